@@ -1,0 +1,50 @@
+/* http.h - the HTTP server: libmicrohttpd on the libuv loop, on TCP and unix sockets.
+ *
+ * Bounded in every direction: connections, header size, time per request. When the table is full
+ * the slowest connection makes room, so slow and half-open clients cannot starve others. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct uv_loop_s;
+struct http;
+struct page;
+struct self_counters;
+
+struct http_request {
+	const char *method, *path;
+	const char *accept; /* "" when absent */
+	bool accepts_gzip;
+};
+
+/* What a handler answers; zero-initialised it is a 404. Exactly one body kind. */
+struct http_reply {
+	unsigned status;
+	const char *content_type;
+	char *body; /* heap, taken by the server; NULL = empty */
+	size_t body_len;
+	struct page *page; /* or a metrics page: one reference, taken */
+	int page_format;   /* enum metrics_format */
+};
+
+/* Runs on the loop's thread, must not block. Only GET and HEAD get here. */
+typedef void http_handler_fn(const struct http_request *, struct http_reply *, void *arg);
+
+struct http_opts {
+	unsigned max_connections; /* over all listeners */
+	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time */
+};
+
+int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
+	      struct self_counters *, http_handler_fn *, void *arg, struct err *);
+/* "ADDR:PORT", "[V6]:PORT", ":PORT" (all addresses). Port 0 picks one; *ret_port, if not NULL, is
+ * the one in use. */
+int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, struct err *);
+/* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. */
+int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);
+/* Ends every connection and listener; the struct is gone once on_closed runs. */
+void http_close(struct http *, void (*on_closed)(void *), void *arg);

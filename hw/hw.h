@@ -1,0 +1,60 @@
+/* hw.h - what hw/ offers: the host's network and RDMA hardware, read synchronously.
+ *
+ * No libuv, no logging, no clock. Everything takes a struct hw and returns plain values or a
+ * negative errno. Called from worker threads; a struct hw is read-only after hw_open(). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "model.h"
+
+/* The roots everything is read below. */
+struct hw {
+	int sys_fd, dev_fd, proc_fd;
+	/* sys_fd is this kernel's own /sys: netlink, verbs and ioctls describe the same machine and
+	 * may be asked. False under --sysfs-root of a copied or synthetic tree: then sysfs files
+	 * are all there is. */
+	bool live;
+};
+
+int hw_open(struct hw *, const char *sys_root, const char *dev_root, const char *proc_root,
+	    struct err *);
+void hw_close(struct hw *);
+
+/* --- scan: the truth about the host
+ * -------------------------------------------------------------------------- */
+
+enum scan_part {
+	SCAN_FUNCTIONS = 1 << 0, /* sysfs: PCI functions, VFs, sub-functions */
+	SCAN_NETDEVS =
+		1 << 1,	    /* rtnetlink dump(s), sysfs as fallback; names of network namespaces */
+	SCAN_RDMA = 1 << 2, /* RDMA netlink, sysfs, verbs: devices, ports, GIDs, char devices, netns
+			       mode */
+	SCAN_ALL = SCAN_FUNCTIONS | SCAN_NETDEVS | SCAN_RDMA,
+};
+
+/* What a scan could not do, for the log and the metrics: one bit and one sentence each, the first
+ * per source. */
+enum scan_source {
+	SRC_SYSFS,
+	SRC_RTNETLINK,
+	SRC_RDMA_NETLINK,
+	SRC_VERBS,
+	SRC_NETNS,
+	N_SCAN_SOURCES
+};
+
+struct scan {
+	unsigned parts; /* enum scan_part bits that `host` holds completely; a part that failed is
+			   missing here */
+	struct host host;
+	struct err problem[N_SCAN_SOURCES]; /* code 0 = none */
+};
+
+/* Reads the wanted parts. Never fails as a whole: what cannot be read is absent and named in
+ * `problem`. */
+void hw_scan(const struct hw *, unsigned want, struct scan *ret);
+void scan_done(struct scan *);
+const char *scan_source_name(enum scan_source);

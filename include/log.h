@@ -1,0 +1,43 @@
+/* log.h - one line per event on stderr, as text or JSON, rate-limited per call site.
+ *
+ * Only the edges log, once, and say what happens next. hw/ and the pure files never do. Any thread
+ * may log. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdint.h>
+
+enum log_level { LOG_LVL_ERROR, LOG_LVL_WARN, LOG_LVL_INFO, LOG_LVL_DEBUG };
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+/* One per call site: a bucket of LOG_BURST lines, refilled by one line a second. */
+struct log_site {
+	uint64_t last_ms;
+	uint32_t tokens;
+	uint32_t dropped; /* since the last line that got through; that line names the number */
+	uint8_t used;
+};
+
+#define LOG_BURST 10
+
+void log_init(enum log_level, enum log_format);
+
+/* `err` is a negative errno that is spelt out at the end of the line, or 0. */
+__attribute__((format(printf, 5, 6))) void
+log_at(struct log_site *, enum log_level, const char *module, int err, const char *fmt, ...);
+/* For libraries that bring their own va_list; fmt may end in a newline. */
+void log_v(struct log_site *, enum log_level, const char *module, int err, const char *fmt,
+	   va_list ap);
+
+#define log_site_(lvl, module, err, ...)                                                           \
+	do {                                                                                       \
+		static struct log_site site_;                                                      \
+		log_at(&site_, lvl, module, err, __VA_ARGS__);                                     \
+	} while (0)
+#define log_error(module, err, ...) log_site_(LOG_LVL_ERROR, module, err, __VA_ARGS__)
+#define log_warn(module, err, ...)  log_site_(LOG_LVL_WARN, module, err, __VA_ARGS__)
+#define log_info(module, err, ...)  log_site_(LOG_LVL_INFO, module, err, __VA_ARGS__)
+#define log_debug(module, err, ...) log_site_(LOG_LVL_DEBUG, module, err, __VA_ARGS__)
+
+/* Lines dropped by all call sites together. */
+uint64_t log_dropped(void);

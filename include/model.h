@@ -1,0 +1,175 @@
+/* model.h - the plain values that every part of rocelet speaks: what one host has.
+ *
+ * Pure data. Strings are fixed arrays, always terminated, "" where unknown; numbers that can be
+ * unknown say how. struct host owns its arrays; everything else is a value that may be copied. */
+#pragma once
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bus name of a device: "0000:03:00.1", "10000:e1:00.0" (domains may be wider than 16 bits),
+ * "mlx5_core.sf.4". */
+#define DEV_ID_SIZE	    64
+/* RDMA device name, IB_DEVICE_NAME_MAX in linux/include/rdma/ib_verbs.h. */
+#define RDMA_NAME_SIZE	    64
+#define NETNS_NAME_SIZE	    64
+#define ALTNAME_SIZE	    128 /* ALTIFNAMSIZ, linux/if.h */
+#define NETDEV_ALTNAMES_MAX 4
+#define HW_ADDR_MAX	    32 /* MAX_ADDR_LEN, linux/netdevice.h */
+
+/* Where an object lives, seen from our network namespace. Other values are the kernel's netns ids
+ * (>= 0). */
+#define NSID_HOST      (-1) /* our own namespace */
+#define NSID_ELSEWHERE (-2) /* moved to a namespace that we cannot name */
+
+struct pci_addr {
+	uint32_t domain;
+	uint8_t bus, dev, fn;
+};
+
+/* "DDDD:BB:DD.F" with a domain of 1 to 8 hex digits. False: not a PCI address, *ret untouched. */
+bool pci_addr_parse(const char *s, struct pci_addr *ret);
+
+enum fn_kind {
+	FN_PF, /* a physical function, SR-IOV capable or not */
+	FN_VF,
+	FN_SF,	    /* an auxiliary (sub-function) device */
+	FN_VIRTUAL, /* an RDMA device without hardware below it; id = the RDMA device's name */
+};
+
+/* One function on a bus that is, or can carry, a network or RDMA device. */
+struct function {
+	char id[DEV_ID_SIZE];
+	enum fn_kind kind;
+	char parent[DEV_ID_SIZE]; /* VF: its PF. SF: its PCI function. PF: "" */
+	int vf;			  /* index on the PF, -1 unless FN_VF */
+	int sfnum;		  /* sub-function number, -1 unless FN_SF */
+	uint16_t vendor, device;  /* PCI ids, 0 = unknown */
+	uint32_t class;		  /* PCI class code, 24 bits */
+	int numa;		  /* -1 = none or unknown */
+	char driver[32];	  /* "" = unbound */
+	bool sriov;		  /* has sriov_totalvfs */
+	unsigned vfs, vfs_total;
+};
+
+enum carrier { CARRIER_UNKNOWN, CARRIER_OFF, CARRIER_ON };
+
+struct netdev {
+	int nsid;    /* NSID_HOST, NSID_ELSEWHERE or a netns id */
+	int ifindex; /* within its namespace, 0 = unknown */
+	char name[IFNAMSIZ];
+	unsigned n_altnames; /* the first NETDEV_ALTNAMES_MAX of them */
+	char altnames[NETDEV_ALTNAMES_MAX][ALTNAME_SIZE];
+	char function[DEV_ID_SIZE]; /* the function below it, "" = none (veth, bridge, bond, ...) */
+	char kind[16];		    /* IFLA_INFO_KIND: "bond", "bridge", "vlan"; "" for hardware */
+	uint8_t addr[HW_ADDR_MAX];
+	unsigned addr_len;
+	unsigned mtu;
+	unsigned flags;	    /* IFF_*; only IFF_UP is set from sysfs */
+	char operstate[16]; /* RFC 2863 names as sysfs spells them: "up", "down", "lowerlayerdown",
+			       ... */
+	enum carrier carrier;
+	unsigned carrier_changes;
+	int master;		    /* ifindex, 0 = none */
+	char master_name[IFNAMSIZ]; /* "" = none or unknown */
+};
+
+enum gid_type { GID_UNKNOWN, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
+
+struct gid {
+	uint32_t index;
+	uint8_t raw[16];
+	enum gid_type type;
+	char netdev[IFNAMSIZ]; /* "" = unknown */
+};
+
+/* IBTA port states, enum ib_port_state in linux/include/rdma/ib_verbs.h. 0 = unknown. */
+enum port_state {
+	PORT_UNKNOWN = 0,
+	PORT_DOWN = 1,
+	PORT_INIT = 2,
+	PORT_ARMED = 3,
+	PORT_ACTIVE = 4,
+	PORT_ACTIVE_DEFER = 5
+};
+/* enum ib_port_phys_state, same file. 0 = unknown. */
+enum phys_state {
+	PHYS_UNKNOWN = 0,
+	PHYS_SLEEP = 1,
+	PHYS_POLLING = 2,
+	PHYS_DISABLED = 3,
+	PHYS_TRAINING = 4,
+	PHYS_LINK_UP = 5,
+	PHYS_ERROR_RECOVERY = 6,
+	PHYS_TEST = 7,
+};
+enum link_layer { LINK_UNKNOWN, LINK_ETHERNET, LINK_INFINIBAND };
+
+struct rdma_port {
+	uint32_t num;
+	enum port_state state;
+	enum phys_state phys_state;
+	enum link_layer link_layer;
+	uint64_t rate_bps;		 /* 0 = unknown */
+	unsigned active_mtu, max_mtu;	 /* bytes, 0 = unknown (only verbs tells) */
+	int netdev_nsid, netdev_ifindex; /* 0 = no or unknown netdev */
+	char netdev[IFNAMSIZ];
+	unsigned gid_table_len; /* 0 = unknown */
+	unsigned n_gids;	/* entries in use */
+	struct gid *gids;	/* owned */
+};
+
+struct rdma_dev {
+	char name[RDMA_NAME_SIZE];
+	int nsid;
+	uint32_t index;		    /* nldev index, 0 = unknown (sysfs only) */
+	char function[DEV_ID_SIZE]; /* "" until known; virtual devices point at their port's
+				       netdev's function */
+	char driver[32]; /* kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's
+			    driver otherwise */
+	char fw[64], board[64], hca_type[64];
+	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
+	char uverbs[32], umad[32], issm[32],
+		ucm[32]; /* names below /dev/infiniband, first port's for umad/issm; "" = none */
+	unsigned n_ports;
+	struct rdma_port *ports; /* owned */
+};
+
+struct netns {
+	int nsid;
+	char name[NETNS_NAME_SIZE]; /* of the bind mount in /run/netns, or "" */
+};
+
+enum rdma_netns_mode { RDMA_NETNS_UNKNOWN, RDMA_NETNS_SHARED, RDMA_NETNS_EXCLUSIVE };
+
+/* What one host has. Zero-initialised it is the empty host. */
+struct host {
+	struct function *functions;
+	size_t n_functions;
+	struct netdev *netdevs;
+	size_t n_netdevs;
+	struct rdma_dev *rdma;
+	size_t n_rdma;
+	struct netns *namespaces;
+	size_t n_namespaces;
+	enum rdma_netns_mode rdma_mode;
+};
+
+/* Frees what it owns and leaves the empty host. */
+void host_done(struct host *);
+
+/* First match or NULL; borrowed until the host changes. */
+const struct function *host_function(const struct host *, const char *id);
+const struct netdev *host_netdev(const struct host *, int nsid, int ifindex);
+const struct rdma_dev *host_rdma(const struct host *, const char *name);
+/* Name of the namespace: "" for the host's own and for one without a name. */
+const char *host_netns_name(const struct host *, int nsid);
+
+/* Words as the API and the metrics spell them. */
+const char *fn_kind_name(enum fn_kind);
+const char *port_state_name(enum port_state);
+const char *phys_state_name(enum phys_state);
+const char *link_layer_name(enum link_layer);
+const char *gid_type_name(enum gid_type);

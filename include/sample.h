@@ -1,0 +1,85 @@
+/* sample.h - the contract between what reads counters (hw/) and what renders them
+ * (daemon/telemetry/).
+ *
+ * A reading is one number under its unified name. The set of readings is laid out once, when the
+ * hardware changes; each sample only rewrites `value` and `state`, so that a renderer may prepare
+ * everything else beforehand. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model.h"
+
+enum unit {
+	UNIT_ONE,	   /* plain integer */
+	UNIT_MICROSECONDS, /* published as seconds */
+	UNIT_WORDS,	   /* 4-byte words, published as bytes */
+	UNIT_PERCENT,	   /* published as ratio 0..1 */
+	UNIT_SIGNED,	   /* value is an int64_t */
+};
+
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
+
+/* One family of the metrics page: name, type and help text. Static, from the dictionary. */
+struct family {
+	const char *name; /* full Prometheus name, counters end in "_total" */
+	const char *help; /* one sentence */
+	enum metric_type type;
+};
+
+/* Where a number comes from; each has its own age and error series. */
+enum source {
+	SOURCE_NETLINK, /* RDMA netlink STAT_GET, PORT_GET, RES_GET */
+	SOURCE_SYSFS,	/* hw_counters/ and counters/ files */
+	SOURCE_ETHTOOL, /* driver statistics */
+	SOURCE_PAUSE,	/* ethtool netlink PAUSE_STATS */
+	SOURCE_DCB,	/* DCB netlink */
+	SOURCE_NETDEV,	/* rtnetlink link statistics */
+	N_SOURCES,
+};
+
+enum reading_state {
+	READING_ABSENT, /* not read, not readable, or not a number: no series, never 0 */
+	READING_OK,
+};
+
+struct reading {
+	const struct family *family;
+	uint32_t port; /* index into sample.ports */
+	enum source source;
+	enum unit unit;
+	enum reading_state state;
+	uint64_t value;
+	char labels[80]; /* after device and port, already escaped: `direction="sent",priority="3"`;
+			    "" = none */
+};
+
+/* A port that is sampled. */
+struct sampled_port {
+	char device[RDMA_NAME_SIZE];
+	uint32_t port;	       /* 0 = the device as a whole: series carry no port label */
+	uint64_t resets;       /* times its counters were seen to start over */
+	char bytes_source[16]; /* which source feeds roce_bytes_total: "ethtool", "netlink",
+				  "sysfs", "netdev" or "" */
+};
+
+struct source_state {
+	bool used;	  /* something is configured to be read from it */
+	uint64_t errors;  /* failed reads since start */
+	uint64_t read_ms; /* monotonic time of the last read that delivered something, 0 = never */
+};
+
+/* One sample of one node. */
+struct sample {
+	struct sampled_port *ports;
+	size_t n_ports;
+	struct reading
+		*readings; /* ordered by family (in order of first name), then port, then labels */
+	size_t n_readings;
+	struct source_state sources[N_SOURCES];
+	uint64_t layout; /* changes whenever ports or readings were laid out anew */
+	uint64_t taken_ms;
+};
+
+const char *source_name(enum source);
