@@ -1,6 +1,6 @@
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
-# CC=clang and SAN=1 (AddressSanitizer + UBSan) build into folders of their own.
+# CC=clang and SAN=1 (AddressSanitizer + UBSan) build into folders of their own, V=1 shows the commands.
 
 CC ?= gcc
 CLANG ?= clang
@@ -41,10 +41,11 @@ SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c hw/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
 LIB := $(B)/librocelet.a
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 TESTLIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-all: $(B)/rocelet
+all: $(B)/rocelet ## the daemon, build/rocelet
 
 $(B)/rocelet: $(B)/daemon/main.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
@@ -57,7 +58,8 @@ $(B)/%.o: %.c | $(SKELS)
 	$(Q)$(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
-BPF_CFLAGS := -g -O2 -Wall -Wextra -Werror -target bpf -I. -Iinclude -Ibpf
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+BPF_CFLAGS := -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -Iinclude -Ibpf
 
 $(GEN)/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
@@ -73,9 +75,93 @@ $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 
 $(B)/tests/unit/%.o: DIRS += -Itests/lib
 
-tests: $(TESTS)
+tests: $(TESTS) $(BENCHES) ## the unit tests and benchmarks, built
+
+$(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+# The library is instrumented too: a fuzzer that sees no branches finds nothing.
+FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+
+build/fuzz/obj/%.o: %.c | $(SKELS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP -std=gnu11 -O1 -g $(WARN) $(FUZZ_FLAGS) -c $< -o $@
+
+build/fuzz/librocelet.a: $(SRC:%.c=build/fuzz/obj/%.o)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
+	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
+
+fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 
 -include $(OBJ:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/lib/*.d $(GEN)/*.d) $(B)/daemon/main.d
-.PHONY: all tests
+-include $(wildcard build/fuzz/obj/*.d build/fuzz/obj/*/*.d build/fuzz/obj/*/*/*.d)
+
+# --- what people type -------------------------------------------------------------------------
+deps: ## install the Debian packages needed to build and test (12 and 13)
+	$(Q)tests/deps.sh
+
+check: ## every test: gates, unit tests, sanitizers, fuzz smoke, the lab (root)
+	$(Q)tests/check.sh
+
+check-unit: ## the unit tests alone, seconds
+	$(Q)tests/check.sh unit
+
+demo: deps ## two VFs with RoCE traffic in a virtual machine, measured live (root)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/lab/lab.sh demo
+
+run: all ## the daemon on this host; observes only, unless a configuration says otherwise
+	$(B)/rocelet $(ARGS)
+
+lab-shell: deps all ## a shell inside the lab's virtual machine (root)
+	$(Q)tests/lab/lab.sh shell
+
+bench: deps ## figures against prometheus-node-exporter, in one run (root)
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/bench/bench.sh
+
+soak: deps ## what takes too long for check: 10,000 scrapes and 1,000 device changes under valgrind
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/bench/soak.sh
+
+golden: tests ## rewrite the expected texts and the generated docs; review the diff
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; git diff --stat -- docs tests/golden
+
+docs: golden
+
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+
+fmt: ## format the sources
+	$(Q)clang-format -i $(SOURCES)
+
+fmt-check:
+	$(Q)clang-format --dry-run -Werror $(SOURCES)
+
+check-deps: ## who may include whom
+	$(Q)tests/check-deps.sh
+
+cppcheck: $(SKELS)
+	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
+		--suppress=missingIncludeSystem --suppress=checkersReport -D_GNU_SOURCE -DROCELET_VERSION='"0"' \
+		-Iinclude $(DIRS) -j2 daemon hw
+
+tidy: $(SKELS)
+	$(Q)printf '%s\n' $(SRC) daemon/main.c | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
+		$(PKG_CFLAGS) 2>build/tidy.log || { cat build/tidy.log >&2; exit 1; }
+
+install: all ## into DESTDIR: usr/sbin/rocelet
+	$(Q)install -D -m 755 $(B)/rocelet $(DESTDIR)/usr/sbin/rocelet
+
+clean: ## remove build/
+	$(Q)rm -rf build
+
+help: ## this list
+	$(Q)sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
+
+.PHONY: all tests fuzz deps check check-unit demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
+	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

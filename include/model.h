@@ -160,6 +160,9 @@ struct host {
 /* Frees what it owns and leaves the empty host. */
 void host_done(struct host *);
 
+/* Deep copy into an empty host; -ENOMEM leaves *dst empty. */
+int host_copy(struct host *dst, const struct host *src);
+
 /* First match or NULL; borrowed until the host changes. */
 const struct function *host_function(const struct host *, const char *id);
 const struct netdev *host_netdev(const struct host *, int nsid, int ifindex);

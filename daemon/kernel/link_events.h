@@ -1,0 +1,31 @@
+/* link_events.h - the kernel's netlink events in the loop: rtnetlink links of every namespace we
+ * have an id for, and RDMA netlink's notify group. Hints only; this socket is never asked anything.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+#include "inventory.h"
+
+struct uv_loop_s;
+struct link_events;
+struct self_counters;
+
+/* As uevents_hint_fn: enum scan_part bits, or everything after a loss. */
+typedef void link_hint_fn(unsigned parts, bool lost, void *arg);
+
+/* The inventory tells which links matter and must outlive it. An RDMA group the kernel does not
+ * have is told in the log and done without. */
+int link_events_open(struct link_events **ret, struct uv_loop_s *, unsigned buffer_bytes,
+		     struct self_counters *, const struct inventory *, link_hint_fn *, void *arg,
+		     struct err *);
+/* NULL is fine. Freed once its handles have closed. */
+void link_events_close(struct link_events *);
+
+/* Pure: what one datagram of rtnetlink events can have changed, as enum scan_part bits; 0 = nothing
+ * that matters. nsid: namespace the datagram came from. Malformed messages are counted into
+ * *malformed and skipped. */
+unsigned link_events_parts(const struct host *, int nsid, const void *buf, size_t n, size_t *events,
+			   size_t *malformed);

@@ -1,0 +1,169 @@
+/* log.c - the sink behind log.h: one write(2) per line, so that lines of threads never mix. */
+#include "log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_SIZE 1024
+
+static enum log_level threshold = LOG_LVL_INFO;
+static enum log_format line_format = LOG_FORMAT_TEXT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t dropped_total;
+
+void log_init(enum log_level level, enum log_format format)
+{
+	threshold = level;
+	line_format = format;
+}
+
+uint64_t log_dropped(void)
+{
+	return __atomic_load_n(&dropped_total, __ATOMIC_RELAXED);
+}
+
+static const char *level_name(enum log_level level)
+{
+	static const char *const names[] = {"error", "warn", "info", "debug"};
+
+	return names[level];
+}
+
+static uint64_t monotonic_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* True when this line may pass; *ret_missed is what the site has swallowed since the last one. */
+static bool site_take(struct log_site *site, uint64_t now_ms, uint32_t *ret_missed)
+{
+	uint64_t refill = site->used ? (now_ms - site->last_ms) / 1000 : LOG_BURST;
+
+	if (refill > 0) {
+		site->tokens = refill + site->tokens > LOG_BURST ? LOG_BURST
+								 : site->tokens + (uint32_t)refill;
+		site->last_ms = now_ms;
+		site->used = 1;
+	}
+	if (site->tokens == 0) {
+		site->dropped++;
+		return false;
+	}
+	site->tokens--;
+	*ret_missed = site->dropped;
+	site->dropped = 0;
+	return true;
+}
+
+/* RFC 3339 in UTC with milliseconds. */
+static void timestamp(char *buf, size_t size)
+{
+	struct timespec ts;
+	struct tm tm;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	gmtime_r(&ts.tv_sec, &tm);
+	n = strftime(buf, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf + n, size - n, ".%03ldZ", ts.tv_nsec / 1000000);
+}
+
+/* Appends s as the inside of a JSON string; bytes that JSON forbids become '?'. */
+static size_t add_json(char *out, size_t size, size_t n, const char *s)
+{
+	for (; *s != '\0' && n + 3 < size; s++) {
+		if (*s == '"' || *s == '\\')
+			out[n++] = '\\';
+		out[n++] = (unsigned char)*s < 0x20 || (unsigned char)*s > 0x7e ? '?' : *s;
+	}
+	out[n] = '\0';
+	return n;
+}
+
+static size_t format_json(char *line, size_t size, enum log_level level, const char *module,
+			  const char *msg, int err)
+{
+	char when[40];
+	size_t n;
+
+	timestamp(when, sizeof(when));
+	n = (size_t)snprintf(line, size,
+			     "{\"time\":\"%s\",\"level\":\"%s\",\"module\":\"%s\",\"msg\":\"", when,
+			     level_name(level), module);
+	n = add_json(line, size - 64, n, msg);
+	if (err == 0)
+		return n + (size_t)snprintf(line + n, size - n, "\"}\n");
+	return n + (size_t)snprintf(line + n, size - n, "\",\"errno\":%d,\"error\":\"%.40s\"}\n",
+				    -err, strerror(-err));
+}
+
+/* Control bytes (names come from the kernel, messages from peers) must not start a line of their
+ * own. */
+static void make_printable(char *s)
+{
+	for (; *s != '\0'; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = '?';
+}
+
+static size_t format_text(char *line, size_t size, enum log_level level, const char *module,
+			  const char *msg, int err)
+{
+	char when[40];
+	int n;
+
+	timestamp(when, sizeof(when));
+	n = snprintf(line, size, "%s %-5s %s: %s%s%s\n", when, level_name(level), module, msg,
+		     err ? ": " : "", err ? strerror(-err) : "");
+	if ((size_t)n < size)
+		return (size_t)n;
+	line[size - 2] = '\n';
+	return size - 1;
+}
+
+void log_v(struct log_site *site, enum log_level level, const char *module, int err,
+	   const char *fmt, va_list ap)
+{
+	char msg[LINE_SIZE - 256], line[LINE_SIZE];
+	uint32_t missed = 0;
+	size_t n;
+	bool pass;
+
+	if (level > threshold)
+		return;
+	pthread_mutex_lock(&lock);
+	pass = site_take(site, monotonic_ms(), &missed);
+	pthread_mutex_unlock(&lock);
+	if (!pass) {
+		__atomic_add_fetch(&dropped_total, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	n = strlen(msg);
+	while (n > 0 && msg[n - 1] == '\n')
+		msg[--n] = '\0';
+	if (missed > 0)
+		snprintf(msg + n, sizeof(msg) - n, " (%u such lines dropped before)", missed);
+	make_printable(msg);
+	n = line_format == LOG_FORMAT_JSON
+		    ? format_json(line, sizeof(line), level, module, msg, err)
+		    : format_text(line, sizeof(line), level, module, msg, err);
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody reads our log: there is no better place to say so */
+}
+
+void log_at(struct log_site *site, enum log_level level, const char *module, int err,
+	    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_v(site, level, module, err, fmt, ap);
+	va_end(ap);
+}

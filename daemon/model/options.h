@@ -1,0 +1,77 @@
+/* options.h - the daemon's options: one table makes the flags, the config file's keys, --help,
+ * --print-config and docs/options.md. Pure but for reading the file.
+ *
+ * Precedence: built-in default < config file < flag. After options_load() the struct is treated as
+ * const. */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "err.h"
+
+#define OPTION_TEXT_SIZE 256
+#define OPTION_LIST_MAX	 16
+#define OPTION_LIST_ITEM 64
+
+/* A list of words. */
+struct option_list {
+	unsigned n;
+	char items[OPTION_LIST_MAX][OPTION_LIST_ITEM];
+};
+
+struct options {
+	char config[OPTION_TEXT_SIZE];
+	char sysfs_root[OPTION_TEXT_SIZE], dev_root[OPTION_TEXT_SIZE], proc_root[OPTION_TEXT_SIZE];
+	char kubelet_dir[OPTION_TEXT_SIZE], cri_socket[OPTION_TEXT_SIZE];
+	char listen[OPTION_TEXT_SIZE];
+	char run_dir[OPTION_TEXT_SIZE], state_dir[OPTION_TEXT_SIZE];
+	uint32_t sample_interval_ms; /* given in seconds */
+	uint32_t log_level;	     /* enum log_level */
+	uint32_t log_format;	     /* enum log_format */
+	bool dry_run;
+	uint32_t compat; /* 0 = none, 1 = node_exporter */
+	bool port_counters;
+	struct option_list optional_counters;
+	bool no_bpf;
+	uint32_t event_source; /* enum event_source */
+	uint32_t event_buffer; /* bytes of each event socket's receive buffer */
+	uint32_t settle_ms;
+	uint32_t rescan_interval_ms; /* given in seconds; 0 = only on events */
+	uint32_t max_connections;
+	uint32_t request_timeout_ms; /* given in seconds */
+};
+
+enum event_source { EVENT_SOURCE_AUTO, EVENT_SOURCE_UDEV, EVENT_SOURCE_KERNEL };
+
+/* What the command line asks for instead of running. */
+enum option_action {
+	ACTION_RUN,
+	ACTION_CHECK_CONFIG,
+	ACTION_PRINT_CONFIG,
+	ACTION_VERSION,
+	ACTION_HELP
+};
+
+/* Called for each thing in the config file that is odd but harmless. */
+typedef void options_warn_fn(const char *sentence, void *arg);
+
+/* Defaults, then the config file (none is fine unless --config named it), then the flags. -EINVAL
+ * and a sentence that names flag or file, line and key; *ret is then not to be used. */
+int options_load(struct options *ret, enum option_action *ret_action, int argc, char *const argv[],
+		 options_warn_fn *, void *arg, struct err *);
+
+/* Parses the text of a config file on top of *o. `name` is for messages. Unknown keys are warned
+ * about. */
+int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
+		       options_warn_fn *, void *arg, struct err *);
+
+/* The built-in defaults. */
+void options_defaults(struct options *);
+
+void options_help(FILE *);
+void options_markdown(FILE *);
+/* The options in effect as a config file; heap, NULL when out of memory. */
+char *options_json(const struct options *);

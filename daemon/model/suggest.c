@@ -1,0 +1,56 @@
+/* suggest.c - Levenshtein distance over two rows; words longer than WORD_MAX are never near
+ * anything. */
+#include "suggest.h"
+
+#include <string.h>
+
+#define WORD_MAX 64
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	unsigned row[WORD_MAX + 1];
+
+	for (size_t j = 0; j <= b_len; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= a_len; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= b_len; j++) {
+			unsigned above = row[j];
+
+			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[b_len];
+}
+
+const char *suggest(const char *word, size_t len, const char *const *known, size_t n)
+{
+	unsigned best = (unsigned)len / 3 + 1;
+	const char *found = NULL;
+
+	if (len > WORD_MAX)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t known_len = strlen(known[i]);
+		unsigned d;
+
+		if (known_len > WORD_MAX)
+			continue;
+		d = distance(word, len, known[i], known_len);
+		if (d < best) {
+			best = d;
+			found = known[i];
+		}
+	}
+	return found;
+}

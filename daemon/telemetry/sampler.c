@@ -1,0 +1,247 @@
+/* sampler.c - one timer, one work item, two ticks never overlap.
+ *
+ * Happy path: tick -> copy what the worker needs -> [worker: read counters, render page] ->
+ * publish. Can fail by: the sample before still running (the tick is skipped and counted; a wake
+ * asked for meanwhile runs right after), out of memory (no page this time; the last one stays). */
+#include "sampler.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "log.h"
+#include "metrics.h"
+
+struct sampler {
+	struct uv_loop_s *loop;
+	const struct hw *hw;
+	const struct inventory *inventory;
+	struct self_counters *self;
+	struct sampler_opts opts;
+	struct sampler_hooks hooks;
+
+	uv_timer_t timer;
+	uv_work_t work;
+	bool running, wake_again, closing, timer_closed;
+	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
+	uint64_t lag_us;
+	int statm_fd;
+
+	/* The worker's own, untouched by the loop while `running`. */
+	struct counters *counters;
+	struct metrics *metrics;
+	struct host host;
+	uint64_t generation; /* of `host` */
+	bool relayout;	     /* host is new to the counters */
+	struct self_metrics about;
+	struct page *page; /* its result, NULL = failed */
+	uint64_t sample_us;
+};
+
+static uint64_t cpu_us(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
+}
+
+/* proc(5), statm: the second field is the resident set in pages. */
+static uint64_t rss_bytes(int statm_fd)
+{
+	char buf[128];
+	unsigned long pages;
+	ssize_t n = statm_fd < 0 ? -1 : pread(statm_fd, buf, sizeof(buf) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	buf[n] = '\0';
+	if (sscanf(buf, "%*u %lu", &pages) != 1)
+		return 0;
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* --- on the worker thread --------------------------------------------------------------------- */
+
+static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
+{
+	struct page *page = page_new();
+
+	if (!page)
+		return NULL;
+	s->about.cpu_us = cpu_us();
+	s->about.rss_bytes = rss_bytes(s->statm_fd);
+	if (metrics_render(s->metrics, page, sample, &s->host, s->generation, now_ms) == 0 &&
+	    self_metrics_render(page, &s->about) == 0)
+		return page;
+	page_unref(page);
+	return NULL;
+}
+
+static void take_sample(uv_work_t *work)
+{
+	struct sampler *s = work->data;
+	uint64_t start_ns = uv_hrtime();
+
+	/* Opens thousands of descriptors on a big host: not on the loop. Out of memory keeps the
+	 * old layout. */
+	if (s->relayout && counters_layout(s->counters, &s->host) == 0)
+		s->relayout = false;
+	s->page = render(s, counters_read(s->counters, start_ns / 1000000), start_ns / 1000000);
+	s->sample_us = (uv_hrtime() - start_ns) / 1000;
+}
+
+/* --- on the loop's thread --------------------------------------------------------------------- */
+
+static void release_if_done(struct sampler *s)
+{
+	if (!s->closing || s->running || !s->timer_closed)
+		return;
+	counters_free(s->counters);
+	metrics_free(s->metrics);
+	host_done(&s->host);
+	if (s->statm_fd >= 0)
+		close(s->statm_fd);
+	free(s);
+}
+
+static void start_sample(struct sampler *s);
+
+static void on_sampled(uv_work_t *work, int status)
+{
+	struct sampler *s = work->data;
+
+	(void)status;
+	s->running = false;
+	s->self->samples++;
+	if (s->page && !s->closing)
+		s->hooks.done(s->page, s->hooks.arg);
+	else if (!s->page)
+		log_warn("sampler", -ENOMEM, "no page from this sample, keeping the last one");
+	page_unref(s->page);
+	s->page = NULL;
+	if (s->wake_again && !s->closing)
+		start_sample(s);
+	release_if_done(s);
+}
+
+/* Gives the worker its own copy of the host, once per change. */
+static int follow_inventory(struct sampler *s)
+{
+	struct host copy = {0};
+	int r;
+
+	if (s->generation == s->inventory->generation)
+		return 0;
+	r = host_copy(&copy, &s->inventory->host);
+	if (r < 0)
+		return r;
+	host_done(&s->host);
+	s->host = copy;
+	s->generation = s->inventory->generation;
+	s->relayout = true;
+	return 0;
+}
+
+static void start_sample(struct sampler *s)
+{
+	int r = follow_inventory(s);
+
+	if (r < 0)
+		log_warn("sampler", r,
+			 "cannot follow the inventory, sampling what was there before");
+	s->wake_again = false;
+	s->about = (struct self_metrics){
+		.counters = *s->self,
+		.sample_us = s->sample_us,
+		.loop_lag_us = s->lag_us,
+	};
+	s->hooks.describe(&s->about, s->hooks.arg);
+	s->work.data = s;
+	r = uv_queue_work(s->loop, &s->work, take_sample, on_sampled);
+	if (r < 0)
+		log_warn("sampler", r, "cannot start a sample, trying again at the next tick");
+	else
+		s->running = true;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct sampler *s = timer->data;
+	uint64_t now = uv_hrtime(), lag = s->due_ns && now > s->due_ns ? now - s->due_ns : 0;
+
+	s->due_ns = now + (uint64_t)s->opts.interval_ms * 1000000;
+	if (s->running) {
+		s->self->samples_late++;
+		return;
+	}
+	s->lag_us = lag / 1000;
+	start_sample(s);
+}
+
+void sampler_wake(struct sampler *s)
+{
+	if (s->running)
+		s->wake_again = true;
+	else
+		start_sample(s);
+}
+
+static int start(struct sampler *s)
+{
+	s->counters = counters_new(s->hw, &s->opts.counters);
+	s->metrics = metrics_new();
+	if (!s->counters || !s->metrics)
+		return -ENOMEM;
+	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *hw,
+		 const struct inventory *inventory, struct self_counters *self,
+		 const struct sampler_opts *opts, const struct sampler_hooks *hooks, struct err *e)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return err_set(e, -ENOMEM, "sampler: out of memory");
+	s->loop = loop;
+	s->hw = hw;
+	s->inventory = inventory;
+	s->self = self;
+	s->opts = *opts;
+	s->hooks = *hooks;
+	s->statm_fd = -1;
+	if (start(s) < 0) {
+		counters_free(s->counters);
+		metrics_free(s->metrics);
+		free(s);
+		return err_set(e, -ENOMEM, "sampler: out of memory");
+	}
+	uv_timer_init(loop, &s->timer);
+	s->timer.data = s;
+	uv_timer_start(&s->timer, on_tick, opts->interval_ms, opts->interval_ms);
+	*ret = s;
+	return 0;
+}
+
+static void on_timer_closed(uv_handle_t *h)
+{
+	struct sampler *s = h->data;
+
+	s->timer_closed = true;
+	release_if_done(s);
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (!s)
+		return;
+	s->closing = true;
+	uv_close((uv_handle_t *)&s->timer, on_timer_closed);
+}

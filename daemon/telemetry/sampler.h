@@ -1,0 +1,43 @@
+/* sampler.h - takes a sample on its own timer, on a worker thread, and publishes the page rendered
+ * from it.
+ *
+ * A scrape only ever sees a finished page. The loop's thread owns the inventory and the self
+ * counters; the worker gets copies. */
+#pragma once
+
+#include <stdint.h>
+
+#include "counters.h"
+#include "err.h"
+#include "inventory.h"
+#include "page.h"
+#include "self_metrics.h"
+
+struct uv_loop_s;
+struct sampler;
+
+struct sampler_opts {
+	uint32_t interval_ms;
+	struct counters_opts counters;
+};
+
+struct sampler_hooks {
+	/* Before each sample, on the loop's thread: fill in what the loop knows about the daemon.
+	 */
+	void (*describe)(struct self_metrics *, void *arg);
+	/* After each sample, on the loop's thread; the page is borrowed (page_ref() it to keep it).
+	 */
+	void (*done)(struct page *, void *arg);
+	void *arg;
+};
+
+/* hw, inventory and self must outlive it. The first sample is taken when the inventory has
+ * something to sample. */
+int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *,
+		 const struct inventory *, struct self_counters *self, const struct sampler_opts *,
+		 const struct sampler_hooks *, struct err *);
+/* The hardware changed: lay out anew and sample now instead of at the next tick. */
+void sampler_wake(struct sampler *);
+/* NULL is fine. A sample in flight is waited for; the struct is gone when the loop has run out of
+ * handles. */
+void sampler_close(struct sampler *);

@@ -1,0 +1,101 @@
+/* self_metrics.c - see self_metrics.h; the counters come from the list in self_counters.h. */
+#include "self_metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+struct self_series {
+	const char *family, *labels, *help;
+	uint64_t value;
+};
+
+static void add_counter(struct page *p, const char **family, const struct self_series *s)
+{
+	if (*family == NULL || strcmp(*family, s->family) != 0) {
+		if (*family)
+			page_end(p);
+		page_begin(p, s->family, "counter", s->help);
+		*family = s->family;
+	}
+	text_addf(&p->text, "%s%s%s%s %" PRIu64 "\n", s->family, *s->labels ? "{" : "", s->labels,
+		  *s->labels ? "}" : "", s->value);
+}
+
+static void add_counters(struct page *p, const struct self_counters *c)
+{
+	const struct self_series all[] = {
+#define X(field, labels, family, help) {family, labels, help, c->field},
+		SELF_COUNTERS(X)
+#undef X
+	};
+	const char *family = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		add_counter(p, &family, &all[i]);
+	page_end(p);
+}
+
+static void add_seconds(struct page *p, const char *name, const char *type, const char *help,
+			uint64_t us)
+{
+	page_begin(p, name, type, help);
+	text_addf(&p->text, "%s %" PRIu64 ".%06" PRIu64 "\n", name, us / 1000000, us % 1000000);
+	page_end(p);
+}
+
+static void add_number(struct page *p, const char *name, const char *type, const char *help,
+		       uint64_t value)
+{
+	page_begin(p, name, type, help);
+	text_addf(&p->text, "%s %" PRIu64 "\n", name, value);
+	page_end(p);
+}
+
+static void add_programs(struct page *p, const struct self_metrics *m)
+{
+	page_begin(p, "rocelet_bpf_program_loaded", "gauge",
+		   "1 where a BPF program is attached, 0 where the kernel refused it");
+	for (unsigned i = 0; i < m->n_programs; i++)
+		text_addf(&p->text, "rocelet_bpf_program_loaded{program=\"%s\",hook=\"%s\"} %d\n",
+			  m->programs[i].name, m->programs[i].hook,
+			  strcmp(m->programs[i].hook, "none") != 0);
+	page_end(p);
+}
+
+static void add_process(struct page *p, const struct self_metrics *m)
+{
+	add_seconds(p, "process_cpu_seconds_total", "counter", "User and system CPU time spent",
+		    m->cpu_us);
+	add_seconds(p, "process_start_time_seconds", "gauge", "Start time since the Unix epoch",
+		    m->start_unix_ms * 1000);
+	if (m->rss_bytes > 0)
+		add_number(p, "process_resident_memory_bytes", "gauge", "Resident memory",
+			   m->rss_bytes);
+	add_number(p, "process_max_fds", "gauge", "Most file descriptors that may be open",
+		   m->open_fds_max);
+}
+
+int self_metrics_render(struct page *p, const struct self_metrics *m)
+{
+	page_begin(p, "rocelet_build_info", "info", "Version of the daemon");
+	text_addf(&p->text, "rocelet_build_info{version=\"%s\"} 1\n", ROCELET_VERSION);
+	page_end(p);
+	add_counters(p, &m->counters);
+	add_number(p, "rocelet_log_lines_dropped_total", "counter",
+		   "Log lines dropped by rate limits", m->log_lines_dropped);
+	add_number(p, "rocelet_inventory_generation", "gauge",
+		   "Grows with every change of the inventory", m->inventory_generation);
+	add_seconds(p, "rocelet_last_scan_seconds", "gauge",
+		    "Duration of the last look at the hardware", m->scan_us);
+	add_seconds(p, "rocelet_last_sample_seconds", "gauge",
+		    "Duration of the last sample of all counters, rendering included",
+		    m->sample_us);
+	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
+		    "How late the event loop was for the last sampling tick", m->loop_lag_us);
+	add_programs(p, m);
+	add_process(p, m);
+	return p->text.failed || p->heads.failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,30 @@
+/* self_metrics.h - the daemon's own families on the metrics page. Pure: values in, text out. */
+#pragma once
+
+#include <stdint.h>
+
+#include "page.h"
+#include "self_counters.h"
+
+#define SELF_PROGRAMS_MAX 8
+
+/* A copy of everything the daemon knows about itself, made on the loop's thread. */
+struct self_metrics {
+	struct self_counters counters;
+	uint64_t log_lines_dropped;
+	uint64_t start_unix_ms;
+	uint64_t inventory_generation;
+	uint64_t scan_us;     /* how long the last scan took */
+	uint64_t loop_lag_us; /* how late the loop was for the last sampling tick */
+	uint64_t sample_us;   /* how long the last sample took, rendering included */
+	uint64_t cpu_us;      /* user and system time of the process */
+	uint64_t rss_bytes;   /* 0 = unknown */
+	unsigned open_fds_max;
+	unsigned n_programs;
+	struct {
+		char name[32], hook[16];
+	} programs[SELF_PROGRAMS_MAX]; /* BPF programs and what they hang on ("none": refused) */
+};
+
+/* -ENOMEM: the page is not to be used. */
+int self_metrics_render(struct page *, const struct self_metrics *);

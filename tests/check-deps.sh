@@ -1,0 +1,40 @@
+#!/bin/bash
+# check-deps.sh - who may include whom (docs/design.md): prints each breach and fails.
+#
+# Every rule is: files, what they must not include, why.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+breaches=0
+
+# rule FILES-REGEX FORBIDDEN-INCLUDE-REGEX REASON
+rule() {
+	local found
+	found=$(git ls-files --cached --others --exclude-standard '*.c' '*.h' | grep -E "$1" |
+		xargs -r grep -nE "^#[[:space:]]*include [<\"]($2)[>\"]" /dev/null)
+	[ -z "$found" ] && return
+	printf '%s\n    rule: %s\n' "$found" "$3"
+	breaches=$((breaches + 1))
+}
+
+headers() { # regex of the header names below a folder
+	git ls-files --cached --others --exclude-standard "$1/*.h" | sed 's#.*/##; s/\./\\./g' | sort -u | paste -sd'|'
+}
+
+DAEMON=$(headers daemon)
+HW=$(headers hw)
+PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics)\.|serve/(api|accept|connections|bucket)\.)'
+
+rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
+rule '^include/' "$DAEMON|$HW|uv\.h" 'include/ knows nobody'
+rule '^hw/' "$DAEMON|uv\.h|log\.h|libudev\.h" 'hw/ knows only include/, and neither loops nor logs'
+rule '^hw/(rtnl|nldev|nldev_stat|widen|dictionary|parse)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'
+rule "$PURE" 'uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h' 'pure files know no loop, socket, clock or log'
+rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs.c speaks verbs'
+rule '^daemon/model/' 'node\.h|sampler\.h|http\.h|routes\.h|link_events\.h|uevents\.h|bpf_source\.h' 'model/ is below everything else'
+rule '^daemon/kernel/' 'node\.h|sampler\.h|http\.h|routes\.h|metrics\.h' 'the kernel edge knows neither wing'
+rule '^daemon/telemetry/' 'node\.h|http\.h|routes\.h|link_events\.h|uevents\.h' 'telemetry stands below serve and beside node'
+rule '^daemon/serve/' 'node\.h|sampler\.h|link_events\.h|uevents\.h|bpf_source\.h' 'serve sees values, not the parts that make them'
+rule '^daemon/node\.' 'sampler\.h|http\.h|routes\.h|metrics\.h' 'the wings meet in loop.c only'
+rule '^bpf/' '(err|log|model|hw|cleanup)\.h' 'bpf/ knows vmlinux.h and bpf_event.h'
+
+[ $breaches = 0 ] || { echo "$breaches include rules broken" >&2; exit 1; }

@@ -1,0 +1,167 @@
+#!/bin/bash
+# check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
+#
+#   check.sh [PART...]    parts: gates unit san fuzz lab (default: all, after installing what they need)
+#
+# FUZZ_SECONDS: how long each fuzz program runs (60). LAB_SCENARIOS: which scenarios (all).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+LOGS=build/check
+passed=0 failed=0 skipped=0
+
+say() { printf '%s %s\n' "$1" "$2"; }
+
+# step NAME COMMAND...: one test that is its exit status; its output is shown when it fails.
+step() {
+	local name=$1 log
+	shift
+	log=$LOGS/${name//[^a-z0-9_-]/_}.log
+	if "$@" >"$log" 2>&1; then
+		say "  ok  " "$name"
+		passed=$((passed + 1))
+	else
+		say "FAILED" "$name (exit $?): $*"
+		tail -n 40 "$log" | sed 's/^/        /'
+		failed=$((failed + 1))
+	fi
+}
+
+skip() {
+	say " skip " "$1: $2"
+	skipped=$((skipped + 1))
+}
+
+# A cmocka program: its tests are counted one by one.
+cmocka() {
+	local name=$1 program=$2 log ok bad not
+	log=$LOGS/$name.log
+	"$program" >"$log" 2>&1
+	local status=$?
+	ok=$(grep -c '^\[       OK \]' "$log")
+	bad=$(grep -c '^\[  FAILED  \] test_\|^\[  FAILED  \] [a-z]' "$log")
+	not=$(grep -c '^\[  SKIPPED \] [a-z]' "$log")
+	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+	if [ "$status" = 0 ] && [ $((ok + not)) = 0 ]; then bad=1; fi
+	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + not))
+	if [ "$bad" != 0 ]; then
+		say "FAILED" "$name: $bad of $((ok + bad + not)) (exit $status)"
+		tail -n 40 "$log" | sed 's/^/        /'
+	else
+		say "  ok  " "$name: $ok$([ "$not" = 0 ] || echo ", $not skipped: $(grep -m1 -o 'skipped: .*' "$log")")"
+	fi
+}
+
+make_quietly() { make --no-print-directory -j2 "$@"; }
+
+part_gates() {
+	step "build with gcc" make_quietly CC=gcc all tests
+	step "build with clang" make_quietly CC=clang all tests
+	if clang-format --version | grep -q 'version 14\.'; then
+		step "formatting" make_quietly fmt-check
+	else
+		skip "formatting" "the rules are written for clang-format 14, this is another"
+	fi
+	step "include rules" make_quietly check-deps
+	step "cppcheck" make_quietly cppcheck
+	step "clang-tidy" make_quietly tidy
+	# shellcheck disable=SC2046
+	step "shellcheck" shellcheck -x -e SC1091 $(git ls-files '*.sh' .ci/run)
+}
+
+part_unit() {
+	local start=$SECONDS t
+	make_quietly all tests || exit 1
+	start=$SECONDS
+	for t in build/tests/test_*; do
+		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "unit ${t##*/}" "$t"
+	done
+	say "      " "unit tests took $((SECONDS - start)) s"
+}
+
+part_san() {
+	local t
+	make_quietly SAN=1 all tests || exit 1
+	for t in build/san/tests/test_*; do
+		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "ASan+UBSan ${t##*/}" "$t"
+	done
+}
+
+fuzz_one() {
+	local program=$1 name=${1##*/} seeds
+	seeds=tests/fixtures/${name#fuzz_}
+	mkdir -p "build/fuzz/corpus/$name"
+	[ -d "$seeds" ] || seeds=
+	# shellcheck disable=SC2086
+	"$program" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="build/fuzz/crash-$name-" "build/fuzz/corpus/$name" $seeds
+}
+
+# Two at a time: the machine has two cores.
+part_fuzz() {
+	local programs p i
+	make_quietly fuzz || exit 1
+	programs=(build/fuzz/fuzz_*)
+	for ((i = 0; i < ${#programs[@]}; i += 2)); do
+		for p in "${programs[@]:i:2}"; do
+			(fuzz_one "$p" >"$LOGS/${p##*/}.log" 2>&1; echo $? >"$LOGS/${p##*/}.rc") &
+		done
+		wait
+		for p in "${programs[@]:i:2}"; do
+			step "${p##*/}, $(grep -o 'number_of_executed_units: *[0-9]*' "$LOGS/${p##*/}.log" | grep -o '[0-9]*$') runs" \
+				fuzz_result "${p##*/}"
+		done
+	done
+}
+
+fuzz_result() {
+	tail -n 30 "$LOGS/$1.log"
+	[ "$(cat "$LOGS/$1.rc")" = 0 ]
+}
+
+# A scenario counts its own checks in its last line.
+part_lab() {
+	local s name log last
+	if [ "$(id -u)" != 0 ]; then
+		skip "lab" "the virtual machine's image needs root"
+		return
+	fi
+	make_quietly all tests || exit 1
+	step "lab image" tests/lab/lab.sh image
+	for s in ${LAB_SCENARIOS:-$(cd tests/lab/scenarios && ls -- *.sh | grep -v -e '\.host\.sh$' -e '^demo' -e '^shell')}; do
+		name=${s%.sh} log=$LOGS/lab-${s%.sh}.log
+		tests/lab/lab.sh run "$name" >"$log" 2>&1
+		local status=$?
+		last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+		if [ -z "$last" ]; then
+			say "FAILED" "lab $name (exit $status)"
+			tail -n 60 "$log" | sed 's/^/        /'
+			failed=$((failed + 1))
+			continue
+		fi
+		count_lab "$name" "$status" "$last" "$log"
+	done
+}
+
+count_lab() {
+	local ok bad
+	ok=$(echo "$3" | grep -oE '^[0-9]+') bad=$(echo "$3" | grep -oE '[0-9]+ failed' | grep -oE '[0-9]+')
+	if [ "$2" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+	passed=$((passed + ok)) failed=$((failed + bad))
+	if [ "$bad" = 0 ]; then
+		say "  ok  " "lab $1: $ok"
+		grep -E '^# ' "$4" | sed 's/^/        /'
+	else
+		say "FAILED" "lab $1: $3"
+		tail -n 80 "$4" | sed 's/^/        /'
+	fi
+}
+
+if [ $# = 0 ]; then
+	tests/deps.sh || exit 1
+	set -- gates unit san fuzz lab
+fi
+rm -rf "$LOGS"
+mkdir -p "$LOGS"
+for part in "$@"; do "part_$part"; done
+echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ $failed = 0 ]

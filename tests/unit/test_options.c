@@ -1,0 +1,242 @@
+/* The option table: defaults, flags, config file, and the texts made from it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "options.h"
+
+struct warnings {
+	unsigned n;
+	char last[256];
+};
+
+static void on_warning(const char *sentence, void *arg)
+{
+	struct warnings *w = arg;
+
+	w->n++;
+	snprintf(w->last, sizeof(w->last), "%s", sentence);
+}
+
+static int load(struct options *o, enum option_action *action, struct warnings *w, struct err *e,
+		const char *const *args)
+{
+	char *argv[16] = {(char *)"rocelet"};
+	int argc = 1;
+
+	while (args[argc - 1]) {
+		argv[argc] = (char *)args[argc - 1];
+		argc++;
+	}
+	return options_load(o, action, argc, argv, on_warning, w, e);
+}
+
+#define LOAD(...) load(&o, &action, &w, &e, (const char *const[]){__VA_ARGS__, NULL})
+#define VARS                                                                                       \
+	struct options o;                                                                          \
+	enum option_action action;                                                                 \
+	struct warnings w = {0};                                                                   \
+	struct err e = {0};                                                                        \
+	(void)w, (void)action
+
+static void test_defaults_are_the_documented_ones(void **state)
+{
+	VARS;
+	(void)state;
+	options_defaults(&o);
+	assert_string_equal(o.sysfs_root, "/sys");
+	assert_string_equal(o.listen, ":9907");
+	assert_string_equal(o.kubelet_dir, "/var/lib/kubelet");
+	assert_int_equal(o.sample_interval_ms, 1000);
+	assert_false(o.dry_run);
+	assert_int_equal(o.optional_counters.n, 0);
+}
+
+static void test_flags_take_their_value_in_both_forms(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(LOAD("--listen=[::1]:80", "--sample-interval", "0.25", "--dry-run"), 0);
+	assert_string_equal(o.listen, "[::1]:80");
+	assert_int_equal(o.sample_interval_ms, 250);
+	assert_true(o.dry_run);
+	assert_int_equal(action, ACTION_RUN);
+}
+
+static void test_bad_flags_get_one_sentence_that_names_them(void **state)
+{
+	static const struct {
+		const char *args[3], *sentence;
+	} cases[] = {
+		{{"--lissten", ":1"}, "unknown flag --lissten, did you mean --listen?"},
+		{{"--zzzzzzzz"}, "unknown flag --zzzzzzzz, see --help"},
+		{{"stray"}, "unexpected argument 'stray', see --help"},
+		{{"--sample-interval"}, "--sample-interval needs a value"},
+		{{"--sample-interval", "soon"}, "--sample-interval: 'soon' is not a number"},
+		{{"--sample-interval", "-1"}, "--sample-interval: '-1' is not a number"},
+		{{"--sample-interval", "nan"}, "--sample-interval: 'nan' is not a number"},
+		{{"--sample-interval", "1e9"},
+		 "--sample-interval: 1e9 is not between 0.01 and 3600"},
+		{{"--max-connections", "9.5"}, "--max-connections: '9.5' is not a whole number"},
+		{{"--log-level", "loud"},
+		 "--log-level: 'loud' is none of error, warn, info, debug"},
+		{{"--dry-run=maybe"}, "--dry-run: 'maybe' is neither true nor false"},
+		{{"--help=1"}, "--help takes no value"},
+		{{"--config", "/nonexistent/rocelet.json"},
+		 "/nonexistent/rocelet.json: No such file or directory"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		VARS;
+		memset(&o, 0x5a, sizeof(o));
+		assert_true(load(&o, &action, &w, &e, cases[i].args) < 0);
+		assert_string_equal(e.msg, cases[i].sentence);
+		assert_int_equal(((unsigned char *)&o)[0], 0x5a); /* untouched */
+	}
+}
+
+static int parse(struct options *o, const char *text, struct warnings *w, struct err *e)
+{
+	options_defaults(o);
+	return options_parse_json(o, text, strlen(text), "c.json", on_warning, w, e);
+}
+
+static void test_a_config_file_sets_keys_of_every_type(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(
+		parse(&o,
+		      "{\"listen\":\"\",\"sample-interval\":0.5,\"dry-run\":true,\"log-format\":\"json\","
+		      "\"max-connections\":10,\"optional-counters\":[\"cc_rx_ce_pkts\",\"cc_tx_cnp_pkts\"]}",
+		      &w, &e),
+		0);
+	assert_string_equal(o.listen, "");
+	assert_int_equal(o.sample_interval_ms, 500);
+	assert_true(o.dry_run);
+	assert_int_equal(o.log_format, 1);
+	assert_int_equal(o.max_connections, 10);
+	assert_int_equal(o.optional_counters.n, 2);
+	assert_string_equal(o.optional_counters.items[1], "cc_tx_cnp_pkts");
+	assert_int_equal(w.n, 0);
+}
+
+static void test_a_bad_config_names_file_line_and_key_and_changes_nothing(void **state)
+{
+	static const struct {
+		const char *text, *sentence;
+	} cases[] = {
+		{"{\n\"listen\": 5}", "c.json:2: \"listen\": is not a string"},
+		{"{\"dry-run\": true,\n\n \"max-connections\" : \"many\"}",
+		 "c.json:3: \"max-connections\": is not a number"},
+		{"{\"log-level\": \"loud\"}",
+		 "c.json:1: \"log-level\": 'loud' is none of error, warn, info, debug"},
+		{"{\"optional-counters\": [\"a\", 1]}",
+		 "c.json:1: \"optional-counters\": item 2 is not a string"},
+		{"[]", "c.json:1: the file is not a JSON object"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		VARS;
+		assert_true(parse(&o, cases[i].text, &w, &e) < 0);
+		assert_string_equal(e.msg, cases[i].sentence);
+		assert_false(o.dry_run);
+	}
+}
+
+static void test_broken_json_names_line_and_column(void **state)
+{
+	VARS;
+	(void)state;
+	assert_true(parse(&o, "{\n \"listen\" \"x\"}", &w, &e) < 0);
+	assert_true(strncmp(e.msg, "c.json:2:", 9) == 0);
+	assert_true(parse(&o, "{\"listen\":\"\xff\xfe\"}", &w, &e) < 0);
+	assert_true(parse(&o, "{\"listen\":\"a\",\"listen\":\"b\"}", &w, &e) < 0);
+	assert_true(parse(&o, "", &w, &e) < 0);
+}
+
+static void test_unknown_keys_are_warned_about_with_a_suggestion(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(parse(&o, "{\n\"lisen\": \":1\", \"dry-run\": true}", &w, &e), 0);
+	assert_int_equal(w.n, 1);
+	assert_string_equal(
+		w.last, "c.json:2: unknown key \"lisen\" (did you mean \"listen\"?), ignoring it");
+	assert_true(o.dry_run);
+	assert_int_equal(parse(&o, "{\"config\": \"x\"}", &w, &e), 0); /* flag only */
+	assert_int_equal(w.n, 2);
+}
+
+static void test_flags_win_over_the_file(void **state)
+{
+	char path[] = "/tmp/rocelet-options-XXXXXX";
+	int fd = mkstemp(path);
+	const char text[] = "{\"listen\": \":1\", \"run-dir\": \"/file\"}";
+	VARS;
+	(void)state;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	assert_int_equal(LOAD("--config", path, "--listen", ":2"), 0);
+	assert_string_equal(o.listen, ":2");
+	assert_string_equal(o.run_dir, "/file");
+	assert_string_equal(o.config, path);
+	close(fd);
+	unlink(path);
+	assert_true(LOAD("--config=/tmp") < 0);
+	assert_string_equal(e.msg, "/tmp: not a file");
+}
+
+static void test_printed_config_reads_back_the_same(void **state)
+{
+	struct options again;
+	char *text;
+	VARS;
+	(void)state;
+
+	assert_int_equal(LOAD("--listen", "x\"y", "--sample-interval", "0.125", "--compat",
+			      "node_exporter", "--optional-counters", "a,b"),
+			 0);
+	text = options_json(&o);
+	assert_non_null(text);
+	assert_int_equal(parse(&again, text, &w, &e), 0);
+	memcpy(again.config, o.config, sizeof(o.config));
+	assert_memory_equal(&again, &o, sizeof(o));
+	assert_int_equal(w.n, 0);
+	free(text);
+}
+
+static void test_help_and_docs_are_the_table(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/help.txt", options_help);
+	assert_golden("docs/options.md", options_markdown);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults_are_the_documented_ones),
+		cmocka_unit_test(test_flags_take_their_value_in_both_forms),
+		cmocka_unit_test(test_bad_flags_get_one_sentence_that_names_them),
+		cmocka_unit_test(test_a_config_file_sets_keys_of_every_type),
+		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
+		cmocka_unit_test(test_broken_json_names_line_and_column),
+		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
+		cmocka_unit_test(test_flags_win_over_the_file),
+		cmocka_unit_test(test_printed_config_reads_back_the_same),
+		cmocka_unit_test(test_help_and_docs_are_the_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
