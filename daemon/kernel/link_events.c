@@ -1,8 +1,9 @@
 /* link_events.c - two event sockets in the loop.
  *
- * Happy path: readable -> receive until empty -> decode -> hint for what can have changed.
- * Can fail by: ENOBUFS (events were lost: everything is looked at again), messages that the kernel
- * did not send or whose framing lies (counted, dropped). */
+ * Happy path: readable -> receive until empty -> what can have changed? -> one hint for the burst.
+ * Can fail by: ENOBUFS (events were lost: everything is looked at again), a sender that is not the
+ * kernel or framing that lies (counted, dropped), a datagram longer than our buffer (as good as
+ * lost). */
 #include "link_events.h"
 
 #include <linux/netlink.h>
@@ -15,19 +16,18 @@
 #include "cleanup.h"
 #include "log.h"
 #include "nldev.h"
-#include "nlsock.h"
-#include "rtnl.h"
+#include "relevance.h"
 #include "self_counters.h"
 
-/* Datagrams of events are at most a page or two (NLMSG_GOODSIZE); what is longer is cut, seen and
- * rescanned. */
-#define DATAGRAM_MAX  (64 * 1024)
-/* Per wake-up, so that an event storm cannot keep the loop from serving. */
+/* An event datagram is NLMSG_GOODSIZE, at most two pages; what is longer is cut, noticed, and
+ * answered by a scan. */
+#define DATAGRAM_MAX  (32 * 1024)
+/* Per wake-up, so that a storm of events cannot keep the loop from serving. */
 #define DATAGRAMS_MAX 256
 
 struct event_socket {
 	uv_poll_t poll;
-	int fd;
+	int fd; /* -1 = not open */
 	uint64_t *events, *malformed, *overruns;
 };
 
@@ -39,3 +39,236 @@ struct link_events {
 	void *arg;
 	uint8_t buf[DATAGRAM_MAX];
 };
+
+struct datagram {
+	size_t len;
+	int nsid;
+};
+
+/* netlink(7), NETLINK_LISTEN_ALL_NSID: datagrams of other namespaces carry their id here. */
+static int nsid_of(struct msghdr *m)
+{
+	int nsid = NSID_HOST;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+		if (c->cmsg_level == SOL_NETLINK && c->cmsg_type == NETLINK_LISTEN_ALL_NSID &&
+		    c->cmsg_len == CMSG_LEN(sizeof(nsid)))
+			memcpy(&nsid, CMSG_DATA(c), sizeof(nsid));
+	return nsid;
+}
+
+/* 1: *ret is a datagram from the kernel. 0: nothing there. -EBADMSG: not from the kernel. -ENOBUFS:
+ * events were lost. */
+static int receive(struct link_events *l, int fd, struct datagram *ret)
+{
+	struct sockaddr_nl from = {0};
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = {l->buf, sizeof(l->buf)};
+	struct msghdr m = {
+		.msg_name = &from,
+		.msg_namelen = sizeof(from),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (m.msg_flags & MSG_TRUNC)
+		return -ENOBUFS;
+	if (m.msg_namelen != sizeof(from) || from.nl_pid != 0)
+		return -EBADMSG;
+	*ret = (struct datagram){.len = (size_t)n, .nsid = nsid_of(&m)};
+	return 1;
+}
+
+static unsigned parts_of(struct link_events *l, const struct event_socket *s,
+			 const struct datagram *d)
+{
+	struct relevance_tally tally = {0};
+	unsigned parts;
+
+	if (s == &l->route)
+		parts = relevance_route_datagram(&l->inventory->host, d->nsid, l->buf, d->len,
+						 &tally);
+	else
+		parts = relevance_rdma_datagram(l->buf, d->len, &tally);
+	*s->events += tally.events;
+	*s->malformed += tally.malformed;
+	return parts;
+}
+
+static void drain(struct link_events *l, struct event_socket *s)
+{
+	unsigned parts = 0;
+	bool lost = false;
+
+	for (int i = 0; i < DATAGRAMS_MAX; i++) {
+		struct datagram d;
+		int r = receive(l, s->fd, &d);
+
+		if (r == 0)
+			break;
+		if (r == -EBADMSG) {
+			++*s->malformed;
+		} else if (r < 0) {
+			++*s->overruns;
+			lost = true;
+		} else {
+			parts |= parts_of(l, s, &d);
+		}
+	}
+	if (parts != 0 || lost)
+		l->hint(parts, lost, l->arg);
+}
+
+static void on_route_readable(uv_poll_t *poll, int status, int events)
+{
+	struct link_events *l = poll->data;
+
+	(void)status, (void)events;
+	drain(l, &l->route);
+}
+
+static void on_rdma_readable(uv_poll_t *poll, int status, int events)
+{
+	struct link_events *l = poll->data;
+
+	(void)status, (void)events;
+	drain(l, &l->rdma);
+}
+
+static int set_int(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) < 0 ? -errno : 0;
+}
+
+static int open_socket(int protocol, unsigned buffer_bytes, int *ret_fd)
+{
+	struct sockaddr_nl local = {.nl_family = AF_NETLINK};
+	AUTO_FD fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+
+	if (fd < 0)
+		return -errno;
+	if (set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)buffer_bytes) < 0)
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, (int)buffer_bytes);
+	if (bind(fd, (struct sockaddr *)&local, sizeof(local)) < 0)
+		return -errno;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *e)
+{
+	int r = open_socket(NETLINK_ROUTE, buffer_bytes, &l->route.fd);
+
+	if (r == 0)
+		r = set_int(l->route.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, RTNLGRP_LINK);
+	if (r < 0)
+		return err_set(e, r, "rtnetlink events: %s", strerror(-r));
+	/* Without it (no CAP_NET_BROADCAST) devices in pods are seen at the next scan only. */
+	r = set_int(l->route.fd, SOL_NETLINK, NETLINK_LISTEN_ALL_NSID, 1);
+	if (r < 0)
+		log_warn("links", r,
+			 "no events from other network namespaces, going on without them");
+	return 0;
+}
+
+/* Kernels before 6.12 have no such group, kernels without RDMA no such protocol: uevents remain. */
+static void open_rdma(struct link_events *l, unsigned buffer_bytes)
+{
+	int r = open_socket(NETLINK_RDMA, buffer_bytes, &l->rdma.fd);
+
+	if (r == 0)
+		r = set_int(l->rdma.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, NLDEV_GROUP_NOTIFY);
+	if (r == 0)
+		return;
+	log_info("links", r, "this kernel sends no RDMA netlink events, relying on uevents");
+	if (l->rdma.fd >= 0)
+		close(l->rdma.fd);
+	l->rdma.fd = -1;
+}
+
+static void release(struct link_events *l)
+{
+	if (l->route.fd >= 0)
+		close(l->route.fd);
+	if (l->rdma.fd >= 0)
+		close(l->rdma.fd);
+	free(l);
+}
+
+static void watch(struct link_events *l, struct uv_loop_s *loop, struct event_socket *s,
+		  uv_poll_cb on_readable)
+{
+	if (s->fd < 0 || uv_poll_init(loop, &s->poll, s->fd) < 0)
+		return;
+	s->poll.data = l;
+	uv_poll_start(&s->poll, UV_READABLE, on_readable);
+	l->open_handles++;
+}
+
+int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned buffer_bytes,
+		     struct self_counters *self, const struct inventory *inventory,
+		     link_hint_fn *hint, void *arg, struct err *e)
+{
+	struct link_events *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return err_set(e, -ENOMEM, "out of memory");
+	*l = (struct link_events){
+		.route = {.fd = -1,
+			  .events = &self->events_rtnetlink,
+			  .malformed = &self->malformed_rtnetlink,
+			  .overruns = &self->overruns_rtnetlink},
+		.rdma = {.fd = -1,
+			 .events = &self->events_rdma,
+			 .malformed = &self->malformed_rdma,
+			 .overruns = &self->overruns_rdma},
+		.inventory = inventory,
+		.hint = hint,
+		.arg = arg,
+	};
+	r = open_route(l, buffer_bytes, e);
+	if (r < 0) {
+		release(l);
+		return r;
+	}
+	open_rdma(l, buffer_bytes);
+	watch(l, loop, &l->route, on_route_readable);
+	watch(l, loop, &l->rdma, on_rdma_readable);
+	*ret = l;
+	return 0;
+}
+
+static void on_closed(uv_handle_t *h)
+{
+	struct link_events *l = h->data;
+
+	if (--l->open_handles == 0)
+		release(l);
+}
+
+static void unwatch(struct event_socket *s)
+{
+	if (s->fd >= 0 && s->poll.data)
+		uv_close((uv_handle_t *)&s->poll, on_closed);
+}
+
+void link_events_close(struct link_events *l)
+{
+	if (!l)
+		return;
+	if (l->open_handles == 0) {
+		release(l);
+		return;
+	}
+	unwatch(&l->route);
+	unwatch(&l->rdma);
+}

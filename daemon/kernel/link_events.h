@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "err.h"
 #include "inventory.h"
@@ -23,9 +22,3 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *, unsigned buff
 		     struct err *);
 /* NULL is fine. Freed once its handles have closed. */
 void link_events_close(struct link_events *);
-
-/* Pure: what one datagram of rtnetlink events can have changed, as enum scan_part bits; 0 = nothing
- * that matters. nsid: namespace the datagram came from. Malformed messages are counted into
- * *malformed and skipped. */
-unsigned link_events_parts(const struct host *, int nsid, const void *buf, size_t n, size_t *events,
-			   size_t *malformed);

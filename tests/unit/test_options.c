@@ -44,7 +44,7 @@ static int load(struct options *o, enum option_action *action, struct warnings *
 	enum option_action action;                                                                 \
 	struct warnings w = {0};                                                                   \
 	struct err e = {0};                                                                        \
-	(void)w, (void)action
+	(void)w, (void)action, (void)e
 
 static void test_defaults_are_the_documented_ones(void **state)
 {

@@ -1,0 +1,104 @@
+/* relevance.c - see relevance.h. */
+#include "relevance.h"
+
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+#include "hw.h"
+#include "nldev.h"
+#include "nlsock.h"
+
+static bool carries_rdma_port(const struct host *h, int nsid, int ifindex)
+{
+	for (size_t d = 0; d < h->n_rdma; d++)
+		for (unsigned p = 0; p < h->rdma[d].n_ports; p++)
+			if (h->rdma[d].ports[p].netdev_ifindex == ifindex &&
+			    h->rdma[d].ports[p].netdev_nsid == nsid)
+				return true;
+	return false;
+}
+
+static bool is_master_of_ours(const struct host *h, int nsid, int ifindex)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].master == ifindex && h->netdevs[i].nsid == nsid &&
+		    h->netdevs[i].function[0] != '\0')
+			return true;
+	return false;
+}
+
+unsigned relevance_link(const struct host *h, int nsid, const struct rtnl_link *l)
+{
+	const struct netdev *known = host_netdev(h, nsid, l->netdev.ifindex);
+
+	if (l->netdev.function[0] != '\0') {
+		if (host_function(h, l->netdev.function))
+			return SCAN_NETDEVS | SCAN_RDMA;
+		/* Hardware that is new to us; another namespace's devices are not (veth has no
+		 * parent). */
+		return nsid == NSID_HOST ? SCAN_ALL : 0;
+	}
+	if ((known && known->function[0] != '\0') || carries_rdma_port(h, nsid, l->netdev.ifindex))
+		return SCAN_NETDEVS | SCAN_RDMA;
+	if (is_master_of_ours(h, nsid, l->netdev.ifindex))
+		return SCAN_NETDEVS;
+	return 0;
+}
+
+struct walk {
+	const struct host *host;
+	int nsid;
+	struct relevance_tally *tally;
+	unsigned parts;
+};
+
+static int on_route_message(const struct nlmsghdr *m, void *arg)
+{
+	struct walk *w = arg;
+	struct rtnl_link link;
+
+	if (m->nlmsg_type != RTM_NEWLINK && m->nlmsg_type != RTM_DELLINK) {
+		w->parts |= SCAN_NETDEVS; /* RTNLGRP_NSID: a namespace got or lost its id */
+		return 0;
+	}
+	if (rtnl_decode_link(m, &link, NULL) < 0) {
+		w->tally->malformed++;
+		return 0;
+	}
+	w->tally->events++;
+	w->parts |= relevance_link(w->host, w->nsid, &link);
+	return 0;
+}
+
+unsigned relevance_route_datagram(const struct host *h, int nsid, const void *buf, size_t n,
+				  struct relevance_tally *tally)
+{
+	struct walk w = {.host = h, .nsid = nsid, .tally = tally};
+
+	if (nlsock_walk(buf, n, on_route_message, &w) < 0)
+		tally->malformed++;
+	return w.parts;
+}
+
+static int on_rdma_message(const struct nlmsghdr *m, void *arg)
+{
+	struct walk *w = arg;
+	struct nldev_event event;
+
+	if (nldev_decode_event(m, &event) < 0) {
+		w->tally->malformed++;
+		return 0;
+	}
+	w->tally->events++;
+	w->parts |= SCAN_RDMA;
+	return 0;
+}
+
+unsigned relevance_rdma_datagram(const void *buf, size_t n, struct relevance_tally *tally)
+{
+	struct walk w = {.tally = tally};
+
+	if (nlsock_walk(buf, n, on_rdma_message, &w) < 0)
+		tally->malformed++;
+	return w.parts;
+}

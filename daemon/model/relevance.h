@@ -1,0 +1,26 @@
+/* relevance.h - which kernel events can have changed the picture of the host. Pure.
+ *
+ * A busy node sees links come and go all day that have nothing to do with RDMA (every pod's veth
+ * pair); only links of our functions, and links that RDMA ports or our netdevs hang on, are worth a
+ * look. */
+#pragma once
+
+#include <stddef.h>
+
+#include "model.h"
+#include "rtnl.h"
+
+/* What this link event can have changed, as enum scan_part bits; 0 = nothing that we show.
+ * nsid: the namespace that the event came from. */
+unsigned relevance_link(const struct host *, int nsid, const struct rtnl_link *);
+
+struct relevance_tally {
+	size_t events, malformed;
+};
+
+/* The same over one datagram of rtnetlink events; what cannot be decoded is counted as malformed
+ * and skipped. */
+unsigned relevance_route_datagram(const struct host *, int nsid, const void *buf, size_t n,
+				  struct relevance_tally *);
+/* Over one datagram of RDMA netlink events. Events newer than our list count as relevant. */
+unsigned relevance_rdma_datagram(const void *buf, size_t n, struct relevance_tally *);

@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""Cost of a scrape and of a sample: rocelet against prometheus-node-exporter, over the same trees, in one run.
+
+CPU is the process's run time from schedstat (nanoseconds, all threads), latency that of one keep-alive connection on
+loopback, opens those that strace counts in 10 scrapes.
+"""
+import glob, http.client, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCRAPES, WARM_UP = 300, 10
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def cpu_ns(pid):
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with open(path) as f:
+            total += int(f.read().split()[0])
+    return total
+
+
+def rss_mb(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) / 1024
+
+
+class Server:
+    def __init__(self, name, argv, port):
+        self.name, self.port = name, port
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(argv, stdout=self.log, stderr=self.log)
+
+    def wait(self, path):
+        """Until the path answers 200: both servers need a moment to have their first numbers."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+                c.request("GET", path)
+                if c.getresponse().status == 200:
+                    return self
+            except OSError:
+                time.sleep(0.02)
+        self.log.seek(0)
+        sys.exit(f"{self.name} does not serve:\n{self.log.read().decode()[-2000:]}")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(20) not in (0, -signal.SIGTERM, 143):
+            self.log.seek(0)
+            sys.exit(f"{self.name} ended badly:\n{self.log.read().decode()[-2000:]}")
+
+
+def scrape(connection, gzip):
+    connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip" if gzip else "identity"})
+    return len(connection.getresponse().read())
+
+
+def measure(server, gzip=False):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    pid, times = server.process.pid, []
+    for _ in range(WARM_UP):
+        size = scrape(connection, gzip)
+    cpu = cpu_ns(pid)
+    for _ in range(SCRAPES):
+        start = time.perf_counter()
+        scrape(connection, gzip)
+        times.append((time.perf_counter() - start) * 1000)
+    cpu = (cpu_ns(pid) - cpu) / SCRAPES / 1e6
+    times.sort()
+    return dict(cpu=cpu, p50=times[len(times) // 2], p99=times[int(len(times) * 0.99)], rss=rss_mb(pid), body=size)
+
+
+def opens_per_scrape(server):
+    with tempfile.NamedTemporaryFile("r") as out:
+        tracer = subprocess.Popen(["strace", "-f", "-qq", "-e", "trace=open,openat", "-o", out.name,
+                                   "-p", str(server.process.pid)], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 10
+        while not traced(server.process.pid) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        for _ in range(10):
+            scrape(connection, False)
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+        return sum("open" in line for line in out) / 10
+
+
+def traced(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return "TracerPid:\t0\n" not in f.read()
+
+
+def rocelet(tree, run, interval):
+    port = free_port()
+    return Server("rocelet", [f"{TOP}/build/rocelet", "--sysfs-root", tree, "--listen", f"127.0.0.1:{port}",
+                              "--run-dir", run, "--kubelet-dir", run, "--sample-interval", str(interval), "--no-bpf"], port).wait("/readyz")
+
+
+def node_exporter(program, tree):
+    port = free_port()
+    return Server("node_exporter", [program, "--collector.disable-defaults", "--collector.infiniband",
+                                    f"--path.sysfs={tree}", f"--web.listen-address=127.0.0.1:{port}"], port).wait("/metrics")
+
+
+def row(name, m, opens):
+    print(f"{name:26} {m['cpu']:9.3f} {m['p50']:8.2f} {m['p99']:8.2f} {m['rss']:7.1f} {m['body']:9d} {opens:8.1f}")
+
+
+def sampling_cpu(tree, run, seconds=20):
+    """Share of one core for a sample every second, nobody scraping."""
+    server = rocelet(tree, run, 1)
+    time.sleep(3)  # past the start; what follows is a measurement of idle time
+    cpu = cpu_ns(server.process.pid)
+    time.sleep(seconds)
+    cpu = (cpu_ns(server.process.pid) - cpu) / (seconds * 1e9)
+    rss = rss_mb(server.process.pid)
+    server.stop()
+    return cpu * 100, rss
+
+
+def compare(exporter, pfs, vfs, work):
+    tree, run = f"{work}/{pfs + vfs}", f"{work}/run{pfs + vfs}"
+    os.makedirs(run)
+    subprocess.run([f"{TOP}/build/bench/mk_sysfs", tree, str(pfs), str(vfs)], check=True, stdout=subprocess.DEVNULL)
+    print(f"\n{pfs + vfs} RDMA devices ({pfs} PFs, {vfs} VFs), {SCRAPES} scrapes")
+    print(f"{'':26} {'CPU ms':>9} {'p50 ms':>8} {'p99 ms':>8} {'RSS MB':>7} {'body':>9} {'opens':>8}")
+    peer = node_exporter(exporter, tree)
+    theirs = measure(peer)
+    row("node_exporter", theirs, opens_per_scrape(peer))
+    row("node_exporter, gzip", measure(peer, True), 0)
+    peer.stop()
+    mine = rocelet(tree, run, 3600)
+    ours = measure(mine)
+    row("rocelet", ours, opens_per_scrape(mine))
+    row("rocelet, gzip", measure(mine, True), 0)
+    mine.stop()
+    cpu, rss = sampling_cpu(tree, run)
+    print(f"ratio: {theirs['cpu'] / ours['cpu']:.0f} times less CPU per scrape, p50 {theirs['p50'] / ours['p50']:.0f} times shorter")
+    print(f"sampling every second: {cpu:.2f} % of one core, RSS {rss:.1f} MB")
+
+
+def main():
+    exporter = sys.argv[1]
+    work = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    try:
+        compare(exporter, 8, 0, work)
+        compare(exporter, 8, 128, work)
+    finally:
+        shutil.rmtree(work)
+
+
+main()
