@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
+LAB_PORT=${LAB_PORT:-19907} # on 127.0.0.1, for scenarios with a part on the host
 passed=0 failed=0 skipped=0
 
 say() { printf '%s %s\n' "$1" "$2"; }
@@ -129,7 +130,7 @@ part_lab() {
 	step "lab image" tests/lab/lab.sh image
 	for s in ${LAB_SCENARIOS:-$(cd tests/lab/scenarios && ls -- *.sh | grep -v -e '\.host\.sh$' -e '^demo' -e '^shell')}; do
 		name=${s%.sh} log=$LOGS/lab-${s%.sh}.log
-		tests/lab/lab.sh run "$name" >"$log" 2>&1
+		tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name" >"$log" 2>&1
 		local status=$?
 		last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
 		if [ -z "$last" ]; then

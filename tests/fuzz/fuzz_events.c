@@ -1,0 +1,29 @@
+/* Event datagrams as any local process could have sent them: rtnetlink, RDMA netlink, and the BPF
+ * ring buffer. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf_source.h"
+#include "relevance.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct function fn = {.id = "0000:01:10.0", .kind = FN_VF};
+	static struct host host = {.functions = &fn, .n_functions = 1};
+	struct relevance_tally tally = {0};
+	/* On the heap with its exact size, so that a read past the end is seen; aligned as a
+	 * receive buffer is. */
+	void *copy = malloc(n ? n : 1);
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, n);
+	relevance_route_datagram(&host, NSID_HOST, copy, n, &tally);
+	relevance_rdma_datagram(copy, n, &tally);
+	bpf_event_check(copy, n);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* The configuration file's reader: any bytes either parse or give a sentence. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "options.h"
+
+static void ignore(const char *sentence, void *arg)
+{
+	(void)sentence, (void)arg;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct options o;
+	struct err e = {0};
+
+	options_defaults(&o);
+	if (options_parse_json(&o, (const char *)data, n, "fuzz.json", ignore, NULL, &e) < 0) {
+		if (e.code >= 0 || e.msg[0] == '\0')
+			abort();
+		return 0;
+	}
+	free(options_json(&o));
+	return 0;
+}

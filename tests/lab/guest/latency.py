@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""How long after the kernel's own message a change is visible in /api/v1/devices.
+
+  latency.py CASES-FILE
+
+Each line of the file: NAME | COMMAND | MESSAGE | CONDITION
+  MESSAGE    regular expression on the output of `ip -ts -o monitor link` or `udevadm monitor --kernel`; the first match
+             after the command counts
+  CONDITION  Python expression over the document: functions {id: device}, netdevs {name: netdev}, rdma {name: device}
+
+Prints "NAME MILLISECONDS" per line; a change that never becomes visible ends the run. The document is read over the
+daemon's unix socket, one request after the other on one connection.
+"""
+import http.client, json, re, socket, subprocess, sys, threading, time
+
+SOCKET = "/run/rocelet/rocelet.sock"
+TIMEOUT_S = 30
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(SOCKET)
+
+
+class Messages:
+    """Both monitors, every line with the wall-clock time that the monitor itself printed."""
+
+    def __init__(self):
+        self.lines, self.lock, self.since = [], threading.Lock(), time.time()
+        # Both print their own time stamps: seconds of the monotonic clock (udevadm), local time (ip).
+        self.offset = time.time() - time.clock_gettime(time.CLOCK_MONOTONIC)
+        self.start(["udevadm", "monitor", "--kernel", "--subsystem-match=pci", "--subsystem-match=net",
+                    "--subsystem-match=infiniband"], self.udevadm_time)
+        self.start(["ip", "-ts", "-o", "monitor", "link"], self.ip_time)
+
+    def start(self, argv, time_of):
+        monitor = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self.read, args=(monitor.stdout, time_of), daemon=True).start()
+        while not listens(monitor.pid):
+            time.sleep(0.01)
+
+    def read(self, stream, time_of):
+        for line in stream:
+            stamp = time_of(line)
+            if stamp:
+                with self.lock:
+                    self.lines.append((stamp, line))
+
+    def udevadm_time(self, line):
+        m = re.match(r"KERNEL\[(\d+\.\d+)\]", line)
+        return float(m.group(1)) + self.offset if m else None
+
+    def ip_time(self, line):
+        m = re.match(r"\[(\d+-\d+-\d+T\d+:\d+:\d+)\.(\d+)\]", line)
+        return time.mktime(time.strptime(m.group(1), "%Y-%m-%dT%H:%M:%S")) + int(m.group(2)) / 1e6 if m else None
+
+    def times(self, pattern, since):
+        with self.lock:
+            return [t for t, line in self.lines if t >= since and re.search(pattern, line)]
+
+
+def listens(pid):
+    """The monitor has bound its netlink socket: the third column is its port, which is its process id."""
+    with open("/proc/net/netlink") as f:
+        return any(line.split()[2] == str(pid) for line in f)
+
+
+class Devices:
+    def __init__(self):
+        self.connection = UnixConnection("localhost")
+
+    def read(self):
+        self.connection.request("GET", "/api/v1/devices")
+        doc = json.loads(self.connection.getresponse().read())
+        functions = {d["id"]: d for d in doc["devices"]}
+        netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
+        rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
+        return {"functions": functions, "netdevs": netdevs, "rdma": rdma}
+
+
+def wait_visible(devices, condition):
+    deadline = time.time() + TIMEOUT_S
+    while time.time() < deadline:
+        doc = devices.read()
+        if eval(condition, {}, doc):
+            return time.time()
+        time.sleep(0.002)
+    sys.exit(f"never visible: {condition}\n{json.dumps(doc)}")
+
+
+def message_time(messages, pattern, since):
+    deadline = time.time() + TIMEOUT_S
+    while time.time() < deadline:
+        times = messages.times(pattern, since)
+        if times:
+            return min(times)
+        time.sleep(0.01)
+    sys.exit(f"no message matches {pattern}")
+
+
+def run_case(messages, devices, name, command, pattern, condition):
+    if eval(condition, {}, devices.read()):
+        sys.exit(f"{name}: already true before: {condition}")
+    since = time.time()
+    change = subprocess.Popen(["bash", "-c", command])
+    visible = wait_visible(devices, condition)
+    message = message_time(messages, pattern, since)
+    if change.wait(TIMEOUT_S) != 0:
+        sys.exit(f"{name}: command failed: {command}")
+    print(f"{name} {(visible - message) * 1000:.1f}", flush=True)
+
+
+def main():
+    messages, devices = Messages(), Devices()
+    with open(sys.argv[1]) as cases:
+        for line in cases:
+            if line.strip() and not line.startswith("#"):
+                run_case(messages, devices, *(part.strip() for part in line.split(" | ")))
+
+
+main()

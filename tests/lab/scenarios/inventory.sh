@@ -1,0 +1,119 @@
+# shellcheck shell=bash
+# The live inventory: every change of the hardware is visible soon after the kernel's message, and right after lost events.
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+
+BAR_MS=50
+
+# One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).
+devices() { # EXPRESSION
+    devices_json | python3 -c '
+import json, sys
+doc = json.load(sys.stdin)
+functions = {d["id"]: d for d in doc["devices"]}
+netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
+rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
+print(eval(sys.argv[1]))' "$1"
+}
+
+holds_in_devices() { # EXPRESSION
+    [[ $(devices "$1") == True ]]
+}
+
+# Runs cases of latency.py and checks each against the bar.
+latencies() { # CASES_FILE
+    local name ms
+    python3 /rocelet/lab/guest/latency.py "$1" >/tmp/latencies || fail "latency: $(cat /tmp/latencies)"
+    while read -r name ms; do
+        echo "# $name: visible $ms ms after the kernel's message"
+        check "$name is visible within $BAR_MS ms" "awk 'BEGIN { exit !($ms <= $BAR_MS) }'"
+    done </tmp/latencies
+}
+
+say "one PF, no VFs"
+find_pf
+PF_ID=$(basename "$(readlink "/sys/class/net/$PF/device")")
+NUMVFS=/sys/class/net/$PF/device/sriov_numvfs
+ip link set "$PF" up
+wait_until "ip link show $PF | grep -q LOWER_UP"
+start_rocelet
+wait_until "curl -fsS $HTTP/readyz"
+check "the PF is known by its PCI address, with its driver" "holds_in_devices 'functions[\"$PF_ID\"][\"driver\"] == \"igb\"'"
+check "it can have VFs and has none" "holds_in_devices 'functions[\"$PF_ID\"][\"numVfs\"] == 0 and functions[\"$PF_ID\"][\"totalVfs\"] > 0'"
+check "udev runs here, so its source is used" '! grep -q "udev does not run" $OUT/rocelet.log'
+check "RDMA netlink events are received" '! grep -q "sends no RDMA netlink events" $OUT/rocelet.log'
+
+say "latency: from the kernel's message to /api/v1/devices"
+cat >/tmp/cases <<END
+vf_function_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(pci\\) | sum(d["kind"] == "vf" for d in functions.values()) == 1
+vf_removed | echo 0 >$NUMVFS | KERNEL.* remove +/.* \\(pci\\) | all(d["kind"] != "vf" for d in functions.values())
+vf_netdev_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(net\\) | any(d["kind"] == "vf" and d["netdevs"] for d in functions.values())
+END
+latencies /tmp/cases
+make_vfs 1
+VF=${VFS[0]}
+VF_ID=$(basename "$(readlink "/sys/class/net/$VF/device")")
+ip link set "$VF" up
+wait_until "ip link show $VF | grep -q LOWER_UP"
+wait_until "holds_in_devices 'netdevs[\"$VF\"][\"carrier\"]'"
+check "the VF names its PF and index" "holds_in_devices 'functions[\"$VF_ID\"][\"parent\"] == \"$PF_ID\" and functions[\"$VF_ID\"][\"vf\"] == 0'"
+cat >/tmp/cases <<END
+rdma_device_added | rdma link add rxe_t type rxe netdev $VF | KERNEL.* add +/.*rxe_t \\(infiniband\\) | "rxe_t" in rdma
+carrier_lost | ip link set $PF down | \\] [0-9]+: $VF: .*NO-CARRIER | netdevs["$VF"]["carrier"] is False and rdma["rxe_t"]["ports"][0]["state"] != "active"
+rdma_device_removed | rdma link delete rxe_t | KERNEL.* remove +/.*rxe_t \\(infiniband\\) | "rxe_t" not in rdma
+renamed | ip link set $VF name renamed0 | \\] [0-9]+: renamed0: | "renamed0" in netdevs
+END
+latencies /tmp/cases
+ip link set "$PF" up
+
+say "a VF in a pod stays known"
+ip link set renamed0 down
+ip netns add pod
+cat >/tmp/cases <<END
+moved_to_pod | ip link set renamed0 netns pod name net1 | Deleted [0-9]+: renamed0 | netdevs["net1"]["netns"] == "pod"
+END
+latencies /tmp/cases
+ip -n pod link set net1 up
+wait_until "holds_in_devices 'netdevs[\"net1\"][\"carrier\"]'"
+check "its carrier in the pod is seen from the host" "holds_in_devices 'netdevs[\"net1\"][\"netns\"] == \"pod\" and netdevs[\"net1\"][\"carrier\"]'"
+in_pod pod rdma link add rxe_pod type rxe netdev net1
+wait_until "holds_in_devices '\"rxe_pod\" in rdma and rdma[\"rxe_pod\"][\"ports\"][0][\"netdev\"] == \"net1\"'"
+check "the pod's RDMA device belongs to the VF's function" "holds_in_devices 'any(r[\"name\"] == \"rxe_pod\" for r in functions[\"$VF_ID\"][\"rdma\"])'"
+ip netns delete pod
+wait_until "holds_in_devices 'all(n[\"netns\"] == \"\" for d in functions.values() for n in d[\"netdevs\"])'"
+check "the VF is back in the host after the pod's death" "holds_in_devices 'len(functions[\"$VF_ID\"][\"netdevs\"]) == 1'"
+check "moves are reported with who made them" 'grep -q "is moved from network namespace .* by ip, pid" $OUT/rocelet.log'
+stop_rocelet
+
+say "lost events"
+VF=$(vf_netdev 0)
+start_rocelet --event-buffer 1024
+wait_until "curl -fsS $HTTP/readyz"
+before=$(metric rocelet_event_overruns_total 'source="rtnetlink"')
+for ((i = 0; i < 3000; i++)); do echo "link set dev $VF alias flood$i"; done >/tmp/flood
+echo "link set dev $VF down" >>/tmp/flood
+echo "link set dev $VF name last0" >>/tmp/flood
+ip -batch /tmp/flood
+wait_until "holds_in_devices '\"last0\" in netdevs'"
+check "the receive buffer was overrun" "(( \$(metric rocelet_event_overruns_total 'source=\"rtnetlink\"') > before ))"
+check "the inventory is right after lost events" "holds_in_devices 'sorted(n[\"name\"] for n in functions[\"$VF_ID\"][\"netdevs\"]) == [\"last0\"]'"
+stop_rocelet
+
+say "with less than everything"
+udevadm control --exit
+wait_until '! pgrep -x systemd-udevd'
+rm -rf /run/udev/control
+start_rocelet --no-bpf
+wait_until "curl -fsS $HTTP/readyz"
+check "without udev it says so and listens to the kernel" 'grep -q "udev does not run here" $OUT/rocelet.log'
+echo 0 >"$NUMVFS"
+wait_until "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
+check "hot-unplug is seen without udev" "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
+stop_rocelet
+: >"$OUT/rocelet.log"
+(cd "$BUILD" && exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all ./rocelet --run-dir /tmp/nobody) >>"$OUT/rocelet.log" 2>&1 &
+ROCELET_PID=$!
+wait_until "curl -fsS $HTTP/readyz"
+check "without privileges it serves the inventory" "holds_in_devices '\"$PF_ID\" in functions'"
+check "and says what is missing" 'grep -q "going on without" $OUT/rocelet.log'
+stop_rocelet

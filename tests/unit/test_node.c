@@ -1,0 +1,182 @@
+/* Hints become scans, scans become inventory: bursts are gathered, losses mean everything, closing
+ * is clean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <uv.h>
+
+#include "node.h"
+#include "tmptree.h"
+
+struct fixture {
+	uv_loop_t loop;
+	uv_timer_t deadline;
+	struct hw hw;
+	char *tree;
+	struct self_counters self;
+	struct node *node;
+	unsigned changes, firsts;
+	bool timed_out;
+};
+
+static void on_changed(bool first, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->changes++;
+	f->firsts += first;
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+	struct fixture *f = timer->data;
+
+	f->timed_out = true;
+}
+
+static uint64_t all_scans(const struct fixture *f)
+{
+	return f->self.scans + f->self.resyncs;
+}
+
+/* Until `scans` have begun and the last one has been applied, for at most 10 s. */
+static void run_until_applied(struct fixture *f, uint64_t scans, unsigned changes)
+{
+	uv_timer_start(&f->deadline, on_deadline, 10000, 0);
+	while ((all_scans(f) < scans || f->changes < changes) && !f->timed_out)
+		uv_run(&f->loop, UV_RUN_ONCE);
+	uv_timer_stop(&f->deadline);
+	assert_false(f->timed_out);
+}
+
+static void add_device(struct fixture *f, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/ports/1/state", name);
+	tmptree_write(f->tree, path, "4: ACTIVE\n");
+	snprintf(path, sizeof(path), "class/infiniband/%s/node_guid", name);
+	tmptree_write(f->tree, path, "0002:c903:0000:0001\n");
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	const struct node_opts opts = {.settle_ms = 2};
+	struct err e = {0};
+
+	assert_non_null(f);
+	f->tree = tmptree_new();
+	add_device(f, "mlx5_0");
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	uv_timer_init(&f->loop, &f->deadline);
+	f->deadline.data = f;
+	assert_int_equal(hw_open(&f->hw, f->tree, f->tree, f->tree, &e), 0);
+	assert_int_equal(node_open(&f->node, &f->loop, &f->hw, &f->self, &opts, on_changed, f, &e),
+			 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	node_close(f->node);
+	uv_close((uv_handle_t *)&f->deadline, NULL);
+	uv_run(&f->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&f->loop), 0);
+	hw_close(&f->hw);
+	tmptree_free(f->tree);
+	free(f);
+	return 0;
+}
+
+static void test_the_first_scan_is_full_and_told_as_first(void **state)
+{
+	struct fixture *f = *state;
+
+	run_until_applied(f, 1, 1);
+	assert_int_equal(f->self.resyncs, 1);
+	assert_int_equal(f->firsts, 1);
+	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_0"));
+}
+
+static void test_a_burst_of_hints_is_one_scan(void **state)
+{
+	struct fixture *f = *state;
+
+	run_until_applied(f, 1, 1);
+	add_device(f, "mlx5_1");
+	for (int i = 0; i < 1000; i++)
+		node_hint(f->node, SCAN_RDMA, false);
+	run_until_applied(f, 2, 2);
+	assert_int_equal(f->self.scans, 1);
+	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_1"));
+}
+
+static void test_hints_during_a_scan_start_another(void **state)
+{
+	struct fixture *f = *state;
+
+	node_hint(f->node, SCAN_RDMA, false); /* the first scan is in flight */
+	run_until_applied(f, 2, 1);
+	assert_int_equal(f->self.resyncs, 1);
+	assert_int_equal(f->self.scans, 1);
+}
+
+static void test_a_loss_means_a_full_scan(void **state)
+{
+	struct fixture *f = *state;
+
+	run_until_applied(f, 1, 1);
+	node_hint(f->node, 0, true);
+	run_until_applied(f, 2, 1);
+	assert_int_equal(f->self.resyncs, 2);
+}
+
+static void test_nothing_is_told_when_nothing_changed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t generation;
+
+	run_until_applied(f, 1, 1);
+	generation = node_inventory(f->node)->generation;
+	node_hint(f->node, SCAN_ALL, false);
+	run_until_applied(f, 2, 1);
+	node_hint(f->node, SCAN_ALL, false); /* begins only after the one before was applied */
+	run_until_applied(f, 3, 1);
+	assert_int_equal(f->changes, 1);
+	assert_int_equal(node_inventory(f->node)->generation, generation);
+}
+
+static void test_closing_with_a_scan_in_flight_is_clean(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(all_scans(f),
+			 1); /* begun by node_open(); the teardown's assertions judge */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_the_first_scan_is_full_and_told_as_first,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_scan, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hints_during_a_scan_start_another, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_loss_means_a_full_scan, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_is_told_when_nothing_changed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_closing_with_a_scan_in_flight_is_clean, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

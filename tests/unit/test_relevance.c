@@ -1,0 +1,174 @@
+/* Which kernel events make us look again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+
+#include "bpf_source.h"
+#include "hw.h"
+#include "nldev.h"
+#include "relevance.h"
+
+static struct function functions[] = {{.id = "0000:01:10.0", .kind = FN_VF}};
+static struct netdev netdevs[] = {
+	{.nsid = NSID_HOST, .ifindex = 5, .name = "vf0", .function = "0000:01:10.0", .master = 9},
+	{.nsid = NSID_HOST, .ifindex = 7, .name = "veth0"},
+	{.nsid = NSID_HOST, .ifindex = 8, .name = "veth1"},
+};
+static struct rdma_port ports[] = {{.num = 1, .netdev_nsid = NSID_HOST, .netdev_ifindex = 7}};
+static struct rdma_dev rdma[] = {{.name = "rxe0", .n_ports = 1, .ports = ports}};
+static const struct host host = {
+	.functions = functions,
+	.n_functions = 1,
+	.netdevs = netdevs,
+	.n_netdevs = 3,
+	.rdma = rdma,
+	.n_rdma = 1,
+};
+
+static unsigned parts(int nsid, int ifindex, const char *function)
+{
+	struct rtnl_link l = {.netdev = {.ifindex = ifindex}, .new_nsid = NSID_NONE};
+
+	strcpy(l.netdev.function, function);
+	return relevance_link(&host, nsid, &l);
+}
+
+static void test_links_of_our_functions_matter_everywhere(void **state)
+{
+	(void)state;
+	assert_int_equal(parts(NSID_HOST, 5, "0000:01:10.0"), SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(parts(3, 44, "0000:01:10.0"), SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(parts(NSID_HOST, 5, ""),
+			 SCAN_NETDEVS | SCAN_RDMA); /* a kernel that names no parent */
+}
+
+static void test_new_hardware_is_looked_at_whole(void **state)
+{
+	(void)state;
+	assert_int_equal(parts(NSID_HOST, 50, "0000:01:10.7"), SCAN_ALL);
+}
+
+static void test_what_ports_and_our_netdevs_hang_on_matters(void **state)
+{
+	(void)state;
+	assert_int_equal(parts(NSID_HOST, 7, ""), SCAN_NETDEVS | SCAN_RDMA); /* below rxe0 */
+	assert_int_equal(parts(NSID_HOST, 9, ""), SCAN_NETDEVS);	     /* vf0's master */
+}
+
+static void test_other_links_do_not_matter(void **state)
+{
+	(void)state;
+	assert_int_equal(parts(NSID_HOST, 8, ""), 0);
+	assert_int_equal(parts(3, 7, ""), 0); /* the same index in another namespace */
+	assert_int_equal(parts(3, 50, "virtio0"), 0);
+}
+
+static size_t put_link(uint8_t *buf, uint32_t ifindex, const char *name)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+	struct ifinfomsg info = {.ifi_index = (int)ifindex};
+	size_t len;
+
+	assert_non_null(m);
+	assert_int_equal(nlmsg_append(m, &info, sizeof(info), NLMSG_ALIGNTO), 0);
+	assert_int_equal(nla_put_string(m, IFLA_IFNAME, name), 0);
+	len = nlmsg_hdr(m)->nlmsg_len;
+	memcpy(buf, nlmsg_hdr(m), len);
+	nlmsg_free(m);
+	return NLMSG_ALIGN(len);
+}
+
+static void test_a_datagram_is_judged_message_by_message(void **state)
+{
+	_Alignas(4) uint8_t buf[2048] = {0};
+	struct relevance_tally tally = {0};
+	size_t n;
+	(void)state;
+
+	n = put_link(buf, 8, "veth1");
+	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally), 0);
+	n += put_link(buf + n, 5, "vf0");
+	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally),
+			 SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(tally.events, 3);
+	assert_int_equal(tally.malformed, 0);
+}
+
+static void test_malformed_messages_are_counted_and_the_others_still_judged(void **state)
+{
+	_Alignas(4) uint8_t buf[2048] = {0};
+	struct relevance_tally tally = {0};
+	size_t first, n;
+	(void)state;
+
+	first = put_link(buf, 8, "a name that is far too long for a network device");
+	n = first + put_link(buf + first, 5, "vf0");
+	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally),
+			 SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(tally.malformed, 1);
+	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, 7, &tally), 0);
+	assert_int_equal(tally.malformed, 2);
+	((struct nlmsghdr *)buf)->nlmsg_len = 100000;
+	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally), 0);
+	assert_int_equal(tally.malformed, 3);
+}
+
+static void test_rdma_events_matter_and_others_do_not(void **state)
+{
+	struct relevance_tally tally = {0};
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, NLDEV_CMD_MONITOR),
+					      0);
+	struct nl_msg *other = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 1), 0);
+	(void)state;
+
+	assert_int_equal(nla_put_u8(m, NLDEV_ATTR_EVENT_TYPE, NLDEV_REGISTER), 0);
+	assert_int_equal(relevance_rdma_datagram(nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, &tally),
+			 SCAN_RDMA);
+	assert_int_equal(tally.events, 1);
+	assert_int_equal(
+		relevance_rdma_datagram(nlmsg_hdr(other), nlmsg_hdr(other)->nlmsg_len, &tally), 0);
+	assert_int_equal(tally.malformed, 1);
+	nlmsg_free(m);
+	nlmsg_free(other);
+}
+
+static void test_bpf_events_are_checked_for_version_size_and_termination(void **state)
+{
+	struct bpf_event e = {.version = BPF_EVENT_VERSION, .kind = BPF_EVENT_NETDEV_MOVED};
+	(void)state;
+
+	assert_int_equal(bpf_event_check(&e, sizeof(e)), 0);
+	assert_int_equal(bpf_event_check(&e, sizeof(e) - 1), -EBADMSG);
+	e.version++;
+	assert_int_equal(bpf_event_check(&e, sizeof(e)), -EBADMSG);
+	e.version--;
+	e.kind = 99;
+	assert_int_equal(bpf_event_check(&e, sizeof(e)), -EBADMSG);
+	e.kind = BPF_EVENT_NETDEV_MOVED;
+	memset(e.name, 'x', sizeof(e.name));
+	assert_int_equal(bpf_event_check(&e, sizeof(e)), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_links_of_our_functions_matter_everywhere),
+		cmocka_unit_test(test_new_hardware_is_looked_at_whole),
+		cmocka_unit_test(test_what_ports_and_our_netdevs_hang_on_matters),
+		cmocka_unit_test(test_other_links_do_not_matter),
+		cmocka_unit_test(test_a_datagram_is_judged_message_by_message),
+		cmocka_unit_test(test_malformed_messages_are_counted_and_the_others_still_judged),
+		cmocka_unit_test(test_rdma_events_matter_and_others_do_not),
+		cmocka_unit_test(test_bpf_events_are_checked_for_version_size_and_termination),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
