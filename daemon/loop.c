@@ -108,7 +108,8 @@ static void on_page(struct page *page, void *arg)
 {
 	struct daemon *d = arg;
 
-	routes_publish(&d->routes, page);
+	page_unref(d->routes.page);
+	d->routes.page = page_ref(page);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -262,8 +263,9 @@ static int http_start(struct daemon *d, struct err *e)
 	int r;
 
 	d->config_json = options_json(d->options);
-	routes_init(&d->routes, node_inventory(d->node), d->config_json);
-	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_handle, &d->routes, e);
+	d->routes.inventory = node_inventory(d->node);
+	d->routes.config_json = d->config_json;
+	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 	if (r < 0)
 		return r;
 	if (*d->options->listen != '\0') {
@@ -362,6 +364,7 @@ static int run_modules(struct daemon *d, struct err *e)
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");
 	}
 	routes_done(&d->routes);
+	page_unref(d->routes.page);
 	free(d->config_json);
 	return r;
 }

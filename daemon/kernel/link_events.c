@@ -109,7 +109,7 @@ static void drain(struct link_events *l, struct event_socket *s)
 	bool lost = false;
 
 	for (int i = 0; i < DATAGRAMS_MAX; i++) {
-		struct datagram d;
+		struct datagram d = {0};
 		int r = receive(l, s->fd, &d);
 
 		if (r == 0)

@@ -1,19 +1,45 @@
 #!/bin/bash
-# The lab: a virtual machine with an SR-IOV NIC and RDMA devices, for trying rocelet without hardware.
+# The lab: a virtual machine with an SR-IOV NIC and RDMA devices, for trying rocelet without hardware. See README.md.
 set -euo pipefail
+shopt -s inherit_errexit
 
 LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PROJECT_DIR=$(cd "$LAB_DIR/../.." && pwd)
 LAB_CACHE=${ROCELET_LAB_CACHE:-/var/cache/rocelet-lab}
 
-note() { printf 'lab: %s\n' "$*" >&2; }
-die() {
-    note "$*"
-    exit 1
+usage() {
+    cat <<EOF
+usage: lab.sh deps                      install the host packages the lab needs
+       lab.sh image                     build the guest image, unless it is there
+       lab.sh run [OPTIONS] SCENARIO [ARGS..]
+                                        run a scenario; its status is the exit status
+           --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more)
+           --memory MIB                   default $MEMORY
+           --timeout SECONDS              for the scenario, default $TIMEOUT
+           --quiet                        print only the result, and the logs when it fails
+       lab.sh shell                     a shell in the guest
+       lab.sh demo                      two pods, traffic and the daemon, with a live table
+scenarios: $(scenarios)
+EOF
 }
 
-for part in apt deps; do
-    # shellcheck source=/dev/null
-    . "$LAB_DIR/host/$part.sh"
-done
-case ${1:-} in deps) cmd_deps ;; esac
+. "$LAB_DIR/host/common.sh"
+. "$LAB_DIR/host/apt.sh"
+. "$LAB_DIR/host/deps.sh"
+. "$LAB_DIR/host/image.sh"
+. "$LAB_DIR/host/machine.sh"
+. "$LAB_DIR/host/run.sh"
+. "$LAB_DIR/host/shell.sh"
+. "$LAB_DIR/host/demo.sh"
+
+case ${1:-} in
+    deps | image | run | shell | demo)
+        ((EUID == 0)) || die "run me as root"
+        "cmd_$1" "${@:2}"
+        ;;
+    -h | --help | help) usage ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+esac

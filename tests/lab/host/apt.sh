@@ -3,12 +3,12 @@
 
 readonly LAB_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# The Debian mirror this machine uses for its own release. apt itself reads its configuration (one-line and deb822 alike);
-# Filtered=false lists sources whose indexes were never downloaded, as on fresh container images.
+# The Debian mirror this machine uses for its own release. apt reads its own configuration (one-line and deb822 alike), and the
+# downloaded Release files tell Debian's archive from other repositories for the same release.
 apt_mirror() {
-    apt-get indextargets -o APT::Get::IndexTargets::Filtered=false \
-        --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-        awk -v release="$(host_codename)" '$1 == release && $2 == "main" { print $3; exit }'
+    apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
+        awk -F'|' -v release="$(host_codename)" \
+            '$1 == "Debian" && $2 == "Debian" && $3 == release && $4 == "main" && !found++ { print $5 }'
 }
 
 host_codename() {
@@ -19,13 +19,21 @@ host_codename() {
 require_mirror() {
     local mirror
     mirror=$(apt_mirror)
-    [[ -n $mirror ]] || die "apt has no 'main' source for $(host_codename || true): the lab needs a Debian host with a working apt"
+    if [[ -z $mirror ]]; then # as in a fresh container: nothing was ever downloaded
+        apt_quiet update
+        mirror=$(apt_mirror)
+    fi
+    [[ -n $mirror ]] || die "apt knows no Debian mirror with $(host_codename) main: the lab needs a Debian host with a working apt"
     echo "$mirror"
+}
+
+apt_quiet() {
+    apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" >/dev/null
 }
 
 # The host's proxy and TLS settings, for apts that run with another root (mmdebstrap does not read the host's apt.conf).
 apt_acquire_settings() {
-    apt-config dump | grep -E '^Acquire::(http|https|ftp|Retries)[:: ]' || true
+    apt-config dump | grep -E '^Acquire::((https?|ftp)::|Retries )' || true
 }
 
 deb_source() { # MIRROR SUITE

@@ -39,18 +39,12 @@ install_qemu() {
 
 install_packages() {
     note "installing on the host: $*"
-    apt_install "$@" || {
-        apt_quiet update
-        apt_install "$@"
-    } || die "apt could not install: $*"
+    # The first try fails on a machine whose package lists are old or absent.
+    apt_install "$@" 2>/dev/null || { apt_quiet update && apt_install "$@"; } || die "apt could not install: $*"
 }
 
 apt_install() { # [apt options] PACKAGE..
     DEBIAN_FRONTEND=noninteractive apt_quiet install --yes --no-install-recommends "$@"
-}
-
-apt_quiet() {
-    apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" >/dev/null
 }
 
 install_from_backports() { # PACKAGE
