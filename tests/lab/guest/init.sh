@@ -1,0 +1,82 @@
+#!/bin/bash
+# PID 1 of the guest, from the checkout (see initrd-init.sh for what ran before): mounts, devices, modules, then the scenario.
+# What to run is in /out/run.env, written by the host; the result goes back through /out.
+
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+
+main() {
+    mount_all
+    bring_up_devices
+    set -a
+    # shellcheck source=/dev/null
+    . /out/run.env
+    set +a
+    ((!LAB_MGMT)) || bring_up_mgmt
+    if [[ $SCENARIO == shell ]]; then
+        interactive
+    else
+        run_scenario
+    fi
+    echo o >/proc/sysrq-trigger
+    sleep 60
+}
+
+mount_all() {
+    mount -t proc proc /proc
+    mount -t sysfs sys /sys
+    mount -t devtmpfs dev /dev
+    mkdir -p /dev/pts /dev/shm
+    mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
+    mount -t tmpfs shm /dev/shm
+    mount -t tmpfs -o mode=755 run /run
+    mount -t tmpfs tmp /tmp
+    mount -t cgroup2 cgroup2 /sys/fs/cgroup
+    mount -t bpf bpf /sys/fs/bpf
+    mount -t debugfs debugfs /sys/kernel/debug
+    mount -t tracefs tracefs /sys/kernel/tracing
+    mount -t configfs configfs /sys/kernel/config 2>/dev/null
+    mount --make-rshared /
+    mkdir -p /run/netns /run/lock
+    ln -sfn /proc/self/fd /dev/fd
+}
+
+# udev first: the devices that the modules make are then named by it as they appear, and no full replay is needed.
+bring_up_devices() {
+    hostname lab
+    ip link set lo up
+    /usr/lib/systemd/systemd-udevd --daemon
+    modprobe -a igb igbvf rdma_rxe ib_uverbs rdma_ucm
+    udevadm trigger --action=add --subsystem-match=net --subsystem-match=misc --subsystem-match=infiniband
+    udevadm settle --timeout=20
+}
+
+# The NIC that the host's forwarded ports arrive on. QEMU's user network has fixed addresses: no DHCP needed.
+bring_up_mgmt() {
+    modprobe virtio_net
+    udevadm settle --timeout=20
+    local path
+    for path in /sys/class/net/*; do
+        [[ $(readlink "$path/device/driver") == */virtio_net ]] || continue
+        ip link set "${path##*/}" name mgmt
+        ip address add 10.0.2.15/24 dev mgmt
+        ip link set mgmt up
+    done
+}
+
+# The guest gives up a little before the host does, so that there is still somebody to save the logs.
+run_scenario() {
+    touch /out/started
+    cd /tmp || return
+    timeout --kill-after=5 "$LAB_TIMEOUT" bash "/rocelet/lab/scenarios/$SCENARIO.sh" "${ARGS[@]}" >/out/scenario.log 2>&1 </dev/null
+    local status=$?
+    dmesg >/out/dmesg.log
+    echo "$status" >/out/status.new
+    mv /out/status.new /out/status
+}
+
+interactive() {
+    cd /rocelet/build || return
+    TERM=$LAB_TERM setsid --ctty --wait bash --rcfile /rocelet/lab/guest/shell.rc -i </dev/ttyS0 >/dev/ttyS0 2>&1
+}
+
+main

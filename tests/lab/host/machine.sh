@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# One virtual machine: start it, watch it, end it. Whatever ends lab.sh ends the machine too.
+
+# Where the machine stands; set by start_machine.
+OUT=
+QEMU_PID=
+HOST_PART= # process of the scenario's part on the host, while it runs
+
+# KVM counts only when the processor has the hardware for it: some containers offer a /dev/kvm that opens and then
+# cannot run a kernel. ROCELET_LAB_ACCEL=kvm|tcg decides otherwise.
+accelerator() {
+    if [[ -n ${ROCELET_LAB_ACCEL:-} ]]; then
+        echo "$ROCELET_LAB_ACCEL"
+    elif [[ -w /dev/kvm ]] && grep -qwE 'vmx|svm' /proc/cpuinfo; then
+        echo kvm
+    else
+        echo tcg
+    fi
+}
+
+# Fills the array QEMU with everything but the consoles.
+machine_command() { # IMAGE_DIR MEMORY_MIB KERNEL_ARGS
+    local accel
+    accel=$(accelerator)
+    [[ $accel != tcg ]] || accel=tcg,thread=multi
+    # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
+    QEMU=(setpriv --pdeathsig KILL qemu-system-x86_64 -name rocelet-lab -nodefaults -no-user-config -display none -no-reboot
+        -M q35 -accel "$accel" -smp 2 -m "$2"
+        # With more address bits the guest puts the VFs' registers where QEMU does not map them.
+        -cpu max,host-phys-bits=off,phys-bits=36
+        -kernel "$1/vmlinuz" -initrd "$1/initrd"
+        -append "console=ttyS0 panic=-1 mitigations=off tsc=reliable nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $3"
+        -drive "if=none,id=root,format=raw,snapshot=on,file=$1/root.img" -device virtio-blk-pci,drive=root
+        -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"
+        -virtfs "local,mount_tag=build,security_model=none,readonly=on,path=$PROJECT_DIR/build"
+        -virtfs "local,mount_tag=out,security_model=none,path=$OUT"
+        # igb needs a PCIe slot of its own for its VFs.
+        -device pcie-root-port,id=rp1,chassis=1
+        -netdev user,id=fabric,restrict=on -device igb,bus=rp1,netdev=fabric,romfile=)
+}
+
+forward_options() { # HOSTPORT:GUESTPORT..
+    local rules='' pair
+    (($#)) || return 0
+    for pair in "$@"; do
+        rules+=",hostfwd=tcp:127.0.0.1:${pair%%:*}-10.0.2.15:${pair##*:}"
+    done
+    QEMU+=(-netdev "user,id=mgmt,restrict=on$rules" -device virtio-net-pci,netdev=mgmt,romfile=)
+}
+
+require_free_port() { # PORT
+    if (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then
+        die "port $1 on 127.0.0.1 is in use on this host; stop what listens there (ss -ltnp 'sport = :$1') and try again"
+    fi
+}
+
+# An empty output folder, held by a lock as long as this lab.sh lives.
+claim_output() { # SCENARIO
+    OUT=$PROJECT_DIR/build/lab/$1
+    mkdir -p "$PROJECT_DIR/build/lab"
+    exec 8>"$PROJECT_DIR/build/lab/$1.lock"
+    flock -n 8 || die "scenario '$1' is already running in this checkout"
+    rm -rf "$OUT"
+    mkdir "$OUT"
+}
+
+# What init.sh reads in the guest.
+write_run_env() { # SCENARIO [ARGS..]
+    {
+        echo "SCENARIO=$1"
+        echo "ARGS=($(printf '%q ' "${@:2}"))"
+        echo "LAB_TIMEOUT=$TIMEOUT"
+        echo "LAB_MGMT=${#FORWARDS[@]}"
+    } >"$OUT/run.env"
+}
+
+start_machine() { # SCENARIO [ARGS..]
+    local pair
+    for pair in "${FORWARDS[@]}"; do require_free_port "${pair%%:*}"; done
+    prepare_image
+    claim_output "$1"
+    write_run_env "$@"
+    machine_command "$IMAGE" "$MEMORY" ''
+    forward_options "${FORWARDS[@]}"
+    note "starting the virtual machine ($(accelerator))"
+    "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 8>&- &
+    QEMU_PID=$!
+    trap stop_machine EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+machine_runs() {
+    kill -0 "$QEMU_PID" 2>/dev/null
+}
+
+# The guest powers itself off when it is done; a guest that does not is not waited for.
+stop_machine() {
+    trap - EXIT
+    [[ -z $HOST_PART ]] || kill "$HOST_PART" 2>/dev/null || true
+    [[ -n $QEMU_PID ]] || return 0
+    kill "$QEMU_PID" 2>/dev/null || true
+    wait "$QEMU_PID" 2>/dev/null || true
+    QEMU_PID=
+}
+
+show_tail() { # TITLE FILE LINES
+    [[ -s $2 ]] || return 0
+    printf -- '----- %s: last lines of %s\n' "$1" "${2#"$PROJECT_DIR"/}"
+    tail -n "$3" "$2"
+}

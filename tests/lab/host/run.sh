@@ -1,0 +1,133 @@
+# shellcheck shell=bash
+# lab.sh run: one scenario in one machine, and its result.
+
+# Exit statuses of the lab itself; a scenario's own is passed on.
+readonly STATUS_TIMEOUT=124 STATUS_BROKEN=125
+# From power-on to the first line of the scenario; under 15 s on an idle machine.
+readonly BOOT_TIMEOUT=${ROCELET_LAB_BOOT_TIMEOUT:-120}
+
+MEMORY=2048
+TIMEOUT=${ROCELET_LAB_TIMEOUT:-300}
+FORWARDS=()
+QUIET=
+SHOWN=0   # bytes of the scenario's log already printed
+VERDICT=  # why the lab gave up, when it did
+
+cmd_run() {
+    parse_run_options "$@"
+    local scenario=${REST[0]:-} status=0
+    [[ -n $scenario ]] || die "run: which scenario? There are: $(scenarios)"
+    [[ -e $LAB_DIR/scenarios/$scenario.sh ]] || die "no scenario '$scenario'; there are: $(scenarios)"
+    start_machine "${REST[@]}"
+    supervise "$scenario" || status=$?
+    stop_machine
+    report "$scenario" "$status"
+    return "$status"
+}
+
+parse_run_options() {
+    while (($#)); do
+        case $1 in
+            --forward) FORWARDS+=("${2:?--forward HOSTPORT:GUESTPORT}"); shift 2 ;;
+            --memory) MEMORY=${2:?--memory MIB}; shift 2 ;;
+            --timeout) TIMEOUT=${2:?--timeout SECONDS}; shift 2 ;;
+            --quiet) QUIET=yes; shift ;;
+            -*) die "unknown option $1" ;;
+            *) break ;;
+        esac
+    done
+    REST=("$@")
+}
+
+scenarios() {
+    local path names=()
+    for path in "$LAB_DIR"/scenarios/*.sh; do
+        [[ $path == *.host.sh ]] || names+=("$(basename "$path" .sh)")
+    done
+    echo "${names[*]}"
+}
+
+# Returns the scenario's status, or the lab's with VERDICT set.
+supervise() { # SCENARIO
+    local started=$SECONDS
+    while true; do
+        show_progress
+        if [[ -e $OUT/status ]]; then
+            show_progress
+            return "$(<"$OUT/status")"
+        elif ! machine_runs; then
+            broken "the machine ended on its own$(panic_line)" || return
+        elif [[ ! -e $OUT/started ]] && ((SECONDS - started > BOOT_TIMEOUT)); then
+            broken "the guest did not reach the scenario within $BOOT_TIMEOUT s$(panic_line)" || return
+        elif ((SECONDS - started > BOOT_TIMEOUT + TIMEOUT)); then
+            VERDICT="the guest hangs: no result $((TIMEOUT + BOOT_TIMEOUT)) s after its start"
+            return "$STATUS_TIMEOUT"
+        fi
+        serve_host_part "$1"
+        sleep 0.2
+    done
+}
+
+broken() {
+    VERDICT=$*
+    return "$STATUS_BROKEN"
+}
+
+panic_line() {
+    grep -m1 -ao 'Kernel panic.*' "$OUT/console.log" 2>/dev/null | sed 's/^/: /' || true
+}
+
+# What the scenario has printed since the last look.
+show_progress() {
+    local size
+    [[ -z $QUIET && -e $OUT/scenario.log ]] || return 0
+    size=$(stat -c %s "$OUT/scenario.log")
+    ((size > SHOWN)) || return 0
+    tail -c "+$((SHOWN + 1))" "$OUT/scenario.log" | head -c "$((size - SHOWN))"
+    SHOWN=$size
+}
+
+# The guest asks by leaving host.request in the output folder, and waits for host.status.
+serve_host_part() { # SCENARIO
+    if [[ -n $HOST_PART ]]; then
+        kill -0 "$HOST_PART" 2>/dev/null || HOST_PART=
+    elif [[ -e $OUT/host.request ]]; then
+        run_host_part "$LAB_DIR/scenarios/$1.host.sh" 8>&- &
+        HOST_PART=$!
+    fi
+}
+
+run_host_part() { # SCRIPT
+    local status=0 args port=${FORWARDS[0]:-}
+    eval "args=($(<"$OUT/host.request"))"
+    LAB_OUT=$OUT LAB_PORT=${port%%:*} LAB_FORWARDS=${FORWARDS[*]} \
+        setpriv --pdeathsig TERM bash "$1" "${args[@]}" >>"$OUT/host.log" 2>&1 || status=$?
+    rm "$OUT/host.request"
+    echo "$status" >"$OUT/host.status.new"
+    mv "$OUT/host.status.new" "$OUT/host.status"
+}
+
+report() { # SCENARIO STATUS
+    local last
+    last=$(tail -n 1 "$OUT/scenario.log" 2>/dev/null || true)
+    (($2 != STATUS_TIMEOUT)) || last+=", out of time after $TIMEOUT s"
+    if (($2 == 0)); then
+        note "$1: ok, $last, $SECONDS s"
+        return
+    fi
+    explain
+    note "$1: FAILED (status $2) after $SECONDS s: ${VERDICT:-$last}"
+    note "logs: $OUT"
+}
+
+explain() {
+    {
+        [[ -z $QUIET ]] || show_tail "scenario" "$OUT/scenario.log" 40
+        show_tail "its part on the host" "$OUT/host.log" 40
+        show_tail "rocelet" "$OUT/rocelet.log" 40
+        show_tail "guest kernel" "$OUT/dmesg.log" 20
+        [[ -n $VERDICT ]] || return 0 # the guest itself was well
+        show_tail "console" "$OUT/console.log" 30
+        show_tail "qemu" "$OUT/qemu.log" 10
+    } >&2
+}
