@@ -31,6 +31,7 @@ struct pci_addr {
 
 /* "DDDD:BB:DD.F" with a domain of 1 to 8 hex digits. False: not a PCI address, *ret untouched. */
 bool pci_addr_parse(const char *s, struct pci_addr *ret);
+int pci_addr_cmp(const struct pci_addr *, const struct pci_addr *);
 
 enum fn_kind {
 	FN_PF, /* a physical function, SR-IOV capable or not */
@@ -121,10 +122,13 @@ struct rdma_port {
 	struct gid *gids;	/* owned */
 };
 
+#define RDMA_INDEX_NONE UINT32_MAX
+
 struct rdma_dev {
 	char name[RDMA_NAME_SIZE];
 	int nsid;
-	uint32_t index;		    /* nldev index, 0 = unknown (sysfs only) */
+	uint32_t index; /* nldev index; the first device has 0. RDMA_INDEX_NONE = unknown (sysfs
+			   only) */
 	char function[DEV_ID_SIZE]; /* "" until known; virtual devices point at their port's
 				       netdev's function */
 	char driver[32]; /* kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's
@@ -159,9 +163,22 @@ struct host {
 
 /* Frees what it owns and leaves the empty host. */
 void host_done(struct host *);
+/* Frees the ports and leaves a device without any. */
+void rdma_dev_done(struct rdma_dev *);
+
+/* Puts the arrays into the order of every list: functions by PCI address, then other ids; netdevs
+ * by (nsid, ifindex); RDMA devices and namespaces by name; numbers inside names count as numbers.
+ */
+void host_sort(struct host *);
+/* < 0, 0, > 0 as strcmp(), but "mlx5_2" stands before "mlx5_10". */
+int natural_cmp(const char *, const char *);
 
 /* Deep copy into an empty host; -ENOMEM leaves *dst empty. */
 int host_copy(struct host *dst, const struct host *src);
+
+/* Makes the FN_VIRTUAL functions those of the RDMA devices that stand on themselves (function ==
+ * name), no more and no fewer. -ENOMEM leaves some out. */
+int host_sync_virtual(struct host *);
 
 /* First match or NULL; borrowed until the host changes. */
 const struct function *host_function(const struct host *, const char *id);
@@ -170,10 +187,9 @@ const struct rdma_dev *host_rdma(const struct host *, const char *name);
 /* Name of the namespace: "" for the host's own and for one without a name. */
 const char *host_netns_name(const struct host *, int nsid);
 
-/* Words as the API and the metrics spell them. */
+/* Words as the API and the metrics spell them; "unknown" for what is. */
 const char *fn_kind_name(enum fn_kind);
 const char *port_state_name(enum port_state);
 const char *phys_state_name(enum phys_state);
 const char *link_layer_name(enum link_layer);
 const char *gid_type_name(enum gid_type);
-const char *rdma_netns_mode_name(enum rdma_netns_mode);

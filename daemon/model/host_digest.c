@@ -1,0 +1,136 @@
+/* host_digest.c - see host_digest.h. Field by field, because what stands behind the end of a string
+ * or between two members means nothing. FNV-1a, 64 bits (draft-eastlake-fnv). */
+#include "host_digest.h"
+
+#include <string.h>
+
+struct digest {
+	uint64_t h;
+};
+
+static void add_bytes(struct digest *d, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < n; i++)
+		d->h = (d->h ^ b[i]) * 0x100000001b3;
+}
+
+/* With its end, so that "ab","c" is not "a","bc". */
+static void add_str(struct digest *d, const char *s)
+{
+	add_bytes(d, s, strlen(s) + 1);
+}
+
+/* Signed values wrap into the same bits every time, which is all that matters. */
+static void add_num(struct digest *d, uint64_t v)
+{
+	d->h = (d->h ^ v) * 0x100000001b3;
+	d->h ^= d->h >> 29;
+}
+
+static void add_function(struct digest *d, const struct function *f)
+{
+	add_str(d, f->id);
+	add_num(d, f->kind);
+	add_str(d, f->parent);
+	add_num(d, (uint64_t)f->vf);
+	add_num(d, (uint64_t)f->sfnum);
+	add_num(d, (uint64_t)f->vendor << 16 | f->device);
+	add_num(d, f->class);
+	add_num(d, (uint64_t)f->numa);
+	add_str(d, f->driver);
+	add_num(d, f->sriov);
+	add_num(d, f->vfs);
+	add_num(d, f->vfs_total);
+}
+
+static void add_netdev(struct digest *d, const struct netdev *n)
+{
+	add_num(d, (uint64_t)n->nsid);
+	add_num(d, (uint64_t)n->ifindex);
+	add_str(d, n->name);
+	add_num(d, n->n_altnames);
+	for (unsigned i = 0; i < n->n_altnames; i++)
+		add_str(d, n->altnames[i]);
+	add_str(d, n->function);
+	add_str(d, n->kind);
+	add_num(d, n->addr_len);
+	add_bytes(d, n->addr, n->addr_len);
+	add_num(d, n->mtu);
+	add_num(d, n->flags);
+	add_str(d, n->operstate);
+	add_num(d, n->carrier);
+	add_num(d, n->carrier_changes);
+	add_num(d, (uint64_t)n->master);
+	add_str(d, n->master_name);
+}
+
+static void add_gid(struct digest *d, const struct gid *g)
+{
+	add_num(d, g->index);
+	add_bytes(d, g->raw, sizeof(g->raw));
+	add_num(d, g->type);
+	add_str(d, g->netdev);
+}
+
+static void add_port(struct digest *d, const struct rdma_port *p)
+{
+	add_num(d, p->num);
+	add_num(d, p->state);
+	add_num(d, p->phys_state);
+	add_num(d, p->link_layer);
+	add_num(d, p->rate_bps);
+	add_num(d, p->active_mtu);
+	add_num(d, p->max_mtu);
+	add_num(d, (uint64_t)p->netdev_nsid);
+	add_num(d, (uint64_t)p->netdev_ifindex);
+	add_str(d, p->netdev);
+	add_num(d, p->gid_table_len);
+	add_num(d, p->n_gids);
+	for (unsigned i = 0; i < p->n_gids; i++)
+		add_gid(d, &p->gids[i]);
+}
+
+static void add_rdma(struct digest *d, const struct rdma_dev *r)
+{
+	add_str(d, r->name);
+	add_num(d, (uint64_t)r->nsid);
+	add_num(d, r->index);
+	add_str(d, r->function);
+	add_str(d, r->driver);
+	add_str(d, r->fw);
+	add_str(d, r->board);
+	add_str(d, r->hca_type);
+	add_num(d, r->node_guid);
+	add_num(d, r->sys_image_guid);
+	add_str(d, r->uverbs);
+	add_str(d, r->umad);
+	add_str(d, r->issm);
+	add_str(d, r->ucm);
+	add_num(d, r->n_ports);
+	for (unsigned i = 0; i < r->n_ports; i++)
+		add_port(d, &r->ports[i]);
+}
+
+uint64_t host_digest(const struct host *h)
+{
+	struct digest d = {.h = 0xcbf29ce484222325};
+
+	add_num(&d, h->n_functions);
+	for (size_t i = 0; i < h->n_functions; i++)
+		add_function(&d, &h->functions[i]);
+	add_num(&d, h->n_netdevs);
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		add_netdev(&d, &h->netdevs[i]);
+	add_num(&d, h->n_rdma);
+	for (size_t i = 0; i < h->n_rdma; i++)
+		add_rdma(&d, &h->rdma[i]);
+	add_num(&d, h->n_namespaces);
+	for (size_t i = 0; i < h->n_namespaces; i++) {
+		add_num(&d, (uint64_t)h->namespaces[i].nsid);
+		add_str(&d, h->namespaces[i].name);
+	}
+	add_num(&d, h->rdma_mode);
+	return d.h;
+}

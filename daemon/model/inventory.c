@@ -1,0 +1,202 @@
+/* inventory.c - merges scans into the picture of the host. Pure.
+ *
+ * Happy path: take over the parts that the scan read completely, bring back what is only lent away,
+ * sort, and see whether anything differs from before.
+ * Can fail by: out of memory while bringing back (the device is missing until the next scan). */
+#include "inventory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "host_digest.h"
+
+/* --- which functions are seen -------------------------------------------------------------------
+ */
+
+/* Ids of functions, sorted: a host may have a thousand, and all are looked up in each scan. */
+struct id_set {
+	const char **ids;
+	size_t n;
+};
+
+static int cmp_id(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* first: the id inside element 0 of an array of n elements of that size. false: out of memory. */
+static bool id_set_init(struct id_set *set, const char *first, size_t n, size_t size)
+{
+	set->n = n;
+	set->ids = calloc(n ? n : 1, sizeof(*set->ids));
+	if (!set->ids)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		set->ids[i] = first + i * size;
+	qsort(set->ids, n, sizeof(*set->ids), cmp_id);
+	return true;
+}
+
+static bool id_set_has(const struct id_set *set, const char *id)
+{
+	return bsearch(&id, set->ids, set->n, sizeof(*set->ids), cmp_id) != NULL;
+}
+
+/* --- lent away ----------------------------------------------------------------------------------
+ */
+
+/* Bound to its driver, which therefore has made its devices, wherever they are now. */
+static bool is_bound(const struct host *h, const char *id)
+{
+	const struct function *f = id[0] ? host_function(h, id) : NULL;
+
+	return f && f->driver[0];
+}
+
+/* Brings back those netdevs of `before` whose function shows none any more. */
+static void keep_lent_netdevs(struct host *h, const struct host *before)
+{
+	struct netdev *kept = NULL, *d;
+	size_t n_kept = 0;
+	struct id_set seen;
+
+	if (!id_set_init(&seen, h->n_netdevs ? h->netdevs[0].function : "", h->n_netdevs,
+			 sizeof(*h->netdevs)))
+		return;
+	for (size_t i = 0; i < before->n_netdevs; i++) {
+		const struct netdev *old = &before->netdevs[i];
+
+		if (id_set_has(&seen, old->function) || !is_bound(h, old->function))
+			continue;
+		d = array_push(kept, n_kept);
+		if (d)
+			*d = *old;
+	}
+	free(seen.ids); /* they point into the array that grows now */
+	for (size_t i = 0; i < n_kept; i++) {
+		d = array_push(h->netdevs, h->n_netdevs);
+		if (!d)
+			break;
+		*d = kept[i];
+		d->nsid = NSID_ELSEWHERE;
+	}
+	free(kept);
+}
+
+/* Only hardware is lent: a soft-RoCE device ends when its netdev moves. And unless the mode is
+ * exclusive, every namespace shows every device: what is not seen is gone. */
+static bool can_be_lent(const struct host *h, const struct rdma_dev *d)
+{
+	return h->rdma_mode == RDMA_NETNS_EXCLUSIVE && strcmp(d->driver, "rxe") != 0 &&
+	       strcmp(d->driver, "siw") != 0;
+}
+
+/* The same for RDMA devices, whose ports move over: the old host is freed without them. */
+static void keep_lent_rdma(struct host *h, struct host *before)
+{
+	struct rdma_dev **kept = calloc(before->n_rdma ? before->n_rdma : 1, sizeof(*kept));
+	size_t n_kept = 0;
+	struct id_set seen = {0};
+
+	if (!kept ||
+	    !id_set_init(&seen, h->n_rdma ? h->rdma[0].function : "", h->n_rdma, sizeof(*h->rdma)))
+		goto done;
+	for (size_t i = 0; i < before->n_rdma; i++) {
+		struct rdma_dev *old = &before->rdma[i];
+
+		if (!id_set_has(&seen, old->function) && is_bound(h, old->function) &&
+		    can_be_lent(h, old))
+			kept[n_kept++] = old;
+	}
+	for (size_t i = 0; i < n_kept; i++) {
+		struct rdma_dev *d = array_push(h->rdma, h->n_rdma);
+
+		if (!d)
+			break;
+		*d = *kept[i];
+		d->nsid = NSID_ELSEWHERE;
+		kept[i]->ports = NULL;
+		kept[i]->n_ports = 0;
+	}
+done:
+	free(seen.ids);
+	free(kept);
+}
+
+/* What was lent by a function that is not there, or not bound, any more. */
+static void drop_orphans(struct host *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].nsid != NSID_ELSEWHERE || is_bound(h, h->netdevs[i].function))
+			h->netdevs[n++] = h->netdevs[i];
+	h->n_netdevs = n;
+	n = 0;
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		if (h->rdma[i].nsid != NSID_ELSEWHERE || is_bound(h, h->rdma[i].function))
+			h->rdma[n++] = h->rdma[i];
+		else
+			rdma_dev_done(&h->rdma[i]);
+	}
+	h->n_rdma = n;
+}
+
+/* --- apply --------------------------------------------------------------------------------------
+ */
+
+#define SWAP(a, b)                                                                                 \
+	do {                                                                                       \
+		__typeof__(a) swapped_ = (a);                                                      \
+		(a) = (b);                                                                         \
+		(b) = swapped_;                                                                    \
+	} while (0)
+
+/* The complete parts change places: what was known before goes back with the scan. */
+static void take_parts(struct host *h, struct host *from, unsigned parts)
+{
+	if (parts & SCAN_FUNCTIONS) {
+		SWAP(h->functions, from->functions);
+		SWAP(h->n_functions, from->n_functions);
+	}
+	if (parts & SCAN_NETDEVS) {
+		SWAP(h->netdevs, from->netdevs);
+		SWAP(h->n_netdevs, from->n_netdevs);
+		SWAP(h->namespaces, from->namespaces);
+		SWAP(h->n_namespaces, from->n_namespaces);
+	}
+	if (parts & SCAN_RDMA) {
+		SWAP(h->rdma, from->rdma);
+		SWAP(h->n_rdma, from->n_rdma);
+		SWAP(h->rdma_mode, from->rdma_mode);
+	}
+}
+
+bool inventory_apply(struct inventory *inv, struct scan *scan)
+{
+	uint64_t before = host_digest(&inv->host);
+	struct host *h = &inv->host;
+	bool first = inv->generation == 0 && scan->parts;
+
+	take_parts(h, &scan->host, scan->parts);
+	if (scan->parts & SCAN_NETDEVS)
+		keep_lent_netdevs(h, &scan->host);
+	if (scan->parts & SCAN_RDMA)
+		keep_lent_rdma(h, &scan->host);
+	if (scan->parts & SCAN_FUNCTIONS)
+		drop_orphans(h);
+	host_sync_virtual(h);
+	host_sort(h);
+	scan->parts = 0; /* what is left in it is of the past */
+	if (host_digest(h) == before && !first)
+		return false;
+	inv->generation++;
+	return true;
+}
+
+void inventory_done(struct inventory *inv)
+{
+	host_done(&inv->host);
+	*inv = (struct inventory){0};
+}

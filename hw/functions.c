@@ -1,0 +1,282 @@
+/* functions.c - functions from the PCI and auxiliary buses, or, for trees without bus/, from the
+ * `device` links of what is in class/net and class/infiniband.
+ *
+ * VF numbers are only told by the PF's virtfnN links, so they are filled in after all functions are
+ * known; the same walk finds the VFs of a tree that has no bus/. */
+#include "functions.h"
+
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "sysfs.h"
+
+/* PCI class codes, linux/include/linux/pci_ids.h. */
+#define CLASS_BASE(c)	      ((c) >> 16)
+#define BASE_NETWORK	      0x02 /* includes 0x0207, InfiniBand controller */
+#define CLASS_SUB(c)	      ((c) >> 8)
+#define SUB_SERIAL_INFINIBAND 0x0c06
+
+bool is_function_id(const char *name)
+{
+	struct pci_addr a;
+	const char *sf = strstr(name, ".sf.");
+
+	return strlen(name) < DEV_ID_SIZE &&
+	       (pci_addr_parse(name, &a) || (sf && sf != name && sf[4]));
+}
+
+bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE])
+{
+	const char *end = path + strlen(path);
+
+	while (end > path) {
+		const char *start = end;
+		char part[DEV_ID_SIZE];
+
+		while (start > path && start[-1] != '/')
+			start--;
+		if ((size_t)(end - start) < sizeof(part)) {
+			memcpy(part, start, (size_t)(end - start));
+			part[end - start] = '\0';
+			if (is_function_id(part)) {
+				memcpy(ret, part, sizeof(part));
+				return true;
+			}
+		}
+		end = start > path ? start - 1 : path;
+	}
+	return false;
+}
+
+/* --- one function ---------------------------------------------------------------------------- */
+
+/* "virtfn3" of a PF: which function that is. */
+struct vf_link {
+	char id[DEV_ID_SIZE];
+	char pf[DEV_ID_SIZE];
+	int index;
+};
+
+struct walk {
+	struct host *h;
+	struct vf_link *links;
+	size_t n_links;
+};
+
+struct pf_entries {
+	struct walk *w;
+	const char *pf;
+};
+
+static int on_pf_entry(int dir, const char *name, void *arg)
+{
+	struct pf_entries *p = arg;
+	struct vf_link link = {0}, *new;
+	int r = strncmp(name, "virtfn", 6) == 0 ? parse_int(name + 6, &link.index) : -EINVAL;
+
+	if (r < 0 || link.index < 0 || sysfs_link(dir, link.id, sizeof(link.id), "%s", name) < 0)
+		return 0;
+	snprintf(link.pf, sizeof(link.pf), "%s", p->pf);
+	new = array_push(p->w->links, p->w->n_links);
+	if (!new)
+		return -ENOMEM;
+	*new = link;
+	return 0;
+}
+
+static void read_ids(int dir, struct function *f)
+{
+	uint32_t v;
+
+	if (sysfs_u32(dir, &v, "vendor") == 0)
+		f->vendor = (uint16_t)v;
+	if (sysfs_u32(dir, &v, "device") == 0)
+		f->device = (uint16_t)v;
+	f->numa = -1;
+	sysfs_int(dir, &f->numa, "numa_node");
+	sysfs_link(dir, f->driver, sizeof(f->driver), "driver");
+}
+
+static int read_pf(struct walk *w, int dir, struct function *f)
+{
+	struct pf_entries p = {w, f->id};
+	int r = 0;
+
+	f->sriov = sysfs_u32(dir, &f->vfs_total, "sriov_totalvfs") == 0;
+	if (f->sriov && sysfs_u32(dir, &f->vfs, "sriov_numvfs") == 0 && f->vfs)
+		r = sysfs_list(dir, ".", on_pf_entry, &p);
+	return r == -ENOMEM ? r : 0;
+}
+
+static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
+{
+	struct function *f = array_push(w->h->functions, w->h->n_functions);
+
+	if (!f)
+		return NULL;
+	*f = (struct function){.kind = kind, .vf = -1, .sfnum = -1, .numa = -1};
+	snprintf(f->id, sizeof(f->id), "%s", id);
+	return f;
+}
+
+static int add_pci(struct walk *w, int dir, const char *id, uint32_t class)
+{
+	struct function *f = add(w, id, FN_PF);
+
+	if (!f)
+		return -ENOMEM;
+	f->class = class;
+	read_ids(dir, f);
+	if (sysfs_link(dir, f->parent, sizeof(f->parent), "physfn") < 0)
+		return read_pf(w, dir, f);
+	f->kind = FN_VF;
+	return 0;
+}
+
+/* Sub-functions are numbered by the user; the bus name's number is another one, so that without an
+ * sfnum file the number stays unknown. */
+static int add_aux(struct walk *w, int dir, const char *id, const char *parent)
+{
+	struct function *f = add(w, id, FN_SF);
+	uint32_t sfnum;
+
+	if (!f)
+		return -ENOMEM;
+	snprintf(f->parent, sizeof(f->parent), "%s", parent);
+	read_ids(dir, f);
+	if (sysfs_u32(dir, &sfnum, "sfnum") == 0 && sfnum <= INT32_MAX)
+		f->sfnum = (int)sfnum;
+	return 0;
+}
+
+static uint32_t read_class(int dir)
+{
+	uint32_t class = 0;
+
+	sysfs_u32(dir, &class, "class");
+	return class;
+}
+
+static bool is_network_class(uint32_t class)
+{
+	return CLASS_BASE(class) == BASE_NETWORK || CLASS_SUB(class) == SUB_SERIAL_INFINIBAND;
+}
+
+static bool has_children(int dir)
+{
+	return sysfs_exists(dir, "net") || sysfs_exists(dir, "infiniband");
+}
+
+/* The function above the one that `path` leads to. */
+static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_SIZE])
+{
+	char above[SYSFS_PATH_MAX];
+	const char *at = strstr(path, id);
+
+	snprintf(above, sizeof(above), "%.*s", at ? (int)(at - path) : 0, path);
+	return function_id_from_path(above, ret);
+}
+
+/* --- the walks ------------------------------------------------------------------------------- */
+
+static int on_pci(int bus, const char *name, void *arg)
+{
+	struct pci_addr a;
+	AUTO_FD dir = pci_addr_parse(name, &a) ? sysfs_open_dir(bus, "%s", name) : -1;
+	uint32_t class = dir < 0 ? 0 : read_class(dir);
+
+	if (dir < 0 || !(is_network_class(class) || has_children(dir)))
+		return 0;
+	return add_pci(arg, dir, name, class);
+}
+
+static int on_aux(int bus, const char *name, void *arg)
+{
+	char target[SYSFS_PATH_MAX], parent[DEV_ID_SIZE];
+	AUTO_FD dir = strlen(name) < DEV_ID_SIZE ? sysfs_open_dir(bus, "%s", name) : -1;
+
+	if (dir < 0 || !(sysfs_exists(dir, "sfnum") || has_children(dir)) ||
+	    sysfs_target(bus, target, sizeof(target), "%s", name) < 0 ||
+	    !parent_from_path(target, name, parent))
+		return 0;
+	return add_aux(arg, dir, name, parent);
+}
+
+static bool is_known(const struct walk *w, const char *id)
+{
+	return host_function(w->h, id) != NULL;
+}
+
+/* In a tree without bus/ the function is what the class device's `device` link points to. */
+static int on_class_device(int class_dir, const char *name, void *arg)
+{
+	struct walk *w = arg;
+	char id[DEV_ID_SIZE], target[SYSFS_PATH_MAX], parent[DEV_ID_SIZE];
+	struct pci_addr a;
+	AUTO_FD dir = -1;
+
+	if (sysfs_link(class_dir, id, sizeof(id), "%s/device", name) < 0 || !is_function_id(id) ||
+	    is_known(w, id))
+		return 0;
+	dir = sysfs_open_dir(class_dir, "%s/device", name);
+	if (dir < 0)
+		return 0;
+	if (pci_addr_parse(id, &a))
+		return add_pci(w, dir, id, read_class(dir));
+	if (sysfs_target(class_dir, target, sizeof(target), "%s", name) < 0 ||
+	    !parent_from_path(target, id, parent))
+		return 0;
+	return add_aux(w, dir, id, parent);
+}
+
+/* --- VF numbers ------------------------------------------------------------------------------ */
+
+static int cmp_link(const void *a, const void *b)
+{
+	return strcmp(((const struct vf_link *)a)->id, ((const struct vf_link *)b)->id);
+}
+
+static void number_vfs(struct walk *w)
+{
+	if (w->n_links)
+		qsort(w->links, w->n_links, sizeof(*w->links), cmp_link);
+	for (size_t i = 0; i < w->h->n_functions && w->n_links; i++) {
+		struct function *f = &w->h->functions[i];
+		struct vf_link key, *link;
+
+		memcpy(key.id, f->id, sizeof(key.id));
+		link = bsearch(&key, w->links, w->n_links, sizeof(key), cmp_link);
+		if (link && f->kind == FN_VF && strcmp(link->pf, f->parent) == 0)
+			f->vf = link->index;
+	}
+}
+
+/* One missing directory is normal: no auxiliary bus, no RDMA. Only the lack of both is a failure.
+ */
+static int walk_all(const struct hw *hw, struct walk *w)
+{
+	int r = sysfs_list(hw->sys_fd, "bus/pci/devices", on_pci, w), r2;
+
+	if (r >= 0) {
+		r2 = sysfs_list(hw->sys_fd, "bus/auxiliary/devices", on_aux, w);
+		return r2 == -ENOMEM ? r2 : 0;
+	}
+	if (r == -ENOMEM)
+		return r;
+	r = sysfs_list(hw->sys_fd, "class/net", on_class_device, w);
+	r2 = sysfs_list(hw->sys_fd, "class/infiniband", on_class_device, w);
+	if (r == -ENOMEM || r2 == -ENOMEM)
+		return -ENOMEM;
+	return r < 0 && r2 < 0 ? r : 0;
+}
+
+int functions_read(const struct hw *hw, struct host *h, struct err *e)
+{
+	struct walk w = {.h = h};
+	int r = walk_all(hw, &w);
+
+	number_vfs(&w);
+	free(w.links);
+	return r < 0 ? err_set(e, r, "sysfs: listing devices: %s", strerror(-r)) : 0;
+}

@@ -1,0 +1,18 @@
+/* functions.h - which PCI functions and sub-functions of this host carry network or RDMA devices.
+ *
+ * Read from sysfs alone: linux/Documentation/ABI/testing/sysfs-bus-pci (physfn, virtfnN,
+ * sriov_numvfs, sriov_totalvfs, numa_node, class) and sysfs-bus-auxiliary. */
+#pragma once
+
+#include "hw.h"
+
+/* Appends to host->functions, each id once, unsorted. A function that vanishes meanwhile is left
+ * out. Fails only when neither the buses nor the classes can be listed, or with -ENOMEM. */
+int functions_read(const struct hw *, struct host *, struct err *);
+
+/* Pure: the function that a device path ends in. "../../devices/pci0000:00/0000:18:00.1/net/eth0"
+ * is on "0000:18:00.1"; below a sub-function it is that. False when no component names one. */
+bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE]);
+/* Pure: does the name look like a function's, a PCI address or an auxiliary sub-function
+ * ("mlx5_core.sf.4", linux/drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c)? */
+bool is_function_id(const char *name);

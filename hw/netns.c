@@ -1,0 +1,101 @@
+/* netns.c - names of network namespaces, and netlink sockets inside them. */
+#include "netns.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/vfs.h>
+
+#include "cleanup.h"
+#include "sysfs.h"
+
+/* A container has a /run of its own; the host's is seen through its first process. */
+static int open_names_dir(const struct hw *hw)
+{
+	int fd = hw->proc_fd < 0 ? -1 : sysfs_open_dir(hw->proc_fd, "1/root/run/netns");
+
+	if (fd < 0)
+		fd = open("/run/netns", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Left-over mount points are ordinary empty files. */
+static int open_namespace(int dir, const char *name)
+{
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct statfs fs;
+
+	if (fd < 0)
+		return -errno;
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != NSFS_MAGIC)
+		return -EINVAL;
+	return take_fd(&fd);
+}
+
+struct names_walk {
+	netns_fn *fn;
+	void *arg;
+};
+
+static int on_name(int dir, const char *name, void *arg)
+{
+	const struct names_walk *w = arg;
+	AUTO_FD fd = open_namespace(dir, name);
+
+	return fd < 0 ? 0 : w->fn(fd, name, w->arg);
+}
+
+int netns_list(const struct hw *hw, netns_fn *fn, void *arg)
+{
+	struct names_walk w = {fn, arg};
+	AUTO_FD dir = open_names_dir(hw);
+
+	return dir < 0 ? dir : sysfs_list(dir, ".", on_name, &w);
+}
+
+int netns_open(const struct hw *hw, const char *name)
+{
+	AUTO_FD dir = open_names_dir(hw);
+
+	return dir < 0 ? dir : open_namespace(dir, name);
+}
+
+int netns_open_own(void)
+{
+	int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+struct visit {
+	int netns_fd, protocol;
+	int result;
+};
+
+static void *visit_namespace(void *arg)
+{
+	struct visit *v = arg;
+
+	if (setns(v->netns_fd, CLONE_NEWNET) < 0) {
+		v->result = -errno;
+		return NULL;
+	}
+	v->result = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, v->protocol);
+	if (v->result < 0)
+		v->result = -errno;
+	return NULL;
+}
+
+int netns_socket(int netns_fd, int protocol)
+{
+	struct visit v = {.netns_fd = netns_fd, .protocol = protocol};
+	pthread_t thread;
+	int r = pthread_create(&thread, NULL, visit_namespace, &v);
+
+	if (r)
+		return -r;
+	pthread_join(thread, NULL);
+	return v.result;
+}

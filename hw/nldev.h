@@ -1,0 +1,103 @@
+/* nldev.h - RDMA netlink (client NLDEV): requests, and answers and events as plain values. Pure.
+ *
+ * Wire facts: linux/include/uapi/rdma/rdma_netlink.h; linux/drivers/infiniband/core/nldev.c
+ * (fill_dev_info, fill_port_info, nldev_sys_get_doit, nldev_get_chardev, rdma_nl_notify_event). A
+ * message is the netlink header followed by attributes; there is no family header. */
+#pragma once
+
+#include <netlink/msg.h>
+#include <rdma/rdma_netlink.h>
+
+#include "model.h"
+
+/* Newer than the headers of some supported build machines (6.1 ends before them): commands, groups
+ * and attributes are numbered in rdma_netlink.h of Linux 6.12 and later. */
+#define NLDEV_CMD_MONITOR	28
+#define NLDEV_GROUP_NOTIFY	4
+#define NLDEV_ATTR_EVENT_TYPE	102
+#define NLDEV_ATTR_MONITOR_MODE 103
+#define NLDEV_ATTR_LAST		103
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+#define NLDEV_ANY UINT32_MAX /* leaves the attribute out */
+
+/* A request for one RDMA_NLDEV_CMD_*; flags: NLM_F_DUMP or 0. NULL when out of memory. The caller
+ * may append attributes and frees it with nlmsg_free(). */
+struct nl_msg *nldev_request(int cmd, int flags, uint32_t dev_index, uint32_t port);
+
+/* Requests laid one after the other, for nlsock_batch(). Zero-initialised it is empty. */
+struct nldev_batch {
+	uint8_t *buf;
+	size_t len, size;
+	size_t n;
+};
+
+/* Appends a request, which is taken and freed in every case; NULL is -ENOMEM. */
+int nldev_batch_add(struct nldev_batch *, struct nl_msg *);
+void nldev_batch_done(struct nldev_batch *);
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* All decoders: -EPROTO for a message of another command, -EBADMSG for attributes of the wrong size
+ * or when what identifies the object is missing; outputs are untouched on failure. */
+
+struct nldev_dev {
+	uint32_t index;
+	char name[RDMA_NAME_SIZE];
+	uint32_t n_ports;
+	uint64_t node_guid, sys_image_guid; /* 0 = unknown */
+	char fw[64];
+	char protocol[16]; /* "roce", "ib", "iw", "opa", "usnic"; "" = unknown */
+	int dim;	   /* adaptive moderation: 0, 1, or -1 = unknown */
+};
+
+struct nldev_port {
+	uint32_t dev_index, port;
+	enum port_state state;
+	enum phys_state phys_state;
+	int netdev_ifindex; /* 0 = none in the asking namespace */
+	char netdev[IFNAMSIZ];
+	bool has_lid; /* InfiniBand only */
+	uint32_t lid;
+};
+
+int nldev_decode_dev(const struct nlmsghdr *, struct nldev_dev *ret);
+int nldev_decode_port(const struct nlmsghdr *, struct nldev_port *ret);
+/* SYS_GET. *ret_monitor: the kernel sends events (RDMA_NL_GROUP_NOTIFY); may be NULL. */
+int nldev_decode_sys(const struct nlmsghdr *, enum rdma_netns_mode *ret, bool *ret_monitor);
+
+struct nldev_chardev {
+	char name[32];	    /* below /dev/infiniband */
+	uint64_t dev;	    /* dev_t, huge_encode_dev() */
+	uint32_t driver_id; /* enum rdma_driver_id, 0 = not told */
+};
+
+int nldev_decode_chardev(const struct nlmsghdr *, struct nldev_chardev *ret);
+/* The kernel driver's RDMA id in words: "mlx5", "rxe"; "" for a number without a name. */
+const char *nldev_driver_name(uint32_t driver_id);
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* enum rdma_nl_notify_event_type, rdma_netlink.h. */
+enum nldev_event_type {
+	NLDEV_REGISTER,
+	NLDEV_UNREGISTER,
+	NLDEV_NETDEV_ATTACH,
+	NLDEV_NETDEV_DETACH,
+	NLDEV_RENAME,
+	NLDEV_NETDEV_RENAME,
+	NLDEV_EVENT_OTHER, /* newer than this list */
+};
+
+/* Everything but the type may be missing: 0 and "". */
+struct nldev_event {
+	enum nldev_event_type type;
+	uint32_t dev_index; /* NLDEV_ANY = not told */
+	char name[RDMA_NAME_SIZE];
+	uint32_t port;
+	int netdev_ifindex;
+	char netdev[IFNAMSIZ];
+};
+
+int nldev_decode_event(const struct nlmsghdr *, struct nldev_event *ret);

@@ -1,0 +1,381 @@
+/* nlsock.c - ask the kernel one thing (or many) over netlink and walk the answer.
+ *
+ * Happy path: number the request, send, receive datagrams, hand over the messages that carry our
+ * number, stop at the ack (NLMSG_ERROR with 0), or at NLMSG_DONE for a dump.
+ * Can fail by: the kernel says no (negative errno and its extack sentence); no datagram for two
+ * seconds (-ETIMEDOUT); the receive buffer overflowed and answers are lost (-ENOBUFS; a batch asks
+ * again for what is missing); a dump ran while the kernel's tables changed (-EAGAIN); framing that
+ * lies (-EBADMSG).
+ * A call that was given up leaves answers in the socket; they carry an old number and are dropped
+ * by the next call.
+ *
+ * Wire facts: linux/include/uapi/linux/netlink.h, Documentation/userspace-api/netlink/intro.rst. */
+#include "nlsock.h"
+
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+#define FIRST_BUF  32768       /* what the kernel fills in one dump datagram at most, usually */
+#define LARGEST	   (16u << 20) /* no honest datagram is larger */
+#define RCVBUF	   (4 << 20)   /* a batch of some hundred answers waits here at once */
+#define MAX_STRAYS 4096	       /* datagrams in a row that are not ours before we give up */
+
+static const struct timeval answer_time = {.tv_sec = 2};
+
+static void set_options(int fd)
+{
+	int on = 1, size = RCVBUF;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &answer_time, sizeof(answer_time));
+	/* Each of these makes a good thing better; an older kernel may refuse. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
+	setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
+}
+
+int nlsock_adopt(struct nlsock *s, int fd)
+{
+	*s = (struct nlsock){.fd = fd, .buf = malloc(FIRST_BUF), .buf_size = FIRST_BUF};
+	if (!s->buf) {
+		close(fd);
+		*s = NLSOCK_CLOSED;
+		return -ENOMEM;
+	}
+	set_options(fd);
+	return 0;
+}
+
+int nlsock_open(struct nlsock *s, int protocol, struct err *e)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+	int r = fd < 0 ? -errno : 0;
+
+	*s = NLSOCK_CLOSED;
+	if (!r)
+		r = nlsock_adopt(s, fd);
+	return r < 0 ? err_set(e, r, "netlink: opening a socket for protocol %d: %s", protocol,
+			       strerror(-r))
+		     : 0;
+}
+
+void nlsock_close(struct nlsock *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->buf);
+	*s = NLSOCK_CLOSED;
+}
+
+/* --- pure: framing ------------------------------------------------------------------------ */
+
+int nlsock_walk(const void *buf, size_t n, nlsock_fn *fn, void *arg)
+{
+	const uint8_t *p = buf;
+	int count = 0;
+
+	while (n) {
+		const struct nlmsghdr *h = (const void *)p;
+		size_t step;
+		int r;
+
+		if (n < sizeof(*h) || h->nlmsg_len < sizeof(*h) || h->nlmsg_len > n)
+			return -EBADMSG;
+		r = fn(h, arg);
+		if (r < 0)
+			return r;
+		count++;
+		step = NLMSG_ALIGN((size_t)h->nlmsg_len);
+		if (step >= n) /* the last one's padding may be missing */
+			break;
+		p += step;
+		n -= step;
+	}
+	return count;
+}
+
+static bool is_dump(const struct nlmsghdr *h)
+{
+	return (h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+}
+
+/* The errno that NLMSG_ERROR and NLMSG_DONE begin with; a message too short for it is a lie. */
+static int end_code(const struct nlmsghdr *h)
+{
+	int code = 0;
+
+	if (h->nlmsg_len < NLMSG_HDRLEN + sizeof(code))
+		return h->nlmsg_type == NLMSG_DONE ? 0 : -EBADMSG;
+	memcpy(&code, NLMSG_DATA(h), sizeof(code));
+	return code > 0 ? -EBADMSG : code;
+}
+
+/* Bytes before the attributes of an NLMSG_ERROR or NLMSG_DONE (netlink.h, NLM_F_ACK_TLVS). */
+static size_t extack_offset(const struct nlmsghdr *h)
+{
+	const struct nlmsgerr *err = NLMSG_DATA(h);
+
+	if (h->nlmsg_type == NLMSG_DONE)
+		return NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(int));
+	if (h->nlmsg_len < NLMSG_HDRLEN + sizeof(*err))
+		return SIZE_MAX;
+	if (h->nlmsg_flags & NLM_F_CAPPED)
+		return NLMSG_HDRLEN + sizeof(*err);
+	return NLMSG_HDRLEN + sizeof(err->error) + NLMSG_ALIGN((size_t)err->msg.nlmsg_len);
+}
+
+/* Puts the kernel's own sentence into e if there is one, the errno's words otherwise. */
+static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
+{
+	size_t at = extack_offset(h);
+	const struct nlattr *msg = NULL;
+
+	if ((h->nlmsg_flags & NLM_F_ACK_TLVS) && at < h->nlmsg_len)
+		msg = nla_find((const struct nlattr *)((const uint8_t *)h + at),
+			       (int)(h->nlmsg_len - at), NLMSGERR_ATTR_MSG);
+	if (!msg || nla_len(msg) == 0)
+		return err_set(e, code, "%s", strerror(-code));
+	return err_set(e, code, "%.*s: %s", nla_len(msg), (const char *)nla_data(msg),
+		       strerror(-code));
+}
+
+/* --- bytes in and out ---------------------------------------------------------------------- */
+
+static int send_all(const struct nlsock *s, const void *buf, size_t n)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	ssize_t r;
+
+	do
+		r = sendto(s->fd, buf, n, 0, (struct sockaddr *)&kernel, sizeof(kernel));
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	return (size_t)r == n ? 0 : -EIO;
+}
+
+static ssize_t receive(const struct nlsock *s, int flags, struct sockaddr_nl *from)
+{
+	struct iovec iov = {.iov_base = s->buf, .iov_len = s->buf_size};
+	struct msghdr m = {
+		.msg_name = from, .msg_namelen = sizeof(*from), .msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n;
+
+	do
+		n = recvmsg(s->fd, &m, flags | MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static int make_room(struct nlsock *s, size_t n)
+{
+	uint8_t *bigger;
+
+	if (n <= s->buf_size)
+		return 0;
+	bigger = n > LARGEST ? NULL : realloc(s->buf, n);
+	if (!bigger)
+		return -ENOMEM;
+	s->buf = bigger;
+	s->buf_size = n;
+	return 0;
+}
+
+/* One datagram of the kernel's. Returns its size; -ETIMEDOUT (or, with MSG_DONTWAIT, when nothing
+ * waits), -ENOBUFS when some were lost. */
+static ssize_t next_datagram(struct nlsock *s, int flags)
+{
+	for (int i = 0; i < MAX_STRAYS; i++) {
+		struct sockaddr_nl from = {0};
+		ssize_t n = receive(s, flags | MSG_PEEK, &from);
+		int r;
+
+		if (n < 0)
+			return n == -EAGAIN ? -ETIMEDOUT : n;
+		r = make_room(s, (size_t)n);
+		if (r < 0)
+			return r;
+		n = receive(s, flags, &from);
+		if (n < 0)
+			return n == -EAGAIN ? -ETIMEDOUT : n;
+		/* Any local process may write to our socket; only port 0 is the kernel. */
+		if (from.nl_pid == 0 && (size_t)n <= s->buf_size)
+			return n;
+	}
+	return -ETIMEDOUT;
+}
+
+/* --- one request ---------------------------------------------------------------------------- */
+
+struct call {
+	uint32_t seq;
+	nlsock_fn *fn;
+	void *arg;
+	struct err *e;
+	int result;
+	bool done, interrupted;
+};
+
+static int on_answer(const struct nlmsghdr *h, void *arg)
+{
+	struct call *c = arg;
+
+	if (h->nlmsg_seq != c->seq || c->done)
+		return 0;
+	c->interrupted |= !!(h->nlmsg_flags & NLM_F_DUMP_INTR);
+	if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE) {
+		int code = end_code(h);
+
+		c->done = true;
+		if (code < 0 && c->result == 0)
+			c->result = kernel_error(h, code, c->e);
+	} else if (h->nlmsg_type >= NLMSG_MIN_TYPE && c->result == 0) {
+		int r = c->fn ? c->fn(h, c->arg) : 0;
+
+		c->result = r < 0 ? err_set(c->e, r, "%s", strerror(-r)) : 0;
+	}
+	return 0;
+}
+
+int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
+{
+	struct nlmsghdr *h = nlmsg_hdr(req);
+	struct call c = {.seq = ++s->seq, .fn = fn, .arg = arg, .e = e};
+	ssize_t n;
+	int r;
+
+	h->nlmsg_seq = c.seq;
+	h->nlmsg_flags |= NLM_F_REQUEST | (is_dump(h) ? 0 : NLM_F_ACK);
+	r = send_all(s, h, h->nlmsg_len);
+	if (r < 0)
+		return err_set(e, r, "netlink: sending: %s", strerror(-r));
+	while (!c.done) {
+		n = next_datagram(s, 0);
+		if (n < 0)
+			return err_set(e, (int)n, "netlink: no answer: %s", strerror((int)-n));
+		r = nlsock_walk(s->buf, (size_t)n, on_answer, &c);
+		if (r < 0)
+			return err_set(e, r, "netlink: malformed answer");
+	}
+	if (c.interrupted && c.result == 0)
+		return err_set(e, -EAGAIN, "netlink: tables changed while they were read");
+	return c.result;
+}
+
+/* --- many requests in one datagram ------------------------------------------------------------ */
+
+struct batch {
+	uint32_t first_seq;
+	size_t n, n_left;
+	uint8_t *answered;
+	nlsock_batch_fn *fn;
+	void *arg;
+};
+
+static int on_batch_answer(const struct nlmsghdr *h, void *arg)
+{
+	struct batch *b = arg;
+	size_t i = h->nlmsg_seq - b->first_seq;
+	bool end = h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE;
+
+	/* The ack after a message that was asked for says nothing new. */
+	if (h->nlmsg_seq < b->first_seq || i >= b->n || b->answered[i] ||
+	    (!end && h->nlmsg_type < NLMSG_MIN_TYPE))
+		return 0;
+	b->answered[i] = 1;
+	b->n_left--;
+	b->fn(i, end ? NULL : h, end ? end_code(h) : 0, b->arg);
+	return 0;
+}
+
+/* Reads answers until all are there, none comes any more, or some were lost (-ENOBUFS). */
+static int collect(struct nlsock *s, struct batch *b)
+{
+	bool lost = false;
+
+	while (b->n_left) {
+		ssize_t n = next_datagram(s, lost ? MSG_DONTWAIT : 0);
+
+		if (n == -ENOBUFS) /* what did fit is still queued behind this error */
+			lost = true;
+		else if (n < 0)
+			return lost ? -ENOBUFS : (int)n;
+		else
+			nlsock_walk(s->buf, (size_t)n, on_batch_answer, b);
+	}
+	return 0;
+}
+
+/* Numbers the requests; -EINVAL when buf does not hold exactly n of them. */
+static int number_requests(struct nlsock *s, uint8_t *buf, size_t len, size_t n,
+			   uint32_t *ret_first)
+{
+	/* Numbers of one batch must not wrap past 0, or a compare of them lies. */
+	if (s->seq > UINT32_MAX - n - 1)
+		s->seq = 0;
+	*ret_first = s->seq + 1;
+	for (size_t i = 0; i < n; i++) {
+		struct nlmsghdr *h = (struct nlmsghdr *)buf;
+		size_t step;
+
+		if (len < sizeof(*h) || h->nlmsg_len < sizeof(*h) || h->nlmsg_len > len)
+			return -EINVAL;
+		h->nlmsg_seq = ++s->seq;
+		step = NLMSG_ALIGN((size_t)h->nlmsg_len);
+		if (step > len)
+			step = len;
+		buf += step;
+		len -= step;
+	}
+	return len ? -EINVAL : 0;
+}
+
+/* Offset of the first request without an answer. The kernel works in order, so that after an
+ * overflow the missing ones are the tail. */
+static size_t first_unanswered(const struct batch *b, const uint8_t *buf)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->n && b->answered[i]; i++)
+		at += NLMSG_ALIGN((size_t)((const struct nlmsghdr *)(buf + at))->nlmsg_len);
+	return at;
+}
+
+static int run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
+{
+	size_t left_before, at;
+	int r;
+
+	do {
+		left_before = b->n_left;
+		at = first_unanswered(b, buf);
+		r = send_all(s, buf + at, len - at);
+		if (r == 0)
+			r = collect(s, b);
+	} while (r == -ENOBUFS && b->n_left < left_before);
+	return r;
+}
+
+int nlsock_batch(struct nlsock *s, void *buf, size_t len, size_t n, nlsock_batch_fn *fn, void *arg)
+{
+	AUTO_FREE uint8_t *answered = calloc(n ? n : 1, 1);
+	struct batch b = {.n = n, .n_left = n, .answered = answered, .fn = fn, .arg = arg};
+	int r;
+
+	if (!answered)
+		return -ENOMEM;
+	r = number_requests(s, buf, len, n, &b.first_seq);
+	if (r < 0)
+		return r;
+	r = n ? run_batch(s, &b, buf, len) : 0;
+	for (size_t i = 0; i < n && r < 0; i++)
+		if (!answered[i])
+			fn(i, NULL, r, arg);
+	return r;
+}

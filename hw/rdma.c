@@ -1,0 +1,244 @@
+/* rdma.c - joins what RDMA netlink, sysfs and verbs each know about the RDMA devices.
+ *
+ * Happy path: list devices and ports over RDMA netlink; in exclusive mode also from inside the
+ * other namespaces that hold netdevs of ours; then character devices, the rest from sysfs, MTUs and
+ * GIDs from verbs; last the netdevs that live in other namespaces. Can fail by: no RDMA netlink
+ * (sysfs lists the devices then); no verbs (sysfs has the GIDs); a namespace that we may not enter
+ * (what is in there stays unknown).
+ *
+ * Where a port's netdev is: the kernel names it only to those who ask from the netdev's namespace.
+ * A hardware port's netdev elsewhere is known by the function they share; a soft-RoCE device has no
+ * function, so its port is asked about once more from inside each candidate namespace. */
+#include "rdma.h"
+
+#include <linux/netlink.h>
+
+#include "chardev.h"
+#include "cleanup.h"
+#include "netns.h"
+#include "problem.h"
+#include "rdma_netlink.h"
+#include "rdma_sysfs.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+/* --- other namespaces ---------------------------------------------------------------------------
+ */
+
+static bool holds_our_netdev(const struct host *h, int nsid)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].nsid == nsid && h->netdevs[i].function[0])
+			return true;
+	return false;
+}
+
+static int open_inside(const struct hw *hw, const char *name, struct nlsock *ret)
+{
+	AUTO_FD ns = netns_open(hw, name);
+	int fd = ns < 0 ? ns : netns_socket(ns, NETLINK_RDMA);
+
+	return fd < 0 ? fd : nlsock_adopt(ret, fd);
+}
+
+typedef int visit_fn(struct nlsock *, int nsid, struct host *);
+
+/* Calls fn with a socket inside every named namespace that holds a netdev of one of our functions.
+ */
+static void visit_namespaces(const struct hw *hw, struct host *h, visit_fn *fn,
+			     struct err problem[N_SCAN_SOURCES])
+{
+	for (size_t i = 0; i < h->n_namespaces; i++) {
+		const struct netns *ns = &h->namespaces[i];
+		struct nlsock s;
+		int r;
+
+		if (!ns->name[0] || !holds_our_netdev(h, ns->nsid))
+			continue;
+		r = open_inside(hw, ns->name, &s);
+		if (r == 0) {
+			r = fn(&s, ns->nsid, h);
+			nlsock_close(&s);
+		}
+		if (r < 0 && !err_is_gone(r)) /* gone: the namespace was deleted meanwhile */
+			err_set(problem_slot(problem, SRC_NETNS), r,
+				"RDMA devices of network namespace %s: %s", ns->name, strerror(-r));
+	}
+}
+
+static int devices_inside(struct nlsock *s, int nsid, struct host *h)
+{
+	return rdma_netlink_devices(s, nsid, h, NULL);
+}
+
+static bool is_virtual(const struct rdma_dev *d)
+{
+	return !d->function[0];
+}
+
+static bool lacks_netdev(const struct rdma_dev *d)
+{
+	for (unsigned i = 0; i < d->n_ports; i++)
+		if (!d->ports[i].netdev_ifindex)
+			return true;
+	return false;
+}
+
+/* The one netdev elsewhere that sits on the port's function. With several it stays unknown. */
+static void netdev_by_function(const struct host *h, const char *function, struct rdma_port *p)
+{
+	const struct netdev *found = NULL;
+
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		const struct netdev *d = &h->netdevs[i];
+
+		if (d->nsid == NSID_HOST || strcmp(d->function, function) != 0)
+			continue;
+		if (found)
+			return;
+		found = d;
+	}
+	if (!found)
+		return;
+	p->netdev_nsid = found->nsid;
+	p->netdev_ifindex = found->ifindex;
+	memcpy(p->netdev, found->name, IFNAMSIZ);
+}
+
+static void find_netdevs(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
+{
+	bool ask = false;
+
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		struct rdma_dev *d = &h->rdma[i];
+
+		for (unsigned k = 0; k < d->n_ports && !is_virtual(d); k++)
+			if (!d->ports[k].netdev_ifindex &&
+			    d->ports[k].link_layer != LINK_INFINIBAND)
+				netdev_by_function(h, d->function, &d->ports[k]);
+		ask |= is_virtual(d) && lacks_netdev(d);
+	}
+	if (ask)
+		visit_namespaces(hw, h, rdma_netlink_netdevs, problem);
+}
+
+/* A device without hardware of its own is on the function of its port's netdev, or stands alone. */
+static void find_function(const struct host *h, struct rdma_dev *d)
+{
+	for (unsigned i = 0; i < d->n_ports && !d->function[0]; i++) {
+		const struct rdma_port *p = &d->ports[i];
+		const struct netdev *netdev = p->netdev_ifindex ? host_netdev(h, p->netdev_nsid,
+									      p->netdev_ifindex)
+								: NULL;
+
+		if (netdev)
+			memcpy(d->function, netdev->function, sizeof(d->function));
+	}
+	if (!d->function[0])
+		memcpy(d->function, d->name, sizeof(d->function));
+}
+
+/* --- the sources, one after the other ------------------------------------------------------------
+ */
+
+static int list_over_netlink(const struct hw *hw, struct nlsock *s, struct host *h,
+			     struct err problem[N_SCAN_SOURCES])
+{
+	struct err *e = problem_slot(problem, SRC_RDMA_NETLINK);
+	int r = rdma_netlink_devices(s, NSID_HOST, h, e);
+
+	if (r < 0)
+		return r;
+	/* -EINVAL: older than the question; namespaces are not separated then. */
+	if (rdma_netlink_mode(s, &h->rdma_mode, NULL) == 0 && h->rdma_mode == RDMA_NETNS_EXCLUSIVE)
+		visit_namespaces(hw, h, devices_inside, problem);
+	return 0;
+}
+
+/* Only our own namespace's devices are in our sysfs; another's may even have the same names. */
+static void fill_from_sysfs(const struct hw *hw, struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (h->rdma[i].nsid == NSID_HOST)
+			rdma_sysfs_fill(hw, &h->rdma[i]);
+}
+
+static void fill_gids_from_sysfs(const struct hw *hw, struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (h->rdma[i].nsid == NSID_HOST)
+			rdma_sysfs_gids(hw, &h->rdma[i]);
+}
+
+static int assign_chardevs(const struct hw *hw, struct host *h)
+{
+	struct chardev_table table;
+	int r = chardevs_read(hw, &table);
+
+	for (size_t i = 0; i < h->n_rdma && r == 0; i++)
+		if (h->rdma[i].nsid == NSID_HOST)
+			chardevs_assign(&table, &h->rdma[i]);
+	chardevs_done(&table);
+	return r;
+}
+
+static int read_sysfs(const struct hw *hw, struct host *h, struct err *e)
+{
+	int r = rdma_sysfs_list(hw, h);
+
+	if (r == 0)
+		r = assign_chardevs(hw, h);
+	if (r < 0)
+		return err_set(e, r, "sysfs: listing class/infiniband: %s", strerror(-r));
+	fill_from_sysfs(hw, h);
+	fill_gids_from_sysfs(hw, h);
+	return 0;
+}
+
+static int read_live(const struct hw *hw, struct nlsock *s, struct host *h,
+		     struct err problem[N_SCAN_SOURCES])
+{
+	int r = list_over_netlink(hw, s, h, problem);
+
+	if (r < 0)
+		return r;
+	r = assign_chardevs(hw, h);
+	if (r < 0)
+		return r;
+	rdma_netlink_drivers(s, h);
+	fill_from_sysfs(hw, h);
+	find_netdevs(hw, h, problem);
+	if (h->n_rdma)
+		verbs_read(h->rdma, h->n_rdma, problem_slot(problem, SRC_VERBS));
+	fill_gids_from_sysfs(hw, h);
+	return 0;
+}
+
+static void drop_all(struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		rdma_dev_done(&h->rdma[i]);
+	h->n_rdma = 0;
+}
+
+int rdma_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
+{
+	struct nlsock s = NLSOCK_CLOSED;
+	int r = -EOPNOTSUPP;
+
+	/* Without the class ib_core is not loaded, and asking would load it. */
+	if (!sysfs_exists(hw->sys_fd, "class/infiniband"))
+		return 0;
+	if (hw->live)
+		r = nlsock_open(&s, NETLINK_RDMA, problem_slot(problem, SRC_RDMA_NETLINK));
+	if (r == 0)
+		r = read_live(hw, &s, h, problem);
+	nlsock_close(&s);
+	if (r < 0 && r != -ENOMEM && r != -EAGAIN) {
+		drop_all(h);
+		r = read_sysfs(hw, h, problem_slot(problem, SRC_SYSFS));
+	}
+	for (size_t i = 0; i < h->n_rdma; i++)
+		find_function(h, &h->rdma[i]);
+	return r;
+}

@@ -1,0 +1,277 @@
+/* rdma_sysfs.c - RDMA devices from class/infiniband.
+ *
+ * A file that cannot be read leaves its value unknown and hurts nothing else. Unused entries of a
+ * GID table read as zeros, or fail with EINVAL: both are normal. */
+#include "rdma_sysfs.h"
+
+#include "array.h"
+#include "cleanup.h"
+#include "functions.h"
+#include "sysfs.h"
+
+#define PORTS_MAX                                                                                  \
+	256 /* 8 bits on the wire (IBTA); some drivers need not stick to it, real ones do */
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static int on_port(int dir, const char *name, void *arg)
+{
+	struct rdma_dev *d = arg;
+	struct rdma_port *p;
+	uint64_t num;
+
+	(void)dir;
+	if (parse_u64(name, &num) < 0 || num > PORTS_MAX)
+		return 0;
+	p = array_push(d->ports, d->n_ports);
+	if (!p)
+		return -ENOMEM;
+	p->num = (uint32_t)num;
+	return 0;
+}
+
+static int cmp_port(const void *a, const void *b)
+{
+	const struct rdma_port *pa = a, *pb = b;
+
+	return (pa->num > pb->num) - (pa->num < pb->num);
+}
+
+static int on_device(int class_dir, const char *name, void *arg)
+{
+	struct host *h = arg;
+	struct rdma_dev d = {.nsid = NSID_HOST, .index = RDMA_INDEX_NONE}, *new;
+	char path[SYSFS_PATH_MAX];
+
+	if (strlen(name) >= sizeof(d.name))
+		return 0;
+	memcpy(d.name, name, strlen(name) + 1);
+	snprintf(path, sizeof(path), "%s/ports", name);
+	if (sysfs_list(class_dir, path, on_port, &d) == -ENOMEM)
+		goto no_memory;
+	if (d.n_ports)
+		qsort(d.ports, d.n_ports, sizeof(*d.ports), cmp_port);
+	new = array_push(h->rdma, h->n_rdma);
+	if (!new)
+		goto no_memory;
+	*new = d;
+	return 0;
+no_memory:
+	rdma_dev_done(&d);
+	return -ENOMEM;
+}
+
+int rdma_sysfs_list(const struct hw *hw, struct host *h)
+{
+	int r = sysfs_list(hw->sys_fd, "class/infiniband", on_device, h);
+
+	return r < 0 ? r : 0;
+}
+
+/* --- one port --------------------------------------------------------------------------------- */
+
+static enum link_layer link_layer_parse(const char *s)
+{
+	if (strcmp(s, "Ethernet") == 0)
+		return LINK_ETHERNET;
+	return strcmp(s, "InfiniBand") == 0 ? LINK_INFINIBAND : LINK_UNKNOWN;
+}
+
+/* "4: ACTIVE"; a number beyond the enum is as unknown as no number. */
+static unsigned read_state(int dir, const char *file, unsigned max)
+{
+	char text[64];
+	uint32_t v;
+
+	if (sysfs_str(dir, text, sizeof(text), "%s", file) <= 0 ||
+	    parse_leading_u32(text, &v) < 0 || v > max)
+		return 0;
+	return v;
+}
+
+static void fill_port(int ports_dir, struct rdma_port *p)
+{
+	AUTO_FD dir = sysfs_open_dir(ports_dir, "%u", p->num);
+	char text[64];
+
+	if (dir < 0)
+		return;
+	if (p->state == PORT_UNKNOWN)
+		p->state = read_state(dir, "state", PORT_ACTIVE_DEFER);
+	if (p->phys_state == PHYS_UNKNOWN)
+		p->phys_state = read_state(dir, "phys_state", PHYS_TEST);
+	if (p->link_layer == LINK_UNKNOWN && sysfs_str(dir, text, sizeof(text), "link_layer") > 0)
+		p->link_layer = link_layer_parse(text);
+	if (p->rate_bps == 0 && sysfs_str(dir, text, sizeof(text), "rate") > 0)
+		parse_rate(text, &p->rate_bps);
+}
+
+/* --- one device ------------------------------------------------------------------------------- */
+
+const char *rdma_driver_of(const char *driver)
+{
+	/* PCI driver, RDMA driver on top of it; those of one name need no entry. */
+	static const char *const pairs[][2] = {
+		{"mlx5_core", "mlx5"}, {"mlx4_core", "mlx4"}, {"bnxt_en", "bnxt_re"},
+		{"ice", "irdma"},      {"i40e", "irdma"},     {"idpf", "irdma"},
+		{"hns3", "hns"},       {"qede", "qedr"},
+	};
+	size_t n = strcspn(driver, "."); /* an auxiliary driver is "<module>.<name>" */
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (strlen(pairs[i][0]) == n && strncmp(pairs[i][0], driver, n) == 0)
+			return pairs[i][1];
+	return driver;
+}
+
+static void find_function(int class_dir, int dir, struct rdma_dev *d)
+{
+	char text[SYSFS_PATH_MAX];
+
+	if (sysfs_target(class_dir, text, sizeof(text), "%s", d->name) == 0 &&
+	    function_id_from_path(text, d->function))
+		return;
+	if (sysfs_link(dir, text, sizeof(text), "device") == 0 && is_function_id(text))
+		snprintf(d->function, sizeof(d->function), "%.*s", DEV_ID_SIZE - 1, text);
+}
+
+/* Software devices: only rxe has a file `parent` (linux/drivers/infiniband/sw/rxe/rxe_verbs.c),
+ * which some kernels show beside a link to the hardware below; siw is an RNIC without a device. */
+static void find_driver(int dir, struct rdma_dev *d)
+{
+	char text[64];
+
+	if (sysfs_exists(dir, "parent"))
+		snprintf(d->driver, sizeof(d->driver), "rxe");
+	else if (sysfs_link(dir, text, sizeof(text), "device/driver") == 0)
+		snprintf(d->driver, sizeof(d->driver), "%.31s", rdma_driver_of(text));
+	else if (!d->function[0] && sysfs_str(dir, text, sizeof(text), "node_type") > 0 &&
+		 strcmp(text, "4: RNIC") == 0)
+		snprintf(d->driver, sizeof(d->driver), "siw");
+}
+
+static void fill_texts(int dir, struct rdma_dev *d)
+{
+	char guid[32];
+
+	if (!d->fw[0])
+		sysfs_str(dir, d->fw, sizeof(d->fw), "fw_ver");
+	if (!d->board[0])
+		sysfs_str(dir, d->board, sizeof(d->board), "board_id");
+	if (!d->hca_type[0])
+		sysfs_str(dir, d->hca_type, sizeof(d->hca_type), "hca_type");
+	if (!d->node_guid && sysfs_str(dir, guid, sizeof(guid), "node_guid") > 0)
+		parse_guid(guid, &d->node_guid);
+	if (!d->sys_image_guid && sysfs_str(dir, guid, sizeof(guid), "sys_image_guid") > 0)
+		parse_guid(guid, &d->sys_image_guid);
+}
+
+void rdma_sysfs_fill(const struct hw *hw, struct rdma_dev *d)
+{
+	AUTO_FD class_dir = sysfs_open_dir(hw->sys_fd, "class/infiniband");
+	AUTO_FD dir = class_dir < 0 ? -1 : sysfs_open_dir(class_dir, "%s", d->name);
+	AUTO_FD ports = dir < 0 ? -1 : sysfs_open_dir(dir, "ports");
+
+	if (dir < 0)
+		return;
+	if (!d->function[0])
+		find_function(class_dir, dir, d);
+	if (!d->driver[0])
+		find_driver(dir, d);
+	fill_texts(dir, d);
+	for (unsigned i = 0; i < d->n_ports && ports >= 0; i++)
+		fill_port(ports, &d->ports[i]);
+}
+
+/* --- GID tables ------------------------------------------------------------------------------- */
+
+enum gid_type gid_type_parse(const char *s, enum link_layer layer)
+{
+	if (strcmp(s, "RoCE v2") == 0)
+		return GID_ROCE_V2;
+	if (strcmp(s, "IB/RoCE v1") != 0 || layer == LINK_UNKNOWN)
+		return GID_UNKNOWN;
+	return layer == LINK_ETHERNET ? GID_ROCE_V1 : GID_IB;
+}
+
+struct gid_walk {
+	int port_dir;
+	struct rdma_port *port;
+};
+
+static bool is_zero(const uint8_t raw[16])
+{
+	static const uint8_t zero[16];
+
+	return memcmp(raw, zero, sizeof(zero)) == 0;
+}
+
+static int on_gid(int dir, const char *name, void *arg)
+{
+	const struct gid_walk *w = arg;
+	struct gid g = {0}, *new;
+	char text[64];
+	uint64_t index;
+
+	if (parse_u64(name, &index) < 0 || index > UINT16_MAX ||
+	    sysfs_str(dir, text, sizeof(text), "%s", name) <= 0 || parse_gid(text, g.raw) < 0 ||
+	    is_zero(g.raw))
+		return 0;
+	g.index = (uint32_t)index;
+	if (sysfs_str(w->port_dir, text, sizeof(text), "gid_attrs/types/%u", g.index) > 0)
+		g.type = gid_type_parse(text, w->port->link_layer);
+	sysfs_str(w->port_dir, g.netdev, sizeof(g.netdev), "gid_attrs/ndevs/%u", g.index);
+	new = array_push(w->port->gids, w->port->n_gids);
+	if (!new)
+		return -ENOMEM;
+	*new = g;
+	return 0;
+}
+
+static int cmp_gid(const void *a, const void *b)
+{
+	const struct gid *ga = a, *gb = b;
+
+	return (ga->index > gb->index) - (ga->index < gb->index);
+}
+
+/* Every GID of a RoCE port belongs to its netdev or to one stacked on it; the first is the port's
+ * own link-local address. */
+static void netdev_from_gids(const struct hw *hw, struct rdma_port *p)
+{
+	int ifindex;
+
+	if (p->netdev_ifindex || p->n_gids == 0 || !p->gids[0].netdev[0] ||
+	    sysfs_int(hw->sys_fd, &ifindex, "class/net/%s/ifindex", p->gids[0].netdev) < 0 ||
+	    ifindex <= 0)
+		return;
+	p->netdev_nsid = NSID_HOST;
+	p->netdev_ifindex = ifindex;
+	memcpy(p->netdev, p->gids[0].netdev, IFNAMSIZ);
+}
+
+static void read_gids(const struct hw *hw, int port_dir, struct rdma_port *p)
+{
+	struct gid_walk w = {port_dir, p};
+	int n = sysfs_list(port_dir, "gids", on_gid, &w);
+
+	if (n > 0)
+		p->gid_table_len = (unsigned)n;
+	if (p->n_gids)
+		qsort(p->gids, p->n_gids, sizeof(*p->gids), cmp_gid);
+	netdev_from_gids(hw, p);
+}
+
+void rdma_sysfs_gids(const struct hw *hw, struct rdma_dev *d)
+{
+	for (unsigned i = 0; i < d->n_ports; i++) {
+		struct rdma_port *p = &d->ports[i];
+		AUTO_FD dir = p->gid_table_len
+				      ? -1
+				      : sysfs_open_dir(hw->sys_fd, "class/infiniband/%s/ports/%u",
+						       d->name, p->num);
+
+		if (dir >= 0)
+			read_gids(hw, dir, p);
+	}
+}

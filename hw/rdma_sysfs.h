@@ -1,0 +1,18 @@
+/* rdma_sysfs.h - RDMA devices from class/infiniband (linux/Documentation/ABI/stable/
+ * sysfs-class-infiniband): everything where netlink cannot be asked, the rest of it otherwise. */
+#pragma once
+
+#include "hw.h"
+
+/* Appends every device with its name and port numbers, nothing else. -ENOENT: no RDMA here. */
+int rdma_sysfs_list(const struct hw *, struct host *);
+/* Fills in what is unknown of the device, its function, driver and ports; what is known is neither
+ * read nor changed. */
+void rdma_sysfs_fill(const struct hw *, struct rdma_dev *);
+/* Reads the GID tables of the ports whose table is unknown, and their netdevs where unknown. */
+void rdma_sysfs_gids(const struct hw *, struct rdma_dev *);
+
+/* Pure: the RDMA id of the PCI or auxiliary driver: "mlx5_core" and "mlx5_core.sf" are "mlx5". */
+const char *rdma_driver_of(const char *driver);
+/* Pure: "IB/RoCE v1" is GID_IB on InfiniBand and GID_ROCE_V1 on Ethernet. */
+enum gid_type gid_type_parse(const char *, enum link_layer);

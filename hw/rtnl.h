@@ -1,0 +1,39 @@
+/* rtnl.h - rtnetlink link messages as plain values, and the requests for them. Pure: bytes in,
+ * values out.
+ *
+ * Wire facts: linux/include/uapi/linux/if_link.h, rtnetlink.h, net_namespace.h;
+ * linux/net/core/rtnetlink.c (rtnl_fill_ifinfo), linux/net/core/net_namespace.c (rtnl_net_fill). */
+#pragma once
+
+#include <netlink/msg.h>
+
+#include "model.h"
+
+#define NSID_NONE (-3) /* the message does not say */
+
+struct rtnl_link {
+	bool gone;	      /* RTM_DELLINK */
+	struct netdev netdev; /* master_name stays "": only a dump can tell */
+	bool has_parent;      /* the kernel named a parent device, be it a function or not */
+	/* Of a device that is leaving: where to (NSID_NONE: it is not), and its ifindex there
+	 * (0: the kernel does not say). */
+	int new_nsid, new_ifindex;
+};
+
+struct rtnl_stats {
+	bool known;
+	uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets;
+};
+
+/* Decodes RTM_NEWLINK or RTM_DELLINK. stats may be NULL. -EPROTO: another type of message,
+ * -EBADMSG: an attribute has the wrong size or form. Outputs are untouched on failure. netdev.nsid
+ * is NSID_HOST unless the message answers a request for another namespace. */
+int rtnl_decode_link(const struct nlmsghdr *, struct rtnl_link *ret, struct rtnl_stats *stats);
+/* The netns id that an RTM_NEWNSID answer carries; -1 = that namespace has none. */
+int rtnl_decode_nsid(const struct nlmsghdr *, int *ret_nsid);
+
+/* Requests; NULL when out of memory, else the caller frees with nlmsg_free(). nsid: NSID_HOST for
+ * our own namespace. */
+struct nl_msg *rtnl_dump_links(int nsid, bool with_stats);
+struct nl_msg *rtnl_dump_nsids(void);
+struct nl_msg *rtnl_get_nsid(int netns_fd);

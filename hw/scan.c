@@ -1,0 +1,43 @@
+/* scan.c - one look at the host: functions, network devices, RDMA devices.
+ *
+ * Each part is read by its own file and can fail on its own. RDMA devices refer to network devices,
+ * so that a look at them looks at those, too. */
+#include "functions.h"
+#include "hw.h"
+#include "netdevs.h"
+#include "problem.h"
+#include "rdma.h"
+
+const char *scan_source_name(enum scan_source s)
+{
+	static const char *const names[] = {[SRC_SYSFS] = "sysfs",
+					    [SRC_RTNETLINK] = "rtnetlink",
+					    [SRC_RDMA_NETLINK] = "rdma_netlink",
+					    [SRC_VERBS] = "verbs",
+					    [SRC_NETNS] = "netns"};
+
+	return (unsigned)s < N_SCAN_SOURCES ? names[s] : "unknown";
+}
+
+void hw_scan(const struct hw *hw, unsigned want, struct scan *ret)
+{
+	*ret = (struct scan){0};
+	if (want & SCAN_RDMA)
+		want |= SCAN_NETDEVS;
+	if (want & SCAN_FUNCTIONS &&
+	    functions_read(hw, &ret->host, problem_slot(ret->problem, SRC_SYSFS)) == 0)
+		ret->parts |= SCAN_FUNCTIONS;
+	if (want & SCAN_NETDEVS && netdevs_read(hw, &ret->host, ret->problem) == 0)
+		ret->parts |= SCAN_NETDEVS;
+	if (want & SCAN_RDMA && rdma_read(hw, &ret->host, ret->problem) == 0)
+		ret->parts |= SCAN_RDMA;
+	if ((ret->parts & SCAN_ALL) == SCAN_ALL && host_sync_virtual(&ret->host) < 0)
+		ret->parts &= ~(unsigned)SCAN_FUNCTIONS;
+	host_sort(&ret->host);
+}
+
+void scan_done(struct scan *s)
+{
+	host_done(&s->host);
+	*s = (struct scan){0};
+}

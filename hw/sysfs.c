@@ -1,0 +1,209 @@
+/* sysfs.c - attribute files below a directory descriptor. */
+#include "sysfs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+/* Formats the path; -ENAMETOOLONG instead of reading another file than was meant. */
+static int format_path(char path[SYSFS_PATH_MAX], const char *fmt, va_list ap)
+{
+	int n = vsnprintf(path, SYSFS_PATH_MAX, fmt, ap);
+
+	return n < 0 || n >= SYSFS_PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+#define FORMAT_PATH(path, fmt)                                                                     \
+	({                                                                                         \
+		va_list ap_;                                                                       \
+		int r_;                                                                            \
+		va_start(ap_, fmt);                                                                \
+		r_ = format_path(path, fmt, ap_);                                                  \
+		va_end(ap_);                                                                       \
+		r_;                                                                                \
+	})
+
+/* One read: an attribute, like any regular file, delivers all that fits at once. */
+static ssize_t read_once(int fd, char *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static int read_attr(int dir, const char *path, char *ret, size_t size)
+{
+	char buf[SYSFS_ATTR_MAX + 1];
+	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const char *p = buf;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read_once(fd, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n == sizeof(buf))
+		return -EOVERFLOW;
+	if (memchr(buf, 0, (size_t)n))
+		return -EINVAL;
+	while (n && isspace((unsigned char)p[n - 1]))
+		n--;
+	for (; n && isspace((unsigned char)*p); n--)
+		p++;
+	if ((size_t)n >= size)
+		return -EOVERFLOW;
+	memcpy(ret, p, (size_t)n);
+	ret[n] = '\0';
+	return (int)n;
+}
+
+int sysfs_str(int dir, char *ret, size_t size, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX];
+	int r = FORMAT_PATH(path, fmt);
+
+	return r < 0 ? r : read_attr(dir, path, ret, size);
+}
+
+/* Longer than any number that fits 64 bits, so that a file of 400 digits is -EOVERFLOW at once. */
+#define NUMBER_MAX 32
+
+static int read_u64(int dir, const char *path, uint64_t *ret)
+{
+	char text[NUMBER_MAX];
+	int r = read_attr(dir, path, text, sizeof(text));
+
+	if (r == -EOVERFLOW)
+		return -ERANGE;
+	return r < 0 ? r : parse_u64(text, ret);
+}
+
+int sysfs_u64(int dir, uint64_t *ret, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX];
+	int r = FORMAT_PATH(path, fmt);
+
+	return r < 0 ? r : read_u64(dir, path, ret);
+}
+
+int sysfs_u32(int dir, uint32_t *ret, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX];
+	uint64_t v;
+	int r = FORMAT_PATH(path, fmt);
+
+	if (r == 0)
+		r = read_u64(dir, path, &v);
+	if (r == 0 && v > UINT32_MAX)
+		r = -ERANGE;
+	if (r == 0)
+		*ret = (uint32_t)v;
+	return r;
+}
+
+int sysfs_int(int dir, int *ret, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX], text[NUMBER_MAX];
+	int r = FORMAT_PATH(path, fmt);
+
+	if (r == 0)
+		r = read_attr(dir, path, text, sizeof(text));
+	if (r == -EOVERFLOW)
+		return -ERANGE;
+	return r < 0 ? r : parse_int(text, ret);
+}
+
+static int read_target(int dir, const char *path, char *ret, size_t size)
+{
+	ssize_t n = readlinkat(dir, path, ret, size);
+
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size)
+		return -EOVERFLOW;
+	ret[n] = '\0';
+	return 0;
+}
+
+int sysfs_target(int dir, char *ret, size_t size, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX], target[PATH_MAX];
+	int r = FORMAT_PATH(path, fmt);
+
+	if (r == 0)
+		r = read_target(dir, path, target, sizeof(target));
+	if (r == 0 && strlen(target) >= size)
+		r = -EOVERFLOW;
+	if (r == 0)
+		memcpy(ret, target, strlen(target) + 1);
+	return r;
+}
+
+int sysfs_link(int dir, char *ret, size_t size, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX], target[PATH_MAX];
+	const char *base;
+	int r = FORMAT_PATH(path, fmt);
+
+	if (r == 0)
+		r = read_target(dir, path, target, sizeof(target));
+	if (r < 0)
+		return r;
+	base = strrchr(target, '/');
+	base = base ? base + 1 : target;
+	if (!*base)
+		return -EINVAL;
+	if (strlen(base) >= size)
+		return -EOVERFLOW;
+	memcpy(ret, base, strlen(base) + 1);
+	return 0;
+}
+
+bool sysfs_exists(int dir, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX];
+
+	return FORMAT_PATH(path, fmt) == 0 && faccessat(dir, path, F_OK, 0) == 0;
+}
+
+int sysfs_open_dir(int dir, const char *fmt, ...)
+{
+	char path[SYSFS_PATH_MAX];
+	int r = FORMAT_PATH(path, fmt), fd;
+
+	if (r < 0)
+		return r;
+	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
+{
+	AUTO_FD fd = sysfs_open_dir(dir, "%s", path);
+	AUTO_DIR d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int count = 0, r;
+
+	if (!d)
+		return fd < 0 ? fd : -errno;
+	(void)take_fd(&fd); /* closedir() closes it */
+	while ((entry = readdir(d))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		r = fn(dirfd(d), entry->d_name, arg);
+		if (r < 0)
+			return r;
+		count++;
+	}
+	return count;
+}
