@@ -32,6 +32,7 @@ struct daemon {
 	struct self_counters self;
 	uint64_t start_unix_ms;
 	char *config_json;
+	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm;
 	struct routes routes;
@@ -197,9 +198,26 @@ static void bpf_stop(struct daemon *d)
 	bpf_source_close(d->bpf);
 }
 
+/* Switching counters on is a change of the node: a dry run only says so. */
+static size_t optional_counters(struct daemon *d)
+{
+	const struct option_list *list = &d->options->optional_counters;
+
+	for (unsigned i = 0; i < list->n; i++) {
+		d->optional[i] = list->items[i];
+		if (d->options->dry_run)
+			log_info("sampler", 0,
+				 "dry run: would switch on optional counter %s where a port has it",
+				 list->items[i]);
+	}
+	return d->options->dry_run ? 0 : list->n;
+}
+
 static int sampler_start(struct daemon *d, struct err *e)
 {
 	const struct sampler_opts opts = {
+		.optional = d->optional,
+		.n_optional = optional_counters(d),
 		.interval_ms = d->options->sample_interval_ms,
 		.counters =
 			{

@@ -40,6 +40,8 @@ struct sampler {
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
 	uint64_t sample_us;
+	struct err optional; /* switching on optional counters */
+	int optional_told;   /* code last logged */
 };
 
 static uint64_t cpu_us(void)
@@ -83,6 +85,18 @@ static struct page *render(struct sampler *s, const struct sample *sample, uint6
 	return NULL;
 }
 
+/* Opens thousands of descriptors on a big host, and asks its firmware: not on the loop. Out of
+ * memory keeps the old layout until the next tick. */
+static void layout(struct sampler *s)
+{
+	s->optional = (struct err){0};
+	if (s->opts.n_optional > 0)
+		counters_enable_optional(s->hw, &s->host, s->opts.optional, s->opts.n_optional,
+					 &s->optional);
+	if (counters_layout(s->counters, &s->host) == 0)
+		s->relayout = false;
+}
+
 static void take_sample(uv_work_t *work)
 {
 	struct sampler *s = work->data;
@@ -110,6 +124,13 @@ static void release_if_done(struct sampler *s)
 	free(s);
 }
 
+static void tell_optional(struct sampler *s)
+{
+	if (s->optional.code != s->optional_told && s->optional.code != 0)
+		log_warn("sampler", 0, "%s, going on with the counters there are", s->optional.msg);
+	s->optional_told = s->optional.code;
+}
+
 static void start_sample(struct sampler *s);
 
 static void on_sampled(uv_work_t *work, int status)
@@ -119,6 +140,7 @@ static void on_sampled(uv_work_t *work, int status)
 	(void)status;
 	s->running = false;
 	s->self->samples++;
+	tell_optional(s);
 	if (s->page && !s->closing)
 		s->hooks.done(s->page, s->hooks.arg);
 	else if (!s->page)

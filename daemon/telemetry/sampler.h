@@ -19,6 +19,9 @@ struct sampler;
 struct sampler_opts {
 	uint32_t interval_ms;
 	struct counters_opts counters;
+	/* Optional counters to switch on wherever a port has them; borrowed. */
+	const char *const *optional;
+	size_t n_optional;
 };
 
 struct sampler_hooks {
