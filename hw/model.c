@@ -146,3 +146,11 @@ const char *gid_type_name(enum gid_type t)
 
 	return WORD(words, t);
 }
+
+const char *rdma_netns_mode_name(enum rdma_netns_mode m)
+{
+	static const char *const words[] = {[RDMA_NETNS_SHARED] = "shared",
+					    [RDMA_NETNS_EXCLUSIVE] = "exclusive"};
+
+	return WORD(words, m);
+}

@@ -102,10 +102,8 @@ static void take_sample(uv_work_t *work)
 	struct sampler *s = work->data;
 	uint64_t start_ns = uv_hrtime();
 
-	/* Opens thousands of descriptors on a big host: not on the loop. Out of memory keeps the
-	 * old layout. */
-	if (s->relayout && counters_layout(s->counters, &s->host) == 0)
-		s->relayout = false;
+	if (s->relayout)
+		layout(s);
 	s->page = render(s, counters_read(s->counters, start_ns / 1000000), start_ns / 1000000);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
