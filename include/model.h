@@ -193,3 +193,4 @@ const char *port_state_name(enum port_state);
 const char *phys_state_name(enum phys_state);
 const char *link_layer_name(enum link_layer);
 const char *gid_type_name(enum gid_type);
+const char *rdma_netns_mode_name(enum rdma_netns_mode);
