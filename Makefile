@@ -32,7 +32,7 @@ CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
-PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
+PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
 DIRS := -Ihw -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
