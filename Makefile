@@ -17,7 +17,9 @@ GEN := build/gen
 PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith \
 	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wno-format-nonliteral
-HARDEN := -fstack-protector-strong -fPIE -ftrivial-auto-var-init=zero
+HARDEN := -fstack-protector-strong -fPIE
+# clang 14 wants another flag with this one.
+HARDEN += $(if $(filter gcc%,$(CC)),-ftrivial-auto-var-init=zero)
 LDHARDEN := -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed
 ifeq ($(SAN),1)
 OPT ?= -O1 -g
@@ -32,7 +34,7 @@ CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
-PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
+PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
 DIRS := -Ihw -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)

@@ -39,7 +39,7 @@ struct daemon {
 	struct http *http;
 	struct node *node;
 	struct link_events *links;
-	struct uevents *uevents;
+	struct uevents *kernel_uevents, *udev_uevents;
 	struct bpf_source *bpf;
 	struct sampler *sampler;
 };
@@ -53,6 +53,13 @@ static void on_hint(unsigned parts, bool lost, void *arg)
 	struct daemon *d = arg;
 
 	node_hint(d->node, parts, lost);
+}
+
+static void on_address(int nsid, int ifindex, void *arg)
+{
+	struct daemon *d = arg;
+
+	node_hint_address(d->node, nsid, ifindex);
 }
 
 static void on_bpf_event(const struct bpf_event *e, void *arg)
@@ -76,7 +83,7 @@ static void on_inventory(bool first, void *arg)
 			 "%zu functions, %zu netdevs, %zu RDMA devices, RDMA namespaces %s",
 			 inv->host.n_functions, inv->host.n_netdevs, inv->host.n_rdma,
 			 rdma_netns_mode_name(inv->host.rdma_mode));
-	if (d->sampler)
+	if (d->sampler && node_complete(d->node))
 		sampler_wake(d->sampler);
 }
 
@@ -99,7 +106,8 @@ static void describe(struct self_metrics *m, void *arg)
 	m->log_lines_dropped = log_dropped();
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
-	m->scan_us = node_scan_us(d->node);
+	for (int i = 0; i < N_LOOKS; i++)
+		m->look_us[i] = node_look_us(d->node, (enum look)i);
 	getrlimit(RLIMIT_NOFILE, &fds);
 	m->open_fds_max = (unsigned)fds.rlim_cur;
 	describe_programs(d, m);
@@ -156,10 +164,12 @@ static void node_stop(struct daemon *d)
 /* Joined before the node's first scan can end, so that nothing happens unseen between the two. */
 static int links_start(struct daemon *d, struct err *e)
 {
+	const struct link_hooks hooks = {.hint = on_hint, .address = on_address, .arg = d};
+
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
 	return link_events_open(&d->links, &d->loop, d->options->event_buffer, &d->self,
-				node_inventory(d->node), on_hint, d, e);
+				node_inventory(d->node), &hooks, e);
 }
 
 static void links_stop(struct daemon *d)
@@ -167,23 +177,31 @@ static void links_stop(struct daemon *d)
 	link_events_close(d->links);
 }
 
+/* The kernel's own uevents come first; udev's come once its rules have named the device and set its
+ * permissions. */
 static int uevents_start(struct daemon *d, struct err *e)
 {
 	enum event_source source = d->options->event_source;
-	bool kernel = source == EVENT_SOURCE_KERNEL ||
-		      (source == EVENT_SOURCE_AUTO && !uevents_udev_runs());
+	bool udev_runs = uevents_udev_runs();
+	int r = 0;
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	if (kernel && source == EVENT_SOURCE_AUTO)
-		log_info("uevents", 0, "udev does not run here, listening to the kernel itself");
-	return uevents_open(&d->uevents, &d->loop, kernel, d->options->event_buffer, &d->self,
-			    on_hint, d, e);
+	if (!udev_runs && source == EVENT_SOURCE_AUTO)
+		log_info("uevents", 0, "udev does not run here, listening to the kernel alone");
+	if (source != EVENT_SOURCE_UDEV)
+		r = uevents_open(&d->kernel_uevents, &d->loop, true, d->options->event_buffer,
+				 &d->self, on_hint, d, e);
+	if (r == 0 && source != EVENT_SOURCE_KERNEL && (udev_runs || source == EVENT_SOURCE_UDEV))
+		r = uevents_open(&d->udev_uevents, &d->loop, false, d->options->event_buffer,
+				 &d->self, on_hint, d, e);
+	return r;
 }
 
 static void uevents_stop(struct daemon *d)
 {
-	uevents_close(d->uevents);
+	uevents_close(d->kernel_uevents);
+	uevents_close(d->udev_uevents);
 }
 
 static int bpf_start(struct daemon *d, struct err *e)
@@ -312,9 +330,9 @@ static const struct {
 	{"node", false, node_start, node_stop},
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},
-	{"bpf", true, bpf_start, bpf_stop},
 	{"http", false, http_start, http_stop},
 	{"sampler", false, sampler_start, sampler_stop},
+	{"bpf", true, bpf_start, bpf_stop}, /* last: reading the kernel's BTF takes a while */
 };
 
 static int start_modules(struct daemon *d, struct err *e)

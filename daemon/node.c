@@ -1,16 +1,38 @@
 /* node.c - see node.h.
  *
- * Happy path: hint -> settle timer -> scan on a worker -> apply -> tell the others if anything
- * changed. Can fail by: parts of a scan failing (said once per source and again when it recovers;
- * the inventory keeps what it knew), storms (the pause between scans is at least as long as the
- * last scan took, so looking costs at most half a core). */
+ * Happy path: hint -> settle timer -> look on a worker -> apply -> tell the others if anything
+ * changed. Can fail by: parts of a look failing (said once per source and again when it recovers;
+ * the inventory keeps what it knew), storms (the pause between two looks of a kind is at least as
+ * long as the last one took, so looking costs at most half of a core each). */
 #include "node.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
+#include "cleanup.h"
 #include "log.h"
+
+/* GIDs are made by a work queue of the kernel after the event that leads to them (ib_core's
+ * roce_gid_mgmt.c). */
+#define DETAILS_SETTLE_MS 100
+#define RETRY_MS	  1000
+
+/* One of the three; embedded in the node. */
+struct looker {
+	struct node *node;
+	enum look kind;
+	uv_timer_t settle;
+	uv_work_t work;
+	bool running, done_once;
+	unsigned wanted; /* parts hinted at since the last look began; LOOK_DETAILS: any bit */
+	uint64_t us, ended_ms;
+	int told[N_SCAN_SOURCES]; /* problem codes last logged */
+
+	/* The worker's own while `running`. */
+	unsigned want;
+	struct scan scan; /* LOOK_DETAILS: scan.host holds the devices to be read */
+};
 
 struct node {
 	struct uv_loop_s *loop;
@@ -20,19 +42,15 @@ struct node {
 	node_changed_fn *changed;
 	void *arg;
 	struct inventory inventory;
-
-	uv_timer_t settle, rescan;
+	struct looker lookers[N_LOOKS];
+	uv_timer_t rescan;
 	unsigned open_handles;
-	bool closing;
+	bool closing, complete;
+};
 
-	uv_work_t work;
-	bool scanning;
-	unsigned wanted;    /* parts hinted at since the last scan began */
-	unsigned scan_want; /* parts of the scan in flight */
-	struct scan scan;   /* the worker's while `scanning` */
-	uint64_t scan_us, scan_ended_ms;
-	bool scanned_once;
-	int problem[N_SCAN_SOURCES]; /* last code told, so that a lasting one is told once */
+static const unsigned parts_of[N_LOOKS] = {
+	[LOOK_FUNCTIONS] = SCAN_FUNCTIONS,
+	[LOOK_DEVICES] = SCAN_NETDEVS | SCAN_RDMA,
 };
 
 const struct inventory *node_inventory(const struct node *n)
@@ -40,107 +58,187 @@ const struct inventory *node_inventory(const struct node *n)
 	return &n->inventory;
 }
 
-uint64_t node_scan_us(const struct node *n)
+bool node_complete(const struct node *n)
 {
-	return n->scan_us;
+	return n->complete;
+}
+
+uint64_t node_look_us(const struct node *n, enum look kind)
+{
+	return n->lookers[kind].us;
 }
 
 static void release_if_done(struct node *n)
 {
-	if (n->open_handles > 0 || n->scanning)
+	for (int i = 0; i < N_LOOKS; i++)
+		if (n->lookers[i].running)
+			return;
+	if (n->open_handles > 0)
 		return;
 	inventory_done(&n->inventory);
 	free(n);
 }
 
-static void do_scan(uv_work_t *work)
+/* --- one look -----------------------------------------------------------------------------------
+ */
+
+static void on_worker(uv_work_t *work)
 {
-	struct node *n = work->data;
+	struct looker *l = work->data;
 	uint64_t start = uv_hrtime();
 
-	hw_scan(n->hw, n->scan_want, &n->scan);
-	n->scan_us = (uv_hrtime() - start) / 1000;
+	if (l->kind == LOOK_DETAILS)
+		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
+	else
+		hw_scan(l->node->hw, l->want, &l->scan);
+	l->us = (uv_hrtime() - start) / 1000;
 }
 
-static void tell_problems(struct node *n)
+/* What lasts is told once. A look at fewer parts than its kind has says nothing of the others. */
+static void tell_problems(struct looker *l)
 {
 	for (int i = 0; i < N_SCAN_SOURCES; i++) {
-		const struct err *e = &n->scan.problem[i];
+		const struct err *e = &l->scan.problem[i];
 
-		if (e->code == n->problem[i] || (e->code == 0 && n->scan_want != SCAN_ALL))
+		if (e->code == l->told[i] || (e->code == 0 && l->want != parts_of[l->kind]))
 			continue;
 		if (e->code != 0)
 			log_warn("node", 0, "%s: %s, going on without it", scan_source_name(i),
 				 e->msg);
 		else
 			log_info("node", 0, "%s: works again", scan_source_name(i));
-		n->problem[i] = e->code;
+		l->told[i] = e->code;
 	}
 }
 
-static void schedule(struct node *n);
-
-static void on_scanned(uv_work_t *work, int status)
+static bool all_done_once(const struct node *n)
 {
-	struct node *n = work->data;
-	bool first = !n->scanned_once, changed = false;
+	for (int i = 0; i < N_LOOKS; i++)
+		if (!n->lookers[i].done_once)
+			return false;
+	return true;
+}
 
-	n->scanning = false;
-	n->scan_ended_ms = uv_now(n->loop);
-	if (status == 0 && !n->closing) {
-		tell_problems(n);
-		changed = inventory_apply(&n->inventory, &n->scan);
-		n->scanned_once = true;
-	}
-	scan_done(&n->scan);
-	if (n->closing) {
-		release_if_done(n);
-		return;
-	}
+static void schedule(struct looker *);
+
+/* Tells the others; then whatever is still wanted is scheduled. */
+static void finish(struct looker *l, bool changed)
+{
+	struct node *n = l->node;
+	bool first;
+
+	l->done_once = true;
+	l->ended_ms = uv_now(n->loop);
+	/* Details come after the devices that they belong to. */
+	if (l->kind == LOOK_DEVICES)
+		n->lookers[LOOK_DETAILS].wanted = 1;
+	first = !n->complete && all_done_once(n);
+	n->complete |= first;
 	if (changed || first)
 		n->changed(first, n->arg);
-	schedule(n);
+	for (int i = 0; i < N_LOOKS; i++)
+		schedule(&n->lookers[i]);
 }
 
-static void start_scan(uv_timer_t *timer)
+static void on_looked(uv_work_t *work, int status)
 {
-	struct node *n = timer->data;
-	int r;
+	struct looker *l = work->data;
+	struct node *n = l->node;
+	bool changed = false;
 
-	n->scan_want = n->wanted;
-	n->wanted = 0;
-	n->work.data = n;
-	if (n->scan_want == SCAN_ALL)
-		n->self->resyncs++;
+	(void)status;
+	l->running = false;
+	if (!n->closing) {
+		tell_problems(l);
+		changed = l->kind == LOOK_DETAILS
+				  ? inventory_apply_details(&n->inventory, &l->scan.host)
+				  : inventory_apply(&n->inventory, &l->scan);
+	}
+	scan_done(&l->scan);
+	if (n->closing)
+		release_if_done(n);
 	else
-		n->self->scans++;
-	r = uv_queue_work(n->loop, &n->work, do_scan, on_scanned);
-	if (r == 0) {
-		n->scanning = true;
+		finish(l, changed);
+}
+
+static void count(struct looker *l)
+{
+	uint64_t *const counters[N_LOOKS] = {
+		[LOOK_FUNCTIONS] = &l->node->self->looks_functions,
+		[LOOK_DEVICES] = &l->node->self->looks_devices,
+		[LOOK_DETAILS] = &l->node->self->looks_details,
+	};
+
+	++*counters[l->kind];
+}
+
+static void start_look(uv_timer_t *timer)
+{
+	struct looker *l = timer->data;
+	int r = 0;
+
+	l->want = l->wanted & parts_of[l->kind];
+	l->wanted = 0;
+	l->scan = (struct scan){0};
+	if (l->kind == LOOK_DETAILS)
+		r = inventory_take_stale(&l->node->inventory, &l->scan.host);
+	if (r == 0 && l->kind == LOOK_DETAILS) {
+		finish(l, false); /* nothing is stale */
 		return;
 	}
-	log_warn("node", r, "cannot start a scan, trying again");
-	n->wanted = n->scan_want;
-	uv_timer_start(&n->settle, start_scan, 1000, 0);
+	l->work.data = l;
+	if (r >= 0)
+		r = uv_queue_work(l->node->loop, &l->work, on_worker, on_looked);
+	if (r == 0) {
+		l->running = true;
+		count(l);
+		return;
+	}
+	log_warn("node", r, "cannot look at the hardware, trying again");
+	scan_done(&l->scan);
+	l->wanted = l->want | (l->kind == LOOK_DETAILS);
+	uv_timer_start(&l->settle, start_look, RETRY_MS, 0);
 }
 
 /* Arms the settle timer, once per burst: later hints ride along and cannot postpone it. */
-static void schedule(struct node *n)
+static void schedule(struct looker *l)
 {
-	uint64_t wait = n->opts.settle_ms, rest = n->scan_us / 1000, since;
+	uint64_t wait = l->kind == LOOK_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
+	uint64_t rest = l->us / 1000, since;
 
-	if (n->wanted == 0 || n->scanning || n->closing || uv_is_active((uv_handle_t *)&n->settle))
+	if (l->wanted == 0 || l->running || l->node->closing ||
+	    uv_is_active((uv_handle_t *)&l->settle))
 		return;
-	since = uv_now(n->loop) - n->scan_ended_ms;
+	since = uv_now(l->node->loop) - l->ended_ms;
 	if (rest > since && rest - since > wait)
 		wait = rest - since;
-	uv_timer_start(&n->settle, start_scan, wait, 0);
+	if (!l->done_once)
+		wait = 0;
+	uv_timer_start(&l->settle, start_look, wait, 0);
 }
+
+/* --- hints --------------------------------------------------------------------------------------
+ */
 
 void node_hint(struct node *n, unsigned parts, bool lost)
 {
-	n->wanted |= lost ? (unsigned)SCAN_ALL : parts;
-	schedule(n);
+	if (lost) {
+		n->self->resyncs++;
+		inventory_mark_stale(&n->inventory, NSID_HOST, 0);
+		parts = SCAN_ALL;
+	}
+	for (int i = 0; i < N_LOOKS; i++) {
+		n->lookers[i].wanted |= parts & parts_of[i];
+		schedule(&n->lookers[i]);
+	}
+}
+
+void node_hint_address(struct node *n, int nsid, int ifindex)
+{
+	if (!inventory_mark_stale(&n->inventory, nsid, ifindex))
+		return;
+	n->lookers[LOOK_DETAILS].wanted = 1;
+	schedule(&n->lookers[LOOK_DETAILS]);
 }
 
 static void on_rescan(uv_timer_t *timer)
@@ -148,10 +246,13 @@ static void on_rescan(uv_timer_t *timer)
 	node_hint(timer->data, SCAN_ALL, false);
 }
 
-static void init_timer(struct node *n, uv_timer_t *timer)
+/* --- life ---------------------------------------------------------------------------------------
+ */
+
+static void init_timer(struct node *n, uv_timer_t *timer, void *data)
 {
 	uv_timer_init(n->loop, timer);
-	timer->data = n;
+	timer->data = data;
 	n->open_handles++;
 }
 
@@ -169,18 +270,29 @@ int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	n->opts = *opts;
 	n->changed = changed;
 	n->arg = arg;
-	init_timer(n, &n->settle);
-	init_timer(n, &n->rescan);
+	for (int i = 0; i < N_LOOKS; i++) {
+		n->lookers[i].node = n;
+		n->lookers[i].kind = (enum look)i;
+		init_timer(n, &n->lookers[i].settle, &n->lookers[i]);
+	}
+	init_timer(n, &n->rescan, n);
 	if (opts->rescan_interval_ms > 0)
 		uv_timer_start(&n->rescan, on_rescan, opts->rescan_interval_ms,
 			       opts->rescan_interval_ms);
-	n->wanted = SCAN_ALL;
-	start_scan(&n->settle);
+	node_hint(n, SCAN_ALL, false);
 	*ret = n;
 	return 0;
 }
 
 static void on_handle_closed(uv_handle_t *h)
+{
+	struct looker *l = h->data;
+
+	l->node->open_handles--;
+	release_if_done(l->node);
+}
+
+static void on_rescan_closed(uv_handle_t *h)
 {
 	struct node *n = h->data;
 
@@ -193,6 +305,7 @@ void node_close(struct node *n)
 	if (!n)
 		return;
 	n->closing = true;
-	uv_close((uv_handle_t *)&n->settle, on_handle_closed);
-	uv_close((uv_handle_t *)&n->rescan, on_handle_closed);
+	for (int i = 0; i < N_LOOKS; i++)
+		uv_close((uv_handle_t *)&n->lookers[i].settle, on_handle_closed);
+	uv_close((uv_handle_t *)&n->rescan, on_rescan_closed);
 }

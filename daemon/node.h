@@ -1,10 +1,12 @@
-/* node.h - the head of the VF wing: hints from the kernel -> a look at the hardware -> the
+/* node.h - the head of the VF wing: hints from the kernel -> looks at the hardware -> the
  * inventory.
  *
  * Every event source only says "look again at these parts". Hints of one burst are gathered for
- * settle_ms, then one scan on a worker thread tells what is true. A scan always starts after the
- * hints it answers, so the inventory never goes back in time; hints that arrive meanwhile start the
- * next one. */
+ * settle_ms, then a look on a worker thread tells what is true. There are three, each with a pace
+ * of its own, because a busy kernel makes them wait differently: functions (sysfs), devices
+ * (netlink, which waits for whoever holds the RTNL), details (verbs, which open each device). A
+ * look always begins after the hints it answers, so its part of the inventory never goes back in
+ * time; hints that arrive meanwhile start the next one. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,23 +20,29 @@
 struct uv_loop_s;
 struct node;
 
+enum look { LOOK_FUNCTIONS, LOOK_DEVICES, LOOK_DETAILS, N_LOOKS };
+
 struct node_opts {
 	uint32_t settle_ms;
 	uint32_t rescan_interval_ms; /* 0 = only on events */
 };
 
-/* After each scan that changed something, on the loop's thread. first: the first scan, changed or
- * not. */
+/* After each look that changed something, on the loop's thread. first: now every look has been
+ * taken once; told once, changed or not. */
 typedef void node_changed_fn(bool first, void *arg);
 
-/* hw and self must outlive it. The first full scan starts at once. */
+/* hw and self must outlive it. The first looks start at once. */
 int node_open(struct node **ret, struct uv_loop_s *, const struct hw *, struct self_counters *self,
 	      const struct node_opts *, node_changed_fn *, void *arg, struct err *);
-/* parts: enum scan_part bits. lost: events were lost, a full scan is due. */
+/* parts: enum scan_part bits. lost: events were lost, anything may have changed. */
 void node_hint(struct node *, unsigned parts, bool lost);
+/* An address of this netdev came or went: GIDs may have. */
+void node_hint_address(struct node *, int nsid, int ifindex);
 const struct inventory *node_inventory(const struct node *);
-/* How long the last scan took. */
-uint64_t node_scan_us(const struct node *);
-/* NULL is fine. A scan in flight is waited for; the struct is gone when the loop has run out of
+/* Every look has been taken once. */
+bool node_complete(const struct node *);
+/* How long the last look of this kind took. */
+uint64_t node_look_us(const struct node *, enum look);
+/* NULL is fine. Looks in flight are waited for; the struct is gone when the loop has run out of
  * handles. */
 void node_close(struct node *);

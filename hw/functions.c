@@ -67,6 +67,7 @@ struct walk {
 struct pf_entries {
 	struct walk *w;
 	const char *pf;
+	unsigned n_vfs;
 };
 
 static int on_pf_entry(int dir, const char *name, void *arg)
@@ -82,6 +83,7 @@ static int on_pf_entry(int dir, const char *name, void *arg)
 	if (!new)
 		return -ENOMEM;
 	*new = link;
+	p->n_vfs++;
 	return 0;
 }
 
@@ -100,12 +102,15 @@ static void read_ids(int dir, struct function *f)
 
 static int read_pf(struct walk *w, int dir, struct function *f)
 {
-	struct pf_entries p = {w, f->id};
+	struct pf_entries p = {w, f->id, 0};
 	int r = 0;
 
+	/* VFs are counted by their links: reading sriov_numvfs waits for whoever is writing it
+	 * (sriov_numvfs_show(), linux/drivers/pci/iov.c), which can take seconds. */
 	f->sriov = sysfs_u32(dir, &f->vfs_total, "sriov_totalvfs") == 0;
-	if (f->sriov && sysfs_u32(dir, &f->vfs, "sriov_numvfs") == 0 && f->vfs)
+	if (f->sriov)
 		r = sysfs_list(dir, ".", on_pf_entry, &p);
+	f->vfs = p.n_vfs;
 	return r == -ENOMEM ? r : 0;
 }
 

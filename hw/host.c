@@ -125,6 +125,20 @@ static bool own_ports(struct rdma_dev *d)
 	return true;
 }
 
+int rdma_dev_copy_bare(struct rdma_dev *dst, const struct rdma_dev *src)
+{
+	*dst = *src;
+	if (!COPY_ARRAY(dst, src, ports, n_ports))
+		return -ENOMEM;
+	for (unsigned i = 0; i < dst->n_ports; i++) {
+		struct rdma_port *p = &dst->ports[i];
+
+		p->gid_table_len = p->active_mtu = p->max_mtu = p->n_gids = 0;
+		p->gids = NULL;
+	}
+	return 0;
+}
+
 int host_copy(struct host *dst, const struct host *src)
 {
 	bool ok = COPY_ARRAY(dst, src, functions, n_functions) &&

@@ -30,8 +30,7 @@ enum scan_part {
 	SCAN_FUNCTIONS = 1 << 0, /* sysfs: PCI functions, VFs, sub-functions */
 	SCAN_NETDEVS =
 		1 << 1,	    /* rtnetlink dump(s), sysfs as fallback; names of network namespaces */
-	SCAN_RDMA = 1 << 2, /* RDMA netlink, sysfs, verbs: devices, ports, GIDs, char devices, netns
-			       mode */
+	SCAN_RDMA = 1 << 2, /* RDMA netlink, sysfs: devices, ports, char devices, netns mode */
 	SCAN_ALL = SCAN_FUNCTIONS | SCAN_NETDEVS | SCAN_RDMA,
 };
 
@@ -53,8 +52,13 @@ struct scan {
 	struct err problem[N_SCAN_SOURCES]; /* code 0 = none */
 };
 
-/* Reads the wanted parts. Never fails as a whole: what cannot be read is absent and named in
+/* Reads the wanted parts. RDMA devices whose details (MTUs, GIDs) take long to read come without
+ * them and marked stale. Never fails as a whole: what cannot be read is absent and named in
  * `problem`. */
 void hw_scan(const struct hw *, unsigned want, struct scan *ret);
 void scan_done(struct scan *);
+
+/* Reads the details of the stale devices of `h`, which must have none yet, and clears their mark.
+ * Opens each device (a firmware command or more), so only what changed should be stale. */
+void hw_read_details(const struct hw *, struct host *h, struct err problem[N_SCAN_SOURCES]);
 const char *scan_source_name(enum scan_source);

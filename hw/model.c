@@ -149,8 +149,8 @@ const char *gid_type_name(enum gid_type t)
 
 const char *rdma_netns_mode_name(enum rdma_netns_mode m)
 {
-	static const char *const words[] = {[RDMA_NETNS_SHARED] = "shared",
-					    [RDMA_NETNS_EXCLUSIVE] = "exclusive"};
+	static const char *const words[] = {
+		[RDMA_NETNS_SHARED] = "shared", [RDMA_NETNS_EXCLUSIVE] = "exclusive"};
 
 	return WORD(words, m);
 }

@@ -167,6 +167,11 @@ int nldev_decode_port(const struct nlmsghdr *h, struct nldev_port *ret)
 	struct nldev_port p = {0};
 	int r = parse(h, RDMA_NLDEV_CMD_PORT_GET, tb);
 
+	/* The answer about one port bears the device's command (nldev_port_get_doit()), those of
+	 * a dump the port's (nldev_port_get_dumpit()). */
+	if (r == -EPROTO)
+		r = parse(h, RDMA_NLDEV_CMD_GET, tb);
+
 	if (r < 0)
 		return r;
 	if (!tb[RDMA_NLDEV_ATTR_DEV_INDEX] || !tb[RDMA_NLDEV_ATTR_PORT_INDEX])

@@ -1,10 +1,11 @@
 /* rdma.c - joins what RDMA netlink, sysfs and verbs each know about the RDMA devices.
  *
  * Happy path: list devices and ports over RDMA netlink; in exclusive mode also from inside the
- * other namespaces that hold netdevs of ours; then character devices, the rest from sysfs, MTUs and
- * GIDs from verbs; last the netdevs that live in other namespaces. Can fail by: no RDMA netlink
- * (sysfs lists the devices then); no verbs (sysfs has the GIDs); a namespace that we may not enter
- * (what is in there stays unknown).
+ * other namespaces that hold netdevs of ours; then character devices, the rest from sysfs; last the
+ * netdevs that live in other namespaces. Can fail by: no RDMA netlink
+ * (sysfs lists the devices then); a namespace that we may not enter
+ * (what is in there stays unknown). Details (MTUs, GIDs) are read apart: opening a device
+ * takes long, its first sight should not wait for it.
  *
  * Where a port's netdev is: the kernel names it only to those who ask from the netdev's namespace.
  * A hardware port's netdev elsewhere is known by the function they share; a soft-RoCE device has no
@@ -208,9 +209,8 @@ static int read_live(const struct hw *hw, struct nlsock *s, struct host *h,
 	rdma_netlink_drivers(s, h);
 	fill_from_sysfs(hw, h);
 	find_netdevs(hw, h, problem);
-	if (h->n_rdma)
-		verbs_read(h->rdma, h->n_rdma, problem_slot(problem, SRC_VERBS));
-	fill_gids_from_sysfs(hw, h);
+	for (size_t i = 0; i < h->n_rdma; i++)
+		h->rdma[i].stale = true;
 	return 0;
 }
 
@@ -241,4 +241,13 @@ int rdma_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOU
 	for (size_t i = 0; i < h->n_rdma; i++)
 		find_function(h, &h->rdma[i]);
 	return r;
+}
+
+void hw_read_details(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
+{
+	if (hw->live && h->n_rdma)
+		verbs_read(h->rdma, h->n_rdma, problem_slot(problem, SRC_VERBS));
+	fill_gids_from_sysfs(hw, h);
+	for (size_t i = 0; i < h->n_rdma; i++)
+		h->rdma[i].stale = false;
 }

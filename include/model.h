@@ -114,12 +114,13 @@ struct rdma_port {
 	enum phys_state phys_state;
 	enum link_layer link_layer;
 	uint64_t rate_bps;		 /* 0 = unknown */
-	unsigned active_mtu, max_mtu;	 /* bytes, 0 = unknown (only verbs tells) */
 	int netdev_nsid, netdev_ifindex; /* 0 = no or unknown netdev */
 	char netdev[IFNAMSIZ];
-	unsigned gid_table_len; /* 0 = unknown */
-	unsigned n_gids;	/* entries in use */
-	struct gid *gids;	/* owned */
+	/* From here on: details, which a scan leaves out. */
+	unsigned gid_table_len;	      /* 0 = unknown */
+	unsigned active_mtu, max_mtu; /* bytes, 0 = unknown (only verbs tells) */
+	unsigned n_gids;	      /* entries in use */
+	struct gid *gids;	      /* owned */
 };
 
 #define RDMA_INDEX_NONE UINT32_MAX
@@ -139,6 +140,7 @@ struct rdma_dev {
 		ucm[32]; /* names below /dev/infiniband, first port's for umad/issm; "" = none */
 	unsigned n_ports;
 	struct rdma_port *ports; /* owned */
+	bool stale;		 /* its ports' details are to be read, see hw_read_details() */
 };
 
 struct netns {
@@ -165,6 +167,9 @@ struct host {
 void host_done(struct host *);
 /* Frees the ports and leaves a device without any. */
 void rdma_dev_done(struct rdma_dev *);
+
+/* Copies a device without its ports' details. -ENOMEM leaves *dst without ports. */
+int rdma_dev_copy_bare(struct rdma_dev *dst, const struct rdma_dev *src);
 
 /* Puts the arrays into the order of every list: functions by PCI address, then other ids; netdevs
  * by (nsid, ifindex); RDMA devices and namespaces by name; numbers inside names count as numbers.

@@ -23,8 +23,12 @@
 	X(overruns_rdma, "source=\"rdma\"", "rocelet_event_overruns_total", "")                             \
 	X(overruns_uevent, "source=\"uevent\"", "rocelet_event_overruns_total", "")                         \
 	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                               \
-	X(scans, "kind=\"partial\"", "rocelet_scans_total", "Looks at the host's hardware")                 \
-	X(resyncs, "kind=\"full\"", "rocelet_scans_total", "")                                              \
+	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                     \
+	  "Looks at the host's hardware")                                                                   \
+	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                     \
+	X(looks_details, "kind=\"details\"", "rocelet_looks_total", "")                                     \
+	X(resyncs, "", "rocelet_resyncs_total",                                                             \
+	  "Full looks at the hardware because events were lost")                                            \
 	X(samples, "", "rocelet_samples_total", "Samples taken of all counters")                            \
 	X(samples_late, "", "rocelet_samples_skipped_total",                                                \
 	  "Samples skipped because the one before still ran")                                               \

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,7 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 	b->on_event = on_event;
 	b->arg = arg;
 	r = start(b, loop, e);
+	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
 	if (r < 0) {
 		release(b);
 		return r;

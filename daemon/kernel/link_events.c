@@ -35,8 +35,7 @@ struct link_events {
 	struct event_socket route, rdma;
 	unsigned open_handles;
 	const struct inventory *inventory;
-	link_hint_fn *hint;
-	void *arg;
+	struct link_hooks hooks;
 	uint8_t buf[DATAGRAM_MAX];
 };
 
@@ -95,7 +94,7 @@ static unsigned parts_of(struct link_events *l, const struct event_socket *s,
 
 	if (s == &l->route)
 		parts = relevance_route_datagram(&l->inventory->host, d->nsid, l->buf, d->len,
-						 &tally);
+						 &tally, l->hooks.address, l->hooks.arg);
 	else
 		parts = relevance_rdma_datagram(l->buf, d->len, &tally);
 	*s->events += tally.events;
@@ -124,7 +123,7 @@ static void drain(struct link_events *l, struct event_socket *s)
 		}
 	}
 	if (parts != 0 || lost)
-		l->hint(parts, lost, l->arg);
+		l->hooks.hint(parts, lost, l->hooks.arg);
 }
 
 static void on_route_readable(uv_poll_t *poll, int status, int events)
@@ -165,10 +164,11 @@ static int open_socket(int protocol, unsigned buffer_bytes, int *ret_fd)
 
 static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *e)
 {
+	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR};
 	int r = open_socket(NETLINK_ROUTE, buffer_bytes, &l->route.fd);
 
-	if (r == 0)
-		r = set_int(l->route.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, RTNLGRP_LINK);
+	for (size_t i = 0; i < ARRAY_SIZE(groups) && r == 0; i++)
+		r = set_int(l->route.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, groups[i]);
 	if (r < 0)
 		return err_set(e, r, "rtnetlink events: %s", strerror(-r));
 	/* Without it (no CAP_NET_BROADCAST) devices in pods are seen at the next scan only. */
@@ -215,7 +215,7 @@ static void watch(struct link_events *l, struct uv_loop_s *loop, struct event_so
 
 int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned buffer_bytes,
 		     struct self_counters *self, const struct inventory *inventory,
-		     link_hint_fn *hint, void *arg, struct err *e)
+		     const struct link_hooks *hooks, struct err *e)
 {
 	struct link_events *l = calloc(1, sizeof(*l));
 	int r;
@@ -232,8 +232,7 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned 
 			 .malformed = &self->malformed_rdma,
 			 .overruns = &self->overruns_rdma},
 		.inventory = inventory,
-		.hint = hint,
-		.arg = arg,
+		.hooks = *hooks,
 	};
 	r = open_route(l, buffer_bytes, e);
 	if (r < 0) {

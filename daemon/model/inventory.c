@@ -124,6 +124,111 @@ done:
 	free(kept);
 }
 
+/* --- details ------------------------------------------------------------------------------------
+ */
+
+static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (h->rdma[i].index == d->index && strcmp(h->rdma[i].name, d->name) == 0 &&
+		    h->rdma[i].node_guid == d->node_guid)
+			return &h->rdma[i];
+	return NULL;
+}
+
+static void move_details(struct rdma_dev *to, struct rdma_dev *from)
+{
+	for (unsigned i = 0; i < to->n_ports && i < from->n_ports; i++) {
+		struct rdma_port *t = &to->ports[i], *f = &from->ports[i];
+
+		free(t->gids);
+		t->gids = f->gids;
+		t->n_gids = f->n_gids;
+		t->gid_table_len = f->gid_table_len;
+		t->active_mtu = f->active_mtu;
+		t->max_mtu = f->max_mtu;
+		f->gids = NULL;
+		f->n_gids = 0;
+	}
+}
+
+/* GIDs and the active MTU follow the port's netdev and its state. */
+static bool ports_differ(const struct rdma_dev *a, const struct rdma_dev *b)
+{
+	if (a->n_ports != b->n_ports || a->nsid != b->nsid)
+		return true;
+	for (unsigned i = 0; i < a->n_ports; i++)
+		if (a->ports[i].state != b->ports[i].state ||
+		    a->ports[i].netdev_nsid != b->ports[i].netdev_nsid ||
+		    a->ports[i].netdev_ifindex != b->ports[i].netdev_ifindex)
+			return true;
+	return false;
+}
+
+/* A scan that left details out: what was known stays until it has been read anew. */
+static void keep_details(struct host *h, struct host *before)
+{
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		struct rdma_dev *d = &h->rdma[i], *old;
+
+		old = d->stale ? same_device(before, d) : NULL;
+		if (!old)
+			continue;
+		d->stale = old->stale || ports_differ(d, old);
+		move_details(d, old);
+	}
+}
+
+int inventory_take_stale(struct inventory *inv, struct host *ret)
+{
+	for (size_t i = 0; i < inv->host.n_rdma; i++) {
+		struct rdma_dev *d = &inv->host.rdma[i], *copy;
+
+		if (!d->stale)
+			continue;
+		copy = array_push(ret->rdma, ret->n_rdma);
+		if (!copy || rdma_dev_copy_bare(copy, d) < 0) {
+			host_done(ret);
+			return -ENOMEM;
+		}
+	}
+	for (size_t i = 0; i < inv->host.n_rdma; i++)
+		inv->host.rdma[i].stale = false;
+	return (int)ret->n_rdma;
+}
+
+bool inventory_apply_details(struct inventory *inv, struct host *details)
+{
+	uint64_t before = host_digest(&inv->host);
+
+	for (size_t i = 0; i < details->n_rdma; i++) {
+		struct rdma_dev *d = same_device(&inv->host, &details->rdma[i]);
+
+		if (d)
+			move_details(d, &details->rdma[i]);
+	}
+	if (host_digest(&inv->host) == before)
+		return false;
+	inv->generation++;
+	return true;
+}
+
+bool inventory_mark_stale(struct inventory *inv, int nsid, int ifindex)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < inv->host.n_rdma; i++)
+		for (unsigned k = 0; k < inv->host.rdma[i].n_ports; k++) {
+			const struct rdma_port *p = &inv->host.rdma[i].ports[k];
+
+			if (ifindex && (p->netdev_nsid != nsid || p->netdev_ifindex != ifindex))
+				continue;
+			inv->host.rdma[i].stale = true;
+			any = true;
+		}
+	return any;
+}
+
 /* What was lent by a function that is not there, or not bound, any more. */
 static void drop_orphans(struct host *h)
 {
@@ -182,8 +287,10 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 	take_parts(h, &scan->host, scan->parts);
 	if (scan->parts & SCAN_NETDEVS)
 		keep_lent_netdevs(h, &scan->host);
-	if (scan->parts & SCAN_RDMA)
+	if (scan->parts & SCAN_RDMA) {
+		keep_details(h, &scan->host);
 		keep_lent_rdma(h, &scan->host);
+	}
 	if (scan->parts & SCAN_FUNCTIONS)
 		drop_orphans(h);
 	host_sync_virtual(h);

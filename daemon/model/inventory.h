@@ -21,3 +21,12 @@ void inventory_done(struct inventory *);
 /* Takes over what the scan read (its arrays are moved out; scan stays valid and is to be
  * scan_done() as usual). Returns true when anything differs from before. */
 bool inventory_apply(struct inventory *, struct scan *);
+
+/* Copies the stale RDMA devices, without details, into the empty host and clears their mark: to be
+ * read by hw_read_details(). Returns how many, or -ENOMEM. */
+int inventory_take_stale(struct inventory *, struct host *ret);
+/* Moves the details of these devices to those in the inventory. True when anything differs. */
+bool inventory_apply_details(struct inventory *, struct host *details);
+/* Marks the RDMA devices with a port on this netdev, or on any with ifindex 0. True: there are any.
+ */
+bool inventory_mark_stale(struct inventory *, int nsid, int ifindex);

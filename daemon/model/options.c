@@ -87,7 +87,7 @@ static const struct option_def table[] = {
 	 "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone"},
 	BOOL("no-bpf", no_bpf, "load no BPF program"),
 	CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
-	       "where uevents come from; auto: udev, or the kernel where no udev runs"),
+	       "where uevents come from; auto: the kernel, and udev where it runs"),
 	NUMBER("event-buffer", "BYTES", event_buffer, "4194304", 1024, 1 << 30,
 	       "receive buffer of each event socket; an overrun only costs a full scan"),
 	NUMBER("settle-ms", "MS", settle_ms, "2", 0, 10000,
@@ -132,9 +132,9 @@ static int set_number(const struct option_def *d, uint32_t *field, const char *v
 		return err_set(e, -EINVAL, "'%.40s' is not a number", value);
 	if (v < d->min || v > d->max)
 		return err_set(e, -EINVAL, "%.40s is not between %g and %g", value, d->min, d->max);
-	if (d->type == OPT_NUMBER && v != floor(v))
+	if (d->type == OPT_NUMBER && v != (double)(uint32_t)v)
 		return err_set(e, -EINVAL, "'%.40s' is not a whole number", value);
-	*field = (uint32_t)lround(v * scale);
+	*field = (uint32_t)(v * scale + 0.5);
 	return 0;
 }
 

@@ -49,14 +49,33 @@ struct walk {
 	const struct host *host;
 	int nsid;
 	struct relevance_tally *tally;
+	relevance_address_fn *on_address;
+	void *arg;
 	unsigned parts;
 };
+
+/* rtnetlink(7), RTM_NEWADDR and RTM_DELADDR: a struct ifaddrmsg, then attributes. */
+static void on_address_message(const struct nlmsghdr *m, struct walk *w)
+{
+	const struct ifaddrmsg *address = nlmsg_data(m);
+
+	if (!nlmsg_valid_hdr(m, sizeof(*address))) {
+		w->tally->malformed++;
+		return;
+	}
+	w->tally->events++;
+	w->on_address(w->nsid, (int)address->ifa_index, w->arg);
+}
 
 static int on_route_message(const struct nlmsghdr *m, void *arg)
 {
 	struct walk *w = arg;
 	struct rtnl_link link;
 
+	if (m->nlmsg_type == RTM_NEWADDR || m->nlmsg_type == RTM_DELADDR) {
+		on_address_message(m, w);
+		return 0;
+	}
 	if (m->nlmsg_type != RTM_NEWLINK && m->nlmsg_type != RTM_DELLINK) {
 		w->parts |= SCAN_NETDEVS; /* RTNLGRP_NSID: a namespace got or lost its id */
 		return 0;
@@ -71,9 +90,11 @@ static int on_route_message(const struct nlmsghdr *m, void *arg)
 }
 
 unsigned relevance_route_datagram(const struct host *h, int nsid, const void *buf, size_t n,
-				  struct relevance_tally *tally)
+				  struct relevance_tally *tally, relevance_address_fn *on_address,
+				  void *arg)
 {
-	struct walk w = {.host = h, .nsid = nsid, .tally = tally};
+	struct walk w = {
+		.host = h, .nsid = nsid, .tally = tally, .on_address = on_address, .arg = arg};
 
 	if (nlsock_walk(buf, n, on_route_message, &w) < 0)
 		tally->malformed++;

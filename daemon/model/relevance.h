@@ -18,9 +18,12 @@ struct relevance_tally {
 	size_t events, malformed;
 };
 
+/* Addresses make GIDs: called for each address event of a netdev. */
+typedef void relevance_address_fn(int nsid, int ifindex, void *arg);
+
 /* The same over one datagram of rtnetlink events; what cannot be decoded is counted as malformed
  * and skipped. */
 unsigned relevance_route_datagram(const struct host *, int nsid, const void *buf, size_t n,
-				  struct relevance_tally *);
+				  struct relevance_tally *, relevance_address_fn *, void *arg);
 /* Over one datagram of RDMA netlink events. Events newer than our list count as relevant. */
 unsigned relevance_rdma_datagram(const void *buf, size_t n, struct relevance_tally *);

@@ -54,6 +54,19 @@ static void add_number(struct page *p, const char *name, const char *type, const
 	page_end(p);
 }
 
+static void add_looks(struct page *p, const struct self_metrics *m)
+{
+	static const char *const kinds[] = {"functions", "devices", "details"};
+
+	page_begin(p, "rocelet_last_look_seconds", "gauge",
+		   "Duration of the last look at the hardware");
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		text_addf(&p->text,
+			  "rocelet_last_look_seconds{kind=\"%s\"} %" PRIu64 ".%06" PRIu64 "\n",
+			  kinds[i], m->look_us[i] / 1000000, m->look_us[i] % 1000000);
+	page_end(p);
+}
+
 static void add_programs(struct page *p, const struct self_metrics *m)
 {
 	page_begin(p, "rocelet_bpf_program_loaded", "gauge",
@@ -88,8 +101,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		   "Log lines dropped by rate limits", m->log_lines_dropped);
 	add_number(p, "rocelet_inventory_generation", "gauge",
 		   "Grows with every change of the inventory", m->inventory_generation);
-	add_seconds(p, "rocelet_last_scan_seconds", "gauge",
-		    "Duration of the last look at the hardware", m->scan_us);
+	add_looks(p, m);
 	add_seconds(p, "rocelet_last_sample_seconds", "gauge",
 		    "Duration of the last sample of all counters, rendering included",
 		    m->sample_us);

@@ -79,11 +79,18 @@ class Devices:
         return {"functions": functions, "netdevs": netdevs, "rdma": rdma}
 
 
+def holds(condition, doc):
+    try:
+        return eval(condition, {}, doc)
+    except (KeyError, IndexError):
+        return False  # what it speaks of is not there
+
+
 def wait_visible(devices, condition):
     deadline = time.time() + TIMEOUT_S
     while time.time() < deadline:
         doc = devices.read()
-        if eval(condition, {}, doc):
+        if holds(condition, doc):
             return time.time()
         time.sleep(0.002)
     sys.exit(f"never visible: {condition}\n{json.dumps(doc)}")
@@ -100,7 +107,7 @@ def message_time(messages, pattern, since):
 
 
 def run_case(messages, devices, name, command, pattern, condition):
-    if eval(condition, {}, devices.read()):
+    if holds(condition, devices.read()):
         sys.exit(f"{name}: already true before: {condition}")
     since = time.time()
     change = subprocess.Popen(["bash", "-c", command])
