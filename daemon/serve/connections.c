@@ -27,7 +27,7 @@ struct connection *connections_add(struct connections *c, int fd, uint64_t now_m
 		return NULL;
 	while (slot < end && slot->phase != CONNECTION_FREE)
 		slot++;
-	*slot = (struct connection){fd, CONNECTION_REQUEST, now_ms, c->turns++};
+	*slot = (struct connection){fd, false, CONNECTION_REQUEST, now_ms, c->turns++};
 	c->used++;
 	return slot;
 }
@@ -36,6 +36,33 @@ void connections_remove(struct connections *c, struct connection *slot)
 {
 	slot->phase = CONNECTION_FREE;
 	c->used--;
+}
+
+static bool is_orphan(const struct connection *slot)
+{
+	return slot->phase != CONNECTION_FREE && !slot->adopted;
+}
+
+struct connection *connections_adopt(struct connections *c, int fd)
+{
+	unsigned i;
+
+	for (i = 0; i < c->size; i++) {
+		if (!is_orphan(&c->slots[i]) || c->slots[i].fd != fd)
+			continue;
+		c->slots[i].adopted = true;
+		return &c->slots[i];
+	}
+	return NULL;
+}
+
+void connections_drop_orphans(struct connections *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->size; i++)
+		if (is_orphan(&c->slots[i]))
+			connections_remove(c, &c->slots[i]);
 }
 
 void connections_enter(struct connections *c, struct connection *slot, enum connection_phase phase,

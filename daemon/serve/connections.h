@@ -18,7 +18,8 @@ enum connection_phase {
 };
 
 struct connection {
-	int fd; /* borrowed */
+	int fd;	      /* borrowed */
+	bool adopted; /* whoever serves it has taken it over, and will say when it is gone */
 	enum connection_phase phase;
 	uint64_t since_ms; /* when the phase began */
 	uint64_t turn;	   /* the same, for order within a millisecond */
@@ -37,9 +38,13 @@ struct connections {
 int connections_init(struct connections *, unsigned size, uint64_t request_ms, uint64_t idle_ms);
 void connections_done(struct connections *);
 
-/* A new connection in phase REQUEST; NULL: no free slot. */
+/* A new connection in phase REQUEST, not adopted; NULL: no free slot. */
 struct connection *connections_add(struct connections *, int fd, uint64_t now_ms);
 void connections_remove(struct connections *, struct connection *);
+/* Marks the one with this descriptor that is not adopted yet; NULL: there is none. */
+struct connection *connections_adopt(struct connections *, int fd);
+/* Removes those that are still not adopted: their descriptors are closed. */
+void connections_drop_orphans(struct connections *);
 /* A connection that was cut stays cut. */
 void connections_enter(struct connections *, struct connection *, enum connection_phase,
 		       uint64_t now_ms);

@@ -5,6 +5,10 @@
  * sends
  * -> the connection is idle, or closed.
  *
+ * libmicrohttpd takes a socket over at once or, from 1.0 on, in the next MHD_run(); one that it
+ * could not take it closes without a word, so a slot that is still an orphan after MHD_run() is
+ * free again.
+ *
  * We accept ourselves and one libmicrohttpd daemon without a listening socket serves them all: so
  * the rate limit and the table come first, and running out of descriptors is ours to sit out.
  *
@@ -95,6 +99,7 @@ void http_run(struct http *h)
 
 	cut_expired(h, now_ms);
 	MHD_run(h->mhd);
+	connections_drop_orphans(&h->connections);
 	if (h->resume_ms && h->resume_ms <= now_ms)
 		listeners_resume(h);
 	arm_timer(h, now_ms);

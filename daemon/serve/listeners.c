@@ -35,20 +35,34 @@ void listeners_resume(struct http *h)
 		uv_poll_start(&l->poll, UV_READABLE, on_listener);
 }
 
+/* A slot for the connection, and libmicrohttpd's care. */
 static void admit(struct http *h, int fd, const struct sockaddr *peer, socklen_t len)
 {
-	struct connection *slot;
+	struct connection *slot = connections_add(&h->connections, fd, uv_now(h->loop));
 
-	h->self->http_connections++;
-	if (!bucket_take(&h->rate, uv_now(h->loop))) {
-		h->self->http_evictions++;
+	if (!slot) {
 		close(fd);
 		return;
 	}
-	MHD_add_connection(h->mhd, fd, peer, len); /* closes it on failure */
+	if (MHD_add_connection(h->mhd, fd, peer, len) != MHD_YES) { /* and has closed it */
+		if (slot->phase != CONNECTION_FREE)
+			connections_remove(&h->connections, slot);
+		return;
+	}
 	slot = connections_crowding(&h->connections);
 	if (slot)
 		http_evict(h, slot);
+}
+
+static void take_in(struct http *h, int fd, const struct sockaddr *peer, socklen_t len)
+{
+	h->self->http_connections++;
+	if (bucket_take(&h->rate, uv_now(h->loop))) {
+		admit(h, fd, peer, len);
+	} else {
+		h->self->http_evictions++;
+		close(fd);
+	}
 }
 
 /* The peer was gone before we came; accept(2) reports that in several ways. */
@@ -79,7 +93,7 @@ static int accept_one(struct http *h, int listen_fd)
 
 	if (fd < 0)
 		return is_peers_fault(errno) ? 0 : -errno;
-	admit(h, fd, (struct sockaddr *)&peer, len);
+	take_in(h, fd, (struct sockaddr *)&peer, len);
 	return 0;
 }
 

@@ -30,12 +30,11 @@ static void enter(struct http *h, struct MHD_Connection *c, enum connection_phas
 		connections_enter(&h->connections, slot, phase, uv_now(h->loop));
 }
 
-static struct connection *add_slot(struct http *h, struct MHD_Connection *c)
+static struct connection *adopt(struct http *h, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 		c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct connection *slot = connections_add(&h->connections, info->connect_fd,
-						  uv_now(h->loop));
+	struct connection *slot = connections_adopt(&h->connections, info->connect_fd);
 
 	if (!slot) /* without a slot it would have no deadline */
 		shutdown(info->connect_fd, SHUT_RDWR);
@@ -48,7 +47,7 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **slot,
 	struct http *h = cls;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		*slot = add_slot(h, c);
+		*slot = adopt(h, c);
 		return;
 	}
 	if (*slot)

@@ -103,6 +103,29 @@ static void test_a_cut_one_is_never_chosen_again(void **state)
 	connections_done(&c);
 }
 
+static void test_orphans(void **state)
+{
+	struct connections c;
+	struct connection *a, *b;
+
+	(void)state;
+	assert_int_equal(connections_init(&c, 4, 100, 1000), 0);
+	a = connections_add(&c, 10, 0);
+	b = connections_add(&c, 11, 0);
+	assert_ptr_equal(connections_adopt(&c, 11), b);
+	assert_null(connections_adopt(&c, 11));
+	a->phase = CONNECTION_CUT; /* told to go before anybody took it */
+	assert_ptr_equal(connections_adopt(&c, 10), a);
+	connections_add(&c, 12, 0);
+	connections_drop_orphans(&c);
+	assert_int_equal(c.used, 2);
+	assert_null(connections_adopt(&c, 12));
+	connections_remove(&c, a);
+	a = connections_add(&c, 10, 0);
+	assert_false(a->adopted);
+	connections_done(&c);
+}
+
 static void test_bucket(void **state)
 {
 	struct bucket b;
@@ -129,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_deadline_of_each_phase),
 		cmocka_unit_test(test_idle_ones_go_first_then_the_slowest),
 		cmocka_unit_test(test_a_cut_one_is_never_chosen_again),
+		cmocka_unit_test(test_orphans),
 		cmocka_unit_test(test_bucket),
 	};
 

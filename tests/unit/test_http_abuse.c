@@ -268,12 +268,12 @@ struct dribble {
 static bool dribbles_until_cut(void *arg)
 {
 	static const char line[] =
-		"GET /text HTTP/1.1\r\nX: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy";
+		"GET /text HTTP/1.1\r\nX: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy";
 	struct dribble *d = arg;
 
-	if (!d->client->ended)
-		client_send(d->client, line + (d->sent < sizeof(line) - 2 ? d->sent++ : d->sent),
-			    1);
+	if (d->sent < sizeof(line) - 1)
+		client_send(d->client, line + d->sent++, 1);
+	client_step(d->client);
 	return d->client->ended;
 }
 
