@@ -1,10 +1,19 @@
-/* api.h - the JSON documents of /api/v1. Pure: model values in, text out. */
+/* api.h - the JSON documents of /api/v1. Pure: model values in, text out.
+ *
+ * Every key is always there; what is unknown or does not apply is null, never 0 or "". Bytes that
+ * are not UTF-8 become U+FFFD. Objects have "netns" and "nsid": "host" and null in our own
+ * namespace, else the name in /run/netns and the kernel's id, each null when unknown. */
 #pragma once
 
 #include <stddef.h>
 
 #include "model.h"
 
-/* The document of /api/v1/devices, heap, NULL when out of memory; *ret_len without the terminator.
- */
+/* The document of /api/v1/devices, compact: functions in the host's order (host_sort()), each with
+ * its netdevs and RDMA devices in that order; netdevs without a function are left out. Heap,
+ * terminated; NULL when out of memory; *ret_len without the terminator.
+ *
+ * {"generation":7,"rdmaNetnsMode":"shared","devices":[{"id":"0000:03:00.0","kind":"pf",
+ *  "parent":null,"vf":null,"sf":null,"driver":...,"vendor":"0x15b3","device":"0x1021",
+ *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,"netdevs":[...],"rdma":[...]},...]} */
 char *api_devices(const struct host *, uint64_t generation, size_t *ret_len);

@@ -1,7 +1,8 @@
 /* http.h - the HTTP server: libmicrohttpd on the libuv loop, on TCP and unix sockets.
  *
- * Bounded in every direction: connections, header size, time per request. When the table is full
- * the slowest connection makes room, so slow and half-open clients cannot starve others. */
+ * Bounded in every direction: connections (at once and per second), header size, time per request.
+ * When the table is nearly full the slowest connection makes room, so slow and half-open clients
+ * cannot starve others. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,8 +36,9 @@ struct http_reply {
 typedef void http_handler_fn(const struct http_request *, struct http_reply *, void *arg);
 
 struct http_opts {
-	unsigned max_connections; /* over all listeners */
-	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time */
+	unsigned max_connections; /* over all listeners; 0 = 64 */
+	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time; 0
+				= 10 s */
 };
 
 int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
@@ -46,5 +48,6 @@ int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
 int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, struct err *);
 /* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);
-/* Ends every connection and listener; the struct is gone once on_closed runs. */
+/* Ends every connection and listener; the struct is gone once on_closed runs. Not from within the
+ * handler. */
 void http_close(struct http *, void (*on_closed)(void *), void *arg);

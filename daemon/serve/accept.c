@@ -1,0 +1,178 @@
+/* accept.c - reads Accept and Accept-Encoding: lists of elements, each with parameters. */
+#include "accept.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+/* Weights are counted in thousandths, which is all that RFC 9110 section 12.4.2 can spell. */
+#define Q_MAX 1000
+
+struct span {
+	const char *s;
+	size_t len;
+};
+
+struct element {
+	struct span name, version;
+	int q; /* 0 = not acceptable */
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct span trim(const char *s, const char *end)
+{
+	while (s < end && is_blank(*s))
+		s++;
+	while (end > s && is_blank(end[-1]))
+		end--;
+	return (struct span){s, (size_t)(end - s)};
+}
+
+/* Cuts the text in front of the next `sep` off *p; separators in quoted strings do not count.
+ * False at the end. */
+static bool next_part(struct span *p, char sep, struct span *ret)
+{
+	const char *s = p->s, *end = p->s + p->len;
+	bool quoted = false;
+
+	if (p->len == 0)
+		return false;
+	for (; s < end && (quoted || *s != sep); s++) {
+		if (*s == '"')
+			quoted = !quoted;
+		else if (quoted && *s == '\\' && s + 1 < end)
+			s++;
+	}
+	*ret = trim(p->s, s);
+	if (s < end)
+		s++;
+	*p = (struct span){s, (size_t)(end - s)};
+	return true;
+}
+
+static bool span_is(struct span a, const char *word)
+{
+	return a.len == strlen(word) && strncasecmp(a.s, word, a.len) == 0;
+}
+
+/* "0", "0.75", "1.000"; -1 = malformed. */
+static int parse_q(struct span v)
+{
+	int q, scale = Q_MAX / 10;
+	size_t i;
+
+	if (v.len == 0 || v.len > 5 || (v.s[0] != '0' && v.s[0] != '1') ||
+	    (v.len > 1 && v.s[1] != '.'))
+		return -1;
+	q = (v.s[0] - '0') * Q_MAX;
+	for (i = 2; i < v.len; i++, scale /= 10) {
+		if (v.s[i] < '0' || v.s[i] > '9')
+			return -1;
+		q += (v.s[i] - '0') * scale;
+	}
+	return q <= Q_MAX ? q : -1;
+}
+
+static struct span unquote(struct span v)
+{
+	if (v.len >= 2 && v.s[0] == '"' && v.s[v.len - 1] == '"')
+		return (struct span){v.s + 1, v.len - 2};
+	return v;
+}
+
+static void take_parameter(struct element *e, struct span param)
+{
+	struct span name;
+	int q;
+
+	if (!next_part(&param, '=', &name))
+		return;
+	param = unquote(trim(param.s, param.s + param.len));
+	if (span_is(name, "version"))
+		e->version = param;
+	if (!span_is(name, "q"))
+		return;
+	q = parse_q(param);
+	e->q = q < 0 ? 0 : q;
+}
+
+static bool next_element(struct span *list, struct element *ret)
+{
+	struct span text, param;
+
+	if (!next_part(list, ',', &text))
+		return false;
+	*ret = (struct element){.q = Q_MAX};
+	if (!next_part(&text, ';', &ret->name))
+		return true; /* an empty element means nothing, RFC 9110 section 5.6.1 */
+	while (next_part(&text, ';', &param))
+		take_parameter(ret, param);
+	return true;
+}
+
+static struct span whole(const char *header)
+{
+	return (struct span){header, strlen(header)};
+}
+
+/* The only version that we write; one that is not named leaves the choice to us. */
+static bool is_our_openmetrics(const struct element *e)
+{
+	return span_is(e->name, "application/openmetrics-text") &&
+	       (e->version.len == 0 || span_is(e->version, "1.0.0"));
+}
+
+/* How closely a range names text/plain: the closest one decides, RFC 9110 section 12.5.1. */
+static int plain_text_closeness(struct span name)
+{
+	if (span_is(name, "text/plain"))
+		return 3;
+	if (span_is(name, "text/*"))
+		return 2;
+	return span_is(name, "*/*") ? 1 : 0;
+}
+
+enum metrics_format accept_metrics(const char *accept)
+{
+	struct span list = whole(accept);
+	int openmetrics_q = 0, text_q = 0, closest = 1, closeness;
+	struct element e;
+
+	while (next_element(&list, &e)) {
+		if (is_our_openmetrics(&e) && e.q > openmetrics_q)
+			openmetrics_q = e.q;
+		closeness = plain_text_closeness(e.name);
+		if (closeness > closest || (closeness == closest && e.q > text_q)) {
+			closest = closeness;
+			text_q = e.q;
+		}
+	}
+	return openmetrics_q > 0 && openmetrics_q >= text_q ? METRICS_OPENMETRICS
+							    : METRICS_PROMETHEUS;
+}
+
+const char *accept_content_type(enum metrics_format format)
+{
+	if (format == METRICS_OPENMETRICS)
+		return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+	return "text/plain; version=0.0.4; charset=utf-8";
+}
+
+bool accept_gzip(const char *accept_encoding)
+{
+	struct span list = whole(accept_encoding);
+	int named_q = -1, any_q = 0;
+	struct element e;
+
+	while (next_element(&list, &e)) {
+		if (span_is(e.name, "gzip") || span_is(e.name, "x-gzip"))
+			named_q = e.q > named_q ? e.q : named_q;
+		else if (span_is(e.name, "*"))
+			any_q = e.q;
+	}
+	return named_q >= 0 ? named_q > 0 : any_q > 0;
+}

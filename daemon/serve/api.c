@@ -1,0 +1,401 @@
+/* api.c - builds /api/v1/devices with jansson and prints it into one buffer.
+ *
+ * Netdevs and RDMA devices are sorted by their function once, so that a thousand functions find
+ * theirs quickly. A value that cannot be made for want of memory fails the json_pack() around it,
+ * and so the document. */
+#include "api.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "utf8.h"
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static json_t *repaired(const char *s)
+{
+	AUTO_FREE char *copy = utf8_repair(s);
+
+	return copy ? json_string_nocheck(copy) : NULL;
+}
+
+static json_t *text(const char *s)
+{
+	if (!s || s[0] == '\0')
+		return json_null();
+	return utf8_valid(s) ? json_string_nocheck(s) : repaired(s);
+}
+
+/* 0 means unknown. */
+static json_t *count(uint64_t n)
+{
+	return n ? json_integer((json_int_t)n) : json_null();
+}
+
+static json_t *known(bool is_known, int64_t n)
+{
+	return is_known ? json_integer(n) : json_null();
+}
+
+static json_t *hex(uint32_t n, int digits)
+{
+	char s[16];
+
+	snprintf(s, sizeof(s), "0x%0*x", digits, n);
+	return n ? json_string_nocheck(s) : json_null();
+}
+
+/* As the kernel's sysfs spells them: "a088:c203:0000:0001". */
+static json_t *guid(uint64_t g)
+{
+	char s[24];
+
+	snprintf(s, sizeof(s), "%04x:%04x:%04x:%04x", (unsigned)(g >> 48),
+		 (unsigned)(g >> 32 & 0xffff), (unsigned)(g >> 16 & 0xffff),
+		 (unsigned)(g & 0xffff));
+	return g ? json_string_nocheck(s) : json_null();
+}
+
+/* "00:11:22:33:44:55", or twenty bytes for IP over InfiniBand. */
+static json_t *mac(const struct netdev *nd)
+{
+	char s[HW_ADDR_MAX * 3 + 1] = "";
+	unsigned i;
+
+	for (i = 0; i < nd->addr_len && i < HW_ADDR_MAX; i++)
+		snprintf(s + i * 3, sizeof(s) - i * 3, "%02x%s", nd->addr[i],
+			 i + 1 < nd->addr_len ? ":" : "");
+	return text(s);
+}
+
+static json_t *netns(const struct host *host, int nsid)
+{
+	return nsid == NSID_HOST ? json_string_nocheck("host") : text(host_netns_name(host, nsid));
+}
+
+static json_t *carrier(enum carrier c)
+{
+	switch (c) {
+	case CARRIER_OFF:
+		return json_false();
+	case CARRIER_ON:
+		return json_true();
+	case CARRIER_UNKNOWN:
+		break;
+	}
+	return json_null();
+}
+
+/* Takes both; NULL, with nothing left behind, when either is missing. */
+static json_t *push(json_t *array, json_t *item)
+{
+	if (json_array_append_new(array, item) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+static json_t *altnames(const struct netdev *nd)
+{
+	json_t *a = json_array();
+	unsigned i;
+
+	for (i = 0; a && i < nd->n_altnames && i < NETDEV_ALTNAMES_MAX; i++)
+		a = push(a, text(nd->altnames[i]));
+	return a;
+}
+
+static json_t *netdev(const struct host *host, const struct netdev *nd)
+{
+	return json_pack("{so so so so so so so so so sb so}", "name", text(nd->name), "altnames",
+			 altnames(nd), "ifindex", count((unsigned)nd->ifindex), "netns",
+			 netns(host, nd->nsid), "nsid", known(nd->nsid >= 0, nd->nsid), "mac",
+			 mac(nd), "mtu", count(nd->mtu), "operstate", text(nd->operstate),
+			 "carrier", carrier(nd->carrier), "up", (nd->flags & IFF_UP) != 0, "master",
+			 text(nd->master_name));
+}
+
+static json_t *gid(const struct gid *g)
+{
+	char s[INET6_ADDRSTRLEN];
+	const char *type = g->type == GID_UNKNOWN ? "" : gid_type_name(g->type);
+
+	inet_ntop(AF_INET6, g->raw, s, sizeof(s));
+	return json_pack("{sI ss so so}", "index", (json_int_t)g->index, "gid", s, "type",
+			 text(type), "netdev", text(g->netdev));
+}
+
+static json_t *gids(const struct rdma_port *p)
+{
+	json_t *a = json_array();
+	unsigned i;
+
+	for (i = 0; a && i < p->n_gids; i++)
+		a = push(a, gid(&p->gids[i]));
+	return a;
+}
+
+static json_t *port(const struct rdma_port *p)
+{
+	const char *state = p->state == PORT_UNKNOWN ? "" : port_state_name(p->state);
+	const char *phys = p->phys_state == PHYS_UNKNOWN ? "" : phys_state_name(p->phys_state);
+	const char *link = p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer);
+
+	return json_pack("{sI so so so so so so so so so}", "port", (json_int_t)p->num, "state",
+			 text(state), "physicalState", text(phys), "linkLayer", text(link),
+			 "rateBitsPerSecond", count(p->rate_bps), "activeMtu", count(p->active_mtu),
+			 "maxMtu", count(p->max_mtu), "netdev", text(p->netdev), "gidTableLength",
+			 count(p->gid_table_len), "gids", gids(p));
+}
+
+static json_t *ports(const struct rdma_dev *rd)
+{
+	json_t *a = json_array();
+	unsigned i;
+
+	for (i = 0; a && i < rd->n_ports; i++)
+		a = push(a, port(&rd->ports[i]));
+	return a;
+}
+
+static json_t *char_devices(const struct rdma_dev *rd)
+{
+	return json_pack("{so so so so}", "uverbs", text(rd->uverbs), "umad", text(rd->umad),
+			 "issm", text(rd->issm), "ucm", text(rd->ucm));
+}
+
+static json_t *rdma(const struct host *host, const struct rdma_dev *rd)
+{
+	return json_pack("{so so so so so so so so so so so so}", "name", text(rd->name), "index",
+			 known(rd->index != RDMA_INDEX_NONE, rd->index), "driver", text(rd->driver),
+			 "firmware", text(rd->fw), "board", text(rd->board), "hcaType",
+			 text(rd->hca_type), "nodeGuid", guid(rd->node_guid), "sysImageGuid",
+			 guid(rd->sys_image_guid), "charDevices", char_devices(rd), "netns",
+			 netns(host, rd->nsid), "nsid", known(rd->nsid >= 0, rd->nsid), "ports",
+			 ports(rd));
+}
+
+/* Takes netdevs and rdma. */
+static json_t *device(const struct function *fn, json_t *netdevs, json_t *rdma_devices)
+{
+	return json_pack("{so so so so so so so so so so so so so so}", "id", text(fn->id), "kind",
+			 text(fn_kind_name(fn->kind)), "parent", text(fn->parent), "vf",
+			 known(fn->vf >= 0, fn->vf), "sf", known(fn->sfnum >= 0, fn->sfnum),
+			 "driver", text(fn->driver), "vendor", hex(fn->vendor, 4), "device",
+			 hex(fn->device, 4), "class", hex(fn->class, 6), "numaNode",
+			 known(fn->numa >= 0, fn->numa), "numVfs", known(fn->sriov, fn->vfs),
+			 "totalVfs", known(fn->sriov, fn->vfs_total), "netdevs", netdevs, "rdma",
+			 rdma_devices);
+}
+
+/* --- who belongs to whom ---------------------------------------------------------------------- */
+
+/* One netdev or RDMA device and the function it belongs to. */
+struct member {
+	const char *function;
+	const void *object;
+	bool shown;
+};
+
+/* Sorted by function, the host's order kept within one. */
+struct members {
+	struct member *list;
+	size_t n;
+};
+
+/* Both the list's sorting and the host's order are orders of addresses: objects of one array. */
+static int by_function(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	int r = strcmp(x->function, y->function);
+
+	return r ? r : (x->object > y->object) - (x->object < y->object);
+}
+
+/* The place of the first member of a function, or of what stands behind it. */
+static size_t first_of(const struct members *m, const char *function)
+{
+	size_t low = 0, high = m->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (strcmp(m->list[mid].function, function) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The next member of the function and its place in *at, marked as shown; NULL: that was the last.
+ */
+static const void *next_of(const struct members *m, const char *function, size_t *at)
+{
+	if (*at >= m->n || strcmp(m->list[*at].function, function) != 0)
+		return NULL;
+	m->list[*at].shown = true;
+	return m->list[(*at)++].object;
+}
+
+/* An RDMA device that nothing carries is a device of its own, under its own name. */
+static const char *rdma_function(const struct rdma_dev *rd)
+{
+	return rd->function[0] != '\0' ? rd->function : rd->name;
+}
+
+struct view {
+	const struct host *host;
+	struct members netdevs, rdma;
+};
+
+static void view_done(struct view *v)
+{
+	free(v->netdevs.list);
+	free(v->rdma.list);
+}
+
+static bool view_init(struct view *v, const struct host *host)
+{
+	size_t i;
+
+	*v = (struct view){.host = host};
+	v->netdevs.list = calloc(host->n_netdevs + 1, sizeof(*v->netdevs.list));
+	v->rdma.list = calloc(host->n_rdma + 1, sizeof(*v->rdma.list));
+	if (!v->netdevs.list || !v->rdma.list)
+		return false;
+	for (i = 0; i < host->n_netdevs; i++)
+		v->netdevs.list[v->netdevs.n++] = (struct member){host->netdevs[i].function,
+								  &host->netdevs[i], false};
+	for (i = 0; i < host->n_rdma; i++)
+		v->rdma.list[v->rdma.n++] = (struct member){rdma_function(&host->rdma[i]),
+							    &host->rdma[i], false};
+	qsort(v->netdevs.list, v->netdevs.n, sizeof(*v->netdevs.list), by_function);
+	qsort(v->rdma.list, v->rdma.n, sizeof(*v->rdma.list), by_function);
+	return true;
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static json_t *netdevs_of(const struct view *v, const char *id)
+{
+	size_t at = first_of(&v->netdevs, id);
+	json_t *a = json_array();
+	const struct netdev *nd;
+
+	while (a && (nd = next_of(&v->netdevs, id, &at)) != NULL)
+		a = push(a, netdev(v->host, nd));
+	return a;
+}
+
+static json_t *rdma_of(const struct view *v, const char *id)
+{
+	size_t at = first_of(&v->rdma, id);
+	json_t *a = json_array();
+	const struct rdma_dev *rd;
+
+	while (a && (rd = next_of(&v->rdma, id, &at)) != NULL)
+		a = push(a, rdma(v->host, rd));
+	return a;
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+struct buffer {
+	char *data;
+	size_t len, cap;
+	bool failed;
+};
+
+/* json_dump_callback_t. */
+static int add(const char *s, size_t n, void *buffer)
+{
+	struct buffer *b = buffer;
+	size_t cap = b->cap ? b->cap : 4096;
+	char *data;
+
+	while (cap - b->len < n + 1)
+		cap *= 2;
+	if (cap != b->cap) {
+		data = realloc(b->data, cap);
+		b->failed = b->failed || !data;
+		if (!data)
+			return -1;
+		b->data = data;
+		b->cap = cap;
+	}
+	memcpy(b->data + b->len, s, n);
+	b->len += n;
+	b->data[b->len] = '\0';
+	return 0;
+}
+
+/* Takes the value. */
+static void add_json(struct buffer *b, json_t *value)
+{
+	if (!value || json_dump_callback(value, add, b, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+		b->failed = true;
+	json_decref(value);
+}
+
+static void add_device(struct buffer *b, const struct view *v, const struct function *fn)
+{
+	if (b->data[b->len - 1] != '[')
+		add(",", 1, b);
+	add_json(b, device(fn, netdevs_of(v, fn->id), rdma_of(v, fn->id)));
+}
+
+/* RDMA devices of a function that the host does not list: shown all the same, as devices of which
+ * only the id is known. */
+static void add_strays(struct buffer *b, const struct view *v)
+{
+	struct function fn = {.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
+	size_t i;
+
+	for (i = 0; !b->failed && i < v->rdma.n; i++) {
+		if (v->rdma.list[i].shown)
+			continue;
+		snprintf(fn.id, sizeof(fn.id), "%s", v->rdma.list[i].function);
+		add_device(b, v, &fn);
+	}
+}
+
+/* Only one device is a tree at a time: a thousand of them would take tens of megabytes. */
+static void add_document(struct buffer *b, const struct view *v, uint64_t generation)
+{
+	enum rdma_netns_mode mode = v->host->rdma_mode;
+	char head[64];
+	size_t i;
+
+	snprintf(head, sizeof(head), "{\"generation\":%" PRIu64 ",\"rdmaNetnsMode\":", generation);
+	add(head, strlen(head), b);
+	add_json(b, text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
+	add(",\"devices\":[", 12, b);
+	for (i = 0; !b->failed && i < v->host->n_functions; i++)
+		add_device(b, v, &v->host->functions[i]);
+	add_strays(b, v);
+	add("]}", 2, b);
+}
+
+char *api_devices(const struct host *host, uint64_t generation, size_t *ret_len)
+{
+	struct buffer b = {0};
+	struct view v;
+
+	if (view_init(&v, host))
+		add_document(&b, &v, generation);
+	else
+		b.failed = true;
+	view_done(&v);
+	if (b.failed) {
+		free(b.data);
+		return NULL;
+	}
+	*ret_len = b.len;
+	return b.data;
+}

@@ -1,0 +1,179 @@
+/* listeners.c - takes new connections in: rate, table, libmicrohttpd, in this order. The story is
+ * http.c's. */
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "log.h"
+#include "self_counters.h"
+#include "server.h"
+
+/* Accepted in one go: fewer than the table holds, so that libmicrohttpd gets to read what the
+ * earlier ones asked before they have to make room. */
+#define ACCEPT_BATCH 8
+#define PAUSE_MS     100
+
+static void on_listener(uv_poll_t *poll, int status, int events);
+
+void listeners_pause(struct http *h)
+{
+	struct listener *l;
+
+	h->resume_ms = uv_now(h->loop) + PAUSE_MS;
+	for (l = h->listeners; l; l = l->next)
+		uv_poll_stop(&l->poll);
+}
+
+void listeners_resume(struct http *h)
+{
+	struct listener *l;
+
+	h->resume_ms = 0;
+	for (l = h->listeners; l; l = l->next)
+		uv_poll_start(&l->poll, UV_READABLE, on_listener);
+}
+
+/* A slot for the connection, and libmicrohttpd's care. */
+static void admit(struct http *h, int fd, const struct sockaddr *peer, socklen_t len)
+{
+	struct connection *slot = connections_add(&h->connections, fd, uv_now(h->loop));
+
+	if (!slot) {
+		close(fd);
+		return;
+	}
+	if (MHD_add_connection(h->mhd, fd, peer, len) != MHD_YES) { /* and has closed it */
+		if (slot->phase != CONNECTION_FREE)
+			connections_remove(&h->connections, slot);
+		return;
+	}
+	slot = connections_crowding(&h->connections);
+	if (slot)
+		http_evict(h, slot);
+}
+
+static void take_in(struct http *h, int fd, const struct sockaddr *peer, socklen_t len)
+{
+	h->self->http_connections++;
+	if (bucket_take(&h->rate, uv_now(h->loop))) {
+		admit(h, fd, peer, len);
+	} else {
+		h->self->http_evictions++;
+		close(fd);
+	}
+}
+
+/* The peer was gone before we came; accept(2) reports that in several ways. */
+static bool is_peers_fault(int code)
+{
+	return code == ECONNABORTED || code == EINTR || code == EPROTO || code == EPERM ||
+	       code == ENETDOWN || code == EHOSTUNREACH || code == ENETUNREACH;
+}
+
+/* Mostly out of descriptors. The connection stays in the backlog, so the listener would be readable
+ * for ever: look away for a moment, and make the slowest give its descriptor back. */
+static void accept_failed(struct http *h, int code)
+{
+	struct connection *slot = connections_slowest(&h->connections);
+
+	log_warn("http", code, "cannot accept connections, trying again in %d ms", PAUSE_MS);
+	if (slot)
+		http_evict(h, slot);
+	listeners_pause(h);
+}
+
+/* Takes one connection from the backlog. Returns 0 or a negative errno. */
+static int accept_one(struct http *h, int listen_fd)
+{
+	struct sockaddr_storage peer = {0};
+	socklen_t len = sizeof(peer);
+	int fd = accept4(listen_fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return is_peers_fault(errno) ? 0 : -errno;
+	take_in(h, fd, (struct sockaddr *)&peer, len);
+	return 0;
+}
+
+/* Without descriptors accept(2) fails before it looks at the backlog, so only the first call says
+ * that somebody waits. */
+static void accept_batch(struct http *h, int listen_fd)
+{
+	int i, r = 0;
+
+	for (i = 0; r == 0 && i < ACCEPT_BATCH && !connections_full(&h->connections); i++)
+		r = accept_one(h, listen_fd);
+	if (r < 0 && r != -EAGAIN && i == 1)
+		accept_failed(h, r);
+}
+
+static struct listener *listener_of(uv_poll_t *poll)
+{
+	return (struct listener *)(void *)((char *)poll - offsetof(struct listener, poll));
+}
+
+static void on_listener(uv_poll_t *poll, int status, int events)
+{
+	struct listener *l = listener_of(poll);
+	struct http *h = l->http;
+
+	(void)status, (void)events;
+	accept_batch(h, l->fd);
+	if (connections_full(&h->connections))
+		listeners_pause(h);
+	http_run(h);
+}
+
+int listeners_add(struct http *h, int fd, char *path)
+{
+	struct listener *l = calloc(1, sizeof(*l));
+	int r = l ? uv_poll_init(h->loop, &l->poll, fd) : -ENOMEM;
+
+	if (path && r == 0 && lstat(path, &l->file) < 0)
+		l->file.st_ino = 0; /* gone already: nothing to remove later */
+	if (r < 0) {
+		close(fd);
+		free(path);
+		free(l);
+		return r;
+	}
+	l->http = h;
+	l->fd = fd;
+	l->path = path;
+	l->next = h->listeners;
+	h->listeners = l;
+	h->open_handles++;
+	uv_poll_start(&l->poll, UV_READABLE, on_listener);
+	return 0;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+	struct listener *l = listener_of((uv_poll_t *)handle);
+
+	handle->data = l->http;
+	http_handle_closed(handle);
+	free(l->path);
+	free(l);
+}
+
+static void close_listener(struct listener *l)
+{
+	uv_close((uv_handle_t *)&l->poll, on_listener_closed);
+	if (l->path)
+		listen_unlink(l->path, &l->file);
+	close(l->fd);
+}
+
+void listeners_close(struct http *h)
+{
+	struct listener *l, *next;
+
+	for (l = h->listeners; l; l = next) {
+		next = l->next;
+		close_listener(l);
+	}
+	h->listeners = NULL;
+}

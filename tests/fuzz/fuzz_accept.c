@@ -1,0 +1,23 @@
+/* Any bytes as Accept and as Accept-Encoding. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accept.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	char *s = malloc(n + 1); /* its own block: a read past the end is found */
+
+	if (!s)
+		return 0;
+	memcpy(s, data, n);
+	s[n] = '\0';
+	if (accept_metrics(s) >= N_METRICS_FORMATS)
+		abort();
+	accept_gzip(s);
+	free(s);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* http_client.h - a non-blocking client that sends bytes as they are, however wrong, and takes
+ * answers apart. Driven by client_step() from the test's loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct client {
+	int fd;
+	const char *out; /* borrowed, still to send */
+	size_t out_len;
+	char *in;
+	size_t len, cap;
+	bool ended; /* the server closed, or reset, the connection */
+};
+
+/* In client.in; valid until the next client_step(). */
+struct answer {
+	unsigned status;
+	const char *head, *body;
+	size_t body_len;
+	size_t size; /* of the whole answer */
+};
+
+/* Connected, or fd < 0 and errno. */
+void client_tcp(struct client *, unsigned port);
+void client_unix(struct client *, const char *path);
+void client_close(struct client *);
+
+void client_send(struct client *, const char *bytes, size_t n);
+/* Sends and receives what is possible now. */
+void client_step(struct client *);
+/* The first answer in the buffer; false: not there yet. The answer to a HEAD has no body. */
+bool client_answer(const struct client *, bool to_head, struct answer *ret);
+/* Drops that answer from the buffer. */
+void client_next(struct client *, const struct answer *);
+/* The value of a header of the answer, copied to buf; false: none. */
+bool answer_header(const struct answer *, const char *name, char *buf, size_t size);

@@ -1,0 +1,15 @@
+/* loop_helpers.h - run a libuv loop until something is true, never for a fixed time. */
+#pragma once
+
+#include <stdbool.h>
+#include <uv.h>
+
+/* Runs the loop until done(arg); false when that took longer than limit_ms. done() is asked again
+ * at least every millisecond, so it may look at things that the loop does not know of. */
+bool loop_until(uv_loop_t *, bool (*done)(void *), void *arg, unsigned limit_ms);
+
+/* Runs the loop for that long and returns how often it woke up: what "idle" costs. */
+unsigned loop_wakeups(uv_loop_t *, unsigned ms);
+
+/* Lets the handles that are closing close; returns uv_loop_close(). */
+int loop_end(uv_loop_t *);

@@ -1,0 +1,463 @@
+/* What clients that are slow, greedy or broken get, and that nobody else notices. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "http_fixture.h"
+#include "page.h"
+
+static const struct http_opts defaults = {0};
+static const struct http_opts impatient = {.request_ms = 100};
+
+static void assert_served(struct http_fixture *f)
+{
+	struct client c;
+	struct answer a;
+
+	http_ask(f, &c, GET("/text"), &a);
+	assert_int_equal(a.status, 200);
+	client_close(&c);
+}
+
+/* Sends bytes on a connection of their own until the server ends it; returns the status of the
+ * first answer, 0 without one. */
+static unsigned send_rubbish(struct http_fixture *f, const char *bytes, size_t n)
+{
+	struct client c;
+	struct answer a;
+	unsigned status;
+
+	client_tcp(&c, f->port);
+	assert_true(c.fd >= 0);
+	client_send(&c, bytes, n);
+	http_await_end(f, &c);
+	status = client_answer(&c, false, &a) ? a.status : 0;
+	client_close(&c);
+	return status;
+}
+
+static void test_other_methods_are_refused(void **state)
+{
+	static const char *const methods[] = {"POST", "PUT", "DELETE", "OPTIONS", "BREW"};
+	char request[128], allow[64];
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+	size_t i;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "%s /text HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", methods[i]);
+		http_ask(&f, &c, request, &a);
+		assert_int_equal(a.status, 405);
+		assert_true(answer_header(&a, "Allow", allow, sizeof(allow)));
+		assert_string_equal(allow, "GET, HEAD");
+		client_close(&c);
+	}
+	assert_int_equal(f.asked, 0);
+	assert_int_equal(f.self.http_errors, 5);
+	http_fixture_stop(&f);
+}
+
+static size_t fill(char *buf, const char *head, char filler, size_t size)
+{
+	size_t n = strlen(head);
+
+	memcpy(buf, head, n);
+	memset(buf + n, filler, size - n);
+	return size;
+}
+
+/* The answer may be lost when the connection is reset under the unread body. */
+static void test_a_large_post_is_not_taken_in(void **state)
+{
+	const size_t size = 1 << 20;
+	char *post = malloc(size);
+	struct http_fixture f;
+	unsigned status;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	fill(post, "POST /text HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n", 'x', size);
+	status = send_rubbish(&f, post, size);
+	assert_true(status == 405 || status == 0);
+	assert_int_equal(f.self.http_errors, 1);
+	assert_int_equal(f.asked, 0);
+	assert_served(&f);
+	http_fixture_stop(&f);
+	free(post);
+}
+
+static void test_a_get_with_a_body_is_answered(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	http_ask(&f, &c, "GET /text HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &a);
+	assert_int_equal(a.status, 200);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+static void test_garbage_bytes(void **state)
+{
+	static const char binary[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n";
+	static const char words[] = "hello world how are you\r\n\r\n";
+	static const char space[] = "GET\r\n\r\n";
+	struct http_fixture f;
+
+	(void)state;
+	http_fixture_start(&f, &impatient);
+	send_rubbish(&f, binary, sizeof(binary) - 1);
+	send_rubbish(&f, words, sizeof(words) - 1);
+	send_rubbish(&f, space, sizeof(space) - 1);
+	assert_served(&f);
+	assert_int_equal(f.asked, 1);
+	http_fixture_stop(&f);
+}
+
+static void test_headers_are_bounded(void **state)
+{
+	const size_t size = 100000;
+	char *request = malloc(size);
+	struct http_fixture f;
+	unsigned status;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	fill(request, "GET /text HTTP/1.1\r\nHost: x\r\nX-Long: ", 'x', size);
+	status = send_rubbish(&f, request, size);
+	assert_true(status == 431 || status == 413 || status == 0);
+	fill(request, "GET /", 'x', size);
+	status = send_rubbish(&f, request, size);
+	assert_true(status == 414 || status == 431 || status == 0);
+	assert_int_equal(f.asked, 0);
+	assert_served(&f);
+	http_fixture_stop(&f);
+	free(request);
+}
+
+/* Around the size of the memory that a request's headers share with what answering it needs. */
+static void test_headers_of_any_size_around_the_bound(void **state)
+{
+	struct http_fixture f;
+	char *request = malloc(20000);
+	struct client c;
+	struct answer a;
+	size_t size;
+	unsigned served = 0, refused = 0;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	f.page = page_new();
+	page_begin(f.page, "x", "gauge", "x");
+	text_addf(&f.page->text, "x 1\n");
+	page_end(f.page);
+	for (size = 14000; size < 16600; size += 9) {
+		fill(request, "GET /page HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: ", 'x',
+		     size);
+		strcpy(request + size - 4, "\r\n\r\n");
+		client_tcp(&c, f.port);
+		client_send(&c, request, size);
+		http_await_end(&f, &c);
+		if (client_answer(&c, false, &a) && a.status == 200)
+			served++;
+		else
+			refused++;
+		client_close(&c);
+	}
+	assert_true(served > 0 && refused > 0);
+	http_fixture_stop(&f);
+	free(request);
+}
+
+static void test_half_open_clients_do_not_starve_others(void **state)
+{
+	static const char half[] = "GET /text HTTP/1.1\r\nHo";
+	struct http_fixture f;
+	struct client slow[100];
+	int i;
+
+	(void)state;
+	http_fixture_start(&f, &defaults); /* a place for 64; slow ones have 10 s */
+	for (i = 0; i < 100; i++) {
+		client_tcp(&slow[i], f.port);
+		assert_true(slow[i].fd >= 0);
+		if (i % 2)
+			client_send(&slow[i], half, strlen(half));
+	}
+	assert_served(&f);
+	assert_int_equal(f.self.http_connections, 101);
+	assert_int_equal(f.self.http_evictions, 101 - 56); /* an eighth of 64 is kept free */
+	for (i = 0; i < 100; i++)
+		client_close(&slow[i]);
+	assert_served(&f);
+	http_fixture_stop(&f);
+}
+
+static void test_idle_connections_make_room_first(void **state)
+{
+	const struct http_opts small = {.max_connections = 8};
+	struct client idle[4], asking[4];
+	struct http_fixture f;
+	struct answer a;
+	int i;
+
+	(void)state;
+	http_fixture_start(&f, &small);
+	for (i = 0; i < 4; i++) {
+		client_tcp(&asking[i], f.port);
+		client_send(&asking[i], "GET /te", 7);
+	}
+	for (i = 0; i < 4; i++)
+		http_ask(&f, &idle[i], GET("/text"), &a);
+	http_await_end(&f, &idle[0]); /* seven stay, though the others are older */
+	for (i = 0; i < 4; i++) {
+		client_send(&asking[i], "xt HTTP/1.1\r\nHost: x\r\n\r\n", 24);
+		http_await(&f, &asking[i], false, &a);
+		assert_int_equal(a.status, 200);
+		client_close(&asking[i]);
+		client_close(&idle[i]);
+	}
+	assert_int_equal(f.self.http_evictions, 1);
+	http_fixture_stop(&f);
+}
+
+static void test_slow_request_is_cut_at_its_deadline(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+	uint64_t start_ms;
+
+	(void)state;
+	http_fixture_start(&f, &impatient);
+	client_tcp(&c, f.port);
+	uv_update_time(&f.loop);
+	start_ms = uv_now(&f.loop);
+	client_send(&c, "GET /text HT", 12);
+	http_await_end(&f, &c);
+	assert_true(uv_now(&f.loop) - start_ms >= 95);
+	assert_false(client_answer(&c, false, &a));
+	assert_int_equal(f.self.http_evictions, 1);
+	client_close(&c);
+	assert_served(&f);
+	http_fixture_stop(&f);
+}
+
+/* A new byte now and then must not buy more time. */
+struct dribble {
+	struct client *client;
+	unsigned sent;
+};
+
+static bool dribbles_until_cut(void *arg)
+{
+	static const char line[] =
+		"GET /text HTTP/1.1\r\nX: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy";
+	struct dribble *d = arg;
+
+	if (d->sent < sizeof(line) - 1)
+		client_send(d->client, line + d->sent++, 1);
+	client_step(d->client);
+	return d->client->ended;
+}
+
+static void test_dribbled_request_is_cut_at_its_deadline(void **state)
+{
+	struct http_fixture f;
+	struct dribble d = {0};
+	struct client c;
+
+	(void)state;
+	http_fixture_start(&f, &impatient);
+	client_tcp(&c, f.port);
+	d.client = &c;
+	assert_true(loop_until(&f.loop, dribbles_until_cut, &d, PATIENCE_MS));
+	assert_true(d.sent > 3);
+	assert_int_equal(f.self.http_evictions, 1);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+/* On a kept connection the time runs from the request's first line. */
+static void test_second_request_has_the_same_deadline(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &impatient);
+	http_ask(&f, &c, GET("/text"), &a);
+	client_next(&c, &a);
+	client_send(&c, "GET /text HTTP/1.1\r\nHo", 22);
+	http_await_end(&f, &c);
+	assert_int_equal(f.self.http_evictions, 1);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+static bool is_cut(void *arg)
+{
+	return ((struct http_fixture *)arg)->self.http_evictions == 1;
+}
+
+static void test_client_that_never_reads_is_cut(void **state)
+{
+	struct http_fixture f;
+	int small = 4096;
+	struct client c;
+
+	(void)state;
+	http_fixture_start(&f, &impatient);
+	client_tcp(&c, f.port);
+	setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	assert_int_equal(send(c.fd, GET("/big"), strlen(GET("/big")), 0), strlen(GET("/big")));
+	assert_true(loop_until(&f.loop, is_cut, &f, PATIENCE_MS));
+	assert_int_equal(f.asked, 1);
+	http_await_end(&f, &c);
+	assert_true(c.len < BIG_SIZE);
+	client_close(&c);
+	assert_served(&f);
+	http_fixture_stop(&f);
+}
+
+static void test_client_that_leaves_in_the_middle(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	client_tcp(&c, f.port);
+	send(c.fd, GET("/big"), strlen(GET("/big")), 0);
+	while (f.asked == 0)
+		uv_run(&f.loop, UV_RUN_ONCE);
+	client_close(&c); /* unread bytes: a reset */
+	assert_served(&f);
+	assert_int_equal(f.self.http_evictions, 0);
+	http_fixture_stop(&f);
+}
+
+static bool all_accepted(void *arg)
+{
+	return ((struct http_fixture *)arg)->self.http_connections == 450;
+}
+
+static void test_too_many_connections_a_second(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	int i;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	for (i = 0; i < 450; i++) {
+		client_tcp(&c, f.port);
+		assert_true(c.fd >= 0);
+		client_close(&c);
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	}
+	assert_true(loop_until(&f.loop, all_accepted, &f, PATIENCE_MS));
+	assert_true(f.self.http_evictions > 0);
+	http_fixture_stop(&f);
+}
+
+/* Lowers the limit of descriptors so that not one more can be opened. */
+static void forbid_descriptors(struct rlimit *old)
+{
+	struct rlimit none;
+	int lowest = dup(STDIN_FILENO);
+
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, old), 0);
+	none = *old;
+	none.rlim_cur = (rlim_t)lowest;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+}
+
+static void test_running_out_of_descriptors(void **state)
+{
+	struct http_fixture f;
+	struct rlimit old;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	client_tcp(&c, f.port);
+	client_send(&c, GET("/text"), strlen(GET("/text")));
+	forbid_descriptors(&old);
+	assert_true(loop_wakeups(&f.loop, 300) <= 8); /* it waits, it does not spin */
+	assert_int_equal(f.self.http_connections, 0);
+	setrlimit(RLIMIT_NOFILE, &old);
+	http_await(&f, &c, false, &a); /* it had to wait, no more */
+	assert_int_equal(a.status, 200);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+/* With connections of our own the slowest gives its descriptor to the next. */
+static void test_descriptors_are_taken_back(void **state)
+{
+	struct http_fixture f;
+	struct client slow, c;
+	struct rlimit old;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	client_tcp(&slow, f.port);
+	while (f.self.http_connections == 0)
+		uv_run(&f.loop, UV_RUN_ONCE);
+	client_tcp(&c, f.port);
+	client_send(&c, GET("/text"), strlen(GET("/text")));
+	forbid_descriptors(&old);
+	http_await_end(&f, &slow);
+	http_await(&f, &c, false, &a);
+	setrlimit(RLIMIT_NOFILE, &old);
+	assert_int_equal(a.status, 200);
+	client_close(&slow);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_other_methods_are_refused),
+		cmocka_unit_test(test_a_large_post_is_not_taken_in),
+		cmocka_unit_test(test_a_get_with_a_body_is_answered),
+		cmocka_unit_test(test_garbage_bytes),
+		cmocka_unit_test(test_headers_are_bounded),
+		cmocka_unit_test(test_headers_of_any_size_around_the_bound),
+		cmocka_unit_test(test_half_open_clients_do_not_starve_others),
+		cmocka_unit_test(test_idle_connections_make_room_first),
+		cmocka_unit_test(test_slow_request_is_cut_at_its_deadline),
+		cmocka_unit_test(test_dribbled_request_is_cut_at_its_deadline),
+		cmocka_unit_test(test_second_request_has_the_same_deadline),
+		cmocka_unit_test(test_client_that_never_reads_is_cut),
+		cmocka_unit_test(test_client_that_leaves_in_the_middle),
+		cmocka_unit_test(test_too_many_connections_a_second),
+		cmocka_unit_test(test_running_out_of_descriptors),
+		cmocka_unit_test(test_descriptors_are_taken_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

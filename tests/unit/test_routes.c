@@ -1,0 +1,159 @@
+#include "routes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "inventory.h"
+#include "page.h"
+
+struct answer {
+	struct http_reply reply;
+	char *text; /* terminated copy of the body, "" without one */
+};
+
+static struct answer ask_with(struct routes *r, const char *path, const char *accept)
+{
+	const struct http_request request = {.method = "GET", .path = path, .accept = accept};
+	struct answer a = {0};
+
+	routes_answer(&request, &a.reply, r);
+	a.text = calloc(1, a.reply.body_len + 1);
+	assert_non_null(a.text);
+	if (a.reply.body)
+		memcpy(a.text, a.reply.body, a.reply.body_len);
+	return a;
+}
+
+static struct answer ask(struct routes *r, const char *path)
+{
+	return ask_with(r, path, "");
+}
+
+static void done(struct answer *a)
+{
+	free(a->reply.body);
+	page_unref(a->reply.page);
+	free(a->text);
+}
+
+static void assert_text(struct routes *r, const char *path, unsigned status, const char *text)
+{
+	struct answer a = ask(r, path);
+
+	assert_int_equal(a.reply.status, status);
+	assert_string_equal(a.text, text);
+	assert_non_null(a.reply.content_type);
+	done(&a);
+}
+
+static void test_before_anything_is_known(void **state)
+{
+	struct inventory inventory = {0};
+	struct routes r = {0};
+
+	(void)state;
+	assert_text(&r, "/healthz", 200, "ok\n");
+	assert_text(&r, "/readyz", 503, "not ready: the host's devices have not been read yet\n");
+	assert_text(&r, "/metrics", 503, "the first sample has not been taken yet\n");
+	assert_text(&r, "/api/v1/devices", 503, "the host's devices have not been read yet\n");
+	assert_text(&r, "/api/v1/config", 503, "the configuration has not been read yet\n");
+	r.inventory = &inventory;
+	assert_text(&r, "/readyz", 503, "not ready: the host's devices have not been read yet\n");
+	inventory.generation = 1;
+	assert_text(&r, "/readyz", 503, "not ready: the first sample has not been taken yet\n");
+	r.page = page_new();
+	assert_text(&r, "/readyz", 200, "ok\n");
+	page_unref(r.page);
+	routes_done(&r);
+}
+
+static void test_metrics_in_the_format_asked_for(void **state)
+{
+	struct routes r = {.page = page_new()};
+	struct answer a = ask(&r, "/metrics");
+
+	(void)state;
+	assert_int_equal(a.reply.status, 200);
+	assert_ptr_equal(a.reply.page, r.page);
+	assert_int_equal(a.reply.page_format, METRICS_PROMETHEUS);
+	assert_string_equal(a.reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
+	done(&a);
+	a = ask_with(&r, "/metrics", "application/openmetrics-text");
+	assert_int_equal(a.reply.page_format, METRICS_OPENMETRICS);
+	done(&a);
+	assert_int_equal(r.page->refs, 1);
+	page_unref(r.page);
+	routes_done(&r);
+}
+
+static void test_devices_are_rendered_once_per_generation(void **state)
+{
+	struct inventory inventory = {.generation = 4};
+	struct routes r = {.inventory = &inventory};
+	const char *kept;
+
+	(void)state;
+	assert_text(&r, "/api/v1/devices", 200,
+		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[]}");
+	kept = r.devices;
+	inventory.host.rdma_mode = RDMA_NETNS_SHARED; /* no new generation: nobody is to see it */
+	assert_text(&r, "/api/v1/devices", 200,
+		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[]}");
+	assert_ptr_equal(r.devices, kept);
+	inventory.generation = 5;
+	assert_text(&r, "/api/v1/devices", 200,
+		    "{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[]}");
+	routes_done(&r);
+	assert_null(r.devices);
+}
+
+static void test_config_and_index(void **state)
+{
+	struct routes r = {.config_json = "{\"listen\":\":9907\"}"};
+	struct answer a;
+
+	(void)state;
+	assert_text(&r, "/api/v1/config", 200, "{\"listen\":\":9907\"}");
+	a = ask(&r, "/");
+	assert_int_equal(a.reply.status, 200);
+	assert_string_equal(a.reply.content_type, "text/html; charset=utf-8");
+	assert_non_null(strstr(a.text, "href=\"/metrics\""));
+	assert_non_null(strstr(a.text, "href=\"/api/v1/devices\""));
+	done(&a);
+	routes_done(&r);
+}
+
+static void test_other_paths_are_left_unanswered(void **state)
+{
+	static const char *const paths[] = {"",	    "/metric",	"/metrics/", "//",
+					    "/api", "/api/v1/", "/METRICS",  "metrics"};
+	struct routes r = {0};
+	struct answer a;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		a = ask(&r, paths[i]);
+		assert_int_equal(a.reply.status, 0); /* the server makes it a 404 */
+		done(&a);
+	}
+	routes_done(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_before_anything_is_known),
+		cmocka_unit_test(test_metrics_in_the_format_asked_for),
+		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
+		cmocka_unit_test(test_config_and_index),
+		cmocka_unit_test(test_other_paths_are_left_unanswered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
