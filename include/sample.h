@@ -51,8 +51,9 @@ struct reading {
 	enum unit unit;
 	enum reading_state state;
 	uint64_t value;
-	char labels[80]; /* after device and port, already escaped: `direction="sent",priority="3"`;
-			    "" = none */
+	const char *labels; /* after device and port, already escaped:
+			       `direction="sent",priority="3"`; "" = none. Lives as long as the
+			       layout */
 };
 
 /* A port that is sampled. */
