@@ -68,7 +68,7 @@ static const struct row mlx5[] = {
 	ROW("rx_pcs_symbol_err_phy", PHY_SYMBOLS, ""),
 	ROW("rx_crc_errors_phy", PHY_CRC, ""),
 	ROW("link_down_events_phy", PHY_LINK_DOWN, ""),
-	ROW("rx_bits_phy", PHY_BITS, ""),
+	{"rx_bits_phy", F_PHY_BITS, "", UNIT_BITS, 0, false},
 	ROW("rx_err_lane_#_phy", PHY_LANE, "lane=\"#\""),
 	ROW("rx_buffer_passed_thres_phy", BUFFER_THRESHOLD, ""),
 };
@@ -103,7 +103,7 @@ static const struct row bnxt[] = {
 	ROW("rx_pcs_symbol_err", PHY_SYMBOLS, ""),
 	ROW("rx_fcs_err_frames", PHY_CRC, ""),
 	ROW("link_down_events", PHY_LINK_DOWN, ""),
-	ROW("rx_bits", PHY_BITS, ""),
+	{"rx_bits", F_PHY_BITS, "", UNIT_BITS, 0, false},
 	ROW("rx_buffer_passed_threshold", BUFFER_THRESHOLD, ""),
 };
 

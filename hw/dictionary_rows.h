@@ -106,7 +106,7 @@
 	X(PCIE_OVERFLOW, "roce_pcie_overflow_packets_total", COUNTER,                              \
 	  "Packets dropped because the NIC's PCIe buffer was full.")                               \
 	X(PCIE_SIGNAL, "roce_pcie_signal_errors_total", COUNTER, "PCIe signal integrity errors.")  \
-	X(PHY_CORRECTED, "roce_phy_corrected_bits_total", COUNTER,                                 \
+	X(PHY_CORRECTED, "roce_phy_corrected_bit_errors_total", COUNTER,                           \
 	  "Bits that forward error correction repaired.")                                          \
 	X(PHY_FEC_BLOCKS, "roce_phy_fec_blocks_total", COUNTER,                                    \
 	  "Blocks that forward error correction repaired or gave up on.")                          \
@@ -114,16 +114,16 @@
 	  "Symbol errors that forward error correction did not repair.")                           \
 	X(PHY_CRC, "roce_phy_crc_errors_total", COUNTER, "Frames received with a wrong checksum.") \
 	X(PHY_LINK_DOWN, "roce_phy_link_down_total", COUNTER, "Times the link went down.")         \
-	X(PHY_BITS, "roce_phy_received_bits_total", COUNTER,                                       \
-	  "Bits received by the physical layer, the base for error ratios.")                       \
+	X(PHY_BITS, "roce_phy_received_bytes_total", COUNTER,                                      \
+	  "Everything the physical layer received, in bytes: the base for error ratios.")          \
 	X(PHY_LANE, "roce_phy_lane_errors_total", COUNTER, "Errors by physical lane.")             \
 	X(BUFFER_THRESHOLD, "roce_buffer_threshold_passed_total", COUNTER,                         \
 	  "Times the port's buffer came close to overflowing.")                                    \
-	X(OPTIONAL_ENABLED, "roce_optional_counter_enabled", GAUGE,                                \
+	X(OPTIONAL_ENABLED, "roce_optional_counters_enabled", GAUGE,                               \
 	  "1 where the NIC's optional counter is switched on.")                                    \
-	X(HW_COUNTER, "roce_hw_counter_total", COUNTER,                                            \
+	X(HW_COUNTER, "roce_hw_counters_total", COUNTER,                                           \
 	  "Hardware counters without a common name, under the driver's own name.")                 \
-	X(PORT_COUNTER, "roce_port_counter_total", COUNTER,                                        \
+	X(PORT_COUNTER, "roce_port_counters_total", COUNTER,                                       \
 	  "InfiniBand port counters, under the kernel's name; only when asked for.")
 
 /* node_exporter's names. X(vendor name, its name, unit, help) */

@@ -51,12 +51,23 @@ static void *push(struct layout *l, void *array, size_t *n, size_t *cap, size_t 
 
 void layout_port(struct layout *l, const char *device, uint32_t port)
 {
-	struct sampled_port *p = push(l, &l->ports, &l->n_ports, &l->cap_ports, sizeof(*p));
+	l->opened = true;
+	l->next = (struct sampled_port){.port = port};
+	snprintf(l->next.device, sizeof(l->next.device), "%s", device);
+}
 
+static bool has_port(struct layout *l)
+{
+	struct sampled_port *p;
+
+	if (!l->opened)
+		return l->n_ports > 0;
+	p = push(l, &l->ports, &l->n_ports, &l->cap_ports, sizeof(*p));
 	if (!p)
-		return;
-	snprintf(p->device, sizeof(p->device), "%s", device);
-	p->port = port;
+		return false;
+	*p = l->next;
+	l->opened = false;
+	return true;
 }
 
 static void add_candidate(struct layout *l, const struct family *family, const char *labels,
@@ -80,7 +91,7 @@ static struct slot *add_slot(struct layout *l, enum source source, const char *n
 {
 	struct slot *s;
 
-	if (!l->n_ports || l->n_slots >= NO_SLOT)
+	if (!has_port(l) || l->n_slots >= NO_SLOT)
 		return NULL;
 	s = push(l, &l->slots, &l->n_slots, &l->cap_slots, sizeof(*s));
 	if (!s)

@@ -30,8 +30,10 @@ struct candidate;
 /* Zero-initialised it is empty. */
 struct layout {
 	struct intern strings;
-	struct sampled_port *ports;
+	struct sampled_port *ports; /* those that have a slot */
 	size_t n_ports, cap_ports;
+	struct sampled_port next; /* opened, and without a slot so far */
+	bool opened;
 	struct slot *slots; /* by port */
 	size_t n_slots, cap_slots;
 	struct widen *cells; /* one per slot */
@@ -48,7 +50,7 @@ struct layout {
 
 void layout_done(struct layout *);
 
-/* Opens the next port; 0 = the device as a whole. */
+/* Opens the next port; 0 = the device as a whole. It counts from its first slot on. */
 void layout_port(struct layout *, const char *device, uint32_t port);
 
 /* Adds a vendor counter to the open port. Returns its index, or NO_SLOT when it means nothing. */

@@ -17,6 +17,7 @@ enum unit {
 	UNIT_WORDS,	   /* 4-byte words, published as bytes */
 	UNIT_PERCENT,	   /* published as ratio 0..1 */
 	UNIT_SIGNED,	   /* value is an int64_t */
+	UNIT_BITS,	   /* published as bytes */
 };
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE };

@@ -122,7 +122,7 @@ static const struct {
 	{DICT_PORT, NIC_MLX5, "port_rcv_data", "roce_bytes_total", "direction=\"received\""},
 	{DICT_NETDEV, NIC_RXE, "tx_bytes", "roce_bytes_total", "direction=\"sent\""},
 	{DICT_RESOURCE, NIC_MLX5, "qp", "roce_resource_active", "kind=\"qp\""},
-	{DICT_OPTIONAL, NIC_MLX5, "cc_rx_ce_pkts", "roce_optional_counter_enabled",
+	{DICT_OPTIONAL, NIC_MLX5, "cc_rx_ce_pkts", "roce_optional_counters_enabled",
 	 "name=\"cc_rx_ce_pkts\""},
 };
 
@@ -180,7 +180,7 @@ static void unknown_hw_counters_pass_through(void **state)
 
 	(void)state;
 	assert_int_equal(dict_lookup(DICT_HW, NIC_IONIC, "brand new \"one\"\\", m), 1);
-	assert_string_equal(m[0].family->name, "roce_hw_counter_total");
+	assert_string_equal(m[0].family->name, "roce_hw_counters_total");
 	assert_string_equal(m[0].labels, "name=\"brand new \\\"one\\\"\\\\\"");
 	assert_false(m[0].monotonic);
 	assert_int_equal(dict_lookup(DICT_ETHTOOL, NIC_MLX5, "rx0_packets", m), 0);
@@ -306,9 +306,9 @@ static void families_are_well_formed(void **state)
 /* A family that no row feeds would be documented and never seen. */
 static void every_family_is_fed(void **state)
 {
-	static const char *const fed_otherwise[] = {"roce_resource_active", "roce_hw_counter_total",
-						    "roce_port_counter_total",
-						    "roce_optional_counter_enabled"};
+	static const char *const fed_otherwise[] = {
+		"roce_resource_active", "roce_hw_counters_total", "roce_port_counters_total",
+		"roce_optional_counters_enabled"};
 	const struct family *f;
 
 	(void)state;

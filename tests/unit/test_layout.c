@@ -103,7 +103,7 @@ static void port_counters_are_the_last_resort(void **state)
 	assert_int_equal(r->value, 7);
 	assert_int_equal(r->unit, UNIT_WORDS);
 	assert_string_equal(l.ports[0].bytes_source, "sysfs");
-	assert_non_null(find(&l, "roce_port_counter_total", "name=\"port_rcv_data\""));
+	assert_non_null(find(&l, "roce_port_counters_total", "name=\"port_rcv_data\""));
 	layout_done(&l);
 }
 
