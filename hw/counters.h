@@ -25,7 +25,8 @@ void counters_free(struct counters *);
  * kept. Never fails as a whole; -ENOMEM leaves the old layout. */
 int counters_layout(struct counters *, const struct host *);
 
-/* Takes one sample; the result is borrowed until the next call. now_ms: monotonic. */
+/* Takes one sample; the result is borrowed until the next call of counters_read(),
+ * counters_layout() or counters_free(). now_ms: monotonic. */
 const struct sample *counters_read(struct counters *, uint64_t now_ms);
 
 /* Enables the named optional counters on all ports that have them (RDMA_NLDEV_CMD_STAT_SET replaces

@@ -17,6 +17,7 @@ enum unit {
 	UNIT_WORDS,	   /* 4-byte words, published as bytes */
 	UNIT_PERCENT,	   /* published as ratio 0..1 */
 	UNIT_SIGNED,	   /* value is an int64_t */
+	UNIT_BITS,	   /* published as bytes */
 };
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
@@ -51,8 +52,9 @@ struct reading {
 	enum unit unit;
 	enum reading_state state;
 	uint64_t value;
-	char labels[80]; /* after device and port, already escaped: `direction="sent",priority="3"`;
-			    "" = none */
+	const char *labels; /* after device and port, already escaped:
+			       `direction="sent",priority="3"`; "" = none. Lives as long as the
+			       layout */
 };
 
 /* A port that is sampled. */

@@ -18,3 +18,7 @@ void metrics_free(struct metrics *);
  * is reused while it and sample->layout stay. -ENOMEM: the page is not to be used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *, const struct host *,
 		   uint64_t host_generation, uint64_t now_ms);
+
+/* The families that are made here, for documentation: dict_family() has those of the readings. NULL
+ * past the end. */
+const struct family *metrics_family(size_t index);

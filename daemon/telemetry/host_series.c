@@ -1,0 +1,182 @@
+/* host_series.c - one small writer per family.
+ *
+ * States are numbers, not one series per possible state: the numbers are fixed by the InfiniBand
+ * specification, dashboards made for node_exporter know them, an alert is `roce_port_state != 4`,
+ * and a port costs one series that never comes and goes. */
+#include "host_series.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "label.h"
+
+static const struct family families[N_HOST_FAMILIES] = {
+	[HOST_PORT_INFO] = {"roce_port_info", "Identity of a port.", METRIC_GAUGE},
+	[HOST_PORT_STATE] =
+		{"roce_port_state",
+		 "Logical port state: 1 down, 2 init, 3 armed, 4 active, 5 active_defer.",
+		 METRIC_GAUGE},
+	[HOST_PORT_PHYSICAL_STATE] = {"roce_port_physical_state",
+				      "Physical port state: 1 sleep, 2 polling, 3 disabled, "
+				      "4 training, 5 link up, 6 error recovery, 7 test.",
+				      METRIC_GAUGE},
+	[HOST_PORT_RATE] = {"roce_port_rate_bytes_per_second", "Rate of the port.", METRIC_GAUGE},
+	[HOST_PORT_MTU] = {"roce_port_mtu_bytes", "Active RDMA MTU of the port.", METRIC_GAUGE},
+	[HOST_GID_ENTRIES] = {"roce_gid_table_entries", "Size of the port's GID table.",
+			      METRIC_GAUGE},
+	[HOST_GID_USED] = {"roce_gid_table_used", "Entries in use in the port's GID table.",
+			   METRIC_GAUGE},
+	[HOST_PF_VFS] = {"roce_pf_vfs", "Virtual functions a physical function has now.",
+			 METRIC_GAUGE},
+	[HOST_PF_VFS_MAX] = {"roce_pf_vfs_max", "Virtual functions a physical function can have.",
+			     METRIC_GAUGE},
+};
+
+const struct family *host_family(enum host_family f)
+{
+	return &families[f];
+}
+
+void text_add_label(struct text *t, const char *value)
+{
+	size_t size = strlen(value) * LABEL_GROWTH + 1;
+	char *p;
+
+	text_add(t, "\"", 1);
+	p = text_reserve(t, size);
+	if (!p)
+		return;
+	label_escape(p, size, value);
+	t->len += strlen(p);
+	text_add(t, "\"", 1);
+}
+
+void text_add_port(struct text *t, const char *device, uint32_t port)
+{
+	text_addf(t, "{device=");
+	text_add_label(t, device);
+	if (port)
+		text_addf(t, ",port=\"%" PRIu32 "\"", port);
+}
+
+/* --- the port's identity ---------------------------------------------------------------------- */
+
+static const char *bytes_source(const struct sample *s, const char *device, uint32_t port)
+{
+	for (size_t i = 0; s && i < s->n_ports; i++)
+		if (s->ports[i].port == port && !strcmp(s->ports[i].device, device))
+			return s->ports[i].bytes_source;
+	return "";
+}
+
+/* The namespace of the port's netdev, else of the device: "" is ours. */
+static void netns_name(const struct host *h, const struct rdma_dev *dev,
+		       const struct rdma_port *port, char *ret, size_t size)
+{
+	int nsid = port->netdev_ifindex ? port->netdev_nsid : dev->nsid;
+	const char *name = host_netns_name(h, nsid);
+
+	if (nsid == NSID_ELSEWHERE)
+		snprintf(ret, size, "elsewhere");
+	else if (nsid >= 0 && !name[0])
+		snprintf(ret, size, "id:%d", nsid);
+	else
+		snprintf(ret, size, "%s", name);
+}
+
+static void add_named(struct text *t, const char *name, const char *value)
+{
+	text_addf(t, ",%s=", name);
+	text_add_label(t, value);
+}
+
+static void add_info(struct text *t, const struct host *h, const struct rdma_dev *dev,
+		     const struct rdma_port *port, const struct sample *s)
+{
+	const struct function *fn = dev->function[0] ? host_function(h, dev->function) : NULL;
+	char netns[NETNS_NAME_SIZE], vf[16] = "";
+
+	if (fn && fn->vf >= 0)
+		snprintf(vf, sizeof(vf), "%d", fn->vf);
+	netns_name(h, dev, port, netns, sizeof(netns));
+	text_addf(t, "roce_port_info");
+	text_add_port(t, dev->name, port->num);
+	add_named(t, "netdev", port->netdev);
+	add_named(t, "pci", dev->function);
+	add_named(t, "driver", dev->driver);
+	add_named(t, "fw", dev->fw);
+	add_named(t, "board", dev->board);
+	add_named(t, "link_layer", link_layer_name(port->link_layer));
+	add_named(t, "function", fn ? fn_kind_name(fn->kind) : "");
+	add_named(t, "parent", fn ? fn->parent : "");
+	add_named(t, "vf", vf);
+	add_named(t, "netns", netns);
+	add_named(t, "bytes_source", bytes_source(s, dev->name, port->num));
+	text_addf(t, "} 1\n");
+}
+
+/* --- numbers of ports and functions ----------------------------------------------------------- */
+
+/* What a port says in one number; 0 where nothing is known. */
+static uint64_t port_number(enum host_family f, const struct rdma_port *port)
+{
+	switch (f) {
+	case HOST_PORT_STATE:
+		return port->state;
+	case HOST_PORT_PHYSICAL_STATE:
+		return port->phys_state;
+	case HOST_PORT_RATE:
+		return port->rate_bps / 8;
+	case HOST_PORT_MTU:
+		return port->active_mtu;
+	case HOST_GID_ENTRIES:
+		return port->gid_table_len;
+	case HOST_GID_USED:
+		return port->n_gids;
+	case HOST_PORT_INFO:
+	case HOST_PF_VFS:
+	case HOST_PF_VFS_MAX:
+	case N_HOST_FAMILIES:
+		break;
+	}
+	return 0;
+}
+
+static void add_port(struct text *t, enum host_family f, const struct host *h,
+		     const struct rdma_dev *dev, const struct rdma_port *port,
+		     const struct sample *s)
+{
+	uint64_t v = port_number(f, port);
+	/* No GID in use is a fact where the table is known. */
+	bool known = v || (f == HOST_GID_USED && port->gid_table_len);
+
+	if (f == HOST_PORT_INFO) {
+		add_info(t, h, dev, port, s);
+	} else if (known) {
+		text_addf(t, "%s", families[f].name);
+		text_add_port(t, dev->name, port->num);
+		text_addf(t, "} %" PRIu64 "\n", v);
+	}
+}
+
+static void add_function(struct text *t, enum host_family f, const struct function *fn)
+{
+	if (!fn->sriov)
+		return;
+	text_addf(t, "%s{pci=", families[f].name);
+	text_add_label(t, fn->id);
+	text_addf(t, "} %u\n", f == HOST_PF_VFS ? fn->vfs : fn->vfs_total);
+}
+
+void host_series(struct text *t, enum host_family f, const struct host *h, const struct sample *s)
+{
+	if (f == HOST_PF_VFS || f == HOST_PF_VFS_MAX) {
+		for (size_t i = 0; i < h->n_functions; i++)
+			add_function(t, f, &h->functions[i]);
+		return;
+	}
+	for (size_t i = 0; i < h->n_rdma; i++)
+		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
+			add_port(t, f, h, &h->rdma[i], &h->rdma[i].ports[k], s);
+}

@@ -1,0 +1,29 @@
+/* host_series.h - the series that describe the host itself: identity, state and configuration of
+ * ports and functions. Pure; they change with the host, not with a sample. */
+#pragma once
+
+#include "model.h"
+#include "page.h"
+#include "sample.h"
+
+/* Appends a label value in quotation marks, escaped. */
+void text_add_label(struct text *, const char *value);
+/* Appends `{device="mlx5_0",port="1"`, without the port for 0; the caller closes the brace. */
+void text_add_port(struct text *, const char *device, uint32_t port);
+
+enum host_family {
+	HOST_PORT_INFO,
+	HOST_PORT_STATE,
+	HOST_PORT_PHYSICAL_STATE,
+	HOST_PORT_RATE,
+	HOST_PORT_MTU,
+	HOST_GID_ENTRIES,
+	HOST_GID_USED,
+	HOST_PF_VFS,
+	HOST_PF_VFS_MAX,
+	N_HOST_FAMILIES
+};
+
+const struct family *host_family(enum host_family);
+/* Appends all samples of one family. sample (may be NULL) says where a port's bytes come from. */
+void host_series(struct text *, enum host_family, const struct host *, const struct sample *);

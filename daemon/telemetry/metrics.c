@@ -1,0 +1,265 @@
+/* metrics.c - the page of one sample.
+ *
+ * Everything in front of a reading's number is text that only a new layout changes; it is prepared
+ * then, and a page is made of copies and numbers. The same goes for the series of the host, which
+ * are whole blocks of prepared text. */
+#include "metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_series.h"
+#include "number.h"
+
+struct slice {
+	size_t start, len;
+};
+
+struct metrics {
+	bool prepared;
+	uint64_t layout, host_generation;
+	struct text text; /* of all slices */
+	struct slice host[N_HOST_FAMILIES];
+	struct slice *readings; /* one per reading: name and labels up to the number */
+	struct slice *ports;	/* one per sampled port: its labels */
+	size_t page_bytes;	/* of the last page: the next one will be as long */
+};
+
+enum own_family { OWN_RESETS, OWN_SOURCE_AGE, OWN_SOURCE_ERRORS, N_OWN_FAMILIES };
+
+static const struct family own[N_OWN_FAMILIES] = {
+	[OWN_RESETS] = {"rocelet_counters_resets_total",
+			"Times the counters of a port were seen to start over.", METRIC_COUNTER},
+	[OWN_SOURCE_AGE] = {"rocelet_source_age_seconds",
+			    "Time since a source of counters last delivered.", METRIC_GAUGE},
+	[OWN_SOURCE_ERRORS] = {"rocelet_source_errors_total",
+			       "Failed reads of a source of counters.", METRIC_COUNTER},
+};
+
+const struct family *metrics_family(size_t i)
+{
+	if (i < N_HOST_FAMILIES)
+		return host_family(i);
+	i -= N_HOST_FAMILIES;
+	return i < N_OWN_FAMILIES ? &own[i] : NULL;
+}
+
+struct metrics *metrics_new(void)
+{
+	return calloc(1, sizeof(struct metrics));
+}
+
+void metrics_free(struct metrics *m)
+{
+	if (!m)
+		return;
+	text_done(&m->text);
+	free(m->readings);
+	free(m->ports);
+	free(m);
+}
+
+/* --- preparing -------------------------------------------------------------------------------- */
+
+static void start_slice(struct metrics *m, struct slice *s)
+{
+	s->start = m->text.len;
+}
+
+static void end_slice(struct metrics *m, struct slice *s)
+{
+	s->len = m->text.len - s->start;
+}
+
+static void prepare_host(struct metrics *m, const struct sample *s, const struct host *host)
+{
+	for (enum host_family f = 0; f < N_HOST_FAMILIES; f++) {
+		start_slice(m, &m->host[f]);
+		host_series(&m->text, f, host, s);
+		end_slice(m, &m->host[f]);
+	}
+}
+
+static void prepare_ports(struct metrics *m, const struct sample *s)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		start_slice(m, &m->ports[i]);
+		text_add_port(&m->text, s->ports[i].device, s->ports[i].port);
+		end_slice(m, &m->ports[i]);
+	}
+}
+
+static void prepare_readings(struct metrics *m, const struct sample *s)
+{
+	for (size_t i = 0; i < s->n_readings; i++) {
+		const struct reading *r = &s->readings[i];
+		const struct sampled_port *p = &s->ports[r->port];
+
+		start_slice(m, &m->readings[i]);
+		text_addf(&m->text, "%s", r->family->name);
+		text_add_port(&m->text, p->device, p->port);
+		text_addf(&m->text, "%s%s} ", r->labels[0] ? "," : "", r->labels);
+		end_slice(m, &m->readings[i]);
+	}
+}
+
+static int prepare(struct metrics *m, const struct sample *s, const struct host *host,
+		   uint64_t host_generation)
+{
+	m->prepared = false;
+	text_done(&m->text);
+	free(m->readings);
+	free(m->ports);
+	m->readings = calloc(s->n_readings + 1, sizeof(*m->readings));
+	m->ports = calloc(s->n_ports + 1, sizeof(*m->ports));
+	if (!m->readings || !m->ports)
+		return -ENOMEM;
+	prepare_host(m, s, host);
+	prepare_ports(m, s);
+	prepare_readings(m, s);
+	if (m->text.failed)
+		return -ENOMEM;
+	m->layout = s->layout;
+	m->host_generation = host_generation;
+	m->prepared = true;
+	return 0;
+}
+
+/* --- rendering -------------------------------------------------------------------------------- */
+
+static const char *type_of(const struct family *f)
+{
+	size_t n = strlen(f->name);
+
+	if (f->type == METRIC_COUNTER)
+		return "counter";
+	return n > 5 && !strcmp(f->name + n - 5, "_info") ? "info" : "gauge";
+}
+
+static int begin(struct page *p, const struct family *f)
+{
+	return page_begin(p, f->name, type_of(f), f->help);
+}
+
+static void add_slice(struct page *p, const struct metrics *m, const struct slice *s)
+{
+	text_add(&p->text, m->text.data + s->start, s->len);
+}
+
+static int render_host(const struct metrics *m, struct page *p)
+{
+	int r = 0;
+
+	for (enum host_family f = 0; f < N_HOST_FAMILIES && r == 0; f++) {
+		r = begin(p, host_family(f));
+		if (r == 0 && m->host[f].len)
+			add_slice(p, m, &m->host[f]);
+		page_end(p);
+	}
+	return r;
+}
+
+static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
+			   const struct slice *s)
+{
+	char *dst = text_reserve(&p->text, s->len + NUMBER_MAX + 1);
+	size_t n = s->len;
+
+	if (!dst)
+		return;
+	memcpy(dst, m->text.data + s->start, n);
+	n += number_reading(dst + n, r->value, r->unit);
+	dst[n++] = '\n';
+	p->text.len += n;
+}
+
+static int render_readings(const struct metrics *m, struct page *p, const struct sample *s)
+{
+	const struct family *open = NULL;
+
+	for (size_t i = 0; i < s->n_readings; i++) {
+		const struct reading *r = &s->readings[i];
+
+		if (r->state != READING_OK)
+			continue;
+		if (r->family != open) {
+			if (open)
+				page_end(p);
+			open = r->family;
+			if (begin(p, open) < 0)
+				return -ENOMEM;
+		}
+		render_reading(m, p, r, &m->readings[i]);
+	}
+	if (open)
+		page_end(p);
+	return 0;
+}
+
+static int render_resets(const struct metrics *m, struct page *p, const struct sample *s)
+{
+	const struct family *f = &own[OWN_RESETS];
+	int r = begin(p, f);
+
+	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
+		text_addf(&p->text, "%s", f->name);
+		add_slice(p, m, &m->ports[i]);
+		text_addf(&p->text, "} %llu\n", (unsigned long long)s->ports[i].resets);
+	}
+	page_end(p);
+	return r;
+}
+
+/* One number of a source; false: there is none. */
+static bool source_value(enum own_family f, const struct source_state *st, uint64_t now_ms,
+			 uint64_t *ret)
+{
+	if (f == OWN_SOURCE_ERRORS) {
+		*ret = st->errors;
+		return st->used || st->errors;
+	}
+	*ret = now_ms > st->read_ms ? now_ms - st->read_ms : 0;
+	return st->used && st->read_ms;
+}
+
+static int render_sources(struct page *p, const struct sample *s, enum own_family f,
+			  uint64_t now_ms)
+{
+	int r = begin(p, &own[f]);
+
+	for (enum source i = 0; i < N_SOURCES && r == 0; i++) {
+		char number[NUMBER_MAX];
+		uint64_t v;
+
+		if (!source_value(f, &s->sources[i], now_ms, &v))
+			continue;
+		text_addf(&p->text, "%s{source=\"%s\"} %.*s\n", own[f].name, source_name(i),
+			  (int)number_decimal(number, v, f == OWN_SOURCE_AGE ? 3 : 0), number);
+	}
+	page_end(p);
+	return r;
+}
+
+int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
+		   const struct host *host, uint64_t host_generation, uint64_t now_ms)
+{
+	int r = 0;
+
+	if (!m->prepared || m->layout != s->layout || m->host_generation != host_generation)
+		r = prepare(m, s, host, host_generation);
+	if (r == 0 && !text_reserve(&p->text, m->page_bytes))
+		r = -ENOMEM;
+	if (r == 0)
+		r = render_host(m, p);
+	if (r == 0)
+		r = render_readings(m, p, s);
+	if (r == 0)
+		r = render_resets(m, p, s);
+	for (enum own_family f = OWN_SOURCE_AGE; f <= OWN_SOURCE_ERRORS && r == 0; f++)
+		r = render_sources(p, s, f, now_ms);
+	if (r == 0 && p->text.failed)
+		r = -ENOMEM;
+	m->page_bytes = p->text.len;
+	return r;
+}

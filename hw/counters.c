@@ -1,0 +1,172 @@
+/* counters.c - lay out, then sample.
+ *
+ * Happy path of a sample: files, netlink and ethtool fill the slots' cells; the layout widens,
+ * counts resets and sums up; the sample points at the result. What goes wrong costs its own
+ * readings and counts as an error of its source. When a source says that it is no longer what was
+ * listed, everything is laid out again: before the files are read, because that is noticed without
+ * reading; otherwise before the next sample. */
+#include "counters.h"
+
+#include <stdlib.h>
+
+#include "counters_setup.h"
+
+/* Slow sources are asked this often. */
+#define SLOW_MS 10000
+
+struct counters {
+	const struct hw *hw;
+	struct counters_opts opts;
+	struct plan plan;
+	struct setup setup;
+	struct source_state sources[N_SOURCES]; /* errors and read_ms, since start */
+	uint64_t layout;
+	uint64_t slow_ms; /* when the slow sources were asked last */
+	bool slow_asked;  /* in this layout */
+	bool stale;
+	struct sample sample;
+};
+
+struct counters *counters_new(const struct hw *hw, const struct counters_opts *opts)
+{
+	struct counters *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->hw = hw;
+	c->opts = *opts;
+	setup_init(&c->setup);
+	return c;
+}
+
+void counters_free(struct counters *c)
+{
+	if (!c)
+		return;
+	setup_done(&c->setup);
+	plan_done(&c->plan);
+	free(c);
+}
+
+/* --- laying out ------------------------------------------------------------------------------- */
+
+/* What the layout reads, for the age and error series. */
+static void note_sources(struct counters *c)
+{
+	for (size_t i = 0; i < N_SOURCES; i++)
+		c->sources[i].used = false;
+	for (size_t i = 0; i < c->setup.layout.n_slots; i++) {
+		const struct slot *s = &c->setup.layout.slots[i];
+
+		if (s->used && !s->constant)
+			c->sources[s->source].used = true;
+	}
+}
+
+/* Makes a new setup from the plan and puts it in place of the old one. The old files are closed
+ * before the new ones are opened: there may not be descriptors for both. */
+static int lay_out(struct counters *c, struct plan *plan, bool files_changed)
+{
+	struct setup s;
+	size_t lost;
+	int r;
+
+	setup_init(&s);
+	r = setup_make(&s, c->hw, &c->opts, plan);
+	if (r < 0) {
+		setup_done(&s);
+		return r;
+	}
+	lost = layout_inherit(&s.layout, &c->setup.layout, SOURCE_SYSFS);
+	if (files_changed)
+		c->sources[SOURCE_SYSFS].errors += lost;
+	setup_done(&c->setup);
+	c->setup = s;
+	statfiles_open(&c->setup.files, &c->setup.layout);
+	c->layout++;
+	c->stale = c->slow_asked = false;
+	note_sources(c);
+	return 0;
+}
+
+static void fill_sample(struct counters *c, uint64_t now_ms)
+{
+	struct layout *l = &c->setup.layout;
+
+	c->sample = (struct sample){
+		.ports = l->ports,
+		.n_ports = l->n_ports,
+		.readings = l->readings,
+		.n_readings = l->n_readings,
+		.layout = c->layout,
+		.taken_ms = now_ms,
+	};
+	memcpy(c->sample.sources, c->sources, sizeof(c->sources));
+}
+
+int counters_layout(struct counters *c, const struct host *host)
+{
+	struct plan plan;
+	int r = plan_make(&plan, host);
+
+	if (r == 0)
+		r = lay_out(c, &plan, false);
+	if (r < 0) {
+		plan_done(&plan);
+		return r;
+	}
+	plan_done(&c->plan);
+	c->plan = plan;
+	/* The last sample's arrays are gone: it says "nothing read yet" until the next. */
+	fill_sample(c, c->sample.taken_ms);
+	return 0;
+}
+
+static void refresh_layout(struct counters *c)
+{
+	bool files = statfiles_stale(&c->setup.files);
+
+	/* Out of memory: the old layout goes on, and we try again next time. */
+	if (files || c->stale)
+		lay_out(c, &c->plan, files);
+}
+
+/* --- sampling --------------------------------------------------------------------------------- */
+
+static void read_polls(struct counters *c, uint64_t now_ms)
+{
+	bool slow = !c->slow_asked || now_ms - c->slow_ms >= SLOW_MS;
+
+	for (enum nlpoll_kind kind = 0; kind < N_POLL_KINDS; kind++)
+		if (slow || !nlpoll_is_slow(kind))
+			c->sources[nlpoll_source(kind)].errors += nlpoll_read(
+				&c->setup.polls, kind, &c->setup.layout, &c->stale);
+	if (slow) {
+		c->slow_asked = true;
+		c->slow_ms = now_ms;
+	}
+}
+
+static void note_reads(struct counters *c, uint64_t now_ms)
+{
+	for (size_t i = 0; i < c->setup.layout.n_slots; i++) {
+		const struct slot *s = &c->setup.layout.slots[i];
+
+		if (s->used && !s->constant && s->cell->ok)
+			c->sources[s->source].read_ms = now_ms;
+	}
+}
+
+const struct sample *counters_read(struct counters *c, uint64_t now_ms)
+{
+	struct layout *l = &c->setup.layout;
+
+	refresh_layout(c);
+	c->sources[SOURCE_SYSFS].errors += statfiles_read(&c->setup.files, l);
+	c->sources[SOURCE_ETHTOOL].errors += nicstats_read(&c->setup.nics, l, &c->stale);
+	read_polls(c, now_ms);
+	layout_evaluate(l);
+	note_reads(c, now_ms);
+	fill_sample(c, now_ms);
+	return &c->sample;
+}

@@ -1,0 +1,60 @@
+/* counters_setup.h - what is read, from where, into which readings: made once per change of the
+ * hardware. Private to counters*.c. */
+#pragma once
+
+#include "counters.h"
+#include "nicstats.h"
+#include "nlpoll.h"
+#include "statfiles.h"
+
+/* One port (or, port 0, one whole device) as the host described it; everything laying out again
+ * needs without the host. */
+struct plan_port {
+	char device[RDMA_NAME_SIZE];
+	uint32_t port;
+	enum nic nic;
+	bool has_index; /* index is the device's in RDMA netlink */
+	uint32_t index;
+	char netdev[IFNAMSIZ];
+	int netdev_nsid, netdev_ifindex; /* 0 = none */
+	enum port_state state;
+	enum phys_state phys_state;
+	uint64_t rate_bps;
+	char info[256]; /* port 0: labels of node_infiniband_info */
+	/* Targets of struct nlpoll, NO_SLOT = none. */
+	uint32_t polls[N_POLL_KINDS];
+};
+
+struct plan {
+	struct plan_port *ports;
+	size_t n;
+};
+
+/* -ENOMEM leaves an empty plan. */
+int plan_make(struct plan *, const struct host *);
+void plan_done(struct plan *);
+
+/* The sources, and the layout that they fill. */
+struct setup {
+	struct layout layout;
+	struct statfiles files;
+	struct nicstats nics;
+	struct nlpoll polls;
+};
+
+void setup_init(struct setup *);
+void setup_done(struct setup *);
+/* Lists and probes everything and lays the readings out. No file is held open yet. */
+int setup_make(struct setup *, const struct hw *, const struct counters_opts *, struct plan *);
+
+/* Optional counters of one port by name; index, optional and enabled as the kernel tells them. */
+struct optional_counter {
+	char name[DICT_NAME_MAX + 1];
+	uint32_t index;
+	bool enabled;
+};
+
+/* Reads up to `size` optional counters. Returns their number or a negative errno. */
+int optional_counters(struct nlsock *, uint32_t dev, uint32_t port, struct optional_counter *ret,
+		      size_t size);
+#define OPTIONAL_MAX 64

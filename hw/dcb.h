@@ -1,0 +1,24 @@
+/* dcb.h - priority flow control as data centre bridging netlink tells it. Pure.
+ *
+ * Wire facts: linux/include/uapi/linux/dcbnl.h, linux/net/dcb/dcbnl.c (dcbnl_ieee_get). The frame
+ * counts are live with bnxt; mlx5 copies them from statistics that nobody refreshes. */
+#pragma once
+
+#include <netlink/msg.h>
+#include <stdint.h>
+
+#define N_PRIORITIES 8
+
+struct pfc {
+	uint8_t enabled;		    /* one bit per priority */
+	uint8_t classes;		    /* how many can have PFC at a time */
+	uint16_t delay;			    /* round trip allowed for, in bits */
+	uint64_t requests[N_PRIORITIES];    /* PFC frames sent */
+	uint64_t indications[N_PRIORITIES]; /* PFC frames received */
+};
+
+/* NULL when out of memory; the caller frees with nlmsg_free(). */
+struct nl_msg *dcb_ieee_request(const char *ifname);
+/* -EPROTO: another message. -EBADMSG: attributes of the wrong form. -ENODATA: the device does not
+ * do PFC. The output is untouched on failure. */
+int dcb_decode_pfc(const struct nlmsghdr *, struct pfc *ret);

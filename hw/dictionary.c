@@ -1,0 +1,325 @@
+/* dictionary.c - the matcher over the tables of dictionary_*.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "dictionary_rows.h"
+#include "label.h"
+
+const char *source_name(enum source source)
+{
+	switch (source) {
+	case SOURCE_NETLINK:
+		return "netlink";
+	case SOURCE_SYSFS:
+		return "sysfs";
+	case SOURCE_ETHTOOL:
+		return "ethtool";
+	case SOURCE_PAUSE:
+		return "pause";
+	case SOURCE_DCB:
+		return "dcb";
+	case SOURCE_NETDEV:
+		return "netdev";
+	case N_SOURCES:
+		break;
+	}
+	return "";
+}
+
+/* --- which vendor ----------------------------------------------------------------------------- */
+
+static const struct {
+	const char *driver;
+	enum nic nic;
+} drivers[] = {
+	{"mlx5", NIC_MLX5},
+	{"mlx5_core", NIC_MLX5},
+	{"mlx5_ib", NIC_MLX5},
+	{"bnxt_re", NIC_BNXT},
+	{"bnxt_en", NIC_BNXT},
+	{"irdma", NIC_IRDMA},
+	{"ice", NIC_IRDMA},
+	{"i40e", NIC_IRDMA},
+	{"idpf", NIC_IRDMA},
+	{"hns", NIC_HNS},
+	{"hns3", NIC_HNS},
+	{"hns_roce", NIC_HNS},
+	{"hns_roce_hw_v2", NIC_HNS},
+	{"hns-roce-hw-v2", NIC_HNS},
+	{"ionic", NIC_IONIC},
+	{"ionic_rdma", NIC_IONIC},
+	{"mana", NIC_MANA},
+	{"mana_ib", NIC_MANA},
+	{"rxe", NIC_RXE},
+	{"rdma_rxe", NIC_RXE},
+	{"siw", NIC_SIW},
+	{"efa", NIC_EFA},
+	{"erdma", NIC_ERDMA},
+};
+
+static const struct {
+	uint16_t vendor;
+	enum nic nic;
+} vendors[] = {
+	{0x15b3, NIC_MLX5},  {0x14e4, NIC_BNXT}, {0x8086, NIC_IRDMA}, {0x19e5, NIC_HNS},
+	{0x1dd8, NIC_IONIC}, {0x1414, NIC_MANA}, {0x1d0f, NIC_EFA},   {0x1ded, NIC_ERDMA},
+};
+
+enum nic dict_nic(const char *driver, uint16_t pci_vendor)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (!strcmp(drivers[i].driver, driver))
+			return drivers[i].nic;
+	for (size_t i = 0; pci_vendor && i < ARRAY_SIZE(vendors); i++)
+		if (vendors[i].vendor == pci_vendor)
+			return vendors[i].nic;
+	return NIC_UNKNOWN;
+}
+
+bool dict_is_software(enum nic nic)
+{
+	return nic == NIC_RXE || nic == NIC_SIW;
+}
+
+/* --- names and labels ------------------------------------------------------------------------- */
+
+static bool name_ok(const char *name)
+{
+	size_t n = strnlen(name, DICT_NAME_MAX + 1);
+
+	if (!n || n > DICT_NAME_MAX)
+		return false;
+	for (; *name; name++)
+		if (*name < ' ' || *name > '~')
+			return false;
+	return true;
+}
+
+/* Matches a row's name; *ret_number is the text that stood for '#', "" where there is none. */
+static bool row_matches(const char *pattern, const char *name, char ret_number[3])
+{
+	size_t digits = 0;
+
+	ret_number[0] = '\0';
+	for (; *pattern && *pattern != '#'; pattern++, name++)
+		if (*pattern != *name)
+			return false;
+	if (!*pattern)
+		return !*name;
+	while (digits < 2 && name[digits] >= '0' && name[digits] <= '9') {
+		ret_number[digits] = name[digits];
+		digits++;
+	}
+	ret_number[digits] = '\0';
+	return digits && !strcmp(pattern + 1, name + digits);
+}
+
+static void put_labels(char *dst, const char *labels, const char *number)
+{
+	const char *hash = strchr(labels, '#');
+
+	if (hash)
+		snprintf(dst, DICT_LABELS_MAX, "%.*s%s%s", (int)(hash - labels), labels, number,
+			 hash + 1);
+	else
+		snprintf(dst, DICT_LABELS_MAX, "%s", labels);
+}
+
+static size_t match_table(const struct row_table *t, const char *name, struct meaning *ret)
+{
+	size_t n = 0;
+	char number[3];
+
+	for (size_t i = 0; i < t->n && n < DICT_MEANINGS; i++) {
+		const struct row *row = &t->rows[i];
+
+		if (!row_matches(row->name, name, number))
+			continue;
+		ret[n].family = &dict_families[row->family];
+		ret[n].unit = row->unit;
+		ret[n].rank = row->rank;
+		ret[n].wraps32 = row->wraps32;
+		ret[n].monotonic = ret[n].family->type == METRIC_COUNTER;
+		put_labels(ret[n++].labels, row->labels, number);
+	}
+	return n;
+}
+
+/* The vendor's own table; for an unknown vendor every table, the first hit counts. */
+static size_t match_vendor(const struct row_table *tables, enum nic nic, const char *name,
+			   struct meaning *ret)
+{
+	size_t n = 0;
+
+	if (nic != NIC_UNKNOWN)
+		return match_table(&tables[nic], name, ret);
+	for (size_t i = 0; i < N_NICS && !n; i++)
+		n = match_table(&tables[i], name, ret);
+	return n;
+}
+
+/* Drivers that vendors ship themselves like to borrow mlx5's names, but not its 32 bits. */
+static size_t match_borrowed(enum nic nic, const char *name, struct meaning *ret)
+{
+	size_t n = 0;
+
+	if (nic != NIC_UNKNOWN && nic != NIC_MLX5)
+		n = match_table(&dict_hw_rows[NIC_MLX5], name, ret);
+	for (size_t i = 0; i < n; i++)
+		ret[i].wraps32 = false;
+	return n;
+}
+
+static size_t pass_through(enum family_id family, const char *label, const char *name,
+			   struct meaning *ret)
+{
+	int n = snprintf(ret->labels, sizeof(ret->labels), "%s=\"", label);
+
+	/* Room for the closing quote. */
+	if (!label_escape(ret->labels + n, sizeof(ret->labels) - n - 1, name))
+		return 0;
+	strcat(ret->labels, "\"");
+	ret->family = &dict_families[family];
+	ret->unit = UNIT_ONE;
+	ret->rank = 0;
+	ret->wraps32 = ret->monotonic = false;
+	return 1;
+}
+
+/* Files beside the counters that are none: the age of a cached reading in ms, a raw register. */
+static bool not_a_counter(const char *name)
+{
+	return !strcmp(name, "lifespan") || !strcmp(name, "db_fifo_register");
+}
+
+static size_t lookup_hw(enum nic nic, const char *name, struct meaning *ret)
+{
+	size_t n = match_vendor(dict_hw_rows, nic, name, ret);
+
+	if (!n && not_a_counter(name))
+		return 0;
+	if (!n)
+		n = match_borrowed(nic, name, ret);
+	return n ? n : pass_through(F_HW_COUNTER, "name", name, ret);
+}
+
+static size_t lookup_hw_device(enum nic nic, const char *name, struct meaning *ret)
+{
+	size_t n = match_vendor(dict_hw_device_rows, nic, name, ret);
+
+	if (!n && not_a_counter(name))
+		return 0;
+	return n ? n : pass_through(F_HW_COUNTER, "name", name, ret);
+}
+
+/* The kernel's own name is always published, too. */
+static size_t lookup_port(const char *name, struct meaning *ret)
+{
+	size_t n = match_table(&dict_common_rows[DICT_PORT], name, ret);
+
+	return n + pass_through(F_PORT_COUNTER, "name", name, ret + n);
+}
+
+size_t dict_lookup(enum dict_place place, enum nic nic, const char *name,
+		   struct meaning ret[DICT_MEANINGS])
+{
+	if (!name_ok(name))
+		return 0;
+	switch (place) {
+	case DICT_HW:
+		return lookup_hw(nic, name, ret);
+	case DICT_HW_DEVICE:
+		return lookup_hw_device(nic, name, ret);
+	case DICT_PORT:
+		return lookup_port(name, ret);
+	case DICT_ETHTOOL:
+		return match_vendor(dict_ethtool_rows, nic, name, ret);
+	case DICT_PAUSE:
+	case DICT_DCB:
+	case DICT_NETDEV:
+		return match_table(&dict_common_rows[place], name, ret);
+	case DICT_RESOURCE:
+		return pass_through(F_RESOURCES, "kind", name, ret);
+	case DICT_OPTIONAL:
+		return pass_through(F_OPTIONAL_ENABLED, "name", name, ret);
+	case N_DICT_PLACES:
+		break;
+	}
+	return 0;
+}
+
+size_t dict_lookup_compat(enum dict_place place, const char *name, struct meaning *ret)
+{
+	struct meaning all[DICT_MEANINGS];
+
+	if (place >= N_DICT_PLACES || !match_table(&dict_compat_rows[place], name, all))
+		return 0;
+	*ret = all[0];
+	/* Same register, same width: mlx5 is whose names these are. */
+	if (place == DICT_HW && match_table(&dict_hw_rows[NIC_MLX5], name, all))
+		ret->wraps32 = all[0].wraps32;
+	return 1;
+}
+
+/* --- iteration -------------------------------------------------------------------------------- */
+
+const struct family *dict_compat_gauge(enum dict_compat_gauge which)
+{
+	return &dict_families[F_COMPAT_STATE_ID + which];
+}
+
+const struct family *dict_bytes_family(void)
+{
+	return &dict_families[F_BYTES];
+}
+
+const struct family *dict_family(size_t index)
+{
+	return index < N_FAMILIES ? &dict_families[index] : NULL;
+}
+
+size_t dict_family_index(const struct family *f)
+{
+	return f - dict_families;
+}
+
+static bool row_at(const struct row_table *t, size_t *index, struct dict_row *ret)
+{
+	const struct row *row;
+
+	if (*index >= t->n) {
+		*index -= t->n;
+		return false;
+	}
+	row = &t->rows[*index];
+	ret->name = row->name;
+	ret->family = &dict_families[row->family];
+	ret->labels = row->labels;
+	ret->wraps32 = row->wraps32;
+	return true;
+}
+
+bool dict_row(size_t index, struct dict_row *ret)
+{
+	static const struct {
+		enum dict_place place;
+		const struct row_table *tables;
+	} by_vendor[] = {
+		{DICT_HW, dict_hw_rows},
+		{DICT_HW_DEVICE, dict_hw_device_rows},
+		{DICT_ETHTOOL, dict_ethtool_rows},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(by_vendor); i++)
+		for (ret->nic = 0; ret->nic < N_NICS; ret->nic++)
+			if (row_at(&by_vendor[i].tables[ret->nic], &index, ret)) {
+				ret->place = by_vendor[i].place;
+				return true;
+			}
+	ret->nic = NIC_UNKNOWN;
+	for (ret->place = 0; ret->place < N_DICT_PLACES; ret->place++)
+		if (row_at(&dict_common_rows[ret->place], &index, ret))
+			return true;
+	return false;
+}

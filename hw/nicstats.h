@@ -1,0 +1,34 @@
+/* nicstats.h - the ethtool statistics that matter, of all netdevs: which of a driver's hundreds
+ * feed which slot is found out once. */
+#pragma once
+
+#include "ethtool.h"
+#include "layout.h"
+
+struct nicstats_pick {
+	uint32_t index, slot; /* within the driver's statistics, the layout */
+};
+
+struct nicstats_nic {
+	char ifname[IFNAMSIZ];
+	uint32_t count; /* statistics the driver had */
+	struct nicstats_pick *picks;
+	size_t n;
+};
+
+struct nicstats {
+	struct ethtool ethtool;
+	struct nicstats_nic *nics;
+	size_t n;
+};
+
+void nicstats_init(struct nicstats *);
+void nicstats_done(struct nicstats *);
+
+/* Lists one netdev's names. 0; -EOPNOTSUPP and the like where there are none. */
+int nicstats_add(struct nicstats *, const char *ifname, layout_slot_fn *, void *arg);
+/* Forgets netdevs and statistics that no reading uses. */
+void nicstats_trim(struct nicstats *, const struct layout *);
+/* Reads all netdevs. Returns the number that failed; *ret_stale is set when a driver has another
+ * number of statistics by now. */
+size_t nicstats_read(struct nicstats *, struct layout *, bool *ret_stale);

@@ -1,0 +1,261 @@
+/* statfiles.c - list, hold, pread.
+ *
+ * A file can go bad in every way: gone (ENODEV, ENOENT), EIO, EINVAL, "N/A (no PMA)", empty,
+ * negative, endless. Each costs that one reading and counts as one error.
+ *
+ * On sysfs a removed file says ENODEV. In a copied tree a removed or replaced file goes on living
+ * behind its descriptor, so the directory's modification time is looked at for each sample. That
+ * clock ticks in milliseconds: a change in the tick of the listing itself would go unseen, which is
+ * why the first reading after a listing also looks for files without a name. */
+#include "statfiles.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+
+/* Descriptors that the rest of the process needs: connections, sockets, the next look at the host.
+ */
+#define FD_RESERVE 256
+#define NUMBER_MAX 24 /* 20 digits, a newline, and enough to notice more */
+
+/* --- pure ------------------------------------------------------------------------------------- */
+
+bool statfile_parse(const char *text, size_t n, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (n && text[n - 1] == '\n')
+		n--;
+	if (!n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned digit = (unsigned char)text[i] - '0';
+
+		if (digit > 9)
+			return false;
+		/* 19 digits cannot overflow. */
+		if (i >= 19 && (__builtin_mul_overflow(v, UINT64_C(10), &v) ||
+				__builtin_add_overflow(v, digit, &v)))
+			return false;
+		if (i < 19)
+			v = v * 10 + digit;
+	}
+	*ret = v;
+	return true;
+}
+
+/* mlx5 stamps the age of its cached reading only when counter 0 is read (do_get_hw_stats returns
+ * fewer counters than the port has otherwise): once it was, the others cost no firmware command for
+ * 10 ms. */
+static int read_order(const char *name)
+{
+	return strcmp(name, "rx_write_requests") && strcmp(name, "vport_rx_write_requests");
+}
+
+static int by_read_order(const void *a, const void *b)
+{
+	const char *const *na = a, *const *nb = b;
+	int r = read_order(*na) - read_order(*nb);
+
+	return r ? r : strcmp(*na, *nb);
+}
+
+/* --- listing ---------------------------------------------------------------------------------- */
+
+struct names {
+	char *all[STATFILES_PER_DIR];
+	size_t n;
+};
+
+static void names_done(struct names *names)
+{
+	while (names->n)
+		free(names->all[--names->n]);
+}
+
+static bool may_be_counter(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && (d->d_type == DT_REG || d->d_type == DT_UNKNOWN);
+}
+
+static int list_names(int fd, struct names *ret)
+{
+	AUTO_FD own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_DIR dir = own < 0 ? NULL : fdopendir(own);
+	struct dirent *d;
+
+	if (!dir)
+		return -errno;
+	take_fd(&own);
+	while (ret->n < STATFILES_PER_DIR && (d = readdir(dir))) {
+		if (!may_be_counter(d))
+			continue;
+		ret->all[ret->n] = strdup(d->d_name);
+		if (!ret->all[ret->n])
+			return -ENOMEM;
+		ret->n++;
+	}
+	qsort(ret->all, ret->n, sizeof(ret->all[0]), by_read_order);
+	return 0;
+}
+
+static int add_files(struct statfiles *sf, const struct names *names, layout_slot_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		uint32_t slot = fn(names->all[i], arg);
+		struct statfile *f = slot == NO_SLOT ? NULL : array_push(sf->files, sf->n_files);
+
+		if (slot != NO_SLOT && !f)
+			return -ENOMEM;
+		if (f)
+			*f = (struct statfile){
+				.fd = -1, .dir = (uint32_t)sf->n_dirs - 1, .slot = slot};
+	}
+	return 0;
+}
+
+int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slot_fn *fn, void *arg)
+{
+	AUTO_FD fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct names names = {.n = 0};
+	struct statdir *dir;
+	struct stat st;
+	int r;
+
+	/* The time comes first: a change while we list must not go unseen. */
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	dir = array_push(sf->dirs, sf->n_dirs);
+	if (!dir)
+		return -ENOMEM;
+	*dir = (struct statdir){.fd = take_fd(&fd), .changed = st.st_mtim};
+	r = list_names(dir->fd, &names);
+	if (r == 0)
+		r = add_files(sf, &names, fn, arg);
+	names_done(&names);
+	return r;
+}
+
+void statfiles_done(struct statfiles *sf)
+{
+	for (size_t i = 0; i < sf->n_files; i++)
+		cleanup_fd(&sf->files[i].fd);
+	for (size_t i = 0; i < sf->n_dirs; i++)
+		cleanup_fd(&sf->dirs[i].fd);
+	free(sf->files);
+	free(sf->dirs);
+	*sf = (struct statfiles){0};
+}
+
+/* --- holding ---------------------------------------------------------------------------------- */
+
+/* The kernel hands out the lowest free number: one this high means that few are left. */
+static int highest_fd(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur > INT32_MAX)
+		return INT32_MAX;
+	return lim.rlim_cur > 2 * FD_RESERVE ? (int)lim.rlim_cur - FD_RESERVE
+					     : (int)lim.rlim_cur / 2;
+}
+
+static int open_file(const struct statfiles *sf, const struct statfile *f)
+{
+	/* O_NONBLOCK: whatever is there instead of a file must not stop us. */
+	int fd = openat(sf->dirs[f->dir].fd, f->name,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void statfiles_open(struct statfiles *sf, const struct layout *l)
+{
+	int highest = highest_fd();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sf->n_files; i++) {
+		struct statfile f = sf->files[i];
+
+		if (!l->slots[f.slot].used)
+			continue;
+		f.name = l->slots[f.slot].name;
+		f.fd = open_file(sf, &f);
+		if (f.fd > highest)
+			close(f.fd);
+		if (f.fd < 0 || f.fd > highest)
+			f.fd = -1;
+		sf->files[kept++] = f;
+	}
+	sf->n_files = kept;
+	sf->check_links = true;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool read_number(int fd, uint64_t *ret)
+{
+	char buf[NUMBER_MAX];
+	ssize_t n = pread(fd, buf, sizeof(buf), 0);
+
+	return n > 0 && (size_t)n < sizeof(buf) && statfile_parse(buf, (size_t)n, ret);
+}
+
+static bool read_file(const struct statfiles *sf, const struct statfile *f, uint64_t *ret)
+{
+	AUTO_FD fd = -1;
+
+	if (f->fd >= 0)
+		return read_number(f->fd, ret);
+	fd = open_file(sf, f);
+	return fd >= 0 && read_number(fd, ret);
+}
+
+static bool dir_changed(const struct statdir *dir)
+{
+	struct stat st;
+
+	return fstat(dir->fd, &st) < 0 || st.st_nlink == 0 ||
+	       st.st_mtim.tv_sec != dir->changed.tv_sec ||
+	       st.st_mtim.tv_nsec != dir->changed.tv_nsec;
+}
+
+static bool file_unlinked(const struct statfile *f)
+{
+	struct stat st;
+
+	return f->fd >= 0 && (fstat(f->fd, &st) < 0 || st.st_nlink == 0);
+}
+
+bool statfiles_stale(const struct statfiles *sf)
+{
+	for (size_t i = 0; i < sf->n_dirs; i++)
+		if (dir_changed(&sf->dirs[i]))
+			return true;
+	for (size_t i = 0; sf->check_links && i < sf->n_files; i++)
+		if (file_unlinked(&sf->files[i]))
+			return true;
+	return false;
+}
+
+size_t statfiles_read(struct statfiles *sf, struct layout *l)
+{
+	size_t errors = 0;
+
+	sf->check_links = false;
+	for (size_t i = 0; i < sf->n_files; i++) {
+		struct widen *cell = &l->cells[sf->files[i].slot];
+
+		cell->ok = read_file(sf, &sf->files[i], &cell->raw);
+		errors += !cell->ok;
+	}
+	return errors;
+}

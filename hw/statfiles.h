@@ -1,0 +1,51 @@
+/* statfiles.h - counters that are files of one number each, read through held descriptors.
+ *
+ * A directory is listed once; then its files are opened, kept open and read with pread(). When the
+ * descriptors run out, files are opened for each reading instead. A directory that changed since
+ * makes the whole set stale: who owns it lists again. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "layout.h"
+
+/* More entries than any driver has; the rest of a directory is not looked at. */
+#define STATFILES_PER_DIR 512
+
+struct statfile {
+	int fd; /* -1 = open it for each reading */
+	uint32_t dir, slot;
+	const char *name; /* the slot's, set by statfiles_open() */
+};
+
+struct statdir {
+	int fd;
+	struct timespec changed;
+};
+
+/* Zero-initialised it is empty. */
+struct statfiles {
+	struct statdir *dirs;
+	size_t n_dirs;
+	struct statfile *files; /* by directory */
+	size_t n_files;
+	bool check_links; /* no reading since they were listed: look at every file's links, too */
+};
+
+/* Lists a directory, path relative to dir_fd, in the order that is cheapest to read. 0 or a
+ * negative errno; -ENOENT is normal. */
+int statfiles_add(struct statfiles *, int dir_fd, const char *path, layout_slot_fn *, void *arg);
+/* Opens what the finished layout uses and forgets the rest. */
+void statfiles_open(struct statfiles *, const struct layout *);
+void statfiles_done(struct statfiles *);
+
+/* A directory is no longer what was listed. */
+bool statfiles_stale(const struct statfiles *);
+/* Reads all files into their slots' cells. Returns the number of readings that failed. */
+size_t statfiles_read(struct statfiles *, struct layout *);
+
+/* Pure: exactly one unsigned decimal number, at most one newline after it. */
+bool statfile_parse(const char *text, size_t n, uint64_t *ret);

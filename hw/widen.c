@@ -1,0 +1,47 @@
+#include "widen.h"
+
+static bool fell(const struct widen *w)
+{
+	return w->ok && w->seen && w->monotonic && w->raw < w->last;
+}
+
+static bool looks_like_wrap(const struct widen *w)
+{
+	return w->wraps32 && w->last >= UINT64_C(1) << 31 && w->last <= UINT32_MAX &&
+	       (UINT64_C(1) << 32) - w->last + w->raw < UINT64_C(1) << 31;
+}
+
+/* How many fell; *ret_one is one of them. */
+static size_t find_fallen(struct widen *counters, size_t n, struct widen **ret_one)
+{
+	size_t n_fallen = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (fell(&counters[i])) {
+			*ret_one = &counters[i];
+			n_fallen++;
+		}
+	return n_fallen;
+}
+
+bool widen_port(struct widen *counters, size_t n)
+{
+	struct widen *fallen;
+	size_t n_fallen = find_fallen(counters, n, &fallen);
+	bool wrapped = n_fallen == 1 && looks_like_wrap(fallen);
+
+	if (wrapped)
+		fallen->base += UINT64_C(1) << 32;
+	for (size_t i = 0; i < n; i++) {
+		struct widen *w = &counters[i];
+
+		if (n_fallen && !wrapped)
+			w->base = 0;
+		if (!w->ok)
+			continue;
+		w->value = w->base + w->raw;
+		w->last = w->raw;
+		w->seen = true;
+	}
+	return n_fallen && !wrapped;
+}

@@ -1,0 +1,26 @@
+/* widen.h - makes 64-bit counters of 32-bit ones, and notices when a port's counters started over.
+ *
+ * Pure. All counters of a port are judged together, because a reset (driver reload, function reset)
+ * takes them all and a wrap takes one: in one sample, if exactly one counter fell, it is a 32-bit
+ * one, it was in the upper half of its range and the step that a wrap would mean is below 2^31, it
+ * wrapped. Every other fall is a reset of the port. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One counter. Zero-initialised, then wraps32 and monotonic set, it is new. */
+struct widen {
+	uint64_t raw;	/* in: as read in this sample */
+	uint64_t value; /* out: raw plus the wraps so far; valid while ok */
+	uint64_t last;	/* the raw value before */
+	uint64_t base;	/* wraps so far, as a multiple of 2^32 */
+	bool ok;	/* in: raw was read in this sample */
+	bool seen;	/* last is valid */
+	bool wraps32, monotonic;
+};
+
+/* Judges the n counters of one port after a sample. Returns true when the port started over: all
+ * bases are dropped. */
+bool widen_port(struct widen *counters, size_t n);

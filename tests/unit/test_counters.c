@@ -1,0 +1,480 @@
+/* Counters of a tree that the test makes: what is good is served, what is bad is absent and
+ * counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "counters.h"
+#include "statfiles.h"
+#include "tree.h"
+
+#define HW(dev) "class/infiniband/" dev "/ports/1/hw_counters/"
+
+struct fixture {
+	struct tree tree;
+	struct hw hw;
+	struct rdma_port ports[4][1];
+	struct rdma_dev devs[4];
+	struct host host;
+	struct counters *c;
+	uint64_t now;
+};
+
+static struct rdma_dev *add_dev(struct fixture *f, const char *name, const char *driver)
+{
+	size_t i = f->host.n_rdma++;
+	struct rdma_dev *d = &f->devs[i];
+
+	f->ports[i][0] = (struct rdma_port){.num = 1,
+					    .state = PORT_ACTIVE,
+					    .phys_state = PHYS_LINK_UP,
+					    .rate_bps = 400000000000};
+	*d = (struct rdma_dev){.nsid = NSID_HOST, .n_ports = 1, .ports = f->ports[i]};
+	strcpy(d->name, name);
+	strcpy(d->driver, driver);
+	return d;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	tree_init(&f->tree);
+	f->hw = (struct hw){.sys_fd = f->tree.fd, .dev_fd = -1, .proc_fd = -1};
+	f->host.rdma = f->devs;
+	f->now = 1000;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	counters_free(f->c);
+	tree_done(&f->tree);
+	free(f);
+	return 0;
+}
+
+/* Directory times tick in milliseconds; tests are faster. A listing that is long past leaves no
+ * doubt about what changed after it. */
+static void age(struct fixture *f, const char *dir)
+{
+	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+
+	assert_int_equal(utimensat(f->tree.fd, dir, old, 0), 0);
+}
+
+static void start(struct fixture *f, const struct counters_opts *opts)
+{
+	static const struct counters_opts none;
+
+	f->c = counters_new(&f->hw, opts ? opts : &none);
+	assert_non_null(f->c);
+	assert_int_equal(counters_layout(f->c, &f->host), 0);
+}
+
+static const struct sample *take(struct fixture *f)
+{
+	return counters_read(f->c, f->now += 1000);
+}
+
+static const struct reading *find(const struct sample *s, const char *device, const char *family,
+				  const char *labels)
+{
+	for (size_t i = 0; i < s->n_readings; i++) {
+		const struct reading *r = &s->readings[i];
+
+		if (!strcmp(r->family->name, family) && !strcmp(r->labels, labels) &&
+		    !strcmp(s->ports[r->port].device, device))
+			return r;
+	}
+	return NULL;
+}
+
+static bool has(const struct sample *s, const char *device, const char *family, const char *labels)
+{
+	const struct reading *r = find(s, device, family, labels);
+
+	return r && r->state == READING_OK;
+}
+
+static void values_of_an_mlx5_port(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample *s;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "7\n", HW("mlx5_0") "out_of_sequence");
+	tree_write(&f->tree, "18446744073709551615\n", HW("mlx5_0") "np_cnp_sent");
+	tree_write(&f->tree, "40", HW("mlx5_0") "rp_cnp_handled");
+	tree_write(&f->tree, "2\n", HW("mlx5_0") "rp_cnp_ignored");
+	tree_write(&f->tree, "10\n", HW("mlx5_0") "lifespan");
+	start(f, NULL);
+	s = take(f);
+	assert_int_equal(find(s, "mlx5_0", "roce_out_of_sequence_packets_total", "")->value, 7);
+	assert_true(find(s, "mlx5_0", "roce_cnp_sent_packets_total", "")->value == UINT64_MAX);
+	assert_int_equal(find(s, "mlx5_0", "roce_cnp_received_packets_total", "")->value, 42);
+	assert_int_equal(s->n_readings, 5);
+	assert_int_equal(s->taken_ms, f->now);
+	assert_true(s->sources[SOURCE_SYSFS].used);
+	assert_int_equal(s->sources[SOURCE_SYSFS].read_ms, f->now);
+	assert_int_equal(s->sources[SOURCE_SYSFS].errors, 0);
+	assert_false(s->sources[SOURCE_NETLINK].used);
+}
+
+static void a_bad_file_costs_its_own_reading(void **state)
+{
+	static const char *const bad[] = {"",
+					  "\n",
+					  "-1\n",
+					  "N/A (no PMA)\n",
+					  "12 \n",
+					  "0x10\n",
+					  "18446744073709551616\n",
+					  "99999999999999999999999\n",
+					  "1\n2\n",
+					  " 5\n"};
+	struct fixture *f = *state;
+	char endless[401];
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
+	tree_write(&f->tree, "3\n", HW("mlx5_0") "out_of_buffer");
+	start(f, NULL);
+	for (size_t i = 0; i <= ARRAY_SIZE(bad); i++) {
+		const struct sample *s;
+
+		memset(endless, '9', 400);
+		endless[400] = '\0';
+		tree_write(&f->tree, i < ARRAY_SIZE(bad) ? bad[i] : endless,
+			   HW("mlx5_0") "out_of_buffer");
+		s = take(f);
+		assert_false(has(s, "mlx5_0", "roce_receive_wqe_missing_total", ""));
+		assert_true(has(s, "mlx5_0", "roce_cnp_sent_packets_total", ""));
+		assert_int_equal(s->sources[SOURCE_SYSFS].errors, i + 1);
+	}
+	tree_write(&f->tree, "5\n", HW("mlx5_0") "out_of_buffer");
+	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 5);
+}
+
+static void an_unreadable_file_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
+	/* Root may read everything; a link is refused to everybody. */
+	assert_int_equal(symlinkat("/proc/version", f->tree.fd, HW("mlx5_0") "out_of_buffer"), 0);
+	start(f, NULL);
+	assert_true(has(take(f), "mlx5_0", "roce_cnp_sent_packets_total", ""));
+	assert_false(has(take(f), "mlx5_0", "roce_receive_wqe_missing_total", ""));
+}
+
+static void a_file_that_vanishes_takes_its_series_along(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample *s;
+	uint64_t layout;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
+	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	age(f, HW("mlx5_0"));
+	start(f, NULL);
+	s = take(f);
+	layout = s->layout;
+	assert_true(has(s, "mlx5_0", "roce_receive_wqe_missing_total", ""));
+	tree_remove(&f->tree, HW("mlx5_0") "out_of_buffer");
+	s = take(f);
+	assert_false(has(s, "mlx5_0", "roce_receive_wqe_missing_total", ""));
+	assert_true(has(s, "mlx5_0", "roce_cnp_sent_packets_total", ""));
+	assert_int_equal(s->sources[SOURCE_SYSFS].errors, 1);
+	assert_int_not_equal(s->layout, layout);
+	age(f, HW("mlx5_0"));
+	take(f);
+	tree_write(&f->tree, "9\n", HW("mlx5_0") "out_of_buffer");
+	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 9);
+}
+
+/* The directory's clock has not ticked since the listing: the file's links tell. */
+static void a_file_that_vanishes_at_once_is_noticed_too(void **state)
+{
+	struct fixture *f = *state;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
+	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	age(f, HW("mlx5_0"));
+	start(f, NULL);
+	tree_remove(&f->tree, HW("mlx5_0") "out_of_buffer");
+	age(f, HW("mlx5_0"));
+	assert_false(has(take(f), "mlx5_0", "roce_receive_wqe_missing_total", ""));
+}
+
+static void a_replaced_file_is_read_anew(void **state)
+{
+	struct fixture *f = *state;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	age(f, HW("mlx5_0"));
+	start(f, NULL);
+	take(f);
+	tree_write(&f->tree, "6\n", "new");
+	assert_int_equal(renameat(f->tree.fd, "new", f->tree.fd, HW("mlx5_0") "out_of_buffer"), 0);
+	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 6);
+}
+
+static void ports_come_and_go(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample *s;
+	uint64_t layout;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "4294967295\n", HW("mlx5_0") "out_of_buffer");
+	tree_write(&f->tree, "1\n", HW("mlx5_1") "out_of_buffer");
+	start(f, NULL);
+	layout = take(f)->layout;
+	tree_write(&f->tree, "5\n", HW("mlx5_0") "out_of_buffer");
+	take(f);
+	add_dev(f, "mlx5_1", "mlx5");
+	assert_int_equal(counters_layout(f->c, &f->host), 0);
+	s = take(f);
+	assert_int_not_equal(s->layout, layout);
+	assert_int_equal(find(s, "mlx5_1", "roce_receive_wqe_missing_total", "")->value, 1);
+	/* The wrap before the change is not forgotten. */
+	assert_int_equal(find(s, "mlx5_0", "roce_receive_wqe_missing_total", "")->value,
+			 (UINT64_C(1) << 32) + 5);
+	f->host.n_rdma = 0;
+	assert_int_equal(counters_layout(f->c, &f->host), 0);
+	s = take(f);
+	assert_int_equal(s->n_readings, 0);
+	assert_int_equal(s->n_ports, 0);
+	assert_false(s->sources[SOURCE_SYSFS].used);
+}
+
+static void a_device_elsewhere_or_without_counters_is_harmless(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample *s;
+
+	add_dev(f, "mlx5_0", "mlx5")->nsid = 4;
+	add_dev(f, "mlx5_1", "mlx5");
+	add_dev(f, "../mlx5_0", "mlx5");
+	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	start(f, NULL);
+	s = take(f);
+	assert_int_equal(s->n_readings, 0);
+	assert_int_equal(s->sources[SOURCE_SYSFS].errors, 0);
+}
+
+static void counters_of_the_whole_device_have_no_port(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample *s;
+	const struct reading *r;
+
+	add_dev(f, "mana_0", "mana");
+	tree_write(&f->tree, "8\n", "class/infiniband/mana_0/hw_counters/received_ecns");
+	tree_write(&f->tree, "9\n", "class/infiniband/mana_0/hw_counters/qp_congested_events");
+	tree_write(&f->tree, "5\n", HW("mana_0") "received_cnps");
+	start(f, NULL);
+	s = take(f);
+	r = find(s, "mana_0", "roce_ecn_ce_received_packets_total", "");
+	assert_int_equal(r->value, 8);
+	assert_int_equal(s->ports[r->port].port, 0);
+	r = find(s, "mana_0", "roce_cnp_received_packets_total", "");
+	assert_int_equal(s->ports[r->port].port, 1);
+	assert_true(has(s, "mana_0", "roce_hw_counters_total", "name=\"qp_congested_events\""));
+}
+
+static void port_counters_only_when_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	const struct counters_opts all = {.port_counters = true, .compat = true};
+	const struct sample *s;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	strcpy(f->devs[0].board, "MT_\"1\"");
+	tree_write(&f->tree, "100\n", "class/infiniband/mlx5_0/ports/1/counters/port_rcv_data");
+	tree_write(&f->tree, "N/A (no PMA)\n",
+		   "class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait");
+	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	start(f, NULL);
+	s = take(f);
+	assert_int_equal(s->n_readings, 1);
+	assert_int_equal(s->n_ports, 1);
+	assert_string_equal(s->ports[0].bytes_source, "");
+	counters_free(f->c);
+	start(f, &all);
+	s = take(f);
+	assert_string_equal(s->ports[1].bytes_source, "sysfs");
+	assert_true(has(s, "mlx5_0", "roce_bytes_total", "direction=\"received\""));
+	assert_true(has(s, "mlx5_0", "node_infiniband_port_data_received_bytes_total", ""));
+	assert_true(has(s, "mlx5_0", "node_infiniband_out_of_buffer_drops_total", ""));
+	assert_false(has(s, "mlx5_0", "node_infiniband_port_transmit_wait_total", ""));
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_state_id", "")->value, 4);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_rate_bytes_per_second", "")->value,
+			 50000000000);
+	assert_true(has(s, "mlx5_0", "node_infiniband_info",
+			"board_id=\"MT_\\\"1\\\"\",firmware_version=\"\",hca_type=\"\""));
+}
+
+static void a_reset_is_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tree_write(&f->tree, "100\n", HW("mlx5_0") "np_cnp_sent");
+	start(f, NULL);
+	assert_int_equal(take(f)->ports[0].resets, 0);
+	tree_write(&f->tree, "1\n", HW("mlx5_0") "np_cnp_sent");
+	assert_int_equal(take(f)->ports[0].resets, 1);
+	assert_int_equal(take(f)->ports[0].resets, 1);
+}
+
+static size_t open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void lay_out_again(struct fixture *f, size_t times)
+{
+	for (size_t i = 0; i < times; i++) {
+		f->host.n_rdma = 1 + i % 4;
+		assert_int_equal(counters_layout(f->c, &f->host), 0);
+		assert_int_equal(take(f)->n_readings, 2 * f->host.n_rdma);
+	}
+}
+
+static void a_thousand_layouts_do_not_grow(void **state)
+{
+	struct fixture *f = *state;
+	size_t fds, memory;
+
+	for (int i = 0; i < 4; i++) {
+		static const char *const names[] = {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"};
+		const char *name = names[i];
+
+		add_dev(f, name, "mlx5");
+		tree_write(&f->tree, "1\n", "class/infiniband/%s/ports/1/hw_counters/a_%d", name,
+			   i);
+		tree_write(&f->tree, "1\n", "class/infiniband/%s/ports/1/hw_counters/np_cnp_sent",
+			   name);
+	}
+	start(f, NULL);
+	/* The allocator keeps some freed pieces at hand and counts them as in use: 16 kB bound what
+	 * a thousand rounds may look like they keep. */
+	lay_out_again(f, 1000);
+	fds = open_fds();
+	memory = mallinfo2().uordblks;
+	lay_out_again(f, 1000);
+	assert_int_equal(open_fds(), fds);
+	/* Sanitizers keep their own heap; there this says nothing, and LeakSanitizer does. */
+	assert_true(mallinfo2().uordblks <= memory + 16384);
+}
+
+/* With few descriptors left, files are opened for each reading instead. In a child: the limit
+ * stays. */
+static void descriptors_may_run_out(void **state)
+{
+	struct fixture *f = *state;
+	int status;
+	pid_t pid;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	for (int i = 0; i < 60; i++)
+		tree_write(&f->tree, "1\n", HW("mlx5_0") "unknown_%d", i);
+	pid = fork();
+	if (pid == 0) {
+		const struct rlimit lim = {40, 40};
+		const struct sample *s;
+		size_t n = 0;
+
+		setrlimit(RLIMIT_NOFILE, &lim);
+		start(f, NULL);
+		s = take(f);
+		for (size_t i = 0; i < s->n_readings; i++)
+			n += s->readings[i].state == READING_OK;
+		_exit(n == 60 && open_fds() < 30 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void numbers_are_parsed_strictly(void **state)
+{
+	uint64_t v = 5;
+
+	(void)state;
+	assert_true(statfile_parse("0\n", 2, &v));
+	assert_int_equal(v, 0);
+	assert_true(statfile_parse("18446744073709551615", 20, &v));
+	assert_true(v == UINT64_MAX);
+	assert_true(statfile_parse("00000000000000000000007\n", 24, &v));
+	assert_int_equal(v, 7);
+	assert_false(statfile_parse("18446744073709551616", 20, &v));
+	assert_false(statfile_parse("184467440737095516150", 21, &v));
+	assert_false(statfile_parse("1\n\n", 3, &v));
+	assert_false(statfile_parse("+1", 2, &v));
+	assert_false(statfile_parse("1\0", 2, &v));
+	assert_int_equal(v, 7);
+}
+
+static void enabling_needs_a_kernel_of_our_own(void **state)
+{
+	static const char *const names[] = {"cc_rx_ce_pkts"};
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	add_dev(f, "mlx5_0", "mlx5");
+	assert_int_equal(counters_enable_optional(&f->hw, &f->host, names, 1, &e), -EOPNOTSUPP);
+	assert_int_equal(e.code, -EOPNOTSUPP);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(values_of_an_mlx5_port),
+		TEST(a_bad_file_costs_its_own_reading),
+		TEST(an_unreadable_file_is_tried_again),
+		TEST(a_file_that_vanishes_takes_its_series_along),
+		TEST(a_file_that_vanishes_at_once_is_noticed_too),
+		TEST(a_replaced_file_is_read_anew),
+		TEST(ports_come_and_go),
+		TEST(a_device_elsewhere_or_without_counters_is_harmless),
+		TEST(counters_of_the_whole_device_have_no_port),
+		TEST(port_counters_only_when_asked_for),
+		TEST(a_reset_is_counted),
+		TEST(a_thousand_layouts_do_not_grow),
+		TEST(descriptors_may_run_out),
+		TEST(numbers_are_parsed_strictly),
+		TEST(enabling_needs_a_kernel_of_our_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,374 @@
+/* The metrics page against golden files; UPDATE_GOLDEN=1 rewrites them, and the diff is reviewed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "dictionary.h"
+#include "label.h"
+#include "metrics.h"
+
+#define GOLDEN_DIR "tests/golden/"
+
+/* --- a host and a sample, by hand ------------------------------------------------------------- */
+
+static struct function functions[] = {
+	{.id = "0000:18:00.0",
+	 .kind = FN_PF,
+	 .vf = -1,
+	 .sfnum = -1,
+	 .sriov = true,
+	 .vfs = 1,
+	 .vfs_total = 16},
+	{.id = "0000:18:00.2", .kind = FN_VF, .parent = "0000:18:00.0", .vf = 0, .sfnum = -1},
+};
+
+static struct gid gids[2];
+
+static struct rdma_port pf_port = {
+	.num = 1,
+	.state = PORT_ACTIVE,
+	.phys_state = PHYS_LINK_UP,
+	.link_layer = LINK_ETHERNET,
+	.rate_bps = 400000000000,
+	.active_mtu = 4096,
+	.netdev_nsid = NSID_HOST,
+	.netdev_ifindex = 10,
+	.netdev = "ens1np0",
+	.gid_table_len = 255,
+	.n_gids = 2,
+	.gids = gids,
+};
+static struct rdma_port vf_port = {
+	.num = 1,
+	.state = PORT_DOWN,
+	.link_layer = LINK_ETHERNET,
+	.netdev_nsid = 3,
+	.netdev_ifindex = 4,
+	.netdev = "net1",
+};
+
+static struct rdma_dev devs[] = {
+	{.name = "mlx5_0",
+	 .nsid = NSID_HOST,
+	 .function = "0000:18:00.0",
+	 .driver = "mlx5",
+	 .fw = "28.39.3004",
+	 .board = "MT_0000000838",
+	 .n_ports = 1,
+	 .ports = &pf_port},
+	{.name = "mlx5_1",
+	 .nsid = NSID_HOST,
+	 .function = "0000:18:00.2",
+	 .driver = "mlx5",
+	 .fw = "say \"hi\"\\\n\xff",
+	 .n_ports = 1,
+	 .ports = &vf_port},
+};
+
+static struct netns namespaces[] = {{.nsid = 3, .name = "pod-a"}};
+
+static const struct host host = {
+	.functions = functions,
+	.n_functions = ARRAY_SIZE(functions),
+	.rdma = devs,
+	.n_rdma = ARRAY_SIZE(devs),
+	.namespaces = namespaces,
+	.n_namespaces = ARRAY_SIZE(namespaces),
+};
+
+static struct sampled_port ports[] = {
+	{.device = "mlx5_0", .port = 0},
+	{.device = "mlx5_0", .port = 1, .resets = 2, .bytes_source = "ethtool"},
+	{.device = "mlx5_1", .port = 1},
+};
+
+static struct reading readings[] = {
+	{.port = 1, .labels = "", .value = 7},
+	{.port = 2, .labels = "", .value = 0},
+	{.port = 1, .labels = "direction=\"received\"", .value = 1ull << 40},
+	{.port = 0, .labels = "kind=\"qp\"", .value = 12},
+	{.port = 1,
+	 .labels = "direction=\"sent\",priority=\"3\"",
+	 .value = 1500000,
+	 .unit = UNIT_MICROSECONDS},
+	{.port = 1, .labels = "op=\"read\"", .value = 38, .unit = UNIT_PERCENT},
+	{.port = 2, .labels = "op=\"read\"", .value = 99, .unit = UNIT_PERCENT},
+};
+
+static struct sample sample = {
+	.ports = ports,
+	.n_ports = ARRAY_SIZE(ports),
+	.readings = readings,
+	.n_readings = ARRAY_SIZE(readings),
+	.layout = 1,
+	.taken_ms = 5000,
+};
+
+static const struct family *family(const char *name)
+{
+	const struct family *f;
+
+	for (size_t i = 0; (f = dict_family(i)); i++)
+		if (!strcmp(f->name, name))
+			return f;
+	fail_msg("no family %s", name);
+	return NULL;
+}
+
+static int make_sample(void **state)
+{
+	static const char *const names[] = {"roce_ecn_ce_received_packets_total",
+					    "roce_ecn_ce_received_packets_total",
+					    "roce_bytes_total",
+					    "roce_resource_active",
+					    "roce_pfc_pause_seconds_total",
+					    "roce_pcie_stalled_ratio",
+					    "roce_pcie_stalled_ratio"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
+		readings[i].family = family(names[i]);
+		readings[i].state = READING_OK;
+	}
+	readings[6].state = READING_ABSENT;
+	sample.sources[SOURCE_ETHTOOL] = (struct source_state){true, 3, 4750};
+	sample.sources[SOURCE_NETLINK] = (struct source_state){true, 0, 0};
+	return 0;
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+static char *body(const struct page *p, enum metrics_format format, size_t *ret_bytes)
+{
+	size_t n = page_iov(p, format, NULL, ret_bytes), at = 0;
+	struct iovec *iov = calloc(n + 1, sizeof(*iov));
+	char *s = malloc(*ret_bytes + 1);
+
+	page_iov(p, format, iov, ret_bytes);
+	for (size_t i = 0; i < n; at += iov[i++].iov_len)
+		memcpy(s + at, iov[i].iov_base, iov[i].iov_len);
+	s[at] = '\0';
+	free(iov);
+	return s;
+}
+
+static char *load(const char *path)
+{
+	char *s = calloc(1, 1 << 16);
+	FILE *f = fopen(path, "r");
+
+	if (f && fread(s, 1, (1 << 16) - 1, f) == 0)
+		s[0] = '\0';
+	if (f)
+		fclose(f);
+	return s;
+}
+
+static void save(const char *path, const char *s)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(s, f);
+	fclose(f);
+}
+
+static void assert_golden(const struct page *p, enum metrics_format format, const char *path)
+{
+	size_t bytes;
+	AUTO_FREE char *now = body(p, format, &bytes);
+	AUTO_FREE char *golden = NULL;
+
+	if (getenv("UPDATE_GOLDEN"))
+		save(path, now);
+	golden = load(path);
+	assert_string_equal(now, golden);
+}
+
+static struct page *render(struct metrics *m, uint64_t generation)
+{
+	struct page *p = page_new();
+
+	assert_int_equal(metrics_render(m, p, &sample, &host, generation, 5000), 0);
+	return p;
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void the_page_is_the_golden_one(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct page *p = render(m, 1);
+
+	(void)state;
+	assert_golden(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	assert_golden(p, METRICS_OPENMETRICS, GOLDEN_DIR "metrics.openmetrics");
+	page_unref(p);
+	/* And again, from what was prepared. */
+	p = render(m, 1);
+	assert_golden(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	page_unref(p);
+	metrics_free(m);
+}
+
+static void add_family(struct page *p, const struct family *f)
+{
+	bool info = strstr(f->name, "_info") != NULL;
+
+	page_begin(p, f->name,
+		   f->type == METRIC_COUNTER ? "counter"
+		   : info		     ? "info"
+					     : "gauge",
+		   f->help);
+	text_addf(&p->text, "%s 1\n", f->name);
+	page_end(p);
+}
+
+/* Every name and help text there is: for review, and for the linter of Prometheus. */
+static void all_families_are_the_golden_ones(void **state)
+{
+	struct page *p = page_new();
+	const struct family *f;
+
+	(void)state;
+	for (size_t i = 0; (f = metrics_family(i)); i++)
+		add_family(p, f);
+	for (size_t i = 0; (f = dict_family(i)); i++)
+		add_family(p, f);
+	assert_golden(p, METRICS_PROMETHEUS, GOLDEN_DIR "families.prom");
+	page_unref(p);
+}
+
+static bool contains(const struct page *p, const char *what)
+{
+	size_t bytes;
+	AUTO_FREE char *s = body(p, METRICS_PROMETHEUS, &bytes);
+
+	return strstr(s, what) != NULL;
+}
+
+static void an_absent_reading_has_no_series(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct page *p = render(m, 1);
+
+	(void)state;
+	assert_true(contains(p, "roce_pcie_stalled_ratio{device=\"mlx5_0\""));
+	assert_false(contains(p, "roce_pcie_stalled_ratio{device=\"mlx5_1\""));
+	page_unref(p);
+	readings[5].state = READING_ABSENT;
+	p = render(m, 1);
+	assert_false(contains(p, "roce_pcie_stalled_ratio"));
+	readings[5].state = READING_OK;
+	page_unref(p);
+	metrics_free(m);
+}
+
+static void prepared_text_follows_layout_and_host(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct page *p = render(m, 1);
+
+	(void)state;
+	assert_true(contains(p, "roce_port_state{device=\"mlx5_1\",port=\"1\"} 1\n"));
+	page_unref(p);
+	vf_port.state = PORT_ACTIVE;
+	p = render(m, 2);
+	assert_true(contains(p, "roce_port_state{device=\"mlx5_1\",port=\"1\"} 4\n"));
+	page_unref(p);
+	vf_port.state = PORT_DOWN;
+	sample.layout = 2;
+	readings[0].labels = "x=\"y\"";
+	p = render(m, 2);
+	assert_true(contains(p, "device=\"mlx5_0\",port=\"1\",x=\"y\"} 7\n"));
+	page_unref(p);
+	readings[0].labels = "";
+	sample.layout = 1;
+	metrics_free(m);
+}
+
+static void values_follow_each_sample(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct page *p = render(m, 1);
+
+	(void)state;
+	page_unref(p);
+	readings[0].value = 8;
+	p = render(m, 1);
+	readings[0].value = 7;
+	assert_true(contains(p, "roce_ecn_ce_received_packets_total{device=\"mlx5_0\",port=\"1\"} "
+				"8\n"));
+	page_unref(p);
+	metrics_free(m);
+}
+
+static void an_empty_host_is_a_valid_page(void **state)
+{
+	static const struct sample no_sample;
+	static const struct host no_host;
+	struct metrics *m = metrics_new();
+	struct page *p = page_new();
+
+	(void)state;
+	assert_int_equal(metrics_render(m, p, &no_sample, &no_host, 0, 0), 0);
+	assert_int_equal(p->n_blocks, 0);
+	page_unref(p);
+	metrics_free(m);
+}
+
+static void own_families_are_documented(void **state)
+{
+	const struct family *f;
+	size_t n = 0;
+
+	(void)state;
+	for (; (f = metrics_family(n)); n++)
+		assert_true(f->help[0] && f->name[0]);
+	assert_true(n >= 12);
+}
+
+static void labels_are_escaped_and_valid(void **state)
+{
+	char out[32];
+
+	(void)state;
+	assert_true(label_escape(out, sizeof(out), "a\"b\\c\nd"));
+	assert_string_equal(out, "a\\\"b\\\\c\\nd");
+	assert_true(label_escape(out, sizeof(out), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"));
+	assert_string_equal(out, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+	/* Lone, cut, overlong, surrogate, too large. */
+	assert_true(label_escape(out, sizeof(out), "\xff \xc3 \xc0\xaf \xed\xa0\x80 \xf5"));
+	assert_string_equal(out, "? ? ?? ??? ?");
+	assert_true(label_escape(out, sizeof(out), "\xe2\x82"));
+	assert_string_equal(out, "??");
+	assert_false(label_escape(out, 4, "abcd"));
+	assert_string_equal(out, "abc");
+	assert_false(label_escape(out, 3, "a\""));
+	assert_string_equal(out, "a");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_page_is_the_golden_one),
+		cmocka_unit_test(all_families_are_the_golden_ones),
+		cmocka_unit_test(an_absent_reading_has_no_series),
+		cmocka_unit_test(prepared_text_follows_layout_and_host),
+		cmocka_unit_test(values_follow_each_sample),
+		cmocka_unit_test(an_empty_host_is_a_valid_page),
+		cmocka_unit_test(own_families_are_documented),
+		cmocka_unit_test(labels_are_escaped_and_valid),
+	};
+
+	return cmocka_run_group_tests(tests, make_sample, NULL);
+}

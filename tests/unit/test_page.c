@@ -1,0 +1,186 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "number.h"
+#include "page.h"
+
+/* The body as one string; the caller frees. */
+static char *body(const struct page *p, enum metrics_format format)
+{
+	size_t bytes, n = page_iov(p, format, NULL, &bytes), at = 0;
+	struct iovec *iov = calloc(n + 1, sizeof(*iov));
+	char *s = malloc(bytes + 1);
+
+	assert_true(n <= 2 * p->n_blocks + 1);
+	page_iov(p, format, iov, &bytes);
+	for (size_t i = 0; i < n; i++) {
+		if (iov[i].iov_len)
+			memcpy(s + at, iov[i].iov_base, iov[i].iov_len);
+		at += iov[i].iov_len;
+	}
+	assert_int_equal(at, bytes);
+	s[at] = '\0';
+	free(iov);
+	return s;
+}
+
+static void assert_body(const struct page *p, enum metrics_format format, const char *expected)
+{
+	AUTO_FREE char *s = body(p, format);
+
+	assert_string_equal(s, expected);
+}
+
+static void one_text_two_spellings(void **state)
+{
+	struct page *p = page_new();
+
+	(void)state;
+	page_begin(p, "roce_bytes_total", "counter", "Bytes.");
+	text_addf(&p->text, "roce_bytes_total{device=\"a\"} 1\n");
+	page_end(p);
+	page_begin(p, "roce_port_info", "info", "Who.");
+	text_addf(&p->text, "roce_port_info{device=\"a\"} 1\n");
+	page_end(p);
+	page_begin(p, "roce_port_state", "gauge", "How.");
+	text_addf(&p->text, "roce_port_state{device=\"a\"} 4\n");
+	page_end(p);
+	assert_body(p, METRICS_PROMETHEUS,
+		    "# HELP roce_bytes_total Bytes.\n# TYPE roce_bytes_total counter\n"
+		    "roce_bytes_total{device=\"a\"} 1\n"
+		    "# HELP roce_port_info Who.\n# TYPE roce_port_info gauge\n"
+		    "roce_port_info{device=\"a\"} 1\n"
+		    "# HELP roce_port_state How.\n# TYPE roce_port_state gauge\n"
+		    "roce_port_state{device=\"a\"} 4\n");
+	assert_body(p, METRICS_OPENMETRICS,
+		    "# HELP roce_bytes Bytes.\n# TYPE roce_bytes counter\n"
+		    "roce_bytes_total{device=\"a\"} 1\n"
+		    "# HELP roce_port Who.\n# TYPE roce_port info\n"
+		    "roce_port_info{device=\"a\"} 1\n"
+		    "# HELP roce_port_state How.\n# TYPE roce_port_state gauge\n"
+		    "roce_port_state{device=\"a\"} 4\n"
+		    "# EOF\n");
+	page_unref(p);
+}
+
+static void help_is_escaped(void **state)
+{
+	struct page *p = page_new();
+
+	(void)state;
+	page_begin(p, "g", "gauge", "a \"b\" \\ c\nd");
+	text_addf(&p->text, "g 1\n");
+	page_end(p);
+	assert_body(p, METRICS_PROMETHEUS, "# HELP g a \"b\" \\\\ c\\nd\n# TYPE g gauge\ng 1\n");
+	assert_body(p, METRICS_OPENMETRICS,
+		    "# HELP g a \\\"b\\\" \\\\ c\\nd\n# TYPE g gauge\ng 1\n# EOF\n");
+	page_unref(p);
+}
+
+static void a_family_without_samples_is_dropped(void **state)
+{
+	struct page *p = page_new();
+
+	(void)state;
+	assert_body(p, METRICS_PROMETHEUS, "");
+	page_begin(p, "empty", "gauge", "Nothing.");
+	page_end(p);
+	assert_int_equal(p->n_blocks, 0);
+	assert_int_equal(p->heads.len, 0);
+	page_begin(p, "g", "gauge", "Something.");
+	text_addf(&p->text, "g 1\n");
+	page_end(p);
+	page_begin(p, "empty", "gauge", "Nothing.");
+	page_end(p);
+	assert_body(p, METRICS_OPENMETRICS, "# HELP g Something.\n# TYPE g gauge\ng 1\n# EOF\n");
+	page_unref(p);
+}
+
+static void a_page_lives_as_long_as_its_references(void **state)
+{
+	struct page *p = page_new();
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "g%d", i);
+		assert_int_equal(page_begin(p, name, "gauge", "Many."), 0);
+		text_addf(&p->text, "%s %d\n", name, i);
+		page_end(p);
+	}
+	assert_ptr_equal(page_ref(p), p);
+	page_unref(p);
+	assert_int_equal(p->n_blocks, 1000);
+	text_addf(&p->gzip[0], "freed with the page");
+	page_unref(p);
+	page_unref(NULL);
+}
+
+static void text_that_cannot_grow_says_so(void **state)
+{
+	struct text t = {0};
+
+	(void)state;
+	text_add(&t, "abc", 3);
+	assert_null(text_reserve(&t, SIZE_MAX / 2));
+	assert_true(t.failed);
+	assert_int_equal(t.len, 3);
+	text_done(&t);
+}
+
+static void assert_number(size_t n, const char *buf, const char *expected)
+{
+	assert_int_equal(n, strlen(expected));
+	assert_memory_equal(buf, expected, n);
+}
+
+static void numbers_in_base_units(void **state)
+{
+	char b[NUMBER_MAX];
+
+	(void)state;
+	assert_number(number_u64(b, 0), b, "0");
+	assert_number(number_u64(b, 9), b, "9");
+	assert_number(number_u64(b, 10), b, "10");
+	assert_number(number_u64(b, 100), b, "100");
+	assert_number(number_u64(b, UINT64_MAX), b, "18446744073709551615");
+	assert_number(number_decimal(b, 1500, 3), b, "1.5");
+	assert_number(number_decimal(b, 1005, 3), b, "1.005");
+	assert_number(number_decimal(b, 2000, 3), b, "2");
+	assert_number(number_decimal(b, 7, 0), b, "7");
+	assert_number(number_reading(b, 1234567, UNIT_MICROSECONDS), b, "1.234567");
+	assert_number(number_reading(b, 1, UNIT_MICROSECONDS), b, "0.000001");
+	assert_number(number_reading(b, UINT64_MAX, UNIT_MICROSECONDS), b, "18446744073709.551615");
+	assert_number(number_reading(b, 25, UNIT_WORDS), b, "100");
+	assert_number(number_reading(b, 17, UNIT_BITS), b, "2");
+	assert_number(number_reading(b, 38, UNIT_PERCENT), b, "0.38");
+	assert_number(number_reading(b, 100, UNIT_PERCENT), b, "1");
+	assert_number(number_reading(b, (uint64_t)-5, UNIT_SIGNED), b, "-5");
+	assert_number(number_reading(b, 5, UNIT_SIGNED), b, "5");
+	assert_number(number_reading(b, (uint64_t)INT64_MIN, UNIT_SIGNED), b,
+		      "-9223372036854775808");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_text_two_spellings),
+		cmocka_unit_test(help_is_escaped),
+		cmocka_unit_test(a_family_without_samples_is_dropped),
+		cmocka_unit_test(a_page_lives_as_long_as_its_references),
+		cmocka_unit_test(text_that_cannot_grow_says_so),
+		cmocka_unit_test(numbers_in_base_units),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "widen.h"
+
+#define TOP (UINT64_C(1) << 32)
+
+/* A port of three counters: two of 32 bits, one of 64. */
+static struct widen port[3];
+
+static int fresh_port(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		port[i] = (struct widen){.wraps32 = i < 2, .monotonic = true};
+	return 0;
+}
+
+static bool sample(uint64_t a, uint64_t b, uint64_t c)
+{
+	port[0].raw = a;
+	port[1].raw = b;
+	port[2].raw = c;
+	port[0].ok = port[1].ok = port[2].ok = true;
+	return widen_port(port, 3);
+}
+
+static void counters_that_rise_are_left_alone(void **state)
+{
+	(void)state;
+	assert_false(sample(1, 2, 3));
+	assert_false(sample(1, 20, TOP * 5));
+	assert_int_equal(port[1].value, 20);
+	assert_int_equal(port[2].value, TOP * 5);
+}
+
+static void one_32_bit_counter_wraps(void **state)
+{
+	(void)state;
+	sample(TOP - 10, 5, 5);
+	assert_false(sample(20, 6, 6));
+	assert_int_equal(port[0].value, TOP + 20);
+	sample(TOP - 1, 7, 7);
+	assert_false(sample(0, 7, 7));
+	assert_int_equal(port[0].value, 2 * TOP);
+	assert_int_equal(port[1].value, 7);
+}
+
+static void two_falls_are_a_reset(void **state)
+{
+	(void)state;
+	sample(TOP - 10, TOP - 10, 5);
+	assert_true(sample(20, 20, 6));
+	assert_int_equal(port[0].value, 20);
+	assert_int_equal(port[1].value, 20);
+}
+
+static void a_fall_of_a_64_bit_counter_is_a_reset(void **state)
+{
+	(void)state;
+	sample(1, 1, TOP - 10);
+	assert_true(sample(1, 1, 20));
+	assert_int_equal(port[2].value, 20);
+}
+
+static void a_fall_from_the_lower_half_is_a_reset(void **state)
+{
+	(void)state;
+	sample(TOP / 2 - 1, 1, 1);
+	assert_true(sample(0, 1, 1));
+}
+
+static void a_wrap_of_half_the_range_is_a_reset(void **state)
+{
+	(void)state;
+	sample(TOP / 2, 1, 1);
+	assert_true(sample(0, 1, 1)); /* a step of 2^31 */
+	sample(TOP / 2 + 1, 1, 1);
+	assert_false(sample(0, 1, 1)); /* one less */
+}
+
+static void a_reset_drops_the_bases_of_the_whole_port(void **state)
+{
+	(void)state;
+	sample(TOP - 1, 1, 100);
+	sample(0, 1, 100);
+	assert_int_equal(port[0].value, TOP);
+	assert_true(sample(3, 1, 50));
+	assert_int_equal(port[0].value, 3);
+}
+
+static void a_value_above_32_bits_never_wraps(void **state)
+{
+	(void)state;
+	sample(TOP + 5, 1, 1);
+	assert_true(sample(1, 1, 1));
+}
+
+static void an_absent_reading_neither_falls_nor_forgets(void **state)
+{
+	(void)state;
+	sample(TOP - 5, 1, 1);
+	port[0].ok = false;
+	port[0].raw = 0;
+	assert_false(widen_port(port, 3));
+	assert_false(sample(5, 1, 1));
+	assert_int_equal(port[0].value, TOP + 5);
+}
+
+static void a_gauge_may_fall(void **state)
+{
+	(void)state;
+	port[2].monotonic = false;
+	sample(1, 1, 9);
+	assert_false(sample(1, 1, 2));
+	assert_int_equal(port[2].value, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(counters_that_rise_are_left_alone, fresh_port),
+		cmocka_unit_test_setup(one_32_bit_counter_wraps, fresh_port),
+		cmocka_unit_test_setup(two_falls_are_a_reset, fresh_port),
+		cmocka_unit_test_setup(a_fall_of_a_64_bit_counter_is_a_reset, fresh_port),
+		cmocka_unit_test_setup(a_fall_from_the_lower_half_is_a_reset, fresh_port),
+		cmocka_unit_test_setup(a_wrap_of_half_the_range_is_a_reset, fresh_port),
+		cmocka_unit_test_setup(a_reset_drops_the_bases_of_the_whole_port, fresh_port),
+		cmocka_unit_test_setup(a_value_above_32_bits_never_wraps, fresh_port),
+		cmocka_unit_test_setup(an_absent_reading_neither_falls_nor_forgets, fresh_port),
+		cmocka_unit_test_setup(a_gauge_may_fall, fresh_port),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
