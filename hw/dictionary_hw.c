@@ -261,6 +261,8 @@ static const struct row rxe[] = {
 	ROW("rdma_sends", REQUESTS_SENT, OP("send")),
 	ROW("rcvd_pkts", PACKETS, RX),
 	ROW("sent_pkts", PACKETS, TX),
+	ROW("rcvd_bytes", BYTES, RX), /* newer than 6.12; before that only the netdev counts */
+	ROW("sent_bytes", BYTES, TX),
 	ROW("link_downed", PHY_LINK_DOWN, ""),
 };
 

@@ -93,7 +93,9 @@ before=$(metric rocelet_event_overruns_total 'source="rtnetlink"')
 for ((i = 0; i < 3000; i++)); do echo "link set dev $VF alias flood$i"; done >/tmp/flood
 echo "link set dev $VF down" >>/tmp/flood
 echo "link set dev $VF name last0" >>/tmp/flood
+kill -STOP "$ROCELET_PID"
 ip -batch /tmp/flood
+kill -CONT "$ROCELET_PID"
 wait_until "holds_in_devices '\"last0\" in netdevs'"
 check "the receive buffer was overrun" "(( \$(metric rocelet_event_overruns_total 'source=\"rtnetlink\"') > before ))"
 check "the inventory is right after lost events" "holds_in_devices 'sorted(n[\"name\"] for n in functions[\"$VF_ID\"][\"netdevs\"]) == [\"last0\"]'"
