@@ -41,9 +41,11 @@ int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *, void *arg, str
  * 0 = plain ack). */
 typedef void nlsock_batch_fn(size_t index, const struct nlmsghdr *h, int error, void *arg);
 
-/* Sends n ready-made requests (not dumps) of `len` bytes together in one datagram and walks their
- * answers. The sequence numbers in buf are rewritten. Requests that got no answer are reported with
- * -ETIMEDOUT. */
+/* Sends n ready-made requests (not dumps, each aligned to 4 bytes) of `len` bytes together in one
+ * datagram and walks their answers: each request gets one, its first. The sequence numbers in buf
+ * are rewritten. Answers that do not fit the receive buffer are asked for again. Requests without
+ * an answer are reported with the reason, -ETIMEDOUT as a rule, which is also returned. -EINVAL:
+ * buf does not hold n requests, nothing was sent. */
 int nlsock_batch(struct nlsock *, void *buf, size_t len, size_t n, nlsock_batch_fn *, void *arg);
 
 /* Pure: walks the messages of one received datagram, skipping nothing and never reading past n
