@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "cleanup.h"
 #include "nlsock_io.h"
 
 struct batch {
@@ -123,18 +122,19 @@ static int run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size
 
 int nlsock_batch(struct nlsock *s, void *buf, size_t len, size_t n, nlsock_batch_fn *fn, void *arg)
 {
-	AUTO_FREE uint8_t *answered = calloc(n ? n : 1, 1);
+	uint8_t *answered = calloc(n ? n : 1, 1);
 	struct batch b = {.n = n, .n_left = n, .answered = answered, .fn = fn, .arg = arg};
 	int r;
 
 	if (!answered)
 		return -ENOMEM;
 	r = number_requests(s, buf, len, n, &b.first_seq);
-	if (r < 0)
-		return r;
-	r = run_batch(s, &b, buf, len);
-	for (size_t i = 0; i < n && r < 0; i++)
-		if (!answered[i])
-			fn(i, NULL, r, arg);
+	if (r == 0) {
+		r = run_batch(s, &b, buf, len);
+		for (size_t i = 0; i < n && r < 0; i++)
+			if (!answered[i])
+				fn(i, NULL, r, arg);
+	}
+	free(answered);
 	return r;
 }
