@@ -248,7 +248,7 @@ static void number_vfs(struct walk *w)
 		qsort(w->links, w->n_links, sizeof(*w->links), cmp_link);
 	for (size_t i = 0; i < w->h->n_functions && w->n_links; i++) {
 		struct function *f = &w->h->functions[i];
-		struct vf_link key, *link;
+		struct vf_link key = {0}, *link;
 
 		memcpy(key.id, f->id, sizeof(key.id));
 		link = bsearch(&key, w->links, w->n_links, sizeof(key), cmp_link);

@@ -9,7 +9,7 @@
  * negative return of fn ends the walk and is returned; -ENOENT: there is no such directory, nothing
  * has a name. */
 typedef int netns_fn(int fd, const char *name, void *arg);
-int netns_list(const struct hw *, netns_fn *, void *arg);
+int netns_list(const struct hw *, netns_fn *fn, void *arg);
 
 /* The namespace of that name; the caller closes it. */
 int netns_open(const struct hw *, const char *name);

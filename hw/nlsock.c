@@ -1,11 +1,10 @@
-/* nlsock.c - ask the kernel one thing (or many) over netlink and walk the answer.
+/* nlsock.c - ask the kernel one thing over netlink and walk the answer.
  *
  * Happy path: number the request, send, receive datagrams, hand over the messages that carry our
  * number, stop at the ack (NLMSG_ERROR with 0), or at NLMSG_DONE for a dump.
  * Can fail by: the kernel says no (negative errno and its extack sentence); no datagram for two
- * seconds (-ETIMEDOUT); the receive buffer overflowed and answers are lost (-ENOBUFS; a batch asks
- * again for what is missing); a dump ran while the kernel's tables changed (-EAGAIN); framing that
- * lies (-EBADMSG).
+ * seconds (-ETIMEDOUT); the receive buffer overflowed and answers are lost (-ENOBUFS); a dump
+ * ran while the kernel's tables changed (-EAGAIN); framing that lies (-EBADMSG).
  * A call that was given up leaves answers in the socket; they carry an old number and are dropped
  * by the next call.
  *
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "nlsock_io.h"
 
 #define FIRST_BUF  32768       /* what the kernel fills in one dump datagram at most, usually */
 #define LARGEST	   (16u << 20) /* no honest datagram is larger */
@@ -106,7 +106,7 @@ static bool is_dump(const struct nlmsghdr *h)
 }
 
 /* The errno that NLMSG_ERROR and NLMSG_DONE begin with; a message too short for it is a lie. */
-static int end_code(const struct nlmsghdr *h)
+int nlsock_end_code(const struct nlmsghdr *h)
 {
 	int code = 0;
 
@@ -147,7 +147,7 @@ static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
 
 /* --- bytes in and out ---------------------------------------------------------------------- */
 
-static int send_all(const struct nlsock *s, const void *buf, size_t n)
+int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 	ssize_t r;
@@ -189,7 +189,7 @@ static int make_room(struct nlsock *s, size_t n)
 
 /* One datagram of the kernel's. Returns its size; -ETIMEDOUT (or, with MSG_DONTWAIT, when nothing
  * waits), -ENOBUFS when some were lost. */
-static ssize_t next_datagram(struct nlsock *s, int flags)
+ssize_t nlsock_receive(struct nlsock *s, int flags)
 {
 	for (int i = 0; i < MAX_STRAYS; i++) {
 		struct sockaddr_nl from = {0};
@@ -230,7 +230,7 @@ static int on_answer(const struct nlmsghdr *h, void *arg)
 		return 0;
 	c->interrupted |= !!(h->nlmsg_flags & NLM_F_DUMP_INTR);
 	if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE) {
-		int code = end_code(h);
+		int code = nlsock_end_code(h);
 
 		c->done = true;
 		if (code < 0 && c->result == 0)
@@ -252,11 +252,11 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 
 	h->nlmsg_seq = c.seq;
 	h->nlmsg_flags |= NLM_F_REQUEST | (is_dump(h) ? 0 : NLM_F_ACK);
-	r = send_all(s, h, h->nlmsg_len);
+	r = nlsock_send(s, h, h->nlmsg_len);
 	if (r < 0)
 		return err_set(e, r, "netlink: sending: %s", strerror(-r));
 	while (!c.done) {
-		n = next_datagram(s, 0);
+		n = nlsock_receive(s, 0);
 		if (n < 0)
 			return err_set(e, (int)n, "netlink: no answer: %s", strerror((int)-n));
 		r = nlsock_walk(s->buf, (size_t)n, on_answer, &c);
@@ -266,116 +266,4 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 	if (c.interrupted && c.result == 0)
 		return err_set(e, -EAGAIN, "netlink: tables changed while they were read");
 	return c.result;
-}
-
-/* --- many requests in one datagram ------------------------------------------------------------ */
-
-struct batch {
-	uint32_t first_seq;
-	size_t n, n_left;
-	uint8_t *answered;
-	nlsock_batch_fn *fn;
-	void *arg;
-};
-
-static int on_batch_answer(const struct nlmsghdr *h, void *arg)
-{
-	struct batch *b = arg;
-	size_t i = h->nlmsg_seq - b->first_seq;
-	bool end = h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE;
-
-	/* The ack after a message that was asked for says nothing new. */
-	if (h->nlmsg_seq < b->first_seq || i >= b->n || b->answered[i] ||
-	    (!end && h->nlmsg_type < NLMSG_MIN_TYPE))
-		return 0;
-	b->answered[i] = 1;
-	b->n_left--;
-	b->fn(i, end ? NULL : h, end ? end_code(h) : 0, b->arg);
-	return 0;
-}
-
-/* Reads answers until all are there, none comes any more, or some were lost (-ENOBUFS). */
-static int collect(struct nlsock *s, struct batch *b)
-{
-	bool lost = false;
-
-	while (b->n_left) {
-		ssize_t n = next_datagram(s, lost ? MSG_DONTWAIT : 0);
-
-		if (n == -ENOBUFS) /* what did fit is still queued behind this error */
-			lost = true;
-		else if (n < 0)
-			return lost ? -ENOBUFS : (int)n;
-		else
-			nlsock_walk(s->buf, (size_t)n, on_batch_answer, b);
-	}
-	return 0;
-}
-
-/* Numbers the requests; -EINVAL when buf does not hold exactly n of them. */
-static int number_requests(struct nlsock *s, uint8_t *buf, size_t len, size_t n,
-			   uint32_t *ret_first)
-{
-	/* Numbers of one batch must not wrap past 0, or a compare of them lies. */
-	if (s->seq > UINT32_MAX - n - 1)
-		s->seq = 0;
-	*ret_first = s->seq + 1;
-	for (size_t i = 0; i < n; i++) {
-		struct nlmsghdr *h = (struct nlmsghdr *)buf;
-		size_t step;
-
-		if (len < sizeof(*h) || h->nlmsg_len < sizeof(*h) || h->nlmsg_len > len)
-			return -EINVAL;
-		h->nlmsg_seq = ++s->seq;
-		step = NLMSG_ALIGN((size_t)h->nlmsg_len);
-		if (step > len)
-			step = len;
-		buf += step;
-		len -= step;
-	}
-	return len ? -EINVAL : 0;
-}
-
-/* Offset of the first request without an answer. The kernel works in order, so that after an
- * overflow the missing ones are the tail. */
-static size_t first_unanswered(const struct batch *b, const uint8_t *buf)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < b->n && b->answered[i]; i++)
-		at += NLMSG_ALIGN((size_t)((const struct nlmsghdr *)(buf + at))->nlmsg_len);
-	return at;
-}
-
-static int run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
-{
-	size_t left_before, at;
-	int r;
-
-	do {
-		left_before = b->n_left;
-		at = first_unanswered(b, buf);
-		r = send_all(s, buf + at, len - at);
-		if (r == 0)
-			r = collect(s, b);
-	} while (r == -ENOBUFS && b->n_left < left_before);
-	return r;
-}
-
-int nlsock_batch(struct nlsock *s, void *buf, size_t len, size_t n, nlsock_batch_fn *fn, void *arg)
-{
-	AUTO_FREE uint8_t *answered = calloc(n ? n : 1, 1);
-	struct batch b = {.n = n, .n_left = n, .answered = answered, .fn = fn, .arg = arg};
-	int r;
-
-	if (!answered)
-		return -ENOMEM;
-	r = number_requests(s, buf, len, n, &b.first_seq);
-	if (r < 0)
-		return r;
-	r = n ? run_batch(s, &b, buf, len) : 0;
-	for (size_t i = 0; i < n && r < 0; i++)
-		if (!answered[i])
-			fn(i, NULL, r, arg);
-	return r;
 }

@@ -35,18 +35,20 @@ typedef int nlsock_fn(const struct nlmsghdr *, void *arg);
  * NLM_F_REQUEST, the sequence number and, unless it is a dump, NLM_F_ACK. `req` stays the caller's.
  * Kernel's extack text goes into err. -EAGAIN: a dump was interrupted (NLM_F_DUMP_INTR), ask again.
  * -ETIMEDOUT: no answer. */
-int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *, void *arg, struct err *);
+int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
 
 /* The answer to request `index` of a batch: a message, or h == NULL and its error (negative errno,
  * 0 = plain ack). */
 typedef void nlsock_batch_fn(size_t index, const struct nlmsghdr *h, int error, void *arg);
 
-/* Sends n ready-made requests (not dumps) of `len` bytes together in one datagram and walks their
- * answers. The sequence numbers in buf are rewritten. Requests that got no answer are reported with
- * -ETIMEDOUT. */
-int nlsock_batch(struct nlsock *, void *buf, size_t len, size_t n, nlsock_batch_fn *, void *arg);
+/* Sends n ready-made requests (not dumps, each aligned to 4 bytes) of `len` bytes together in one
+ * datagram and walks their answers: each request gets one, its first. The sequence numbers in buf
+ * are rewritten. Answers that do not fit the receive buffer are asked for again. Requests without
+ * an answer are reported with the reason, -ETIMEDOUT as a rule, which is also returned. -EINVAL:
+ * buf does not hold n requests, nothing was sent. */
+int nlsock_batch(struct nlsock *, void *buf, size_t len, size_t n, nlsock_batch_fn *fn, void *arg);
 
 /* Pure: walks the messages of one received datagram, skipping nothing and never reading past n
  * bytes. Returns the number of messages, or -EBADMSG when the framing lies (the good ones before it
  * were delivered). */
-int nlsock_walk(const void *buf, size_t n, nlsock_fn *, void *arg);
+int nlsock_walk(const void *buf, size_t n, nlsock_fn *fn, void *arg);

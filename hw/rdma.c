@@ -193,6 +193,8 @@ static int read_sysfs(const struct hw *hw, struct host *h, struct err *e)
 		return err_set(e, r, "sysfs: listing class/infiniband: %s", strerror(-r));
 	fill_from_sysfs(hw, h);
 	fill_gids_from_sysfs(hw, h);
+	for (size_t i = 0; i < h->n_rdma; i++)
+		rdma_sysfs_netdevs(hw, &h->rdma[i]);
 	return 0;
 }
 

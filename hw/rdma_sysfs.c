@@ -235,22 +235,7 @@ static int cmp_gid(const void *a, const void *b)
 	return (ga->index > gb->index) - (ga->index < gb->index);
 }
 
-/* Every GID of a RoCE port belongs to its netdev or to one stacked on it; the first is the port's
- * own link-local address. */
-static void netdev_from_gids(const struct hw *hw, struct rdma_port *p)
-{
-	int ifindex;
-
-	if (p->netdev_ifindex || p->n_gids == 0 || !p->gids[0].netdev[0] ||
-	    sysfs_int(hw->sys_fd, &ifindex, "class/net/%s/ifindex", p->gids[0].netdev) < 0 ||
-	    ifindex <= 0)
-		return;
-	p->netdev_nsid = NSID_HOST;
-	p->netdev_ifindex = ifindex;
-	memcpy(p->netdev, p->gids[0].netdev, IFNAMSIZ);
-}
-
-static void read_gids(const struct hw *hw, int port_dir, struct rdma_port *p)
+static void read_gids(int port_dir, struct rdma_port *p)
 {
 	struct gid_walk w = {port_dir, p};
 	int n = sysfs_list(port_dir, "gids", on_gid, &w);
@@ -259,7 +244,6 @@ static void read_gids(const struct hw *hw, int port_dir, struct rdma_port *p)
 		p->gid_table_len = (unsigned)n;
 	if (p->n_gids)
 		qsort(p->gids, p->n_gids, sizeof(*p->gids), cmp_gid);
-	netdev_from_gids(hw, p);
 }
 
 void rdma_sysfs_gids(const struct hw *hw, struct rdma_dev *d)
@@ -272,6 +256,25 @@ void rdma_sysfs_gids(const struct hw *hw, struct rdma_dev *d)
 						       d->name, p->num);
 
 		if (dir >= 0)
-			read_gids(hw, dir, p);
+			read_gids(dir, p);
+	}
+}
+
+/* Every GID of a RoCE port belongs to its netdev or to one stacked on it; the first is the port's
+ * own link-local address. */
+void rdma_sysfs_netdevs(const struct hw *hw, struct rdma_dev *d)
+{
+	for (unsigned i = 0; i < d->n_ports; i++) {
+		struct rdma_port *p = &d->ports[i];
+		int ifindex;
+
+		if (p->n_gids == 0 || !p->gids[0].netdev[0] ||
+		    sysfs_int(hw->sys_fd, &ifindex, "class/net/%s/ifindex", p->gids[0].netdev) <
+			    0 ||
+		    ifindex <= 0)
+			continue;
+		p->netdev_nsid = NSID_HOST;
+		p->netdev_ifindex = ifindex;
+		memcpy(p->netdev, p->gids[0].netdev, IFNAMSIZ);
 	}
 }

@@ -9,8 +9,11 @@ int rdma_sysfs_list(const struct hw *, struct host *);
 /* Fills in what is unknown of the device, its function, driver and ports; what is known is neither
  * read nor changed. */
 void rdma_sysfs_fill(const struct hw *, struct rdma_dev *);
-/* Reads the GID tables of the ports whose table is unknown, and their netdevs where unknown. */
+/* Reads the GID tables of the ports whose table is unknown. */
 void rdma_sysfs_gids(const struct hw *, struct rdma_dev *);
+/* Takes the ports' netdevs from their GIDs. Only where netlink cannot be asked: sysfs names a
+ * netdev without saying in which namespace that is its name. */
+void rdma_sysfs_netdevs(const struct hw *, struct rdma_dev *);
 
 /* Pure: the RDMA id of the PCI or auxiliary driver: "mlx5_core" and "mlx5_core.sf" are "mlx5". */
 const char *rdma_driver_of(const char *driver);

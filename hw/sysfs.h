@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) int sysfs_open_dir(int dir, const char *fm
 /* Calls fn for every entry but those that begin with a dot, in no order. A negative return of fn
  * ends the walk and is returned; otherwise the number of entries. */
 typedef int sysfs_entry_fn(int dir, const char *name, void *arg);
-int sysfs_list(int dir, const char *path, sysfs_entry_fn *, void *arg);
+int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg);
 
 /* --- pure --------------------------------------------------------------------------------------
  */

@@ -6,8 +6,7 @@
 #include "verbs.h"
 
 #include <infiniband/verbs.h>
-
-#include "cleanup.h"
+#include <stdlib.h>
 
 static unsigned mtu_bytes(enum ibv_mtu mtu)
 {
@@ -84,7 +83,7 @@ static int take_gids(struct rdma_port *p, const struct ibv_gid_entry *entries, s
 /* The whole device's table in one call; it holds valid entries only. */
 static int query_gids(struct ibv_context *ctx, struct rdma_dev *d)
 {
-	AUTO_FREE struct ibv_gid_entry *entries = NULL;
+	struct ibv_gid_entry *entries;
 	size_t room = 0;
 	ssize_t n;
 	int r = 0;
@@ -99,6 +98,7 @@ static int query_gids(struct ibv_context *ctx, struct rdma_dev *d)
 	n = ibv_query_gid_table(ctx, entries, room, 0);
 	for (unsigned i = 0; i < d->n_ports && n > 0 && r == 0; i++)
 		r = take_gids(&d->ports[i], entries, (size_t)n);
+	free(entries);
 	return n < 0 ? (int)n : r;
 }
 

@@ -95,7 +95,8 @@ static bool can_be_lent(const struct host *h, const struct rdma_dev *d)
 /* The same for RDMA devices, whose ports move over: the old host is freed without them. */
 static void keep_lent_rdma(struct host *h, struct host *before)
 {
-	struct rdma_dev **kept = calloc(before->n_rdma ? before->n_rdma : 1, sizeof(*kept));
+	struct rdma_dev **kept = calloc(before->n_rdma ? before->n_rdma : 1,
+					sizeof(struct rdma_dev *));
 	size_t n_kept = 0;
 	struct id_set seen = {0};
 

@@ -1,0 +1,43 @@
+/* RDMA netlink answers and events. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nldev.h"
+#include "nlsock.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static int on_message(const struct nlmsghdr *h, void *arg)
+{
+	enum rdma_netns_mode mode;
+	struct nldev_chardev chardev;
+	struct nldev_event event;
+	struct nldev_port port;
+	struct nldev_dev dev;
+	bool monitor;
+
+	(void)arg;
+	if (nldev_decode_dev(h, &dev) == 0 && (!dev.name[0] || strchr(dev.name, '/')))
+		abort();
+	if (nldev_decode_port(h, &port) == 0 && port.netdev_ifindex < 0)
+		abort();
+	if (nldev_decode_chardev(h, &chardev) == 0 && strchr(chardev.name, '/'))
+		abort();
+	if (nldev_decode_event(h, &event) == 0 && event.type > NLDEV_EVENT_OTHER)
+		abort();
+	nldev_decode_sys(h, &mode, &monitor);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	void *copy = malloc(n ? n : 1);
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, n);
+	nlsock_walk(copy, n, on_message, NULL);
+	free(copy);
+	return 0;
+}

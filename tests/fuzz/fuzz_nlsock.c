@@ -1,0 +1,38 @@
+/* A datagram's framing, as any local process could have sent it: no message may reach past its end.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nlsock.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+struct range {
+	const uint8_t *start, *end;
+};
+
+static int on_message(const struct nlmsghdr *h, void *arg)
+{
+	const struct range *r = arg;
+	const uint8_t *p = (const uint8_t *)h;
+
+	if (p < r->start || p > r->end || h->nlmsg_len > (size_t)(r->end - p))
+		abort();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	/* Exactly as large as the input, so that a read past its end is seen. */
+	uint8_t *copy = malloc(n ? n : 1);
+	struct range r;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, n);
+	r = (struct range){copy, copy + n};
+	nlsock_walk(copy, n, on_message, &r);
+	free(copy);
+	return 0;
+}

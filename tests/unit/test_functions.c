@@ -1,0 +1,287 @@
+/* Which functions carry network or RDMA devices, on trees with and without bus/. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "functions.h"
+#include "sysfs_tree.h"
+#include "tmptree.h"
+
+struct fixture {
+	char *dir;
+	struct hw hw;
+	struct host host;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->dir = tmptree_new();
+	f->hw = sysfs_tree_open(f->dir);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	host_done(&f->host);
+	hw_close(&f->hw);
+	tmptree_free(f->dir);
+	free(f);
+	return 0;
+}
+
+static void read_all(struct fixture *f)
+{
+	struct err e = {0};
+
+	host_done(&f->host);
+	assert_int_equal(functions_read(&f->hw, &f->host, &e), 0);
+	host_sort(&f->host);
+}
+
+/* A PCI device as the kernel shows it: below devices/, linked from the bus. */
+static void add_pci(struct fixture *f, const char *id, const char *class)
+{
+	char path[256], target[256];
+
+	snprintf(path, sizeof(path), "devices/pci0000:00/%s/class", id);
+	tmptree_write(f->dir, path, "%s\n", class);
+	snprintf(path, sizeof(path), "bus/pci/devices/%s", id);
+	snprintf(target, sizeof(target), "../../../devices/pci0000:00/%s", id);
+	sysfs_tree_link(f->dir, path, target);
+}
+
+static void put(struct fixture *f, const char *id, const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "devices/pci0000:00/%s/%s", id, file);
+	tmptree_write(f->dir, path, "%s\n", text);
+}
+
+static void link_to(struct fixture *f, const char *id, const char *name, const char *target)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "devices/pci0000:00/%s/%s", id, name);
+	sysfs_tree_link(f->dir, path, target);
+}
+
+static void test_network_functions_are_found_by_class(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:00:1f.0", "0x060100"); /* a bridge */
+	add_pci(f, "0000:18:00.0", "0x020000");
+	add_pci(f, "10000:19:00.0", "0x020700"); /* InfiniBand, behind VMD */
+	add_pci(f, "0000:1a:00.0", "0x0c0600");
+	add_pci(f, "0000:1b:00.0", "0x0c0300"); /* USB */
+	put(f, "0000:18:00.0", "vendor", "0x15b3");
+	put(f, "0000:18:00.0", "device", "0x1021");
+	put(f, "0000:18:00.0", "numa_node", "1");
+	put(f, "10000:19:00.0", "numa_node", "-1");
+	link_to(f, "0000:18:00.0", "driver", "../../../bus/pci/drivers/mlx5_core");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 3);
+	assert_string_equal(f->host.functions[0].id, "0000:18:00.0");
+	assert_int_equal(f->host.functions[0].kind, FN_PF);
+	assert_int_equal(f->host.functions[0].vendor, 0x15b3);
+	assert_int_equal(f->host.functions[0].device, 0x1021);
+	assert_int_equal(f->host.functions[0].class, 0x020000);
+	assert_int_equal(f->host.functions[0].numa, 1);
+	assert_int_equal(f->host.functions[0].vf, -1);
+	assert_string_equal(f->host.functions[0].driver, "mlx5_core");
+	assert_string_equal(f->host.functions[0].parent, "");
+	assert_false(f->host.functions[0].sriov);
+	assert_string_equal(f->host.functions[1].id, "0000:1a:00.0");
+	assert_string_equal(f->host.functions[2].id, "10000:19:00.0");
+	assert_int_equal(f->host.functions[2].numa, -1);
+	assert_string_equal(f->host.functions[2].driver, "");
+}
+
+static void test_other_classes_are_found_by_what_they_carry(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0xff0000");
+	add_pci(f, "0000:19:00.0", "0x120000");
+	put(f, "0000:18:00.0", "net/eth0/ifindex", "2");
+	put(f, "0000:19:00.0", "infiniband/efa_0/fw_ver", "1");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 2);
+}
+
+static void test_virtual_functions_know_their_pf_and_number(void **state)
+{
+	struct fixture *f = *state;
+	const struct function *vf;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	add_pci(f, "0000:18:00.2", "0x020000");
+	add_pci(f, "0000:18:01.1", "0x020000");
+	put(f, "0000:18:00.0", "sriov_totalvfs", "16");
+	put(f, "0000:18:00.0", "sriov_numvfs", "2");
+	link_to(f, "0000:18:00.0", "virtfn0", "../0000:18:00.2");
+	link_to(f, "0000:18:00.0", "virtfn11", "../0000:18:01.1");
+	link_to(f, "0000:18:00.0", "virtfnX", "../0000:18:00.2");
+	link_to(f, "0000:18:00.2", "physfn", "../0000:18:00.0");
+	link_to(f, "0000:18:01.1", "physfn", "../0000:18:00.0");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 3);
+	assert_true(f->host.functions[0].sriov);
+	assert_int_equal(f->host.functions[0].vfs, 2);
+	assert_int_equal(f->host.functions[0].vfs_total, 16);
+	vf = host_function(&f->host, "0000:18:01.1");
+	assert_int_equal(vf->kind, FN_VF);
+	assert_int_equal(vf->vf, 11);
+	assert_string_equal(vf->parent, "0000:18:00.0");
+	assert_int_equal(host_function(&f->host, "0000:18:00.2")->vf, 0);
+}
+
+static void test_bad_files_leave_values_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	put(f, "0000:18:00.0", "vendor", "");
+	put(f, "0000:18:00.0", "device", "mlx");
+	put(f, "0000:18:00.0", "numa_node", "99999999999999999999");
+	put(f, "0000:18:00.0", "sriov_totalvfs", "-5");
+	put(f, "0000:18:00.0", "driver/file", "a directory, not a link");
+	sysfs_tree_link(f->dir, "bus/pci/devices/0000:19:00.0", "../../../gone");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 1);
+	assert_int_equal(f->host.functions[0].vendor, 0);
+	assert_int_equal(f->host.functions[0].numa, -1);
+	assert_false(f->host.functions[0].sriov);
+	assert_string_equal(f->host.functions[0].driver, "");
+}
+
+static void add_aux(struct fixture *f, const char *name, const char *file)
+{
+	char path[256], target[256];
+
+	snprintf(path, sizeof(path), "devices/pci0000:00/0000:18:00.0/%s/%s", name, file);
+	tmptree_write(f->dir, path, "88\n");
+	snprintf(path, sizeof(path), "bus/auxiliary/devices/%s", name);
+	snprintf(target, sizeof(target), "../../../devices/pci0000:00/0000:18:00.0/%s", name);
+	sysfs_tree_link(f->dir, path, target);
+}
+
+static void test_sub_functions(void **state)
+{
+	struct fixture *f = *state;
+	const struct function *sf;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	add_aux(f, "mlx5_core.sf.4", "sfnum");
+	add_aux(f, "mlx5_core.eth.0", "uevent"); /* the PF's own parts are no functions */
+	add_aux(f, "mlx5_core.sf.5", "net/eth5/ifindex");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 3);
+	sf = host_function(&f->host, "mlx5_core.sf.4");
+	assert_int_equal(sf->kind, FN_SF);
+	assert_int_equal(sf->sfnum, 88);
+	assert_int_equal(sf->vf, -1);
+	assert_string_equal(sf->parent, "0000:18:00.0");
+	assert_int_equal(host_function(&f->host, "mlx5_core.sf.5")->sfnum, -1);
+}
+
+static void test_a_tree_without_bus(void **state)
+{
+	struct fixture *f = *state;
+	unsigned vfs = 0;
+
+	sysfs_tree_generate(f->dir, 2, 6);
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 8);
+	for (size_t i = 0; i < f->host.n_functions; i++) {
+		const struct function *fn = &f->host.functions[i];
+
+		assert_int_equal(fn->vendor, 0x15b3);
+		if (fn->kind == FN_VF) {
+			vfs++;
+			assert_in_range(fn->vf, 0, 2);
+			assert_int_equal(host_function(&f->host, fn->parent)->vfs, 3);
+		}
+	}
+	assert_int_equal(vfs, 6);
+	assert_int_equal(host_function(&f->host, "0000:18:00.3")->vf, 2);
+}
+
+static void test_sub_functions_without_bus(void **state)
+{
+	struct fixture *f = *state;
+
+	add_aux(f, "mlx5_core.sf.4", "sfnum");
+	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4/ifindex",
+		      "4\n");
+	sysfs_tree_link(f->dir, "devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4/device",
+			"../../../mlx5_core.sf.4");
+	sysfs_tree_link(f->dir, "class/net/en4",
+			"../../devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 1);
+	assert_int_equal(f->host.functions[0].kind, FN_SF);
+	assert_string_equal(f->host.functions[0].parent, "0000:18:00.0");
+	assert_int_equal(f->host.functions[0].sfnum, 88);
+}
+
+static void test_nothing_to_list_is_an_error(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	assert_int_equal(functions_read(&f->hw, &f->host, &e), -ENOENT);
+	assert_int_equal(e.code, -ENOENT);
+	assert_int_equal(f->host.n_functions, 0);
+}
+
+static void test_functions_from_paths(void **state)
+{
+	char id[DEV_ID_SIZE] = "before";
+	(void)state;
+
+	assert_true(function_id_from_path("../../devices/pci0000:00/0000:18:00.1/net/eth0", id));
+	assert_string_equal(id, "0000:18:00.1");
+	assert_true(function_id_from_path(
+		"../../devices/pci0000:00/0000:00:01.0/0000:18:00.1/mlx5_core.sf.4/net/eth0", id));
+	assert_string_equal(id, "mlx5_core.sf.4");
+	assert_true(function_id_from_path("../../devices/pci0000:00/0000:00:03.0/virtio0/net/eth0",
+					  id));
+	assert_string_equal(id, "0000:00:03.0");
+	assert_true(function_id_from_path("0000:18:00.1", id));
+	assert_false(function_id_from_path("../../devices/virtual/net/lo", id));
+	assert_false(function_id_from_path("", id));
+	assert_false(function_id_from_path("////", id));
+	assert_string_equal(id, "0000:18:00.1");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_network_functions_are_found_by_class),
+		T(test_other_classes_are_found_by_what_they_carry),
+		T(test_virtual_functions_know_their_pf_and_number),
+		T(test_bad_files_leave_values_unknown),
+		T(test_sub_functions),
+		T(test_a_tree_without_bus),
+		T(test_sub_functions_without_bus),
+		T(test_nothing_to_list_is_an_error),
+		cmocka_unit_test(test_functions_from_paths),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

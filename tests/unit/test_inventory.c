@@ -1,0 +1,457 @@
+/* Scans become the picture: what is not seen is gone, but for what a bound function has lent away.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <malloc.h>
+
+#include "array.h"
+#include "inventory.h"
+
+#define PF "0000:18:00.0"
+#define VF "0000:18:00.1"
+
+static int setup(void **state)
+{
+	*state = calloc(1, sizeof(struct inventory));
+	assert_non_null(*state);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	inventory_done(*state);
+	free(*state);
+	return 0;
+}
+
+/* --- scans by hand ------------------------------------------------------------------------------
+ */
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+static void see_function(struct scan *s, const char *id, const char *driver)
+{
+	struct function *f = must(array_push(s->host.functions, s->host.n_functions));
+
+	strcpy(f->id, id);
+	strcpy(f->driver, driver);
+	f->kind = strcmp(id, VF) == 0 ? FN_VF : FN_PF;
+	s->parts |= SCAN_FUNCTIONS;
+}
+
+static struct netdev *see_netdev(struct scan *s, int nsid, int ifindex, const char *name,
+				 const char *function)
+{
+	struct netdev *d = must(array_push(s->host.netdevs, s->host.n_netdevs));
+
+	d->nsid = nsid;
+	d->ifindex = ifindex;
+	strcpy(d->name, name);
+	strcpy(d->function, function);
+	s->parts |= SCAN_NETDEVS;
+	return d;
+}
+
+static struct rdma_dev *see_rdma(struct scan *s, const char *name, const char *function)
+{
+	struct rdma_dev *d = must(array_push(s->host.rdma, s->host.n_rdma));
+
+	d->nsid = NSID_HOST;
+	strcpy(d->name, name);
+	strcpy(d->function, function);
+	d->ports = calloc(1, sizeof(*d->ports));
+	assert_non_null(d->ports);
+	d->ports[0].num = 1;
+	d->n_ports = 1;
+	d->ports[0].gids = calloc(1, sizeof(struct gid));
+	assert_non_null(d->ports[0].gids);
+	d->ports[0].n_gids = 1;
+	s->parts |= SCAN_RDMA;
+	return d;
+}
+
+static bool apply(struct inventory *inv, struct scan *s)
+{
+	bool changed = inventory_apply(inv, s);
+
+	scan_done(s);
+	return changed;
+}
+
+/* A PF and a VF, each with a netdev and an RDMA device. */
+static struct scan whole_host(void)
+{
+	struct scan s = {0};
+
+	see_function(&s, PF, "mlx5_core");
+	see_function(&s, VF, "mlx5_core");
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	see_netdev(&s, NSID_HOST, 3, "vf", VF);
+	see_rdma(&s, "mlx5_0", PF);
+	see_rdma(&s, "mlx5_1", VF);
+	s.host.rdma_mode = RDMA_NETNS_EXCLUSIVE;
+	return s;
+}
+
+static const struct netdev *netdev_of(const struct inventory *inv, const char *function)
+{
+	for (size_t i = 0; i < inv->host.n_netdevs; i++)
+		if (strcmp(inv->host.netdevs[i].function, function) == 0)
+			return &inv->host.netdevs[i];
+	return NULL;
+}
+
+/* --- what changes and what does not --------------------------------------------------------------
+ */
+
+static void test_the_same_again_changes_nothing(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->generation, 1);
+	assert_int_equal(inv->host.n_rdma, 2);
+	s = whole_host();
+	assert_false(apply(inv, &s));
+	/* In another order it is still the same. */
+	see_function(&s, VF, "mlx5_core");
+	see_function(&s, PF, "mlx5_core");
+	assert_false(apply(inv, &s));
+	assert_int_equal(inv->generation, 1);
+}
+
+static void test_bytes_nobody_sees_change_nothing(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	assert_true(apply(inv, &s));
+	s = whole_host();
+	memset(s.host.netdevs[0].name + strlen(s.host.netdevs[0].name) + 1, 'x', 3);
+	memset(s.host.netdevs[0].altnames, 'x', sizeof(s.host.netdevs[0].altnames));
+	memset(s.host.netdevs[0].addr, 'x', sizeof(s.host.netdevs[0].addr));
+	assert_false(apply(inv, &s));
+}
+
+static void expect_change(struct inventory *inv, struct scan *s)
+{
+	uint64_t before = inv->generation;
+	struct scan same = whole_host();
+
+	assert_true(apply(inv, s));
+	assert_int_equal(inv->generation, before + 1);
+	assert_true(apply(inv, &same)); /* and back */
+}
+
+static void test_every_visible_value_counts(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	assert_true(apply(inv, &s));
+#define EXPECT_CHANGE(statement)                                                                   \
+	do {                                                                                       \
+		s = whole_host();                                                                  \
+		statement;                                                                         \
+		expect_change(inv, &s);                                                            \
+	} while (0)
+	EXPECT_CHANGE(s.host.functions[1].vf = 5);
+	EXPECT_CHANGE(s.host.functions[0].numa = 1);
+	EXPECT_CHANGE(strcpy(s.host.functions[0].driver, "vfio-pci"));
+	EXPECT_CHANGE(s.host.functions[0].vfs = 3);
+	EXPECT_CHANGE(strcpy(s.host.netdevs[0].name, "new"));
+	EXPECT_CHANGE(s.host.netdevs[0].mtu = 1500);
+	EXPECT_CHANGE(s.host.netdevs[0].carrier = CARRIER_OFF);
+	EXPECT_CHANGE(s.host.netdevs[0].carrier_changes++);
+	EXPECT_CHANGE(strcpy(s.host.netdevs[0].operstate, "down"));
+	EXPECT_CHANGE(s.host.netdevs[0].flags = IFF_UP);
+	EXPECT_CHANGE(
+		(s.host.netdevs[0].n_altnames = 1, strcpy(s.host.netdevs[0].altnames[0], "alt")));
+	EXPECT_CHANGE((s.host.netdevs[0].addr_len = 6, s.host.netdevs[0].addr[5] = 1));
+	EXPECT_CHANGE(strcpy(s.host.rdma[0].fw, "2"));
+	EXPECT_CHANGE(strcpy(s.host.rdma[0].uverbs, "uverbs0"));
+	EXPECT_CHANGE(s.host.rdma[0].ports[0].state = PORT_DOWN);
+	EXPECT_CHANGE(s.host.rdma[0].ports[0].netdev_ifindex = 2);
+	EXPECT_CHANGE(s.host.rdma[0].ports[0].gids[0].raw[15] = 1);
+	EXPECT_CHANGE(s.host.rdma_mode = RDMA_NETNS_SHARED);
+#undef EXPECT_CHANGE
+}
+
+static void test_an_empty_host_is_a_first_generation(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = {.parts = SCAN_ALL};
+
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->generation, 1);
+	s.parts = SCAN_ALL;
+	assert_false(apply(inv, &s));
+}
+
+/* --- parts ---------------------------------------------------------------------------------------
+ */
+
+static void test_a_partial_scan_leaves_the_rest(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_netdev(&s, NSID_HOST, 2, "renamed", PF);
+	see_netdev(&s, NSID_HOST, 3, "vf", VF);
+	assert_true(apply(inv, &s));
+	assert_string_equal(netdev_of(inv, PF)->name, "renamed");
+	assert_int_equal(inv->host.n_functions, 2);
+	assert_int_equal(inv->host.n_rdma, 2);
+}
+
+static void test_a_part_that_failed_changes_nothing(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_netdev(&s, NSID_HOST, 9, "half", "");
+	see_rdma(&s, "half", "");
+	s.parts = 0;
+	assert_false(apply(inv, &s));
+	assert_int_equal(inv->host.n_netdevs, 2);
+	assert_non_null(host_rdma(&inv->host, "mlx5_0"));
+}
+
+static void test_what_is_not_seen_is_gone(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_function(&s, PF, "mlx5_core");
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	see_rdma(&s, "mlx5_0", PF);
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->host.n_functions, 1);
+	assert_int_equal(inv->host.n_netdevs, 1);
+	assert_int_equal(inv->host.n_rdma, 1);
+}
+
+/* --- lent away -----------------------------------------------------------------------------------
+ */
+
+static void test_a_vf_goes_and_comes_back(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	assert_true(apply(inv, &s));
+	assert_int_equal(netdev_of(inv, VF)->nsid, NSID_ELSEWHERE);
+	assert_string_equal(netdev_of(inv, VF)->name, "vf");
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	assert_false(apply(inv, &s)); /* still away */
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	see_netdev(&s, NSID_HOST, 3, "net1", VF);
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->host.n_netdevs, 2);
+	assert_int_equal(netdev_of(inv, VF)->nsid, NSID_HOST);
+	assert_string_equal(netdev_of(inv, VF)->name, "net1");
+}
+
+static void test_a_vf_in_a_known_namespace_is_there(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	see_netdev(&s, 4, 2, "net1", VF);
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->host.n_netdevs, 2);
+	assert_int_equal(netdev_of(inv, VF)->nsid, 4);
+}
+
+static void test_a_lent_netdev_ends_with_its_function(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	apply(inv, &s);
+	assert_int_equal(inv->host.n_netdevs, 2);
+	see_function(&s, PF, "mlx5_core");
+	see_function(&s, VF, ""); /* unbound */
+	assert_true(apply(inv, &s));
+	assert_null(netdev_of(inv, VF));
+	s = whole_host();
+	apply(inv, &s);
+	see_netdev(&s, NSID_HOST, 2, "pf", PF);
+	apply(inv, &s);
+	see_function(&s, PF, "mlx5_core"); /* the VF is destroyed */
+	assert_true(apply(inv, &s));
+	assert_null(netdev_of(inv, VF));
+	assert_int_equal(inv->host.n_netdevs, 1);
+}
+
+static void test_a_representor_that_goes_is_gone(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	see_netdev(&s, NSID_HOST, 9, "pf_vf0_rep", PF);
+	apply(inv, &s);
+	assert_int_equal(inv->host.n_netdevs, 3);
+	s = whole_host(); /* the PF's own netdev is still seen */
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->host.n_netdevs, 2);
+}
+
+static void test_software_netdevs_are_never_lent(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	see_netdev(&s, NSID_HOST, 9, "veth0", "");
+	apply(inv, &s);
+	s = whole_host();
+	assert_true(apply(inv, &s));
+	assert_int_equal(inv->host.n_netdevs, 2);
+}
+
+static void see_rdma_without_the_vfs(struct scan *s, enum rdma_netns_mode mode)
+{
+	see_rdma(s, "mlx5_0", PF);
+	s->host.rdma_mode = mode;
+}
+
+static void test_an_rdma_device_is_lent_in_exclusive_mode_only(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_EXCLUSIVE);
+	assert_true(apply(inv, &s));
+	assert_int_equal(host_rdma(&inv->host, "mlx5_1")->nsid, NSID_ELSEWHERE);
+	assert_int_equal(host_rdma(&inv->host, "mlx5_1")->ports[0].n_gids, 1);
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_EXCLUSIVE);
+	assert_false(apply(inv, &s));
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_SHARED);
+	assert_true(apply(inv, &s));
+	assert_null(host_rdma(&inv->host, "mlx5_1"));
+}
+
+static void test_a_soft_device_that_goes_is_gone(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	strcpy(s.host.rdma[1].driver, "rxe");
+	apply(inv, &s);
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_EXCLUSIVE);
+	assert_true(apply(inv, &s));
+	assert_null(host_rdma(&inv->host, "mlx5_1"));
+}
+
+static void test_a_lent_rdma_device_ends_with_its_function(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_EXCLUSIVE);
+	apply(inv, &s);
+	see_function(&s, PF, "mlx5_core");
+	assert_true(apply(inv, &s));
+	assert_null(host_rdma(&inv->host, "mlx5_1"));
+}
+
+static void test_virtual_functions_come_and_go_with_their_devices(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+
+	apply(inv, &s);
+	see_rdma(&s, "mlx5_0", PF);
+	see_rdma(&s, "mlx5_1", VF);
+	see_rdma(&s, "rxe0", "rxe0");
+	s.host.rdma_mode = RDMA_NETNS_EXCLUSIVE;
+	assert_true(apply(inv, &s));
+	assert_int_equal(host_function(&inv->host, "rxe0")->kind, FN_VIRTUAL);
+	see_function(&s, PF, "mlx5_core");
+	see_function(&s, VF, "mlx5_core");
+	assert_false(apply(inv, &s)); /* a look at the bus does not see it, and need not */
+	s = whole_host();
+	assert_true(apply(inv, &s));
+	assert_null(host_function(&inv->host, "rxe0"));
+}
+
+/* --- for ever
+ * ------------------------------------------------------------------------------------- */
+
+static void test_a_thousand_changes_leave_nothing_behind(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	size_t used = 0;
+
+	apply(inv, &s);
+	for (int i = 0; i < 1000; i++) {
+		s = whole_host();
+		see_function(&s, "0000:19:00.0", "mlx5_core");
+		see_netdev(&s, NSID_HOST, 50, "more", "0000:19:00.0");
+		see_rdma(&s, "mlx5_2", "0000:19:00.0");
+		assert_true(apply(inv, &s));
+		see_netdev(&s, NSID_HOST, 2, "pf", PF); /* two are lent */
+		apply(inv, &s);
+		s = whole_host();
+		assert_true(apply(inv, &s));
+		if (i == 10)
+			used = mallinfo2().uordblks;
+	}
+	assert_int_equal(inv->host.n_functions, 2);
+	assert_int_equal(inv->host.n_netdevs, 2);
+	assert_int_equal(inv->host.n_rdma, 2);
+	assert_int_equal(inv->generation, 3001);
+	assert_true(mallinfo2().uordblks <= used);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_the_same_again_changes_nothing),
+		T(test_bytes_nobody_sees_change_nothing),
+		T(test_every_visible_value_counts),
+		T(test_an_empty_host_is_a_first_generation),
+		T(test_a_partial_scan_leaves_the_rest),
+		T(test_a_part_that_failed_changes_nothing),
+		T(test_what_is_not_seen_is_gone),
+		T(test_a_vf_goes_and_comes_back),
+		T(test_a_vf_in_a_known_namespace_is_there),
+		T(test_a_lent_netdev_ends_with_its_function),
+		T(test_a_representor_that_goes_is_gone),
+		T(test_software_netdevs_are_never_lent),
+		T(test_an_rdma_device_is_lent_in_exclusive_mode_only),
+		T(test_a_soft_device_that_goes_is_gone),
+		T(test_a_lent_rdma_device_ends_with_its_function),
+		T(test_virtual_functions_come_and_go_with_their_devices),
+		T(test_a_thousand_changes_leave_nothing_behind),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* RDMA devices from sysfs, with files as bad as they come, and their character devices. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chardev.h"
+#include "rdma_sysfs.h"
+#include "sysfs_tree.h"
+#include "tmptree.h"
+
+struct fixture {
+	char *dir;
+	struct hw hw;
+	struct scan scan;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->dir = tmptree_new();
+	f->hw = sysfs_tree_open(f->dir);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	scan_done(&f->scan);
+	hw_close(&f->hw);
+	tmptree_free(f->dir);
+	free(f);
+	return 0;
+}
+
+static void put(struct fixture *f, const char *dev, const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/%s", dev, file);
+	tmptree_write(f->dir, path, "%s\n", text);
+}
+
+static const struct rdma_dev *scan_for(struct fixture *f, const char *name)
+{
+	scan_done(&f->scan);
+	hw_scan(&f->hw, SCAN_RDMA, &f->scan);
+	assert_int_equal(f->scan.parts, SCAN_RDMA | SCAN_NETDEVS);
+	return host_rdma(&f->scan.host, name);
+}
+
+static void test_a_roce_device_of_the_generator(void **state)
+{
+	struct fixture *f = *state;
+	const struct rdma_dev *d;
+	const struct rdma_port *p;
+
+	sysfs_tree_generate(f->dir, 1, 1);
+	d = scan_for(f, "mlx5_1");
+	assert_non_null(d);
+	assert_int_equal(d->nsid, NSID_HOST);
+	assert_int_equal(d->index, RDMA_INDEX_NONE);
+	assert_string_equal(d->function, "0000:18:00.1");
+	assert_string_equal(d->fw, "28.39.3004");
+	assert_string_equal(d->board, "MT_0000000838");
+	assert_string_equal(d->hca_type, "MT4129");
+	assert_true(d->node_guid == 0xa088c203000003e8);
+	assert_int_equal(d->n_ports, 1);
+	p = &d->ports[0];
+	assert_int_equal(p->num, 1);
+	assert_int_equal(p->state, PORT_ACTIVE);
+	assert_int_equal(p->phys_state, PHYS_LINK_UP);
+	assert_int_equal(p->link_layer, LINK_ETHERNET);
+	assert_true(p->rate_bps == 400000000000);
+	assert_string_equal(p->netdev, "ens1v0");
+	assert_int_equal(p->netdev_ifindex, 11);
+	assert_int_equal(p->netdev_nsid, NSID_HOST);
+	assert_int_equal(p->n_gids, 2);
+	assert_int_equal(p->gids[0].index, 0);
+	assert_int_equal(p->gids[0].type, GID_ROCE_V1);
+	assert_int_equal(p->gids[1].index, 3);
+	assert_int_equal(p->gids[1].type, GID_ROCE_V2);
+	assert_string_equal(p->gids[1].netdev, "ens1v0");
+	assert_int_equal(p->active_mtu, 0); /* only verbs tells */
+}
+
+static void test_gid_tables_have_holes_and_zeros(void **state)
+{
+	struct fixture *f = *state;
+	const struct rdma_dev *d;
+
+	put(f, "mlx5_0", "ports/1/link_layer", "InfiniBand");
+	put(f, "mlx5_0", "ports/1/gids/10", "fe80:0000:0000:0000:0000:0000:0000:0001");
+	put(f, "mlx5_0", "ports/1/gids/2", "fe80:0000:0000:0000:0000:0000:0000:0002");
+	put(f, "mlx5_0", "ports/1/gids/3", "0000:0000:0000:0000:0000:0000:0000:0000");
+	put(f, "mlx5_0", "ports/1/gids/4", "fe80::1");
+	put(f, "mlx5_0", "ports/1/gids/5/file", "EISDIR, as good as the kernel's EINVAL");
+	put(f, "mlx5_0", "ports/1/gids/x", "fe80:0000:0000:0000:0000:0000:0000:0003");
+	put(f, "mlx5_0", "ports/1/gid_attrs/types/2", "IB/RoCE v1");
+	d = scan_for(f, "mlx5_0");
+	assert_int_equal(d->ports[0].n_gids, 2);
+	assert_int_equal(d->ports[0].gids[0].index, 2);
+	assert_int_equal(d->ports[0].gids[0].type, GID_IB);
+	assert_int_equal(d->ports[0].gids[1].index, 10);
+	assert_int_equal(d->ports[0].gids[1].type, GID_UNKNOWN);
+	assert_string_equal(d->ports[0].gids[1].netdev, "");
+}
+
+static void test_bad_files_hurt_only_themselves(void **state)
+{
+	struct fixture *f = *state;
+	const struct rdma_dev *d;
+
+	put(f, "bad", "fw_ver", "");
+	put(f, "bad", "node_guid", "not a guid");
+	put(f, "bad", "board_id/file", "a directory");
+	put(f, "bad", "hca_type",
+	    "this text is far too long to be a type of host channel adapter "
+	    "of any vendor");
+	put(f, "bad", "ports/1/state", "99: NEW");
+	put(f, "bad", "ports/1/phys_state", "LinkUp");
+	put(f, "bad", "ports/1/rate", "fast");
+	put(f, "bad", "ports/1/link_layer", "Token Ring");
+	put(f, "bad", "ports/x/state", "4: ACTIVE");
+	put(f, "bad", "ports/2/state", "4: ACTIVE");
+	put(f, "good", "ports/1/state", "4: ACTIVE");
+	tmptree_write(f->dir, "class/infiniband/a_file", "x");
+	sysfs_tree_link(f->dir, "class/infiniband/dangling", "../../devices/gone");
+	d = scan_for(f, "bad");
+	assert_string_equal(d->fw, "");
+	assert_string_equal(d->board, "");
+	assert_string_equal(d->hca_type, "");
+	assert_true(d->node_guid == 0);
+	assert_int_equal(d->n_ports, 2);
+	assert_int_equal(d->ports[0].state, PORT_UNKNOWN);
+	assert_int_equal(d->ports[0].phys_state, PHYS_UNKNOWN);
+	assert_true(d->ports[0].rate_bps == 0);
+	assert_int_equal(d->ports[0].link_layer, LINK_UNKNOWN);
+	assert_int_equal(d->ports[1].num, 2);
+	assert_int_equal(d->ports[1].state, PORT_ACTIVE);
+	assert_int_equal(scan_for(f, "good")->ports[0].state, PORT_ACTIVE);
+}
+
+static void test_character_devices_are_matched_by_the_whole_name(void **state)
+{
+	struct fixture *f = *state;
+	const struct rdma_dev *d;
+
+	put(f, "mlx5_1", "node_type", "1: CA");
+	put(f, "mlx5_10", "node_type", "1: CA");
+	put(f, "mlx5_2", "node_type", "1: CA");
+	tmptree_write(f->dir, "class/infiniband_verbs/uverbs7/ibdev", "mlx5_10\n");
+	tmptree_write(f->dir, "class/infiniband_verbs/uverbs12/ibdev", "mlx5_1\n");
+	tmptree_write(f->dir, "class/infiniband_verbs/abi_version", "6\n");
+	tmptree_write(f->dir, "class/infiniband_mad/umad3/ibdev", "mlx5_1\n");
+	tmptree_write(f->dir, "class/infiniband_mad/umad3/port", "2\n");
+	tmptree_write(f->dir, "class/infiniband_mad/umad4/ibdev", "mlx5_1\n");
+	tmptree_write(f->dir, "class/infiniband_mad/umad4/port", "1\n");
+	tmptree_write(f->dir, "class/infiniband_mad/issm4/ibdev", "mlx5_1\n");
+	tmptree_write(f->dir, "class/infiniband_mad/issm4/port", "1\n");
+	tmptree_write(f->dir, "class/infiniband_cm/ucm0/ibdev", "mlx5_10\n");
+	d = scan_for(f, "mlx5_1");
+	assert_string_equal(d->uverbs, "uverbs12");
+	assert_string_equal(d->umad, "umad4"); /* the first port's */
+	assert_string_equal(d->issm, "issm4");
+	assert_string_equal(d->ucm, "");
+	d = host_rdma(&f->scan.host, "mlx5_10");
+	assert_string_equal(d->uverbs, "uverbs7");
+	assert_string_equal(d->umad, "");
+	assert_string_equal(d->ucm, "ucm0");
+	assert_string_equal(host_rdma(&f->scan.host, "mlx5_2")->uverbs, "");
+}
+
+static void test_drivers(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, "mlx5_0", "node_type", "1: CA");
+	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/class", "0x020000\n");
+	sysfs_tree_link(f->dir, "devices/pci0000:00/0000:18:00.0/driver",
+			"../../../bus/pci/drivers/mlx5_core");
+	sysfs_tree_link(f->dir, "class/infiniband/mlx5_0/device",
+			"../../../devices/pci0000:00/0000:18:00.0");
+	put(f, "rxe0", "parent", "eth0");
+	put(f, "rxe0", "node_type", "1: CA");
+	put(f, "siw0", "node_type", "4: RNIC");
+	put(f, "odd0", "node_type", "1: CA");
+	assert_string_equal(scan_for(f, "mlx5_0")->driver, "mlx5");
+	assert_string_equal(host_rdma(&f->scan.host, "mlx5_0")->function, "0000:18:00.0");
+	assert_string_equal(host_rdma(&f->scan.host, "rxe0")->driver, "rxe");
+	assert_string_equal(host_rdma(&f->scan.host, "rxe0")->function, "rxe0");
+	assert_string_equal(host_rdma(&f->scan.host, "siw0")->driver, "siw");
+	assert_string_equal(host_rdma(&f->scan.host, "odd0")->driver, "");
+	assert_string_equal(rdma_driver_of("mlx5_core.sf"), "mlx5");
+	assert_string_equal(rdma_driver_of("mlx5_core2"), "mlx5_core2");
+	assert_string_equal(rdma_driver_of("bnxt_en"), "bnxt_re");
+	assert_string_equal(rdma_driver_of("efa"), "efa");
+}
+
+static void test_a_soft_device_is_on_its_netdevs_function(void **state)
+{
+	struct fixture *f = *state;
+
+	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/net/eth0/ifindex", "5\n");
+	sysfs_tree_link(f->dir, "class/net/eth0", "../../devices/pci0000:00/0000:18:00.0/net/eth0");
+	put(f, "rxe0", "parent", "eth0");
+	put(f, "rxe0", "ports/1/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0001");
+	put(f, "rxe0", "ports/1/gid_attrs/ndevs/0", "eth0");
+	assert_string_equal(scan_for(f, "rxe0")->function, "0000:18:00.0");
+	assert_int_equal(scan_for(f, "rxe0")->ports[0].netdev_ifindex, 5);
+}
+
+static void test_gid_types(void **state)
+{
+	(void)state;
+	assert_int_equal(gid_type_parse("RoCE v2", LINK_ETHERNET), GID_ROCE_V2);
+	assert_int_equal(gid_type_parse("IB/RoCE v1", LINK_ETHERNET), GID_ROCE_V1);
+	assert_int_equal(gid_type_parse("IB/RoCE v1", LINK_INFINIBAND), GID_IB);
+	assert_int_equal(gid_type_parse("IB/RoCE v1", LINK_UNKNOWN), GID_UNKNOWN);
+	assert_int_equal(gid_type_parse("RoCE v3", LINK_ETHERNET), GID_UNKNOWN);
+	assert_int_equal(gid_type_parse("", LINK_ETHERNET), GID_UNKNOWN);
+}
+
+static void test_no_rdma_at_all_is_complete(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_null(scan_for(f, "mlx5_0"));
+	assert_int_equal(f->scan.host.n_rdma, 0);
+	assert_int_equal(f->scan.problem[SRC_SYSFS].code, 0);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_a_roce_device_of_the_generator),
+		T(test_gid_tables_have_holes_and_zeros),
+		T(test_bad_files_hurt_only_themselves),
+		T(test_character_devices_are_matched_by_the_whole_name),
+		T(test_drivers),
+		T(test_a_soft_device_is_on_its_netdevs_function),
+		cmocka_unit_test(test_gid_types),
+		T(test_no_rdma_at_all_is_complete),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
