@@ -298,6 +298,9 @@ const struct row_table dict_hw_rows[N_NICS] = {
 	[NIC_RXE] = ROWS(rxe),	 [NIC_EFA] = ROWS(efa),	    [NIC_ERDMA] = ROWS(erdma),
 };
 
+/* mlx5 has counters of the whole device in switchdev mode only: the physical function's own, while
+ * its ports are representors. */
 const struct row_table dict_hw_device_rows[N_NICS] = {
+	[NIC_MLX5] = ROWS(mlx5),
 	[NIC_MANA] = ROWS(mana_device),
 };

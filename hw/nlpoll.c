@@ -1,4 +1,4 @@
-/* nlpoll.c - one table of kinds, one way through it.
+/* nlpoll.c - the one way through the table of kinds (nlpoll_kinds.c).
  *
  * Every kind is a request, a socket and a decoder that calls back with (name, value) pairs. Probing
  * writes the names down; reading expects the same names again, in the same order as a rule, and
@@ -8,144 +8,20 @@
  * that kind are absent). */
 #include "nlpoll.h"
 
-#include <linux/if_link.h>
-#include <linux/rtnetlink.h>
-#include <netlink/attr.h>
 #include <stdlib.h>
 
 #include "array.h"
-#include "dcb.h"
-#include "nldev_stat.h"
+#include "nlpoll_kinds.h"
 #include "pause.h"
-#include "rtnl.h"
-
-/* --- the kinds -------------------------------------------------------------------------------- */
-
-typedef int decode_fn(const struct nlmsghdr *, uint16_t family, named_value_fn *, void *arg);
-typedef struct nl_msg *request_fn(const struct nlpoll_id *, uint16_t family);
-
-static struct nl_msg *stat_request(const struct nlpoll_id *id, uint16_t family)
-{
-	(void)family;
-	return nldev_request(RDMA_NLDEV_CMD_STAT_GET, 0, id->dev, id->port);
-}
-
-static int decode_stat(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
-{
-	(void)family;
-	return nldev_decode_stat(h, fn, arg);
-}
-
-static struct nl_msg *resource_request(const struct nlpoll_id *id, uint16_t family)
-{
-	(void)family;
-	return nldev_request(RDMA_NLDEV_CMD_RES_GET, 0, id->dev, NLDEV_ANY);
-}
-
-static int decode_resources(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn,
-			    void *arg)
-{
-	(void)family;
-	return nldev_decode_resources(h, fn, arg);
-}
-
-static struct nl_msg *pause_frames_request(const struct nlpoll_id *id, uint16_t family)
-{
-	return pause_request(family, id->ifindex);
-}
-
-static struct nl_msg *dcb_request(const struct nlpoll_id *id, uint16_t family)
-{
-	(void)family;
-	return dcb_ieee_request(id->ifname);
-}
-
-static void deliver_pfc(const char *what, int priority, uint64_t value, named_value_fn *fn,
-			void *arg)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "%s%d", what, priority);
-	fn(name, value, arg);
-}
-
-static int decode_dcb(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
-{
-	struct pfc pfc;
-	int r = dcb_decode_pfc(h, &pfc);
-
-	(void)family;
-	for (int i = 0; r == 0 && i < N_PRIORITIES; i++)
-		deliver_pfc("enabled", i, pfc.enabled >> i & 1, fn, arg);
-	return r;
-}
-
-static int decode_dcb_frames(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn,
-			     void *arg)
-{
-	struct pfc pfc;
-	int r = decode_dcb(h, family, fn, arg);
-
-	if (r < 0 || dcb_decode_pfc(h, &pfc) < 0)
-		return r;
-	for (int i = 0; i < N_PRIORITIES; i++) {
-		deliver_pfc("requests", i, pfc.requests[i], fn, arg);
-		deliver_pfc("indications", i, pfc.indications[i], fn, arg);
-	}
-	return 0;
-}
-
-static struct nl_msg *link_request(const struct nlpoll_id *id, uint16_t family)
-{
-	struct ifinfomsg ifi = {.ifi_family = AF_UNSPEC, .ifi_index = id->ifindex};
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
-
-	(void)family;
-	if (msg && (nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO) < 0 ||
-		    (id->nsid >= 0 && nla_put_s32(msg, IFLA_TARGET_NETNSID, id->nsid) < 0))) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
-}
-
-static int decode_link(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
-{
-	struct rtnl_link link;
-	struct rtnl_stats stats;
-	int r = rtnl_decode_link(h, &link, &stats);
-
-	(void)family;
-	if (r < 0 || !stats.known)
-		return r;
-	fn("rx_bytes", stats.rx_bytes, arg);
-	fn("tx_bytes", stats.tx_bytes, arg);
-	return 0;
-}
-
-static const struct {
-	int protocol;
-	enum source source;
-	bool slow;
-	request_fn *request;
-	decode_fn *decode;
-} kinds[N_POLL_KINDS] = {
-	[POLL_STAT] = {NETLINK_RDMA, SOURCE_NETLINK, false, stat_request, decode_stat},
-	[POLL_RESOURCES] = {NETLINK_RDMA, SOURCE_NETLINK, true, resource_request, decode_resources},
-	[POLL_PAUSE] = {NETLINK_GENERIC, SOURCE_PAUSE, false, pause_frames_request, pause_decode},
-	[POLL_DCB] = {NETLINK_ROUTE, SOURCE_DCB, true, dcb_request, decode_dcb},
-	[POLL_DCB_FRAMES] = {NETLINK_ROUTE, SOURCE_DCB, false, dcb_request, decode_dcb_frames},
-	[POLL_LINK] = {NETLINK_ROUTE, SOURCE_NETDEV, false, link_request, decode_link},
-};
 
 enum source nlpoll_source(enum nlpoll_kind kind)
 {
-	return kinds[kind].source;
+	return nlpoll_kinds[kind].source;
 }
 
 bool nlpoll_is_slow(enum nlpoll_kind kind)
 {
-	return kinds[kind].slow;
+	return nlpoll_kinds[kind].slow;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -228,15 +104,15 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 
 	nldev_batch_done(&g->batch);
 	for (size_t i = 0; i < g->n && r == 0; i++)
-		r = nldev_batch_add(&g->batch,
-				    kinds[kind].request(&g->targets[i].id, p->ethtool_family));
+		r = nldev_batch_add(&g->batch, nlpoll_kinds[kind].request(&g->targets[i].id,
+									  p->ethtool_family));
 	return r;
 }
 
 static int ask(struct nlpoll *p, enum nlpoll_kind kind, nlsock_batch_fn *fn, void *arg)
 {
 	struct nldev_batch *b = &p->groups[kind].batch;
-	struct nlsock *s = b->n ? open_socket(p, kinds[kind].protocol) : NULL;
+	struct nlsock *s = b->n ? open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
 
 	if (!s)
 		return b->n ? -EPROTONOSUPPORT : 0;
@@ -273,7 +149,7 @@ static void on_probed(size_t index, const struct nlmsghdr *h, int error, void *a
 	(void)error;
 	pr->target = &pr->p->groups[pr->kind].targets[index];
 	if (h)
-		kinds[pr->kind].decode(h, pr->p->ethtool_family, on_probed_name, pr);
+		nlpoll_kinds[pr->kind].decode(h, pr->p->ethtool_family, on_probed_name, pr);
 }
 
 static int make_slots(struct nlpoll_target *t)
@@ -392,7 +268,7 @@ int nlpoll_deliver(enum nlpoll_kind kind, struct nlpoll_target *t, const struct 
 	int r;
 
 	t->next = t->heard = 0;
-	r = kinds[kind].decode(h, ethtool_family, on_value, &d);
+	r = nlpoll_kinds[kind].decode(h, ethtool_family, on_value, &d);
 	if (r < 0) {
 		forget(t, l);
 		return r;

@@ -39,11 +39,9 @@ size_t number_decimal(char *dst, uint64_t v, unsigned digits)
 	if (!rest)
 		return n;
 	dst[n++] = '.';
-	end = n;
-	while (rest) {
+	for (end = n; scale > 1 && rest; rest %= scale) {
 		scale /= 10;
 		dst[end++] = (char)('0' + rest / scale);
-		rest %= scale;
 	}
 	return end;
 }

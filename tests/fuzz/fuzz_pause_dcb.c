@@ -1,0 +1,42 @@
+/* Fuzzes the decoders of pause frames and PFC with a datagram of messages. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dcb.h"
+#include "nlsock.h"
+#include "pause.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void on_named(const char *name, uint64_t value, void *arg)
+{
+	size_t *sum = arg;
+
+	*sum += strlen(name) + (size_t)value;
+}
+
+/* Whatever the family is called: the message says it is the one. */
+static int on_message(const struct nlmsghdr *h, void *arg)
+{
+	uint16_t family;
+	struct pfc pfc;
+
+	pause_decode(h, h->nlmsg_type, on_named, arg);
+	pause_decode_family(h, &family);
+	dcb_decode_pfc(h, &pfc);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	/* A copy of exactly this size: aligned as a receive buffer is, and its end is guarded. */
+	uint8_t *buf = malloc(n ? n : 1);
+	size_t sum = 0;
+
+	if (!buf)
+		return 0;
+	memcpy(buf, data, n);
+	nlsock_walk(buf, n, on_message, &sum);
+	free(buf);
+	return 0;
+}
