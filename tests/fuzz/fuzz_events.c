@@ -7,6 +7,11 @@
 #include "bpf_source.h"
 #include "relevance.h"
 
+static void ignore(int nsid, int ifindex, void *arg)
+{
+	(void)nsid, (void)ifindex, (void)arg;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -21,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, n);
-	relevance_route_datagram(&host, NSID_HOST, copy, n, &tally);
+	relevance_route_datagram(&host, NSID_HOST, copy, n, &tally, ignore, NULL);
 	relevance_rdma_datagram(copy, n, &tally);
 	bpf_event_check(copy, n);
 	free(copy);

@@ -35,7 +35,7 @@ static void make_tree(const char *tree)
 	tmptree_write(tree, "class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
 	tmptree_write(tree, "class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "42\n");
 	tmptree_write(tree, "class/infiniband/mlx5_0/node_guid", "0002:c903:0000:0001\n");
-	tmptree_write(tree, "kubelet/device-plugins/keep", "");
+	tmptree_write(tree, "kubelet/device-plugins/keep", "\n");
 }
 
 static void set_options(struct options *o, const char *tree)

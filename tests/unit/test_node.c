@@ -39,16 +39,20 @@ static void on_deadline(uv_timer_t *timer)
 	f->timed_out = true;
 }
 
-static uint64_t all_scans(const struct fixture *f)
-{
-	return f->self.scans + f->self.resyncs;
-}
-
-/* Until `scans` have begun and the last one has been applied, for at most 10 s. */
-static void run_until_applied(struct fixture *f, uint64_t scans, unsigned changes)
+/* Until `looks` at devices have begun and `changes` were told, for at most 10 s. */
+static void run_until(struct fixture *f, uint64_t looks, unsigned changes)
 {
 	uv_timer_start(&f->deadline, on_deadline, 10000, 0);
-	while ((all_scans(f) < scans || f->changes < changes) && !f->timed_out)
+	while ((f->self.looks_devices < looks || f->changes < changes) && !f->timed_out)
+		uv_run(&f->loop, UV_RUN_ONCE);
+	uv_timer_stop(&f->deadline);
+	assert_false(f->timed_out);
+}
+
+static void run_until_complete(struct fixture *f)
+{
+	uv_timer_start(&f->deadline, on_deadline, 10000, 0);
+	while (!node_complete(f->node) && !f->timed_out)
 		uv_run(&f->loop, UV_RUN_ONCE);
 	uv_timer_stop(&f->deadline);
 	assert_false(f->timed_out);
@@ -97,84 +101,92 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_the_first_scan_is_full_and_told_as_first(void **state)
+static void test_the_first_looks_are_told_once_as_first(void **state)
 {
 	struct fixture *f = *state;
 
-	run_until_applied(f, 1, 1);
-	assert_int_equal(f->self.resyncs, 1);
+	run_until_complete(f);
 	assert_int_equal(f->firsts, 1);
+	assert_int_equal(f->self.looks_functions, 1);
+	assert_int_equal(f->self.looks_devices, 1);
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_0"));
 }
 
-static void test_a_burst_of_hints_is_one_scan(void **state)
+static void test_a_burst_of_hints_is_one_look(void **state)
 {
 	struct fixture *f = *state;
 
-	run_until_applied(f, 1, 1);
+	run_until_complete(f);
 	add_device(f, "mlx5_1");
 	for (int i = 0; i < 1000; i++)
 		node_hint(f->node, SCAN_RDMA, false);
-	run_until_applied(f, 2, 2);
-	assert_int_equal(f->self.scans, 1);
+	run_until(f, 2, f->changes + 1);
+	assert_int_equal(f->self.looks_devices, 2);
+	assert_int_equal(f->self.looks_functions, 1);
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_1"));
 }
 
-static void test_hints_during_a_scan_start_another(void **state)
+static void test_hints_during_a_look_start_another(void **state)
 {
 	struct fixture *f = *state;
 
-	node_hint(f->node, SCAN_RDMA, false); /* the first scan is in flight */
-	run_until_applied(f, 2, 1);
-	assert_int_equal(f->self.resyncs, 1);
-	assert_int_equal(f->self.scans, 1);
+	uv_run(&f->loop, UV_RUN_NOWAIT); /* the first looks are in flight now */
+	assert_int_equal(f->self.looks_devices, 1);
+	node_hint(f->node, SCAN_RDMA, false);
+	run_until(f, 2, 1);
+	assert_int_equal(f->self.looks_devices, 2);
+	assert_int_equal(f->self.looks_functions, 1);
 }
 
-static void test_a_loss_means_a_full_scan(void **state)
+static void test_a_loss_means_looking_at_everything(void **state)
 {
 	struct fixture *f = *state;
 
-	run_until_applied(f, 1, 1);
+	run_until_complete(f);
 	node_hint(f->node, 0, true);
-	run_until_applied(f, 2, 1);
-	assert_int_equal(f->self.resyncs, 2);
+	run_until(f, 2, 1);
+	assert_int_equal(f->self.resyncs, 1);
+	assert_int_equal(f->self.looks_functions, 2);
 }
 
 static void test_nothing_is_told_when_nothing_changed(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t generation;
+	unsigned changes;
 
-	run_until_applied(f, 1, 1);
+	run_until_complete(f);
 	generation = node_inventory(f->node)->generation;
+	changes = f->changes;
 	node_hint(f->node, SCAN_ALL, false);
-	run_until_applied(f, 2, 1);
+	run_until(f, 2, 0);
 	node_hint(f->node, SCAN_ALL, false); /* begins only after the one before was applied */
-	run_until_applied(f, 3, 1);
-	assert_int_equal(f->changes, 1);
+	run_until(f, 3, 0);
+	assert_int_equal(f->changes, changes);
 	assert_int_equal(node_inventory(f->node)->generation, generation);
 }
 
-static void test_closing_with_a_scan_in_flight_is_clean(void **state)
+static void test_closing_with_looks_in_flight_is_clean(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(all_scans(f),
-			 1); /* begun by node_open(); the teardown's assertions judge */
+	uv_run(&f->loop, UV_RUN_NOWAIT);
+	assert_int_equal(f->self.looks_devices, 1); /* the teardown's assertions judge */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_first_scan_is_full_and_told_as_first,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_scan, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hints_during_a_scan_start_another, setup,
+		cmocka_unit_test_setup_teardown(test_the_first_looks_are_told_once_as_first, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_a_loss_means_a_full_scan, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_look, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hints_during_a_look_start_another, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_loss_means_looking_at_everything, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_is_told_when_nothing_changed, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_closing_with_a_scan_in_flight_is_clean, setup,
+		cmocka_unit_test_setup_teardown(test_closing_with_looks_in_flight_is_clean, setup,
 						teardown),
 	};
 

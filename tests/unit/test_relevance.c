@@ -71,6 +71,20 @@ static void test_other_links_do_not_matter(void **state)
 	assert_int_equal(parts(3, 50, "virtio0"), 0);
 }
 
+struct addressed {
+	unsigned n;
+	int nsid, ifindex;
+};
+
+static struct addressed addressed;
+
+static void on_address(int nsid, int ifindex, void *arg)
+{
+	struct addressed *a = arg;
+
+	*a = (struct addressed){a->n + 1, nsid, ifindex};
+}
+
 static size_t put_link(uint8_t *buf, uint32_t ifindex, const char *name)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
@@ -94,10 +108,13 @@ static void test_a_datagram_is_judged_message_by_message(void **state)
 	(void)state;
 
 	n = put_link(buf, 8, "veth1");
-	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally), 0);
+	assert_int_equal(
+		relevance_route_datagram(&host, NSID_HOST, buf, n, &tally, on_address, &addressed),
+		0);
 	n += put_link(buf + n, 5, "vf0");
-	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally),
-			 SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(
+		relevance_route_datagram(&host, NSID_HOST, buf, n, &tally, on_address, &addressed),
+		SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(tally.events, 3);
 	assert_int_equal(tally.malformed, 0);
 }
@@ -111,14 +128,42 @@ static void test_malformed_messages_are_counted_and_the_others_still_judged(void
 
 	first = put_link(buf, 8, "a name that is far too long for a network device");
 	n = first + put_link(buf + first, 5, "vf0");
-	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally),
-			 SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(
+		relevance_route_datagram(&host, NSID_HOST, buf, n, &tally, on_address, &addressed),
+		SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(tally.malformed, 1);
-	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, 7, &tally), 0);
+	assert_int_equal(
+		relevance_route_datagram(&host, NSID_HOST, buf, 7, &tally, on_address, &addressed),
+		0);
 	assert_int_equal(tally.malformed, 2);
 	((struct nlmsghdr *)buf)->nlmsg_len = 100000;
-	assert_int_equal(relevance_route_datagram(&host, NSID_HOST, buf, n, &tally), 0);
+	assert_int_equal(
+		relevance_route_datagram(&host, NSID_HOST, buf, n, &tally, on_address, &addressed),
+		0);
 	assert_int_equal(tally.malformed, 3);
+}
+
+static void test_addresses_are_told_with_their_netdev(void **state)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWADDR, 0);
+	struct ifaddrmsg address = {.ifa_family = AF_INET, .ifa_index = 7};
+	struct relevance_tally tally = {0};
+	(void)state;
+
+	addressed = (struct addressed){0};
+	assert_int_equal(nlmsg_append(m, &address, sizeof(address), NLMSG_ALIGNTO), 0);
+	assert_int_equal(relevance_route_datagram(&host, 3, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len,
+						  &tally, on_address, &addressed),
+			 0);
+	assert_int_equal(addressed.n, 1);
+	assert_int_equal(addressed.nsid, 3);
+	assert_int_equal(addressed.ifindex, 7);
+	nlmsg_hdr(m)->nlmsg_len -= 4;
+	relevance_route_datagram(&host, 3, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, &tally,
+				 on_address, &addressed);
+	assert_int_equal(addressed.n, 1);
+	assert_int_equal(tally.malformed, 1);
+	nlmsg_free(m);
 }
 
 static void test_rdma_events_matter_and_others_do_not(void **state)
@@ -166,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_other_links_do_not_matter),
 		cmocka_unit_test(test_a_datagram_is_judged_message_by_message),
 		cmocka_unit_test(test_malformed_messages_are_counted_and_the_others_still_judged),
+		cmocka_unit_test(test_addresses_are_told_with_their_netdev),
 		cmocka_unit_test(test_rdma_events_matter_and_others_do_not),
 		cmocka_unit_test(test_bpf_events_are_checked_for_version_size_and_termination),
 	};
