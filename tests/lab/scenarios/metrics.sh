@@ -3,11 +3,12 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-MESSAGES=2000 SIZE=4096 MTU=1024
+MESSAGES=2000 MTU=1024 PACKETS_EACH=4 # per message
+SIZE=$((PACKETS_EACH * MTU))
 # IPv4, UDP, BTH and ICRC of each packet, and the RETH of each message's first (IBTA volume 1, 9.2; annex A17): what
 # soft-RoCE counts, that is all but the Ethernet header.
-WIRE_BYTES=$((MESSAGES * (SIZE + SIZE / MTU * (20 + 8 + 12 + 4) + 16)))
-WIRE_PACKETS=$((MESSAGES * SIZE / MTU))
+WIRE_BYTES=$((MESSAGES * (SIZE + PACKETS_EACH * (20 + 8 + 12 + 4) + 16)))
+WIRE_PACKETS=$((MESSAGES * PACKETS_EACH))
 
 port() { # METRIC POD [LABEL]: the current value
     metric "$1" "device=\"rxe_$2\"" ${3:+"$3"}
