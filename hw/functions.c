@@ -49,7 +49,7 @@ bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE])
 	return false;
 }
 
-/* --- one function ---------------------------------------------------------------------------- */
+/* --- one function ------------------------------------------------------------------------- */
 
 /* "virtfn3" of a PF: which function that is. */
 struct vf_link {
@@ -183,7 +183,7 @@ static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_S
 	return function_id_from_path(above, ret);
 }
 
-/* --- the walks ------------------------------------------------------------------------------- */
+/* --- the walks ---------------------------------------------------------------------------- */
 
 static int on_pci(int bus, const char *name, void *arg)
 {
@@ -235,7 +235,7 @@ static int on_class_device(int class_dir, const char *name, void *arg)
 	return add_aux(w, dir, id, parent);
 }
 
-/* --- VF numbers ------------------------------------------------------------------------------ */
+/* --- VF numbers --------------------------------------------------------------------------- */
 
 static int cmp_link(const void *a, const void *b)
 {

@@ -6,7 +6,7 @@
 #include "array.h"
 #include "model.h"
 
-/* --- order ----------------------------------------------------------------------------------- */
+/* --- order -------------------------------------------------------------------------------- */
 
 static int cmp_function(const void *pa, const void *pb)
 {
@@ -61,7 +61,7 @@ void host_sort(struct host *h)
 	sort(h->namespaces, h->n_namespaces, sizeof(*h->namespaces), cmp_netns);
 }
 
-/* --- ownership ------------------------------------------------------------------------------- */
+/* --- ownership ---------------------------------------------------------------------------- */
 
 void rdma_dev_done(struct rdma_dev *d)
 {
@@ -179,7 +179,7 @@ int host_sync_virtual(struct host *h)
 	return 0;
 }
 
-/* --- look-ups -------------------------------------------------------------------------------- */
+/* --- look-ups ----------------------------------------------------------------------------- */
 
 const struct function *host_function(const struct host *h, const char *id)
 {

@@ -23,8 +23,7 @@ int hw_open(struct hw *, const char *sys_root, const char *dev_root, const char 
 	    struct err *);
 void hw_close(struct hw *);
 
-/* --- scan: the truth about the host
- * -------------------------------------------------------------------------- */
+/* --- scan: the truth about the host ------------------------------------------------------- */
 
 enum scan_part {
 	SCAN_FUNCTIONS = 1 << 0, /* sysfs: PCI functions, VFs, sub-functions */

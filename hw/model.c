@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* --- PCI addresses --------------------------------------------------------------------------- */
+/* --- PCI addresses ------------------------------------------------------------------------ */
 
 /* 1 to max hex digits, then `end`. Returns what follows it, NULL if the text is not like that. */
 static const char *take_hex(const char *s, int max, char end, uint32_t *ret)
@@ -50,7 +50,7 @@ int pci_addr_cmp(const struct pci_addr *a, const struct pci_addr *b)
 	return a->domain != b->domain ? cmp_u32(a->domain, b->domain) : cmp_u32(within_a, within_b);
 }
 
-/* --- order ----------------------------------------------------------------------------------- */
+/* --- order -------------------------------------------------------------------------------- */
 
 /* Compares the runs of digits that both strings stand at, by value, and steps over them. */
 static int cmp_digits(const char **a, const char **b)
@@ -91,7 +91,7 @@ int natural_cmp(const char *a, const char *b)
 	return *a ? 1 : -1;
 }
 
-/* --- words ----------------------------------------------------------------------------------- */
+/* --- words -------------------------------------------------------------------------------- */
 
 /* Values come from the kernel: one that is newer than these tables has no name yet. */
 static const char *word(const char *const *words, size_t n, unsigned value)

@@ -27,7 +27,7 @@ struct netdev_list {
 	size_t n_malformed;
 };
 
-/* --- one namespace --------------------------------------------------------------------------- */
+/* --- one namespace ------------------------------------------------------------------------ */
 
 static int on_link(const struct nlmsghdr *h, void *arg)
 {
@@ -138,7 +138,7 @@ static int read_other(struct nlsock *s, int nsid, struct host *h, struct err *e)
 	return r;
 }
 
-/* --- the other namespaces --------------------------------------------------------------------- */
+/* --- the other namespaces ----------------------------------------------------------------- */
 
 static int on_nsid(const struct nlmsghdr *h, void *arg)
 {
@@ -237,8 +237,7 @@ static int read_others(const struct hw *hw, struct nlsock *s, struct host *h, st
 	return r;
 }
 
-/* --- all ---------------------------------------------------------------------------------------
- */
+/* --- all ---------------------------------------------------------------------------------- */
 
 static int read_kernel(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
 {

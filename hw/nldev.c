@@ -32,7 +32,7 @@ static const struct nla_policy policy[NLDEV_ATTR_LAST + 1] = {
 	[NLDEV_ATTR_MONITOR_MODE] = {.type = NLA_U8},
 };
 
-/* --- requests --------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------- */
 
 struct nl_msg *nldev_request(int cmd, int flags, uint32_t dev_index, uint32_t port)
 {
@@ -89,7 +89,7 @@ void nldev_batch_done(struct nldev_batch *b)
 	*b = (struct nldev_batch){0};
 }
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------------------------ */
 
 static int parse(const struct nlmsghdr *h, int cmd, struct nlattr *tb[NLDEV_ATTR_LAST + 1])
 {
@@ -235,7 +235,7 @@ const char *nldev_driver_name(uint32_t id)
 	return id < ARRAY_SIZE(names) ? names[id] : "";
 }
 
-/* --- events ----------------------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------- */
 
 int nldev_decode_event(const struct nlmsghdr *h, struct nldev_event *ret)
 {

@@ -18,7 +18,7 @@
 #define NLDEV_ATTR_MONITOR_MODE 103
 #define NLDEV_ATTR_LAST		103
 
-/* --- requests --------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------- */
 
 #define NLDEV_ANY UINT32_MAX /* leaves the attribute out */
 
@@ -37,7 +37,7 @@ struct nldev_batch {
 int nldev_batch_add(struct nldev_batch *, struct nl_msg *);
 void nldev_batch_done(struct nldev_batch *);
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------------------------ */
 
 /* All decoders: -EPROTO for a message of another command, -EBADMSG for attributes of the wrong size
  * or when what identifies the object is missing; outputs are untouched on failure. */
@@ -77,7 +77,7 @@ int nldev_decode_chardev(const struct nlmsghdr *, struct nldev_chardev *ret);
 /* The kernel driver's RDMA id in words: "mlx5", "rxe"; "" for a number without a name. */
 const char *nldev_driver_name(uint32_t driver_id);
 
-/* --- events ----------------------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------- */
 
 /* enum rdma_nl_notify_event_type, rdma_netlink.h. */
 enum nldev_event_type {

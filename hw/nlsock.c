@@ -145,7 +145,7 @@ static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
 		       strerror(-code));
 }
 
-/* --- bytes in and out ---------------------------------------------------------------------- */
+/* --- bytes in and out --------------------------------------------------------------------- */
 
 int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 {
@@ -211,7 +211,7 @@ ssize_t nlsock_receive(struct nlsock *s, int flags)
 	return -ETIMEDOUT;
 }
 
-/* --- one request ---------------------------------------------------------------------------- */
+/* --- one request -------------------------------------------------------------------------- */
 
 struct call {
 	uint32_t seq;

@@ -23,8 +23,7 @@
 #include "sysfs.h"
 #include "verbs.h"
 
-/* --- other namespaces ---------------------------------------------------------------------------
- */
+/* --- other namespaces --------------------------------------------------------------------- */
 
 static bool holds_our_netdev(const struct host *h, int nsid)
 {
@@ -139,8 +138,7 @@ static void find_function(const struct host *h, struct rdma_dev *d)
 		memcpy(d->function, d->name, sizeof(d->function));
 }
 
-/* --- the sources, one after the other ------------------------------------------------------------
- */
+/* --- the sources, one after the other ----------------------------------------------------- */
 
 static int list_over_netlink(const struct hw *hw, struct nlsock *s, struct host *h,
 			     struct err problem[N_SCAN_SOURCES])

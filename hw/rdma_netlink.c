@@ -11,8 +11,7 @@
 #define PORTS_MAX     256
 #define DUMP_ATTEMPTS 5
 
-/* --- mode --------------------------------------------------------------------------------------
- */
+/* --- mode --------------------------------------------------------------------------------- */
 
 static int on_sys(const struct nlmsghdr *h, void *arg)
 {
@@ -30,8 +29,7 @@ int rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e
 	return r;
 }
 
-/* --- devices -----------------------------------------------------------------------------------
- */
+/* --- devices ------------------------------------------------------------------------------ */
 
 struct device_list {
 	struct nldev_dev *items;
@@ -115,8 +113,7 @@ static int add_device(struct host *h, int nsid, const struct nldev_dev *from)
 	return add_ports(d, from->n_ports, layer_of(from->protocol));
 }
 
-/* --- ports -------------------------------------------------------------------------------------
- */
+/* --- ports -------------------------------------------------------------------------------- */
 
 /* What each request of a batch is about. */
 struct port_ref {
@@ -212,8 +209,7 @@ int rdma_netlink_netdevs(struct nlsock *s, int nsid, struct host *h)
 	return run_ports(s, &b, r);
 }
 
-/* --- drivers -----------------------------------------------------------------------------------
- */
+/* --- drivers ------------------------------------------------------------------------------ */
 
 static void on_chardev(size_t i, const struct nlmsghdr *h, int error, void *arg)
 {

@@ -12,7 +12,7 @@
 #define PORTS_MAX                                                                                  \
 	256 /* 8 bits on the wire (IBTA); some drivers need not stick to it, real ones do */
 
-/* --- the list --------------------------------------------------------------------------------- */
+/* --- the list ----------------------------------------------------------------------------- */
 
 static int on_port(int dir, const char *name, void *arg)
 {
@@ -68,7 +68,7 @@ int rdma_sysfs_list(const struct hw *hw, struct host *h)
 	return r < 0 ? r : 0;
 }
 
-/* --- one port --------------------------------------------------------------------------------- */
+/* --- one port ----------------------------------------------------------------------------- */
 
 static enum link_layer link_layer_parse(const char *s)
 {
@@ -106,7 +106,7 @@ static void fill_port(int ports_dir, struct rdma_port *p)
 		parse_rate(text, &p->rate_bps);
 }
 
-/* --- one device ------------------------------------------------------------------------------- */
+/* --- one device --------------------------------------------------------------------------- */
 
 const char *rdma_driver_of(const char *driver)
 {
@@ -183,7 +183,7 @@ void rdma_sysfs_fill(const struct hw *hw, struct rdma_dev *d)
 		fill_port(ports, &d->ports[i]);
 }
 
-/* --- GID tables ------------------------------------------------------------------------------- */
+/* --- GID tables --------------------------------------------------------------------------- */
 
 enum gid_type gid_type_parse(const char *s, enum link_layer layer)
 {

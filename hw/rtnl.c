@@ -185,7 +185,7 @@ int rtnl_decode_nsid(const struct nlmsghdr *h, int *ret_nsid)
 	return 0;
 }
 
-/* --- requests -------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------- */
 
 /* Appends the family header; frees msg and returns NULL when there is no room. */
 static struct nl_msg *with_header(struct nl_msg *msg, const void *header, size_t size)

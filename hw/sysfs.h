@@ -38,8 +38,7 @@ __attribute__((format(printf, 2, 3))) int sysfs_open_dir(int dir, const char *fm
 typedef int sysfs_entry_fn(int dir, const char *name, void *arg);
 int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg);
 
-/* --- pure --------------------------------------------------------------------------------------
- */
+/* --- pure --------------------------------------------------------------------------------- */
 
 /* The whole string must be one number: "12", "0x1f"; no sign, no blanks, no unit. */
 int parse_u64(const char *, uint64_t *ret);

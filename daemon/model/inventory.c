@@ -11,8 +11,7 @@
 #include "array.h"
 #include "host_digest.h"
 
-/* --- which functions are seen -------------------------------------------------------------------
- */
+/* --- which functions are seen ------------------------------------------------------------- */
 
 /* Ids of functions, sorted: a host may have a thousand, and all are looked up in each scan. */
 struct id_set {
@@ -43,8 +42,7 @@ static bool id_set_has(const struct id_set *set, const char *id)
 	return bsearch(&id, set->ids, set->n, sizeof(*set->ids), cmp_id) != NULL;
 }
 
-/* --- lent away ----------------------------------------------------------------------------------
- */
+/* --- lent away ---------------------------------------------------------------------------- */
 
 /* Bound to its driver, which therefore has made its devices, wherever they are now. */
 static bool is_bound(const struct host *h, const char *id)
@@ -125,8 +123,7 @@ done:
 	free(kept);
 }
 
-/* --- details ------------------------------------------------------------------------------------
- */
+/* --- details ------------------------------------------------------------------------------ */
 
 static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d)
 {
@@ -249,8 +246,7 @@ static void drop_orphans(struct host *h)
 	h->n_rdma = n;
 }
 
-/* --- apply --------------------------------------------------------------------------------------
- */
+/* --- apply -------------------------------------------------------------------------------- */
 
 #define SWAP(a, b)                                                                                 \
 	do {                                                                                       \

@@ -31,8 +31,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* --- scans by hand ------------------------------------------------------------------------------
- */
+/* --- scans by hand ------------------------------------------------------------------------ */
 
 static void *must(void *p)
 {
@@ -113,8 +112,7 @@ static const struct netdev *netdev_of(const struct inventory *inv, const char *f
 	return NULL;
 }
 
-/* --- what changes and what does not --------------------------------------------------------------
- */
+/* --- what changes and what does not ------------------------------------------------------- */
 
 static void test_the_same_again_changes_nothing(void **state)
 {
@@ -201,8 +199,7 @@ static void test_an_empty_host_is_a_first_generation(void **state)
 	assert_false(apply(inv, &s));
 }
 
-/* --- parts ---------------------------------------------------------------------------------------
- */
+/* --- parts -------------------------------------------------------------------------------- */
 
 static void test_a_partial_scan_leaves_the_rest(void **state)
 {
@@ -247,8 +244,7 @@ static void test_what_is_not_seen_is_gone(void **state)
 	assert_int_equal(inv->host.n_rdma, 1);
 }
 
-/* --- lent away -----------------------------------------------------------------------------------
- */
+/* --- lent away ---------------------------------------------------------------------------- */
 
 static void test_a_vf_goes_and_comes_back(void **state)
 {
@@ -399,8 +395,118 @@ static void test_virtual_functions_come_and_go_with_their_devices(void **state)
 	assert_null(host_function(&inv->host, "rxe0"));
 }
 
-/* --- for ever
- * ------------------------------------------------------------------------------------- */
+/* --- details, which a scan leaves out ------------------------------------------------------ */
+
+/* As a live scan does: devices without details, to be read apart. */
+static struct scan bare_host(void)
+{
+	struct scan s = whole_host();
+
+	for (size_t i = 0; i < s.host.n_rdma; i++) {
+		free(s.host.rdma[i].ports[0].gids);
+		s.host.rdma[i].ports[0].gids = NULL;
+		s.host.rdma[i].ports[0].n_gids = 0;
+		s.host.rdma[i].stale = true;
+	}
+	return s;
+}
+
+/* What hw_read_details() would do to the stale devices. */
+static int read_details(struct inventory *inv, uint8_t last_byte, bool *ret_changed)
+{
+	struct host details = {0};
+	int n = inventory_take_stale(inv, &details);
+
+	for (size_t i = 0; i < details.n_rdma; i++) {
+		struct rdma_port *p = &details.rdma[i].ports[0];
+
+		assert_int_equal(p->n_gids, 0);
+		p->gids = must(calloc(1, sizeof(struct gid)));
+		p->gids[0].raw[15] = last_byte;
+		p->n_gids = 1;
+		p->active_mtu = 4096;
+	}
+	*ret_changed = inventory_apply_details(inv, &details);
+	host_done(&details);
+	return n;
+}
+
+static const struct rdma_port *port_of(const struct inventory *inv, const char *name)
+{
+	return &host_rdma(&inv->host, name)->ports[0];
+}
+
+static void test_details_are_read_once_and_stay(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = bare_host();
+	bool changed;
+
+	apply(inv, &s);
+	assert_int_equal(read_details(inv, 1, &changed), 2);
+	assert_true(changed);
+	assert_int_equal(port_of(inv, "mlx5_1")->active_mtu, 4096);
+	s = bare_host();
+	assert_false(apply(inv, &s));
+	assert_int_equal(port_of(inv, "mlx5_1")->n_gids, 1);
+	assert_int_equal(read_details(inv, 9, &changed), 0); /* nothing is stale */
+	assert_false(changed);
+}
+
+static void test_a_port_that_changed_is_read_anew_and_keeps_what_it_had(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = bare_host();
+	bool changed;
+
+	apply(inv, &s);
+	read_details(inv, 1, &changed);
+	s = bare_host();
+	s.host.rdma[1].ports[0].state = PORT_DOWN;
+	assert_true(apply(inv, &s));
+	assert_int_equal(port_of(inv, "mlx5_1")->n_gids, 1);
+	assert_int_equal(read_details(inv, 2, &changed), 1);
+	assert_true(changed);
+	assert_int_equal(port_of(inv, "mlx5_0")->gids[0].raw[15], 1);
+	assert_int_equal(port_of(inv, "mlx5_1")->gids[0].raw[15], 2);
+}
+
+static void test_an_address_makes_its_ports_stale(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = bare_host();
+	bool changed;
+
+	s.host.rdma[1].ports[0].netdev_nsid = NSID_HOST;
+	s.host.rdma[1].ports[0].netdev_ifindex = 3;
+	apply(inv, &s);
+	read_details(inv, 1, &changed);
+	assert_false(inventory_mark_stale(inv, NSID_HOST, 99));
+	assert_false(inventory_mark_stale(inv, 4, 3)); /* another namespace's */
+	assert_true(inventory_mark_stale(inv, NSID_HOST, 3));
+	assert_int_equal(read_details(inv, 1, &changed), 1);
+	assert_false(changed); /* read, and the same */
+	assert_true(inventory_mark_stale(inv, NSID_HOST, 0));
+	assert_int_equal(read_details(inv, 1, &changed), 2);
+}
+
+static void test_details_of_a_device_that_went_are_dropped(void **state)
+{
+	struct inventory *inv = *state;
+	struct host details = {0};
+	struct scan s = bare_host();
+
+	apply(inv, &s);
+	assert_int_equal(inventory_take_stale(inv, &details), 2);
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_SHARED);
+	apply(inv, &s);
+	assert_null(host_rdma(&inv->host, "mlx5_1"));
+	inventory_apply_details(inv, &details);
+	assert_null(host_rdma(&inv->host, "mlx5_1"));
+	host_done(&details);
+}
+
+/* --- for ever ----------------------------------------------------------------------------- */
 
 static void test_a_thousand_changes_leave_nothing_behind(void **state)
 {
@@ -449,6 +555,10 @@ int main(void)
 		T(test_a_soft_device_that_goes_is_gone),
 		T(test_a_lent_rdma_device_ends_with_its_function),
 		T(test_virtual_functions_come_and_go_with_their_devices),
+		T(test_details_are_read_once_and_stay),
+		T(test_a_port_that_changed_is_read_anew_and_keeps_what_it_had),
+		T(test_an_address_makes_its_ports_stale),
+		T(test_details_of_a_device_that_went_are_dropped),
 		T(test_a_thousand_changes_leave_nothing_behind),
 	};
 #undef T

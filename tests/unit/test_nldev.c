@@ -131,6 +131,23 @@ static void test_a_port(void **state)
 	assert_false(p.has_lid);
 }
 
+/* nldev_port_get_doit() answers with the device's command, the dump with the port's. */
+static void test_a_port_by_the_devices_command(void **state)
+{
+	struct nl_msg *m = dev_message(RDMA_NLDEV_CMD_GET, 4, "mlx5_4");
+	struct nldev_port p = {.port = 77};
+	(void)state;
+
+	assert_int_equal(nldev_decode_port(nlmsg_hdr(m), &p), -EBADMSG);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	assert_int_equal(nldev_decode_port(nlmsg_hdr(m), &p), 0);
+	assert_int_equal(p.port, 1);
+	nlmsg_free(m);
+	m = dev_message(RDMA_NLDEV_CMD_SYS_GET, 4, "mlx5_4");
+	assert_int_equal(nldev_decode_port(nlmsg_hdr(m), &p), -EPROTO);
+	nlmsg_free(m);
+}
+
 static void test_ports_without_a_netdev_and_bad_ones(void **state)
 {
 	struct nl_msg *m = dev_message(RDMA_NLDEV_CMD_PORT_GET, 4, "mlx5_4");
@@ -257,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_an_old_kernels_device),
 		cmocka_unit_test(test_bad_devices),
 		cmocka_unit_test(test_a_port),
+		cmocka_unit_test(test_a_port_by_the_devices_command),
 		cmocka_unit_test(test_ports_without_a_netdev_and_bad_ones),
 		cmocka_unit_test(test_the_netns_mode),
 		cmocka_unit_test(test_character_devices),

@@ -114,7 +114,7 @@ static void test_a_callbacks_no_becomes_the_result_and_the_rest_is_drained(void 
 	assert_int_equal(after.n, 1);
 }
 
-/* --- batches -------------------------------------------------------------------------------- */
+/* --- batches ------------------------------------------------------------------------------ */
 
 #define BATCH_MAX 4000
 
@@ -206,8 +206,7 @@ static void test_a_batch_that_is_not_what_it_says(void **state)
 	free(b);
 }
 
-/* --- what others send --------------------------------------------------------------------------
- */
+/* --- what others send --------------------------------------------------------------------- */
 
 static void test_what_another_process_sends_is_not_an_answer(void **state)
 {
@@ -237,8 +236,7 @@ static void test_what_another_process_sends_is_not_an_answer(void **state)
 	close(forger);
 }
 
-/* --- framing ------------------------------------------------------------------------------------
- */
+/* --- framing ------------------------------------------------------------------------------ */
 
 static int count(const struct nlmsghdr *h, void *arg)
 {

@@ -170,8 +170,7 @@ static void test_this_host(void **state)
 	hw_close(&hw);
 }
 
-/* --- a second namespace -------------------------------------------------------------------------
- */
+/* --- a second namespace ------------------------------------------------------------------- */
 
 static void *unshare_net(void *arg)
 {
