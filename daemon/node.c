@@ -2,8 +2,8 @@
  *
  * Happy path: hint -> settle timer -> look on a worker -> apply -> tell the others if anything
  * changed. Can fail by: parts of a look failing (said once per source and again when it recovers;
- * the inventory keeps what it knew), storms (the pause between two looks of a kind is at least as
- * long as the last one took, so looking costs at most half of a core each). */
+ * the inventory keeps what it knew), storms (looking spends credit that time earns, so in the long
+ * run each kind costs at most half a core). */
 #include "node.h"
 
 #include <stdlib.h>
@@ -17,6 +17,9 @@
  * roce_gid_mgmt.c). */
 #define DETAILS_SETTLE_MS 100
 #define RETRY_MS	  1000
+/* A burst of events may be answered at once for so long; a lasting storm only every other moment.
+ */
+#define CREDIT_MAX_MS	  200
 
 /* One of the three; embedded in the node. */
 struct looker {
@@ -27,6 +30,7 @@ struct looker {
 	bool running, done_once;
 	unsigned wanted; /* parts hinted at since the last look began; LOOK_DETAILS: any bit */
 	uint64_t us, ended_ms;
+	int64_t credit_ms;	  /* as of ended_ms; below 0 the next look has to wait */
 	int told[N_SCAN_SOURCES]; /* problem codes last logged */
 
 	/* The worker's own while `running`. */
@@ -51,6 +55,12 @@ struct node {
 static const unsigned parts_of[N_LOOKS] = {
 	[LOOK_FUNCTIONS] = SCAN_FUNCTIONS,
 	[LOOK_DEVICES] = SCAN_NETDEVS | SCAN_RDMA,
+};
+
+static const char *const look_names[N_LOOKS] = {
+	[LOOK_FUNCTIONS] = "functions",
+	[LOOK_DEVICES] = "devices",
+	[LOOK_DETAILS] = "details",
 };
 
 const struct inventory *node_inventory(const struct node *n)
@@ -129,9 +139,12 @@ static void finish(struct looker *l, bool changed)
 
 	l->done_once = true;
 	l->ended_ms = uv_now(n->loop);
+	l->credit_ms -= (int64_t)(l->us / 1000);
 	/* Details come after the devices that they belong to. */
 	if (l->kind == LOOK_DEVICES)
 		n->lookers[LOOK_DETAILS].wanted = 1;
+	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
+		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	first = !n->complete && all_done_once(n);
 	n->complete |= first;
 	if (changed || first)
@@ -172,11 +185,20 @@ static void count(struct looker *l)
 	++*counters[l->kind];
 }
 
+/* Time earns looks: as much as has passed since the last one, up to CREDIT_MAX_MS. */
+static int64_t credit_now(const struct looker *l)
+{
+	int64_t credit = l->credit_ms + (int64_t)(uv_now(l->node->loop) - l->ended_ms);
+
+	return credit > CREDIT_MAX_MS ? CREDIT_MAX_MS : credit;
+}
+
 static void start_look(uv_timer_t *timer)
 {
 	struct looker *l = timer->data;
 	int r = 0;
 
+	l->credit_ms = credit_now(l);
 	l->want = l->wanted & parts_of[l->kind];
 	l->wanted = 0;
 	l->scan = (struct scan){0};
@@ -203,18 +225,15 @@ static void start_look(uv_timer_t *timer)
 /* Arms the settle timer, once per burst: later hints ride along and cannot postpone it. */
 static void schedule(struct looker *l)
 {
-	uint64_t wait = l->kind == LOOK_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
-	uint64_t rest = l->us / 1000, since;
+	int64_t wait = l->kind == LOOK_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
+	int64_t debt = -credit_now(l);
 
 	if (l->wanted == 0 || l->running || l->node->closing ||
 	    uv_is_active((uv_handle_t *)&l->settle))
 		return;
-	since = uv_now(l->node->loop) - l->ended_ms;
-	if (rest > since && rest - since > wait)
-		wait = rest - since;
 	if (!l->done_once)
 		wait = 0;
-	uv_timer_start(&l->settle, start_look, wait, 0);
+	uv_timer_start(&l->settle, start_look, (uint64_t)(debt > wait ? debt : wait), 0);
 }
 
 /* --- hints --------------------------------------------------------------------------------------
@@ -222,6 +241,9 @@ static void schedule(struct looker *l)
 
 void node_hint(struct node *n, unsigned parts, bool lost)
 {
+	log_debug("node", 0, "hint:%s%s%s%s", parts & SCAN_FUNCTIONS ? " functions" : "",
+		  parts & SCAN_NETDEVS ? " netdevs" : "", parts & SCAN_RDMA ? " rdma" : "",
+		  lost ? " events lost" : "");
 	if (lost) {
 		n->self->resyncs++;
 		inventory_mark_stale(&n->inventory, NSID_HOST, 0);

@@ -1,26 +1,21 @@
 #!/usr/bin/python3
 """How long after the kernel's own message a change is visible in /api/v1/devices.
 
-  latency.py CASES-FILE
+  latency.py ROUNDS CASES-FILE
 
-Each line of the file: NAME | COMMAND | MESSAGE | CONDITION
-  MESSAGE    regular expression on the output of `ip -ts -o monitor link` or `udevadm monitor --kernel`; the first match
-             after the command counts
-  CONDITION  Python expression over the document: functions {id: device}, netdevs {name: netdev}, rdma {name: device}
+Each line of the file: NAME | COMMAND | MESSAGE | CONDITION | UNDO | UNDONE
+  MESSAGE      regular expression on the output of `ip -ts -o monitor link` or `udevadm monitor --kernel`; the first match
+               after the command counts
+  CONDITION    Python expression over the document: functions {id: device}, netdevs {name: netdev}, rdma {name: device}
+  UNDO, UNDONE command that takes the change back between rounds and after the last one, and the condition that it did
 
-Prints "NAME MILLISECONDS" per line; a change that never becomes visible ends the run. The document is read over the
+Prints "NAME MILLISECONDS.." per line; a change that never becomes visible ends the run. The document is read over the
 daemon's unix socket, one request after the other on one connection.
 """
-import http.client, json, re, socket, subprocess, sys, threading, time
+import json, re, socket, subprocess, sys, threading, time
 
 SOCKET = "/run/rocelet/rocelet.sock"
 TIMEOUT_S = 30
-
-
-class UnixConnection(http.client.HTTPConnection):
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(SOCKET)
 
 
 class Messages:
@@ -67,16 +62,39 @@ def listens(pid):
 
 
 class Devices:
+    """The document over one kept connection, with as little of Python as possible between two looks: it is emulated."""
+
+    REQUEST = b"GET /api/v1/devices HTTP/1.1\r\nHost: x\r\n\r\n"
+
     def __init__(self):
-        self.connection = UnixConnection("localhost")
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(SOCKET)
+        self.last, self.doc = None, None
+
+    def body(self):
+        self.socket.sendall(self.REQUEST)
+        answer = self.socket.recv(1 << 20)
+        while b"\r\n\r\n" not in answer:
+            answer += self.socket.recv(1 << 20)
+        head, _, body = answer.partition(b"\r\n\r\n")
+        length = int(re.search(rb"Content-Length: (\d+)", head).group(1))
+        while len(body) < length:
+            body += self.socket.recv(1 << 20)
+        return body
 
     def read(self):
-        self.connection.request("GET", "/api/v1/devices")
-        doc = json.loads(self.connection.getresponse().read())
-        functions = {d["id"]: d for d in doc["devices"]}
-        netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
-        rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
-        return {"functions": functions, "netdevs": netdevs, "rdma": rdma}
+        """The document, and when it had arrived."""
+        body, now = self.body(), time.time()
+        if body != self.last:
+            self.last, self.doc = body, names(json.loads(body))
+        return self.doc, now
+
+
+def names(doc):
+    functions = {d["id"]: d for d in doc["devices"]}
+    netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
+    rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
+    return {"functions": functions, "netdevs": netdevs, "rdma": rdma}
 
 
 def holds(condition, doc):
@@ -89,10 +107,10 @@ def holds(condition, doc):
 def wait_visible(devices, condition):
     deadline = time.time() + TIMEOUT_S
     while time.time() < deadline:
-        doc = devices.read()
+        doc, now = devices.read()
         if holds(condition, doc):
-            return time.time()
-        time.sleep(0.002)
+            return now
+        time.sleep(0.003)  # looking is work, too, and takes a processor from the daemon
     sys.exit(f"never visible: {condition}\n{json.dumps(doc)}")
 
 
@@ -106,24 +124,38 @@ def message_time(messages, pattern, since):
     sys.exit(f"no message matches {pattern}")
 
 
-def run_case(messages, devices, name, command, pattern, condition):
-    if holds(condition, devices.read()):
-        sys.exit(f"{name}: already true before: {condition}")
+def run(command):
+    if subprocess.run(["bash", "-c", command]).returncode != 0:
+        sys.exit(f"command failed: {command}")
+
+
+def one_round(messages, devices, command, pattern, condition):
+    if holds(condition, devices.read()[0]):
+        sys.exit(f"already true before: {condition}")
     since = time.time()
     change = subprocess.Popen(["bash", "-c", command])
     visible = wait_visible(devices, condition)
     message = message_time(messages, pattern, since)
     if change.wait(TIMEOUT_S) != 0:
-        sys.exit(f"{name}: command failed: {command}")
-    print(f"{name} {(visible - message) * 1000:.1f}", flush=True)
+        sys.exit(f"command failed: {command}")
+    return (visible - message) * 1000
+
+
+def run_case(messages, devices, rounds, name, command, pattern, condition, undo, undone):
+    times = []
+    for _ in range(rounds):
+        times.append(one_round(messages, devices, command, pattern, condition))
+        run(undo)
+        wait_visible(devices, undone)
+    print(name, *(f"{ms:.1f}" for ms in times), flush=True)
 
 
 def main():
     messages, devices = Messages(), Devices()
-    with open(sys.argv[1]) as cases:
+    with open(sys.argv[2]) as cases:
         for line in cases:
             if line.strip() and not line.startswith("#"):
-                run_case(messages, devices, *(part.strip() for part in line.split(" | ")))
+                run_case(messages, devices, int(sys.argv[1]), *(part.strip() for part in line.split(" | ")))
 
 
 main()

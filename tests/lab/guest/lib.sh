@@ -202,8 +202,10 @@ rdma_counter() { # DEVICE COUNTER
 
 # ---- the daemon
 
+# From a disk of the machine's own, as installed programs are: over the share every page of code is a round trip.
 start_rocelet() { # [ARGS..]
-    (cd "$BUILD" && exec ./rocelet "$@") >>"$OUT/rocelet.log" 2>&1 &
+    [[ -e /usr/local/sbin/rocelet ]] || cp "$BUILD/rocelet" /usr/local/sbin/rocelet
+    (cd / && exec /usr/local/sbin/rocelet "$@") >>"$OUT/rocelet.log" 2>&1 &
     ROCELET_PID=$!
     wait_until "healthy || ! kill -0 $ROCELET_PID"
     if ! kill -0 "$ROCELET_PID" 2>/dev/null; then

@@ -3,7 +3,7 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-BAR_MS=50
+BAR_MS=50 ROUNDS=3
 
 # One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).
 devices() { # EXPRESSION
@@ -20,13 +20,16 @@ holds_in_devices() { # EXPRESSION
     [[ $(devices "$1") == True ]]
 }
 
-# Runs cases of latency.py and checks each against the bar.
-latencies() { # CASES_FILE
-    local name ms
-    python3 /rocelet/lab/guest/latency.py "$1" >/tmp/latencies || fail "latency: $(cat /tmp/latencies)"
-    while read -r name ms; do
-        echo "# $name: visible $ms ms after the kernel's message"
-        check "$name is visible within $BAR_MS ms" "awk 'BEGIN { exit !($ms <= $BAR_MS) }'"
+# Runs the cases on stdin and holds the median of each against the bar. Emulated processors, a poller and two monitors share two
+# cores with the daemon: single values scatter.
+latencies() {
+    local name times median
+    cat >/tmp/cases
+    python3 /rocelet/lab/guest/latency.py "$ROUNDS" /tmp/cases >/tmp/latencies || fail "latency: $(cat /tmp/latencies)"
+    while read -r name times; do
+        median=$(tr ' ' '\n' <<<"$times" | sort -n | sed -n "$((ROUNDS / 2 + 1))p")
+        echo "# $name: visible $median ms after the kernel's message (of $ROUNDS: $times)"
+        check "$name is visible within $BAR_MS ms" "awk 'BEGIN { exit !($median <= $BAR_MS) }'"
     done </tmp/latencies
 }
 
@@ -44,35 +47,40 @@ check "udev runs here, so its source is used" '! grep -q "udev does not run here
 check "RDMA netlink events are received" '! grep -q "sends no RDMA netlink events" $OUT/rocelet.log'
 
 say "latency: from the kernel's message to /api/v1/devices"
-cat >/tmp/cases <<END
-vf_function_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(pci\\) | sum(d["kind"] == "vf" for d in functions.values()) == 1
-vf_removed | echo 0 >$NUMVFS | KERNEL.* remove +/.* \\(pci\\) | all(d["kind"] != "vf" for d in functions.values())
-vf_netdev_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(net\\) | any(d["kind"] == "vf" and d["netdevs"] for d in functions.values())
+NO_VF='all(d["kind"] != "vf" for d in functions.values())'
+latencies <<END
+vf_function_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(pci\\) | sum(d["kind"] == "vf" for d in functions.values()) == 1 | echo 0 >$NUMVFS | $NO_VF
+vf_netdev_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(net\\) | any(d["kind"] == "vf" and d["netdevs"] for d in functions.values()) | echo 0 >$NUMVFS | $NO_VF
 END
-latencies /tmp/cases
 make_vfs 1
 VF=${VFS[0]}
 VF_ID=$(basename "$(readlink "/sys/class/net/$VF/device")")
+latencies <<END
+vf_removed | echo 0 >$NUMVFS | KERNEL.* remove +/.*$VF_ID \\(pci\\) | "$VF_ID" not in functions | echo 1 >$NUMVFS | "$VF_ID" in functions and "$VF" in netdevs
+END
 ip link set "$VF" up
 wait_until "ip link show $VF | grep -q LOWER_UP"
 wait_until "holds_in_devices 'netdevs[\"$VF\"][\"carrier\"]'"
 check "the VF names its PF and index" "holds_in_devices 'functions[\"$VF_ID\"][\"parent\"] == \"$PF_ID\" and functions[\"$VF_ID\"][\"vf\"] == 0'"
-cat >/tmp/cases <<END
-rdma_device_added | rdma link add rxe_t type rxe netdev $VF | KERNEL.* add +/.*rxe_t \\(infiniband\\) | "rxe_t" in rdma
-carrier_lost | ip link set $PF down | \\] [0-9]+: $VF: .*NO-CARRIER | netdevs["$VF"]["carrier"] is False and rdma["rxe_t"]["ports"][0]["state"] != "active"
-rdma_device_removed | rdma link delete rxe_t | KERNEL.* remove +/.*rxe_t \\(infiniband\\) | "rxe_t" not in rdma
-renamed | ip link set $VF name renamed0 | \\] [0-9]+: renamed0: | "renamed0" in netdevs
+latencies <<END
+rdma_device_added | rdma link add rxe_t type rxe netdev $VF | KERNEL.* add +/.*rxe_t \\(infiniband\\) | "rxe_t" in rdma | rdma link delete rxe_t | "rxe_t" not in rdma
 END
-latencies /tmp/cases
-ip link set "$PF" up
+rdma link add rxe_t type rxe netdev "$VF"
+wait_until "holds_in_devices 'rdma[\"rxe_t\"][\"ports\"][0][\"state\"] == \"active\"'"
+latencies <<END
+carrier_and_port_lost | ip link set $PF down | \\] [0-9]+: $VF: .*NO-CARRIER | netdevs["$VF"]["carrier"] is False and rdma["rxe_t"]["ports"][0]["state"] != "active" | ip link set $PF up | netdevs["$VF"]["carrier"] and rdma["rxe_t"]["ports"][0]["state"] == "active"
+rdma_device_removed | rdma link delete rxe_t | KERNEL.* remove +/.*rxe_t \\(infiniband\\) | "rxe_t" not in rdma | rdma link add rxe_t type rxe netdev $VF | "rxe_t" in rdma
+renamed | ip link set $VF name renamed0 | \\] [0-9]+: renamed0: | "renamed0" in netdevs | ip link set renamed0 name $VF | "$VF" in netdevs
+END
+rdma link delete rxe_t
 
 say "a VF in a pod stays known"
-ip link set renamed0 down
+ip link set "$VF" down
 ip netns add pod
-cat >/tmp/cases <<END
-moved_to_pod | ip link set renamed0 netns pod name net1 | Deleted [0-9]+: renamed0 | netdevs["net1"]["netns"] == "pod"
+latencies <<END
+moved_to_pod | ip link set $VF netns pod name net1 | Deleted [0-9]+: $VF | netdevs["net1"]["netns"] == "pod" | ip -n pod link set net1 netns 1 name $VF | netdevs["$VF"]["netns"] == "host"
 END
-latencies /tmp/cases
+ip link set "$VF" netns pod name net1
 ip -n pod link set net1 up
 wait_until "holds_in_devices 'netdevs[\"net1\"][\"carrier\"]'"
 check "its carrier in the pod is seen from the host" "holds_in_devices 'netdevs[\"net1\"][\"netns\"] == \"pod\" and netdevs[\"net1\"][\"carrier\"]'"
@@ -90,6 +98,7 @@ VF=$(vf_netdev 0)
 start_rocelet --event-buffer 1024
 wait_until "curl -fsS $HTTP/readyz"
 before=$(metric rocelet_event_overruns_total 'source="rtnetlink"')
+ip link set "$VF" up # the kernel tells of aliases only while it is up
 for ((i = 0; i < 3000; i++)); do echo "link set dev $VF alias flood$i"; done >/tmp/flood
 echo "link set dev $VF down" >>/tmp/flood
 echo "link set dev $VF name last0" >>/tmp/flood
@@ -97,7 +106,7 @@ kill -STOP "$ROCELET_PID"
 ip -batch /tmp/flood
 kill -CONT "$ROCELET_PID"
 wait_until "holds_in_devices '\"last0\" in netdevs'"
-check "the receive buffer was overrun" "(( \$(metric rocelet_event_overruns_total 'source=\"rtnetlink\"') > before ))"
+check_within 5 "the receive buffer was overrun" "(( \$(metric rocelet_event_overruns_total 'source=\"rtnetlink\"') > before ))"
 check "the inventory is right after lost events" "holds_in_devices 'sorted(n[\"name\"] for n in functions[\"$VF_ID\"][\"netdevs\"]) == [\"last0\"]'"
 stop_rocelet
 
@@ -113,7 +122,7 @@ wait_until "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.value
 check "hot-unplug is seen without udev" "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
 stop_rocelet
 : >"$OUT/rocelet.log"
-(cd "$BUILD" && exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all ./rocelet --run-dir /tmp/nobody) >>"$OUT/rocelet.log" 2>&1 &
+(exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all /usr/local/sbin/rocelet --run-dir /tmp/nobody) >>"$OUT/rocelet.log" 2>&1 &
 ROCELET_PID=$!
 wait_until "curl -fsS $HTTP/readyz"
 check "without privileges it serves the inventory" "holds_in_devices '\"$PF_ID\" in functions'"
