@@ -101,9 +101,12 @@ static void take_sample(uv_work_t *work)
 {
 	struct sampler *s = work->data;
 	uint64_t start_ns = uv_hrtime();
+	uv_timeval64_t now = {0};
 
 	if (s->relayout)
 		layout(s);
+	uv_gettimeofday(&now);
+	s->about.sample_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000;
 	s->page = render(s, counters_read(s->counters, start_ns / 1000000), start_ns / 1000000);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }

@@ -1,9 +1,14 @@
 # The demo's table, from two scrapes of /metrics: LAST_PAGE PAGE.
-# Variables: last (name of the first file), ms between the two, elapsed (seconds so far), url, terminal (redraw when set).
+# Variables: last (name of the first file), elapsed (seconds so far), url, terminal (redraw when set).
 # Exit status 0 when some device moved bytes between the scrapes. What a page does not say is "-", never 0.
 
 BEGIN {
     row_format = "%-14s %4s  %-10s %-9s %9s %9s %9s %9s %9s %9s"
+}
+
+/^rocelet_sample_timestamp_seconds / {
+    if (FILENAME == last) taken_before = $2
+    else ms = ($2 - taken_before) * 1000
 }
 
 /^roce_/ {

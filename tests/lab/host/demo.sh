@@ -49,31 +49,32 @@ demo_interrupted() {
 }
 
 show_demo() {
-    local began=$SECONDS traffic='' page=$OUT/page last=$OUT/page.last now then=0
+    local began=$SECONDS traffic='' page=$OUT/page last=$OUT/page.last
     : >"$last"
     [[ ! -t 1 ]] || printf '\033[2J'
     while [[ -z ${DEMO_SECONDS:-} ]] || ((SECONDS - began < DEMO_SECONDS)); do
         [[ ! -e $OUT/status ]] || demo_failed "the traffic stopped"
         machine_runs || demo_failed "the machine ended on its own$(panic_line)"
-        if curl -fsS -m 5 -o "$page" "$DEMO_URL/metrics" 2>"$OUT/curl.log"; then
-            now=$(date +%s%N)
-            demo_table "$((SECONDS - began))" "$(((now - then) / 1000000))" "$last" "$page" && traffic=yes
-            then=$now
-            mv "$page" "$last"
-        else
+        if ! curl -fsS -m 5 -o "$page" "$DEMO_URL/metrics" 2>"$OUT/curl.log"; then
             note "no answer from $DEMO_URL/metrics: $(<"$OUT/curl.log")"
+        elif [[ $(sample_time "$page") != "$(sample_time "$last")" ]]; then
+            demo_table "$((SECONDS - began))" "$last" "$page" && traffic=yes
+            mv "$page" "$last"
         fi
-        sleep 1
+        sleep 0.2
     done
     stop_machine
     [[ -n $traffic ]] || die "demo FAILED: no traffic was seen on the page in $DEMO_SECONDS s"
     note "demo ended after $DEMO_SECONDS s; traffic was seen"
 }
 
+sample_time() { # PAGE
+    grep '^rocelet_sample_timestamp_seconds ' "$1"
+}
+
 # Succeeds when the page shows traffic since the last look.
-demo_table() { # SECONDS_SO_FAR MS_SINCE_LAST LAST_PAGE PAGE
+demo_table() { # SECONDS_SO_FAR LAST_PAGE PAGE
     local terminal=''
     [[ ! -t 1 ]] || terminal=yes
-    awk -v terminal="$terminal" -v elapsed="$1" -v ms="$2" -v url="$DEMO_URL" -v last="$3" \
-        -f "$LAB_DIR/demo_view.awk" "$3" "$4"
+    awk -v terminal="$terminal" -v elapsed="$1" -v url="$DEMO_URL" -v last="$2" -f "$LAB_DIR/demo_view.awk" "$2" "$3"
 }
