@@ -52,7 +52,7 @@ cmocka() {
 	fi
 }
 
-make_quietly() { make --no-print-directory -j2 "$@"; }
+make_quietly() { make --no-print-directory --silent -j2 "$@"; }
 
 part_gates() {
 	step "build with gcc" make_quietly CC=gcc all tests
