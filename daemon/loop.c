@@ -399,8 +399,8 @@ static int run_modules(struct daemon *d, struct err *e)
 		uv_walk(&d->loop, tell_open_handle, NULL);
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");
 	}
-	routes_done(&d->routes);
 	page_unref(d->routes.page);
+	routes_done(&d->routes);
 	free(d->config_json);
 	return r;
 }
