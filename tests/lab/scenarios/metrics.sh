@@ -56,6 +56,8 @@ check "packets received agree with perftest within 1 %" "within_1_percent $recei
 check "bytes sent agree with perftest within 1 %" "within_1_percent $bytes $WIRE_BYTES"
 check "every counter of rdma statistic is on the page" "all_counters_agree left"
 
+echo "# a sample over netlink of 2 RDMA devices and their netdevs takes $(metric rocelet_last_sample_seconds) s on emulated processors; RSS $(metric process_resident_memory_bytes) bytes"
+
 say "identity"
 check "the port's info series names netdev, namespace, VF and driver" \
     "metric roce_port_info 'device=\"rxe_left\"' 'netdev=\"net1\"' 'netns=\"left\"' 'function=\"vf\"' 'driver=\"rxe\"'"
