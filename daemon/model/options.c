@@ -225,7 +225,7 @@ void options_defaults(struct options *o)
 
 static int unknown_flag(const char *name, size_t len, struct err *e)
 {
-	const char *names[ARRAY_SIZE(table)], *near;
+	const char *names[ARRAY_SIZE(table)] = {NULL}, *near;
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		names[i] = table[i].name;
@@ -353,7 +353,7 @@ static int set_json(struct options *o, const struct option_def *d, const json_t 
 static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
 			 void *arg)
 {
-	const char *names[ARRAY_SIZE(table)], *near;
+	const char *names[ARRAY_SIZE(table)] = {NULL}, *near;
 	char sentence[256];
 	size_t n = 0;
 
