@@ -208,6 +208,8 @@ static int bpf_start(struct daemon *d, struct err *e)
 {
 	if (d->options->no_bpf)
 		return 0;
+	if (!d->hw.live)
+		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
 	return bpf_source_open(&d->bpf, &d->loop, &d->self, on_bpf_event, d, e);
 }
 

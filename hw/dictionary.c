@@ -296,6 +296,8 @@ static bool row_at(const struct row_table *t, size_t *index, struct dict_row *re
 	ret->name = row->name;
 	ret->family = &dict_families[row->family];
 	ret->labels = row->labels;
+	ret->unit = row->unit;
+	ret->rank = row->rank;
 	ret->wraps32 = row->wraps32;
 	return true;
 }

@@ -92,6 +92,8 @@ struct dict_row {
 	const char *name;
 	const struct family *family;
 	const char *labels; /* '#' as in the name */
+	enum unit unit;
+	unsigned rank; /* as in struct meaning */
 	bool wraps32;
 };
 bool dict_row(size_t index, struct dict_row *ret);

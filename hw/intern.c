@@ -18,7 +18,7 @@ static char **find(char **slots, size_t cap, const char *s)
 {
 	size_t i = hash(s) & (cap - 1);
 
-	while (slots[i] && strcmp(slots[i], s))
+	while (slots[i] && strcmp(slots[i], s) != 0)
 		i = (i + 1) & (cap - 1);
 	return &slots[i];
 }

@@ -42,7 +42,7 @@ static int pick(struct nicstats_nic *nic, const char (*names)[32], layout_slot_f
 
 int nicstats_add(struct nicstats *ns, const char *ifname, layout_slot_fn *fn, void *arg)
 {
-	const char(*names)[32];
+	const char(*names)[32] = NULL;
 	struct nicstats_nic *nic;
 	int n = ethtool_open(&ns->ethtool);
 

@@ -57,7 +57,8 @@ bool statfile_parse(const char *text, size_t n, uint64_t *ret)
  * 10 ms. */
 static int read_order(const char *name)
 {
-	return strcmp(name, "rx_write_requests") && strcmp(name, "vport_rx_write_requests");
+	return strcmp(name, "rx_write_requests") != 0 &&
+	       strcmp(name, "vport_rx_write_requests") != 0;
 }
 
 static int by_read_order(const void *a, const void *b)

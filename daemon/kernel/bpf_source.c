@@ -2,7 +2,8 @@
  *
  * Happy path: find the hook's name in the kernel's BTF -> open -> fentry load and attach, or a
  * second try with the kprobe -> poll the ring buffer's epoll descriptor. Can fail by: no BTF, no
- * permission (lockdown answers EPERM to fentry), no such function: recorded, not fatal. */
+ * permission (lockdown answers EPERM to fentry), no such function: told in the log, and the program
+ * is listed without a hook. */
 #include "bpf_source.h"
 
 #include <bpf/bpf.h>
@@ -23,6 +24,7 @@ struct bpf_source {
 	struct netdev_moves_bpf *skel;
 	struct ring_buffer *ring;
 	uv_poll_t poll;
+	bool polling;
 	struct self_counters *self;
 	uint64_t dropped_seen;
 	bpf_event_fn *on_event;
@@ -87,7 +89,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 static void check_dropped(struct bpf_source *b)
 {
-	uint64_t dropped = b->skel->bss->dropped;
+	uint64_t dropped = b->skel->bss->dropped; /* mapped by the load that succeeded */
 
 	if (dropped == b->dropped_seen)
 		return;
@@ -112,7 +114,7 @@ static int try_hook(struct bpf_source *b, const char *function, bool fentry)
 	int r;
 
 	if (!skel)
-		return -errno;
+		return errno ? -errno : -ENOMEM;
 	bpf_program__set_autoload(skel->progs.netdev_move_fentry, fentry);
 	bpf_program__set_autoload(skel->progs.netdev_move_kprobe, !fentry);
 	r = fentry ? bpf_program__set_attach_target(skel->progs.netdev_move_fentry, 0, function)
@@ -139,7 +141,6 @@ static int load(struct bpf_source *b, struct err *e)
 	const char *function = move_function();
 	int r, fentry_error;
 
-	b->status = (struct bpf_program_status){.name = "netdev_moves", .hook = "none"};
 	if (!function)
 		return err_set(
 			e, -EOPNOTSUPP,
@@ -152,31 +153,34 @@ static int load(struct bpf_source *b, struct err *e)
 	}
 	if (r == 0)
 		return 0;
-	b->status.hook = "none";
 	return err_set(e, r, "%s: fentry refused (%s), kprobe refused (%s)", function,
 		       strerror(-fentry_error), strerror(-r));
 }
 
-static void release(struct bpf_source *b)
+/* Leaves the list of programs, and nothing in the kernel. */
+static void detach(struct bpf_source *b)
 {
 	ring_buffer__free(b->ring);
 	netdev_moves_bpf__destroy(b->skel);
-	free(b);
+	b->ring = NULL;
+	b->skel = NULL;
+	b->status.hook = "none";
 }
 
 static int start(struct bpf_source *b, struct uv_loop_s *loop, struct err *e)
 {
 	int r = load(b, e);
 
-	if (r < 0)
+	if (!b->skel)
 		return r;
 	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.events), on_record, b, NULL);
 	if (!b->ring)
-		return err_set(e, -errno, "ring buffer: %s", strerror(errno));
+		return err_set(e, errno ? -errno : -ENOMEM, "ring buffer: %s", strerror(errno));
 	r = uv_poll_init(loop, &b->poll, ring_buffer__epoll_fd(b->ring));
 	if (r < 0)
 		return err_set(e, r, "ring buffer: %s", uv_strerror(r));
 	b->poll.data = b;
+	b->polling = true;
 	uv_poll_start(&b->poll, UV_READABLE, on_readable);
 	return 0;
 }
@@ -185,7 +189,7 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 		    bpf_event_fn *on_event, void *arg, struct err *e)
 {
 	struct bpf_source *b = calloc(1, sizeof(*b));
-	int r;
+	struct err why = {0};
 
 	if (!b)
 		return err_set(e, -ENOMEM, "out of memory");
@@ -193,25 +197,30 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 	b->self = self;
 	b->on_event = on_event;
 	b->arg = arg;
-	r = start(b, loop, e);
-	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
-	if (r < 0) {
-		release(b);
-		return r;
+	b->status = (struct bpf_program_status){.name = "netdev_moves", .hook = "none"};
+	if (start(b, loop, &why) < 0) {
+		detach(b);
+		log_warn("bpf", 0, "%s: %s, going on without it", b->status.name, why.msg);
 	}
+	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
 	*ret = b;
 	return 0;
 }
 
 static void on_closed(uv_handle_t *h)
 {
-	release(h->data);
+	struct bpf_source *b = h->data;
+
+	detach(b);
+	free(b);
 }
 
 void bpf_source_close(struct bpf_source *b)
 {
-	if (b)
+	if (b && b->polling)
 		uv_close((uv_handle_t *)&b->poll, on_closed);
+	else
+		free(b);
 }
 
 unsigned bpf_source_programs(const struct bpf_source *b, const struct bpf_program_status **ret)

@@ -1,8 +1,8 @@
 /* bpf_source.h - loads our BPF programs where the kernel allows it and brings their events into the
  * loop.
  *
- * Never a reason not to start: what is refused is listed with the kernel's reason, and everything
- * else works. */
+ * Never a reason not to start: what the kernel refuses is told in the log with its reason, listed
+ * as not loaded, and everything else works. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,11 +21,9 @@ typedef void bpf_event_fn(const struct bpf_event *e, void *arg);
 struct bpf_program_status {
 	const char *name; /* what it watches */
 	const char *hook; /* "fentry", "kprobe" or "none" */
-	char reason[128]; /* why there is no hook; "" when there is one */
 };
 
-/* -errno and a sentence only when nothing could be set up at all (no memory, no BTF, BPF not
- * permitted). */
+/* Fails only without memory: a program that is refused is listed with hook "none". */
 int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *, struct self_counters *,
 		    bpf_event_fn *, void *arg, struct err *);
 /* NULL is fine. Detaches and frees once its handle has closed. */

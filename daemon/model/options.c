@@ -18,15 +18,15 @@
 enum option_type { OPT_TEXT, OPT_BOOL, OPT_NUMBER, OPT_SECONDS, OPT_CHOICE, OPT_LIST, OPT_ACTION };
 
 struct option_def {
-	const char *name; /* flag without "--", and key of the config file */
-	const char *arg;  /* placeholder in --help, NULL = takes none */
-	enum option_type type;
+	const char *name;	    /* flag without "--", and key of the config file */
+	const char *arg;	    /* placeholder in --help, NULL = takes none */
 	size_t offset;		    /* into struct options; OPT_ACTION: the action */
 	const char *def;	    /* as it would be written on the command line */
 	double min, max;	    /* OPT_NUMBER, OPT_SECONDS */
 	const char *const *choices; /* OPT_CHOICE, NULL-terminated; the index is stored */
-	bool flag_only;		    /* not a key of the config file */
 	const char *help;
+	enum option_type type;
+	bool flag_only; /* not a key of the config file */
 };
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
@@ -34,35 +34,43 @@ static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const compat_names[] = {"none", "node_exporter", NULL};
 static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
-#define AT(field) offsetof(struct options, field)
-#define TEXT(name, arg, field, def, help)                                                          \
+/* clang-format off: it would break these braces. */
+#define OPTION(name, arg, field, kind, def, text)                                                  \
+	name, arg, offsetof(struct options, field), def, .help = (text), .type = (kind)
+#define TEXT(name, arg, field, def, text)                                                          \
 	{                                                                                          \
-		name, arg, OPT_TEXT, AT(field), def, 0, 0, NULL, false, help                       \
+		OPTION(name, arg, field, OPT_TEXT, def, text)                                      \
 	}
-#define BOOL(name, field, help)                                                                    \
+#define BOOL(name, field, text)                                                                    \
 	{                                                                                          \
-		name, NULL, OPT_BOOL, AT(field), "false", 0, 0, NULL, false, help                  \
+		OPTION(name, NULL, field, OPT_BOOL, "false", text)                                 \
 	}
-#define NUMBER(name, arg, field, def, min, max, help)                                              \
+#define LIST(name, arg, field, text)                                                               \
 	{                                                                                          \
-		name, arg, OPT_NUMBER, AT(field), def, min, max, NULL, false, help                 \
+		OPTION(name, arg, field, OPT_LIST, "", text)                                       \
 	}
-#define SECONDS(name, field, def, min, max, help)                                                  \
+#define NUMBER(name, arg, field, def, low, high, text)                                             \
 	{                                                                                          \
-		name, "SEC", OPT_SECONDS, AT(field), def, min, max, NULL, false, help              \
+		OPTION(name, arg, field, OPT_NUMBER, def, text), .min = (low), .max = (high)       \
 	}
-#define CHOICE(name, arg, field, choices, def, help)                                               \
+#define SECONDS(name, field, def, low, high, text)                                                 \
 	{                                                                                          \
-		name, arg, OPT_CHOICE, AT(field), def, 0, 0, choices, false, help                  \
+		OPTION(name, "SEC", field, OPT_SECONDS, def, text), .min = (low), .max = (high)    \
 	}
-#define ACTION(name, action, help)                                                                 \
+#define CHOICE(name, arg, field, words, def, text)                                                 \
 	{                                                                                          \
-		name, NULL, OPT_ACTION, action, "", 0, 0, NULL, true, help                         \
+		OPTION(name, arg, field, OPT_CHOICE, def, text), .choices = (words)                \
 	}
+#define ACTION(name, action, text)                                                                 \
+	{                                                                                          \
+		name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true      \
+	}
+/* clang-format on */
 
 static const struct option_def table[] = {
-	{"config", "FILE", OPT_TEXT, AT(config), "/etc/rocelet/config.json", 0, 0, NULL, true,
-	 "configuration file; when it is absent, rocelet only observes"},
+	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
+		"configuration file; when it is absent, rocelet only observes"),
+	 .flag_only = true},
 	TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
 	     "where sysfs is mounted; of a directory that is not sysfs only files are read"),
 	TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are"),
@@ -83,8 +91,8 @@ static const struct option_def table[] = {
 	       "also publish another exporter's names"),
 	BOOL("port-counters", port_counters,
 	     "also read ports/N/counters/ (costs a firmware command per file on mlx5)"),
-	{"optional-counters", "NAME,...", OPT_LIST, AT(optional_counters), "", 0, 0, NULL, false,
-	 "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone"},
+	LIST("optional-counters", "NAME,...", optional_counters,
+	     "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone"),
 	BOOL("no-bpf", no_bpf, "load no BPF program"),
 	CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
 	       "where uevents come from; auto: the kernel, and udev where it runs"),

@@ -93,7 +93,7 @@ static int open_tcp_address(const struct listen_address *a)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 				 .ai_socktype = SOCK_STREAM};
-	struct addrinfo *found;
+	struct addrinfo *found = NULL;
 	char port[8];
 	int fd;
 
