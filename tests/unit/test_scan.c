@@ -124,7 +124,7 @@ static void test_odd_entries_of_class_net(void **state)
 	tmptree_write(f->dir, "class/net/eth0/operstate", "up\n");
 	tmptree_write(f->dir, "class/net/eth0/carrier", "0\n");
 	tmptree_write(f->dir, "class/net/eth0/carrier_changes", "3\n");
-	sysfs_tree_link(f->dir, "class/net/eth0/master", "../bond0");
+	tmptree_link(f->dir, "class/net/eth0/master", "../bond0");
 	hw_scan(&f->hw, SCAN_NETDEVS, &f->scan);
 	assert_int_equal(f->scan.host.n_netdevs, 2);
 	d = host_netdev(&f->scan.host, NSID_HOST, 9);
