@@ -39,8 +39,9 @@ cmocka() {
 	"$program" >"$log" 2>&1
 	local status=$?
 	ok=$(grep -c '^\[       OK \]' "$log")
-	bad=$(grep -c '^\[  FAILED  \] test_\|^\[  FAILED  \] [a-z]' "$log")
-	not=$(grep -c '^\[  SKIPPED \] [a-z]' "$log")
+	# Both are named twice: when they happen and at the end.
+	bad=$(grep -o '^\[  FAILED  \] [a-z].*' "$log" | sort -u | wc -l)
+	not=$(grep -o '^\[  SKIPPED \] [a-z].*' "$log" | sort -u | wc -l)
 	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	if [ "$status" = 0 ] && [ $((ok + not)) = 0 ]; then bad=1; fi
 	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + not))
@@ -48,7 +49,7 @@ cmocka() {
 		say "FAILED" "$name: $bad of $((ok + bad + not)) (exit $status)"
 		tail -n 40 "$log" | sed 's/^/        /'
 	else
-		say "  ok  " "$name: $ok$([ "$not" = 0 ] || echo ", $not skipped: $(grep -m1 -o 'skipped: .*' "$log")")"
+		say "  ok  " "$name: $ok$([ "$not" = 0 ] || echo ", $not skipped: $(grep -m1 -oP 'skipped: \K.*' "$log")")"
 	fi
 }
 

@@ -6,24 +6,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
-
-void sysfs_tree_link(const char *dir, const char *path, const char *target)
-{
-	char full[512];
-
-	assert_true((size_t)snprintf(full, sizeof(full), "%s/%s", dir, path) < sizeof(full));
-	for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
-	assert_int_equal(symlink(target, full), 0);
-}
 
 /* build/tests/test_x and build/bench/mk_sysfs lie side by side, whatever the flavour of the build.
  */

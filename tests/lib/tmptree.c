@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#define PATH_SIZE 512
 
 char *tmptree_new(void)
 {
@@ -31,13 +34,18 @@ static void make_parents(char *path)
 	}
 }
 
+static void full_path(char full[PATH_SIZE], const char *dir, const char *path)
+{
+	assert_true((size_t)snprintf(full, PATH_SIZE, "%s/%s", dir, path) < PATH_SIZE);
+}
+
 void tmptree_write(const char *dir, const char *path, const char *fmt, ...)
 {
-	char full[512];
+	char full[PATH_SIZE];
 	va_list ap;
 	FILE *f;
 
-	assert_true((size_t)snprintf(full, sizeof(full), "%s/%s", dir, path) < sizeof(full));
+	full_path(full, dir, path);
 	make_parents(full);
 	f = fopen(full, "w");
 	assert_non_null(f);
@@ -45,6 +53,23 @@ void tmptree_write(const char *dir, const char *path, const char *fmt, ...)
 	vfprintf(f, fmt, ap);
 	va_end(ap);
 	fclose(f);
+}
+
+void tmptree_link(const char *dir, const char *path, const char *target)
+{
+	char full[PATH_SIZE];
+
+	full_path(full, dir, path);
+	make_parents(full);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+void tmptree_remove(const char *dir, const char *path)
+{
+	char full[PATH_SIZE];
+
+	full_path(full, dir, path);
+	assert_int_equal(remove(full), 0);
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)

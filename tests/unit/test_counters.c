@@ -20,12 +20,12 @@
 #include "cleanup.h"
 #include "counters.h"
 #include "statfiles.h"
-#include "tree.h"
+#include "tmptree.h"
 
 #define HW(dev) "class/infiniband/" dev "/ports/1/hw_counters/"
 
 struct fixture {
-	struct tree tree;
+	char *dir;
 	struct hw hw;
 	struct rdma_port ports[4][1];
 	struct rdma_dev devs[4];
@@ -53,8 +53,11 @@ static int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	tree_init(&f->tree);
-	f->hw = (struct hw){.sys_fd = f->tree.fd, .dev_fd = -1, .proc_fd = -1};
+	f->dir = tmptree_new();
+	f->hw = (struct hw){.sys_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+			    .dev_fd = -1,
+			    .proc_fd = -1};
+	assert_true(f->hw.sys_fd >= 0);
 	f->host.rdma = f->devs;
 	f->now = 1000;
 	*state = f;
@@ -66,9 +69,24 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	counters_free(f->c);
-	tree_done(&f->tree);
+	hw_close(&f->hw);
+	tmptree_free(f->dir);
 	free(f);
 	return 0;
+}
+
+/* A counter that is 1. */
+__attribute__((format(printf, 3, 4))) static void write_one(struct fixture *f, const char *device,
+							    const char *counter_fmt, ...)
+{
+	char counter[64], path[160];
+	va_list ap;
+
+	va_start(ap, counter_fmt);
+	vsnprintf(counter, sizeof(counter), counter_fmt, ap);
+	va_end(ap);
+	snprintf(path, sizeof(path), "class/infiniband/%s/ports/1/hw_counters/%s", device, counter);
+	tmptree_write(f->dir, path, "1\n");
 }
 
 /* Directory times tick in milliseconds; tests are faster. A listing that is long past leaves no
@@ -77,7 +95,7 @@ static void age(struct fixture *f, const char *dir)
 {
 	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 
-	assert_int_equal(utimensat(f->tree.fd, dir, old, 0), 0);
+	assert_int_equal(utimensat(f->hw.sys_fd, dir, old, 0), 0);
 }
 
 static void start(struct fixture *f, const struct counters_opts *opts)
@@ -120,11 +138,11 @@ static void values_of_an_mlx5_port(void **state)
 	const struct sample *s;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "7\n", HW("mlx5_0") "out_of_sequence");
-	tree_write(&f->tree, "18446744073709551615\n", HW("mlx5_0") "np_cnp_sent");
-	tree_write(&f->tree, "40", HW("mlx5_0") "rp_cnp_handled");
-	tree_write(&f->tree, "2\n", HW("mlx5_0") "rp_cnp_ignored");
-	tree_write(&f->tree, "10\n", HW("mlx5_0") "lifespan");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_sequence", "7\n");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "18446744073709551615\n");
+	tmptree_write(f->dir, HW("mlx5_0") "rp_cnp_handled", "40");
+	tmptree_write(f->dir, HW("mlx5_0") "rp_cnp_ignored", "2\n");
+	tmptree_write(f->dir, HW("mlx5_0") "lifespan", "10\n");
 	start(f, NULL);
 	s = take(f);
 	assert_int_equal(find(s, "mlx5_0", "roce_out_of_sequence_packets_total", "")->value, 7);
@@ -154,22 +172,22 @@ static void a_bad_file_costs_its_own_reading(void **state)
 	char endless[401];
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
-	tree_write(&f->tree, "3\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "3\n");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "3\n");
 	start(f, NULL);
 	for (size_t i = 0; i <= ARRAY_SIZE(bad); i++) {
 		const struct sample *s;
 
 		memset(endless, '9', 400);
 		endless[400] = '\0';
-		tree_write(&f->tree, i < ARRAY_SIZE(bad) ? bad[i] : endless,
-			   HW("mlx5_0") "out_of_buffer");
+		tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "%s",
+			      i < ARRAY_SIZE(bad) ? bad[i] : endless);
 		s = take(f);
 		assert_false(has(s, "mlx5_0", "roce_receive_wqe_missing_total", ""));
 		assert_true(has(s, "mlx5_0", "roce_cnp_sent_packets_total", ""));
 		assert_int_equal(s->sources[SOURCE_SYSFS].errors, i + 1);
 	}
-	tree_write(&f->tree, "5\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "5\n");
 	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 5);
 }
 
@@ -178,9 +196,9 @@ static void an_unreadable_file_is_tried_again(void **state)
 	struct fixture *f = *state;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "3\n");
 	/* Root may read everything; a link is refused to everybody. */
-	assert_int_equal(symlinkat("/proc/version", f->tree.fd, HW("mlx5_0") "out_of_buffer"), 0);
+	assert_int_equal(symlinkat("/proc/version", f->hw.sys_fd, HW("mlx5_0") "out_of_buffer"), 0);
 	start(f, NULL);
 	assert_true(has(take(f), "mlx5_0", "roce_cnp_sent_packets_total", ""));
 	assert_false(has(take(f), "mlx5_0", "roce_receive_wqe_missing_total", ""));
@@ -193,14 +211,14 @@ static void a_file_that_vanishes_takes_its_series_along(void **state)
 	uint64_t layout;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
-	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "3\n");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "4\n");
 	age(f, HW("mlx5_0"));
 	start(f, NULL);
 	s = take(f);
 	layout = s->layout;
 	assert_true(has(s, "mlx5_0", "roce_receive_wqe_missing_total", ""));
-	tree_remove(&f->tree, HW("mlx5_0") "out_of_buffer");
+	tmptree_remove(f->dir, HW("mlx5_0") "out_of_buffer");
 	s = take(f);
 	assert_false(has(s, "mlx5_0", "roce_receive_wqe_missing_total", ""));
 	assert_true(has(s, "mlx5_0", "roce_cnp_sent_packets_total", ""));
@@ -208,7 +226,7 @@ static void a_file_that_vanishes_takes_its_series_along(void **state)
 	assert_int_not_equal(s->layout, layout);
 	age(f, HW("mlx5_0"));
 	take(f);
-	tree_write(&f->tree, "9\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "9\n");
 	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 9);
 }
 
@@ -218,11 +236,11 @@ static void a_file_that_vanishes_at_once_is_noticed_too(void **state)
 	struct fixture *f = *state;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "3\n", HW("mlx5_0") "np_cnp_sent");
-	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "3\n");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "4\n");
 	age(f, HW("mlx5_0"));
 	start(f, NULL);
-	tree_remove(&f->tree, HW("mlx5_0") "out_of_buffer");
+	tmptree_remove(f->dir, HW("mlx5_0") "out_of_buffer");
 	age(f, HW("mlx5_0"));
 	assert_false(has(take(f), "mlx5_0", "roce_receive_wqe_missing_total", ""));
 }
@@ -232,12 +250,13 @@ static void a_replaced_file_is_read_anew(void **state)
 	struct fixture *f = *state;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "4\n");
 	age(f, HW("mlx5_0"));
 	start(f, NULL);
 	take(f);
-	tree_write(&f->tree, "6\n", "new");
-	assert_int_equal(renameat(f->tree.fd, "new", f->tree.fd, HW("mlx5_0") "out_of_buffer"), 0);
+	tmptree_write(f->dir, "new", "6\n");
+	assert_int_equal(renameat(f->hw.sys_fd, "new", f->hw.sys_fd, HW("mlx5_0") "out_of_buffer"),
+			 0);
 	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 6);
 }
 
@@ -248,11 +267,11 @@ static void ports_come_and_go(void **state)
 	uint64_t layout;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "4294967295\n", HW("mlx5_0") "out_of_buffer");
-	tree_write(&f->tree, "1\n", HW("mlx5_1") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "4294967295\n");
+	tmptree_write(f->dir, HW("mlx5_1") "out_of_buffer", "1\n");
 	start(f, NULL);
 	layout = take(f)->layout;
-	tree_write(&f->tree, "5\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "5\n");
 	take(f);
 	add_dev(f, "mlx5_1", "mlx5");
 	assert_int_equal(counters_layout(f->c, &f->host), 0);
@@ -278,7 +297,7 @@ static void a_device_elsewhere_or_without_counters_is_harmless(void **state)
 	add_dev(f, "mlx5_0", "mlx5")->nsid = 4;
 	add_dev(f, "mlx5_1", "mlx5");
 	add_dev(f, "../mlx5_0", "mlx5");
-	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "4\n");
 	start(f, NULL);
 	s = take(f);
 	assert_int_equal(s->n_readings, 0);
@@ -292,9 +311,9 @@ static void counters_of_the_whole_device_have_no_port(void **state)
 	const struct reading *r;
 
 	add_dev(f, "mana_0", "mana");
-	tree_write(&f->tree, "8\n", "class/infiniband/mana_0/hw_counters/received_ecns");
-	tree_write(&f->tree, "9\n", "class/infiniband/mana_0/hw_counters/qp_congested_events");
-	tree_write(&f->tree, "5\n", HW("mana_0") "received_cnps");
+	tmptree_write(f->dir, "class/infiniband/mana_0/hw_counters/received_ecns", "8\n");
+	tmptree_write(f->dir, "class/infiniband/mana_0/hw_counters/qp_congested_events", "9\n");
+	tmptree_write(f->dir, HW("mana_0") "received_cnps", "5\n");
 	start(f, NULL);
 	s = take(f);
 	r = find(s, "mana_0", "roce_ecn_ce_received_packets_total", "");
@@ -313,10 +332,10 @@ static void port_counters_only_when_asked_for(void **state)
 
 	add_dev(f, "mlx5_0", "mlx5");
 	strcpy(f->devs[0].board, "MT_\"1\"");
-	tree_write(&f->tree, "100\n", "class/infiniband/mlx5_0/ports/1/counters/port_rcv_data");
-	tree_write(&f->tree, "N/A (no PMA)\n",
-		   "class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait");
-	tree_write(&f->tree, "4\n", HW("mlx5_0") "out_of_buffer");
+	tmptree_write(f->dir, "class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "100\n");
+	tmptree_write(f->dir, "class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait",
+		      "N/A (no PMA)\n");
+	tmptree_write(f->dir, HW("mlx5_0") "out_of_buffer", "4\n");
 	start(f, NULL);
 	s = take(f);
 	assert_int_equal(s->n_readings, 1);
@@ -342,10 +361,10 @@ static void a_reset_is_counted(void **state)
 	struct fixture *f = *state;
 
 	add_dev(f, "mlx5_0", "mlx5");
-	tree_write(&f->tree, "100\n", HW("mlx5_0") "np_cnp_sent");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "100\n");
 	start(f, NULL);
 	assert_int_equal(take(f)->ports[0].resets, 0);
-	tree_write(&f->tree, "1\n", HW("mlx5_0") "np_cnp_sent");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "1\n");
 	assert_int_equal(take(f)->ports[0].resets, 1);
 	assert_int_equal(take(f)->ports[0].resets, 1);
 }
@@ -380,10 +399,8 @@ static void a_thousand_layouts_do_not_grow(void **state)
 		const char *name = names[i];
 
 		add_dev(f, name, "mlx5");
-		tree_write(&f->tree, "1\n", "class/infiniband/%s/ports/1/hw_counters/a_%d", name,
-			   i);
-		tree_write(&f->tree, "1\n", "class/infiniband/%s/ports/1/hw_counters/np_cnp_sent",
-			   name);
+		write_one(f, name, "a_%d", i);
+		write_one(f, name, "np_cnp_sent");
 	}
 	start(f, NULL);
 	/* The allocator keeps some freed pieces at hand and counts them as in use: 16 kB bound what
@@ -407,7 +424,7 @@ static void descriptors_may_run_out(void **state)
 
 	add_dev(f, "mlx5_0", "mlx5");
 	for (int i = 0; i < 60; i++)
-		tree_write(&f->tree, "1\n", HW("mlx5_0") "unknown_%d", i);
+		write_one(f, "mlx5_0", "unknown_%d", i);
 	pid = fork();
 	if (pid == 0) {
 		const struct rlimit lim = {40, 40};

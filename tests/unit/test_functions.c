@@ -58,7 +58,7 @@ static void add_pci(struct fixture *f, const char *id, const char *class)
 	tmptree_write(f->dir, path, "%s\n", class);
 	snprintf(path, sizeof(path), "bus/pci/devices/%s", id);
 	snprintf(target, sizeof(target), "../../../devices/pci0000:00/%s", id);
-	sysfs_tree_link(f->dir, path, target);
+	tmptree_link(f->dir, path, target);
 }
 
 static void put(struct fixture *f, const char *id, const char *file, const char *text)
@@ -74,7 +74,7 @@ static void link_to(struct fixture *f, const char *id, const char *name, const c
 	char path[256];
 
 	snprintf(path, sizeof(path), "devices/pci0000:00/%s/%s", id, name);
-	sysfs_tree_link(f->dir, path, target);
+	tmptree_link(f->dir, path, target);
 }
 
 static void test_network_functions_are_found_by_class(void **state)
@@ -158,7 +158,7 @@ static void test_bad_files_leave_values_unknown(void **state)
 	put(f, "0000:18:00.0", "numa_node", "99999999999999999999");
 	put(f, "0000:18:00.0", "sriov_totalvfs", "-5");
 	put(f, "0000:18:00.0", "driver/file", "a directory, not a link");
-	sysfs_tree_link(f->dir, "bus/pci/devices/0000:19:00.0", "../../../gone");
+	tmptree_link(f->dir, "bus/pci/devices/0000:19:00.0", "../../../gone");
 	read_all(f);
 	assert_int_equal(f->host.n_functions, 1);
 	assert_int_equal(f->host.functions[0].vendor, 0);
@@ -175,7 +175,7 @@ static void add_aux(struct fixture *f, const char *name, const char *file)
 	tmptree_write(f->dir, path, "88\n");
 	snprintf(path, sizeof(path), "bus/auxiliary/devices/%s", name);
 	snprintf(target, sizeof(target), "../../../devices/pci0000:00/0000:18:00.0/%s", name);
-	sysfs_tree_link(f->dir, path, target);
+	tmptree_link(f->dir, path, target);
 }
 
 static void test_sub_functions(void **state)
@@ -226,10 +226,10 @@ static void test_sub_functions_without_bus(void **state)
 	add_aux(f, "mlx5_core.sf.4", "sfnum");
 	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4/ifindex",
 		      "4\n");
-	sysfs_tree_link(f->dir, "devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4/device",
-			"../../../mlx5_core.sf.4");
-	sysfs_tree_link(f->dir, "class/net/en4",
-			"../../devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4");
+	tmptree_link(f->dir, "devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4/device",
+		     "../../../mlx5_core.sf.4");
+	tmptree_link(f->dir, "class/net/en4",
+		     "../../devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4");
 	read_all(f);
 	assert_int_equal(f->host.n_functions, 1);
 	assert_int_equal(f->host.functions[0].kind, FN_SF);

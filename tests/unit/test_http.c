@@ -13,6 +13,7 @@
 
 #include "http_fixture.h"
 #include "page.h"
+#include "page_text.h"
 
 static const struct http_opts defaults = {0};
 
@@ -44,23 +45,6 @@ static struct page *make_page(unsigned families, unsigned series)
 		page_end(p);
 	}
 	return p;
-}
-
-/* The identity body, put together; heap. */
-static char *page_text(const struct page *p, enum metrics_format format, size_t *ret_len)
-{
-	size_t n = page_iov(p, format, NULL, ret_len), i;
-	struct iovec *iov = calloc(n, sizeof(*iov));
-	char *text = malloc(*ret_len), *at = text;
-
-	assert_true(iov && text);
-	page_iov(p, format, iov, ret_len);
-	for (i = 0; i < n; i++) {
-		memcpy(at, iov[i].iov_base, iov[i].iov_len);
-		at += iov[i].iov_len;
-	}
-	free(iov);
-	return text;
 }
 
 static void assert_page(const struct answer *a, const struct page *p, enum metrics_format format)

@@ -13,8 +13,10 @@
 
 #include "cleanup.h"
 #include "dictionary.h"
+#include "golden.h"
 #include "label.h"
 #include "metrics.h"
+#include "page_text.h"
 
 #define GOLDEN_DIR "tests/golden/"
 
@@ -147,51 +149,12 @@ static int make_sample(void **state)
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-static char *body(const struct page *p, enum metrics_format format, size_t *ret_bytes)
+static void assert_golden_page(const struct page *p, enum metrics_format format, const char *path)
 {
-	size_t n = page_iov(p, format, NULL, ret_bytes), at = 0;
-	struct iovec *iov = calloc(n + 1, sizeof(*iov));
-	char *s = malloc(*ret_bytes + 1);
+	size_t len;
+	AUTO_FREE char *text = page_text(p, format, &len);
 
-	page_iov(p, format, iov, ret_bytes);
-	for (size_t i = 0; i < n; at += iov[i++].iov_len)
-		memcpy(s + at, iov[i].iov_base, iov[i].iov_len);
-	s[at] = '\0';
-	free(iov);
-	return s;
-}
-
-static char *load(const char *path)
-{
-	char *s = calloc(1, 1 << 16);
-	FILE *f = fopen(path, "r");
-
-	if (f && fread(s, 1, (1 << 16) - 1, f) == 0)
-		s[0] = '\0';
-	if (f)
-		fclose(f);
-	return s;
-}
-
-static void save(const char *path, const char *s)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(s, f);
-	fclose(f);
-}
-
-static void assert_golden(const struct page *p, enum metrics_format format, const char *path)
-{
-	size_t bytes;
-	AUTO_FREE char *now = body(p, format, &bytes);
-	AUTO_FREE char *golden = NULL;
-
-	if (getenv("UPDATE_GOLDEN"))
-		save(path, now);
-	golden = load(path);
-	assert_string_equal(now, golden);
+	assert_golden_text(path, text, len);
 }
 
 static struct page *render(struct metrics *m, uint64_t generation)
@@ -210,12 +173,12 @@ static void the_page_is_the_golden_one(void **state)
 	struct page *p = render(m, 1);
 
 	(void)state;
-	assert_golden(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
-	assert_golden(p, METRICS_OPENMETRICS, GOLDEN_DIR "metrics.openmetrics");
+	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	assert_golden_page(p, METRICS_OPENMETRICS, GOLDEN_DIR "metrics.openmetrics");
 	page_unref(p);
 	/* And again, from what was prepared. */
 	p = render(m, 1);
-	assert_golden(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
 	page_unref(p);
 	metrics_free(m);
 }
@@ -244,14 +207,13 @@ static void all_families_are_the_golden_ones(void **state)
 		add_family(p, f);
 	for (size_t i = 0; (f = dict_family(i)); i++)
 		add_family(p, f);
-	assert_golden(p, METRICS_PROMETHEUS, GOLDEN_DIR "families.prom");
+	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "families.prom");
 	page_unref(p);
 }
 
 static bool contains(const struct page *p, const char *what)
 {
-	size_t bytes;
-	AUTO_FREE char *s = body(p, METRICS_PROMETHEUS, &bytes);
+	AUTO_FREE char *s = page_text(p, METRICS_PROMETHEUS, NULL);
 
 	return strstr(s, what) != NULL;
 }

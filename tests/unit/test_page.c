@@ -12,30 +12,11 @@
 #include "cleanup.h"
 #include "number.h"
 #include "page.h"
-
-/* The body as one string; the caller frees. */
-static char *body(const struct page *p, enum metrics_format format)
-{
-	size_t bytes, n = page_iov(p, format, NULL, &bytes), at = 0;
-	struct iovec *iov = calloc(n + 1, sizeof(*iov));
-	char *s = malloc(bytes + 1);
-
-	assert_true(n <= 2 * p->n_blocks + 1);
-	page_iov(p, format, iov, &bytes);
-	for (size_t i = 0; i < n; i++) {
-		if (iov[i].iov_len)
-			memcpy(s + at, iov[i].iov_base, iov[i].iov_len);
-		at += iov[i].iov_len;
-	}
-	assert_int_equal(at, bytes);
-	s[at] = '\0';
-	free(iov);
-	return s;
-}
+#include "page_text.h"
 
 static void assert_body(const struct page *p, enum metrics_format format, const char *expected)
 {
-	AUTO_FREE char *s = body(p, format);
+	AUTO_FREE char *s = page_text(p, format, NULL);
 
 	assert_string_equal(s, expected);
 }

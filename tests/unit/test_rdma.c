@@ -133,7 +133,7 @@ static void test_bad_files_hurt_only_themselves(void **state)
 	put(f, "bad", "ports/2/state", "4: ACTIVE");
 	put(f, "good", "ports/1/state", "4: ACTIVE");
 	tmptree_write(f->dir, "class/infiniband/a_file", "x");
-	sysfs_tree_link(f->dir, "class/infiniband/dangling", "../../devices/gone");
+	tmptree_link(f->dir, "class/infiniband/dangling", "../../devices/gone");
 	d = scan_for(f, "bad");
 	assert_string_equal(d->fw, "");
 	assert_string_equal(d->board, "");
@@ -185,10 +185,10 @@ static void test_drivers(void **state)
 
 	put(f, "mlx5_0", "node_type", "1: CA");
 	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/class", "0x020000\n");
-	sysfs_tree_link(f->dir, "devices/pci0000:00/0000:18:00.0/driver",
-			"../../../bus/pci/drivers/mlx5_core");
-	sysfs_tree_link(f->dir, "class/infiniband/mlx5_0/device",
-			"../../../devices/pci0000:00/0000:18:00.0");
+	tmptree_link(f->dir, "devices/pci0000:00/0000:18:00.0/driver",
+		     "../../../bus/pci/drivers/mlx5_core");
+	tmptree_link(f->dir, "class/infiniband/mlx5_0/device",
+		     "../../../devices/pci0000:00/0000:18:00.0");
 	put(f, "rxe0", "parent", "eth0");
 	put(f, "rxe0", "node_type", "1: CA");
 	put(f, "siw0", "node_type", "4: RNIC");
@@ -210,7 +210,7 @@ static void test_a_soft_device_is_on_its_netdevs_function(void **state)
 	struct fixture *f = *state;
 
 	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/net/eth0/ifindex", "5\n");
-	sysfs_tree_link(f->dir, "class/net/eth0", "../../devices/pci0000:00/0000:18:00.0/net/eth0");
+	tmptree_link(f->dir, "class/net/eth0", "../../devices/pci0000:00/0000:18:00.0/net/eth0");
 	put(f, "rxe0", "parent", "eth0");
 	put(f, "rxe0", "ports/1/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0001");
 	put(f, "rxe0", "ports/1/gid_attrs/ndevs/0", "eth0");

@@ -124,7 +124,7 @@ static void test_odd_entries_of_class_net(void **state)
 	tmptree_write(f->dir, "class/net/eth0/operstate", "up\n");
 	tmptree_write(f->dir, "class/net/eth0/carrier", "0\n");
 	tmptree_write(f->dir, "class/net/eth0/carrier_changes", "3\n");
-	sysfs_tree_link(f->dir, "class/net/eth0/master", "../bond0");
+	tmptree_link(f->dir, "class/net/eth0/master", "../bond0");
 	hw_scan(&f->hw, SCAN_NETDEVS, &f->scan);
 	assert_int_equal(f->scan.host.n_netdevs, 2);
 	d = host_netdev(&f->scan.host, NSID_HOST, 9);
@@ -149,7 +149,7 @@ static void test_this_host(void **state)
 	assert_int_equal(hw_open(&hw, "/sys", "/dev", "/proc", &e), 0);
 	if (!hw.live) {
 		hw_close(&hw);
-		print_message("/sys is not sysfs here\n");
+		print_message("skipped: /sys is not sysfs here\n");
 		skip();
 	}
 	hw_scan(&hw, SCAN_ALL, &s);
@@ -270,7 +270,7 @@ static void test_another_namespace(void **state)
 	(void)state;
 
 	if (look.other_fd < 0) {
-		print_message("no network namespaces without privileges: %s\n",
+		print_message("skipped: no network namespaces without privileges: %s\n",
 			      strerror(-look.other_fd));
 		skip();
 	}
@@ -278,7 +278,8 @@ static void test_another_namespace(void **state)
 	pthread_join(thread, NULL);
 	close(look.other_fd);
 	if (look.made < 0) {
-		print_message("no veth devices in this kernel: %s\n", strerror(-look.made));
+		print_message("skipped: no veth devices in this kernel: %s\n",
+			      strerror(-look.made));
 		skip();
 	}
 	assert_int_equal(look.scan.parts, SCAN_NETDEVS);
@@ -307,7 +308,8 @@ static void test_a_socket_inside_another_namespace(void **state)
 
 	assert_true(netns_socket(-1, NETLINK_ROUTE) < 0);
 	if (other < 0) {
-		print_message("no network namespaces without privileges: %s\n", strerror(-other));
+		print_message("skipped: no network namespaces without privileges: %s\n",
+			      strerror(-other));
 		skip();
 	}
 	assert_int_equal(nlsock_open(&own, NETLINK_ROUTE, &e), 0);

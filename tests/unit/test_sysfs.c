@@ -150,13 +150,13 @@ static void test_links(void **state)
 	struct fixture *f = *state;
 	char text[16] = "before";
 
-	sysfs_tree_link(f->dir, "dev/driver", "../../bus/pci/drivers/mlx5_core");
+	tmptree_link(f->dir, "dev/driver", "../../bus/pci/drivers/mlx5_core");
 	assert_int_equal(sysfs_link(f->hw.sys_fd, text, sizeof(text), "dev/driver"), 0);
 	assert_string_equal(text, "mlx5_core");
 	assert_int_equal(sysfs_link(f->hw.sys_fd, text, 5, "dev/driver"), -EOVERFLOW);
 	assert_int_equal(sysfs_target(f->hw.sys_fd, text, sizeof(text), "dev/driver"), -EOVERFLOW);
 	assert_string_equal(text, "mlx5_core");
-	sysfs_tree_link(f->dir, "plain", "target");
+	tmptree_link(f->dir, "plain", "target");
 	assert_int_equal(sysfs_link(f->hw.sys_fd, text, sizeof(text), "plain"), 0);
 	assert_string_equal(text, "target");
 	tmptree_write(f->dir, "file", "1\n");

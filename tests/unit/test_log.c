@@ -1,0 +1,279 @@
+/* Log lines: one line per event whatever is in it, valid JSON whatever is in it, and a site that
+ * talks too much is held back and says how much. Time is moved by hand, in the site. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* Much more than a test writes, and less than a pipe holds. */
+#define CAPTURE_SIZE 32768
+
+/* What is written to stderr between capture_start() and capture_end(). */
+struct capture {
+	int saved_fd, read_fd;
+	char text[CAPTURE_SIZE];
+};
+
+static void capture_start(struct capture *c)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+	c->saved_fd = dup(STDERR_FILENO);
+	assert_true(c->saved_fd >= 0);
+	assert_int_equal(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	c->read_fd = fds[0];
+}
+
+static const char *capture_end(struct capture *c)
+{
+	ssize_t n = read(c->read_fd, c->text, sizeof(c->text) - 1);
+
+	dup2(c->saved_fd, STDERR_FILENO);
+	close(c->saved_fd);
+	close(c->read_fd);
+	c->text[n > 0 ? n : 0] = '\0';
+	return c->text;
+}
+
+static struct capture captured;
+
+/* One line, from a site of its own. */
+static const char *line_of(enum log_format format, enum log_level level, int err, const char *msg)
+{
+	struct log_site site = {0};
+
+	log_init(LOG_LVL_DEBUG, format);
+	capture_start(&captured);
+	log_at(&site, level, "mod", err, "%s", msg);
+	return capture_end(&captured);
+}
+
+static void assert_matches(const char *text, const char *pattern)
+{
+	regex_t re;
+
+	assert_int_equal(regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	if (regexec(&re, text, 0, NULL, 0) != 0)
+		fail_msg("'%s' does not match '%s'", text, pattern);
+	regfree(&re);
+}
+
+static unsigned count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* The object that the line is; asserts that it is one whole line. */
+static json_t *parse_line(const char *line)
+{
+	json_error_t where;
+	json_t *object = json_loads(line, 0, &where);
+
+	if (!object)
+		fail_msg("not JSON (%s): %s", where.text, line);
+	assert_int_equal(count_lines(line), 1);
+	assert_int_equal(line[strlen(line) - 1], '\n');
+	return object;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	assert_non_null(text);
+	return text;
+}
+
+#define TIME "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z"
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void test_a_text_line_says_when_how_bad_who_and_what(void **state)
+{
+	(void)state;
+	assert_matches(line_of(LOG_FORMAT_TEXT, LOG_LVL_INFO, 0, "all is well"),
+		       "^" TIME " info  mod: all is well\n$");
+	assert_matches(line_of(LOG_FORMAT_TEXT, LOG_LVL_ERROR, -ENOENT, "no file"),
+		       "^" TIME " error mod: no file: No such file or directory\n$");
+}
+
+static void test_text_cannot_start_a_line_of_its_own(void **state)
+{
+	(void)state;
+	assert_matches(line_of(LOG_FORMAT_TEXT, LOG_LVL_WARN, 0, "a\nb\rc\td\033[1me\177f"),
+		       "^" TIME " warn  mod: a\\?b\\?c\\?d\\?\\[1me\\?f\n$");
+}
+
+static void test_an_overlong_text_is_cut_and_still_one_line(void **state)
+{
+	char *msg = calloc(1, 5001);
+	const char *line;
+	(void)state;
+
+	memset(msg, 'x', 5000);
+	line = line_of(LOG_FORMAT_TEXT, LOG_LVL_INFO, -EILSEQ, msg);
+	assert_int_equal(count_lines(line), 1);
+	assert_int_equal(line[strlen(line) - 1], '\n');
+	assert_true(strlen(line) > 500 && strlen(line) < 2000);
+	free(msg);
+}
+
+static void log_like_a_library(struct log_site *site, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_v(site, LOG_LVL_INFO, "lib", 0, fmt, ap);
+	va_end(ap);
+}
+
+static void test_the_newlines_that_libraries_end_with_are_dropped(void **state)
+{
+	struct log_site site = {0};
+	(void)state;
+
+	log_init(LOG_LVL_INFO, LOG_FORMAT_TEXT);
+	capture_start(&captured);
+	log_like_a_library(&site, "libbpf: %d\n\n", 7);
+	assert_matches(capture_end(&captured), "^" TIME " info  lib: libbpf: 7\n$");
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void test_a_json_line_has_the_same_fields(void **state)
+{
+	json_t *o = parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_WARN, -ENODEV, "mlx5_0 went away"));
+	(void)state;
+
+	assert_matches(text_of(o, "time"), "^" TIME "$");
+	assert_string_equal(text_of(o, "level"), "warn");
+	assert_string_equal(text_of(o, "module"), "mod");
+	assert_string_equal(text_of(o, "msg"), "mlx5_0 went away");
+	assert_int_equal(json_integer_value(json_object_get(o, "errno")), ENODEV);
+	assert_string_equal(text_of(o, "error"), "No such device");
+	json_decref(o);
+	o = parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_DEBUG, 0, ""));
+	assert_string_equal(text_of(o, "msg"), "");
+	assert_null(json_object_get(o, "errno"));
+	assert_null(json_object_get(o, "error"));
+	json_decref(o);
+}
+
+static void test_json_survives_what_is_in_a_message(void **state)
+{
+	json_t *o = parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_INFO, 0,
+				       "\"},{\"level\":\"x\\\n\001\177\xff\xc3\xa9"));
+	(void)state;
+
+	assert_string_equal(text_of(o, "msg"), "\"},{\"level\":\"x\\??????");
+	assert_string_equal(text_of(o, "level"), "info");
+	json_decref(o);
+}
+
+/* Every length around the ends of the buffers, the longest escapes, the longest error text. */
+static void test_an_overlong_json_line_is_cut_and_still_valid(void **state)
+{
+	char *msg = calloc(1, 1101);
+	(void)state;
+
+	for (size_t n = 300; n <= 1100; n++) {
+		memset(msg, n % 2 ? '"' : '\\', n);
+		json_decref(parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_ERROR, -ESHUTDOWN, msg)));
+		msg[0] = 'x'; /* the other parity */
+		json_decref(parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_ERROR, -ESHUTDOWN, msg)));
+	}
+	free(msg);
+}
+
+/* --- what gets through ------------------------------------------------------------------------ */
+
+static void test_only_levels_at_or_above_the_threshold_are_logged(void **state)
+{
+	uint64_t dropped = log_dropped();
+	(void)state;
+
+	log_init(LOG_LVL_WARN, LOG_FORMAT_TEXT);
+	capture_start(&captured);
+	log_error("m", 0, "one");
+	log_warn("m", 0, "two");
+	log_info("m", 0, "three");
+	log_debug("m", 0, "four");
+	assert_matches(capture_end(&captured), "^" TIME " error m: one\n" TIME " warn  m: two\n$");
+	assert_int_equal(log_dropped(), dropped); /* unwanted is not dropped */
+}
+
+static const char *log_many(struct log_site *site, unsigned n)
+{
+	capture_start(&captured);
+	for (unsigned i = 0; i < n; i++)
+		log_at(site, LOG_LVL_INFO, "m", 0, "again");
+	return capture_end(&captured);
+}
+
+static void test_a_site_that_talks_too_much_is_held_back(void **state)
+{
+	struct log_site site = {0}, other = {0};
+	uint64_t dropped = log_dropped();
+	const char *text;
+	(void)state;
+
+	log_init(LOG_LVL_INFO, LOG_FORMAT_TEXT);
+	assert_int_equal(count_lines(log_many(&site, LOG_BURST)), LOG_BURST);
+	assert_string_equal(log_many(&site, 5), "");
+	assert_int_equal(log_dropped(), dropped + 5);
+	assert_int_equal(count_lines(log_many(&other, 1)), 1); /* others are not held back */
+
+	site.last_ms -= 2000; /* two seconds later: two lines more */
+	text = log_many(&site, 3);
+	assert_matches(text, "^" TIME " info  m: again \\(5 such lines dropped before\\)\n" TIME
+			     " info  m: again\n$");
+	assert_int_equal(log_dropped(), dropped + 6);
+}
+
+static void test_a_long_silence_earns_no_more_than_a_burst(void **state)
+{
+	struct log_site site = {0};
+	(void)state;
+
+	log_init(LOG_LVL_INFO, LOG_FORMAT_TEXT);
+	assert_int_equal(count_lines(log_many(&site, 1)), 1);
+	site.last_ms -= 3600 * 1000;
+	assert_int_equal(count_lines(log_many(&site, 2 * LOG_BURST)), LOG_BURST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_text_line_says_when_how_bad_who_and_what),
+		cmocka_unit_test(test_text_cannot_start_a_line_of_its_own),
+		cmocka_unit_test(test_an_overlong_text_is_cut_and_still_one_line),
+		cmocka_unit_test(test_the_newlines_that_libraries_end_with_are_dropped),
+		cmocka_unit_test(test_a_json_line_has_the_same_fields),
+		cmocka_unit_test(test_json_survives_what_is_in_a_message),
+		cmocka_unit_test(test_an_overlong_json_line_is_cut_and_still_valid),
+		cmocka_unit_test(test_only_levels_at_or_above_the_threshold_are_logged),
+		cmocka_unit_test(test_a_site_that_talks_too_much_is_held_back),
+		cmocka_unit_test(test_a_long_silence_earns_no_more_than_a_burst),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+/* The sampler in a loop: when it samples, what it publishes, and how it ends. The pool of workers
+ * has one thread here, which a test can keep busy: a sample is then in flight for as long as the
+ * test wants. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "loop_helpers.h"
+#include "page_text.h"
+#include "sampler.h"
+#include "sysfs_tree.h"
+#include "tmptree.h"
+
+#define PATIENCE_MS 10000
+#define HOUR_MS	    3600000
+#define CNP_SENT    "roce_cnp_sent_packets_total{device=\"%s\",port=\"1\"} %s\n"
+
+struct fixture {
+	uv_loop_t loop;
+	char *tree;
+	struct hw hw;
+	struct inventory inventory;
+	struct self_counters self;
+	struct sampler *sampler;
+	struct page *page; /* the last one published, NULL = none yet */
+	unsigned described, published;
+	unsigned wanted; /* see until_published() */
+	/* A worker that waits until it is let go. */
+	uv_work_t blocker;
+	uv_sem_t go;
+	bool blocked;
+};
+
+static void describe(struct self_metrics *m, void *arg)
+{
+	struct fixture *f = arg;
+
+	m->inventory_generation = 1000 + ++f->described;
+}
+
+static void on_page(struct page *page, void *arg)
+{
+	struct fixture *f = arg;
+
+	page_unref(f->page);
+	f->page = page_ref(page);
+	f->published++;
+}
+
+static void add_device(struct fixture *f, const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/ports/1/hw_counters/np_cnp_sent", name);
+	tmptree_write(f->tree, path, "%s\n", value);
+}
+
+static void look(struct fixture *f)
+{
+	struct scan scan;
+
+	hw_scan(&f->hw, SCAN_ALL, &scan);
+	inventory_apply(&f->inventory, &scan);
+	scan_done(&scan);
+}
+
+static void open_sampler(struct fixture *f, uint32_t interval_ms)
+{
+	const struct sampler_opts opts = {.interval_ms = interval_ms};
+	const struct sampler_hooks hooks = {.describe = describe, .done = on_page, .arg = f};
+	struct err e = {0};
+
+	assert_int_equal(sampler_open(&f->sampler, &f->loop, &f->hw, &f->inventory, &f->self, &opts,
+				      &hooks, &e),
+			 0);
+}
+
+static void close_sampler(struct fixture *f)
+{
+	sampler_close(f->sampler);
+	f->sampler = NULL;
+}
+
+/* --- a busy worker ---------------------------------------------------------------------------- */
+
+static void wait_on_worker(uv_work_t *work)
+{
+	uv_sem_wait(&((struct fixture *)work->data)->go);
+}
+
+static void on_let_go(uv_work_t *work, int status)
+{
+	((struct fixture *)work->data)->blocked = false;
+	assert_int_equal(status, 0);
+}
+
+static void block_worker(struct fixture *f)
+{
+	f->blocker.data = f;
+	f->blocked = true;
+	assert_int_equal(uv_queue_work(&f->loop, &f->blocker, wait_on_worker, on_let_go), 0);
+}
+
+static void let_go(struct fixture *f)
+{
+	uv_sem_post(&f->go);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->tree = tmptree_new();
+	f->hw = sysfs_tree_open(f->tree);
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	assert_int_equal(uv_sem_init(&f->go, 0), 0);
+	add_device(f, "mlx5_0", "42");
+	look(f);
+	*state = f;
+	return 0;
+}
+
+/* Whatever a test leaves open shows here. */
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	sampler_close(f->sampler);
+	if (f->blocked) /* the test failed midway */
+		let_go(f);
+	assert_int_equal(loop_end(&f->loop), 0);
+	uv_sem_destroy(&f->go);
+	page_unref(f->page);
+	inventory_done(&f->inventory);
+	hw_close(&f->hw);
+	tmptree_free(f->tree);
+	free(f);
+	return 0;
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static bool is_published(void *arg)
+{
+	const struct fixture *f = arg;
+
+	return f->published >= f->wanted;
+}
+
+static void until_published(struct fixture *f, unsigned n)
+{
+	f->wanted = n;
+	assert_true(loop_until(&f->loop, is_published, f, PATIENCE_MS));
+}
+
+static bool shows(const struct fixture *f, const char *fmt, const char *device, const char *value)
+{
+	AUTO_FREE char *text = page_text(f->page, METRICS_PROMETHEUS, NULL);
+	char line[128];
+
+	snprintf(line, sizeof(line), fmt, device, value);
+	return strstr(text, line) != NULL;
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void test_a_wake_publishes_a_page(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	assert_true(shows(f, CNP_SENT, "mlx5_0", "42"));
+	/* What the loop knows was asked for before, and what happened is counted after. */
+	assert_true(shows(f, "rocelet_inventory_generation %s%s\n", "", "1001"));
+	assert_int_equal(f->self.samples, 1);
+	/* A sample has written its own page and lets go of it. */
+	assert_int_equal(f->page->refs, 1);
+}
+
+static void test_nothing_happens_before_the_interval_is_over(void **state)
+{
+	struct fixture *f = *state;
+	int wait_ms;
+
+	open_sampler(f, HOUR_MS);
+	uv_run(&f->loop, UV_RUN_NOWAIT);
+	assert_int_equal(f->described, 0);
+	/* How long the loop would sleep now. */
+	wait_ms = uv_backend_timeout(&f->loop);
+	assert_true(wait_ms > HOUR_MS - PATIENCE_MS && wait_ms <= HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	assert_true(uv_backend_timeout(&f->loop) > HOUR_MS - 2 * PATIENCE_MS);
+}
+
+static void test_each_interval_has_one_sample(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t start_ms;
+
+	uv_update_time(&f->loop);
+	start_ms = uv_now(&f->loop);
+	open_sampler(f, 10);
+	until_published(f, 5);
+	assert_true(uv_now(&f->loop) - start_ms >= 50);
+	assert_true(f->described >= 5);
+}
+
+static void test_the_inventory_is_followed_and_only_when_it_changed(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	add_device(f, "mlx5_1", "43");
+	sampler_wake(f->sampler);
+	until_published(f, 2);
+	assert_false(shows(f, CNP_SENT, "mlx5_1", "43")); /* nobody has looked */
+	look(f);
+	sampler_wake(f->sampler);
+	until_published(f, 3);
+	assert_true(shows(f, CNP_SENT, "mlx5_1", "43"));
+	assert_true(shows(f, CNP_SENT, "mlx5_0", "42"));
+}
+
+static void test_wakes_during_a_sample_are_one_more(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, HOUR_MS);
+	block_worker(f);
+	for (int i = 0; i < 100; i++)
+		sampler_wake(f->sampler);
+	assert_int_equal(f->described, 1);
+	let_go(f);
+	until_published(f, 2);
+	uv_run(&f->loop, UV_RUN_NOWAIT);
+	assert_int_equal(f->described, 2);
+}
+
+static bool two_are_late(void *arg)
+{
+	return ((struct fixture *)arg)->self.samples_late >= 2;
+}
+
+static void test_ticks_during_a_sample_are_skipped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, 1);
+	block_worker(f);
+	assert_true(loop_until(&f->loop, two_are_late, f, PATIENCE_MS));
+	assert_int_equal(f->described, 1);
+	assert_int_equal(f->published, 0);
+	let_go(f);
+	until_published(f, 1);
+}
+
+static void test_closing_with_a_sample_in_flight_publishes_nothing_more(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, HOUR_MS);
+	block_worker(f);
+	sampler_wake(f->sampler);
+	sampler_wake(f->sampler); /* nor does this start another */
+	close_sampler(f);
+	uv_run(&f->loop, UV_RUN_NOWAIT); /* its timer has closed, the sample still waits */
+	assert_true(f->blocked);
+	let_go(f);
+	uv_run(&f->loop, UV_RUN_DEFAULT);
+	assert_int_equal(f->published, 0);
+	assert_int_equal(f->described, 1);
+	assert_int_equal(f->self.samples, 1);
+}
+
+static void test_closing_without_a_sample_is_clean(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, HOUR_MS);
+	close_sampler(f);
+	sampler_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_wake_publishes_a_page, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_happens_before_the_interval_is_over,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_each_interval_has_one_sample, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_the_inventory_is_followed_and_only_when_it_changed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_wakes_during_a_sample_are_one_more, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_ticks_during_a_sample_are_skipped_and_counted,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_closing_with_a_sample_in_flight_publishes_nothing_more, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_closing_without_a_sample_is_clean, setup,
+						teardown),
+	};
+
+	setenv("UV_THREADPOOL_SIZE", "1", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* "Did you mean": near words are found, far ones are not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "cleanup.h"
+#include "suggest.h"
+
+static const char *const known[] = {"listen", "log-level", "log-format", "run-dir", "dry-run"};
+
+static const char *near(const char *word)
+{
+	return suggest(word, strlen(word), known, ARRAY_SIZE(known));
+}
+
+static void test_one_slip_is_understood(void **state)
+{
+	(void)state;
+	assert_string_equal(near("lisen"), "listen");	       /* a letter too few */
+	assert_string_equal(near("listten"), "listen");	       /* one too many */
+	assert_string_equal(near("lisden"), "listen");	       /* a wrong one */
+	assert_string_equal(near("lsiten"), "listen");	       /* two changed places */
+	assert_string_equal(near("log_format"), "log-format"); /* the other word separator */
+	assert_string_equal(near("listen"), "listen");
+}
+
+static void test_far_words_are_not_offered(void **state)
+{
+	(void)state;
+	assert_null(near("sample-interval"));
+	assert_null(near("x"));
+	assert_null(near(""));
+	assert_null(near("lst")); /* half of it is missing */
+}
+
+static void test_the_nearest_wins_and_the_first_of_equals(void **state)
+{
+	static const char *const words[] = {"abcdef", "abcdxx", "abcdxy"};
+	(void)state;
+
+	assert_string_equal(near("log-leval"), "log-level");
+	assert_string_equal(suggest("abcdyy", 6, words, 3), "abcdxy");
+	assert_string_equal(suggest("abcdzz", 6, words + 1, 2), "abcdxx");
+}
+
+static void test_only_the_given_length_counts(void **state)
+{
+	(void)state;
+	assert_string_equal(suggest("listn=:9907", 5, known, ARRAY_SIZE(known)), "listen");
+}
+
+/* Their length is the user's: the row of distances is not. */
+static void test_words_of_any_length_are_safe(void **state)
+{
+	char long_word[201];
+	const char *const words[] = {long_word};
+	(void)state;
+
+	memset(long_word, 'a', 200);
+	long_word[200] = '\0';
+	assert_null(suggest(long_word, 200, words, 1));
+	assert_null(suggest(long_word, 65, words, 1));
+	assert_null(suggest(long_word, 64, words, 1)); /* the known one is too long */
+	long_word[64] = '\0';
+	assert_ptr_equal(suggest(long_word, 64, words, 1), long_word);
+	assert_null(suggest("listen", 6, NULL, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_slip_is_understood),
+		cmocka_unit_test(test_far_words_are_not_offered),
+		cmocka_unit_test(test_the_nearest_wins_and_the_first_of_equals),
+		cmocka_unit_test(test_only_the_given_length_counts),
+		cmocka_unit_test(test_words_of_any_length_are_safe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
