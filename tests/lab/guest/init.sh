@@ -67,6 +67,7 @@ bring_up_mgmt() {
 run_scenario() {
     touch /out/started
     cd /tmp || return
+    while sleep 1; do echo >/out/heartbeat; done &
     timeout --kill-after=5 "$LAB_TIMEOUT" bash "/rocelet/lab/scenarios/$SCENARIO.sh" "${ARGS[@]}" >/out/scenario.log 2>&1 </dev/null
     local status=$?
     dmesg >/out/dmesg.log

@@ -29,7 +29,8 @@ machine_command() { # IMAGE_DIR MEMORY_MIB KERNEL_ARGS
         # With more address bits the guest puts the VFs' registers where QEMU does not map them.
         -cpu max,host-phys-bits=off,phys-bits=36
         -kernel "$1/vmlinuz" -initrd "$1/initrd"
-        -append "console=ttyS0 panic=-1 mitigations=off tsc=reliable nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $3"
+        # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
+        -append "console=ttyS0 panic=-1 mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $3"
         -drive "if=none,id=root,format=raw,snapshot=on,file=$1/root.img" -device virtio-blk-pci,drive=root
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"
         -virtfs "local,mount_tag=build,security_model=none,readonly=on,path=$PROJECT_DIR/build"
