@@ -26,11 +26,12 @@ struct looker {
 	uv_work_t work;
 	bool running, done_once;
 	unsigned wanted; /* parts hinted at since the last look began; LOOK_DETAILS: any bit */
-	uint64_t us, ended_ms;
+	uint64_t us, ended_ms;	  /* of the last look */
 	int told[N_SCAN_SOURCES]; /* problem codes last logged */
 
 	/* The worker's own while `running`. */
 	unsigned want;
+	uint64_t took_us;
 	struct scan scan; /* LOOK_DETAILS: scan.host holds the devices to be read */
 };
 
@@ -79,8 +80,7 @@ static void release_if_done(struct node *n)
 	free(n);
 }
 
-/* --- one look -----------------------------------------------------------------------------------
- */
+/* --- one look --------------------------------------------------------------------------------- */
 
 static void on_worker(uv_work_t *work)
 {
@@ -91,7 +91,7 @@ static void on_worker(uv_work_t *work)
 		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
 	else
 		hw_scan(l->node->hw, l->want, &l->scan);
-	l->us = (uv_hrtime() - start) / 1000;
+	l->took_us = (uv_hrtime() - start) / 1000;
 }
 
 /* What lasts is told once. A look at fewer parts than its kind has says nothing of the others. */
@@ -148,6 +148,7 @@ static void on_looked(uv_work_t *work, int status)
 
 	(void)status;
 	l->running = false;
+	l->us = l->took_us;
 	if (!n->closing) {
 		tell_problems(l);
 		changed = l->kind == LOOK_DETAILS
@@ -217,8 +218,7 @@ static void schedule(struct looker *l)
 	uv_timer_start(&l->settle, start_look, wait, 0);
 }
 
-/* --- hints --------------------------------------------------------------------------------------
- */
+/* --- hints ------------------------------------------------------------------------------------ */
 
 void node_hint(struct node *n, unsigned parts, bool lost)
 {
@@ -246,8 +246,7 @@ static void on_rescan(uv_timer_t *timer)
 	node_hint(timer->data, SCAN_ALL, false);
 }
 
-/* --- life ---------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void init_timer(struct node *n, uv_timer_t *timer, void *data)
 {
