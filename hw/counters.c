@@ -80,6 +80,8 @@ static int lay_out(struct counters *c, struct plan *plan, bool files_changed)
 	lost = layout_inherit(&s.layout, &c->setup.layout, SOURCE_SYSFS);
 	if (files_changed)
 		c->sources[SOURCE_SYSFS].errors += lost;
+	for (size_t i = 0; i < N_SOURCES; i++)
+		c->sources[i].errors += s.unlisted[i];
 	setup_done(&c->setup);
 	c->setup = s;
 	statfiles_open(&c->setup.files, &c->setup.layout);
