@@ -22,7 +22,7 @@ headers() { # regex of the header names below a folder
 
 DAEMON=$(headers daemon)
 HW=$(headers hw)
-PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics)\.|serve/(api|accept|connections|bucket)\.)'
+PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics)\.|serve/(api|json_text|accept|connections|bucket)\.)'
 
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|uv\.h" 'include/ knows nobody'
