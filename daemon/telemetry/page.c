@@ -160,8 +160,10 @@ int page_begin(struct page *p, const char *name, const char *type, const char *h
 {
 	struct family_block *b = new_block(p);
 
-	if (!b)
+	if (!b) {
+		p->heads.failed = true; /* or the samples to come would join the family before */
 		return -ENOMEM;
+	}
 	b->start = p->text.len;
 	for (int f = 0; f < N_METRICS_FORMATS; f++)
 		add_head(p, b, f, name, type, help);
