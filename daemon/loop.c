@@ -395,8 +395,8 @@ static int run_modules(struct daemon *d, struct err *e)
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		stop_modules(d, ARRAY_SIZE(modules));
 	}
-	uv_run(&d->loop,
-	       UV_RUN_DEFAULT); /* until every handle has closed and every worker has ended */
+	/* Until every handle has closed and every worker has ended. */
+	uv_run(&d->loop, UV_RUN_DEFAULT);
 	if (uv_loop_close(&d->loop) != 0) {
 		uv_walk(&d->loop, tell_open_handle, NULL);
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");
@@ -419,6 +419,8 @@ int loop_run(const struct options *options, struct err *e)
 	r = uv_loop_init(&d.loop);
 	if (r == 0)
 		r = run_modules(&d, e);
+	else
+		err_set(e, r, "event loop: %s", uv_strerror(r));
 	hw_close(&d.hw);
 	return r;
 }

@@ -412,7 +412,7 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 static int read_file(const char *path, char **ret_text, size_t *ret_len, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	ssize_t n = 0;
 	size_t len = 0;
