@@ -1,13 +1,11 @@
-/* options.c - the option table and its readers: argv, JSON, and the texts made from it. */
-#include "options.h"
+/* options.c - the option table, the values it takes, and the command line. options_json.c reads and
+ * writes the config file's text, options_text.c prints the table. */
+#include "options_table.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,26 +13,11 @@
 #include "cleanup.h"
 #include "suggest.h"
 
-enum option_type { OPT_TEXT, OPT_BOOL, OPT_NUMBER, OPT_SECONDS, OPT_CHOICE, OPT_LIST, OPT_ACTION };
-
-struct option_def {
-	const char *name;	    /* flag without "--", and key of the config file */
-	const char *arg;	    /* placeholder in --help, NULL = takes none */
-	size_t offset;		    /* into struct options; OPT_ACTION: the action */
-	const char *def;	    /* as it would be written on the command line */
-	double min, max;	    /* OPT_NUMBER, OPT_SECONDS */
-	const char *const *choices; /* OPT_CHOICE, NULL-terminated; the index is stored */
-	const char *help;
-	enum option_type type;
-	bool flag_only; /* not a key of the config file */
-};
-
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const compat_names[] = {"none", "node_exporter", NULL};
 static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
-/* clang-format off: it would break these braces. */
 #define OPTION(name, arg, field, kind, def, text)                                                  \
 	name, arg, offsetof(struct options, field), def, .help = (text), .type = (kind)
 #define TEXT(name, arg, field, def, text)                                                          \
@@ -65,9 +48,8 @@ static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 	{                                                                                          \
 		name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true      \
 	}
-/* clang-format on */
 
-static const struct option_def table[] = {
+const struct option_def option_table[] = {
 	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
 		"configuration file; when it is absent, rocelet only observes"),
 	 .flag_only = true},
@@ -113,12 +95,26 @@ static const struct option_def table[] = {
 	ACTION("help", ACTION_HELP, "print this help and exit"),
 };
 
-static const struct option_def *find(const char *name, size_t len)
+const size_t n_options = ARRAY_SIZE(option_table);
+
+const struct option_def *option_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (strlen(table[i].name) == len && memcmp(table[i].name, name, len) == 0)
-			return &table[i];
+	for (size_t i = 0; i < n_options; i++)
+		if (strlen(option_table[i].name) == len &&
+		    memcmp(option_table[i].name, name, len) == 0)
+			return &option_table[i];
 	return NULL;
+}
+
+const char *option_suggest(const char *name, size_t len, bool keys)
+{
+	const char *names[ARRAY_SIZE(option_table)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_options; i++)
+		if (!keys || !option_table[i].flag_only)
+			names[n++] = option_table[i].name;
+	return suggest(name, len, names, n);
 }
 
 static int set_text(char *field, const char *value, struct err *e)
@@ -171,7 +167,7 @@ static int set_bool(bool *field, const char *value, struct err *e)
 	return 0;
 }
 
-static int list_add(struct option_list *list, const char *item, size_t len, struct err *e)
+int option_list_add(struct option_list *list, const char *item, size_t len, struct err *e)
 {
 	if (list->n == OPTION_LIST_MAX)
 		return err_set(e, -EINVAL, "more than %d items", OPTION_LIST_MAX);
@@ -192,7 +188,7 @@ static int set_list(struct option_list *field, const char *value, struct err *e)
 	while (*value != '\0' && r == 0) {
 		size_t len = strcspn(value, ",");
 
-		r = list_add(&list, value, len, e);
+		r = option_list_add(&list, value, len, e);
 		value += len + (value[len] == ',');
 	}
 	if (r == 0)
@@ -200,7 +196,7 @@ static int set_list(struct option_list *field, const char *value, struct err *e)
 	return r;
 }
 
-static int set(struct options *o, const struct option_def *d, const char *value, struct err *e)
+int option_set(struct options *o, const struct option_def *d, const char *value, struct err *e)
 {
 	void *field = (char *)o + d->offset;
 
@@ -225,19 +221,16 @@ static int set(struct options *o, const struct option_def *d, const char *value,
 void options_defaults(struct options *o)
 {
 	memset(o, 0, sizeof(*o));
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		set(o, &table[i], table[i].def, NULL);
+	for (size_t i = 0; i < n_options; i++)
+		option_set(o, &option_table[i], option_table[i].def, NULL);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
 
 static int unknown_flag(const char *name, size_t len, struct err *e)
 {
-	const char *names[ARRAY_SIZE(table)], *near;
+	const char *near = option_suggest(name, len, false);
 
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		names[i] = table[i].name;
-	near = suggest(name, len, names, ARRAY_SIZE(names));
 	if (near)
 		return err_set(e, -EINVAL, "unknown flag --%.*s, did you mean --%s?", (int)len,
 			       name, near);
@@ -256,7 +249,7 @@ static int parse_flag(struct options *o, enum option_action *action, int argc, c
 		return err_set(e, -EINVAL, "unexpected argument '%.80s', see --help", flag);
 	len = strcspn(name, "=");
 	value = name[len] == '=' ? name + len + 1 : NULL;
-	d = find(name, len);
+	d = option_find(name, len);
 	if (!d)
 		return unknown_flag(name, len, e);
 	if (d->type == OPT_ACTION) {
@@ -269,7 +262,7 @@ static int parse_flag(struct options *o, enum option_action *action, int argc, c
 		value = argv[++*i];
 	if (!value)
 		return err_set(e, -EINVAL, "--%s needs a value", d->name);
-	return set(o, d, value, e) < 0 ? err_wrap(e, "--%s", d->name) : 0;
+	return option_set(o, d, value, e) < 0 ? err_wrap(e, "--%s", d->name) : 0;
 }
 
 static int parse_argv(struct options *o, enum option_action *action, int argc, char *const argv[],
@@ -293,118 +286,7 @@ static bool argv_names(const char *name, int argc, char *const argv[])
 	return false;
 }
 
-/* --- the config file -------------------------------------------------------------------------- */
-
-/* Line of the first place where `key` stands as a JSON key; 0 = not found (written with escapes).
- */
-static unsigned line_of(const char *text, size_t len, const char *key)
-{
-	size_t key_len = strlen(key);
-	unsigned line = 1;
-
-	for (size_t i = 0; i + key_len + 2 <= len; i++) {
-		size_t end = i + key_len + 2;
-
-		line += text[i] == '\n';
-		if (text[i] != '"' || memcmp(text + i + 1, key, key_len) != 0 ||
-		    text[end - 1] != '"')
-			continue;
-		while (end < len && isspace((unsigned char)text[end]))
-			end++;
-		if (end < len && text[end] == ':')
-			return line;
-	}
-	return 0;
-}
-
-static int set_json_list(struct option_list *field, const json_t *value, struct err *e)
-{
-	struct option_list list = {0};
-	const json_t *item;
-	size_t i;
-	int r = 0;
-
-	json_array_foreach (value, i, item) {
-		if (!json_is_string(item))
-			return err_set(e, -EINVAL, "item %zu is not a string", i + 1);
-		r = list_add(&list, json_string_value(item), strlen(json_string_value(item)), e);
-		if (r < 0)
-			return r;
-	}
-	*field = list;
-	return 0;
-}
-
-/* The type a JSON value must have; numbers travel as text so that both readers share one check. */
-static int set_json(struct options *o, const struct option_def *d, const json_t *value,
-		    struct err *e)
-{
-	char number[32];
-
-	if (d->type == OPT_LIST)
-		return json_is_array(value)
-			       ? set_json_list((void *)((char *)o + d->offset), value, e)
-			       : err_set(e, -EINVAL, "is not a list of strings");
-	if (d->type == OPT_BOOL)
-		return json_is_boolean(value) ? set(o, d, json_is_true(value) ? "true" : "false", e)
-					      : err_set(e, -EINVAL, "is neither true nor false");
-	if (d->type == OPT_NUMBER || d->type == OPT_SECONDS) {
-		if (!json_is_number(value))
-			return err_set(e, -EINVAL, "is not a number");
-		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
-		return set(o, d, number, e);
-	}
-	return json_is_string(value) ? set(o, d, json_string_value(value), e)
-				     : err_set(e, -EINVAL, "is not a string");
-}
-
-static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
-			 void *arg)
-{
-	const char *names[ARRAY_SIZE(table)], *near;
-	char sentence[256];
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (!table[i].flag_only)
-			names[n++] = table[i].name;
-	near = suggest(key, strlen(key), names, n);
-	snprintf(sentence, sizeof(sentence), "%s:%u: unknown key \"%.60s\"%s%s%s, ignoring it",
-		 file, line, key, near ? " (did you mean \"" : "", near ? near : "",
-		 near ? "\"?)" : "");
-	warn(sentence, arg);
-}
-
-int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
-		       options_warn_fn *warn, void *arg, struct err *e)
-{
-	struct options parsed = *o;
-	json_error_t where;
-	const char *key;
-	json_t *root, *value;
-	int r = 0;
-
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
-	if (!root)
-		return err_set(e, -EINVAL, "%s:%d:%d: %s", name, where.line, where.column,
-			       where.text);
-	if (!json_is_object(root))
-		r = err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
-	json_object_foreach (root, key, value) {
-		const struct option_def *d = find(key, strlen(key));
-
-		if (r < 0)
-			break;
-		if (!d || d->flag_only)
-			warn_unknown(name, line_of(text, len, key), key, warn, arg);
-		else if (set_json(&parsed, d, value, e) < 0)
-			r = err_wrap(e, "%s:%u: \"%s\"", name, line_of(text, len, key), key);
-	}
-	json_decref(root);
-	if (r == 0)
-		*o = parsed;
-	return r;
-}
+/* --- the config file and all together --------------------------------------------------------- */
 
 #define CONFIG_MAX (1024 * 1024)
 
@@ -474,98 +356,4 @@ int options_load(struct options *ret, enum option_action *ret_action, int argc, 
 	*ret = o;
 	*ret_action = action;
 	return 0;
-}
-
-/* --- texts made from the table ---------------------------------------------------------------- */
-
-void options_help(FILE *f)
-{
-	fputs("usage: rocelet [FLAGS]\n\nThe node agent for RoCE clusters. Every flag is also a key of the "
-	      "configuration file,\nunless marked with *.\n\n",
-	      f);
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct option_def *d = &table[i];
-		char flag[64];
-
-		snprintf(flag, sizeof(flag), "--%s%s%s%s", d->name, d->arg ? " " : "",
-			 d->arg ? d->arg : "", d->flag_only ? " *" : "");
-		fprintf(f, "  %-30s %s", flag, d->help);
-		if (d->choices) {
-			fputs(": ", f);
-			for (unsigned c = 0; d->choices[c]; c++)
-				fprintf(f, "%s%s", c ? ", " : "", d->choices[c]);
-		}
-		if (d->arg)
-			fprintf(f, " [%s]", d->def);
-		fputc('\n', f);
-	}
-}
-
-void options_markdown(FILE *f)
-{
-	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON "
-	      "configuration file\n(the flag's name without the dashes). A flag wins over the file, the file over "
-	      "the default.\nThis page is made from the option table in the code (`make docs`).\n\n"
-	      "| option | value | default | meaning |\n|---|---|---|---|\n",
-	      f);
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct option_def *d = &table[i];
-
-		fprintf(f, "| `--%s` | ", d->name);
-		for (unsigned c = 0; d->choices && d->choices[c]; c++)
-			fprintf(f, "%s`%s`", c ? ", " : "", d->choices[c]);
-		if (!d->choices)
-			fputs(d->arg ? d->arg : d->type == OPT_BOOL ? "true, false" : "", f);
-		if (d->type == OPT_NUMBER || d->type == OPT_SECONDS)
-			fprintf(f, " (%.10g to %.10g)", d->min, d->max);
-		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
-			d->help, d->flag_only ? " (flag only)" : "");
-	}
-}
-
-static json_t *list_json(const struct option_list *list)
-{
-	json_t *array = json_array();
-
-	for (unsigned i = 0; i < list->n; i++)
-		json_array_append_new(array, json_string(list->items[i]));
-	return array;
-}
-
-static json_t *value_json(const struct options *o, const struct option_def *d)
-{
-	const void *field = (const char *)o + d->offset;
-	uint32_t number;
-
-	switch (d->type) {
-	case OPT_TEXT:
-		return json_string(field);
-	case OPT_BOOL:
-		return json_boolean(*(const bool *)field);
-	case OPT_NUMBER:
-		return json_integer(*(const uint32_t *)field);
-	case OPT_SECONDS:
-		number = *(const uint32_t *)field;
-		return number % 1000 ? json_real(number / 1000.0) : json_integer(number / 1000);
-	case OPT_CHOICE:
-		return json_string(d->choices[*(const uint32_t *)field]);
-	case OPT_LIST:
-		return list_json(field);
-	case OPT_ACTION:
-		break;
-	}
-	return NULL;
-}
-
-char *options_json(const struct options *o)
-{
-	json_t *root = json_object();
-	char *text;
-
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (!table[i].flag_only)
-			json_object_set_new(root, table[i].name, value_json(o, &table[i]));
-	text = json_dumps(root, JSON_INDENT(2));
-	json_decref(root);
-	return text;
 }
