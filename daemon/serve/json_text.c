@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "utf8.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
@@ -43,12 +42,15 @@ static bool is_valid(const char *s)
 
 json_t *json_text(const char *s)
 {
-	AUTO_FREE char *copy = NULL;
+	json_t *value;
+	char *copy;
 
 	if (!s || s[0] == '\0')
 		return json_null();
 	if (is_valid(s))
 		return json_string_nocheck(s);
 	copy = repaired(s);
-	return copy ? json_string_nocheck(copy) : NULL;
+	value = copy ? json_string_nocheck(copy) : NULL;
+	free(copy);
+	return value;
 }
