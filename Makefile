@@ -2,7 +2,10 @@
 #
 # CC=clang and SAN=1 (AddressSanitizer + UBSan) build into folders of their own, V=1 shows the commands.
 
-CC ?= gcc
+# make's own default is cc, which `?=` would leave.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 V ?= 0
@@ -98,7 +101,7 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
 
 fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 
--include $(OBJ:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/lib/*.d $(GEN)/*.d) $(B)/daemon/main.d
+-include $(OBJ:.o=.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(B)/daemon/main.d
 -include $(wildcard build/fuzz/obj/*.d build/fuzz/obj/*/*.d build/fuzz/obj/*/*/*.d)
 
 # --- what people type -------------------------------------------------------------------------

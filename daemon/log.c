@@ -7,10 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_SIZE      1024
-/* What stands behind the message of a JSON line at most: ","errno":-2147483648,"error":"40 bytes"}
- */
-#define JSON_TAIL_SIZE 96
+#define LINE_SIZE 1024
+/* What follows a message in JSON: braces, names, an int, 40 bytes of the error's words. */
+#define JSON_TAIL 96
 
 static enum log_level threshold = LOG_LVL_INFO;
 static enum log_format line_format = LOG_FORMAT_TEXT;
@@ -99,7 +98,7 @@ static size_t format_json(char *line, size_t size, enum log_level level, const c
 	n = (size_t)snprintf(line, size,
 			     "{\"time\":\"%s\",\"level\":\"%s\",\"module\":\"%s\",\"msg\":\"", when,
 			     level_name(level), module);
-	n = add_json(line, size - JSON_TAIL_SIZE, n, msg);
+	n = add_json(line, size - JSON_TAIL, n, msg);
 	if (err == 0)
 		return n + (size_t)snprintf(line + n, size - n, "\"}\n");
 	return n + (size_t)snprintf(line + n, size - n, "\",\"errno\":%d,\"error\":\"%.40s\"}\n",

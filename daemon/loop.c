@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <uv.h>
 
 #include "bpf_source.h"
@@ -23,6 +22,7 @@
 #include "node.h"
 #include "routes.h"
 #include "sampler.h"
+#include "sockets.h"
 #include "uevents.h"
 
 struct daemon {
@@ -256,41 +256,6 @@ static void sampler_stop(struct daemon *d)
 	sampler_close(d->sampler);
 }
 
-static int make_run_dir(const char *dir, struct err *e)
-{
-	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-		return err_set(e, -errno, "%s: %s", dir, strerror(errno));
-	return 0;
-}
-
-/* A unix socket that cannot be served is told and done without: Prometheus may still scrape the
- * others. */
-static void serve_unix(struct daemon *d, const char *dir, const char *name, unsigned mode)
-{
-	char path[OPTION_TEXT_SIZE + 32];
-	struct err e = {0};
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	if (http_listen_unix(d->http, path, mode, &e) < 0)
-		log_warn("http", 0, "%s, serving without this socket", e.msg);
-	else
-		log_info("http", 0, "serving on %s", path);
-}
-
-static void serve_sockets(struct daemon *d)
-{
-	char plugins[OPTION_TEXT_SIZE + 32];
-	struct err e = {0};
-
-	if (make_run_dir(d->options->run_dir, &e) < 0)
-		log_warn("http", 0, "%s, serving without rocelet.sock", e.msg);
-	else
-		serve_unix(d, d->options->run_dir, "rocelet.sock", 0600);
-	snprintf(plugins, sizeof(plugins), "%s/device-plugins", d->options->kubelet_dir);
-	if (access(plugins, F_OK) == 0)
-		serve_unix(d, plugins, "rocelet-metrics.sock", 0600);
-}
-
 static int http_start(struct daemon *d, struct err *e)
 {
 	const struct http_opts opts = {
@@ -312,7 +277,7 @@ static int http_start(struct daemon *d, struct err *e)
 			return r;
 		log_info("http", 0, "serving on %s, port %u", d->options->listen, port);
 	}
-	serve_sockets(d);
+	sockets_serve(d->http, d->options->run_dir, d->options->kubelet_dir);
 	return 0;
 }
 
@@ -395,8 +360,8 @@ static int run_modules(struct daemon *d, struct err *e)
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		stop_modules(d, ARRAY_SIZE(modules));
 	}
-	uv_run(&d->loop,
-	       UV_RUN_DEFAULT); /* until every handle has closed and every worker has ended */
+	/* Until every handle has closed and every worker has ended. */
+	uv_run(&d->loop, UV_RUN_DEFAULT);
 	if (uv_loop_close(&d->loop) != 0) {
 		uv_walk(&d->loop, tell_open_handle, NULL);
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");
@@ -419,6 +384,8 @@ int loop_run(const struct options *options, struct err *e)
 	r = uv_loop_init(&d.loop);
 	if (r == 0)
 		r = run_modules(&d, e);
+	else
+		err_set(e, r, "event loop: %s", uv_strerror(r));
 	hw_close(&d.hw);
 	return r;
 }

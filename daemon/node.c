@@ -35,6 +35,7 @@ struct looker {
 
 	/* The worker's own while `running`. */
 	unsigned want;
+	uint64_t took_us;
 	struct scan scan; /* LOOK_DETAILS: scan.host holds the devices to be read */
 };
 
@@ -89,8 +90,7 @@ static void release_if_done(struct node *n)
 	free(n);
 }
 
-/* --- one look -----------------------------------------------------------------------------------
- */
+/* --- one look --------------------------------------------------------------------------------- */
 
 static void on_worker(uv_work_t *work)
 {
@@ -101,7 +101,7 @@ static void on_worker(uv_work_t *work)
 		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
 	else
 		hw_scan(l->node->hw, l->want, &l->scan);
-	l->us = (uv_hrtime() - start) / 1000;
+	l->took_us = (uv_hrtime() - start) / 1000;
 }
 
 /* What lasts is told once. A look at fewer parts than its kind has says nothing of the others. */
@@ -161,6 +161,7 @@ static void on_looked(uv_work_t *work, int status)
 
 	(void)status;
 	l->running = false;
+	l->us = l->took_us;
 	if (!n->closing) {
 		tell_problems(l);
 		changed = l->kind == LOOK_DETAILS
@@ -236,8 +237,7 @@ static void schedule(struct looker *l)
 	uv_timer_start(&l->settle, start_look, (uint64_t)(debt > wait ? debt : wait), 0);
 }
 
-/* --- hints --------------------------------------------------------------------------------------
- */
+/* --- hints ------------------------------------------------------------------------------------ */
 
 void node_hint(struct node *n, unsigned parts, bool lost)
 {
@@ -268,8 +268,7 @@ static void on_rescan(uv_timer_t *timer)
 	node_hint(timer->data, SCAN_ALL, false);
 }
 
-/* --- life ---------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void init_timer(struct node *n, uv_timer_t *timer, void *data)
 {

@@ -80,6 +80,8 @@ static int lay_out(struct counters *c, struct plan *plan, bool files_changed)
 	lost = layout_inherit(&s.layout, &c->setup.layout, SOURCE_SYSFS);
 	if (files_changed)
 		c->sources[SOURCE_SYSFS].errors += lost;
+	for (size_t i = 0; i < N_SOURCES; i++)
+		c->sources[i].errors += s.unlisted[i];
 	setup_done(&c->setup);
 	c->setup = s;
 	statfiles_open(&c->setup.files, &c->setup.layout);
@@ -133,27 +135,29 @@ static void refresh_layout(struct counters *c)
 
 /* --- sampling --------------------------------------------------------------------------------- */
 
+/* A source was asked so many questions. What was not asked now keeps its age. */
+static void note_read(struct counters *c, enum source source, size_t asked, size_t failed,
+		      uint64_t now_ms)
+{
+	c->sources[source].errors += failed;
+	if (failed < asked)
+		c->sources[source].read_ms = now_ms;
+}
+
 static void read_polls(struct counters *c, uint64_t now_ms)
 {
 	bool slow = !c->slow_asked || now_ms - c->slow_ms >= SLOW_MS;
 
-	for (enum nlpoll_kind kind = 0; kind < N_POLL_KINDS; kind++)
+	for (enum nlpoll_kind kind = 0; kind < N_POLL_KINDS; kind++) {
+		struct nlpoll *p = &c->setup.polls;
+
 		if (slow || !nlpoll_is_slow(kind))
-			c->sources[nlpoll_source(kind)].errors += nlpoll_read(
-				&c->setup.polls, kind, &c->setup.layout, &c->stale);
+			note_read(c, nlpoll_source(kind), p->groups[kind].n,
+				  nlpoll_read(p, kind, &c->setup.layout, &c->stale), now_ms);
+	}
 	if (slow) {
 		c->slow_asked = true;
 		c->slow_ms = now_ms;
-	}
-}
-
-static void note_reads(struct counters *c, uint64_t now_ms)
-{
-	for (size_t i = 0; i < c->setup.layout.n_slots; i++) {
-		const struct slot *s = &c->setup.layout.slots[i];
-
-		if (s->used && !s->constant && s->cell->ok)
-			c->sources[s->source].read_ms = now_ms;
 	}
 }
 
@@ -162,11 +166,12 @@ const struct sample *counters_read(struct counters *c, uint64_t now_ms)
 	struct layout *l = &c->setup.layout;
 
 	refresh_layout(c);
-	c->sources[SOURCE_SYSFS].errors += statfiles_read(&c->setup.files, l);
-	c->sources[SOURCE_ETHTOOL].errors += nicstats_read(&c->setup.nics, l, &c->stale);
+	note_read(c, SOURCE_SYSFS, c->setup.files.n_files, statfiles_read(&c->setup.files, l),
+		  now_ms);
+	note_read(c, SOURCE_ETHTOOL, c->setup.nics.n, nicstats_read(&c->setup.nics, l, &c->stale),
+		  now_ms);
 	read_polls(c, now_ms);
 	layout_evaluate(l);
-	note_reads(c, now_ms);
 	fill_sample(c, now_ms);
 	return &c->sample;
 }

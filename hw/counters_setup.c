@@ -118,6 +118,14 @@ static struct listing listing(const struct listing_ctx *x, const struct plan_por
 	return (struct listing){&x->setup->layout, place, pp->nic, source, x->opts->compat};
 }
 
+/* Most ports lack most lists; but one that is there and cannot be read is an error. */
+static void note_list(struct setup *s, enum source source, int r)
+{
+	s->layout.failed |= r == -ENOMEM;
+	if (r == -EMFILE || r == -ENFILE || r == -EACCES || r == -EIO)
+		s->unlisted[source]++;
+}
+
 static void list_files(const struct listing_ctx *x, const struct plan_port *pp,
 		       enum dict_place place, const char *dir)
 {
@@ -129,8 +137,8 @@ static void list_files(const struct listing_ctx *x, const struct plan_port *pp,
 			 pp->port, dir);
 	else
 		snprintf(path, sizeof(path), "class/infiniband/%s/%s", pp->device, dir);
-	if (statfiles_add(&x->setup->files, x->hw->sys_fd, path, on_name, &l) == -ENOMEM)
-		x->setup->layout.failed = true;
+	note_list(x->setup, SOURCE_SYSFS,
+		  statfiles_add(&x->setup->files, x->hw->sys_fd, path, on_name, &l));
 }
 
 /* Returns whether the target told anything when it was probed. */
@@ -196,9 +204,9 @@ static void list_port(const struct listing_ctx *x, const struct plan_port *pp)
 		list_files(x, pp, DICT_HW, "hw_counters");
 	if (x->opts->port_counters)
 		list_files(x, pp, DICT_PORT, "counters");
-	if (x->hw->live && has_own_nic(pp) &&
-	    nicstats_add(&x->setup->nics, pp->netdev, on_name, &nic) == -ENOMEM)
-		x->setup->layout.failed = true;
+	if (x->hw->live && has_own_nic(pp))
+		note_list(x->setup, SOURCE_ETHTOOL,
+			  nicstats_add(&x->setup->nics, pp->netdev, on_name, &nic));
 	list_target(x, pp, POLL_PAUSE, DICT_PAUSE);
 	list_target(x, pp, POLL_DCB, DICT_DCB);
 	list_target(x, pp, POLL_DCB_FRAMES, DICT_DCB);

@@ -40,6 +40,7 @@ struct setup {
 	struct statfiles files;
 	struct nicstats nics;
 	struct nlpoll polls;
+	size_t unlisted[N_SOURCES]; /* lists that are there but could not be read */
 };
 
 void setup_init(struct setup *);

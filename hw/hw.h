@@ -57,7 +57,8 @@ struct scan {
 void hw_scan(const struct hw *, unsigned want, struct scan *ret);
 void scan_done(struct scan *);
 
-/* Reads the details of the stale devices of `h`, which must have none yet, and clears their mark.
- * Opens each device (a firmware command or more), so only what changed should be stale. */
+/* Reads the details of the stale devices of `h`, which must have none yet, and clears the mark of
+ * those that could be read. Opens each device (a firmware command or more), so only what changed
+ * should be stale. */
 void hw_read_details(const struct hw *, struct host *h, struct err problem[N_SCAN_SOURCES]);
 const char *scan_source_name(enum scan_source);

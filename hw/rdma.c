@@ -245,9 +245,9 @@ int rdma_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOU
 
 void hw_read_details(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
 {
+	for (size_t i = 0; i < h->n_rdma; i++)
+		h->rdma[i].stale = false;
 	if (hw->live && h->n_rdma)
 		verbs_read(h->rdma, h->n_rdma, problem_slot(problem, SRC_VERBS));
 	fill_gids_from_sysfs(hw, h);
-	for (size_t i = 0; i < h->n_rdma; i++)
-		h->rdma[i].stale = false;
 }

@@ -43,7 +43,8 @@ static ssize_t read_once(int fd, char *buf, size_t size)
 static int read_attr(int dir, const char *path, char *ret, size_t size)
 {
 	char buf[SYSFS_ATTR_MAX + 1];
-	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	/* An attribute is no link: where one in a copied tree leads is not ours to show. */
+	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	const char *p = buf;
 	ssize_t n;
 

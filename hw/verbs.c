@@ -137,6 +137,8 @@ void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 
 	if (!list) {
 		err_set(e, -errno, "verbs: listing devices: %s", strerror(errno));
+		for (size_t i = 0; i < n; i++)
+			devs[i].stale = true;
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -146,6 +148,7 @@ void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 						 : NULL;
 		int r = dev ? read_device(dev, &devs[i]) : 0;
 
+		devs[i].stale |= r < 0;
 		if (r < 0 && failed++ == 0)
 			err_set(e, r, "verbs: %s: %s", devs[i].name, strerror(-r));
 	}

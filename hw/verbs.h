@@ -5,5 +5,6 @@
 #include "hw.h"
 
 /* Fills active_mtu, max_mtu, gid_table_len, n_gids and gids of the ports of those of the n devices
- * that can be opened. The rest stays untouched, and the first failure is in e. */
+ * that can be opened. The others are marked stale, and the first failure is in e. Devices of other
+ * namespaces, and those that libibverbs does not know, stay untouched. */
 void verbs_read(struct rdma_dev *devs, size_t n, struct err *e);

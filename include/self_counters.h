@@ -7,37 +7,37 @@
 
 #include <stdint.h>
 
-#define SELF_COUNTERS(X)                                                                                    \
-	X(events_rtnetlink, "source=\"rtnetlink\"", "rocelet_events_total",                                 \
-	  "Hints received from the kernel")                                                                 \
-	X(events_rdma, "source=\"rdma\"", "rocelet_events_total", "")                                       \
-	X(events_uevent, "source=\"uevent\"", "rocelet_events_total", "")                                   \
-	X(events_bpf, "source=\"bpf\"", "rocelet_events_total", "")                                         \
-	X(malformed_rtnetlink, "source=\"rtnetlink\"", "rocelet_malformed_messages_total",                  \
-	  "Messages dropped because their framing or attributes are wrong or the kernel did not send them") \
-	X(malformed_rdma, "source=\"rdma\"", "rocelet_malformed_messages_total", "")                        \
-	X(malformed_uevent, "source=\"uevent\"", "rocelet_malformed_messages_total", "")                    \
-	X(malformed_bpf, "source=\"bpf\"", "rocelet_malformed_messages_total", "")                          \
-	X(overruns_rtnetlink, "source=\"rtnetlink\"", "rocelet_event_overruns_total",                       \
-	  "Times events were lost; each one triggers a full scan")                                          \
-	X(overruns_rdma, "source=\"rdma\"", "rocelet_event_overruns_total", "")                             \
-	X(overruns_uevent, "source=\"uevent\"", "rocelet_event_overruns_total", "")                         \
-	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                               \
-	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                     \
-	  "Looks at the host's hardware")                                                                   \
-	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                     \
-	X(looks_details, "kind=\"details\"", "rocelet_looks_total", "")                                     \
-	X(resyncs, "", "rocelet_resyncs_total",                                                             \
-	  "Full looks at the hardware because events were lost")                                            \
-	X(samples, "", "rocelet_samples_total", "Samples taken of all counters")                            \
-	X(samples_late, "", "rocelet_samples_skipped_total",                                                \
-	  "Samples skipped because the one before still ran")                                               \
-	X(http_requests, "", "rocelet_http_requests_total", "Requests answered")                            \
-	X(http_errors, "", "rocelet_http_errors_total",                                                     \
-	  "Requests answered with a status of 400 or more")                                                 \
-	X(http_connections, "", "rocelet_http_connections_total", "Connections accepted")                   \
-	X(http_evictions, "", "rocelet_http_evictions_total",                                               \
-	  "Connections closed because they were slow or others waited for their place")
+#define SELF_COUNTERS(X)                                                                                     \
+	X(events_rtnetlink, "source=\"rtnetlink\"", "rocelet_events_total",                                  \
+	  "Hints received from the kernel.")                                                                 \
+	X(events_rdma, "source=\"rdma\"", "rocelet_events_total", "")                                        \
+	X(events_uevent, "source=\"uevent\"", "rocelet_events_total", "")                                    \
+	X(events_bpf, "source=\"bpf\"", "rocelet_events_total", "")                                          \
+	X(malformed_rtnetlink, "source=\"rtnetlink\"", "rocelet_malformed_messages_total",                   \
+	  "Messages dropped because their framing or attributes are wrong or the kernel did not send them.") \
+	X(malformed_rdma, "source=\"rdma\"", "rocelet_malformed_messages_total", "")                         \
+	X(malformed_uevent, "source=\"uevent\"", "rocelet_malformed_messages_total", "")                     \
+	X(malformed_bpf, "source=\"bpf\"", "rocelet_malformed_messages_total", "")                           \
+	X(overruns_rtnetlink, "source=\"rtnetlink\"", "rocelet_event_overruns_total",                        \
+	  "Times events were lost; each one triggers a full scan.")                                          \
+	X(overruns_rdma, "source=\"rdma\"", "rocelet_event_overruns_total", "")                              \
+	X(overruns_uevent, "source=\"uevent\"", "rocelet_event_overruns_total", "")                          \
+	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                                \
+	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                      \
+	  "Looks at the host's hardware.")                                                                   \
+	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                      \
+	X(looks_details, "kind=\"details\"", "rocelet_looks_total", "")                                      \
+	X(resyncs, "", "rocelet_resyncs_total",                                                              \
+	  "Full looks at the hardware because events were lost.")                                            \
+	X(samples, "", "rocelet_samples_total", "Samples taken of all counters.")                            \
+	X(samples_late, "", "rocelet_samples_skipped_total",                                                 \
+	  "Samples skipped because the one before still ran.")                                               \
+	X(http_requests, "", "rocelet_http_requests_total", "Requests answered.")                            \
+	X(http_errors, "", "rocelet_http_errors_total",                                                      \
+	  "Requests answered with a status of 400 or more.")                                                 \
+	X(http_connections, "", "rocelet_http_connections_total", "Connections accepted.")                   \
+	X(http_evictions, "", "rocelet_http_evictions_total",                                                \
+	  "Connections closed because they were slow or others waited for their place.")
 
 struct self_counters {
 #define X(field, labels, family, help) uint64_t field;

@@ -22,12 +22,12 @@ headers() { # regex of the header names below a folder
 
 DAEMON=$(headers daemon)
 HW=$(headers hw)
-PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics)\.|serve/(api|accept|connections|bucket)\.)'
+PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics|host_series|number)\.|serve/(api|json_text|routes|accept|connections|bucket)\.)'
 
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|uv\.h" 'include/ knows nobody'
 rule '^hw/' "$DAEMON|uv\.h|log\.h|libudev\.h" 'hw/ knows only include/, and neither loops nor logs'
-rule '^hw/(rtnl|nldev|nldev_stat|widen|dictionary|parse)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'
+rule '^hw/(rtnl|nldev|nldev_stat|nlpoll_kinds|pause|dcb|widen|layout|intern|dictionary\w*|parse|model|host)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'
 rule "$PURE" 'uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h' 'pure files know no loop, socket, clock or log'
 rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs.c speaks verbs'
 rule '^daemon/model/' 'node\.h|sampler\.h|http\.h|routes\.h|link_events\.h|uevents\.h|bpf_source\.h' 'model/ is below everything else'

@@ -203,14 +203,17 @@ static void release(struct link_events *l)
 	free(l);
 }
 
-static void watch(struct link_events *l, struct uv_loop_s *loop, struct event_socket *s,
-		  uv_poll_cb on_readable)
+static int watch(struct link_events *l, struct uv_loop_s *loop, struct event_socket *s,
+		 uv_poll_cb on_readable)
 {
-	if (s->fd < 0 || uv_poll_init(loop, &s->poll, s->fd) < 0)
-		return;
+	int r = s->fd < 0 ? 0 : uv_poll_init(loop, &s->poll, s->fd);
+
+	if (s->fd < 0 || r < 0)
+		return r;
 	s->poll.data = l;
 	uv_poll_start(&s->poll, UV_READABLE, on_readable);
 	l->open_handles++;
+	return 0;
 }
 
 int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned buffer_bytes,
@@ -235,13 +238,18 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned 
 		.hooks = *hooks,
 	};
 	r = open_route(l, buffer_bytes, e);
+	if (r == 0) {
+		open_rdma(l, buffer_bytes);
+		r = watch(l, loop, &l->route, on_route_readable);
+		if (r == 0)
+			r = watch(l, loop, &l->rdma, on_rdma_readable);
+		if (r < 0)
+			err_set(e, r, "watching netlink events: %s", strerror(-r));
+	}
 	if (r < 0) {
-		release(l);
+		link_events_close(l);
 		return r;
 	}
-	open_rdma(l, buffer_bytes);
-	watch(l, loop, &l->route, on_route_readable);
-	watch(l, loop, &l->rdma, on_rdma_readable);
 	*ret = l;
 	return 0;
 }

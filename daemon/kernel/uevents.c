@@ -1,6 +1,6 @@
 /* uevents.c - a libudev monitor in the loop.
  *
- * Happy path: readable -> receive until empty -> one hint for the whole burst.
+ * Happy path: readable -> receive until empty, or enough for now -> one hint for the whole burst.
  * Can fail by: ENOBUFS (reported as lost), devices of other subsystems (filtered in the kernel by
  * libudev's BPF). */
 #include "uevents.h"
@@ -14,6 +14,9 @@
 #include "cleanup.h"
 #include "hw.h"
 #include "self_counters.h"
+
+/* Per wake-up, so that a storm of events cannot keep the loop from serving. */
+#define EVENTS_MAX 256
 
 struct uevents {
 	struct udev *udev;
@@ -54,21 +57,24 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	struct udev_device *dev;
 	unsigned parts = 0;
 	bool lost = false;
+	int code = 0;
 
 	(void)status, (void)events;
-	for (;;) {
+	for (int i = 0; i < EVENTS_MAX; i++) {
 		errno = 0;
 		dev = udev_monitor_receive_device(u->monitor);
-		if (!dev)
+		if (!dev) {
+			code = errno;
 			break;
+		}
 		u->self->events_uevent++;
 		parts |= parts_of(dev);
 		udev_device_unref(dev);
 	}
-	if (errno == ENOBUFS) {
+	if (code == ENOBUFS) {
 		u->self->overruns_uevent++;
 		lost = true;
-	} else if (errno != 0 && errno != EAGAIN && errno != EINTR) {
+	} else if (code != 0 && code != EAGAIN && code != EINTR) {
 		u->self->malformed_uevent++;
 	}
 	if (parts != 0 || lost)

@@ -150,10 +150,11 @@ static void move_details(struct rdma_dev *to, struct rdma_dev *from)
 	}
 }
 
-/* GIDs and the active MTU follow the port's netdev and its state. */
-static bool ports_differ(const struct rdma_dev *a, const struct rdma_dev *b)
+/* GIDs and the active MTU follow the port's netdev and its state; without a uverbs device nobody
+ * could ask for the MTU. */
+static bool details_may_differ(const struct rdma_dev *a, const struct rdma_dev *b)
 {
-	if (a->n_ports != b->n_ports || a->nsid != b->nsid)
+	if (a->n_ports != b->n_ports || a->nsid != b->nsid || strcmp(a->uverbs, b->uverbs) != 0)
 		return true;
 	for (unsigned i = 0; i < a->n_ports; i++)
 		if (a->ports[i].state != b->ports[i].state ||
@@ -172,7 +173,7 @@ static void keep_details(struct host *h, struct host *before)
 		old = d->stale ? same_device(before, d) : NULL;
 		if (!old)
 			continue;
-		d->stale = old->stale || ports_differ(d, old);
+		d->stale = old->stale || details_may_differ(d, old);
 		move_details(d, old);
 	}
 }
@@ -182,7 +183,8 @@ int inventory_take_stale(struct inventory *inv, struct host *ret)
 	for (size_t i = 0; i < inv->host.n_rdma; i++) {
 		struct rdma_dev *d = &inv->host.rdma[i], *copy;
 
-		if (!d->stale)
+		/* What is lent away cannot be read: the last known values stay. */
+		if (!d->stale || d->nsid == NSID_ELSEWHERE)
 			continue;
 		copy = array_push(ret->rdma, ret->n_rdma);
 		if (!copy || rdma_dev_copy_bare(copy, d) < 0) {
@@ -202,8 +204,10 @@ bool inventory_apply_details(struct inventory *inv, struct host *details)
 	for (size_t i = 0; i < details->n_rdma; i++) {
 		struct rdma_dev *d = same_device(&inv->host, &details->rdma[i]);
 
-		if (d)
-			move_details(d, &details->rdma[i]);
+		if (!d)
+			continue;
+		move_details(d, &details->rdma[i]);
+		d->stale |= details->rdma[i].stale;
 	}
 	if (host_digest(&inv->host) == before)
 		return false;

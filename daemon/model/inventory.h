@@ -25,7 +25,8 @@ bool inventory_apply(struct inventory *, struct scan *);
 /* Copies the stale RDMA devices, without details, into the empty host and clears their mark: to be
  * read by hw_read_details(). Returns how many, or -ENOMEM. */
 int inventory_take_stale(struct inventory *, struct host *ret);
-/* Moves the details of these devices to those in the inventory. True when anything differs. */
+/* Moves the details of these devices to those in the inventory; those that are still marked stale
+ * are to be read again after the next scan. True when anything differs. */
 bool inventory_apply_details(struct inventory *, struct host *details);
 /* Marks the RDMA devices with a port on this netdev, or on any with ifindex 0. True: there are any.
  */

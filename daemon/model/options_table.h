@@ -1,5 +1,5 @@
 /* options_table.h - what the files behind options.h share: the table, and setting one option from
- * its text. For nobody else. */
+ * text. For nobody else. */
 #pragma once
 
 #include <stddef.h>
@@ -20,15 +20,15 @@ struct option_def {
 	bool flag_only; /* not a key of the config file */
 };
 
-extern const struct option_def options_table[];
-extern const size_t options_table_len;
+extern const struct option_def option_table[];
+extern const size_t n_options;
 
-/* NULL: no such option. */
+/* NULL: there is no such option. */
 const struct option_def *option_find(const char *name, size_t len);
-/* The option that a misspelt word is nearest to, or NULL. */
-const char *option_suggest(const char *word, size_t len, bool keys_only);
-/* Sets the option from the text that the command line would have; -EINVAL and what is wrong with
- * it. */
-int option_set(struct options *, const struct option_def *, const char *value, struct err *);
-/* Appends one item of a list. */
+/* Takes a value as the command line spells it. -EINVAL and what is wrong with it; *o is untouched
+ * then. */
+int option_set(struct options *o, const struct option_def *, const char *value, struct err *);
+/* Appends to a list. -EINVAL: full, or the item is empty or too long. */
 int option_list_add(struct option_list *, const char *item, size_t len, struct err *);
+/* Known names near a misspelt one; NULL: none. keys: of the config file only. */
+const char *option_suggest(const char *name, size_t len, bool keys);

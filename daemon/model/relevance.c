@@ -77,7 +77,7 @@ static int on_route_message(const struct nlmsghdr *m, void *arg)
 		return 0;
 	}
 	if (m->nlmsg_type != RTM_NEWLINK && m->nlmsg_type != RTM_DELLINK) {
-		w->parts |= SCAN_NETDEVS; /* RTNLGRP_NSID: a namespace got or lost its id */
+		w->parts |= SCAN_NETDEVS; /* newer than this list: worth a look */
 		return 0;
 	}
 	if (rtnl_decode_link(m, &link, NULL) < 0) {

@@ -11,24 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "utf8.h"
+#include "json_text.h"
+#include "page.h"
 
 /* --- values ----------------------------------------------------------------------------------- */
-
-static json_t *repaired(const char *s)
-{
-	AUTO_FREE char *copy = utf8_repair(s);
-
-	return copy ? json_string_nocheck(copy) : NULL;
-}
-
-static json_t *text(const char *s)
-{
-	if (!s || s[0] == '\0')
-		return json_null();
-	return utf8_valid(s) ? json_string_nocheck(s) : repaired(s);
-}
 
 /* 0 means unknown. */
 static json_t *count(uint64_t n)
@@ -69,12 +55,13 @@ static json_t *mac(const struct netdev *nd)
 	for (i = 0; i < nd->addr_len && i < HW_ADDR_MAX; i++)
 		snprintf(s + i * 3, sizeof(s) - i * 3, "%02x%s", nd->addr[i],
 			 i + 1 < nd->addr_len ? ":" : "");
-	return text(s);
+	return json_text(s);
 }
 
 static json_t *netns(const struct host *host, int nsid)
 {
-	return nsid == NSID_HOST ? json_string_nocheck("host") : text(host_netns_name(host, nsid));
+	return nsid == NSID_HOST ? json_string_nocheck("host")
+				 : json_text(host_netns_name(host, nsid));
 }
 
 static json_t *carrier(enum carrier c)
@@ -107,18 +94,18 @@ static json_t *altnames(const struct netdev *nd)
 	unsigned i;
 
 	for (i = 0; a && i < nd->n_altnames && i < NETDEV_ALTNAMES_MAX; i++)
-		a = push(a, text(nd->altnames[i]));
+		a = push(a, json_text(nd->altnames[i]));
 	return a;
 }
 
 static json_t *netdev(const struct host *host, const struct netdev *nd)
 {
-	return json_pack("{so so so so so so so so so sb so}", "name", text(nd->name), "altnames",
-			 altnames(nd), "ifindex", count((unsigned)nd->ifindex), "netns",
+	return json_pack("{so so so so so so so so so sb so}", "name", json_text(nd->name),
+			 "altnames", altnames(nd), "ifindex", count((unsigned)nd->ifindex), "netns",
 			 netns(host, nd->nsid), "nsid", known(nd->nsid >= 0, nd->nsid), "mac",
-			 mac(nd), "mtu", count(nd->mtu), "operstate", text(nd->operstate),
+			 mac(nd), "mtu", count(nd->mtu), "operstate", json_text(nd->operstate),
 			 "carrier", carrier(nd->carrier), "up", (nd->flags & IFF_UP) != 0, "master",
-			 text(nd->master_name));
+			 json_text(nd->master_name));
 }
 
 static json_t *gid(const struct gid *g)
@@ -128,7 +115,7 @@ static json_t *gid(const struct gid *g)
 
 	inet_ntop(AF_INET6, g->raw, s, sizeof(s));
 	return json_pack("{sI ss so so}", "index", (json_int_t)g->index, "gid", s, "type",
-			 text(type), "netdev", text(g->netdev));
+			 json_text(type), "netdev", json_text(g->netdev));
 }
 
 static json_t *gids(const struct rdma_port *p)
@@ -148,10 +135,11 @@ static json_t *port(const struct rdma_port *p)
 	const char *link = p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer);
 
 	return json_pack("{sI so so so so so so so so so}", "port", (json_int_t)p->num, "state",
-			 text(state), "physicalState", text(phys), "linkLayer", text(link),
-			 "rateBitsPerSecond", count(p->rate_bps), "activeMtu", count(p->active_mtu),
-			 "maxMtu", count(p->max_mtu), "netdev", text(p->netdev), "gidTableLength",
-			 count(p->gid_table_len), "gids", gids(p));
+			 json_text(state), "physicalState", json_text(phys), "linkLayer",
+			 json_text(link), "rateBitsPerSecond", count(p->rate_bps), "activeMtu",
+			 count(p->active_mtu), "maxMtu", count(p->max_mtu), "netdev",
+			 json_text(p->netdev), "gidTableLength", count(p->gid_table_len), "gids",
+			 gids(p));
 }
 
 static json_t *ports(const struct rdma_dev *rd)
@@ -166,28 +154,29 @@ static json_t *ports(const struct rdma_dev *rd)
 
 static json_t *char_devices(const struct rdma_dev *rd)
 {
-	return json_pack("{so so so so}", "uverbs", text(rd->uverbs), "umad", text(rd->umad),
-			 "issm", text(rd->issm), "ucm", text(rd->ucm));
+	return json_pack("{so so so so}", "uverbs", json_text(rd->uverbs), "umad",
+			 json_text(rd->umad), "issm", json_text(rd->issm), "ucm",
+			 json_text(rd->ucm));
 }
 
 static json_t *rdma(const struct host *host, const struct rdma_dev *rd)
 {
-	return json_pack("{so so so so so so so so so so so so}", "name", text(rd->name), "index",
-			 known(rd->index != RDMA_INDEX_NONE, rd->index), "driver", text(rd->driver),
-			 "firmware", text(rd->fw), "board", text(rd->board), "hcaType",
-			 text(rd->hca_type), "nodeGuid", guid(rd->node_guid), "sysImageGuid",
-			 guid(rd->sys_image_guid), "charDevices", char_devices(rd), "netns",
-			 netns(host, rd->nsid), "nsid", known(rd->nsid >= 0, rd->nsid), "ports",
-			 ports(rd));
+	return json_pack("{so so so so so so so so so so so so}", "name", json_text(rd->name),
+			 "index", known(rd->index != RDMA_INDEX_NONE, rd->index), "driver",
+			 json_text(rd->driver), "firmware", json_text(rd->fw), "board",
+			 json_text(rd->board), "hcaType", json_text(rd->hca_type), "nodeGuid",
+			 guid(rd->node_guid), "sysImageGuid", guid(rd->sys_image_guid),
+			 "charDevices", char_devices(rd), "netns", netns(host, rd->nsid), "nsid",
+			 known(rd->nsid >= 0, rd->nsid), "ports", ports(rd));
 }
 
 /* Takes netdevs and rdma. */
 static json_t *device(const struct function *fn, json_t *netdevs, json_t *rdma_devices)
 {
-	return json_pack("{so so so so so so so so so so so so so so}", "id", text(fn->id), "kind",
-			 text(fn_kind_name(fn->kind)), "parent", text(fn->parent), "vf",
-			 known(fn->vf >= 0, fn->vf), "sf", known(fn->sfnum >= 0, fn->sfnum),
-			 "driver", text(fn->driver), "vendor", hex(fn->vendor, 4), "device",
+	return json_pack("{so so so so so so so so so so so so so so}", "id", json_text(fn->id),
+			 "kind", json_text(fn_kind_name(fn->kind)), "parent", json_text(fn->parent),
+			 "vf", known(fn->vf >= 0, fn->vf), "sf", known(fn->sfnum >= 0, fn->sfnum),
+			 "driver", json_text(fn->driver), "vendor", hex(fn->vendor, 4), "device",
 			 hex(fn->device, 4), "class", hex(fn->class, 6), "numaNode",
 			 known(fn->numa >= 0, fn->numa), "numVfs", known(fn->sriov, fn->vfs),
 			 "totalVfs", known(fn->sriov, fn->vfs_total), "netdevs", netdevs, "rdma",
@@ -306,96 +295,74 @@ static json_t *rdma_of(const struct view *v, const char *id)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-struct buffer {
-	char *data;
-	size_t len, cap;
-	bool failed;
-};
-
 /* json_dump_callback_t. */
-static int add(const char *s, size_t n, void *buffer)
+static int add(const char *s, size_t n, void *text)
 {
-	struct buffer *b = buffer;
-	size_t cap = b->cap ? b->cap : 4096;
-	char *data;
-
-	while (cap - b->len < n + 1)
-		cap *= 2;
-	if (cap != b->cap) {
-		data = realloc(b->data, cap);
-		b->failed = b->failed || !data;
-		if (!data)
-			return -1;
-		b->data = data;
-		b->cap = cap;
-	}
-	memcpy(b->data + b->len, s, n);
-	b->len += n;
-	b->data[b->len] = '\0';
-	return 0;
+	text_add(text, s, n);
+	return ((struct text *)text)->failed ? -1 : 0;
 }
 
 /* Takes the value. */
-static void add_json(struct buffer *b, json_t *value)
+static void add_json(struct text *t, json_t *value)
 {
-	if (!value || json_dump_callback(value, add, b, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
-		b->failed = true;
+	if (!value || json_dump_callback(value, add, t, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+		t->failed = true;
 	json_decref(value);
 }
 
-static void add_device(struct buffer *b, const struct view *v, const struct function *fn)
+static void add_device(struct text *t, const struct view *v, const struct function *fn)
 {
-	if (b->data[b->len - 1] != '[')
-		add(",", 1, b);
-	add_json(b, device(fn, netdevs_of(v, fn->id), rdma_of(v, fn->id)));
+	if (t->data[t->len - 1] != '[')
+		text_add(t, ",", 1);
+	add_json(t, device(fn, netdevs_of(v, fn->id), rdma_of(v, fn->id)));
 }
 
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
  * only the id is known. */
-static void add_strays(struct buffer *b, const struct view *v)
+static void add_strays(struct text *t, const struct view *v)
 {
 	struct function fn = {.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
 	size_t i;
 
-	for (i = 0; !b->failed && i < v->rdma.n; i++) {
+	for (i = 0; !t->failed && i < v->rdma.n; i++) {
 		if (v->rdma.list[i].shown)
 			continue;
 		snprintf(fn.id, sizeof(fn.id), "%s", v->rdma.list[i].function);
-		add_device(b, v, &fn);
+		add_device(t, v, &fn);
 	}
 }
 
 /* Only one device is a tree at a time: a thousand of them would take tens of megabytes. */
-static void add_document(struct buffer *b, const struct view *v, uint64_t generation)
+static void add_document(struct text *t, const struct view *v, uint64_t generation)
 {
 	enum rdma_netns_mode mode = v->host->rdma_mode;
 	char head[64];
 	size_t i;
 
 	snprintf(head, sizeof(head), "{\"generation\":%" PRIu64 ",\"rdmaNetnsMode\":", generation);
-	add(head, strlen(head), b);
-	add_json(b, text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
-	add(",\"devices\":[", 12, b);
-	for (i = 0; !b->failed && i < v->host->n_functions; i++)
-		add_device(b, v, &v->host->functions[i]);
-	add_strays(b, v);
-	add("]}", 2, b);
+	text_add(t, head, strlen(head));
+	add_json(t, json_text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
+	text_add(t, ",\"devices\":[", 12);
+	for (i = 0; !t->failed && i < v->host->n_functions; i++)
+		add_device(t, v, &v->host->functions[i]);
+	add_strays(t, v);
+	text_add(t, "]}", 3); /* its end, too: the document is terminated */
 }
 
 char *api_devices(const struct host *host, uint64_t generation, size_t *ret_len)
 {
-	struct buffer b = {0};
+	struct text t = {0};
 	struct view v;
 
 	if (view_init(&v, host))
-		add_document(&b, &v, generation);
+		add_document(&t, &v, generation);
 	else
-		b.failed = true;
+		t.failed = true;
 	view_done(&v);
-	if (b.failed) {
-		free(b.data);
+	if (t.failed) {
+		text_done(&t);
 		return NULL;
 	}
-	*ret_len = b.len;
-	return b.data;
+	*ret_len = t.len - 1;
+	return t.data;
 }

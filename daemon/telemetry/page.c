@@ -161,7 +161,7 @@ int page_begin(struct page *p, const char *name, const char *type, const char *h
 	struct family_block *b = new_block(p);
 
 	if (!b) {
-		p->heads.failed = true; /* what is added next would belong to the family before */
+		p->heads.failed = true; /* or the samples to come would join the family before */
 		return -ENOMEM;
 	}
 	b->start = p->text.len;

@@ -2,7 +2,9 @@
  *
  * Happy path: tick -> copy what the worker needs -> [worker: read counters, render page] ->
  * publish. Can fail by: the sample before still running (the tick is skipped and counted; a wake
- * asked for meanwhile runs right after), out of memory (no page this time; the last one stays). */
+ * asked for meanwhile is kept), out of memory (no page this time; the last one stays), storms of
+ * changes (the pause before a sample that was woken is at least as long as the last one took, so
+ * that laying out again and again costs at most half of a core). */
 #include "sampler.h"
 
 #include <fcntl.h>
@@ -27,6 +29,7 @@ struct sampler {
 	uv_timer_t timer;
 	uv_work_t work;
 	bool running, wake_again, closing, timer_closed;
+	uint64_t ended_ms;
 	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
 	uint64_t lag_us;
 	int statm_fd;
@@ -132,7 +135,7 @@ static void tell_optional(struct sampler *s)
 	s->optional_told = s->optional.code;
 }
 
-static void start_sample(struct sampler *s);
+static void wake(struct sampler *s);
 
 static void on_sampled(uv_work_t *work, int status)
 {
@@ -140,6 +143,7 @@ static void on_sampled(uv_work_t *work, int status)
 
 	(void)status;
 	s->running = false;
+	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
 	tell_optional(s);
 	if (s->page && !s->closing)
@@ -149,7 +153,7 @@ static void on_sampled(uv_work_t *work, int status)
 	page_unref(s->page);
 	s->page = NULL;
 	if (s->wake_again && !s->closing)
-		start_sample(s);
+		wake(s);
 	release_if_done(s);
 }
 
@@ -207,12 +211,26 @@ static void on_tick(uv_timer_t *timer)
 	start_sample(s);
 }
 
+/* Starts a sample, or brings the timer forward to the end of the pause. */
+static void wake(struct sampler *s)
+{
+	uint64_t since = uv_now(s->loop) - s->ended_ms, took = s->sample_us / 1000;
+
+	if (since >= took) {
+		start_sample(s);
+		return;
+	}
+	s->wake_again = false;
+	s->due_ns = uv_hrtime() + (took - since) * 1000000;
+	uv_timer_start(&s->timer, on_tick, took - since, s->opts.interval_ms);
+}
+
 void sampler_wake(struct sampler *s)
 {
 	if (s->running)
 		s->wake_again = true;
 	else
-		start_sample(s);
+		wake(s);
 }
 
 static int start(struct sampler *s)

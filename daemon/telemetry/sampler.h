@@ -34,12 +34,13 @@ struct sampler_hooks {
 	void *arg;
 };
 
-/* hw, inventory and self must outlive it. The first sample is taken when the inventory has
- * something to sample. */
+/* hw, inventory and self must outlive it. Samples are taken every interval from now on, and when
+ * asked for. */
 int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *,
 		 const struct inventory *, struct self_counters *self, const struct sampler_opts *,
 		 const struct sampler_hooks *, struct err *);
-/* The hardware changed: lay out anew and sample now instead of at the next tick. */
+/* The hardware changed: lay out anew and sample now instead of at the next tick; in a storm of
+ * changes as soon as the last sample is as long ago as it took. */
 void sampler_wake(struct sampler *);
 /* NULL is fine. A sample in flight is waited for; the struct is gone when the loop has run out of
  * handles. */

@@ -59,7 +59,7 @@ static void add_looks(struct page *p, const struct self_metrics *m)
 	static const char *const kinds[] = {"functions", "devices", "details"};
 
 	page_begin(p, "rocelet_last_look_seconds", "gauge",
-		   "Duration of the last look at the hardware");
+		   "Duration of the last look at the hardware.");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		text_addf(&p->text,
 			  "rocelet_last_look_seconds{kind=\"%s\"} %" PRIu64 ".%06" PRIu64 "\n",
@@ -70,7 +70,7 @@ static void add_looks(struct page *p, const struct self_metrics *m)
 static void add_programs(struct page *p, const struct self_metrics *m)
 {
 	page_begin(p, "rocelet_bpf_program_loaded", "gauge",
-		   "1 where a BPF program is attached, 0 where the kernel refused it");
+		   "1 where a BPF program is attached, 0 where the kernel refused it.");
 	for (unsigned i = 0; i < m->n_programs; i++)
 		text_addf(&p->text, "rocelet_bpf_program_loaded{program=\"%s\",hook=\"%s\"} %d\n",
 			  m->programs[i].name, m->programs[i].hook,
@@ -80,36 +80,36 @@ static void add_programs(struct page *p, const struct self_metrics *m)
 
 static void add_process(struct page *p, const struct self_metrics *m)
 {
-	add_seconds(p, "process_cpu_seconds_total", "counter", "User and system CPU time spent",
+	add_seconds(p, "process_cpu_seconds_total", "counter", "User and system CPU time spent.",
 		    m->cpu_us);
-	add_seconds(p, "process_start_time_seconds", "gauge", "Start time since the Unix epoch",
+	add_seconds(p, "process_start_time_seconds", "gauge", "Start time since the Unix epoch.",
 		    m->start_unix_ms * 1000);
 	if (m->rss_bytes > 0)
-		add_number(p, "process_resident_memory_bytes", "gauge", "Resident memory",
+		add_number(p, "process_resident_memory_bytes", "gauge", "Resident memory.",
 			   m->rss_bytes);
-	add_number(p, "process_max_fds", "gauge", "Most file descriptors that may be open",
+	add_number(p, "process_max_fds", "gauge", "Most file descriptors that may be open.",
 		   m->open_fds_max);
 }
 
 int self_metrics_render(struct page *p, const struct self_metrics *m)
 {
-	page_begin(p, "rocelet_build_info", "info", "Version of the daemon");
+	page_begin(p, "rocelet_build_info", "info", "Version of the daemon.");
 	text_addf(&p->text, "rocelet_build_info{version=\"%s\"} 1\n", ROCELET_VERSION);
 	page_end(p);
 	add_counters(p, &m->counters);
 	add_number(p, "rocelet_log_lines_dropped_total", "counter",
-		   "Log lines dropped by rate limits", m->log_lines_dropped);
+		   "Log lines dropped by rate limits.", m->log_lines_dropped);
 	add_number(p, "rocelet_inventory_generation", "gauge",
-		   "Grows with every change of the inventory", m->inventory_generation);
+		   "Grows with every change of the inventory.", m->inventory_generation);
 	add_looks(p, m);
 	add_seconds(p, "rocelet_last_sample_seconds", "gauge",
-		    "Duration of the last sample of all counters, rendering included",
+		    "Duration of the last sample of all counters, rendering included.",
 		    m->sample_us);
 	add_seconds(p, "rocelet_sample_timestamp_seconds", "gauge",
 		    "When the numbers on this page were read, since the Unix epoch",
 		    m->sample_unix_ms * 1000);
 	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
-		    "How late the event loop was for the last sampling tick", m->loop_lag_us);
+		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);
 	add_programs(p, m);
 	add_process(p, m);
 	return p->text.failed || p->heads.failed ? -ENOMEM : 0;

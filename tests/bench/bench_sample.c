@@ -2,7 +2,7 @@
  *
  *   bench_sample DIR [ROUNDS=200 [PAGE]]
  *
- * DIR: as tests/bench/mk_sysfs.sh makes it. Times are CPU time of this thread (user and system):
+ * DIR: as build/bench/mk_sysfs makes it. Times are CPU time of this thread (user and system):
  * the machine is shared. */
 #include <dirent.h>
 #include <fcntl.h>

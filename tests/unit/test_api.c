@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "utf8.h"
+#include "json_text.h"
 
 /* A PF with two VFs (one given away to a namespace with a name, one to nobody knows where), a
  * sub-function, an RDMA device on nothing, and things that belong to nobody. */
@@ -209,16 +209,11 @@ static void test_names_of_any_bytes(void **state)
 	free(text);
 }
 
-static void test_utf8(void **state)
+static void test_any_bytes_are_a_json_string(void **state)
 {
-	static const char *const good[] = {"",
-					   "abc",
-					   "\xc3\xa9",
-					   "\xe2\x82\xac",
-					   "\xef\xbf\xbd",
-					   "\xed\x9f\xbf",
-					   "\xf0\x9f\x98\x80",
-					   "\xf4\x8f\xbf\xbf"};
+	static const char *const good[] = {
+		"abc",		"\xc3\xa9",	    "\xe2\x82\xac",    "\xef\xbf\xbd",
+		"\xed\x9f\xbf", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"};
 	static const char *const bad[] = {"\x80",
 					  "\xc3",
 					  "\xc0\x80",
@@ -231,21 +226,29 @@ static void test_utf8(void **state)
 					  "\xf5\x80\x80\x80",
 					  "\xff",
 					  "a\xe2z"};
+	json_t *j;
 	size_t i;
-	char *s;
 
 	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_true(utf8_valid(good[i]));
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_false(utf8_valid(bad[i]));
-		s = utf8_repair(bad[i]);
-		assert_true(utf8_valid(s));
-		free(s);
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		j = json_text(good[i]);
+		assert_string_equal(json_string_value(j), good[i]);
+		json_decref(j);
 	}
-	s = utf8_repair("a\xe2z");
-	assert_string_equal(s, "a\xef\xbf\xbdz");
-	free(s);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		json_t *checked;
+
+		j = json_text(bad[i]);
+		checked = json_string(json_string_value(j)); /* which looks at the bytes */
+		assert_non_null(checked);
+		json_decref(checked);
+		json_decref(j);
+	}
+	j = json_text("a\xe2z");
+	assert_string_equal(json_string_value(j), "a\xef\xbf\xbdz");
+	json_decref(j);
+	j = json_text("");
+	assert_true(json_is_null(j));
 }
 
 /* --- out of memory, in every place ------------------------------------------------------------ */
@@ -336,7 +339,7 @@ int main(void)
 		cmocka_unit_test(test_small_host),
 		cmocka_unit_test(test_empty_host),
 		cmocka_unit_test(test_names_of_any_bytes),
-		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_any_bytes_are_a_json_string),
 		cmocka_unit_test(test_any_failed_allocation),
 		cmocka_unit_test(test_a_thousand_vfs),
 	};

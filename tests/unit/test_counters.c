@@ -442,6 +442,27 @@ static void descriptors_may_run_out(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Series that are missing for want of descriptors must not go missing silently. */
+static void a_directory_that_cannot_be_listed_is_an_error(void **state)
+{
+	struct fixture *f = *state;
+	int status;
+	pid_t pid;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "1\n");
+	pid = fork();
+	if (pid == 0) {
+		const struct rlimit none = {3, 3};
+
+		setrlimit(RLIMIT_NOFILE, &none);
+		start(f, NULL);
+		_exit(take(f)->sources[SOURCE_SYSFS].errors > 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void numbers_are_parsed_strictly(void **state)
 {
 	uint64_t v = 5;
@@ -489,6 +510,7 @@ int main(void)
 		TEST(a_reset_is_counted),
 		TEST(a_thousand_layouts_do_not_grow),
 		TEST(descriptors_may_run_out),
+		TEST(a_directory_that_cannot_be_listed_is_an_error),
 		TEST(numbers_are_parsed_strictly),
 		TEST(enabling_needs_a_kernel_of_our_own),
 	};

@@ -425,6 +425,7 @@ static int read_details(struct inventory *inv, uint8_t last_byte, bool *ret_chan
 		p->gids[0].raw[15] = last_byte;
 		p->n_gids = 1;
 		p->active_mtu = 4096;
+		details.rdma[i].stale = false;
 	}
 	*ret_changed = inventory_apply_details(inv, &details);
 	host_done(&details);
@@ -488,6 +489,60 @@ static void test_an_address_makes_its_ports_stale(void **state)
 	assert_false(changed); /* read, and the same */
 	assert_true(inventory_mark_stale(inv, NSID_HOST, 0));
 	assert_int_equal(read_details(inv, 1, &changed), 2);
+}
+
+/* A node that udev has not opened to us yet, descriptors that ran out: not for ever. */
+static void test_details_that_could_not_be_read_are_asked_for_again(void **state)
+{
+	struct inventory *inv = *state;
+	struct host details = {0};
+	struct scan s = bare_host();
+	bool changed;
+
+	apply(inv, &s);
+	assert_int_equal(inventory_take_stale(inv, &details), 2);
+	details.rdma[0].stale = false; /* as hw_read_details() leaves one that it read */
+	inventory_apply_details(inv, &details);
+	host_done(&details);
+	s = bare_host();
+	apply(inv, &s);
+	assert_int_equal(read_details(inv, 1, &changed), 1);
+	assert_int_equal(port_of(inv, "mlx5_1")->n_gids, 1);
+}
+
+static void test_a_device_that_can_be_opened_now_is_read_anew(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = bare_host();
+	bool changed;
+
+	s.host.rdma[1].uverbs[0] = '\0';
+	apply(inv, &s);
+	read_details(inv, 1, &changed);
+	s = bare_host();
+	strcpy(s.host.rdma[1].uverbs, "uverbs1");
+	apply(inv, &s);
+	assert_int_equal(read_details(inv, 1, &changed), 1);
+}
+
+static void test_a_lent_device_keeps_its_details_when_events_are_lost(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = bare_host();
+	struct host details = {0};
+	bool changed;
+
+	apply(inv, &s);
+	read_details(inv, 1, &changed);
+	see_rdma_without_the_vfs(&s, RDMA_NETNS_EXCLUSIVE);
+	apply(inv, &s);
+	inventory_mark_stale(inv, NSID_HOST, 0);
+	inventory_take_stale(inv, &details); /* a look sees nothing of the lent one */
+	inventory_apply_details(inv, &details);
+	host_done(&details);
+	assert_int_equal(host_rdma(&inv->host, "mlx5_1")->nsid, NSID_ELSEWHERE);
+	assert_int_equal(port_of(inv, "mlx5_1")->active_mtu, 4096);
+	assert_int_equal(port_of(inv, "mlx5_1")->n_gids, 1);
 }
 
 static void test_details_of_a_device_that_went_are_dropped(void **state)
@@ -558,6 +613,9 @@ int main(void)
 		T(test_details_are_read_once_and_stay),
 		T(test_a_port_that_changed_is_read_anew_and_keeps_what_it_had),
 		T(test_an_address_makes_its_ports_stale),
+		T(test_details_that_could_not_be_read_are_asked_for_again),
+		T(test_a_device_that_can_be_opened_now_is_read_anew),
+		T(test_a_lent_device_keeps_its_details_when_events_are_lost),
 		T(test_details_of_a_device_that_went_are_dropped),
 		T(test_a_thousand_changes_leave_nothing_behind),
 	};

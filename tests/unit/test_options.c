@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -195,6 +196,9 @@ static void test_flags_win_over_the_file(void **state)
 	unlink(path);
 	assert_true(LOAD("--config=/tmp") < 0);
 	assert_string_equal(e.msg, "/tmp: not a file");
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(LOAD("--config", path) < 0); /* and does not wait for a writer */
+	unlink(path);
 }
 
 static void test_printed_config_reads_back_the_same(void **state)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -126,7 +127,7 @@ static void test_texts_are_trimmed_and_bounded(void **state)
 static void test_what_is_not_a_file(void **state)
 {
 	struct fixture *f = *state;
-	char text[8], longer[SYSFS_PATH_MAX + 10];
+	char text[32], longer[SYSFS_PATH_MAX + 10];
 	uint64_t v;
 
 	assert_int_equal(sysfs_u64(f->hw.sys_fd, &v, "none"), -ENOENT);
@@ -137,6 +138,10 @@ static void test_what_is_not_a_file(void **state)
 	assert_int_equal(mkfifo(longer, 0600), 0);
 	/* It has no writer: opening it must not hang. */
 	assert_int_equal(sysfs_u64(f->hw.sys_fd, &v, "fifo"), -EINVAL);
+	/* What a tree leads to outside of itself is not ours to show. */
+	snprintf(longer, sizeof(longer), "%s/secret", f->dir);
+	assert_int_equal(symlink("/proc/self/comm", longer), 0);
+	assert_int_equal(sysfs_str(f->hw.sys_fd, text, sizeof(text), "secret"), -ELOOP);
 	memset(longer, 'a', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_int_equal(sysfs_str(f->hw.sys_fd, text, sizeof(text), "%s", longer), -ENAMETOOLONG);

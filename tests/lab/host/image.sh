@@ -25,7 +25,7 @@ build_once() {
     exec 9>"$LAB_CACHE/lock"
     flock 9
     if [[ ! -d $IMAGE ]]; then # or another lab built it while this one waited
-        rm -rf --one-file-system "$LAB_CACHE"/build.* # what a killed build left behind
+        rm -rf --one-file-system "$LAB_CACHE"/build.[0-9]* # what a killed build left behind
         build_with_progress
         prune_images
     fi
@@ -59,9 +59,9 @@ contained() {
     exec setpriv --pdeathsig KILL "${wrapper[@]}" "$@"
 }
 
-# The two used last stay: another checkout may be at another version.
+# The two used last stay: another checkout may be at another version. Nothing but images goes, whatever the cache is.
 prune_images() {
     local dir
-    find "$LAB_CACHE" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -rn | tail -n +3 | cut -d' ' -f2- |
+    find "$LAB_CACHE" -mindepth 1 -maxdepth 1 -type d -regextype posix-extended -regex '.*/[0-9a-f]{16}' -printf '%T@ %p\n' | sort -rn | tail -n +3 | cut -d' ' -f2- |
         while read -r dir; do rm -rf "$dir"; done
 }

@@ -1,0 +1,165 @@
+/* options_json.c - the config file's text: read key by key, and written. Pure. */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options_table.h"
+
+/* Line of the first place where `key` stands as a JSON key; 0 = not found (written with escapes).
+ */
+static unsigned line_of(const char *text, size_t len, const char *key)
+{
+	size_t key_len = strlen(key);
+	unsigned line = 1;
+
+	for (size_t i = 0; i + key_len + 2 <= len; i++) {
+		size_t end = i + key_len + 2;
+
+		line += text[i] == '\n';
+		if (text[i] != '"' || memcmp(text + i + 1, key, key_len) != 0 ||
+		    text[end - 1] != '"')
+			continue;
+		while (end < len && isspace((unsigned char)text[end]))
+			end++;
+		if (end < len && text[end] == ':')
+			return line;
+	}
+	return 0;
+}
+
+static int set_json_list(struct option_list *field, const json_t *value, struct err *e)
+{
+	struct option_list list = {0};
+	const json_t *item;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach (value, i, item) {
+		if (!json_is_string(item))
+			return err_set(e, -EINVAL, "item %zu is not a string", i + 1);
+		r = option_list_add(&list, json_string_value(item), strlen(json_string_value(item)),
+				    e);
+		if (r < 0)
+			return r;
+	}
+	*field = list;
+	return 0;
+}
+
+/* The type a JSON value must have; numbers travel as text so that both readers share one check. */
+static int set_json(struct options *o, const struct option_def *d, const json_t *value,
+		    struct err *e)
+{
+	char number[32];
+
+	if (d->type == OPT_LIST)
+		return json_is_array(value)
+			       ? set_json_list((void *)((char *)o + d->offset), value, e)
+			       : err_set(e, -EINVAL, "is not a list of strings");
+	if (d->type == OPT_BOOL)
+		return json_is_boolean(value)
+			       ? option_set(o, d, json_is_true(value) ? "true" : "false", e)
+			       : err_set(e, -EINVAL, "is neither true nor false");
+	if (d->type == OPT_NUMBER || d->type == OPT_SECONDS) {
+		if (!json_is_number(value))
+			return err_set(e, -EINVAL, "is not a number");
+		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
+		return option_set(o, d, number, e);
+	}
+	return json_is_string(value) ? option_set(o, d, json_string_value(value), e)
+				     : err_set(e, -EINVAL, "is not a string");
+}
+
+static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
+			 void *arg)
+{
+	const char *near = option_suggest(key, strlen(key), true);
+	char sentence[256];
+
+	snprintf(sentence, sizeof(sentence), "%s:%u: unknown key \"%.60s\"%s%s%s, ignoring it",
+		 file, line, key, near ? " (did you mean \"" : "", near ? near : "",
+		 near ? "\"?)" : "");
+	warn(sentence, arg);
+}
+
+int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
+		       options_warn_fn *warn, void *arg, struct err *e)
+{
+	struct options parsed = *o;
+	json_error_t where;
+	const char *key;
+	json_t *root, *value;
+	int r = 0;
+
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	if (!root)
+		return err_set(e, -EINVAL, "%s:%d:%d: %s", name, where.line, where.column,
+			       where.text);
+	if (!json_is_object(root))
+		r = err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
+	json_object_foreach (root, key, value) {
+		const struct option_def *d = option_find(key, strlen(key));
+
+		if (r < 0)
+			break;
+		if (!d || d->flag_only)
+			warn_unknown(name, line_of(text, len, key), key, warn, arg);
+		else if (set_json(&parsed, d, value, e) < 0)
+			r = err_wrap(e, "%s:%u: \"%s\"", name, line_of(text, len, key), key);
+	}
+	json_decref(root);
+	if (r == 0)
+		*o = parsed;
+	return r;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static json_t *list_json(const struct option_list *list)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < list->n; i++)
+		json_array_append_new(array, json_string(list->items[i]));
+	return array;
+}
+
+static json_t *value_json(const struct options *o, const struct option_def *d)
+{
+	const void *field = (const char *)o + d->offset;
+	uint32_t number;
+
+	switch (d->type) {
+	case OPT_TEXT:
+		return json_string(field);
+	case OPT_BOOL:
+		return json_boolean(*(const bool *)field);
+	case OPT_NUMBER:
+		return json_integer(*(const uint32_t *)field);
+	case OPT_SECONDS:
+		number = *(const uint32_t *)field;
+		return number % 1000 ? json_real(number / 1000.0) : json_integer(number / 1000);
+	case OPT_CHOICE:
+		return json_string(d->choices[*(const uint32_t *)field]);
+	case OPT_LIST:
+		return list_json(field);
+	case OPT_ACTION:
+		break;
+	}
+	return NULL;
+}
+
+char *options_json(const struct options *o)
+{
+	json_t *root = json_object();
+	char *text;
+
+	for (size_t i = 0; i < n_options; i++)
+		if (!option_table[i].flag_only)
+			json_object_set_new(root, option_table[i].name,
+					    value_json(o, &option_table[i]));
+	text = json_dumps(root, JSON_INDENT(2));
+	json_decref(root);
+	return text;
+}

@@ -1,0 +1,56 @@
+#include "json_text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+static char *repaired(const char *s)
+{
+	char *copy = malloc(strlen(s) * (sizeof(replacement) - 1) + 1), *out = copy;
+	size_t n;
+
+	if (!copy)
+		return NULL;
+	while (*s != '\0') {
+		n = utf8_char(s);
+		if (n > 0) {
+			memcpy(out, s, n);
+			out += n;
+			s += n;
+		} else {
+			memcpy(out, replacement, sizeof(replacement) - 1);
+			out += sizeof(replacement) - 1;
+			s++;
+		}
+	}
+	*out = '\0';
+	return copy;
+}
+
+static bool is_valid(const char *s)
+{
+	size_t n;
+
+	while ((n = utf8_char(s)) > 0)
+		s += n;
+	return *s == '\0';
+}
+
+json_t *json_text(const char *s)
+{
+	json_t *value;
+	char *copy;
+
+	if (!s || s[0] == '\0')
+		return json_null();
+	if (is_valid(s))
+		return json_string_nocheck(s);
+	copy = repaired(s);
+	value = copy ? json_string_nocheck(copy) : NULL;
+	free(copy);
+	return value;
+}

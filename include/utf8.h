@@ -1,0 +1,27 @@
+/* utf8.h - what a character is: the table of well-formed byte sequences, RFC 3629 section 4. */
+#pragma once
+
+#include <stddef.h>
+
+/* How many bytes the well-formed character at str has: no surrogates, nothing overlong; 0 = str
+ * does not start with one, or ends here. str is terminated. */
+static inline size_t utf8_char(const char *str)
+{
+	const unsigned char *s = (const unsigned char *)str;
+	size_t n = s[0] < 0x80	 ? s[0] != '\0'
+		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xe0 ? 2
+		   : s[0] < 0xf0 ? 3
+				 : 4;
+
+	if (s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++) /* a terminator is no continuation */
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates, and what lies above U+10FFFF. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
