@@ -68,6 +68,11 @@ const struct inventory *node_inventory(const struct node *n)
 	return &n->inventory;
 }
 
+bool node_knows_devices(const struct node *n)
+{
+	return n->lookers[LOOK_FUNCTIONS].done_once && n->lookers[LOOK_DEVICES].done_once;
+}
+
 bool node_complete(const struct node *n)
 {
 	return n->complete;
