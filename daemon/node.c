@@ -144,7 +144,6 @@ static void finish(struct looker *l, bool changed)
 
 	l->done_once = true;
 	l->ended_ms = uv_now(n->loop);
-	l->credit_ms -= (int64_t)(l->us / 1000);
 	/* Details come after the devices that they belong to. */
 	if (l->kind == LOOK_DEVICES)
 		n->lookers[LOOK_DETAILS].wanted = 1;
@@ -166,6 +165,7 @@ static void on_looked(uv_work_t *work, int status)
 
 	(void)status;
 	l->running = false;
+	l->credit_ms -= (int64_t)(l->us / 1000);
 	if (!n->closing) {
 		tell_problems(l);
 		changed = l->kind == LOOK_DETAILS
