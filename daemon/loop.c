@@ -42,6 +42,7 @@ struct daemon {
 	struct uevents *kernel_uevents, *udev_uevents;
 	struct bpf_source *bpf;
 	struct sampler *sampler;
+	bool page_counts; /* the sample that is being taken is of devices we have looked for */
 };
 
 static void stop_modules(struct daemon *d, size_t n);
@@ -83,6 +84,8 @@ static void on_inventory(bool first, void *arg)
 			 "%zu functions, %zu netdevs, %zu RDMA devices, RDMA namespaces %s",
 			 inv->host.n_functions, inv->host.n_netdevs, inv->host.n_rdma,
 			 rdma_netns_mode_name(inv->host.rdma_mode));
+	if (node_knows_devices(d->node))
+		d->routes.inventory = inv;
 	if (d->sampler && node_complete(d->node))
 		sampler_wake(d->sampler);
 }
@@ -103,6 +106,7 @@ static void describe(struct self_metrics *m, void *arg)
 	struct daemon *d = arg;
 	struct rlimit fds = {0};
 
+	d->page_counts = node_knows_devices(d->node);
 	m->log_lines_dropped = log_dropped();
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
@@ -113,10 +117,13 @@ static void describe(struct self_metrics *m, void *arg)
 	describe_programs(d, m);
 }
 
+/* Until the devices have been looked for, nobody is told that there are none. */
 static void on_page(struct page *page, void *arg)
 {
 	struct daemon *d = arg;
 
+	if (!d->page_counts)
+		return;
 	page_unref(d->routes.page);
 	d->routes.page = page_ref(page);
 }
@@ -266,7 +273,6 @@ static int http_start(struct daemon *d, struct err *e)
 	int r;
 
 	d->config_json = options_json(d->options);
-	d->routes.inventory = node_inventory(d->node);
 	d->routes.config_json = d->config_json;
 	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 	if (r < 0)

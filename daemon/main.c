@@ -1,4 +1,5 @@
 /* main.c - the command line; everything else is in the archive that the tests link. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,10 +24,20 @@ static int print_config(const struct options *o)
 	return EXIT_SUCCESS;
 }
 
+/* Work is done on one thread of several at a time: with a heap for each, all of them grow to what
+ * the largest page needs. And a fixed threshold gives pages back when they are replaced
+ * (mallopt(3): it would follow the largest block freed). */
+static void keep_memory_small(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+}
+
 static int run(const struct options *o)
 {
 	struct err e = {0};
 
+	keep_memory_small();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
 	if (loop_run(o, &e) < 0) {

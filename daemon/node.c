@@ -69,6 +69,11 @@ const struct inventory *node_inventory(const struct node *n)
 	return &n->inventory;
 }
 
+bool node_knows_devices(const struct node *n)
+{
+	return n->lookers[LOOK_FUNCTIONS].done_once && n->lookers[LOOK_DEVICES].done_once;
+}
+
 bool node_complete(const struct node *n)
 {
 	return n->complete;
@@ -139,12 +144,9 @@ static void finish(struct looker *l, bool changed)
 
 	l->done_once = true;
 	l->ended_ms = uv_now(n->loop);
-	l->credit_ms -= (int64_t)(l->us / 1000);
 	/* Details come after the devices that they belong to. */
 	if (l->kind == LOOK_DEVICES)
 		n->lookers[LOOK_DETAILS].wanted = 1;
-	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
-		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	first = !n->complete && all_done_once(n);
 	n->complete |= first;
 	if (changed || first)
@@ -162,12 +164,15 @@ static void on_looked(uv_work_t *work, int status)
 	(void)status;
 	l->running = false;
 	l->us = l->took_us;
+	l->credit_ms -= (int64_t)(l->us / 1000);
 	if (!n->closing) {
 		tell_problems(l);
 		changed = l->kind == LOOK_DETAILS
 				  ? inventory_apply_details(&n->inventory, &l->scan.host)
 				  : inventory_apply(&n->inventory, &l->scan);
 	}
+	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
+		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
 	if (n->closing)
 		release_if_done(n);

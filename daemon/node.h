@@ -39,6 +39,9 @@ void node_hint(struct node *, unsigned parts, bool lost);
 /* An address of this netdev came or went: GIDs may have. */
 void node_hint_address(struct node *, int nsid, int ifindex);
 const struct inventory *node_inventory(const struct node *);
+/* Functions and devices have been looked at once: only details may be missing, which can take long.
+ */
+bool node_knows_devices(const struct node *);
 /* Every look has been taken once. */
 bool node_complete(const struct node *);
 /* How long the last look of this kind took. */

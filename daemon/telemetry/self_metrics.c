@@ -106,7 +106,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		    "Duration of the last sample of all counters, rendering included.",
 		    m->sample_us);
 	add_seconds(p, "rocelet_sample_timestamp_seconds", "gauge",
-		    "When the numbers on this page were read, since the Unix epoch",
+		    "When the numbers on this page were read, since the Unix epoch.",
 		    m->sample_unix_ms * 1000);
 	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
 		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);

@@ -112,6 +112,20 @@ static void test_the_first_looks_are_told_once_as_first(void **state)
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_0"));
 }
 
+static void test_devices_are_known_before_details(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(node_knows_devices(f->node));
+	while (!node_knows_devices(f->node)) {
+		assert_false(node_complete(f->node));
+		uv_run(&f->loop, UV_RUN_ONCE);
+	}
+	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_0"));
+	run_until_complete(f);
+	assert_true(node_knows_devices(f->node));
+}
+
 static void test_a_burst_of_hints_is_one_look(void **state)
 {
 	struct fixture *f = *state;
@@ -178,6 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_first_looks_are_told_once_as_first, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_devices_are_known_before_details, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_look, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hints_during_a_look_start_another, setup,

@@ -29,6 +29,7 @@ static void fill(struct self_metrics *m)
 		.loop_lag_us = 7,
 		.sample_us = 1234567,
 		.cpu_us = 98765432,
+		.sample_unix_ms = 1700000005678,
 		.rss_bytes = 8 << 20,
 		.open_fds_max = 1048576,
 		.n_programs = 2,
