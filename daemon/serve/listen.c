@@ -107,14 +107,17 @@ static int open_tcp_address(const struct listen_address *a)
 
 static unsigned port_of(int fd)
 {
-	struct sockaddr_storage ss = {0};
-	socklen_t len = sizeof(ss);
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} at;
+	socklen_t len = sizeof(at);
 
-	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+	memset(&at, 0, sizeof(at));
+	if (getsockname(fd, &at.any, &len) < 0)
 		return 0;
-	if (ss.ss_family == AF_INET6)
-		return ntohs(((struct sockaddr_in6 *)&ss)->sin6_port);
-	return ntohs(((struct sockaddr_in *)&ss)->sin_port);
+	return ntohs(at.any.sa_family == AF_INET6 ? at.six.sin6_port : at.four.sin_port);
 }
 
 int listen_tcp(const char *address, unsigned *ret_port, struct err *e)
