@@ -1,6 +1,7 @@
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
-# CC=clang and SAN=1 (AddressSanitizer + UBSan) build into folders of their own, V=1 shows the commands.
+# CC=clang, SAN=1 (AddressSanitizer + UBSan) and SAN=thread (ThreadSanitizer) build into folders of their own, V=1 shows the
+# commands.
 
 # make's own default is cc, which `?=` would leave.
 ifeq ($(origin CC),default)
@@ -13,7 +14,7 @@ Q := $(if $(filter 0,$(V)),@,)
 SAN ?= 0
 
 VERSION := 0.1.0
-B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)
+B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
 # Generated headers do not depend on the compiler's flavour.
 GEN := build/gen
 
@@ -28,6 +29,10 @@ ifeq ($(SAN),1)
 OPT ?= -O1 -g
 HARDEN += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDHARDEN += -fsanitize=address,undefined
+else ifeq ($(SAN),thread)
+OPT ?= -O1 -g
+HARDEN += -fsanitize=thread -fno-omit-frame-pointer
+LDHARDEN += -fsanitize=thread
 else
 OPT ?= -O2 -g
 HARDEN += -D_FORTIFY_SOURCE=2

@@ -27,8 +27,8 @@ void hw_close(struct hw *);
 
 enum scan_part {
 	SCAN_FUNCTIONS = 1 << 0, /* sysfs: PCI functions, VFs, sub-functions */
-	SCAN_NETDEVS =
-		1 << 1,	    /* rtnetlink dump(s), sysfs as fallback; names of network namespaces */
+	/* rtnetlink dump(s), sysfs as fallback; names of network namespaces */
+	SCAN_NETDEVS = 1 << 1,
 	SCAN_RDMA = 1 << 2, /* RDMA netlink, sysfs: devices, ports, char devices, netns mode */
 	SCAN_ALL = SCAN_FUNCTIONS | SCAN_NETDEVS | SCAN_RDMA,
 };

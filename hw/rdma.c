@@ -2,10 +2,9 @@
  *
  * Happy path: list devices and ports over RDMA netlink; in exclusive mode also from inside the
  * other namespaces that hold netdevs of ours; then character devices, the rest from sysfs; last the
- * netdevs that live in other namespaces. Can fail by: no RDMA netlink
- * (sysfs lists the devices then); a namespace that we may not enter
- * (what is in there stays unknown). Details (MTUs, GIDs) are read apart: opening a device
- * takes long, its first sight should not wait for it.
+ * netdevs that live in other namespaces. Can fail by: no RDMA netlink (sysfs lists the devices
+ * then); a namespace that we may not enter (what is in there stays unknown). Details (MTUs, GIDs)
+ * are read apart: opening a device takes long, its first sight should not wait for it.
  *
  * Where a port's netdev is: the kernel names it only to those who ask from the netdev's namespace.
  * A hardware port's netdev elsewhere is known by the function they share; a soft-RoCE device has no

@@ -9,8 +9,8 @@
 #include "functions.h"
 #include "sysfs.h"
 
-#define PORTS_MAX                                                                                  \
-	256 /* 8 bits on the wire (IBTA); some drivers need not stick to it, real ones do */
+/* 8 bits on the wire (IBTA); some drivers need not stick to it, real ones do. */
+#define PORTS_MAX 256
 
 /* --- the list ----------------------------------------------------------------------------- */
 

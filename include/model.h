@@ -69,8 +69,7 @@ struct netdev {
 	unsigned addr_len;
 	unsigned mtu;
 	unsigned flags;	    /* IFF_*; only IFF_UP is set from sysfs */
-	char operstate[16]; /* RFC 2863 names as sysfs spells them: "up", "down", "lowerlayerdown",
-			       ... */
+	char operstate[16]; /* RFC 2863 as sysfs spells it: "up", "down", "lowerlayerdown" ... */
 	enum carrier carrier;
 	unsigned carrier_changes;
 	int master;		    /* ifindex, 0 = none */
@@ -128,16 +127,17 @@ struct rdma_port {
 struct rdma_dev {
 	char name[RDMA_NAME_SIZE];
 	int nsid;
-	uint32_t index; /* nldev index; the first device has 0. RDMA_INDEX_NONE = unknown (sysfs
-			   only) */
-	char function[DEV_ID_SIZE]; /* "" until known; virtual devices point at their port's
-				       netdev's function */
-	char driver[32]; /* kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's
-			    driver otherwise */
+	/* In nldev; the first device has 0. RDMA_INDEX_NONE = unknown (sysfs only). */
+	uint32_t index;
+	/* "" until known; virtual devices point at their port's netdev's function. */
+	char function[DEV_ID_SIZE];
+	/* The kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's driver
+	 * otherwise. */
+	char driver[32];
 	char fw[64], board[64], hca_type[64];
 	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
-	char uverbs[32], umad[32], issm[32],
-		ucm[32]; /* names below /dev/infiniband, first port's for umad/issm; "" = none */
+	/* Names below /dev/infiniband, the first port's for umad and issm; "" = none. */
+	char uverbs[32], umad[32], issm[32], ucm[32];
 	unsigned n_ports;
 	struct rdma_port *ports; /* owned */
 	bool stale;		 /* its ports' details are to be read, see hw_read_details() */

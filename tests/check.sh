@@ -1,7 +1,8 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: gates unit san fuzz lab (default: all, after installing what they need)
+#   check.sh [PART...]    parts: gates unit san threads fuzz lab (default: all, after installing what they need; san includes
+#                         threads)
 #
 # FUZZ_SECONDS: how long each fuzz program runs (60). LAB_SCENARIOS: which scenarios (all).
 set -u
@@ -87,6 +88,16 @@ part_san() {
 	make_quietly SAN=1 all tests || exit 1
 	for t in build/san/tests/test_*; do
 		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "ASan+UBSan ${t##*/}" "$t"
+	done
+	part_threads
+}
+
+# Where workers and the loop meet. Without address randomisation: the sanitizer of older compilers cannot live with much of it.
+part_threads() {
+	local t
+	for t in node sampler loop; do
+		make_quietly SAN=thread "build/tsan/tests/test_$t" || exit 1
+		step "TSan test_$t" setarch -R "build/tsan/tests/test_$t"
 	done
 }
 

@@ -339,8 +339,8 @@ int options_load(struct options *ret, enum option_action *ret_action, int argc, 
 	int r;
 
 	options_defaults(&o);
-	r = parse_argv(&o, &action, argc, argv,
-		       e); /* for --config, and to refuse bad flags first */
+	/* For --config, and to refuse bad flags first. */
+	r = parse_argv(&o, &action, argc, argv, e);
 	if (r == 0 && action != ACTION_HELP && action != ACTION_VERSION) {
 		char config[OPTION_TEXT_SIZE];
 

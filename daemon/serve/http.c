@@ -1,9 +1,8 @@
 /* http.c - libmicrohttpd as a guest of the libuv loop.
  *
- * Happy path: a listener is readable -> accept(2) -> the socket goes to libmicrohttpd, a slot in
- * the table -> its epoll descriptor is readable -> MHD_run() -> the handler is asked -> MHD_run()
- * sends
- * -> the connection is idle, or closed.
+ * Happy path: a listener is readable -> accept(2) -> a slot in the table, the socket goes to
+ * libmicrohttpd -> its epoll descriptor is readable -> MHD_run() -> the handler is asked ->
+ * MHD_run() sends -> the connection is idle, or closed.
  *
  * libmicrohttpd takes a socket over at once or, from 1.0 on, in the next MHD_run(); one that it
  * could not take it closes without a word, so a slot that is still an orphan after MHD_run() is

@@ -14,7 +14,7 @@ const char metrics_doc_conventions[] =
 	"  `roce_port_info`: `netdev`, `pci` (the function's address), `driver`, `fw`, `board`, `link_layer`, `function` (`pf`, `vf`, `sf`, `virtual`), `parent` (a VF's physical function),\n"
 	"  `vf` (its number), `netns` (empty: the host's) and `bytes_source`. Join it in with `* on (instance, device, port) group_left (netdev, pci) roce_port_info`.\n"
 	"* **Absent, never 0.** A number that the driver does not have, or that could not be read this time, has no series. A 0 was counted. So an expression over two families has no\n"
-	"  result where one of them is missing.\n"
+	"  result where one of them is missing. A device in another network namespace has its identity and state here, and no counters.\n"
 	"* **Freshness.** All counters are sampled together (`--sample-interval`, 1 s); a scrape gets the last sample and touches no device. `rocelet_source_age_seconds` says, per source,\n"
 	"  how long ago it delivered. PFC masks and the kernel's resource counts are asked for every 10 s, because each costs a firmware command or a lock.\n"
 	"* **Sources.** `netlink`: RDMA netlink. `sysfs`: files of `hw_counters/`, where netlink does not tell, and `counters/`. `ethtool`: the driver's own statistics. `pause`: ethtool\n"
