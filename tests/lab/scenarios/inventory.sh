@@ -3,7 +3,8 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-BAR_MS=50 ROUNDS=3
+# inventory.sh [ROUNDS [BAR_MS]]   with a bar, the median of the rounds is held against it: on an idle machine (make bench)
+ROUNDS=${1:-1} BAR_MS=${2:-}
 
 # One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).
 devices() { # EXPRESSION
@@ -20,16 +21,15 @@ holds_in_devices() { # EXPRESSION
     [[ $(devices "$1") == True ]]
 }
 
-# Runs the cases on stdin and holds the median of each against the bar. Emulated processors, a poller and two monitors share two
-# cores with the daemon: single values scatter.
+# Runs the cases on stdin: every change must become visible; how soon is printed, and judged only where a bar was given.
 latencies() {
     local name times median
     cat >/tmp/cases
     python3 /rocelet/lab/guest/latency.py "$ROUNDS" /tmp/cases >/tmp/latencies || fail "latency: $(cat /tmp/latencies)"
     while read -r name times; do
         median=$(tr ' ' '\n' <<<"$times" | sort -n | sed -n "$((ROUNDS / 2 + 1))p")
-        echo "# $name: visible $median ms after the kernel's message (of $ROUNDS: $times)"
-        check "$name is visible within $BAR_MS ms" "awk 'BEGIN { exit !($median <= $BAR_MS) }'"
+        echo "# $name: visible $median ms after the kernel's message (rounds: $times)"
+        check "$name becomes visible${BAR_MS:+ within $BAR_MS ms}" "[[ -z '$BAR_MS' ]] || awk 'BEGIN { exit !($median <= ${BAR_MS:-0}) }'"
     done </tmp/latencies
 }
 
