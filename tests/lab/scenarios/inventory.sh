@@ -6,21 +6,6 @@
 # inventory.sh [ROUNDS [BAR_MS]]   with a bar, the median of the rounds is held against it: on an idle machine (make bench)
 ROUNDS=${1:-1} BAR_MS=${2:-}
 
-# One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).
-devices() { # EXPRESSION
-    devices_json | python3 -c '
-import json, sys
-doc = json.load(sys.stdin)
-functions = {d["id"]: d for d in doc["devices"]}
-netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
-rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
-print(eval(sys.argv[1]))' "$1"
-}
-
-holds_in_devices() { # EXPRESSION
-    [[ $(devices "$1") == True ]]
-}
-
 # Runs the cases on stdin: every change must become visible; how soon is printed, and judged only where a bar was given.
 latencies() {
     local name times median
