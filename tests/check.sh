@@ -131,7 +131,7 @@ part_lab() {
 	fi
 	make_quietly all tests || exit 1
 	step "lab image" tests/lab/lab.sh image
-	for name in ${LAB_SCENARIOS:-boot inventory metrics}; do
+	for name in ${LAB_SCENARIOS:-boot inventory metrics churn badinput}; do
 		log=$LOGS/lab-$name.log
 		tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name" >"$log" 2>&1
 		local status=$?

@@ -12,9 +12,9 @@ Each line of the file: NAME | COMMAND | MESSAGE | CONDITION | UNDO | UNDONE
 Prints "NAME MILLISECONDS.." per line; a change that never becomes visible ends the run. The document is read over the
 daemon's unix socket, one request after the other on one connection.
 """
-import json, re, socket, subprocess, sys, threading, time
+import json, re, subprocess, sys, threading, time
+from daemon import Devices
 
-SOCKET = "/run/rocelet/rocelet.sock"
 TIMEOUT_S = 30
 
 
@@ -61,42 +61,6 @@ def listens(pid):
         return any(line.split()[2] == str(pid) for line in f)
 
 
-class Devices:
-    """The document over one kept connection, with as little of Python as possible between two looks: it is emulated."""
-
-    REQUEST = b"GET /api/v1/devices HTTP/1.1\r\nHost: x\r\n\r\n"
-
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(SOCKET)
-        self.last, self.doc = None, None
-
-    def body(self):
-        self.socket.sendall(self.REQUEST)
-        answer = self.socket.recv(1 << 20)
-        while b"\r\n\r\n" not in answer:
-            answer += self.socket.recv(1 << 20)
-        head, _, body = answer.partition(b"\r\n\r\n")
-        length = int(re.search(rb"Content-Length: (\d+)", head).group(1))
-        while len(body) < length:
-            body += self.socket.recv(1 << 20)
-        return body
-
-    def read(self):
-        """The document, and when it had arrived."""
-        body, now = self.body(), time.time()
-        if body != self.last:
-            self.last, self.doc = body, names(json.loads(body))
-        return self.doc, now
-
-
-def names(doc):
-    functions = {d["id"]: d for d in doc["devices"]}
-    netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
-    rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
-    return {"functions": functions, "netdevs": netdevs, "rdma": rdma}
-
-
 def holds(condition, doc):
     try:
         return eval(condition, {}, doc)
@@ -107,9 +71,9 @@ def holds(condition, doc):
 def wait_visible(devices, condition):
     deadline = time.time() + TIMEOUT_S
     while time.time() < deadline:
-        doc, now = devices.read()
+        doc = devices.read()
         if holds(condition, doc):
-            return now
+            return devices.arrived
         time.sleep(0.003)  # looking is work, too, and takes a processor from the daemon
     sys.exit(f"never visible: {condition}\n{json.dumps(doc)}")
 
@@ -130,7 +94,7 @@ def run(command):
 
 
 def one_round(messages, devices, command, pattern, condition):
-    if holds(condition, devices.read()[0]):
+    if holds(condition, devices.read()):
         sys.exit(f"already true before: {condition}")
     since = time.time()
     change = subprocess.Popen(["bash", "-c", command])

@@ -245,6 +245,21 @@ devices_json() {
     curl -fsS -m 5 "$HTTP/api/v1/devices"
 }
 
+# One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).
+devices() { # EXPRESSION
+    devices_json | python3 -c '
+import json, sys
+doc = json.load(sys.stdin)
+functions = {d["id"]: d for d in doc["devices"]}
+netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
+rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
+print(eval(sys.argv[1]))' "$1"
+}
+
+holds_in_devices() { # EXPRESSION
+    [[ $(devices "$1") == True ]]
+}
+
 # ---- the host's half of a scenario
 
 # Runs scenarios/SCENARIO.host.sh ARGS.. on the host and returns its status.

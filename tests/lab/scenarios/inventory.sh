@@ -5,21 +5,6 @@
 
 BAR_MS=50 ROUNDS=3
 
-# One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).
-devices() { # EXPRESSION
-    devices_json | python3 -c '
-import json, sys
-doc = json.load(sys.stdin)
-functions = {d["id"]: d for d in doc["devices"]}
-netdevs = {n["name"]: n for d in doc["devices"] for n in d.get("netdevs", [])}
-rdma = {r["name"]: r for d in doc["devices"] for r in d.get("rdma", [])}
-print(eval(sys.argv[1]))' "$1"
-}
-
-holds_in_devices() { # EXPRESSION
-    [[ $(devices "$1") == True ]]
-}
-
 # Runs the cases on stdin and holds the median of each against the bar. Emulated processors, a poller and two monitors share two
 # cores with the daemon: single values scatter.
 latencies() {
