@@ -49,7 +49,7 @@ check_within 5 "so is its netdev" \
     "holds_in_devices '[n[\"name\"] for d in functions.values() if d[\"kind\"] == \"vf\" for n in d[\"netdevs\"]] == [\"$VF\"]'"
 check_within 5 "a new RDMA device is on its VF" "holds_in_devices 'list(rdma) == [\"rxe_last\"] and rdma[\"rxe_last\"][\"ports\"][0][\"netdev\"] == \"$VF\"'"
 check_within 5 "and on the page" "metric roce_port_info 'device=\"rxe_last\"' 'netdev=\"$VF\"' >/dev/null"
-check "the page is of now" '(( $(sample_age) <= 3 ))'
+check_within 5 "the page is of now" '(( $(sample_age) <= 3 ))'
 check "no message was malformed" "[[ -z \$(curl -fsS $HTTP/metrics | grep '^rocelet_malformed_messages_total' | grep -v ' 0\$') ]]"
 rdma link delete rxe_last
 stop_rocelet
