@@ -8,7 +8,7 @@
 
 #include "cleanup.h"
 
-_Static_assert(RDMA_NLDEV_ATTR_RES_SUBTYPE == 98, "attributes are ABI, ours follow this one");
+_Static_assert(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC == 97, "attributes are ABI, ours follow it");
 
 static const struct nla_policy policy[NLDEV_ATTR_LAST + 1] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = {.type = NLA_U32},
