@@ -8,7 +8,7 @@
 
 #include "cleanup.h"
 
-_Static_assert(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC == 97, "attributes are ABI, ours follow it");
+_Static_assert(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC == 95, "attributes are ABI, ours follow it");
 
 static const struct nla_policy policy[NLDEV_ATTR_LAST + 1] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = {.type = NLA_U32},
