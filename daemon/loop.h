@@ -5,6 +5,16 @@
 #include "err.h"
 #include "options.h"
 
+struct pool_config;
+
+/* What the command line led to. */
+struct launch {
+	const struct options *options;
+	struct pool_config *pools; /* taken over */
+	int argc;		   /* for a reload */
+	char *const *argv;
+};
+
 /* Runs until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could not start.
  */
-int loop_run(const struct options *, struct err *);
+int loop_run(const struct launch *, struct err *);

@@ -29,6 +29,9 @@
 	X(looks_details, "kind=\"details\"", "rocelet_looks_total", "")                                      \
 	X(resyncs, "", "rocelet_resyncs_total",                                                              \
 	  "Full looks at the hardware because events were lost.")                                            \
+	X(reloads_ok, "result=\"ok\"", "rocelet_config_reloads_total",                                       \
+	  "Times the configuration was read again.")                                                         \
+	X(reloads_failed, "result=\"failed\"", "rocelet_config_reloads_total", "")                           \
 	X(samples, "", "rocelet_samples_total", "Samples taken of all counters.")                            \
 	X(samples_late, "", "rocelet_samples_skipped_total",                                                 \
 	  "Samples skipped because the one before still ran.")                                               \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_resources.h"
 #include "json_text.h"
 #include "page.h"
 
@@ -171,16 +172,18 @@ static json_t *rdma(const struct host *host, const struct rdma_dev *rd)
 }
 
 /* Takes netdevs and rdma. */
-static json_t *device(const struct function *fn, json_t *netdevs, json_t *rdma_devices)
+static json_t *device(const struct function *fn, const struct resource_index *resources,
+		      json_t *netdevs, json_t *rdma_devices)
 {
-	return json_pack("{so so so so so so so so so so so so so so}", "id", json_text(fn->id),
-			 "kind", json_text(fn_kind_name(fn->kind)), "parent", json_text(fn->parent),
-			 "vf", known(fn->vf >= 0, fn->vf), "sf", known(fn->sfnum >= 0, fn->sfnum),
-			 "driver", json_text(fn->driver), "vendor", hex(fn->vendor, 4), "device",
-			 hex(fn->device, 4), "class", hex(fn->class, 6), "numaNode",
-			 known(fn->numa >= 0, fn->numa), "numVfs", known(fn->sriov, fn->vfs),
-			 "totalVfs", known(fn->sriov, fn->vfs_total), "netdevs", netdevs, "rdma",
-			 rdma_devices);
+	return json_pack(
+		"{so so so so so so so so so so so so so so so so}", "id", json_text(fn->id),
+		"kind", json_text(fn_kind_name(fn->kind)), "parent", json_text(fn->parent), "vf",
+		known(fn->vf >= 0, fn->vf), "sf", known(fn->sfnum >= 0, fn->sfnum), "driver",
+		json_text(fn->driver), "vendor", hex(fn->vendor, 4), "device", hex(fn->device, 4),
+		"class", hex(fn->class, 6), "numaNode", known(fn->numa >= 0, fn->numa), "numVfs",
+		known(fn->sriov, fn->vfs), "totalVfs", known(fn->sriov, fn->vfs_total), "netdevs",
+		netdevs, "rdma", rdma_devices, "resources", api_resources_of(resources, fn->id),
+		"notOffered", api_why_not(resources, fn->id));
 }
 
 /* --- who belongs to whom ---------------------------------------------------------------------- */
@@ -241,22 +244,25 @@ static const char *rdma_function(const struct rdma_dev *rd)
 struct view {
 	const struct host *host;
 	struct members netdevs, rdma;
+	struct resource_index *resources;
 };
 
 static void view_done(struct view *v)
 {
 	free(v->netdevs.list);
 	free(v->rdma.list);
+	resource_index_free(v->resources);
 }
 
-static bool view_init(struct view *v, const struct host *host)
+static bool view_init(struct view *v, const struct host *host, const struct resource_table *table)
 {
 	size_t i;
 
 	*v = (struct view){.host = host};
 	v->netdevs.list = calloc(host->n_netdevs + 1, sizeof(*v->netdevs.list));
 	v->rdma.list = calloc(host->n_rdma + 1, sizeof(*v->rdma.list));
-	if (!v->netdevs.list || !v->rdma.list)
+	v->resources = resource_index_new(table);
+	if (!v->netdevs.list || !v->rdma.list || !v->resources)
 		return false;
 	for (i = 0; i < host->n_netdevs; i++)
 		v->netdevs.list[v->netdevs.n++] = (struct member){host->netdevs[i].function,
@@ -314,7 +320,7 @@ static void add_device(struct text *t, const struct view *v, const struct functi
 {
 	if (t->data[t->len - 1] != '[')
 		text_add(t, ",", 1);
-	add_json(t, device(fn, netdevs_of(v, fn->id), rdma_of(v, fn->id)));
+	add_json(t, device(fn, v->resources, netdevs_of(v, fn->id), rdma_of(v, fn->id)));
 }
 
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
@@ -333,7 +339,8 @@ static void add_strays(struct text *t, const struct view *v)
 }
 
 /* Only one device is a tree at a time: a thousand of them would take tens of megabytes. */
-static void add_document(struct text *t, const struct view *v, uint64_t generation)
+static void add_document(struct text *t, const struct view *v, const struct resource_table *table,
+			 uint64_t generation)
 {
 	enum rdma_netns_mode mode = v->host->rdma_mode;
 	char head[64];
@@ -346,16 +353,20 @@ static void add_document(struct text *t, const struct view *v, uint64_t generati
 	for (i = 0; !t->failed && i < v->host->n_functions; i++)
 		add_device(t, v, &v->host->functions[i]);
 	add_strays(t, v);
-	text_add(t, "]}", 3); /* its end, too: the document is terminated */
+	text_add(t, "],\"resources\":", 14);
+	add_json(t, api_resources(table));
+	text_add(t, "}", 2); /* its end, too: the document is terminated */
 }
 
-char *api_devices(const struct host *host, uint64_t generation, size_t *ret_len)
+char *api_devices(const struct host *host, const struct resource_table *table, uint64_t generation,
+		  size_t *ret_len)
 {
+	const struct resource_table none = {0};
 	struct text t = {0};
 	struct view v;
 
-	if (view_init(&v, host))
-		add_document(&t, &v, generation);
+	if (view_init(&v, host, table ? table : &none))
+		add_document(&t, &v, table ? table : &none, generation);
 	else
 		t.failed = true;
 	view_done(&v);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "model.h"
+#include "resource_table.h"
 
 /* The document of /api/v1/devices, compact: functions in the host's order (host_sort()), each with
  * its netdevs and RDMA devices in that order; netdevs without a function are left out. Heap,
@@ -15,5 +16,8 @@
  *
  * {"generation":7,"rdmaNetnsMode":"shared","devices":[{"id":"0000:03:00.0","kind":"pf",
  *  "parent":null,"vf":null,"sf":null,"driver":...,"vendor":"0x15b3","device":"0x1021",
- *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,"netdevs":[...],"rdma":[...]},...]} */
-char *api_devices(const struct host *, uint64_t generation, size_t *ret_len);
+ *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,"netdevs":[...],"rdma":[...],
+ *  "resources":[...],"notOffered":...},...],"resources":[...]}
+ * resources and notOffered are api_resources.h's; table may be NULL: none. */
+char *api_devices(const struct host *, const struct resource_table *table, uint64_t generation,
+		  size_t *ret_len);

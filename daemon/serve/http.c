@@ -191,8 +191,11 @@ int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, str
 
 int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
 {
-	char *copy = strdup(path);
+	char *copy;
 
+	if (listeners_has(h, path))
+		return 1;
+	copy = strdup(path);
 	if (!copy)
 		return err_set(e, -ENOMEM, "cannot listen on %s: out of memory", path);
 	return serve(h, listen_unix(path, mode, e), path, copy, e);

@@ -46,7 +46,8 @@ int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
 /* "ADDR:PORT", "[V6]:PORT", ":PORT" (all addresses). Port 0 picks one; *ret_port, if not NULL, is
  * the one in use. */
 int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, struct err *);
-/* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. */
+/* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. A path that we serve
+ * already is left as it is (1) while its file is ours, and served anew when that was deleted. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);
 /* Ends every connection and listener; the struct is gone once on_closed runs. Not from within the
  * handler. */

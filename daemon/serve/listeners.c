@@ -2,6 +2,7 @@
  * http.c's. */
 #include <microhttpd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -165,6 +166,27 @@ static void close_listener(struct listener *l)
 	if (l->path)
 		listen_unlink(l->path, &l->file);
 	close(l->fd);
+}
+
+static bool file_is_there(const struct listener *l)
+{
+	struct stat now;
+
+	return lstat(l->path, &now) == 0 && now.st_dev == l->file.st_dev &&
+	       now.st_ino == l->file.st_ino;
+}
+
+bool listeners_has(struct http *h, const char *path)
+{
+	struct listener **at = &h->listeners, *l;
+
+	while ((l = *at) && !(l->path && strcmp(l->path, path) == 0))
+		at = &l->next;
+	if (!l || file_is_there(l))
+		return l != NULL;
+	*at = l->next;
+	close_listener(l);
+	return false;
 }
 
 void listeners_close(struct http *h)

@@ -6,6 +6,7 @@
 
 #include "accept.h"
 #include "api.h"
+#include "api_resources.h"
 #include "inventory.h"
 
 #define TEXT "text/plain; charset=utf-8"
@@ -20,6 +21,7 @@ static const char index_html[] =
 	"<li><a href=\"/metrics\">/metrics</a>: counters for Prometheus</li>\n"
 	"<li><a href=\"/api/v1/devices\">/api/v1/devices</a>: the RDMA and network devices of this "
 	"host</li>\n"
+	"<li><a href=\"/api/v1/pods\">/api/v1/pods</a>: which container holds which device</li>\n"
 	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
 	"<li><a href=\"/healthz\">/healthz</a>, <a href=\"/readyz\">/readyz</a>: probes</li>\n"
 	"</ul></body></html>\n";
@@ -93,18 +95,20 @@ static void answer_metrics(struct routes *r, const struct http_request *request,
 static bool refresh_devices(struct routes *r)
 {
 	uint64_t generation = r->inventory->generation;
+	uint64_t resources = r->resources ? r->resources->generation : 0;
 	size_t len;
 	char *text;
 
-	if (r->devices && r->devices_generation == generation)
+	if (r->devices && r->devices_generation == generation && r->devices_resources == resources)
 		return true;
-	text = api_devices(&r->inventory->host, generation, &len);
+	text = api_devices(&r->inventory->host, r->resources, generation, &len);
 	if (!text)
 		return false;
 	free(r->devices);
 	r->devices = text;
 	r->devices_len = len;
 	r->devices_generation = generation;
+	r->devices_resources = resources;
 	return true;
 }
 
@@ -118,6 +122,22 @@ static void answer_devices(struct routes *r, const struct http_request *request,
 		reply_string(reply, 500, TEXT, "out of memory\n");
 	else
 		reply_copy(reply, 200, JSON, r->devices, r->devices_len);
+}
+
+static void answer_pods(struct routes *r, const struct http_request *request,
+			struct http_reply *reply)
+{
+	size_t len = 0;
+	char *text = r->resources ? api_pods(r->resources, &len) : NULL;
+
+	(void)request;
+	if (text)
+		reply_copy(reply, 200, JSON, text, len);
+	else if (r->resources)
+		reply_string(reply, 500, TEXT, "out of memory\n");
+	else
+		reply_string(reply, 503, TEXT, "the kubelet has not been asked yet\n");
+	free(text);
 }
 
 static void answer_config(struct routes *r, const struct http_request *request,
@@ -134,9 +154,10 @@ static const struct route {
 	const char *path;
 	void (*answer)(struct routes *, const struct http_request *, struct http_reply *);
 } table[] = {
-	{"/metrics", answer_metrics},	   {"/healthz", answer_healthz},
-	{"/readyz", answer_readyz},	   {"/api/v1/devices", answer_devices},
-	{"/api/v1/config", answer_config}, {"/", answer_index},
+	{"/metrics", answer_metrics},  {"/healthz", answer_healthz},
+	{"/readyz", answer_readyz},    {"/api/v1/devices", answer_devices},
+	{"/api/v1/pods", answer_pods}, {"/api/v1/config", answer_config},
+	{"/", answer_index},
 };
 
 void routes_answer(const struct http_request *request, struct http_reply *reply, void *routes)

@@ -49,6 +49,9 @@ void listeners_pause(struct http *);
 void listeners_resume(struct http *);
 /* Takes fd and path (NULL = TCP), also on failure. */
 int listeners_add(struct http *, int fd, char *path);
+/* There is a listener on this path and its file is still the one it made. One whose file is gone or
+ * somebody else's is closed. */
+bool listeners_has(struct http *, const char *path);
 /* Closes sockets and handles and removes the files. */
 void listeners_close(struct http *);
 

@@ -21,23 +21,30 @@ static void serve(struct http *http, const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 	struct err e = {0};
+	int r;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	if (http_listen_unix(http, path, SOCKET_MODE, &e) < 0)
+	r = http_listen_unix(http, path, SOCKET_MODE, &e);
+	if (r < 0)
 		log_warn("http", 0, "%s, serving without this socket", e.msg);
-	else
+	else if (r == 0)
 		log_info("http", 0, "serving on %s", path);
 }
 
-void sockets_serve(struct http *http, const char *run_dir, const char *kubelet_dir)
+void sockets_serve(struct http *http, const char *run_dir)
 {
-	char plugins[PATH_MAX];
 	struct err e = {0};
 
 	if (make_dir(run_dir, &e) < 0)
 		log_warn("http", 0, "%s, serving without rocelet.sock", e.msg);
 	else
 		serve(http, run_dir, "rocelet.sock");
+}
+
+void sockets_serve_metrics(struct http *http, const char *kubelet_dir)
+{
+	char plugins[PATH_MAX];
+
 	snprintf(plugins, sizeof(plugins), "%s/device-plugins", kubelet_dir);
 	if (access(plugins, F_OK) == 0)
 		serve(http, plugins, "rocelet-metrics.sock");

@@ -52,12 +52,29 @@ void text_add_label(struct text *t, const char *value)
 	text_add(t, "\"", 1);
 }
 
-void text_add_port(struct text *t, const char *device, uint32_t port)
+static void add_named(struct text *t, const char *name, const char *value)
+{
+	text_addf(t, ",%s=", name);
+	text_add_label(t, value);
+}
+
+void text_add_holder(struct text *t, const struct pod_device *d)
+{
+	if (!d)
+		return;
+	add_named(t, "namespace", d->namespace);
+	add_named(t, "pod", d->pod);
+	add_named(t, "container", d->container);
+}
+
+void text_add_port(struct text *t, const char *device, uint32_t port,
+		   const struct pod_device *holder)
 {
 	text_addf(t, "{device=");
 	text_add_label(t, device);
 	if (port)
 		text_addf(t, ",port=\"%" PRIu32 "\"", port);
+	text_add_holder(t, holder);
 }
 
 /* --- the port's identity ---------------------------------------------------------------------- */
@@ -85,14 +102,9 @@ static void netns_name(const struct host *h, const struct rdma_dev *dev,
 		snprintf(ret, size, "%s", name);
 }
 
-static void add_named(struct text *t, const char *name, const char *value)
-{
-	text_addf(t, ",%s=", name);
-	text_add_label(t, value);
-}
-
 static void add_info(struct text *t, const struct host *h, const struct rdma_dev *dev,
-		     const struct rdma_port *port, const struct sample *s)
+		     const struct rdma_port *port, const struct sample *s,
+		     const struct pod_device *holder)
 {
 	const struct function *fn = dev->function[0] ? host_function(h, dev->function) : NULL;
 	char netns[NETNS_NAME_SIZE], vf[16] = "";
@@ -101,7 +113,7 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 		snprintf(vf, sizeof(vf), "%d", fn->vf);
 	netns_name(h, dev, port, netns, sizeof(netns));
 	text_addf(t, "roce_port_info");
-	text_add_port(t, dev->name, port->num);
+	text_add_port(t, dev->name, port->num, holder);
 	add_named(t, "netdev", port->netdev);
 	add_named(t, "pci", dev->function);
 	add_named(t, "driver", dev->driver);
@@ -145,17 +157,17 @@ static uint64_t port_number(enum host_family f, const struct rdma_port *port)
 
 static void add_port(struct text *t, enum host_family f, const struct host *h,
 		     const struct rdma_dev *dev, const struct rdma_port *port,
-		     const struct sample *s)
+		     const struct sample *s, const struct pod_device *holder)
 {
 	uint64_t v = port_number(f, port);
 	/* No GID in use is a fact where the table is known. */
 	bool known = v || (f == HOST_GID_USED && port->gid_table_len);
 
 	if (f == HOST_PORT_INFO) {
-		add_info(t, h, dev, port, s);
+		add_info(t, h, dev, port, s, holder);
 	} else if (known) {
 		text_addf(t, "%s", families[f].name);
-		text_add_port(t, dev->name, port->num);
+		text_add_port(t, dev->name, port->num, holder);
 		text_addf(t, "} %" PRIu64 "\n", v);
 	}
 }
@@ -169,14 +181,21 @@ static void add_function(struct text *t, enum host_family f, const struct functi
 	text_addf(t, "} %u\n", f == HOST_PF_VFS ? fn->vfs : fn->vfs_total);
 }
 
-void host_series(struct text *t, enum host_family f, const struct host *h, const struct sample *s)
+void host_series(struct text *t, enum host_family f, const struct host *h, const struct sample *s,
+		 const struct resource_table *table)
 {
 	if (f == HOST_PF_VFS || f == HOST_PF_VFS_MAX) {
 		for (size_t i = 0; i < h->n_functions; i++)
 			add_function(t, f, &h->functions[i]);
 		return;
 	}
-	for (size_t i = 0; i < h->n_rdma; i++)
-		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
-			add_port(t, f, h, &h->rdma[i], &h->rdma[i].ports[k], s);
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		const struct rdma_dev *dev = &h->rdma[i];
+		const struct pod_device *holder = table ? resource_table_holder(table,
+										dev->function)
+							: NULL;
+
+		for (unsigned k = 0; k < dev->n_ports; k++)
+			add_port(t, f, h, dev, &dev->ports[k], s, holder);
+	}
 }

@@ -4,12 +4,17 @@
 
 #include "model.h"
 #include "page.h"
+#include "resource_table.h"
 #include "sample.h"
 
 /* Appends a label value in quotation marks, escaped. */
 void text_add_label(struct text *, const char *value);
-/* Appends `{device="mlx5_0",port="1"`, without the port for 0; the caller closes the brace. */
-void text_add_port(struct text *, const char *device, uint32_t port);
+/* Appends `{device="mlx5_0",port="1"`, without the port for 0, and, where one container has the
+ * device to itself, `,namespace="..",pod="..",container=".."`; the caller closes the brace. */
+void text_add_port(struct text *, const char *device, uint32_t port,
+		   const struct pod_device *holder);
+/* Appends `,namespace="..",pod="..",container=".."`; nothing for NULL. */
+void text_add_holder(struct text *, const struct pod_device *);
 
 enum host_family {
 	HOST_PORT_INFO,
@@ -25,5 +30,7 @@ enum host_family {
 };
 
 const struct family *host_family(enum host_family);
-/* Appends all samples of one family. sample (may be NULL) says where a port's bytes come from. */
-void host_series(struct text *, enum host_family, const struct host *, const struct sample *);
+/* Appends all samples of one family. sample (may be NULL) says where a port's bytes come from, the
+ * table (may be NULL) who holds a device. */
+void host_series(struct text *, enum host_family, const struct host *, const struct sample *,
+		 const struct resource_table *);

@@ -11,6 +11,7 @@
 
 #include "host_series.h"
 #include "number.h"
+#include "resource_series.h"
 
 struct slice {
 	size_t start, len;
@@ -18,9 +19,9 @@ struct slice {
 
 struct metrics {
 	bool prepared;
-	uint64_t layout, host_generation;
+	uint64_t layout, host_generation, resources_generation;
 	struct text text; /* of all slices */
-	struct slice host[N_HOST_FAMILIES];
+	struct slice host[N_HOST_FAMILIES], resources[N_RESOURCE_FAMILIES];
 	struct slice *readings; /* one per reading: name and labels up to the number */
 	struct slice *ports;	/* one per sampled port: its labels */
 	size_t page_bytes;	/* of the last page: the next one will be as long */
@@ -42,6 +43,9 @@ const struct family *metrics_family(size_t i)
 	if (i < N_HOST_FAMILIES)
 		return host_family(i);
 	i -= N_HOST_FAMILIES;
+	if (i < N_RESOURCE_FAMILIES)
+		return resource_family(i);
+	i -= N_RESOURCE_FAMILIES;
 	return i < N_OWN_FAMILIES ? &own[i] : NULL;
 }
 
@@ -72,21 +76,52 @@ static void end_slice(struct metrics *m, struct slice *s)
 	s->len = m->text.len - s->start;
 }
 
-static void prepare_host(struct metrics *m, const struct sample *s, const struct host *host)
+static void prepare_host(struct metrics *m, const struct sample *s,
+			 const struct metrics_scene *scene)
 {
 	for (enum host_family f = 0; f < N_HOST_FAMILIES; f++) {
 		start_slice(m, &m->host[f]);
-		host_series(&m->text, f, host, s);
+		host_series(&m->text, f, scene->host, s, scene->resources);
 		end_slice(m, &m->host[f]);
 	}
 }
 
-static void prepare_ports(struct metrics *m, const struct sample *s)
+static void prepare_resources(struct metrics *m, const struct resource_table *table)
+{
+	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++) {
+		start_slice(m, &m->resources[f]);
+		if (table)
+			resource_series(&m->text, f, table);
+		end_slice(m, &m->resources[f]);
+	}
+}
+
+/* Who has an RDMA device to itself. */
+static const struct pod_device *holder_of(const struct metrics_scene *scene, const char *device)
+{
+	const struct rdma_dev *dev = scene->resources ? host_rdma(scene->host, device) : NULL;
+
+	return dev ? resource_table_holder(scene->resources, dev->function, dev->name) : NULL;
+}
+
+static void prepare_ports(struct metrics *m, const struct sample *s,
+			  const struct metrics_scene *scene)
 {
 	for (size_t i = 0; i < s->n_ports; i++) {
+		const struct sampled_port *p = &s->ports[i];
+
 		start_slice(m, &m->ports[i]);
-		text_add_port(&m->text, s->ports[i].device, s->ports[i].port);
+		text_add_port(&m->text, p->device, p->port, holder_of(scene, p->device));
 		end_slice(m, &m->ports[i]);
+	}
+}
+
+/* Text that has been prepared already, once more. */
+static void repeat(struct text *t, const struct slice *s)
+{
+	if (text_reserve(t, s->len)) {
+		memcpy(t->data + t->len, t->data + s->start, s->len);
+		t->len += s->len;
 	}
 }
 
@@ -94,18 +129,21 @@ static void prepare_readings(struct metrics *m, const struct sample *s)
 {
 	for (size_t i = 0; i < s->n_readings; i++) {
 		const struct reading *r = &s->readings[i];
-		const struct sampled_port *p = &s->ports[r->port];
 
 		start_slice(m, &m->readings[i]);
 		text_addf(&m->text, "%s", r->family->name);
-		text_add_port(&m->text, p->device, p->port);
+		repeat(&m->text, &m->ports[r->port]);
 		text_addf(&m->text, "%s%s} ", r->labels[0] ? "," : "", r->labels);
 		end_slice(m, &m->readings[i]);
 	}
 }
 
-static int prepare(struct metrics *m, const struct sample *s, const struct host *host,
-		   uint64_t host_generation)
+static uint64_t generation_of(const struct resource_table *table)
+{
+	return table ? table->generation : 0;
+}
+
+static int prepare(struct metrics *m, const struct sample *s, const struct metrics_scene *scene)
 {
 	m->prepared = false;
 	text_done(&m->text);
@@ -115,13 +153,15 @@ static int prepare(struct metrics *m, const struct sample *s, const struct host 
 	m->ports = calloc(s->n_ports + 1, sizeof(*m->ports));
 	if (!m->readings || !m->ports)
 		return -ENOMEM;
-	prepare_host(m, s, host);
-	prepare_ports(m, s);
+	prepare_host(m, s, scene);
+	prepare_resources(m, scene->resources);
+	prepare_ports(m, s, scene);
 	prepare_readings(m, s);
 	if (m->text.failed)
 		return -ENOMEM;
 	m->layout = s->layout;
-	m->host_generation = host_generation;
+	m->host_generation = scene->host_generation;
+	m->resources_generation = generation_of(scene->resources);
 	m->prepared = true;
 	return 0;
 }
@@ -147,17 +187,35 @@ static void add_slice(struct page *p, const struct metrics *m, const struct slic
 	text_add(&p->text, m->text.data + s->start, s->len);
 }
 
-static int render_host(const struct metrics *m, struct page *p)
+/* A family whose samples are all prepared. */
+static int render_prepared(const struct metrics *m, struct page *p, const struct family *f,
+			   const struct slice *samples)
+{
+	int r = begin(p, f);
+
+	if (r == 0 && samples->len)
+		add_slice(p, m, samples);
+	page_end(p);
+	return r;
+}
+
+static int render_all_prepared(const struct metrics *m, struct page *p)
 {
 	int r = 0;
 
-	for (enum host_family f = 0; f < N_HOST_FAMILIES && r == 0; f++) {
-		r = begin(p, host_family(f));
-		if (r == 0 && m->host[f].len)
-			add_slice(p, m, &m->host[f]);
-		page_end(p);
-	}
+	for (enum host_family f = 0; f < N_HOST_FAMILIES && r == 0; f++)
+		r = render_prepared(m, p, host_family(f), &m->host[f]);
+	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES && r == 0; f++)
+		r = render_prepared(m, p, resource_family(f), &m->resources[f]);
 	return r;
+}
+
+static bool is_current(const struct metrics *m, const struct sample *s,
+		       const struct metrics_scene *scene)
+{
+	return m->prepared && m->layout == s->layout &&
+	       m->host_generation == scene->host_generation &&
+	       m->resources_generation == generation_of(scene->resources);
 }
 
 static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
@@ -242,16 +300,14 @@ static int render_sources(struct page *p, const struct sample *s, enum own_famil
 }
 
 int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
-		   const struct host *host, uint64_t host_generation, uint64_t now_ms)
+		   const struct metrics_scene *scene, uint64_t now_ms)
 {
-	int r = 0;
+	int r = is_current(m, s, scene) ? 0 : prepare(m, s, scene);
 
-	if (!m->prepared || m->layout != s->layout || m->host_generation != host_generation)
-		r = prepare(m, s, host, host_generation);
 	if (r == 0 && !text_reserve(&p->text, m->page_bytes))
 		r = -ENOMEM;
 	if (r == 0)
-		r = render_host(m, p);
+		r = render_all_prepared(m, p);
 	if (r == 0)
 		r = render_readings(m, p, s);
 	if (r == 0)

@@ -6,6 +6,7 @@
 
 #include "model.h"
 #include "page.h"
+#include "resource_table.h"
 #include "sample.h"
 
 struct metrics;
@@ -13,11 +14,18 @@ struct metrics;
 struct metrics *metrics_new(void); /* NULL only when out of memory */
 void metrics_free(struct metrics *);
 
+/* What a page describes besides the sample. */
+struct metrics_scene {
+	const struct host *host;
+	uint64_t host_generation;		/* names the version of `host` */
+	const struct resource_table *resources; /* NULL: none */
+};
+
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors. `host_generation` names the version of `host`: prepared text
- * is reused while it and sample->layout stay. -ENOMEM: the page is not to be used. */
-int metrics_render(struct metrics *, struct page *, const struct sample *, const struct host *,
-		   uint64_t host_generation, uint64_t now_ms);
+ * host, the sources' age and errors, the resources. Prepared text is reused while the host's and
+ * the resources' generation and sample->layout stay. -ENOMEM: the page is not to be used. */
+int metrics_render(struct metrics *, struct page *, const struct sample *,
+		   const struct metrics_scene *, uint64_t now_ms);
 
 /* The families that are made here, for documentation: dict_family() has those of the readings. NULL
  * past the end. */

@@ -39,7 +39,8 @@ struct sampler {
 	struct metrics *metrics;
 	struct host host;
 	uint64_t generation; /* of `host` */
-	bool relayout;	     /* host is new to the counters */
+	struct resource_table resources;
+	bool relayout; /* host is new to the counters */
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
 	uint64_t sample_us;
@@ -75,13 +76,14 @@ static uint64_t rss_bytes(int statm_fd)
 
 static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
 {
+	const struct metrics_scene scene = {&s->host, s->generation, &s->resources};
 	struct page *page = page_new();
 
 	if (!page)
 		return NULL;
 	s->about.cpu_us = cpu_us();
 	s->about.rss_bytes = rss_bytes(s->statm_fd);
-	if (metrics_render(s->metrics, page, sample, &s->host, s->generation, now_ms) == 0 &&
+	if (metrics_render(s->metrics, page, sample, &scene, now_ms) == 0 &&
 	    self_metrics_render(page, &s->about) == 0)
 		return page;
 	page_unref(page);
@@ -123,6 +125,7 @@ static void release_if_done(struct sampler *s)
 	counters_free(s->counters);
 	metrics_free(s->metrics);
 	host_done(&s->host);
+	resource_table_done(&s->resources);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
 	free(s);
@@ -175,13 +178,33 @@ static int follow_inventory(struct sampler *s)
 	return 0;
 }
 
+/* Gives the worker its own copy of what is offered, once per change. */
+static int follow_resources(struct sampler *s)
+{
+	const struct resource_table *now = s->hooks.resources ? s->hooks.resources(s->hooks.arg)
+							      : NULL;
+	struct resource_table copy = {0};
+	int r;
+
+	if (!now || s->resources.generation == now->generation)
+		return 0;
+	r = resource_table_copy(&copy, now);
+	if (r < 0)
+		return r;
+	resource_table_done(&s->resources);
+	s->resources = copy;
+	return 0;
+}
+
 static void start_sample(struct sampler *s)
 {
 	int r = follow_inventory(s);
 
+	if (r == 0)
+		r = follow_resources(s);
+
 	if (r < 0)
-		log_warn("sampler", r,
-			 "cannot follow the inventory, sampling what was there before");
+		log_warn("sampler", r, "cannot follow the changes, sampling what was there before");
 	s->wake_again = false;
 	s->about = (struct self_metrics){
 		.counters = *s->self,

@@ -11,6 +11,7 @@
 #include "err.h"
 #include "inventory.h"
 #include "page.h"
+#include "resource_table.h"
 #include "self_metrics.h"
 
 struct uv_loop_s;
@@ -28,6 +29,9 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: fill in what the loop knows about the daemon.
 	 */
 	void (*describe)(struct self_metrics *, void *arg);
+	/* Before each sample, on the loop's thread: what is offered to the kubelet, NULL = nothing;
+	 * copied when its generation is new. May be NULL. */
+	const struct resource_table *(*resources)(void *arg);
 	/* After each sample, on the loop's thread; the page is borrowed (page_ref() it to keep it).
 	 */
 	void (*done)(struct page *, void *arg);

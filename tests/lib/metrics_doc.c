@@ -164,7 +164,7 @@ static struct page *host_page(void)
 
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
-	metrics_render(m, p, &sample, &host, 1, 1);
+	metrics_render(m, p, &sample, &(struct metrics_scene){&host, 1, NULL}, 1);
 	metrics_free(m);
 	return p;
 }

@@ -162,7 +162,9 @@ static struct page *render(struct metrics *m, uint64_t generation)
 {
 	struct page *p = page_new();
 
-	assert_int_equal(metrics_render(m, p, &sample, &host, generation, 5000), 0);
+	assert_int_equal(metrics_render(m, p, &sample,
+					&(struct metrics_scene){&host, generation, NULL}, 5000),
+			 0);
 	return p;
 }
 
@@ -285,7 +287,8 @@ static void an_empty_host_is_a_valid_page(void **state)
 	struct page *p = page_new();
 
 	(void)state;
-	assert_int_equal(metrics_render(m, p, &no_sample, &no_host, 0, 0), 0);
+	assert_int_equal(
+		metrics_render(m, p, &no_sample, &(struct metrics_scene){&no_host, 0, NULL}, 0), 0);
 	assert_int_equal(p->n_blocks, 0);
 	page_unref(p);
 	metrics_free(m);

@@ -1,0 +1,51 @@
+/* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c
+ * (each part's start and stop) and reload.c (the configuration). For nobody else: modules get the
+ * parts they need. */
+#pragma once
+
+#include <uv.h>
+
+#include "hw.h"
+#include "loop.h"
+#include "routes.h"
+#include "self_counters.h"
+
+struct daemon {
+	const struct launch *launch;
+	const struct options *options; /* the launch's */
+	uv_loop_t loop;
+	struct hw hw;
+	struct self_counters self;
+	uint64_t start_unix_ms;
+	char *config_json;
+	const char *optional[OPTION_LIST_MAX];
+
+	uv_signal_t sigint, sigterm, sighup;
+	struct routes routes;
+	struct http *http;
+	struct node *node;
+	struct link_events *links;
+	struct uevents *kernel_uevents, *udev_uevents;
+	struct bpf_source *bpf;
+	struct sampler *sampler;
+	struct resources *resources;
+	struct config_watch *config_watch;
+	bool page_counts; /* the sample that is being taken is of devices we have looked for */
+};
+
+struct module {
+	const char *name;
+	bool optional; /* the daemon runs without it, and says so */
+	int (*start)(struct daemon *, struct err *);
+	void (*stop)(struct daemon *);
+};
+
+/* In the order of their start. */
+extern const struct module modules[];
+extern const size_t n_modules;
+
+/* Puts these resources into use and takes them over. */
+int reload_use(struct daemon *, struct pool_config *, struct err *);
+/* Reads the configuration anew; what is wrong with it is told in the log, and the one in use stays.
+ */
+void reload_now(struct daemon *);

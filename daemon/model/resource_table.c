@@ -1,0 +1,83 @@
+/* resource_table.c - see resource_table.h. */
+#include "resource_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void resource_table_done(struct resource_table *t)
+{
+	free(t->resources);
+	free(t->devices);
+	free(t->members);
+	free(t->not_offered);
+	pod_list_done(&t->held);
+	*t = (struct resource_table){0};
+}
+
+/* A copy of an array that may be empty; false: out of memory. */
+static bool copy_array(void *ret, const void *src, size_t n, size_t size)
+{
+	void *copy = n ? reallocarray(NULL, n, size) : NULL;
+
+	if (n && !copy)
+		return false;
+	if (n)
+		memcpy(copy, src, n * size);
+	*(void **)ret = copy;
+	return true;
+}
+
+#define COPY(field, count) copy_array(&copy.field, src->field, src->count, sizeof(*src->field))
+
+int resource_table_copy(struct resource_table *dst, const struct resource_table *src)
+{
+	struct resource_table copy = *src;
+
+	copy.resources = NULL;
+	copy.devices = NULL;
+	copy.members = NULL;
+	copy.not_offered = NULL;
+	copy.held.devices = NULL;
+	if (COPY(resources, n_resources) && COPY(devices, n_devices) && COPY(members, n_members) &&
+	    COPY(not_offered, n_not_offered) && COPY(held.devices, held.n)) {
+		*dst = copy;
+		return 0;
+	}
+	resource_table_done(&copy);
+	return -ENOMEM;
+}
+
+static bool is_id(const char *id, const char *name)
+{
+	return *name != '\0' && strcmp(id, name) == 0;
+}
+
+const struct pod_device *resource_table_holder(const struct resource_table *t, const char *function,
+					       const char *rdma)
+{
+	const struct pod_device *found = NULL;
+
+	for (size_t i = 0; i < t->held.n; i++) {
+		const struct pod_device *d = &t->held.devices[i];
+
+		if (!is_id(d->id, function) && !is_id(d->id, rdma))
+			continue;
+		if (found || !(d->pod[0] || d->uid[0]))
+			return NULL;
+		found = d;
+	}
+	return found;
+}
+
+static int by_function(const void *key, const void *entry)
+{
+	return strcmp(key, ((const struct not_offered *)entry)->function);
+}
+
+const struct not_offered *resource_table_why(const struct resource_table *t, const char *function)
+{
+	return t->n_not_offered ? bsearch(function, t->not_offered, t->n_not_offered,
+					  sizeof(*t->not_offered), by_function)
+				: NULL;
+}

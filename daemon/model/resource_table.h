@@ -1,0 +1,65 @@
+/* resource_table.h - what is offered to the kubelet and who holds it, as values: for the metrics
+ * page and the API. Pure.
+ *
+ * Everything is copied in: the table outlives the configuration and the inventory it was made from.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "ledger.h"
+#include "model.h"
+#include "plugin.h"
+#include "pod_devices.h"
+
+/* One ID of a resource. */
+struct resource_device {
+	char id[PLUGIN_ID_SIZE];
+	unsigned reasons; /* HEALTH_BIT()s that count against it; 0 = healthy */
+	enum ledger_state state;
+};
+
+enum registration_state { REGISTRATION_WAITING, REGISTRATION_DONE, REGISTRATION_REFUSED };
+
+struct resource_info {
+	char name[RESOURCE_NAME_SIZE];
+	bool shared;
+	size_t first_device, n_devices; /* in devices[] */
+	size_t first_member, n_members; /* in members[]: the functions behind them */
+	unsigned gid_capacity; /* shared: slots the GID tables have room for; 0 = unknown */
+	enum registration_state registration;
+	char error[128]; /* what the kubelet last had against it; "" = nothing */
+	uint64_t registrations, failures, lists;
+	unsigned watchers;
+	uint64_t allocations, refusals; /* containers that were given devices, or an error */
+};
+
+/* A function that no resource offers, and why. */
+struct not_offered {
+	char function[DEV_ID_SIZE];
+	char why[128];
+};
+
+struct resource_table {
+	uint64_t generation; /* grows with every change; 0 = nothing is configured */
+	struct resource_info *resources;
+	size_t n_resources;
+	struct resource_device *devices;
+	size_t n_devices;
+	char (*members)[DEV_ID_SIZE];
+	size_t n_members;
+	struct not_offered *not_offered; /* sorted by function */
+	size_t n_not_offered;
+	struct pod_list held; /* reserved or held; sorted */
+};
+
+void resource_table_done(struct resource_table *);
+/* Deep copy into an empty table; -ENOMEM leaves it empty. */
+int resource_table_copy(struct resource_table *dst, const struct resource_table *src);
+
+/* The one container that has a device to itself, or NULL: free, shared, or not known yet. Found by
+ * what device plugins, ours or others, use as an ID: the function's bus name or the RDMA device's
+ * name ("" = none). Borrowed. */
+const struct pod_device *resource_table_holder(const struct resource_table *, const char *function,
+					       const char *rdma);
+const struct not_offered *resource_table_why(const struct resource_table *, const char *function);

@@ -1,0 +1,106 @@
+/* files.c - the files that others read, in step with what is offered: CDI specifications for the
+ * runtime, device information for Multus. Both can be made again at any time, so a failure is told
+ * and lived with, but for one: a container must not be given a CDI name whose specification is not
+ * there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "device_files.h"
+#include "log.h"
+#include "state.h"
+
+static struct device_folder cdi_folder(const struct resources *r)
+{
+	return (struct device_folder){r->opts.cdi_dir, r->opts.dry_run};
+}
+
+static struct device_folder info_folder(const struct resources *r)
+{
+	return (struct device_folder){r->opts.devinfo_dir, r->opts.dry_run};
+}
+
+/* --- CDI specifications --------------------------------------------------------------------------
+ */
+
+int files_write_cdi(struct resources *r, const struct allocation_input *in, struct err *e)
+{
+	const struct device_folder folder = cdi_folder(r);
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *name = NULL;
+
+	if (!in->view->pool->cdi)
+		return 0;
+	if (allocation_cdi_spec(&text, &name, in) < 0)
+		return err_set(e, -ENOMEM, "CDI specification: out of memory");
+	return text ? device_files_write(&folder, name, text, e)
+		    : device_files_remove(&folder, name, e);
+}
+
+/* A specification of ours that belongs to no pool of the configuration. */
+static bool is_stale_spec(const char *name, void *arg)
+{
+	struct resources *r = arg;
+
+	if (!allocation_cdi_spec_is_ours(name))
+		return false;
+	for (size_t i = 0; i < r->pools.n_views; i++) {
+		const struct allocation_input in = resources_input(r, &r->pools.views[i]);
+		AUTO_FREE char *text = NULL;
+		AUTO_FREE char *own = NULL;
+
+		if (r->pools.views[i].pool->cdi && allocation_cdi_spec(&text, &own, &in) == 0 &&
+		    text && strcmp(own, name) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* --- device information --------------------------------------------------------------------------
+ */
+
+void files_write_info(struct resources *r, const struct allocation_input *in, struct id_list ids)
+{
+	const struct device_folder folder = info_folder(r);
+
+	for (size_t i = 0; i < ids.n && in->view->pool->device_info; i++) {
+		AUTO_FREE char *text = NULL;
+		AUTO_FREE char *name = NULL;
+		struct err e = {0};
+
+		if (allocation_device_info(&text, &name, in, ids.ids[i]) == 0 && text &&
+		    device_files_write(&folder, name, text, &e) < 0)
+			log_warn("resources", 0, "%s, Multus will not know of %s", e.msg,
+				 ids.ids[i]);
+	}
+}
+
+static bool is_stale_info(const char *name, void *arg)
+{
+	struct resources *r = arg;
+
+	for (size_t i = 0; i < r->pools.n_views; i++)
+		if (allocation_device_info_is_stale(&r->pools.views[i], name))
+			return true;
+	return false;
+}
+
+/* --- after each decision -------------------------------------------------------------------------
+ */
+
+void files_follow(struct resources *r)
+{
+	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
+	struct err e = {0};
+
+	for (size_t i = 0; i < r->pools.n_views; i++) {
+		const struct allocation_input in = resources_input(r, &r->pools.views[i]);
+
+		if (files_write_cdi(r, &in, &e) < 0)
+			log_warn("resources", 0, "%s, trying again with the next allocation",
+				 e.msg);
+	}
+	if (device_files_sweep(&cdi, is_stale_spec, r, &e) < 0 ||
+	    device_files_sweep(&info, is_stale_info, r, &e) < 0)
+		log_warn("resources", 0, "%s, leaving old files where they are", e.msg);
+}

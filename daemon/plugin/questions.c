@@ -1,0 +1,346 @@
+/* questions.c - Allocate, GetPreferredAllocation and PreStartContainer, answered from what has been
+ * decided.
+ *
+ * Answers come at once, but for one case: the kubelet allocates an ID that a container held when it
+ * last said so. Either that container is gone, or something is wrong; its own list tells, and is
+ * waited for. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "allocation.h"
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+#include "state.h"
+
+/* What can be mended while a container runs is no reason to refuse its start. */
+#define NOT_BEFORE_START (HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN))
+
+struct waiting {
+	struct waiting *next;
+	struct served *served;
+	struct plugin_answer *answer;
+	uint64_t since_ms;
+	struct id_list *containers; /* owned, with every ID */
+	size_t n;
+};
+
+static bool dev_exists(const char *name, void *arg)
+{
+	const struct resources *r = arg;
+
+	return faccessat(r->hw->dev_fd, name, F_OK, 0) == 0;
+}
+
+struct allocation_input resources_input(struct resources *r, const struct pool_view *view)
+{
+	return (struct allocation_input){
+		.view = view,
+		.host = &r->inventory->host,
+		.exists = dev_exists,
+		.arg = r,
+		.pools = &r->pools,
+	};
+}
+
+/* -ENOENT while the resource offers nothing at all: it is being withdrawn, or was never decided on.
+ */
+static int find_view(const struct served *s, struct allocation_input *ret, struct err *e)
+{
+	struct resources *r = s->owner;
+
+	*ret = resources_input(r, pools_find(&r->pools, s->name));
+	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
+}
+
+static int check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
+{
+	const struct tracked *t = resources_tracked(s->owner, s->name, id);
+	unsigned reasons = t ? t->health.counted & ~ignored : 0;
+	char text[128];
+
+	if (!reasons)
+		return 0;
+	health_text(reasons, text, sizeof(text));
+	return err_set(e, -ENODEV, "%s of %s is unhealthy: %s", id, s->name, text);
+}
+
+/* --- Allocate --------------------------------------------------------------------------------- */
+
+static bool is_held(const struct served *s, const char *id)
+{
+	return ledger_state(s->owner->ledger, s->name, id) == LEDGER_HELD;
+}
+
+static bool any_held(const struct served *s, const struct id_list *containers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < containers[i].n; k++)
+			if (is_held(s, containers[i].ids[k]))
+				return true;
+	return false;
+}
+
+static int check_free(const struct served *s, const char *id, struct err *e)
+{
+	const struct pod_device *d;
+
+	if (!is_held(s, id))
+		return 0;
+	d = pod_list_find(ledger_list(s->owner->ledger), s->name, id, NULL);
+	return err_set(e, -EBUSY, "%s of %s is held by container %s of pod %s/%s", id, s->name,
+		       d ? d->container : "?", d ? d->namespace : "?", d ? d->pod : "?");
+}
+
+/* Duplicates between the containers of one request would be given twice. */
+static int check_once(const struct id_list *containers, size_t container, size_t k, struct err *e)
+{
+	const char *id = containers[container].ids[k];
+
+	for (size_t i = 0; i < container; i++)
+		for (size_t j = 0; j < containers[i].n; j++)
+			if (strcmp(containers[i].ids[j], id) == 0)
+				return err_set(e, -EINVAL, "%s is asked for twice", id);
+	return 0;
+}
+
+static int grant_one(const struct served *s, const struct allocation_input *in,
+		     const struct id_list *containers, size_t i, struct container_grant *ret,
+		     struct err *e)
+{
+	int r = 0;
+
+	for (size_t k = 0; k < containers[i].n && r == 0; k++) {
+		r = check_once(containers, i, k, e);
+		if (r == 0)
+			r = check_free(s, containers[i].ids[k], e);
+		if (r == 0)
+			r = check_health(s, containers[i].ids[k], 0, e);
+	}
+	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
+}
+
+/* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it
+ * right. */
+static void reserve(struct served *s, const struct id_list *containers, size_t n)
+{
+	struct resources *r = s->owner;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < containers[i].n; k++)
+			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop));
+	s->allocations += n;
+	pod_resources_refresh(r->pods);
+}
+
+static void refuse(struct served *s, struct plugin_answer *answer, const struct err *e)
+{
+	log_warn("resources", 0, "allocation refused: %s", e->msg);
+	s->refusals++;
+	plugin_answer_error(answer, e);
+}
+
+static void answer_allocate(struct served *s, struct plugin_answer *answer,
+			    const struct id_list *containers, size_t n)
+{
+	struct container_grant *grants = calloc(n + 1, sizeof(*grants));
+	struct allocation_input in;
+	struct err e = {0};
+	int r = grants ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = grant_one(s, &in, containers, i, &grants[i], &e);
+	if (r == 0)
+		r = files_write_cdi(s->owner, &in, &e);
+	if (r < 0) {
+		refuse(s, answer, &e);
+	} else {
+		reserve(s, containers, n);
+		for (size_t i = 0; i < n; i++)
+			files_write_info(s->owner, &in, containers[i]);
+		plugin_answer_allocate(answer, grants, n);
+	}
+	for (size_t i = 0; grants && i < n; i++)
+		container_grant_done(&grants[i]);
+	free(grants);
+	resources_decide_soon(s->owner);
+}
+
+/* --- waiting for the kubelet's list ------------------------------------------------------------
+ */
+
+static void waiting_free(struct waiting *w)
+{
+	for (size_t i = 0; w->containers && i < w->n; i++) {
+		for (size_t k = 0; k < w->containers[i].n; k++)
+			free((char *)w->containers[i].ids[k]);
+		free((void *)w->containers[i].ids);
+	}
+	free(w->containers);
+	free(w);
+}
+
+static int copy_ids(struct id_list *dst, const struct id_list *src)
+{
+	const char **ids = calloc(src->n + 1, sizeof(*ids));
+
+	dst->ids = ids;
+	for (; ids && dst->n < src->n; dst->n++) {
+		ids[dst->n] = strdup(src->ids[dst->n]);
+		if (!ids[dst->n])
+			return -ENOMEM;
+	}
+	return ids ? 0 : -ENOMEM;
+}
+
+static struct waiting *waiting_new(struct served *s, struct plugin_answer *answer,
+				   const struct id_list *containers, size_t n)
+{
+	struct waiting *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->served = s;
+	w->answer = answer;
+	w->since_ms = uv_now(s->owner->loop);
+	w->n = n;
+	w->containers = calloc(n + 1, sizeof(*w->containers));
+	for (size_t i = 0; w->containers && i < n; i++) {
+		if (copy_ids(&w->containers[i], &containers[i]) == 0)
+			continue;
+		waiting_free(w);
+		return NULL;
+	}
+	if (w->containers)
+		return w;
+	waiting_free(w);
+	return NULL;
+}
+
+void questions_continue(struct resources *r, uint64_t asked_ms)
+{
+	struct waiting **at = &r->waiting;
+
+	while (*at) {
+		struct waiting *w = *at;
+
+		if (w->since_ms > asked_ms) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		answer_allocate(w->served, w->answer, w->containers, w->n);
+		waiting_free(w);
+	}
+}
+
+/* Forgets the questions with this answer, or to this resource; both NULL: all. */
+static void forget(struct resources *r, const struct plugin_answer *answer, const struct served *s)
+{
+	struct waiting **at = &r->waiting;
+
+	while (*at) {
+		struct waiting *w = *at;
+
+		if ((answer && w->answer != answer) || (s && w->served != s)) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		waiting_free(w);
+	}
+}
+
+void questions_drop(struct resources *r, const struct served *s)
+{
+	forget(r, NULL, s);
+}
+
+static void on_allocate(struct plugin_answer *answer, const struct id_list *containers, size_t n,
+			void *arg)
+{
+	struct served *s = arg;
+	struct waiting *w = any_held(s, containers, n) ? waiting_new(s, answer, containers, n)
+						       : NULL;
+
+	if (!w) {
+		answer_allocate(s, answer, containers, n);
+		return;
+	}
+	w->next = s->owner->waiting;
+	s->owner->waiting = w;
+	pod_resources_refresh(s->owner->pods);
+}
+
+static void on_gone(struct plugin_answer *answer, void *arg)
+{
+	forget(((struct served *)arg)->owner, answer, NULL);
+}
+
+/* --- GetPreferredAllocation ---------------------------------------------------------------------
+ */
+
+/* The answer of one container: pointers into the request. */
+static int prefer(const struct allocation_input *in, const struct preference_request *request,
+		  struct id_list *ret, struct err *e)
+{
+	const char **ids = calloc(request->size + 1, sizeof(*ids));
+	int n = ids ? allocation_prefer(ids, in->view, in->host, request) : -ENOMEM;
+
+	ret->ids = ids;
+	ret->n = n > 0 ? (size_t)n : 0;
+	return n < 0 ? err_set(e, n, "%zu devices cannot be chosen from what must be included",
+			       request->size)
+		     : 0;
+}
+
+static void on_preferred(struct plugin_answer *answer, const struct preference_request *requests,
+			 size_t n, void *arg)
+{
+	struct served *s = arg;
+	struct id_list *lists = calloc(n + 1, sizeof(*lists));
+	struct allocation_input in;
+	struct err e = {0};
+	int r = lists ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = prefer(&in, &requests[i], &lists[i], &e);
+	if (r < 0)
+		plugin_answer_error(answer, &e);
+	else
+		plugin_answer_preferred(answer, lists, n);
+	for (size_t i = 0; lists && i < n; i++)
+		free((void *)lists[i].ids);
+	free(lists);
+}
+
+/* --- PreStartContainer
+ * ---------------------------------------------------------------------------- */
+
+static void on_pre_start(struct plugin_answer *answer, const struct id_list *ids, void *arg)
+{
+	struct served *s = arg;
+	struct allocation_input in;
+	struct err e = {0};
+	int r = find_view(s, &in, &e);
+
+	for (size_t i = 0; i < ids->n && r == 0; i++)
+		r = check_health(s, ids->ids[i], NOT_BEFORE_START, &e);
+	if (r == 0)
+		r = allocation_check(&in, *ids, &e);
+	if (r == 0) {
+		plugin_answer_started(answer);
+		return;
+	}
+	log_warn("resources", 0, "container not started: %s", e.msg);
+	plugin_answer_error(answer, &e);
+}
+
+const struct plugin_hooks question_hooks = {
+	.allocate = on_allocate,
+	.preferred = on_preferred,
+	.pre_start = on_pre_start,
+	.gone = on_gone,
+};

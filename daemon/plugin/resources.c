@@ -1,0 +1,426 @@
+/* resources.c - see resources.h.
+ *
+ * Happy path: something changed -> settle timer -> pools_build() -> health -> lists to the kubelet
+ * -> table. Can fail by: out of memory (the last decision stays, the next change tries again), a
+ * socket that cannot be served (said once, tried again at the next decision). */
+#include "resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+#include "state.h"
+
+/* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
+#define SETTLE_MS     10
+/* A pod that ends tells nobody: what is held is asked for now and then. */
+#define REFRESH_MS    30000
+/* How long a start waits to be told who holds what. */
+#define FIRST_PODS_MS 2000
+
+/* --- looking things up ------------------------------------------------------------------------ */
+
+static int compare_tracked(const void *a, const void *b)
+{
+	const struct tracked *x = a, *y = b;
+	int r = strcmp(x->resource, y->resource);
+
+	return r ? r : strcmp(x->id, y->id);
+}
+
+const struct tracked *resources_tracked(const struct resources *r, const char *resource,
+					const char *id)
+{
+	struct tracked key;
+
+	snprintf(key.resource, sizeof(key.resource), "%s", resource);
+	snprintf(key.id, sizeof(key.id), "%s", id);
+	return r->n_tracked ? bsearch(&key, r->tracked, r->n_tracked, sizeof(key), compare_tracked)
+			    : NULL;
+}
+
+struct served *resources_served(const struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_served; i++)
+		if (strcmp(r->served[i]->name, name) == 0)
+			return r->served[i];
+	return NULL;
+}
+
+const struct resource_table *resources_table(const struct resources *r)
+{
+	return &r->table;
+}
+
+/* --- health ----------------------------------------------------------------------------------- */
+
+static void track(struct resources *r, struct tracked *t, const struct pool_view *v,
+		  const struct offer *o)
+{
+	bool held = ledger_state(r->ledger, t->resource, o->id) != LEDGER_FREE;
+	unsigned reasons = health_judge(v, o, &r->inventory->host, held);
+	const struct tracked *known = resources_tracked(r, t->resource, o->id);
+	uint64_t now = uv_now(r->loop);
+
+	if (!known) {
+		health_start(&t->health, reasons, now);
+		return;
+	}
+	t->health = known->health;
+	if (health_update(&t->health, reasons, v->pool, now)) {
+		char text[128];
+
+		health_text(t->health.counted, text, sizeof(text));
+		log_info("resources", 0, "%s of %s is %s%s", o->id, t->resource,
+			 t->health.counted ? "unhealthy: " : "healthy again", text);
+	}
+}
+
+/* Judges every offer; what is no longer offered is forgotten. */
+static int track_all(struct resources *r, const struct pools *pools)
+{
+	struct tracked *all, *t;
+	size_t n = 0;
+
+	for (size_t i = 0; i < pools->n_views; i++)
+		n += pools->views[i].n_offers;
+	all = t = calloc(n + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < pools->n_views; i++) {
+		const struct pool_view *v = &pools->views[i];
+
+		for (size_t k = 0; k < v->n_offers; k++, t++) {
+			pool_resource(v->pool, t->resource);
+			snprintf(t->id, sizeof(t->id), "%s", v->offers[k].id);
+			track(r, t, v, &v->offers[k]);
+		}
+	}
+	qsort(all, n, sizeof(*all), compare_tracked);
+	free(r->tracked);
+	r->tracked = all;
+	r->n_tracked = n;
+	return 0;
+}
+
+static void on_hold(uv_timer_t *timer)
+{
+	resources_decide_soon(timer->data);
+}
+
+/* Wakes when the first hold time ends. */
+static void arm_hold(struct resources *r)
+{
+	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
+
+	for (size_t i = 0; i < r->pools.n_views; i++) {
+		const struct pool_view *v = &r->pools.views[i];
+		char name[RESOURCE_NAME_SIZE];
+
+		pool_resource(v->pool, name);
+		for (size_t k = 0; k < v->n_offers; k++) {
+			const struct tracked *t = resources_tracked(r, name, v->offers[k].id);
+			uint64_t at = t ? health_deadline(&t->health, v->pool) : UINT64_MAX;
+
+			first = at < first ? at : first;
+		}
+	}
+	uv_timer_stop(&r->hold);
+	if (first != UINT64_MAX)
+		uv_timer_start(&r->hold, on_hold, first > now ? first - now : 0, 0);
+}
+
+/* --- telling the kubelet ---------------------------------------------------------------------- */
+
+static void serve(struct resources *r, struct served *s)
+{
+	struct plugin_hooks hooks = question_hooks;
+	struct err e = {0};
+
+	if (s->plugin || !r->kubelet)
+		return;
+	hooks.arg = s;
+	if (kubelet_serve(&s->plugin, r->kubelet, s->name, &hooks, &e) < 0 && !s->told)
+		log_warn("resources", 0, "%s: %s, trying again with the next change", s->name,
+			 e.msg);
+	s->told = e.code < 0;
+}
+
+static struct served *add_served(struct resources *r, const char *name)
+{
+	struct served **slot = array_push(r->served, r->n_served);
+	struct served *s = slot ? calloc(1, sizeof(*s)) : NULL;
+
+	if (!s) {
+		r->n_served -= slot != NULL;
+		return NULL;
+	}
+	*slot = s;
+	s->owner = r;
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	return s;
+}
+
+static int tell_list(struct resources *r, struct served *s, const struct pool_view *v)
+{
+	AUTO_FREE struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->n_offers; i++) {
+		const struct offer *o = &v->offers[i];
+		const struct tracked *t = resources_tracked(r, s->name, o->id);
+
+		snprintf(list[i].id, sizeof(list[i].id), "%s", o->id);
+		list[i].numa = o->numa;
+		list[i].healthy = t && t->health.counted == 0;
+	}
+	return s->plugin ? plugin_set_devices(s->plugin, list, v->n_offers) : 0;
+}
+
+static int tell_view(struct resources *r, const struct pool_view *v)
+{
+	char name[RESOURCE_NAME_SIZE];
+	struct served *s;
+
+	pool_resource(v->pool, name);
+	s = resources_served(r, name);
+	if (!s)
+		s = add_served(r, name);
+	if (!s)
+		return -ENOMEM;
+	serve(r, s);
+	return tell_list(r, s, v);
+}
+
+static void withdraw_unwanted(struct resources *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_served; i++) {
+		struct served *s = r->served[i];
+
+		if (pools_find(&r->pools, s->name)) {
+			r->served[kept++] = s;
+			continue;
+		}
+		log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
+		questions_drop(r, s);
+		plugin_withdraw(s->plugin);
+		free(s);
+	}
+	r->n_served = kept;
+}
+
+/* --- deciding --------------------------------------------------------------------------------- */
+
+static int decide(struct resources *r)
+{
+	struct pools pools = {0};
+	int error = pools_build(&pools, &r->config, &r->inventory->host, ledger_list(r->ledger));
+
+	if (error == 0)
+		error = track_all(r, &pools);
+	if (error < 0) {
+		pools_done(&pools);
+		return error;
+	}
+	pools_done(&r->pools);
+	r->pools = pools;
+	withdraw_unwanted(r);
+	for (size_t i = 0; i < r->pools.n_views && error == 0; i++)
+		error = tell_view(r, &r->pools.views[i]);
+	arm_hold(r);
+	return error;
+}
+
+static void on_settled(uv_timer_t *timer)
+{
+	struct resources *r = timer->data;
+	int error;
+
+	if (!r->devices_known || !r->pods_known)
+		return;
+	error = decide(r);
+	if (error == 0)
+		error = resources_make_table(r);
+	if (error < 0)
+		log_warn("resources", error, "cannot decide what to offer, the last list stays");
+	if (error > 0) {
+		files_follow(r);
+		r->hooks.changed(r->hooks.arg);
+	}
+}
+
+void resources_decide_soon(struct resources *r)
+{
+	if (!r->closing && !uv_is_active((uv_handle_t *)&r->settle))
+		uv_timer_start(&r->settle, on_settled, SETTLE_MS, 0);
+}
+
+/* --- who holds what --------------------------------------------------------------------------- */
+
+static void on_refresh(uv_timer_t *timer)
+{
+	struct resources *r = timer->data;
+
+	if (!r->pods_known) {
+		log_warn("resources", 0,
+			 "the kubelet does not say which container holds what, going on without");
+		r->pods_known = true;
+		resources_decide_soon(r);
+	}
+	pod_resources_refresh(r->pods);
+}
+
+/* While nothing is held, nothing can come back. */
+static void arm_refresh(struct resources *r)
+{
+	if (ledger_list(r->ledger)->n == 0)
+		uv_timer_stop(&r->refresh);
+	else if (!uv_is_active((uv_handle_t *)&r->refresh))
+		uv_timer_start(&r->refresh, on_refresh, REFRESH_MS, REFRESH_MS);
+}
+
+static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
+{
+	struct resources *r = arg;
+	int changed = list->source == POD_SOURCE_NONE ? 0 : ledger_apply(r->ledger, list, asked_ms);
+
+	if (changed < 0)
+		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
+	if (!r->pods_known)
+		uv_timer_stop(&r->refresh);
+	if (!r->pods_known || changed > 0)
+		resources_decide_soon(r);
+	r->pods_known = true;
+	arm_refresh(r);
+	questions_continue(r, list->source == POD_SOURCE_NONE ? UINT64_MAX : asked_ms);
+}
+
+static void on_allocations_changed(void *arg)
+{
+	struct resources *r = arg;
+
+	if (r->pods)
+		pod_resources_refresh(r->pods);
+}
+
+static void on_swept(void *arg)
+{
+	struct resources *r = arg;
+
+	r->hooks.sockets_swept(r->hooks.arg);
+}
+
+/* --- lifetime --------------------------------------------------------------------------------- */
+
+void resources_look(struct resources *r)
+{
+	r->devices_known = true;
+	resources_decide_soon(r);
+}
+
+int resources_configure(struct resources *r, struct pool_config *config)
+{
+	struct pools pools = {0};
+	int error = pools_build(&pools, config, &r->inventory->host, ledger_list(r->ledger));
+
+	if (error < 0)
+		return error;
+	pools_done(&r->pools); /* refers to the old configuration */
+	pool_config_done(&r->config);
+	r->pools = pools;
+	r->config = *config;
+	*config = (struct pool_config){0};
+	resources_decide_soon(r);
+	return 0;
+}
+
+static int start(struct resources *r, struct err *e)
+{
+	const struct kubelet_hooks hooks = {
+		.sockets_swept = on_swept,
+		.allocations_changed = on_allocations_changed,
+		.arg = r,
+	};
+	int error = pod_resources_open(&r->pods, r->loop, r->opts.kubelet.dir, on_pods, r, e);
+
+	if (error == 0 && !r->opts.dry_run)
+		error = kubelet_open(&r->kubelet, r->loop, &r->opts.kubelet, &hooks, e);
+	if (error < 0)
+		return error;
+	uv_timer_start(&r->refresh, on_refresh, FIRST_PODS_MS, 0);
+	pod_resources_refresh(r->pods);
+	return 0;
+}
+
+static void init_timer(struct resources *r, uv_timer_t *timer)
+{
+	uv_timer_init(r->loop, timer);
+	timer->data = r;
+	r->open_handles++;
+}
+
+int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct hw *hw,
+		   const struct inventory *inventory, struct self_counters *self,
+		   const struct resources_opts *opts, const struct resources_hooks *hooks,
+		   struct err *e)
+{
+	struct resources *r = calloc(1, sizeof(*r));
+	int error;
+
+	if (r)
+		r->ledger = ledger_new();
+	if (!r || !r->ledger) {
+		free(r);
+		return err_set(e, -ENOMEM, "resources: out of memory");
+	}
+	r->loop = loop;
+	r->hw = hw;
+	r->inventory = inventory;
+	r->self = self;
+	r->opts = *opts;
+	r->hooks = *hooks;
+	init_timer(r, &r->settle);
+	init_timer(r, &r->hold);
+	init_timer(r, &r->refresh);
+	error = start(r, e);
+	if (error < 0)
+		resources_close(r);
+	else
+		*ret = r;
+	return error;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+	struct resources *r = handle->data;
+
+	if (--r->open_handles > 0)
+		return;
+	for (size_t i = 0; i < r->n_served; i++)
+		free(r->served[i]);
+	free(r->served);
+	free(r->tracked);
+	pools_done(&r->pools);
+	pool_config_done(&r->config);
+	ledger_free(r->ledger);
+	resource_table_done(&r->table);
+	free(r);
+}
+
+void resources_close(struct resources *r)
+{
+	if (!r)
+		return;
+	r->closing = true;
+	questions_drop(r, NULL);
+	kubelet_close(r->kubelet);
+	pod_resources_close(r->pods);
+	uv_close((uv_handle_t *)&r->settle, on_timer_closed);
+	uv_close((uv_handle_t *)&r->hold, on_timer_closed);
+	uv_close((uv_handle_t *)&r->refresh, on_timer_closed);
+}

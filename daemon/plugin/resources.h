@@ -1,0 +1,45 @@
+/* resources.h - the device plugin's head: configuration, inventory and what containers hold -> what
+ * the kubelet is told, and what it is answered.
+ *
+ * Everything is decided anew from those three whenever one of them changes (pools_build(),
+ * health_judge()); changes of one burst are gathered for a few milliseconds. Nothing is told to the
+ * kubelet before the devices have been looked at and it has been asked who holds which. */
+#pragma once
+
+#include "err.h"
+#include "hw.h"
+#include "inventory.h"
+#include "kubelet.h"
+#include "pool_config.h"
+#include "resource_table.h"
+#include "self_counters.h"
+
+struct uv_loop_s;
+struct resources;
+
+struct resources_opts {
+	struct kubelet_opts kubelet;
+	const char *devinfo_dir, *cdi_dir; /* borrowed */
+	bool dry_run;			   /* decide and show, but tell the kubelet nothing */
+};
+
+struct resources_hooks {
+	/* The table has changed. */
+	void (*changed)(void *arg);
+	/* The kubelet swept device-plugins/: other sockets of ours there are gone, too. */
+	void (*sockets_swept)(void *arg);
+	void *arg;
+};
+
+/* hw, inventory and self must outlive it. Starts with the empty configuration. */
+int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *,
+		   const struct inventory *, struct self_counters *self,
+		   const struct resources_opts *, const struct resources_hooks *, struct err *);
+/* Takes the configuration over; what containers hold stays theirs. -ENOMEM: the old one stays. */
+int resources_configure(struct resources *, struct pool_config *);
+/* To be called once the inventory knows the devices, and after each of its changes. */
+void resources_look(struct resources *);
+/* As of the last decision; borrowed until the next. */
+const struct resource_table *resources_table(const struct resources *);
+/* NULL is fine. Gone when the loop has run out of handles. */
+void resources_close(struct resources *);

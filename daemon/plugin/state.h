@@ -1,0 +1,92 @@
+/* state.h - what the files behind resources.h share. For nobody else. */
+#pragma once
+
+#include <uv.h>
+
+#include "allocation.h"
+#include "health.h"
+#include "ledger.h"
+#include "pod_resources.h"
+#include "pools.h"
+#include "resources.h"
+
+/* One ID of one resource, remembered from one decision to the next. */
+struct tracked {
+	char resource[RESOURCE_NAME_SIZE];
+	char id[PLUGIN_ID_SIZE];
+	struct health health;
+};
+
+/* One resource that is served to the kubelet. */
+struct served {
+	struct resources *owner;
+	char name[RESOURCE_NAME_SIZE];
+	struct kubelet_plugin
+		*plugin; /* NULL: could not be served, tried again at the next decision */
+	bool told;	 /* that it could not be served */
+	uint64_t allocations, refusals;
+};
+
+/* An Allocate that waits for the kubelet's word on who holds its devices. */
+struct waiting;
+
+struct resources {
+	struct uv_loop_s *loop;
+	const struct hw *hw;
+	const struct inventory *inventory;
+	struct self_counters *self;
+	struct resources_opts opts;
+	struct resources_hooks hooks;
+
+	struct pool_config config;
+	struct pools pools; /* refers to config */
+	struct ledger *ledger;
+	struct tracked *tracked; /* sorted by (resource, id) */
+	size_t n_tracked;
+	struct served **served;
+	size_t n_served;
+	struct resource_table table;
+
+	struct kubelet *kubelet;
+	struct pod_resources *pods;
+	struct waiting *waiting;
+
+	uv_timer_t settle;  /* gathers changes */
+	uv_timer_t hold;    /* the next hold time of somebody's health ends */
+	uv_timer_t refresh; /* asks again who holds what, while anything is held */
+	bool devices_known, pods_known, told_waiting, closing;
+	unsigned open_handles;
+};
+
+/* Something changed: decide soon. */
+void resources_decide_soon(struct resources *);
+const struct tracked *resources_tracked(const struct resources *, const char *resource,
+					const char *id);
+struct served *resources_served(const struct resources *, const char *name);
+
+/* What the questions about a resource are answered from. */
+struct allocation_input resources_input(struct resources *, const struct pool_view *);
+
+/* --- files.c: what others read ------------------------------------------------------------------
+ */
+
+/* The CDI specification of a resource, before a container is given a name in it. */
+int files_write_cdi(struct resources *, const struct allocation_input *, struct err *);
+/* The device information of what a container is given. */
+void files_write_info(struct resources *, const struct allocation_input *, struct id_list);
+/* Brings all files in step with what was decided. */
+void files_follow(struct resources *);
+
+/* --- questions.c: what the kubelet asks ------------------------------------------------------- */
+
+extern const struct plugin_hooks question_hooks; /* arg: struct served */
+/* A list of holders has come that was asked for at asked_ms; UINT64_MAX: none will come. */
+void questions_continue(struct resources *, uint64_t asked_ms);
+/* Questions to this resource, or to any (NULL), are not answered any more. */
+void questions_drop(struct resources *, const struct served *);
+
+/* --- table.c: the picture for others ---------------------------------------------------------- */
+
+/* Builds the table of what is decided now; true when it differs from the last one. -ENOMEM keeps
+ * the last one. */
+int resources_make_table(struct resources *);

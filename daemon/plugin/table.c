@@ -1,0 +1,168 @@
+/* table.c - copies what has been decided into the values that the metrics page and the API read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "state.h"
+
+static size_t n_offers(const struct resources *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->pools.n_views; i++)
+		n += r->pools.views[i].n_offers;
+	return n;
+}
+
+static size_t n_members(const struct resources *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->pools.n_views; i++)
+		n += r->pools.views[i].n_members;
+	return n;
+}
+
+static int make_room(const struct resources *r, struct resource_table *t)
+{
+	t->resources = calloc(r->pools.n_views + 1, sizeof(*t->resources));
+	t->devices = calloc(n_offers(r) + 1, sizeof(*t->devices));
+	t->members = calloc(n_members(r) + 1, sizeof(*t->members));
+	t->not_offered = calloc(r->pools.n_verdicts + 1, sizeof(*t->not_offered));
+	return t->resources && t->devices && t->members && t->not_offered ? 0 : -ENOMEM;
+}
+
+static void add_devices(const struct resources *r, struct resource_table *t,
+			struct resource_info *info, const struct pool_view *v)
+{
+	info->first_device = t->n_devices;
+	info->n_devices = v->n_offers;
+	for (size_t i = 0; i < v->n_offers; i++) {
+		struct resource_device *d = &t->devices[t->n_devices++];
+		const struct tracked *known = resources_tracked(r, info->name, v->offers[i].id);
+
+		snprintf(d->id, sizeof(d->id), "%s", v->offers[i].id);
+		d->reasons = known ? known->health.counted : 0;
+		d->state = ledger_state(r->ledger, info->name, d->id);
+	}
+	info->first_member = t->n_members;
+	info->n_members = v->n_members;
+	if (v->n_members)
+		memcpy(&t->members[t->n_members], v->members, v->n_members * sizeof(*v->members));
+	t->n_members += v->n_members;
+}
+
+static enum registration_state registration(enum plugin_state state)
+{
+	switch (state) {
+	case PLUGIN_WAITING:
+		break;
+	case PLUGIN_REGISTERED:
+		return REGISTRATION_DONE;
+	case PLUGIN_REFUSED:
+		return REGISTRATION_REFUSED;
+	}
+	return REGISTRATION_WAITING;
+}
+
+static void add_status(const struct resources *r, struct resource_info *info)
+{
+	const struct served *s = resources_served(r, info->name);
+	struct plugin_status status = {0};
+
+	if (!s)
+		return;
+	info->allocations = s->allocations;
+	info->refusals = s->refusals;
+	if (!s->plugin)
+		return;
+	plugin_status(s->plugin, &status);
+	info->registration = registration(status.state);
+	snprintf(info->error, sizeof(info->error), "%.*s", (int)sizeof(info->error) - 1,
+		 status.error);
+	info->registrations = status.registrations;
+	info->failures = status.failures;
+	info->lists = status.lists;
+	info->watchers = status.watchers;
+}
+
+static void add_resource(const struct resources *r, struct resource_table *t,
+			 const struct pool_view *v)
+{
+	struct resource_info *info = &t->resources[t->n_resources++];
+
+	pool_resource(v->pool, info->name);
+	info->shared = v->pool->kind != POOL_EXCLUSIVE;
+	info->gid_capacity = v->gid_capacity;
+	add_devices(r, t, info, v);
+	add_status(r, info);
+}
+
+static int by_function(const void *a, const void *b)
+{
+	return strcmp(((const struct not_offered *)a)->function,
+		      ((const struct not_offered *)b)->function);
+}
+
+static void add_not_offered(const struct resources *r, struct resource_table *t)
+{
+	for (size_t i = 0; i < r->pools.n_verdicts; i++) {
+		const struct verdict *v = &r->pools.verdicts[i];
+		struct not_offered *n;
+
+		if (v->kind == VERDICT_OFFERED || v->kind == VERDICT_KEPT)
+			continue;
+		n = &t->not_offered[t->n_not_offered++];
+		snprintf(n->function, sizeof(n->function), "%s", v->function);
+		verdict_text(v, n->why, sizeof(n->why));
+	}
+	qsort(t->not_offered, t->n_not_offered, sizeof(*t->not_offered), by_function);
+}
+
+static int copy_held(const struct resources *r, struct resource_table *t)
+{
+	const struct pod_list *list = ledger_list(r->ledger);
+
+	t->held.source = list->source;
+	t->held.devices = calloc(list->n + 1, sizeof(*list->devices));
+	if (!t->held.devices)
+		return -ENOMEM;
+	if (list->n)
+		memcpy(t->held.devices, list->devices, list->n * sizeof(*list->devices));
+	t->held.n = list->n;
+	return 0;
+}
+
+#define SAME(field, count)                                                                         \
+	(a->count == b->count &&                                                                   \
+	 (a->count == 0 || memcmp(a->field, b->field, a->count * sizeof(*a->field)) == 0))
+
+/* The arrays are zeroed before they are filled, so bytes can be compared. */
+static bool same(const struct resource_table *a, const struct resource_table *b)
+{
+	return SAME(resources, n_resources) && SAME(devices, n_devices) &&
+	       SAME(members, n_members) && SAME(not_offered, n_not_offered) &&
+	       pod_list_equal(&a->held, &b->held);
+}
+
+int resources_make_table(struct resources *r)
+{
+	struct resource_table t = {0};
+	int error = make_room(r, &t);
+
+	if (error == 0)
+		error = copy_held(r, &t);
+	if (error == 0) {
+		for (size_t i = 0; i < r->pools.n_views; i++)
+			add_resource(r, &t, &r->pools.views[i]);
+		add_not_offered(r, &t);
+	}
+	if (error < 0 || (r->table.generation > 0 && same(&t, &r->table))) {
+		resource_table_done(&t);
+		return error;
+	}
+	t.generation = r->table.generation + 1;
+	resource_table_done(&r->table);
+	r->table = t;
+	return 1;
+}

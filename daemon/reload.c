@@ -1,0 +1,80 @@
+/* reload.c - the configuration while the daemon runs: read as at the start, whole or not at all.
+ *
+ * Resources follow at once. Options are read, too, but belong to modules that run: they are named
+ * and wait for a restart. */
+#include <stdlib.h>
+
+#include "config_file.h"
+#include "daemon.h"
+#include "log.h"
+#include "pool_config.h"
+#include "resources.h"
+
+static void on_warning(const char *sentence, void *arg)
+{
+	(void)arg;
+	log_warn("config", 0, "%s", sentence);
+}
+
+static void tell_changed_options(const struct options *now, const struct options *read)
+{
+	char names[256];
+
+	if (options_changed(now, read, names, sizeof(names)) > 0)
+		log_warn("config", 0, "changed options take effect with the next start: %s", names);
+}
+
+/* The document of /api/v1/config. */
+static void show(struct daemon *d, const struct pool_config *pools)
+{
+	char *text = options_json(d->launch->options, pools);
+
+	if (!text)
+		return;
+	free(d->config_json);
+	d->config_json = text;
+	d->routes.config_json = text;
+}
+
+int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
+{
+	size_t n = pools->n_pools;
+
+	show(d, pools);
+	if (resources_configure(d->resources, pools) < 0)
+		return err_set(e, -ENOMEM, "out of memory");
+	log_info("config", 0, "%zu resource%s configured", n, n == 1 ? "" : "s");
+	return 0;
+}
+
+static int reload(struct daemon *d, struct err *e)
+{
+	const struct launch *l = d->launch;
+	struct config_file file = {0};
+	struct pool_config pools = {0};
+	enum option_action action;
+	struct options options;
+	int r = options_load(&options, &action, &file, l->argc, l->argv, on_warning, NULL, e);
+
+	if (r == 0)
+		r = pool_config_load(&pools, &file, &options, on_warning, NULL, e);
+	if (r == 0) {
+		tell_changed_options(l->options, &options);
+		r = reload_use(d, &pools, e);
+	}
+	pool_config_done(&pools);
+	config_file_done(&file);
+	return r;
+}
+
+void reload_now(struct daemon *d)
+{
+	struct err e = {0};
+
+	if (reload(d, &e) == 0) {
+		d->self.reloads_ok++;
+		return;
+	}
+	d->self.reloads_failed++;
+	log_error("config", 0, "%s, keeping the configuration in use", e.msg);
+}

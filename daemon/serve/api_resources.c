@@ -1,0 +1,301 @@
+/* api_resources.c - see api_resources.h. A value that cannot be made for want of memory fails the
+ * json_pack() around it. */
+#include "api_resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "health.h"
+#include "json_text.h"
+
+/* One function and what offers it: an ID of its own, or (device NULL) a shared resource. */
+struct entry {
+	const char *function;
+	const struct resource_info *resource;
+	const struct resource_device *device;
+};
+
+struct resource_index {
+	const struct resource_table *table;
+	struct entry *entries; /* sorted by function */
+	size_t n;
+};
+
+static int by_function(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int r = strcmp(x->function, y->function);
+
+	return r ? r : (x->resource > y->resource) - (x->resource < y->resource);
+}
+
+static void add_entries(struct resource_index *index, const struct resource_info *r)
+{
+	const struct resource_table *t = index->table;
+
+	for (size_t i = 0; !r->shared && i < r->n_devices; i++) {
+		const struct resource_device *d = &t->devices[r->first_device + i];
+
+		index->entries[index->n++] = (struct entry){d->id, r, d};
+	}
+	for (size_t i = 0; r->shared && i < r->n_members; i++)
+		index->entries[index->n++] = (struct entry){t->members[r->first_member + i], r,
+							    NULL};
+}
+
+struct resource_index *resource_index_new(const struct resource_table *t)
+{
+	struct resource_index *index = calloc(1, sizeof(*index));
+
+	if (!index)
+		return NULL;
+	index->table = t;
+	index->entries = calloc(t->n_devices + t->n_members + 1, sizeof(*index->entries));
+	if (!index->entries) {
+		free(index);
+		return NULL;
+	}
+	for (size_t i = 0; i < t->n_resources; i++)
+		add_entries(index, &t->resources[i]);
+	qsort(index->entries, index->n, sizeof(*index->entries), by_function);
+	return index;
+}
+
+void resource_index_free(struct resource_index *index)
+{
+	if (!index)
+		return;
+	free(index->entries);
+	free(index);
+}
+
+/* Takes both; NULL, with nothing left behind, when either is missing. */
+static json_t *push(json_t *array, json_t *item)
+{
+	if (json_array_append_new(array, item) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+/* --- one function ------------------------------------------------------------------------------
+ */
+
+static json_t *reasons(unsigned bits)
+{
+	json_t *a = json_array();
+
+	for (enum health_reason r = 0; a && r < N_HEALTH_REASONS; r++)
+		if (bits & HEALTH_BIT(r))
+			a = push(a, json_string(health_reason_name(r)));
+	return a;
+}
+
+static const char *state_name(enum ledger_state s)
+{
+	switch (s) {
+	case LEDGER_FREE:
+		break;
+	case LEDGER_RESERVED:
+		return "reserved";
+	case LEDGER_HELD:
+		return "held";
+	}
+	return "free";
+}
+
+static json_t *holder(const struct resource_table *t, const struct entry *e)
+{
+	const struct pod_device *d = pod_list_find(&t->held, e->resource->name, e->device->id,
+						   NULL);
+
+	if (!d || e->device->state != LEDGER_HELD)
+		return json_null();
+	return json_pack("{so so so so}", "namespace", json_text(d->namespace), "pod",
+			 json_text(d->pod), "uid", json_text(d->uid), "container",
+			 json_text(d->container));
+}
+
+static json_t *offered(const struct resource_table *t, const struct entry *e)
+{
+	const struct resource_device *d = e->device;
+
+	if (!d)
+		return json_pack("{so sn sb sn sn sn sn}", "resource", json_text(e->resource->name),
+				 "id", "shared", 1, "healthy", "reasons", "state", "holder");
+	return json_pack("{so so sb sb so ss so}", "resource", json_text(e->resource->name), "id",
+			 json_text(d->id), "shared", 0, "healthy", d->reasons == 0, "reasons",
+			 reasons(d->reasons), "state", state_name(d->state), "holder",
+			 holder(t, e));
+}
+
+/* The place of the first entry of a function, or of what stands behind it. */
+static size_t first_of(const struct resource_index *index, const char *function)
+{
+	size_t low = 0, high = index->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(index->entries[mid].function, function) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+json_t *api_resources_of(const struct resource_index *index, const char *function)
+{
+	json_t *a = json_array();
+
+	for (size_t i = first_of(index, function);
+	     a && i < index->n && strcmp(index->entries[i].function, function) == 0; i++)
+		a = push(a, offered(index->table, &index->entries[i]));
+	return a;
+}
+
+json_t *api_why_not(const struct resource_index *index, const char *function)
+{
+	const struct not_offered *why = resource_table_why(index->table, function);
+
+	return json_text(why ? why->why : "");
+}
+
+/* --- all resources ------------------------------------------------------------------------------
+ */
+
+static const char *registration_name(enum registration_state s)
+{
+	switch (s) {
+	case REGISTRATION_WAITING:
+		break;
+	case REGISTRATION_DONE:
+		return "registered";
+	case REGISTRATION_REFUSED:
+		return "refused";
+	}
+	return "waiting";
+}
+
+static json_t *resource(const struct resource_table *t, const struct resource_info *r)
+{
+	size_t healthy = 0, given = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++) {
+		healthy += t->devices[r->first_device + i].reasons == 0;
+		given += t->devices[r->first_device + i].state != LEDGER_FREE;
+	}
+	return json_pack("{so sb sI sI sI so ss so sI sI sI}", "name", json_text(r->name), "shared",
+			 r->shared, "devices", (json_int_t)r->n_devices, "healthy",
+			 (json_int_t)healthy, "allocated", (json_int_t)given, "gidCapacity",
+			 r->gid_capacity ? json_integer(r->gid_capacity) : json_null(),
+			 "registration", registration_name(r->registration), "error",
+			 json_text(r->error), "registrations", (json_int_t)r->registrations,
+			 "registrationFailures", (json_int_t)r->failures, "listsSent",
+			 (json_int_t)r->lists);
+}
+
+json_t *api_resources(const struct resource_table *t)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; a && i < t->n_resources; i++)
+		a = push(a, resource(t, &t->resources[i]));
+	return a;
+}
+
+/* --- pods ---------------------------------------------------------------------------------------
+ */
+
+static int by_pod(const void *a, const void *b)
+{
+	const struct pod_device *x = *(const struct pod_device *const *)a;
+	const struct pod_device *y = *(const struct pod_device *const *)b;
+	int r = strcmp(x->namespace, y->namespace);
+
+	if (r == 0)
+		r = strcmp(x->pod, y->pod);
+	if (r == 0)
+		r = strcmp(x->uid, y->uid);
+	if (r == 0)
+		r = strcmp(x->container, y->container);
+	return r ? r : (x > y) - (x < y);
+}
+
+static bool same_pod(const struct pod_device *a, const struct pod_device *b)
+{
+	return strcmp(a->namespace, b->namespace) == 0 && strcmp(a->pod, b->pod) == 0 &&
+	       strcmp(a->uid, b->uid) == 0;
+}
+
+/* The devices of one container; *at moves behind them. */
+static json_t *container(const struct pod_device *const *list, size_t n, size_t *at)
+{
+	const struct pod_device *first = list[*at];
+	json_t *devices = json_array();
+
+	for (; devices && *at < n && same_pod(list[*at], first) &&
+	       strcmp(list[*at]->container, first->container) == 0;
+	     (*at)++)
+		devices = push(devices,
+			       json_pack("{so so}", "resource", json_text(list[*at]->resource),
+					 "id", json_text(list[*at]->id)));
+	return json_pack("{so so}", "name", json_text(first->container), "devices", devices);
+}
+
+static json_t *pod(const struct pod_device *const *list, size_t n, size_t *at)
+{
+	const struct pod_device *first = list[*at];
+	json_t *containers = json_array();
+
+	while (containers && *at < n && same_pod(list[*at], first))
+		containers = push(containers, container(list, n, at));
+	return json_pack("{so so so so}", "namespace", json_text(first->namespace), "name",
+			 json_text(first->pod), "uid", json_text(first->uid), "containers",
+			 containers);
+}
+
+static const char *source_name(enum pod_source s)
+{
+	switch (s) {
+	case POD_SOURCE_NONE:
+		break;
+	case POD_SOURCE_API:
+		return "api";
+	case POD_SOURCE_CHECKPOINT:
+		return "checkpoint";
+	}
+	return "";
+}
+
+/* Those that are only reserved have no pod yet. */
+static size_t list_pods(const struct pod_list *held, const struct pod_device **list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < held->n; i++)
+		if (held->devices[i].pod[0] || held->devices[i].uid[0])
+			list[n++] = &held->devices[i];
+	qsort(list, n, sizeof(*list), by_pod);
+	return n;
+}
+
+char *api_pods(const struct resource_table *t, size_t *ret_len)
+{
+	const struct pod_device **list = calloc(t->held.n + 1, sizeof(*list));
+	json_t *pods = list ? json_array() : NULL, *document;
+	size_t n = list ? list_pods(&t->held, list) : 0, at = 0;
+	char *text;
+
+	while (pods && at < n)
+		pods = push(pods, pod(list, n, &at));
+	document = json_pack("{sI so so}", "generation", (json_int_t)t->generation, "source",
+			     json_text(source_name(t->held.source)), "pods", pods);
+	free(list);
+	text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+	json_decref(document);
+	if (text)
+		*ret_len = strlen(text);
+	return text;
+}

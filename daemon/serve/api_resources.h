@@ -1,0 +1,32 @@
+/* api_resources.h - what is offered to the kubelet, as JSON. Pure. */
+#pragma once
+
+#include <jansson.h>
+
+#include "resource_table.h"
+
+/* Finds what is known of a function quickly; borrows the table. */
+struct resource_index;
+
+/* NULL: out of memory. */
+struct resource_index *resource_index_new(const struct resource_table *);
+void resource_index_free(struct resource_index *);
+
+/* The resources that offer a function:
+ * [{"resource":"rocelet.dev/roce","id":"0000:03:00.2","shared":false,
+ * "healthy":true,"reasons":[],"state":"free","holder":null}]; of a shared resource id, health and
+ * state are null. */
+json_t *api_resources_of(const struct resource_index *, const char *function);
+/* Why none does: a sentence or null. */
+json_t *api_why_not(const struct resource_index *, const char *function);
+/* All of them:
+ * [{"name":...,"shared":false,"devices":8,"healthy":7,"allocated":2,"registration":"registered",
+ * "error":null,...}] */
+json_t *api_resources(const struct resource_table *);
+
+/* The document of /api/v1/pods: pods in order of namespace and name, each with its containers and
+ * their devices; heap, terminated, NULL when out of memory.
+ * {"generation":3,"source":"api","pods":[{"namespace":"default","name":"train-7","uid":null,
+ * "containers":[{"name":"main","devices":[{"resource":"rocelet.dev/roce","id":"0000:03:00.2"}]}]}]}
+ */
+char *api_pods(const struct resource_table *, size_t *ret_len);

@@ -1,0 +1,190 @@
+/* resource_series.c - one small writer per family. */
+#include "resource_series.h"
+
+#include <inttypes.h>
+
+#include "health.h"
+#include "host_series.h"
+
+static const struct family families[N_RESOURCE_FAMILIES] = {
+	[RESOURCE_DEVICES] = {"rocelet_resource_devices",
+			      "Device IDs that a resource offers, by health.", METRIC_GAUGE},
+	[RESOURCE_ALLOCATED] = {"rocelet_resource_allocated",
+				"Device IDs of a resource that are reserved or held.",
+				METRIC_GAUGE},
+	[RESOURCE_GID_CAPACITY] = {"rocelet_resource_gid_capacity",
+				   "Slots of a shared resource that the GID tables of its ports "
+				   "have room for.",
+				   METRIC_GAUGE},
+	[RESOURCE_REGISTERED] = {"rocelet_resource_registered",
+				 "1 while the kubelet knows the resource and watches its list.",
+				 METRIC_GAUGE},
+	[RESOURCE_REGISTRATIONS] = {"rocelet_resource_registrations_total",
+				    "Registrations of a resource with the kubelet.",
+				    METRIC_COUNTER},
+	[RESOURCE_REGISTRATION_FAILURES] = {"rocelet_resource_registration_failures_total",
+					    "Registrations that the kubelet refused, did not "
+					    "answer or lost.",
+					    METRIC_COUNTER},
+	[RESOURCE_LISTS] = {"rocelet_resource_lists_sent_total",
+			    "Device lists sent to the kubelet.", METRIC_COUNTER},
+	[RESOURCE_ALLOCATIONS] = {"rocelet_allocations_total",
+				  "Containers that were given devices, or an error instead.",
+				  METRIC_COUNTER},
+	[RESOURCE_DEVICE_HEALTHY] = {"rocelet_device_healthy",
+				     "1 for a device that can be given to a container, 0 for one "
+				     "that cannot.",
+				     METRIC_GAUGE},
+	[RESOURCE_DEVICE_UNHEALTHY] = {"rocelet_device_unhealthy",
+				       "1 for every reason why a device ID is unhealthy.",
+				       METRIC_GAUGE},
+	[RESOURCE_DEVICE_INFO] = {"rocelet_device_allocated_info",
+				  "The container that holds a device ID.", METRIC_GAUGE},
+};
+
+const struct family *resource_family(enum resource_family f)
+{
+	return &families[f];
+}
+
+static void add_named(struct text *t, const char *name, const char *value)
+{
+	text_addf(t, ",%s=", name);
+	text_add_label(t, value);
+}
+
+/* `name{resource="..."`, without the closing brace. */
+static void open_series(struct text *t, enum resource_family f, const struct resource_info *r)
+{
+	text_addf(t, "%s{resource=", families[f].name);
+	text_add_label(t, r->name);
+}
+
+static void add_number(struct text *t, enum resource_family f, const struct resource_info *r,
+		       uint64_t value)
+{
+	open_series(t, f, r);
+	text_addf(t, "} %" PRIu64 "\n", value);
+}
+
+static void add_labelled(struct text *t, enum resource_family f, const struct resource_info *r,
+			 const char *label, const char *value, uint64_t number)
+{
+	open_series(t, f, r);
+	add_named(t, label, value);
+	text_addf(t, "} %" PRIu64 "\n", number);
+}
+
+static size_t count_healthy(const struct resource_table *table, const struct resource_info *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++)
+		n += table->devices[r->first_device + i].reasons == 0;
+	return n;
+}
+
+static size_t count_given(const struct resource_table *table, const struct resource_info *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++)
+		n += table->devices[r->first_device + i].state != LEDGER_FREE;
+	return n;
+}
+
+static void add_unhealthy(struct text *t, const struct resource_info *r,
+			  const struct resource_device *d)
+{
+	for (enum health_reason reason = 0; reason < N_HEALTH_REASONS; reason++) {
+		if (!(d->reasons & HEALTH_BIT(reason)))
+			continue;
+		open_series(t, RESOURCE_DEVICE_UNHEALTHY, r);
+		add_named(t, "id", d->id);
+		add_named(t, "reason", health_reason_name(reason));
+		text_addf(t, "} 1\n");
+	}
+}
+
+/* The slots of a shared resource are as healthy as its HCAs: one series each would say nothing. */
+static void add_devices(struct text *t, enum resource_family f, const struct resource_table *table,
+			const struct resource_info *r)
+{
+	for (size_t i = 0; i < r->n_devices; i++) {
+		const struct resource_device *d = &table->devices[r->first_device + i];
+
+		if (f == RESOURCE_DEVICE_UNHEALTHY)
+			add_unhealthy(t, r, d);
+		else if (!r->shared)
+			add_labelled(t, f, r, "id", d->id, d->reasons == 0);
+	}
+}
+
+static void add_holders(struct text *t, const struct resource_table *table)
+{
+	for (size_t i = 0; i < table->held.n; i++) {
+		const struct pod_device *d = &table->held.devices[i];
+
+		if (!d->pod[0] && !d->uid[0])
+			continue;
+		text_addf(t, "%s{resource=", families[RESOURCE_DEVICE_INFO].name);
+		text_add_label(t, d->resource);
+		add_named(t, "id", d->id);
+		text_add_holder(t, d);
+		if (d->uid[0])
+			add_named(t, "uid", d->uid);
+		text_addf(t, "} 1\n");
+	}
+}
+
+static void add_resource(struct text *t, enum resource_family f, const struct resource_table *table,
+			 const struct resource_info *r)
+{
+	size_t healthy;
+
+	switch (f) {
+	case RESOURCE_DEVICES:
+		healthy = count_healthy(table, r);
+		add_labelled(t, f, r, "health", "healthy", healthy);
+		add_labelled(t, f, r, "health", "unhealthy", r->n_devices - healthy);
+		break;
+	case RESOURCE_ALLOCATED:
+		add_number(t, f, r, count_given(table, r));
+		break;
+	case RESOURCE_GID_CAPACITY:
+		if (r->shared && r->gid_capacity)
+			add_number(t, f, r, r->gid_capacity);
+		break;
+	case RESOURCE_REGISTERED:
+		add_number(t, f, r, r->registration == REGISTRATION_DONE);
+		break;
+	case RESOURCE_REGISTRATIONS:
+		add_number(t, f, r, r->registrations);
+		break;
+	case RESOURCE_REGISTRATION_FAILURES:
+		add_number(t, f, r, r->failures);
+		break;
+	case RESOURCE_LISTS:
+		add_number(t, f, r, r->lists);
+		break;
+	case RESOURCE_ALLOCATIONS:
+		add_labelled(t, f, r, "result", "given", r->allocations);
+		add_labelled(t, f, r, "result", "refused", r->refusals);
+		break;
+	case RESOURCE_DEVICE_HEALTHY:
+	case RESOURCE_DEVICE_UNHEALTHY:
+		add_devices(t, f, table, r);
+		break;
+	case RESOURCE_DEVICE_INFO:
+	case N_RESOURCE_FAMILIES:
+		break;
+	}
+}
+
+void resource_series(struct text *t, enum resource_family f, const struct resource_table *table)
+{
+	if (f == RESOURCE_DEVICE_INFO)
+		add_holders(t, table);
+	for (size_t i = 0; i < table->n_resources; i++)
+		add_resource(t, f, table, &table->resources[i]);
+}

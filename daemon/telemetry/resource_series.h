@@ -1,0 +1,26 @@
+/* resource_series.h - the series of what is offered to the kubelet, its health and who holds it.
+ * Pure; they change with the table, not with a sample. */
+#pragma once
+
+#include "page.h"
+#include "resource_table.h"
+#include "sample.h"
+
+enum resource_family {
+	RESOURCE_DEVICES,
+	RESOURCE_ALLOCATED,
+	RESOURCE_GID_CAPACITY,
+	RESOURCE_REGISTERED,
+	RESOURCE_REGISTRATIONS,
+	RESOURCE_REGISTRATION_FAILURES,
+	RESOURCE_LISTS,
+	RESOURCE_ALLOCATIONS,
+	RESOURCE_DEVICE_HEALTHY,
+	RESOURCE_DEVICE_UNHEALTHY,
+	RESOURCE_DEVICE_INFO,
+	N_RESOURCE_FAMILIES
+};
+
+const struct family *resource_family(enum resource_family);
+/* Appends all samples of one family. */
+void resource_series(struct text *, enum resource_family, const struct resource_table *);

@@ -1,0 +1,112 @@
+/* What is offered and who holds it, as JSON. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_resources.h"
+#include "golden.h"
+#include "resource_tables.h"
+
+/* Takes the value. */
+static void assert_json(json_t *value, const char *expected)
+{
+	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+	json_decref(value);
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void test_of_functions(void **state)
+{
+	struct resource_table t;
+	struct resource_index *index;
+
+	(void)state;
+	resource_table_small(&t);
+	index = resource_index_new(&t);
+	assert_json(api_resources_of(index, "0000:03:00.2"),
+		    "[{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"shared\":false,"
+		    "\"healthy\":true,\"reasons\":[],\"state\":\"held\",\"holder\":{\"namespace\":"
+		    "\"train\",\"pod\":\"job-7\",\"uid\":null,\"container\":\"main\"}}]");
+	assert_json(
+		api_resources_of(index, "0000:03:00.3"),
+		"[{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.3\",\"shared\":false,"
+		"\"healthy\":false,\"reasons\":[\"no_chardev\",\"link_down\"],\"state\":\"reserved\","
+		"\"holder\":null}]");
+	assert_json(api_resources_of(index, "0000:03:00.0"),
+		    "[{\"resource\":\"rdma/hca_shared\",\"id\":null,\"shared\":true,\"healthy\":"
+		    "null,\"reasons\":null,\"state\":null,\"holder\":null}]");
+	assert_json(api_resources_of(index, "0000:05:00.0"), "[]");
+	assert_json(api_why_not(index, "0000:05:00.0"), "\"it carries the default route\"");
+	assert_json(api_why_not(index, "0000:03:00.2"), "null");
+	resource_index_free(index);
+	resource_table_done(&t);
+}
+
+static void test_all(void **state)
+{
+	struct resource_table t;
+	char *text;
+	json_t *all;
+
+	(void)state;
+	resource_table_small(&t);
+	all = api_resources(&t);
+	text = json_dumps(all, JSON_INDENT(1));
+	assert_golden_text("tests/golden/api_resources.json", text, strlen(text));
+	free(text);
+	json_decref(all);
+	resource_table_done(&t);
+}
+
+static void test_pods(void **state)
+{
+	struct resource_table t;
+	size_t len;
+	char *text;
+
+	(void)state;
+	resource_table_small(&t);
+	text = api_pods(&t, &len);
+	assert_int_equal(strlen(text), len);
+	assert_string_equal(
+		text,
+		"{\"generation\":9,\"source\":\"api\",\"pods\":[{\"namespace\":\"train\","
+		"\"name\":\"job-7\",\"uid\":null,\"containers\":[{\"name\":\"main\",\"devices\":["
+		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\"}]}]},{\"namespace\":"
+		"\"train\",\"name\":\"reader-\\\"0\\\"\",\"uid\":null,\"containers\":[{\"name\":"
+		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\"}]}]}]}");
+	free(text);
+	resource_table_done(&t);
+}
+
+static void test_no_pods(void **state)
+{
+	struct resource_table t = {0};
+	size_t len;
+	char *text = api_pods(&t, &len);
+
+	(void)state;
+	assert_string_equal(text, "{\"generation\":0,\"source\":null,\"pods\":[]}");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_functions),
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_pods),
+		cmocka_unit_test(test_no_pods),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

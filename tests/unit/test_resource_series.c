@@ -1,0 +1,150 @@
+/* The series of what is offered, and the labels of who holds a device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden.h"
+#include "host_series.h"
+#include "resource_series.h"
+#include "resource_tables.h"
+
+static void test_every_family(void **state)
+{
+	struct resource_table t;
+	struct text text = {0};
+
+	(void)state;
+	resource_table_small(&t);
+	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++)
+		resource_series(&text, f, &t);
+	assert_false(text.failed);
+	assert_golden_text("tests/golden/resources.prom", text.data, text.len);
+	text_done(&text);
+	resource_table_done(&t);
+}
+
+static void test_nothing_is_offered(void **state)
+{
+	struct resource_table t = {0};
+	struct text text = {0};
+
+	(void)state;
+	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++)
+		resource_series(&text, f, &t);
+	assert_int_equal(text.len, 0);
+	text_done(&text);
+}
+
+static void assert_holder(const char *function, const char *pod)
+{
+	struct resource_table t;
+	const struct pod_device *d;
+
+	resource_table_small(&t);
+	d = resource_table_holder(&t, function, "");
+	if (pod)
+		assert_string_equal(d ? d->pod : "nobody", pod);
+	else
+		assert_null(d);
+	resource_table_done(&t);
+}
+
+/* Only one container that has the function to itself may be named on the function's counters. */
+static void test_holder(void **state)
+{
+	(void)state;
+	assert_holder("0000:03:00.2", "job-7");
+	assert_holder("0000:03:00.3", NULL); /* reserved, pod not known yet */
+	assert_holder("0000:03:00.4", NULL); /* free */
+	assert_holder("0000:03:00.0", NULL); /* shared */
+	assert_holder("", NULL);
+}
+
+/* Another device plugin's allocation is told as well: its IDs are bus names, too, or RDMA names. */
+static void test_holder_by_another_plugin(void **state)
+{
+	struct resource_table t;
+	struct pod_device *d;
+
+	(void)state;
+	resource_table_small(&t);
+	d = &t.held.devices[t.held.n++];
+	strcpy(d->resource, "example.com/other");
+	strcpy(d->id, "mlx5_9");
+	strcpy(d->pod, "theirs");
+	pod_list_sort(&t.held);
+	assert_string_equal(resource_table_holder(&t, "0000:99:00.0", "mlx5_9")->pod, "theirs");
+	assert_null(resource_table_holder(&t, "0000:99:00.0", "mlx5_8"));
+	resource_table_done(&t);
+}
+
+static void test_two_containers_are_not_one(void **state)
+{
+	struct resource_table t;
+	struct pod_device *d;
+
+	(void)state;
+	resource_table_small(&t);
+	d = &t.held.devices[t.held.n++];
+	strcpy(d->resource, "example.com/other");
+	strcpy(d->id, "0000:03:00.2");
+	strcpy(d->pod, "second");
+	pod_list_sort(&t.held);
+	assert_null(resource_table_holder(&t, "0000:03:00.2", ""));
+	resource_table_done(&t);
+}
+
+static void test_port_labels(void **state)
+{
+	struct resource_table t;
+	struct text text = {0};
+
+	(void)state;
+	resource_table_small(&t);
+	text_add_port(&text, "mlx5_2", 1, resource_table_holder(&t, "0000:03:00.2", "mlx5_2"));
+	text_add(&text, "}", 2);
+	assert_string_equal(text.data, "{device=\"mlx5_2\",port=\"1\",namespace=\"train\","
+				       "pod=\"job-7\",container=\"main\"}");
+	text_done(&text);
+	resource_table_done(&t);
+}
+
+static void test_copy(void **state)
+{
+	struct resource_table t, copy = {0};
+
+	(void)state;
+	resource_table_small(&t);
+	assert_int_equal(resource_table_copy(&copy, &t), 0);
+	assert_int_equal(copy.generation, t.generation);
+	assert_memory_equal(copy.devices, t.devices, t.n_devices * sizeof(*t.devices));
+	assert_true(pod_list_equal(&copy.held, &t.held));
+	resource_table_done(&t);
+	assert_string_equal(copy.resources[1].name, "rdma/hca_shared");
+	assert_string_equal(resource_table_why(&copy, "0000:05:00.0")->why,
+			    "it carries the default route");
+	assert_null(resource_table_why(&copy, "0000:05:00.1"));
+	resource_table_done(&copy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_family),
+		cmocka_unit_test(test_nothing_is_offered),
+		cmocka_unit_test(test_holder),
+		cmocka_unit_test(test_holder_by_another_plugin),
+		cmocka_unit_test(test_two_containers_are_not_one),
+		cmocka_unit_test(test_port_labels),
+		cmocka_unit_test(test_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
