@@ -126,6 +126,12 @@ struct pool_config {
 /* Zero-initialised it is the empty configuration. */
 void pool_config_done(struct pool_config *);
 
+/* What the options say about pools that do not say it themselves. */
+struct pool_defaults {
+	const char *resource_prefix; /* "" = each grammar's own */
+	bool cdi;
+};
+
 /* The keys of the file that belong to pools, for options_parse_json(): true for these. */
 bool pool_config_key(const char *key);
 
@@ -135,6 +141,8 @@ bool pool_config_key(const char *key);
  * untouched on failure. */
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
 		      options_warn_fn *, void *arg, struct err *);
+int pool_config_read(struct pool_config *ret, const char *text, size_t len, const char *name,
+		     const struct pool_defaults *, options_warn_fn *, void *arg, struct err *);
 /* prefix/name */
 void pool_resource(const struct pool *, char ret[RESOURCE_NAME_SIZE]);
 const char *health_reason_name(enum health_reason); /* "link_down" */

@@ -1,0 +1,230 @@
+/* pool_config_native.c - "pools", our own grammar: the keys of a resourceList, and all else that a
+ * pool can be told. Here a bad selector is an error: nobody depends on its being ignored. */
+#include "pool_parse.h"
+
+#include "array.h"
+#include "cleanup.h"
+
+/* ListAndWatch must fit into a message of 4 MiB; 16 bytes per slot. */
+#define SLOTS_MAX 100000
+
+static const char *const kind_words[] = {"exclusive", "shared"};
+static const char *const per_slot_words[] = {"one", "all"};
+static const char *const id_words[] = {"function", "number", "deviceSlot"};
+
+/* What stands in the file before it is known what goes together. */
+struct draft {
+	struct pool pool;
+	bool shared, all;
+	bool per_slot_given, ids_given;
+	unsigned ids;
+};
+
+static int parse_kind(struct parse *p, const struct json_place *at, const json_t *value,
+		      void *field)
+{
+	unsigned kind;
+	int r = parse_choice(p, at, value, kind_words, ARRAY_SIZE(kind_words), &kind);
+
+	if (r == 0)
+		*(bool *)field = kind == 1;
+	return r;
+}
+
+static int parse_per_slot(struct parse *p, const struct json_place *at, const json_t *value,
+			  void *target)
+{
+	struct draft *d = target;
+	unsigned word;
+	int r = parse_choice(p, at, value, per_slot_words, ARRAY_SIZE(per_slot_words), &word);
+
+	if (r == 0) {
+		d->all = word == 1;
+		d->per_slot_given = true;
+	}
+	return r;
+}
+
+static int parse_ids(struct parse *p, const struct json_place *at, const json_t *value,
+		     void *target)
+{
+	struct draft *d = target;
+
+	d->ids_given = true;
+	return parse_choice(p, at, value, id_words, ARRAY_SIZE(id_words), &d->ids);
+}
+
+static int parse_slots(struct parse *p, const struct json_place *at, const json_t *value,
+		       void *target)
+{
+	struct draft *d = target;
+
+	d->pool.slots_given = true;
+	return parse_count(p, at, value, 0, SLOTS_MAX, &d->pool.slots);
+}
+
+/* Access to device nodes: some of r, w and m(knod), each once. */
+static int parse_permissions(struct parse *p, const struct json_place *at, const json_t *value,
+			     void *field)
+{
+	const char *word = json_string_value(value);
+	size_t n = word ? strlen(word) : 0;
+
+	if (n == 0 || n > 3 || strspn(word, "rwm") != n)
+		return parse_fail(p, at, "is none of \"r\", \"rw\", \"rwm\"");
+	for (size_t i = 1; i < n; i++)
+		if (memchr(word, word[i], i))
+			return parse_fail(p, at, "'%s' says '%c' twice", word, word[i]);
+	strcpy(field, word);
+	return 0;
+}
+
+#define KEY(name, read, field) PARSE_KEY(name, read, struct draft, field)
+
+static const struct parse_key keys[] = {
+	KEY("resourceName", parse_text, pool.name),
+	KEY("resourcePrefix", parse_text, pool.prefix),
+	KEY("kind", parse_kind, shared),
+	{"hcaPerSlot", parse_per_slot, 0},
+	{"slots", parse_slots, 0},
+	{"ids", parse_ids, 0},
+	KEY("deviceType", parse_device_type, pool.type),
+	{"selectors", NULL, 0},
+	KEY("excludeTopology", parse_bool, pool.exclude_topology),
+	KEY("additionalInfo", parse_extra, pool),
+	KEY("permissions", parse_permissions, pool.permissions),
+	KEY("issm", parse_bool, pool.issm),
+	KEY("umad", parse_bool, pool.umad),
+	KEY("requireUmad", parse_bool, pool.require_umad),
+	KEY("wholeDirectory", parse_bool, pool.whole_directory),
+	KEY("fixedSlots", parse_bool, pool.fixed_slots),
+	KEY("cdi", parse_bool, pool.cdi),
+	KEY("deviceInfo", parse_bool, pool.device_info),
+	KEY("ignoreLink", parse_bool, pool.ignore_link),
+	KEY("hold", parse_hold, pool.hold),
+};
+
+/* --- what goes together ----------------------------------------------------------------------- */
+
+static enum pool_kind kind_of(const struct draft *d)
+{
+	if (!d->shared)
+		return POOL_EXCLUSIVE;
+	return d->all ? POOL_SHARED_ALL : POOL_SHARED_ONE;
+}
+
+static enum id_style default_ids(enum pool_kind kind)
+{
+	switch (kind) {
+	case POOL_EXCLUSIVE:
+		return ID_FUNCTION;
+	case POOL_SHARED_ALL:
+		return ID_NUMBER;
+	case POOL_SHARED_ONE:
+		return ID_DEVICE_SLOT;
+	}
+	return ID_FUNCTION;
+}
+
+/* A key that stands there although its kind of pool has no use for it. */
+static int refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
+		  const char *sentence)
+{
+	struct json_place here = {at, key, 0};
+
+	parse_find(item, key, &here.key);
+	return parse_fail(p, &here, "%s", sentence);
+}
+
+static int check_kind(struct parse *p, const struct json_place *at, const json_t *item,
+		      const struct draft *d)
+{
+	if (!d->shared && d->per_slot_given)
+		return refuse(p, at, item, "hcaPerSlot", "only a pool of kind shared has slots");
+	if (!d->shared && d->pool.slots_given)
+		return refuse(p, at, item, "slots", "only a pool of kind shared has slots");
+	if (!d->shared && d->pool.fixed_slots)
+		return refuse(p, at, item, "fixedSlots", "only a pool of kind shared has slots");
+	if (d->pool.fixed_slots && !d->pool.slots_given)
+		return refuse(p, at, item, "fixedSlots", "needs \"slots\"");
+	if (d->pool.fixed_slots && !d->all)
+		return refuse(p, at, item, "fixedSlots", "needs \"hcaPerSlot\": \"all\"");
+	if (d->shared && d->pool.type == DEVICE_ACCELERATOR)
+		return refuse(p, at, item, "deviceType", "an accelerator cannot be shared");
+	return 0;
+}
+
+static int check_ids(struct parse *p, const struct json_place *at, const json_t *item,
+		     const struct draft *d)
+{
+	if (!d->ids_given || d->ids == default_ids(kind_of(d)))
+		return 0;
+	if (d->shared && !d->all && d->ids == ID_NUMBER)
+		return 0;
+	return refuse(p, at, item, "ids",
+		      d->shared ? d->all ? "a slot of all HCAs has ids \"number\""
+					 : "a slot of one HCA has ids \"deviceSlot\" or \"number\""
+				: "a pool of kind exclusive has ids \"function\"");
+}
+
+/* What a selector asks for must exist on the type of device. */
+static int check_selector(struct parse *p, const struct json_place *at, const struct draft *d,
+			  const struct selector *s)
+{
+	if (d->pool.type != DEVICE_AUX_NET && s->aux_types.n > 0)
+		return parse_fail(p, at, "auxTypes needs \"deviceType\": \"auxNetDevice\"");
+	if (d->pool.type != DEVICE_NET && (s->pkeys.n > 0 || s->vdpa != VDPA_NONE))
+		return parse_fail(p, at, "pKeys and vdpaType need \"deviceType\": \"netDevice\"");
+	if (d->pool.type == DEVICE_AUX_NET && s->pci_addresses.n > 0)
+		return parse_fail(p, at, "an auxNetDevice has no PCI address, see rootDevices");
+	if (d->pool.type == DEVICE_ACCELERATOR &&
+	    (s->is_rdma || s->pf_names.n || s->if_names.n || s->link_types.n || s->rdma_names.n))
+		return parse_fail(p, at, "an accelerator has no netdev and no RDMA device");
+	if (d->shared && s->vdpa != VDPA_NONE)
+		return parse_fail(p, at, "vdpaType needs \"kind\": \"exclusive\"");
+	return 0;
+}
+
+static int check_selectors(struct parse *p, const struct json_place *at, const struct draft *d)
+{
+	struct json_place here = {at, "selectors", 0};
+	int r = 0;
+
+	for (size_t i = 0; i < d->pool.n_selectors && r == 0; i++)
+		r = check_selector(p, &here, d, &d->pool.selectors[i]);
+	return r;
+}
+
+static int read_native(struct parse *p, const struct json_place *at, const json_t *item,
+		       struct pool *pool)
+{
+	struct draft d = {.pool = *pool};
+	int r;
+
+	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), &d);
+	if (r == 0)
+		r = pool_named(p, at, item, &d.pool, "resourceName", "rocelet.dev");
+	if (r == 0)
+		r = check_kind(p, at, item, &d);
+	if (r == 0)
+		r = check_ids(p, at, item, &d);
+	if (r == 0)
+		r = parse_selectors(p, at, item, &d.pool, selector_keys_native, true);
+	if (r == 1 && check_selectors(p, at, &d) < 0)
+		r = -EINVAL;
+	d.pool.kind = kind_of(&d);
+	if (!parse_find(item, "deviceInfo", NULL))
+		d.pool.device_info = !d.shared; /* a slot is no PCI device of its container */
+	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
+	for (size_t i = 0; d.shared && i < d.pool.n_selectors; i++)
+		d.pool.selectors[i].is_rdma = true; /* there is nothing else to share */
+	*pool = d.pool;
+	return r;
+}
+
+int parse_native_pools(struct parse *p, const struct json_place *at, const json_t *list,
+		       void *unused)
+{
+	(void)unused;
+	return parse_pools(p, at, list, read_native);
+}

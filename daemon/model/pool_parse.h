@@ -1,0 +1,106 @@
+/* pool_parse.h - what the readers behind pool_config.h share. For nobody else.
+ *
+ * A grammar is a few tables of keys; each key has a reader that checks a JSON value and stores it.
+ * Keys are compared without case, as Go's encoding/json does; null counts as absent, as there.
+ * Readers return 0 or a negative errno with the sentence in parse->err. */
+#pragma once
+
+#include <jansson.h>
+
+#include "json_line.h"
+#include "pool_config.h"
+
+struct parse {
+	const char *file, *text; /* for messages */
+	size_t len;
+	options_warn_fn *warn;
+	void *arg;
+	unsigned n_warnings;
+	const struct pool_defaults *defaults;
+	struct pool_config *config;
+	struct err *err;
+};
+
+typedef int parse_read_fn(struct parse *, const struct json_place *, const json_t *, void *field);
+
+struct parse_key {
+	const char *name;
+	parse_read_fn *read; /* NULL: a known key that its grammar looks up itself */
+	size_t offset;	     /* of the field in the target */
+};
+
+#define PARSE_KEY(name, read, type, field)                                                         \
+	{                                                                                          \
+		name, read, offsetof(type, field)                                                  \
+	}
+
+/* -EINVAL and 'file:line: "key": sentence' in parse->err. */
+__attribute__((format(printf, 3, 4))) int parse_fail(struct parse *, const struct json_place *,
+						     const char *fmt, ...);
+int parse_no_memory(struct parse *);
+/* The same as a warning. After the first WARNINGS_MAX the others are only counted. */
+__attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const struct json_place *,
+						      const char *fmt, ...);
+/* A finished sentence. */
+void parse_warn_text(struct parse *, const char *sentence);
+/* Tells how many warnings were only counted. */
+void parse_warnings_end(struct parse *);
+
+/* Stores every key of the object; unknown ones are warned about. */
+int parse_object(struct parse *, const struct json_place *, const json_t *,
+		 const struct parse_key *, size_t n, void *target);
+/* The value of a key, NULL = absent or null; *ret_key as the file spells it. */
+const json_t *parse_find(const json_t *object, const char *name, const char **ret_key);
+
+/* Readers. */
+parse_read_fn parse_text;  /* char *: heap */
+parse_read_fn parse_bool;  /* bool */
+parse_read_fn parse_words; /* struct word_list */
+/* An integer from min to max. */
+int parse_count(struct parse *, const struct json_place *, const json_t *, uint32_t min,
+		uint32_t max, uint32_t *ret);
+/* One of the words; its index. */
+int parse_choice(struct parse *, const struct json_place *, const json_t *,
+		 const char *const *words, size_t n, unsigned *ret);
+/* A word of a list in the form in which it is compared: NULL, or what is wrong with it.
+ * canonical: PARSE_WORD_SIZE bytes; left alone = as it stands. */
+#define PARSE_WORD_SIZE 64
+typedef const char *parse_word_fn(const char *word, char *canonical);
+int parse_word_list(struct parse *, const struct json_place *, const json_t *, struct word_list *,
+		    parse_word_fn *);
+int word_list_add(struct word_list *, const char *word);
+
+/* pool_config.c: a pool of the grammar begins. What the grammars agree on is set. */
+void pool_start(struct pool *);
+/* Checks name and prefix once the pool's keys are read; name_key: what the grammar calls it. */
+int pool_named(struct parse *, const struct json_place *, const json_t *item, struct pool *,
+	       const char *name_key, const char *default_prefix);
+/* Reads one element of a list of pools into *pool: 1 = take it, 0 = leave it out. */
+typedef int parse_pool_fn(struct parse *, const struct json_place *, const json_t *item,
+			  struct pool *);
+int parse_pools(struct parse *, const struct json_place *, const json_t *list, parse_pool_fn *);
+/* Appends and takes what *pool owns, also on failure. */
+int pool_add(struct parse *, const struct json_place *, struct pool *);
+/* Frees what the pool owns. */
+void pool_done(struct pool *);
+
+/* pool_config_selectors.c: the key "selectors" of item, an object or a list of them. */
+extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector_keys_accelerator[],
+	selector_keys_shared[], selector_keys_native[];
+/* 1; 0 = bad, warned about, the pool is to be left out; with `strict` a bad one is an error. */
+int parse_selectors(struct parse *, const struct json_place *, const json_t *item, struct pool *,
+		    const struct parse_key *keys, bool strict);
+/* "name#0,2-5". -EINVAL and what is wrong, without a place. */
+int pf_selector_parse(const char *word, struct pf_selector *ret, struct err *);
+parse_read_fn parse_device_type, parse_extra, parse_hold;
+extern const char *const device_type_words[3], *const vdpa_words[3];
+/* pool_config_health.c: the key of a reason in "hold", and how long each holds unless told. */
+const char *hold_key(enum health_reason);
+void hold_defaults(struct hold_times[N_HEALTH_REASONS]);
+
+/* The grammars, one top-level key each. */
+parse_read_fn parse_resource_list, parse_config_list, parse_interval, parse_native_pools;
+int parse_mode(struct parse *, const json_t *root, const char *mode_key);
+
+/* pool_config_json.c: the pools in our grammar, a list; NULL when out of memory. */
+json_t *pool_config_tree(const struct pool_config *);
