@@ -272,7 +272,7 @@ static int http_start(struct daemon *d, struct err *e)
 	unsigned port = 0;
 	int r;
 
-	d->config_json = options_json(d->options);
+	d->config_json = options_json(d->options, NULL);
 	d->routes.config_json = d->config_json;
 	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 	if (r < 0)
