@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config_file.h"
 #include "log.h"
 #include "loop.h"
 #include "options.h"
+#include "pool_config.h"
 
 static void on_warning(const char *sentence, void *arg)
 {
@@ -13,9 +15,9 @@ static void on_warning(const char *sentence, void *arg)
 	fprintf(stderr, "rocelet: %s\n", sentence);
 }
 
-static int print_config(const struct options *o)
+static int print_config(const struct options *o, const struct pool_config *pools)
 {
-	char *text = options_json(o);
+	char *text = options_json(o, pools);
 
 	if (!text)
 		return EXIT_FAILURE;
@@ -48,16 +50,8 @@ static int run(const struct options *o)
 	return EXIT_SUCCESS;
 }
 
-int main(int argc, char *argv[])
+static int act(enum option_action action, const struct options *o, const struct pool_config *pools)
 {
-	static struct options options;
-	enum option_action action;
-	struct err e = {0};
-
-	if (options_load(&options, &action, argc, argv, on_warning, NULL, &e) < 0) {
-		fprintf(stderr, "rocelet: %s\n", e.msg);
-		return 2;
-	}
 	switch (action) {
 	case ACTION_HELP:
 		options_help(stdout);
@@ -66,12 +60,34 @@ int main(int argc, char *argv[])
 		puts("rocelet " ROCELET_VERSION);
 		return EXIT_SUCCESS;
 	case ACTION_PRINT_CONFIG:
-		return print_config(&options);
+		return print_config(o, pools);
 	case ACTION_CHECK_CONFIG:
-		printf("%s: ok\n", options.config);
+		printf("%s: ok\n", o->config);
 		return EXIT_SUCCESS;
 	case ACTION_RUN:
 		break;
 	}
-	return run(&options);
+	return run(o);
+}
+
+int main(int argc, char *argv[])
+{
+	static struct options options;
+	struct config_file file = {0};
+	struct pool_config pools = {0};
+	enum option_action action;
+	struct err e = {0};
+	int r;
+
+	r = options_load(&options, &action, &file, argc, argv, on_warning, NULL, &e);
+	if (r == 0)
+		r = pool_config_load(&pools, &file, &options, on_warning, NULL, &e);
+	config_file_done(&file);
+	if (r < 0) {
+		fprintf(stderr, "rocelet: %s\n", e.msg);
+		return 2;
+	}
+	r = act(action, &options, &pools);
+	pool_config_done(&pools);
+	return r;
 }

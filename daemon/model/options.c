@@ -4,18 +4,18 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cleanup.h"
+#include "config_file.h"
 #include "suggest.h"
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const compat_names[] = {"none", "node_exporter", NULL};
+static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
+static const char *const shutdown_policies[] = {"keep", "zero", NULL};
 static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 #define OPTION(name, arg, field, kind, def, text)                                                  \
@@ -88,6 +88,16 @@ const struct option_def option_table[] = {
 	       "HTTP connections at a time"),
 	SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
 		"how long a request may take to arrive and its answer to be taken"),
+	CHOICE("registration", "WAY", registration, registrations, "auto",
+	       "how the kubelet learns of resources; auto: registry if plugins_registry exists"),
+	CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
+	       "on shutdown leave the resources as they are, or tell the kubelet there are none"),
+	TEXT("resource-prefix", "NAME", resource_prefix, "",
+	     "prefix of resources that name none; empty: the usual one of each grammar"),
+	BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, where a pool does not say"),
+	TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written"),
+	TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
+	     "where device information for Multus is written"),
 	ACTION("check-config", ACTION_CHECK_CONFIG, "check the configuration and exit"),
 	ACTION("print-config", ACTION_PRINT_CONFIG,
 	       "print the options in effect as a configuration file and exit"),
@@ -288,53 +298,21 @@ static bool argv_names(const char *name, int argc, char *const argv[])
 
 /* --- the config file and all together --------------------------------------------------------- */
 
-#define CONFIG_MAX (1024 * 1024)
-
-/* The whole file, heap; -ENOENT without a message when it is not there. */
-static int read_file(const char *path, char **ret_text, size_t *ret_len, struct err *e)
+static int load_file(struct options *o, struct config_file *file, bool must_exist,
+		     options_warn_fn *warn, void *arg, struct err *e)
 {
-	AUTO_FREE char *text = NULL;
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	ssize_t n = 0;
-	size_t len = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_set(e, -errno, "%s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, -EINVAL, "%s: not a file", path);
-	text = malloc(CONFIG_MAX + 1);
-	if (!text)
-		return err_set(e, -ENOMEM, "%s: out of memory", path);
-	while (len <= CONFIG_MAX && (n = read(fd, text + len, CONFIG_MAX + 1 - len)) > 0)
-		len += (size_t)n;
-	if (n < 0)
-		return err_set(e, -errno, "%s: %s", path, strerror(errno));
-	if (len > CONFIG_MAX)
-		return err_set(e, -EFBIG, "%s: larger than %d bytes", path, CONFIG_MAX);
-	*ret_text = take_ptr(text);
-	*ret_len = len;
-	return 0;
-}
-
-static int load_file(struct options *o, bool must_exist, options_warn_fn *warn, void *arg,
-		     struct err *e)
-{
-	AUTO_FREE char *text = NULL;
-	size_t len = 0;
-	int r = read_file(o->config, &text, &len, e);
+	int r = config_file_read(file, o->config, e);
 
 	if (r == -ENOENT && !must_exist)
 		return 0;
-	if (r < 0)
-		return r;
-	return options_parse_json(o, text, len, o->config, warn, arg, e);
+	return r < 0 ? r : options_parse_json(o, file->text, file->len, o->config, warn, arg, e);
 }
 
-int options_load(struct options *ret, enum option_action *ret_action, int argc, char *const argv[],
-		 options_warn_fn *warn, void *arg, struct err *e)
+int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
+		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
 {
 	enum option_action action = ACTION_RUN;
+	struct config_file file = {0};
 	struct options o;
 	int r;
 
@@ -347,13 +325,18 @@ int options_load(struct options *ret, enum option_action *ret_action, int argc, 
 		memcpy(config, o.config, sizeof(config));
 		options_defaults(&o);
 		memcpy(o.config, config, sizeof(config));
-		r = load_file(&o, argv_names("config", argc, argv), warn, arg, e);
+		r = load_file(&o, &file, argv_names("config", argc, argv), warn, arg, e);
 		if (r == 0)
 			r = parse_argv(&o, &action, argc, argv, e);
 	}
-	if (r < 0)
-		return r;
-	*ret = o;
-	*ret_action = action;
-	return 0;
+	if (r == 0) {
+		*ret = o;
+		*ret_action = action;
+		if (ret_file) {
+			*ret_file = file;
+			return 0;
+		}
+	}
+	config_file_done(&file);
+	return r;
 }

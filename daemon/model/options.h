@@ -42,9 +42,19 @@ struct options {
 	uint32_t rescan_interval_ms; /* given in seconds; 0 = only on events */
 	uint32_t max_connections;
 	uint32_t request_timeout_ms; /* given in seconds */
+	uint32_t registration;	     /* enum registration */
+	uint32_t shutdown_policy;    /* enum shutdown_policy */
+	char resource_prefix[OPTION_TEXT_SIZE];
+	bool use_cdi;
+	char cdi_dir[OPTION_TEXT_SIZE], devinfo_dir[OPTION_TEXT_SIZE];
 };
 
 enum event_source { EVENT_SOURCE_AUTO, EVENT_SOURCE_UDEV, EVENT_SOURCE_KERNEL };
+
+/* registry: the kubelet finds our sockets in plugins_registry; legacy: we call Register. */
+enum registration { REGISTRATION_AUTO, REGISTRATION_REGISTRY, REGISTRATION_LEGACY };
+
+enum shutdown_policy { SHUTDOWN_KEEP, SHUTDOWN_ZERO };
 
 /* What the command line asks for instead of running. */
 enum option_action {
@@ -58,13 +68,18 @@ enum option_action {
 /* Called for each thing in the config file that is odd but harmless. */
 typedef void options_warn_fn(const char *sentence, void *arg);
 
+struct config_file;
+struct pool_config;
+
 /* Defaults, then the config file (none is fine unless --config named it), then the flags. -EINVAL
- * and a sentence that names flag or file, line and key; *ret is then not to be used. */
-int options_load(struct options *ret, enum option_action *ret_action, int argc, char *const argv[],
-		 options_warn_fn *, void *arg, struct err *);
+ * and a sentence that names flag or file, line and key; nothing is returned then. ret_file: the
+ * file as it was read, for who parses the rest of it; NULL = not wanted. Also for a reload: the
+ * same arguments again, and the file as it is now. */
+int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
+		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
 /* Parses the text of a config file on top of *o. `name` is for messages. Unknown keys are warned
- * about. */
+ * about; those of pools (pool_config_key()) are somebody else's. */
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *, void *arg, struct err *);
 
@@ -73,5 +88,6 @@ void options_defaults(struct options *);
 
 void options_help(FILE *);
 void options_markdown(FILE *);
-/* The options in effect as a config file; heap, NULL when out of memory. */
-char *options_json(const struct options *);
+/* The options in effect as a config file, with the pools in our own grammar (NULL: none); heap,
+ * NULL when out of memory. */
+char *options_json(const struct options *, const struct pool_config *);

@@ -1,32 +1,11 @@
 /* options_json.c - the config file's text: read key by key, and written. Pure. */
-#include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_line.h"
 #include "options_table.h"
-
-/* Line of the first place where `key` stands as a JSON key; 0 = not found (written with escapes).
- */
-static unsigned line_of(const char *text, size_t len, const char *key)
-{
-	size_t key_len = strlen(key);
-	unsigned line = 1;
-
-	for (size_t i = 0; i + key_len + 2 <= len; i++) {
-		size_t end = i + key_len + 2;
-
-		line += text[i] == '\n';
-		if (text[i] != '"' || memcmp(text + i + 1, key, key_len) != 0 ||
-		    text[end - 1] != '"')
-			continue;
-		while (end < len && isspace((unsigned char)text[end]))
-			end++;
-		if (end < len && text[end] == ':')
-			return line;
-	}
-	return 0;
-}
+#include "pool_config.h"
 
 static int set_json_list(struct option_list *field, const json_t *value, struct err *e)
 {
@@ -100,13 +79,16 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 		r = err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
 	json_object_foreach (root, key, value) {
 		const struct option_def *d = option_find(key, strlen(key));
+		struct json_place at = {NULL, key, 0};
 
 		if (r < 0)
 			break;
+		if (pool_config_key(key))
+			continue;
 		if (!d || d->flag_only)
-			warn_unknown(name, line_of(text, len, key), key, warn, arg);
+			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
 		else if (set_json(&parsed, d, value, e) < 0)
-			r = err_wrap(e, "%s:%u: \"%s\"", name, line_of(text, len, key), key);
+			r = err_wrap(e, "%s:%u: \"%s\"", name, json_line(text, len, &at), key);
 	}
 	json_decref(root);
 	if (r == 0)
@@ -150,7 +132,7 @@ static json_t *value_json(const struct options *o, const struct option_def *d)
 	return NULL;
 }
 
-char *options_json(const struct options *o)
+char *options_json(const struct options *o, const struct pool_config *pools)
 {
 	json_t *root = json_object();
 	char *text;
@@ -159,6 +141,8 @@ char *options_json(const struct options *o)
 		if (!option_table[i].flag_only)
 			json_object_set_new(root, option_table[i].name,
 					    value_json(o, &option_table[i]));
+	if (pools && pools->n_pools > 0)
+		json_object_set_new(root, "pools", pool_config_tree(pools));
 	text = json_dumps(root, JSON_INDENT(2));
 	json_decref(root);
 	return text;

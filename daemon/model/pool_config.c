@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "config_file.h"
 #include "pool_parse.h"
 
 /* More resources than a node can sensibly have; keeps the time for a hostile file bounded. */
@@ -117,12 +118,12 @@ static bool prefix_is_reserved(const char *prefix)
 
 static int set_default_prefix(struct parse *p, struct pool *pool, const char *fallback)
 {
-	const char *wanted = p->defaults->resource_prefix;
+	const char *wanted = p->options ? p->options->resource_prefix : "";
 
 	if (pool->prefix && *pool->prefix)
 		return 0;
 	free(pool->prefix);
-	pool->prefix = strdup(wanted && *wanted ? wanted : fallback);
+	pool->prefix = strdup(*wanted ? wanted : fallback);
 	return pool->prefix ? 0 : parse_no_memory(p);
 }
 
@@ -154,11 +155,12 @@ int pool_named(struct parse *p, const struct json_place *at, const json_t *item,
 
 /* --- lists of pools --------------------------------------------------------------------------- */
 
-void pool_start(struct pool *pool)
+void pool_start(const struct parse *p, struct pool *pool)
 {
 	memset(pool, 0, sizeof(*pool));
 	strcpy(pool->permissions, "rw");
 	pool->umad = true;
+	pool->cdi = p->options && p->options->use_cdi;
 	hold_defaults(pool->hold);
 }
 
@@ -197,8 +199,7 @@ static int read_pool(struct parse *p, const struct json_place *at, const json_t 
 	struct pool pool;
 	int r;
 
-	pool_start(&pool);
-	pool.cdi = p->defaults->cdi;
+	pool_start(p, &pool);
 	r = json_is_object(item) ? read_one(p, at, item, &pool)
 				 : parse_fail(p, at, "is not an object");
 	if (r == 1)
@@ -280,18 +281,17 @@ static int read_file(struct parse *p, json_t *root)
 	return r;
 }
 
-int pool_config_read(struct pool_config *ret, const char *text, size_t len, const char *name,
-		     const struct pool_defaults *defaults, options_warn_fn *warn, void *arg,
-		     struct err *e)
+static int parse_text_of(struct pool_config *ret, const char *text, size_t len, const char *name,
+			 const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct pool_config config = {0};
-	struct err unused;
-	struct parse p = {name, text, len, warn, arg, 0, defaults, &config, e ? e : &unused};
+	struct parse p = {name, text, len, warn, arg, 0, o, &config, e};
 	json_error_t where;
 	json_t *root;
 	int r;
 
 	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	parse_printable(where.text);
 	if (!root)
 		return err_set(e, -EINVAL, "%s:%d:%d: %s", name, where.line, where.column,
 			       where.text);
@@ -308,7 +308,16 @@ int pool_config_read(struct pool_config *ret, const char *text, size_t len, cons
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
 		      options_warn_fn *warn, void *arg, struct err *e)
 {
-	static const struct pool_defaults none = {"", false};
+	return parse_text_of(ret, text, len, name, NULL, warn, arg, e);
+}
 
-	return pool_config_read(ret, text, len, name, &none, warn, arg, e);
+int pool_config_load(struct pool_config *ret, const struct config_file *file,
+		     const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
+{
+	static const struct pool_config none;
+
+	if (file->text)
+		return parse_text_of(ret, file->text, file->len, o->config, o, warn, arg, e);
+	*ret = none;
+	return 0;
 }

@@ -15,6 +15,9 @@
 #include "options.h"
 #include "plugin.h"
 
+struct config_file;
+struct json_t;
+
 /* Words from the file; owned. */
 struct word_list {
 	char **words;
@@ -126,12 +129,6 @@ struct pool_config {
 /* Zero-initialised it is the empty configuration. */
 void pool_config_done(struct pool_config *);
 
-/* What the options say about pools that do not say it themselves. */
-struct pool_defaults {
-	const char *resource_prefix; /* "" = each grammar's own */
-	bool cdi;
-};
-
 /* The keys of the file that belong to pools, for options_parse_json(): true for these. */
 bool pool_config_key(const char *key);
 
@@ -141,8 +138,13 @@ bool pool_config_key(const char *key);
  * untouched on failure. */
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
 		      options_warn_fn *, void *arg, struct err *);
-int pool_config_read(struct pool_config *ret, const char *text, size_t len, const char *name,
-		     const struct pool_defaults *, options_warn_fn *, void *arg, struct err *);
+/* The same of the file that options_load() has read, with what the options say about pools that do
+ * not say it themselves (resource-prefix, use-cdi). No file: no pools. */
+int pool_config_load(struct pool_config *ret, const struct config_file *, const struct options *,
+		     options_warn_fn *, void *arg, struct err *);
+/* The pools in our own grammar, every key spelt out: the value of "pools" for jansson; the caller
+ * owns it; NULL when out of memory. */
+struct json_t *pool_config_tree(const struct pool_config *);
 /* prefix/name */
 void pool_resource(const struct pool *, char ret[RESOURCE_NAME_SIZE]);
 const char *health_reason_name(enum health_reason); /* "link_down" */

@@ -92,8 +92,7 @@ int parse_mode(struct parse *p, const json_t *root, const char *mode_key)
 		return r;
 	if (mode == 0 && pfs)
 		parse_warn(p, &pfs_at, "has no meaning in mode hca, ignoring it");
-	pool_start(&pool);
-	pool.cdi = p->defaults->cdi;
+	pool_start(p, &pool);
 	r = mode == 0 ? read_hca(p, &pool) : read_sriov(p, &pfs_at, pfs, &pool);
 	pool.line = json_line(p->text, p->len, &at);
 	if (r == 0)

@@ -208,16 +208,14 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 		r = check_kind(p, at, item, &d);
 	if (r == 0)
 		r = check_ids(p, at, item, &d);
+	d.pool.kind = kind_of(&d);
 	if (r == 0)
 		r = parse_selectors(p, at, item, &d.pool, selector_keys_native, true);
 	if (r == 1 && check_selectors(p, at, &d) < 0)
 		r = -EINVAL;
-	d.pool.kind = kind_of(&d);
 	if (!parse_find(item, "deviceInfo", NULL))
 		d.pool.device_info = !d.shared; /* a slot is no PCI device of its container */
 	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
-	for (size_t i = 0; d.shared && i < d.pool.n_selectors; i++)
-		d.pool.selectors[i].is_rdma = true; /* there is nothing else to share */
 	*pool = d.pool;
 	return r;
 }

@@ -351,6 +351,7 @@ static int read_selector(struct parse *p, const struct json_place *at, const jso
 	while (keys[n].name)
 		n++;
 	r = parse_object(p, at, value, keys, n, s);
+	s->is_rdma |= pool->kind != POOL_EXCLUSIVE; /* there is nothing else to share */
 	return r < 0 ? r : check_contradictions(p, at, s);
 }
 

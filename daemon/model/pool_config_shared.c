@@ -46,6 +46,7 @@ static int read_devices(struct parse *p, const struct json_place *at, const json
 
 	if (!s)
 		return parse_no_memory(p);
+	s->is_rdma = true;
 	r = parse_words(p, at, devices, &s->if_names);
 	return r < 0 ? r : 1;
 }
@@ -81,8 +82,6 @@ static int read_config(struct parse *p, const struct json_place *at, const json_
 		r = pool_named(p, at, item, pool, "resourceName", "rdma");
 	if (r == 0)
 		r = read_selection(p, at, item, pool);
-	for (size_t i = 0; i < pool->n_selectors; i++)
-		pool->selectors[i].is_rdma = true;
 	return r;
 }
 

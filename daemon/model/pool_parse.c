@@ -13,7 +13,7 @@
 #define KEYS_MAX     64
 
 /* What the file says stands in the sentence; no terminal control characters, no cut characters. */
-static void make_printable(char *text)
+void parse_printable(char *text)
 {
 	for (size_t n; *text; text += n) {
 		n = utf8_char(text);
@@ -42,12 +42,12 @@ static void describe(const struct parse *p, const struct json_place *at, const c
 		snprintf(text + n, size - n, "item %zu: ", at->index + 1);
 	n = strlen(text);
 	vsnprintf(text + n, size - n, fmt, ap);
-	make_printable(text);
+	parse_printable(text);
 }
 
 int parse_fail(struct parse *p, const struct json_place *at, const char *fmt, ...)
 {
-	char text[sizeof(p->err->msg)];
+	char text[sizeof(((struct err *)0)->msg)];
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -16,7 +16,7 @@ struct parse {
 	options_warn_fn *warn;
 	void *arg;
 	unsigned n_warnings;
-	const struct pool_defaults *defaults;
+	const struct options *options; /* NULL = none */
 	struct pool_config *config;
 	struct err *err;
 };
@@ -41,6 +41,8 @@ int parse_no_memory(struct parse *);
 /* The same as a warning. After the first WARNINGS_MAX the others are only counted. */
 __attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const struct json_place *,
 						      const char *fmt, ...);
+/* Replaces control characters and broken UTF-8 with '?'. */
+void parse_printable(char *text);
 /* A finished sentence. */
 void parse_warn_text(struct parse *, const char *sentence);
 /* Tells how many warnings were only counted. */
@@ -71,7 +73,7 @@ int parse_word_list(struct parse *, const struct json_place *, const json_t *, s
 int word_list_add(struct word_list *, const char *word);
 
 /* pool_config.c: a pool of the grammar begins. What the grammars agree on is set. */
-void pool_start(struct pool *);
+void pool_start(const struct parse *, struct pool *);
 /* Checks name and prefix once the pool's keys are read; name_key: what the grammar calls it. */
 int pool_named(struct parse *, const struct json_place *, const json_t *item, struct pool *,
 	       const char *name_key, const char *default_prefix);
@@ -101,6 +103,3 @@ void hold_defaults(struct hold_times[N_HEALTH_REASONS]);
 /* The grammars, one top-level key each. */
 parse_read_fn parse_resource_list, parse_config_list, parse_interval, parse_native_pools;
 int parse_mode(struct parse *, const json_t *root, const char *mode_key);
-
-/* pool_config_json.c: the pools in our grammar, a list; NULL when out of memory. */
-json_t *pool_config_tree(const struct pool_config *);

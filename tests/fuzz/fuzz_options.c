@@ -22,6 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			abort();
 		return 0;
 	}
-	free(options_json(&o));
+	free(options_json(&o, NULL));
 	return 0;
 }

@@ -36,7 +36,7 @@ static int load(struct options *o, enum option_action *action, struct warnings *
 		argv[argc] = (char *)args[argc - 1];
 		argc++;
 	}
-	return options_load(o, action, argc, argv, on_warning, w, e);
+	return options_load(o, action, NULL, argc, argv, on_warning, w, e);
 }
 
 #define LOAD(...) load(&o, &action, &w, &e, (const char *const[]){__VA_ARGS__, NULL})
@@ -178,6 +178,21 @@ static void test_unknown_keys_are_warned_about_with_a_suggestion(void **state)
 	assert_int_equal(w.n, 2);
 }
 
+static void test_keys_of_pools_are_left_to_their_reader(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(
+		parse(&o,
+		      "{\"pools\":[{\"listen\":\"x\"}],\"resourceList\":[],\"configList\":[],\n"
+		      "\"periodicUpdateInterval\":60,\"mode\":\"hca\",\"pfNetdevices\":[],\n"
+		      "\"listen\": 5}",
+		      &w, &e),
+		-EINVAL);
+	assert_int_equal(w.n, 0);
+	assert_string_equal(e.msg, "c.json:3: \"listen\": is not a string");
+}
+
 static void test_flags_win_over_the_file(void **state)
 {
 	char path[] = "/tmp/rocelet-options-XXXXXX";
@@ -189,6 +204,7 @@ static void test_flags_win_over_the_file(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	assert_int_equal(LOAD("--config", path, "--listen", ":2"), 0);
+	assert_int_equal(w.n, 0);
 	assert_string_equal(o.listen, ":2");
 	assert_string_equal(o.run_dir, "/file");
 	assert_string_equal(o.config, path);
@@ -211,7 +227,7 @@ static void test_printed_config_reads_back_the_same(void **state)
 	assert_int_equal(LOAD("--listen", "x\"y", "--sample-interval", "0.125", "--compat",
 			      "node_exporter", "--optional-counters", "a,b"),
 			 0);
-	text = options_json(&o);
+	text = options_json(&o, NULL);
 	assert_non_null(text);
 	assert_int_equal(parse(&again, text, &w, &e), 0);
 	memcpy(again.config, o.config, sizeof(o.config));
@@ -237,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
 		cmocka_unit_test(test_broken_json_names_line_and_column),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
+		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
 		cmocka_unit_test(test_printed_config_reads_back_the_same),
 		cmocka_unit_test(test_help_and_docs_are_the_table),

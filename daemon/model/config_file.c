@@ -1,0 +1,88 @@
+/* config_file.c - one descriptor from the first byte to the last, compared before and after. */
+#include "config_file.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cleanup.h"
+
+/* Looks at a file that is being written before we give up; its writer tells us when it is done. */
+#define ATTEMPTS 5
+
+static bool same_version(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* Up to the end of the file or of the buffer; how much, or -errno. */
+static ssize_t read_all(int fd, char *text, size_t size)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = pread(fd, text + len, size - len, (off_t)len);
+		if (n > 0)
+			len += (size_t)n;
+	} while ((n > 0 && len < size) || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : (ssize_t)len;
+}
+
+/* 1 = read, 0 = it changed meanwhile. */
+static int read_version(int fd, char *text, size_t *ret_len, const char *path, struct err *e)
+{
+	struct stat before, after;
+	ssize_t n;
+
+	if (fstat(fd, &before) < 0)
+		return err_set(e, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(before.st_mode))
+		return err_set(e, -EINVAL, "%s: not a file", path);
+	if (before.st_size > CONFIG_FILE_MAX)
+		return err_set(e, -EFBIG, "%s: larger than %d bytes", path, CONFIG_FILE_MAX);
+	n = read_all(fd, text, CONFIG_FILE_MAX + 1);
+	if (n < 0)
+		return err_set(e, (int)n, "%s: %s", path, strerror((int)-n));
+	if (fstat(fd, &after) < 0)
+		return err_set(e, -errno, "%s: %s", path, strerror(errno));
+	*ret_len = (size_t)n;
+	return same_version(&before, &after) && n == before.st_size;
+}
+
+int config_file_read(struct config_file *ret, const char *path, struct err *e)
+{
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FREE char *text = NULL;
+	char *fitting;
+	size_t len = 0;
+	int r = 0;
+
+	if (fd < 0)
+		return err_set(e, -errno, "%s: %s", path, strerror(errno));
+	text = malloc(CONFIG_FILE_MAX + 1);
+	if (!text)
+		return err_set(e, -ENOMEM, "%s: out of memory", path);
+	for (int i = 0; i < ATTEMPTS && r == 0; i++)
+		r = read_version(fd, text, &len, path, e);
+	if (r == 0)
+		return err_set(e, -EAGAIN, "%s: keeps changing while it is read", path);
+	if (r < 0)
+		return r;
+	text[len] = '\0';
+	fitting = realloc(text, len + 1);
+	if (fitting)
+		text = fitting;
+	ret->text = take_ptr(text);
+	ret->len = len;
+	return 0;
+}
+
+void config_file_done(struct config_file *f)
+{
+	free(f->text);
+	memset(f, 0, sizeof(*f));
+}
