@@ -20,7 +20,7 @@ static const char *shown(const char *id, char text[PLUGIN_ID_SIZE])
 {
 	size_t i;
 
-	for (i = 0; id[i] != '\0' && i < PLUGIN_ID_SIZE - 1; i++)
+	for (i = 0; i < PLUGIN_ID_SIZE - 1 && id[i] != '\0'; i++)
 		text[i] = id[i] >= ' ' && id[i] <= '~' ? id[i] : '?';
 	text[i] = '\0';
 	return text;
@@ -337,7 +337,7 @@ static int give_all(struct granting *g, struct id_list ids)
 int allocation_grant(struct container_grant *ret, const struct allocation_input *in,
 		     struct id_list ids, struct err *err)
 {
-	struct err unread;
+	struct err unread = {0};
 	struct granting g = {.in = in, .infos = json_object(), .err = err ? err : &unread};
 	int r = g.infos ? give_all(&g, ids) : out_of_memory(&g);
 

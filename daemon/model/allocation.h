@@ -53,7 +53,7 @@ bool allocation_cdi_spec_is_ours(const char *file_name);
  * nothing to go by, the NUMA node with most IDs. Among equals spread over PFs (shared pools: HCAs),
  * the one with most IDs left first, lowest ID first. Deterministic: the order of the request's
  * lists does not matter. ret: has room for `size`, or for all that are available where those are
- * fewer; gets pointers into the request's lists. Returns how many: fewer when there are not enough. -EINVAL: must_include does not fit, in size or in what is available.
- * -ENOMEM. */
+ * fewer; gets pointers into the request's lists. Returns how many: fewer when there are not enough.
+ * -EINVAL: must_include does not fit, in size or in what is available. -ENOMEM. */
 int allocation_prefer(const char **ret, const struct pool_view *, const struct host *,
 		      const struct preference_request *);

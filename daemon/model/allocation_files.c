@@ -3,9 +3,10 @@
 #include "allocation.h"
 
 #include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cdi.h"
-#include "cleanup.h"
 #include "function_nodes.h"
 #include "json_text.h"
 
@@ -52,8 +53,7 @@ static bool is_representor(const struct netdev *nd, const struct function *vf)
 	char expected[16];
 
 	snprintf(expected, sizeof(expected), "%d", vf->vf);
-	return number && strcmp(number + 2, expected) == 0 &&
-	       strcmp(nd->function, vf->parent) == 0;
+	return number && strcmp(number + 2, expected) == 0 && strcmp(nd->function, vf->parent) == 0;
 }
 
 static const char *representor(const struct host *host, const struct function *fn)
@@ -74,11 +74,12 @@ static bool add_addresses(json_t *o, const struct host *host, const struct funct
 static bool add_pci(json_t *o, const struct allocation_input *in, const struct function *fn,
 		    const struct function_nodes *nodes)
 {
-	AUTO_FREE char *rdma = rdma_names(in->host, fn->id);
+	char *rdma = nodes->rdma ? rdma_names(in->host, fn->id) : strdup("");
+	bool ok = rdma && add_addresses(o, in->host, fn) && add_text(o, "rdma-device", rdma) &&
+		  add_text(o, "vhost-net", nodes->vhost ? "/dev/vhost-net" : "");
 
-	return rdma && add_addresses(o, in->host, fn) &&
-	       add_text(o, "rdma-device", nodes->rdma ? rdma : "") &&
-	       add_text(o, "vhost-net", nodes->vhost ? "/dev/vhost-net" : "");
+	free(rdma);
+	return ok;
 }
 
 /* "vhost" or "virtio", as sriov-network-device-plugin calls the drivers. */
@@ -103,8 +104,7 @@ static char *device_info(const struct allocation_input *in, const struct functio
 		json_decref(details);
 		return NULL;
 	}
-	return print_json(
-		json_pack("{ss ss so}", "type", type, "version", "1.1.0", type, details));
+	return print_json(json_pack("{ss ss so}", "type", type, "version", "1.1.0", type, details));
 }
 
 static bool has_id(const struct pool_view *view, const char *id)
@@ -250,8 +250,8 @@ static int print_spec(char **ret_json, const struct allocation_input *in, const 
 		json_decref(devices);
 		return 0;
 	}
-	*ret_json = print_json(json_pack("{ss ss so}", "cdiVersion", "0.5.0", "kind", kind,
-					 "devices", devices));
+	*ret_json = print_json(
+		json_pack("{ss ss so}", "cdiVersion", "0.5.0", "kind", kind, "devices", devices));
 	return *ret_json ? 0 : -ENOMEM;
 }
 

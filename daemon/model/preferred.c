@@ -214,23 +214,18 @@ static void measure(struct choice *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t j = 0; j < c->n; j++) {
-			unsigned shared = c->list[j].taken ? shared_bridges(c->list[i].path,
-									    c->list[j].path)
-							   : 0;
+			unsigned shared = c->list[j].taken
+						  ? shared_bridges(c->list[i].path, c->list[j].path)
+						  : 0;
 
 			if (shared > c->list[i].close)
 				c->list[i].close = shared;
 		}
 }
 
-/* Known nodes before none, then lower before higher. */
-static bool comes_first(int numa, int other)
-{
-	return (numa < 0) == (other < 0) ? numa < other : numa >= 0;
-}
-
 /* < 0: a is better. A node that is used already is best: the container stays on it while it has
- * IDs left. Else the node with most of them, where most of the rest will fit. */
+ * IDs left. Else the node with most of them, where most of the rest will fit. Functions of no node
+ * are near nothing. */
 static int compare_nodes(const struct group *a, const struct group *b)
 {
 	bool a_used = a->taken > 0 && a->numa >= 0, b_used = b->taken > 0 && b->numa >= 0;
@@ -239,9 +234,11 @@ static int compare_nodes(const struct group *a, const struct group *b)
 		return a_used ? -1 : 1;
 	if (a == b || a_used)
 		return 0;
+	if ((a->numa < 0) != (b->numa < 0))
+		return a->numa < 0 ? 1 : -1;
 	if (a->left != b->left)
 		return a->left > b->left ? -1 : 1;
-	return comes_first(a->numa, b->numa) ? -1 : 1;
+	return a->numa < b->numa ? -1 : 1;
 }
 
 /* Spread: the PF that gave fewest, then the one that has most left. */
@@ -278,7 +275,8 @@ static struct candidate *best(struct choice *c)
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
-/* Takes must_include, in natural order as everything; returns how many, -EINVAL when one is not available or there are too many. */
+/* Takes must_include, in natural order as everything; returns how many, -EINVAL when one is not
+ * available or there are too many. */
 static int take_must(struct choice *c, const char **ret, const struct preference_request *req)
 {
 	size_t n = 0;
@@ -286,7 +284,7 @@ static int take_must(struct choice *c, const char **ret, const struct preference
 	for (size_t i = 0; i < req->must_include.n; i++) {
 		struct candidate key = {.id = req->must_include.ids[i]}, *x;
 
-		x = bsearch(&key, c->list, c->n, sizeof(*c->list), by_id);
+		x = c->n ? bsearch(&key, c->list, c->n, sizeof(*c->list), by_id) : NULL;
 		if (!x || (!x->taken && n == req->size))
 			return -EINVAL;
 		n += !x->taken;

@@ -268,8 +268,7 @@ static const char *nodes_text(const struct container_grant *g)
 		bool same = strcmp(d->host_path, d->container_path) == 0;
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%s%s", i ? " " : "",
-				      d->host_path, same ? "" : ">",
-				      same ? "" : d->container_path);
+				      d->host_path, same ? "" : ">", same ? "" : d->container_path);
 	}
 	return text;
 }
@@ -293,9 +292,9 @@ static void assert_refused(const char *a, const char *b, int code, const char *s
 	assert_true(g.n_nodes == 0 && g.n_envs == 0 && g.n_cdi_devices == 0 && !g.nodes &&
 		    !g.envs && !g.cdi_devices);
 	/* Who reads no sentence gets the same code. */
-	assert_int_equal(allocation_check(&in, (struct id_list){(const char *[]){a, b}, b ? 2 : 1},
-					  NULL),
-			 code);
+	assert_int_equal(
+		allocation_check(&in, (struct id_list){(const char *[]){a, b}, b ? 2 : 1}, NULL),
+		code);
 }
 
 /* --- variables -------------------------------------------------------------------------------- */
@@ -397,8 +396,8 @@ static void test_sixty_four_ids(void **state)
 	pool.selectors = &plain_selector;
 	view.n_members = view.n_offers = 0;
 	for (unsigned i = 0; i < 64; i++) {
-		snprintf(many[i].id, sizeof(many[i].id), "0000:%02x:%02x.%u", 3 + i / 32,
-			 i % 32, i % 8);
+		snprintf(many[i].id, sizeof(many[i].id), "0000:%02x:%02x.%u", 3 + i / 32, i % 32,
+			 i % 8);
 		member(many[i].id);
 		ids[i] = offer(many[i].id, i, 1)->id;
 	}
@@ -436,9 +435,8 @@ static void test_rdma_nodes_are_the_devices_own(void **state)
 	assert_nodes("0000:03:04.3", "/dev/infiniband/uverbs3");
 	absent = NULL;
 	grant(&g, "0000:03:04.3", "0000:04:00.0"); /* one rdma_cm for both */
-	assert_string_equal(nodes_text(&g),
-			    "/dev/infiniband/uverbs3 /dev/infiniband/rdma_cm "
-			    "/dev/infiniband/umad10 /dev/infiniband/uverbs10");
+	assert_string_equal(nodes_text(&g), "/dev/infiniband/uverbs3 /dev/infiniband/rdma_cm "
+					    "/dev/infiniband/umad10 /dev/infiniband/uverbs10");
 	for (size_t i = 0; i < g.n_nodes; i++)
 		assert_string_equal(g.nodes[i].permissions, "rw");
 	container_grant_done(&g);
@@ -466,8 +464,7 @@ static void test_user_space_drivers(void **state)
 	assert_nodes("0000:05:00.0", "/dev/vfio/vfio /dev/vfio/noiommu-3>/dev/vfio/3");
 	assert_nodes("0000:06:00.0", "/dev/uio0");
 	pool.selectors = &vhost;
-	assert_nodes("0000:03:02.2",
-		     "/dev/vfio/vfio /dev/vfio/12 /dev/vhost-net /dev/net/tun");
+	assert_nodes("0000:03:02.2", "/dev/vfio/vfio /dev/vfio/12 /dev/vhost-net /dev/net/tun");
 	pool.selectors = &vdpa;
 	assert_nodes("0000:03:02.3", "/dev/vhost-vdpa-0");
 	assert_nodes("0000:03:02.4", ""); /* virtio: a netdev */
@@ -528,7 +525,8 @@ static void test_slots_on_all_hcas(void **state)
 	container_grant_done(&g);
 
 	rdma[4].umad[0] = '\0';
-	assert_refused("1", NULL, -ENODEV, "1: RDMA device mlx5_10 of 0000:04:00.0 has no umad node");
+	assert_refused("1", NULL, -ENODEV,
+		       "1: RDMA device mlx5_10 of 0000:04:00.0 has no umad node");
 	snprintf(rdma[4].umad, sizeof(rdma[4].umad), "umad10");
 	offer("9", 0, 0);
 	assert_refused("9", NULL, -ENODEV, "intel.com/sriov has no RDMA device now");
@@ -567,7 +565,8 @@ static void test_sentences_name_the_id(void **state)
 	assert_refused("0000:99:00.1", NULL, -ENOENT,
 		       "0000:99:00.1 belongs to example.org/sriov, not to intel.com/sriov");
 	assert_refused("", NULL, -ENOENT, "intel.com/sriov has no device \"\"");
-	assert_refused("\x01%s\xff\n\"", NULL, -ENOENT, "intel.com/sriov has no device \"?%s??\"\"");
+	assert_refused("\x01%s\xff\n\"", NULL, -ENOENT,
+		       "intel.com/sriov has no device \"?%s??\"\"");
 	assert_refused("0000:03:02.1", "0000:03:02.1", -EINVAL, "0000:03:02.1 is asked for twice");
 
 	absent = "infiniband/uverbs3";
@@ -688,7 +687,8 @@ static void assert_valid_spec(const char *text)
 		assert_keys(edits, " deviceNodes ");
 		assert_true(json_array_size(json_object_get(edits, "deviceNodes")) > 0);
 		json_array_foreach (json_object_get(edits, "deviceNodes"), j, node) {
-			const char *rights = json_string_value(json_object_get(node, "permissions"));
+			const char *rights = json_string_value(
+				json_object_get(node, "permissions"));
 
 			assert_keys(node, " path hostPath permissions ");
 			assert_int_equal(json_string_value(json_object_get(node, "path"))[0], '/');
@@ -795,12 +795,17 @@ static void test_device_info(void **state)
 static void test_which_device_info_is_stale(void **state)
 {
 	(void)state;
-	assert_true(allocation_device_info_is_stale(&view, "intel.com-sriov-0000:99:00.1-device.json"));
-	assert_false(allocation_device_info_is_stale(&view, "intel.com-sriov-0000:03:02.1-device.json"));
+	assert_true(
+		allocation_device_info_is_stale(&view, "intel.com-sriov-0000:99:00.1-device.json"));
+	assert_false(
+		allocation_device_info_is_stale(&view, "intel.com-sriov-0000:03:02.1-device.json"));
 	/* Of intel.com/sriov-x, of somebody else, of nobody. */
-	assert_false(allocation_device_info_is_stale(&view, "intel.com-sriov-x-0000:99:00.1-device.json"));
-	assert_false(allocation_device_info_is_stale(&view, "intel.org-sriov-0000:99:00.1-device.json"));
-	assert_false(allocation_device_info_is_stale(&view, "intel.com-sriov-0000:99:00.1-device.jso"));
+	assert_false(allocation_device_info_is_stale(&view,
+						     "intel.com-sriov-x-0000:99:00.1-device.json"));
+	assert_false(
+		allocation_device_info_is_stale(&view, "intel.org-sriov-0000:99:00.1-device.json"));
+	assert_false(
+		allocation_device_info_is_stale(&view, "intel.com-sriov-0000:99:00.1-device.jso"));
 	assert_false(allocation_device_info_is_stale(&view, "intel.com-sriov--device.json"));
 	assert_false(allocation_device_info_is_stale(&view, "intel.com-sriov-device.json"));
 	assert_false(allocation_device_info_is_stale(&view, ""));
