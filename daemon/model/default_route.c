@@ -1,0 +1,91 @@
+/* default_route.c - from the netdevs with a default route downwards, each netdev once. */
+#include "default_route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+struct walk {
+	const struct host_index *index;
+	const struct netdev **through;
+	const struct netdev **queue;
+	size_t head, tail;
+};
+
+static void visit(struct walk *w, const struct netdev *nd, const struct netdev *route)
+{
+	const struct netdev **through = &w->through[nd - w->index->host->netdevs];
+
+	if (*through)
+		return;
+	*through = route;
+	w->queue[w->tail++] = nd;
+}
+
+static bool is_kind(const struct netdev *nd, const char *kind)
+{
+	return strcmp(nd->kind, kind) == 0;
+}
+
+/* What a VLAN, macvlan or tunnel stands on. The peer of a pair is not below it. */
+static void visit_lower(struct walk *w, const struct netdev *nd, const struct netdev *route)
+{
+	const struct netdev *lower;
+
+	if (nd->lower == 0 || is_kind(nd, "veth") || is_kind(nd, "netkit"))
+		return;
+	lower = host_index_netdev(w->index, NSID_HOST, nd->lower);
+	if (lower)
+		visit(w, lower, route);
+}
+
+/* Does traffic of nd leave through the members of this master? Netlink does not tell which ports
+ * of Open vSwitch are connected, so all of them may be. */
+static bool is_above(const struct host_index *ix, const struct netdev *nd, int master)
+{
+	const struct netdev *m;
+
+	if (nd->ifindex == master)
+		return true;
+	m = is_kind(nd, "openvswitch") ? host_index_netdev(ix, NSID_HOST, master) : NULL;
+	return m && is_kind(m, "openvswitch");
+}
+
+/* Hardware is nobody's master. */
+static void visit_members(struct walk *w, const struct netdev *nd, const struct netdev *route)
+{
+	const struct host *h = w->index->host;
+
+	if (nd->function[0] != '\0')
+		return;
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		const struct netdev *member = &h->netdevs[i];
+
+		if (member->nsid == NSID_HOST && member->master &&
+		    is_above(w->index, nd, member->master))
+			visit(w, member, route);
+	}
+}
+
+const struct netdev **default_routes(const struct host_index *ix)
+{
+	const struct host *h = ix->host;
+	AUTO_FREE const struct netdev **through = calloc(h->n_netdevs + 1, sizeof(*through));
+	AUTO_FREE const struct netdev **queue = calloc(h->n_netdevs + 1, sizeof(*queue));
+	struct walk w = {ix, through, queue, 0, 0};
+
+	if (!through || !queue)
+		return NULL;
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].nsid == NSID_HOST && h->netdevs[i].default_route)
+			visit(&w, &h->netdevs[i], &h->netdevs[i]);
+	while (w.head < w.tail) {
+		const struct netdev *nd = queue[w.head++];
+		const struct netdev *route = through[nd - h->netdevs];
+
+		visit_lower(&w, nd, route);
+		visit_members(&w, nd, route);
+	}
+	return take_ptr(through);
+}

@@ -1,0 +1,48 @@
+/* host_index.h - a host's functions, and what belongs to each, found without walking the host.
+ * Pure.
+ *
+ * Made once for a pass over many functions; borrows from the host, which must outlive it and not
+ * change. */
+#pragma once
+
+#include "model.h"
+
+struct index_entry {
+	const char *key;
+	const void *object;
+};
+
+struct host_index {
+	const struct host *host;
+	struct index_entry *functions; /* by id */
+	struct index_entry *netdevs;   /* by function, the host's order kept within one */
+	struct index_entry *rdma;      /* likewise; see rdma_function_id() */
+	const struct netdev **places;  /* netdevs by (nsid, ifindex) */
+};
+
+/* A function and what belongs to it. */
+struct fn_parts {
+	const struct function *fn; /* NULL = the host does not list it */
+	const struct index_entry *netdevs, *rdma;
+	size_t n_netdevs, n_rdma;
+};
+
+/* -ENOMEM leaves the empty index. */
+int host_index_init(struct host_index *, const struct host *);
+void host_index_done(struct host_index *);
+
+const struct function *host_index_function(const struct host_index *, const char *id);
+const struct netdev *host_index_netdev(const struct host_index *, int nsid, int ifindex);
+struct fn_parts host_index_parts(const struct host_index *, const char *function);
+/* An RDMA device that nothing carries is a function of its own, under its own name. */
+const char *rdma_function_id(const struct rdma_dev *);
+
+static inline const struct netdev *part_netdev(const struct fn_parts *p, size_t i)
+{
+	return p->netdevs[i].object;
+}
+
+static inline const struct rdma_dev *part_rdma(const struct fn_parts *p, size_t i)
+{
+	return p->rdma[i].object;
+}

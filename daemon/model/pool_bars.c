@@ -1,0 +1,168 @@
+/* pool_bars.c - default routes, VFs, other namespaces, and containers of somebody else. */
+#include "pool_bars.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "default_route.h"
+
+/* --- what containers hold --------------------------------------------------------------------- */
+
+/* Is it the resource of an exclusive pool? */
+static bool is_ours(const struct pool_config *config, const char *resource)
+{
+	char name[RESOURCE_NAME_SIZE];
+
+	for (size_t i = 0; i < config->n_pools; i++) {
+		pool_resource(&config->pools[i], name);
+		if (config->pools[i].kind == POOL_EXCLUSIVE && strcmp(name, resource) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int cmp_foreign(const void *a, const void *b)
+{
+	const struct pod_device *x = *(const struct pod_device *const *)a;
+	const struct pod_device *y = *(const struct pod_device *const *)b;
+	int r = strcmp(x->id, y->id);
+
+	return r ? r : strcmp(x->resource, y->resource);
+}
+
+/* The list is sorted by resource: each is looked up once. */
+static void find_foreign(struct pool_bars *b, const struct pool_config *config,
+			 const struct pod_list *held)
+{
+	bool ours = false;
+
+	for (size_t i = 0; i < held->n; i++) {
+		const struct pod_device *d = &held->devices[i];
+
+		if (i == 0 || strcmp(d->resource, d[-1].resource) != 0)
+			ours = is_ours(config, d->resource);
+		if (!ours)
+			b->foreign[b->n_foreign++] = d;
+	}
+	qsort(b->foreign, b->n_foreign, sizeof(struct pod_device *), cmp_foreign);
+}
+
+static int cmp_foreign_id(const void *id, const void *entry)
+{
+	return strcmp(id, (*(const struct pod_device *const *)entry)->id);
+}
+
+/* The resource of another plugin, or of a configuration of the past; NULL = none. */
+static const char *foreign_resource(const struct pool_bars *b, const char *function)
+{
+	const struct pod_device *const *found = bsearch(
+		function, b->foreign, b->n_foreign, sizeof(struct pod_device *), cmp_foreign_id);
+
+	return found ? (*found)->resource : NULL;
+}
+
+/* --- bars ------------------------------------------------------------------------------------- */
+
+/* Of the function's netdevs, and those of its RDMA device's ports. */
+static const struct netdev *default_route(const struct pool_bars *b, const struct candidate *c)
+{
+	const struct netdev *all = b->index->host->netdevs;
+
+	for (size_t i = 0; i < c->self.n_netdevs; i++)
+		if (b->routes[part_netdev(&c->self, i) - all])
+			return b->routes[part_netdev(&c->self, i) - all];
+	for (size_t i = 0; i < c->self.n_rdma; i++) {
+		const struct rdma_dev *rd = part_rdma(&c->self, i);
+
+		for (unsigned j = 0; j < rd->n_ports; j++) {
+			const struct rdma_port *p = &rd->ports[j];
+			const struct netdev *nd = host_index_netdev(b->index, p->netdev_nsid,
+								    p->netdev_ifindex);
+
+			if (nd && b->routes[nd - all])
+				return b->routes[nd - all];
+		}
+	}
+	return NULL;
+}
+
+/* True: its netdev or RDMA device has left the host's namespace, to *ret_nsid. */
+static bool is_elsewhere(const struct candidate *c, int *ret_nsid)
+{
+	for (size_t i = 0; i < c->self.n_netdevs; i++) {
+		const struct netdev *nd = part_netdev(&c->self, i);
+
+		*ret_nsid = nd->nsid;
+		if (nd->nsid != NSID_HOST && netdev_is_own(nd))
+			return true;
+	}
+	for (size_t i = 0; i < c->self.n_rdma; i++) {
+		*ret_nsid = part_rdma(&c->self, i)->nsid;
+		if (*ret_nsid != NSID_HOST)
+			return true;
+	}
+	return false;
+}
+
+static bool bar(struct verdict *v, enum verdict_kind kind, const char *detail)
+{
+	v->kind = kind;
+	snprintf(v->detail, sizeof(v->detail), "%.*s", (int)sizeof(v->detail) - 1, detail);
+	return true;
+}
+
+static bool is_barred_from_exclusive(const struct pool_bars *b, const struct candidate *c,
+				     struct verdict *ret)
+{
+	const struct netdev *route;
+
+	if (c->self.fn->kind == FN_PF && c->self.fn->vfs > 0)
+		return bar(ret, VERDICT_HAS_VFS, "");
+	route = default_route(b, c);
+	return route && bar(ret, VERDICT_DEFAULT_ROUTE, route->name);
+}
+
+static bool is_in_use(const struct pool_bars *b, const struct candidate *c, struct verdict *ret)
+{
+	const char *resource = foreign_resource(b, c->self.fn->id);
+	int nsid;
+
+	if (resource)
+		return bar(ret, VERDICT_FOREIGN, resource);
+	return b->held_known && is_elsewhere(c, &nsid) &&
+	       bar(ret, VERDICT_ELSEWHERE, host_netns_name(b->index->host, nsid));
+}
+
+bool pool_bars_check(const struct pool_bars *b, const struct pool *p, const struct candidate *c,
+		     bool lent, struct verdict *ret)
+{
+	if (p->kind == POOL_EXCLUSIVE && is_barred_from_exclusive(b, c, ret))
+		return true;
+	return !lent && is_in_use(b, c, ret);
+}
+
+int pool_bars_init(struct pool_bars *b, const struct host_index *ix,
+		   const struct pool_config *config, const struct pod_list *held)
+{
+	*b = (struct pool_bars){
+		.index = ix,
+		.routes = default_routes(ix),
+		.foreign = calloc(held->n + 1, sizeof(struct pod_device *)),
+		.held_known = held->source != POD_SOURCE_NONE,
+	};
+	if (!b->routes || !b->foreign) {
+		pool_bars_done(b);
+		return -ENOMEM;
+	}
+	find_foreign(b, config, held);
+	return 0;
+}
+
+void pool_bars_done(struct pool_bars *b)
+{
+	free(b->routes);
+	free(b->foreign);
+	*b = (struct pool_bars){0};
+}

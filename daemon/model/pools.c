@@ -1,0 +1,356 @@
+/* pools.c - every pool is asked about every function once, both in the order of their lists. A
+ * function that a container holds goes to its pool whatever the others say. Offers are made when
+ * all members are known. */
+#include "pools.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "pool_bars.h"
+#include "pool_slots.h"
+
+typedef char resource_name[RESOURCE_NAME_SIZE];
+
+struct build {
+	const struct host_index *index;
+	struct pool_bars bars;
+	const struct pod_list *held;
+	resource_name *resources; /* one per pool */
+	struct pools *out;
+};
+
+/* --- what containers hold --------------------------------------------------------------------- */
+
+static bool is_exclusive(const struct pool *p)
+{
+	return p->kind == POOL_EXCLUSIVE;
+}
+
+/* Does a container hold the function from this pool? */
+static bool is_held(const struct build *b, size_t pool, const char *function)
+{
+	return is_exclusive(b->out->views[pool].pool) &&
+	       pod_list_find(b->held, b->resources[pool], function, NULL);
+}
+
+static bool is_lent(const struct build *b, const char *function)
+{
+	for (size_t i = 0; i < b->out->n_views; i++)
+		if (is_held(b, i, function))
+			return true;
+	return false;
+}
+
+/* --- one function ------------------------------------------------------------------------------
+ */
+
+static enum why_not match_shared(const struct pool *p, const struct candidate *c)
+{
+	enum why_not why = WHY_NOT_NONE;
+
+	if (!is_exclusive(p) && !pool_slots_rdma(p, &c->self, &why))
+		return why;
+	return WHY_NOT_NONE;
+}
+
+/* Any of the pool's selectors; otherwise the reason of the one that came furthest. */
+static enum why_not match(struct pool_view *v, const struct candidate *c)
+{
+	static const struct selector everything;
+	const struct selector *list = v->pool->n_selectors ? v->pool->selectors : &everything;
+	size_t n = v->pool->n_selectors ? v->pool->n_selectors : 1;
+	enum why_not nearest = WHY_NOT_NONE, why;
+	bool matches = false;
+
+	for (size_t i = 0; i < n; i++) {
+		why = selector_match(&list[i], v->pool, c);
+		if (why == WHY_NOT_NONE)
+			why = match_shared(v->pool, c);
+		v->hits[i] += why == WHY_NOT_NONE;
+		matches = matches || why == WHY_NOT_NONE;
+		nearest = why > nearest ? why : nearest;
+	}
+	return matches ? WHY_NOT_NONE : nearest;
+}
+
+static int add_member(struct pool_view *v, const char *function)
+{
+	char(*member)[DEV_ID_SIZE] = array_push(v->members, v->n_members);
+
+	if (!member)
+		return -ENOMEM;
+	memcpy(*member, function, DEV_ID_SIZE);
+	return 0;
+}
+
+/* Where the function stands while the pools are asked one after the other. */
+struct placing {
+	struct candidate c;
+	struct verdict *verdict;
+	const struct pool *owner; /* the first pool that has it */
+	bool lent;		  /* a container holds it: only its pool may have it */
+	bool wanted;		  /* a pool would have it if it were not lent */
+	bool barred;		  /* it matched a pool that must not have it */
+};
+
+static void note_nearest(struct verdict *v, const struct pool *p, enum why_not why)
+{
+	if (v->pool && why <= v->why)
+		return;
+	v->pool = p;
+	v->why = why;
+}
+
+static bool may_join(const struct placing *pl, const struct pool *p)
+{
+	return !pl->lent && (!pl->owner || (!is_exclusive(pl->owner) && !is_exclusive(p)));
+}
+
+static int join(struct placing *pl, struct pool_view *v, enum verdict_kind kind)
+{
+	if (!pl->owner) {
+		pl->owner = v->pool;
+		pl->verdict->kind = kind;
+		pl->verdict->pool = v->pool;
+		pl->verdict->why = WHY_NOT_NONE;
+		pl->verdict->detail[0] = '\0';
+	}
+	return add_member(v, pl->c.self.fn->id);
+}
+
+/* Whether something bars the function from a pool that it matches; the first such is its verdict,
+ * unless a pool takes it after all. */
+static bool is_barred(const struct build *b, struct placing *pl, const struct pool *p)
+{
+	struct verdict v = {.pool = p};
+	bool barred = pool_bars_check(&b->bars, p, &pl->c, pl->lent, &v);
+
+	if (!barred || pl->barred || pl->owner)
+		return barred;
+	memcpy(v.function, pl->verdict->function, sizeof(v.function));
+	*pl->verdict = v;
+	pl->barred = true;
+	return true;
+}
+
+static int ask(struct build *b, struct placing *pl, size_t pool)
+{
+	struct pool_view *v = &b->out->views[pool];
+	enum why_not why = match(v, &pl->c);
+	bool held = pl->lent && is_held(b, pool, pl->c.self.fn->id);
+	bool fits = why == WHY_NOT_NONE && !is_barred(b, pl, v->pool);
+
+	if (held)
+		return join(pl, v, fits && !pl->wanted ? VERDICT_OFFERED : VERDICT_KEPT);
+	pl->wanted = pl->wanted || fits;
+	if (fits && may_join(pl, v->pool))
+		return join(pl, v, VERDICT_OFFERED);
+	v->n_taken += fits;
+	if (why != WHY_NOT_NONE && !pl->owner && !pl->barred)
+		note_nearest(pl->verdict, v->pool, why);
+	return 0;
+}
+
+static int place(struct build *b, const struct function *fn, struct verdict *verdict)
+{
+	struct placing pl = {
+		.c = candidate_of(b->index, fn), .verdict = verdict, .lent = is_lent(b, fn->id)};
+
+	memcpy(verdict->function, fn->id, sizeof(verdict->function));
+	verdict->kind = VERDICT_NO_MATCH;
+	for (size_t i = 0; i < b->out->n_views; i++) {
+		int r = ask(b, &pl, i);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- offers ------------------------------------------------------------------------------------
+ */
+
+static int offer_functions(struct pool_view *v, const struct host_index *ix)
+{
+	for (size_t i = 0; i < v->n_members; i++) {
+		struct offer *o = array_push(v->offers, v->n_offers);
+
+		if (!o)
+			return -ENOMEM;
+		memcpy(o->id, v->members[i], sizeof(o->id));
+		o->first_member = i;
+		o->n_members = 1;
+		o->numa = pool_offer_numa(v, o, ix);
+	}
+	return 0;
+}
+
+/* An exclusive pool's ID that is held is on the bus and so offered, or gone. */
+static int offer_gone(struct pool_view *v, struct offer *o)
+{
+	o->first_member = v->n_members;
+	o->n_members = 1;
+	o->gone = true;
+	o->numa = -1;
+	return add_member(v, o->id);
+}
+
+static bool is_offered(const struct pool_view *v, const struct host_index *ix, const char *id)
+{
+	return is_exclusive(v->pool) ? host_index_function(ix, id) != NULL
+				     : pool_view_offer(v, id) != NULL;
+}
+
+static int offer_held(struct build *b, struct pool_view *v, const struct pod_device *held)
+{
+	struct offer *o;
+
+	if (is_offered(v, b->index, held->id))
+		return 0;
+	o = array_push(v->offers, v->n_offers);
+	if (!o)
+		return -ENOMEM;
+	memcpy(o->id, held->id, sizeof(o->id));
+	if (is_exclusive(v->pool))
+		return offer_gone(v, o);
+	pool_slots_held(v, b->index, o);
+	return 0;
+}
+
+/* Several containers may hold one ID. */
+static int offer_all_held(struct build *b, size_t pool)
+{
+	struct pool_view *v = &b->out->views[pool];
+	const struct pod_device *last = NULL;
+
+	for (size_t i = 0; i < b->held->n; i++) {
+		const struct pod_device *d = &b->held->devices[i];
+		int r;
+
+		if (strcmp(d->resource, b->resources[pool]) != 0 ||
+		    (last && strcmp(last->id, d->id) == 0))
+			continue;
+		last = d;
+		r = offer_held(b, v, d);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int make_offers(struct build *b)
+{
+	for (size_t i = 0; i < b->out->n_views; i++) {
+		struct pool_view *v = &b->out->views[i];
+		int r = is_exclusive(v->pool) ? offer_functions(v, b->index)
+					      : pool_slots_offer(v, b->index);
+
+		if (r == 0)
+			r = offer_all_held(b, i);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------
+ */
+
+static int make_views(struct build *b, const struct pool_config *config)
+{
+	b->resources = calloc(config->n_pools + 1, sizeof(*b->resources));
+	b->out->views = calloc(config->n_pools + 1, sizeof(*b->out->views));
+	if (!b->resources || !b->out->views)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->n_pools; i++) {
+		struct pool_view *v = &b->out->views[b->out->n_views++];
+
+		v->pool = &config->pools[i];
+		pool_resource(v->pool, b->resources[i]);
+		v->hits = calloc(v->pool->n_selectors + 1, sizeof(*v->hits));
+		if (!v->hits)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int make_verdicts(struct build *b)
+{
+	const struct host *h = b->index->host;
+
+	b->out->verdicts = calloc(h->n_functions + 1, sizeof(*b->out->verdicts));
+	if (!b->out->verdicts)
+		return -ENOMEM;
+	for (size_t i = 0; i < h->n_functions; i++) {
+		int r = place(b, &h->functions[i], &b->out->verdicts[b->out->n_verdicts++]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int build_all(struct build *b, const struct pool_config *config)
+{
+	int r = make_views(b, config);
+
+	if (r == 0)
+		r = pool_bars_init(&b->bars, b->index, config, b->held);
+	if (r == 0)
+		r = make_verdicts(b);
+	return r < 0 ? r : make_offers(b);
+}
+
+int pools_build(struct pools *ret, const struct pool_config *config, const struct host *host,
+		const struct pod_list *held)
+{
+	static const struct pod_list nothing;
+	struct host_index ix;
+	struct build b = {.index = &ix, .held = held ? held : &nothing, .out = ret};
+	int r = host_index_init(&ix, host);
+
+	*ret = (struct pools){0};
+	if (r < 0)
+		return r;
+	r = build_all(&b, config);
+	if (r < 0)
+		pools_done(ret);
+	free(b.resources);
+	pool_bars_done(&b.bars);
+	host_index_done(&ix);
+	return r;
+}
+
+void pools_done(struct pools *p)
+{
+	for (size_t i = 0; i < p->n_views; i++) {
+		free(p->views[i].members);
+		free(p->views[i].offers);
+		free(p->views[i].hits);
+	}
+	free(p->views);
+	free(p->verdicts);
+	*p = (struct pools){0};
+}
+
+const struct pool_view *pools_find(const struct pools *p, const char *resource)
+{
+	for (size_t i = 0; i < p->n_views; i++) {
+		resource_name name;
+
+		pool_resource(p->views[i].pool, name);
+		if (strcmp(name, resource) == 0)
+			return &p->views[i];
+	}
+	return NULL;
+}
+
+const struct offer *pool_view_offer(const struct pool_view *v, const char *id)
+{
+	for (size_t i = 0; i < v->n_offers; i++)
+		if (strcmp(v->offers[i].id, id) == 0)
+			return &v->offers[i];
+	return NULL;
+}

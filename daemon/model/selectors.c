@@ -1,0 +1,362 @@
+/* selectors.c - one small question per list, and a table that asks them in order. */
+#include "selectors.h"
+
+#include <errno.h>
+#include <net/if_arp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define CLASS_BASE_ACCELERATOR 0x12 /* linux/pci_ids.h */
+
+struct candidate candidate_of(const struct host_index *ix, const struct function *fn)
+{
+	struct candidate c = {.index = ix, .self = host_index_parts(ix, fn->id)};
+	bool has_parent = (fn->kind == FN_VF || fn->kind == FN_SF) && fn->parent[0] != '\0';
+
+	c.pf = has_parent ? host_index_parts(ix, fn->parent) : c.self;
+	return c;
+}
+
+bool netdev_is_own(const struct netdev *nd)
+{
+	return !strstr(nd->port_name, "pf") && nd->lower == 0;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* "15b3", "0x15B3". */
+static bool is_number(const char *word, int base, uint32_t value)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(word, &end, base);
+	return errno == 0 && end != word && *end == '\0' && value != 0 && n == value;
+}
+
+static bool same_bus_name(const char *a, const char *b)
+{
+	struct pci_addr x, y;
+
+	if (pci_addr_parse(a, &x) && pci_addr_parse(b, &y))
+		return pci_addr_cmp(&x, &y) == 0;
+	return strcasecmp(a, b) == 0;
+}
+
+typedef int cmp_name_fn(const char *, const char *);
+
+static bool has_name(const struct netdev *nd, const char *name, cmp_name_fn *cmp)
+{
+	if (nd->name[0] != '\0' && cmp(nd->name, name) == 0)
+		return true;
+	for (unsigned i = 0; i < nd->n_altnames && i < NETDEV_ALTNAMES_MAX; i++)
+		if (cmp(nd->altnames[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Names mean something in the host's namespace only. */
+static bool netdev_named(const struct fn_parts *p, const char *name, cmp_name_fn *cmp)
+{
+	for (size_t i = 0; i < p->n_netdevs; i++) {
+		const struct netdev *nd = part_netdev(p, i);
+
+		if (nd->nsid == NSID_HOST && netdev_is_own(nd) && has_name(nd, name, cmp))
+			return true;
+	}
+	return false;
+}
+
+static bool rdma_named(const struct fn_parts *p, const char *name, cmp_name_fn *cmp)
+{
+	for (size_t i = 0; i < p->n_rdma; i++)
+		if (cmp(part_rdma(p, i)->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static bool is_vendor(const char *word, const struct candidate *c)
+{
+	const struct fn_parts *p = c->self.fn->kind == FN_SF && c->pf.fn ? &c->pf : &c->self;
+
+	return is_number(word, 16, p->fn->vendor);
+}
+
+static bool is_device(const char *word, const struct candidate *c)
+{
+	const struct fn_parts *p = c->self.fn->kind == FN_SF && c->pf.fn ? &c->pf : &c->self;
+
+	return is_number(word, 16, p->fn->device);
+}
+
+static bool is_driver(const char *word, const struct candidate *c)
+{
+	return strcmp(c->self.fn->driver, word) == 0;
+}
+
+static bool is_address(const char *word, const struct candidate *c)
+{
+	return same_bus_name(c->self.fn->id, word);
+}
+
+static bool is_acpi_index(const char *word, const struct candidate *c)
+{
+	return is_number(word, 10, c->self.fn->acpi_index);
+}
+
+/* An auxiliary device is called "<module>.<type>.<number>". */
+static bool is_aux_type(const char *word, const struct candidate *c)
+{
+	const char *type = strchr(c->self.fn->id, '.');
+	size_t n = strlen(word);
+
+	return c->self.fn->kind == FN_SF && type && strncmp(type + 1, word, n) == 0 &&
+	       type[1 + n] == '.';
+}
+
+/* The netdev of a port need not be one of the function: that of a soft-RoCE device on a bridge. */
+static bool port_named(const struct candidate *c, const struct rdma_port *p, const char *name)
+{
+	const struct netdev *nd;
+
+	if (p->netdev_nsid != NSID_HOST || p->netdev[0] == '\0')
+		return false;
+	if (strcmp(p->netdev, name) == 0)
+		return true;
+	nd = host_index_netdev(c->index, NSID_HOST, p->netdev_ifindex);
+	return nd && has_name(nd, name, strcmp);
+}
+
+static bool is_if_name(const char *word, const struct candidate *c)
+{
+	if (netdev_named(&c->self, word, strcmp))
+		return true;
+	for (size_t i = 0; i < c->self.n_rdma; i++) {
+		const struct rdma_dev *rd = part_rdma(&c->self, i);
+
+		for (unsigned j = 0; j < rd->n_ports; j++)
+			if (port_named(c, &rd->ports[j], word))
+				return true;
+	}
+	return false;
+}
+
+static bool has_netdev_type(const struct fn_parts *p, unsigned type)
+{
+	for (size_t i = 0; i < p->n_netdevs; i++)
+		if (netdev_is_own(part_netdev(p, i)) && part_netdev(p, i)->type == type)
+			return true;
+	return false;
+}
+
+typedef bool port_fn(const struct rdma_port *, unsigned value);
+
+static bool any_port(const struct fn_parts *p, port_fn *is, unsigned value)
+{
+	for (size_t i = 0; i < p->n_rdma; i++)
+		for (unsigned j = 0; j < part_rdma(p, i)->n_ports; j++)
+			if (is(&part_rdma(p, i)->ports[j], value))
+				return true;
+	return false;
+}
+
+static bool port_is_link(const struct rdma_port *p, unsigned layer)
+{
+	return p->link_layer == (enum link_layer)layer;
+}
+
+static bool is_link_type(const char *word, const struct candidate *c)
+{
+	bool ib = strcasecmp(word, "infiniband") == 0;
+
+	if (!ib && strcasecmp(word, "ether") != 0)
+		return false;
+	return has_netdev_type(&c->self, ib ? ARPHRD_INFINIBAND : ARPHRD_ETHER) ||
+	       any_port(&c->self, port_is_link, ib ? LINK_INFINIBAND : LINK_ETHERNET);
+}
+
+static bool is_pkey(const char *word, const struct candidate *c)
+{
+	for (size_t i = 0; i < c->self.n_rdma; i++)
+		for (unsigned j = 0; j < part_rdma(&c->self, i)->n_ports; j++)
+			if (is_number(word, 16, part_rdma(&c->self, i)->ports[j].pkey))
+				return true;
+	return false;
+}
+
+static bool is_rdma_name(const char *word, const struct candidate *c)
+{
+	return rdma_named(&c->self, word, strcmp);
+}
+
+/* --- PFs and ranges --------------------------------------------------------------------------- */
+
+static bool is_pf_bus_name(const struct pf_selector *s, const struct candidate *c)
+{
+	const struct function *fn = c->self.fn;
+	bool is_pf = c->pf.fn == fn;
+
+	return same_bus_name(is_pf ? fn->id : fn->parent, s->name);
+}
+
+static bool is_pf_name(const struct pf_selector *s, const struct candidate *c)
+{
+	return netdev_named(&c->pf, s->name, strcasecmp) ||
+	       rdma_named(&c->pf, s->name, strcasecmp) || is_pf_bus_name(s, c);
+}
+
+static bool in_ranges(const struct pf_selector *s, const struct function *fn)
+{
+	int index = fn->kind == FN_SF ? fn->sfnum : fn->vf;
+
+	for (size_t i = 0; i < s->n_ranges; i++)
+		if (index >= 0 && (uint32_t)index >= s->ranges[i].first &&
+		    (uint32_t)index <= s->ranges[i].last)
+			return true;
+	return s->n_ranges == 0;
+}
+
+typedef bool pf_fn(const struct pf_selector *, const struct candidate *);
+
+static bool any_pf(const struct pf_selectors *l, const struct candidate *c, pf_fn *is)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (is(&l->list[i], c) && in_ranges(&l->list[i], c->self.fn))
+			return true;
+	return l->n == 0;
+}
+
+static bool pf_names(const struct selector *s, const struct candidate *c)
+{
+	return any_pf(&s->pf_names, c, is_pf_name);
+}
+
+static bool root_devices(const struct selector *s, const struct candidate *c)
+{
+	return any_pf(&s->root_devices, c, is_pf_bus_name);
+}
+
+/* --- flags ------------------------------------------------------------------------------------ */
+
+static bool rdma(const struct selector *s, const struct candidate *c)
+{
+	return !s->is_rdma || c->self.n_rdma > 0;
+}
+
+static bool vdpa(const struct selector *s, const struct candidate *c)
+{
+	switch (s->vdpa) {
+	case VDPA_NONE:
+		break;
+	case VDPA_VIRTIO:
+		return strcmp(c->self.fn->vdpa_driver, "virtio_vdpa") == 0;
+	case VDPA_VHOST:
+		return strcmp(c->self.fn->vdpa_driver, "vhost_vdpa") == 0;
+	}
+	return true;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* Either a list of words, of which one must be true, or a question of its own. */
+struct rule {
+	size_t words; /* struct selector's list */
+	bool (*is)(const char *word, const struct candidate *);
+	bool (*matches)(const struct selector *, const struct candidate *);
+};
+
+#define WORDS(list, fn)                                                                            \
+	{                                                                                          \
+		.words = offsetof(struct selector, list), .is = (fn)                               \
+	}
+
+static const struct rule rules[N_WHY_NOT] = {
+	[WHY_NOT_VENDOR] = WORDS(vendors, is_vendor),
+	[WHY_NOT_DEVICE] = WORDS(devices, is_device),
+	[WHY_NOT_DRIVER] = WORDS(drivers, is_driver),
+	[WHY_NOT_PCI_ADDRESS] = WORDS(pci_addresses, is_address),
+	[WHY_NOT_ACPI_INDEX] = WORDS(acpi_indexes, is_acpi_index),
+	[WHY_NOT_AUX_TYPE] = WORDS(aux_types, is_aux_type),
+	[WHY_NOT_PF_NAME] = {.matches = pf_names},
+	[WHY_NOT_ROOT_DEVICE] = {.matches = root_devices},
+	[WHY_NOT_IF_NAME] = WORDS(if_names, is_if_name),
+	[WHY_NOT_LINK_TYPE] = WORDS(link_types, is_link_type),
+	[WHY_NOT_PKEY] = WORDS(pkeys, is_pkey),
+	[WHY_NOT_RDMA_NAME] = WORDS(rdma_names, is_rdma_name),
+	[WHY_NOT_RDMA] = {.matches = rdma},
+	[WHY_NOT_VDPA] = {.matches = vdpa},
+};
+
+static bool holds(const struct rule *r, const struct selector *s, const struct candidate *c)
+{
+	const struct word_list *l = (const void *)((const char *)s + r->words);
+
+	if (r->matches)
+		return r->matches(s, c);
+	if (!r->is || l->n == 0)
+		return true;
+	for (size_t i = 0; i < l->n; i++)
+		if (r->is(l->words[i], c))
+			return true;
+	return false;
+}
+
+static bool is_type(const struct selector *s, const struct pool *p, const struct function *fn)
+{
+	bool accelerator = fn->class >> 16 == CLASS_BASE_ACCELERATOR;
+	bool shared = p->kind != POOL_EXCLUSIVE;
+
+	switch (p->type) {
+	case DEVICE_AUX_NET:
+		return fn->kind == FN_SF;
+	case DEVICE_ACCELERATOR:
+		return accelerator;
+	case DEVICE_NET:
+		break;
+	}
+	if (fn->kind == FN_SF || fn->kind == FN_VIRTUAL)
+		return shared || s->if_names.n || s->rdma_names.n;
+	return !accelerator;
+}
+
+enum why_not selector_match(const struct selector *s, const struct pool *p,
+			    const struct candidate *c)
+{
+	if (!is_type(s, p, c->self.fn))
+		return WHY_NOT_TYPE;
+	for (unsigned why = WHY_NOT_TYPE + 1; why < N_WHY_NOT; why++)
+		if (!holds(&rules[why], s, c))
+			return why;
+	return WHY_NOT_NONE;
+}
+
+const char *why_not_name(enum why_not why)
+{
+	static const char *const words[] = {
+		[WHY_NOT_NONE] = "wants it",
+		[WHY_NOT_TYPE] = "wants another type of device",
+		[WHY_NOT_VENDOR] = "wants other vendors",
+		[WHY_NOT_DEVICE] = "wants other device ids",
+		[WHY_NOT_DRIVER] = "wants other drivers",
+		[WHY_NOT_PCI_ADDRESS] = "wants other PCI addresses",
+		[WHY_NOT_ACPI_INDEX] = "wants other ACPI indexes",
+		[WHY_NOT_AUX_TYPE] = "wants other types of auxiliary device",
+		[WHY_NOT_PF_NAME] = "wants other PFs or VF numbers",
+		[WHY_NOT_ROOT_DEVICE] = "wants other root devices or VF numbers",
+		[WHY_NOT_IF_NAME] = "wants other interfaces",
+		[WHY_NOT_LINK_TYPE] = "wants another link type",
+		[WHY_NOT_PKEY] = "wants other pkeys",
+		[WHY_NOT_RDMA_NAME] = "wants other RDMA devices",
+		[WHY_NOT_RDMA] = "wants an RDMA device",
+		[WHY_NOT_CHARDEV] = "wants an RDMA device with its character devices",
+		[WHY_NOT_VDPA] = "wants another vDPA type",
+		[WHY_NOT_LONG_NAME] = "wants a shorter RDMA device name",
+	};
+
+	return (size_t)why < ARRAY_SIZE(words) ? words[why] : "does not want it";
+}
