@@ -46,7 +46,8 @@ enum vf_link { VF_LINK_UNKNOWN, VF_LINK_AUTO, VF_LINK_ENABLE, VF_LINK_DISABLE };
 /* Longest way from a root complex to a function, as bus names joined by '/'. */
 #define PCI_PATH_SIZE 192
 
-/* One function on a bus that is, or can carry, a network or RDMA device. */
+/* One function on a bus that is, or can carry, a network or RDMA device, or is a processing
+ * accelerator. */
 struct function {
 	char id[DEV_ID_SIZE];
 	enum fn_kind kind;

@@ -184,6 +184,17 @@ static void test_every_visible_value_counts(void **state)
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].state = PORT_DOWN);
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].netdev_ifindex = 2);
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].gids[0].raw[15] = 1);
+	EXPECT_CHANGE(s.host.functions[0].acpi_index = 1);
+	EXPECT_CHANGE(strcpy(s.host.functions[0].path, "pci0000:00"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].vfio, "vfio/1"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].uio, "uio1"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].vdpa_node, "vhost-vdpa-1"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].vdpa_driver, "virtio_vdpa"));
+	EXPECT_CHANGE(s.host.netdevs[0].lower = 3);
+	EXPECT_CHANGE(s.host.netdevs[0].type = 32);
+	EXPECT_CHANGE(s.host.netdevs[0].default_route = true);
+	EXPECT_CHANGE(strcpy(s.host.netdevs[0].port_name, "p0"));
+	EXPECT_CHANGE(s.host.rdma[0].ports[0].pkey = 0x8001);
 	EXPECT_CHANGE(s.host.rdma_mode = RDMA_NETNS_SHARED);
 #undef EXPECT_CHANGE
 }
