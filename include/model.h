@@ -217,6 +217,7 @@ const char *host_netns_name(const struct host *, int nsid);
 
 /* Words as the API and the metrics spell them; "unknown" for what is. */
 const char *fn_kind_name(enum fn_kind);
+const char *vf_link_name(enum vf_link);
 const char *port_state_name(enum port_state);
 const char *phys_state_name(enum phys_state);
 const char *link_layer_name(enum link_layer);

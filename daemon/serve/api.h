@@ -15,5 +15,9 @@
  *
  * {"generation":7,"rdmaNetnsMode":"shared","devices":[{"id":"0000:03:00.0","kind":"pf",
  *  "parent":null,"vf":null,"sf":null,"driver":...,"vendor":"0x15b3","device":"0x1021",
- *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,"netdevs":[...],"rdma":[...]},...]} */
+ *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,
+ *  "pciPath":"pci0000:00/0000:00:01.0","acpiIndex":null,"vfio":"vfio/12","uio":null,
+ *  "vdpa":{"driver":"vhost_vdpa","node":"vhost-vdpa-0"},"vfLinkState":"auto","unreachable":false,
+ *  "devlinkError":null,"netdevs":[...],"rdma":[...]},...]}
+ * vfio, uio and vdpa's node are names below /dev. */
 char *api_devices(const struct host *, uint64_t generation, size_t *ret_len);
