@@ -319,7 +319,14 @@ static void number_vfs(struct walk *w)
 
 		memcpy(key.id, f->id, sizeof(key.id));
 		link = bsearch(&key, w->links, w->n_links, sizeof(key), cmp_link);
-		if (link && f->kind == FN_VF && strcmp(link->pf, f->parent) == 0)
+		if (!link)
+			continue;
+		/* The PF's link comes before the VF's own (pci_iov_sysfs_link()). */
+		if (f->kind == FN_PF) {
+			f->kind = FN_VF;
+			memcpy(f->parent, link->pf, sizeof(f->parent));
+		}
+		if (f->kind == FN_VF && strcmp(link->pf, f->parent) == 0)
 			f->vf = link->index;
 	}
 }

@@ -219,6 +219,20 @@ static void test_virtual_functions_know_their_pf_and_number(void **state)
 	assert_int_equal(host_function(&f->host, "0000:18:00.2")->vf, 0);
 }
 
+static void test_a_vf_that_is_only_known_to_its_pf_yet(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	add_pci(f, "0000:18:00.2", "0x020000");
+	put(f, "0000:18:00.0", "sriov_totalvfs", "16");
+	link_to(f, "0000:18:00.0", "virtfn4", "../0000:18:00.2");
+	read_all(f);
+	assert_int_equal(f->host.functions[1].kind, FN_VF);
+	assert_int_equal(f->host.functions[1].vf, 4);
+	assert_string_equal(f->host.functions[1].parent, "0000:18:00.0");
+}
+
 static void test_bad_files_leave_values_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -374,6 +388,7 @@ int main(void)
 		T(test_network_functions_are_found_by_class),
 		T(test_other_classes_are_found_by_what_they_carry),
 		T(test_virtual_functions_know_their_pf_and_number),
+		T(test_a_vf_that_is_only_known_to_its_pf_yet),
 		T(test_bad_files_leave_values_unknown),
 		T(test_sub_functions),
 		T(test_a_tree_without_bus),
