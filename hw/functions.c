@@ -5,15 +5,18 @@
  * known; the same walk finds the VFs of a tree that has no bus/. */
 #include "functions.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "array.h"
 #include "cleanup.h"
 #include "sysfs.h"
+#include "vdpa.h"
 
 /* PCI class codes, linux/include/linux/pci_ids.h. */
 #define CLASS_BASE(c)	      ((c) >> 16)
 #define BASE_NETWORK	      0x02 /* includes 0x0207, InfiniBand controller */
+#define BASE_ACCELERATOR      0x12
 #define CLASS_SUB(c)	      ((c) >> 8)
 #define SUB_SERIAL_INFINIBAND 0x0c06
 
@@ -47,6 +50,32 @@ bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE])
 		end = start > path ? start - 1 : path;
 	}
 	return false;
+}
+
+/* The component of `path` that ends the way down to `at`: "pci0000:00" of
+ * "../../../devices/platform/pci0000:00/0000:00:01.0/..."; NULL = there is none. */
+static const char *root_complex(const char *path, const char *at)
+{
+	for (const char *p = strstr(path, "/pci"); p && p < at; p = strstr(p + 1, "/pci"))
+		if (isxdigit((unsigned char)p[4]))
+			return p + 1;
+	return NULL;
+}
+
+bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE])
+{
+	const char *at = path, *root;
+	size_t n = strlen(id);
+
+	do
+		at = strstr(at + 1, id);
+	while (at && !(at[-1] == '/' && (at[n] == '/' || !at[n])));
+	root = at ? root_complex(path, at) : NULL;
+	if (!root || (size_t)(at - root) > PCI_PATH_SIZE)
+		return false;
+	memcpy(ret, root, (size_t)(at - root) - 1);
+	ret[at - root - 1] = '\0';
+	return true;
 }
 
 /* --- one function ------------------------------------------------------------------------- */
@@ -100,10 +129,44 @@ static void read_ids(int dir, struct function *f)
 	sysfs_link(dir, f->driver, sizeof(f->driver), "driver");
 }
 
+/* /dev/vfio/N of an IOMMU group, /dev/vfio/noiommu-N where there is no IOMMU
+ * (linux/drivers/vfio/group.c). vfio-pci has relatives: "mlx5_vfio_pci", "hisi-acc-vfio-pci". */
+static void read_vfio(int dir, struct function *f)
+{
+	char group[16], name[16] = "";
+
+	if (sysfs_link(dir, group, sizeof(group), "iommu_group") < 0)
+		return;
+	sysfs_str(dir, name, sizeof(name), "iommu_group/name");
+	snprintf(f->vfio, sizeof(f->vfio), "vfio/%s%s",
+		 strcmp(name, "vfio-noiommu") == 0 ? "noiommu-" : "", group);
+}
+
+static int on_uio(int dir, const char *name, void *arg)
+{
+	struct function *f = arg;
+
+	(void)dir;
+	if (strncmp(name, "uio", 3) == 0 && strlen(name) < sizeof(f->uio))
+		memcpy(f->uio, name, strlen(name) + 1);
+	return 0;
+}
+
+/* Only drivers for user space make these nodes; the others' functions are not searched for them. */
+static void read_user_space(int dir, struct function *f)
+{
+	if (strstr(f->driver, "vfio"))
+		read_vfio(dir, f);
+	else if (strstr(f->driver, "uio"))
+		sysfs_list(dir, "uio", on_uio, f);
+}
+
 static int read_pf(struct walk *w, int dir, struct function *f)
 {
 	struct pf_entries p = {w, f->id, 0};
 	int r = 0;
+
+	sysfs_u32(dir, &f->acpi_index, "acpi_index");
 
 	/* VFs are counted by their links: reading sriov_numvfs waits for whoever is writing it
 	 * (sriov_numvfs_show(), linux/drivers/pci/iov.c), which can take seconds. */
@@ -112,6 +175,24 @@ static int read_pf(struct walk *w, int dir, struct function *f)
 		r = sysfs_list(dir, ".", on_pf_entry, &p);
 	f->vfs = p.n_vfs;
 	return r == -ENOMEM ? r : 0;
+}
+
+static uint32_t read_class(int dir)
+{
+	uint32_t class = 0;
+
+	sysfs_u32(dir, &class, "class");
+	return class;
+}
+
+/* The function above the one that `path` leads to. */
+static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_SIZE])
+{
+	char above[SYSFS_PATH_MAX];
+	const char *at = strstr(path, id);
+
+	snprintf(above, sizeof(above), "%.*s", at ? (int)(at - path) : 0, path);
+	return function_id_from_path(above, ret);
 }
 
 static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
@@ -125,14 +206,16 @@ static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
 	return f;
 }
 
-static int add_pci(struct walk *w, int dir, const char *id, uint32_t class)
+static int add_pci(struct walk *w, int dir, const char *id, const char *target)
 {
 	struct function *f = add(w, id, FN_PF);
 
 	if (!f)
 		return -ENOMEM;
-	f->class = class;
+	f->class = read_class(dir);
+	function_path(target, id, f->path);
 	read_ids(dir, f);
+	read_user_space(dir, f);
 	if (sysfs_link(dir, f->parent, sizeof(f->parent), "physfn") < 0)
 		return read_pf(w, dir, f);
 	f->kind = FN_VF;
@@ -141,31 +224,29 @@ static int add_pci(struct walk *w, int dir, const char *id, uint32_t class)
 
 /* Sub-functions are numbered by the user; the bus name's number is another one, so that without an
  * sfnum file the number stays unknown. */
-static int add_aux(struct walk *w, int dir, const char *id, const char *parent)
+static int add_aux(struct walk *w, int dir, const char *id, const char *target)
 {
-	struct function *f = add(w, id, FN_SF);
+	struct function *f;
+	char parent[DEV_ID_SIZE];
 	uint32_t sfnum;
 
+	if (!parent_from_path(target, id, parent))
+		return 0;
+	f = add(w, id, FN_SF);
 	if (!f)
 		return -ENOMEM;
-	snprintf(f->parent, sizeof(f->parent), "%s", parent);
+	memcpy(f->parent, parent, sizeof(f->parent));
+	function_path(target, id, f->path);
 	read_ids(dir, f);
 	if (sysfs_u32(dir, &sfnum, "sfnum") == 0 && sfnum <= INT32_MAX)
 		f->sfnum = (int)sfnum;
 	return 0;
 }
 
-static uint32_t read_class(int dir)
+static bool is_our_class(uint32_t class)
 {
-	uint32_t class = 0;
-
-	sysfs_u32(dir, &class, "class");
-	return class;
-}
-
-static bool is_network_class(uint32_t class)
-{
-	return CLASS_BASE(class) == BASE_NETWORK || CLASS_SUB(class) == SUB_SERIAL_INFINIBAND;
+	return CLASS_BASE(class) == BASE_NETWORK || CLASS_SUB(class) == SUB_SERIAL_INFINIBAND ||
+	       CLASS_BASE(class) == BASE_ACCELERATOR;
 }
 
 static bool has_children(int dir)
@@ -173,39 +254,29 @@ static bool has_children(int dir)
 	return sysfs_exists(dir, "net") || sysfs_exists(dir, "infiniband");
 }
 
-/* The function above the one that `path` leads to. */
-static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_SIZE])
-{
-	char above[SYSFS_PATH_MAX];
-	const char *at = strstr(path, id);
-
-	snprintf(above, sizeof(above), "%.*s", at ? (int)(at - path) : 0, path);
-	return function_id_from_path(above, ret);
-}
-
 /* --- the walks ---------------------------------------------------------------------------- */
 
 static int on_pci(int bus, const char *name, void *arg)
 {
+	char target[SYSFS_PATH_MAX] = "";
 	struct pci_addr a;
 	AUTO_FD dir = pci_addr_parse(name, &a) ? sysfs_open_dir(bus, "%s", name) : -1;
-	uint32_t class = dir < 0 ? 0 : read_class(dir);
 
-	if (dir < 0 || !(is_network_class(class) || has_children(dir)))
+	if (dir < 0 || !(is_our_class(read_class(dir)) || has_children(dir)))
 		return 0;
-	return add_pci(arg, dir, name, class);
+	sysfs_target(bus, target, sizeof(target), "%s", name);
+	return add_pci(arg, dir, name, target);
 }
 
 static int on_aux(int bus, const char *name, void *arg)
 {
-	char target[SYSFS_PATH_MAX], parent[DEV_ID_SIZE];
+	char target[SYSFS_PATH_MAX];
 	AUTO_FD dir = strlen(name) < DEV_ID_SIZE ? sysfs_open_dir(bus, "%s", name) : -1;
 
 	if (dir < 0 || !(sysfs_exists(dir, "sfnum") || has_children(dir)) ||
-	    sysfs_target(bus, target, sizeof(target), "%s", name) < 0 ||
-	    !parent_from_path(target, name, parent))
+	    sysfs_target(bus, target, sizeof(target), "%s", name) < 0)
 		return 0;
-	return add_aux(arg, dir, name, parent);
+	return add_aux(arg, dir, name, target);
 }
 
 static bool is_known(const struct walk *w, const char *id)
@@ -217,7 +288,7 @@ static bool is_known(const struct walk *w, const char *id)
 static int on_class_device(int class_dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
-	char id[DEV_ID_SIZE], target[SYSFS_PATH_MAX], parent[DEV_ID_SIZE];
+	char id[DEV_ID_SIZE], target[SYSFS_PATH_MAX] = "";
 	struct pci_addr a;
 	AUTO_FD dir = -1;
 
@@ -227,12 +298,8 @@ static int on_class_device(int class_dir, const char *name, void *arg)
 	dir = sysfs_open_dir(class_dir, "%s/device", name);
 	if (dir < 0)
 		return 0;
-	if (pci_addr_parse(id, &a))
-		return add_pci(w, dir, id, read_class(dir));
-	if (sysfs_target(class_dir, target, sizeof(target), "%s", name) < 0 ||
-	    !parent_from_path(target, id, parent))
-		return 0;
-	return add_aux(w, dir, id, parent);
+	sysfs_target(class_dir, target, sizeof(target), "%s", name);
+	return pci_addr_parse(id, &a) ? add_pci(w, dir, id, target) : add_aux(w, dir, id, target);
 }
 
 /* --- VF numbers --------------------------------------------------------------------------- */
@@ -252,7 +319,14 @@ static void number_vfs(struct walk *w)
 
 		memcpy(key.id, f->id, sizeof(key.id));
 		link = bsearch(&key, w->links, w->n_links, sizeof(key), cmp_link);
-		if (link && f->kind == FN_VF && strcmp(link->pf, f->parent) == 0)
+		if (!link)
+			continue;
+		/* The PF's link comes before the VF's own (pci_iov_sysfs_link()). */
+		if (f->kind == FN_PF) {
+			f->kind = FN_VF;
+			memcpy(f->parent, link->pf, sizeof(f->parent));
+		}
+		if (f->kind == FN_VF && strcmp(link->pf, f->parent) == 0)
 			f->vf = link->index;
 	}
 }
@@ -283,5 +357,6 @@ int functions_read(const struct hw *hw, struct host *h, struct err *e)
 
 	number_vfs(&w);
 	free(w.links);
+	vdpa_read(hw, h);
 	return r < 0 ? err_set(e, r, "sysfs: listing devices: %s", strerror(-r)) : 0;
 }

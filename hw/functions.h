@@ -1,7 +1,8 @@
-/* functions.h - which PCI functions and sub-functions of this host carry network or RDMA devices.
+/* functions.h - which PCI functions and sub-functions of this host carry network or RDMA devices,
+ * or are processing accelerators, which pools may offer.
  *
  * Read from sysfs alone: linux/Documentation/ABI/testing/sysfs-bus-pci (physfn, virtfnN,
- * sriov_numvfs, sriov_totalvfs, numa_node, class) and sysfs-bus-auxiliary. */
+ * sriov_numvfs, sriov_totalvfs, numa_node, class, acpi_index) and sysfs-bus-auxiliary. */
 #pragma once
 
 #include "hw.h"
@@ -13,6 +14,9 @@ int functions_read(const struct hw *, struct host *, struct err *);
 /* Pure: the function that a device path ends in. "../../devices/pci0000:00/0000:18:00.1/net/eth0"
  * is on "0000:18:00.1"; below a sub-function it is that. False when no component names one. */
 bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE]);
+/* Pure: what stands above the function `id` in a device path, from the root complex on:
+ * "pci0000:00/0000:00:01.0". False, *ret untouched: the path does not lead through both. */
+bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE]);
 /* Pure: does the name look like a function's, a PCI address or an auxiliary sub-function
  * ("mlx5_core.sf.4", linux/drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c)? */
 bool is_function_id(const char *name);

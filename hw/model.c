@@ -109,6 +109,15 @@ const char *fn_kind_name(enum fn_kind k)
 	return WORD(words, k);
 }
 
+const char *vf_link_name(enum vf_link l)
+{
+	static const char *const words[] = {[VF_LINK_AUTO] = "auto",
+					    [VF_LINK_ENABLE] = "enable",
+					    [VF_LINK_DISABLE] = "disable"};
+
+	return WORD(words, l);
+}
+
 const char *port_state_name(enum port_state s)
 {
 	static const char *const words[] = {[PORT_DOWN] = "down",

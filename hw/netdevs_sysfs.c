@@ -42,6 +42,12 @@ static void read_state(int dir, struct netdev *d)
 		d->carrier = v ? CARRIER_ON : CARRIER_OFF;
 	if (sysfs_u32(dir, &v, "carrier_changes") == 0)
 		d->carrier_changes = v;
+	if (sysfs_u32(dir, &v, "type") == 0)
+		d->type = (uint16_t)v;
+	/* Hardware names itself. */
+	if (sysfs_int(dir, &d->lower, "iflink") == 0 && (d->lower < 0 || d->lower == d->ifindex))
+		d->lower = 0;
+	sysfs_str(dir, d->port_name, sizeof(d->port_name), "phys_port_name");
 }
 
 static void read_relations(int class_dir, int dir, struct netdev *d)
@@ -94,10 +100,25 @@ static int on_netdev(int class_dir, const char *name, void *arg)
 	return 0;
 }
 
+/* A device's file `iflink` does not say in which namespace; one that is below it here has a link
+ * lower_NAME in its directory. */
+static void check_lower(const struct hw *hw, const struct host *h)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		struct netdev *d = &h->netdevs[i];
+		const struct netdev *lower = d->lower ? host_netdev(h, NSID_HOST, d->lower) : NULL;
+
+		if (!lower ||
+		    !sysfs_exists(hw->sys_fd, "class/net/%s/lower_%s", d->name, lower->name))
+			d->lower = 0;
+	}
+}
+
 int netdevs_read_sysfs(const struct hw *hw, struct host *h, struct err *e)
 {
 	int r = sysfs_list(hw->sys_fd, "class/net", on_netdev, h);
 
+	check_lower(hw, h);
 	/* A tree without the class has no network devices. */
 	return r < 0 && r != -ENOENT ? err_set(e, r, "sysfs: listing class/net: %s", strerror(-r))
 				     : 0;

@@ -92,6 +92,7 @@ static unsigned read_state(int dir, const char *file, unsigned max)
 static void fill_port(int ports_dir, struct rdma_port *p)
 {
 	AUTO_FD dir = sysfs_open_dir(ports_dir, "%u", p->num);
+	uint32_t pkey;
 	char text[64];
 
 	if (dir < 0)
@@ -104,6 +105,10 @@ static void fill_port(int ports_dir, struct rdma_port *p)
 		p->link_layer = link_layer_parse(text);
 	if (p->rate_bps == 0 && sysfs_str(dir, text, sizeof(text), "rate") > 0)
 		parse_rate(text, &p->rate_bps);
+	/* Only partitions of an InfiniBand fabric tell ports apart, and each read asks the device.
+	 */
+	if (p->link_layer == LINK_INFINIBAND && sysfs_u32(dir, &pkey, "pkeys/0") == 0)
+		p->pkey = (uint16_t)pkey;
 }
 
 /* --- one device --------------------------------------------------------------------------- */

@@ -37,6 +37,9 @@ static const struct nla_policy link_policy[IFLA_MAX + 1] = {
 	[IFLA_TARGET_NETNSID] = {.type = NLA_S32},
 	[IFLA_NEW_NETNSID] = {.type = NLA_S32},
 	[IFLA_NEW_IFINDEX] = {.type = NLA_S32},
+	[IFLA_LINK] = {.type = NLA_U32},
+	[IFLA_LINK_NETNSID] = {.type = NLA_S32},
+	[IFLA_PHYS_PORT_NAME] = {.type = NLA_STRING},
 	[IFLA_STATS64] = {.minlen = sizeof(struct stats_head)},
 };
 
@@ -125,6 +128,18 @@ static void decode_identity(struct nlattr **tb, struct netdev *d)
 		d->function[0] = '\0'; /* "virtio3": the function is further up */
 	if (tb[IFLA_TARGET_NETNSID])
 		d->nsid = nla_get_s32(tb[IFLA_TARGET_NETNSID]);
+	if (tb[IFLA_PHYS_PORT_NAME])
+		copy_str(tb[IFLA_PHYS_PORT_NAME], d->port_name, sizeof(d->port_name));
+}
+
+/* Below a VLAN or the like. A veth's other end, or what a macvlan in another namespace sits on,
+ * has its index there, which means nothing here. */
+static void decode_lower(struct nlattr **tb, struct netdev *d)
+{
+	uint32_t lower = tb[IFLA_LINK] && !tb[IFLA_LINK_NETNSID] ? nla_get_u32(tb[IFLA_LINK]) : 0;
+
+	if (lower <= INT32_MAX && (int)lower != d->ifindex)
+		d->lower = (int)lower;
 }
 
 static void decode_stats(const struct nlattr *a, struct rtnl_stats *ret)
@@ -156,7 +171,9 @@ int rtnl_decode_link(const struct nlmsghdr *h, struct rtnl_link *ret, struct rtn
 	l.gone = h->nlmsg_type == RTM_DELLINK;
 	l.netdev.ifindex = ifi.ifi_index;
 	l.netdev.flags = ifi.ifi_flags;
+	l.netdev.type = ifi.ifi_type;
 	decode_identity(tb, &l.netdev);
+	decode_lower(tb, &l.netdev);
 	decode_state(tb, &l.netdev);
 	l.has_parent = tb[IFLA_PARENT_DEV_NAME] != NULL;
 	if (tb[IFLA_NEW_NETNSID])

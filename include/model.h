@@ -46,7 +46,8 @@ enum vf_link { VF_LINK_UNKNOWN, VF_LINK_AUTO, VF_LINK_ENABLE, VF_LINK_DISABLE };
 /* Longest way from a root complex to a function, as bus names joined by '/'. */
 #define PCI_PATH_SIZE 192
 
-/* One function on a bus that is, or can carry, a network or RDMA device. */
+/* One function on a bus that is, or can carry, a network or RDMA device, or is a processing
+ * accelerator. */
 struct function {
 	char id[DEV_ID_SIZE];
 	enum fn_kind kind;
@@ -216,6 +217,7 @@ const char *host_netns_name(const struct host *, int nsid);
 
 /* Words as the API and the metrics spell them; "unknown" for what is. */
 const char *fn_kind_name(enum fn_kind);
+const char *vf_link_name(enum vf_link);
 const char *port_state_name(enum port_state);
 const char *phys_state_name(enum phys_state);
 const char *link_layer_name(enum link_layer);

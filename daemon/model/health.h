@@ -10,10 +10,10 @@
 
 #define HEALTH_BIT(reason) (1u << (reason))
 
-/* Reasons (HEALTH_BIT) that speak against the functions of an offer now. held: a container has it;
- * then what sits in its namespace, and cannot be seen from the host, is no reason. A VF whose
- * physfn link is being made or removed (kind "pf" without VFs for a moment) is judged by its last
- * known kind. */
+/* Reasons (HEALTH_BIT) that speak against the functions of an offer now; none as long as one of
+ * them is fit. held: a container has it; then what sits in its namespace, and cannot be seen from
+ * the host, is no reason: what remains are its bus, its devlink and the PF that carries it. Slots
+ * of shared pools are judged the same whoever holds them, because the device stays in the host. */
 unsigned health_judge(const struct pool_view *, const struct offer *, const struct host *,
 		      bool held);
 

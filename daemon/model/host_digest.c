@@ -43,6 +43,15 @@ static void add_function(struct digest *d, const struct function *f)
 	add_num(d, f->sriov);
 	add_num(d, f->vfs);
 	add_num(d, f->vfs_total);
+	add_num(d, f->acpi_index);
+	add_str(d, f->path);
+	add_str(d, f->vfio);
+	add_str(d, f->uio);
+	add_str(d, f->vdpa_node);
+	add_str(d, f->vdpa_driver);
+	add_num(d, f->vf_link);
+	add_num(d, f->unreachable);
+	add_str(d, f->devlink_error);
 }
 
 static void add_netdev(struct digest *d, const struct netdev *n)
@@ -64,6 +73,10 @@ static void add_netdev(struct digest *d, const struct netdev *n)
 	add_num(d, n->carrier_changes);
 	add_num(d, (uint64_t)n->master);
 	add_str(d, n->master_name);
+	add_num(d, (uint64_t)n->lower);
+	add_num(d, n->type);
+	add_num(d, n->default_route);
+	add_str(d, n->port_name);
 }
 
 static void add_gid(struct digest *d, const struct gid *g)
@@ -86,6 +99,7 @@ static void add_port(struct digest *d, const struct rdma_port *p)
 	add_num(d, (uint64_t)p->netdev_nsid);
 	add_num(d, (uint64_t)p->netdev_ifindex);
 	add_str(d, p->netdev);
+	add_num(d, p->pkey);
 	add_num(d, p->gid_table_len);
 	add_num(d, p->n_gids);
 	for (unsigned i = 0; i < p->n_gids; i++)

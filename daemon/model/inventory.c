@@ -123,6 +123,27 @@ done:
 	free(kept);
 }
 
+/* --- functions ---------------------------------------------------------------------------- */
+
+/* While VFs are made or removed there is a moment in which one has no link to its PF and looks like
+ * a PF itself (linux/drivers/pci/iov.c, pci_iov_add_virtfn()): it stays what it was. */
+static void keep_kinds(struct host *h, const struct host *before)
+{
+	for (size_t i = 0; i < h->n_functions; i++) {
+		struct function *f = &h->functions[i];
+		const struct function *old;
+
+		if (f->kind != FN_PF || f->sriov)
+			continue;
+		old = host_function(before, f->id);
+		if (!old || old->kind != FN_VF || !host_function(h, old->parent))
+			continue;
+		f->kind = FN_VF;
+		f->vf = old->vf;
+		memcpy(f->parent, old->parent, sizeof(f->parent));
+	}
+}
+
 /* --- details ------------------------------------------------------------------------------ */
 
 static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d)
@@ -292,8 +313,10 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 		keep_details(h, &scan->host);
 		keep_lent_rdma(h, &scan->host);
 	}
-	if (scan->parts & SCAN_FUNCTIONS)
+	if (scan->parts & SCAN_FUNCTIONS) {
+		keep_kinds(h, &scan->host);
 		drop_orphans(h);
+	}
 	host_sync_virtual(h);
 	host_sort(h);
 	scan->parts = 0; /* what is left in it is of the past */

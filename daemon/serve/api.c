@@ -101,12 +101,14 @@ static json_t *altnames(const struct netdev *nd)
 
 static json_t *netdev(const struct host *host, const struct netdev *nd)
 {
-	return json_pack("{so so so so so so so so so sb so}", "name", json_text(nd->name),
+	return json_pack("{so so so so so so so so so sb so so so}", "name", json_text(nd->name),
 			 "altnames", altnames(nd), "ifindex", count((unsigned)nd->ifindex), "netns",
 			 netns(host, nd->nsid), "nsid", known(nd->nsid >= 0, nd->nsid), "mac",
 			 mac(nd), "mtu", count(nd->mtu), "operstate", json_text(nd->operstate),
 			 "carrier", carrier(nd->carrier), "up", (nd->flags & IFF_UP) != 0, "master",
-			 json_text(nd->master_name));
+			 json_text(nd->master_name), "portName", json_text(nd->port_name),
+			 "defaultRoute",
+			 nd->nsid == NSID_HOST ? json_boolean(nd->default_route) : json_null());
 }
 
 static json_t *gid(const struct gid *g)
@@ -135,12 +137,12 @@ static json_t *port(const struct rdma_port *p)
 	const char *phys = p->phys_state == PHYS_UNKNOWN ? "" : phys_state_name(p->phys_state);
 	const char *link = p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer);
 
-	return json_pack("{sI so so so so so so so so so}", "port", (json_int_t)p->num, "state",
+	return json_pack("{sI so so so so so so so so so so}", "port", (json_int_t)p->num, "state",
 			 json_text(state), "physicalState", json_text(phys), "linkLayer",
 			 json_text(link), "rateBitsPerSecond", count(p->rate_bps), "activeMtu",
 			 count(p->active_mtu), "maxMtu", count(p->max_mtu), "netdev",
-			 json_text(p->netdev), "gidTableLength", count(p->gid_table_len), "gids",
-			 gids(p));
+			 json_text(p->netdev), "pkey", hex(p->pkey, 4), "gidTableLength",
+			 count(p->gid_table_len), "gids", gids(p));
 }
 
 static json_t *ports(const struct rdma_dev *rd)
@@ -171,18 +173,32 @@ static json_t *rdma(const struct host *host, const struct rdma_dev *rd)
 			 known(rd->nsid >= 0, rd->nsid), "ports", ports(rd));
 }
 
+static json_t *vdpa(const struct function *fn)
+{
+	return fn->vdpa_driver[0] == '\0'
+		       ? json_null()
+		       : json_pack("{so so}", "driver", json_text(fn->vdpa_driver), "node",
+				   json_text(fn->vdpa_node));
+}
+
 /* Takes netdevs and rdma. */
 static json_t *device(const struct function *fn, const struct resource_index *resources,
 		      json_t *netdevs, json_t *rdma_devices)
 {
+	const char *link = fn->vf_link == VF_LINK_UNKNOWN ? "" : vf_link_name(fn->vf_link);
+
 	return json_pack(
-		"{so so so so so so so so so so so so so so so so}", "id", json_text(fn->id),
-		"kind", json_text(fn_kind_name(fn->kind)), "parent", json_text(fn->parent), "vf",
-		known(fn->vf >= 0, fn->vf), "sf", known(fn->sfnum >= 0, fn->sfnum), "driver",
-		json_text(fn->driver), "vendor", hex(fn->vendor, 4), "device", hex(fn->device, 4),
-		"class", hex(fn->class, 6), "numaNode", known(fn->numa >= 0, fn->numa), "numVfs",
-		known(fn->sriov, fn->vfs), "totalVfs", known(fn->sriov, fn->vfs_total), "netdevs",
-		netdevs, "rdma", rdma_devices, "resources", api_resources_of(resources, fn->id),
+		"{so so so so so so so so so so so so so so so so so so sb so so so so so}", "id",
+		json_text(fn->id), "kind", json_text(fn_kind_name(fn->kind)), "parent",
+		json_text(fn->parent), "vf", known(fn->vf >= 0, fn->vf), "sf",
+		known(fn->sfnum >= 0, fn->sfnum), "driver", json_text(fn->driver), "vendor",
+		hex(fn->vendor, 4), "device", hex(fn->device, 4), "class", hex(fn->class, 6),
+		"numaNode", known(fn->numa >= 0, fn->numa), "numVfs", known(fn->sriov, fn->vfs),
+		"totalVfs", known(fn->sriov, fn->vfs_total), "pciPath", json_text(fn->path),
+		"acpiIndex", count(fn->acpi_index), "vfio", json_text(fn->vfio), "uio",
+		json_text(fn->uio), "vdpa", vdpa(fn), "vfLinkState", json_text(link), "unreachable",
+		fn->unreachable, "devlinkError", json_text(fn->devlink_error), "netdevs", netdevs,
+		"rdma", rdma_devices, "resources", api_resources_of(resources, fn->id),
 		"notOffered", api_why_not(resources, fn->id));
 }
 

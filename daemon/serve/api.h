@@ -16,8 +16,12 @@
  *
  * {"generation":7,"rdmaNetnsMode":"shared","devices":[{"id":"0000:03:00.0","kind":"pf",
  *  "parent":null,"vf":null,"sf":null,"driver":...,"vendor":"0x15b3","device":"0x1021",
- *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,"netdevs":[...],"rdma":[...],
- *  "resources":[...],"notOffered":...},...],"resources":[...]}
- * resources and notOffered are api_resources.h's; table may be NULL: none. */
+ *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,
+ *  "pciPath":"pci0000:00/0000:00:01.0","acpiIndex":null,"vfio":"vfio/12","uio":null,
+ *  "vdpa":{"driver":"vhost_vdpa","node":"vhost-vdpa-0"},"vfLinkState":"auto","unreachable":false,
+ *  "devlinkError":null,"netdevs":[...],"rdma":[...],"resources":[...],"notOffered":...},
+ *  ...],"resources":[...]}
+ * vfio, uio and vdpa's node are names below /dev; resources and notOffered are
+ * api_resources.h's; table may be NULL: none. */
 char *api_devices(const struct host *, const struct resource_table *table, uint64_t generation,
 		  size_t *ret_len);

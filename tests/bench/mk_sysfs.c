@@ -9,10 +9,13 @@
  * a second sample with known deltas. No clock, no randomness: two runs write the same bytes.
  *
  * The shape is the kernel's as far as readers see it: directories below devices/, relative links
- * below class/, virtfnN and physfn; but no bus/ and no driver links. */
+ * below class/, virtfnN and physfn. With BUS=1 in the environment also bus/pci, with classes,
+ * drivers, IOMMU groups, configuration spaces and the files of network devices that a look reads;
+ * without it a tree as thin as a copy may be. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +115,7 @@ struct device {
 
 static unsigned n_counters = ARRAY_SIZE(counters), n_hw_counters = ARRAY_SIZE(hw_counters);
 static uint64_t tick;
+static bool with_bus;
 static unsigned n_files;
 
 static void die(const char *what)
@@ -262,6 +266,43 @@ static void put_netdev(int function, const struct device *d)
 	put(dir, "address", "a0:88:c2:03:%02x:%02x", d->seed / 256 % 256, d->seed % 256);
 	put_link(dir, "device", "../../../%s", d->pci);
 	close(enter(dir, "statistics"));
+	if (with_bus) {
+		put(dir, "flags", "0x1003");
+		put(dir, "carrier", "1");
+		put(dir, "carrier_changes", "2");
+		put(dir, "type", "1");
+		put(dir, "iflink", "%u", d->ifindex);
+		put(dir, "phys_port_name", "p0");
+	}
+	close(dir);
+}
+
+/* The start of a configuration space: vendor and device, which a VF does not have. */
+static void put_config(int function, const struct device *d)
+{
+	static const uint8_t pf[64] = {0xb3, 0x15, 0x21, 0x10}, vf[64] = {0xff, 0xff, 0xff, 0xff};
+	int fd = openat(function, "config", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, d->pf[0] ? vf : pf, sizeof(pf)) != sizeof(pf))
+		die("config");
+	close(fd);
+	n_files++;
+}
+
+static void put_bus(int root, int function, const struct device *d)
+{
+	int dir = enter(root, "bus/pci/devices");
+
+	put_link(dir, d->pci, "../../../" DEVICES "/%s", d->pci);
+	close(dir);
+	close(enter(root, "bus/pci/drivers/mlx5_core"));
+	put(function, "class", "0x020000");
+	put_link(function, "driver", "../../../bus/pci/drivers/mlx5_core");
+	close(enter(root, "kernel/iommu_groups/%u", d->seed));
+	put_link(function, "iommu_group", "../../../kernel/iommu_groups/%u", d->seed);
+	put_config(function, d);
+	dir = enter(function, "power");
+	put(dir, "runtime_status", "active");
 	close(dir);
 }
 
@@ -283,6 +324,8 @@ static void put_device(int root, const struct device *d)
 	int function = enter(root, DEVICES "/%s", d->pci), class;
 
 	put_function(function, d);
+	if (with_bus)
+		put_bus(root, function, d);
 	put_rdma(function, d);
 	put_netdev(function, d);
 	close(function);
@@ -360,6 +403,7 @@ int main(int argc, char **argv)
 	}
 	if (getenv("TICK"))
 		tick = number(getenv("TICK"), 1000000000);
+	with_bus = getenv("BUS") && number(getenv("BUS"), 1);
 	root = enter(AT_FDCWD, "%s", argv[1]);
 	close(enter(root, "class/infiniband"));
 	close(enter(root, "class/net"));

@@ -121,6 +121,77 @@ static void test_other_classes_are_found_by_what_they_carry(void **state)
 	assert_int_equal(f->host.n_functions, 2);
 }
 
+static void test_accelerators_are_functions(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0x120000");
+	add_pci(f, "0000:19:00.0", "0x030000"); /* a display */
+	put(f, "0000:18:00.0", "acpi_index", "7");
+	read_all(f);
+	assert_int_equal(f->host.n_functions, 1);
+	assert_int_equal(f->host.functions[0].acpi_index, 7);
+	assert_string_equal(f->host.functions[0].path, "pci0000:00");
+}
+
+static void test_nodes_of_user_space_drivers(void **state)
+{
+	struct fixture *f = *state;
+	const struct function *fn;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	link_to(f, "0000:18:00.0", "driver", "../../../bus/pci/drivers/vfio-pci");
+	link_to(f, "0000:18:00.0", "iommu_group", "../../../kernel/iommu_groups/12");
+	add_pci(f, "0000:18:00.1", "0x020000");
+	link_to(f, "0000:18:00.1", "driver", "../../../bus/pci/drivers/mlx5_vfio_pci");
+	link_to(f, "0000:18:00.1", "iommu_group", "../../../kernel/iommu_groups/3");
+	tmptree_write(f->dir, "kernel/iommu_groups/3/name", "vfio-noiommu\n");
+	add_pci(f, "0000:18:00.2", "0x020000");
+	link_to(f, "0000:18:00.2", "driver", "../../../bus/pci/drivers/uio_pci_generic");
+	put(f, "0000:18:00.2", "uio/uio4/name", "uio_pci_generic");
+	add_pci(f, "0000:18:00.3", "0x020000"); /* a group, but a driver of the kernel's */
+	link_to(f, "0000:18:00.3", "driver", "../../../bus/pci/drivers/mlx5_core");
+	link_to(f, "0000:18:00.3", "iommu_group", "../../../kernel/iommu_groups/4");
+	read_all(f);
+	assert_string_equal(f->host.functions[0].vfio, "vfio/12");
+	assert_string_equal(f->host.functions[1].vfio, "vfio/noiommu-3");
+	fn = &f->host.functions[2];
+	assert_string_equal(fn->vfio, "");
+	assert_string_equal(fn->uio, "uio4");
+	assert_string_equal(f->host.functions[3].vfio, "");
+}
+
+static void add_vdpa(struct fixture *f, const char *id, const char *name, const char *driver)
+{
+	char path[256], target[256];
+
+	snprintf(path, sizeof(path), "devices/pci0000:00/%s/%s/driver", id, name);
+	snprintf(target, sizeof(target), "../../../../bus/vdpa/drivers/%s", driver);
+	tmptree_link(f->dir, path, target);
+	snprintf(path, sizeof(path), "bus/vdpa/devices/%s", name);
+	snprintf(target, sizeof(target), "../../../devices/pci0000:00/%s/%s", id, name);
+	tmptree_link(f->dir, path, target);
+}
+
+static void test_vdpa_devices(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	add_pci(f, "0000:18:00.1", "0x020000");
+	add_pci(f, "0000:18:00.2", "0x020000");
+	add_vdpa(f, "0000:18:00.0", "vdpa0", "vhost_vdpa");
+	put(f, "0000:18:00.0", "vdpa0/vhost-vdpa-2/dev", "511:2");
+	add_vdpa(f, "0000:18:00.1", "mine", "virtio_vdpa"); /* names are free */
+	tmptree_link(f->dir, "bus/vdpa/devices/sim", "../../../devices/vdpasim/sim");
+	read_all(f);
+	assert_string_equal(f->host.functions[0].vdpa_driver, "vhost_vdpa");
+	assert_string_equal(f->host.functions[0].vdpa_node, "vhost-vdpa-2");
+	assert_string_equal(f->host.functions[1].vdpa_driver, "virtio_vdpa");
+	assert_string_equal(f->host.functions[1].vdpa_node, "");
+	assert_string_equal(f->host.functions[2].vdpa_driver, "");
+}
+
 static void test_virtual_functions_know_their_pf_and_number(void **state)
 {
 	struct fixture *f = *state;
@@ -146,6 +217,20 @@ static void test_virtual_functions_know_their_pf_and_number(void **state)
 	assert_int_equal(vf->vf, 11);
 	assert_string_equal(vf->parent, "0000:18:00.0");
 	assert_int_equal(host_function(&f->host, "0000:18:00.2")->vf, 0);
+}
+
+static void test_a_vf_that_is_only_known_to_its_pf_yet(void **state)
+{
+	struct fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	add_pci(f, "0000:18:00.2", "0x020000");
+	put(f, "0000:18:00.0", "sriov_totalvfs", "16");
+	link_to(f, "0000:18:00.0", "virtfn4", "../0000:18:00.2");
+	read_all(f);
+	assert_int_equal(f->host.functions[1].kind, FN_VF);
+	assert_int_equal(f->host.functions[1].vf, 4);
+	assert_string_equal(f->host.functions[1].parent, "0000:18:00.0");
 }
 
 static void test_bad_files_leave_values_unknown(void **state)
@@ -194,6 +279,7 @@ static void test_sub_functions(void **state)
 	assert_int_equal(sf->sfnum, 88);
 	assert_int_equal(sf->vf, -1);
 	assert_string_equal(sf->parent, "0000:18:00.0");
+	assert_string_equal(sf->path, "pci0000:00/0000:18:00.0");
 	assert_int_equal(host_function(&f->host, "mlx5_core.sf.5")->sfnum, -1);
 }
 
@@ -212,6 +298,7 @@ static void test_a_tree_without_bus(void **state)
 		if (fn->kind == FN_VF) {
 			vfs++;
 			assert_in_range(fn->vf, 0, 2);
+			assert_string_equal(fn->path, "pci0000:00");
 			assert_int_equal(host_function(&f->host, fn->parent)->vfs, 3);
 		}
 	}
@@ -267,6 +354,33 @@ static void test_functions_from_paths(void **state)
 	assert_string_equal(id, "0000:18:00.1");
 }
 
+static void test_what_stands_above_a_function(void **state)
+{
+	char path[PCI_PATH_SIZE] = "before", deep[600] = "/pci0000:00";
+	(void)state;
+
+	assert_true(function_path("../../../devices/pci0000:00/0000:00:01.0/0000:18:00.1/net/eth0",
+				  "0000:18:00.1", path));
+	assert_string_equal(path, "pci0000:00/0000:00:01.0");
+	assert_true(function_path("../../devices/platform/4000.pcie/pci0001:80/0001:80:00.0",
+				  "0001:80:00.0", path));
+	assert_string_equal(path, "pci0001:80");
+	assert_true(function_path("/devices/pci0000:00/0000:00:0e.0/pci10000:00/10000:e1:00.0",
+				  "10000:e1:00.0", path));
+	assert_string_equal(path, "pci0000:00/0000:00:0e.0/pci10000:00");
+	/* An id that is the end of another one. */
+	assert_true(function_path("/pci10000:00/10000:18:00.0/0000:18:00.0", "0000:18:00.0", path));
+	assert_string_equal(path, "pci10000:00/10000:18:00.0");
+	assert_false(function_path("../../devices/virtual/net/lo", "0000:18:00.1", path));
+	assert_false(function_path("/devices/pci-host/0000:18:00.1", "0000:18:00.1", path));
+	assert_false(function_path("", "0000:18:00.1", path));
+	for (int i = 0; i < 20; i++)
+		strcat(deep, "/0000:00:01.0");
+	strcat(deep, "/0000:18:00.1");
+	assert_false(function_path(deep, "0000:18:00.1", path));
+	assert_string_equal(path, "pci10000:00/10000:18:00.0");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -274,12 +388,17 @@ int main(void)
 		T(test_network_functions_are_found_by_class),
 		T(test_other_classes_are_found_by_what_they_carry),
 		T(test_virtual_functions_know_their_pf_and_number),
+		T(test_a_vf_that_is_only_known_to_its_pf_yet),
 		T(test_bad_files_leave_values_unknown),
 		T(test_sub_functions),
 		T(test_a_tree_without_bus),
 		T(test_sub_functions_without_bus),
 		T(test_nothing_to_list_is_an_error),
+		T(test_accelerators_are_functions),
+		T(test_nodes_of_user_space_drivers),
+		T(test_vdpa_devices),
 		cmocka_unit_test(test_functions_from_paths),
+		cmocka_unit_test(test_what_stands_above_a_function),
 	};
 #undef T
 

@@ -184,6 +184,17 @@ static void test_every_visible_value_counts(void **state)
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].state = PORT_DOWN);
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].netdev_ifindex = 2);
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].gids[0].raw[15] = 1);
+	EXPECT_CHANGE(s.host.functions[0].acpi_index = 1);
+	EXPECT_CHANGE(strcpy(s.host.functions[0].path, "pci0000:00"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].vfio, "vfio/1"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].uio, "uio1"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].vdpa_node, "vhost-vdpa-1"));
+	EXPECT_CHANGE(strcpy(s.host.functions[0].vdpa_driver, "virtio_vdpa"));
+	EXPECT_CHANGE(s.host.netdevs[0].lower = 3);
+	EXPECT_CHANGE(s.host.netdevs[0].type = 32);
+	EXPECT_CHANGE(s.host.netdevs[0].default_route = true);
+	EXPECT_CHANGE(strcpy(s.host.netdevs[0].port_name, "p0"));
+	EXPECT_CHANGE(s.host.rdma[0].ports[0].pkey = 0x8001);
 	EXPECT_CHANGE(s.host.rdma_mode = RDMA_NETNS_SHARED);
 #undef EXPECT_CHANGE
 }
@@ -242,6 +253,29 @@ static void test_what_is_not_seen_is_gone(void **state)
 	assert_int_equal(inv->host.n_functions, 1);
 	assert_int_equal(inv->host.n_netdevs, 1);
 	assert_int_equal(inv->host.n_rdma, 1);
+}
+
+static void test_a_vf_that_looks_like_a_pf_for_a_moment(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	struct function *vf = &s.host.functions[1];
+
+	vf->vf = 3;
+	strcpy(vf->parent, PF);
+	apply(inv, &s);
+	s = whole_host();
+	s.host.functions[1].kind = FN_PF;
+	s.host.functions[1].vf = -1;
+	assert_false(apply(inv, &s));
+	assert_int_equal(host_function(&inv->host, VF)->kind, FN_VF);
+	assert_int_equal(host_function(&inv->host, VF)->vf, 3);
+	/* What can have VFs is none, and without the PF there is nothing to be a VF of. */
+	s = whole_host();
+	s.host.functions[1].kind = FN_PF;
+	s.host.functions[1].sriov = true;
+	assert_true(apply(inv, &s));
+	assert_int_equal(host_function(&inv->host, VF)->kind, FN_PF);
 }
 
 /* --- lent away ---------------------------------------------------------------------------- */
@@ -601,6 +635,7 @@ int main(void)
 		T(test_a_partial_scan_leaves_the_rest),
 		T(test_a_part_that_failed_changes_nothing),
 		T(test_what_is_not_seen_is_gone),
+		T(test_a_vf_that_looks_like_a_pf_for_a_moment),
 		T(test_a_vf_goes_and_comes_back),
 		T(test_a_vf_in_a_known_namespace_is_there),
 		T(test_a_lent_netdev_ends_with_its_function),

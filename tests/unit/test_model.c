@@ -178,6 +178,8 @@ static void test_words(void **state)
 	(void)state;
 	assert_string_equal(fn_kind_name(FN_PF), "pf");
 	assert_string_equal(fn_kind_name(FN_VIRTUAL), "virtual");
+	assert_string_equal(vf_link_name(VF_LINK_UNKNOWN), "unknown");
+	assert_string_equal(vf_link_name(VF_LINK_DISABLE), "disable");
 	assert_string_equal(port_state_name(PORT_ACTIVE), "active");
 	assert_string_equal(port_state_name(PORT_ACTIVE_DEFER), "active_defer");
 	assert_string_equal(port_state_name((enum port_state)99), "unknown");

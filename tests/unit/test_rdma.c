@@ -105,7 +105,9 @@ static void test_gid_tables_have_holes_and_zeros(void **state)
 	put(f, "mlx5_0", "ports/1/gids/5/file", "EISDIR, as good as the kernel's EINVAL");
 	put(f, "mlx5_0", "ports/1/gids/x", "fe80:0000:0000:0000:0000:0000:0000:0003");
 	put(f, "mlx5_0", "ports/1/gid_attrs/types/2", "IB/RoCE v1");
+	put(f, "mlx5_0", "ports/1/pkeys/0", "0x8001");
 	d = scan_for(f, "mlx5_0");
+	assert_int_equal(d->ports[0].pkey, 0x8001);
 	assert_int_equal(d->ports[0].n_gids, 2);
 	assert_int_equal(d->ports[0].gids[0].index, 2);
 	assert_int_equal(d->ports[0].gids[0].type, GID_IB);

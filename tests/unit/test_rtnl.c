@@ -90,6 +90,32 @@ static void test_a_whole_link(void **state)
 	assert_int_equal(l.new_nsid, NSID_NONE);
 }
 
+static void test_what_a_link_sits_on(void **state)
+{
+	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "eth0.12");
+	struct rtnl_link l;
+	(void)state;
+
+	((struct ifinfomsg *)nlmsg_data(nlmsg_hdr(m)))->ifi_type = 32;
+	nla_put_u32(m, IFLA_LINK, 4);
+	nla_put_string(m, IFLA_PHYS_PORT_NAME, "pf0vf3");
+	assert_int_equal(decode(m, &l, NULL), 0);
+	assert_int_equal(l.netdev.lower, 4);
+	assert_int_equal(l.netdev.type, 32);
+	assert_string_equal(l.netdev.port_name, "pf0vf3");
+	m = link_message(RTM_NEWLINK, 7, 0,
+			 "veth0"); /* the other end's index is of its namespace */
+	nla_put_u32(m, IFLA_LINK, 4);
+	nla_put_s32(m, IFLA_LINK_NETNSID, 0);
+	assert_int_equal(decode(m, &l, NULL), 0);
+	assert_int_equal(l.netdev.lower, 0);
+	m = link_message(RTM_NEWLINK, 7, 0, "eth0");
+	nla_put_u32(m, IFLA_LINK, 7);
+	assert_int_equal(decode(m, &l, NULL), 0);
+	assert_int_equal(l.netdev.lower, 0);
+	assert_string_equal(l.netdev.port_name, "");
+}
+
 static void test_what_is_not_said_is_unknown(void **state)
 {
 	struct rtnl_stats stats = {.known = true};
@@ -268,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_link),
+		cmocka_unit_test(test_what_a_link_sits_on),
 		cmocka_unit_test(test_what_is_not_said_is_unknown),
 		cmocka_unit_test(test_parents_that_are_no_functions),
 		cmocka_unit_test(test_a_link_that_leaves),

@@ -125,8 +125,18 @@ static void test_odd_entries_of_class_net(void **state)
 	tmptree_write(f->dir, "class/net/eth0/carrier", "0\n");
 	tmptree_write(f->dir, "class/net/eth0/carrier_changes", "3\n");
 	tmptree_link(f->dir, "class/net/eth0/master", "../bond0");
+	tmptree_write(f->dir, "class/net/eth0/iflink", "4\n");
+	tmptree_write(f->dir, "class/net/eth0/type", "32\n");
+	tmptree_write(f->dir, "class/net/eth0/phys_port_name", "p1\n");
+	tmptree_write(f->dir, "class/net/eth0.7/ifindex", "11\n");
+	tmptree_write(f->dir, "class/net/eth0.7/iflink", "4\n");
+	tmptree_link(f->dir, "class/net/eth0.7/lower_eth0", "../eth0");
+	tmptree_write(f->dir, "class/net/veth1/ifindex", "12\n");
+	tmptree_write(f->dir, "class/net/veth1/iflink", "4\n"); /* in another namespace */
 	hw_scan(&f->hw, SCAN_NETDEVS, &f->scan);
-	assert_int_equal(f->scan.host.n_netdevs, 2);
+	assert_int_equal(f->scan.host.n_netdevs, 4);
+	assert_int_equal(host_netdev(&f->scan.host, NSID_HOST, 11)->lower, 4);
+	assert_int_equal(host_netdev(&f->scan.host, NSID_HOST, 12)->lower, 0);
 	d = host_netdev(&f->scan.host, NSID_HOST, 9);
 	assert_string_equal(d->kind, "bond");
 	d = host_netdev(&f->scan.host, NSID_HOST, 4);
@@ -136,6 +146,9 @@ static void test_odd_entries_of_class_net(void **state)
 	assert_int_equal(d->carrier_changes, 3);
 	assert_int_equal(d->master, 9);
 	assert_string_equal(d->master_name, "bond0");
+	assert_int_equal(d->lower, 0);
+	assert_int_equal(d->type, 32);
+	assert_string_equal(d->port_name, "p1");
 }
 
 static void test_this_host(void **state)
