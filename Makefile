@@ -18,7 +18,7 @@ B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $
 # Generated headers do not depend on the compiler's flavour.
 GEN := build/gen
 
-PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib
+PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libnghttp2 libprotobuf-c
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith \
 	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wno-format-nonliteral
 HARDEN := -fstack-protector-strong -fPIE
@@ -41,14 +41,15 @@ endif
 CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
-PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
-DIRS := -Ihw -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve
+DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
-SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c hw/*.c))
-OBJ := $(SRC:%.c=$(B)/%.o)
+PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
+SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c hw/*.c k8s/*.c include/*.c))
+OBJ := $(SRC:%.c=$(B)/%.o) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
@@ -63,7 +64,7 @@ $(B)/rocelet: $(B)/daemon/main.o $(LIB)
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/%.o: %.c | $(SKELS)
+$(B)/%.o: %.c | $(SKELS) $(PROTO:=.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
 
@@ -77,6 +78,18 @@ $(GEN)/%.bpf.o: bpf/%.bpf.c
 
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< > $@ 2>$(GEN)/bpftool.log || { cat $(GEN)/bpftool.log >&2; exit 1; }
+
+# --- protobuf: .proto -> C ----------------------------------------------------------------------
+$(GEN)/proto/%.pb-c.h $(GEN)/proto/%.pb-c.c &: k8s/proto/%.proto
+	$(Q)mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(@D) --proto_path=k8s/proto $<
+
+# Generated code is not ours to warn about.
+PROTO_CFLAGS = -isystem $(GEN)/proto -std=gnu11 $(OPT) $(HARDEN) -w
+
+$(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
@@ -94,11 +107,15 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
 # The library is instrumented too: a fuzzer that sees no branches finds nothing.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
-build/fuzz/obj/%.o: %.c | $(SKELS)
+build/fuzz/obj/%.o: %.c | $(SKELS) $(PROTO:=.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP -std=gnu11 -O1 -g $(WARN) $(FUZZ_FLAGS) -c $< -o $@
 
-build/fuzz/librocelet.a: $(SRC:%.c=build/fuzz/obj/%.o)
+build/fuzz/obj/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -isystem $(GEN)/proto -std=gnu11 -O1 -g -w $(FUZZ_FLAGS) -c $< -o $@
+
+build/fuzz/librocelet.a: $(SRC:%.c=build/fuzz/obj/%.o) $(PROTO:$(GEN)/%=build/fuzz/obj/gen/%.o)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
@@ -156,12 +173,12 @@ fmt-check:
 check-deps: ## who may include whom
 	$(Q)tests/check-deps.sh
 
-cppcheck: $(SKELS)
+cppcheck: $(SKELS) $(PROTO:=.h)
 	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
 		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -DROCELET_VERSION='"0"' \
-		-Iinclude $(DIRS) -j2 daemon hw
+		-Iinclude $(DIRS) -j2 daemon hw k8s include
 
-tidy: $(SKELS)
+tidy: $(SKELS) $(PROTO:=.h)
 	$(Q)printf '%s\n' $(SRC) daemon/main.c | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
 		$(PKG_CFLAGS) 2>build/tidy.log || { cat build/tidy.log >&2; exit 1; }
 

@@ -52,7 +52,7 @@ bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE])
 /* --- one function ------------------------------------------------------------------------- */
 
 /* "virtfn3" of a PF: which function that is. */
-struct vf_link {
+struct virtfn {
 	char id[DEV_ID_SIZE];
 	char pf[DEV_ID_SIZE];
 	int index;
@@ -60,7 +60,7 @@ struct vf_link {
 
 struct walk {
 	struct host *h;
-	struct vf_link *links;
+	struct virtfn *links;
 	size_t n_links;
 };
 
@@ -73,7 +73,7 @@ struct pf_entries {
 static int on_pf_entry(int dir, const char *name, void *arg)
 {
 	struct pf_entries *p = arg;
-	struct vf_link link = {0}, *new;
+	struct virtfn link = {0}, *new;
 	int r = strncmp(name, "virtfn", 6) == 0 ? parse_int(name + 6, &link.index) : -EINVAL;
 
 	if (r < 0 || link.index < 0 || sysfs_link(dir, link.id, sizeof(link.id), "%s", name) < 0)
@@ -239,7 +239,7 @@ static int on_class_device(int class_dir, const char *name, void *arg)
 
 static int cmp_link(const void *a, const void *b)
 {
-	return strcmp(((const struct vf_link *)a)->id, ((const struct vf_link *)b)->id);
+	return strcmp(((const struct virtfn *)a)->id, ((const struct virtfn *)b)->id);
 }
 
 static void number_vfs(struct walk *w)
@@ -248,7 +248,7 @@ static void number_vfs(struct walk *w)
 		qsort(w->links, w->n_links, sizeof(*w->links), cmp_link);
 	for (size_t i = 0; i < w->h->n_functions && w->n_links; i++) {
 		struct function *f = &w->h->functions[i];
-		struct vf_link key = {0}, *link;
+		struct virtfn key = {0}, *link;
 
 		memcpy(key.id, f->id, sizeof(key.id));
 		link = bsearch(&key, w->links, w->n_links, sizeof(key), cmp_link);

@@ -40,6 +40,12 @@ enum fn_kind {
 	FN_VIRTUAL, /* an RDMA device without hardware below it; id = the RDMA device's name */
 };
 
+/* IFLA_VF_LINK_STATE of a VF, set through its PF: follow the PF's carrier, or always up or down. */
+enum vf_link { VF_LINK_UNKNOWN, VF_LINK_AUTO, VF_LINK_ENABLE, VF_LINK_DISABLE };
+
+/* Longest way from a root complex to a function, as bus names joined by '/'. */
+#define PCI_PATH_SIZE 192
+
 /* One function on a bus that is, or can carry, a network or RDMA device. */
 struct function {
 	char id[DEV_ID_SIZE];
@@ -53,6 +59,17 @@ struct function {
 	char driver[32];	  /* "" = unbound */
 	bool sriov;		  /* has sriov_totalvfs */
 	unsigned vfs, vfs_total;
+	uint32_t acpi_index; /* firmware's number of an on-board device, 0 = none */
+	/* Bus names from the root complex down to the function's parent, "pci0000:00/0000:00:01.0";
+	 * "" = unknown. Functions with a common start share a switch. */
+	char path[PCI_PATH_SIZE];
+	/* Names below /dev for a function that is bound to a user space driver; "" = none:
+	 * "vfio/12", "vfio/noiommu-3", "uio0", "vhost-vdpa-0". */
+	char vfio[32], uio[16], vdpa_node[32];
+	char vdpa_driver[32]; /* of its vDPA device, "vhost_vdpa" or "virtio_vdpa"; "" = none */
+	enum vf_link vf_link;
+	bool unreachable;	/* its (a VF's: its PF's) configuration space reads all ones */
+	char devlink_error[32]; /* a devlink health reporter in state error; "" = none known */
 };
 
 enum carrier { CARRIER_UNKNOWN, CARRIER_OFF, CARRIER_ON };
@@ -74,6 +91,10 @@ struct netdev {
 	unsigned carrier_changes;
 	int master;		    /* ifindex, 0 = none */
 	char master_name[IFNAMSIZ]; /* "" = none or unknown */
+	int lower;	    /* IFLA_LINK within its namespace (of a VLAN, macvlan ...), 0 = none */
+	uint16_t type;	    /* ARPHRD_*, 0 = unknown */
+	bool default_route; /* an IPv4 or IPv6 default route leaves through it (host only) */
+	char port_name[16]; /* IFLA_PHYS_PORT_NAME: "p0" uplink, "pf0vf3" representor; "" = none */
 };
 
 enum gid_type { GID_UNKNOWN, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
@@ -115,6 +136,7 @@ struct rdma_port {
 	uint64_t rate_bps;		 /* 0 = unknown */
 	int netdev_nsid, netdev_ifindex; /* 0 = no or unknown netdev */
 	char netdev[IFNAMSIZ];
+	uint16_t pkey; /* at index 0, InfiniBand; 0 = unknown */
 	/* From here on: details, which a scan leaves out. */
 	unsigned gid_table_len;	      /* 0 = unknown */
 	unsigned active_mtu, max_mtu; /* bytes, 0 = unknown (only verbs tells) */

@@ -1,0 +1,140 @@
+/* pool_config.h - which resources this node offers, as the configuration file says. Pure: text in,
+ * values out.
+ *
+ * Four grammars, told apart by their top-level keys, which may stand together in one file:
+ * "resourceList" (sriov-network-device-plugin), "configList" (k8s-rdma-shared-dev-plugin), "mode"
+ * (k8s-rdma-sriov-dev-plugin), "pools" (ours). The other keys of the file are options (options.h).
+ * docs/pools.md documents every key. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "model.h"
+#include "options.h"
+#include "plugin.h"
+
+/* Words from the file; owned. */
+struct word_list {
+	char **words;
+	size_t n;
+};
+
+/* "name#0,2-5": a PF and the VFs of it that are meant; no ranges = all, the PF itself included. */
+struct pf_range {
+	uint32_t first, last;
+};
+struct pf_selector {
+	char *name; /* netdev or RDMA device of the PF, or its PCI address; compared without case */
+	struct pf_range *ranges;
+	size_t n_ranges;
+};
+struct pf_selectors {
+	struct pf_selector *list;
+	size_t n;
+};
+
+enum vdpa_kind { VDPA_NONE, VDPA_VIRTIO, VDPA_VHOST };
+
+/* A function is selected when it matches every list that is not empty. */
+struct selector {
+	struct word_list vendors, devices; /* "15b3", compared without case */
+	struct word_list drivers;
+	struct word_list pci_addresses;
+	struct word_list acpi_indexes;
+	struct word_list aux_types; /* "sf" */
+	struct word_list
+		if_names; /* netdev of the function itself (shared pools' ifNames, devices) */
+	struct word_list link_types; /* "ether", "infiniband" */
+	struct word_list pkeys;	     /* "0x8001": the port's pkey at index 0 */
+	struct pf_selectors pf_names, root_devices;
+	struct word_list rdma_names; /* ours: "mlx5_0" */
+	bool is_rdma;
+	bool need_vhost_net;
+	enum vdpa_kind vdpa;
+};
+
+enum device_type { DEVICE_NET, DEVICE_AUX_NET, DEVICE_ACCELERATOR };
+
+/* What one ID of a pool stands for. */
+enum pool_kind {
+	POOL_EXCLUSIVE,	 /* one function, given to one container at a time; ID = its bus name */
+	POOL_SHARED_ALL, /* a slot on all of the pool's HCAs at once */
+	POOL_SHARED_ONE, /* a slot on one HCA */
+};
+
+enum id_style {
+	ID_FUNCTION,	/* "0000:03:00.2" */
+	ID_NUMBER,	/* "0".."N-1" (k8s-rdma-shared-dev-plugin, k8s-rdma-sriov-dev-plugin) */
+	ID_DEVICE_SLOT, /* "mlx5_0-7" */
+};
+
+enum health_reason {
+	HEALTH_GONE,	   /* the function, or a shared pool's last HCA, is not there any more */
+	HEALTH_NO_DRIVER,  /* bound to no driver, or to another one than the pool selects */
+	HEALTH_NO_CHARDEV, /* RDMA wanted and a /dev/infiniband node is missing */
+	HEALTH_NO_RDMA,	   /* RDMA wanted and there is no RDMA device */
+	HEALTH_LINK_DOWN,  /* no carrier, or the VF's link state is set to disable */
+	HEALTH_PORT_DOWN,  /* the RDMA port is not ACTIVE */
+	HEALTH_PCI,	   /* the bus reads all ones from the (parent's) configuration space */
+	HEALTH_DEVLINK,	   /* a devlink health reporter is in state error */
+	N_HEALTH_REASONS
+};
+
+/* How long a reason must hold before it counts, and how long it must be gone before it does not. */
+struct hold_times {
+	uint32_t down_ms, up_ms;
+};
+
+struct extra_info {
+	char *device; /* "*" or a device ID */
+	char *key, *value;
+};
+
+struct pool {
+	char *name, *prefix; /* the resource is prefix/name */
+	unsigned line;	     /* of its name in the file, for messages; 0 = unknown */
+	enum pool_kind kind;
+	enum id_style ids;
+	enum device_type type;
+	struct selector *selectors; /* any of them */
+	size_t n_selectors;
+	struct extra_info *extra;
+	size_t n_extra;
+	uint32_t slots;	       /* shared pools: as configured; 0 = derived from the GID tables */
+	bool slots_given;      /* rdmaHcaMax stood in the file (0 means none then) */
+	bool exclude_topology; /* tell no NUMA node */
+	bool fixed_slots;     /* advertise all slots even while no HCA matches (mode "hca": 1000) */
+	bool whole_directory; /* one node "/dev/infiniband" (k8s-rdma-sriov-dev-plugin) */
+	char permissions[4];  /* of device nodes: "rw"; the two shared grammars "rwm" */
+	bool issm;	      /* also hand out issm nodes */
+	bool umad;	      /* also hand out umad nodes */
+	bool require_umad;    /* a device without umad does not count as RDMA
+				 (k8s-rdma-shared-dev-plugin) */
+	bool cdi;
+	bool device_info; /* write device-info files for Multus */
+	bool ignore_link; /* link and port state are not health */
+	struct hold_times hold[N_HEALTH_REASONS];
+};
+
+struct pool_config {
+	struct pool *pools; /* in the file's order: the first that matches takes a function */
+	size_t n_pools;
+};
+
+/* Zero-initialised it is the empty configuration. */
+void pool_config_done(struct pool_config *);
+
+/* The keys of the file that belong to pools, for options_parse_json(): true for these. */
+bool pool_config_key(const char *key);
+
+/* -EINVAL and "file:line: ..." for what cannot be meant: not JSON, wrong types, a bad name,
+ * duplicate resources. A single pool whose selectors are bad is left out with a warning, as
+ * sriov-network-device-plugin does. Unknown keys are warned about, with a suggestion. *ret is
+ * untouched on failure. */
+int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
+		      options_warn_fn *, void *arg, struct err *);
+/* prefix/name */
+void pool_resource(const struct pool *, char ret[RESOURCE_NAME_SIZE]);
+const char *health_reason_name(enum health_reason); /* "link_down" */

@@ -1,0 +1,91 @@
+/* kubelet.h - the kubelet of this node, seen by a device plugin: the folders it watches, its
+ * restarts, and the resources we serve it.
+ *
+ * Registered in one of two ways. Registry: our socket stands in plugins_registry/, where the
+ * kubelet finds it at any time and asks GetInfo. Legacy: our socket stands in device-plugins/ and
+ * we call Register on kubelet.sock there; the kubelet calls us back before it answers. A starting
+ * kubelet deletes every socket in device-plugins/. Sources: pkg/kubelet/pluginmanager,
+ * pkg/kubelet/cm/devicemanager/plugin/v1beta1. */
+#pragma once
+
+#include <stdint.h>
+
+#include "err.h"
+#include "plugin.h"
+
+struct uv_loop_s;
+struct kubelet;
+struct kubelet_plugin;
+
+enum registration { REGISTRATION_AUTO, REGISTRATION_REGISTRY, REGISTRATION_LEGACY };
+
+struct kubelet_opts {
+	const char *dir;		/* copied */
+	enum registration registration; /* auto: registry if that folder exists */
+	bool zero_on_close;		/* tell the kubelet an empty list before leaving */
+};
+
+struct kubelet_hooks {
+	/* Sockets in device-plugins/ may have been deleted: the kubelet (re)started, or somebody
+	 * cleaned up. Ours are made anew already. */
+	void (*sockets_swept)(void *arg);
+	/* The kubelet wrote its checkpoint: allocations have changed. */
+	void (*allocations_changed)(void *arg);
+	void *arg;
+};
+
+/* Where an asynchronous answer goes. Exactly one of its verbs is called, now or later; `gone` of
+ * the hooks tells that nobody waits any more, after which it may not be used. */
+struct plugin_answer;
+
+/* n grants, one per container of the request; they stay the caller's. */
+void plugin_answer_allocate(struct plugin_answer *, const struct container_grant *, size_t n);
+void plugin_answer_preferred(struct plugin_answer *, const struct id_list *, size_t n);
+void plugin_answer_started(struct plugin_answer *); /* PreStartContainer: go ahead */
+/* The sentence reaches a person: the kubelet puts it into the pod's status. */
+void plugin_answer_error(struct plugin_answer *, const struct err *);
+
+/* What the kubelet asks of one resource; ids are borrowed until the hook returns. */
+struct plugin_hooks {
+	void (*allocate)(struct plugin_answer *, const struct id_list *containers, size_t n,
+			 void *arg);
+	void (*preferred)(struct plugin_answer *, const struct preference_request *containers,
+			  size_t n, void *arg);
+	void (*pre_start)(struct plugin_answer *, const struct id_list *ids, void *arg);
+	/* The question was withdrawn (cancelled, connection lost, timed out). */
+	void (*gone)(struct plugin_answer *, void *arg);
+	void *arg;
+};
+
+enum plugin_state {
+	PLUGIN_WAITING,	   /* no kubelet, or it has not found us yet */
+	PLUGIN_REGISTERED, /* and it watches our list */
+	PLUGIN_REFUSED,	   /* it answered with an error; tried again with back-off */
+};
+
+struct plugin_status {
+	enum plugin_state state;
+	const char *socket;	/* path; borrowed */
+	uint64_t registrations; /* that succeeded */
+	uint64_t failures;	/* refusals, time-outs, lost connections */
+	uint64_t lists;		/* lists sent */
+	unsigned watchers;	/* open ListAndWatch streams */
+	char error[256];	/* the last refusal, "" = none */
+};
+
+int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,
+		 const struct kubelet_hooks *, struct err *);
+/* Serves a resource ("prefix/name") until it is withdrawn. The socket serves, with an empty list,
+ * before the kubelet is told; nothing is told before the first plugin_set_devices(). */
+int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *resource,
+		  const struct plugin_hooks *, struct err *);
+/* The complete list; copied. Sent to every watcher when the content differs from what it has been
+ * sent. A list that would not fit the kubelet's 4 MiB is cut, whole devices at a time, and told in
+ * the log. -ENOMEM keeps the old one. */
+int plugin_set_devices(struct kubelet_plugin *, const struct plugin_device *, size_t n);
+void plugin_status(const struct kubelet_plugin *, struct plugin_status *ret);
+/* The resource leaves: an empty list to every watcher, then its socket goes. NULL is fine. */
+void plugin_withdraw(struct kubelet_plugin *);
+/* Withdraws every plugin that is left (with the empty list only if zero_on_close). NULL is fine.
+ * Gone when the loop has run out of handles. */
+void kubelet_close(struct kubelet *);

@@ -1,0 +1,38 @@
+/* pod_resources.h - which container holds which device, asked of the kubelet.
+ *
+ * PodResources.List on <kubelet-dir>/pod-resources/kubelet.sock; where that socket is missing, the
+ * kubelet's checkpoint file. The kubelet answers 100 calls a second in bursts of 10 and refuses
+ * what is above with RESOURCE_EXHAUSTED (pkg/kubelet/apis/grpc/ratelimit.go): questions are
+ * coalesced and spaced, and a refusal is asked again. */
+#pragma once
+
+#include <stdint.h>
+
+#include "err.h"
+#include "pod_devices.h"
+
+struct uv_loop_s;
+struct pod_resources;
+
+/* A ListPodResourcesResponse; entries whose names are too long for their fields are left out and
+ * counted. -EBADMSG, -ENOMEM. */
+int pod_resources_decode(struct pod_list *ret, size_t *ret_left_out, const uint8_t *, size_t len);
+/* The text of device-plugins/kubelet_internal_checkpoint (pkg/kubelet/cm/devicemanager/checkpoint;
+ * device IDs as a list up to 1.19, by NUMA node from 1.20 on). */
+int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, struct err *);
+
+/* A new list; borrowed. asked_ms: loop time at which the question was sent, so that everything
+ * before it is in the list. */
+typedef void pod_resources_fn(const struct pod_list *, uint64_t asked_ms, void *arg);
+
+int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const char *kubelet_dir,
+		       pod_resources_fn *, void *arg, struct err *);
+/* The list may have changed: asks soon. Every request made before the question is sent is answered
+ * by it. */
+void pod_resources_refresh(struct pod_resources *);
+/* The last list; empty with POD_SOURCE_NONE until there is one. */
+const struct pod_list *pod_resources_list(const struct pod_resources *);
+/* Questions sent, and those that failed (refused, timed out, no answer). */
+void pod_resources_counts(const struct pod_resources *, uint64_t *ret_asked, uint64_t *ret_failed);
+/* NULL is fine. */
+void pod_resources_close(struct pod_resources *);

@@ -1,0 +1,52 @@
+/* uds.h - gRPC on unix sockets in the libuv loop: a server on one path, a client of one path.
+ *
+ * Neither trusts the path to stay: files there are deleted and replaced by others at any time,
+ * which a dir_watch tells. */
+#pragma once
+
+#include "err.h"
+#include "grpc.h"
+
+struct uv_loop_s;
+
+/* --- server --------------------------------------------------------------------------------- */
+
+struct uds_server;
+
+struct uds_server_opts {
+	struct grpc_limits limits;
+	unsigned max_connections; /* further ones are closed at once */
+	uint32_t mode;		  /* of the socket file: 0600 */
+};
+
+/* Listens at `path`, replacing a socket that is there already (nothing but a socket: -EEXIST
+ * otherwise): made under another name and renamed, so that whoever sees the path can connect.
+ * -ENAMETOOLONG above sun_path. */
+int uds_server_open(struct uds_server **ret, struct uv_loop_s *, const char *path,
+		    const struct uds_server_opts *, const struct grpc_service *, struct err *);
+/* The file at the path is still the one that we listen on (device and inode). */
+bool uds_server_is_there(const struct uds_server *);
+/* Calls have been given something to send outside of a hook: write it. */
+void uds_server_flush(struct uds_server *);
+/* NULL is fine. Calls end by `cancel`; what is queued is still sent as far as the socket takes it
+ * at once. Removes the file if it is still ours. Gone when the loop has run out of handles. */
+void uds_server_close(struct uds_server *);
+
+/* --- client --------------------------------------------------------------------------------- */
+
+struct uds_client;
+
+/* Connects on demand and again after a loss; nothing is sent twice: a call that was under way when
+ * the connection was lost ends in UNAVAILABLE. */
+int uds_client_open(struct uds_client **ret, struct uv_loop_s *, const char *path,
+		    const struct grpc_limits *, struct err *);
+/* As grpc_start(); connects first if need be. `end` comes exactly once for each call for which this
+ * returned 0, never from within. A path with nobody behind it: UNAVAILABLE with the reason, at once
+ * and not at the timeout, which covers connecting too. ret_id (may be NULL) is for
+ * uds_client_cancel(). `message` and `end` get a NULL call when there is no connection yet. */
+int uds_client_call(struct uds_client *, const char *grpc_path, const uint8_t *message, size_t len,
+		    uint32_t timeout_ms, const struct grpc_reply *, uint64_t *ret_id);
+/* Ends with CANCELLED, from the loop; unknown ids are ignored. */
+void uds_client_cancel(struct uds_client *, uint64_t id);
+/* NULL is fine. Calls end with CANCELLED before it returns. */
+void uds_client_close(struct uds_client *);
