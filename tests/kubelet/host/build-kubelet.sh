@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the kubelet into WORKDIR: kubelet and build.log's facts, nothing else. A program of its own, called by cache.sh, so that
-# -e holds in every step; a change to it makes a new kubelet.
+# Builds the kubelet into WORKDIR. A program of its own, called by cache.sh, so that -e holds in every step; a change to it makes a
+# new kubelet.
 #
 # Debian 12's source package holds all of Kubernetes with its vendored modules, so nothing comes from outside Debian's archive.
 set -euo pipefail
@@ -12,13 +12,14 @@ KUBELET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 readonly GO=golang-1.19
 readonly KUBERNETES=1.20.2
-readonly NOT_NEEDED=(CHANGELOG api cluster docs logo test)
+readonly NOT_NEEDED=(CHANGELOG api cluster docs logo test) # folders of the source
 
 main() { # WORKDIR
     local work=$1
     open_suite "$work/apt"
     fetch_packages "$work/go" "$GO-go" "$GO-src"
     fetch_source "$work/src/k8s.io"
+    shorten_start "$work/src/k8s.io/kubernetes"
     build "$work"
     close_suite
     # Go writes its caches read-only in places.
@@ -35,6 +36,14 @@ fetch_source() { # FOLDER: the sources become FOLDER/kubernetes
     tar -xzf kubernetes_*.orig.tar.gz "${exclude[@]}"
     mv "kubernetes-$KUBERNETES" kubernetes
     rm kubernetes_*
+}
+
+# The one change to the source: at every start the statistics part asks five times, a second apart, for a Docker that is not there. Scenarios
+# start the kubelet often.
+shorten_start() { # SOURCE
+    local file=$1/vendor/github.com/google/cadvisor/container/docker/factory.go
+    sed -i 's/^const rootDirRetryPeriod .*/const rootDirRetryPeriod = time.Millisecond/' "$file"
+    grep -q '^const rootDirRetryPeriod = time.Millisecond' "$file"
 }
 
 # GOPATH mode: with modules, this go.mod asks for updates. Without cgo the program runs on any Debian.

@@ -15,12 +15,12 @@ start_rocelet() { # [ARGS..]
     (cd / && exec "$PROJECT_DIR/build/rocelet" --config "$CONFIG" --sysfs-root "$TREE" --rescan-interval 1 --listen 127.0.0.1:9907 \
         --log-level debug "$@") >>"$OUT/rocelet.log" 2>&1 </dev/null &
     ROCELET_PID=$!
-    wait_until "healthy || ! kill -0 $ROCELET_PID"
-    kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it answered on $HTTP/healthz"
+    wait_until "ready || ! kill -0 $ROCELET_PID"
+    kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it was ready"
 }
 
-healthy() {
-    curl -fsS -m 2 -o /dev/null "$HTTP/healthz"
+ready() {
+    curl -fsS -m 2 -o /dev/null "$HTTP/readyz"
 }
 
 rocelet_runs() { kill -0 "$ROCELET_PID" 2>/dev/null; }

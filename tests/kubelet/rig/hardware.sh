@@ -30,6 +30,10 @@ pci_of() { # NETDEV..
     for netdev in "$@"; do basename "$(function_of "$netdev")"; done
 }
 
+netdev_of() { # PCI_ADDRESS
+    ls "$TREE"/devices/*/"$1"/net
+}
+
 rdma_of() { # NETDEV
     ls "$(function_of "$1")/infiniband"
 }

@@ -2,9 +2,10 @@
 # The kubelet, without an API server: pods come from a folder of manifests.
 
 KUBELET_PID=
+KUBELET_LOG_START=1 # line of kubelet.log with which the present kubelet begins
 
 readonly KUBELET_URL=http://127.0.0.1:10255
-readonly PLUGINS=/var/lib/kubelet/device-plugins REGISTRY=/var/lib/kubelet/plugins_registry
+readonly PLUGINS=/var/lib/kubelet/device-plugins
 
 start_kubelet() { # [YAML_LINE..]   added to its configuration
     kubelet_config "$@" >/run/rig/kubelet.yaml
@@ -15,6 +16,8 @@ start_kubelet() { # [YAML_LINE..]   added to its configuration
 
 # As it was configured last.
 launch_kubelet() {
+    touch "$OUT/kubelet.log"
+    KUBELET_LOG_START=$(($(wc -l <"$OUT/kubelet.log") + 1))
     "$KUBELET_BIN/kubelet" --config /run/rig/kubelet.yaml --container-runtime=remote \
         --container-runtime-endpoint="unix://$CRI_SOCKET" --resolv-conf= --hostname-override=rig --v=4 \
         >>"$OUT/kubelet.log" 2>&1 </dev/null &
@@ -55,13 +58,31 @@ EOT
     (($# == 0)) || printf '%s\n' "$@"
 }
 
-# How often the kubelet has accepted a plugin for that resource, since its start.
+# What the present kubelet has said.
+kubelet_log() {
+    tail -n "+$KUBELET_LOG_START" "$OUT/kubelet.log"
+}
+
+# How often the present kubelet was asked to Register that resource (a plugin it finds in plugins_registry does not ask).
 registrations() { # RESOURCE
     curl -fsS -m 5 "$KUBELET_URL/metrics" | awk -v name="kubelet_device_plugin_registration_total{resource_name=\"$1\"}" \
         '$1 == name { n = $2 } END { print n + 0 }'
 }
 
-# What the kubelet knows of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}.
+# When it was asked last, in seconds since the epoch, by the kubelet's own clock.
+registration_time() { # RESOURCE
+    local stamp
+    stamp=$(kubelet_log | grep "Got registration request.*\"$1\"" | tail -n 1 | cut -d' ' -f2)
+    date -d "$stamp" +%s.%N
+}
+
+# How many lists of that resource's devices the present kubelet has received. With the first, the resource is there.
+lists_received() { # RESOURCE
+    kubelet_log | grep -c "State pushed for device plugin $1\$" || true
+}
+
+# What the kubelet knows of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}. A new kubelet writes it with the first list
+# it receives.
 registered_devices() {
     json 'json.dumps(doc["Data"]["RegisteredDevices"])' <"$PLUGINS/kubelet_internal_checkpoint"
 }
