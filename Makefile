@@ -136,7 +136,7 @@ check: ## every test: gates, unit tests, a real kubelet, sanitizers, fuzz smoke,
 check-unit: ## the unit tests alone, seconds
 	$(Q)tests/check.sh unit
 
-check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 5 minutes (root)
+check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
 demo: deps ## two VFs with RoCE traffic in a virtual machine, measured live (root)

@@ -16,7 +16,7 @@ prepare_cache() {
     KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
     RUNTIME_ROOT=$CACHE/runtime-$(key "${RUNTIME_PACKAGES[*]}")
     made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
-    made_once "$KUBELET_BIN" "building the kubelet, 5 to 8 minutes on two cores" bash "$KUBELET_DIR/host/build-kubelet.sh"
+    made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" bash "$KUBELET_DIR/host/build-kubelet.sh"
 }
 
 key() { # TEXT

@@ -19,8 +19,9 @@ start_rig() { # NAME [tied]
     make_cgroups "$cgroup"
     write_env "$cgroup"
     setsid "${leash[@]}" unshare --mount --net --pid --fork --kill-child \
-        bash "$KUBELET_DIR/rig/init.sh" "$OUT" </dev/null >"$OUT/init.log" 2>&1 8>&- &
+        bash "$KUBELET_DIR/rig/init.sh" "$OUT" "$cgroup" </dev/null >"$OUT/init.log" 2>&1 8>&- &
     local holder=$!
+    disown # no word about how it ended
     # Without the signal's news in between: a rig that cannot start says why at once.
     if ! becomes_true "$START_TIMEOUT" "[[ -e $OUT/ready ]] || ! kill -0 $holder 2>/dev/null" || [[ ! -e $OUT/ready ]]; then
         stop_rig
@@ -64,12 +65,15 @@ in_rig() { # COMMAND..
 stop_rig() {
     RIG_PID=$(cat "$OUT/init.pid" 2>/dev/null || true)
     if [[ -n $RIG_PID ]] && grep -qzF "$OUT" "/proc/$RIG_PID/cmdline" 2>/dev/null; then
+        local holder
+        holder=$(ps -o ppid= -p "$RIG_PID")
         kill -KILL "$RIG_PID" 2>/dev/null || true
         # A process namespace's first process is gone only after all others are.
-        becomes_true 30 "! kill -0 $RIG_PID 2>/dev/null" || note "process $RIG_PID does not end"
+        becomes_true 30 "! kill -0 $RIG_PID $holder 2>/dev/null" || note "process $RIG_PID does not end"
     fi
     rm -f "$OUT/init.pid" "$OUT/ready"
     [[ ! -s $OUT/cgroup ]] || becomes_true 10 "remove_cgroups $(<"$OUT/cgroup")" || note "some cgroups of the rig could not be removed"
+    take_back
     RIG_PID=
 }
 
@@ -78,29 +82,47 @@ stop_rig() {
 is_unified() { [[ $(stat -f -c %T /sys/fs/cgroup) == cgroup2fs ]]; }
 
 make_cgroups() { # NAME
-    local controllers hierarchy
+    local hierarchy
     sweep_cgroups
     if is_unified; then
-        controllers=$(sed 's/\(^\| \)/ +/g' /sys/fs/cgroup/cgroup.controllers)
         mkdir "/sys/fs/cgroup/$1"
-        echo "$controllers" >/sys/fs/cgroup/cgroup.subtree_control ||
-            die "this machine's own cgroup cannot hand its controllers down (a container's own processes are in it?)"
-        echo "$controllers" >"/sys/fs/cgroup/$1/cgroup.subtree_control"
+        cat /sys/fs/cgroup/cgroup.subtree_control >"$OUT/controllers"
+        hand_down /sys/fs/cgroup && hand_down "/sys/fs/cgroup/$1" ||
+            die "this machine's own cgroup cannot hand its controllers down: processes are in it, as in some containers"
     else
         cgroup_hierarchies | while read -r hierarchy; do mkdir -p "$hierarchy/$1"; done
     fi
+}
+
+# Lets a cgroup's children have what the kubelet insists on.
+hand_down() { # CGROUP
+    local controller
+    for controller in cpu cpuset memory hugetlb pids; do
+        grep -qw "$controller" "$1/cgroup.controllers" || continue
+        echo "+$controller" 2>/dev/null >"$1/cgroup.subtree_control" || return 1
+    done
+}
+
+# What the root did not hand down before, be it by us or by the kubelet. Another rig may need it still: then the kernel refuses.
+take_back() {
+    local controller
+    [[ -e $OUT/controllers ]] || return 0
+    for controller in $(</sys/fs/cgroup/cgroup.subtree_control); do
+        grep -qw "$controller" "$OUT/controllers" || echo "-$controller" 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control || true
+    done
+    rm "$OUT/controllers"
 }
 
 cgroup_hierarchies() {
     awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts
 }
 
-# What a rig left behind whose script was killed.
+# What was left behind by rigs whose script was killed: neither that script lives, nor the rig's first process.
 sweep_cgroups() {
-    local path
-    while read -r path; do
-        kill -0 "${path##*-}" 2>/dev/null || remove_cgroups "${path##*/}" || true
-    done < <(cgroup_hierarchies | xargs -I{} find {} -maxdepth 1 -name 'rocelet-kubelet-*')
+    local name
+    while read -r name; do
+        kill -0 "${name##*-}" 2>/dev/null || pgrep -f "/init.sh .* $name\$" >/dev/null || remove_cgroups "$name" || true
+    done < <(cgroup_hierarchies | xargs -I{} find {} -maxdepth 1 -name 'rocelet-kubelet-*' -printf '%f\n' | sort -u)
 }
 
 remove_cgroups() { # NAME

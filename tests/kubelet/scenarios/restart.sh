@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The kubelet dies and comes back, again and again: we are there each time, and running pods notice nothing.
-#   restart.sh [ROUNDS]    how often, 20
+# In the environment: ROUNDS, how often (20); BAR_MS, what the median registration may take, on an idle machine (not judged).
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 
@@ -48,8 +48,10 @@ latency() {
 print_latencies() {
     sort -n /run/rig/latencies | awk '{ v[NR] = $1 }
         END { printf "# registered after the kubelet'\''s socket accepts: median %s ms, worst %s ms of %d\n", v[int((NR + 1) / 2)], v[NR], NR }'
-    # Only gross failures: this machine may be busy. make bench judges.
-    awk '$1 > 2000 || $1 < -1000 { bad = 1 } END { exit bad || NR == 0 }' /run/rig/latencies
+}
+
+median_within() { # MS
+    sort -n /run/rig/latencies | awk -v bar="$1" '{ v[NR] = $1 } END { exit NR == 0 || v[int((NR + 1) / 2)] > bar }'
 }
 
 make_hardware 2 8
@@ -67,7 +69,8 @@ KEPT=$(pod_resources keeper $VF)
 
 say "the kubelet is killed $ROUNDS times, with Register"
 rounds "$ROUNDS" legacy
-check "registration follows soon" print_latencies
+print_latencies
+[[ -z ${BAR_MS:-} ]] || check "registered within $BAR_MS ms of the socket's first answer" "median_within $BAR_MS"
 check "PodResources names the same devices" "[[ '$KEPT' == \$(pod_resources keeper $VF) ]]"
 run_pod late "$VF=2"
 check "a new pod gets the others" "[[ -z \$(printf '%s\n' $KEPT \$(pod_resources late $VF) | sort | uniq -d) ]]"
