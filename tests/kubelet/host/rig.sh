@@ -87,8 +87,9 @@ make_cgroups() { # NAME
     if is_unified; then
         mkdir "/sys/fs/cgroup/$1"
         cat /sys/fs/cgroup/cgroup.subtree_control >"$OUT/controllers"
-        hand_down /sys/fs/cgroup && hand_down "/sys/fs/cgroup/$1" ||
+        hand_down /sys/fs/cgroup ||
             die "this machine's own cgroup cannot hand its controllers down: processes are in it, as in some containers"
+        hand_down "/sys/fs/cgroup/$1"
     else
         cgroup_hierarchies | while read -r hierarchy; do mkdir -p "$hierarchy/$1"; done
     fi
