@@ -43,7 +43,7 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
-DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve
+DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
@@ -130,11 +130,14 @@ fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 deps: ## install the Debian packages needed to build and test (12 and 13)
 	$(Q)tests/deps.sh
 
-check: ## every test: gates, unit tests, sanitizers, fuzz smoke, the lab (root)
+check: ## every test: gates, unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
 
 check-unit: ## the unit tests alone, seconds
 	$(Q)tests/check.sh unit
+
+check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
+	$(Q)tests/check.sh kubelet
 
 demo: deps ## two VFs with RoCE traffic in a virtual machine, measured live (root)
 	$(Q)$(MAKE) --no-print-directory all
@@ -188,7 +191,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all tests fuzz deps check check-unit demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all tests fuzz deps check check-unit check-kubelet demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

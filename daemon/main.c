@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "config_file.h"
+#include "hw.h"
 #include "log.h"
 #include "loop.h"
 #include "options.h"
 #include "pool_config.h"
+#include "pools.h"
 
 static void on_warning(const char *sentence, void *arg)
 {
@@ -35,14 +37,15 @@ static void keep_memory_small(void)
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 }
 
-static int run(const struct options *o)
+static int run(const struct launch *l)
 {
+	const struct options *o = l->options;
 	struct err e = {0};
 
 	keep_memory_small();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
-	if (loop_run(o, &e) < 0) {
+	if (loop_run(l, &e) < 0) {
 		log_error("main", 0, "%s, giving up", e.msg);
 		return EXIT_FAILURE;
 	}
@@ -50,8 +53,37 @@ static int run(const struct options *o)
 	return EXIT_SUCCESS;
 }
 
-static int act(enum option_action action, const struct options *o, const struct pool_config *pools)
+/* Which function goes to which pool on this node, and why not; the kubelet is not asked what
+ * containers hold. */
+static int check_config(const struct options *o, const struct pool_config *pools)
 {
+	struct scan scan;
+	struct pools built;
+	struct hw hw;
+	struct err e = {0};
+	char *text = NULL;
+
+	printf("%s: ok\n", o->config);
+	if (hw_open(&hw, o->sysfs_root, o->dev_root, o->proc_root, &e) < 0) {
+		fprintf(stderr, "rocelet: %s\n", e.msg);
+		return EXIT_FAILURE;
+	}
+	hw_scan(&hw, SCAN_ALL, &scan);
+	if (pools_build(&built, pools, &scan.host, NULL) == 0) {
+		text = pools_explain(&built);
+		pools_done(&built);
+	}
+	fputs(text ? text : "out of memory\n", stdout);
+	free(text);
+	scan_done(&scan);
+	hw_close(&hw);
+	return text ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int act(enum option_action action, const struct launch *l)
+{
+	const struct options *o = l->options;
+
 	switch (action) {
 	case ACTION_HELP:
 		options_help(stdout);
@@ -60,14 +92,13 @@ static int act(enum option_action action, const struct options *o, const struct 
 		puts("rocelet " ROCELET_VERSION);
 		return EXIT_SUCCESS;
 	case ACTION_PRINT_CONFIG:
-		return print_config(o, pools);
+		return print_config(o, l->pools);
 	case ACTION_CHECK_CONFIG:
-		printf("%s: ok\n", o->config);
-		return EXIT_SUCCESS;
+		return check_config(o, l->pools);
 	case ACTION_RUN:
 		break;
 	}
-	return run(o);
+	return run(l);
 }
 
 int main(int argc, char *argv[])
@@ -75,6 +106,7 @@ int main(int argc, char *argv[])
 	static struct options options;
 	struct config_file file = {0};
 	struct pool_config pools = {0};
+	const struct launch launch = {&options, &pools, argc, argv};
 	enum option_action action;
 	struct err e = {0};
 	int r;
@@ -87,7 +119,7 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}
-	r = act(action, &options, &pools);
+	r = act(action, &launch);
 	pool_config_done(&pools);
 	return r;
 }

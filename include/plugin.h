@@ -10,6 +10,10 @@
 /* "prefix/name": a DNS name of 253 bytes, a slash, a name of 63 (Kubernetes' qualified names). */
 #define RESOURCE_NAME_SIZE 320
 
+/* How the kubelet learns of a resource. Registry: it finds our socket in plugins_registry/; legacy:
+ * we call Register; auto: registry if that folder exists. */
+enum registration { REGISTRATION_AUTO, REGISTRATION_REGISTRY, REGISTRATION_LEGACY };
+
 /* One line of a ListAndWatch list. */
 struct plugin_device {
 	char id[PLUGIN_ID_SIZE];

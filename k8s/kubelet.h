@@ -17,8 +17,6 @@ struct uv_loop_s;
 struct kubelet;
 struct kubelet_plugin;
 
-enum registration { REGISTRATION_AUTO, REGISTRATION_REGISTRY, REGISTRATION_LEGACY };
-
 struct kubelet_opts {
 	const char *dir;		/* copied */
 	enum registration registration; /* auto: registry if that folder exists */

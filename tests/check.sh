@@ -1,10 +1,10 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: gates unit san threads fuzz lab (default: all, after installing what they need; san includes
-#                         threads)
+#   check.sh [PART...]    parts: gates unit kubelet san threads fuzz lab (default: all, after installing what they need; san
+#                         includes threads)
 #
-# FUZZ_SECONDS: how long each fuzz program runs (60). LAB_SCENARIOS: which scenarios (all).
+# FUZZ_SECONDS: how long each fuzz program runs (60). LAB_SCENARIOS, KUBELET_SCENARIOS: which scenarios (all).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
@@ -134,8 +134,34 @@ fuzz_result() {
 }
 
 # A scenario counts its own checks in its last line.
+run_scenario() { # NAME LOG COMMAND..
+	local last status=0
+	"${@:3}" >"$2" 2>&1 || status=$?
+	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1)
+	if [ -z "$last" ]; then
+		say "FAILED" "$1 (exit $status)"
+		tail -n 60 "$2" | sed 's/^/        /'
+		failed=$((failed + 1))
+		return
+	fi
+	count_scenario "$1" "$status" "$last" "$2"
+}
+
+part_kubelet() {
+	local name
+	if [ "$(id -u)" != 0 ]; then
+		skip "kubelet" "its namespaces need root"
+		return
+	fi
+	make_quietly all tests || exit 1
+	step "kubelet, built from source or cached" tests/kubelet/kubelet.sh build
+	for name in ${KUBELET_SCENARIOS:-rig pods health restart numa}; do
+		run_scenario "kubelet $name" "$LOGS/kubelet-$name.log" tests/kubelet/kubelet.sh run "$name"
+	done
+}
+
 part_lab() {
-	local name log last
+	local name
 	if [ "$(id -u)" != 0 ]; then
 		skip "lab" "the virtual machine's image needs root"
 		return
@@ -143,37 +169,27 @@ part_lab() {
 	make_quietly all tests || exit 1
 	step "lab image" tests/lab/lab.sh image
 	for name in ${LAB_SCENARIOS:-boot inventory metrics churn badinput}; do
-		log=$LOGS/lab-$name.log
-		tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name" >"$log" 2>&1
-		local status=$?
-		last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-		if [ -z "$last" ]; then
-			say "FAILED" "lab $name (exit $status)"
-			tail -n 60 "$log" | sed 's/^/        /'
-			failed=$((failed + 1))
-			continue
-		fi
-		count_lab "$name" "$status" "$last" "$log"
+		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }
 
-count_lab() {
+count_scenario() { # NAME STATUS LAST_LINE LOG
 	local ok bad
 	ok=$(echo "$3" | grep -oE '^[0-9]+') bad=$(echo "$3" | grep -oE '[0-9]+ failed' | grep -oE '[0-9]+')
 	if [ "$2" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	passed=$((passed + ok)) failed=$((failed + bad))
 	if [ "$bad" = 0 ]; then
-		say "  ok  " "lab $1: $ok"
+		say "  ok  " "$1: $ok"
 		grep -E '^# ' "$4" | sed 's/^/        /'
 	else
-		say "FAILED" "lab $1: $3"
+		say "FAILED" "$1: $3"
 		tail -n 80 "$4" | sed 's/^/        /'
 	fi
 }
 
 if [ $# = 0 ]; then
 	tests/deps.sh || exit 1
-	set -- gates unit san fuzz lab
+	set -- gates unit kubelet san fuzz lab
 fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "err.h"
+#include "plugin.h"
 
 #define OPTION_TEXT_SIZE 256
 #define OPTION_LIST_MAX	 16
@@ -51,9 +52,6 @@ struct options {
 
 enum event_source { EVENT_SOURCE_AUTO, EVENT_SOURCE_UDEV, EVENT_SOURCE_KERNEL };
 
-/* registry: the kubelet finds our sockets in plugins_registry; legacy: we call Register. */
-enum registration { REGISTRATION_AUTO, REGISTRATION_REGISTRY, REGISTRATION_LEGACY };
-
 enum shutdown_policy { SHUTDOWN_KEEP, SHUTDOWN_ZERO };
 
 /* What the command line asks for instead of running. */
@@ -91,3 +89,5 @@ void options_markdown(FILE *);
 /* The options in effect as a config file, with the pools in our own grammar (NULL: none); heap,
  * NULL when out of memory. */
 char *options_json(const struct options *, const struct pool_config *);
+/* How many options differ; `names` gets theirs, "a, b", cut to size. */
+size_t options_changed(const struct options *, const struct options *, char *names, size_t size);

@@ -147,3 +147,25 @@ char *options_json(const struct options *o, const struct pool_config *pools)
 	json_decref(root);
 	return text;
 }
+
+size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)
+{
+	size_t n = 0, len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option_def *d = &option_table[i];
+		json_t *x = d->type == OPT_ACTION ? NULL : value_json(a, d);
+		json_t *y = d->type == OPT_ACTION ? NULL : value_json(b, d);
+
+		if (x && y && !json_equal(x, y)) {
+			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",
+						d->name);
+			len = len < size ? len : size - 1;
+			n++;
+		}
+		json_decref(x);
+		json_decref(y);
+	}
+	return n;
+}

@@ -1,6 +1,6 @@
 /* preferred.c - which of the free IDs a container should best get.
  *
- * The candidates are put into natural order once, so that the order of the request tells nothing;
+ * The contenders are put into natural order once, so that the order of the request tells nothing;
  * then the best of those left is taken until there are enough. What "best" means is better().
  * Can fail by: must_include that does not fit, out of memory. */
 #include "allocation.h"
@@ -21,7 +21,7 @@ struct groups {
 	size_t n;
 };
 
-struct candidate {
+struct contender {
 	const char *id;	  /* the request's */
 	const char *path; /* of its function, "" = unknown */
 	size_t node, pf;  /* groups */
@@ -30,7 +30,7 @@ struct candidate {
 };
 
 struct choice {
-	struct candidate *list; /* natural order, no ID twice */
+	struct contender *list; /* natural order, no ID twice */
 	size_t n;
 	struct groups nodes, pfs;
 };
@@ -119,7 +119,7 @@ static const char *pf_of(const struct pool_view *view, const struct function *fn
 	return view->pool->kind == POOL_EXCLUSIVE && fn->parent[0] != '\0' ? fn->parent : fn->id;
 }
 
-/* --- candidates ------------------------------------------------------------------------------- */
+/* --- contenders ------------------------------------------------------------------------------- */
 
 /* The group with that name and node, counted up; ret_i: its place. false: out of memory. */
 static bool join(struct groups *g, const char *name, int numa, size_t *ret_i)
@@ -142,7 +142,7 @@ static bool join(struct groups *g, const char *name, int numa, size_t *ret_i)
 
 static int by_id(const void *pa, const void *pb)
 {
-	const struct candidate *a = pa, *b = pb;
+	const struct contender *a = pa, *b = pb;
 	int r = natural_cmp(a->id, b->id);
 
 	return r ? r : strcmp(a->id, b->id);
@@ -168,7 +168,7 @@ static bool fill(struct choice *c, const struct id_list *available)
 static bool describe(struct choice *c, const struct knowledge *k)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		struct candidate *x = &c->list[i];
+		struct contender *x = &c->list[i];
 		const struct function *fn = function_of(k, x->id);
 
 		x->path = fn ? fn->path : "";
@@ -179,7 +179,7 @@ static bool describe(struct choice *c, const struct knowledge *k)
 	return true;
 }
 
-static void take(struct choice *c, struct candidate *x)
+static void take(struct choice *c, struct contender *x)
 {
 	x->taken = true;
 	c->nodes.list[x->node].left--;
@@ -209,7 +209,7 @@ static unsigned shared_bridges(const char *a, const char *b)
 	return shared;
 }
 
-/* Notes how close every candidate is to what is taken. */
+/* Notes how close every contender is to what is taken. */
 static void measure(struct choice *c)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -252,7 +252,7 @@ static int compare_pfs(const struct group *a, const struct group *b)
 }
 
 /* b stands before a in natural order, so it must be beaten. */
-static bool better(const struct choice *c, const struct candidate *a, const struct candidate *b)
+static bool better(const struct choice *c, const struct contender *a, const struct contender *b)
 {
 	int r = compare_nodes(&c->nodes.list[a->node], &c->nodes.list[b->node]);
 
@@ -263,9 +263,9 @@ static bool better(const struct choice *c, const struct candidate *a, const stru
 	return r < 0;
 }
 
-static struct candidate *best(struct choice *c)
+static struct contender *best(struct choice *c)
 {
-	struct candidate *found = NULL;
+	struct contender *found = NULL;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (!c->list[i].taken && (!found || better(c, &c->list[i], found)))
@@ -282,7 +282,7 @@ static int take_must(struct choice *c, const char **ret, const struct preference
 	size_t n = 0;
 
 	for (size_t i = 0; i < req->must_include.n; i++) {
-		struct candidate key = {.id = req->must_include.ids[i]}, *x;
+		struct contender key = {.id = req->must_include.ids[i]}, *x;
 
 		x = c->n ? bsearch(&key, c->list, c->n, sizeof(*c->list), by_id) : NULL;
 		if (!x || (!x->taken && n == req->size))
@@ -302,7 +302,7 @@ static int take_must(struct choice *c, const char **ret, const struct preference
 static int choose(struct choice *c, const char **ret, const struct preference_request *req)
 {
 	int n = take_must(c, ret, req);
-	struct candidate *x;
+	struct contender *x;
 
 	while (n >= 0 && (size_t)n < req->size && (x = best(c))) {
 		take(c, x);

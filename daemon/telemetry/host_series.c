@@ -191,9 +191,8 @@ void host_series(struct text *t, enum host_family f, const struct host *h, const
 	}
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		const struct rdma_dev *dev = &h->rdma[i];
-		const struct pod_device *holder = table ? resource_table_holder(table,
-										dev->function)
-							: NULL;
+		const struct pod_device *holder =
+			table ? resource_table_holder(table, dev->function, dev->name) : NULL;
 
 		for (unsigned k = 0; k < dev->n_ports; k++)
 			add_port(t, f, h, dev, &dev->ports[k], s, holder);

@@ -9,7 +9,8 @@
  * a second sample with known deltas. No clock, no randomness: two runs write the same bytes.
  *
  * The shape is the kernel's as far as readers see it: directories below devices/, relative links
- * below class/, virtfnN and physfn. With BUS=1 in the environment also bus/pci, with classes,
+ * below class/, virtfnN and physfn, the character devices of each RDMA device. A VF is on its PF's
+ * NUMA node, of which there are two. With BUS=1 in the environment also bus/pci, with classes,
  * drivers, IOMMU groups, configuration spaces and the files of network devices that a look reads;
  * without it a tree as thin as a copy may be. */
 #include <errno.h>
@@ -110,7 +111,8 @@ static const char *const hw_counters[] = {
 struct device {
 	char name[32], pci[32], netdev[32];
 	char pf[32]; /* "" = is one */
-	unsigned seed, ifindex;
+	unsigned seed, ifindex, numa;
+	unsigned index; /* of its character devices */
 };
 
 static unsigned n_counters = ARRAY_SIZE(counters), n_hw_counters = ARRAY_SIZE(hw_counters);
@@ -260,6 +262,8 @@ static void put_netdev(int function, const struct device *d)
 
 	put(dir, "ifindex", "%u", d->ifindex);
 	put(dir, "operstate", "up");
+	put(dir, "flags", "0x1003");
+	put(dir, "carrier", "1");
 	put(dir, "mtu", "9000");
 	put(dir, "speed", "400000");
 	put(dir, "dev_port", "0");
@@ -296,8 +300,6 @@ static void put_bus(int root, int function, const struct device *d)
 	put_link(dir, d->pci, "../../../" DEVICES "/%s", d->pci);
 	close(dir);
 	close(enter(root, "bus/pci/drivers/mlx5_core"));
-	put(function, "class", "0x020000");
-	put_link(function, "driver", "../../../bus/pci/drivers/mlx5_core");
 	close(enter(root, "kernel/iommu_groups/%u", d->seed));
 	put_link(function, "iommu_group", "../../../kernel/iommu_groups/%u", d->seed);
 	put_config(function, d);
@@ -306,10 +308,39 @@ static void put_bus(int root, int function, const struct device *d)
 	close(dir);
 }
 
+/* One character device, and its place in the class. */
+static void put_chardev(int root, const struct device *d, const char *class, const char *kind,
+			unsigned minor)
+{
+	int dir = enter(root, DEVICES "/%s/%s/%s%u", d->pci, class, kind, d->index);
+	int class_dir = enter(root, "class/%s", class);
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%u", kind, d->index);
+	put(dir, "ibdev", "%s", d->name);
+	put(dir, "dev", "231:%u", minor);
+	if (strcmp(class, "infiniband_mad") == 0)
+		put(dir, "port", "1");
+	put_link(class_dir, name, "../../" DEVICES "/%s/%s/%s", d->pci, class, name);
+	close(dir);
+	close(class_dir);
+}
+
+/* linux/drivers/infiniband/core/{uverbs_main,user_mad}.c: IB_UVERBS_BASE_MINOR and its like; the
+ * kernel takes the minors of the 33rd device and later from elsewhere. */
+static void put_chardevs(int root, const struct device *d)
+{
+	put_chardev(root, d, "infiniband_verbs", "uverbs", 192 + d->index);
+	put_chardev(root, d, "infiniband_mad", "umad", d->index);
+	put_chardev(root, d, "infiniband_mad", "issm", 64 + d->index);
+}
+
 static void put_function(int dir, const struct device *d)
 {
 	put(dir, "vendor", "0x15b3");
-	put(dir, "numa_node", "%u", d->seed % 2);
+	put(dir, "class", "0x020000");
+	put_link(dir, "driver", "../../../bus/pci/drivers/mlx5_core");
+	put(dir, "numa_node", "%u", d->numa);
 	put(dir, "device", d->pf[0] ? "0x101e" : "0x1021");
 	if (d->pf[0]) {
 		put_link(dir, "physfn", "../%s", d->pf);
@@ -328,6 +359,7 @@ static void put_device(int root, const struct device *d)
 		put_bus(root, function, d);
 	put_rdma(function, d);
 	put_netdev(function, d);
+	put_chardevs(root, d);
 	close(function);
 	class = enter(root, "class/infiniband");
 	put_link(class, d->name, "../../" DEVICES "/%s/infiniband/%s", d->pci, d->name);
@@ -347,7 +379,7 @@ static void pf_address(unsigned pf, unsigned slot, char ret[32])
 
 static void make_pf(int root, unsigned pf)
 {
-	struct device d = {.seed = pf + 1, .ifindex = 10 + pf};
+	struct device d = {.seed = pf + 1, .ifindex = 10 + pf, .numa = pf % 2, .index = pf};
 
 	snprintf(d.name, sizeof(d.name), "mlx5_%u", pf);
 	snprintf(d.netdev, sizeof(d.netdev), "ens%unp0", pf + 1);
@@ -357,8 +389,9 @@ static void make_pf(int root, unsigned pf)
 
 static void make_vf(int root, unsigned vf, unsigned n_pfs)
 {
-	struct device d = {.seed = 1000 + vf, .ifindex = 10 + n_pfs + vf};
 	unsigned pf = vf % n_pfs, index = vf / n_pfs;
+	struct device d = {
+		.seed = 1000 + vf, .ifindex = 10 + n_pfs + vf, .numa = pf % 2, .index = n_pfs + vf};
 	char link[32];
 	int dir;
 

@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# What is made once and kept: the kubelet, built from source, and the programs around it, unpacked from packages. Each has a folder
+# of its own under the hash of what decides its content, and the folder gets its name only when it is complete.
+
+KUBELET_BIN=  # the folder with the kubelet; set by prepare_cache
+RUNTIME_ROOT= # the folder with containerd, runc, CNI plugins and busybox, laid out as in the packages; set by prepare_cache
+
+# busybox is what the pods run.
+readonly RUNTIME_PACKAGES=(containerd runc containernetworking-plugins busybox-static)
+
+cmd_build() {
+    prepare_cache
+}
+
+prepare_cache() {
+    KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
+    RUNTIME_ROOT=$CACHE/runtime-$(key "${RUNTIME_PACKAGES[*]}")
+    made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
+    made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" bash "$KUBELET_DIR/host/build-kubelet.sh"
+}
+
+key() { # TEXT
+    { cat "$KUBELET_DIR/host/packages.sh"; echo "$1"; } | sha256sum | cut -c1-16
+}
+
+# Runs COMMAND.. FOLDER, which fills the folder, unless it was done before.
+made_once() { # FOLDER WHAT COMMAND..
+    if [[ ! -d $1 ]]; then
+        mkdir -p "$CACHE"
+        exec 9>"$CACHE/lock"
+        flock 9
+        [[ -d $1 ]] || make_now "$@" # another rig made it while this one waited
+        exec 9>&-
+    fi
+    touch "$1" # says when it was last used, for prune
+}
+
+make_now() { # FOLDER WHAT COMMAND..
+    local started=$SECONDS work
+    note "$2 (once)"
+    rm -rf "$CACHE"/new.* # what a killed one left behind
+    work=$(mktemp -d "$CACHE/new.XXXXXX")
+    chmod 755 "$work"
+    # shellcheck disable=SC2064  # the value of now
+    trap "chmod -R u+w '$work'; rm -rf '$work'" EXIT
+    # A process of its own: -e does not hold inside a condition.
+    (set -e; "${@:3}" "$work") >"$work/build.log" 2>&1 9>&- &
+    if ! wait $!; then
+        tail -n 30 "$work/build.log" >&2
+        die "$2: failed"
+    fi
+    mv "$work" "$1"
+    trap - EXIT
+    prune "${1%-*}"
+    note "done after $((SECONDS - started)) s, $(du -sh "$1" | cut -f1)"
+}
+
+unpack_runtime() { # FOLDER
+    open_suite "$1/apt"
+    fetch_packages "$1" "${RUNTIME_PACKAGES[@]}"
+    close_suite
+    rm -rf "${1:?}"/usr/share
+}
+
+# The two used last stay: another checkout may be at another version.
+prune() { # PATH_PREFIX
+    local dir
+    find "$CACHE" -mindepth 1 -maxdepth 1 -type d -path "$1-*" -printf '%T@ %p\n' | sort -rn | tail -n +3 | cut -d' ' -f2- |
+        while read -r dir; do rm -rf "$dir"; done
+}

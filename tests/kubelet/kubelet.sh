@@ -1,0 +1,41 @@
+#!/bin/bash
+# A real kubelet with containerd and fake RDMA hardware, in namespaces of its own, for trying the device plugin. See README.md.
+set -euo pipefail
+shopt -s inherit_errexit
+
+KUBELET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PROJECT_DIR=$(cd "$KUBELET_DIR/../.." && pwd)
+CACHE=${ROCELET_KUBELET_CACHE:-/var/cache/rocelet-kubelet}
+TIMEOUT=${ROCELET_KUBELET_TIMEOUT:-240}
+
+usage() {
+    cat <<EOT
+usage: kubelet.sh build                 build the kubelet and fetch the runtime, unless they are there
+       kubelet.sh run [OPTIONS] SCENARIO..
+                                        run scenarios, each in a rig of its own; status 0 when all checks held
+           --quiet                        print only the results, and the logs of a failure
+           --keep                         leave the rig of a failure up, until Ctrl-C
+       kubelet.sh up                    a rig to look around in, with hardware and a kubelet
+       kubelet.sh shell [COMMAND]       a shell in it (made for the shell when it is not up)
+       kubelet.sh down                  end it; nothing stays behind
+scenarios: $(scenarios)
+EOT
+}
+
+. "$KUBELET_DIR/host/common.sh"
+. "$KUBELET_DIR/host/packages.sh"
+. "$KUBELET_DIR/host/cache.sh"
+. "$KUBELET_DIR/host/rig.sh"
+. "$KUBELET_DIR/host/run.sh"
+
+case ${1:-} in
+    build | run | up | shell | down)
+        ((EUID == 0)) || die "run me as root"
+        "cmd_$1" "${@:2}"
+        ;;
+    -h | --help | help) usage ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+esac

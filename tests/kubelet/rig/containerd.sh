@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# containerd with one image, made here: a static busybox. The pods have networks of their own, which lead nowhere.
+
+export PATH=$RUNTIME_ROOT/usr/bin:$RUNTIME_ROOT/usr/sbin:/usr/sbin:/usr/bin:/sbin:/bin
+
+readonly CRI_SOCKET=/run/containerd/containerd.sock
+readonly POD_IMAGE=localhost/busybox:1
+
+start_containerd() {
+    containerd_config >/run/rig/containerd.toml
+    cni_config >/run/rig/cni/10-rig.conflist
+    containerd --config /run/rig/containerd.toml >"$OUT/containerd.log" 2>&1 </dev/null &
+    /usr/bin/python3 "$KUBELET_DIR/rig/image.py" "$RUNTIME_ROOT/bin/busybox" "$POD_IMAGE" /run/rig/image.tar
+    until ctr version >/dev/null 2>&1; do
+        kill -0 $! # containerd's end is ours
+        sleep 0.05
+    done
+    ctr --namespace k8s.io images import /run/rig/image.tar >/dev/null
+    rm /run/rig/image.tar
+}
+
+# restrict_oom_score_adj: without CAP_SYS_RESOURCE, as in many containers, runc could not lower a score and no pod would start.
+containerd_config() {
+    cat <<EOT
+version = 2
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "$POD_IMAGE"
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "$RUNTIME_ROOT/usr/lib/cni"
+    conf_dir = "/run/rig/cni"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      BinaryName = "$RUNTIME_ROOT/usr/sbin/runc"
+      SystemdCgroup = false
+EOT
+}
+
+cni_config() {
+    cat <<EOT
+{"cniVersion": "1.0.0", "name": "rig", "plugins": [{"type": "bridge", "bridge": "rig0", "isGateway": true, "ipMasq": false,
+ "ipam": {"type": "host-local", "dataDir": "/var/lib/cni", "ranges": [[{"subnet": "10.244.77.0/24"}]]}}]}
+EOT
+}

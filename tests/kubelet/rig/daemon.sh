@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# rocelet in the rig, looking at the synthetic tree.
+
+readonly HTTP=http://127.0.0.1:9907 CONFIG=/run/rig/rocelet.json
+ROCELET_PID=
+
+# Its configuration comes from stdin, when there is one to come.
+configure() {
+    cat >"$CONFIG.new"
+    mv "$CONFIG.new" "$CONFIG"
+}
+
+# That tree sends no events: it is looked at every second.
+start_rocelet() { # [ARGS..]
+    (cd / && exec "$PROJECT_DIR/build/rocelet" --config "$CONFIG" --sysfs-root "$TREE" --rescan-interval 1 --listen 127.0.0.1:9907 \
+        --log-level debug "$@") >>"$OUT/rocelet.log" 2>&1 </dev/null &
+    ROCELET_PID=$!
+    wait_until "ready || ! kill -0 $ROCELET_PID"
+    kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it was ready"
+}
+
+ready() {
+    curl -fsS -m 2 -o /dev/null "$HTTP/readyz"
+}
+
+rocelet_runs() { kill -0 "$ROCELET_PID" 2>/dev/null; }
+
+stop_rocelet() { # [SIGNAL]
+    local status=0
+    kill -"${1:-TERM}" "$ROCELET_PID"
+    wait "$ROCELET_PID" || status=$?
+    ROCELET_PID=
+    [[ ${1:-TERM} != TERM || $status == 0 ]] || fail "rocelet ended with status $status after SIGTERM"
+}
+
+# The value of the first series with that name and all those labels; prints nothing and fails when there is none.
+metric() { # NAME ['label="x"'..]
+    curl -fsS -m 5 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
+        BEGIN { n = split(labels, wanted, " ") }
+        index($0, name "{") == 1 || index($0, name " ") == 1 {
+            for (i = 1; i <= n; i++) if (!index($0, "{" wanted[i]) && !index($0, "," wanted[i])) next
+            sub(/^[^{ ]*(\{.*\})? /, "")
+            print $1
+            found = 1
+            exit
+        }
+        END { exit !found }'
+}
+
+# A Python expression over one of the daemon's JSON documents, which is `doc`.
+api() { # devices|pods EXPRESSION
+    curl -fsS -m 5 "$HTTP/api/v1/$1" | json "$2"
+}

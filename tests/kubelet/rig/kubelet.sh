@@ -1,0 +1,97 @@
+# shellcheck shell=bash
+# The kubelet, without an API server: pods come from a folder of manifests.
+
+KUBELET_PID=
+KUBELET_LOG_START=1 # line of kubelet.log with which the present kubelet begins
+
+readonly KUBELET_URL=http://127.0.0.1:10255
+readonly PLUGINS=/var/lib/kubelet/device-plugins
+
+start_kubelet() { # [YAML_LINE..]   added to its configuration
+    kubelet_config "$@" >/run/rig/kubelet.yaml
+    launch_kubelet
+    wait_until 60 "kubelet_ready || ! kill -0 $KUBELET_PID"
+    kill -0 "$KUBELET_PID" 2>/dev/null || fail "the kubelet ended at once"
+}
+
+# As it was configured last.
+launch_kubelet() {
+    touch "$OUT/kubelet.log"
+    KUBELET_LOG_START=$(($(wc -l <"$OUT/kubelet.log") + 1))
+    "$KUBELET_BIN/kubelet" --config /run/rig/kubelet.yaml --container-runtime=remote \
+        --container-runtime-endpoint="unix://$CRI_SOCKET" --resolv-conf= --hostname-override=rig --v=4 \
+        >>"$OUT/kubelet.log" 2>&1 </dev/null &
+    KUBELET_PID=$!
+    echo "$KUBELET_PID" >/run/rig/kubelet.pid
+}
+
+kubelet_ready() {
+    curl -fsS -m 2 -o /dev/null http://127.0.0.1:10248/healthz && [[ -S $PLUGINS/kubelet.sock && -S /var/lib/kubelet/pod-resources/kubelet.sock ]]
+}
+
+stop_kubelet() { # [SIGNAL]
+    kill -"${1:-TERM}" "$KUBELET_PID"
+    wait "$KUBELET_PID" 2>/dev/null || true
+}
+
+kubelet_config() { # [YAML_LINE..]
+    cat <<EOT
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+address: 127.0.0.1
+port: 10250
+readOnlyPort: 10255
+healthzBindAddress: 127.0.0.1
+authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
+authorization: {mode: AlwaysAllow}
+staticPodPath: /run/rig/manifests
+fileCheckFrequency: 1s
+syncFrequency: 1s
+cgroupDriver: cgroupfs
+cgroupRoot: /$CGROUP
+enforceNodeAllocatable: []
+failSwapOn: false
+makeIPTablesUtilChains: false
+volumePluginDir: /var/lib/kubelet/volume-plugins
+evictionHard: {memory.available: "50Mi", nodefs.available: "1%", imagefs.available: "1%"}
+EOT
+    (($# == 0)) || printf '%s\n' "$@"
+}
+
+# What the present kubelet has said.
+kubelet_log() {
+    tail -n "+$KUBELET_LOG_START" "$OUT/kubelet.log"
+}
+
+# How often the present kubelet was asked to Register that resource (a plugin it finds in plugins_registry does not ask).
+registrations() { # RESOURCE
+    curl -fsS -m 5 "$KUBELET_URL/metrics" | awk -v name="kubelet_device_plugin_registration_total{resource_name=\"$1\"}" \
+        '$1 == name { n = $2 } END { print n + 0 }'
+}
+
+# When it was asked last, in seconds since the epoch, by the kubelet's own clock.
+registration_time() { # RESOURCE
+    local stamp
+    stamp=$(kubelet_log | grep "Got registration request.*\"$1\"" | tail -n 1 | cut -d' ' -f2)
+    date -d "$stamp" +%s.%N
+}
+
+# How many lists of that resource's devices the present kubelet has received. With the first, the resource is there.
+lists_received() { # RESOURCE
+    kubelet_log | grep -c "State pushed for device plugin $1\$" || true
+}
+
+# What the kubelet knows of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}. A new kubelet writes it with the first list
+# it receives.
+registered_devices() {
+    json 'json.dumps(doc["Data"]["RegisteredDevices"])' <"$PLUGINS/kubelet_internal_checkpoint"
+}
+
+# The device IDs the kubelet counts as healthy, sorted, in one line.
+registered() { # RESOURCE
+    registered_devices 2>/dev/null | json "' '.join(sorted(doc.get('$1') or []))" 2>/dev/null
+}
+
+n_registered() { # RESOURCE
+    registered "$1" | wc -w
+}

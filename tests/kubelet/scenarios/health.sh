@@ -1,0 +1,68 @@
+# shellcheck shell=bash
+# Health as the kubelet sees it: each thing that can be wrong with a device takes it out of the kubelet's list, says why, and brings
+# it back when it is mended; who has it keeps running.
+# shellcheck source=../rig/lib.sh
+. "$(dirname "$0")/../rig/lib.sh" "$1"
+
+readonly VF=rocelet.dev/vf
+
+# Down and up again: ens1v1 is the device all of this happens to.
+flips() { # WHAT REASON BREAK MEND
+    eval "$3"
+    check_within 10 "$1: the kubelet counts one less" "[[ \$(registered $VF) == '$(pci_of ens1v{0,2,3} | sort | xargs)' ]]"
+    check_within 5 "$1: /api/v1/devices says why" "curl -fsS $HTTP/api/v1/devices | grep -q '$2'"
+    check_within 5 "$1: so do the metrics" "curl -fsS $HTTP/metrics | grep -v '^#' | grep '$2' | grep -v ' 0\$' | grep -q \"$(pci_of ens1v1)\\|$(rdma_of ens1v1)\""
+    eval "$4"
+    check_within 20 "$1: it comes back" "(( \$(n_registered $VF) == 4 ))"
+}
+
+make_hardware 2 8
+configure <<EOT
+{"resourceList": [{"resourceName": "vf", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}}]}
+EOT
+start_kubelet
+start_rocelet
+check_within 20 "four healthy devices" "(( \$(n_registered $VF) == 4 ))"
+FUNCTION=$(function_of ens1v1) NODE=uverbs$(index_of ens1v1)
+PORT=$FUNCTION/infiniband/$(rdma_of ens1v1)/ports/1
+
+flips "carrier lost" link_down 'set_carrier ens1v1 down' 'set_carrier ens1v1 up'
+flips "RDMA port down" port_down 'echo "1: DOWN" >$PORT/state' 'echo "4: ACTIVE" >$PORT/state'
+flips "no device node" no_chardev 'rm /dev/infiniband/$NODE' 'make_chardev $NODE'
+flips "driver unbound" no_driver 'rm $FUNCTION/driver' 'ln -s ../../../bus/pci/drivers/mlx5_core $FUNCTION/driver'
+
+say "what is unhealthy is not given away"
+set_carrier ens1v1 down
+wait_until "(( \$(n_registered $VF) == 3 ))"
+make_pod all "$VF=4"
+check_within 10 "four of three are refused" "pod_status all | grep -q UnexpectedAdmissionError"
+remove_pod all
+run_pod three "$VF=3"
+check "three get the healthy three" "[[ \$(pod_env three PCIDEVICE_ROCELET_DEV_VF | tr , '\n' | sort | xargs) == '$(pci_of ens1v{0,2,3} | sort | xargs)' ]]"
+set_carrier ens1v1 up
+wait_until "(( \$(n_registered $VF) == 4 ))"
+run_pod last "$VF=1"
+check "what has recovered is given away" "[[ $(pod_env last PCIDEVICE_ROCELET_DEV_VF) == $(pci_of ens1v1) ]]"
+
+say "who has it keeps running"
+before=$(pod_pid three)
+set_carrier ens1v0 down
+wait_until "! registered $VF | grep -q $(pci_of ens1v0)"
+check "the pod with the unhealthy device runs on" "[[ \$(pod_pid three) == $before ]]"
+check_within 5 "and PodResources still names it" "pod_resources three $VF | grep -q $(pci_of ens1v0)"
+set_carrier ens1v0 up
+wait_until "(( \$(n_registered $VF) == 4 ))"
+remove_pod three
+remove_pod last
+
+say "the daemon's death"
+lists=$(lists_received "$VF")
+stop_rocelet KILL
+make_pod orphan "$VF=1"
+check_within 15 "without us nothing is given away" "pod_status orphan | grep -q UnexpectedAdmissionError"
+remove_pod orphan
+start_rocelet
+check_within 20 "a new daemon is found" "(( \$(lists_received $VF) > $lists && \$(n_registered $VF) == 4 ))"
+run_pod again "$VF=4"
+check "and gives everything away" "[[ \$(pod_resources again $VF | wc -w) == 4 ]]"
+stop_rocelet

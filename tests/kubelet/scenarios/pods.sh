@@ -1,0 +1,130 @@
+# shellcheck shell=bash
+# Two pools of VFs and a shared one under a real kubelet, in both ways of registering: containers get exactly their devices, and
+# everybody tells the same about it.
+# shellcheck source=../rig/lib.sh
+. "$(dirname "$0")/../rig/lib.sh" "$1"
+
+readonly A=rocelet.dev/vf_a B=rocelet.dev/vf_b SHARED=rdma/hca_shared
+
+# The nodes that belong to the addresses in PCIDEVICE_*, that is what the container must see.
+granted_nodes() { # POD VARIABLE
+    local pci netdevs=()
+    for pci in $(pod_env "$1" "$2" | tr , ' '); do netdevs+=("$(netdev_of "$pci")"); done
+    chardevs_of "${netdevs[@]}"
+}
+
+has_exactly_its_devices() { # POD VARIABLE COUNT
+    [[ $(pod_env "$1" "$2" | tr , '\n' | sort -u | wc -l) == "$3" && $(pod_devices "$1") == "$(granted_nodes "$1" "$2")" ]]
+}
+
+# _INFO names each device with its own nodes, as sriov-network-device-plugin writes it.
+info_agrees() { # POD VARIABLE
+    local pci index
+    for pci in $(pod_env "$1" "$2" | tr , ' '); do
+        index=$(index_of "$(netdev_of "$pci")")
+        pod_env "$1" "${2}_INFO" | json "doc['$pci']['generic']['deviceID'] == '$pci' and
+            doc['$pci']['rdma']['uverbs'] == '/dev/infiniband/uverbs$index' and doc['$pci']['rdma']['rdma_cm'] == '/dev/infiniband/rdma_cm'" |
+            grep -qx True
+    done
+}
+
+# The daemon's own list of a pod's devices, sorted, in one line.
+our_pod_devices() { # POD RESOURCE
+    api pods "' '.join(sorted(d['id'] for p in doc['pods'] for c in p['containers'] for d in c['devices']
+        if p['name'].removesuffix('-rig') == '$1' and d['resource'] == '$2'))"
+}
+
+all_agree() { # POD RESOURCE VARIABLE
+    local ids
+    ids=$(pod_env "$1" "$3" | tr , '\n' | sort | xargs)
+    [[ -n $ids && $(pod_resources "$1" "$2") == "$ids" && $(our_pod_devices "$1" "$2") == "$ids" ]]
+}
+
+labelled() { # POD VARIABLE
+    local pci
+    for pci in $(pod_env "$1" "$2" | tr , ' '); do
+        metric roce_packets_total "device=\"$(rdma_of "$(netdev_of "$pci")")\"" "namespace=\"default\"" "pod=\"$1-rig\"" 'container="main"' >/dev/null ||
+            return 1
+    done
+}
+
+everything_registered() {
+    (($(n_registered $A) == 4 && $(n_registered $B) == 4 && $(n_registered $SHARED) == 10))
+}
+
+in_mode() { # registry|legacy
+    say "$1"
+    start_rocelet --registration "$1"
+    check_within 20 "$1: the kubelet lists all three resources" everything_registered
+    check "$1: IDs of VFs are their PCI addresses" "[[ '$(registered $A)' == '$(pci_of ens1v{0..3} | sort | xargs)' ]]"
+    if [[ $1 == legacy ]]; then
+        check "$1: each was registered once" "(( \$(registrations $A) == 1 && \$(registrations $B) == 1 && \$(registrations $SHARED) == 1 ))"
+        check "$1: the sockets are named after the resources" "[[ -S $PLUGINS/rocelet.dev_vf_a.sock && -S $PLUGINS/rdma_hca_shared.sock ]]"
+    else
+        check "$1: the sockets are named after the resources" \
+            "[[ -S /var/lib/kubelet/plugins_registry/rocelet.dev_vf_a.sock && -S /var/lib/kubelet/plugins_registry/rdma_hca_shared.sock ]]"
+    fi
+
+    run_pod one "$A=1"
+    run_pod two "$A=2"
+    run_pod other "$B=1"
+    run_pod mixed "$A=1" "$SHARED=1"
+    run_pod sharing "$SHARED=1"
+    run_pod none
+    check "$1: a pod that asks for one VF sees it and nothing else" "has_exactly_its_devices one PCIDEVICE_ROCELET_DEV_VF_A 1"
+    check "$1: a pod that asks for two sees two" "has_exactly_its_devices two PCIDEVICE_ROCELET_DEV_VF_A 2"
+    check "$1: the other pool's is from the other pool" \
+        "has_exactly_its_devices other PCIDEVICE_ROCELET_DEV_VF_B 1 && [[ \$(netdev_of \$(pod_env other PCIDEVICE_ROCELET_DEV_VF_B)) == ens2v* ]]"
+    check "$1: no VF is given twice" \
+        "[[ -z \$(for p in one two mixed; do pod_env \$p PCIDEVICE_ROCELET_DEV_VF_A | tr , '\n'; done | sort | uniq -d) ]]"
+    check "$1: a shared pod sees the HCA's nodes" "[[ '$(pod_devices sharing)' == '$(chardevs_of ens1np0)' ]]"
+    check "$1: both at once are both" \
+        "[[ '$(pod_devices mixed)' == '$(chardevs_of ens1np0 "$(netdev_of "$(pod_env mixed PCIDEVICE_ROCELET_DEV_VF_A)")")' ]]"
+    check "$1: a pod that asks for nothing sees nothing" "[[ -z '$(pod_devices none)' ]] && ! grep -q PCIDEVICE $PODS/none/env"
+    check "$1: _INFO describes each device" "info_agrees one PCIDEVICE_ROCELET_DEV_VF_A && info_agrees two PCIDEVICE_ROCELET_DEV_VF_A"
+
+    check_within 10 "$1: PodResources, /api/v1/pods and the environment agree" \
+        "all_agree one $A PCIDEVICE_ROCELET_DEV_VF_A && all_agree two $A PCIDEVICE_ROCELET_DEV_VF_A && all_agree other $B PCIDEVICE_ROCELET_DEV_VF_B"
+    check "$1: and tell the same shared slot" "[[ -n '$(pod_resources sharing $SHARED)' && '$(pod_resources sharing $SHARED)' == \$(our_pod_devices sharing $SHARED) ]]"
+    check_within 10 "$1: series bear the pod's name" "labelled one PCIDEVICE_ROCELET_DEV_VF_A && labelled two PCIDEVICE_ROCELET_DEV_VF_A"
+
+    make_pod greedy "$B=4"
+    check_within 10 "$1: more than there are is refused" "pod_status greedy | grep -q UnexpectedAdmissionError"
+    remove_pod greedy
+    remove_pod one
+    check_within 10 "$1: a removed pod is gone from our list" "[[ -z \$(our_pod_devices one $A) ]]"
+    run_pod next "$B=3"
+    check "$1: and the daemon goes on" "has_exactly_its_devices next PCIDEVICE_ROCELET_DEV_VF_B 3"
+    for pod in two other mixed sharing none next; do remove_pod "$pod"; done
+}
+
+# A container that starts again is looked at again: its device's node is not there.
+pre_start() {
+    local node
+    say "PreStartContainer"
+    run_pod gate "$A=1"
+    node=uverbs$(index_of "$(netdev_of "$(pod_env gate PCIDEVICE_ROCELET_DEV_VF_A)")")
+    rm "/dev/infiniband/$node"
+    rm "$PODS/gate/starts"
+    kill -KILL "$(pod_pid gate)"
+    check_within 20 "a container without its device node does not start, and the pod's status says why" "pod_status gate | grep -q '$node'"
+    make_chardev "$node"
+    check_within 60 "it starts when the node is back" "pod_started gate"
+    remove_pod gate
+}
+
+make_hardware 2 8
+configure <<EOT
+{"resourceList": [
+  {"resourceName": "vf_a", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}},
+  {"resourceName": "vf_b", "resourcePrefix": "rocelet.dev", "selectors": [{"pfNames": ["ens2np0#0,1-3"], "isRdma": true}]}],
+ "configList": [
+  {"resourceName": "hca_shared", "rdmaHcaMax": 10, "selectors": {"ifNames": ["ens1np0"]}}]}
+EOT
+start_kubelet
+in_mode registry
+stop_rocelet
+in_mode legacy
+pre_start
+check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -v "the sysfs root is not this kernel"'
+stop_rocelet
