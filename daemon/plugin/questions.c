@@ -146,7 +146,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 			    const struct id_list *containers, size_t n)
 {
 	struct container_grant *grants = calloc(n + 1, sizeof(*grants));
-	struct allocation_input in;
+	struct allocation_input in = {0};
 	struct err e = {0};
 	int r = grants ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
@@ -301,7 +301,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 {
 	struct served *s = arg;
 	struct id_list *lists = calloc(n + 1, sizeof(*lists));
-	struct allocation_input in;
+	struct allocation_input in = {0};
 	struct err e = {0};
 	int r = lists ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
@@ -322,7 +322,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 static void on_pre_start(struct plugin_answer *answer, const struct id_list *ids, void *arg)
 {
 	struct served *s = arg;
-	struct allocation_input in;
+	struct allocation_input in = {0};
 	struct err e = {0};
 	int r = find_view(s, &in, &e);
 

@@ -1,7 +1,7 @@
 """Asks the kubelet's PodResources service for all pods and prints them as JSON."""
 import json, os, sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
 import grpc
 import kube_api
 

@@ -6,7 +6,7 @@ STANDIN=<IDs>. Calls are printed, one per line.
 import os, sys, time
 from concurrent import futures
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
 import grpc
 import kube_api
 

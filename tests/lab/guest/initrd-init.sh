@@ -27,6 +27,7 @@ done </modules/order
 mount -t ext4 -o noatime /dev/vda /root || give_up "no root file system"
 share lab lab ro
 share build build ro
+share lib lib ro
 share out out
 
 umount /proc

@@ -1,16 +1,17 @@
 #!/usr/bin/python3
-"""How long after the kernel's own message a change is visible in /api/v1/devices.
+"""How long after the kernel's own message a change is visible in /api/v1/devices, or in the list that the kubelet is sent.
 
-  latency.py ROUNDS CASES-FILE
+  latency.py ROUNDS CASES-FILE [list RESOURCE]
 
 Each line of the file: NAME | COMMAND | MESSAGE | CONDITION | UNDO | UNDONE
   MESSAGE      regular expression on the output of `ip -ts -o monitor link` or `udevadm monitor --kernel`; the first match
                after the command counts
-  CONDITION    Python expression over the document: functions {id: device}, netdevs {name: netdev}, rdma {name: device}
+  CONDITION    Python expression over the document: functions {id: device}, netdevs {name: netdev}, rdma {name: device};
+               over the list: healthy, unhealthy (sets of IDs)
   UNDO, UNDONE command that takes the change back between rounds and after the last one, and the condition that it did
 
 Prints "NAME MILLISECONDS.." per line; a change that never becomes visible ends the run. The document is read over the
-daemon's unix socket, one request after the other on one connection.
+daemon's unix socket, one request after the other on one connection; the list is watched as the kubelet does.
 """
 import json, re, subprocess, sys, threading, time
 from daemon import Devices
@@ -114,8 +115,15 @@ def run_case(messages, devices, rounds, name, command, pattern, condition, undo,
     print(name, *(f"{ms:.1f}" for ms in times), flush=True)
 
 
+def source():
+    if len(sys.argv) == 3:
+        return Devices()
+    from kubelet import List  # only then: it takes seconds to load
+    return List(sys.argv[4])
+
+
 def main():
-    messages, devices = Messages(), Devices()
+    messages, devices = Messages(), source()
     with open(sys.argv[2]) as cases:
         for line in cases:
             if line.strip() and not line.startswith("#"):

@@ -38,7 +38,7 @@ make_root() { # WORKDIR ROOT
         --dpkgopt=force-unsafe-io \
         --customize-hook="$(declare -f fetch_kernel); fetch_kernel '$1/kernel.debs'" \
         "$LAB_SUITE" "$2" "$(deb_source "$mirror" "$LAB_SUITE")" "$(deb_source "$mirror" "$LAB_SUITE-backports")"
-    mkdir -p "$2"/rocelet/{lab,build,out}
+    mkdir -p "$2"/rocelet/{lab,lib,build,out}
     ln -s rocelet/out "$2/out"
 }
 

@@ -34,6 +34,7 @@ machine_command() { # IMAGE_DIR MEMORY_MIB KERNEL_ARGS
         -drive "if=none,id=root,format=raw,snapshot=on,file=$1/root.img" -device virtio-blk-pci,drive=root
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"
         -virtfs "local,mount_tag=build,security_model=none,readonly=on,path=$PROJECT_DIR/build"
+        -virtfs "local,mount_tag=lib,security_model=none,readonly=on,path=$PROJECT_DIR/tests/lib"
         -virtfs "local,mount_tag=out,security_model=none,path=$OUT"
         # igb needs a PCIe slot of its own for its VFs.
         -device pcie-root-port,id=rp1,chassis=1

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# The device plugin on real hardware events: what the kubelet's list says, soon after the kernel's message. The kubelet is a
+# stand-in; the real one is tests/kubelet's.
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+
+# plugin.sh [ROUNDS [BAR_MS]]   with a bar, the median of the rounds is held against it: on an idle machine (make bench)
+ROUNDS=${1:-1} BAR_MS=${2:-}
+RESOURCE=lab.rocelet/vf
+
+# Runs the cases on stdin against the list of the resource.
+latencies() {
+    local name times median
+    cat >/tmp/cases
+    PYTHONPATH=/rocelet/lab/guest python3 /rocelet/lab/guest/latency.py "$ROUNDS" /tmp/cases list "$RESOURCE" >/tmp/latencies ||
+        fail "latency: $(cat /tmp/latencies)"
+    while read -r name times; do
+        median=$(tr ' ' '\n' <<<"$times" | sort -n | sed -n "$((ROUNDS / 2 + 1))p")
+        echo "# $name: in the kubelet's list $median ms after the kernel's message (rounds: $times)"
+        check "$name reaches the kubelet${BAR_MS:+ within $BAR_MS ms}" "[[ -z '$BAR_MS' ]] || awk 'BEGIN { exit !($median <= ${BAR_MS:-0}) }'"
+    done </tmp/latencies
+}
+
+say "a stand-in for the kubelet, and VFs"
+make_vfs 2
+VF_IDS=()
+for vf in "${VFS[@]}"; do VF_IDS+=("$(basename "$(readlink "/sys/class/net/$vf/device")")"); done
+NUMVFS=/sys/class/net/$PF/device/sriov_numvfs
+python3 /rocelet/lab/guest/kubelet.py /tmp/registered &
+KUBELET_PID=$!
+wait_until 60 "[[ -S /var/lib/kubelet/device-plugins/kubelet.sock ]]"
+cat >/tmp/config.json <<END
+{"pools": [{"name": "vf", "prefix": "lab.rocelet", "selectors": {"pfNames": ["$PF"], "drivers": ["igbvf"]}, "health": {
+  "linkDown": {"downMs": 0, "upMs": 0}, "gone": {"downMs": 0, "upMs": 0}, "noDriver": {"downMs": 0, "upMs": 0}}}]}
+END
+start_rocelet --config /tmp/config.json
+wait_until 30 "grep -q '^$RESOURCE lab.rocelet_vf.sock v1beta1' /tmp/registered"
+check "both VFs are offered" "holds_in_devices 'all(functions[i][\"resources\"][0][\"resource\"] == \"$RESOURCE\" for i in (\"${VF_IDS[0]}\", \"${VF_IDS[1]}\"))'"
+check "the PF is not, and it is said why" "holds_in_devices 'functions[\"$(basename "$(readlink "/sys/class/net/$PF/device")")\"][\"notOffered\"] is not None'"
+
+say "latency: from the kernel's message to the kubelet's list"
+latencies <<END
+vf_removed | echo 0 >$NUMVFS | KERNEL.* remove +/.*${VF_IDS[1]} \\(pci\\) | "${VF_IDS[1]}" not in healthy | echo 2 >$NUMVFS | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
+END
+wait_until "ip link show $PF | grep -q LOWER_UP"
+latencies <<END
+driver_unbound | echo ${VF_IDS[0]} >/sys/bus/pci/drivers/igbvf/unbind | KERNEL.* unbind +/.*${VF_IDS[0]} \\(pci\\) | "${VF_IDS[0]}" not in healthy | echo ${VF_IDS[0]} >/sys/bus/pci/drivers/igbvf/bind | "${VF_IDS[0]}" in healthy
+pf_carrier_lost | ip link set $PF down | \\] [0-9]+: $PF: | not healthy | ip link set $PF up | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
+END
+stop_rocelet
+check "its socket is gone" "[[ ! -e /var/lib/kubelet/device-plugins/lab.rocelet_vf.sock ]]"
+kill "$KUBELET_PID"
