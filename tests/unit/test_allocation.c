@@ -105,6 +105,7 @@ static struct function functions[] = {
 	{.id = "0000:05:00.0", .kind = FN_PF, .vf = -1, .vfio = "vfio/noiommu-3"},
 	{.id = "0000:06:00.0", .kind = FN_PF, .vf = -1, .uio = "uio0"},
 	{.id = "mlx5_core.sf.4", .kind = FN_SF, .parent = "0000:03:00.0", .vf = -1, .sfnum = 88},
+	{.id = "mlx5_core.sf.40", .kind = FN_SF, .parent = "0000:03:00.0", .vf = -1, .sfnum = 89},
 	{.id = "rxe0", .kind = FN_VIRTUAL, .vf = -1},
 };
 static struct netdev netdevs[] = {
@@ -126,6 +127,7 @@ static struct rdma_dev rdma[] = {
 	 .ucm = "ucm1"},
 	{.name = "mlx5_3", .function = "0000:03:04.3", .uverbs = "uverbs3"},
 	{.name = "mlx5_4", .function = "mlx5_core.sf.4", .uverbs = "uverbs4", .umad = "umad4"},
+	{.name = "mlx5_5", .function = "mlx5_core.sf.40", .uverbs = "uverbs5", .umad = "umad5"},
 	{.name = "mlx5_10", .function = "0000:04:00.0", .uverbs = "uverbs10", .umad = "umad10"},
 	{.name = "rxe0", .uverbs = "uverbs11"},
 };
@@ -427,6 +429,8 @@ static void test_rdma_nodes_are_the_devices_own(void **state)
 	assert_nodes("0000:03:02.1",
 		     "/dev/infiniband/issm1 /dev/infiniband/umad1 /dev/infiniband/uverbs1 "
 		     "/dev/infiniband/ucm1 /dev/infiniband/rdma_cm");
+	assert_nodes("mlx5_core.sf.4", "/dev/infiniband/umad4 /dev/infiniband/uverbs4 "
+				       "/dev/infiniband/rdma_cm");
 	/* A RoCE port has no issm, an iWARP one no umad: fine. */
 	assert_nodes("0000:03:04.3", "/dev/infiniband/uverbs3 /dev/infiniband/rdma_cm");
 	assert_nodes("rxe0", "/dev/infiniband/uverbs11 /dev/infiniband/rdma_cm");
@@ -524,10 +528,10 @@ static void test_slots_on_all_hcas(void **state)
 	assert_int_equal(g.n_envs, 0); /* as k8s-rdma-shared-dev-plugin */
 	container_grant_done(&g);
 
-	rdma[4].umad[0] = '\0';
+	rdma[5].umad[0] = '\0';
 	assert_refused("1", NULL, -ENODEV,
 		       "1: RDMA device mlx5_10 of 0000:04:00.0 has no umad node");
-	snprintf(rdma[4].umad, sizeof(rdma[4].umad), "umad10");
+	snprintf(rdma[5].umad, sizeof(rdma[5].umad), "umad10");
 	offer("9", 0, 0);
 	assert_refused("9", NULL, -ENODEV, "intel.com/sriov has no RDMA device now");
 }
@@ -743,6 +747,10 @@ static void test_no_devices_no_specification(void **state)
 	free(name);
 	pool.cdi = false;
 	view.n_members = 2;
+	assert_int_equal(allocation_cdi_spec(&json, &name, &in), 0);
+	assert_null(json);
+	free(name);
+	pool.cdi = pool.whole_directory = true; /* a folder is no device */
 	assert_int_equal(allocation_cdi_spec(&json, &name, &in), 0);
 	assert_null(json);
 	free(name);
