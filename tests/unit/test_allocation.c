@@ -14,57 +14,8 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "failing_malloc.h"
 #include "golden.h"
-
-/* --- allocation that fails ---------------------------------------------------------------------
- * The whole program's malloc, but not under a sanitizer, which brings its own. */
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
-#define CAN_FAIL 1
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-void __libc_free(void *);
-
-static long left = -1; /* allocations until the first that fails; < 0: none fails */
-static bool counting;
-static long live; /* allocated while counting and not freed */
-
-static bool fails(void)
-{
-	return left >= 0 && left-- == 0;
-}
-
-void *malloc(size_t n)
-{
-	void *p = fails() ? NULL : __libc_malloc(n);
-
-	live += counting && p;
-	return p;
-}
-
-void *calloc(size_t n, size_t size)
-{
-	void *p = fails() ? NULL : __libc_calloc(n, size);
-
-	live += counting && p;
-	return p;
-}
-
-void *realloc(void *old, size_t n)
-{
-	void *p = fails() ? NULL : __libc_realloc(old, n);
-
-	live += counting && p && !old;
-	return p;
-}
-
-void free(void *p)
-{
-	live -= counting && p;
-	__libc_free(p);
-}
-#endif
 
 /* --- a host ----------------------------------------------------------------------------------- */
 
@@ -822,31 +773,6 @@ static void test_which_device_info_is_stale(void **state)
 /* --- out of memory ---------------------------------------------------------------------------- */
 
 #ifdef CAN_FAIL
-typedef int attempt_fn(void);
-
-/* Fails the first allocation, then the second, ... until there are no more to fail; how many. The C
- * library gets over some of them. */
-static unsigned sweep(attempt_fn *attempt)
-{
-	bool reached = true;
-	long n;
-	int r = 0;
-
-	for (n = 0; reached && n < 10000; n++) {
-		live = 0;
-		counting = true;
-		left = n;
-		r = attempt();
-		reached = left < 0;
-		left = -1;
-		counting = false;
-		assert_int_equal(live, 0);
-		assert_true(r == 0 || (reached && r == -ENOMEM));
-	}
-	assert_int_equal(r, 0);
-	return (unsigned)n - 1;
-}
-
 static int attempt_grant(void)
 {
 	struct container_grant g;
@@ -888,9 +814,9 @@ static void test_every_allocation_may_fail(void **state)
 	pool.cdi = pool.umad = pool.issm = true;
 	pool.extra = extra;
 	pool.n_extra = 1;
-	assert_true(sweep(attempt_grant) > 50);
-	assert_true(sweep(attempt_device_info) > 30);
-	assert_true(sweep(attempt_cdi_spec) > 50);
+	assert_true(fail_each_allocation(attempt_grant) > 50);
+	assert_true(fail_each_allocation(attempt_device_info) > 30);
+	assert_true(fail_each_allocation(attempt_cdi_spec) > 50);
 }
 #endif
 

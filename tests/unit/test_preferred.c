@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "failing_malloc.h"
 
 /* Two NUMA nodes. Node 0: a switch with cards 21 and 22, and card 31 at a port of its own. Node 1:
  * card 81. Each card is a PF with VFs. */
@@ -298,6 +299,23 @@ static void test_any_request(void **state)
 		check_one();
 }
 
+/* --- out of memory ---------------------------------------------------------------------------- */
+
+#ifdef CAN_FAIL
+static int attempt_prefer(void)
+{
+	int r = prefer(ALL, "0000:21:01.3", 4);
+
+	return r < 0 ? r : 0;
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+	(void)state;
+	assert_true(fail_each_allocation(attempt_prefer) > 5);
+}
+#endif
+
 #define TEST(fn) cmocka_unit_test_setup(fn, set_up)
 
 int main(void)
@@ -311,6 +329,9 @@ int main(void)
 		TEST(test_slots_spread_over_hcas),
 		TEST(test_what_does_not_fit),
 		TEST(test_any_request),
+#ifdef CAN_FAIL
+		TEST(test_every_allocation_may_fail),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
