@@ -85,8 +85,8 @@ static int add_rdma_node(struct collection *c, enum node_role role, const char *
 	return add(c, role, below_dev);
 }
 
-/* Verbs and the (long obsolete) ucm always; umad and issm reach the whole fabric, so only when they
- * are asked for. A port without them, as RoCE has no issm, is none the worse. */
+/* Verbs and the (long obsolete) ucm always; umad and issm reach the whole fabric, so only as the
+ * pool says. A port without them, as RoCE has no issm, is none the worse. */
 static int add_rdma_dev(struct collection *c, const struct rdma_dev *d)
 {
 	const struct pool *pool = c->in->view->pool;

@@ -14,57 +14,8 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "failing_malloc.h"
 #include "golden.h"
-
-/* --- allocation that fails ---------------------------------------------------------------------
- * The whole program's malloc, but not under a sanitizer, which brings its own. */
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
-#define CAN_FAIL 1
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-void __libc_free(void *);
-
-static long left = -1; /* allocations until the first that fails; < 0: none fails */
-static bool counting;
-static long live; /* allocated while counting and not freed */
-
-static bool fails(void)
-{
-	return left >= 0 && left-- == 0;
-}
-
-void *malloc(size_t n)
-{
-	void *p = fails() ? NULL : __libc_malloc(n);
-
-	live += counting && p;
-	return p;
-}
-
-void *calloc(size_t n, size_t size)
-{
-	void *p = fails() ? NULL : __libc_calloc(n, size);
-
-	live += counting && p;
-	return p;
-}
-
-void *realloc(void *old, size_t n)
-{
-	void *p = fails() ? NULL : __libc_realloc(old, n);
-
-	live += counting && p && !old;
-	return p;
-}
-
-void free(void *p)
-{
-	live -= counting && p;
-	__libc_free(p);
-}
-#endif
 
 /* --- a host ----------------------------------------------------------------------------------- */
 
@@ -105,6 +56,7 @@ static struct function functions[] = {
 	{.id = "0000:05:00.0", .kind = FN_PF, .vf = -1, .vfio = "vfio/noiommu-3"},
 	{.id = "0000:06:00.0", .kind = FN_PF, .vf = -1, .uio = "uio0"},
 	{.id = "mlx5_core.sf.4", .kind = FN_SF, .parent = "0000:03:00.0", .vf = -1, .sfnum = 88},
+	{.id = "mlx5_core.sf.40", .kind = FN_SF, .parent = "0000:03:00.0", .vf = -1, .sfnum = 89},
 	{.id = "rxe0", .kind = FN_VIRTUAL, .vf = -1},
 };
 static struct netdev netdevs[] = {
@@ -126,6 +78,7 @@ static struct rdma_dev rdma[] = {
 	 .ucm = "ucm1"},
 	{.name = "mlx5_3", .function = "0000:03:04.3", .uverbs = "uverbs3"},
 	{.name = "mlx5_4", .function = "mlx5_core.sf.4", .uverbs = "uverbs4", .umad = "umad4"},
+	{.name = "mlx5_5", .function = "mlx5_core.sf.40", .uverbs = "uverbs5", .umad = "umad5"},
 	{.name = "mlx5_10", .function = "0000:04:00.0", .uverbs = "uverbs10", .umad = "umad10"},
 	{.name = "rxe0", .uverbs = "uverbs11"},
 };
@@ -427,6 +380,8 @@ static void test_rdma_nodes_are_the_devices_own(void **state)
 	assert_nodes("0000:03:02.1",
 		     "/dev/infiniband/issm1 /dev/infiniband/umad1 /dev/infiniband/uverbs1 "
 		     "/dev/infiniband/ucm1 /dev/infiniband/rdma_cm");
+	assert_nodes("mlx5_core.sf.4", "/dev/infiniband/umad4 /dev/infiniband/uverbs4 "
+				       "/dev/infiniband/rdma_cm");
 	/* A RoCE port has no issm, an iWARP one no umad: fine. */
 	assert_nodes("0000:03:04.3", "/dev/infiniband/uverbs3 /dev/infiniband/rdma_cm");
 	assert_nodes("rxe0", "/dev/infiniband/uverbs11 /dev/infiniband/rdma_cm");
@@ -524,10 +479,10 @@ static void test_slots_on_all_hcas(void **state)
 	assert_int_equal(g.n_envs, 0); /* as k8s-rdma-shared-dev-plugin */
 	container_grant_done(&g);
 
-	rdma[4].umad[0] = '\0';
+	rdma[5].umad[0] = '\0';
 	assert_refused("1", NULL, -ENODEV,
 		       "1: RDMA device mlx5_10 of 0000:04:00.0 has no umad node");
-	snprintf(rdma[4].umad, sizeof(rdma[4].umad), "umad10");
+	snprintf(rdma[5].umad, sizeof(rdma[5].umad), "umad10");
 	offer("9", 0, 0);
 	assert_refused("9", NULL, -ENODEV, "intel.com/sriov has no RDMA device now");
 }
@@ -746,6 +701,10 @@ static void test_no_devices_no_specification(void **state)
 	assert_int_equal(allocation_cdi_spec(&json, &name, &in), 0);
 	assert_null(json);
 	free(name);
+	pool.cdi = pool.whole_directory = true; /* a folder is no device */
+	assert_int_equal(allocation_cdi_spec(&json, &name, &in), 0);
+	assert_null(json);
+	free(name);
 	assert_false(allocation_cdi_spec_is_ours("sriov-dp-intel.com-net-pci.json"));
 	assert_false(allocation_cdi_spec_is_ours("rocelet-"));
 	assert_false(allocation_cdi_spec_is_ours("rocelet-x.yaml"));
@@ -814,31 +773,6 @@ static void test_which_device_info_is_stale(void **state)
 /* --- out of memory ---------------------------------------------------------------------------- */
 
 #ifdef CAN_FAIL
-typedef int attempt_fn(void);
-
-/* Fails the first allocation, then the second, ... until there are no more to fail; how many. The C
- * library gets over some of them. */
-static unsigned sweep(attempt_fn *attempt)
-{
-	bool reached = true;
-	long n;
-	int r = 0;
-
-	for (n = 0; reached && n < 10000; n++) {
-		live = 0;
-		counting = true;
-		left = n;
-		r = attempt();
-		reached = left < 0;
-		left = -1;
-		counting = false;
-		assert_int_equal(live, 0);
-		assert_true(r == 0 || (reached && r == -ENOMEM));
-	}
-	assert_int_equal(r, 0);
-	return (unsigned)n - 1;
-}
-
 static int attempt_grant(void)
 {
 	struct container_grant g;
@@ -880,9 +814,9 @@ static void test_every_allocation_may_fail(void **state)
 	pool.cdi = pool.umad = pool.issm = true;
 	pool.extra = extra;
 	pool.n_extra = 1;
-	assert_true(sweep(attempt_grant) > 50);
-	assert_true(sweep(attempt_device_info) > 30);
-	assert_true(sweep(attempt_cdi_spec) > 50);
+	assert_true(fail_each_allocation(attempt_grant) > 50);
+	assert_true(fail_each_allocation(attempt_device_info) > 30);
+	assert_true(fail_each_allocation(attempt_cdi_spec) > 50);
 }
 #endif
 

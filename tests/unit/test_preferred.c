@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "failing_malloc.h"
 
 /* Two NUMA nodes. Node 0: a switch with cards 21 and 22, and card 31 at a port of its own. Node 1:
  * card 81. Each card is a PF with VFs. */
@@ -140,6 +141,10 @@ static void test_one_node_for_all(void **state)
 	assert_prefers("0000:21:01.0 0000:22:01.0 0000:81:01.0 0000:81:01.1 0000:81:01.2 "
 		       "0000:81:01.3 0000:81:01.4",
 		       "", 5, "0000:81:01.0 0000:81:01.1 0000:81:01.2 0000:81:01.3 0000:81:01.4");
+	/* Room counts, not the fullest PF. */
+	assert_prefers("0000:21:01.0 0000:21:01.1 0000:22:01.0 0000:31:01.0 0000:81:01.0 "
+		       "0000:81:01.1 0000:81:01.2",
+		       "", 4, "0000:21:01.0 0000:22:01.0 0000:31:01.0 0000:21:01.1");
 	/* No node has: the fuller one first, then the other. */
 	assert_prefers("0000:21:01.0 0000:81:01.0 0000:81:01.1", "", 3,
 		       "0000:81:01.0 0000:81:01.1 0000:21:01.0");
@@ -159,6 +164,9 @@ static void test_near_what_it_must_have(void **state)
 	assert_prefers(ALL, "0000:21:01.3", 2, "0000:21:01.3 0000:22:01.0");
 	assert_prefers("0000:81:01.0 0000:31:01.0 0000:21:01.0 0000:22:01.7", "0000:22:01.7", 4,
 		       "0000:22:01.7 0000:21:01.0 0000:31:01.0 0000:81:01.0");
+	/* Although card 31 has more left. */
+	assert_prefers("0000:31:01.0 0000:31:01.1 0000:21:01.0 0000:22:01.7", "0000:22:01.7", 2,
+		       "0000:22:01.7 0000:21:01.0");
 	/* Although node 0 has more. */
 	assert_prefers(ALL, "0000:81:01.2", 3, "0000:81:01.2 0000:81:01.0 0000:81:01.1");
 	/* On two nodes: both are near. */
@@ -291,6 +299,23 @@ static void test_any_request(void **state)
 		check_one();
 }
 
+/* --- out of memory ---------------------------------------------------------------------------- */
+
+#ifdef CAN_FAIL
+static int attempt_prefer(void)
+{
+	int r = prefer(ALL, "0000:21:01.3", 4);
+
+	return r < 0 ? r : 0;
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+	(void)state;
+	assert_true(fail_each_allocation(attempt_prefer) > 5);
+}
+#endif
+
 #define TEST(fn) cmocka_unit_test_setup(fn, set_up)
 
 int main(void)
@@ -304,6 +329,9 @@ int main(void)
 		TEST(test_slots_spread_over_hcas),
 		TEST(test_what_does_not_fit),
 		TEST(test_any_request),
+#ifdef CAN_FAIL
+		TEST(test_every_allocation_may_fail),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
