@@ -1,0 +1,353 @@
+/* kubelet.c - the kubelet's folders, and the plugins that live in them.
+ *
+ * What a folder's watch says is a hint: what is there is then looked at. kubelet.sock is known by
+ * device, inode and time of birth: another file of the same name is another kubelet.
+ *
+ * `auto` is decided once, when the first of the two folders is there: the kubelet makes
+ * plugins_registry/ before device-plugins/ (setupDataDirs before the device manager's Start in
+ * pkg/kubelet), so a kubelet that has a registry is never taken for one that has none. */
+#include "kubelet.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "cleanup.h"
+#include "dir_watch.h"
+#include "file_id.h"
+#include "kubelet_plugin.h"
+#include "log.h"
+
+#define CHECKPOINT "kubelet_internal_checkpoint"
+/* Where the kernel has no watches left to give. */
+#define POLL_MS	   1000
+
+struct kubelet {
+	struct kubelet_place place;
+	struct kubelet_hooks hooks;
+	enum registration registration;
+	bool zero_on_close, closing;
+	char *plugins_dir, *registry_dir, *sock;
+	struct dir_watch *plugins_watch, *registry_watch;
+	struct file_id sock_id;
+	struct kubelet_plugin *plugins;
+	unsigned n_plugins; /* with those that are leaving */
+	uv_timer_t poll;    /* active: a folder cannot be watched */
+};
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Decides between the folders, as soon as that can be done. */
+static void settle(struct kubelet *k)
+{
+	struct kubelet_place *place = &k->place;
+
+	if (place->folder)
+		return;
+	if (k->registration == REGISTRATION_REGISTRY ||
+	    (k->registration == REGISTRATION_AUTO && is_dir(k->registry_dir))) {
+		place->registry = true;
+		place->folder = k->registry_dir;
+	} else if (k->registration == REGISTRATION_LEGACY || is_dir(k->plugins_dir)) {
+		place->folder = k->plugins_dir;
+	} else {
+		return;
+	}
+	log_info("kubelet", 0, "serving resources in %s", place->folder);
+	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
+		plugin_settle(p);
+}
+
+/* Whether another kubelet.sock is there than before. */
+static bool look_at_sock(struct kubelet *k)
+{
+	struct file_id id = file_id_of_socket(k->sock);
+	bool is_new;
+
+	k->place.kubelet_there = file_id_is_there(&id);
+	if (!k->place.kubelet_there)
+		return false;
+	is_new = !file_id_equal(&id, &k->sock_id);
+	k->sock_id = id;
+	return is_new;
+}
+
+static void look_at_kubelet(struct kubelet *k)
+{
+	bool is_new = look_at_sock(k);
+
+	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
+		plugin_meet(p, is_new);
+	if (is_new)
+		k->hooks.sockets_swept(k->hooks.arg);
+}
+
+static void look_at_everything(struct kubelet *k)
+{
+	settle(k);
+	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
+		plugin_look(p);
+	look_at_kubelet(k);
+	k->hooks.sockets_swept(k->hooks.arg);
+	k->hooks.allocations_changed(k->hooks.arg);
+}
+
+/* NULL: the socket of none of ours. */
+static struct kubelet_plugin *plugin_by_socket(const struct kubelet *k, const char *name)
+{
+	struct kubelet_plugin *p = k->plugins;
+
+	while (p && strcmp(p->name, name) != 0)
+		p = p->next;
+	return p;
+}
+
+/* A socket that is gone. Those with a dot in front are on their way to another name. */
+static bool is_swept(const struct kubelet *k, const char *name)
+{
+	AUTO_FREE char *path = NULL;
+	size_t len = strlen(name);
+	struct stat st;
+
+	if (name[0] == '.' || len < 5 || strcmp(name + len - 5, ".sock") != 0)
+		return false;
+	if (asprintf(&path, "%s/%s", k->plugins_dir, name) < 0) {
+		path = NULL;
+		return true; /* a hint too many does no harm */
+	}
+	return lstat(path, &st) < 0;
+}
+
+static void on_plugins_hint(const char *name, void *arg)
+{
+	struct kubelet *k = arg;
+	struct kubelet_plugin *p;
+	bool swept;
+
+	if (!name) {
+		look_at_everything(k);
+		return;
+	}
+	if (strcmp(name, "kubelet.sock") == 0) {
+		look_at_kubelet(k);
+		return;
+	}
+	if (strcmp(name, CHECKPOINT) == 0) {
+		k->hooks.allocations_changed(k->hooks.arg);
+		return;
+	}
+	settle(k);
+	swept = is_swept(k, name);
+	p = k->place.registry ? NULL : plugin_by_socket(k, name);
+	if (p)
+		plugin_look(p);
+	if (swept)
+		k->hooks.sockets_swept(k->hooks.arg);
+}
+
+static void on_registry_hint(const char *name, void *arg)
+{
+	struct kubelet *k = arg;
+	struct kubelet_plugin *p;
+
+	settle(k);
+	if (!k->place.registry)
+		return;
+	for (p = k->plugins; p; p = p->next)
+		if (!name || strcmp(p->name, name) == 0)
+			plugin_look(p);
+}
+
+static void on_poll(uv_timer_t *timer)
+{
+	look_at_everything(timer->data);
+}
+
+static struct dir_watch *watch(struct kubelet *k, const char *dir, dir_watch_fn *hint)
+{
+	struct dir_watch *w = NULL;
+	struct err e = {0};
+
+	if (dir_watch_open(&w, k->place.loop, dir, hint, k, &e) == 0)
+		return w;
+	log_warn("kubelet", 0, "%s, looking once a second instead", e.msg);
+	uv_timer_start(&k->poll, on_poll, POLL_MS, POLL_MS);
+	return NULL;
+}
+
+/* --- resources ------------------------------------------------------------------------------- */
+
+static size_t label_len(const char *s)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || (n > 0 && strchr("-_.", s[n]) && s[n] != '\0'))
+		n++;
+	return n;
+}
+
+/* "prefix/name", and nothing in it that would mean something in a path. */
+static int check_resource(const char *resource, struct err *e)
+{
+	size_t prefix = label_len(resource);
+	size_t name = resource[prefix] == '/' ? label_len(resource + prefix + 1) : 0;
+
+	if (prefix > 0 && prefix <= 253 && name > 0 && name <= 63 &&
+	    resource[prefix + 1 + name] == '\0')
+		return 0;
+	return err_set(e, -EINVAL, "\"%s\" is no resource name: want prefix/name", resource);
+}
+
+/* Whatever folder it will be in. */
+static int check_path(const struct kubelet *k, const char *resource, struct err *e)
+{
+	const char *folder = k->registration == REGISTRATION_LEGACY ? k->plugins_dir
+								    : k->registry_dir;
+	size_t len = strlen(folder) + 1 + strlen(resource) + strlen(".sock");
+	size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
+
+	if (len <= most)
+		return 0;
+	return err_set(e, -ENAMETOOLONG,
+		       "%s: its socket's path in %s would have %zu bytes, a socket's has at most "
+		       "%zu: choose a shorter name",
+		       resource, folder, len, most);
+}
+
+static int check_free(const struct kubelet *k, const char *resource, struct err *e)
+{
+	AUTO_FREE char *name = plugin_socket_name(resource);
+
+	if (!name)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (plugin_by_socket(k, name))
+		return err_set(e, -EEXIST, "%s is served already", resource);
+	return 0;
+}
+
+static void release(uv_handle_t *handle)
+{
+	struct kubelet *k = handle->data;
+
+	free(k->plugins_dir);
+	free(k->registry_dir);
+	free(k->sock);
+	free(k);
+}
+
+static void end_if_empty(struct kubelet *k)
+{
+	if (k->closing && k->n_plugins == 0)
+		uv_close((uv_handle_t *)&k->poll, release);
+}
+
+static void on_plugin_gone(void *arg)
+{
+	struct kubelet *k = arg;
+
+	k->n_plugins--;
+	end_if_empty(k);
+}
+
+int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *resource,
+		  const struct plugin_hooks *hooks, struct err *e)
+{
+	struct kubelet_plugin *p;
+	int r;
+
+	if ((r = check_resource(resource, e)) < 0 || (r = check_path(k, resource, e)) < 0 ||
+	    (r = check_free(k, resource, e)) < 0 ||
+	    (r = plugin_new(&p, &k->place, resource, hooks, e)) < 0)
+		return r;
+	p->gone = on_plugin_gone;
+	p->gone_arg = k;
+	p->kubelet = k;
+	p->next = k->plugins;
+	k->plugins = p;
+	k->n_plugins++;
+	registration_kubelet(&p->registration, k->place.kubelet_there, true, uv_now(k->place.loop));
+	if (k->place.folder)
+		plugin_settle(p);
+	*ret = p;
+	return 0;
+}
+
+static void leave(struct kubelet *k, struct kubelet_plugin *p, bool zero)
+{
+	struct kubelet_plugin **at = &k->plugins;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	plugin_leave(p, zero);
+}
+
+void plugin_withdraw(struct kubelet_plugin *p)
+{
+	if (p)
+		leave(p->kubelet, p, true);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static int make_paths(struct kubelet *k, const char *dir)
+{
+	if (asprintf(&k->plugins_dir, "%s/device-plugins", dir) < 0)
+		k->plugins_dir = NULL;
+	if (asprintf(&k->registry_dir, "%s/plugins_registry", dir) < 0)
+		k->registry_dir = NULL;
+	if (asprintf(&k->sock, "%s/device-plugins/kubelet.sock", dir) < 0)
+		k->sock = NULL;
+	k->place.kubelet_sock = k->sock;
+	return k->plugins_dir && k->registry_dir && k->sock ? 0 : -ENOMEM;
+}
+
+int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kubelet_opts *opts,
+		 const struct kubelet_hooks *hooks, struct err *e)
+{
+	struct kubelet *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return err_set(e, -ENOMEM, "out of memory");
+	k->place.loop = loop;
+	k->hooks = *hooks;
+	k->registration = opts->registration;
+	k->zero_on_close = opts->zero_on_close;
+	k->poll.data = k;
+	if (make_paths(k, opts->dir) < 0) {
+		release((uv_handle_t *)&k->poll);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	uv_timer_init(loop, &k->poll);
+	k->plugins_watch = watch(k, k->plugins_dir, on_plugins_hint);
+	if (k->registration != REGISTRATION_LEGACY)
+		k->registry_watch = watch(k, k->registry_dir, on_registry_hint);
+	settle(k);
+	look_at_sock(k);
+	if (!k->place.folder)
+		log_info("kubelet", 0, "neither %s nor %s is there, waiting for a kubelet",
+			 k->registry_dir, k->plugins_dir);
+	*ret = k;
+	return 0;
+}
+
+void kubelet_close(struct kubelet *k)
+{
+	if (!k)
+		return;
+	k->closing = true;
+	dir_watch_close(k->plugins_watch);
+	dir_watch_close(k->registry_watch);
+	uv_timer_stop(&k->poll);
+	while (k->plugins)
+		leave(k, k->plugins, k->zero_on_close);
+	end_if_empty(k);
+}

@@ -1,0 +1,468 @@
+/* kubelet_plugin.c - does what the registration says, sends the lists, and tells the log.
+ *
+ * Happy path: a list is there -> our socket -> Register -> the kubelet opens its watch. Can fail
+ * by: a folder that is missing, a socket that somebody else serves, a kubelet that is away, silent
+ * or of another opinion. Every such failure is a pause in the registration. */
+#include "kubelet_plugin.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "cleanup.h"
+#include "list_watch.h"
+#include "log.h"
+#include "plugin_service.h"
+#include "plugin_wire.h"
+#include "uds.h"
+
+#define REGISTER_TIMEOUT_MS 10000
+#define LEAVE_MS	    1000
+/* A watcher that does not read is looked at after 10 ms, 20 ms, ... 1 s. */
+#define NAG_MIN_MS	    10
+#define NAG_MAX_MS	    1000
+#define SOCKET_MODE	    0600
+#define CONNECTIONS_MAX	    16
+
+static struct kubelet_plugin *plugin_of(uv_timer_t *timer)
+{
+	return timer->data;
+}
+
+static uint64_t now_of(const struct kubelet_plugin *p)
+{
+	return uv_now(p->place->loop);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	plugin_run(plugin_of(timer));
+}
+
+/* From within anything: plugin_run() soon, from the loop. */
+static void kick(struct kubelet_plugin *p)
+{
+	p->kicked = true;
+	uv_timer_start(&p->timer, on_timer, 0, 0);
+}
+
+/* --- what the service tells ------------------------------------------------------------------ */
+
+static void on_watchers(unsigned n, void *arg)
+{
+	struct kubelet_plugin *p = arg;
+
+	registration_watched(&p->registration, n, now_of(p));
+	kick(p);
+}
+
+static void on_asked(void *arg)
+{
+	struct kubelet_plugin *p = arg;
+
+	registration_asked(&p->registration, now_of(p));
+	kick(p);
+}
+
+static void on_notified(bool registered, const char *why, void *arg)
+{
+	struct kubelet_plugin *p = arg;
+
+	registration_notified(&p->registration, registered, why, now_of(p));
+	kick(p);
+}
+
+static void on_late_answer(void *arg)
+{
+	kick(arg);
+}
+
+/* --- our socket ------------------------------------------------------------------------------ */
+
+static void close_server(struct kubelet_plugin *p)
+{
+	uds_server_close(p->server);
+	p->server = NULL;
+}
+
+/* Another process serves our path: after an update, our successor. */
+static bool is_taken(const struct kubelet_plugin *p)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || !p->has_served || strlen(p->path) >= sizeof(sa.sun_path))
+		return false;
+	if (p->server && uds_server_is_there(p->server))
+		return false;
+	memcpy(sa.sun_path, p->path, strlen(p->path) + 1);
+	return connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 || errno == EAGAIN;
+}
+
+static int open_server(struct kubelet_plugin *p, struct err *e)
+{
+	struct uds_server_opts opts = {
+		.limits = {.max_message = 4u << 20, .max_calls = 100},
+		.max_connections = CONNECTIONS_MAX,
+		.mode = SOCKET_MODE,
+	};
+	struct grpc_service service = plugin_service_grpc(p->service);
+
+	if (is_taken(p))
+		return err_set(e, -EADDRINUSE, "another process serves %s", p->path);
+	close_server(p);
+	return uds_server_open(&p->server, p->place->loop, p->path, &opts, &service, e);
+}
+
+static void serve(struct kubelet_plugin *p)
+{
+	struct err e = {0};
+
+	if (open_server(p, &e) < 0) {
+		registration_not_serving(&p->registration, e.msg, now_of(p));
+		return;
+	}
+	p->has_served = true;
+	registration_serving(&p->registration, true, now_of(p));
+}
+
+/* --- Register -------------------------------------------------------------------------------- */
+
+static enum registration_answer answer_of(const struct grpc_call *call, enum grpc_status status)
+{
+	if (status == GRPC_OK)
+		return REGISTRATION_OK;
+	if (status == GRPC_UNAVAILABLE && !call)
+		return REGISTRATION_NOBODY;
+	if (status == GRPC_UNAVAILABLE || status == GRPC_DEADLINE_EXCEEDED ||
+	    status == GRPC_CANCELLED)
+		return REGISTRATION_NO_REPLY;
+	return REGISTRATION_REFUSED;
+}
+
+static void tell_nobody(struct kubelet_plugin *p, const char *why)
+{
+	if (!p->place->told_nobody)
+		log_info("kubelet", 0, "no kubelet answers (%s), waiting for it", why);
+	p->place->told_nobody = true;
+}
+
+static void on_registered(struct grpc_call *call, enum grpc_status status, const char *text,
+			  void *arg)
+{
+	struct kubelet_plugin *p = arg;
+	enum registration_answer a = answer_of(call, status);
+	char why[sizeof(p->registration.error)];
+
+	if (p->leaving)
+		return;
+	if (status == GRPC_DEADLINE_EXCEEDED)
+		snprintf(why, sizeof(why), "the kubelet has not answered Register for %d s",
+			 REGISTER_TIMEOUT_MS / 1000);
+	else
+		snprintf(why, sizeof(why), "the kubelet answers Register with %s: %s",
+			 grpc_status_name(status), text ? text : "");
+	if (a == REGISTRATION_NOBODY)
+		tell_nobody(p, text ? text : p->place->kubelet_sock);
+	registration_answered(&p->registration, p->client_attempt, a, why, now_of(p));
+	kick(p);
+}
+
+static void close_client(struct kubelet_plugin *p)
+{
+	uds_client_close(p->client);
+	p->client = NULL;
+}
+
+/* A connection of its own for each try: an older one may lead to the kubelet before. */
+static int start_register(struct kubelet_plugin *p, struct err *e)
+{
+	struct grpc_reply reply = {.end = on_registered, .arg = p};
+	AUTO_FREE uint8_t *bytes = NULL;
+	size_t len = 0;
+	int r;
+
+	close_client(p);
+	p->client_attempt = registration_attempt(&p->registration);
+	r = wire_register_request(&bytes, &len, p->name, p->resource, p->has_pre_start,
+				  p->has_preferred);
+	if (r < 0)
+		return err_set(e, r, "out of memory");
+	r = uds_client_open(&p->client, p->place->loop, p->place->kubelet_sock, NULL, e);
+	if (r < 0)
+		return r;
+	r = uds_client_call(p->client, "/v1beta1.Registration/Register", bytes, len,
+			    REGISTER_TIMEOUT_MS, &reply, NULL);
+	return r < 0 ? err_set(e, r, "calling the kubelet: %s", strerror(-r)) : 0;
+}
+
+static void call_register(struct kubelet_plugin *p)
+{
+	struct err e = {0};
+
+	if (start_register(p, &e) < 0)
+		registration_answered(&p->registration, p->client_attempt, REGISTRATION_NO_REPLY,
+				      e.msg, now_of(p));
+}
+
+/* --- the log --------------------------------------------------------------------------------- */
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3;
+	return h;
+}
+
+/* Each reason once, however often they take turns. */
+static void tell_error(struct kubelet_plugin *p)
+{
+	uint64_t hash = hash_of(p->registration.error);
+
+	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
+		if (p->told_errors[i] == hash)
+			return;
+	p->told_errors[p->n_told_errors++ % ARRAY_SIZE(p->told_errors)] = hash;
+	log_warn("kubelet", 0, "%s: %s, trying again", p->resource, p->registration.error);
+}
+
+static void tell_change(struct kubelet_plugin *p, bool works)
+{
+	if (works)
+		log_info("kubelet", 0, "%s: registered%s, the kubelet watches its list",
+			 p->resource, p->told_worked ? " again" : "");
+	else
+		log_info("kubelet", 0, "%s: the kubelet has stopped watching its list, %s",
+			 p->resource, p->place->registry ? "waiting for it" : "registering again");
+	p->told_works = works;
+	p->told_worked |= works;
+}
+
+static void tell(struct kubelet_plugin *p)
+{
+	bool works = registration_works(&p->registration);
+
+	if (p->registration.error[0] != '\0')
+		tell_error(p);
+	if (works != p->told_works)
+		tell_change(p, works);
+	if (works) {
+		p->n_told_errors = 0;
+		p->place->told_nobody = false;
+	}
+}
+
+/* --- what is due ----------------------------------------------------------------------------- */
+
+/* Until when nothing is due. */
+static uint64_t take_steps(struct kubelet_plugin *p)
+{
+	uint64_t wake_ms = UINT64_MAX;
+	enum registration_step step;
+
+	while (p->path && (step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
+				  REGISTRATION_WAIT) {
+		if (step == REGISTRATION_SERVE)
+			serve(p);
+		else
+			call_register(p);
+	}
+	if (p->client && !p->registration.calling)
+		close_client(p);
+	return wake_ms;
+}
+
+/* Gives out the list; when to look again after those who did not take it. */
+static uint64_t send_lists(struct kubelet_plugin *p)
+{
+	unsigned behind = list_watch_send(plugin_service_lists(p->service));
+
+	if (p->server)
+		uds_server_flush(p->server);
+	if (behind == 0) {
+		p->nag_ms = 0;
+		return UINT64_MAX;
+	}
+	p->nag_ms = p->nag_ms ? 2 * p->nag_ms : NAG_MIN_MS;
+	if (p->nag_ms > NAG_MAX_MS)
+		p->nag_ms = NAG_MAX_MS;
+	return now_of(p) + p->nag_ms;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+	struct kubelet_plugin *p = plugin_of((uv_timer_t *)handle);
+	void (*gone)(void *) = p->gone;
+	void *arg = p->gone_arg;
+
+	plugin_service_free(p->service);
+	free(p->name);
+	free(p->path);
+	free(p);
+	gone(arg);
+}
+
+static void end(struct kubelet_plugin *p)
+{
+	close_client(p);
+	close_server(p);
+	uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+}
+
+static void sleep_until(struct kubelet_plugin *p, uint64_t wake_ms)
+{
+	uint64_t now_ms = now_of(p);
+
+	if (p->kicked) /* by what was just done */
+		return;
+	if (wake_ms == UINT64_MAX)
+		uv_timer_stop(&p->timer);
+	else
+		uv_timer_start(&p->timer, on_timer, wake_ms > now_ms ? wake_ms - now_ms : 0, 0);
+}
+
+static void run_leaving(struct kubelet_plugin *p)
+{
+	uint64_t wake_ms = send_lists(p);
+
+	if (wake_ms == UINT64_MAX || now_of(p) >= p->leave_ms)
+		end(p);
+	else
+		sleep_until(p, wake_ms < p->leave_ms ? wake_ms : p->leave_ms);
+}
+
+void plugin_run(struct kubelet_plugin *p)
+{
+	uint64_t wake_ms, nag_ms;
+
+	p->kicked = false;
+	if (p->leaving) {
+		run_leaving(p);
+		return;
+	}
+	wake_ms = take_steps(p);
+	nag_ms = send_lists(p);
+	tell(p);
+	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
+}
+
+void plugin_settle(struct kubelet_plugin *p)
+{
+	char *path;
+
+	if (p->path || asprintf(&path, "%s/%s", p->place->folder, p->name) < 0)
+		return;
+	p->path = path;
+	if (p->place->registry) {
+		plugin_service_join_registry(p->service);
+		registration_join_registry(&p->registration);
+	}
+	kick(p);
+}
+
+void plugin_meet(struct kubelet_plugin *p, bool is_new)
+{
+	registration_kubelet(&p->registration, p->place->kubelet_there, is_new, now_of(p));
+	plugin_run(p);
+}
+
+void plugin_look(struct kubelet_plugin *p)
+{
+	if (p->server && !uds_server_is_there(p->server))
+		registration_serving(&p->registration, false, now_of(p));
+	else
+		registration_folder(&p->registration, now_of(p));
+	plugin_run(p);
+}
+
+int plugin_set_devices(struct kubelet_plugin *p, const struct plugin_device *devices, size_t n)
+{
+	size_t left_out = 0;
+	int r = list_watch_set(plugin_service_lists(p->service), devices, n, &left_out);
+
+	if (r < 0)
+		return r;
+	if (left_out > 0 && left_out != p->told_left_out)
+		log_warn("kubelet", 0,
+			 "%s: %zu of %zu devices do not fit the list, going on without them",
+			 p->resource, left_out, n);
+	p->told_left_out = left_out;
+	registration_want(&p->registration, now_of(p));
+	kick(p);
+	return 0;
+}
+
+void plugin_status(const struct kubelet_plugin *p, struct plugin_status *ret)
+{
+	const struct registration_plan *r = &p->registration;
+
+	*ret = (struct plugin_status){
+		.state = registration_works(r) ? PLUGIN_REGISTERED
+			 : r->refused	       ? PLUGIN_REFUSED
+					       : PLUGIN_WAITING,
+		.socket = p->path,
+		.registrations = r->registrations,
+		.failures = r->failures,
+		.lists = plugin_service_lists(p->service)->given,
+		.watchers = r->watchers,
+	};
+	snprintf(ret->error, sizeof(ret->error), "%s", r->error);
+}
+
+void plugin_leave(struct kubelet_plugin *p, bool zero)
+{
+	size_t none;
+
+	p->leaving = true;
+	p->leave_ms = now_of(p) + LEAVE_MS;
+	plugin_service_retire(p->service);
+	if (zero) /* without memory for it the kubelet notices when the socket goes */
+		list_watch_set(plugin_service_lists(p->service), NULL, 0, &none);
+	kick(p);
+}
+
+char *plugin_socket_name(const char *resource)
+{
+	char *name;
+
+	if (asprintf(&name, "%s.sock", resource) < 0)
+		return NULL;
+	for (char *c = name; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	return name;
+}
+
+int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const char *resource,
+	       const struct plugin_hooks *hooks, struct err *e)
+{
+	struct kubelet_plugin *p = calloc(1, sizeof(*p));
+	struct plugin_service_events events = {
+		.watchers = on_watchers,
+		.asked = on_asked,
+		.notified = on_notified,
+		.answered = on_late_answer,
+		.arg = p,
+	};
+
+	if (!p)
+		return err_set(e, -ENOMEM, "out of memory");
+	p->name = plugin_socket_name(resource);
+	if (!p->name || plugin_service_new(&p->service, resource, hooks, &events) < 0) {
+		free(p->name);
+		free(p);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	p->place = place;
+	snprintf(p->resource, sizeof(p->resource), "%s", resource);
+	p->has_pre_start = hooks->pre_start != NULL;
+	p->has_preferred = hooks->preferred != NULL;
+	registration_init(&p->registration, uv_now(place->loop));
+	uv_timer_init(place->loop, &p->timer);
+	p->timer.data = p;
+	*ret = p;
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* kubelet_plugin.h - one resource at the kubelet: its socket, its service, its registration. What
+ * kubelet.c is made of; everybody else wants kubelet.h.
+ *
+ * Everything happens in plugin_run(), called from the loop and never from within a call's hook,
+ * where a socket may not be closed. */
+#pragma once
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "kubelet.h"
+#include "registration.h"
+
+struct plugin_service;
+struct uds_client;
+struct uds_server;
+
+/* Where a plugin lives; of the kubelet, and the same for all. */
+struct kubelet_place {
+	uv_loop_t *loop;
+	const char *kubelet_sock; /* path */
+	const char *folder;	  /* of our sockets; NULL: not known yet */
+	bool registry;
+	bool kubelet_there;
+	bool told_nobody; /* that nobody listens on kubelet.sock: said in the log */
+};
+
+struct kubelet_plugin {
+	struct kubelet_plugin *next; /* the kubelet's */
+	struct kubelet *kubelet;
+	struct kubelet_place *place;
+	void (*gone)(void *arg); /* it has left and is freed */
+	void *gone_arg;
+	char resource[RESOURCE_NAME_SIZE];
+	char *name; /* of its socket, in the folder */
+	char *path; /* NULL: no folder yet */
+	bool has_pre_start, has_preferred;
+	struct plugin_service *service;
+	struct uds_server *server;
+	struct uds_client *client;
+	unsigned client_attempt; /* which one it carries */
+	bool has_served, leaving, kicked;
+	uint64_t leave_ms; /* no later */
+	uint32_t nag_ms;   /* between looks at watchers that do not read */
+	uv_timer_t timer;
+	struct registration_plan registration;
+
+	/* What the log knows. */
+	bool told_works, told_worked;
+	uint64_t told_errors[4];
+	size_t n_told_errors, told_left_out;
+};
+
+/* The name of its socket, heap: "<prefix>_<name>.sock". NULL: out of memory. */
+char *plugin_socket_name(const char *resource);
+int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *, const char *resource,
+	       const struct plugin_hooks *, struct err *);
+/* The place has a folder now. */
+void plugin_settle(struct kubelet_plugin *);
+/* Something moved at kubelet.sock. */
+void plugin_meet(struct kubelet_plugin *, bool is_new);
+/* Something moved in the folder; it may have been our socket. */
+void plugin_look(struct kubelet_plugin *);
+/* Does what is due, and comes back when more is. */
+void plugin_run(struct kubelet_plugin *);
+/* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
+void plugin_leave(struct kubelet_plugin *, bool zero);

@@ -1,0 +1,357 @@
+/* pod_resources.c - one question at a time, its answer decoded, kept and passed on.
+ *
+ * Happy path: refresh -> spaced timer -> List -> decoded -> told. Can fail by: refusals and silence
+ * (asked again, pauses doubling from 100 ms to 10 s), no socket or nobody behind it (the checkpoint
+ * file; the socket's folder tells when to ask again). While a kubelet restarts its last list stays:
+ * what it says of running containers does not change meanwhile. */
+#include "pod_resources.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "dir_watch.h"
+#include "file_id.h"
+#include "grpc.h"
+#include "log.h"
+#include "uds.h"
+
+#define LIST_PATH      "/v1.PodResourcesLister/List"
+#define ANSWER_MAX     (16u << 20)
+#define CHECKPOINT_MAX (16u << 20)
+#define TIMEOUT_MS     10000
+#define SPACING_MS     100
+#define PAUSE_MAX_MS   10000
+
+struct pod_resources {
+	uv_loop_t *loop;
+	uv_timer_t timer;
+	struct dir_watch *watch;
+	struct uds_client *client; /* NULL between questions */
+	char *sock, *checkpoint;
+	pod_resources_fn *fn;
+	void *arg;
+	struct pod_list list;
+	bool wanted, asking, closing;
+	bool over;		/* the question: its client is still to be closed */
+	bool got;		/* a message of the answer was a list */
+	struct file_id sock_id; /* whom it was asked */
+	uint64_t asked_ms;	/* when the last question was sent */
+	uint64_t next_ms;
+	uint32_t pause_ms;
+	uint64_t asked, failed;
+	bool told_trouble;
+	size_t told_left_out;
+};
+
+static void on_timer(uv_timer_t *timer);
+
+static void schedule(struct pod_resources *p)
+{
+	uint64_t now_ms = uv_now(p->loop);
+
+	if (p->over)
+		uv_timer_start(&p->timer, on_timer, 0, 0);
+	else if (p->wanted && !p->asking)
+		uv_timer_start(&p->timer, on_timer, p->next_ms > now_ms ? p->next_ms - now_ms : 0,
+			       0);
+}
+
+/* --- what comes of a question ---------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void tell_trouble(struct pod_resources *p,
+							       const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	if (p->told_trouble)
+		return;
+	p->told_trouble = true;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	log_warn("kubelet", 0, "cannot see which pod holds what: %s, keeping what was last known",
+		 what);
+}
+
+static void tell_source(struct pod_resources *p, enum pod_source source, size_t left_out)
+{
+	if (p->told_trouble || p->list.source != source)
+		log_info("kubelet", 0, "which pod holds what comes from %s",
+			 source == POD_SOURCE_API ? p->sock : p->checkpoint);
+	p->told_trouble = false;
+	if (left_out > 0 && left_out != p->told_left_out)
+		log_warn("kubelet", 0,
+			 "%zu devices of pods have names that are too long, going on without them",
+			 left_out);
+	p->told_left_out = left_out;
+}
+
+/* Takes the list. */
+static void succeeded(struct pod_resources *p, struct pod_list *list, size_t left_out)
+{
+	if (list->source == POD_SOURCE_API)
+		p->pause_ms = 0;
+	tell_source(p, list->source, left_out);
+	pod_list_done(&p->list);
+	p->list = *list;
+	p->fn(&p->list, p->asked_ms, p->arg);
+}
+
+/* Asked again after a pause. */
+static void try_again(struct pod_resources *p)
+{
+	uint32_t pause_ms = p->pause_ms ? 2 * p->pause_ms : SPACING_MS;
+
+	p->pause_ms = pause_ms < PAUSE_MAX_MS ? pause_ms : PAUSE_MAX_MS;
+	p->next_ms = uv_now(p->loop) + p->pause_ms;
+	p->wanted = true;
+}
+
+/* --- the checkpoint -------------------------------------------------------------------------- */
+
+static int read_all(int fd, char **ret, size_t *ret_len)
+{
+	AUTO_FREE char *text = NULL;
+	struct stat st;
+	size_t len = 0;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size > CHECKPOINT_MAX)
+		return -EFBIG;
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	while ((n = read(fd, text + len, (size_t)st.st_size - len)) > 0)
+		len += (size_t)n;
+	if (n < 0)
+		return -errno;
+	*ret = take_ptr(text);
+	*ret_len = len;
+	return 0;
+}
+
+/* How many entries were left out. */
+static int read_checkpoint(const char *path, struct pod_list *ret, struct err *e)
+{
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = fd < 0 ? -errno : read_all(fd, &text, &len);
+
+	if (r < 0)
+		return err_set(e, r, "%s: %s", path, strerror(-r));
+	r = pod_checkpoint_parse(ret, text, len, e);
+	return r < 0 ? err_wrap(e, "%s", path) : r;
+}
+
+/* why: what is wrong with the socket. */
+static void ask_checkpoint(struct pod_resources *p, const char *why)
+{
+	struct pod_list list = {0};
+	struct err e = {0};
+	int r = read_checkpoint(p->checkpoint, &list, &e);
+
+	if (r >= 0) {
+		succeeded(p, &list, (size_t)r);
+		return;
+	}
+	p->failed++;
+	tell_trouble(p, "%s; %s", why, e.msg);
+}
+
+/* --- the API --------------------------------------------------------------------------------- */
+
+static void on_message(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+{
+	struct pod_resources *p = arg;
+	struct pod_list list = {0};
+	size_t left_out = 0;
+
+	(void)call;
+	if (p->closing || p->got || pod_resources_decode(&list, &left_out, message, len) < 0)
+		return;
+	p->got = true;
+	succeeded(p, &list, left_out);
+}
+
+/* Nobody behind the socket: the kubelet is away, and its checkpoint is as good as what it said. An
+ * old one has no such method. */
+static bool is_missing(const struct grpc_call *call, enum grpc_status status)
+{
+	return (status == GRPC_UNAVAILABLE && !call) || status == GRPC_UNIMPLEMENTED;
+}
+
+static void on_end(struct grpc_call *call, enum grpc_status status, const char *text, void *arg)
+{
+	struct pod_resources *p = arg;
+
+	if (p->closing || p->over)
+		return;
+	p->asking = false;
+	p->over = true;
+	if (!p->got) {
+		p->failed++;
+		if (is_missing(call, status) && p->list.source != POD_SOURCE_API)
+			ask_checkpoint(p, text ? text : "nobody listens");
+		else
+			tell_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status),
+				     text ? text : "");
+		if (status != GRPC_UNIMPLEMENTED)
+			try_again(p);
+	}
+	schedule(p);
+}
+
+static int ask_api(struct pod_resources *p, struct err *e)
+{
+	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = 1};
+	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = p};
+	int r = uds_client_open(&p->client, p->loop, p->sock, &limits, e);
+
+	if (r < 0)
+		return r;
+	r = uds_client_call(p->client, LIST_PATH, (const uint8_t *)"", 0, TIMEOUT_MS, &reply, NULL);
+	if (r < 0)
+		return err_set(e, r, "asking the kubelet: %s", strerror(-r));
+	p->asking = true;
+	p->got = false;
+	return 0;
+}
+
+static void ask(struct pod_resources *p)
+{
+	struct err e = {0};
+
+	p->wanted = false;
+	p->asked_ms = uv_now(p->loop);
+	p->next_ms = p->asked_ms + SPACING_MS;
+	p->asked++;
+	p->sock_id = file_id_of_socket(p->sock);
+	if (!file_id_is_there(&p->sock_id)) {
+		snprintf(e.msg, sizeof(e.msg), "%s is not there", p->sock);
+		ask_checkpoint(p, e.msg);
+	} else if (ask_api(p, &e) < 0) {
+		p->failed++;
+		tell_trouble(p, "%s", e.msg);
+		try_again(p);
+	}
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct pod_resources *p = timer->data;
+
+	/* A connection per question: none stands idle, and none leads to the kubelet before. */
+	if (p->over) {
+		uds_client_close(p->client);
+		p->client = NULL;
+		p->over = p->asking = false;
+	}
+	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
+		ask(p);
+	schedule(p);
+}
+
+void pod_resources_refresh(struct pod_resources *p)
+{
+	p->wanted = true;
+	schedule(p);
+}
+
+/* A new kubelet: no reason for patience with the one before. */
+static void on_hint(const char *name, void *arg)
+{
+	struct pod_resources *p = arg;
+	struct file_id id;
+
+	if (name && strcmp(name, "kubelet.sock") != 0)
+		return;
+	id = file_id_of_socket(p->sock);
+	if (file_id_equal(&id, &p->sock_id))
+		return;
+	p->over |= p->asking;
+	p->pause_ms = 0;
+	p->next_ms = p->asked ? p->asked_ms + SPACING_MS : 0;
+	pod_resources_refresh(p);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void release(uv_handle_t *handle)
+{
+	struct pod_resources *p = handle->data;
+
+	pod_list_done(&p->list);
+	free(p->sock);
+	free(p->checkpoint);
+	free(p);
+}
+
+static void watch(struct pod_resources *p, const char *kubelet_dir)
+{
+	AUTO_FREE char *dir = NULL;
+	struct err e = {0};
+
+	if (asprintf(&dir, "%s/pod-resources", kubelet_dir) < 0) {
+		dir = NULL;
+		return;
+	}
+	if (dir_watch_open(&p->watch, p->loop, dir, on_hint, p, &e) < 0)
+		log_warn("kubelet", 0, "%s, going on without it", e.msg);
+}
+
+int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const char *kubelet_dir,
+		       pod_resources_fn *fn, void *arg, struct err *e)
+{
+	struct pod_resources *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return err_set(e, -ENOMEM, "out of memory");
+	p->loop = loop;
+	p->fn = fn;
+	p->arg = arg;
+	p->timer.data = p;
+	if (asprintf(&p->sock, "%s/pod-resources/kubelet.sock", kubelet_dir) < 0)
+		p->sock = NULL;
+	if (asprintf(&p->checkpoint, "%s/device-plugins/kubelet_internal_checkpoint", kubelet_dir) <
+	    0)
+		p->checkpoint = NULL;
+	if (!p->sock || !p->checkpoint) {
+		release((uv_handle_t *)&p->timer);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	uv_timer_init(loop, &p->timer);
+	watch(p, kubelet_dir);
+	pod_resources_refresh(p);
+	*ret = p;
+	return 0;
+}
+
+const struct pod_list *pod_resources_list(const struct pod_resources *p)
+{
+	return &p->list;
+}
+
+void pod_resources_counts(const struct pod_resources *p, uint64_t *ret_asked, uint64_t *ret_failed)
+{
+	*ret_asked = p->asked;
+	*ret_failed = p->failed;
+}
+
+void pod_resources_close(struct pod_resources *p)
+{
+	if (!p)
+		return;
+	p->closing = true;
+	uds_client_close(p->client);
+	dir_watch_close(p->watch);
+	uv_close((uv_handle_t *)&p->timer, release);
+}

@@ -1,0 +1,260 @@
+/* registration.c - a few facts, one deadline, and a pause that doubles. */
+#include "registration.h"
+
+#include <stdio.h>
+
+#define PAUSE_MIN_MS   20
+#define PAUSE_FRESH_MS 50
+#define PAUSE_MAX_MS   1000
+#define PAUSE_LONG_MS  10000
+#define FRESH_MS       2000
+#define TROUBLE_MS     10000
+/* A kubelet opens its watch right after Register. It looks at new sockets of the registry every
+ * second, and waits 10 s for one that does not answer. */
+#define WATCH_MS       10000
+#define WATCH_LONG_MS  160000
+/* A watch that lived this long was no failure. */
+#define STABLE_MS      10000
+
+void registration_init(struct registration_plan *r, uint64_t now_ms)
+{
+	*r = (struct registration_plan){
+		.patience_ms = WATCH_MS,
+		.trouble_ms = now_ms,
+		.fresh_ms = now_ms,
+	};
+}
+
+void registration_join_registry(struct registration_plan *r)
+{
+	r->registry = true;
+}
+
+unsigned registration_attempt(const struct registration_plan *r)
+{
+	return r->attempt;
+}
+
+bool registration_works(const struct registration_plan *r)
+{
+	return r->watchers > 0 && (r->registered || r->registry);
+}
+
+static uint64_t later(uint64_t a_ms, uint64_t b_ms)
+{
+	return a_ms > b_ms ? a_ms : b_ms;
+}
+
+static uint32_t shorter(uint32_t a_ms, uint32_t b_ms)
+{
+	return a_ms < b_ms ? a_ms : b_ms;
+}
+
+/* All was well until now, or begins anew. */
+static void start_over(struct registration_plan *r, uint64_t now_ms)
+{
+	r->pause_ms = 0;
+	r->patience_ms = WATCH_MS;
+	r->trouble_ms = now_ms;
+	r->next_ms = later(now_ms, r->earliest_ms);
+}
+
+static void hurry(struct registration_plan *r, uint64_t now_ms)
+{
+	uint64_t soon_ms = later(now_ms, r->earliest_ms);
+
+	if (r->next_ms > soon_ms)
+		r->next_ms = soon_ms;
+}
+
+static void back_off(struct registration_plan *r, uint32_t longest_ms, uint64_t now_ms)
+{
+	r->pause_ms = r->pause_ms ? shorter(2 * r->pause_ms, longest_ms) : PAUSE_MIN_MS;
+	r->next_ms = now_ms + r->pause_ms;
+}
+
+static uint32_t longest_pause(const struct registration_plan *r, uint64_t now_ms)
+{
+	return now_ms - r->trouble_ms < TROUBLE_MS ? PAUSE_MAX_MS : PAUSE_LONG_MS;
+}
+
+static void trouble(struct registration_plan *r, const char *why)
+{
+	r->failures++;
+	snprintf(r->error, sizeof(r->error), "%s", why ? why : "");
+}
+
+/* Left in peace for so long, unless there is nothing that could be left in peace. */
+static void wait_for_watch(struct registration_plan *r, uint32_t ms, uint64_t now_ms)
+{
+	if (r->serving)
+		r->next_ms = now_ms + ms;
+}
+
+static void succeeded(struct registration_plan *r, uint64_t now_ms)
+{
+	r->registered = true;
+	r->refused = false;
+	r->error[0] = '\0';
+	r->registrations++;
+	wait_for_watch(r, WATCH_MS, now_ms);
+}
+
+/* What was asked of the kubelet until now does not count. */
+static void forget(struct registration_plan *r)
+{
+	r->registered = r->refused = r->calling = false;
+	r->attempt++;
+}
+
+void registration_want(struct registration_plan *r, uint64_t now_ms)
+{
+	if (!r->wanted)
+		start_over(r, now_ms);
+	r->wanted = true;
+}
+
+static void meet_kubelet(struct registration_plan *r, uint64_t now_ms)
+{
+	start_over(r, now_ms);
+	r->fresh_ms = now_ms;
+	if (r->registry) {
+		wait_for_watch(r, WATCH_MS, now_ms);
+		return;
+	}
+	forget(r);
+	r->error[0] = '\0';
+	if (r->watchers)
+		r->serving = false; /* making the socket anew ends the old watch */
+}
+
+void registration_kubelet(struct registration_plan *r, bool there, bool is_new, uint64_t now_ms)
+{
+	r->kubelet = there;
+	if (there && is_new)
+		meet_kubelet(r, now_ms);
+	else if (there && !r->registry && !r->registered && !r->calling)
+		hurry(r, now_ms);
+}
+
+void registration_serving(struct registration_plan *r, bool there, uint64_t now_ms)
+{
+	r->serving = there;
+	if (there && r->registry) {
+		wait_for_watch(r, r->patience_ms, now_ms);
+		r->patience_ms = shorter(2 * r->patience_ms, WATCH_LONG_MS);
+	}
+	if (there)
+		return;
+	if (!r->registry)
+		forget(r);
+	hurry(r, now_ms);
+}
+
+void registration_not_serving(struct registration_plan *r, const char *why, uint64_t now_ms)
+{
+	r->serving = false;
+	trouble(r, why);
+	back_off(r, longest_pause(r, now_ms), now_ms);
+}
+
+void registration_folder(struct registration_plan *r, uint64_t now_ms)
+{
+	if (!r->serving)
+		hurry(r, now_ms);
+}
+
+void registration_answered(struct registration_plan *r, unsigned attempt,
+			   enum registration_answer a, const char *why, uint64_t now_ms)
+{
+	bool fresh = now_ms - r->fresh_ms < FRESH_MS;
+
+	if (!r->calling || attempt != r->attempt)
+		return;
+	r->calling = false;
+	r->refused = a == REGISTRATION_REFUSED;
+	switch (a) {
+	case REGISTRATION_OK:
+		succeeded(r, now_ms);
+		break;
+	case REGISTRATION_NOBODY:
+		back_off(r, fresh ? PAUSE_FRESH_MS : longest_pause(r, now_ms), now_ms);
+		break;
+	case REGISTRATION_REFUSED:
+	case REGISTRATION_NO_REPLY:
+		trouble(r, why);
+		back_off(r, longest_pause(r, now_ms), now_ms);
+		break;
+	}
+}
+
+void registration_asked(struct registration_plan *r, uint64_t now_ms)
+{
+	wait_for_watch(r, WATCH_MS, now_ms);
+}
+
+void registration_notified(struct registration_plan *r, bool registered, const char *why,
+			   uint64_t now_ms)
+{
+	if (registered) {
+		succeeded(r, now_ms);
+		return;
+	}
+	r->registered = false;
+	r->refused = true;
+	trouble(r, why);
+}
+
+static void lost_watch(struct registration_plan *r, uint64_t now_ms)
+{
+	r->registered = false;
+	if (now_ms - r->watched_ms >= STABLE_MS)
+		start_over(r, now_ms);
+	r->earliest_ms = now_ms + PAUSE_MIN_MS;
+	if (r->registry)
+		wait_for_watch(r, r->patience_ms, now_ms);
+	else
+		back_off(r, longest_pause(r, now_ms), now_ms);
+}
+
+void registration_watched(struct registration_plan *r, unsigned watchers, uint64_t now_ms)
+{
+	unsigned before = r->watchers;
+
+	r->watchers = watchers;
+	if (watchers && !before)
+		r->watched_ms = now_ms;
+	else if (!watchers && before)
+		lost_watch(r, now_ms);
+}
+
+/* What is to be done as soon as the time has come. */
+static enum registration_step due(const struct registration_plan *r)
+{
+	if (!r->wanted)
+		return REGISTRATION_WAIT;
+	if (!r->serving)
+		return REGISTRATION_SERVE;
+	if (!r->kubelet || r->calling || registration_works(r))
+		return REGISTRATION_WAIT;
+	return r->registry ? REGISTRATION_SERVE : REGISTRATION_CALL;
+}
+
+enum registration_step registration_next(struct registration_plan *r, uint64_t now_ms,
+					 uint64_t *ret_wake_ms)
+{
+	enum registration_step step = due(r);
+
+	*ret_wake_ms = step == REGISTRATION_WAIT ? UINT64_MAX : r->next_ms;
+	if (step == REGISTRATION_WAIT || now_ms < r->next_ms)
+		return REGISTRATION_WAIT;
+	r->earliest_ms = now_ms + PAUSE_MIN_MS;
+	if (step == REGISTRATION_CALL) {
+		if (r->registered) /* and this is how long we waited for its watch */
+			trouble(r, "it was told of the resource, but does not watch its list");
+		r->registered = false;
+		r->calling = true;
+		r->attempt++;
+	}
+	return step;
+}

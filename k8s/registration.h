@@ -1,0 +1,88 @@
+/* registration.h - when to serve and when to call Register, for one resource. Pure: told what
+ * happened and what time it is, it says what to do next.
+ *
+ * Legacy (device-plugins/): we call Register. Anew for every new kubelet.sock, when our socket was
+ * deleted, and when the kubelet stopped watching our list. A kubelet that loses a watch drops the
+ * resource, whoever has registered it meanwhile (runClient in
+ * pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go): so an old watch is ended before a new
+ * call, and a moment is left in between.
+ *
+ * Registry (plugins_registry/): the kubelet finds our socket by itself. One that does not watch our
+ * list is left in peace for a while, then shown the socket anew.
+ *
+ * Pauses double from 20 ms. They stay at 50 ms while nobody listens on a kubelet.sock that is
+ * younger than 2 s, for the kubelet is about to; else they grow to 1 s, and to 10 s once the
+ * trouble has lasted for 10 s. What moves in the folder cuts a pause short. Without a kubelet.sock
+ * there is nothing to wake up for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct registration_plan {
+	/* For the owner to read. */
+	bool registered;	/* the kubelet said so, and has not been lost since */
+	bool refused;		/* its last word was an error */
+	unsigned watchers;	/* open ListAndWatch streams */
+	uint64_t registrations; /* that succeeded */
+	uint64_t failures;	/* refusals, time-outs, lost connections, sockets not made */
+	char error[256];	/* trouble that is not over, "" = none */
+
+	/* Private. */
+	bool registry, wanted, serving, kubelet, calling;
+	unsigned attempt;
+	uint32_t pause_ms, patience_ms;
+	uint64_t next_ms;     /* nothing is done before, */
+	uint64_t earliest_ms; /* and not before this in any hurry */
+	uint64_t trouble_ms;  /* since when it does not work */
+	uint64_t fresh_ms;    /* when kubelet.sock was new */
+	uint64_t watched_ms;  /* since when somebody watches */
+};
+
+enum registration_step {
+	REGISTRATION_WAIT,
+	/* Make our socket, anew if it is there; then registration_serving() or _not_serving(). */
+	REGISTRATION_SERVE,
+	/* Call Register; its answer goes to registration_answered(). */
+	REGISTRATION_CALL,
+};
+
+enum registration_answer {
+	REGISTRATION_OK,
+	REGISTRATION_NOBODY,   /* nobody listens on kubelet.sock */
+	REGISTRATION_REFUSED,  /* an error is the answer */
+	REGISTRATION_NO_REPLY, /* timed out, or the connection was lost */
+};
+
+/* Legacy, unless it joins the registry before it does anything. */
+void registration_init(struct registration_plan *, uint64_t now_ms);
+void registration_join_registry(struct registration_plan *);
+/* What to do now. WAIT: until *ret_wake_ms, UINT64_MAX = until something happens; else it is asked
+ * again after the step. */
+enum registration_step registration_next(struct registration_plan *, uint64_t now_ms,
+					 uint64_t *ret_wake_ms);
+/* The number of the last CALL. */
+unsigned registration_attempt(const struct registration_plan *);
+/* The kubelet knows the resource and watches its list. */
+bool registration_works(const struct registration_plan *);
+
+/* --- what happened -------------------------------------------------------------------------- */
+
+/* There is a list; before, nobody is told anything. */
+void registration_want(struct registration_plan *, uint64_t now_ms);
+/* Something moved at kubelet.sock. is_new: it is another file than before. */
+void registration_kubelet(struct registration_plan *, bool there, bool is_new, uint64_t now_ms);
+/* Our socket is made (there), or somebody has deleted it. */
+void registration_serving(struct registration_plan *, bool there, uint64_t now_ms);
+void registration_not_serving(struct registration_plan *, const char *why, uint64_t now_ms);
+/* The folder of our socket has changed. */
+void registration_folder(struct registration_plan *, uint64_t now_ms);
+/* Answers to earlier attempts are ignored. why: of what is not OK. */
+void registration_answered(struct registration_plan *, unsigned attempt, enum registration_answer,
+			   const char *why, uint64_t now_ms);
+/* Registry: it asked GetInfo; it told how that ended. */
+void registration_asked(struct registration_plan *, uint64_t now_ms);
+void registration_notified(struct registration_plan *, bool registered, const char *why,
+			   uint64_t now_ms);
+/* How many streams are open now. */
+void registration_watched(struct registration_plan *, unsigned watchers, uint64_t now_ms);
