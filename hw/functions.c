@@ -64,12 +64,12 @@ static const char *root_complex(const char *path, const char *at)
 
 bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE])
 {
-	const char *at = path, *root;
+	const char *at = strstr(path, id), *root;
 	size_t n = strlen(id);
 
-	do
+	/* One id may be the end of another. */
+	while (at && (at == path || at[-1] != '/' || (at[n] && at[n] != '/')))
 		at = strstr(at + 1, id);
-	while (at && !(at[-1] == '/' && (at[n] == '/' || !at[n])));
 	root = at ? root_complex(path, at) : NULL;
 	if (!root || (size_t)(at - root) > PCI_PATH_SIZE)
 		return false;

@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "default_routes.h"
 #include "functions.h"
 #include "netns.h"
 #include "nlsock.h"
@@ -247,6 +248,8 @@ static int read_kernel(const struct hw *hw, struct host *h, struct err problem[N
 	if (r < 0)
 		return r;
 	r = read_own(hw, &s, h, problem_slot(problem, SRC_RTNETLINK));
+	if (r == 0 && default_routes_read(&s, h, problem_slot(problem, SRC_RTNETLINK)) < 0)
+		default_routes_read_proc(hw, h);
 	if (r == 0 && read_others(hw, &s, h, problem_slot(problem, SRC_NETNS)) == -ENOMEM)
 		r = -ENOMEM;
 	nlsock_close(&s);

@@ -11,5 +11,6 @@
 int netdevs_read(const struct hw *, struct host *, struct err problem[N_SCAN_SOURCES]);
 
 /* The fallback: our own namespace from class/net. No alternative names, no kinds but a few, no
- * interface flags but IFF_UP. */
+ * interface flags but IFF_UP. Default routes from the proc root's net/route and net/ipv6_route,
+ * unless it is this kernel's own /proc beside another machine's sysfs. */
 int netdevs_read_sysfs(const struct hw *, struct host *, struct err *);

@@ -1,10 +1,13 @@
 /* netdevs_sysfs.c - network devices from class/net:
  * linux/Documentation/ABI/testing/sysfs-class-net. */
 #include <ctype.h>
+#include <linux/magic.h>
 #include <net/if.h>
+#include <sys/vfs.h>
 
 #include "array.h"
 #include "cleanup.h"
+#include "default_routes.h"
 #include "functions.h"
 #include "netdevs.h"
 #include "sysfs.h"
@@ -114,11 +117,23 @@ static void check_lower(const struct hw *hw, const struct host *h)
 	}
 }
 
+/* Another machine's sysfs beside this machine's /proc: devices of the same name are not the same.
+ */
+static bool has_own_routes(const struct hw *hw)
+{
+	struct statfs fs;
+
+	return hw->proc_fd >= 0 &&
+	       (hw->live || fstatfs(hw->proc_fd, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC);
+}
+
 int netdevs_read_sysfs(const struct hw *hw, struct host *h, struct err *e)
 {
 	int r = sysfs_list(hw->sys_fd, "class/net", on_netdev, h);
 
 	check_lower(hw, h);
+	if (has_own_routes(hw))
+		default_routes_read_proc(hw, h);
 	/* A tree without the class has no network devices. */
 	return r < 0 && r != -ENOENT ? err_set(e, r, "sysfs: listing class/net: %s", strerror(-r))
 				     : 0;

@@ -255,7 +255,7 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 	r = nlsock_send(s, h, h->nlmsg_len);
 	if (r < 0)
 		return err_set(e, r, "netlink: sending: %s", strerror(-r));
-	while (!c.done) {
+	while (!c.done && c.result != -ECANCELED) {
 		n = nlsock_receive(s, 0);
 		if (n < 0)
 			return err_set(e, (int)n, "netlink: no answer: %s", strerror((int)-n));

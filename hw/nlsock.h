@@ -28,7 +28,8 @@ int nlsock_adopt(struct nlsock *, int fd);
 void nlsock_close(struct nlsock *);
 
 /* One message of an answer; borrowed for the call. A negative return ends the walk and becomes the
- * result (the rest of the answer is still drained). */
+ * result (the rest of the answer is still drained). -ECANCELED: enough was seen of a dump whose
+ * rest is not worth making; it is not drained, and the socket is good for closing only. */
 typedef int nlsock_fn(const struct nlmsghdr *, void *arg);
 
 /* Sends one request and walks its answer: a dump to its end, otherwise one reply. Sets

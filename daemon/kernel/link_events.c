@@ -6,8 +6,11 @@
  * lost). */
 #include "link_events.h"
 
+#include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -162,10 +165,36 @@ static int open_socket(int protocol, unsigned buffer_bytes, int *ret_fd)
 	return 0;
 }
 
+/* Lets the kernel drop all routes but default ones before they reach the socket: on a node that
+ * learns its routes from a router, a storm of them must not drown the links, nor wake us. A route
+ * event is one message, struct rtmsg behind its header; multi-byte fields are in the host's order,
+ * which a filter's loads are not. */
+static int drop_other_routes(int fd)
+{
+	enum { LEN_AT = NLMSG_HDRLEN + offsetof(struct rtmsg, rtm_dst_len) };
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(struct nlmsghdr, nlmsg_type)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_NEWROUTE), 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_DELROUTE), 0, 2),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, LEN_AT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = {ARRAY_SIZE(code), code};
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno
+											   : 0;
+}
+
 static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *e)
 {
-	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR};
+	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
+				     RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE};
 	int r = open_socket(NETLINK_ROUTE, buffer_bytes, &l->route.fd);
+
+	if (r == 0)
+		r = drop_other_routes(l->route.fd);
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups) && r == 0; i++)
 		r = set_int(l->route.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, groups[i]);

@@ -7,6 +7,7 @@
 #include "hw.h"
 #include "nldev.h"
 #include "nlsock.h"
+#include "rtnl_route.h"
 
 static bool carries_rdma_port(const struct host *h, int nsid, int ifindex)
 {
@@ -40,7 +41,8 @@ unsigned relevance_link(const struct host *h, int nsid, const struct rtnl_link *
 	}
 	if ((known && known->function[0] != '\0') || carries_rdma_port(h, nsid, l->netdev.ifindex))
 		return SCAN_NETDEVS | SCAN_RDMA;
-	if (is_master_of_ours(h, nsid, l->netdev.ifindex))
+	/* A link that goes down takes its routes with it, without a word about IPv4's. */
+	if ((known && known->default_route) || is_master_of_ours(h, nsid, l->netdev.ifindex))
 		return SCAN_NETDEVS;
 	return 0;
 }
@@ -67,10 +69,24 @@ static void on_address_message(const struct nlmsghdr *m, struct walk *w)
 	w->on_address(w->nsid, (int)address->ifa_index, w->arg);
 }
 
+/* Nodes that learn their routes from a router see storms of them: only the header is looked at. A
+ * default route of any table counts, the look knows better. */
+static void on_one_route(const struct nlmsghdr *m, struct walk *w)
+{
+	w->tally->events++;
+	if (w->nsid == NSID_HOST && rtnl_is_default_route(m))
+		w->parts |= SCAN_NETDEVS;
+}
+
 static int on_route_message(const struct nlmsghdr *m, void *arg)
 {
 	struct walk *w = arg;
 	struct rtnl_link link;
+
+	if (m->nlmsg_type == RTM_NEWROUTE || m->nlmsg_type == RTM_DELROUTE) {
+		on_one_route(m, w);
+		return 0;
+	}
 
 	if (m->nlmsg_type == RTM_NEWADDR || m->nlmsg_type == RTM_DELADDR) {
 		on_address_message(m, w);

@@ -1,8 +1,8 @@
 /* relevance.h - which kernel events can have changed the picture of the host. Pure.
  *
  * A busy node sees links come and go all day that have nothing to do with RDMA (every pod's veth
- * pair); only links of our functions, and links that RDMA ports or our netdevs hang on, are worth a
- * look. */
+ * pair); only links of our functions, links that RDMA ports or our netdevs hang on, and those that
+ * carry a default route are worth a look; of routes, only default ones. */
 #pragma once
 
 #include <stddef.h>

@@ -220,6 +220,34 @@ static void test_addresses_are_told_with_their_link(void **state)
 	assert_int_equal(f->hints, 0);
 }
 
+static void test_only_default_routes_are_heard_of(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t events;
+
+	NEEDS_NAMESPACE();
+	run("ip link set lo up");
+	receive_all(f);
+	f->hints = 0;
+	events = f->self.events_rtnetlink;
+	run("for i in $(seq 50); do echo route add 198.51.100.$i dev lo; done | ip -batch -");
+	run("ip -6 route add 2001:db8::/32 dev lo");
+	receive_all(f);
+	assert_int_equal(f->hints, 0);
+	assert_int_equal(f->self.events_rtnetlink, events); /* dropped by the kernel */
+	run("ip route add default dev lo");
+	receive_all(f);
+	assert_int_equal(f->hints, 1);
+	assert_int_equal(f->parts, SCAN_NETDEVS);
+	run("ip -6 route add default dev lo && ip -6 route delete default dev lo");
+	receive_all(f);
+	assert_int_equal(f->hints, 2);
+	run("ip route flush table main && ip -6 route flush table main");
+	receive_all(f);
+	assert_int_equal(f->hints, 3);
+	assert_int_equal(f->self.malformed_rtnetlink, 0);
+}
+
 /* --- other namespaces ------------------------------------------------------------------------- */
 
 /* The kernel gives the other namespace an id when an end of a pair moves there. */
@@ -340,6 +368,8 @@ int main(void)
 			test_a_link_with_an_rdma_port_gives_one_hint_a_burst, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_its_end_gives_a_hint, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_addresses_are_told_with_their_link, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_only_default_routes_are_heard_of, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_links_in_other_namespaces_are_heard_with_its_id, setup, teardown),

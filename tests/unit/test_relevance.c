@@ -21,6 +21,7 @@ static struct netdev netdevs[] = {
 	{.nsid = NSID_HOST, .ifindex = 5, .name = "vf0", .function = "0000:01:10.0", .master = 9},
 	{.nsid = NSID_HOST, .ifindex = 7, .name = "veth0"},
 	{.nsid = NSID_HOST, .ifindex = 8, .name = "veth1"},
+	{.nsid = NSID_HOST, .ifindex = 11, .name = "vlan7", .default_route = true},
 };
 static struct rdma_port ports[] = {{.num = 1, .netdev_nsid = NSID_HOST, .netdev_ifindex = 7}};
 static struct rdma_dev rdma[] = {{.name = "rxe0", .n_ports = 1, .ports = ports}};
@@ -28,7 +29,7 @@ static const struct host host = {
 	.functions = functions,
 	.n_functions = 1,
 	.netdevs = netdevs,
-	.n_netdevs = 3,
+	.n_netdevs = 4,
 	.rdma = rdma,
 	.n_rdma = 1,
 };
@@ -61,6 +62,8 @@ static void test_what_ports_and_our_netdevs_hang_on_matters(void **state)
 	(void)state;
 	assert_int_equal(parts(NSID_HOST, 7, ""), SCAN_NETDEVS | SCAN_RDMA); /* below rxe0 */
 	assert_int_equal(parts(NSID_HOST, 9, ""), SCAN_NETDEVS);	     /* vf0's master */
+	assert_int_equal(parts(NSID_HOST, 11, ""), SCAN_NETDEVS);
+	assert_int_equal(parts(3, 11, ""), 0);
 }
 
 static void test_other_links_do_not_matter(void **state)
@@ -69,6 +72,31 @@ static void test_other_links_do_not_matter(void **state)
 	assert_int_equal(parts(NSID_HOST, 8, ""), 0);
 	assert_int_equal(parts(3, 7, ""), 0); /* the same index in another namespace */
 	assert_int_equal(parts(3, 50, "virtio0"), 0);
+}
+
+static unsigned route_parts(int type, int nsid, unsigned dst_len)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(type, 0);
+	struct rtmsg rtm = {.rtm_family = AF_INET, .rtm_dst_len = (unsigned char)dst_len};
+	struct relevance_tally tally = {0};
+	unsigned r;
+
+	assert_non_null(m);
+	assert_int_equal(nlmsg_append(m, &rtm, sizeof(rtm), NLMSG_ALIGNTO), 0);
+	r = relevance_route_datagram(&host, nsid, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, &tally,
+				     NULL, NULL);
+	assert_int_equal(tally.events, 1);
+	nlmsg_free(m);
+	return r;
+}
+
+static void test_default_routes_of_our_namespace_matter(void **state)
+{
+	(void)state;
+	assert_int_equal(route_parts(RTM_NEWROUTE, NSID_HOST, 0), SCAN_NETDEVS);
+	assert_int_equal(route_parts(RTM_DELROUTE, NSID_HOST, 0), SCAN_NETDEVS);
+	assert_int_equal(route_parts(RTM_NEWROUTE, NSID_HOST, 24), 0);
+	assert_int_equal(route_parts(RTM_NEWROUTE, 3, 0), 0);
 }
 
 struct addressed {
@@ -209,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_new_hardware_is_looked_at_whole),
 		cmocka_unit_test(test_what_ports_and_our_netdevs_hang_on_matters),
 		cmocka_unit_test(test_other_links_do_not_matter),
+		cmocka_unit_test(test_default_routes_of_our_namespace_matter),
 		cmocka_unit_test(test_a_datagram_is_judged_message_by_message),
 		cmocka_unit_test(test_malformed_messages_are_counted_and_the_others_still_judged),
 		cmocka_unit_test(test_addresses_are_told_with_their_netdev),

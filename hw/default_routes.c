@@ -1,0 +1,161 @@
+/* default_routes.c - default routes over rtnetlink.
+ *
+ * Happy path: dump the main table of IPv4 until the first route that is not for everything (the
+ * kernel's trie is walked in the order of addresses, so that default routes come first:
+ * fib_table_dump() in linux/net/ipv4/fib_trie.c), then IPv6's to its end (fib6_walk() comes to the
+ * root of its tree last). Next hops that are objects are asked for one by one. Can fail by: no such
+ * table or no IPv6 (no default route, which is an answer); routes that keep changing (what was seen
+ * in any of the attempts counts). */
+#include "default_routes.h"
+
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include "array.h"
+#include "rtnl_route.h"
+
+#define DUMP_ATTEMPTS 3
+#define NEXTHOPS_MAX  1024
+
+struct found {
+	int *links;
+	size_t n_links;
+	uint32_t *nexthops;
+	size_t n_nexthops;
+	bool in_order; /* default routes come first in this dump */
+};
+
+static int add_link(struct found *f, int ifindex)
+{
+	int *link = array_push(f->links, f->n_links);
+
+	if (!link)
+		return -ENOMEM;
+	*link = ifindex;
+	return 0;
+}
+
+static int add_nexthop(struct found *f, uint32_t id)
+{
+	uint32_t *nexthop = array_push(f->nexthops, f->n_nexthops);
+
+	if (!nexthop)
+		return -ENOMEM;
+	*nexthop = id;
+	return 0;
+}
+
+/* A message that cannot be read is no default route; the rest still may be. */
+static int on_route(const struct nlmsghdr *h, void *arg)
+{
+	struct found *f = arg;
+	struct rtnl_route route;
+	int r = 0;
+
+	if (!f->in_order && !rtnl_is_default_route(h))
+		return 0;
+	if (rtnl_decode_route(h, &route) < 0 || !route.is_main)
+		return 0;
+	if (!route.is_default)
+		return f->in_order && !route.at_zero ? -ECANCELED : 0;
+	for (unsigned i = 0; i < route.n_links && r == 0; i++)
+		r = add_link(f, route.links[i]);
+	if (route.n_links == 0 && route.nexthop)
+		r = add_nexthop(f, route.nexthop);
+	return r;
+}
+
+static int dump_once(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
+{
+	struct nl_msg *req = rtnl_dump_routes(family);
+	int r = req ? nlsock_call(s, req, on_route, f, e) : -ENOMEM;
+
+	nlmsg_free(req);
+	return r;
+}
+
+/* An IPv4 dump is given up half-way, which costs its socket. */
+static int dump_v4(struct found *f, struct err *e)
+{
+	struct nlsock s;
+	int r = nlsock_open(&s, NETLINK_ROUTE, e);
+
+	if (r < 0)
+		return r;
+	f->in_order = true;
+	r = dump_once(&s, AF_INET, f, e);
+	f->in_order = false;
+	nlsock_close(&s);
+	return r == -ECANCELED ? 0 : r;
+}
+
+/* No such table and no such family mean no default route. */
+static bool is_answer(int r)
+{
+	return r == 0 || r == -ENOENT || r == -EOPNOTSUPP || r == -EAFNOSUPPORT;
+}
+
+static int dump(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
+{
+	struct err why = {0};
+	int r = -EAGAIN;
+
+	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++)
+		r = family == AF_INET ? dump_v4(f, &why) : dump_once(s, family, f, &why);
+	return r == -EAGAIN || is_answer(r) ? 0 : err_set(e, r, "default routes: %.200s", why.msg);
+}
+
+/* --- nexthop objects ------------------------------------------------------------------------ */
+
+static int on_nexthop(const struct nlmsghdr *h, void *arg)
+{
+	rtnl_decode_nexthop(h, arg);
+	return 0;
+}
+
+/* Links of what was found as objects; the members of a group join the list that is being walked. A
+ * group has no groups in it, but the list is bounded all the same. */
+static int resolve(struct nlsock *s, struct found *f)
+{
+	for (size_t i = 0; i < f->n_nexthops && i < NEXTHOPS_MAX; i++) {
+		struct nl_msg *req = rtnl_get_nexthop(f->nexthops[i]);
+		struct rtnl_nexthop n = {0};
+		int r = 0;
+
+		if (req) /* gone meanwhile: then its routes are, too */
+			nlsock_call(s, req, on_nexthop, &n, NULL);
+		nlmsg_free(req);
+		if (n.link)
+			r = add_link(f, n.link);
+		for (unsigned k = 0; k < n.n_group && r == 0; k++)
+			r = add_nexthop(f, n.group[k]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static void mark(struct host *h, const struct found *f)
+{
+	for (size_t i = 0; i < f->n_links; i++)
+		for (size_t k = 0; k < h->n_netdevs; k++)
+			if (h->netdevs[k].nsid == NSID_HOST && h->netdevs[k].ifindex == f->links[i])
+				h->netdevs[k].default_route = true;
+}
+
+int default_routes_read(struct nlsock *s, struct host *h, struct err *e)
+{
+	struct found f = {0};
+	int r = dump(s, AF_INET, &f, e), r6 = dump(s, AF_INET6, &f, r < 0 ? NULL : e);
+
+	if (r == 0)
+		r = r6;
+	if (resolve(s, &f) < 0 && r == 0)
+		r = err_set(e, -ENOMEM, "default routes: out of memory");
+	mark(h, &f);
+	free(f.links);
+	free(f.nexthops);
+	return r;
+}
