@@ -319,6 +319,7 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 		return err_set(e, -ENOMEM, "out of memory");
 	k->place.loop = loop;
 	k->hooks = *hooks;
+	k->place.hooks = &k->hooks;
 	k->registration = opts->registration;
 	k->zero_on_close = opts->zero_on_close;
 	k->poll.data = k;

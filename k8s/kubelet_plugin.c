@@ -255,6 +255,20 @@ static void tell(struct kubelet_plugin *p)
 	}
 }
 
+/* Whoever shows it elsewhere. */
+static void show(struct kubelet_plugin *p)
+{
+	struct plugin_status now;
+
+	plugin_status(p, &now);
+	if (now.state == p->status.state && now.registrations == p->status.registrations &&
+	    now.failures == p->status.failures && now.lists == p->status.lists &&
+	    now.watchers == p->status.watchers && strcmp(now.error, p->status.error) == 0)
+		return;
+	p->status = now;
+	p->place->hooks->status_changed(p->place->hooks->arg);
+}
+
 /* --- what is due ----------------------------------------------------------------------------- */
 
 /* Until when nothing is due. */
@@ -346,6 +360,7 @@ void plugin_run(struct kubelet_plugin *p)
 	wake_ms = take_steps(p);
 	nag_ms = send_lists(p);
 	tell(p);
+	show(p);
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
 }
 

@@ -22,6 +22,7 @@ struct kubelet_place {
 	const char *folder;	  /* of our sockets; NULL: not known yet */
 	bool registry;
 	bool kubelet_there;
+	const struct kubelet_hooks *hooks;
 	bool told_nobody; /* that nobody listens on kubelet.sock: said in the log */
 };
 
@@ -45,6 +46,8 @@ struct kubelet_plugin {
 	uv_timer_t timer;
 	struct registration_plan registration;
 
+	/* What the owner knows. */
+	struct plugin_status status;
 	/* What the log knows. */
 	bool told_works, told_worked;
 	uint64_t told_errors[4];

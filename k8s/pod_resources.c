@@ -101,6 +101,12 @@ static void succeeded(struct pod_resources *p, struct pod_list *list, size_t lef
 	p->fn(&p->list, p->asked_ms, p->arg);
 }
 
+static void unanswered(struct pod_resources *p)
+{
+	p->failed++;
+	p->fn(&p->list, 0, p->arg);
+}
+
 /* Asked again after a pause. */
 static void try_again(struct pod_resources *p)
 {
@@ -163,8 +169,8 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 		succeeded(p, &list, (size_t)r);
 		return;
 	}
-	p->failed++;
 	tell_trouble(p, "%s; %s", why, e.msg);
+	unanswered(p);
 }
 
 /* --- the API --------------------------------------------------------------------------------- */
@@ -198,12 +204,13 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	p->asking = false;
 	p->over = true;
 	if (!p->got) {
-		p->failed++;
-		if (is_missing(call, status) && p->list.source != POD_SOURCE_API)
+		if (is_missing(call, status) && p->list.source != POD_SOURCE_API) {
 			ask_checkpoint(p, text ? text : "nobody listens");
-		else
+		} else {
 			tell_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status),
 				     text ? text : "");
+			unanswered(p);
+		}
 		if (status != GRPC_UNIMPLEMENTED)
 			try_again(p);
 	}
@@ -239,8 +246,8 @@ static void ask(struct pod_resources *p)
 		snprintf(e.msg, sizeof(e.msg), "%s is not there", p->sock);
 		ask_checkpoint(p, e.msg);
 	} else if (ask_api(p, &e) < 0) {
-		p->failed++;
 		tell_trouble(p, "%s", e.msg);
+		unanswered(p);
 		try_again(p);
 	}
 }

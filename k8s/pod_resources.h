@@ -23,8 +23,9 @@ int pod_resources_decode(struct pod_list *ret, size_t *ret_left_out, const uint8
  * out, as above. Messages name line or entry, not the file. */
 int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, struct err *);
 
-/* A new list; borrowed. asked_ms: loop time at which the question was sent, so that everything
- * before it is in the list. */
+/* After every question: the list that is known now, borrowed. asked_ms: loop time at which the
+ * question was sent, so that everything before it is in the list; 0: it was not answered, the list
+ * is as old as before. */
 typedef void pod_resources_fn(const struct pod_list *, uint64_t asked_ms, void *arg);
 
 int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const char *kubelet_dir,

@@ -107,14 +107,14 @@ static int check_once(const struct id_list *containers, size_t container, size_t
 }
 
 static int grant_one(const struct served *s, const struct allocation_input *in,
-		     const struct id_list *containers, size_t i, struct container_grant *ret,
-		     struct err *e)
+		     const struct id_list *containers, size_t i, bool sure,
+		     struct container_grant *ret, struct err *e)
 {
 	int r = 0;
 
 	for (size_t k = 0; k < containers[i].n && r == 0; k++) {
 		r = check_once(containers, i, k, e);
-		if (r == 0)
+		if (r == 0 && sure)
 			r = check_free(s, containers[i].ids[k], e);
 		if (r == 0)
 			r = check_health(s, containers[i].ids[k], 0, e);
@@ -142,8 +142,9 @@ static void refuse(struct served *s, struct plugin_answer *answer, const struct 
 	plugin_answer_error(answer, e);
 }
 
+/* sure: what the ledger says is the kubelet's own word, given after it asked. */
 static void answer_allocate(struct served *s, struct plugin_answer *answer,
-			    const struct id_list *containers, size_t n)
+			    const struct id_list *containers, size_t n, bool sure)
 {
 	struct container_grant *grants = calloc(n + 1, sizeof(*grants));
 	struct allocation_input in = {0};
@@ -151,7 +152,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 	int r = grants ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = grant_one(s, &in, containers, i, &grants[i], &e);
+		r = grant_one(s, &in, containers, i, sure, &grants[i], &e);
 	if (r == 0)
 		r = files_write_cdi(s->owner, &in, &e);
 	if (r < 0) {
@@ -226,12 +227,12 @@ void questions_continue(struct resources *r, uint64_t asked_ms)
 	while (*at) {
 		struct waiting *w = *at;
 
-		if (w->since_ms > asked_ms) {
+		if (asked_ms > 0 && w->since_ms > asked_ms) {
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
-		answer_allocate(w->served, w->answer, w->containers, w->n);
+		answer_allocate(w->served, w->answer, w->containers, w->n, asked_ms > 0);
 		waiting_free(w);
 	}
 }
@@ -266,7 +267,7 @@ static void on_allocate(struct plugin_answer *answer, const struct id_list *cont
 						       : NULL;
 
 	if (!w) {
-		answer_allocate(s, answer, containers, n);
+		answer_allocate(s, answer, containers, n, false);
 		return;
 	}
 	w->next = s->owner->waiting;

@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "dir_watch.h"
 #include "log.h"
 #include "state.h"
 
@@ -284,10 +285,11 @@ static void arm_refresh(struct resources *r)
 		uv_timer_start(&r->refresh, on_refresh, REFRESH_MS, REFRESH_MS);
 }
 
+/* asked_ms 0: no answer, which ends waiting for one as well. */
 static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
 	struct resources *r = arg;
-	int changed = list->source == POD_SOURCE_NONE ? 0 : ledger_apply(r->ledger, list, asked_ms);
+	int changed = asked_ms ? ledger_apply(r->ledger, list, asked_ms) : 0;
 
 	if (changed < 0)
 		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
@@ -297,7 +299,7 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 		resources_decide_soon(r);
 	r->pods_known = true;
 	arm_refresh(r);
-	questions_continue(r, list->source == POD_SOURCE_NONE ? UINT64_MAX : asked_ms);
+	questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
 }
 
 static void on_allocations_changed(void *arg)
@@ -305,6 +307,21 @@ static void on_allocations_changed(void *arg)
 	struct resources *r = arg;
 
 	if (r->pods)
+		pod_resources_refresh(r->pods);
+}
+
+static void on_status(void *arg)
+{
+	resources_decide_soon(arg);
+}
+
+/* A pod's folder goes with its pod: the only sign there is of its end. */
+static void on_pod_folder(const char *name, void *arg)
+{
+	struct resources *r = arg;
+
+	(void)name;
+	if (ledger_list(r->ledger)->n > 0)
 		pod_resources_refresh(r->pods);
 }
 
@@ -339,11 +356,24 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	return 0;
 }
 
+static void watch_pods(struct resources *r)
+{
+	AUTO_FREE char *dir = NULL;
+	struct err e = {0};
+
+	if (asprintf(&dir, "%s/pods", r->opts.kubelet.dir) < 0)
+		dir = NULL;
+	if (!dir || dir_watch_open(&r->pods_dir, r->loop, dir, on_pod_folder, r, &e) < 0)
+		log_warn("resources", 0, "%s, asking the kubelet every %d s instead", e.msg,
+			 REFRESH_MS / 1000);
+}
+
 static int start(struct resources *r, struct err *e)
 {
 	const struct kubelet_hooks hooks = {
 		.sockets_swept = on_swept,
 		.allocations_changed = on_allocations_changed,
+		.status_changed = on_status,
 		.arg = r,
 	};
 	int error = pod_resources_open(&r->pods, r->loop, r->opts.kubelet.dir, on_pods, r, e);
@@ -352,6 +382,7 @@ static int start(struct resources *r, struct err *e)
 		error = kubelet_open(&r->kubelet, r->loop, &r->opts.kubelet, &hooks, e);
 	if (error < 0)
 		return error;
+	watch_pods(r);
 	uv_timer_start(&r->refresh, on_refresh, FIRST_PODS_MS, 0);
 	pod_resources_refresh(r->pods);
 	return 0;
@@ -420,6 +451,7 @@ void resources_close(struct resources *r)
 	questions_drop(r, NULL);
 	kubelet_close(r->kubelet);
 	pod_resources_close(r->pods);
+	dir_watch_close(r->pods_dir);
 	uv_close((uv_handle_t *)&r->settle, on_timer_closed);
 	uv_close((uv_handle_t *)&r->hold, on_timer_closed);
 	uv_close((uv_handle_t *)&r->refresh, on_timer_closed);

@@ -49,6 +49,7 @@ struct resources {
 
 	struct kubelet *kubelet;
 	struct pod_resources *pods;
+	struct dir_watch *pods_dir; /* <kubelet-dir>/pods */
 	struct waiting *waiting;
 
 	uv_timer_t settle;  /* gathers changes */
@@ -80,7 +81,7 @@ void files_follow(struct resources *);
 /* --- questions.c: what the kubelet asks ------------------------------------------------------- */
 
 extern const struct plugin_hooks question_hooks; /* arg: struct served */
-/* A list of holders has come that was asked for at asked_ms; UINT64_MAX: none will come. */
+/* The kubelet's list has come that was asked for at asked_ms; 0: its word could not be had. */
 void questions_continue(struct resources *, uint64_t asked_ms);
 /* Questions to this resource, or to any (NULL), are not answered any more. */
 void questions_drop(struct resources *, const struct served *);
