@@ -92,9 +92,13 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
+# tests/lib/alloc_faults.h
+comma := ,
+WRAP := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc reallocarray strdup strndup)
+
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 $(B)/tests/unit/%.o: DIRS += -Itests/lib
 
