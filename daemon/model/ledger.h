@@ -2,13 +2,18 @@
  * kubelet tells. Pure; time is an argument.
  *
  * The kubelet says neither for which container it allocates nor when a device comes back, but its
- * list of containers' devices tells both. A reservation is made by Allocate and ends when a list
- * that was asked for after it does not name the ID. */
+ * list of containers' devices tells both. A reservation is made by Allocate. It ends when a list
+ * that was asked for long enough after it does not name the ID: the kubelet enters a device into
+ * its list only when it has our answer. Allocate may name a reserved or held ID once more, for a
+ * container that gets what an init container of the same pod had. */
 #pragma once
 
 #include <stdint.h>
 
 #include "pod_devices.h"
+
+/* From Allocate until the kubelet's list is sure to tell what became of it. */
+#define LEDGER_GRACE_MS 2000
 
 struct ledger;
 
@@ -17,13 +22,18 @@ enum ledger_state { LEDGER_FREE, LEDGER_RESERVED, LEDGER_HELD };
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *);
 
-/* Given away now. -ENOMEM. */
+/* Given away now, or once more. -ENOMEM changes nothing. */
 int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
-/* A new list of what containers hold, asked for at asked_ms. True: something changed. -ENOMEM. */
+/* A new list of what containers hold, asked for at asked_ms. True: something changed. -ENOMEM
+ * changes nothing. A list of source POD_SOURCE_NONE says nothing, and one that was asked for before
+ * the last is out of date: both change nothing. */
 int ledger_apply(struct ledger *, const struct pod_list *, uint64_t asked_ms);
+/* From when on a list can tell what became of the oldest reservation: ask for one then. UINT64_MAX:
+ * nothing is reserved. */
+uint64_t ledger_ask_at(const struct ledger *);
 enum ledger_state ledger_state(const struct ledger *, const char *resource, const char *id);
 /* Everything that is reserved or held, sorted; those only reserved have no pod. Borrowed until the
- * next change. */
+ * next change. Its source is that of the last list. */
 const struct pod_list *ledger_list(const struct ledger *);
-/* Grows with every change. */
+/* Grows with every change of the list. */
 uint64_t ledger_generation(const struct ledger *);

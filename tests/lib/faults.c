@@ -14,12 +14,14 @@ void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
 void *__real_reallocarray(void *, size_t, size_t);
 char *__real_strdup(const char *);
+char *__real_strndup(const char *, size_t);
 ssize_t __real_send(int, const void *, size_t, int);
 void *__wrap_malloc(size_t);
 void *__wrap_calloc(size_t, size_t);
 void *__wrap_realloc(void *, size_t);
 void *__wrap_reallocarray(void *, size_t, size_t);
 char *__wrap_strdup(const char *);
+char *__wrap_strndup(const char *, size_t);
 ssize_t __wrap_send(int, const void *, size_t, int);
 
 void faults_alloc(long nth)
@@ -76,6 +78,11 @@ void *__wrap_realloc(void *p, size_t n)
 void *__wrap_reallocarray(void *p, size_t n, size_t size)
 {
 	return is_due(&alloc_left) ? NULL : __real_reallocarray(p, n, size);
+}
+
+char *__wrap_strndup(const char *s, size_t n)
+{
+	return is_due(&alloc_left) ? NULL : __real_strndup(s, n);
 }
 
 char *__wrap_strdup(const char *s)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The nth (from 0) malloc(), calloc(), realloc(), reallocarray() or strdup() from now on returns
- * NULL; -1 = none. */
+/* The nth (from 0) malloc(), calloc(), realloc(), reallocarray(), strdup() or strndup() from now on
+ * returns NULL; -1 = none. */
 void faults_alloc(long nth);
 /* Bytes asked for by malloc() and calloc() since faults_alloc(). */
 size_t faults_allocated(void);

@@ -1,0 +1,196 @@
+/* ledger.c - one list of what is given away, and when each reservation in it was made.
+ *
+ * A list of the kubelet makes a new one: what it names, and reservations that are too young for it
+ * to name. A reservation stays beside a held device until it is old enough: the list may still show
+ * an init container that has ended. */
+#include "ledger.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+struct reservation {
+	char resource[RESOURCE_NAME_SIZE];
+	char id[PLUGIN_ID_SIZE];
+	uint64_t made_ms;
+};
+
+struct ledger {
+	struct pod_list list;
+	struct reservation *reserved;
+	size_t n_reserved;
+	uint64_t asked_ms; /* of the last list */
+	uint64_t generation;
+};
+
+struct ledger *ledger_new(void)
+{
+	return calloc(1, sizeof(struct ledger));
+}
+
+void ledger_free(struct ledger *l)
+{
+	if (!l)
+		return;
+	pod_list_done(&l->list);
+	free(l->reserved);
+	free(l);
+}
+
+static struct reservation *find(const struct ledger *l, const char *resource, const char *id)
+{
+	for (size_t i = 0; i < l->n_reserved; i++)
+		if (strcmp(l->reserved[i].id, id) == 0 &&
+		    strcmp(l->reserved[i].resource, resource) == 0)
+			return &l->reserved[i];
+	return NULL;
+}
+
+static bool is_behind(const struct pod_device *d, const char *resource, const char *id)
+{
+	int r = strcmp(d->resource, resource);
+
+	return r ? r > 0 : strcmp(d->id, id) > 0;
+}
+
+/* An entry without a pod, at its place: sorting a thousand anew for each would take a millisecond.
+ */
+static int list_insert(struct pod_list *list, const char *resource, const char *id)
+{
+	struct pod_device *d = array_push(list->devices, list->n);
+
+	if (!d)
+		return -ENOMEM;
+	while (d > list->devices && is_behind(d - 1, resource, id))
+		d--;
+	memmove(d + 1, d, (size_t)(&list->devices[list->n - 1] - d) * sizeof(*d));
+	*d = (struct pod_device){0};
+	snprintf(d->resource, sizeof(d->resource), "%s", resource);
+	snprintf(d->id, sizeof(d->id), "%s", id);
+	return 0;
+}
+
+int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+{
+	struct reservation *r = find(l, resource, id);
+
+	if (r) {
+		r->made_ms = now_ms;
+		return 0;
+	}
+	r = array_push(l->reserved, l->n_reserved);
+	if (!r)
+		return -ENOMEM;
+	if (!pod_list_find(&l->list, resource, id, NULL)) {
+		if (list_insert(&l->list, resource, id) < 0) {
+			l->n_reserved--;
+			return -ENOMEM;
+		}
+		l->generation++;
+	}
+	snprintf(r->resource, sizeof(r->resource), "%s", resource);
+	snprintf(r->id, sizeof(r->id), "%s", id);
+	r->made_ms = now_ms;
+	return 0;
+}
+
+/* Can a list that was asked for then tell what became of it? */
+static bool is_settled(const struct reservation *r, uint64_t asked_ms)
+{
+	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= LEDGER_GRACE_MS;
+}
+
+/* An array that array_push() can go on with. */
+static int copy(struct pod_list *ret, const struct pod_list *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct pod_device *d = array_push(ret->devices, ret->n);
+
+		if (!d)
+			return -ENOMEM;
+		*d = from->devices[i];
+	}
+	ret->source = from->source;
+	pod_list_sort(ret);
+	return 0;
+}
+
+static int add_unsettled(const struct ledger *l, struct pod_list *list, uint64_t asked_ms)
+{
+	for (size_t i = 0; i < l->n_reserved; i++) {
+		const struct reservation *r = &l->reserved[i];
+
+		if (is_settled(r, asked_ms) || pod_list_find(list, r->resource, r->id, NULL))
+			continue;
+		if (list_insert(list, r->resource, r->id) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void drop_settled(struct ledger *l, uint64_t asked_ms)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_reserved; i++)
+		if (!is_settled(&l->reserved[i], asked_ms))
+			l->reserved[n++] = l->reserved[i];
+	l->n_reserved = n;
+}
+
+int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_ms)
+{
+	struct pod_list list = {0};
+	bool changed;
+
+	if (given->source == POD_SOURCE_NONE || asked_ms < l->asked_ms)
+		return 0;
+	if (copy(&list, given) < 0 || add_unsettled(l, &list, asked_ms) < 0) {
+		pod_list_done(&list);
+		return -ENOMEM;
+	}
+	l->asked_ms = asked_ms;
+	drop_settled(l, asked_ms);
+	changed = !pod_list_equal(&list, &l->list);
+	pod_list_done(changed ? &l->list : &list);
+	if (!changed)
+		return 0;
+	l->list = list;
+	l->generation++;
+	return 1;
+}
+
+uint64_t ledger_ask_at(const struct ledger *l)
+{
+	uint64_t at = UINT64_MAX;
+
+	for (size_t i = 0; i < l->n_reserved; i++)
+		if (l->reserved[i].made_ms + LEDGER_GRACE_MS < at)
+			at = l->reserved[i].made_ms + LEDGER_GRACE_MS;
+	return at;
+}
+
+/* An entry that only a reservation made names no pod, by name or uid. */
+enum ledger_state ledger_state(const struct ledger *l, const char *resource, const char *id)
+{
+	const struct pod_device *d = pod_list_find(&l->list, resource, id, NULL);
+
+	if (!d)
+		return LEDGER_FREE;
+	if (d->pod[0] == '\0' && d->uid[0] == '\0' && find(l, resource, id))
+		return LEDGER_RESERVED;
+	return LEDGER_HELD;
+}
+
+const struct pod_list *ledger_list(const struct ledger *l)
+{
+	return &l->list;
+}
+
+uint64_t ledger_generation(const struct ledger *l)
+{
+	return l->generation;
+}

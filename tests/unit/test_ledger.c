@@ -1,0 +1,327 @@
+/* What is given away: reservations, what the kubelet's list says about them, and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "faults.h"
+#include "ledger.h"
+
+#define R	      "a.b/roce"
+#define S	      "a.b/other"
+#define SETTLED	      (1000 + LEDGER_GRACE_MS)
+#define SET(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
+
+static int setup(void **state)
+{
+	*state = ledger_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	ledger_free(*state);
+	return 0;
+}
+
+static void add(struct pod_list *l, const char *resource, const char *id, const char *pod)
+{
+	struct pod_device *d = array_push(l->devices, l->n);
+
+	assert_non_null(d);
+	SET(d->resource, resource);
+	SET(d->id, id);
+	SET(d->pod, pod);
+	l->source = POD_SOURCE_API;
+}
+
+/* Applies a list with these IDs of R, separated by blanks. */
+static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
+{
+	struct pod_list list = {.source = POD_SOURCE_API};
+	char copy[256], *at = copy, *id;
+	int r;
+
+	SET(copy, ids);
+	while ((id = strsep(&at, " ")))
+		if (id[0])
+			add(&list, R, id, "pod");
+	r = ledger_apply(l, &list, asked_ms);
+	pod_list_done(&list);
+	return r;
+}
+
+static void reserve(struct ledger *l, const char *id, uint64_t now_ms)
+{
+	assert_int_equal(ledger_reserve(l, R, id, now_ms), 0);
+}
+
+/* "0:pod 1:-": IDs and pods. */
+static const char *listed(const struct ledger *l)
+{
+	static char text[512];
+	const struct pod_list *list = ledger_list(l);
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < list->n; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s:%s", n ? " " : "",
+				      list->devices[i].id,
+				      list->devices[i].pod[0] ? list->devices[i].pod : "-");
+	return text;
+}
+
+static void test_nothing_is_given_away_at_first(void **state)
+{
+	struct ledger *l = *state;
+
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(ledger_list(l)->n, 0);
+	assert_int_equal(ledger_list(l)->source, POD_SOURCE_NONE);
+	assert_true(ledger_ask_at(l) == UINT64_MAX);
+	ledger_free(NULL);
+}
+
+static void test_reserved_then_held_then_free(void **state)
+{
+	struct ledger *l = *state;
+
+	reserve(l, "1", 1000);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(ledger_state(l, S, "1"), LEDGER_FREE);
+	assert_int_equal(ledger_state(l, R, "2"), LEDGER_FREE);
+	assert_true(ledger_ask_at(l) == SETTLED);
+	assert_int_equal(apply(l, "1", SETTLED), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	assert_true(ledger_ask_at(l) == UINT64_MAX);
+	assert_int_equal(apply(l, "", SETTLED + 1), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+}
+
+static void test_a_reservation_that_came_to_nothing_ends(void **state)
+{
+	struct ledger *l = *state;
+
+	reserve(l, "1", 1000);
+	/* The kubelet may not have entered it yet. */
+	assert_int_equal(apply(l, "", 999), 1); /* now the source is known */
+	assert_int_equal(apply(l, "", 1000), 0);
+	assert_int_equal(apply(l, "", SETTLED - 1), 0);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(apply(l, "", SETTLED), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_true(ledger_ask_at(l) == UINT64_MAX);
+}
+
+static void test_a_young_reservation_outlives_the_init_container(void **state)
+{
+	struct ledger *l = *state;
+
+	assert_int_equal(apply(l, "1", 500), 1);
+	/* Allocate for the container that gets what the init container had. */
+	reserve(l, "1", 1000);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	assert_int_equal(apply(l, "1", 1500), 0);
+	assert_int_equal(apply(l, "", 1600), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(apply(l, "1", SETTLED), 1);
+	assert_int_equal(apply(l, "", SETTLED + 1), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+}
+
+static void test_reserving_again_renews(void **state)
+{
+	struct ledger *l = *state;
+	uint64_t generation;
+
+	reserve(l, "1", 0);
+	generation = ledger_generation(l);
+	reserve(l, "1", 1000);
+	assert_true(ledger_generation(l) == generation);
+	assert_int_equal(ledger_list(l)->n, 1);
+	apply(l, "", SETTLED - 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+}
+
+static void test_a_list_out_of_date_or_of_nothing_says_nothing(void **state)
+{
+	struct ledger *l = *state;
+	struct pod_list none = {0};
+
+	assert_int_equal(apply(l, "1", 5000), 1);
+	assert_int_equal(apply(l, "", 4999), 0);
+	assert_int_equal(ledger_apply(l, &none, 9000), 0);
+	reserve(l, "2", 5000);
+	assert_int_equal(ledger_apply(l, &none, 90000), 0);
+	assert_string_equal(listed(l), "1:pod 2:-");
+	/* That one did not make later ones out of date. */
+	assert_int_equal(apply(l, "1 2", 8000), 1);
+	assert_int_equal(ledger_list(l)->source, POD_SOURCE_API);
+}
+
+static void test_the_list_is_sorted_and_whole(void **state)
+{
+	struct ledger *l = *state;
+	struct pod_list list = {0};
+
+	reserve(l, "5", 1000);
+	reserve(l, "1", 1000);
+	reserve(l, "3", 1000);
+	assert_int_equal(ledger_reserve(l, S, "9", 1000), 0);
+	assert_string_equal(listed(l), "9:- 1:- 3:- 5:-"); /* a.b/other first */
+	add(&list, R, "4", "q");
+	add(&list, R, "3", "p2");
+	add(&list, R, "3", "p1");
+	add(&list, S, "0", "q");
+	assert_int_equal(ledger_apply(l, &list, 1500), 1);
+	pod_list_done(&list);
+	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 4:q 5:-");
+	assert_int_equal(ledger_state(l, R, "3"), LEDGER_HELD);
+	reserve(l, "31", 1600);
+	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 31:- 4:q 5:-");
+}
+
+static void test_generations_count_changes(void **state)
+{
+	struct ledger *l = *state;
+	uint64_t g = ledger_generation(l);
+
+	reserve(l, "1", 1000);
+	assert_true(ledger_generation(l) > g);
+	g = ledger_generation(l);
+	assert_int_equal(apply(l, "1", SETTLED), 1);
+	assert_true(ledger_generation(l) > g);
+	g = ledger_generation(l);
+	assert_int_equal(apply(l, "1", SETTLED + 1), 0);
+	assert_true(ledger_generation(l) == g);
+}
+
+/* The checkpoint knows pods by their uid only. */
+static void test_a_pod_known_by_uid_holds_too(void **state)
+{
+	struct ledger *l = *state;
+	struct pod_list list = {0};
+
+	reserve(l, "1", 1000);
+	add(&list, R, "1", "");
+	SET(list.devices[0].uid, "0b0c");
+	list.source = POD_SOURCE_CHECKPOINT;
+	assert_int_equal(ledger_apply(l, &list, 1001), 1);
+	pod_list_done(&list);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+}
+
+static void test_many(void **state)
+{
+	struct ledger *l = *state;
+	char id[16], first[16] = "v0000";
+
+	for (int i = 999; i >= 0; i--) {
+		snprintf(id, sizeof(id), "v%04d", i);
+		reserve(l, id, 1000);
+	}
+	assert_int_equal(ledger_list(l)->n, 1000);
+	for (size_t i = 1; i < 1000; i++)
+		assert_true(strcmp(ledger_list(l)->devices[i - 1].id,
+				   ledger_list(l)->devices[i].id) < 0);
+	assert_int_equal(apply(l, first, SETTLED), 1);
+	assert_string_equal(listed(l), "v0000:pod");
+	for (int i = 0; i < 9; i++) { /* the arrays grow on after they have shrunk */
+		snprintf(id, sizeof(id), "w%d", i);
+		reserve(l, id, 1000);
+	}
+	assert_int_equal(ledger_list(l)->n, 10);
+}
+
+static void fill(struct ledger *l)
+{
+	reserve(l, "1", 1000);
+	reserve(l, "2", 1000);
+	apply(l, "5", 1500);
+}
+
+static void test_any_allocation_may_fail(void **state)
+{
+	bool failed = true;
+	unsigned n;
+	(void)state;
+
+	for (n = 0; failed; n++) {
+		struct ledger *l = ledger_new();
+		struct pod_list list = {0};
+		char before[512];
+		int r;
+
+		assert_non_null(l);
+		fill(l);
+		add(&list, R, "7", "p");
+		add(&list, R, "8", "p");
+		SET(before, listed(l));
+		faults_alloc(n);
+		r = ledger_apply(l, &list, 1600);
+		failed = faults_end();
+		assert_int_equal(r, failed ? -ENOMEM : 1);
+		if (failed)
+			assert_string_equal(listed(l), before);
+		pod_list_done(&list);
+		ledger_free(l);
+	}
+	assert_in_range(n, 3, 50);
+}
+
+static void test_a_reservation_may_fail(void **state)
+{
+	bool failed = true;
+	unsigned n;
+	(void)state;
+
+	for (n = 0; failed; n++) {
+		struct ledger *l = ledger_new();
+		uint64_t generation;
+		int r;
+
+		assert_non_null(l);
+		reserve(l, "1", 1000);
+		reserve(l, "2", 1000); /* both arrays are full */
+		generation = ledger_generation(l);
+		faults_alloc(n);
+		r = ledger_reserve(l, R, "3", 1000);
+		failed = faults_end();
+		assert_int_equal(r, failed ? -ENOMEM : 0);
+		assert_int_equal(ledger_state(l, R, "3"), failed ? LEDGER_FREE : LEDGER_RESERVED);
+		assert_true((ledger_generation(l) == generation) == failed);
+		assert_int_equal(ledger_reserve(l, R, "3", 1000), 0);
+		assert_string_equal(listed(l), "1:- 2:- 3:-");
+		ledger_free(l);
+	}
+	assert_int_equal(n, 3);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_nothing_is_given_away_at_first),
+		TEST(test_reserved_then_held_then_free),
+		TEST(test_a_reservation_that_came_to_nothing_ends),
+		TEST(test_a_young_reservation_outlives_the_init_container),
+		TEST(test_reserving_again_renews),
+		TEST(test_a_list_out_of_date_or_of_nothing_says_nothing),
+		TEST(test_the_list_is_sorted_and_whole),
+		TEST(test_generations_count_changes),
+		TEST(test_a_pod_known_by_uid_holds_too),
+		TEST(test_many),
+		TEST(test_any_allocation_may_fail),
+		TEST(test_a_reservation_may_fail),
+	};
+
+	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}
