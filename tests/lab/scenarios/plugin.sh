@@ -30,8 +30,8 @@ python3 /rocelet/lab/guest/kubelet.py /tmp/registered &
 KUBELET_PID=$!
 wait_until 60 "[[ -S /var/lib/kubelet/device-plugins/kubelet.sock ]]"
 cat >/tmp/config.json <<END
-{"pools": [{"name": "vf", "prefix": "lab.rocelet", "selectors": {"pfNames": ["$PF"], "drivers": ["igbvf"]}, "health": {
-  "linkDown": {"downMs": 0, "upMs": 0}, "gone": {"downMs": 0, "upMs": 0}, "noDriver": {"downMs": 0, "upMs": 0}}}]}
+{"pools": [{"resourceName": "vf", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#0-7"], "drivers": ["igbvf"]}, "hold": {
+  "linkDown": {"downMs": 0, "upMs": 0}, "noDriver": {"downMs": 0, "upMs": 0}}}]}
 END
 start_rocelet --config /tmp/config.json
 wait_until 30 "grep -q '^$RESOURCE lab.rocelet_vf.sock v1beta1' /tmp/registered"

@@ -1,0 +1,524 @@
+/* bench_plugin.c - the device plugin at the size of a full node, seen by a kubelet.
+ *
+ *   bench_plugin ROCELET TREE [SECONDS=10]
+ *
+ * TREE: `mk_sysfs TREE 8 1024`. Serves kubelet.sock, starts the daemon and tells: start -> Register
+ * -> first list; Allocate at 100 calls a second while a device's driver comes and goes; the
+ * resident set; wake-ups when nothing happens. The floor is a message of the same sizes over a bare
+ * unix socket, between two processes, in the same run. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "deviceplugin.pb-c.h"
+#include "uds.h"
+
+#define RATE	   100 /* calls a second */
+#define FLAP_MS	   300
+#define IDLE_S	   10
+#define RESOURCE   "rocelet.dev/vf"
+#define SOCKET	   "rocelet.dev_vf.sock"
+#define CALLS_MAX  100000
+#define FLOOR_RUNS 2000
+
+struct bench {
+	uv_loop_t loop;
+	uv_timer_t pace, flap, guard;
+	struct uds_server *kubelet;
+	struct uds_client *plugin;
+	const char *daemon, *tree;
+	char dir[64];
+	pid_t pid;
+	uint64_t start_ns, registered_ns, listed_ns;
+	char **ids;
+	size_t n_ids, n_lists;
+	unsigned calls_wanted, calls_made, calls_ended, calls_failed;
+	uint64_t *sent_ns;
+	double *took_ms;
+	size_t request_len, answer_len;
+	bool driverless;
+	char driver_link[512];
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench_plugin: %s\n", what);
+	exit(1);
+}
+
+/* --- the daemon ------------------------------------------------------------------------------- */
+
+static void make_dirs(struct bench *b)
+{
+	static const char *const names[] = {"", "/kubelet", "/kubelet/device-plugins", "/dev",
+					    "/dev/infiniband"};
+	char path[256];
+
+	snprintf(b->dir, sizeof(b->dir), "/dev/shm/bench-plugin-%d", getpid());
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s%s", b->dir, names[i]);
+		if (mkdir(path, 0755) < 0)
+			die("cannot make folders");
+	}
+}
+
+static void touch(const struct bench *b, const char *name)
+{
+	char path[256];
+	AUTO_FD fd = -1;
+
+	snprintf(path, sizeof(path), "%s/dev/infiniband/%s", b->dir, name);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		die("cannot make a device node");
+}
+
+/* Nodes for every device of the tree: that they are there is all that is asked. */
+static void make_nodes(const struct bench *b)
+{
+	static const char *const kinds[] = {"uverbs", "umad", "issm"};
+	char name[32];
+
+	for (unsigned i = 0; i < 1032; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+			snprintf(name, sizeof(name), "%s%u", kinds[k], i);
+			touch(b, name);
+		}
+	touch(b, "rdma_cm");
+}
+
+static void write_config(const struct bench *b)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/config.json", b->dir);
+	f = fopen(path, "w");
+	if (!f)
+		die("cannot write the configuration");
+	fprintf(f,
+		"{\"pools\": [{\"resourceName\": \"vf\", \"selectors\": {\"devices\": [\"101e\"], "
+		"\"drivers\": [\"mlx5_core\"], \"isRdma\": true}, \"hold\": {\"noDriver\": "
+		"{\"downMs\": 0, \"upMs\": 0}}}]}\n");
+	fclose(f);
+}
+
+static void run_daemon(const struct bench *b, const char *rescan)
+{
+	char config[256], kubelet[256], run[256], state[256], dev[256];
+
+	snprintf(config, sizeof(config), "%s/config.json", b->dir);
+	snprintf(kubelet, sizeof(kubelet), "%s/kubelet", b->dir);
+	snprintf(run, sizeof(run), "%s/run", b->dir);
+	snprintf(state, sizeof(state), "%s/state", b->dir);
+	snprintf(dev, sizeof(dev), "%s/dev", b->dir);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execl(b->daemon, b->daemon, "--config", config, "--sysfs-root", b->tree, "--dev-root", dev,
+	      "--kubelet-dir", kubelet, "--run-dir", run, "--state-dir", state, "--listen", "",
+	      "--rescan-interval", rescan, "--sample-interval", "3600", "--no-bpf", "--log-level",
+	      "error", "--devinfo-dir", run, NULL);
+	_exit(127);
+}
+
+static void start_daemon(struct bench *b, const char *rescan)
+{
+	b->n_lists = 0;
+	b->registered_ns = b->listed_ns = 0;
+	b->start_ns = uv_hrtime();
+	b->pid = fork();
+	if (b->pid == 0)
+		run_daemon(b, rescan);
+}
+
+static void stop_daemon(struct bench *b)
+{
+	uds_client_close(b->plugin);
+	b->plugin = NULL;
+	kill(b->pid, SIGTERM);
+	waitpid(b->pid, NULL, 0);
+}
+
+/* --- being a kubelet -------------------------------------------------------------------------- */
+
+static void take_ids(struct bench *b, const V1beta1__ListAndWatchResponse *list)
+{
+	for (size_t i = 0; i < b->n_ids; i++)
+		free(b->ids[i]);
+	free(b->ids);
+	b->ids = calloc(list->n_devices + 1, sizeof(*b->ids));
+	b->n_ids = 0;
+	for (size_t i = 0; i < list->n_devices; i++)
+		if (strcmp(list->devices[i]->health, "Healthy") == 0)
+			b->ids[b->n_ids++] = strdup(list->devices[i]->id);
+}
+
+static void on_list(struct grpc_call *call, const uint8_t *bytes, size_t len, void *arg)
+{
+	struct bench *b = arg;
+	V1beta1__ListAndWatchResponse *list = v1beta1__list_and_watch_response__unpack(NULL, len,
+										       bytes);
+
+	(void)call;
+	if (!list)
+		die("a list cannot be read");
+	if (list->n_devices > 0 && b->listed_ns == 0)
+		b->listed_ns = uv_hrtime();
+	take_ids(b, list);
+	b->n_lists++;
+	v1beta1__list_and_watch_response__free_unpacked(list, NULL);
+}
+
+static void on_watch_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			 void *arg)
+{
+	(void)call, (void)status, (void)text, (void)arg;
+}
+
+static void watch(struct bench *b)
+{
+	const struct grpc_reply reply = {.message = on_list, .end = on_watch_end, .arg = b};
+	char path[256];
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%s/kubelet/device-plugins/" SOCKET, b->dir);
+	if (uds_client_open(&b->plugin, &b->loop, path, NULL, &e) < 0 ||
+	    uds_client_call(b->plugin, "/v1beta1.DevicePlugin/ListAndWatch", (const uint8_t *)"", 0,
+			    0, &reply, NULL) < 0)
+		die("cannot watch the list");
+}
+
+static void on_request(struct grpc_call *call, const char *path, const uint8_t *bytes, size_t len,
+		       void *arg)
+{
+	struct bench *b = arg;
+
+	(void)path, (void)bytes, (void)len;
+	b->registered_ns = uv_hrtime();
+	grpc_send(call, (const uint8_t *)"", 0);
+	grpc_finish(call, GRPC_OK, NULL);
+	if (!b->plugin)
+		watch(b);
+}
+
+static void on_cancel(struct grpc_call *call, void *arg)
+{
+	(void)call, (void)arg;
+}
+
+static void serve_kubelet(struct bench *b)
+{
+	const struct uds_server_opts opts = {.max_connections = 8, .mode = 0600};
+	const struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = b};
+	char path[256];
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%s/kubelet/device-plugins/kubelet.sock", b->dir);
+	if (uds_server_open(&b->kubelet, &b->loop, path, &opts, &service, &e) < 0)
+		die(e.msg);
+}
+
+/* --- running the loop ------------------------------------------------------------------------- */
+
+static void on_guard(uv_timer_t *timer)
+{
+	(void)timer;
+	die("nothing happens any more");
+}
+
+/* Until done() says so. */
+static void run_until(struct bench *b, bool (*done)(const struct bench *))
+{
+	uv_timer_start(&b->guard, on_guard, 120000, 0);
+	while (!done(b))
+		uv_run(&b->loop, UV_RUN_ONCE);
+	uv_timer_stop(&b->guard);
+}
+
+static bool is_listed(const struct bench *b)
+{
+	return b->listed_ns > 0;
+}
+
+static bool calls_are_done(const struct bench *b)
+{
+	return b->calls_ended == b->calls_wanted;
+}
+
+/* --- Allocate --------------------------------------------------------------------------------- */
+
+static void on_grant(struct grpc_call *call, const uint8_t *bytes, size_t len, void *arg)
+{
+	struct bench *b = arg;
+
+	(void)call, (void)bytes;
+	b->answer_len = len;
+}
+
+static void on_grant_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			 void *arg)
+{
+	struct bench *b = arg;
+
+	(void)call;
+	b->took_ms[b->calls_ended] = (double)(uv_hrtime() - b->sent_ns[b->calls_ended]) / 1e6;
+	b->calls_ended++;
+	if (status != GRPC_OK && b->calls_failed++ == 0)
+		fprintf(stderr, "bench_plugin: Allocate: %s\n", text ? text : "?");
+}
+
+static size_t pack_allocate(const char *id, uint8_t *buf)
+{
+	char *ids[] = {(char *)id};
+	V1beta1__ContainerAllocateRequest one = V1BETA1__CONTAINER_ALLOCATE_REQUEST__INIT;
+	V1beta1__ContainerAllocateRequest *all[] = {&one};
+	V1beta1__AllocateRequest request = V1BETA1__ALLOCATE_REQUEST__INIT;
+
+	one.n_devices_ids = 1;
+	one.devices_ids = ids;
+	request.n_container_requests = 1;
+	request.container_requests = all;
+	return v1beta1__allocate_request__pack(&request, buf);
+}
+
+/* Every time another device; not the last one, whose driver comes and goes. */
+static void on_pace(uv_timer_t *timer)
+{
+	struct bench *b = timer->data;
+	const struct grpc_reply reply = {.message = on_grant, .end = on_grant_end, .arg = b};
+	uint8_t request[256];
+
+	if (b->calls_made == b->calls_wanted) {
+		uv_timer_stop(timer);
+		return;
+	}
+	b->request_len = pack_allocate(b->ids[(b->calls_made * 7) % (b->n_ids - 1)], request);
+	b->sent_ns[b->calls_made++] = uv_hrtime();
+	if (uds_client_call(b->plugin, "/v1beta1.DevicePlugin/Allocate", request, b->request_len,
+			    10000, &reply, NULL) < 0)
+		die("cannot call Allocate");
+}
+
+static void on_flap(uv_timer_t *timer)
+{
+	struct bench *b = timer->data;
+
+	if (b->driverless ? symlink("../../../bus/pci/drivers/mlx5_core", b->driver_link)
+			  : unlink(b->driver_link))
+		die("cannot flap");
+	b->driverless = !b->driverless;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void allocate(struct bench *b, unsigned seconds)
+{
+	size_t lists = b->n_lists;
+
+	b->calls_wanted = seconds * RATE;
+	snprintf(b->driver_link, sizeof(b->driver_link), "%s/devices/pci0000:00/%s/driver", b->tree,
+		 b->ids[b->n_ids - 1]);
+	uv_timer_start(&b->pace, on_pace, 0, 1000 / RATE);
+	uv_timer_start(&b->flap, on_flap, FLAP_MS, FLAP_MS);
+	run_until(b, calls_are_done);
+	uv_timer_stop(&b->flap);
+	if (b->driverless)
+		on_flap(&b->flap);
+	qsort(b->took_ms, b->calls_ended, sizeof(double), compare);
+	printf("  Allocate, %u calls at %d/s, %zu lists meanwhile, %u failed: p50 %.3f ms, p99 %.3f "
+	       "ms, max %.3f ms (bar for p99: 2 ms)\n",
+	       b->calls_ended, RATE, b->n_lists - lists, b->calls_failed,
+	       b->took_ms[b->calls_ended / 2], b->took_ms[b->calls_ended * 99 / 100],
+	       b->took_ms[b->calls_ended - 1]);
+}
+
+/* --- the floor -------------------------------------------------------------------------------- */
+
+static void read_all(int fd, char *buf, size_t n)
+{
+	for (size_t got = 0; got < n;) {
+		ssize_t r = read(fd, buf + got, n - got);
+
+		if (r <= 0)
+			_exit(0);
+		got += (size_t)r;
+	}
+}
+
+/* The same bytes there and back between two processes that wait for each other as often. */
+static double floor_ms(const struct bench *b)
+{
+	static double took[FLOOR_RUNS];
+	static char buf[65536];
+	int fds[2];
+	pid_t peer;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+		die("socketpair");
+	peer = fork();
+	if (peer == 0) {
+		for (close(fds[0]);;) {
+			read_all(fds[1], buf, b->request_len);
+			if (write(fds[1], buf, b->answer_len) < 0)
+				_exit(0);
+		}
+	}
+	close(fds[1]);
+	for (int i = 0; i < FLOOR_RUNS; i++) {
+		uint64_t start;
+
+		usleep(1000);
+		start = uv_hrtime();
+		if (write(fds[0], buf, b->request_len) < 0)
+			die("write");
+		read_all(fds[0], buf, b->answer_len);
+		took[i] = (double)(uv_hrtime() - start) / 1e6;
+	}
+	close(fds[0]);
+	waitpid(peer, NULL, 0);
+	qsort(took, FLOOR_RUNS, sizeof(double), compare);
+	return took[FLOOR_RUNS / 2];
+}
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+/* A line of /proc/PID/[task/TID/]status. */
+static long status_line(const char *path, const char *key)
+{
+	char line[256];
+	long value = 0;
+	FILE *f = fopen(path, "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, key, strlen(key)) == 0)
+			value = atol(line + strlen(key));
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static long rss_kb(const struct bench *b)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", b->pid);
+	return status_line(path, "VmRSS:");
+}
+
+/* Of all threads. */
+static long wakeups(const struct bench *b)
+{
+	char path[512];
+	struct dirent *entry;
+	long sum = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", b->pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", b->pid, entry->d_name);
+		sum += status_line(path, "voluntary_ctxt_switches:");
+	}
+	if (tasks)
+		closedir(tasks);
+	return sum;
+}
+
+static void on_idle_over(uv_timer_t *timer)
+{
+	uv_stop(timer->loop);
+}
+
+static void idle(struct bench *b, unsigned ms)
+{
+	uv_timer_start(&b->guard, on_idle_over, ms, 0);
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+}
+
+static void measure_idle(struct bench *b)
+{
+	long before;
+
+	start_daemon(b, "0");
+	run_until(b, is_listed);
+	idle(b, 3000); /* the first sample */
+	before = wakeups(b);
+	idle(b, IDLE_S * 1000);
+	printf("  idle for %d s, sampler and rescan off: %ld wake-ups; RSS %ld kB (bar: 12 MB)\n",
+	       IDLE_S, wakeups(b) - before, rss_kb(b));
+	stop_daemon(b);
+}
+
+static void measure_start(struct bench *b)
+{
+	double to_register[5], to_list[5];
+
+	for (int i = 0; i < 5; i++) {
+		start_daemon(b, "0");
+		run_until(b, is_listed);
+		to_register[i] = (double)(b->registered_ns - b->start_ns) / 1e6;
+		to_list[i] = (double)(b->listed_ns - b->start_ns) / 1e6;
+		stop_daemon(b);
+	}
+	qsort(to_register, 5, sizeof(double), compare);
+	qsort(to_list, 5, sizeof(double), compare);
+	printf("  start with %zu VFs, median of 5: Register after %.0f ms, the list after %.0f ms "
+	       "(bar: 300 ms)\n",
+	       b->n_ids, to_register[2], to_list[2]);
+}
+
+static void measure_allocate(struct bench *b, unsigned seconds)
+{
+	double floor;
+
+	start_daemon(b, "0.25");
+	run_until(b, is_listed);
+	allocate(b, seconds);
+	printf("  RSS after that: %ld kB (bar: 12 MB)\n", rss_kb(b));
+	stop_daemon(b);
+	floor = floor_ms(b);
+	printf("  floor: the same %zu and %zu bytes over a bare socket, median %.3f ms: Allocate's "
+	       "median is %.1f times that\n",
+	       b->request_len, b->answer_len, floor, b->took_ms[b->calls_ended / 2] / floor);
+}
+
+int main(int argc, char *argv[])
+{
+	static struct bench b;
+	char command[128];
+
+	if (argc < 3)
+		die("usage: bench_plugin ROCELET TREE [SECONDS]");
+	b.daemon = argv[1];
+	b.tree = argv[2];
+	signal(SIGPIPE, SIG_IGN);
+	uv_loop_init(&b.loop);
+	uv_timer_init(&b.loop, &b.pace);
+	uv_timer_init(&b.loop, &b.flap);
+	uv_timer_init(&b.loop, &b.guard);
+	b.pace.data = b.flap.data = b.guard.data = &b;
+	b.sent_ns = calloc(CALLS_MAX, sizeof(*b.sent_ns));
+	b.took_ms = calloc(CALLS_MAX, sizeof(*b.took_ms));
+	make_dirs(&b);
+	make_nodes(&b);
+	write_config(&b);
+	serve_kubelet(&b);
+	measure_start(&b);
+	measure_idle(&b);
+	measure_allocate(&b, argc > 3 ? (unsigned)atoi(argv[3]) : 10);
+	snprintf(command, sizeof(command), "rm -rf '%s'", b.dir);
+	return system(command) == 0 && b.calls_failed == 0 ? 0 : 1;
+}
