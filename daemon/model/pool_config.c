@@ -285,7 +285,14 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			 const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct pool_config config = {0};
-	struct parse p = {name, text, len, warn, arg, 0, o, &config, e};
+	struct parse p = {.file = name,
+			  .text = text,
+			  .len = len,
+			  .warn = warn,
+			  .arg = arg,
+			  .options = o,
+			  .config = &config,
+			  .err = e};
 	json_error_t where;
 	json_t *root;
 	int r;

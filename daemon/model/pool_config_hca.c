@@ -14,7 +14,9 @@ static int add_pf(struct parse *p, const struct json_place *at, const json_t *va
 {
 	struct pf_selector *pf;
 
-	if (!json_is_string(value) || *json_string_value(value) == '\0')
+	/* '#' would begin VF numbers in every other grammar. */
+	if (!json_is_string(value) || *json_string_value(value) == '\0' ||
+	    strchr(json_string_value(value), '#'))
 		return parse_fail(p, at, "is not the name of a netdev");
 	pf = array_push(s->pf_names.list, s->pf_names.n);
 	if (!pf)

@@ -389,7 +389,9 @@ int parse_selectors(struct parse *p, const struct json_place *at, const json_t *
 	if (!value)
 		return parse_fail(p, at, "\"selectors\" is missing; {} selects every device");
 	p->err = strict ? err : &bad;
+	p->strict = strict; /* a misspelt selector would offer every device */
 	r = read_all(p, &here, value, pool, keys);
+	p->strict = false;
 	p->err = err;
 	if (r == 0)
 		return 1;

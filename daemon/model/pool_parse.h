@@ -16,6 +16,7 @@ struct parse {
 	options_warn_fn *warn;
 	void *arg;
 	unsigned n_warnings;
+	bool strict;		       /* an unknown key is an error */
 	const struct options *options; /* NULL = none */
 	struct pool_config *config;
 	struct err *err;
@@ -48,7 +49,7 @@ void parse_warn_text(struct parse *, const char *sentence);
 /* Tells how many warnings were only counted. */
 void parse_warnings_end(struct parse *);
 
-/* Stores every key of the object; unknown ones are warned about. */
+/* Stores every key of the object; unknown ones are warned about, or refused if strict. */
 int parse_object(struct parse *, const struct json_place *, const json_t *,
 		 const struct parse_key *, size_t n, void *target);
 /* The value of a key, NULL = absent or null; *ret_key as the file spells it. */
