@@ -53,14 +53,14 @@ static int fill(struct parse *p, struct pool *pool, const char *name)
 {
 	struct selector *s = array_push(pool->selectors, pool->n_selectors);
 
-	pool->prefix = strdup("rdma");
-	pool->name = strdup(name);
-	if (!pool->prefix || !pool->name || !s)
+	if (!s)
 		return parse_no_memory(p);
 	s->is_rdma = true;
-	strcpy(pool->permissions, "rwm");
 	pool->whole_directory = true;
-	return 0;
+	strcpy(pool->permissions, "rwm");
+	pool->prefix = strdup("rdma");
+	pool->name = strdup(name);
+	return pool->prefix && pool->name ? 0 : parse_no_memory(p);
 }
 
 static int read_hca(struct parse *p, struct pool *pool)
