@@ -92,9 +92,12 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
+# Calls of our own objects that tests/lib/faults.c can make fail.
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup send,-Wl,--wrap=$(f))
+
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 $(B)/tests/unit/%.o: DIRS += -Itests/lib
 

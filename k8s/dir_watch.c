@@ -1,0 +1,322 @@
+/* dir_watch.c - inotify on a folder and on every folder that its path leads through.
+ *
+ * Happy path: an event in the folder itself is a hint with its name. An event that concerns the
+ * path (the next name of a folder on it came, went or was replaced; a watched folder was deleted or
+ * moved) makes us walk the path again, and is a hint without a name.
+ * Can fail by: lost events (as the above), watches that run out later (tried again each second). */
+#include "dir_watch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "array.h"
+#include "cleanup.h"
+
+#define WATCH_GONE (IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+#define WATCH_PATH (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | WATCH_GONE)
+#define WATCH_DIR  (WATCH_PATH | IN_CLOSE_WRITE | IN_ATTRIB)
+
+#define LINKS_MAX 40 /* as the kernel, MAXSYMLINKS in linux/include/linux/namei.h */
+#define RETRY_MS  1000
+/* Per wake-up, so that a storm of events cannot keep the loop from its other work. */
+#define READS_MAX 16
+
+/* A folder on the way: what happens to `next` in it changes where the path leads. */
+struct step {
+	int wd;
+	char *next; /* owned; NULL: this is the folder itself */
+};
+
+struct dir_watch {
+	char *dir;
+	int fd;
+	uv_poll_t poll;
+	uv_timer_t retry;
+	unsigned n_handles;
+	struct step *steps;
+	size_t n_steps;
+	dir_watch_fn *fn;
+	void *arg;
+	bool closed;
+};
+
+/* --- walking the path --------------------------------------------------------------------------
+ */
+
+/* A path being walked: where we are, and what is left to go. */
+struct walk {
+	char at[PATH_MAX], rest[PATH_MAX];
+	unsigned n_links;
+};
+
+/* Takes the next name off the rest. */
+static bool next_name(struct walk *w, char name[NAME_MAX + 1])
+{
+	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
+
+	if (len == 0 || len > NAME_MAX)
+		return false;
+	memcpy(name, w->rest + skip, len);
+	name[len] = '\0';
+	memmove(w->rest, w->rest + skip + len, strlen(w->rest + skip + len) + 1);
+	return true;
+}
+
+/* dir + "/" + name; false = too long. */
+static bool join(char ret[PATH_MAX], const char *dir, const char *name)
+{
+	const char *slash = dir[0] && dir[strlen(dir) - 1] != '/' ? "/" : "";
+
+	return snprintf(ret, PATH_MAX, "%s%s%s", dir, slash, name) < PATH_MAX;
+}
+
+/* Goes to the name, or puts what it links to in front of the rest. */
+static int enter(struct walk *w, const char *name)
+{
+	char path[PATH_MAX], link[PATH_MAX], rest[PATH_MAX];
+	ssize_t len;
+
+	if (!join(path, w->at, name))
+		return -ENAMETOOLONG;
+	len = readlink(path, link, sizeof(link) - 1);
+	if (len < 0 && errno != EINVAL)
+		return -errno;
+	if (len < 0) { /* not a link */
+		strcpy(w->at, path);
+		return 0;
+	}
+	link[len] = '\0';
+	if (++w->n_links > LINKS_MAX)
+		return -ELOOP;
+	if (!join(rest, link, w->rest))
+		return -ENAMETOOLONG;
+	strcpy(w->rest, rest);
+	if (link[0] == '/')
+		strcpy(w->at, "/");
+	return 0;
+}
+
+/* A watch on the folder where the walk is. */
+static int add_step(struct dir_watch *w, const char *at, const char *next)
+{
+	struct step *s = array_push(w->steps, w->n_steps);
+
+	if (!s)
+		return -ENOMEM;
+	/* One folder may be on the path twice and has one watch: masks add up. */
+	s->wd = inotify_add_watch(w->fd, at, (next ? WATCH_PATH : WATCH_DIR) | IN_MASK_ADD);
+	if (s->wd < 0) {
+		w->n_steps--;
+		return -errno;
+	}
+	s->next = next ? strdup(next) : NULL;
+	return next && !s->next ? -ENOMEM : 0;
+}
+
+/* The path ends early: what comes is told by the last watch. */
+static bool is_missing(int code)
+{
+	return code == -ENOENT || code == -ENOTDIR || code == -ELOOP;
+}
+
+static int walk_path(struct dir_watch *w, struct walk *walk)
+{
+	char name[NAME_MAX + 1];
+	bool more;
+	int r;
+
+	do {
+		more = next_name(walk, name);
+		if (!more && walk->rest[strspn(walk->rest, "/")] != '\0')
+			return -ENAMETOOLONG;
+		/* First the watch, then the look: what comes in between is an event. */
+		r = add_step(w, walk->at, more ? name : NULL);
+		if (r == -EACCES && more)
+			r = 0; /* may be passed, but not watched */
+		if (r == 0 && more)
+			r = enter(walk, name);
+	} while (r == 0 && more);
+	return is_missing(r) && w->n_steps > 0 ? 0 : r;
+}
+
+static void drop_steps(struct dir_watch *w)
+{
+	for (size_t i = 0; i < w->n_steps; i++) {
+		inotify_rm_watch(w->fd, w->steps[i].wd); /* may be gone with its folder */
+		free(w->steps[i].next);
+	}
+	free(take_ptr(w->steps));
+	w->n_steps = 0;
+}
+
+/* Watches are never used again by the kernel under the same number before 2^31 others: events of
+ * the old ones that are still queued mean nobody. */
+static int look_again(struct dir_watch *w)
+{
+	struct walk *walk = calloc(1, sizeof(*walk));
+	int r;
+
+	drop_steps(w);
+	if (!walk)
+		return -ENOMEM;
+	strcpy(walk->at, w->dir[0] == '/' ? "/" : ".");
+	strcpy(walk->rest, w->dir);
+	r = walk_path(w, walk);
+	free(walk);
+	return r;
+}
+
+/* --- events ------------------------------------------------------------------------------------
+ */
+
+static void on_retry(uv_timer_t *);
+
+static void path_changed(struct dir_watch *w)
+{
+	if (look_again(w) < 0)
+		uv_timer_start(&w->retry, on_retry, RETRY_MS, 0);
+	w->fn(NULL, w->arg);
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+	path_changed(timer->data);
+}
+
+/* Whether the path has to be walked again. Names are told right away. */
+static bool apply(struct dir_watch *w, const struct inotify_event *ev)
+{
+	const char *name = ev->len ? ev->name : NULL;
+	bool in_dir = false, on_path = ev->mask & IN_Q_OVERFLOW;
+
+	for (size_t i = 0; i < w->n_steps; i++) {
+		const struct step *s = &w->steps[i];
+
+		if (s->wd != ev->wd)
+			continue;
+		if (ev->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF))
+			on_path = true;
+		else if (!s->next)
+			in_dir = name != NULL;
+		else if (name && strcmp(s->next, name) == 0 && !(ev->mask & (IN_ATTRIB | IN_CLOSE)))
+			on_path = true;
+	}
+	if (in_dir)
+		w->fn(name, w->arg);
+	return on_path;
+}
+
+/* Whether there may be more. */
+static bool read_events(struct dir_watch *w, bool *on_path)
+{
+	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t len = read(w->fd, buf, sizeof(buf));
+
+	for (ssize_t at = 0; at < len && !w->closed;) {
+		const struct inotify_event *ev = (void *)(buf + at);
+
+		*on_path |= apply(w, ev);
+		at += (ssize_t)(sizeof(*ev) + ev->len);
+	}
+	return len > 0 && !w->closed;
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	struct dir_watch *w = poll->data;
+	bool on_path = false;
+
+	(void)status, (void)events;
+	for (int i = 0; i < READS_MAX && read_events(w, &on_path); i++)
+		continue;
+	if (on_path && !w->closed)
+		path_changed(w);
+}
+
+/* --- life --------------------------------------------------------------------------------------
+ */
+
+static void release(struct dir_watch *w)
+{
+	if (w->fd >= 0)
+		close(w->fd); /* and all its watches */
+	for (size_t i = 0; i < w->n_steps; i++)
+		free(w->steps[i].next);
+	free(w->steps);
+	free(w->dir);
+	free(w);
+}
+
+static void on_closed(uv_handle_t *h)
+{
+	struct dir_watch *w = h->data;
+
+	if (--w->n_handles == 0)
+		release(w);
+}
+
+void dir_watch_close(struct dir_watch *w)
+{
+	if (!w || w->closed)
+		return;
+	w->closed = true;
+	uv_close((uv_handle_t *)&w->poll, on_closed);
+	uv_close((uv_handle_t *)&w->retry, on_closed);
+}
+
+static int new_watch(struct dir_watch **ret, const char *dir, struct err *e)
+{
+	struct dir_watch *w;
+
+	if (dir[0] == '\0' || strlen(dir) >= PATH_MAX)
+		return err_set(e, dir[0] ? -ENAMETOOLONG : -EINVAL, "cannot watch \"%s\": %s", dir,
+			       strerror(dir[0] ? ENAMETOOLONG : EINVAL));
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return err_set(e, -ENOMEM, "out of memory");
+	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	w->dir = strdup(dir);
+	if (w->fd >= 0 && w->dir) {
+		*ret = w;
+		return 0;
+	}
+	if (w->fd < 0)
+		err_set(e, -errno, "cannot watch %s: %s%s", dir, strerror(errno),
+			errno == EMFILE ? " (fs.inotify.max_user_instances)" : "");
+	else
+		err_set(e, -ENOMEM, "out of memory");
+	release(w);
+	return e ? e->code : -ENOMEM;
+}
+
+int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *dir,
+		   dir_watch_fn *fn, void *arg, struct err *e)
+{
+	struct dir_watch *w;
+	struct err local = {0};
+	int r = new_watch(&w, dir, e ? e : &local);
+
+	if (r < 0)
+		return r;
+	w->fn = fn;
+	w->arg = arg;
+	r = look_again(w);
+	if (r == 0)
+		r = uv_poll_init(loop, &w->poll, w->fd);
+	if (r < 0) {
+		release(w);
+		return err_set(e, r, "cannot watch %s: %s%s", dir, strerror(-r),
+			       r == -ENOSPC ? " (fs.inotify.max_user_watches)" : "");
+	}
+	uv_timer_init(loop, &w->retry);
+	w->n_handles = 2;
+	w->poll.data = w->retry.data = w;
+	uv_poll_start(&w->poll, UV_READABLE, on_readable);
+	*ret = w;
+	return 0;
+}

@@ -1,0 +1,92 @@
+#include "faults.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+static long alloc_left = -1, send_left = -1;
+static int send_code;
+static size_t allocated;
+static bool hit;
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void *__real_reallocarray(void *, size_t, size_t);
+char *__real_strdup(const char *);
+ssize_t __real_send(int, const void *, size_t, int);
+void *__wrap_malloc(size_t);
+void *__wrap_calloc(size_t, size_t);
+void *__wrap_realloc(void *, size_t);
+void *__wrap_reallocarray(void *, size_t, size_t);
+char *__wrap_strdup(const char *);
+ssize_t __wrap_send(int, const void *, size_t, int);
+
+void faults_alloc(long nth)
+{
+	alloc_left = nth;
+	allocated = 0;
+	hit = false;
+}
+
+size_t faults_allocated(void)
+{
+	return allocated;
+}
+
+void faults_send(long nth, int code)
+{
+	send_left = nth;
+	send_code = code;
+	hit = false;
+}
+
+bool faults_end(void)
+{
+	alloc_left = send_left = -1;
+	return hit;
+}
+
+/* This one is to fail. */
+static bool is_due(long *left)
+{
+	if (*left < 0 || (*left)-- > 0)
+		return false;
+	hit = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	allocated += n;
+	return is_due(&alloc_left) ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	allocated += n * size;
+	return is_due(&alloc_left) ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	return is_due(&alloc_left) ? NULL : __real_realloc(p, n);
+}
+
+void *__wrap_reallocarray(void *p, size_t n, size_t size)
+{
+	return is_due(&alloc_left) ? NULL : __real_reallocarray(p, n, size);
+}
+
+char *__wrap_strdup(const char *s)
+{
+	return is_due(&alloc_left) ? NULL : __real_strdup(s);
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
+{
+	if (!is_due(&send_left))
+		return __real_send(fd, bytes, len, flags);
+	errno = send_code;
+	return -1;
+}

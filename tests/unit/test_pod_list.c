@@ -1,0 +1,216 @@
+/* The kubelet's PodResources answer (tests/fixtures/make_kubelet.py) as a list of devices. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "faults.h"
+#include "fixture.h"
+#include "pod_resources.h"
+
+static void has(const struct pod_device *d, const char *ns, const char *pod, const char *container,
+		const char *resource, const char *id)
+{
+	assert_string_equal(d->namespace, ns);
+	assert_string_equal(d->pod, pod);
+	assert_string_equal(d->container, container);
+	assert_string_equal(d->resource, resource);
+	assert_string_equal(d->id, id);
+	assert_string_equal(d->uid, "");
+}
+
+static void a_list_is_flat_and_sorted(void **state)
+{
+	struct pod_list l;
+	size_t len, left_out = 7, n;
+	uint8_t *bytes = fixture_read("pod_resources/list", &len);
+
+	(void)state;
+	assert_int_equal(pod_resources_decode(&l, &left_out, bytes, len), 0);
+	free(bytes);
+	assert_int_equal(left_out, 0);
+	assert_int_equal(l.source, POD_SOURCE_API);
+	assert_int_equal(l.n, 5);
+	has(&l.devices[0], "default", "a", "c", "rdma/hca", "10");
+	has(&l.devices[1], "default", "a", "c", "rdma/hca", "2");
+	has(&l.devices[2], "ml", "train-7", "main", "rocelet.dev/roce", "0000:03:00.2");
+	has(&l.devices[3], "ml", "train-7", "main", "rocelet.dev/roce", "0000:03:00.3");
+	has(&l.devices[4], "ml", "train-7", "main", "vendor.com/gpu", "GPU-1");
+	assert_ptr_equal(pod_list_find(&l, "rocelet.dev/roce", "0000:03:00.3", &n), &l.devices[3]);
+	assert_int_equal(n, 1);
+	pod_list_done(&l);
+}
+
+static void nobody_holds_anything(void **state)
+{
+	struct pod_list l;
+	size_t left_out;
+
+	(void)state;
+	assert_int_equal(pod_resources_decode(&l, &left_out, NULL, 0), 0);
+	assert_int_equal(l.n, 0);
+	assert_int_equal(l.source, POD_SOURCE_API);
+	pod_list_done(&l);
+}
+
+/* --- messages made by hand ---------------------------------------------------------------------
+ */
+
+struct buffer {
+	uint8_t bytes[1024];
+	size_t len;
+};
+
+static void put(struct buffer *b, unsigned field, const void *bytes, size_t len)
+{
+	assert_true(b->len + 3 + len <= sizeof(b->bytes));
+	b->bytes[b->len++] = (uint8_t)(field << 3 | 2);
+	if (len >= 128)
+		b->bytes[b->len++] = (uint8_t)(len | 128);
+	b->bytes[b->len++] = (uint8_t)(len >= 128 ? len >> 7 : len);
+	if (len)
+		memcpy(b->bytes + b->len, bytes, len);
+	b->len += len;
+}
+
+static void put_text(struct buffer *b, unsigned field, const char *text)
+{
+	put(b, field, text, strlen(text));
+}
+
+static void put_inner(struct buffer *b, unsigned field, const struct buffer *inner)
+{
+	put(b, field, inner->bytes, inner->len);
+}
+
+/* One pod with one container with two IDs of a resource. */
+static struct buffer one_pod(const char *pod, const char *resource, const char *id,
+			     const char *other)
+{
+	struct buffer devices = {.len = 0}, container = {.len = 0}, p = {.len = 0}, b = {.len = 0};
+
+	put_text(&devices, 1, resource);
+	put_text(&devices, 2, id);
+	put_text(&devices, 2, other);
+	put_text(&container, 1, "c");
+	put_inner(&container, 2, &devices);
+	put_text(&p, 1, pod);
+	put_text(&p, 2, "ns");
+	put_inner(&p, 3, &container);
+	put_inner(&b, 1, &p);
+	return b;
+}
+
+static void left_out(struct buffer b, size_t want_n, size_t want_left_out)
+{
+	struct pod_list l;
+	size_t n;
+
+	assert_int_equal(pod_resources_decode(&l, &n, b.bytes, b.len), 0);
+	assert_int_equal(l.n, want_n);
+	assert_int_equal(n, want_left_out);
+	pod_list_done(&l);
+}
+
+static void what_does_not_fit_is_counted(void **state)
+{
+	char id63[64] = "", id64[65] = "", pod256[257] = "";
+
+	(void)state;
+	memset(id63, 'i', 63);
+	memset(id64, 'i', 64);
+	memset(pod256, 'p', 256);
+	left_out(one_pod("p", "r/x", id63, "b"), 2, 0);
+	left_out(one_pod("p", "r/x", id64, "b"), 1, 1);
+	left_out(one_pod(pod256, "r/x", "a", "b"), 0, 2);
+	left_out(one_pod("p", "", "a", "b"), 0, 2);
+	left_out(one_pod("p", "r/x", "", "b"), 1, 1);
+	left_out(one_pod("p", "r/x", "a\nb", "\xc3"), 0, 2);
+	/* The same device twice in the same container is one. */
+	left_out(one_pod("p", "r/x", "a", "a"), 1, 0);
+}
+
+static void every_cut_is_survived(void **state)
+{
+	size_t len, out;
+	uint8_t *bytes = fixture_read("pod_resources/list", &len);
+	struct pod_list l = {.n = 77};
+	unsigned good = 0;
+
+	(void)state;
+	for (size_t n = 0; n < len; n++) {
+		uint8_t *cut = malloc(n ? n : 1);
+
+		memcpy(cut, bytes, n);
+		if (pod_resources_decode(&l, &out, cut, n) == 0) {
+			pod_list_done(&l);
+			l.n = 77;
+			good++;
+		}
+		assert_int_equal(l.n, 77); /* untouched */
+		free(cut);
+	}
+	assert_int_equal(good, 3); /* between pods */
+	free(bytes);
+}
+
+/* Four bytes make a device of 800. */
+static void a_list_of_too_many_devices_is_refused(void **state)
+{
+	size_t n = 16385, len = 12, out;
+	uint8_t *bytes = malloc(len + 3 + n * 4);
+	struct pod_list l;
+
+	(void)state;
+	/* A pod of a container of a resource of 65543 bytes. */
+	memcpy(bytes, "\x0a\x8f\x80\x04\x1a\x8b\x80\x04\x12\x87\x80\x04", len);
+	memcpy(bytes + len, "\x0a\x01r", 3);
+	for (len += 3; n > 0; n--, len += 4)
+		memcpy(bytes + len, "\x12\x02xy", 4);
+	assert_int_equal(len, 12 + 65543);
+	faults_alloc(-1);
+	assert_int_equal(pod_resources_decode(&l, &out, bytes, len), -EMSGSIZE);
+	assert_true(faults_allocated() < 33 * len); /* the list itself not counted */
+	free(bytes);
+}
+
+static void any_failed_allocation_is_survived(void **state)
+{
+	size_t len, out;
+	uint8_t *bytes = fixture_read("pod_resources/list", &len);
+	struct pod_list l;
+	long n;
+
+	(void)state;
+	for (n = 0;; n++) {
+		int r;
+
+		faults_alloc(n);
+		r = pod_resources_decode(&l, &out, bytes, len);
+		if (!faults_end()) {
+			assert_int_equal(r, 0);
+			break;
+		}
+		assert_int_equal(r, -ENOMEM);
+	}
+	pod_list_done(&l);
+	assert_true(n > 30);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_list_is_flat_and_sorted),
+		cmocka_unit_test(nobody_holds_anything),
+		cmocka_unit_test(what_does_not_fit_is_counted),
+		cmocka_unit_test(every_cut_is_survived),
+		cmocka_unit_test(a_list_of_too_many_devices_is_refused),
+		cmocka_unit_test(any_failed_allocation_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
