@@ -53,32 +53,48 @@ static int read_version(int fd, char *text, size_t *ret_len, const char *path, s
 	return same_version(&before, &after) && n == before.st_size;
 }
 
+/* A copy of just its size: it may stay as long as the daemon runs. */
+static int keep(struct config_file *ret, const char *text, size_t len, const char *path,
+		struct err *e)
+{
+	char *copy = malloc(len + 1);
+
+	if (!copy)
+		return err_set(e, -ENOMEM, "%s: out of memory", path);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	ret->text = copy;
+	ret->len = len;
+	return 0;
+}
+
+/* Into a buffer that can hold the largest file. */
+static int read_stable(int fd, char *text, size_t *ret_len, const char *path, struct err *e)
+{
+	int r = 0;
+
+	for (int i = 0; i < ATTEMPTS && r == 0; i++)
+		r = read_version(fd, text, ret_len, path, e);
+	return r == 0 ? err_set(e, -EAGAIN, "%s: keeps changing while it is read", path) : r;
+}
+
 int config_file_read(struct config_file *ret, const char *path, struct err *e)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	AUTO_FREE char *text = NULL;
-	char *fitting;
 	size_t len = 0;
-	int r = 0;
+	char *text;
+	int r;
 
 	if (fd < 0)
 		return err_set(e, -errno, "%s: %s", path, strerror(errno));
 	text = malloc(CONFIG_FILE_MAX + 1);
 	if (!text)
 		return err_set(e, -ENOMEM, "%s: out of memory", path);
-	for (int i = 0; i < ATTEMPTS && r == 0; i++)
-		r = read_version(fd, text, &len, path, e);
-	if (r == 0)
-		return err_set(e, -EAGAIN, "%s: keeps changing while it is read", path);
-	if (r < 0)
-		return r;
-	text[len] = '\0';
-	fitting = realloc(text, len + 1);
-	if (fitting)
-		text = fitting;
-	ret->text = take_ptr(text);
-	ret->len = len;
-	return 0;
+	r = read_stable(fd, text, &len, path, e);
+	if (r >= 0)
+		r = keep(ret, text, len, path, e);
+	free(text);
+	return r;
 }
 
 void config_file_done(struct config_file *f)

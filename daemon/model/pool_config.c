@@ -173,24 +173,29 @@ static const struct pool *same_resource(const struct pool_config *c, const struc
 	return NULL;
 }
 
-int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
+static int check_addition(struct parse *p, const struct json_place *at, const struct pool *pool)
 {
 	const struct pool *other = same_resource(p->config, pool);
-	struct pool *slot = NULL;
-	int r = 0;
 
 	if (other)
-		r = parse_fail(p, at, "resource %.100s/%s is already defined in line %u",
-			       pool->prefix, pool->name, other->line);
-	else if (p->config->n_pools == POOLS_MAX)
-		r = parse_fail(p, at, "more than %d resources", POOLS_MAX);
-	else if (!(slot = array_push(p->config->pools, p->config->n_pools)))
-		r = parse_no_memory(p);
-	if (r < 0)
+		return parse_fail(p, at, "resource %.100s/%s is already defined in line %u",
+				  pool->prefix, pool->name, other->line);
+	if (p->config->n_pools == POOLS_MAX)
+		return parse_fail(p, at, "more than %d resources", POOLS_MAX);
+	return 0;
+}
+
+int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
+{
+	int r = check_addition(p, at, pool);
+	struct pool *slot = r < 0 ? NULL : array_push(p->config->pools, p->config->n_pools);
+
+	if (!slot) {
 		pool_done(pool);
-	else
-		*slot = *pool;
-	return r;
+		return r < 0 ? r : parse_no_memory(p);
+	}
+	*slot = *pool;
+	return 0;
 }
 
 static int read_pool(struct parse *p, const struct json_place *at, const json_t *item,
@@ -285,7 +290,14 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			 const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct pool_config config = {0};
-	struct parse p = {name, text, len, warn, arg, 0, o, &config, e};
+	struct parse p = {.file = name,
+			  .text = text,
+			  .len = len,
+			  .warn = warn,
+			  .arg = arg,
+			  .options = o,
+			  .config = &config,
+			  .err = e};
 	json_error_t where;
 	json_t *root;
 	int r;

@@ -14,7 +14,9 @@ static int add_pf(struct parse *p, const struct json_place *at, const json_t *va
 {
 	struct pf_selector *pf;
 
-	if (!json_is_string(value) || *json_string_value(value) == '\0')
+	/* '#' would begin VF numbers in every other grammar. */
+	if (!json_is_string(value) || *json_string_value(value) == '\0' ||
+	    strchr(json_string_value(value), '#'))
 		return parse_fail(p, at, "is not the name of a netdev");
 	pf = array_push(s->pf_names.list, s->pf_names.n);
 	if (!pf)
@@ -51,14 +53,14 @@ static int fill(struct parse *p, struct pool *pool, const char *name)
 {
 	struct selector *s = array_push(pool->selectors, pool->n_selectors);
 
-	pool->prefix = strdup("rdma");
-	pool->name = strdup(name);
-	if (!pool->prefix || !pool->name || !s)
+	if (!s)
 		return parse_no_memory(p);
 	s->is_rdma = true;
-	strcpy(pool->permissions, "rwm");
 	pool->whole_directory = true;
-	return 0;
+	strcpy(pool->permissions, "rwm");
+	pool->prefix = strdup("rdma");
+	pool->name = strdup(name);
+	return pool->prefix && pool->name ? 0 : parse_no_memory(p);
 }
 
 static int read_hca(struct parse *p, struct pool *pool)

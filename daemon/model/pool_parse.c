@@ -103,18 +103,21 @@ static const struct parse_key *find_key(const struct parse_key *keys, size_t n, 
 	return NULL;
 }
 
-static void warn_unknown(struct parse *p, const struct json_place *at, const struct parse_key *keys,
-			 size_t n)
+static int unknown_key(struct parse *p, const struct json_place *at, const struct parse_key *keys,
+		       size_t n)
 {
 	const char *names[KEYS_MAX], *near;
+	char hint[PARSE_WORD_SIZE] = "";
 
 	for (size_t i = 0; i < n; i++)
 		names[i] = keys[i].name;
 	near = suggest(at->key, strlen(at->key), names, n);
 	if (near)
-		parse_warn(p, at, "unknown key (did you mean \"%s\"?), ignoring it", near);
-	else
-		parse_warn(p, at, "unknown key, ignoring it");
+		snprintf(hint, sizeof(hint), " (did you mean \"%.30s\"?)", near);
+	if (p->strict)
+		return parse_fail(p, at, "unknown key%s", hint);
+	parse_warn(p, at, "unknown key%s, ignoring it", hint);
+	return 0;
 }
 
 int parse_object(struct parse *p, const struct json_place *at, const json_t *object,
@@ -131,17 +134,17 @@ int parse_object(struct parse *p, const struct json_place *at, const json_t *obj
 		struct json_place here = {at, name, 0};
 		const struct parse_key *key = find_key(keys, n, name);
 
-		if (!key) {
-			warn_unknown(p, &here, keys, n);
-			continue;
-		}
-		if (seen & UINT64_C(1) << (key - keys))
-			return parse_fail(p, &here, "stands here twice, spelt differently");
-		seen |= UINT64_C(1) << (key - keys);
-		if (key->read && !json_is_null(value))
+		uint64_t bit = key ? UINT64_C(1) << (key - keys) : 0;
+
+		if (!key)
+			r = unknown_key(p, &here, keys, n);
+		else if (seen & bit)
+			r = parse_fail(p, &here, "stands here twice, spelt differently");
+		else if (key->read && !json_is_null(value))
 			r = key->read(p, &here, value, (char *)target + key->offset);
 		if (r < 0)
 			return r;
+		seen |= bit;
 	}
 	return 0;
 }

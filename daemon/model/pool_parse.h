@@ -16,6 +16,7 @@ struct parse {
 	options_warn_fn *warn;
 	void *arg;
 	unsigned n_warnings;
+	bool strict;		       /* an unknown key is an error */
 	const struct options *options; /* NULL = none */
 	struct pool_config *config;
 	struct err *err;
@@ -48,7 +49,7 @@ void parse_warn_text(struct parse *, const char *sentence);
 /* Tells how many warnings were only counted. */
 void parse_warnings_end(struct parse *);
 
-/* Stores every key of the object; unknown ones are warned about. */
+/* Stores every key of the object; unknown ones are warned about, or refused if strict. */
 int parse_object(struct parse *, const struct json_place *, const json_t *,
 		 const struct parse_key *, size_t n, void *target);
 /* The value of a key, NULL = absent or null; *ret_key as the file spells it. */
@@ -72,6 +73,10 @@ int parse_word_list(struct parse *, const struct json_place *, const json_t *, s
 		    parse_word_fn *);
 int word_list_add(struct word_list *, const char *word);
 
+/* pool_config_words.c: lists whose words have a form; the last two are struct pf_selectors. */
+parse_read_fn parse_pci_ids, parse_pci_addresses, parse_acpi_indexes, parse_link_types, parse_pkeys;
+parse_read_fn parse_pfs, parse_roots;
+
 /* pool_config.c: a pool of the grammar begins. What the grammars agree on is set. */
 void pool_start(const struct parse *, struct pool *);
 /* Checks name and prefix once the pool's keys are read; name_key: what the grammar calls it. */
@@ -92,8 +97,6 @@ extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector
 /* 1; 0 = bad, warned about, the pool is to be left out; with `strict` a bad one is an error. */
 int parse_selectors(struct parse *, const struct json_place *, const json_t *item, struct pool *,
 		    const struct parse_key *keys, bool strict);
-/* "name#0,2-5". -EINVAL and what is wrong, without a place. */
-int pf_selector_parse(const char *word, struct pf_selector *ret, struct err *);
 parse_read_fn parse_device_type, parse_extra, parse_hold;
 extern const char *const device_type_words[3], *const vdpa_words[3];
 /* pool_config_health.c: the key of a reason in "hold", and how long each holds unless told. */

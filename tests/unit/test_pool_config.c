@@ -1,0 +1,450 @@
+/* The configuration of pools: what is told about bad files, and the grammars beside resourceList.
+ */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config_file.h"
+#include "golden.h"
+#include "options.h"
+#include "pool_config.h"
+
+static void print_warning(const char *sentence, void *arg)
+{
+	if (arg)
+		fprintf(arg, "  warning: %s\n", sentence);
+}
+
+/* Must parse without a word. */
+static void good(struct pool_config *c, const char *text)
+{
+	struct err e = {0};
+	char *said = NULL;
+	size_t size;
+	FILE *f = open_memstream(&said, &size);
+
+	memset(c, 0, sizeof(*c));
+	if (pool_config_parse(c, text, strlen(text), "c.json", print_warning, f, &e) < 0)
+		fail_msg("%s", e.msg);
+	fclose(f);
+	assert_string_equal(said, "");
+	free(said);
+}
+
+/* --- a table of bad files -----------------------------------------------------------------------
+ */
+
+#define RESOURCE(keys) "{\"resourceList\":[\n{" keys "}]}"
+#define CONFIG(keys)   "{\"configList\":[\n{" keys "}]}"
+#define NATIVE(keys)   "{\"pools\":[\n{\"resourceName\":\"p\",\"selectors\":{},\n" keys "}]}"
+
+static const char *const bad_files[] = {
+	"",
+	"[]",
+	"{\"pools\": [}",
+	"{\"pools\": [],\n\"pools\": []}",
+	"{\"resourceList\": {}}",
+	"{\"resourceList\": []}",
+	"{\"resourceList\": [\n\n5]}",
+	RESOURCE("\"selectors\":{}"),
+	RESOURCE("\"resourceName\":null,\"selectors\":{}"),
+	RESOURCE("\"resourceName\":7"),
+	RESOURCE("\"resourceName\":\"\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a/b\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"-a\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\\u001b[31m\\n\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a1234567890123456789012345678901234567890123456789012345678901"
+		 "23\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\n\"resourcePrefix\":\"Intel.com\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\n\"resourcePrefix\":\"a..b\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\n\"resourcePrefix\":\"a-.b\",\"selectors\":{}"),
+	RESOURCE(
+		"\"resourceName\":\"a\",\n\"resourcePrefix\":\"x.kubernetes.io\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\n\"resourcePrefix\":\"requests.io\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\""),
+	RESOURCE("\"resourceName\":\"a\",\n\"deviceType\":\"gpu\",\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\n\"excludeTopology\":1,\"selectors\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"additionalInfo\":[]"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"additionalInfo\":{\"*\":5}"),
+	RESOURCE(
+		"\"resourceName\":\"a\",\"selectors\":{},\n\"additionalInfo\":{\"*\":{\n\"k\":5}}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{\n\"isRdma\":true,\n\"IsRdma\":true}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"selector\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{\n\"pfName\":[\"a\"],\n\"zzzzzz\":1}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"isRdma\":true"),
+	"{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{}},\n"
+	"{\"resourceName\":\"b\",\"selectors\":{}},\n"
+	"{\"resourceName\":\"a\",\"selectors\":{}}]}",
+	"{\"resourceList\":[{\"resourceName\":\"a\",\"resourcePrefix\":\"rdma\",\"selectors\":{}}],"
+	"\n\"configList\":[{\"resourceName\":\"a\",\"devices\":[\"ib0\"]}]}",
+	CONFIG("\"resourceName\":\"a\""),
+	CONFIG("\"resourceName\":\"a\",\"selectors\":{},\"devices\":[]"),
+	CONFIG("\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"]},\n\"devices\":[\"x\"]"),
+	CONFIG("\"resourceName\":\"a\",\"devices\":\"x\""),
+	CONFIG("\"resourceName\":\"a\",\n\"rdmaHcaMax\":-1,\"devices\":[\"x\"]"),
+	CONFIG("\"resourceName\":\"a\",\n\"rdmaHcaMax\":1000000,\"devices\":[\"x\"]"),
+	CONFIG("\"resourceName\":\"a\",\n\"rdmaHcaMax\":\"63\",\"devices\":[\"x\"]"),
+	CONFIG("\"resourceName\":\"a\",\"selectors\":{\n\"linkTypes\":[\"eth\"]}"),
+	"{\"configList\":[],\n\"periodicUpdateInterval\":\"60\"}",
+	"{\"mode\":\"shared\"}",
+	"{\n\"mode\":5}",
+	"{\n\"mode\":\"sriov\"}",
+	"{\"mode\":\"sriov\",\n\"pfNetdevices\":[]}",
+	"{\"mode\":\"sriov\",\n\"pfNetdevices\":[\"a\",\n\"\"]}",
+	"{\"mode\":\"hca\",\n\"pfNetdevices\":[\"a\"]}",
+	"{\n\"pfNetdevices\":[\"a\"]}",
+	NATIVE("\"kind\":\"shard\""),
+	NATIVE("\"slots\":5"),
+	NATIVE("\"hcaPerSlot\":\"all\""),
+	NATIVE("\"fixedSlots\":true"),
+	NATIVE("\"kind\":\"shared\",\"fixedSlots\":true"),
+	NATIVE("\"kind\":\"shared\",\"fixedSlots\":true,\"slots\":5"),
+	NATIVE("\"kind\":\"shared\",\"deviceType\":\"accelerator\""),
+	NATIVE("\"ids\":\"number\""),
+	NATIVE("\"kind\":\"shared\",\"ids\":\"function\""),
+	NATIVE("\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"ids\":\"deviceSlot\""),
+	NATIVE("\"permissions\":\"x\""),
+	NATIVE("\"permissions\":\"rr\""),
+	NATIVE("\"permissions\":\"\""),
+	NATIVE("\"cdi\":\"yes\""),
+	NATIVE("\"hold\":{\n\"linkDown\":{\n\"downMs\":-5}}"),
+	NATIVE("\"hold\":{\n\"linkDown\":500}"),
+	NATIVE("\"hold\":{\n\"linkdwn\":{\"downMs\":5}}"),
+	NATIVE("\"issn\":true"),
+	"{\"pools\":[{\"resourceName\":\"p\",\"selectors\":{\n\"pfName\":[\"a\"]}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"selectors\":{\n\"isRdma\":true,\"vdpaType\":\"vhost\"}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"selectors\":[{},{\n\"pfNames\":[\"a#3-1\"]}]}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"selectors\":{\"auxTypes\":[\"sf\"]}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"auxNetDevice\",\n"
+	"\"selectors\":{\"pciAddresses\":[\"0000:03:00.1\"]}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"auxNetDevice\",\n"
+	"\"selectors\":{\"pKeys\":[\"0xffff\"]}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"accelerator\",\n"
+	"\"selectors\":{\"isRdma\":true}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"kind\":\"shared\",\n"
+	"\"selectors\":{\"isRdma\":false,\"vdpaType\":\"vhost\"}}]}",
+};
+
+static void print_one(FILE *f, const char *text)
+{
+	struct pool_config c = {0};
+	struct err e = {0};
+
+	fprintf(f, "%s\n", text);
+	if (pool_config_parse(&c, text, strlen(text), "c.json", print_warning, f, &e) < 0)
+		fprintf(f, "  error: %s\n", e.msg);
+	else
+		fprintf(f, "  pools: %zu\n", c.n_pools);
+	pool_config_done(&c);
+	fputc('\n', f);
+}
+
+static void print_bad_files(FILE *f)
+{
+	for (size_t i = 0; i < sizeof(bad_files) / sizeof(bad_files[0]); i++)
+		print_one(f, bad_files[i]);
+}
+
+static void test_every_bad_file_gets_its_sentence(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/pool_config_errors.txt", print_bad_files);
+}
+
+/* --- large and hostile files --------------------------------------------------------------------
+ */
+
+static void count_warning(const char *sentence, void *arg)
+{
+	(void)sentence;
+	++*(unsigned *)arg;
+}
+
+static int parse_repeated(const char *head, const char *item, unsigned n, const char *tail,
+			  unsigned *ret_warnings, struct err *e)
+{
+	struct pool_config c = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int r;
+
+	fputs(head, f);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, item, i);
+	fputs(tail, f);
+	fclose(f);
+	*ret_warnings = 0;
+	r = pool_config_parse(&c, text, size, "c.json", count_warning, ret_warnings, e);
+	free(text);
+	pool_config_done(&c);
+	return r;
+}
+
+static void test_what_is_told_has_a_bound(void **state)
+{
+	struct err e = {0};
+	unsigned warnings;
+	(void)state;
+
+	assert_int_equal(parse_repeated("{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{}",
+					",\n\"k%u\":1", 50000, "}]}", &warnings, &e),
+			 0);
+	assert_int_equal(warnings, 33);
+	assert_int_equal(parse_repeated("{\"resourceList\":[{}",
+					",{\"resourceName\":\"a%u\",\"selectors\":{}}", 2, "]}",
+					&warnings, &e),
+			 -EINVAL);
+	assert_int_equal(parse_repeated("{\"resourceList\":[",
+					"{\"resourceName\":\"a%u\",\"selectors\":{}},", 300, "{}]}",
+					&warnings, &e),
+			 -EINVAL);
+	assert_string_equal(e.msg, "c.json:1: \"resourceList\": item 257: more than 256 resources");
+	assert_int_equal(parse_repeated("{\"pools\":[\n\"\xff\xfe", "", 0, "\"]}", &warnings, &e),
+			 -EINVAL);
+	assert_string_equal(e.msg, "c.json:2:1: unable to decode byte 0xff near '\"'");
+	assert_int_equal(parse_repeated("{\"pools\":", "[", 100000, "", &warnings, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "maximum parsing depth reached"));
+}
+
+/* --- the other grammars -------------------------------------------------------------------------
+ */
+
+static void test_a_shared_pool_gives_all_its_hcas(void **state)
+{
+	struct pool_config c;
+	const struct pool *p;
+	(void)state;
+
+	good(&c, "{\"periodicUpdateInterval\":0,\"configList\":[{\"resourceName\":\"a\","
+		 "\"rdmaHcaMax\":63,\"selectors\":{\"vendors\":[\"15b3\"],\"deviceIDs\":[\"1017\"],"
+		 "\"drivers\":[\"mlx5_core\"],\"ifNames\":[\"ib0\",\"ib1\"],"
+		 "\"linkTypes\":[\"infiniband\"]}},"
+		 "{\"resourceName\":\"b\",\"resourcePrefix\":\"x.io\",\"devices\":[\"ib2\"],"
+		 "\"selectors\":{\"vendors\":[]}},"
+		 "{\"resourceName\":\"c\",\"rdmaHcaMax\":0,\"devices\":[\"ib2\"]}]}");
+	assert_int_equal(c.n_pools, 3);
+	p = &c.pools[0];
+	assert_string_equal(p->prefix, "rdma");
+	assert_int_equal(p->kind, POOL_SHARED_ALL);
+	assert_int_equal(p->ids, ID_NUMBER);
+	assert_string_equal(p->permissions, "rwm");
+	assert_true(p->slots_given && p->require_umad && p->umad);
+	assert_false(p->fixed_slots || p->whole_directory || p->device_info || p->issm);
+	assert_int_equal(p->slots, 63);
+	assert_true(p->selectors[0].is_rdma);
+	assert_int_equal(p->selectors[0].if_names.n, 2);
+	assert_string_equal(p->selectors[0].devices.words[0], "1017");
+	p = &c.pools[1];
+	assert_string_equal(p->prefix, "x.io");
+	assert_false(p->slots_given);
+	assert_string_equal(p->selectors[0].if_names.words[0], "ib2");
+	assert_true(p->selectors[0].is_rdma);
+	assert_true(c.pools[2].slots_given);
+	assert_int_equal(c.pools[2].slots, 0);
+	pool_config_done(&c);
+}
+
+static void test_mode_hca_has_its_thousand_slots(void **state)
+{
+	struct pool_config c;
+	const struct pool *p;
+	(void)state;
+
+	good(&c, "{\n\"mode\":\"hca\"}");
+	assert_int_equal(c.n_pools, 1);
+	p = &c.pools[0];
+	assert_string_equal(p->prefix, "rdma");
+	assert_string_equal(p->name, "hca");
+	assert_int_equal(p->line, 2);
+	assert_int_equal(p->slots, 1000);
+	assert_int_equal(p->kind, POOL_SHARED_ALL);
+	assert_true(p->fixed_slots && p->whole_directory && p->slots_given);
+	assert_string_equal(p->permissions, "rwm");
+	pool_config_done(&c);
+}
+
+static void test_mode_sriov_offers_vfs_and_no_pf(void **state)
+{
+	struct pool_config c;
+	const struct pool *p;
+	(void)state;
+
+	good(&c, "{\"mode\":\"sriov\",\"pfNetdevices\":[\"eth0\",\"eth1\"]}");
+	p = &c.pools[0];
+	assert_string_equal(p->name, "vhca");
+	assert_int_equal(p->kind, POOL_EXCLUSIVE);
+	assert_int_equal(p->ids, ID_FUNCTION);
+	assert_true(p->whole_directory);
+	assert_int_equal(p->selectors[0].pf_names.n, 2);
+	assert_string_equal(p->selectors[0].pf_names.list[1].name, "eth1");
+	assert_int_equal(p->selectors[0].pf_names.list[1].n_ranges, 1);
+	pool_config_done(&c);
+}
+
+static void test_our_grammar_says_it_all(void **state)
+{
+	struct pool_config c;
+	const struct pool *p;
+	(void)state;
+
+	good(&c, "{\"pools\":[{\"resourceName\":\"a.b\",\"selectors\":{\"ifNames\":[\"x\"],"
+		 "\"rdmaNames\":[\"mlx5_0\"]},\"permissions\":\"r\",\"issm\":true,\"umad\":false,"
+		 "\"cdi\":true,\"deviceInfo\":false,\"ignoreLink\":true,"
+		 "\"hold\":{\"pci\":{\"downMs\":7},\"linkDown\":{\"upMs\":8}}},"
+		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"selectors\":{}},"
+		 "{\"resourceName\":\"c\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\","
+		 "\"fixedSlots\":true,\"slots\":9,\"selectors\":[{}]}]}");
+	p = &c.pools[0];
+	assert_string_equal(p->prefix, "rocelet.dev");
+	assert_string_equal(p->permissions, "r");
+	assert_true(p->issm && p->cdi && p->ignore_link);
+	assert_false(p->umad || p->device_info);
+	assert_int_equal(p->hold[HEALTH_PCI].down_ms, 7);
+	assert_int_equal(p->hold[HEALTH_PCI].up_ms, 5000);
+	assert_int_equal(p->hold[HEALTH_LINK_DOWN].up_ms, 8);
+	assert_int_equal(c.pools[1].kind, POOL_SHARED_ONE);
+	assert_int_equal(c.pools[1].ids, ID_DEVICE_SLOT);
+	assert_true(c.pools[1].selectors[0].is_rdma);
+	assert_false(c.pools[1].slots_given || c.pools[1].device_info);
+	assert_int_equal(c.pools[2].kind, POOL_SHARED_ALL);
+	assert_int_equal(c.pools[2].ids, ID_NUMBER);
+	assert_int_equal(c.pools[2].slots, 9);
+	pool_config_done(&c);
+}
+
+static void test_options_fill_in_what_a_pool_does_not_say(void **state)
+{
+	char text[] =
+		"{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{}}],\"mode\":\"hca\","
+		"\"pools\":[{\"resourceName\":\"b\",\"selectors\":{},\"cdi\":false,"
+		"\"resourcePrefix\":\"x.io\"}]}";
+	const struct config_file file = {text, strlen(text)}, absent = {0};
+	struct pool_config c;
+	struct options o;
+	struct err e = {0};
+	(void)state;
+
+	options_defaults(&o);
+	strcpy(o.resource_prefix, "acme.com");
+	o.use_cdi = true;
+	assert_int_equal(pool_config_load(&c, &file, &o, print_warning, NULL, &e), 0);
+	assert_int_equal(c.n_pools, 3);
+	assert_string_equal(c.pools[0].prefix, "acme.com");
+	assert_true(c.pools[0].cdi && c.pools[1].cdi);
+	assert_string_equal(c.pools[1].prefix, "rdma");
+	assert_string_equal(c.pools[2].prefix, "x.io");
+	assert_false(c.pools[2].cdi);
+	pool_config_done(&c);
+	assert_int_equal(pool_config_load(&c, &absent, &o, print_warning, NULL, &e), 0);
+	assert_int_equal(c.n_pools, 0);
+}
+
+static void test_a_failure_leaves_the_result_alone(void **state)
+{
+	struct pool_config c;
+	struct err e = {0};
+	(void)state;
+
+	memset(&c, 0x5a, sizeof(c));
+	assert_int_equal(pool_config_parse(&c, "{\"mode\":1}", 10, "c", print_warning, NULL, &e),
+			 -EINVAL);
+	assert_int_equal(c.n_pools, (size_t)0x5a5a5a5a5a5a5a5a);
+	assert_int_equal(pool_config_parse(&c, "{\"mode\":1}", 10, "c", print_warning, NULL, NULL),
+			 -EINVAL);
+}
+
+/* --- the documented examples --------------------------------------------------------------------
+ */
+
+static char *printed(const struct options *o, const struct pool_config *c)
+{
+	char *text = options_json(o, c);
+
+	assert_non_null(text);
+	return text;
+}
+
+/* What was understood, printed and understood again, is the same. */
+static void check_example(const char *path)
+{
+	struct config_file file = {0}, again = {0};
+	struct pool_config c = {0};
+	struct options o;
+	struct err e = {0};
+	char *once, *twice;
+
+	if (config_file_read(&file, path, &e) < 0)
+		fail_msg("%s", e.msg);
+	options_defaults(&o);
+	snprintf(o.config, sizeof(o.config), "%.200s", path);
+	if (options_parse_json(&o, file.text, file.len, path, print_warning, stderr, &e) < 0)
+		fail_msg("%s", e.msg);
+	good(&c, file.text);
+	assert_true(c.n_pools > 0);
+	once = printed(&o, &c);
+	pool_config_done(&c);
+	again.text = once;
+	again.len = strlen(once);
+	assert_int_equal(pool_config_load(&c, &again, &o, print_warning, stderr, &e), 0);
+	twice = printed(&o, &c);
+	assert_string_equal(once, twice);
+	pool_config_done(&c);
+	config_file_done(&file);
+	free(once);
+	free(twice);
+}
+
+static void test_the_examples_are_good_and_print_as_they_were_meant(void **state)
+{
+	DIR *dir = opendir("docs/examples");
+	const struct dirent *entry;
+	unsigned n = 0;
+	(void)state;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		char path[OPTION_TEXT_SIZE];
+
+		if (!strstr(entry->d_name, ".json"))
+			continue;
+		snprintf(path, sizeof(path), "docs/examples/%.200s", entry->d_name);
+		check_example(path);
+		n++;
+	}
+	closedir(dir);
+	assert_true(n >= 5);
+}
+
+static void test_reasons_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(health_reason_name(HEALTH_GONE), "gone");
+	assert_string_equal(health_reason_name(HEALTH_LINK_DOWN), "link_down");
+	assert_string_equal(health_reason_name(N_HEALTH_REASONS), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_bad_file_gets_its_sentence),
+		cmocka_unit_test(test_what_is_told_has_a_bound),
+		cmocka_unit_test(test_a_shared_pool_gives_all_its_hcas),
+		cmocka_unit_test(test_mode_hca_has_its_thousand_slots),
+		cmocka_unit_test(test_mode_sriov_offers_vfs_and_no_pf),
+		cmocka_unit_test(test_our_grammar_says_it_all),
+		cmocka_unit_test(test_options_fill_in_what_a_pool_does_not_say),
+		cmocka_unit_test(test_a_failure_leaves_the_result_alone),
+		cmocka_unit_test(test_the_examples_are_good_and_print_as_they_were_meant),
+		cmocka_unit_test(test_reasons_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
