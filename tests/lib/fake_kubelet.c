@@ -261,17 +261,20 @@ static void on_info(struct grpc_call *call, const uint8_t *message, size_t len, 
 
 static void notify(struct fake_kubelet *f, const char *error)
 {
+	char no_error[] = "", *why = error ? strdup(error) : no_error;
 	Pluginregistration__RegistrationStatus status =
 		PLUGINREGISTRATION__REGISTRATION_STATUS__INIT;
 	struct fake_answer a;
 	uint8_t bytes[512];
 
 	status.plugin_registered = !error;
-	status.error = error ? (char *)error : "";
+	status.error = why;
 	fake_call(f, "/pluginregistration.Registration/NotifyRegistrationStatus", bytes,
 		  pluginregistration__registration_status__pack(&status, bytes), &a);
 	assert_int_equal(a.status, GRPC_OK);
 	free(a.message);
+	if (why != no_error)
+		free(why);
 }
 
 void fake_kubelet_find(struct fake_kubelet *f, const char *socket_path, const char *error)
