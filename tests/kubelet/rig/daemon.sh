@@ -2,6 +2,7 @@
 # rocelet in the rig, looking at the synthetic tree.
 
 readonly HTTP=http://127.0.0.1:9907 CONFIG=/run/rig/rocelet.json
+readonly ROCELET=${ROCELET:-$PROJECT_DIR/build/rocelet}
 ROCELET_PID=
 
 # Its configuration comes from stdin, when there is one to come.
@@ -12,7 +13,7 @@ configure() {
 
 # That tree sends no events: it is looked at every second.
 start_rocelet() { # [ARGS..]
-    (cd / && exec "$PROJECT_DIR/build/rocelet" --config "$CONFIG" --sysfs-root "$TREE" --rescan-interval 1 --listen 127.0.0.1:9907 \
+    (cd / && exec "$ROCELET" --config "$CONFIG" --sysfs-root "$TREE" --rescan-interval 1 --listen 127.0.0.1:9907 \
         --log-level debug "$@") >>"$OUT/rocelet.log" 2>&1 </dev/null &
     ROCELET_PID=$!
     wait_until "ready || ! kill -0 $ROCELET_PID"
@@ -28,7 +29,7 @@ rocelet_runs() { kill -0 "$ROCELET_PID" 2>/dev/null; }
 stop_rocelet() { # [SIGNAL]
     local status=0
     kill -"${1:-TERM}" "$ROCELET_PID"
-    wait "$ROCELET_PID" || status=$?
+    wait "$ROCELET_PID" 2>/dev/null || status=$?
     ROCELET_PID=
     [[ ${1:-TERM} != TERM || $status == 0 ]] || fail "rocelet ended with status $status after SIGTERM"
 }

@@ -59,7 +59,16 @@ check_within() { # SECONDS DESCRIPTION CONDITION..
     fi
 }
 
-# For what the rest of the scenario cannot do without.
+# A check that the rest of the scenario cannot do without.
+need_within() { # SECONDS DESCRIPTION CONDITION..
+    local failed=$FAILED
+    check_within "$@"
+    ((FAILED == failed)) && return
+    FAILED=$failed # counted once, when the scenario ends
+    exit 1
+}
+
+# The same without counting.
 wait_until() { # [TIMEOUT_S] CONDITION..
     local timeout=30
     if [[ $1 =~ ^[0-9]+$ ]]; then
@@ -71,7 +80,7 @@ wait_until() { # [TIMEOUT_S] CONDITION..
 
 # A Python expression over JSON from stdin, which is `doc`.
 json() { # EXPRESSION
-    /usr/bin/python3 -c 'import json, sys; doc = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
+    /usr/bin/python3 -c 'import json, sys; doc = json.load(sys.stdin); print(eval("(" + sys.argv[1] + ")"))' "$1"
 }
 
 show_logs() {

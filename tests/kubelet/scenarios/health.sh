@@ -22,7 +22,7 @@ configure <<EOT
 EOT
 start_kubelet
 start_rocelet
-check_within 20 "four healthy devices" "(( \$(n_registered $VF) == 4 ))"
+need_within 20 "four healthy devices" "(( \$(n_registered $VF) == 4 ))"
 FUNCTION=$(function_of ens1v1) NODE=uverbs$(index_of ens1v1)
 PORT=$FUNCTION/infiniband/$(rdma_of ens1v1)/ports/1
 
@@ -62,7 +62,7 @@ make_pod orphan "$VF=1"
 check_within 15 "without us nothing is given away" "pod_status orphan | grep -q UnexpectedAdmissionError"
 remove_pod orphan
 start_rocelet
-check_within 20 "a new daemon is found" "(( \$(lists_received $VF) > $lists && \$(n_registered $VF) == 4 ))"
+need_within 20 "a new daemon is found" "(( \$(lists_received $VF) > $lists && \$(n_registered $VF) == 4 ))"
 run_pod again "$VF=4"
 check "and gives everything away" "[[ \$(pod_resources again $VF | wc -w) == 4 ]]"
 stop_rocelet

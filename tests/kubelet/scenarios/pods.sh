@@ -48,14 +48,18 @@ labelled() { # POD VARIABLE
     done
 }
 
-everything_registered() {
-    (($(n_registered $A) == 4 && $(n_registered $B) == 4 && $(n_registered $SHARED) == 10))
+# Each list came from this daemon, that is after the given ones.
+everything_registered() { # LISTS_OF_A LISTS_OF_B LISTS_OF_SHARED
+    (($(lists_received $A) > $1 && $(lists_received $B) > $2 && $(lists_received $SHARED) > $3 &&
+        $(n_registered $A) == 4 && $(n_registered $B) == 4 && $(n_registered $SHARED) == 10))
 }
 
 in_mode() { # registry|legacy
+    local pod before
+    before="$(lists_received $A) $(lists_received $B) $(lists_received $SHARED)"
     say "$1"
     start_rocelet --registration "$1"
-    check_within 20 "$1: the kubelet lists all three resources" everything_registered
+    need_within 20 "$1: the kubelet lists all three resources" everything_registered "$before"
     check "$1: IDs of VFs are their PCI addresses" "[[ '$(registered $A)' == '$(pci_of ens1v{0..3} | sort | xargs)' ]]"
     if [[ $1 == legacy ]]; then
         check "$1: each was registered once" "(( \$(registrations $A) == 1 && \$(registrations $B) == 1 && \$(registrations $SHARED) == 1 ))"

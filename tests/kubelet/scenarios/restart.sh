@@ -81,7 +81,7 @@ for signal in TERM KILL; do
     lists=$(lists_received $VF)
     stop_rocelet "$signal"
     start_rocelet --registration legacy
-    check_within 20 "after SIG$signal it is registered again" "(( \$(lists_received $VF) > $lists ))"
+    need_within 20 "after SIG$signal it is registered again" "(( \$(lists_received $VF) > $lists ))"
     check "both pods were untouched by SIG$signal" "[[ \$(pod_pid keeper) == $POD_PID ]] && pod_started late"
 done
 remove_pod late
@@ -91,6 +91,6 @@ stop_rocelet
 say "the kubelet is killed 3 times, with plugins_registry"
 lists=$(lists_received $VF)
 start_rocelet --registration registry
-check_within 20 "registered" "(( \$(lists_received $VF) > $lists ))"
+need_within 20 "registered" "(( \$(lists_received $VF) > $lists ))"
 rounds 3 registry
 stop_rocelet
