@@ -118,7 +118,7 @@ static bool is_barred_from_exclusive(const struct pool_bars *b, const struct can
 {
 	const struct netdev *route;
 
-	if (c->self.fn->kind == FN_PF && c->self.fn->vfs > 0)
+	if (c->self.fn->vfs > 0)
 		return bar(ret, VERDICT_HAS_VFS, "");
 	route = default_route(b, c);
 	return route && bar(ret, VERDICT_DEFAULT_ROUTE, route->name);

@@ -80,7 +80,7 @@ int pool_offer_numa(const struct pool_view *v, const struct offer *o, const stru
 			fn = host_index_function(ix, fn->parent);
 			node = fn ? fn->numa : -1;
 		}
-		if (node < 0 || (i > 0 && node != numa))
+		if (i > 0 && node != numa)
 			return -1;
 		numa = node;
 	}

@@ -1,7 +1,6 @@
 /* selectors.c - one small question per list, and a table that asks them in order. */
 #include "selectors.h"
 
-#include <errno.h>
 #include <net/if_arp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +25,14 @@ bool netdev_is_own(const struct netdev *nd)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* "15b3", "0x15B3". */
+/* "15b3", "0x15B3". 0 is what is not known. */
 static bool is_number(const char *word, int base, uint32_t value)
 {
 	char *end;
 	unsigned long n;
 
-	errno = 0;
 	n = strtoul(word, &end, base);
-	return errno == 0 && end != word && *end == '\0' && value != 0 && n == value;
+	return *end == '\0' && value != 0 && n == value;
 }
 
 static bool same_bus_name(const char *a, const char *b)
@@ -115,8 +113,7 @@ static bool is_aux_type(const char *word, const struct candidate *c)
 	const char *type = strchr(c->self.fn->id, '.');
 	size_t n = strlen(word);
 
-	return c->self.fn->kind == FN_SF && type && strncmp(type + 1, word, n) == 0 &&
-	       type[1 + n] == '.';
+	return type && strncmp(type + 1, word, n) == 0 && type[1 + n] == '.';
 }
 
 /* The netdev of a port need not be one of the function: that of a soft-RoCE device on a bridge. */

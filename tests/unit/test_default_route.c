@@ -47,6 +47,17 @@ static void test_default_route_itself(void **state)
 	f->config.pools[0].kind = POOL_SHARED_ONE;
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_members, 6);
+	/* Whether an exclusive pool stands before it or behind. */
+	add_pool(&f->config, "a.b", "late", POOL_EXCLUSIVE);
+	pool_fixture_build(f);
+	assert_int_equal(f->pools.views[0].n_members, 6);
+	assert_int_equal(verdict_on(f, "0000:81:00.0")->kind, VERDICT_OFFERED);
+	f->config.pools[0].kind = POOL_EXCLUSIVE;
+	f->config.pools[1].kind = POOL_SHARED_ONE;
+	pool_fixture_build(f);
+	assert_int_equal(f->pools.views[1].n_members, 2);
+	assert_int_equal(verdict_on(f, "0000:81:00.0")->kind, VERDICT_OFFERED);
+	assert_string_equal(verdict_on(f, "0000:81:00.0")->detail, "");
 }
 
 static void test_default_route_of_a_pf_does_not_bar_its_vfs(void **state)
@@ -100,6 +111,12 @@ static void test_default_route_through_open_vswitch(void **state)
 	build_master(&f->host, "ovs-system", "eth4");
 	build_master(&f->host, "br0", "v0");
 	expect_route(f, "br-ex", FIXTURE_VFS);
+	/* Another bridge's route does not leave through it. */
+	find_netdev(&f->host, "br-ex")->default_route = false;
+	find_netdev(&f->host, "br0")->default_route = true;
+	pool_fixture_build(f);
+	assert_string_equal(offered_ids(f, 0),
+			    "0000:03:00.2 0000:03:00.3 0000:03:00.4 0000:81:00.0");
 }
 
 /* The peer of a pair may have the index of something else, in another namespace. */
@@ -110,6 +127,9 @@ static void test_default_route_does_not_follow_a_pair(void **state)
 
 	add_virtual(&f->host, "veth", "veth0")->lower = ifindex;
 	expect_route(f, "veth0", FIXTURE_VFS " 0000:81:00.0");
+	SET_TEXT(find_netdev(&f->host, "veth0")->kind, "netkit");
+	pool_fixture_build(f);
+	assert_string_equal(offered_ids(f, 0), FIXTURE_VFS " 0000:81:00.0");
 }
 
 static void test_default_route_in_the_host_only(void **state)

@@ -217,6 +217,23 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	assert_int_equal(ledger_apply(l, &list, 1001), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	/* Held is also what the kubelet cannot name the pod of. */
+	list = (struct pod_list){0};
+	add(&list, R, "2", "");
+	assert_int_equal(ledger_apply(l, &list, SETTLED), 1);
+	pod_list_done(&list);
+	assert_int_equal(ledger_state(l, R, "2"), LEDGER_HELD);
+}
+
+static void test_resources_are_apart(void **state)
+{
+	struct ledger *l = *state;
+
+	reserve(l, "1", 1000);
+	assert_int_equal(ledger_reserve(l, S, "1", 3000), 0);
+	assert_int_equal(apply(l, "", SETTLED), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(ledger_state(l, S, "1"), LEDGER_RESERVED);
 }
 
 static void test_many(void **state)
@@ -298,6 +315,7 @@ static void test_a_reservation_may_fail(void **state)
 		assert_int_equal(r, failed ? -ENOMEM : 0);
 		assert_int_equal(ledger_state(l, R, "3"), failed ? LEDGER_FREE : LEDGER_RESERVED);
 		assert_true((ledger_generation(l) == generation) == failed);
+		assert_true(ledger_ask_at(l) == SETTLED);
 		assert_int_equal(ledger_reserve(l, R, "3", 1000), 0);
 		assert_string_equal(listed(l), "1:- 2:- 3:-");
 		ledger_free(l);
@@ -318,6 +336,7 @@ int main(void)
 		TEST(test_the_list_is_sorted_and_whole),
 		TEST(test_generations_count_changes),
 		TEST(test_a_pod_known_by_uid_holds_too),
+		TEST(test_resources_are_apart),
 		TEST(test_many),
 		TEST(test_any_allocation_may_fail),
 		TEST(test_a_reservation_may_fail),

@@ -96,6 +96,10 @@ static void test_slots_from_the_gid_tables(void **state)
 	find_rdma(&f->host, "mlx5_5")->ports[0].gid_table_len = 32;
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_offers, 15); /* the smallest */
+	find_rdma(&f->host, "mlx5_5")->ports[0].gid_table_len = 1;
+	pool_fixture_build(f);
+	assert_int_equal(f->pools.views[0].n_offers, 1);
+	find_rdma(&f->host, "mlx5_5")->ports[0].gid_table_len = 32;
 	find_rdma(&f->host, "mlx5_0")->ports[0].gid_table_len = 0;
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_offers, 15); /* of those known */
@@ -198,17 +202,18 @@ static void test_held_slots_stay(void **state)
 	pod_list_done(&f->held);
 	hold(&f->held, "rdma/hca", "mlx5_5-7");
 	hold(&f->held, "rdma/hca", "mlx5_55-1");
+	hold(&f->held, "rdma/hca", "mlx5_59");
 	hold(&f->held, "rdma/hca", "mlx5_0-1-1");
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0),
 			    "mlx5_0-0 mlx5_0-1 mlx5_5-0 mlx5_5-1 !mlx5_0-1-1 mlx5_5-7 "
-			    "!mlx5_55-1");
+			    "!mlx5_55-1 !mlx5_59");
 	assert_int_equal(f->pools.views[0].offers[5].first_member, 1);
 	assert_int_equal(f->pools.views[0].offers[5].numa, 1);
 	/* No HCA is left. */
 	add_word(&p->selectors[0].vendors, "8086");
 	pool_fixture_build(f);
-	assert_string_equal(offered_ids(f, 0), "!mlx5_0-1-1 !mlx5_5-7 !mlx5_55-1");
+	assert_string_equal(offered_ids(f, 0), "!mlx5_0-1-1 !mlx5_5-7 !mlx5_55-1 !mlx5_59");
 }
 
 int main(void)

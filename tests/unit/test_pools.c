@@ -23,6 +23,7 @@ static void test_no_pools(void **state)
 	pool_fixture_build(f);
 	assert_string_equal(said_of(f, "0000:81:00.0"), "no pool");
 	assert_null(verdict_on(f, "0000:81:00.0")->pool);
+	pools_done(&f->pools);
 	assert_int_equal(pools_build(&f->pools, &f->config, &(struct host){0}, NULL), 0);
 }
 
@@ -92,6 +93,23 @@ static void test_the_first_pool_that_matches_takes_it(void **state)
 	assert_int_equal(f->pools.views[0].hits[0], 1);
 	assert_int_equal(f->pools.views[0].hits[1], 1);
 	assert_string_equal(said_of(f, "0000:03:00.2"), "a.b/two");
+	assert_string_equal(said_of(f, "0000:03:00.1"), "a.b/rest");
+	assert_int_equal(verdict_on(f, "0000:03:00.1")->why, WHY_NOT_NONE);
+}
+
+/* Neither a second that is barred nor one that does not match says more. */
+static void test_the_first_pool_that_may_not_have_it_is_told(void **state)
+{
+	struct pool_fixture *f = *state;
+
+	add_pf(add_selector(add_pool(&f->config, "a.b", "first", POOL_EXCLUSIVE)), "eth0");
+	add_pf(add_selector(add_pool(&f->config, "a.b", "second", POOL_EXCLUSIVE)), "eth0");
+	add_word(&add_selector(add_pool(&f->config, "a.b", "third", POOL_EXCLUSIVE))->if_names,
+		 "eth4");
+	pool_fixture_build(f);
+	assert_int_equal(verdict_on(f, "0000:03:00.0")->why, WHY_NOT_NONE);
+	assert_string_equal(said_of(f, "0000:03:00.0"),
+			    "not offered: it has VFs (matches a.b/first)");
 }
 
 static void test_a_shared_pool_and_an_exclusive_one_do_not_share(void **state)
@@ -219,6 +237,7 @@ static void test_a_resource_of_nobody_here_keeps_its_device(void **state)
 
 	add_pool(&f->config, "a.b", "any", POOL_EXCLUSIVE);
 	add_pool(&f->config, "rdma", "all", POOL_SHARED_ALL)->slots = 1;
+	hold(&f->held, "a.b/any", "0000:03:00.1");
 	hold(&f->held, "intel.com/sriov", "0000:03:00.2");
 	hold(&f->held, "nvidia.com/gpu", "GPU-1");
 	/* The pool used to be exclusive. */
@@ -317,6 +336,11 @@ static void fill_explained(struct pool_fixture *f)
 	add_word(&add_selector(&f->config.pools[3])->drivers, "mlx5_core");
 	p = add_pool(&f->config, "rocelet.dev", "none", POOL_EXCLUSIVE);
 	add_word(&add_selector(p)->vendors, "8086");
+	p = add_pool(&f->config, "rdma", "few", POOL_SHARED_ONE);
+	p->slots = 5;
+	add_word(&add_selector(p)->if_names, "eth4");
+	p = add_pool(&f->config, "rocelet.dev", "nothing", POOL_EXCLUSIVE);
+	add_word(&add_selector(p)->vendors, "ffff");
 	find_netdev(&f->host, "v0")->default_route = true;
 	find_netdev(&f->host, "v2")->nsid = 5;
 	build_function(&f->host, FN_PF, "10000:e1:00.0", "", 0)->vendor = 0x8086;
@@ -446,6 +470,7 @@ int main(void)
 		TEST(test_topology_can_be_left_out),
 		TEST(test_a_sub_function_has_the_numa_node_of_its_pf),
 		TEST(test_the_first_pool_that_matches_takes_it),
+		TEST(test_the_first_pool_that_may_not_have_it_is_told),
 		TEST(test_a_shared_pool_and_an_exclusive_one_do_not_share),
 		TEST(test_the_verdict_names_the_nearest_pool),
 		TEST(test_soft_roce_goes_to_shared_pools_or_by_name),

@@ -263,6 +263,7 @@ static void test_addresses(void **state)
 		{{0}, {.pci_addresses = WORDS("0000:03:00.2")}, "vf3", WHY_NOT_PCI_ADDRESS},
 		{{0}, {.pci_addresses = WORDS("10000:E1:00.1")}, "orphan", WHY_NOT_PCI_ADDRESS},
 		{{0}, {.pci_addresses = WORDS("03:00.2")}, "", WHY_NOT_PCI_ADDRESS},
+		{AUX, {.pci_addresses = WORDS("mlx5_core.sf.4")}, "sf", WHY_NOT_PCI_ADDRESS},
 		{{0}, {.acpi_indexes = WORDS("101")}, "pf", WHY_NOT_ACPI_INDEX},
 		{{0}, {.acpi_indexes = WORDS("0", "10", "0x65")}, "", WHY_NOT_ACPI_INDEX},
 		{AUX, {.aux_types = WORDS("sf")}, "sf", WHY_NOT_AUX_TYPE},
@@ -305,6 +306,11 @@ static void test_ranges(void **state)
 		 WHY_NOT_PF_NAME},
 		{{0},
 		 {.pf_names = PFS(PF_VFS("eth0", {0, 0}), PF_VFS("eth0", {3, 3}))},
+		 "vf0 vf3",
+		 WHY_NOT_PF_NAME},
+		/* A PF is none of its VFs. */
+		{{0},
+		 {.pf_names = PFS(PF_VFS("eth0", {0, UINT32_MAX}))},
 		 "vf0 vf3",
 		 WHY_NOT_PF_NAME},
 		/* The ranges of a sub-function are numbers of sub-functions. */
@@ -361,6 +367,19 @@ static void test_a_port_in_another_namespace_has_no_name(void **state)
 	p->netdev_nsid = 4;
 	check(h, &e, 0);
 	p->netdev_nsid = NSID_HOST;
+}
+
+/* sysfs tells no index. */
+static void test_a_port_may_know_only_the_name(void **state)
+{
+	struct host *h = *state;
+	struct rdma_port *p = find_rdma(h, "rxe0")->ports;
+	int ifindex = p->netdev_ifindex;
+	const struct expectation e = {SHARED, {.if_names = WORDS("br0")}, "rxe", WHY_NOT_IF_NAME};
+
+	p->netdev_ifindex = 0;
+	check(h, &e, 0);
+	p->netdev_ifindex = ifindex;
 }
 
 static void test_links(void **state)
@@ -493,6 +512,30 @@ static void test_index_finds_what_the_host_finds(void **state)
 	host_index_done(&ix);
 }
 
+static void test_index_of_a_host_in_any_order(void **state)
+{
+	struct host h = {0};
+	struct host_index ix;
+	struct fn_parts p;
+	(void)state;
+
+	build_function(&h, FN_VIRTUAL, "siw0", "", 0);
+	build_netdev(&h, "c", "siw0")->ifindex = 9;
+	build_netdev(&h, "b", "siw0")->nsid = 7;
+	build_netdev(&h, "a", "siw0");
+	build_rdma(&h, "siw0", ""); /* carried by nothing: its own function */
+	assert_int_equal(host_index_init(&ix, &h), 0);
+	assert_string_equal(host_index_netdev(&ix, NSID_HOST, 9)->name, "c");
+	assert_string_equal(host_index_netdev(&ix, 7, 2)->name, "b");
+	assert_string_equal(host_index_netdev(&ix, NSID_HOST, 3)->name, "a");
+	p = host_index_parts(&ix, "siw0");
+	assert_int_equal(p.n_rdma, 1);
+	assert_int_equal(p.n_netdevs, 3);
+	assert_string_equal(part_netdev(&p, 0)->name, "c");
+	host_index_done(&ix);
+	host_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_root_devices),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_a_port_in_another_namespace_has_no_name),
+		cmocka_unit_test(test_a_port_may_know_only_the_name),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_a_port_knows_its_link_without_a_netdev),
 		cmocka_unit_test(test_flags),
@@ -511,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_a_vf_without_pf_is_its_own_pf),
 		cmocka_unit_test(test_every_reason_has_words),
 		cmocka_unit_test(test_index_finds_what_the_host_finds),
+		cmocka_unit_test(test_index_of_a_host_in_any_order),
 	};
 
 	return cmocka_run_group_tests_name("selectors", tests, setup, teardown);
