@@ -216,7 +216,11 @@ static void on_cancel(struct grpc_call *call, void *arg)
 
 static void serve_kubelet(struct bench *b)
 {
-	const struct uds_server_opts opts = {.max_connections = 8, .mode = 0600};
+	const struct uds_server_opts opts = {
+		.limits = {.max_message = 4u << 20, .max_calls = 100},
+		.max_connections = 8,
+		.mode = 0600,
+	};
 	const struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = b};
 	char path[256];
 	struct err e = {0};

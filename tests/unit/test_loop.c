@@ -17,6 +17,7 @@
 
 #include "log.h"
 #include "loop.h"
+#include "pool_config.h"
 #include "tmptree.h"
 
 #define PATIENCE_MS 10000
@@ -51,6 +52,16 @@ static void set_options(struct options *o, const char *dir)
 	o->sample_interval_ms = 50;
 }
 
+/* Without resources to offer. */
+static int run(const struct options *o, struct err *e)
+{
+	static char *argv[] = {(char *)"rocelet", NULL};
+	struct pool_config none = {0};
+	const struct launch launch = {o, &none, 1, argv};
+
+	return loop_run(&launch, e);
+}
+
 static pid_t start(const struct options *o)
 {
 	pid_t pid = fork();
@@ -60,7 +71,7 @@ static pid_t start(const struct options *o)
 	if (pid > 0)
 		return pid;
 	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
-	exit(loop_run(o, &e) == 0
+	exit(run(o, &e) == 0
 		     ? 0
 		     : 1); /* not _exit(): the leak check of sanitizer builds runs at exit */
 }
@@ -181,7 +192,7 @@ static void test_a_root_that_is_not_there_is_one_sentence(void **state)
 	(void)state;
 
 	set_options(&o, "/nonexistent");
-	assert_true(loop_run(&o, &e) < 0);
+	assert_true(run(&o, &e) < 0);
 	assert_non_null(strstr(e.msg, "/nonexistent"));
 }
 
@@ -196,7 +207,7 @@ static void test_a_port_in_use_stops_the_start_cleanly(void **state)
 	set_options(&o, tree);
 	strcpy(o.listen, "127.0.0.1:not-a-port");
 	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
-	assert_true(loop_run(&o, &e) < 0);
+	assert_true(run(&o, &e) < 0);
 	assert_non_null(strstr(e.msg, "not-a-port"));
 	tmptree_free(tree);
 }
