@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "config_file.h"
+#include "faults.h"
 #include "golden.h"
 #include "options.h"
 #include "pool_config.h"
@@ -361,6 +362,31 @@ static void test_a_failure_leaves_the_result_alone(void **state)
 			 -EINVAL);
 }
 
+static void test_out_of_memory_at_any_point(void **state)
+{
+	static const char text[] =
+		"{\"mode\":\"sriov\",\"pfNetdevices\":[\"eth0\"],"
+		"\"configList\":[{\"resourceName\":\"a\",\"devices\":[\"ib0\"]},"
+		"{\"resourceName\":\"b\",\"selectors\":{\"vendors\":[\"15b3\"]}}],"
+		"\"resourceList\":[{\"resourceName\":\"c\",\"selectors\":{\"rootDevices\":["
+		"\"0000:03:00.0#1,2\"]},\"additionalInfo\":{\"*\":{\"a\":\"b\"}}}],"
+		"\"pools\":[{\"resourceName\":\"d\",\"selectors\":[{\"pfNames\":[\"x\"]}]}]}";
+	int r = -1;
+	(void)state;
+
+	for (long nth = 0; r < 0; nth++) {
+		struct pool_config c = {0};
+		struct err e = {0};
+
+		faults_alloc(nth);
+		r = pool_config_parse(&c, text, strlen(text), "c.json", print_warning, NULL, &e);
+		assert_int_equal(r, faults_end() ? -ENOMEM : 0);
+		assert_int_equal(e.code, r);
+		assert_int_equal(c.n_pools, r < 0 ? 0 : 5);
+		pool_config_done(&c);
+	}
+}
+
 /* --- the documented examples --------------------------------------------------------------------
  */
 
@@ -442,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_our_grammar_says_it_all),
 		cmocka_unit_test(test_options_fill_in_what_a_pool_does_not_say),
 		cmocka_unit_test(test_a_failure_leaves_the_result_alone),
+		cmocka_unit_test(test_out_of_memory_at_any_point),
 		cmocka_unit_test(test_the_examples_are_good_and_print_as_they_were_meant),
 		cmocka_unit_test(test_reasons_have_names),
 	};
