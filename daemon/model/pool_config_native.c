@@ -5,9 +5,6 @@
 #include "array.h"
 #include "cleanup.h"
 
-/* ListAndWatch must fit into a message of 4 MiB; 16 bytes per slot. */
-#define SLOTS_MAX 100000
-
 static const char *const kind_words[] = {"exclusive", "shared"};
 static const char *const per_slot_words[] = {"one", "all"};
 static const char *const id_words[] = {"function", "number", "deviceSlot"};
@@ -60,7 +57,7 @@ static int parse_slots(struct parse *p, const struct json_place *at, const json_
 	struct draft *d = target;
 
 	d->pool.slots_given = true;
-	return parse_count(p, at, value, 0, SLOTS_MAX, &d->pool.slots);
+	return parse_count(p, at, value, 0, PARSE_SLOTS_MAX, &d->pool.slots);
 }
 
 /* Access to device nodes: some of r, w and m(knod), each once. */

@@ -5,16 +5,13 @@
 #include "array.h"
 #include "cleanup.h"
 
-/* ListAndWatch must fit into a message of 4 MiB; 16 bytes per slot. */
-#define SLOTS_MAX 100000
-
 static int parse_slots(struct parse *p, const struct json_place *at, const json_t *value,
 		       void *field)
 {
 	struct pool *pool = field;
 
 	pool->slots_given = true;
-	return parse_count(p, at, value, 0, SLOTS_MAX, &pool->slots);
+	return parse_count(p, at, value, 0, PARSE_SLOTS_MAX, &pool->slots);
 }
 
 static const struct parse_key keys[] = {

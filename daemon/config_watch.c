@@ -1,0 +1,205 @@
+/* config_watch.c - one dir_watch for the folder of the path, and one more for each symlink that the
+ * file turns out to be; links among the folders are dir_watch's business.
+ *
+ * Happy path: a hint about one of the names arms the timer; when it fires the links are followed
+ * anew, first of all, and then our owner is told.
+ * Can fail by: running out of inotify instances or watches later on (logged, tried again each
+ * second; the watches that could be made work). */
+#include "config_watch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "dir_watch.h"
+#include "log.h"
+
+/* A kubelet swaps a ConfigMap with several renames, an editor saves with several writes. */
+#define SETTLE_MS 50
+#define RETRY_MS  1000
+/* A file that is a link to a link to ...; the kernel follows 40. */
+#define LINKS_MAX 8
+
+/* One name that may change: the path, or what a link at the end of it points to. */
+struct link {
+	struct config_watch *owner;
+	char *path;
+	const char *base; /* its last part, in path */
+	struct dir_watch *dir;
+};
+
+struct config_watch {
+	uv_loop_t *loop;
+	uv_timer_t settle;
+	struct link links[LINKS_MAX];
+	size_t n_links;
+	config_watch_fn *fn;
+	void *arg;
+};
+
+static void on_settled(uv_timer_t *);
+
+static void on_hint(const char *name, void *arg)
+{
+	struct link *l = arg;
+	uv_timer_t *settle = &l->owner->settle;
+
+	if (name && strcmp(name, l->base) != 0)
+		return;
+	/* The first arms it, the others ride along: a lasting storm postpones nothing. A retry
+	 * that waits already is not to hold this up. */
+	if (!uv_is_active((uv_handle_t *)settle) || uv_timer_get_due_in(settle) > SETTLE_MS)
+		uv_timer_start(settle, on_settled, SETTLE_MS, 0);
+}
+
+/* --- the links -------------------------------------------------------------------------------- */
+
+static void drop_link(struct link *l)
+{
+	dir_watch_close(l->dir);
+	free(l->path);
+	memset(l, 0, sizeof(*l));
+}
+
+static void drop_links(struct config_watch *w, size_t from)
+{
+	while (w->n_links > from)
+		drop_link(&w->links[--w->n_links]);
+}
+
+/* The folder of a path, heap; *ret_base is the rest of it. */
+static char *split(const char *path, const char **ret_base)
+{
+	const char *slash = strrchr(path, '/');
+
+	*ret_base = slash ? slash + 1 : path;
+	if (!slash)
+		return strdup(".");
+	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* What a path points to, heap. 1 = it is a link, 0 = it is none (or not there), or -ENOMEM. */
+static int target_of(const char *path, char **ret)
+{
+	char target[PATH_MAX], full[2 * PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+	const char *base;
+	char *dir;
+
+	if (n <= 0)
+		return 0;
+	target[n] = '\0';
+	dir = split(path, &base);
+	if (!dir)
+		return -ENOMEM;
+	snprintf(full, sizeof(full), "%s/%s", dir, target);
+	free(dir);
+	*ret = strdup(target[0] == '/' ? target : full);
+	return *ret ? 1 : -ENOMEM;
+}
+
+/* Takes the path. */
+static int watch_link(struct config_watch *w, size_t i, char *path, struct err *e)
+{
+	struct link *l = &w->links[i];
+	AUTO_FREE char *dir = NULL;
+	int r;
+
+	l->owner = w;
+	l->path = path;
+	dir = split(path, &l->base);
+	r = dir ? dir_watch_open(&l->dir, w->loop, dir, on_hint, l, e)
+		: err_set(e, -ENOMEM, "out of memory");
+	w->n_links = i + 1;
+	if (r < 0)
+		drop_links(w, i);
+	return r;
+}
+
+/* Watches each path on the way that is not watched yet, before it is followed further: what changes
+ * after that look is a hint. */
+static int follow(struct config_watch *w, struct err *e)
+{
+	for (size_t i = 1; i < LINKS_MAX; i++) {
+		AUTO_FREE char *path = NULL;
+		int r = target_of(w->links[i - 1].path, &path);
+
+		if (r < 0)
+			return err_set(e, r, "out of memory");
+		if (r == 0) {
+			drop_links(w, i);
+			return 0;
+		}
+		if (i < w->n_links && strcmp(w->links[i].path, path) == 0)
+			continue;
+		drop_links(w, i);
+		r = watch_link(w, i, take_ptr(path), e);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void on_settled(uv_timer_t *timer)
+{
+	struct config_watch *w = timer->data;
+	struct err e = {0};
+
+	if (follow(w, &e) < 0) {
+		log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
+		uv_timer_start(&w->settle, on_settled, RETRY_MS, 0);
+	}
+	w->fn(w->arg);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *h)
+{
+	struct config_watch *w = h->data;
+
+	drop_links(w, 0);
+	free(w);
+}
+
+void config_watch_close(struct config_watch *w)
+{
+	if (!w || uv_is_closing((uv_handle_t *)&w->settle))
+		return;
+	for (size_t i = 0; i < w->n_links; i++) {
+		dir_watch_close(w->links[i].dir);
+		w->links[i].dir = NULL;
+	}
+	uv_close((uv_handle_t *)&w->settle, on_closed);
+}
+
+int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const char *path,
+		      config_watch_fn *fn, void *arg, struct err *e)
+{
+	struct config_watch *w = calloc(1, sizeof(*w));
+	char *copy = strdup(path);
+	int r;
+
+	if (!w || !copy) {
+		free(w);
+		free(copy);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	w->loop = loop;
+	w->fn = fn;
+	w->arg = arg;
+	uv_timer_init(loop, &w->settle);
+	w->settle.data = w;
+	r = watch_link(w, 0, copy, e);
+	if (r == 0)
+		r = follow(w, e);
+	if (r < 0) {
+		config_watch_close(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
