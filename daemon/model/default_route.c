@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-
 struct walk {
 	const struct host_index *index;
 	const struct netdev **through;
@@ -68,24 +66,35 @@ static void visit_members(struct walk *w, const struct netdev *nd, const struct 
 	}
 }
 
-const struct netdev **default_routes(const struct host_index *ix)
+static void walk_down(struct walk *w)
 {
-	const struct host *h = ix->host;
-	AUTO_FREE const struct netdev **through = calloc(h->n_netdevs + 1, sizeof(*through));
-	AUTO_FREE const struct netdev **queue = calloc(h->n_netdevs + 1, sizeof(*queue));
-	struct walk w = {ix, through, queue, 0, 0};
+	const struct host *h = w->index->host;
 
-	if (!through || !queue)
-		return NULL;
 	for (size_t i = 0; i < h->n_netdevs; i++)
 		if (h->netdevs[i].nsid == NSID_HOST && h->netdevs[i].default_route)
-			visit(&w, &h->netdevs[i], &h->netdevs[i]);
-	while (w.head < w.tail) {
-		const struct netdev *nd = queue[w.head++];
-		const struct netdev *route = through[nd - h->netdevs];
+			visit(w, &h->netdevs[i], &h->netdevs[i]);
+	while (w->head < w->tail) {
+		const struct netdev *nd = w->queue[w->head++];
+		const struct netdev *route = w->through[nd - h->netdevs];
 
-		visit_lower(&w, nd, route);
-		visit_members(&w, nd, route);
+		visit_lower(w, nd, route);
+		visit_members(w, nd, route);
 	}
-	return take_ptr(through);
+}
+
+const struct netdev **default_routes(const struct host_index *ix)
+{
+	size_t n = ix->host->n_netdevs + 1;
+	struct walk w = {.index = ix,
+			 .through = calloc(n, sizeof(struct netdev *)),
+			 .queue = calloc(n, sizeof(struct netdev *))};
+
+	if (w.through && w.queue) {
+		walk_down(&w);
+	} else {
+		free(w.through);
+		w.through = NULL;
+	}
+	free(w.queue);
+	return w.through;
 }

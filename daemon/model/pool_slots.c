@@ -143,6 +143,8 @@ static int offer_each(struct pool_view *v, const struct host_index *ix)
 {
 	bool known = true;
 
+	if (v->n_members == 0 && v->pool->fixed_slots && !names_hca(v->pool))
+		return add_slots(v, 0, 0, slots(v->pool, 0), ix);
 	for (size_t i = 0; i < v->n_members; i++) {
 		unsigned room = hca_room(v, i, ix);
 		int r = add_slots(v, i, 1, slots(v->pool, room), ix);

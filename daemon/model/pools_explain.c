@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "pools.h"
 
 void verdict_text(const struct verdict *v, char *text, size_t size)
@@ -155,6 +154,7 @@ static void warn_slots(FILE *f, const struct pool_view *v)
 	}
 }
 
+/* at: room for one place per pool, zeroed. */
 static void explain(FILE *f, const struct pools *p, size_t *at)
 {
 	int columns = width(p);
@@ -174,15 +174,15 @@ static void explain(FILE *f, const struct pools *p, size_t *at)
 
 char *pools_explain(const struct pools *p)
 {
-	AUTO_FREE size_t *at = calloc(p->n_views + 1, sizeof(*at));
+	size_t *at = calloc(p->n_views + 1, sizeof(*at));
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = at ? open_memstream(&text, &n) : NULL;
 
-	if (!f)
-		return NULL;
-	explain(f, p, at);
-	if (fclose(f) == 0)
+	if (f)
+		explain(f, p, at);
+	free(at);
+	if (f && fclose(f) == 0)
 		return text;
 	free(text);
 	return NULL;

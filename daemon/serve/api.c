@@ -1,17 +1,18 @@
 /* api.c - builds /api/v1/devices with jansson and prints it into one buffer.
  *
- * Netdevs and RDMA devices are sorted by their function once, so that a thousand functions find
- * theirs quickly. A value that cannot be made for want of memory fails the json_pack() around it,
- * and so the document. */
+ * A value that cannot be made for want of memory fails the json_pack() around it, and so the
+ * document. */
 #include "api.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api_resources.h"
+#include "host_index.h"
 #include "json_text.h"
 #include "page.h"
 
@@ -202,116 +203,48 @@ static json_t *device(const struct function *fn, const struct resource_index *re
 		"notOffered", api_why_not(resources, fn->id));
 }
 
-/* --- who belongs to whom ---------------------------------------------------------------------- */
-
-/* One netdev or RDMA device and the function it belongs to. */
-struct member {
-	const char *function;
-	const void *object;
-	bool shown;
-};
-
-/* Sorted by function, the host's order kept within one. */
-struct members {
-	struct member *list;
-	size_t n;
-};
-
-/* Both the list's sorting and the host's order are orders of addresses: objects of one array. */
-static int by_function(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-	int r = strcmp(x->function, y->function);
-
-	return r ? r : (x->object > y->object) - (x->object < y->object);
-}
-
-/* The place of the first member of a function, or of what stands behind it. */
-static size_t first_of(const struct members *m, const char *function)
-{
-	size_t low = 0, high = m->n, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (strcmp(m->list[mid].function, function) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* The next member of the function and its place in *at, marked as shown; NULL: that was the last.
- */
-static const void *next_of(const struct members *m, const char *function, size_t *at)
-{
-	if (*at >= m->n || strcmp(m->list[*at].function, function) != 0)
-		return NULL;
-	m->list[*at].shown = true;
-	return m->list[(*at)++].object;
-}
-
-/* An RDMA device that nothing carries is a device of its own, under its own name. */
-static const char *rdma_function(const struct rdma_dev *rd)
-{
-	return rd->function[0] != '\0' ? rd->function : rd->name;
-}
-
+/* What the document is made from. */
 struct view {
-	const struct host *host;
-	struct members netdevs, rdma;
+	const struct resource_table *table;
+	struct host_index host;
 	struct resource_index *resources;
 };
 
 static void view_done(struct view *v)
 {
-	free(v->netdevs.list);
-	free(v->rdma.list);
 	resource_index_free(v->resources);
+	host_index_done(&v->host);
 }
 
-static bool view_init(struct view *v, const struct host *host, const struct resource_table *table)
+static int view_init(struct view *v, const struct host *host, const struct resource_table *table)
 {
-	size_t i;
-
-	*v = (struct view){.host = host};
-	v->netdevs.list = calloc(host->n_netdevs + 1, sizeof(*v->netdevs.list));
-	v->rdma.list = calloc(host->n_rdma + 1, sizeof(*v->rdma.list));
+	*v = (struct view){.table = table};
+	if (host_index_init(&v->host, host) < 0)
+		return -ENOMEM;
 	v->resources = resource_index_new(table);
-	if (!v->netdevs.list || !v->rdma.list || !v->resources)
-		return false;
-	for (i = 0; i < host->n_netdevs; i++)
-		v->netdevs.list[v->netdevs.n++] = (struct member){host->netdevs[i].function,
-								  &host->netdevs[i], false};
-	for (i = 0; i < host->n_rdma; i++)
-		v->rdma.list[v->rdma.n++] = (struct member){rdma_function(&host->rdma[i]),
-							    &host->rdma[i], false};
-	qsort(v->netdevs.list, v->netdevs.n, sizeof(*v->netdevs.list), by_function);
-	qsort(v->rdma.list, v->rdma.n, sizeof(*v->rdma.list), by_function);
-	return true;
+	if (v->resources)
+		return 0;
+	host_index_done(&v->host);
+	return -ENOMEM;
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static json_t *netdevs_of(const struct view *v, const char *id)
+static json_t *netdevs_of(const struct host *host, const struct fn_parts *p)
 {
-	size_t at = first_of(&v->netdevs, id);
 	json_t *a = json_array();
-	const struct netdev *nd;
 
-	while (a && (nd = next_of(&v->netdevs, id, &at)) != NULL)
-		a = push(a, netdev(v->host, nd));
+	for (size_t i = 0; a && i < p->n_netdevs; i++)
+		a = push(a, netdev(host, part_netdev(p, i)));
 	return a;
 }
 
-static json_t *rdma_of(const struct view *v, const char *id)
+static json_t *rdma_of(const struct host *host, const struct fn_parts *p)
 {
-	size_t at = first_of(&v->rdma, id);
 	json_t *a = json_array();
-	const struct rdma_dev *rd;
 
-	while (a && (rd = next_of(&v->rdma, id, &at)) != NULL)
-		a = push(a, rdma(v->host, rd));
+	for (size_t i = 0; a && i < p->n_rdma; i++)
+		a = push(a, rdma(host, part_rdma(p, i)));
 	return a;
 }
 
@@ -334,31 +267,35 @@ static void add_json(struct text *t, json_t *value)
 
 static void add_device(struct text *t, const struct view *v, const struct function *fn)
 {
+	struct fn_parts p = host_index_parts(&v->host, fn->id);
+
 	if (t->data[t->len - 1] != '[')
 		text_add(t, ",", 1);
-	add_json(t, device(fn, v->resources, netdevs_of(v, fn->id), rdma_of(v, fn->id)));
+	add_json(t,
+		 device(fn, v->resources, netdevs_of(v->host.host, &p), rdma_of(v->host.host, &p)));
 }
 
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
- * only the id is known. */
+ * only the id is known. Those of one function stand together. */
 static void add_strays(struct text *t, const struct view *v)
 {
+	const struct host_index *ix = &v->host;
 	struct function fn = {.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
-	size_t i;
 
-	for (i = 0; !t->failed && i < v->rdma.n; i++) {
-		if (v->rdma.list[i].shown)
+	for (size_t i = 0; !t->failed && i < ix->host->n_rdma; i++) {
+		const char *id = ix->rdma[i].key;
+
+		if (host_index_function(ix, id) || strcmp(fn.id, id) == 0)
 			continue;
-		snprintf(fn.id, sizeof(fn.id), "%s", v->rdma.list[i].function);
+		snprintf(fn.id, sizeof(fn.id), "%s", id);
 		add_device(t, v, &fn);
 	}
 }
 
 /* Only one device is a tree at a time: a thousand of them would take tens of megabytes. */
-static void add_document(struct text *t, const struct view *v, const struct resource_table *table,
-			 uint64_t generation)
+static void add_document(struct text *t, const struct view *v, uint64_t generation)
 {
-	enum rdma_netns_mode mode = v->host->rdma_mode;
+	enum rdma_netns_mode mode = v->host.host->rdma_mode;
 	char head[64];
 	size_t i;
 
@@ -366,11 +303,11 @@ static void add_document(struct text *t, const struct view *v, const struct reso
 	text_add(t, head, strlen(head));
 	add_json(t, json_text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
 	text_add(t, ",\"devices\":[", 12);
-	for (i = 0; !t->failed && i < v->host->n_functions; i++)
-		add_device(t, v, &v->host->functions[i]);
+	for (i = 0; !t->failed && i < v->host.host->n_functions; i++)
+		add_device(t, v, &v->host.host->functions[i]);
 	add_strays(t, v);
 	text_add(t, "],\"resources\":", 14);
-	add_json(t, api_resources(table));
+	add_json(t, api_resources(v->table));
 	text_add(t, "}", 2); /* its end, too: the document is terminated */
 }
 
@@ -381,11 +318,12 @@ char *api_devices(const struct host *host, const struct resource_table *table, u
 	struct text t = {0};
 	struct view v;
 
-	if (view_init(&v, host, table ? table : &none))
-		add_document(&t, &v, table ? table : &none, generation);
-	else
+	if (view_init(&v, host, table ? table : &none) == 0) {
+		add_document(&t, &v, generation);
+		view_done(&v);
+	} else {
 		t.failed = true;
-	view_done(&v);
+	}
 	if (t.failed) {
 		text_done(&t);
 		return NULL;

@@ -145,6 +145,13 @@ static void test_an_hca_needs_its_rdma_device(void **state)
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "0 1");
 	assert_false(f->pools.views[0].offers[0].gone);
+	p->kind = POOL_SHARED_ONE;
+	pool_fixture_build(f);
+	assert_string_equal(offered_ids(f, 0), "0 1");
+	assert_int_equal(f->pools.views[0].offers[1].n_members, 0);
+	p->ids = ID_DEVICE_SLOT; /* whose would they be? */
+	pool_fixture_build(f);
+	assert_string_equal(offered_ids(f, 0), "");
 }
 
 static void test_a_name_too_long_for_an_id(void **state)
