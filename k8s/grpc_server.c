@@ -38,11 +38,7 @@ static void submit_status_alone(struct grpc_call *call, unsigned http_status)
 	size_t n = response_fields(call, http_status, true, nv, http, grpc);
 
 	call->is_answered = true;
-	if (grpc_conn_check(c, nghttp2_submit_response(c->session, call->stream, nv, n, NULL)) < 0)
-		return;
-	/* A request that is still coming is of no use: RFC 9113 section 8.1. */
-	if (!call->is_remote_done)
-		grpc_call_reset(call, NGHTTP2_NO_ERROR);
+	grpc_conn_check(c, nghttp2_submit_response(c->session, call->stream, nv, n, NULL));
 }
 
 static int submit_headers(struct grpc_call *call)

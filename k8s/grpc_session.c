@@ -147,19 +147,38 @@ static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int
 	return 0;
 }
 
-/* nghttp2 says why it ends a connection in the GOAWAY that it sends, and nowhere else. */
-static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+/* Answered before it was complete: what still comes of the request is of no use. RFC 9113 section
+ * 8.1; nghttp2 would not send the answer if it knew earlier. */
+static void on_answer_sent(nghttp2_session *session, int32_t stream)
 {
-	const nghttp2_goaway *g = &frame->goaway;
+	struct grpc_call *call = call_of(session, stream);
+
+	if (call && !call->is_remote_done)
+		grpc_call_reset(call, NGHTTP2_NO_ERROR);
+}
+
+/* nghttp2 says why it ends a connection in the GOAWAY that it sends, and nowhere else. */
+static void on_goaway_sent(struct grpc_conn *c, const nghttp2_goaway *g)
+{
 	char text[200];
 
-	(void)session;
-	if (frame->hd.type != NGHTTP2_GOAWAY || g->error_code == NGHTTP2_NO_ERROR)
-		return 0;
+	if (g->error_code == NGHTTP2_NO_ERROR)
+		return;
 	snprintf(text, sizeof(text), "HTTP/2 failed: %s%s%.*s",
 		 nghttp2_http2_strerror(g->error_code), g->opaque_data_len ? ", " : "",
 		 (int)g->opaque_data_len, g->opaque_data ? (const char *)g->opaque_data : "");
-	grpc_conn_fail(arg, -EPROTO, text);
+	grpc_conn_fail(c, -EPROTO, text);
+}
+
+static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	struct grpc_conn *c = arg;
+
+	if (frame->hd.type == NGHTTP2_GOAWAY)
+		on_goaway_sent(c, &frame->goaway);
+	if (c->is_server && frame->hd.type == NGHTTP2_HEADERS &&
+	    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+		on_answer_sent(session, frame->hd.stream_id);
 	return 0;
 }
 

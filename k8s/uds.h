@@ -15,8 +15,10 @@ struct uds_server;
 
 struct uds_server_opts {
 	struct grpc_limits limits;
-	unsigned max_connections; /* further ones are closed at once */
-	uint32_t mode;		  /* of the socket file: 0600 */
+	/* One more is closed at once, or the oldest that has not asked anything yet for its sake.
+	 */
+	unsigned max_connections;
+	uint32_t mode; /* of the socket file: 0600 */
 };
 
 /* Listens at `path`, replacing a socket that is there already (nothing but a socket: -EEXIST
@@ -26,24 +28,30 @@ int uds_server_open(struct uds_server **ret, struct uv_loop_s *, const char *pat
 		    const struct uds_server_opts *, const struct grpc_service *, struct err *);
 /* The file at the path is still the one that we listen on (device and inode). */
 bool uds_server_is_there(const struct uds_server *);
-/* Calls have been given something to send outside of a hook: write it. */
+/* Calls have been given something to send outside of a hook: it is written from the loop. */
 void uds_server_flush(struct uds_server *);
-/* NULL is fine. Calls end by `cancel`; what is queued is still sent as far as the socket takes it
- * at once. Removes the file if it is still ours. Gone when the loop has run out of handles. */
+/* NULL is fine. Calls end by `cancel` before it returns; what is queued is still sent as far as the
+ * socket takes it at once. Removes the file if it is still ours. Gone when the loop has run out of
+ * handles. Called from one of the service's own hooks, `cancel` of that connection's calls comes
+ * when the hook has returned: the service has to live so long. */
 void uds_server_close(struct uds_server *);
 
 /* --- client --------------------------------------------------------------------------------- */
 
 struct uds_client;
 
-/* Connects on demand and again after a loss; nothing is sent twice: a call that was under way when
- * the connection was lost ends in UNAVAILABLE. */
+/* Connects on demand and again after a loss, which it looks for before each call: a server that was
+ * replaced between two calls is not noticed. Nothing is sent twice: a call that was under way when
+ * the connection was lost ends in UNAVAILABLE. A server that has not said a word when a call times
+ * out is connected to anew for the next one. */
 int uds_client_open(struct uds_client **ret, struct uv_loop_s *, const char *path,
 		    const struct grpc_limits *, struct err *);
 /* As grpc_start(); connects first if need be. `end` comes exactly once for each call for which this
  * returned 0, never from within. A path with nobody behind it: UNAVAILABLE with the reason, at once
- * and not at the timeout, which covers connecting too. ret_id (may be NULL) is for
- * uds_client_cancel(). `message` and `end` get a NULL call when there is no connection yet. */
+ * and not at the timeout, which covers connecting too (a listener whose queue is full is tried
+ * again; without a timeout for 10 s). ret_id (may be NULL) is for uds_client_cancel(). `end` gets a
+ * NULL call when there was no connection, and after uds_client_cancel(). -ENOMEM, -EBUSY (as many
+ * calls as the limits allow), -ECANCELED (the client is closed). */
 int uds_client_call(struct uds_client *, const char *grpc_path, const uint8_t *message, size_t len,
 		    uint32_t timeout_ms, const struct grpc_reply *, uint64_t *ret_id);
 /* Ends with CANCELLED, from the loop; unknown ids are ignored. */

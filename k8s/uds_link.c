@@ -1,0 +1,245 @@
+/* uds_link.c - happy path: readable -> feed -> hooks -> take -> send; the timer is where
+ * grpc_deadline() wants it.
+ *
+ * Can fail by: the peer's end or reset, what grpc says is no gRPC, memory. Each ends the link. */
+#include "uds_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_SIZE (32u << 10)
+/* Per wake-up, so that one busy peer cannot keep the loop from the others. */
+#define READS_MAX 8
+
+#define NEVER UINT64_MAX
+
+static void settle(struct uds_link *);
+
+/* --- the end -----------------------------------------------------------------------------------
+ */
+
+static void on_closed(uv_handle_t *h)
+{
+	struct uds_link *l = h->data;
+
+	if (--l->n_handles == 0)
+		l->release(l);
+}
+
+/* Bytes the socket took, 0 = it is full, or negative errno. */
+static ssize_t send_some(const struct uds_link *l, const uint8_t *bytes, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = send(l->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		return n;
+	return errno == EAGAIN ? 0 : -errno;
+}
+
+static int keep_rest(struct uds_link *l, const uint8_t *bytes, size_t len)
+{
+	l->rest = malloc(len);
+	if (!l->rest)
+		return -ENOMEM;
+	memcpy(l->rest, bytes, len);
+	l->rest_at = 0;
+	l->rest_len = len;
+	return 0;
+}
+
+/* 1: nothing is left of it. */
+static int write_rest(struct uds_link *l)
+{
+	ssize_t n = send_some(l, l->rest + l->rest_at, l->rest_len - l->rest_at);
+
+	if (n < 0)
+		return (int)n;
+	l->rest_at += (size_t)n;
+	if (l->rest_at < l->rest_len)
+		return 0;
+	free(l->rest);
+	l->rest = NULL;
+	return 1;
+}
+
+static int write_next(struct uds_link *l)
+{
+	const uint8_t *bytes;
+	ssize_t len = grpc_take(l->conn, &bytes), n;
+
+	if (len <= 0)
+		return (int)len;
+	n = send_some(l, bytes, (size_t)len);
+	if (n < 0)
+		return (int)n;
+	return n == len ? 1 : keep_rest(l, bytes + n, (size_t)(len - n));
+}
+
+/* As much as the socket takes. */
+static int write_out(struct uds_link *l)
+{
+	int r;
+
+	do
+		r = l->rest ? write_rest(l) : write_next(l);
+	while (r > 0);
+	return r;
+}
+
+static void finish(struct uds_link *l)
+{
+	struct grpc_conn *conn = l->conn;
+
+	l->is_over = l->is_ending = true;
+	write_out(l);
+	l->n_busy++;
+	l->conn = NULL;
+	grpc_conn_free(conn);
+	l->n_busy--;
+	uv_close((uv_handle_t *)&l->poll, on_closed);
+	uv_close((uv_handle_t *)&l->timer, on_closed);
+	close(l->fd);
+	free(l->rest);
+	l->rest = NULL;
+	l->lost(l);
+}
+
+void uds_link_end(struct uds_link *l)
+{
+	l->is_ending = true;
+	if (!l->is_over && l->n_busy == 0)
+		finish(l);
+}
+
+static void fail(struct uds_link *l, int code, const char *doing)
+{
+	err_set(&l->why, code, "%s: %s", doing, strerror(-code));
+	uds_link_end(l);
+}
+
+/* --- bytes and time ----------------------------------------------------------------------------
+ */
+
+/* Whether there may be more to read. */
+static bool read_once(struct uds_link *l)
+{
+	uint8_t buf[READ_SIZE];
+	ssize_t n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n < 0)
+		err_set(&l->why, -errno, "reading: %s", strerror(errno));
+	if (n <= 0) {
+		l->is_ending = true;
+		return false;
+	}
+	l->n_reads++;
+	if (grpc_feed(l->conn, buf, (size_t)n, uv_now(l->poll.loop), &l->why) < 0)
+		l->is_ending = true;
+	return (size_t)n == sizeof(buf) && !l->is_ending;
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+	struct uds_link *l = poll->data;
+
+	/* libuv stops polling when the peer has reset the connection; there may be an answer to
+	 * read all the same, and then the error. */
+	if (status < 0)
+		l->polled = 0;
+	l->n_busy++;
+	if (status < 0 || events & UV_READABLE)
+		for (int i = 0; i < READS_MAX && read_once(l); i++)
+			continue;
+	l->n_busy--;
+	settle(l);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct uds_link *l = timer->data;
+
+	l->armed_ms = NEVER;
+	l->n_busy++;
+	if (grpc_tick(l->conn, uv_now(timer->loop), &l->why) < 0)
+		l->is_ending = true;
+	l->n_busy--;
+	settle(l);
+}
+
+static void arm(struct uds_link *l, uint64_t at_ms)
+{
+	uint64_t now_ms = uv_now(l->timer.loop);
+
+	if (at_ms == l->armed_ms)
+		return;
+	l->armed_ms = at_ms;
+	if (at_ms == NEVER)
+		uv_timer_stop(&l->timer);
+	else
+		uv_timer_start(&l->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
+}
+
+static int wait_for_socket(struct uds_link *l)
+{
+	int want = UV_READABLE | (l->rest ? UV_WRITABLE : 0);
+
+	if (want == l->polled)
+		return 0;
+	l->polled = want;
+	return uv_poll_start(&l->poll, want, on_poll);
+}
+
+/* After every entry: writes, and says what is waited for. */
+static void settle(struct uds_link *l)
+{
+	int r = 0;
+
+	if (!l->is_ending)
+		r = write_out(l);
+	if (r < 0)
+		fail(l, r, "writing");
+	else if (l->is_ending || (!l->rest && grpc_is_done(l->conn)))
+		uds_link_end(l);
+	else if ((r = wait_for_socket(l)) < 0)
+		fail(l, r, "waiting");
+	else
+		arm(l, grpc_deadline(l->conn));
+}
+
+void uds_link_kick(struct uds_link *l)
+{
+	if (!l->is_over)
+		arm(l, 0);
+}
+
+void uds_link_end_soon(struct uds_link *l)
+{
+	l->is_ending = true;
+	uds_link_kick(l);
+}
+
+int uds_link_start(struct uds_link *l, struct uv_loop_s *loop, int fd, struct grpc_conn *conn)
+{
+	int r = uv_poll_init(loop, &l->poll, fd);
+
+	if (r < 0) {
+		grpc_conn_free(conn);
+		close(fd);
+		return r;
+	}
+	uv_timer_init(loop, &l->timer);
+	l->n_handles = 2;
+	l->fd = fd;
+	l->conn = conn;
+	l->armed_ms = NEVER;
+	l->poll.data = l->timer.data = l;
+	arm(l, 0);
+	return 0;
+}

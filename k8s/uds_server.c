@@ -1,0 +1,248 @@
+/* uds_server.c - happy path: accept -> a link with a gRPC connection whose hooks are the owner's.
+ *
+ * Can fail by: too many connections (one that has asked nothing yet makes room), no descriptors
+ * left (accepting pauses, the backlog keeps them), files that come and go at the path (asked for by
+ * uds_server_is_there()). */
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "uds.h"
+#include "uds_link.h"
+#include "uds_socket.h"
+
+/* Per wake-up. */
+#define ACCEPTS_MAX 64
+#define PAUSE_MS    100
+
+struct peer {
+	struct uds_link link; /* first: the one is the other */
+	struct uds_server *server;
+	struct peer *next, **at;
+	bool has_asked;
+};
+
+struct uds_server {
+	struct sockaddr_un address;
+	struct stat file;
+	struct uds_server_opts opts;
+	struct grpc_service service;
+	int fd;
+	uv_poll_t poll;
+	uv_timer_t pause;
+	struct peer *peers, **peers_end; /* oldest first */
+	unsigned n_peers;
+	unsigned n_users; /* handles and links that point here */
+	bool is_closed;
+};
+
+static void unuse(struct uds_server *s)
+{
+	if (--s->n_users == 0)
+		free(s);
+}
+
+/* --- connections -------------------------------------------------------------------------------
+ */
+
+static void on_request(struct grpc_call *call, const char *path, const uint8_t *message, size_t len,
+		       void *arg)
+{
+	struct peer *p = arg;
+
+	p->has_asked = true;
+	p->server->service.request(call, path, message, len, p->server->service.arg);
+}
+
+static void on_cancel(struct grpc_call *call, void *arg)
+{
+	struct peer *p = arg;
+
+	if (p->server->service.cancel)
+		p->server->service.cancel(call, p->server->service.arg);
+}
+
+/* Keeps `next`: whoever walks the list goes on. */
+static void on_lost(struct uds_link *l)
+{
+	struct peer *p = (struct peer *)l;
+
+	*p->at = p->next;
+	if (p->next)
+		p->next->at = p->at;
+	else
+		p->server->peers_end = p->at;
+	p->server->n_peers--;
+}
+
+static void on_release(struct uds_link *l)
+{
+	struct peer *p = (struct peer *)l;
+
+	unuse(p->server);
+	free(p);
+}
+
+static void add_peer(struct uds_server *s, struct peer *p)
+{
+	p->server = s;
+	p->at = s->peers_end;
+	*s->peers_end = p;
+	s->peers_end = &p->next;
+	s->n_peers++;
+	s->n_users++;
+}
+
+/* Takes fd over. Without memory for it the connection is closed, which its maker sees. */
+static void serve(struct uds_server *s, int fd)
+{
+	struct peer *p = calloc(1, sizeof(*p));
+	struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = p};
+	struct grpc_conn *conn;
+
+	if (!p || grpc_server_new(&conn, &s->opts.limits, &service, uv_now(s->poll.loop)) < 0) {
+		free(p);
+		close(fd);
+		return;
+	}
+	p->link.lost = on_lost;
+	p->link.release = on_release;
+	if (uds_link_start(&p->link, s->poll.loop, fd, conn) < 0)
+		free(p);
+	else
+		add_peer(s, p);
+}
+
+/* --- accepting ---------------------------------------------------------------------------------
+ */
+
+/* Who connects and says nothing cannot keep others out. */
+static void make_room(struct uds_server *s)
+{
+	for (struct peer *p = s->peers; p; p = p->next)
+		if (!p->has_asked) {
+			uds_link_end(&p->link);
+			return;
+		}
+}
+
+static void on_pause_over(uv_timer_t *);
+
+static bool accept_one(struct uds_server *s)
+{
+	int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+		return true;
+	if (fd < 0 && errno != EAGAIN) { /* EMFILE, ENFILE, ENOBUFS, ENOMEM: would come at once */
+		uv_poll_stop(&s->poll);
+		uv_timer_start(&s->pause, on_pause_over, PAUSE_MS, 0);
+	}
+	if (fd < 0)
+		return false;
+	if (s->n_peers >= s->opts.max_connections)
+		make_room(s);
+	if (s->n_peers >= s->opts.max_connections)
+		close(fd);
+	else
+		serve(s, fd);
+	return true;
+}
+
+static void on_connections(uv_poll_t *poll, int status, int events)
+{
+	struct uds_server *s = poll->data;
+
+	(void)status, (void)events;
+	for (int i = 0; i < ACCEPTS_MAX && !s->is_closed && accept_one(s); i++)
+		continue;
+}
+
+static void on_pause_over(uv_timer_t *timer)
+{
+	struct uds_server *s = timer->data;
+
+	uv_poll_start(&s->poll, UV_READABLE, on_connections);
+}
+
+/* --- life --------------------------------------------------------------------------------------
+ */
+
+static void on_closed(uv_handle_t *h)
+{
+	unuse(h->data);
+}
+
+static int start(struct uds_server *s, struct uv_loop_s *loop, struct err *e)
+{
+	int r;
+
+	s->fd = uds_listen(&s->address, s->opts.mode, &s->file, e);
+	if (s->fd < 0)
+		return s->fd;
+	r = uv_poll_init(loop, &s->poll, s->fd);
+	if (r < 0) {
+		unlink(s->address.sun_path);
+		close(s->fd);
+		return err_set(e, r, "%s: %s", s->address.sun_path, strerror(-r));
+	}
+	uv_timer_init(loop, &s->pause);
+	s->n_users = 2;
+	s->poll.data = s->pause.data = s;
+	uv_poll_start(&s->poll, UV_READABLE, on_connections);
+	return 0;
+}
+
+int uds_server_open(struct uds_server **ret, struct uv_loop_s *loop, const char *path,
+		    const struct uds_server_opts *opts, const struct grpc_service *service,
+		    struct err *e)
+{
+	struct uds_server *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return err_set(e, -ENOMEM, "out of memory");
+	s->opts = *opts;
+	s->service = *service;
+	s->peers_end = &s->peers;
+	r = uds_address(&s->address, path, e);
+	if (r == 0)
+		r = start(s, loop, e);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+bool uds_server_is_there(const struct uds_server *s)
+{
+	return uds_is_ours(&s->address, &s->file);
+}
+
+void uds_server_flush(struct uds_server *s)
+{
+	for (struct peer *p = s->peers; p; p = p->next)
+		uds_link_kick(&p->link);
+}
+
+void uds_server_close(struct uds_server *s)
+{
+	struct peer *p, *next;
+
+	if (!s || s->is_closed)
+		return;
+	s->is_closed = true;
+	if (uds_server_is_there(s))
+		unlink(s->address.sun_path);
+	uv_close((uv_handle_t *)&s->poll, on_closed);
+	uv_close((uv_handle_t *)&s->pause, on_closed);
+	close(s->fd);
+	for (p = s->peers; p; p = next) {
+		next = p->next;
+		if (p->link.conn)
+			grpc_shutdown(p->link.conn);
+		uds_link_end(&p->link);
+	}
+}
