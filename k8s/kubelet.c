@@ -19,9 +19,10 @@
 #include "kubelet_plugin.h"
 #include "log.h"
 
-#define CHECKPOINT "kubelet_internal_checkpoint"
+#define KUBELET_SOCK "kubelet.sock"
+#define CHECKPOINT   "kubelet_internal_checkpoint"
 /* Where the kernel has no watches left to give. */
-#define POLL_MS	   1000
+#define POLL_MS	     1000
 
 struct kubelet {
 	struct kubelet_place place;
@@ -80,24 +81,18 @@ static bool look_at_sock(struct kubelet *k)
 	return is_new;
 }
 
-static void look_at_kubelet(struct kubelet *k)
+/* First what is there, all of it, then what follows: a starting kubelet deletes our sockets and
+ * makes its own within a moment. Whether a new kubelet was seen. */
+static bool look(struct kubelet *k)
 {
 	bool is_new = look_at_sock(k);
 
-	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
-		plugin_meet(p, is_new);
-	if (is_new)
-		k->hooks.sockets_swept(k->hooks.arg);
-}
-
-static void look_at_everything(struct kubelet *k)
-{
 	settle(k);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
-		plugin_look(p);
-	look_at_kubelet(k);
-	k->hooks.sockets_swept(k->hooks.arg);
-	k->hooks.allocations_changed(k->hooks.arg);
+		plugin_look(p, is_new);
+	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
+		plugin_run(p);
+	return is_new;
 }
 
 /* NULL: the socket of none of ours. */
@@ -126,44 +121,39 @@ static bool is_swept(const struct kubelet *k, const char *name)
 	return lstat(path, &st) < 0;
 }
 
+static void look_at_everything(struct kubelet *k)
+{
+	look(k);
+	k->hooks.sockets_swept(k->hooks.arg);
+	k->hooks.allocations_changed(k->hooks.arg);
+}
+
 static void on_plugins_hint(const char *name, void *arg)
 {
 	struct kubelet *k = arg;
-	struct kubelet_plugin *p;
-	bool swept;
+	bool is_ours, is_new = false;
 
 	if (!name) {
 		look_at_everything(k);
-		return;
-	}
-	if (strcmp(name, "kubelet.sock") == 0) {
-		look_at_kubelet(k);
 		return;
 	}
 	if (strcmp(name, CHECKPOINT) == 0) {
 		k->hooks.allocations_changed(k->hooks.arg);
 		return;
 	}
-	settle(k);
-	swept = is_swept(k, name);
-	p = k->place.registry ? NULL : plugin_by_socket(k, name);
-	if (p)
-		plugin_look(p);
-	if (swept)
+	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
+	if (is_ours)
+		is_new = look(k);
+	if (is_new || is_swept(k, name))
 		k->hooks.sockets_swept(k->hooks.arg);
 }
 
 static void on_registry_hint(const char *name, void *arg)
 {
 	struct kubelet *k = arg;
-	struct kubelet_plugin *p;
 
-	settle(k);
-	if (!k->place.registry)
-		return;
-	for (p = k->plugins; p; p = p->next)
-		if (!name || strcmp(p->name, name) == 0)
-			plugin_look(p);
+	if (!name || (k->place.registry && plugin_by_socket(k, name)))
+		look(k);
 }
 
 static void on_poll(uv_timer_t *timer)
@@ -304,7 +294,7 @@ static int make_paths(struct kubelet *k, const char *dir)
 		k->plugins_dir = NULL;
 	if (asprintf(&k->registry_dir, "%s/plugins_registry", dir) < 0)
 		k->registry_dir = NULL;
-	if (asprintf(&k->sock, "%s/device-plugins/kubelet.sock", dir) < 0)
+	if (asprintf(&k->sock, "%s/device-plugins/" KUBELET_SOCK, dir) < 0)
 		k->sock = NULL;
 	k->place.kubelet_sock = k->sock;
 	return k->plugins_dir && k->registry_dir && k->sock ? 0 : -ENOMEM;

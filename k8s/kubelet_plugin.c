@@ -378,19 +378,15 @@ void plugin_settle(struct kubelet_plugin *p)
 	kick(p);
 }
 
-void plugin_meet(struct kubelet_plugin *p, bool is_new)
+void plugin_look(struct kubelet_plugin *p, bool is_new)
 {
-	registration_kubelet(&p->registration, p->place->kubelet_there, is_new, now_of(p));
-	plugin_run(p);
-}
+	struct registration_plan *r = &p->registration;
 
-void plugin_look(struct kubelet_plugin *p)
-{
 	if (p->server && !uds_server_is_there(p->server))
-		registration_serving(&p->registration, false, now_of(p));
+		registration_serving(r, false, now_of(p));
 	else
-		registration_folder(&p->registration, now_of(p));
-	plugin_run(p);
+		registration_folder(r, now_of(p));
+	registration_kubelet(r, p->place->kubelet_there, is_new, now_of(p));
 }
 
 int plugin_set_devices(struct kubelet_plugin *p, const struct plugin_device *devices, size_t n)

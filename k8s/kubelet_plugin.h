@@ -60,10 +60,9 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *, const char *
 	       const struct plugin_hooks *, struct err *);
 /* The place has a folder now. */
 void plugin_settle(struct kubelet_plugin *);
-/* Something moved at kubelet.sock. */
-void plugin_meet(struct kubelet_plugin *, bool is_new);
-/* Something moved in the folder; it may have been our socket. */
-void plugin_look(struct kubelet_plugin *);
+/* Something moved in the folders: takes in what is there. is_new: another kubelet.sock than before.
+ */
+void plugin_look(struct kubelet_plugin *, bool is_new);
 /* Does what is due, and comes back when more is. */
 void plugin_run(struct kubelet_plugin *);
 /* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
