@@ -37,12 +37,21 @@ static void keep_memory_small(void)
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 }
 
+/* Four kinds of look and a sample may all be waiting for a device at once, and nothing else should
+ * have to wait for them; libuv's four threads would not do. A thread that never runs costs nothing.
+ */
+static void widen_thread_pool(void)
+{
+	setenv("UV_THREADPOOL_SIZE", "8", 0);
+}
+
 static int run(const struct launch *l)
 {
 	const struct options *o = l->options;
 	struct err e = {0};
 
 	keep_memory_small();
+	widen_thread_pool();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
 	if (loop_run(l, &e) < 0) {

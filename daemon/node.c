@@ -21,7 +21,7 @@
  */
 #define CREDIT_MAX_MS	  200
 
-/* One of the three; embedded in the node. */
+/* One of the four; embedded in the node. */
 struct looker {
 	struct node *node;
 	enum look kind;
@@ -56,12 +56,14 @@ struct node {
 static const unsigned parts_of[N_LOOKS] = {
 	[LOOK_FUNCTIONS] = SCAN_FUNCTIONS,
 	[LOOK_DEVICES] = SCAN_NETDEVS | SCAN_RDMA,
+	[LOOK_REPORTS] = SCAN_REPORTS,
 };
 
 static const char *const look_names[N_LOOKS] = {
 	[LOOK_FUNCTIONS] = "functions",
 	[LOOK_DEVICES] = "devices",
 	[LOOK_DETAILS] = "details",
+	[LOOK_REPORTS] = "reports",
 };
 
 const struct inventory *node_inventory(const struct node *n)
@@ -126,10 +128,11 @@ static void tell_problems(struct looker *l)
 	}
 }
 
+/* Nobody waits for reports: they are the slowest where a device is ill. */
 static bool all_done_once(const struct node *n)
 {
 	for (int i = 0; i < N_LOOKS; i++)
-		if (!n->lookers[i].done_once)
+		if (i != LOOK_REPORTS && !n->lookers[i].done_once)
 			return false;
 	return true;
 }
@@ -186,6 +189,7 @@ static void count(struct looker *l)
 		[LOOK_FUNCTIONS] = &l->node->self->looks_functions,
 		[LOOK_DEVICES] = &l->node->self->looks_devices,
 		[LOOK_DETAILS] = &l->node->self->looks_details,
+		[LOOK_REPORTS] = &l->node->self->looks_reports,
 	};
 
 	++*counters[l->kind];
@@ -246,9 +250,9 @@ static void schedule(struct looker *l)
 
 void node_hint(struct node *n, unsigned parts, bool lost)
 {
-	log_debug("node", 0, "hint:%s%s%s%s", parts & SCAN_FUNCTIONS ? " functions" : "",
+	log_debug("node", 0, "hint:%s%s%s%s%s", parts & SCAN_FUNCTIONS ? " functions" : "",
 		  parts & SCAN_NETDEVS ? " netdevs" : "", parts & SCAN_RDMA ? " rdma" : "",
-		  lost ? " events lost" : "");
+		  parts & SCAN_REPORTS ? " reports" : "", lost ? " events lost" : "");
 	if (lost) {
 		n->self->resyncs++;
 		inventory_mark_stale(&n->inventory, NSID_HOST, 0);

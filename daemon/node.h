@@ -2,11 +2,12 @@
  * inventory.
  *
  * Every event source only says "look again at these parts". Hints of one burst are gathered for
- * settle_ms, then a look on a worker thread tells what is true. There are three, each with a pace
+ * settle_ms, then a look on a worker thread tells what is true. There are four, each with a pace
  * of its own, because a busy kernel makes them wait differently: functions (sysfs), devices
- * (netlink, which waits for whoever holds the RTNL), details (verbs, which open each device). A
- * look always begins after the hints it answers, so its part of the inventory never goes back in
- * time; hints that arrive meanwhile start the next one. */
+ * (netlink, which waits for whoever holds the RTNL), details (verbs, which open each device),
+ * reports (which may wait for a device that is being reset). A look always begins after the hints
+ * it answers, so its part of the inventory never goes back in time; hints that arrive meanwhile
+ * start the next one. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,15 +21,15 @@
 struct uv_loop_s;
 struct node;
 
-enum look { LOOK_FUNCTIONS, LOOK_DEVICES, LOOK_DETAILS, N_LOOKS };
+enum look { LOOK_FUNCTIONS, LOOK_DEVICES, LOOK_DETAILS, LOOK_REPORTS, N_LOOKS };
 
 struct node_opts {
 	uint32_t settle_ms;
 	uint32_t rescan_interval_ms; /* 0 = only on events */
 };
 
-/* After each look that changed something, on the loop's thread. first: now every look has been
- * taken once; told once, changed or not. */
+/* After each look that changed something, on the loop's thread. first: now every look but
+ * that for reports has been taken once; told once, changed or not. */
 typedef void node_changed_fn(bool first, void *arg);
 
 /* hw and self must outlive it. The first looks start at once. */
@@ -42,7 +43,7 @@ const struct inventory *node_inventory(const struct node *);
 /* Functions and devices have been looked at once: only details may be missing, which can take long.
  */
 bool node_knows_devices(const struct node *);
-/* Every look has been taken once. */
+/* Every look but that for reports has been taken once. */
 bool node_complete(const struct node *);
 /* How long the last look of this kind took. */
 uint64_t node_look_us(const struct node *, enum look);

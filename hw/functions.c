@@ -256,13 +256,18 @@ static bool has_children(int dir)
 
 /* --- the walks ---------------------------------------------------------------------------- */
 
+bool is_function(int dir)
+{
+	return is_our_class(read_class(dir)) || has_children(dir);
+}
+
 static int on_pci(int bus, const char *name, void *arg)
 {
 	char target[SYSFS_PATH_MAX] = "";
 	struct pci_addr a;
 	AUTO_FD dir = pci_addr_parse(name, &a) ? sysfs_open_dir(bus, "%s", name) : -1;
 
-	if (dir < 0 || !(is_our_class(read_class(dir)) || has_children(dir)))
+	if (dir < 0 || !is_function(dir))
 		return 0;
 	sysfs_target(bus, target, sizeof(target), "%s", name);
 	return add_pci(arg, dir, name, target);

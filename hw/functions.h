@@ -11,6 +11,9 @@
  * out. Fails only when neither the buses nor the classes can be listed, or with -ENOMEM. */
 int functions_read(const struct hw *, struct host *, struct err *);
 
+/* Is this PCI device, an open directory, one of those? */
+bool is_function(int dir);
+
 /* Pure: the function that a device path ends in. "../../devices/pci0000:00/0000:18:00.1/net/eth0"
  * is on "0000:18:00.1"; below a sub-function it is that. False when no component names one. */
 bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE]);

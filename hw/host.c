@@ -47,6 +47,16 @@ static int cmp_netns(const void *pa, const void *pb)
 	return r ? r : (a->nsid > b->nsid) - (a->nsid < b->nsid);
 }
 
+static int cmp_report(const void *pa, const void *pb)
+{
+	const struct report *a = pa, *b = pb;
+	int r = strcmp(a->function, b->function);
+
+	if (r == 0)
+		r = (a->vf > b->vf) - (a->vf < b->vf);
+	return r ? r : strcmp(a->devlink_error, b->devlink_error);
+}
+
 static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, const void *))
 {
 	if (n > 1)
@@ -59,6 +69,7 @@ void host_sort(struct host *h)
 	sort(h->netdevs, h->n_netdevs, sizeof(*h->netdevs), cmp_netdev);
 	sort(h->rdma, h->n_rdma, sizeof(*h->rdma), cmp_rdma);
 	sort(h->namespaces, h->n_namespaces, sizeof(*h->namespaces), cmp_netns);
+	sort(h->reports, h->n_reports, sizeof(*h->reports), cmp_report);
 }
 
 /* --- ownership ---------------------------------------------------------------------------- */
@@ -80,6 +91,7 @@ void host_done(struct host *h)
 	free(h->netdevs);
 	free(h->rdma);
 	free(h->namespaces);
+	free(h->reports);
 	*h = (struct host){0};
 }
 
@@ -144,7 +156,7 @@ int host_copy(struct host *dst, const struct host *src)
 	bool ok = COPY_ARRAY(dst, src, functions, n_functions) &&
 		  COPY_ARRAY(dst, src, netdevs, n_netdevs) &&
 		  COPY_ARRAY(dst, src, namespaces, n_namespaces) &&
-		  COPY_ARRAY(dst, src, rdma, n_rdma);
+		  COPY_ARRAY(dst, src, reports, n_reports) && COPY_ARRAY(dst, src, rdma, n_rdma);
 	size_t owned = 0;
 
 	dst->rdma_mode = src->rdma_mode;
@@ -177,6 +189,72 @@ int host_sync_virtual(struct host *h)
 		memcpy(f->id, h->rdma[i].name, sizeof(f->id));
 	}
 	return 0;
+}
+
+/* --- reports ------------------------------------------------------------------------------ */
+
+/* The first report that does not stand before (function, vf). */
+static size_t first_report(const struct host *h, const char *function, int vf)
+{
+	size_t low = 0, high = h->n_reports;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int r = strcmp(h->reports[mid].function, function);
+
+		if (r < 0 || (r == 0 && h->reports[mid].vf < vf))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The next report of (function, vf) and its place in *at, or NULL. */
+static const struct report *next_report(const struct host *h, const char *function, int vf,
+					size_t *at)
+{
+	const struct report *r = *at < h->n_reports ? &h->reports[*at] : NULL;
+
+	++*at;
+	return r && r->vf == vf && strcmp(r->function, function) == 0 ? r : NULL;
+}
+
+/* A parent that does not answer carries nothing. */
+static bool is_unreachable(const struct host *h, const char *function)
+{
+	size_t at = first_report(h, function, -1);
+	const struct report *r;
+
+	while ((r = next_report(h, function, -1, &at)))
+		if (r->unreachable)
+			return true;
+	return false;
+}
+
+static void join(const struct host *h, struct function *f)
+{
+	size_t at = first_report(h, f->id, -1);
+	const struct report *r;
+
+	f->vf_link = VF_LINK_UNKNOWN;
+	f->devlink_error[0] = '\0';
+	f->unreachable = is_unreachable(h, f->id) || (f->parent[0] && is_unreachable(h, f->parent));
+	while ((r = next_report(h, f->id, -1, &at)))
+		if (!f->devlink_error[0])
+			memcpy(f->devlink_error, r->devlink_error, sizeof(f->devlink_error));
+	if (f->kind != FN_VF || f->vf < 0)
+		return;
+	at = first_report(h, f->parent, f->vf);
+	r = next_report(h, f->parent, f->vf, &at);
+	if (r)
+		f->vf_link = r->vf_link;
+}
+
+void host_join_reports(struct host *h)
+{
+	for (size_t i = 0; i < h->n_functions; i++)
+		join(h, &h->functions[i]);
 }
 
 /* --- look-ups ----------------------------------------------------------------------------- */

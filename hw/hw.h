@@ -30,7 +30,9 @@ enum scan_part {
 	/* rtnetlink dump(s), sysfs as fallback; names of network namespaces */
 	SCAN_NETDEVS = 1 << 1,
 	SCAN_RDMA = 1 << 2, /* RDMA netlink, sysfs: devices, ports, char devices, netns mode */
-	SCAN_ALL = SCAN_FUNCTIONS | SCAN_NETDEVS | SCAN_RDMA,
+	/* rtnetlink, devlink, configuration spaces: what may wait for a device's reset */
+	SCAN_REPORTS = 1 << 3,
+	SCAN_ALL = SCAN_FUNCTIONS | SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS,
 };
 
 /* What a scan could not do, for the log and the metrics: one bit and one sentence each, the first
@@ -41,6 +43,7 @@ enum scan_source {
 	SRC_RDMA_NETLINK,
 	SRC_VERBS,
 	SRC_NETNS,
+	SRC_DEVLINK,
 	N_SCAN_SOURCES
 };
 

@@ -5,56 +5,21 @@
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
 
-static struct nl_msg *genl_request(uint16_t family, uint8_t cmd, uint8_t version)
-{
-	struct genlmsghdr g = {.cmd = cmd, .version = version};
-	struct nl_msg *msg = nlmsg_alloc_simple(family, NLM_F_REQUEST);
-
-	if (msg && nlmsg_append(msg, &g, sizeof(g), NLMSG_ALIGNTO) < 0) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
-}
-
-/* The generic netlink header of a message of this family and command, or NULL. */
-static bool is_genl(const struct nlmsghdr *h, uint16_t family, uint8_t cmd)
-{
-	return h->nlmsg_type == family && nlmsg_valid_hdr(h, sizeof(struct genlmsghdr)) &&
-	       ((const struct genlmsghdr *)nlmsg_data(h))->cmd == cmd;
-}
+#include "genl.h"
 
 struct nl_msg *pause_family_request(void)
 {
-	struct nl_msg *msg = genl_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
-
-	if (msg && nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME) < 0) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
+	return genl_family_request(ETHTOOL_GENL_NAME);
 }
 
 int pause_decode_family(const struct nlmsghdr *h, uint16_t *ret_family)
 {
-	static const struct nla_policy policy[CTRL_ATTR_FAMILY_ID + 1] = {
-		[CTRL_ATTR_FAMILY_ID] = {.type = NLA_U16},
-	};
-	struct nlattr *tb[CTRL_ATTR_FAMILY_ID + 1];
-
-	if (!is_genl(h, GENL_ID_CTRL, CTRL_CMD_NEWFAMILY))
-		return -EPROTO;
-	if (nlmsg_parse((struct nlmsghdr *)h, sizeof(struct genlmsghdr), tb, CTRL_ATTR_FAMILY_ID,
-			policy) < 0 ||
-	    !tb[CTRL_ATTR_FAMILY_ID])
-		return -EBADMSG;
-	*ret_family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
-	return 0;
+	return genl_decode_family(h, ret_family);
 }
 
 struct nl_msg *pause_request(uint16_t family, int ifindex)
 {
-	struct nl_msg *msg = genl_request(family, ETHTOOL_MSG_PAUSE_GET, ETHTOOL_GENL_VERSION);
+	struct nl_msg *msg = genl_request(family, ETHTOOL_MSG_PAUSE_GET, ETHTOOL_GENL_VERSION, 0);
 	struct nlattr *header;
 
 	if (!msg)
@@ -90,7 +55,7 @@ int pause_decode(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, 
 	};
 	struct nlattr *tb[ETHTOOL_A_PAUSE_STATS + 1], *st[ETHTOOL_A_PAUSE_STAT_RX_FRAMES + 1];
 
-	if (!is_genl(h, family, ETHTOOL_MSG_PAUSE_GET_REPLY))
+	if (!genl_is(h, family, ETHTOOL_MSG_PAUSE_GET_REPLY))
 		return -EPROTO;
 	if (nlmsg_parse((struct nlmsghdr *)h, sizeof(struct genlmsghdr), tb, ETHTOOL_A_PAUSE_STATS,
 			policy) < 0)

@@ -1,4 +1,4 @@
-/* scan.c - one look at the host: functions, network devices, RDMA devices.
+/* scan.c - one look at the host: functions, network devices, RDMA devices, reports.
  *
  * Each part is read by its own file and can fail on its own. RDMA devices refer to network devices,
  * so that a look at them looks at those, too. */
@@ -7,6 +7,7 @@
 #include "netdevs.h"
 #include "problem.h"
 #include "rdma.h"
+#include "reports.h"
 
 const char *scan_source_name(enum scan_source s)
 {
@@ -14,7 +15,8 @@ const char *scan_source_name(enum scan_source s)
 					    [SRC_RTNETLINK] = "rtnetlink",
 					    [SRC_RDMA_NETLINK] = "rdma_netlink",
 					    [SRC_VERBS] = "verbs",
-					    [SRC_NETNS] = "netns"};
+					    [SRC_NETNS] = "netns",
+					    [SRC_DEVLINK] = "devlink"};
 
 	return (unsigned)s < N_SCAN_SOURCES ? names[s] : "unknown";
 }
@@ -31,9 +33,12 @@ void hw_scan(const struct hw *hw, unsigned want, struct scan *ret)
 		ret->parts |= SCAN_NETDEVS;
 	if (want & SCAN_RDMA && rdma_read(hw, &ret->host, ret->problem) == 0)
 		ret->parts |= SCAN_RDMA;
+	if (want & SCAN_REPORTS && reports_read(hw, &ret->host, ret->problem) == 0)
+		ret->parts |= SCAN_REPORTS;
 	if ((ret->parts & SCAN_ALL) == SCAN_ALL && host_sync_virtual(&ret->host) < 0)
 		ret->parts &= ~(unsigned)SCAN_FUNCTIONS;
 	host_sort(&ret->host);
+	host_join_reports(&ret->host);
 }
 
 void scan_done(struct scan *s)

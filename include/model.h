@@ -166,6 +166,16 @@ struct rdma_dev {
 	bool stale;		 /* its ports' details are to be read, see hw_read_details() */
 };
 
+/* What the kernel tells of a function, or of one of its VFs, beside the function itself; at its
+ * place in struct function after host_join_reports(). */
+struct report {
+	char function[DEV_ID_SIZE];
+	int vf; /* of VF number vf of the function, -1 = of the function itself */
+	enum vf_link vf_link;
+	bool unreachable;
+	char devlink_error[32];
+};
+
 struct netns {
 	int nsid;
 	char name[NETNS_NAME_SIZE]; /* of the bind mount in /run/netns, or "" */
@@ -183,6 +193,8 @@ struct host {
 	size_t n_rdma;
 	struct netns *namespaces;
 	size_t n_namespaces;
+	struct report *reports;
+	size_t n_reports;
 	enum rdma_netns_mode rdma_mode;
 };
 
@@ -195,8 +207,8 @@ void rdma_dev_done(struct rdma_dev *);
 int rdma_dev_copy_bare(struct rdma_dev *dst, const struct rdma_dev *src);
 
 /* Puts the arrays into the order of every list: functions by PCI address, then other ids; netdevs
- * by (nsid, ifindex); RDMA devices and namespaces by name; numbers inside names count as numbers.
- */
+ * by (nsid, ifindex); RDMA devices and namespaces by name; numbers inside names count as numbers;
+ * reports by (function, VF). */
 void host_sort(struct host *);
 /* < 0, 0, > 0 as strcmp(), but "mlx5_2" stands before "mlx5_10". */
 int natural_cmp(const char *, const char *);
@@ -207,6 +219,10 @@ int host_copy(struct host *dst, const struct host *src);
 /* Makes the FN_VIRTUAL functions those of the RDMA devices that stand on themselves (function ==
  * name), no more and no fewer. -ENOMEM leaves some out. */
 int host_sync_virtual(struct host *);
+
+/* Puts the reports, which must be sorted, where they belong; functions without any get the values
+ * for unknown. */
+void host_join_reports(struct host *);
 
 /* First match or NULL; borrowed until the host changes. */
 const struct function *host_function(const struct host *, const char *id);

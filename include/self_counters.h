@@ -27,6 +27,7 @@
 	  "Looks at the host's hardware.")                                                                   \
 	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                      \
 	X(looks_details, "kind=\"details\"", "rocelet_looks_total", "")                                      \
+	X(looks_reports, "kind=\"reports\"", "rocelet_looks_total", "")                                      \
 	X(resyncs, "", "rocelet_resyncs_total",                                                              \
 	  "Full looks at the hardware because events were lost.")                                            \
 	X(reloads_ok, "result=\"ok\"", "rocelet_config_reloads_total",                                       \

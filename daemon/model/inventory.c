@@ -298,6 +298,10 @@ static void take_parts(struct host *h, struct host *from, unsigned parts)
 		SWAP(h->n_rdma, from->n_rdma);
 		SWAP(h->rdma_mode, from->rdma_mode);
 	}
+	if (parts & SCAN_REPORTS) {
+		SWAP(h->reports, from->reports);
+		SWAP(h->n_reports, from->n_reports);
+	}
 }
 
 bool inventory_apply(struct inventory *inv, struct scan *scan)
@@ -319,6 +323,7 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 	}
 	host_sync_virtual(h);
 	host_sort(h);
+	host_join_reports(h);
 	scan->parts = 0; /* what is left in it is of the past */
 	if (host_digest(h) == before && !first)
 		return false;

@@ -33,8 +33,12 @@ unsigned relevance_link(const struct host *h, int nsid, const struct rtnl_link *
 	const struct netdev *known = host_netdev(h, nsid, l->netdev.ifindex);
 
 	if (l->netdev.function[0] != '\0') {
-		if (host_function(h, l->netdev.function))
-			return SCAN_NETDEVS | SCAN_RDMA;
+		const struct function *f = host_function(h, l->netdev.function);
+
+		/* A PF says so when it sets a VF's link state. */
+		if (f)
+			return SCAN_NETDEVS | SCAN_RDMA |
+			       (f->kind == FN_PF && nsid == NSID_HOST ? SCAN_REPORTS : 0);
 		/* Hardware that is new to us; another namespace's devices are not (veth has no
 		 * parent). */
 		return nsid == NSID_HOST ? SCAN_ALL : 0;

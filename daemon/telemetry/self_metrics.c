@@ -56,7 +56,7 @@ static void add_number(struct page *p, const char *name, const char *type, const
 
 static void add_looks(struct page *p, const struct self_metrics *m)
 {
-	static const char *const kinds[] = {"functions", "devices", "details"};
+	static const char *const kinds[] = {"functions", "devices", "details", "reports"};
 
 	page_begin(p, "rocelet_last_look_seconds", "gauge",
 		   "Duration of the last look at the hardware.");

@@ -14,9 +14,10 @@ struct self_metrics {
 	uint64_t log_lines_dropped;
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;
-	uint64_t look_us[3];	 /* how long the last look at functions, devices, details took */
-	uint64_t loop_lag_us;	 /* how late the loop was for the last sampling tick */
-	uint64_t sample_us;	 /* how long the last sample took, rendering included */
+	uint64_t look_us[4];  /* how long the last look at functions, devices, details, reports took
+			       */
+	uint64_t loop_lag_us; /* how late the loop was for the last sampling tick */
+	uint64_t sample_us;   /* how long the last sample took, rendering included */
 	uint64_t sample_unix_ms; /* when the sample on this page was taken */
 	uint64_t cpu_us;	 /* user and system time of the process */
 	uint64_t rss_bytes;	 /* 0 = unknown */

@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 	measure(&hw, SCAN_FUNCTIONS, "functions", rounds);
 	measure(&hw, SCAN_NETDEVS, "netdevs", rounds);
 	measure(&hw, SCAN_NETDEVS | SCAN_RDMA, "devices", rounds);
+	measure(&hw, SCAN_REPORTS, "reports", rounds);
 	measure(&hw, SCAN_ALL, "all", rounds);
 	hw_close(&hw);
 	return 0;

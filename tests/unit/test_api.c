@@ -159,8 +159,15 @@ static struct rdma_dev rdma[] = {
 	{.name = "stray1", .nsid = NSID_HOST, .index = 7},
 };
 static struct netns namespaces[] = {{5, "pod-a"}};
-static const struct host small = {functions,	       5, netdevs, 6, rdma, 6, namespaces, 1,
-				  RDMA_NETNS_EXCLUSIVE};
+static const struct host small = {.functions = functions,
+				  .n_functions = 5,
+				  .netdevs = netdevs,
+				  .n_netdevs = 6,
+				  .rdma = rdma,
+				  .n_rdma = 6,
+				  .namespaces = namespaces,
+				  .n_namespaces = 1,
+				  .rdma_mode = RDMA_NETNS_EXCLUSIVE};
 
 /* Heap, in a form for reading. */
 static char *pretty(const char *text, size_t len)

@@ -278,6 +278,54 @@ static void test_a_vf_that_looks_like_a_pf_for_a_moment(void **state)
 	assert_int_equal(host_function(&inv->host, VF)->kind, FN_PF);
 }
 
+static struct report *see_report(struct scan *s, const char *function, int vf)
+{
+	struct report *r = must(array_push(s->host.reports, s->host.n_reports));
+
+	strcpy(r->function, function);
+	r->vf = vf;
+	s->parts |= SCAN_REPORTS;
+	return r;
+}
+
+static void test_reports_find_their_functions(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	const struct function *vf;
+
+	s.host.functions[1].vf = 3;
+	strcpy(s.host.functions[1].parent, PF);
+	apply(inv, &s);
+	see_report(&s, PF, 3)->vf_link = VF_LINK_DISABLE;
+	see_report(&s, PF, 2)->vf_link = VF_LINK_ENABLE;
+	strcpy(see_report(&s, VF, -1)->devlink_error, "fw");
+	see_report(&s, "0000:17:00.0", -1)->unreachable = true;
+	assert_true(apply(inv, &s));
+	vf = host_function(&inv->host, VF);
+	assert_int_equal(vf->vf_link, VF_LINK_DISABLE);
+	assert_string_equal(vf->devlink_error, "fw");
+	assert_false(vf->unreachable);
+	assert_string_equal(host_function(&inv->host, PF)->devlink_error, "");
+	/* A look at the functions alone does not forget them. */
+	see_function(&s, PF, "mlx5_core");
+	see_function(&s, VF, "mlx5_core");
+	s.host.functions[1].vf = 3;
+	strcpy(s.host.functions[1].parent, PF);
+	assert_false(apply(inv, &s));
+	/* A PF that does not answer takes its VFs along; what is not reported any more is over. */
+	see_report(&s, PF, -1)->unreachable = true;
+	assert_true(apply(inv, &s));
+	vf = host_function(&inv->host, VF);
+	assert_int_equal(vf->vf_link, VF_LINK_UNKNOWN);
+	assert_string_equal(vf->devlink_error, "");
+	assert_true(vf->unreachable);
+	assert_true(host_function(&inv->host, PF)->unreachable);
+	s.parts = SCAN_REPORTS;
+	assert_true(apply(inv, &s));
+	assert_false(host_function(&inv->host, VF)->unreachable);
+}
+
 /* --- lent away ---------------------------------------------------------------------------- */
 
 static void test_a_vf_goes_and_comes_back(void **state)
@@ -636,6 +684,7 @@ int main(void)
 		T(test_a_part_that_failed_changes_nothing),
 		T(test_what_is_not_seen_is_gone),
 		T(test_a_vf_that_looks_like_a_pf_for_a_moment),
+		T(test_reports_find_their_functions),
 		T(test_a_vf_goes_and_comes_back),
 		T(test_a_vf_in_a_known_namespace_is_there),
 		T(test_a_lent_netdev_ends_with_its_function),

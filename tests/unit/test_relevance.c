@@ -16,7 +16,8 @@
 #include "nldev.h"
 #include "relevance.h"
 
-static struct function functions[] = {{.id = "0000:01:10.0", .kind = FN_VF}};
+static struct function functions[] = {{.id = "0000:01:10.0", .kind = FN_VF},
+				      {.id = "0000:01:00.0", .kind = FN_PF}};
 static struct netdev netdevs[] = {
 	{.nsid = NSID_HOST, .ifindex = 5, .name = "vf0", .function = "0000:01:10.0", .master = 9},
 	{.nsid = NSID_HOST, .ifindex = 7, .name = "veth0"},
@@ -27,7 +28,7 @@ static struct rdma_port ports[] = {{.num = 1, .netdev_nsid = NSID_HOST, .netdev_
 static struct rdma_dev rdma[] = {{.name = "rxe0", .n_ports = 1, .ports = ports}};
 static const struct host host = {
 	.functions = functions,
-	.n_functions = 1,
+	.n_functions = 2,
 	.netdevs = netdevs,
 	.n_netdevs = 4,
 	.rdma = rdma,
@@ -47,6 +48,9 @@ static void test_links_of_our_functions_matter_everywhere(void **state)
 	(void)state;
 	assert_int_equal(parts(NSID_HOST, 5, "0000:01:10.0"), SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(parts(3, 44, "0000:01:10.0"), SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(parts(NSID_HOST, 2, "0000:01:00.0"),
+			 SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS); /* a PF: for its VFs */
+	assert_int_equal(parts(3, 2, "0000:01:00.0"), SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(parts(NSID_HOST, 5, ""),
 			 SCAN_NETDEVS | SCAN_RDMA); /* a kernel that names no parent */
 }

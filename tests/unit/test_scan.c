@@ -103,7 +103,7 @@ static void test_an_empty_tree_names_the_problem(void **state)
 	struct fixture *f = *state;
 
 	hw_scan(&f->hw, SCAN_ALL, &f->scan);
-	assert_int_equal(f->scan.parts, SCAN_NETDEVS | SCAN_RDMA);
+	assert_int_equal(f->scan.parts, SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS);
 	assert_int_equal(f->scan.problem[SRC_SYSFS].code, -ENOENT);
 	assert_non_null(strstr(f->scan.problem[SRC_SYSFS].msg, "sysfs"));
 }

@@ -47,6 +47,21 @@ ip link set "$VF" up
 wait_until "ip link show $VF | grep -q LOWER_UP"
 wait_until "holds_in_devices 'netdevs[\"$VF\"][\"carrier\"]'"
 check "the VF names its PF and index" "holds_in_devices 'functions[\"$VF_ID\"][\"parent\"] == \"$PF_ID\" and functions[\"$VF_ID\"][\"vf\"] == 0'"
+wait_until "holds_in_devices 'functions[\"$VF_ID\"][\"vfLinkState\"] == \"auto\"'"
+check "the VF's link state is read through its PF" "holds_in_devices 'functions[\"$VF_ID\"][\"vfLinkState\"] == \"auto\"'"
+check "both answer on the bus" "holds_in_devices 'not functions[\"$PF_ID\"][\"unreachable\"] and not functions[\"$VF_ID\"][\"unreachable\"]'"
+check "the way to them is known" "holds_in_devices 'functions[\"$VF_ID\"][\"pciPath\"] is not None and functions[\"$VF_ID\"][\"pciPath\"] == functions[\"$PF_ID\"][\"pciPath\"]'"
+for netdev in "$PF" "$VF"; do # the emulated network has a router of its own
+    sysctl -qw "net.ipv6.conf.$netdev.accept_ra=0"
+    ip -6 route flush default dev "$netdev"
+done
+wait_until "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"] and not netdevs[\"$VF\"][\"defaultRoute\"]'"
+ip route add default dev "$PF" metric 4000
+wait_until "holds_in_devices 'netdevs[\"$PF\"][\"defaultRoute\"]'"
+check "a default route is seen" "holds_in_devices 'netdevs[\"$PF\"][\"defaultRoute\"] and not netdevs[\"$VF\"][\"defaultRoute\"]'"
+ip route delete default dev "$PF" metric 4000
+wait_until "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"]'"
+check "and its end" "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"]'"
 latencies <<END
 rdma_device_added | rdma link add rxe_t type rxe netdev $VF | KERNEL.* add +/.*rxe_t \\(infiniband\\) | "rxe_t" in rdma | rdma link delete rxe_t | "rxe_t" not in rdma
 END

@@ -1,0 +1,51 @@
+#include "genl.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <netlink/attr.h>
+
+struct nl_msg *genl_request(uint16_t family, uint8_t cmd, uint8_t version, int flags)
+{
+	struct genlmsghdr g = {.cmd = cmd, .version = version};
+	struct nl_msg *msg = nlmsg_alloc_simple(family, NLM_F_REQUEST | flags);
+
+	if (msg && nlmsg_append(msg, &g, sizeof(g), NLMSG_ALIGNTO) < 0) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+bool genl_is(const struct nlmsghdr *h, uint16_t family, uint8_t cmd)
+{
+	return h->nlmsg_type == family && nlmsg_valid_hdr(h, sizeof(struct genlmsghdr)) &&
+	       ((const struct genlmsghdr *)nlmsg_data(h))->cmd == cmd;
+}
+
+struct nl_msg *genl_family_request(const char *name)
+{
+	struct nl_msg *msg = genl_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+
+	if (msg && nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, name) < 0) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+int genl_decode_family(const struct nlmsghdr *h, uint16_t *ret_family)
+{
+	static const struct nla_policy policy[CTRL_ATTR_FAMILY_ID + 1] = {
+		[CTRL_ATTR_FAMILY_ID] = {.type = NLA_U16},
+	};
+	struct nlattr *tb[CTRL_ATTR_FAMILY_ID + 1];
+
+	if (!genl_is(h, GENL_ID_CTRL, CTRL_CMD_NEWFAMILY))
+		return -EPROTO;
+	if (nlmsg_parse((struct nlmsghdr *)h, sizeof(struct genlmsghdr), tb, CTRL_ATTR_FAMILY_ID,
+			policy) < 0 ||
+	    !tb[CTRL_ATTR_FAMILY_ID])
+		return -EBADMSG;
+	*ret_family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
+	return 0;
+}

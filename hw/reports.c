@@ -1,0 +1,234 @@
+/* reports.c - see reports.h.
+ *
+ * Happy path: every function of the PCI bus that is not a VF and that we show: read its ids; if it
+ * has VFs, ask its netdev about them; then one devlink dump. Can fail by: no netlink (a copied
+ * tree, a kernel without devlink: nothing is told), a device that vanishes meanwhile. */
+#include "reports.h"
+
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "devlink.h"
+#include "functions.h"
+#include "genl.h"
+#include "nlsock.h"
+#include "problem.h"
+#include "rtnl_vf.h"
+#include "sysfs.h"
+
+struct reading {
+	struct host *h;
+	struct nlsock route; /* closed where the kernel is not to be asked */
+	struct err *e;
+};
+
+static struct report *add(struct host *h, const char *function, int vf)
+{
+	struct report *r = array_push(h->reports, h->n_reports);
+
+	if (!r)
+		return NULL;
+	r->vf = vf;
+	snprintf(r->function, sizeof(r->function), "%s", function);
+	return r;
+}
+
+/* --- the bus ------------------------------------------------------------------------------ */
+
+/* Reading it would wake a suspended device. */
+static bool is_suspended(int dir)
+{
+	char status[32];
+
+	return sysfs_str(dir, status, sizeof(status), "power/runtime_status") > 0 &&
+	       strncmp(status, "suspend", 7) == 0;
+}
+
+/* Vendor and device are the first four bytes; no device has 0xffff for a vendor. */
+static bool reads_all_ones(int dir)
+{
+	AUTO_FD fd = openat(dir, "config", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	uint32_t ids = 0;
+
+	return fd >= 0 && read(fd, &ids, sizeof(ids)) == sizeof(ids) && ids == UINT32_MAX;
+}
+
+static int read_bus(int dir, const char *id, struct reading *rd)
+{
+	struct report *r;
+
+	if (is_suspended(dir) || !reads_all_ones(dir))
+		return 0;
+	r = add(rd->h, id, -1);
+	if (!r)
+		return -ENOMEM;
+	r->unreachable = true;
+	return 0;
+}
+
+/* --- link states of VFs ------------------------------------------------------------------- */
+
+struct pf {
+	struct reading *rd;
+	const char *id;
+	int n_vfs; /* told by one of its netdevs, or negative errno */
+};
+
+static int on_vf(int vf, enum vf_link link, void *arg)
+{
+	const struct pf *pf = arg;
+	struct report *r = add(pf->rd->h, pf->id, vf);
+
+	if (!r)
+		return -ENOMEM;
+	r->vf_link = link;
+	return 0;
+}
+
+static int on_link(const struct nlmsghdr *h, void *arg)
+{
+	struct pf *pf = arg;
+
+	pf->n_vfs = rtnl_decode_vfs(h, on_vf, pf);
+	return pf->n_vfs == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* The uplink's name, if it has one, is "p0"; representors of VFs and SFs sit here, too, and tell
+ * nothing: "pf0vf3". */
+static bool is_representor(int net, const char *name)
+{
+	char port[16];
+
+	return sysfs_str(net, port, sizeof(port), "%s/phys_port_name", name) > 0 &&
+	       strstr(port, "pf");
+}
+
+static int on_pf_netdev(int net, const char *name, void *arg)
+{
+	struct pf *pf = arg;
+	struct nl_msg *req;
+	int ifindex, r;
+
+	if (pf->n_vfs > 0 || is_representor(net, name) ||
+	    sysfs_int(net, &ifindex, "%s/ifindex", name) < 0)
+		return 0;
+	req = rtnl_get_vfs(ifindex);
+	r = req ? nlsock_call(&pf->rd->route, req, on_link, pf, pf->rd->e) : -ENOMEM;
+	nlmsg_free(req);
+	if (err_is_gone(r) && pf->rd->e) /* renumbered or gone meanwhile */
+		*pf->rd->e = (struct err){0};
+	return r == -ENOMEM ? r : 0;
+}
+
+static int read_vfs(int dir, const char *id, struct reading *rd)
+{
+	struct pf pf = {rd, id, 0};
+	int r = 0;
+
+	if (rd->route.fd >= 0 && sysfs_exists(dir, "virtfn0"))
+		r = sysfs_list(dir, "net", on_pf_netdev, &pf);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int on_pci(int bus, const char *name, void *arg)
+{
+	struct pci_addr a;
+	AUTO_FD dir = -1;
+	int r;
+
+	/* Most functions of a full host are VFs: they cost one look-up. */
+	if (!pci_addr_parse(name, &a) || sysfs_exists(bus, "%s/physfn", name))
+		return 0;
+	dir = sysfs_open_dir(bus, "%s", name);
+	if (dir < 0 || !is_function(dir))
+		return 0;
+	r = read_bus(dir, name, arg);
+	return r < 0 ? r : read_vfs(dir, name, arg);
+}
+
+static int read_pfs(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
+{
+	struct reading rd = {h, NLSOCK_CLOSED, problem_slot(problem, SRC_RTNETLINK)};
+	int r;
+
+	if (hw->live)
+		nlsock_open(&rd.route, NETLINK_ROUTE, rd.e);
+	r = sysfs_list(hw->sys_fd, "bus/pci/devices", on_pci, &rd);
+	nlsock_close(&rd.route);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* --- devlink ------------------------------------------------------------------------------ */
+
+struct dump {
+	struct host *h;
+	uint16_t family;
+};
+
+static int on_family(const struct nlmsghdr *h, void *arg)
+{
+	return genl_decode_family(h, arg);
+}
+
+static int on_reporter(const struct nlmsghdr *h, void *arg)
+{
+	const struct dump *d = arg;
+	struct devlink_reporter reporter;
+	struct report *r;
+
+	if (devlink_decode_reporter(h, d->family, &reporter) < 0 || !reporter.error ||
+	    !reporter.function[0])
+		return 0;
+	r = add(d->h, reporter.function, -1);
+	if (!r)
+		return -ENOMEM;
+	/* An error without a name is one all the same. */
+	snprintf(r->devlink_error, sizeof(r->devlink_error), "%s",
+		 reporter.name[0] ? reporter.name : "error");
+	return 0;
+}
+
+/* The number of the family, 0 where the kernel has none. */
+static uint16_t find_family(struct nlsock *s)
+{
+	struct nl_msg *req = genl_family_request(DEVLINK_FAMILY);
+	uint16_t family = 0;
+
+	if (req && nlsock_call(s, req, on_family, &family, NULL) < 0)
+		family = 0;
+	nlmsg_free(req);
+	return family;
+}
+
+static int read_devlink(struct host *h, struct err *e)
+{
+	struct dump d = {.h = h};
+	struct nl_msg *req = NULL;
+	struct nlsock s;
+	int r = nlsock_open(&s, NETLINK_GENERIC, NULL);
+
+	if (r < 0)
+		return 0;
+	d.family = find_family(&s);
+	if (d.family)
+		req = devlink_dump_reporters(d.family);
+	if (req)
+		r = nlsock_call(&s, req, on_reporter, &d, e);
+	nlmsg_free(req);
+	nlsock_close(&s);
+	/* -EOPNOTSUPP: older than reporters. -EAGAIN: what was told is told. */
+	if ((r == -EOPNOTSUPP || r == -EAGAIN) && e)
+		*e = (struct err){0};
+	return r == -ENOMEM ? r : 0;
+}
+
+int reports_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
+{
+	int r = read_pfs(hw, h, problem);
+
+	return r < 0 || !hw->live ? r : read_devlink(h, problem_slot(problem, SRC_DEVLINK));
+}

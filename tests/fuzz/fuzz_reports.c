@@ -1,0 +1,46 @@
+/* Link states of VFs and devlink's health reporters. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devlink.h"
+#include "genl.h"
+#include "nlsock.h"
+#include "rtnl_vf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static int on_vf(int vf, enum vf_link link, void *arg)
+{
+	(void)arg;
+	if (vf < 0 || link == VF_LINK_UNKNOWN)
+		abort();
+	return 0;
+}
+
+/* Whatever the family is called: the message says it is the one. */
+static int on_message(const struct nlmsghdr *h, void *arg)
+{
+	struct devlink_reporter r;
+	uint16_t family;
+
+	rtnl_decode_vfs(h, on_vf, arg);
+	genl_decode_family(h, &family);
+	if (devlink_decode_reporter(h, h->nlmsg_type, &r) == 0 &&
+	    (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) ||
+	     strnlen(r.function, sizeof(r.function)) == sizeof(r.function)))
+		abort();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	void *copy = malloc(n ? n : 1);
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, n);
+	nlsock_walk(copy, n, on_message, NULL);
+	free(copy);
+	return 0;
+}
