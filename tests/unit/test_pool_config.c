@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "config_file.h"
 #include "faults.h"
@@ -449,6 +450,51 @@ static void test_the_examples_are_good_and_print_as_they_were_meant(void **state
 	assert_true(n >= 5);
 }
 
+/* Every key that the example prints is documented. */
+static void assert_documented(const char *docs, const json_t *value)
+{
+	const char *key;
+	json_t *inner;
+	size_t i;
+
+	if (json_is_array(value))
+		json_array_foreach (value, i, inner)
+			assert_documented(docs, inner);
+	json_object_foreach ((json_t *)value, key, inner) {
+		char quoted[64];
+
+		snprintf(quoted, sizeof(quoted), "`%s`", key);
+		if (!strstr(docs, quoted) && strcmp(key, "*") != 0)
+			fail_msg("%s is not in docs/pools.md", quoted);
+		assert_documented(docs, inner);
+	}
+}
+
+static void test_every_key_is_documented(void **state)
+{
+	struct config_file docs = {0};
+	struct pool_config c;
+	json_t *tree;
+	(void)state;
+
+	assert_int_equal(config_file_read(&docs, "docs/pools.md", NULL), 0);
+	good(&c, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":[{\"vendors\":[\"1\"],"
+		 "\"devices\":[\"1\"],\"drivers\":[\"d\"],\"pciAddresses\":[\"0:1.0\"],"
+		 "\"acpiIndexes\":[\"1\"],\"pfNames\":[\"p\"],\"rootDevices\":[\"0:1.0\"],"
+		 "\"linkTypes\":[\"ether\"],\"isRdma\":true,\"needVhostNet\":true,"
+		 "\"pKeys\":[\"1\"],\"ifNames\":[\"i\"],\"rdmaNames\":[\"r\"]},"
+		 "{\"vdpaType\":\"vhost\"}],\"additionalInfo\":{}},"
+		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,"
+		 "\"fixedSlots\":true,\"deviceType\":\"auxNetDevice\","
+		 "\"selectors\":{\"auxTypes\":[\"sf\"]}}]}");
+	tree = pool_config_tree(&c);
+	assert_int_equal(json_array_size(tree), 2);
+	assert_documented(docs.text, tree);
+	json_decref(tree);
+	pool_config_done(&c);
+	config_file_done(&docs);
+}
+
 static void test_reasons_have_names(void **state)
 {
 	(void)state;
@@ -470,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_a_failure_leaves_the_result_alone),
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 		cmocka_unit_test(test_the_examples_are_good_and_print_as_they_were_meant),
+		cmocka_unit_test(test_every_key_is_documented),
 		cmocka_unit_test(test_reasons_have_names),
 	};
 
