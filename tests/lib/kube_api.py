@@ -56,8 +56,8 @@ def messages(package, table):
             describe(package, message, field, number, kind)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    factory = message_factory.MessageFactory(pool)
-    get = getattr(message_factory, "GetMessageClass", factory.GetPrototype) # Debian 13's, Debian 12's
+    # Newer protobufs have the function, older ones the factory.
+    get = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory(pool).GetPrototype
     return {name: get(pool.FindMessageTypeByName(f"{package}.{name}")) for name in table}
 
 

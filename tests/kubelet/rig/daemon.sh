@@ -16,6 +16,7 @@ start_rocelet() { # [ARGS..]
     (cd / && exec "$ROCELET" --config "$CONFIG" --sysfs-root "$TREE" --rescan-interval 1 --listen 127.0.0.1:9907 \
         --log-level debug "$@") >>"$OUT/rocelet.log" 2>&1 </dev/null &
     ROCELET_PID=$!
+    echo "$ROCELET_PID" >/run/rig/rocelet.pid
     wait_until "ready || ! kill -0 $ROCELET_PID"
     kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it was ready"
 }

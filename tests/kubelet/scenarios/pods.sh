@@ -111,7 +111,8 @@ pre_start() {
     rm "/dev/infiniband/$node"
     rm "$PODS/gate/starts"
     kill -KILL "$(pod_pid gate)"
-    check_within 20 "a container without its device node does not start, and the pod's status says why" "pod_status gate | grep -q '$node'"
+    check_within 20 "a container without its device node does not start, and the pod's status says why" "pod_status gate | grep -q 'PreStartContainer.*$node'"
+    echo "# $(pod_status gate)"
     make_chardev "$node"
     check_within 60 "it starts when the node is back" "pod_started gate"
     remove_pod gate
