@@ -29,7 +29,7 @@ struct kubelet_hooks {
 	void (*sockets_swept)(void *arg);
 	/* The kubelet wrote its checkpoint: allocations have changed. */
 	void (*allocations_changed)(void *arg);
-	/* plugin_status() of one of our resources is another one. */
+	/* plugin_status() of one of our resources is another one. May be NULL. */
 	void (*status_changed)(void *arg);
 	void *arg;
 };

@@ -266,7 +266,8 @@ static void show(struct kubelet_plugin *p)
 	    now.watchers == p->status.watchers && strcmp(now.error, p->status.error) == 0)
 		return;
 	p->status = now;
-	p->place->hooks->status_changed(p->place->hooks->arg);
+	if (p->place->hooks->status_changed)
+		p->place->hooks->status_changed(p->place->hooks->arg);
 }
 
 /* --- what is due ----------------------------------------------------------------------------- */

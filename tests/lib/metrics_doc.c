@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "dictionary.h"
 #include "metrics.h"
+#include "resource_tables.h"
 #include "self_metrics.h"
 
 #define COMPAT_PREFIX "node_infiniband_"
@@ -161,10 +162,13 @@ static struct page *host_page(void)
 	struct sample sample = {.ports = &sampled, .n_ports = 1};
 	struct metrics *m = metrics_new();
 	struct page *p = page_new();
+	struct resource_table table;
 
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
-	metrics_render(m, p, &sample, &(struct metrics_scene){&host, 1, NULL}, 1);
+	resource_table_small(&table);
+	metrics_render(m, p, &sample, &(struct metrics_scene){&host, 1, &table}, 1);
+	resource_table_done(&table);
 	metrics_free(m);
 	return p;
 }

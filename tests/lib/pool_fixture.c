@@ -179,8 +179,3 @@ const char *said_of(const struct pool_fixture *f, const char *function)
 	verdict_text(verdict_on(f, function), text, sizeof(text));
 	return text;
 }
-
-__attribute__((weak)) void pool_resource(const struct pool *p, char ret[RESOURCE_NAME_SIZE])
-{
-	snprintf(ret, RESOURCE_NAME_SIZE, "%s/%s", p->prefix, p->name);
-}

@@ -99,15 +99,15 @@ static void test_devices_are_rendered_once_per_generation(void **state)
 
 	(void)state;
 	assert_text(&r, "/api/v1/devices", 200,
-		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[]}");
+		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
 	kept = r.devices;
 	inventory.host.rdma_mode = RDMA_NETNS_SHARED; /* no new generation: nobody is to see it */
 	assert_text(&r, "/api/v1/devices", 200,
-		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[]}");
+		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
 	assert_ptr_equal(r.devices, kept);
 	inventory.generation = 5;
 	assert_text(&r, "/api/v1/devices", 200,
-		    "{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[]}");
+		    "{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[],\"resources\":[]}");
 	routes_done(&r);
 	assert_null(r.devices);
 }
