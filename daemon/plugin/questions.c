@@ -166,7 +166,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 	for (size_t i = 0; grants && i < n; i++)
 		container_grant_done(&grants[i]);
 	free(grants);
-	resources_decide_soon(s->owner);
+	resources_show_soon(s->owner);
 }
 
 /* --- waiting for the kubelet's list ------------------------------------------------------------

@@ -16,6 +16,8 @@
 
 /* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
 #define SETTLE_MS     10
+/* Who reads the table is a person or takes a sample a second. */
+#define SHOW_MS	      50
 /* A pod that ends tells nobody: what is held is asked for now and then. */
 #define REFRESH_MS    30000
 /* How long a start waits to be told who holds what. */
@@ -57,11 +59,11 @@ const struct resource_table *resources_table(const struct resources *r)
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-static void track(struct resources *r, struct tracked *t, const struct pool_view *v,
-		  const struct offer *o)
+static void track(struct resources *r, const struct host_index *index, struct tracked *t,
+		  const struct pool_view *v, const struct offer *o)
 {
 	bool held = ledger_state(r->ledger, t->resource, o->id) != LEDGER_FREE;
-	unsigned reasons = health_judge(v, o, &r->inventory->host, held);
+	unsigned reasons = health_judge(v, o, index, held);
 	const struct tracked *known = resources_tracked(r, t->resource, o->id);
 	uint64_t now = uv_now(r->loop);
 
@@ -83,22 +85,26 @@ static void track(struct resources *r, struct tracked *t, const struct pool_view
 static int track_all(struct resources *r, const struct pools *pools)
 {
 	struct tracked *all, *t;
+	struct host_index index;
 	size_t n = 0;
 
+	if (host_index_init(&index, &r->inventory->host) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < pools->n_views; i++)
 		n += pools->views[i].n_offers;
 	all = t = calloc(n + 1, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	for (size_t i = 0; i < pools->n_views; i++) {
+	for (size_t i = 0; all && i < pools->n_views; i++) {
 		const struct pool_view *v = &pools->views[i];
 
 		for (size_t k = 0; k < v->n_offers; k++, t++) {
 			pool_resource(v->pool, t->resource);
 			snprintf(t->id, sizeof(t->id), "%s", v->offers[k].id);
-			track(r, t, v, &v->offers[k]);
+			track(r, &index, t, v, &v->offers[k]);
 		}
 	}
+	host_index_done(&index);
+	if (!all)
+		return -ENOMEM;
 	qsort(all, n, sizeof(*all), compare_tracked);
 	free(r->tracked);
 	r->tracked = all;
@@ -245,14 +251,27 @@ static void on_settled(uv_timer_t *timer)
 	if (!r->devices_known || !r->pods_known)
 		return;
 	error = decide(r);
-	if (error == 0)
-		error = resources_make_table(r);
 	if (error < 0)
 		log_warn("resources", error, "cannot decide what to offer, the last list stays");
-	if (error > 0) {
-		files_follow(r);
+	files_follow(r);
+	resources_show_soon(r);
+}
+
+static void on_show(uv_timer_t *timer)
+{
+	struct resources *r = timer->data;
+	int changed = resources_make_table(r);
+
+	if (changed < 0)
+		log_warn("resources", changed, "cannot show what is offered, trying again later");
+	else if (changed > 0)
 		r->hooks.changed(r->hooks.arg);
-	}
+}
+
+void resources_show_soon(struct resources *r)
+{
+	if (!r->closing && !uv_is_active((uv_handle_t *)&r->show))
+		uv_timer_start(&r->show, on_show, SHOW_MS, 0);
 }
 
 void resources_decide_soon(struct resources *r)
@@ -312,7 +331,7 @@ static void on_allocations_changed(void *arg)
 
 static void on_status(void *arg)
 {
-	resources_decide_soon(arg);
+	resources_show_soon(arg);
 }
 
 /* A pod's folder goes with its pod: the only sign there is of its end. */
@@ -416,6 +435,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	r->opts = *opts;
 	r->hooks = *hooks;
 	init_timer(r, &r->settle);
+	init_timer(r, &r->show);
 	init_timer(r, &r->hold);
 	init_timer(r, &r->refresh);
 	error = start(r, e);
@@ -453,6 +473,7 @@ void resources_close(struct resources *r)
 	pod_resources_close(r->pods);
 	dir_watch_close(r->pods_dir);
 	uv_close((uv_handle_t *)&r->settle, on_timer_closed);
+	uv_close((uv_handle_t *)&r->show, on_timer_closed);
 	uv_close((uv_handle_t *)&r->hold, on_timer_closed);
 	uv_close((uv_handle_t *)&r->refresh, on_timer_closed);
 }

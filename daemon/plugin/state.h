@@ -53,6 +53,7 @@ struct resources {
 	struct waiting *waiting;
 
 	uv_timer_t settle;  /* gathers changes */
+	uv_timer_t show;    /* gathers what only the table tells */
 	uv_timer_t hold;    /* the next hold time of somebody's health ends */
 	uv_timer_t refresh; /* asks again who holds what, while anything is held */
 	bool devices_known, pods_known, told_waiting, closing;
@@ -61,6 +62,8 @@ struct resources {
 
 /* Something changed: decide soon. */
 void resources_decide_soon(struct resources *);
+/* Nothing to decide, but the table is to tell it. */
+void resources_show_soon(struct resources *);
 const struct tracked *resources_tracked(const struct resources *, const char *resource,
 					const char *id);
 struct served *resources_served(const struct resources *, const char *name);

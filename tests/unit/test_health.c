@@ -106,12 +106,23 @@ static int teardown(void **state)
 	return 0;
 }
 
+static unsigned judge_offer(struct fixture *f, bool held)
+{
+	struct host_index ix;
+	unsigned reasons;
+
+	assert_int_equal(host_index_init(&ix, &f->host), 0);
+	reasons = health_judge(&f->view, &f->offer, &ix, held);
+	host_index_done(&ix);
+	return reasons;
+}
+
 /* Of an offer of this one function. */
 static unsigned judge(struct fixture *f, const char *id, bool held)
 {
 	strcpy(f->members[0], id);
 	f->offer = (struct offer){.n_members = 1};
-	return health_judge(&f->view, &f->offer, &f->host, held);
+	return judge_offer(f, held);
 }
 
 #define EXPECT(f, id, held, reasons) assert_int_equal(judge(f, id, held), reasons)
@@ -143,12 +154,12 @@ static void test_what_is_gone(void **state)
 	EXPECT(f, "0000:18:00.7", false, GONE);
 	EXPECT(f, "0000:18:00.7", true, GONE);
 	f->offer = (struct offer){.gone = true};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, true), GONE);
+	assert_int_equal(judge_offer(f, true), GONE);
 	f->offer = (struct offer){0};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), GONE);
+	assert_int_equal(judge_offer(f, false), GONE);
 	f->pool.kind = POOL_SHARED_ALL;
 	f->pool.fixed_slots = true;
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), 0);
+	assert_int_equal(judge_offer(f, false), 0);
 }
 
 static void test_drivers(void **state)
@@ -418,13 +429,13 @@ static void test_one_fit_member_is_enough(void **state)
 	strcpy(f->members[0], PF);
 	strcpy(f->members[1], PF2);
 	f->offer = (struct offer){.first_member = 0, .n_members = 2};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), 0);
+	assert_int_equal(judge_offer(f, false), 0);
 	f->functions[F_PF].unreachable = true;
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), 0);
+	assert_int_equal(judge_offer(f, false), 0);
 	f->netdevs[D_PF2].carrier = CARRIER_OFF;
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), PCI | LINK);
+	assert_int_equal(judge_offer(f, false), PCI | LINK);
 	f->offer = (struct offer){.first_member = 1, .n_members = 1};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), LINK);
+	assert_int_equal(judge_offer(f, false), LINK);
 }
 
 static void test_software_devices(void **state)
