@@ -382,6 +382,54 @@ static void test_early_answer(void **state)
 	free(large);
 }
 
+static void test_large_request_through_a_small_window(void **state)
+{
+	const size_t size = 3u << 20;
+	uint8_t *large = calloc(1, size);
+	struct asked a = {0};
+	struct grpc_reply reply = asked_reply(&a);
+
+	(void)state;
+	h->n_out = 0;
+	h2_hello_server(h, 997);
+	assert_non_null(grpc_start(h->conn, "/t.T/Get", large, size, 0, &reply, 1000));
+	free(large);
+	for (h2_flush(h); !h->answers[1].is_ended && h->answers[1].n_data <= size;) {
+		h2_u32(h, NGHTTP2_WINDOW_UPDATE, 1, 997);
+		h2_u32(h, NGHTTP2_WINDOW_UPDATE, 0, 997);
+		h2_flush(h);
+	}
+	assert_int_equal(h->answers[1].n_data, size + 5);
+	answer_head(1);
+	answer_end(1);
+	h2_flush(h);
+	assert_end(&a, GRPC_OK, "");
+}
+
+/* We open our windows again while a large answer comes. */
+static void test_large_answer(void **state)
+{
+	uint8_t *zeros = calloc(1, 16384);
+	struct asked a;
+	size_t sent = 0;
+
+	(void)state;
+	h2_frame(h, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, NULL, 0); /* now they are in force */
+	ask(&a, 0);
+	answer_head(1);
+	h2_message(h, 1, 0, "", 0, 3u << 20);
+	for (; sent < 3u << 20; sent += 16384) {
+		h2_frame(h, NGHTTP2_DATA, 0, 1, zeros, 16384);
+		h2_flush(h);
+	}
+	answer_end(1);
+	h2_flush(h);
+	assert_end(&a, GRPC_OK, "");
+	assert_int_equal(a.n_bytes, 3u << 20);
+	assert_in_range(h->n_window_updates, 3, 30);
+	free(zeros);
+}
+
 /* --- time, giving up ------------------------------------------------------------------------ */
 
 static void test_deadline(void **state)
@@ -691,6 +739,8 @@ int main(void)
 		TEST(test_reset_after_the_end),
 		TEST(test_malformed_answers),
 		TEST(test_early_answer),
+		TEST(test_large_request_through_a_small_window),
+		TEST(test_large_answer),
 		TEST(test_deadline),
 		TEST(test_cancel),
 		TEST(test_cancel_at_once),

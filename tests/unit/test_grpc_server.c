@@ -716,6 +716,52 @@ static void test_small_window(void **state)
 	assert_answer(1, "200", GRPC_OK, "");
 }
 
+static void test_large_message_through_a_small_window(void **state)
+{
+	const size_t size = (3u << 20) + 5;
+	unsigned rounds = 0;
+
+	(void)state;
+	reopen(NULL);
+	h->n_out = 0;
+	h2_hello_client(h, 997);
+	service.stream.n = 1;
+	service.stream.size = size - 5;
+	h2_request(h, 1, "/t.T/Stream");
+	h2_message(h, 1, END, "", 0, 0);
+	for (h2_flush(h); !h->answers[1].is_ended && rounds < 4000; rounds++) {
+		h2_u32(h, NGHTTP2_WINDOW_UPDATE, 1, 997);
+		h2_u32(h, NGHTTP2_WINDOW_UPDATE, 0, 997);
+		h2_flush(h);
+	}
+	assert_answer(1, "200", GRPC_OK, "");
+	assert_int_equal(h->answers[1].n_data, size);
+	assert_int_equal(rounds, size / 997);
+}
+
+/* A window that the peer shrinks below zero while data is under way: RFC 9113 section 6.9.2. */
+static void test_window_below_zero(void **state)
+{
+	static const uint8_t none[] = {0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0, 0, 0, 0};
+
+	(void)state;
+	service.stream.n = 2;
+	service.stream.size = 40000;
+	h2_request(h, 1, "/t.T/Stream");
+	h2_message(h, 1, END, "", 0, 0);
+	h2_flush(h);
+	assert_int_equal(h->answers[1].n_data, 65535);
+	h2_frame(h, NGHTTP2_SETTINGS, 0, 0, none, sizeof(none));
+	h2_u32(h, NGHTTP2_WINDOW_UPDATE, 0, 100000);
+	h2_u32(h, NGHTTP2_WINDOW_UPDATE, 1, 65535);
+	h2_flush(h);
+	assert_int_equal(h->answers[1].n_data, 65535);
+	h2_u32(h, NGHTTP2_WINDOW_UPDATE, 1, 100000);
+	h2_flush(h);
+	assert_int_equal(h->answers[1].n_data, 80010);
+	assert_answer(1, "200", GRPC_OK, "");
+}
+
 static void test_shutdown(void **state)
 {
 	(void)state;
@@ -900,6 +946,8 @@ int main(void)
 		TEST(test_too_many_calls),
 		TEST(test_ping_is_answered),
 		TEST(test_small_window),
+		TEST(test_large_message_through_a_small_window),
+		TEST(test_window_below_zero),
 		TEST(test_shutdown),
 		TEST(test_shutdown_of_a_silent_connection),
 		TEST(test_goaway_of_the_client),
