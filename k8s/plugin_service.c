@@ -225,11 +225,17 @@ static void pre_start(struct plugin_service *s, struct grpc_call *call, const ui
 static void list_and_watch(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,
 			   size_t len)
 {
+	int r = list_watch_add(&s->lists, call);
+
 	(void)message, (void)len;
-	if (list_watch_add(&s->lists, call) < 0)
-		fail(call, -ENOMEM);
-	else
+	if (r == 0) {
 		s->events.watchers(s->lists.n_watchers, s->events.arg);
+		return;
+	}
+	/* Came and went: the kubelet does not ask again by itself. */
+	s->events.watchers(s->lists.n_watchers + 1, s->events.arg);
+	s->events.watchers(s->lists.n_watchers, s->events.arg);
+	fail(call, r);
 }
 
 static void options(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,
