@@ -108,8 +108,9 @@ static int add_step(struct dir_watch *w, const char *at, const char *next)
 
 	if (!s)
 		return -ENOMEM;
-	/* One folder may be on the path twice and has one watch: masks add up. */
-	s->wd = inotify_add_watch(w->fd, at, (next ? WATCH_PATH : WATCH_DIR) | IN_MASK_ADD);
+	/* A folder that is on the path twice has one watch, with the later mask: the last is the
+	 * widest. */
+	s->wd = inotify_add_watch(w->fd, at, next ? WATCH_PATH : WATCH_DIR);
 	if (s->wd < 0) {
 		w->n_steps--;
 		return -errno;

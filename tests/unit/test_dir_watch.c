@@ -1,4 +1,5 @@
 /* Names that change in a folder, and folders that come and go. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -219,6 +220,48 @@ static void a_folder_that_is_replaced(void **state)
 	assert_in_range(n_names, 2, 3); /* created and written may come at once */
 }
 
+/* In the kernel, of this process. */
+static unsigned n_watches(void)
+{
+	DIR *d = opendir("/proc/self/fdinfo");
+	struct dirent *entry;
+	unsigned n = 0;
+
+	while ((entry = readdir(d))) {
+		char path[PATH_MAX], line[512];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f))
+			n += strncmp(line, "inotify wd:", 11) == 0;
+		if (f)
+			fclose(f);
+	}
+	closedir(d);
+	return n;
+}
+
+static void watches_do_not_pile_up(void **state)
+{
+	unsigned before = n_watches(), first;
+	char name[32] = "d";
+
+	(void)state;
+	make_dir("d");
+	open_watch("d");
+	first = n_watches() - before;
+	assert_in_range(first, 2, 10);
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "old%d", i);
+		move("d", name);
+		make_dir("d");
+		wait_for("");
+	}
+	works("d");
+	assert_int_equal(n_watches() - before, first);
+}
+
 static void a_parent_that_is_replaced(void **state)
 {
 	(void)state;
@@ -405,6 +448,7 @@ int main(void)
 		WATCH_TEST(a_folder_that_comes_all_at_once),
 		WATCH_TEST(a_folder_that_is_made_anew),
 		WATCH_TEST(a_folder_that_is_replaced),
+		WATCH_TEST(watches_do_not_pile_up),
 		WATCH_TEST(a_parent_that_is_replaced),
 		WATCH_TEST(a_file_in_the_place_of_the_folder),
 		WATCH_TEST(a_link_that_is_swapped),
