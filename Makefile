@@ -53,6 +53,7 @@ OBJ := $(SRC:%.c=$(B)/%.o) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
+INTEROP := $(patsubst tests/interop/%.c,$(B)/interop/%,$(wildcard tests/interop/*.c))
 TESTLIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -93,7 +94,8 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 
 # --- tests ------------------------------------------------------------------------------------
 # Calls of our own objects that tests/lib/faults.c can make fail.
-WRAP := $(foreach f,malloc calloc realloc reallocarray strdup send,-Wl,--wrap=$(f))
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup send \
+	nghttp2_session_server_new3 nghttp2_session_client_new3,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
@@ -101,9 +103,13 @@ $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 
 $(B)/tests/unit/%.o: DIRS += -Itests/lib
 
-tests: $(TESTS) $(BENCHES) ## the unit tests and benchmarks, built
+tests: $(TESTS) $(BENCHES) $(INTEROP) ## the unit tests, benchmarks and interoperability programs, built
 
 $(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+$(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 

@@ -130,36 +130,57 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t error_cod
 	return 0;
 }
 
-/* A request that cannot be sent any more has no stream to be closed. */
+/* A request that cannot be sent any more has no stream that would be closed, */
 static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int code, void *arg)
 {
 	struct grpc_conn *c = arg;
 	struct grpc_call *call = c->calls;
 
-	(void)session;
 	(void)code;
 	if (c->is_server || frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	while (call && call->stream != frame->hd.stream_id)
 		call = call->next;
-	if (call)
-		grpc_call_close(call, NGHTTP2_REFUSED_STREAM);
+	if (!call)
+		return 0;
+	/* or one that is closed next. */
+	nghttp2_session_set_stream_user_data(session, call->stream, NULL);
+	grpc_call_close(call, NGHTTP2_REFUSED_STREAM);
 	return 0;
 }
 
-/* nghttp2 says why it ends a connection in the GOAWAY that it sends, and nowhere else. */
-static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+/* Answered before it was complete: what still comes of the request is of no use. RFC 9113 section
+ * 8.1; nghttp2 would not send the answer if it knew earlier. */
+static void on_answer_sent(nghttp2_session *session, int32_t stream)
 {
-	const nghttp2_goaway *g = &frame->goaway;
+	struct grpc_call *call = call_of(session, stream);
+
+	if (call && !call->is_remote_done)
+		grpc_call_reset(call, NGHTTP2_NO_ERROR);
+}
+
+/* nghttp2 says why it ends a connection in the GOAWAY that it sends, and nowhere else. */
+static void on_goaway_sent(struct grpc_conn *c, const nghttp2_goaway *g)
+{
 	char text[200];
 
-	(void)session;
-	if (frame->hd.type != NGHTTP2_GOAWAY || g->error_code == NGHTTP2_NO_ERROR)
-		return 0;
+	if (g->error_code == NGHTTP2_NO_ERROR)
+		return;
 	snprintf(text, sizeof(text), "HTTP/2 failed: %s%s%.*s",
 		 nghttp2_http2_strerror(g->error_code), g->opaque_data_len ? ", " : "",
 		 (int)g->opaque_data_len, g->opaque_data ? (const char *)g->opaque_data : "");
-	grpc_conn_fail(arg, -EPROTO, text);
+	grpc_conn_fail(c, -EPROTO, text);
+}
+
+static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	struct grpc_conn *c = arg;
+
+	if (frame->hd.type == NGHTTP2_GOAWAY)
+		on_goaway_sent(c, &frame->goaway);
+	if (c->is_server && frame->hd.type == NGHTTP2_HEADERS &&
+	    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+		on_answer_sent(session, frame->hd.stream_id);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: gates unit san threads fuzz lab (default: all, after installing what they need; san includes
+#   check.sh [PART...]    parts: gates unit interop san threads fuzz lab (default: all, after installing what they need; san includes
 #                         threads)
 #
 # FUZZ_SECONDS: how long each fuzz program runs (60). LAB_SCENARIOS: which scenarios (all).
@@ -83,6 +83,16 @@ part_unit() {
 	say "      " "unit tests took $((SECONDS - start)) s"
 }
 
+# Other people's implementations judge ours, which is instrumented for the occasion. It counts its own checks in its last line.
+part_interop() {
+	local log=$LOGS/interop.log last
+	make_quietly SAN=1 build/san/interop/grpc_echo || exit 1
+	timeout 300 /usr/bin/python3 tests/interop/grpc_python.py build/san/interop/grpc_echo >"$log" 2>&1
+	local status=$?
+	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+	count_own "interop grpc-python" "$status" "${last:-0 passed, 0 failed}" "$log"
+}
+
 part_san() {
 	local t
 	make_quietly SAN=1 all tests || exit 1
@@ -153,27 +163,27 @@ part_lab() {
 			failed=$((failed + 1))
 			continue
 		fi
-		count_lab "$name" "$status" "$last" "$log"
+		count_own "lab $name" "$status" "$last" "$log"
 	done
 }
 
-count_lab() {
+count_own() {
 	local ok bad
 	ok=$(echo "$3" | grep -oE '^[0-9]+') bad=$(echo "$3" | grep -oE '[0-9]+ failed' | grep -oE '[0-9]+')
 	if [ "$2" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	passed=$((passed + ok)) failed=$((failed + bad))
 	if [ "$bad" = 0 ]; then
-		say "  ok  " "lab $1: $ok"
+		say "  ok  " "$1: $ok"
 		grep -E '^# ' "$4" | sed 's/^/        /'
 	else
-		say "FAILED" "lab $1: $3"
+		say "FAILED" "$1: $3"
 		tail -n 80 "$4" | sed 's/^/        /'
 	fi
 }
 
 if [ $# = 0 ]; then
 	tests/deps.sh || exit 1
-	set -- gates unit san fuzz lab
+	set -- gates unit interop san fuzz lab
 fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
