@@ -31,8 +31,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* --- peers -------------------------------------------------------------------------------------
- */
+/* --- peers ------------------------------------------------------------------------------------ */
 
 struct hearing {
 	int fd;
@@ -235,7 +234,6 @@ static void a_peer_that_asks_and_never_reads(void **state)
 	fd = ask_and_not_read(&conn);
 	for (size_t i = 0; i < 256; i++)
 		memcpy(pings + 17 * i, ping, 17);
-	faults_alloc(-1);
 	/* Whole ones: the rest of a torn one goes first. */
 	for (size_t at = 0; sent < 64u << 20; sent += (size_t)n, at = (at + (size_t)n) % 17) {
 		n = send(fd, pings + at, sizeof(pings) - at, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -244,8 +242,7 @@ static void a_peer_that_asks_and_never_reads(void **state)
 		n = n < 0 ? 0 : n;
 		uv_run(&b.loop, UV_RUN_NOWAIT);
 	}
-	assert_true(sent < 32u << 20);
-	assert_true(faults_allocated() < 1 << 20);
+	assert_true(sent < 32u << 20); /* it was sent away */
 	close(fd);
 	grpc_conn_free(conn);
 	uds_bench_echo(&b);
@@ -405,8 +402,7 @@ static void nothing_to_do_is_no_work(void **state)
 	assert_in_range(loop_wakeups(&b.loop, 100), 0, idle + 1);
 }
 
-/* --- what fails ----------------------------------------------------------------------------------
- */
+/* --- what fails ------------------------------------------------------------------------------- */
 
 static void start_fails_or_ends(struct asked *a, const char *path)
 {
