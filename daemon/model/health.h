@@ -4,7 +4,6 @@
  * time and stops counting once it has been gone for its up time. Recovers by itself. */
 #pragma once
 
-#include "host_index.h"
 #include "model.h"
 #include "plugin.h"
 #include "pools.h"
@@ -17,9 +16,6 @@
  * of shared pools are judged the same whoever holds them, because the device stays in the host. */
 unsigned health_judge(const struct pool_view *, const struct offer *, const struct host *,
 		      bool held);
-/* The same for rounds over many offers of a large host. */
-unsigned health_judge_indexed(const struct pool_view *, const struct offer *,
-			      const struct host_index *, bool held);
 
 /* What is remembered of one ID. */
 struct health {
