@@ -35,7 +35,7 @@ static void assert_ended(const struct asked *a, enum grpc_status status, const c
 
 static void test_unary(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Echo", "hello", 5, 0);
@@ -50,7 +50,7 @@ static void test_unary(void **state)
 
 static void test_empty_message(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Echo", NULL, 0, 0);
@@ -62,7 +62,7 @@ static void test_empty_message(void **state)
 
 static void test_stream(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair.service.stream.n = 1000;
@@ -94,7 +94,7 @@ static void ask_large(struct asked *a, uint8_t **ret, size_t len)
 
 static void test_large_message(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 	uint8_t *bytes;
 
 	(void)state;
@@ -111,7 +111,7 @@ static void test_message_limit(void **state)
 {
 	static const struct grpc_limits small = {1000, 10, 0}, large = {5000, 10, 0};
 	static const uint8_t bytes[1001];
-	struct asked a = {0}, b = {0}, c = {0}, d = {0};
+	static struct asked a = {0}, b = {0}, c = {0}, d = {0};
 
 	(void)state;
 	pair_close(&pair);
@@ -137,7 +137,7 @@ static void test_message_limit(void **state)
 /* 40 MB wait for a reader; the connection holds next to nothing beside the queue. */
 static void test_back_pressure(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 	const uint8_t *bytes;
 
 	(void)state;
@@ -160,7 +160,7 @@ static void test_back_pressure(void **state)
 
 static void test_backlog_drains(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 0);
@@ -180,7 +180,7 @@ static void test_backlog_drains(void **state)
 
 static void test_many_at_once(void **state)
 {
-	struct asked asked[100] = {0};
+	static struct asked asked[100] = {0};
 	char text[16];
 
 	(void)state;
@@ -200,7 +200,7 @@ static void test_many_at_once(void **state)
 static void test_error_text(void **state)
 {
 	static const char text[] = "0000:03:00.1 \xe2\x80\x93 100 % \xf0\x9f\x98\x80\n\ttab";
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair.service.fail.status = GRPC_FAILED_PRECONDITION;
@@ -212,7 +212,7 @@ static void test_error_text(void **state)
 
 static void test_unknown_method(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/None", "", 0, 0);
@@ -223,7 +223,7 @@ static void test_unknown_method(void **state)
 /* Both sides have the deadline; each tells its owner. */
 static void test_deadline(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 300);
@@ -238,7 +238,7 @@ static void test_deadline(void **state)
 
 static void test_client_cancels(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 0);
@@ -300,7 +300,7 @@ static void test_cancel_at_every_byte(void **state)
 
 static void test_shutdown_of_the_server(void **state)
 {
-	struct asked a = {0}, b = {0};
+	static struct asked a = {0}, b = {0};
 	struct grpc_reply reply = asked_reply(&b);
 
 	(void)state;
@@ -323,7 +323,7 @@ static void test_shutdown_of_the_server(void **state)
 
 static void test_shutdown_of_the_client(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Echo", "", 0, 0);
@@ -337,7 +337,7 @@ static void test_shutdown_of_the_client(void **state)
 
 static void test_free_ends_everything(void **state)
 {
-	struct asked a = {0}, b = {0};
+	static struct asked a = {0}, b = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 0);
@@ -397,7 +397,7 @@ static void test_calls_started_by_hooks(void **state)
 
 static void test_call_data(void **state)
 {
-	struct asked a = {0};
+	static struct asked a = {0};
 	int mine;
 
 	(void)state;

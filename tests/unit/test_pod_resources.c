@@ -33,7 +33,7 @@ struct fixture {
 	unsigned refusals; /* so many questions are refused first */
 	enum grpc_status refuse_with;
 	bool silent;
-	unsigned questions, lists;
+	unsigned questions, lists, unanswered;
 	uint64_t first_ms, last_ms; /* questions */
 	uint64_t asked_ms;	    /* of the last list */
 	size_t n;
@@ -71,7 +71,8 @@ static void on_list(const struct pod_list *l, uint64_t asked_ms, void *arg)
 {
 	struct fixture *f = arg;
 
-	f->lists++;
+	f->unanswered += asked_ms == 0;
+	f->lists += asked_ms != 0;
 	f->asked_ms = asked_ms;
 	f->n = l->n;
 	f->source = l->source;
@@ -295,6 +296,7 @@ static void test_neither(void **state)
 	until(&f, has_failed);
 	assert_int_equal(pod_resources_list(f.pods)->source, POD_SOURCE_NONE);
 	assert_int_equal(f.lists, 0);
+	assert_int_not_equal(f.unanswered, 0);
 	start_kubelet(&f);
 	until(&f, has_api_list);
 	stop(&f);
