@@ -112,7 +112,9 @@ int raw_client_setup(void **state)
 int raw_client_teardown(void **state)
 {
 	(void)state;
+	asked_forget(true);
 	h2_done(raw);
+	asked_forget(false);
 	free(raw);
 	return 0;
 }

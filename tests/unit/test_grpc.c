@@ -22,7 +22,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	asked_forget(true);
 	pair_close(&pair);
+	asked_forget(false);
 	return 0;
 }
 
@@ -35,7 +37,7 @@ static void assert_ended(const struct asked *a, enum grpc_status status, const c
 
 static void test_unary(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Echo", "hello", 5, 0);
@@ -50,7 +52,7 @@ static void test_unary(void **state)
 
 static void test_empty_message(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Echo", NULL, 0, 0);
@@ -62,7 +64,7 @@ static void test_empty_message(void **state)
 
 static void test_stream(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair.service.stream.n = 1000;
@@ -94,7 +96,7 @@ static void ask_large(struct asked *a, uint8_t **ret, size_t len)
 
 static void test_large_message(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 	uint8_t *bytes;
 
 	(void)state;
@@ -111,7 +113,7 @@ static void test_message_limit(void **state)
 {
 	static const struct grpc_limits small = {1000, 10, 0}, large = {5000, 10, 0};
 	static const uint8_t bytes[1001];
-	static struct asked a = {0}, b = {0}, c = {0}, d = {0};
+	struct asked a = {0}, b = {0}, c = {0}, d = {0};
 
 	(void)state;
 	pair_close(&pair);
@@ -152,7 +154,7 @@ static void test_default_limits(void **state)
 /* 40 MB wait for a reader; the connection holds next to nothing beside the queue. */
 static void test_back_pressure(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 	const uint8_t *bytes;
 
 	(void)state;
@@ -175,7 +177,7 @@ static void test_back_pressure(void **state)
 
 static void test_backlog_drains(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 0);
@@ -195,7 +197,7 @@ static void test_backlog_drains(void **state)
 
 static void test_many_at_once(void **state)
 {
-	static struct asked asked[100] = {0};
+	struct asked asked[100] = {0};
 	char text[16];
 
 	(void)state;
@@ -215,7 +217,7 @@ static void test_many_at_once(void **state)
 static void test_error_text(void **state)
 {
 	static const char text[] = "0000:03:00.1 \xe2\x80\x93 100 % \xf0\x9f\x98\x80\n\ttab";
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair.service.fail.status = GRPC_FAILED_PRECONDITION;
@@ -227,7 +229,7 @@ static void test_error_text(void **state)
 
 static void test_unknown_method(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/None", "", 0, 0);
@@ -238,7 +240,7 @@ static void test_unknown_method(void **state)
 /* Both sides have the deadline; each tells its owner. */
 static void test_deadline(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 300);
@@ -253,7 +255,7 @@ static void test_deadline(void **state)
 
 static void test_client_cancels(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 0);
@@ -315,7 +317,7 @@ static void test_cancel_at_every_byte(void **state)
 
 static void test_shutdown_of_the_server(void **state)
 {
-	static struct asked a = {0}, b = {0};
+	struct asked a = {0}, b = {0};
 	struct grpc_reply reply = asked_reply(&b);
 
 	(void)state;
@@ -338,7 +340,7 @@ static void test_shutdown_of_the_server(void **state)
 
 static void test_shutdown_of_the_client(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Echo", "", 0, 0);
@@ -352,7 +354,7 @@ static void test_shutdown_of_the_client(void **state)
 
 static void test_free_ends_everything(void **state)
 {
-	static struct asked a = {0}, b = {0};
+	struct asked a = {0}, b = {0};
 
 	(void)state;
 	pair_ask(&pair, &a, "/t.T/Hold", "", 0, 0);
@@ -412,7 +414,7 @@ static void test_calls_started_by_hooks(void **state)
 
 static void test_call_data(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 	int mine;
 
 	(void)state;

@@ -14,7 +14,7 @@
 
 static void test_request(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 1500);
@@ -38,7 +38,7 @@ static void test_request(void **state)
 
 static void test_status_alone(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -57,7 +57,7 @@ static void test_status_alone(void **state)
 
 static void test_messages_across_frames(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -74,7 +74,7 @@ static void test_messages_across_frames(void **state)
 
 static void test_interim_responses(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -102,7 +102,7 @@ static void test_http_statuses(void **state)
 		    {"503", GRPC_UNAVAILABLE},	     {"504", GRPC_UNAVAILABLE},
 		    {"500", GRPC_UNKNOWN},	     {"302", GRPC_UNKNOWN}};
 	int32_t stream = 1;
-	static struct asked a;
+	struct asked a;
 	char text[80];
 
 	(void)state;
@@ -122,7 +122,7 @@ static void test_http_statuses(void **state)
 
 static void test_wrong_content_type(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -143,7 +143,7 @@ static void test_statuses(void **state)
 		    {"", GRPC_UNKNOWN},		  {"99999999999", GRPC_UNKNOWN},
 		    {"4294967296", GRPC_UNKNOWN}, {"007", GRPC_PERMISSION_DENIED}};
 	int32_t stream = 1;
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++, stream += 2) {
@@ -157,7 +157,7 @@ static void test_statuses(void **state)
 
 static void test_no_status(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -174,7 +174,7 @@ static void test_no_status(void **state)
 
 static void test_bad_messages(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -214,7 +214,7 @@ static void test_bad_messages(void **state)
 static void test_large_header_list(void **state)
 {
 	char *value = malloc(10001);
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	memset(value, 'v', 10000);
@@ -251,7 +251,7 @@ static void test_resets(void **state)
 		{12345, GRPC_INTERNAL, "the peer reset the call: unknown"},
 	};
 	int32_t stream = 1;
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++, stream += 2) {
@@ -267,7 +267,7 @@ static void test_resets(void **state)
 /* A reset behind a complete answer says nothing new. */
 static void test_reset_after_the_end(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -282,7 +282,7 @@ static void test_reset_after_the_end(void **state)
 /* nghttp2 refuses these for us. */
 static void test_malformed_answers(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -303,7 +303,7 @@ static void test_malformed_answers(void **state)
 /* The request is still being sent when the answer is complete. */
 static void test_early_answer(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 	struct grpc_reply reply = asked_reply(&a);
 	uint8_t *large = calloc(1, 100000);
 
@@ -323,7 +323,7 @@ static void test_large_request_through_a_small_window(void **state)
 {
 	const size_t size = 3u << 20;
 	uint8_t *large = calloc(1, size);
-	static struct asked a = {0};
+	struct asked a = {0};
 	struct grpc_reply reply = asked_reply(&a);
 
 	(void)state;
@@ -347,7 +347,7 @@ static void test_large_request_through_a_small_window(void **state)
 static void test_large_answer(void **state)
 {
 	uint8_t *zeros = calloc(1, 16384);
-	static struct asked a;
+	struct asked a;
 	size_t sent = 0;
 
 	(void)state;

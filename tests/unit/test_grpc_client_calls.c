@@ -14,7 +14,7 @@
 
 static void test_deadline(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 100);
@@ -33,7 +33,7 @@ static void test_deadline(void **state)
 
 static void test_cancel(void **state)
 {
-	static struct asked a, b;
+	struct asked a, b;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -52,7 +52,7 @@ static void test_cancel(void **state)
 /* Before anything was sent. */
 static void test_cancel_at_once(void **state)
 {
-	static struct asked a = {0}, b = {0};
+	struct asked a = {0}, b = {0};
 	struct grpc_reply reply_a = asked_reply(&a), reply_b = asked_reply(&b);
 	struct grpc_call *call;
 
@@ -74,7 +74,7 @@ static void test_cancel_at_once(void **state)
 static void test_calls_in_line(void **state)
 {
 	static const uint8_t one_call[] = {0, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 0, 0, 0, 1};
-	static struct asked a, b, c, d;
+	struct asked a, b, c, d;
 
 	(void)state;
 	h2_frame(raw, NGHTTP2_SETTINGS, 0, 0, one_call, sizeof(one_call));
@@ -106,7 +106,7 @@ static void test_no_more_calls_than_the_limit(void **state)
 {
 	static const struct grpc_limits limits = {1000, 2, 0};
 	struct grpc_reply reply;
-	static struct asked a, b, c = {0};
+	struct asked a, b, c = {0};
 
 	(void)state;
 	raw_client_reopen(&limits);
@@ -123,7 +123,7 @@ static void test_no_more_calls_than_the_limit(void **state)
 static void test_keepalive(void **state)
 {
 	static const struct grpc_limits limits = {1000, 10, 500};
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_client_reopen(&limits);
@@ -147,7 +147,7 @@ static void test_keepalive(void **state)
 
 static void test_goaway(void **state)
 {
-	static struct asked a, b, c = {0};
+	struct asked a, b, c = {0};
 	struct grpc_reply reply = asked_reply(&c);
 
 	(void)state;
@@ -169,7 +169,7 @@ static void test_goaway(void **state)
 
 static void test_goaway_with_a_reason(void **state)
 {
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -184,7 +184,7 @@ static void test_goaway_with_a_reason(void **state)
 /* Calls that wait for their turn when the GOAWAY comes. */
 static void test_goaway_before_the_request_is_sent(void **state)
 {
-	static struct asked a = {0};
+	struct asked a = {0};
 	struct grpc_reply reply = asked_reply(&a);
 	const uint8_t *bytes;
 	static const uint8_t goaway[] = {0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -204,7 +204,7 @@ static void test_goaway_before_the_request_is_sent(void **state)
 
 static void test_free_ends_calls(void **state)
 {
-	static struct asked a, b;
+	struct asked a, b;
 
 	(void)state;
 	raw_ask(&a, 0);
@@ -220,7 +220,7 @@ static void test_free_ends_calls(void **state)
 static void test_http1(void **state)
 {
 	static const char answer[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	for (size_t step = 1; step < sizeof(answer); step += sizeof(answer) / 2) {
@@ -252,7 +252,7 @@ static void test_protocol_errors(void **state)
 		{"Hello world", 11, "does not speak HTTP/2"},
 		{"\0\0\1\6\0\0\0\0\0x", 10, "FRAME_SIZE_ERROR"},
 	};
-	static struct asked a;
+	struct asked a;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -276,7 +276,7 @@ static void test_protocol_errors(void **state)
 static void test_every_truncation(void **state)
 {
 	uint8_t bytes[2000];
-	static struct asked a;
+	struct asked a;
 	size_t n;
 
 	(void)state;
