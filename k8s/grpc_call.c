@@ -163,8 +163,10 @@ static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, s
 		*data_flags |= NGHTTP2_DATA_FLAG_EOF;
 		return (ssize_t)n;
 	}
+	if (n == 0)
+		return NGHTTP2_ERR_DEFERRED;
 	if (!call->is_finished)
-		return n > 0 ? (ssize_t)n : NGHTTP2_ERR_DEFERRED;
+		return (ssize_t)n;
 	*data_flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
 	return grpc_server_trailers(call) < 0 ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : (ssize_t)n;
 }

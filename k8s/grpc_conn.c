@@ -121,8 +121,7 @@ static void drop_taken(struct grpc_conn *c)
 	c->stage.len = 0;
 }
 
-/* Lets nghttp2 write, within bounds. Done after every entry, not only when bytes are wanted: its
- * reasons for ending a connection show up here. */
+/* Lets nghttp2 write, within bounds. */
 static void stage(struct grpc_conn *c)
 {
 	const uint8_t *bytes;
@@ -218,6 +217,15 @@ static void check_flood(struct grpc_conn *c)
 	grpc_conn_fail(c, -EPROTO, "the peer asks for more than it reads");
 }
 
+/* At the end of feed and tick: reasons for ending a call or the connection show up when nghttp2
+ * writes, and here the owner can still be told. */
+static int settle(struct grpc_conn *c, struct err *err)
+{
+	stage(c);
+	grpc_reap(c);
+	return tell_failure(c, err);
+}
+
 static void feed_slice(struct grpc_conn *c, const uint8_t *bytes, size_t len)
 {
 	ssize_t n = nghttp2_session_mem_recv(c->session, bytes, len);
@@ -240,7 +248,7 @@ int grpc_feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t no
 			n = len < SLICE ? len : SLICE;
 			feed_slice(c, bytes, n);
 		}
-		stage(c);
+		return settle(c, err);
 	}
 	return tell_failure(c, err);
 }
@@ -292,8 +300,7 @@ int grpc_tick(struct grpc_conn *c, uint64_t now_ms, struct err *err)
 			grpc_call_expire(call);
 	tick_ping(c);
 	grpc_reap(c);
-	stage(c);
-	return tell_failure(c, err);
+	return settle(c, err);
 }
 
 /* --- its end -------------------------------------------------------------------------------- */

@@ -223,16 +223,20 @@ void grpc_finish(struct grpc_call *call, enum grpc_status status, const char *te
 		call->conn->is_dirty = true;
 		return;
 	}
-	if (call->is_answered)
-		resume(call);
-	else
+	if (!call->is_answered)
 		submit_status_alone(call, 200);
+	else if (call->out.size > 0)
+		resume(call);
+	else /* at once: DATA is not asked for while the window is shut */
+		grpc_conn_check(call->conn, grpc_server_trailers(call));
 }
 
 void grpc_server_expire(struct grpc_call *call)
 {
+	bool was_finished = call->is_finished;
+
 	grpc_call_tell(call);
-	if (is_dead(call))
+	if (is_dead(call) || was_finished != call->is_finished) /* the hook's word counts */
 		return;
 	/* Half a message cannot be taken back; and an answer that the window holds back is late. */
 	if (call->is_finished || grpc_queue_is_torn(&call->out)) {

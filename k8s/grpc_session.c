@@ -130,20 +130,22 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t error_cod
 	return 0;
 }
 
-/* A request that cannot be sent any more has no stream to be closed. */
+/* A request that cannot be sent any more has no stream that would be closed, */
 static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int code, void *arg)
 {
 	struct grpc_conn *c = arg;
 	struct grpc_call *call = c->calls;
 
-	(void)session;
 	(void)code;
 	if (c->is_server || frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	while (call && call->stream != frame->hd.stream_id)
 		call = call->next;
-	if (call)
-		grpc_call_close(call, NGHTTP2_REFUSED_STREAM);
+	if (!call)
+		return 0;
+	/* or one that is closed next. */
+	nghttp2_session_set_stream_user_data(session, call->stream, NULL);
+	grpc_call_close(call, NGHTTP2_REFUSED_STREAM);
 	return 0;
 }
 
