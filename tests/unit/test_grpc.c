@@ -134,6 +134,21 @@ static void test_message_limit(void **state)
 	assert_int_equal(d.n_messages, 0);
 }
 
+static void test_default_limits(void **state)
+{
+	static const struct grpc_limits none;
+	struct asked a = {0};
+	uint8_t *bytes;
+
+	(void)state;
+	pair_close(&pair);
+	pair_open(&pair, &none, &none);
+	ask_large(&a, &bytes, 4 * MIB);
+	pair_pump(&pair);
+	assert_ended(&a, GRPC_OK, "");
+	free(bytes);
+}
+
 /* 40 MB wait for a reader; the connection holds next to nothing beside the queue. */
 static void test_back_pressure(void **state)
 {
@@ -418,6 +433,7 @@ int main(void)
 		TEST(test_byte_by_byte),
 		TEST(test_large_message),
 		TEST(test_message_limit),
+		TEST(test_default_limits),
 		TEST(test_back_pressure),
 		TEST(test_backlog_drains),
 		TEST(test_many_at_once),

@@ -173,12 +173,12 @@ static void test_goaway_with_a_reason(void **state)
 
 	(void)state;
 	raw_ask(&a, 0);
-	h2_frame(raw, NGHTTP2_GOAWAY, 0, 0, "\0\0\0\1\0\0\0\x0btoo_many_pings", 22);
+	h2_frame(raw, NGHTTP2_GOAWAY, 0, 0, "\0\0\0\1\0\0\0\x0btoo_many\n\xffpings", 23);
 	h2_flush(raw);
 	grpc_conn_free(raw->conn);
 	raw->conn = NULL;
 	assert_call_end(&a, GRPC_UNAVAILABLE,
-			"the peer ended the connection: ENHANCE_YOUR_CALM too_many_pings");
+			"the peer ended the connection: ENHANCE_YOUR_CALM too_many??pings");
 }
 
 /* Calls that wait for their turn when the GOAWAY comes. */
