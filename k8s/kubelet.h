@@ -70,7 +70,7 @@ enum plugin_state {
 
 struct plugin_status {
 	enum plugin_state state;
-	const char *socket;	/* path; borrowed */
+	const char *socket;	/* path; borrowed; NULL: the kubelet has no folder yet */
 	uint64_t registrations; /* that succeeded */
 	uint64_t failures;	/* refusals, time-outs, lost connections */
 	uint64_t lists;		/* lists sent */
@@ -80,8 +80,9 @@ struct plugin_status {
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,
 		 const struct kubelet_hooks *, struct err *);
-/* Serves a resource ("prefix/name") until it is withdrawn. The socket serves, with an empty list,
- * before the kubelet is told; nothing is told before the first plugin_set_devices(). */
+/* Serves a resource ("prefix/name") until it is withdrawn. Nothing is served or told before the
+ * first plugin_set_devices(); then the socket serves before the kubelet is told. -EINVAL: no name
+ * of a resource, -ENAMETOOLONG: no path of a socket, -EEXIST: served already. */
 int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *resource,
 		  const struct plugin_hooks *, struct err *);
 /* The complete list; copied. Sent to every watcher when the content differs from what it has been

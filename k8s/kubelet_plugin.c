@@ -335,10 +335,12 @@ void plugin_look(struct kubelet_plugin *p, bool is_new)
 {
 	struct registration_plan *r = &p->registration;
 
-	if (p->server && !uds_server_is_there(p->server))
+	if (p->server && !uds_server_is_there(p->server)) {
+		plugin_tell_deleted(p);
 		registration_serving(r, false, now_of(p));
-	else
+	} else {
 		registration_folder(r, now_of(p));
+	}
 	registration_kubelet(r, p->place->kubelet_there, is_new, now_of(p));
 }
 

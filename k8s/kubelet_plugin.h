@@ -72,3 +72,5 @@ void plugin_leave(struct kubelet_plugin *, bool zero);
 void plugin_tell(struct kubelet_plugin *);
 /* Nobody listens on kubelet.sock, for that reason. */
 void plugin_tell_nobody(struct kubelet_plugin *, const char *why);
+/* Its socket is gone. */
+void plugin_tell_deleted(struct kubelet_plugin *);

@@ -21,6 +21,15 @@ static uint64_t hash_of(const char *s)
 	return h;
 }
 
+/* A starting kubelet does so, and has ended its watch before. */
+void plugin_tell_deleted(struct kubelet_plugin *p)
+{
+	if (p->told_works)
+		log_info("kubelet", 0, "%s: somebody has deleted %s, registering again",
+			 p->resource, p->path);
+	p->told_works = false;
+}
+
 /* Each reason once, however often they take turns. */
 static void tell_error(struct kubelet_plugin *p)
 {

@@ -43,7 +43,7 @@ struct fixture {
 	struct fake_kubelet fake;
 	unsigned swept, allocations, gone, asked;
 	enum answers answers;
-	bool close_when_swept, withdraw_when_asked;
+	bool close_when_swept, withdraw_when_asked, withdraw_when_gone;
 	struct plugin_answer *open; /* asked, not answered yet */
 	char ids[256];		    /* of the last question */
 	size_t size, must, available;
@@ -149,6 +149,8 @@ static void on_gone(struct plugin_answer *a, void *arg)
 	assert_ptr_equal(a, f->open);
 	f->open = NULL;
 	f->gone++;
+	if (f->withdraw_when_gone)
+		plugin_withdraw(f->plugin);
 }
 
 /* --- fixture --------------------------------------------------------------------------------- */
@@ -1210,6 +1212,24 @@ static void test_withdrawn_while_it_is_asked(void **state)
 	stop(&f);
 }
 
+/* The socket is being made anew at that moment. */
+static void test_withdrawn_when_a_question_is_gone(void **state)
+{
+	struct fake_answer a;
+	struct fixture f;
+
+	(void)state;
+	start_registered(&f);
+	ask(&f, &a, 0);
+	f.withdraw_when_gone = true;
+	tmptree_remove(f.dir, "device-plugins/" SOCKET);
+	until(&f, is_gone);
+	until(&f, socket_is_gone);
+	loop_wakeups(&f.loop, 50);
+	assert_false(has_socket(&f));
+	stop(&f);
+}
+
 static void test_questions_that_are_open_when_we_leave(void **state)
 {
 	struct fake_answer a;
@@ -1263,6 +1283,7 @@ int main(void)
 		cmocka_unit_test(test_answers_that_come_later),
 		cmocka_unit_test(test_questions_that_are_open_when_we_leave),
 		cmocka_unit_test(test_withdrawn_while_it_is_asked),
+		cmocka_unit_test(test_withdrawn_when_a_question_is_gone),
 		cmocka_unit_test(test_everything_may_be_done_in_hooks),
 		cmocka_unit_test(test_out_of_memory),
 	};
