@@ -205,7 +205,8 @@ static void test_empty_host(void **state)
 	char *text = api_devices(&empty, NULL, 0, &len);
 
 	(void)state;
-	assert_string_equal(text, "{\"generation\":0,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
+	assert_string_equal(
+		text, "{\"generation\":0,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
 	free(text);
 }
 

@@ -106,8 +106,9 @@ static void test_devices_are_rendered_once_per_generation(void **state)
 		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
 	assert_ptr_equal(r.devices, kept);
 	inventory.generation = 5;
-	assert_text(&r, "/api/v1/devices", 200,
-		    "{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[],\"resources\":[]}");
+	assert_text(
+		&r, "/api/v1/devices", 200,
+		"{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[],\"resources\":[]}");
 	routes_done(&r);
 	assert_null(r.devices);
 }
