@@ -124,7 +124,7 @@ static void on_options_end(struct grpc_call *call, enum grpc_status status, cons
 	finish_register(f, GRPC_OK, NULL);
 }
 
-static void connect_to(struct fake_kubelet *f, const char *path)
+void fake_kubelet_connect(struct fake_kubelet *f, const char *path)
 {
 	struct err e = {0};
 
@@ -176,7 +176,7 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	case MANNER_NOT_WATCHING:
 		f->registering = call;
 		socket = path_of(f->dir, f->endpoint);
-		connect_to(f, socket);
+		fake_kubelet_connect(f, socket);
 		ask_options(f);
 		break;
 	}
@@ -281,7 +281,7 @@ void fake_kubelet_find(struct fake_kubelet *f, const char *socket_path, const ch
 {
 	struct fake_answer a;
 
-	connect_to(f, socket_path);
+	fake_kubelet_connect(f, socket_path);
 	fake_call(f, "/pluginregistration.Registration/GetInfo", "", 0, &a);
 	assert_int_equal(a.status, GRPC_OK);
 	on_info(NULL, a.message, a.len, f);
@@ -325,12 +325,23 @@ static bool has_ended(void *arg)
 	return ((struct fake_answer *)arg)->ended;
 }
 
-void fake_call(struct fake_kubelet *f, const char *path, const void *message, size_t len,
-	       struct fake_answer *a)
+void fake_call_start(struct fake_kubelet *f, const char *path, const void *message, size_t len,
+		     struct fake_answer *a)
 {
 	struct grpc_reply reply = {.message = on_answer, .end = on_answer_end, .arg = a};
 
 	*a = (struct fake_answer){.ended = false};
-	assert_int_equal(uds_client_call(f->plugin, path, message, len, 30000, &reply, NULL), 0);
+	assert_int_equal(uds_client_call(f->plugin, path, message, len, 30000, &reply, &a->id), 0);
+}
+
+void fake_call_await(struct fake_kubelet *f, struct fake_answer *a)
+{
 	assert_true(loop_until(f->loop, has_ended, a, 30000));
+}
+
+void fake_call(struct fake_kubelet *f, const char *path, const void *message, size_t len,
+	       struct fake_answer *a)
+{
+	fake_call_start(f, path, message, len, a);
+	fake_call_await(f, a);
 }
