@@ -120,7 +120,7 @@ static void on_options_end(struct grpc_call *call, enum grpc_status status, cons
 	finish_register(f, status, text);
 }
 
-static int connect_to(struct fake_kubelet *f, const char *path)
+int fake_kubelet_connect(struct fake_kubelet *f, const char *path)
 {
 	struct err e = {0};
 
@@ -171,7 +171,7 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	case MANNER_NOT_WATCHING:
 		f->registering = call;
 		socket = path_of(f->dir, f->endpoint);
-		if (connect_to(f, socket) < 0 || ask_options(f) < 0)
+		if (fake_kubelet_connect(f, socket) < 0 || ask_options(f) < 0)
 			finish_register(f, GRPC_UNAVAILABLE, "out of memory");
 		break;
 	}
@@ -276,7 +276,7 @@ void fake_kubelet_find(struct fake_kubelet *f, const char *socket_path, const ch
 {
 	struct fake_answer a;
 
-	assert_int_equal(connect_to(f, socket_path), 0);
+	assert_int_equal(fake_kubelet_connect(f, socket_path), 0);
 	fake_call(f, "/pluginregistration.Registration/GetInfo", "", 0, &a);
 	assert_int_equal(a.status, GRPC_OK);
 	on_info(NULL, a.message, a.len, f);
@@ -320,12 +320,23 @@ static bool has_ended(void *arg)
 	return ((struct fake_answer *)arg)->ended;
 }
 
-void fake_call(struct fake_kubelet *f, const char *path, const void *message, size_t len,
-	       struct fake_answer *a)
+void fake_call_start(struct fake_kubelet *f, const char *path, const void *message, size_t len,
+		     struct fake_answer *a)
 {
 	struct grpc_reply reply = {.message = on_answer, .end = on_answer_end, .arg = a};
 
 	*a = (struct fake_answer){.ended = false};
-	assert_int_equal(uds_client_call(f->plugin, path, message, len, 30000, &reply, NULL), 0);
+	assert_int_equal(uds_client_call(f->plugin, path, message, len, 30000, &reply, &a->id), 0);
+}
+
+void fake_call_await(struct fake_kubelet *f, struct fake_answer *a)
+{
 	assert_true(loop_until(f->loop, has_ended, a, 30000));
+}
+
+void fake_call(struct fake_kubelet *f, const char *path, const void *message, size_t len,
+	       struct fake_answer *a)
+{
+	fake_call_start(f, path, message, len, a);
+	fake_call_await(f, a);
 }
