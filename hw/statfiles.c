@@ -117,8 +117,8 @@ static int add_files(struct statfiles *sf, const struct names *names, layout_slo
 		if (slot != NO_SLOT && !f)
 			return -ENOMEM;
 		if (f)
-			*f = (struct statfile){
-				.fd = -1, .dir = (uint32_t)sf->n_dirs - 1, .slot = slot};
+			*f = (struct statfile){.fd = -1, .slot = slot};
+		sf->dirs[sf->n_dirs - 1].n_files += f != NULL;
 	}
 	return 0;
 }
@@ -169,32 +169,41 @@ static int highest_fd(void)
 					     : (int)lim.rlim_cur / 2;
 }
 
-static int open_file(const struct statfiles *sf, const struct statfile *f)
+static int open_file(const struct statdir *dir, const struct layout *l, uint32_t cell)
 {
 	/* O_NONBLOCK: whatever is there instead of a file must not stop us. */
-	int fd = openat(sf->dirs[f->dir].fd, f->name,
+	int fd = openat(dir->fd, layout_cell_name(l, cell),
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 
 	return fd < 0 ? -errno : fd;
 }
 
+/* As a descriptor to keep, -1 where there is none to spare. */
+static int hold_file(const struct statdir *dir, const struct layout *l, uint32_t cell, int highest)
+{
+	AUTO_FD fd = open_file(dir, l, cell);
+
+	return fd < 0 || fd > highest ? -1 : take_fd(&fd);
+}
+
 void statfiles_open(struct statfiles *sf, const struct layout *l)
 {
 	int highest = highest_fd();
-	size_t kept = 0;
+	size_t at = 0, kept = 0;
 
-	for (size_t i = 0; i < sf->n_files; i++) {
-		struct statfile f = sf->files[i];
+	for (size_t i = 0; i < sf->n_dirs; i++) {
+		struct statdir *dir = &sf->dirs[i];
+		size_t end = at + dir->n_files;
 
-		if (!l->slots[f.slot].used)
-			continue;
-		f.name = l->slots[f.slot].name;
-		f.fd = open_file(sf, &f);
-		if (f.fd > highest)
-			close(f.fd);
-		if (f.fd < 0 || f.fd > highest)
-			f.fd = -1;
-		sf->files[kept++] = f;
+		for (dir->n_files = 0; at < end; at++) {
+			uint32_t cell = layout_cell(l, sf->files[at].slot);
+
+			if (cell == NO_SLOT)
+				continue;
+			sf->files[kept++] = (struct statfile){hold_file(dir, l, cell, highest),
+							      cell};
+			dir->n_files++;
+		}
 	}
 	sf->n_files = kept;
 	sf->check_links = true;
@@ -210,13 +219,14 @@ static bool read_number(int fd, uint64_t *ret)
 	return n > 0 && (size_t)n < sizeof(buf) && statfile_parse(buf, (size_t)n, ret);
 }
 
-static bool read_file(const struct statfiles *sf, const struct statfile *f, uint64_t *ret)
+static bool read_file(const struct statdir *dir, const struct statfile *f, const struct layout *l,
+		      uint64_t *ret)
 {
 	AUTO_FD fd = -1;
 
 	if (f->fd >= 0)
 		return read_number(f->fd, ret);
-	fd = open_file(sf, f);
+	fd = open_file(dir, l, f->slot);
 	return fd >= 0 && read_number(fd, ret);
 }
 
@@ -247,16 +257,27 @@ bool statfiles_stale(const struct statfiles *sf)
 	return false;
 }
 
-size_t statfiles_read(struct statfiles *sf, struct layout *l)
+static size_t read_dir(const struct statdir *dir, const struct statfile *files, struct layout *l)
 {
 	size_t errors = 0;
 
-	sf->check_links = false;
-	for (size_t i = 0; i < sf->n_files; i++) {
-		struct widen *cell = &l->cells[sf->files[i].slot];
+	for (size_t i = 0; i < dir->n_files; i++) {
+		struct widen *cell = &l->cells[files[i].slot];
 
-		cell->ok = read_file(sf, &sf->files[i], &cell->raw);
+		cell->ok = read_file(dir, &files[i], l, &cell->raw);
 		errors += !cell->ok;
+	}
+	return errors;
+}
+
+size_t statfiles_read(struct statfiles *sf, struct layout *l)
+{
+	size_t errors = 0, first = 0;
+
+	sf->check_links = false;
+	for (size_t i = 0; i < sf->n_dirs; i++) {
+		errors += read_dir(&sf->dirs[i], &sf->files[first], l);
+		first += sf->dirs[i].n_files;
 	}
 	return errors;
 }

@@ -16,13 +16,13 @@
 #define STATFILES_PER_DIR 512
 
 struct statfile {
-	int fd; /* -1 = open it for each reading */
-	uint32_t dir, slot;
-	const char *name; /* the slot's, set by statfiles_open() */
+	int fd;	       /* -1 = open it for each reading */
+	uint32_t slot; /* its cell once open; the name is the cell's */
 };
 
 struct statdir {
 	int fd;
+	uint32_t n_files; /* of statfiles.files, which are in the order of the directories */
 	struct timespec changed;
 };
 

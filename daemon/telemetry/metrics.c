@@ -220,20 +220,20 @@ static void render_reading(const struct metrics *m, struct page *p, const struct
 static int render_readings(const struct metrics *m, struct page *p, const struct sample *s)
 {
 	const struct family *open = NULL;
+	struct reading_pos pos = {0};
+	struct reading r;
 
-	for (size_t i = 0; i < s->n_readings; i++) {
-		const struct reading *r = &s->readings[i];
-
-		if (r->state != READING_OK)
+	while (sample_next(s, &pos, &r)) {
+		if (r.state != READING_OK)
 			continue;
-		if (r->family != open) {
+		if (r.family != open) {
 			if (open)
 				page_end(p);
-			open = r->family;
+			open = r.family;
 			if (begin(p, open) < 0)
 				return -ENOMEM;
 		}
-		render_reading(m, p, r);
+		render_reading(m, p, &r);
 	}
 	if (open)
 		page_end(p);

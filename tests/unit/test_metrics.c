@@ -107,9 +107,20 @@ static struct reading readings[] = {
 	{.port = 2, .labels = "op=\"read\"", .value = 99, .unit = UNIT_PERCENT},
 };
 
+static bool next(const void *arg, struct reading_pos *pos, struct reading *ret)
+{
+	const struct reading *all = arg;
+
+	if (pos->at == ARRAY_SIZE(readings))
+		return false;
+	*ret = all[pos->at++];
+	return true;
+}
+
 static struct sample sample = {
 	.ports = ports,
 	.n_ports = ARRAY_SIZE(ports),
+	.next = next,
 	.readings = readings,
 	.n_readings = ARRAY_SIZE(readings),
 	.layout = 1,
