@@ -95,7 +95,6 @@ static int lay_out(struct counters *c, const struct host *host, bool files_chang
 	setup_done(&c->setup);
 	c->setup = s;
 	statfiles_open(&c->setup.files, &c->setup.layout);
-	layout_trim(&c->setup.layout);
 	c->layout++;
 	c->stale = c->slow_asked = false;
 	note_sources(c);

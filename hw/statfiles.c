@@ -108,19 +108,17 @@ static int list_names(int fd, struct names *ret)
 	return 0;
 }
 
-static int add_files(struct statfiles *sf, const struct names *names, layout_slot_fn *fn, void *arg)
+/* A layout numbers its slots one after the other. */
+static void add_files(struct statdir *dir, const struct names *names, layout_slot_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		uint32_t slot = fn(names->all[i], arg);
-		struct statfile *f = slot == NO_SLOT ? NULL : array_push(sf->files, sf->n_files);
 
-		if (slot != NO_SLOT && !f)
-			return -ENOMEM;
-		if (f)
-			*f = (struct statfile){.fd = -1, .slot = slot};
-		sf->dirs[sf->n_dirs - 1].n_files += f != NULL;
+		if (slot == NO_SLOT)
+			continue;
+		if (dir->n++ == 0)
+			dir->first = slot;
 	}
-	return 0;
 }
 
 int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slot_fn *fn, void *arg)
@@ -140,7 +138,7 @@ int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slo
 	*dir = (struct statdir){.fd = take_fd(&fd), .changed = st.st_mtim};
 	r = list_names(dir->fd, &names);
 	if (r == 0)
-		r = add_files(sf, &names, fn, arg);
+		add_files(dir, &names, fn, arg);
 	names_done(&names);
 	return r;
 }
@@ -148,10 +146,10 @@ int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slo
 void statfiles_done(struct statfiles *sf)
 {
 	for (size_t i = 0; i < sf->n_files; i++)
-		cleanup_fd(&sf->files[i].fd);
+		cleanup_fd(&sf->fds[i]);
 	for (size_t i = 0; i < sf->n_dirs; i++)
 		cleanup_fd(&sf->dirs[i].fd);
-	free(sf->files);
+	free(sf->fds);
 	free(sf->dirs);
 	*sf = (struct statfiles){0};
 }
@@ -186,26 +184,42 @@ static int hold_file(const struct statdir *dir, const struct layout *l, uint32_t
 	return fd < 0 || fd > highest ? -1 : take_fd(&fd);
 }
 
-void statfiles_open(struct statfiles *sf, const struct layout *l)
+/* From slots to the cells of those that are used. */
+static void find_cells(struct statdir *dir, const struct layout *l)
 {
-	int highest = highest_fd();
-	size_t at = 0, kept = 0;
+	uint32_t slot = dir->first, end = slot + dir->n;
+
+	for (dir->n = 0; slot < end; slot++) {
+		uint32_t cell = layout_cell(l, slot);
+
+		if (cell != NO_SLOT && dir->n++ == 0)
+			dir->first = cell;
+	}
+}
+
+int statfiles_trim(struct statfiles *sf, const struct layout *l)
+{
+	size_t n = 0;
 
 	for (size_t i = 0; i < sf->n_dirs; i++) {
-		struct statdir *dir = &sf->dirs[i];
-		size_t end = at + dir->n_files;
-
-		for (dir->n_files = 0; at < end; at++) {
-			uint32_t cell = layout_cell(l, sf->files[at].slot);
-
-			if (cell == NO_SLOT)
-				continue;
-			sf->files[kept++] = (struct statfile){hold_file(dir, l, cell, highest),
-							      cell};
-			dir->n_files++;
-		}
+		find_cells(&sf->dirs[i], l);
+		n += sf->dirs[i].n;
 	}
-	sf->n_files = kept;
+	sf->fds = reallocarray(NULL, n + 1, sizeof(*sf->fds));
+	if (!sf->fds)
+		return -ENOMEM;
+	while (sf->n_files < n)
+		sf->fds[sf->n_files++] = -1;
+	return 0;
+}
+
+void statfiles_open(struct statfiles *sf, const struct layout *l)
+{
+	int highest = highest_fd(), *fd = sf->fds;
+
+	for (size_t i = 0; i < sf->n_dirs; i++)
+		for (uint32_t k = 0; k < sf->dirs[i].n; k++)
+			*fd++ = hold_file(&sf->dirs[i], l, sf->dirs[i].first + k, highest);
 	sf->check_links = true;
 }
 
@@ -219,14 +233,15 @@ static bool read_number(int fd, uint64_t *ret)
 	return n > 0 && (size_t)n < sizeof(buf) && statfile_parse(buf, (size_t)n, ret);
 }
 
-static bool read_file(const struct statdir *dir, const struct statfile *f, const struct layout *l,
+/* held: its descriptor or -1. */
+static bool read_file(const struct statdir *dir, int held, const struct layout *l, uint32_t cell,
 		      uint64_t *ret)
 {
 	AUTO_FD fd = -1;
 
-	if (f->fd >= 0)
-		return read_number(f->fd, ret);
-	fd = open_file(dir, l, f->slot);
+	if (held >= 0)
+		return read_number(held, ret);
+	fd = open_file(dir, l, cell);
 	return fd >= 0 && read_number(fd, ret);
 }
 
@@ -239,11 +254,11 @@ static bool dir_changed(const struct statdir *dir)
 	       st.st_mtim.tv_nsec != dir->changed.tv_nsec;
 }
 
-static bool file_unlinked(const struct statfile *f)
+static bool file_unlinked(int fd)
 {
 	struct stat st;
 
-	return f->fd >= 0 && (fstat(f->fd, &st) < 0 || st.st_nlink == 0);
+	return fd >= 0 && (fstat(fd, &st) < 0 || st.st_nlink == 0);
 }
 
 bool statfiles_stale(const struct statfiles *sf)
@@ -252,19 +267,19 @@ bool statfiles_stale(const struct statfiles *sf)
 		if (dir_changed(&sf->dirs[i]))
 			return true;
 	for (size_t i = 0; sf->check_links && i < sf->n_files; i++)
-		if (file_unlinked(&sf->files[i]))
+		if (file_unlinked(sf->fds[i]))
 			return true;
 	return false;
 }
 
-static size_t read_dir(const struct statdir *dir, const struct statfile *files, struct layout *l)
+static size_t read_dir(const struct statdir *dir, const int *fds, struct layout *l)
 {
 	size_t errors = 0;
 
-	for (size_t i = 0; i < dir->n_files; i++) {
-		struct widen *cell = &l->cells[files[i].slot];
+	for (uint32_t i = 0; i < dir->n; i++) {
+		struct widen *cell = &l->cells[dir->first + i];
 
-		cell->ok = read_file(dir, &files[i], l, &cell->raw);
+		cell->ok = read_file(dir, fds[i], l, dir->first + i, &cell->raw);
 		errors += !cell->ok;
 	}
 	return errors;
@@ -276,8 +291,8 @@ size_t statfiles_read(struct statfiles *sf, struct layout *l)
 
 	sf->check_links = false;
 	for (size_t i = 0; i < sf->n_dirs; i++) {
-		errors += read_dir(&sf->dirs[i], &sf->files[first], l);
-		first += sf->dirs[i].n_files;
+		errors += read_dir(&sf->dirs[i], &sf->fds[first], l);
+		first += sf->dirs[i].n;
 	}
 	return errors;
 }
