@@ -294,6 +294,12 @@ const struct rdma_dev *host_rdma(const struct host *h, const char *name)
 	return NULL;
 }
 
+const char *netdev_altname(const struct netdev *d, const char *name)
+{
+	name = name ? name + strlen(name) + 1 : d->altnames;
+	return *name ? name : NULL;
+}
+
 const char *host_netns_name(const struct host *h, int nsid)
 {
 	for (size_t i = 0; i < h->n_namespaces && nsid >= 0; i++)
