@@ -295,13 +295,18 @@ static void on_refresh(uv_timer_t *timer)
 	pod_resources_refresh(r->pods);
 }
 
-/* While nothing is held, nothing can come back. */
+/* While nothing is held, nothing can come back; but without a kubelet.h nobody tells that something
+ * is held now. What became of a reservation is asked as soon as it can be told. */
 static void arm_refresh(struct resources *r)
 {
-	if (ledger_list(r->ledger)->n == 0)
+	uint64_t now = uv_now(r->loop), at = ledger_ask_at(r->ledger), wait = REFRESH_MS;
+
+	if (at > now && at - now < REFRESH_MS)
+		wait = at - now;
+	if (ledger_list(r->ledger)->n == 0 && r->kubelet)
 		uv_timer_stop(&r->refresh);
-	else if (!uv_is_active((uv_handle_t *)&r->refresh))
-		uv_timer_start(&r->refresh, on_refresh, REFRESH_MS, REFRESH_MS);
+	else
+		uv_timer_start(&r->refresh, on_refresh, wait, REFRESH_MS);
 }
 
 /* asked_ms 0: no answer, which ends waiting for one as well. */
@@ -312,13 +317,11 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 
 	if (changed < 0)
 		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
-	if (!r->pods_known)
-		uv_timer_stop(&r->refresh);
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;
 	arm_refresh(r);
-	questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
+	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
 }
 
 static void on_allocations_changed(void *arg)
@@ -340,7 +343,7 @@ static void on_pod_folder(const char *name, void *arg)
 	struct resources *r = arg;
 
 	(void)name;
-	if (ledger_list(r->ledger)->n > 0)
+	if (ledger_list(r->ledger)->n > 0 || !r->kubelet)
 		pod_resources_refresh(r->pods);
 }
 

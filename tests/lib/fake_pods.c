@@ -72,8 +72,7 @@ void fake_pods_init(struct fake_pods *f, uv_loop_t *loop, const char *dir)
 {
 	AUTO_FREE char *path = NULL;
 
-	*f = (struct fake_pods){
-		.loop = loop, .dir = dir, .refuse_with = GRPC_RESOURCE_EXHAUSTED};
+	*f = (struct fake_pods){.loop = loop, .dir = dir, .refuse_with = GRPC_RESOURCE_EXHAUSTED};
 	path = path_of(f, "");
 	assert_int_equal(mkdir(path, 0755), 0);
 }
