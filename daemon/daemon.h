@@ -30,6 +30,7 @@ struct daemon {
 	struct sampler *sampler;
 	struct resources *resources;
 	struct config_watch *config_watch;
+	struct dir_watch *dev_watch; /* /dev/infiniband */
 	bool page_counts; /* the sample that is being taken is of devices we have looked for */
 };
 

@@ -66,7 +66,7 @@ static const char *const look_names[N_LOOKS] = {
 	[LOOK_REPORTS] = "reports",
 };
 
-const struct inventory *node_inventory(const struct node *n)
+struct inventory *node_inventory(struct node *n)
 {
 	return &n->inventory;
 }

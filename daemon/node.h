@@ -39,7 +39,7 @@ int node_open(struct node **ret, struct uv_loop_s *, const struct hw *, struct s
 void node_hint(struct node *, unsigned parts, bool lost);
 /* An address of this netdev came or went: GIDs may have. */
 void node_hint_address(struct node *, int nsid, int ifindex);
-const struct inventory *node_inventory(const struct node *);
+struct inventory *node_inventory(struct node *);
 /* Functions and devices have been looked at once: only details may be missing, which can take long.
  */
 bool node_knows_devices(const struct node *);

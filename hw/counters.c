@@ -17,7 +17,6 @@
 struct counters {
 	const struct hw *hw;
 	struct counters_opts opts;
-	struct plan plan;
 	struct setup setup;
 	struct source_state sources[N_SOURCES]; /* errors and read_ms, since start */
 	uint64_t layout;
@@ -44,7 +43,6 @@ void counters_free(struct counters *c)
 	if (!c)
 		return;
 	setup_done(&c->setup);
-	plan_done(&c->plan);
 	free(c);
 }
 
@@ -63,16 +61,27 @@ static void note_sources(struct counters *c)
 	}
 }
 
-/* Makes a new setup from the plan and puts it in place of the old one. The old files are closed
- * before the new ones are opened: there may not be descriptors for both. */
-static int lay_out(struct counters *c, struct plan *plan, bool files_changed)
+static int make_setup(struct counters *c, const struct host *host, struct setup *ret)
+{
+	struct plan plan;
+	int r = plan_make(&plan, host);
+
+	if (r == 0)
+		r = setup_make(ret, c->hw, &c->opts, &plan);
+	plan_done(&plan);
+	return r;
+}
+
+/* Puts a new setup in place of the old one. The old files are closed before the new ones are
+ * opened: there may not be descriptors for both. */
+static int lay_out(struct counters *c, const struct host *host, bool files_changed)
 {
 	struct setup s;
 	size_t lost;
 	int r;
 
 	setup_init(&s);
-	r = setup_make(&s, c->hw, &c->opts, plan);
+	r = make_setup(c, host, &s);
 	if (r < 0) {
 		setup_done(&s);
 		return r;
@@ -108,29 +117,22 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 
 int counters_layout(struct counters *c, const struct host *host)
 {
-	struct plan plan;
-	int r = plan_make(&plan, host);
+	int r = lay_out(c, host, false);
 
-	if (r == 0)
-		r = lay_out(c, &plan, false);
-	if (r < 0) {
-		plan_done(&plan);
+	if (r < 0)
 		return r;
-	}
-	plan_done(&c->plan);
-	c->plan = plan;
 	/* The last sample's arrays are gone: it says "nothing read yet" until the next. */
 	fill_sample(c, c->sample.taken_ms);
 	return 0;
 }
 
-static void refresh_layout(struct counters *c)
+static void refresh_layout(struct counters *c, const struct host *host)
 {
 	bool files = statfiles_stale(&c->setup.files);
 
 	/* Out of memory: the old layout goes on, and we try again next time. */
 	if (files || c->stale)
-		lay_out(c, &c->plan, files);
+		lay_out(c, host, files);
 }
 
 /* --- sampling --------------------------------------------------------------------------------- */
@@ -161,11 +163,11 @@ static void read_polls(struct counters *c, uint64_t now_ms)
 	}
 }
 
-const struct sample *counters_read(struct counters *c, uint64_t now_ms)
+const struct sample *counters_read(struct counters *c, const struct host *host, uint64_t now_ms)
 {
 	struct layout *l = &c->setup.layout;
 
-	refresh_layout(c);
+	refresh_layout(c, host);
 	note_read(c, SOURCE_SYSFS, c->setup.files.n_files, statfiles_read(&c->setup.files, l),
 		  now_ms);
 	note_read(c, SOURCE_ETHTOOL, c->setup.nics.n, nicstats_read(&c->setup.nics, l, &c->stale),

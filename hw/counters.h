@@ -26,8 +26,9 @@ void counters_free(struct counters *);
 int counters_layout(struct counters *, const struct host *);
 
 /* Takes one sample; the result is borrowed until the next call of counters_read(),
- * counters_layout() or counters_free(). now_ms: monotonic. */
-const struct sample *counters_read(struct counters *, uint64_t now_ms);
+ * counters_layout() or counters_free(). The host, which must be the one that was laid out last, is
+ * needed when a source is no longer what it was then. now_ms: monotonic. */
+const struct sample *counters_read(struct counters *, const struct host *, uint64_t now_ms);
 
 /* Enables the named optional counters on all ports that have them (RDMA_NLDEV_CMD_STAT_SET replaces
  * the whole set). Needs CAP_NET_ADMIN. names: n strings. Returns 0 or the first failure, having

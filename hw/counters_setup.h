@@ -7,8 +7,7 @@
 #include "nlpoll.h"
 #include "statfiles.h"
 
-/* One port (or, port 0, one whole device) as the host described it; everything laying out again
- * needs without the host. */
+/* One port (or, port 0, one whole device) as the host described it. */
 struct plan_port {
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;

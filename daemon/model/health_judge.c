@@ -111,9 +111,10 @@ static bool is_carrier_dead(const struct host_index *ix, const struct function *
 	return pf && f->vf_link != VF_LINK_ENABLE && is_uplink_dead(ix, pf);
 }
 
-static bool is_link_down(const struct host_index *ix, const struct function *f, bool held)
+/* Of what is in a pod's namespace nothing is seen, and its PF speaks for it. */
+static bool is_link_down(const struct host_index *ix, const struct function *f)
 {
-	enum sight own = held ? SEEN_NOTHING : own_link(ix, f->id, false);
+	enum sight own = own_link(ix, f->id, false);
 
 	if (f->vf_link == VF_LINK_DISABLE)
 		return true;
@@ -149,7 +150,8 @@ static unsigned judge_rdma(const struct pool *p, const struct host_index *ix,
 
 	if (!rdma)
 		return HEALTH_BIT(HEALTH_NO_RDMA);
-	if (!rdma->uverbs[0] || (p->require_umad && !rdma->umad[0]))
+	if (!rdma->uverbs[0] || rdma->no_uverbs_node ||
+	    (p->require_umad && (!rdma->umad[0] || rdma->no_umad_node)))
 		reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
 	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, ix, f, rdma))
 		reasons |= HEALTH_BIT(HEALTH_PORT_DOWN);
@@ -188,7 +190,7 @@ static unsigned judge_function(const struct pool *p, const struct host_index *ix
 		reasons |= HEALTH_BIT(HEALTH_PCI);
 	if (f->devlink_error[0])
 		reasons |= HEALTH_BIT(HEALTH_DEVLINK);
-	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, f, held))
+	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, f))
 		reasons |= HEALTH_BIT(HEALTH_LINK_DOWN);
 	if (held)
 		return reasons;

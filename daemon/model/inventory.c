@@ -2,7 +2,8 @@
  *
  * Happy path: take over the parts that the scan read completely, bring back what is only lent away,
  * sort, and see whether anything differs from before.
- * Can fail by: out of memory while bringing back (the device is missing until the next scan). */
+ * Can fail by: out of memory while bringing back (the device is missing until the next scan), or
+ * while the host is lent (nothing is taken over until then). */
 #include "inventory.h"
 
 #include <stdlib.h>
@@ -10,6 +11,52 @@
 
 #include "array.h"
 #include "host_digest.h"
+
+/* --- lending ------------------------------------------------------------------------------ */
+
+struct loan *inventory_lend(struct inventory *inv)
+{
+	struct loan *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	*l = (struct loan){.host = inv->host, .owner = inv};
+	inv->loan = l;
+	return l;
+}
+
+void loan_return(struct loan *l)
+{
+	if (!l)
+		return;
+	if (l->owner)
+		l->owner->loan = NULL;
+	else
+		host_done(&l->host);
+	free(l);
+}
+
+/* Leaves the arrays that are lent to the borrower. */
+static void leave_to_borrower(struct inventory *inv)
+{
+	inv->loan->owner = NULL;
+	inv->loan = NULL;
+	inv->host = (struct host){0};
+}
+
+/* To be called before the host changes. False: out of memory. */
+static bool own_host(struct inventory *inv)
+{
+	struct host copy = {0};
+
+	if (!inv->loan)
+		return true;
+	if (host_copy(&copy, &inv->host) < 0)
+		return false;
+	leave_to_borrower(inv);
+	inv->host = copy;
+	return true;
+}
 
 /* --- which functions are seen ------------------------------------------------------------- */
 
@@ -222,6 +269,8 @@ bool inventory_apply_details(struct inventory *inv, struct host *details)
 {
 	uint64_t before = host_digest(&inv->host);
 
+	if (!own_host(inv))
+		return false;
 	for (size_t i = 0; i < details->n_rdma; i++) {
 		struct rdma_dev *d = same_device(&inv->host, &details->rdma[i]);
 
@@ -310,6 +359,8 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 	struct host *h = &inv->host;
 	bool first = inv->generation == 0 && scan->parts;
 
+	if (!own_host(inv))
+		return false;
 	take_parts(h, &scan->host, scan->parts);
 	if (scan->parts & SCAN_NETDEVS)
 		keep_lent_netdevs(h, &scan->host);
@@ -333,6 +384,8 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 
 void inventory_done(struct inventory *inv)
 {
+	if (inv->loan)
+		leave_to_borrower(inv);
 	host_done(&inv->host);
 	*inv = (struct inventory){0};
 }

@@ -14,12 +14,27 @@ struct inventory {
 	struct host host;
 	uint64_t generation; /* grows with every change that a reader could see; 0 = nothing scanned
 				yet */
+	struct loan *loan;   /* NULL = the host is not lent */
+};
+
+/* The host of an inventory, lent for reading on another thread. */
+struct loan {
+	struct host host;
+	struct inventory *owner; /* NULL: the owner went on with a copy, or is gone */
 };
 
 void inventory_done(struct inventory *);
 
+/* Lends the host as it is now, without a copy: only when it has to change meanwhile, the inventory
+ * goes on with one. One loan at a time, to be given back on the thread of the inventory, which may
+ * be gone by then. What only the inventory's own thread looks at (rdma_dev.stale) may change. NULL:
+ * out of memory. */
+struct loan *inventory_lend(struct inventory *);
+void loan_return(struct loan *); /* NULL is fine */
+
 /* Takes over what the scan read (its arrays are moved out; scan stays valid and is to be
- * scan_done() as usual). Returns true when anything differs from before. */
+ * scan_done() as usual). Returns true when anything differs from before; out of memory while the
+ * host is lent, nothing does. */
 bool inventory_apply(struct inventory *, struct scan *);
 
 /* Copies the stale RDMA devices, without details, into the empty host and clears their mark: to be

@@ -57,7 +57,7 @@ static int find_view(const struct served *s, struct allocation_input *ret, struc
 
 static int check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
 {
-	const struct tracked *t = resources_tracked(s->owner, s->name, id);
+	const struct tracked *t = served_tracked(s, id);
 	unsigned reasons = t ? t->health.counted & ~ignored : 0;
 	char text[128];
 

@@ -25,30 +25,11 @@
 
 /* --- looking things up ------------------------------------------------------------------------ */
 
-static int compare_tracked(const void *a, const void *b)
+const struct tracked *served_tracked(const struct served *s, const char *id)
 {
-	const struct tracked *x = a, *y = b;
-	int r = strcmp(x->resource, y->resource);
-
-	return r ? r : strcmp(x->id, y->id);
-}
-
-const struct tracked *resources_tracked(const struct resources *r, const char *resource,
-					const char *id)
-{
-	struct tracked key;
-
-	snprintf(key.resource, sizeof(key.resource), "%s", resource);
-	snprintf(key.id, sizeof(key.id), "%s", id);
-	return r->n_tracked ? bsearch(&key, r->tracked, r->n_tracked, sizeof(key), compare_tracked)
-			    : NULL;
-}
-
-struct served *resources_served(const struct resources *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_served; i++)
-		if (strcmp(r->served[i]->name, name) == 0)
-			return r->served[i];
+	for (size_t i = 0; i < s->n_tracked; i++)
+		if (strcmp(s->tracked[i].id, id) == 0)
+			return &s->tracked[i];
 	return NULL;
 }
 
@@ -57,59 +38,148 @@ const struct resource_table *resources_table(const struct resources *r)
 	return &r->table;
 }
 
+/* --- what is served --------------------------------------------------------------------------- */
+
+static struct served *served_new(struct resources *r, const struct pool *pool)
+{
+	struct served *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->owner = r;
+	pool_resource(pool, s->name);
+	return s;
+}
+
+static void served_free(struct served *s)
+{
+	if (!s)
+		return;
+	free(s->tracked);
+	free(s);
+}
+
+static struct served *take_served(struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_served; i++)
+		if (r->served[i] && strcmp(r->served[i]->name, name) == 0)
+			return take_ptr(r->served[i]);
+	return NULL;
+}
+
+static void withdraw(struct resources *r, struct served *s)
+{
+	log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
+	questions_drop(r, s);
+	plugin_withdraw(s->plugin);
+	served_free(s);
+}
+
+/* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
+static int follow_config(struct resources *r, const struct pool_config *config)
+{
+	struct served **all = calloc(config->n_pools + 1, sizeof(*all));
+	char name[RESOURCE_NAME_SIZE];
+	size_t n_new = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->n_pools; i++) {
+		all[i] = served_new(r, &config->pools[i]);
+		n_new += all[i] != NULL;
+	}
+	for (size_t i = 0; i < config->n_pools && n_new == config->n_pools; i++) {
+		struct served *known;
+
+		pool_resource(&config->pools[i], name);
+		known = take_served(r, name);
+		if (known) {
+			served_free(all[i]);
+			all[i] = known;
+		}
+	}
+	if (n_new < config->n_pools) {
+		for (size_t i = 0; i < config->n_pools; i++)
+			served_free(all[i]);
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n_served; i++)
+		if (r->served[i])
+			withdraw(r, r->served[i]);
+	free(r->served);
+	r->served = all;
+	r->n_served = config->n_pools;
+	return 0;
+}
+
 /* --- health ----------------------------------------------------------------------------------- */
 
-static void track(struct resources *r, const struct host_index *index, struct tracked *t,
-		  const struct pool_view *v, const struct offer *o)
+/* Offers keep their order, so the one looked for is mostly the next; *at follows. */
+static const struct tracked *find_known(const struct served *s, const char *id, size_t *at)
 {
-	bool held = ledger_state(r->ledger, t->resource, o->id) != LEDGER_FREE;
-	unsigned reasons = health_judge(v, o, index, held);
-	const struct tracked *known = resources_tracked(r, t->resource, o->id);
-	uint64_t now = uv_now(r->loop);
+	for (size_t i = 0; i < s->n_tracked; i++) {
+		size_t k = (*at + i) % s->n_tracked;
+
+		if (strcmp(s->tracked[k].id, id) == 0) {
+			*at = k + 1;
+			return &s->tracked[k];
+		}
+	}
+	return NULL;
+}
+
+static void track(const struct served *s, const struct pool *pool, unsigned reasons, uint64_t now,
+		  const struct tracked *known, struct tracked *t)
+{
+	char text[128];
 
 	if (!known) {
 		health_start(&t->health, reasons, now);
 		return;
 	}
 	t->health = known->health;
-	if (health_update(&t->health, reasons, v->pool, now)) {
-		char text[128];
-
-		health_text(t->health.counted, text, sizeof(text));
-		log_info("resources", 0, "%s of %s is %s%s", o->id, t->resource,
-			 t->health.counted ? "unhealthy: " : "healthy again", text);
-	}
+	if (!health_update(&t->health, reasons, pool, now))
+		return;
+	health_text(t->health.counted, text, sizeof(text));
+	log_info("resources", 0, "%s of %s is %s%s", t->id, s->name,
+		 t->health.counted ? "unhealthy: " : "healthy again", text);
 }
 
-/* Judges every offer; what is no longer offered is forgotten. */
-static int track_all(struct resources *r, const struct pools *pools)
+/* Judges every offer of a view; what is no longer offered is forgotten. */
+static int track_view(struct served *s, const struct pool_view *v, const struct host_index *index)
 {
-	struct tracked *all, *t;
-	struct host_index index;
-	size_t n = 0;
+	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
+	struct resources *r = s->owner;
+	size_t at = 0;
 
-	if (host_index_init(&index, &r->inventory->host) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < pools->n_views; i++)
-		n += pools->views[i].n_offers;
-	all = t = calloc(n + 1, sizeof(*all));
-	for (size_t i = 0; all && i < pools->n_views; i++) {
-		const struct pool_view *v = &pools->views[i];
-
-		for (size_t k = 0; k < v->n_offers; k++, t++) {
-			pool_resource(v->pool, t->resource);
-			snprintf(t->id, sizeof(t->id), "%s", v->offers[k].id);
-			track(r, &index, t, v, &v->offers[k]);
-		}
-	}
-	host_index_done(&index);
 	if (!all)
 		return -ENOMEM;
-	qsort(all, n, sizeof(*all), compare_tracked);
-	free(r->tracked);
-	r->tracked = all;
-	r->n_tracked = n;
+	for (size_t i = 0; i < v->n_offers; i++) {
+		const struct offer *o = &v->offers[i];
+		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
+
+		snprintf(all[i].id, sizeof(all[i].id), "%s", o->id);
+		track(s, v->pool, health_judge(v, o, index, held), uv_now(r->loop),
+		      find_known(s, o->id, &at), &all[i]);
+	}
+	free(s->tracked);
+	s->tracked = all;
+	s->n_tracked = v->n_offers;
 	return 0;
+}
+
+static int track_all(struct resources *r)
+{
+	struct host_index index;
+	int error = host_index_init(&index, &r->inventory->host);
+
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < r->n_served && error == 0; i++)
+		error = track_view(r->served[i], &r->pools.views[i], &index);
+	host_index_done(&index);
+	return error;
 }
 
 static void on_hold(uv_timer_t *timer)
@@ -122,18 +192,13 @@ static void arm_hold(struct resources *r)
 {
 	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
 
-	for (size_t i = 0; i < r->pools.n_views; i++) {
-		const struct pool_view *v = &r->pools.views[i];
-		char name[RESOURCE_NAME_SIZE];
-
-		pool_resource(v->pool, name);
-		for (size_t k = 0; k < v->n_offers; k++) {
-			const struct tracked *t = resources_tracked(r, name, v->offers[k].id);
-			uint64_t at = t ? health_deadline(&t->health, v->pool) : UINT64_MAX;
+	for (size_t i = 0; i < r->n_served; i++)
+		for (size_t k = 0; k < r->served[i]->n_tracked; k++) {
+			uint64_t at = health_deadline(&r->served[i]->tracked[k].health,
+						      r->pools.views[i].pool);
 
 			first = at < first ? at : first;
 		}
-	}
 	uv_timer_stop(&r->hold);
 	if (first != UINT64_MAX)
 		uv_timer_start(&r->hold, on_hold, first > now ? first - now : 0, 0);
@@ -155,70 +220,18 @@ static void serve(struct resources *r, struct served *s)
 	s->told = e.code < 0;
 }
 
-static struct served *add_served(struct resources *r, const char *name)
-{
-	struct served **slot = array_push(r->served, r->n_served);
-	struct served *s = slot ? calloc(1, sizeof(*s)) : NULL;
-
-	if (!s) {
-		r->n_served -= slot != NULL;
-		return NULL;
-	}
-	*slot = s;
-	s->owner = r;
-	snprintf(s->name, sizeof(s->name), "%s", name);
-	return s;
-}
-
-static int tell_list(struct resources *r, struct served *s, const struct pool_view *v)
+static int tell_list(const struct served *s, const struct pool_view *v)
 {
 	AUTO_FREE struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
-		const struct offer *o = &v->offers[i];
-		const struct tracked *t = resources_tracked(r, s->name, o->id);
-
-		snprintf(list[i].id, sizeof(list[i].id), "%s", o->id);
-		list[i].numa = o->numa;
-		list[i].healthy = t && t->health.counted == 0;
+		snprintf(list[i].id, sizeof(list[i].id), "%s", v->offers[i].id);
+		list[i].numa = v->offers[i].numa;
+		list[i].healthy = s->tracked[i].health.counted == 0;
 	}
 	return s->plugin ? plugin_set_devices(s->plugin, list, v->n_offers) : 0;
-}
-
-static int tell_view(struct resources *r, const struct pool_view *v)
-{
-	char name[RESOURCE_NAME_SIZE];
-	struct served *s;
-
-	pool_resource(v->pool, name);
-	s = resources_served(r, name);
-	if (!s)
-		s = add_served(r, name);
-	if (!s)
-		return -ENOMEM;
-	serve(r, s);
-	return tell_list(r, s, v);
-}
-
-static void withdraw_unwanted(struct resources *r)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->n_served; i++) {
-		struct served *s = r->served[i];
-
-		if (pools_find(&r->pools, s->name)) {
-			r->served[kept++] = s;
-			continue;
-		}
-		log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
-		questions_drop(r, s);
-		plugin_withdraw(s->plugin);
-		free(s);
-	}
-	r->n_served = kept;
 }
 
 /* --- deciding --------------------------------------------------------------------------------- */
@@ -228,17 +241,15 @@ static int decide(struct resources *r)
 	struct pools pools = {0};
 	int error = pools_build(&pools, &r->config, &r->inventory->host, ledger_list(r->ledger));
 
-	if (error == 0)
-		error = track_all(r, &pools);
-	if (error < 0) {
-		pools_done(&pools);
+	if (error < 0)
 		return error;
-	}
 	pools_done(&r->pools);
 	r->pools = pools;
-	withdraw_unwanted(r);
-	for (size_t i = 0; i < r->pools.n_views && error == 0; i++)
-		error = tell_view(r, &r->pools.views[i]);
+	error = track_all(r);
+	for (size_t i = 0; i < r->n_served && error == 0; i++) {
+		serve(r, r->served[i]);
+		error = tell_list(r->served[i], &r->pools.views[i]);
+	}
 	arm_hold(r);
 	return error;
 }
@@ -367,8 +378,12 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	struct pools pools = {0};
 	int error = pools_build(&pools, config, &r->inventory->host, ledger_list(r->ledger));
 
-	if (error < 0)
+	if (error == 0)
+		error = follow_config(r, config);
+	if (error < 0) {
+		pools_done(&pools);
 		return error;
+	}
 	pools_done(&r->pools); /* refers to the old configuration */
 	pool_config_done(&r->config);
 	r->pools = pools;
@@ -456,9 +471,8 @@ static void on_timer_closed(uv_handle_t *handle)
 	if (--r->open_handles > 0)
 		return;
 	for (size_t i = 0; i < r->n_served; i++)
-		free(r->served[i]);
+		served_free(r->served[i]);
 	free(r->served);
-	free(r->tracked);
 	pools_done(&r->pools);
 	pool_config_done(&r->config);
 	ledger_free(r->ledger);

@@ -1,8 +1,9 @@
 /* metrics.c - the page of one sample.
  *
- * Everything in front of a reading's number is text that only a new layout changes; it is prepared
- * then, and a page is made of copies and numbers. The same goes for the series of the host, which
- * are whole blocks of prepared text. */
+ * A page is made of copies and numbers: the labels of every port are text that only a new layout
+ * or another holder changes, and the series of the host are whole blocks of prepared text. What
+ * many readings share is kept once: with a thousand devices the names and labels of all readings
+ * are as much text as the page itself. */
 #include "metrics.h"
 
 #include <errno.h>
@@ -22,9 +23,8 @@ struct metrics {
 	uint64_t layout, host_generation, resources_generation;
 	struct text text; /* of all slices */
 	struct slice host[N_HOST_FAMILIES], resources[N_RESOURCE_FAMILIES];
-	struct slice *readings; /* one per reading: name and labels up to the number */
-	struct slice *ports;	/* one per sampled port: its labels */
-	size_t page_bytes;	/* of the last page: the next one will be as long */
+	struct slice *ports; /* one per sampled port: its labels */
+	size_t page_bytes;   /* of the last page: the next one will be as long */
 };
 
 enum own_family { OWN_RESETS, OWN_SOURCE_AGE, OWN_SOURCE_ERRORS, N_OWN_FAMILIES };
@@ -59,7 +59,6 @@ void metrics_free(struct metrics *m)
 	if (!m)
 		return;
 	text_done(&m->text);
-	free(m->readings);
 	free(m->ports);
 	free(m);
 }
@@ -116,28 +115,6 @@ static void prepare_ports(struct metrics *m, const struct sample *s,
 	}
 }
 
-/* Text that has been prepared already, once more. */
-static void repeat(struct text *t, const struct slice *s)
-{
-	if (text_reserve(t, s->len)) {
-		memcpy(t->data + t->len, t->data + s->start, s->len);
-		t->len += s->len;
-	}
-}
-
-static void prepare_readings(struct metrics *m, const struct sample *s)
-{
-	for (size_t i = 0; i < s->n_readings; i++) {
-		const struct reading *r = &s->readings[i];
-
-		start_slice(m, &m->readings[i]);
-		text_addf(&m->text, "%s", r->family->name);
-		repeat(&m->text, &m->ports[r->port]);
-		text_addf(&m->text, "%s%s} ", r->labels[0] ? "," : "", r->labels);
-		end_slice(m, &m->readings[i]);
-	}
-}
-
 static uint64_t generation_of(const struct resource_table *table)
 {
 	return table ? table->generation : 0;
@@ -147,16 +124,13 @@ static int prepare(struct metrics *m, const struct sample *s, const struct metri
 {
 	m->prepared = false;
 	text_done(&m->text);
-	free(m->readings);
 	free(m->ports);
-	m->readings = calloc(s->n_readings + 1, sizeof(*m->readings));
 	m->ports = calloc(s->n_ports + 1, sizeof(*m->ports));
-	if (!m->readings || !m->ports)
+	if (!m->ports)
 		return -ENOMEM;
 	prepare_host(m, s, scene);
 	prepare_resources(m, scene->resources);
 	prepare_ports(m, s, scene);
-	prepare_readings(m, s);
 	if (m->text.failed)
 		return -ENOMEM;
 	m->layout = s->layout;
@@ -218,18 +192,29 @@ static bool is_current(const struct metrics *m, const struct sample *s,
 	       m->resources_generation == generation_of(scene->resources);
 }
 
-static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
-			   const struct slice *s)
+static char *put(char *dst, const char *text, size_t n)
 {
-	char *dst = text_reserve(&p->text, s->len + NUMBER_MAX + 1);
-	size_t n = s->len;
+	return (char *)memcpy(dst, text, n) + n;
+}
 
-	if (!dst)
+static void render_reading(const struct metrics *m, struct page *p, const struct reading *r)
+{
+	const struct slice *port = &m->ports[r->port];
+	size_t name = strlen(r->family->name), labels = strlen(r->labels);
+	char *start = text_reserve(&p->text, name + port->len + labels + NUMBER_MAX + 4);
+	char *dst = start;
+
+	if (!start)
 		return;
-	memcpy(dst, m->text.data + s->start, n);
-	n += number_reading(dst + n, r->value, r->unit);
-	dst[n++] = '\n';
-	p->text.len += n;
+	dst = put(dst, r->family->name, name);
+	dst = put(dst, m->text.data + port->start, port->len);
+	if (labels > 0)
+		*dst++ = ',';
+	dst = put(dst, r->labels, labels);
+	dst = put(dst, "} ", 2);
+	dst += number_reading(dst, r->value, r->unit);
+	*dst++ = '\n';
+	p->text.len += (size_t)(dst - start);
 }
 
 static int render_readings(const struct metrics *m, struct page *p, const struct sample *s)
@@ -248,7 +233,7 @@ static int render_readings(const struct metrics *m, struct page *p, const struct
 			if (begin(p, open) < 0)
 				return -ENOMEM;
 		}
-		render_reading(m, p, r, &m->readings[i]);
+		render_reading(m, p, r);
 	}
 	if (open)
 		page_end(p);

@@ -1,6 +1,6 @@
 /* sampler.c - one timer, one work item, two ticks never overlap.
  *
- * Happy path: tick -> copy what the worker needs -> [worker: read counters, render page] ->
+ * Happy path: tick -> lend or copy what the worker needs -> [worker: read counters, render page] ->
  * publish. Can fail by: the sample before still running (the tick is skipped and counted; a wake
  * asked for meanwhile is kept), out of memory (no page this time; the last one stays), storms of
  * changes (the pause before a sample that was woken is at least as long as the last one took, so
@@ -21,7 +21,7 @@
 struct sampler {
 	struct uv_loop_s *loop;
 	const struct hw *hw;
-	const struct inventory *inventory;
+	struct inventory *inventory;
 	struct self_counters *self;
 	struct sampler_opts opts;
 	struct sampler_hooks hooks;
@@ -37,10 +37,10 @@ struct sampler {
 	/* The worker's own, untouched by the loop while `running`. */
 	struct counters *counters;
 	struct metrics *metrics;
-	struct host host;
-	uint64_t generation; /* of `host` */
+	struct loan *loan;   /* the host */
+	uint64_t generation; /* of the host */
 	struct resource_table resources;
-	bool relayout; /* host is new to the counters */
+	bool relayout; /* the host is new to the counters */
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
 	uint64_t sample_us;
@@ -76,7 +76,7 @@ static uint64_t rss_bytes(int statm_fd)
 
 static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
 {
-	const struct metrics_scene scene = {&s->host, s->generation, &s->resources};
+	const struct metrics_scene scene = {&s->loan->host, s->generation, &s->resources};
 	struct page *page = page_new();
 
 	if (!page)
@@ -96,9 +96,9 @@ static void layout(struct sampler *s)
 {
 	s->optional = (struct err){0};
 	if (s->opts.n_optional > 0)
-		counters_enable_optional(s->hw, &s->host, s->opts.optional, s->opts.n_optional,
-					 &s->optional);
-	if (counters_layout(s->counters, &s->host) == 0)
+		counters_enable_optional(s->hw, &s->loan->host, s->opts.optional,
+					 s->opts.n_optional, &s->optional);
+	if (counters_layout(s->counters, &s->loan->host) == 0)
 		s->relayout = false;
 }
 
@@ -112,7 +112,8 @@ static void take_sample(uv_work_t *work)
 		layout(s);
 	uv_gettimeofday(&now);
 	s->about.sample_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000;
-	s->page = render(s, counters_read(s->counters, start_ns / 1000000), start_ns / 1000000);
+	s->page = render(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
+			 start_ns / 1000000);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
 
@@ -124,7 +125,6 @@ static void release_if_done(struct sampler *s)
 		return;
 	counters_free(s->counters);
 	metrics_free(s->metrics);
-	host_done(&s->host);
 	resource_table_done(&s->resources);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
@@ -145,6 +145,8 @@ static void on_sampled(uv_work_t *work, int status)
 	struct sampler *s = work->data;
 
 	(void)status;
+	loan_return(s->loan);
+	s->loan = NULL;
 	s->running = false;
 	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
@@ -160,21 +162,13 @@ static void on_sampled(uv_work_t *work, int status)
 	release_if_done(s);
 }
 
-/* Gives the worker its own copy of the host, once per change. */
-static int follow_inventory(struct sampler *s)
+static int borrow_host(struct sampler *s)
 {
-	struct host copy = {0};
-	int r;
-
-	if (s->generation == s->inventory->generation)
-		return 0;
-	r = host_copy(&copy, &s->inventory->host);
-	if (r < 0)
-		return r;
-	host_done(&s->host);
-	s->host = copy;
+	s->loan = inventory_lend(s->inventory);
+	if (!s->loan)
+		return -ENOMEM;
+	s->relayout |= s->generation != s->inventory->generation;
 	s->generation = s->inventory->generation;
-	s->relayout = true;
 	return 0;
 }
 
@@ -196,16 +190,12 @@ static int follow_resources(struct sampler *s)
 	return 0;
 }
 
-static void start_sample(struct sampler *s)
+static int queue_sample(struct sampler *s)
 {
-	int r = follow_inventory(s);
-
-	if (r == 0)
-		r = follow_resources(s);
+	int r = borrow_host(s);
 
 	if (r < 0)
-		log_warn("sampler", r, "cannot follow the changes, sampling what was there before");
-	s->wake_again = false;
+		return r;
 	s->about = (struct self_metrics){
 		.counters = *s->self,
 		.sample_us = s->sample_us,
@@ -214,6 +204,21 @@ static void start_sample(struct sampler *s)
 	s->hooks.describe(&s->about, s->hooks.arg);
 	s->work.data = s;
 	r = uv_queue_work(s->loop, &s->work, take_sample, on_sampled);
+	if (r == 0)
+		return 0;
+	loan_return(s->loan);
+	s->loan = NULL;
+	return r;
+}
+
+static void start_sample(struct sampler *s)
+{
+	int r = follow_resources(s);
+
+	if (r < 0)
+		log_warn("sampler", r, "cannot follow the changes, sampling what was there before");
+	s->wake_again = false;
+	r = queue_sample(s);
 	if (r < 0)
 		log_warn("sampler", r, "cannot start a sample, trying again at the next tick");
 	else
@@ -267,7 +272,7 @@ static int start(struct sampler *s)
 }
 
 int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *hw,
-		 const struct inventory *inventory, struct self_counters *self,
+		 struct inventory *inventory, struct self_counters *self,
 		 const struct sampler_opts *opts, const struct sampler_hooks *hooks, struct err *e)
 {
 	struct sampler *s = calloc(1, sizeof(*s));

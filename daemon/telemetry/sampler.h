@@ -2,7 +2,7 @@
  * from it.
  *
  * A scrape only ever sees a finished page. The loop's thread owns the inventory and the self
- * counters; the worker gets copies. */
+ * counters; the worker borrows the host and gets copies of the rest. */
 #pragma once
 
 #include <stdint.h>
@@ -40,8 +40,8 @@ struct sampler_hooks {
 
 /* hw, inventory and self must outlive it. Samples are taken every interval from now on, and when
  * asked for. */
-int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *,
-		 const struct inventory *, struct self_counters *self, const struct sampler_opts *,
+int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *, struct inventory *,
+		 struct self_counters *self, const struct sampler_opts *,
 		 const struct sampler_hooks *, struct err *);
 /* The hardware changed: lay out anew and sample now instead of at the next tick; in a storm of
  * changes as soon as the last sample is as long ago as it took. */

@@ -117,7 +117,7 @@ static void run_round(struct bench *b, uint64_t now_ms)
 {
 	struct page *page = page_new();
 	double start = cpu_us();
-	const struct sample *s = counters_read(b->counters, now_ms);
+	const struct sample *s = counters_read(b->counters, &b->host, now_ms);
 
 	add_time(&b->sample, cpu_us() - start);
 	start = cpu_us();

@@ -48,7 +48,7 @@ void fake_kubelet_drop(struct fake_kubelet *);
  * ListAndWatch, NotifyRegistrationStatus; error not NULL: that is notified instead. */
 void fake_kubelet_find(struct fake_kubelet *, const char *socket_path, const char *error);
 /* Calls go to this socket from now on. */
-void fake_kubelet_connect(struct fake_kubelet *, const char *socket_path);
+int fake_kubelet_connect(struct fake_kubelet *, const char *socket_path);
 /* A file with nobody behind it, as kubelet.sock. */
 void fake_dead_socket(const char *dir);
 

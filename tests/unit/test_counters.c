@@ -109,7 +109,7 @@ static void start(struct fixture *f, const struct counters_opts *opts)
 
 static const struct sample *take(struct fixture *f)
 {
-	return counters_read(f->c, f->now += 1000);
+	return counters_read(f->c, &f->host, f->now += 1000);
 }
 
 static const struct reading *find(const struct sample *s, const char *device, const char *family,

@@ -672,6 +672,57 @@ static void test_a_thousand_changes_leave_nothing_behind(void **state)
 	assert_true(mallinfo2().uordblks <= used);
 }
 
+/* --- lending ------------------------------------------------------------------------------ */
+
+static void test_a_lent_host_stays_as_it_is(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	struct loan *loan;
+
+	apply(inv, &s);
+	loan = must(inventory_lend(inv));
+	assert_ptr_equal(loan->host.netdevs, inv->host.netdevs); /* no copy */
+	s = whole_host();
+	strcpy(s.host.netdevs[0].name, "renamed");
+	assert_true(apply(inv, &s));
+	assert_string_equal(netdev_of(inv, PF)->name, "renamed");
+	assert_string_equal(loan->host.netdevs[0].name, "pf");
+	assert_int_equal(loan->host.rdma[1].ports[0].n_gids, 1);
+	loan_return(loan);
+	assert_string_equal(netdev_of(inv, PF)->name, "renamed");
+}
+
+static void test_a_host_given_back_is_changed_in_place(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	const struct function *functions;
+
+	apply(inv, &s);
+	functions = inv->host.functions;
+	loan_return(must(inventory_lend(inv)));
+	s = (struct scan){0};
+	see_netdev(&s, NSID_HOST, 9, "new", "");
+	assert_true(apply(inv, &s));
+	assert_ptr_equal(inv->host.functions, functions);
+}
+
+static void test_a_loan_outlives_the_inventory(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	struct loan *loan;
+
+	apply(inv, &s);
+	loan = must(inventory_lend(inv));
+	inventory_done(inv);
+	assert_int_equal(loan->host.n_rdma, 2);
+	assert_string_equal(loan->host.rdma[1].name, "mlx5_1");
+	loan_return(loan);
+	loan_return(NULL);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -702,6 +753,9 @@ int main(void)
 		T(test_a_lent_device_keeps_its_details_when_events_are_lost),
 		T(test_details_of_a_device_that_went_are_dropped),
 		T(test_a_thousand_changes_leave_nothing_behind),
+		T(test_a_lent_host_stays_as_it_is),
+		T(test_a_host_given_back_is_changed_in_place),
+		T(test_a_loan_outlives_the_inventory),
 	};
 #undef T
 
