@@ -1,7 +1,7 @@
 /* resources.c - see resources.h.
  *
  * Happy path: something changed -> settle timer -> pools_build() -> health -> lists to the kubelet
- * -> table. Can fail by: out of memory (the last decision stays, the next change tries again), a
+ * -> table. Can fail by: out of memory (the last decision stays, tried again after a second), a
  * socket that cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
@@ -18,6 +18,8 @@
 #define SETTLE_MS     10
 /* Who reads the table is a person or takes a sample a second. */
 #define SHOW_MS	      50
+/* Out of memory: the next try. */
+#define RETRY_MS      1000
 /* A pod that ends tells nobody: what is held is asked for now and then. */
 #define REFRESH_MS    30000
 /* How long a start waits to be told who holds what. */
@@ -262,8 +264,10 @@ static void on_settled(uv_timer_t *timer)
 	if (!r->devices_known || !r->pods_known)
 		return;
 	error = decide(r);
-	if (error < 0)
+	if (error < 0) {
 		log_warn("resources", error, "cannot decide what to offer, the last list stays");
+		uv_timer_start(&r->settle, on_settled, RETRY_MS, 0);
+	}
 	files_follow(r);
 	resources_show_soon(r);
 }
@@ -273,22 +277,29 @@ static void on_show(uv_timer_t *timer)
 	struct resources *r = timer->data;
 	int changed = resources_make_table(r);
 
-	if (changed < 0)
+	if (changed < 0) {
 		log_warn("resources", changed, "cannot show what is offered, trying again later");
-	else if (changed > 0)
+		uv_timer_start(&r->show, on_show, RETRY_MS, 0);
+	} else if (changed > 0) {
 		r->hooks.changed(r->hooks.arg);
+	}
+}
+
+/* Not later than that, and not at all after the end. */
+static void start_within(const struct resources *r, uv_timer_t *timer, uv_timer_cb cb, uint64_t ms)
+{
+	if (!r->closing && (!uv_is_active((uv_handle_t *)timer) || uv_timer_get_due_in(timer) > ms))
+		uv_timer_start(timer, cb, ms, 0);
 }
 
 void resources_show_soon(struct resources *r)
 {
-	if (!r->closing && !uv_is_active((uv_handle_t *)&r->show))
-		uv_timer_start(&r->show, on_show, SHOW_MS, 0);
+	start_within(r, &r->show, on_show, SHOW_MS);
 }
 
 void resources_decide_soon(struct resources *r)
 {
-	if (!r->closing && !uv_is_active((uv_handle_t *)&r->settle))
-		uv_timer_start(&r->settle, on_settled, SETTLE_MS, 0);
+	start_within(r, &r->settle, on_settled, SETTLE_MS);
 }
 
 /* --- who holds what --------------------------------------------------------------------------- */
