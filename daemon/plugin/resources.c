@@ -1,7 +1,7 @@
 /* resources.c - see resources.h.
  *
  * Happy path: something changed -> settle timer -> pools_build() -> health -> lists to the kubelet
- * -> table. Can fail by: out of memory (the last decision stays, the next change tries again), a
+ * -> table. Can fail by: out of memory (the last decision stays, tried again after a second), a
  * socket that cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
@@ -18,6 +18,8 @@
 #define SETTLE_MS     10
 /* Who reads the table is a person or takes a sample a second. */
 #define SHOW_MS	      50
+/* Out of memory: the next try. */
+#define RETRY_MS      1000
 /* A pod that ends tells nobody: what is held is asked for now and then. */
 #define REFRESH_MS    30000
 /* How long a start waits to be told who holds what. */
@@ -262,8 +264,10 @@ static void on_settled(uv_timer_t *timer)
 	if (!r->devices_known || !r->pods_known)
 		return;
 	error = decide(r);
-	if (error < 0)
+	if (error < 0) {
 		log_warn("resources", error, "cannot decide what to offer, the last list stays");
+		uv_timer_start(&r->settle, on_settled, RETRY_MS, 0);
+	}
 	files_follow(r);
 	resources_show_soon(r);
 }
@@ -273,22 +277,29 @@ static void on_show(uv_timer_t *timer)
 	struct resources *r = timer->data;
 	int changed = resources_make_table(r);
 
-	if (changed < 0)
+	if (changed < 0) {
 		log_warn("resources", changed, "cannot show what is offered, trying again later");
-	else if (changed > 0)
+		uv_timer_start(&r->show, on_show, RETRY_MS, 0);
+	} else if (changed > 0) {
 		r->hooks.changed(r->hooks.arg);
+	}
+}
+
+/* Not later than that, and not at all after the end. */
+static void start_within(const struct resources *r, uv_timer_t *timer, uv_timer_cb cb, uint64_t ms)
+{
+	if (!r->closing && (!uv_is_active((uv_handle_t *)timer) || uv_timer_get_due_in(timer) > ms))
+		uv_timer_start(timer, cb, ms, 0);
 }
 
 void resources_show_soon(struct resources *r)
 {
-	if (!r->closing && !uv_is_active((uv_handle_t *)&r->show))
-		uv_timer_start(&r->show, on_show, SHOW_MS, 0);
+	start_within(r, &r->show, on_show, SHOW_MS);
 }
 
 void resources_decide_soon(struct resources *r)
 {
-	if (!r->closing && !uv_is_active((uv_handle_t *)&r->settle))
-		uv_timer_start(&r->settle, on_settled, SETTLE_MS, 0);
+	start_within(r, &r->settle, on_settled, SETTLE_MS);
 }
 
 /* --- who holds what --------------------------------------------------------------------------- */
@@ -306,13 +317,18 @@ static void on_refresh(uv_timer_t *timer)
 	pod_resources_refresh(r->pods);
 }
 
-/* While nothing is held, nothing can come back. */
+/* While nothing is held, nothing can come back; but without a kubelet.h nobody tells that something
+ * is held now. What became of a reservation is asked as soon as it can be told. */
 static void arm_refresh(struct resources *r)
 {
-	if (ledger_list(r->ledger)->n == 0)
+	uint64_t now = uv_now(r->loop), at = ledger_ask_at(r->ledger), wait = REFRESH_MS;
+
+	if (at > now && at - now < REFRESH_MS)
+		wait = at - now;
+	if (ledger_list(r->ledger)->n == 0 && r->kubelet)
 		uv_timer_stop(&r->refresh);
-	else if (!uv_is_active((uv_handle_t *)&r->refresh))
-		uv_timer_start(&r->refresh, on_refresh, REFRESH_MS, REFRESH_MS);
+	else
+		uv_timer_start(&r->refresh, on_refresh, wait, REFRESH_MS);
 }
 
 /* asked_ms 0: no answer, which ends waiting for one as well. */
@@ -323,13 +339,11 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 
 	if (changed < 0)
 		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
-	if (!r->pods_known)
-		uv_timer_stop(&r->refresh);
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;
 	arm_refresh(r);
-	questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
+	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
 }
 
 static void on_allocations_changed(void *arg)
@@ -351,7 +365,7 @@ static void on_pod_folder(const char *name, void *arg)
 	struct resources *r = arg;
 
 	(void)name;
-	if (ledger_list(r->ledger)->n > 0)
+	if (ledger_list(r->ledger)->n > 0 || !r->kubelet)
 		pod_resources_refresh(r->pods);
 }
 

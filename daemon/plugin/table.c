@@ -41,8 +41,9 @@ static void add_devices(const struct served *s, struct resource_table *t,
 		struct resource_device *d = &t->devices[t->n_devices++];
 
 		snprintf(d->id, sizeof(d->id), "%s", v->offers[i].id);
-		/* Without memory for them the judgements may be those of the decision before. */
-		d->reasons = i < s->n_tracked ? s->tracked[i].health.counted : 0;
+		/* Until the next decision the judgements may be those of another configuration. */
+		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
+			d->reasons = s->tracked[i].health.counted;
 		d->state = ledger_state(s->owner->ledger, info->name, d->id);
 	}
 	info->first_member = t->n_members;

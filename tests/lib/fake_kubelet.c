@@ -299,7 +299,8 @@ static void on_answer(struct grpc_call *call, const uint8_t *message, size_t len
 	(void)call;
 	assert_null(a->message);
 	a->message = malloc(len + 1);
-	assert_non_null(a->message);
+	if (!a->message) /* a test of that */
+		return;
 	memcpy(a->message, message, len);
 	a->len = len;
 }

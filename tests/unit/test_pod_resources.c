@@ -178,17 +178,21 @@ static void test_an_answer_that_is_none(void **state)
 {
 	struct fixture f;
 	uint8_t *good;
+	size_t len;
 
 	(void)state;
 	prepare(&f);
 	good = f.kubelet.answer;
+	len = f.kubelet.len;
 	f.kubelet.answer = (uint8_t *)strdup("\xff\xff\xff");
+	f.kubelet.len = 3;
 	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_failed);
 	assert_int_equal(f.lists, 0);
 	free(f.kubelet.answer);
 	f.kubelet.answer = good;
+	f.kubelet.len = len;
 	until(&f, has_api_list);
 	stop(&f);
 }
