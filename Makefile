@@ -94,7 +94,8 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 
 # --- tests ------------------------------------------------------------------------------------
 # Calls of our own objects that tests/lib/faults.c can make fail.
-WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send,-Wl,--wrap=$(f))
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send \
+	nghttp2_session_server_new3 nghttp2_session_client_new3,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)

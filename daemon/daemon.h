@@ -18,6 +18,7 @@ struct daemon {
 	struct self_counters self;
 	uint64_t start_unix_ms;
 	char *config_json;
+	size_t n_pools; /* of the configuration in use */
 	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm, sighup;
@@ -30,6 +31,7 @@ struct daemon {
 	struct sampler *sampler;
 	struct resources *resources;
 	struct config_watch *config_watch;
+	struct dir_watch *dev_watch; /* /dev/infiniband */
 	bool page_counts; /* the sample that is being taken is of devices we have looked for */
 };
 

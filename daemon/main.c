@@ -82,34 +82,49 @@ static int run(const struct launch *l)
 	return EXIT_SUCCESS;
 }
 
-/* Which function goes to which pool on this node, and why not; the kubelet is not asked what
- * containers hold. */
-static int check_config(const struct options *o, const struct pool_config *pools)
+static int explain(const struct pool_config *pools, const struct host *host)
 {
-	struct scan scan;
-	struct pools built;
-	struct hw hw;
-	struct err e = {0};
+	struct pools built = {0};
 	char *text = NULL;
 
-	printf("%s: ok\n", o->config);
+	if (pools_build(&built, pools, host, NULL) == 0)
+		text = pools_explain(&built);
+	pools_done(&built);
+	if (!text) {
+		fputs("rocelet: out of memory\n", stderr);
+		return EXIT_FAILURE;
+	}
+	fputs(text, stdout);
+	free(text);
+	return EXIT_SUCCESS;
+}
+
+/* Which function goes to which pool on this node, and why not; the kubelet is not asked what
+ * containers hold. */
+static int check_config(const struct options *o, const struct pool_config *pools, bool has_file)
+{
+	struct err e = {0};
+	struct scan scan;
+	struct hw hw;
+	int r;
+
+	printf("%s: %s\n", o->config, has_file ? "ok" : "not there, no resources are offered");
 	if (hw_open(&hw, o->sysfs_root, o->dev_root, o->proc_root, &e) < 0) {
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return EXIT_FAILURE;
 	}
 	hw_scan(&hw, SCAN_ALL, &scan);
-	if (pools_build(&built, pools, &scan.host, NULL) == 0) {
-		text = pools_explain(&built);
-		pools_done(&built);
-	}
-	fputs(text ? text : "out of memory\n", stdout);
-	free(text);
+	for (int i = 0; i < N_SCAN_SOURCES; i++)
+		if (scan.problem[i].code < 0)
+			fprintf(stderr, "rocelet: %s: %s\n", scan_source_name((enum scan_source)i),
+				scan.problem[i].msg);
+	r = explain(pools, &scan.host);
 	scan_done(&scan);
 	hw_close(&hw);
-	return text ? EXIT_SUCCESS : EXIT_FAILURE;
+	return r;
 }
 
-static int act(enum option_action action, const struct launch *l)
+static int act(enum option_action action, const struct launch *l, bool has_file)
 {
 	const struct options *o = l->options;
 
@@ -123,7 +138,7 @@ static int act(enum option_action action, const struct launch *l)
 	case ACTION_PRINT_CONFIG:
 		return print_config(o, l->pools);
 	case ACTION_CHECK_CONFIG:
-		return check_config(o, l->pools);
+		return check_config(o, l->pools, has_file);
 	case ACTION_RUN:
 		break;
 	}
@@ -138,17 +153,19 @@ int main(int argc, char *argv[])
 	const struct launch launch = {&options, &pools, argc, argv};
 	enum option_action action;
 	struct err e = {0};
+	bool has_file;
 	int r;
 
 	r = options_load(&options, &action, &file, argc, argv, on_warning, NULL, &e);
 	if (r == 0)
 		r = pool_config_load(&pools, &file, &options, on_warning, NULL, &e);
+	has_file = file.text != NULL;
 	config_file_done(&file);
 	if (r < 0) {
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}
-	r = act(action, &launch);
+	r = act(action, &launch, has_file);
 	pool_config_done(&pools);
 	return r;
 }

@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "config_watch.h"
 #include "daemon.h"
+#include "dir_watch.h"
 #include "http.h"
 #include "link_events.h"
 #include "log.h"
@@ -77,6 +78,14 @@ static void on_sockets_swept(void *arg)
 	struct daemon *d = arg;
 
 	sockets_serve_metrics(d->http, d->options->kubelet_dir);
+}
+
+static void on_dev_node(const char *name, void *arg)
+{
+	struct daemon *d = arg;
+
+	(void)name;
+	node_hint(d->node, SCAN_RDMA, false);
 }
 
 static void on_config_changed(void *arg)
@@ -341,6 +350,20 @@ static void resources_stop(struct daemon *d)
 	d->resources = NULL;
 }
 
+/* A node that is deleted or made by hand sends no event. */
+static int dev_watch_start(struct daemon *d, struct err *e)
+{
+	char path[OPTION_TEXT_SIZE + 16];
+
+	snprintf(path, sizeof(path), "%s/infiniband", d->options->dev_root);
+	return dir_watch_open(&d->dev_watch, &d->loop, path, on_dev_node, d, e);
+}
+
+static void dev_watch_stop(struct daemon *d)
+{
+	dir_watch_close(d->dev_watch);
+}
+
 static int config_watch_start(struct daemon *d, struct err *e)
 {
 	return config_watch_open(&d->config_watch, &d->loop, d->options->config, on_config_changed,
@@ -360,6 +383,7 @@ const struct module modules[] = {
 	{"http", false, http_start, http_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},
+	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
 	{"bpf", true, bpf_start, bpf_stop}, /* last: reading the kernel's BTF takes a while */
 };

@@ -24,13 +24,9 @@ static void tell_changed_options(const struct options *now, const struct options
 		log_warn("config", 0, "changed options take effect with the next start: %s", names);
 }
 
-/* The document of /api/v1/config. */
-static void show(struct daemon *d, const struct pool_config *pools)
+/* What was given is the document of /api/v1/config from now on. */
+static void show(struct daemon *d, char *text)
 {
-	char *text = options_json(d->launch->options, pools);
-
-	if (!text)
-		return;
 	free(d->config_json);
 	d->config_json = text;
 	d->routes.config_json = text;
@@ -38,15 +34,30 @@ static void show(struct daemon *d, const struct pool_config *pools)
 
 int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
 {
+	char *text = options_json(d->launch->options, pools);
 	size_t n = pools->n_pools;
 
-	show(d, pools);
-	if (resources_configure(d->resources, pools) < 0)
+	if (!text || resources_configure(d->resources, pools) < 0) {
+		free(text);
 		return err_set(e, -ENOMEM, "out of memory");
+	}
+	show(d, text);
+	d->n_pools = n;
 	log_info("config", 0, "%zu resource%s configured", n, n == 1 ? "" : "s");
 	return 0;
 }
 
+/* A file that is gone is an accident, or one that is being replaced: whoever wants no resources any
+ * more writes a file without. */
+static int check_there(const struct daemon *d, const struct config_file *file,
+		       const struct options *read, struct err *e)
+{
+	if (file->text || d->n_pools == 0)
+		return 0;
+	return err_set(e, -ENOENT, "%s is not there any more", read->config);
+}
+
+/* The options that pools take their defaults from wait for a restart like the others. */
 static int reload(struct daemon *d, struct err *e)
 {
 	const struct launch *l = d->launch;
@@ -57,7 +68,9 @@ static int reload(struct daemon *d, struct err *e)
 	int r = options_load(&options, &action, &file, l->argc, l->argv, on_warning, NULL, e);
 
 	if (r == 0)
-		r = pool_config_load(&pools, &file, &options, on_warning, NULL, e);
+		r = check_there(d, &file, &options, e);
+	if (r == 0)
+		r = pool_config_load(&pools, &file, l->options, on_warning, NULL, e);
 	if (r == 0) {
 		tell_changed_options(l->options, &options);
 		r = reload_use(d, &pools, e);

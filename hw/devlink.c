@@ -18,6 +18,13 @@ struct nl_msg *devlink_dump_reporters(uint16_t family)
 			    NLM_F_DUMP);
 }
 
+/* devlink_recover_notify() in linux/net/devlink/health.c: RECOVER, for errors as for their end. */
+bool devlink_is_health_event(const struct nlmsghdr *h, uint16_t family)
+{
+	return genl_is(h, family, DEVLINK_CMD_HEALTH_REPORTER_RECOVER) ||
+	       genl_is(h, family, DEVLINK_CMD_HEALTH_REPORTER_GET);
+}
+
 /* A string attribute that fits, or nothing. */
 static void copy_str(const struct nlattr *a, char *ret, size_t size)
 {

@@ -13,6 +13,7 @@
 #include "model.h"
 
 #define DEVLINK_FAMILY "devlink"
+#define DEVLINK_GROUP  "config" /* its multicast group for all events */
 
 struct devlink_reporter {
 	char function[DEV_ID_SIZE]; /* of its device or port; "" = on neither bus that we know */
@@ -23,5 +24,7 @@ struct devlink_reporter {
 /* Asks for all reporters of all devices and ports; NULL when out of memory, else the caller frees
  * with nlmsg_free(). */
 struct nl_msg *devlink_dump_reporters(uint16_t family);
+/* Does this event tell of a reporter whose state has changed? */
+bool devlink_is_health_event(const struct nlmsghdr *, uint16_t family);
 /* -EPROTO: another message, -EBADMSG: of the wrong form. *ret is untouched on failure. */
 int devlink_decode_reporter(const struct nlmsghdr *, uint16_t family, struct devlink_reporter *ret);

@@ -168,14 +168,31 @@ static void fill_gids_from_sysfs(const struct hw *hw, struct host *h)
 			rdma_sysfs_gids(hw, &h->rdma[i]);
 }
 
+static bool lacks_node(const struct hw *hw, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "infiniband/%s", name);
+	return *name != '\0' && faccessat(hw->dev_fd, path, F_OK, 0) < 0;
+}
+
+static void look_for_nodes(const struct hw *hw, struct rdma_dev *d)
+{
+	d->no_uverbs_node = lacks_node(hw, d->uverbs);
+	d->no_umad_node = lacks_node(hw, d->umad);
+}
+
 static int assign_chardevs(const struct hw *hw, struct host *h)
 {
 	struct chardev_table table;
 	int r = chardevs_read(hw, &table);
 
-	for (size_t i = 0; i < h->n_rdma && r == 0; i++)
-		if (h->rdma[i].nsid == NSID_HOST)
-			chardevs_assign(&table, &h->rdma[i]);
+	for (size_t i = 0; i < h->n_rdma && r == 0; i++) {
+		if (h->rdma[i].nsid != NSID_HOST)
+			continue;
+		chardevs_assign(&table, &h->rdma[i]);
+		look_for_nodes(hw, &h->rdma[i]);
+	}
 	chardevs_done(&table);
 	return r;
 }

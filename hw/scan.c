@@ -8,6 +8,7 @@
 #include "problem.h"
 #include "rdma.h"
 #include "reports.h"
+#include "sysfs.h"
 
 const char *scan_source_name(enum scan_source s)
 {
@@ -21,9 +22,22 @@ const char *scan_source_name(enum scan_source s)
 	return (unsigned)s < N_SCAN_SOURCES ? names[s] : "unknown";
 }
 
+/* Out of descriptors or memory, a file looks as if it were not there: such a look says nothing. */
+static void distrust_if_starved(struct scan *s)
+{
+	int code = sysfs_starved();
+
+	if (code == 0)
+		return;
+	s->parts = 0;
+	s->problem[SRC_SYSFS] = (struct err){0};
+	err_set(&s->problem[SRC_SYSFS], code, "%s while looking", strerror(-code));
+}
+
 void hw_scan(const struct hw *hw, unsigned want, struct scan *ret)
 {
 	*ret = (struct scan){0};
+	sysfs_starved(); /* what happened before this look does not matter */
 	if (want & SCAN_RDMA)
 		want |= SCAN_NETDEVS;
 	if (want & SCAN_FUNCTIONS &&
@@ -37,6 +51,7 @@ void hw_scan(const struct hw *hw, unsigned want, struct scan *ret)
 		ret->parts |= SCAN_REPORTS;
 	if ((ret->parts & SCAN_ALL) == SCAN_ALL && host_sync_virtual(&ret->host) < 0)
 		ret->parts &= ~(unsigned)SCAN_FUNCTIONS;
+	distrust_if_starved(ret);
 	host_sort(&ret->host);
 	host_join_reports(&ret->host);
 }

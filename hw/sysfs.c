@@ -29,6 +29,24 @@ static int format_path(char path[SYSFS_PATH_MAX], const char *fmt, va_list ap)
 		r_;                                                                                \
 	})
 
+static _Thread_local int starved;
+
+/* -errno of a file that could not be opened. */
+static int open_failed(void)
+{
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		starved = -errno;
+	return -errno;
+}
+
+int sysfs_starved(void)
+{
+	int code = starved;
+
+	starved = 0;
+	return code;
+}
+
 /* One read: an attribute, like any regular file, delivers all that fits at once. */
 static ssize_t read_once(int fd, char *buf, size_t size)
 {
@@ -49,7 +67,7 @@ static int read_attr(int dir, const char *path, char *ret, size_t size)
 	ssize_t n;
 
 	if (fd < 0)
-		return -errno;
+		return open_failed();
 	n = read_once(fd, buf, sizeof(buf));
 	if (n < 0)
 		return (int)n;
@@ -185,7 +203,7 @@ int sysfs_open_dir(int dir, const char *fmt, ...)
 	if (r < 0)
 		return r;
 	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? open_failed() : fd;
 }
 
 int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
@@ -196,7 +214,7 @@ int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
 	int count = 0, r;
 
 	if (!d)
-		return fd < 0 ? fd : -errno;
+		return fd < 0 ? fd : open_failed();
 	(void)take_fd(&fd); /* closedir() closes it */
 	while ((entry = readdir(d))) {
 		if (entry->d_name[0] == '.')

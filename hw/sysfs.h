@@ -38,6 +38,10 @@ __attribute__((format(printf, 2, 3))) int sysfs_open_dir(int dir, const char *fm
 typedef int sysfs_entry_fn(int dir, const char *name, void *arg);
 int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg);
 
+/* What this thread ran out of (-EMFILE, -ENFILE, -ENOMEM) since it was last asked; 0 = nothing.
+ * What was read meanwhile may lack things that are there. */
+int sysfs_starved(void);
+
 /* --- pure --------------------------------------------------------------------------------- */
 
 /* The whole string must be one number: "12", "0x1f"; no sign, no blanks, no unit. */

@@ -164,6 +164,8 @@ struct rdma_dev {
 	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
 	/* Names below /dev/infiniband, the first port's for umad and issm; "" = none. */
 	char uverbs[32], umad[32], issm[32], ucm[32];
+	bool no_uverbs_node, no_umad_node; /* the kernel has the device, but /dev/infiniband has no
+					      node of that name */
 	unsigned n_ports;
 	struct rdma_port *ports; /* owned */
 	bool stale;		 /* its ports' details are to be read, see hw_read_details() */

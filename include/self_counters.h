@@ -11,16 +11,19 @@
 	X(events_rtnetlink, "source=\"rtnetlink\"", "rocelet_events_total",                                  \
 	  "Hints received from the kernel.")                                                                 \
 	X(events_rdma, "source=\"rdma\"", "rocelet_events_total", "")                                        \
+	X(events_devlink, "source=\"devlink\"", "rocelet_events_total", "")                                  \
 	X(events_uevent, "source=\"uevent\"", "rocelet_events_total", "")                                    \
 	X(events_bpf, "source=\"bpf\"", "rocelet_events_total", "")                                          \
 	X(malformed_rtnetlink, "source=\"rtnetlink\"", "rocelet_malformed_messages_total",                   \
 	  "Messages dropped because their framing or attributes are wrong or the kernel did not send them.") \
 	X(malformed_rdma, "source=\"rdma\"", "rocelet_malformed_messages_total", "")                         \
+	X(malformed_devlink, "source=\"devlink\"", "rocelet_malformed_messages_total", "")                   \
 	X(malformed_uevent, "source=\"uevent\"", "rocelet_malformed_messages_total", "")                     \
 	X(malformed_bpf, "source=\"bpf\"", "rocelet_malformed_messages_total", "")                           \
 	X(overruns_rtnetlink, "source=\"rtnetlink\"", "rocelet_event_overruns_total",                        \
 	  "Times events were lost; each one triggers a full scan.")                                          \
 	X(overruns_rdma, "source=\"rdma\"", "rocelet_event_overruns_total", "")                              \
+	X(overruns_devlink, "source=\"devlink\"", "rocelet_event_overruns_total", "")                        \
 	X(overruns_uevent, "source=\"uevent\"", "rocelet_event_overruns_total", "")                          \
 	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                                \
 	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                      \

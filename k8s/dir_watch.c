@@ -45,8 +45,7 @@ struct dir_watch {
 	bool closed;
 };
 
-/* --- walking the path --------------------------------------------------------------------------
- */
+/* --- walking the path ------------------------------------------------------------------------- */
 
 /* A path being walked: where we are, and what is left to go. */
 struct walk {
@@ -108,8 +107,9 @@ static int add_step(struct dir_watch *w, const char *at, const char *next)
 
 	if (!s)
 		return -ENOMEM;
-	/* One folder may be on the path twice and has one watch: masks add up. */
-	s->wd = inotify_add_watch(w->fd, at, (next ? WATCH_PATH : WATCH_DIR) | IN_MASK_ADD);
+	/* A folder that is on the path twice has one watch, with the later mask: the last is the
+	 * widest. */
+	s->wd = inotify_add_watch(w->fd, at, next ? WATCH_PATH : WATCH_DIR);
 	if (s->wd < 0) {
 		w->n_steps--;
 		return -errno;
@@ -171,8 +171,7 @@ static int look_again(struct dir_watch *w)
 	return r;
 }
 
-/* --- events ------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void on_retry(uv_timer_t *);
 
@@ -188,6 +187,15 @@ static void on_retry(uv_timer_t *timer)
 	path_changed(timer->data);
 }
 
+/* Something happened to where the path leads. */
+static bool is_on_path(const struct step *s, const struct inotify_event *ev, const char *name)
+{
+	if (ev->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF))
+		return true;
+	return s->next && name && strcmp(s->next, name) == 0 &&
+	       !(ev->mask & (IN_ATTRIB | IN_CLOSE));
+}
+
 /* Whether the path has to be walked again. Names are told right away. */
 static bool apply(struct dir_watch *w, const struct inotify_event *ev)
 {
@@ -195,16 +203,10 @@ static bool apply(struct dir_watch *w, const struct inotify_event *ev)
 	bool in_dir = false, on_path = ev->mask & IN_Q_OVERFLOW;
 
 	for (size_t i = 0; i < w->n_steps; i++) {
-		const struct step *s = &w->steps[i];
-
-		if (s->wd != ev->wd)
+		if (w->steps[i].wd != ev->wd)
 			continue;
-		if (ev->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF))
-			on_path = true;
-		else if (!s->next)
-			in_dir = name != NULL;
-		else if (name && strcmp(s->next, name) == 0 && !(ev->mask & (IN_ATTRIB | IN_CLOSE)))
-			on_path = true;
+		on_path |= is_on_path(&w->steps[i], ev, name);
+		in_dir |= !w->steps[i].next && name;
 	}
 	if (in_dir)
 		w->fn(name, w->arg);
@@ -238,8 +240,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 		path_changed(w);
 }
 
-/* --- life --------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void release(struct dir_watch *w)
 {
@@ -269,49 +270,44 @@ void dir_watch_close(struct dir_watch *w)
 	uv_close((uv_handle_t *)&w->retry, on_closed);
 }
 
-static int new_watch(struct dir_watch **ret, const char *dir, struct err *e)
+static const char *limit_of(int code)
 {
-	struct dir_watch *w;
+	return code == -EMFILE	 ? " (fs.inotify.max_user_instances)"
+	       : code == -ENOSPC ? " (fs.inotify.max_user_watches)"
+				 : "";
+}
 
-	if (dir[0] == '\0' || strlen(dir) >= PATH_MAX)
-		return err_set(e, dir[0] ? -ENAMETOOLONG : -EINVAL, "cannot watch \"%s\": %s", dir,
-			       strerror(dir[0] ? ENAMETOOLONG : EINVAL));
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return err_set(e, -ENOMEM, "out of memory");
-	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+/* Not in the loop yet. */
+static int start(struct dir_watch *w, const char *dir)
+{
+	if (dir[0] == '\0')
+		return -EINVAL;
+	if (strlen(dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
 	w->dir = strdup(dir);
-	if (w->fd >= 0 && w->dir) {
-		*ret = w;
-		return 0;
-	}
-	if (w->fd < 0)
-		err_set(e, -errno, "cannot watch %s: %s%s", dir, strerror(errno),
-			errno == EMFILE ? " (fs.inotify.max_user_instances)" : "");
-	else
-		err_set(e, -ENOMEM, "out of memory");
-	release(w);
-	return e ? e->code : -ENOMEM;
+	if (!w->dir)
+		return -ENOMEM;
+	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	return w->fd < 0 ? -errno : look_again(w);
 }
 
 int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *dir,
 		   dir_watch_fn *fn, void *arg, struct err *e)
 {
-	struct dir_watch *w;
-	struct err local = {0};
-	int r = new_watch(&w, dir, e ? e : &local);
+	struct dir_watch *w = calloc(1, sizeof(*w));
+	int r;
 
-	if (r < 0)
-		return r;
+	if (!w)
+		return err_set(e, -ENOMEM, "out of memory");
+	w->fd = -1;
 	w->fn = fn;
 	w->arg = arg;
-	r = look_again(w);
+	r = start(w, dir);
 	if (r == 0)
 		r = uv_poll_init(loop, &w->poll, w->fd);
 	if (r < 0) {
 		release(w);
-		return err_set(e, r, "cannot watch %s: %s%s", dir, strerror(-r),
-			       r == -ENOSPC ? " (fs.inotify.max_user_watches)" : "");
+		return err_set(e, r, "cannot watch \"%s\": %s%s", dir, strerror(-r), limit_of(r));
 	}
 	uv_timer_init(loop, &w->retry);
 	w->n_handles = 2;

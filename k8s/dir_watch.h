@@ -16,7 +16,9 @@ struct dir_watch;
  * attributes changed; borrowed. */
 typedef void dir_watch_fn(const char *name, void *arg);
 
-/* A folder that does not exist yet is waited for through the nearest parent that does. */
+/* A folder that does not exist yet is waited for through the folders that its path leads through,
+ * links included; these are watched in any case, so that a replaced parent is seen. Fails when the
+ * kernel's limits for inotify are used up. No hint comes for what is there already. */
 int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *, const char *dir, dir_watch_fn *,
 		   void *arg, struct err *);
 /* NULL is fine. */

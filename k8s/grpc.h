@@ -10,8 +10,8 @@
  *
  * Lives: a connection owns its calls. A call is valid until its `end` hook has returned or, for a
  * call we serve, until grpc_finish() or its `cancel` hook. Hooks are only called from within
- * grpc_feed(), grpc_tick() and grpc_conn_free(); they may start, send, finish and cancel calls but
- * not feed or free the connection. */
+ * grpc_feed(), grpc_tick(), grpc_cancel() and grpc_conn_free(); they may start, send, finish and
+ * cancel calls and shut the connection down, but not feed, take from, tick or free it. */
 #pragma once
 
 #include <stdbool.h>
@@ -50,11 +50,14 @@ struct grpc_conn;
 struct grpc_call;
 
 struct grpc_limits {
-	size_t max_message; /* bytes of one received message; larger ones end in RESOURCE_EXHAUSTED
-			     */
-	uint32_t max_calls; /* served at a time on one connection */
-	uint32_t ping_ms;   /* keep-alive while calls are open: a peer that answers no PING for this
-			       long is dead; 0 = none */
+	/* Bytes of one received message; larger ones end in RESOURCE_EXHAUSTED. What has arrived
+	 * of unfinished ones is kept below four of this size per connection. 0 = 4 MiB. */
+	size_t max_message;
+	uint32_t max_calls; /* open at a time on one connection, on either side; 0 = 100 */
+	/* Keep-alive while calls are open: after a silence of this length the peer is asked (PING),
+	 * after another one it is dead. 0 = none. grpc-go and grpc-core end connections of clients
+	 * that ask more often than every 5 minutes. */
+	uint32_t ping_ms;
 };
 
 /* A server's hooks. */
@@ -79,7 +82,7 @@ struct grpc_reply {
 	void *arg;
 };
 
-/* NULL limits: 4 MiB, 100 calls, no ping. -ENOMEM. now_ms: any monotonic clock, the same for all
+/* NULL limits: all 0. -ENOMEM. now_ms: any monotonic clock, the same for all
  * calls. */
 int grpc_server_new(struct grpc_conn **ret, const struct grpc_limits *, const struct grpc_service *,
 		    uint64_t now_ms);
@@ -88,33 +91,38 @@ int grpc_client_new(struct grpc_conn **ret, const struct grpc_limits *, uint64_t
 void grpc_conn_free(struct grpc_conn *);
 
 /* Bytes from the peer. < 0: the connection is lost for what `err` says (not HTTP/2, protocol error,
- * out of memory): send what is pending, then close. */
+ * out of memory), now and whenever asked again: send what is pending, then close. */
 int grpc_feed(struct grpc_conn *, const uint8_t *bytes, size_t len, uint64_t now_ms, struct err *);
 /* The next bytes for the peer, valid until the next call on this connection; each byte is given
- * once. 0: none now. */
+ * once. 0: none now. A server has none before its client has begun. Take only what can be written:
+ * what is not taken keeps a fast producer waiting, and bounds what a flooding peer costs. What goes
+ * wrong here is told by grpc_tick(), for which grpc_deadline() then asks. */
 ssize_t grpc_take(struct grpc_conn *, const uint8_t **ret);
 /* Neither side has anything left to say: close. After a GOAWAY from either side and the last call.
  */
 bool grpc_is_done(const struct grpc_conn *);
-/* No new call can be started: the peer said GOAWAY or the connection failed. */
+/* No new call can be started: either side said GOAWAY, or the connection failed. */
 bool grpc_is_closing(const struct grpc_conn *);
 /* Says GOAWAY: calls in progress go on, new ones are refused. */
 void grpc_shutdown(struct grpc_conn *);
 
-/* When grpc_tick() is wanted next; UINT64_MAX = not at all. */
+/* When grpc_tick() is wanted next, 0 = at once, UINT64_MAX = not at all. Changes with every call
+ * on the connection. */
 uint64_t grpc_deadline(const struct grpc_conn *);
-/* Ends calls whose deadline has passed. < 0: the peer is dead (no answer to PING). */
+/* Ends calls whose deadline has passed, and says what grpc_take() could not. < 0: as for
+ * grpc_feed(), or the peer is dead (no answer to PING). */
 int grpc_tick(struct grpc_conn *, uint64_t now_ms, struct err *);
 
 /* Client: starts a call with its one request message (copied). timeout_ms 0 = none. NULL: out of
- * memory, or the connection is closing. `end` is not called from within. */
+ * memory, the connection is closing, or max_calls are open. `end` is not called from within. */
 struct grpc_call *grpc_start(struct grpc_conn *, const char *path, const uint8_t *message,
 			     size_t len, uint32_t timeout_ms, const struct grpc_reply *,
 			     uint64_t now_ms);
 /* Client: gives a call up; `end` (CANCELLED) comes from within. */
 void grpc_cancel(struct grpc_call *);
 
-/* Server: queues one message (copied). -ENOMEM, or -EMSGSIZE above 4 GiB. */
+/* Server: queues one message (copied). -ENOMEM, or -EMSGSIZE above 4 GiB. 0 and dropped when the
+ * call is lost and `cancel` is about to say so. */
 int grpc_send(struct grpc_call *, const uint8_t *message, size_t len);
 /* Server: bytes queued by grpc_send() that the peer's window has not let through yet. */
 size_t grpc_backlog(const struct grpc_call *);

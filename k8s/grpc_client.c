@@ -4,27 +4,35 @@
 
 #include "grpc_internal.h"
 
+#define N_FIELDS 8
+
+/* timeout: NULL = none */
+static size_t request_fields(nghttp2_nv nv[N_FIELDS], const char *path, const char *timeout)
+{
+	size_t n = 0;
+
+	nv[n++] = grpc_nv(":method", "POST");
+	nv[n++] = grpc_nv(":scheme", "http");
+	nv[n++] = grpc_nv(":path", path);
+	nv[n++] = grpc_nv(":authority", "localhost");
+	nv[n++] = grpc_nv("content-type", "application/grpc");
+	nv[n++] = grpc_nv("te", "trailers");
+	nv[n++] = grpc_nv("user-agent", "rocelet/" ROCELET_VERSION);
+	if (timeout)
+		nv[n++] = grpc_nv("grpc-timeout", timeout);
+	return n;
+}
+
 static int submit_request(struct grpc_call *call, const char *path, uint32_t timeout_ms)
 {
 	struct grpc_conn *c = call->conn;
 	nghttp2_data_provider source = grpc_call_source(call);
+	nghttp2_nv nv[N_FIELDS];
 	char timeout[16];
-	nghttp2_nv nv[] = {
-		grpc_nv(":method", "POST"),
-		grpc_nv(":scheme", "http"),
-		grpc_nv(":path", path),
-		grpc_nv(":authority", "localhost"),
-		grpc_nv("content-type", "application/grpc"),
-		grpc_nv("te", "trailers"),
-		grpc_nv("user-agent", "rocelet/" ROCELET_VERSION),
-		grpc_nv("grpc-timeout", timeout),
-	};
-	size_t n = sizeof(nv) / sizeof(nv[0]);
+	size_t n;
 
 	grpc_format_timeout(timeout_ms, timeout, sizeof(timeout));
-	nv[n - 1].valuelen = strlen(timeout);
-	if (timeout_ms == 0)
-		n--;
+	n = request_fields(nv, path, timeout_ms ? timeout : NULL);
 	call->stream = nghttp2_submit_request(c->session, NULL, nv, n, &source, call);
 	if (call->stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE)
 		c->is_left = true; /* after 2^30 calls: another connection is needed */

@@ -4,9 +4,19 @@
 
 #include "grpc_internal.h"
 
-#define SLICE (16u << 10) /* calls that were taken back are freed after each */
+#define SLICE	  (16u << 10) /* calls that were taken back are freed after each */
+#define KEPT_ROOM 4096u
 
-static const struct grpc_limits default_limits = {.max_message = 4 << 20, .max_calls = 100};
+static struct grpc_limits full_limits(const struct grpc_limits *limits)
+{
+	struct grpc_limits full = limits ? *limits : (struct grpc_limits){0};
+
+	if (full.max_message == 0)
+		full.max_message = 4 << 20;
+	if (full.max_calls == 0)
+		full.max_calls = 100;
+	return full;
+}
 
 static int conn_new(struct grpc_conn **ret, const struct grpc_limits *limits,
 		    const struct grpc_service *service, uint64_t now_ms)
@@ -15,7 +25,7 @@ static int conn_new(struct grpc_conn **ret, const struct grpc_limits *limits,
 
 	if (!c)
 		return -ENOMEM;
-	c->limits = limits ? *limits : default_limits;
+	c->limits = full_limits(limits);
 	c->is_server = service;
 	if (service)
 		c->service = *service;
@@ -119,6 +129,11 @@ static void drop_taken(struct grpc_conn *c)
 		return;
 	c->stage.is_taken = false;
 	c->stage.len = 0;
+	if (c->stage.room <= KEPT_ROOM)
+		return;
+	free(c->stage.bytes); /* most connections are idle most of the time */
+	c->stage.bytes = NULL;
+	c->stage.room = 0;
 }
 
 /* Lets nghttp2 write, within bounds. */

@@ -90,13 +90,20 @@ static void on_stream_end(struct grpc_call *call)
 
 static void on_goaway(struct grpc_conn *c, const nghttp2_goaway *g)
 {
+	size_t len = g->opaque_data_len < 100 ? g->opaque_data_len : 100;
+	int n;
+
 	c->is_left = true;
 	if (g->error_code == NGHTTP2_NO_ERROR)
 		return;
-	snprintf(c->goodbye, sizeof(c->goodbye), "the peer ended the connection: %s %.*s",
-		 nghttp2_http2_strerror(g->error_code),
-		 (int)(g->opaque_data_len < 100 ? g->opaque_data_len : 100),
-		 g->opaque_data ? (const char *)g->opaque_data : "");
+	n = snprintf(c->goodbye, sizeof(c->goodbye), "the peer ended the connection: %s ",
+		     nghttp2_http2_strerror(g->error_code));
+	for (size_t i = 0; i < len && n < (int)sizeof(c->goodbye) - 1; i++) {
+		uint8_t byte = g->opaque_data[i];
+
+		c->goodbye[n++] = byte >= ' ' && byte <= '~' ? (char)byte : '?';
+	}
+	c->goodbye[n] = '\0';
 }
 
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)

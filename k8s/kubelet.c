@@ -63,8 +63,6 @@ static void settle(struct kubelet *k)
 		return;
 	}
 	log_info("kubelet", 0, "serving resources in %s", place->folder);
-	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
-		plugin_settle(p);
 }
 
 /* Whether another kubelet.sock is there than before. */
@@ -121,11 +119,24 @@ static bool is_swept(const struct kubelet *k, const char *name)
 	return lstat(path, &st) < 0;
 }
 
+/* Its owner may have closed it in a hook before. */
+static void tell_swept(const struct kubelet *k)
+{
+	if (!k->closing && k->hooks.sockets_swept)
+		k->hooks.sockets_swept(k->hooks.arg);
+}
+
+static void tell_allocations(const struct kubelet *k)
+{
+	if (!k->closing && k->hooks.allocations_changed)
+		k->hooks.allocations_changed(k->hooks.arg);
+}
+
 static void look_at_everything(struct kubelet *k)
 {
 	look(k);
-	k->hooks.sockets_swept(k->hooks.arg);
-	k->hooks.allocations_changed(k->hooks.arg);
+	tell_swept(k);
+	tell_allocations(k);
 }
 
 static void on_plugins_hint(const char *name, void *arg)
@@ -138,14 +149,14 @@ static void on_plugins_hint(const char *name, void *arg)
 		return;
 	}
 	if (strcmp(name, CHECKPOINT) == 0) {
-		k->hooks.allocations_changed(k->hooks.arg);
+		tell_allocations(k);
 		return;
 	}
 	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
 	if (is_ours)
 		is_new = look(k);
 	if (is_new || is_swept(k, name))
-		k->hooks.sockets_swept(k->hooks.arg);
+		tell_swept(k);
 }
 
 static void on_registry_hint(const char *name, void *arg)
@@ -264,8 +275,6 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 	k->plugins = p;
 	k->n_plugins++;
 	registration_kubelet(&p->registration, k->place.kubelet_there, true, uv_now(k->place.loop));
-	if (k->place.folder)
-		plugin_settle(p);
 	*ret = p;
 	return 0;
 }

@@ -18,11 +18,14 @@ struct kubelet;
 struct kubelet_plugin;
 
 struct kubelet_opts {
-	const char *dir;		/* copied */
-	enum registration registration; /* auto: registry if that folder exists */
-	bool zero_on_close;		/* tell the kubelet an empty list before leaving */
+	const char *dir; /* copied */
+	/* auto: registry if that folder exists, legacy if only device-plugins/ does. Decided once,
+	 * when the first of them is there; a registry that comes later is not moved to. */
+	enum registration registration;
+	bool zero_on_close; /* tell the kubelet an empty list before leaving */
 };
 
+/* May be NULL. From the loop; everything in this header may be called from within. */
 struct kubelet_hooks {
 	/* Sockets in device-plugins/ may have been deleted: the kubelet (re)started, or somebody
 	 * cleaned up. Ours are made anew already. */
@@ -38,14 +41,16 @@ struct kubelet_hooks {
  * the hooks tells that nobody waits any more, after which it may not be used. */
 struct plugin_answer;
 
-/* n grants, one per container of the request; they stay the caller's. */
+/* n grants or lists, one per container of the request; they stay the caller's. */
 void plugin_answer_allocate(struct plugin_answer *, const struct container_grant *, size_t n);
 void plugin_answer_preferred(struct plugin_answer *, const struct id_list *, size_t n);
 void plugin_answer_started(struct plugin_answer *); /* PreStartContainer: go ahead */
 /* The sentence reaches a person: the kubelet puts it into the pod's status. */
 void plugin_answer_error(struct plugin_answer *, const struct err *);
 
-/* What the kubelet asks of one resource; ids are borrowed until the hook returns. */
+/* What the kubelet asks of one resource; ids are borrowed until the hook returns, and are 1 to 63
+ * bytes of UTF-8 each. Without pre_start or preferred the kubelet is told not to ask. Everything in
+ * this header may be called from within. */
 struct plugin_hooks {
 	void (*allocate)(struct plugin_answer *, const struct id_list *containers, size_t n,
 			 void *arg);
@@ -65,7 +70,7 @@ enum plugin_state {
 
 struct plugin_status {
 	enum plugin_state state;
-	const char *socket;	/* path; borrowed */
+	const char *socket;	/* path; borrowed; NULL: the kubelet has no folder yet */
 	uint64_t registrations; /* that succeeded */
 	uint64_t failures;	/* refusals, time-outs, lost connections */
 	uint64_t lists;		/* lists sent */
@@ -75,8 +80,9 @@ struct plugin_status {
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,
 		 const struct kubelet_hooks *, struct err *);
-/* Serves a resource ("prefix/name") until it is withdrawn. The socket serves, with an empty list,
- * before the kubelet is told; nothing is told before the first plugin_set_devices(). */
+/* Serves a resource ("prefix/name") until it is withdrawn. Nothing is served or told before the
+ * first plugin_set_devices(); then the socket serves before the kubelet is told. -EINVAL: no name
+ * of a resource, -ENAMETOOLONG: no path of a socket, -EEXIST: served already. */
 int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *resource,
 		  const struct plugin_hooks *, struct err *);
 /* The complete list; copied. Sent to every watcher when the content differs from what it has been

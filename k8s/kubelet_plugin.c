@@ -1,4 +1,4 @@
-/* kubelet_plugin.c - does what the registration says, sends the lists, and tells the log.
+/* kubelet_plugin.c - does what the registration says, and sends the lists.
  *
  * Happy path: a list is there -> our socket -> Register -> the kubelet opens its watch. Can fail
  * by: a folder that is missing, a socket that somebody else serves, a kubelet that is away, silent
@@ -18,6 +18,7 @@
 
 #define REGISTER_TIMEOUT_MS 10000
 #define LEAVE_MS	    1000
+#define NO_MEMORY_MS	    1000
 /* A watcher that does not read is looked at after 10 ms, 20 ms, ... 1 s. */
 #define NAG_MIN_MS	    10
 #define NAG_MAX_MS	    1000
@@ -140,13 +141,6 @@ static enum registration_answer answer_of(const struct grpc_call *call, enum grp
 	return REGISTRATION_REFUSED;
 }
 
-static void tell_nobody(struct kubelet_plugin *p, const char *why)
-{
-	if (!p->place->told_nobody)
-		log_info("kubelet", 0, "no kubelet answers (%s), waiting for it", why);
-	p->place->told_nobody = true;
-}
-
 static void on_registered(struct grpc_call *call, enum grpc_status status, const char *text,
 			  void *arg)
 {
@@ -163,7 +157,7 @@ static void on_registered(struct grpc_call *call, enum grpc_status status, const
 		snprintf(why, sizeof(why), "the kubelet answers Register with %s: %s",
 			 grpc_status_name(status), text ? text : "");
 	if (a == REGISTRATION_NOBODY)
-		tell_nobody(p, text ? text : p->place->kubelet_sock);
+		plugin_tell_nobody(p, text ? text : p->place->kubelet_sock);
 	registration_answered(&p->registration, p->client_attempt, a, why, now_of(p));
 	kick(p);
 }
@@ -205,56 +199,6 @@ static void call_register(struct kubelet_plugin *p)
 				      e.msg, now_of(p));
 }
 
-/* --- the log --------------------------------------------------------------------------------- */
-
-/* FNV-1a. */
-static uint64_t hash_of(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3;
-	return h;
-}
-
-/* Each reason once, however often they take turns. */
-static void tell_error(struct kubelet_plugin *p)
-{
-	uint64_t hash = hash_of(p->registration.error);
-
-	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
-		if (p->told_errors[i] == hash)
-			return;
-	p->told_errors[p->n_told_errors++ % ARRAY_SIZE(p->told_errors)] = hash;
-	log_warn("kubelet", 0, "%s: %s, trying again", p->resource, p->registration.error);
-}
-
-static void tell_change(struct kubelet_plugin *p, bool works)
-{
-	if (works)
-		log_info("kubelet", 0, "%s: registered%s, the kubelet watches its list",
-			 p->resource, p->told_worked ? " again" : "");
-	else
-		log_info("kubelet", 0, "%s: the kubelet has stopped watching its list, %s",
-			 p->resource, p->place->registry ? "waiting for it" : "registering again");
-	p->told_works = works;
-	p->told_worked |= works;
-}
-
-static void tell(struct kubelet_plugin *p)
-{
-	bool works = registration_works(&p->registration);
-
-	if (p->registration.error[0] != '\0')
-		tell_error(p);
-	if (works != p->told_works)
-		tell_change(p, works);
-	if (works) {
-		p->n_told_errors = 0;
-		p->place->told_nobody = false;
-	}
-}
-
 /* Whoever shows it elsewhere. */
 static void show(struct kubelet_plugin *p)
 {
@@ -272,14 +216,36 @@ static void show(struct kubelet_plugin *p)
 
 /* --- what is due ----------------------------------------------------------------------------- */
 
+/* Finds its place, once the kubelet has one. */
+static int settle(struct kubelet_plugin *p)
+{
+	char *path;
+
+	if (p->path)
+		return 0;
+	if (!p->place->folder)
+		return -ENOENT;
+	if (asprintf(&path, "%s/%s", p->place->folder, p->name) < 0)
+		return -ENOMEM;
+	p->path = path;
+	if (p->place->registry) {
+		plugin_service_join_registry(p->service);
+		registration_join_registry(&p->registration);
+	}
+	return 0;
+}
+
 /* Until when nothing is due. */
 static uint64_t take_steps(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = UINT64_MAX;
 	enum registration_step step;
+	int r = settle(p);
 
-	while (p->path && (step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
-				  REGISTRATION_WAIT) {
+	if (r < 0)
+		return r == -ENOENT ? UINT64_MAX : now_of(p) + NO_MEMORY_MS;
+	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
+	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
 			serve(p);
 		else
@@ -360,33 +326,21 @@ void plugin_run(struct kubelet_plugin *p)
 	}
 	wake_ms = take_steps(p);
 	nag_ms = send_lists(p);
-	tell(p);
+	plugin_tell(p);
 	show(p);
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
-}
-
-void plugin_settle(struct kubelet_plugin *p)
-{
-	char *path;
-
-	if (p->path || asprintf(&path, "%s/%s", p->place->folder, p->name) < 0)
-		return;
-	p->path = path;
-	if (p->place->registry) {
-		plugin_service_join_registry(p->service);
-		registration_join_registry(&p->registration);
-	}
-	kick(p);
 }
 
 void plugin_look(struct kubelet_plugin *p, bool is_new)
 {
 	struct registration_plan *r = &p->registration;
 
-	if (p->server && !uds_server_is_there(p->server))
+	if (p->server && !uds_server_is_there(p->server)) {
+		plugin_tell_deleted(p);
 		registration_serving(r, false, now_of(p));
-	else
+	} else {
 		registration_folder(r, now_of(p));
+	}
 	registration_kubelet(r, p->place->kubelet_there, is_new, now_of(p));
 }
 
@@ -475,6 +429,7 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 	registration_init(&p->registration, uv_now(place->loop));
 	uv_timer_init(place->loop, &p->timer);
 	p->timer.data = p;
+	kick(p);
 	*ret = p;
 	return 0;
 }

@@ -58,8 +58,6 @@ struct kubelet_plugin {
 char *plugin_socket_name(const char *resource);
 int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *, const char *resource,
 	       const struct plugin_hooks *, struct err *);
-/* The place has a folder now. */
-void plugin_settle(struct kubelet_plugin *);
 /* Something moved in the folders: takes in what is there. is_new: another kubelet.sock than before.
  */
 void plugin_look(struct kubelet_plugin *, bool is_new);
@@ -67,3 +65,12 @@ void plugin_look(struct kubelet_plugin *, bool is_new);
 void plugin_run(struct kubelet_plugin *);
 /* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
+
+/* --- plugin_tell.c --------------------------------------------------------------------------- */
+
+/* Its situation, if that has changed. */
+void plugin_tell(struct kubelet_plugin *);
+/* Nobody listens on kubelet.sock, for that reason. */
+void plugin_tell_nobody(struct kubelet_plugin *, const char *why);
+/* Its socket is gone. */
+void plugin_tell_deleted(struct kubelet_plugin *);

@@ -63,15 +63,34 @@ static void reply(struct grpc_call *call, int code, uint8_t *bytes, size_t len)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-/* Unlinks and frees it; its call. */
-static struct grpc_call *end_answer(struct plugin_answer *a)
+static void unlink_answer(const struct plugin_answer *a)
 {
 	struct plugin_answer **at = &a->service->answers;
-	struct grpc_call *call = a->call;
 
 	while (*at != a)
 		at = &(*at)->next;
 	*at = a->next;
+}
+
+/* Its call, to be ended. */
+static struct grpc_call *end_answer(struct plugin_answer *a)
+{
+	struct grpc_call *call = a->call;
+
+	unlink_answer(a);
+	free(a);
+	return call;
+}
+
+/* Nobody waits for it any more; its call. Unlinked first: the hook may retire the service. */
+static struct grpc_call *drop_answer(struct plugin_answer *a)
+{
+	const struct plugin_hooks *hooks = &a->service->hooks;
+	struct grpc_call *call = a->call;
+
+	unlink_answer(a);
+	if (hooks->gone)
+		hooks->gone(a, hooks->arg);
 	free(a);
 	return call;
 }
@@ -225,11 +244,17 @@ static void pre_start(struct plugin_service *s, struct grpc_call *call, const ui
 static void list_and_watch(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,
 			   size_t len)
 {
+	int r = list_watch_add(&s->lists, call);
+
 	(void)message, (void)len;
-	if (list_watch_add(&s->lists, call) < 0)
-		fail(call, -ENOMEM);
-	else
+	if (r == 0) {
 		s->events.watchers(s->lists.n_watchers, s->events.arg);
+		return;
+	}
+	/* Came and went: the kubelet does not ask again by itself. */
+	s->events.watchers(s->lists.n_watchers + 1, s->events.arg);
+	s->events.watchers(s->lists.n_watchers, s->events.arg);
+	fail(call, r);
 }
 
 static void options(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,
@@ -309,15 +334,6 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	refuse(call, GRPC_UNIMPLEMENTED, "%s has no method %s", s->resource, path);
 }
 
-static void drop_answer(struct plugin_answer *a)
-{
-	struct plugin_service *s = a->service;
-
-	if (s->hooks.gone)
-		s->hooks.gone(a, s->hooks.arg);
-	end_answer(a);
-}
-
 static void on_cancel(struct grpc_call *call, void *arg)
 {
 	struct plugin_service *s = arg;
@@ -346,13 +362,9 @@ struct grpc_service plugin_service_grpc(struct plugin_service *s)
 void plugin_service_retire(struct plugin_service *s)
 {
 	s->retired = true;
-	while (s->answers) {
-		struct plugin_answer *a = s->answers;
-
-		if (s->hooks.gone)
-			s->hooks.gone(a, s->hooks.arg);
-		refuse(end_answer(a), GRPC_UNAVAILABLE, "%s is being withdrawn", s->resource);
-	}
+	while (s->answers)
+		refuse(drop_answer(s->answers), GRPC_UNAVAILABLE, "%s is being withdrawn",
+		       s->resource);
 }
 
 void plugin_service_join_registry(struct plugin_service *s)

@@ -51,9 +51,10 @@ static void scratch_done(struct scratch *s)
  * it. NULL: out of memory. */
 #define repeated(scratch, type, n)                                                                 \
 	({                                                                                         \
-		type **pointers_ = scratch_alloc((scratch), (n), sizeof(type *) + sizeof(type));   \
+		size_t size_ = sizeof(void *) + sizeof(type);                                      \
+		__typeof__(type) **pointers_ = scratch_alloc((scratch), (n), size_);               \
 		for (size_t i_ = 0; pointers_ && i_ < (n); i_++)                                   \
-			pointers_[i_] = (type *)(pointers_ + (n)) + i_;                            \
+			pointers_[i_] = (__typeof__(type) *)(pointers_ + (n)) + i_;                \
 		pointers_;                                                                         \
 	})
 

@@ -24,43 +24,57 @@ struct wire_request {
 	};
 };
 
-static int decode(struct wire_request **ret, enum request_kind kind,
-		  const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len)
+/* NULL and *ret_code. */
+static struct wire_request *decode(enum request_kind kind, const ProtobufCMessageDescriptor *type,
+				   const uint8_t *bytes, size_t len, int *ret_code)
 {
 	struct wire_request *q = calloc(1, sizeof(*q));
-	int code = 0;
 
+	*ret_code = -ENOMEM;
 	if (!q)
-		return -ENOMEM;
+		return NULL;
 	q->kind = kind;
-	q->any = proto_decode(&q->budget, type, bytes, len, &code);
-	if (!q->any) {
-		free(q);
-		return code;
-	}
-	*ret = q;
-	return 0;
+	q->any = proto_decode(&q->budget, type, bytes, len, ret_code);
+	if (q->any)
+		return q;
+	free(q);
+	return NULL;
 }
 
 int wire_decode_allocate(struct wire_request **ret, const uint8_t *bytes, size_t len)
 {
-	return decode(ret, REQUEST_ALLOCATE, &v1beta1__allocate_request__descriptor, bytes, len);
+	int code;
+	struct wire_request *q = decode(REQUEST_ALLOCATE, &v1beta1__allocate_request__descriptor,
+					bytes, len, &code);
+
+	if (!q)
+		return code;
+	*ret = q;
+	return 0;
 }
 
 int wire_decode_pre_start(struct wire_request **ret, const uint8_t *bytes, size_t len)
 {
-	return decode(ret, REQUEST_PRE_START, &v1beta1__pre_start_container_request__descriptor,
-		      bytes, len);
+	int code;
+	struct wire_request *q = decode(REQUEST_PRE_START,
+					&v1beta1__pre_start_container_request__descriptor, bytes,
+					len, &code);
+
+	if (!q)
+		return code;
+	*ret = q;
+	return 0;
 }
 
 int wire_decode_preferred(struct wire_request **ret, const uint8_t *bytes, size_t len)
 {
-	struct wire_request *q = NULL;
-	int r = decode(&q, REQUEST_PREFERRED, &v1beta1__preferred_allocation_request__descriptor,
-		       bytes, len);
+	int code;
+	struct wire_request *q = decode(REQUEST_PREFERRED,
+					&v1beta1__preferred_allocation_request__descriptor, bytes,
+					len, &code);
 
-	if (r < 0)
-		return r;
+	if (!q)
+		return code;
 	for (size_t i = 0; i < q->preferred->n_container_requests; i++)
 		if (q->preferred->container_requests[i]->allocation_size < 0) {
 			wire_request_free(q);

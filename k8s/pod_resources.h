@@ -28,6 +28,7 @@ int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, str
  * is as old as before. */
 typedef void pod_resources_fn(const struct pod_list *, uint64_t asked_ms, void *arg);
 
+/* Asks at once, and by itself again when another kubelet makes its socket. */
 int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const char *kubelet_dir,
 		       pod_resources_fn *, void *arg, struct err *);
 /* The list may have changed: asks soon. Every request made before the question is sent is answered

@@ -164,6 +164,19 @@ void registration_folder(struct registration_plan *r, uint64_t now_ms)
 		hurry(r, now_ms);
 }
 
+static void lost_watch(struct registration_plan *r, uint64_t now_ms)
+{
+	r->registered = false;
+	r->lost = true;
+	if (now_ms - r->watched_ms >= STABLE_MS)
+		start_over(r, now_ms);
+	r->earliest_ms = now_ms + PAUSE_MIN_MS;
+	if (r->registry)
+		wait_for_watch(r, r->patience_ms, now_ms);
+	else
+		back_off(r, longest_pause(r, now_ms), now_ms);
+}
+
 void registration_answered(struct registration_plan *r, unsigned attempt,
 			   enum registration_answer a, const char *why, uint64_t now_ms)
 {
@@ -176,6 +189,8 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 	switch (a) {
 	case REGISTRATION_OK:
 		succeeded(r, now_ms);
+		if (r->lost && !r->watchers) /* its watch has ended already */
+			lost_watch(r, now_ms);
 		break;
 	case REGISTRATION_NOBODY:
 		back_off(r, fresh ? PAUSE_FRESH_MS : longest_pause(r, now_ms), now_ms);
@@ -203,18 +218,6 @@ void registration_notified(struct registration_plan *r, bool registered, const c
 	r->registered = false;
 	r->refused = true;
 	trouble(r, why);
-}
-
-static void lost_watch(struct registration_plan *r, uint64_t now_ms)
-{
-	r->registered = false;
-	if (now_ms - r->watched_ms >= STABLE_MS)
-		start_over(r, now_ms);
-	r->earliest_ms = now_ms + PAUSE_MIN_MS;
-	if (r->registry)
-		wait_for_watch(r, r->patience_ms, now_ms);
-	else
-		back_off(r, longest_pause(r, now_ms), now_ms);
 }
 
 void registration_watched(struct registration_plan *r, unsigned watchers, uint64_t now_ms)
@@ -254,6 +257,7 @@ enum registration_step registration_next(struct registration_plan *r, uint64_t n
 			trouble(r, "it was told of the resource, but does not watch its list");
 		r->registered = false;
 		r->calling = true;
+		r->lost = false;
 		r->attempt++;
 	}
 	return step;

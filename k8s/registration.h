@@ -30,6 +30,7 @@ struct registration_plan {
 
 	/* Private. */
 	bool registry, wanted, serving, kubelet, calling;
+	bool lost; /* a watch came and went since the last CALL */
 	unsigned attempt;
 	uint32_t pause_ms, patience_ms;
 	uint64_t next_ms;     /* nothing is done before, */

@@ -1,297 +1,54 @@
-/* uds_client.c - happy path: a call goes out on the link that is up, its answer comes from there.
+/* uds_client.c - happy path: a call goes out on the connection that is up, its answer comes from
+ * there.
  *
- * A link that is not up any more (the peer hung up or said GOAWAY; it has not said a word to a call
- * that ran out of time) keeps the calls it has, and the next call gets a new one. Hence a server
- * may be replaced between two calls without its clients seeing it. Whatever was started is never
- * started again. */
+ * Can fail by: nobody at the path (told at once), a listener whose queue is full (tried again until
+ * the call's time is up), a connection that is lost. Whatever was started is never started again.
+ */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cleanup.h"
-#include "uds.h"
-#include "uds_link.h"
-#include "uds_socket.h"
+#include "uds_client.h"
 
 /* A listener whose queue is full is tried again this often, this long if the call has no timeout of
  * its own. */
 #define CONNECT_RETRY_MS 10
 #define CONNECT_MAX_MS	 10000
 
-struct channel {
-	struct uds_link link; /* first: the one is the other */
-	struct uds_client *client;
-	struct channel *next, **at;
-	unsigned n_calls;
-	bool is_retired;
-};
-
-enum call_state {
-	CALL_WAITING, /* for a connection */
-	CALL_RUNNING, /* on its channel */
-	CALL_ENDED,   /* to be told from the loop */
-	CALL_TOLD,    /* by the client's end; the channel's connection has still to let go of it */
-};
-
-struct call {
-	struct uds_client *client;
-	struct call *next, **at;
-	uint64_t id;
-	enum call_state state;
-	struct grpc_reply reply;
-	/* Waiting */
-	char *path;
-	uint8_t *message;
-	size_t len;
-	uint64_t deadline_ms; /* UINT64_MAX = none */
-	uint64_t give_up_ms;
-	/* Running */
-	struct channel *channel;
-	struct grpc_call *grpc;
-	uint64_t n_reads; /* of the link when it started */
-	bool is_cancelled;
-	/* Ended */
-	enum grpc_status status;
-	char text[256];
-};
-
-struct uds_client {
-	struct sockaddr_un address;
-	struct grpc_limits limits;
-	const struct grpc_limits *limits_or_null;
-	struct uv_loop_s *loop;
-	uv_timer_t timer;
-	struct channel *channels;
-	struct call *calls, **calls_end; /* oldest first */
-	uint64_t last_id;
-	unsigned n_users; /* the timer and links that point here */
-	bool is_closed;
-};
-
 static void on_timer(uv_timer_t *);
 
-static void unuse(struct uds_client *c)
+void uds_client_unuse(struct uds_client *c)
 {
 	if (--c->n_users == 0)
 		free(c);
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
-
-static void unlink_call(struct call *call)
+void uds_client_wake(struct uds_client *c)
 {
-	*call->at = call->next;
-	if (call->next)
-		call->next->at = call->at;
-	else
-		call->client->calls_end = call->at;
+	uv_timer_start(&c->timer, on_timer, 0, 0);
 }
 
-static void free_call(struct call *call)
+/* --- starting --------------------------------------------------------------------------------- */
+
+static int start_call(struct uds_call *call, const char *path, const uint8_t *message, size_t len)
 {
-	free(call->path);
-	free(call->message);
-	free(call);
+	struct uds_channel *ch;
+	int r = uds_channel_find(call->client, &ch);
+
+	return r < 0 ? r : uds_call_start(ch, call, path, message, len);
 }
 
-static void end_call(struct call *call, enum grpc_status status, const char *text)
-{
-	call->state = CALL_ENDED;
-	call->status = status;
-	snprintf(call->text, sizeof(call->text), "%s", text);
-	uv_timer_start(&call->client->timer, on_timer, 0, 0);
-}
-
-static void tell(struct call *call)
-{
-	unlink_call(call);
-	if (call->reply.end)
-		call->reply.end(call->grpc, call->status, call->text, call->reply.arg);
-	free_call(call);
-}
-
-/* Why a call ended with its link; the socket knows better than the connection. */
-static const char *reason(const struct channel *ch, const char *text)
-{
-	return ch->link.why.code ? ch->link.why.msg : text;
-}
-
-/* A server that does not say a word within a call's time is not tried again. */
-static void leave_channel(struct call *call, enum grpc_status status)
-{
-	struct channel *ch = call->channel;
-
-	ch->n_calls--;
-	if (status == GRPC_DEADLINE_EXCEEDED && ch->link.n_reads == call->n_reads)
-		ch->is_retired = true;
-	if (ch->is_retired && ch->n_calls == 0)
-		uds_link_end_soon(&ch->link);
-	call->channel = NULL;
-}
-
-static void on_end(struct grpc_call *grpc, enum grpc_status status, const char *text, void *arg)
-{
-	struct call *call = arg;
-	struct channel *ch = call->channel;
-
-	(void)grpc;
-	leave_channel(call, status);
-	if (call->state == CALL_TOLD) {
-		free_call(call);
-		return;
-	}
-	if (status == GRPC_UNAVAILABLE && !ch->link.conn)
-		snprintf(call->text, sizeof(call->text), "%.110s: %.140s",
-			 call->client->address.sun_path, reason(ch, text));
-	else
-		snprintf(call->text, sizeof(call->text), "%s", text);
-	call->status = status;
-	if (!call->is_cancelled) {
-		tell(call);
-		return;
-	}
-	call->grpc = NULL; /* is gone when it is told */
-	call->state = CALL_ENDED;
-	uv_timer_start(&call->client->timer, on_timer, 0, 0);
-}
-
-static void on_message(struct grpc_call *grpc, const uint8_t *message, size_t len, void *arg)
-{
-	struct call *call = arg;
-
-	if (call->state == CALL_RUNNING && call->reply.message)
-		call->reply.message(grpc, message, len, call->reply.arg);
-}
-
-/* --- channels -----------------------------------------------------------------------------------
- */
-
-static void on_lost(struct uds_link *l)
-{
-	struct channel *ch = (struct channel *)l;
-
-	*ch->at = ch->next;
-	if (ch->next)
-		ch->next->at = ch->at;
-}
-
-static void on_release(struct uds_link *l)
-{
-	struct channel *ch = (struct channel *)l;
-
-	unuse(ch->client);
-	free(ch);
-}
-
-static void add_channel(struct uds_client *c, struct channel *ch)
-{
-	ch->client = c;
-	ch->next = c->channels;
-	ch->at = &c->channels;
-	if (ch->next)
-		ch->next->at = &ch->next;
-	c->channels = ch;
-	c->n_users++;
-}
-
-static bool is_usable(const struct channel *ch)
-{
-	return !ch->is_retired && !ch->link.is_ending && ch->link.conn &&
-	       !grpc_is_closing(ch->link.conn) && !uds_is_hung_up(ch->link.fd);
-}
-
-static int connect_channel(struct uds_client *c, struct channel **ret)
-{
-	int fd = uds_connect(&c->address), r;
-	struct channel *ch;
-	struct grpc_conn *conn;
-
-	if (fd < 0)
-		return fd;
-	ch = calloc(1, sizeof(*ch));
-	if (!ch || grpc_client_new(&conn, c->limits_or_null, uv_now(c->loop)) < 0) {
-		free(ch);
-		close(fd);
-		return -ENOMEM;
-	}
-	ch->link.lost = on_lost;
-	ch->link.release = on_release;
-	r = uds_link_start(&ch->link, c->loop, fd, conn);
-	if (r < 0) {
-		free(ch);
-		return r;
-	}
-	add_channel(c, ch);
-	*ret = ch;
-	return 0;
-}
-
-/* The one that is up, or a new one. */
-static int find_channel(struct uds_client *c, struct channel **ret)
-{
-	for (struct channel *ch = c->channels; ch; ch = ch->next)
-		if (is_usable(ch)) {
-			*ret = ch;
-			return 0;
-		}
-	return connect_channel(c, ret);
-}
-
-/* --- starting -----------------------------------------------------------------------------------
- */
-
-/* Milliseconds for grpc_start(): what is left of the timeout, 0 = none was asked for. */
-static uint32_t time_left(const struct call *call)
-{
-	uint64_t now_ms = uv_now(call->client->loop);
-
-	if (call->deadline_ms == UINT64_MAX)
-		return 0;
-	return call->deadline_ms > now_ms ? (uint32_t)(call->deadline_ms - now_ms) : 1;
-}
-
-static unsigned max_calls(const struct uds_client *c)
-{
-	return c->limits_or_null ? c->limits.max_calls : 100; /* see grpc.h */
-}
-
-static int start_on(struct channel *ch, struct call *call, const char *path, const uint8_t *message,
-		    size_t len)
-{
-	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = call};
-
-	call->grpc = grpc_start(ch->link.conn, path, message, len, time_left(call), &reply,
-				uv_now(call->client->loop));
-	if (!call->grpc)
-		return ch->n_calls >= max_calls(call->client) ? -EBUSY : -ENOMEM;
-	call->state = CALL_RUNNING;
-	call->channel = ch;
-	call->n_reads = ch->link.n_reads;
-	ch->n_calls++;
-	uds_link_kick(&ch->link);
-	return 0;
-}
-
-static int start_call(struct call *call, const char *path, const uint8_t *message, size_t len)
-{
-	struct channel *ch;
-	int r = find_channel(call->client, &ch);
-
-	return r < 0 ? r : start_on(ch, call, path, message, len);
-}
-
-static void refuse(struct call *call, int code)
+static void refuse(struct uds_call *call, int code)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "cannot connect to %s: %s", call->client->address.sun_path,
 		 strerror(-code));
-	end_call(call, GRPC_UNAVAILABLE, text);
+	uds_call_end(call, GRPC_UNAVAILABLE, text);
 }
 
 /* The listener's queue is full: later. */
-static int keep_for_later(struct call *call, const char *path, const uint8_t *message, size_t len)
+static int keep_for_later(struct uds_call *call, const char *path, const uint8_t *message,
+			  size_t len)
 {
 	call->path = strdup(path);
 	call->message = malloc(len ? len : 1);
@@ -307,10 +64,10 @@ static int keep_for_later(struct call *call, const char *path, const uint8_t *me
 	return 0;
 }
 
-static struct call *new_call(struct uds_client *c, uint32_t timeout_ms,
-			     const struct grpc_reply *reply)
+static struct uds_call *new_call(struct uds_client *c, uint32_t timeout_ms,
+				 const struct grpc_reply *reply)
 {
-	struct call *call = calloc(1, sizeof(*call));
+	struct uds_call *call = calloc(1, sizeof(*call));
 
 	if (!call)
 		return NULL;
@@ -318,16 +75,14 @@ static struct call *new_call(struct uds_client *c, uint32_t timeout_ms,
 	call->id = ++c->last_id;
 	call->reply = *reply;
 	call->deadline_ms = timeout_ms ? uv_now(c->loop) + timeout_ms : UINT64_MAX;
-	call->at = c->calls_end;
-	*c->calls_end = call;
-	c->calls_end = &call->next;
+	uds_call_put(&c->calls, call);
 	return call;
 }
 
 int uds_client_call(struct uds_client *c, const char *path, const uint8_t *message, size_t len,
 		    uint32_t timeout_ms, const struct grpc_reply *reply, uint64_t *ret_id)
 {
-	struct call *call;
+	struct uds_call *call;
 	int r;
 
 	if (c->is_closed)
@@ -340,8 +95,8 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 	if (r == -EAGAIN)
 		r = keep_for_later(call, path, message, len);
 	if (r == -ENOMEM || r == -EBUSY) {
-		unlink_call(call);
-		free_call(call);
+		uds_call_take_out(call);
+		uds_call_free(call);
 		return r;
 	}
 	if (r < 0)
@@ -351,16 +106,16 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 	return 0;
 }
 
-/* --- what the loop does -------------------------------------------------------------------------
- */
+/* --- what the loop does ----------------------------------------------------------------------- */
 
-static void retry(struct call *call)
+static void retry(struct uds_call *call)
 {
 	uint64_t now_ms = uv_now(call->client->loop);
 	int r;
 
 	if (now_ms >= call->deadline_ms) {
-		end_call(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed before a connection");
+		uds_call_end(call, GRPC_DEADLINE_EXCEEDED,
+			     "the deadline passed before a connection");
 		return;
 	}
 	r = start_call(call, call->path, call->message, call->len);
@@ -368,32 +123,34 @@ static void retry(struct call *call)
 		refuse(call, r);
 }
 
-static struct call *find_state(struct uds_client *c, enum call_state state)
+/* Whether there are others that wait. */
+static bool retry_waiting(struct uds_client *c)
 {
-	struct call *call = c->calls;
+	struct uds_call *call, *next;
+	bool is_waiting = false;
 
-	while (call && call->state != state)
-		call = call->next;
-	return call;
+	for (call = c->calls.first; call; call = next) {
+		next = call->next;
+		if (call->state == CALL_WAITING)
+			retry(call);
+		is_waiting |= call->state == CALL_WAITING;
+	}
+	return is_waiting;
 }
 
 static void on_timer(uv_timer_t *timer)
 {
 	struct uds_client *c = timer->data;
-	struct call *call;
+	struct uds_call *call;
 
-	for (call = c->calls; call; call = call->next)
-		if (call->state == CALL_WAITING)
-			retry(call);
-	/* Their hooks may make, cancel and end any others. */
-	while (!c->is_closed && (call = find_state(c, CALL_ENDED)))
-		tell(call);
-	if (!c->is_closed && find_state(c, CALL_WAITING))
+	if (retry_waiting(c))
 		uv_timer_start(timer, on_timer, CONNECT_RETRY_MS, 0);
+	/* Their hooks may make, cancel and end any others, and close the client. */
+	while (!c->is_closed && (call = uds_call_pop(&c->ended)))
+		uds_call_tell(call, call->status, call->text);
 }
 
-/* --- life ---------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char *path,
 		    const struct grpc_limits *limits, struct err *e)
@@ -413,7 +170,8 @@ int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char 
 		c->limits_or_null = &c->limits;
 	}
 	c->loop = loop;
-	c->calls_end = &c->calls;
+	c->calls.end = &c->calls.first;
+	c->ended.end = &c->ended.first;
 	uv_timer_init(loop, &c->timer);
 	c->timer.data = c;
 	c->n_users = 1;
@@ -423,50 +181,50 @@ int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char 
 
 void uds_client_cancel(struct uds_client *c, uint64_t id)
 {
-	struct call *call = c->calls;
+	struct uds_call *call = c->calls.first;
 
 	while (call && call->id != id)
 		call = call->next;
 	if (!call)
 		return;
-	if (call->state == CALL_WAITING)
-		end_call(call, GRPC_CANCELLED, "cancelled");
-	if (call->state != CALL_RUNNING)
+	if (call->state == CALL_WAITING) {
+		uds_call_end(call, GRPC_CANCELLED, "cancelled");
 		return;
+	}
 	call->is_cancelled = true;
 	uds_link_kick(&call->channel->link);
 	grpc_cancel(call->grpc);
 }
 
 /* The last word now; what the connection says of it later is nobody's any more. */
-static void abandon(struct call *call)
+static void abandon(struct uds_call *call)
 {
-	struct grpc_reply reply = call->reply;
-	bool is_running = call->state == CALL_RUNNING;
-
-	unlink_call(call);
+	if (call->state != CALL_RUNNING) {
+		uds_call_tell(call, GRPC_CANCELLED, "the client was closed");
+		return;
+	}
 	call->state = CALL_TOLD;
-	if (reply.end)
-		reply.end(call->grpc, GRPC_CANCELLED, "the client was closed", reply.arg);
-	if (!is_running)
-		free_call(call);
+	if (call->reply.end)
+		call->reply.end(call->grpc, GRPC_CANCELLED, "the client was closed",
+				call->reply.arg);
 }
 
 static void on_timer_closed(uv_handle_t *h)
 {
-	unuse(h->data);
+	uds_client_unuse(h->data);
 }
 
 void uds_client_close(struct uds_client *c)
 {
-	struct channel *ch, *next;
+	struct uds_channel *ch, *next;
+	struct uds_call *call;
 
 	if (!c || c->is_closed)
 		return;
 	c->is_closed = true;
 	uv_close((uv_handle_t *)&c->timer, on_timer_closed);
-	while (c->calls)
-		abandon(c->calls);
+	while ((call = uds_call_pop(&c->calls)) || (call = uds_call_pop(&c->ended)))
+		abandon(call);
 	for (ch = c->channels; ch; ch = next) {
 		next = ch->next;
 		uds_link_end(&ch->link);

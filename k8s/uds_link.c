@@ -17,8 +17,7 @@
 
 static void settle(struct uds_link *);
 
-/* --- the end -----------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *h)
 {
@@ -122,8 +121,7 @@ static void fail(struct uds_link *l, int code, const char *doing)
 	uds_link_end(l);
 }
 
-/* --- bytes and time ----------------------------------------------------------------------------
- */
+/* --- bytes and time --------------------------------------------------------------------------- */
 
 /* Whether there may be more to read. */
 static bool read_once(struct uds_link *l)

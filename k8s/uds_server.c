@@ -42,8 +42,7 @@ static void unuse(struct uds_server *s)
 		free(s);
 }
 
-/* --- connections -------------------------------------------------------------------------------
- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static void on_request(struct grpc_call *call, const char *path, const uint8_t *message, size_t len,
 		       void *arg)
@@ -113,8 +112,7 @@ static void serve(struct uds_server *s, int fd)
 		add_peer(s, p);
 }
 
-/* --- accepting ---------------------------------------------------------------------------------
- */
+/* --- accepting -------------------------------------------------------------------------------- */
 
 /* Who connects and says nothing cannot keep others out. */
 static void make_room(struct uds_server *s)
@@ -165,8 +163,7 @@ static void on_pause_over(uv_timer_t *timer)
 	uv_poll_start(&s->poll, UV_READABLE, on_connections);
 }
 
-/* --- life --------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *h)
 {

@@ -83,14 +83,22 @@ part_unit() {
 	say "      " "unit tests took $((SECONDS - start)) s"
 }
 
-# Other people's implementations judge ours, which is instrumented for the occasion. It counts its own checks in its last line.
+# Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
+# lines.
 part_interop() {
-	local log=$LOGS/interop.log last
-	make_quietly SAN=1 build/san/interop/grpc_echo || exit 1
-	timeout 300 /usr/bin/python3 tests/interop/grpc_python.py build/san/interop/grpc_echo >"$log" 2>&1
+	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host || exit 1
+	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
+	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
+}
+
+interop() {
+	local name=$1 log last
+	shift
+	log=$LOGS/interop-${1##*/}.log
+	timeout 300 /usr/bin/python3 "$@" >"$log" 2>&1
 	local status=$?
 	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-	count_scenario "interop grpc-python" "$status" "${last:-0 passed, 0 failed}" "$log"
+	count_scenario "interop $name" "$status" "${last:-0 passed, 0 failed}" "$log"
 }
 
 part_san() {

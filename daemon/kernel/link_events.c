@@ -1,4 +1,4 @@
-/* link_events.c - two event sockets in the loop.
+/* link_events.c - three event sockets in the loop.
  *
  * Happy path: readable -> receive until empty -> what can have changed? -> one hint for the burst.
  * Can fail by: ENOBUFS (events were lost: everything is looked at again), a sender that is not the
@@ -17,8 +17,11 @@
 #include <uv.h>
 
 #include "cleanup.h"
+#include "devlink.h"
+#include "genl.h"
 #include "log.h"
 #include "nldev.h"
+#include "nlsock.h"
 #include "relevance.h"
 #include "self_counters.h"
 
@@ -35,7 +38,8 @@ struct event_socket {
 };
 
 struct link_events {
-	struct event_socket route, rdma;
+	struct event_socket route, rdma, devlink;
+	uint16_t devlink_family;
 	unsigned open_handles;
 	const struct inventory *inventory;
 	struct link_hooks hooks;
@@ -98,8 +102,10 @@ static unsigned parts_of(struct link_events *l, const struct event_socket *s,
 	if (s == &l->route)
 		parts = relevance_route_datagram(&l->inventory->host, d->nsid, l->buf, d->len,
 						 &tally, l->hooks.address, l->hooks.arg);
-	else
+	else if (s == &l->rdma)
 		parts = relevance_rdma_datagram(l->buf, d->len, &tally);
+	else
+		parts = relevance_devlink_datagram(l->devlink_family, l->buf, d->len, &tally);
 	*s->events += tally.events;
 	*s->malformed += tally.malformed;
 	return parts;
@@ -143,6 +149,14 @@ static void on_rdma_readable(uv_poll_t *poll, int status, int events)
 
 	(void)status, (void)events;
 	drain(l, &l->rdma);
+}
+
+static void on_devlink_readable(uv_poll_t *poll, int status, int events)
+{
+	struct link_events *l = poll->data;
+
+	(void)status, (void)events;
+	drain(l, &l->devlink);
 }
 
 static int set_int(int fd, int level, int option, int value)
@@ -223,12 +237,59 @@ static void open_rdma(struct link_events *l, unsigned buffer_bytes)
 	l->rdma.fd = -1;
 }
 
+struct family {
+	uint16_t id;
+	uint32_t group;
+};
+
+static int on_family(const struct nlmsghdr *h, void *arg)
+{
+	struct family *f = arg;
+	int r = genl_decode_family(h, &f->id);
+
+	return r < 0 ? r : genl_decode_group(h, DEVLINK_GROUP, &f->group);
+}
+
+/* Families and groups get their numbers when they are registered: asked on a socket of its own. */
+static int find_devlink(struct family *ret)
+{
+	struct nl_msg *req = genl_family_request(DEVLINK_FAMILY);
+	struct nlsock s = NLSOCK_CLOSED;
+	int r = req ? nlsock_open(&s, NETLINK_GENERIC, NULL) : -ENOMEM;
+
+	if (r == 0)
+		r = nlsock_call(&s, req, on_family, ret, NULL);
+	nlsock_close(&s);
+	nlmsg_free(req);
+	return r;
+}
+
+/* A kernel without devlink has no reporters, either: nothing is missed. */
+static void open_devlink(struct link_events *l, unsigned buffer_bytes)
+{
+	struct family f = {0};
+	int r = find_devlink(&f);
+
+	if (r == 0)
+		r = open_socket(NETLINK_GENERIC, buffer_bytes, &l->devlink.fd);
+	if (r == 0)
+		r = set_int(l->devlink.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, (int)f.group);
+	l->devlink_family = f.id;
+	if (r == 0)
+		return;
+	log_debug("links", r, "no devlink events");
+	if (l->devlink.fd >= 0)
+		close(l->devlink.fd);
+	l->devlink.fd = -1;
+}
+
 static void release(struct link_events *l)
 {
-	if (l->route.fd >= 0)
-		close(l->route.fd);
-	if (l->rdma.fd >= 0)
-		close(l->rdma.fd);
+	const int fds[] = {l->route.fd, l->rdma.fd, l->devlink.fd};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	free(l);
 }
 
@@ -263,15 +324,22 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned 
 			 .events = &self->events_rdma,
 			 .malformed = &self->malformed_rdma,
 			 .overruns = &self->overruns_rdma},
+		.devlink = {.fd = -1,
+			    .events = &self->events_devlink,
+			    .malformed = &self->malformed_devlink,
+			    .overruns = &self->overruns_devlink},
 		.inventory = inventory,
 		.hooks = *hooks,
 	};
 	r = open_route(l, buffer_bytes, e);
 	if (r == 0) {
 		open_rdma(l, buffer_bytes);
+		open_devlink(l, buffer_bytes);
 		r = watch(l, loop, &l->route, on_route_readable);
 		if (r == 0)
 			r = watch(l, loop, &l->rdma, on_rdma_readable);
+		if (r == 0)
+			r = watch(l, loop, &l->devlink, on_devlink_readable);
 		if (r < 0)
 			err_set(e, r, "watching netlink events: %s", strerror(-r));
 	}
@@ -307,4 +375,5 @@ void link_events_close(struct link_events *l)
 	}
 	unwatch(&l->route);
 	unwatch(&l->rdma);
+	unwatch(&l->devlink);
 }

@@ -1,6 +1,6 @@
 /* link_events.h - the kernel's netlink events in the loop: rtnetlink links of every namespace we
- * have an id for, default routes, and RDMA netlink's notify group. Hints only; this socket is never
- * asked anything.
+ * have an id for, default routes, RDMA netlink's notify group, and devlink's events. Hints only;
+ * this socket is never asked anything.
  */
 #pragma once
 

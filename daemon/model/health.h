@@ -4,6 +4,7 @@
  * time and stops counting once it has been gone for its up time. Recovers by itself. */
 #pragma once
 
+#include "host_index.h"
 #include "model.h"
 #include "plugin.h"
 #include "pools.h"
@@ -14,7 +15,7 @@
  * them is fit. held: a container has it; then what sits in its namespace, and cannot be seen from
  * the host, is no reason: what remains are its bus, its devlink and the PF that carries it. Slots
  * of shared pools are judged the same whoever holds them, because the device stays in the host. */
-unsigned health_judge(const struct pool_view *, const struct offer *, const struct host *,
+unsigned health_judge(const struct pool_view *, const struct offer *, const struct host_index *,
 		      bool held);
 
 /* What is remembered of one ID. */

@@ -38,18 +38,19 @@ static bool is_representor(const struct netdev *d)
 }
 
 /* Of a function with several ports, one is enough. */
-static enum sight own_link(const struct host *h, const char *function, bool anywhere)
+static enum sight own_link(const struct host_index *ix, const char *function, bool anywhere)
 {
+	const struct fn_parts parts = host_index_parts(ix, function);
 	enum sight best = SEEN_NOTHING;
 
-	for (size_t i = 0; i < h->n_netdevs; i++) {
-		const struct netdev *d = &h->netdevs[i];
+	for (size_t i = 0; i < parts.n_netdevs; i++) {
+		const struct netdev *d = part_netdev(&parts, i);
 		enum sight link;
 
 		/* What is lent away to where we cannot look is remembered, not seen. */
 		if (d->nsid != NSID_HOST && (!anywhere || d->nsid == NSID_ELSEWHERE))
 			continue;
-		if (strcmp(d->function, function) != 0 || is_representor(d))
+		if (is_representor(d))
 			continue;
 		link = netdev_link(d);
 		if (link > best)
@@ -58,12 +59,11 @@ static enum sight own_link(const struct host *h, const char *function, bool anyw
 	return best;
 }
 
-static const struct rdma_dev *rdma_of(const struct host *h, const char *function)
+static const struct rdma_dev *rdma_of(const struct host_index *ix, const char *function)
 {
-	for (size_t i = 0; i < h->n_rdma; i++)
-		if (strcmp(h->rdma[i].function, function) == 0)
-			return &h->rdma[i];
-	return NULL;
+	const struct fn_parts parts = host_index_parts(ix, function);
+
+	return parts.n_rdma ? part_rdma(&parts, 0) : NULL;
 }
 
 static bool is_infiniband(const struct rdma_dev *d)
@@ -82,44 +82,45 @@ static bool any_port_active(const struct rdma_dev *d)
 }
 
 /* The physical function that carries a VF or a sub-function (which may sit on a VF), or NULL. */
-static const struct function *carrier_of(const struct host *h, const struct function *f)
+static const struct function *carrier_of(const struct host_index *ix, const struct function *f)
 {
 	const struct function *up = f;
 
 	for (int i = 0; i < 2 && up && up->parent[0]; i++)
-		up = host_function(h, up->parent);
+		up = host_index_function(ix, up->parent);
 	return up == f ? NULL : up;
 }
 
 /* Down, too, while it is administratively down: no VF has a link then. On InfiniBand the netdev is
  * only IP's; the port tells. */
-static bool is_uplink_dead(const struct host *h, const struct function *pf)
+static bool is_uplink_dead(const struct host_index *ix, const struct function *pf)
 {
-	const struct rdma_dev *rdma = rdma_of(h, pf->id);
+	const struct rdma_dev *rdma = rdma_of(ix, pf->id);
 	enum sight link;
 
 	if (rdma && is_infiniband(rdma))
 		return !any_port_active(rdma);
-	link = own_link(h, pf->id, true);
+	link = own_link(ix, pf->id, true);
 	return link == SEEN_DEAD || link == SEEN_IDLE;
 }
 
-static bool is_carrier_dead(const struct host *h, const struct function *f)
+static bool is_carrier_dead(const struct host_index *ix, const struct function *f)
 {
-	const struct function *pf = carrier_of(h, f);
+	const struct function *pf = carrier_of(ix, f);
 
-	return pf && f->vf_link != VF_LINK_ENABLE && is_uplink_dead(h, pf);
+	return pf && f->vf_link != VF_LINK_ENABLE && is_uplink_dead(ix, pf);
 }
 
-static bool is_link_down(const struct host *h, const struct function *f, bool held)
+/* Of what is in a pod's namespace nothing is seen, and its PF speaks for it. */
+static bool is_link_down(const struct host_index *ix, const struct function *f)
 {
-	enum sight own = held ? SEEN_NOTHING : own_link(h, f->id, false);
+	enum sight own = own_link(ix, f->id, false);
 
 	if (f->vf_link == VF_LINK_DISABLE)
 		return true;
 	if (own == SEEN_ALIVE || own == SEEN_DEAD)
 		return own == SEEN_DEAD;
-	return is_carrier_dead(h, f);
+	return is_carrier_dead(ix, f);
 }
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
@@ -134,23 +135,25 @@ static bool wants_rdma(const struct pool *p)
 }
 
 /* The port of a free RoCE VF or sub-function is down with its netdev, as it should be. */
-static bool is_port_judged(const struct pool *p, const struct host *h, const struct function *f,
-			   const struct rdma_dev *rdma)
+static bool is_port_judged(const struct pool *p, const struct host_index *ix,
+			   const struct function *f, const struct rdma_dev *rdma)
 {
 	return p->kind != POOL_EXCLUSIVE || f->kind == FN_PF || f->kind == FN_VIRTUAL ||
-	       is_infiniband(rdma) || own_link(h, f->id, false) >= SEEN_DEAD;
+	       is_infiniband(rdma) || own_link(ix, f->id, false) >= SEEN_DEAD;
 }
 
-static unsigned judge_rdma(const struct pool *p, const struct host *h, const struct function *f)
+static unsigned judge_rdma(const struct pool *p, const struct host_index *ix,
+			   const struct function *f)
 {
-	const struct rdma_dev *rdma = rdma_of(h, f->id);
+	const struct rdma_dev *rdma = rdma_of(ix, f->id);
 	unsigned reasons = 0;
 
 	if (!rdma)
 		return HEALTH_BIT(HEALTH_NO_RDMA);
-	if (!rdma->uverbs[0] || (p->require_umad && !rdma->umad[0]))
+	if (!rdma->uverbs[0] || rdma->no_uverbs_node ||
+	    (p->require_umad && (!rdma->umad[0] || rdma->no_umad_node)))
 		reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
-	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, h, f, rdma))
+	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, ix, f, rdma))
 		reasons |= HEALTH_BIT(HEALTH_PORT_DOWN);
 	return reasons;
 }
@@ -175,10 +178,10 @@ static bool is_driver_wrong(const struct pool *p, const struct function *f)
 	return !f->driver[0] || p->n_selectors > 0;
 }
 
-static unsigned judge_function(const struct pool *p, const struct host *h, const char *id,
+static unsigned judge_function(const struct pool *p, const struct host_index *ix, const char *id,
 			       bool held)
 {
-	const struct function *f = host_function(h, id);
+	const struct function *f = host_index_function(ix, id);
 	unsigned reasons = 0;
 
 	if (!f)
@@ -187,19 +190,19 @@ static unsigned judge_function(const struct pool *p, const struct host *h, const
 		reasons |= HEALTH_BIT(HEALTH_PCI);
 	if (f->devlink_error[0])
 		reasons |= HEALTH_BIT(HEALTH_DEVLINK);
-	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(h, f, held))
+	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, f))
 		reasons |= HEALTH_BIT(HEALTH_LINK_DOWN);
 	if (held)
 		return reasons;
 	if (is_driver_wrong(p, f))
 		reasons |= HEALTH_BIT(HEALTH_NO_DRIVER);
-	return wants_rdma(p) ? reasons | judge_rdma(p, h, f) : reasons;
+	return wants_rdma(p) ? reasons | judge_rdma(p, ix, f) : reasons;
 }
 
 /* --- one offer -------------------------------------------------------------------------------- */
 
 unsigned health_judge(const struct pool_view *view, const struct offer *offer,
-		      const struct host *host, bool held)
+		      const struct host_index *ix, bool held)
 {
 	const struct pool *p = view->pool;
 	unsigned all = 0;
@@ -211,7 +214,7 @@ unsigned health_judge(const struct pool_view *view, const struct offer *offer,
 		return p->fixed_slots ? 0 : HEALTH_BIT(HEALTH_GONE);
 	for (size_t i = 0; i < offer->n_members; i++) {
 		/* A shared device stays in the host, whoever has a slot on it. */
-		unsigned reasons = judge_function(p, host, view->members[offer->first_member + i],
+		unsigned reasons = judge_function(p, ix, view->members[offer->first_member + i],
 						  held && p->kind == POOL_EXCLUSIVE);
 
 		if (reasons == 0)

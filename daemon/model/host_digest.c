@@ -122,6 +122,8 @@ static void add_rdma(struct digest *d, const struct rdma_dev *r)
 	add_str(d, r->umad);
 	add_str(d, r->issm);
 	add_str(d, r->ucm);
+	add_num(d, r->no_uverbs_node);
+	add_num(d, r->no_umad_node);
 	add_num(d, r->n_ports);
 	for (unsigned i = 0; i < r->n_ports; i++)
 		add_port(d, &r->ports[i]);

@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#include "devlink.h"
 #include "hw.h"
 #include "nldev.h"
 #include "nlsock.h"
@@ -140,6 +141,36 @@ unsigned relevance_rdma_datagram(const void *buf, size_t n, struct relevance_tal
 	struct walk w = {.tally = tally};
 
 	if (nlsock_walk(buf, n, on_rdma_message, &w) < 0)
+		tally->malformed++;
+	return w.parts;
+}
+
+struct devlink_walk {
+	struct relevance_tally *tally;
+	uint16_t family;
+	unsigned parts;
+};
+
+static int on_devlink_message(const struct nlmsghdr *m, void *arg)
+{
+	struct devlink_walk *w = arg;
+
+	if (m->nlmsg_type != w->family) {
+		w->tally->malformed++;
+		return 0;
+	}
+	w->tally->events++;
+	if (devlink_is_health_event(m, w->family))
+		w->parts |= SCAN_REPORTS;
+	return 0;
+}
+
+unsigned relevance_devlink_datagram(uint16_t family, const void *buf, size_t n,
+				    struct relevance_tally *tally)
+{
+	struct devlink_walk w = {.tally = tally, .family = family};
+
+	if (nlsock_walk(buf, n, on_devlink_message, &w) < 0)
 		tally->malformed++;
 	return w.parts;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "model.h"
 #include "rtnl.h"
@@ -25,5 +26,8 @@ typedef void relevance_address_fn(int nsid, int ifindex, void *arg);
  * and skipped. */
 unsigned relevance_route_datagram(const struct host *, int nsid, const void *buf, size_t n,
 				  struct relevance_tally *, relevance_address_fn *, void *arg);
+/* Over one datagram of devlink events: only reporters' states matter. */
+unsigned relevance_devlink_datagram(uint16_t family, const void *buf, size_t n,
+				    struct relevance_tally *);
 /* Over one datagram of RDMA netlink events. Events newer than our list count as relevant. */
 unsigned relevance_rdma_datagram(const void *buf, size_t n, struct relevance_tally *);

@@ -37,7 +37,8 @@ int files_write_cdi(struct resources *r, const struct allocation_input *in, stru
 		    : device_files_remove(&folder, name, e);
 }
 
-/* A specification of ours that belongs to no pool of the configuration. */
+/* A specification of ours that belongs to no pool of the configuration. Out of memory nothing is
+ * known to be stale. */
 static bool is_stale_spec(const char *name, void *arg)
 {
 	struct resources *r = arg;
@@ -49,8 +50,9 @@ static bool is_stale_spec(const char *name, void *arg)
 		AUTO_FREE char *text = NULL;
 		AUTO_FREE char *own = NULL;
 
-		if (r->pools.views[i].pool->cdi && allocation_cdi_spec(&text, &own, &in) == 0 &&
-		    text && strcmp(own, name) == 0)
+		if (!r->pools.views[i].pool->cdi)
+			continue;
+		if (allocation_cdi_spec(&text, &own, &in) < 0 || (text && strcmp(own, name) == 0))
 			return false;
 	}
 	return true;
@@ -88,6 +90,15 @@ static bool is_stale_info(const char *name, void *arg)
 /* --- after each decision -------------------------------------------------------------------------
  */
 
+static void sweep(struct resources *r, const struct device_folder *folder,
+		  device_file_stale_fn *is_stale)
+{
+	struct err e = {0};
+
+	if (device_files_sweep(folder, is_stale, r, &e) < 0)
+		log_warn("resources", 0, "%s, leaving old files where they are", e.msg);
+}
+
 void files_follow(struct resources *r)
 {
 	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
@@ -100,7 +111,6 @@ void files_follow(struct resources *r)
 			log_warn("resources", 0, "%s, trying again with the next allocation",
 				 e.msg);
 	}
-	if (device_files_sweep(&cdi, is_stale_spec, r, &e) < 0 ||
-	    device_files_sweep(&info, is_stale_info, r, &e) < 0)
-		log_warn("resources", 0, "%s, leaving old files where they are", e.msg);
+	sweep(r, &cdi, is_stale_spec);
+	sweep(r, &info, is_stale_info);
 }

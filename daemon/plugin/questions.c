@@ -57,7 +57,7 @@ static int find_view(const struct served *s, struct allocation_input *ret, struc
 
 static int check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
 {
-	const struct tracked *t = resources_tracked(s->owner, s->name, id);
+	const struct tracked *t = served_tracked(s, id);
 	unsigned reasons = t ? t->health.counted & ~ignored : 0;
 	char text[128];
 
@@ -166,7 +166,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 	for (size_t i = 0; grants && i < n; i++)
 		container_grant_done(&grants[i]);
 	free(grants);
-	resources_decide_soon(s->owner);
+	resources_show_soon(s->owner);
 }
 
 /* --- waiting for the kubelet's list ------------------------------------------------------------
@@ -220,6 +220,7 @@ static struct waiting *waiting_new(struct served *s, struct plugin_answer *answe
 	return NULL;
 }
 
+/* Within the same millisecond the list may be the older one. */
 void questions_continue(struct resources *r, uint64_t asked_ms)
 {
 	struct waiting **at = &r->waiting;
@@ -227,14 +228,21 @@ void questions_continue(struct resources *r, uint64_t asked_ms)
 	while (*at) {
 		struct waiting *w = *at;
 
-		if (asked_ms > 0 && w->since_ms > asked_ms) {
+		if (asked_ms > 0 && w->since_ms >= asked_ms) {
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
+		if (asked_ms == 0)
+			log_warn("resources", 0,
+				 "%s: the kubelet allocates a device that a container held when it "
+				 "last said so, and does not say now: believing it",
+				 w->served->name);
 		answer_allocate(w->served, w->answer, w->containers, w->n, asked_ms > 0);
 		waiting_free(w);
 	}
+	if (r->waiting)
+		pod_resources_refresh(r->pods);
 }
 
 /* Forgets the questions with this answer, or to this resource; both NULL: all. */
@@ -292,6 +300,8 @@ static int prefer(const struct allocation_input *in, const struct preference_req
 
 	ret->ids = ids;
 	ret->n = n > 0 ? (size_t)n : 0;
+	if (n == -ENOMEM)
+		return err_set(e, n, "out of memory");
 	return n < 0 ? err_set(e, n, "%zu devices cannot be chosen from what must be included",
 			       request->size)
 		     : 0;

@@ -1,7 +1,7 @@
 /* resources.c - see resources.h.
  *
  * Happy path: something changed -> settle timer -> pools_build() -> health -> lists to the kubelet
- * -> table. Can fail by: out of memory (the last decision stays, the next change tries again), a
+ * -> table. Can fail by: out of memory (the last decision stays, tried again after a second), a
  * socket that cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
@@ -16,6 +16,10 @@
 
 /* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
 #define SETTLE_MS     10
+/* Who reads the table is a person or takes a sample a second. */
+#define SHOW_MS	      50
+/* Out of memory: the next try. */
+#define RETRY_MS      1000
 /* A pod that ends tells nobody: what is held is asked for now and then. */
 #define REFRESH_MS    30000
 /* How long a start waits to be told who holds what. */
@@ -23,30 +27,11 @@
 
 /* --- looking things up ------------------------------------------------------------------------ */
 
-static int compare_tracked(const void *a, const void *b)
+const struct tracked *served_tracked(const struct served *s, const char *id)
 {
-	const struct tracked *x = a, *y = b;
-	int r = strcmp(x->resource, y->resource);
-
-	return r ? r : strcmp(x->id, y->id);
-}
-
-const struct tracked *resources_tracked(const struct resources *r, const char *resource,
-					const char *id)
-{
-	struct tracked key;
-
-	snprintf(key.resource, sizeof(key.resource), "%s", resource);
-	snprintf(key.id, sizeof(key.id), "%s", id);
-	return r->n_tracked ? bsearch(&key, r->tracked, r->n_tracked, sizeof(key), compare_tracked)
-			    : NULL;
-}
-
-struct served *resources_served(const struct resources *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_served; i++)
-		if (strcmp(r->served[i]->name, name) == 0)
-			return r->served[i];
+	for (size_t i = 0; i < s->n_tracked; i++)
+		if (strcmp(s->tracked[i].id, id) == 0)
+			return &s->tracked[i];
 	return NULL;
 }
 
@@ -55,55 +40,148 @@ const struct resource_table *resources_table(const struct resources *r)
 	return &r->table;
 }
 
+/* --- what is served --------------------------------------------------------------------------- */
+
+static struct served *served_new(struct resources *r, const struct pool *pool)
+{
+	struct served *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->owner = r;
+	pool_resource(pool, s->name);
+	return s;
+}
+
+static void served_free(struct served *s)
+{
+	if (!s)
+		return;
+	free(s->tracked);
+	free(s);
+}
+
+static struct served *take_served(struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_served; i++)
+		if (r->served[i] && strcmp(r->served[i]->name, name) == 0)
+			return take_ptr(r->served[i]);
+	return NULL;
+}
+
+static void withdraw(struct resources *r, struct served *s)
+{
+	log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
+	questions_drop(r, s);
+	plugin_withdraw(s->plugin);
+	served_free(s);
+}
+
+/* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
+static int follow_config(struct resources *r, const struct pool_config *config)
+{
+	struct served **all = calloc(config->n_pools + 1, sizeof(*all));
+	char name[RESOURCE_NAME_SIZE];
+	size_t n_new = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->n_pools; i++) {
+		all[i] = served_new(r, &config->pools[i]);
+		n_new += all[i] != NULL;
+	}
+	for (size_t i = 0; i < config->n_pools && n_new == config->n_pools; i++) {
+		struct served *known;
+
+		pool_resource(&config->pools[i], name);
+		known = take_served(r, name);
+		if (known) {
+			served_free(all[i]);
+			all[i] = known;
+		}
+	}
+	if (n_new < config->n_pools) {
+		for (size_t i = 0; i < config->n_pools; i++)
+			served_free(all[i]);
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n_served; i++)
+		if (r->served[i])
+			withdraw(r, r->served[i]);
+	free(r->served);
+	r->served = all;
+	r->n_served = config->n_pools;
+	return 0;
+}
+
 /* --- health ----------------------------------------------------------------------------------- */
 
-static void track(struct resources *r, struct tracked *t, const struct pool_view *v,
-		  const struct offer *o)
+/* Offers keep their order, so the one looked for is mostly the next; *at follows. */
+static const struct tracked *find_known(const struct served *s, const char *id, size_t *at)
 {
-	bool held = ledger_state(r->ledger, t->resource, o->id) != LEDGER_FREE;
-	unsigned reasons = health_judge(v, o, &r->inventory->host, held);
-	const struct tracked *known = resources_tracked(r, t->resource, o->id);
-	uint64_t now = uv_now(r->loop);
+	for (size_t i = 0; i < s->n_tracked; i++) {
+		size_t k = (*at + i) % s->n_tracked;
+
+		if (strcmp(s->tracked[k].id, id) == 0) {
+			*at = k + 1;
+			return &s->tracked[k];
+		}
+	}
+	return NULL;
+}
+
+static void track(const struct served *s, const struct pool *pool, unsigned reasons, uint64_t now,
+		  const struct tracked *known, struct tracked *t)
+{
+	char text[128];
 
 	if (!known) {
 		health_start(&t->health, reasons, now);
 		return;
 	}
 	t->health = known->health;
-	if (health_update(&t->health, reasons, v->pool, now)) {
-		char text[128];
-
-		health_text(t->health.counted, text, sizeof(text));
-		log_info("resources", 0, "%s of %s is %s%s", o->id, t->resource,
-			 t->health.counted ? "unhealthy: " : "healthy again", text);
-	}
+	if (!health_update(&t->health, reasons, pool, now))
+		return;
+	health_text(t->health.counted, text, sizeof(text));
+	log_info("resources", 0, "%s of %s is %s%s", t->id, s->name,
+		 t->health.counted ? "unhealthy: " : "healthy again", text);
 }
 
-/* Judges every offer; what is no longer offered is forgotten. */
-static int track_all(struct resources *r, const struct pools *pools)
+/* Judges every offer of a view; what is no longer offered is forgotten. */
+static int track_view(struct served *s, const struct pool_view *v, const struct host_index *index)
 {
-	struct tracked *all, *t;
-	size_t n = 0;
+	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
+	struct resources *r = s->owner;
+	size_t at = 0;
 
-	for (size_t i = 0; i < pools->n_views; i++)
-		n += pools->views[i].n_offers;
-	all = t = calloc(n + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	for (size_t i = 0; i < pools->n_views; i++) {
-		const struct pool_view *v = &pools->views[i];
+	for (size_t i = 0; i < v->n_offers; i++) {
+		const struct offer *o = &v->offers[i];
+		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
 
-		for (size_t k = 0; k < v->n_offers; k++, t++) {
-			pool_resource(v->pool, t->resource);
-			snprintf(t->id, sizeof(t->id), "%s", v->offers[k].id);
-			track(r, t, v, &v->offers[k]);
-		}
+		snprintf(all[i].id, sizeof(all[i].id), "%s", o->id);
+		track(s, v->pool, health_judge(v, o, index, held), uv_now(r->loop),
+		      find_known(s, o->id, &at), &all[i]);
 	}
-	qsort(all, n, sizeof(*all), compare_tracked);
-	free(r->tracked);
-	r->tracked = all;
-	r->n_tracked = n;
+	free(s->tracked);
+	s->tracked = all;
+	s->n_tracked = v->n_offers;
 	return 0;
+}
+
+static int track_all(struct resources *r)
+{
+	struct host_index index;
+	int error = host_index_init(&index, &r->inventory->host);
+
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < r->n_served && error == 0; i++)
+		error = track_view(r->served[i], &r->pools.views[i], &index);
+	host_index_done(&index);
+	return error;
 }
 
 static void on_hold(uv_timer_t *timer)
@@ -116,18 +194,13 @@ static void arm_hold(struct resources *r)
 {
 	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
 
-	for (size_t i = 0; i < r->pools.n_views; i++) {
-		const struct pool_view *v = &r->pools.views[i];
-		char name[RESOURCE_NAME_SIZE];
-
-		pool_resource(v->pool, name);
-		for (size_t k = 0; k < v->n_offers; k++) {
-			const struct tracked *t = resources_tracked(r, name, v->offers[k].id);
-			uint64_t at = t ? health_deadline(&t->health, v->pool) : UINT64_MAX;
+	for (size_t i = 0; i < r->n_served; i++)
+		for (size_t k = 0; k < r->served[i]->n_tracked; k++) {
+			uint64_t at = health_deadline(&r->served[i]->tracked[k].health,
+						      r->pools.views[i].pool);
 
 			first = at < first ? at : first;
 		}
-	}
 	uv_timer_stop(&r->hold);
 	if (first != UINT64_MAX)
 		uv_timer_start(&r->hold, on_hold, first > now ? first - now : 0, 0);
@@ -149,70 +222,18 @@ static void serve(struct resources *r, struct served *s)
 	s->told = e.code < 0;
 }
 
-static struct served *add_served(struct resources *r, const char *name)
-{
-	struct served **slot = array_push(r->served, r->n_served);
-	struct served *s = slot ? calloc(1, sizeof(*s)) : NULL;
-
-	if (!s) {
-		r->n_served -= slot != NULL;
-		return NULL;
-	}
-	*slot = s;
-	s->owner = r;
-	snprintf(s->name, sizeof(s->name), "%s", name);
-	return s;
-}
-
-static int tell_list(struct resources *r, struct served *s, const struct pool_view *v)
+static int tell_list(const struct served *s, const struct pool_view *v)
 {
 	AUTO_FREE struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
-		const struct offer *o = &v->offers[i];
-		const struct tracked *t = resources_tracked(r, s->name, o->id);
-
-		snprintf(list[i].id, sizeof(list[i].id), "%s", o->id);
-		list[i].numa = o->numa;
-		list[i].healthy = t && t->health.counted == 0;
+		snprintf(list[i].id, sizeof(list[i].id), "%s", v->offers[i].id);
+		list[i].numa = v->offers[i].numa;
+		list[i].healthy = s->tracked[i].health.counted == 0;
 	}
 	return s->plugin ? plugin_set_devices(s->plugin, list, v->n_offers) : 0;
-}
-
-static int tell_view(struct resources *r, const struct pool_view *v)
-{
-	char name[RESOURCE_NAME_SIZE];
-	struct served *s;
-
-	pool_resource(v->pool, name);
-	s = resources_served(r, name);
-	if (!s)
-		s = add_served(r, name);
-	if (!s)
-		return -ENOMEM;
-	serve(r, s);
-	return tell_list(r, s, v);
-}
-
-static void withdraw_unwanted(struct resources *r)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->n_served; i++) {
-		struct served *s = r->served[i];
-
-		if (pools_find(&r->pools, s->name)) {
-			r->served[kept++] = s;
-			continue;
-		}
-		log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
-		questions_drop(r, s);
-		plugin_withdraw(s->plugin);
-		free(s);
-	}
-	r->n_served = kept;
 }
 
 /* --- deciding --------------------------------------------------------------------------------- */
@@ -222,17 +243,15 @@ static int decide(struct resources *r)
 	struct pools pools = {0};
 	int error = pools_build(&pools, &r->config, &r->inventory->host, ledger_list(r->ledger));
 
-	if (error == 0)
-		error = track_all(r, &pools);
-	if (error < 0) {
-		pools_done(&pools);
+	if (error < 0)
 		return error;
-	}
 	pools_done(&r->pools);
 	r->pools = pools;
-	withdraw_unwanted(r);
-	for (size_t i = 0; i < r->pools.n_views && error == 0; i++)
-		error = tell_view(r, &r->pools.views[i]);
+	error = track_all(r);
+	for (size_t i = 0; i < r->n_served && error == 0; i++) {
+		serve(r, r->served[i]);
+		error = tell_list(r->served[i], &r->pools.views[i]);
+	}
 	arm_hold(r);
 	return error;
 }
@@ -245,20 +264,42 @@ static void on_settled(uv_timer_t *timer)
 	if (!r->devices_known || !r->pods_known)
 		return;
 	error = decide(r);
-	if (error == 0)
-		error = resources_make_table(r);
-	if (error < 0)
+	if (error < 0) {
 		log_warn("resources", error, "cannot decide what to offer, the last list stays");
-	if (error > 0) {
-		files_follow(r);
+		uv_timer_start(&r->settle, on_settled, RETRY_MS, 0);
+	}
+	files_follow(r);
+	resources_show_soon(r);
+}
+
+static void on_show(uv_timer_t *timer)
+{
+	struct resources *r = timer->data;
+	int changed = resources_make_table(r);
+
+	if (changed < 0) {
+		log_warn("resources", changed, "cannot show what is offered, trying again later");
+		uv_timer_start(&r->show, on_show, RETRY_MS, 0);
+	} else if (changed > 0) {
 		r->hooks.changed(r->hooks.arg);
 	}
 }
 
+/* Not later than that, and not at all after the end. */
+static void start_within(const struct resources *r, uv_timer_t *timer, uv_timer_cb cb, uint64_t ms)
+{
+	if (!r->closing && (!uv_is_active((uv_handle_t *)timer) || uv_timer_get_due_in(timer) > ms))
+		uv_timer_start(timer, cb, ms, 0);
+}
+
+void resources_show_soon(struct resources *r)
+{
+	start_within(r, &r->show, on_show, SHOW_MS);
+}
+
 void resources_decide_soon(struct resources *r)
 {
-	if (!r->closing && !uv_is_active((uv_handle_t *)&r->settle))
-		uv_timer_start(&r->settle, on_settled, SETTLE_MS, 0);
+	start_within(r, &r->settle, on_settled, SETTLE_MS);
 }
 
 /* --- who holds what --------------------------------------------------------------------------- */
@@ -276,13 +317,18 @@ static void on_refresh(uv_timer_t *timer)
 	pod_resources_refresh(r->pods);
 }
 
-/* While nothing is held, nothing can come back. */
+/* While nothing is held, nothing can come back; but without a kubelet.h nobody tells that something
+ * is held now. What became of a reservation is asked as soon as it can be told. */
 static void arm_refresh(struct resources *r)
 {
-	if (ledger_list(r->ledger)->n == 0)
+	uint64_t now = uv_now(r->loop), at = ledger_ask_at(r->ledger), wait = REFRESH_MS;
+
+	if (at > now && at - now < REFRESH_MS)
+		wait = at - now;
+	if (ledger_list(r->ledger)->n == 0 && r->kubelet)
 		uv_timer_stop(&r->refresh);
-	else if (!uv_is_active((uv_handle_t *)&r->refresh))
-		uv_timer_start(&r->refresh, on_refresh, REFRESH_MS, REFRESH_MS);
+	else
+		uv_timer_start(&r->refresh, on_refresh, wait, REFRESH_MS);
 }
 
 /* asked_ms 0: no answer, which ends waiting for one as well. */
@@ -293,13 +339,11 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 
 	if (changed < 0)
 		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
-	if (!r->pods_known)
-		uv_timer_stop(&r->refresh);
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;
 	arm_refresh(r);
-	questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
+	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
 }
 
 static void on_allocations_changed(void *arg)
@@ -312,7 +356,7 @@ static void on_allocations_changed(void *arg)
 
 static void on_status(void *arg)
 {
-	resources_decide_soon(arg);
+	resources_show_soon(arg);
 }
 
 /* A pod's folder goes with its pod: the only sign there is of its end. */
@@ -321,7 +365,7 @@ static void on_pod_folder(const char *name, void *arg)
 	struct resources *r = arg;
 
 	(void)name;
-	if (ledger_list(r->ledger)->n > 0)
+	if (ledger_list(r->ledger)->n > 0 || !r->kubelet)
 		pod_resources_refresh(r->pods);
 }
 
@@ -345,8 +389,12 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	struct pools pools = {0};
 	int error = pools_build(&pools, config, &r->inventory->host, ledger_list(r->ledger));
 
-	if (error < 0)
+	if (error == 0)
+		error = follow_config(r, config);
+	if (error < 0) {
+		pools_done(&pools);
 		return error;
+	}
 	pools_done(&r->pools); /* refers to the old configuration */
 	pool_config_done(&r->config);
 	r->pools = pools;
@@ -416,6 +464,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	r->opts = *opts;
 	r->hooks = *hooks;
 	init_timer(r, &r->settle);
+	init_timer(r, &r->show);
 	init_timer(r, &r->hold);
 	init_timer(r, &r->refresh);
 	error = start(r, e);
@@ -433,9 +482,8 @@ static void on_timer_closed(uv_handle_t *handle)
 	if (--r->open_handles > 0)
 		return;
 	for (size_t i = 0; i < r->n_served; i++)
-		free(r->served[i]);
+		served_free(r->served[i]);
 	free(r->served);
-	free(r->tracked);
 	pools_done(&r->pools);
 	pool_config_done(&r->config);
 	ledger_free(r->ledger);
@@ -453,6 +501,7 @@ void resources_close(struct resources *r)
 	pod_resources_close(r->pods);
 	dir_watch_close(r->pods_dir);
 	uv_close((uv_handle_t *)&r->settle, on_timer_closed);
+	uv_close((uv_handle_t *)&r->show, on_timer_closed);
 	uv_close((uv_handle_t *)&r->hold, on_timer_closed);
 	uv_close((uv_handle_t *)&r->refresh, on_timer_closed);
 }

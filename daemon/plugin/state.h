@@ -10,9 +10,8 @@
 #include "pools.h"
 #include "resources.h"
 
-/* One ID of one resource, remembered from one decision to the next. */
+/* One ID of a resource, remembered from one decision to the next. */
 struct tracked {
-	char resource[RESOURCE_NAME_SIZE];
 	char id[PLUGIN_ID_SIZE];
 	struct health health;
 };
@@ -22,8 +21,10 @@ struct served {
 	struct resources *owner;
 	char name[RESOURCE_NAME_SIZE];
 	struct kubelet_plugin
-		*plugin; /* NULL: could not be served, tried again at the next decision */
-	bool told;	 /* that it could not be served */
+		*plugin;	 /* NULL: could not be served, tried again at the next decision */
+	bool told;		 /* that it could not be served */
+	struct tracked *tracked; /* one per offer of its view, in the same order */
+	size_t n_tracked;
 	uint64_t allocations, refusals;
 };
 
@@ -41,9 +42,7 @@ struct resources {
 	struct pool_config config;
 	struct pools pools; /* refers to config */
 	struct ledger *ledger;
-	struct tracked *tracked; /* sorted by (resource, id) */
-	size_t n_tracked;
-	struct served **served;
+	struct served **served; /* one per view of the pools, in the same order */
 	size_t n_served;
 	struct resource_table table;
 
@@ -53,6 +52,7 @@ struct resources {
 	struct waiting *waiting;
 
 	uv_timer_t settle;  /* gathers changes */
+	uv_timer_t show;    /* gathers what only the table tells */
 	uv_timer_t hold;    /* the next hold time of somebody's health ends */
 	uv_timer_t refresh; /* asks again who holds what, while anything is held */
 	bool devices_known, pods_known, told_waiting, closing;
@@ -61,9 +61,10 @@ struct resources {
 
 /* Something changed: decide soon. */
 void resources_decide_soon(struct resources *);
-const struct tracked *resources_tracked(const struct resources *, const char *resource,
-					const char *id);
-struct served *resources_served(const struct resources *, const char *name);
+/* Nothing to decide, but the table is to tell it. */
+void resources_show_soon(struct resources *);
+/* NULL: the resource has no such ID. */
+const struct tracked *served_tracked(const struct served *, const char *id);
 
 /* What the questions about a resource are answered from. */
 struct allocation_input resources_input(struct resources *, const struct pool_view *);

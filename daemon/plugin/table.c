@@ -32,18 +32,19 @@ static int make_room(const struct resources *r, struct resource_table *t)
 	return t->resources && t->devices && t->members && t->not_offered ? 0 : -ENOMEM;
 }
 
-static void add_devices(const struct resources *r, struct resource_table *t,
+static void add_devices(const struct served *s, struct resource_table *t,
 			struct resource_info *info, const struct pool_view *v)
 {
 	info->first_device = t->n_devices;
 	info->n_devices = v->n_offers;
 	for (size_t i = 0; i < v->n_offers; i++) {
 		struct resource_device *d = &t->devices[t->n_devices++];
-		const struct tracked *known = resources_tracked(r, info->name, v->offers[i].id);
 
 		snprintf(d->id, sizeof(d->id), "%s", v->offers[i].id);
-		d->reasons = known ? known->health.counted : 0;
-		d->state = ledger_state(r->ledger, info->name, d->id);
+		/* Until the next decision the judgements may be those of another configuration. */
+		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
+			d->reasons = s->tracked[i].health.counted;
+		d->state = ledger_state(s->owner->ledger, info->name, d->id);
 	}
 	info->first_member = t->n_members;
 	info->n_members = v->n_members;
@@ -65,13 +66,10 @@ static enum registration_state registration(enum plugin_state state)
 	return REGISTRATION_WAITING;
 }
 
-static void add_status(const struct resources *r, struct resource_info *info)
+static void add_status(const struct served *s, struct resource_info *info)
 {
-	const struct served *s = resources_served(r, info->name);
 	struct plugin_status status = {0};
 
-	if (!s)
-		return;
 	info->allocations = s->allocations;
 	info->refusals = s->refusals;
 	if (!s->plugin)
@@ -86,7 +84,7 @@ static void add_status(const struct resources *r, struct resource_info *info)
 	info->watchers = status.watchers;
 }
 
-static void add_resource(const struct resources *r, struct resource_table *t,
+static void add_resource(const struct served *s, struct resource_table *t,
 			 const struct pool_view *v)
 {
 	struct resource_info *info = &t->resources[t->n_resources++];
@@ -94,8 +92,8 @@ static void add_resource(const struct resources *r, struct resource_table *t,
 	pool_resource(v->pool, info->name);
 	info->shared = v->pool->kind != POOL_EXCLUSIVE;
 	info->gid_capacity = v->gid_capacity;
-	add_devices(r, t, info, v);
-	add_status(r, info);
+	add_devices(s, t, info, v);
+	add_status(s, info);
 }
 
 static int by_function(const void *a, const void *b)
@@ -154,7 +152,7 @@ int resources_make_table(struct resources *r)
 		error = copy_held(r, &t);
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
-			add_resource(r, &t, &r->pools.views[i]);
+			add_resource(r->served[i], &t, &r->pools.views[i]);
 		add_not_offered(r, &t);
 	}
 	if (error < 0 || (r->table.generation > 0 && same(&t, &r->table))) {

@@ -17,6 +17,7 @@
 
 #include "log.h"
 #include "metrics.h"
+#include "worker.h"
 
 struct sampler {
 	struct uv_loop_s *loop;
@@ -109,6 +110,7 @@ static void take_sample(uv_work_t *work)
 	uint64_t start_ns = uv_hrtime();
 	uv_timeval64_t now = {0};
 
+	worker_begin();
 	if (s->relayout)
 		layout(s);
 	uv_gettimeofday(&now);

@@ -1,5 +1,5 @@
-/* Event datagrams as any local process could have sent them: rtnetlink, RDMA netlink, and the BPF
- * ring buffer. */
+/* Event datagrams as any local process could have sent them: rtnetlink, RDMA netlink, devlink, and
+ * the BPF ring buffer. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	memcpy(copy, data, n);
 	relevance_route_datagram(&host, NSID_HOST, copy, n, &tally, ignore, NULL);
 	relevance_rdma_datagram(copy, n, &tally);
+	relevance_devlink_datagram(30, copy, n, &tally);
 	bpf_event_check(copy, n);
 	free(copy);
 	return 0;

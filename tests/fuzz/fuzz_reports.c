@@ -23,9 +23,11 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 {
 	struct devlink_reporter r;
 	uint16_t family;
+	uint32_t group;
 
 	rtnl_decode_vfs(h, on_vf, arg);
 	genl_decode_family(h, &family);
+	genl_decode_group(h, "config", &group);
 	if (devlink_decode_reporter(h, h->nlmsg_type, &r) == 0 &&
 	    (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) ||
 	     strnlen(r.function, sizeof(r.function)) == sizeof(r.function)))

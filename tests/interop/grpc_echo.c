@@ -2,7 +2,7 @@
  * judge (grpc_python.py). One blocking poll() loop; nothing but grpc.h.
  *
  *   grpc_echo serve SOCKET [MAX_MESSAGE [MAX_CALLS]]
- *   grpc_echo call SOCKET PATH TIMEOUT_MS MESSAGE_SIZE N_CALLS [CANCEL_AT]
+ *   grpc_echo call SOCKET PATH TIMEOUT_MS MESSAGE_SIZE N_CALLS [CANCEL_AT [PING_MS]]
  *
  * The server's methods, all below /t.T/: Echo; Stream ("COUNT SIZE"); Fail ("STATUS TEXT"); Hold
  * (never answers); Quit (says GOAWAY after its answer). It prints "cancel PATH" and, once per
@@ -349,8 +349,12 @@ static void call(struct peer *peers, int argc, char **argv)
 {
 	struct caller c = {.n_calls = (unsigned)strtoul(argv[6], NULL, 10)};
 
+	struct grpc_limits limits = {4 << 20, 100, 0};
+
+	if (argc > 8)
+		limits.ping_ms = (uint32_t)strtoul(argv[8], NULL, 10);
 	peers[0].fd = connect_to(argv[2]);
-	if (grpc_client_new(&peers[0].conn, NULL, now_ms()) < 0)
+	if (grpc_client_new(&peers[0].conn, &limits, now_ms()) < 0)
 		exit(1);
 	if (argc > 7)
 		c.cancel_at = (unsigned)strtoul(argv[7], NULL, 10);

@@ -339,9 +339,9 @@ class Their:
         self.server.add_insecure_port("unix:" + self.path)
         self.server.start()
 
-    def call(self, method, timeout_ms=20000, size=10, calls=1, cancel_at=0):
+    def call(self, method, timeout_ms=20000, size=10, calls=1, cancel_at=0, ping_ms=0):
         done = subprocess.run([PROGRAM, "call", self.path, "/t.T/" + method, str(timeout_ms), str(size), str(calls),
-                               str(cancel_at)], capture_output=True, text=True, timeout=60, check=True)
+                               str(cancel_at), str(ping_ms)], capture_output=True, text=True, timeout=60, check=True)
         return [line.rstrip() for line in done.stdout.splitlines() if line != "closed by us"]
 
     def __enter__(self):
@@ -422,6 +422,14 @@ def server_cancelled():
     with Their() as their:
         equal(their.call("Hold", timeout_ms=0, cancel_at=1), [f"message 10 {10 * ord('x')}", "end CANCELLED  cancelled"])
         equal(their.handlers.cancelled.wait(20), True)
+
+
+@check
+def server_answers_pings():
+    with Their(("grpc.http2.min_ping_interval_without_data_ms", 10), ("grpc.http2.max_ping_strikes", 0)) as their:
+        equal(their.call("Hold", timeout_ms=500, ping_ms=50)[1].split()[1], "DEADLINE_EXCEEDED")
+    with Their() as their:  # servers dislike clients that ask often
+        equal(their.call("Hold", ping_ms=50)[1], "end UNAVAILABLE  Too many pings")
 
 
 @check

@@ -47,11 +47,15 @@ void fake_kubelet_drop(struct fake_kubelet *);
 /* As the plugin watcher does with a socket that it found: GetInfo, GetDevicePluginOptions,
  * ListAndWatch, NotifyRegistrationStatus; error not NULL: that is notified instead. */
 void fake_kubelet_find(struct fake_kubelet *, const char *socket_path, const char *error);
+/* Calls go to this socket from now on. */
+int fake_kubelet_connect(struct fake_kubelet *, const char *socket_path);
 /* A file with nobody behind it, as kubelet.sock. */
 void fake_dead_socket(const char *dir);
 
-/* One call of the plugin's socket, whatever it is; runs the loop until its answer is there. */
+/* One call of the plugin's socket, whatever it is; fake_call() runs the loop until its answer is
+ * there. */
 struct fake_answer {
+	uint64_t id; /* for uds_client_cancel() */
 	bool ended;
 	enum grpc_status status;
 	char text[512];
@@ -60,3 +64,6 @@ struct fake_answer {
 };
 void fake_call(struct fake_kubelet *, const char *path, const void *message, size_t len,
 	       struct fake_answer *);
+void fake_call_start(struct fake_kubelet *, const char *path, const void *message, size_t len,
+		     struct fake_answer *);
+void fake_call_await(struct fake_kubelet *, struct fake_answer *);

@@ -18,27 +18,31 @@ uint32_t sum_of(const uint8_t *bytes, size_t len)
 
 /* --- the service ---------------------------------------------------------------------------- */
 
-static void serve_stream(struct grpc_call *call, const struct service *s)
+static int send_stream(struct grpc_call *call, const struct service *s)
 {
 	uint8_t *message = malloc(s->stream.size + 1);
+	int r = message ? 0 : -ENOMEM;
 
-	for (unsigned i = 0; message && i < s->stream.n; i++) {
+	for (unsigned i = 0; r == 0 && i < s->stream.n; i++) {
 		memset(message, 'a' + (int)(i % 26), s->stream.size);
-		if (grpc_send(call, message, s->stream.size) < 0) {
-			free(message);
-			grpc_finish(call, GRPC_RESOURCE_EXHAUSTED, "out of memory");
-			return;
-		}
+		r = grpc_send(call, message, s->stream.size);
 	}
 	free(message);
-	grpc_finish(call, GRPC_OK, NULL);
+	return r;
+}
+
+static void serve_stream(struct grpc_call *call, const struct service *s)
+{
+	int r = send_stream(call, s);
+
+	grpc_finish(call, grpc_status_of_errno(r), r < 0 ? "stream" : NULL);
 }
 
 static void serve_echo(struct grpc_call *call, const uint8_t *message, size_t len)
 {
 	int r = grpc_send(call, message, len);
 
-	grpc_finish(call, r < 0 ? GRPC_RESOURCE_EXHAUSTED : GRPC_OK, r < 0 ? "echo" : NULL);
+	grpc_finish(call, grpc_status_of_errno(r), r < 0 ? "echo" : NULL);
 }
 
 static void on_request(struct grpc_call *call, const char *path, const uint8_t *message, size_t len,
@@ -77,6 +81,13 @@ struct grpc_service service_hooks(struct service *s)
 
 /* --- the caller ----------------------------------------------------------------------------- */
 
+static bool forgotten;
+
+void asked_forget(bool on)
+{
+	forgotten = on;
+}
+
 static void on_message(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
 {
 	struct asked *a = arg;
@@ -93,6 +104,8 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	struct asked *a = arg;
 
 	(void)call;
+	if (forgotten)
+		return;
 	a->n_ends++;
 	a->call = NULL;
 	a->status = status;

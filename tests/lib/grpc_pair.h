@@ -54,6 +54,9 @@ void pair_advance(struct pair *, uint64_t ms);
 void pair_ask(struct pair *, struct asked *, const char *path, const void *message, size_t len,
 	      uint32_t timeout_ms);
 struct grpc_reply asked_reply(struct asked *);
+/* While it is on, ends of calls are not noted: the test that asked has returned, its struct asked
+ * is gone. */
+void asked_forget(bool on);
 struct grpc_service service_hooks(struct service *);
 /* All that the connection has to say now, appended to buf; how many bytes. */
 size_t take_all(struct grpc_conn *, uint8_t *buf, size_t size);

@@ -112,7 +112,7 @@ static void put_headers(struct h2_raw *h, int32_t stream, uint8_t flags, const u
 	}
 }
 
-void h2_headers(struct h2_raw *h, int32_t stream, uint8_t flags, ...)
+void h2_headers(struct h2_raw *h, int32_t stream, int flags, ...)
 {
 	static uint8_t block[200000];
 	const char *name;
@@ -127,7 +127,7 @@ void h2_headers(struct h2_raw *h, int32_t stream, uint8_t flags, ...)
 		n += put_field(block + n, name, value);
 	}
 	va_end(ap);
-	put_headers(h, stream, flags, block, n);
+	put_headers(h, stream, (uint8_t)flags, block, n);
 }
 
 void h2_request(struct h2_raw *h, int32_t stream, const char *path)

@@ -45,7 +45,7 @@ void h2_frame(struct h2_raw *, uint8_t type, uint8_t flags, int32_t stream, cons
 void h2_hello_client(struct h2_raw *, uint32_t window);
 void h2_hello_server(struct h2_raw *, uint32_t window);
 /* name, value, ..., NULL */
-void h2_headers(struct h2_raw *, int32_t stream, uint8_t flags, ...);
+void h2_headers(struct h2_raw *, int32_t stream, int flags, ...);
 /* A usual gRPC request's header list. */
 void h2_request(struct h2_raw *, int32_t stream, const char *path);
 /* A DATA frame with one message (or its beginning) behind a prefix that says `len`. */

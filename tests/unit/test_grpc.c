@@ -22,7 +22,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	asked_forget(true);
 	pair_close(&pair);
+	asked_forget(false);
 	return 0;
 }
 
@@ -132,6 +134,21 @@ static void test_message_limit(void **state)
 	assert_ended(&d, GRPC_RESOURCE_EXHAUSTED,
 		     "a message of the answer is larger than 5000 bytes");
 	assert_int_equal(d.n_messages, 0);
+}
+
+static void test_default_limits(void **state)
+{
+	static const struct grpc_limits none;
+	struct asked a = {0};
+	uint8_t *bytes;
+
+	(void)state;
+	pair_close(&pair);
+	pair_open(&pair, &none, &none);
+	ask_large(&a, &bytes, 4 * MIB);
+	pair_pump(&pair);
+	assert_ended(&a, GRPC_OK, "");
+	free(bytes);
 }
 
 /* 40 MB wait for a reader; the connection holds next to nothing beside the queue. */
@@ -418,6 +435,7 @@ int main(void)
 		TEST(test_byte_by_byte),
 		TEST(test_large_message),
 		TEST(test_message_limit),
+		TEST(test_default_limits),
 		TEST(test_back_pressure),
 		TEST(test_backlog_drains),
 		TEST(test_many_at_once),

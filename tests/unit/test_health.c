@@ -106,12 +106,23 @@ static int teardown(void **state)
 	return 0;
 }
 
+static unsigned judge_offer(struct fixture *f, bool held)
+{
+	struct host_index ix;
+	unsigned reasons;
+
+	assert_int_equal(host_index_init(&ix, &f->host), 0);
+	reasons = health_judge(&f->view, &f->offer, &ix, held);
+	host_index_done(&ix);
+	return reasons;
+}
+
 /* Of an offer of this one function. */
 static unsigned judge(struct fixture *f, const char *id, bool held)
 {
 	strcpy(f->members[0], id);
 	f->offer = (struct offer){.n_members = 1};
-	return health_judge(&f->view, &f->offer, &f->host, held);
+	return judge_offer(f, held);
 }
 
 #define EXPECT(f, id, held, reasons) assert_int_equal(judge(f, id, held), reasons)
@@ -143,12 +154,12 @@ static void test_what_is_gone(void **state)
 	EXPECT(f, "0000:18:00.7", false, GONE);
 	EXPECT(f, "0000:18:00.7", true, GONE);
 	f->offer = (struct offer){.gone = true};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, true), GONE);
+	assert_int_equal(judge_offer(f, true), GONE);
 	f->offer = (struct offer){0};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), GONE);
+	assert_int_equal(judge_offer(f, false), GONE);
 	f->pool.kind = POOL_SHARED_ALL;
 	f->pool.fixed_slots = true;
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), 0);
+	assert_int_equal(judge_offer(f, false), 0);
 }
 
 static void test_drivers(void **state)
@@ -204,6 +215,20 @@ static void test_rdma_devices(void **state)
 	EXPECT(f, VF, false, 0);
 	f->pool.require_umad = true;
 	EXPECT(f, VF, false, NO_CHARDEV);
+}
+
+static void test_device_nodes(void **state)
+{
+	struct fixture *f = *state;
+
+	f->rdma[R_VF].no_umad_node = true;
+	EXPECT(f, VF, false, 0);
+	f->pool.require_umad = true;
+	EXPECT(f, VF, false, NO_CHARDEV);
+	f->rdma[R_VF].no_umad_node = false;
+	f->rdma[R_VF].no_uverbs_node = true;
+	EXPECT(f, VF, false, NO_CHARDEV);
+	EXPECT(f, VF, true, 0);
 }
 
 static void test_broken_hardware_counts_whoever_holds_it(void **state)
@@ -322,8 +347,9 @@ static void test_what_is_in_a_pod_is_not_looked_at(void **state)
 	f->ports[R_VF][0].state = PORT_DOWN;
 	EXPECT(f, VF, true, 0);
 	EXPECT(f, VF, false, 0); /* not held as far as we know, but not ours to see, either */
-	f->netdevs[D_VF].nsid = NSID_HOST;
-	EXPECT(f, VF, true, 0);
+	f->netdevs[D_VF].nsid = NSID_HOST; /* held, but left in the host: seen again */
+	EXPECT(f, VF, true, LINK);
+	f->netdevs[D_VF].nsid = 4;
 	f->netdevs[D_PF].nsid = 4; /* a PF may be away; what it says is still true */
 	EXPECT(f, VF, true, 0);
 	f->netdevs[D_PF].carrier = CARRIER_OFF;
@@ -358,7 +384,7 @@ static void test_a_pf_speaks_for_itself(void **state)
 
 	f->netdevs[D_PF2].carrier = CARRIER_OFF;
 	EXPECT(f, PF2, false, LINK);
-	EXPECT(f, PF2, true, 0);
+	EXPECT(f, PF2, true, LINK);
 	f->netdevs[D_PF2].flags = 0; /* somebody took it down: RoCE is down with it */
 	f->ports[R_PF2][0].state = PORT_DOWN;
 	EXPECT(f, PF2, false, PORT);
@@ -418,13 +444,13 @@ static void test_one_fit_member_is_enough(void **state)
 	strcpy(f->members[0], PF);
 	strcpy(f->members[1], PF2);
 	f->offer = (struct offer){.first_member = 0, .n_members = 2};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), 0);
+	assert_int_equal(judge_offer(f, false), 0);
 	f->functions[F_PF].unreachable = true;
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), 0);
+	assert_int_equal(judge_offer(f, false), 0);
 	f->netdevs[D_PF2].carrier = CARRIER_OFF;
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), PCI | LINK);
+	assert_int_equal(judge_offer(f, false), PCI | LINK);
 	f->offer = (struct offer){.first_member = 1, .n_members = 1};
-	assert_int_equal(health_judge(&f->view, &f->offer, &f->host, false), LINK);
+	assert_int_equal(judge_offer(f, false), LINK);
 }
 
 static void test_software_devices(void **state)
@@ -581,6 +607,7 @@ int main(void)
 		T(test_drivers),
 		T(test_any_selector_may_have_the_driver),
 		T(test_rdma_devices),
+		T(test_device_nodes),
 		T(test_broken_hardware_counts_whoever_holds_it),
 		T(test_a_vf_that_is_up_speaks_for_itself),
 		T(test_operstates),

@@ -12,8 +12,7 @@
 #include "fixture.h"
 #include "plugin_wire.h"
 
-/* --- encoding ----------------------------------------------------------------------------------
- */
+/* --- encoding --------------------------------------------------------------------------------- */
 
 static void is_fixture(const char *path, uint8_t *bytes, size_t len)
 {
@@ -134,8 +133,7 @@ static void a_preference_is_golden(void **state)
 	is_fixture("plugin_wire/preferred_response", bytes, len);
 }
 
-/* --- decoding ----------------------------------------------------------------------------------
- */
+/* --- decoding --------------------------------------------------------------------------------- */
 
 typedef int decode_fn(struct wire_request **, const uint8_t *, size_t);
 
@@ -311,8 +309,7 @@ static void a_registration_status(void **state)
 	assert_string_equal(text, "??");
 }
 
-/* --- out of memory, in every place -------------------------------------------------------------
- */
+/* --- out of memory, in every place ------------------------------------------------------------ */
 
 static struct container_grant grant;
 

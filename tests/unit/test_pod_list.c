@@ -56,8 +56,7 @@ static void nobody_holds_anything(void **state)
 	pod_list_done(&l);
 }
 
-/* --- messages made by hand ---------------------------------------------------------------------
- */
+/* --- messages made by hand -------------------------------------------------------------------- */
 
 struct buffer {
 	uint8_t bytes[1024];

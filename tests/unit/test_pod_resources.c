@@ -7,16 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "cleanup.h"
+#include "fake_pods.h"
 #include "fixture.h"
-#include "grpc.h"
 #include "loop_helpers.h"
 #include "tmptree.h"
 #include "uds.h"
@@ -26,107 +21,35 @@
 struct fixture {
 	uv_loop_t loop;
 	char *dir;
-	struct uds_server *server;
+	struct fake_pods kubelet;
 	struct pod_resources *pods;
-	uint8_t *answer;
-	size_t len;
-	unsigned refusals; /* so many questions are refused first */
-	enum grpc_status refuse_with;
-	bool silent;
-	unsigned questions, lists;
-	uint64_t first_ms, last_ms; /* questions */
-	uint64_t asked_ms;	    /* of the last list */
+	unsigned lists, unanswered;
+	uint64_t asked_ms; /* of the last list */
 	size_t n;
 	enum pod_source source;
 };
-
-static void on_request(struct grpc_call *call, const char *path, const uint8_t *message, size_t len,
-		       void *arg)
-{
-	struct fixture *f = arg;
-
-	(void)message;
-	assert_string_equal(path, "/v1.PodResourcesLister/List");
-	assert_int_equal(len, 0);
-	f->last_ms = uv_now(&f->loop);
-	if (f->questions++ == 0)
-		f->first_ms = f->last_ms;
-	if (f->silent)
-		return;
-	if (f->refusals > 0) {
-		f->refusals--;
-		grpc_finish(call, f->refuse_with, "rejected by rate limit");
-		return;
-	}
-	grpc_send(call, f->answer, f->len);
-	grpc_finish(call, GRPC_OK, NULL);
-}
-
-static void on_cancel(struct grpc_call *call, void *arg)
-{
-	(void)call, (void)arg;
-}
 
 static void on_list(const struct pod_list *l, uint64_t asked_ms, void *arg)
 {
 	struct fixture *f = arg;
 
+	assert_ptr_equal(l, pod_resources_list(f->pods));
+	if (asked_ms == 0) {
+		f->unanswered++;
+		return;
+	}
 	f->lists++;
 	f->asked_ms = asked_ms;
 	f->n = l->n;
 	f->source = l->source;
-	assert_ptr_equal(l, pod_resources_list(f->pods));
-}
-
-static char *sock_path(struct fixture *f)
-{
-	char *path;
-
-	assert_true(asprintf(&path, "%s/pod-resources/kubelet.sock", f->dir) > 0);
-	return path;
-}
-
-static void start_kubelet(struct fixture *f)
-{
-	struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = f};
-	struct uds_server_opts opts = {.limits = {.max_message = 1 << 20, .max_calls = 100},
-				       .max_connections = 16,
-				       .mode = 0600};
-	AUTO_FREE char *path = sock_path(f);
-	struct err e = {0};
-
-	assert_int_equal(uds_server_open(&f->server, &f->loop, path, &opts, &service, &e), 0);
-}
-
-static void stop_kubelet(struct fixture *f, bool dead_file)
-{
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	AUTO_FREE char *path = sock_path(f);
-	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	uds_server_close(take_ptr(f->server));
-	if (!dead_file)
-		return;
-	unlink(path);
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
-}
-
-static void make_dir(struct fixture *f, const char *name)
-{
-	AUTO_FREE char *path = NULL;
-
-	assert_true(asprintf(&path, "%s/%s", f->dir, name) > 0);
-	assert_int_equal(mkdir(path, 0755), 0);
 }
 
 static void prepare(struct fixture *f)
 {
-	*f = (struct fixture){.refuse_with = GRPC_RESOURCE_EXHAUSTED};
-	f->dir = tmptree_new();
-	f->answer = fixture_read("pod_resources/list", &f->len);
-	make_dir(f, "pod-resources");
+	*f = (struct fixture){.dir = tmptree_new()};
 	assert_int_equal(uv_loop_init(&f->loop), 0);
+	fake_pods_init(&f->kubelet, &f->loop, f->dir);
+	f->kubelet.answer = fixture_read("pod_resources/list", &f->kubelet.len);
 }
 
 static void open_client(struct fixture *f)
@@ -140,9 +63,8 @@ static void open_client(struct fixture *f)
 static void stop(struct fixture *f)
 {
 	pod_resources_close(f->pods);
-	uds_server_close(f->server);
+	fake_pods_done(&f->kubelet);
 	assert_int_equal(loop_end(&f->loop), 0);
-	free(f->answer);
 	tmptree_free(f->dir);
 }
 
@@ -173,7 +95,7 @@ static bool has_two_lists(void *arg)
 
 static bool has_asked(void *arg)
 {
-	return ((struct fixture *)arg)->questions > 0;
+	return ((struct fixture *)arg)->kubelet.questions > 0;
 }
 
 static uint64_t failures(struct fixture *f)
@@ -201,7 +123,7 @@ static void test_the_list(void **state)
 
 	(void)state;
 	prepare(&f);
-	start_kubelet(&f);
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_api_list);
 	assert_int_equal(f.n, 5);
@@ -223,7 +145,7 @@ static void test_refreshes_are_coalesced_and_spaced(void **state)
 
 	(void)state;
 	prepare(&f);
-	start_kubelet(&f);
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	uv_update_time(&f.loop);
 	began_ms = uv_now(&f.loop);
@@ -231,8 +153,8 @@ static void test_refreshes_are_coalesced_and_spaced(void **state)
 		pod_resources_refresh(f.pods);
 		uv_run(&f.loop, UV_RUN_ONCE);
 	}
-	assert_true(f.questions >= 2 && f.questions <= 7);
-	assert_true((f.last_ms - f.first_ms) / (f.questions - 1) >= 95);
+	assert_true(f.kubelet.questions >= 2 && f.kubelet.questions <= 7);
+	assert_true((f.kubelet.last_ms - f.kubelet.first_ms) / (f.kubelet.questions - 1) >= 95);
 	stop(&f);
 }
 
@@ -242,12 +164,13 @@ static void test_refusals_are_asked_again(void **state)
 
 	(void)state;
 	prepare(&f);
-	f.refusals = 2;
-	start_kubelet(&f);
+	f.kubelet.refusals = 2;
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_api_list);
-	assert_int_equal(f.questions, 3);
+	assert_int_equal(f.kubelet.questions, 3);
 	assert_int_equal(failures(&f), 2);
+	assert_int_equal(f.unanswered, 2);
 	stop(&f);
 }
 
@@ -255,17 +178,21 @@ static void test_an_answer_that_is_none(void **state)
 {
 	struct fixture f;
 	uint8_t *good;
+	size_t len;
 
 	(void)state;
 	prepare(&f);
-	good = f.answer;
-	f.answer = (uint8_t *)strdup("\xff\xff\xff");
-	start_kubelet(&f);
+	good = f.kubelet.answer;
+	len = f.kubelet.len;
+	f.kubelet.answer = (uint8_t *)strdup("\xff\xff\xff");
+	f.kubelet.len = 3;
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_failed);
 	assert_int_equal(f.lists, 0);
-	free(f.answer);
-	f.answer = good;
+	free(f.kubelet.answer);
+	f.kubelet.answer = good;
+	f.kubelet.len = len;
 	until(&f, has_api_list);
 	stop(&f);
 }
@@ -280,7 +207,7 @@ static void test_without_a_socket_the_checkpoint(void **state)
 	open_client(&f);
 	until(&f, has_checkpoint);
 	assert_true(f.n > 0);
-	start_kubelet(&f); /* nobody needs to ask */
+	fake_pods_start(&f.kubelet); /* nobody needs to ask */
 	until(&f, has_api_list);
 	assert_int_equal(f.n, 5);
 	stop(&f);
@@ -296,7 +223,7 @@ static void test_neither(void **state)
 	until(&f, has_failed);
 	assert_int_equal(pod_resources_list(f.pods)->source, POD_SOURCE_NONE);
 	assert_int_equal(f.lists, 0);
-	start_kubelet(&f);
+	fake_pods_start(&f.kubelet);
 	until(&f, has_api_list);
 	stop(&f);
 }
@@ -310,10 +237,10 @@ static void test_a_dead_socket(void **state)
 	(void)state;
 	prepare(&f);
 	write_checkpoint(&f);
-	start_kubelet(&f);
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_api_list);
-	stop_kubelet(&f, true);
+	fake_pods_stop(&f.kubelet, true);
 	pod_resources_refresh(f.pods);
 	until(&f, has_failed);
 	loop_wakeups(&f.loop, 500);
@@ -322,7 +249,7 @@ static void test_a_dead_socket(void **state)
 	assert_int_equal(pod_resources_list(f.pods)->source, POD_SOURCE_API);
 	assert_int_equal(pod_resources_list(f.pods)->n, 5);
 	f.lists = 0;
-	start_kubelet(&f);
+	fake_pods_start(&f.kubelet);
 	f.source = POD_SOURCE_NONE;
 	until(&f, has_api_list);
 	stop(&f);
@@ -336,12 +263,12 @@ static void test_a_dead_socket_from_the_start(void **state)
 	(void)state;
 	prepare(&f);
 	write_checkpoint(&f);
-	stop_kubelet(&f, true);
+	fake_pods_stop(&f.kubelet, true);
 	open_client(&f);
 	until(&f, has_checkpoint);
 	loop_wakeups(&f.loop, 700);
 	assert_true(f.lists <= 4); /* and it is not read all the time */
-	start_kubelet(&f);
+	fake_pods_start(&f.kubelet);
 	until(&f, has_api_list);
 	stop(&f);
 }
@@ -353,9 +280,9 @@ static void test_an_old_kubelet(void **state)
 	(void)state;
 	prepare(&f);
 	write_checkpoint(&f);
-	f.refusals = 1000;
-	f.refuse_with = GRPC_UNIMPLEMENTED;
-	start_kubelet(&f);
+	f.kubelet.refusals = 1000;
+	f.kubelet.refuse_with = GRPC_UNIMPLEMENTED;
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_checkpoint);
 	stop(&f);
@@ -369,20 +296,20 @@ static void test_a_kubelet_that_hangs(void **state)
 
 	(void)state;
 	prepare(&f);
-	f.silent = true;
-	start_kubelet(&f);
+	f.kubelet.silent = true;
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_asked);
-	hung = f.server;
-	f.silent = false;
-	start_kubelet(&f);
+	hung = f.kubelet.server;
+	f.kubelet.silent = false;
+	fake_pods_start(&f.kubelet);
 	until(&f, has_api_list);
 	uds_server_close(hung);
 	stop(&f);
 
 	prepare(&f);
-	f.silent = true;
-	start_kubelet(&f);
+	f.kubelet.silent = true;
+	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_asked);
 	stop(&f); /* with a question open */

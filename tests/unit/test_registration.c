@@ -336,6 +336,21 @@ static void test_registered_but_never_watched(void **state)
 	assert_non_null(strstr(r.plan.error, "does not watch"));
 }
 
+/* The stream may end before Register's answer is here. */
+static void test_a_watch_that_is_over_before_the_answer(void **state)
+{
+	struct run r;
+
+	(void)state;
+	start_calling(&r);
+	registration_watched(&r.plan, 1, r.now_ms);
+	registration_watched(&r.plan, 0, r.now_ms);
+	answer(&r, REGISTRATION_OK, NULL);
+	assert_true(sleep_until_due(&r, REGISTRATION_CALL) <= 40);
+	answer(&r, REGISTRATION_OK, NULL);
+	assert_int_equal(sleep_until_due(&r, REGISTRATION_CALL), 10000);
+}
+
 static void test_a_socket_that_cannot_be_made(void **state)
 {
 	struct run r;
@@ -475,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_our_socket_deleted),
 		cmocka_unit_test(test_a_fickle_kubelet_is_not_chased),
 		cmocka_unit_test(test_registered_but_never_watched),
+		cmocka_unit_test(test_a_watch_that_is_over_before_the_answer),
 		cmocka_unit_test(test_a_socket_that_cannot_be_made),
 		cmocka_unit_test(test_registry_never_calls),
 		cmocka_unit_test(test_registry_waits_for_the_kubelet),

@@ -8,10 +8,12 @@
 
 #include <cmocka.h>
 
+#include <linux/devlink.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
 #include "bpf_source.h"
+#include "genl.h"
 #include "hw.h"
 #include "nldev.h"
 #include "relevance.h"
@@ -101,6 +103,27 @@ static void test_default_routes_of_our_namespace_matter(void **state)
 	assert_int_equal(route_parts(RTM_DELROUTE, NSID_HOST, 0), SCAN_NETDEVS);
 	assert_int_equal(route_parts(RTM_NEWROUTE, NSID_HOST, 24), 0);
 	assert_int_equal(route_parts(RTM_NEWROUTE, 3, 0), 0);
+}
+
+static void test_only_health_of_devlink_matters(void **state)
+{
+	struct relevance_tally tally = {0};
+	struct nl_msg *m = genl_request(30, DEVLINK_CMD_HEALTH_REPORTER_RECOVER, 1, 0);
+	(void)state;
+
+	assert_int_equal(
+		relevance_devlink_datagram(30, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, &tally),
+		SCAN_REPORTS);
+	assert_int_equal(
+		relevance_devlink_datagram(31, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, &tally), 0);
+	assert_int_equal(relevance_devlink_datagram(30, nlmsg_hdr(m), 3, &tally), 0);
+	nlmsg_free(m);
+	m = genl_request(30, DEVLINK_CMD_PORT_NEW, 1, 0);
+	assert_int_equal(
+		relevance_devlink_datagram(30, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, &tally), 0);
+	nlmsg_free(m);
+	assert_int_equal(tally.events, 2);
+	assert_int_equal(tally.malformed, 2);
 }
 
 struct addressed {
@@ -241,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_new_hardware_is_looked_at_whole),
 		cmocka_unit_test(test_what_ports_and_our_netdevs_hang_on_matters),
 		cmocka_unit_test(test_other_links_do_not_matter),
+		cmocka_unit_test(test_only_health_of_devlink_matters),
 		cmocka_unit_test(test_default_routes_of_our_namespace_matter),
 		cmocka_unit_test(test_a_datagram_is_judged_message_by_message),
 		cmocka_unit_test(test_malformed_messages_are_counted_and_the_others_still_judged),

@@ -12,11 +12,13 @@
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_link.h>
+#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
 #include "devlink.h"
 #include "genl.h"
+#include "nlsock.h"
 #include "reports.h"
 #include "rtnl_vf.h"
 #include "sysfs_tree.h"
@@ -238,6 +240,56 @@ static void test_what_is_no_reporter(void **state)
 	nlmsg_free(m);
 }
 
+static void test_health_events(void **state)
+{
+	struct nl_msg *m = reporter_message(DEVLINK_CMD_HEALTH_REPORTER_RECOVER, "pci",
+					    "0000:03:00.0");
+	(void)state;
+
+	assert_true(devlink_is_health_event(nlmsg_hdr(m), FAMILY));
+	assert_false(devlink_is_health_event(nlmsg_hdr(m), FAMILY + 1));
+	nlmsg_free(m);
+	m = reporter_message(DEVLINK_CMD_PORT_NEW, "pci", "0000:03:00.0");
+	assert_false(devlink_is_health_event(nlmsg_hdr(m), FAMILY));
+	nlmsg_free(m);
+}
+
+/* --- families --------------------------------------------------------------------------------- */
+
+static int on_family(const struct nlmsghdr *h, void *arg)
+{
+	uint16_t family = 0;
+	uint32_t *group = arg, other;
+
+	assert_int_equal(genl_decode_family(h, &family), 0);
+	assert_int_equal(family, GENL_ID_CTRL);
+	assert_int_equal(genl_decode_group(h, "notify", group), 0);
+	assert_int_equal(genl_decode_group(h, "no such group", &other), -ENOENT);
+	return 0;
+}
+
+/* The one family that every kernel has: the one that tells of the others. */
+static void test_a_family_of_this_kernel(void **state)
+{
+	struct nl_msg *req = genl_family_request("nlctrl");
+	struct err e = {0};
+	struct nlsock s;
+	uint32_t group = 0;
+	(void)state;
+
+	assert_int_equal(nlsock_open(&s, NETLINK_GENERIC, &e), 0);
+	assert_int_equal(nlsock_call(&s, req, on_family, &group, &e), 0);
+	assert_int_not_equal(group, 0);
+	nlmsg_free(req);
+	req = genl_family_request("no such family");
+	assert_int_equal(nlsock_call(&s, req, on_family, &group, NULL), -ENOENT);
+	nlmsg_free(req);
+	nlsock_close(&s);
+	req = reporter_message(DEVLINK_CMD_HEALTH_REPORTER_GET, "pci", "0000:03:00.0");
+	assert_int_equal(genl_decode_group(nlmsg_hdr(req), "notify", &group), -EPROTO);
+	nlmsg_free(req);
+}
+
 /* --- configuration spaces --------------------------------------------------------------------- */
 
 struct fixture {
@@ -347,6 +399,8 @@ int main(void)
 		cmocka_unit_test(test_the_request),
 		cmocka_unit_test(test_reporters),
 		cmocka_unit_test(test_what_is_no_reporter),
+		cmocka_unit_test(test_health_events),
+		cmocka_unit_test(test_a_family_of_this_kernel),
 		cmocka_unit_test_setup_teardown(test_a_pf_that_does_not_answer, setup, teardown),
 		cmocka_unit_test(test_this_machine),
 	};

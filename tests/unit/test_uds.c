@@ -35,8 +35,7 @@ static void has_failed(const struct asked *a, enum grpc_status status, const cha
 			 grpc_status_name(status), text);
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void a_call_is_answered(void **state)
 {
@@ -126,8 +125,7 @@ static void messages_from_outside_of_a_hook(void **state)
 	has_failed(&a, GRPC_NOT_FOUND, "no such thing");
 }
 
-/* --- no server ----------------------------------------------------------------------------------
- */
+/* --- no server -------------------------------------------------------------------------------- */
 
 static void nobody_at_the_path(void **state)
 {
@@ -235,8 +233,7 @@ static void a_listener_whose_queue_is_full(void **state)
 	close(fd);
 }
 
-/* --- giving up ----------------------------------------------------------------------------------
- */
+/* --- giving up -------------------------------------------------------------------------------- */
 
 static void a_call_is_cancelled(void **state)
 {
@@ -295,8 +292,7 @@ static void a_client_closed_with_calls(void **state)
 		assert_int_equal(a[i].n_ends, 1);
 }
 
-/* --- from within hooks --------------------------------------------------------------------------
- */
+/* --- from within hooks ------------------------------------------------------------------------ */
 
 static unsigned n_hooks;
 static struct asked beside;
@@ -428,8 +424,7 @@ static void the_last_message_is_sent_at_close(void **state)
 	has_failed(&a, GRPC_UNAVAILABLE, "");
 }
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static unsigned n_files(void)
 {

@@ -28,6 +28,7 @@ PORT=$FUNCTION/infiniband/$(rdma_of ens1v1)/ports/1
 
 flips "carrier lost" link_down 'set_carrier ens1v1 down' 'set_carrier ens1v1 up'
 flips "RDMA port down" port_down 'echo "1: DOWN" >$PORT/state' 'echo "4: ACTIVE" >$PORT/state'
+flips "no character device" no_chardev 'rm $TREE/class/infiniband_verbs/$NODE' 'ln -s ../../devices/pci0000:00/$(pci_of ens1v1)/infiniband_verbs/$NODE $TREE/class/infiniband_verbs/$NODE'
 flips "no device node" no_chardev 'rm /dev/infiniband/$NODE' 'make_chardev $NODE'
 flips "driver unbound" no_driver 'rm $FUNCTION/driver' 'ln -s ../../../bus/pci/drivers/mlx5_core $FUNCTION/driver'
 
@@ -46,12 +47,12 @@ check "what has recovered is given away" "[[ $(pod_env last PCIDEVICE_ROCELET_DE
 
 say "who has it keeps running"
 before=$(pod_pid three)
-set_carrier ens1v0 down
-wait_until "! registered $VF | grep -q $(pci_of ens1v0)"
-check "the pod with the unhealthy device runs on" "[[ \$(pod_pid three) == $before ]]"
-check_within 5 "and PodResources still names it" "pod_resources three $VF | grep -q $(pci_of ens1v0)"
-set_carrier ens1v0 up
-wait_until "(( \$(n_registered $VF) == 4 ))"
+set_carrier ens1np0 down
+check_within 10 "the uplink lost: so are all its VFs, those in use too" "(( \$(n_registered $VF) == 0 ))"
+check "the pods run on" "[[ \$(pod_pid three) == $before && -n \$(pod_pid last) ]]"
+check "and PodResources still names their devices" "[[ \$(pod_resources three $VF | wc -w) == 3 ]]"
+set_carrier ens1np0 up
+check_within 20 "the uplink is back: so are they" "(( \$(n_registered $VF) == 4 ))"
 remove_pod three
 remove_pod last
 

@@ -43,7 +43,7 @@ all_agree() { # POD RESOURCE VARIABLE
 labelled() { # POD VARIABLE
     local pci
     for pci in $(pod_env "$1" "$2" | tr , ' '); do
-        metric roce_packets_total "device=\"$(rdma_of "$(netdev_of "$pci")")\"" "namespace=\"default\"" "pod=\"$1-rig\"" 'container="main"' >/dev/null ||
+        metric roce_cnp_sent_packets_total "device=\"$(rdma_of "$(netdev_of "$pci")")\"" "namespace=\"default\"" "pod=\"$1-rig\"" 'container="main"' >/dev/null ||
             return 1
     done
 }
@@ -131,5 +131,5 @@ in_mode registry
 stop_rocelet
 in_mode legacy
 pre_start
-check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -v "the sysfs root is not this kernel"'
+check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -vE "the sysfs root is not this kernel|container not started"'
 stop_rocelet

@@ -1,0 +1,69 @@
+/* resources_bench.h - daemon/plugin/ between an inventory filled by hand and a kubelet that lives
+ * in the same loop. Everything asserts that it works. */
+#pragma once
+
+#include <limits.h>
+
+#include "fake_kubelet.h"
+#include "fake_pods.h"
+#include "host_builder.h"
+#include "resources.h"
+
+/* Well above what anything here takes. */
+#define PATIENCE_MS 10000
+
+/* Four VFs of pool_fixture.h's node, 0000:03:00.1 to .4 with uverbs1 to uverbs4, judged without
+ * delay. */
+#define ROCE  "rocelet.dev/roce"
+#define VF(n) "0000:03:00." #n
+#define POOL_ROCE                                                                                  \
+	"{\"resourceName\": \"roce\","                                                             \
+	" \"selectors\": {\"drivers\": [\"mlx5_core\"], \"isRdma\": true},"                        \
+	" \"hold\": {\"linkDown\": {\"downMs\": 0, \"upMs\": 0},"                                  \
+	" \"noRdma\": {\"upMs\": 0}, \"gone\": {\"upMs\": 0}}}"
+#define CONFIG_ROCE "{\"pools\": [" POOL_ROCE "]}"
+
+struct resources_bench {
+	uv_loop_t loop;
+	char *dir; /* device-plugins/, pod-resources/, pods/, dev/, cdi/, info/ below it */
+	char cdi_dir[PATH_MAX], info_dir[PATH_MAX];
+	struct hw hw;
+	struct inventory inventory;
+	struct self_counters self;
+	struct resources_opts opts;
+	struct fake_kubelet kubelet;
+	struct fake_pods pods;
+	struct resources *resources;
+	unsigned changes, sweeps;
+	bool (*until)(struct resources_bench *); /* of bench_until() */
+};
+
+/* Folders, host, kubelet that is not started yet. */
+void bench_init(struct resources_bench *);
+/* Starts the kubelet unless it is there, the device plugin with this configuration, and waits for
+ * the first list. */
+void bench_start(struct resources_bench *, const char *config);
+/* resources_open() alone. */
+void bench_open(struct resources_bench *);
+void bench_configure(struct resources_bench *, const char *config);
+/* Ends it all; the loop must be empty then. */
+void bench_stop(struct resources_bench *);
+
+void bench_until(struct resources_bench *, bool (*)(struct resources_bench *));
+/* Until nothing is gathered any more. */
+void bench_settle(struct resources_bench *);
+
+/* The path of a file below the folder; valid until the second next call. */
+const char *bench_path(const struct resources_bench *, const char *name);
+bool bench_has(const struct resources_bench *, const char *name);
+
+/* An Allocate for one container. IDs end with NULL. */
+void bench_ask(struct resources_bench *, struct fake_answer *, const char *const *ids);
+/* The same, until it is answered. */
+void bench_allocate(struct resources_bench *, struct fake_answer *, const char *id);
+void bench_pre_start(struct resources_bench *, struct fake_answer *, const char *id);
+
+/* In the table; asserts that it is there. */
+const struct resource_info *bench_resource(const struct resources_bench *, const char *name);
+const struct resource_device *bench_device(const struct resources_bench *, const char *resource,
+					   const char *id);

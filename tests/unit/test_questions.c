@@ -1,0 +1,484 @@
+/* What the kubelet asks, answered from an inventory filled by hand; who holds what is told by a
+ * stand-in for PodResources. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "deviceplugin.pb-c.h"
+#include "ledger.h"
+#include "loop_helpers.h"
+#include "resources_bench.h"
+#include "uds.h"
+
+#define HELD(n)                                                                                    \
+	{                                                                                          \
+		"train", "job-" #n, ROCE, VF(n)                                                    \
+	}
+
+static void assert_refused(const struct fake_answer *a, enum grpc_status status,
+			   const char *const *words)
+{
+	if (a->status != status)
+		fail_msg("status %s: %s", grpc_status_name(a->status), a->text);
+	for (; *words; words++)
+		if (!strstr(a->text, *words))
+			fail_msg("\"%s\" does not name \"%s\"", a->text, *words);
+	assert_null(a->message);
+}
+
+#define REFUSED(a, status, ...) assert_refused(a, status, (const char *const[]){__VA_ARGS__, NULL})
+
+static bool has_node(const V1beta1__ContainerAllocateResponse *c, const char *path)
+{
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (strcmp(c->devices[i]->host_path, path) == 0 &&
+		    strcmp(c->devices[i]->container_path, path) == 0 &&
+		    strcmp(c->devices[i]->permissions, "rw") == 0)
+			return true;
+	return false;
+}
+
+/* Frees the message. */
+static void assert_granted(struct fake_answer *a, const char *uverbs)
+{
+	V1beta1__AllocateResponse *r;
+
+	if (a->status != GRPC_OK)
+		fail_msg("%s", a->text);
+	r = v1beta1__allocate_response__unpack(NULL, a->len, a->message);
+	assert_non_null(r);
+	assert_int_equal(r->n_container_responses, 1);
+	assert_true(has_node(r->container_responses[0], uverbs));
+	assert_true(has_node(r->container_responses[0], "/dev/infiniband/rdma_cm"));
+	v1beta1__allocate_response__free_unpacked(r, NULL);
+	free(a->message);
+}
+
+/* The kubelet says that pod job-1 holds the first VF. */
+static void start_held(struct resources_bench *b)
+{
+	const struct fake_held held = HELD(1);
+
+	bench_init(b);
+	fake_pods_hold(&b->pods, &held, 1);
+	bench_start(b, CONFIG_ROCE);
+	assert_int_equal(bench_device(b, ROCE, VF(1))->state, LEDGER_HELD);
+}
+
+static bool is_open(struct resources_bench *b)
+{
+	return b->pods.open != NULL;
+}
+
+static void test_a_grant(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	bench_allocate(&b, &a, VF(2));
+	assert_granted(&a, "/dev/infiniband/uverbs2");
+	bench_settle(&b);
+	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_FREE);
+	assert_int_equal(bench_resource(&b, ROCE)->allocations, 1);
+	assert_int_equal(bench_resource(&b, ROCE)->refusals, 0);
+	assert_true(bench_has(&b, "info/rocelet.dev-roce-0000:03:00.2-device.json"));
+	bench_stop(&b);
+}
+
+static void test_ids_that_cannot_be_given(void **state)
+{
+	static const char *const none[] = {NULL}, *const twice[] = {VF(1), VF(1), NULL};
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, "{\"pools\": [" POOL_ROCE ", {\"resourceName\": \"pf\", \"selectors\": "
+			"{\"pciAddresses\": [\"0000:81:00.0\"]}}]}");
+	fake_kubelet_connect(&b.kubelet, bench_path(&b, "device-plugins/rocelet.dev_roce.sock"));
+	bench_allocate(&b, &a, VF(9));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(9), ROCE);
+	bench_allocate(&b, &a, "0000:81:00.0"); /* another resource's */
+	REFUSED(&a, GRPC_NOT_FOUND, "0000:81:00.0", "rocelet.dev/pf");
+	bench_ask(&b, &a, twice);
+	fake_call_await(&b.kubelet, &a);
+	REFUSED(&a, GRPC_INVALID_ARGUMENT, VF(1));
+	bench_ask(&b, &a, none);
+	fake_call_await(&b.kubelet, &a);
+	REFUSED(&a, GRPC_INVALID_ARGUMENT, "no device");
+	bench_settle(&b);
+	assert_int_equal(bench_resource(&b, ROCE)->refusals, 4);
+	assert_int_equal(bench_resource(&b, ROCE)->allocations, 0);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_FREE);
+	bench_stop(&b);
+}
+
+static void test_an_unhealthy_device(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_DISABLE;
+	bench_start(&b, CONFIG_ROCE);
+	assert_int_equal(b.kubelet.n_healthy, 3);
+	bench_allocate(&b, &a, VF(2));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(2), "link_down");
+	bench_stop(&b);
+}
+
+/* The node's file goes with the device, before the inventory knows. */
+static void test_a_device_that_has_vanished_meanwhile(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	assert_int_equal(unlink(bench_path(&b, "dev/infiniband/uverbs3")), 0);
+	bench_allocate(&b, &a, VF(3));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(3), "uverbs3");
+	bench_pre_start(&b, &a, VF(3));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(3), "uverbs3");
+	bench_pre_start(&b, &a, VF(1));
+	assert_int_equal(a.status, GRPC_OK);
+	free(a.message);
+	assert_false(bench_has(&b, "info/rocelet.dev-roce-0000:03:00.3-device.json"));
+	bench_stop(&b);
+}
+
+static void test_what_somebody_holds(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+	unsigned before;
+
+	(void)state;
+	start_held(&b);
+	before = b.pods.questions;
+	bench_allocate(&b, &a, VF(1));
+	REFUSED(&a, GRPC_UNAVAILABLE, VF(1), "train/job-1", "main");
+	assert_true(b.pods.questions > before); /* it was asked for the occasion */
+	bench_settle(&b);
+	assert_int_equal(bench_resource(&b, ROCE)->refusals, 1);
+	bench_stop(&b);
+}
+
+/* The pod is gone, and nobody has told yet. */
+static void test_what_somebody_held(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_held(&b);
+	fake_pods_hold(&b.pods, NULL, 0);
+	bench_allocate(&b, &a, VF(1));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	bench_stop(&b);
+}
+
+/* A list that was asked for before the pod was gone says nothing of what is true now. */
+static void test_a_list_that_is_too_old(void **state)
+{
+	static const char *const ids[] = {VF(1), NULL};
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_held(&b);
+	b.pods.silent = true;
+	/* Somebody changes something: the question is on its way. */
+	close(mkstemp(strdupa(bench_path(&b, "pods/XXXXXX"))));
+	bench_until(&b, is_open);
+	bench_ask(&b, &a, ids);
+	bench_settle(&b);
+	assert_false(a.ended);
+	fake_pods_answer(&b.pods); /* of old */
+	fake_pods_hold(&b.pods, NULL, 0);
+	b.pods.silent = false;
+	fake_call_await(&b.kubelet, &a);
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	bench_stop(&b);
+}
+
+/* Init containers: the same devices again for the next container of the pod. */
+static void test_the_same_id_again(void **state)
+{
+	const struct fake_held held = HELD(4);
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	for (int i = 0; i < 3; i++) {
+		bench_allocate(&b, &a, VF(4));
+		assert_granted(&a, "/dev/infiniband/uverbs4");
+	}
+	bench_settle(&b); /* lists have come that do not name it */
+	bench_allocate(&b, &a, VF(4));
+	assert_granted(&a, "/dev/infiniband/uverbs4");
+	fake_pods_hold(&b.pods, &held, 1);
+	bench_settle(&b);
+	assert_int_equal(bench_resource(&b, ROCE)->allocations, 4);
+	bench_stop(&b);
+}
+
+static void test_a_kubelet_that_does_not_say(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_held(&b);
+	b.pods.refusals = 1000;
+	bench_allocate(&b, &a, VF(1));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	bench_stop(&b);
+
+	start_held(&b);
+	fake_pods_stop(&b.pods, true);
+	bench_allocate(&b, &a, VF(1));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	bench_stop(&b);
+}
+
+static void test_questions_that_are_withdrawn(void **state)
+{
+	static const char *const ids[] = {VF(1), NULL};
+	struct fake_answer first, second;
+	struct resources_bench b;
+
+	(void)state;
+	start_held(&b);
+	b.pods.silent = true;
+	bench_ask(&b, &first, ids);
+	bench_ask(&b, &second, ids);
+	bench_until(&b, is_open);
+	uds_client_cancel(b.kubelet.plugin, first.id);
+	fake_call_await(&b.kubelet, &first);
+	assert_int_equal(first.status, GRPC_CANCELLED);
+	bench_settle(&b);
+	assert_false(second.ended);
+	b.pods.silent = false; /* asked again if the two happened within a millisecond */
+	fake_pods_answer(&b.pods);
+	fake_call_await(&b.kubelet, &second);
+	assert_int_equal(second.status, GRPC_UNAVAILABLE);
+	/* And with the connection, and with everything. */
+	b.pods.silent = true;
+	bench_ask(&b, &first, ids);
+	bench_until(&b, is_open);
+	fake_kubelet_drop(&b.kubelet);
+	assert_int_equal(first.status, GRPC_CANCELLED);
+	bench_settle(&b);
+	fake_kubelet_connect(&b.kubelet, bench_path(&b, "device-plugins/rocelet.dev_roce.sock"));
+	bench_ask(&b, &second, ids);
+	bench_settle(&b);
+	bench_stop(&b);
+	assert_true(second.ended);
+}
+
+static void test_a_resource_withdrawn_while_a_question_waits(void **state)
+{
+	static const char *const ids[] = {VF(1), NULL};
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_held(&b);
+	b.pods.silent = true;
+	bench_ask(&b, &a, ids);
+	bench_until(&b, is_open);
+	bench_configure(&b, "{}");
+	fake_call_await(&b.kubelet, &a);
+	REFUSED(&a, GRPC_UNAVAILABLE, ROCE, "withdrawn");
+	fake_pods_answer(&b.pods);
+	bench_settle(&b);
+	bench_stop(&b);
+}
+
+/* Between two decisions: configured away, but still served. */
+static void test_a_resource_that_is_about_to_go(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	fake_kubelet_connect(&b.kubelet, bench_path(&b, "device-plugins/rocelet.dev_roce.sock"));
+	bench_configure(&b, "{}");
+	bench_allocate(&b, &a, VF(1));
+	assert_int_not_equal(a.status, GRPC_OK);
+	bench_stop(&b);
+}
+
+/* --- who holds what --------------------------------------------------------------------------- */
+
+static bool is_free(struct resources_bench *b)
+{
+	return bench_device(b, ROCE, VF(2))->state == LEDGER_FREE;
+}
+
+static bool is_held(struct resources_bench *b)
+{
+	return bench_device(b, ROCE, VF(2))->state == LEDGER_HELD;
+}
+
+/* The kubelet forgot to tell, or the pod was refused for another reason: it is asked again as soon
+ * as its list can tell. */
+static void test_a_reservation_ends(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+	uint64_t made_ms;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	bench_allocate(&b, &a, VF(2));
+	assert_granted(&a, "/dev/infiniband/uverbs2");
+	made_ms = uv_now(&b.loop);
+	bench_settle(&b);
+	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
+	bench_until(&b, is_free);
+	assert_true(uv_now(&b.loop) - made_ms >= LEDGER_GRACE_MS - 50);
+	bench_stop(&b);
+}
+
+static void test_states_in_the_table(void **state)
+{
+	const struct fake_held held = HELD(2);
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	bench_allocate(&b, &a, VF(2));
+	assert_granted(&a, "/dev/infiniband/uverbs2");
+	fake_pods_hold(&b.pods, &held, 1);
+	/* The kubelet has noted it. */
+	close(open(bench_path(&b, "device-plugins/kubelet_internal_checkpoint"),
+		   O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	bench_until(&b, is_held);
+	assert_string_equal(resource_table_holder(resources_table(b.resources), VF(2), "")->pod,
+			    "job-2");
+	fake_pods_hold(&b.pods, NULL, 0);
+	close(mkstemp(strdupa(bench_path(&b, "pods/XXXXXX"))));
+	bench_until(&b, is_free);
+	bench_stop(&b);
+}
+
+/* --- other questions -------------------------------------------------------------------------- */
+
+static void test_preferred(void **state)
+{
+	V1beta1__ContainerPreferredAllocationRequest c =
+		V1BETA1__CONTAINER_PREFERRED_ALLOCATION_REQUEST__INIT;
+	V1beta1__ContainerPreferredAllocationRequest *containers[] = {&c};
+	V1beta1__PreferredAllocationRequest q = V1BETA1__PREFERRED_ALLOCATION_REQUEST__INIT;
+	char one[] = VF(1), three[] = VF(3), unknown[] = VF(9);
+	char *available[] = {unknown, three, one}, *must[] = {three};
+	V1beta1__PreferredAllocationResponse *r;
+	struct resources_bench b;
+	struct fake_answer a;
+	uint8_t bytes[512];
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	c.available_deviceids = available;
+	c.n_available_deviceids = 3;
+	c.must_include_deviceids = must;
+	c.n_must_include_deviceids = 1;
+	c.allocation_size = 2;
+	q.container_requests = containers;
+	q.n_container_requests = 1;
+	fake_call(&b.kubelet, "/v1beta1.DevicePlugin/GetPreferredAllocation", bytes,
+		  v1beta1__preferred_allocation_request__pack(&q, bytes), &a);
+	assert_int_equal(a.status, GRPC_OK);
+	r = v1beta1__preferred_allocation_response__unpack(NULL, a.len, a.message);
+	assert_int_equal(r->container_responses[0]->n_deviceids, 2);
+	assert_string_equal(r->container_responses[0]->deviceids[0], VF(3));
+	assert_string_equal(r->container_responses[0]->deviceids[1], VF(1));
+	v1beta1__preferred_allocation_response__free_unpacked(r, NULL);
+	free(a.message);
+	available[1] = one; /* what must be included is not available */
+	fake_call(&b.kubelet, "/v1beta1.DevicePlugin/GetPreferredAllocation", bytes,
+		  v1beta1__preferred_allocation_request__pack(&q, bytes), &a);
+	assert_int_equal(a.status, GRPC_INVALID_ARGUMENT);
+	bench_stop(&b);
+}
+
+/* A container is started when its devices are in its namespace already, where they cannot be seen;
+ * a link that is down is no reason to keep it from starting. */
+static void test_pre_start(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+	struct netdev *d;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	bench_allocate(&b, &a, VF(1));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	d = find_netdev(&b.inventory.host, "v0");
+	d->nsid = NSID_ELSEWHERE;
+	find_rdma(&b.inventory.host, "mlx5_1")->nsid = NSID_ELSEWHERE;
+	find_netdev(&b.inventory.host, "eth0")->carrier = CARRIER_OFF;
+	resources_look(b.resources);
+	bench_settle(&b);
+	bench_pre_start(&b, &a, VF(1));
+	if (a.status != GRPC_OK)
+		fail_msg("%s", a.text);
+	free(a.message);
+	find_function(&b.inventory.host, VF(1))->unreachable = true;
+	resources_look(b.resources);
+	bench_settle(&b);
+	bench_pre_start(&b, &a, VF(1));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(1), "pci");
+	bench_pre_start(&b, &a, VF(9));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(9));
+	bench_stop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_grant),
+		cmocka_unit_test(test_ids_that_cannot_be_given),
+		cmocka_unit_test(test_an_unhealthy_device),
+		cmocka_unit_test(test_a_device_that_has_vanished_meanwhile),
+		cmocka_unit_test(test_what_somebody_holds),
+		cmocka_unit_test(test_what_somebody_held),
+		cmocka_unit_test(test_a_list_that_is_too_old),
+		cmocka_unit_test(test_the_same_id_again),
+		cmocka_unit_test(test_a_kubelet_that_does_not_say),
+		cmocka_unit_test(test_questions_that_are_withdrawn),
+		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),
+		cmocka_unit_test(test_a_resource_that_is_about_to_go),
+		cmocka_unit_test(test_a_reservation_ends),
+		cmocka_unit_test(test_states_in_the_table),
+		cmocka_unit_test(test_preferred),
+		cmocka_unit_test(test_pre_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
