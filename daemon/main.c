@@ -45,6 +45,26 @@ static void widen_thread_pool(void)
 	setenv("UV_THREADPOOL_SIZE", "8", 0);
 }
 
+/* libmicrohttpd brings GnuTLS along and has it initialised while both are loaded: megabytes of
+ * tables and tests of ciphers, for nothing, as no connection of ours is encrypted. GnuTLS asks the
+ * first (gnutls/gnutls.h, GNUTLS_SKIP_GLOBAL_INIT), libmicrohttpd calls the other two. */
+int _gnutls_global_init_skip(void);
+int _gnutls_global_init_skip(void)
+{
+	return 1;
+}
+
+int gnutls_global_init(void);
+int gnutls_global_init(void)
+{
+	return 0;
+}
+
+void gnutls_global_deinit(void);
+void gnutls_global_deinit(void)
+{
+}
+
 static int run(const struct launch *l)
 {
 	const struct options *o = l->options;

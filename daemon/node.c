@@ -12,6 +12,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "worker.h"
 
 /* GIDs are made by a work queue of the kernel after the event that leads to them (ib_core's
  * roce_gid_mgmt.c). */
@@ -104,6 +105,7 @@ static void on_worker(uv_work_t *work)
 	struct looker *l = work->data;
 	uint64_t start = uv_hrtime();
 
+	worker_begin();
 	if (l->kind == LOOK_DETAILS)
 		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
 	else

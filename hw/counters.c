@@ -53,11 +53,12 @@ static void note_sources(struct counters *c)
 {
 	for (size_t i = 0; i < N_SOURCES; i++)
 		c->sources[i].used = false;
-	for (size_t i = 0; i < c->setup.layout.n_slots; i++) {
-		const struct slot *s = &c->setup.layout.slots[i];
+	for (size_t i = 0; i < c->setup.layout.n_shapes; i++) {
+		const struct shape *s = &c->setup.layout.shapes[i];
 
-		if (s->used && !s->constant)
-			c->sources[s->source].used = true;
+		for (size_t k = 0; k < s->n_slots; k++)
+			if (!s->slots[k].constant)
+				c->sources[s->slots[k].source].used = true;
 	}
 }
 
@@ -107,7 +108,8 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 	c->sample = (struct sample){
 		.ports = l->ports,
 		.n_ports = l->n_ports,
-		.readings = l->readings,
+		.next = layout_next,
+		.readings = l,
 		.n_readings = l->n_readings,
 		.layout = c->layout,
 		.taken_ms = now_ms,

@@ -232,9 +232,12 @@ int setup_make(struct setup *s, const struct hw *hw, const struct counters_opts 
 	}
 	if (r == 0)
 		r = layout_finish(&s->layout);
-	if (r == 0) {
-		nicstats_trim(&s->nics, &s->layout);
-		nlpoll_trim(&s->polls, &s->layout);
-	}
-	return r;
+	if (r == 0)
+		r = statfiles_trim(&s->files, &s->layout);
+	if (r < 0)
+		return r;
+	nicstats_trim(&s->nics, &s->layout);
+	nlpoll_trim(&s->polls, &s->layout);
+	layout_trim(&s->layout);
+	return 0;
 }

@@ -57,9 +57,20 @@ static int cmp_report(const void *pa, const void *pb)
 	return r ? r : strcmp(a->devlink_error, b->devlink_error);
 }
 
+static bool is_sorted(const char *array, size_t n, size_t size,
+		      int (*cmp)(const void *, const void *))
+{
+	for (size_t i = 1; i < n; i++)
+		if (cmp(array + (i - 1) * size, array + i * size) > 0)
+			return false;
+	return true;
+}
+
+/* A look sorts what it found, and the inventory once more after bringing in what it knew: mostly in
+ * vain, and comparing neighbours costs a tenth of sorting. */
 static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, const void *))
 {
-	if (n > 1)
+	if (!is_sorted(array, n, size, cmp))
 		qsort(array, n, size, cmp);
 }
 
@@ -281,6 +292,12 @@ const struct rdma_dev *host_rdma(const struct host *h, const char *name)
 		if (strcmp(h->rdma[i].name, name) == 0)
 			return &h->rdma[i];
 	return NULL;
+}
+
+const char *netdev_altname(const struct netdev *d, const char *name)
+{
+	name = name ? name + strlen(name) + 1 : d->altnames;
+	return *name ? name : NULL;
 }
 
 const char *host_netns_name(const struct host *h, int nsid)

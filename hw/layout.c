@@ -1,6 +1,6 @@
-/* layout.c - slots, ranks and sums.
+/* layout.c - slots, ranks, shapes and sums.
  *
- * Candidates are (port, family, labels, rank, slot). Of one port and family only the lowest rank
+ * Candidates are (family, labels, rank, slot) of one port. Of one family only the lowest rank
  * survives: it decides for all labels together, so that received and sent bytes never come from
  * different sources. Survivors that agree in labels are added up. */
 #include "layout.h"
@@ -13,21 +13,44 @@
 struct candidate {
 	const struct family *family;
 	const char *labels; /* interned */
-	uint32_t port, slot;
+	uint32_t slot;	    /* of the draft */
 	enum unit unit;
 	unsigned rank;
 };
 
+struct draft_slot {
+	struct slot slot;
+	uint64_t value; /* when constant */
+	uint32_t cell;	/* of the port; NO_SLOT = no reading needs it */
+};
+
+static void shape_done(struct shape *s)
+{
+	free(s->slots);
+	free(s->series);
+	free(s->terms);
+	free(s->starts);
+	*s = (struct shape){0};
+}
+
+static void draft_done(struct draft *d)
+{
+	free(d->slots);
+	free(d->candidates);
+	*d = (struct draft){0};
+}
+
 void layout_done(struct layout *l)
 {
+	for (size_t i = 0; i < l->n_shapes; i++)
+		shape_done(&l->shapes[i]);
+	draft_done(&l->draft);
 	intern_done(&l->strings);
 	free(l->ports);
-	free(l->slots);
+	free(l->places);
+	free(l->shapes);
 	free(l->cells);
-	free(l->readings);
-	free(l->terms);
-	free(l->term_ends);
-	free(l->candidates);
+	free(l->cell_of);
 	*l = (struct layout){0};
 }
 
@@ -49,87 +72,71 @@ static void *push(struct layout *l, void *array, size_t *n, size_t *cap, size_t 
 	return memset((char *)grown + (*n)++ * size, 0, size);
 }
 
-void layout_port(struct layout *l, const char *device, uint32_t port)
-{
-	l->opened = true;
-	l->next = (struct sampled_port){.port = port};
-	snprintf(l->next.device, sizeof(l->next.device), "%s", device);
-}
-
-static bool has_port(struct layout *l)
-{
-	struct sampled_port *p;
-
-	if (!l->opened)
-		return l->n_ports > 0;
-	p = push(l, &l->ports, &l->n_ports, &l->cap_ports, sizeof(*p));
-	if (!p)
-		return false;
-	*p = l->next;
-	l->opened = false;
-	return true;
-}
+/* --- slots of the open port ------------------------------------------------------------------- */
 
 static void add_candidate(struct layout *l, const struct family *family, const char *labels,
 			  enum unit unit, unsigned rank)
 {
-	struct candidate *c = push(l, &l->candidates, &l->n_candidates, &l->cap_candidates,
+	struct draft *d = &l->draft;
+	struct candidate *c = push(l, &d->candidates, &d->n_candidates, &d->cap_candidates,
 				   sizeof(*c));
 
 	if (!c)
 		return;
 	c->family = family;
 	c->labels = intern(&l->strings, labels);
-	c->port = l->n_ports - 1;
-	c->slot = l->n_slots - 1;
+	c->slot = d->n_slots - 1;
 	c->unit = unit;
 	c->rank = rank;
 	l->failed |= !c->labels;
 }
 
-static struct slot *add_slot(struct layout *l, enum source source, const char *name)
+static struct draft_slot *add_slot(struct layout *l, enum source source, const char *name)
 {
-	struct slot *s;
+	struct draft *d = &l->draft;
+	struct draft_slot *s;
 
-	if (!has_port(l) || l->n_slots >= NO_SLOT)
+	if (!d->opened || l->n_slots + d->n_slots >= NO_SLOT)
 		return NULL;
-	s = push(l, &l->slots, &l->n_slots, &l->cap_slots, sizeof(*s));
+	s = push(l, &d->slots, &d->n_slots, &d->cap_slots, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->name = intern(&l->strings, name);
-	s->port = l->n_ports - 1;
-	s->source = source;
-	l->failed |= !s->name;
+	s->slot.name = intern(&l->strings, name);
+	s->slot.source = source;
+	s->cell = NO_SLOT;
+	l->failed |= !s->slot.name;
 	return s;
 }
 
 uint32_t layout_slot(struct layout *l, enum source source, const char *name,
 		     const struct meaning *meanings, size_t n)
 {
-	struct slot *s = n ? add_slot(l, source, name) : NULL;
+	struct draft_slot *s = n ? add_slot(l, source, name) : NULL;
 
 	if (!s)
 		return NO_SLOT;
 	for (size_t i = 0; i < n; i++) {
-		s->wraps32 |= meanings[i].wraps32;
-		s->monotonic |= meanings[i].monotonic;
+		s->slot.wraps32 |= meanings[i].wraps32;
+		s->slot.monotonic |= meanings[i].monotonic;
 		add_candidate(l, meanings[i].family, meanings[i].labels, meanings[i].unit,
 			      meanings[i].rank);
 	}
-	return l->n_slots - 1;
+	return l->n_slots + l->draft.n_slots - 1;
 }
 
 void layout_constant(struct layout *l, enum source source, const struct family *family,
 		     const char *labels, uint64_t value)
 {
-	struct slot *s = add_slot(l, source, family->name);
+	struct draft_slot *s = add_slot(l, source, family->name);
 
 	if (!s)
 		return;
-	s->constant = true;
+	s->slot.constant = true;
 	s->value = value;
 	add_candidate(l, family, labels, UNIT_ONE, 0);
 }
+
+/* --- which of them count ---------------------------------------------------------------------- */
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
@@ -142,8 +149,6 @@ static int by_rank(const void *pa, const void *pb)
 	int r = compare_u64(dict_family_index(a->family), dict_family_index(b->family));
 
 	if (!r)
-		r = compare_u64(a->port, b->port);
-	if (!r)
 		r = compare_u64(a->rank, b->rank);
 	if (!r && a->labels != b->labels)
 		r = strcmp(a->labels, b->labels);
@@ -151,106 +156,265 @@ static int by_rank(const void *pa, const void *pb)
 }
 
 /* Drops every candidate that is outranked; they are sorted. */
-static void keep_best(struct layout *l)
+static void keep_best(struct draft *d)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < l->n_candidates; i++) {
-		const struct candidate *c = &l->candidates[i];
-		const struct candidate *best = kept ? &l->candidates[kept - 1] : c;
+	for (size_t i = 0; i < d->n_candidates; i++) {
+		const struct candidate *c = &d->candidates[i];
+		const struct candidate *best = kept ? &d->candidates[kept - 1] : c;
 
-		if (best->family != c->family || best->port != c->port || best->rank == c->rank)
-			l->candidates[kept++] = *c;
+		if (best->family != c->family || best->rank == c->rank)
+			d->candidates[kept++] = *c;
 	}
-	l->n_candidates = kept;
+	d->n_candidates = kept;
 }
 
-static bool same_reading(const struct candidate *a, const struct candidate *b)
+/* Gives the slots that count a cell; returns how many do. */
+static size_t number_cells(struct draft *d)
 {
-	return a->family == b->family && a->port == b->port && a->labels == b->labels;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_candidates; i++)
+		d->slots[d->candidates[i].slot].cell = 0;
+	for (size_t i = 0; i < d->n_slots; i++)
+		if (d->slots[i].cell != NO_SLOT)
+			d->slots[i].cell = n++;
+	return n;
 }
 
-static void start_reading(struct layout *l, const struct candidate *c)
-{
-	struct reading *r = &l->readings[l->n_readings++];
-	enum source source = l->slots[c->slot].source;
+/* --- shapes ----------------------------------------------------------------------------------- */
 
-	*r = (struct reading){
-		.family = c->family,
-		.port = c->port,
-		.source = source,
-		.unit = c->unit,
-		.labels = c->labels,
-	};
-	if (c->family == dict_bytes_family())
-		snprintf(l->ports[c->port].bytes_source, sizeof(l->ports[0].bytes_source), "%s",
-			 source_name(source));
+static size_t count_families(void)
+{
+	size_t n = 0;
+
+	while (dict_family(n))
+		n++;
+	return n;
 }
 
-static void make_readings(struct layout *l)
+static bool shape_alloc(struct shape *s, size_t n_slots, size_t n_candidates)
 {
-	for (size_t i = 0; i < l->n_candidates; i++) {
-		const struct candidate *c = &l->candidates[i];
+	/* One more than needed: nothing is not a failure. */
+	s->slots = calloc(n_slots + 1, sizeof(*s->slots));
+	s->series = calloc(n_candidates + 1, sizeof(*s->series));
+	s->terms = calloc(n_candidates + 1, sizeof(*s->terms));
+	s->starts = calloc(count_families() + 1, sizeof(*s->starts));
+	return s->slots && s->series && s->terms && s->starts;
+}
 
-		if (!i || !same_reading(c - 1, c))
-			start_reading(l, c);
-		l->terms[i] = c->slot;
-		l->term_ends[l->n_readings - 1] = i + 1;
-		l->slots[c->slot].used = true;
+static void add_term(struct shape *s, const struct draft *d, const struct candidate *c)
+{
+	struct series *last = s->n_series ? &s->series[s->n_series - 1] : NULL;
+
+	if (!last || last->family != c->family || last->labels != c->labels) {
+		last = &s->series[s->n_series++];
+		*last = (struct series){c->family, c->labels, c->unit, (uint32_t)s->n_terms, 0};
+	}
+	last->n_terms++;
+	s->terms[s->n_terms++] = d->slots[c->slot].cell;
+}
+
+static void index_families(struct shape *s)
+{
+	size_t n = count_families(), at = 0;
+
+	for (size_t i = 0; i <= n; i++) {
+		while (at < s->n_series && dict_family_index(s->series[at].family) < i)
+			at++;
+		s->starts[i] = at;
 	}
 }
 
-static void make_cells(struct layout *l)
+/* The shape of the open port, whose candidates are sorted and whose cells are numbered. */
+static bool make_shape(struct shape *s, const struct draft *d, size_t n_cells)
 {
-	for (size_t i = 0; i < l->n_slots; i++) {
-		struct slot *s = &l->slots[i];
+	if (!shape_alloc(s, n_cells, d->n_candidates))
+		return false;
+	for (size_t i = 0; i < d->n_slots; i++)
+		if (d->slots[i].cell != NO_SLOT)
+			s->slots[s->n_slots++] = d->slots[i].slot;
+	for (size_t i = 0; i < d->n_candidates; i++)
+		add_term(s, d, &d->candidates[i]);
+	index_families(s);
+	return true;
+}
 
-		s->cell = &l->cells[i];
-		s->cell->wraps32 = s->wraps32;
-		s->cell->monotonic = s->monotonic;
-		s->cell->ok = s->constant;
-		s->cell->raw = s->value;
+/* Names and labels are interned. */
+static bool same_slot(const struct slot *a, const struct slot *b)
+{
+	return a->name == b->name && a->source == b->source && a->constant == b->constant &&
+	       a->wraps32 == b->wraps32 && a->monotonic == b->monotonic;
+}
+
+static bool same_series(const struct series *a, const struct series *b)
+{
+	return a->family == b->family && a->labels == b->labels && a->unit == b->unit &&
+	       a->first_term == b->first_term && a->n_terms == b->n_terms;
+}
+
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+	if (a->n_slots != b->n_slots || a->n_series != b->n_series || a->n_terms != b->n_terms)
+		return false;
+	for (size_t i = 0; i < a->n_slots; i++)
+		if (!same_slot(&a->slots[i], &b->slots[i]))
+			return false;
+	for (size_t i = 0; i < a->n_series; i++)
+		if (!same_series(&a->series[i], &b->series[i]))
+			return false;
+	return memcmp(a->terms, b->terms, a->n_terms * sizeof(*a->terms)) == 0;
+}
+
+/* Takes over the shape, or forgets it for one that is the same. Returns its index. */
+static uint32_t keep_shape(struct layout *l, struct shape *s)
+{
+	struct shape *kept;
+
+	for (size_t i = l->n_shapes; i-- > 0;)
+		if (same_shape(&l->shapes[i], s)) {
+			shape_done(s);
+			return i;
+		}
+	kept = push(l, &l->shapes, &l->n_shapes, &l->cap_shapes, sizeof(*kept));
+	if (kept)
+		*kept = *s;
+	else
+		shape_done(s);
+	return l->n_shapes - 1;
+}
+
+/* --- ports ------------------------------------------------------------------------------------ */
+
+static void add_cells(struct layout *l, const struct draft *d)
+{
+	for (size_t i = 0; i < d->n_slots; i++) {
+		const struct draft_slot *s = &d->slots[i];
+		uint32_t *cell_of = push(l, &l->cell_of, &l->n_slots, &l->cap_slots,
+					 sizeof(*cell_of));
+		struct widen *cell;
+
+		if (cell_of)
+			*cell_of = s->cell == NO_SLOT ? NO_SLOT : l->n_cells;
+		if (s->cell == NO_SLOT)
+			continue;
+		cell = push(l, &l->cells, &l->n_cells, &l->cap_cells, sizeof(*cell));
+		if (cell)
+			*cell = (struct widen){
+				.raw = s->value,
+				.ok = s->slot.constant,
+				.wraps32 = s->slot.wraps32,
+				.monotonic = s->slot.monotonic,
+			};
 	}
+}
+
+static void add_port(struct layout *l, const struct shape *s, uint32_t shape)
+{
+	struct place *place = push(l, &l->places, &l->n_places, &l->cap_places, sizeof(*place));
+	struct sampled_port *p = push(l, &l->ports, &l->n_ports, &l->cap_ports, sizeof(*p));
+	size_t bytes = dict_family_index(dict_bytes_family()), at;
+
+	if (!place || !p)
+		return;
+	*place = (struct place){shape, (uint32_t)l->n_cells};
+	*p = l->draft.port;
+	at = s->starts[bytes];
+	if (at < s->starts[bytes + 1])
+		snprintf(p->bytes_source, sizeof(p->bytes_source), "%s",
+			 source_name(s->slots[s->terms[s->series[at].first_term]].source));
+	l->n_readings += s->n_series;
+}
+
+static void close_port(struct layout *l)
+{
+	struct draft *d = &l->draft;
+	struct shape s = {0};
+	uint32_t index;
+
+	d->opened = false;
+	if (!d->n_slots || l->failed)
+		return;
+	if (d->n_candidates)
+		qsort(d->candidates, d->n_candidates, sizeof(*d->candidates), by_rank);
+	keep_best(d);
+	if (!make_shape(&s, d, number_cells(d))) {
+		shape_done(&s);
+		l->failed = true;
+		return;
+	}
+	index = keep_shape(l, &s);
+	if (!l->failed)
+		add_port(l, &l->shapes[index], index);
+	add_cells(l, d);
+	d->n_slots = d->n_candidates = 0;
+}
+
+void layout_port(struct layout *l, const char *device, uint32_t port)
+{
+	close_port(l);
+	l->draft.opened = true;
+	l->draft.port = (struct sampled_port){.port = port};
+	snprintf(l->draft.port.device, sizeof(l->draft.port.device), "%s", device);
 }
 
 int layout_finish(struct layout *l)
 {
-	size_t n = l->n_candidates;
+	close_port(l);
+	draft_done(&l->draft);
+	return l->failed ? -ENOMEM : 0;
+}
 
-	/* One more than needed: an empty layout is not a failure. */
-	l->cells = calloc(l->n_slots + 1, sizeof(*l->cells));
-	l->readings = calloc(n + 1, sizeof(*l->readings));
-	l->terms = calloc(n + 1, sizeof(*l->terms));
-	l->term_ends = calloc(n + 1, sizeof(*l->term_ends));
-	if (l->failed || !l->cells || !l->readings || !l->terms || !l->term_ends)
-		return -ENOMEM;
-	if (n)
-		qsort(l->candidates, n, sizeof(*l->candidates), by_rank);
-	keep_best(l);
-	make_readings(l);
-	make_cells(l);
-	free(l->candidates);
-	l->candidates = NULL;
-	l->n_candidates = l->cap_candidates = 0;
-	return 0;
+uint32_t layout_cell(const struct layout *l, uint32_t slot)
+{
+	return slot < l->n_slots ? l->cell_of[slot] : NO_SLOT;
+}
+
+void layout_trim(struct layout *l)
+{
+	struct widen *cells = reallocarray(l->cells, l->n_cells + 1, sizeof(*cells));
+
+	if (cells)
+		l->cells = cells;
+	free(l->cell_of);
+	l->cell_of = NULL;
+	l->n_slots = l->cap_slots = 0;
+}
+
+static const struct shape *shape_of(const struct layout *l, size_t port)
+{
+	return &l->shapes[l->places[port].shape];
+}
+
+const char *layout_cell_name(const struct layout *l, uint32_t cell)
+{
+	size_t low = 0, high = l->n_places;
+
+	/* The last port that does not begin after the cell. */
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (l->places[mid].first_cell <= cell)
+			low = mid;
+		else
+			high = mid;
+	}
+	return shape_of(l, low)->slots[cell - l->places[low].first_cell].name;
 }
 
 /* --- history ---------------------------------------------------------------------------------- */
 
-static const struct sampled_port *find_port(const struct layout *l, const struct sampled_port *p)
+/* Index of the port, searched from where it is expected; n_ports when it is new. */
+static size_t find_port(const struct layout *l, const struct sampled_port *p, size_t expected)
 {
-	for (size_t i = 0; i < l->n_ports; i++)
-		if (l->ports[i].port == p->port && !strcmp(l->ports[i].device, p->device))
-			return &l->ports[i];
-	return NULL;
-}
+	for (size_t i = 0; i < l->n_ports; i++) {
+		size_t at = (expected + i) % l->n_ports;
 
-/* The first slot of the port at or after `from`; slots are ordered by port. */
-static size_t first_slot(const struct layout *l, uint32_t port, size_t from)
-{
-	while (from < l->n_slots && l->slots[from].port < port)
-		from++;
-	return from;
+		if (l->ports[at].port == p->port && !strcmp(l->ports[at].device, p->device))
+			return at;
+	}
+	return l->n_ports;
 }
 
 static bool same_counter(const struct slot *a, const struct slot *b)
@@ -259,93 +423,108 @@ static bool same_counter(const struct slot *a, const struct slot *b)
 }
 
 /* Both in the same order as a rule, so the search goes on behind the last hit. */
-static const struct slot *find_slot(const struct layout *l, uint32_t port, size_t first,
-				    size_t *hint, const struct slot *wanted)
+static size_t find_slot(const struct shape *s, const struct slot *wanted, size_t *hint)
 {
-	size_t end = first_slot(l, port + 1, first), n = end - first;
+	for (size_t i = 0; i < s->n_slots; i++) {
+		size_t at = (*hint + i) % s->n_slots;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t at = first + (*hint - first + i) % n;
-
-		if (same_counter(&l->slots[at], wanted)) {
-			*hint = at + 1 < end ? at + 1 : first;
-			return &l->slots[at];
+		if (same_counter(&s->slots[at], wanted)) {
+			*hint = at + 1;
+			return at;
 		}
 	}
-	return NULL;
+	return s->n_slots;
 }
 
 static void inherit_cell(struct widen *to, const struct widen *from)
 {
 	to->last = from->last;
-	to->base = from->base;
+	to->wraps = from->wraps;
 	to->seen = from->seen;
 }
 
 /* Returns how many of the old port's counters of this source were not found again. */
-static size_t inherit_port(struct layout *l, struct sampled_port *p, const struct layout *old,
-			   const struct sampled_port *old_port, enum source source)
+static size_t inherit_port(struct layout *l, size_t port, const struct layout *old, size_t old_port,
+			   enum source source)
 {
-	uint32_t port = p - l->ports, old_index = old_port - old->ports;
-	size_t first = first_slot(old, old_index, 0), hint = first, lost = 0;
+	const struct shape *s = shape_of(l, port), *from = shape_of(old, old_port);
+	size_t lost = 0, hint = 0;
 
-	p->resets = old_port->resets;
-	for (size_t i = first; i < old->n_slots && old->slots[i].port == old_index; i++)
-		lost += old->slots[i].source == source && old->slots[i].used &&
-			!old->slots[i].constant;
-	for (size_t i = first_slot(l, port, 0); i < l->n_slots && l->slots[i].port == port; i++) {
-		const struct slot *s = find_slot(old, old_index, first, &hint, &l->slots[i]);
+	l->ports[port].resets = old->ports[old_port].resets;
+	for (size_t i = 0; i < from->n_slots; i++)
+		lost += from->slots[i].source == source && !from->slots[i].constant;
+	for (size_t i = 0; i < s->n_slots; i++) {
+		size_t at = find_slot(from, &s->slots[i], &hint);
 
-		if (!s)
+		if (at == from->n_slots)
 			continue;
-		inherit_cell(l->slots[i].cell, s->cell);
-		lost -= s->source == source && s->used;
+		inherit_cell(&l->cells[l->places[port].first_cell + i],
+			     &old->cells[old->places[old_port].first_cell + at]);
+		lost -= s->slots[i].source == source;
 	}
 	return lost;
 }
 
 size_t layout_inherit(struct layout *l, const struct layout *old, enum source source)
 {
-	size_t lost = 0;
+	size_t lost = 0, next = 0;
 
 	for (size_t i = 0; i < l->n_ports; i++) {
-		const struct sampled_port *p = find_port(old, &l->ports[i]);
+		size_t at = find_port(old, &l->ports[i], next);
 
-		if (p)
-			lost += inherit_port(l, &l->ports[i], old, p, source);
+		if (at == old->n_ports)
+			continue;
+		lost += inherit_port(l, i, old, at, source);
+		next = at + 1;
 	}
 	return lost;
 }
 
 /* --- a sample --------------------------------------------------------------------------------- */
 
-static void widen_all(struct layout *l)
+void layout_evaluate(struct layout *l)
 {
-	for (size_t first = 0, end; first < l->n_slots; first = end) {
-		uint32_t port = l->slots[first].port;
+	for (size_t i = 0; i < l->n_ports; i++)
+		if (widen_port(&l->cells[l->places[i].first_cell], shape_of(l, i)->n_slots))
+			l->ports[i].resets++;
+}
 
-		end = first_slot(l, port + 1, first);
-		if (widen_port(&l->cells[first], end - first))
-			l->ports[port].resets++;
+static void evaluate(const struct layout *l, size_t port, const struct shape *shape,
+		     const struct series *s, struct reading *ret)
+{
+	const struct widen *cells = &l->cells[l->places[port].first_cell];
+
+	*ret = (struct reading){
+		.family = s->family,
+		.port = (uint32_t)port,
+		.unit = s->unit,
+		.state = READING_OK,
+		.labels = s->labels,
+	};
+	for (uint32_t i = 0; i < s->n_terms; i++) {
+		const struct widen *cell = &cells[shape->terms[s->first_term + i]];
+
+		ret->value += widen_value(cell);
+		if (!cell->ok)
+			ret->state = READING_ABSENT;
 	}
 }
 
-void layout_evaluate(struct layout *l)
+bool layout_next(const void *layout, struct reading_pos *pos, struct reading *ret)
 {
-	size_t term = 0;
+	const struct layout *l = layout;
 
-	widen_all(l);
-	for (size_t i = 0; i < l->n_readings; i++) {
-		struct reading *r = &l->readings[i];
+	for (; l->n_ports && dict_family(pos->family); pos->family++, pos->port = 0) {
+		for (; pos->port < l->n_ports; pos->port++, pos->at = 0) {
+			const struct shape *s = shape_of(l, pos->port);
+			size_t at = s->starts[pos->family] + pos->at;
 
-		r->value = 0;
-		r->state = READING_OK;
-		for (; term < l->term_ends[i]; term++) {
-			const struct widen *w = &l->cells[l->terms[term]];
-
-			r->value += w->value;
-			if (!w->ok)
-				r->state = READING_ABSENT;
+			if (at >= s->starts[pos->family + 1])
+				continue;
+			pos->at++;
+			evaluate(l, pos->port, s, &s->series[at], ret);
+			return true;
 		}
 	}
+	return false;
 }

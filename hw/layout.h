@@ -1,50 +1,78 @@
 /* layout.h - from vendor counters to readings. Pure: no I/O.
  *
- * A slot is one vendor counter of one port; sources write what they read into its widen.raw. A
- * reading is one series: the sum of one or more slots. While laying out, ports come in order, each
- * followed by its slots and what they mean; layout_finish() then decides which of several vendor
- * counters for one family counts, and orders the readings. */
+ * A slot is one vendor counter of one port. While laying out, ports come in order, each followed by
+ * its slots and what they mean. Of several vendor counters for one family the best counts; the
+ * others are dropped, and what is left has a cell each, into whose `raw` the sources write what
+ * they read. A reading is the sum of one or more cells of a port. All functions of a NIC have the
+ * same counters: what ports have in common is kept once, as their shape. */
 #pragma once
 
 #include "dictionary.h"
 #include "intern.h"
 #include "widen.h"
 
+/* A vendor counter that some reading needs. */
 struct slot {
-	struct widen *cell; /* set by layout_finish() */
-	const char *name;   /* the vendor's */
-	uint32_t port;
+	const char *name; /* the vendor's */
 	enum source source;
-	bool used;     /* some reading needs it */
 	bool constant; /* its value was set while laying out */
 	bool wraps32, monotonic;
-	uint64_t value; /* when constant */
+};
+
+/* A reading of every port of a shape: the sum of its terms. */
+struct series {
+	const struct family *family;
+	const char *labels;
+	enum unit unit;
+	uint32_t first_term, n_terms;
+};
+
+struct shape {
+	struct slot *slots; /* one per cell of a port */
+	size_t n_slots;
+	struct series *series; /* by family, then labels */
+	size_t n_series;
+	uint32_t *terms; /* cells, counted from the port's first */
+	size_t n_terms;
+	uint32_t *starts; /* by family: its first series; one more for the end */
+};
+
+/* Where a port's counters are. */
+struct place {
+	uint32_t shape, first_cell;
 };
 
 /* Which slot a vendor counter feeds, NO_SLOT to leave it out: what sources ask while they list. */
 typedef uint32_t layout_slot_fn(const char *name, void *arg);
 #define NO_SLOT UINT32_MAX
 
-struct candidate;
+/* The open port, until the next is opened. */
+struct draft {
+	bool opened;
+	struct sampled_port port;
+	struct draft_slot *slots;
+	size_t n_slots, cap_slots;
+	struct candidate *candidates;
+	size_t n_candidates, cap_candidates;
+};
 
 /* Zero-initialised it is empty. */
 struct layout {
 	struct intern strings;
 	struct sampled_port *ports; /* those that have a slot */
 	size_t n_ports, cap_ports;
-	struct sampled_port next; /* opened, and without a slot so far */
-	bool opened;
-	struct slot *slots; /* by port */
-	size_t n_slots, cap_slots;
-	struct widen *cells; /* one per slot */
-
-	struct reading *readings;
+	struct place *places; /* one per port */
+	size_t n_places, cap_places;
+	struct shape *shapes;
+	size_t n_shapes, cap_shapes;
+	struct widen *cells; /* port by port */
+	size_t n_cells, cap_cells;
 	size_t n_readings;
-	uint32_t *terms;     /* slots of all readings, reading by reading */
-	uint32_t *term_ends; /* one per reading: where its terms end */
 
-	struct candidate *candidates; /* only until layout_finish() */
-	size_t n_candidates, cap_candidates;
+	/* Only while laying out. */
+	struct draft draft;
+	uint32_t *cell_of; /* by slot */
+	size_t n_slots, cap_slots;
 	bool failed; /* out of memory */
 };
 
@@ -60,12 +88,20 @@ uint32_t layout_slot(struct layout *, enum source, const char *name, const struc
 void layout_constant(struct layout *, enum source, const struct family *, const char *labels,
 		     uint64_t value);
 
-/* Makes the readings. -ENOMEM: the layout is of no use. */
+/* Closes the last port. -ENOMEM: the layout is of no use. */
 int layout_finish(struct layout *);
+/* Once finished: the cell of a slot, NO_SLOT when no reading needs it. */
+uint32_t layout_cell(const struct layout *, uint32_t slot);
+/* Forgets the slots, when all sources know their cells. */
+void layout_trim(struct layout *);
+/* The vendor's name of a cell. */
+const char *layout_cell_name(const struct layout *, uint32_t cell);
 
 /* Takes over the history of ports and counters that are still there. Returns the number of counters
  * that such ports lost, for the given source. Both must be finished. */
 size_t layout_inherit(struct layout *, const struct layout *old, enum source);
 
-/* After the sources wrote their cells: widens, counts resets, sums up the readings. */
+/* After the sources wrote their cells: widens and counts resets. */
 void layout_evaluate(struct layout *);
+/* A reading_next_fn for a struct layout. */
+bool layout_next(const void *layout, struct reading_pos *, struct reading *ret);

@@ -62,9 +62,13 @@ static void trim_picks(struct nicstats_nic *nic, const struct layout *l)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < nic->n; i++)
-		if (l->slots[nic->picks[i].slot].used)
-			nic->picks[kept++] = nic->picks[i];
+	for (size_t i = 0; i < nic->n; i++) {
+		struct nicstats_pick p = nic->picks[i];
+
+		p.slot = layout_cell(l, p.slot);
+		if (p.slot != NO_SLOT)
+			nic->picks[kept++] = p;
+	}
 	nic->n = kept;
 }
 

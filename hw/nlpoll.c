@@ -187,12 +187,16 @@ int nlpoll_probe(struct nlpoll *p)
 	return r;
 }
 
-static bool is_used(const struct nlpoll_target *t, const struct layout *l)
+/* From slots to cells; false: there are none. */
+static bool find_cells(const struct nlpoll_target *t, const struct layout *l)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->slots[i] != NO_SLOT && l->slots[t->slots[i]].used)
-			return true;
-	return false;
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++) {
+		t->slots[i] = layout_cell(l, t->slots[i]);
+		any |= t->slots[i] != NO_SLOT;
+	}
+	return any;
 }
 
 void nlpoll_trim(struct nlpoll *p, const struct layout *l)
@@ -202,7 +206,7 @@ void nlpoll_trim(struct nlpoll *p, const struct layout *l)
 		size_t kept = 0;
 
 		for (size_t i = 0; i < g->n; i++) {
-			if (is_used(&g->targets[i], l))
+			if (find_cells(&g->targets[i], l))
 				g->targets[kept++] = g->targets[i];
 			else
 				target_done(&g->targets[i]);

@@ -57,7 +57,7 @@ void nlpoll_done(struct nlpoll *);
 uint32_t nlpoll_add(struct nlpoll *, enum nlpoll_kind, const struct nlpoll_id *);
 /* Asks all targets and fills their names; none = the kernel or the device refused. */
 int nlpoll_probe(struct nlpoll *);
-/* Forgets targets whose slots no reading uses. */
+/* Leads what the targets read to the cells of their slots, and forgets targets without any. */
 void nlpoll_trim(struct nlpoll *, const struct layout *);
 
 enum source nlpoll_source(enum nlpoll_kind);

@@ -70,14 +70,14 @@ static bool is_sane_name(const char *s)
 static void decode_altnames(struct nlattr *list, struct netdev *d)
 {
 	struct nlattr *a;
+	size_t n = 0;
 	int left;
 
-	nla_for_each_nested (a, list, left) {
-		if (nla_type(a) != IFLA_ALT_IFNAME || d->n_altnames == NETDEV_ALTNAMES_MAX)
-			continue;
-		if (copy_str(a, d->altnames[d->n_altnames], ALTNAME_SIZE))
-			d->n_altnames++;
-	}
+	nla_for_each_nested (a, list, left)
+		/* The last byte ends the list. */
+		if (nla_type(a) == IFLA_ALT_IFNAME &&
+		    copy_str(a, d->altnames + n, sizeof(d->altnames) - 1 - n))
+			n += strlen(d->altnames + n) + 1;
 }
 
 static void decode_kind(struct nlattr *linkinfo, struct netdev *d)

@@ -108,19 +108,17 @@ static int list_names(int fd, struct names *ret)
 	return 0;
 }
 
-static int add_files(struct statfiles *sf, const struct names *names, layout_slot_fn *fn, void *arg)
+/* A layout numbers its slots one after the other. */
+static void add_files(struct statdir *dir, const struct names *names, layout_slot_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		uint32_t slot = fn(names->all[i], arg);
-		struct statfile *f = slot == NO_SLOT ? NULL : array_push(sf->files, sf->n_files);
 
-		if (slot != NO_SLOT && !f)
-			return -ENOMEM;
-		if (f)
-			*f = (struct statfile){
-				.fd = -1, .dir = (uint32_t)sf->n_dirs - 1, .slot = slot};
+		if (slot == NO_SLOT)
+			continue;
+		if (dir->n++ == 0)
+			dir->first = slot;
 	}
-	return 0;
 }
 
 int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slot_fn *fn, void *arg)
@@ -140,7 +138,7 @@ int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slo
 	*dir = (struct statdir){.fd = take_fd(&fd), .changed = st.st_mtim};
 	r = list_names(dir->fd, &names);
 	if (r == 0)
-		r = add_files(sf, &names, fn, arg);
+		add_files(dir, &names, fn, arg);
 	names_done(&names);
 	return r;
 }
@@ -148,10 +146,10 @@ int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slo
 void statfiles_done(struct statfiles *sf)
 {
 	for (size_t i = 0; i < sf->n_files; i++)
-		cleanup_fd(&sf->files[i].fd);
+		cleanup_fd(&sf->fds[i]);
 	for (size_t i = 0; i < sf->n_dirs; i++)
 		cleanup_fd(&sf->dirs[i].fd);
-	free(sf->files);
+	free(sf->fds);
 	free(sf->dirs);
 	*sf = (struct statfiles){0};
 }
@@ -169,34 +167,59 @@ static int highest_fd(void)
 					     : (int)lim.rlim_cur / 2;
 }
 
-static int open_file(const struct statfiles *sf, const struct statfile *f)
+static int open_file(const struct statdir *dir, const struct layout *l, uint32_t cell)
 {
 	/* O_NONBLOCK: whatever is there instead of a file must not stop us. */
-	int fd = openat(sf->dirs[f->dir].fd, f->name,
+	int fd = openat(dir->fd, layout_cell_name(l, cell),
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 
 	return fd < 0 ? -errno : fd;
 }
 
+/* As a descriptor to keep, -1 where there is none to spare. */
+static int hold_file(const struct statdir *dir, const struct layout *l, uint32_t cell, int highest)
+{
+	AUTO_FD fd = open_file(dir, l, cell);
+
+	return fd < 0 || fd > highest ? -1 : take_fd(&fd);
+}
+
+/* From slots to the cells of those that are used. */
+static void find_cells(struct statdir *dir, const struct layout *l)
+{
+	uint32_t slot = dir->first, end = slot + dir->n;
+
+	for (dir->n = 0; slot < end; slot++) {
+		uint32_t cell = layout_cell(l, slot);
+
+		if (cell != NO_SLOT && dir->n++ == 0)
+			dir->first = cell;
+	}
+}
+
+int statfiles_trim(struct statfiles *sf, const struct layout *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sf->n_dirs; i++) {
+		find_cells(&sf->dirs[i], l);
+		n += sf->dirs[i].n;
+	}
+	sf->fds = reallocarray(NULL, n + 1, sizeof(*sf->fds));
+	if (!sf->fds)
+		return -ENOMEM;
+	while (sf->n_files < n)
+		sf->fds[sf->n_files++] = -1;
+	return 0;
+}
+
 void statfiles_open(struct statfiles *sf, const struct layout *l)
 {
-	int highest = highest_fd();
-	size_t kept = 0;
+	int highest = highest_fd(), *fd = sf->fds;
 
-	for (size_t i = 0; i < sf->n_files; i++) {
-		struct statfile f = sf->files[i];
-
-		if (!l->slots[f.slot].used)
-			continue;
-		f.name = l->slots[f.slot].name;
-		f.fd = open_file(sf, &f);
-		if (f.fd > highest)
-			close(f.fd);
-		if (f.fd < 0 || f.fd > highest)
-			f.fd = -1;
-		sf->files[kept++] = f;
-	}
-	sf->n_files = kept;
+	for (size_t i = 0; i < sf->n_dirs; i++)
+		for (uint32_t k = 0; k < sf->dirs[i].n; k++)
+			*fd++ = hold_file(&sf->dirs[i], l, sf->dirs[i].first + k, highest);
 	sf->check_links = true;
 }
 
@@ -210,13 +233,15 @@ static bool read_number(int fd, uint64_t *ret)
 	return n > 0 && (size_t)n < sizeof(buf) && statfile_parse(buf, (size_t)n, ret);
 }
 
-static bool read_file(const struct statfiles *sf, const struct statfile *f, uint64_t *ret)
+/* held: its descriptor or -1. */
+static bool read_file(const struct statdir *dir, int held, const struct layout *l, uint32_t cell,
+		      uint64_t *ret)
 {
 	AUTO_FD fd = -1;
 
-	if (f->fd >= 0)
-		return read_number(f->fd, ret);
-	fd = open_file(sf, f);
+	if (held >= 0)
+		return read_number(held, ret);
+	fd = open_file(dir, l, cell);
 	return fd >= 0 && read_number(fd, ret);
 }
 
@@ -229,11 +254,11 @@ static bool dir_changed(const struct statdir *dir)
 	       st.st_mtim.tv_nsec != dir->changed.tv_nsec;
 }
 
-static bool file_unlinked(const struct statfile *f)
+static bool file_unlinked(int fd)
 {
 	struct stat st;
 
-	return f->fd >= 0 && (fstat(f->fd, &st) < 0 || st.st_nlink == 0);
+	return fd >= 0 && (fstat(fd, &st) < 0 || st.st_nlink == 0);
 }
 
 bool statfiles_stale(const struct statfiles *sf)
@@ -242,21 +267,32 @@ bool statfiles_stale(const struct statfiles *sf)
 		if (dir_changed(&sf->dirs[i]))
 			return true;
 	for (size_t i = 0; sf->check_links && i < sf->n_files; i++)
-		if (file_unlinked(&sf->files[i]))
+		if (file_unlinked(sf->fds[i]))
 			return true;
 	return false;
 }
 
-size_t statfiles_read(struct statfiles *sf, struct layout *l)
+static size_t read_dir(const struct statdir *dir, const int *fds, struct layout *l)
 {
 	size_t errors = 0;
 
-	sf->check_links = false;
-	for (size_t i = 0; i < sf->n_files; i++) {
-		struct widen *cell = &l->cells[sf->files[i].slot];
+	for (uint32_t i = 0; i < dir->n; i++) {
+		struct widen *cell = &l->cells[dir->first + i];
 
-		cell->ok = read_file(sf, &sf->files[i], &cell->raw);
+		cell->ok = read_file(dir, fds[i], l, dir->first + i, &cell->raw);
 		errors += !cell->ok;
+	}
+	return errors;
+}
+
+size_t statfiles_read(struct statfiles *sf, struct layout *l)
+{
+	size_t errors = 0, first = 0;
+
+	sf->check_links = false;
+	for (size_t i = 0; i < sf->n_dirs; i++) {
+		errors += read_dir(&sf->dirs[i], &sf->fds[first], l);
+		first += sf->dirs[i].n;
 	}
 	return errors;
 }

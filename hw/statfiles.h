@@ -15,14 +15,10 @@
 /* More entries than any driver has; the rest of a directory is not looked at. */
 #define STATFILES_PER_DIR 512
 
-struct statfile {
-	int fd; /* -1 = open it for each reading */
-	uint32_t dir, slot;
-	const char *name; /* the slot's, set by statfiles_open() */
-};
-
 struct statdir {
 	int fd;
+	/* Its files: while listing their slots, then their cells. They follow each other. */
+	uint32_t first, n;
 	struct timespec changed;
 };
 
@@ -30,7 +26,7 @@ struct statdir {
 struct statfiles {
 	struct statdir *dirs;
 	size_t n_dirs;
-	struct statfile *files; /* by directory */
+	int *fds; /* of all files, by directory and cell; -1 = open it for each reading */
 	size_t n_files;
 	bool check_links; /* no reading since they were listed: look at every file's links, too */
 };
@@ -38,7 +34,9 @@ struct statfiles {
 /* Lists a directory, path relative to dir_fd, in the order that is cheapest to read. 0 or a
  * negative errno; -ENOENT is normal. */
 int statfiles_add(struct statfiles *, int dir_fd, const char *path, layout_slot_fn *, void *arg);
-/* Opens what the finished layout uses and forgets the rest. */
+/* Forgets what the finished layout does not use; to be called once. 0 or -ENOMEM. */
+int statfiles_trim(struct statfiles *, const struct layout *);
+/* Opens the files that are left, as far as descriptors go. */
 void statfiles_open(struct statfiles *, const struct layout *);
 void statfiles_done(struct statfiles *);
 

@@ -31,15 +31,14 @@ bool widen_port(struct widen *counters, size_t n)
 	bool wrapped = n_fallen == 1 && looks_like_wrap(fallen);
 
 	if (wrapped)
-		fallen->base += UINT64_C(1) << 32;
+		fallen->wraps++;
 	for (size_t i = 0; i < n; i++) {
 		struct widen *w = &counters[i];
 
 		if (n_fallen && !wrapped)
-			w->base = 0;
+			w->wraps = 0;
 		if (!w->ok)
 			continue;
-		w->value = w->base + w->raw;
 		w->last = w->raw;
 		w->seen = true;
 	}

@@ -13,14 +13,19 @@
 /* One counter. Zero-initialised, then wraps32 and monotonic set, it is new. */
 struct widen {
 	uint64_t raw;	/* in: as read in this sample */
-	uint64_t value; /* out: raw plus the wraps so far; valid while ok */
-	uint64_t last;	/* the raw value before */
-	uint64_t base;	/* wraps so far, as a multiple of 2^32 */
+	uint64_t last;	/* the last raw value that was read */
+	uint32_t wraps; /* so far */
 	bool ok;	/* in: raw was read in this sample */
 	bool seen;	/* last is valid */
 	bool wraps32, monotonic;
 };
 
+/* After widen_port(): the 64-bit value; valid while ok. */
+static inline uint64_t widen_value(const struct widen *w)
+{
+	return w->last + ((uint64_t)w->wraps << 32);
+}
+
 /* Judges the n counters of one port after a sample. Returns true when the port started over: all
- * bases are dropped. */
+ * wraps are forgotten. */
 bool widen_port(struct widen *counters, size_t n);

@@ -11,13 +11,12 @@
 
 /* Bus name of a device: "0000:03:00.1", "10000:e1:00.0" (domains may be wider than 16 bits),
  * "mlx5_core.sf.4". */
-#define DEV_ID_SIZE	    64
+#define DEV_ID_SIZE	64
 /* RDMA device name, IB_DEVICE_NAME_MAX in linux/include/rdma/ib_verbs.h. */
-#define RDMA_NAME_SIZE	    64
-#define NETNS_NAME_SIZE	    64
-#define ALTNAME_SIZE	    128 /* ALTIFNAMSIZ, linux/if.h */
-#define NETDEV_ALTNAMES_MAX 4
-#define HW_ADDR_MAX	    32 /* MAX_ADDR_LEN, linux/netdevice.h */
+#define RDMA_NAME_SIZE	64
+#define NETNS_NAME_SIZE 64
+#define ALTNAME_SIZE	128 /* ALTIFNAMSIZ, linux/if.h */
+#define HW_ADDR_MAX	32  /* MAX_ADDR_LEN, linux/netdevice.h */
 
 /* Where an object lives, seen from our network namespace. Other values are the kernel's netns ids
  * (>= 0). */
@@ -79,8 +78,9 @@ struct netdev {
 	int nsid;    /* NSID_HOST, NSID_ELSEWHERE or a netns id */
 	int ifindex; /* within its namespace, 0 = unknown */
 	char name[IFNAMSIZ];
-	unsigned n_altnames; /* the first NETDEV_ALTNAMES_MAX of them */
-	char altnames[NETDEV_ALTNAMES_MAX][ALTNAME_SIZE];
+	/* As many as fit, each terminated; an empty one ends them. Four of usual length do, or one
+	 * of the greatest. */
+	char altnames[ALTNAME_SIZE + 1];
 	char function[DEV_ID_SIZE]; /* the function below it, "" = none (veth, bridge, bond, ...) */
 	char kind[16];		    /* IFLA_INFO_KIND: "bond", "bridge", "vlan"; "" for hardware */
 	uint8_t addr[HW_ADDR_MAX];
@@ -97,6 +97,9 @@ struct netdev {
 	bool default_route; /* an IPv4 or IPv6 default route leaves through it (host only) */
 	char port_name[16]; /* IFLA_PHYS_PORT_NAME: "p0" uplink, "pf0vf3" representor; "" = none */
 };
+
+/* The next alternative name, from `name` = NULL on; NULL past the last. */
+const char *netdev_altname(const struct netdev *, const char *name);
 
 enum gid_type { GID_UNKNOWN, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
 

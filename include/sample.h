@@ -2,8 +2,8 @@
  * (daemon/telemetry/).
  *
  * A reading is one number under its unified name. The set of readings is laid out once, when the
- * hardware changes; each sample only rewrites `value` and `state`, so that a renderer may prepare
- * everything else beforehand. */
+ * hardware changes; each sample only brings other values and states. A thousand devices have tens
+ * of thousands of readings, most of them the same for each port: they are walked, not stored. */
 #pragma once
 
 #include <stddef.h>
@@ -48,7 +48,6 @@ enum reading_state {
 struct reading {
 	const struct family *family;
 	uint32_t port; /* index into sample.ports */
-	enum source source;
 	enum unit unit;
 	enum reading_state state;
 	uint64_t value;
@@ -72,16 +71,30 @@ struct source_state {
 	uint64_t read_ms; /* monotonic time of the last read that delivered something, 0 = never */
 };
 
+/* A place among the readings; zeroed it stands before the first. */
+struct reading_pos {
+	size_t family, port, at;
+};
+
+/* Steps to the next reading. False past the end. */
+typedef bool reading_next_fn(const void *readings, struct reading_pos *, struct reading *ret);
+
 /* One sample of one node. */
 struct sample {
 	struct sampled_port *ports;
 	size_t n_ports;
-	struct reading
-		*readings; /* ordered by family (in order of first name), then port, then labels */
+	/* The readings by family (in order of first name), then port, then labels; NULL = none. */
+	reading_next_fn *next;
+	const void *readings;
 	size_t n_readings;
 	struct source_state sources[N_SOURCES];
 	uint64_t layout; /* changes whenever ports or readings were laid out anew */
 	uint64_t taken_ms;
 };
+
+static inline bool sample_next(const struct sample *s, struct reading_pos *pos, struct reading *ret)
+{
+	return s->next && s->next(s->readings, pos, ret);
+}
 
 const char *source_name(enum source);

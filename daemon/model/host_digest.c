@@ -59,9 +59,9 @@ static void add_netdev(struct digest *d, const struct netdev *n)
 	add_num(d, (uint64_t)n->nsid);
 	add_num(d, (uint64_t)n->ifindex);
 	add_str(d, n->name);
-	add_num(d, n->n_altnames);
-	for (unsigned i = 0; i < n->n_altnames; i++)
-		add_str(d, n->altnames[i]);
+	for (const char *name = NULL; (name = netdev_altname(n, name));)
+		add_str(d, name);
+	add_str(d, "");
 	add_str(d, n->function);
 	add_str(d, n->kind);
 	add_num(d, n->addr_len);

@@ -246,6 +246,20 @@ static void keep_details(struct host *h, struct host *before)
 	}
 }
 
+/* Whether anything differs from what was last noted. */
+static bool note_change(struct inventory *inv, bool first)
+{
+	const struct host nothing = {0};
+	uint64_t before = inv->generation ? inv->digest : host_digest(&nothing);
+	uint64_t digest = host_digest(&inv->host);
+
+	if (digest == before && !first)
+		return false;
+	inv->digest = digest;
+	inv->generation++;
+	return true;
+}
+
 int inventory_take_stale(struct inventory *inv, struct host *ret)
 {
 	for (size_t i = 0; i < inv->host.n_rdma; i++) {
@@ -267,8 +281,6 @@ int inventory_take_stale(struct inventory *inv, struct host *ret)
 
 bool inventory_apply_details(struct inventory *inv, struct host *details)
 {
-	uint64_t before = host_digest(&inv->host);
-
 	if (!own_host(inv))
 		return false;
 	for (size_t i = 0; i < details->n_rdma; i++) {
@@ -279,10 +291,7 @@ bool inventory_apply_details(struct inventory *inv, struct host *details)
 		move_details(d, &details->rdma[i]);
 		d->stale |= details->rdma[i].stale;
 	}
-	if (host_digest(&inv->host) == before)
-		return false;
-	inv->generation++;
-	return true;
+	return note_change(inv, false);
 }
 
 bool inventory_mark_stale(struct inventory *inv, int nsid, int ifindex)
@@ -355,7 +364,6 @@ static void take_parts(struct host *h, struct host *from, unsigned parts)
 
 bool inventory_apply(struct inventory *inv, struct scan *scan)
 {
-	uint64_t before = host_digest(&inv->host);
 	struct host *h = &inv->host;
 	bool first = inv->generation == 0 && scan->parts;
 
@@ -376,10 +384,7 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 	host_sort(h);
 	host_join_reports(h);
 	scan->parts = 0; /* what is left in it is of the past */
-	if (host_digest(h) == before && !first)
-		return false;
-	inv->generation++;
-	return true;
+	return note_change(inv, first);
 }
 
 void inventory_done(struct inventory *inv)

@@ -15,6 +15,7 @@ struct inventory {
 	uint64_t generation; /* grows with every change that a reader could see; 0 = nothing scanned
 				yet */
 	struct loan *loan;   /* NULL = the host is not lent */
+	uint64_t digest;     /* of host, as of that generation */
 };
 
 /* The host of an inventory, lent for reading on another thread. */

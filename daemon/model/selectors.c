@@ -50,8 +50,8 @@ static bool has_name(const struct netdev *nd, const char *name, cmp_name_fn *cmp
 {
 	if (nd->name[0] != '\0' && cmp(nd->name, name) == 0)
 		return true;
-	for (unsigned i = 0; i < nd->n_altnames && i < NETDEV_ALTNAMES_MAX; i++)
-		if (cmp(nd->altnames[i], name) == 0)
+	for (const char *alt = NULL; (alt = netdev_altname(nd, alt));)
+		if (cmp(alt, name) == 0)
 			return true;
 	return false;
 }

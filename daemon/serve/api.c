@@ -93,10 +93,9 @@ static json_t *push(json_t *array, json_t *item)
 static json_t *altnames(const struct netdev *nd)
 {
 	json_t *a = json_array();
-	unsigned i;
 
-	for (i = 0; a && i < nd->n_altnames && i < NETDEV_ALTNAMES_MAX; i++)
-		a = push(a, json_text(nd->altnames[i]));
+	for (const char *name = NULL; a && (name = netdev_altname(nd, name));)
+		a = push(a, json_text(name));
 	return a;
 }
 

@@ -1,9 +1,9 @@
 /* metrics.c - the page of one sample.
  *
  * A page is made of copies and numbers: the labels of every port are text that only a new layout
- * or another holder changes, and the series of the host are whole blocks of prepared text. What
- * many readings share is kept once: with a thousand devices the names and labels of all readings
- * are as much text as the page itself. */
+ * or another holder changes, and the series of the host are copied from the page before. What many
+ * readings share is kept once, and what the last page holds is not kept again: with a thousand
+ * devices all names and labels are as much text as the page itself. */
 #include "metrics.h"
 
 #include <errno.h>
@@ -18,13 +18,19 @@ struct slice {
 	size_t start, len;
 };
 
+/* Families that change with the host and the resources only. */
+#define N_FIXED_FAMILIES (N_HOST_FAMILIES + N_RESOURCE_FAMILIES)
+
 struct metrics {
 	bool prepared;
 	uint64_t layout, host_generation, resources_generation;
-	struct text text; /* of all slices */
-	struct slice host[N_HOST_FAMILIES], resources[N_RESOURCE_FAMILIES];
+	struct text text;    /* of the ports */
 	struct slice *ports; /* one per sampled port: its labels */
-	size_t page_bytes;   /* of the last page: the next one will be as long */
+
+	/* The page rendered last, and what of it the next one may repeat. */
+	const struct page *page;
+	struct slice fixed[N_FIXED_FAMILIES];
+	size_t page_bytes; /* the next one will be as long */
 };
 
 enum own_family { OWN_RESETS, OWN_SOURCE_AGE, OWN_SOURCE_ERRORS, N_OWN_FAMILIES };
@@ -65,36 +71,6 @@ void metrics_free(struct metrics *m)
 
 /* --- preparing -------------------------------------------------------------------------------- */
 
-static void start_slice(struct metrics *m, struct slice *s)
-{
-	s->start = m->text.len;
-}
-
-static void end_slice(struct metrics *m, struct slice *s)
-{
-	s->len = m->text.len - s->start;
-}
-
-static void prepare_host(struct metrics *m, const struct sample *s,
-			 const struct metrics_scene *scene)
-{
-	for (enum host_family f = 0; f < N_HOST_FAMILIES; f++) {
-		start_slice(m, &m->host[f]);
-		host_series(&m->text, f, scene->host, s, scene->resources);
-		end_slice(m, &m->host[f]);
-	}
-}
-
-static void prepare_resources(struct metrics *m, const struct resource_table *table)
-{
-	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++) {
-		start_slice(m, &m->resources[f]);
-		if (table)
-			resource_series(&m->text, f, table);
-		end_slice(m, &m->resources[f]);
-	}
-}
-
 /* Who has an RDMA device to itself. */
 static const struct pod_device *holder_of(const struct metrics_scene *scene, const char *device)
 {
@@ -109,9 +85,9 @@ static void prepare_ports(struct metrics *m, const struct sample *s,
 	for (size_t i = 0; i < s->n_ports; i++) {
 		const struct sampled_port *p = &s->ports[i];
 
-		start_slice(m, &m->ports[i]);
+		m->ports[i].start = m->text.len;
 		text_add_port(&m->text, p->device, p->port, holder_of(scene, p->device));
-		end_slice(m, &m->ports[i]);
+		m->ports[i].len = m->text.len - m->ports[i].start;
 	}
 }
 
@@ -128,8 +104,6 @@ static int prepare(struct metrics *m, const struct sample *s, const struct metri
 	m->ports = calloc(s->n_ports + 1, sizeof(*m->ports));
 	if (!m->ports)
 		return -ENOMEM;
-	prepare_host(m, s, scene);
-	prepare_resources(m, scene->resources);
 	prepare_ports(m, s, scene);
 	if (m->text.failed)
 		return -ENOMEM;
@@ -161,26 +135,38 @@ static void add_slice(struct page *p, const struct metrics *m, const struct slic
 	text_add(&p->text, m->text.data + s->start, s->len);
 }
 
-/* A family whose samples are all prepared. */
-static int render_prepared(const struct metrics *m, struct page *p, const struct family *f,
-			   const struct slice *samples)
+static const struct family *fixed_family(size_t i)
 {
-	int r = begin(p, f);
-
-	if (r == 0 && samples->len)
-		add_slice(p, m, samples);
-	page_end(p);
-	return r;
+	return i < N_HOST_FAMILIES ? host_family(i) : resource_family(i - N_HOST_FAMILIES);
 }
 
-static int render_all_prepared(const struct metrics *m, struct page *p)
+static void fixed_series(struct text *t, size_t i, const struct sample *s,
+			 const struct metrics_scene *scene)
+{
+	if (i < N_HOST_FAMILIES)
+		host_series(t, i, scene->host, s, scene->resources);
+	else if (scene->resources)
+		resource_series(t, i - N_HOST_FAMILIES, scene->resources);
+}
+
+/* last: the page to repeat, NULL = everything is made anew. */
+static int render_fixed(struct metrics *m, struct page *p, const struct page *last,
+			const struct sample *s, const struct metrics_scene *scene)
 {
 	int r = 0;
 
-	for (enum host_family f = 0; f < N_HOST_FAMILIES && r == 0; f++)
-		r = render_prepared(m, p, host_family(f), &m->host[f]);
-	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES && r == 0; f++)
-		r = render_prepared(m, p, resource_family(f), &m->resources[f]);
+	for (size_t i = 0; i < N_FIXED_FAMILIES && r == 0; i++) {
+		struct slice *slice = &m->fixed[i];
+		size_t start = p->text.len;
+
+		r = begin(p, fixed_family(i));
+		if (r == 0 && last)
+			text_add(&p->text, last->text.data + slice->start, slice->len);
+		else if (r == 0)
+			fixed_series(&p->text, i, s, scene);
+		page_end(p);
+		*slice = (struct slice){start, p->text.len - start};
+	}
 	return r;
 }
 
@@ -220,20 +206,20 @@ static void render_reading(const struct metrics *m, struct page *p, const struct
 static int render_readings(const struct metrics *m, struct page *p, const struct sample *s)
 {
 	const struct family *open = NULL;
+	struct reading_pos pos = {0};
+	struct reading r;
 
-	for (size_t i = 0; i < s->n_readings; i++) {
-		const struct reading *r = &s->readings[i];
-
-		if (r->state != READING_OK)
+	while (sample_next(s, &pos, &r)) {
+		if (r.state != READING_OK)
 			continue;
-		if (r->family != open) {
+		if (r.family != open) {
 			if (open)
 				page_end(p);
-			open = r->family;
+			open = r.family;
 			if (begin(p, open) < 0)
 				return -ENOMEM;
 		}
-		render_reading(m, p, r);
+		render_reading(m, p, &r);
 	}
 	if (open)
 		page_end(p);
@@ -287,12 +273,15 @@ static int render_sources(struct page *p, const struct sample *s, enum own_famil
 int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		   const struct metrics_scene *scene, uint64_t now_ms)
 {
-	int r = is_current(m, s, scene) ? 0 : prepare(m, s, scene);
+	bool current = is_current(m, s, scene);
+	const struct page *last = current && scene->last == m->page ? scene->last : NULL;
+	int r = current ? 0 : prepare(m, s, scene);
 
+	m->page = NULL;
 	if (r == 0 && !text_reserve(&p->text, m->page_bytes))
 		r = -ENOMEM;
 	if (r == 0)
-		r = render_all_prepared(m, p);
+		r = render_fixed(m, p, last, s, scene);
 	if (r == 0)
 		r = render_readings(m, p, s);
 	if (r == 0)
@@ -302,5 +291,6 @@ int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 	if (r == 0 && p->text.failed)
 		r = -ENOMEM;
 	m->page_bytes = p->text.len;
+	m->page = r == 0 ? p : NULL;
 	return r;
 }

@@ -1,7 +1,7 @@
 /* metrics.h - turns a sample into a metrics page. Pure: values in, text out; no clock, no I/O.
  *
- * The layout of a page is prepared when the sample's layout or the host changes; rendering one
- * sample then only copies prepared text and prints numbers. */
+ * While neither the sample's layout nor the host changes, rendering a sample only copies text and
+ * prints numbers. */
 #pragma once
 
 #include "model.h"
@@ -19,11 +19,12 @@ struct metrics_scene {
 	const struct host *host;
 	uint64_t host_generation;		/* names the version of `host` */
 	const struct resource_table *resources; /* NULL: none */
+	const struct page *last; /* the page before, to copy from; NULL: it is gone */
 };
 
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors, the resources. Prepared text is reused while the host's and
- * the resources' generation and sample->layout stay. -ENOMEM: the page is not to be used. */
+ * host, the sources' age and errors, the resources. Text is reused while the host's and the
+ * resources' generation and sample->layout stay. -ENOMEM: the page is not to be used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *,
 		   const struct metrics_scene *, uint64_t now_ms);
 

@@ -17,6 +17,7 @@
 
 #include "log.h"
 #include "metrics.h"
+#include "worker.h"
 
 struct sampler {
 	struct uv_loop_s *loop;
@@ -43,6 +44,7 @@ struct sampler {
 	bool relayout; /* the host is new to the counters */
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
+	struct page *last; /* the one before, which the next one is copied from */
 	uint64_t sample_us;
 	struct err optional; /* switching on optional counters */
 	int optional_told;   /* code last logged */
@@ -76,7 +78,7 @@ static uint64_t rss_bytes(int statm_fd)
 
 static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
 {
-	const struct metrics_scene scene = {&s->loan->host, s->generation, &s->resources};
+	const struct metrics_scene scene = {&s->loan->host, s->generation, &s->resources, s->last};
 	struct page *page = page_new();
 
 	if (!page)
@@ -108,6 +110,7 @@ static void take_sample(uv_work_t *work)
 	uint64_t start_ns = uv_hrtime();
 	uv_timeval64_t now = {0};
 
+	worker_begin();
 	if (s->relayout)
 		layout(s);
 	uv_gettimeofday(&now);
@@ -126,6 +129,7 @@ static void release_if_done(struct sampler *s)
 	counters_free(s->counters);
 	metrics_free(s->metrics);
 	resource_table_done(&s->resources);
+	page_unref(s->last);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
 	free(s);
@@ -139,6 +143,16 @@ static void tell_optional(struct sampler *s)
 }
 
 static void wake(struct sampler *s);
+
+/* Without a page the last one goes on being served. */
+static void keep_page(struct sampler *s)
+{
+	if (!s->page)
+		return;
+	page_unref(s->last);
+	s->last = s->page;
+	s->page = NULL;
+}
 
 static void on_sampled(uv_work_t *work, int status)
 {
@@ -155,8 +169,7 @@ static void on_sampled(uv_work_t *work, int status)
 		s->hooks.done(s->page, s->hooks.arg);
 	else if (!s->page)
 		log_warn("sampler", -ENOMEM, "no page from this sample, keeping the last one");
-	page_unref(s->page);
-	s->page = NULL;
+	keep_page(s);
 	if (s->wake_again && !s->closing)
 		wake(s);
 	release_if_done(s);

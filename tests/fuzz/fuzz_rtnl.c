@@ -21,7 +21,7 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 	if (rtnl_decode_link(h, &link, &stats) == 0 &&
 	    (link.netdev.ifindex <= 0 || !link.netdev.name[0] ||
 	     strnlen(link.netdev.name, IFNAMSIZ) == IFNAMSIZ ||
-	     link.netdev.n_altnames > NETDEV_ALTNAMES_MAX || link.netdev.addr_len > HW_ADDR_MAX))
+	     link.netdev.altnames[ALTNAME_SIZE] != '\0' || link.netdev.addr_len > HW_ADDR_MAX))
 		abort();
 	rtnl_decode_nsid(h, &nsid);
 	if (rtnl_decode_route(h, &route) == 0 && route.n_links > ROUTE_LINKS_MAX)

@@ -112,16 +112,17 @@ static const struct sample *take(struct fixture *f)
 	return counters_read(f->c, &f->host, f->now += 1000);
 }
 
+/* NULL = none; good until the next call. */
 static const struct reading *find(const struct sample *s, const char *device, const char *family,
 				  const char *labels)
 {
-	for (size_t i = 0; i < s->n_readings; i++) {
-		const struct reading *r = &s->readings[i];
+	static struct reading r;
+	struct reading_pos pos = {0};
 
-		if (!strcmp(r->family->name, family) && !strcmp(r->labels, labels) &&
-		    !strcmp(s->ports[r->port].device, device))
-			return r;
-	}
+	while (sample_next(s, &pos, &r))
+		if (!strcmp(r.family->name, family) && !strcmp(r.labels, labels) &&
+		    !strcmp(s->ports[r.port].device, device))
+			return &r;
 	return NULL;
 }
 
@@ -429,13 +430,15 @@ static void descriptors_may_run_out(void **state)
 	if (pid == 0) {
 		const struct rlimit lim = {40, 40};
 		const struct sample *s;
+		struct reading_pos pos = {0};
+		struct reading r;
 		size_t n = 0;
 
 		setrlimit(RLIMIT_NOFILE, &lim);
 		start(f, NULL);
 		s = take(f);
-		for (size_t i = 0; i < s->n_readings; i++)
-			n += s->readings[i].state == READING_OK;
+		while (sample_next(s, &pos, &r))
+			n += r.state == READING_OK;
 		_exit(n == 60 && open_fds() < 30 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

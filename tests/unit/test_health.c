@@ -217,6 +217,20 @@ static void test_rdma_devices(void **state)
 	EXPECT(f, VF, false, NO_CHARDEV);
 }
 
+static void test_device_nodes(void **state)
+{
+	struct fixture *f = *state;
+
+	f->rdma[R_VF].no_umad_node = true;
+	EXPECT(f, VF, false, 0);
+	f->pool.require_umad = true;
+	EXPECT(f, VF, false, NO_CHARDEV);
+	f->rdma[R_VF].no_umad_node = false;
+	f->rdma[R_VF].no_uverbs_node = true;
+	EXPECT(f, VF, false, NO_CHARDEV);
+	EXPECT(f, VF, true, 0);
+}
+
 static void test_broken_hardware_counts_whoever_holds_it(void **state)
 {
 	struct fixture *f = *state;
@@ -333,8 +347,9 @@ static void test_what_is_in_a_pod_is_not_looked_at(void **state)
 	f->ports[R_VF][0].state = PORT_DOWN;
 	EXPECT(f, VF, true, 0);
 	EXPECT(f, VF, false, 0); /* not held as far as we know, but not ours to see, either */
-	f->netdevs[D_VF].nsid = NSID_HOST;
-	EXPECT(f, VF, true, 0);
+	f->netdevs[D_VF].nsid = NSID_HOST; /* held, but left in the host: seen again */
+	EXPECT(f, VF, true, LINK);
+	f->netdevs[D_VF].nsid = 4;
 	f->netdevs[D_PF].nsid = 4; /* a PF may be away; what it says is still true */
 	EXPECT(f, VF, true, 0);
 	f->netdevs[D_PF].carrier = CARRIER_OFF;
@@ -369,7 +384,7 @@ static void test_a_pf_speaks_for_itself(void **state)
 
 	f->netdevs[D_PF2].carrier = CARRIER_OFF;
 	EXPECT(f, PF2, false, LINK);
-	EXPECT(f, PF2, true, 0);
+	EXPECT(f, PF2, true, LINK);
 	f->netdevs[D_PF2].flags = 0; /* somebody took it down: RoCE is down with it */
 	f->ports[R_PF2][0].state = PORT_DOWN;
 	EXPECT(f, PF2, false, PORT);
@@ -592,6 +607,7 @@ int main(void)
 		T(test_drivers),
 		T(test_any_selector_may_have_the_driver),
 		T(test_rdma_devices),
+		T(test_device_nodes),
 		T(test_broken_hardware_counts_whoever_holds_it),
 		T(test_a_vf_that_is_up_speaks_for_itself),
 		T(test_operstates),

@@ -24,17 +24,32 @@ static uint32_t hw(struct layout *l, const char *name)
 
 static void set(struct layout *l, uint32_t slot_index, uint64_t raw)
 {
-	l->cells[slot_index].raw = raw;
-	l->cells[slot_index].ok = true;
+	struct widen *cell = &l->cells[layout_cell(l, slot_index)];
+
+	cell->raw = raw;
+	cell->ok = true;
 }
 
+/* NULL = none; good until the next call. */
 static const struct reading *find(const struct layout *l, const char *family, const char *labels)
 {
-	for (size_t i = 0; i < l->n_readings; i++)
-		if (!strcmp(l->readings[i].family->name, family) &&
-		    !strcmp(l->readings[i].labels, labels))
-			return &l->readings[i];
+	static struct reading r;
+	struct reading_pos pos = {0};
+
+	while (layout_next(l, &pos, &r))
+		if (!strcmp(r.family->name, family) && !strcmp(r.labels, labels))
+			return &r;
 	return NULL;
+}
+
+static size_t list(const struct layout *l, struct reading *ret)
+{
+	struct reading_pos pos = {0};
+	size_t n = 0;
+
+	while (layout_next(l, &pos, &ret[n]))
+		n++;
+	return n;
 }
 
 static void vendor_counters_of_one_meaning_are_added(void **state)
@@ -56,8 +71,9 @@ static void vendor_counters_of_one_meaning_are_added(void **state)
 	assert_int_equal(r->state, READING_OK);
 	assert_int_equal(find(&l, "roce_cnp_handled_packets_total", "")->value, 40);
 	/* Half a sum is no sum. */
-	l.cells[ignored].ok = false;
+	l.cells[layout_cell(&l, ignored)].ok = false;
 	layout_evaluate(&l);
+	r = find(&l, "roce_cnp_received_packets_total", "");
 	assert_int_equal(r->state, READING_ABSENT);
 	assert_int_equal(find(&l, "roce_cnp_handled_packets_total", "")->state, READING_OK);
 	layout_done(&l);
@@ -110,6 +126,7 @@ static void port_counters_are_the_last_resort(void **state)
 static void outranked_counters_are_not_read(void **state)
 {
 	struct layout l = {0};
+	struct reading readings[3];
 	uint32_t own, vport;
 
 	(void)state;
@@ -119,15 +136,19 @@ static void outranked_counters_are_not_read(void **state)
 	layout_port(&l, "mlx5_0", 2);
 	hw(&l, "vport_out_of_sequence");
 	assert_int_equal(layout_finish(&l), 0);
-	assert_true(l.slots[own].used);
-	assert_false(l.slots[vport].used);
-	assert_int_equal(l.n_readings, 2);
-	assert_int_equal(l.readings[1].port, 1);
+	assert_int_equal(layout_cell(&l, own), 0);
+	assert_int_equal(layout_cell(&l, vport), NO_SLOT);
+	assert_int_equal(l.n_cells, 2);
+	assert_string_equal(layout_cell_name(&l, 0), "out_of_sequence");
+	assert_string_equal(layout_cell_name(&l, 1), "vport_out_of_sequence");
+	assert_int_equal(list(&l, readings), 2);
+	assert_int_equal(readings[1].port, 1);
 	layout_done(&l);
 }
 
 static void readings_are_in_order(void **state)
 {
+	struct reading readings[11];
 	struct layout l = {0};
 
 	(void)state;
@@ -141,8 +162,9 @@ static void readings_are_in_order(void **state)
 	}
 	assert_int_equal(layout_finish(&l), 0);
 	assert_int_equal(l.n_readings, 10);
+	assert_int_equal(list(&l, readings), 10);
 	for (size_t i = 1; i < l.n_readings; i++) {
-		const struct reading *a = &l.readings[i - 1], *b = &l.readings[i];
+		const struct reading *a = &readings[i - 1], *b = &readings[i];
 		size_t fa = dict_family_index(a->family), fb = dict_family_index(b->family);
 
 		assert_true(fa <= fb);
@@ -160,6 +182,7 @@ static void an_empty_layout_is_fine(void **state)
 	assert_int_equal(layout_finish(&l), 0);
 	layout_evaluate(&l);
 	assert_int_equal(l.n_readings, 0);
+	assert_null(find(&l, "roce_bytes_total", ""));
 	layout_done(&l);
 }
 
@@ -194,7 +217,7 @@ static void history_outlives_a_layout(void **state)
 	set(&b, sb[0], 1);
 	set(&b, sb[1], 5);
 	layout_evaluate(&b);
-	assert_int_equal(b.cells[sb[1]].value, (UINT64_C(1) << 32) + 5);
+	assert_int_equal(widen_value(&b.cells[layout_cell(&b, sb[1])]), (UINT64_C(1) << 32) + 5);
 	assert_int_equal(b.ports[0].resets, 3);
 	set(&b, sb[0], 0);
 	layout_evaluate(&b);
@@ -227,6 +250,7 @@ static void a_constant_is_always_there(void **state)
 {
 	struct layout l = {0};
 	struct meaning m[DICT_MEANINGS];
+	struct reading readings[2];
 
 	(void)state;
 	dict_lookup(DICT_OPTIONAL, NIC_MLX5, "cc_rx_ce_pkts", m);
@@ -234,8 +258,40 @@ static void a_constant_is_always_there(void **state)
 	layout_constant(&l, SOURCE_NETLINK, m->family, m->labels, 1);
 	assert_int_equal(layout_finish(&l), 0);
 	layout_evaluate(&l);
-	assert_int_equal(l.readings[0].state, READING_OK);
-	assert_int_equal(l.readings[0].value, 1);
+	assert_int_equal(list(&l, readings), 1);
+	assert_int_equal(readings[0].state, READING_OK);
+	assert_int_equal(readings[0].value, 1);
+	layout_done(&l);
+}
+
+/* Ports with the same counters share everything but their values. */
+static void ports_of_one_kind_have_one_shape(void **state)
+{
+	struct reading readings[5];
+	uint32_t slots[3];
+	struct layout l = {0};
+
+	(void)state;
+	for (uint32_t port = 0; port < 3; port++) {
+		layout_port(&l, "mlx5_0", port + 1);
+		slots[port] = hw(&l, "np_cnp_sent");
+		if (port == 1)
+			hw(&l, "out_of_buffer");
+	}
+	assert_int_equal(layout_finish(&l), 0);
+	assert_int_equal(l.n_shapes, 2);
+	assert_int_equal(l.places[0].shape, l.places[2].shape);
+	for (uint32_t port = 0; port < 3; port++)
+		set(&l, slots[port], 10 + port);
+	layout_trim(&l);
+	layout_evaluate(&l);
+	assert_int_equal(list(&l, readings), 4);
+	for (uint32_t port = 0; port < 3; port++) {
+		assert_int_equal(readings[port].port, port);
+		assert_int_equal(readings[port].value, 10 + port);
+		assert_int_equal(readings[port].state, READING_OK);
+	}
+	assert_int_equal(readings[3].state, READING_ABSENT);
 	layout_done(&l);
 }
 
@@ -251,6 +307,7 @@ int main(void)
 		cmocka_unit_test(history_outlives_a_layout),
 		cmocka_unit_test(a_reset_is_the_port_s_own),
 		cmocka_unit_test(a_constant_is_always_there),
+		cmocka_unit_test(ports_of_one_kind_have_one_shape),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

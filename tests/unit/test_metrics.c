@@ -107,9 +107,20 @@ static struct reading readings[] = {
 	{.port = 2, .labels = "op=\"read\"", .value = 99, .unit = UNIT_PERCENT},
 };
 
+static bool next(const void *arg, struct reading_pos *pos, struct reading *ret)
+{
+	const struct reading *all = arg;
+
+	if (pos->at == ARRAY_SIZE(readings))
+		return false;
+	*ret = all[pos->at++];
+	return true;
+}
+
 static struct sample sample = {
 	.ports = ports,
 	.n_ports = ARRAY_SIZE(ports),
+	.next = next,
 	.readings = readings,
 	.n_readings = ARRAY_SIZE(readings),
 	.layout = 1,
@@ -158,14 +169,18 @@ static void assert_golden_page(const struct page *p, enum metrics_format format,
 	assert_golden_text(path, text, len);
 }
 
-static struct page *render(struct metrics *m, uint64_t generation)
+static struct page *render_after(struct metrics *m, uint64_t generation, const struct page *last)
 {
+	const struct metrics_scene scene = {&host, generation, NULL, last};
 	struct page *p = page_new();
 
-	assert_int_equal(metrics_render(m, p, &sample,
-					&(struct metrics_scene){&host, generation, NULL}, 5000),
-			 0);
+	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);
 	return p;
+}
+
+static struct page *render(struct metrics *m, uint64_t generation)
+{
+	return render_after(m, generation, NULL);
 }
 
 /* --- tests ------------------------------------------------------------------------------------ */
@@ -173,15 +188,18 @@ static struct page *render(struct metrics *m, uint64_t generation)
 static void the_page_is_the_golden_one(void **state)
 {
 	struct metrics *m = metrics_new();
-	struct page *p = render(m, 1);
+	struct page *p = render(m, 1), *again;
 
 	(void)state;
 	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
 	assert_golden_page(p, METRICS_OPENMETRICS, GOLDEN_DIR "metrics.openmetrics");
-	page_unref(p);
-	/* And again, from what was prepared. */
-	p = render(m, 1);
-	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	/* And again, copied from the last page, and from that. */
+	for (int i = 0; i < 2; i++) {
+		again = render_after(m, 1, p);
+		page_unref(p);
+		p = again;
+		assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	}
 	page_unref(p);
 	metrics_free(m);
 }
@@ -263,6 +281,28 @@ static void prepared_text_follows_layout_and_host(void **state)
 	metrics_free(m);
 }
 
+/* The text of a page that was made from something else, or thrown away, is not repeated. */
+static void only_the_page_before_is_repeated(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct page *old = render(m, 1), *last = render(m, 1), *p;
+
+	(void)state;
+	memset(old->text.data, 'x', old->text.len);
+	p = render_after(m, 1, old);
+	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
+	page_unref(last);
+	last = p;
+	vf_port.state = PORT_ACTIVE;
+	p = render_after(m, 2, last);
+	assert_true(contains(p, "roce_port_state{device=\"mlx5_1\",port=\"1\"} 4\n"));
+	vf_port.state = PORT_DOWN;
+	page_unref(old);
+	page_unref(last);
+	page_unref(p);
+	metrics_free(m);
+}
+
 static void values_follow_each_sample(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -287,8 +327,9 @@ static void an_empty_host_is_a_valid_page(void **state)
 	struct page *p = page_new();
 
 	(void)state;
-	assert_int_equal(
-		metrics_render(m, p, &no_sample, &(struct metrics_scene){&no_host, 0, NULL}, 0), 0);
+	assert_int_equal(metrics_render(m, p, &no_sample,
+					&(struct metrics_scene){&no_host, 0, NULL, NULL}, 0),
+			 0);
 	assert_int_equal(p->n_blocks, 0);
 	page_unref(p);
 	metrics_free(m);
@@ -332,6 +373,7 @@ int main(void)
 		cmocka_unit_test(all_families_are_the_golden_ones),
 		cmocka_unit_test(an_absent_reading_has_no_series),
 		cmocka_unit_test(prepared_text_follows_layout_and_host),
+		cmocka_unit_test(only_the_page_before_is_repeated),
 		cmocka_unit_test(values_follow_each_sample),
 		cmocka_unit_test(an_empty_host_is_a_valid_page),
 		cmocka_unit_test(own_families_are_documented),

@@ -1,10 +1,14 @@
 /* RDMA devices from sysfs, with files as bad as they come, and their character devices. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -181,6 +185,46 @@ static void test_character_devices_are_matched_by_the_whole_name(void **state)
 	assert_string_equal(host_rdma(&f->scan.host, "mlx5_2")->uverbs, "");
 }
 
+static void test_nodes_of_character_devices_are_looked_for(void **state)
+{
+	struct fixture *f = *state;
+	const struct rdma_dev *d;
+
+	put(f, "mlx5_1", "node_type", "1: CA");
+	tmptree_write(f->dir, "class/infiniband_verbs/uverbs1/ibdev", "mlx5_1\n");
+	tmptree_write(f->dir, "class/infiniband_mad/umad1/ibdev", "mlx5_1\n");
+	close(f->hw.dev_fd);
+	f->hw.dev_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = scan_for(f, "mlx5_1");
+	assert_true(d->no_uverbs_node && d->no_umad_node);
+	tmptree_write(f->dir, "infiniband/uverbs1", "\n");
+	d = scan_for(f, "mlx5_1");
+	assert_true(!d->no_uverbs_node && d->no_umad_node);
+	tmptree_write(f->dir, "infiniband/umad1", "\n");
+	d = scan_for(f, "mlx5_1");
+	assert_true(!d->no_uverbs_node && !d->no_umad_node);
+}
+
+/* What cannot be opened for want of descriptors is not gone. */
+static void test_a_look_without_descriptors_says_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit old, none;
+
+	put(f, "mlx5_1", "node_type", "1: CA");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	hw_scan(&f->hw, SCAN_ALL, &f->scan);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(f->scan.parts, 0);
+	assert_int_equal(f->scan.problem[SRC_SYSFS].code, -EMFILE);
+	scan_done(&f->scan);
+	hw_scan(&f->hw, SCAN_ALL, &f->scan);
+	assert_int_equal(f->scan.parts & SCAN_RDMA, SCAN_RDMA);
+	assert_int_equal(f->scan.problem[SRC_SYSFS].code, 0);
+}
+
 static void test_drivers(void **state)
 {
 	struct fixture *f = *state;
@@ -248,6 +292,8 @@ int main(void)
 		T(test_gid_tables_have_holes_and_zeros),
 		T(test_bad_files_hurt_only_themselves),
 		T(test_character_devices_are_matched_by_the_whole_name),
+		T(test_nodes_of_character_devices_are_looked_for),
+		T(test_a_look_without_descriptors_says_nothing),
 		T(test_drivers),
 		T(test_a_soft_device_is_on_its_netdevs_function),
 		cmocka_unit_test(test_gid_types),

@@ -49,6 +49,40 @@ static void put_altnames(struct nl_msg *m, unsigned n)
 	nla_nest_end(m, list);
 }
 
+/* The first n of these. */
+static void assert_altnames(const struct netdev *d, unsigned n)
+{
+	const char *name = NULL;
+	char expected[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(expected, sizeof(expected), "a-rather-long-name-%u", i);
+		name = netdev_altname(d, name);
+		assert_non_null(name);
+		assert_string_equal(name, expected);
+	}
+	assert_null(netdev_altname(d, name));
+}
+
+/* A name of the greatest length fills the list. */
+static void test_a_long_altname(void **state)
+{
+	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "ens1v3");
+	struct nlattr *list = nla_nest_start(m, IFLA_PROP_LIST);
+	char name[ALTNAME_SIZE];
+	struct rtnl_link l;
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	nla_put_string(m, IFLA_ALT_IFNAME, name);
+	nla_put_string(m, IFLA_ALT_IFNAME, "b");
+	nla_nest_end(m, list);
+	assert_int_equal(decode(m, &l, NULL), 0);
+	assert_string_equal(netdev_altname(&l.netdev, NULL), name);
+	assert_null(netdev_altname(&l.netdev, netdev_altname(&l.netdev, NULL)));
+}
+
 static void test_a_whole_link(void **state)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
@@ -65,7 +99,7 @@ static void test_a_whole_link(void **state)
 	nla_put_u32(m, IFLA_MASTER, 44);
 	nla_put_string(m, IFLA_PARENT_DEV_NAME, "0000:18:00.4");
 	nla_put_string(m, IFLA_PARENT_DEV_BUS_NAME, "pci");
-	put_altnames(m, NETDEV_ALTNAMES_MAX + 2);
+	put_altnames(m, 7);
 	info = nla_nest_start(m, IFLA_LINKINFO);
 	nla_put_string(m, IFLA_INFO_KIND, "vlan");
 	nla_nest_end(m, info);
@@ -85,8 +119,7 @@ static void test_a_whole_link(void **state)
 	assert_int_equal(l.netdev.master, 44);
 	assert_string_equal(l.netdev.function, "0000:18:00.4");
 	assert_string_equal(l.netdev.kind, "vlan");
-	assert_int_equal(l.netdev.n_altnames, NETDEV_ALTNAMES_MAX);
-	assert_string_equal(l.netdev.altnames[3], "a-rather-long-name-3");
+	assert_altnames(&l.netdev, 6);
 	assert_int_equal(l.new_nsid, NSID_NONE);
 }
 
@@ -294,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_link),
+		cmocka_unit_test(test_a_long_altname),
 		cmocka_unit_test(test_what_a_link_sits_on),
 		cmocka_unit_test(test_what_is_not_said_is_unknown),
 		cmocka_unit_test(test_parents_that_are_no_functions),

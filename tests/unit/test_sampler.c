@@ -186,8 +186,24 @@ static void test_a_wake_publishes_a_page(void **state)
 	/* What the loop knows was asked for before, and what happened is counted after. */
 	assert_true(shows(f, "rocelet_inventory_generation %s%s\n", "", "1001"));
 	assert_int_equal(f->self.samples, 1);
-	/* A sample has written its own page and lets go of it. */
-	assert_int_equal(f->page->refs, 1);
+}
+
+/* The next sample copies from the last page; those before it are let go of. */
+static void test_the_sampler_keeps_one_page(void **state)
+{
+	struct fixture *f = *state;
+	struct page *first;
+
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	first = page_ref(f->page);
+	assert_int_equal(first->refs, 3);
+	sampler_wake(f->sampler);
+	until_published(f, 2);
+	assert_int_equal(first->refs, 1);
+	assert_true(shows(f, CNP_SENT, "mlx5_0", "42"));
+	page_unref(first);
 }
 
 static void test_nothing_happens_before_the_interval_is_over(void **state)
@@ -301,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_wake_publishes_a_page, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_sampler_keeps_one_page, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_happens_before_the_interval_is_over,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_each_interval_has_one_sample, setup, teardown),

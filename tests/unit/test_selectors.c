@@ -63,9 +63,7 @@ static void build_ethernet(struct host *h)
 	f->vfs = 2;
 	SET(f->driver, "mlx5_core");
 	nd = build_netdev(h, "eth0", f->id);
-	nd->n_altnames = 2;
-	SET(nd->altnames[0], "enp3s0f0np0");
-	SET(nd->altnames[1], "rail0");
+	memcpy(nd->altnames, "enp3s0f0np0\0rail0", sizeof("enp3s0f0np0\0rail0"));
 	SET(nd->port_name, "p0");
 	SET(build_netdev(h, "eth0_3", f->id)->port_name, "pf0vf3");
 	SET(build_netdev(h, "eth0_9", f->id)->port_name, "c1pf0sf9");
@@ -125,8 +123,7 @@ static void build_others(struct host *h)
 	build_netdev(h, "en3f0s88", f->id);
 	build_rdma(h, "mlx5_2", f->id);
 	nd = build_netdev(h, "br0", "");
-	nd->n_altnames = 1;
-	SET(nd->altnames[0], "bridge-zero");
+	SET(nd->altnames, "bridge-zero");
 	build_function(h, FN_VIRTUAL, "rxe0", "", 0);
 	rd = build_rdma(h, "rxe0", "rxe0");
 	rd->ports[0].netdev_nsid = NSID_HOST;
