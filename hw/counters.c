@@ -20,6 +20,7 @@ struct counters {
 	struct setup setup;
 	struct source_state sources[N_SOURCES]; /* errors and read_ms, since start */
 	uint64_t layout;
+	uint64_t digest;  /* of the hardware that is laid out */
 	uint64_t slow_ms; /* when the slow sources were asked last */
 	bool slow_asked;  /* in this layout */
 	bool stale;
@@ -117,12 +118,59 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 	memcpy(c->sample.sources, c->sources, sizeof(c->sources));
 }
 
+static uint64_t mix(uint64_t h, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3; /* FNV-1a */
+	return h;
+}
+
+/* Over what a layout is made of. What state a port is in belongs to that only with node_exporter's
+ * names. */
+static uint64_t digest_of(const struct counters *c, const struct host *host, const struct plan *p)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < host->n_rdma; i++)
+		h = mix(h, &host->rdma[i].index, sizeof(host->rdma[i].index));
+	for (size_t i = 0; i < p->n; i++) {
+		struct plan_port port = p->ports[i];
+
+		if (!c->opts.compat) {
+			port.state = PORT_UNKNOWN;
+			port.phys_state = PHYS_UNKNOWN;
+			port.rate_bps = 0;
+		}
+		h = mix(h, &port, sizeof(port));
+	}
+	return h;
+}
+
+/* Most changes of a host are none of its counters: thousands of files would be opened anew for
+ * nothing. */
+static bool is_laid_out(struct counters *c, const struct host *host)
+{
+	struct plan plan;
+	uint64_t digest;
+
+	if (plan_make(&plan, host) < 0)
+		return false;
+	digest = digest_of(c, host, &plan);
+	plan_done(&plan);
+	if (c->layout > 0 && digest == c->digest && !c->stale)
+		return true;
+	c->digest = digest;
+	return false;
+}
+
 int counters_layout(struct counters *c, const struct host *host)
 {
-	int r = lay_out(c, host, false);
+	int r = is_laid_out(c, host) ? 1 : lay_out(c, host, false);
 
 	if (r < 0)
-		return r;
+		c->digest = 0; /* not what is laid out */
+	if (r != 0)
+		return r < 0 ? r : 0;
 	/* The last sample's arrays are gone: it says "nothing read yet" until the next. */
 	fill_sample(c, c->sample.taken_ms);
 	return 0;

@@ -3,10 +3,11 @@
  *   bench_plugin ROCELET TREE [SECONDS=10]
  *
  * TREE: `mk_sysfs TREE 8 1024`. Serves kubelet.sock, starts the daemon and tells: start -> Register
- * -> first list; Allocate at 100 calls a second while a device's driver comes and goes; the
+ * -> first list; Allocate at 100 calls a second while a device's node comes and goes; the
  * resident set; wake-ups when nothing happens. The floor is a message of the same sizes over a bare
  * unix socket, between two processes, in the same run. */
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ struct bench {
 	uint64_t *sent_ns;
 	double *took_ms;
 	size_t request_len, answer_len;
-	bool driverless;
-	char driver_link[512];
+	bool nodeless;
+	char node[256];
 };
 
 static void die(const char *what)
@@ -107,7 +108,7 @@ static void write_config(const struct bench *b)
 		die("cannot write the configuration");
 	fprintf(f,
 		"{\"pools\": [{\"resourceName\": \"vf\", \"selectors\": {\"devices\": [\"101e\"], "
-		"\"drivers\": [\"mlx5_core\"], \"isRdma\": true}, \"hold\": {\"noDriver\": "
+		"\"drivers\": [\"mlx5_core\"], \"isRdma\": true}, \"hold\": {\"noChardev\": "
 		"{\"downMs\": 0, \"upMs\": 0}}}]}\n");
 	fclose(f);
 }
@@ -293,7 +294,7 @@ static size_t pack_allocate(const char *id, uint8_t *buf)
 	return v1beta1__allocate_request__pack(&request, buf);
 }
 
-/* Every time another device; not the last one, whose driver comes and goes. */
+/* Every time another device; not the last one, whose node comes and goes. */
 static void on_pace(uv_timer_t *timer)
 {
 	struct bench *b = timer->data;
@@ -311,14 +312,31 @@ static void on_pace(uv_timer_t *timer)
 		die("cannot call Allocate");
 }
 
+/* Of the last device. */
+static void find_node(struct bench *b)
+{
+	char pattern[512];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/devices/pci0000:00/%s/infiniband_verbs/uverbs*",
+		 b->tree, b->ids[b->n_ids - 1]);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		die("the last device has no uverbs");
+	snprintf(b->node, sizeof(b->node), "%s/dev/infiniband/%s", b->dir,
+		 strrchr(found.gl_pathv[0], '/') + 1);
+	globfree(&found);
+}
+
 static void on_flap(uv_timer_t *timer)
 {
 	struct bench *b = timer->data;
+	int fd = b->nodeless ? open(b->node, O_CREAT | O_WRONLY | O_CLOEXEC, 0600) : -1;
 
-	if (b->driverless ? symlink("../../../bus/pci/drivers/mlx5_core", b->driver_link)
-			  : unlink(b->driver_link))
+	if (fd >= 0)
+		close(fd);
+	else if (b->nodeless || unlink(b->node) < 0)
 		die("cannot flap");
-	b->driverless = !b->driverless;
+	b->nodeless = !b->nodeless;
 }
 
 static int compare(const void *a, const void *b)
@@ -333,13 +351,12 @@ static void allocate(struct bench *b, unsigned seconds)
 	size_t lists = b->n_lists;
 
 	b->calls_wanted = seconds * RATE;
-	snprintf(b->driver_link, sizeof(b->driver_link), "%s/devices/pci0000:00/%s/driver", b->tree,
-		 b->ids[b->n_ids - 1]);
+	find_node(b);
 	uv_timer_start(&b->pace, on_pace, 0, 1000 / RATE);
 	uv_timer_start(&b->flap, on_flap, FLAP_MS, FLAP_MS);
 	run_until(b, calls_are_done);
 	uv_timer_stop(&b->flap);
-	if (b->driverless)
+	if (b->nodeless)
 		on_flap(&b->flap);
 	qsort(b->took_ms, b->calls_ended, sizeof(double), compare);
 	printf("  Allocate, %u calls at %d/s, %zu lists meanwhile, %u failed: p50 %.3f ms, p99 %.3f "
@@ -488,7 +505,7 @@ static void measure_allocate(struct bench *b, unsigned seconds)
 {
 	double floor;
 
-	start_daemon(b, "0.25");
+	start_daemon(b, "0");
 	run_until(b, is_listed);
 	allocate(b, seconds);
 	printf("  RSS after that: %ld kB (bar: 12 MB)\n", rss_kb(b));
