@@ -102,7 +102,9 @@ class Daemon(base.Host):
             raise AssertionError(f"exit {self.process.returncode}: " + "\n".join(self.log[-40:]))
 
     def get(self, url):
-        connection = Unix(self.dir + "/run/rocelet.sock")
+        path = self.dir + "/run/rocelet.sock"
+        eventually(path, lambda: os.path.exists(path))
+        connection = Unix(path)
         connection.request("GET", url)
         answer = connection.getresponse()
         text = answer.read().decode()
