@@ -55,7 +55,7 @@ struct resources {
 	uv_timer_t show;    /* gathers what only the table tells */
 	uv_timer_t hold;    /* the next hold time of somebody's health ends */
 	uv_timer_t refresh; /* asks again who holds what, while anything is held */
-	bool devices_known, pods_known, told_waiting, closing;
+	bool devices_known, pods_known, closing;
 	unsigned open_handles;
 };
 
