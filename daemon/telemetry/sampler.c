@@ -128,7 +128,6 @@ static void release_if_done(struct sampler *s)
 		return;
 	counters_free(s->counters);
 	metrics_free(s->metrics);
-	resource_table_done(&s->resources);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
@@ -154,13 +153,20 @@ static void keep_page(struct sampler *s)
 	s->page = NULL;
 }
 
+/* What the worker was given. */
+static void take_back(struct sampler *s)
+{
+	loan_return(s->loan);
+	s->loan = NULL;
+	resource_table_done(&s->resources);
+}
+
 static void on_sampled(uv_work_t *work, int status)
 {
 	struct sampler *s = work->data;
 
 	(void)status;
-	loan_return(s->loan);
-	s->loan = NULL;
+	take_back(s);
 	s->running = false;
 	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
@@ -185,30 +191,24 @@ static int borrow_host(struct sampler *s)
 	return 0;
 }
 
-/* Gives the worker its own copy of what is offered, once per change. */
-static int follow_resources(struct sampler *s)
+/* Gives the worker its own copy of what is offered. It is small beside the host, and made for each
+ * sample: between samples it would be memory for nothing. */
+static int copy_resources(struct sampler *s)
 {
 	const struct resource_table *now = s->hooks.resources ? s->hooks.resources(s->hooks.arg)
 							      : NULL;
-	struct resource_table copy = {0};
-	int r;
 
-	if (!now || s->resources.generation == now->generation)
-		return 0;
-	r = resource_table_copy(&copy, now);
-	if (r < 0)
-		return r;
-	resource_table_done(&s->resources);
-	s->resources = copy;
-	return 0;
+	return now ? resource_table_copy(&s->resources, now) : 0;
 }
 
 static int queue_sample(struct sampler *s)
 {
 	int r = borrow_host(s);
 
+	if (r == 0)
+		r = copy_resources(s);
 	if (r < 0)
-		return r;
+		goto failed;
 	s->about = (struct self_metrics){
 		.counters = *s->self,
 		.sample_us = s->sample_us,
@@ -219,19 +219,16 @@ static int queue_sample(struct sampler *s)
 	r = uv_queue_work(s->loop, &s->work, take_sample, on_sampled);
 	if (r == 0)
 		return 0;
-	loan_return(s->loan);
-	s->loan = NULL;
+failed:
+	take_back(s);
 	return r;
 }
 
 static void start_sample(struct sampler *s)
 {
-	int r = follow_resources(s);
+	int r = queue_sample(s);
 
-	if (r < 0)
-		log_warn("sampler", r, "cannot follow the changes, sampling what was there before");
 	s->wake_again = false;
-	r = queue_sample(s);
 	if (r < 0)
 		log_warn("sampler", r, "cannot start a sample, trying again at the next tick");
 	else

@@ -30,7 +30,7 @@ struct sampler_hooks {
 	 */
 	void (*describe)(struct self_metrics *, void *arg);
 	/* Before each sample, on the loop's thread: what is offered to the kubelet, NULL = nothing;
-	 * copied when its generation is new. May be NULL. */
+	 * copied. May be NULL. */
 	const struct resource_table *(*resources)(void *arg);
 	/* After each sample, on the loop's thread; the page is borrowed (page_ref() it to keep it).
 	 */
