@@ -187,7 +187,7 @@ part_lab() {
 	fi
 	make_quietly all tests || exit 1
 	step "lab image" tests/lab/lab.sh image
-	for name in ${LAB_SCENARIOS:-boot inventory metrics churn badinput}; do
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }
