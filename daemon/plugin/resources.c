@@ -80,7 +80,7 @@ static void withdraw(struct resources *r, struct served *s)
 /* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
 static int follow_config(struct resources *r, const struct pool_config *config)
 {
-	struct served **all = calloc(config->n_pools + 1, sizeof(*all));
+	struct served **all = calloc(config->n_pools + 1, sizeof(struct served *));
 	char name[RESOURCE_NAME_SIZE];
 	size_t n_new = 0;
 
@@ -224,7 +224,8 @@ static void serve(struct resources *r, struct served *s)
 
 static int tell_list(const struct served *s, const struct pool_view *v)
 {
-	AUTO_FREE struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
+	struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
+	int error;
 
 	if (!list)
 		return -ENOMEM;
@@ -233,7 +234,9 @@ static int tell_list(const struct served *s, const struct pool_view *v)
 		list[i].numa = v->offers[i].numa;
 		list[i].healthy = s->tracked[i].health.counted == 0;
 	}
-	return s->plugin ? plugin_set_devices(s->plugin, list, v->n_offers) : 0;
+	error = s->plugin ? plugin_set_devices(s->plugin, list, v->n_offers) : 0;
+	free(list);
+	return error;
 }
 
 /* --- deciding --------------------------------------------------------------------------------- */
