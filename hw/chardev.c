@@ -13,7 +13,7 @@ enum chardev_kind { CHARDEV_UVERBS, CHARDEV_UMAD, CHARDEV_ISSM, CHARDEV_UCM };
 
 struct chardev {
 	char rdma[RDMA_NAME_SIZE];
-	char name[32];
+	char name[CHARDEV_NAME_SIZE];
 	uint32_t port;
 	enum chardev_kind kind;
 };

@@ -47,7 +47,7 @@ struct nldev_dev {
 	char name[RDMA_NAME_SIZE];
 	uint32_t n_ports;
 	uint64_t node_guid, sys_image_guid; /* 0 = unknown */
-	char fw[64];
+	char fw[RDMA_FW_SIZE];
 	char protocol[16]; /* "roce", "ib", "iw", "opa", "usnic"; "" = unknown */
 	int dim;	   /* adaptive moderation: 0, 1, or -1 = unknown */
 };

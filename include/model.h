@@ -11,12 +11,14 @@
 
 /* Bus name of a device: "0000:03:00.1", "10000:e1:00.0" (domains may be wider than 16 bits),
  * "mlx5_core.sf.4". */
-#define DEV_ID_SIZE	64
+#define DEV_ID_SIZE	  64
 /* RDMA device name, IB_DEVICE_NAME_MAX in linux/include/rdma/ib_verbs.h. */
-#define RDMA_NAME_SIZE	64
-#define NETNS_NAME_SIZE 64
-#define ALTNAME_SIZE	128 /* ALTIFNAMSIZ, linux/if.h */
-#define HW_ADDR_MAX	32  /* MAX_ADDR_LEN, linux/netdevice.h */
+#define RDMA_NAME_SIZE	  64
+#define RDMA_FW_SIZE	  32 /* IB_FW_VERSION_NAME_MAX, same file */
+#define CHARDEV_NAME_SIZE 16 /* "uverbs1023" */
+#define NETNS_NAME_SIZE	  64
+#define ALTNAME_SIZE	  128 /* ALTIFNAMSIZ, linux/if.h */
+#define HW_ADDR_MAX	  32  /* MAX_ADDR_LEN, linux/netdevice.h */
 
 /* Where an object lives, seen from our network namespace. Other values are the kernel's netns ids
  * (>= 0). */
@@ -42,8 +44,8 @@ enum fn_kind {
 /* IFLA_VF_LINK_STATE of a VF, set through its PF: follow the PF's carrier, or always up or down. */
 enum vf_link { VF_LINK_UNKNOWN, VF_LINK_AUTO, VF_LINK_ENABLE, VF_LINK_DISABLE };
 
-/* Longest way from a root complex to a function, as bus names joined by '/'. */
-#define PCI_PATH_SIZE 192
+/* Longest way from a root complex to a function, as bus names joined by '/': nine bridges. */
+#define PCI_PATH_SIZE 128
 
 /* One function on a bus that is, or can carry, a network or RDMA device, or is a processing
  * accelerator. */
@@ -160,10 +162,11 @@ struct rdma_dev {
 	/* The kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's driver
 	 * otherwise. */
 	char driver[32];
-	char fw[64], board[64], hca_type[64];
+	char fw[RDMA_FW_SIZE], board[64], hca_type[64];
 	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
 	/* Names below /dev/infiniband, the first port's for umad and issm; "" = none. */
-	char uverbs[32], umad[32], issm[32], ucm[32];
+	char uverbs[CHARDEV_NAME_SIZE], umad[CHARDEV_NAME_SIZE], issm[CHARDEV_NAME_SIZE],
+		ucm[CHARDEV_NAME_SIZE];
 	bool no_uverbs_node, no_umad_node; /* the kernel has the device, but /dev/infiniband has no
 					      node of that name */
 	unsigned n_ports;

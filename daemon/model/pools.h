@@ -68,7 +68,7 @@ struct verdict {
 	enum why_not why;
 	/* Default route: the netdev that has it. Elsewhere: the namespace's name, "" = it has none.
 	 * Foreign: the resource, cut if need be. */
-	char detail[96];
+	char detail[NETNS_NAME_SIZE];
 };
 
 struct pools {
