@@ -323,7 +323,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	struct err e = {0};
 	int r = lists ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; lists && i < n && r == 0; i++)
 		r = prefer(&in, &requests[i], &lists[i], &e);
 	if (r < 0)
 		plugin_answer_error(answer, &e);

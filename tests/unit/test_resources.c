@@ -397,10 +397,10 @@ static void test_a_dry_run(void **state)
 
 /* --- trouble ---------------------------------------------------------------------------------- */
 
-/* Until nothing is gathered any more, decided or shown. */
+/* Until it is decided. */
 static void live(struct resources_bench *b)
 {
-	loop_wakeups(&b->loop, 25);
+	loop_wakeups(&b->loop, 15);
 }
 
 static int configure(struct resources_bench *b, const char *config)
