@@ -162,7 +162,7 @@ struct rdma_dev {
 	/* The kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's driver
 	 * otherwise. */
 	char driver[32];
-	char fw[RDMA_FW_SIZE], board[64], hca_type[64];
+	char fw[RDMA_FW_SIZE], board[32], hca_type[32];
 	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
 	/* Names below /dev/infiniband, the first port's for umad and issm; "" = none. */
 	char uverbs[CHARDEV_NAME_SIZE], umad[CHARDEV_NAME_SIZE], issm[CHARDEV_NAME_SIZE],
