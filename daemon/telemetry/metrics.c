@@ -212,7 +212,7 @@ static int render_readings(const struct metrics *m, struct page *p, const struct
 	while (sample_next(s, &pos, &r)) {
 		if (r.state != READING_OK)
 			continue;
-		if (r.family != open) {
+		if (!open || r.family != open) {
 			if (open)
 				page_end(p);
 			open = r.family;
