@@ -338,8 +338,8 @@ static int resources_start(struct daemon *d, struct err *e)
 		.sockets_swept = on_sockets_swept,
 		.arg = d,
 	};
-	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &d->self,
-			       &opts, &hooks, e);
+	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &opts,
+			       &hooks, e);
 
 	return r < 0 ? r : reload_use(d, d->launch->pools, e);
 }

@@ -35,6 +35,7 @@ rule '^hw/(rtnl\w*|devlink|genl|nldev|nldev_stat|nlpoll_kinds|pause|dcb|widen|la
 rule "$PURE" 'uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h' 'pure files know no loop, socket, clock or log'
 rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs.c speaks verbs'
 rule '^daemon/(model|kernel|telemetry|serve)/' "$K8S" 'the device plugin and the rest meet in daemon/ only'
+rule '^daemon/plugin/' 'node\.h|sampler\.h|http\.h|routes\.h|api\w*\.h|metrics\.h' 'the device plugin knows neither the node nor who shows its table'
 rule '^daemon/model/' 'node\.h|sampler\.h|http\.h|routes\.h|link_events\.h|uevents\.h|bpf_source\.h' 'model/ is below everything else'
 rule '^daemon/kernel/' 'node\.h|sampler\.h|http\.h|routes\.h|metrics\.h' 'the kernel edge knows neither wing'
 rule '^daemon/telemetry/' 'node\.h|http\.h|routes\.h|link_events\.h|uevents\.h' 'telemetry stands below serve and beside node'

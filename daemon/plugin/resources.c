@@ -258,9 +258,8 @@ static void init_timer(struct resources *r, uv_timer_t *timer)
 }
 
 int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct hw *hw,
-		   const struct inventory *inventory, struct self_counters *self,
-		   const struct resources_opts *opts, const struct resources_hooks *hooks,
-		   struct err *e)
+		   const struct inventory *inventory, const struct resources_opts *opts,
+		   const struct resources_hooks *hooks, struct err *e)
 {
 	struct resources *r = calloc(1, sizeof(*r));
 	int error;
@@ -274,7 +273,6 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	r->loop = loop;
 	r->hw = hw;
 	r->inventory = inventory;
-	r->self = self;
 	r->opts = *opts;
 	r->hooks = *hooks;
 	init_timer(r, &r->settle);

@@ -12,7 +12,6 @@
 #include "kubelet.h"
 #include "pool_config.h"
 #include "resource_table.h"
-#include "self_counters.h"
 
 struct uv_loop_s;
 struct resources;
@@ -31,10 +30,10 @@ struct resources_hooks {
 	void *arg;
 };
 
-/* hw, inventory and self must outlive it. Starts with the empty configuration. */
+/* hw and inventory must outlive it. Starts with the empty configuration. */
 int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *,
-		   const struct inventory *, struct self_counters *self,
-		   const struct resources_opts *, const struct resources_hooks *, struct err *);
+		   const struct inventory *, const struct resources_opts *,
+		   const struct resources_hooks *, struct err *);
 /* Takes the configuration over; what containers hold stays theirs. -ENOMEM: the old one stays. */
 int resources_configure(struct resources *, struct pool_config *);
 /* To be called once the inventory knows the devices, and after each of its changes. */

@@ -35,7 +35,6 @@ struct resources {
 	struct uv_loop_s *loop;
 	const struct hw *hw;
 	const struct inventory *inventory;
-	struct self_counters *self;
 	struct resources_opts opts;
 	struct resources_hooks hooks;
 

@@ -1,22 +1,34 @@
 #!/bin/bash
-# bench.sh - every figure of the project that is measured on the host: sampling alone, then against node_exporter.
+# bench.sh - every figure of the project: what is measured on the host, then (as root) in the virtual machine and under the real
+# kubelet.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 exporter=$(tests/lib/debtool.sh prometheus-node-exporter)/usr/bin/prometheus-node-exporter
+status=0
 
 work=$(mktemp -d -p /dev/shm)
 trap 'rm -rf "$work"' EXIT
+
+# Runs a scenario of a rig and prints its figures.
+scenario() { # TITLE RIG NAME [ARGS..]
+	printf '\n%s:\n' "$1"
+	"tests/$2/$2.sh" run --quiet "${@:3}" >"build/bench-$3.log" 2>&1 || status=$?
+	grep -hE '^# |^not ok|passed,' "build/$2/$3/scenario.log" || tail -n 20 "build/bench-$3.log"
+}
+
 build/bench/mk_sysfs "$work/tree" 8 128 >/dev/null
 echo "sampling 136 devices from held descriptors:"
 build/bench/bench_sample "$work/tree" 200
 BUS=1 build/bench/mk_sysfs "$work/full" 8 1024 >/dev/null
 echo "looking at 1,032 functions from sysfs alone:"
 build/bench/bench_scan "$work/full"
+echo "the device plugin with 1,024 VFs, from sysfs alone:"
+build/bench/bench_plugin "$PWD/build/rocelet" "$work/full" 20 || status=$?
 tests/bench/bench.py "$exporter"
-if [ "$(id -u)" = 0 ]; then
-	printf '\nfrom the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms:\n'
-	status=0
-	tests/lab/lab.sh run --quiet inventory 5 50 >build/lab-inventory.log 2>&1 || status=$?
-	grep -E '^# |^not ok|passed,' build/lab/inventory/scenario.log || tail -n 20 build/lab-inventory.log
-	exit "$status"
-fi
+[ "$(id -u)" = 0 ] || exit "$status"
+scenario "from the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms" lab inventory 5 50
+scenario "from the kernel to the kubelet's list, in the lab, median of 5 against a bar of 50 ms" lab plugin 5 50
+export ROUNDS=20 BAR_MS=100
+tests/kubelet/kubelet.sh build >build/bench-kubelet.log
+scenario "a kubelet killed 20 times, registered again within 100 ms" kubelet restart
+exit "$status"

@@ -70,12 +70,24 @@ static struct label_doc *label_named(struct labels_doc *l, struct text_span name
 	return &l->all[l->n++];
 }
 
+/* Labels whose values are a node's own. */
+static bool is_of_the_node(struct text_span name)
+{
+	static const char *const names[] = {"resource", "id", "namespace", "pod", "container"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (name.n == strlen(names[i]) && memcmp(name.s, names[i], name.n) == 0)
+			return true;
+	return false;
+}
+
 static void add_value(struct label_doc *l, struct text_span value)
 {
 	for (size_t i = 0; i < l->n_values; i++)
 		if (span_equal(l->values[i], value))
 			return;
-	l->open |= l->n_values == VALUES_MAX || (value.n == 1 && *value.s == '#');
+	l->open |= l->n_values == VALUES_MAX || (value.n == 1 && *value.s == '#') ||
+		   is_of_the_node(l->name);
 	if (!l->open)
 		l->values[l->n_values++] = value;
 }

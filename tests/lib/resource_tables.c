@@ -68,7 +68,7 @@ void resource_table_small(struct resource_table *t)
 	strcpy(t->not_offered[0].function, "0000:05:00.0");
 	strcpy(t->not_offered[0].why, "it carries the default route");
 	t->held.devices = calloc(4, sizeof(*t->held.devices));
-	hold(&t->held, "rdma/hca_shared", "0", "reader-\"0\"");
+	hold(&t->held, "rdma/hca_shared", "0", "reader-0");
 	hold(&t->held, "rocelet.dev/roce", "0000:03:00.2", "job-7");
 	hold(&t->held, "rocelet.dev/roce", "0000:03:00.3", NULL);
 	pod_list_sort(&t->held);

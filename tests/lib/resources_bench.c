@@ -99,8 +99,8 @@ void bench_open(struct resources_bench *b)
 		.changed = on_changed, .sockets_swept = on_swept, .arg = b};
 	struct err e = {0};
 
-	if (resources_open(&b->resources, &b->loop, &b->hw, &b->inventory, &b->self, &b->opts,
-			   &hooks, &e) < 0)
+	if (resources_open(&b->resources, &b->loop, &b->hw, &b->inventory, &b->opts, &hooks, &e) <
+	    0)
 		fail_msg("%s", e.msg);
 }
 

@@ -29,7 +29,6 @@ struct resources_bench {
 	char cdi_dir[PATH_MAX], info_dir[PATH_MAX];
 	struct hw hw;
 	struct inventory inventory;
-	struct self_counters self;
 	struct resources_opts opts;
 	struct fake_kubelet kubelet;
 	struct fake_pods pods;

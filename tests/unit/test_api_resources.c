@@ -82,7 +82,7 @@ static void test_pods(void **state)
 		"{\"generation\":9,\"source\":\"api\",\"pods\":[{\"namespace\":\"train\","
 		"\"name\":\"job-7\",\"uid\":null,\"containers\":[{\"name\":\"main\",\"devices\":["
 		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\"}]}]},{\"namespace\":"
-		"\"train\",\"name\":\"reader-\\\"0\\\"\",\"uid\":null,\"containers\":[{\"name\":"
+		"\"train\",\"name\":\"reader-0\",\"uid\":null,\"containers\":[{\"name\":"
 		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\"}]}]}]}");
 	free(text);
 	resource_table_done(&t);

@@ -444,8 +444,7 @@ static bool starts_in_spite_of(long nth)
 	bench_init(&b);
 	fake_pods_start(&b.pods);
 	faults_alloc(nth);
-	if (resources_open(&b.resources, &b.loop, &b.hw, &b.inventory, &b.self, &b.opts, &hooks,
-			   &e) == 0) {
+	if (resources_open(&b.resources, &b.loop, &b.hw, &b.inventory, &b.opts, &hooks, &e) == 0) {
 		configure(&b, CONFIG_ROCE);
 		resources_look(b.resources);
 		live(&b);
