@@ -5,8 +5,11 @@
  * loop runs until none is left. A handle that stays open is a bug and is said. */
 #include "loop.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "daemon.h"
@@ -54,6 +57,29 @@ static void raise_fd_limit(void)
 	}
 }
 
+/* The loop has little to do each time, and somebody waits for it: it asks for short turns, which
+ * come sooner than the workers' long ones (sched_setattr(2); fair tasks since Linux 6.12,
+ * kernel/sched/fair.c, PREEMPT_SHORT). The workers get the usual ones. Older kernels refuse or
+ * ignore it, and wake a thread that mostly sleeps soon enough. */
+static void ask_for_short_turns(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime_ns, deadline_ns, period_ns;
+	} attr = {
+		.size = 48,
+		.policy = SCHED_OTHER,
+		.flags = 1, /* SCHED_FLAG_RESET_ON_FORK, linux/sched.h */
+		.nice = getpriority(PRIO_PROCESS, 0),
+		.runtime_ns = 100000,
+	};
+
+	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static uint64_t unix_ms(void)
 {
 	uv_timeval64_t now;
@@ -86,10 +112,16 @@ static int run_modules(struct daemon *d, struct err *e)
 int loop_run(const struct launch *launch, struct err *e)
 {
 	const struct options *options = launch->options;
-	struct daemon d = {.launch = launch, .options = options, .start_unix_ms = unix_ms()};
+	struct daemon d = {
+		.launch = launch,
+		.options = options,
+		.start_unix_ms = unix_ms(),
+		.n_rdma_sampled = SIZE_MAX, /* not yet */
+	};
 	int r;
 
 	raise_fd_limit();
+	ask_for_short_turns();
 	r = hw_open(&d.hw, options->sysfs_root, options->dev_root, options->proc_root, e);
 	if (r < 0)
 		return r;

@@ -60,8 +60,11 @@ static void on_inventory(bool first, void *arg)
 		d->routes.inventory = inv;
 	if (d->resources && node_knows_devices(d->node))
 		resources_look(d->resources);
-	if (d->sampler && node_complete(d->node))
+	/* What came or went is sampled at once, what only changed with the next tick. */
+	if (d->sampler && node_complete(d->node) && inv->host.n_rdma != d->n_rdma_sampled) {
+		d->n_rdma_sampled = inv->host.n_rdma;
 		sampler_wake(d->sampler);
+	}
 }
 
 static void on_resources(void *arg)
@@ -69,8 +72,6 @@ static void on_resources(void *arg)
 	struct daemon *d = arg;
 
 	d->routes.resources = resources_table(d->resources);
-	if (d->sampler && node_complete(d->node))
-		sampler_wake(d->sampler);
 }
 
 static void on_sockets_swept(void *arg)

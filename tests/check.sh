@@ -86,9 +86,10 @@ part_unit() {
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
 # lines.
 part_interop() {
-	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host || exit 1
+	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/bench/mk_sysfs all || exit 1
 	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
 	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
+	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
 }
 
 interop() {
@@ -186,7 +187,7 @@ part_lab() {
 	fi
 	make_quietly all tests || exit 1
 	step "lab image" tests/lab/lab.sh image
-	for name in ${LAB_SCENARIOS:-boot inventory metrics churn badinput}; do
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }

@@ -220,6 +220,16 @@ static struct waiting *waiting_new(struct served *s, struct plugin_answer *answe
 	return NULL;
 }
 
+/* A kubelet without this API only has its checkpoint, which it writes when it has our answer. */
+static void tell_belief(const struct served *s)
+{
+	if (ledger_list(s->owner->ledger)->source != POD_SOURCE_CHECKPOINT)
+		log_warn("resources", 0,
+			 "%s: the kubelet allocates a device that a container held when it last "
+			 "said so, and does not say now: believing it",
+			 s->name);
+}
+
 /* Within the same millisecond the list may be the older one. */
 void questions_continue(struct resources *r, uint64_t asked_ms)
 {
@@ -234,10 +244,7 @@ void questions_continue(struct resources *r, uint64_t asked_ms)
 		}
 		*at = w->next;
 		if (asked_ms == 0)
-			log_warn("resources", 0,
-				 "%s: the kubelet allocates a device that a container held when it "
-				 "last said so, and does not say now: believing it",
-				 w->served->name);
+			tell_belief(w->served);
 		answer_allocate(w->served, w->answer, w->containers, w->n, asked_ms > 0);
 		waiting_free(w);
 	}
@@ -316,7 +323,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	struct err e = {0};
 	int r = lists ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; lists && i < n && r == 0; i++)
 		r = prefer(&in, &requests[i], &lists[i], &e);
 	if (r < 0)
 		plugin_answer_error(answer, &e);

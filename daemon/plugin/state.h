@@ -55,7 +55,7 @@ struct resources {
 	uv_timer_t show;    /* gathers what only the table tells */
 	uv_timer_t hold;    /* the next hold time of somebody's health ends */
 	uv_timer_t refresh; /* asks again who holds what, while anything is held */
-	bool devices_known, pods_known, told_waiting, closing;
+	bool devices_known, pods_known, closing;
 	unsigned open_handles;
 };
 
@@ -63,8 +63,19 @@ struct resources {
 void resources_decide_soon(struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
+/* --- served.c: what is told of each resource
+ * ------------------------------------------------------ */
+
 /* NULL: the resource has no such ID. */
 const struct tracked *served_tracked(const struct served *, const char *id);
+/* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
+int served_follow_config(struct resources *, const struct pool_config *);
+/* Judges every offer of the pools; what is no longer offered is forgotten. -ENOMEM: some are judged
+ * as before. */
+int served_judge(struct resources *);
+/* Tells the kubelet all lists; a resource that could not be served yet is tried again. */
+int served_tell(struct resources *);
+void served_free(struct served *); /* NULL is fine */
 
 /* What the questions about a resource are answered from. */
 struct allocation_input resources_input(struct resources *, const struct pool_view *);

@@ -277,13 +277,13 @@ static size_t list_pods(const struct pod_list *held, const struct pod_device **l
 	for (size_t i = 0; i < held->n; i++)
 		if (held->devices[i].pod[0] || held->devices[i].uid[0])
 			list[n++] = &held->devices[i];
-	qsort(list, n, sizeof(*list), by_pod);
+	qsort(list, n, sizeof(struct pod_device *), by_pod);
 	return n;
 }
 
 char *api_pods(const struct resource_table *t, size_t *ret_len)
 {
-	const struct pod_device **list = calloc(t->held.n + 1, sizeof(*list));
+	const struct pod_device **list = calloc(t->held.n + 1, sizeof(struct pod_device *));
 	json_t *pods = list ? json_array() : NULL, *document;
 	size_t n = list ? list_pods(&t->held, list) : 0, at = 0;
 	char *text;

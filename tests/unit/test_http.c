@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cmocka.h>
 
+#include "fds.h"
 #include "http_fixture.h"
 #include "page.h"
 #include "page_text.h"
@@ -330,6 +332,65 @@ static void test_unix_socket(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void ask_unix(struct http_fixture *f, const char *path)
+{
+	struct client c;
+	struct answer a;
+
+	client_unix(&c, path);
+	client_send(&c, GET("/text"), strlen(GET("/text")));
+	http_await(f, &c, false, &a);
+	assert_int_equal(a.status, 200);
+	client_close(&c);
+}
+
+/* Somebody sweeps the folder while we serve (a starting kubelet does). */
+static void test_a_unix_socket_whose_file_was_deleted(void **state)
+{
+	char dir[] = "/tmp/test_http.XXXXXX", path[64], other[64];
+	struct http_fixture f;
+	struct client old;
+	struct answer a;
+	unsigned n_fds;
+	struct err e;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/sock", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	http_fixture_start(&f, &defaults);
+	assert_int_equal(http_listen_unix(f.http, other, 0600, &e), 0);
+	assert_int_equal(http_listen_unix(f.http, path, 0600, &e), 0);
+	assert_int_equal(http_listen_unix(f.http, path, 0600, &e), 1);
+	client_unix(&old, path);
+	client_send(&old, GET("/text"), strlen(GET("/text")));
+	http_await(&f, &old, false, &a);
+	n_fds = fds_open();
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(http_listen_unix(f.http, path, 0600, &e), 0);
+		assert_int_equal(http_listen_unix(f.http, path, 0600, &e), 1);
+		ask_unix(&f, path);
+		ask_unix(&f, other);
+	}
+	/* A connection over the old file goes on. */
+	client_next(&old, &a);
+	client_send(&old, GET("/text"), strlen(GET("/text")));
+	http_await(&f, &old, false, &a);
+	assert_int_equal(a.status, 200);
+	loop_wakeups(&f.loop, 50);
+	assert_int_equal(fds_open(), n_fds);
+	client_close(&old);
+	/* A file of somebody else is no longer ours, and left alone. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(http_listen_unix(f.http, path, 0600, &e), -EEXIST);
+	ask_unix(&f, other);
+	http_fixture_stop(&f);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_listen_errors_are_sentences(void **state)
 {
 	struct http_fixture f;
@@ -404,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_an_empty_page),
 		cmocka_unit_test(test_page_replaced_while_it_is_sent),
 		cmocka_unit_test(test_unix_socket),
+		cmocka_unit_test(test_a_unix_socket_whose_file_was_deleted),
 		cmocka_unit_test(test_listen_errors_are_sentences),
 		cmocka_unit_test(test_nothing_wakes_an_idle_server),
 		cmocka_unit_test(test_closing_with_connections_in_flight),

@@ -236,6 +236,42 @@ static void test_printed_config_reads_back_the_same(void **state)
 	free(text);
 }
 
+static void test_what_has_changed(void **state)
+{
+	struct options a, b;
+	char names[256], few[12];
+
+	(void)state;
+	options_defaults(&a);
+	b = a;
+	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
+	assert_string_equal(names, "");
+	memset(a.listen + strlen(a.listen) + 1, 'x', 3); /* behind the end nobody looks */
+	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
+	strcpy(b.listen, ":1");
+	b.dry_run = true;
+	b.sample_interval_ms = 1500;
+	b.registration = REGISTRATION_LEGACY;
+	b.settle_ms++;
+	b.optional_counters.n = 1;
+	strcpy(b.optional_counters.items[0], "cc_rx_ce_pkts");
+	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 6);
+	assert_non_null(strstr(names, "listen"));
+	assert_non_null(strstr(names, "dry-run"));
+	assert_non_null(strstr(names, "sample-interval"));
+	assert_non_null(strstr(names, "registration"));
+	assert_non_null(strstr(names, "settle-ms"));
+	assert_non_null(strstr(names, "optional-counters"));
+	assert_non_null(strstr(names, ", "));
+	assert_int_equal(options_changed(&b, &a, few, sizeof(few)), 6);
+	assert_int_equal(strlen(few), sizeof(few) - 1); /* cut */
+	assert_memory_equal(few, names, sizeof(few) - 1);
+	strcpy(a.optional_counters.items[0], "gone"); /* n says how many count */
+	b = a;
+	strcpy(b.optional_counters.items[0], "other");
+	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
+}
+
 static void test_help_and_docs_are_the_table(void **state)
 {
 	(void)state;
@@ -256,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
 		cmocka_unit_test(test_printed_config_reads_back_the_same),
+		cmocka_unit_test(test_what_has_changed),
 		cmocka_unit_test(test_help_and_docs_are_the_table),
 	};
 

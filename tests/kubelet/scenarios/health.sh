@@ -47,11 +47,11 @@ check "what has recovered is given away" "[[ $(pod_env last PCIDEVICE_ROCELET_DE
 
 say "who has it keeps running"
 before=$(pod_pid three)
-set_carrier ens1np0 down
+for netdev in ens1np0 ens1v{0..3}; do set_carrier "$netdev" down; done
 check_within 10 "the uplink lost: so are all its VFs, those in use too" "(( \$(n_registered $VF) == 0 ))"
 check "the pods run on" "[[ \$(pod_pid three) == $before && -n \$(pod_pid last) ]]"
 check "and PodResources still names their devices" "[[ \$(pod_resources three $VF | wc -w) == 3 ]]"
-set_carrier ens1np0 up
+for netdev in ens1np0 ens1v{0..3}; do set_carrier "$netdev" up; done
 check_within 20 "the uplink is back: so are they" "(( \$(n_registered $VF) == 4 ))"
 remove_pod three
 remove_pod last

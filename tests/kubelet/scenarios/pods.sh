@@ -129,6 +129,10 @@ EOT
 start_kubelet
 in_mode registry
 stop_rocelet
+# A kubelet that has seen our sockets go from the registry drops their resources a second later, whoever has registered them meanwhile.
+stop_kubelet
+launch_kubelet
+wait_until kubelet_ready
 in_mode legacy
 pre_start
 check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -vE "the sysfs root is not this kernel|container not started"'

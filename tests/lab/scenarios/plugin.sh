@@ -40,7 +40,7 @@ check "the PF is not, and it is said why" "holds_in_devices 'functions[\"$(basen
 
 say "latency: from the kernel's message to the kubelet's list"
 latencies <<END
-vf_removed | echo 0 >$NUMVFS | KERNEL.* remove +/.*${VF_IDS[1]} \\(pci\\) | "${VF_IDS[1]}" not in healthy | echo 2 >$NUMVFS | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
+vf_gone | echo 0 >$NUMVFS | KERNEL.* remove +/.*${VF_IDS[1]}/net/.* \\(net\\) | "${VF_IDS[1]}" not in healthy.union(unhealthy) | echo 2 >$NUMVFS | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
 END
 wait_until "ip link show $PF | grep -q LOWER_UP"
 latencies <<END

@@ -1,0 +1,205 @@
+/* served.c - the resources that are served: one per pool of the configuration, what is remembered
+ * of each of its IDs, and what the kubelet is told of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "state.h"
+
+/* --- looking things up ------------------------------------------------------------------------ */
+
+const struct tracked *served_tracked(const struct served *s, const char *id)
+{
+	for (size_t i = 0; i < s->n_tracked; i++)
+		if (strcmp(s->tracked[i].id, id) == 0)
+			return &s->tracked[i];
+	return NULL;
+}
+
+/* --- what is served --------------------------------------------------------------------------- */
+
+static struct served *served_new(struct resources *r, const struct pool *pool)
+{
+	struct served *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->owner = r;
+	pool_resource(pool, s->name);
+	return s;
+}
+
+void served_free(struct served *s)
+{
+	if (!s)
+		return;
+	free(s->tracked);
+	free(s);
+}
+
+static struct served *take_served(struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_served; i++)
+		if (r->served[i] && strcmp(r->served[i]->name, name) == 0)
+			return take_ptr(r->served[i]);
+	return NULL;
+}
+
+static void withdraw(struct resources *r, struct served *s)
+{
+	log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
+	questions_drop(r, s);
+	plugin_withdraw(s->plugin);
+	served_free(s);
+}
+
+int served_follow_config(struct resources *r, const struct pool_config *config)
+{
+	struct served **all = calloc(config->n_pools + 1, sizeof(struct served *));
+	char name[RESOURCE_NAME_SIZE];
+	size_t n_new = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->n_pools; i++) {
+		all[i] = served_new(r, &config->pools[i]);
+		n_new += all[i] != NULL;
+	}
+	for (size_t i = 0; i < config->n_pools && n_new == config->n_pools; i++) {
+		struct served *known;
+
+		pool_resource(&config->pools[i], name);
+		known = take_served(r, name);
+		if (known) {
+			served_free(all[i]);
+			all[i] = known;
+		}
+	}
+	if (n_new < config->n_pools) {
+		for (size_t i = 0; i < config->n_pools; i++)
+			served_free(all[i]);
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n_served; i++)
+		if (r->served[i])
+			withdraw(r, r->served[i]);
+	free(r->served);
+	r->served = all;
+	r->n_served = config->n_pools;
+	return 0;
+}
+
+/* --- health ----------------------------------------------------------------------------------- */
+
+/* Offers keep their order, so the one looked for is mostly the next; *at follows. */
+static const struct tracked *find_known(const struct served *s, const char *id, size_t *at)
+{
+	for (size_t i = 0; i < s->n_tracked; i++) {
+		size_t k = (*at + i) % s->n_tracked;
+
+		if (strcmp(s->tracked[k].id, id) == 0) {
+			*at = k + 1;
+			return &s->tracked[k];
+		}
+	}
+	return NULL;
+}
+
+static void track(const struct served *s, const struct pool *pool, unsigned reasons, uint64_t now,
+		  const struct tracked *known, struct tracked *t)
+{
+	char text[128];
+
+	if (!known) {
+		health_start(&t->health, reasons, now);
+		return;
+	}
+	t->health = known->health;
+	if (!health_update(&t->health, reasons, pool, now))
+		return;
+	health_text(t->health.counted, text, sizeof(text));
+	log_info("resources", 0, "%s of %s is %s%s", t->id, s->name,
+		 t->health.counted ? "unhealthy: " : "healthy again", text);
+}
+
+/* Judges every offer of a view; what is no longer offered is forgotten. */
+static int track_view(struct served *s, const struct pool_view *v, const struct host_index *index)
+{
+	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
+	struct resources *r = s->owner;
+	size_t at = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->n_offers; i++) {
+		const struct offer *o = &v->offers[i];
+		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
+
+		snprintf(all[i].id, sizeof(all[i].id), "%s", o->id);
+		track(s, v->pool, health_judge(v, o, index, held), uv_now(r->loop),
+		      find_known(s, o->id, &at), &all[i]);
+	}
+	free(s->tracked);
+	s->tracked = all;
+	s->n_tracked = v->n_offers;
+	return 0;
+}
+
+int served_judge(struct resources *r)
+{
+	struct host_index index;
+	int error = host_index_init(&index, &r->inventory->host);
+
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < r->n_served && error == 0; i++)
+		error = track_view(r->served[i], &r->pools.views[i], &index);
+	host_index_done(&index);
+	return error;
+}
+
+/* --- telling the kubelet ---------------------------------------------------------------------- */
+
+static void serve(struct resources *r, struct served *s)
+{
+	struct plugin_hooks hooks = question_hooks;
+	struct err e = {0};
+
+	if (s->plugin || !r->kubelet)
+		return;
+	hooks.arg = s;
+	if (kubelet_serve(&s->plugin, r->kubelet, s->name, &hooks, &e) < 0 && !s->told)
+		log_warn("resources", 0, "%s: %s, trying again with the next change", s->name,
+			 e.msg);
+	s->told = e.code < 0;
+}
+
+static int tell_list(const struct served *s, const struct pool_view *v)
+{
+	struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
+	int error;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->n_offers; i++) {
+		snprintf(list[i].id, sizeof(list[i].id), "%s", v->offers[i].id);
+		list[i].numa = v->offers[i].numa;
+		list[i].healthy = s->tracked[i].health.counted == 0;
+	}
+	error = s->plugin ? plugin_set_devices(s->plugin, list, v->n_offers) : 0;
+	free(list);
+	return error;
+}
+
+int served_tell(struct resources *r)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < r->n_served && error == 0; i++) {
+		serve(r, r->served[i]);
+		error = tell_list(r->served[i], &r->pools.views[i]);
+	}
+	return error;
+}

@@ -1,0 +1,453 @@
+#!/usr/bin/python3
+"""Judges the whole daemon with a kubelet made of grpc-python, over a synthetic sysfs tree with plain files as device nodes.
+
+  daemon_python.py DAEMON MK_SYSFS [CHECK...]
+
+First what kubelet_python.py asks of any device plugin, then what only the real one can be asked. One line per check, "N passed, N failed" last.
+"""
+import glob
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from concurrent import futures
+
+import grpc
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
+import kube_api  # noqa: E402
+import kubelet_python as base  # noqa: E402
+from kubelet_python import API, MIB, SOON, Kubelet, Plugin, Watch, dp, equal, eventually, raises  # noqa: E402
+
+PODS = kube_api.messages("v1", kube_api.POD_RESOURCES)
+ROCE = "rocelet.dev/roce"
+VFS = ["0000:18:00.1", "0000:18:00.2"]
+HOLD = {"linkDown": {"downMs": 0, "upMs": 0}, "portDown": {"downMs": 0, "upMs": 0}}
+VF_POOL = {"resourceName": "roce", "selectors": {"isRdma": True, "pfNames": ["ens1np0"]}, "hold": HOLD}
+SLOT_POOL = {"resourceName": "slot", "kind": "shared", "slots": 65536, "selectors": {"ifNames": ["ens2np0"]}, "hold": HOLD}
+programs = {}
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def write(path, text=""):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def make_tree(dir):
+    """Two PFs with two VFs each, and a file for each of their nodes."""
+    subprocess.run([programs["mk_sysfs"], dir + "/sys", "2", "4", "upstream"], env=dict(os.environ, BUS="1"), check=True, stdout=subprocess.DEVNULL)
+    for i in range(6):
+        write(f"{dir}/dev/infiniband/uverbs{i}")
+        write(f"{dir}/dev/infiniband/umad{i}")
+    write(dir + "/dev/infiniband/rdma_cm")
+
+
+def command(dir, tree):
+    return [programs["daemon"], "--config", tree + "/config.json", "--sysfs-root", tree + "/sys", "--dev-root", tree + "/dev", "--rescan-interval", "0.2",
+            "--sample-interval", "0.1", "--listen", "", "--kubelet-dir", dir, "--run-dir", dir + "/run", "--devinfo-dir", dir + "/info",
+            "--cdi-dir", dir + "/cdi"]
+
+
+class Unix(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=SOON)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(SOON)
+        self.sock.connect(self.path)
+
+
+class Daemon(base.Host):
+    """As its parent, for the real program: what is asked of it is asked over HTTP."""
+
+    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=()):
+        self.temp = tempfile.TemporaryDirectory()
+        self.dir = self.temp.name
+        os.mkdir(self.dir + "/device-plugins")
+        if mode == "registry":
+            os.mkdir(self.dir + "/plugins_registry")
+        make_tree(self.dir)
+        self.configure(pools)
+        environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1")
+        self.process = subprocess.Popen([*command(self.dir, self.dir), *flags], env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.log = []
+        threading.Thread(target=lambda: base.iter_lines(self.process.stderr, self.log), daemon=True).start()
+
+    def configure(self, pools):
+        write(self.dir + "/config.json", json.dumps({"pools": pools}))
+
+    def quit(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(SOON) != 0:
+            raise AssertionError(f"exit {self.process.returncode}: " + "\n".join(self.log[-40:]))
+
+    def get(self, url):
+        path = self.dir + "/run/rocelet.sock"
+        eventually(path, lambda: os.path.exists(path))
+        connection = Unix(path)
+        connection.request("GET", url)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return text if answer.status == 200 else ""
+
+    def device(self, id):
+        return next(d for d in json.loads(self.get("/api/v1/devices"))["devices"] if d["id"] == id)
+
+    def offer(self, id):
+        """The one resource that offers it; nothing: not told yet."""
+        resources = self.device(id)["resources"]
+        return resources[0] if resources else {"state": None}
+
+    def value(self, series):
+        """Of the metrics page; None: no such series."""
+        found = re.search("^" + re.escape(series) + r" (\S+)$", self.get("/metrics"), re.M)
+        return float(found.group(1)) if found else None
+
+    def link(self, netdev, up):
+        for folder in glob.glob(f"{self.dir}/sys/devices/pci*/*/net/{netdev}"):
+            write(folder + "/operstate", "up\n" if up else "down\n")
+            write(folder + "/carrier", "1\n" if up else "0\n")
+
+
+class PodResources:
+    """The kubelet's PodResources socket: held is a list of (namespace, pod, container, resource, id)."""
+
+    def __init__(self, dir):
+        self.held, self.asked = [], 0
+        self.folder = dir + "/pod-resources"
+        os.makedirs(self.folder, exist_ok=True)
+        handlers = {"List": kube_api.handler(self.list, PODS["Empty"])}
+        self.server = grpc.server(futures.ThreadPoolExecutor(4))
+        self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("v1.PodResourcesLister", handlers),))
+        self.server.add_insecure_port(f"unix:{self.folder}/kubelet.sock")
+        self.server.start()
+
+    def list(self, _request, _context):
+        answer = PODS["ListPodResourcesResponse"]()
+        self.asked += 1
+        for namespace, pod, container, resource, id in self.held:
+            entry = answer.pod_resources.add(name=pod, namespace=namespace)
+            entry.containers.add(name=container).devices.add(resource_name=resource, device_ids=[id])
+        return answer
+
+    def stop(self):
+        self.server.stop(None).wait()
+
+
+def checkpoint(daemon):
+    """What a kubelet writes after each allocation."""
+    write(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", "{}")
+    os.rename(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", daemon.dir + "/device-plugins/kubelet_internal_checkpoint")
+
+
+def registered(daemon, wanted=1):
+    kubelet = Kubelet(daemon.dir).start()
+    eventually("registered", lambda: len(kubelet.watches) == wanted and all(w.lists for w in list(kubelet.watches.values())))
+    return kubelet
+
+
+# --- the API ----------------------------------------------------------------------------------
+
+
+@check
+def the_list_and_the_grant():
+    with Daemon() as daemon:
+        kubelet = registered(daemon)
+        equal([d.ID for d in kubelet.watch().lists[0]], VFS)
+        equal([d.health for d in kubelet.watch().lists[0]], ["Healthy"] * 2)
+        equal([d.topology.nodes[0].ID for d in kubelet.watch().lists[0]], [0, 0])
+        equal((kubelet.last_options.pre_start_required, kubelet.last_options.get_preferred_allocation_available), (True, True))
+        answer, = kubelet.client().allocate([VFS[1]])
+        uverbs = "/dev/infiniband/" + daemon.device(VFS[1])["rdma"][0]["charDevices"]["uverbs"]
+        nodes = {d.host_path: (d.container_path, d.permissions) for d in answer.devices}
+        equal(nodes[uverbs], (uverbs, "rw"))
+        equal(nodes["/dev/infiniband/rdma_cm"], ("/dev/infiniband/rdma_cm", "rw"))
+        equal(answer.envs["PCIDEVICE_ROCELET_DEV_ROCE"], VFS[1])
+        assert VFS[1] in json.loads(answer.envs["PCIDEVICE_ROCELET_DEV_ROCE_INFO"])
+        equal(os.listdir(daemon.dir + "/info"), [f"rocelet.dev-roce-{VFS[1]}-device.json"])
+        equal(kubelet.client().preferred(VFS, [VFS[1]], 1), [VFS[1]])
+        kubelet.client().pre_start(VFS[1])
+        os.unlink(daemon.dir + uverbs)
+        assert VFS[1] in raises(grpc.StatusCode.NOT_FOUND, lambda: kubelet.client().allocate([VFS[1]]))
+        assert VFS[1] in raises(grpc.StatusCode.NOT_FOUND, lambda: kubelet.client().pre_start(VFS[1]))
+        kubelet.stop()
+
+
+@check
+def the_registry_and_its_words():
+    with Daemon("registry") as daemon:
+        path = daemon.socket("plugins_registry")
+        kubelet = Kubelet(daemon.dir).start()
+        found = Plugin(path)
+        equal(found.info().name, ROCE)
+        found.notify(False, "no such version")
+        eventually("refused", lambda: daemon.value(f'rocelet_resource_registration_failures_total{{resource="{ROCE}"}}') == 1)
+        equal(daemon.value(f'rocelet_resource_registered{{resource="{ROCE}"}}'), 0)
+        assert any("no such version" in line for line in daemon.log)
+        found.close()
+        kubelet.find(path)
+        eventually("registered", lambda: daemon.value(f'rocelet_resource_registered{{resource="{ROCE}"}}') == 1)
+        equal([d.ID for d in kubelet.watch().lists[0]], VFS)
+        equal(kubelet.requests, [])
+        kubelet.stop()
+
+
+@check
+def watchers_and_cancellation():
+    with Daemon() as daemon:
+        kubelet = registered(daemon)
+        second = Plugin(daemon.socket(), ("grpc.use_local_subchannel_pool", 1))
+        watches = [kubelet.watch(), Watch(second)]
+        daemon.link("ens1v0", False)
+        for watch in watches:
+            eventually("an ill device", lambda: watch.healthy() == 1)
+            equal([d.health for d in watch.lists[-1]], ["Unhealthy", "Healthy"])
+        watches[1].call.cancel()
+        watches[1].join(SOON)
+        daemon.link("ens1v0", True)
+        eventually("a healthy device", lambda: watches[0].healthy() == 2)
+        equal(len(watches[0].lists), 3)
+        second.close()
+        kubelet.stop()
+
+
+@check
+def a_watcher_that_does_not_read():
+    with Daemon(pools=(VF_POOL, SLOT_POOL)) as daemon:
+        kubelet = registered(daemon, 2)
+        fast = kubelet.watches["rocelet.dev/slot"]
+        equal(len(fast.lists[0]), 65536)
+        slow = socket.socket(socket.AF_UNIX)
+        slow.connect(daemon.dir + "/device-plugins/rocelet.dev_slot.sock")
+        slow.sendall(request("/v1beta1.DevicePlugin/ListAndWatch"))
+
+        def flap(n):
+            for _ in range(n):
+                for healthy in (0, 65536):
+                    daemon.link("ens2np0", healthy > 0)
+                    eventually(f"{healthy} healthy", lambda: fast.healthy() == healthy)
+                    fast.lists[:-1] = []
+        flap(3)
+        before = daemon.rss()
+        flap(15)  # 30 lists of 2 MB
+        grown = daemon.rss() - before
+        print(f"# memory after 30 lists of 2 MB to a watcher that does not read: {before / MIB:.0f} MiB, {grown / MIB:+.1f} MiB")
+        assert grown < 16 * MIB, grown
+        slow.close()
+        kubelet.stop()
+
+
+@check
+def restarts_of_the_kubelet():
+    with Daemon(pools=(VF_POOL, dict(SLOT_POOL, slots=3))) as daemon:
+        for i in range(4):
+            kubelet = registered(daemon, 2)
+            equal([d.ID for d in kubelet.watches[ROCE].lists[0]], VFS)
+            equal(len(kubelet.watches["rocelet.dev/slot"].lists[0]), 3)
+            eventually("the metrics socket", lambda: os.path.exists(daemon.dir + "/device-plugins/rocelet-metrics.sock"))
+            eventually("counted", lambda: daemon.value(f'rocelet_resource_registrations_total{{resource="{ROCE}"}}') == i + 1)
+            kubelet.stop(dead_file=i % 2 == 1)
+
+
+@check
+def a_new_configuration():
+    with Daemon() as daemon:
+        kubelet = registered(daemon)
+        daemon.configure((dict(SLOT_POOL, slots=3),))
+        eventually("the new resource", lambda: "rocelet.dev/slot" in kubelet.watches)
+        kubelet.watches[ROCE].join(SOON)
+        equal(len(kubelet.watches[ROCE].lists[-1]), 0)
+        eventually("no socket", lambda: glob.glob(daemon.dir + "/device-plugins/*_roce.sock") == [])
+        daemon.configure(({"resourceName": "bad name", "selectors": {}},))
+        eventually("a failure", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') == 1)
+        assert any("config.json:1:" in line for line in daemon.log), daemon.log
+        assert kubelet.watches["rocelet.dev/slot"].is_alive()
+        kubelet.stop()
+
+
+# --- what others are told ---------------------------------------------------------------------
+
+
+@check
+def everybody_is_told_the_same():
+    with Daemon() as daemon:
+        pods = PodResources(daemon.dir)
+        kubelet = registered(daemon)
+        kubelet.client().allocate([VFS[0]])
+        eventually("reserved", lambda: daemon.offer(VFS[0])["state"] == "reserved")
+        pods.held = [("train", "job-7", "main", ROCE, VFS[0])]
+        checkpoint(daemon)
+        eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
+        first, second = (daemon.offer(vf) for vf in VFS)
+        equal((first["resource"], first["id"], first["healthy"]), (ROCE, VFS[0], True))
+        equal((first["holder"]["namespace"], first["holder"]["pod"], first["holder"]["container"]), ("train", "job-7", "main"))
+        equal((second["state"], second["holder"]), ("free", None))
+        listed = json.loads(daemon.get("/api/v1/pods"))
+        equal(listed["source"], "api")
+        equal([(p["namespace"], p["name"], p["containers"][0]["devices"]) for p in listed["pods"]],
+              [("train", "job-7", [{"resource": ROCE, "id": VFS[0]}])])
+        labels = 'namespace="train",pod="job-7",container="main"'
+        eventually("the page", lambda: daemon.value(f'rocelet_device_allocated_info{{resource="{ROCE}",id="{VFS[0]}",{labels}}}') == 1)
+        equal(daemon.value(f'rocelet_resource_allocated{{resource="{ROCE}"}}'), 1)
+        equal(daemon.value(f'rocelet_allocations_total{{resource="{ROCE}",result="given"}}'), 1)
+        devices = [f'device="{daemon.device(vf)["rdma"][0]["name"]}"' for vf in VFS]
+        lines = [line for line in daemon.get("/metrics").splitlines() if line.startswith("roce_") and labels in line]
+        names = [[line.split("{")[0] for line in lines if device in line] for device in devices]
+        assert len(names[0]) > 10, names
+        equal(names[1], [])
+        # It is somebody's, so nobody else gets it.
+        text = raises(grpc.StatusCode.UNAVAILABLE, lambda: kubelet.client().allocate([VFS[0]]))
+        assert "train/job-7" in text and VFS[0] in text, text
+        daemon.link("ens1v1", False)
+        eventually("an ill device", lambda: kubelet.watch().healthy() == 1)
+        eventually("in the page", lambda: daemon.value(f'rocelet_device_unhealthy{{resource="{ROCE}",id="{VFS[1]}",reason="link_down"}}') == 1)
+        equal(daemon.offer(VFS[1])["reasons"], ["link_down"])
+        pods.held = []
+        checkpoint(daemon)
+        eventually("free", lambda: daemon.offer(VFS[0])["state"] == "free")
+        eventually("no label", lambda: 'pod="job-7"' not in daemon.get("/metrics"))
+        equal(json.loads(daemon.get("/api/v1/pods"))["pods"], [])
+        kubelet.stop()
+        pods.stop()
+
+
+@check
+def a_dry_run_is_not_noticed():
+    with Daemon(flags=["--dry-run", "--use-cdi"]) as daemon:
+        kubelet = Kubelet(daemon.dir).start()
+        eventually("decided", lambda: daemon.value(f'rocelet_resource_devices{{resource="{ROCE}",health="healthy"}}') == 2)
+        equal(kubelet.requests, [])
+        equal(glob.glob(daemon.dir + "/device-plugins/*_roce.sock"), [])
+        equal([os.path.exists(daemon.dir + name) for name in ("/cdi", "/info")], [False, False])
+        kubelet.stop()
+
+
+# --- who cannot speak -------------------------------------------------------------------------
+
+
+def frame(type, flags, stream, payload=b""):
+    return len(payload).to_bytes(3, "big") + bytes([type, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def headers(*fields):
+    """HPACK, literals without indexing or Huffman code (RFC 7541, 6.2.2)."""
+    text = b""
+    for field in fields:
+        text += b"\0" + b"".join(bytes([len(part)]) + part.encode() for part in field)
+    return text
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0)
+
+
+def request(path, message=b"\0\0\0\0\0", content_type="application/grpc", method="POST"):
+    fields = ((":method", method), (":scheme", "http"), (":path", path), (":authority", "localhost"), ("content-type", content_type), ("te", "trailers"))
+    return PREFACE + frame(1, 4, 1, headers(*fields)) + frame(0, 1, 1, message)
+
+
+def say(daemon, text):
+    """All that is answered within a moment, or until the end."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(SOON)
+        s.connect(daemon.socket())
+        answer = b""
+        try:
+            s.sendall(text)
+            s.shutdown(socket.SHUT_WR)
+            while part := s.recv(65536):
+                answer += part
+        except ConnectionError:
+            pass
+        return answer
+
+
+@check
+def bad_input():
+    with Daemon() as daemon:
+        kubelet = registered(daemon)
+        allocate = API + "Allocate"
+        good = request(API + "GetDevicePluginOptions")
+        say(daemon, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        say(daemon, b"")
+        say(daemon, os.urandom(4096))
+        for n in range(1, len(good), 7):
+            say(daemon, good[:n])
+        say(daemon, request(allocate, content_type="text/plain"))
+        say(daemon, request(allocate, b"\x01\0\0\0\x02ab"))  # compressed
+        say(daemon, request(allocate, b"\0\xff\xff\xff\xff"))  # 4 GiB to come
+        say(daemon, request(allocate, b"\0\0\0\0\x04\xff\xff\xff\xff"))
+        say(daemon, request(allocate, method="GET"))
+        say(daemon, request("/" + "x" * 120))
+        say(daemon, good + frame(0, 0, 7, b"what stream?") + frame(250, 0, 1, b"?") + frame(3, 0, 0, b"\0\0\0\0"))
+        say(daemon, good + frame(6, 0, 0, b"12345678") * 2000)  # pings
+        say(daemon, PREFACE + frame(4, 0, 0, b"\0\4\0\0\0\0") * 2000)
+        raw = kubelet.client().channel.unary_unary(allocate)
+        raises(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: raw(b"\x0a" * (5 * MIB), timeout=SOON))
+        raises(grpc.StatusCode.UNIMPLEMENTED, lambda: kubelet.client().unary(API + "Frobnicate", dp.Empty(), dp.Empty))
+        squeezed = grpc.insecure_channel("unix:" + daemon.socket(), compression=grpc.Compression.Gzip,
+                                         options=[("grpc.use_local_subchannel_pool", 1)])
+        call = squeezed.unary_unary(allocate, request_serializer=lambda m: m.SerializeToString())
+        raises(grpc.StatusCode.UNIMPLEMENTED, lambda: call(base.allocation(["x" * 60] * 100), timeout=SOON))
+        squeezed.close()
+        # Forty who connect and say nothing cannot keep the kubelet out.
+        idle = [socket.socket(socket.AF_UNIX) for _ in range(40)]
+        for s in idle:
+            s.connect(daemon.socket())
+        fresh = Plugin(daemon.socket(), ("grpc.use_local_subchannel_pool", 1))
+        fresh.options()
+        fresh.close()
+        for s in idle:
+            s.close()
+        equal(len(kubelet.requests), 1)
+        assert kubelet.watch().error is None
+        kubelet.client().allocate([VFS[0]])
+        kubelet.stop()
+
+
+def main():
+    programs["daemon"], programs["mk_sysfs"] = sys.argv[1:3]
+    only = sys.argv[3:]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as tree:
+        make_tree(tree)
+        write(tree + "/config.json", json.dumps({"pools": [VF_POOL]}))
+        base.Host.command = " ".join(f"'{part}'" for part in command("{dir}", tree))
+        for function in [f for f, needs_host in base.checks if not needs_host] + checks:
+            if only and function.__name__ not in only:
+                continue
+            begin = time.monotonic()
+            try:
+                function()
+                passed += 1
+                print(f"ok     {function.__name__} {time.monotonic() - begin:.1f} s", flush=True)
+            except Exception:  # whatever it is, the next one runs
+                failed += 1
+                print(f"FAILED {function.__name__}", flush=True)
+                traceback.print_exc()
+    print(f"{passed} passed, {failed} failed", flush=True)
+    os._exit(failed != 0)  # a silent kubelet's threads never end
+
+
+if __name__ == "__main__":
+    main()
