@@ -30,15 +30,11 @@ static int print_config(const struct options *o, const struct pool_config *pools
 
 /* Work is done on one thread of several at a time: with a heap for each, all of them grow to what
  * the largest page needs. And a fixed threshold gives pages back when they are replaced
- * (mallopt(3): it would follow the largest block freed), small ones leave little of the heap
- * behind.
- */
+ * (mallopt(3): it would follow the largest block freed). */
 static void keep_memory_small(void)
 {
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-	mallopt(M_TRIM_THRESHOLD, 32 * 1024);
-	mallopt(M_TOP_PAD, 16 * 1024);
 }
 
 /* Four kinds of look and a sample may all be waiting for a device at once, and nothing else should
