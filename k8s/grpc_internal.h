@@ -67,8 +67,7 @@ size_t grpc_queue_give(struct grpc_queue *, uint8_t *buf, size_t size);
 bool grpc_queue_is_torn(const struct grpc_queue *);
 void grpc_queue_drop(struct grpc_queue *);
 
-/* --- grpc_head.c: header lists ------------------------------------------------------------------
- */
+/* --- grpc_head.c: header lists ---------------------------------------------------------------- */
 
 struct grpc_head {
 	size_t size;
@@ -95,8 +94,7 @@ void grpc_head_take_response(struct grpc_head *, const char *name, size_t name_l
 unsigned grpc_head_refusal(const struct grpc_head *, enum grpc_status *ret, const char **ret_text);
 nghttp2_nv grpc_nv(const char *name, const char *value);
 
-/* --- calls
- * ---------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 struct grpc_call {
 	struct grpc_conn *conn;

@@ -44,6 +44,9 @@ int allocation_device_info(char **ret_json, char **ret_name, const struct alloca
  * -ENOMEM. To be on disk before a grant with its names is. */
 int allocation_cdi_spec(char **ret_json, char **ret_name, const struct allocation_input *);
 
+/* The name of that file, whether there is one or not; heap, NULL when out of memory. */
+char *allocation_cdi_name(const struct pool *);
+
 /* Files of ours that nothing stands for any more, by their names: device-info of this pool for an
  * ID it does not have; any CDI specification of rocelet (keep what was just written). */
 bool allocation_device_info_is_stale(const struct pool_view *, const char *file_name);

@@ -255,6 +255,15 @@ static int print_spec(char **ret_json, const struct allocation_input *in, const 
 	return *ret_json ? 0 : -ENOMEM;
 }
 
+char *allocation_cdi_name(const struct pool *pool)
+{
+	char *name;
+
+	if (asprintf(&name, "%s%s_%s%s", cdi_start, pool->prefix, pool->name, cdi_end) < 0)
+		return NULL;
+	return name;
+}
+
 int allocation_cdi_spec(char **ret_json, char **ret_name, const struct allocation_input *in)
 {
 	const struct pool *pool = in->view->pool;
@@ -264,7 +273,8 @@ int allocation_cdi_spec(char **ret_json, char **ret_name, const struct allocatio
 
 	if (r < 0)
 		return r;
-	if (asprintf(&name, "%s%s_%s%s", cdi_start, pool->prefix, pool->name, cdi_end) < 0) {
+	name = allocation_cdi_name(pool);
+	if (!name) {
 		free(json);
 		return -ENOMEM;
 	}

@@ -105,8 +105,7 @@ static json_t *selectors_json(const struct pool *pool)
 	return NULL;
 }
 
-/* --- the rest of a pool ------------------------------------------------------------------------
- */
+/* --- the rest of a pool ----------------------------------------------------------------------- */
 
 static void put_kind(struct writer *w, const struct pool *pool)
 {

@@ -18,8 +18,7 @@ int parse_device_type(struct parse *p, const struct json_place *at, const json_t
 	return r;
 }
 
-/* --- additionalInfo: {"*" or a device ID: {key: value}} ----------------------------------------
- */
+/* --- additionalInfo: {"*" or a device ID: {key: value}} --------------------------------------- */
 
 static int add_extra(struct parse *p, const struct json_place *at, const char *device,
 		     const json_t *value, struct pool *pool)

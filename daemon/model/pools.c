@@ -43,8 +43,7 @@ static bool is_lent(const struct build *b, const char *function)
 	return false;
 }
 
-/* --- one function ------------------------------------------------------------------------------
- */
+/* --- one function ----------------------------------------------------------------------------- */
 
 static enum why_not match_shared(const struct pool *p, const struct candidate *c)
 {
@@ -169,8 +168,7 @@ static int place(struct build *b, const struct function *fn, struct verdict *ver
 	return 0;
 }
 
-/* --- offers ------------------------------------------------------------------------------------
- */
+/* --- offers ----------------------------------------------------------------------------------- */
 
 static int offer_functions(struct pool_view *v, const struct host_index *ix)
 {
@@ -255,8 +253,7 @@ static int make_offers(struct build *b)
 	return 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int make_views(struct build *b, const struct pool_config *config)
 {

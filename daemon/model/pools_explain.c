@@ -41,8 +41,7 @@ void verdict_text(const struct verdict *v, char *text, size_t size)
 	}
 }
 
-/* --- functions ---------------------------------------------------------------------------------
- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static int width(const struct pools *p)
 {
@@ -84,8 +83,7 @@ static void print_function(FILE *f, const struct pools *p, const struct verdict 
 	fputc('\n', f);
 }
 
-/* --- pools -------------------------------------------------------------------------------------
- */
+/* --- pools ------------------------------------------------------------------------------------ */
 
 static const char *plural(size_t n)
 {
@@ -113,8 +111,7 @@ static void print_pool(FILE *f, const struct pool_view *v)
 	fputc('\n', f);
 }
 
-/* --- warnings ----------------------------------------------------------------------------------
- */
+/* --- warnings --------------------------------------------------------------------------------- */
 
 static void warn_empty(FILE *f, const struct pool_view *v)
 {

@@ -4,6 +4,7 @@
  * there. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "device_files.h"
@@ -20,10 +21,9 @@ static struct device_folder info_folder(const struct resources *r)
 	return (struct device_folder){r->opts.devinfo_dir, r->opts.dry_run};
 }
 
-/* --- CDI specifications --------------------------------------------------------------------------
- */
+/* --- CDI specifications ----------------------------------------------------------------------- */
 
-int files_write_cdi(struct resources *r, const struct allocation_input *in, struct err *e)
+static int write_cdi(struct resources *r, const struct allocation_input *in, struct err *e)
 {
 	const struct device_folder folder = cdi_folder(r);
 	AUTO_FREE char *text = NULL;
@@ -37,6 +37,27 @@ int files_write_cdi(struct resources *r, const struct allocation_input *in, stru
 		    : device_files_remove(&folder, name, e);
 }
 
+static bool is_written(const struct resources *r, const struct pool *pool)
+{
+	AUTO_FREE char *name = allocation_cdi_name(pool);
+	AUTO_FREE char *path = NULL;
+
+	if (!name || asprintf(&path, "%s/%s", r->opts.cdi_dir, name) < 0) {
+		path = NULL;
+		return false;
+	}
+	return access(path, F_OK) == 0;
+}
+
+int files_ensure_cdi(const struct served *s, const struct allocation_input *in, struct err *e)
+{
+	const struct pool *pool = in->view->pool;
+
+	if (!pool->cdi || (s->has_cdi && is_written(s->owner, pool)))
+		return 0;
+	return write_cdi(s->owner, in, e);
+}
+
 /* A specification of ours that belongs to no pool of the configuration. Out of memory nothing is
  * known to be stale. */
 static bool is_stale_spec(const char *name, void *arg)
@@ -46,20 +67,16 @@ static bool is_stale_spec(const char *name, void *arg)
 	if (!allocation_cdi_spec_is_ours(name))
 		return false;
 	for (size_t i = 0; i < r->pools.n_views; i++) {
-		const struct allocation_input in = resources_input(r, &r->pools.views[i]);
-		AUTO_FREE char *text = NULL;
-		AUTO_FREE char *own = NULL;
+		const struct pool *pool = r->pools.views[i].pool;
+		AUTO_FREE char *own = pool->cdi ? allocation_cdi_name(pool) : NULL;
 
-		if (!r->pools.views[i].pool->cdi)
-			continue;
-		if (allocation_cdi_spec(&text, &own, &in) < 0 || (text && strcmp(own, name) == 0))
+		if (pool->cdi && (!own || strcmp(own, name) == 0))
 			return false;
 	}
 	return true;
 }
 
-/* --- device information --------------------------------------------------------------------------
- */
+/* --- device information ----------------------------------------------------------------------- */
 
 void files_write_info(struct resources *r, const struct allocation_input *in, struct id_list ids)
 {
@@ -87,8 +104,7 @@ static bool is_stale_info(const char *name, void *arg)
 	return false;
 }
 
-/* --- after each decision -------------------------------------------------------------------------
- */
+/* --- after each decision ---------------------------------------------------------------------- */
 
 static void sweep(struct resources *r, const struct device_folder *folder,
 		  device_file_stale_fn *is_stale)
@@ -104,10 +120,12 @@ void files_follow(struct resources *r)
 	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
 	struct err e = {0};
 
-	for (size_t i = 0; i < r->pools.n_views; i++) {
+	for (size_t i = 0; i < r->n_served; i++) {
 		const struct allocation_input in = resources_input(r, &r->pools.views[i]);
+		struct served *s = r->served[i];
 
-		if (files_write_cdi(r, &in, &e) < 0)
+		s->has_cdi = write_cdi(r, &in, &e) >= 0;
+		if (!s->has_cdi)
 			log_warn("resources", 0, "%s, trying again with the next allocation",
 				 e.msg);
 	}

@@ -154,7 +154,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = grant_one(s, &in, containers, i, sure, &grants[i], &e);
 	if (r == 0)
-		r = files_write_cdi(s->owner, &in, &e);
+		r = files_ensure_cdi(s, &in, &e);
 	if (r < 0) {
 		refuse(s, answer, &e);
 	} else {
@@ -169,8 +169,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 	resources_show_soon(s->owner);
 }
 
-/* --- waiting for the kubelet's list ------------------------------------------------------------
- */
+/* --- waiting for the kubelet's list ----------------------------------------------------------- */
 
 static void waiting_free(struct waiting *w)
 {
@@ -295,8 +294,7 @@ static void on_gone(struct plugin_answer *answer, void *arg)
 	forget(((struct served *)arg)->owner, answer, NULL);
 }
 
-/* --- GetPreferredAllocation ---------------------------------------------------------------------
- */
+/* --- GetPreferredAllocation ------------------------------------------------------------------- */
 
 /* The answer of one container: pointers into the request. */
 static int prefer(const struct allocation_input *in, const struct preference_request *request,
@@ -334,8 +332,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	free(lists);
 }
 
-/* --- PreStartContainer
- * ---------------------------------------------------------------------------- */
+/* --- PreStartContainer ------------------------------------------------------------------------ */
 
 static void on_pre_start(struct plugin_answer *answer, const struct id_list *ids, void *arg)
 {

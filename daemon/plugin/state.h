@@ -25,6 +25,7 @@ struct served {
 	bool told;		 /* that it could not be served */
 	struct tracked *tracked; /* one per offer of its view, in the same order */
 	size_t n_tracked;
+	bool has_cdi; /* its specification is as the last decision wants it */
 	uint64_t allocations, refusals;
 };
 
@@ -62,8 +63,7 @@ struct resources {
 void resources_decide_soon(struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
-/* --- served.c: what is told of each resource
- * ------------------------------------------------------ */
+/* --- served.c: what is told of each resource -------------------------------------------------- */
 
 /* NULL: the resource has no such ID. */
 const struct tracked *served_tracked(const struct served *, const char *id);
@@ -79,11 +79,11 @@ void served_free(struct served *); /* NULL is fine */
 /* What the questions about a resource are answered from. */
 struct allocation_input resources_input(struct resources *, const struct pool_view *);
 
-/* --- files.c: what others read ------------------------------------------------------------------
- */
+/* --- files.c: what others read ---------------------------------------------------------------- */
 
-/* The CDI specification of a resource, before a container is given a name in it. */
-int files_write_cdi(struct resources *, const struct allocation_input *, struct err *);
+/* The CDI specification of a resource is there, before a container is given a name in it: written
+ * by the last decision, or now. */
+int files_ensure_cdi(const struct served *, const struct allocation_input *, struct err *);
 /* The device information of what a container is given. */
 void files_write_info(struct resources *, const struct allocation_input *, struct id_list);
 /* Brings all files in step with what was decided. */

@@ -78,8 +78,7 @@ static json_t *push(json_t *array, json_t *item)
 	return NULL;
 }
 
-/* --- one function ------------------------------------------------------------------------------
- */
+/* --- one function ----------------------------------------------------------------------------- */
 
 static json_t *reasons(unsigned bits)
 {
@@ -162,8 +161,7 @@ json_t *api_why_not(const struct resource_index *index, const char *function)
 	return json_text(why ? why->why : "");
 }
 
-/* --- all resources ------------------------------------------------------------------------------
- */
+/* --- all resources ---------------------------------------------------------------------------- */
 
 static const char *registration_name(enum registration_state s)
 {
@@ -205,8 +203,7 @@ json_t *api_resources(const struct resource_table *t)
 	return a;
 }
 
-/* --- pods ---------------------------------------------------------------------------------------
- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static int by_pod(const void *a, const void *b)
 {

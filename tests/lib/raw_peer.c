@@ -9,8 +9,7 @@
 
 struct h2_raw *raw;
 
-/* --- against our server ------------------------------------------------------------------------
- */
+/* --- against our server ----------------------------------------------------------------------- */
 
 struct service raw_service;
 
@@ -89,8 +88,7 @@ void raw_hold(int32_t stream, const char *timeout)
 	assert_int_equal(h2_flush(raw), 0);
 }
 
-/* --- against our client ------------------------------------------------------------------------
- */
+/* --- against our client ----------------------------------------------------------------------- */
 
 static void open_client(const struct grpc_limits *limits)
 {

@@ -90,8 +90,7 @@ static void test_what_is_no_file_is_refused_with_a_sentence(void **state)
 	unlink("large");
 }
 
-/* --- a ConfigMap that is updated while it is read -----------------------------------------------
- */
+/* --- a ConfigMap that is updated while it is read --------------------------------------------- */
 
 static volatile bool stop;
 

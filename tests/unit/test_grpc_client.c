@@ -9,8 +9,7 @@
 
 #include "raw_peer.h"
 
-/* --- answers that are fine ---------------------------------------------------------------------
- */
+/* --- answers that are fine -------------------------------------------------------------------- */
 
 static void test_request(void **state)
 {
@@ -88,8 +87,7 @@ static void test_interim_responses(void **state)
 	assert_int_equal(a.n_messages, 1);
 }
 
-/* --- answers that are not ----------------------------------------------------------------------
- */
+/* --- answers that are not --------------------------------------------------------------------- */
 
 static void test_http_statuses(void **state)
 {

@@ -9,8 +9,7 @@
 
 #include "raw_peer.h"
 
-/* --- time, giving up ---------------------------------------------------------------------------
- */
+/* --- time, giving up -------------------------------------------------------------------------- */
 
 static void test_deadline(void **state)
 {
@@ -142,8 +141,7 @@ static void test_keepalive(void **state)
 	assert_call_end(&a, GRPC_UNAVAILABLE, "no answer to a PING for 500 ms");
 }
 
-/* --- the connection ----------------------------------------------------------------------------
- */
+/* --- the connection --------------------------------------------------------------------------- */
 
 static void test_goaway(void **state)
 {

@@ -9,8 +9,7 @@
 
 #include "raw_peer.h"
 
-/* --- what is answered --------------------------------------------------------------------------
- */
+/* --- what is answered ------------------------------------------------------------------------- */
 
 static void test_answers(void **state)
 {
@@ -101,8 +100,7 @@ static void test_any_authority(void **state)
 	assert_answer(stream, "200", GRPC_OK, "");
 }
 
-/* --- what is refused ---------------------------------------------------------------------------
- */
+/* --- what is refused -------------------------------------------------------------------------- */
 
 static void test_content_type(void **state)
 {

@@ -9,8 +9,7 @@
 
 #include "raw_peer.h"
 
-/* --- floods ------------------------------------------------------------------------------------
- */
+/* --- floods ----------------------------------------------------------------------------------- */
 
 /* Feeds without ever reading what is answered. */
 static int feed_deaf(void)
@@ -118,8 +117,7 @@ static void test_too_many_calls(void **state)
 	assert_lost(-EPROTO, "HTTP/2 failed");
 }
 
-/* --- the connection ----------------------------------------------------------------------------
- */
+/* --- the connection --------------------------------------------------------------------------- */
 
 static void test_ping_is_answered(void **state)
 {

@@ -9,8 +9,7 @@
 
 #include "raw_peer.h"
 
-/* --- time --------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 static void test_timeout(void **state)
 {
@@ -134,8 +133,7 @@ static void test_keepalive(void **state)
 	assert_int_equal(raw_service.n_cancels, 1);
 }
 
-/* --- calls that are taken back -----------------------------------------------------------------
- */
+/* --- calls that are taken back ---------------------------------------------------------------- */
 
 static void test_cancel(void **state)
 {

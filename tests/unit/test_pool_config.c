@@ -40,8 +40,7 @@ static void good(struct pool_config *c, const char *text)
 	free(said);
 }
 
-/* --- a table of bad files -----------------------------------------------------------------------
- */
+/* --- a table of bad files --------------------------------------------------------------------- */
 
 #define RESOURCE(keys) "{\"resourceList\":[\n{" keys "}]}"
 #define CONFIG(keys)   "{\"configList\":[\n{" keys "}]}"
@@ -160,8 +159,7 @@ static void test_every_bad_file_gets_its_sentence(void **state)
 	assert_golden("tests/golden/pool_config_errors.txt", print_bad_files);
 }
 
-/* --- large and hostile files --------------------------------------------------------------------
- */
+/* --- large and hostile files ------------------------------------------------------------------ */
 
 static void count_warning(const char *sentence, void *arg)
 {
@@ -216,8 +214,7 @@ static void test_what_is_told_has_a_bound(void **state)
 	assert_non_null(strstr(e.msg, "maximum parsing depth reached"));
 }
 
-/* --- the other grammars -------------------------------------------------------------------------
- */
+/* --- the other grammars ----------------------------------------------------------------------- */
 
 static void test_a_shared_pool_gives_all_its_hcas(void **state)
 {
@@ -388,8 +385,7 @@ static void test_out_of_memory_at_any_point(void **state)
 	}
 }
 
-/* --- the documented examples --------------------------------------------------------------------
- */
+/* --- the documented examples ------------------------------------------------------------------ */
 
 static char *printed(const struct options *o, const struct pool_config *c)
 {

@@ -13,8 +13,7 @@
 #include "golden.h"
 #include "pool_fixture.h"
 
-/* --- who gets what -----------------------------------------------------------------------------
- */
+/* --- who gets what ---------------------------------------------------------------------------- */
 
 static void test_no_pools(void **state)
 {
@@ -171,8 +170,7 @@ static void test_soft_roce_goes_to_shared_pools_or_by_name(void **state)
 	assert_string_equal(f->pools.views[0].members[0], "rxe0");
 }
 
-/* --- what containers hold ----------------------------------------------------------------------
- */
+/* --- what containers hold --------------------------------------------------------------------- */
 
 static void test_what_is_held_stays(void **state)
 {
@@ -316,8 +314,7 @@ static void test_in_another_namespace_and_nobody_s(void **state)
 	assert_int_equal(verdict_on(f, "0000:03:00.2")->kind, VERDICT_OFFERED);
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void fill_explained(struct pool_fixture *f)
 {
