@@ -1,13 +1,15 @@
 #include "faults.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-static long alloc_left = -1, send_left = -1;
+/* Workers allocate, too. */
+static atomic_long alloc_left = -1, send_left = -1;
 static int send_code;
-static size_t allocated;
-static bool hit;
+static atomic_size_t allocated;
+static atomic_bool hit;
 
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
@@ -50,9 +52,9 @@ bool faults_end(void)
 }
 
 /* This one is to fail. */
-static bool is_due(long *left)
+static bool is_due(atomic_long *left)
 {
-	if (*left < 0 || (*left)-- > 0)
+	if (atomic_load(left) < 0 || atomic_fetch_sub(left, 1) > 0)
 		return false;
 	hit = true;
 	return true;
