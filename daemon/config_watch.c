@@ -36,6 +36,8 @@ struct config_watch {
 	uv_timer_t settle;
 	struct link links[LINKS_MAX];
 	size_t n_links;
+	bool hinted;   /* something moved since fn was last called */
+	bool retrying; /* a link could not be watched */
 	config_watch_fn *fn;
 	void *arg;
 };
@@ -49,6 +51,7 @@ static void on_hint(const char *name, void *arg)
 
 	if (name && strcmp(name, l->base) != 0)
 		return;
+	l->owner->hinted = true;
 	/* The first arms it, the others ride along: a lasting storm postpones nothing. A retry
 	 * that waits already is not to hold this up. */
 	if (!uv_is_active((uv_handle_t *)settle) || uv_timer_get_due_in(settle) > SETTLE_MS)
@@ -146,12 +149,19 @@ static int follow(struct config_watch *w, struct err *e)
 static void on_settled(uv_timer_t *timer)
 {
 	struct config_watch *w = timer->data;
+	bool told = w->retrying;
 	struct err e = {0};
 
-	if (follow(w, &e) < 0) {
-		log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
+	w->retrying = follow(w, &e) < 0;
+	if (w->retrying) {
+		if (!told)
+			log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
 		uv_timer_start(&w->settle, on_settled, RETRY_MS, 0);
 	}
+	/* What is not watched is looked at once more when it is. */
+	if (!w->hinted && w->retrying)
+		return;
+	w->hinted = false;
 	w->fn(w->arg);
 }
 

@@ -121,7 +121,8 @@ static int on_pf_netdev(int net, const char *name, void *arg)
 	nlmsg_free(req);
 	if (err_is_gone(r) && pf->rd->e) /* renumbered or gone meanwhile */
 		*pf->rd->e = (struct err){0};
-	return r == -ENOMEM ? r : 0;
+	/* A device in the middle of a reset: what it said before still stands. */
+	return r == -ENOMEM || err_is_transient(r) ? r : 0;
 }
 
 static int read_vfs(int dir, const char *id, struct reading *rd)
@@ -131,7 +132,7 @@ static int read_vfs(int dir, const char *id, struct reading *rd)
 
 	if (rd->route.fd >= 0 && sysfs_exists(dir, "virtfn0"))
 		r = sysfs_list(dir, "net", on_pf_netdev, &pf);
-	return r == -ENOMEM ? r : 0;
+	return r == -ENOMEM || err_is_transient(r) ? r : 0;
 }
 
 static int on_pci(int bus, const char *name, void *arg)
@@ -159,7 +160,7 @@ static int read_pfs(const struct hw *hw, struct host *h, struct err problem[N_SC
 		nlsock_open(&rd.route, NETLINK_ROUTE, rd.e);
 	r = sysfs_list(hw->sys_fd, "bus/pci/devices", on_pci, &rd);
 	nlsock_close(&rd.route);
-	return r == -ENOMEM ? r : 0;
+	return r == -ENOMEM || err_is_transient(r) ? r : 0;
 }
 
 /* --- devlink ------------------------------------------------------------------------------ */
@@ -223,7 +224,7 @@ static int read_devlink(struct host *h, struct err *e)
 	/* -EOPNOTSUPP: older than reporters. -EAGAIN: what was told is told. */
 	if ((r == -EOPNOTSUPP || r == -EAGAIN) && e)
 		*e = (struct err){0};
-	return r == -ENOMEM ? r : 0;
+	return r == -ENOMEM || (err_is_transient(r) && r != -EAGAIN) ? r : 0;
 }
 
 int reports_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])

@@ -85,7 +85,7 @@ static void refuse_head(struct grpc_call *call)
 	const struct grpc_head *h = &call->head;
 	char text[80];
 
-	if (h->grpc_status >= 0) {
+	if (h->grpc_status > 0) { /* an OK that comes with an HTTP error is none */
 		give_up(call, (enum grpc_status)h->grpc_status, h->message);
 		return;
 	}

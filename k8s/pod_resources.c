@@ -3,7 +3,10 @@
  * Happy path: refresh -> spaced timer -> List -> decoded -> told. Can fail by: refusals and silence
  * (asked again, pauses doubling from 100 ms to 10 s), no socket or nobody behind it (the checkpoint
  * file; the socket's folder tells when to ask again). While a kubelet restarts its last list stays:
- * what it says of running containers does not change meanwhile. */
+ * what it says of running containers does not change meanwhile. That goes for the first answers of
+ * a new kubelet, too: it serves before it has been told its pods (startKubelet() in cmd/kubelet),
+ * and a list that lacks what was known is asked for again until the kubelet has had time to learn
+ * them. */
 #include "pod_resources.h"
 
 #include <fcntl.h>
@@ -24,6 +27,7 @@
 #define TIMEOUT_MS     10000
 #define SPACING_MS     100
 #define PAUSE_MAX_MS   10000
+#define YOUNG_MS       30000
 
 struct pod_resources {
 	uv_loop_t *loop;
@@ -35,10 +39,12 @@ struct pod_resources {
 	void *arg;
 	struct pod_list list;
 	bool wanted, asking, closing;
-	bool over;		/* the question: its client is still to be closed */
-	bool got;		/* a message of the answer was a list */
-	struct file_id sock_id; /* whom it was asked */
-	uint64_t asked_ms;	/* when the last question was sent */
+	bool over;		 /* the question: its client is still to be closed */
+	bool got;		 /* a message of the answer was a list */
+	struct file_id sock_id;	 /* whom it was asked */
+	uint64_t young_until_ms; /* the kubelet may not know its pods yet */
+	int refused;		 /* why the answer of the last question was no list, 0 = it was */
+	uint64_t asked_ms;	 /* when the last question was sent */
 	uint64_t next_ms;
 	uint32_t pause_ms;
 	uint64_t asked, failed;
@@ -175,6 +181,15 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 
 /* --- the API --------------------------------------------------------------------------------- */
 
+/* Something that was held is not named any more. */
+static bool lacks_any(const struct pod_list *now, const struct pod_list *before)
+{
+	for (size_t i = 0; i < before->n; i++)
+		if (!pod_list_find(now, before->devices[i].resource, before->devices[i].id, NULL))
+			return true;
+	return false;
+}
+
 static void on_message(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
 {
 	struct pod_resources *p = arg;
@@ -182,8 +197,16 @@ static void on_message(struct grpc_call *call, const uint8_t *message, size_t le
 	size_t left_out = 0;
 
 	(void)call;
-	if (p->closing || p->got || pod_resources_decode(&list, &left_out, message, len) < 0)
+	if (p->closing || p->got)
 		return;
+	p->refused = pod_resources_decode(&list, &left_out, message, len);
+	if (p->refused < 0)
+		return;
+	if (uv_now(p->loop) < p->young_until_ms && lacks_any(&list, &p->list)) {
+		p->refused = -EAGAIN;
+		pod_list_done(&list);
+		return;
+	}
 	p->got = true;
 	succeeded(p, &list, left_out);
 }
@@ -204,11 +227,17 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	p->asking = false;
 	p->over = true;
 	if (!p->got) {
-		if (is_missing(call, status) && p->list.source != POD_SOURCE_API) {
+		if (status == GRPC_UNIMPLEMENTED ||
+		    (is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
 			ask_checkpoint(p, text ? text : "nobody listens");
+		} else if (p->refused == -EAGAIN) {
+			log_debug("kubelet", 0, "the new kubelet does not name all pods yet");
+			unanswered(p);
 		} else {
 			tell_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status),
-				     text ? text : "");
+				     p->refused ? strerror(-p->refused)
+				     : text	? text
+						: "");
 			unanswered(p);
 		}
 		if (status != GRPC_UNIMPLEMENTED)
@@ -226,10 +255,14 @@ static int ask_api(struct pod_resources *p, struct err *e)
 	if (r < 0)
 		return r;
 	r = uds_client_call(p->client, LIST_PATH, (const uint8_t *)"", 0, TIMEOUT_MS, &reply, NULL);
-	if (r < 0)
+	if (r < 0) {
+		uds_client_close(p->client);
+		p->client = NULL;
 		return err_set(e, r, "asking the kubelet: %s", strerror(-r));
+	}
 	p->asking = true;
 	p->got = false;
+	p->refused = 0;
 	return 0;
 }
 
@@ -244,7 +277,12 @@ static void ask(struct pod_resources *p)
 	p->sock_id = file_id_of_socket(p->sock);
 	if (!file_id_is_there(&p->sock_id)) {
 		snprintf(e.msg, sizeof(e.msg), "%s is not there", p->sock);
-		ask_checkpoint(p, e.msg);
+		if (p->list.source == POD_SOURCE_API) {
+			tell_trouble(p, "%s", e.msg);
+			unanswered(p);
+		} else {
+			ask_checkpoint(p, e.msg);
+		}
 	} else if (ask_api(p, &e) < 0) {
 		tell_trouble(p, "%s", e.msg);
 		unanswered(p);
@@ -285,6 +323,8 @@ static void on_hint(const char *name, void *arg)
 	if (file_id_equal(&id, &p->sock_id))
 		return;
 	p->over |= p->asking;
+	if (file_id_is_there(&id))
+		p->young_until_ms = uv_now(p->loop) + YOUNG_MS;
 	p->pause_ms = 0;
 	p->next_ms = p->asked ? p->asked_ms + SPACING_MS : 0;
 	pod_resources_refresh(p);

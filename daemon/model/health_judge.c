@@ -134,12 +134,13 @@ static bool wants_rdma(const struct pool *p)
 	return p->kind != POOL_EXCLUSIVE || p->n_selectors > 0;
 }
 
-/* The port of a free RoCE VF or sub-function is down with its netdev, as it should be. */
+/* The port of a free RoCE device is down with its netdev, as it should be: the kernel closes a
+ * netdev that changes its namespace, so a PF that comes back from a pod is down, too. */
 static bool is_port_judged(const struct pool *p, const struct host_index *ix,
 			   const struct function *f, const struct rdma_dev *rdma)
 {
-	return p->kind != POOL_EXCLUSIVE || f->kind == FN_PF || f->kind == FN_VIRTUAL ||
-	       is_infiniband(rdma) || own_link(ix, f->id, false) >= SEEN_DEAD;
+	return p->kind != POOL_EXCLUSIVE || f->kind == FN_VIRTUAL || is_infiniband(rdma) ||
+	       own_link(ix, f->id, false) >= SEEN_DEAD;
 }
 
 static unsigned judge_rdma(const struct pool *p, const struct host_index *ix,

@@ -63,6 +63,29 @@ static const char *foreign_resource(const struct pool_bars *b, const char *funct
 	return found ? (*found)->resource : NULL;
 }
 
+/* The resource as which a container holds a slot of this RDMA device ("mlx5_0-3"); NULL = none.
+ * Slots that are only numbered do not tell whose they are. */
+static const char *slot_resource(const struct pool_bars *b, const char *rdma)
+{
+	size_t len = strlen(rdma), low = 0, high = b->n_foreign;
+	char prefix[RDMA_NAME_SIZE + 1];
+	const char *id;
+
+	snprintf(prefix, sizeof(prefix), "%s-", rdma);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(b->foreign[mid]->id, prefix) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	id = low < b->n_foreign ? b->foreign[low]->id : "";
+	return strncmp(id, prefix, len + 1) == 0 && id[len + 1] >= '0' && id[len + 1] <= '9'
+		       ? b->foreign[low]->resource
+		       : NULL;
+}
+
 /* --- bars ------------------------------------------------------------------------------------- */
 
 /* Of the function's netdevs, and those of its RDMA device's ports. */
@@ -117,9 +140,14 @@ static bool is_barred_from_exclusive(const struct pool_bars *b, const struct can
 				     struct verdict *ret)
 {
 	const struct netdev *route;
+	const char *slots = NULL;
 
 	if (c->self.fn->vfs > 0)
 		return bar(ret, VERDICT_HAS_VFS, "");
+	for (size_t i = 0; i < c->self.n_rdma && !slots; i++)
+		slots = slot_resource(b, part_rdma(&c->self, i)->name);
+	if (slots)
+		return bar(ret, VERDICT_FOREIGN, slots);
 	route = default_route(b, c);
 	return route && bar(ret, VERDICT_DEFAULT_ROUTE, route->name);
 }

@@ -113,6 +113,14 @@ static const struct function *function_of(const struct knowledge *k, const char 
 	return lookup_find(&k->functions, k->view->members[o->first_member]);
 }
 
+/* A sub-function is on the node of what it is part of. */
+static int numa_of(const struct knowledge *k, const struct function *fn)
+{
+	if (fn && fn->kind == FN_SF && fn->numa < 0)
+		fn = lookup_find(&k->functions, fn->parent);
+	return fn ? fn->numa : -1;
+}
+
 /* VFs and sub-functions lean on their PF. A shared pool's slots lean on their HCA itself. */
 static const char *pf_of(const struct pool_view *view, const struct function *fn)
 {
@@ -172,7 +180,7 @@ static bool describe(struct choice *c, const struct knowledge *k)
 		const struct function *fn = function_of(k, x->id);
 
 		x->path = fn ? fn->path : "";
-		if (!join(&c->nodes, NULL, fn ? fn->numa : -1, &x->node) ||
+		if (!join(&c->nodes, NULL, numa_of(k, fn), &x->node) ||
 		    !join(&c->pfs, fn ? pf_of(k->view, fn) : "", 0, &x->pf))
 			return false;
 	}
@@ -212,11 +220,9 @@ static unsigned shared_bridges(const char *a, const char *b)
 /* Notes how close every contender is to what is taken. */
 static void measure(struct choice *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		for (size_t j = 0; j < c->n; j++) {
-			unsigned shared = c->list[j].taken
-						  ? shared_bridges(c->list[i].path, c->list[j].path)
-						  : 0;
+	for (size_t j = 0; j < c->n; j++)
+		for (size_t i = 0; c->list[j].taken && i < c->n; i++) {
+			unsigned shared = shared_bridges(c->list[i].path, c->list[j].path);
 
 			if (shared > c->list[i].close)
 				c->list[i].close = shared;

@@ -18,7 +18,7 @@ static const char temporary[] = ".rocelet-";
 
 static int check_name(const char *name, struct err *err)
 {
-	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') || strstr(name, ".."))
+	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/'))
 		return err_set(err, -EINVAL, "\"%s\" is no name for a file", name);
 	return 0;
 }

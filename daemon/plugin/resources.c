@@ -1,8 +1,8 @@
 /* resources.c - see resources.h.
  *
  * Happy path: something changed -> settle timer -> pools_build() -> health -> lists to the kubelet
- * -> table. Can fail by: out of memory (the last decision stays, tried again after a second), a
- * socket that cannot be served (said once, tried again at the next decision). */
+ * -> table. Can fail by: out of memory (the kubelet keeps its last list, tried again after a
+ * second), a socket that cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
 #include <stdlib.h>

@@ -157,8 +157,8 @@ static void test_links_are_replaced_not_followed(void **state)
 
 static void test_names_that_lead_elsewhere(void **state)
 {
-	static const char *const bad[] = {"",	      ".",	 "..",	      "../a.json",
-					  "a/b.json", "/a.json", "a..b.json", ".hidden.json"};
+	static const char *const bad[] = {"",	      ".",	 "..",		"../a.json",
+					  "a/b.json", "/a.json", ".hidden.json"};
 	char long_name[300];
 	(void)state;
 

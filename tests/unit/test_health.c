@@ -385,7 +385,10 @@ static void test_a_pf_speaks_for_itself(void **state)
 	f->netdevs[D_PF2].carrier = CARRIER_OFF;
 	EXPECT(f, PF2, false, LINK);
 	EXPECT(f, PF2, true, LINK);
-	f->netdevs[D_PF2].flags = 0; /* somebody took it down: RoCE is down with it */
+	f->netdevs[D_PF2].flags = 0; /* it came back from a pod: RoCE is down with it */
+	f->ports[R_PF2][0].state = PORT_DOWN;
+	EXPECT(f, PF2, false, 0);
+	bring_up(f, D_PF2);
 	f->ports[R_PF2][0].state = PORT_DOWN;
 	EXPECT(f, PF2, false, PORT);
 	f->selector.is_rdma = false;

@@ -197,6 +197,45 @@ static void test_an_answer_that_is_none(void **state)
 	stop(&f);
 }
 
+static bool has_a_list(void *arg)
+{
+	return ((struct fixture *)arg)->lists > 0;
+}
+
+static bool is_asked_thrice(void *arg)
+{
+	return ((struct fixture *)arg)->kubelet.questions >= 3;
+}
+
+/* It serves before it has been told its pods: what was known is not taken for gone. */
+static void test_a_new_kubelet_does_not_know_its_pods_at_once(void **state)
+{
+	struct fixture f;
+	uint8_t *answer;
+	size_t len;
+
+	(void)state;
+	prepare(&f);
+	fake_pods_start(&f.kubelet);
+	open_client(&f);
+	until(&f, has_api_list);
+	fake_pods_stop(&f.kubelet, false);
+	answer = f.kubelet.answer;
+	len = f.kubelet.len;
+	f.kubelet.answer = NULL;
+	f.kubelet.len = 0;
+	f.kubelet.questions = 0;
+	fake_pods_start(&f.kubelet);
+	until(&f, is_asked_thrice);
+	assert_int_equal(pod_resources_list(f.pods)->n, 5);
+	assert_int_equal(pod_resources_list(f.pods)->source, POD_SOURCE_API);
+	f.kubelet.answer = answer;
+	f.kubelet.len = len;
+	f.lists = 0;
+	until(&f, has_a_list);
+	stop(&f);
+}
+
 static void test_without_a_socket_the_checkpoint(void **state)
 {
 	struct fixture f;
@@ -323,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_refreshes_are_coalesced_and_spaced),
 		cmocka_unit_test(test_refusals_are_asked_again),
 		cmocka_unit_test(test_an_answer_that_is_none),
+		cmocka_unit_test(test_a_new_kubelet_does_not_know_its_pods_at_once),
 		cmocka_unit_test(test_without_a_socket_the_checkpoint),
 		cmocka_unit_test(test_neither),
 		cmocka_unit_test(test_a_dead_socket),

@@ -229,6 +229,22 @@ static void test_a_held_pf_that_got_vfs_or_a_route_stays(void **state)
 	assert_int_equal(verdict_on(f, "0000:81:00.0")->kind, VERDICT_KEPT);
 }
 
+/* Its slots were shared when the containers got them: nobody gets the whole of it meanwhile. */
+static void test_slots_that_are_held_keep_their_device(void **state)
+{
+	struct pool_fixture *f = *state;
+
+	add_pool(&f->config, "a.b", "any", POOL_EXCLUSIVE);
+	hold(&f->held, "a.b/shared", "mlx5_1-7");
+	hold(&f->held, "a.b/shared", "mlx5_3-");   /* no slot */
+	hold(&f->held, "a.b/shared", "mlx5_40-1"); /* another device's */
+	pool_fixture_build(f);
+	assert_string_equal(offered_ids(f, 0),
+			    "0000:03:00.2 0000:03:00.3 0000:03:00.4 0000:81:00.0");
+	assert_string_equal(said_of(f, "0000:03:00.1"),
+			    "not offered: a container holds it as a.b/shared");
+}
+
 static void test_a_resource_of_nobody_here_keeps_its_device(void **state)
 {
 	struct pool_fixture *f = *state;
@@ -475,6 +491,7 @@ int main(void)
 		TEST(test_what_is_held_is_not_given_twice),
 		TEST(test_a_held_pf_that_got_vfs_or_a_route_stays),
 		TEST(test_a_resource_of_nobody_here_keeps_its_device),
+		TEST(test_slots_that_are_held_keep_their_device),
 		TEST(test_a_long_foreign_name_is_cut),
 		TEST(test_what_left_the_bus_is_gone),
 		TEST(test_in_another_namespace_and_nobody_s),
