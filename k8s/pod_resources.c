@@ -83,6 +83,15 @@ __attribute__((format(printf, 2, 3))) static void tell_trouble(struct pod_resour
 		 what);
 }
 
+/* A node without one is ordinary. */
+static void tell_no_kubelet(struct pod_resources *p, const char *why)
+{
+	if (!p->told_trouble)
+		log_info("kubelet", 0, "nobody tells which pod holds what (%s), going on without",
+			 why);
+	p->told_trouble = true;
+}
+
 static void tell_source(struct pod_resources *p, enum pod_source source, size_t left_out)
 {
 	if (p->told_trouble || p->list.source != source)
@@ -175,7 +184,10 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 		succeeded(p, &list, (size_t)r);
 		return;
 	}
-	tell_trouble(p, "%s; %s", why, e.msg);
+	if (r == -ENOENT && p->list.source == POD_SOURCE_NONE)
+		tell_no_kubelet(p, why);
+	else
+		tell_trouble(p, "%s; %s", why, e.msg);
 	unanswered(p);
 }
 

