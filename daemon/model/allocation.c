@@ -26,18 +26,10 @@ static const char *shown(const char *id, char text[PLUGIN_ID_SIZE])
 	return text;
 }
 
-static const struct offer *find_offer(const struct pool_view *view, const char *id)
-{
-	for (size_t i = 0; i < view->n_offers; i++)
-		if (strcmp(view->offers[i].id, id) == 0)
-			return &view->offers[i];
-	return NULL;
-}
-
 static const struct pool *owner_of(const struct pools *pools, const char *id)
 {
 	for (size_t i = 0; pools && i < pools->n_views; i++)
-		if (find_offer(&pools->views[i], id))
+		if (pool_view_offer(&pools->views[i], id))
 			return pools->views[i].pool;
 	return NULL;
 }
@@ -60,7 +52,7 @@ static int check_id(const struct allocation_input *in, struct id_list ids, size_
 {
 	char text[PLUGIN_ID_SIZE];
 
-	*ret = find_offer(in->view, ids.ids[at]);
+	*ret = pool_view_offer(in->view, ids.ids[at]);
 	if (!*ret)
 		return unknown_id(in, ids.ids[at], err);
 	for (size_t i = 0; i < at; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "health.h"
+#include "selectors.h"
 
 /* --- links ------------------------------------------------------------------------------------ */
 
@@ -30,13 +31,6 @@ static enum sight netdev_link(const struct netdev *d)
 	return d->carrier != CARRIER_OFF && is_usable(d) ? SEEN_ALIVE : SEEN_DEAD;
 }
 
-/* A switch's port for a VF or SF ("pf0vf3", "c1pf0sf88"): it hangs on the PF but is not the PF's
- * link (linux/net/core/devlink.c, __devlink_port_phys_port_name_get()). */
-static bool is_representor(const struct netdev *d)
-{
-	return strstr(d->port_name, "pf") != NULL;
-}
-
 /* Of a function with several ports, one is enough. */
 static enum sight own_link(const struct host_index *ix, const char *function, bool anywhere)
 {
@@ -50,7 +44,7 @@ static enum sight own_link(const struct host_index *ix, const char *function, bo
 		/* What is lent away to where we cannot look is remembered, not seen. */
 		if (d->nsid != NSID_HOST && (!anywhere || d->nsid == NSID_ELSEWHERE))
 			continue;
-		if (is_representor(d))
+		if (!netdev_is_own(d))
 			continue;
 		link = netdev_link(d);
 		if (link > best)

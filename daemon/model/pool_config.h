@@ -38,6 +38,9 @@ struct pf_selectors {
 	size_t n;
 };
 
+/* More slots than this are never offered: a list of a shared pool then has about 2 MB. */
+#define POOL_SLOTS_MAX 65536
+
 enum vdpa_kind { VDPA_NONE, VDPA_VIRTIO, VDPA_VHOST };
 
 /* A function is selected when it matches every list that is not empty. */

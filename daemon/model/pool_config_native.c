@@ -57,7 +57,7 @@ static int parse_slots(struct parse *p, const struct json_place *at, const json_
 	struct draft *d = target;
 
 	d->pool.slots_given = true;
-	return parse_count(p, at, value, 0, PARSE_SLOTS_MAX, &d->pool.slots);
+	return parse_count(p, at, value, 0, POOL_SLOTS_MAX, &d->pool.slots);
 }
 
 /* Access to device nodes: some of r, w and m(knod), each once. */

@@ -11,7 +11,7 @@ static int parse_slots(struct parse *p, const struct json_place *at, const json_
 	struct pool *pool = field;
 
 	pool->slots_given = true;
-	return parse_count(p, at, value, 0, PARSE_SLOTS_MAX, &pool->slots);
+	return parse_count(p, at, value, 0, POOL_SLOTS_MAX, &pool->slots);
 }
 
 static const struct parse_key keys[] = {

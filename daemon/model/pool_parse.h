@@ -22,9 +22,6 @@ struct parse {
 	struct err *err;
 };
 
-/* A list of more would come near the 4 MiB that the kubelet takes. */
-#define PARSE_SLOTS_MAX 65536
-
 typedef int parse_read_fn(struct parse *, const struct json_place *, const json_t *, void *field);
 
 struct parse_key {

@@ -21,8 +21,6 @@
 /* A container's address takes two entries of its HCA's GID table (RoCE v1 and v2), and two are the
  * HCA's own, so 128 entries are room for 63 slots: also the number where no table is known. */
 #define POOL_SLOTS_DEFAULT 63
-/* More slots than this are never offered: a list of a shared pool then has about 2 MB. */
-#define POOL_SLOTS_MAX	   65536
 
 /* One ID of a pool. */
 struct offer {

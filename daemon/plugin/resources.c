@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "dir_watch.h"
 #include "log.h"

@@ -63,6 +63,7 @@ struct resources {
 void resources_decide_soon(struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
+
 /* --- served.c: what is told of each resource -------------------------------------------------- */
 
 /* NULL: the resource has no such ID. */
