@@ -1,0 +1,144 @@
+/* attachment.h - the plain values of the attach engine: what a pod's interface is to look like, what
+ * a device was like before, and whose it is. Pure data; no pointers, so that all of it may be copied
+ * and kept. */
+#pragma once
+
+#include "model.h"
+#include "plugin.h"
+
+/* --- what is wanted ------------------------------------------------------------------------- */
+
+/* Settings of a VF that are made through its PF (IFLA_VF_INFO). */
+enum vf_field {
+	VF_MAC = 1 << 0,
+	VF_VLAN = 1 << 1, /* id, QoS and protocol together */
+	VF_SPOOFCHK = 1 << 2,
+	VF_TRUST = 1 << 3,
+	VF_LINK_STATE = 1 << 4,
+	VF_MIN_RATE = 1 << 5,
+	VF_MAX_RATE = 1 << 6,
+	VF_NODE_GUID = 1 << 7,
+	VF_PORT_GUID = 1 << 8,
+};
+
+struct vf_settings {
+	unsigned fields; /* enum vf_field bits: those that are known, or wanted */
+	uint8_t mac[6];
+	uint16_t vlan;	      /* 0 = none */
+	uint8_t vlan_qos;     /* 0..7 */
+	uint16_t vlan_proto;  /* ETH_P_8021Q or ETH_P_8021AD, host order */
+	bool spoofchk, trust;
+	enum vf_link link_state;
+	uint32_t min_rate, max_rate;	/* Mbit/s, 0 = unlimited */
+	uint64_t node_guid, port_guid;	/* host order */
+};
+
+struct ip_prefix {
+	int family; /* AF_INET, AF_INET6; AF_UNSPEC = none */
+	uint8_t addr[16];
+	uint8_t len;
+};
+
+struct net_route {
+	struct ip_prefix dst;	  /* len 0 = default */
+	struct ip_prefix gateway; /* family AF_UNSPEC = on the link */
+	uint32_t priority;	  /* 0 = the kernel's */
+};
+
+#define PLAN_IPS_MAX	8
+#define PLAN_ROUTES_MAX 16
+#define PLAN_IPAM_SIZE	2048
+
+enum plan_kind { PLAN_VF, PLAN_MACVLAN, PLAN_IPVLAN };
+
+/* One interface of one pod. Zero-initialised: the device as it is. */
+struct net_plan {
+	enum plan_kind kind;
+	char ifname[IFNAMSIZ]; /* in the pod, "net1" */
+	unsigned mtu;	       /* 0 = as it is */
+	bool has_mac;
+	uint8_t mac[6];
+	struct vf_settings vf; /* `fields`: what is wanted; a MAC above is among them */
+	struct ip_prefix ips[PLAN_IPS_MAX];
+	size_t n_ips;
+	struct net_route routes[PLAN_ROUTES_MAX];
+	size_t n_routes;
+	char ipam[PLAN_IPAM_SIZE]; /* the "ipam" object of a CNI configuration, "" = none */
+	bool soft_roce;		   /* an rxe device is made on the interface */
+};
+
+/* --- who has it ----------------------------------------------------------------------------- */
+
+enum attach_door { DOOR_NATIVE, DOOR_CNI, DOOR_ADMIN };
+
+/* The namespace that an attachment belongs to. A path alone does not name it: the next pod's may
+ * have the same one. */
+struct netns_id {
+	char path[128];
+	uint64_t dev, ino; /* of the nsfs file, 0 = unknown */
+};
+
+/* The container's pod; for DOOR_ADMIN names may be "". */
+struct attach_owner {
+	enum attach_door door;
+	char namespace[64], pod[256], container[64];
+	char uid[40];
+	char sandbox[72]; /* the runtime's id of the sandbox */
+	struct netns_id netns;
+};
+
+/* --- what it was ---------------------------------------------------------------------------- */
+
+/* A device before anything was changed: what it is given back as. */
+struct link_origin {
+	char name[IFNAMSIZ];
+	uint8_t addr[HW_ADDR_MAX];
+	unsigned addr_len;
+	unsigned mtu;
+	bool up;
+	char rdma[RDMA_NAME_SIZE]; /* its RDMA device, "" = none */
+	char pf[DEV_ID_SIZE];	   /* bus name of its PF, "" = it has none: nothing below is known */
+	int vf_index;
+	struct vf_settings vf;
+	char parent[IFNAMSIZ]; /* macvlan, ipvlan: the netdev below */
+};
+
+/* --- one attachment ------------------------------------------------------------------------- */
+
+enum attach_state {
+	ATTACH_FREE, /* clean, in the host, nobody's */
+	ATTACH_ATTACHING,
+	ATTACH_IN_POD,
+	ATTACH_RETURNING,
+	ATTACH_BAD, /* could not be cleaned; tried again */
+};
+
+/* What must survive a crash; see journal.h. */
+struct attach_record {
+	enum attach_state state;
+	uint64_t serial; /* grows with each attachment of this device */
+	char resource[RESOURCE_NAME_SIZE];
+	char id[PLUGIN_ID_SIZE];
+	char function[DEV_ID_SIZE]; /* a macvlan's or ipvlan's: that of its parent */
+	struct attach_owner owner;
+	struct net_plan plan;
+	struct link_origin origin;
+	/* What IPAM gave, in addition to the plan's. */
+	struct ip_prefix ips[PLAN_IPS_MAX];
+	size_t n_ips;
+	struct net_route routes[PLAN_ROUTES_MAX];
+	size_t n_routes;
+	char rdma[RDMA_NAME_SIZE]; /* in the pod; "" = none */
+};
+
+/* "free", "attaching", "in_pod", "returning", "bad" */
+const char *attach_state_name(enum attach_state);
+/* The table of allowed moves; any other is a bug. */
+bool attach_state_may_become(enum attach_state from, enum attach_state to);
+
+/* The alias (IFLA_IFALIAS, at most 255 bytes) that travels with a netdev while it is ours:
+ * "rocelet ORIGINAL-NAME NAMESPACE/POD UID". */
+#define ATTACH_ALIAS_SIZE 256
+void attach_alias(const struct attach_record *, char ret[ATTACH_ALIAS_SIZE]);
+/* The original name that an alias carries. False: it is not one of ours. */
+bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ]);

@@ -1,0 +1,32 @@
+/* sandbox.h - the pods' sandboxes, as the container runtime tells. Plain data. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sandbox {
+	char id[72];
+	char namespace[64], pod[256], uid[40];
+	uint32_t attempt;
+	bool ready;
+	int64_t created_ns; /* unix time, 0 = unknown */
+	/* From here on: details, asked of each sandbox by itself. */
+	bool detailed; /* they are known */
+	bool host_network;
+	char netns[128]; /* path, "" = none or not told */
+	char *networks;	 /* the annotation rocelet.dev/networks; NULL = none; owned */
+};
+
+/* Sorted by (namespace, pod, uid, attempt). Owns its array; zero-initialised it is the list that is
+ * not known. */
+struct sandbox_list {
+	struct sandbox *items;
+	size_t n;
+	bool known; /* the runtime has been asked and answers: what is not in the list is gone */
+};
+
+void sandbox_list_done(struct sandbox_list *);
+void sandbox_list_sort(struct sandbox_list *);
+bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
+const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);

@@ -1,0 +1,47 @@
+/* cri.h - the pods' sandboxes, asked of the container runtime.
+ *
+ * ListPodSandbox is the truth, PodSandboxStatus(verbose) tells the details of each sandbox once
+ * (they do not change in a sandbox's life, but a sandbox without a namespace yet is asked again).
+ * Events are hints to ask: containerd's own event service (any number of subscribers), CRI's
+ * GetContainerEvents where one subscriber does not take another's events (containerd >= 2, CRI-O
+ * with pod events). Where neither is to be had, the list is asked every second while somebody wants
+ * to know (cri_expect()), and every 10 s otherwise. */
+#pragma once
+
+#include <stdint.h>
+
+#include "err.h"
+#include "sandbox.h"
+
+struct uv_loop_s;
+struct cri;
+
+/* After every question: the list that is known now, borrowed. asked_ms: loop time at which the
+ * question was sent, so that everything before it is in the list; 0: it was not answered, and
+ * `known` is false once the runtime has been silent for CRI_DOUBT_MS. */
+#define CRI_DOUBT_MS 5000
+typedef void cri_fn(const struct sandbox_list *, uint64_t asked_ms, void *arg);
+
+enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };
+
+struct cri_status {
+	char socket[108]; /* in use, "" = none found yet */
+	char runtime[64]; /* "containerd 1.7.24", "" = not told yet */
+	enum cri_hints hints;
+	uint64_t asked, failed, events;
+	char error[256]; /* why the last question failed, "" = it did not */
+};
+
+/* socket: NULL or "" probes /run/containerd/containerd.sock, then /var/run/crio/crio.sock, and
+ * again until one answers. Asks at once and whenever the socket is made anew. */
+int cri_open(struct cri **ret, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
+	     struct err *);
+/* The list may have changed: asks soon. Every request made before the question is sent is answered
+ * by it. */
+void cri_refresh(struct cri *);
+/* Somebody waits for a sandbox: ask often until told otherwise. */
+void cri_expect(struct cri *, bool);
+const struct sandbox_list *cri_sandboxes(const struct cri *);
+void cri_status(const struct cri *, struct cri_status *ret);
+/* NULL is fine. Gone when the loop has run out of handles. */
+void cri_close(struct cri *);
