@@ -1,0 +1,52 @@
+/* journal.h - what must not be forgotten while a device is away: one small file per device in
+ * <state-dir>/devices/, named by the function (or resource and ID of a shared slot).
+ *
+ * A file is two blocks of JOURNAL_BLOCK bytes, written in turn, so that one is whole whatever
+ * happens: "rocelet-journal VERSION SERIAL LENGTH CRC32\n", then the record as JSON, then newlines.
+ * The valid block with the higher serial counts. Writing in place into a file that is there already
+ * costs one block and one flush. A device that came back leaves a record of state free; files of
+ * functions that are gone are removed at the next start.
+ *
+ * Synchronous; called from workers, never twice at once for one device. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attachment.h"
+#include "err.h"
+
+#define JOURNAL_BLOCK	16384
+#define JOURNAL_VERSION 1
+
+/* --- pure ------------------------------------------------------------------------------------- */
+
+/* One block; -EMSGSIZE when the record does not fit, -ENOMEM. */
+int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *);
+/* The newer valid block of a file's bytes. *ret_serial: of the block. -ENODATA: empty, nothing was
+ * ever written. -EBADMSG: no block is valid, or a valid one holds nonsense. -EPROTONOSUPPORT: from
+ * a newer rocelet. The message says what is wrong, not which file. */
+int journal_decode(const uint8_t *, size_t len, struct attach_record *ret, uint64_t *ret_serial,
+		   struct err *);
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+struct journal;
+
+/* Makes the folder (0700). -EROFS, -ENOSPC ...: it can be opened all the same when it can be read;
+ * writing fails then. */
+int journal_open(struct journal **ret, const char *state_dir, struct err *);
+void journal_close(struct journal *);
+
+/* Writes and, if durable, waits until it is on the disk; a record that is not durable survives our
+ * death but not the machine's. The key is the record's. */
+int journal_write(struct journal *, const struct attach_record *, bool durable, struct err *);
+/* Every record whose state is not free. A file that cannot be understood is told to `bad` (with a
+ * sentence that names it; key: the device that its name tells) and set aside as FILE.bad; one from a
+ * newer version stays untouched and is told, too. Files of state free are told to `fn` as well, and
+ * removed when it returns > 0. A negative return ends the walk. */
+typedef int journal_fn(const struct attach_record *, void *arg);
+typedef void journal_bad_fn(const char *key, const struct err *, void *arg);
+int journal_each(struct journal *, journal_fn *, journal_bad_fn *, void *arg, struct err *);
+/* The file's name for a device: a function's bus name, or "resource id" with '/' as '_'. */
+void journal_key(const struct attach_record *, char *key, size_t size);

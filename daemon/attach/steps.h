@@ -1,0 +1,67 @@
+/* steps.h - attach and return, step by step, on a worker thread. Synchronous, no loop, no log.
+ *
+ * Each step can be run again after a crash at any instruction, and after having been half done; the
+ * return can start from whatever an attach has left. A step leaves the record as true as the
+ * device. */
+#pragma once
+
+#include "attachment.h"
+#include "err.h"
+#include "hw.h"
+#include "journal.h"
+
+/* In their order. IPAM is not a step of the worker: the engine runs its plugin between two. */
+enum attach_step {
+	STEP_RECORD,	/* look at the device as it is, write it down, on the disk */
+	STEP_ADMIN,	/* settings through the PF */
+	STEP_MOVE,	/* netdev into the pod: name, alias, MTU, MAC, all in one request */
+	STEP_IPAM,	/* the engine's */
+	STEP_CONFIGURE, /* sysctls, addresses, routes, up */
+	STEP_RDMA,	/* RDMA device moved or made */
+	STEP_VERIFY,	/* read back */
+	STEP_DONE,	/* written down: in the pod */
+	N_ATTACH_STEPS
+};
+
+enum return_step {
+	BACK_RECORD, /* written down: returning */
+	BACK_RDMA,   /* RDMA device back, or deleted */
+	BACK_MOVE,   /* found wherever it is; down, into the host: its own name, no alias, MTU, MAC */
+	BACK_ADMIN,  /* settings as they were */
+	BACK_IPAM,   /* the engine's */
+	BACK_VERIFY, /* in the host, clean */
+	BACK_DONE,   /* written down: free */
+	N_RETURN_STEPS
+};
+
+const char *attach_step_name(enum attach_step); /* "record", ... */
+const char *return_step_name(enum return_step); /* "back-record", ... */
+
+/* What a job works on: the caller's, until it is done. */
+struct attach_job {
+	const struct hw *hw;
+	struct journal *journal;
+	struct attach_record record;
+	bool is_return;
+	int next; /* enum attach_step or return_step; run continues from here */
+	unsigned drift; /* vf_field bits, and ATTACH_DRIFT_* beyond, that a check found different */
+	struct err err; /* of the step `next`, which failed */
+};
+
+/* Runs steps from job->next up to, not including, the engine's own step or the end. Returns 0 when
+ * it got so far (job->next tells which), or the failed step's error in job->err.
+ *
+ * STEP_RECORD fills record.origin and owner.netns; it refuses (-EBUSY) a device that is not in the
+ * host as expected. An attach that fails is undone by a return with the same record. */
+int attach_run(struct attach_job *);
+
+/* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right
+ * what differs. -ENOENT: its namespace is gone, -ENODEV: the device is not in it. */
+#define ATTACH_DRIFT_NAME  (1u << 16)
+#define ATTACH_DRIFT_MTU   (1u << 17)
+#define ATTACH_DRIFT_DOWN  (1u << 18)
+#define ATTACH_DRIFT_IPS   (1u << 19)
+int attach_check(struct attach_job *, bool repair);
+
+/* Neighbours are told, once the interface has a carrier. */
+int attach_announce(struct attach_job *);

@@ -1,0 +1,61 @@
+/* netdev_ops.h - changes of one netdev, in whatever namespace it is: synchronous, one request each
+ * as far as the kernel can do it in one.
+ *
+ * Every call takes a rtnetlink socket that lives in the netdev's namespace (nlsock_open(), or
+ * netns_nlsock() of another). Errors name the kernel's own sentence. Wire facts:
+ * linux/include/uapi/linux/{if_link,if_addr,rtnetlink}.h; do_setlink() in
+ * linux/net/core/rtnetlink.c: the move comes first, so one request moves, renames and sets the rest
+ * in the new namespace. */
+#pragma once
+
+#include "attachment.h"
+#include "nlsock.h"
+
+/* The alias comes along: "" = none. */
+struct netdev_seen {
+	struct netdev netdev;
+	char alias[ATTACH_ALIAS_SIZE];
+};
+
+/* By index, by name, by the function below it (IFLA_PARENT_DEV_NAME, Linux 5.14). -ENODEV: there is
+ * none here. */
+int netdev_by_index(struct nlsock *, int ifindex, struct netdev_seen *ret, struct err *);
+int netdev_by_name(struct nlsock *, const char *name, struct netdev_seen *ret, struct err *);
+int netdev_by_function(struct nlsock *, const char *function, struct netdev_seen *ret, struct err *);
+
+/* What is to change; zero-initialised but for the descriptors: nothing. */
+struct netdev_change {
+	int netns_fd;	   /* -1 = it stays */
+	const char *name;  /* NULL = as it is */
+	const char *alias; /* NULL = as it is, "" = none */
+	unsigned mtu;	   /* 0 = as it is */
+	const uint8_t *addr;
+	unsigned addr_len; /* 0 = as it is */
+	int up;		   /* 1, 0, -1 = as it is */
+};
+int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, struct err *);
+
+/* A macvlan (bridge mode) or ipvlan (L2) named `ifname` on parent_ifindex of the socket's
+ * namespace, made inside netns_fd, with that alias; MTU and MAC of the plan. */
+int netdev_make_stacked(struct nlsock *, const struct net_plan *, int parent_ifindex, int netns_fd,
+			const char *alias, struct err *);
+int netdev_delete(struct nlsock *, int ifindex, struct err *);
+
+/* All of them in one datagram, followed by `up`; an address that is there already is fine. The
+ * message names the address or route that was refused. */
+int netdev_configure(struct nlsock *, int ifindex, const struct ip_prefix *, size_t n_ips,
+		     const struct net_route *, size_t n_routes, bool up, struct err *);
+/* Addresses of global scope that the netdev has; returns how many (at most `max` are stored). */
+int netdev_addresses(struct nlsock *, int ifindex, struct ip_prefix *ret, size_t max, struct err *);
+
+/* Settings of a VF through its PF; the socket is the host's. get: -ENODEV = the PF has no such VF;
+ * fields that the driver does not tell are not in `fields`. set: the fields of `want` in one
+ * request, in the order the kernel's do_setvfinfo() applies them; -EOPNOTSUPP names what the driver
+ * cannot do (found by asking one by one). */
+int vf_settings_get(struct nlsock *, int pf_ifindex, int vf, struct vf_settings *ret, struct err *);
+int vf_settings_set(struct nlsock *, int pf_ifindex, int vf, const struct vf_settings *want,
+		    struct err *);
+/* Fields of `want` that `is` does not have as wanted, as bits. */
+unsigned vf_settings_differ(const struct vf_settings *want, const struct vf_settings *is);
+/* "mac, vlan" */
+void vf_fields_text(unsigned fields, char *text, size_t size);

@@ -1,0 +1,20 @@
+/* rdma_ops.h - changes of RDMA devices over RDMA netlink: synchronous.
+ *
+ * The socket is NETLINK_RDMA of the namespace in which the device is seen. Wire facts:
+ * linux/include/uapi/rdma/rdma_netlink.h; nldev_set_doit(), nldev_newlink(), nldev_dellink() in
+ * linux/drivers/infiniband/core/nldev.c. */
+#pragma once
+
+#include "nldev.h"
+#include "nlsock.h"
+
+/* The device of that name. -ENODEV: none. */
+int rdma_by_name(struct nlsock *, const char *name, struct nldev_dev *ret, struct err *);
+/* Moves it (exclusive mode; -EOPNOTSUPP: the driver or the mode cannot). */
+int rdma_move(struct nlsock *, uint32_t index, int netns_fd, struct err *);
+int rdma_rename(struct nlsock *, uint32_t index, const char *name, struct err *);
+/* A soft-RoCE device on the netdev `ifname` of the socket's own namespace. */
+int rdma_make_rxe(struct nlsock *, const char *name, const char *ifname, struct err *);
+int rdma_delete(struct nlsock *, uint32_t index, struct err *);
+/* Of the device's char devices: "uverbs3" and its number. -ENOENT: it has none. */
+int rdma_uverbs(struct nlsock *, uint32_t index, struct nldev_chardev *ret, struct err *);
