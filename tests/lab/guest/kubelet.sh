@@ -48,8 +48,11 @@ in_pod() { # NAME COMMAND..
     runc --root /run/containerd/runc/k8s.io exec "$(container_id "$1")" "${@:2}" </dev/null
 }
 
+# A namespace that the scenario has made by hand has its name, as without a kubelet.
 pod_netns() { # NAME
-    echo "/proc/$(pod_pid "$1")/ns/net"
+    local path=/run/netns/$1
+    [[ -e $path ]] || path=/proc/$(pod_pid "$1")/ns/net
+    echo "$path"
 }
 
 # The last part of its cgroup's path.
