@@ -30,6 +30,7 @@ struct daemon {
 	struct bpf_source *bpf;
 	struct sampler *sampler;
 	struct resources *resources;
+	struct attach_engine *engine; /* NULL: nothing is attached here */
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
 	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */

@@ -10,6 +10,7 @@
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
+#include "engine.h"
 #include "http.h"
 #include "link_events.h"
 #include "log.h"
@@ -74,6 +75,12 @@ static void on_resources(void *arg)
 	d->routes.resources = resources_table(d->resources);
 }
 
+static void on_event(const struct event *event, void *arg)
+{
+	(void)event;
+	(void)arg;
+}
+
 static void on_sockets_swept(void *arg)
 {
 	struct daemon *d = arg;
@@ -92,6 +99,39 @@ static void on_dev_node(const char *name, void *arg)
 static void on_config_changed(void *arg)
 {
 	reload_now(arg);
+}
+
+/* --- the attach engine and the device plugin -------------------------------------------------- */
+
+static bool engine_view(struct attach_view *ret, void *arg)
+{
+	struct daemon *d = arg;
+
+	return d->resources && resources_view(d->resources, ret);
+}
+
+static void engine_asks_pods(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->resources)
+		resources_ask_pods(d->resources);
+}
+
+static void on_attachments(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->resources)
+		resources_attachments_changed(d->resources);
+}
+
+static void on_decided(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->engine)
+		attach_engine_look(d->engine);
 }
 
 static const struct resource_table *offered(void *arg)
@@ -318,6 +358,35 @@ static void http_stop(struct daemon *d)
 		http_close(d->http, NULL, NULL);
 }
 
+static int engine_start(struct daemon *d, struct err *e)
+{
+	const struct options *o = d->options;
+	const struct attach_engine_opts opts = {
+		.state_dir = o->state_dir,
+		.cri_socket = o->cri_socket,
+		.cni_path = o->cni_path,
+		.dry_run = o->dry_run,
+	};
+	const struct attach_hooks hooks = {
+		.view = engine_view,
+		.ask_pods = engine_asks_pods,
+		.changed = on_attachments,
+		.event = on_event,
+		.arg = d,
+	};
+
+	if (!d->hw.live)
+		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
+	return attach_engine_open(&d->engine, &d->loop, &d->hw, node_inventory(d->node), &opts,
+				  &hooks, e);
+}
+
+static void engine_stop(struct daemon *d)
+{
+	attach_engine_close(d->engine);
+	d->engine = NULL;
+}
+
 /* A configuration that is wrong at the start is a reason not to start: nobody depends on us yet. */
 static int resources_start(struct daemon *d, struct err *e)
 {
@@ -332,9 +401,11 @@ static int resources_start(struct daemon *d, struct err *e)
 		.devinfo_dir = o->devinfo_dir,
 		.cdi_dir = o->cdi_dir,
 		.dry_run = o->dry_run,
+		.engine = d->engine,
 	};
 	const struct resources_hooks hooks = {
 		.changed = on_resources,
+		.decided = on_decided,
 		.sockets_swept = on_sockets_swept,
 		.arg = d,
 	};
@@ -382,6 +453,7 @@ const struct module modules[] = {
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},
 	{"http", false, http_start, http_stop},
+	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},

@@ -40,6 +40,14 @@ bool attach_state_may_become(enum attach_state from, enum attach_state to)
 	       (moves[from] >> to & 1);
 }
 
+void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
+{
+	snprintf(ret, SOFT_ROCE_NODE_SIZE, SOFT_ROCE_DIR "/by-name/%s", id);
+	for (char *c = ret + strlen(SOFT_ROCE_DIR "/by-name/"); *c; c++)
+		if (*c == '/')
+			*c = '_';
+}
+
 /* --- the alias ------------------------------------------------------------------------------ */
 
 #define ALIAS_START "rocelet "
