@@ -153,8 +153,9 @@ bool cri_details_answer(struct cri_details *d, struct sandbox_list *l, const cha
 	d->n_asking--;
 	for (size_t k = 0; detail && k < l->n; k++)
 		if (strcmp(l->items[k].id, id) == 0) {
-			changed |= take(&l->items[k], detail);
+			changed = take(&l->items[k], detail);
 			wanting = is_wanting(&l->items[k]);
+			break;
 		}
 	if (wanting)
 		ask_later(&d->items[i], now_ms);

@@ -333,7 +333,7 @@ static void send_cri_event(struct fake_cri *f, enum cri_event_kind kind, const c
 	Runtime__V1__ContainerEventResponse m = RUNTIME__V1__CONTAINER_EVENT_RESPONSE__INIT;
 
 	m.container_id = TEXT(id);
-	m.container_event_type = (Runtime__V1__ContainerEventType)kind;
+	m.container_event_type = (Runtime__V1__ContainerEventType)kind; /* numbered alike */
 	send_message(f->stream, &m.base);
 }
 
