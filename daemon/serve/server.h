@@ -74,7 +74,7 @@ void listeners_close(struct http *);
 /* A daemon without a listening socket; NULL: out of memory or descriptors. */
 struct MHD_Daemon *requests_start(struct http *);
 
-/* orders.c: requests that are answered later. NULL: out of memory. */
+/* tickets.c: requests that are answered later. NULL: out of memory. */
 struct http_ticket *ticket_new(struct http *, struct MHD_Connection *);
 /* One more piece of the body. */
 void ticket_add(struct http_ticket *, const char *piece, size_t n);

@@ -1,4 +1,4 @@
-/* orders.c - requests that are answered later. While somebody works on an order its connection is
+/* tickets.c - requests that are answered later. While somebody works on an order its connection is
  * suspended: libmicrohttpd does not look at it, so a client that goes away is noticed when it is to
  * get its answer, and one that waits too long is told so by our own deadline. */
 #include <microhttpd.h>
