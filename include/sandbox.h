@@ -38,3 +38,15 @@ void sandbox_list_sort(struct sandbox_list *);
 bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
 /* Borrowed; NULL = none. */
 const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);
+
+/* What tells that the list may have changed. */
+enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };
+
+/* How asking the runtime goes. */
+struct cri_status {
+	char socket[108]; /* in use, "" = none found yet */
+	char runtime[64]; /* "containerd 1.7.24", "" = not told yet */
+	enum cri_hints hints;
+	uint64_t asked, failed, events;
+	char error[256]; /* why the last question failed, "" = it did not */
+};

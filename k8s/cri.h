@@ -22,16 +22,6 @@ struct cri;
 #define CRI_DOUBT_MS 5000
 typedef void cri_fn(const struct sandbox_list *, uint64_t asked_ms, void *arg);
 
-enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };
-
-struct cri_status {
-	char socket[108]; /* in use, "" = none found yet */
-	char runtime[64]; /* "containerd 1.7.24", "" = not told yet */
-	enum cri_hints hints;
-	uint64_t asked, failed, events;
-	char error[256]; /* why the last question failed, "" = it did not */
-};
-
 /* socket: NULL or "" probes /run/containerd/containerd.sock, then /var/run/crio/crio.sock, and
  * again until one answers. Asks at once and whenever the socket is made anew. */
 int cri_open(struct cri **ret, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
