@@ -43,7 +43,7 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
-DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin
+DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin -Idaemon/attach
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
@@ -94,7 +94,7 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 
 # --- tests ------------------------------------------------------------------------------------
 # Calls of our own objects that tests/lib/faults.c can make fail.
-WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send \
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
 	nghttp2_session_server_new3 nghttp2_session_client_new3,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)

@@ -85,3 +85,16 @@ bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 	ret[n] = '\0';
 	return true;
 }
+
+/* --- soft-RoCE -------------------------------------------------------------------------------- */
+
+/* An ID may be any text: no part of it leads elsewhere. */
+void soft_roce_dir(const char *id, char *ret, size_t size)
+{
+	static const char start[] = "rocelet/";
+
+	snprintf(ret, size, "%s%s", start, id);
+	for (char *c = ret + strlen(start); *c; c++)
+		if (*c == '/' || (*c == '.' && c == ret + strlen(start)))
+			*c = '_';
+}
