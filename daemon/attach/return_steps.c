@@ -42,7 +42,7 @@ static void spare_name(const char *function, char ret[IFNAMSIZ])
 }
 
 /* What is to change before it is as it was; the MAC follows when the PF allows it again. */
-static struct netdev_change home_change(const struct work *w)
+static struct netdev_change home_change(const struct work *w, const char *name)
 {
 	const struct link_origin *o = &w->record->origin;
 	const struct netdev *nd = &w->seen.netdev;
@@ -50,8 +50,8 @@ static struct netdev_change home_change(const struct work *w)
 
 	if (!w->at->is_host)
 		c.netns_fd = w->host.netns_fd;
-	if (c.netns_fd >= 0 || strcmp(nd->name, o->name) != 0)
-		c.name = o->name;
+	if (c.netns_fd >= 0 || strcmp(nd->name, name) != 0)
+		c.name = name;
 	if (strcmp(w->seen.alias, o->alias) != 0)
 		c.alias = o->alias;
 	if (nd->mtu != o->mtu)
@@ -70,10 +70,9 @@ static int take_down(struct work *w, struct nlsock *s)
 	return netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
 }
 
-static int change_home(struct work *w)
+static int change_home(struct work *w, const char *name)
 {
-	struct netdev_change c = home_change(w);
-	char spare[IFNAMSIZ];
+	struct netdev_change c = home_change(w, name);
 	struct nlsock *s;
 	int r = place_rtnl(w->at, &s, w->err);
 
@@ -82,13 +81,7 @@ static int change_home(struct work *w)
 	if (c.up == 0)
 		r = take_down(w, s);
 	c.up = -1;
-	if (r == 0)
-		r = netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
-	if (r != -EEXIST)
-		return r;
-	spare_name(w->record->function, spare);
-	c.name = strcmp(w->seen.netdev.name, spare) == 0 && c.netns_fd < 0 ? NULL : spare;
-	return netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
 }
 
 /* udev renames a device that appears, and a dying namespace hands it back: both at any moment. */
@@ -97,18 +90,24 @@ static bool is_passing(int r)
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
-/* 0 with `at` == NULL: the function has no netdev any more. */
+/* Fine if the function has no netdev any more. A name that is taken leaves the netdev in the host
+ * under whatever name: it is given a spare one, and not called clean. */
 static int bring_home(struct work *w)
 {
+	const char *name = w->record->origin.name;
 	struct patience p = {0};
+	char spare[IFNAMSIZ];
 	int r;
 
+	spare_name(w->record->function, spare);
 	do {
 		r = work_find_anywhere(w);
 		if (r == -ENODEV)
 			return 0;
 		if (r == 0)
-			r = change_home(w);
+			r = change_home(w, name);
+		if (r == -EEXIST)
+			name = spare;
 	} while (is_passing(r) && work_wait(&p));
 	return r < 0 ? err_wrap(w->err, "%s: back into the host", w->record->function) : 0;
 }
