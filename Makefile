@@ -94,7 +94,7 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 
 # --- tests ------------------------------------------------------------------------------------
 # Calls of our own objects that tests/lib/faults.c can make fail.
-WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send \
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
 	nghttp2_session_server_new3 nghttp2_session_client_new3,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
