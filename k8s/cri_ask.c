@@ -7,7 +7,7 @@
 #include "log.h"
 #include "uds.h"
 
-#define SPACING_MS     10
+#define SPACING_MS     4
 #define EXPECTING_MS   1000
 #define WITHOUT_MS     10000
 #define WITH_EVENTS_MS 30000
@@ -58,7 +58,7 @@ static void set_spacing(struct cri *c)
 	uint64_t took_ms = uv_now(c->loop) - c->asked_ms;
 	uint32_t pause_ms = cri_await_pause(&c->await, &c->list, uv_now(c->loop));
 
-	c->next_ms = uv_now(c->loop) + (took_ms > 2 ? SHARE * took_ms : SPACING_MS);
+	c->next_ms = uv_now(c->loop) + (took_ms > 1 ? SHARE * took_ms : SPACING_MS);
 	c->await_ms = pause_ms ? uv_now(c->loop) + pause_ms : UINT64_MAX;
 }
 

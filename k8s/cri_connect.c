@@ -162,7 +162,7 @@ static int greet(struct cri *c, struct err *e)
 static bool find_socket(struct cri *c)
 {
 	for (size_t i = 0; i < c->n_sockets; i++) {
-		c->sock_id = file_id_of_socket(c->sockets[c->at]);
+		c->sock_id = file_id_of_linked_socket(c->sockets[c->at]);
 		if (file_id_is_there(&c->sock_id))
 			return true;
 		c->at = (c->at + 1) % c->n_sockets;
@@ -240,7 +240,7 @@ static void on_hint(const char *name, void *arg)
 
 	if (name && !is_ours(c, name))
 		return;
-	id = file_id_of_socket(c->sockets[c->at]);
+	id = file_id_of_linked_socket(c->sockets[c->at]);
 	if (c->client && !c->over && (!file_id_is_there(&id) || file_id_equal(&id, &c->sock_id)))
 		return;
 	c->over |= c->client != NULL;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define AWAIT_MS       1000
-#define PAUSE_FIRST_MS 10
+#define PAUSE_FIRST_MS 4
 
 /* --- which ------------------------------------------------------------------------------------ */
 

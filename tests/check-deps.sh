@@ -28,7 +28,7 @@ PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics|host_series|number)\.
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|$K8S|uv\.h" 'include/ knows nobody'
 rule '^k8s/' "$DAEMON|$HW" 'k8s/ knows only include/'
-rule '^k8s/(grpc\w*|plugin_wire\w*|proto_budget|pod_list\w*|registration|list_watch|plugin_request|plugin_service|checkpoint)\.' 'uv\.h|log\.h|sys/socket\.h|time\.h' 'protocols are pure: bytes in, bytes out'
+rule '^k8s/(grpc\w*|plugin_wire\w*|proto_budget|pod_list\w*|registration|list_watch|plugin_request|plugin_service|checkpoint|cri_wire|cri_status|cri_event|cri_hints|cri_details)\.' 'uv\.h|log\.h|sys/socket\.h|time\.h' 'protocols are pure: bytes in, bytes out'
 rule '^hw/' "$K8S" 'hw/ knows only include/'
 rule '^hw/' "$DAEMON|uv\.h|log\.h|libudev\.h" 'hw/ knows only include/, and neither loops nor logs'
 rule '^hw/(rtnl\w*|devlink|genl|nldev\w*|announce|nlpoll_kinds|pause|dcb|widen|layout|intern|dictionary\w*|parse|model|host)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'

@@ -371,14 +371,14 @@ static void until_the_list_shows_it(void **state)
 	(void)state;
 	assert_int_equal(cri_await_pause(&a, &none, 0), 0);
 	assert_true(awaits(&a, CRI_EVENT_BEGINS, "a", &none, false, 100));
-	assert_int_equal(cri_await_pause(&a, &none, 100), 10);
-	assert_int_equal(cri_await_pause(&a, &none, 110), 20);
-	assert_int_equal(cri_await_pause(&a, &none, 130), 40);
+	assert_int_equal(cri_await_pause(&a, &none, 100), 4);
+	assert_int_equal(cri_await_pause(&a, &none, 104), 8);
+	assert_int_equal(cri_await_pause(&a, &none, 112), 16);
 	assert_true(awaits(&a, CRI_EVENT_BEGINS, "b", &none, false, 140));
-	assert_int_equal(cri_await_pause(&a, &none, 150), 10);
-	assert_int_equal(cri_await_pause(&a, &with_one, 160), 20);
+	assert_int_equal(cri_await_pause(&a, &none, 150), 4);
+	assert_int_equal(cri_await_pause(&a, &with_one, 160), 8);
 	assert_int_equal(a.n, 1);
-	assert_int_equal(cri_await_pause(&a, &with_one, 1139), 40);
+	assert_int_equal(cri_await_pause(&a, &with_one, 1139), 16);
 	assert_int_equal(cri_await_pause(&a, &with_one, 1140), 0); /* b is no sandbox */
 }
 
@@ -407,7 +407,7 @@ static void short_lives(void **state)
 	assert_true(awaits(&a, CRI_EVENT_ENDS, "a", &none, false, 0));
 	assert_int_equal(cri_await_pause(&a, &none, 0), 0);
 	assert_true(awaits(&a, CRI_EVENT_ENDS, "a", &none, true, 0));
-	assert_int_equal(cri_await_pause(&a, &with_one, 0), 10);
+	assert_int_equal(cri_await_pause(&a, &with_one, 0), 4);
 	assert_int_equal(cri_await_pause(&a, &none, 0), 0);
 }
 
@@ -418,7 +418,7 @@ static void anything_and_too_much(void **state)
 
 	(void)state;
 	assert_true(awaits(&a, CRI_EVENT_ENDS, "", &with_one, false, 0));
-	assert_int_equal(cri_await_pause(&a, &with_one, 999), 10);
+	assert_int_equal(cri_await_pause(&a, &with_one, 999), 4);
 	assert_int_equal(cri_await_pause(&a, &with_one, 1000), 0);
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(id, sizeof(id), "%u", i);
