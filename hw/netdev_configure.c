@@ -39,6 +39,14 @@ static struct nl_msg *make_request(const struct configuration *c, size_t i)
 	return rtnl_change_link(c->ifindex, &up);
 }
 
+/* A batch sends requests as they are. */
+static int add_request(struct nldev_batch *b, struct nl_msg *req)
+{
+	if (req)
+		nlmsg_hdr(req)->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
+	return nldev_batch_add(b, req);
+}
+
 static void on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
 {
 	struct configuration *c = arg;
@@ -62,7 +70,7 @@ static int run_batch(struct nlsock *s, struct configuration *c)
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = nldev_batch_add(&b, make_request(c, i));
+		r = add_request(&b, make_request(c, i));
 	if (r == 0 && b.n)
 		r = nlsock_batch(s, b.buf, b.len, b.n, on_answer, c);
 	nldev_batch_done(&b);
@@ -173,10 +181,10 @@ int netdev_configure(struct nlsock *s, int ifindex, const struct ip_prefix *ips,
 	if (n_routes > 64)
 		return err_set(e, -E2BIG, "%zu routes are more than an interface takes", n_routes);
 	r = run_batch(s, &c);
+	if (r < 0)
+		return err_set(e, r, "configuring link %d: %s", ifindex, strerror(-r));
 	if (c.failed)
 		return name_failure(s, &c, e);
-	if (r < 0)
-		return err_set(e, r, "netlink: %s", strerror(-r));
 	return c.exist ? check_existing(s, &c, e) : 0;
 }
 

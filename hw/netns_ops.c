@@ -56,8 +56,8 @@ static bool has_own_mounts(const struct hw *hw)
 	char ours[64], first[64];
 
 	return hw->proc_fd >= 0 &&
-	       sysfs_target(hw->proc_fd, ours, sizeof(ours), "thread-self/ns/mnt") > 0 &&
-	       sysfs_target(hw->proc_fd, first, sizeof(first), "1/ns/mnt") > 0 &&
+	       sysfs_target(hw->proc_fd, ours, sizeof(ours), "thread-self/ns/mnt") == 0 &&
+	       sysfs_target(hw->proc_fd, first, sizeof(first), "1/ns/mnt") == 0 &&
 	       strcmp(ours, first) != 0;
 }
 
