@@ -145,18 +145,39 @@ static int create(const struct journal *j, const char *name, const uint8_t *bloc
 		unlinkat(j->dir_fd, temp, 0);
 		return failed(j, "writing", temp, r, e);
 	}
-	return fsync(j->dir_fd) < 0 ? failed(j, "flushing", ".", -errno, e) : 0;
+	if (fsync(j->dir_fd) < 0) {
+		r = -errno;
+		unlinkat(j->dir_fd, name, 0);
+		return failed(j, "flushing", name, r, e);
+	}
+	return 0;
+}
+
+/* What could not be written or flushed must not count later. */
+static void wipe(int fd, off_t at)
+{
+	AUTO_FREE uint8_t *blank = malloc(JOURNAL_BLOCK);
+
+	if (!blank)
+		return;
+	memset(blank, '\n', JOURNAL_BLOCK);
+	write_block(fd, blank, at);
 }
 
 /* The older block makes way. */
 static int write_over(const struct journal *j, const char *name, int fd, const uint8_t *block,
 		      uint64_t serial, bool durable, struct err *e)
 {
-	int r = write_block(fd, block, serial % 2 ? 0 : JOURNAL_BLOCK);
+	off_t at = serial % 2 ? 0 : JOURNAL_BLOCK;
+	int r = write_block(fd, block, at);
 
 	if (r == 0 && durable && fdatasync(fd) < 0)
 		r = -errno;
-	return r < 0 ? failed(j, "writing", name, r, e) : 0;
+	if (r < 0) {
+		wipe(fd, at);
+		return failed(j, "writing", name, r, e);
+	}
+	return 0;
 }
 
 static int encode(const struct journal *j, const char *name, uint8_t *block, uint64_t serial,

@@ -8,8 +8,10 @@
 #include "function_files.h"
 #include "netns.h"
 
-#define LOOK_AGAIN_MS 20
-#define LOOKS_MAX     100
+/* 2, 4, 8 ... 256, 256 ms: about two seconds in all. */
+#define FIRST_WAIT_MS 2
+#define LONG_WAIT_MS  256
+#define LOOKS_MAX     14
 
 #define PLACE_CLOSED ((struct place){.netns_fd = -1, .rtnl = NLSOCK_CLOSED, .rdma = NLSOCK_CLOSED})
 
@@ -196,7 +198,9 @@ int work_find_anywhere(struct work *w)
 
 bool work_wait(struct patience *p)
 {
-	const struct timespec moment = {.tv_nsec = LOOK_AGAIN_MS * 1000000L};
+	const long ms = FIRST_WAIT_MS << p->looks;
+	const struct timespec moment = {.tv_nsec = (ms < LONG_WAIT_MS ? ms : LONG_WAIT_MS) *
+						   1000000L};
 
 	if (++p->looks >= LOOKS_MAX)
 		return false;
