@@ -14,8 +14,8 @@
 /* One attachment, as the engine has it. */
 struct attach_fact {
 	const struct attach_record *record;
-	bool netns_gone; /* the owner's namespace is not there any more */
-	bool in_host;	 /* its netdev is in the host's namespace (inventory) */
+	bool netns_gone;  /* the owner's namespace is not there any more */
+	bool in_host;	  /* its netdev is in the host's namespace (inventory) */
 	bool interrupted; /* by our own death: the record says attaching or returning, nobody works
 			     on it */
 	uint64_t unheld_ms; /* for how long the kubelet's list has not named it; 0 = it does */
@@ -29,7 +29,7 @@ struct reconcile_input {
 
 enum attach_action {
 	ACT_KEEP,
-	ACT_RETURN,    /* and attach anew afterwards, if it is wanted */
+	ACT_RETURN, /* and attach anew afterwards, if it is wanted */
 };
 
 /* why: for the event, "sandbox is gone", never NULL unless ACT_KEEP. DOOR_ADMIN and DOOR_CNI are
