@@ -42,9 +42,9 @@ void journal_close(struct journal *);
  * death but not the machine's. The key is the record's. */
 int journal_write(struct journal *, const struct attach_record *, bool durable, struct err *);
 /* Every record whose state is not free. A file that cannot be understood is told to `bad` (with a
- * sentence that names it; key: the device that its name tells) and set aside as FILE.bad; one from a
- * newer version stays untouched and is told, too. Files of state free are told to `fn` as well, and
- * removed when it returns > 0. A negative return ends the walk. */
+ * sentence that names it; key: the device that its name tells) and set aside as FILE.bad; one from
+ * a newer version stays untouched and is told, too. Files of state free are told to `fn` as well,
+ * and removed when it returns > 0. A negative return ends the walk. */
 typedef int journal_fn(const struct attach_record *, void *arg);
 typedef void journal_bad_fn(const char *key, const struct err *, void *arg);
 int journal_each(struct journal *, journal_fn *, journal_bad_fn *, void *arg, struct err *);
