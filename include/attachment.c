@@ -85,3 +85,16 @@ bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 	ret[n] = '\0';
 	return true;
 }
+
+/* --- soft-RoCE -------------------------------------------------------------------------------- */
+
+/* An ID may be any text: no part of it leads elsewhere. */
+void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
+{
+	static const char start[] = SOFT_ROCE_DIR "/by-name/";
+
+	snprintf(ret, SOFT_ROCE_NODE_SIZE, "%s%s", start, id);
+	for (char *c = ret + strlen(start); *c; c++)
+		if (*c == '/' || (*c == '.' && c == ret + strlen(start)))
+			*c = '_';
+}

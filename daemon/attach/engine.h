@@ -6,6 +6,7 @@
  * every device, repairs; only then the kubelet is told anything. */
 #pragma once
 
+#include "attach_status.h"
 #include "cri.h"
 #include "event.h"
 #include "inventory.h"
@@ -20,7 +21,7 @@ struct attach_ops;
 struct attach_engine_opts {
 	const char *state_dir, *cri_socket, *cni_path; /* copied */
 	bool dry_run;				       /* says what it would do, does nothing */
-	const struct attach_ops *ops;		       /* NULL: the real ones */
+	const struct attach_ops *ops;		       /* NULL: the real ones (attach_ops.h) */
 };
 
 /* What the device plugin has decided; borrowed until the loop goes on. False: nothing yet. */
@@ -87,28 +88,11 @@ void attach_engine_fix(struct attach_engine *);
 /* --- what others see ---------------------------------------------------------------------------
  */
 
-/* One attachment; sorted by function, then resource and ID. */
-struct attach_status {
-	const struct attach_record *record;
-	const char *step; /* of the operation under way, NULL = none */
-	unsigned drift;	  /* steps.h */
-	unsigned tries;	  /* that failed in a row */
-	uint64_t since_ms;
-	char error[256];
-};
+/* Sorted by function, then resource and ID. */
 size_t attach_engine_list(const struct attach_engine *, const struct attach_status **ret);
 /* NULL: it is free. Exclusive pools: by function. */
 const struct attach_status *attach_engine_find(const struct attach_engine *, const char *function);
 /* Not clean: it may not be given to anybody (not free, not in the pod that holds it). */
 bool attach_engine_is_dirty(const struct attach_engine *, const char *function);
 
-struct attach_counters {
-	uint64_t attached, attach_failures, returned, return_failures, orphans, drifts, repairs,
-		gate_questions, gate_refusals;
-	uint64_t attach_us, attach_us_max, return_us, return_us_max, gate_us,
-		gate_us_max; /* sums */
-	unsigned free, attaching, in_pod, returning, bad;
-	struct cri_status cri;
-	char journal_error[256]; /* "" = it can be written */
-};
 void attach_engine_counters(const struct attach_engine *, struct attach_counters *ret);

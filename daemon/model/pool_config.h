@@ -86,6 +86,7 @@ enum health_reason {
 	HEALTH_PORT_DOWN,  /* the RDMA port is not ACTIVE */
 	HEALTH_PCI,	   /* the bus reads all ones from the (parent's) configuration space */
 	HEALTH_DEVLINK,	   /* a devlink health reporter is in state error */
+	HEALTH_NOT_CLEAN,  /* on its way back from a pod, or what a pod left could not be cleaned */
 	N_HEALTH_REASONS
 };
 
@@ -106,7 +107,8 @@ enum drift_policy { DRIFT_REPORT, DRIFT_REPAIR };
 
 /* How rocelet itself puts a pool's devices into pods ("network", "softRoce", "interface"). */
 struct pool_network {
-	struct net_plan plan; /* what a pod gets that asks for nothing else; ifname "" = net1, net2 */
+	struct net_plan
+		plan; /* what a pod gets that asks for nothing else; ifname "" = net1, net2 */
 	enum drift_policy drift; /* what differs later is reported only, or set right */
 	uint32_t timeout_ms;	 /* of the attach, until the container is refused */
 };
