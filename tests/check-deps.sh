@@ -23,7 +23,7 @@ headers() { # regex of the header names below a folder
 DAEMON=$(headers daemon)
 HW=$(headers hw)
 K8S=$(headers k8s)
-PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics|host_series|number)\.|serve/(api|routes|accept|connections|bucket)\.)'
+PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|host_series|number)\.|serve/(api|routes|accept|connections|bucket)\.)'
 
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|$K8S|uv\.h" 'include/ knows nobody'

@@ -16,10 +16,12 @@
 
 struct uv_loop_s;
 struct attach_engine;
+struct attach_ops;
 
 struct attach_engine_opts {
 	const char *state_dir, *cri_socket, *cni_path; /* copied */
 	bool dry_run;				       /* says what it would do, does nothing */
+	const struct attach_ops *ops;		       /* NULL: the real ones (attach_ops.h) */
 };
 
 /* What the device plugin has decided; borrowed until the loop goes on. False: nothing yet. */
