@@ -37,12 +37,12 @@ static void keep_memory_small(void)
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 }
 
-/* Four kinds of look and a sample may all be waiting for a device at once, and nothing else should
- * have to wait for them; libuv's four threads would not do. A thread that never runs costs nothing.
- */
+/* Four kinds of look, a sample and four attachments may all be waiting for a device at once, and
+ * nothing else should have to wait for them; libuv's four threads would not do. A thread that never
+ * runs costs nothing. */
 static void widen_thread_pool(void)
 {
-	setenv("UV_THREADPOOL_SIZE", "8", 0);
+	setenv("UV_THREADPOOL_SIZE", "12", 0);
 }
 
 /* libmicrohttpd brings GnuTLS along and has it initialised while both are loaded: megabytes of

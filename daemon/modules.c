@@ -67,20 +67,6 @@ static void on_inventory(bool first, void *arg)
 	}
 }
 
-static void on_resources(void *arg)
-{
-	struct daemon *d = arg;
-
-	d->routes.resources = resources_table(d->resources);
-}
-
-static void on_sockets_swept(void *arg)
-{
-	struct daemon *d = arg;
-
-	sockets_serve_metrics(d->http, d->options->kubelet_dir);
-}
-
 static void on_dev_node(const char *name, void *arg)
 {
 	struct daemon *d = arg;
@@ -126,6 +112,7 @@ static void describe(struct self_metrics *m, void *arg)
 	getrlimit(RLIMIT_NOFILE, &fds);
 	m->open_fds_max = (unsigned)fds.rlim_cur;
 	describe_programs(d, m);
+	vf_wing_describe(d, m);
 }
 
 /* Until the devices have been looked for, nobody is told that there are none. */
@@ -318,39 +305,6 @@ static void http_stop(struct daemon *d)
 		http_close(d->http, NULL, NULL);
 }
 
-/* A configuration that is wrong at the start is a reason not to start: nobody depends on us yet. */
-static int resources_start(struct daemon *d, struct err *e)
-{
-	const struct options *o = d->options;
-	const struct resources_opts opts = {
-		.kubelet =
-			{
-				.dir = o->kubelet_dir,
-				.registration = (enum registration)o->registration,
-				.zero_on_close = o->shutdown_policy != 0,
-			},
-		.devinfo_dir = o->devinfo_dir,
-		.cdi_dir = o->cdi_dir,
-		.dry_run = o->dry_run,
-	};
-	const struct resources_hooks hooks = {
-		.changed = on_resources,
-		.sockets_swept = on_sockets_swept,
-		.arg = d,
-	};
-	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &opts,
-			       &hooks, e);
-
-	return r < 0 ? r : reload_use(d, d->launch->pools, e);
-}
-
-static void resources_stop(struct daemon *d)
-{
-	d->routes.resources = NULL;
-	resources_close(d->resources);
-	d->resources = NULL;
-}
-
 /* A node that is deleted or made by hand sends no event. */
 static int dev_watch_start(struct daemon *d, struct err *e)
 {
@@ -382,6 +336,7 @@ const struct module modules[] = {
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},
 	{"http", false, http_start, http_stop},
+	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},

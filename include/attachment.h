@@ -1,6 +1,6 @@
-/* attachment.h - the plain values of the attach engine: what a pod's interface is to look like, what
- * a device was like before, and whose it is. Pure data; no pointers, so that all of it may be copied
- * and kept. */
+/* attachment.h - the plain values of the attach engine: what a pod's interface is to look like,
+ * what a device was like before, and whose it is. Pure data; no pointers, so that all of it may be
+ * copied and kept. */
 #pragma once
 
 #include "model.h"
@@ -24,13 +24,13 @@ enum vf_field {
 struct vf_settings {
 	unsigned fields; /* enum vf_field bits: those that are known, or wanted */
 	uint8_t mac[6];
-	uint16_t vlan;	      /* 0 = none */
-	uint8_t vlan_qos;     /* 0..7 */
-	uint16_t vlan_proto;  /* ETH_P_8021Q or ETH_P_8021AD, host order */
+	uint16_t vlan;	     /* 0 = none */
+	uint8_t vlan_qos;    /* 0..7 */
+	uint16_t vlan_proto; /* ETH_P_8021Q or ETH_P_8021AD, host order */
 	bool spoofchk, trust;
 	enum vf_link link_state;
-	uint32_t min_rate, max_rate;	/* Mbit/s, 0 = unlimited */
-	uint64_t node_guid, port_guid;	/* host order */
+	uint32_t min_rate, max_rate;   /* Mbit/s, 0 = unlimited */
+	uint64_t node_guid, port_guid; /* host order */
 };
 
 struct ip_prefix {
@@ -89,15 +89,19 @@ struct attach_owner {
 
 /* --- what it was ---------------------------------------------------------------------------- */
 
+/* Of a netdev (IFLA_IFALIAS), at most 255 bytes. */
+#define ATTACH_ALIAS_SIZE 256
+
 /* A device before anything was changed: what it is given back as. */
 struct link_origin {
 	char name[IFNAMSIZ];
+	char alias[ATTACH_ALIAS_SIZE]; /* somebody else's, "" = none */
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
 	unsigned mtu;
 	bool up;
 	char rdma[RDMA_NAME_SIZE]; /* its RDMA device, "" = none */
-	char pf[DEV_ID_SIZE];	   /* bus name of its PF, "" = it has none: nothing below is known */
+	char pf[DEV_ID_SIZE]; /* bus name of its PF, "" = it has none: nothing below is known */
 	int vf_index;
 	struct vf_settings vf;
 	char parent[IFNAMSIZ]; /* macvlan, ipvlan: the netdev below */
@@ -136,9 +140,17 @@ const char *attach_state_name(enum attach_state);
 /* The table of allowed moves; any other is a bug. */
 bool attach_state_may_become(enum attach_state from, enum attach_state to);
 
-/* The alias (IFLA_IFALIAS, at most 255 bytes) that travels with a netdev while it is ours:
+/* Where the device nodes of soft-RoCE devices that are made for containers are, below the root of
+ * devices: all uverbsN and rdma_cm, and in by-name/ one for each of the plugin's devices, which a
+ * container is given leave for before the number is known. A container sees the folder as its
+ * /dev/infiniband; what it may open is the device cgroup's business. */
+#define SOFT_ROCE_DIR	    "rocelet"
+#define SOFT_ROCE_NODE_SIZE (DEV_ID_SIZE + 32)
+/* "rocelet/by-name/0000:01:10.0"; '/' in ids becomes '_'. */
+void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE]);
+
+/* The alias that travels with a netdev while it is ours:
  * "rocelet ORIGINAL-NAME NAMESPACE/POD UID". */
-#define ATTACH_ALIAS_SIZE 256
 void attach_alias(const struct attach_record *, char ret[ATTACH_ALIAS_SIZE]);
 /* The original name that an alias carries. False: it is not one of ours. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ]);

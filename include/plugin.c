@@ -96,8 +96,12 @@ int container_grant_node(struct container_grant *g, const char *host_path,
 int container_grant_mount(struct container_grant *g, const char *host_path,
 			  const char *container_path, bool read_only)
 {
-	struct plugin_mount *m = array_push(g->mounts, g->n_mounts);
+	struct plugin_mount *m;
 
+	for (size_t i = 0; i < g->n_mounts; i++)
+		if (strcmp(g->mounts[i].container_path, container_path) == 0)
+			return 0;
+	m = array_push(g->mounts, g->n_mounts);
 	if (!m)
 		return -ENOMEM;
 	if (copy_two(&m->host_path, &m->container_path, host_path, container_path) < 0) {

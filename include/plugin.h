@@ -62,7 +62,8 @@ struct preference_request {
 /* Frees what it owns and leaves the empty grant. */
 void container_grant_done(struct container_grant *);
 /* Copies what it is given; -ENOMEM leaves the grant as it was. A key that is there already keeps
- * its value. A node that is there already (by host path) is not added again. */
+ * its value. A node that is there already (by host path), or a mount (by container path), is not
+ * added again. */
 int container_grant_env(struct container_grant *, const char *key, const char *value);
 int container_grant_annotation(struct container_grant *, const char *key, const char *value);
 int container_grant_node(struct container_grant *, const char *host_path,

@@ -204,6 +204,30 @@ static int give(struct granting *g, const char *function, const struct function_
 	return r;
 }
 
+/* The device is made with the attachment, and its number is not known before: the container gets
+ * the folder that all of them appear in, and leave to open the one that will bear the function's
+ * name.
+ */
+static int give_soft_roce(struct granting *g, const char *id)
+{
+	const char *const folder = "/dev/" SOFT_ROCE_DIR;
+	char name[SOFT_ROCE_NODE_SIZE], node[sizeof(name) + 8];
+
+	soft_roce_node(id, name);
+	snprintf(node, sizeof(node), "/dev/%s", name);
+	if (container_grant_mount(&g->grant, folder, "/dev/infiniband", true) < 0 ||
+	    container_grant_node(&g->grant, node, node, "rw") < 0 ||
+	    container_grant_node(&g->grant, "/dev/infiniband/rdma_cm", "/dev/infiniband/rdma_cm",
+				 "rw") < 0)
+		return out_of_memory(g);
+	return 0;
+}
+
+static bool is_soft_roce(const struct pool *pool)
+{
+	return pool->network && pool->network->plan.soft_roce;
+}
+
 static int give_function(struct granting *g, const char *id)
 {
 	const struct function *fn = host_function(g->in->host, id);
@@ -212,7 +236,9 @@ static int give_function(struct granting *g, const char *id)
 
 	if (!fn)
 		return err_set(g->err, -ENODEV, "%s is not there any more", id);
-	if (!g->in->view->pool->whole_directory)
+	if (is_soft_roce(g->in->view->pool))
+		r = give_soft_roce(g, id);
+	else if (!g->in->view->pool->whole_directory)
 		r = function_nodes_collect(&nodes, g->in, fn, g->err);
 	if (r == 0)
 		r = give(g, id, &nodes);

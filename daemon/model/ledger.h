@@ -22,8 +22,10 @@ enum ledger_state { LEDGER_FREE, LEDGER_RESERVED, LEDGER_HELD };
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *);
 
-/* Given away now, or once more. -ENOMEM changes nothing. */
-int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+/* Given away now, or once more; unix_ns is the same moment as the container runtime tells time. It
+ * stands in the list for as long as the ID does. -ENOMEM changes nothing. */
+int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms,
+		   int64_t unix_ns);
 /* A new list of what containers hold, asked for at asked_ms. True: something changed. -ENOMEM
  * changes nothing. A list of source POD_SOURCE_NONE says nothing, and one that was asked for before
  * the last is out of date: both change nothing. */

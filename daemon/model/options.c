@@ -64,6 +64,8 @@ const struct option_def option_table[] = {
 	TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made"),
 	TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
 	     "where what must survive a crash is kept"),
+	TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
+	     "where IPAM plugins are looked for, with ':' between"),
 	SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
 		"time between samples of all counters"),
 	CHOICE("log-level", "LEVEL", log_level, log_levels, "info", "least important lines to log"),

@@ -29,6 +29,7 @@ struct options {
 	char kubelet_dir[OPTION_TEXT_SIZE], cri_socket[OPTION_TEXT_SIZE];
 	char listen[OPTION_TEXT_SIZE];
 	char run_dir[OPTION_TEXT_SIZE], state_dir[OPTION_TEXT_SIZE];
+	char cni_path[OPTION_TEXT_SIZE];
 	uint32_t sample_interval_ms; /* given in seconds */
 	uint32_t log_level;	     /* enum log_level */
 	uint32_t log_format;	     /* enum log_format */

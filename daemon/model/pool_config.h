@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attachment.h"
 #include "err.h"
 #include "model.h"
 #include "options.h"
@@ -85,6 +86,7 @@ enum health_reason {
 	HEALTH_PORT_DOWN,  /* the RDMA port is not ACTIVE */
 	HEALTH_PCI,	   /* the bus reads all ones from the (parent's) configuration space */
 	HEALTH_DEVLINK,	   /* a devlink health reporter is in state error */
+	HEALTH_NOT_CLEAN,  /* on its way back from a pod, or what a pod left could not be cleaned */
 	N_HEALTH_REASONS
 };
 
@@ -96,6 +98,19 @@ struct hold_times {
 struct extra_info {
 	char *device; /* "*" or a device ID */
 	char *key, *value;
+};
+
+enum drift_policy { DRIFT_REPORT, DRIFT_REPAIR };
+
+/* From PreStartContainer's question to its answer; the kubelet gives up after 30 s. */
+#define POOL_ATTACH_MS 20000
+
+/* How rocelet itself puts a pool's devices into pods ("network", "softRoce", "interface"). */
+struct pool_network {
+	struct net_plan
+		plan; /* what a pod gets that asks for nothing else; ifname "" = net1, net2 */
+	enum drift_policy drift; /* what differs later is reported only, or set right */
+	uint32_t timeout_ms;	 /* of the attach, until the container is refused */
 };
 
 struct pool {
@@ -122,6 +137,7 @@ struct pool {
 	bool device_info; /* write device-info files for Multus */
 	bool ignore_link; /* link and port state are not health */
 	struct hold_times hold[N_HEALTH_REASONS];
+	struct pool_network *network; /* NULL: somebody else attaches (CNI), or nobody; owned */
 };
 
 struct pool_config {

@@ -22,6 +22,7 @@ static const struct {
 	[HEALTH_PORT_DOWN] = {"port_down", "portDown", {1000, 3000}},
 	[HEALTH_PCI] = {"pci", "pci", {0, 5000}},
 	[HEALTH_DEVLINK] = {"devlink", "devlink", {1000, 5000}},
+	[HEALTH_NOT_CLEAN] = {"not_clean", "notClean", {0, 0}},
 };
 
 const char *health_reason_name(enum health_reason reason)

@@ -1,5 +1,4 @@
-/* questions.c - Allocate, GetPreferredAllocation and PreStartContainer, answered from what has been
- * decided.
+/* questions.c - Allocate and GetPreferredAllocation, answered from what has been decided.
  *
  * Answers come at once, but for one case: the kubelet allocates an ID that a container held when it
  * last said so. Either that container is gone, or something is wrong; its own list tells, and is
@@ -7,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "allocation.h"
@@ -15,8 +15,9 @@
 #include "log.h"
 #include "state.h"
 
-/* What can be mended while a container runs is no reason to refuse its start. */
-#define NOT_BEFORE_START (HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN))
+/* A device that is on its way back from another pod is clean before the next container starts: its
+ * start waits for that. */
+#define NOT_BEFORE_GRANT HEALTH_BIT(HEALTH_NOT_CLEAN)
 
 struct waiting {
 	struct waiting *next;
@@ -43,28 +44,6 @@ struct allocation_input resources_input(struct resources *r, const struct pool_v
 		.arg = r,
 		.pools = &r->pools,
 	};
-}
-
-/* -ENOENT while the resource offers nothing at all: it is being withdrawn, or was never decided on.
- */
-static int find_view(const struct served *s, struct allocation_input *ret, struct err *e)
-{
-	struct resources *r = s->owner;
-
-	*ret = resources_input(r, pools_find(&r->pools, s->name));
-	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
-}
-
-static int check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
-{
-	const struct tracked *t = served_tracked(s, id);
-	unsigned reasons = t ? t->health.counted & ~ignored : 0;
-	char text[128];
-
-	if (!reasons)
-		return 0;
-	health_text(reasons, text, sizeof(text));
-	return err_set(e, -ENODEV, "%s of %s is unhealthy: %s", id, s->name, text);
 }
 
 /* --- Allocate --------------------------------------------------------------------------------- */
@@ -117,9 +96,17 @@ static int grant_one(const struct served *s, const struct allocation_input *in,
 		if (r == 0 && sure)
 			r = check_free(s, containers[i].ids[k], e);
 		if (r == 0)
-			r = check_health(s, containers[i].ids[k], 0, e);
+			r = served_check_health(s, containers[i].ids[k], NOT_BEFORE_GRANT, e);
 	}
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
+}
+
+static int64_t unix_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it
@@ -130,7 +117,8 @@ static void reserve(struct served *s, const struct id_list *containers, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
-			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop));
+			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop),
+				       unix_ns());
 	s->allocations += n;
 	pod_resources_refresh(r->pods);
 }
@@ -149,7 +137,7 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 	struct container_grant *grants = calloc(n + 1, sizeof(*grants));
 	struct allocation_input in = {0};
 	struct err e = {0};
-	int r = grants ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
+	int r = grants ? served_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = grant_one(s, &in, containers, i, sure, &grants[i], &e);
@@ -171,18 +159,22 @@ static void answer_allocate(struct served *s, struct plugin_answer *answer,
 
 /* --- waiting for the kubelet's list ----------------------------------------------------------- */
 
+void free_ids(struct id_list *list)
+{
+	for (size_t k = 0; k < list->n; k++)
+		free((char *)list->ids[k]);
+	free((void *)list->ids);
+}
+
 static void waiting_free(struct waiting *w)
 {
-	for (size_t i = 0; w->containers && i < w->n; i++) {
-		for (size_t k = 0; k < w->containers[i].n; k++)
-			free((char *)w->containers[i].ids[k]);
-		free((void *)w->containers[i].ids);
-	}
+	for (size_t i = 0; w->containers && i < w->n; i++)
+		free_ids(&w->containers[i]);
 	free(w->containers);
 	free(w);
 }
 
-static int copy_ids(struct id_list *dst, const struct id_list *src)
+int copy_ids(struct id_list *dst, const struct id_list *src)
 {
 	const char **ids = calloc(src->n + 1, sizeof(*ids));
 
@@ -271,6 +263,7 @@ static void forget(struct resources *r, const struct plugin_answer *answer, cons
 void questions_drop(struct resources *r, const struct served *s)
 {
 	forget(r, NULL, s);
+	starts_drop(r, NULL, s);
 }
 
 static void on_allocate(struct plugin_answer *answer, const struct id_list *containers, size_t n,
@@ -291,7 +284,10 @@ static void on_allocate(struct plugin_answer *answer, const struct id_list *cont
 
 static void on_gone(struct plugin_answer *answer, void *arg)
 {
-	forget(((struct served *)arg)->owner, answer, NULL);
+	struct resources *r = ((struct served *)arg)->owner;
+
+	forget(r, answer, NULL);
+	starts_drop(r, answer, NULL);
 }
 
 /* --- GetPreferredAllocation ------------------------------------------------------------------- */
@@ -319,7 +315,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	struct id_list *lists = calloc(n + 1, sizeof(*lists));
 	struct allocation_input in = {0};
 	struct err e = {0};
-	int r = lists ? find_view(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
+	int r = lists ? served_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; lists && i < n && r == 0; i++)
 		r = prefer(&in, &requests[i], &lists[i], &e);
@@ -332,30 +328,9 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	free(lists);
 }
 
-/* --- PreStartContainer ------------------------------------------------------------------------ */
-
-static void on_pre_start(struct plugin_answer *answer, const struct id_list *ids, void *arg)
-{
-	struct served *s = arg;
-	struct allocation_input in = {0};
-	struct err e = {0};
-	int r = find_view(s, &in, &e);
-
-	for (size_t i = 0; i < ids->n && r == 0; i++)
-		r = check_health(s, ids->ids[i], NOT_BEFORE_START, &e);
-	if (r == 0)
-		r = allocation_check(&in, *ids, &e);
-	if (r == 0) {
-		plugin_answer_started(answer);
-		return;
-	}
-	log_warn("resources", 0, "container not started: %s", e.msg);
-	plugin_answer_error(answer, &e);
-}
-
 const struct plugin_hooks question_hooks = {
 	.allocate = on_allocate,
 	.preferred = on_preferred,
-	.pre_start = on_pre_start,
+	.pre_start = start_asked,
 	.gone = on_gone,
 };

@@ -53,6 +53,12 @@ static void arm_hold(struct resources *r)
 
 /* --- deciding --------------------------------------------------------------------------------- */
 
+/* What lies about from before our start is found first. */
+static bool may_tell(const struct resources *r)
+{
+	return !r->opts.engine || attach_engine_is_ready(r->opts.engine);
+}
+
 static int decide(struct resources *r)
 {
 	struct pools pools = {0};
@@ -63,10 +69,18 @@ static int decide(struct resources *r)
 	pools_done(&r->pools);
 	r->pools = pools;
 	error = served_judge(r);
-	if (error == 0)
-		error = served_tell(r);
+	if (error == 0) {
+		r->decided = true;
+		error = may_tell(r) ? served_tell(r) : 0;
+	}
 	arm_hold(r);
 	return error;
+}
+
+static void tell_decided(const struct resources *r)
+{
+	if (r->hooks.decided)
+		r->hooks.decided(r->hooks.arg);
 }
 
 static void on_settled(uv_timer_t *timer)
@@ -83,6 +97,7 @@ static void on_settled(uv_timer_t *timer)
 	}
 	files_follow(r);
 	resources_show_soon(r);
+	tell_decided(r);
 }
 
 static void on_show(uv_timer_t *timer)
@@ -157,6 +172,7 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 	r->pods_known = true;
 	arm_refresh(r);
 	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
+	tell_decided(r);
 }
 
 static void on_allocations_changed(void *arg)
@@ -189,7 +205,25 @@ static void on_swept(void *arg)
 	r->hooks.sockets_swept(r->hooks.arg);
 }
 
+void resources_ask_pods(struct resources *r)
+{
+	pod_resources_refresh(r->pods);
+}
+
+bool resources_view(const struct resources *r, struct attach_view *ret)
+{
+	if (!r->decided)
+		return false;
+	*ret = (struct attach_view){.pools = &r->pools, .held = ledger_list(r->ledger)};
+	return true;
+}
+
 /* --- lifetime --------------------------------------------------------------------------------- */
+
+void resources_attachments_changed(struct resources *r)
+{
+	resources_decide_soon(r);
+}
 
 void resources_look(struct resources *r)
 {

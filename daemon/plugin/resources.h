@@ -6,6 +6,7 @@
  * kubelet before the devices have been looked at and it has been asked who holds which. */
 #pragma once
 
+#include "engine.h"
 #include "err.h"
 #include "hw.h"
 #include "inventory.h"
@@ -20,11 +21,14 @@ struct resources_opts {
 	struct kubelet_opts kubelet;
 	const char *devinfo_dir, *cdi_dir; /* borrowed */
 	bool dry_run;			   /* decide and show, but tell the kubelet nothing */
+	struct attach_engine *engine;	   /* NULL: nothing is attached here */
 };
 
 struct resources_hooks {
 	/* The table has changed. */
 	void (*changed)(void *arg);
+	/* Decided anew, or the kubelet has said who holds what. May be NULL. */
+	void (*decided)(void *arg);
 	/* The kubelet swept device-plugins/: other sockets of ours there are gone, too. */
 	void (*sockets_swept)(void *arg);
 	void *arg;
@@ -38,6 +42,12 @@ int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *
 int resources_configure(struct resources *, struct pool_config *);
 /* To be called once the inventory knows the devices, and after each of its changes. */
 void resources_look(struct resources *);
+/* The attachments have changed: their devices' health may have. */
+void resources_attachments_changed(struct resources *);
+/* The kubelet is to be asked who holds what. */
+void resources_ask_pods(struct resources *);
+/* As of now; false: nothing is decided yet. */
+bool resources_view(const struct resources *, struct attach_view *ret);
 /* As of the last decision; borrowed until the next. */
 const struct resource_table *resources_table(const struct resources *);
 /* NULL is fine. Gone when the loop has run out of handles. */

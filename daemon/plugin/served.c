@@ -17,6 +17,26 @@ const struct tracked *served_tracked(const struct served *s, const char *id)
 	return NULL;
 }
 
+int served_input(const struct served *s, struct allocation_input *ret, struct err *e)
+{
+	struct resources *r = s->owner;
+
+	*ret = resources_input(r, pools_find(&r->pools, s->name));
+	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
+}
+
+int served_check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
+{
+	const struct tracked *t = served_tracked(s, id);
+	unsigned reasons = t ? t->health.counted & ~ignored : 0;
+	char text[128];
+
+	if (!reasons)
+		return 0;
+	health_text(reasons, text, sizeof(text));
+	return err_set(e, -ENODEV, "%s of %s is unhealthy: %s", id, s->name, text);
+}
+
 /* --- what is served --------------------------------------------------------------------------- */
 
 static struct served *served_new(struct resources *r, const struct pool *pool)
@@ -124,6 +144,17 @@ static void track(const struct served *s, const struct pool *pool, unsigned reas
 		 t->health.counted ? "unhealthy: " : "healthy again", text);
 }
 
+/* Of what we attach ourselves, the attachment is known better than what can be seen. */
+static unsigned judge_attachment(const struct pool_view *v, const struct offer *o,
+				 const struct resources *r)
+{
+	for (size_t i = 0; r->opts.engine && v->pool->kind == POOL_EXCLUSIVE && i < o->n_members;
+	     i++)
+		if (attach_engine_is_dirty(r->opts.engine, v->members[o->first_member + i]))
+			return HEALTH_BIT(HEALTH_NOT_CLEAN);
+	return 0;
+}
+
 /* Judges every offer of a view; what is no longer offered is forgotten. */
 static int track_view(struct served *s, const struct pool_view *v, const struct host_index *index)
 {
@@ -138,8 +169,8 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
 
 		snprintf(all[i].id, sizeof(all[i].id), "%s", o->id);
-		track(s, v->pool, health_judge(v, o, index, held), uv_now(r->loop),
-		      find_known(s, o->id, &at), &all[i]);
+		track(s, v->pool, health_judge(v, o, index, held) | judge_attachment(v, o, r),
+		      uv_now(r->loop), find_known(s, o->id, &at), &all[i]);
 	}
 	free(s->tracked);
 	s->tracked = all;

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "allocation.h"
+#include "engine.h"
 #include "health.h"
 #include "ledger.h"
 #include "pod_resources.h"
@@ -29,8 +30,10 @@ struct served {
 	uint64_t allocations, refusals;
 };
 
-/* An Allocate that waits for the kubelet's word on who holds its devices. */
+/* An Allocate that waits for the kubelet's word on who holds its devices; a PreStartContainer that
+ * waits for its devices to be in their pod. */
 struct waiting;
+struct starting;
 
 struct resources {
 	struct uv_loop_s *loop;
@@ -50,12 +53,13 @@ struct resources {
 	struct pod_resources *pods;
 	struct dir_watch *pods_dir; /* <kubelet-dir>/pods */
 	struct waiting *waiting;
+	struct starting *starting;
 
 	uv_timer_t settle;  /* gathers changes */
 	uv_timer_t show;    /* gathers what only the table tells */
 	uv_timer_t hold;    /* the next hold time of somebody's health ends */
 	uv_timer_t refresh; /* asks again who holds what, while anything is held */
-	bool devices_known, pods_known, closing;
+	bool devices_known, pods_known, decided, closing;
 	unsigned open_handles;
 };
 
@@ -68,6 +72,11 @@ void resources_show_soon(struct resources *);
 
 /* NULL: the resource has no such ID. */
 const struct tracked *served_tracked(const struct served *, const char *id);
+/* What the questions about a resource are answered from. -ENOENT while it offers nothing at all: it
+ * is being withdrawn, or was never decided on. */
+int served_input(const struct served *, struct allocation_input *ret, struct err *);
+/* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */
+int served_check_health(const struct served *, const char *id, unsigned ignored, struct err *);
 /* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
 int served_follow_config(struct resources *, const struct pool_config *);
 /* Judges every offer of the pools; what is no longer offered is forgotten. -ENOMEM: some are judged
@@ -77,7 +86,6 @@ int served_judge(struct resources *);
 int served_tell(struct resources *);
 void served_free(struct served *); /* NULL is fine */
 
-/* What the questions about a resource are answered from. */
 struct allocation_input resources_input(struct resources *, const struct pool_view *);
 
 /* --- files.c: what others read ---------------------------------------------------------------- */
@@ -97,6 +105,17 @@ extern const struct plugin_hooks question_hooks; /* arg: struct served */
 void questions_continue(struct resources *, uint64_t asked_ms);
 /* Questions to this resource, or to any (NULL), are not answered any more. */
 void questions_drop(struct resources *, const struct served *);
+
+/* The same IDs, each owned; on failure those that there was memory for. */
+int copy_ids(struct id_list *dst, const struct id_list *src);
+void free_ids(struct id_list *);
+
+/* --- starts.c: may a container start? --------------------------------------------------------- */
+
+/* PreStartContainer; arg: struct served. */
+void start_asked(struct plugin_answer *, const struct id_list *ids, void *arg);
+/* As questions_drop(): those with this answer, or to this resource. */
+void starts_drop(struct resources *, const struct plugin_answer *, const struct served *);
 
 /* --- table.c: the picture for others ---------------------------------------------------------- */
 

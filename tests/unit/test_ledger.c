@@ -61,7 +61,7 @@ static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
 
 static void reserve(struct ledger *l, const char *id, uint64_t now_ms)
 {
-	assert_int_equal(ledger_reserve(l, R, id, now_ms), 0);
+	assert_int_equal(ledger_reserve(l, R, id, now_ms, 0), 0);
 }
 
 /* "0:pod 1:-": IDs and pods. */
@@ -175,7 +175,7 @@ static void test_the_list_is_sorted_and_whole(void **state)
 	reserve(l, "5", 1000);
 	reserve(l, "1", 1000);
 	reserve(l, "3", 1000);
-	assert_int_equal(ledger_reserve(l, S, "9", 1000), 0);
+	assert_int_equal(ledger_reserve(l, S, "9", 1000, 0), 0);
 	assert_string_equal(listed(l), "9:- 1:- 3:- 5:-"); /* a.b/other first */
 	add(&list, R, "4", "q");
 	add(&list, R, "3", "p2");
@@ -230,7 +230,7 @@ static void test_resources_are_apart(void **state)
 	struct ledger *l = *state;
 
 	reserve(l, "1", 1000);
-	assert_int_equal(ledger_reserve(l, S, "1", 3000), 0);
+	assert_int_equal(ledger_reserve(l, S, "1", 3000, 0), 0);
 	assert_int_equal(apply(l, "", SETTLED), 1);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
 	assert_int_equal(ledger_state(l, S, "1"), LEDGER_RESERVED);
@@ -310,13 +310,13 @@ static void test_a_reservation_may_fail(void **state)
 		reserve(l, "2", 1000); /* both arrays are full */
 		generation = ledger_generation(l);
 		faults_alloc(n);
-		r = ledger_reserve(l, R, "3", 1000);
+		r = ledger_reserve(l, R, "3", 1000, 0);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 0);
 		assert_int_equal(ledger_state(l, R, "3"), failed ? LEDGER_FREE : LEDGER_RESERVED);
 		assert_true((ledger_generation(l) == generation) == failed);
 		assert_true(ledger_ask_at(l) == SETTLED);
-		assert_int_equal(ledger_reserve(l, R, "3", 1000), 0);
+		assert_int_equal(ledger_reserve(l, R, "3", 1000, 0), 0);
 		assert_string_equal(listed(l), "1:- 2:- 3:-");
 		ledger_free(l);
 	}

@@ -1,0 +1,98 @@
+/* engine.h - every attachment of this node: one struct for each device on its way or in a pod.
+ *
+ * Decides (join.h, reconcile.h) whenever something may have changed: the inventory, the kubelet's
+ * list, the runtime's list, a question at the gate, a finished step. Works on a worker thread, one
+ * operation for a device at a time and four in all (steps.h). On start: reads the journal, finds
+ * every device, repairs; only then the kubelet is told anything. */
+#pragma once
+
+#include "attach_status.h"
+#include "cri.h"
+#include "event.h"
+#include "inventory.h"
+#include "pod_devices.h"
+#include "pools.h"
+#include "steps.h"
+
+struct uv_loop_s;
+struct attach_engine;
+struct attach_ops;
+
+struct attach_engine_opts {
+	const char *state_dir, *cri_socket, *cni_path; /* copied */
+	bool dry_run;				       /* says what it would do, does nothing */
+	const struct attach_ops *ops;		       /* NULL: the real ones (attach_ops.h) */
+};
+
+/* What the device plugin has decided; borrowed until the loop goes on. False: nothing yet. */
+struct attach_view {
+	const struct pools *pools;
+	const struct pod_list *held; /* with reservations */
+};
+
+struct attach_hooks {
+	bool (*view)(struct attach_view *ret, void *arg);
+	/* The kubelet is to be asked who holds what. */
+	void (*ask_pods)(void *arg);
+	/* attach_engine_list() has changed, or the engine became ready. */
+	void (*changed)(void *arg);
+	void (*event)(const struct event *, void *arg);
+	void *arg;
+};
+
+/* hw and inventory must outlive it. A journal that cannot be written is told; then nothing is
+ * attached, and what is away is still returned. */
+int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *, const struct hw *,
+		       const struct inventory *, const struct attach_engine_opts *,
+		       const struct attach_hooks *, struct err *);
+/* Something may have changed: decides soon. */
+void attach_engine_look(struct attach_engine *);
+/* The journal is read, every device in it was looked for, and repairs have begun. */
+bool attach_engine_is_ready(const struct attach_engine *);
+/* NULL is fine. Operations under way are finished up to their next step; waiters are told. Gone
+ * when the loop has run out of handles. */
+void attach_engine_close(struct attach_engine *);
+
+/* --- the gate --------------------------------------------------------------------------------- */
+
+struct attach_gate;
+
+/* code 0: all devices are in their pod. Otherwise the sentence is for the pod's status. */
+typedef void attach_gate_fn(const struct err *, void *arg);
+
+/* PreStartContainer asks for these devices of a resource. fn is called exactly once, possibly from
+ * within (then *ret is NULL): at once when they are attached to the pod that holds them now, or as
+ * soon as they are; with an error when that cannot be, or after the pool's time-out. -ENOMEM. */
+int attach_engine_gate(struct attach_engine *, struct attach_gate **ret, const char *resource,
+		       struct id_list ids, attach_gate_fn *, void *arg);
+/* Nobody waits any more; fn is not called. NULL is fine. */
+void attach_gate_cancel(struct attach_gate *);
+
+/* --- orders of a person ------------------------------------------------------------------------
+ */
+
+typedef void attach_order_fn(const struct err *, void *arg);
+
+/* Attaches a function to the namespace of owner.netns.path as the plan says (DOOR_ADMIN). fn
+ * exactly once, never from within. -EBUSY: it is somebody's; -ENODEV: no such function; -ENOMEM. */
+int attach_engine_attach(struct attach_engine *, const char *function, const struct attach_owner *,
+			 const struct net_plan *, attach_order_fn *, void *arg, struct err *);
+/* Returns it, whoever has it (force), or only what a person attached. -ENOENT: it is not attached.
+ */
+int attach_engine_detach(struct attach_engine *, const char *function, bool force,
+			 attach_order_fn *, void *arg, struct err *);
+/* What doctor --fix does: tries every BAD device again at once, returns orphans, checks every
+ * attachment and sets right what differs. */
+void attach_engine_fix(struct attach_engine *);
+
+/* --- what others see ---------------------------------------------------------------------------
+ */
+
+/* Sorted by function, then resource and ID. */
+size_t attach_engine_list(const struct attach_engine *, const struct attach_status **ret);
+/* NULL: it is free. Exclusive pools: by function. */
+const struct attach_status *attach_engine_find(const struct attach_engine *, const char *function);
+/* Not clean: it may not be given to anybody (not free, not in the pod that holds it). */
+bool attach_engine_is_dirty(const struct attach_engine *, const char *function);
+
+void attach_engine_counters(const struct attach_engine *, struct attach_counters *ret);

@@ -1,0 +1,145 @@
+/* starts.c - PreStartContainer: may this container start?
+ *
+ * Happy path: the engine says that the devices are in the container's pod (or the pool attaches
+ * nothing), its device nodes are there -> go ahead.
+ * Can fail by: no attachment in time, an unhealthy device, a missing node. The kubelet puts the
+ * sentence into the pod's status, and asks again with back-off. */
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "state.h"
+
+/* What can be mended while a container runs is no reason to refuse its start; and whether a device
+ * is where it should be is the engine's to say. */
+#define NOT_BEFORE_START                                                                           \
+	(HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN) | HEALTH_BIT(HEALTH_NOT_CLEAN))
+
+struct starting {
+	struct starting *next;
+	struct served *served;
+	struct plugin_answer *answer;
+	struct id_list ids; /* owned */
+	struct attach_gate *gate;
+};
+
+static void refuse(struct plugin_answer *answer, const struct err *e)
+{
+	log_warn("resources", 0, "container not started: %s", e->msg);
+	plugin_answer_error(answer, e);
+}
+
+static void answer_start(const struct served *s, struct plugin_answer *answer, struct id_list ids)
+{
+	struct allocation_input in = {0};
+	struct err e = {0};
+	int r = served_input(s, &in, &e);
+
+	for (size_t i = 0; i < ids.n && r == 0; i++)
+		r = served_check_health(s, ids.ids[i], NOT_BEFORE_START, &e);
+	if (r == 0)
+		r = allocation_check(&in, ids, &e);
+	if (r == 0)
+		plugin_answer_started(answer);
+	else
+		refuse(answer, &e);
+}
+
+/* --- the gate --------------------------------------------------------------------------------- */
+
+static void starting_free(struct starting *s)
+{
+	free_ids(&s->ids);
+	free(s);
+}
+
+static void take_out(struct resources *r, const struct starting *s)
+{
+	struct starting **at = &r->starting;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+}
+
+static void on_gate(const struct err *e, void *arg)
+{
+	struct starting *s = arg;
+
+	take_out(s->served->owner, s);
+	if (e->code < 0)
+		refuse(s->answer, e);
+	else
+		answer_start(s->served, s->answer, s->ids);
+	starting_free(s);
+}
+
+static bool is_attached_by_us(const struct served *s)
+{
+	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
+
+	return s->owner->opts.engine && view && view->pool->network;
+}
+
+/* The engine may answer from within: then `s` is gone already. */
+static int ask_engine(struct served *served, struct plugin_answer *answer,
+		      const struct id_list *ids)
+{
+	struct resources *r = served->owner;
+	struct starting *s = calloc(1, sizeof(*s));
+	struct attach_gate *gate = NULL;
+	int error = s ? copy_ids(&s->ids, ids) : -ENOMEM;
+
+	if (error < 0) {
+		if (s)
+			starting_free(s);
+		return error;
+	}
+	s->served = served;
+	s->answer = answer;
+	s->next = r->starting;
+	r->starting = s;
+	error = attach_engine_gate(r->opts.engine, &gate, served->name, s->ids, on_gate, s);
+	if (error < 0) {
+		take_out(r, s);
+		starting_free(s);
+	} else if (gate) {
+		s->gate = gate;
+	}
+	return error;
+}
+
+void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *arg)
+{
+	struct served *s = arg;
+	struct err e = {0};
+	int error;
+
+	if (!is_attached_by_us(s)) {
+		answer_start(s, answer, *ids);
+		return;
+	}
+	error = ask_engine(s, answer, ids);
+	if (error < 0) {
+		err_set(&e, error, "%s: out of memory", s->name);
+		refuse(answer, &e);
+	}
+}
+
+void starts_drop(struct resources *r, const struct plugin_answer *answer,
+		 const struct served *served)
+{
+	struct starting **at = &r->starting;
+
+	while (*at) {
+		struct starting *s = *at;
+
+		if ((answer && s->answer != answer) || (served && s->served != served)) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		attach_gate_cancel(s->gate);
+		starting_free(s);
+	}
+}

@@ -1,0 +1,100 @@
+/* attachment.c - see attachment.h. */
+#include "attachment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+const char *attach_state_name(enum attach_state s)
+{
+	switch (s) {
+	case ATTACH_FREE:
+		return "free";
+	case ATTACH_ATTACHING:
+		return "attaching";
+	case ATTACH_IN_POD:
+		return "in_pod";
+	case ATTACH_RETURNING:
+		return "returning";
+	case ATTACH_BAD:
+		return "bad";
+	}
+	return "unknown";
+}
+
+bool attach_state_may_become(enum attach_state from, enum attach_state to)
+{
+#define TO(state) (1u << (state))
+	static const unsigned moves[] = {
+		/* Bad at once: it is found dirty, and nothing is known about how it came to be. */
+		[ATTACH_FREE] = TO(ATTACH_ATTACHING) | TO(ATTACH_BAD),
+		[ATTACH_ATTACHING] = TO(ATTACH_IN_POD) | TO(ATTACH_RETURNING),
+		[ATTACH_IN_POD] = TO(ATTACH_RETURNING),
+		[ATTACH_RETURNING] = TO(ATTACH_FREE) | TO(ATTACH_BAD),
+		[ATTACH_BAD] = TO(ATTACH_RETURNING),
+	};
+#undef TO
+
+	return (unsigned)from < ARRAY_SIZE(moves) && (unsigned)to < ARRAY_SIZE(moves) &&
+	       (moves[from] >> to & 1);
+}
+
+/* --- the alias ------------------------------------------------------------------------------ */
+
+#define ALIAS_START "rocelet "
+
+/* The name of a pod may be longer than the alias has room for; the UID behind it says exactly whose
+ * it is, so that the name is what gives way. */
+void attach_alias(const struct attach_record *r, char ret[ATTACH_ALIAS_SIZE])
+{
+	const struct attach_owner *o = &r->owner;
+	int n = snprintf(ret, ATTACH_ALIAS_SIZE, ALIAS_START "%s", r->origin.name);
+	int room;
+
+	if (!o->pod[0])
+		return;
+	room = ATTACH_ALIAS_SIZE - 1 - n - (int)strlen(o->namespace) - (int)strlen(o->uid) - 3;
+	snprintf(ret + n, ATTACH_ALIAS_SIZE - (size_t)n, " %s/%.*s%s%s", o->namespace, room, o->pod,
+		 o->uid[0] ? " " : "", o->uid);
+}
+
+/* The kernel's own rule, dev_valid_name() in linux/net/core/dev.c: whoever may set an alias may set
+ * any, and this becomes a netdev's name. */
+static bool is_netdev_name(const char *s, size_t n)
+{
+	if (n == 0 || n >= IFNAMSIZ || (s[0] == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '/' || s[i] == ':' || (unsigned char)s[i] <= ' ' || s[i] == 0x7f)
+			return false;
+	return true;
+}
+
+bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
+{
+	const char *name = alias + strlen(ALIAS_START);
+	size_t n;
+
+	if (strncmp(alias, ALIAS_START, strlen(ALIAS_START)) != 0)
+		return false;
+	n = strcspn(name, " ");
+	if (!is_netdev_name(name, n))
+		return false;
+	memcpy(ret, name, n);
+	ret[n] = '\0';
+	return true;
+}
+
+/* --- soft-RoCE -------------------------------------------------------------------------------- */
+
+/* An ID may be any text: no part of it leads elsewhere. */
+void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
+{
+	static const char start[] = SOFT_ROCE_DIR "/by-name/";
+
+	snprintf(ret, SOFT_ROCE_NODE_SIZE, "%s%s", start, id);
+	for (char *c = ret + strlen(start); *c; c++)
+		if (*c == '/' || (*c == '.' && c == ret + strlen(start)))
+			*c = '_';
+}
