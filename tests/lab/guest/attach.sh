@@ -38,6 +38,12 @@ vf_settings() { # ID
     ip -d link show dev "$PF" | grep -w "vf $(vf_index "$1")"
 }
 
+has_settings() { # ID WORDS..
+    local line word
+    line=$(vf_settings "$1")
+    for word in "${@:2}"; do [[ $line == *"$word"* ]] || { echo "no '$word' in: $line"; return 1; }; done
+}
+
 vf_index() { # ID
     local link
     for link in "/sys/class/net/$PF/device"/virtfn*; do
@@ -93,18 +99,17 @@ rocectl() { # ARGS..
     /usr/local/sbin/rocectl "$@"
 }
 
-# free, attaching, in_pod, returning or bad.
+# free, attaching, in_pod, returning or bad; fails while nobody answers.
 engine_state() { # ID
-    rocectl devices | grep -w "$1" | grep -owE 'free|attaching|in_pod|returning|bad' | head -n 1
+    local document state
+    document=$(curl -fsS -m 5 "$HTTP/api/v1/attachments" 2>/dev/null) || return
+    state=$(tr '{' '\n' <<<"$document" | sed -nE '/"function":"'"$1"'"/s/.*"state":"([a-z_]+)".*/\1/p')
+    echo "${state:-free}"
 }
 
-attach() { # ID POD IP/LEN
-    rocectl attach "$1" --netns "/run/netns/$2" --ip "$3"
-}
-
-# Nothing is under way with it.
-is_settled() { # ID
-    [[ $(engine_state "$1") =~ ^(free|in_pod|bad)$ ]]
+# With an RDMA device.
+attach() { # ID POD IP/LEN [ARGS..]
+    rocectl attach "$1" --netns "/run/netns/$2" --ip "$3" --soft-roce "${@:4}"
 }
 
 start_engine() { # [ARGS..]

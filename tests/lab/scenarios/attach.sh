@@ -23,12 +23,6 @@ vf_of() { # POD
     pod_env "$1" $VARIABLE
 }
 
-has_settings() { # ID WORDS..
-    local line word
-    line=$(vf_settings "$1")
-    for word in "${@:2}"; do [[ $line == *"$word"* ]] || { echo "no '$word' in: $line"; return 1; }; done
-}
-
 # Fails to start, with a sentence that has all the words, and its VFs are nobody's.
 refused() { # POD WORDS..
     local text word

@@ -18,19 +18,23 @@ RSS_TOLERANCE_KB=512
 
 # Cycles of one VF, each with a namespace of its own. With `stubborn`, the daemon may be away now and then.
 cycles() { # INDEX N [stubborn]
-    local index=$1 cycle pod id=${VF_IDS[$1]}
+    local index=$1 cycle id=${VF_IDS[$1]}
     RANDOM=$((SEED + index))
     for ((cycle = 0; cycle < $2; cycle++)); do
-        pod=churn$index-$cycle
-        ip netns add "$pod"
-        until attach "$id" "$pod" "10.9.$index.$((cycle % 250 + 1))/24" &>"/tmp/attach.$index"; do
-            [[ -n ${3:-} ]] || return 1
-            is_complete "$pod" "$id" "10.9.$index.$((cycle % 250 + 1))/24" && break # its answer was lost
-            sleep 0.2
-        done
-        ((RANDOM % 2)) || rocectl detach "$id" &>/dev/null || [[ -n ${3:-} ]]
-        ip netns delete "$pod"
+        ip netns add "churn$index"
+        attached "$id" "churn$index" "10.9.$index.$((cycle % 250 + 1))/24" "${3:-}" || fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"
+        ((RANDOM % 2)) || rocectl detach "$id" &>"/tmp/churn$index.log" || [[ -n ${3:-} ]] || fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"
+        ip netns delete "churn$index"
         wait_until 60 "[[ \$(engine_state $id) == free ]]"
+    done
+}
+
+# Also when the answer is lost with the daemon that it came from, or undone by its successor.
+attached() { # ID POD IP/LEN [stubborn]
+    until attach "${@:1:3}" &>"/tmp/$2.log"; do
+        [[ -n $4 ]] || return
+        ! { [[ $(engine_state "$1") == in_pod ]] && is_complete "$2" "$1" "$3"; } || return 0
+        sleep 0.2
     done
 }
 
@@ -39,7 +43,7 @@ churn() { # CYCLES_OF_ALL [stubborn]
     local index
     WORKERS=()
     for ((index = 0; index < N_VFS; index++)); do
-        (trap - EXIT ERR; cycles "$index" "$(($1 / N_VFS))" "${2:-}") &
+        (trap - EXIT ERR; cycles "$index" "$((($1 + N_VFS - 1) / N_VFS))" "${2:-}") &
         WORKERS+=("$!")
     done
 }

@@ -16,19 +16,20 @@ ROUNDS=${1:-1} POINTS=("${@:2}")
 INFINIBAND=' attach-admin-2-before attach-move-2-before '
 IN_PODS=(attach-move-after attach-done-before back-move-after)
 POD=crash IP=10.9.0.1/24
+MAC=02:00:00:00:00:0a VLAN=100
 
 # Where it should be, and the engine knows.
-is_right() { # POD ID
-    is_free "$2" || { [[ $(engine_state "$2") == in_pod ]] && is_complete "$1" "$2" $IP; }
+is_right() { # ID
+    is_free "$1" || { [[ $(engine_state "$1") == in_pod ]] && is_complete $POD "$1" $IP && has_settings "$1" "$MAC" "vlan $VLAN"; }
 }
 
 # Up to the daemon's death.
 die_at() { # KILL_POINT ROUND ID
     start_armed "$1"
     if [[ $1 == attach-* ]]; then
-        attach "$3" $POD $IP &>/dev/null || true # its answer never comes
+        attach "$3" $POD $IP --mac $MAC --vlan $VLAN --mtu 1400 &>/dev/null || true # its answer never comes
     else
-        attach "$3" $POD $IP
+        attach "$3" $POD $IP --mac $MAC --vlan $VLAN --mtu 1400
         if (($2 % 2)); then rocectl detach "$3" &>/dev/null || true; else ip netns delete $POD; fi
     fi
     dies 30
@@ -41,8 +42,8 @@ at_the_door() { # KILL_POINT ROUND ID
         kill_rocelet
     fi
     start_engine
-    check_within 30 "$1: it is in its namespace, or free and as before" "is_right $POD $3"
-    is_right $POD "$3" || show_difference "$3" $POD
+    check_within 30 "$1: it is in its namespace, or free and as before" "is_right $3"
+    is_right "$3" || show_difference "$3" $POD
     echo "# $1: $(engine_state "$3")"
     # Whatever it is now, it can be taken back.
     rocectl detach "$3" &>/dev/null || true
