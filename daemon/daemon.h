@@ -5,10 +5,12 @@
 
 #include <uv.h>
 
+#include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
 #include "routes.h"
 #include "self_counters.h"
+#include "self_metrics.h"
 
 struct daemon {
 	const struct launch *launch;
@@ -31,6 +33,7 @@ struct daemon {
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
+	struct event_ring events;
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
 	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */
@@ -50,6 +53,8 @@ int engine_start(struct daemon *, struct err *);
 void engine_stop(struct daemon *);
 int resources_start(struct daemon *, struct err *);
 void resources_stop(struct daemon *);
+/* The attach engine's part of the page. */
+void vf_wing_describe(const struct daemon *, struct self_metrics *);
 
 /* In the order of their start. */
 extern const struct module modules[];

@@ -112,6 +112,7 @@ static void describe(struct self_metrics *m, void *arg)
 	getrlimit(RLIMIT_NOFILE, &fds);
 	m->open_fds_max = (unsigned)fds.rlim_cur;
 	describe_programs(d, m);
+	vf_wing_describe(d, m);
 }
 
 /* Until the devices have been looked for, nobody is told that there are none. */

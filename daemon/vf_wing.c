@@ -2,9 +2,9 @@
  */
 #include "daemon.h"
 #include "engine.h"
-#include "log.h"
 #include "node.h"
 #include "resources.h"
+#include "self_metrics.h"
 #include "sockets.h"
 
 /* --- what they tell --------------------------------------------------------------------------- */
@@ -18,8 +18,9 @@ static void on_resources(void *arg)
 
 static void on_event(const struct event *event, void *arg)
 {
-	(void)event;
-	(void)arg;
+	struct daemon *d = arg;
+
+	event_ring_add(&d->events, event);
 }
 
 static void on_sockets_swept(void *arg)
@@ -31,7 +32,7 @@ static void on_sockets_swept(void *arg)
 
 static bool engine_view(struct attach_view *ret, void *arg)
 {
-	struct daemon *d = arg;
+	const struct daemon *d = arg;
 
 	return d->resources && resources_view(d->resources, ret);
 }
@@ -48,6 +49,8 @@ static void on_attachments(void *arg)
 {
 	struct daemon *d = arg;
 
+	d->routes.attachments.n = attach_engine_list(d->engine, &d->routes.attachments.items);
+	d->routes.attachments_generation++;
 	if (d->resources)
 		resources_attachments_changed(d->resources);
 }
@@ -58,6 +61,65 @@ static void on_decided(void *arg)
 
 	if (d->engine)
 		attach_engine_look(d->engine);
+}
+
+/* --- what a person orders --------------------------------------------------------------------- */
+
+static int find_pod(const struct daemon *d, struct attach_owner *o, struct err *e)
+{
+	const struct sandbox_list *list = attach_engine_sandboxes(d->engine);
+
+	if (!list->known)
+		return err_set(e, -EAGAIN,
+			       "pod %s/%s: the container runtime does not tell where it is",
+			       o->namespace, o->pod);
+	for (size_t i = 0; i < list->n; i++) {
+		const struct sandbox *s = &list->items[i];
+
+		if (!s->ready || !s->netns[0] || strcmp(s->namespace, o->namespace) != 0 ||
+		    strcmp(s->pod, o->pod) != 0)
+			continue;
+		snprintf(o->uid, sizeof(o->uid), "%s", s->uid);
+		snprintf(o->sandbox, sizeof(o->sandbox), "%s", s->id);
+		snprintf(o->netns.path, sizeof(o->netns.path), "%s", s->netns);
+		return 0;
+	}
+	return err_set(e, -ENOENT, "there is no running pod %s/%s with a network of its own",
+		       o->namespace, o->pod);
+}
+
+static int order_attach(const char *function, const struct order *order, order_done_fn *done,
+			void *done_arg, struct err *e, void *arg)
+{
+	struct daemon *d = arg;
+	struct attach_owner owner = order->owner;
+	int r = owner.netns.path[0] ? 0 : find_pod(d, &owner, e);
+
+	return r < 0 ? r
+		     : attach_engine_attach(d->engine, function, &owner, &order->plan, done,
+					    done_arg, e);
+}
+
+static int order_detach(const char *function, bool force, order_done_fn *done, void *done_arg,
+			struct err *e, void *arg)
+{
+	struct daemon *d = arg;
+
+	return attach_engine_detach(d->engine, function, force, done, done_arg, e);
+}
+
+static void order_fix(void *arg)
+{
+	struct daemon *d = arg;
+
+	attach_engine_fix(d->engine);
+}
+
+static void tell_counters(struct attach_counters *ret, void *arg)
+{
+	struct daemon *d = arg;
+
+	attach_engine_counters(d->engine, ret);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -78,15 +140,32 @@ int engine_start(struct daemon *d, struct err *e)
 		.event = on_event,
 		.arg = d,
 	};
+	const struct order_hooks orders = {
+		.attach = order_attach,
+		.detach = order_detach,
+		.fix = order_fix,
+		.counters = tell_counters,
+		.arg = d,
+	};
+	int r;
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	return attach_engine_open(&d->engine, &d->loop, &d->hw, node_inventory(d->node), &opts,
-				  &hooks, e);
+	if (event_ring_init(&d->events) < 0)
+		return err_set(e, -ENOMEM, "out of memory");
+	r = attach_engine_open(&d->engine, &d->loop, &d->hw, node_inventory(d->node), &opts, &hooks,
+			       e);
+	if (r < 0)
+		return r;
+	d->routes.events = &d->events;
+	d->routes.orders = orders;
+	return 0;
 }
 
 void engine_stop(struct daemon *d)
 {
+	d->routes.attachments = (struct attach_list){0};
+	d->routes.orders = (struct order_hooks){0};
 	attach_engine_close(d->engine);
 	d->engine = NULL;
 }
@@ -124,4 +203,14 @@ void resources_stop(struct daemon *d)
 	d->routes.resources = NULL;
 	resources_close(d->resources);
 	d->resources = NULL;
+}
+
+void vf_wing_describe(const struct daemon *d, struct self_metrics *m)
+{
+	struct attach_counters counters;
+
+	if (!d->engine)
+		return;
+	attach_engine_counters(d->engine, &counters);
+	attach_summary_build(&m->attach, &counters, d->routes.attachments);
 }
