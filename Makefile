@@ -1,7 +1,7 @@
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
-# CC=clang, SAN=1 (AddressSanitizer + UBSan) and SAN=thread (ThreadSanitizer) build into folders of their own, V=1 shows the
-# commands.
+# CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer) and KILL_POINTS=1 build into folders of their own,
+# V=1 shows the commands.
 
 # make's own default is cc, which `?=` would leave.
 ifeq ($(origin CC),default)
@@ -14,7 +14,8 @@ Q := $(if $(filter 0,$(V)),@,)
 SAN ?= 0
 
 VERSION := 0.1.0
-B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
+KILL_POINTS ?= 0
+B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)$(if $(filter 1,$(KILL_POINTS)),/kill)
 # Generated headers do not depend on the compiler's flavour.
 GEN := build/gen
 
@@ -38,17 +39,21 @@ OPT ?= -O2 -g
 HARDEN += -D_FORTIFY_SOURCE=2
 endif
 
+# Places in which ROCELET_KILL_AT=NAME kills the program, see include/kill_point.h.
+CPPFLAGS += $(if $(filter 1,$(KILL_POINTS)),-DROCELET_KILL_POINTS)
 CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
-DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin -Idaemon/attach
+DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin -Idaemon/attach -Idaemon/ctl
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
-SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c hw/*.c k8s/*.c include/*.c))
+# What has a main().
+MAIN := daemon/main.c daemon/ctl/rocectl.c
+SRC := $(filter-out $(MAIN),$(wildcard daemon/*.c daemon/*/*.c hw/*.c k8s/*.c include/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -57,9 +62,12 @@ INTEROP := $(patsubst tests/interop/%.c,$(B)/interop/%,$(wildcard tests/interop/
 TESTLIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-all: $(B)/rocelet ## the daemon, build/rocelet
+all: $(B)/rocelet $(B)/rocectl ## the daemon and its command, build/rocelet and build/rocectl
 
 $(B)/rocelet: $(B)/daemon/main.o $(LIB)
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+$(B)/rocectl: $(B)/daemon/ctl/rocectl.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
 $(LIB): $(OBJ)
@@ -93,9 +101,11 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
-# Calls of our own objects that tests/lib/faults.c can make fail.
-WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send \
-	nghttp2_session_server_new3 nghttp2_session_client_new3,-Wl,--wrap=$(f))
+# Calls of our own objects that tests/lib/faults.c can make fail, and fake_functions.c answer.
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
+	nghttp2_session_server_new3 nghttp2_session_client_new3 \
+	netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
+	rdma_netlink_mode rdma_by_name rdma_move rdma_make_rxe rdma_delete rdma_uverbs,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
@@ -132,7 +142,7 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
 
 fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 
--include $(OBJ:.o=.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(B)/daemon/main.d
+-include $(OBJ:.o=.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(MAIN:%.c=$(B)/%.d)
 -include $(wildcard build/fuzz/obj/*.d build/fuzz/obj/*/*.d build/fuzz/obj/*/*/*.d)
 
 # --- what people type -------------------------------------------------------------------------
@@ -188,11 +198,12 @@ cppcheck: $(SKELS) $(PROTO:=.h)
 		-Iinclude $(DIRS) -j2 daemon hw k8s include
 
 tidy: $(SKELS) $(PROTO:=.h)
-	$(Q)printf '%s\n' $(SRC) daemon/main.c | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
+	$(Q)printf '%s\n' $(SRC) $(MAIN) | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
 		$(PKG_CFLAGS) 2>build/tidy.log || { cat build/tidy.log >&2; exit 1; }
 
-install: all ## into DESTDIR: usr/sbin/rocelet
+install: all ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl
 	$(Q)install -D -m 755 $(B)/rocelet $(DESTDIR)/usr/sbin/rocelet
+	$(Q)install -D -m 755 $(B)/rocectl $(DESTDIR)/usr/sbin/rocectl
 
 clean: ## remove build/
 	$(Q)rm -rf build

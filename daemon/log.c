@@ -129,23 +129,37 @@ static size_t format_text(char *line, size_t size, enum log_level level, const c
 	return size - 1;
 }
 
+/* False: the line is not to be written. */
+static bool passes(struct log_site *site, enum log_level level, uint32_t *ret_missed)
+{
+	bool pass;
+
+	*ret_missed = 0;
+	if (level > threshold)
+		return false;
+	pthread_mutex_lock(&lock);
+	pass = site_take(site, monotonic_ms(), ret_missed);
+	pthread_mutex_unlock(&lock);
+	if (!pass)
+		__atomic_add_fetch(&dropped_total, 1, __ATOMIC_RELAXED);
+	return pass;
+}
+
+static void put(const char *line, size_t n)
+{
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody reads our log: there is no better place to say so */
+}
+
 void log_v(struct log_site *site, enum log_level level, const char *module, int err,
 	   const char *fmt, va_list ap)
 {
 	char msg[LINE_SIZE - 256], line[LINE_SIZE];
-	uint32_t missed = 0;
+	uint32_t missed;
 	size_t n;
-	bool pass;
 
-	if (level > threshold)
+	if (!passes(site, level, &missed))
 		return;
-	pthread_mutex_lock(&lock);
-	pass = site_take(site, monotonic_ms(), &missed);
-	pthread_mutex_unlock(&lock);
-	if (!pass) {
-		__atomic_add_fetch(&dropped_total, 1, __ATOMIC_RELAXED);
-		return;
-	}
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	n = strlen(msg);
 	while (n > 0 && msg[n - 1] == '\n')
@@ -156,8 +170,59 @@ void log_v(struct log_site *site, enum log_level level, const char *module, int 
 	n = line_format == LOG_FORMAT_JSON
 		    ? format_json(line, sizeof(line), level, module, msg, err)
 		    : format_text(line, sizeof(line), level, module, msg, err);
-	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody reads our log: there is no better place to say so */
+	put(line, n);
+}
+
+/* Members in front of the object's end; what does not fit is left out. */
+static size_t add_fields_json(char *line, size_t size, size_t n, const struct log_field *f,
+			      size_t n_fields)
+{
+	n -= 2; /* "}\n" */
+	for (size_t i = 0; i < n_fields && n + JSON_TAIL < size; i++) {
+		if (f[i].value[0] == '\0')
+			continue;
+		n += (size_t)snprintf(line + n, size - n, ",\"%.32s\":\"", f[i].key);
+		n = add_json(line, size - 8, n, f[i].value);
+		line[n++] = '"';
+	}
+	return n + (size_t)snprintf(line + n, size - n, "}\n");
+}
+
+/* Values in quotation marks, which are escaped as JSON escapes them. */
+static void add_fields_text(char *msg, size_t size, const struct log_field *f, size_t n_fields)
+{
+	size_t n = strlen(msg);
+
+	for (size_t i = 0; i < n_fields && n + JSON_TAIL < size; i++) {
+		if (f[i].value[0] == '\0')
+			continue;
+		n += (size_t)snprintf(msg + n, size - n, " %.32s=\"", f[i].key);
+		n = add_json(msg, size - 8, n, f[i].value);
+		msg[n++] = '"';
+		msg[n] = '\0';
+	}
+}
+
+void log_fields(struct log_site *site, enum log_level level, const char *module, const char *msg,
+		const struct log_field *fields, size_t n_fields)
+{
+	char text[LINE_SIZE * 2 - 256], line[LINE_SIZE * 2];
+	uint32_t missed;
+	size_t n;
+
+	if (!passes(site, level, &missed))
+		return;
+	snprintf(text, sizeof(text), missed ? "%.512s (%u such lines dropped before)" : "%.512s",
+		 msg, missed);
+	make_printable(text);
+	if (line_format == LOG_FORMAT_JSON) {
+		n = format_json(line, LINE_SIZE, level, module, text, 0);
+		n = add_fields_json(line, sizeof(line), n, fields, n_fields);
+	} else {
+		add_fields_text(text, sizeof(text), fields, n_fields);
+		n = format_text(line, sizeof(line), level, module, text, 0);
+	}
+	put(line, n);
 }
 
 void log_at(struct log_site *site, enum log_level level, const char *module, int err,

@@ -105,6 +105,7 @@ static int run_modules(struct daemon *d, struct err *e)
 	}
 	page_unref(d->routes.page);
 	routes_done(&d->routes);
+	event_ring_done(&d->events);
 	free(d->config_json);
 	return r;
 }

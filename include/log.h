@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum log_level { LOG_LVL_ERROR, LOG_LVL_WARN, LOG_LVL_INFO, LOG_LVL_DEBUG };
@@ -29,6 +30,14 @@ log_at(struct log_site *, enum log_level, const char *module, int err, const cha
 /* For libraries that bring their own va_list; fmt may end in a newline. */
 void log_v(struct log_site *, enum log_level, const char *module, int err, const char *fmt,
 	   va_list ap);
+
+/* A line with fields of its own: members of the object in JSON, key="value" behind the message in
+ * text. An empty value is left out. Keys are plain words. */
+struct log_field {
+	const char *key, *value;
+};
+void log_fields(struct log_site *, enum log_level, const char *module, const char *msg,
+		const struct log_field *, size_t n);
 
 #define log_site_(lvl, module, err, ...)                                                           \
 	do {                                                                                       \

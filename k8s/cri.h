@@ -4,8 +4,9 @@
  * (they do not change in a sandbox's life, but a sandbox without a namespace yet is asked again).
  * Events are hints to ask: containerd's own event service (any number of subscribers), CRI's
  * GetContainerEvents where one subscriber does not take another's events (containerd >= 2, CRI-O
- * with pod events). Where neither is to be had, the list is asked every second while somebody wants
- * to know (cri_expect()), and every 10 s otherwise. */
+ * with pod events). After a hint the list is asked until it shows what the hint was about
+ * (cri_hints.h). Beside that it is asked every second while somebody waits (cri_expect()), else
+ * every 30 s, and every 10 s where no events are to be had. */
 #pragma once
 
 #include <stdint.h>
@@ -21,16 +22,6 @@ struct cri;
  * `known` is false once the runtime has been silent for CRI_DOUBT_MS. */
 #define CRI_DOUBT_MS 5000
 typedef void cri_fn(const struct sandbox_list *, uint64_t asked_ms, void *arg);
-
-enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };
-
-struct cri_status {
-	char socket[108]; /* in use, "" = none found yet */
-	char runtime[64]; /* "containerd 1.7.24", "" = not told yet */
-	enum cri_hints hints;
-	uint64_t asked, failed, events;
-	char error[256]; /* why the last question failed, "" = it did not */
-};
 
 /* socket: NULL or "" probes /run/containerd/containerd.sock, then /var/run/crio/crio.sock, and
  * again until one answers. Asks at once and whenever the socket is made anew. */

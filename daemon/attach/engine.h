@@ -6,6 +6,7 @@
  * every device, repairs; only then the kubelet is told anything. */
 #pragma once
 
+#include "attach_status.h"
 #include "cri.h"
 #include "event.h"
 #include "inventory.h"
@@ -15,10 +16,12 @@
 
 struct uv_loop_s;
 struct attach_engine;
+struct attach_ops;
 
 struct attach_engine_opts {
 	const char *state_dir, *cri_socket, *cni_path; /* copied */
-	bool dry_run; /* says what it would do, does nothing */
+	bool dry_run;				       /* says what it would do, does nothing */
+	const struct attach_ops *ops;		       /* NULL: the real ones (attach_ops.h) */
 };
 
 /* What the device plugin has decided; borrowed until the loop goes on. False: nothing yet. */
@@ -65,12 +68,13 @@ int attach_engine_gate(struct attach_engine *, struct attach_gate **ret, const c
 /* Nobody waits any more; fn is not called. NULL is fine. */
 void attach_gate_cancel(struct attach_gate *);
 
-/* --- orders of a person ------------------------------------------------------------------------ */
+/* --- orders of a person ------------------------------------------------------------------------
+ */
 
 typedef void attach_order_fn(const struct err *, void *arg);
 
-/* Attaches a function to the namespace of owner.netns.path as the plan says (DOOR_ADMIN). fn exactly
- * once, never from within. -EBUSY: it is somebody's; -ENODEV: no such function; -ENOMEM. */
+/* Attaches a function to the namespace of owner.netns.path as the plan says (DOOR_ADMIN). fn
+ * exactly once, never from within. -EBUSY: it is somebody's; -ENODEV: no such function; -ENOMEM. */
 int attach_engine_attach(struct attach_engine *, const char *function, const struct attach_owner *,
 			 const struct net_plan *, attach_order_fn *, void *arg, struct err *);
 /* Returns it, whoever has it (force), or only what a person attached. -ENOENT: it is not attached.
@@ -81,29 +85,14 @@ int attach_engine_detach(struct attach_engine *, const char *function, bool forc
  * attachment and sets right what differs. */
 void attach_engine_fix(struct attach_engine *);
 
-/* --- what others see --------------------------------------------------------------------------- */
+/* --- what others see ---------------------------------------------------------------------------
+ */
 
-/* One attachment; sorted by function, then resource and ID. */
-struct attach_status {
-	const struct attach_record *record;
-	const char *step; /* of the operation under way, NULL = none */
-	unsigned drift;	  /* steps.h */
-	unsigned tries;	  /* that failed in a row */
-	uint64_t since_ms;
-	char error[256];
-};
+/* Sorted by function, then resource and ID. */
 size_t attach_engine_list(const struct attach_engine *, const struct attach_status **ret);
 /* NULL: it is free. Exclusive pools: by function. */
 const struct attach_status *attach_engine_find(const struct attach_engine *, const char *function);
 /* Not clean: it may not be given to anybody (not free, not in the pod that holds it). */
 bool attach_engine_is_dirty(const struct attach_engine *, const char *function);
 
-struct attach_counters {
-	uint64_t attached, attach_failures, returned, return_failures, orphans, drifts, repairs,
-		gate_questions, gate_refusals;
-	uint64_t attach_us, attach_us_max, return_us, return_us_max, gate_us, gate_us_max; /* sums */
-	unsigned free, attaching, in_pod, returning, bad;
-	struct cri_status cri;
-	char journal_error[256]; /* "" = it can be written */
-};
 void attach_engine_counters(const struct attach_engine *, struct attach_counters *ret);

@@ -5,6 +5,7 @@
  * device. */
 #pragma once
 
+#include "attach_status.h"
 #include "attachment.h"
 #include "err.h"
 #include "hw.h"
@@ -26,7 +27,7 @@ enum attach_step {
 enum return_step {
 	BACK_RECORD, /* written down: returning */
 	BACK_RDMA,   /* RDMA device back, or deleted */
-	BACK_MOVE,   /* found wherever it is; down, into the host: its own name, no alias, MTU, MAC */
+	BACK_MOVE, /* found wherever it is; down, into the host: its own name, no alias, MTU, MAC */
 	BACK_ADMIN,  /* settings as they were */
 	BACK_IPAM,   /* the engine's */
 	BACK_VERIFY, /* in the host, clean */
@@ -43,8 +44,8 @@ struct attach_job {
 	struct journal *journal;
 	struct attach_record record;
 	bool is_return;
-	int next; /* enum attach_step or return_step; run continues from here */
-	unsigned drift; /* vf_field bits, and ATTACH_DRIFT_* beyond, that a check found different */
+	int next;	/* enum attach_step or return_step; run continues from here */
+	unsigned drift; /* bits of attach_status.h that a check found different */
 	struct err err; /* of the step `next`, which failed */
 };
 
@@ -57,10 +58,6 @@ int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right
  * what differs. -ENOENT: its namespace is gone, -ENODEV: the device is not in it. */
-#define ATTACH_DRIFT_NAME  (1u << 16)
-#define ATTACH_DRIFT_MTU   (1u << 17)
-#define ATTACH_DRIFT_DOWN  (1u << 18)
-#define ATTACH_DRIFT_IPS   (1u << 19)
 int attach_check(struct attach_job *, bool repair);
 
 /* Neighbours are told, once the interface has a carrier. */

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_attachments.h"
 #include "api_resources.h"
+#include "explain.h"
 #include "host_index.h"
 #include "json_text.h"
 #include "page.h"
@@ -181,15 +183,40 @@ static json_t *vdpa(const struct function *fn)
 				   json_text(fn->vdpa_node));
 }
 
+/* What the document is made from, and what finds things in it. */
+struct view {
+	const struct api_scene *scene;
+	const struct resource_table *table;
+	struct host_index host;
+	struct resource_index *resources;
+};
+
+static json_t *why(const struct view *v, const struct function *fn, const struct fn_parts *parts,
+		   const struct attach_status *attachment)
+{
+	const struct explain_input in = {
+		.function = fn->id,
+		.rdma = parts->n_rdma ? part_rdma(parts, 0)->name : "",
+		.resources = v->table,
+		.attachment = attachment,
+		.epoch_ms = v->scene->epoch_ms,
+	};
+	char text[EXPLAIN_SIZE];
+
+	explain_device(&in, text);
+	return json_text(text);
+}
+
 /* Takes netdevs and rdma. */
-static json_t *device(const struct function *fn, const struct resource_index *resources,
+static json_t *device(const struct view *v, const struct function *fn, const struct fn_parts *parts,
 		      json_t *netdevs, json_t *rdma_devices)
 {
+	const struct attach_status *a = attach_list_function(v->scene->attachments, fn->id);
 	const char *link = fn->vf_link == VF_LINK_UNKNOWN ? "" : vf_link_name(fn->vf_link);
 
 	return json_pack(
-		"{so so so so so so so so so so so so so so so so so so sb so so so so so}", "id",
-		json_text(fn->id), "kind", json_text(fn_kind_name(fn->kind)), "parent",
+		"{so so so so so so so so so so so so so so so so so so sb so so so so so so so}",
+		"id", json_text(fn->id), "kind", json_text(fn_kind_name(fn->kind)), "parent",
 		json_text(fn->parent), "vf", known(fn->vf >= 0, fn->vf), "sf",
 		known(fn->sfnum >= 0, fn->sfnum), "driver", json_text(fn->driver), "vendor",
 		hex(fn->vendor, 4), "device", hex(fn->device, 4), "class", hex(fn->class, 6),
@@ -198,16 +225,10 @@ static json_t *device(const struct function *fn, const struct resource_index *re
 		"acpiIndex", count(fn->acpi_index), "vfio", json_text(fn->vfio), "uio",
 		json_text(fn->uio), "vdpa", vdpa(fn), "vfLinkState", json_text(link), "unreachable",
 		fn->unreachable, "devlinkError", json_text(fn->devlink_error), "netdevs", netdevs,
-		"rdma", rdma_devices, "resources", api_resources_of(resources, fn->id),
-		"notOffered", api_why_not(resources, fn->id));
+		"rdma", rdma_devices, "resources", api_resources_of(v->resources, fn->id),
+		"notOffered", api_why_not(v->resources, fn->id), "attachment",
+		api_attachment(a, v->scene->epoch_ms), "why", why(v, fn, parts, a));
 }
-
-/* What the document is made from. */
-struct view {
-	const struct resource_table *table;
-	struct host_index host;
-	struct resource_index *resources;
-};
 
 static void view_done(struct view *v)
 {
@@ -215,12 +236,14 @@ static void view_done(struct view *v)
 	host_index_done(&v->host);
 }
 
-static int view_init(struct view *v, const struct host *host, const struct resource_table *table)
+static int view_init(struct view *v, const struct api_scene *scene)
 {
-	*v = (struct view){.table = table};
-	if (host_index_init(&v->host, host) < 0)
+	static const struct resource_table none;
+
+	*v = (struct view){.scene = scene, .table = scene->resources ? scene->resources : &none};
+	if (host_index_init(&v->host, scene->host) < 0)
 		return -ENOMEM;
-	v->resources = resource_index_new(table);
+	v->resources = resource_index_new(v->table);
 	if (v->resources)
 		return 0;
 	host_index_done(&v->host);
@@ -270,8 +293,7 @@ static void add_device(struct text *t, const struct view *v, const struct functi
 
 	if (t->data[t->len - 1] != '[')
 		text_add(t, ",", 1);
-	add_json(t,
-		 device(fn, v->resources, netdevs_of(v->host.host, &p), rdma_of(v->host.host, &p)));
+	add_json(t, device(v, fn, &p, netdevs_of(v->host.host, &p), rdma_of(v->host.host, &p)));
 }
 
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
@@ -292,13 +314,14 @@ static void add_strays(struct text *t, const struct view *v)
 }
 
 /* Only one device is a tree at a time: a thousand of them would take tens of megabytes. */
-static void add_document(struct text *t, const struct view *v, uint64_t generation)
+static void add_document(struct text *t, const struct view *v)
 {
 	enum rdma_netns_mode mode = v->host.host->rdma_mode;
 	char head[64];
 	size_t i;
 
-	snprintf(head, sizeof(head), "{\"generation\":%" PRIu64 ",\"rdmaNetnsMode\":", generation);
+	snprintf(head, sizeof(head),
+		 "{\"generation\":%" PRIu64 ",\"rdmaNetnsMode\":", v->scene->generation);
 	text_add(t, head, strlen(head));
 	add_json(t, json_text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
 	text_add(t, ",\"devices\":[", 12);
@@ -310,15 +333,13 @@ static void add_document(struct text *t, const struct view *v, uint64_t generati
 	text_add(t, "}", 2); /* its end, too: the document is terminated */
 }
 
-char *api_devices(const struct host *host, const struct resource_table *table, uint64_t generation,
-		  size_t *ret_len)
+char *api_devices(const struct api_scene *scene, size_t *ret_len)
 {
-	const struct resource_table none = {0};
 	struct text t = {0};
 	struct view v;
 
-	if (view_init(&v, host, table ? table : &none) == 0) {
-		add_document(&t, &v, generation);
+	if (view_init(&v, scene) == 0) {
+		add_document(&t, &v);
 		view_done(&v);
 	} else {
 		t.failed = true;

@@ -7,8 +7,18 @@
 
 #include <stddef.h>
 
+#include "attach_status.h"
 #include "model.h"
 #include "resource_table.h"
+
+/* What the document is made from. */
+struct api_scene {
+	const struct host *host;
+	uint64_t generation;			/* of the host */
+	const struct resource_table *resources; /* NULL: none */
+	struct attach_list attachments;
+	uint64_t epoch_ms; /* unix time at the loop's time 0 */
+};
 
 /* The document of /api/v1/devices, compact: functions in the host's order (host_sort()), each with
  * its netdevs and RDMA devices in that order; netdevs without a function are left out. Heap,
@@ -19,9 +29,8 @@
  *  "class":"0x020000","numaNode":0,"numVfs":2,"totalVfs":8,
  *  "pciPath":"pci0000:00/0000:00:01.0","acpiIndex":null,"vfio":"vfio/12","uio":null,
  *  "vdpa":{"driver":"vhost_vdpa","node":"vhost-vdpa-0"},"vfLinkState":"auto","unreachable":false,
- *  "devlinkError":null,"netdevs":[...],"rdma":[...],"resources":[...],"notOffered":...},
- *  ...],"resources":[...]}
- * vfio, uio and vdpa's node are names below /dev; resources and notOffered are
- * api_resources.h's; table may be NULL: none. */
-char *api_devices(const struct host *, const struct resource_table *table, uint64_t generation,
-		  size_t *ret_len);
+ *  "devlinkError":null,"netdevs":[...],"rdma":[...],"resources":[...],"notOffered":...,
+ *  "attachment":...,"why":"free, offered as rocelet.dev/roce"},...],"resources":[...]}
+ * vfio, uio and vdpa's node are names below /dev; resources and notOffered are api_resources.h's,
+ * attachment is api_attachments.h's, why is explain.h's. */
+char *api_devices(const struct api_scene *, size_t *ret_len);

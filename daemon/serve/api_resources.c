@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_attachments.h"
 #include "health.h"
 #include "json_text.h"
 
@@ -226,28 +227,41 @@ static bool same_pod(const struct pod_device *a, const struct pod_device *b)
 	       strcmp(a->uid, b->uid) == 0;
 }
 
-/* The devices of one container; *at moves behind them. */
-static json_t *container(const struct pod_device *const *list, size_t n, size_t *at)
+/* What containers hold, in the order of the document; `at` moves forward. */
+struct pod_walk {
+	const struct pod_device **list;
+	size_t n, at;
+	struct attach_list attachments;
+	uint64_t epoch_ms;
+};
+
+static json_t *pod_device(const struct pod_walk *w, const struct pod_device *d)
 {
-	const struct pod_device *first = list[*at];
+	const struct attach_status *a = attach_list_id(w->attachments, d->resource, d->id);
+
+	return json_pack("{so so so}", "resource", json_text(d->resource), "id", json_text(d->id),
+			 "attachment", api_attachment(a, w->epoch_ms));
+}
+
+static json_t *container(struct pod_walk *w)
+{
+	const struct pod_device *first = w->list[w->at];
 	json_t *devices = json_array();
 
-	for (; devices && *at < n && same_pod(list[*at], first) &&
-	       strcmp(list[*at]->container, first->container) == 0;
-	     (*at)++)
-		devices = push(devices,
-			       json_pack("{so so}", "resource", json_text(list[*at]->resource),
-					 "id", json_text(list[*at]->id)));
+	for (; devices && w->at < w->n && same_pod(w->list[w->at], first) &&
+	       strcmp(w->list[w->at]->container, first->container) == 0;
+	     w->at++)
+		devices = push(devices, pod_device(w, w->list[w->at]));
 	return json_pack("{so so}", "name", json_text(first->container), "devices", devices);
 }
 
-static json_t *pod(const struct pod_device *const *list, size_t n, size_t *at)
+static json_t *pod(struct pod_walk *w)
 {
-	const struct pod_device *first = list[*at];
+	const struct pod_device *first = w->list[w->at];
 	json_t *containers = json_array();
 
-	while (containers && *at < n && same_pod(list[*at], first))
-		containers = push(containers, container(list, n, at));
+	while (containers && w->at < w->n && same_pod(w->list[w->at], first))
+		containers = push(containers, container(w));
 	return json_pack("{so so so so}", "namespace", json_text(first->namespace), "name",
 			 json_text(first->pod), "uid", json_text(first->uid), "containers",
 			 containers);
@@ -278,21 +292,21 @@ static size_t list_pods(const struct pod_list *held, const struct pod_device **l
 	return n;
 }
 
-char *api_pods(const struct resource_table *t, size_t *ret_len)
+char *api_pods(const struct resource_table *t, struct attach_list attachments, uint64_t epoch_ms,
+	       size_t *ret_len)
 {
-	const struct pod_device **list = calloc(t->held.n + 1, sizeof(struct pod_device *));
-	json_t *pods = list ? json_array() : NULL, *document;
-	size_t n = list ? list_pods(&t->held, list) : 0, at = 0;
-	char *text;
+	struct pod_walk w = {
+		.list = calloc(t->held.n + 1, sizeof(struct pod_device *)),
+		.attachments = attachments,
+		.epoch_ms = epoch_ms,
+	};
+	json_t *pods = w.list ? json_array() : NULL, *document;
 
-	while (pods && at < n)
-		pods = push(pods, pod(list, n, &at));
+	w.n = w.list ? list_pods(&t->held, w.list) : 0;
+	while (pods && w.at < w.n)
+		pods = push(pods, pod(&w));
 	document = json_pack("{sI so so}", "generation", (json_int_t)t->generation, "source",
 			     json_text(source_name(t->held.source)), "pods", pods);
-	free(list);
-	text = document ? json_dumps(document, JSON_COMPACT) : NULL;
-	json_decref(document);
-	if (text)
-		*ret_len = strlen(text);
-	return text;
+	free(w.list);
+	return api_print(document, ret_len);
 }

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "attach_status.h"
 #include "resource_table.h"
 
 /* Finds what is known of a function quickly; borrows the table. */
@@ -27,6 +28,8 @@ json_t *api_resources(const struct resource_table *);
 /* The document of /api/v1/pods: pods in order of namespace and name, each with its containers and
  * their devices; heap, terminated, NULL when out of memory.
  * {"generation":3,"source":"api","pods":[{"namespace":"default","name":"train-7","uid":null,
- * "containers":[{"name":"main","devices":[{"resource":"rocelet.dev/roce","id":"0000:03:00.2"}]}]}]}
- */
-char *api_pods(const struct resource_table *, size_t *ret_len);
+ * "containers":[{"name":"main","devices":[{"resource":"rocelet.dev/roce","id":"0000:03:00.2",
+ * "attachment":...}]}]}]}
+ * attachment is api_attachments.h's. */
+char *api_pods(const struct resource_table *, struct attach_list, uint64_t epoch_ms,
+	       size_t *ret_len);

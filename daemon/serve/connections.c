@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int connections_init(struct connections *c, unsigned size, uint64_t request_ms, uint64_t idle_ms)
+/* Orders that are worked on at once. */
+#define WAITING_MAX 8
+
+int connections_init(struct connections *c, unsigned size, uint64_t request_ms, uint64_t idle_ms,
+		     uint64_t order_ms)
 {
 	if (size < 2)
 		size = 2;
-	*c = (struct connections){.size = size, .request_ms = request_ms, .idle_ms = idle_ms};
+	*c = (struct connections){
+		.size = size, .request_ms = request_ms, .idle_ms = idle_ms, .order_ms = order_ms};
 	c->slots = calloc(size, sizeof(*c->slots));
 	return c->slots ? 0 : -ENOMEM;
 }
@@ -27,13 +32,15 @@ struct connection *connections_add(struct connections *c, int fd, uint64_t now_m
 		return NULL;
 	while (slot < end && slot->phase != CONNECTION_FREE)
 		slot++;
-	*slot = (struct connection){fd, false, CONNECTION_REQUEST, now_ms, c->turns++};
+	*slot = (struct connection){
+		.fd = fd, .phase = CONNECTION_REQUEST, .since_ms = now_ms, .turn = c->turns++};
 	c->used++;
 	return slot;
 }
 
 void connections_remove(struct connections *c, struct connection *slot)
 {
+	c->waiting -= slot->phase == CONNECTION_WAITING;
 	slot->phase = CONNECTION_FREE;
 	c->used--;
 }
@@ -70,6 +77,8 @@ void connections_enter(struct connections *c, struct connection *slot, enum conn
 {
 	if (slot->phase == CONNECTION_CUT)
 		return;
+	c->waiting -= slot->phase == CONNECTION_WAITING;
+	c->waiting += phase == CONNECTION_WAITING;
 	slot->phase = phase;
 	slot->since_ms = now_ms;
 	slot->turn = c->turns++;
@@ -78,6 +87,11 @@ void connections_enter(struct connections *c, struct connection *slot, enum conn
 static bool is_live(const struct connection *slot)
 {
 	return slot->phase != CONNECTION_FREE && slot->phase != CONNECTION_CUT;
+}
+
+bool connections_may_wait(const struct connections *c)
+{
+	return c->waiting < c->size / 2 && c->waiting < WAITING_MAX;
 }
 
 /* Whether a is to go rather than b. */
@@ -94,7 +108,8 @@ struct connection *connections_slowest(const struct connections *c)
 	unsigned i;
 
 	for (i = 0; i < c->size; i++)
-		if (is_live(&c->slots[i]) && (!worst || goes_before(&c->slots[i], worst)))
+		if (is_live(&c->slots[i]) && c->slots[i].phase != CONNECTION_WAITING &&
+		    (!worst || goes_before(&c->slots[i], worst)))
 			worst = &c->slots[i];
 	return worst;
 }
@@ -111,9 +126,19 @@ struct connection *connections_crowding(const struct connections *c)
 
 static uint64_t deadline(const struct connections *c, const struct connection *slot)
 {
-	if (!is_live(slot))
-		return CONNECTIONS_NEVER;
-	return slot->since_ms + (slot->phase == CONNECTION_IDLE ? c->idle_ms : c->request_ms);
+	switch (slot->phase) {
+	case CONNECTION_FREE:
+	case CONNECTION_CUT:
+		break;
+	case CONNECTION_REQUEST:
+	case CONNECTION_ANSWER:
+		return slot->since_ms + c->request_ms;
+	case CONNECTION_WAITING:
+		return slot->since_ms + c->order_ms;
+	case CONNECTION_IDLE:
+		return slot->since_ms + c->idle_ms;
+	}
+	return CONNECTIONS_NEVER;
 }
 
 struct connection *connections_expired(const struct connections *c, uint64_t now_ms)

@@ -29,6 +29,7 @@
 
 #define MAX_CONNECTIONS_DEFAULT 64
 #define REQUEST_MS_DEFAULT	10000
+#define ORDER_MS_DEFAULT	30000
 #define IDLE_MS			60000
 /* New connections, over all listeners. */
 #define CONNECTS_PER_SECOND	200
@@ -59,6 +60,8 @@ static void cut_expired(struct http *h, uint64_t now_ms)
 	while ((slot = connections_expired(&h->connections, now_ms)) != NULL) {
 		if (slot->phase == CONNECTION_IDLE)
 			cut(slot); /* the ordinary end of a kept connection */
+		else if (slot->phase == CONNECTION_WAITING)
+			tickets_expire(h, slot);
 		else
 			http_evict(h, slot);
 	}
@@ -133,6 +136,7 @@ static int start(struct http *h)
 
 static void stop_mhd(struct http *h)
 {
+	tickets_release(h);
 	if (h->mhd)
 		MHD_stop_daemon(h->mhd);
 	h->mhd = NULL;
@@ -150,6 +154,7 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 {
 	unsigned size = opts->max_connections ? opts->max_connections : MAX_CONNECTIONS_DEFAULT;
 	unsigned request_ms = opts->request_ms ? opts->request_ms : REQUEST_MS_DEFAULT;
+	unsigned order_ms = opts->order_ms ? opts->order_ms : ORDER_MS_DEFAULT;
 	struct http *h = calloc(1, sizeof(*h));
 	int r;
 
@@ -160,7 +165,7 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	h->handler = handler;
 	h->handler_arg = arg;
 	bucket_init(&h->rate, CONNECTS_PER_SECOND, CONNECTS_BURST, uv_now(loop));
-	r = connections_init(&h->connections, size, request_ms, IDLE_MS);
+	r = connections_init(&h->connections, size, request_ms, IDLE_MS, order_ms);
 	if (r == 0)
 		r = start(h);
 	if (r < 0) {
@@ -172,7 +177,7 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 }
 
 /* Takes what listen_tcp() or listen_unix() returned. */
-static int serve(struct http *h, int fd, const char *what, char *path, struct err *e)
+static int serve(struct http *h, int fd, const char *what, char *path, bool orders, struct err *e)
 {
 	int r;
 
@@ -180,16 +185,16 @@ static int serve(struct http *h, int fd, const char *what, char *path, struct er
 		free(path);
 		return fd;
 	}
-	r = listeners_add(h, fd, path);
+	r = listeners_add(h, fd, path, orders);
 	return r < 0 ? err_set(e, r, "cannot listen on %s: %s", what, strerror(-r)) : 0;
 }
 
 int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, struct err *e)
 {
-	return serve(h, listen_tcp(address, ret_port, e), address, NULL, e);
+	return serve(h, listen_tcp(address, ret_port, e), address, NULL, false, e);
 }
 
-int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
+static int serve_unix(struct http *h, const char *path, unsigned mode, bool orders, struct err *e)
 {
 	char *copy;
 
@@ -198,7 +203,17 @@ int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err
 	copy = strdup(path);
 	if (!copy)
 		return err_set(e, -ENOMEM, "cannot listen on %s: out of memory", path);
-	return serve(h, listen_unix(path, mode, e), path, copy, e);
+	return serve(h, listen_unix(path, mode, e), path, copy, orders, e);
+}
+
+int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
+{
+	return serve_unix(h, path, mode, false, e);
+}
+
+int http_listen_orders(struct http *h, const char *path, unsigned mode, struct err *e)
+{
+	return serve_unix(h, path, mode, true, e);
 }
 
 void http_handle_closed(uv_handle_t *handle)

@@ -16,11 +16,32 @@ struct http;
 struct page;
 struct self_counters;
 
+struct http_param {
+	const char *name, *value; /* value: "" when absent */
+};
+
+/* Query parameters beyond these are ignored. */
+#define HTTP_PARAMS_MAX 8
+/* A longer body is refused. */
+#define HTTP_BODY_MAX	((size_t)65536)
+
+struct http_ticket;
+
 struct http_request {
 	const char *method, *path;
 	const char *accept; /* "" when absent */
 	bool accepts_gzip;
+	struct http_param params[HTTP_PARAMS_MAX]; /* of the query */
+	size_t n_params;
+	uint64_t now_ms; /* the loop's time */
+	/* Of a POST. */
+	const char *body;
+	size_t body_len;
+	struct http_ticket *ticket;
 };
+
+/* The value of a parameter; NULL: it is not there. */
+const char *http_param(const struct http_request *, const char *name);
 
 /* What a handler answers; zero-initialised it is a 404. Exactly one body kind. */
 struct http_reply {
@@ -32,13 +53,22 @@ struct http_reply {
 	int page_format;   /* enum metrics_format */
 };
 
-/* Runs on the loop's thread, must not block. Only GET and HEAD get here. */
+/* Runs on the loop's thread, must not block. Only GET and HEAD get here, and POST over a socket
+ * that takes orders. */
 typedef void http_handler_fn(const struct http_request *, struct http_reply *, void *arg);
+
+/* From within the handler of a POST: the reply comes later. */
+void http_keep(struct http_ticket *);
+/* That reply, on the loop's thread: exactly once for each ticket that was kept, not from within the
+ * handler; also when nobody waits for it any more, or the server is closed. Takes what the reply
+ * owns. */
+void http_answer(struct http_ticket *, struct http_reply *);
 
 struct http_opts {
 	unsigned max_connections; /* over all listeners; 0 = 64 */
 	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time; 0
 				= 10 s */
+	unsigned order_ms;   /* an answer that comes later must come within this time; 0 = 30 s */
 };
 
 int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
@@ -49,6 +79,8 @@ int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, stru
 /* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. A path that we serve
  * already is left as it is (1) while its file is ours, and served anew when that was deleted. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);
+/* The same, and POST is served here: to root and to our own user, whatever the mode lets in. */
+int http_listen_orders(struct http *, const char *path, unsigned mode, struct err *);
 /* Ends every connection and listener; the struct is gone once on_closed runs. Not from within the
  * handler. */
 void http_close(struct http *, void (*on_closed)(void *), void *arg);

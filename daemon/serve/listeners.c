@@ -36,15 +36,31 @@ void listeners_resume(struct http *h)
 		uv_poll_start(&l->poll, UV_READABLE, on_listener);
 }
 
-/* A slot for the connection, and libmicrohttpd's care. */
-static void admit(struct http *h, int fd, const struct sockaddr *peer, socklen_t len)
+/* Whether who has connected may give orders; the file's mode alone would do, unless somebody
+ * changes it. */
+static enum connection_orders peers_orders(const struct listener *l, int fd)
 {
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (!l->orders)
+		return ORDERS_NOT_HERE;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return ORDERS_FORBIDDEN;
+	return peer.uid == 0 || peer.uid == geteuid() ? ORDERS_TAKEN : ORDERS_FORBIDDEN;
+}
+
+/* A slot for the connection, and libmicrohttpd's care. */
+static void admit(const struct listener *l, int fd, const struct sockaddr *peer, socklen_t len)
+{
+	struct http *h = l->http;
 	struct connection *slot = connections_add(&h->connections, fd, uv_now(h->loop));
 
 	if (!slot) {
 		close(fd);
 		return;
 	}
+	slot->orders = peers_orders(l, fd);
 	if (MHD_add_connection(h->mhd, fd, peer, len) != MHD_YES) { /* and has closed it */
 		if (slot->phase != CONNECTION_FREE)
 			connections_remove(&h->connections, slot);
@@ -55,11 +71,13 @@ static void admit(struct http *h, int fd, const struct sockaddr *peer, socklen_t
 		http_evict(h, slot);
 }
 
-static void take_in(struct http *h, int fd, const struct sockaddr *peer, socklen_t len)
+static void take_in(const struct listener *l, int fd, const struct sockaddr *peer, socklen_t len)
 {
+	struct http *h = l->http;
+
 	h->self->http_connections++;
 	if (bucket_take(&h->rate, uv_now(h->loop))) {
-		admit(h, fd, peer, len);
+		admit(l, fd, peer, len);
 	} else {
 		h->self->http_evictions++;
 		close(fd);
@@ -86,26 +104,27 @@ static void accept_failed(struct http *h, int code)
 }
 
 /* Takes one connection from the backlog. Returns 0 or a negative errno. */
-static int accept_one(struct http *h, int listen_fd)
+static int accept_one(const struct listener *l)
 {
 	struct sockaddr_storage peer = {0};
 	socklen_t len = sizeof(peer);
-	int fd = accept4(listen_fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = accept4(l->fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return is_peers_fault(errno) ? 0 : -errno;
-	take_in(h, fd, (struct sockaddr *)&peer, len);
+	take_in(l, fd, (struct sockaddr *)&peer, len);
 	return 0;
 }
 
 /* Without descriptors accept(2) fails before it looks at the backlog, so only the first call says
  * that somebody waits. */
-static void accept_batch(struct http *h, int listen_fd)
+static void accept_batch(const struct listener *l)
 {
+	struct http *h = l->http;
 	int i, r = 0;
 
 	for (i = 0; r == 0 && i < ACCEPT_BATCH && !connections_full(&h->connections); i++)
-		r = accept_one(h, listen_fd);
+		r = accept_one(l);
 	if (r < 0 && r != -EAGAIN && i == 1)
 		accept_failed(h, r);
 }
@@ -121,13 +140,13 @@ static void on_listener(uv_poll_t *poll, int status, int events)
 	struct http *h = l->http;
 
 	(void)status, (void)events;
-	accept_batch(h, l->fd);
+	accept_batch(l);
 	if (connections_full(&h->connections))
 		listeners_pause(h);
 	http_run(h);
 }
 
-int listeners_add(struct http *h, int fd, char *path)
+int listeners_add(struct http *h, int fd, char *path, bool orders)
 {
 	struct listener *l = calloc(1, sizeof(*l));
 	int r = l ? uv_poll_init(h->loop, &l->poll, fd) : -ENOMEM;
@@ -143,6 +162,7 @@ int listeners_add(struct http *h, int fd, char *path)
 	l->http = h;
 	l->fd = fd;
 	l->path = path;
+	l->orders = orders;
 	l->next = h->listeners;
 	h->listeners = l;
 	h->open_handles++;

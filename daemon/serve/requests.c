@@ -14,7 +14,7 @@
 /* For one request's line and headers and the headers of its answer. */
 #define CONNECTION_MEMORY ((size_t)16384)
 
-static struct connection *slot_of(struct MHD_Connection *c)
+struct connection *request_slot(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 		c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -24,7 +24,7 @@ static struct connection *slot_of(struct MHD_Connection *c)
 
 static void enter(struct http *h, struct MHD_Connection *c, enum connection_phase phase)
 {
-	struct connection *slot = slot_of(c);
+	struct connection *slot = request_slot(c);
 
 	if (slot)
 		connections_enter(&h->connections, slot, phase, uv_now(h->loop));
@@ -59,7 +59,7 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **slot,
 /* A request's first line is complete; what this returns is *request in on_request(). */
 static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *c)
 {
-	struct connection *slot = slot_of(c);
+	struct connection *slot = request_slot(c);
 
 	(void)uri;
 	if (slot && slot->phase == CONNECTION_IDLE)
@@ -100,61 +100,162 @@ static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 	return r;
 }
 
-static enum MHD_Result refuse_method(struct http *h, struct MHD_Connection *c)
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
+			      const char *sentence)
 {
 	struct http_reply reply = {0};
 
-	reply_sentence(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served here\n");
+	reply_sentence(&reply, status, sentence);
 	return send_reply(h, c, &reply, false);
 }
 
-static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, const char *path,
-			      const char *method)
+/* --- what is asked ---------------------------------------------------------------------------- */
+
+/* MHD_KeyValueIterator. */
+static enum MHD_Result add_param(void *cls, enum MHD_ValueKind kind, const char *name,
+				 const char *value)
+{
+	struct http_request *request = cls;
+
+	(void)kind;
+	if (request->n_params == HTTP_PARAMS_MAX)
+		return MHD_NO;
+	request->params[request->n_params++] = (struct http_param){name, value ? value : ""};
+	return MHD_YES;
+}
+
+static struct http_request describe(struct http *h, struct MHD_Connection *c, const char *path,
+				    const char *method)
 {
 	struct http_request request = {
 		.method = method,
 		.path = path,
 		.accept = header(c, MHD_HTTP_HEADER_ACCEPT),
 		.accepts_gzip = accept_gzip(header(c, MHD_HTTP_HEADER_ACCEPT_ENCODING)),
+		.now_ms = uv_now(h->loop),
 	};
-	struct http_reply reply = {0};
 
-	h->handler(&request, &reply, h->handler_arg);
-	if (reply.status == 0)
-		reply_sentence(&reply, MHD_HTTP_NOT_FOUND, "nothing is served under this path\n");
-	return send_reply(h, c, &reply, request.accepts_gzip);
+	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_param, &request);
+	return request;
 }
 
-static bool is_served_method(const char *method)
+const char *http_param(const struct http_request *request, const char *name)
+{
+	for (size_t i = 0; i < request->n_params; i++)
+		if (strcmp(request->params[i].name, name) == 0)
+			return request->params[i].value;
+	return NULL;
+}
+
+static enum MHD_Result answer(struct http *h, struct MHD_Connection *c,
+			      const struct http_request *request)
+{
+	struct http_reply reply = {0};
+
+	h->handler(request, &reply, h->handler_arg);
+	if (request->ticket && request->ticket->kept) {
+		ticket_wait(request->ticket);
+		return MHD_YES;
+	}
+	if (reply.status == 0)
+		reply_sentence(&reply, MHD_HTTP_NOT_FOUND, "nothing is served under this path\n");
+	return send_reply(h, c, &reply, request->accepts_gzip);
+}
+
+static bool is_read(const char *method)
 {
 	return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 	       strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 }
 
-/* Called once when the headers are there, once per piece of a body, and once at the end. Other
- * methods are refused at once, the rest of the request unread; a body that comes with a GET is
- * dropped piece by piece. */
+/* --- orders ----------------------------------------------------------------------------------- */
+
+/* The headers of a POST are there. */
+static enum MHD_Result begin_order(struct http *h, struct MHD_Connection *c, void **request)
+{
+	const struct connection *slot = request_slot(c);
+
+	if (!slot || slot->orders == ORDERS_NOT_HERE)
+		return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED,
+			      "only GET and HEAD are served here\n");
+	if (slot->orders == ORDERS_FORBIDDEN)
+		return refuse(h, c, MHD_HTTP_FORBIDDEN, "only root may give orders\n");
+	if (strtoull(header(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
+		return refuse(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
+			      "an order has at most 65536 bytes\n");
+	*request = ticket_new(h, c);
+	return *request ? MHD_YES : MHD_NO;
+}
+
+/* The whole of it is there, or its answer. */
+static enum MHD_Result answer_order(struct http_ticket *t, const char *path, const char *method)
+{
+	struct http *h = t->http;
+	struct http_request request;
+
+	if (t->answered)
+		return send_reply(h, t->connection, &t->reply, false);
+	if (t->too_large)
+		return refuse(h, t->connection, MHD_HTTP_CONTENT_TOO_LARGE,
+			      "an order has at most 65536 bytes\n");
+	if (!connections_may_wait(&h->connections))
+		return refuse(h, t->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			      "too many orders are being carried out, try again later\n");
+	request = describe(h, t->connection, path, method);
+	request.body = t->body;
+	request.body_len = t->body_len;
+	request.ticket = t;
+	return answer(h, t->connection, &request);
+}
+
+/* --- libmicrohttpd's side --------------------------------------------------------------------- */
+
+/* What a GET and a HEAD have in *request; a POST has its ticket there. */
+static char plain_request;
+
+static enum MHD_Result begin(struct http *h, struct MHD_Connection *c, const char *method,
+			     void **request)
+{
+	*request = &plain_request;
+	if (is_read(method))
+		return MHD_YES;
+	if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+		return begin_order(h, c, request);
+	return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served here\n");
+}
+
+/* Called once when the headers are there, once per piece of a body, once at the end, and again when
+ * a connection that was set aside goes on. What is refused is refused at once, the rest of the
+ * request unread; a body that comes with a GET is dropped piece by piece. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *path,
 				  const char *method, const char *version, const char *body,
 				  size_t *body_len, void **request)
 {
-	(void)version, (void)body;
-	if (!*request) {
-		*request = cls;
-		return is_served_method(method) ? MHD_YES : refuse_method(cls, c);
-	}
+	struct http_request question;
+
+	(void)version;
+	if (!*request)
+		return begin(cls, c, method, request);
 	if (*body_len > 0) {
+		if (*request != &plain_request)
+			ticket_add(*request, body, *body_len);
 		*body_len = 0;
 		return MHD_YES;
 	}
-	return answer(cls, c, path, method);
+	if (*request != &plain_request)
+		return answer_order(*request, path, method);
+	question = describe(cls, c, path, method);
+	return answer(cls, c, &question);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *c, void **request,
 			 enum MHD_RequestTerminationCode why)
 {
-	(void)request, (void)why;
+	(void)why;
 	enter(cls, c, CONNECTION_IDLE);
+	if (*request && *request != &plain_request)
+		ticket_end(*request);
+	*request = NULL;
 }
 
 __attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *fmt, va_list ap)
@@ -169,8 +270,9 @@ struct MHD_Daemon *requests_start(struct http *h)
 {
 	/* Connections are ours to limit: libmicrohttpd's own limit must not be met first. */
 	return MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+			MHD_USE_ERROR_LOG,
+		0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, h, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
 		MHD_OPTION_CONNECTION_LIMIT, h->connections.size + 8,

@@ -6,12 +6,14 @@
 
 #include "accept.h"
 #include "api.h"
+#include "api_attachments.h"
 #include "api_resources.h"
+#include "device_name.h"
+#include "explain.h"
 #include "inventory.h"
-
-#define TEXT "text/plain; charset=utf-8"
-#define HTML "text/html; charset=utf-8"
-#define JSON "application/json"
+#include "json_text.h"
+#include "reply.h"
+#include "routes_orders.h"
 
 static const char index_html[] =
 	"<!DOCTYPE html>\n"
@@ -22,29 +24,14 @@ static const char index_html[] =
 	"<li><a href=\"/api/v1/devices\">/api/v1/devices</a>: the RDMA and network devices of this "
 	"host</li>\n"
 	"<li><a href=\"/api/v1/pods\">/api/v1/pods</a>: which container holds which device</li>\n"
+	"<li><a href=\"/api/v1/attachments\">/api/v1/attachments</a>: what is in a pod, or on its "
+	"way</li>\n"
+	"<li><a href=\"/api/v1/events\">/api/v1/events</a>: what happened</li>\n"
+	"<li><a href=\"/api/v1/doctor\">/api/v1/doctor</a>: what is wrong, and what would help"
+	"</li>\n"
 	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
 	"<li><a href=\"/healthz\">/healthz</a>, <a href=\"/readyz\">/readyz</a>: probes</li>\n"
 	"</ul></body></html>\n";
-
-static void reply_copy(struct http_reply *reply, unsigned status, const char *type,
-		       const char *body, size_t len)
-{
-	char *copy = malloc(len ? len : 1);
-
-	reply->status = copy ? status : 500;
-	reply->content_type = type;
-	if (!copy)
-		return;
-	memcpy(copy, body, len);
-	reply->body = copy;
-	reply->body_len = len;
-}
-
-static void reply_string(struct http_reply *reply, unsigned status, const char *type,
-			 const char *body)
-{
-	reply_copy(reply, status, type, body, strlen(body));
-}
 
 static const char *not_ready_because(const struct routes *r)
 {
@@ -57,14 +44,14 @@ static void answer_index(struct routes *r, const struct http_request *request,
 			 struct http_reply *reply)
 {
 	(void)r, (void)request;
-	reply_string(reply, 200, HTML, index_html);
+	reply_string(reply, 200, REPLY_HTML, index_html);
 }
 
 static void answer_healthz(struct routes *r, const struct http_request *request,
 			   struct http_reply *reply)
 {
 	(void)r, (void)request;
-	reply_string(reply, 200, TEXT, "ok\n");
+	reply_string(reply, 200, REPLY_TEXT, "ok\n");
 }
 
 static void answer_readyz(struct routes *r, const struct http_request *request,
@@ -73,7 +60,7 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	const char *because = not_ready_because(r);
 
 	(void)request;
-	reply_string(reply, because ? 503 : 200, TEXT, because ? because : "ok\n");
+	reply_string(reply, because ? 503 : 200, REPLY_TEXT, because ? because : "ok\n");
 }
 
 static void answer_metrics(struct routes *r, const struct http_request *request,
@@ -82,7 +69,7 @@ static void answer_metrics(struct routes *r, const struct http_request *request,
 	enum metrics_format format = accept_metrics(request->accept);
 
 	if (!r->page) {
-		reply_string(reply, 503, TEXT, "the first sample has not been taken yet\n");
+		reply_string(reply, 503, REPLY_TEXT, "the first sample has not been taken yet\n");
 		return;
 	}
 	reply->status = 200;
@@ -96,12 +83,16 @@ static bool refresh_devices(struct routes *r)
 {
 	uint64_t generation = r->inventory->generation;
 	uint64_t resources = r->resources ? r->resources->generation : 0;
+	const struct api_scene scene = {&r->inventory->host, generation, r->resources,
+					r->attachments, r->epoch_ms};
 	size_t len;
 	char *text;
 
-	if (r->devices && r->devices_generation == generation && r->devices_resources == resources)
+	if (r->devices && r->devices_generation == generation &&
+	    r->devices_resources == resources &&
+	    r->devices_attachments == r->attachments_generation)
 		return true;
-	text = api_devices(&r->inventory->host, r->resources, generation, &len);
+	text = api_devices(&scene, &len);
 	if (!text)
 		return false;
 	free(r->devices);
@@ -109,35 +100,152 @@ static bool refresh_devices(struct routes *r)
 	r->devices_len = len;
 	r->devices_generation = generation;
 	r->devices_resources = resources;
+	r->devices_attachments = r->attachments_generation;
 	return true;
+}
+
+/* False, and answered: nothing is known of the host's devices. */
+static bool knows_devices(const struct routes *r, struct http_reply *reply)
+{
+	if (r->inventory && r->inventory->generation > 0)
+		return true;
+	reply_string(reply, 503, REPLY_TEXT, "the host's devices have not been read yet\n");
+	return false;
 }
 
 static void answer_devices(struct routes *r, const struct http_request *request,
 			   struct http_reply *reply)
 {
 	(void)request;
-	if (!r->inventory || r->inventory->generation == 0)
-		reply_string(reply, 503, TEXT, "the host's devices have not been read yet\n");
-	else if (!refresh_devices(r))
-		reply_string(reply, 500, TEXT, "out of memory\n");
+	if (!knows_devices(r, reply))
+		return;
+	if (refresh_devices(r))
+		reply_copy(reply, 200, REPLY_JSON, r->devices, r->devices_len);
 	else
-		reply_copy(reply, 200, JSON, r->devices, r->devices_len);
+		reply_string(reply, 500, REPLY_TEXT, "out of memory\n");
 }
 
 static void answer_pods(struct routes *r, const struct http_request *request,
 			struct http_reply *reply)
 {
 	size_t len = 0;
-	char *text = r->resources ? api_pods(r->resources, &len) : NULL;
 
 	(void)request;
-	if (text)
-		reply_copy(reply, 200, JSON, text, len);
-	else if (r->resources)
-		reply_string(reply, 500, TEXT, "out of memory\n");
+	if (r->resources)
+		reply_document(reply, api_pods(r->resources, r->attachments, r->epoch_ms, &len),
+			       len);
 	else
-		reply_string(reply, 503, TEXT, "the kubelet has not been asked yet\n");
-	free(text);
+		reply_string(reply, 503, REPLY_TEXT, "the kubelet has not been asked yet\n");
+}
+
+static void answer_attachments(struct routes *r, const struct http_request *request,
+			       struct http_reply *reply)
+{
+	size_t len = 0;
+
+	(void)request;
+	reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &len), len);
+}
+
+/* The function of the parameter "device", whatever name it is called by. */
+static const char *wanted_device(const struct routes *r, const struct http_request *request,
+				 struct err *e)
+{
+	const char *name = http_param(request, "device");
+
+	if (!name || !r->inventory)
+		return name;
+	return device_by_name(&r->inventory->host, r->attachments, name, e);
+}
+
+/* 0 when it is not there; false: it is no number. */
+static bool read_limit(const struct http_request *request, size_t *ret)
+{
+	const char *text = http_param(request, "limit");
+	char *end = NULL;
+
+	*ret = text ? strtoul(text, &end, 10) : 0;
+	return !text || (text[0] >= '0' && text[0] <= '9' && *end == '\0');
+}
+
+static void answer_events(struct routes *r, const struct http_request *request,
+			  struct http_reply *reply)
+{
+	struct event_filter filter = {.pod = http_param(request, "pod")};
+	struct err e = {0};
+	size_t len = 0;
+
+	filter.device = wanted_device(r, request, &e);
+	if (e.code == 0 && !read_limit(request, &filter.limit))
+		err_set(&e, -EINVAL, "limit is not a number");
+	if (e.code < 0)
+		reply_error(reply, &e);
+	else
+		reply_document(reply, api_events(r->events, &filter, &len), len);
+}
+
+static void answer_doctor(struct routes *r, const struct http_request *request,
+			  struct http_reply *reply)
+{
+	struct doctor_input in = {.resources = r->resources,
+				  .attachments = r->attachments,
+				  .now_ms = request->now_ms};
+	struct attach_counters counters = {0};
+	struct doctor doctor;
+	size_t len = 0;
+
+	if (!knows_devices(r, reply))
+		return;
+	in.host = &r->inventory->host;
+	if (r->orders.counters) {
+		r->orders.counters(&counters, r->orders.arg);
+		in.counters = &counters;
+	}
+	if (doctor_build(&doctor, &in) < 0) {
+		reply_document(reply, NULL, 0);
+		return;
+	}
+	reply_document(reply, api_doctor(&doctor, &len), len);
+	doctor_done(&doctor);
+}
+
+/* {"device":"0000:03:00.2","why":"...","attachment":...} */
+static char *explanation(const struct routes *r, const char *function, size_t *ret_len)
+{
+	const struct host *host = &r->inventory->host;
+	struct explain_input in = {.function = function,
+				   .rdma = "",
+				   .resources = r->resources,
+				   .attachment = attach_list_function(r->attachments, function),
+				   .epoch_ms = r->epoch_ms};
+	char text[EXPLAIN_SIZE];
+
+	for (size_t i = 0; i < host->n_rdma; i++)
+		if (strcmp(host->rdma[i].function, function) == 0)
+			in.rdma = host->rdma[i].name;
+	explain_device(&in, text);
+	return api_print(json_pack("{so so so}", "device", json_text(function), "why",
+				   json_text(text), "attachment",
+				   api_attachment(in.attachment, r->epoch_ms)),
+			 ret_len);
+}
+
+static void answer_explain(struct routes *r, const struct http_request *request,
+			   struct http_reply *reply)
+{
+	struct err e = {0};
+	const char *function;
+	size_t len = 0;
+
+	if (!knows_devices(r, reply))
+		return;
+	function = wanted_device(r, request, &e);
+	if (!function && e.code == 0)
+		err_set(&e, -EINVAL, "device is missing");
+	if (e.code < 0)
+		reply_error(reply, &e);
+	else
+		reply_document(reply, explanation(r, function, &len), len);
 }
 
 static void answer_config(struct routes *r, const struct http_request *request,
@@ -145,18 +253,25 @@ static void answer_config(struct routes *r, const struct http_request *request,
 {
 	(void)request;
 	if (r->config_json)
-		reply_string(reply, 200, JSON, r->config_json);
+		reply_string(reply, 200, REPLY_JSON, r->config_json);
 	else
-		reply_string(reply, 503, TEXT, "the configuration has not been read yet\n");
+		reply_string(reply, 503, REPLY_TEXT, "the configuration has not been read yet\n");
 }
 
 static const struct route {
 	const char *path;
 	void (*answer)(struct routes *, const struct http_request *, struct http_reply *);
 } table[] = {
-	{"/metrics", answer_metrics},  {"/healthz", answer_healthz},
-	{"/readyz", answer_readyz},    {"/api/v1/devices", answer_devices},
-	{"/api/v1/pods", answer_pods}, {"/api/v1/config", answer_config},
+	{"/metrics", answer_metrics},
+	{"/healthz", answer_healthz},
+	{"/readyz", answer_readyz},
+	{"/api/v1/devices", answer_devices},
+	{"/api/v1/pods", answer_pods},
+	{"/api/v1/attachments", answer_attachments},
+	{"/api/v1/events", answer_events},
+	{"/api/v1/explain", answer_explain},
+	{"/api/v1/doctor", answer_doctor},
+	{"/api/v1/config", answer_config},
 	{"/", answer_index},
 };
 
@@ -164,6 +279,10 @@ void routes_answer(const struct http_request *request, struct http_reply *reply,
 {
 	size_t i;
 
+	if (request->ticket) {
+		routes_order(routes, request, reply);
+		return;
+	}
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (strcmp(request->path, table[i].path) == 0) {
 			table[i].answer(routes, request, reply);

@@ -5,10 +5,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach_status.h"
 #include "http.h"
+#include "order.h"
 
+struct event_ring;
 struct inventory;
 struct resource_table;
+
+/* code 0: done. */
+typedef void order_done_fn(const struct err *, void *done_arg);
+
+/* Who carries out what people order. A hook returns 0 and calls `done` exactly once, never from
+ * within; or a negative errno with its sentence, and never. All NULL: nobody does. */
+struct order_hooks {
+	/* owner.netns.path "" in the order: the namespace of its pod, which is still to be found.
+	 */
+	int (*attach)(const char *function, const struct order *, order_done_fn *done,
+		      void *done_arg, struct err *, void *arg);
+	int (*detach)(const char *function, bool force, order_done_fn *done, void *done_arg,
+		      struct err *, void *arg);
+	/* What doctor found, as far as that can be done. */
+	int (*fix)(order_done_fn *done, void *done_arg, struct err *, void *arg);
+	/* For doctor. */
+	void (*counters)(struct attach_counters *ret, void *arg);
+	void *arg;
+};
 
 /* Set up by the composer, zero-initialised before; everything above `devices` is borrowed and may
  * be changed between two requests. */
@@ -17,11 +39,18 @@ struct routes {
 	const struct resource_table *resources; /* NULL: not decided yet */
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
+	const struct event_ring *events;	/* NULL: none */
+	struct order_hooks orders;
+	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
+	/* To be set together: a new list is another generation. */
+	struct attach_list attachments;
+	uint64_t attachments_generation;
 
-	/* /api/v1/devices of these generations of the inventory and the resources, owned. */
+	/* /api/v1/devices of these generations of the inventory, the resources and the
+	 * attachments, owned. */
 	char *devices;
 	size_t devices_len;
-	uint64_t devices_generation, devices_resources;
+	uint64_t devices_generation, devices_resources, devices_attachments;
 };
 
 /* An http_handler_fn; arg is the struct routes. */

@@ -9,6 +9,7 @@
 #include "connections.h"
 #include "http.h"
 
+struct MHD_Connection;
 struct MHD_Daemon;
 
 struct listener {
@@ -18,6 +19,20 @@ struct listener {
 	int fd;
 	char *path;	  /* of a unix socket, owned; NULL = TCP */
 	struct stat file; /* that path, when we made it */
+	bool orders;
+};
+
+/* One POST. It goes when its request has ended and nobody is to answer it any more. */
+struct http_ticket {
+	struct http *http;
+	struct MHD_Connection *connection; /* NULL: the request has ended */
+	struct http_ticket *next;	   /* of those whose connection is suspended */
+	char *body;			   /* terminated */
+	size_t body_len;
+	bool too_large;
+	bool kept;     /* http_answer() is to come */
+	bool answered; /* reply is what to send */
+	struct http_reply reply;
 };
 
 struct http {
@@ -26,6 +41,7 @@ struct http {
 	uv_poll_t mhd_poll;
 	uv_timer_t timer;
 	struct listener *listeners;
+	struct http_ticket *tickets;
 	struct connections connections;
 	struct bucket rate; /* of new connections */
 	uint64_t resume_ms; /* accepting is paused until then; 0 = it is not */
@@ -48,7 +64,7 @@ void http_handle_closed(uv_handle_t *);
 void listeners_pause(struct http *);
 void listeners_resume(struct http *);
 /* Takes fd and path (NULL = TCP), also on failure. */
-int listeners_add(struct http *, int fd, char *path);
+int listeners_add(struct http *, int fd, char *path, bool orders);
 /* There is a listener on this path and its file is still the one it made. One whose file is gone or
  * somebody else's is closed. */
 bool listeners_has(struct http *, const char *path);
@@ -57,3 +73,18 @@ void listeners_close(struct http *);
 
 /* A daemon without a listening socket; NULL: out of memory or descriptors. */
 struct MHD_Daemon *requests_start(struct http *);
+
+/* tickets.c: requests that are answered later. NULL: out of memory. */
+struct http_ticket *ticket_new(struct http *, struct MHD_Connection *);
+/* One more piece of the body. */
+void ticket_add(struct http_ticket *, const char *piece, size_t n);
+/* Sets the connection aside until there is an answer. */
+void ticket_wait(struct http_ticket *);
+/* The request has ended. */
+void ticket_end(struct http_ticket *);
+/* The slot's order takes too long: its client is told so. */
+void tickets_expire(struct http *, const struct connection *);
+/* No connection is set aside any more. */
+void tickets_release(struct http *);
+/* The connection's place in the table. */
+struct connection *request_slot(struct MHD_Connection *);

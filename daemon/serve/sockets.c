@@ -17,14 +17,15 @@ static int make_dir(const char *dir, struct err *e)
 	return 0;
 }
 
-static void serve(struct http *http, const char *dir, const char *name)
+static void serve(struct http *http, const char *dir, const char *name, bool orders)
 {
 	char path[PATH_MAX];
 	struct err e = {0};
 	int r;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	r = http_listen_unix(http, path, SOCKET_MODE, &e);
+	r = orders ? http_listen_orders(http, path, SOCKET_MODE, &e)
+		   : http_listen_unix(http, path, SOCKET_MODE, &e);
 	if (r < 0)
 		log_warn("http", 0, "%s, serving without this socket", e.msg);
 	else if (r == 0)
@@ -38,7 +39,7 @@ void sockets_serve(struct http *http, const char *run_dir)
 	if (make_dir(run_dir, &e) < 0)
 		log_warn("http", 0, "%s, serving without rocelet.sock", e.msg);
 	else
-		serve(http, run_dir, "rocelet.sock");
+		serve(http, run_dir, "rocelet.sock", true);
 }
 
 void sockets_serve_metrics(struct http *http, const char *kubelet_dir)
@@ -47,5 +48,5 @@ void sockets_serve_metrics(struct http *http, const char *kubelet_dir)
 
 	snprintf(plugins, sizeof(plugins), "%s/device-plugins", kubelet_dir);
 	if (access(plugins, F_OK) == 0)
-		serve(http, plugins, "rocelet-metrics.sock");
+		serve(http, plugins, "rocelet-metrics.sock", false);
 }

@@ -111,6 +111,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
 		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);
 	add_programs(p, m);
+	attach_series(p, &m->attach);
 	add_process(p, m);
 	return p->text.failed || p->heads.failed ? -ENOMEM : 0;
 }

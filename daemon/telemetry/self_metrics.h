@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "attach_series.h"
 #include "page.h"
 #include "self_counters.h"
 
@@ -22,6 +23,7 @@ struct self_metrics {
 	uint64_t cpu_us;	 /* user and system time of the process */
 	uint64_t rss_bytes;	 /* 0 = unknown */
 	unsigned open_fds_max;
+	struct attach_summary attach;
 	unsigned n_programs;
 	struct {
 		char name[32], hook[16];

@@ -187,9 +187,13 @@ static struct page *host_page(void)
 
 static struct page *self_page(void)
 {
+	static const struct attach_record record;
+	const struct attach_status drifted = {.record = &record, .drift = UINT32_MAX};
+	const struct attach_counters counters = {.cri.socket = "x"};
 	struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 
+	attach_summary_build(&about.attach, &counters, (struct attach_list){&drifted, 1});
 	self_metrics_render(p, &about);
 	return p;
 }

@@ -75,15 +75,15 @@ static void test_pods(void **state)
 
 	(void)state;
 	resource_table_small(&t);
-	text = api_pods(&t, &len);
+	text = api_pods(&t, (struct attach_list){0}, 0, &len);
 	assert_int_equal(strlen(text), len);
 	assert_string_equal(
 		text,
 		"{\"generation\":9,\"source\":\"api\",\"pods\":[{\"namespace\":\"train\","
 		"\"name\":\"job-7\",\"uid\":null,\"containers\":[{\"name\":\"main\",\"devices\":["
-		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\"}]}]},{\"namespace\":"
+		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"attachment\":null}]}]},{\"namespace\":"
 		"\"train\",\"name\":\"reader-0\",\"uid\":null,\"containers\":[{\"name\":"
-		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\"}]}]}]}");
+		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\",\"attachment\":null}]}]}]}");
 	free(text);
 	resource_table_done(&t);
 }
@@ -92,7 +92,7 @@ static void test_no_pods(void **state)
 {
 	struct resource_table t = {0};
 	size_t len;
-	char *text = api_pods(&t, &len);
+	char *text = api_pods(&t, (struct attach_list){0}, 0, &len);
 
 	(void)state;
 	assert_string_equal(text, "{\"generation\":0,\"source\":null,\"pods\":[]}");

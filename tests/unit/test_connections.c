@@ -14,7 +14,7 @@ static void test_slots_run_out_and_come_back(void **state)
 	struct connection *a;
 
 	(void)state;
-	assert_int_equal(connections_init(&c, 3, 100, 1000), 0);
+	assert_int_equal(connections_init(&c, 3, 100, 1000, 300), 0);
 	a = connections_add(&c, 10, 0);
 	assert_non_null(connections_add(&c, 11, 0));
 	assert_non_null(connections_add(&c, 12, 0));
@@ -31,7 +31,7 @@ static void test_tiny_tables_still_serve(void **state)
 	struct connections c;
 
 	(void)state;
-	assert_int_equal(connections_init(&c, 0, 100, 1000), 0);
+	assert_int_equal(connections_init(&c, 0, 100, 1000, 300), 0);
 	assert_int_equal(c.size, 2);
 	assert_non_null(connections_add(&c, 10, 0));
 	assert_null(connections_crowding(&c));
@@ -44,7 +44,7 @@ static void test_deadline_of_each_phase(void **state)
 	struct connection *a, *b;
 
 	(void)state;
-	assert_int_equal(connections_init(&c, 8, 100, 1000), 0);
+	assert_int_equal(connections_init(&c, 8, 100, 1000, 300), 0);
 	assert_true(connections_deadline(&c) == CONNECTIONS_NEVER);
 	a = connections_add(&c, 10, 0);
 	b = connections_add(&c, 11, 50);
@@ -69,7 +69,7 @@ static void test_idle_ones_go_first_then_the_slowest(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(connections_init(&c, 16, 100, 1000), 0);
+	assert_int_equal(connections_init(&c, 16, 100, 1000, 300), 0);
 	for (i = 0; i < 14; i++)
 		slot[i] = connections_add(&c, i, 50);
 	assert_null(connections_crowding(&c)); /* two of sixteen are free: an eighth */
@@ -90,7 +90,7 @@ static void test_a_cut_one_is_never_chosen_again(void **state)
 	struct connection *a;
 
 	(void)state;
-	assert_int_equal(connections_init(&c, 2, 100, 1000), 0);
+	assert_int_equal(connections_init(&c, 2, 100, 1000, 300), 0);
 	a = connections_add(&c, 10, 0);
 	connections_add(&c, 11, 5);
 	assert_ptr_equal(connections_crowding(&c), a);
@@ -109,7 +109,7 @@ static void test_orphans(void **state)
 	struct connection *a, *b;
 
 	(void)state;
-	assert_int_equal(connections_init(&c, 4, 100, 1000), 0);
+	assert_int_equal(connections_init(&c, 4, 100, 1000, 300), 0);
 	a = connections_add(&c, 10, 0);
 	b = connections_add(&c, 11, 0);
 	assert_ptr_equal(connections_adopt(&c, 11), b);

@@ -221,6 +221,54 @@ static void test_only_levels_at_or_above_the_threshold_are_logged(void **state)
 	assert_int_equal(log_dropped(), dropped); /* unwanted is not dropped */
 }
 
+static const char *fields_of(enum log_format format, const char *msg, const char *value)
+{
+	const struct log_field fields[] = {
+		{"reason", "Attached"}, {"device", ""}, {"object", value}};
+	struct log_site site = {0};
+
+	log_init(LOG_LVL_DEBUG, format);
+	capture_start(&captured);
+	log_fields(&site, LOG_LVL_INFO, "event", msg, fields, 3);
+	return capture_end(&captured);
+}
+
+static void test_fields_of_a_text_line(void **state)
+{
+	(void)state;
+	assert_matches(fields_of(LOG_FORMAT_TEXT, "it is there", "pod/a/b"),
+		       "^[^ ]+ info  event: it is there reason=\"Attached\" "
+		       "object=\"pod/a/b\"\n$");
+	assert_matches(fields_of(LOG_FORMAT_TEXT, "a\nb", "c\n\"d"),
+		       ": a\\?b reason=\"Attached\" object=\"c\\?\\\\\"d\"\n$");
+}
+
+static void test_fields_of_a_json_line(void **state)
+{
+	json_t *object = parse_line(fields_of(LOG_FORMAT_JSON, "it is there", "a \"b\"\n"));
+
+	(void)state;
+	assert_string_equal(text_of(object, "msg"), "it is there");
+	assert_string_equal(text_of(object, "reason"), "Attached");
+	assert_string_equal(text_of(object, "object"), "a \"b\"?");
+	assert_null(json_object_get(object, "device"));
+	json_decref(object);
+}
+
+static void test_overlong_fields_are_cut_and_the_line_stays_valid(void **state)
+{
+	static char value[8192], msg[8192];
+	json_t *object;
+
+	(void)state;
+	memset(value, '"', sizeof(value) - 1);
+	memset(msg, 'x', sizeof(msg) - 1);
+	object = parse_line(fields_of(LOG_FORMAT_JSON, msg, value));
+	assert_string_equal(text_of(object, "reason"), "Attached");
+	json_decref(object);
+	assert_int_equal(count_lines(fields_of(LOG_FORMAT_TEXT, msg, value)), 1);
+}
+
 static const char *log_many(struct log_site *site, unsigned n)
 {
 	capture_start(&captured);
@@ -271,6 +319,9 @@ int main(void)
 		cmocka_unit_test(test_json_survives_what_is_in_a_message),
 		cmocka_unit_test(test_an_overlong_json_line_is_cut_and_still_valid),
 		cmocka_unit_test(test_only_levels_at_or_above_the_threshold_are_logged),
+		cmocka_unit_test(test_fields_of_a_text_line),
+		cmocka_unit_test(test_fields_of_a_json_line),
+		cmocka_unit_test(test_overlong_fields_are_cut_and_the_line_stays_valid),
 		cmocka_unit_test(test_a_site_that_talks_too_much_is_held_back),
 		cmocka_unit_test(test_a_long_silence_earns_no_more_than_a_burst),
 	};

@@ -1,0 +1,257 @@
+/* ctl.c - command line -> question -> answer -> what people see, and the exit code. */
+#include "ctl.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "ctl_args.h"
+#include "ctl_http.h"
+#include "ctl_show.h"
+#include "ctl_table.h"
+
+struct ctl {
+	const struct ctl_args *args;
+	FILE *out, *err;
+};
+
+/* The daemon's sentence, or what stands in its place. */
+static void complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
+{
+	const char *sentence = json_string_value(json_object_get(document, "error"));
+	AUTO_FREE char *plain = strndup(a->body, strcspn(a->body, "\r\n"));
+
+	fputs("rocectl: ", c->err);
+	if (!sentence && plain && *plain)
+		sentence = plain;
+	if (sentence)
+		table_put(sentence, c->err);
+	else
+		fprintf(c->err, "the daemon answers with status %u", a->status);
+	fputc('\n', c->err);
+}
+
+/* Asks; *ret is the document, or NULL with the exit code returned. */
+static enum ctl_exit ask(const struct ctl *c, const char *path, const char *body, json_t **ret)
+{
+	struct ctl_answer a = {0};
+	struct err e = {0};
+	json_t *document;
+
+	*ret = NULL;
+	if (ctl_ask(&a, c->args->socket, path, body, &e) < 0) {
+		fprintf(c->err, "rocectl: %s\n", e.msg);
+		return CTL_NO_DAEMON;
+	}
+	document = json_loadb(a.body, a.len, 0, NULL);
+	if (c->args->json && document)
+		fprintf(c->out, "%s\n", a.body);
+	if (a.status == 200 && document) {
+		*ret = document;
+		free(a.body);
+		return CTL_OK;
+	}
+	complain(c, &a, document);
+	json_decref(document);
+	free(a.body);
+	return CTL_NO;
+}
+
+static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const char *body,
+				  void (*show)(const json_t *, FILE *))
+{
+	json_t *document;
+	enum ctl_exit r = ask(c, path, body, &document);
+
+	if (document && !c->args->json)
+		show(document, c->out);
+	json_decref(document);
+	return r;
+}
+
+static enum ctl_exit no_memory(const struct ctl *c)
+{
+	fputs("rocectl: out of memory\n", c->err);
+	return CTL_NO;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+/* A query's value, RFC 3986 section 2.1. */
+static void put_escaped(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') ||
+		    (*s >= 'A' && *s <= 'Z') || strchr("-._~", *s))
+			fputc(*s, f);
+		else
+			fprintf(f, "%%%02X", (unsigned char)*s);
+	}
+}
+
+static void put_param(FILE *f, char *before, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	fprintf(f, "%c%s=", *before, name);
+	put_escaped(f, value);
+	*before = '&';
+}
+
+/* Heap. */
+static char *path_of(const struct ctl_args *a, const char *path)
+{
+	char *text = NULL, before = '?', limit[24];
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fputs(path, f);
+	snprintf(limit, sizeof(limit), "%ld", a->limit);
+	put_param(f, &before, "device", a->device);
+	put_param(f, &before, "pod", a->pod);
+	put_param(f, &before, "limit", a->limit >= 0 ? limit : NULL);
+	fclose(f);
+	return text;
+}
+
+static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
+				     void (*show)(const json_t *, FILE *))
+{
+	AUTO_FREE char *whole = path_of(c->args, path);
+
+	return whole ? ask_and_show(c, whole, NULL, show) : no_memory(c);
+}
+
+/* What it answers beside yes or no is what doctor says next. */
+static enum ctl_exit fix(const struct ctl *c)
+{
+	struct ctl_args args = *c->args;
+	const struct ctl quiet = {&args, c->out, c->err};
+	json_t *document;
+	enum ctl_exit r;
+
+	args.json = false;
+	r = ask(&quiet, "/api/v1/doctor/fix", "{}", &document);
+	json_decref(document);
+	return r;
+}
+
+static enum ctl_exit doctor(const struct ctl *c)
+{
+	enum ctl_exit r = c->args->fix ? fix(c) : CTL_OK;
+	json_t *document;
+	size_t n;
+
+	if (r != CTL_OK)
+		return r;
+	r = ask(c, "/api/v1/doctor", NULL, &document);
+	if (!document)
+		return r;
+	n = c->args->json ? json_array_size(json_object_get(document, "findings"))
+			  : ctl_show_doctor(document, c->out);
+	json_decref(document);
+	return n > 0 ? CTL_NO : CTL_OK;
+}
+
+/* --- orders ----------------------------------------------------------------------------------- */
+
+/* Takes the value; a key without one is left out. */
+static void set(json_t *order, const char *key, json_t *value)
+{
+	if (value)
+		json_object_set_new(order, key, value);
+}
+
+static json_t *text(const char *s)
+{
+	return s ? json_string(s) : NULL;
+}
+
+static json_t *number(long n)
+{
+	return n >= 0 ? json_integer(n) : NULL;
+}
+
+static json_t *addresses(const struct ctl_args *a)
+{
+	json_t *list = a->n_ips ? json_array() : NULL;
+
+	for (size_t i = 0; list && i < a->n_ips; i++)
+		json_array_append_new(list, json_string(a->ips[i]));
+	return list;
+}
+
+/* Heap. What is not UTF-8 cannot be said in JSON, and names nothing: it is left out. */
+static char *order_of(const struct ctl_args *a)
+{
+	json_t *order = json_object();
+	char *body;
+
+	set(order, "device", text(a->device));
+	set(order, "netns", text(a->netns));
+	set(order, "pod", text(a->pod));
+	set(order, "interface", text(a->interface));
+	set(order, "ips", addresses(a));
+	set(order, "mac", text(a->mac));
+	set(order, "vlan", number(a->vlan));
+	set(order, "mtu", number(a->mtu));
+	set(order, "softRoce", a->soft_roce ? json_true() : NULL);
+	set(order, "force", a->force ? json_true() : NULL);
+	body = order ? json_dumps(order, JSON_COMPACT) : NULL;
+	json_decref(order);
+	return body;
+}
+
+static enum ctl_exit give_order(const struct ctl *c, const char *path,
+				void (*show)(const json_t *, FILE *))
+{
+	AUTO_FREE char *body = order_of(c->args);
+
+	return body ? ask_and_show(c, path, body, show) : no_memory(c);
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static enum ctl_exit run(const struct ctl *c)
+{
+	switch (c->args->command) {
+	case CTL_HELP:
+		ctl_args_help(c->out);
+		break;
+	case CTL_VERSION:
+		fputs("rocectl " ROCELET_VERSION "\n", c->out);
+		break;
+	case CTL_PODS:
+		return ask_and_show(c, "/api/v1/pods", NULL, ctl_show_pods);
+	case CTL_DEVICES:
+		return ask_and_show(c, "/api/v1/devices", NULL, ctl_show_devices);
+	case CTL_EXPLAIN:
+		return ask_with_params(c, "/api/v1/explain", ctl_show_explain);
+	case CTL_EVENTS:
+		return ask_with_params(c, "/api/v1/events", ctl_show_events);
+	case CTL_DOCTOR:
+		return doctor(c);
+	case CTL_ATTACH:
+		return give_order(c, "/api/v1/attach", ctl_show_attached);
+	case CTL_DETACH:
+		return give_order(c, "/api/v1/detach", ctl_show_detached);
+	case N_CTL_COMMANDS:
+		break;
+	}
+	return CTL_OK;
+}
+
+enum ctl_exit ctl_run(int argc, char *argv[], FILE *out, FILE *err)
+{
+	struct ctl_args args;
+	struct ctl c = {.args = &args, .out = out, .err = err};
+	struct err e = {0};
+
+	if (ctl_args_parse(&args, argc, argv, &e) < 0) {
+		fprintf(err, "rocectl: %s\n", e.msg);
+		return CTL_USAGE;
+	}
+	return run(&c);
+}

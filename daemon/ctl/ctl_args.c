@@ -1,0 +1,262 @@
+#include "ctl_args.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "suggest.h"
+
+#define BIT(command) (1u << (command))
+#define ANY	     (~0u)
+
+enum {
+	OPT_SOCKET = 256,
+	OPT_JSON,
+	OPT_NETNS,
+	OPT_POD,
+	OPT_INTERFACE,
+	OPT_IP,
+	OPT_MAC,
+	OPT_VLAN,
+	OPT_MTU,
+	OPT_SOFT_ROCE,
+	OPT_FORCE,
+	OPT_FIX,
+	OPT_DEVICE,
+	OPT_LIMIT,
+};
+
+static const struct option options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{"socket", required_argument, NULL, OPT_SOCKET},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"netns", required_argument, NULL, OPT_NETNS},
+	{"pod", required_argument, NULL, OPT_POD},
+	{"interface", required_argument, NULL, OPT_INTERFACE},
+	{"ip", required_argument, NULL, OPT_IP},
+	{"mac", required_argument, NULL, OPT_MAC},
+	{"vlan", required_argument, NULL, OPT_VLAN},
+	{"mtu", required_argument, NULL, OPT_MTU},
+	{"soft-roce", no_argument, NULL, OPT_SOFT_ROCE},
+	{"force", no_argument, NULL, OPT_FORCE},
+	{"fix", no_argument, NULL, OPT_FIX},
+	{"device", required_argument, NULL, OPT_DEVICE},
+	{"limit", required_argument, NULL, OPT_LIMIT},
+	{0},
+};
+
+/* Which commands an option belongs to. */
+static unsigned commands_of(int option)
+{
+	switch (option) {
+	case OPT_NETNS:
+	case OPT_INTERFACE:
+	case OPT_IP:
+	case OPT_MAC:
+	case OPT_VLAN:
+	case OPT_MTU:
+	case OPT_SOFT_ROCE:
+		return BIT(CTL_ATTACH);
+	case OPT_POD:
+		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS);
+	case OPT_FORCE:
+		return BIT(CTL_DETACH);
+	case OPT_FIX:
+		return BIT(CTL_DOCTOR);
+	case OPT_DEVICE:
+	case OPT_LIMIT:
+		return BIT(CTL_EVENTS);
+	}
+	return ANY;
+}
+
+static const struct {
+	const char *name;
+	bool takes_device;
+} commands[N_CTL_COMMANDS] = {
+	[CTL_HELP] = {"help", false},	   [CTL_VERSION] = {"version", false},
+	[CTL_PODS] = {"pods", false},	   [CTL_DEVICES] = {"devices", false},
+	[CTL_ATTACH] = {"attach", true},   [CTL_DETACH] = {"detach", true},
+	[CTL_EXPLAIN] = {"explain", true}, [CTL_DOCTOR] = {"doctor", false},
+	[CTL_EVENTS] = {"events", false},
+};
+
+static int read_number(long *ret, const char *name, const char *text, struct err *e)
+{
+	char *end;
+
+	*ret = strtol(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || *ret > 1000000)
+		return err_set(e, -EINVAL, "--%s %.60s: not a number", name, text);
+	return 0;
+}
+
+static int add_ip(struct ctl_args *a, const char *text, struct err *e)
+{
+	if (a->n_ips == CTL_IPS_MAX)
+		return err_set(e, -EINVAL, "--ip: more than %d addresses", CTL_IPS_MAX);
+	a->ips[a->n_ips++] = text;
+	return 0;
+}
+
+static int take_option(struct ctl_args *a, int option, const char *value, struct err *e)
+{
+	switch (option) {
+	case OPT_SOCKET:
+		a->socket = value;
+		break;
+	case OPT_JSON:
+		a->json = true;
+		break;
+	case OPT_NETNS:
+		a->netns = value;
+		break;
+	case OPT_POD:
+		a->pod = value;
+		break;
+	case OPT_INTERFACE:
+		a->interface = value;
+		break;
+	case OPT_IP:
+		return add_ip(a, value, e);
+	case OPT_MAC:
+		a->mac = value;
+		break;
+	case OPT_VLAN:
+		return read_number(&a->vlan, "vlan", value, e);
+	case OPT_MTU:
+		return read_number(&a->mtu, "mtu", value, e);
+	case OPT_SOFT_ROCE:
+		a->soft_roce = true;
+		break;
+	case OPT_FORCE:
+		a->force = true;
+		break;
+	case OPT_FIX:
+		a->fix = true;
+		break;
+	case OPT_DEVICE:
+		a->device = value;
+		break;
+	case OPT_LIMIT:
+		return read_number(&a->limit, "limit", value, e);
+	}
+	return 0;
+}
+
+static const char *option_name(int option)
+{
+	for (size_t i = 0; options[i].name; i++)
+		if (options[i].val == option)
+			return options[i].name;
+	return "";
+}
+
+static int find_command(struct ctl_args *a, const char *word, struct err *e)
+{
+	const char *names[N_CTL_COMMANDS], *near;
+
+	for (size_t i = 0; i < N_CTL_COMMANDS; i++) {
+		names[i] = commands[i].name;
+		if (strcmp(word, names[i]) == 0) {
+			a->command = (enum ctl_command)i;
+			return 0;
+		}
+	}
+	near = suggest(word, strlen(word), names, N_CTL_COMMANDS);
+	return err_set(e, -EINVAL, "%.60s is no command%s%s%s", word, near ? " (did you mean " : "",
+		       near ? near : "", near ? "?)" : "");
+}
+
+/* What is left once the options are out. */
+static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e)
+{
+	int r;
+
+	if (n == 0)
+		return err_set(e, -EINVAL, "which command? --help lists them");
+	r = find_command(a, words[0], e);
+	if (r < 0)
+		return r;
+	if (commands[a->command].takes_device) {
+		if (n < 2)
+			return err_set(e, -EINVAL, "%s: which device?", words[0]);
+		a->device = words[1];
+	}
+	if (n > 1 + (size_t)commands[a->command].takes_device)
+		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0],
+			       words[1 + commands[a->command].takes_device]);
+	return 0;
+}
+
+static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(commands_of((int)seen[i]) & BIT(a->command)))
+			return err_set(e, -EINVAL, "--%s is no option of %s",
+				       option_name((int)seen[i]), commands[a->command].name);
+	if (a->command == CTL_ATTACH && !a->netns == !a->pod)
+		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
+	return 0;
+}
+
+int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
+{
+	struct ctl_args a = {.socket = CTL_SOCKET, .vlan = -1, .mtu = -1, .limit = -1};
+	unsigned seen[CTL_IPS_MAX * 2];
+	size_t n = 0;
+	int option, r;
+
+	optind = 0; /* begins anew, also after another command line */
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
+		if (option == ':')
+			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
+		if (option == '?')
+			return err_set(e, -EINVAL, "%.60s is no option; --help lists them",
+				       argv[optind - 1]);
+		if (option == 'h' || option == 'V') {
+			*ret = a;
+			ret->command = option == 'h' ? CTL_HELP : CTL_VERSION;
+			return 0;
+		}
+		if (n == ARRAY_SIZE(seen))
+			return err_set(e, -EINVAL, "too many options");
+		seen[n++] = (unsigned)option;
+		r = take_option(&a, option, optarg, e);
+		if (r < 0)
+			return r;
+	}
+	r = take_words(&a, argv + optind, (size_t)(argc - optind), e);
+	if (r == 0)
+		r = check_whole(&a, seen, n, e);
+	if (r == 0)
+		*ret = a;
+	return r;
+}
+
+void ctl_args_help(FILE *f)
+{
+	fputs("rocectl - what rocelet does on this node\n\n"
+	      "  rocectl pods                    which container has which device\n"
+	      "  rocectl devices                 all devices, and why each is free, taken or not "
+	      "offered\n"
+	      "  rocectl explain DEVICE          the same of one\n"
+	      "  rocectl events                  what happened [--pod [NS/]NAME] [--device DEVICE] "
+	      "[--limit N]\n"
+	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
+	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
+	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "
+	      "N]\n"
+	      "                                  [--mtu N] [--soft-roce]\n"
+	      "  rocectl detach DEVICE           back into the host; [--force] takes it from a pod "
+	      "that the kubelet gave it to\n\n"
+	      "DEVICE is a bus name (0000:03:00.2), the name of a netdev or of an RDMA device.\n\n"
+	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
+	      "  --json          what the daemon answers, as it is\n"
+	      "  --help, --version\n\n"
+	      "exits with 0: done, nothing is wrong; 1: the daemon says no, or doctor found something; "
+	      "2: wrong\ncommand line; 3: no daemon\n",
+	      f);
+}

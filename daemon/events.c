@@ -1,0 +1,46 @@
+#include "events.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+static uint64_t unix_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* What Kubernetes' events call the involved object. */
+static void tell_log(const struct event *e)
+{
+	static struct log_site normal, warning;
+	bool is_warning = e->type == EVENT_WARNING;
+	char object[sizeof(e->namespace) + sizeof(e->pod) + 8] = "";
+	const struct log_field fields[] = {
+		{"type", event_type_name(e->type)},
+		{"reason", e->reason},
+		{"object", object},
+		{"device", e->device},
+	};
+
+	if (e->pod[0])
+		snprintf(object, sizeof(object), "pod/%s/%s", e->namespace, e->pod);
+	log_fields(is_warning ? &warning : &normal, is_warning ? LOG_LVL_WARN : LOG_LVL_INFO,
+		   "event", e->message, fields, ARRAY_SIZE(fields));
+}
+
+void events_tell(struct event_ring *ring, const struct event *event)
+{
+	struct event e = *event;
+
+	if (e.last_ms == 0)
+		e.last_ms = unix_ms();
+	if (e.first_ms == 0)
+		e.first_ms = e.last_ms;
+	event_ring_add(ring, &e);
+	tell_log(&e);
+}

@@ -1,0 +1,315 @@
+/* doctor.c - one small check per kind of finding, in the order in which they are told. */
+#include "doctor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "explain.h"
+#include "health.h"
+
+struct examination {
+	const struct doctor_input *in;
+	struct doctor *doctor;
+	bool failed; /* out of memory */
+};
+
+const char *finding_kind_name(enum finding_kind kind)
+{
+	static const char *const names[N_FINDING_KINDS] = {
+		[FINDING_DIRTY] = "dirty",	   [FINDING_ORPHAN] = "orphan",
+		[FINDING_DRIFT] = "drift",	   [FINDING_CHARDEV] = "chardev",
+		[FINDING_UNHEALTHY] = "unhealthy", [FINDING_SETTING] = "setting",
+		[FINDING_JOURNAL] = "journal",	   [FINDING_RUNTIME] = "runtime",
+		[FINDING_KUBELET] = "kubelet",
+	};
+
+	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
+}
+
+/* What `doctor --fix` works on: the engine's own business. */
+static bool is_fixable(enum finding_kind kind)
+{
+	return kind == FINDING_DIRTY || kind == FINDING_ORPHAN || kind == FINDING_DRIFT;
+}
+
+__attribute__((format(printf, 5, 6))) static void find(struct examination *x,
+						       enum finding_kind kind, const char *object,
+						       const char *help, const char *fmt, ...)
+{
+	struct finding *f = x->failed ? NULL : array_push(x->doctor->findings, x->doctor->n);
+	va_list ap;
+
+	if (!f) {
+		x->failed = true;
+		return;
+	}
+	f->kind = kind;
+	f->fixable = is_fixable(kind);
+	f->help = help;
+	snprintf(f->object, sizeof(f->object), "%.*s", (int)sizeof(f->object) - 1, object);
+	va_start(ap, fmt);
+	vsnprintf(f->what, sizeof(f->what), fmt, ap);
+	va_end(ap);
+}
+
+/* --- attachments ------------------------------------------------------------------------------ */
+
+/* The name that a person looks for. */
+static const char *name_of(const struct attach_record *r)
+{
+	return r->plan.kind == PLAN_VF && r->function[0] ? r->function : r->id;
+}
+
+static bool is_slow(const struct examination *x, const struct attach_status *a)
+{
+	return x->in->now_ms > a->since_ms && x->in->now_ms - a->since_ms > DOCTOR_SLOW_MS;
+}
+
+static void check_dirty(struct examination *x, const struct attach_status *a)
+{
+	const struct attach_record *r = a->record;
+	bool bad = r->state == ATTACH_BAD, returning = r->state == ATTACH_RETURNING;
+	char owner[256];
+
+	if (!bad && !(is_slow(x, a) && (returning || r->state == ATTACH_ATTACHING)))
+		return;
+	explain_owner(&r->owner, owner, sizeof(owner));
+	find(x, FINDING_DIRTY, name_of(r),
+	     returning || bad ? "Until it is clean nobody gets it; it is tried again by itself."
+			      : "Its container waits for it; the pod's events say the same.",
+	     "%s %s for %" PRIu64 " s%s%s%s%.200s",
+	     bad	 ? "could not be cleaned after"
+	     : returning ? "is being returned from"
+			 : "is being attached to",
+	     owner, x->in->now_ms > a->since_ms ? (x->in->now_ms - a->since_ms) / 1000 : 0,
+	     a->step ? ", at step " : "", a->step ? a->step : "", a->error[0] ? ": " : "",
+	     a->error);
+}
+
+static void check_drift(struct examination *x, const struct attach_status *a)
+{
+	char settings[128];
+
+	explain_drift(a->drift, settings, sizeof(settings));
+	if (settings[0])
+		find(x, FINDING_DRIFT, name_of(a->record),
+		     "Somebody changed it after the attach, on the host or in the pod.",
+		     "its %s %s not as it was set for the pod", settings,
+		     strchr(settings, ',') ? "are" : "is");
+}
+
+static void check_attachments(struct examination *x,
+			      void (*check)(struct examination *, const struct attach_status *))
+{
+	for (size_t i = 0; i < x->in->attachments.n; i++)
+		check(x, &x->in->attachments.items[i]);
+}
+
+/* --- the host --------------------------------------------------------------------------------- */
+
+static const struct pod_device *holder_of(const struct examination *x, const char *function)
+{
+	return x->in->resources ? resource_table_holder(x->in->resources, function, "") : NULL;
+}
+
+/* Nothing is concluded before it is known what containers hold. */
+static void check_orphans(struct examination *x)
+{
+	const struct host *host = x->in->host;
+
+	if (!x->in->resources || x->in->resources->held.source == POD_SOURCE_NONE)
+		return;
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		const struct netdev *nd = &host->netdevs[i];
+		const char *where = host_netns_name(host, nd->nsid);
+
+		if (nd->nsid == NSID_HOST || nd->function[0] == '\0' ||
+		    attach_list_function(x->in->attachments, nd->function) ||
+		    holder_of(x, nd->function))
+			continue;
+		find(x, FINDING_ORPHAN, nd->function,
+		     "A pod that is gone has left it behind, or somebody moved it by hand; only what "
+		     "rocelet has attached is fetched back.",
+		     "%s is in %s%s, and no container holds it", nd->name,
+		     where[0] ? "network namespace " : "another network namespace", where);
+	}
+}
+
+static void check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
+		       bool missing)
+{
+	if (missing)
+		find(x, FINDING_CHARDEV, rd->name,
+		     "Without it no program can open the device: is udev running, and /dev the host's "
+		     "own in this container?",
+		     "the kernel has %s for it, but there is no /dev/infiniband/%s", node, node);
+}
+
+static void check_chardevs(struct examination *x)
+{
+	const struct host *host = x->in->host;
+
+	for (size_t i = 0; i < host->n_rdma; i++) {
+		const struct rdma_dev *rd = &host->rdma[i];
+
+		check_node(x, rd, rd->uverbs, rd->no_uverbs_node);
+		check_node(x, rd, rd->umad, rd->no_umad_node);
+	}
+}
+
+static void check_settings(struct examination *x)
+{
+	const struct host *host = x->in->host;
+
+	for (size_t i = 0; i < host->n_functions; i++) {
+		const struct function *fn = &host->functions[i];
+
+		if (fn->kind == FN_VF && fn->vf_link == VF_LINK_DISABLE &&
+		    !attach_list_function(x->in->attachments, fn->id) && !holder_of(x, fn->id))
+			find(x, FINDING_SETTING, fn->id,
+			     "`ip link set PF vf N state auto` makes it follow the PF again.",
+			     "nobody has it, and its link is set to disable through %s: it would "
+			     "have no carrier in a pod",
+			     fn->parent);
+	}
+}
+
+/* --- what is offered -------------------------------------------------------------------------- */
+
+static const char *health_help(enum health_reason reason)
+{
+	switch (reason) {
+	case HEALTH_GONE:
+		return "It is not on the bus any more: were the VFs made anew, or the card removed?";
+	case HEALTH_NO_DRIVER:
+		return "Bind it to the driver that the pool selects.";
+	case HEALTH_NO_CHARDEV:
+		return "A node below /dev/infiniband is missing; see the lines on chardev.";
+	case HEALTH_NO_RDMA:
+		return "Its RDMA driver has no device for it: is the module loaded, or the device in "
+		       "another namespace?";
+	case HEALTH_LINK_DOWN:
+		return "No carrier: look at the cable, the switch port and the PF.";
+	case HEALTH_PORT_DOWN:
+		return "The RDMA port is not active: is its netdev up, and does its link train?";
+	case HEALTH_PCI:
+		return "The bus reads all ones: the card has fallen off or is being reset.";
+	case HEALTH_DEVLINK:
+		return "`devlink health show` says more; `devlink health recover` may help.";
+	case HEALTH_NOT_CLEAN:
+		return "It is on its way back from a pod; see the lines on dirty.";
+	case N_HEALTH_REASONS:
+		break;
+	}
+	return "";
+}
+
+/* The reason that comes first explains the others. */
+static const char *help_for(unsigned reasons)
+{
+	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
+		if (reasons & HEALTH_BIT(r))
+			return health_help(r);
+	return "";
+}
+
+static void check_device(struct examination *x, const struct resource_info *r,
+			 const struct resource_device *d)
+{
+	char text[160];
+
+	health_text(d->reasons, text, sizeof(text));
+	if (text[0])
+		find(x, FINDING_UNHEALTHY, d->id, help_for(d->reasons),
+		     "it is unhealthy (%s), and not given to new containers as %s", text, r->name);
+}
+
+/* The slots of a shared resource are as healthy as its HCAs: the first speaks for all. */
+static void check_health(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+		size_t n = r->shared && r->n_devices > 1 ? 1 : r->n_devices;
+
+		for (size_t k = 0; k < n; k++)
+			check_device(x, r, &t->devices[r->first_device + k]);
+	}
+}
+
+static void check_kubelet(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+
+		if (r->registration != REGISTRATION_DONE)
+			find(x, FINDING_KUBELET, r->name,
+			     "Pods that ask for it stay pending. Does the kubelet run, and is its folder "
+			     "(--kubelet-dir) mounted?",
+			     "the kubelet %s%s%s",
+			     r->registration == REGISTRATION_REFUSED ? "refuses it"
+								     : "does not know it yet",
+			     r->error[0] ? ": " : "", r->error);
+	}
+}
+
+/* --- the engine ------------------------------------------------------------------------------- */
+
+static void check_journal(struct examination *x)
+{
+	const struct attach_counters *c = x->in->counters;
+
+	if (c && c->journal_error[0])
+		find(x, FINDING_JOURNAL, "",
+		     "Nothing is attached until it can be written; what is away still comes back. "
+		     "Look at --state-dir: full, read-only?",
+		     "the journal cannot be written: %s", c->journal_error);
+}
+
+static void check_runtime(struct examination *x)
+{
+	const struct attach_counters *c = x->in->counters;
+
+	if (!c || (c->cri.socket[0] && !c->cri.error[0]))
+		return;
+	find(x, FINDING_RUNTIME, c->cri.socket,
+	     "Without it the pods' namespaces are not known and no pod gets an interface. Does it "
+	     "run, and is its socket mounted (--cri-socket)?",
+	     "the container runtime does not answer%s%s", c->cri.error[0] ? ": " : "",
+	     c->cri.error);
+}
+
+int doctor_build(struct doctor *ret, const struct doctor_input *in)
+{
+	struct examination x = {.in = in, .doctor = ret};
+
+	*ret = (struct doctor){0};
+	check_attachments(&x, check_dirty);
+	check_orphans(&x);
+	check_attachments(&x, check_drift);
+	check_chardevs(&x);
+	check_health(&x);
+	check_settings(&x);
+	check_journal(&x);
+	check_runtime(&x);
+	check_kubelet(&x);
+	if (!x.failed)
+		return 0;
+	doctor_done(ret);
+	return -ENOMEM;
+}
+
+void doctor_done(struct doctor *d)
+{
+	free(d->findings);
+	*d = (struct doctor){0};
+}

@@ -1,0 +1,49 @@
+/* doctor.h - what is wrong on this node, what it means and what would help. Pure; time is an
+ * argument. */
+#pragma once
+
+#include "attach_status.h"
+#include "resource_table.h"
+
+/* How long an attach or a return may take before doctor speaks of it. */
+#define DOCTOR_SLOW_MS 30000
+
+enum finding_kind {
+	FINDING_DIRTY,	 /* a device that could not be cleaned, or is long on its way */
+	FINDING_ORPHAN,	 /* a device in a namespace that nobody answers for */
+	FINDING_DRIFT,	 /* an attachment that is not as it was set */
+	FINDING_CHARDEV, /* a device node is missing */
+	FINDING_UNHEALTHY,
+	FINDING_SETTING, /* a free VF is not as a clean one */
+	FINDING_JOURNAL,
+	FINDING_RUNTIME,
+	FINDING_KUBELET,
+	N_FINDING_KINDS
+};
+
+struct finding {
+	enum finding_kind kind;
+	bool fixable;	  /* `rocectl doctor --fix` works on it */
+	char object[192]; /* a device, a resource; "" = the node */
+	char what[512];	  /* what is there, and what it means */
+	const char *help; /* static */
+};
+
+/* Owns its array; zero-initialised it is empty. */
+struct doctor {
+	struct finding *findings; /* by kind */
+	size_t n;
+};
+
+struct doctor_input {
+	const struct host *host;
+	const struct resource_table *resources; /* NULL: not decided yet, nothing is said of it */
+	struct attach_list attachments;
+	const struct attach_counters *counters; /* NULL: nothing is attached here */
+	uint64_t now_ms;			/* the loop's */
+};
+
+/* -ENOMEM leaves *ret empty. */
+int doctor_build(struct doctor *ret, const struct doctor_input *);
+void doctor_done(struct doctor *);
+const char *finding_kind_name(enum finding_kind); /* "dirty", "orphan", ... */

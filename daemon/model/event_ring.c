@@ -1,0 +1,89 @@
+#include "event_ring.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+int event_ring_init(struct event_ring *ring)
+{
+	*ring = (struct event_ring){.slots = calloc(EVENT_RING_SIZE, sizeof(*ring->slots))};
+	return ring->slots ? 0 : -ENOMEM;
+}
+
+void event_ring_done(struct event_ring *ring)
+{
+	free(ring->slots);
+	*ring = (struct event_ring){0};
+}
+
+static bool is_same(const struct event *a, const struct event *b)
+{
+	return a->type == b->type && strcmp(a->reason, b->reason) == 0 &&
+	       strcmp(a->device, b->device) == 0 && strcmp(a->pod, b->pod) == 0 &&
+	       strcmp(a->namespace, b->namespace) == 0 && strcmp(a->message, b->message) == 0;
+}
+
+/* Where the same event stands in the order; ring->n: it is new. */
+static size_t place_of(const struct event_ring *ring, const struct event *e)
+{
+	size_t i = ring->n;
+
+	while (i > 0)
+		if (is_same(event_ring_at(ring, --i), e))
+			return i;
+	return ring->n;
+}
+
+/* Takes the slot at a place of the order to its end. */
+static struct event *make_newest(struct event_ring *ring, size_t place)
+{
+	uint16_t slot = ring->order[place];
+
+	memmove(&ring->order[place], &ring->order[place + 1],
+		(ring->n - place - 1) * sizeof(*ring->order));
+	ring->order[ring->n - 1] = slot;
+	return &ring->slots[slot];
+}
+
+static struct event *room(struct event_ring *ring)
+{
+	if (ring->n == EVENT_RING_SIZE)
+		return make_newest(ring, 0);
+	ring->order[ring->n] = (uint16_t)ring->n;
+	return &ring->slots[ring->n++];
+}
+
+void event_ring_add(struct event_ring *ring, const struct event *e)
+{
+	size_t place = place_of(ring, e);
+	uint32_t count = e->count ? e->count : 1;
+	struct event *kept;
+
+	ring->generation++;
+	if (place < ring->n) {
+		kept = make_newest(ring, place);
+		kept->count += count;
+	} else {
+		kept = room(ring);
+		*kept = *e;
+		kept->count = count;
+	}
+	kept->last_ms = e->last_ms;
+}
+
+const struct event *event_ring_at(const struct event_ring *ring, size_t i)
+{
+	return &ring->slots[ring->order[i]];
+}
+
+const char *event_type_name(enum event_type type)
+{
+	switch (type) {
+	case EVENT_NORMAL:
+		break;
+	case EVENT_WARNING:
+		return "Warning";
+	}
+	return "Normal";
+}

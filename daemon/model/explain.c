@@ -1,0 +1,240 @@
+#include "explain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "health.h"
+#include "utc_text.h"
+
+/* A sentence under construction; what does not fit is cut. */
+struct sentence {
+	char *text;
+	size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(s->text + s->len, s->size - s->len, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		s->len += (size_t)n < s->size - s->len ? (size_t)n : s->size - s->len - 1;
+}
+
+void explain_owner(const struct attach_owner *o, char *ret, size_t size)
+{
+	struct sentence s = {ret, size, 0};
+
+	ret[0] = '\0';
+	if (o->container[0])
+		say(&s, "container %s of ", o->container);
+	if (o->pod[0])
+		say(&s, "pod %s/%s", o->namespace, o->pod);
+	else if (o->uid[0])
+		say(&s, "the pod with uid %s", o->uid);
+	else
+		say(&s, "%s (%s)", o->door == DOOR_ADMIN ? "a person's order" : "a namespace",
+		    o->netns.path[0] ? o->netns.path : "unknown");
+}
+
+void explain_drift(unsigned drift, char *ret, size_t size)
+{
+	struct sentence s = {ret, size, 0};
+	const char *name;
+	unsigned bit;
+
+	ret[0] = '\0';
+	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++)
+		if (drift & bit)
+			say(&s, "%s%s", s.len ? ", " : "", name);
+}
+
+/* --- attachments ------------------------------------------------------------------------------ */
+
+static void say_since(struct sentence *s, const struct explain_input *in)
+{
+	char when[UTC_TEXT_SIZE];
+
+	utc_text(in->attachment->since_ms + in->epoch_ms, when);
+	say(s, " since %s", when);
+}
+
+static void say_step(struct sentence *s, const struct attach_status *a)
+{
+	if (a->step)
+		say(s, ", at step %s", a->step);
+}
+
+static void say_failure(struct sentence *s, const struct attach_status *a)
+{
+	if (a->error[0])
+		say(s, "; %s%.255s", a->tries > 1 ? "last error: " : "", a->error);
+	if (a->tries)
+		say(s, " (tried %u time%s)", a->tries, a->tries == 1 ? "" : "s");
+}
+
+static void say_drift(struct sentence *s, const struct attach_status *a)
+{
+	char names[128];
+
+	explain_drift(a->drift, names, sizeof(names));
+	if (names[0])
+		say(s, "; not as it was set: %s", names);
+}
+
+static void say_attachment(struct sentence *s, const struct explain_input *in)
+{
+	const struct attach_status *a = in->attachment;
+	char owner[512];
+
+	explain_owner(&a->record->owner, owner, sizeof(owner));
+	switch (a->record->state) {
+	case ATTACH_FREE:
+		break;
+	case ATTACH_ATTACHING:
+		say(s, "being attached to %s", owner);
+		break;
+	case ATTACH_IN_POD:
+		say(s, "taken by %s, as %s", owner, a->record->plan.ifname);
+		break;
+	case ATTACH_RETURNING:
+		say(s, "being returned from %s", owner);
+		break;
+	case ATTACH_BAD:
+		say(s, "bad: could not be cleaned after %s", owner);
+		break;
+	}
+	say_since(s, in);
+	say_step(s, a);
+	say_drift(s, a);
+	say_failure(s, a);
+}
+
+/* --- what the kubelet knows ------------------------------------------------------------------- */
+
+static void say_health(struct sentence *s, unsigned reasons)
+{
+	char text[160];
+
+	health_text(reasons, text, sizeof(text));
+	if (text[0])
+		say(s, "; unhealthy because %s", text);
+}
+
+static void say_holder(struct sentence *s, const struct resource_table *t, const char *resource,
+		       const char *id)
+{
+	const struct pod_device *d = pod_list_find(&t->held, resource, id, NULL);
+	struct attach_owner o = {0};
+	char owner[512] = "a container";
+
+	if (d && (d->pod[0] || d->uid[0])) {
+		memcpy(o.namespace, d->namespace, sizeof(o.namespace));
+		memcpy(o.pod, d->pod, sizeof(o.pod));
+		memcpy(o.container, d->container, sizeof(o.container));
+		memcpy(o.uid, d->uid, sizeof(o.uid));
+		explain_owner(&o, owner, sizeof(owner));
+	}
+	say(s, "taken by %s", owner);
+}
+
+static void say_offered(struct sentence *s, const struct resource_table *t,
+			const struct resource_info *r, const struct resource_device *d)
+{
+	switch (d->state) {
+	case LEDGER_HELD:
+		say_holder(s, t, r->name, d->id);
+		break;
+	case LEDGER_RESERVED:
+		say(s, "reserved: the kubelet gives it to a container");
+		break;
+	case LEDGER_FREE:
+		say(s, d->reasons ? "not usable" : "free");
+		break;
+	}
+	say(s, ", offered as %s", r->name);
+	say_health(s, d->reasons);
+}
+
+static bool explain_exclusive(struct sentence *s, const struct explain_input *in)
+{
+	const struct resource_table *t = in->resources;
+
+	for (size_t i = 0; i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+
+		for (size_t k = 0; !r->shared && k < r->n_devices; k++) {
+			const struct resource_device *d = &t->devices[r->first_device + k];
+
+			if (strcmp(d->id, in->function) == 0) {
+				say_offered(s, t, r, d);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void say_shared(struct sentence *s, const struct resource_table *t,
+		       const struct resource_info *r)
+{
+	size_t given = 0;
+
+	for (size_t i = 0; i < r->n_devices; i++)
+		given += t->devices[r->first_device + i].state != LEDGER_FREE;
+	say(s, "%sshared as %s, %zu of %zu slots given", s->len ? "; " : "", r->name, given,
+	    r->n_devices);
+}
+
+static bool explain_shared(struct sentence *s, const struct explain_input *in)
+{
+	const struct resource_table *t = in->resources;
+
+	for (size_t i = 0; i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+
+		for (size_t k = 0; r->shared && k < r->n_members; k++)
+			if (strcmp(t->members[r->first_member + k], in->function) == 0)
+				say_shared(s, t, r);
+	}
+	return s->len > 0;
+}
+
+/* Other device plugins give devices away, too. */
+static bool explain_foreign(struct sentence *s, const struct explain_input *in)
+{
+	const struct pod_device *d = resource_table_holder(in->resources, in->function, in->rdma);
+
+	if (!d)
+		return false;
+	say_holder(s, in->resources, d->resource, d->id);
+	say(s, ", as %s", d->resource);
+	return true;
+}
+
+void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
+{
+	struct sentence s = {ret, EXPLAIN_SIZE, 0};
+	const struct not_offered *why;
+
+	ret[0] = '\0';
+	if (in->attachment && in->attachment->record->state != ATTACH_FREE) {
+		say_attachment(&s, in);
+		return;
+	}
+	if (!in->resources || in->resources->generation == 0) {
+		say(&s, "not offered: no resources are configured, or nothing is decided yet");
+		return;
+	}
+	if (explain_exclusive(&s, in) || explain_shared(&s, in) || explain_foreign(&s, in))
+		return;
+	why = resource_table_why(in->resources, in->function);
+	if (why && strncmp(why->why, "not offered", 11) == 0)
+		say(&s, "%s", why->why);
+	else
+		say(&s, "not offered: %s", why ? why->why : "no pool knows it");
+}

@@ -1,0 +1,206 @@
+/* api_attachments.c - a value that cannot be made for want of memory fails the json_pack() around
+ * it. */
+#include "api_attachments.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_text.h"
+#include "utc_text.h"
+
+char *api_print(json_t *document, size_t *ret_len)
+{
+	char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+
+	json_decref(document);
+	if (text)
+		*ret_len = strlen(text);
+	return text;
+}
+
+/* Takes both; NULL, with nothing left behind, when either is missing. */
+static json_t *push(json_t *array, json_t *item)
+{
+	if (json_array_append_new(array, item) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *time_text(uint64_t unix_ms)
+{
+	char text[UTC_TEXT_SIZE];
+
+	utc_text(unix_ms, text);
+	return json_text(text);
+}
+
+/* 0 means as it is. */
+static json_t *number(uint64_t n)
+{
+	return n ? json_integer((json_int_t)n) : json_null();
+}
+
+/* --- attachments ------------------------------------------------------------------------------ */
+
+static const char *door_name(enum attach_door door)
+{
+	switch (door) {
+	case DOOR_NATIVE:
+		break;
+	case DOOR_CNI:
+		return "cni";
+	case DOOR_ADMIN:
+		return "admin";
+	}
+	return "native";
+}
+
+static json_t *push_ips(json_t *array, const struct ip_prefix *ips, size_t n)
+{
+	for (size_t i = 0; array && i < n; i++) {
+		char addr[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 8];
+
+		if (!inet_ntop(ips[i].family, ips[i].addr, addr, sizeof(addr)))
+			continue;
+		snprintf(text, sizeof(text), "%s/%u", addr, ips[i].len);
+		array = push(array, json_text(text));
+	}
+	return array;
+}
+
+/* The plan's, and what IPAM gave. */
+static json_t *ips(const struct attach_record *r)
+{
+	json_t *array = push_ips(json_array(), r->plan.ips, r->plan.n_ips);
+
+	return push_ips(array, r->ips, r->n_ips);
+}
+
+static json_t *mac(const struct attach_record *r)
+{
+	const uint8_t *m = r->plan.mac;
+	char text[18];
+
+	if (!r->plan.has_mac)
+		return json_null();
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
+		 m[5]);
+	return json_text(text);
+}
+
+static json_t *drift(unsigned bits)
+{
+	json_t *array = json_array();
+	const char *name;
+	unsigned bit;
+
+	for (size_t i = 0; array && (name = attach_drift_name(i, &bit)); i++)
+		if (bits & bit)
+			array = push(array, json_text(name));
+	return array;
+}
+
+static json_t *vlan(const struct attach_record *r)
+{
+	return r->plan.vf.fields & VF_VLAN ? number(r->plan.vf.vlan) : json_null();
+}
+
+json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
+{
+	const struct attach_record *r = a ? a->record : NULL;
+	const struct attach_owner *o = r ? &r->owner : NULL;
+
+	if (!r || r->state == ATTACH_FREE)
+		return json_null();
+	return json_pack("{ss so so so ss so so so so so so so so so so so so so so so so sI}",
+			 "state", attach_state_name(r->state), "resource", json_text(r->resource),
+			 "id", json_text(r->id), "function", json_text(r->function), "door",
+			 door_name(o->door), "namespace", json_text(o->namespace), "pod",
+			 json_text(o->pod), "container", json_text(o->container), "uid",
+			 json_text(o->uid), "interface", json_text(r->plan.ifname), "name",
+			 json_text(r->origin.name), "rdma", json_text(r->rdma), "ips", ips(r),
+			 "mac", mac(r), "vlan", vlan(r), "mtu", number(r->plan.mtu), "netns",
+			 json_text(o->netns.path), "step", json_text(a->step), "since",
+			 time_text(a->since_ms + epoch_ms), "error", json_text(a->error), "drift",
+			 drift(a->drift), "tries", (json_int_t)a->tries);
+}
+
+char *api_attachments(struct attach_list list, uint64_t epoch_ms, size_t *ret_len)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < list.n; i++)
+		if (list.items[i].record->state != ATTACH_FREE)
+			array = push(array, api_attachment(&list.items[i], epoch_ms));
+	return api_print(json_pack("{so}", "attachments", array), ret_len);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static bool names_pod(const char *wanted, const struct event *e)
+{
+	const char *slash = strchr(wanted, '/');
+	size_t n = slash ? (size_t)(slash - wanted) : 0;
+
+	if (!slash)
+		return strcmp(wanted, e->pod) == 0;
+	return strlen(e->namespace) == n && strncmp(wanted, e->namespace, n) == 0 &&
+	       strcmp(slash + 1, e->pod) == 0;
+}
+
+static bool is_wanted(const struct event_filter *f, const struct event *e)
+{
+	return (!f->pod || names_pod(f->pod, e)) &&
+	       (!f->device || strcmp(f->device, e->device) == 0);
+}
+
+static json_t *event(const struct event *e)
+{
+	return json_pack("{ss so so so so so sI so so}", "type", event_type_name(e->type), "reason",
+			 json_text(e->reason), "namespace", json_text(e->namespace), "pod",
+			 json_text(e->pod), "device", json_text(e->device), "message",
+			 json_text(e->message), "count", (json_int_t)e->count, "first",
+			 time_text(e->first_ms), "last", time_text(e->last_ms));
+}
+
+/* Where the newest f->limit of those that are wanted begin. */
+static size_t first_of(const struct event_ring *ring, const struct event_filter *f)
+{
+	size_t i = ring->n, n = 0;
+
+	while (i > 0 && (f->limit == 0 || n < f->limit))
+		n += is_wanted(f, event_ring_at(ring, --i));
+	return i;
+}
+
+char *api_events(const struct event_ring *ring, const struct event_filter *f, size_t *ret_len)
+{
+	json_t *array = json_array();
+	size_t i = ring ? first_of(ring, f) : 0;
+
+	for (; array && ring && i < ring->n; i++)
+		if (is_wanted(f, event_ring_at(ring, i)))
+			array = push(array, event(event_ring_at(ring, i)));
+	return api_print(json_pack("{so}", "events", array), ret_len);
+}
+
+/* --- doctor ----------------------------------------------------------------------------------- */
+
+static json_t *finding(const struct finding *f)
+{
+	return json_pack("{ss so so so sb}", "kind", finding_kind_name(f->kind), "object",
+			 json_text(f->object), "what", json_text(f->what), "help",
+			 json_text(f->help), "fixable", f->fixable);
+}
+
+char *api_doctor(const struct doctor *d, size_t *ret_len)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < d->n; i++)
+		array = push(array, finding(&d->findings[i]));
+	return api_print(json_pack("{so}", "findings", array), ret_len);
+}

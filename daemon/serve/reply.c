@@ -1,0 +1,67 @@
+#include "reply.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "api_attachments.h"
+#include "json_text.h"
+
+void reply_copy(struct http_reply *reply, unsigned status, const char *type, const char *body,
+		size_t len)
+{
+	char *copy = malloc(len ? len : 1);
+
+	reply->status = copy ? status : 500;
+	reply->content_type = type;
+	if (!copy)
+		return;
+	memcpy(copy, body, len);
+	reply->body = copy;
+	reply->body_len = len;
+}
+
+void reply_string(struct http_reply *reply, unsigned status, const char *type, const char *body)
+{
+	reply_copy(reply, status, type, body, strlen(body));
+}
+
+void reply_document(struct http_reply *reply, char *text, size_t len)
+{
+	if (!text) {
+		reply_string(reply, 500, REPLY_TEXT, "out of memory\n");
+		return;
+	}
+	reply->status = 200;
+	reply->content_type = REPLY_JSON;
+	reply->body = text;
+	reply->body_len = len;
+}
+
+static unsigned status_of(int code)
+{
+	switch (-code) {
+	case EINVAL:
+		return 400;
+	case ENODEV:
+	case ENOENT:
+		return 404;
+	case EBUSY:
+	case EEXIST:
+	case ENOTUNIQ:
+		return 409;
+	case EAGAIN:
+	case EOPNOTSUPP:
+		return 503;
+	}
+	return 500;
+}
+
+void reply_error(struct http_reply *reply, const struct err *e)
+{
+	size_t len = 0;
+	char *text = api_print(json_pack("{so}", "error", json_text(e->msg)), &len);
+
+	reply_document(reply, text, len);
+	if (text)
+		reply->status = status_of(e->code);
+}

@@ -1,0 +1,127 @@
+/* routes_orders.c - an order on its way: body -> order -> function -> hook -> (later) the answer.
+ * What is wrong with it is answered at once, and nothing has been done then. */
+#include "routes_orders.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "api_attachments.h"
+#include "cleanup.h"
+#include "device_name.h"
+#include "inventory.h"
+#include "json_text.h"
+#include "reply.h"
+
+/* An order that somebody works on. */
+struct pending {
+	struct routes *routes;
+	struct http_ticket *ticket;
+	char function[DEV_ID_SIZE]; /* "" = of none */
+};
+
+/* {"error":null,"device":"0000:03:00.2","attachment":...} */
+static void reply_done(struct http_reply *reply, const struct pending *p)
+{
+	const struct routes *r = p->routes;
+	const struct attach_status *a = attach_list_function(r->attachments, p->function);
+	size_t len = 0;
+	char *text = api_print(json_pack("{sn so so}", "error", "device", json_text(p->function),
+					 "attachment", api_attachment(a, r->epoch_ms)),
+			       &len);
+
+	reply_document(reply, text, len);
+}
+
+static void on_done(const struct err *e, void *arg)
+{
+	struct pending *p = arg;
+	struct http_reply reply = {0};
+
+	if (e && e->code < 0)
+		reply_error(&reply, e);
+	else
+		reply_done(&reply, p);
+	http_answer(p->ticket, &reply);
+	free(p);
+}
+
+/* *ret: what to give to a hook, NULL = failed, with the sentence in *e. */
+static int pending_new(struct pending **ret, struct routes *r, struct http_ticket *ticket,
+		       const char *device, struct err *e)
+{
+	const char *function = "";
+	struct pending *p;
+
+	if (device) {
+		if (!r->inventory)
+			return err_set(e, -EAGAIN,
+				       "the host's devices have not been read yet, try again");
+		function = device_by_name(&r->inventory->host, r->attachments, device, e);
+		if (!function)
+			return e->code;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return err_set(e, -ENOMEM, "out of memory");
+	p->routes = r;
+	p->ticket = ticket;
+	snprintf(p->function, sizeof(p->function), "%s", function);
+	*ret = p;
+	return 0;
+}
+
+static int give(struct routes *r, enum order_kind kind, const struct order *o, struct pending *p,
+		struct err *e)
+{
+	const struct order_hooks *h = &r->orders;
+
+	switch (kind) {
+	case ORDER_ATTACH:
+		return h->attach(p->function, o, on_done, p, e, h->arg);
+	case ORDER_DETACH:
+		return h->detach(p->function, o->force, on_done, p, e, h->arg);
+	case ORDER_FIX:
+		return h->fix(on_done, p, e, h->arg);
+	}
+	return -EINVAL;
+}
+
+static int begin(struct routes *r, enum order_kind kind, const struct http_request *request,
+		 struct err *e)
+{
+	AUTO_FREE struct pending *p = NULL;
+	struct order order;
+	int error;
+
+	if (!r->orders.attach)
+		return err_set(e, -EOPNOTSUPP, "nothing is attached here: the engine does not run");
+	error = order_parse(&order, kind, request->body, request->body_len, e);
+	if (error == 0)
+		error = pending_new(&p, r, request->ticket, kind == ORDER_FIX ? NULL : order.device,
+				    e);
+	if (error == 0)
+		error = give(r, kind, &order, p, e);
+	if (error < 0)
+		return error;
+	http_keep(request->ticket);
+	p = NULL; /* on_done() frees it */
+	return 0;
+}
+
+void routes_order(struct routes *r, const struct http_request *request, struct http_reply *reply)
+{
+	static const struct {
+		const char *path;
+		enum order_kind kind;
+	} table[] = {
+		{"/api/v1/attach", ORDER_ATTACH},
+		{"/api/v1/detach", ORDER_DETACH},
+		{"/api/v1/doctor/fix", ORDER_FIX},
+	};
+	struct err e = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (strcmp(request->path, table[i].path) == 0 &&
+		    begin(r, table[i].kind, request, &e) < 0)
+			reply_error(reply, &e);
+}

@@ -1,0 +1,138 @@
+/* tickets.c - requests that are answered later. While somebody works on an order its connection is
+ * suspended: libmicrohttpd does not look at it, so a client that goes away is noticed when it is to
+ * get its answer, and one that waits too long is told so by our own deadline. */
+#include <microhttpd.h>
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "page.h"
+#include "server.h"
+
+struct http_ticket *ticket_new(struct http *h, struct MHD_Connection *c)
+{
+	struct http_ticket *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->http = h;
+	t->connection = c;
+	return t;
+}
+
+static void drop_reply(struct http_reply *reply)
+{
+	free(take_ptr(reply->body));
+	page_unref(take_ptr(reply->page));
+}
+
+static void ticket_free(struct http_ticket *t)
+{
+	drop_reply(&t->reply);
+	free(t->body);
+	free(t);
+}
+
+void ticket_add(struct http_ticket *t, const char *piece, size_t n)
+{
+	char *body;
+
+	if (t->too_large || n > HTTP_BODY_MAX - t->body_len) {
+		t->too_large = true;
+		return;
+	}
+	body = realloc(t->body, t->body_len + n + 1);
+	if (!body) {
+		t->too_large = true; /* for what memory there is */
+		return;
+	}
+	memcpy(body + t->body_len, piece, n);
+	t->body = body;
+	t->body_len += n;
+	body[t->body_len] = '\0';
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+void ticket_wait(struct http_ticket *t)
+{
+	struct http *h = t->http;
+	struct connection *slot = request_slot(t->connection);
+
+	connections_enter(&h->connections, slot, CONNECTION_WAITING, uv_now(h->loop));
+	t->next = h->tickets;
+	h->tickets = t;
+	MHD_suspend_connection(t->connection);
+}
+
+/* False: it does not wait. */
+static bool unlink_ticket(struct http_ticket *t)
+{
+	struct http_ticket **at = &t->http->tickets;
+
+	while (*at && *at != t)
+		at = &(*at)->next;
+	if (!*at)
+		return false;
+	*at = t->next;
+	return true;
+}
+
+/* Takes the reply; libmicrohttpd comes back for it in the loop's next turn. */
+static void go_on(struct http_ticket *t, struct http_reply *reply)
+{
+	struct http *h = t->http;
+
+	t->reply = *reply;
+	t->answered = true;
+	connections_enter(&h->connections, request_slot(t->connection), CONNECTION_ANSWER,
+			  uv_now(h->loop));
+	MHD_resume_connection(t->connection);
+}
+
+void http_keep(struct http_ticket *t)
+{
+	t->kept = true;
+}
+
+void http_answer(struct http_ticket *t, struct http_reply *reply)
+{
+	t->kept = false;
+	if (t->connection && unlink_ticket(t))
+		go_on(t, reply);
+	else
+		drop_reply(reply);
+	if (!t->connection)
+		ticket_free(t);
+}
+
+void ticket_end(struct http_ticket *t)
+{
+	t->connection = NULL;
+	if (!t->kept)
+		ticket_free(t);
+}
+
+void tickets_expire(struct http *h, const struct connection *slot)
+{
+	static const char sentence[] =
+		"{\"error\":\"it takes long and is still being worked on; ask again later\"}";
+	struct http_reply reply = {.status = MHD_HTTP_GATEWAY_TIMEOUT,
+				   .content_type = "application/json"};
+	struct http_ticket *t = h->tickets;
+
+	while (t && request_slot(t->connection) != slot)
+		t = t->next;
+	if (!t)
+		return;
+	reply.body = strdup(sentence);
+	reply.body_len = reply.body ? strlen(sentence) : 0;
+	unlink_ticket(t);
+	go_on(t, &reply);
+}
+
+void tickets_release(struct http *h)
+{
+	for (struct http_ticket *t = h->tickets; t; t = t->next)
+		MHD_resume_connection(t->connection);
+	h->tickets = NULL;
+}

@@ -1,0 +1,192 @@
+/* attach_series.c - one small writer per kind of family. */
+#include "attach_series.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "host_series.h"
+
+void attach_summary_build(struct attach_summary *ret, const struct attach_counters *counters,
+			  struct attach_list list)
+{
+	*ret = (struct attach_summary){.known = true, .counters = *counters};
+	for (size_t i = 0; i < list.n && ret->n_drifts < ATTACH_DRIFTS_MAX; i++) {
+		const struct attach_record *r = list.items[i].record;
+		unsigned k = ret->n_drifts;
+
+		if (!list.items[i].drift)
+			continue;
+		memcpy(ret->drifts[k].device, r->function, sizeof(r->function));
+		memcpy(ret->drifts[k].namespace, r->owner.namespace, sizeof(r->owner.namespace));
+		memcpy(ret->drifts[k].pod, r->owner.pod, sizeof(r->owner.pod));
+		ret->drifts[k].bits = list.items[i].drift;
+		ret->n_drifts++;
+	}
+}
+
+static void add_number(struct page *p, const char *name, const char *type, const char *help,
+		       uint64_t value)
+{
+	page_begin(p, name, type, help);
+	text_addf(&p->text, "%s %" PRIu64 "\n", name, value);
+	page_end(p);
+}
+
+static void add_counter(struct page *p, const char *name, const char *help, uint64_t value)
+{
+	add_number(p, name, "counter", help, value);
+}
+
+static void add_us(struct page *p, const char *name, const char *suffix, uint64_t us)
+{
+	text_addf(&p->text, "%s%s %" PRIu64 ".%06" PRIu64 "\n", name, suffix, us / 1000000,
+		  us % 1000000);
+}
+
+/* How long something took: sum and count as a summary, and the longest as a gauge. */
+struct duration {
+	const char *name, *help, *longest, *longest_help;
+	uint64_t sum_us, n, max_us;
+};
+
+static void add_duration(struct page *p, const struct duration *d)
+{
+	page_begin(p, d->name, "summary", d->help);
+	add_us(p, d->name, "_sum", d->sum_us);
+	text_addf(&p->text, "%s_count %" PRIu64 "\n", d->name, d->n);
+	page_end(p);
+	page_begin(p, d->longest, "gauge", d->longest_help);
+	add_us(p, d->longest, "", d->max_us);
+	page_end(p);
+}
+
+static void add_states(struct page *p, const struct attach_counters *c)
+{
+	static const char name[] = "rocelet_attachments";
+	const unsigned n[] = {
+		[ATTACH_FREE] = c->free,     [ATTACH_ATTACHING] = c->attaching,
+		[ATTACH_IN_POD] = c->in_pod, [ATTACH_RETURNING] = c->returning,
+		[ATTACH_BAD] = c->bad,
+	};
+
+	page_begin(p, name, "gauge", "Devices that rocelet attaches, by state.");
+	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
+		text_addf(&p->text, "%s{state=\"%s\"} %u\n", name,
+			  attach_state_name((enum attach_state)i), n[i]);
+	page_end(p);
+}
+
+static void add_totals(struct page *p, const struct attach_counters *c)
+{
+	add_counter(p, "rocelet_attach_total", "Devices that were attached to a pod.", c->attached);
+	add_counter(p, "rocelet_attach_failures_total", "Attaches that failed and were undone.",
+		    c->attach_failures);
+	add_counter(p, "rocelet_return_total", "Devices that came back clean.", c->returned);
+	add_counter(p, "rocelet_return_failures_total", "Returns that failed; each is tried again.",
+		    c->return_failures);
+	add_counter(p, "rocelet_orphans_total", "Devices found attached to nobody, and returned.",
+		    c->orphans);
+	add_counter(p, "rocelet_drift_total",
+		    "Times an attachment was found not to be as it was set.", c->drifts);
+	add_counter(p, "rocelet_drift_repairs_total", "Times that was set right.", c->repairs);
+}
+
+static void add_durations(struct page *p, const struct attach_counters *c)
+{
+	const struct duration all[] = {
+		{"rocelet_attach_seconds", "Time that attaches took.",
+		 "rocelet_attach_longest_seconds", "The longest attach.", c->attach_us, c->attached,
+		 c->attach_us_max},
+		{"rocelet_return_seconds", "Time that returns took.",
+		 "rocelet_return_longest_seconds", "The longest return.", c->return_us, c->returned,
+		 c->return_us_max},
+		{"rocelet_gate_seconds",
+		 "Time that containers waited for their devices to be attached.",
+		 "rocelet_gate_longest_seconds", "The longest such wait.", c->gate_us,
+		 c->gate_questions, c->gate_us_max},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		add_duration(p, &all[i]);
+	add_counter(p, "rocelet_gate_refusals_total",
+		    "Containers that were not started because a device could not be attached.",
+		    c->gate_refusals);
+}
+
+static const char *hints_name(enum cri_hints hints)
+{
+	switch (hints) {
+	case CRI_HINTS_NONE:
+		break;
+	case CRI_HINTS_CONTAINERD:
+		return "containerd";
+	case CRI_HINTS_CRI:
+		return "cri";
+	}
+	return "none";
+}
+
+static void add_runtime(struct page *p, const struct cri_status *cri)
+{
+	bool up = cri->socket[0] && cri->asked > cri->failed && !cri->error[0];
+
+	if (cri->socket[0]) {
+		page_begin(p, "rocelet_cri_info", "info", "The container runtime in use.");
+		text_addf(&p->text, "rocelet_cri_info{socket=");
+		text_add_label(&p->text, cri->socket);
+		text_addf(&p->text, ",runtime=");
+		text_add_label(&p->text, cri->runtime);
+		text_addf(&p->text, ",hints=\"%s\"} 1\n", hints_name(cri->hints));
+		page_end(p);
+	}
+	add_number(p, "rocelet_cri_up", "gauge", "1 while the container runtime answers.", up);
+	add_counter(p, "rocelet_cri_requests_total", "Questions to the container runtime.",
+		    cri->asked);
+	add_counter(p, "rocelet_cri_request_failures_total",
+		    "Questions that the container runtime did not answer.", cri->failed);
+	add_counter(p, "rocelet_cri_events_total", "Events received from the container runtime.",
+		    cri->events);
+}
+
+static void add_drift(struct page *p, const struct attach_summary *s, unsigned k)
+{
+	const char *name;
+	unsigned bit;
+
+	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++) {
+		if (!(s->drifts[k].bits & bit))
+			continue;
+		text_addf(&p->text, "rocelet_attachment_drift{id=");
+		text_add_label(&p->text, s->drifts[k].device);
+		text_addf(&p->text, ",namespace=");
+		text_add_label(&p->text, s->drifts[k].namespace);
+		text_addf(&p->text, ",pod=");
+		text_add_label(&p->text, s->drifts[k].pod);
+		text_addf(&p->text, ",setting=\"%s\"} 1\n", name);
+	}
+}
+
+static void add_drifts(struct page *p, const struct attach_summary *s)
+{
+	page_begin(p, "rocelet_attachment_drift", "gauge",
+		   "1 for every setting of an attached device that is not as it was set.");
+	for (unsigned i = 0; i < s->n_drifts; i++)
+		add_drift(p, s, i);
+	page_end(p);
+}
+
+void attach_series(struct page *p, const struct attach_summary *s)
+{
+	if (!s->known)
+		return;
+	add_states(p, &s->counters);
+	add_totals(p, &s->counters);
+	add_durations(p, &s->counters);
+	add_drifts(p, s);
+	add_runtime(p, &s->counters.cri);
+	add_number(p, "rocelet_journal_writable", "gauge",
+		   "1 while the attachments' journal can be written; nothing is attached while it "
+		   "cannot.",
+		   s->counters.journal_error[0] == '\0');
+}

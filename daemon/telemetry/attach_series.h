@@ -1,0 +1,25 @@
+/* attach_series.h - the attach engine's families on the metrics page. Pure: values in, text out. */
+#pragma once
+
+#include "attach_status.h"
+#include "page.h"
+
+/* Devices beyond these that differ at one time are counted (rocelet_drift_total), not named. */
+#define ATTACH_DRIFTS_MAX 32
+
+/* A copy of what the engine tells, made on the loop's thread. Zero-initialised: there is no engine.
+ */
+struct attach_summary {
+	bool known;
+	struct attach_counters counters;
+	unsigned n_drifts;
+	struct {
+		char device[DEV_ID_SIZE], namespace[64], pod[256];
+		unsigned bits;
+	} drifts[ATTACH_DRIFTS_MAX];
+};
+
+void attach_summary_build(struct attach_summary *ret, const struct attach_counters *,
+			  struct attach_list);
+/* Nothing for a summary that is not known. */
+void attach_series(struct page *, const struct attach_summary *);

@@ -1,0 +1,56 @@
+/* attach_status.c - see attach_status.h. */
+#include "attach_status.h"
+
+#include <string.h>
+
+#include "cleanup.h"
+
+const char *attach_drift_name(size_t i, unsigned *ret_bit)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} all[] = {
+		{VF_MAC, "mac"},
+		{VF_VLAN, "vlan"},
+		{VF_SPOOFCHK, "spoofchk"},
+		{VF_TRUST, "trust"},
+		{VF_LINK_STATE, "link_state"},
+		{VF_MIN_RATE, "min_rate"},
+		{VF_MAX_RATE, "max_rate"},
+		{VF_NODE_GUID, "node_guid"},
+		{VF_PORT_GUID, "port_guid"},
+		{ATTACH_DRIFT_NAME, "name"},
+		{ATTACH_DRIFT_MTU, "mtu"},
+		{ATTACH_DRIFT_DOWN, "down"},
+		{ATTACH_DRIFT_IPS, "ips"},
+	};
+
+	if (i >= ARRAY_SIZE(all))
+		return NULL;
+	*ret_bit = all[i].bit;
+	return all[i].name;
+}
+
+const struct attach_status *attach_list_function(struct attach_list list, const char *function)
+{
+	for (size_t i = 0; i < list.n; i++) {
+		const struct attach_record *r = list.items[i].record;
+
+		if (r->plan.kind == PLAN_VF && strcmp(r->function, function) == 0)
+			return &list.items[i];
+	}
+	return NULL;
+}
+
+const struct attach_status *attach_list_id(struct attach_list list, const char *resource,
+					   const char *id)
+{
+	for (size_t i = 0; i < list.n; i++) {
+		const struct attach_record *r = list.items[i].record;
+
+		if (strcmp(r->id, id) == 0 && strcmp(r->resource, resource) == 0)
+			return &list.items[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,95 @@
+/* Which function a name means. */
+#include "device_name.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attachments.h"
+#include "host_builder.h"
+
+static void build(struct host *h)
+{
+	struct netdev *nd;
+
+	*h = (struct host){0};
+	build_function(h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
+	build_function(h, FN_VF, "0000:03:00.3", "0000:03:00.0", 1);
+	nd = build_netdev(h, "net1", "0000:03:00.2");
+	nd->nsid = 4;
+	nd = build_netdev(h, "ens1f0v2", "0000:03:00.3");
+	strcpy(nd->altnames, "enp3s0f0v2");
+	build_netdev(h, "br0", "");
+	build_rdma(h, "mlx5_5", "0000:03:00.3");
+}
+
+static void assert_means(const char *name, const char *function)
+{
+	struct attachments a;
+	struct err e = {0};
+	struct host h;
+	const char *got;
+
+	attachments_small(&a);
+	build(&h);
+	got = device_by_name(&h, a.list, name, &e);
+	if (function)
+		assert_string_equal(got, function);
+	else
+		assert_null(got);
+	assert_int_equal(e.code, function ? 0 : -ENODEV);
+	host_done(&h);
+}
+
+static void test_every_name_of_a_device(void **state)
+{
+	(void)state;
+	assert_means("0000:03:00.3", "0000:03:00.3");
+	assert_means("ens1f0v2", "0000:03:00.3");
+	assert_means("enp3s0f0v2", "0000:03:00.3");
+	assert_means("mlx5_5", "0000:03:00.3");
+	/* in a pod: the names that it had in the host */
+	assert_means("ens1f0v1", "0000:03:00.2");
+	assert_means("mlx5_4", "0000:03:00.2");
+}
+
+static void test_names_that_mean_nothing(void **state)
+{
+	(void)state;
+	assert_means("", NULL);
+	assert_means("net1", NULL); /* a pod's name for it, which every pod has */
+	assert_means("br0", NULL);
+	assert_means("0000:03:00.9", NULL);
+}
+
+static void test_a_name_of_two(void **state)
+{
+	struct attachments a;
+	struct err e = {0};
+	struct host h;
+
+	(void)state;
+	attachments_small(&a);
+	build(&h);
+	build_rdma(&h, "ens1f0v2", "0000:03:00.2");
+	assert_null(device_by_name(&h, a.list, "ens1f0v2", &e));
+	assert_int_equal(e.code, -ENOTUNIQ);
+	assert_non_null(strstr(e.msg, "ens1f0v2"));
+	host_done(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_name_of_a_device),
+		cmocka_unit_test(test_names_that_mean_nothing),
+		cmocka_unit_test(test_a_name_of_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* The sentences, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
+#include "explain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attachments.h"
+#include "golden.h"
+#include "resource_tables.h"
+
+static void explain(FILE *f, const struct resource_table *t, const struct attach_status *a,
+		    const char *function)
+{
+	const struct explain_input in = {.function = function,
+					 .rdma = "",
+					 .resources = t,
+					 .attachment = a,
+					 .epoch_ms = ATTACHMENTS_EPOCH};
+	char text[EXPLAIN_SIZE];
+
+	explain_device(&in, text);
+	fprintf(f, "%s: %s\n", function, text);
+}
+
+static void print(FILE *f)
+{
+	static const char *const functions[] = {"0000:03:00.0", "0000:03:00.2", "0000:03:00.3",
+						"0000:03:00.4", "0000:05:00.0", "0000:09:00.0"};
+	struct resource_table t, nothing = {0};
+	struct attachments a;
+
+	resource_table_small(&t);
+	attachments_small(&a);
+	for (size_t i = 0; i < 6; i++)
+		explain(f, &t, NULL, functions[i]);
+	for (size_t i = 0; i < a.list.n; i++)
+		explain(f, &t, &a.status[i], a.records[i].function);
+	a.records[0].owner.pod[0] = '\0';
+	explain(f, &t, &a.status[0], "0000:03:00.2");
+	a.records[0].state = ATTACH_FREE;
+	explain(f, &t, &a.status[0], "0000:03:00.2");
+	explain(f, NULL, NULL, "0000:03:00.2");
+	explain(f, &nothing, NULL, "0000:03:00.2");
+	strcpy(t.not_offered[0].why, "not offered: it has VFs (matches a/b)");
+	explain(f, &t, NULL, "0000:05:00.0");
+	t.held.devices[0] = (struct pod_device){.namespace = "default",
+						.pod = "other",
+						.container = "c",
+						.resource = "intel.com/vf",
+						.id = "0000:09:00.0"};
+	pod_list_sort(&t.held);
+	explain(f, &t, NULL, "0000:09:00.0");
+	resource_table_done(&t);
+}
+
+static void test_sentences(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/explain.txt", print);
+}
+
+/* Whatever is in the values, the sentence ends within its room. */
+static void test_the_longest_sentence_is_cut(void **state)
+{
+	char text[EXPLAIN_SIZE];
+	struct attachments a;
+	struct explain_input in = {.function = "0000:03:00.2", .rdma = ""};
+
+	(void)state;
+	attachments_small(&a);
+	memset(a.records[0].owner.pod, 'p', sizeof(a.records[0].owner.pod) - 1);
+	memset(a.records[0].owner.namespace, 'n', sizeof(a.records[0].owner.namespace) - 1);
+	memset(a.status[0].error, 'e', sizeof(a.status[0].error) - 1);
+	a.status[0].drift = UINT32_MAX;
+	a.status[0].tries = 9;
+	in.attachment = &a.status[0];
+	explain_device(&in, text);
+	assert_int_equal(strlen(text), EXPLAIN_SIZE - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_the_longest_sentence_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* Days of a calendar against the C library's. */
+#include "utc_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <time.h>
+
+static void assert_time(uint64_t unix_ms, const char *want)
+{
+	char got[UTC_TEXT_SIZE];
+
+	utc_text(unix_ms, got);
+	assert_string_equal(got, want);
+}
+
+static void test_known_times(void **state)
+{
+	(void)state;
+	assert_time(0, "");
+	assert_time(1, "1970-01-01T00:00:00.001Z");
+	assert_time(951782400000, "2000-02-29T00:00:00.000Z");
+	assert_time(1767323045678, "2026-01-02T03:04:05.678Z");
+	assert_time(4107542400000, "2100-03-01T00:00:00.000Z");
+	assert_time(253402300799999, "9999-12-31T23:59:59.999Z");
+}
+
+/* Every day until the year 2500. */
+static void test_days_are_those_of_the_c_library(void **state)
+{
+	char want[UTC_TEXT_SIZE], got[UTC_TEXT_SIZE];
+	struct tm tm;
+
+	(void)state;
+	for (time_t t = 86399; t < (time_t)193600 * 86400; t += 86400) {
+		gmtime_r(&t, &tm);
+		strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%S.000Z", &tm);
+		utc_text((uint64_t)t * 1000, got);
+		assert_string_equal(got, want);
+	}
+}
+
+static void test_nonsense_fits(void **state)
+{
+	char got[UTC_TEXT_SIZE];
+
+	(void)state;
+	utc_text(UINT64_MAX, got);
+	assert_int_equal(strlen(got), 24);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known_times),
+		cmocka_unit_test(test_days_are_those_of_the_c_library),
+		cmocka_unit_test(test_nonsense_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
