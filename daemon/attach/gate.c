@@ -50,7 +50,7 @@ static bool is_there(const struct attach_engine *e, const struct attachment *a,
 		     const struct pod_device *d)
 {
 	const struct attach_owner *o = &a->record.owner;
-	const struct sandbox *s = sandbox_find(engine_sandboxes(e), o->sandbox);
+	const struct sandbox *s = sandbox_find(attach_engine_sandboxes(e), o->sandbox);
 
 	if (s && join_is_older(s, d))
 		return false;
@@ -63,7 +63,7 @@ static void no_sandbox(const struct attach_engine *e, const struct pod_device *d
 {
 	struct cri_status status = {.error = ""};
 
-	if (engine_sandboxes(e)->known) {
+	if (attach_engine_sandboxes(e)->known) {
 		err_set(err, -ETIMEDOUT, "no sandbox of pod %s/%s yet", d->namespace,
 			d->pod[0] ? d->pod : d->uid);
 		return;
@@ -103,7 +103,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	const struct attach_engine *e = g->engine;
 	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
 	const struct wanted *w = wanted_find(&e->wanted, g->resource, g->id);
-	const struct sandbox *s = join_sandbox(engine_sandboxes(e), d);
+	const struct sandbox *s = join_sandbox(attach_engine_sandboxes(e), d);
 	bool fresh = e->cri_asked_ms > g->since_ms;
 
 	if (a && is_there(e, a, d))
