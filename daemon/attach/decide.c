@@ -289,8 +289,7 @@ static int join(struct attach_engine *e, const struct attach_view *view)
 
 bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 {
-	struct reconcile_input in = {
-		.wanted = &e->wanted, .held = view->held, .sandboxes = engine_sandboxes(e)};
+	struct reconcile_input in = {.held = view->held, .sandboxes = engine_sandboxes(e)};
 
 	if (join(e, view) < 0)
 		return false;
