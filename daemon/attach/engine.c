@@ -72,10 +72,9 @@ static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, voi
 	struct attach_engine *e = arg;
 	struct attach_view view;
 
-	(void)list;
 	if (asked_ms)
 		e->cri_asked_ms = asked_ms;
-	if (asked_ms && e->hooks.view(&view, e->hooks.arg) && is_reserved(&view))
+	if (asked_ms && e->hooks.view(&view, e->hooks.arg) && join_must_ask(view.held, list))
 		e->hooks.ask_pods(e->hooks.arg);
 	engine_decide_soon(e);
 }

@@ -131,7 +131,9 @@ void add_held(struct join_fixture *f, const char *text)
 
 	SET_TEXT(copy, text);
 	while ((word = strsep(&rest, " ")))
-		if (*word)
+		if (*word == '=')
+			f->held.asked_ns = atol(word + 1);
+		else if (*word)
 			add_one_held(f, word);
 	pod_list_sort(&f->held);
 }

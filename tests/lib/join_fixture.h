@@ -28,7 +28,7 @@ void join_fixture_clear(struct join_fixture *);
 
 /* What the kubelet's list says, parted by blanks: "train:c1:roce:1@100" is VF 1 held by container
  * c1 of ns/train and given away at 100 (may be left out); "#u1:c1:..." a pod known by its uid;
- * "::roce:1" only reserved. */
+ * "::roce:1" only reserved; "=120": the list was asked for at 120. */
 void add_held(struct join_fixture *, const char *text);
 /* The runtime's: "train/u1/0@150+" is attempt 0 of ns/train with uid u1, made at 150 and ready
  * ('-': not), of id u1.0; behind that 'h' of the host's network, 'd' not known in detail, 'n' no

@@ -75,10 +75,14 @@ static const struct {
 	{"a completed pod is still listed", "s:c:roce:1 t:c:roce:1", "s/u2/0@160- t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
 	/* what the list does not name yet */
-	{"the pod may have more", "t:c:roce:1@100 ::roce:2@110", "t/u1/0@150+", ""},
+	{"asked before the sandbox was made", "t:c:roce:1@100 =149", "t/u1/0@150+", ""},
+	{"asked since", "t:c:roce:1@100 =150", "t/u1/0@150+", "roce:1>u1.0=net1"},
+	{"asked before the second was made", "t:c:roce:1@100 =160", "t/u1/0@150- t/u1/1@200+", ""},
+	{"the clock was set back", "t:c:roce:1@100 =150", "t/u1/0@300000000151+",
+	 "roce:1>u1.0=net1"},
 	{"another pod's reservation", "t:c:roce:1@100 ::roce:2@160", "t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
-	{"of two pods, only the later waits", "s:c:fast:3@160 t:c:roce:1@100 ::roce:2@170",
+	{"of two pods, only the later waits", "s:c:fast:3@160 t:c:roce:1@100 ::roce:2@170 =180",
 	 "t/u1/0@150+ s/u2/0@200+", "roce:1>u1.0=net1"},
 };
 
@@ -133,6 +137,19 @@ static void test_a_checkpoints_pod_gets_its_names_from_the_runtime(void **state)
 	add_sandboxes(f, "t/u1/0@150+");
 	joined(f);
 	assert_string_equal(wanted_of(f, "roce:1")->owner.pod, "t");
+}
+
+static void test_when_the_kubelet_is_to_be_asked(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "t:c:roce:1@100");
+	add_sandboxes(f, "s/u2/0@170- t/u1/0@150+");
+	assert_false(join_must_ask(&f->held, &f->sandboxes)); /* when it was asked is not known */
+	add_held(f, "=149");
+	assert_true(join_must_ask(&f->held, &f->sandboxes));
+	add_held(f, "=150");
+	assert_false(join_must_ask(&f->held, &f->sandboxes));
 }
 
 /* --- the annotation --------------------------------------------------------------------------- */
@@ -368,6 +385,7 @@ int main(void)
 		TEST(test_every_case),
 		TEST(test_what_is_wanted_says_it_all),
 		TEST(test_a_checkpoints_pod_gets_its_names_from_the_runtime),
+		TEST(test_when_the_kubelet_is_to_be_asked),
 		TEST(test_the_annotation),
 		TEST(test_a_mistake_is_one_pods_only),
 		TEST(test_a_long_name_does_not_cost_the_sentence),
