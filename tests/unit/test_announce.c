@@ -25,10 +25,10 @@ static struct ip_prefix ip(int family, const char *text)
 static void test_an_arp_announcement(void **state)
 {
 	static const uint8_t expected[42] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	  0,	0, 0, 7, 7, 0x08, 0x06, /* to all */
-		0,    1,    8,	  0,	6,    4,    0,	  1,			       /* request */
-		2,    0,    0,	  0,	7,    7,    192,  0,	2, 7,		       /* sender */
-		0,    0,    0,	  0,	0,    0,    192,  0,	2, 7,		       /* target */
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
+		2,    0,    0,	  0,	7,    7,    192, 0, 2, 7,		    /* sender */
+		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
 	};
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7");
 	uint8_t frame[ANNOUNCE_FRAME_MAX];

@@ -34,8 +34,7 @@ static void test_the_bytes_of_a_move(void **state)
 	struct nl_msg *m = nldev_move(3, 17);
 	(void)state;
 
-	assert_int_equal(
-		nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_INDEX)), 3);
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_INDEX)), 3);
 	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, 68)), 17);
 	assert_null(nlmsg_find_attr(nlmsg_hdr(m), 0, RDMA_NLDEV_ATTR_DEV_NAME));
 	nlmsg_free(m);
@@ -46,11 +45,9 @@ static void test_the_bytes_of_a_new_name(void **state)
 	struct nl_msg *m = nldev_rename(0, "mlx5_7");
 	(void)state;
 
-	assert_int_equal(
-		nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_INDEX)), 0);
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_INDEX)), 0);
 	assert_string_equal(
-		nla_get_string(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_NAME)),
-		"mlx5_7");
+		nla_get_string(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_NAME)), "mlx5_7");
 	assert_null(nlmsg_find_attr(nlmsg_hdr(m), 0, 68));
 	nlmsg_free(m);
 }
@@ -66,8 +63,8 @@ static void test_the_bytes_of_soft_roce(void **state)
 	assert_string_equal(nla_get_string(attr_of(m, cmd, RDMA_NLDEV_ATTR_NDEV_NAME)), "net1");
 	nlmsg_free(m);
 	m = nldev_delete_link(3);
-	assert_int_equal(
-		nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_DELLINK, RDMA_NLDEV_ATTR_DEV_INDEX)), 3);
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_DELLINK, RDMA_NLDEV_ATTR_DEV_INDEX)),
+			 3);
 	nlmsg_free(m);
 }
 
@@ -94,8 +91,8 @@ struct fixture {
 
 static struct nl_msg *device(uint32_t index, const char *name, int flags)
 {
-	struct nl_msg *m = nlmsg_alloc_simple(
-		RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET), flags);
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET),
+					      flags);
 
 	nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, index);
 	nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, name);

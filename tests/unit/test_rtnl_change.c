@@ -95,12 +95,12 @@ static void test_the_bytes_of_every_change(void **state)
 /* IFLA_LINKINFO of a request, which names that kind; its data. */
 static struct nlattr *kind_data(struct nl_msg *m, const char *kind)
 {
-	struct nlattr *info =
-		nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct ifinfomsg), IFLA_LINKINFO);
+	struct nlattr *info = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct ifinfomsg),
+					      IFLA_LINKINFO);
 
 	assert_non_null(info);
-	assert_string_equal(
-		nla_get_string(nla_find(nla_data(info), nla_len(info), IFLA_INFO_KIND)), kind);
+	assert_string_equal(nla_get_string(nla_find(nla_data(info), nla_len(info), IFLA_INFO_KIND)),
+			    kind);
 	info = nla_find(nla_data(info), nla_len(info), IFLA_INFO_DATA);
 	assert_non_null(info);
 	return nla_data(info);
@@ -165,7 +165,10 @@ static void test_the_bytes_of_an_address(void **state)
 	static const struct {
 		unsigned len;
 		const char *broadcast; /* NULL = none */
-	} cases[] = {{24, "192.0.2.255"}, {30, "192.0.2.7"}, {31, NULL}, {32, NULL},
+	} cases[] = {{24, "192.0.2.255"},
+		     {30, "192.0.2.7"},
+		     {31, NULL},
+		     {32, NULL},
 		     {0, "255.255.255.255"}};
 	struct ip_prefix v6 = ip(AF_INET6, "2001:db8::7", 64);
 	struct nl_msg *m;
@@ -221,8 +224,8 @@ static void test_addresses_that_lie_are_refused(void **state)
 	static const struct {
 		uint8_t family, len;
 		int size;
-	} lies[] = {{AF_INET, 24, -1},	{AF_INET, 24, 3},   {AF_INET, 24, 16},	{AF_INET, 33, 4},
-		    {AF_INET6, 64, 4},	{AF_INET6, 129, 16}, {AF_BRIDGE, 24, 4}, {0, 0, 4}};
+	} lies[] = {{AF_INET, 24, -1}, {AF_INET, 24, 3},    {AF_INET, 24, 16},	{AF_INET, 33, 4},
+		    {AF_INET6, 64, 4}, {AF_INET6, 129, 16}, {AF_BRIDGE, 24, 4}, {0, 0, 4}};
 	struct rtnl_addr a = {.ifindex = 77};
 	struct nl_msg *m;
 	(void)state;

@@ -26,12 +26,13 @@ struct fixture {
 	struct vf_settings vf; /* as it is */
 	unsigned refused;      /* fields that the driver cannot set */
 	int code;
-	unsigned made;	       /* fields that were set */
+	unsigned made; /* fields that were set */
 	unsigned n_sets, n_gets;
 	bool no_vfs;
 };
 
-/* Up to the first that is refused. Attributes come in the kernel's order, but for the link state. */
+/* Up to the first that is refused. Attributes come in the kernel's order, but for the link state.
+ */
 static int set(struct fixture *f, const struct nlmsghdr *req)
 {
 	static const unsigned fields[IFLA_VF_MAX + 1] = {
