@@ -108,11 +108,11 @@ static int order_detach(const char *function, bool force, order_done_fn *done, v
 	return attach_engine_detach(d->engine, function, force, done, done_arg, e);
 }
 
-static int order_fix(order_done_fn *done, void *done_arg, struct err *e, void *arg)
+static void order_fix(void *arg)
 {
 	struct daemon *d = arg;
 
-	return attach_engine_fix(d->engine, done, done_arg, e);
+	attach_engine_fix(d->engine);
 }
 
 static void tell_counters(struct attach_counters *ret, void *arg)

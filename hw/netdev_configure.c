@@ -85,8 +85,8 @@ static void route_text(const struct net_route *route, char text[ROUTE_TEXT_SIZE]
 {
 	char dst[IP_TEXT_SIZE], via[IP_TEXT_SIZE];
 
-	ip_prefix_text(&route->dst, dst);
-	ip_prefix_text(&route->gateway, via);
+	rtnl_prefix_text(&route->dst, dst);
+	rtnl_prefix_text(&route->gateway, via);
 	via[strcspn(via, "/")] = '\0';
 	snprintf(text, ROUTE_TEXT_SIZE, "%s%s%s", route->dst.len ? dst : "default",
 		 route->gateway.family ? " via " : "", route->gateway.family ? via : "");
@@ -98,7 +98,7 @@ static void request_text(const struct configuration *c, size_t i, char *text, si
 	char what[ROUTE_TEXT_SIZE] = "";
 
 	if (i < c->n_ips)
-		ip_prefix_text(&c->ips[i], what);
+		rtnl_prefix_text(&c->ips[i], what);
 	else if (i >= n)
 		route_text(&c->routes[i - n], what);
 	if (i < c->n_ips || i >= n)

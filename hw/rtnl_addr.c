@@ -209,7 +209,7 @@ bool rtnl_is_route(const struct nlmsghdr *h, int ifindex, const struct net_route
 	       is_gateway(tb[RTA_GATEWAY], &route->gateway);
 }
 
-void ip_prefix_text(const struct ip_prefix *ip, char text[IP_TEXT_SIZE])
+void rtnl_prefix_text(const struct ip_prefix *ip, char text[IP_TEXT_SIZE])
 {
 	char addr[INET6_ADDRSTRLEN] = "?";
 

@@ -35,4 +35,4 @@ bool rtnl_is_route(const struct nlmsghdr *, int ifindex, const struct net_route 
 
 /* "10.0.0.7/24", "fd00::7/64" */
 #define IP_TEXT_SIZE 52
-void ip_prefix_text(const struct ip_prefix *, char text[IP_TEXT_SIZE]);
+void rtnl_prefix_text(const struct ip_prefix *, char text[IP_TEXT_SIZE]);

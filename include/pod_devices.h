@@ -30,11 +30,14 @@ struct pod_list {
 	struct pod_device *devices;
 	size_t n;
 	enum pod_source source;
+	/* Unix time at which the kubelet was asked for it: of a pod that was made later it knows
+	 * nothing. 0 = unknown. */
+	int64_t asked_ns;
 };
 
 void pod_list_done(struct pod_list *);
 void pod_list_sort(struct pod_list *);
-/* Same devices in the same containers, whenever they were reserved. Both sorted. */
+/* Same devices in the same containers, whatever the times are. Both sorted. */
 bool pod_list_equal(const struct pod_list *, const struct pod_list *);
 /* First entry of a device or NULL; borrowed. *ret_n (may be NULL): how many containers hold it. */
 const struct pod_device *pod_list_find(const struct pod_list *, const char *resource,

@@ -6,12 +6,6 @@
 #include "engine_state.h"
 #include "log.h"
 
-/* A copy for others, made when it is asked for. */
-struct status_list {
-	struct attach_status *items;
-	size_t n;
-};
-
 /* --- finding ---------------------------------------------------------------------------------- */
 
 bool record_is_stacked(const struct attach_record *r)
@@ -90,7 +84,8 @@ void attachment_drop(struct attachment *a)
 		i++;
 	e->items[i] = e->items[--e->n];
 	e->list_changed = true;
-	free(a);
+	a->next = e->dropped;
+	e->dropped = a;
 }
 
 void attachment_become(struct attachment *a, enum attach_state to)
@@ -188,32 +183,44 @@ static int by_function(const void *a, const void *b)
 	return order ? order : natural_cmp(x->id, y->id);
 }
 
-size_t attach_engine_list(const struct attach_engine *e, const struct attach_status **ret)
+static void free_dropped(struct attach_engine *e)
 {
-	struct status_list *l = e->list;
-	struct attach_status *items = reallocarray(l->items, e->n + 1, sizeof(*items));
+	while (e->dropped) {
+		struct attachment *a = e->dropped;
 
-	*ret = items;
+		e->dropped = a->next;
+		free(a);
+	}
+}
+
+int attachments_publish(struct attach_engine *e)
+{
+	struct attach_status *items = calloc(e->n + 1, sizeof(*items));
+
 	if (!items)
-		return 0;
-	l->items = items;
-	l->n = e->n;
+		return -ENOMEM;
 	for (size_t i = 0; i < e->n; i++)
 		status_of(e->items[i], &items[i]);
-	qsort(items, l->n, sizeof(*items), by_function);
-	return l->n;
+	qsort(items, e->n, sizeof(*items), by_function);
+	free((void *)e->list.items);
+	e->list = (struct attach_list){items, e->n};
+	free_dropped(e);
+	return 0;
 }
 
-void status_list_free(struct status_list *l)
+void attachments_free(struct attach_engine *e)
 {
-	if (l)
-		free(l->items);
-	free(l);
+	while (e->n > 0)
+		free(e->items[--e->n]);
+	free(e->items);
+	free_dropped(e);
+	free((void *)e->list.items);
 }
 
-struct status_list *status_list_new(void)
+size_t attach_engine_list(const struct attach_engine *e, const struct attach_status **ret)
 {
-	return calloc(1, sizeof(struct status_list));
+	*ret = e->list.items;
+	return e->list.n;
 }
 
 const struct attach_status *attach_engine_find(const struct attach_engine *e, const char *function)

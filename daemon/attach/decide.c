@@ -277,8 +277,8 @@ static int join(struct attach_engine *e, const struct attach_view *view)
 	for (size_t i = 0; i < e->n; i++)
 		if (e->items[i]->record.state != ATTACH_FREE)
 			others[n++] = &e->items[i]->record;
-	r = join_build(&wanted, view->pools, &e->inventory->host, view->held, engine_sandboxes(e),
-		       others, n);
+	r = join_build(&wanted, view->pools, &e->inventory->host, view->held,
+		       attach_engine_sandboxes(e), others, n);
 	free(others);
 	if (r < 0)
 		return r;
@@ -289,8 +289,7 @@ static int join(struct attach_engine *e, const struct attach_view *view)
 
 bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 {
-	struct reconcile_input in = {
-		.wanted = &e->wanted, .held = view->held, .sandboxes = engine_sandboxes(e)};
+	struct reconcile_input in = {.held = view->held, .sandboxes = attach_engine_sandboxes(e)};
 
 	if (join(e, view) < 0)
 		return false;

@@ -43,7 +43,7 @@ bool attach_engine_is_ready(const struct attach_engine *e)
 
 /* --- the runtime ------------------------------------------------------------------------------ */
 
-const struct sandbox_list *engine_sandboxes(const struct attach_engine *e)
+const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *e)
 {
 	static const struct sandbox_list unknown;
 
@@ -72,10 +72,9 @@ static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, voi
 	struct attach_engine *e = arg;
 	struct attach_view view;
 
-	(void)list;
 	if (asked_ms)
 		e->cri_asked_ms = asked_ms;
-	if (asked_ms && e->hooks.view(&view, e->hooks.arg) && is_reserved(&view))
+	if (asked_ms && e->hooks.view(&view, e->hooks.arg) && join_must_ask(view.held, list))
 		e->hooks.ask_pods(e->hooks.arg);
 	engine_decide_soon(e);
 }
@@ -134,9 +133,10 @@ static void follow_readiness(struct attach_engine *e, const struct attach_view *
 {
 	bool late = uv_now(e->loop) >= e->opened_ms + START_MS;
 
-	if (e->ready || !(engine_sandboxes(e)->known || late || (!attaches(view) && e->n == 0)))
+	if (e->ready ||
+	    !(attach_engine_sandboxes(e)->known || late || (!attaches(view) && e->n == 0)))
 		return;
-	if (!engine_sandboxes(e)->known && !(!attaches(view) && e->n == 0))
+	if (!attach_engine_sandboxes(e)->known && !(!attaches(view) && e->n == 0))
 		log_warn("attach", 0,
 			 "the container runtime does not say which sandboxes there are, going on "
 			 "without");
@@ -184,6 +184,18 @@ static void arm(struct attach_engine *e)
 		engine_wake(e, at > now ? at - now : 1);
 }
 
+static void publish(struct attach_engine *e)
+{
+	if (!e->list_changed)
+		return;
+	if (attachments_publish(e) < 0) {
+		engine_wake(e, ENGINE_MEMORY_MS);
+		return;
+	}
+	e->list_changed = false;
+	e->hooks.changed(e->hooks.arg);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct attach_engine *e = timer->data;
@@ -199,10 +211,7 @@ static void on_tick(uv_timer_t *timer)
 	gates_ask(e);
 	gates_look(e, known ? &view : NULL);
 	expect_sandboxes(e, known ? &view : NULL);
-	if (e->list_changed) {
-		e->list_changed = false;
-		e->hooks.changed(e->hooks.arg);
-	}
+	publish(e);
 	arm(e);
 }
 
@@ -210,11 +219,8 @@ static void on_tick(uv_timer_t *timer)
 
 static void engine_free(struct attach_engine *e)
 {
-	while (e->n > 0)
-		free(e->items[--e->n]);
-	free(e->items);
+	attachments_free(e);
 	wanted_list_done(&e->wanted);
-	status_list_free(e->list);
 	free(e->state_dir);
 	free(e->cni_path);
 	free(e->cri_socket);
@@ -241,8 +247,7 @@ static int copy_opts(struct attach_engine *e, const struct attach_engine_opts *o
 	e->cri_socket = copy(o->cri_socket);
 	e->dry_run = o->dry_run;
 	e->ops = o->ops ? o->ops : &attach_real_ops;
-	e->list = status_list_new();
-	return e->state_dir && e->cni_path && e->cri_socket && e->list ? 0 : -ENOMEM;
+	return e->state_dir && e->cni_path && e->cri_socket ? 0 : -ENOMEM;
 }
 
 int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const struct hw *hw,

@@ -110,11 +110,12 @@ static int take_record(struct attach_engine *e, const struct attach_record *r)
 static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 {
 	struct attach_record r = {.state = ATTACH_BAD, .serial = e->serial};
+	size_t len = strlen(bad->key);
 	struct attachment *a;
 
-	snprintf(r.function, sizeof(r.function), "%s", bad->key);
+	memcpy(r.function, bad->key, len < sizeof(r.function) ? len : sizeof(r.function) - 1);
 	engine_event(e, EVENT_WARNING, "JournalBad", &r, "%s", bad->err.msg);
-	if (strlen(bad->key) >= sizeof(r.function) || strchr(bad->key, ' '))
+	if (len >= sizeof(r.function) || strchr(bad->key, ' '))
 		return;
 	r.origin.vf_index = -1;
 	a = attachment_new(e, &r);
@@ -127,7 +128,7 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 static void take_all(struct attach_engine *e, const struct journal_walk *w)
 {
 	e->serial = w->serial > e->serial ? w->serial : e->serial;
-	for (size_t i = 0; i < w->n_records && e->n < SIZE_MAX; i++)
+	for (size_t i = 0; i < w->n_records; i++)
 		if (take_record(e, &w->records[i]) < 0)
 			log_error("attach", -ENOMEM, "%s: its record is forgotten",
 				  w->records[i].function);

@@ -16,14 +16,15 @@
 /* Out of memory: the next try. */
 #define ENGINE_MEMORY_MS 1000
 
-struct order;
+struct order_waiter;
 
 /* One device on its way or in a pod, or (state free) one that could not be brought there. */
 struct attachment {
+	struct attachment *next; /* of those that were dropped */
 	struct attach_engine *engine;
 	struct attach_record record;
-	struct operation *op; /* under way or queued, NULL = none */
-	struct order *orders; /* who waits for its end */
+	struct operation *op;	     /* under way or queued, NULL = none */
+	struct order_waiter *orders; /* who waits for its end */
 	/* What reconcile said of an attach under way, or why it is returned; NULL = nothing. */
 	const char *why;
 	/* Of the attach; code 0 = it did not fail. Kept until it is tried again or not wanted. */
@@ -52,7 +53,6 @@ struct attachment {
 enum operation_kind { OP_ATTACH, OP_RETURN, OP_CHECK, OP_ANNOUNCE };
 
 struct journal_walk;
-struct status_list;
 
 struct attach_engine {
 	uv_loop_t *loop;
@@ -69,11 +69,12 @@ struct attach_engine {
 	uint64_t cri_asked_ms; /* when the runtime was asked what is known of it now, 0 = never */
 	struct attachment **items;
 	size_t n;
-	struct wanted_list wanted; /* of the last decision; its pools may be gone */
+	struct attachment *dropped; /* the list that others have may still name them */
+	struct wanted_list wanted;  /* of the last decision; its pools may be gone */
 	struct operation *queue, *paused;
 	unsigned n_working;
 	struct attach_gate *gates;
-	struct status_list *list;
+	struct attach_list list; /* as others have it; owned */
 
 	uv_timer_t timer;
 	bool list_changed; /* to be told at the next tick */
@@ -95,8 +96,6 @@ void engine_wake(struct attach_engine *, uint64_t in_ms);
 void engine_decide_soon(struct attach_engine *);
 /* Asks the kubelet and the runtime. */
 void engine_ask(struct attach_engine *);
-/* Not known while no runtime is asked. */
-const struct sandbox_list *engine_sandboxes(const struct attach_engine *);
 /* Frees what is left once nothing runs any more. */
 void engine_release_if_done(struct attach_engine *);
 static inline uint64_t earlier(uint64_t a, uint64_t b)
@@ -123,8 +122,10 @@ bool record_is_stacked(const struct attach_record *);
 /* Its netdev; NULL: not known, or it is a stacked one, which is not among the host's. */
 const struct netdev *attachment_netdev(const struct attachment *);
 bool plan_equal(const struct net_plan *, const struct net_plan *);
-struct status_list *status_list_new(void);
-void status_list_free(struct status_list *); /* NULL is fine */
+/* Makes the list anew that others have; -ENOMEM: it stays as it was. */
+int attachments_publish(struct attach_engine *);
+/* All of them. */
+void attachments_free(struct attach_engine *);
 
 /* --- decide.c: what is to be done now --------------------------------------------------------- */
 

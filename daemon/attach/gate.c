@@ -50,35 +50,20 @@ static bool is_there(const struct attach_engine *e, const struct attachment *a,
 		     const struct pod_device *d)
 {
 	const struct attach_owner *o = &a->record.owner;
+	const struct sandbox *s = sandbox_find(attach_engine_sandboxes(e), o->sandbox);
 
+	if (s && join_is_older(s, d))
+		return false;
 	return a->record.state == ATTACH_IN_POD && held_by(d, o) && !a->why &&
 	       (a->doubt_ms == 0 || e->cri_asked_ms > a->doubt_ms) &&
 	       e->ops->netns_is_alive(e->hw, &o->netns);
-}
-
-/* The youngest that is ready. */
-static const struct sandbox *sandbox_of(const struct attach_engine *e, const struct pod_device *d)
-{
-	const struct sandbox_list *l = engine_sandboxes(e);
-	const struct sandbox *best = NULL;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct sandbox *s = &l->items[i];
-		bool same = d->uid[0] ? strcmp(s->uid, d->uid) == 0
-				      : strcmp(s->pod, d->pod) == 0 &&
-						strcmp(s->namespace, d->namespace) == 0;
-
-		if (same && s->ready && (!best || s->created_ns > best->created_ns))
-			best = s;
-	}
-	return best;
 }
 
 static void no_sandbox(const struct attach_engine *e, const struct pod_device *d, struct err *err)
 {
 	struct cri_status status = {.error = ""};
 
-	if (engine_sandboxes(e)->known) {
+	if (attach_engine_sandboxes(e)->known) {
 		err_set(err, -ETIMEDOUT, "no sandbox of pod %s/%s yet", d->namespace,
 			d->pod[0] ? d->pod : d->uid);
 		return;
@@ -118,7 +103,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	const struct attach_engine *e = g->engine;
 	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
 	const struct wanted *w = wanted_find(&e->wanted, g->resource, g->id);
-	const struct sandbox *s = sandbox_of(e, d);
+	const struct sandbox *s = join_sandbox(attach_engine_sandboxes(e), d);
 	bool fresh = e->cri_asked_ms > g->since_ms;
 
 	if (a && is_there(e, a, d))

@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "ipam.h"
+#include "network_text.h"
 
 /* Every plugin that is around speaks it; 1.1.0 added nothing that IPAM needs. */
 #define CNI_VERSION "1.0.0"
@@ -86,34 +87,6 @@ static bool is_usable(const struct ip_prefix *p)
 	       !(p->family == AF_INET6 && p->addr[0] == 0xff);
 }
 
-/* "10.1.2.3": all of its bits. */
-static bool read_address(const char *text, struct ip_prefix *ret)
-{
-	*ret = (struct ip_prefix){.family = AF_INET, .len = 32};
-	if (text && inet_pton(AF_INET, text, ret->addr) == 1)
-		return true;
-	*ret = (struct ip_prefix){.family = AF_INET6, .len = 128};
-	return text && inet_pton(AF_INET6, text, ret->addr) == 1;
-}
-
-/* "10.1.2.3/24" */
-static bool read_prefix(const char *text, struct ip_prefix *ret)
-{
-	const char *slash = text ? strchr(text, '/') : NULL;
-	char address[INET6_ADDRSTRLEN], *end;
-	unsigned long len;
-
-	if (!slash || (size_t)(slash - text) >= sizeof(address) || slash[1] < '0' || slash[1] > '9')
-		return false;
-	memcpy(address, text, (size_t)(slash - text));
-	address[slash - text] = '\0';
-	len = strtoul(slash + 1, &end, 10);
-	if (*end != '\0' || !read_address(address, ret) || len > ret->len)
-		return false;
-	ret->len = (uint8_t)len;
-	return true;
-}
-
 /* The kernel refuses a destination with bits behind its length. */
 static void mask(struct ip_prefix *p)
 {
@@ -137,7 +110,7 @@ static int read_ips(struct attach_record *r, const json_t *list, struct err *e)
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = string_of(json_array_get(list, i), "address");
 
-		if (!read_prefix(text, &r->ips[i]) || !is_usable(&r->ips[i]))
+		if (!text || !ip_prefix_parse(text, &r->ips[i]) || !is_usable(&r->ips[i]))
 			return err_set(e, -EBADMSG, "it gave \"%.60s\", which is no address",
 				       text ? text : "");
 		r->n_ips++;
@@ -149,10 +122,10 @@ static int read_ips(struct attach_record *r, const json_t *list, struct err *e)
 static void default_gateway(const json_t *ips, int family, struct ip_prefix *ret)
 {
 	for (size_t i = 0; i < json_array_size(ips); i++) {
+		const char *text = string_of(json_array_get(ips, i), "gateway");
 		struct ip_prefix gateway;
 
-		if (!read_address(string_of(json_array_get(ips, i), "gateway"), &gateway) ||
-		    gateway.family != family)
+		if (!text || !ip_address_parse(text, &gateway) || gateway.family != family)
 			continue;
 		*ret = gateway;
 		return;
@@ -164,12 +137,12 @@ static int read_route(struct net_route *ret, const json_t *route, const json_t *
 	const char *dst = string_of(route, "dst"), *gw = string_of(route, "gw");
 	json_int_t priority = json_integer_value(json_object_get(route, "priority"));
 
-	if (!read_prefix(dst, &ret->dst))
+	if (!dst || !ip_prefix_parse(dst, &ret->dst))
 		return err_set(e, -EBADMSG, "it gave a route to \"%.60s\"", dst ? dst : "");
 	mask(&ret->dst);
 	if (!gw)
 		default_gateway(ips, ret->dst.family, &ret->gateway);
-	else if (!read_address(gw, &ret->gateway) || ret->gateway.family != ret->dst.family)
+	else if (!ip_address_parse(gw, &ret->gateway) || ret->gateway.family != ret->dst.family)
 		return err_set(e, -EBADMSG, "it gave a route to %.60s through \"%.60s\"", dst, gw);
 	if (priority < 0 || priority > UINT32_MAX)
 		return err_set(e, -EBADMSG, "it gave a route to %.60s of priority %lld", dst,

@@ -1,40 +1,16 @@
-/* operation.c - the work on one device: its steps on a worker, the IPAM plugin between two of them.
+/* operation.c - the work on one device, on its way to a worker and back.
  *
- * Happy path: queued -> worker -> (IPAM plugin -> queued -> worker) -> outcome. An attach that
- * fails or is not wanted any more goes on as the return that undoes it. Can fail by: any step
- * (outcome.c), the plugin (an attach is undone; a return asks a few times, then goes on: an address
- * may leak, a device must not). */
+ * Happy path: queued -> worker -> what follows (journey.c, or the end of a check). Can fail by: out
+ * of memory (the next decision comes to it again). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_state.h"
-#include "kill_point.h"
 #include "log.h"
+#include "operation.h"
 #include "worker.h"
 
 /* The pool of threads is the looks' and the sampler's, too. */
-#define WORKING_MAX   4
-/* Within the gate's time; a return has none, but the device waits. */
-#define IPAM_ADD_MS   15000
-#define IPAM_DEL_MS   5000
-#define IPAM_DEL_MAX  3
-#define IPAM_PAUSE_MS 300
-
-enum operation_place { PLACE_QUEUE, PLACE_WORKER, PLACE_IPAM, PLACE_PAUSE };
-
-struct operation {
-	struct operation *next; /* in its list */
-	struct attachment *a;
-	enum operation_kind kind;
-	enum operation_place place;
-	bool repair;
-	const char *step; /* with which the worker began */
-	uint64_t due_ms;  /* of a pause */
-	struct ipam_call *ipam;
-	uv_work_t work;
-	struct attach_job job; /* the worker's while it has it */
-	int result;
-};
+#define WORKING_MAX 4
 
 const char *operation_step(const struct operation *op)
 {
@@ -82,7 +58,7 @@ static void name_step(struct operation *op)
 }
 
 /* What has begun goes before what waits. */
-static void enqueue(struct operation *op, bool begun)
+void operation_enqueue(struct operation *op, bool begun)
 {
 	struct operation **at = &op->a->engine->queue;
 
@@ -123,7 +99,7 @@ void operations_pump(struct attach_engine *e)
 	}
 }
 
-static struct operation *operation_new(struct attachment *a, enum operation_kind kind)
+struct operation *operation_new(struct attachment *a, enum operation_kind kind)
 {
 	struct attach_engine *e = a->engine;
 	struct operation *op = calloc(1, sizeof(*op));
@@ -145,7 +121,7 @@ static struct operation *operation_new(struct attachment *a, enum operation_kind
 	return op;
 }
 
-static void operation_free(struct operation *op)
+void operation_free(struct operation *op)
 {
 	op->a->op = NULL;
 	op->a->engine->list_changed = true;
@@ -154,9 +130,10 @@ static void operation_free(struct operation *op)
 	free(op);
 }
 
-/* --- return ----------------------------------------------------------------------------------- */
+/* --- pauses ------------------------------------------------------------------------------------
+ */
 
-static void pause_operation(struct operation *op, uint64_t ms)
+void operation_pause(struct operation *op, uint64_t ms)
 {
 	struct attach_engine *e = op->a->engine;
 
@@ -165,205 +142,6 @@ static void pause_operation(struct operation *op, uint64_t ms)
 	op->next = e->paused;
 	e->paused = op;
 	engine_wake(e, ms);
-}
-
-static void go_on_without_address(struct operation *op)
-{
-	op->job.next = BACK_VERIFY;
-	enqueue(op, true);
-	operations_pump(op->a->engine);
-}
-
-static void ipam_refused(struct operation *op, const struct err *err)
-{
-	struct attachment *a = op->a;
-	char device[DEVICE_TEXT_SIZE];
-
-	if (err->code != -ENOENT && err->code != -EINVAL && ++a->ipam_tries < IPAM_DEL_MAX) {
-		pause_operation(op, (uint64_t)IPAM_PAUSE_MS << a->ipam_tries);
-		return;
-	}
-	engine_event(a->engine, EVENT_WARNING, "AddressLeak", &a->record,
-		     "the address of %s may stay taken, its release failed: %s",
-		     device_text(&a->record, device), err->msg);
-	go_on_without_address(op);
-}
-
-static void on_released(const char *text, size_t len, const struct err *err, void *arg)
-{
-	struct operation *op = arg;
-
-	(void)text, (void)len;
-	op->ipam = NULL;
-	kill_point("back-ipam", "after");
-	if (err->code < 0) {
-		ipam_refused(op, err);
-		return;
-	}
-	op->a->ipam_asked = false;
-	go_on_without_address(op);
-}
-
-static void release_address(struct operation *op)
-{
-	struct attach_engine *e = op->a->engine;
-	struct err err = {0};
-
-	if (!op->a->record.plan.ipam[0] || !op->a->ipam_asked) {
-		go_on_without_address(op);
-		return;
-	}
-	kill_point("back-ipam", "before");
-	op->place = PLACE_IPAM;
-	if (ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, e->cni_path, IPAM_DEL_MS,
-		       on_released, op, &err) < 0)
-		ipam_refused(op, &err);
-}
-
-static void go_back(struct operation *op)
-{
-	struct attachment *a = op->a;
-	struct err err = op->job.err;
-
-	if (op->result < 0 && op->job.next == BACK_RECORD) {
-		/* A journal that cannot be written keeps nothing away from the host. */
-		log_warn("attach", 0, "%s, returning %s all the same", err.msg, a->record.function);
-		op->job.next = BACK_RDMA;
-		enqueue(op, true);
-	} else if (op->result < 0) {
-		operation_free(op);
-		outcome_stuck(a, &err);
-	} else if (op->job.next == BACK_IPAM) {
-		release_address(op);
-	} else {
-		operation_free(op);
-		outcome_returned(a);
-	}
-}
-
-void attachment_return(struct attachment *a, const char *why)
-{
-	struct operation *op = operation_new(a, OP_RETURN);
-
-	if (!op)
-		return;
-	a->why = why;
-	a->interrupted = false;
-	a->ipam_tries = 0;
-	a->began_us = uv_hrtime() / 1000;
-	if (a->record.state != ATTACH_RETURNING)
-		attachment_become(a, ATTACH_RETURNING);
-	op->job.record.state = ATTACH_RETURNING;
-	enqueue(op, false);
-	operations_pump(a->engine);
-}
-
-/* --- attach ----------------------------------------------------------------------------------- */
-
-/* Nothing was changed while its record is free (STEP_RECORD). */
-static void undo(struct operation *op)
-{
-	struct attachment *a = op->a;
-
-	if (op->job.record.state == ATTACH_FREE) {
-		operation_free(op);
-		outcome_unchanged(a);
-		return;
-	}
-	attachment_become(a, ATTACH_RETURNING);
-	a->ipam_tries = 0;
-	a->began_us = uv_hrtime() / 1000;
-	op->kind = OP_RETURN;
-	op->job.is_return = true;
-	op->job.next = BACK_RECORD;
-	op->job.err = (struct err){0};
-	op->job.record.state = ATTACH_RETURNING;
-	enqueue(op, true);
-}
-
-static void fail(struct operation *op, const struct err *err)
-{
-	outcome_failed(op->a, attach_step_name((enum attach_step)op->job.next), err);
-	undo(op);
-}
-
-static void configure(struct operation *op)
-{
-	op->job.next = STEP_CONFIGURE;
-	enqueue(op, true);
-}
-
-static void on_address(const char *text, size_t len, const struct err *err, void *arg)
-{
-	struct operation *op = arg;
-	struct attach_engine *e = op->a->engine;
-	struct err failure = *err;
-
-	op->ipam = NULL;
-	kill_point("attach-ipam", "after");
-	if (failure.code == 0)
-		ipam_parse_result(&op->job.record, text, len, &failure);
-	if (failure.code < 0)
-		fail(op, &failure);
-	else if (op->a->why)
-		undo(op);
-	else
-		configure(op);
-	operations_pump(e);
-	engine_decide_soon(e);
-}
-
-static void ask_address(struct operation *op)
-{
-	struct attachment *a = op->a;
-	uint32_t ms = a->timeout_ms && a->timeout_ms < IPAM_ADD_MS ? a->timeout_ms : IPAM_ADD_MS;
-	struct err err = {0};
-
-	if (!a->record.plan.ipam[0]) {
-		configure(op);
-		return;
-	}
-	kill_point("attach-ipam", "before");
-	op->place = PLACE_IPAM;
-	op->step = attach_step_name(STEP_IPAM);
-	if (ipam_start(&op->ipam, a->engine->loop, IPAM_ADD, &op->job.record, a->engine->cni_path,
-		       ms, on_address, op, &err) < 0)
-		fail(op, &err);
-	else
-		a->ipam_asked = true;
-}
-
-static void go_in(struct operation *op)
-{
-	struct attachment *a = op->a;
-	struct err err = op->job.err;
-
-	if (op->result < 0) {
-		fail(op, &err);
-	} else if (op->job.next >= N_ATTACH_STEPS) {
-		operation_free(op);
-		outcome_attached(a);
-	} else if (a->why) {
-		undo(op);
-	} else {
-		ask_address(op);
-	}
-}
-
-void attachment_attach(struct attachment *a)
-{
-	struct operation *op = operation_new(a, OP_ATTACH);
-
-	if (!op)
-		return;
-	a->why = NULL;
-	a->failure = a->trouble = (struct err){0};
-	a->ipam_asked = a->interrupted = false;
-	a->drift = 0;
-	a->began_us = uv_hrtime() / 1000;
-	attachment_become(a, ATTACH_ATTACHING);
-	enqueue(op, false);
-	operations_pump(a->engine);
 }
 
 /* --- looking after ---------------------------------------------------------------------------- */
@@ -376,7 +154,7 @@ void attachment_check(struct attachment *a, bool repair)
 		return;
 	op->repair = repair;
 	a->engine->checking = true;
-	enqueue(op, false);
+	operation_enqueue(op, false);
 	operations_pump(a->engine);
 }
 
@@ -386,7 +164,7 @@ void attachment_announce(struct attachment *a)
 
 	if (!op)
 		return;
-	enqueue(op, false);
+	operation_enqueue(op, false);
 	operations_pump(a->engine);
 }
 
@@ -439,11 +217,11 @@ static void on_worked(uv_work_t *work, int status)
 	switch (op->kind) {
 	case OP_ATTACH:
 		take_record(op);
-		go_in(op);
+		journey_in(op);
 		break;
 	case OP_RETURN:
 		take_record(op);
-		go_back(op);
+		journey_back(op);
 		break;
 	case OP_CHECK:
 		end_check(op);
@@ -466,7 +244,7 @@ void operations_continue(struct attach_engine *e)
 		struct operation *next = op->next;
 
 		if (op->due_ms <= now) {
-			release_address(op);
+			journey_release(op);
 		} else {
 			op->next = e->paused;
 			e->paused = op;

@@ -4,8 +4,8 @@
 
 #include "engine_state.h"
 
-struct order {
-	struct order *next;
+struct order_waiter {
+	struct order_waiter *next;
 	bool detach;
 	attach_order_fn *fn;
 	void *arg;
@@ -14,7 +14,7 @@ struct order {
 /* --- telling ---------------------------------------------------------------------------------- */
 
 /* False: not yet. */
-static bool outcome_of(const struct attachment *a, const struct order *o, struct err *ret)
+static bool outcome_of(const struct attachment *a, const struct order_waiter *o, struct err *ret)
 {
 	const struct err *why = a->failure.code ? &a->failure : &a->trouble;
 
@@ -41,10 +41,10 @@ static bool outcome_of(const struct attachment *a, const struct order *o, struct
 
 void orders_tell(struct attachment *a)
 {
-	struct order **at = &a->orders;
+	struct order_waiter **at = &a->orders;
 
 	while (*at) {
-		struct order *o = *at;
+		struct order_waiter *o = *at;
 		struct err err;
 
 		if (a->engine->closing) {
@@ -59,9 +59,9 @@ void orders_tell(struct attachment *a)
 	}
 }
 
-static struct order *order_new(bool detach, attach_order_fn *fn, void *arg)
+static struct order_waiter *order_new(bool detach, attach_order_fn *fn, void *arg)
 {
-	struct order *o = calloc(1, sizeof(*o));
+	struct order_waiter *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
@@ -71,7 +71,7 @@ static struct order *order_new(bool detach, attach_order_fn *fn, void *arg)
 	return o;
 }
 
-static void order_add(struct attachment *a, struct order *o)
+static void order_add(struct attachment *a, struct order_waiter *o)
 {
 	o->next = a->orders;
 	a->orders = o;
@@ -139,7 +139,7 @@ int attach_engine_attach(struct attach_engine *e, const char *function,
 {
 	struct attach_record r = record_of(e, function, owner, plan);
 	struct attachment *a;
-	struct order *o;
+	struct order_waiter *o;
 	int error = check_order(e, function, err);
 
 	if (error < 0)
@@ -182,7 +182,7 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 {
 	struct attachment *a = attachment_of_function(e, function);
 	char owner[OWNER_TEXT_SIZE];
-	struct order *o;
+	struct order_waiter *o;
 
 	if (!a || a->record.state == ATTACH_FREE)
 		return err_set(err, -ENOENT, "%s is not attached", function);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "engine_state.h"
 #include "log.h"
 
@@ -171,21 +170,15 @@ uint64_t outcome_deadline(const struct attach_engine *e)
 
 static void drift_text(unsigned drift, char *text, size_t size)
 {
-	static const struct {
-		unsigned bit;
-		const char *name;
-	} names[] = {{ATTACH_DRIFT_NAME, "name"},
-		     {ATTACH_DRIFT_MTU, "MTU"},
-		     {ATTACH_DRIFT_DOWN, "up"},
-		     {ATTACH_DRIFT_IPS, "addresses"}};
-	size_t n;
+	const char *name;
+	unsigned bit;
 
 	text[0] = '\0';
-	vf_fields_text(drift & 0xffff, text, size);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		n = strlen(text);
-		if (drift & names[i].bit)
-			snprintf(text + n, size - n, "%s%s", n ? ", " : "", names[i].name);
+	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++) {
+		size_t n = strlen(text);
+
+		if (drift & bit)
+			snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
 	}
 }
 

@@ -64,29 +64,14 @@ static void choose(const struct join *j, const struct pod_device *entries, size_
 	}
 }
 
-/* Of the devices that nobody is named for, when the first was given away; INT64_MAX = none. */
-static int64_t first_unnamed(const struct join *j)
+static bool can_be_joined(const struct join *j, const struct sandbox *s)
 {
-	int64_t first = INT64_MAX;
-
-	for (size_t i = 0; i < j->held->n; i++) {
-		const struct pod_device *d = &j->held->devices[i];
-
-		if (!names_pod(d) && d->reserved_ns && d->reserved_ns < first)
-			first = d->reserved_ns;
-	}
-	return first;
-}
-
-static bool can_be_joined(const struct sandbox *s, int64_t unnamed)
-{
-	return s && s->detailed && !s->host_network && s->created_ns <= unnamed;
+	return s && s->detailed && !s->host_network && !join_is_younger(s, j->held);
 }
 
 /* The list is sorted by device; so are the items. */
 static int collect(struct join *j)
 {
-	int64_t unnamed = first_unnamed(j);
 	const struct pool_view *view = NULL;
 	size_t n;
 
@@ -101,7 +86,7 @@ static int collect(struct join *j)
 		if (!view || !view->pool->network)
 			continue;
 		choose(j, d, n, &item);
-		if (!can_be_joined(item.sandbox, unnamed))
+		if (!can_be_joined(j, item.sandbox))
 			continue;
 		slot = array_push(j->items, j->n);
 		if (!slot)

@@ -5,9 +5,11 @@
  * and the one that was made anew. Allocate comes before the sandbox: where both times are known, a
  * sandbox that is older than the reservation is not of the pod that the device was given to, and
  * of the others the pod whose sandbox was made first has it. Otherwise it is the pod of the
- * youngest sandbox that is ready. Of that pod it is the youngest that is ready. An entry with a uid
- * (from the kubelet's checkpoint) takes that pod's only. A device that the list names for two pods
- * belongs into the younger sandbox.
+ * youngest sandbox that is ready. Of a sandbox that was made after the list was asked for the list
+ * says nothing: neither all that its pod has, nor whether what a pod of that name had is its. Of
+ * that pod it is the youngest that is ready. An entry with a uid (from the kubelet's checkpoint)
+ * takes that pod's only. A device that the list names for two pods belongs into the younger
+ * sandbox.
  *
  * Order of a pod's devices: by resource as the annotation first names it, then by name; within a
  * resource in the natural order of IDs; a device that two containers hold (an init container's,
@@ -37,9 +39,8 @@ struct wanted_list {
 };
 
 /* Not in the list: devices whose pool has no network, whose pod has no sandbox that is ready and
- * known in detail (yet), or has the host's network. Nor those of a pod that may have more of them:
- * a device that was reserved before its sandbox was made, and that the kubelet's list does not name
- * yet, may be its as well, and numbers and entries of the annotation go by all of them.
+ * known in detail (yet), has the host's network, or has a sandbox that is younger than the
+ * kubelet's list.
  *
  * err.code: -EINVAL, what the pod or the pool asks for cannot be; -ENODEV, the device or the HCA's
  * netdev is gone; -ENOENT, the runtime tells no namespace; -EBUSY, an address that another pod asks
@@ -57,3 +58,8 @@ const struct wanted *wanted_find(const struct wanted_list *, const char *resourc
 const struct sandbox *join_sandbox(const struct sandbox_list *, const struct pod_device *);
 /* The sandbox was made before the device was given away: it is not of the pod that got it. */
 bool join_is_older(const struct sandbox *, const struct pod_device *);
+/* The list was asked for before the sandbox was made. Of a sandbox from the far future, made before
+ * the clock was set back, that cannot be said. */
+bool join_is_younger(const struct sandbox *, const struct pod_list *held);
+/* A sandbox is younger than the kubelet's list: the kubelet is to be asked again. */
+bool join_must_ask(const struct pod_list *held, const struct sandbox_list *);

@@ -3,9 +3,27 @@
 
 #include "join.h"
 
+/* The list is asked for every 30 s while something is held, and no sandbox is made while the
+ * kubelet does not answer. */
+#define FAR_FUTURE_NS (INT64_C(300) * 1000000000)
+
 bool join_is_older(const struct sandbox *s, const struct pod_device *d)
 {
 	return s->created_ns && d->reserved_ns && s->created_ns < d->reserved_ns;
+}
+
+bool join_is_younger(const struct sandbox *s, const struct pod_list *held)
+{
+	return held->asked_ns && s->created_ns > held->asked_ns &&
+	       s->created_ns - held->asked_ns < FAR_FUTURE_NS;
+}
+
+bool join_must_ask(const struct pod_list *held, const struct sandbox_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].ready && join_is_younger(&l->items[i], held))
+			return true;
+	return false;
 }
 
 static int by_name(const struct sandbox *s, const struct pod_device *d)

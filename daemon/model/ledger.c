@@ -169,7 +169,8 @@ static void drop_settled(struct ledger *l, uint64_t asked_ms)
 	l->n_reserved = n;
 }
 
-int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_ms)
+int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_ms,
+		 int64_t asked_ns)
 {
 	struct pod_list list = {0};
 	bool changed;
@@ -182,6 +183,7 @@ int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_
 	}
 	keep_times(&list, &l->list);
 	l->asked_ms = asked_ms;
+	l->list.asked_ns = list.asked_ns = asked_ns;
 	drop_settled(l, asked_ms);
 	changed = !pod_list_equal(&list, &l->list);
 	pod_list_done(changed ? &l->list : &list);

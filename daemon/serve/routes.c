@@ -132,8 +132,7 @@ static void answer_pods(struct routes *r, const struct http_request *request,
 
 	(void)request;
 	if (r->resources)
-		reply_document(reply, api_pods(r->resources, r->attachments, r->epoch_ms, &len),
-			       len);
+		reply_document(reply, api_pods(r->resources, r->attachments, r->epoch_ms, &len));
 	else
 		reply_string(reply, 503, REPLY_TEXT, "the kubelet has not been asked yet\n");
 }
@@ -144,7 +143,7 @@ static void answer_attachments(struct routes *r, const struct http_request *requ
 	size_t len = 0;
 
 	(void)request;
-	reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &len), len);
+	reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &len));
 }
 
 /* The function of the parameter "device", whatever name it is called by. */
@@ -181,7 +180,7 @@ static void answer_events(struct routes *r, const struct http_request *request,
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, api_events(r->events, &filter, &len), len);
+		reply_document(reply, api_events(r->events, &filter, &len));
 }
 
 static void answer_doctor(struct routes *r, const struct http_request *request,
@@ -202,10 +201,10 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 		in.counters = &counters;
 	}
 	if (doctor_build(&doctor, &in) < 0) {
-		reply_document(reply, NULL, 0);
+		reply_document(reply, NULL);
 		return;
 	}
-	reply_document(reply, api_doctor(&doctor, &len), len);
+	reply_document(reply, api_doctor(&doctor, &len));
 	doctor_done(&doctor);
 }
 
@@ -245,7 +244,7 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, explanation(r, function, &len), len);
+		reply_document(reply, explanation(r, function, &len));
 }
 
 static void answer_config(struct routes *r, const struct http_request *request,
