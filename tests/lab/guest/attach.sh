@@ -94,6 +94,10 @@ is_complete() { # POD ID IP/LEN
 
 # ---- the engine's door
 
+rocectl() { # ARGS..
+    /usr/local/sbin/rocectl "$@"
+}
+
 # free, attaching, in_pod, returning or bad; fails while nobody answers.
 engine_state() { # ID
     local document state
