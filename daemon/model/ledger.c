@@ -20,7 +20,7 @@ struct reservation {
 
 struct ledger {
 	struct pod_list list;
-	struct reservation *reserved;
+	struct reservation *reserved; /* sorted by (id, resource) */
 	size_t n_reserved;
 	uint64_t asked_ms; /* of the last list */
 	uint64_t generation;
@@ -40,13 +40,31 @@ void ledger_free(struct ledger *l)
 	free(l);
 }
 
+/* Where the reservation is, or would be; IDs differ sooner than resources do. */
+static size_t place_of(const struct ledger *l, const char *resource, const char *id)
+{
+	size_t low = 0, high = l->n_reserved;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int r = strcmp(l->reserved[mid].id, id);
+
+		if (r < 0 || (r == 0 && strcmp(l->reserved[mid].resource, resource) < 0))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 static struct reservation *find(const struct ledger *l, const char *resource, const char *id)
 {
-	for (size_t i = 0; i < l->n_reserved; i++)
-		if (strcmp(l->reserved[i].id, id) == 0 &&
-		    strcmp(l->reserved[i].resource, resource) == 0)
-			return &l->reserved[i];
-	return NULL;
+	size_t at = place_of(l, resource, id);
+
+	if (at == l->n_reserved || strcmp(l->reserved[at].id, id) != 0 ||
+	    strcmp(l->reserved[at].resource, resource) != 0)
+		return NULL;
+	return &l->reserved[at];
 }
 
 static bool is_behind(const struct pod_device *d, const char *resource, const char *id)
@@ -73,6 +91,18 @@ static int list_insert(struct pod_list *list, const char *resource, const char *
 	return 0;
 }
 
+/* There is room for it. */
+static void note(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+{
+	size_t at = place_of(l, resource, id);
+	struct reservation *r = &l->reserved[at];
+
+	memmove(r + 1, r, (l->n_reserved++ - at) * sizeof(*r));
+	*r = (struct reservation){.made_ms = now_ms};
+	snprintf(r->resource, sizeof(r->resource), "%s", resource);
+	snprintf(r->id, sizeof(r->id), "%s", id);
+}
+
 int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	struct reservation *r = find(l, resource, id);
@@ -81,19 +111,15 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 		r->made_ms = now_ms;
 		return 0;
 	}
-	r = array_push(l->reserved, l->n_reserved);
-	if (!r)
+	if (!array_push(l->reserved, l->n_reserved))
 		return -ENOMEM;
+	l->n_reserved--;
 	if (!pod_list_find(&l->list, resource, id, NULL)) {
-		if (list_insert(&l->list, resource, id) < 0) {
-			l->n_reserved--;
+		if (list_insert(&l->list, resource, id) < 0)
 			return -ENOMEM;
-		}
 		l->generation++;
 	}
-	snprintf(r->resource, sizeof(r->resource), "%s", resource);
-	snprintf(r->id, sizeof(r->id), "%s", id);
-	r->made_ms = now_ms;
+	note(l, resource, id, now_ms);
 	return 0;
 }
 
