@@ -3,48 +3,41 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
 #include "utf8.h"
 
-static bool copy_name(char *to, size_t size, const char *from)
+/* DNS labels and names (RFC 1123) with their ends, and a uid. */
+#define LABEL_SIZE 64
+#define NAME_SIZE  256
+#define UID_SIZE   40
+
+static bool fits(const char *name, size_t size)
 {
 	size_t used = 0;
 
-	for (size_t n; from && from[used]; used += n) {
-		n = utf8_char(from + used);
-		if (n == 0 || (unsigned char)from[used] < ' ' || from[used] == 0x7f ||
+	for (size_t n; name && name[used]; used += n) {
+		n = utf8_char(name + used);
+		if (n == 0 || (unsigned char)name[used] < ' ' || name[used] == 0x7f ||
 		    used + n >= size)
 			return false;
 	}
-	if (used)
-		memcpy(to, from, used);
-	to[used] = '\0';
 	return true;
 }
 
-static bool copy_entry(struct pod_device *d, const struct pod_entry *e)
+static bool is_entry(const struct pod_device *d)
 {
-	return copy_name(d->namespace, sizeof(d->namespace), e->namespace) &&
-	       copy_name(d->pod, sizeof(d->pod), e->pod) &&
-	       copy_name(d->container, sizeof(d->container), e->container) &&
-	       copy_name(d->uid, sizeof(d->uid), e->uid) &&
-	       copy_name(d->resource, sizeof(d->resource), e->resource) &&
-	       copy_name(d->id, sizeof(d->id), e->id) && d->resource[0] && d->id[0];
+	return fits(d->namespace, LABEL_SIZE) && fits(d->pod, NAME_SIZE) &&
+	       fits(d->container, LABEL_SIZE) && fits(d->uid, UID_SIZE) &&
+	       fits(d->resource, RESOURCE_NAME_SIZE) && fits(d->id, PLUGIN_ID_SIZE) &&
+	       d->resource && d->resource[0] && d->id && d->id[0];
 }
 
-int pod_list_add(struct pod_list *l, size_t *left_out, const struct pod_entry *e)
+int pod_list_add(struct pod_list *l, size_t *left_out, const struct pod_device *d)
 {
-	struct pod_device *d;
-
 	if (l->n >= POD_LIST_MAX)
 		return -EMSGSIZE;
-	d = array_push(l->devices, l->n);
-	if (!d)
-		return -ENOMEM;
-	if (!copy_entry(d, e)) {
-		l->n--;
-		(*left_out)++;
-	}
+	if (is_entry(d))
+		return pod_list_push(l, d);
+	(*left_out)++;
 	return 0;
 }
 

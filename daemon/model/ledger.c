@@ -13,7 +13,7 @@
 #include "array.h"
 
 struct reservation {
-	char resource[RESOURCE_NAME_SIZE];
+	const char *resource; /* one of the ledger's */
 	char id[PLUGIN_ID_SIZE];
 	uint64_t made_ms;
 };
@@ -22,6 +22,8 @@ struct ledger {
 	struct pod_list list;
 	struct reservation *reserved; /* sorted by (id, resource) */
 	size_t n_reserved;
+	char **resources; /* names of all that were ever reserved from: as many as are configured */
+	size_t n_resources;
 	uint64_t asked_ms; /* of the last list */
 	uint64_t generation;
 };
@@ -37,7 +39,26 @@ void ledger_free(struct ledger *l)
 		return;
 	pod_list_done(&l->list);
 	free(l->reserved);
+	for (size_t i = 0; i < l->n_resources; i++)
+		free(l->resources[i]);
+	free(l->resources);
 	free(l);
+}
+
+/* The ledger's own text of that name; NULL: out of memory. */
+static const char *name_of(struct ledger *l, const char *resource)
+{
+	char **name;
+
+	for (size_t i = 0; i < l->n_resources; i++)
+		if (strcmp(l->resources[i], resource) == 0)
+			return l->resources[i];
+	name = array_push(l->resources, l->n_resources);
+	if (!name)
+		return NULL;
+	*name = strdup(resource);
+	l->n_resources -= *name == NULL;
+	return *name;
 }
 
 /* Where the reservation is, or would be; IDs differ sooner than resources do. */
@@ -74,32 +95,30 @@ static bool is_behind(const struct pod_device *d, const char *resource, const ch
 	return r ? r > 0 : strcmp(d->id, id) > 0;
 }
 
-/* An entry without a pod, at its place: sorting a thousand anew for each would take a millisecond.
- */
+/* An entry without a pod, at its place: the list stays sorted. */
 static int list_insert(struct pod_list *list, const char *resource, const char *id)
 {
-	struct pod_device *d = array_push(list->devices, list->n);
+	struct pod_device entry = {.resource = resource, .id = id}, *d;
 
-	if (!d)
+	if (pod_list_push(list, &entry) < 0)
 		return -ENOMEM;
+	d = &list->devices[list->n - 1];
+	entry = *d;
 	while (d > list->devices && is_behind(d - 1, resource, id))
 		d--;
 	memmove(d + 1, d, (size_t)(&list->devices[list->n - 1] - d) * sizeof(*d));
-	*d = (struct pod_device){0};
-	snprintf(d->resource, sizeof(d->resource), "%s", resource);
-	snprintf(d->id, sizeof(d->id), "%s", id);
+	*d = entry;
 	return 0;
 }
 
-/* There is room for it. */
+/* There is room for it; resource is one of the ledger's. */
 static void note(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	size_t at = place_of(l, resource, id);
 	struct reservation *r = &l->reserved[at];
 
 	memmove(r + 1, r, (l->n_reserved++ - at) * sizeof(*r));
-	*r = (struct reservation){.made_ms = now_ms};
-	snprintf(r->resource, sizeof(r->resource), "%s", resource);
+	*r = (struct reservation){.resource = resource, .made_ms = now_ms};
 	snprintf(r->id, sizeof(r->id), "%s", id);
 }
 
@@ -111,7 +130,8 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 		r->made_ms = now_ms;
 		return 0;
 	}
-	if (!array_push(l->reserved, l->n_reserved))
+	resource = name_of(l, resource);
+	if (!resource || !array_push(l->reserved, l->n_reserved))
 		return -ENOMEM;
 	l->n_reserved--;
 	if (!pod_list_find(&l->list, resource, id, NULL)) {
@@ -129,19 +149,12 @@ static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= LEDGER_GRACE_MS;
 }
 
-/* An array that array_push() can go on with. */
 static int copy(struct pod_list *ret, const struct pod_list *from)
 {
-	for (size_t i = 0; i < from->n; i++) {
-		struct pod_device *d = array_push(ret->devices, ret->n);
+	int r = pod_list_copy(ret, from);
 
-		if (!d)
-			return -ENOMEM;
-		*d = from->devices[i];
-	}
-	ret->source = from->source;
 	pod_list_sort(ret);
-	return 0;
+	return r;
 }
 
 static int add_unsettled(const struct ledger *l, struct pod_list *list, uint64_t asked_ms)

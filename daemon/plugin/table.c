@@ -117,20 +117,6 @@ static void add_not_offered(const struct resources *r, struct resource_table *t)
 	qsort(t->not_offered, t->n_not_offered, sizeof(*t->not_offered), by_function);
 }
 
-static int copy_held(const struct resources *r, struct resource_table *t)
-{
-	const struct pod_list *list = ledger_list(r->ledger);
-
-	t->held.source = list->source;
-	t->held.devices = calloc(list->n + 1, sizeof(*list->devices));
-	if (!t->held.devices)
-		return -ENOMEM;
-	if (list->n)
-		memcpy(t->held.devices, list->devices, list->n * sizeof(*list->devices));
-	t->held.n = list->n;
-	return 0;
-}
-
 #define SAME(field, count)                                                                         \
 	(a->count == b->count &&                                                                   \
 	 (a->count == 0 || memcmp(a->field, b->field, a->count * sizeof(*a->field)) == 0))
@@ -149,7 +135,7 @@ int resources_make_table(struct resources *r)
 	int error = make_room(r, &t);
 
 	if (error == 0)
-		error = copy_held(r, &t);
+		error = pod_list_copy(&t.held, ledger_list(r->ledger));
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			add_resource(r->served[i], &t, &r->pools.views[i]);
