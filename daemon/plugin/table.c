@@ -23,12 +23,26 @@ static size_t n_members(const struct resources *r)
 	return n;
 }
 
+static bool is_not_offered(const struct verdict *v)
+{
+	return v->kind != VERDICT_OFFERED && v->kind != VERDICT_KEPT;
+}
+
+static size_t n_not_offered(const struct resources *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->pools.n_verdicts; i++)
+		n += is_not_offered(&r->pools.verdicts[i]);
+	return n;
+}
+
 static int make_room(const struct resources *r, struct resource_table *t)
 {
 	t->resources = calloc(r->pools.n_views + 1, sizeof(*t->resources));
 	t->devices = calloc(n_offers(r) + 1, sizeof(*t->devices));
 	t->members = calloc(n_members(r) + 1, sizeof(*t->members));
-	t->not_offered = calloc(r->pools.n_verdicts + 1, sizeof(*t->not_offered));
+	t->not_offered = calloc(n_not_offered(r) + 1, sizeof(*t->not_offered));
 	return t->resources && t->devices && t->members && t->not_offered ? 0 : -ENOMEM;
 }
 
@@ -108,7 +122,7 @@ static void add_not_offered(const struct resources *r, struct resource_table *t)
 		const struct verdict *v = &r->pools.verdicts[i];
 		struct not_offered *n;
 
-		if (v->kind == VERDICT_OFFERED || v->kind == VERDICT_KEPT)
+		if (!is_not_offered(v))
 			continue;
 		n = &t->not_offered[t->n_not_offered++];
 		snprintf(n->function, sizeof(n->function), "%s", v->function);
