@@ -226,7 +226,7 @@ static void test_a_long_name_does_not_cost_the_sentence(void **state)
 	pod[255] = '\0';
 	add_held(f, "t:c:roce:1");
 	add_sandboxes(f, "t/u1/0@150+");
-	SET_TEXT(f->held.devices[0].pod, pod);
+	f->held.devices[0].pod = pod;
 	SET_TEXT(f->sandboxes.items[0].pod, pod);
 	set_networks(f, "u1", "[" Q("roce", ",\"vlan\":5000") "]");
 	joined(f);
