@@ -72,6 +72,8 @@ static const struct {
 	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
 	/* one device, two pods */
 	{"the younger pod", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@150+", "roce:1>u2.0=net1"},
+	{"the younger pod, named last", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@170+",
+	 "roce:1>u1.0=net1"},
 	{"a completed pod is still listed", "s:c:roce:1 t:c:roce:1", "s/u2/0@160- t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
 	/* what the list does not name yet */
