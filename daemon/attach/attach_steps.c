@@ -33,7 +33,7 @@ static int identify_netns(struct work *w)
 static int look_in_host(struct work *w)
 {
 	const char *function = w->record->function;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
 	if (r == 0)
@@ -94,7 +94,7 @@ static int fill_stacked(struct work *w)
 {
 	struct attach_record *rec = w->record;
 	struct netdev_seen seen;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(&w->pod, &s, w->err);
 
 	memset(&rec->origin, 0, sizeof(rec->origin));
@@ -152,7 +152,7 @@ static int set_own_mac(struct work *w)
 	struct netdev_change mac = {
 		.netns_fd = -1, .addr = plan->mac, .addr_len = sizeof(plan->mac), .up = -1};
 	struct err refused = {0};
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = w->at ? 0 : work_find(w);
 
 	if (r < 0)
@@ -218,7 +218,7 @@ int attach_settle_in_pod(struct work *w)
 	const struct netdev *nd = &w->seen.netdev;
 	char alias[ATTACH_ALIAS_SIZE];
 	struct netdev_change c = wanted_link(w, alias);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(w->at, &s, w->err);
 
 	if (strcmp(nd->name, c.name) == 0)
@@ -239,7 +239,7 @@ static int move_from_host(struct work *w)
 {
 	char alias[ATTACH_ALIAS_SIZE];
 	struct netdev_change c = wanted_link(w, alias);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)
@@ -287,7 +287,7 @@ static int make_stacked(struct work *w)
 	const struct attach_record *rec = w->record;
 	struct netdev_seen parent;
 	char alias[ATTACH_ALIAS_SIZE];
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
 	attach_alias(rec, alias);
@@ -348,7 +348,7 @@ void attach_wanted_net(const struct attach_record *r, struct wanted_net *ret)
 int attach_step_configure(struct work *w)
 {
 	struct wanted_net net;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)

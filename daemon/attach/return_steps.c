@@ -73,7 +73,7 @@ static int take_down(struct work *w, struct nlsock *s)
 static int change_home(struct work *w, const char *name)
 {
 	struct netdev_change c = home_change(w, name);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(w->at, &s, w->err);
 
 	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu))
@@ -115,7 +115,7 @@ static int bring_home(struct work *w)
 /* A namespace that is gone has taken it along. */
 static int delete_stacked(struct work *w)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)
@@ -216,7 +216,7 @@ static int restore_mac(struct work *w, struct nlsock *s)
 static int restore_link(struct work *w)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = look_at_home(w);
 
 	if (r < 0)
