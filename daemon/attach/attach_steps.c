@@ -125,8 +125,11 @@ int attach_step_record(struct work *w)
 	struct attach_record *rec = w->record;
 	int r;
 
-	if (rec->state != ATTACH_FREE)
+	if (rec->state == ATTACH_ATTACHING || rec->state == ATTACH_IN_POD)
 		return work_open_pod(w);
+	if (rec->state != ATTACH_FREE)
+		return err_set(w->err, -EBUSY, "%s has not come back yet: it is %s", rec->function,
+			       attach_state_name(rec->state));
 	r = look_and_fill(w);
 	if (r < 0)
 		return r;
@@ -186,9 +189,19 @@ int attach_step_admin(struct work *w)
 
 /* --- move ------------------------------------------------------------------------------------- */
 
-static int clash(struct work *w, int r)
+/* The kernel says no more than that something exists. */
+static bool is_name_taken(struct work *w)
 {
-	if (r == -EEXIST)
+	struct netdev_seen other;
+	struct nlsock *s = NULL;
+
+	return place_rtnl(&w->pod, &s, NULL) == 0 &&
+	       netdev_by_name(s, w->record->plan.ifname, &other, NULL) == 0;
+}
+
+static int move_failed(struct work *w, int r)
+{
+	if (r == -EEXIST && is_name_taken(w))
 		return err_set(w->err, r, "the pod has an interface %s already",
 			       w->record->plan.ifname);
 	return err_wrap(w->err, "%s: moving %s into the pod", w->record->function,
@@ -232,7 +245,7 @@ int attach_settle_in_pod(struct work *w)
 	if (r < 0 || (!c.name && !c.alias && !c.mtu && !c.addr_len))
 		return r;
 	r = netdev_change(s, nd->ifindex, &c, w->err);
-	return r < 0 ? clash(w, r) : 0;
+	return r < 0 ? move_failed(w, r) : 0;
 }
 
 static int move_from_host(struct work *w)
@@ -249,7 +262,7 @@ static int move_from_host(struct work *w)
 	c.netns_fd = w->pod.netns_fd;
 	r = netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
 	w->at = NULL;
-	return r < 0 ? clash(w, r) : 0;
+	return r < 0 ? move_failed(w, r) : 0;
 }
 
 /* The RDMA device takes its IPoIB netdev down and makes it anew where it goes, so it goes first;

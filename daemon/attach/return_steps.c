@@ -90,7 +90,8 @@ static bool is_passing(int r)
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
-/* Fine if the function has no netdev any more. A name that is taken leaves the netdev in the host
+/* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
+ * the RDMA device has come back) is waited for. A name that is taken leaves the netdev in the host
  * under whatever name: it is given a spare one, and not called clean. */
 static int bring_home(struct work *w)
 {
@@ -102,13 +103,15 @@ static int bring_home(struct work *w)
 	spare_name(w->record->function, spare);
 	do {
 		r = work_find_anywhere(w);
-		if (r == -ENODEV)
+		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
 			return 0;
 		if (r == 0)
 			r = change_home(w, name);
 		if (r == -EEXIST)
 			name = spare;
 	} while (is_passing(r) && work_wait(&p));
+	if (r == -ENODEV)
+		return 0;
 	return r < 0 ? err_wrap(w->err, "%s: back into the host", w->record->function) : 0;
 }
 

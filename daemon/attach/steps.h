@@ -56,12 +56,12 @@ struct attach_job {
  * identified yet), makes the state attaching and the serial one more; if that cannot be written the
  * record is free as before, and nothing has been changed. It refuses (-EBUSY) a device that is not
  * in the host as expected. In any other state the origin is left alone: what the device looks like
- * by then may be our own work.
+ * by then may be our own work. A device that is returning or bad is refused (-EBUSY).
  *
- * An attach that fails is undone by a return with the same record. A return that fails is run again
- * from its first step, as often as it takes; -EUCLEAN: it is in the host, but not as it was. One
- * that cannot write the journal goes on until the last step. A function that has left the bus has
- * nothing to return, which is success. */
+ * An attach that fails is undone by a return with the same record (of a free one: none). A return
+ * that fails is run again from its first step, as often as it takes; -EUCLEAN: it is in the host,
+ * but not as it was. One that cannot write the journal goes on until the last step. A function that
+ * has left the bus has nothing to return, which is success. */
 int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right
