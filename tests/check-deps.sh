@@ -37,6 +37,8 @@ rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs
 rule '^daemon/(model|kernel|telemetry|serve)/' "$K8S" 'the device plugin and the rest meet in daemon/ only'
 rule '^daemon/plugin/' 'node\.h|sampler\.h|http\.h|routes\.h|api\w*\.h|metrics\.h' 'the device plugin knows neither the node nor who shows its table'
 rule '^daemon/model/' 'node\.h|sampler\.h|http\.h|routes\.h|link_events\.h|uevents\.h|bpf_source\.h' 'model/ is below everything else'
+rule '^daemon/attach/(journal_text|record_)' 'uv\.h|log\.h|sys/socket\.h|time\.h|unistd\.h|fcntl\.h' "the journal's text is pure"
+rule '^daemon/attach/(journal|record_|steps|attach_|return_|vf_admin|function_files|soft_roce|work)' 'uv\.h|log\.h' 'the steps run on workers: no loop, no log'
 rule '^daemon/kernel/' 'node\.h|sampler\.h|http\.h|routes\.h|metrics\.h' 'the kernel edge knows neither wing'
 rule '^daemon/telemetry/' 'node\.h|http\.h|routes\.h|link_events\.h|uevents\.h' 'telemetry stands below serve and beside node'
 rule '^daemon/serve/' 'node\.h|sampler\.h|link_events\.h|uevents\.h|bpf_source\.h' 'serve sees values, not the parts that make them'

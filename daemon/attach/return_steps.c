@@ -73,7 +73,7 @@ static int take_down(struct work *w, struct nlsock *s)
 static int change_home(struct work *w, const char *name)
 {
 	struct netdev_change c = home_change(w, name);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(w->at, &s, w->err);
 
 	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu))
@@ -90,7 +90,8 @@ static bool is_passing(int r)
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
-/* Fine if the function has no netdev any more. A name that is taken leaves the netdev in the host
+/* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
+ * the RDMA device has come back) is waited for. A name that is taken leaves the netdev in the host
  * under whatever name: it is given a spare one, and not called clean. */
 static int bring_home(struct work *w)
 {
@@ -102,20 +103,22 @@ static int bring_home(struct work *w)
 	spare_name(w->record->function, spare);
 	do {
 		r = work_find_anywhere(w);
-		if (r == -ENODEV)
+		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
 			return 0;
 		if (r == 0)
 			r = change_home(w, name);
 		if (r == -EEXIST)
 			name = spare;
 	} while (is_passing(r) && work_wait(&p));
+	if (r == -ENODEV)
+		return 0;
 	return r < 0 ? err_wrap(w->err, "%s: back into the host", w->record->function) : 0;
 }
 
 /* A namespace that is gone has taken it along. */
 static int delete_stacked(struct work *w)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)
@@ -216,7 +219,7 @@ static int restore_mac(struct work *w, struct nlsock *s)
 static int restore_link(struct work *w)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = look_at_home(w);
 
 	if (r < 0)
