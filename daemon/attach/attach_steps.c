@@ -387,12 +387,18 @@ int attach_step_rdma(struct work *w)
 	return w->record->plan.soft_roce ? attach_rdma_make(w) : attach_rdma_move(w);
 }
 
+/* A MAC that the driver takes over from the PF may arrive a moment after the interface is up. */
 int attach_step_verify(struct work *w)
 {
-	struct err first = {0};
-	unsigned drift;
-	int r = attach_compare(w, &drift, &first);
+	struct patience p = {0};
+	struct err first;
+	unsigned drift = 0;
+	int r;
 
+	do {
+		first = (struct err){0};
+		r = attach_compare(w, &drift, &first);
+	} while (r == 0 && drift == VF_MAC && work_wait(&p));
 	if (r < 0 || !drift)
 		return r;
 	*w->err = first;

@@ -197,23 +197,45 @@ static bool has_own_mac(const struct work *w)
 	       memcmp(nd->addr, o->addr, o->addr_len) == 0;
 }
 
+/* The PF has said it already. A driver that lets nobody say it again (igbvf) takes it over when it
+ * resets the device, which it does on the way down. */
+static int adopt_mac(struct work *w, struct nlsock *s)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev_change up = {.netns_fd = -1, .up = 1};
+	int r;
+
+	if (!(o->vf.fields & VF_MAC) || memcmp(o->vf.mac, o->addr, sizeof(o->vf.mac)) != 0)
+		return -EADDRNOTAVAIL;
+	r = netdev_change(s, w->seen.netdev.ifindex, &up, w->err);
+	if (r == 0)
+		r = take_down(w, s);
+	if (r == 0)
+		r = look_at_home(w);
+	return r == 0 && !has_own_mac(w) ? -EADDRNOTAVAIL : r;
+}
+
 /* InfiniBand's address is made of what the device is, and is not ours to set. */
 static int restore_mac(struct work *w, struct nlsock *s)
 {
 	const struct link_origin *o = &w->record->origin;
 	const struct netdev_change mac = {
 		.netns_fd = -1, .addr = o->addr, .addr_len = o->addr_len, .up = -1};
-	int r = 0;
+	struct err refused = {0};
+	int r;
 
 	if (has_own_mac(w))
 		return 0;
 	if (w->seen.netdev.flags & IFF_UP) {
 		r = take_down(w, s);
+		if (r < 0)
+			return r;
 		w->seen.netdev.flags &= ~(unsigned)IFF_UP;
 	}
-	if (r == 0)
-		r = netdev_change(s, w->seen.netdev.ifindex, &mac, w->err);
-	return r < 0 ? err_wrap(w->err, "%s: its own MAC", w->seen.netdev.name) : 0;
+	r = netdev_change(s, w->seen.netdev.ifindex, &mac, &refused);
+	if (r < 0 && adopt_mac(w, s) < 0)
+		return err_set(w->err, r, "%s: its own MAC: %s", w->seen.netdev.name, refused.msg);
+	return 0;
 }
 
 static int restore_link(struct work *w)
