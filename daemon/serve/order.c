@@ -101,7 +101,7 @@ static int read_pod(struct order *o, const json_t *value, struct err *e)
 	if (slash)
 		snprintf(owner->namespace, sizeof(owner->namespace), "%.*s",
 			 (int)sizeof(owner->namespace) - 1, text);
-	snprintf(owner->pod, sizeof(owner->pod), "%s", name);
+	snprintf(owner->pod, sizeof(owner->pod), "%.*s", (int)sizeof(owner->pod) - 1, name);
 	return 0;
 }
 
