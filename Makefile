@@ -1,7 +1,7 @@
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
-# CC=clang, SAN=1 (AddressSanitizer + UBSan) and SAN=thread (ThreadSanitizer) build into folders of their own, V=1 shows the
-# commands.
+# CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer) and KILL_POINTS=1 build into folders of their own,
+# V=1 shows the commands.
 
 # make's own default is cc, which `?=` would leave.
 ifeq ($(origin CC),default)
@@ -14,7 +14,8 @@ Q := $(if $(filter 0,$(V)),@,)
 SAN ?= 0
 
 VERSION := 0.1.0
-B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
+KILL_POINTS ?= 0
+B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)$(if $(filter 1,$(KILL_POINTS)),/kill)
 # Generated headers do not depend on the compiler's flavour.
 GEN := build/gen
 
@@ -38,6 +39,8 @@ OPT ?= -O2 -g
 HARDEN += -D_FORTIFY_SOURCE=2
 endif
 
+# Places in which ROCELET_KILL_AT=NAME kills the program, see include/kill_point.h.
+CPPFLAGS += $(if $(filter 1,$(KILL_POINTS)),-DROCELET_KILL_POINTS)
 CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
@@ -98,9 +101,11 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
-# Calls of our own objects that tests/lib/faults.c can make fail.
-WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send \
-	nghttp2_session_server_new3 nghttp2_session_client_new3,-Wl,--wrap=$(f))
+# Calls of our own objects that tests/lib/faults.c can make fail, and fake_functions.c answer.
+WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
+	nghttp2_session_server_new3 nghttp2_session_client_new3 \
+	netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
+	rdma_netlink_mode rdma_by_name rdma_move rdma_make_rxe rdma_delete rdma_uverbs,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)

@@ -1,14 +1,16 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c
- * (each part's start and stop) and reload.c (the configuration). For nobody else: modules get the
- * parts they need. */
+ * and vf_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
+ * modules get the parts they need. */
 #pragma once
 
 #include <uv.h>
 
+#include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
 #include "routes.h"
 #include "self_counters.h"
+#include "self_metrics.h"
 
 struct daemon {
 	const struct launch *launch;
@@ -31,6 +33,7 @@ struct daemon {
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
+	struct event_ring events;
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
 	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */
@@ -43,6 +46,15 @@ struct module {
 	int (*start)(struct daemon *, struct err *);
 	void (*stop)(struct daemon *);
 };
+
+/* --- vf_wing.c: two of the modules ------------------------------------------------------------ */
+
+int engine_start(struct daemon *, struct err *);
+void engine_stop(struct daemon *);
+int resources_start(struct daemon *, struct err *);
+void resources_stop(struct daemon *);
+/* The attach engine's part of the page. */
+void vf_wing_describe(const struct daemon *, struct self_metrics *);
 
 /* In the order of their start. */
 extern const struct module modules[];

@@ -91,7 +91,10 @@ static uint64_t unix_ms(void)
 
 static int run_modules(struct daemon *d, struct err *e)
 {
-	int r = start_modules(d, e);
+	int r;
+
+	d->routes.epoch_ms = d->start_unix_ms - uv_now(&d->loop);
+	r = start_modules(d, e);
 
 	if (r == 0) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
@@ -105,6 +108,7 @@ static int run_modules(struct daemon *d, struct err *e)
 	}
 	page_unref(d->routes.page);
 	routes_done(&d->routes);
+	event_ring_done(&d->events);
 	free(d->config_json);
 	return r;
 }

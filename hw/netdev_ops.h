@@ -10,6 +10,7 @@
 
 #include "attachment.h"
 #include "nlsock.h"
+#include "rtnl_change.h"
 
 /* The alias comes along: "" = none. */
 struct netdev_seen {
@@ -21,18 +22,11 @@ struct netdev_seen {
  * none here. */
 int netdev_by_index(struct nlsock *, int ifindex, struct netdev_seen *ret, struct err *);
 int netdev_by_name(struct nlsock *, const char *name, struct netdev_seen *ret, struct err *);
-int netdev_by_function(struct nlsock *, const char *function, struct netdev_seen *ret, struct err *);
+int netdev_by_function(struct nlsock *, const char *function, struct netdev_seen *ret,
+		       struct err *);
 
-/* What is to change; zero-initialised but for the descriptors: nothing. */
-struct netdev_change {
-	int netns_fd;	   /* -1 = it stays */
-	const char *name;  /* NULL = as it is */
-	const char *alias; /* NULL = as it is, "" = none */
-	unsigned mtu;	   /* 0 = as it is */
-	const uint8_t *addr;
-	unsigned addr_len; /* 0 = as it is */
-	int up;		   /* 1, 0, -1 = as it is */
-};
+/* Not all or nothing: the kernel moves first, and what it refuses afterwards (a name that is taken
+ * there: -EEXIST, an MTU, an address) leaves the netdev moved, or partly changed. */
 int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, struct err *);
 
 /* A macvlan (bridge mode) or ipvlan (L2) named `ifname` on parent_ifindex of the socket's

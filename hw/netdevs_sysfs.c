@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include "array.h"
+#include "attachment.h"
 #include "cleanup.h"
 #include "default_routes.h"
 #include "functions.h"
@@ -31,6 +32,14 @@ static void parse_address(const char *s, struct netdev *d)
 	}
 }
 
+static void read_origin(int dir, struct netdev *d)
+{
+	char alias[ATTACH_ALIAS_SIZE];
+
+	if (sysfs_str(dir, alias, sizeof(alias), "ifalias") > 0)
+		attach_alias_origin(alias, d->origin);
+}
+
 static void read_state(int dir, struct netdev *d)
 {
 	uint32_t v;
@@ -51,6 +60,7 @@ static void read_state(int dir, struct netdev *d)
 	if (sysfs_int(dir, &d->lower, "iflink") == 0 && (d->lower < 0 || d->lower == d->ifindex))
 		d->lower = 0;
 	sysfs_str(dir, d->port_name, sizeof(d->port_name), "phys_port_name");
+	read_origin(dir, d);
 }
 
 static void read_relations(int class_dir, int dir, struct netdev *d)

@@ -3,12 +3,11 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 
 #include "cleanup.h"
+#include "netns_ops.h"
 #include "sysfs.h"
 
 /* A container has a /run of its own; the host's is seen through its first process. */
@@ -69,33 +68,14 @@ int netns_open_own(void)
 	return fd < 0 ? -errno : fd;
 }
 
-struct visit {
-	int netns_fd, protocol;
-	int result;
-};
-
-static void *visit_namespace(void *arg)
+static int open_socket(void *arg)
 {
-	struct visit *v = arg;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, *(int *)arg);
 
-	if (setns(v->netns_fd, CLONE_NEWNET) < 0) {
-		v->result = -errno;
-		return NULL;
-	}
-	v->result = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, v->protocol);
-	if (v->result < 0)
-		v->result = -errno;
-	return NULL;
+	return fd < 0 ? -errno : fd;
 }
 
 int netns_socket(int netns_fd, int protocol)
 {
-	struct visit v = {.netns_fd = netns_fd, .protocol = protocol};
-	pthread_t thread;
-	int r = pthread_create(&thread, NULL, visit_namespace, &v);
-
-	if (r)
-		return -r;
-	pthread_join(thread, NULL);
-	return v.result;
+	return netns_run(netns_fd, open_socket, &protocol);
 }

@@ -24,7 +24,7 @@ int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *);
 /* Every live network namespace but our own, each once: those with a name, those of processes
  * (/proc/N/ns/net), those that only a mount (/proc/N/mountinfo) or an open descriptor (/proc/N/fd)
  * keeps. path: one by which it can be opened. A negative return of fn ends the walk and is
- * returned. */
+ * returned. -EMFILE, -ENFILE, -ENOMEM: some may have been missed. */
 int netns_each(const struct hw *, int (*fn)(int netns_fd, const char *path, void *arg), void *arg);
 
 /* Writes net/ipv4 or net/ipv6 conf settings of a netdev in that namespace: "arp_notify" = "1".

@@ -149,11 +149,11 @@ static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
 
 int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 {
-	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 	ssize_t r;
 
+	/* Without an address it goes to the kernel (netlink_sendmsg() in af_netlink.c). */
 	do
-		r = sendto(s->fd, buf, n, 0, (struct sockaddr *)&kernel, sizeof(kernel));
+		r = send(s->fd, buf, n, 0);
 	while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return -errno;

@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "nldev.h"
+#include "nldev_change.h"
 
 #define PORTS_MAX     256
 #define DUMP_ATTEMPTS 5
@@ -221,17 +222,6 @@ static void on_chardev(size_t i, const struct nlmsghdr *h, int error, void *arg)
 	snprintf(d->driver, sizeof(d->driver), "%s", nldev_driver_name(c.driver_id));
 }
 
-static int add_chardev_request(struct nldev_batch *b, const struct rdma_dev *d)
-{
-	struct nl_msg *req = nldev_request(RDMA_NLDEV_CMD_GET_CHARDEV, 0, d->index, NLDEV_ANY);
-
-	if (req && nla_put_string(req, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs") < 0) {
-		nlmsg_free(req);
-		req = NULL;
-	}
-	return nldev_batch_add(b, req);
-}
-
 int rdma_netlink_drivers(struct nlsock *s, struct host *h)
 {
 	struct nldev_batch b = {0};
@@ -242,7 +232,7 @@ int rdma_netlink_drivers(struct nlsock *s, struct host *h)
 		if (!h->rdma[i].uverbs[0])
 			continue;
 		asked[b.n] = &h->rdma[i];
-		r = add_chardev_request(&b, &h->rdma[i]);
+		r = nldev_batch_add(&b, nldev_get_chardev(h->rdma[i].index, "uverbs"));
 	}
 	if (r == 0 && b.n)
 		r = nlsock_batch(s, b.buf, b.len, b.n, on_chardev, asked);

@@ -9,6 +9,7 @@
 #include <netlink/attr.h>
 #include <string.h>
 
+#include "attachment.h"
 #include "cleanup.h"
 #include "functions.h"
 
@@ -112,12 +113,22 @@ static void decode_state(struct nlattr **tb, struct netdev *d)
 		d->master = (int)nla_get_u32(tb[IFLA_MASTER]);
 }
 
+static void decode_origin(const struct nlattr *alias, struct netdev *d)
+{
+	char text[ATTACH_ALIAS_SIZE];
+
+	if (copy_str(alias, text, sizeof(text)))
+		attach_alias_origin(text, d->origin);
+}
+
 static void decode_identity(struct nlattr **tb, struct netdev *d)
 {
 	if (tb[IFLA_ADDRESS]) {
 		d->addr_len = (unsigned)nla_len(tb[IFLA_ADDRESS]);
 		memcpy(d->addr, nla_data(tb[IFLA_ADDRESS]), d->addr_len);
 	}
+	if (tb[IFLA_IFALIAS])
+		decode_origin(tb[IFLA_IFALIAS], d);
 	if (tb[IFLA_PROP_LIST])
 		decode_altnames(tb[IFLA_PROP_LIST], d);
 	if (tb[IFLA_LINKINFO])
@@ -183,6 +194,22 @@ int rtnl_decode_link(const struct nlmsghdr *h, struct rtnl_link *ret, struct rtn
 	*ret = l;
 	if (stats)
 		decode_stats(tb[IFLA_STATS64], stats);
+	return 0;
+}
+
+int rtnl_decode_alias(const struct nlmsghdr *h, char ret[ATTACH_ALIAS_SIZE])
+{
+	const struct nlattr *alias;
+	char text[ATTACH_ALIAS_SIZE] = "";
+
+	if (h->nlmsg_type != RTM_NEWLINK)
+		return -EPROTO;
+	if (!nlmsg_valid_hdr(h, sizeof(struct ifinfomsg)))
+		return -EBADMSG;
+	alias = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_IFALIAS);
+	if (alias)
+		copy_str(alias, text, sizeof(text));
+	memcpy(ret, text, sizeof(text));
 	return 0;
 }
 

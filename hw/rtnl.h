@@ -7,6 +7,7 @@
 
 #include <netlink/msg.h>
 
+#include "attachment.h"
 #include "model.h"
 
 #define NSID_NONE (-3) /* the message does not say */
@@ -29,6 +30,8 @@ struct rtnl_stats {
  * -EBADMSG: an attribute has the wrong size or form. Outputs are untouched on failure. netdev.nsid
  * is NSID_HOST unless the message answers a request for another namespace. */
 int rtnl_decode_link(const struct nlmsghdr *, struct rtnl_link *ret, struct rtnl_stats *stats);
+/* IFLA_IFALIAS of an RTM_NEWLINK, "" = none; errors as above. */
+int rtnl_decode_alias(const struct nlmsghdr *, char ret[ATTACH_ALIAS_SIZE]);
 /* The netns id that an RTM_NEWNSID answer carries; -1 = that namespace has none. */
 int rtnl_decode_nsid(const struct nlmsghdr *, int *ret_nsid);
 

@@ -40,14 +40,6 @@ bool attach_state_may_become(enum attach_state from, enum attach_state to)
 	       (moves[from] >> to & 1);
 }
 
-void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
-{
-	snprintf(ret, SOFT_ROCE_NODE_SIZE, SOFT_ROCE_DIR "/by-name/%s", id);
-	for (char *c = ret + strlen(SOFT_ROCE_DIR "/by-name/"); *c; c++)
-		if (*c == '/')
-			*c = '_';
-}
-
 /* --- the alias ------------------------------------------------------------------------------ */
 
 #define ALIAS_START "rocelet "
@@ -92,4 +84,17 @@ bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 	memcpy(ret, name, n);
 	ret[n] = '\0';
 	return true;
+}
+
+/* --- soft-RoCE -------------------------------------------------------------------------------- */
+
+/* An ID may be any text: no part of it leads elsewhere. */
+void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
+{
+	static const char start[] = SOFT_ROCE_DIR "/by-name/";
+
+	snprintf(ret, SOFT_ROCE_NODE_SIZE, "%s%s", start, id);
+	for (char *c = ret + strlen(start); *c; c++)
+		if (*c == '/' || (*c == '.' && c == ret + strlen(start)))
+			*c = '_';
 }

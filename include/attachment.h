@@ -89,9 +89,13 @@ struct attach_owner {
 
 /* --- what it was ---------------------------------------------------------------------------- */
 
+/* Of a netdev (IFLA_IFALIAS), at most 255 bytes. */
+#define ATTACH_ALIAS_SIZE 256
+
 /* A device before anything was changed: what it is given back as. */
 struct link_origin {
 	char name[IFNAMSIZ];
+	char alias[ATTACH_ALIAS_SIZE]; /* somebody else's, "" = none */
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
 	unsigned mtu;
@@ -136,18 +140,17 @@ const char *attach_state_name(enum attach_state);
 /* The table of allowed moves; any other is a bug. */
 bool attach_state_may_become(enum attach_state from, enum attach_state to);
 
-/* Where the device nodes of soft-RoCE devices that are made for containers are, below /dev: all
- * uverbsN and rdma_cm in the first, and one by the name of each function, which a container is
- * given leave for before the number is known. A container sees the folder as its /dev/infiniband;
- * what it may open is the device cgroup's business. */
+/* Where the device nodes of soft-RoCE devices that are made for containers are, below the root of
+ * devices: all uverbsN and rdma_cm, and in by-name/ one for each of the plugin's devices, which a
+ * container is given leave for before the number is known. A container sees the folder as its
+ * /dev/infiniband; what it may open is the device cgroup's business. */
 #define SOFT_ROCE_DIR	    "rocelet"
 #define SOFT_ROCE_NODE_SIZE (DEV_ID_SIZE + 32)
 /* "rocelet/by-name/0000:01:10.0"; '/' in ids becomes '_'. */
 void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE]);
 
-/* The alias (IFLA_IFALIAS, at most 255 bytes) that travels with a netdev while it is ours:
+/* The alias that travels with a netdev while it is ours:
  * "rocelet ORIGINAL-NAME NAMESPACE/POD UID". */
-#define ATTACH_ALIAS_SIZE 256
 void attach_alias(const struct attach_record *, char ret[ATTACH_ALIAS_SIZE]);
 /* The original name that an alias carries. False: it is not one of ours. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ]);

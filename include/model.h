@@ -98,6 +98,9 @@ struct netdev {
 	uint16_t type;	    /* ARPHRD_*, 0 = unknown */
 	bool default_route; /* an IPv4 or IPv6 default route leaves through it (host only) */
 	char port_name[16]; /* IFLA_PHYS_PORT_NAME: "p0" uplink, "pf0vf3" representor; "" = none */
+	/* Its name before we attached it to a pod, as our alias on it tells (attachment.h); "" = it
+	 * bears none of ours. */
+	char origin[IFNAMSIZ];
 };
 
 /* The next alternative name, from `name` = NULL on; NULL past the last. */

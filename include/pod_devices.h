@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "plugin.h"
 
@@ -16,6 +17,9 @@ struct pod_device {
 	char uid[40];
 	char resource[RESOURCE_NAME_SIZE];
 	char id[PLUGIN_ID_SIZE];
+	/* Unix time of the Allocate that gave the device away last; 0 = unknown. Only the ledger
+	 * tells it: what is older than that is not of the pod that it was given to. */
+	int64_t reserved_ns;
 };
 
 enum pod_source { POD_SOURCE_NONE, POD_SOURCE_API, POD_SOURCE_CHECKPOINT };
@@ -26,11 +30,14 @@ struct pod_list {
 	struct pod_device *devices;
 	size_t n;
 	enum pod_source source;
+	/* Unix time at which the kubelet was asked for it: of a pod that was made later it knows
+	 * nothing. 0 = unknown. */
+	int64_t asked_ns;
 };
 
 void pod_list_done(struct pod_list *);
 void pod_list_sort(struct pod_list *);
-/* Same devices in the same containers. Both sorted. */
+/* Same devices in the same containers, whatever the times are. Both sorted. */
 bool pod_list_equal(const struct pod_list *, const struct pod_list *);
 /* First entry of a device or NULL; borrowed. *ret_n (may be NULL): how many containers hold it. */
 const struct pod_device *pod_list_find(const struct pod_list *, const char *resource,

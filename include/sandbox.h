@@ -5,8 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SANDBOX_ID_SIZE	     72
+#define SANDBOX_NETNS_SIZE   128
+/* A longer annotation is kept as its first SANDBOX_NETWORKS_MAX + 1 bytes: by that length whoever
+ * reads it sees that it is too long. */
+#define SANDBOX_NETWORKS_MAX 65536
+
 struct sandbox {
-	char id[72];
+	char id[SANDBOX_ID_SIZE];
 	char namespace[64], pod[256], uid[40];
 	uint32_t attempt;
 	bool ready;
@@ -14,12 +20,12 @@ struct sandbox {
 	/* From here on: details, asked of each sandbox by itself. */
 	bool detailed; /* they are known */
 	bool host_network;
-	char netns[128]; /* path, "" = none or not told */
-	char *networks;	 /* the annotation rocelet.dev/networks; NULL = none; owned */
+	char netns[SANDBOX_NETNS_SIZE]; /* path, "" = none or not told */
+	char *networks; /* the annotation rocelet.dev/networks; NULL = none; owned */
 };
 
-/* Sorted by (namespace, pod, uid, attempt). Owns its array; zero-initialised it is the list that is
- * not known. */
+/* Sorted by (namespace, pod, uid, attempt, id). Owns its array; zero-initialised it is the list
+ * that is not known. */
 struct sandbox_list {
 	struct sandbox *items;
 	size_t n;
@@ -28,7 +34,9 @@ struct sandbox_list {
 
 void sandbox_list_done(struct sandbox_list *);
 void sandbox_list_sort(struct sandbox_list *);
+/* Both sorted. */
 bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
+/* Borrowed; NULL = none. */
 const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);
 
 /* What tells that the list may have changed. */

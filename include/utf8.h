@@ -1,7 +1,9 @@
 /* utf8.h - what a character is: the table of well-formed byte sequences, RFC 3629 section 4. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* How many bytes the well-formed character at str has: no surrogates, nothing overlong; 0 = str
  * does not start with one, or ends here. str is terminated. */
@@ -24,4 +26,21 @@ static inline size_t utf8_char(const char *str)
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+/* Copies a name: false unless it fits and is text without control characters. NULL is "". */
+static inline bool utf8_copy_name(char *to, size_t size, const char *from)
+{
+	size_t used = 0;
+
+	for (size_t n; from && from[used]; used += n) {
+		n = utf8_char(from + used);
+		if (n == 0 || (unsigned char)from[used] < ' ' || from[used] == 0x7f ||
+		    used + n >= size)
+			return false;
+	}
+	if (used)
+		memcpy(to, from, used);
+	to[used] = '\0';
+	return true;
 }

@@ -4,8 +4,9 @@
  * (they do not change in a sandbox's life, but a sandbox without a namespace yet is asked again).
  * Events are hints to ask: containerd's own event service (any number of subscribers), CRI's
  * GetContainerEvents where one subscriber does not take another's events (containerd >= 2, CRI-O
- * with pod events). Where neither is to be had, the list is asked every second while somebody wants
- * to know (cri_expect()), and every 10 s otherwise. */
+ * with pod events). After a hint the list is asked until it shows what the hint was about
+ * (cri_hints.h). Beside that it is asked every second while somebody waits (cri_expect()), else
+ * every 30 s, and every 10 s where no events are to be had. */
 #pragma once
 
 #include <stdint.h>

@@ -13,13 +13,30 @@ struct file_id {
 	struct timespec born;
 };
 
+static inline struct file_id file_id_of(const struct stat *st)
+{
+	if (!S_ISSOCK(st->st_mode))
+		return (struct file_id){.ino = 0};
+	return (struct file_id){.dev = st->st_dev, .ino = st->st_ino, .born = st->st_mtim};
+}
+
 static inline struct file_id file_id_of_socket(const char *path)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
+	if (lstat(path, &st) < 0)
 		return (struct file_id){.ino = 0};
-	return (struct file_id){.dev = st.st_dev, .ino = st.st_ino, .born = st.st_mtim};
+	return file_id_of(&st);
+}
+
+/* The path may be a link to it. */
+static inline struct file_id file_id_of_linked_socket(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return (struct file_id){.ino = 0};
+	return file_id_of(&st);
 }
 
 static inline bool file_id_is_there(const struct file_id *id)

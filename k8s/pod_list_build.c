@@ -6,30 +6,14 @@
 #include "array.h"
 #include "utf8.h"
 
-static bool copy_name(char *to, size_t size, const char *from)
-{
-	size_t used = 0;
-
-	for (size_t n; from && from[used]; used += n) {
-		n = utf8_char(from + used);
-		if (n == 0 || (unsigned char)from[used] < ' ' || from[used] == 0x7f ||
-		    used + n >= size)
-			return false;
-	}
-	if (used)
-		memcpy(to, from, used);
-	to[used] = '\0';
-	return true;
-}
-
 static bool copy_entry(struct pod_device *d, const struct pod_entry *e)
 {
-	return copy_name(d->namespace, sizeof(d->namespace), e->namespace) &&
-	       copy_name(d->pod, sizeof(d->pod), e->pod) &&
-	       copy_name(d->container, sizeof(d->container), e->container) &&
-	       copy_name(d->uid, sizeof(d->uid), e->uid) &&
-	       copy_name(d->resource, sizeof(d->resource), e->resource) &&
-	       copy_name(d->id, sizeof(d->id), e->id) && d->resource[0] && d->id[0];
+	return utf8_copy_name(d->namespace, sizeof(d->namespace), e->namespace) &&
+	       utf8_copy_name(d->pod, sizeof(d->pod), e->pod) &&
+	       utf8_copy_name(d->container, sizeof(d->container), e->container) &&
+	       utf8_copy_name(d->uid, sizeof(d->uid), e->uid) &&
+	       utf8_copy_name(d->resource, sizeof(d->resource), e->resource) &&
+	       utf8_copy_name(d->id, sizeof(d->id), e->id) && d->resource[0] && d->id[0];
 }
 
 int pod_list_add(struct pod_list *l, size_t *left_out, const struct pod_entry *e)

@@ -23,15 +23,15 @@ headers() { # regex of the header names below a folder
 DAEMON=$(headers daemon)
 HW=$(headers hw)
 K8S=$(headers k8s)
-PURE='^daemon/(model/|telemetry/(metrics|page|self_metrics|host_series|number)\.|serve/(api\w*|order|reply|routes\w*|accept|connections|bucket)\.|telemetry/attach_series\.|ctl/ctl_(args|table|show)\.)'
+PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|attach_series|host_series|number)\.|serve/(api\w*|order|reply|routes\w*|accept|connections|bucket)\.|ctl/ctl_(args|table|show)\.)'
 
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|$K8S|uv\.h" 'include/ knows nobody'
 rule '^k8s/' "$DAEMON|$HW" 'k8s/ knows only include/'
-rule '^k8s/(grpc\w*|plugin_wire\w*|proto_budget|pod_list\w*|registration|list_watch|plugin_request|plugin_service|checkpoint)\.' 'uv\.h|log\.h|sys/socket\.h|time\.h' 'protocols are pure: bytes in, bytes out'
+rule '^k8s/(grpc\w*|plugin_wire\w*|proto_budget|pod_list\w*|registration|list_watch|plugin_request|plugin_service|checkpoint|cri_wire|cri_status|cri_event|cri_hints|cri_details)\.' 'uv\.h|log\.h|sys/socket\.h|time\.h' 'protocols are pure: bytes in, bytes out'
 rule '^hw/' "$K8S" 'hw/ knows only include/'
 rule '^hw/' "$DAEMON|uv\.h|log\.h|libudev\.h" 'hw/ knows only include/, and neither loops nor logs'
-rule '^hw/(rtnl\w*|devlink|genl|nldev|nldev_stat|nlpoll_kinds|pause|dcb|widen|layout|intern|dictionary\w*|parse|model|host)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'
+rule '^hw/(rtnl\w*|devlink|genl|nldev\w*|announce|nlpoll_kinds|pause|dcb|widen|layout|intern|dictionary\w*|parse|model|host)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'
 rule "$PURE" 'uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h' 'pure files know no loop, socket, clock or log'
 rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs.c speaks verbs'
 rule '^daemon/(model|kernel|telemetry|serve)/' "$K8S" 'the device plugin and the rest meet in daemon/ only'

@@ -86,9 +86,10 @@ part_unit() {
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
 # lines.
 part_interop() {
-	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/bench/mk_sysfs all || exit 1
+	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/interop/cri_watch build/san/bench/mk_sysfs all || exit 1
 	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
 	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
+	interop "runtime of grpc-python" tests/interop/cri_python.py build/san/interop/cri_watch
 	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
 }
 
@@ -174,7 +175,7 @@ part_kubelet() {
 	fi
 	make_quietly all tests || exit 1
 	step "kubelet, built from source or cached" tests/kubelet/kubelet.sh build
-	for name in ${KUBELET_SCENARIOS:-rig pods health restart numa}; do
+	for name in ${KUBELET_SCENARIOS:-rig pods health restart numa sandboxes}; do
 		run_scenario "kubelet $name" "$LOGS/kubelet-$name.log" tests/kubelet/kubelet.sh run "$name"
 	done
 }
@@ -187,7 +188,8 @@ part_lab() {
 	fi
 	make_quietly all tests || exit 1
 	step "lab image" tests/lab/lab.sh image
-	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput}; do
+	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput pods}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }

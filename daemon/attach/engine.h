@@ -16,10 +16,12 @@
 
 struct uv_loop_s;
 struct attach_engine;
+struct attach_ops;
 
 struct attach_engine_opts {
 	const char *state_dir, *cri_socket, *cni_path; /* copied */
 	bool dry_run;				       /* says what it would do, does nothing */
+	const struct attach_ops *ops;		       /* NULL: the real ones (attach_ops.h) */
 };
 
 /* What the device plugin has decided; borrowed until the loop goes on. False: nothing yet. */
@@ -86,11 +88,16 @@ void attach_engine_fix(struct attach_engine *);
 /* --- what others see ---------------------------------------------------------------------------
  */
 
-/* Sorted by function, then resource and ID. */
+/* Sorted by function, then resource and ID; borrowed until the next `changed` has returned, or the
+ * engine is closed. Those of state free could not be attached, and are not tried again until the
+ * kubelet asks or something changes. */
 size_t attach_engine_list(const struct attach_engine *, const struct attach_status **ret);
 /* NULL: it is free. Exclusive pools: by function. */
 const struct attach_status *attach_engine_find(const struct attach_engine *, const char *function);
 /* Not clean: it may not be given to anybody (not free, not in the pod that holds it). */
 bool attach_engine_is_dirty(const struct attach_engine *, const char *function);
+
+/* The runtime's list as it is known; not known while nothing is attached here. */
+const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *);
 
 void attach_engine_counters(const struct attach_engine *, struct attach_counters *ret);

@@ -73,12 +73,28 @@ static int list_insert(struct pod_list *list, const char *resource, const char *
 	return 0;
 }
 
-int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+/* Of every container that has it. */
+static void stamp(struct ledger *l, const char *resource, const char *id, int64_t unix_ns)
+{
+	size_t n;
+	const struct pod_device *first = pod_list_find(&l->list, resource, id, &n);
+	struct pod_device *d = first ? &l->list.devices[first - l->list.devices] : NULL;
+
+	if (!d || d->reserved_ns == unix_ns)
+		return;
+	for (size_t i = 0; i < n; i++)
+		d[i].reserved_ns = unix_ns;
+	l->generation++;
+}
+
+int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms,
+		   int64_t unix_ns)
 {
 	struct reservation *r = find(l, resource, id);
 
 	if (r) {
 		r->made_ms = now_ms;
+		stamp(l, resource, id, unix_ns);
 		return 0;
 	}
 	r = array_push(l->reserved, l->n_reserved);
@@ -94,6 +110,7 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 	snprintf(r->resource, sizeof(r->resource), "%s", resource);
 	snprintf(r->id, sizeof(r->id), "%s", id);
 	r->made_ms = now_ms;
+	stamp(l, resource, id, unix_ns);
 	return 0;
 }
 
@@ -131,6 +148,17 @@ static int add_unsettled(const struct ledger *l, struct pod_list *list, uint64_t
 	return 0;
 }
 
+/* The kubelet does not know when it asked us. */
+static void keep_times(struct pod_list *list, const struct pod_list *before)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct pod_device *d = &list->devices[i];
+		const struct pod_device *old = pod_list_find(before, d->resource, d->id, NULL);
+
+		d->reserved_ns = old ? old->reserved_ns : 0;
+	}
+}
+
 static void drop_settled(struct ledger *l, uint64_t asked_ms)
 {
 	size_t n = 0;
@@ -141,7 +169,8 @@ static void drop_settled(struct ledger *l, uint64_t asked_ms)
 	l->n_reserved = n;
 }
 
-int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_ms)
+int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_ms,
+		 int64_t asked_ns)
 {
 	struct pod_list list = {0};
 	bool changed;
@@ -152,7 +181,9 @@ int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_
 		pod_list_done(&list);
 		return -ENOMEM;
 	}
+	keep_times(&list, &l->list);
 	l->asked_ms = asked_ms;
+	l->list.asked_ns = list.asked_ns = asked_ns;
 	drop_settled(l, asked_ms);
 	changed = !pod_list_equal(&list, &l->list);
 	pod_list_done(changed ? &l->list : &list);

@@ -22,12 +22,15 @@ enum ledger_state { LEDGER_FREE, LEDGER_RESERVED, LEDGER_HELD };
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *);
 
-/* Given away now, or once more. -ENOMEM changes nothing. */
-int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
-/* A new list of what containers hold, asked for at asked_ms. True: something changed. -ENOMEM
+/* Given away now, or once more; unix_ns is the same moment as the container runtime tells time. It
+ * stands in the list for as long as the ID does. -ENOMEM changes nothing. */
+int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms,
+		   int64_t unix_ns);
+/* A new list of what containers hold, asked for at asked_ms, which is asked_ns as the container
+ * runtime tells time (0 = unknown). True: something changed. -ENOMEM
  * changes nothing. A list of source POD_SOURCE_NONE says nothing, and one that was asked for before
  * the last is out of date: both change nothing. */
-int ledger_apply(struct ledger *, const struct pod_list *, uint64_t asked_ms);
+int ledger_apply(struct ledger *, const struct pod_list *, uint64_t asked_ms, int64_t asked_ns);
 /* From when on a list can tell what became of the oldest reservation: ask for one then. UINT64_MAX:
  * nothing is reserved. */
 uint64_t ledger_ask_at(const struct ledger *);

@@ -6,7 +6,8 @@
  *     "routes": [{"dst": "10.0.0.0/8", "gw": "10.9.0.254"}], "spoofchk": "off", "trust": "on",
  *     "linkState": "auto", "minTxRate": 100, "maxTxRate": 1000, "guid": "..",
  *     "ipam": {"type": "host-local", ..}}]
- * The k-th entry of a resource is for the pod's k-th device of it, in the order of join.h. */
+ * The k-th entry of a resource is for the pod's k-th device of it, in the order of join.h. Keys are
+ * compared as those of pools are: without case, null is absent. */
 #pragma once
 
 #include "attachment.h"
@@ -17,11 +18,35 @@
 #define NETWORKS_TEXT_MAX 65536
 #define NETWORKS_MAX	  64
 
+/* Keys of an entry, and of a pool's "network": what stands in both means the same in both. */
+enum network_key {
+	NETWORK_DRIFT, /* these two of pools only */
+	NETWORK_TIMEOUT,
+	NETWORK_MTU,
+	NETWORK_VLAN,
+	NETWORK_VLAN_QOS,
+	NETWORK_VLAN_PROTO,
+	NETWORK_SPOOFCHK,
+	NETWORK_TRUST,
+	NETWORK_LINK_STATE,
+	NETWORK_MIN_RATE,
+	NETWORK_MAX_RATE,
+	NETWORK_IPS,
+	NETWORK_ROUTES,
+	NETWORK_GATEWAY,
+	NETWORK_IPAM,
+	NETWORK_RESOURCE, /* from here on of entries only */
+	NETWORK_INTERFACE,
+	NETWORK_MAC,
+	NETWORK_GUID,
+	N_NETWORK_KEYS
+};
+#define NETWORK_BIT(key) (1u << (key))
+
 struct network_request {
 	char resource[RESOURCE_NAME_SIZE];
-	/* What the entry says laid over the pool's plan. */
-	struct net_plan plan;
-	bool has_ips, has_routes, has_ipam;
+	struct net_plan plan; /* what the entry says */
+	unsigned keys;	      /* NETWORK_BIT()s of what it says */
 };
 
 struct network_requests {
@@ -29,17 +54,24 @@ struct network_requests {
 	size_t n;
 };
 
-/* NULL text is the empty list. -EINVAL: "rocelet.dev/networks: entry 2: vlan: 5000 is not 0 to
- * 4094"; the caller puts the pod in front. Unknown keys are refused, with a suggestion: a typing
- * error would start the pod on the wrong network. -ENOMEM. */
+/* NULL text is the empty list. -EINVAL: "rocelet.dev/networks: entry 2: vlan: 5000 is not between 0
+ * and 4094"; the caller puts the pod in front. Unknown keys are refused, with a suggestion: a
+ * typing error would start the pod on the wrong network. So are names, addresses and MACs that
+ * stand twice. -ENOMEM. *ret is untouched on failure. */
 int networks_parse(struct network_requests *ret, const char *text, struct err *);
 void network_requests_done(struct network_requests *);
 
-/* The value of a pool's "network" object, and of its "softRoce" and "interface"; in
- * pool_config_native.c's manner. Shared with the annotation: the same keys mean the same. */
-
-/* The plan of one device: the pool's, with the request's (may be NULL) over it. number: of the
- * interface in the pod, from 1, for "net1". -EINVAL: what does not go together (QoS without VLAN,
- * addresses of the pool and IPAM, VLAN on a macvlan). */
+/* The plan of one device: the pool's, with the request's (may be NULL) over it, key by key. What
+ * belongs together is replaced together: "ips" or "ipam" both of the pool's, "routes" or "gateway"
+ * all of its routes; "vlan": 0 also takes its QoS and protocol away. number: of the interface in
+ * the pod, from 1, for "net1". -EINVAL, "KEY: sentence": what does not go together
+ * (network_wrong()). */
 int network_plan(struct net_plan *ret, const struct pool_network *, const struct network_request *,
 		 unsigned number, struct err *);
+
+/* What does not go together in a plan, and the key that it is said of; NULL: all of it does. Some
+ * of it: QoS without VLAN, "ips" beside "ipam", a VLAN on a macvlan. */
+const char *network_wrong(const struct net_plan *, const char **ret_key);
+/* The first key of a plan that only a VF has, set through its PF; NULL: there is none. A MAC is not
+ * among them. */
+const char *network_vf_key(const struct net_plan *);

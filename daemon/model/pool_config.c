@@ -56,6 +56,7 @@ void pool_done(struct pool *pool)
 		free(pool->extra[i].value);
 	}
 	free(pool->extra);
+	free(pool->network);
 }
 
 void pool_config_done(struct pool_config *c)

@@ -174,6 +174,8 @@ static json_t *pool_json(const struct pool *pool)
 	put_hold(&w, pool);
 	if (pool->n_extra > 0)
 		put_extra(&w, pool);
+	if (pool->network)
+		w.failed |= !network_print(w.object, pool->network);
 	return finish(&w);
 }
 

@@ -99,6 +99,9 @@ static const struct parse_key keys[] = {
 	KEY("deviceInfo", parse_bool, pool.device_info),
 	KEY("ignoreLink", parse_bool, pool.ignore_link),
 	KEY("hold", parse_hold, pool.hold),
+	{"network", NULL, 0},
+	{"softRoce", NULL, 0},
+	{"interface", NULL, 0},
 };
 
 /* --- what goes together ----------------------------------------------------------------------- */
@@ -123,31 +126,23 @@ static enum id_style default_ids(enum pool_kind kind)
 	return ID_FUNCTION;
 }
 
-/* A key that stands there although its kind of pool has no use for it. */
-static int refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
-		  const char *sentence)
-{
-	struct json_place here = {at, key, 0};
-
-	parse_find(item, key, &here.key);
-	return parse_fail(p, &here, "%s", sentence);
-}
-
 static int check_kind(struct parse *p, const struct json_place *at, const json_t *item,
 		      const struct draft *d)
 {
 	if (!d->shared && d->per_slot_given)
-		return refuse(p, at, item, "hcaPerSlot", "only a pool of kind shared has slots");
+		return parse_refuse(p, at, item, "hcaPerSlot",
+				    "only a pool of kind shared has slots");
 	if (!d->shared && d->pool.slots_given)
-		return refuse(p, at, item, "slots", "only a pool of kind shared has slots");
+		return parse_refuse(p, at, item, "slots", "only a pool of kind shared has slots");
 	if (!d->shared && d->pool.fixed_slots)
-		return refuse(p, at, item, "fixedSlots", "only a pool of kind shared has slots");
+		return parse_refuse(p, at, item, "fixedSlots",
+				    "only a pool of kind shared has slots");
 	if (d->pool.fixed_slots && !d->pool.slots_given)
-		return refuse(p, at, item, "fixedSlots", "needs \"slots\"");
+		return parse_refuse(p, at, item, "fixedSlots", "needs \"slots\"");
 	if (d->pool.fixed_slots && !d->all)
-		return refuse(p, at, item, "fixedSlots", "needs \"hcaPerSlot\": \"all\"");
+		return parse_refuse(p, at, item, "fixedSlots", "needs \"hcaPerSlot\": \"all\"");
 	if (d->shared && d->pool.type == DEVICE_ACCELERATOR)
-		return refuse(p, at, item, "deviceType", "an accelerator cannot be shared");
+		return parse_refuse(p, at, item, "deviceType", "an accelerator cannot be shared");
 	return 0;
 }
 
@@ -158,10 +153,11 @@ static int check_ids(struct parse *p, const struct json_place *at, const json_t 
 		return 0;
 	if (d->shared && !d->all && d->ids == ID_NUMBER)
 		return 0;
-	return refuse(p, at, item, "ids",
-		      d->shared ? d->all ? "a slot of all HCAs has ids \"number\""
-					 : "a slot of one HCA has ids \"deviceSlot\" or \"number\""
-				: "a pool of kind exclusive has ids \"function\"");
+	return parse_refuse(
+		p, at, item, "ids",
+		d->shared ? d->all ? "a slot of all HCAs has ids \"number\""
+				   : "a slot of one HCA has ids \"deviceSlot\" or \"number\""
+			  : "a pool of kind exclusive has ids \"function\"");
 }
 
 /* What a selector asks for must exist on the type of device. */
@@ -206,6 +202,8 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 	if (r == 0)
 		r = check_ids(p, at, item, &d);
 	d.pool.kind = kind_of(&d);
+	if (r == 0)
+		r = parse_network(p, at, item, &d.pool);
 	if (r == 0)
 		r = parse_selectors(p, at, item, &d.pool, selector_keys_native, true);
 	if (r == 1 && check_selectors(p, at, &d) < 0)

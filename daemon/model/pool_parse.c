@@ -24,14 +24,29 @@ void parse_printable(char *text)
 	}
 }
 
-/* 'file:line: "key": ' and for an element of a list also 'item 3: '. */
-static void describe(const struct parse *p, const struct json_place *at, const char *fmt,
-		     va_list ap, char *text, size_t size)
+/* 'entry 2: routes: item 1: gw: ' */
+static void describe_way(const struct json_place *at, char *text, size_t size)
 {
-	const struct json_place *named = at;
 	size_t n;
 
-	snprintf(text, size, "%s:%u: ", p->file, json_line(p->text, p->len, at));
+	if (!at)
+		return;
+	describe_way(at->up, text, size);
+	n = strlen(text);
+	if (at->key)
+		snprintf(text + n, size - n, "%.60s: ", at->key);
+	else
+		snprintf(text + n, size - n, "%s %zu: ", at->up ? "item" : "entry", at->index + 1);
+}
+
+/* 'line: "key": ' and for an element of a list also 'item 3: '. */
+static void describe_line(const struct parse *p, const struct json_place *at, char *text,
+			  size_t size)
+{
+	const struct json_place *named = at;
+	size_t n = strlen(text);
+
+	snprintf(text + n, size - n, "%u: ", json_line(p->text, p->len, at));
 	while (named && !named->key)
 		named = named->up;
 	n = strlen(text);
@@ -40,6 +55,18 @@ static void describe(const struct parse *p, const struct json_place *at, const c
 	n = strlen(text);
 	if (at && !at->key)
 		snprintf(text + n, size - n, "item %zu: ", at->index + 1);
+}
+
+static void describe(const struct parse *p, const struct json_place *at, const char *fmt,
+		     va_list ap, char *text, size_t size)
+{
+	size_t n;
+
+	snprintf(text, size, "%s:%s", p->file, p->text ? "" : " ");
+	if (p->text)
+		describe_line(p, at, text, size);
+	else
+		describe_way(at, text, size);
 	n = strlen(text);
 	vsnprintf(text + n, size - n, fmt, ap);
 	parse_printable(text);

@@ -1,4 +1,5 @@
-/* pool_parse.h - what the readers behind pool_config.h share. For nobody else.
+/* pool_parse.h - what the readers behind pool_config.h and networks.h share. For nobody
+ * else.
  *
  * A grammar is a few tables of keys; each key has a reader that checks a JSON value and stores it.
  * Keys are compared without case, as Go's encoding/json does; null counts as absent, as there.
@@ -11,7 +12,8 @@
 #include "pool_config.h"
 
 struct parse {
-	const char *file, *text; /* for messages */
+	/* For messages. text NULL: it has no lines, messages name the way to the value. */
+	const char *file, *text;
 	size_t len;
 	options_warn_fn *warn;
 	void *arg;
@@ -35,7 +37,8 @@ struct parse_key {
 		name, read, offsetof(type, field)                                                  \
 	}
 
-/* -EINVAL and 'file:line: "key": sentence' in parse->err. */
+/* -EINVAL and in parse->err 'file:line: "key": sentence', without text 'file: entry 2: key:
+ * sentence'. */
 __attribute__((format(printf, 3, 4))) int parse_fail(struct parse *, const struct json_place *,
 						     const char *fmt, ...);
 int parse_no_memory(struct parse *);
@@ -102,6 +105,15 @@ extern const char *const device_type_words[3], *const vdpa_words[3];
 /* pool_config_health.c: the key of a reason in "hold", and how long each holds unless told. */
 const char *hold_key(enum health_reason);
 void hold_defaults(struct hold_times[N_HEALTH_REASONS]);
+
+/* pool_config_network.c: the keys "network", "softRoce" and "interface" of item, for a pool whose
+ * kind and other keys are known. Sets pool->network if one of them is there. */
+int parse_network(struct parse *, const struct json_place *, const json_t *item, struct pool *);
+/* A key that stands there although its kind of pool has no use for it. */
+int parse_refuse(struct parse *, const struct json_place *, const json_t *item, const char *key,
+		 const char *sentence);
+/* Puts the three keys into the tree; false when out of memory. */
+bool network_print(json_t *pool, const struct pool_network *);
 
 /* The grammars, one top-level key each. */
 parse_read_fn parse_resource_list, parse_config_list, parse_interval, parse_native_pools;

@@ -14,35 +14,45 @@
 /* One attachment, as the engine has it. */
 struct attach_fact {
 	const struct attach_record *record;
-	bool netns_gone; /* the owner's namespace is not there any more */
-	bool in_host;	 /* its netdev is in the host's namespace (inventory) */
-	bool interrupted; /* by our own death: the record says attaching or returning, nobody works
-			     on it */
-	uint64_t unheld_ms; /* for how long the kubelet's list has not named it; 0 = it does */
+	bool netns_gone;    /* the owner's namespace is not there any more */
+	bool in_host;	    /* its netdev is in the host's namespace, by a look that began after the
+			       attachment was done: an older one would take it from its pod */
+	bool interrupted;   /* by our own death: the record says attaching, returning or bad, and
+			       nobody works on it */
+	uint64_t unheld_ms; /* for how long the kubelet's list has not named it for this pod; 0 = it
+			       does */
 };
 
 struct reconcile_input {
-	const struct wanted_list *wanted;
 	const struct pod_list *held; /* with reservations; POD_SOURCE_NONE = not known */
 	const struct sandbox_list *sandboxes;
 };
 
 enum attach_action {
 	ACT_KEEP,
-	ACT_RETURN,    /* and attach anew afterwards, if it is wanted */
+	ACT_RETURN, /* and attach anew afterwards, if it is wanted */
 };
 
-/* why: for the event, "sandbox is gone", never NULL unless ACT_KEEP. DOOR_ADMIN and DOOR_CNI are
- * returned only when their namespace is gone or they were interrupted. */
+/* why: for the event, "its sandbox is gone"; NULL with ACT_KEEP. */
 struct attach_decision {
 	enum attach_action action;
 	const char *why;
 };
+
+/* Returned is, of any door: what was interrupted, and what is in a namespace that is gone. Of
+ * DOOR_NATIVE, attaching or in its pod, also in this order: what is in the host again; whose
+ * sandbox has ended or is gone; what was given away after its sandbox was made (Allocate: even
+ * before the kubelet's list names the new pod); what belongs into a newer sandbox of the same pod;
+ * what the list names for other pods only. A device that the list does not name at all stays while
+ * its sandbox is ready, for a container may run there and the kubelet has lost its checkpoint;
+ * where the runtime does not answer, for RECONCILE_DOUBT_MS. What is free, returning or bad is the
+ * engine's own business. */
 struct attach_decision reconcile_attachment(const struct attach_fact *,
 					    const struct reconcile_input *);
-/* A wanted device is to be attached now: nobody has it, and it can be. */
+/* A wanted device is to be attached now: nobody has it (current: its record, or NULL), and it can
+ * be. */
 bool reconcile_may_attach(const struct wanted *, const struct attach_record *current);
 
-/* A function in the host's hardware that bears our mark (struct netdev.origin) without an
- * attachment that explains it: to be returned. */
+/* A netdev of the host's hardware, in whatever namespace, that bears our mark (struct
+ * netdev.origin) without an attachment that explains it: to be returned. */
 bool reconcile_is_orphan(const struct netdev *, const struct attach_record *current);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "allocation.h"
@@ -100,6 +101,14 @@ static int grant_one(const struct served *s, const struct allocation_input *in,
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
 }
 
+static int64_t unix_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it
  * right. */
 static void reserve(struct served *s, const struct id_list *containers, size_t n)
@@ -108,7 +117,8 @@ static void reserve(struct served *s, const struct id_list *containers, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
-			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop));
+			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop),
+				       unix_ns());
 	s->allocations += n;
 	pod_resources_refresh(r->pods);
 }

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cleanup.h"
 #include "dir_watch.h"
@@ -159,12 +160,24 @@ static void arm_refresh(struct resources *r)
 		uv_timer_start(&r->refresh, on_refresh, wait, REFRESH_MS);
 }
 
+/* When that was, as others on this machine tell time; never too late. */
+static int64_t unix_ns_of(uint64_t ms)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
+	       (int64_t)(uv_hrtime() - ms * 1000000);
+}
+
 /* asked_ms 0: no answer, which ends waiting for one as well. */
 static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
 	struct resources *r = arg;
-	int changed = asked_ms ? ledger_apply(r->ledger, list, asked_ms) : 0;
+	int changed = 0;
 
+	if (asked_ms)
+		changed = ledger_apply(r->ledger, list, asked_ms, unix_ns_of(asked_ms));
 	if (changed < 0)
 		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
 	if (!r->pods_known || changed > 0)

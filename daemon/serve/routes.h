@@ -16,8 +16,8 @@ struct resource_table;
 /* code 0: done. */
 typedef void order_done_fn(const struct err *, void *done_arg);
 
-/* Who carries out what people order. A hook returns 0 and calls `done` exactly once, never from
- * within; or a negative errno with its sentence, and never. All NULL: nobody does. */
+/* Who carries out what people order. A hook with `done` returns 0 and calls it exactly once, never
+ * from within; or a negative errno with its sentence, and never. All NULL: nobody does. */
 struct order_hooks {
 	/* owner.netns.path "" in the order: the namespace of its pod, which is still to be found.
 	 */
@@ -25,8 +25,9 @@ struct order_hooks {
 		      void *done_arg, struct err *, void *arg);
 	int (*detach)(const char *function, bool force, order_done_fn *done, void *done_arg,
 		      struct err *, void *arg);
-	/* What doctor found, as far as that can be done. */
-	int (*fix)(order_done_fn *done, void *done_arg, struct err *, void *arg);
+	/* Begins to set right what doctor found, as far as that can be done; doctor tells how it
+	 * goes. */
+	void (*fix)(void *arg);
 	/* For doctor. */
 	void (*counters)(struct attach_counters *ret, void *arg);
 	void *arg;

@@ -16,7 +16,7 @@
 struct pending {
 	struct routes *routes;
 	struct http_ticket *ticket;
-	char function[DEV_ID_SIZE]; /* "" = of none */
+	char function[DEV_ID_SIZE];
 };
 
 /* {"error":null,"device":"0000:03:00.2","attachment":...} */
@@ -49,17 +49,14 @@ static void on_done(const struct err *e, void *arg)
 static int pending_new(struct pending **ret, struct routes *r, struct http_ticket *ticket,
 		       const char *device, struct err *e)
 {
-	const char *function = "";
+	const char *function;
 	struct pending *p;
 
-	if (device) {
-		if (!r->inventory)
-			return err_set(e, -EAGAIN,
-				       "the host's devices have not been read yet, try again");
-		function = device_by_name(&r->inventory->host, r->attachments, device, e);
-		if (!function)
-			return e->code;
-	}
+	if (!r->inventory)
+		return err_set(e, -EAGAIN, "the host's devices have not been read yet, try again");
+	function = device_by_name(&r->inventory->host, r->attachments, device, e);
+	if (!function)
+		return e->code;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return err_set(e, -ENOMEM, "out of memory");
@@ -81,13 +78,23 @@ static int give(struct routes *r, enum order_kind kind, const struct order *o, s
 	case ORDER_DETACH:
 		return h->detach(p->function, o->force, on_done, p, e, h->arg);
 	case ORDER_FIX:
-		return h->fix(on_done, p, e, h->arg);
+		break;
 	}
 	return -EINVAL;
 }
 
+/* Nothing to wait for. */
+static int begin_fix(struct routes *r, struct http_reply *reply)
+{
+	const struct pending nobody = {.routes = r};
+
+	r->orders.fix(r->orders.arg);
+	reply_done(reply, &nobody);
+	return 0;
+}
+
 static int begin(struct routes *r, enum order_kind kind, const struct http_request *request,
-		 struct err *e)
+		 struct http_reply *reply, struct err *e)
 {
 	AUTO_FREE struct pending *p = NULL;
 	struct order order;
@@ -96,9 +103,10 @@ static int begin(struct routes *r, enum order_kind kind, const struct http_reque
 	if (!r->orders.attach)
 		return err_set(e, -EOPNOTSUPP, "nothing is attached here: the engine does not run");
 	error = order_parse(&order, kind, request->body, request->body_len, e);
+	if (error == 0 && kind == ORDER_FIX)
+		return begin_fix(r, reply);
 	if (error == 0)
-		error = pending_new(&p, r, request->ticket, kind == ORDER_FIX ? NULL : order.device,
-				    e);
+		error = pending_new(&p, r, request->ticket, order.device, e);
 	if (error == 0)
 		error = give(r, kind, &order, p, e);
 	if (error < 0)
@@ -122,6 +130,6 @@ void routes_order(struct routes *r, const struct http_request *request, struct h
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (strcmp(request->path, table[i].path) == 0 &&
-		    begin(r, table[i].kind, request, &e) < 0)
+		    begin(r, table[i].kind, request, reply, &e) < 0)
 			reply_error(reply, &e);
 }

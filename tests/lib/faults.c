@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* Workers allocate, too. */
-static atomic_long alloc_left = -1, send_left = -1;
-static int send_code;
+static atomic_long alloc_left = -1, send_left = -1, write_left = -1;
+static int send_code, write_code;
 static atomic_size_t allocated;
 static atomic_bool hit;
 
@@ -18,6 +19,12 @@ void *__real_reallocarray(void *, size_t, size_t);
 char *__real_strdup(const char *);
 char *__real_strndup(const char *, size_t);
 ssize_t __real_send(int, const void *, size_t, int);
+ssize_t __real_sendto(int, const void *, size_t, int, const struct sockaddr *, socklen_t);
+ssize_t __real_write(int, const void *, size_t);
+ssize_t __real_pwrite(int, const void *, size_t, off_t);
+int __real_fsync(int);
+int __real_fdatasync(int);
+int __real_mknodat(int, const char *, mode_t, dev_t);
 void *__wrap_malloc(size_t);
 void *__wrap_calloc(size_t, size_t);
 void *__wrap_realloc(void *, size_t);
@@ -25,6 +32,12 @@ void *__wrap_reallocarray(void *, size_t, size_t);
 char *__wrap_strdup(const char *);
 char *__wrap_strndup(const char *, size_t);
 ssize_t __wrap_send(int, const void *, size_t, int);
+ssize_t __wrap_sendto(int, const void *, size_t, int, const struct sockaddr *, socklen_t);
+ssize_t __wrap_write(int, const void *, size_t);
+ssize_t __wrap_pwrite(int, const void *, size_t, off_t);
+int __wrap_fsync(int);
+int __wrap_fdatasync(int);
+int __wrap_mknodat(int, const char *, mode_t, dev_t);
 
 void faults_alloc(long nth)
 {
@@ -45,9 +58,16 @@ void faults_send(long nth, int code)
 	hit = false;
 }
 
+void faults_write(long nth, int code)
+{
+	write_left = nth;
+	write_code = code;
+	hit = false;
+}
+
 bool faults_end(void)
 {
-	alloc_left = send_left = -1;
+	alloc_left = send_left = write_left = -1;
 	return hit;
 }
 
@@ -98,4 +118,46 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
 		return __real_send(fd, bytes, len, flags);
 	errno = send_code;
 	return -1;
+}
+
+ssize_t __wrap_sendto(int fd, const void *bytes, size_t len, int flags, const struct sockaddr *to,
+		      socklen_t n)
+{
+	if (!is_due(&send_left))
+		return __real_sendto(fd, bytes, len, flags, to, n);
+	errno = send_code;
+	return -1;
+}
+
+static bool write_fails(void)
+{
+	if (!is_due(&write_left))
+		return false;
+	errno = write_code;
+	return true;
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t len)
+{
+	return write_fails() ? -1 : __real_write(fd, bytes, len);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t len, off_t at)
+{
+	return write_fails() ? -1 : __real_pwrite(fd, bytes, len, at);
+}
+
+int __wrap_fsync(int fd)
+{
+	return write_fails() ? -1 : __real_fsync(fd);
+}
+
+int __wrap_fdatasync(int fd)
+{
+	return write_fails() ? -1 : __real_fdatasync(fd);
+}
+
+int __wrap_mknodat(int dir, const char *name, mode_t mode, dev_t dev)
+{
+	return write_fails() ? -1 : __real_mknodat(dir, name, mode, dev);
 }

@@ -193,6 +193,7 @@ static void test_every_visible_value_counts(void **state)
 	EXPECT_CHANGE(s.host.netdevs[0].type = 32);
 	EXPECT_CHANGE(s.host.netdevs[0].default_route = true);
 	EXPECT_CHANGE(strcpy(s.host.netdevs[0].port_name, "p0"));
+	EXPECT_CHANGE(strcpy(s.host.netdevs[0].origin, "ens1f0v3"));
 	EXPECT_CHANGE(s.host.rdma[0].ports[0].pkey = 0x8001);
 	EXPECT_CHANGE(s.host.rdma_mode = RDMA_NETNS_SHARED);
 #undef EXPECT_CHANGE

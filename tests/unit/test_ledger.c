@@ -54,14 +54,14 @@ static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
 	while ((id = strsep(&at, " ")))
 		if (id[0])
 			add(&list, R, id, "pod");
-	r = ledger_apply(l, &list, asked_ms);
+	r = ledger_apply(l, &list, asked_ms, 0);
 	pod_list_done(&list);
 	return r;
 }
 
 static void reserve(struct ledger *l, const char *id, uint64_t now_ms)
 {
-	assert_int_equal(ledger_reserve(l, R, id, now_ms), 0);
+	assert_int_equal(ledger_reserve(l, R, id, now_ms, 0), 0);
 }
 
 /* "0:pod 1:-": IDs and pods. */
@@ -158,9 +158,9 @@ static void test_a_list_out_of_date_or_of_nothing_says_nothing(void **state)
 
 	assert_int_equal(apply(l, "1", 5000), 1);
 	assert_int_equal(apply(l, "", 4999), 0);
-	assert_int_equal(ledger_apply(l, &none, 9000), 0);
+	assert_int_equal(ledger_apply(l, &none, 9000, 0), 0);
 	reserve(l, "2", 5000);
-	assert_int_equal(ledger_apply(l, &none, 90000), 0);
+	assert_int_equal(ledger_apply(l, &none, 90000, 0), 0);
 	assert_string_equal(listed(l), "1:pod 2:-");
 	/* That one did not make later ones out of date. */
 	assert_int_equal(apply(l, "1 2", 8000), 1);
@@ -175,13 +175,13 @@ static void test_the_list_is_sorted_and_whole(void **state)
 	reserve(l, "5", 1000);
 	reserve(l, "1", 1000);
 	reserve(l, "3", 1000);
-	assert_int_equal(ledger_reserve(l, S, "9", 1000), 0);
+	assert_int_equal(ledger_reserve(l, S, "9", 1000, 0), 0);
 	assert_string_equal(listed(l), "9:- 1:- 3:- 5:-"); /* a.b/other first */
 	add(&list, R, "4", "q");
 	add(&list, R, "3", "p2");
 	add(&list, R, "3", "p1");
 	add(&list, S, "0", "q");
-	assert_int_equal(ledger_apply(l, &list, 1500), 1);
+	assert_int_equal(ledger_apply(l, &list, 1500, 0), 1);
 	pod_list_done(&list);
 	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 4:q 5:-");
 	assert_int_equal(ledger_state(l, R, "3"), LEDGER_HELD);
@@ -214,15 +214,48 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	add(&list, R, "1", "");
 	SET(list.devices[0].uid, "0b0c");
 	list.source = POD_SOURCE_CHECKPOINT;
-	assert_int_equal(ledger_apply(l, &list, 1001), 1);
+	assert_int_equal(ledger_apply(l, &list, 1001, 0), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
 	/* Held is also what the kubelet cannot name the pod of. */
 	list = (struct pod_list){0};
 	add(&list, R, "2", "");
-	assert_int_equal(ledger_apply(l, &list, SETTLED), 1);
+	assert_int_equal(ledger_apply(l, &list, SETTLED, 0), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "2"), LEDGER_HELD);
+}
+
+/* When a device was given away and when the list was asked for stand in the list. */
+static void test_times_are_kept(void **state)
+{
+	struct ledger *l = *state;
+	struct pod_list list = {0};
+	uint64_t generation;
+
+	assert_int_equal(ledger_reserve(l, R, "1", 1000, 70), 0);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 70);
+	generation = ledger_generation(l);
+	assert_int_equal(ledger_reserve(l, R, "1", 1100, 71), 0); /* an init container's, again */
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
+	assert_true(ledger_generation(l) > generation);
+	add(&list, R, "1", "p");
+	add(&list, R, "1", "q");
+	add(&list, R, "2", "r");
+	assert_int_equal(ledger_apply(l, &list, 1500, 80), 1);
+	assert_string_equal(listed(l), "1:p 1:q 2:r");
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
+	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 71);
+	assert_int_equal(ledger_list(l)->devices[2].reserved_ns, 0);
+	assert_int_equal(ledger_list(l)->asked_ns, 80);
+	assert_int_equal(ledger_apply(l, &list, SETTLED, 90), 0); /* nothing else is new */
+	assert_int_equal(ledger_list(l)->asked_ns, 90);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
+	assert_int_equal(ledger_reserve(l, R, "1", 9000, 99), 0);
+	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 99);
+	pod_list_done(&list);
+	assert_int_equal(apply(l, "2", 9000 + LEDGER_GRACE_MS), 1);
+	assert_int_equal(apply(l, "1 2", 9001 + LEDGER_GRACE_MS), 1);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 0);
 }
 
 static void test_resources_are_apart(void **state)
@@ -230,7 +263,7 @@ static void test_resources_are_apart(void **state)
 	struct ledger *l = *state;
 
 	reserve(l, "1", 1000);
-	assert_int_equal(ledger_reserve(l, S, "1", 3000), 0);
+	assert_int_equal(ledger_reserve(l, S, "1", 3000, 0), 0);
 	assert_int_equal(apply(l, "", SETTLED), 1);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
 	assert_int_equal(ledger_state(l, S, "1"), LEDGER_RESERVED);
@@ -283,7 +316,7 @@ static void test_any_allocation_may_fail(void **state)
 		add(&list, R, "8", "p");
 		SET(before, listed(l));
 		faults_alloc(n);
-		r = ledger_apply(l, &list, 1600);
+		r = ledger_apply(l, &list, 1600, 0);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 1);
 		if (failed)
@@ -310,13 +343,13 @@ static void test_a_reservation_may_fail(void **state)
 		reserve(l, "2", 1000); /* both arrays are full */
 		generation = ledger_generation(l);
 		faults_alloc(n);
-		r = ledger_reserve(l, R, "3", 1000);
+		r = ledger_reserve(l, R, "3", 1000, 0);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 0);
 		assert_int_equal(ledger_state(l, R, "3"), failed ? LEDGER_FREE : LEDGER_RESERVED);
 		assert_true((ledger_generation(l) == generation) == failed);
 		assert_true(ledger_ask_at(l) == SETTLED);
-		assert_int_equal(ledger_reserve(l, R, "3", 1000), 0);
+		assert_int_equal(ledger_reserve(l, R, "3", 1000, 0), 0);
 		assert_string_equal(listed(l), "1:- 2:- 3:-");
 		ledger_free(l);
 	}
@@ -336,6 +369,7 @@ int main(void)
 		TEST(test_the_list_is_sorted_and_whole),
 		TEST(test_generations_count_changes),
 		TEST(test_a_pod_known_by_uid_holds_too),
+		TEST(test_times_are_kept),
 		TEST(test_resources_are_apart),
 		TEST(test_many),
 		TEST(test_any_allocation_may_fail),

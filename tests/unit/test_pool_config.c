@@ -131,6 +131,41 @@ static const char *const bad_files[] = {
 	"\"selectors\":{\"isRdma\":true}}]}",
 	"{\"pools\":[{\"resourceName\":\"p\",\"kind\":\"shared\",\n"
 	"\"selectors\":{\"isRdma\":false,\"vdpaType\":\"vhost\"}}]}",
+	NATIVE("\"network\":5"),
+	NATIVE("\"network\":{\n\"vlans\":5}"),
+	NATIVE("\"network\":{\n\"mac\":\"02:00:00:00:00:01\"}"),
+	NATIVE("\"network\":{\n\"mtu\":67}"),
+	NATIVE("\"network\":{\n\"mtu\":\"9000\"}"),
+	NATIVE("\"network\":{\n\"vlan\":4095}"),
+	NATIVE("\"network\":{\n\"vlan\":5,\n\"vlanQoS\":8}"),
+	NATIVE("\"network\":{\n\"vlanQoS\":1}"),
+	NATIVE("\"network\":{\n\"VLAN\":0,\n\"VlanQos\":1}"),
+	NATIVE("\"network\":{\"vlan\":5,\n\"vlanProto\":\"802.1Q\"}"),
+	NATIVE("\"network\":{\n\"vlanProto\":\"802.1ad\"}"),
+	NATIVE("\"network\":{\n\"spoofchk\":1}"),
+	NATIVE("\"network\":{\n\"trust\":\"yes\"}"),
+	NATIVE("\"network\":{\n\"linkState\":\"up\"}"),
+	NATIVE("\"network\":{\n\"maxTxRate\":10,\n\"minTxRate\":11}"),
+	NATIVE("\"network\":{\n\"maxTxRate\":-1}"),
+	NATIVE("\"network\":{\n\"drift\":\"fix\"}"),
+	NATIVE("\"network\":{\n\"timeoutMs\":28001}"),
+	NATIVE("\"network\":{\n\"ips\":[\n\"10.9.0.1/24\",\n\"10.9.0.1\"]}"),
+	NATIVE("\"network\":{\n\"ips\":[\"10.9.0.1/24\"]}"),
+	NATIVE("\"network\":{\n\"ips\":[\"10.9.0.1/24\"],\n\"ipam\":{\"type\":\"static\"}}"),
+	NATIVE("\"network\":{\n\"ipam\":{}}"),
+	NATIVE("\"network\":{\n\"routes\":[\n{\"dst\":\"10.0.0.0/8\",\n\"gw\":\"fe80::1\"}]}"),
+	NATIVE("\"network\":{\n\"gateway\":\"10.9.0.254/24\"}"),
+	NATIVE("\"softRoce\":\"yes\""),
+	NATIVE("\"interface\":\"macvlan\""),
+	NATIVE("\"deviceType\":\"accelerator\",\n\"softRoce\":false"),
+	NATIVE("\"kind\":\"shared\",\n\"network\":{}"),
+	NATIVE("\"kind\":\"shared\",\n\"softRoce\":true"),
+	NATIVE("\"kind\":\"shared\",\n\"interface\":\"vlan\""),
+	NATIVE("\"kind\":\"shared\",\"interface\":\"macvlan\",\"network\":{\n\"trust\":true}"),
+	NATIVE("\"kind\":\"shared\",\"interface\":\"ipvlan\",\n\"softRoce\":true"),
+	NATIVE("\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,\"interface\":\"macvlan\","
+	       "\"network\":{\"ips\":[\"10.9.0.1/24\"]}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"network\":{}"),
 };
 
 static void print_one(FILE *f, const char *text)
@@ -319,6 +354,49 @@ static void test_our_grammar_says_it_all(void **state)
 	pool_config_done(&c);
 }
 
+static void test_a_network_says_how_devices_come_into_pods(void **state)
+{
+	struct pool_config c;
+	const struct pool_network *n;
+	(void)state;
+
+	good(&c, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{},\"network\":{\"mtu\":9000,"
+		 "\"vlan\":100,\"vlanQoS\":3,\"vlanProto\":\"802.1ad\",\"spoofchk\":\"off\","
+		 "\"trust\":true,\"linkState\":\"enable\",\"minTxRate\":10,\"maxTxRate\":0,"
+		 "\"gateway\":[\"10.9.0.254\",\"2001:db8::1\"],"
+		 "\"routes\":[{\"dst\":\"10.0.0.0/8\",\"priority\":7}],"
+		 "\"ipam\":{\"type\":\"host-local\", \"ranges\": []},\"drift\":\"repair\","
+		 "\"timeoutMs\":5000}},"
+		 "{\"resourceName\":\"b\",\"selectors\":{},\"softRoce\":true},"
+		 "{\"resourceName\":\"c\",\"kind\":\"shared\",\"selectors\":{},"
+		 "\"interface\":\"ipvlan\"},{\"resourceName\":\"d\",\"selectors\":{}}]}");
+	n = c.pools[0].network;
+	assert_int_equal(n->plan.kind, PLAN_VF);
+	assert_int_equal(n->plan.mtu, 9000);
+	assert_int_equal(n->plan.vf.fields, VF_VLAN | VF_SPOOFCHK | VF_TRUST | VF_LINK_STATE |
+						    VF_MIN_RATE | VF_MAX_RATE);
+	assert_int_equal(n->plan.vf.vlan, 100);
+	assert_int_equal(n->plan.vf.vlan_qos, 3);
+	assert_int_equal(n->plan.vf.vlan_proto, 0x88a8);
+	assert_true(n->plan.vf.trust && !n->plan.vf.spoofchk);
+	assert_int_equal(n->plan.vf.link_state, VF_LINK_ENABLE);
+	assert_int_equal(n->plan.vf.min_rate, 10);
+	assert_int_equal(n->plan.n_routes, 3);
+	assert_int_equal(n->plan.routes[1].dst.len, 0);
+	assert_int_equal(n->plan.routes[2].priority, 7);
+	assert_string_equal(n->plan.ipam, "{\"type\":\"host-local\",\"ranges\":[]}");
+	assert_int_equal(n->drift, DRIFT_REPAIR);
+	assert_int_equal(n->timeout_ms, 5000);
+	n = c.pools[1].network;
+	assert_true(n->plan.soft_roce);
+	assert_int_equal(n->plan.vf.fields, 0);
+	assert_int_equal(n->drift, DRIFT_REPORT);
+	assert_int_equal(n->timeout_ms, POOL_ATTACH_MS);
+	assert_int_equal(c.pools[2].network->plan.kind, PLAN_IPVLAN);
+	assert_null(c.pools[3].network);
+	pool_config_done(&c);
+}
+
 static void test_options_fill_in_what_a_pool_does_not_say(void **state)
 {
 	char text[] =
@@ -368,7 +446,8 @@ static void test_out_of_memory_at_any_point(void **state)
 		"{\"resourceName\":\"b\",\"selectors\":{\"vendors\":[\"15b3\"]}}],"
 		"\"resourceList\":[{\"resourceName\":\"c\",\"selectors\":{\"rootDevices\":["
 		"\"0000:03:00.0#1,2\"]},\"additionalInfo\":{\"*\":{\"a\":\"b\"}}}],"
-		"\"pools\":[{\"resourceName\":\"d\",\"selectors\":[{\"pfNames\":[\"x\"]}]}]}";
+		"\"pools\":[{\"resourceName\":\"d\",\"selectors\":[{\"pfNames\":[\"x\"]}],"
+		"\"network\":{\"vlan\":5}}]}";
 	int r = -1;
 	(void)state;
 
@@ -508,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_mode_hca_has_its_thousand_slots),
 		cmocka_unit_test(test_mode_sriov_offers_vfs_and_no_pf),
 		cmocka_unit_test(test_our_grammar_says_it_all),
+		cmocka_unit_test(test_a_network_says_how_devices_come_into_pods),
 		cmocka_unit_test(test_options_fill_in_what_a_pool_does_not_say),
 		cmocka_unit_test(test_a_failure_leaves_the_result_alone),
 		cmocka_unit_test(test_out_of_memory_at_any_point),

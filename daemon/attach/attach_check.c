@@ -1,0 +1,228 @@
+/* attach_check.c - an attachment in its pod: compared with what is wanted, set right, announced. */
+#include <net/if_arp.h>
+
+#include "attach_steps.h"
+#include "vf_admin.h"
+
+/* What differed is no failure of a call. */
+#define DIFFERS (-EUCLEAN)
+
+/* --- compare ---------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 4, 5))) static void differs(unsigned *drift, unsigned bit,
+							  struct err *first, const char *fmt, ...)
+{
+	va_list ap;
+
+	*drift |= bit;
+	if (first->code)
+		return;
+	first->code = DIFFERS;
+	va_start(ap, fmt);
+	vsnprintf(first->msg, sizeof(first->msg), fmt, ap);
+	va_end(ap);
+}
+
+static void compare_link(const struct work *w, unsigned *drift, struct err *first)
+{
+	const struct net_plan *plan = &w->record->plan;
+	const struct netdev *nd = &w->seen.netdev;
+	char alias[ATTACH_ALIAS_SIZE];
+
+	attach_alias(w->record, alias);
+	if (strcmp(nd->name, plan->ifname) != 0)
+		differs(drift, ATTACH_DRIFT_NAME, first, "the interface is called %s, not %s",
+			nd->name, plan->ifname);
+	if (strcmp(w->seen.alias, alias) != 0)
+		differs(drift, ATTACH_DRIFT_NAME, first, "%s bears the alias \"%.100s\", not ours",
+			nd->name, w->seen.alias);
+	if (plan->has_mac && memcmp(nd->addr, plan->mac, sizeof(plan->mac)) != 0)
+		differs(drift, VF_MAC, first, "%s has another MAC than the one that was set",
+			nd->name);
+	if (plan->mtu && nd->mtu != plan->mtu)
+		differs(drift, ATTACH_DRIFT_MTU, first, "%s has MTU %u, not %u", nd->name, nd->mtu,
+			plan->mtu);
+	if (!(nd->flags & IFF_UP))
+		differs(drift, ATTACH_DRIFT_DOWN, first, "%s is down", nd->name);
+}
+
+static bool has_prefix(const struct ip_prefix *list, size_t n, const struct ip_prefix *p)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].family == p->family && list[i].len == p->len &&
+		    memcmp(list[i].addr, p->addr, p->family == AF_INET ? 4 : 16) == 0)
+			return true;
+	return false;
+}
+
+/* Others may add some. */
+#define ADDRESSES_MAX 64
+
+static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
+{
+	struct ip_prefix has[ADDRESSES_MAX];
+	struct wanted_net net;
+	struct nlsock *s;
+	int n;
+
+	attach_wanted_net(w->record, &net);
+	if (net.n_ips == 0)
+		return 0;
+	n = place_rtnl(w->at, &s, w->err);
+	if (n == 0)
+		n = netdev_addresses(s, w->seen.netdev.ifindex, has, ADDRESSES_MAX, w->err);
+	if (n < 0)
+		return n;
+	for (size_t i = 0; i < net.n_ips; i++)
+		if (!has_prefix(has, n < ADDRESSES_MAX ? (size_t)n : ADDRESSES_MAX, &net.ips[i]))
+			differs(drift, ATTACH_DRIFT_IPS, first, "%s lacks address %zu of %zu",
+				w->seen.netdev.name, i + 1, net.n_ips);
+	return 0;
+}
+
+/* A setting that the driver does not tell cannot differ. */
+static int compare_admin(struct work *w, unsigned *drift, struct err *first)
+{
+	struct vf_settings want = vf_admin_wanted(w->record), is;
+	unsigned different;
+	char names[128];
+	int r;
+
+	if (!want.fields)
+		return 0;
+	r = vf_admin_read(w, &is);
+	if (r < 0)
+		return r;
+	want.fields &= is.fields;
+	different = vf_settings_differ(&want, &is);
+	if (!different)
+		return 0;
+	vf_fields_text(different, names, sizeof(names));
+	differs(drift, different, first, "VF %d of %s is not set as wanted: %s",
+		w->record->origin.vf_index, w->record->origin.pf, names);
+	return 0;
+}
+
+static int look_in_pod(struct work *w)
+{
+	int r = work_open_pod(w);
+
+	if (r < 0)
+		return r;
+	r = work_look(w, &w->pod);
+	return r == -ENODEV
+		       ? err_set(w->err, r, "%s is not in the pod any more", w->record->function)
+		       : r;
+}
+
+int attach_compare(struct work *w, unsigned *ret_drift, struct err *first)
+{
+	unsigned drift = 0;
+	int r = look_in_pod(w);
+
+	if (r < 0)
+		return r;
+	compare_link(w, &drift, first);
+	r = compare_addresses(w, &drift, first);
+	if (r == 0)
+		r = compare_admin(w, &drift, first);
+	if (r == 0)
+		*ret_drift = drift;
+	return r;
+}
+
+/* --- repair ----------------------------------------------------------------------------------- */
+
+static int repair_link(struct work *w, unsigned drift)
+{
+	struct wanted_net net;
+	struct nlsock *s;
+	int r = attach_settle_in_pod(w);
+
+	if (r == 0)
+		r = place_rtnl(w->at, &s, w->err);
+	if (r < 0 || !(drift & (ATTACH_DRIFT_DOWN | ATTACH_DRIFT_IPS)))
+		return r;
+	attach_wanted_net(w->record, &net);
+	return netdev_configure(s, w->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
+				net.n_routes, true, w->err);
+}
+
+/* The PF's word is set anew; the interface's own MAC where the driver lets it. */
+static int repair_mac(struct work *w)
+{
+	const struct net_plan *plan = &w->record->plan;
+	const struct netdev_change c = {
+		.netns_fd = -1, .addr = plan->mac, .addr_len = sizeof(plan->mac), .up = -1};
+	struct nlsock *s;
+	int r;
+
+	if (!plan->has_mac || memcmp(w->seen.netdev.addr, plan->mac, sizeof(plan->mac)) == 0)
+		return 0;
+	r = place_rtnl(w->at, &s, w->err);
+	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+}
+
+/* GUIDs would take the device from its driver, and so from the pod. */
+static int repair_admin(struct work *w, unsigned drift)
+{
+	struct vf_settings want = vf_admin_wanted(w->record);
+
+	want.fields &= drift & ~VF_GUIDS;
+	return want.fields ? vf_admin_write(w, &want) : 0;
+}
+
+static int repair_all(struct work *w, unsigned drift)
+{
+	int r = repair_admin(w, drift);
+
+	if (r == 0)
+		r = repair_link(w, drift);
+	if (r == 0 && drift & VF_MAC)
+		r = repair_mac(w);
+	return r;
+}
+
+int attach_check(struct attach_job *job, bool repair)
+{
+	struct err first = {0};
+	struct work w;
+	int r;
+
+	job->err = (struct err){0};
+	job->drift = 0;
+	work_begin(&w, job);
+	r = attach_compare(&w, &job->drift, &first);
+	if (r == 0 && repair && job->drift)
+		r = repair_all(&w, job->drift);
+	work_end(&w);
+	return r;
+}
+
+/* --- announce --------------------------------------------------------------------------------- */
+
+static int announce(struct work *w)
+{
+	struct wanted_net net;
+	int r = look_in_pod(w);
+
+	if (r < 0 || w->seen.netdev.type != ARPHRD_ETHER)
+		return r;
+	if (w->seen.netdev.carrier != CARRIER_ON)
+		return err_set(w->err, -EAGAIN, "%s has no carrier yet", w->seen.netdev.name);
+	attach_wanted_net(w->record, &net);
+	return netns_announce(w->pod.netns_fd, w->seen.netdev.ifindex, w->seen.netdev.addr, net.ips,
+			      net.n_ips, w->err);
+}
+
+int attach_announce(struct attach_job *job)
+{
+	struct work w;
+	int r;
+
+	job->err = (struct err){0};
+	work_begin(&w, job);
+	r = announce(&w);
+	work_end(&w);
+	return r;
+}

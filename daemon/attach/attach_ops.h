@@ -1,0 +1,29 @@
+/* attach_ops.h - what the engine has done by others: on workers, and by the container runtime.
+ * Tests bring their own. */
+#pragma once
+
+#include "cri.h"
+#include "journal.h"
+#include "netns_ops.h"
+#include "steps.h"
+
+struct attach_ops {
+	int (*journal_open)(struct journal **, const char *state_dir, struct err *);
+	void (*journal_close)(struct journal *);
+	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
+			    struct err *);
+	int (*run)(struct attach_job *);
+	int (*check)(struct attach_job *, bool repair);
+	int (*announce)(struct attach_job *);
+	bool (*netns_is_alive)(const struct hw *, const struct netns_id *);
+
+	int (*cri_open)(struct cri **, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
+			struct err *);
+	void (*cri_refresh)(struct cri *);
+	void (*cri_expect)(struct cri *, bool);
+	const struct sandbox_list *(*cri_sandboxes)(const struct cri *);
+	void (*cri_status)(const struct cri *, struct cri_status *);
+	void (*cri_close)(struct cri *);
+};
+
+extern const struct attach_ops attach_real_ops;

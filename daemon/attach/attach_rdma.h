@@ -1,0 +1,15 @@
+/* attach_rdma.h - the RDMA device of an attachment: moved, or made. Internal to attach/. */
+#pragma once
+
+#include "work.h"
+
+/* Is the function's own RDMA device one that moves (exclusive mode)? Negative errno. */
+int attach_rdma_moves(struct work *);
+/* The function's own into the pod, in exclusive mode; nothing in shared mode. */
+int attach_rdma_move(struct work *);
+/* A soft-RoCE device on the interface in the pod, and its device nodes. */
+int attach_rdma_make(struct work *);
+/* Both undone, wherever they are by now. */
+int attach_rdma_return(struct work *);
+/* The soft-RoCE device's name: of the function, or of the ID where several share one. */
+void attach_rdma_soft_name(const struct attach_record *, char ret[RDMA_NAME_SIZE]);

@@ -1,0 +1,307 @@
+/* decide.c - what is to be done with each device, from what is known now: the kubelet's list, the
+ * runtime's, the inventory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "engine_state.h"
+#include "log.h"
+
+const struct pool *view_pool(const struct attach_view *view, const char *resource)
+{
+	const struct pool_view *p = pools_find(view->pools, resource);
+
+	return p ? p->pool : NULL;
+}
+
+/* --- what is held ----------------------------------------------------------------------------- */
+
+bool held_by(const struct pod_device *d, const struct attach_owner *o)
+{
+	if (d->uid[0] && o->uid[0])
+		return strcmp(d->uid, o->uid) == 0;
+	return strcmp(d->pod, o->pod) == 0 && strcmp(d->namespace, o->namespace) == 0;
+}
+
+static bool is_held(const struct pod_list *held, const struct attach_record *r)
+{
+	size_t n = 0;
+	const struct pod_device *d = pod_list_find(held, r->resource, r->id, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (held_by(&d[i], &r->owner))
+			return true;
+	return false;
+}
+
+/* Whatever was free in between may be another pod's now, of the same name. */
+static void follow_held(struct attachment *a, const struct pod_list *held)
+{
+	uint64_t now = uv_now(a->engine->loop);
+
+	if (held->source == POD_SOURCE_NONE)
+		return;
+	if (is_held(held, &a->record)) {
+		a->unheld_ms = 0;
+		return;
+	}
+	a->doubt_ms = now;
+	if (!a->unheld_ms)
+		a->unheld_ms = now;
+}
+
+uint64_t decide_deadline(const struct attach_engine *e)
+{
+	uint64_t first = NEVER;
+
+	for (size_t i = 0; i < e->n; i++) {
+		const struct attachment *a = e->items[i];
+
+		if (a->unheld_ms && a->record.state == ATTACH_IN_POD &&
+		    a->unheld_ms + RECONCILE_DOUBT_MS > uv_now(e->loop))
+			first = earlier(first, a->unheld_ms + RECONCILE_DOUBT_MS);
+	}
+	return first;
+}
+
+/* --- what is ---------------------------------------------------------------------------------- */
+
+static void follow_inventory(struct attachment *a)
+{
+	const struct netdev *nd = attachment_netdev(a);
+
+	if (nd && nd->nsid != NSID_HOST)
+		a->seen_away = true;
+}
+
+/* The inventory is a little behind: what it has not shown to be away has not come back. */
+static struct attach_fact fact_of(const struct attachment *a)
+{
+	const struct attach_engine *e = a->engine;
+	const struct netdev *nd = attachment_netdev(a);
+	const struct netns_id *netns = &a->record.owner.netns;
+
+	return (struct attach_fact){
+		.record = &a->record,
+		.netns_gone = netns->ino && !e->ops->netns_is_alive(e->hw, netns),
+		.in_host = a->seen_away && nd && nd->nsid == NSID_HOST,
+		.interrupted = a->interrupted,
+		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - a->unheld_ms + 1 : 0,
+	};
+}
+
+/* True once, in a daemon that only says what it would do. */
+static bool only_say(struct attachment *a, const char *what, const char *why)
+{
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+
+	if (!a->engine->dry_run)
+		return false;
+	if (!a->told_dry)
+		log_info("attach", 0, "dry run: would %s %s: %s%s%s", what,
+			 device_text(&a->record, device), owner_text(&a->record.owner, owner),
+			 why ? ", " : "", why ? why : "");
+	a->told_dry = true;
+	return true;
+}
+
+static bool is_judged(const struct attachment *a)
+{
+	switch (a->record.state) {
+	case ATTACH_ATTACHING:
+	case ATTACH_IN_POD:
+		return true;
+	case ATTACH_RETURNING:
+		return a->interrupted;
+	case ATTACH_FREE:
+	case ATTACH_BAD:
+		break;
+	}
+	return false;
+}
+
+/* An operation under way sees at its next step, or with its end, that there is a reason. */
+static void judge(struct attachment *a, const struct reconcile_input *in)
+{
+	struct attach_fact fact = fact_of(a);
+
+	if (!is_judged(a))
+		return;
+	if (!a->why)
+		a->why = reconcile_attachment(&fact, in).why;
+	if (a->why && !a->op && !only_say(a, "return", a->why))
+		attachment_return(a, a->why);
+}
+
+/* --- what is wanted --------------------------------------------------------------------------- */
+
+static struct attach_record record_of(const struct attach_engine *e, const struct wanted *w)
+{
+	struct attach_record r = {
+		.state = ATTACH_FREE, .serial = e->serial, .owner = w->owner, .plan = w->plan};
+
+	memcpy(r.resource, w->resource, sizeof(r.resource));
+	memcpy(r.id, w->id, sizeof(r.id));
+	memcpy(r.function, w->function, sizeof(r.function));
+	return r;
+}
+
+/* It failed like that, or a person took it away. */
+static bool failed_before(const struct attachment *a, const struct wanted *w)
+{
+	return a->failure.code != 0 && strcmp(a->record.owner.sandbox, w->owner.sandbox) == 0 &&
+	       plan_equal(&a->record.plan, &w->plan);
+}
+
+static void follow_pool(struct attachment *a, const struct wanted *w)
+{
+	a->repair = w->network->drift == DRIFT_REPAIR;
+	a->timeout_ms = w->network->timeout_ms;
+}
+
+static void bring(struct attach_engine *e, const struct wanted *w)
+{
+	struct attach_record r = record_of(e, w);
+	struct attachment *a = attachment_find(e, &r);
+	bool is_free = !a || attachment_is_idle(a);
+
+	if (!is_free)
+		follow_pool(a, w);
+	if (!is_free || !reconcile_may_attach(w, NULL) || (a && failed_before(a, w)))
+		return;
+	if (a)
+		a->record = r;
+	else
+		a = attachment_new(e, &r);
+	if (!a) {
+		engine_wake(e, ENGINE_MEMORY_MS);
+		return;
+	}
+	follow_pool(a, w);
+	if (!only_say(a, "attach", NULL))
+		attachment_attach(a);
+}
+
+/* Nobody asks for what failed any more. */
+static void forget_unwanted(struct attach_engine *e)
+{
+	for (size_t i = e->n; i-- > 0;) {
+		struct attachment *a = e->items[i];
+
+		if (attachment_is_idle(a) &&
+		    !wanted_find(&e->wanted, a->record.resource, a->record.id))
+			attachment_drop(a);
+	}
+}
+
+/* --- what nobody explains --------------------------------------------------------------------- */
+
+static struct attach_record record_of_mark(const struct attach_engine *e, const struct netdev *nd)
+{
+	struct attach_record r = {.state = ATTACH_FREE, .serial = e->serial};
+
+	memcpy(r.function, nd->function, sizeof(r.function));
+	memcpy(r.origin.name, nd->origin, sizeof(r.origin.name));
+	r.origin.vf_index = -1;
+	return r;
+}
+
+static void take_orphan(struct attach_engine *e, const struct netdev *nd)
+{
+	struct attach_record r = record_of_mark(e, nd);
+	struct attachment *a = attachment_of_function(e, nd->function);
+
+	e->wants_journal = true;
+	if ((a && !attachment_is_idle(a)) || (!e->journal && !e->dry_run))
+		return;
+	if (a)
+		attachment_drop(a);
+	a = attachment_new(e, &r);
+	if (!a || only_say(a, "return", "nobody knows who has it"))
+		return;
+	e->counters.orphans++;
+	engine_event(e, EVENT_WARNING, "Orphan", &r,
+		     "%s bears our mark as %s, and nothing is known of it: returning it",
+		     nd->function, nd->name);
+	attachment_become(a, ATTACH_BAD);
+	attachment_return(a, "nobody knows who has it");
+}
+
+static bool is_orphan(const struct attach_engine *e, const struct netdev *nd)
+{
+	const struct attachment *a = attachment_of_function(e, nd->function);
+
+	return nd->function[0] && nd->origin[0] && !(a && a->lost) &&
+	       reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL);
+}
+
+static void take_orphans(struct attach_engine *e)
+{
+	const struct host *h = &e->inventory->host;
+
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (is_orphan(e, &h->netdevs[i]))
+			take_orphan(e, &h->netdevs[i]);
+}
+
+/* Its journal could not be read: the netdev tells, as soon as it is seen. */
+static void find_lost(struct attachment *a)
+{
+	const struct netdev *nd = attachment_netdev(a);
+
+	if (!a->lost || a->op || !nd || (nd->nsid != NSID_HOST && !nd->origin[0]))
+		return;
+	a->lost = false;
+	if (nd->origin[0]) {
+		memcpy(a->record.origin.name, nd->origin, sizeof(a->record.origin.name));
+		attachment_return(a, "its journal cannot be read");
+		return;
+	}
+	log_info("attach", 0, "%s is in the host and bears no mark: it is free",
+		 a->record.function);
+	attachment_become(a, ATTACH_RETURNING);
+	attachment_become(a, ATTACH_FREE);
+}
+
+/* --- the decision ----------------------------------------------------------------------------- */
+
+static int join(struct attach_engine *e, const struct attach_view *view)
+{
+	const struct attach_record **others = calloc(e->n + 1, sizeof(struct attach_record *));
+	struct wanted_list wanted = {0};
+	size_t n = 0;
+	int r;
+
+	if (!others)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->n; i++)
+		if (e->items[i]->record.state != ATTACH_FREE)
+			others[n++] = &e->items[i]->record;
+	r = join_build(&wanted, view->pools, &e->inventory->host, view->held,
+		       attach_engine_sandboxes(e), others, n);
+	free(others);
+	if (r < 0)
+		return r;
+	wanted_list_done(&e->wanted);
+	e->wanted = wanted;
+	return 0;
+}
+
+bool engine_decide(struct attach_engine *e, const struct attach_view *view)
+{
+	struct reconcile_input in = {.held = view->held, .sandboxes = attach_engine_sandboxes(e)};
+
+	if (join(e, view) < 0)
+		return false;
+	for (size_t i = 0; i < e->n; i++) {
+		follow_held(e->items[i], view->held);
+		follow_inventory(e->items[i]);
+		find_lost(e->items[i]);
+		judge(e->items[i], &in);
+	}
+	take_orphans(e);
+	forget_unwanted(e);
+	for (size_t i = 0; i < e->wanted.n; i++)
+		bring(e, &e->wanted.items[i]);
+	return true;
+}

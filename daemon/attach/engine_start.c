@@ -1,0 +1,223 @@
+/* engine_start.c - what the life before has left, as its journal tells.
+ *
+ * Happy path: the files are read on a worker, each record becomes an attachment, and the next
+ * decision returns what was interrupted and keeps what is in its pod.
+ * Can fail by: no folder (tried again), files that cannot be understood: their devices count as bad
+ * until they are seen. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "engine_state.h"
+#include "log.h"
+#include "worker.h"
+
+#define RETRY_MS 5000
+
+struct bad_file {
+	char key[RESOURCE_NAME_SIZE + PLUGIN_ID_SIZE];
+	struct err err;
+};
+
+/* The worker's, then the loop's. */
+struct journal_walk {
+	struct attach_engine *engine;
+	uv_work_t work;
+	struct attach_record *records;
+	size_t n_records;
+	struct bad_file *bad;
+	size_t n_bad;
+	uint64_t serial;
+	int result;
+	struct err err;
+};
+
+/* --- on the worker ---------------------------------------------------------------------------- */
+
+static bool is_in(const struct hw *hw, const char *folder, const char *function)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, function);
+	return faccessat(hw->sys_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool function_exists(const struct hw *hw, const char *function)
+{
+	return is_in(hw, "bus/pci/devices", function) ||
+	       is_in(hw, "bus/auxiliary/devices", function) ||
+	       is_in(hw, "class/infiniband", function);
+}
+
+/* > 0 removes the file of a function that is gone. */
+static int on_record(const struct attach_record *r, void *arg)
+{
+	struct journal_walk *w = arg;
+	struct attach_record *copy;
+
+	w->serial = r->serial > w->serial ? r->serial : w->serial;
+	if (r->state == ATTACH_FREE)
+		return !w->engine->dry_run && !function_exists(w->engine->hw, r->function);
+	copy = array_push(w->records, w->n_records);
+	if (!copy)
+		return -ENOMEM;
+	*copy = *r;
+	return 0;
+}
+
+static void on_bad(const char *key, const struct err *err, void *arg)
+{
+	struct journal_walk *w = arg;
+	struct bad_file *bad = array_push(w->bad, w->n_bad);
+
+	if (!bad)
+		return;
+	snprintf(bad->key, sizeof(bad->key), "%s", key);
+	bad->err = *err;
+}
+
+static void on_worker(uv_work_t *work)
+{
+	struct journal_walk *w = work->data;
+	struct attach_engine *e = w->engine;
+
+	worker_begin();
+	w->result = e->ops->journal_each(e->journal, on_record, on_bad, w, &w->err);
+}
+
+/* --- in the loop ------------------------------------------------------------------------------ */
+
+/* Whoever has it has it until something is known: nothing is concluded from the past. */
+static int take_record(struct attach_engine *e, const struct attach_record *r)
+{
+	struct attachment *a = attachment_find(e, r) ? NULL : attachment_new(e, r);
+
+	if (!a)
+		return -ENOMEM;
+	a->interrupted = r->state == ATTACH_ATTACHING || r->state == ATTACH_RETURNING;
+	a->ipam_asked = a->seen_away = a->announced = true;
+	a->doubt_ms = uv_now(e->loop);
+	if (r->state == ATTACH_BAD)
+		a->retry_ms = uv_now(e->loop);
+	return 0;
+}
+
+/* The name of a file is all that is known of a function; a slot of a shared pool is gone with its
+ * pod. */
+static void take_bad(struct attach_engine *e, const struct bad_file *bad)
+{
+	struct attach_record r = {.state = ATTACH_BAD, .serial = e->serial};
+	size_t len = strlen(bad->key);
+	struct attachment *a;
+
+	memcpy(r.function, bad->key, len < sizeof(r.function) ? len : sizeof(r.function) - 1);
+	engine_event(e, EVENT_WARNING, "JournalBad", &r, "%s", bad->err.msg);
+	if (len >= sizeof(r.function) || strchr(bad->key, ' '))
+		return;
+	r.origin.vf_index = -1;
+	a = attachment_new(e, &r);
+	if (!a)
+		return;
+	a->lost = true;
+	a->trouble = bad->err;
+}
+
+static void take_all(struct attach_engine *e, const struct journal_walk *w)
+{
+	e->serial = w->serial > e->serial ? w->serial : e->serial;
+	for (size_t i = 0; i < w->n_records; i++)
+		if (take_record(e, &w->records[i]) < 0)
+			log_error("attach", -ENOMEM, "%s: its record is forgotten",
+				  w->records[i].function);
+	for (size_t i = 0; i < w->n_bad; i++)
+		take_bad(e, &w->bad[i]);
+	if (w->n_records)
+		log_info("attach", 0, "the journal names %zu devices that are away", w->n_records);
+}
+
+static void walk_free(struct journal_walk *w)
+{
+	w->engine->walk = NULL;
+	free(w->records);
+	free(w->bad);
+	free(w);
+}
+
+static void tell_trouble(struct attach_engine *e, const struct err *err)
+{
+	if (strcmp(e->counters.journal_error, err->msg) == 0)
+		return;
+	snprintf(e->counters.journal_error, sizeof(e->counters.journal_error), "%s", err->msg);
+	engine_event(e, EVENT_WARNING, "JournalBad", NULL,
+		     "%s; nothing is attached until it can be written", err->msg);
+}
+
+static void try_again(struct attach_engine *e, const struct err *err)
+{
+	tell_trouble(e, err);
+	e->ops->journal_close(e->journal);
+	e->journal = NULL;
+	e->wants_journal = true;
+	e->journal_ms = uv_now(e->loop) + RETRY_MS;
+	engine_wake(e, RETRY_MS);
+}
+
+static void on_walked(uv_work_t *work, int status)
+{
+	struct journal_walk *w = work->data;
+	struct attach_engine *e = w->engine;
+
+	(void)status;
+	if (e->closing) {
+		walk_free(w);
+		engine_release_if_done(e);
+		return;
+	}
+	if (w->result < 0) {
+		try_again(e, &w->err);
+	} else {
+		e->counters.journal_error[0] = '\0';
+		e->journal_read = true;
+		take_all(e, w);
+	}
+	walk_free(w);
+	engine_decide_soon(e);
+}
+
+/* Nothing is made before something needs it. */
+static bool has_folder(const struct attach_engine *e)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (asprintf(&path, "%s/devices", e->state_dir) < 0)
+		path = NULL;
+	return path && access(path, F_OK) == 0;
+}
+
+void journal_begin(struct attach_engine *e, bool needed)
+{
+	struct journal_walk *w;
+	struct err err = {0};
+
+	e->journal_read = !needed && !has_folder(e);
+	if (e->journal_read)
+		return;
+	if (e->ops->journal_open(&e->journal, e->state_dir, &err) < 0) {
+		e->journal = NULL;
+		try_again(e, &err);
+		return;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w) {
+		err_set(&err, -ENOMEM, "out of memory");
+		try_again(e, &err);
+		return;
+	}
+	w->engine = e;
+	w->work.data = w;
+	e->walk = w;
+	uv_queue_work(e->loop, &w->work, on_worker, on_walked);
+}

@@ -1,0 +1,137 @@
+/* function_files.c - one function in sysfs. */
+#include "function_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "functions.h"
+#include "sysfs.h"
+
+static int open_function(const struct hw *hw, const char *function)
+{
+	int fd;
+
+	if (!is_function_id(function) || strchr(function, '/'))
+		return -EINVAL;
+	fd = sysfs_open_dir(hw->sys_fd, "bus/pci/devices/%s", function);
+	return fd == -ENOENT ? sysfs_open_dir(hw->sys_fd, "bus/auxiliary/devices/%s", function)
+			     : fd;
+}
+
+bool function_is_there(const struct hw *hw, const char *function)
+{
+	AUTO_FD dir = open_function(hw, function);
+
+	return dir >= 0;
+}
+
+bool function_has(const struct hw *hw, const char *function, const char *entry)
+{
+	AUTO_FD dir = open_function(hw, function);
+
+	return dir >= 0 && sysfs_exists(dir, "%s", entry);
+}
+
+/* --- its PF ----------------------------------------------------------------------------------- */
+
+struct vf_search {
+	const char *function;
+	int vf;
+};
+
+static int on_pf_entry(int dir, const char *name, void *arg)
+{
+	struct vf_search *s = arg;
+	char target[DEV_ID_SIZE];
+	int vf;
+
+	if (strncmp(name, "virtfn", 6) != 0 || parse_int(name + 6, &vf) < 0 || vf < 0 ||
+	    sysfs_link(dir, target, sizeof(target), "%s", name) < 0 ||
+	    strcmp(target, s->function) != 0)
+		return 0;
+	s->vf = vf;
+	return -ECANCELED;
+}
+
+int function_pf(const struct hw *hw, const char *function, char ret_pf[DEV_ID_SIZE], int *ret_vf)
+{
+	struct vf_search s = {function, -1};
+	AUTO_FD dir = open_function(hw, function);
+	char pf[DEV_ID_SIZE] = "";
+	int r;
+
+	if (dir < 0)
+		return dir;
+	r = sysfs_link(dir, pf, sizeof(pf), "physfn");
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0)
+		sysfs_list(dir, "physfn", on_pf_entry, &s);
+	if (r == 0 && s.vf < 0)
+		return -ENOENT;
+	memcpy(ret_pf, pf, sizeof(pf));
+	*ret_vf = r == 0 ? s.vf : 0;
+	return 0;
+}
+
+/* --- its RDMA device -------------------------------------------------------------------------- */
+
+static int on_rdma(int dir, const char *name, void *arg)
+{
+	(void)dir;
+	if (strlen(name) < RDMA_NAME_SIZE)
+		memcpy(arg, name, strlen(name) + 1);
+	return 0;
+}
+
+int function_rdma(const struct hw *hw, const char *function, char ret[RDMA_NAME_SIZE])
+{
+	AUTO_FD dir = open_function(hw, function);
+	char name[RDMA_NAME_SIZE] = "";
+	int r = dir < 0 ? dir : sysfs_list(dir, "infiniband", on_rdma, name);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (dir < 0)
+		return dir;
+	memcpy(ret, name, sizeof(name));
+	return 0;
+}
+
+/* --- its driver ------------------------------------------------------------------------------- */
+
+static int write_name(int dir, const char *path, const char *function)
+{
+	AUTO_FD fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, function, strlen(function));
+
+	return n < 0 ? -errno : 0;
+}
+
+int function_unbind(const struct hw *hw, const char *function, struct err *e)
+{
+	AUTO_FD dir = open_function(hw, function);
+	int r = dir < 0 ? dir : 0;
+
+	if (r == 0 && sysfs_exists(dir, "driver"))
+		r = write_name(dir, "driver/unbind", function);
+	return r < 0 ? err_set(e, r, "%s: taking its driver from it: %s", function, strerror(-r))
+		     : 0;
+}
+
+/* The kernel chooses the driver as it did at first, driver_override included. Its answer is about
+ * the write: what counts is whether there is a driver afterwards. */
+int function_bind(const struct hw *hw, const char *function, struct err *e)
+{
+	AUTO_FD dir = open_function(hw, function);
+	int r = dir < 0 ? dir : 0;
+
+	if (r == 0 && !sysfs_exists(dir, "driver")) {
+		r = write_name(dir, "subsystem/drivers_probe", function);
+		if (r == 0 && !sysfs_exists(dir, "driver"))
+			r = -ENODEV;
+	}
+	return r < 0 ? err_set(e, r, "%s: giving it back to its driver: %s", function, strerror(-r))
+		     : 0;
+}

@@ -1,0 +1,20 @@
+/* function_files.h - what sysfs knows and does about one function. Internal to attach/.
+ *
+ * Every call refuses what is no bus name with -EINVAL: it becomes part of a path. */
+#pragma once
+
+#include "hw.h"
+
+/* Is it on its bus? */
+bool function_is_there(const struct hw *, const char *function);
+/* Its folder has that entry: "net", "infiniband" are there as long as it has such a device, in
+ * whichever namespace (linux/drivers/base/core.c, class_dir). */
+bool function_has(const struct hw *, const char *function, const char *entry);
+/* Its PF's bus name and its own number there; "" and 0: it has no PF. */
+int function_pf(const struct hw *, const char *function, char ret_pf[DEV_ID_SIZE], int *ret_vf);
+/* Its RDMA device's name, as far as it can be seen from here; "" = none. */
+int function_rdma(const struct hw *, const char *function, char ret[RDMA_NAME_SIZE]);
+/* Its driver leaves it, or the one that fits takes it. Either is fine when it is so already.
+ * The kernel answers when it is done. */
+int function_unbind(const struct hw *, const char *function, struct err *);
+int function_bind(const struct hw *, const char *function, struct err *);

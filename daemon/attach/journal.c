@@ -1,0 +1,327 @@
+/* journal.c - the journal's files: one per device, made once and then written in place. */
+#include "journal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+#define FILE_SIZE (2 * JOURNAL_BLOCK)
+
+static const char folder[] = "devices", set_aside[] = ".bad", unfinished[] = ".new";
+
+struct journal {
+	int dir_fd;
+	char *path; /* of the folder, for messages */
+};
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+/* With those above it, like mkdir -p; state is nobody else's to read. */
+static int make_folders(char *path)
+{
+	int r = 0;
+
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		r = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : r;
+}
+
+static int open_folder(struct journal *j, const char *state_dir, struct err *e)
+{
+	int made;
+
+	if (asprintf(&j->path, "%s/%s", state_dir, folder) < 0) {
+		j->path = NULL;
+		return err_set(e, -ENOMEM, "journal: out of memory");
+	}
+	made = make_folders(j->path);
+	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (j->dir_fd < 0) {
+		int r = made < 0 ? made : -errno;
+
+		return err_set(e, r, "journal: making %s: %s", j->path, strerror(-r));
+	}
+	return 0;
+}
+
+int journal_open(struct journal **ret, const char *state_dir, struct err *e)
+{
+	struct journal *j = calloc(1, sizeof(*j));
+	int r;
+
+	if (!j)
+		return err_set(e, -ENOMEM, "journal: out of memory");
+	j->dir_fd = -1;
+	r = open_folder(j, state_dir, e);
+	if (r < 0) {
+		journal_close(j);
+		return r;
+	}
+	*ret = j;
+	return 0;
+}
+
+void journal_close(struct journal *j)
+{
+	if (!j)
+		return;
+	if (j->dir_fd >= 0)
+		close(j->dir_fd);
+	free(j->path);
+	free(j);
+}
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+static int failed(const struct journal *j, const char *what, const char *name, int r, struct err *e)
+{
+	return err_set(e, r, "journal: %s %s/%s: %s", what, j->path, name, strerror(-r));
+}
+
+static int write_block(int fd, const uint8_t *block, off_t at)
+{
+	size_t done = 0;
+
+	while (done < JOURNAL_BLOCK) {
+		ssize_t n = pwrite(fd, block + done, JOURNAL_BLOCK - done, at + (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			done += (size_t)n;
+	}
+	return 0;
+}
+
+/* Returns how many bytes there are: one more than a file may have is read. */
+static ssize_t read_whole(int fd, uint8_t *bytes)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = pread(fd, bytes + done, FILE_SIZE + 1 - done, (off_t)done);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			done += (size_t)n;
+	} while (n != 0 && done <= FILE_SIZE);
+	return (ssize_t)done;
+}
+
+static int fill_new(int fd, const uint8_t *block)
+{
+	int r = posix_fallocate(fd, 0, FILE_SIZE);
+
+	if (r)
+		return -r;
+	r = write_block(fd, block, 0);
+	return r == 0 && fsync(fd) < 0 ? -errno : r;
+}
+
+/* A file appears with its first block on the disk, or not at all. */
+static int create(const struct journal *j, const char *name, const uint8_t *block, struct err *e)
+{
+	char temp[JOURNAL_KEY_SIZE + sizeof(unfinished)];
+	AUTO_FD fd = -1;
+	int r;
+
+	snprintf(temp, sizeof(temp), "%s%s", name, unfinished);
+	fd = openat(j->dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return failed(j, "making", temp, -errno, e);
+	r = fill_new(fd, block);
+	if (r == 0 && renameat(j->dir_fd, temp, j->dir_fd, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlinkat(j->dir_fd, temp, 0);
+		return failed(j, "writing", temp, r, e);
+	}
+	if (fsync(j->dir_fd) < 0) {
+		r = -errno;
+		unlinkat(j->dir_fd, name, 0);
+		return failed(j, "flushing", name, r, e);
+	}
+	return 0;
+}
+
+/* What could not be written or flushed must not count later. */
+static void wipe(int fd, off_t at)
+{
+	AUTO_FREE uint8_t *blank = malloc(JOURNAL_BLOCK);
+
+	if (!blank)
+		return;
+	memset(blank, '\n', JOURNAL_BLOCK);
+	write_block(fd, blank, at);
+}
+
+/* The older block makes way. */
+static int write_over(const struct journal *j, const char *name, int fd, const uint8_t *block,
+		      uint64_t serial, bool durable, struct err *e)
+{
+	off_t at = serial % 2 ? 0 : JOURNAL_BLOCK;
+	int r = write_block(fd, block, at);
+
+	if (r == 0 && durable && fdatasync(fd) < 0)
+		r = -errno;
+	if (r < 0) {
+		wipe(fd, at);
+		return failed(j, "writing", name, r, e);
+	}
+	return 0;
+}
+
+static int encode(const struct journal *j, const char *name, uint8_t *block, uint64_t serial,
+		  const struct attach_record *r, struct err *e)
+{
+	int code = journal_encode(block, serial, r);
+
+	return code < 0 ? failed(j, "a record for", name, code, e) : 0;
+}
+
+static int last_serial(const struct journal *j, const char *name, int fd, uint64_t *ret,
+		       struct err *e)
+{
+	AUTO_FREE uint8_t *bytes = malloc(FILE_SIZE + 1);
+	ssize_t n = bytes ? read_whole(fd, bytes) : -ENOMEM;
+	int r;
+
+	if (n < 0)
+		return failed(j, "reading", name, (int)n, e);
+	r = journal_serial(bytes, (size_t)n, ret, e);
+	return r < 0 ? err_wrap(e, "journal: %s/%s", j->path, name) : 0;
+}
+
+int journal_write(struct journal *j, const struct attach_record *r, bool durable, struct err *e)
+{
+	AUTO_FREE uint8_t *block = malloc(JOURNAL_BLOCK);
+	char name[JOURNAL_KEY_SIZE];
+	uint64_t serial = 0;
+	AUTO_FD fd = -1;
+	int code = 0;
+
+	if (!block)
+		return err_set(e, -ENOMEM, "journal: out of memory");
+	journal_key(r, name);
+	fd = openat(j->dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return failed(j, "opening", name, -errno, e);
+	if (fd >= 0)
+		code = last_serial(j, name, fd, &serial, e);
+	if (code == 0)
+		code = encode(j, name, block, serial + 1, r, e);
+	if (code < 0)
+		return code;
+	return fd < 0 ? create(j, name, block, e)
+		      : write_over(j, name, fd, block, serial + 1, durable, e);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+struct walk {
+	struct journal *j;
+	journal_fn *fn;
+	journal_bad_fn *bad;
+	void *arg;
+	uint8_t *bytes;
+	struct attach_record *record;
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), n_end = strlen(end);
+
+	return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
+static int read_record(const struct walk *w, int fd, const char *name, struct err *e)
+{
+	ssize_t n = read_whole(fd, w->bytes);
+	char key[JOURNAL_KEY_SIZE];
+	uint64_t serial;
+	int r;
+
+	if (n < 0)
+		return err_set(e, (int)n, "it cannot be read: %s", strerror((int)-n));
+	if (n > FILE_SIZE)
+		return err_set(e, -EBADMSG, "it is too large");
+	r = journal_decode(w->bytes, (size_t)n, w->record, &serial, e);
+	if (r < 0)
+		return r;
+	journal_key(w->record, key);
+	return strcmp(key, name) != 0
+		       ? err_set(e, -EBADMSG, "it has the record of another device, %s", key)
+		       : 0;
+}
+
+/* What is not understood must not be written over; what is a newer rocelet's it will want back. */
+static void tell_bad(const struct walk *w, const char *name, struct err *e)
+{
+	char aside[NAME_MAX + sizeof(set_aside)];
+
+	err_wrap(e, "journal: %s/%s", w->j->path, name);
+	snprintf(aside, sizeof(aside), "%s%s", name, set_aside);
+	if (e->code == -EBADMSG || e->code == -ENODATA)
+		renameat(w->j->dir_fd, name, w->j->dir_fd, aside);
+	w->bad(name, e, w->arg);
+}
+
+static int visit(const struct walk *w, const char *name)
+{
+	AUTO_FD fd = openat(w->j->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct err e = {0};
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	r = read_record(w, fd, name, &e);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		tell_bad(w, name, &e);
+		return 0;
+	}
+	r = w->fn(w->record, w->arg);
+	if (r > 0)
+		unlinkat(w->j->dir_fd, name, 0);
+	return r;
+}
+
+/* A folder of its own for the walk: the journal's descriptor has a position. */
+static int walk_folder(const struct walk *w, struct err *e)
+{
+	AUTO_FD fd = openat(w->j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_DIR dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return failed(w->j, "reading", ".", -errno, e);
+	(void)take_fd(&fd);
+	while (r >= 0 && (entry = readdir(dir))) {
+		if (ends_with(entry->d_name, unfinished))
+			unlinkat(w->j->dir_fd, entry->d_name, 0);
+		else if (entry->d_name[0] != '.' && !ends_with(entry->d_name, set_aside))
+			r = visit(w, entry->d_name);
+	}
+	return r < 0 ? r : 0;
+}
+
+int journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg, struct err *e)
+{
+	AUTO_FREE uint8_t *bytes = malloc(FILE_SIZE + 1);
+	AUTO_FREE struct attach_record *record = malloc(sizeof(*record));
+	const struct walk w = {j, fn, bad, arg, bytes, record};
+
+	return bytes && record ? walk_folder(&w, e) : err_set(e, -ENOMEM, "journal: out of memory");
+}

@@ -1,0 +1,220 @@
+/* outcome.c - what the end of an operation means: for the state, the counters, whoever waits, and
+ * when it is tried again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine_state.h"
+#include "log.h"
+
+/* A device in a reset heals by itself. */
+#define RETRY_FIRST_MS 100
+#define RETRY_LAST_MS  30000
+#define CHECK_MS       60000
+
+static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max)
+{
+	uint64_t us = uv_hrtime() / 1000 - a->began_us;
+
+	*sum += us;
+	*max = us > *max ? us : *max;
+	return us;
+}
+
+/* --- attach ----------------------------------------------------------------------------------- */
+
+void outcome_attached(struct attachment *a)
+{
+	struct attach_counters *c = &a->engine->counters;
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+	uint64_t us = took_us(a, &c->attach_us, &c->attach_us_max);
+
+	attachment_become(a, ATTACH_IN_POD);
+	c->attached++;
+	c->journal_error[0] = '\0';
+	a->why = NULL;
+	a->seen_away = a->announced = false;
+	a->digest = 0;
+	a->check_ms = uv_now(a->engine->loop) + CHECK_MS;
+	engine_event(a->engine, EVENT_NORMAL, "Attached", &a->record,
+		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms",
+		     device_text(&a->record, device), a->record.plan.ifname,
+		     owner_text(&a->record.owner, owner), us / 1000, us / 100 % 10);
+	orders_tell(a);
+}
+
+static bool is_journal(int code)
+{
+	return code == -EROFS || code == -ENOSPC || code == -EDQUOT || code == -EIO;
+}
+
+void outcome_failed(struct attachment *a, const char *step, const struct err *err)
+{
+	struct attach_counters *c = &a->engine->counters;
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+
+	a->failure = *err;
+	a->why = "the attach failed";
+	err_wrap(&a->failure, "%s for %s, step %s", device_text(&a->record, device),
+		 owner_text(&a->record.owner, owner), step);
+	c->attach_failures++;
+	if (is_journal(err->code) && strcmp(step, attach_step_name(STEP_RECORD)) == 0)
+		snprintf(c->journal_error, sizeof(c->journal_error), "%s", err->msg);
+	engine_event(a->engine, EVENT_WARNING, "AttachFailed", &a->record, "%s", a->failure.msg);
+}
+
+/* It stays for its failure, which is not to be had again at once. */
+static void free_again(struct attachment *a)
+{
+	attachment_become(a, ATTACH_FREE);
+	a->retry_ms = NEVER;
+	a->tries = 0;
+	a->lost = a->ipam_asked = false;
+	a->trouble = (struct err){0};
+	a->drift = 0;
+	orders_tell(a);
+	if (!a->failure.code && attachment_is_idle(a))
+		attachment_drop(a);
+}
+
+void outcome_unchanged(struct attachment *a)
+{
+	attachment_become(a, ATTACH_RETURNING);
+	free_again(a);
+}
+
+/* --- return ----------------------------------------------------------------------------------- */
+
+void outcome_returned(struct attachment *a)
+{
+	struct attach_counters *c = &a->engine->counters;
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+
+	took_us(a, &c->return_us, &c->return_us_max);
+	c->returned++;
+	engine_event(a->engine, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s",
+		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
+		     a->why ? a->why : "its return was interrupted");
+	free_again(a);
+}
+
+static uint64_t back_off(unsigned tries)
+{
+	uint64_t ms = (uint64_t)RETRY_FIRST_MS << (tries > 10 ? 10 : tries - 1);
+
+	return earlier(ms, RETRY_LAST_MS);
+}
+
+/* What has left the bus needs no cleaning. */
+static bool is_unplugged(const struct attachment *a, int code)
+{
+	return err_is_gone(code) && a->engine->inventory->generation > 0 &&
+	       !host_function(&a->engine->inventory->host, a->record.function);
+}
+
+/* The same trouble again is not told again. */
+static void tell_stuck(struct attachment *a, const struct err *err)
+{
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+
+	if (a->tries > 1 && strcmp(err->msg, a->trouble.msg) == 0)
+		return;
+	engine_event(a->engine, EVENT_WARNING, "ReturnFailed", &a->record,
+		     "%s does not come back from %s, trying again: %s",
+		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
+		     err->msg);
+}
+
+void outcome_stuck(struct attachment *a, const struct err *err)
+{
+	a->engine->counters.return_failures++;
+	if (is_unplugged(a, err->code)) {
+		engine_event(a->engine, EVENT_WARNING, "Returned", &a->record,
+			     "%s is not on the bus any more", a->record.function);
+		free_again(a);
+		return;
+	}
+	a->tries++;
+	tell_stuck(a, err);
+	a->trouble = *err;
+	attachment_become(a, ATTACH_BAD);
+	a->retry_ms = uv_now(a->engine->loop) + back_off(a->tries);
+	engine_wake(a->engine, back_off(a->tries));
+	orders_tell(a);
+}
+
+void outcome_retry(struct attach_engine *e)
+{
+	uint64_t now = uv_now(e->loop);
+
+	for (size_t i = 0; i < e->n; i++) {
+		struct attachment *a = e->items[i];
+
+		if (a->record.state != ATTACH_BAD || a->op || a->retry_ms > now)
+			continue;
+		a->retry_ms = NEVER;
+		attachment_return(a, a->why);
+	}
+}
+
+uint64_t outcome_deadline(const struct attach_engine *e)
+{
+	uint64_t first = NEVER;
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->items[i]->record.state == ATTACH_BAD)
+			first = earlier(first, e->items[i]->retry_ms);
+	return first;
+}
+
+/* --- check ------------------------------------------------------------------------------------ */
+
+static void drift_text(unsigned drift, char *text, size_t size)
+{
+	const char *name;
+	unsigned bit;
+
+	text[0] = '\0';
+	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++) {
+		size_t n = strlen(text);
+
+		if (drift & bit)
+			snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
+	}
+}
+
+static void tell_drift(struct attachment *a, unsigned drift, bool repaired)
+{
+	struct attach_counters *c = &a->engine->counters;
+	char owner[OWNER_TEXT_SIZE], text[160];
+
+	drift_text(drift, text, sizeof(text));
+	owner_text(&a->record.owner, owner);
+	if (drift & ~a->drift) {
+		c->drifts++;
+		engine_event(a->engine, EVENT_WARNING, "Drift", &a->record,
+			     "%s of %s is not as it was attached: %s", a->record.plan.ifname, owner,
+			     text);
+	}
+	if (!repaired)
+		return;
+	c->repairs++;
+	engine_event(a->engine, EVENT_NORMAL, "Repaired", &a->record, "%s of %s is set right: %s",
+		     a->record.plan.ifname, owner, text);
+}
+
+void outcome_checked(struct attachment *a, int result, unsigned drift, bool repaired,
+		     const struct err *err)
+{
+	a->check_ms = uv_now(a->engine->loop) + CHECK_MS;
+	a->trouble = (struct err){0};
+	if (result < 0 && !err_is_gone(result)) {
+		log_info("attach", 0, "%s cannot be compared with its plan: %s", a->record.function,
+			 err->msg);
+		a->trouble = *err;
+	}
+	if (result == 0 && drift)
+		tell_drift(a, drift, repaired);
+	if (result == 0)
+		a->drift = repaired ? 0 : drift;
+	a->engine->list_changed = true;
+}

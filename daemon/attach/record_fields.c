@@ -1,0 +1,144 @@
+/* record_fields.c - one table per struct. */
+#include "record_fields.h"
+
+#include "attachment.h"
+#include "cleanup.h"
+
+#define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+#define TEXT(type, key, member)                                                                    \
+	{                                                                                          \
+		key, FORM_TEXT, MEMBER(type, member), NULL, NULL, 0, 0                             \
+	}
+#define NUMBER(type, key, member)                                                                  \
+	{                                                                                          \
+		key, FORM_NUMBER, MEMBER(type, member), NULL, NULL, 0, 0                           \
+	}
+#define HEX64(type, key, member)                                                                   \
+	{                                                                                          \
+		key, FORM_HEX64, MEMBER(type, member), NULL, NULL, 0, 0                            \
+	}
+#define BOOL(type, key, member)                                                                    \
+	{                                                                                          \
+		key, FORM_BOOL, MEMBER(type, member), NULL, NULL, 0, 0                             \
+	}
+#define PREFIX(type, key, member)                                                                  \
+	{                                                                                          \
+		key, FORM_PREFIX, MEMBER(type, member), NULL, NULL, 0, 0                           \
+	}
+#define MAC(type, key, member)                                                                     \
+	{                                                                                          \
+		key, FORM_BYTES, MEMBER(type, member), NULL, NULL, FIELD_ALL, 0                    \
+	}
+#define WORD(type, key, member, words)                                                             \
+	{                                                                                          \
+		key, FORM_WORD, MEMBER(type, member), NULL, words, 0, 0                            \
+	}
+#define OBJECT(type, key, member, table)                                                           \
+	{                                                                                          \
+		key, FORM_OBJECT, MEMBER(type, member), table, NULL, 0, 0                          \
+	}
+#define LIST(type, key, member, count, table)                                                      \
+	{                                                                                          \
+		key, FORM_LIST, offsetof(type, member), sizeof(((type *)0)->member[0]), table,     \
+			NULL, offsetof(type, count), ARRAY_SIZE(((type *)0)->member)               \
+	}
+#define END                                                                                        \
+	{                                                                                          \
+		NULL, FORM_TEXT, 0, 0, NULL, NULL, 0, 0                                            \
+	}
+
+static const char *const states[] = {"free", "attaching", "in_pod", "returning", "bad", NULL};
+static const char *const doors[] = {"native", "cni", "admin", NULL};
+static const char *const kinds[] = {"vf", "macvlan", "ipvlan", NULL};
+static const char *const links[] = {"unknown", "auto", "enable", "disable", NULL};
+
+static const struct field vf_fields[] = {
+	NUMBER(struct vf_settings, "fields", fields),
+	MAC(struct vf_settings, "mac", mac),
+	NUMBER(struct vf_settings, "vlan", vlan),
+	NUMBER(struct vf_settings, "vlan_qos", vlan_qos),
+	NUMBER(struct vf_settings, "vlan_proto", vlan_proto),
+	BOOL(struct vf_settings, "spoofchk", spoofchk),
+	BOOL(struct vf_settings, "trust", trust),
+	WORD(struct vf_settings, "link_state", link_state, links),
+	NUMBER(struct vf_settings, "min_rate", min_rate),
+	NUMBER(struct vf_settings, "max_rate", max_rate),
+	HEX64(struct vf_settings, "node_guid", node_guid),
+	HEX64(struct vf_settings, "port_guid", port_guid),
+	END,
+};
+
+static const struct field prefix_item[] = {
+	{"", FORM_PREFIX, 0, sizeof(struct ip_prefix), NULL, NULL, 0, 0}, END};
+
+static const struct field route_fields[] = {
+	PREFIX(struct net_route, "dst", dst),
+	PREFIX(struct net_route, "gateway", gateway),
+	NUMBER(struct net_route, "priority", priority),
+	END,
+};
+
+static const struct field route_item[] = {
+	{"", FORM_OBJECT, 0, sizeof(struct net_route), route_fields, NULL, 0, 0}, END};
+
+static const struct field plan_fields[] = {
+	WORD(struct net_plan, "kind", kind, kinds),
+	TEXT(struct net_plan, "ifname", ifname),
+	NUMBER(struct net_plan, "mtu", mtu),
+	BOOL(struct net_plan, "has_mac", has_mac),
+	MAC(struct net_plan, "mac", mac),
+	OBJECT(struct net_plan, "vf", vf, vf_fields),
+	LIST(struct net_plan, "ips", ips, n_ips, prefix_item),
+	LIST(struct net_plan, "routes", routes, n_routes, route_item),
+	TEXT(struct net_plan, "ipam", ipam),
+	BOOL(struct net_plan, "soft_roce", soft_roce),
+	END,
+};
+
+static const struct field netns_fields[] = {
+	TEXT(struct netns_id, "path", path),
+	HEX64(struct netns_id, "dev", dev),
+	HEX64(struct netns_id, "ino", ino),
+	END,
+};
+
+static const struct field owner_fields[] = {
+	WORD(struct attach_owner, "door", door, doors),
+	TEXT(struct attach_owner, "namespace", namespace),
+	TEXT(struct attach_owner, "pod", pod),
+	TEXT(struct attach_owner, "container", container),
+	TEXT(struct attach_owner, "uid", uid),
+	TEXT(struct attach_owner, "sandbox", sandbox),
+	OBJECT(struct attach_owner, "netns", netns, netns_fields),
+	END,
+};
+
+static const struct field origin_fields[] = {
+	TEXT(struct link_origin, "name", name),
+	TEXT(struct link_origin, "alias", alias),
+	{"addr", FORM_BYTES, MEMBER(struct link_origin, addr), NULL, NULL,
+	 offsetof(struct link_origin, addr_len), 0},
+	NUMBER(struct link_origin, "mtu", mtu),
+	BOOL(struct link_origin, "up", up),
+	TEXT(struct link_origin, "rdma", rdma),
+	TEXT(struct link_origin, "pf", pf),
+	NUMBER(struct link_origin, "vf_index", vf_index),
+	OBJECT(struct link_origin, "vf", vf, vf_fields),
+	TEXT(struct link_origin, "parent", parent),
+	END,
+};
+
+const struct field record_fields[] = {
+	WORD(struct attach_record, "state", state, states),
+	HEX64(struct attach_record, "serial", serial),
+	TEXT(struct attach_record, "resource", resource),
+	TEXT(struct attach_record, "id", id),
+	TEXT(struct attach_record, "function", function),
+	OBJECT(struct attach_record, "owner", owner, owner_fields),
+	OBJECT(struct attach_record, "plan", plan, plan_fields),
+	OBJECT(struct attach_record, "origin", origin, origin_fields),
+	LIST(struct attach_record, "ips", ips, n_ips, prefix_item),
+	LIST(struct attach_record, "routes", routes, n_routes, route_item),
+	TEXT(struct attach_record, "rdma", rdma),
+	END,
+};

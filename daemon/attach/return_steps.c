@@ -1,0 +1,323 @@
+/* return_steps.c - a device from wherever an attach has left it back into the host, as it was. */
+#include <ctype.h>
+#include <net/if_arp.h>
+
+#include "attach_rdma.h"
+#include "attach_steps.h"
+#include "function_files.h"
+#include "kill_point.h"
+#include "vf_admin.h"
+
+/* --- record ----------------------------------------------------------------------------------- */
+
+/* What is on the disk already leads to a return, too: a disk that cannot be written keeps no device
+ * from coming back. */
+int return_step_record(struct work *w)
+{
+	struct err ignored = {0};
+
+	w->record->state = ATTACH_RETURNING;
+	journal_write(w->job->journal, w->record, false, &ignored);
+	return 0;
+}
+
+int return_step_rdma(struct work *w)
+{
+	return attach_rdma_return(w);
+}
+
+/* --- move ------------------------------------------------------------------------------------- */
+
+/* While somebody else has its name: unlike any name that a pod's interface or udev gives. */
+static void spare_name(const char *function, char ret[IFNAMSIZ])
+{
+	char digits[DEV_ID_SIZE];
+	size_t n = 0;
+
+	for (const char *c = function; *c; c++)
+		if (isalnum((unsigned char)*c))
+			digits[n++] = *c;
+	digits[n] = '\0';
+	snprintf(ret, IFNAMSIZ, "roce%.11s", digits + (n > 11 ? n - 11 : 0));
+}
+
+/* What is to change before it is as it was; the MAC follows when the PF allows it again. */
+static struct netdev_change home_change(const struct work *w, const char *name)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev *nd = &w->seen.netdev;
+	struct netdev_change c = {.netns_fd = -1, .up = -1};
+
+	if (!w->at->is_host)
+		c.netns_fd = w->host.netns_fd;
+	if (c.netns_fd >= 0 || strcmp(nd->name, name) != 0)
+		c.name = name;
+	if (strcmp(w->seen.alias, o->alias) != 0)
+		c.alias = o->alias;
+	if (nd->mtu != o->mtu)
+		c.mtu = o->mtu;
+	/* A name may change only while the device is down, before Linux 6.2; a move takes it down.
+	 */
+	if (c.name && c.netns_fd < 0 && nd->flags & IFF_UP)
+		c.up = 0;
+	return c;
+}
+
+static int take_down(struct work *w, struct nlsock *s)
+{
+	const struct netdev_change down = {.netns_fd = -1, .up = 0};
+
+	return netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
+}
+
+static int change_home(struct work *w, const char *name)
+{
+	struct netdev_change c = home_change(w, name);
+	struct nlsock *s;
+	int r = place_rtnl(w->at, &s, w->err);
+
+	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu))
+		return r;
+	if (c.up == 0)
+		r = take_down(w, s);
+	c.up = -1;
+	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+}
+
+/* udev renames a device that appears, and a dying namespace hands it back: both at any moment. */
+static bool is_passing(int r)
+{
+	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
+}
+
+/* Fine if the function has no netdev any more. A name that is taken leaves the netdev in the host
+ * under whatever name: it is given a spare one, and not called clean. */
+static int bring_home(struct work *w)
+{
+	const char *name = w->record->origin.name;
+	struct patience p = {0};
+	char spare[IFNAMSIZ];
+	int r;
+
+	spare_name(w->record->function, spare);
+	do {
+		r = work_find_anywhere(w);
+		if (r == -ENODEV)
+			return 0;
+		if (r == 0)
+			r = change_home(w, name);
+		if (r == -EEXIST)
+			name = spare;
+	} while (is_passing(r) && work_wait(&p));
+	return r < 0 ? err_wrap(w->err, "%s: back into the host", w->record->function) : 0;
+}
+
+/* A namespace that is gone has taken it along. */
+static int delete_stacked(struct work *w)
+{
+	struct nlsock *s;
+	int r = work_open_pod(w);
+
+	if (r == 0)
+		r = work_look(w, &w->pod);
+	if (r == 0)
+		r = place_rtnl(&w->pod, &s, w->err);
+	if (r == 0)
+		r = netdev_delete(s, w->seen.netdev.ifindex, w->err);
+	w->at = NULL;
+	return err_is_gone(r) ? 0 : r;
+}
+
+int return_step_move(struct work *w)
+{
+	return work_is_vf(w) ? bring_home(w) : delete_stacked(w);
+}
+
+/* --- admin ------------------------------------------------------------------------------------ */
+
+static int look_at_home(struct work *w)
+{
+	int r = work_open_host(w);
+
+	return r < 0 ? r : work_look(w, &w->host);
+}
+
+/* Rates are set in one attribute, both. */
+static unsigned whole_fields(unsigned fields, unsigned known)
+{
+	if (fields & (VF_MIN_RATE | VF_MAX_RATE))
+		fields |= known & (VF_MIN_RATE | VF_MAX_RATE);
+	return fields;
+}
+
+static int restore_settings(struct work *w)
+{
+	struct vf_settings want = w->record->origin.vf, is;
+	int r;
+
+	if (!w->record->origin.pf[0])
+		return 0;
+	r = vf_admin_read(w, &is);
+	if (r == -ENODEV && !function_is_there(w->hw, w->record->function))
+		return 0;
+	if (r < 0)
+		return r;
+	want.fields = whole_fields(vf_settings_differ(&want, &is), want.fields);
+	if (!want.fields)
+		return 0;
+	r = vf_admin_write(w, &want);
+	return r == 0 && want.fields & VF_GUIDS ? bring_home(w) : r;
+}
+
+/* A crash may have left it without: its driver was to take new GUIDs. */
+static int restore_driver(struct work *w)
+{
+	struct patience p = {0};
+	int r;
+
+	if (!(w->record->plan.vf.fields & VF_GUIDS) ||
+	    !function_is_there(w->hw, w->record->function) ||
+	    function_has(w->hw, w->record->function, "net"))
+		return 0;
+	r = function_bind(w->hw, w->record->function, w->err);
+	while (r == 0 && (r = look_at_home(w)) == -ENODEV && work_wait(&p))
+		r = 0;
+	return r < 0 ? r : bring_home(w);
+}
+
+static bool has_own_mac(const struct work *w)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev *nd = &w->seen.netdev;
+
+	return nd->type != ARPHRD_ETHER || o->addr_len != nd->addr_len ||
+	       memcmp(nd->addr, o->addr, o->addr_len) == 0;
+}
+
+/* InfiniBand's address is made of what the device is, and is not ours to set. */
+static int restore_mac(struct work *w, struct nlsock *s)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev_change mac = {
+		.netns_fd = -1, .addr = o->addr, .addr_len = o->addr_len, .up = -1};
+	int r = 0;
+
+	if (has_own_mac(w))
+		return 0;
+	if (w->seen.netdev.flags & IFF_UP) {
+		r = take_down(w, s);
+		w->seen.netdev.flags &= ~(unsigned)IFF_UP;
+	}
+	if (r == 0)
+		r = netdev_change(s, w->seen.netdev.ifindex, &mac, w->err);
+	return r < 0 ? err_wrap(w->err, "%s: its own MAC", w->seen.netdev.name) : 0;
+}
+
+static int restore_link(struct work *w)
+{
+	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
+	struct nlsock *s;
+	int r = look_at_home(w);
+
+	if (r < 0)
+		return r == -ENODEV ? 0 : r;
+	r = place_rtnl(&w->host, &s, w->err);
+	if (r == 0)
+		r = restore_mac(w, s);
+	if (r == 0 && !(w->seen.netdev.flags & IFF_UP) == w->record->origin.up)
+		r = netdev_change(s, w->seen.netdev.ifindex, &state, w->err);
+	return r;
+}
+
+int return_step_admin(struct work *w)
+{
+	int r;
+
+	if (!work_is_vf(w))
+		return 0;
+	r = restore_settings(w);
+	if (r == 0)
+		r = restore_driver(w);
+	kill_point("back-admin-2", "before");
+	return r < 0 ? r : restore_link(w);
+}
+
+/* --- verify ----------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static int unclean(struct work *w, const char *fmt, ...)
+{
+	char what[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return err_set(w->err, -EUCLEAN, "%s has not come back as it was: %s", w->record->function,
+		       what);
+}
+
+static int verify_link(struct work *w)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev *nd = &w->seen.netdev;
+
+	if (strcmp(nd->name, o->name) != 0)
+		return unclean(w, "it is called %s, because %s is another's name", nd->name,
+			       o->name);
+	if (strcmp(w->seen.alias, o->alias) != 0)
+		return unclean(w, "%s bears the alias \"%.80s\"", nd->name, w->seen.alias);
+	if (nd->mtu != o->mtu)
+		return unclean(w, "%s has MTU %u, not %u", nd->name, nd->mtu, o->mtu);
+	if (!has_own_mac(w))
+		return unclean(w, "%s has another MAC", nd->name);
+	if (!(nd->flags & IFF_UP) == o->up)
+		return unclean(w, "%s is %s", nd->name, o->up ? "down" : "up");
+	return 0;
+}
+
+static int verify_settings(struct work *w)
+{
+	const struct link_origin *o = &w->record->origin;
+	struct vf_settings is;
+	unsigned different;
+	char names[128];
+	int r = vf_admin_read(w, &is);
+
+	if (r < 0)
+		return r;
+	different = vf_settings_differ(&o->vf, &is);
+	if (!different)
+		return 0;
+	vf_fields_text(different, names, sizeof(names));
+	return unclean(w, "VF %d of %s differs in %s", o->vf_index, o->pf, names);
+}
+
+/* What has left the bus is not dirty. */
+int return_step_verify(struct work *w)
+{
+	int r;
+
+	if (!work_is_vf(w) || !function_is_there(w->hw, w->record->function))
+		return 0;
+	r = look_at_home(w);
+	if (r < 0 && r != -ENODEV)
+		return r;
+	if (r == 0)
+		r = verify_link(w);
+	else
+		r = 0;
+	return r == 0 && w->record->origin.pf[0] ? verify_settings(w) : r;
+}
+
+/* --- done ------------------------------------------------------------------------------------- */
+
+int return_step_done(struct work *w)
+{
+	int r;
+
+	w->record->state = ATTACH_FREE;
+	r = journal_write(w->job->journal, w->record, true, w->err);
+	if (r < 0)
+		w->record->state = ATTACH_RETURNING;
+	return r;
+}

@@ -1,0 +1,193 @@
+/* soft_roce_nodes.c - see soft_roce_nodes.h.
+ *
+ * The names of the plugin's devices are what counts: a uverbsN whose number none of them has is
+ * left over, from a device that died with its namespace or from before a crash. */
+#include "soft_roce_nodes.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "attachment.h"
+#include "cleanup.h"
+#include "sysfs.h"
+
+/* As udev's rules make them: rdma-core, rdma-hw-modules.rules and rdma-umad.rules. */
+#define NODE_MODE 0666
+
+struct folder {
+	int all, by_name; /* descriptors */
+};
+
+static int failed(const char *what, const char *name, int r, struct err *e)
+{
+	return err_set(e, r, "device nodes: %s %s: %s", what, name, strerror(-r));
+}
+
+/* One component, never through a link. */
+static int open_one(int dir, const char *name, bool make)
+{
+	int fd;
+
+	if (make && mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_folder(const struct hw *hw, bool make, struct folder *ret)
+{
+	AUTO_FD all = open_one(hw->dev_fd, SOFT_ROCE_DIR, make);
+	int by_name = all < 0 ? all : open_one(all, "by-name", make);
+
+	if (by_name < 0)
+		return by_name;
+	*ret = (struct folder){take_fd(&all), by_name};
+	return 0;
+}
+
+static void close_folder(const struct folder *f)
+{
+	close(f->all);
+	close(f->by_name);
+}
+
+/* The part of soft_roce_node() behind the folder. */
+static void name_of(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
+{
+	char path[SOFT_ROCE_NODE_SIZE];
+
+	soft_roce_node(id, path);
+	snprintf(ret, SOFT_ROCE_NODE_SIZE, "%s", strrchr(path, '/') + 1);
+}
+
+/* --- one node --------------------------------------------------------------------------------- */
+
+static int remove_node(int dir, const char *name)
+{
+	return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* In one step for whoever looks; mknod(2)'s mode is cut by the umask. */
+static int make_node(int dir, const char *name, dev_t dev)
+{
+	static const char fresh[] = ".new";
+	int r = remove_node(dir, fresh);
+
+	if (r == 0 && mknodat(dir, fresh, S_IFCHR | NODE_MODE, dev) < 0)
+		r = -errno;
+	if (r == 0 && fchmodat(dir, fresh, NODE_MODE, 0) < 0)
+		r = -errno;
+	if (r == 0 && renameat(dir, fresh, dir, name) < 0)
+		r = -errno;
+	return r;
+}
+
+/* "10:123", as linux/Documentation/ABI/stable/sysfs-devices has it. */
+static int read_dev(const struct hw *hw, dev_t *ret)
+{
+	char text[32], *colon;
+	int major_nr, minor_nr;
+	int r = sysfs_str(hw->sys_fd, text, sizeof(text), "class/misc/rdma_cm/dev");
+
+	if (r < 0)
+		return r;
+	colon = strchr(text, ':');
+	if (!colon)
+		return -EINVAL;
+	*colon = '\0';
+	if (parse_int(text, &major_nr) < 0 || parse_int(colon + 1, &minor_nr) < 0)
+		return -EINVAL;
+	*ret = makedev(major_nr, minor_nr);
+	return 0;
+}
+
+/* --- what is left over ------------------------------------------------------------------------ */
+
+struct sweep {
+	const struct folder *folder;
+	dev_t dev;
+};
+
+static int is_of_dev(int dir, const char *name, void *arg)
+{
+	const struct sweep *s = arg;
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
+			       st.st_rdev == s->dev
+		       ? -EEXIST
+		       : 0;
+}
+
+static int sweep_one(int dir, const char *name, void *arg)
+{
+	struct sweep s = {.folder = arg};
+	struct stat st;
+
+	if (strncmp(name, "uverbs", 6) != 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	s.dev = st.st_rdev;
+	return sysfs_list(s.folder->by_name, ".", is_of_dev, &s) == -EEXIST
+		       ? 0
+		       : remove_node(dir, name);
+}
+
+static int sweep(const struct folder *f)
+{
+	int r = sysfs_list(f->all, ".", sweep_one, (void *)f);
+
+	return r < 0 ? r : 0;
+}
+
+/* --- interface -------------------------------------------------------------------------------- */
+
+static int make_all(const struct hw *hw, const struct folder *f, const char *id,
+		    const struct nldev_chardev *uverbs)
+{
+	char name[SOFT_ROCE_NODE_SIZE];
+	dev_t rdma_cm;
+	int r;
+
+	name_of(id, name);
+	r = make_node(f->by_name, name, (dev_t)uverbs->dev);
+	if (r == 0)
+		r = make_node(f->all, uverbs->name, (dev_t)uverbs->dev);
+	if (r == 0 && read_dev(hw, &rdma_cm) == 0)
+		r = make_node(f->all, "rdma_cm", rdma_cm);
+	return r;
+}
+
+int soft_roce_nodes_make(const struct hw *hw, const char *id, const struct nldev_chardev *uverbs,
+			 struct err *e)
+{
+	struct folder f;
+	int r;
+
+	if (strchr(uverbs->name, '/') || uverbs->name[0] == '.' || !uverbs->name[0])
+		return err_set(e, -EINVAL, "\"%s\" is no name for a device node", uverbs->name);
+	r = open_folder(hw, true, &f);
+	if (r < 0)
+		return failed("opening", SOFT_ROCE_DIR, r, e);
+	r = make_all(hw, &f, id, uverbs);
+	close_folder(&f);
+	return r < 0 ? failed("making those of", id, r, e) : 0;
+}
+
+int soft_roce_nodes_remove(const struct hw *hw, const char *id, struct err *e)
+{
+	char name[SOFT_ROCE_NODE_SIZE];
+	struct folder f;
+	int r = open_folder(hw, false, &f);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : failed("opening", SOFT_ROCE_DIR, r, e);
+	name_of(id, name);
+	r = remove_node(f.by_name, name);
+	if (r == 0)
+		r = sweep(&f);
+	close_folder(&f);
+	return r < 0 ? failed("removing those of", id, r, e) : 0;
+}

@@ -1,0 +1,14 @@
+/* soft_roce_nodes.h - the device nodes of soft-RoCE devices, in a folder that containers get as
+ * their /dev/infiniband (attachment.h, SOFT_ROCE_DIR). Internal to attach/. */
+#pragma once
+
+#include "hw.h"
+#include "nldev.h"
+
+/* "uverbsN", the same under the name of the plugin's device, and "rdma_cm" where the kernel has it.
+ */
+int soft_roce_nodes_make(const struct hw *, const char *id, const struct nldev_chardev *uverbs,
+			 struct err *);
+/* Those of this device, and any uverbsN that no device's name stands for. Fine if there are none.
+ */
+int soft_roce_nodes_remove(const struct hw *, const char *id, struct err *);

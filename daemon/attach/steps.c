@@ -1,0 +1,73 @@
+/* steps.c - the tables of steps, and the one place that runs them. */
+#include "steps.h"
+
+#include "attach_steps.h"
+#include "kill_point.h"
+
+struct step {
+	const char *name;
+	int (*run)(struct work *); /* NULL: the engine's own */
+};
+
+static const struct step attach_steps[N_ATTACH_STEPS] = {
+	[STEP_RECORD] = {"record", attach_step_record},
+	[STEP_ADMIN] = {"admin", attach_step_admin},
+	[STEP_MOVE] = {"move", attach_step_move},
+	[STEP_IPAM] = {"ipam", NULL},
+	[STEP_CONFIGURE] = {"configure", attach_step_configure},
+	[STEP_RDMA] = {"rdma", attach_step_rdma},
+	[STEP_VERIFY] = {"verify", attach_step_verify},
+	[STEP_DONE] = {"done", attach_step_done},
+};
+
+static const struct step return_steps[N_RETURN_STEPS] = {
+	[BACK_RECORD] = {"back-record", return_step_record},
+	[BACK_RDMA] = {"back-rdma", return_step_rdma},
+	[BACK_MOVE] = {"back-move", return_step_move},
+	[BACK_ADMIN] = {"back-admin", return_step_admin},
+	[BACK_IPAM] = {"back-ipam", NULL},
+	[BACK_VERIFY] = {"back-verify", return_step_verify},
+	[BACK_DONE] = {"back-done", return_step_done},
+};
+
+const char *attach_step_name(enum attach_step s)
+{
+	return attach_steps[s].name;
+}
+
+const char *return_step_name(enum return_step s)
+{
+	return return_steps[s].name;
+}
+
+static int run_step(struct work *w, const struct step *s)
+{
+	char point[32];
+	int r;
+
+	snprintf(point, sizeof(point), "%s%s", w->job->is_return ? "" : "attach-", s->name);
+	kill_point(point, "before");
+	r = s->run(w);
+	kill_point(point, "after");
+	return r;
+}
+
+int attach_run(struct attach_job *job)
+{
+	const struct step *steps = job->is_return ? return_steps : attach_steps;
+	const int n = job->is_return ? (int)N_RETURN_STEPS : (int)N_ATTACH_STEPS;
+	struct work w;
+	int r = 0;
+
+	work_begin(&w, job);
+	while (r == 0 && job->next < n && steps[job->next].run) {
+		job->err = (struct err){0};
+		r = run_step(&w, &steps[job->next]);
+		if (r == 0)
+			job->next++;
+	}
+	work_end(&w);
+	if (r == 0)
+		job->err = (struct err){0};
+	return r;
+}

@@ -1,0 +1,82 @@
+/* vf_admin.c - settings of a VF through its PF. */
+#include "vf_admin.h"
+
+#include "function_files.h"
+#include "kill_point.h"
+
+struct vf_settings vf_admin_wanted(const struct attach_record *r)
+{
+	struct vf_settings want = r->plan.vf;
+
+	if (r->plan.has_mac && r->origin.pf[0]) {
+		want.fields |= VF_MAC;
+		memcpy(want.mac, r->plan.mac, sizeof(want.mac));
+	}
+	return want;
+}
+
+/* A PF stays in the host. */
+static int find_pf(struct work *w, struct nlsock **ret)
+{
+	struct netdev_seen pf;
+	int r = work_open_host(w);
+
+	if (r == 0)
+		r = place_rtnl(&w->host, ret, w->err);
+	if (r < 0 || w->pf_ifindex)
+		return r;
+	r = netdev_by_function(*ret, w->record->origin.pf, &pf, w->err);
+	if (r < 0)
+		return err_wrap(w->err, "%s: its PF %s", w->record->function, w->record->origin.pf);
+	w->pf_ifindex = pf.netdev.ifindex;
+	return 0;
+}
+
+int vf_admin_read(struct work *w, struct vf_settings *ret)
+{
+	struct nlsock *s;
+	int r = find_pf(w, &s);
+
+	if (r < 0)
+		return r;
+	r = vf_settings_get(s, w->pf_ifindex, w->record->origin.vf_index, ret, w->err);
+	return r < 0 ? err_wrap(w->err, "%s: settings of its VF %d", w->record->origin.pf,
+				w->record->origin.vf_index)
+		     : 0;
+}
+
+static int wait_for_netdev(struct work *w)
+{
+	struct patience p = {0};
+	int r;
+
+	while ((r = work_look(w, &w->host)) == -ENODEV && work_wait(&p))
+		;
+	return r < 0 ? err_wrap(w->err, "%s: after its driver took it anew", w->record->function)
+		     : 0;
+}
+
+static int take_guids(struct work *w)
+{
+	int r = function_unbind(w->hw, w->record->function, w->err);
+
+	if (r < 0)
+		return r;
+	kill_point("attach-admin-2", "before");
+	r = function_bind(w->hw, w->record->function, w->err);
+	return r < 0 ? r : wait_for_netdev(w);
+}
+
+int vf_admin_write(struct work *w, const struct vf_settings *want)
+{
+	struct nlsock *s;
+	int r = find_pf(w, &s);
+
+	if (r < 0)
+		return r;
+	r = vf_settings_set(s, w->pf_ifindex, w->record->origin.vf_index, want, w->err);
+	if (r < 0)
+		return err_wrap(w->err, "%s: settings of its VF %d", w->record->origin.pf,
+				w->record->origin.vf_index);
+	return want->fields & VF_GUIDS ? take_guids(w) : 0;
+}

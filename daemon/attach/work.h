@@ -1,0 +1,56 @@
+/* work.h - what the steps of one run have in common: the record, the places where a device may be,
+ * and how it is found there. Internal to attach/. */
+#pragma once
+
+#include "netdev_ops.h"
+#include "netns_ops.h"
+#include "rdma_ops.h"
+#include "steps.h"
+
+/* A network namespace and the ways to ask in it, opened at their first use. */
+struct place {
+	int netns_fd; /* -1 = not opened */
+	bool is_host;
+	struct nlsock rtnl, rdma;
+};
+
+struct work {
+	struct attach_job *job;
+	const struct hw *hw;
+	struct attach_record *record;
+	struct err *err; /* the job's */
+	struct place host, pod, elsewhere;
+	/* Where the netdev was last seen; NULL = not looked yet, or it has been moved since. */
+	struct place *at;
+	struct netdev_seen seen;
+	int pf_ifindex; /* 0 = not asked yet */
+	enum rdma_netns_mode rdma_mode;
+};
+
+void work_begin(struct work *, struct attach_job *);
+void work_end(struct work *);
+
+/* The pod's namespace, if it is still the one that the record names. -ENOENT: it is gone. */
+int work_open_pod(struct work *);
+/* The host's own. */
+int work_open_host(struct work *);
+/* Sockets in it; the place is open. */
+int place_rtnl(struct place *, struct nlsock **ret, struct err *);
+int place_rdma(struct place *, struct nlsock **ret, struct err *);
+
+bool work_is_vf(const struct work *); /* not a macvlan or ipvlan */
+
+/* Looks for the record's netdev in one place: by its function or, if it is a macvlan or ipvlan, by
+ * its name and kind. Sets `at` and `seen`. -ENODEV: it is not there. */
+int work_look(struct work *, struct place *);
+/* In the host, then in the pod. -ENODEV: in neither. */
+int work_find(struct work *);
+/* In the host, in the pod's namespace if there still is one, in every other. -ENODEV: the function
+ * has no netdev at all, wherever; -EAGAIN: it has, but in a namespace that is on its way out. */
+int work_find_anywhere(struct work *);
+
+/* For what the kernel or udev does meanwhile: sleeps a moment; false: it has been long enough. */
+struct patience {
+	unsigned looks;
+};
+bool work_wait(struct patience *);

@@ -1,0 +1,393 @@
+/* join.c - collects one item for each device, puts each pod's into their order, and makes of every
+ * item what is wanted; addresses are compared when all are made. */
+#include "join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "host_index.h"
+#include "join_claims.h"
+
+/* linux/if_arp.h */
+#define ARPHRD_ETHER 1
+
+struct item {
+	const struct pod_device *d;
+	const struct pool_view *view;
+	const struct sandbox *sandbox;
+	size_t at;			       /* in the list of what is wanted */
+	size_t rank;			       /* of its resource in its pod */
+	const struct network_request *request; /* NULL = it is as its pool says */
+};
+
+struct join {
+	const struct pools *pools;
+	const struct pod_list *held;
+	const struct sandbox_list *sandboxes;
+	struct host_index index;
+	struct item *items;
+	size_t n;
+	struct wanted *wanted;
+};
+
+/* --- which devices ---------------------------------------------------------------------------- */
+
+static bool names_pod(const struct pod_device *d)
+{
+	return d->pod[0] || d->uid[0];
+}
+
+static bool same_device(const struct pod_device *a, const struct pod_device *b)
+{
+	return strcmp(a->id, b->id) == 0 && strcmp(a->resource, b->resource) == 0;
+}
+
+static bool is_nearer(const struct sandbox *s, const struct sandbox *than)
+{
+	return s && (!than || s->created_ns > than->created_ns);
+}
+
+/* Of the n entries of one device, the one whose pod is to have it. */
+static void choose(const struct join *j, const struct pod_device *entries, size_t n,
+		   struct item *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct sandbox *s = names_pod(&entries[i])
+						  ? join_sandbox(j->sandboxes, &entries[i])
+						  : NULL;
+
+		if (!is_nearer(s, ret->sandbox))
+			continue;
+		ret->d = &entries[i];
+		ret->sandbox = s;
+	}
+}
+
+static bool can_be_joined(const struct join *j, const struct sandbox *s)
+{
+	return s && s->detailed && !s->host_network && !join_is_younger(s, j->held);
+}
+
+/* The list is sorted by device; so are the items. */
+static int collect(struct join *j)
+{
+	const struct pool_view *view = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < j->held->n; i += n) {
+		const struct pod_device *d = &j->held->devices[i];
+		struct item item = {0}, *slot;
+
+		if (i == 0 || strcmp(d[-1].resource, d->resource) != 0)
+			view = pools_find(j->pools, d->resource);
+		for (n = 1; i + n < j->held->n && same_device(d, &d[n]);)
+			n++;
+		if (!view || !view->pool->network)
+			continue;
+		choose(j, d, n, &item);
+		if (!can_be_joined(j, item.sandbox))
+			continue;
+		slot = array_push(j->items, j->n);
+		if (!slot)
+			return -ENOMEM;
+		item.view = view;
+		item.at = j->n - 1;
+		*slot = item;
+	}
+	return 0;
+}
+
+/* --- the function ----------------------------------------------------------------------------- */
+
+static bool has_ethernet(const struct join *j, const char *function)
+{
+	struct fn_parts parts = host_index_parts(&j->index, function);
+
+	for (size_t i = 0; i < parts.n_netdevs; i++) {
+		const struct netdev *nd = part_netdev(&parts, i);
+
+		if (nd->nsid == NSID_HOST && (nd->type == ARPHRD_ETHER || nd->type == 0))
+			return true;
+	}
+	return false;
+}
+
+/* The slot's first HCA with a netdev that a macvlan or ipvlan can hang on. */
+static int find_parent(const struct join *j, const struct item *item, struct wanted *w)
+{
+	const struct offer *o = pool_view_offer(item->view, item->d->id);
+
+	for (size_t i = 0; o && i < o->n_members; i++) {
+		const char *member = item->view->members[o->first_member + i];
+
+		if (!has_ethernet(j, member))
+			continue;
+		memcpy(w->function, member, sizeof(w->function));
+		return 0;
+	}
+	return err_set(&w->err, -ENODEV, "%s of %.100s has no HCA with an Ethernet netdev",
+		       item->d->id, item->d->resource);
+}
+
+/* What only a VF has is refused of others; their MAC is set on the netdev. */
+static int check_function(const struct join *j, struct wanted *w)
+{
+	const struct function *fn = host_index_function(&j->index, w->function);
+	const char *key;
+
+	if (!fn)
+		return err_set(&w->err, -ENODEV, "%s is not on the bus any more", w->function);
+	if (fn->kind == FN_VF)
+		return 0;
+	key = network_vf_key(&w->plan);
+	if (key)
+		return err_set(&w->err, -EINVAL, "%s: %s is no VF, only of a VF it can be set", key,
+			       w->function);
+	w->plan.vf.fields = 0;
+	return 0;
+}
+
+static int find_function(const struct join *j, const struct item *item, struct wanted *w)
+{
+	if (item->view->pool->kind != POOL_EXCLUSIVE)
+		return find_parent(j, item, w);
+	memcpy(w->function, item->d->id, sizeof(w->function));
+	return check_function(j, w);
+}
+
+/* --- one device ------------------------------------------------------------------------------- */
+
+static void set_owner(struct attach_owner *o, const struct item *item)
+{
+	const struct sandbox *s = item->sandbox;
+
+	o->door = DOOR_NATIVE;
+	memcpy(o->namespace, s->namespace, sizeof(o->namespace));
+	memcpy(o->pod, s->pod, sizeof(o->pod));
+	memcpy(o->container, item->d->container, sizeof(o->container));
+	memcpy(o->uid, s->uid, sizeof(o->uid));
+	memcpy(o->sandbox, s->id, sizeof(o->sandbox));
+	memcpy(o->netns.path, s->netns, sizeof(o->netns.path));
+}
+
+/* Long names of pods must not cost the sentence. */
+static int name_pod(struct wanted *w)
+{
+	return err_wrap(&w->err, "pod %s/%.63s", w->owner.namespace, w->owner.pod);
+}
+
+/* mistake: of the pod's annotation, code 0 = none. */
+static void make(const struct join *j, const struct item *item, unsigned number,
+		 const struct err *mistake)
+{
+	struct wanted *w = &j->wanted[item->at];
+	int r;
+
+	memcpy(w->resource, item->d->resource, sizeof(w->resource));
+	memcpy(w->id, item->d->id, sizeof(w->id));
+	w->network = item->view->pool->network;
+	set_owner(&w->owner, item);
+	r = network_plan(&w->plan, w->network, item->request, number, &w->err);
+	if (r == 0)
+		r = find_function(j, item, w);
+	if (r == 0 && w->owner.netns.path[0] == '\0')
+		r = err_set(&w->err, -ENOENT, "the runtime tells no network namespace");
+	if (mistake->code) {
+		w->err = *mistake;
+		r = mistake->code;
+	}
+	if (r < 0)
+		name_pod(w);
+}
+
+/* --- one pod ---------------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int r = (x->rank > y->rank) - (x->rank < y->rank);
+
+	if (r == 0)
+		r = strcmp(x->d->resource, y->d->resource);
+	return r ? r : natural_cmp(x->d->id, y->d->id);
+}
+
+static void rank(struct item *items, size_t n, const struct network_requests *reqs)
+{
+	for (size_t i = 0; i < n; i++) {
+		items[i].rank = 0;
+		while (items[i].rank < reqs->n &&
+		       strcmp(reqs->items[items[i].rank].resource, items[i].d->resource) != 0)
+			items[i].rank++;
+	}
+	qsort(items, n, sizeof(*items), by_rank);
+}
+
+/* The next item of the resource that has no entry yet. */
+static struct item *next_of(struct item *items, size_t n, const char *resource, size_t *ret_n)
+{
+	*ret_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(items[i].d->resource, resource) != 0)
+			continue;
+		++*ret_n;
+		if (!items[i].request)
+			return &items[i];
+	}
+	return NULL;
+}
+
+static int assign(struct item *items, size_t n, const struct network_requests *reqs, struct err *e)
+{
+	for (size_t i = 0; i < reqs->n; i++) {
+		const struct network_request *q = &reqs->items[i];
+		size_t n_of;
+		struct item *item = next_of(items, n, q->resource, &n_of);
+
+		if (item)
+			item->request = q;
+		else if (n_of == 0)
+			return err_set(e, -EINVAL,
+				       NETWORKS_KEY ": entry %zu: resource: the pod has no %.80s "
+						    "that goes into pods",
+				       i + 1, q->resource);
+		else
+			return err_set(e, -EINVAL,
+				       NETWORKS_KEY ": entry %zu: resource: the pod has only %zu "
+						    "of %.80s",
+				       i + 1, n_of, q->resource);
+	}
+	return 0;
+}
+
+/* Names that are given and names that are counted: the later of two is wrong. */
+static void check_names(const struct join *j, const struct item *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = j->wanted[items[i].at].plan.ifname;
+
+		if (!items[i].request || items[i].request->plan.ifname[0] == '\0')
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			struct wanted *w = &j->wanted[items[k > i ? k : i].at];
+
+			if (k == i || w->err.code ||
+			    strcmp(j->wanted[items[k].at].plan.ifname, name) != 0)
+				continue;
+			err_set(&w->err, -EINVAL, "interface: %s is another device's already",
+				name);
+			name_pod(w);
+		}
+	}
+}
+
+static int make_pod(const struct join *j, struct item *items, size_t n)
+{
+	struct network_requests reqs = {0};
+	struct err mistake = {0};
+	int r = networks_parse(&reqs, items[0].sandbox->networks, &mistake);
+
+	if (r == -ENOMEM)
+		return r;
+	rank(items, n, &reqs);
+	if (r == 0)
+		assign(items, n, &reqs, &mistake);
+	for (size_t i = 0; i < n; i++)
+		make(j, &items[i], (unsigned)i + 1, &mistake);
+	check_names(j, items, n);
+	network_requests_done(&reqs);
+	return 0;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static int by_sandbox(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return (x->sandbox > y->sandbox) - (x->sandbox < y->sandbox);
+}
+
+static int make_all(struct join *j)
+{
+	size_t n;
+	int r = 0;
+
+	j->wanted = calloc(j->n + 1, sizeof(*j->wanted));
+	if (!j->wanted)
+		return -ENOMEM;
+	if (j->n)
+		qsort(j->items, j->n, sizeof(*j->items), by_sandbox);
+	for (size_t i = 0; i < j->n && r == 0; i += n) {
+		for (n = 1; i + n < j->n && j->items[i + n].sandbox == j->items[i].sandbox;)
+			n++;
+		r = make_pod(j, &j->items[i], n);
+	}
+	return r;
+}
+
+static int build(struct join *j, const struct attach_record *const *others, size_t n_others)
+{
+	int64_t *created;
+	int r = collect(j);
+
+	if (r == 0)
+		r = make_all(j);
+	created = r == 0 ? calloc(j->n + 1, sizeof(*created)) : NULL;
+	if (r == 0 && !created)
+		r = -ENOMEM;
+	for (size_t i = 0; i < j->n && r == 0; i++)
+		created[j->items[i].at] = j->items[i].sandbox->created_ns;
+	if (r == 0)
+		r = join_claims(j->wanted, created, j->n, others, n_others);
+	free(created);
+	return r;
+}
+
+int join_build(struct wanted_list *ret, const struct pools *pools, const struct host *host,
+	       const struct pod_list *held, const struct sandbox_list *sandboxes,
+	       const struct attach_record *const *others, size_t n_others)
+{
+	struct join j = {.pools = pools, .held = held, .sandboxes = sandboxes};
+	int r = host_index_init(&j.index, host);
+
+	*ret = (struct wanted_list){0};
+	if (r < 0)
+		return r;
+	r = build(&j, others, n_others);
+	if (r == 0)
+		*ret = (struct wanted_list){j.wanted, j.n};
+	else
+		free(j.wanted);
+	free(j.items);
+	host_index_done(&j.index);
+	return r;
+}
+
+void wanted_list_done(struct wanted_list *l)
+{
+	free(l->items);
+	*l = (struct wanted_list){0};
+}
+
+const struct wanted *wanted_find(const struct wanted_list *l, const char *resource, const char *id)
+{
+	size_t low = 0, high = l->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct wanted *w = &l->items[mid];
+		int r = strcmp(w->resource, resource);
+
+		if (r == 0)
+			r = strcmp(w->id, id);
+		if (r == 0)
+			return w;
+		if (r < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}

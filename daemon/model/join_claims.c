@@ -1,0 +1,125 @@
+/* join_claims.c - every address that is had or asked for, sorted, so that those that meet stand
+ * together. */
+#include "join_claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "network_text.h"
+
+struct claim {
+	struct ip_prefix ip;
+	uint16_t vlan;
+	int64_t since; /* INT64_MIN: it is had already */
+	const char *resource, *id;
+	const struct attach_owner *owner;
+	struct wanted *wanted; /* NULL = a record's */
+};
+
+struct claims {
+	struct claim *list;
+	size_t n;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+	int r = x->ip.family - y->ip.family;
+
+	if (r == 0)
+		r = memcmp(x->ip.addr, y->ip.addr, sizeof(x->ip.addr));
+	if (r == 0)
+		r = x->vlan - y->vlan;
+	if (r == 0)
+		r = (x->since > y->since) - (x->since < y->since);
+	if (r == 0)
+		r = strcmp(x->resource, y->resource);
+	return r ? r : strcmp(x->id, y->id);
+}
+
+static bool do_meet(const struct claim *a, const struct claim *b)
+{
+	return ip_same_address(&a->ip, &b->ip) && a->vlan == b->vlan;
+}
+
+static int add(struct claims *c, const struct claim *like, const struct net_plan *plan,
+	       const struct ip_prefix *ips, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct claim *slot = array_push(c->list, c->n);
+
+		if (!slot)
+			return -ENOMEM;
+		*slot = *like;
+		slot->ip = ips[i];
+		slot->vlan = plan->vf.fields & VF_VLAN ? plan->vf.vlan : 0;
+	}
+	return 0;
+}
+
+static int add_record(struct claims *c, const struct attach_record *r)
+{
+	const struct claim like = {
+		.since = INT64_MIN, .resource = r->resource, .id = r->id, .owner = &r->owner};
+	int error;
+
+	if (r->state == ATTACH_FREE || r->state == ATTACH_BAD)
+		return 0;
+	error = add(c, &like, &r->plan, r->plan.ips, r->plan.n_ips);
+	return error < 0 ? error : add(c, &like, &r->plan, r->ips, r->n_ips);
+}
+
+static int add_wanted(struct claims *c, struct wanted *w, int64_t created)
+{
+	const struct claim like = {.since = created,
+				   .resource = w->resource,
+				   .id = w->id,
+				   .owner = &w->owner,
+				   .wanted = w};
+
+	return w->err.code ? 0 : add(c, &like, &w->plan, w->plan.ips, w->plan.n_ips);
+}
+
+static void refuse(const struct claim *claim, const struct claim *holder)
+{
+	struct wanted *w = claim->wanted;
+	char ip[IP_TEXT_SIZE];
+
+	if (!w || w->err.code ||
+	    (strcmp(claim->id, holder->id) == 0 && strcmp(claim->resource, holder->resource) == 0))
+		return;
+	ip_address_text(&claim->ip, ip);
+	err_set(&w->err, -EBUSY, "pod %s/%.63s: ips: %s is pod %s/%.63s's", w->owner.namespace,
+		w->owner.pod, ip, holder->owner->namespace, holder->owner->pod);
+}
+
+static void judge(struct claims *c)
+{
+	const struct claim *holder = c->list;
+
+	if (c->n)
+		qsort(c->list, c->n, sizeof(*c->list), compare);
+	for (size_t i = 1; i < c->n; i++) {
+		if (do_meet(holder, &c->list[i]))
+			refuse(&c->list[i], holder);
+		else
+			holder = &c->list[i];
+	}
+}
+
+int join_claims(struct wanted *wanted, const int64_t *created, size_t n,
+		const struct attach_record *const *others, size_t n_others)
+{
+	struct claims c = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < n_others && r == 0; i++)
+		r = add_record(&c, others[i]);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = add_wanted(&c, &wanted[i], created[i]);
+	if (r == 0)
+		judge(&c);
+	free(c.list);
+	return r;
+}

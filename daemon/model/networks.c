@@ -1,0 +1,274 @@
+/* networks.c - the annotation as a whole, and what becomes of it over a pool's plan. */
+#include "networks.h"
+
+#include <linux/if_ether.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "network_keys.h"
+#include "network_text.h"
+
+/* --- the annotation --------------------------------------------------------------------------- */
+
+void network_requests_done(struct network_requests *r)
+{
+	free(r->items);
+	*r = (struct network_requests){0};
+}
+
+static const struct net_plan *find_ip(const struct net_plan *a, const struct ip_prefix *ip)
+{
+	for (size_t i = 0; i < a->n_ips; i++)
+		if (ip_same_address(&a->ips[i], ip))
+			return a;
+	return NULL;
+}
+
+/* Entries i and k of one pod; i stands before. */
+static int check_pair(struct parse *p, const struct json_place *at, size_t i,
+		      const struct net_plan *a, const struct net_plan *b)
+{
+	char text[IP_TEXT_SIZE];
+
+	if (a->ifname[0] && strcmp(a->ifname, b->ifname) == 0)
+		return parse_fail(p, at, "interface: %s is entry %zu's already", b->ifname, i + 1);
+	if (a->has_mac && b->has_mac && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0)
+		return parse_fail(p, at, "mac: is entry %zu's already", i + 1);
+	for (size_t k = 0; k < b->n_ips; k++) {
+		if (!find_ip(a, &b->ips[k]))
+			continue;
+		ip_address_text(&b->ips[k], text);
+		return parse_fail(p, at, "ips: %s is entry %zu's already", text, i + 1);
+	}
+	return 0;
+}
+
+static int read_entry(struct parse *p, const struct json_place *at, const json_t *object,
+		      struct network_requests *list)
+{
+	struct network_values values = {0};
+	struct network_request *slot;
+	int r = network_keys_of_entry(p, at, object, &values);
+
+	if (r == 0 && values.request.resource[0] == '\0')
+		r = parse_fail(p, at, "\"resource\" is missing");
+	for (size_t i = 0; i < list->n && r == 0; i++)
+		r = check_pair(p, at, i, &list->items[i].plan, &values.request.plan);
+	if (r < 0)
+		return r;
+	slot = array_push(list->items, list->n);
+	if (!slot)
+		return parse_no_memory(p);
+	*slot = values.request;
+	return 0;
+}
+
+static int read_entries(struct parse *p, const json_t *root, struct network_requests *list)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(root))
+		return parse_fail(p, NULL, "is not a list");
+	if (json_array_size(root) > NETWORKS_MAX)
+		return parse_fail(p, NULL, "has %zu entries, more than %d", json_array_size(root),
+				  NETWORKS_MAX);
+	json_array_foreach (root, i, item) {
+		struct json_place at = {NULL, NULL, i};
+		int r = read_entry(p, &at, item, list);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static json_t *load(struct parse *p, const char *text)
+{
+	size_t len = strnlen(text, NETWORKS_TEXT_MAX + 1);
+	json_error_t where;
+	json_t *root;
+
+	if (len > NETWORKS_TEXT_MAX) {
+		parse_fail(p, NULL, "is too long, it may have %d bytes", NETWORKS_TEXT_MAX);
+		return NULL;
+	}
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	if (!root)
+		parse_fail(p, NULL, "line %d, column %d: %s", where.line, where.column, where.text);
+	return root;
+}
+
+int networks_parse(struct network_requests *ret, const char *text, struct err *e)
+{
+	struct network_requests list = {0};
+	struct err mine = {0};
+	struct parse p = {.file = NETWORKS_KEY, .strict = true, .err = e ? e : &mine};
+	json_t *root = text ? load(&p, text) : NULL;
+	int r = text && !root ? -EINVAL : 0;
+
+	if (root)
+		r = read_entries(&p, root, &list);
+	json_decref(root);
+	if (r < 0)
+		network_requests_done(&list);
+	else
+		*ret = list;
+	return r;
+}
+
+/* --- what goes together ----------------------------------------------------------------------- */
+
+static const char *vlan_wrong(const struct vf_settings *vf, const char **ret_key)
+{
+	if (vf->vlan != 0 || !(vf->fields & VF_VLAN))
+		return NULL;
+	*ret_key = "vlanQoS";
+	if (vf->vlan_qos != 0)
+		return "needs a \"vlan\"";
+	*ret_key = "vlanProto";
+	return vf->vlan_proto == ETH_P_8021AD ? "802.1ad needs a \"vlan\"" : NULL;
+}
+
+/* A macvlan and an ipvlan hang on a netdev that others use too. */
+static const char *stacked_wrong(const struct net_plan *plan, const char **ret_key)
+{
+	*ret_key = network_vf_key(plan);
+	if (*ret_key)
+		return "is a VF's, a macvlan or ipvlan has none";
+	if (plan->kind == PLAN_MACVLAN)
+		return NULL;
+	*ret_key = "mac";
+	if (plan->has_mac)
+		return "an ipvlan has the one of the netdev below it";
+	*ret_key = "softRoce";
+	return plan->soft_roce ? "cannot be made on an ipvlan" : NULL;
+}
+
+/* IPv6 needs 1280 bytes (RFC 8200, section 5); the kernel switches it off below. */
+static const char *mtu_wrong(const struct net_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_ips && plan->mtu; i++)
+		if (plan->mtu < 1280 && ip_bits(&plan->ips[i]) == 128)
+			return "is below 1280, which an IPv6 address needs";
+	return NULL;
+}
+
+const char *network_wrong(const struct net_plan *plan, const char **ret_key)
+{
+	const char *wrong = vlan_wrong(&plan->vf, ret_key);
+
+	if (!wrong && plan->kind != PLAN_VF)
+		wrong = stacked_wrong(plan, ret_key);
+	if (wrong)
+		return wrong;
+	*ret_key = "minTxRate";
+	if (plan->vf.max_rate && plan->vf.min_rate > plan->vf.max_rate)
+		return "is more than \"maxTxRate\"";
+	*ret_key = "ipam";
+	if (plan->n_ips && plan->ipam[0])
+		return "stands beside \"ips\", only one of them may";
+	*ret_key = "mtu";
+	return mtu_wrong(plan);
+}
+
+const char *network_vf_key(const struct net_plan *plan)
+{
+	static const struct {
+		unsigned field;
+		const char *key;
+	} keys[] = {
+		{VF_VLAN, "vlan"},	    {VF_SPOOFCHK, "spoofchk"},
+		{VF_TRUST, "trust"},	    {VF_LINK_STATE, "linkState"},
+		{VF_MIN_RATE, "minTxRate"}, {VF_MAX_RATE, "maxTxRate"},
+		{VF_NODE_GUID, "guid"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (plan->vf.fields & keys[i].field)
+			return keys[i].key;
+	return NULL;
+}
+
+/* --- a request over a pool's plan ------------------------------------------------------------- */
+
+static void lay_vlan(struct vf_settings *ret, const struct network_request *q)
+{
+	if (q->keys & NETWORK_BIT(NETWORK_VLAN)) {
+		ret->vlan = q->plan.vf.vlan;
+		if (ret->vlan == 0) {
+			ret->vlan_qos = 0;
+			ret->vlan_proto = ETH_P_8021Q;
+		}
+	}
+	if (q->keys & NETWORK_BIT(NETWORK_VLAN_QOS))
+		ret->vlan_qos = q->plan.vf.vlan_qos;
+	if (q->keys & NETWORK_BIT(NETWORK_VLAN_PROTO) || ret->vlan_proto == 0)
+		ret->vlan_proto = q->plan.vf.vlan_proto;
+}
+
+static void lay_vf(struct vf_settings *ret, const struct network_request *q)
+{
+	const struct vf_settings *vf = &q->plan.vf;
+
+	ret->fields |= vf->fields;
+	lay_vlan(ret, q);
+	if (vf->fields & VF_MAC)
+		memcpy(ret->mac, vf->mac, sizeof(ret->mac));
+	if (vf->fields & VF_SPOOFCHK)
+		ret->spoofchk = vf->spoofchk;
+	if (vf->fields & VF_TRUST)
+		ret->trust = vf->trust;
+	if (vf->fields & VF_LINK_STATE)
+		ret->link_state = vf->link_state;
+	if (vf->fields & VF_MIN_RATE)
+		ret->min_rate = vf->min_rate;
+	if (vf->fields & VF_MAX_RATE)
+		ret->max_rate = vf->max_rate;
+	if (vf->fields & VF_NODE_GUID) {
+		ret->node_guid = vf->node_guid;
+		ret->port_guid = vf->port_guid;
+	}
+}
+
+static void lay_addresses(struct net_plan *ret, const struct network_request *q)
+{
+	if (q->keys & (NETWORK_BIT(NETWORK_IPS) | NETWORK_BIT(NETWORK_IPAM))) {
+		memcpy(ret->ips, q->plan.ips, sizeof(ret->ips));
+		ret->n_ips = q->plan.n_ips;
+		memcpy(ret->ipam, q->plan.ipam, sizeof(ret->ipam));
+	}
+	if (q->keys & (NETWORK_BIT(NETWORK_ROUTES) | NETWORK_BIT(NETWORK_GATEWAY))) {
+		memcpy(ret->routes, q->plan.routes, sizeof(ret->routes));
+		ret->n_routes = q->plan.n_routes;
+	}
+}
+
+static void lay_over(struct net_plan *ret, const struct network_request *q)
+{
+	memcpy(ret->ifname, q->plan.ifname, sizeof(ret->ifname));
+	if (q->plan.mtu)
+		ret->mtu = q->plan.mtu;
+	if (q->plan.has_mac) {
+		ret->has_mac = true;
+		memcpy(ret->mac, q->plan.mac, sizeof(ret->mac));
+	}
+	lay_vf(&ret->vf, q);
+	lay_addresses(ret, q);
+}
+
+int network_plan(struct net_plan *ret, const struct pool_network *network,
+		 const struct network_request *q, unsigned number, struct err *e)
+{
+	const char *wrong, *key;
+
+	*ret = network->plan;
+	if (q)
+		lay_over(ret, q);
+	if (ret->ifname[0] == '\0')
+		snprintf(ret->ifname, sizeof(ret->ifname), "net%u", number);
+	if (ret->kind != PLAN_VF)
+		ret->vf.fields &= ~(unsigned)VF_MAC;
+	wrong = network_wrong(ret, &key);
+	return wrong ? err_set(e, -EINVAL, "%s: %s", key, wrong) : 0;
+}

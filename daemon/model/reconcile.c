@@ -1,0 +1,127 @@
+/* reconcile.c - see reconcile.h. */
+#include "reconcile.h"
+
+#include <string.h>
+
+static struct attach_decision give_back(const char *why)
+{
+	return (struct attach_decision){ACT_RETURN, why};
+}
+
+static const struct attach_decision keep = {ACT_KEEP, NULL};
+
+/* --- what the kubelet's list says of a device ----------------------------------------------------
+ */
+
+struct holders {
+	const struct pod_device *entries;
+	size_t n;
+	bool own;    /* this pod is named, by what the list knows of it */
+	bool others; /* other pods are named */
+};
+
+static bool is_of(const struct pod_device *d, const struct attach_owner *o)
+{
+	if (d->uid[0])
+		return strcmp(d->uid, o->uid) == 0;
+	return strcmp(d->pod, o->pod) == 0 && strcmp(d->namespace, o->namespace) == 0;
+}
+
+static struct holders find_holders(const struct attach_record *r, const struct pod_list *held)
+{
+	struct holders h = {0};
+
+	h.entries = pod_list_find(held, r->resource, r->id, &h.n);
+	for (size_t i = 0; i < h.n; i++) {
+		const struct pod_device *d = &h.entries[i];
+
+		if (d->pod[0] == '\0' && d->uid[0] == '\0')
+			continue; /* only reserved */
+		if (is_of(d, &r->owner))
+			h.own = true;
+		else
+			h.others = true;
+	}
+	return h;
+}
+
+/* --- native ----------------------------------------------------------------------------------- */
+
+/* The same pod lives on in another sandbox. A pod of the same name and another uid is another pod:
+ * what it is given was given away after this one's sandbox was made. */
+static bool has_newer(const struct sandbox_list *l, const struct sandbox *s)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct sandbox *other = &l->items[i];
+
+		if (other->ready && other->attempt > s->attempt && s->uid[0] &&
+		    strcmp(other->uid, s->uid) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct attach_decision judge_sandbox(const struct sandbox *s, const struct holders *h,
+					    const struct sandbox_list *l)
+{
+	if (h->n && join_is_older(s, &h->entries[0]))
+		return give_back("it was given to another pod");
+	if (has_newer(l, s))
+		return give_back("its pod has a newer sandbox");
+	return keep;
+}
+
+static struct attach_decision judge_holders(const struct attach_fact *f, const struct holders *h,
+					    const struct reconcile_input *in)
+{
+	if (in->held->source == POD_SOURCE_NONE || h->own)
+		return keep;
+	if (h->others)
+		return give_back("another pod has it");
+	if (!in->sandboxes->known && f->unheld_ms >= RECONCILE_DOUBT_MS)
+		return give_back("no pod has it any more");
+	return keep;
+}
+
+static struct attach_decision judge_native(const struct attach_fact *f,
+					   const struct reconcile_input *in)
+{
+	const struct attach_record *r = f->record;
+	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
+	struct holders h = find_holders(r, in->held);
+	struct attach_decision d = keep;
+
+	if (r->state == ATTACH_IN_POD && f->in_host)
+		return give_back("it was taken out of its pod");
+	if (in->sandboxes->known && !s)
+		return give_back("its sandbox is gone");
+	if (in->sandboxes->known && !s->ready)
+		return give_back("its sandbox has ended");
+	if (s)
+		d = judge_sandbox(s, &h, in->sandboxes);
+	return d.action == ACT_KEEP ? judge_holders(f, &h, in) : d;
+}
+
+struct attach_decision reconcile_attachment(const struct attach_fact *f,
+					    const struct reconcile_input *in)
+{
+	enum attach_state state = f->record->state;
+
+	if (f->interrupted)
+		return give_back("rocelet ended while it was on its way");
+	if (state != ATTACH_ATTACHING && state != ATTACH_IN_POD)
+		return keep;
+	if (f->netns_gone)
+		return give_back("its namespace is gone");
+	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : keep;
+}
+
+bool reconcile_may_attach(const struct wanted *w, const struct attach_record *current)
+{
+	return w->err.code == 0 && (!current || current->state == ATTACH_FREE);
+}
+
+bool reconcile_is_orphan(const struct netdev *nd, const struct attach_record *current)
+{
+	return nd->origin[0] && (!current || current->state == ATTACH_FREE);
+}

@@ -1,0 +1,216 @@
+/* vf_wing.c - the VF wing: the device plugin and the attach engine, and what they tell each other.
+ */
+#include "daemon.h"
+#include "engine.h"
+#include "node.h"
+#include "resources.h"
+#include "self_metrics.h"
+#include "sockets.h"
+
+/* --- what they tell --------------------------------------------------------------------------- */
+
+static void on_resources(void *arg)
+{
+	struct daemon *d = arg;
+
+	d->routes.resources = resources_table(d->resources);
+}
+
+static void on_event(const struct event *event, void *arg)
+{
+	struct daemon *d = arg;
+
+	event_ring_add(&d->events, event);
+}
+
+static void on_sockets_swept(void *arg)
+{
+	struct daemon *d = arg;
+
+	sockets_serve_metrics(d->http, d->options->kubelet_dir);
+}
+
+static bool engine_view(struct attach_view *ret, void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->resources && resources_view(d->resources, ret);
+}
+
+static void engine_asks_pods(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->resources)
+		resources_ask_pods(d->resources);
+}
+
+static void on_attachments(void *arg)
+{
+	struct daemon *d = arg;
+
+	d->routes.attachments.n = attach_engine_list(d->engine, &d->routes.attachments.items);
+	d->routes.attachments_generation++;
+	if (d->resources)
+		resources_attachments_changed(d->resources);
+}
+
+static void on_decided(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->engine)
+		attach_engine_look(d->engine);
+}
+
+/* --- what a person orders --------------------------------------------------------------------- */
+
+static int find_pod(const struct daemon *d, struct attach_owner *o, struct err *e)
+{
+	const struct sandbox_list *list = attach_engine_sandboxes(d->engine);
+
+	if (!list->known)
+		return err_set(e, -EAGAIN,
+			       "pod %s/%s: the container runtime does not tell where it is",
+			       o->namespace, o->pod);
+	for (size_t i = 0; i < list->n; i++) {
+		const struct sandbox *s = &list->items[i];
+
+		if (!s->ready || !s->netns[0] || strcmp(s->namespace, o->namespace) != 0 ||
+		    strcmp(s->pod, o->pod) != 0)
+			continue;
+		snprintf(o->uid, sizeof(o->uid), "%s", s->uid);
+		snprintf(o->sandbox, sizeof(o->sandbox), "%s", s->id);
+		snprintf(o->netns.path, sizeof(o->netns.path), "%s", s->netns);
+		return 0;
+	}
+	return err_set(e, -ENOENT, "there is no running pod %s/%s with a network of its own",
+		       o->namespace, o->pod);
+}
+
+static int order_attach(const char *function, const struct order *order, order_done_fn *done,
+			void *done_arg, struct err *e, void *arg)
+{
+	struct daemon *d = arg;
+	struct attach_owner owner = order->owner;
+	int r = owner.netns.path[0] ? 0 : find_pod(d, &owner, e);
+
+	return r < 0 ? r
+		     : attach_engine_attach(d->engine, function, &owner, &order->plan, done,
+					    done_arg, e);
+}
+
+static int order_detach(const char *function, bool force, order_done_fn *done, void *done_arg,
+			struct err *e, void *arg)
+{
+	struct daemon *d = arg;
+
+	return attach_engine_detach(d->engine, function, force, done, done_arg, e);
+}
+
+static void order_fix(void *arg)
+{
+	struct daemon *d = arg;
+
+	attach_engine_fix(d->engine);
+}
+
+static void tell_counters(struct attach_counters *ret, void *arg)
+{
+	struct daemon *d = arg;
+
+	attach_engine_counters(d->engine, ret);
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
+
+int engine_start(struct daemon *d, struct err *e)
+{
+	const struct options *o = d->options;
+	const struct attach_engine_opts opts = {
+		.state_dir = o->state_dir,
+		.cri_socket = o->cri_socket,
+		.cni_path = o->cni_path,
+		.dry_run = o->dry_run,
+	};
+	const struct attach_hooks hooks = {
+		.view = engine_view,
+		.ask_pods = engine_asks_pods,
+		.changed = on_attachments,
+		.event = on_event,
+		.arg = d,
+	};
+	const struct order_hooks orders = {
+		.attach = order_attach,
+		.detach = order_detach,
+		.fix = order_fix,
+		.counters = tell_counters,
+		.arg = d,
+	};
+	int r;
+
+	if (!d->hw.live)
+		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
+	if (event_ring_init(&d->events) < 0)
+		return err_set(e, -ENOMEM, "out of memory");
+	r = attach_engine_open(&d->engine, &d->loop, &d->hw, node_inventory(d->node), &opts, &hooks,
+			       e);
+	if (r < 0)
+		return r;
+	d->routes.events = &d->events;
+	d->routes.orders = orders;
+	return 0;
+}
+
+void engine_stop(struct daemon *d)
+{
+	d->routes.attachments = (struct attach_list){0};
+	d->routes.orders = (struct order_hooks){0};
+	attach_engine_close(d->engine);
+	d->engine = NULL;
+}
+
+/* A configuration that is wrong at the start is a reason not to start: nobody depends on us yet. */
+int resources_start(struct daemon *d, struct err *e)
+{
+	const struct options *o = d->options;
+	const struct resources_opts opts = {
+		.kubelet =
+			{
+				.dir = o->kubelet_dir,
+				.registration = (enum registration)o->registration,
+				.zero_on_close = o->shutdown_policy != 0,
+			},
+		.devinfo_dir = o->devinfo_dir,
+		.cdi_dir = o->cdi_dir,
+		.dry_run = o->dry_run,
+		.engine = d->engine,
+	};
+	const struct resources_hooks hooks = {
+		.changed = on_resources,
+		.decided = on_decided,
+		.sockets_swept = on_sockets_swept,
+		.arg = d,
+	};
+	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &opts,
+			       &hooks, e);
+
+	return r < 0 ? r : reload_use(d, d->launch->pools, e);
+}
+
+void resources_stop(struct daemon *d)
+{
+	d->routes.resources = NULL;
+	resources_close(d->resources);
+	d->resources = NULL;
+}
+
+void vf_wing_describe(const struct daemon *d, struct self_metrics *m)
+{
+	struct attach_counters counters;
+
+	if (!d->engine)
+		return;
+	attach_engine_counters(d->engine, &counters);
+	attach_summary_build(&m->attach, &counters, d->routes.attachments);
+}

@@ -1,0 +1,204 @@
+/* netdev_ops.c - finds, changes, makes and deletes one netdev.
+ *
+ * Happy path: one request each; a stacked netdev takes a second one inside its namespace for its
+ * alias, and bears a name that says it is unfinished until then.
+ * Can fail by: whatever the kernel refuses, in its own words. */
+#include "netdev_ops.h"
+
+#include "netns_ops.h"
+#include "rtnl.h"
+
+#define DUMP_ATTEMPTS 5
+
+/* --- find ----------------------------------------------------------------------------------- */
+
+static int on_link(const struct nlmsghdr *h, void *arg)
+{
+	struct netdev_seen *seen = arg;
+	struct rtnl_link link;
+	int r = rtnl_decode_link(h, &link, NULL);
+
+	if (r < 0)
+		return r;
+	seen->netdev = link.netdev;
+	return rtnl_decode_alias(h, seen->alias);
+}
+
+/* Frees the request. */
+static int ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
+{
+	int r = req ? nlsock_call(s, req, fn, arg, e) : err_set(e, -ENOMEM, "out of memory");
+
+	nlmsg_free(req);
+	return r;
+}
+
+static int find(struct nlsock *s, int ifindex, const char *name, struct netdev_seen *ret,
+		struct err *e)
+{
+	struct netdev_seen seen = {0};
+	int r = ask(s, rtnl_get_link(ifindex, name), on_link, &seen, e);
+
+	if (r == 0)
+		*ret = seen;
+	return r;
+}
+
+int netdev_by_index(struct nlsock *s, int ifindex, struct netdev_seen *ret, struct err *e)
+{
+	int r = ifindex > 0 ? find(s, ifindex, NULL, ret, e)
+			    : err_set(e, -ENODEV, "%s", strerror(ENODEV));
+
+	if (r < 0)
+		err_wrap(e, "link %d", ifindex);
+	return r;
+}
+
+int netdev_by_name(struct nlsock *s, const char *name, struct netdev_seen *ret, struct err *e)
+{
+	int r = find(s, 0, name, ret, e);
+
+	if (r < 0)
+		err_wrap(e, "%s", name);
+	return r;
+}
+
+struct function_search {
+	const char *function;
+	struct netdev_seen found;
+};
+
+/* In switchdev mode a PF bears its VFs' representors, too: "pf0vf3" (IFLA_PHYS_PORT_NAME). */
+static int on_link_of_function(const struct nlmsghdr *h, void *arg)
+{
+	struct function_search *search = arg;
+	struct netdev_seen seen;
+	int r = on_link(h, &seen);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r == 0 && strcmp(seen.netdev.function, search->function) == 0 &&
+	    !strstr(seen.netdev.port_name, "pf") && !search->found.netdev.ifindex)
+		search->found = seen;
+	return 0;
+}
+
+int netdev_by_function(struct nlsock *s, const char *function, struct netdev_seen *ret,
+		       struct err *e)
+{
+	struct function_search search = {.function = function};
+	int r = -EAGAIN;
+
+	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
+		search.found.netdev.ifindex = 0;
+		r = ask(s, rtnl_dump_links(NSID_HOST, false), on_link_of_function, &search, e);
+	}
+	if (r == 0 && !search.found.netdev.ifindex)
+		r = err_set(e, -ENODEV, "no netdev here");
+	if (r < 0) {
+		err_wrap(e, "%s", function);
+		return r;
+	}
+	*ret = search.found;
+	return 0;
+}
+
+/* --- change --------------------------------------------------------------------------------- */
+
+int netdev_change(struct nlsock *s, int ifindex, const struct netdev_change *c, struct err *e)
+{
+	int r;
+
+	if (c->addr_len > HW_ADDR_MAX || (c->name && strlen(c->name) >= IFNAMSIZ))
+		return err_set(e, -EINVAL, "an address or name of that length does not exist");
+	r = ask(s, rtnl_change_link(ifindex, c), NULL, NULL, e);
+	if (r < 0)
+		err_wrap(e, "changing link %d", ifindex);
+	return r;
+}
+
+int netdev_delete(struct nlsock *s, int ifindex, struct err *e)
+{
+	int r = ask(s, rtnl_delete_link(ifindex), NULL, NULL, e);
+
+	if (r < 0)
+		err_wrap(e, "deleting link %d", ifindex);
+	return r;
+}
+
+/* --- make ----------------------------------------------------------------------------------- */
+
+/* The kernel looks for the name in the socket's namespace, too (before Linux 6.14), where an
+ * ordinary one may be taken by another; and a netdev without an alias must not look finished. */
+static void unfinished_name(const char *ifname, char ret[IFNAMSIZ])
+{
+	snprintf(ret, IFNAMSIZ, "rl-%.12s", ifname);
+}
+
+static int delete_leftover(struct nlsock *inside, const char *name)
+{
+	struct netdev_seen seen;
+	int r = netdev_by_name(inside, name, &seen, NULL);
+
+	return r < 0 ? r : netdev_delete(inside, seen.netdev.ifindex, NULL);
+}
+
+/* Once more when an attempt that died has left one. */
+static int make_unfinished(struct nlsock *s, struct nlsock *inside, const struct net_plan *plan,
+			   const char *name, int parent_ifindex, int netns_fd, struct err *e)
+{
+	int r = ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL, e);
+
+	if (r == -EEXIST && delete_leftover(inside, name) == 0)
+		r = ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL, e);
+	return r;
+}
+
+static int finish(struct nlsock *inside, const char *unfinished, const char *ifname,
+		  const char *alias, struct err *e)
+{
+	struct netdev_change c = NETDEV_NO_CHANGE;
+	struct netdev_seen seen;
+	int r = netdev_by_name(inside, unfinished, &seen, e);
+
+	if (r < 0)
+		return r;
+	c.name = ifname;
+	c.alias = alias;
+	r = ask(inside, rtnl_change_link(seen.netdev.ifindex, &c), NULL, NULL, e);
+	if (r < 0)
+		netdev_delete(inside, seen.netdev.ifindex, NULL);
+	return r;
+}
+
+static int make_inside(struct nlsock *s, struct nlsock *inside, const struct net_plan *plan,
+		       int parent_ifindex, int netns_fd, const char *alias, struct err *e)
+{
+	char unfinished[IFNAMSIZ];
+	int r;
+
+	unfinished_name(plan->ifname, unfinished);
+	r = make_unfinished(s, inside, plan, unfinished, parent_ifindex, netns_fd, e);
+	return r < 0 ? r : finish(inside, unfinished, plan->ifname, alias, e);
+}
+
+int netdev_make_stacked(struct nlsock *s, const struct net_plan *plan, int parent_ifindex,
+			int netns_fd, const char *alias, struct err *e)
+{
+	struct nlsock inside;
+	int r;
+
+	if (plan->kind == PLAN_VF)
+		return err_set(e, -EINVAL, "%s: a VF is moved, not made", plan->ifname);
+	if (plan->kind == PLAN_IPVLAN && plan->has_mac)
+		return err_set(e, -EINVAL, "%s: an ipvlan has the MAC of the netdev below it",
+			       plan->ifname);
+	r = netns_nlsock(&inside, netns_fd, NETLINK_ROUTE, e);
+	if (r < 0)
+		return r;
+	r = make_inside(s, &inside, plan, parent_ifindex, netns_fd, alias, e);
+	nlsock_close(&inside);
+	if (r < 0)
+		err_wrap(e, "making %s on link %d", plan->ifname, parent_ifindex);
+	return r;
+}

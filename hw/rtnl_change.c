@@ -1,0 +1,116 @@
+/* rtnl_change.c - see rtnl_change.h. */
+#include "rtnl_change.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netlink/attr.h>
+#include <string.h>
+
+/* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). */
+#ifndef RTEXT_FILTER_SKIP_STATS
+#define RTEXT_FILTER_SKIP_STATS (1 << 3)
+#endif
+
+static struct nl_msg *link_request(int type, int flags, const struct ifinfomsg *ifi)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
+
+	if (msg && nlmsg_append(msg, (void *)ifi, sizeof(*ifi), NLMSG_ALIGNTO) < 0) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+/* r: of all that was put into it, which may have begun without a message. */
+static struct nl_msg *finished(struct nl_msg *msg, int r)
+{
+	if (r == 0)
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+struct nl_msg *rtnl_get_link(int ifindex, const char *name)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex > 0 ? ifindex : 0};
+	struct nl_msg *msg = link_request(RTM_GETLINK, 0, &ifi);
+	int r = msg ? nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) : -1;
+
+	if (r == 0 && ifindex <= 0)
+		r = nla_put_string(msg, IFLA_IFNAME, name);
+	return finished(msg, r);
+}
+
+/* The alias is bytes to the kernel, so that none of them can mean none. */
+static int put_change(struct nl_msg *msg, const struct netdev_change *c)
+{
+	int r = 0;
+
+	if (c->netns_fd >= 0)
+		r |= nla_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)c->netns_fd);
+	if (c->name)
+		r |= nla_put_string(msg, IFLA_IFNAME, c->name);
+	if (c->alias)
+		r |= nla_put(msg, IFLA_IFALIAS, (int)strlen(c->alias), c->alias);
+	if (c->mtu)
+		r |= nla_put_u32(msg, IFLA_MTU, c->mtu);
+	if (c->addr_len)
+		r |= nla_put(msg, IFLA_ADDRESS, (int)c->addr_len, c->addr);
+	return r;
+}
+
+struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *c)
+{
+	struct ifinfomsg ifi = {
+		.ifi_index = ifindex,
+		.ifi_flags = c->up == 1 ? IFF_UP : 0,
+		.ifi_change = c->up >= 0 ? IFF_UP : 0,
+	};
+	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
+
+	return finished(msg, msg ? put_change(msg, c) : -1);
+}
+
+static int put_kind(struct nl_msg *msg, const struct net_plan *plan)
+{
+	bool is_macvlan = plan->kind == PLAN_MACVLAN;
+	struct nlattr *info = nla_nest_start(msg, IFLA_LINKINFO), *data;
+	int r = info ? nla_put_string(msg, IFLA_INFO_KIND, is_macvlan ? "macvlan" : "ipvlan") : -1;
+
+	data = r == 0 ? nla_nest_start(msg, IFLA_INFO_DATA) : NULL;
+	if (!data)
+		return -1;
+	r = is_macvlan ? nla_put_u32(msg, IFLA_MACVLAN_MODE, MACVLAN_MODE_BRIDGE)
+		       : nla_put_u16(msg, IFLA_IPVLAN_MODE, IPVLAN_MODE_L2);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, info);
+	return r;
+}
+
+struct nl_msg *rtnl_new_stacked(const struct net_plan *plan, const char *name, int parent_ifindex,
+				int netns_fd)
+{
+	struct ifinfomsg ifi = {0};
+	const struct netdev_change c = {
+		.netns_fd = netns_fd,
+		.name = name,
+		.mtu = plan->mtu,
+		.addr = plan->mac,
+		.addr_len = plan->has_mac ? sizeof(plan->mac) : 0,
+	};
+	struct nl_msg *msg = link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	int r = msg ? put_change(msg, &c) : -1;
+
+	if (r == 0)
+		r = nla_put_u32(msg, IFLA_LINK, (uint32_t)parent_ifindex);
+	return finished(msg, r == 0 ? put_kind(msg, plan) : r);
+}
+
+struct nl_msg *rtnl_delete_link(int ifindex)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+
+	return link_request(RTM_DELLINK, 0, &ifi);
+}

@@ -1,0 +1,178 @@
+/* vf_settings.c - settings of a VF, asked for and made through its PF.
+ *
+ * Happy path: one request for all of them.
+ * Can fail by: a PF that has no such VF; a field that its driver cannot set, of which the kernel
+ * does not say which, and stops there: then they are made one by one, and all that fail are named.
+ */
+#include "cleanup.h"
+#include "netdev_ops.h"
+#include "rtnl_vf.h"
+#include "rtnl_vf_admin.h"
+
+/* In the order in which do_setvfinfo() makes them. */
+static const struct {
+	unsigned field;
+	const char *name;
+} fields[] = {
+	{VF_MAC, "mac"},	   {VF_VLAN, "vlan"},		{VF_MIN_RATE, "min_rate"},
+	{VF_MAX_RATE, "max_rate"}, {VF_SPOOFCHK, "spoofchk"},	{VF_LINK_STATE, "link_state"},
+	{VF_TRUST, "trust"},	   {VF_NODE_GUID, "node_guid"}, {VF_PORT_GUID, "port_guid"},
+};
+
+void vf_fields_text(unsigned bits, char *text, size_t size)
+{
+	size_t n = 0;
+
+	if (size)
+		text[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(fields) && n < size; i++)
+		if (bits & fields[i].field)
+			n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "",
+					      fields[i].name);
+}
+
+/* Without a VLAN its priority and protocol mean nothing. */
+static bool is_same_vlan(const struct vf_settings *a, const struct vf_settings *b)
+{
+	if (a->vlan == 0 && b->vlan == 0)
+		return a->vlan_qos == b->vlan_qos;
+	return a->vlan == b->vlan && a->vlan_qos == b->vlan_qos && a->vlan_proto == b->vlan_proto;
+}
+
+static bool is_same(unsigned field, const struct vf_settings *a, const struct vf_settings *b)
+{
+	switch ((enum vf_field)field) {
+	case VF_MAC:
+		return memcmp(a->mac, b->mac, sizeof(a->mac)) == 0;
+	case VF_VLAN:
+		return is_same_vlan(a, b);
+	case VF_SPOOFCHK:
+		return a->spoofchk == b->spoofchk;
+	case VF_TRUST:
+		return a->trust == b->trust;
+	case VF_LINK_STATE:
+		return a->link_state == b->link_state;
+	case VF_MIN_RATE:
+		return a->min_rate == b->min_rate;
+	case VF_MAX_RATE:
+		return a->max_rate == b->max_rate;
+	case VF_NODE_GUID:
+		return a->node_guid == b->node_guid;
+	case VF_PORT_GUID:
+		return a->port_guid == b->port_guid;
+	}
+	return true;
+}
+
+unsigned vf_settings_differ(const struct vf_settings *want, const struct vf_settings *is)
+{
+	unsigned differ = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if ((want->fields & fields[i].field) &&
+		    (!(is->fields & fields[i].field) || !is_same(fields[i].field, want, is)))
+			differ |= fields[i].field;
+	return differ;
+}
+
+/* --- get ------------------------------------------------------------------------------------ */
+
+struct vf_question {
+	int vf;
+	struct vf_settings *ret;
+	int result;
+};
+
+static int on_pf(const struct nlmsghdr *h, void *arg)
+{
+	struct vf_question *q = arg;
+
+	q->result = rtnl_decode_vf(h, q->vf, q->ret);
+	return 0;
+}
+
+int vf_settings_get(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *ret,
+		    struct err *e)
+{
+	struct vf_question q = {.vf = vf, .ret = ret, .result = -ENODEV};
+	struct nl_msg *req = rtnl_get_vfs(pf_ifindex);
+	int r = req ? nlsock_call(s, req, on_pf, &q, e) : err_set(e, -ENOMEM, "out of memory");
+
+	nlmsg_free(req);
+	if (r < 0) {
+		err_wrap(e, "VF %d", vf);
+		return r;
+	}
+	return q.result < 0 ? err_set(e, q.result, "the PF has no VF %d", vf) : 0;
+}
+
+/* --- set ------------------------------------------------------------------------------------ */
+
+static int set_fields(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
+		      unsigned which, struct err *e)
+{
+	struct nl_msg *req = rtnl_set_vf(pf_ifindex, vf, want, which);
+	int r = req ? nlsock_call(s, req, NULL, NULL, e) : err_set(e, -ENOMEM, "out of memory");
+
+	nlmsg_free(req);
+	return r;
+}
+
+/* The answers that can be about one of the fields, instead of about the PF, the VF or us. */
+static bool is_about_a_field(int code)
+{
+	return code == -EOPNOTSUPP || code == -EINVAL || code == -ERANGE ||
+	       code == -EPROTONOSUPPORT;
+}
+
+/* Makes each by itself; the error is that of the first that failed, and names all of them. */
+static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
+			  struct err *e)
+{
+	struct err first = {0}, now;
+	unsigned failed = 0;
+	char names[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (!(want->fields & fields[i].field) ||
+		    set_fields(s, pf_ifindex, vf, want, fields[i].field, &now) == 0)
+			continue;
+		if (!failed)
+			first = now;
+		failed |= fields[i].field;
+	}
+	if (!failed)
+		return 0;
+	vf_fields_text(failed, names, sizeof(names));
+	return err_set(e, first.code, "VF %d: the PF's driver refuses %s: %s", vf, names,
+		       first.msg);
+}
+
+/* A minimum takes the maximum along (rtnl_set_vf()): the one there is. */
+static void keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *want)
+{
+	struct vf_settings is = {0};
+
+	if ((want->fields & (VF_MIN_RATE | VF_MAX_RATE)) != VF_MIN_RATE)
+		return;
+	vf_settings_get(s, pf_ifindex, vf, &is, NULL);
+	want->max_rate = is.max_rate;
+}
+
+int vf_settings_set(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *settings,
+		    struct err *e)
+{
+	struct vf_settings want = *settings;
+	struct err refused;
+	int r;
+
+	if (!want.fields)
+		return 0;
+	keep_max_rate(s, pf_ifindex, vf, &want);
+	r = set_fields(s, pf_ifindex, vf, &want, want.fields, &refused);
+	if (r == 0)
+		return 0;
+	if (is_about_a_field(r))
+		return set_one_by_one(s, pf_ifindex, vf, &want, e);
+	return err_set(e, r, "VF %d: %s", vf, refused.msg);
+}

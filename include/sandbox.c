@@ -1,0 +1,62 @@
+#include "sandbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void sandbox_list_done(struct sandbox_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->items[i].networks);
+	free(l->items);
+	*l = (struct sandbox_list){0};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sandbox *x = a, *y = b;
+	int r = strcmp(x->namespace, y->namespace);
+
+	if (r == 0)
+		r = strcmp(x->pod, y->pod);
+	if (r == 0)
+		r = strcmp(x->uid, y->uid);
+	if (r == 0)
+		r = (x->attempt > y->attempt) - (x->attempt < y->attempt);
+	return r ? r : strcmp(x->id, y->id);
+}
+
+void sandbox_list_sort(struct sandbox_list *l)
+{
+	if (l->n)
+		qsort(l->items, l->n, sizeof(*l->items), compare);
+}
+
+static bool same_networks(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same(const struct sandbox *a, const struct sandbox *b)
+{
+	return compare(a, b) == 0 && a->ready == b->ready && a->created_ns == b->created_ns &&
+	       a->detailed == b->detailed && a->host_network == b->host_network &&
+	       strcmp(a->netns, b->netns) == 0 && same_networks(a->networks, b->networks);
+}
+
+bool sandbox_list_equal(const struct sandbox_list *a, const struct sandbox_list *b)
+{
+	if (a->n != b->n || a->known != b->known)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (!same(&a->items[i], &b->items[i]))
+			return false;
+	return true;
+}
+
+const struct sandbox *sandbox_find(const struct sandbox_list *l, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->items[i].id, id) == 0)
+			return &l->items[i];
+	return NULL;
+}

@@ -1,0 +1,293 @@
+/* cri_connect.c - a socket that a runtime answers on, its name and version, the stream of its
+ * events.
+ *
+ * Happy path: connect -> Version -> the events that are safe with it -> the list is asked, after
+ * subscribing. Whatever ends the connection, the stream's end included, leads back to the start,
+ * with pauses from 20 ms to 1 s while the list counts as known and to 10 s otherwise. Without a
+ * socket nothing wakes up but a hint about its folder. */
+#include <stdlib.h>
+#include <sys/un.h>
+
+#include "cleanup.h"
+#include "cri_internal.h"
+#include "dir_watch.h"
+#include "grpc.h"
+#include "log.h"
+#include "uds.h"
+
+#define ANSWER_MAX     (16u << 20)
+#define CALLS_MAX      (CRI_DETAILS_OPEN + 3)
+#define PAUSE_FIRST_MS 20
+#define PAUSE_KNOWN_MS 1000
+#define PAUSE_MAX_MS   10000
+/* A stream that ends sooner was not meant to be one: CRI-O without pod events ends it at once. */
+#define STREAM_MIN_MS  1000
+
+static const uint8_t empty[1];
+
+/* --- the stream of events --------------------------------------------------------------------- */
+
+static void on_event(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+{
+	struct cri *c = arg;
+	struct cri_event e = {.kind = CRI_EVENT_OTHER};
+	int r;
+
+	(void)call;
+	if (c->closing || c->over)
+		return;
+	c->status.events++;
+	r = c->hints == CRI_HINTS_CONTAINERD ? cri_envelope_decode(&e, message, len)
+					     : cri_event_decode(&e, message, len);
+	if (r < 0)
+		cri_await_anything(&c->await, uv_now(c->loop));
+	else if (!cri_await_event(&c->await, &e, &c->list, c->asking, uv_now(c->loop)))
+		return;
+	cri_refresh(c);
+}
+
+static void subscribe(struct cri *c);
+
+static void on_events_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			  void *arg)
+{
+	struct cri *c = arg;
+	bool is_short;
+
+	(void)call;
+	if (c->closing || c->over)
+		return;
+	is_short = uv_now(c->loop) - c->stream_ms < STREAM_MIN_MS && status != GRPC_UNAVAILABLE;
+	if (status != GRPC_UNIMPLEMENTED && !is_short) {
+		cri_lost(c);
+		return;
+	}
+	log_debug("cri", 0, "no events: %s %s", grpc_status_name(status), text ? text : "");
+	c->hints = cri_hints_next(&c->version, c->hints);
+	subscribe(c);
+	cri_schedule(c);
+}
+
+static int start_stream(struct cri *c)
+{
+	struct grpc_reply reply = {.message = on_event, .end = on_events_end, .arg = c};
+	AUTO_FREE uint8_t *filter = NULL;
+	size_t len;
+	int r;
+
+	if (c->hints == CRI_HINTS_CRI)
+		return uds_client_call(c->client, CRI_SERVICE("GetContainerEvents"), empty, 0, 0,
+				       &reply, NULL);
+	r = cri_subscribe_encode(&filter, &len);
+	if (r < 0)
+		return r;
+	return uds_client_call(c->client, "/containerd.services.events.v1.Events/Subscribe", filter,
+			       len, 0, &reply, NULL);
+}
+
+static void subscribe(struct cri *c)
+{
+	c->stream_ms = uv_now(c->loop);
+	if (c->hints != CRI_HINTS_NONE && start_stream(c) < 0)
+		c->hints = CRI_HINTS_NONE;
+	if (c->hints == CRI_HINTS_NONE)
+		log_info("cri", 0, "%s tells no events, going on by asking", c->status.runtime);
+}
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+static void on_version(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+{
+	struct cri *c = arg;
+
+	(void)call;
+	if (!c->closing && !c->over && cri_version_decode(&c->version, message, len) == 0)
+		c->greeted = true;
+}
+
+/* What happened before the subscription is in the list, if it is asked for often enough. */
+static void is_up(struct cri *c)
+{
+	c->up = c->found = true;
+	snprintf(c->status.runtime, sizeof(c->status.runtime), "%s %s",
+		 c->version.name[0] ? c->version.name : "a runtime", c->version.version);
+	snprintf(c->status.socket, sizeof(c->status.socket), "%s", c->sockets[c->at]);
+	c->hints = cri_hints_first(&c->version);
+	subscribe(c);
+	cri_await_anything(&c->await, uv_now(c->loop));
+	c->next_ms = 0;
+	cri_refresh(c);
+}
+
+static void try_next(struct cri *c)
+{
+	c->at = (c->at + 1) % c->n_sockets;
+	cri_lost(c);
+}
+
+static void on_version_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			   void *arg)
+{
+	struct cri *c = arg;
+
+	(void)call;
+	if (c->closing || c->over)
+		return;
+	if (c->greeted && status == GRPC_OK) {
+		is_up(c);
+		return;
+	}
+	cri_failed(c, c->asked_ms, "%s: %s %s", c->sockets[c->at], grpc_status_name(status),
+		   status == GRPC_OK ? "no version"
+		   : text	     ? text
+				     : "");
+	try_next(c);
+}
+
+static int greet(struct cri *c, struct err *e)
+{
+	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = CALLS_MAX};
+	struct grpc_reply reply = {.message = on_version, .end = on_version_end, .arg = c};
+	int r = uds_client_open(&c->client, c->loop, c->sockets[c->at], &limits, e);
+
+	if (r < 0)
+		return r;
+	c->greeted = false;
+	r = uds_client_call(c->client, CRI_SERVICE("Version"), empty, 0, CRI_DOUBT_MS, &reply,
+			    NULL);
+	return r < 0 ? err_set(e, r, "%s: %s", c->sockets[c->at], strerror(-r)) : 0;
+}
+
+/* The next one that is there. */
+static bool find_socket(struct cri *c)
+{
+	for (size_t i = 0; i < c->n_sockets; i++) {
+		c->sock_id = file_id_of_linked_socket(c->sockets[c->at]);
+		if (file_id_is_there(&c->sock_id))
+			return true;
+		c->at = (c->at + 1) % c->n_sockets;
+	}
+	return false;
+}
+
+static bool is_watched(const struct cri *c)
+{
+	for (size_t i = 0; i < c->n_sockets; i++)
+		if (!c->watches[i])
+			return false;
+	return true;
+}
+
+void cri_connect(struct cri *c)
+{
+	struct err e = {0};
+
+	c->asked_ms = uv_now(c->loop);
+	c->status.asked++;
+	if (!find_socket(c)) {
+		cri_failed(c, c->asked_ms, "%s is not there", c->sockets[c->at]);
+		cri_lost(c);
+		if (!c->list.known && is_watched(c))
+			c->connect_ms = UINT64_MAX;
+	} else if (greet(c, &e) < 0) {
+		cri_failed(c, c->asked_ms, "%s", e.msg);
+		try_next(c);
+	}
+}
+
+void cri_lost(struct cri *c)
+{
+	uint32_t max_ms = c->list.known ? PAUSE_KNOWN_MS : PAUSE_MAX_MS;
+
+	c->over = true;
+	c->pause_ms = c->pause_ms ? 2 * c->pause_ms : PAUSE_FIRST_MS;
+	if (c->pause_ms > max_ms)
+		c->pause_ms = max_ms;
+	c->connect_ms = uv_now(c->loop) + c->pause_ms;
+	cri_schedule(c);
+}
+
+void cri_pause_reset(struct cri *c)
+{
+	if (c->hints == CRI_HINTS_NONE || uv_now(c->loop) - c->stream_ms >= STREAM_MIN_MS)
+		c->pause_ms = 0;
+}
+
+void cri_hang_up(struct cri *c)
+{
+	if (!c->over)
+		return;
+	uds_client_close(take_ptr(c->client));
+	c->over = c->up = c->asking = false;
+	c->hints = CRI_HINTS_NONE;
+}
+
+/* --- the sockets ------------------------------------------------------------------------------ */
+
+static bool is_ours(const struct cri *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_sockets; i++)
+		if (strcmp(strrchr(c->sockets[i], '/') + 1, name) == 0)
+			return true;
+	return false;
+}
+
+/* A socket made anew is another runtime's life: no reason for patience with the one before. */
+static void on_hint(const char *name, void *arg)
+{
+	struct cri *c = arg;
+	struct file_id id;
+
+	if (name && !is_ours(c, name))
+		return;
+	id = file_id_of_linked_socket(c->sockets[c->at]);
+	if (c->client && !c->over && (!file_id_is_there(&id) || file_id_equal(&id, &c->sock_id)))
+		return;
+	c->over |= c->client != NULL;
+	c->pause_ms = 0;
+	c->connect_ms = uv_now(c->loop);
+	cri_schedule(c);
+}
+
+static void watch(struct cri *c, size_t i)
+{
+	const char *path = c->sockets[i];
+	size_t len = (size_t)(strrchr(path, '/') - path);
+	AUTO_FREE char *dir = strndup(path, len ? len : 1);
+	struct err e = {0};
+
+	if (!dir)
+		return;
+	if (dir_watch_open(&c->watches[i], c->loop, dir, on_hint, c, &e) < 0)
+		log_warn("cri", 0, "%s, going on without it", e.msg);
+}
+
+static int add_socket(struct cri *c, const char *path, struct err *e)
+{
+	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return err_set(e, -EINVAL, "%.100s: no absolute path of at most 107 bytes", path);
+	c->sockets[c->n_sockets] = strdup(path);
+	if (!c->sockets[c->n_sockets])
+		return err_set(e, -ENOMEM, "out of memory");
+	watch(c, c->n_sockets++);
+	return 0;
+}
+
+int cri_sockets_open(struct cri *c, const char *socket, struct err *e)
+{
+	int r;
+
+	if (socket && socket[0])
+		return add_socket(c, socket, e);
+	r = add_socket(c, "/run/containerd/containerd.sock", e);
+	return r < 0 ? r : add_socket(c, "/var/run/crio/crio.sock", e);
+}
+
+void cri_sockets_close(struct cri *c)
+{
+	uds_client_close(take_ptr(c->client));
+	for (size_t i = 0; i < c->n_sockets; i++) {
+		dir_watch_close(c->watches[i]);
+		free(c->sockets[i]);
+	}
+}

@@ -1,0 +1,289 @@
+#include "attach_bench.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "netns_ops.h"
+#include "tmptree.h"
+
+static const uint8_t own_mac[6] = {2, 0, 0, 0, 9, 3};
+
+static const char *altname(void)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "function-%d", getpid());
+	return name;
+}
+
+/* --- namespaces ------------------------------------------------------------------------------- */
+
+static void run_in(pid_t pid, const char *fmt, va_list ap)
+{
+	char command[512], full[600];
+
+	vsnprintf(command, sizeof(command), fmt, ap);
+	if (pid)
+		snprintf(full, sizeof(full), "nsenter -t %d -n %s", pid, command);
+	else
+		snprintf(full, sizeof(full), "%s", command);
+	if (system(full) != 0)
+		fail_msg("%s", full);
+}
+
+void attach_bench_shell(struct attach_bench *b, int which, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	run_in(which < 0 ? 0 : b->pods[which], fmt, ap);
+	va_end(ap);
+}
+
+/* Tells once it is there. */
+static void keep_namespace(int ready)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (unshare(CLONE_NEWNET) < 0 || write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static pid_t start_pod(void)
+{
+	int ready[2];
+	char c;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0)
+		keep_namespace(ready[1]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+const char *attach_bench_pod(struct attach_bench *b, int which)
+{
+	static char path[2][64];
+
+	if (!b->pods[which])
+		b->pods[which] = start_pod();
+	snprintf(path[which], sizeof(path[which]), "/proc/%d/ns/net", b->pods[which]);
+	return path[which];
+}
+
+void attach_bench_kill_pod(struct attach_bench *b, int which, bool keeps_vf)
+{
+	struct netdev_seen seen;
+
+	if (!b->pods[which])
+		return;
+	if (keeps_vf && attach_bench_look(b, which, &seen)) {
+		attach_bench_shell(b, which, "ip link set %s down", seen.netdev.name);
+		attach_bench_shell(b, which, "ip link set %s netns %d", seen.netdev.name, getpid());
+	}
+	kill(b->pods[which], SIGKILL);
+	waitpid(b->pods[which], NULL, 0);
+	b->pods[which] = 0;
+}
+
+bool attach_bench_look(struct attach_bench *b, int which, struct netdev_seen *ret)
+{
+	struct nlsock s;
+	int r, fd;
+
+	if (which < 0) {
+		r = nlsock_open(&s, NETLINK_ROUTE, NULL);
+	} else {
+		fd = netns_open_path(&b->hw, attach_bench_pod(b, which), NULL);
+		assert_true(fd >= 0);
+		r = netns_nlsock(&s, fd, NETLINK_ROUTE, NULL);
+		close(fd);
+	}
+	assert_int_equal(r, 0);
+	r = netdev_by_name(&s, altname(), ret, NULL);
+	nlsock_close(&s);
+	return r == 0;
+}
+
+/* --- the bench -------------------------------------------------------------------------------- */
+
+static void make_tree(struct attach_bench *b, bool with_pf)
+{
+	char *dir = b->tree = tmptree_new();
+
+	tmptree_write(dir, "sys/bus/pci/devices/" BENCH_FUNCTION "/vendor", "0x8086\n");
+	tmptree_write(dir, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is", "\n");
+	tmptree_write(dir, "dev/null", "\n");
+	tmptree_write(dir, "state/.is", "\n");
+	if (!with_pf)
+		return;
+	tmptree_link(dir, "sys/bus/pci/devices/" BENCH_FUNCTION "/physfn", "../" BENCH_PF);
+	tmptree_link(dir, "sys/bus/pci/devices/" BENCH_PF "/virtfn3", "../" BENCH_FUNCTION);
+	tmptree_link(dir, "sys/bus/pci/devices/" BENCH_PF "/virtfn2", "../0000:99:10.4");
+}
+
+static void make_netdevs(struct attach_bench *b)
+{
+	attach_bench_shell(b, -1,
+			   "ip link add %s mtu %d address 02:00:00:00:09:03 type veth peer pf9",
+			   BENCH_NAME, BENCH_MTU);
+	attach_bench_shell(b, -1, "ip link property add dev %s altname %s", BENCH_NAME, altname());
+	attach_bench_shell(b, -1, "ip link set pf9 up");
+}
+
+static void make_pf(struct attach_bench *b)
+{
+	snprintf(b->pf.function, sizeof(b->pf.function), "%s", BENCH_PF);
+	b->pf.vfs[3] = (struct vf_settings){.fields = 0x1ff & ~(VF_NODE_GUID | VF_PORT_GUID),
+					    .vlan_proto = 0x8100,
+					    .spoofchk = true,
+					    .link_state = VF_LINK_AUTO};
+	fake_pf = &b->pf;
+	fake_function(BENCH_PF, "pf9");
+}
+
+static bool is_possible(void)
+{
+	static bool asked, answer;
+
+	if (!asked)
+		answer = geteuid() == 0 && unshare(CLONE_NEWNET) == 0 &&
+			 system("ip link set lo up && ip link add rl0 type veth peer rl1 &&"
+				" ip link del rl0") == 0;
+	asked = true;
+	return answer;
+}
+
+static void open_hw(struct attach_bench *b)
+{
+	char sys[300], dev[300];
+
+	snprintf(sys, sizeof(sys), "%s/sys", b->tree);
+	snprintf(dev, sizeof(dev), "%s/dev", b->tree);
+	assert_int_equal(hw_open(&b->hw, sys, dev, "/proc", NULL), 0);
+	b->hw.live = true;
+}
+
+int attach_bench_open(struct attach_bench *b, bool with_pf)
+{
+	char state[300];
+
+	if (!is_possible())
+		return -1;
+	*b = (struct attach_bench){0};
+	make_tree(b, with_pf);
+	open_hw(b);
+	snprintf(state, sizeof(state), "%s/state", b->tree);
+	assert_int_equal(journal_open(&b->job.journal, state, NULL), 0);
+	b->job.hw = &b->hw;
+	make_netdevs(b);
+	fake_function(BENCH_FUNCTION, altname());
+	if (with_pf)
+		make_pf(b);
+	attach_bench_plan(b);
+	return 0;
+}
+
+void attach_bench_close(struct attach_bench *b)
+{
+	attach_bench_kill_pod(b, 0, false);
+	attach_bench_kill_pod(b, 1, false);
+	if (system("ip link del pf9 2>/dev/null") < 0)
+		fail();
+	journal_close(b->job.journal);
+	hw_close(&b->hw);
+	tmptree_free(b->tree);
+	fake_functions_end();
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+void attach_bench_plan(struct attach_bench *b)
+{
+	struct attach_record *r = &b->job.record;
+
+	memset(r, 0, sizeof(*r));
+	snprintf(r->resource, sizeof(r->resource), "rocelet.dev/roce");
+	snprintf(r->id, sizeof(r->id), BENCH_FUNCTION);
+	snprintf(r->function, sizeof(r->function), BENCH_FUNCTION);
+	snprintf(r->owner.namespace, sizeof(r->owner.namespace), "team-a");
+	snprintf(r->owner.pod, sizeof(r->owner.pod), "trainer-0");
+	snprintf(r->owner.uid, sizeof(r->owner.uid), "5b3e1f7a");
+	snprintf(r->owner.netns.path, sizeof(r->owner.netns.path), "%s", attach_bench_pod(b, 0));
+	snprintf(r->plan.ifname, sizeof(r->plan.ifname), "net1");
+	r->plan.n_ips = 1;
+	r->plan.ips[0] = (struct ip_prefix){.family = AF_INET, .len = 24};
+	inet_pton(AF_INET, "192.0.2.7", r->plan.ips[0].addr);
+}
+
+static int run_from(struct attach_bench *b, int next, int engines, int n)
+{
+	int r;
+
+	b->job.next = next;
+	r = attach_run(&b->job);
+	if (r == 0 && b->job.next == engines) {
+		b->job.next++;
+		r = attach_run(&b->job);
+	}
+	if (r == 0)
+		assert_int_equal(b->job.next, n);
+	else
+		assert_true(b->job.err.code < 0 && b->job.err.msg[0]);
+	return r;
+}
+
+int attach_bench_attach(struct attach_bench *b)
+{
+	b->job.is_return = false;
+	return run_from(b, STEP_RECORD, STEP_IPAM, N_ATTACH_STEPS);
+}
+
+int attach_bench_return(struct attach_bench *b)
+{
+	b->job.is_return = true;
+	return run_from(b, BACK_RECORD, BACK_IPAM, N_RETURN_STEPS);
+}
+
+static int read_state(const struct attach_record *r, void *arg)
+{
+	*(enum attach_state *)arg = r->state;
+	return 0;
+}
+
+static void no_bad(const char *key, const struct err *e, void *arg)
+{
+	(void)key, (void)arg;
+	fail_msg("%s", e->msg);
+}
+
+void attach_bench_is_clean(struct attach_bench *b)
+{
+	enum attach_state state = ATTACH_FREE;
+	struct netdev_seen seen;
+
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, BENCH_NAME);
+	assert_string_equal(seen.alias, "");
+	assert_int_equal(seen.netdev.mtu, BENCH_MTU);
+	assert_memory_equal(seen.netdev.addr, own_mac, sizeof(own_mac));
+	assert_false(seen.netdev.flags & IFF_UP);
+	assert_int_equal(journal_each(b->job.journal, read_state, no_bad, &state, NULL), 0);
+	assert_int_equal(state, ATTACH_FREE);
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+}

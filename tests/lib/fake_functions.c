@@ -1,0 +1,224 @@
+#include "fake_functions.h"
+
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "netdev_ops.h"
+#include "netns_ops.h"
+#include "rdma_netlink.h"
+#include "rdma_ops.h"
+
+#define FUNCTIONS_MAX 8
+
+static struct {
+	char function[DEV_ID_SIZE], altname[ALTNAME_SIZE];
+} functions[FUNCTIONS_MAX];
+static size_t n_functions;
+
+struct fake_pf *fake_pf;
+struct fake_rdma *fake_rdma;
+
+void fake_function(const char *function, const char *altname)
+{
+	snprintf(functions[n_functions].function, DEV_ID_SIZE, "%s", function);
+	snprintf(functions[n_functions++].altname, ALTNAME_SIZE, "%s", altname);
+}
+
+void fake_functions_end(void)
+{
+	n_functions = 0;
+	fake_pf = NULL;
+	fake_rdma = NULL;
+}
+
+/* --- netdevs ---------------------------------------------------------------------------------- */
+
+int __real_netdev_by_function(struct nlsock *, const char *, struct netdev_seen *, struct err *);
+int __wrap_netdev_by_function(struct nlsock *, const char *, struct netdev_seen *, struct err *);
+
+int __wrap_netdev_by_function(struct nlsock *s, const char *function, struct netdev_seen *ret,
+			      struct err *e)
+{
+	for (size_t i = 0; i < n_functions; i++)
+		if (strcmp(functions[i].function, function) == 0)
+			return netdev_by_name(s, functions[i].altname, ret, e);
+	return __real_netdev_by_function(s, function, ret, e);
+}
+
+/* --- settings of VFs -------------------------------------------------------------------------- */
+
+int __real_vf_settings_get(struct nlsock *, int, int, struct vf_settings *, struct err *);
+int __wrap_vf_settings_get(struct nlsock *, int, int, struct vf_settings *, struct err *);
+int __real_vf_settings_set(struct nlsock *, int, int, const struct vf_settings *, struct err *);
+int __wrap_vf_settings_set(struct nlsock *, int, int, const struct vf_settings *, struct err *);
+
+int __wrap_vf_settings_get(struct nlsock *s, int ifindex, int vf, struct vf_settings *ret,
+			   struct err *e)
+{
+	if (!fake_pf)
+		return __real_vf_settings_get(s, ifindex, vf, ret, e);
+	if (fake_pf->failure)
+		return err_set(e, fake_pf->failure, "the PF is resetting");
+	*ret = fake_pf->vfs[vf];
+	return 0;
+}
+
+static void copy_fields(struct vf_settings *to, const struct vf_settings *from)
+{
+	if (from->fields & VF_MAC)
+		memcpy(to->mac, from->mac, sizeof(to->mac));
+	if (from->fields & VF_VLAN) {
+		to->vlan = from->vlan;
+		to->vlan_qos = from->vlan_qos;
+		to->vlan_proto = from->vlan_proto;
+	}
+	if (from->fields & VF_SPOOFCHK)
+		to->spoofchk = from->spoofchk;
+	if (from->fields & VF_TRUST)
+		to->trust = from->trust;
+	if (from->fields & VF_LINK_STATE)
+		to->link_state = from->link_state;
+	if (from->fields & VF_MIN_RATE)
+		to->min_rate = from->min_rate;
+	if (from->fields & VF_MAX_RATE)
+		to->max_rate = from->max_rate;
+	if (from->fields & VF_NODE_GUID)
+		to->node_guid = from->node_guid;
+	if (from->fields & VF_PORT_GUID)
+		to->port_guid = from->port_guid;
+}
+
+int __wrap_vf_settings_set(struct nlsock *s, int ifindex, int vf, const struct vf_settings *want,
+			   struct err *e)
+{
+	if (!fake_pf)
+		return __real_vf_settings_set(s, ifindex, vf, want, e);
+	if (fake_pf->failure)
+		return err_set(e, fake_pf->failure, "the PF is resetting");
+	if (want->fields & fake_pf->unsupported)
+		return err_set(e, -EOPNOTSUPP, "trust: Operation not supported");
+	fake_pf->n_set++;
+	copy_fields(&fake_pf->vfs[vf], want);
+	return 0;
+}
+
+/* --- RDMA ------------------------------------------------------------------------------------- */
+
+int __real_nlsock_open(struct nlsock *, int, struct err *);
+int __wrap_nlsock_open(struct nlsock *, int, struct err *);
+int __real_netns_nlsock(struct nlsock *, int, int, struct err *);
+int __wrap_netns_nlsock(struct nlsock *, int, int, struct err *);
+
+/* Only their namespaces count. */
+static int protocol_for(int protocol)
+{
+	return fake_rdma && protocol == NETLINK_RDMA ? NETLINK_ROUTE : protocol;
+}
+
+int __wrap_nlsock_open(struct nlsock *s, int protocol, struct err *e)
+{
+	return __real_nlsock_open(s, protocol_for(protocol), e);
+}
+
+int __wrap_netns_nlsock(struct nlsock *s, int netns_fd, int protocol, struct err *e)
+{
+	return __real_netns_nlsock(s, netns_fd, protocol_for(protocol), e);
+}
+
+static ino_t inode(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+ino_t fake_rdma_netns(int socket_fd)
+{
+	struct stat st;
+	AUTO_FD fd = socket_fd < 0 ? -1 : ioctl(socket_fd, SIOCGSKNS);
+
+	if (socket_fd >= 0)
+		return inode(fd);
+	return stat("/proc/thread-self/ns/net", &st) == 0 ? st.st_ino : 0;
+}
+
+int __real_rdma_netlink_mode(struct nlsock *, enum rdma_netns_mode *, struct err *);
+int __wrap_rdma_netlink_mode(struct nlsock *, enum rdma_netns_mode *, struct err *);
+int __real_rdma_by_name(struct nlsock *, const char *, struct nldev_dev *, struct err *);
+int __wrap_rdma_by_name(struct nlsock *, const char *, struct nldev_dev *, struct err *);
+int __real_rdma_move(struct nlsock *, uint32_t, int, struct err *);
+int __wrap_rdma_move(struct nlsock *, uint32_t, int, struct err *);
+int __real_rdma_make_rxe(struct nlsock *, const char *, const char *, struct err *);
+int __wrap_rdma_make_rxe(struct nlsock *, const char *, const char *, struct err *);
+int __real_rdma_delete(struct nlsock *, uint32_t, struct err *);
+int __wrap_rdma_delete(struct nlsock *, uint32_t, struct err *);
+int __real_rdma_uverbs(struct nlsock *, uint32_t, struct nldev_chardev *, struct err *);
+int __wrap_rdma_uverbs(struct nlsock *, uint32_t, struct nldev_chardev *, struct err *);
+
+int __wrap_rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_netlink_mode(s, ret, e);
+	*ret = fake_rdma->mode;
+	return 0;
+}
+
+int __wrap_rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_by_name(s, name, ret, e);
+	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
+		if (fake_rdma->devices[i].netns && strcmp(fake_rdma->devices[i].name, name) == 0 &&
+		    (fake_rdma->mode == RDMA_NETNS_SHARED ||
+		     fake_rdma->devices[i].netns == fake_rdma_netns(s->fd))) {
+			*ret = (struct nldev_dev){.index = i};
+			return 0;
+		}
+	return err_set(e, -ENODEV, "%s: no RDMA device of that name here", name);
+}
+
+int __wrap_rdma_move(struct nlsock *s, uint32_t index, int netns_fd, struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_move(s, index, netns_fd, e);
+	fake_rdma->devices[index].netns = inode(netns_fd);
+	return 0;
+}
+
+int __wrap_rdma_make_rxe(struct nlsock *s, const char *name, const char *ifname, struct err *e)
+{
+	struct netdev_seen seen;
+	size_t i = 0;
+	int r;
+
+	if (!fake_rdma)
+		return __real_rdma_make_rxe(s, name, ifname, e);
+	r = netdev_by_name(s, ifname, &seen, e);
+	if (r < 0)
+		return r;
+	while (fake_rdma->devices[i].netns)
+		i++;
+	snprintf(fake_rdma->devices[i].name, RDMA_NAME_SIZE, "%s", name);
+	fake_rdma->devices[i].netns = fake_rdma_netns(s->fd);
+	return 0;
+}
+
+int __wrap_rdma_delete(struct nlsock *s, uint32_t index, struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_delete(s, index, e);
+	fake_rdma->devices[index].netns = 0;
+	return 0;
+}
+
+int __wrap_rdma_uverbs(struct nlsock *s, uint32_t index, struct nldev_chardev *ret, struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_uverbs(s, index, ret, e);
+	*ret = (struct nldev_chardev){.name = "uverbs7", .dev = 231 << 8 | 199};
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* fake_functions.h - functions, PFs and RDMA devices that this machine does not have, for the code
+ * that is linked with them (--wrap, see the Makefile). A netdev with a certain alternative name is
+ * the function's: that name travels with it. Without any of these the real ones answer. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "attachment.h"
+
+void fake_function(const char *function, const char *altname);
+
+/* The settings that the PF keeps of its VFs; its netdev is that of ITS function. */
+#define FAKE_VFS 8
+struct fake_pf {
+	char function[DEV_ID_SIZE];
+	struct vf_settings vfs[FAKE_VFS];
+	unsigned unsupported; /* enum vf_field bits that cannot be set */
+	int failure;	      /* answer of every question, 0 = none */
+	unsigned n_set;
+};
+extern struct fake_pf *fake_pf;
+
+struct fake_rdma {
+	enum rdma_netns_mode mode;
+	struct {
+		char name[RDMA_NAME_SIZE];
+		ino_t netns; /* inode; 0 = no such device */
+	} devices[4];
+};
+extern struct fake_rdma *fake_rdma;
+/* The inode of the namespace that a socket or this thread (-1) is in. */
+ino_t fake_rdma_netns(int socket_fd);
+void fake_functions_end(void);

@@ -1,0 +1,49 @@
+/* join_fixture.h - pods, sandboxes and devices as short texts, for the tests of what is decided
+ * about attachments. Everything asserts that it works. */
+#pragma once
+
+#include "join.h"
+#include "pool_fixture.h"
+
+/* pool_fixture's node with these pools, below a.b/:
+ *   roce   VFs 1 and 2          native
+ *   fast   VF 3                 native, vlan 7
+ *   plain  VF 4                 somebody else attaches it
+ *   pf     0000:81:00.0         native
+ *   slot   8 slots on mlx5_0    native, macvlan */
+struct join_fixture {
+	struct pool_fixture *pools;
+	struct pod_list held;
+	struct sandbox_list sandboxes;
+	struct attach_record *records;
+	const struct attach_record **others;
+	size_t n_records;
+	struct wanted_list wanted;
+};
+
+int join_fixture_setup(void **state);
+int join_fixture_teardown(void **state);
+/* Forgets pods, sandboxes, records and what is wanted. */
+void join_fixture_clear(struct join_fixture *);
+
+/* What the kubelet's list says, parted by blanks: "train:c1:roce:1@100" is VF 1 held by container
+ * c1 of ns/train and given away at 100 (may be left out); "#u1:c1:..." a pod known by its uid;
+ * "::roce:1" only reserved; "=120": the list was asked for at 120. */
+void add_held(struct join_fixture *, const char *text);
+/* The runtime's: "train/u1/0@150+" is attempt 0 of ns/train with uid u1, made at 150 and ready
+ * ('-': not), of id u1.0; behind that 'h' of the host's network, 'd' not known in detail, 'n' no
+ * netns. */
+void add_sandboxes(struct join_fixture *, const char *text);
+/* Of every sandbox of that uid. */
+void set_networks(struct join_fixture *, const char *uid, const char *annotation);
+/* In a pod: device "roce:1" of the sandbox u1.0 of ns/train. Valid until the next. */
+struct attach_record *add_record(struct join_fixture *, const char *device, const char *pod,
+				 const char *sandbox);
+
+/* The ID of "roce:1", and its resource. */
+void device_of(const char *device, char resource[RESOURCE_NAME_SIZE], char id[PLUGIN_ID_SIZE]);
+/* join_build(); returns what is wanted, in its order: "roce:1>u1.0=net1", with '!' where it cannot
+ * be. Valid until the next call. */
+const char *joined(struct join_fixture *);
+/* NULL = it is not wanted. */
+const struct wanted *wanted_of(const struct join_fixture *, const char *device);

@@ -1,0 +1,10 @@
+/* namespaces.h - network namespaces for tests. */
+#pragma once
+
+/* Moves this process into a namespace of its own. NULL, or why that, or what `run` needs, cannot
+ * be had here. */
+const char *namespaces_enter(void);
+/* A new one that only the returned descriptor keeps. */
+int namespace_new(void);
+/* Runs a shell command, in the namespace if netns_fd >= 0; fails the test when it fails. */
+__attribute__((format(printf, 2, 3))) void namespace_run(int netns_fd, const char *fmt, ...);

@@ -1,0 +1,402 @@
+/* Which device belongs into which pod: recreated pods, several containers, several pools, what is
+ * not known yet, and what cannot be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "faults.h"
+#include "join_fixture.h"
+#include "network_text.h"
+
+/* --- whose sandbox ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *what, *held, *sandboxes, *wanted;
+} cases[] = {
+	{"a device of a pod", "t:c:roce:1", "t/u1/0@150+", "roce:1>u1.0=net1"},
+	{"no sandbox yet", "t:c:roce:1@100", "", ""},
+	{"another pod's sandbox", "t:c:roce:1", "tt/u2/0@150+ s/u3/0@150+", ""},
+	{"only reserved", "::roce:1@100", "t/u1/0@150+", ""},
+	{"a pool without a network", "t:c:plain:4", "t/u1/0@150+", ""},
+	{"a resource of others", "t:c:gpu:1", "t/u1/0@150+", ""},
+	{"details not known yet", "t:c:roce:1", "t/u1/0@150+d", ""},
+	{"the host's network", "t:c:roce:1", "t/u1/0@150+h", ""},
+	{"a sandbox that has ended", "t:c:roce:1", "t/u1/0@150-", ""},
+	{"no namespace told", "t:c:roce:1", "t/u1/0@150+n", "roce:1>u1.0=net1!"},
+	{"several devices in their order", "t:c:roce:2 t:c:roce:1", "t/u1/0@150+",
+	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
+	{"several containers", "t:b:roce:1 t:a:roce:2", "t/u1/0@150+",
+	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
+	{"an init container's device, reused", "t:a:roce:1 t:init:roce:1 t:a:roce:2", "t/u1/0@150+",
+	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
+	{"several pools, by name", "t:c:slot:0 t:c:roce:1 t:c:fast:3 t:c:plain:4", "t/u1/0@150+",
+	 "fast:3>u1.0=net1 roce:1>u1.0=net2 slot:0>u1.0=net3"},
+	{"two pods", "s:c:roce:2 t:c:roce:1", "s/u2/0@160+ t/u1/0@150+",
+	 "roce:1>u1.0=net1 roce:2>u2.0=net1"},
+	{"natural order of slots", "t:c:slot:7 t:c:slot:10", "t/u1/0@150+",
+	 "slot:10>u1.0=net2! slot:7>u1.0=net1"},
+	{"a sandbox made again", "t:c:roce:1@100", "t/u1/0@150- t/u1/1@200+", "roce:1>u1.1=net1"},
+	{"made again, both ready", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", "roce:1>u1.1=net1"},
+	{"made again, attempts count", "t:c:roce:1", "t/u1/9@150+ t/u1/10@140+",
+	 "roce:1>u1.10=net1"},
+	/* pods of one name */
+	{"the old one still stands", "t:c:roce:1@300", "t/u1/0@150+", ""},
+	{"and the new one comes", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", "roce:1>u2.0=net1"},
+	{"each has its own", "t:c:roce:1@100 t:c:roce:2@300", "t/u1/0@150+ t/u2/0@350+",
+	 "roce:1>u1.0=net1 roce:2>u2.0=net1"},
+	{"what the old one has is not the new one's", "t:c:roce:1@100", "t/u1/0@150- t/u2/0@350+",
+	 ""},
+	{"uids that sort the other way", "t:c:roce:1@100 t:c:roce:2@300", "t/u9/0@150+ t/u2/0@350+",
+	 "roce:1>u9.0=net1 roce:2>u2.0=net1"},
+	{"times not known: the youngest", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+",
+	 "roce:1>u2.0=net1"},
+	{"the youngest that is ready", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-", "roce:1>u1.0=net1"},
+	{"the runtime tells no time", "t:c:roce:1@300", "t/u1/0@0+", "roce:1>u1.0=net1"},
+	{"the younger has the host's network", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+h", ""},
+	{"the younger is not known in detail", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+d", ""},
+	/* the kubelet's checkpoint */
+	{"by uid", "#u1:c:roce:1", "t/u1/0@150+ t/u2/0@350+", "roce:1>u1.0=net1"},
+	{"by uid, made again", "#u1:c:roce:1", "t/u1/0@150+ t/u1/1@160+ t/u2/0@350+",
+	 "roce:1>u1.1=net1"},
+	{"by a uid that is not there", "#u3:c:roce:1", "t/u1/0@150+ t/u2/0@350+", ""},
+	{"by uid, older than the reservation", "#u1:c:roce:1@200", "t/u1/0@150+", ""},
+	{"names and uids", "t:c:roce:2 #u1:i:roce:1", "t/u1/0@150+",
+	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
+	/* one device, two pods */
+	{"the younger pod", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@150+", "roce:1>u2.0=net1"},
+	{"a completed pod is still listed", "s:c:roce:1 t:c:roce:1", "s/u2/0@160- t/u1/0@150+",
+	 "roce:1>u1.0=net1"},
+	/* what the list does not name yet */
+	{"asked before the sandbox was made", "t:c:roce:1@100 =149", "t/u1/0@150+", ""},
+	{"asked since", "t:c:roce:1@100 =150", "t/u1/0@150+", "roce:1>u1.0=net1"},
+	{"asked before the second was made", "t:c:roce:1@100 =160", "t/u1/0@150- t/u1/1@200+", ""},
+	{"the clock was set back", "t:c:roce:1@100 =150", "t/u1/0@300000000151+",
+	 "roce:1>u1.0=net1"},
+	{"another pod's reservation", "t:c:roce:1@100 ::roce:2@160", "t/u1/0@150+",
+	 "roce:1>u1.0=net1"},
+	{"of two pods, only the later waits", "s:c:fast:3@160 t:c:roce:1@100 ::roce:2@170 =180",
+	 "t/u1/0@150+ s/u2/0@200+", "roce:1>u1.0=net1"},
+};
+
+static void test_every_case(void **state)
+{
+	struct join_fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *text;
+
+		join_fixture_clear(f);
+		add_held(f, cases[i].held);
+		add_sandboxes(f, cases[i].sandboxes);
+		text = joined(f);
+		if (strcmp(text, cases[i].wanted) != 0)
+			fail_msg("%s: '%s' instead of '%s'", cases[i].what, text, cases[i].wanted);
+	}
+}
+
+static void test_what_is_wanted_says_it_all(void **state)
+{
+	struct join_fixture *f = *state;
+	const struct wanted *w;
+
+	add_held(f, "t:main:fast:3@100 t:main:slot:2@100");
+	add_sandboxes(f, "t/u1/4@150+");
+	joined(f);
+	w = wanted_of(f, "fast:3");
+	assert_string_equal(w->resource, "a.b/fast");
+	assert_string_equal(w->function, "0000:03:00.3");
+	assert_ptr_equal(w->network, f->pools->config.pools[1].network);
+	assert_int_equal(w->owner.door, DOOR_NATIVE);
+	assert_string_equal(w->owner.namespace, "ns");
+	assert_string_equal(w->owner.pod, "t");
+	assert_string_equal(w->owner.container, "main");
+	assert_string_equal(w->owner.uid, "u1");
+	assert_string_equal(w->owner.sandbox, "u1.4");
+	assert_string_equal(w->owner.netns.path, "/run/netns/u1.4");
+	assert_int_equal(w->plan.vf.vlan, 7);
+	w = wanted_of(f, "slot:2");
+	assert_string_equal(w->function, "0000:03:00.0");
+	assert_int_equal(w->plan.kind, PLAN_MACVLAN);
+	assert_null(wanted_of(f, "roce:1"));
+	assert_null(wanted_of(f, "slot:3"));
+}
+
+static void test_a_checkpoints_pod_gets_its_names_from_the_runtime(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "#u1:c:roce:1");
+	add_sandboxes(f, "t/u1/0@150+");
+	joined(f);
+	assert_string_equal(wanted_of(f, "roce:1")->owner.pod, "t");
+}
+
+static void test_when_the_kubelet_is_to_be_asked(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "t:c:roce:1@100");
+	add_sandboxes(f, "s/u2/0@170- t/u1/0@150+");
+	assert_false(join_must_ask(&f->held, &f->sandboxes)); /* when it was asked is not known */
+	add_held(f, "=149");
+	assert_true(join_must_ask(&f->held, &f->sandboxes));
+	add_held(f, "=150");
+	assert_false(join_must_ask(&f->held, &f->sandboxes));
+}
+
+/* --- the annotation --------------------------------------------------------------------------- */
+
+#define Q(resource, keys) "{\"resource\":\"a.b/" resource "\"" keys "}"
+
+static const struct {
+	const char *annotation, *wanted;
+	const char *sentence; /* of roce:2 */
+} annotations[] = {
+	{"[" Q("roce", ",\"interface\":\"a\"") "]",
+	 "fast:3>u1.0=net3 roce:1>u1.0=a roce:2>u1.0=net2", ""},
+	{"[" Q("roce", "") "," Q("roce", ",\"interface\":\"b\"") "]",
+	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=b", ""},
+	{"[" Q("fast", "") "," Q("roce", "") "]",
+	 "fast:3>u1.0=net1 roce:1>u1.0=net2 roce:2>u1.0=net3", ""},
+	{"[" Q("roce", ",\"interface\":\"net3\"") "]",
+	 "fast:3>u1.0=net3! roce:1>u1.0=net3 roce:2>u1.0=net2", ""},
+	{"[" Q("roce", "") "," Q("roce", ",\"interface\":\"net1\"") "]",
+	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=net1!",
+	 "pod ns/t: interface: net1 is another device's already"},
+	{"[" Q("roce", "") "," Q("roce", ",\"vlanQoS\":1") "]",
+	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=net2!",
+	 "pod ns/t: vlanQoS: needs a \"vlan\""},
+	/* mistakes are every device's */
+	{"{", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
+	 "pod ns/t: rocelet.dev/networks: line 1, column 1: string or '}' expected near end of "
+	 "file"},
+	{"[" Q("roce", ",\"vlan\":5000") "]",
+	 "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
+	 "pod ns/t: rocelet.dev/networks: entry 1: vlan: 5000 is not between 0 and 4094"},
+	{"[" Q("roce", "") "," Q("gpu", "") "]",
+	 "fast:3>u1.0=net3! roce:1>u1.0=net1! roce:2>u1.0=net2!",
+	 "pod ns/t: rocelet.dev/networks: entry 2: resource: the pod has no a.b/gpu that goes into "
+	 "pods"},
+	{"[" Q("plain", "") "]", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
+	 "pod ns/t: rocelet.dev/networks: entry 1: resource: the pod has no a.b/plain that goes "
+	 "into pods"},
+	{"[" Q("roce", "") "," Q("roce", "") "," Q("roce", "") "]",
+	 "fast:3>u1.0=net3! roce:1>u1.0=net1! roce:2>u1.0=net2!",
+	 "pod ns/t: rocelet.dev/networks: entry 3: resource: the pod has only 2 of a.b/roce"},
+};
+
+static void test_the_annotation(void **state)
+{
+	struct join_fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(annotations); i++) {
+		join_fixture_clear(f);
+		add_held(f, "t:c:roce:1 t:c:roce:2 t:c:fast:3 t:c:plain:4");
+		add_sandboxes(f, "t/u1/0@150+");
+		set_networks(f, "u1", annotations[i].annotation);
+		assert_string_equal(joined(f), annotations[i].wanted);
+		assert_string_equal(wanted_of(f, "roce:2")->err.msg, annotations[i].sentence);
+	}
+}
+
+static void test_a_mistake_is_one_pods_only(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "s:c:roce:2 t:c:roce:1");
+	add_sandboxes(f, "s/u2/0@160+ t/u1/0@150+");
+	set_networks(f, "u1", "5");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1! roce:2>u2.0=net1");
+}
+
+static void test_a_long_name_does_not_cost_the_sentence(void **state)
+{
+	struct join_fixture *f = *state;
+	char pod[256];
+
+	memset(pod, 'p', sizeof(pod) - 1);
+	pod[255] = '\0';
+	add_held(f, "t:c:roce:1");
+	add_sandboxes(f, "t/u1/0@150+");
+	SET_TEXT(f->held.devices[0].pod, pod);
+	SET_TEXT(f->sandboxes.items[0].pod, pod);
+	set_networks(f, "u1", "[" Q("roce", ",\"vlan\":5000") "]");
+	joined(f);
+	assert_non_null(strstr(wanted_of(f, "roce:1")->err.msg, "5000 is not between 0 and 4094"));
+}
+
+static void test_a_pf_has_no_settings_of_a_vf(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "t:c:pf:");
+	add_sandboxes(f, "t/u1/0@150+");
+	set_networks(f, "u1", "[" Q("pf", ",\"mac\":\"02:00:00:00:00:01\"") "]");
+	assert_string_equal(joined(f), "pf:>u1.0=net1");
+	assert_int_equal(wanted_of(f, "pf:")->plan.vf.fields, 0);
+	assert_true(wanted_of(f, "pf:")->plan.has_mac);
+	set_networks(f, "u1", "[" Q("pf", ",\"trust\":\"on\"") "]");
+	assert_string_equal(joined(f), "pf:>u1.0=net1!");
+	assert_string_equal(wanted_of(f, "pf:")->err.msg,
+			    "pod ns/t: trust: 0000:81:00.0 is no VF, only of a VF it can be set");
+}
+
+/* --- what is gone ----------------------------------------------------------------------------- */
+
+static void test_a_function_that_left_the_bus(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "t:c:roce:1 t:c:slot:0");
+	add_sandboxes(f, "t/u1/0@150+");
+	SET_TEXT(find_function(&f->pools->host, "0000:03:00.1")->id, "0000:99:00.1");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1! slot:0>u1.0=net2");
+	assert_int_equal(wanted_of(f, "roce:1")->err.code, -ENODEV);
+	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+			    "pod ns/t: 0000:03:00.1 is not on the bus any more");
+}
+
+static void test_an_hca_without_an_ethernet_netdev(void **state)
+{
+	struct join_fixture *f = *state;
+	struct netdev *nd = find_netdev(&f->pools->host, "eth0");
+
+	add_held(f, "t:c:slot:0");
+	add_sandboxes(f, "t/u1/0@150+");
+	nd->type = 32; /* ARPHRD_INFINIBAND */
+	assert_string_equal(joined(f), "slot:0>u1.0=net1!");
+	assert_string_equal(wanted_of(f, "slot:0")->err.msg,
+			    "pod ns/t: 0 of a.b/slot has no HCA with an Ethernet netdev");
+	nd->type = 0;
+	assert_string_equal(joined(f), "slot:0>u1.0=net1");
+	nd->nsid = 3;
+	assert_string_equal(joined(f), "slot:0>u1.0=net1!");
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+#define IP(ip) ",\"ips\":[\"" ip "\"]"
+
+static void test_an_address_is_one_pods(void **state)
+{
+	struct join_fixture *f = *state;
+
+	add_held(f, "s:c:roce:1 t:c:roce:2");
+	add_sandboxes(f, "s/u2/0@160+ t/u1/0@150+");
+	set_networks(f, "u1", "[" Q("roce", IP("10.9.0.1/24")) "]");
+	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/16")) "]");
+	assert_string_equal(joined(f), "roce:1>u2.0=net1! roce:2>u1.0=net1");
+	assert_int_equal(wanted_of(f, "roce:1")->err.code, -EBUSY);
+	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+			    "pod ns/s: ips: 10.9.0.1 is pod ns/t's");
+	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/24") ",\"vlan\":5") "]");
+	assert_string_equal(joined(f), "roce:1>u2.0=net1 roce:2>u1.0=net1");
+	/* One that is not attached for another reason takes nothing. */
+	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/24")) "]");
+	set_networks(f, "u1", "[" Q("roce", IP("10.9.0.1/24") ",\"vlanQoS\":1") "]");
+	assert_string_equal(joined(f), "roce:1>u2.0=net1 roce:2>u1.0=net1!");
+}
+
+static void give(struct attach_record *r, const char *ip, bool ipam)
+{
+	struct ip_prefix *slot = ipam ? &r->ips[r->n_ips++] : &r->plan.ips[r->plan.n_ips++];
+
+	assert_true(ip_prefix_parse(ip, slot));
+}
+
+static void test_an_address_that_somebody_has(void **state)
+{
+	struct join_fixture *f = *state;
+	struct attach_record *r;
+
+	add_held(f, "s:c:roce:1");
+	add_sandboxes(f, "s/u2/0@160+");
+	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/24")) "]");
+	r = add_record(f, "roce:2", "t", "u1.0");
+	give(r, "10.9.0.7/24", false);
+	assert_string_equal(joined(f), "roce:1>u2.0=net1");
+	give(r, "10.9.0.1/24", true);
+	assert_string_equal(joined(f), "roce:1>u2.0=net1!");
+	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+			    "pod ns/s: ips: 10.9.0.1 is pod ns/t's");
+	r->state = ATTACH_RETURNING;
+	assert_string_equal(joined(f), "roce:1>u2.0=net1!");
+	r->state = ATTACH_FREE;
+	assert_string_equal(joined(f), "roce:1>u2.0=net1");
+	r->state = ATTACH_BAD;
+	assert_string_equal(joined(f), "roce:1>u2.0=net1");
+	/* Its own, also on the way from one sandbox to the next. */
+	r = add_record(f, "roce:1", "s", "u2.0");
+	give(r, "10.9.0.1/24", false);
+	assert_string_equal(joined(f), "roce:1>u2.0=net1");
+}
+
+/* --- bounds ----------------------------------------------------------------------------------- */
+
+static void test_many_slots_of_one_pod(void **state)
+{
+	struct join_fixture *f = *state;
+	char text[32];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(text, sizeof(text), "t:c:slot:%d", i);
+		add_held(f, text);
+	}
+	add_sandboxes(f, "t/u1/0@150+");
+	joined(f);
+	assert_int_equal(f->wanted.n, 8);
+	assert_string_equal(wanted_of(f, "slot:7")->plan.ifname, "net8");
+}
+
+static void test_out_of_memory_at_any_point(void **state)
+{
+	struct join_fixture *f = *state;
+	int r = -1;
+
+	add_held(f, "s:c:roce:1 t:c:roce:2");
+	add_sandboxes(f, "s/u2/0@160+ t/u1/0@150+");
+	set_networks(f, "u1", "[" Q("roce", IP("10.9.0.1/24")) "]");
+	add_record(f, "fast:3", "x", "u7.0")->plan.n_ips = 1;
+	for (long nth = 0; r < 0; nth++) {
+		struct wanted_list list = {.n = 7};
+
+		faults_alloc(nth);
+		r = join_build(&list, &f->pools->pools, &f->pools->host, &f->held, &f->sandboxes,
+			       f->others, f->n_records);
+		assert_int_equal(r, faults_end() ? -ENOMEM : 0);
+		assert_int_equal(list.n, r < 0 ? 0 : 2);
+		wanted_list_done(&list);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, join_fixture_setup, join_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_every_case),
+		TEST(test_what_is_wanted_says_it_all),
+		TEST(test_a_checkpoints_pod_gets_its_names_from_the_runtime),
+		TEST(test_when_the_kubelet_is_to_be_asked),
+		TEST(test_the_annotation),
+		TEST(test_a_mistake_is_one_pods_only),
+		TEST(test_a_long_name_does_not_cost_the_sentence),
+		TEST(test_a_pf_has_no_settings_of_a_vf),
+		TEST(test_a_function_that_left_the_bus),
+		TEST(test_an_hca_without_an_ethernet_netdev),
+		TEST(test_an_address_is_one_pods),
+		TEST(test_an_address_that_somebody_has),
+		TEST(test_many_slots_of_one_pod),
+		TEST(test_out_of_memory_at_any_point),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

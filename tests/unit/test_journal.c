@@ -1,0 +1,545 @@
+/* The journal: blocks as bytes, files on a disk that is full, read-only or torn. */
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "attach_records.h"
+#include "faults.h"
+#include "journal.h"
+#include "tmptree.h"
+
+#define FILE_SIZE (2 * JOURNAL_BLOCK)
+
+static struct attach_record record, got;
+static uint8_t file[FILE_SIZE + 1];
+
+static int fill(void **state)
+{
+	(void)state;
+	attach_record_fill(&record);
+	memset(&got, 0, sizeof(got));
+	memset(file, 0, sizeof(file));
+	return 0;
+}
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+static void every_member_comes_back(void **state)
+{
+	struct err e = {0};
+	uint64_t serial;
+
+	(void)state;
+	assert_int_equal(journal_encode(file, 7, &record), 0);
+	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
+	assert_int_equal(serial, 7);
+	assert_memory_equal(&got, &record, sizeof(record));
+
+	memset(&record, 0, sizeof(record));
+	snprintf(record.function, sizeof(record.function), "0000:01:00.0");
+	assert_int_equal(journal_encode(file, 8, &record), 0);
+	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
+	assert_memory_equal(&got, &record, sizeof(record));
+}
+
+/* Wherever the newer block was cut, and whatever stands behind the cut, the older one counts. */
+static void a_torn_write_leaves_the_older_block(void **state)
+{
+	uint8_t newer[JOURNAL_BLOCK];
+	uint64_t serial;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(journal_encode(file, 1, &record), 0);
+	record.state = ATTACH_IN_POD;
+	assert_int_equal(journal_encode(newer, 2, &record), 0);
+	for (len = JOURNAL_BLOCK; newer[len - 1] == '\n'; len--)
+		;
+	for (size_t n = 0; n < len; n++) {
+		memset(file + JOURNAL_BLOCK, n % 2 ? 0 : '\n', JOURNAL_BLOCK);
+		memcpy(file + JOURNAL_BLOCK, newer, n);
+		assert_int_equal(journal_decode(file, FILE_SIZE, &got, &serial, NULL), 0);
+		assert_int_equal(serial, 1);
+		assert_int_equal(got.state, ATTACH_RETURNING);
+		assert_int_equal(journal_decode(file, JOURNAL_BLOCK + n, &got, &serial, NULL), 0);
+		assert_int_equal(serial, 1);
+	}
+	memcpy(file + JOURNAL_BLOCK, newer, len);
+	assert_int_equal(journal_decode(file, JOURNAL_BLOCK + len, &got, &serial, NULL), 0);
+	assert_int_equal(serial, 2);
+	assert_int_equal(got.state, ATTACH_IN_POD);
+}
+
+static void no_flipped_bit_is_believed(void **state)
+{
+	struct err e = {0};
+	uint64_t serial;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(journal_encode(file, 9, &record), 0);
+	for (len = JOURNAL_BLOCK; file[len - 1] == '\n'; len--)
+		;
+	for (size_t i = 0; i < 8 * len; i++) {
+		int r;
+
+		file[i / 8] ^= (uint8_t)(1 << i % 8);
+		r = journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e);
+		/* A line that begins like a newer version's is not ours to judge. */
+		assert_true(r == -EBADMSG || r == -EPROTONOSUPPORT);
+		assert_true(r == -EBADMSG || i / 8 - strlen("rocelet-journal ") < 2);
+		file[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+}
+
+static void is_refused(size_t len, int code, const char *why)
+{
+	struct err e = {0};
+	uint64_t serial = 77;
+
+	assert_int_equal(journal_decode(file, len, &got, &serial, &e), code);
+	assert_int_equal(e.code, code);
+	if (!strstr(e.msg, why))
+		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+	assert_int_equal(serial, 77);
+}
+
+static void what_is_no_journal_is_refused(void **state)
+{
+	(void)state;
+	is_refused(0, -ENODATA, "empty");
+	is_refused(FILE_SIZE, -EBADMSG, "neither");
+	memset(file, 'x', FILE_SIZE);
+	is_refused(FILE_SIZE, -EBADMSG, "neither");
+	assert_int_equal(journal_encode(file, 9, &record), 0);
+	memcpy(file + JOURNAL_BLOCK, "rocelet-journal 2 1 0 0x0\n", 26);
+	is_refused(FILE_SIZE, -EPROTONOSUPPORT, "newer");
+	memcpy(file + JOURNAL_BLOCK, "rocelet-journal 2\n", 18);
+	is_refused(FILE_SIZE, -EPROTONOSUPPORT, "newer");
+}
+
+/* A block whose checksum holds, with any text as its record. */
+static void record_is_refused(struct attach_record *r, const char *why)
+{
+	assert_int_equal(journal_encode(file, 1, r), 0);
+	is_refused(JOURNAL_BLOCK, -EBADMSG, why);
+	attach_record_fill(r);
+}
+
+static void a_record_that_cannot_be_true_is_refused(void **state)
+{
+	(void)state;
+	snprintf(record.function, sizeof(record.function), "../x");
+	record_is_refused(&record, "bus name");
+	record.function[0] = '\0';
+	record_is_refused(&record, "bus name");
+	snprintf(record.origin.pf, sizeof(record.origin.pf), "..");
+	record_is_refused(&record, "bus name");
+	snprintf(record.origin.name, sizeof(record.origin.name), "a/b");
+	record_is_refused(&record, "interface");
+	snprintf(record.plan.ifname, sizeof(record.plan.ifname), "a b");
+	record_is_refused(&record, "interface");
+	record.origin.vf_index = -1;
+	record_is_refused(&record, "vf_index");
+	record.ips[1].len = 129;
+	record_is_refused(&record, "ips[1]");
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+	(void)state;
+	memset(record.plan.ipam, '\1', sizeof(record.plan.ipam) - 1);
+	assert_int_equal(journal_encode(file, 1, &record), 0);
+	memset(record.resource, '\1', sizeof(record.resource) - 1);
+	memset(record.owner.pod, '\1', sizeof(record.owner.pod) - 1);
+	assert_int_equal(journal_encode(file, 1, &record), -EMSGSIZE);
+	attach_record_fill(&record);
+	memcpy(record.owner.netns.path, "\xff\xfe", 3);
+	assert_int_equal(journal_encode(file, 1, &record), -EINVAL);
+}
+
+static void keys_are_names_of_files(void **state)
+{
+	char key[JOURNAL_KEY_SIZE], other[JOURNAL_KEY_SIZE];
+
+	(void)state;
+	journal_key(&record, key);
+	assert_string_equal(key, "0000:03:10.7");
+	record.plan.kind = PLAN_IPVLAN;
+	snprintf(record.resource, sizeof(record.resource), "../a");
+	snprintf(record.id, sizeof(record.id), "hca/3");
+	journal_key(&record, key);
+	assert_string_equal(key, "_._a hca_3");
+	memset(record.resource, 'r', sizeof(record.resource) - 1);
+	journal_key(&record, key);
+	assert_int_equal(strlen(key), JOURNAL_KEY_SIZE - 1);
+	record.id[0] = 'H';
+	journal_key(&record, other);
+	assert_string_not_equal(key, other);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+struct told {
+	int n, n_bad, answer;
+	struct attach_record last;
+	char bad_key[JOURNAL_KEY_SIZE];
+	struct err err;
+};
+
+static int on_record(const struct attach_record *r, void *arg)
+{
+	struct told *t = arg;
+
+	t->n++;
+	t->last = *r;
+	return t->answer;
+}
+
+static void on_bad(const char *key, const struct err *e, void *arg)
+{
+	struct told *t = arg;
+
+	t->n_bad++;
+	t->err = *e;
+	snprintf(t->bad_key, sizeof(t->bad_key), "%s", key);
+}
+
+static struct told tell(struct journal *j, int answer)
+{
+	struct told t = {.answer = answer};
+
+	assert_int_equal(journal_each(j, on_record, on_bad, &t, NULL), 0);
+	return t;
+}
+
+static struct journal *open_in(const char *dir)
+{
+	struct err e = {0};
+	struct journal *j;
+
+	if (journal_open(&j, dir, &e) < 0)
+		fail_msg("%s", e.msg);
+	return j;
+}
+
+static void write_ok(struct journal *j, bool durable)
+{
+	struct err e = {0};
+
+	if (journal_write(j, &record, durable, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static bool exists(const char *dir, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return access(path, F_OK) == 0;
+}
+
+static void what_is_written_is_told(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+	struct told t = tell(j, 0);
+
+	(void)state;
+	assert_int_equal(t.n, 0);
+	write_ok(j, true);
+	record.state = ATTACH_IN_POD;
+	write_ok(j, false);
+	snprintf(record.function, sizeof(record.function), "0000:03:10.5");
+	write_ok(j, true);
+	journal_close(j);
+	j = open_in(dir);
+	t = tell(j, 0);
+	assert_int_equal(t.n, 2);
+	assert_int_equal(t.n_bad, 0);
+	assert_int_equal(t.last.state, ATTACH_IN_POD);
+	assert_int_equal(tell(j, 1).n, 2);
+	assert_int_equal(tell(j, 1).n, 0);
+	assert_false(exists(dir, "devices/0000:03:10.7"));
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+static void ten_thousand_writes_do_not_grow(void **state)
+{
+	char *dir = tmptree_new(), path[512];
+	struct journal *j = open_in(dir);
+	struct stat st;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/devices/0000:03:10.7", dir);
+	for (int i = 0; i < 10000; i++) {
+		record.serial = (uint64_t)i;
+		write_ok(j, false);
+	}
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, FILE_SIZE);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(tell(j, 0).last.serial, 9999);
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+static void what_is_not_understood_is_set_aside(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+	struct told t;
+
+	(void)state;
+	tmptree_write(dir, "devices/0000:03:10.7", "once upon a time");
+	t = tell(j, 0);
+	assert_int_equal(t.n_bad, 1);
+	assert_string_equal(t.bad_key, "0000:03:10.7");
+	assert_non_null(strstr(t.err.msg, "devices/0000:03:10.7: neither"));
+	assert_true(exists(dir, "devices/0000:03:10.7.bad"));
+	assert_int_equal(tell(j, 0).n_bad, 0);
+	write_ok(j, true);
+	assert_int_equal(tell(j, 0).n, 1);
+
+	tmptree_write(dir, "devices/0000:03:10.7", "rocelet-journal 9 future\n");
+	t = tell(j, 0);
+	assert_int_equal(t.n_bad, 1);
+	assert_int_equal(t.err.code, -EPROTONOSUPPORT);
+	assert_true(exists(dir, "devices/0000:03:10.7"));
+	assert_int_equal(journal_write(j, &record, true, &t.err), -EPROTONOSUPPORT);
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+static void a_copied_file_is_not_believed(void **state)
+{
+	char *dir = tmptree_new(), from[512], to[512];
+	struct journal *j = open_in(dir);
+	struct told t;
+
+	(void)state;
+	write_ok(j, true);
+	snprintf(from, sizeof(from), "%s/devices/0000:03:10.7", dir);
+	snprintf(to, sizeof(to), "%s/devices/0000:03:10.6", dir);
+	assert_int_equal(link(from, to), 0);
+	t = tell(j, 0);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.n_bad, 1);
+	assert_non_null(strstr(t.err.msg, "another device"));
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+static void links_folders_and_remains_are_passed_over(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+	struct told t;
+
+	(void)state;
+	tmptree_link(dir, "devices/0000:03:10.7", "/etc/passwd");
+	tmptree_write(dir, "devices/folder/file", "x");
+	tmptree_write(dir, "devices/0000:03:10.6.new", "half");
+	t = tell(j, 0);
+	assert_int_equal(t.n + t.n_bad, 0);
+	assert_false(exists(dir, "devices/0000:03:10.6.new"));
+	assert_true(journal_write(j, &record, true, &t.err) < 0);
+	assert_true(exists("/etc", "passwd"));
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+/* Runs fn in a child with mounts of its own, over a small tmpfs at dir. */
+static void with_tmpfs(const char *dir, void (*fn)(const char *dir))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("none", dir, "tmpfs", 0, "size=128k") < 0)
+			_exit(77);
+		fn(dir);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void must(bool ok, int line)
+{
+	if (!ok) {
+		fprintf(stderr, "line %d\n", line);
+		_exit(1);
+	}
+}
+
+#define MUST(cond) must(cond, __LINE__)
+
+static void fill_up(const char *dir)
+{
+	char path[512], block[4096] = {0};
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/ballast", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	MUST(fd >= 0);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	close(fd);
+}
+
+static void on_a_full_disk(const char *dir)
+{
+	struct err e = {0};
+	struct journal *j;
+
+	MUST(journal_open(&j, dir, &e) == 0);
+	MUST(journal_write(j, &record, true, &e) == 0);
+	fill_up(dir);
+	record.state = ATTACH_IN_POD;
+	MUST(journal_write(j, &record, true, &e) == 0); /* it has room already */
+	snprintf(record.function, sizeof(record.function), "0000:03:10.5");
+	MUST(journal_write(j, &record, true, &e) == -ENOSPC);
+	MUST(strstr(e.msg, "No space left") && strstr(e.msg, "0000:03:10.5"));
+	MUST(!exists(dir, "devices/0000:03:10.5") && !exists(dir, "devices/0000:03:10.5.new"));
+	MUST(tell(j, 0).n == 1);
+	journal_close(j);
+}
+
+static void a_full_disk_keeps_what_was_begun(void **state)
+{
+	char *dir = tmptree_new();
+
+	(void)state;
+	with_tmpfs(dir, on_a_full_disk);
+	tmptree_free(dir);
+}
+
+static void on_a_read_only_disk(const char *dir)
+{
+	struct err e = {0};
+	struct journal *j;
+
+	MUST(journal_open(&j, dir, &e) == 0);
+	MUST(journal_write(j, &record, true, &e) == 0);
+	journal_close(j);
+	MUST(mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+	MUST(journal_open(&j, dir, &e) == 0);
+	MUST(journal_write(j, &record, true, &e) == -EROFS);
+	MUST(strstr(e.msg, "Read-only") != NULL);
+	MUST(tell(j, 0).n == 1);
+	journal_close(j);
+	MUST(umount(dir) == 0 && mount("none", dir, "tmpfs", MS_RDONLY, NULL) == 0);
+	MUST(journal_open(&j, dir, &e) == -EROFS && strstr(e.msg, dir));
+}
+
+static void a_read_only_disk_can_be_read(void **state)
+{
+	char *dir = tmptree_new();
+
+	(void)state;
+	with_tmpfs(dir, on_a_read_only_disk);
+	tmptree_free(dir);
+}
+
+/* Every write and flush fails once: the record before it is still there, and the next one works. */
+static void any_failed_write_is_survived(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+	struct err e = {0};
+	long n;
+
+	(void)state;
+	record.serial = 0;
+	write_ok(j, true);
+	for (n = 0;; n++) {
+		struct told t;
+		int r;
+
+		record.serial++;
+		faults_write(n, EIO);
+		r = journal_write(j, &record, true, &e);
+		if (!faults_end())
+			break;
+		assert_int_equal(r, -EIO);
+		t = tell(j, 0);
+		assert_int_equal(t.n, 1);
+		assert_int_equal(t.last.serial, record.serial - 1);
+		write_ok(j, true);
+	}
+	assert_true(n >= 2);
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+static void any_failed_allocation_is_survived(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+	struct err e = {0};
+	long n;
+
+	(void)state;
+	for (n = 0;; n++) {
+		int r;
+
+		faults_alloc(n);
+		r = journal_write(j, &record, false, &e);
+		if (!faults_end())
+			break;
+		assert_int_equal(r, -ENOMEM);
+	}
+	for (n = 0;; n++) {
+		struct told t = {0};
+		int r;
+
+		faults_alloc(n);
+		r = journal_each(j, on_record, on_bad, &t, &e);
+		if (!faults_end())
+			break;
+		assert_int_equal(r, -ENOMEM);
+	}
+	assert_true(n > 1);
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(every_member_comes_back, fill),
+		cmocka_unit_test_setup(a_torn_write_leaves_the_older_block, fill),
+		cmocka_unit_test_setup(no_flipped_bit_is_believed, fill),
+		cmocka_unit_test_setup(what_is_no_journal_is_refused, fill),
+		cmocka_unit_test_setup(a_record_that_cannot_be_true_is_refused, fill),
+		cmocka_unit_test_setup(what_does_not_fit_is_refused, fill),
+		cmocka_unit_test_setup(keys_are_names_of_files, fill),
+		cmocka_unit_test_setup(what_is_written_is_told, fill),
+		cmocka_unit_test_setup(ten_thousand_writes_do_not_grow, fill),
+		cmocka_unit_test_setup(what_is_not_understood_is_set_aside, fill),
+		cmocka_unit_test_setup(a_copied_file_is_not_believed, fill),
+		cmocka_unit_test_setup(links_folders_and_remains_are_passed_over, fill),
+		cmocka_unit_test_setup(a_full_disk_keeps_what_was_begun, fill),
+		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
+		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
+		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,727 @@
+/* Network namespaces: found whatever keeps them, known from one another, worked in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "faults.h"
+#include "fds.h"
+#include "namespaces.h"
+#include "netns.h"
+#include "netns_ops.h"
+
+static const char *no_namespace;
+static struct hw hw = {-1, -1, -1, true};
+static char folder[] = "/tmp/rocelet-netns-XXXXXX"; /* a mount of its own */
+
+static uint64_t ino_of(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	return st.st_ino;
+}
+
+static int need_namespaces(void **state)
+{
+	(void)state;
+	if (no_namespace)
+		skip();
+	return 0;
+}
+
+/* --- inside --------------------------------------------------------------------------------- */
+
+static int tell_own(void *arg)
+{
+	AUTO_FD own = netns_open_own();
+
+	*(uint64_t *)arg = own < 0 ? 0 : ino_of(own);
+	return 42;
+}
+
+static void test_work_is_done_inside_and_we_stay(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	uint64_t before, inside, after;
+	(void)state;
+
+	tell_own(&before);
+	assert_int_equal(netns_run(fd, tell_own, &inside), 42);
+	tell_own(&after);
+	assert_true(inside == ino_of(fd));
+	assert_true(before == after);
+	assert_true(inside != before);
+	assert_int_equal(netns_run(-1, tell_own, &inside), -EBADF);
+	assert_int_equal(netns_run(hw.proc_fd, tell_own, &inside), -EINVAL);
+}
+
+static void test_a_socket_inside(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	struct nlsock s;
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(netns_nlsock(&s, fd, NETLINK_ROUTE, &e), 0);
+	assert_true(s.fd >= 0);
+	nlsock_close(&s);
+	assert_int_equal(netns_nlsock(&s, -1, NETLINK_ROUTE, &e), -EBADF);
+	assert_int_equal(s.fd, -1);
+	assert_non_null(strstr(e.msg, strerror(EBADF)));
+}
+
+/* --- which one ------------------------------------------------------------------------------ */
+
+/* A child in namespaces of its own, until it is killed. flags: for unshare(). */
+static pid_t start_child(int flags)
+{
+	int ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* It keeps nothing by what it has inherited. */
+		dup2(ready[1], 3);
+		close_range(4, ~0u, 0);
+		if (unshare(flags) < 0 || write(3, &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void stop_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void mount_at(int fd, const char *path)
+{
+	char from[64];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	assert_int_equal(mount(from, path, NULL, MS_BIND, NULL), 0);
+}
+
+static void test_a_path_is_opened(void **state)
+{
+	AUTO_FD fd = namespace_new(), opened = -1;
+	char path[128], link[128];
+	struct err e = {0};
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/pod", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	mount_at(fd, path);
+	opened = netns_open_path(&hw, path, &e);
+	assert_true(opened >= 0);
+	assert_true(ino_of(opened) == ino_of(fd));
+	close(take_fd(&opened));
+	assert_int_equal(symlink("pod", link), 0);
+	opened = netns_open_path(&hw, link, &e);
+	assert_true(opened >= 0);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	/* An ordinary file is left. */
+	assert_int_equal(netns_open_path(&hw, path, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "not a network namespace"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(netns_open_path(&hw, path, &e), -ENOENT);
+	assert_non_null(strstr(e.msg, path));
+}
+
+static void test_what_is_no_path_of_a_namespace(void **state)
+{
+	struct err e = {0};
+	char fifo[128];
+	(void)state;
+
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(netns_open_path(&hw, fifo, &e), -EINVAL); /* and does not wait */
+	assert_int_equal(unlink(fifo), 0);
+	assert_int_equal(netns_open_path(&hw, "", &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, "proc/1/ns/net", &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, "/dev/null", &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, "/tmp", &e), -EINVAL);
+	snprintf(fifo, sizeof(fifo), "/proc/%d/ns/mnt", (int)getpid());
+	assert_int_equal(netns_open_path(&hw, fifo, &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, "/proc/4194999/ns/net", &e), -ENOENT);
+	assert_int_equal(netns_open_path(&hw, "/dev/null/net", &e), -ENOENT);
+}
+
+/* A /proc in which that process is the first. */
+static int proc_of(pid_t first)
+{
+	char path[128], to[64];
+
+	snprintf(path, sizeof(path), "%s/proc", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/proc/1", folder);
+	snprintf(to, sizeof(to), "/proc/%d", first);
+	assert_int_equal(symlink(to, path), 0);
+	snprintf(path, sizeof(path), "%s/proc/thread-self", folder);
+	assert_int_equal(symlink("/proc/thread-self", path), 0);
+	snprintf(path, sizeof(path), "%s/proc", folder);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Our own mounts are not the host's: paths, and the links on the way, are the host's. */
+static void test_the_hosts_paths_from_a_container(void **state)
+{
+	AUTO_FD fd = namespace_new(), opened = -1;
+	char path[128], link[128];
+	struct hw inside = hw;
+	struct err e = {0};
+	pid_t host;
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/pod", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(symlink(path, link), 0);
+	mount_at(fd, path);
+	host = start_child(CLONE_NEWNS);
+	inside.proc_fd = proc_of(host);
+	assert_int_equal(umount2(path, MNT_DETACH), 0); /* the host's remains */
+	assert_int_equal(netns_open_path(&hw, path, &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, link, &e), -EINVAL);
+	opened = netns_open_path(&inside, path, &e);
+	assert_true(opened >= 0);
+	assert_true(ino_of(opened) == ino_of(fd));
+	close(take_fd(&opened));
+	opened = netns_open_path(&inside, link, &e);
+	assert_true(opened >= 0);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(netns_open_path(&inside, link, &e), -ENOENT);
+	assert_int_equal(netns_open_path(&inside, "/../../etc/passwd", &e), -EINVAL);
+	stop_child(host);
+	close(inside.proc_fd);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void test_alive_until_its_process_dies(void **state)
+{
+	pid_t pid = start_child(CLONE_NEWNET);
+	struct netns_id id = {.path = "untouched"};
+	char path[200];
+	struct err e = {0};
+	int fd;
+	(void)state;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	fd = netns_open_path(&hw, path, &e);
+	assert_true(fd >= 0);
+	assert_int_equal(netns_identify(-1, path, &id), -EBADF);
+	assert_string_equal(id.path, "untouched");
+	assert_int_equal(netns_identify(fd, path, &id), 0);
+	assert_string_equal(id.path, path);
+	assert_true(id.ino == ino_of(fd));
+	close(fd);
+	assert_true(netns_is_alive(&hw, &id));
+	fd = netns_open_id(&hw, &id, &e);
+	assert_true(fd >= 0);
+	close(fd);
+	stop_child(pid);
+	assert_false(netns_is_alive(&hw, &id));
+	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(netns_identify(hw.proc_fd, path, &id), -ENAMETOOLONG);
+}
+
+static void test_a_path_that_is_used_again_is_another(void **state)
+{
+	AUTO_FD first = namespace_new(), second = namespace_new();
+	struct netns_id id;
+	char path[128];
+	struct err e = {0};
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/again", folder);
+	mount_at(first, path);
+	assert_int_equal(netns_identify(first, path, &id), 0);
+	assert_true(netns_is_alive(&hw, &id));
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	mount_at(second, path);
+	assert_false(netns_is_alive(&hw, &id));
+	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "another namespace"));
+	/* Nobody ever knew which one it was. */
+	id.dev = id.ino = 0;
+	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Whoever has no descriptor left has learnt nothing of its death. */
+static void test_not_dead_because_we_cannot_look(void **state)
+{
+	struct rlimit before, none;
+	struct netns_id id;
+	AUTO_FD fd = namespace_new();
+	char path[64];
+	bool alive;
+	(void)state;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fd);
+	assert_int_equal(netns_identify(fd, path, &id), 0);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = before;
+	none.rlim_cur = 3;
+	setrlimit(RLIMIT_NOFILE, &none);
+	alive = netns_is_alive(&hw, &id);
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_true(alive);
+	assert_true(netns_is_alive(&hw, &id));
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+struct looking {
+	uint64_t ino;
+	int n, n_all, stop_with;
+	char path[512];
+};
+
+static int on_namespace(int fd, const char *path, void *arg)
+{
+	struct looking *l = arg;
+
+	l->n_all++;
+	if (ino_of(fd) != l->ino)
+		return 0;
+	l->n++;
+	snprintf(l->path, sizeof(l->path), "%s", path);
+	return l->stop_with;
+}
+
+/* It is found once, by a path that opens it. */
+static void assert_found(uint64_t ino, const char *path_part)
+{
+	struct looking l = {.ino = ino};
+	struct err e = {0};
+	AUTO_FD fd = -1;
+
+	assert_int_equal(netns_each(&hw, on_namespace, &l), 0);
+	assert_int_equal(l.n, 1);
+	if (!strstr(l.path, path_part))
+		fail_msg("found at %s, without \"%s\"", l.path, path_part);
+	fd = netns_open_path(&hw, l.path, &e);
+	if (fd < 0)
+		fail_msg("%s", e.msg);
+	assert_true(ino_of(fd) == ino);
+}
+
+/* The kernel gives the inode to the next one at once, which may be that of another program. */
+static void assert_not_found(uint64_t ino, const char *path_part)
+{
+	struct looking l = {.ino = ino};
+
+	assert_int_equal(netns_each(&hw, on_namespace, &l), 0);
+	if (l.n && strstr(l.path, path_part))
+		fail_msg("found at %s", l.path);
+}
+
+static void test_one_that_only_a_process_keeps(void **state)
+{
+	pid_t pid = start_child(CLONE_NEWNET);
+	char path[64];
+	struct stat st;
+	(void)state;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	assert_int_equal(stat(path, &st), 0);
+	assert_found(st.st_ino, path);
+	stop_child(pid);
+	assert_not_found(st.st_ino, path);
+}
+
+static void test_one_that_only_a_descriptor_keeps(void **state)
+{
+	int fd = namespace_new();
+	uint64_t ino = ino_of(fd);
+	char path[64];
+	(void)state;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/", (int)getpid());
+	assert_found(ino, path);
+	close(fd);
+	assert_not_found(ino, path);
+}
+
+static void test_one_that_only_a_mount_keeps(void **state)
+{
+	int fd = namespace_new();
+	uint64_t ino = ino_of(fd);
+	char path[128];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/only a mount", folder); /* blanks are escaped */
+	mount_at(fd, path);
+	close(fd);
+	assert_found(ino, "/only a mount");
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_not_found(ino, folder);
+}
+
+/* A mount that only another process sees. */
+static void test_one_that_only_another_ones_mount_keeps(void **state)
+{
+	int fd = namespace_new();
+	uint64_t ino = ino_of(fd);
+	char path[128], theirs[192];
+	pid_t pid;
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/theirs", folder);
+	mount_at(fd, path);
+	pid = start_child(CLONE_NEWNS);
+	close(fd);
+	/* The folder is private, so that the child's copy stays. */
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", pid, path);
+	assert_found(ino, theirs);
+	stop_child(pid);
+	assert_int_equal(unlink(path), 0);
+	assert_not_found(ino, theirs);
+}
+
+static void test_our_own_is_left_out(void **state)
+{
+	uint64_t own;
+	(void)state;
+
+	tell_own(&own);
+	assert_not_found(own, "");
+}
+
+static void test_a_no_ends_the_walk(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	struct looking l = {.ino = ino_of(fd), .stop_with = -ENOENT};
+	(void)state;
+
+	assert_int_equal(netns_each(&hw, on_namespace, &l), -ENOENT);
+	assert_int_equal(l.n, 1);
+}
+
+static void test_without_proc_there_are_names(void **state)
+{
+	const struct hw blind = {-1, -1, -1, true};
+	AUTO_FD fd = namespace_new();
+	struct looking l = {.ino = ino_of(fd)};
+	(void)state;
+
+	assert_int_equal(netns_each(&blind, on_namespace, &l), 0);
+	assert_int_equal(l.n, 0);
+}
+
+static void test_a_walk_without_descriptors_says_so(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	struct looking l = {.ino = ino_of(fd)};
+	struct rlimit before, few;
+	int r;
+	(void)state;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	few = before;
+	few.rlim_cur = (rlim_t)fd + 4;
+	setrlimit(RLIMIT_NOFILE, &few);
+	r = netns_each(&hw, on_namespace, &l);
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(r, -EMFILE);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+	AUTO_FD a = namespace_new(), b = namespace_new(), c = namespace_new();
+	unsigned before = fds_open();
+	bool hit = true;
+	long nth = 0;
+	(void)state;
+	(void)b;
+	(void)c;
+
+	for (; hit; nth++) {
+		struct looking l = {.ino = ino_of(a)};
+		int r;
+
+		faults_alloc(nth);
+		r = netns_each(&hw, on_namespace, &l);
+		hit = faults_end();
+		assert_int_equal(r, hit ? -ENOMEM : 0);
+		assert_int_equal(fds_open(), before);
+	}
+	assert_true(nth > 3);
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+static void test_settings_are_made_inside(void **state)
+{
+	static const struct sysctl_setting settings[] = {{AF_INET, "arp_notify", "1"},
+							 {AF_INET, "rp_filter", "2"}};
+	AUTO_FD fd = namespace_new();
+	struct err e = {0};
+	int r;
+	(void)state;
+
+	namespace_run(fd, "ip link add net1 type veth peer name net2");
+	r = netns_sysctl(fd, "net1", settings, 2, &e);
+	if (r == -EROFS) {
+		assert_non_null(strstr(e.msg, "read-only"));
+		skip();
+	}
+	if (r)
+		fail_msg("%s", e.msg);
+	namespace_run(fd, "test $(cat /proc/sys/net/ipv4/conf/net1/arp_notify) = 1 && "
+			  "test $(cat /proc/sys/net/ipv4/conf/net1/rp_filter) = 2 && "
+			  "test $(cat /proc/sys/net/ipv4/conf/net2/arp_notify) = 0");
+}
+
+static void test_settings_that_are_not_there(void **state)
+{
+	struct sysctl_setting s = {AF_INET, "arp_notify", "1"};
+	AUTO_FD fd = namespace_new();
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(netns_sysctl(fd, "none0", &s, 1, &e), -ENOENT);
+	assert_string_equal(e.msg, "net.ipv4.conf.none0.arp_notify = 1: No such file or directory");
+	s.key = "no_such_thing";
+	s.family = AF_INET6;
+	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "net.ipv6.conf.lo.no_such_thing"));
+	s.key = "../../../../kernel/core_pattern";
+	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -EINVAL);
+	s.key = "";
+	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -EINVAL);
+	s.key = "arp_notify";
+	assert_int_equal(netns_sysctl(fd, "..", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(fd, "a/b", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(fd, "much-too-long-a-name", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(-1, "lo", &s, 1, &e), -EBADF);
+	s.family = AF_INET;
+	s.value = "nonsense";
+	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(fd, "lo", NULL, 0, &e), 0);
+}
+
+/* --- neighbours ----------------------------------------------------------------------------- */
+
+static const uint8_t mac[6] = {2, 0, 0, 0, 7, 7};
+
+/* near0 here, far0 in the pod that announces. Returns a socket that hears near0. */
+static int listen_to_near(int pod_fd)
+{
+	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+
+	namespace_run(-1,
+		      "ip link add near0 type veth peer name far0 && ip link set near0 up && "
+		      "ip link set far0 netns /proc/%d/fd/%d",
+		      (int)getpid(), pod_fd);
+	namespace_run(pod_fd, "ip link set far0 up");
+	at.sll_ifindex = (int)if_nametoindex("near0");
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+static int index_inside(void *arg)
+{
+	return (int)if_nametoindex(arg);
+}
+
+/* The next frame that our MAC sent. */
+static ssize_t next_frame(int fd, uint8_t *frame, size_t size)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	for (;;) {
+		ssize_t n;
+
+		if (poll(&p, 1, 5000) != 1)
+			fail_msg("nothing was heard");
+		n = recv(fd, frame, size, 0);
+		if (n > 12 && memcmp(frame + 6, mac, 6) == 0)
+			return n;
+	}
+}
+
+static void test_the_neighbours_are_told(void **state)
+{
+	static const uint8_t arp[42] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
+		2,    0,    0,	  0,	7,    7,    192, 0, 2, 7,		    /* sender */
+		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
+	};
+	static const uint8_t advert_start[14 + 8] = {
+		0x33, 0x33, 0, 0, 0, 1, 2, 0, 0, 0, 7, 7, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 32, 58, 255,
+	};
+	static const uint8_t advert_option[8] = {2, 1, 2, 0, 0, 0, 7, 7};
+	struct ip_prefix ips[3] = {{.family = AF_INET, .len = 24}, {0}, {.family = AF_INET6}};
+	AUTO_FD pod = namespace_new(), ear = listen_to_near(pod);
+	uint8_t frame[256];
+	struct err e = {0};
+	char name[] = "far0";
+	int r;
+	(void)state;
+
+	inet_pton(AF_INET, "192.0.2.7", ips[0].addr);
+	inet_pton(AF_INET6, "2001:db8::7", ips[2].addr);
+	r = netns_announce(pod, netns_run(pod, index_inside, name), mac, ips, 3, &e);
+	if (r)
+		fail_msg("%s", e.msg);
+	assert_true(next_frame(ear, frame, sizeof(frame)) >= (ssize_t)sizeof(arp));
+	assert_memory_equal(frame, arp, sizeof(arp));
+	assert_int_equal(next_frame(ear, frame, sizeof(frame)), 86);
+	assert_memory_equal(frame, advert_start, sizeof(advert_start));
+	assert_memory_equal(frame + 22, ips[2].addr, 16);
+	assert_memory_equal(frame + 38, "\xff\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+	assert_memory_equal(frame + 54, "\x88\0", 2);
+	assert_memory_equal(frame + 58, "\x20\0\0\0", 4); /* override, unsolicited */
+	assert_memory_equal(frame + 62, ips[2].addr, 16);
+	assert_memory_equal(frame + 78, advert_option, 8);
+	namespace_run(-1, "ip link delete near0");
+}
+
+/* A listener that believes the announcement: its neighbour table takes the new MAC, which the
+ * kernel only does when the checksum is right. */
+static void test_the_kernel_believes_it(void **state)
+{
+	struct ip_prefix ips[2] = {{.family = AF_INET}, {.family = AF_INET6}};
+	AUTO_FD pod = namespace_new(), ear = listen_to_near(pod);
+	struct err e = {0};
+	char name[] = "far0";
+	(void)state;
+
+	inet_pton(AF_INET, "192.0.2.7", ips[0].addr);
+	inet_pton(AF_INET6, "2001:db8::7", ips[1].addr);
+	namespace_run(-1, "ip addr add 192.0.2.1/24 dev near0 && "
+			  "ip addr add 2001:db8::1/64 dev near0 nodad && "
+			  "ip neigh add 192.0.2.7 lladdr 02:00:00:00:01:01 dev near0 nud stale && "
+			  "ip neigh add 2001:db8::7 lladdr 02:00:00:00:01:01 dev near0 nud stale");
+	assert_int_equal(netns_announce(pod, netns_run(pod, index_inside, name), mac, ips, 2, &e),
+			 0);
+	/* Frames over veth are received in order, by a softirq of their own. */
+	namespace_run(-1, "for i in $(seq 500); do [ $(ip neigh show dev near0 | "
+			  "grep -c '^\\(192.0.2.7\\|2001:db8::7\\) .*02:00:00:00:07:07') = 2 ] && "
+			  "exit 0; sleep 0.01; done; ip neigh show dev near0; exit 1");
+	namespace_run(-1, "ip link delete near0");
+}
+
+static void test_what_cannot_be_announced(void **state)
+{
+	struct ip_prefix addr = {.family = AF_INET};
+	AUTO_FD pod = namespace_new();
+	unsigned before = fds_open();
+	struct err e = {0};
+	char name[] = "far0";
+	int far;
+	(void)state;
+
+	namespace_run(pod, "ip link add far0 type veth peer name near0");
+	far = netns_run(pod, index_inside, name);
+	assert_int_equal(netns_announce(pod, far, mac, &addr, 1, &e), -ENETDOWN);
+	assert_non_null(strstr(e.msg, "neighbours"));
+	assert_int_equal(netns_announce(pod, 0x7ffffff0, mac, &addr, 1, &e), -ENODEV);
+	assert_int_equal(netns_announce(-1, far, mac, &addr, 1, &e), -EBADF);
+	namespace_run(pod, "ip link set far0 up; ip link set near0 up");
+	faults_send(0, ENOBUFS);
+	assert_int_equal(netns_announce(pod, far, mac, &addr, 1, &e), -ENOBUFS);
+	assert_true(faults_end());
+	assert_int_equal(netns_announce(pod, far, mac, &addr, 0, &e), 0);
+	assert_int_equal(fds_open(), before);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+/* A folder whose mounts nobody else sees copies of. */
+static int enter(void **state)
+{
+	(void)state;
+	no_namespace = namespaces_enter();
+	hw.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!no_namespace && (!mkdtemp(folder) || mount("none", folder, "tmpfs", 0, NULL) < 0 ||
+			      mount(NULL, folder, NULL, MS_PRIVATE, NULL) < 0))
+		no_namespace = "nothing can be mounted here";
+	return 0;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	umount2(folder, MNT_DETACH);
+	rmdir(folder);
+	close(hw.proc_fd);
+	return 0;
+}
+
+#define IN_NAMESPACES(test) cmocka_unit_test_setup(test, need_namespaces)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_NAMESPACES(test_work_is_done_inside_and_we_stay),
+		IN_NAMESPACES(test_a_socket_inside),
+		IN_NAMESPACES(test_a_path_is_opened),
+		IN_NAMESPACES(test_what_is_no_path_of_a_namespace),
+		IN_NAMESPACES(test_the_hosts_paths_from_a_container),
+		IN_NAMESPACES(test_alive_until_its_process_dies),
+		IN_NAMESPACES(test_a_path_that_is_used_again_is_another),
+		IN_NAMESPACES(test_not_dead_because_we_cannot_look),
+		IN_NAMESPACES(test_one_that_only_a_process_keeps),
+		IN_NAMESPACES(test_one_that_only_a_descriptor_keeps),
+		IN_NAMESPACES(test_one_that_only_a_mount_keeps),
+		IN_NAMESPACES(test_one_that_only_another_ones_mount_keeps),
+		IN_NAMESPACES(test_our_own_is_left_out),
+		IN_NAMESPACES(test_a_no_ends_the_walk),
+		IN_NAMESPACES(test_without_proc_there_are_names),
+		IN_NAMESPACES(test_a_walk_without_descriptors_says_so),
+		IN_NAMESPACES(test_every_allocation_may_fail),
+		IN_NAMESPACES(test_settings_are_made_inside),
+		IN_NAMESPACES(test_settings_that_are_not_there),
+		IN_NAMESPACES(test_the_neighbours_are_told),
+		IN_NAMESPACES(test_the_kernel_believes_it),
+		IN_NAMESPACES(test_what_cannot_be_announced),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,495 @@
+/* The annotation of a pod: every mistake has its sentence, and what it says lies over the pool's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <linux/if_ether.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cleanup.h"
+#include "faults.h"
+#include "network_text.h"
+#include "networks.h"
+
+#define R      "\"resource\":\"rocelet.dev/roce\""
+#define E(key) "[{" R "," key "}]"
+#define HEAD   NETWORKS_KEY ": "
+
+static const struct {
+	const char *text, *sentence;
+} mistakes[] = {
+	{"", "line 1, column 0: '[' or '{' expected near end of file"},
+	{"[{]", "line 1, column 3: string or '}' expected near ']'"},
+	{"[{\"a\":1,\"a\":2}]", "line 1, column 11: duplicate object key near '\"a\"'"},
+	{"{}", "is not a list"},
+	{"[5]", "entry 1: is not an object"},
+	{"[{}]", "entry 1: \"resource\" is missing"},
+	{"[{\"resource\":5}]", "entry 1: resource: is not a string"},
+	{"[{\"resource\":\"roce\"}]",
+	 "entry 1: resource: 'roce' is no resource like rocelet.dev/roce"},
+	{"[{" R "},{" R ",\"vlans\":5}]", "entry 2: vlans: unknown key (did you mean \"vlan\"?)"},
+	{E("\"drift\":\"repair\""), "entry 1: drift: unknown key"},
+	{E("\"vlan\":1,\"VLAN\":2"), "entry 1: VLAN: stands here twice, spelt differently"},
+	{"[{" R "},{" R ",\"vlan\":5000}]", "entry 2: vlan: 5000 is not between 0 and 4094"},
+	{E("\"vlan\":-1"), "entry 1: vlan: -1 is not between 0 and 4094"},
+	{E("\"vlan\":\"5\""), "entry 1: vlan: is not a whole number"},
+	{E("\"vlan\":1.5"), "entry 1: vlan: is not a whole number"},
+	{E("\"vlanQoS\":8"), "entry 1: vlanQoS: 8 is not between 0 and 7"},
+	{E("\"vlanProto\":\"qinq\""), "entry 1: vlanProto: 'qinq' is none of 802.1q, 802.1ad"},
+	{E("\"mtu\":65536"), "entry 1: mtu: 65536 is not between 68 and 65535"},
+	{E("\"spoofchk\":\"maybe\""), "entry 1: spoofchk: 'maybe' is none of off, on"},
+	{E("\"trust\":0"), "entry 1: trust: is neither \"on\" nor \"off\""},
+	{E("\"linkState\":\"up\""), "entry 1: linkState: 'up' is none of auto, enable, disable"},
+	{E("\"minTxRate\":-1"), "entry 1: minTxRate: -1 is not between 0 and 4294967295"},
+	/* names */
+	{E("\"interface\":5"), "entry 1: interface: is not a string"},
+	{E("\"interface\":\"\""), "entry 1: interface: '' is empty"},
+	{E("\"interface\":\"a123456789012345\""),
+	 "entry 1: interface: 'a123456789012345' has more than 15 characters"},
+	{E("\"interface\":\"../x\""), "entry 1: interface: '../x' has a character that no "
+				      "interface's name may have"},
+	{E("\"interface\":\"a b\""), "entry 1: interface: 'a b' has a character that no "
+				     "interface's name may have"},
+	{E("\"interface\":\"a:1\""), "entry 1: interface: 'a:1' has a character that no "
+				     "interface's name may have"},
+	{E("\"interface\":\"net%d\""), "entry 1: interface: 'net%d' has a character that no "
+				       "interface's name may have"},
+	{E("\"interface\":\"a\\t\""), "entry 1: interface: 'a?' has a character that no "
+				      "interface's name may have"},
+	{E("\"interface\":\"\xc3\xa4\""), "entry 1: interface: '\xc3\xa4' has a character that no "
+					  "interface's name may have"},
+	{E("\"interface\":\".\""), "entry 1: interface: '.' is no name of an interface"},
+	{E("\"interface\":\"..\""), "entry 1: interface: '..' is no name of an interface"},
+	{E("\"interface\":\"lo\""), "entry 1: interface: 'lo' is taken in every pod"},
+	{E("\"interface\":\"eth0\""), "entry 1: interface: 'eth0' is taken in every pod"},
+	{E("\"interface\":\"all\""), "entry 1: interface: 'all' is taken in every pod"},
+	{E("\"interface\":\"default\""), "entry 1: interface: 'default' is taken in every pod"},
+	{"[{" R ",\"interface\":\"a\"},{" R "},{" R ",\"interface\":\"a\"}]",
+	 "entry 3: interface: a is entry 1's already"},
+	/* MACs and GUIDs */
+	{E("\"mac\":5"), "entry 1: mac: is not a string"},
+	{E("\"mac\":\"02:00:00:00:00\""),
+	 "entry 1: mac: '02:00:00:00:00' is no MAC address like 02:00:00:00:00:01"},
+	{E("\"mac\":\"02-00-00-00-00-01\""),
+	 "entry 1: mac: '02-00-00-00-00-01' is no MAC address like 02:00:00:00:00:01"},
+	{E("\"mac\":\"02:00:00:00:00:0g\""),
+	 "entry 1: mac: '02:00:00:00:00:0g' is no MAC address like 02:00:00:00:00:01"},
+	{E("\"mac\":\"03:00:00:00:00:01\""),
+	 "entry 1: mac: 03:00:00:00:00:01 is a multicast address"},
+	{E("\"mac\":\"ff:ff:ff:ff:ff:ff\""),
+	 "entry 1: mac: ff:ff:ff:ff:ff:ff is a multicast address"},
+	{E("\"mac\":\"00:00:00:00:00:00\""), "entry 1: mac: is zero"},
+	{"[{" R ",\"mac\":\"02:00:00:00:00:0a\"},{" R ",\"mac\":\"02:00:00:00:00:0A\"}]",
+	 "entry 2: mac: is entry 1's already"},
+	{E("\"guid\":\"02:00:00:00:00:01\""),
+	 "entry 1: guid: '02:00:00:00:00:01' is no GUID like 02:00:00:00:00:00:00:01"},
+	{E("\"guid\":\"00:00:00:00:00:00:00:00\""),
+	 "entry 1: guid: 00:00:00:00:00:00:00:00 is nobody's GUID"},
+	{E("\"guid\":\"ff:ff:ff:ff:ff:ff:ff:ff\""),
+	 "entry 1: guid: ff:ff:ff:ff:ff:ff:ff:ff is nobody's GUID"},
+	/* addresses */
+	{E("\"ips\":\"10.9.0.1/24\""), "entry 1: ips: is not a list"},
+	{E("\"ips\":[5]"), "entry 1: ips: item 1: is not a string"},
+	{E("\"ips\":[\"10.9.0.1\"]"), "entry 1: ips: item 1: '10.9.0.1' is no address with a "
+				      "length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/33\"]"), "entry 1: ips: item 1: '10.9.0.1/33' is no address with "
+					 "a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/024\"]"), "entry 1: ips: item 1: '10.9.0.1/024' is no address "
+					  "with a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/-1\"]"), "entry 1: ips: item 1: '10.9.0.1/-1' is no address with "
+					 "a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/\"]"), "entry 1: ips: item 1: '10.9.0.1/' is no address with a "
+				       "length like 10.9.0.1/24"},
+	{E("\"ips\":[\"010.9.0.1/8\"]"), "entry 1: ips: item 1: '010.9.0.1/8' is no address with "
+					 "a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"fe80::1%eth0/64\"]"), "entry 1: ips: item 1: 'fe80::1%eth0/64' is no "
+					     "address with a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"2001:db8::1/129\"]"), "entry 1: ips: item 1: '2001:db8::1/129' is no "
+					     "address with a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/0\"]"), "entry 1: ips: item 1: 10.9.0.1/0 has no network"},
+	{E("\"ips\":[\"0.0.0.0/8\"]"),
+	 "entry 1: ips: item 1: 0.0.0.0/8 is the unspecified address"},
+	{E("\"ips\":[\"::/64\"]"), "entry 1: ips: item 1: ::/64 is the unspecified address"},
+	{E("\"ips\":[\"224.0.0.1/24\"]"),
+	 "entry 1: ips: item 1: 224.0.0.1/24 is no address of one host"},
+	{E("\"ips\":[\"ff02::1/64\"]"),
+	 "entry 1: ips: item 1: ff02::1/64 is no address of one host"},
+	{E("\"ips\":[\"127.0.0.1/8\"]"), "entry 1: ips: item 1: 127.0.0.1/8 is a loopback address"},
+	{E("\"ips\":[\"::1/128\"]"), "entry 1: ips: item 1: ::1/128 is a loopback address"},
+	{E("\"ips\":[\"10.9.0.0/24\"]"),
+	 "entry 1: ips: item 1: 10.9.0.0/24 names the network, not an address in it"},
+	{E("\"ips\":[\"10.9.0.255/24\"]"),
+	 "entry 1: ips: item 1: 10.9.0.255/24 is the network's broadcast address"},
+	{E("\"ips\":[\"10.9.0.1/24\",\"10.9.0.1/16\"]"),
+	 "entry 1: ips: item 2: 10.9.0.1/16 stands here twice"},
+	{"[{" R ",\"ips\":[\"10.9.0.1/24\"]},{" R ",\"ips\":[\"2001:db8::1/64\","
+	 "\"10.9.0.1/16\"]}]",
+	 "entry 2: ips: 10.9.0.1 is entry 1's already"},
+	{E("\"ips\":[\"10.9.0.1/24\",\"10.9.0.2/24\",\"10.9.0.3/24\",\"10.9.0.4/24\","
+	   "\"10.9.0.5/24\",\"10.9.0.6/24\",\"10.9.0.7/24\",\"10.9.0.8/24\",\"10.9.0.9/24\"]"),
+	 "entry 1: ips: item 9: is one more than 8 addresses"},
+	/* routes */
+	{E("\"routes\":{}"), "entry 1: routes: is not a list"},
+	{E("\"routes\":[5]"), "entry 1: routes: item 1: is not an object"},
+	{E("\"routes\":[{}]"), "entry 1: routes: item 1: \"dst\" is missing"},
+	{E("\"routes\":[{\"dst\":\"default\"}]"),
+	 "entry 1: routes: item 1: dst: 'default' is no network like 10.0.0.0/8"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.1/8\"}]"),
+	 "entry 1: routes: item 1: dst: 10.0.0.1/8 has bits behind its length"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"10.0.0\"}]"),
+	 "entry 1: routes: item 1: gw: '10.0.0' is no address like 10.9.0.254"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"0.0.0.0\"}]"),
+	 "entry 1: routes: item 1: gw: 0.0.0.0 is the unspecified address"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"fe80::1\"}]"),
+	 "entry 1: routes: item 1: the gateway to 10.0.0.0/8 is not of its family"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"via\":\"fe80::1\"}]"),
+	 "entry 1: routes: item 1: via: unknown key"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"priority\":-1}]"),
+	 "entry 1: routes: item 1: priority: -1 is not between 0 and 4294967295"},
+	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\"},{\"dst\":\"10.0.0.0/8\"}]"),
+	 "entry 1: routes: item 2: there is another route to 10.0.0.0/8"},
+	{E("\"gateway\":5"), "entry 1: gateway: is not a string"},
+	{E("\"gateway\":[\"10.9.0.1\",\"10.9.0.2\"]"),
+	 "entry 1: gateway: item 2: there is another route to 0.0.0.0/0"},
+	{E("\"routes\":[{\"dst\":\"::/0\"}],\"gateway\":\"fe80::1\""),
+	 "entry 1: gateway: there is another route to ::/0"},
+	/* IPAM */
+	{E("\"ipam\":\"host-local\""), "entry 1: ipam: is not an object"},
+	{E("\"ipam\":{}"), "entry 1: ipam: has no \"type\""},
+	{E("\"ipam\":{\"type\":\"../sh\"}"),
+	 "entry 1: ipam: type '../sh' is a path, not a plugin's name"},
+};
+
+static void test_every_mistake_has_its_sentence(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		struct network_requests list = {.n = 77};
+		struct err e = {0};
+		char expected[300];
+
+		snprintf(expected, sizeof(expected), HEAD "%s", mistakes[i].sentence);
+		assert_int_equal(networks_parse(&list, mistakes[i].text, &e), -EINVAL);
+		assert_string_equal(e.msg, expected);
+		assert_int_equal(e.code, -EINVAL);
+		assert_int_equal(list.n, 77);
+		assert_int_equal(networks_parse(&list, mistakes[i].text, NULL), -EINVAL);
+	}
+}
+
+/* n times the item between head and tail. */
+static char *repeated(const char *head, const char *item, unsigned n, const char *tail)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	fputs(head, f);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, item, i);
+	fputs(tail, f);
+	fclose(f);
+	return text;
+}
+
+static void check_repeated(const char *head, const char *item, unsigned n, const char *tail,
+			   const char *sentence)
+{
+	struct network_requests list = {0};
+	struct err e = {0};
+	char *text = repeated(head, item, n, tail);
+	int r = networks_parse(&list, text, &e);
+
+	assert_int_equal(r, sentence ? -EINVAL : 0);
+	if (sentence)
+		assert_string_equal(e.msg, sentence);
+	network_requests_done(&list);
+	free(text);
+}
+
+static void test_what_is_too_much(void **state)
+{
+	(void)state;
+	check_repeated("[", " ", NETWORKS_TEXT_MAX - 2, "]", NULL);
+	check_repeated("[", " ", NETWORKS_TEXT_MAX - 1, "]",
+		       HEAD "is too long, it may have 65536 bytes");
+	check_repeated("[", "{" R "},", 63, "{" R "}]", NULL);
+	check_repeated("[", "{" R "},", 64, "{" R "}]", HEAD "has 65 entries, more than 64");
+	check_repeated("[{" R ",\"ipam\":{\"type\":\"a\",\"b\":\"", "x", 2047 - 19, "\"}}]", NULL);
+	check_repeated("[{" R ",\"ipam\":{\"type\":\"a\",\"b\":\"", "x", 2048 - 19, "\"}}]",
+		       HEAD "entry 1: ipam: has 2048 bytes, more than 2047");
+	check_repeated("[{" R ",\"routes\":[", "{\"dst\":\"10.%u.0.0/16\"},", 15,
+		       "{\"dst\":\"11.0.0.0/8\"}]}]", NULL);
+	check_repeated("[{" R ",\"routes\":[", "{\"dst\":\"10.%u.0.0/16\"},", 16,
+		       "{\"dst\":\"11.0.0.0/8\"}]}]",
+		       HEAD "entry 1: routes: item 17: is one more than 16 routes");
+	check_repeated("", "[", 60000, "",
+		       HEAD "line 1, column 2049: maximum parsing depth reached near '['");
+	check_repeated("[{\"resource\":\"a/", "x", 317, "\"}]", NULL);
+	check_repeated("[{\"resource\":\"a/", "x", 318, "\"}]",
+		       HEAD "entry 1: resource: 'a/"
+			    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is no "
+			    "resource like rocelet.dev/roce");
+}
+
+static void good(struct network_requests *list, const char *text)
+{
+	struct err e = {0};
+
+	if (networks_parse(list, text, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void test_nothing_is_asked_for(void **state)
+{
+	struct network_requests list = {.n = 5};
+	(void)state;
+
+	good(&list, NULL);
+	assert_int_equal(list.n, 0);
+	good(&list, "[]");
+	assert_int_equal(list.n, 0);
+	good(&list, E("\"vlan\":null"));
+	assert_int_equal(list.items[0].keys, NETWORK_BIT(NETWORK_RESOURCE));
+	network_requests_done(&list);
+}
+
+static void test_everything_is_asked_for(void **state)
+{
+	static const uint8_t mac[] = {2, 0, 0, 0, 0xab, 0xcd};
+	struct network_requests list;
+	const struct net_plan *p;
+	char text[IP_TEXT_SIZE];
+	(void)state;
+
+	good(&list, E("\"interface\":\"rdma0\",\"ips\":[\"10.9.0.1/24\",\"2001:db8::1/64\","
+		      "\"10.9.1.0/31\"],\"mac\":\"02:00:00:00:AB:cd\",\"vlan\":4094,\"vlanQoS\":7,"
+		      "\"vlanProto\":\"802.1ad\",\"mtu\":9000,\"gateway\":\"10.9.0.254\","
+		      "\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"10.9.0.253\",\"priority\":5}],"
+		      "\"spoofchk\":\"off\",\"trust\":\"on\",\"linkState\":\"disable\","
+		      "\"minTxRate\":100,\"maxTxRate\":1000,\"guid\":\"01:23:45:67:89:ab:cd:ef\""));
+	p = &list.items[0].plan;
+	assert_string_equal(list.items[0].resource, "rocelet.dev/roce");
+	assert_string_equal(p->ifname, "rdma0");
+	assert_int_equal(p->n_ips, 3);
+	ip_prefix_text(&p->ips[1], text);
+	assert_string_equal(text, "2001:db8::1/64");
+	assert_true(p->has_mac);
+	assert_memory_equal(p->mac, mac, 6);
+	assert_memory_equal(p->vf.mac, mac, 6);
+	assert_int_equal(p->vf.fields, VF_MAC | VF_VLAN | VF_SPOOFCHK | VF_TRUST | VF_LINK_STATE |
+					       VF_MIN_RATE | VF_MAX_RATE | VF_NODE_GUID |
+					       VF_PORT_GUID);
+	assert_int_equal(p->vf.vlan, 4094);
+	assert_int_equal(p->vf.vlan_qos, 7);
+	assert_int_equal(p->vf.vlan_proto, ETH_P_8021AD);
+	assert_int_equal(p->vf.link_state, VF_LINK_DISABLE);
+	assert_int_equal(p->vf.max_rate, 1000);
+	assert_true(p->vf.node_guid == UINT64_C(0x0123456789abcdef));
+	assert_true(p->vf.port_guid == p->vf.node_guid);
+	assert_int_equal(p->mtu, 9000);
+	assert_int_equal(p->n_routes, 2);
+	assert_int_equal(p->routes[0].dst.len, 0);
+	assert_int_equal(p->routes[0].gateway.family, AF_INET);
+	assert_int_equal(p->routes[1].priority, 5);
+	network_requests_done(&list);
+}
+
+/* --- over a pool's plan ----------------------------------------------------------------------- */
+
+static struct pool_network pool_of(const char *text)
+{
+	struct pool_network n = {.timeout_ms = POOL_ATTACH_MS};
+	struct network_requests list;
+
+	good(&list, text);
+	n.plan = list.items[0].plan;
+	network_requests_done(&list);
+	return n;
+}
+
+static int plan_of(struct net_plan *ret, const struct pool_network *n, const char *text,
+		   struct err *e)
+{
+	struct network_requests list;
+	int r;
+
+	good(&list, text);
+	r = network_plan(ret, n, list.items, 3, e);
+	network_requests_done(&list);
+	return r;
+}
+
+#define POOL                                                                                       \
+	E("\"vlan\":100,\"vlanQoS\":3,\"vlanProto\":\"802.1ad\",\"mtu\":9000,\"trust\":\"on\","    \
+	  "\"spoofchk\":\"on\",\"linkState\":\"enable\",\"minTxRate\":10,\"maxTxRate\":100,"       \
+	  "\"gateway\":\"10.9.0.254\",\"routes\":[{\"dst\":\"10.0.0.0/8\"}],"                      \
+	  "\"ipam\":{\"type\":\"dhcp\"}")
+
+static void test_without_a_request_it_is_the_pools(void **state)
+{
+	const struct pool_network n = pool_of(POOL);
+	struct net_plan p;
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(network_plan(&p, &n, NULL, 7, &e), 0);
+	assert_string_equal(p.ifname, "net7");
+	memset(p.ifname, 0, sizeof(p.ifname));
+	assert_memory_equal(&p, &n.plan, sizeof(p));
+}
+
+static void test_a_request_wins_key_by_key(void **state)
+{
+	const struct pool_network n = pool_of(POOL);
+	struct net_plan p;
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(plan_of(&p, &n, E("\"vlan\":200"), &e), 0);
+	assert_string_equal(p.ifname, "net3");
+	assert_int_equal(p.vf.vlan, 200);
+	assert_int_equal(p.vf.vlan_qos, 3);
+	assert_int_equal(p.vf.vlan_proto, ETH_P_8021AD);
+	assert_int_equal(p.mtu, 9000);
+	assert_int_equal(plan_of(&p, &n, E("\"vlanQoS\":5"), &e), 0);
+	assert_int_equal(p.vf.vlan, 100);
+	assert_int_equal(p.vf.vlan_qos, 5);
+	assert_int_equal(p.vf.vlan_proto, ETH_P_8021AD);
+	assert_int_equal(plan_of(&p, &n, E("\"vlan\":0"), &e), 0);
+	assert_int_equal(p.vf.vlan, 0);
+	assert_int_equal(p.vf.vlan_qos, 0);
+	assert_int_equal(p.vf.vlan_proto, ETH_P_8021Q);
+	assert_true(p.vf.fields & VF_VLAN);
+	assert_int_equal(plan_of(&p, &n,
+				 E("\"interface\":\"x\",\"mtu\":1500,\"trust\":\"off\","
+				   "\"spoofchk\":\"off\",\"linkState\":\"auto\",\"minTxRate\":0,"
+				   "\"maxTxRate\":0,\"guid\":\"00:00:00:00:00:00:00:01\","
+				   "\"mac\":\"02:00:00:00:00:01\",\"vlanProto\":\"802.1q\""),
+				 &e),
+			 0);
+	assert_string_equal(p.ifname, "x");
+	assert_int_equal(p.mtu, 1500);
+	assert_false(p.vf.trust || p.vf.spoofchk);
+	assert_int_equal(p.vf.link_state, VF_LINK_AUTO);
+	assert_int_equal(p.vf.min_rate + p.vf.max_rate, 0);
+	assert_int_equal(p.vf.port_guid, 1);
+	assert_int_equal(p.vf.mac[5], 1);
+	assert_int_equal(p.vf.vlan_proto, ETH_P_8021Q);
+}
+
+static void test_addresses_are_replaced_together(void **state)
+{
+	const struct pool_network n = pool_of(POOL);
+	struct net_plan p;
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(plan_of(&p, &n, E("\"ips\":[\"10.9.0.1/24\"]"), &e), 0);
+	assert_int_equal(p.n_ips, 1);
+	assert_string_equal(p.ipam, "");
+	assert_int_equal(p.n_routes, 2);
+	assert_int_equal(plan_of(&p, &n, E("\"ips\":[]"), &e), 0);
+	assert_string_equal(p.ipam, "");
+	assert_int_equal(plan_of(&p, &n, E("\"ipam\":{\"type\":\"static\"}"), &e), 0);
+	assert_string_equal(p.ipam, "{\"type\":\"static\"}");
+	assert_int_equal(plan_of(&p, &n, E("\"routes\":[{\"dst\":\"11.0.0.0/8\"}]"), &e), 0);
+	assert_int_equal(p.n_routes, 1);
+	assert_int_equal(plan_of(&p, &n, E("\"gateway\":[]"), &e), 0);
+	assert_int_equal(p.n_routes, 0);
+}
+
+static const struct {
+	const char *pool, *request;
+	enum plan_kind kind;
+	const char *sentence;
+} clashes[] = {
+	{E("\"mtu\":1500"), E("\"vlanQoS\":3"), PLAN_VF, "vlanQoS: needs a \"vlan\""},
+	{E("\"vlan\":5,\"vlanQoS\":3"), E("\"vlan\":0,\"vlanQoS\":2"), PLAN_VF,
+	 "vlanQoS: needs a \"vlan\""},
+	{E("\"mtu\":1500"), E("\"vlanProto\":\"802.1ad\""), PLAN_VF,
+	 "vlanProto: 802.1ad needs a \"vlan\""},
+	{E("\"maxTxRate\":10"), E("\"minTxRate\":11"), PLAN_VF,
+	 "minTxRate: is more than \"maxTxRate\""},
+	{E("\"mtu\":1500"), E("\"ips\":[\"10.9.0.1/24\"],\"ipam\":{\"type\":\"dhcp\"}"), PLAN_VF,
+	 "ipam: stands beside \"ips\", only one of them may"},
+	{E("\"mtu\":1279"), E("\"ips\":[\"2001:db8::1/64\"]"), PLAN_VF,
+	 "mtu: is below 1280, which an IPv6 address needs"},
+	{E("\"mtu\":1500"), E("\"vlan\":5"), PLAN_MACVLAN,
+	 "vlan: is a VF's, a macvlan or ipvlan has none"},
+	{E("\"mtu\":1500"), E("\"guid\":\"00:00:00:00:00:00:00:01\""), PLAN_MACVLAN,
+	 "guid: is a VF's, a macvlan or ipvlan has none"},
+	{E("\"mtu\":1500"), E("\"maxTxRate\":5"), PLAN_IPVLAN,
+	 "maxTxRate: is a VF's, a macvlan or ipvlan has none"},
+	{E("\"mtu\":1500"), E("\"mac\":\"02:00:00:00:00:01\""), PLAN_IPVLAN,
+	 "mac: an ipvlan has the one of the netdev below it"},
+};
+
+static void test_what_does_not_go_together(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(clashes); i++) {
+		struct pool_network n = pool_of(clashes[i].pool);
+		struct net_plan p;
+		struct err e = {0};
+
+		n.plan.kind = clashes[i].kind;
+		assert_int_equal(plan_of(&p, &n, clashes[i].request, &e), -EINVAL);
+		assert_string_equal(e.msg, clashes[i].sentence);
+	}
+}
+
+static void test_a_macvlan_has_a_mac_of_its_own(void **state)
+{
+	struct pool_network n = {.plan = {.kind = PLAN_MACVLAN, .soft_roce = true}};
+	struct net_plan p;
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(plan_of(&p, &n, E("\"mac\":\"02:00:00:00:00:01\""), &e), 0);
+	assert_true(p.has_mac && p.soft_roce);
+	assert_int_equal(p.vf.fields, 0);
+}
+
+static void test_out_of_memory_at_any_point(void **state)
+{
+	int r = -1;
+	(void)state;
+
+	for (long nth = 0; r < 0; nth++) {
+		struct network_requests list = {0};
+		struct err e = {0};
+
+		faults_alloc(nth);
+		r = networks_parse(&list, "[{" R "},{" R "},{" R "}]", &e);
+		assert_int_equal(r, faults_end() ? -ENOMEM : 0);
+		assert_int_equal(e.code, r);
+		assert_int_equal(list.n, r < 0 ? 0 : 3);
+		network_requests_done(&list);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_mistake_has_its_sentence),
+		cmocka_unit_test(test_what_is_too_much),
+		cmocka_unit_test(test_nothing_is_asked_for),
+		cmocka_unit_test(test_everything_is_asked_for),
+		cmocka_unit_test(test_without_a_request_it_is_the_pools),
+		cmocka_unit_test(test_a_request_wins_key_by_key),
+		cmocka_unit_test(test_addresses_are_replaced_together),
+		cmocka_unit_test(test_what_does_not_go_together),
+		cmocka_unit_test(test_a_macvlan_has_a_mac_of_its_own),
+		cmocka_unit_test(test_out_of_memory_at_any_point),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

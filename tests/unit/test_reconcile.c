@@ -1,0 +1,459 @@
+/* What is to be done with each attachment: every rule, and random histories against an oracle that
+ * knows what really is the case. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "join_fixture.h"
+#include "reconcile.h"
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+enum {
+	GONE = 1,	  /* the namespace */
+	HOST = 2,	  /* in the host's namespace */
+	INTERRUPTED = 4,  /* by our death */
+	DEAF = 8,	  /* the runtime does not answer */
+	UNKNOWN_HELD = 16 /* the kubelet never answered */
+};
+
+/* The attachment is roce:1 of ns/t's u1.0. */
+static const struct {
+	const char *what, *held, *sandboxes;
+	unsigned facts;
+	uint64_t unheld_ms;
+	const char *why; /* NULL = it is kept */
+} rules[] = {
+	{"all is well", "t:c:roce:1@100", "t/u1/0@150+", 0, 0, NULL},
+	{"several containers", "t:a:roce:1 t:b:roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"by uid", "#u1:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"times not known", "t:c:roce:1", "t/u1/0@0+", 0, 0, NULL},
+	/* the namespace */
+	{"namespace gone", "t:c:roce:1", "t/u1/0@150+", GONE, 0, "its namespace is gone"},
+	{"namespace gone, nobody answers", "", "", GONE | DEAF | UNKNOWN_HELD, 0,
+	 "its namespace is gone"},
+	{"taken out", "t:c:roce:1", "t/u1/0@150+", HOST, 0, "it was taken out of its pod"},
+	{"taken out, nobody answers", "", "", HOST | DEAF | UNKNOWN_HELD, 0,
+	 "it was taken out of its pod"},
+	{"interrupted", "t:c:roce:1", "t/u1/0@150+", INTERRUPTED, 0,
+	 "rocelet ended while it was on its way"},
+	/* the sandbox */
+	{"sandbox gone", "t:c:roce:1", "", 0, 0, "its sandbox is gone"},
+	{"sandbox gone, the kubelet does not answer", "", "", UNKNOWN_HELD, 0,
+	 "its sandbox is gone"},
+	{"another's sandbox", "t:c:roce:1", "s/u2/0@150+", 0, 0, "its sandbox is gone"},
+	{"sandbox has ended", "t:c:roce:1", "t/u1/0@150-", 0, 0, "its sandbox has ended"},
+	{"made again", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", 0, 0,
+	 "its pod has a newer sandbox"},
+	{"made again, the kubelet does not answer", "", "t/u1/0@150+ t/u1/1@200+", UNKNOWN_HELD, 0,
+	 "its pod has a newer sandbox"},
+	{"the newer one has ended", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200-", 0, 0, NULL},
+	{"the runtime does not answer", "t:c:roce:1", "", DEAF, 0, NULL},
+	{"an old list says it has ended", "t:c:roce:1", "t/u1/0@150-", DEAF, 0, NULL},
+	/* a pod of the same name */
+	{"another uid", "t:c:roce:1@100", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
+	{"another uid, times not known", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
+	{"given to it", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", 0, 0,
+	 "it was given to another pod"},
+	{"given to it, its sandbox is to come", "t:c:roce:1@300", "t/u1/0@150+", 0, 0,
+	 "it was given to another pod"},
+	{"another uid, by uid", "#u2:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0,
+	 "another pod has it"},
+	/* the kubelet's list */
+	{"only reserved, before", "::roce:1@100", "t/u1/0@150+", 0, 0, NULL},
+	{"only reserved, since", "::roce:1@300", "t/u1/0@150+", 0, 0,
+	 "it was given to another pod"},
+	{"only reserved, time not known", "::roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"another pod's", "s:c:roce:1", "t/u1/0@150+", 0, 0, "another pod has it"},
+	{"another pod's, the runtime does not answer", "s:c:roce:1", "", DEAF, 0,
+	 "another pod has it"},
+	{"another namespace's pod of that name is another", "#u9:c:roce:1", "t/u1/0@150+", 0, 0,
+	 "another pod has it"},
+	{"two pods'", "s:c:roce:1 t:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"nobody's", "t:c:roce:2", "t/u1/0@150+", 0, 3600000, NULL},
+	{"nobody's, the runtime does not answer", "", "t/u1/0@150+", DEAF, RECONCILE_DOUBT_MS - 1,
+	 NULL},
+	{"nobody's for long, the runtime does not answer", "", "t/u1/0@150+", DEAF,
+	 RECONCILE_DOUBT_MS, "no pod has it any more"},
+	{"nobody knows anything", "", "", DEAF | UNKNOWN_HELD, 3600000, NULL},
+};
+
+static struct attach_decision decide(struct join_fixture *f, const struct attach_record *r,
+				     unsigned facts, uint64_t unheld_ms)
+{
+	const struct attach_fact fact = {.record = r,
+					 .netns_gone = facts & GONE,
+					 .in_host = facts & HOST,
+					 .interrupted = facts & INTERRUPTED,
+					 .unheld_ms = unheld_ms};
+
+	f->sandboxes.known = !(facts & DEAF);
+	if (facts & UNKNOWN_HELD)
+		f->held.source = POD_SOURCE_NONE;
+	return reconcile_attachment(
+		&fact, &(struct reconcile_input){.held = &f->held, .sandboxes = &f->sandboxes});
+}
+
+static void test_every_rule(void **state)
+{
+	struct join_fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		const char *wanted = rules[i].why ? rules[i].why : "", *why;
+		struct attach_decision d;
+
+		join_fixture_clear(f);
+		add_held(f, rules[i].held);
+		add_sandboxes(f, rules[i].sandboxes);
+		d = decide(f, add_record(f, "roce:1", "t", "u1.0"), rules[i].facts,
+			   rules[i].unheld_ms);
+		assert_int_equal(d.action == ACT_RETURN, d.why != NULL);
+		why = d.why ? d.why : "";
+		if (strcmp(why, wanted) != 0)
+			fail_msg("%s: '%s' instead of '%s'", rules[i].what, why, wanted);
+	}
+}
+
+static void test_other_doors_end_with_their_namespace(void **state)
+{
+	static const enum attach_door doors[] = {DOOR_CNI, DOOR_ADMIN};
+	struct join_fixture *f = *state;
+
+	add_held(f, "s:c:roce:1@300");
+	for (size_t i = 0; i < ARRAY_SIZE(doors); i++) {
+		struct attach_record *r = add_record(f, "roce:1", "", "");
+
+		r->owner.door = doors[i];
+		assert_int_equal(decide(f, r, HOST, 3600000).action, ACT_KEEP);
+		assert_int_equal(decide(f, r, GONE, 0).action, ACT_RETURN);
+		assert_int_equal(decide(f, r, INTERRUPTED, 0).action, ACT_RETURN);
+	}
+}
+
+static void test_only_what_is_on_its_way_there_or_there(void **state)
+{
+	static const struct {
+		enum attach_state state;
+		bool gone, host, interrupted;
+	} returned[] = {
+		{ATTACH_FREE, false, false, true}, {ATTACH_ATTACHING, true, false, true},
+		{ATTACH_IN_POD, true, true, true}, {ATTACH_RETURNING, false, false, true},
+		{ATTACH_BAD, false, false, true},
+	};
+	struct join_fixture *f = *state;
+	struct attach_record *r = add_record(f, "roce:1", "t", "u1.0");
+
+	add_held(f, "t:c:roce:1");
+	add_sandboxes(f, "t/u1/0@150+");
+	for (size_t i = 0; i < ARRAY_SIZE(returned); i++) {
+		r->state = returned[i].state;
+		assert_int_equal(decide(f, r, GONE, 0).action, returned[i].gone);
+		assert_int_equal(decide(f, r, HOST, 0).action, returned[i].host);
+		assert_int_equal(decide(f, r, INTERRUPTED, 0).action, returned[i].interrupted);
+	}
+}
+
+static void test_what_may_be_attached(void **state)
+{
+	struct wanted w = {0};
+	struct attach_record r = {.state = ATTACH_FREE};
+	(void)state;
+
+	assert_true(reconcile_may_attach(&w, NULL));
+	assert_true(reconcile_may_attach(&w, &r));
+	for (r.state = ATTACH_ATTACHING; r.state <= ATTACH_BAD; r.state++)
+		assert_false(reconcile_may_attach(&w, &r));
+	w.err.code = -EBUSY;
+	assert_false(reconcile_may_attach(&w, NULL));
+}
+
+static void test_what_is_an_orphan(void **state)
+{
+	struct netdev nd = {.name = "net1", .origin = "v0", .nsid = NSID_HOST};
+	struct attach_record r = {.state = ATTACH_FREE};
+	(void)state;
+
+	assert_true(reconcile_is_orphan(&nd, NULL));
+	assert_true(reconcile_is_orphan(&nd, &r));
+	nd.nsid = 4;
+	assert_true(reconcile_is_orphan(&nd, NULL));
+	for (r.state = ATTACH_ATTACHING; r.state <= ATTACH_BAD; r.state++)
+		assert_false(reconcile_is_orphan(&nd, &r));
+	nd.origin[0] = '\0';
+	assert_false(reconcile_is_orphan(&nd, NULL));
+}
+
+/* --- random histories ------------------------------------------------------------------------- */
+
+/* What really is: pods come, are made again, get new sandboxes and end; kubelet and runtime are
+ * asked now and then, so that what they told is old; ours decides at any time. */
+#define N_DEVICES 6 /* roce:1, roce:2, fast:3, slot:0 .. slot:2 */
+#define N_PODS	  48
+#define N_STEPS	  400
+#define N_RUNS	  300
+
+struct real_pod {
+	char name[8], uid[8];
+	bool admitted, ended;
+	unsigned attempt; /* of its sandbox that is ready, from 1; 0 = it has none */
+	int64_t created;
+	unsigned devices; /* bits */
+};
+
+struct history {
+	struct join_fixture *f;
+	unsigned seed;
+	int64_t now;
+	struct real_pod pods[N_PODS];
+	size_t n_pods;
+	int64_t reserved[N_DEVICES]; /* by Allocate, as the ledger notes it */
+	size_t holder[N_DEVICES];    /* of the records: pod, N_PODS = it is free */
+	unsigned attempt[N_DEVICES]; /* of the sandbox that it is in */
+};
+
+static const char *const devices[N_DEVICES] = {"roce:1", "roce:2", "fast:3",
+					       "slot:0", "slot:1", "slot:2"};
+
+static unsigned draw(struct history *h, unsigned n)
+{
+	h->seed = h->seed * 1103515245 + 12345;
+	return (h->seed >> 16) % n;
+}
+
+/* The kubelet's own book: a device is one living pod's. */
+static struct real_pod *owner_of(struct history *h, size_t device)
+{
+	for (size_t i = 0; i < h->n_pods; i++)
+		if (!h->pods[i].ended && h->pods[i].devices & 1u << device)
+			return &h->pods[i];
+	return NULL;
+}
+
+/* Allocate: ours notes when. Names are few, so that pods of one name follow each other. */
+static void admit(struct history *h)
+{
+	struct real_pod *p;
+
+	if (h->n_pods == N_PODS)
+		return;
+	p = &h->pods[h->n_pods++];
+	*p = (struct real_pod){.admitted = true};
+	snprintf(p->name, sizeof(p->name), "p%u", draw(h, 3));
+	snprintf(p->uid, sizeof(p->uid), "u%zu", h->n_pods);
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		if (owner_of(h, i) || draw(h, 3))
+			continue;
+		p->devices |= 1u << i;
+		h->reserved[i] = h->now;
+	}
+}
+
+/* A sandbox comes after every Allocate of its pod; the one before is not ready any more. */
+static void make_sandbox(struct history *h)
+{
+	struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
+
+	if (!p || p->ended)
+		return;
+	p->attempt++;
+	p->created = h->now;
+}
+
+static void end_pod(struct history *h)
+{
+	struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
+
+	if (p)
+		p->ended = true;
+}
+
+/* The ledger's times are of now, whatever the list is like. */
+static void note_times(struct history *h)
+{
+	struct pod_list *l = &h->f->held;
+
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE];
+		const struct pod_device *d;
+		size_t n;
+
+		device_of(devices[i], resource, id);
+		d = pod_list_find(l, resource, id, &n);
+		if (!d && h->reserved[i] && owner_of(h, i)) { /* only reserved */
+			char text[32];
+
+			snprintf(text, sizeof(text), "::%s", devices[i]);
+			add_held(h->f, text);
+			d = pod_list_find(l, resource, id, &n);
+		}
+		for (size_t k = 0; d && k < n; k++)
+			l->devices[d - l->devices + (ptrdiff_t)k].reserved_ns = h->reserved[i];
+	}
+}
+
+static void ask_kubelet(struct history *h)
+{
+	char text[64];
+
+	pod_list_done(&h->f->held);
+	h->f->held.source = POD_SOURCE_API;
+	h->f->held.asked_ns = h->now;
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		const struct real_pod *p = owner_of(h, i);
+
+		if (!p)
+			continue;
+		snprintf(text, sizeof(text), "%s:c:%s", p->name, devices[i]);
+		add_held(h->f, text);
+	}
+}
+
+static void ask_runtime(struct history *h)
+{
+	char text[64];
+
+	sandbox_list_done(&h->f->sandboxes);
+	for (size_t i = 0; i < h->n_pods; i++) {
+		const struct real_pod *p = &h->pods[i];
+
+		if (p->attempt == 0 || (p->ended && draw(h, 2)))
+			continue;
+		snprintf(text, sizeof(text), "%s/%s/%u@%ld%c", p->name, p->uid, p->attempt,
+			 (long)p->created, p->ended ? '-' : '+');
+		add_sandboxes(h->f, text);
+	}
+	h->f->sandboxes.known = true;
+}
+
+static struct real_pod *pod_of_sandbox(struct history *h, const char *id)
+{
+	for (size_t i = 0; i < h->n_pods; i++) {
+		size_t n = strlen(h->pods[i].uid);
+
+		if (strncmp(id, h->pods[i].uid, n) == 0 && id[n] == '.')
+			return &h->pods[i];
+	}
+	fail_msg("%s is nobody's sandbox", id);
+	return NULL;
+}
+
+/* What is in a pod is only taken from one that has ended, has another sandbox, or has lost it. */
+static void return_some(struct history *h)
+{
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		struct attach_record r = {.state = ATTACH_IN_POD};
+		const struct real_pod *p;
+		struct attach_decision d;
+
+		if (h->holder[i] == N_PODS)
+			continue;
+		p = &h->pods[h->holder[i]];
+		device_of(devices[i], r.resource, r.id);
+		SET_TEXT(r.owner.namespace, "ns");
+		SET_TEXT(r.owner.pod, p->name);
+		SET_TEXT(r.owner.uid, p->uid);
+		snprintf(r.owner.sandbox, sizeof(r.owner.sandbox), "%s.%u", p->uid, h->attempt[i]);
+		d = decide(h->f, &r, 0, 0);
+		if (d.action == ACT_KEEP)
+			continue;
+		if (!p->ended && p->devices & 1u << i && p->attempt == h->attempt[i])
+			fail_msg("%s is taken from %s, which has it: %s", devices[i],
+				 r.owner.sandbox, d.why);
+		h->holder[i] = N_PODS;
+	}
+}
+
+/* What is wanted belongs to the pod: it was given to it, also when it has ended since. */
+static void attach_some(struct history *h)
+{
+	note_times(h);
+	joined(h->f);
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		const struct wanted *w = wanted_of(h->f, devices[i]);
+		struct real_pod *p;
+
+		if (!w || w->err.code)
+			continue;
+		p = pod_of_sandbox(h, w->owner.sandbox);
+		if (!(p->devices & 1u << i))
+			fail_msg("%s goes to %s, which never had it", devices[i], w->owner.sandbox);
+		if (h->holder[i] != N_PODS)
+			continue;
+		h->holder[i] = (size_t)(p - h->pods);
+		h->attempt[i] = (unsigned)atoi(strchr(w->owner.sandbox, '.') + 1);
+	}
+}
+
+static void decide_all(struct history *h)
+{
+	note_times(h);
+	return_some(h);
+	attach_some(h);
+}
+
+/* When everybody has been asked, every living pod has what it was given, in its sandbox. */
+static void check_at_rest(struct history *h)
+{
+	ask_kubelet(h);
+	ask_runtime(h);
+	decide_all(h);
+	decide_all(h);
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		const struct real_pod *p = owner_of(h, i);
+
+		if (!p || p->attempt == 0)
+			continue;
+		assert_int_equal(h->holder[i], p - h->pods);
+		assert_int_equal(h->attempt[i], p->attempt);
+	}
+}
+
+static void live(struct history *h)
+{
+	static void (*const events[])(struct history *) = {
+		admit, make_sandbox, end_pod, ask_kubelet, ask_runtime, decide_all, decide_all,
+	};
+
+	for (unsigned i = 0; i < N_STEPS; i++) {
+		h->now += 10;
+		events[draw(h, ARRAY_SIZE(events))](h);
+	}
+	check_at_rest(h);
+}
+
+static void test_random_histories(void **state)
+{
+	struct history h;
+
+	for (unsigned run = 0; run < N_RUNS; run++) {
+		h = (struct history){.f = *state, .seed = run, .now = 1000};
+		for (size_t i = 0; i < N_DEVICES; i++)
+			h.holder[i] = N_PODS;
+		join_fixture_clear(h.f);
+		live(&h);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, join_fixture_setup, join_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_every_rule),
+		TEST(test_other_doors_end_with_their_namespace),
+		TEST(test_only_what_is_on_its_way_there_or_there),
+		TEST(test_what_may_be_attached),
+		TEST(test_what_is_an_orphan),
+		TEST(test_random_histories),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

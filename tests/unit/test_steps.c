@@ -1,0 +1,531 @@
+/* Attach and return of one function, with everything that may come between. */
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach_bench.h"
+#include "tmptree.h"
+
+static struct attach_bench bench;
+
+static int open_bench(void **state)
+{
+	*state = attach_bench_open(&bench, false) < 0 ? NULL : &bench;
+	return 0;
+}
+
+static int open_bench_with_pf(void **state)
+{
+	*state = attach_bench_open(&bench, true) < 0 ? NULL : &bench;
+	return 0;
+}
+
+static int close_bench(void **state)
+{
+	if (*state)
+		attach_bench_close(*state);
+	return 0;
+}
+
+/* The bench of a test; without the rights or the kernel for one, the test is skipped. */
+static struct attach_bench *need(void **state)
+{
+	if (!*state)
+		skip();
+	return *state;
+}
+
+static void attach_ok(struct attach_bench *b)
+{
+	if (attach_bench_attach(b) < 0)
+		fail_msg("step %d: %s", b->job.next, b->job.err.msg);
+}
+
+static void return_ok(struct attach_bench *b)
+{
+	if (attach_bench_return(b) < 0)
+		fail_msg("step %d: %s", b->job.next, b->job.err.msg);
+}
+
+static void fails(struct attach_bench *b, int r, int code, const char *why)
+{
+	if (r != code || !strstr(b->job.err.msg, why))
+		fail_msg("%d \"%s\" is not %d \"%s\"", r, b->job.err.msg, code, why);
+	assert_int_equal(b->job.err.code, code);
+}
+
+static void is_in_pod(struct attach_bench *b, int which)
+{
+	struct netdev_seen seen;
+
+	assert_true(attach_bench_look(b, which, &seen));
+	assert_string_equal(seen.netdev.name, "net1");
+	assert_string_equal(seen.alias, "rocelet ens9f0v3 team-a/trainer-0 5b3e1f7a");
+	assert_true(seen.netdev.flags & IFF_UP);
+	attach_bench_shell(b, which, "ip -br addr show net1 | grep -q ' 192.0.2.7/24'");
+}
+
+/* --- the way it goes -------------------------------------------------------------------------- */
+
+static void into_a_pod_and_back(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct netdev_seen seen;
+
+	b->job.record.plan.mtu = 1400;
+	attach_ok(b);
+	is_in_pod(b, 0);
+	assert_true(attach_bench_look(b, 0, &seen));
+	assert_int_equal(seen.netdev.mtu, 1400);
+	assert_int_equal(b->job.record.state, ATTACH_IN_POD);
+	assert_int_equal(b->job.record.serial, 1);
+	assert_string_equal(b->job.record.origin.name, BENCH_NAME);
+	assert_int_equal(b->job.record.origin.mtu, BENCH_MTU);
+	assert_true(b->job.record.owner.netns.ino != 0);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->job.record.serial, 1);
+}
+
+/* Up as it was, with somebody else's alias and MAC of the pod's own. */
+static void it_comes_back_as_it_was(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct netdev_seen seen;
+
+	attach_bench_shell(b, -1, "ip link set %s up alias 'left rack'", BENCH_NAME);
+	b->job.record.plan.has_mac = true;
+	memcpy(b->job.record.plan.mac, "\x02\x11\x22\x33\x44\x55", 6);
+	attach_ok(b);
+	assert_true(attach_bench_look(b, 0, &seen));
+	assert_memory_equal(seen.netdev.addr, b->job.record.plan.mac, 6);
+	return_ok(b);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.alias, "left rack");
+	assert_true(seen.netdev.flags & IFF_UP);
+	attach_bench_shell(b, -1, "ip link set %s down alias ''", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+static void routes_and_ipams_addresses(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct attach_record *r = &b->job.record;
+
+	r->plan.n_routes = 1;
+	r->plan.routes[0].dst.family = AF_INET;
+	r->plan.routes[0].dst.len = 16;
+	inet_pton(AF_INET, "198.51.0.0", r->plan.routes[0].dst.addr);
+	r->plan.routes[0].gateway = (struct ip_prefix){.family = AF_INET, .len = 32};
+	inet_pton(AF_INET, "192.0.2.1", r->plan.routes[0].gateway.addr);
+	r->n_ips = 1;
+	r->ips[0] = (struct ip_prefix){.family = AF_INET6, .len = 64};
+	inet_pton(AF_INET6, "fd00::7", r->ips[0].addr);
+	attach_ok(b);
+	is_in_pod(b, 0);
+	attach_bench_shell(b, 0, "ip -6 addr show net1 | grep -q 'fd00::7/64'");
+	attach_bench_shell(b, 0, "ip route | grep -q '^198.51.0.0/16 via 192.0.2.1 dev net1'");
+	attach_bench_shell(b, 0, "grep -q 1 /proc/sys/net/ipv4/conf/net1/arp_notify");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- again and again -------------------------------------------------------------------------- */
+
+static void every_step_can_be_run_again(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct link_origin origin;
+
+	attach_ok(b);
+	origin = b->job.record.origin;
+	for (int step = STEP_RECORD; step < N_ATTACH_STEPS; step++) {
+		b->job.record.state = ATTACH_ATTACHING;
+		b->job.next = step;
+		if (step != STEP_IPAM && attach_run(&b->job) < 0)
+			fail_msg("%s again: %s", attach_step_name((enum attach_step)step),
+				 b->job.err.msg);
+	}
+	attach_ok(b);
+	is_in_pod(b, 0);
+	assert_memory_equal(&b->job.record.origin, &origin, sizeof(origin));
+	return_ok(b);
+	for (int step = BACK_RECORD; step < N_RETURN_STEPS; step++) {
+		b->job.next = step;
+		if (step != BACK_IPAM && attach_run(&b->job) < 0)
+			fail_msg("%s again: %s", return_step_name((enum return_step)step),
+				 b->job.err.msg);
+	}
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* A daemon that died in the middle has only the journal. */
+static int keep_record(const struct attach_record *r, void *arg)
+{
+	*(struct attach_record *)arg = *r;
+	return 0;
+}
+
+static void ignore_bad(const char *key, const struct err *e, void *arg)
+{
+	(void)key, (void)e, (void)arg;
+}
+
+static void the_journal_is_enough_to_return(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.is_return = false;
+	b->job.next = STEP_RECORD;
+	assert_int_equal(attach_run(&b->job), 0);
+	assert_int_equal(b->job.next, STEP_IPAM);
+	memset(&b->job.record, 0, sizeof(b->job.record));
+	journal_each(b->job.journal, keep_record, ignore_bad, &b->job.record, NULL);
+	assert_int_equal(b->job.record.state, ATTACH_ATTACHING);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- refused ---------------------------------------------------------------------------------- */
+
+static void what_is_not_as_expected_is_refused(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct netdev_seen seen;
+
+	attach_bench_shell(b, -1, "ip link set %s alias 'rocelet eth7 a/b c'", BENCH_NAME);
+	fails(b, attach_bench_attach(b), -EBUSY, BENCH_FUNCTION " is dirty");
+	attach_bench_shell(b, -1, "ip link set %s alias ''", BENCH_NAME);
+
+	attach_bench_shell(b, -1, "ip link add br9 type bridge");
+	attach_bench_shell(b, -1, "ip link set %s master br9", BENCH_NAME);
+	fails(b, attach_bench_attach(b), -EBUSY, "belongs to a bond or bridge");
+	attach_bench_shell(b, -1, "ip link del br9");
+
+	memset(&b->job.record.owner.netns, 0, sizeof(b->job.record.owner.netns));
+	snprintf(b->job.record.owner.netns.path, 64, "/proc/1/comm");
+	fails(b, attach_bench_attach(b), -EINVAL, "not a network namespace");
+	snprintf(b->job.record.owner.netns.path, 64, "/run/netns/no-such-one");
+	fails(b, attach_bench_attach(b), -ENOENT, "no-such-one");
+
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+	attach_bench_is_clean(b);
+	attach_bench_plan(b);
+	attach_bench_shell(b, -1, "ip link set %s netns %d", BENCH_NAME, b->pods[0]);
+	fails(b, attach_bench_attach(b), -EBUSY, "no netdev in the host");
+	assert_true(attach_bench_look(b, 0, &seen));
+}
+
+static void a_name_that_is_taken_is_named(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
+	fails(b, attach_bench_attach(b), -EEXIST, "the pod has an interface net1 already");
+	return_ok(b);
+	attach_bench_is_clean(b);
+	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
+}
+
+static void an_address_that_is_refused_is_named(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.ips[0] = (struct ip_prefix){.family = AF_INET6, .len = 64};
+	inet_pton(AF_INET6, "ff02::7", b->job.record.plan.ips[0].addr);
+	assert_true(attach_bench_attach(b) < 0);
+	assert_non_null(strstr(b->job.err.msg, "ff02::7/64"));
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- what happens meanwhile ------------------------------------------------------------------- */
+
+static void the_namespace_dies_in_the_middle(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.next = STEP_RECORD;
+	assert_int_equal(attach_run(&b->job), 0);
+	attach_bench_kill_pod(b, 0, true);
+	b->job.next = STEP_CONFIGURE;
+	fails(b, attach_run(&b->job), -ENOENT, "/ns/net");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void the_namespace_dies_with_the_pod(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct netdev_seen seen;
+
+	b->job.record.plan.mtu = 1400;
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, "net1");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void the_pod_has_moved_it_on(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link set net1 down name lost0");
+	attach_bench_shell(b, 0, "ip link set lost0 netns %d", b->pods[1]);
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void unplugged_there_is_nothing_to_return(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link del net1");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/vendor");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION);
+	return_ok(b);
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+}
+
+static void its_namespace_is_on_its_way_out(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link del net1");
+	fails(b, attach_bench_return(b), -EAGAIN, "on its way out");
+}
+
+static void its_name_is_taken_meanwhile(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct netdev_seen seen;
+
+	attach_ok(b);
+	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
+	attach_bench_kill_pod(b, 0, true);
+	fails(b, attach_bench_return(b), -EUCLEAN, "it is called roce000099106");
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, "roce000099106");
+	attach_bench_shell(b, -1, "ip link del %s", BENCH_NAME);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void its_name_is_taken_while_it_is_away(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_ok(b);
+	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
+	fails(b, attach_bench_return(b), -EUCLEAN, "it is called roce000099106");
+	attach_bench_shell(b, -1, "ip link del %s", BENCH_NAME);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- through the PF --------------------------------------------------------------------------- */
+
+static void want_settings(struct attach_record *r)
+{
+	r->plan.has_mac = true;
+	memcpy(r->plan.mac, "\x02\x11\x22\x33\x44\x55", 6);
+	r->plan.vf.fields = VF_VLAN | VF_SPOOFCHK | VF_TRUST | VF_MAX_RATE;
+	r->plan.vf.vlan = 100;
+	r->plan.vf.vlan_qos = 3;
+	r->plan.vf.vlan_proto = 0x8100;
+	r->plan.vf.trust = true;
+	r->plan.vf.max_rate = 500;
+}
+
+static void settings_of_the_pf_come_and_go(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct vf_settings before = b->pf.vfs[3];
+	struct netdev_seen seen;
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	assert_int_equal(b->job.record.origin.vf_index, 3);
+	assert_string_equal(b->job.record.origin.pf, BENCH_PF);
+	assert_int_equal(b->pf.vfs[3].vlan, 100);
+	assert_memory_equal(b->pf.vfs[3].mac, b->job.record.plan.mac, 6);
+	assert_int_equal(b->pf.n_set, 1);
+	assert_true(attach_bench_look(b, 0, &seen));
+	assert_memory_equal(seen.netdev.addr, b->job.record.plan.mac, 6);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_memory_equal(&b->pf.vfs[3], &before, sizeof(before));
+	assert_int_equal(b->pf.n_set, 2);
+}
+
+static void a_setting_that_is_refused_is_named(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	b->pf.unsupported = VF_TRUST;
+	fails(b, attach_bench_attach(b), -EOPNOTSUPP, BENCH_PF ": settings of its VF 3: trust");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void a_pf_that_resets_is_waited_for(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	b->pf.failure = -EBUSY;
+	fails(b, attach_bench_return(b), -EBUSY, "resetting");
+	b->pf.failure = 0;
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void without_a_pf_nothing_is_set(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "no virtual function");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void guids_are_taken_with_the_driver(void **state)
+{
+	struct attach_bench *b = need(state);
+	char text[64] = "", path[300];
+	FILE *f;
+
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/driver/unbind", "%s", "");
+	b->job.record.plan.vf.fields = VF_NODE_GUID;
+	b->job.record.plan.vf.node_guid = 0x1122334455667788;
+	attach_ok(b);
+	assert_true(b->pf.vfs[3].node_guid == 0x1122334455667788);
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/" BENCH_FUNCTION "/driver/unbind",
+		 b->tree);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(text, sizeof(text), f));
+	fclose(f);
+	assert_string_equal(text, BENCH_FUNCTION);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- checked ---------------------------------------------------------------------------------- */
+
+static void drift_is_seen_and_repaired(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	b->job.record.plan.mtu = 1400;
+	attach_ok(b);
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, 0);
+	attach_bench_shell(b, 0, "ip addr flush dev net1");
+	attach_bench_shell(b, 0, "ip link set net1 down mtu 1300 name x1");
+	b->pf.vfs[3].vlan = 7;
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS | ATTACH_DRIFT_MTU | ATTACH_DRIFT_DOWN |
+					       ATTACH_DRIFT_NAME | VF_VLAN);
+	if (attach_check(&b->job, true) < 0)
+		fail_msg("%s", b->job.err.msg);
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, 0);
+	is_in_pod(b, 0);
+	assert_int_equal(b->pf.vfs[3].vlan, 100);
+	assert_int_equal(attach_announce(&b->job), 0);
+	attach_bench_shell(b, 0, "ip link set net1 netns %d", getpid());
+	fails(b, attach_check(&b->job, false), -ENODEV, "not in the pod any more");
+	attach_bench_kill_pod(b, 0, false);
+	fails(b, attach_check(&b->job, false), -ENOENT, "/ns/net");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- made, not moved -------------------------------------------------------------------------- */
+
+static void stacked(struct attach_bench *b, enum plan_kind kind)
+{
+	b->job.record.plan.kind = kind;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip -d link show net1 | grep -q %s",
+			   kind == PLAN_MACVLAN ? "macvlan" : "ipvlan");
+	attach_bench_shell(b, 0, "ip link show net1 | grep -q 'alias rocelet'");
+	attach_ok(b);
+	return_ok(b);
+	attach_bench_shell(b, 0, "test -z \"$(ip link show net1 2>/dev/null)\"");
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+static void a_macvlan_is_made_and_deleted(void **state)
+{
+	stacked(need(state), PLAN_MACVLAN);
+}
+
+static void another_interface_is_not_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
+	fails(b, attach_bench_attach(b), -EEXIST, "net1 already");
+	return_ok(b);
+	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
+}
+
+int main(void)
+{
+#define TEST(name)	   cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+#define TEST_WITH_PF(name) cmocka_unit_test_setup_teardown(name, open_bench_with_pf, close_bench)
+	const struct CMUnitTest tests[] = {
+		TEST(into_a_pod_and_back),
+		TEST(it_comes_back_as_it_was),
+		TEST(routes_and_ipams_addresses),
+		TEST(every_step_can_be_run_again),
+		TEST(the_journal_is_enough_to_return),
+		TEST(what_is_not_as_expected_is_refused),
+		TEST(a_name_that_is_taken_is_named),
+		TEST(an_address_that_is_refused_is_named),
+		TEST(the_namespace_dies_in_the_middle),
+		TEST(the_namespace_dies_with_the_pod),
+		TEST(the_pod_has_moved_it_on),
+		TEST(unplugged_there_is_nothing_to_return),
+		TEST(its_namespace_is_on_its_way_out),
+		TEST(its_name_is_taken_meanwhile),
+		TEST(its_name_is_taken_while_it_is_away),
+		TEST_WITH_PF(settings_of_the_pf_come_and_go),
+		TEST_WITH_PF(a_setting_that_is_refused_is_named),
+		TEST_WITH_PF(a_pf_that_resets_is_waited_for),
+		TEST(without_a_pf_nothing_is_set),
+		TEST_WITH_PF(guids_are_taken_with_the_driver),
+		TEST_WITH_PF(drift_is_seen_and_repaired),
+		TEST(a_macvlan_is_made_and_deleted),
+		TEST(another_interface_is_not_deleted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

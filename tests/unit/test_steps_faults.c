@@ -1,0 +1,255 @@
+/* Attach and return with each send, write and allocation failing once, and with the process killed
+ * at each named place (KILL_POINTS=1 make): whatever came of it, a return leaves everything clean.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach_bench.h"
+#include "faults.h"
+#include "fds.h"
+
+static struct attach_bench bench;
+
+static int open_bench(void **state)
+{
+	*state = attach_bench_open(&bench, true) < 0 ? NULL : &bench;
+	if (*state) {
+		fake_rdma = &bench.rdma;
+		bench.rdma.mode = RDMA_NETNS_SHARED;
+	}
+	return 0;
+}
+
+static int close_bench(void **state)
+{
+	if (*state)
+		attach_bench_close(*state);
+	return 0;
+}
+
+static struct attach_bench *need(void **state)
+{
+	if (!*state)
+		skip();
+	return *state;
+}
+
+static void plan(struct attach_bench *b)
+{
+	struct net_plan *p = &b->job.record.plan;
+
+	attach_bench_plan(b);
+	p->soft_roce = true;
+	p->has_mac = true;
+	memcpy(p->mac, "\x02\x11\x22\x33\x44\x55", 6);
+	p->vf.fields = VF_VLAN;
+	p->vf.vlan = 100;
+	p->vf.vlan_proto = 0x8100;
+}
+
+static void return_ok(struct attach_bench *b, long n)
+{
+	if (attach_bench_return(b) < 0)
+		fail_msg("%ld: step %d: %s", n, b->job.next, b->job.err.msg);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->pf.vfs[3].vlan, 0);
+	assert_int_equal(b->rdma.devices[0].netns, 0);
+}
+
+typedef void fail_fn(long nth);
+
+static void fail_send(long nth)
+{
+	faults_send(nth, ENOBUFS);
+}
+
+static void fail_write(long nth)
+{
+	faults_write(nth, EIO);
+}
+
+static void sweep_attach(struct attach_bench *b, fail_fn *fail_nth, long least)
+{
+	unsigned n_fds = 0;
+	long n;
+
+	for (n = 0;; n++) {
+		int r;
+
+		plan(b);
+		fail_nth(n);
+		r = attach_bench_attach(b);
+		if (!faults_end()) {
+			assert_int_equal(r, 0);
+			break;
+		}
+		if (r < 0 && b->job.record.state == ATTACH_FREE)
+			attach_bench_is_clean(b);
+		else
+			return_ok(b, n);
+		assert_true(!n_fds || n_fds == fds_open());
+		n_fds = fds_open();
+	}
+	return_ok(b, n);
+	assert_true(n >= least);
+}
+
+static void sweep_return(struct attach_bench *b, fail_fn *fail_nth, long least)
+{
+	long n;
+
+	for (n = 0;; n++) {
+		bool hit;
+
+		plan(b);
+		if (attach_bench_attach(b) < 0)
+			fail_msg("%s", b->job.err.msg);
+		fail_nth(n);
+		attach_bench_return(b);
+		hit = faults_end();
+		return_ok(b, n);
+		if (!hit)
+			break;
+	}
+	assert_true(n >= least);
+}
+
+static void any_failed_send_of_an_attach_is_undone(void **state)
+{
+	sweep_attach(need(state), fail_send, 10);
+}
+
+static void any_failed_send_of_a_return_is_made_up_for(void **state)
+{
+	sweep_return(need(state), fail_send, 8);
+}
+
+static void any_failed_write_of_an_attach_is_undone(void **state)
+{
+	sweep_attach(need(state), fail_write, 8);
+}
+
+static void any_failed_write_of_a_return_is_made_up_for(void **state)
+{
+	sweep_return(need(state), fail_write, 2);
+}
+
+static void any_failed_allocation_of_an_attach_is_undone(void **state)
+{
+	sweep_attach(need(state), faults_alloc, 10);
+}
+
+static void any_failed_allocation_of_a_return_is_made_up_for(void **state)
+{
+	sweep_return(need(state), faults_alloc, 5);
+}
+
+/* --- killed ----------------------------------------------------------------------------------- */
+
+#ifdef ROCELET_KILL_POINTS
+
+static int keep_record(const struct attach_record *r, void *arg)
+{
+	*(struct attach_record *)arg = *r;
+	return 0;
+}
+
+static void no_bad(const char *key, const struct err *e, void *arg)
+{
+	(void)key, (void)arg;
+	fail_msg("%s", e->msg);
+}
+
+/* In a process of its own; whether it was killed. */
+static bool run_killed(struct attach_bench *b, const char *point, int (*run)(struct attach_bench *))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		setenv("ROCELET_KILL_AT", point, 1);
+		_exit(run(b) < 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* What a new process knows. */
+static void read_journal(struct attach_bench *b)
+{
+	struct attach_record r = {0};
+
+	assert_int_equal(journal_each(b->job.journal, keep_record, no_bad, &r, NULL), 0);
+	if (r.function[0])
+		b->job.record = r;
+	else
+		b->job.record.state = ATTACH_FREE;
+}
+
+/* The fakes' changes died with the process; the netdev is the kernel's. */
+static void kill_at(struct attach_bench *b, const char *name, const char *when, bool is_return)
+{
+	char point[64];
+
+	snprintf(point, sizeof(point), "%s-%s", name, when);
+	for (int again = 0; again < 2; again++) {
+		attach_bench_plan(b);
+		if (is_return && attach_bench_attach(b) < 0)
+			fail_msg("%s", b->job.err.msg);
+		if (!run_killed(b, point, is_return ? attach_bench_return : attach_bench_attach))
+			fail_msg("%s: there is no such place", point);
+		read_journal(b);
+		/* An attach may be finished as well. */
+		if (again && b->job.record.state == ATTACH_ATTACHING && attach_bench_attach(b) < 0)
+			fail_msg("%s: %s", point, b->job.err.msg);
+		if (b->job.record.state != ATTACH_FREE && attach_bench_return(b) < 0)
+			fail_msg("%s: %s", point, b->job.err.msg);
+		attach_bench_is_clean(b);
+	}
+}
+
+static void a_kill_anywhere_is_repaired(void **state)
+{
+	static const char *const when[] = {"before", "after"};
+	struct attach_bench *b = need(state);
+	char name[32];
+
+	for (int i = 0; i < 2 * N_ATTACH_STEPS; i++) {
+		if (i / 2 == STEP_IPAM)
+			continue;
+		snprintf(name, sizeof(name), "attach-%s",
+			 attach_step_name((enum attach_step)(i / 2)));
+		kill_at(b, name, when[i % 2], false);
+	}
+	for (int i = 0; i < 2 * N_RETURN_STEPS; i++)
+		if (i / 2 != BACK_IPAM)
+			kill_at(b, return_step_name((enum return_step)(i / 2)), when[i % 2], true);
+	kill_at(b, "attach-configure-2", "before", false);
+	kill_at(b, "back-admin-2", "before", true);
+}
+
+#endif
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+	const struct CMUnitTest tests[] = {
+		TEST(any_failed_send_of_an_attach_is_undone),
+		TEST(any_failed_send_of_a_return_is_made_up_for),
+		TEST(any_failed_write_of_an_attach_is_undone),
+		TEST(any_failed_write_of_a_return_is_made_up_for),
+		TEST(any_failed_allocation_of_an_attach_is_undone),
+		TEST(any_failed_allocation_of_a_return_is_made_up_for),
+#ifdef ROCELET_KILL_POINTS
+		TEST(a_kill_anywhere_is_repaired),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* RDMA devices of attachments: moved in exclusive mode, left alone in shared mode, or made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach_bench.h"
+#include "attach_rdma.h"
+#include "soft_roce_nodes.h"
+#include "tmptree.h"
+
+static struct attach_bench bench;
+
+static int open_bench(void **state)
+{
+	*state = attach_bench_open(&bench, false) < 0 ? NULL : &bench;
+	if (*state)
+		fake_rdma = &bench.rdma;
+	return 0;
+}
+
+static int close_bench(void **state)
+{
+	if (*state)
+		attach_bench_close(*state);
+	return 0;
+}
+
+static struct attach_bench *need(void **state)
+{
+	if (!*state)
+		skip();
+	return *state;
+}
+
+static void ok(struct attach_bench *b, int r)
+{
+	if (r < 0)
+		fail_msg("step %d: %s", b->job.next, b->job.err.msg);
+}
+
+/* The function has an RDMA device of its own, seen in sysfs as long as it is in the host. */
+static void give_rdma(struct attach_bench *b, enum rdma_netns_mode mode)
+{
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3/x", "\n");
+	b->rdma.mode = mode;
+	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mlx5_3");
+	b->rdma.devices[0].netns = fake_rdma_netns(-1);
+}
+
+static ino_t pod_netns(struct attach_bench *b, int which)
+{
+	struct stat st;
+
+	assert_int_equal(stat(attach_bench_pod(b, which), &st), 0);
+	return st.st_ino;
+}
+
+static void an_exclusive_one_is_moved(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	assert_string_equal(b->job.record.rdma, "mlx5_3");
+	assert_string_equal(b->job.record.origin.rdma, "mlx5_3");
+	assert_true(b->rdma.devices[0].netns == pod_netns(b, 0));
+	ok(b, attach_bench_attach(b) < 0 ? -1 : 0);
+	ok(b, attach_bench_return(b));
+	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* Its namespace has died, and the kernel has handed it back or is about to. */
+static void it_comes_back_from_wherever(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	b->rdma.devices[0].netns = pod_netns(b, 1);
+	attach_bench_kill_pod(b, 0, true);
+	ok(b, attach_bench_return(b));
+	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
+	attach_bench_is_clean(b);
+
+	attach_bench_plan(b);
+	ok(b, attach_bench_attach(b));
+	b->rdma.devices[0].netns = 1; /* a namespace that cannot be entered */
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3/x");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3");
+	assert_int_equal(attach_bench_return(b), -EAGAIN);
+	assert_non_null(strstr(b->job.err.msg, "mlx5_3 is in a namespace that is on its way out"));
+	b->rdma.devices[0].netns = fake_rdma_netns(-1);
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+static void a_shared_one_stays(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	give_rdma(b, RDMA_NETNS_SHARED);
+	ok(b, attach_bench_attach(b));
+	assert_string_equal(b->job.record.rdma, "mlx5_3");
+	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* --- soft-RoCE -------------------------------------------------------------------------------- */
+
+static mode_t node(struct attach_bench *b, const char *name, dev_t *ret)
+{
+	char path[400];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/dev/rocelet/" BENCH_FUNCTION "/%s", b->tree, name);
+	if (lstat(path, &st) < 0)
+		return 0;
+	*ret = st.st_rdev;
+	return st.st_mode;
+}
+
+static void one_is_made_and_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+	dev_t dev;
+
+	b->rdma.mode = RDMA_NETNS_SHARED;
+	b->job.record.plan.soft_roce = true;
+	tmptree_write(b->tree, "sys/class/misc/rdma_cm/dev", "10:123\n");
+	ok(b, attach_bench_attach(b));
+	assert_string_equal(b->job.record.rdma, "rxe_0000_99_10_6");
+	assert_true(b->rdma.devices[0].netns == pod_netns(b, 0));
+	ok(b, attach_bench_attach(b));
+	assert_int_equal(b->rdma.devices[1].netns, 0);
+	assert_int_equal(node(b, "uverbs7", &dev), S_IFCHR | 0666);
+	assert_int_equal(dev, makedev(231, 199));
+	assert_int_equal(node(b, "uverbs", &dev), S_IFCHR | 0666);
+	assert_int_equal(dev, makedev(231, 199));
+	assert_int_equal(node(b, "rdma_cm", &dev), S_IFCHR | 0666);
+	assert_int_equal(dev, makedev(10, 123));
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.devices[0].netns, 0);
+	assert_int_equal(node(b, "", &dev), 0);
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+static void exclusive_mode_has_no_soft_roce_in_pods(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->rdma.mode = RDMA_NETNS_EXCLUSIVE;
+	b->job.record.plan.soft_roce = true;
+	assert_int_equal(attach_bench_attach(b), -EOPNOTSUPP);
+	assert_non_null(strstr(b->job.err.msg, "shared mode"));
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+static void names_are_short_and_ones_own(void **state)
+{
+	struct attach_record r = {0}, other;
+	char name[RDMA_NAME_SIZE], second[RDMA_NAME_SIZE];
+
+	(void)state;
+	r.plan.kind = PLAN_MACVLAN;
+	memset(r.id, 'a', sizeof(r.id) - 1);
+	attach_rdma_soft_name(&r, name);
+	assert_int_equal(strlen(name), RDMA_NAME_SIZE - 1);
+	other = r;
+	other.id[sizeof(r.id) - 2] = 'b';
+	attach_rdma_soft_name(&other, second);
+	assert_string_not_equal(name, second);
+	snprintf(r.id, sizeof(r.id), "../x");
+	attach_rdma_soft_name(&r, name);
+	assert_string_equal(name, "rxe____x");
+}
+
+/* Nothing is made or removed outside of the folder, whatever the names. */
+static void names_lead_nowhere_else(void **state)
+{
+	struct nldev_chardev uverbs = {.name = "../null", .dev = 1};
+	struct attach_bench *b = need(state);
+	struct err e = {0};
+
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &uverbs, &e), -EINVAL);
+	snprintf(uverbs.name, sizeof(uverbs.name), "uverbs1");
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "../../x", &uverbs, &e), 0);
+	tmptree_remove(b->tree, "dev/rocelet/_._.._x/uverbs1");
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "../../x", &e), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "../../x", &e), 0);
+	tmptree_write(b->tree, "elsewhere/file", "\n");
+	tmptree_link(b->tree, "dev/rocelet/id", "../../elsewhere");
+	assert_true(soft_roce_nodes_make(&b->hw, "id", &uverbs, &e) < 0);
+	assert_true(soft_roce_nodes_remove(&b->hw, "id", &e) < 0);
+	tmptree_remove(b->tree, "elsewhere/file");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+	const struct CMUnitTest tests[] = {
+		TEST(an_exclusive_one_is_moved),
+		TEST(it_comes_back_from_wherever),
+		TEST(a_shared_one_stays),
+		TEST(one_is_made_and_deleted),
+		TEST(exclusive_mode_has_no_soft_roce_in_pods),
+		cmocka_unit_test(names_are_short_and_ones_own),
+		TEST(names_lead_nowhere_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
