@@ -34,23 +34,21 @@ const char *attach_drift_name(size_t i, unsigned *ret_bit)
 
 const struct attach_status *attach_list_function(struct attach_list list, const char *function)
 {
-	for (size_t i = 0; i < list.n; i++) {
-		const struct attach_record *r = list.items[i].record;
+	const struct attach_status *a = list.items;
 
-		if (r->plan.kind == PLAN_VF && strcmp(r->function, function) == 0)
-			return &list.items[i];
-	}
+	for (size_t i = 0; i < list.n; i++, a++)
+		if (a->record->plan.kind == PLAN_VF && strcmp(a->record->function, function) == 0)
+			return a;
 	return NULL;
 }
 
 const struct attach_status *attach_list_id(struct attach_list list, const char *resource,
 					   const char *id)
 {
-	for (size_t i = 0; i < list.n; i++) {
-		const struct attach_record *r = list.items[i].record;
+	const struct attach_status *a = list.items;
 
-		if (strcmp(r->id, id) == 0 && strcmp(r->resource, resource) == 0)
-			return &list.items[i];
-	}
+	for (size_t i = 0; i < list.n; i++, a++)
+		if (strcmp(a->record->id, id) == 0 && strcmp(a->record->resource, resource) == 0)
+			return a;
 	return NULL;
 }

@@ -83,7 +83,7 @@ static int read_netns(struct order *o, const json_t *value, struct err *e)
 static int read_pod(struct order *o, const json_t *value, struct err *e)
 {
 	struct attach_owner *owner = &o->owner;
-	char text[sizeof(owner->namespace) + sizeof(owner->pod)];
+	char text[sizeof(owner->namespace) + sizeof(owner->pod)] = "";
 	int r = read_word(text, sizeof(text), value, "pod", e);
 	char *slash = r == 0 ? strchr(text, '/') : NULL;
 	const char *name = slash ? slash + 1 : text;
