@@ -32,11 +32,28 @@ const char *attach_drift_name(size_t i, unsigned *ret_bit)
 	return all[i].name;
 }
 
+/* The place of the first one of a function, or of what stands behind it. */
+static size_t first_of(struct attach_list list, const char *function)
+{
+	size_t low = 0, high = list.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (natural_cmp(list.items[mid].record->function, function) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 const struct attach_status *attach_list_function(struct attach_list list, const char *function)
 {
-	const struct attach_status *a = list.items;
+	const struct attach_status *end = list.items + list.n;
 
-	for (size_t i = 0; i < list.n; i++, a++)
+	for (const struct attach_status *a = list.items + first_of(list, function);
+	     a < end && natural_cmp(a->record->function, function) == 0; a++)
 		if (a->record->plan.kind == PLAN_VF && strcmp(a->record->function, function) == 0)
 			return a;
 	return NULL;
