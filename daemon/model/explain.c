@@ -133,10 +133,10 @@ static void say_holder(struct sentence *s, const struct resource_table *t, const
 	char owner[512] = "a container";
 
 	if (d && (d->pod[0] || d->uid[0])) {
-		memcpy(o.namespace, d->namespace, sizeof(o.namespace));
-		memcpy(o.pod, d->pod, sizeof(o.pod));
-		memcpy(o.container, d->container, sizeof(o.container));
-		memcpy(o.uid, d->uid, sizeof(o.uid));
+		snprintf(o.namespace, sizeof(o.namespace), "%s", d->namespace);
+		snprintf(o.pod, sizeof(o.pod), "%s", d->pod);
+		snprintf(o.container, sizeof(o.container), "%s", d->container);
+		snprintf(o.uid, sizeof(o.uid), "%s", d->uid);
 		explain_owner(&o, owner, sizeof(owner));
 	}
 	say(s, "taken by %s", owner);
