@@ -197,7 +197,7 @@ static json_t *why(const struct view *v, const struct function *fn, const struct
 	const struct explain_input in = {
 		.function = fn->id,
 		.rdma = parts->n_rdma ? part_rdma(parts, 0)->name : "",
-		.resources = v->table,
+		.resources = v->resources,
 		.attachment = attachment,
 		.epoch_ms = v->scene->epoch_ms,
 	};
