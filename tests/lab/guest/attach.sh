@@ -10,6 +10,7 @@ declare -A CLEAN # of each: what it looks like in the host when nobody has it
 # Makes VFs, remembers what they look like, and configures a pool of them. NETWORK is the pool's "network" object.
 make_pool() { # N_VFS [NETWORK]
     local netdev id
+    cp "$BUILD/rocectl" /usr/local/sbin/ # not over the share, like the daemon
     make_vfs "$1"
     for netdev in "${VFS[@]}"; do
         id=$(basename "$(readlink "/sys/class/net/$netdev/device")")
@@ -93,9 +94,7 @@ is_complete() { # POD ID IP/LEN
 
 # ---- the engine's door
 
-# Installed like the daemon, see launch_rocelet.
 rocectl() { # ARGS..
-    [[ -e /usr/local/sbin/rocectl ]] || cp "$BUILD/rocectl" /usr/local/sbin/rocectl
     /usr/local/sbin/rocectl "$@"
 }
 

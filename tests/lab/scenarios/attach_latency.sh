@@ -24,20 +24,24 @@ timed() { # COMMAND..
     awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", (b - a) * 1000 }'
 }
 
+PLUGIN_MS=()
+
 # One more than the rounds: the first reads the programs from the disk.
-time_cni() { # prints "host-device MS.."
-    local round times=()
+time_cni() {
+    local round
     for ((round = 0; round <= ROUNDS; round++)); do
-        ip netns add $POD
-        times+=("$(timed cni ADD)")
+        PLUGIN_MS+=("$(timed cni ADD)")
         timed cni DEL >/dev/null
-        ip netns delete $POD
     done
-    echo "host-device ${times[*]:1}"
+    PLUGIN_MS=("${PLUGIN_MS[@]:1}")
 }
 
-median() { # NAME: of the line with its times
-    awk -v name="$1" '$1 == name { for (i = 2; i <= NF; i++) print $i }' /tmp/times | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+median() { # NUMBERS..
+    tr ' ' '\n' <<<"$*" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+of_bench() { # NAME: its median
+    awk -v name="$1" '$1 == name && $2 == "median" { print $3 }' /tmp/bench
 }
 
 ratio() { # A B
@@ -49,12 +53,12 @@ at_least() { # A B
 }
 
 make_pool 1
-# It prints "floor MS.." and "attach MS..", a time for each round.
-"$BUILD/bench/bench_attach" "${VF_IDS[0]}" "$ROUNDS" >/tmp/times
+ip netns add $POD
+"$BUILD/bench/bench_attach" "${VF_IDS[0]}" "$STATE_DIR" "$ROUNDS" /run/netns/$POD >/tmp/bench
+cat /tmp/bench
 check "the VF is as before" "is_clean ${VF_IDS[0]}"
-time_cni >>/tmp/times
-cat /tmp/times
-floor=$(median floor) attach=$(median attach) plugin=$(median host-device)
+time_cni
+floor=$(of_bench floor) attach=$(of_bench attach) plugin=$(median "${PLUGIN_MS[@]}")
 echo "# the kernel's floor (move, name, address, up) $floor ms, attach $attach ms, host-device $plugin ms (medians of $ROUNDS)"
 echo "# attach is $(ratio "$attach" "$floor") times the floor; host-device takes $(ratio "$plugin" "$attach") times as long"
 check "all three were measured" "[[ -n '$floor' && -n '$attach' && -n '$plugin' ]]"
