@@ -6,6 +6,7 @@
  * run each kind costs at most half a core). */
 #include "node.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -30,7 +31,7 @@ struct looker {
 	uv_work_t work;
 	bool running, done_once;
 	unsigned wanted; /* parts hinted at since the last look began; LOOK_DETAILS: any bit */
-	uint64_t us, ended_ms;
+	uint64_t us, began_ms, ended_ms;
 	int64_t credit_ms;	  /* as of ended_ms; below 0 the next look has to wait */
 	int told[N_SCAN_SOURCES]; /* problem codes last logged */
 
@@ -175,10 +176,14 @@ static void on_looked(uv_work_t *work, int status)
 		changed = l->kind == LOOK_DETAILS
 				  ? inventory_apply_details(&n->inventory, &l->scan.host)
 				  : inventory_apply(&n->inventory, &l->scan);
+		if (l->kind == LOOK_DEVICES && l->scan.parts & SCAN_NETDEVS)
+			n->inventory.devices_ms = l->began_ms;
 	}
 	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
 		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
+	/* A look is made of thousands of small pieces, and leaves as many holes in the heap. */
+	malloc_trim(0);
 	if (n->closing)
 		release_if_done(n);
 	else
@@ -211,6 +216,7 @@ static void start_look(uv_timer_t *timer)
 	int r = 0;
 
 	l->credit_ms = credit_now(l);
+	l->began_ms = uv_now(l->node->loop);
 	l->want = l->wanted & parts_of[l->kind];
 	l->wanted = 0;
 	l->scan = (struct scan){0};

@@ -79,11 +79,11 @@ static int run_batch(struct nlsock *s, struct configuration *c)
 
 /* --- what went wrong ------------------------------------------------------------------------ */
 
-#define ROUTE_TEXT_SIZE (2 * IP_TEXT_SIZE + 8)
+#define ROUTE_TEXT_SIZE (2 * RTNL_PREFIX_SIZE + 8)
 
 static void route_text(const struct net_route *route, char text[ROUTE_TEXT_SIZE])
 {
-	char dst[IP_TEXT_SIZE], via[IP_TEXT_SIZE];
+	char dst[RTNL_PREFIX_SIZE], via[RTNL_PREFIX_SIZE];
 
 	rtnl_prefix_text(&route->dst, dst);
 	rtnl_prefix_text(&route->gateway, via);

@@ -209,10 +209,10 @@ bool rtnl_is_route(const struct nlmsghdr *h, int ifindex, const struct net_route
 	       is_gateway(tb[RTA_GATEWAY], &route->gateway);
 }
 
-void rtnl_prefix_text(const struct ip_prefix *ip, char text[IP_TEXT_SIZE])
+void rtnl_prefix_text(const struct ip_prefix *ip, char text[RTNL_PREFIX_SIZE])
 {
 	char addr[INET6_ADDRSTRLEN] = "?";
 
 	inet_ntop(ip->family, ip->addr, addr, sizeof(addr));
-	snprintf(text, IP_TEXT_SIZE, "%s/%u", addr, ip->len);
+	snprintf(text, RTNL_PREFIX_SIZE, "%s/%u", addr, ip->len);
 }

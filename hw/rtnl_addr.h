@@ -34,5 +34,5 @@ int rtnl_decode_addr(const struct nlmsghdr *, struct rtnl_addr *ret);
 bool rtnl_is_route(const struct nlmsghdr *, int ifindex, const struct net_route *);
 
 /* "10.0.0.7/24", "fd00::7/64" */
-#define IP_TEXT_SIZE 52
-void rtnl_prefix_text(const struct ip_prefix *, char text[IP_TEXT_SIZE]);
+#define RTNL_PREFIX_SIZE 52
+void rtnl_prefix_text(const struct ip_prefix *, char text[RTNL_PREFIX_SIZE]);

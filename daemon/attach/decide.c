@@ -66,25 +66,23 @@ uint64_t decide_deadline(const struct attach_engine *e)
 
 /* --- what is ---------------------------------------------------------------------------------- */
 
-static void follow_inventory(struct attachment *a)
+/* What a look shows that began earlier was so before. */
+static bool is_back(const struct attachment *a)
 {
 	const struct netdev *nd = attachment_netdev(a);
 
-	if (nd && nd->nsid != NSID_HOST)
-		a->seen_away = true;
+	return nd && nd->nsid == NSID_HOST && a->engine->inventory->devices_ms > a->since_ms;
 }
 
-/* The inventory is a little behind: what it has not shown to be away has not come back. */
 static struct attach_fact fact_of(const struct attachment *a)
 {
 	const struct attach_engine *e = a->engine;
-	const struct netdev *nd = attachment_netdev(a);
 	const struct netns_id *netns = &a->record.owner.netns;
 
 	return (struct attach_fact){
 		.record = &a->record,
 		.netns_gone = netns->ino && !e->ops->netns_is_alive(e->hw, netns),
-		.in_host = a->seen_away && nd && nd->nsid == NSID_HOST,
+		.in_host = is_back(a),
 		.interrupted = a->interrupted,
 		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - a->unheld_ms + 1 : 0,
 	};
@@ -239,6 +237,8 @@ static void take_orphans(struct attach_engine *e)
 {
 	const struct host *h = &e->inventory->host;
 
+	if (e->inventory->devices_ms <= e->done_ms)
+		return;
 	for (size_t i = 0; i < h->n_netdevs; i++)
 		if (is_orphan(e, &h->netdevs[i]))
 			take_orphan(e, &h->netdevs[i]);
@@ -295,7 +295,6 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 		return false;
 	for (size_t i = 0; i < e->n; i++) {
 		follow_held(e->items[i], view->held);
-		follow_inventory(e->items[i]);
 		find_lost(e->items[i]);
 		judge(e->items[i], &in);
 	}

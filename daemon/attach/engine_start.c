@@ -98,7 +98,8 @@ static int take_record(struct attach_engine *e, const struct attach_record *r)
 	if (!a)
 		return -ENOMEM;
 	a->interrupted = r->state == ATTACH_ATTACHING || r->state == ATTACH_RETURNING;
-	a->ipam_asked = a->seen_away = a->announced = true;
+	a->ipam_asked = a->announced = true;
+	a->since_ms = 0;
 	a->doubt_ms = uv_now(e->loop);
 	if (r->state == ATTACH_BAD)
 		a->retry_ms = uv_now(e->loop);

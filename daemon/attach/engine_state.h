@@ -33,7 +33,6 @@ struct attachment {
 	bool interrupted;   /* by our death */
 	bool lost;	    /* nobody knows what it was like: its journal cannot be read */
 	bool ipam_asked;    /* an address may have been given */
-	bool seen_away;	    /* the inventory has shown that it left the host */
 	bool announced;
 	bool repair;		    /* what differs is set right */
 	bool check_now, repair_now; /* as soon as it can be */
@@ -82,6 +81,7 @@ struct attach_engine {
 	bool checking;	/* one of them is compared with its plan */
 	bool expecting; /* the runtime was told that somebody waits */
 	uint64_t opened_ms;
+	uint64_t done_ms;    /* the last step of any attach or return */
 	uint64_t look_ms;    /* the last look at everything */
 	uint64_t ask_ms;     /* of the last question on behalf of a gate */
 	uint64_t journal_ms; /* not before that the journal is tried again */

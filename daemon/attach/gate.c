@@ -104,7 +104,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
 	const struct wanted *w = wanted_find(&e->wanted, g->resource, g->id);
 	const struct sandbox *s = join_sandbox(attach_engine_sandboxes(e), d);
-	bool fresh = e->cri_asked_ms > g->since_ms;
+	bool fresh = e->cri_asked_ms >= g->since_ms;
 
 	if (a && is_there(e, a, d))
 		return GATE_OPENS;

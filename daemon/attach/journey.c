@@ -74,12 +74,7 @@ void journey_back(struct operation *op)
 	struct attachment *a = op->a;
 	struct err err = op->job.err;
 
-	if (op->result < 0 && op->job.next == BACK_RECORD) {
-		/* A journal that cannot be written keeps nothing away from the host. */
-		log_warn("attach", 0, "%s, returning %s all the same", err.msg, a->record.function);
-		op->job.next = BACK_RDMA;
-		operation_enqueue(op, true);
-	} else if (op->result < 0) {
+	if (op->result < 0) {
 		operation_free(op);
 		outcome_stuck(a, &err);
 	} else if (op->job.next == BACK_IPAM) {

@@ -196,6 +196,7 @@ static void take_record(struct operation *op)
 	struct attach_record *r = &op->a->record;
 	enum attach_state state = r->state;
 
+	op->a->engine->done_ms = uv_now(op->a->engine->loop);
 	*r = op->job.record;
 	r->state = state;
 	if (r->serial > op->a->engine->serial)

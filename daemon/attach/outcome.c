@@ -32,7 +32,7 @@ void outcome_attached(struct attachment *a)
 	c->attached++;
 	c->journal_error[0] = '\0';
 	a->why = NULL;
-	a->seen_away = a->announced = false;
+	a->announced = false;
 	a->digest = 0;
 	a->check_ms = uv_now(a->engine->loop) + CHECK_MS;
 	engine_event(a->engine, EVENT_NORMAL, "Attached", &a->record,

@@ -282,17 +282,21 @@ static void check_journal(struct examination *x)
 		     "the journal cannot be written: %s", c->journal_error);
 }
 
+/* A node that offers nothing needs none. */
 static void check_runtime(struct examination *x)
 {
 	const struct attach_counters *c = x->in->counters;
 
-	if (!c || (c->cri.socket[0] && !c->cri.error[0]))
+	if (!c || !x->in->resources || x->in->resources->n_resources == 0 ||
+	    (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,
 	     "Without it the pods' namespaces are not known and no pod gets an interface. Does it "
 	     "run, and is its socket mounted (--cri-socket)?",
-	     "the container runtime does not answer%s%s", c->cri.error[0] ? ": " : "",
-	     c->cri.error);
+	     "%s%s%s",
+	     c->cri.socket[0] ? "the container runtime does not answer"
+			      : "no container runtime was found",
+	     c->cri.error[0] ? ": " : "", c->cri.error);
 }
 
 int doctor_build(struct doctor *ret, const struct doctor_input *in)

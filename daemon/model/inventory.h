@@ -14,6 +14,9 @@ struct inventory {
 	struct host host;
 	uint64_t generation; /* grows with every change that a reader could see; 0 = nothing scanned
 				yet */
+	uint64_t devices_ms; /* loop time at which the look at netdevs and RDMA devices began that
+				it shows; 0 = none yet. Set by who looks: what was done before it,
+				it shows */
 	struct loan *loan;   /* NULL = the host is not lent */
 	uint64_t digest;     /* of host, as of that generation */
 };

@@ -209,24 +209,35 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 }
 
 /* {"device":"0000:03:00.2","why":"...","attachment":...} */
-static char *explanation(const struct routes *r, const char *function, size_t *ret_len)
+static char *explanation(const struct explain_input *in, size_t *ret_len)
 {
+	char text[EXPLAIN_SIZE];
+
+	explain_device(in, text);
+	return api_print(json_pack("{so so so}", "device", json_text(in->function), "why",
+				   json_text(text), "attachment",
+				   api_attachment(in->attachment, in->epoch_ms)),
+			 ret_len);
+}
+
+static void reply_explanation(const struct routes *r, const char *function,
+			      struct http_reply *reply)
+{
+	static const struct resource_table none;
 	const struct host *host = &r->inventory->host;
+	struct resource_index *index = resource_index_new(r->resources ? r->resources : &none);
 	struct explain_input in = {.function = function,
 				   .rdma = "",
-				   .resources = r->resources,
+				   .resources = index,
 				   .attachment = attach_list_function(r->attachments, function),
 				   .epoch_ms = r->epoch_ms};
-	char text[EXPLAIN_SIZE];
+	size_t len = 0;
 
 	for (size_t i = 0; i < host->n_rdma; i++)
 		if (strcmp(host->rdma[i].function, function) == 0)
 			in.rdma = host->rdma[i].name;
-	explain_device(&in, text);
-	return api_print(json_pack("{so so so}", "device", json_text(function), "why",
-				   json_text(text), "attachment",
-				   api_attachment(in.attachment, r->epoch_ms)),
-			 ret_len);
+	reply_document(reply, index ? explanation(&in, &len) : NULL);
+	resource_index_free(index);
 }
 
 static void answer_explain(struct routes *r, const struct http_request *request,
@@ -234,7 +245,6 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 {
 	struct err e = {0};
 	const char *function;
-	size_t len = 0;
 
 	if (!knows_devices(r, reply))
 		return;
@@ -244,7 +254,7 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, explanation(r, function, &len));
+		reply_explanation(r, function, reply);
 }
 
 static void answer_config(struct routes *r, const struct http_request *request,

@@ -53,6 +53,17 @@ static struct ip_prefix address(void)
 	return p;
 }
 
+/* udev looks at a netdev that has come back, and holds the kernel's lock while it does: neither
+ * side is to wait for that. The file is there while events are (udev's own protocol, libudev uses
+ * it). */
+static void settle(void)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < 3000 && (i < 20 || access("/run/udev/queue", F_OK) == 0); i++)
+		nanosleep(&moment, NULL);
+}
+
 /* --- the kernel's floor ----------------------------------------------------------------------- */
 
 static void ask(struct nlsock *s, struct nl_msg *req, const char *what)
@@ -97,6 +108,7 @@ static double floor_round(const char *function, const char *netns)
 	check(fd < 0 ? fd : own, netns);
 	check(netdev_by_function(&host, function, &vf, &failure), function);
 	check(netns_nlsock(&pod, fd, NETLINK_ROUTE, &failure), netns);
+	settle();
 	ms = run_floor(&pod, &vf, fd);
 	undo_floor(&pod, &vf, own);
 	nlsock_close(&pod);
@@ -131,12 +143,15 @@ static double attach_round(const char *function, const char *netns, double *ret_
 	snprintf(rec->plan.ifname, sizeof(rec->plan.ifname), "net1");
 	rec->plan.ips[0] = address();
 	rec->plan.n_ips = 1;
+	settle();
 	start = now_ms();
 	run_steps(&job, false);
-	attached = now_ms();
+	attached = now_ms() - start;
+	settle();
+	start = now_ms();
 	run_steps(&job, true);
-	*ret_return_ms = now_ms() - attached;
-	return attached - start;
+	*ret_return_ms = now_ms() - start;
+	return attached;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
@@ -178,7 +193,8 @@ int main(int argc, char **argv)
 	floor_ms = print("floor", floors, rounds);
 	attach_ms = print("attach", attaches, rounds);
 	print("return", returns, rounds);
-	printf("attach / floor: %.2f\n", attach_ms / floor_ms);
+	printf("attach / floor: %.2f (of the best: %.2f)\n", attach_ms / floor_ms,
+	       attaches[0] / floors[0]);
 	journal_close(journal);
 	nlsock_close(&host);
 	hw_close(&hw);

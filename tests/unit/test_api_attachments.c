@@ -173,6 +173,66 @@ static void test_doctor(void **state)
 	free(text);
 }
 
+/* --- out of memory, in every place ------------------------------------------------------------ */
+
+static long allocations_left;
+
+static void *failing_malloc(size_t n)
+{
+	return allocations_left-- > 0 ? malloc(n) : NULL;
+}
+
+static char *make_attachments(size_t *len)
+{
+	static struct attachments a;
+
+	attachments_small(&a);
+	return api_attachments(a.list, ATTACHMENTS_EPOCH, len);
+}
+
+static char *make_events(size_t *len)
+{
+	const struct event_filter all = {0};
+	struct event_ring ring;
+	char *text;
+
+	fill(&ring);
+	text = api_events(&ring, &all, len);
+	event_ring_done(&ring);
+	return text;
+}
+
+static char *make_doctor(size_t *len)
+{
+	struct finding findings[] = {{.what = "a"}, {.help = "b"}};
+	const struct doctor d = {findings, 2};
+
+	return api_doctor(&d, len);
+}
+
+/* The sanitizer's leak check is the other half of this test. */
+static void test_any_failed_allocation(void **state)
+{
+	static char *(*const documents[])(size_t *) = {make_attachments, make_events, make_doctor};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		char *text = NULL;
+		size_t len;
+		long n;
+
+		json_set_alloc_funcs(failing_malloc, free);
+		for (n = 0; !text; n++) {
+			allocations_left = n;
+			text = documents[i](&len);
+			assert_true(n < 100000);
+		}
+		json_set_alloc_funcs(malloc, free);
+		assert_true(n > 10);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_doctor),
+		cmocka_unit_test(test_any_failed_allocation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

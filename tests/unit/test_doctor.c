@@ -142,6 +142,11 @@ static void test_nothing_is_concluded_from_what_is_not_known(void **state)
 	p.in.resources = NULL;
 	assert_int_equal(count(&p.in, FINDING_ORPHAN), 0);
 	assert_int_equal(count(&p.in, FINDING_KUBELET), 0);
+	p.in.resources = &p.resources;
+	assert_int_equal(count(&p.in, FINDING_RUNTIME), 1);
+	p.resources.n_resources = 0; /* nothing is offered: nobody needs a runtime */
+	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
+	p.resources.n_resources = 2;
 	p.in.counters = NULL;
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
 	assert_int_equal(count(&p.in, FINDING_JOURNAL), 0);

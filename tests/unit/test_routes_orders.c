@@ -90,12 +90,11 @@ static int on_detach(const char *function, bool force, order_done_fn *done, void
 	return take(n, function, done, done_arg, e);
 }
 
-static int on_fix(order_done_fn *done, void *done_arg, struct err *e, void *arg)
+static void on_fix(void *arg)
 {
 	struct node *n = arg;
 
 	n->n_fix++;
-	return take(n, "", done, done_arg, e);
 }
 
 static void on_counters(struct attach_counters *ret, void *arg)

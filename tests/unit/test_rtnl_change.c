@@ -254,13 +254,13 @@ static void test_prefixes_in_words(void **state)
 	char text[IP_TEXT_SIZE];
 	(void)state;
 
-	ip_prefix_text(&p, text);
+	rtnl_prefix_text(&p, text);
 	assert_string_equal(text, "2001:db8:1111:2222:3333:4444:5555:6666/128");
 	p = ip(AF_INET, "192.0.2.7", 24);
-	ip_prefix_text(&p, text);
+	rtnl_prefix_text(&p, text);
 	assert_string_equal(text, "192.0.2.7/24");
 	p.family = 99;
-	ip_prefix_text(&p, text);
+	rtnl_prefix_text(&p, text);
 	assert_string_equal(text, "?/24");
 }
 

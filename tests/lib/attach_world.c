@@ -1,0 +1,456 @@
+#include "attach_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "host_builder.h"
+#include "log.h"
+#include "loop_helpers.h"
+#include "tmptree.h"
+#include "world_steps.h"
+
+#define LIMIT_MS       20000
+#define TEXT(dst, ...) snprintf((dst), sizeof(dst), __VA_ARGS__)
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+const char *world_vf(unsigned i)
+{
+	static char text[8][DEV_ID_SIZE];
+	static unsigned next;
+	char *s = text[next++ % 8];
+
+	snprintf(s, DEV_ID_SIZE, "0000:03:%02x.0", i + 1);
+	return s;
+}
+
+static void build_host(struct world *w)
+{
+	struct host *h = &w->inventory.host;
+	struct function *f = build_function(h, FN_PF, "0000:03:00.0", "", 0);
+	char name[16];
+
+	f->vfs = WORLD_VFS;
+	build_netdev(h, "eth0", f->id);
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		f = build_function(h, FN_VF, world_vf(i), "0000:03:00.0", (int)i);
+		TEXT(f->driver, "mlx5_core");
+		TEXT(name, "v%u", i);
+		build_netdev(h, name, world_vf(i));
+		TEXT(w->devices[i].function, "%s", world_vf(i));
+	}
+	host_sort(h);
+	w->inventory.generation = 1;
+}
+
+static void ignore(const char *sentence, void *arg)
+{
+	(void)sentence, (void)arg;
+}
+
+static void build_pools(struct world *w)
+{
+	pools_done(&w->pools);
+	assert_int_equal(pools_build(&w->pools, &w->config, &w->inventory.host, &w->held), 0);
+}
+
+/* --- the hooks -------------------------------------------------------------------------------- */
+
+static bool on_view(struct attach_view *ret, void *arg)
+{
+	struct world *w = arg;
+
+	*ret = (struct attach_view){&w->pools, &w->held};
+	return w->view_known;
+}
+
+static void on_kubelet(uv_timer_t *timer)
+{
+	struct world *w = timer->data;
+
+	if (!w->kubelet_dead)
+		world_show_pods(w);
+}
+
+static void on_ask_pods(void *arg)
+{
+	struct world *w = arg;
+
+	w->pods_asked++;
+	if (!uv_is_closing((uv_handle_t *)&w->kubelet_timer))
+		uv_timer_start(&w->kubelet_timer, on_kubelet, 0, 0);
+}
+
+/* Whoever is told reads all of it. */
+static void on_changed(void *arg)
+{
+	struct world *w = arg;
+	const struct attach_status *list;
+	size_t n = attach_engine_list(w->engine, &list);
+
+	for (size_t i = 1; i < n; i++)
+		assert_true(natural_cmp(list[i - 1].record->function, list[i].record->function) <=
+			    0);
+	w->n_changed++;
+}
+
+static void on_event(const struct event *event, void *arg)
+{
+	struct world *w = arg;
+
+	w->events[w->n_events++ % 128] = *event;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+void world_open(struct world *w, bool dry_run)
+{
+	struct attach_engine_opts opts = {.state_dir = w->dir,
+					  .cri_socket = "",
+					  .cni_path = w->dir,
+					  .dry_run = dry_run,
+					  .ops = &world_ops};
+	struct attach_hooks hooks = {on_view, on_ask_pods, on_changed, on_event, w};
+	struct err e = {0};
+
+	uv_timer_init(&w->loop, &w->kubelet_timer);
+	w->kubelet_timer.data = w;
+	assert_int_equal(
+		attach_engine_open(&w->engine, &w->loop, &w->hw, &w->inventory, &opts, &hooks, &e),
+		0);
+}
+
+struct world *world_new(const char *network, bool dry_run)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct err e = {0};
+	char text[2048];
+
+	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
+	assert_non_null(w);
+	assert_int_equal(uv_loop_init(&w->loop), 0);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	w->dir = tmptree_new();
+	tmptree_write(w->dir, "devices/.keep", "%s", "");
+	w->hw = (struct hw){.sys_fd = -1, .dev_fd = -1, .proc_fd = -1};
+	w->held.source = w->kubelet.source = POD_SOURCE_API;
+	w->runtime.known = true;
+	w->view_known = true;
+	build_host(w);
+	TEXT(text,
+	     "{\"pools\": [{\"resourceName\": \"roce\", \"selectors\": {\"drivers\": "
+	     "[\"mlx5_core\"]}, \"network\": %s}]}",
+	     network);
+	assert_int_equal(
+		pool_config_parse(&w->config, text, strlen(text), "test", ignore, NULL, &e), 0);
+	build_pools(w);
+	world_steps_use(w);
+	world_open(w, dry_run);
+	return w;
+}
+
+void world_close(struct world *w)
+{
+	world_let_go(w);
+	attach_engine_close(w->engine);
+	w->engine = NULL;
+	uv_close((uv_handle_t *)&w->kubelet_timer, NULL);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+}
+
+void world_free(struct world *w)
+{
+	if (w->engine)
+		world_close(w);
+	assert_int_equal(uv_loop_close(&w->loop), 0);
+	pools_done(&w->pools);
+	pool_config_done(&w->config);
+	pod_list_done(&w->kubelet);
+	pod_list_done(&w->held);
+	sandbox_list_done(&w->runtime);
+	sandbox_list_done(&w->shown);
+	inventory_done(&w->inventory);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	tmptree_free(w->dir);
+	free(w);
+}
+
+/* --- pods ------------------------------------------------------------------------------------- */
+
+uint64_t world_add_sandbox(struct world *w, const char *pod, const char *networks)
+{
+	uint64_t ns = ++w->n_namespaces;
+	struct sandbox *s = must(array_push(w->runtime.items, w->runtime.n));
+
+	assert_true(ns < WORLD_NAMESPACES);
+	TEXT(s->id, "s%u", (unsigned)ns);
+	TEXT(s->uid, "u%u", (unsigned)ns);
+	TEXT(s->namespace, "a");
+	TEXT(s->pod, "%s", pod);
+	TEXT(s->netns, "/ns/%u", (unsigned)ns);
+	s->created_ns = (int64_t)ns;
+	s->ready = s->detailed = true;
+	s->networks = networks ? strdup(networks) : NULL;
+	sandbox_list_sort(&w->runtime);
+	pthread_mutex_lock(&w->lock);
+	w->alive[ns] = true;
+	pthread_mutex_unlock(&w->lock);
+	return ns;
+}
+
+void world_end_sandbox(struct world *w, uint64_t ns)
+{
+	for (size_t i = 0; i < w->runtime.n; i++) {
+		struct sandbox *s = &w->runtime.items[i];
+
+		if (strtoul(s->id + 1, NULL, 10) != ns)
+			continue;
+		free(s->networks);
+		memmove(s, s + 1, (w->runtime.n - i - 1) * sizeof(*s));
+		w->runtime.n--;
+		return;
+	}
+}
+
+void world_end_namespace(struct world *w, uint64_t ns)
+{
+	pthread_mutex_lock(&w->lock);
+	w->alive[ns] = false;
+	for (size_t i = 0; i < WORLD_VFS; i++)
+		if (w->devices[i].ns == ns)
+			w->devices[i].ns = 0;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void world_unhold(struct world *w, unsigned i)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < w->kubelet.n; k++)
+		if (strcmp(w->kubelet.devices[k].id, world_vf(i)) != 0)
+			w->kubelet.devices[n++] = w->kubelet.devices[k];
+	w->kubelet.n = n;
+}
+
+void world_hold(struct world *w, unsigned i, const char *pod)
+{
+	struct pod_device *d;
+
+	world_unhold(w, i);
+	d = must(array_push(w->kubelet.devices, w->kubelet.n));
+	TEXT(d->resource, WORLD_ROCE);
+	TEXT(d->id, "%s", world_vf(i));
+	if (pod[0]) {
+		TEXT(d->namespace, "a");
+		TEXT(d->pod, "%s", pod);
+		TEXT(d->container, "c");
+	}
+	pod_list_sort(&w->kubelet);
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+void world_show_pods(struct world *w)
+{
+	w->held.n = 0;
+	for (size_t i = 0; i < w->kubelet.n; i++) {
+		struct pod_device *d = must(array_push(w->held.devices, w->held.n));
+
+		assert_non_null(d);
+		*d = w->kubelet.devices[i];
+	}
+	build_pools(w);
+	attach_engine_look(w->engine);
+}
+
+void world_show_devices(struct world *w)
+{
+	/* In a millisecond of its own: what was done before it is in it. */
+	uv_sleep(1);
+	uv_update_time(&w->loop);
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		struct world_device *d = &w->devices[i];
+
+		pthread_mutex_lock(&w->lock);
+		for (size_t k = 0; k < w->inventory.host.n_netdevs; k++) {
+			struct netdev *nd = &w->inventory.host.netdevs[k];
+
+			if (strcmp(nd->function, d->function) != 0)
+				continue;
+			nd->nsid = d->ns ? (int)d->ns : NSID_HOST;
+			nd->carrier = d->ns ? CARRIER_ON : CARRIER_OFF;
+			TEXT(nd->origin, "%s", d->marked ? "v" : "");
+		}
+		pthread_mutex_unlock(&w->lock);
+	}
+	w->inventory.generation++;
+	w->inventory.devices_ms = uv_now(&w->loop);
+	attach_engine_look(w->engine);
+}
+
+void world_show_all(struct world *w)
+{
+	world_show_devices(w);
+	world_show_pods(w);
+	world_show_sandboxes(w);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+enum attach_state world_state(const struct world *w, unsigned i)
+{
+	const struct attach_status *s = attach_engine_find(w->engine, world_vf(i));
+
+	return s ? s->record->state : ATTACH_FREE;
+}
+
+unsigned world_events(const struct world *w, const char *reason)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < w->n_events && i < 128; i++)
+		n += strcmp(w->events[i].reason, reason) == 0;
+	return n;
+}
+
+const char *world_message(const struct world *w, const char *reason)
+{
+	for (unsigned i = w->n_events < 128 ? w->n_events : 128; i-- > 0;)
+		if (strcmp(w->events[i].reason, reason) == 0)
+			return w->events[i].message;
+	return "";
+}
+
+struct waiting {
+	struct world *w;
+	unsigned i, n;
+	enum attach_state state;
+	const char *reason;
+};
+
+static bool has_state(void *arg)
+{
+	struct waiting *x = arg;
+
+	return world_state(x->w, x->i) == x->state;
+}
+
+void world_until_state(struct world *w, unsigned i, enum attach_state state)
+{
+	struct waiting x = {.w = w, .i = i, .state = state};
+
+	if (!loop_until(&w->loop, has_state, &x, LIMIT_MS))
+		fail_msg("%s is %s, not %s", world_vf(i), attach_state_name(world_state(w, i)),
+			 attach_state_name(state));
+}
+
+static bool is_ready(void *arg)
+{
+	return attach_engine_is_ready(((struct world *)arg)->engine);
+}
+
+void world_until_ready(struct world *w)
+{
+	assert_true(loop_until(&w->loop, is_ready, w, LIMIT_MS));
+}
+
+static bool has_events(void *arg)
+{
+	struct waiting *x = arg;
+
+	return world_events(x->w, x->reason) >= x->n;
+}
+
+void world_until_events(struct world *w, const char *reason, unsigned n)
+{
+	struct waiting x = {.w = w, .reason = reason, .n = n};
+
+	if (!loop_until(&w->loop, has_events, &x, LIMIT_MS))
+		fail_msg("%u events %s, not %u", world_events(w, reason), reason, n);
+}
+
+bool world_is_clean(struct world *w)
+{
+	bool clean = true;
+
+	pthread_mutex_lock(&w->lock);
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		const struct world_device *d = &w->devices[i];
+
+		clean = clean && !d->ns && !d->marked && !d->dirty && !d->busy &&
+			d->record.state == ATTACH_FREE;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return clean;
+}
+
+void world_let_go(struct world *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->hold = false;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void world_settle(struct world *w)
+{
+	unsigned quiet = 0, events = w->n_events, changed = w->n_changed;
+
+	while (quiet++ < 20) {
+		loop_wakeups(&w->loop, 1);
+		if (events != w->n_events || changed != w->n_changed)
+			quiet = 0;
+		events = w->n_events;
+		changed = w->n_changed;
+	}
+}
+
+/* --- the gate --------------------------------------------------------------------------------- */
+
+static void on_gate(const struct err *err, void *arg)
+{
+	struct world_gate *g = arg;
+
+	g->told++;
+	g->err = *err;
+	g->gate = NULL;
+}
+
+void world_ask(struct world *w, struct world_gate *g, unsigned i)
+{
+	const char *id = world_vf(i);
+
+	*g = (struct world_gate){.told = 0};
+	assert_int_equal(attach_engine_gate(w->engine, &g->gate, WORLD_ROCE,
+					    (struct id_list){&id, 1}, on_gate, g),
+			 0);
+	assert_true((g->gate == NULL) == (g->told == 1));
+}
+
+static bool is_told(void *arg)
+{
+	return ((struct world_gate *)arg)->told > 0;
+}
+
+void world_until_told(struct world *w, struct world_gate *g)
+{
+	assert_true(loop_until(&w->loop, is_told, g, LIMIT_MS));
+	assert_int_equal(g->told, 1);
+}

@@ -1,0 +1,105 @@
+/* attach_world.h - a node for the attach engine: VFs, namespaces, a kubelet, a runtime and a
+ * journal that do what a test says. The steps run on real workers and may fail or wait; what they
+ * do is checked: a device has one owner at a time. Everything asserts that it works. */
+#pragma once
+
+#include <pthread.h>
+#include <uv.h>
+
+#include "attach_ops.h"
+#include "engine.h"
+
+#define WORLD_VFS	 8
+#define WORLD_NAMESPACES 256
+#define WORLD_ROCE	 "rocelet.dev/roce"
+/* Its timeoutMs. */
+#define WORLD_TIMEOUT_MS 400
+
+struct world_device {
+	char function[DEV_ID_SIZE];
+	uint64_t ns;		     /* 0 = the host */
+	bool marked, dirty;	     /* bears our mark; settings are not as they were */
+	struct attach_record record; /* the journal's */
+	bool bad;		     /* its file cannot be read */
+	bool busy;		     /* somebody works on it */
+};
+
+struct world {
+	uv_loop_t loop;
+	char *dir; /* IPAM plugins */
+	struct hw hw;
+	struct inventory inventory;
+	struct pool_config config;
+	struct pools pools;
+	struct attach_engine *engine;
+	bool view_known;
+
+	/* What is, and what the engine is shown of it. */
+	struct pod_list kubelet, held;
+	struct sandbox_list runtime, shown;
+	bool kubelet_dead, runtime_dead;
+	uv_timer_t kubelet_timer;
+	unsigned pods_asked;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct world_device devices[WORLD_VFS];
+	bool alive[WORLD_NAMESPACES]; /* namespace i is "/ns/i" */
+	uint64_t n_namespaces;
+	int fail_in[N_ATTACH_STEPS], fail_back[N_RETURN_STEPS]; /* 0 = it works */
+	int fail_journal;					/* of opening it */
+	unsigned drift;						/* found by every check */
+	bool hold;						/* steps wait */
+	unsigned n_inside, n_inside_max, n_checks, n_repairs, n_announced;
+
+	struct event events[128]; /* the first ones */
+	unsigned n_events, n_changed;
+};
+
+/* The world is one: the engine's steps know no argument of ours. network: of the pool, as JSON. */
+struct world *world_new(const char *network, bool dry_run);
+void world_open(struct world *, bool dry_run);
+/* Everything is closed and nothing is left in the loop. */
+void world_close(struct world *);
+void world_free(struct world *);
+
+/* A pod's sandbox with a namespace of its own; returns that. networks: the annotation or NULL. */
+uint64_t world_add_sandbox(struct world *, const char *pod, const char *networks);
+/* The same, which ends: as the runtime, the kernel and the kubelet tell. */
+void world_end_sandbox(struct world *, uint64_t ns);
+/* The netdevs in it go to the host, as they are. */
+void world_end_namespace(struct world *, uint64_t ns);
+/* The kubelet gives VF i away, says to whom, and forgets it. pod "": only reserved. */
+void world_hold(struct world *, unsigned i, const char *pod);
+void world_unhold(struct world *, unsigned i);
+
+/* The engine is told: by the kubelet, the runtime, the inventory. */
+void world_show_pods(struct world *);
+void world_show_sandboxes(struct world *);
+void world_show_devices(struct world *);
+void world_show_all(struct world *);
+
+const char *world_vf(unsigned i);
+/* As the engine says; ATTACH_FREE: it does not know of it. */
+enum attach_state world_state(const struct world *, unsigned i);
+/* Within a generous limit. */
+void world_until_state(struct world *, unsigned i, enum attach_state);
+void world_until_ready(struct world *);
+void world_until_events(struct world *, const char *reason, unsigned n);
+unsigned world_events(const struct world *, const char *reason);
+/* The last message of that reason, "" = none. */
+const char *world_message(const struct world *, const char *reason);
+/* The steps that wait go on. */
+void world_let_go(struct world *);
+bool world_is_clean(struct world *);
+/* Nothing is on its way and no event comes for a few turns of the loop. */
+void world_settle(struct world *);
+
+/* One question at the gate. */
+struct world_gate {
+	struct attach_gate *gate;
+	unsigned told;
+	struct err err;
+};
+void world_ask(struct world *, struct world_gate *, unsigned i);
+void world_until_told(struct world *, struct world_gate *);

@@ -1,0 +1,7 @@
+/* world_steps.h - what attach_world.h's workers and runtime do. */
+#pragma once
+
+#include "attach_world.h"
+
+extern const struct attach_ops world_ops;
+void world_steps_use(struct world *);
