@@ -134,7 +134,7 @@ rdma_counter() { # DEVICE COUNTER
 
 # From a disk of the machine's own, as installed programs are: over the share every page of code is a round trip.
 start_rocelet() { # [ARGS..]
-    launch_rocelet rocelet "$@"
+    launch_rocelet "$LAB_ROCELET" "$@"
     wait_until "healthy || ! kill -0 $ROCELET_PID"
     kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it answered on $HTTP/healthz"
 }
@@ -143,7 +143,8 @@ start_rocelet() { # [ARGS..]
 launch_rocelet() { # PROGRAM [ARGS..]
     local installed=/usr/local/sbin/${1//\//-}
     [[ -e $installed ]] || cp "$BUILD/$1" "$installed"
-    (cd / && exec "$installed" "${@:2}") >>"$OUT/rocelet.log" 2>&1 &
+    # The sanitizers' libraries, beside the program that needs them, are not in the image.
+    (cd / && LD_LIBRARY_PATH=$BUILD/${1%rocelet}lib exec "$installed" "${@:2}") >>"$OUT/rocelet.log" 2>&1 &
     ROCELET_PID=$!
 }
 

@@ -83,7 +83,16 @@ write_run_env() { # SCENARIO [ARGS..]
         echo "LAB_TIMEOUT=$TIMEOUT"
         echo "LAB_MGMT=${#FORWARDS[@]}"
         echo "LAB_KUBELET=$WITH_KUBELET"
+        echo "LAB_ROCELET=${ROCELET_LAB_ROCELET:-rocelet}"
     } >"$OUT/run.env"
+}
+
+# What a sanitizer's build needs, beside it.
+share_sanitizers() {
+    local program=$PROJECT_DIR/build/${ROCELET_LAB_ROCELET:-rocelet}
+    [[ $program == */*san/* ]] || return 0
+    mkdir -p "${program%/*}/lib"
+    ldd "$program" | awk '/san\.so/ { print $3 }' | xargs -r cp -t "${program%/*}/lib"
 }
 
 start_machine() { # SCENARIO [ARGS..]
@@ -94,6 +103,7 @@ start_machine() { # SCENARIO [ARGS..]
     write_run_env "$@"
     machine_command "$IMAGE" "$MEMORY" ''
     share_kubelet
+    share_sanitizers
     forward_options "${FORWARDS[@]}"
     note "starting the virtual machine ($(accelerator))"
     "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 8>&- &
