@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Real pods in the lab: containerd, the kubelet, and the daemon as device plugin for real VFs with soft-RoCE. Is the ground sound on which VFs
 # are given to pods? What the attach engine does with them is done by hand here.
-# lab: --kubelet --memory 4096
+# lab: --kubelet --memory 4096 --timeout 600
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh
