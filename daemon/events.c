@@ -1,18 +1,9 @@
 #include "events.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "cleanup.h"
 #include "log.h"
-
-static uint64_t unix_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 /* What Kubernetes' events call the involved object. */
 static void tell_log(const struct event *e)
@@ -35,12 +26,6 @@ static void tell_log(const struct event *e)
 
 void events_tell(struct event_ring *ring, const struct event *event)
 {
-	struct event e = *event;
-
-	if (e.last_ms == 0)
-		e.last_ms = unix_ms();
-	if (e.first_ms == 0)
-		e.first_ms = e.last_ms;
-	event_ring_add(ring, &e);
-	tell_log(&e);
+	event_ring_add(ring, event);
+	tell_log(event);
 }

@@ -3,5 +3,5 @@
 
 #include "event_ring.h"
 
-/* Times of 0 become now; logged as a line with type, reason, object and device. */
+/* Logged as a line with type, reason, object and device. */
 void events_tell(struct event_ring *, const struct event *);

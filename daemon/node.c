@@ -6,6 +6,7 @@
  * run each kind costs at most half a core). */
 #include "node.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -181,6 +182,8 @@ static void on_looked(uv_work_t *work, int status)
 	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
 		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
+	/* A look is made of thousands of small pieces, and leaves as many holes in the heap. */
+	malloc_trim(0);
 	if (n->closing)
 		release_if_done(n);
 	else

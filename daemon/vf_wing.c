@@ -2,6 +2,7 @@
  */
 #include "daemon.h"
 #include "engine.h"
+#include "events.h"
 #include "node.h"
 #include "resources.h"
 #include "self_metrics.h"
@@ -20,7 +21,7 @@ static void on_event(const struct event *event, void *arg)
 {
 	struct daemon *d = arg;
 
-	event_ring_add(&d->events, event);
+	events_tell(&d->events, event);
 }
 
 static void on_sockets_swept(void *arg)

@@ -39,9 +39,12 @@ static int find(struct nlsock *s, int ifindex, const char *name, struct netdev_s
 	struct netdev_seen seen = {0};
 	int r = ask(s, rtnl_get_link(ifindex, name), on_link, &seen, e);
 
-	if (r == 0)
-		*ret = seen;
-	return r;
+	if (r < 0)
+		return r;
+	if (!seen.netdev.ifindex)
+		return err_set(e, -EBADMSG, "the kernel's answer names no link");
+	*ret = seen;
+	return 0;
 }
 
 int netdev_by_index(struct nlsock *s, int ifindex, struct netdev_seen *ret, struct err *e)
@@ -158,7 +161,7 @@ static int finish(struct nlsock *inside, const char *unfinished, const char *ifn
 		  const char *alias, struct err *e)
 {
 	struct netdev_change c = NETDEV_NO_CHANGE;
-	struct netdev_seen seen;
+	struct netdev_seen seen = {0};
 	int r = netdev_by_name(inside, unfinished, &seen, e);
 
 	if (r < 0)

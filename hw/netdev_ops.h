@@ -30,13 +30,16 @@ int netdev_by_function(struct nlsock *, const char *function, struct netdev_seen
 int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, struct err *);
 
 /* A macvlan (bridge mode) or ipvlan (L2) named `ifname` on parent_ifindex of the socket's
- * namespace, made inside netns_fd, with that alias; MTU and MAC of the plan. */
+ * namespace, made inside netns_fd, with that alias; MTU and MAC of the plan. Until it is complete
+ * it is called "rl-IFNAME" (cut to fit); one that a dead attempt has left is replaced. */
 int netdev_make_stacked(struct nlsock *, const struct net_plan *, int parent_ifindex, int netns_fd,
 			const char *alias, struct err *);
 int netdev_delete(struct nlsock *, int ifindex, struct err *);
 
-/* All of them in one datagram, followed by `up`; an address that is there already is fine. The
- * message names the address or route that was refused. */
+/* In one datagram: addresses, `up`, routes (of which the kernel takes none through a link that is
+ * down). What is there already is fine; another route in the place of a wanted one is -EEXIST. The
+ * message names the address or route that was refused; the others are made all the same. At most 64
+ * routes, -E2BIG. */
 int netdev_configure(struct nlsock *, int ifindex, const struct ip_prefix *, size_t n_ips,
 		     const struct net_route *, size_t n_routes, bool up, struct err *);
 /* Addresses of global scope that the netdev has; returns how many (at most `max` are stored). */
@@ -44,8 +47,9 @@ int netdev_addresses(struct nlsock *, int ifindex, struct ip_prefix *ret, size_t
 
 /* Settings of a VF through its PF; the socket is the host's. get: -ENODEV = the PF has no such VF;
  * fields that the driver does not tell are not in `fields`. set: the fields of `want` in one
- * request, in the order the kernel's do_setvfinfo() applies them; -EOPNOTSUPP names what the driver
- * cannot do (found by asking one by one). */
+ * request, in the order the kernel's do_setvfinfo() applies them. When that is refused for what was
+ * asked (-EOPNOTSUPP, -EINVAL ...), they are made one by one, and the message names all that the
+ * driver refuses; the rest is made then. A minimum rate alone keeps the maximum there is. */
 int vf_settings_get(struct nlsock *, int pf_ifindex, int vf, struct vf_settings *ret, struct err *);
 int vf_settings_set(struct nlsock *, int pf_ifindex, int vf, const struct vf_settings *want,
 		    struct err *);

@@ -6,14 +6,16 @@
 #include "nlsock.h"
 
 /* Opens the namespace of `path` ("/var/run/netns/cni-1234", "/proc/17/ns/net", as the runtime tells
- * it: a path of the host). Below proc_fd's "1/root" when we have a mount namespace of our own.
- * -ENOENT: not there any more, -EINVAL: not a network namespace. */
+ * it: a path of the host). Below proc_fd's "1/root" when we have a mount namespace of our own
+ * (Linux 5.6, for openat2()). -ENOENT: not there any more, -EINVAL: not a network namespace. */
 int netns_open_path(const struct hw *, const char *path, struct err *);
 /* Device and inode of the nsfs file, with the path. */
 int netns_identify(int netns_fd, const char *path, struct netns_id *ret);
-/* Opens it only if it is still the same one; -ENOENT otherwise. A path alone is no proof. */
+/* Opens it only if it is still the same one; -ENOENT otherwise, also if nobody knew which one it
+ * was: a path alone is no proof. */
 int netns_open_id(const struct hw *, const struct netns_id *, struct err *);
-/* Is it still there? Without opening it for long. */
+/* Is it still there? Without opening it for long. True also when it could not be looked at (no
+ * descriptors left, no rights): only what is known to be dead is. */
 bool netns_is_alive(const struct hw *, const struct netns_id *);
 
 /* Runs fn on a short-lived thread inside the namespace; returns what fn does. */
@@ -28,7 +30,8 @@ int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *);
 int netns_each(const struct hw *, int (*fn)(int netns_fd, const char *path, void *arg), void *arg);
 
 /* Writes net/ipv4 or net/ipv6 conf settings of a netdev in that namespace: "arp_notify" = "1".
- * -ENOENT: this kernel has no such setting, or IPv6 is off. */
+ * -ENOENT: this kernel has no such setting, or IPv6 is off. -EROFS: /proc/sys is read-only, as in
+ * containers that are not privileged. */
 struct sysctl_setting {
 	int family;
 	const char *key, *value;

@@ -32,25 +32,40 @@ const char *attach_drift_name(size_t i, unsigned *ret_bit)
 	return all[i].name;
 }
 
+/* The place of the first one of a function, or of what stands behind it. */
+static size_t first_of(struct attach_list list, const char *function)
+{
+	size_t low = 0, high = list.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (natural_cmp(list.items[mid].record->function, function) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 const struct attach_status *attach_list_function(struct attach_list list, const char *function)
 {
-	for (size_t i = 0; i < list.n; i++) {
-		const struct attach_record *r = list.items[i].record;
+	const struct attach_status *end = list.items + list.n;
 
-		if (r->plan.kind == PLAN_VF && strcmp(r->function, function) == 0)
-			return &list.items[i];
-	}
+	for (const struct attach_status *a = list.items + first_of(list, function);
+	     a < end && natural_cmp(a->record->function, function) == 0; a++)
+		if (a->record->plan.kind == PLAN_VF && strcmp(a->record->function, function) == 0)
+			return a;
 	return NULL;
 }
 
 const struct attach_status *attach_list_id(struct attach_list list, const char *resource,
 					   const char *id)
 {
-	for (size_t i = 0; i < list.n; i++) {
-		const struct attach_record *r = list.items[i].record;
+	const struct attach_status *a = list.items;
 
-		if (strcmp(r->id, id) == 0 && strcmp(r->resource, resource) == 0)
-			return &list.items[i];
-	}
+	for (size_t i = 0; i < list.n; i++, a++)
+		if (strcmp(a->record->id, id) == 0 && strcmp(a->record->resource, resource) == 0)
+			return a;
 	return NULL;
 }

@@ -26,8 +26,8 @@ struct attach_status {
 	char error[256];
 };
 
-/* The attachments as a list, sorted by function, then resource and ID; borrowed. Zero-initialised
- * it is the empty list. */
+/* The attachments as a list, sorted by function (natural_cmp()), then resource and ID; borrowed.
+ * Zero-initialised it is the empty list. */
 struct attach_list {
 	const struct attach_status *items;
 	size_t n;

@@ -1,13 +1,105 @@
 /* pod_devices.c - the list is sorted by device, so that finding one is a binary search. */
 #include "pod_devices.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+#define TEXTS_SIZE 4000
+
+/* Texts behind one another, which never move. */
+struct pod_text {
+	struct pod_text *next;
+	size_t used, size;
+	char bytes[];
+};
+
+static struct pod_text *texts_with_room(struct pod_list *l, size_t len)
+{
+	size_t size = len > TEXTS_SIZE ? len : TEXTS_SIZE;
+	struct pod_text *t = l->texts;
+
+	if (t && t->size - t->used >= len)
+		return t;
+	t = malloc(sizeof(*t) + size);
+	if (!t)
+		return NULL;
+	*t = (struct pod_text){.next = l->texts, .size = size};
+	l->texts = t;
+	return t;
+}
+
+/* last: the neighbour's text, or NULL. NULL: out of memory. */
+static const char *keep(struct pod_list *l, const char *text, const char *last)
+{
+	size_t len;
+	struct pod_text *t;
+
+	if (!text || text[0] == '\0')
+		return "";
+	if (last && strcmp(last, text) == 0)
+		return last;
+	len = strlen(text) + 1;
+	t = texts_with_room(l, len);
+	if (!t)
+		return NULL;
+	t->used += len;
+	return memcpy(t->bytes + t->used - len, text, len);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
 void pod_list_done(struct pod_list *l)
 {
+	while (l->texts) {
+		struct pod_text *next = l->texts->next;
+
+		free(l->texts);
+		l->texts = next;
+	}
 	free(l->devices);
 	*l = (struct pod_list){0};
+}
+
+int pod_list_push(struct pod_list *l, const struct pod_device *from)
+{
+	static const struct pod_device nobody;
+	const struct pod_device *last;
+	struct pod_device *d = array_push(l->devices, l->n);
+
+	if (!d)
+		return -ENOMEM;
+	last = l->n > 1 ? d - 1 : &nobody;
+	*d = (struct pod_device){
+		.namespace = keep(l, from->namespace, last->namespace),
+		.pod = keep(l, from->pod, last->pod),
+		.container = keep(l, from->container, last->container),
+		.uid = keep(l, from->uid, last->uid),
+		.resource = keep(l, from->resource, last->resource),
+		.id = keep(l, from->id, last->id),
+		.reserved_ns = from->reserved_ns,
+	};
+	if (d->namespace && d->pod && d->container && d->uid && d->resource && d->id)
+		return 0;
+	l->n--;
+	return -ENOMEM;
+}
+
+int pod_list_copy(struct pod_list *dst, const struct pod_list *src)
+{
+	struct pod_list copy = {.source = src->source, .asked_ns = src->asked_ns};
+
+	for (size_t i = 0; i < src->n; i++)
+		if (pod_list_push(&copy, &src->devices[i]) < 0) {
+			pod_list_done(&copy);
+			return -ENOMEM;
+		}
+	*dst = copy;
+	return 0;
 }
 
 static int by_device(const struct pod_device *a, const char *resource, const char *id)

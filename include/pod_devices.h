@@ -1,4 +1,7 @@
-/* pod_devices.h - which container holds which device, as the kubelet tells it. Plain data. */
+/* pod_devices.h - which container holds which device, as the kubelet tells it. Plain data.
+ *
+ * A node may have a thousand devices, and their holders are kept at several places: an entry points
+ * to its texts, and neighbours that say the same share them. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,14 +12,10 @@
 
 /* One device of one container. Namespace, pod and container names are DNS labels or names; "" =
  * unknown (the kubelet's checkpoint knows the pod's uid only, PodResources does not know the uid).
- */
+ * Inside a list no text is NULL. */
 struct pod_device {
-	char namespace[64];
-	char pod[256];
-	char container[64];
-	char uid[40];
-	char resource[RESOURCE_NAME_SIZE];
-	char id[PLUGIN_ID_SIZE];
+	const char *namespace, *pod, *container, *uid;
+	const char *resource, *id; /* fit RESOURCE_NAME_SIZE and PLUGIN_ID_SIZE */
 	/* Unix time of the Allocate that gave the device away last; 0 = unknown. Only the ledger
 	 * tells it: what is older than that is not of the pod that it was given to. */
 	int64_t reserved_ns;
@@ -24,8 +23,10 @@ struct pod_device {
 
 enum pod_source { POD_SOURCE_NONE, POD_SOURCE_API, POD_SOURCE_CHECKPOINT };
 
-/* Sorted by (resource, id, namespace, pod, container). Owns its array; zero-initialised it is the
- * empty list. */
+struct pod_text;
+
+/* Sorted by (resource, id, namespace, pod, container). Owns its array and the texts;
+ * zero-initialised it is the empty list. */
 struct pod_list {
 	struct pod_device *devices;
 	size_t n;
@@ -33,9 +34,14 @@ struct pod_list {
 	/* Unix time at which the kubelet was asked for it: of a pod that was made later it knows
 	 * nothing. 0 = unknown. */
 	int64_t asked_ns;
+	struct pod_text *texts;
 };
 
 void pod_list_done(struct pod_list *);
+/* Appends a copy, to be sorted by the caller; NULL texts are "". -ENOMEM changes nothing. */
+int pod_list_push(struct pod_list *, const struct pod_device *);
+/* Into an empty list; -ENOMEM leaves it empty. */
+int pod_list_copy(struct pod_list *dst, const struct pod_list *src);
 void pod_list_sort(struct pod_list *);
 /* Same devices in the same containers, whatever the times are. Both sorted. */
 bool pod_list_equal(const struct pod_list *, const struct pod_list *);

@@ -28,19 +28,30 @@ static inline size_t utf8_char(const char *str)
 	return n;
 }
 
-/* Copies a name: false unless it fits and is text without control characters. NULL is "". */
-static inline bool utf8_copy_name(char *to, size_t size, const char *from)
+/* A name fits into so many bytes, terminator included, and is text without control characters. NULL
+ * is "". */
+static inline bool utf8_is_name(const char *name, size_t size)
 {
 	size_t used = 0;
 
-	for (size_t n; from && from[used]; used += n) {
-		n = utf8_char(from + used);
-		if (n == 0 || (unsigned char)from[used] < ' ' || from[used] == 0x7f ||
+	for (size_t n; name && name[used]; used += n) {
+		n = utf8_char(name + used);
+		if (n == 0 || (unsigned char)name[used] < ' ' || name[used] == 0x7f ||
 		    used + n >= size)
 			return false;
 	}
-	if (used)
-		memcpy(to, from, used);
-	to[used] = '\0';
+	return true;
+}
+
+/* Copies it if it is one. */
+static inline bool utf8_copy_name(char *to, size_t size, const char *from)
+{
+	size_t len = from ? strlen(from) : 0;
+
+	if (!utf8_is_name(from, size))
+		return false;
+	if (len)
+		memcpy(to, from, len);
+	to[len] = '\0';
 	return true;
 }

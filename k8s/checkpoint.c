@@ -27,7 +27,7 @@ static int add_failed(struct parse *p, int code)
 	return err_set(p->err, code, "out of memory");
 }
 
-static int add_ids(struct parse *p, struct pod_entry *e, const json_t *ids)
+static int add_ids(struct parse *p, struct pod_device *e, const json_t *ids)
 {
 	const json_t *id;
 	size_t i;
@@ -48,7 +48,7 @@ static int add_ids(struct parse *p, struct pod_entry *e, const json_t *ids)
 	return 0;
 }
 
-static int add_ids_by_node(struct parse *p, struct pod_entry *e, json_t *by_node)
+static int add_ids_by_node(struct parse *p, struct pod_device *e, json_t *by_node)
 {
 	const char *node;
 	json_t *ids;
@@ -64,7 +64,7 @@ static int add_ids_by_node(struct parse *p, struct pod_entry *e, json_t *by_node
 
 static int add_entry(struct parse *p, const json_t *entry)
 {
-	struct pod_entry e = {
+	struct pod_device e = {
 		.uid = json_string_value(json_object_get(entry, "PodUID")),
 		.container = json_string_value(json_object_get(entry, "ContainerName")),
 		.resource = json_string_value(json_object_get(entry, "ResourceName"))};

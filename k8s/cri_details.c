@@ -23,15 +23,11 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Pointers to the list's items, by id. */
-static struct sandbox **index_of(const struct sandbox_list *l)
+static void make_index(struct sandbox **ret, const struct sandbox_list *l)
 {
-	struct sandbox **index = calloc(l->n + 1, sizeof(struct sandbox *));
-
-	for (size_t i = 0; index && i < l->n; i++)
-		index[i] = &l->items[i];
-	if (index && l->n)
-		qsort(index, l->n, sizeof(struct sandbox *), by_id);
-	return index;
+	for (size_t i = 0; i < l->n; i++)
+		ret[i] = &l->items[i];
+	qsort(ret, l->n, sizeof(struct sandbox *), by_id);
 }
 
 static void move_details(struct sandbox *to, struct sandbox *from)
@@ -76,14 +72,18 @@ static void merge(struct cri_details *d, struct cri_todo *items, struct sandbox 
 
 int cri_details_list(struct cri_details *d, struct sandbox_list *now, struct sandbox_list *before)
 {
-	AUTO_FREE struct sandbox **new = index_of(now), **old = index_of(before);
+	struct sandbox **index = calloc(now->n + before->n + 1, sizeof(struct sandbox *));
 	struct cri_todo *items = calloc(now->n + 1, sizeof(*items));
 
-	if (!items || !new || !old) {
+	if (!index || !items) {
+		free(index);
 		free(items);
 		return -ENOMEM;
 	}
-	merge(d, items, new, now->n, old, before->n);
+	make_index(index, now);
+	make_index(index + now->n, before);
+	merge(d, items, index, now->n, index + now->n, before->n);
+	free(index);
 	return 0;
 }
 

@@ -24,7 +24,9 @@ static inline struct file_id file_id_of_socket(const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) < 0 ? (struct file_id){.ino = 0} : file_id_of(&st);
+	if (lstat(path, &st) < 0)
+		return (struct file_id){.ino = 0};
+	return file_id_of(&st);
 }
 
 /* The path may be a link to it. */
@@ -32,7 +34,9 @@ static inline struct file_id file_id_of_linked_socket(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) < 0 ? (struct file_id){.ino = 0} : file_id_of(&st);
+	if (stat(path, &st) < 0)
+		return (struct file_id){.ino = 0};
+	return file_id_of(&st);
 }
 
 static inline bool file_id_is_there(const struct file_id *id)

@@ -3,32 +3,29 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
 #include "utf8.h"
 
-static bool copy_entry(struct pod_device *d, const struct pod_entry *e)
+/* DNS labels and names (RFC 1123) with their ends, and a uid. */
+#define LABEL_SIZE 64
+#define NAME_SIZE  256
+#define UID_SIZE   40
+
+static bool is_entry(const struct pod_device *d)
 {
-	return utf8_copy_name(d->namespace, sizeof(d->namespace), e->namespace) &&
-	       utf8_copy_name(d->pod, sizeof(d->pod), e->pod) &&
-	       utf8_copy_name(d->container, sizeof(d->container), e->container) &&
-	       utf8_copy_name(d->uid, sizeof(d->uid), e->uid) &&
-	       utf8_copy_name(d->resource, sizeof(d->resource), e->resource) &&
-	       utf8_copy_name(d->id, sizeof(d->id), e->id) && d->resource[0] && d->id[0];
+	return utf8_is_name(d->namespace, LABEL_SIZE) && utf8_is_name(d->pod, NAME_SIZE) &&
+	       utf8_is_name(d->container, LABEL_SIZE) && utf8_is_name(d->uid, UID_SIZE) &&
+	       utf8_is_name(d->resource, RESOURCE_NAME_SIZE) &&
+	       utf8_is_name(d->id, PLUGIN_ID_SIZE) && d->resource && d->resource[0] && d->id &&
+	       d->id[0];
 }
 
-int pod_list_add(struct pod_list *l, size_t *left_out, const struct pod_entry *e)
+int pod_list_add(struct pod_list *l, size_t *left_out, const struct pod_device *d)
 {
-	struct pod_device *d;
-
 	if (l->n >= POD_LIST_MAX)
 		return -EMSGSIZE;
-	d = array_push(l->devices, l->n);
-	if (!d)
-		return -ENOMEM;
-	if (!copy_entry(d, e)) {
-		l->n--;
-		(*left_out)++;
-	}
+	if (is_entry(d))
+		return pod_list_push(l, d);
+	(*left_out)++;
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "podresources.pb-c.h"
 #include "proto_budget.h"
 
-static int add_container(struct pod_list *l, size_t *left_out, struct pod_entry *e,
+static int add_container(struct pod_list *l, size_t *left_out, struct pod_device *e,
 			 const V1__ContainerResources *c)
 {
 	int r = 0;
@@ -29,7 +29,7 @@ static int add_all(struct pod_list *l, size_t *left_out, const V1__ListPodResour
 
 	for (size_t i = 0; i < m->n_pod_resources; i++) {
 		const V1__PodResources *pod = m->pod_resources[i];
-		struct pod_entry e = {.namespace = pod->namespace_, .pod = pod->name};
+		struct pod_device e = {.namespace = pod->namespace_, .pod = pod->name};
 
 		for (size_t k = 0; r == 0 && k < pod->n_containers; k++)
 			r = add_container(l, left_out, &e, pod->containers[k]);

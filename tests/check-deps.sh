@@ -23,7 +23,7 @@ headers() { # regex of the header names below a folder
 DAEMON=$(headers daemon)
 HW=$(headers hw)
 K8S=$(headers k8s)
-PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|host_series|number)\.|serve/(api|routes|accept|connections|bucket)\.)'
+PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|attach_series|host_series|number)\.|serve/(api\w*|order|reply|routes\w*|accept|connections|bucket)\.|ctl/ctl_(args|table|show)\.)'
 
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|$K8S|uv\.h" 'include/ knows nobody'
@@ -37,8 +37,14 @@ rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs
 rule '^daemon/(model|kernel|telemetry|serve)/' "$K8S" 'the device plugin and the rest meet in daemon/ only'
 rule '^daemon/plugin/' 'node\.h|sampler\.h|http\.h|routes\.h|api\w*\.h|metrics\.h' 'the device plugin knows neither the node nor who shows its table'
 rule '^daemon/model/' 'node\.h|sampler\.h|http\.h|routes\.h|link_events\.h|uevents\.h|bpf_source\.h' 'model/ is below everything else'
+rule '^daemon/attach/(journal_text|record_)' 'uv\.h|log\.h|sys/socket\.h|time\.h|unistd\.h|fcntl\.h' "the journal's text is pure"
+rule '^daemon/attach/(journal|record_|steps|attach_|return_|vf_admin|function_files|soft_roce|work)' 'uv\.h|log\.h' 'the steps run on workers: no loop, no log'
 rule '^daemon/kernel/' 'node\.h|sampler\.h|http\.h|routes\.h|metrics\.h' 'the kernel edge knows neither wing'
 rule '^daemon/telemetry/' 'node\.h|http\.h|routes\.h|link_events\.h|uevents\.h' 'telemetry stands below serve and beside node'
+rule '^daemon/(model|kernel|telemetry|serve)/' '(engine|steps|journal|ipam)\.h' 'the engine is seen as values (attach_status.h) and hooks only'
+rule '^daemon/attach/' 'node\.h|sampler\.h|http\.h|routes\.h|api\w*\.h|metrics\.h|resources\.h' 'the engine knows neither who shows it nor who asks it'
+rule '^daemon/attach/' "$(headers k8s | tr '|' '\n' | grep -v '^cri\\\.h$' | paste -sd'|')" 'of k8s/ the engine knows the runtime only'
+rule '^daemon/ctl/' "uv\.h|log\.h|$HW|$K8S|(node|http|routes|api\w*|engine|inventory|page)\.h" 'rocectl knows what the socket says, and nothing of the daemon'
 rule '^daemon/serve/' 'node\.h|sampler\.h|link_events\.h|uevents\.h|bpf_source\.h' 'serve sees values, not the parts that make them'
 rule '^daemon/node\.' 'sampler\.h|http\.h|routes\.h|metrics\.h' 'the wings meet in loop.c only'
 rule '^bpf/' '(err|log|model|hw|cleanup)\.h' 'bpf/ knows vmlinux.h and bpf_event.h'

@@ -188,7 +188,8 @@ part_lab() {
 	fi
 	make_quietly all tests || exit 1
 	step "lab image" tests/lab/lab.sh image
-	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput}; do
+	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput pods}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }

@@ -60,9 +60,9 @@ static bool has_prefix(const struct ip_prefix *list, size_t n, const struct ip_p
 
 static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
 {
-	struct ip_prefix has[ADDRESSES_MAX];
+	struct ip_prefix has[ADDRESSES_MAX] = {{0}};
 	struct wanted_net net;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int n;
 
 	attach_wanted_net(w->record, &net);
@@ -136,7 +136,7 @@ int attach_compare(struct work *w, unsigned *ret_drift, struct err *first)
 static int repair_link(struct work *w, unsigned drift)
 {
 	struct wanted_net net;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = attach_settle_in_pod(w);
 
 	if (r == 0)
@@ -154,7 +154,7 @@ static int repair_mac(struct work *w)
 	const struct net_plan *plan = &w->record->plan;
 	const struct netdev_change c = {
 		.netns_fd = -1, .addr = plan->mac, .addr_len = sizeof(plan->mac), .up = -1};
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r;
 
 	if (!plan->has_mac || memcmp(w->seen.netdev.addr, plan->mac, sizeof(plan->mac)) == 0)

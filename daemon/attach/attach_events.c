@@ -1,10 +1,9 @@
-/* attach_events.c - what happens, in a sentence each: for people, and for the log. */
+/* attach_events.c - what happens, in a sentence each; the hook tells it to people and the log. */
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
 
 #include "engine_state.h"
-#include "log.h"
 
 const char *device_text(const struct attach_record *r, char text[DEVICE_TEXT_SIZE])
 {
@@ -49,9 +48,5 @@ void engine_event(struct attach_engine *e, enum event_type type, const char *rea
 		memcpy(event.pod, r->owner.pod, sizeof(event.pod));
 		memcpy(event.device, r->function, sizeof(event.device));
 	}
-	if (type == EVENT_WARNING)
-		log_warn("attach", 0, "%s: %s", reason, event.message);
-	else
-		log_info("attach", 0, "%s: %s", reason, event.message);
 	e->hooks.event(&event, e->hooks.arg);
 }

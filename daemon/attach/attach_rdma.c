@@ -16,7 +16,7 @@
 
 static int ask_mode(struct work *w)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
 	if (r < 0 || w->rdma_mode != RDMA_NETNS_UNKNOWN)
@@ -60,7 +60,7 @@ int attach_rdma_move(struct work *w)
 	struct attach_record *rec = w->record;
 	char name[RDMA_NAME_SIZE];
 	struct nldev_dev dev;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = attach_rdma_moves(w);
 
 	if (r <= 0) {
@@ -124,8 +124,8 @@ int attach_rdma_make(struct work *w)
 	struct attach_record *rec = w->record;
 	char name[RDMA_NAME_SIZE];
 	struct nldev_chardev uverbs;
-	struct nldev_dev dev;
-	struct nlsock *s;
+	struct nldev_dev dev = {0};
+	struct nlsock *s = NULL;
 	int r = check_mode(w);
 
 	attach_rdma_soft_name(rec, name);
@@ -150,7 +150,7 @@ static int delete_rxe(struct work *w)
 {
 	char name[RDMA_NAME_SIZE];
 	struct nldev_dev dev;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
 	if (r == 0)
@@ -182,7 +182,7 @@ struct rdma_search {
 static int take_from(struct work *w, struct place *p, const char *name)
 {
 	struct nldev_dev dev;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = find_in(w, p, name, &s, &dev);
 
 	return r == 0 ? rdma_move(s, dev.index, w->host.netns_fd, w->err) : r;
@@ -204,7 +204,7 @@ static int take_back(struct work *w, const char *name)
 {
 	struct rdma_search search = {w, name};
 	struct nldev_dev dev;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = find_in(w, &w->host, name, &s, &dev);
 
 	if (r != -ENODEV)

@@ -33,7 +33,7 @@ static int identify_netns(struct work *w)
 static int look_in_host(struct work *w)
 {
 	const char *function = w->record->function;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
 	if (r == 0)
@@ -94,7 +94,7 @@ static int fill_stacked(struct work *w)
 {
 	struct attach_record *rec = w->record;
 	struct netdev_seen seen;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(&w->pod, &s, w->err);
 
 	memset(&rec->origin, 0, sizeof(rec->origin));
@@ -125,8 +125,11 @@ int attach_step_record(struct work *w)
 	struct attach_record *rec = w->record;
 	int r;
 
-	if (rec->state != ATTACH_FREE)
+	if (rec->state == ATTACH_ATTACHING || rec->state == ATTACH_IN_POD)
 		return work_open_pod(w);
+	if (rec->state != ATTACH_FREE)
+		return err_set(w->err, -EBUSY, "%s has not come back yet: it is %s", rec->function,
+			       attach_state_name(rec->state));
 	r = look_and_fill(w);
 	if (r < 0)
 		return r;
@@ -152,7 +155,7 @@ static int set_own_mac(struct work *w)
 	struct netdev_change mac = {
 		.netns_fd = -1, .addr = plan->mac, .addr_len = sizeof(plan->mac), .up = -1};
 	struct err refused = {0};
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = w->at ? 0 : work_find(w);
 
 	if (r < 0)
@@ -186,9 +189,19 @@ int attach_step_admin(struct work *w)
 
 /* --- move ------------------------------------------------------------------------------------- */
 
-static int clash(struct work *w, int r)
+/* The kernel says no more than that something exists. */
+static bool is_name_taken(struct work *w)
 {
-	if (r == -EEXIST)
+	struct netdev_seen other;
+	struct nlsock *s = NULL;
+
+	return place_rtnl(&w->pod, &s, NULL) == 0 &&
+	       netdev_by_name(s, w->record->plan.ifname, &other, NULL) == 0;
+}
+
+static int move_failed(struct work *w, int r)
+{
+	if (r == -EEXIST && is_name_taken(w))
 		return err_set(w->err, r, "the pod has an interface %s already",
 			       w->record->plan.ifname);
 	return err_wrap(w->err, "%s: moving %s into the pod", w->record->function,
@@ -218,7 +231,7 @@ int attach_settle_in_pod(struct work *w)
 	const struct netdev *nd = &w->seen.netdev;
 	char alias[ATTACH_ALIAS_SIZE];
 	struct netdev_change c = wanted_link(w, alias);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(w->at, &s, w->err);
 
 	if (strcmp(nd->name, c.name) == 0)
@@ -232,14 +245,14 @@ int attach_settle_in_pod(struct work *w)
 	if (r < 0 || (!c.name && !c.alias && !c.mtu && !c.addr_len))
 		return r;
 	r = netdev_change(s, nd->ifindex, &c, w->err);
-	return r < 0 ? clash(w, r) : 0;
+	return r < 0 ? move_failed(w, r) : 0;
 }
 
 static int move_from_host(struct work *w)
 {
 	char alias[ATTACH_ALIAS_SIZE];
 	struct netdev_change c = wanted_link(w, alias);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)
@@ -249,7 +262,7 @@ static int move_from_host(struct work *w)
 	c.netns_fd = w->pod.netns_fd;
 	r = netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
 	w->at = NULL;
-	return r < 0 ? clash(w, r) : 0;
+	return r < 0 ? move_failed(w, r) : 0;
 }
 
 /* The RDMA device takes its IPoIB netdev down and makes it anew where it goes, so it goes first;
@@ -287,7 +300,7 @@ static int make_stacked(struct work *w)
 	const struct attach_record *rec = w->record;
 	struct netdev_seen parent;
 	char alias[ATTACH_ALIAS_SIZE];
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
 	attach_alias(rec, alias);
@@ -348,7 +361,7 @@ void attach_wanted_net(const struct attach_record *r, struct wanted_net *ret)
 int attach_step_configure(struct work *w)
 {
 	struct wanted_net net;
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)
@@ -374,12 +387,18 @@ int attach_step_rdma(struct work *w)
 	return w->record->plan.soft_roce ? attach_rdma_make(w) : attach_rdma_move(w);
 }
 
+/* A MAC that the driver takes over from the PF may arrive a moment after the interface is up. */
 int attach_step_verify(struct work *w)
 {
-	struct err first = {0};
-	unsigned drift;
-	int r = attach_compare(w, &drift, &first);
+	struct patience p = {0};
+	struct err first;
+	unsigned drift = 0;
+	int r;
 
+	do {
+		first = (struct err){0};
+		r = attach_compare(w, &drift, &first);
+	} while (r == 0 && drift == VF_MAC && work_wait(&p));
 	if (r < 0 || !drift)
 		return r;
 	*w->err = first;

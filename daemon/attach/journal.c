@@ -156,11 +156,9 @@ static int create(const struct journal *j, const char *name, const uint8_t *bloc
 /* What could not be written or flushed must not count later. */
 static void wipe(int fd, off_t at)
 {
-	AUTO_FREE uint8_t *blank = malloc(JOURNAL_BLOCK);
+	uint8_t blank[JOURNAL_BLOCK];
 
-	if (!blank)
-		return;
-	memset(blank, '\n', JOURNAL_BLOCK);
+	memset(blank, '\n', sizeof(blank));
 	write_block(fd, blank, at);
 }
 
@@ -191,8 +189,8 @@ static int encode(const struct journal *j, const char *name, uint8_t *block, uin
 static int last_serial(const struct journal *j, const char *name, int fd, uint64_t *ret,
 		       struct err *e)
 {
-	AUTO_FREE uint8_t *bytes = malloc(FILE_SIZE + 1);
-	ssize_t n = bytes ? read_whole(fd, bytes) : -ENOMEM;
+	uint8_t bytes[FILE_SIZE + 1];
+	ssize_t n = read_whole(fd, bytes);
 	int r;
 
 	if (n < 0)
@@ -203,14 +201,12 @@ static int last_serial(const struct journal *j, const char *name, int fd, uint64
 
 int journal_write(struct journal *j, const struct attach_record *r, bool durable, struct err *e)
 {
-	AUTO_FREE uint8_t *block = malloc(JOURNAL_BLOCK);
+	uint8_t block[JOURNAL_BLOCK];
 	char name[JOURNAL_KEY_SIZE];
 	uint64_t serial = 0;
 	AUTO_FD fd = -1;
 	int code = 0;
 
-	if (!block)
-		return err_set(e, -ENOMEM, "journal: out of memory");
 	journal_key(r, name);
 	fd = openat(j->dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
@@ -319,9 +315,9 @@ static int walk_folder(const struct walk *w, struct err *e)
 
 int journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg, struct err *e)
 {
-	AUTO_FREE uint8_t *bytes = malloc(FILE_SIZE + 1);
-	AUTO_FREE struct attach_record *record = malloc(sizeof(*record));
-	const struct walk w = {j, fn, bad, arg, bytes, record};
+	uint8_t bytes[FILE_SIZE + 1];
+	struct attach_record record;
+	const struct walk w = {j, fn, bad, arg, bytes, &record};
 
-	return bytes && record ? walk_folder(&w, e) : err_set(e, -ENOMEM, "journal: out of memory");
+	return walk_folder(&w, e);
 }

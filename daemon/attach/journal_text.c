@@ -2,10 +2,8 @@
  * Pure.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <zlib.h>
 
-#include "cleanup.h"
 #include "journal.h"
 #include "record_json.h"
 #include "sysfs.h"
@@ -23,10 +21,9 @@ static uint32_t checksum(const void *head, size_t n_head, const void *body, size
 	return (uint32_t)crc32(c, body, (uInt)n_body);
 }
 
-static int lay_out(uint8_t *block, uint64_t serial, const char *json)
+static int lay_out(uint8_t *block, uint64_t serial, const char *json, size_t len)
 {
 	char head[HEAD_MAX];
-	size_t len = strlen(json);
 	int n = snprintf(head, sizeof(head), "%s%d %llu %zu", magic, JOURNAL_VERSION,
 			 (unsigned long long)serial, len);
 
@@ -40,17 +37,21 @@ static int lay_out(uint8_t *block, uint64_t serial, const char *json)
 	return 0;
 }
 
+/* Into a buffer of our own: jansson's grows, and lacks a piece of the text where it could not. */
 int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *r)
 {
-	AUTO_FREE char *text = NULL;
+	char text[JOURNAL_BLOCK];
+	size_t len;
 	json_t *o;
 	int code = record_encode(&o, r);
 
 	if (code < 0)
 		return code;
-	text = json_dumps(o, JSON_COMPACT);
+	len = json_dumpb(o, text, sizeof(text), JSON_COMPACT);
 	json_decref(o);
-	return text ? lay_out(block, serial, text) : -ENOMEM;
+	if (len == 0)
+		return -ENOMEM;
+	return len < sizeof(text) ? lay_out(block, serial, text, len) : -EMSGSIZE;
 }
 
 /* --- decode ----------------------------------------------------------------------------------- */

@@ -2,9 +2,7 @@
 #include "record_json.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 
-#include "cleanup.h"
 #include "record_fields.h"
 #include "sysfs.h"
 #include "utf8.h"
@@ -344,13 +342,12 @@ static int judge(const struct attach_record *r, struct err *e)
 
 int record_decode(struct attach_record *ret, const json_t *o, struct err *e)
 {
-	AUTO_FREE struct attach_record *r = calloc(1, sizeof(*r));
-	int code = r ? decode_object(record_fields, o, (uint8_t *)r, e)
-		     : err_set(e, -ENOMEM, "out of memory");
+	struct attach_record r = {0};
+	int code = decode_object(record_fields, o, (uint8_t *)&r, e);
 
 	if (code == 0)
-		code = judge(r, e);
+		code = judge(&r, e);
 	if (code == 0)
-		*ret = *r;
+		*ret = r;
 	return code;
 }

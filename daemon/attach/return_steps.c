@@ -73,7 +73,7 @@ static int take_down(struct work *w, struct nlsock *s)
 static int change_home(struct work *w, const char *name)
 {
 	struct netdev_change c = home_change(w, name);
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(w->at, &s, w->err);
 
 	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu))
@@ -90,7 +90,8 @@ static bool is_passing(int r)
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
-/* Fine if the function has no netdev any more. A name that is taken leaves the netdev in the host
+/* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
+ * the RDMA device has come back) is waited for. A name that is taken leaves the netdev in the host
  * under whatever name: it is given a spare one, and not called clean. */
 static int bring_home(struct work *w)
 {
@@ -102,20 +103,22 @@ static int bring_home(struct work *w)
 	spare_name(w->record->function, spare);
 	do {
 		r = work_find_anywhere(w);
-		if (r == -ENODEV)
+		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
 			return 0;
 		if (r == 0)
 			r = change_home(w, name);
 		if (r == -EEXIST)
 			name = spare;
 	} while (is_passing(r) && work_wait(&p));
+	if (r == -ENODEV)
+		return 0;
 	return r < 0 ? err_wrap(w->err, "%s: back into the host", w->record->function) : 0;
 }
 
 /* A namespace that is gone has taken it along. */
 static int delete_stacked(struct work *w)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = work_open_pod(w);
 
 	if (r == 0)
@@ -194,29 +197,51 @@ static bool has_own_mac(const struct work *w)
 	       memcmp(nd->addr, o->addr, o->addr_len) == 0;
 }
 
+/* The PF has said it already. A driver that lets nobody say it again (igbvf) takes it over when it
+ * resets the device, which it does on the way down. */
+static int adopt_mac(struct work *w, struct nlsock *s)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev_change up = {.netns_fd = -1, .up = 1};
+	int r;
+
+	if (!(o->vf.fields & VF_MAC) || memcmp(o->vf.mac, o->addr, sizeof(o->vf.mac)) != 0)
+		return -EADDRNOTAVAIL;
+	r = netdev_change(s, w->seen.netdev.ifindex, &up, w->err);
+	if (r == 0)
+		r = take_down(w, s);
+	if (r == 0)
+		r = look_at_home(w);
+	return r == 0 && !has_own_mac(w) ? -EADDRNOTAVAIL : r;
+}
+
 /* InfiniBand's address is made of what the device is, and is not ours to set. */
 static int restore_mac(struct work *w, struct nlsock *s)
 {
 	const struct link_origin *o = &w->record->origin;
 	const struct netdev_change mac = {
 		.netns_fd = -1, .addr = o->addr, .addr_len = o->addr_len, .up = -1};
-	int r = 0;
+	struct err refused = {0};
+	int r;
 
 	if (has_own_mac(w))
 		return 0;
 	if (w->seen.netdev.flags & IFF_UP) {
 		r = take_down(w, s);
+		if (r < 0)
+			return r;
 		w->seen.netdev.flags &= ~(unsigned)IFF_UP;
 	}
-	if (r == 0)
-		r = netdev_change(s, w->seen.netdev.ifindex, &mac, w->err);
-	return r < 0 ? err_wrap(w->err, "%s: its own MAC", w->seen.netdev.name) : 0;
+	r = netdev_change(s, w->seen.netdev.ifindex, &mac, &refused);
+	if (r < 0 && adopt_mac(w, s) < 0)
+		return err_set(w->err, r, "%s: its own MAC: %s", w->seen.netdev.name, refused.msg);
+	return 0;
 }
 
 static int restore_link(struct work *w)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = look_at_home(w);
 
 	if (r < 0)

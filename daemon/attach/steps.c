@@ -59,6 +59,9 @@ int attach_run(struct attach_job *job)
 	struct work w;
 	int r = 0;
 
+	/* Nothing has been done, or all of it undone. */
+	if (job->is_return && job->next == BACK_RECORD && job->record.state == ATTACH_FREE)
+		job->next = N_RETURN_STEPS;
 	work_begin(&w, job);
 	while (r == 0 && job->next < n && steps[job->next].run) {
 		job->err = (struct err){0};

@@ -50,15 +50,25 @@ struct attach_job {
 };
 
 /* Runs steps from job->next up to, not including, the engine's own step or the end. Returns 0 when
- * it got so far (job->next tells which), or the failed step's error in job->err.
+ * it got so far (job->next tells which), or the failed step's error in job->err. A network
+ * namespace that is gone is -ENOENT, at whatever step.
  *
- * STEP_RECORD fills record.origin and owner.netns; it refuses (-EBUSY) a device that is not in the
- * host as expected. An attach that fails is undone by a return with the same record. */
+ * STEP_RECORD: from state free, fills record.origin and owner.netns (its path is given; ino 0 = not
+ * identified yet), makes the state attaching and the serial one more; if that cannot be written the
+ * record is free as before, and nothing has been changed. It refuses (-EBUSY) a device that is not
+ * in the host as expected. In any other state the origin is left alone: what the device looks like
+ * by then may be our own work. A device that is returning or bad is refused (-EBUSY).
+ *
+ * An attach that fails is undone by a return with the same record (of a free one: none). A return
+ * that fails is run again from its first step, as often as it takes; -EUCLEAN: it is in the host,
+ * but not as it was. One that cannot write the journal goes on until the last step. A function that
+ * has left the bus has nothing to return, which is success. */
 int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right
- * what differs. -ENOENT: its namespace is gone, -ENODEV: the device is not in it. */
+ * what differs, but for GUIDs. VF_MAC: the PF's or the interface's own. -ENOENT: its namespace is
+ * gone, -ENODEV: the device is not in it. */
 int attach_check(struct attach_job *, bool repair);
 
-/* Neighbours are told, once the interface has a carrier. */
+/* Tells the neighbours. -EAGAIN: the interface has no carrier yet. */
 int attach_announce(struct attach_job *);

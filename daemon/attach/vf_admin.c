@@ -34,7 +34,7 @@ static int find_pf(struct work *w, struct nlsock **ret)
 
 int vf_admin_read(struct work *w, struct vf_settings *ret)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = find_pf(w, &s);
 
 	if (r < 0)
@@ -69,7 +69,7 @@ static int take_guids(struct work *w)
 
 int vf_admin_write(struct work *w, const struct vf_settings *want)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = find_pf(w, &s);
 
 	if (r < 0)

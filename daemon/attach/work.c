@@ -119,7 +119,7 @@ static int look_for_stacked(struct work *w, struct nlsock *s)
 
 int work_look(struct work *w, struct place *p)
 {
-	struct nlsock *s;
+	struct nlsock *s = NULL;
 	int r = place_rtnl(p, &s, w->err);
 
 	w->at = NULL;

@@ -19,13 +19,11 @@ struct ctl {
 static void complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
 {
 	const char *sentence = json_string_value(json_object_get(document, "error"));
-	AUTO_FREE char *plain = strndup(a->body, strcspn(a->body, "\r\n"));
 
 	fputs("rocectl: ", c->err);
-	if (!sentence && plain && *plain)
-		sentence = plain;
-	if (sentence)
-		table_put(sentence, c->err);
+	a->body[strcspn(a->body, "\r\n")] = '\0';
+	if (sentence || a->body[0])
+		table_put(sentence ? sentence : a->body, c->err);
 	else
 		fprintf(c->err, "the daemon answers with status %u", a->status);
 	fputc('\n', c->err);

@@ -74,10 +74,13 @@ void ctl_show_pods(const json_t *document, FILE *f)
 	json_t *pod, *container, *device;
 	size_t i, k, m;
 
-	json_array_foreach (json_object_get(document, "pods"), i, pod)
-		json_array_foreach (json_object_get(pod, "containers"), k, container)
-			json_array_foreach (json_object_get(container, "devices"), m, device)
+	json_array_foreach (json_object_get(document, "pods"), i, pod) {
+		json_array_foreach (json_object_get(pod, "containers"), k, container) {
+			json_array_foreach (json_object_get(container, "devices"), m, device) {
 				add_pod_device(&t, pod, container, device);
+			}
+		}
+	}
 	print(&t, f, "no container has a device");
 }
 
@@ -149,8 +152,9 @@ void ctl_show_events(const json_t *document, FILE *f)
 	json_t *e;
 	size_t i;
 
-	json_array_foreach (json_object_get(document, "events"), i, e)
+	json_array_foreach (json_object_get(document, "events"), i, e) {
 		add_event(&t, e);
+	}
 	print(&t, f, "no events");
 }
 
@@ -184,8 +188,9 @@ size_t ctl_show_doctor(const json_t *document, FILE *f)
 
 	if (json_array_size(findings) == 0)
 		fputs("nothing is wrong\n", f);
-	json_array_foreach ((json_t *)findings, i, finding)
+	json_array_foreach ((json_t *)findings, i, finding) {
 		show_finding(finding, f);
+	}
 	return json_array_size(findings);
 }
 

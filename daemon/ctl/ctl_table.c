@@ -56,7 +56,7 @@ void table_print(const struct table *t, FILE *f)
 {
 	size_t widths[TABLE_COLUMNS_MAX], n = t->n_columns;
 
-	if (t->failed || t->n_cells == 0)
+	if (t->failed || n == 0 || t->n_cells == 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		widths[i] = width_of(t->heads[i]);

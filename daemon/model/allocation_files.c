@@ -47,20 +47,24 @@ static char *rdma_names(const struct host *host, const char *function)
 }
 
 /* The end of a VF's representor's port name: "pf0vf3", "c1pf0vf3" (linux/net/core/devlink.c). */
-static bool is_representor(const struct netdev *nd, const struct function *vf)
+static bool is_representor(const struct netdev *nd, const char *number)
 {
-	const char *pf = strstr(nd->port_name, "pf"), *number = pf ? strstr(pf, "vf") : NULL;
-	char expected[16];
+	const char *pf = strstr(nd->port_name, "pf"), *vf = pf ? strstr(pf, "vf") : NULL;
 
-	snprintf(expected, sizeof(expected), "%d", vf->vf);
-	return number && strcmp(number + 2, expected) == 0 && strcmp(nd->function, vf->parent) == 0;
+	return vf && strcmp(vf + 2, number) == 0;
 }
 
 static const char *representor(const struct host *host, const struct function *fn)
 {
-	for (size_t i = 0; fn->kind == FN_VF && i < host->n_netdevs; i++)
-		if (is_representor(&host->netdevs[i], fn))
-			return host->netdevs[i].name;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", fn->vf);
+	for (size_t i = 0; fn->kind == FN_VF && i < host->n_netdevs; i++) {
+		const struct netdev *nd = &host->netdevs[i];
+
+		if (strcmp(nd->function, fn->parent) == 0 && is_representor(nd, number))
+			return nd->name;
+	}
 	return "";
 }
 

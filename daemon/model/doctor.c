@@ -32,30 +32,32 @@ const char *finding_kind_name(enum finding_kind kind)
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
 }
 
-/* What `doctor --fix` works on: the engine's own business. */
-static bool is_fixable(enum finding_kind kind)
-{
-	return kind == FINDING_DIRTY || kind == FINDING_ORPHAN || kind == FINDING_DRIFT;
-}
-
-__attribute__((format(printf, 5, 6))) static void find(struct examination *x,
-						       enum finding_kind kind, const char *object,
-						       const char *help, const char *fmt, ...)
+/* NULL: out of memory. */
+__attribute__((format(printf, 5, 6))) static struct finding *
+find(struct examination *x, enum finding_kind kind, const char *object, const char *help,
+     const char *fmt, ...)
 {
 	struct finding *f = x->failed ? NULL : array_push(x->doctor->findings, x->doctor->n);
 	va_list ap;
 
 	if (!f) {
 		x->failed = true;
-		return;
+		return NULL;
 	}
 	f->kind = kind;
-	f->fixable = is_fixable(kind);
 	f->help = help;
 	snprintf(f->object, sizeof(f->object), "%.*s", (int)sizeof(f->object) - 1, object);
 	va_start(ap, fmt);
 	vsnprintf(f->what, sizeof(f->what), fmt, ap);
 	va_end(ap);
+	return f;
+}
+
+/* `doctor --fix` works on it: the engine's own business. */
+static void make_fixable(struct finding *f)
+{
+	if (f)
+		f->fixable = true;
 }
 
 /* --- attachments ------------------------------------------------------------------------------ */
@@ -75,21 +77,24 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 {
 	const struct attach_record *r = a->record;
 	bool bad = r->state == ATTACH_BAD, returning = r->state == ATTACH_RETURNING;
+	struct finding *f;
 	char owner[256];
 
 	if (!bad && !(is_slow(x, a) && (returning || r->state == ATTACH_ATTACHING)))
 		return;
 	explain_owner(&r->owner, owner, sizeof(owner));
-	find(x, FINDING_DIRTY, name_of(r),
-	     returning || bad ? "Until it is clean nobody gets it; it is tried again by itself."
-			      : "Its container waits for it; the pod's events say the same.",
-	     "%s %s for %" PRIu64 " s%s%s%s%.200s",
-	     bad	 ? "could not be cleaned after"
-	     : returning ? "is being returned from"
-			 : "is being attached to",
-	     owner, x->in->now_ms > a->since_ms ? (x->in->now_ms - a->since_ms) / 1000 : 0,
-	     a->step ? ", at step " : "", a->step ? a->step : "", a->error[0] ? ": " : "",
-	     a->error);
+	f = find(x, FINDING_DIRTY, name_of(r),
+		 returning || bad ? "Until it is clean nobody gets it; it is tried again by itself."
+				  : "Its container waits for it; the pod's events say the same.",
+		 "%s %s for %" PRIu64 " s%s%s%s%.200s",
+		 bad	     ? "could not be cleaned after"
+		 : returning ? "is being returned from"
+			     : "is being attached to",
+		 owner, x->in->now_ms > a->since_ms ? (x->in->now_ms - a->since_ms) / 1000 : 0,
+		 a->step ? ", at step " : "", a->step ? a->step : "", a->error[0] ? ": " : "",
+		 a->error);
+	if (bad)
+		make_fixable(f);
 }
 
 static void check_drift(struct examination *x, const struct attach_status *a)
@@ -98,10 +103,11 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 
 	explain_drift(a->drift, settings, sizeof(settings));
 	if (settings[0])
-		find(x, FINDING_DRIFT, name_of(a->record),
-		     "Somebody changed it after the attach, on the host or in the pod.",
-		     "its %s %s not as it was set for the pod", settings,
-		     strchr(settings, ',') ? "are" : "is");
+		make_fixable(
+			find(x, FINDING_DRIFT, name_of(a->record),
+			     "Somebody changed it after the attach, on the host or in the pod.",
+			     "its %s %s not as it was set for the pod", settings,
+			     strchr(settings, ',') ? "are" : "is"));
 }
 
 static void check_attachments(struct examination *x,
@@ -133,11 +139,12 @@ static void check_orphans(struct examination *x)
 		    attach_list_function(x->in->attachments, nd->function) ||
 		    holder_of(x, nd->function))
 			continue;
-		find(x, FINDING_ORPHAN, nd->function,
-		     "A pod that is gone has left it behind, or somebody moved it by hand; only what "
-		     "rocelet has attached is fetched back.",
-		     "%s is in %s%s, and no container holds it", nd->name,
-		     where[0] ? "network namespace " : "another network namespace", where);
+		make_fixable(find(
+			x, FINDING_ORPHAN, nd->function,
+			"A pod that is gone has left it behind, or somebody moved it by hand; only "
+			"what rocelet has attached is fetched back.",
+			"%s is in %s%s, and no container holds it", nd->name,
+			where[0] ? "network namespace " : "another network namespace", where));
 	}
 }
 
@@ -275,17 +282,21 @@ static void check_journal(struct examination *x)
 		     "the journal cannot be written: %s", c->journal_error);
 }
 
+/* A node that offers nothing needs none. */
 static void check_runtime(struct examination *x)
 {
 	const struct attach_counters *c = x->in->counters;
 
-	if (!c || (c->cri.socket[0] && !c->cri.error[0]))
+	if (!c || !x->in->resources || x->in->resources->n_resources == 0 ||
+	    (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,
 	     "Without it the pods' namespaces are not known and no pod gets an interface. Does it "
 	     "run, and is its socket mounted (--cri-socket)?",
-	     "the container runtime does not answer%s%s", c->cri.error[0] ? ": " : "",
-	     c->cri.error);
+	     "%s%s%s",
+	     c->cri.socket[0] ? "the container runtime does not answer"
+			      : "no container runtime was found",
+	     c->cri.error[0] ? ": " : "", c->cri.error);
 }
 
 int doctor_build(struct doctor *ret, const struct doctor_input *in)

@@ -133,10 +133,10 @@ static void say_holder(struct sentence *s, const struct resource_table *t, const
 	char owner[512] = "a container";
 
 	if (d && (d->pod[0] || d->uid[0])) {
-		memcpy(o.namespace, d->namespace, sizeof(o.namespace));
-		memcpy(o.pod, d->pod, sizeof(o.pod));
-		memcpy(o.container, d->container, sizeof(o.container));
-		memcpy(o.uid, d->uid, sizeof(o.uid));
+		snprintf(o.namespace, sizeof(o.namespace), "%s", d->namespace);
+		snprintf(o.pod, sizeof(o.pod), "%s", d->pod);
+		snprintf(o.container, sizeof(o.container), "%s", d->container);
+		snprintf(o.uid, sizeof(o.uid), "%s", d->uid);
 		explain_owner(&o, owner, sizeof(owner));
 	}
 	say(s, "taken by %s", owner);
@@ -160,25 +160,6 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 	say_health(s, d->reasons);
 }
 
-static bool explain_exclusive(struct sentence *s, const struct explain_input *in)
-{
-	const struct resource_table *t = in->resources;
-
-	for (size_t i = 0; i < t->n_resources; i++) {
-		const struct resource_info *r = &t->resources[i];
-
-		for (size_t k = 0; !r->shared && k < r->n_devices; k++) {
-			const struct resource_device *d = &t->devices[r->first_device + k];
-
-			if (strcmp(d->id, in->function) == 0) {
-				say_offered(s, t, r, d);
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 static void say_shared(struct sentence *s, const struct resource_table *t,
 		       const struct resource_info *r)
 {
@@ -190,28 +171,31 @@ static void say_shared(struct sentence *s, const struct resource_table *t,
 	    r->n_devices);
 }
 
-static bool explain_shared(struct sentence *s, const struct explain_input *in)
+/* A function is one exclusive resource's, or any number of shared ones'. */
+static bool explain_offered(struct sentence *s, const struct explain_input *in)
 {
-	const struct resource_table *t = in->resources;
+	const struct resource_table *t = in->resources->table;
+	size_t n;
+	const struct resource_entry *e = resource_index_find(in->resources, in->function, &n);
 
-	for (size_t i = 0; i < t->n_resources; i++) {
-		const struct resource_info *r = &t->resources[i];
-
-		for (size_t k = 0; r->shared && k < r->n_members; k++)
-			if (strcmp(t->members[r->first_member + k], in->function) == 0)
-				say_shared(s, t, r);
+	for (size_t i = 0; i < n; i++) {
+		if (e[i].device)
+			say_offered(s, t, e[i].resource, e[i].device);
+		else
+			say_shared(s, t, e[i].resource);
 	}
-	return s->len > 0;
+	return n > 0;
 }
 
 /* Other device plugins give devices away, too. */
 static bool explain_foreign(struct sentence *s, const struct explain_input *in)
 {
-	const struct pod_device *d = resource_table_holder(in->resources, in->function, in->rdma);
+	const struct resource_table *t = in->resources->table;
+	const struct pod_device *d = resource_table_holder(t, in->function, in->rdma);
 
 	if (!d)
 		return false;
-	say_holder(s, in->resources, d->resource, d->id);
+	say_holder(s, t, d->resource, d->id);
 	say(s, ", as %s", d->resource);
 	return true;
 }
@@ -226,13 +210,13 @@ void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
 		say_attachment(&s, in);
 		return;
 	}
-	if (!in->resources || in->resources->generation == 0) {
+	if (!in->resources || in->resources->table->generation == 0) {
 		say(&s, "not offered: no resources are configured, or nothing is decided yet");
 		return;
 	}
-	if (explain_exclusive(&s, in) || explain_shared(&s, in) || explain_foreign(&s, in))
+	if (explain_offered(&s, in) || explain_foreign(&s, in))
 		return;
-	why = resource_table_why(in->resources, in->function);
+	why = resource_table_why(in->resources->table, in->function);
 	if (why && strncmp(why->why, "not offered", 11) == 0)
 		say(&s, "%s", why->why);
 	else

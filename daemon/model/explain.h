@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attach_status.h"
-#include "resource_table.h"
+#include "resource_index.h"
 
 #define EXPLAIN_SIZE 640
 
@@ -10,7 +10,7 @@
 struct explain_input {
 	const char *function;
 	const char *rdma;			/* name of its RDMA device, "" = none */
-	const struct resource_table *resources; /* NULL: not decided yet */
+	const struct resource_index *resources; /* NULL: not decided yet */
 	const struct attach_status *attachment; /* NULL: none */
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
 };

@@ -1,4 +1,4 @@
-/* host_index.c - sorted arrays and binary search. */
+/* host_index.c - a hash table of functions, and their parts behind one another. */
 #include "host_index.h"
 
 #include <errno.h>
@@ -10,14 +10,56 @@ const char *rdma_function_id(const struct rdma_dev *rd)
 	return rd->function[0] != '\0' ? rd->function : rd->name;
 }
 
-/* Objects of one array: the order of their addresses is the host's. */
-static int by_key(const void *a, const void *b)
-{
-	const struct index_entry *x = a, *y = b;
-	int r = strcmp(x->key, y->key);
+/* What belongs to a function stands at [first, first + n) of the index' arrays. */
+struct index_row {
+	const char *id;
+	const struct function *fn;
+	uint32_t first_netdev, n_netdevs, first_rdma, n_rdma;
+};
 
-	return r ? r : (x->object > y->object) - (x->object < y->object);
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* FNV-1a. */
+static uint32_t hash(const char *id)
+{
+	uint32_t h = 0x811c9dc5;
+
+	for (; *id; id++)
+		h = (h ^ (unsigned char)*id) * 0x01000193;
+	return h;
 }
+
+/* Where the row of this function is noted, or would be. */
+static uint32_t *slot_of(const struct host_index *ix, const char *id)
+{
+	uint32_t at = hash(id) & ix->mask;
+
+	while (ix->slots[at] && strcmp(ix->rows[ix->slots[at] - 1].id, id) != 0)
+		at = (at + 1) & ix->mask;
+	return &ix->slots[at];
+}
+
+/* Made where there is none: there is room for all. */
+static struct index_row *row_for(struct host_index *ix, const char *id)
+{
+	uint32_t *slot = slot_of(ix, id);
+
+	if (*slot == 0) {
+		ix->rows[ix->n_rows].id = id;
+		*slot = ++ix->n_rows;
+	}
+	return &ix->rows[*slot - 1];
+}
+
+/* NULL: nobody speaks of such a function. What belongs to none is named "". */
+static const struct index_row *find_row(const struct host_index *ix, const char *id)
+{
+	uint32_t row = id[0] ? *slot_of(ix, id) : 0;
+
+	return row ? &ix->rows[row - 1] : NULL;
+}
+
+/* --- netdevs by place ------------------------------------------------------------------------- */
 
 static int cmp_place(const struct netdev *nd, int nsid, int ifindex)
 {
@@ -34,76 +76,127 @@ static int by_place(const void *a, const void *b)
 	return cmp_place(x, y->nsid, y->ifindex);
 }
 
-static void fill(struct host_index *ix)
+/* That is the order of a host's list (host_sort()), so that mostly nothing is to be done. */
+static void sort_places(struct host_index *ix)
+{
+	const struct host *h = ix->host;
+	bool sorted = true;
+
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		const struct netdev *nd = &h->netdevs[i];
+
+		ix->places[i] = nd;
+		sorted = sorted && (i == 0 || cmp_place(nd - 1, nd->nsid, nd->ifindex) <= 0);
+	}
+	if (!sorted)
+		qsort(ix->places, h->n_netdevs, sizeof(struct netdev *), by_place);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void count_parts(struct host_index *ix)
 {
 	const struct host *h = ix->host;
 
-	for (size_t i = 0; i < h->n_functions; i++)
-		ix->functions[i] = (struct index_entry){h->functions[i].id, &h->functions[i]};
-	for (size_t i = 0; i < h->n_netdevs; i++) {
-		ix->netdevs[i] = (struct index_entry){h->netdevs[i].function, &h->netdevs[i]};
-		ix->places[i] = &h->netdevs[i];
+	for (size_t i = 0; i < h->n_functions; i++) {
+		struct index_row *row = row_for(ix, h->functions[i].id);
+
+		if (!row->fn)
+			row->fn = &h->functions[i];
 	}
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].function[0])
+			row_for(ix, h->netdevs[i].function)->n_netdevs++;
 	for (size_t i = 0; i < h->n_rdma; i++)
-		ix->rdma[i] = (struct index_entry){rdma_function_id(&h->rdma[i]), &h->rdma[i]};
-	qsort(ix->functions, h->n_functions, sizeof(*ix->functions), by_key);
-	qsort(ix->netdevs, h->n_netdevs, sizeof(*ix->netdevs), by_key);
-	qsort(ix->rdma, h->n_rdma, sizeof(*ix->rdma), by_key);
-	qsort(ix->places, h->n_netdevs, sizeof(struct netdev *), by_place);
+		row_for(ix, rdma_function_id(&h->rdma[i]))->n_rdma++;
+}
+
+/* From how many each row has to where they begin; to be counted anew as they are put there. */
+static void divide(struct host_index *ix)
+{
+	uint32_t netdevs = 0, rdma = 0;
+
+	for (uint32_t i = 0; i < ix->n_rows; i++) {
+		struct index_row *row = &ix->rows[i];
+
+		row->first_netdev = netdevs;
+		row->first_rdma = rdma;
+		netdevs += row->n_netdevs;
+		rdma += row->n_rdma;
+		row->n_netdevs = row->n_rdma = 0;
+	}
+}
+
+static void fill_parts(struct host_index *ix)
+{
+	const struct host *h = ix->host;
+
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		struct index_row *row;
+
+		if (!h->netdevs[i].function[0])
+			continue;
+		row = row_for(ix, h->netdevs[i].function);
+		ix->netdevs[row->first_netdev + row->n_netdevs++] = &h->netdevs[i];
+	}
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		struct index_row *row = row_for(ix, rdma_function_id(&h->rdma[i]));
+
+		ix->rdma[row->first_rdma + row->n_rdma++] = &h->rdma[i];
+	}
+}
+
+/* At most half full. */
+static uint32_t n_slots(size_t n_rows)
+{
+	uint32_t n = 16;
+
+	while (n < 2 * n_rows)
+		n *= 2;
+	return n;
 }
 
 int host_index_init(struct host_index *ix, const struct host *h)
 {
+	size_t n = h->n_functions + h->n_netdevs + h->n_rdma;
+
 	*ix = (struct host_index){
 		.host = h,
-		.functions = calloc(h->n_functions + 1, sizeof(*ix->functions)),
-		.netdevs = calloc(h->n_netdevs + 1, sizeof(*ix->netdevs)),
-		.rdma = calloc(h->n_rdma + 1, sizeof(*ix->rdma)),
+		.rows = calloc(n + 1, sizeof(*ix->rows)),
+		.slots = calloc(n_slots(n), sizeof(*ix->slots)),
+		.mask = n_slots(n) - 1,
+		.netdevs = calloc(h->n_netdevs + 1, sizeof(struct netdev *)),
+		.rdma = calloc(h->n_rdma + 1, sizeof(struct rdma_dev *)),
 		.places = calloc(h->n_netdevs + 1, sizeof(struct netdev *)),
 	};
-	if (!ix->functions || !ix->netdevs || !ix->rdma || !ix->places) {
+	if (!ix->rows || !ix->slots || !ix->netdevs || !ix->rdma || !ix->places) {
 		host_index_done(ix);
 		return -ENOMEM;
 	}
-	fill(ix);
+	count_parts(ix);
+	divide(ix);
+	fill_parts(ix);
+	sort_places(ix);
 	return 0;
 }
 
 void host_index_done(struct host_index *ix)
 {
-	free(ix->functions);
+	free(ix->rows);
+	free(ix->slots);
 	free(ix->netdevs);
 	free(ix->rdma);
 	free(ix->places);
 	*ix = (struct host_index){0};
 }
 
-/* The first entry with the key, and how many there are. */
-static const struct index_entry *find(const struct index_entry *list, size_t n, const char *key,
-				      size_t *ret_n)
-{
-	size_t low = 0, high = n, end;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(list[mid].key, key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (end = low; end < n && strcmp(list[end].key, key) == 0;)
-		end++;
-	*ret_n = end - low;
-	return list + low;
-}
+/* --- look-ups --------------------------------------------------------------------------------- */
 
 const struct function *host_index_function(const struct host_index *ix, const char *id)
 {
-	size_t n;
-	const struct index_entry *e = find(ix->functions, ix->host->n_functions, id, &n);
+	const struct index_row *row = find_row(ix, id);
 
-	return n ? e->object : NULL;
+	return row ? row->fn : NULL;
 }
 
 const struct netdev *host_index_netdev(const struct host_index *ix, int nsid, int ifindex)
@@ -124,14 +217,17 @@ const struct netdev *host_index_netdev(const struct host_index *ix, int nsid, in
 	return NULL;
 }
 
-/* What belongs to no function has the key "". */
 struct fn_parts host_index_parts(const struct host_index *ix, const char *function)
 {
-	struct fn_parts p = {.fn = host_index_function(ix, function)};
+	const struct index_row *row = find_row(ix, function);
 
-	if (function[0] == '\0')
-		return p;
-	p.netdevs = find(ix->netdevs, ix->host->n_netdevs, function, &p.n_netdevs);
-	p.rdma = find(ix->rdma, ix->host->n_rdma, function, &p.n_rdma);
-	return p;
+	if (!row)
+		return (struct fn_parts){0};
+	return (struct fn_parts){
+		.fn = row->fn,
+		.netdevs = ix->netdevs + row->first_netdev,
+		.rdma = ix->rdma + row->first_rdma,
+		.n_netdevs = row->n_netdevs,
+		.n_rdma = row->n_rdma,
+	};
 }

@@ -7,23 +7,25 @@
 
 #include "model.h"
 
-struct index_entry {
-	const char *key;
-	const void *object;
-};
+struct index_row;
 
 struct host_index {
 	const struct host *host;
-	struct index_entry *functions; /* by id */
-	struct index_entry *netdevs;   /* by function, the host's order kept within one */
-	struct index_entry *rdma;      /* likewise; see rdma_function_id() */
-	const struct netdev **places;  /* netdevs by (nsid, ifindex) */
+	struct index_row *rows; /* one per function, listed or only named by what belongs to it */
+	uint32_t n_rows;
+	uint32_t *slots; /* hash table: place in rows + 1, 0 = free */
+	uint32_t mask;
+	/* Those of one function stand together, in the host's order. */
+	const struct netdev **netdevs;
+	const struct rdma_dev **rdma;
+	const struct netdev **places; /* netdevs by (nsid, ifindex) */
 };
 
 /* A function and what belongs to it. */
 struct fn_parts {
 	const struct function *fn; /* NULL = the host does not list it */
-	const struct index_entry *netdevs, *rdma;
+	const struct netdev *const *netdevs;
+	const struct rdma_dev *const *rdma;
 	size_t n_netdevs, n_rdma;
 };
 
@@ -39,10 +41,10 @@ const char *rdma_function_id(const struct rdma_dev *);
 
 static inline const struct netdev *part_netdev(const struct fn_parts *p, size_t i)
 {
-	return p->netdevs[i].object;
+	return p->netdevs[i];
 }
 
 static inline const struct rdma_dev *part_rdma(const struct fn_parts *p, size_t i)
 {
-	return p->rdma[i].object;
+	return p->rdma[i];
 }

@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "host_digest.h"
+#include "host_index.h"
 
 /* --- lending ------------------------------------------------------------------------------ */
 
@@ -58,75 +59,35 @@ static bool own_host(struct inventory *inv)
 	return true;
 }
 
-/* --- which functions are seen ------------------------------------------------------------- */
-
-/* Ids of functions, sorted: a host may have a thousand, and all are looked up in each scan. */
-struct id_set {
-	const char **ids;
-	size_t n;
-};
-
-static int cmp_id(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* first: the id inside element 0 of an array of n elements of that size. false: out of memory. */
-static bool id_set_init(struct id_set *set, const char *first, size_t n, size_t size)
-{
-	set->n = n;
-	set->ids = calloc(n ? n : 1, sizeof(*set->ids));
-	if (!set->ids)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		set->ids[i] = first + i * size;
-	qsort(set->ids, n, sizeof(*set->ids), cmp_id);
-	return true;
-}
-
-static bool id_set_has(const struct id_set *set, const char *id)
-{
-	return bsearch(&id, set->ids, set->n, sizeof(*set->ids), cmp_id) != NULL;
-}
-
 /* --- lent away ---------------------------------------------------------------------------- */
 
 /* Bound to its driver, which therefore has made its devices, wherever they are now. */
-static bool is_bound(const struct host *h, const char *id)
+static bool is_bound(const struct host_index *ix, const char *id)
 {
-	const struct function *f = id[0] ? host_function(h, id) : NULL;
+	const struct function *f = host_index_function(ix, id);
 
 	return f && f->driver[0];
 }
 
-/* Brings back those netdevs of `before` whose function shows none any more. */
-static void keep_lent_netdevs(struct host *h, const struct host *before)
-{
-	struct netdev *kept = NULL, *d;
-	size_t n_kept = 0;
-	struct id_set seen;
+/* Devices of the picture before whose function shows none of its kind any more: pointers into it.
+ */
+struct lent {
+	const struct netdev **netdevs;
+	size_t n_netdevs;
+	struct rdma_dev **rdma;
+	size_t n_rdma;
+};
 
-	if (!id_set_init(&seen, h->n_netdevs ? h->netdevs[0].function : "", h->n_netdevs,
-			 sizeof(*h->netdevs)))
-		return;
+static void find_lent_netdevs(struct lent *l, const struct host_index *now,
+			      const struct host *before)
+{
 	for (size_t i = 0; i < before->n_netdevs; i++) {
 		const struct netdev *old = &before->netdevs[i];
 
-		if (id_set_has(&seen, old->function) || !is_bound(h, old->function))
-			continue;
-		d = array_push(kept, n_kept);
-		if (d)
-			*d = *old;
+		if (host_index_parts(now, old->function).n_netdevs == 0 &&
+		    is_bound(now, old->function))
+			l->netdevs[l->n_netdevs++] = old;
 	}
-	free(seen.ids); /* they point into the array that grows now */
-	for (size_t i = 0; i < n_kept; i++) {
-		d = array_push(h->netdevs, h->n_netdevs);
-		if (!d)
-			break;
-		*d = kept[i];
-		d->nsid = NSID_ELSEWHERE;
-	}
-	free(kept);
 }
 
 /* Only hardware is lent: a soft-RoCE device ends when its netdev moves. And unless the mode is
@@ -137,37 +98,52 @@ static bool can_be_lent(const struct host *h, const struct rdma_dev *d)
 	       strcmp(d->driver, "siw") != 0;
 }
 
-/* The same for RDMA devices, whose ports move over: the old host is freed without them. */
-static void keep_lent_rdma(struct host *h, struct host *before)
+static void find_lent_rdma(struct lent *l, const struct host_index *now, const struct host *before)
 {
-	struct rdma_dev **kept = calloc(before->n_rdma ? before->n_rdma : 1,
-					sizeof(struct rdma_dev *));
-	size_t n_kept = 0;
-	struct id_set seen = {0};
-
-	if (!kept ||
-	    !id_set_init(&seen, h->n_rdma ? h->rdma[0].function : "", h->n_rdma, sizeof(*h->rdma)))
-		goto done;
 	for (size_t i = 0; i < before->n_rdma; i++) {
 		struct rdma_dev *old = &before->rdma[i];
 
-		if (!id_set_has(&seen, old->function) && is_bound(h, old->function) &&
-		    can_be_lent(h, old))
-			kept[n_kept++] = old;
+		if (host_index_parts(now, old->function).n_rdma == 0 &&
+		    is_bound(now, old->function) && can_be_lent(now->host, old))
+			l->rdma[l->n_rdma++] = old;
 	}
-	for (size_t i = 0; i < n_kept; i++) {
-		struct rdma_dev *d = array_push(h->rdma, h->n_rdma);
+}
 
-		if (!d)
-			break;
-		*d = *kept[i];
-		d->nsid = NSID_ELSEWHERE;
-		kept[i]->ports = NULL;
-		kept[i]->n_ports = 0;
+/* RDMA devices' ports move over: the old host is freed without them. */
+static void bring_back(struct host *h, const struct lent *l)
+{
+	struct netdev *nd;
+	struct rdma_dev *rd;
+
+	for (size_t i = 0; i < l->n_netdevs && (nd = array_push(h->netdevs, h->n_netdevs)); i++) {
+		*nd = *l->netdevs[i];
+		nd->nsid = NSID_ELSEWHERE;
 	}
-done:
-	free(seen.ids);
-	free(kept);
+	for (size_t i = 0; i < l->n_rdma && (rd = array_push(h->rdma, h->n_rdma)); i++) {
+		*rd = *l->rdma[i];
+		rd->nsid = NSID_ELSEWHERE;
+		l->rdma[i]->ports = NULL;
+		l->rdma[i]->n_ports = 0;
+	}
+}
+
+/* Of the parts that were looked at. */
+static void keep_lent(struct host *h, const struct host *before, unsigned parts)
+{
+	struct lent l = {.netdevs = calloc(before->n_netdevs + 1, sizeof(struct netdev *)),
+			 .rdma = calloc(before->n_rdma + 1, sizeof(struct rdma_dev *))};
+	struct host_index now;
+
+	if (l.netdevs && l.rdma && host_index_init(&now, h) == 0) {
+		if (parts & SCAN_NETDEVS)
+			find_lent_netdevs(&l, &now, before);
+		if (parts & SCAN_RDMA)
+			find_lent_rdma(&l, &now, before);
+		host_index_done(&now); /* it points into the arrays that grow now */
+		bring_back(h, &l);
+	}
+	free(l.netdevs);
+	free(l.rdma);
 }
 
 /* --- functions ---------------------------------------------------------------------------- */
@@ -193,12 +169,19 @@ static void keep_kinds(struct host *h, const struct host *before)
 
 /* --- details ------------------------------------------------------------------------------ */
 
-static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d)
+/* Both lists have the same order, so the one looked for is mostly the next; *at follows. */
+static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d, size_t *at)
 {
-	for (size_t i = 0; i < h->n_rdma; i++)
-		if (h->rdma[i].index == d->index && strcmp(h->rdma[i].name, d->name) == 0 &&
-		    h->rdma[i].node_guid == d->node_guid)
-			return &h->rdma[i];
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		size_t k = (*at + i) % h->n_rdma;
+		struct rdma_dev *found = &h->rdma[k];
+
+		if (found->index == d->index && found->node_guid == d->node_guid &&
+		    strcmp(found->name, d->name) == 0) {
+			*at = k + 1;
+			return found;
+		}
+	}
 	return NULL;
 }
 
@@ -235,10 +218,12 @@ static bool details_may_differ(const struct rdma_dev *a, const struct rdma_dev *
 /* A scan that left details out: what was known stays until it has been read anew. */
 static void keep_details(struct host *h, struct host *before)
 {
+	size_t at = 0;
+
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		struct rdma_dev *d = &h->rdma[i], *old;
 
-		old = d->stale ? same_device(before, d) : NULL;
+		old = d->stale ? same_device(before, d, &at) : NULL;
 		if (!old)
 			continue;
 		d->stale = old->stale || details_may_differ(d, old);
@@ -281,10 +266,12 @@ int inventory_take_stale(struct inventory *inv, struct host *ret)
 
 bool inventory_apply_details(struct inventory *inv, struct host *details)
 {
+	size_t at = 0;
+
 	if (!own_host(inv))
 		return false;
 	for (size_t i = 0; i < details->n_rdma; i++) {
-		struct rdma_dev *d = same_device(&inv->host, &details->rdma[i]);
+		struct rdma_dev *d = same_device(&inv->host, &details->rdma[i], &at);
 
 		if (!d)
 			continue;
@@ -313,20 +300,25 @@ bool inventory_mark_stale(struct inventory *inv, int nsid, int ifindex)
 /* What was lent by a function that is not there, or not bound, any more. */
 static void drop_orphans(struct host *h)
 {
+	const struct host functions = {.functions = h->functions, .n_functions = h->n_functions};
+	struct host_index ix;
 	size_t n = 0;
 
+	if (host_index_init(&ix, &functions) < 0)
+		return;
 	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid != NSID_ELSEWHERE || is_bound(h, h->netdevs[i].function))
+		if (h->netdevs[i].nsid != NSID_ELSEWHERE || is_bound(&ix, h->netdevs[i].function))
 			h->netdevs[n++] = h->netdevs[i];
 	h->n_netdevs = n;
 	n = 0;
 	for (size_t i = 0; i < h->n_rdma; i++) {
-		if (h->rdma[i].nsid != NSID_ELSEWHERE || is_bound(h, h->rdma[i].function))
+		if (h->rdma[i].nsid != NSID_ELSEWHERE || is_bound(&ix, h->rdma[i].function))
 			h->rdma[n++] = h->rdma[i];
 		else
 			rdma_dev_done(&h->rdma[i]);
 	}
 	h->n_rdma = n;
+	host_index_done(&ix);
 }
 
 /* --- apply -------------------------------------------------------------------------------- */
@@ -370,12 +362,10 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 	if (!own_host(inv))
 		return false;
 	take_parts(h, &scan->host, scan->parts);
-	if (scan->parts & SCAN_NETDEVS)
-		keep_lent_netdevs(h, &scan->host);
-	if (scan->parts & SCAN_RDMA) {
+	if (scan->parts & SCAN_RDMA)
 		keep_details(h, &scan->host);
-		keep_lent_rdma(h, &scan->host);
-	}
+	if (scan->parts & (SCAN_NETDEVS | SCAN_RDMA))
+		keep_lent(h, &scan->host, scan->parts);
 	if (scan->parts & SCAN_FUNCTIONS) {
 		keep_kinds(h, &scan->host);
 		drop_orphans(h);

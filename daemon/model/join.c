@@ -152,7 +152,7 @@ static int find_function(const struct join *j, const struct item *item, struct w
 {
 	if (item->view->pool->kind != POOL_EXCLUSIVE)
 		return find_parent(j, item, w);
-	memcpy(w->function, item->d->id, sizeof(w->function));
+	snprintf(w->function, sizeof(w->function), "%s", item->d->id);
 	return check_function(j, w);
 }
 
@@ -165,7 +165,7 @@ static void set_owner(struct attach_owner *o, const struct item *item)
 	o->door = DOOR_NATIVE;
 	memcpy(o->namespace, s->namespace, sizeof(o->namespace));
 	memcpy(o->pod, s->pod, sizeof(o->pod));
-	memcpy(o->container, item->d->container, sizeof(o->container));
+	snprintf(o->container, sizeof(o->container), "%s", item->d->container);
 	memcpy(o->uid, s->uid, sizeof(o->uid));
 	memcpy(o->sandbox, s->id, sizeof(o->sandbox));
 	memcpy(o->netns.path, s->netns, sizeof(o->netns.path));
@@ -184,8 +184,8 @@ static void make(const struct join *j, const struct item *item, unsigned number,
 	struct wanted *w = &j->wanted[item->at];
 	int r;
 
-	memcpy(w->resource, item->d->resource, sizeof(w->resource));
-	memcpy(w->id, item->d->id, sizeof(w->id));
+	snprintf(w->resource, sizeof(w->resource), "%s", item->d->resource);
+	snprintf(w->id, sizeof(w->id), "%s", item->d->id);
 	w->network = item->view->pool->network;
 	set_owner(&w->owner, item);
 	r = network_plan(&w->plan, w->network, item->request, number, &w->err);

@@ -13,15 +13,17 @@
 #include "array.h"
 
 struct reservation {
-	char resource[RESOURCE_NAME_SIZE];
+	const char *resource; /* one of the ledger's */
 	char id[PLUGIN_ID_SIZE];
 	uint64_t made_ms;
 };
 
 struct ledger {
 	struct pod_list list;
-	struct reservation *reserved;
+	struct reservation *reserved; /* sorted by (id, resource) */
 	size_t n_reserved;
+	char **resources; /* names of all that were ever reserved from: as many as are configured */
+	size_t n_resources;
 	uint64_t asked_ms; /* of the last list */
 	uint64_t generation;
 };
@@ -37,16 +39,53 @@ void ledger_free(struct ledger *l)
 		return;
 	pod_list_done(&l->list);
 	free(l->reserved);
+	for (size_t i = 0; i < l->n_resources; i++)
+		free(l->resources[i]);
+	free(l->resources);
 	free(l);
+}
+
+/* The ledger's own text of that name; NULL: out of memory. */
+static const char *name_of(struct ledger *l, const char *resource)
+{
+	char **name;
+
+	for (size_t i = 0; i < l->n_resources; i++)
+		if (strcmp(l->resources[i], resource) == 0)
+			return l->resources[i];
+	name = array_push(l->resources, l->n_resources);
+	if (!name)
+		return NULL;
+	*name = strdup(resource);
+	l->n_resources -= *name == NULL;
+	return *name;
+}
+
+/* Where the reservation is, or would be; IDs differ sooner than resources do. */
+static size_t place_of(const struct ledger *l, const char *resource, const char *id)
+{
+	size_t low = 0, high = l->n_reserved;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int r = strcmp(l->reserved[mid].id, id);
+
+		if (r < 0 || (r == 0 && strcmp(l->reserved[mid].resource, resource) < 0))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 static struct reservation *find(const struct ledger *l, const char *resource, const char *id)
 {
-	for (size_t i = 0; i < l->n_reserved; i++)
-		if (strcmp(l->reserved[i].id, id) == 0 &&
-		    strcmp(l->reserved[i].resource, resource) == 0)
-			return &l->reserved[i];
-	return NULL;
+	size_t at = place_of(l, resource, id);
+
+	if (at == l->n_reserved || strcmp(l->reserved[at].id, id) != 0 ||
+	    strcmp(l->reserved[at].resource, resource) != 0)
+		return NULL;
+	return &l->reserved[at];
 }
 
 static bool is_behind(const struct pod_device *d, const char *resource, const char *id)
@@ -56,20 +95,19 @@ static bool is_behind(const struct pod_device *d, const char *resource, const ch
 	return r ? r > 0 : strcmp(d->id, id) > 0;
 }
 
-/* An entry without a pod, at its place: sorting a thousand anew for each would take a millisecond.
- */
+/* An entry without a pod, at its place: the list stays sorted. */
 static int list_insert(struct pod_list *list, const char *resource, const char *id)
 {
-	struct pod_device *d = array_push(list->devices, list->n);
+	struct pod_device entry = {.resource = resource, .id = id}, *d;
 
-	if (!d)
+	if (pod_list_push(list, &entry) < 0)
 		return -ENOMEM;
+	d = &list->devices[list->n - 1];
+	entry = *d;
 	while (d > list->devices && is_behind(d - 1, resource, id))
 		d--;
 	memmove(d + 1, d, (size_t)(&list->devices[list->n - 1] - d) * sizeof(*d));
-	*d = (struct pod_device){0};
-	snprintf(d->resource, sizeof(d->resource), "%s", resource);
-	snprintf(d->id, sizeof(d->id), "%s", id);
+	*d = entry;
 	return 0;
 }
 
@@ -87,6 +125,17 @@ static void stamp(struct ledger *l, const char *resource, const char *id, int64_
 	l->generation++;
 }
 
+/* There is room for it; resource is one of the ledger's. */
+static void note(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+{
+	size_t at = place_of(l, resource, id);
+	struct reservation *r = &l->reserved[at];
+
+	memmove(r + 1, r, (l->n_reserved++ - at) * sizeof(*r));
+	*r = (struct reservation){.resource = resource, .made_ms = now_ms};
+	snprintf(r->id, sizeof(r->id), "%s", id);
+}
+
 int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms,
 		   int64_t unix_ns)
 {
@@ -97,19 +146,16 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 		stamp(l, resource, id, unix_ns);
 		return 0;
 	}
-	r = array_push(l->reserved, l->n_reserved);
-	if (!r)
+	resource = name_of(l, resource);
+	if (!resource || !array_push(l->reserved, l->n_reserved))
 		return -ENOMEM;
+	l->n_reserved--;
 	if (!pod_list_find(&l->list, resource, id, NULL)) {
-		if (list_insert(&l->list, resource, id) < 0) {
-			l->n_reserved--;
+		if (list_insert(&l->list, resource, id) < 0)
 			return -ENOMEM;
-		}
 		l->generation++;
 	}
-	snprintf(r->resource, sizeof(r->resource), "%s", resource);
-	snprintf(r->id, sizeof(r->id), "%s", id);
-	r->made_ms = now_ms;
+	note(l, resource, id, now_ms);
 	stamp(l, resource, id, unix_ns);
 	return 0;
 }
@@ -120,19 +166,12 @@ static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= LEDGER_GRACE_MS;
 }
 
-/* An array that array_push() can go on with. */
 static int copy(struct pod_list *ret, const struct pod_list *from)
 {
-	for (size_t i = 0; i < from->n; i++) {
-		struct pod_device *d = array_push(ret->devices, ret->n);
+	int r = pod_list_copy(ret, from);
 
-		if (!d)
-			return -ENOMEM;
-		*d = from->devices[i];
-	}
-	ret->source = from->source;
 	pod_list_sort(ret);
-	return 0;
+	return r;
 }
 
 static int add_unsettled(const struct ledger *l, struct pod_list *list, uint64_t asked_ms)

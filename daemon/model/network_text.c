@@ -104,7 +104,7 @@ bool hex_bytes_parse(const char *text, uint8_t *ret, size_t n)
 		if (i % 3 == 2 ? text[i] != ':' : hex_digit(text[i]) < 0)
 			return false;
 	for (size_t i = 0; i < n; i++)
-		ret[i] = (uint8_t)(hex_digit(text[3 * i]) << 4 | hex_digit(text[3 * i + 1]));
+		ret[i] = (uint8_t)(hex_digit(text[3 * i]) * 16 + hex_digit(text[3 * i + 1]));
 	return true;
 }
 

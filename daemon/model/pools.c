@@ -4,6 +4,7 @@
 #include "pools.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,7 +211,7 @@ static int offer_held(struct build *b, struct pool_view *v, const struct pod_dev
 	o = array_push(v->offers, v->n_offers);
 	if (!o)
 		return -ENOMEM;
-	memcpy(o->id, held->id, sizeof(o->id));
+	snprintf(o->id, sizeof(o->id), "%s", held->id);
 	if (is_exclusive(v->pool))
 		return offer_gone(v, o);
 	pool_slots_held(v, b->index, o);

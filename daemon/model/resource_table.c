@@ -38,9 +38,9 @@ int resource_table_copy(struct resource_table *dst, const struct resource_table 
 	copy.devices = NULL;
 	copy.members = NULL;
 	copy.not_offered = NULL;
-	copy.held.devices = NULL;
+	copy.held = (struct pod_list){0};
 	if (COPY(resources, n_resources) && COPY(devices, n_devices) && COPY(members, n_members) &&
-	    COPY(not_offered, n_not_offered) && COPY(held.devices, held.n)) {
+	    COPY(not_offered, n_not_offered) && pod_list_copy(&copy.held, &src->held) == 0) {
 		*dst = copy;
 		return 0;
 	}

@@ -106,18 +106,29 @@ static bool is_stale_info(const char *name, void *arg)
 
 /* --- after each decision ---------------------------------------------------------------------- */
 
-static void sweep(struct resources *r, const struct device_folder *folder,
+/* False: to be tried again. */
+static bool sweep(struct resources *r, const struct device_folder *folder,
 		  device_file_stale_fn *is_stale)
 {
 	struct err e = {0};
 
-	if (device_files_sweep(folder, is_stale, r, &e) < 0)
-		log_warn("resources", 0, "%s, leaving old files where they are", e.msg);
+	if (device_files_sweep(folder, is_stale, r, &e) >= 0)
+		return true;
+	log_warn("resources", 0, "%s, leaving old files where they are", e.msg);
+	return false;
+}
+
+/* What is stale belongs to an ID or a pool that is no more. */
+static void sweep_all(struct resources *r)
+{
+	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
+	bool swept_cdi = sweep(r, &cdi, is_stale_spec), swept_info = sweep(r, &info, is_stale_info);
+
+	r->to_sweep = !swept_cdi || !swept_info;
 }
 
 void files_follow(struct resources *r)
 {
-	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
 	struct err e = {0};
 
 	for (size_t i = 0; i < r->n_served; i++) {
@@ -129,6 +140,6 @@ void files_follow(struct resources *r)
 			log_warn("resources", 0, "%s, trying again with the next allocation",
 				 e.msg);
 	}
-	sweep(r, &cdi, is_stale_spec);
-	sweep(r, &info, is_stale_info);
+	if (r->to_sweep)
+		sweep_all(r);
 }

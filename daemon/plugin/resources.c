@@ -260,6 +260,7 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	r->pools = pools;
 	r->config = *config;
 	*config = (struct pool_config){0};
+	r->to_sweep = true;
 	resources_decide_soon(r);
 	return 0;
 }
@@ -321,6 +322,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	r->inventory = inventory;
 	r->opts = *opts;
 	r->hooks = *hooks;
+	r->to_sweep = true;
 	init_timer(r, &r->settle);
 	init_timer(r, &r->show);
 	init_timer(r, &r->hold);

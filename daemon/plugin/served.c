@@ -160,18 +160,20 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 {
 	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
 	struct resources *r = s->owner;
-	size_t at = 0;
+	size_t at = 0, n_known = 0;
 
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
 		const struct offer *o = &v->offers[i];
 		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
+		const struct tracked *known = find_known(s, o->id, &at);
 
-		snprintf(all[i].id, sizeof(all[i].id), "%s", o->id);
+		memcpy(all[i].id, o->id, sizeof(all[i].id));
 		track(s, v->pool, health_judge(v, o, index, held) | judge_attachment(v, o, r),
-		      uv_now(r->loop), find_known(s, o->id, &at), &all[i]);
+		      uv_now(r->loop), known, &all[i]);
 	}
+	r->to_sweep = r->to_sweep || n_known != s->n_tracked;
 	free(s->tracked);
 	s->tracked = all;
 	s->n_tracked = v->n_offers;

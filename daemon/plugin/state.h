@@ -55,6 +55,8 @@ struct resources {
 	struct waiting *waiting;
 	struct starting *starting;
 
+	bool to_sweep; /* IDs or pools have changed since the files were swept */
+
 	uv_timer_t settle;  /* gathers changes */
 	uv_timer_t show;    /* gathers what only the table tells */
 	uv_timer_t hold;    /* the next hold time of somebody's health ends */

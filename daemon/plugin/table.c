@@ -23,12 +23,26 @@ static size_t n_members(const struct resources *r)
 	return n;
 }
 
+static bool is_not_offered(const struct verdict *v)
+{
+	return v->kind != VERDICT_OFFERED && v->kind != VERDICT_KEPT;
+}
+
+static size_t n_not_offered(const struct resources *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->pools.n_verdicts; i++)
+		n += is_not_offered(&r->pools.verdicts[i]);
+	return n;
+}
+
 static int make_room(const struct resources *r, struct resource_table *t)
 {
 	t->resources = calloc(r->pools.n_views + 1, sizeof(*t->resources));
 	t->devices = calloc(n_offers(r) + 1, sizeof(*t->devices));
 	t->members = calloc(n_members(r) + 1, sizeof(*t->members));
-	t->not_offered = calloc(r->pools.n_verdicts + 1, sizeof(*t->not_offered));
+	t->not_offered = calloc(n_not_offered(r) + 1, sizeof(*t->not_offered));
 	return t->resources && t->devices && t->members && t->not_offered ? 0 : -ENOMEM;
 }
 
@@ -108,27 +122,13 @@ static void add_not_offered(const struct resources *r, struct resource_table *t)
 		const struct verdict *v = &r->pools.verdicts[i];
 		struct not_offered *n;
 
-		if (v->kind == VERDICT_OFFERED || v->kind == VERDICT_KEPT)
+		if (!is_not_offered(v))
 			continue;
 		n = &t->not_offered[t->n_not_offered++];
 		snprintf(n->function, sizeof(n->function), "%s", v->function);
 		verdict_text(v, n->why, sizeof(n->why));
 	}
 	qsort(t->not_offered, t->n_not_offered, sizeof(*t->not_offered), by_function);
-}
-
-static int copy_held(const struct resources *r, struct resource_table *t)
-{
-	const struct pod_list *list = ledger_list(r->ledger);
-
-	t->held.source = list->source;
-	t->held.devices = calloc(list->n + 1, sizeof(*list->devices));
-	if (!t->held.devices)
-		return -ENOMEM;
-	if (list->n)
-		memcpy(t->held.devices, list->devices, list->n * sizeof(*list->devices));
-	t->held.n = list->n;
-	return 0;
 }
 
 #define SAME(field, count)                                                                         \
@@ -149,7 +149,7 @@ int resources_make_table(struct resources *r)
 	int error = make_room(r, &t);
 
 	if (error == 0)
-		error = copy_held(r, &t);
+		error = pod_list_copy(&t.held, ledger_list(r->ledger));
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			add_resource(r->served[i], &t, &r->pools.views[i]);

@@ -197,7 +197,7 @@ static json_t *why(const struct view *v, const struct function *fn, const struct
 	const struct explain_input in = {
 		.function = fn->id,
 		.rdma = parts->n_rdma ? part_rdma(parts, 0)->name : "",
-		.resources = v->table,
+		.resources = v->resources,
 		.attachment = attachment,
 		.epoch_ms = v->scene->epoch_ms,
 	};
@@ -297,18 +297,19 @@ static void add_device(struct text *t, const struct view *v, const struct functi
 }
 
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
- * only the id is known. Those of one function stand together. */
+ * only the id is known. The first of each stands for all. */
 static void add_strays(struct text *t, const struct view *v)
 {
 	const struct host_index *ix = &v->host;
 	struct function fn = {.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
 
 	for (size_t i = 0; !t->failed && i < ix->host->n_rdma; i++) {
-		const char *id = ix->rdma[i].key;
+		const struct rdma_dev *rd = &ix->host->rdma[i];
+		struct fn_parts p = host_index_parts(ix, rdma_function_id(rd));
 
-		if (host_index_function(ix, id) || strcmp(fn.id, id) == 0)
+		if (p.fn || p.n_rdma == 0 || part_rdma(&p, 0) != rd)
 			continue;
-		snprintf(fn.id, sizeof(fn.id), "%s", id);
+		snprintf(fn.id, sizeof(fn.id), "%s", rdma_function_id(rd));
 		add_device(t, v, &fn);
 	}
 }

@@ -2,12 +2,12 @@
  * it. */
 #include "api_attachments.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json_text.h"
+#include "network_text.h"
 #include "utc_text.h"
 
 char *api_print(json_t *document, size_t *ret_len)
@@ -61,11 +61,9 @@ static const char *door_name(enum attach_door door)
 static json_t *push_ips(json_t *array, const struct ip_prefix *ips, size_t n)
 {
 	for (size_t i = 0; array && i < n; i++) {
-		char addr[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 8];
+		char text[IP_TEXT_SIZE];
 
-		if (!inet_ntop(ips[i].family, ips[i].addr, addr, sizeof(addr)))
-			continue;
-		snprintf(text, sizeof(text), "%s/%u", addr, ips[i].len);
+		ip_prefix_text(&ips[i], text);
 		array = push(array, json_text(text));
 	}
 	return array;

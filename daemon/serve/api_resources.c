@@ -9,67 +9,6 @@
 #include "health.h"
 #include "json_text.h"
 
-/* One function and what offers it: an ID of its own, or (device NULL) a shared resource. */
-struct entry {
-	const char *function;
-	const struct resource_info *resource;
-	const struct resource_device *device;
-};
-
-struct resource_index {
-	const struct resource_table *table;
-	struct entry *entries; /* sorted by function */
-	size_t n;
-};
-
-static int by_function(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	int r = strcmp(x->function, y->function);
-
-	return r ? r : (x->resource > y->resource) - (x->resource < y->resource);
-}
-
-static void add_entries(struct resource_index *index, const struct resource_info *r)
-{
-	const struct resource_table *t = index->table;
-
-	for (size_t i = 0; !r->shared && i < r->n_devices; i++) {
-		const struct resource_device *d = &t->devices[r->first_device + i];
-
-		index->entries[index->n++] = (struct entry){d->id, r, d};
-	}
-	for (size_t i = 0; r->shared && i < r->n_members; i++)
-		index->entries[index->n++] = (struct entry){t->members[r->first_member + i], r,
-							    NULL};
-}
-
-struct resource_index *resource_index_new(const struct resource_table *t)
-{
-	struct resource_index *index = calloc(1, sizeof(*index));
-
-	if (!index)
-		return NULL;
-	index->table = t;
-	index->entries = calloc(t->n_devices + t->n_members + 1, sizeof(*index->entries));
-	if (!index->entries) {
-		free(index);
-		return NULL;
-	}
-	for (size_t i = 0; i < t->n_resources; i++)
-		add_entries(index, &t->resources[i]);
-	qsort(index->entries, index->n, sizeof(*index->entries), by_function);
-	return index;
-}
-
-void resource_index_free(struct resource_index *index)
-{
-	if (!index)
-		return;
-	free(index->entries);
-	free(index);
-}
-
 /* Takes both; NULL, with nothing left behind, when either is missing. */
 static json_t *push(json_t *array, json_t *item)
 {
@@ -104,7 +43,7 @@ static const char *state_name(enum ledger_state s)
 	return "free";
 }
 
-static json_t *holder(const struct resource_table *t, const struct entry *e)
+static json_t *holder(const struct resource_table *t, const struct resource_entry *e)
 {
 	const struct pod_device *d = pod_list_find(&t->held, e->resource->name, e->device->id,
 						   NULL);
@@ -116,7 +55,7 @@ static json_t *holder(const struct resource_table *t, const struct entry *e)
 			 json_text(d->container));
 }
 
-static json_t *offered(const struct resource_table *t, const struct entry *e)
+static json_t *offered(const struct resource_table *t, const struct resource_entry *e)
 {
 	const struct resource_device *d = e->device;
 
@@ -129,29 +68,14 @@ static json_t *offered(const struct resource_table *t, const struct entry *e)
 			 holder(t, e));
 }
 
-/* The place of the first entry of a function, or of what stands behind it. */
-static size_t first_of(const struct resource_index *index, const char *function)
-{
-	size_t low = 0, high = index->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(index->entries[mid].function, function) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 json_t *api_resources_of(const struct resource_index *index, const char *function)
 {
+	size_t n;
+	const struct resource_entry *e = resource_index_find(index, function, &n);
 	json_t *a = json_array();
 
-	for (size_t i = first_of(index, function);
-	     a && i < index->n && strcmp(index->entries[i].function, function) == 0; i++)
-		a = push(a, offered(index->table, &index->entries[i]));
+	for (size_t i = 0; a && i < n; i++)
+		a = push(a, offered(index->table, &e[i]));
 	return a;
 }
 

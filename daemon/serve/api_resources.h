@@ -4,14 +4,7 @@
 #include <jansson.h>
 
 #include "attach_status.h"
-#include "resource_table.h"
-
-/* Finds what is known of a function quickly; borrows the table. */
-struct resource_index;
-
-/* NULL: out of memory. */
-struct resource_index *resource_index_new(const struct resource_table *);
-void resource_index_free(struct resource_index *);
+#include "resource_index.h"
 
 /* The resources that offer a function:
  * [{"resource":"rocelet.dev/roce","id":"0000:03:00.2","shared":false,

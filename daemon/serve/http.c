@@ -95,6 +95,11 @@ static void arm_timer(struct http *h, uint64_t now_ms)
 		uv_timer_start(&h->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
 }
 
+void http_wake(struct http *h)
+{
+	uv_timer_start(&h->timer, on_timer, 0, 0);
+}
+
 void http_run(struct http *h)
 {
 	uint64_t now_ms = uv_now(h->loop);

@@ -1,12 +1,12 @@
 /* order.c - one small reader per key. */
 #include "order.h"
 
-#include <arpa/inet.h>
 #include <jansson.h>
 #include <linux/if_ether.h>
-#include <stdlib.h>
+#include <netinet/in.h>
 
 #include "cleanup.h"
+#include "network_text.h"
 
 /* The kernel's limits for Ethernet: ETH_MIN_MTU in linux/if_ether.h, and what a netdev can have. */
 #define MTU_MIN 68
@@ -83,7 +83,7 @@ static int read_netns(struct order *o, const json_t *value, struct err *e)
 static int read_pod(struct order *o, const json_t *value, struct err *e)
 {
 	struct attach_owner *owner = &o->owner;
-	char text[sizeof(owner->namespace) + sizeof(owner->pod)];
+	char text[sizeof(owner->namespace) + sizeof(owner->pod)] = "";
 	int r = read_word(text, sizeof(text), value, "pod", e);
 	char *slash = r == 0 ? strchr(text, '/') : NULL;
 	const char *name = slash ? slash + 1 : text;
@@ -101,37 +101,16 @@ static int read_pod(struct order *o, const json_t *value, struct err *e)
 	if (slash)
 		snprintf(owner->namespace, sizeof(owner->namespace), "%.*s",
 			 (int)sizeof(owner->namespace) - 1, text);
-	snprintf(owner->pod, sizeof(owner->pod), "%s", name);
+	snprintf(owner->pod, sizeof(owner->pod), "%.*s", (int)sizeof(owner->pod) - 1, name);
 	return 0;
 }
 
-/* dev_valid_name() in linux/net/core/dev.c. */
 static int read_interface(struct order *o, const json_t *value, struct err *e)
 {
-	char *name = o->plan.ifname;
-	int r = read_word(name, sizeof(o->plan.ifname), value, "interface", e);
+	int r = read_word(o->plan.ifname, sizeof(o->plan.ifname), value, "interface", e);
+	const char *wrong = r == 0 ? ifname_wrong(o->plan.ifname) : NULL;
 
-	if (r == 0 && (strpbrk(name, "/:%") || !strcmp(name, ".") || !strcmp(name, "..")))
-		return err_set(e, -EINVAL, "interface is no name that an interface can have");
-	return r;
-}
-
-static bool parse_prefix(struct ip_prefix *ret, const char *text)
-{
-	char addr[INET6_ADDRSTRLEN];
-	const char *slash = strchr(text, '/');
-	char *end;
-	unsigned long len;
-
-	if (!slash || (size_t)(slash - text) >= sizeof(addr) || slash[1] < '0' || slash[1] > '9')
-		return false;
-	snprintf(addr, sizeof(addr), "%.*s", (int)(slash - text), text);
-	ret->family = strchr(addr, ':') ? AF_INET6 : AF_INET;
-	len = strtoul(slash + 1, &end, 10);
-	if (*end || len == 0 || len > (ret->family == AF_INET6 ? 128 : 32))
-		return false;
-	ret->len = (uint8_t)len;
-	return inet_pton(ret->family, addr, ret->addr) == 1;
+	return wrong ? err_set(e, -EINVAL, "interface %s %s", o->plan.ifname, wrong) : r;
 }
 
 /* Unspecified and multicast addresses are nobody's. */
@@ -147,8 +126,7 @@ static bool is_hosts(const struct ip_prefix *p)
 static bool is_there(const struct net_plan *plan, const struct ip_prefix *p)
 {
 	for (size_t i = 0; i < plan->n_ips; i++)
-		if (plan->ips[i].family == p->family &&
-		    memcmp(plan->ips[i].addr, p->addr, sizeof(p->addr)) == 0)
+		if (ip_same_address(&plan->ips[i], p))
 			return true;
 	return false;
 }
@@ -164,7 +142,7 @@ static int read_ips(struct order *o, const json_t *value, struct err *e)
 		const char *text = json_string_value(json_array_get(value, i));
 		struct ip_prefix p = {0};
 
-		if (!text || !parse_prefix(&p, text) || !is_hosts(&p))
+		if (!text || !ip_prefix_parse(text, &p) || p.len == 0 || !is_hosts(&p))
 			return err_set(
 				e, -EINVAL,
 				"ips: item %zu is not an address with its prefix length, like "
@@ -177,29 +155,14 @@ static int read_ips(struct order *o, const json_t *value, struct err *e)
 	return 0;
 }
 
-static bool parse_mac(uint8_t mac[6], const char *s)
-{
-	unsigned byte;
-
-	for (int i = 0; i < 6; i++, s += 3) {
-		if (strspn(s, "0123456789abcdefABCDEF") != 2 || sscanf(s, "%2x", &byte) != 1)
-			return false;
-		mac[i] = (uint8_t)byte;
-		if (i == 5)
-			return s[2] == '\0';
-		if (s[2] != ':')
-			return false;
-	}
-	return false;
-}
-
 static int read_mac(struct order *o, const json_t *value, struct err *e)
 {
 	static const uint8_t zero[6];
 	const char *s = json_string_value(value);
 	uint8_t mac[6];
 
-	if (!s || !parse_mac(mac, s) || (mac[0] & 1) || memcmp(mac, zero, 6) == 0)
+	if (!s || !hex_bytes_parse(s, mac, sizeof(mac)) || (mac[0] & 1) ||
+	    memcmp(mac, zero, 6) == 0)
 		return err_set(e, -EINVAL,
 			       "mac is not the address of one interface, like 02:00:00:00:00:01");
 	o->plan.has_mac = true;

@@ -25,7 +25,7 @@ void reply_string(struct http_reply *reply, unsigned status, const char *type, c
 	reply_copy(reply, status, type, body, strlen(body));
 }
 
-void reply_document(struct http_reply *reply, char *text, size_t len)
+void reply_document(struct http_reply *reply, char *text)
 {
 	if (!text) {
 		reply_string(reply, 500, REPLY_TEXT, "out of memory\n");
@@ -34,7 +34,7 @@ void reply_document(struct http_reply *reply, char *text, size_t len)
 	reply->status = 200;
 	reply->content_type = REPLY_JSON;
 	reply->body = text;
-	reply->body_len = len;
+	reply->body_len = strlen(text);
 }
 
 static unsigned status_of(int code)
@@ -61,7 +61,7 @@ void reply_error(struct http_reply *reply, const struct err *e)
 	size_t len = 0;
 	char *text = api_print(json_pack("{so}", "error", json_text(e->msg)), &len);
 
-	reply_document(reply, text, len);
+	reply_document(reply, text);
 	if (text)
 		reply->status = status_of(e->code);
 }

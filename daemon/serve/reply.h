@@ -12,6 +12,6 @@ void reply_copy(struct http_reply *, unsigned status, const char *type, const ch
 		size_t len);
 void reply_string(struct http_reply *, unsigned status, const char *type, const char *body);
 /* Takes the document; NULL is out of memory. */
-void reply_document(struct http_reply *, char *text, size_t len);
+void reply_document(struct http_reply *, char *text);
 /* {"error":"..."} with the status that fits the code. */
 void reply_error(struct http_reply *, const struct err *);

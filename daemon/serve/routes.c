@@ -132,8 +132,7 @@ static void answer_pods(struct routes *r, const struct http_request *request,
 
 	(void)request;
 	if (r->resources)
-		reply_document(reply, api_pods(r->resources, r->attachments, r->epoch_ms, &len),
-			       len);
+		reply_document(reply, api_pods(r->resources, r->attachments, r->epoch_ms, &len));
 	else
 		reply_string(reply, 503, REPLY_TEXT, "the kubelet has not been asked yet\n");
 }
@@ -144,7 +143,7 @@ static void answer_attachments(struct routes *r, const struct http_request *requ
 	size_t len = 0;
 
 	(void)request;
-	reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &len), len);
+	reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &len));
 }
 
 /* The function of the parameter "device", whatever name it is called by. */
@@ -181,7 +180,7 @@ static void answer_events(struct routes *r, const struct http_request *request,
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, api_events(r->events, &filter, &len), len);
+		reply_document(reply, api_events(r->events, &filter, &len));
 }
 
 static void answer_doctor(struct routes *r, const struct http_request *request,
@@ -202,32 +201,43 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 		in.counters = &counters;
 	}
 	if (doctor_build(&doctor, &in) < 0) {
-		reply_document(reply, NULL, 0);
+		reply_document(reply, NULL);
 		return;
 	}
-	reply_document(reply, api_doctor(&doctor, &len), len);
+	reply_document(reply, api_doctor(&doctor, &len));
 	doctor_done(&doctor);
 }
 
 /* {"device":"0000:03:00.2","why":"...","attachment":...} */
-static char *explanation(const struct routes *r, const char *function, size_t *ret_len)
+static char *explanation(const struct explain_input *in, size_t *ret_len)
 {
+	char text[EXPLAIN_SIZE];
+
+	explain_device(in, text);
+	return api_print(json_pack("{so so so}", "device", json_text(in->function), "why",
+				   json_text(text), "attachment",
+				   api_attachment(in->attachment, in->epoch_ms)),
+			 ret_len);
+}
+
+static void reply_explanation(const struct routes *r, const char *function,
+			      struct http_reply *reply)
+{
+	static const struct resource_table none;
 	const struct host *host = &r->inventory->host;
+	struct resource_index *index = resource_index_new(r->resources ? r->resources : &none);
 	struct explain_input in = {.function = function,
 				   .rdma = "",
-				   .resources = r->resources,
+				   .resources = index,
 				   .attachment = attach_list_function(r->attachments, function),
 				   .epoch_ms = r->epoch_ms};
-	char text[EXPLAIN_SIZE];
+	size_t len = 0;
 
 	for (size_t i = 0; i < host->n_rdma; i++)
 		if (strcmp(host->rdma[i].function, function) == 0)
 			in.rdma = host->rdma[i].name;
-	explain_device(&in, text);
-	return api_print(json_pack("{so so so}", "device", json_text(function), "why",
-				   json_text(text), "attachment",
-				   api_attachment(in.attachment, r->epoch_ms)),
-			 ret_len);
+	reply_document(reply, index ? explanation(&in, &len) : NULL);
+	resource_index_free(index);
 }
 
 static void answer_explain(struct routes *r, const struct http_request *request,
@@ -235,7 +245,6 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 {
 	struct err e = {0};
 	const char *function;
-	size_t len = 0;
 
 	if (!knows_devices(r, reply))
 		return;
@@ -245,7 +254,7 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, explanation(r, function, &len), len);
+		reply_explanation(r, function, reply);
 }
 
 static void answer_config(struct routes *r, const struct http_request *request,

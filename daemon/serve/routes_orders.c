@@ -29,7 +29,7 @@ static void reply_done(struct http_reply *reply, const struct pending *p)
 					 "attachment", api_attachment(a, r->epoch_ms)),
 			       &len);
 
-	reply_document(reply, text, len);
+	reply_document(reply, text);
 }
 
 static void on_done(const struct err *e, void *arg)

@@ -55,6 +55,8 @@ struct http {
 
 /* What every callback on the loop ends with: deadlines, libmicrohttpd's work, the timer. */
 void http_run(struct http *);
+/* http_run() in the loop's next turn. */
+void http_wake(struct http *);
 /* Shuts the connection down and counts it. */
 void http_evict(struct http *, struct connection *);
 /* The close callback of every handle; its data is the struct http. */

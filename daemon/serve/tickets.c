@@ -87,6 +87,7 @@ static void go_on(struct http_ticket *t, struct http_reply *reply)
 	connections_enter(&h->connections, request_slot(t->connection), CONNECTION_ANSWER,
 			  uv_now(h->loop));
 	MHD_resume_connection(t->connection);
+	http_wake(h); /* its epoll descriptor says nothing of it */
 }
 
 void http_keep(struct http_ticket *t)

@@ -162,19 +162,23 @@ static void take_ids(struct bench *b, const V1beta1__ListAndWatchResponse *list)
 			b->ids[b->n_ids++] = strdup(list->devices[i]->id);
 }
 
+/* A kubelet reads its lists beside its calls; here one thread does both, and reading a thousand
+ * devices would be counted as the daemon's time: later lists are only counted. */
 static void on_list(struct grpc_call *call, const uint8_t *bytes, size_t len, void *arg)
 {
 	struct bench *b = arg;
-	V1beta1__ListAndWatchResponse *list = v1beta1__list_and_watch_response__unpack(NULL, len,
-										       bytes);
+	V1beta1__ListAndWatchResponse *list;
 
 	(void)call;
+	b->n_lists++;
+	if (b->listed_ns > 0)
+		return;
+	list = v1beta1__list_and_watch_response__unpack(NULL, len, bytes);
 	if (!list)
 		die("a list cannot be read");
-	if (list->n_devices > 0 && b->listed_ns == 0)
+	if (list->n_devices > 0)
 		b->listed_ns = uv_hrtime();
 	take_ids(b, list);
-	b->n_lists++;
 	v1beta1__list_and_watch_response__free_unpacked(list, NULL);
 }
 
@@ -508,6 +512,7 @@ static void measure_allocate(struct bench *b, unsigned seconds)
 	start_daemon(b, "0");
 	run_until(b, is_listed);
 	allocate(b, seconds);
+	idle(b, 1000); /* the last change has been looked at */
 	printf("  RSS after that: %ld kB (bar: 12 MB)\n", rss_kb(b));
 	stop_daemon(b);
 	floor = floor_ms(b);

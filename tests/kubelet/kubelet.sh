@@ -10,7 +10,7 @@ TIMEOUT=${ROCELET_KUBELET_TIMEOUT:-240}
 
 usage() {
     cat <<EOT
-usage: kubelet.sh build                 build the kubelet and fetch the runtime, unless they are there
+usage: kubelet.sh build                 build the kubelet and fetch the runtime, unless they are there; prints where
        kubelet.sh run [OPTIONS] SCENARIO..
                                         run scenarios, each in a rig of its own; status 0 when all checks held
            --quiet                        print only the results, and the logs of a failure

@@ -15,6 +15,7 @@ usage: lab.sh deps                      install the host packages the lab needs
                                         run a scenario; its status is the exit status
            --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more)
            --memory MIB                   default $MEMORY
+           --kubelet                      share the real kubelet with the guest
            --timeout SECONDS              for the scenario, default $TIMEOUT
            --quiet                        print only the result, and the logs when it fails
        lab.sh shell                     a shell in the guest

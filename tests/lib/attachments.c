@@ -65,7 +65,7 @@ void attachments_small(struct attachments *a)
 	r->owner.namespace[0] = r->owner.container[0] = '\0';
 	strcpy(a->status[3].error, "0000:03:00.5: setting the MAC: Device or resource busy");
 	a->status[3].tries = 4;
-	r = add(a, ATTACH_IN_POD, "0000:03:00.0", "reader-0");
+	r = add(a, ATTACH_IN_POD, "0000:04:00.0", "reader-0");
 	r->plan.kind = PLAN_MACVLAN;
 	strcpy(r->resource, "rdma/hca_shared");
 	strcpy(r->id, "0");

@@ -14,7 +14,7 @@ struct attachments {
 };
 
 /* 0000:03:00.2 in train/job-7 (drifted), .3 being attached, .4 being returned, .5 bad, and a
- * macvlan "0" of rdma/hca_shared on 0000:03:00.0. Since 1, 2, 3 ... seconds. */
+ * macvlan "0" of rdma/hca_shared on 0000:04:00.0. Since 1, 2, 3 ... seconds. */
 void attachments_small(struct attachments *);
 /* Other numbers for each field. */
 void attach_counters_small(struct attach_counters *);

@@ -30,12 +30,27 @@ static void on_request(const struct http_request *request, struct http_reply *re
 		reply_heap(reply, strdup("hello\n"), 6);
 	if (strcmp(request->path, "/big") == 0)
 		reply_heap(reply, calloc(1, BIG_SIZE), BIG_SIZE);
+	if (strcmp(request->path, "/echo") == 0 && request->ticket)
+		reply_heap(reply, strdup(request->body ? request->body : ""), request->body_len);
+	if (strcmp(request->path, "/later") == 0 && request->ticket) {
+		assert_true(f->n_tickets < TICKETS_MAX);
+		http_keep(request->ticket);
+		f->tickets[f->n_tickets++] = request->ticket;
+	}
 	if (strcmp(request->path, "/page") == 0) {
 		reply->status = 200;
 		reply->page = page_ref(f->page);
 		reply->page_format = (int)accept_metrics(request->accept);
 		reply->content_type = accept_content_type(accept_metrics(request->accept));
 	}
+}
+
+void http_fixture_answer(struct http_ticket *ticket, const char *text)
+{
+	struct http_reply reply = {0};
+
+	reply_heap(&reply, strdup(text), strlen(text));
+	http_answer(ticket, &reply);
 }
 
 void http_fixture_start(struct http_fixture *f, const struct http_opts *opts)

@@ -109,20 +109,20 @@ void device_of(const char *device, char resource[RESOURCE_NAME_SIZE], char id[PL
 
 static void add_one_held(struct join_fixture *f, char *text)
 {
-	struct pod_device *d = array_push(f->held.devices, f->held.n);
-	char *pod = strsep(&text, ":"), *container = strsep(&text, ":"),
-	     *device = strsep(&text, "@");
+	const char *pod = strsep(&text, ":"), *container = strsep(&text, ":"),
+		   *device = strsep(&text, "@");
+	char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE];
+	bool is_uid = pod[0] == '#';
+	const struct pod_device d = {.namespace = pod[0] && !is_uid ? "ns" : "",
+				     .pod = is_uid ? "" : pod,
+				     .uid = is_uid ? pod + 1 : "",
+				     .container = container,
+				     .resource = resource,
+				     .id = id,
+				     .reserved_ns = text ? atoi(text) : 0};
 
-	assert_non_null(d);
-	if (pod[0] == '#')
-		SET_TEXT(d->uid, pod + 1);
-	else if (pod[0])
-		SET_TEXT(d->namespace, "ns");
-	if (pod[0] != '#')
-		SET_TEXT(d->pod, pod);
-	SET_TEXT(d->container, container);
-	device_of(device, d->resource, d->id);
-	d->reserved_ns = text ? atoi(text) : 0;
+	device_of(device, resource, id);
+	assert_int_equal(pod_list_push(&f->held, &d), 0);
 }
 
 void add_held(struct join_fixture *f, const char *text)

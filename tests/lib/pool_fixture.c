@@ -74,12 +74,9 @@ static void free_config(struct pool_config *c)
 
 void hold(struct pod_list *l, const char *resource, const char *id)
 {
-	struct pod_device *d = array_push(l->devices, l->n);
+	const struct pod_device d = {.resource = resource, .id = id, .pod = "p"};
 
-	assert_non_null(d);
-	SET_TEXT(d->resource, resource);
-	SET_TEXT(d->id, id);
-	SET_TEXT(d->pod, "p");
+	assert_int_equal(pod_list_push(l, &d), 0);
 	l->source = POD_SOURCE_API;
 	pod_list_sort(l);
 }

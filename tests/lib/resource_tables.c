@@ -8,15 +8,15 @@
 
 static void hold(struct pod_list *l, const char *resource, const char *id, const char *pod)
 {
-	struct pod_device *d = &l->devices[l->n++];
+	const struct pod_device d = {
+		.namespace = pod ? "train" : NULL,
+		.pod = pod,
+		.container = pod ? "main" : NULL,
+		.resource = resource,
+		.id = id,
+	};
 
-	snprintf(d->resource, sizeof(d->resource), "%s", resource);
-	snprintf(d->id, sizeof(d->id), "%s", id);
-	if (!pod)
-		return;
-	strcpy(d->namespace, "train");
-	snprintf(d->pod, sizeof(d->pod), "%s", pod);
-	strcpy(d->container, "main");
+	(void)pod_list_push(l, &d);
 }
 
 void resource_table_small(struct resource_table *t)
@@ -67,7 +67,6 @@ void resource_table_small(struct resource_table *t)
 	t->not_offered = calloc(t->n_not_offered = 1, sizeof(*t->not_offered));
 	strcpy(t->not_offered[0].function, "0000:05:00.0");
 	strcpy(t->not_offered[0].why, "it carries the default route");
-	t->held.devices = calloc(4, sizeof(*t->held.devices));
 	hold(&t->held, "rdma/hca_shared", "0", "reader-0");
 	hold(&t->held, "rocelet.dev/roce", "0000:03:00.2", "job-7");
 	hold(&t->held, "rocelet.dev/roce", "0000:03:00.3", NULL);

@@ -518,6 +518,21 @@ static void no_answer_and_no_namespace_are_asked_again(void **state)
 	sandbox_list_done(&l);
 }
 
+static void so_many_at_once(void **state)
+{
+	struct cri_details d = {0};
+	struct sandbox_list l = {0};
+
+	(void)state;
+	replace(&d, &l, "abcdefghijkl");
+	for (unsigned i = 0; i < CRI_DETAILS_OPEN; i++)
+		assert_non_null(cri_details_next(&d, 1));
+	assert_null(cri_details_next(&d, 1));
+	assert_int_equal(cri_details_due(&d), UINT64_MAX);
+	cri_details_done(&d);
+	sandbox_list_done(&l);
+}
+
 static void ids_that_come_twice(void **state)
 {
 	struct cri_details d = {0};
@@ -584,7 +599,7 @@ static void no_memory(void **state)
 	faults_end();
 	free(bytes);
 	l = list_of("ab");
-	for (long nth = 0; nth < 3; nth++) {
+	for (long nth = 0; nth < 2; nth++) {
 		struct sandbox_list now = list_of("bc");
 
 		faults_alloc(nth);
@@ -616,6 +631,7 @@ int main(void)
 		cmocka_unit_test(anything_and_too_much),
 		cmocka_unit_test(details_are_asked_once),
 		cmocka_unit_test(no_answer_and_no_namespace_are_asked_again),
+		cmocka_unit_test(so_many_at_once),
 		cmocka_unit_test(ids_that_come_twice),
 		cmocka_unit_test(lists_are_compared),
 		cmocka_unit_test(no_memory),

@@ -17,14 +17,16 @@
 static void explain(FILE *f, const struct resource_table *t, const struct attach_status *a,
 		    const char *function)
 {
+	struct resource_index *index = t ? resource_index_new(t) : NULL;
 	const struct explain_input in = {.function = function,
 					 .rdma = "",
-					 .resources = t,
+					 .resources = index,
 					 .attachment = a,
 					 .epoch_ms = ATTACHMENTS_EPOCH};
 	char text[EXPLAIN_SIZE];
 
 	explain_device(&in, text);
+	resource_index_free(index);
 	fprintf(f, "%s: %s\n", function, text);
 }
 

@@ -72,6 +72,8 @@ static const struct {
 	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
 	/* one device, two pods */
 	{"the younger pod", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@150+", "roce:1>u2.0=net1"},
+	{"the younger pod, named last", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@170+",
+	 "roce:1>u1.0=net1"},
 	{"a completed pod is still listed", "s:c:roce:1 t:c:roce:1", "s/u2/0@160- t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
 	/* what the list does not name yet */
@@ -226,7 +228,7 @@ static void test_a_long_name_does_not_cost_the_sentence(void **state)
 	pod[255] = '\0';
 	add_held(f, "t:c:roce:1");
 	add_sandboxes(f, "t/u1/0@150+");
-	SET_TEXT(f->held.devices[0].pod, pod);
+	f->held.devices[0].pod = pod;
 	SET_TEXT(f->sandboxes.items[0].pod, pod);
 	set_networks(f, "u1", "[" Q("roce", ",\"vlan\":5000") "]");
 	joined(f);

@@ -1,5 +1,6 @@
 /* The journal: blocks as bytes, files on a disk that is full, read-only or torn. */
 #include <fcntl.h>
+#include <jansson.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -496,6 +497,7 @@ static void any_failed_allocation_is_survived(void **state)
 	long n;
 
 	(void)state;
+	json_set_alloc_funcs(malloc, free); /* those of this program, which can fail */
 	for (n = 0;; n++) {
 		int r;
 
@@ -504,7 +506,9 @@ static void any_failed_allocation_is_survived(void **state)
 		if (!faults_end())
 			break;
 		assert_int_equal(r, -ENOMEM);
+		assert_int_equal(tell(j, 0).n, 0);
 	}
+	assert_true(n > 100);
 	for (n = 0;; n++) {
 		struct told t = {0};
 		int r;
@@ -513,9 +517,12 @@ static void any_failed_allocation_is_survived(void **state)
 		r = journal_each(j, on_record, on_bad, &t, &e);
 		if (!faults_end())
 			break;
-		assert_int_equal(r, -ENOMEM);
+		/* jansson swallows the failure to grow a string: it is a character short. */
+		assert_true(r == -ENOMEM || t.n + t.n_bad == 1);
+		if (t.n_bad)
+			write_ok(j, true);
 	}
-	assert_true(n > 1);
+	assert_true(n > 100);
 	journal_close(j);
 	tmptree_free(dir);
 }

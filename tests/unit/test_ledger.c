@@ -34,12 +34,9 @@ static int teardown(void **state)
 
 static void add(struct pod_list *l, const char *resource, const char *id, const char *pod)
 {
-	struct pod_device *d = array_push(l->devices, l->n);
+	const struct pod_device d = {.resource = resource, .id = id, .pod = pod};
 
-	assert_non_null(d);
-	SET(d->resource, resource);
-	SET(d->id, id);
-	SET(d->pod, pod);
+	assert_int_equal(pod_list_push(l, &d), 0);
 	l->source = POD_SOURCE_API;
 }
 
@@ -212,7 +209,7 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 
 	reserve(l, "1", 1000);
 	add(&list, R, "1", "");
-	SET(list.devices[0].uid, "0b0c");
+	list.devices[0].uid = "0b0c";
 	list.source = POD_SOURCE_CHECKPOINT;
 	assert_int_equal(ledger_apply(l, &list, 1001, 0), 1);
 	pod_list_done(&list);

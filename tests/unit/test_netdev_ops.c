@@ -10,9 +10,13 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "fake_netlink.h"
 #include "faults.h"
 #include "fds.h"
 #include "namespaces.h"
@@ -99,6 +103,47 @@ static void test_what_is_not_there(void **state)
 	assert_string_equal(e.msg, "0000:03:00.1: no netdev here");
 	assert_int_equal(netdev_by_name(&f->pod, "near0", &seen, &e), -ENODEV);
 	assert_string_equal(seen.alias, "untouched");
+}
+
+static void tell_link(struct fake_netlink *k, const struct nlmsghdr *req, int ifindex,
+		      const char *name, const char *port)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_MULTI);
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+
+	nlmsg_append(m, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
+	nla_put_string(m, IFLA_IFNAME, name);
+	nla_put_string(m, IFLA_PARENT_DEV_NAME, "0000:03:00.0");
+	if (port)
+		nla_put_string(m, IFLA_PHYS_PORT_NAME, port);
+	fake_netlink_tell(k, req, m);
+}
+
+static int a_switchdev_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
+{
+	tell_link(k, req, 5, "ens1f0r3", "pf0vf3");
+	tell_link(k, req, 4, "ens1f0", "p0");
+	tell_link(k, req, 6, "ens1f0d1", NULL);
+	return *(int *)arg;
+}
+
+/* Not by a representor, which has the same parent; the first of two. */
+static void test_found_by_its_function(void **state)
+{
+	struct netdev_seen seen;
+	struct fake_netlink *k;
+	struct err e = {0};
+	struct nlsock s;
+	int code = 0;
+	(void)state;
+
+	k = fake_netlink_start(&s, a_switchdev_pf, &code);
+	assert_int_equal(netdev_by_function(&s, "0000:03:00.0", &seen, &e), 0);
+	assert_string_equal(seen.netdev.name, "ens1f0");
+	assert_int_equal(netdev_by_function(&s, "0000:03:00.1", &seen, &e), -ENODEV);
+	code = -EPERM;
+	assert_int_equal(netdev_by_function(&s, "0000:03:00.0", &seen, &e), -EPERM);
+	fake_netlink_stop(k, &s);
 }
 
 /* --- change --------------------------------------------------------------------------------- */
@@ -552,6 +597,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_NAMESPACES(test_found_by_name_and_index),
 		IN_NAMESPACES(test_what_is_not_there),
+		cmocka_unit_test(test_found_by_its_function),
 		IN_NAMESPACES(test_everything_in_one_request),
 		IN_NAMESPACES(test_one_thing_at_a_time),
 		IN_NAMESPACES(test_there_and_back),

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,77 @@ static void any_failed_allocation_is_survived(void **state)
 	free(bytes);
 }
 
+/* --- keeping one ------------------------------------------------------------------------------ */
+
+static void push(struct pod_list *l, const char *pod, const char *id)
+{
+	const struct pod_device d = {.pod = pod, .resource = "a.b/c", .id = id};
+
+	assert_int_equal(pod_list_push(l, &d), 0);
+}
+
+static void neighbours_share_their_texts(void **state)
+{
+	char pod[] = "p-1";
+	struct pod_list l = {0};
+
+	(void)state;
+	push(&l, pod, "1");
+	push(&l, pod, "2");
+	pod[2] = '2';
+	push(&l, pod, "3");
+	has(&l.devices[0], "", "p-1", "", "a.b/c", "1");
+	has(&l.devices[1], "", "p-1", "", "a.b/c", "2");
+	has(&l.devices[2], "", "p-2", "", "a.b/c", "3");
+	assert_ptr_equal(l.devices[0].pod, l.devices[1].pod);
+	assert_ptr_equal(l.devices[0].resource, l.devices[2].resource);
+	pod_list_done(&l);
+}
+
+static void a_copy_outlives_its_list(void **state)
+{
+	struct pod_list l = {.source = POD_SOURCE_API}, copy = {0};
+	char id[16];
+
+	(void)state;
+	for (unsigned i = 0; i < 3000; i++) { /* more than one piece of memory holds */
+		snprintf(id, sizeof(id), "%u", i);
+		push(&l, i % 2 ? "p" : NULL, id);
+	}
+	assert_int_equal(pod_list_copy(&copy, &l), 0);
+	assert_true(pod_list_equal(&l, &copy));
+	pod_list_done(&l);
+	assert_int_equal(copy.source, POD_SOURCE_API);
+	has(&copy.devices[0], "", "", "", "a.b/c", "0");
+	has(&copy.devices[2999], "", "p", "", "a.b/c", "2999");
+	pod_list_done(&copy);
+}
+
+static void a_copy_that_fails_is_empty(void **state)
+{
+	struct pod_list l = {0}, copy = {0};
+	unsigned n;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		push(&l, "p", i % 2 ? "1" : "2");
+	for (n = 0;; n++) {
+		int r;
+
+		faults_alloc(n);
+		r = pod_list_copy(&copy, &l);
+		if (!faults_end())
+			break;
+		assert_int_equal(r, -ENOMEM);
+		assert_int_equal(copy.n, 0);
+		assert_null(copy.devices);
+	}
+	assert_in_range(n, 3, 20);
+	assert_true(pod_list_equal(&l, &copy));
+	pod_list_done(&l);
+	pod_list_done(&copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +281,9 @@ int main(void)
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(a_list_of_too_many_devices_is_refused),
 		cmocka_unit_test(any_failed_allocation_is_survived),
+		cmocka_unit_test(neighbours_share_their_texts),
+		cmocka_unit_test(a_copy_outlives_its_list),
+		cmocka_unit_test(a_copy_that_fails_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

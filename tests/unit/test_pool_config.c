@@ -558,9 +558,12 @@ static void test_every_key_is_documented(void **state)
 		 "\"acpiIndexes\":[\"1\"],\"pfNames\":[\"p\"],\"rootDevices\":[\"0:1.0\"],"
 		 "\"linkTypes\":[\"ether\"],\"isRdma\":true,\"needVhostNet\":true,"
 		 "\"pKeys\":[\"1\"],\"ifNames\":[\"i\"],\"rdmaNames\":[\"r\"]},"
-		 "{\"vdpaType\":\"vhost\"}],\"additionalInfo\":{}},"
+		 "{\"vdpaType\":\"vhost\"}],\"additionalInfo\":{},\"network\":{\"mtu\":9000,"
+		 "\"vlan\":5,\"spoofchk\":true,\"trust\":true,\"linkState\":\"auto\","
+		 "\"minTxRate\":1,\"maxTxRate\":2,\"ipam\":{\"type\":\"dhcp\"},"
+		 "\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"10.0.0.1\",\"priority\":5}]}},"
 		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,"
-		 "\"fixedSlots\":true,\"deviceType\":\"auxNetDevice\","
+		 "\"fixedSlots\":true,\"interface\":\"macvlan\",\"deviceType\":\"auxNetDevice\","
 		 "\"selectors\":{\"auxTypes\":[\"sf\"]}}]}");
 	tree = pool_config_tree(&c);
 	assert_int_equal(json_array_size(tree), 2);

@@ -193,8 +193,8 @@ static void test_what_is_an_orphan(void **state)
 
 /* --- random histories ------------------------------------------------------------------------- */
 
-/* What really is: pods come, are made again, get new sandboxes and end; kubelet and runtime are
- * asked now and then, so that what they told is old; ours decides at any time. */
+/* What really is: pods come, are made again, get new sandboxes, are deleted and end; kubelet and
+ * runtime are asked now and then, so that what they told is old; ours decides at any time. */
 #define N_DEVICES 6 /* roce:1, roce:2, fast:3, slot:0 .. slot:2 */
 #define N_PODS	  48
 #define N_STEPS	  400
@@ -202,15 +202,16 @@ static void test_what_is_an_orphan(void **state)
 
 struct real_pod {
 	char name[8], uid[8];
-	bool admitted, ended;
-	unsigned attempt; /* of its sandbox that is ready, from 1; 0 = it has none */
+	bool deleted;	  /* by force: the kubelet has forgotten it, its sandbox may still stand */
+	bool ended;	  /* its sandbox */
+	unsigned attempt; /* of its sandbox, from 1; 0 = it has none */
 	int64_t created;
 	unsigned devices; /* bits */
 };
 
 struct history {
 	struct join_fixture *f;
-	unsigned seed;
+	unsigned run, seed;
 	int64_t now;
 	struct real_pod pods[N_PODS];
 	size_t n_pods;
@@ -228,25 +229,35 @@ static unsigned draw(struct history *h, unsigned n)
 	return (h->seed >> 16) % n;
 }
 
-/* The kubelet's own book: a device is one living pod's. */
+/* The kubelet's own book: a device is one pod's. */
 static struct real_pod *owner_of(struct history *h, size_t device)
 {
 	for (size_t i = 0; i < h->n_pods; i++)
-		if (!h->pods[i].ended && h->pods[i].devices & 1u << device)
+		if (!h->pods[i].deleted && h->pods[i].devices & 1u << device)
 			return &h->pods[i];
 	return NULL;
 }
 
-/* Allocate: ours notes when. Names are few, so that pods of one name follow each other. */
+static void delete_name(struct history *h, const char *name)
+{
+	for (size_t i = 0; i < h->n_pods; i++)
+		if (strcmp(h->pods[i].name, name) == 0)
+			h->pods[i].deleted = true;
+}
+
+/* Allocate: ours notes when. Names are few, so that pods of one name follow each other; there is
+ * one of a name at a time. */
 static void admit(struct history *h)
 {
-	struct real_pod *p;
+	struct real_pod *p = &h->pods[h->n_pods];
+	char name[8];
 
 	if (h->n_pods == N_PODS)
 		return;
-	p = &h->pods[h->n_pods++];
-	*p = (struct real_pod){.admitted = true};
-	snprintf(p->name, sizeof(p->name), "p%u", draw(h, 3));
+	snprintf(name, sizeof(name), "p%u", draw(h, 3));
+	delete_name(h, name);
+	h->n_pods++;
+	SET_TEXT(p->name, name);
 	snprintf(p->uid, sizeof(p->uid), "u%zu", h->n_pods);
 	for (size_t i = 0; i < N_DEVICES; i++) {
 		if (owner_of(h, i) || draw(h, 3))
@@ -261,18 +272,22 @@ static void make_sandbox(struct history *h)
 {
 	struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
 
-	if (!p || p->ended)
+	if (!p || p->deleted)
 		return;
 	p->attempt++;
 	p->created = h->now;
 }
 
-static void end_pod(struct history *h)
+static void delete_pod(struct history *h)
 {
-	struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
+	if (h->n_pods)
+		h->pods[draw(h, (unsigned)h->n_pods)].deleted = true;
+}
 
-	if (p)
-		p->ended = true;
+static void end_pods(struct history *h)
+{
+	for (size_t i = 0; i < h->n_pods; i++)
+		h->pods[i].ended = h->pods[i].ended || (h->pods[i].deleted && draw(h, 2));
 }
 
 /* The ledger's times are of now, whatever the list is like. */
@@ -364,9 +379,9 @@ static void return_some(struct history *h)
 		d = decide(h->f, &r, 0, 0);
 		if (d.action == ACT_KEEP)
 			continue;
-		if (!p->ended && p->devices & 1u << i && p->attempt == h->attempt[i])
-			fail_msg("%s is taken from %s, which has it: %s", devices[i],
-				 r.owner.sandbox, d.why);
+		if (!p->deleted && p->devices & 1u << i && p->attempt == h->attempt[i])
+			fail_msg("run %u: %s is taken from %s, which has it: %s", h->run,
+				 devices[i], r.owner.sandbox, d.why);
 		h->holder[i] = N_PODS;
 	}
 }
@@ -384,7 +399,8 @@ static void attach_some(struct history *h)
 			continue;
 		p = pod_of_sandbox(h, w->owner.sandbox);
 		if (!(p->devices & 1u << i))
-			fail_msg("%s goes to %s, which never had it", devices[i], w->owner.sandbox);
+			fail_msg("run %u: %s goes to %s, which never had it", h->run, devices[i],
+				 w->owner.sandbox);
 		if (h->holder[i] != N_PODS)
 			continue;
 		h->holder[i] = (size_t)(p - h->pods);
@@ -402,6 +418,9 @@ static void decide_all(struct history *h)
 /* When everybody has been asked, every living pod has what it was given, in its sandbox. */
 static void check_at_rest(struct history *h)
 {
+	for (size_t i = 0; i < h->n_pods; i++)
+		h->pods[i].ended = h->pods[i].deleted;
+	h->now += 10;
 	ask_kubelet(h);
 	ask_runtime(h);
 	decide_all(h);
@@ -419,7 +438,8 @@ static void check_at_rest(struct history *h)
 static void live(struct history *h)
 {
 	static void (*const events[])(struct history *) = {
-		admit, make_sandbox, end_pod, ask_kubelet, ask_runtime, decide_all, decide_all,
+		admit,	     make_sandbox, delete_pod, end_pods,
+		ask_kubelet, ask_runtime,  decide_all, decide_all,
 	};
 
 	for (unsigned i = 0; i < N_STEPS; i++) {
@@ -434,7 +454,7 @@ static void test_random_histories(void **state)
 	struct history h;
 
 	for (unsigned run = 0; run < N_RUNS; run++) {
-		h = (struct history){.f = *state, .seed = run, .now = 1000};
+		h = (struct history){.f = *state, .run = run, .seed = run, .now = 1000};
 		for (size_t i = 0; i < N_DEVICES; i++)
 			h.holder[i] = N_PODS;
 		join_fixture_clear(h.f);

@@ -70,15 +70,13 @@ static void test_holder(void **state)
 /* Another device plugin's allocation is told as well: its IDs are bus names, too, or RDMA names. */
 static void test_holder_by_another_plugin(void **state)
 {
+	const struct pod_device other = {
+		.resource = "example.com/other", .id = "mlx5_9", .pod = "theirs"};
 	struct resource_table t;
-	struct pod_device *d;
 
 	(void)state;
 	resource_table_small(&t);
-	d = &t.held.devices[t.held.n++];
-	strcpy(d->resource, "example.com/other");
-	strcpy(d->id, "mlx5_9");
-	strcpy(d->pod, "theirs");
+	pod_list_push(&t.held, &other);
 	pod_list_sort(&t.held);
 	assert_string_equal(resource_table_holder(&t, "0000:99:00.0", "mlx5_9")->pod, "theirs");
 	assert_null(resource_table_holder(&t, "0000:99:00.0", "mlx5_8"));
@@ -87,15 +85,13 @@ static void test_holder_by_another_plugin(void **state)
 
 static void test_two_containers_are_not_one(void **state)
 {
+	const struct pod_device other = {
+		.resource = "example.com/other", .id = "0000:03:00.2", .pod = "second"};
 	struct resource_table t;
-	struct pod_device *d;
 
 	(void)state;
 	resource_table_small(&t);
-	d = &t.held.devices[t.held.n++];
-	strcpy(d->resource, "example.com/other");
-	strcpy(d->id, "0000:03:00.2");
-	strcpy(d->pod, "second");
+	pod_list_push(&t.held, &other);
 	pod_list_sort(&t.held);
 	assert_null(resource_table_holder(&t, "0000:03:00.2", ""));
 	resource_table_done(&t);

@@ -123,6 +123,40 @@ static void test_a_whole_link(void **state)
 	assert_int_equal(l.new_nsid, NSID_NONE);
 }
 
+/* Anybody may set an alias; only one of our form is an origin. */
+static void test_our_alias(void **state)
+{
+	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "net1");
+	char alias[ATTACH_ALIAS_SIZE], longest[ATTACH_ALIAS_SIZE + 1];
+	struct rtnl_link l;
+	(void)state;
+
+	/* The kernel sends a byte after its end. */
+	nla_put_string(m, IFLA_IFALIAS, "rocelet ens1f0v3 ml/train-7 uid");
+	assert_int_equal(rtnl_decode_alias(nlmsg_hdr(m), alias), 0);
+	assert_string_equal(alias, "rocelet ens1f0v3 ml/train-7 uid");
+	assert_int_equal(decode(m, &l, NULL), 0);
+	assert_string_equal(l.netdev.origin, "ens1f0v3");
+	m = link_message(RTM_NEWLINK, 7, 0, "net1");
+	assert_int_equal(rtnl_decode_alias(nlmsg_hdr(m), alias), 0);
+	assert_string_equal(alias, "");
+	nla_put_string(m, IFLA_IFALIAS, "rocelet ../etc ml/train-7 uid");
+	assert_int_equal(decode(m, &l, NULL), 0);
+	assert_string_equal(l.netdev.origin, "");
+	/* Longer than any alias is: none. */
+	m = link_message(RTM_NEWLINK, 7, 0, "net1");
+	memset(longest, 'x', sizeof(longest));
+	nla_put(m, IFLA_IFALIAS, sizeof(longest), longest);
+	assert_int_equal(rtnl_decode_alias(nlmsg_hdr(m), alias), 0);
+	assert_string_equal(alias, "");
+	nlmsg_hdr(m)->nlmsg_type = RTM_NEWADDR;
+	assert_int_equal(rtnl_decode_alias(nlmsg_hdr(m), alias), -EPROTO);
+	nlmsg_hdr(m)->nlmsg_type = RTM_NEWLINK;
+	nlmsg_hdr(m)->nlmsg_len = NLMSG_HDRLEN + 3;
+	assert_int_equal(rtnl_decode_alias(nlmsg_hdr(m), alias), -EBADMSG);
+	nlmsg_free(m);
+}
+
 static void test_what_a_link_sits_on(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "eth0.12");
@@ -328,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_link),
 		cmocka_unit_test(test_a_long_altname),
+		cmocka_unit_test(test_our_alias),
 		cmocka_unit_test(test_what_a_link_sits_on),
 		cmocka_unit_test(test_what_is_not_said_is_unknown),
 		cmocka_unit_test(test_parents_that_are_no_functions),

@@ -63,13 +63,21 @@ static const void *value_of(struct nlattr *info, int type, size_t size)
 	return nla_data(a);
 }
 
+/* Attributes are aligned to 4 bytes, GUIDs want 8. */
+static uint64_t guid_of(struct nlattr *info, int type)
+{
+	struct ifla_vf_guid guid;
+
+	memcpy(&guid, value_of(info, type, sizeof(guid)), sizeof(guid));
+	return guid.guid;
+}
+
 static void test_the_bytes_of_all_settings(void **state)
 {
 	struct nl_msg *m = rtnl_set_vf(7, 5, &whole, ALL);
 	struct nlattr *info = info_of(m), *vlans;
 	const struct ifla_vf_vlan_info *vlan;
 	const struct ifla_vf_rate *rate;
-	const struct ifla_vf_guid *guid;
 	(void)state;
 
 	assert_memory_equal(((const struct ifla_vf_mac *)value_of(info, IFLA_VF_MAC, 36))->mac,
@@ -88,10 +96,8 @@ static void test_the_bytes_of_all_settings(void **state)
 	assert_int_equal(((const uint32_t *)value_of(info, IFLA_VF_TRUST, 8))[1], 0);
 	assert_int_equal(((const uint32_t *)value_of(info, IFLA_VF_LINK_STATE, 8))[1],
 			 IFLA_VF_LINK_STATE_DISABLE);
-	guid = value_of(info, IFLA_VF_IB_NODE_GUID, sizeof(*guid));
-	assert_true(guid->guid == whole.node_guid);
-	guid = value_of(info, IFLA_VF_IB_PORT_GUID, sizeof(*guid));
-	assert_true(guid->guid == whole.port_guid);
+	assert_int_equal(guid_of(info, IFLA_VF_IB_NODE_GUID), whole.node_guid);
+	assert_int_equal(guid_of(info, IFLA_VF_IB_PORT_GUID), whole.port_guid);
 	nlmsg_free(m);
 }
 

@@ -533,6 +533,39 @@ static void test_index_of_a_host_in_any_order(void **state)
 	host_done(&h);
 }
 
+/* A table that is half full has many rows out of their places. */
+static void test_index_of_a_full_node(void **state)
+{
+	struct host h = {0};
+	struct host_index ix;
+	struct fn_parts p;
+	char id[DEV_ID_SIZE];
+	(void)state;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		snprintf(id, sizeof(id), "0000:%02x:%02x.%u", i >> 8, i >> 3 & 31, i & 7);
+		build_function(&h, FN_VF, id, "", 0);
+		build_netdev(&h, "a", id);
+		build_netdev(&h, "b", id);
+	}
+	build_rdma(&h, "mlx5_0", "0000:99:00.0"); /* of a function that is not listed */
+	assert_int_equal(host_index_init(&ix, &h), 0);
+	for (unsigned i = 0; i < 2000; i++) {
+		p = host_index_parts(&ix, h.functions[i].id);
+		assert_ptr_equal(p.fn, &h.functions[i]);
+		assert_int_equal(p.n_netdevs, 2);
+		assert_ptr_equal(part_netdev(&p, 1), &h.netdevs[2 * i + 1]);
+		assert_int_equal(p.n_rdma, 0);
+	}
+	p = host_index_parts(&ix, "0000:99:00.0");
+	assert_null(p.fn);
+	assert_ptr_equal(part_rdma(&p, 0), &h.rdma[0]);
+	assert_null(host_index_function(&ix, "0000:99:00.0"));
+	assert_int_equal(host_index_parts(&ix, "0000:99:00.1").n_rdma, 0);
+	host_index_done(&ix);
+	host_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -553,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_every_reason_has_words),
 		cmocka_unit_test(test_index_finds_what_the_host_finds),
 		cmocka_unit_test(test_index_of_a_host_in_any_order),
+		cmocka_unit_test(test_index_of_a_full_node),
 	};
 
 	return cmocka_run_group_tests_name("selectors", tests, setup, teardown);

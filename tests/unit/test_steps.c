@@ -215,7 +215,10 @@ static void what_is_not_as_expected_is_refused(void **state)
 	fails(b, attach_bench_attach(b), -ENOENT, "no-such-one");
 
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
+	return_ok(b);
 	attach_bench_is_clean(b);
+	b->job.record.state = ATTACH_BAD;
+	fails(b, attach_bench_attach(b), -EBUSY, "has not come back yet: it is bad");
 	attach_bench_plan(b);
 	attach_bench_shell(b, -1, "ip link set %s netns %d", BENCH_NAME, b->pods[0]);
 	fails(b, attach_bench_attach(b), -EBUSY, "no netdev in the host");
@@ -486,6 +489,16 @@ static void a_macvlan_is_made_and_deleted(void **state)
 	stacked(need(state), PLAN_MACVLAN);
 }
 
+static void an_ipvlan_is_made_and_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	if (system("ip link add rl0 type veth peer rl1 && ip link add link rl0 name rl2 type ipvlan"
+		   " 2>/dev/null; r=$?; ip link del rl0; exit $r") != 0)
+		skip();
+	stacked(b, PLAN_IPVLAN);
+}
+
 static void another_interface_is_not_deleted(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -524,6 +537,7 @@ int main(void)
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST(a_macvlan_is_made_and_deleted),
+		TEST(an_ipvlan_is_made_and_deleted),
 		TEST(another_interface_is_not_deleted),
 	};
 

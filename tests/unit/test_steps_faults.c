@@ -142,12 +142,12 @@ static void any_failed_write_of_a_return_is_made_up_for(void **state)
 
 static void any_failed_allocation_of_an_attach_is_undone(void **state)
 {
-	sweep_attach(need(state), faults_alloc, 10);
+	sweep_attach(need(state), faults_alloc, 3);
 }
 
 static void any_failed_allocation_of_a_return_is_made_up_for(void **state)
 {
-	sweep_return(need(state), faults_alloc, 5);
+	sweep_return(need(state), faults_alloc, 3);
 }
 
 /* --- killed ----------------------------------------------------------------------------------- */

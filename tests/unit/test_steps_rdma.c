@@ -120,7 +120,7 @@ static mode_t node(struct attach_bench *b, const char *name, dev_t *ret)
 	char path[400];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/dev/rocelet/" BENCH_FUNCTION "/%s", b->tree, name);
+	snprintf(path, sizeof(path), "%s/dev/rocelet/%s", b->tree, name);
 	if (lstat(path, &st) < 0)
 		return 0;
 	*ret = st.st_rdev;
@@ -142,13 +142,14 @@ static void one_is_made_and_deleted(void **state)
 	assert_int_equal(b->rdma.devices[1].netns, 0);
 	assert_int_equal(node(b, "uverbs7", &dev), S_IFCHR | 0666);
 	assert_int_equal(dev, makedev(231, 199));
-	assert_int_equal(node(b, "uverbs", &dev), S_IFCHR | 0666);
+	assert_int_equal(node(b, "by-name/" BENCH_FUNCTION, &dev), S_IFCHR | 0666);
 	assert_int_equal(dev, makedev(231, 199));
 	assert_int_equal(node(b, "rdma_cm", &dev), S_IFCHR | 0666);
 	assert_int_equal(dev, makedev(10, 123));
 	ok(b, attach_bench_return(b));
 	assert_int_equal(b->rdma.devices[0].netns, 0);
-	assert_int_equal(node(b, "", &dev), 0);
+	assert_int_equal(node(b, "uverbs7", &dev), 0);
+	assert_int_equal(node(b, "by-name/" BENCH_FUNCTION, &dev), 0);
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
@@ -194,14 +195,34 @@ static void names_lead_nowhere_else(void **state)
 	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &uverbs, &e), -EINVAL);
 	snprintf(uverbs.name, sizeof(uverbs.name), "uverbs1");
 	assert_int_equal(soft_roce_nodes_make(&b->hw, "../../x", &uverbs, &e), 0);
-	tmptree_remove(b->tree, "dev/rocelet/_._.._x/uverbs1");
+	tmptree_remove(b->tree, "dev/rocelet/by-name/_._.._x");
 	assert_int_equal(soft_roce_nodes_remove(&b->hw, "../../x", &e), 0);
 	assert_int_equal(soft_roce_nodes_remove(&b->hw, "../../x", &e), 0);
+	tmptree_remove(b->tree, "dev/rocelet/by-name");
 	tmptree_write(b->tree, "elsewhere/file", "\n");
-	tmptree_link(b->tree, "dev/rocelet/id", "../../elsewhere");
+	tmptree_link(b->tree, "dev/rocelet/by-name", "../../elsewhere");
 	assert_true(soft_roce_nodes_make(&b->hw, "id", &uverbs, &e) < 0);
 	assert_true(soft_roce_nodes_remove(&b->hw, "id", &e) < 0);
 	tmptree_remove(b->tree, "elsewhere/file");
+}
+
+/* The number of a device that died with its namespace may be another's by now. */
+static void anothers_node_stays(void **state)
+{
+	const struct nldev_chardev first = {.name = "uverbs1", .dev = 1},
+				   second = {.name = "uverbs2", .dev = 2};
+	struct attach_bench *b = need(state);
+	struct err e = {0};
+	dev_t dev;
+
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &first, &e), 0);
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "b", &first, &e), 0);
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "c", &second, &e), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
+	assert_int_equal(node(b, "uverbs1", &dev), S_IFCHR | 0666);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "b", &e), 0);
+	assert_int_equal(node(b, "uverbs1", &dev), 0);
+	assert_int_equal(node(b, "uverbs2", &dev), S_IFCHR | 0666);
 }
 
 int main(void)
@@ -215,6 +236,7 @@ int main(void)
 		TEST(exclusive_mode_has_no_soft_roce_in_pods),
 		cmocka_unit_test(names_are_short_and_ones_own),
 		TEST(names_lead_nowhere_else),
+		TEST(anothers_node_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

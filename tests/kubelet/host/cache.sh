@@ -8,8 +8,10 @@ RUNTIME_ROOT= # the folder with containerd, runc, CNI plugins and busybox, laid 
 # busybox is what the pods run.
 readonly RUNTIME_PACKAGES=(containerd runc containernetworking-plugins busybox-static)
 
+# Prints the folder with the kubelet.
 cmd_build() {
     prepare_cache
+    echo "$KUBELET_BIN"
 }
 
 prepare_cache() {

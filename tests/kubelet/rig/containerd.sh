@@ -5,18 +5,28 @@ export PATH=$RUNTIME_ROOT/usr/bin:$RUNTIME_ROOT/usr/sbin:/usr/sbin:/usr/bin:/sbi
 
 readonly CRI_SOCKET=/run/containerd/containerd.sock
 readonly POD_IMAGE=localhost/busybox:1
+CONTAINERD_PID=
 
 start_containerd() {
     containerd_config >/run/rig/containerd.toml
     cni_config >/run/rig/cni/10-rig.conflist
-    containerd --config /run/rig/containerd.toml >"$OUT/containerd.log" 2>&1 </dev/null &
+    launch_containerd &
+    CONTAINERD_PID=$!
     /usr/bin/python3 "$KUBELET_DIR/rig/image.py" "$RUNTIME_ROOT/bin/busybox" "$POD_IMAGE" /run/rig/image.tar
-    until ctr version >/dev/null 2>&1; do
-        kill -0 $! # containerd's end is ours
-        sleep 0.05
-    done
+    containerd_answers
     ctr --namespace k8s.io images import /run/rig/image.tar >/dev/null
     rm /run/rig/image.tar
+}
+
+launch_containerd() {
+    exec containerd --config /run/rig/containerd.toml >>"$OUT/containerd.log" 2>&1 </dev/null
+}
+
+containerd_answers() {
+    until ctr version >/dev/null 2>&1; do
+        kill -0 "$CONTAINERD_PID" # its end is ours
+        sleep 0.05
+    done
 }
 
 # restrict_oom_score_adj: without CAP_SYS_RESOURCE, as in many containers, runc could not lower a score and no pod would start.

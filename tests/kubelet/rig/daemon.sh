@@ -35,20 +35,6 @@ stop_rocelet() { # [SIGNAL]
     [[ ${1:-TERM} != TERM || $status == 0 ]] || fail "rocelet ended with status $status after SIGTERM"
 }
 
-# The value of the first series with that name and all those labels; prints nothing and fails when there is none.
-metric() { # NAME ['label="x"'..]
-    curl -fsS -m 5 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
-        BEGIN { n = split(labels, wanted, " ") }
-        index($0, name "{") == 1 || index($0, name " ") == 1 {
-            for (i = 1; i <= n; i++) if (!index($0, "{" wanted[i]) && !index($0, "," wanted[i])) next
-            sub(/^[^{ ]*(\{.*\})? /, "")
-            print $1
-            found = 1
-            exit
-        }
-        END { exit !found }'
-}
-
 # A Python expression over one of the daemon's JSON documents, which is `doc`.
 api() { # devices|pods EXPRESSION
     curl -fsS -m 5 "$HTTP/api/v1/$1" | json "$2"

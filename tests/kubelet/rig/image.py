@@ -1,7 +1,7 @@
 """Writes an image of one layer, a static busybox, as an OCI archive for `ctr images import`: image.py BUSYBOX NAME TAR."""
 import gzip, hashlib, io, json, sys, tarfile
 
-APPLETS = "sh ls cat sleep env echo mv mkdir rm date test".split()
+APPLETS = "sh ls cat sleep env echo mv mkdir rm date test ip grep".split()
 FOREVER = "trap exit TERM INT; while :; do sleep 3600 & wait; done"
 OCI = "application/vnd.oci.image."
 
@@ -23,6 +23,8 @@ def root_file_system(busybox):
             add(tar, "bin/busybox", file.read())
         for applet in APPLETS:
             add(tar, f"bin/{applet}", type=tarfile.SYMTYPE, linkname="busybox")
+        for folder in ("lib", "lib64"):  # programs of the machine run, where its /usr is mounted
+            add(tar, folder, type=tarfile.SYMTYPE, linkname=f"usr/{folder}")
     return out.getvalue()
 
 
@@ -50,7 +52,7 @@ def main(busybox, name, path):
     tree, archive = root_file_system(busybox), Archive()
     config = archive.blob("config.v1+json", {
         "architecture": "amd64", "os": "linux",
-        "config": {"Env": ["PATH=/bin"], "Entrypoint": ["/bin/sh", "-c", FOREVER]},
+        "config": {"Env": ["PATH=/usr/sbin:/usr/bin:/bin"], "Entrypoint": ["/bin/sh", "-c", FOREVER]},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(tree).hexdigest()]}})
     layer = archive.blob("layer.v1.tar+gzip", gzip.compress(tree, 1, mtime=0))
     manifest = archive.blob("manifest.v1+json", {"schemaVersion": 2, "config": config, "layers": [layer]})

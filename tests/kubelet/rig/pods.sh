@@ -4,31 +4,58 @@
 
 readonly PODS=/run/rig/pods
 
-# Starts a pod without waiting for it.
-make_pod() { # NAME [RESOURCE=COUNT..]
+# May be set before a pod is made: what its container does first, before all else; ending it ends the container. And folders of the
+# machine that it sees, read-only.
+POD_FIRST=:
+POD_FOLDERS=()
+POD_TIMEOUT=30 # seconds; what a pod may take to start, and to end
+
+# Starts a pod without waiting for it. An argument that begins with [ is its annotation rocelet.dev/networks.
+make_pod() { # NAME [RESOURCE=COUNT | ANNOTATION]..
     mkdir -p "$PODS/$1"
     pod_manifest "$@" >"/run/rig/$1.json"
     mv "/run/rig/$1.json" "/run/rig/manifests/$1.json"
 }
 
 # The container's last argument is how its process is found from outside.
-pod_manifest() { # NAME [RESOURCE=COUNT..]
-    local request limits=
-    for request in "${@:2}"; do limits+="${limits:+, }\"${request%=*}\": \"${request##*=}\""; done
+pod_manifest() { # NAME [RESOURCE=COUNT | ANNOTATION]..
+    local name=$1 word limits='' annotations='' mounts='' volumes='' folder
+    for word in "${@:2}"; do
+        case $word in
+            \[*) annotations="\"rocelet.dev/networks\": $(quoted "$word")" ;;
+            *) limits+="${limits:+, }\"${word%=*}\": \"${word##*=}\"" ;;
+        esac
+    done
+    for folder in "${POD_FOLDERS[@]}"; do
+        mounts+=", {\"name\": \"$(volume_name "$folder")\", \"mountPath\": \"$folder\", \"readOnly\": true}"
+        volumes+=", {\"name\": \"$(volume_name "$folder")\", \"hostPath\": {\"path\": \"$folder\"}}"
+    done
     cat <<EOT
-{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "$1", "namespace": "default"},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "$name", "namespace": "default", "annotations": {$annotations}},
  "spec": {"terminationGracePeriodSeconds": 1, "restartPolicy": "Always",
   "containers": [{"name": "main", "image": "$POD_IMAGE", "imagePullPolicy": "Never",
-   "command": ["/bin/sh", "-c", "env >/seen/env; ls -l /dev/infiniband >/seen/dev 2>&1; echo started >>/seen/starts; trap exit TERM; while :; do sleep 3600 & wait; done", "rig-pod-$1"],
+   "command": ["/bin/sh", "-c", $(quoted "$POD_FIRST; $POD_SCRIPT"), "rig-pod-$name"],
    "resources": {"limits": {$limits}},
-   "volumeMounts": [{"name": "seen", "mountPath": "/seen"}]}],
-  "volumes": [{"name": "seen", "hostPath": {"path": "$PODS/$1"}}]}}
+   "volumeMounts": [{"name": "seen", "mountPath": "/seen"}$mounts]}],
+  "volumes": [{"name": "seen", "hostPath": {"path": "$PODS/$name"}}$volumes]}}
 EOT
+}
+
+readonly POD_SCRIPT='env >/seen/env; ls -l /dev/infiniband >/seen/dev 2>&1; echo started >>/seen/starts; trap exit TERM; while :; do sleep 3600 & wait; done'
+
+# Text of one line as a JSON string.
+quoted() { # TEXT
+    local text=${1//\\/\\\\}
+    echo "\"${text//\"/\\\"}\""
+}
+
+volume_name() { # FOLDER
+    tr -c 'a-z0-9\n' - <<<"${1#/}"
 }
 
 remove_pod() { # NAME
     rm -f "/run/rig/manifests/$1.json"
-    wait_until "! pod_known $1"
+    wait_until "$POD_TIMEOUT" "! pod_known $1"
     rm -rf "${PODS:?}/$1"
 }
 
@@ -55,9 +82,9 @@ pod_pid() { # NAME
     pgrep -fx ".* rig-pod-$1" | head -n 1
 }
 
-run_pod() { # NAME [RESOURCE=COUNT..]
+run_pod() { # NAME [RESOURCE=COUNT | ANNOTATION]..
     make_pod "$@"
-    wait_until "pod_started $1"
+    wait_until "$POD_TIMEOUT" "pod_started $1"
 }
 
 # A variable of the container's environment.

@@ -40,6 +40,14 @@ uid_of() { # POD
     curl -fsS -m 5 "$KUBELET_URL/pods" | json "next(p['metadata']['uid'] for p in doc['items'] if p['metadata']['name'] == '$1-rig')"
 }
 
+ahead() { # POD..
+    local pod started
+    for pod in "$@"; do
+        started=$(date -d "$(stat -c %y "$PODS/$pod/starts")" +%s%3N)
+        echo "# $pod's sandbox was known $((started - $(field "$pod" 1))) ms before its container ran"
+    done
+}
+
 # The sandboxes that have a process, by containerd and by us.
 theirs() {
     ctr -n k8s.io containers ls -q 'labels."io.cri-containerd.kind"==sandbox' | while read -r id; do
@@ -77,9 +85,7 @@ check "h has the node's" "[[ $(field h 8) == host ]]"
 check "a's annotation is told, b has none" "[[ '$(field a 9)' == '$NETWORKS' && '$(field b 9)' == - ]]"
 check "the uid is the kubelet's" "[[ $(field a 6) == $(uid_of a) && $(field b 6) == $(uid_of b) ]]"
 check "containerd has the same sandboxes" agree
-for pod in a b; do
-    echo "# $pod's sandbox was known $(($(date -d "$(stat -c %y $PODS/$pod/starts)" +%s%3N) - $(field $pod 1))) ms before its container ran"
-done
+ahead a b
 
 say "one goes"
 remove_pod b
@@ -94,5 +100,5 @@ check "a's sandbox never went" "! grep -q \"gone $(field a 3)\" $WATCH_LOG"
 make_pod d
 wait_until 60 "pod_started d"
 check_within 5 "events come again" "is_ready d"
-echo "# d's sandbox was known $(($(date -d "$(stat -c %y $PODS/d/starts)" +%s%3N) - $(field d 1))) ms before its container ran"
+ahead d
 stop_watch

@@ -12,6 +12,7 @@ main() {
     . /out/run.env
     set +a
     ((!LAB_MGMT)) || bring_up_mgmt
+    [[ -z $LAB_KUBELET ]] || share_kubelet
     if [[ $SCENARIO == shell ]]; then
         interactive
     else
@@ -44,10 +45,21 @@ mount_all() {
 bring_up_devices() {
     hostname lab
     ip link set lo up
+    # The emulated network has a router of its own, and what carries the default route is not given away.
+    echo 0 >/proc/sys/net/ipv6/conf/default/accept_ra
     /usr/lib/systemd/systemd-udevd --daemon
     modprobe -a igb igbvf rdma_rxe ib_uverbs rdma_ucm
     udevadm trigger --action=add --subsystem-match=net --subsystem-match=misc --subsystem-match=infiniband
     udevadm settle --timeout=20
+}
+
+# Nothing in them changes while the machine runs: what was read is kept, and 100 MB of kubelet can be run from there.
+share_kubelet() {
+    local tag
+    for tag in kubelet kubelet-bin; do
+        mkdir -p "/rocelet/$tag"
+        mount -t 9p -o trans=virtio,version=9p2000.L,msize=1048576,ro,cache=loose "$tag" "/rocelet/$tag"
+    done
 }
 
 # The NIC that the host's forwarded ports arrive on. QEMU's user network has fixed addresses: no DHCP needed.

@@ -1,99 +1,14 @@
 # shellcheck shell=bash
 # Helpers for scenarios, which start with:  . /rocelet/lab/guest/lib.sh
-#
-# A scenario is a bash script with -e: a command that fails where nobody looks ends it, with the line that failed.
-# Conditions are shell text ("ip link show net1 | grep -q LOWER_UP") or a command with its arguments.
 
-set -eEuo pipefail
+. /rocelet/lib/checks.sh
 
 readonly BUILD=/rocelet/build OUT=/out
 readonly HTTP=http://127.0.0.1:9907
 
-PASSED=0
-FAILED=0
 ROCELET_PID=
 VFS=() # the VFs' netdevs, in order; see make_vfs
 PF=    # the physical function's netdev
-
-trap 'on_error "$?" "${BASH_SOURCE[0]##*/}:$LINENO" "$BASH_COMMAND"' ERR
-trap 'on_exit "$?"' EXIT
-trap 'fail "out of time: the scenario may take $LAB_TIMEOUT s"' TERM
-
-on_error() { # STATUS WHERE COMMAND
-    echo "failed (status $1) at $2: $3"
-}
-
-# The last line a scenario prints, whatever ended it.
-on_exit() { # STATUS
-    trap - ERR EXIT
-    if (($1 != 0)); then FAILED=$((FAILED + 1)); fi
-    echo "$PASSED passed, $FAILED failed"
-    exit "$((FAILED > 0))"
-}
-
-# ---- saying and checking
-
-# Evaluates a condition. Without pipefail: "ip link | grep -q" must not fail because grep stopped reading early.
-holds() { # CONDITION..
-    local status=0
-    set +o pipefail
-    eval "$*" || status=$?
-    set -o pipefail
-    return "$status"
-}
-
-say() { echo "== $*"; }
-
-fail() {
-    echo "not ok - $*"
-    exit 1
-}
-
-check() { # DESCRIPTION CONDITION..
-    check_within 0 "$@"
-}
-
-# For what takes a moment to become true.
-check_within() { # SECONDS DESCRIPTION CONDITION..
-    if becomes_true "$1" "${@:3}"; then
-        PASSED=$((PASSED + 1))
-        echo "ok - $2"
-    else
-        FAILED=$((FAILED + 1))
-        echo "not ok - $2"
-        echo "    condition: ${*:3}"
-    fi
-}
-
-# For what the rest of the scenario cannot do without: says what was waited for and ends the scenario.
-wait_until() { # [TIMEOUT_S] CONDITION..
-    local timeout=30
-    if [[ $1 =~ ^[0-9]+$ ]]; then
-        timeout=$1
-        shift
-    fi
-    becomes_true "$timeout" "$@" &>/dev/null || {
-        show_logs
-        fail "still not true after $timeout s: $*"
-    }
-}
-
-# Looks every 50 ms, at least once.
-becomes_true() { # SECONDS CONDITION..
-    local deadline=$((SECONDS + $1))
-    until holds "${@:2}"; do
-        ((SECONDS < deadline)) || return 1
-        sleep 0.05
-    done
-}
-
-show_logs() {
-    echo "--- last kernel messages"
-    dmesg | tail -n 15
-    [[ -e $OUT/rocelet.log ]] || return 0
-    echo "--- end of rocelet's log"
-    tail -n 30 "$OUT/rocelet.log"
-}
 
 # ---- virtual functions
 
@@ -141,16 +56,31 @@ make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
     wait_until "rdma link show $rdma/1 | grep -q ACTIVE"
 }
 
+# What a pod is stands in these two alone; kubelet.sh has others for real ones.
 in_pod() { # NAME COMMAND..
     ip netns exec "$@"
 }
 
+pod_netns() { # NAME
+    echo "/run/netns/$1"
+}
+
+# A program of the machine's in the pod's network: for looking, not as the pod.
+in_netns() { # NAME COMMAND..
+    nsenter --net="$(pod_netns "$1")" "${@:2}"
+}
+
 has_carrier() { # POD NETDEV
-    ip -n "$1" link show "$2" | grep -q LOWER_UP
+    in_netns "$1" ip link show "$2" | grep -q LOWER_UP
 }
 
 pod_ip() { # NAME
-    ip -n "$1" -4 -brief address show net1 | awk '{ sub("/.*", "", $3); print $3 }'
+    in_netns "$1" ip -4 -brief address show net1 | awk '{ sub("/.*", "", $3); print $3 }'
+}
+
+# The RDMA device on its net1: the others' are listed without the netdev's name.
+pod_rdma() { # NAME
+    in_netns "$1" rdma link show | awk '/ netdev net1/ { sub("/.*", "", $2); print $2 }'
 }
 
 ping_pod() { # FROM TO
@@ -161,10 +91,10 @@ ping_pod() { # FROM TO
 perftest() { # TOOL CLIENT_POD SERVER_POD [ARGS..]
     local tool=$1 client=$2 server=$3 pid
     shift 3
-    in_pod "$server" "$tool" -d "rxe_$server" "$@" >"$OUT/perftest-server.log" 2>&1 &
+    in_pod "$server" "$tool" -d "$(pod_rdma "$server")" "$@" >"$OUT/perftest-server.log" 2>&1 &
     pid=$!
-    wait_until "in_pod $server ss -Hltn 'sport = :18515' | grep -q . || ! kill -0 $pid"
-    in_pod "$client" "$tool" -d "rxe_$client" "$@" "$(pod_ip "$server")" >"$OUT/perftest-client.log" 2>&1 && wait "$pid"
+    wait_until "in_netns $server ss -Hltn 'sport = :18515' | grep -q . || ! kill -0 $pid"
+    in_pod "$client" "$tool" -d "$(pod_rdma "$client")" "$@" "$(pod_ip "$server")" >"$OUT/perftest-client.log" 2>&1 && wait "$pid"
 }
 
 # One congestion notification packet, as a receiver's NIC would send it: soft-RoCE sends none. It goes through an ordinary
@@ -174,20 +104,20 @@ send_cnp() { # FROM_POD TO_POD [QP]
     qp=$(printf '\\x%02x\\x%02x\\x%02x' $((${3:-17} >> 16 & 255)) $((${3:-17} >> 8 & 255)) $((${3:-17} & 255)))
     bth="\\x81\\x40\\xff\\xff\\x00$qp\\x00\\x00\\x00\\x00"
     reserved=$(printf '\\x00%.0s' {1..20})
-    in_pod "$1" bash -c 'printf "$1" >"/dev/udp/$2/4791"' send_cnp "$bth$reserved" "$(pod_ip "$2")"
+    in_netns "$1" bash -c 'printf "$1" >"/dev/udp/$2/4791"' send_cnp "$bth$reserved" "$(pod_ip "$2")"
 }
 
 # Makes a pod's own transmit queue congested: what it sends at more than RATE waits, and waiting ECN-capable packets are
 # marked CE, as a switch would do.
 congest_pod() { # POD RATE, for example 8mbit
-    in_pod "$1" tc qdisc replace dev net1 root handle 1: tbf rate "$2" burst 10kb latency 400ms
-    in_pod "$1" tc qdisc add dev net1 parent 1:1 handle 10: red limit 400000 min 5000 max 20000 avpkt 1100 burst 6 \
+    in_netns "$1" tc qdisc replace dev net1 root handle 1: tbf rate "$2" burst 10kb latency 400ms
+    in_netns "$1" tc qdisc add dev net1 parent 1:1 handle 10: red limit 400000 min 5000 max 20000 avpkt 1100 burst 6 \
         ecn bandwidth "$2" probability 1
 }
 
 # Writes a line to FILE for every RoCEv2 packet on a pod's net1 that FILTER selects; until the scenario ends.
 capture() { # POD FILTER FILE
-    in_pod "$1" tcpdump -i net1 -n -p --immediate-mode -l "udp dst port 4791 and $2" >"$3" 2>"$3.err" &
+    in_netns "$1" tcpdump -i net1 -n -p --immediate-mode -l "udp dst port 4791 and $2" >"$3" 2>"$3.err" &
     wait_until "grep -q 'listening on' $3.err"
 }
 
@@ -204,14 +134,17 @@ rdma_counter() { # DEVICE COUNTER
 
 # From a disk of the machine's own, as installed programs are: over the share every page of code is a round trip.
 start_rocelet() { # [ARGS..]
-    [[ -e /usr/local/sbin/rocelet ]] || cp "$BUILD/rocelet" /usr/local/sbin/rocelet
-    (cd / && exec /usr/local/sbin/rocelet "$@") >>"$OUT/rocelet.log" 2>&1 &
-    ROCELET_PID=$!
+    launch_rocelet rocelet "$@"
     wait_until "healthy || ! kill -0 $ROCELET_PID"
-    if ! kill -0 "$ROCELET_PID" 2>/dev/null; then
-        show_logs
-        fail "rocelet ended before it answered on $HTTP/healthz"
-    fi
+    kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it answered on $HTTP/healthz"
+}
+
+# Without waiting. PROGRAM is below build/.
+launch_rocelet() { # PROGRAM [ARGS..]
+    local installed=/usr/local/sbin/${1//\//-}
+    [[ -e $installed ]] || cp "$BUILD/$1" "$installed"
+    (cd / && exec "$installed" "${@:2}") >>"$OUT/rocelet.log" 2>&1 &
+    ROCELET_PID=$!
 }
 
 healthy() {
@@ -225,20 +158,6 @@ stop_rocelet() {
     wait "$ROCELET_PID" || status=$?
     ROCELET_PID=
     ((status == 0)) || fail "rocelet ended with status $status after SIGTERM"
-}
-
-# The value of the first series with that name and all those labels; prints nothing and fails when there is none.
-metric() { # NAME ['label="x"'..]
-    curl -fsS -m 5 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
-        BEGIN { n = split(labels, wanted, " ") }
-        index($0, name "{") == 1 || index($0, name " ") == 1 {
-            for (i = 1; i <= n; i++) if (!index($0, "{" wanted[i]) && !index($0, "," wanted[i])) next
-            sub(/^[^{ ]*(\{.*\})? /, "")
-            print $1
-            found = 1
-            exit
-        }
-        END { exit !found }'
 }
 
 devices_json() {

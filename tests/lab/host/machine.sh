@@ -41,6 +41,15 @@ machine_command() { # IMAGE_DIR MEMORY_MIB KERNEL_ARGS
         -netdev user,id=fabric,restrict=on -device igb,bus=rp1,netdev=fabric,romfile=)
 }
 
+# The kubelet that tests/kubelet builds once, and the helpers of its rig.
+share_kubelet() {
+    local folder
+    [[ -n $WITH_KUBELET ]] || return 0
+    folder=$("$PROJECT_DIR/tests/kubelet/kubelet.sh" build) || die "there is no kubelet to share"
+    QEMU+=(-virtfs "local,mount_tag=kubelet-bin,security_model=none,readonly=on,path=$folder"
+        -virtfs "local,mount_tag=kubelet,security_model=none,readonly=on,path=$PROJECT_DIR/tests/kubelet")
+}
+
 forward_options() { # HOSTPORT:GUESTPORT..
     local rules='' pair
     (($#)) || return 0
@@ -73,6 +82,7 @@ write_run_env() { # SCENARIO [ARGS..]
         echo "ARGS=($(printf '%q ' "${@:2}"))"
         echo "LAB_TIMEOUT=$TIMEOUT"
         echo "LAB_MGMT=${#FORWARDS[@]}"
+        echo "LAB_KUBELET=$WITH_KUBELET"
     } >"$OUT/run.env"
 }
 
@@ -83,6 +93,7 @@ start_machine() { # SCENARIO [ARGS..]
     claim_output "$1"
     write_run_env "$@"
     machine_command "$IMAGE" "$MEMORY" ''
+    share_kubelet
     forward_options "${FORWARDS[@]}"
     note "starting the virtual machine ($(accelerator))"
     "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 8>&- &

@@ -12,6 +12,7 @@ MEMORY=2048
 TIMEOUT=${ROCELET_LAB_TIMEOUT:-300}
 FORWARDS=()
 QUIET=
+WITH_KUBELET= # the guest gets a kubelet
 SHOWN=0   # bytes of the scenario's log already printed
 VERDICT=  # why the lab gave up, when it did
 
@@ -20,6 +21,9 @@ cmd_run() {
     local scenario=${REST[0]:-} status=0
     [[ -n $scenario ]] || die "run: which scenario? There are: $(scenarios)"
     [[ -e $LAB_DIR/scenarios/$scenario.sh ]] || die "no scenario '$scenario'; there are: $(scenarios)"
+    # What it says of itself in a line "# lab: OPTIONS"; what was asked for counts more.
+    # shellcheck disable=SC2046
+    parse_run_options $(sed -n 's/^# lab: //p' "$LAB_DIR/scenarios/$scenario.sh") "$@"
     run_once "$scenario" || status=$?
     if ((status == STATUS_STALLED)); then
         note "$VERDICT; starting it once more"
@@ -39,13 +43,15 @@ run_once() { # SCENARIO
     return "$status"
 }
 
-parse_run_options() {
+parse_run_options() { # [OPTIONS] [REST..]
+    FORWARDS=()
     while (($#)); do
         case $1 in
             --forward) FORWARDS+=("${2:?--forward HOSTPORT:GUESTPORT}"); shift 2 ;;
             --memory) MEMORY=${2:?--memory MIB}; shift 2 ;;
             --timeout) TIMEOUT=${2:?--timeout SECONDS}; shift 2 ;;
             --quiet) QUIET=yes; shift ;;
+            --kubelet) WITH_KUBELET=yes; shift ;;
             -*) die "unknown option $1" ;;
             *) break ;;
         esac

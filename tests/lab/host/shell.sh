@@ -10,6 +10,7 @@ cmd_shell() {
     write_run_env shell
     printf 'LAB_ROWS=%d LAB_COLUMNS=%d LAB_TERM=%q\n' "$(tput lines)" "$(tput cols)" "$TERM" >>"$OUT/run.env"
     machine_command "$IMAGE" "$MEMORY" quiet
+    share_kubelet
     forward_options "${FORWARDS[@]}"
     saved=$(stty -g)
     note "starting the virtual machine (about 10 s)"

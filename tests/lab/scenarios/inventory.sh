@@ -51,10 +51,6 @@ wait_until "holds_in_devices 'functions[\"$VF_ID\"][\"vfLinkState\"] == \"auto\"
 check "the VF's link state is read through its PF" "holds_in_devices 'functions[\"$VF_ID\"][\"vfLinkState\"] == \"auto\"'"
 check "both answer on the bus" "holds_in_devices 'not functions[\"$PF_ID\"][\"unreachable\"] and not functions[\"$VF_ID\"][\"unreachable\"]'"
 check "the way to them is known" "holds_in_devices 'functions[\"$VF_ID\"][\"pciPath\"] is not None and functions[\"$VF_ID\"][\"pciPath\"] == functions[\"$PF_ID\"][\"pciPath\"]'"
-for netdev in "$PF" "$VF"; do # the emulated network has a router of its own
-    sysctl -qw "net.ipv6.conf.$netdev.accept_ra=0"
-    ip -6 route flush default dev "$netdev"
-done
 wait_until "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"] and not netdevs[\"$VF\"][\"defaultRoute\"]'"
 ip route add default dev "$PF" metric 4000
 wait_until "holds_in_devices 'netdevs[\"$PF\"][\"defaultRoute\"]'"

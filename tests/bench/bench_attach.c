@@ -1,0 +1,202 @@
+/* bench_attach.c - what an attach costs beside what the kernel alone takes for the same.
+ *
+ *   bench_attach FUNCTION STATE_DIR ROUNDS NETNS...
+ *
+ * FUNCTION: bus name of a function whose netdev is in this namespace, and of no use to anybody.
+ * STATE_DIR: for the journal. NETNS: paths of network namespaces, taken in turns.
+ *
+ * In each round, in turns: (floor) three requests over open sockets: move with a name, address, up;
+ * (attach) every step of attach_run(): journal on the disk, the way into the namespace, alias,
+ * sysctls, address, up, read-back; each followed by a return. Wall-clock medians: most of it is the
+ * device's. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cleanup.h"
+#include "netdev_ops.h"
+#include "netns_ops.h"
+#include "rtnl_addr.h"
+#include "steps.h"
+
+#define ROUNDS_MAX 10000
+
+static struct hw hw;
+static struct nlsock host;
+static struct journal *journal;
+static struct err failure;
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static void check(int r, const char *what)
+{
+	if (r >= 0)
+		return;
+	fprintf(stderr, "bench_attach: %s: %s\n", what,
+		failure.msg[0] ? failure.msg : strerror(-r));
+	exit(1);
+}
+
+static struct ip_prefix address(void)
+{
+	struct ip_prefix p = {.family = AF_INET, .len = 24};
+
+	inet_pton(AF_INET, "192.0.2.7", p.addr);
+	return p;
+}
+
+/* udev looks at a netdev that has come back, and holds the kernel's lock while it does: neither
+ * side is to wait for that. The file is there while events are (udev's own protocol, libudev uses
+ * it). */
+static void settle(void)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < 3000 && (i < 20 || access("/run/udev/queue", F_OK) == 0); i++)
+		nanosleep(&moment, NULL);
+}
+
+/* --- the kernel's floor ----------------------------------------------------------------------- */
+
+static void ask(struct nlsock *s, struct nl_msg *req, const char *what)
+{
+	check(req ? nlsock_call(s, req, NULL, NULL, &failure) : -ENOMEM, what);
+	nlmsg_free(req);
+}
+
+static double run_floor(struct nlsock *pod, const struct netdev_seen *vf, int netns_fd)
+{
+	struct netdev_change move = NETDEV_NO_CHANGE, up = NETDEV_NO_CHANGE;
+	const struct ip_prefix ip = address();
+	double start = now_ms();
+
+	move.netns_fd = netns_fd;
+	move.name = "net1";
+	up.up = 1;
+	ask(&host, rtnl_change_link(vf->netdev.ifindex, &move), "moving");
+	/* A number that is free there is kept. */
+	ask(pod, rtnl_new_addr(vf->netdev.ifindex, &ip), "address");
+	ask(pod, rtnl_change_link(vf->netdev.ifindex, &up), "up");
+	return now_ms() - start;
+}
+
+static void undo_floor(struct nlsock *pod, const struct netdev_seen *vf, int own_fd)
+{
+	struct netdev_change back = NETDEV_NO_CHANGE;
+
+	back.netns_fd = own_fd;
+	back.name = vf->netdev.name;
+	ask(pod, rtnl_change_link(vf->netdev.ifindex, &back), "moving back");
+}
+
+static double floor_round(const char *function, const char *netns)
+{
+	AUTO_FD fd = netns_open_path(&hw, netns, &failure);
+	AUTO_FD own = netns_open_path(&hw, "/proc/self/ns/net", &failure);
+	struct netdev_seen vf;
+	struct nlsock pod;
+	double ms;
+
+	check(fd < 0 ? fd : own, netns);
+	check(netdev_by_function(&host, function, &vf, &failure), function);
+	check(netns_nlsock(&pod, fd, NETLINK_ROUTE, &failure), netns);
+	settle();
+	ms = run_floor(&pod, &vf, fd);
+	undo_floor(&pod, &vf, own);
+	nlsock_close(&pod);
+	return ms;
+}
+
+/* --- attach ----------------------------------------------------------------------------------- */
+
+static void run_steps(struct attach_job *job, bool is_return)
+{
+	job->is_return = is_return;
+	for (job->next = 0; job->next < (is_return ? (int)N_RETURN_STEPS : (int)N_ATTACH_STEPS);
+	     job->next++) {
+		int r = attach_run(job);
+
+		failure = job->err;
+		check(r, is_return ? return_step_name((enum return_step)job->next)
+				   : attach_step_name((enum attach_step)job->next));
+	}
+}
+
+static double attach_round(const char *function, const char *netns, double *ret_return_ms)
+{
+	struct attach_job job = {.hw = &hw, .journal = journal};
+	struct attach_record *rec = &job.record;
+	double start, attached;
+
+	snprintf(rec->id, sizeof(rec->id), "%s", function);
+	snprintf(rec->function, sizeof(rec->function), "%s", function);
+	snprintf(rec->resource, sizeof(rec->resource), "rocelet.dev/bench");
+	snprintf(rec->owner.netns.path, sizeof(rec->owner.netns.path), "%s", netns);
+	snprintf(rec->plan.ifname, sizeof(rec->plan.ifname), "net1");
+	rec->plan.ips[0] = address();
+	rec->plan.n_ips = 1;
+	settle();
+	start = now_ms();
+	run_steps(&job, false);
+	attached = now_ms() - start;
+	settle();
+	start = now_ms();
+	run_steps(&job, true);
+	*ret_return_ms = now_ms() - start;
+	return attached;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+static int cmp(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double print(const char *name, double *ms, int n)
+{
+	qsort(ms, (size_t)n, sizeof(*ms), cmp);
+	printf("%-8s median %8.3f ms   best %8.3f   worst %8.3f\n", name, ms[n / 2], ms[0],
+	       ms[n - 1]);
+	return ms[n / 2];
+}
+
+int main(int argc, char **argv)
+{
+	static double floors[ROUNDS_MAX], attaches[ROUNDS_MAX], returns[ROUNDS_MAX];
+	int rounds = argc > 4 ? atoi(argv[3]) : 0;
+	double floor_ms, attach_ms;
+
+	if (rounds <= 0 || rounds > ROUNDS_MAX) {
+		fprintf(stderr, "usage: bench_attach FUNCTION STATE_DIR ROUNDS NETNS...\n");
+		return 2;
+	}
+	check(hw_open(&hw, "/sys", "/dev", "/proc", &failure), "opening");
+	check(nlsock_open(&host, NETLINK_ROUTE, &failure), "opening");
+	check(journal_open(&journal, argv[2], &failure), "opening");
+	for (int i = 0; i < rounds; i++) {
+		const char *netns = argv[4 + i % (argc - 4)];
+
+		floors[i] = floor_round(argv[1], netns);
+		attaches[i] = attach_round(argv[1], netns, &returns[i]);
+	}
+	floor_ms = print("floor", floors, rounds);
+	attach_ms = print("attach", attaches, rounds);
+	print("return", returns, rounds);
+	printf("attach / floor: %.2f (of the best: %.2f)\n", attach_ms / floor_ms,
+	       attaches[0] / floors[0]);
+	journal_close(journal);
+	nlsock_close(&host);
+	hw_close(&hw);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* Any bytes as the body of an order; the first says of which kind. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "order.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct order o;
+	struct err e = {0};
+	enum order_kind kind;
+
+	if (n == 0)
+		return 0;
+	kind = (enum order_kind)(data[0] % 3);
+	if (order_parse(&o, kind, (const char *)data + 1, n - 1, &e) < 0) {
+		if (e.code != -EINVAL || e.msg[0] == '\0')
+			abort();
+		return 0;
+	}
+	if (kind != ORDER_FIX && o.device[0] == '\0')
+		abort();
+	if (kind == ORDER_ATTACH &&
+	    (!o.owner.netns.path[0] == !o.owner.pod[0] || !o.plan.ifname[0] ||
+	     o.plan.n_ips > PLAN_IPS_MAX || o.plan.vf.vlan > 4094))
+		abort();
+	return 0;
+}

@@ -1,0 +1,160 @@
+# shellcheck shell=bash
+# For scenarios of the attach engine: what VFs look like before anybody has them, whether they are like that again, and the engine's own
+# door. To be sourced after lib.sh.
+
+readonly RESOURCE=rocelet.dev/roce VARIABLE=PCIDEVICE_ROCELET_DEV_ROCE STATE_DIR=/var/lib/rocelet CONFIG=/tmp/config.json
+
+VF_IDS=()        # bus names, in order
+declare -A CLEAN # of each: what it looks like in the host when nobody has it
+
+# Makes VFs, remembers what they look like, and configures a pool of them. NETWORK is the pool's "network" object.
+make_pool() { # N_VFS [NETWORK]
+    local netdev id
+    cp "$BUILD/rocectl" /usr/local/sbin/ # not over the share, like the daemon
+    make_vfs "$1"
+    for netdev in "${VFS[@]}"; do
+        id=$(basename "$(readlink "/sys/class/net/$netdev/device")")
+        VF_IDS+=("$id")
+        CLEAN[$id]=$(look_of "$id")
+    done
+    cat >"$CONFIG" <<END
+{"pools": [{"resourceName": "roce", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["$PF#0-$(($1 - 1))"], "drivers": ["igbvf"]},
+  "softRoce": true, "network": ${2:-"{}"}}]}
+END
+}
+
+# All that can be seen of a VF in the host, but its index. Prints less, or nothing, when it is away.
+look_of() { # ID
+    local path=/sys/bus/pci/devices/$1 name
+    name=$(ls "$path/net" 2>/dev/null) || true
+    echo "name '$name'"
+    [[ -n $name ]] || return 0
+    ip -d link show dev "$name" | sed -E '1s/^[0-9]+: //; s/ (qlen|numtxqueues) .*//; s/ permaddr [^ ]*//'
+    echo "RDMA devices: $(rdma link show | grep -w "netdev $name" || true)"
+    vf_settings "$1"
+}
+
+# The line of its PF about a VF.
+vf_settings() { # ID
+    ip -d link show dev "$PF" | grep -w "vf $(vf_index "$1")"
+}
+
+has_settings() { # ID WORDS..
+    local line word
+    line=$(vf_settings "$1")
+    for word in "${@:2}"; do [[ $line == *"$word"* ]] || { echo "no '$word' in: $line"; return 1; }; done
+}
+
+vf_index() { # ID
+    local link
+    for link in "/sys/class/net/$PF/device"/virtfn*; do
+        [[ $(basename "$(readlink "$link")") != "$1" ]] || echo "${link##*virtfn}"
+    done
+}
+
+netdev_of() { # ID
+    ls "/sys/bus/pci/devices/$1/net"
+}
+
+is_clean() { # ID
+    [[ $(look_of "$1") == "${CLEAN[$1]}" ]]
+}
+
+# Clean, and for everybody to have.
+is_free() { # ID
+    [[ $(engine_state "$1") == free ]] && is_clean "$1"
+}
+
+all_free() {
+    local id
+    for id in "${VF_IDS[@]}"; do is_free "$id" || return; done
+}
+
+# With what is not as it was, in the log.
+check_all_free() {
+    local id
+    check_within 30 "all VFs are free and as before" all_free
+    for id in "${VF_IDS[@]}"; do is_free "$id" || show_difference "$id"; done
+}
+
+show_difference() { # ID [POD]
+    diff --label "$1 before" --label "$1 now, $(engine_state "$1")" -u <(echo "${CLEAN[$1]}") <(look_of "$1") || true
+    [[ -z ${2:-} ]] || in_netns "$2" ip -d address show || true
+}
+
+# Is the VF in the pod as it was to be: by its name, up, addressed, marked as ours, with its RDMA device?
+is_complete() { # POD ID IP/LEN
+    local link
+    link=$(in_netns "$1" ip -d link show dev net1 2>/dev/null) &&
+        grep -q '[<,]UP[,>]' <<<"$link" && grep -q 'alias rocelet ' <<<"$link" &&
+        in_netns "$1" ethtool -i net1 | grep -qx "bus-info: $2" &&
+        in_netns "$1" ip -brief address show dev net1 | grep -qw "$3" &&
+        [[ -n $(pod_rdma "$1") ]]
+}
+
+# ---- the engine's door
+
+rocectl() { # ARGS..
+    /usr/local/sbin/rocectl "$@"
+}
+
+# free, attaching, in_pod, returning or bad; fails while nobody answers.
+engine_state() { # ID
+    local document state
+    document=$(curl -fsS -m 5 "$HTTP/api/v1/attachments" 2>/dev/null) || return
+    state=$(tr '{' '\n' <<<"$document" | sed -nE '/"function":"'"$1"'"/s/.*"state":"([a-z_]+)".*/\1/p')
+    echo "${state:-free}"
+}
+
+# With an RDMA device.
+attach() { # ID POD IP/LEN [ARGS..]
+    rocectl attach "$1" --netns "/run/netns/$2" --ip "$3" --soft-roce "${@:4}"
+}
+
+start_engine() { # [ARGS..]
+    start_rocelet --config "$CONFIG" --state-dir "$STATE_DIR" "$@"
+    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+}
+
+# The build that dies at KILL_POINT. Ready, unless it has died before.
+start_armed() { # KILL_POINT [ARGS..]
+    ROCELET_KILL_AT=$1 launch_rocelet kill/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" "${@:2}"
+    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz || ! kill -0 $ROCELET_PID 2>/dev/null"
+}
+
+rocelet_died() {
+    ! kill -0 "$ROCELET_PID" 2>/dev/null
+}
+
+# Waits for the death that was ordered; false when the daemon lives on.
+dies() { # SECONDS
+    local status=0
+    becomes_true "$1" rocelet_died 2>/dev/null || return 1
+    wait "$ROCELET_PID" 2>/dev/null || status=$?
+    ((status == 128 + 9)) || fail "the daemon was not killed, it ended with status $status"
+}
+
+kill_rocelet() {
+    kill -KILL "$ROCELET_PID" 2>/dev/null || true
+    wait "$ROCELET_PID" 2>/dev/null || true
+}
+
+# ---- what must not grow
+
+n_namespaces() {
+    lsns --noheadings -t net -o NS | wc -l
+}
+
+n_fds() {
+    local open=("/proc/$ROCELET_PID/fd"/*)
+    echo "${#open[@]}"
+}
+
+rss_kb() {
+    awk '$1 == "VmRSS:" { print $2 }' "/proc/$ROCELET_PID/status"
+}
+
+# Bytes and files of the journal.
+journal_size() {
+    find "$STATE_DIR" -type f -printf '%s\n' 2>/dev/null | awk '{ s += $1 } END { print s + 0, NR }'
+}

@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# Pods with a VF each, from plain manifests: net1, RDMA, the settings on the PF, and everything as it was afterwards.
+# lab: --kubelet --memory 4096 --timeout 900
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/kubelet.sh
+. /rocelet/lab/guest/kubelet.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+# attach.sh [PODS]     how many pods in a row are looked at from inside
+PODS_IN_A_ROW=${1:-3}
+
+# Whatever a container does first sees its interface. Each start of the container leaves a line; a bad one ends it.
+LOOK_FIRST='l=$(busybox ip address show net1 2>&1); echo $l >>/seen/first; case $l in *[,\<]UP[,\>]*"inet "*) ;; *) exit 9 ;; esac'
+
+entry() { # KEYS: an annotation with one entry
+    echo "[{\"resource\": \"$RESOURCE\"${1:+, $1}}]"
+}
+
+# The VF of a running pod.
+vf_of() { # POD
+    pod_env "$1" $VARIABLE
+}
+
+# Fails to start, with a sentence that has all the words, and its VFs are nobody's.
+refused() { # POD WORDS..
+    local text word
+    text=$(pod_status "$1")
+    for word in "default/$1-rig" rocelet.dev/networks "${@:2}"; do [[ $text == *"$word"* ]] || return; done
+    [[ $(grep -o rocelet.dev/networks <<<"$text" | wc -l) == 1 ]]
+}
+
+make_pool 4 '{"mtu": 1400}'
+start_node
+start_engine
+need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 4 ))"
+
+say "two pods"
+POD_FIRST=$LOOK_FIRST
+make_pod b "$RESOURCE=1" "$(entry '"ips": ["10.9.0.2/24"], "vlan": 100, "vlanQoS": 3')"
+run_pod a "$RESOURCE=1" "$(entry '"ips": ["10.9.0.1/24"], "mac": "02:00:00:00:00:0a", "vlan": 100, "maxTxRate": 200, "spoofchk": "off", "trust": "on", "mtu": 1300')"
+wait_until 60 "pod_started b"
+a=$(vf_of a) b=$(vf_of b)
+check "both have their VF as net1, with address and RDMA device" "is_complete a $a 10.9.0.1/24 && is_complete b $b 10.9.0.2/24"
+check "the MTU is the pool's where the pod says nothing" "in_netns b ip link show net1 | grep -q 'mtu 1400 ' && in_netns a ip link show net1 | grep -q 'mtu 1300 '"
+check "MAC, VLAN, rate, spoofchk and trust are set on the PF" \
+    "has_settings $a 'link/ether 02:00:00:00:00:0a' 'vlan 100' 'max_tx_rate 200Mbps' 'spoof checking off' 'trust on'"
+check "the other's are as the pool's" "has_settings $b 'vlan 100' 'qos 3' 'spoof checking on' 'trust off'"
+check "the pod sees the MAC" "in_netns a ip link show net1 | grep -q 02:00:00:00:00:0a"
+check_within 10 "ping goes through" "ping_pod a b >/dev/null"
+check "ib_write_bw runs between the containers" "perftest ib_write_bw a b -n 100 -s 1024"
+check "ib_send_lat too" "perftest ib_send_lat a b -n 50"
+check "a container has no other's device" "! in_pod a ls /dev/infiniband/by-name/$b 2>/dev/null"
+
+say "they end"
+remove_pod a
+remove_pod b
+check_all_free
+
+say "$PODS_IN_A_ROW pods in a row: is the interface there before the first instruction?"
+early=0
+for ((i = 0; i < PODS_IN_A_ROW; i++)); do
+    run_pod "row$i" "$RESOURCE=1" "$(entry "\"ips\": [\"10.9.1.$((i + 1))/24\"]")"
+    first=$(<"$PODS/row$i/first")
+    if (($(wc -l <<<"$first") > 1)) || [[ $first != *"inet 10.9.1.$((i + 1))/24"* ]]; then
+        early=$((early + 1))
+        echo "row$i: $first"
+    fi
+    remove_pod "row$i"
+done
+check "no container started before its interface" "((early == 0))"
+check_all_free
+
+say "annotations that are wrong"
+POD_FIRST=:
+# name | annotation | words of the sentence
+bad_annotations() {
+    local word
+    cat <<END
+json | [{"resource": "$RESOURCE", | JSON
+foreign | [{"resource": "nobody.dev/x"}] | resource nobody.dev/x
+long | $(entry '"interface": "abcdefghijklmnop"') | interface abcdefghijklmnop
+path | $(entry '"interface": "../x"') | interface ../x
+twice | $(entry '"ips": ["10.9.0.1/24", "10.9.0.1/24"]') | ips 10.9.0.1/24
+vlan | $(entry '"vlan": 5000') | vlan 5000
+mac | $(entry '"mac": "01:00:5e:00:00:01"') | mac 01:00:5e:00:00:01
+END
+    printf 'big | [{"resource": "%s", "x": "' "$RESOURCE"
+    for word in {1..12000}; do printf 'too long '; done
+    echo '"}] | long'
+}
+while IFS='|' read -r name annotation words; do
+    name=bad-${name// /}
+    annotation=${annotation# } annotation=${annotation% }
+    make_pod "$name" "$RESOURCE=1" "$annotation"
+    # shellcheck disable=SC2086
+    check_within 60 "$name: the pod does not start, and its status says why" "refused $name $words"
+    echo "# $(pod_status "$name" | grep -o 'default/.*' | cut -c1-200)"
+    check "$name: nothing was started" "[[ ! -e $PODS/$name/starts ]]"
+    remove_pod "$name"
+done < <(bad_annotations)
+check_all_free
+
+stop_rocelet
+check "nothing to complain about but the annotations" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -v rocelet.dev/networks'
+echo "# the scenario took $SECONDS s"

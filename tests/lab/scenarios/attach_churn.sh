@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# VFs that go to pods and come back all day, while pods die without a word and the daemon, the kubelet and the runtime are killed: in the end
+# every VF is free and clean, and nothing has grown.
+# lab: --kubelet --memory 4096 --timeout 900
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/kubelet.sh
+. /rocelet/lab/guest/kubelet.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+# attach_churn.sh [CYCLES [PODS [SEED]]]   attaches at the engine's door, over 4 VFs; pods through the kubelet
+CYCLES=${1:-40} N_PODS=${2:-4}
+RANDOM=${3:-$$}
+N_VFS=4
+# The heap finds its final size late. One attachment kept per cycle would be more.
+RSS_TOLERANCE_KB=512
+
+# Cycles of one VF, each with a namespace of its own. With `stubborn`, the daemon may be away now and then.
+cycles() { # INDEX N [stubborn]
+    local index=$1 cycle id=${VF_IDS[$1]}
+    RANDOM=$((SEED + index))
+    for ((cycle = 0; cycle < $2; cycle++)); do
+        ip netns add "churn$index"
+        attached "$id" "churn$index" "10.9.$index.$((cycle % 250 + 1))/24" "${3:-}" || fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"
+        ((RANDOM % 2)) || rocectl detach "$id" &>"/tmp/churn$index.log" || [[ -n ${3:-} ]] || fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"
+        ip netns delete "churn$index"
+        wait_until 60 "[[ \$(engine_state $id) == free ]]"
+    done
+}
+
+# Also when the answer is lost with the daemon that it came from, or undone by its successor.
+attached() { # ID POD IP/LEN [stubborn]
+    until attach "${@:1:3}" &>"/tmp/$2.log"; do
+        [[ -n $4 ]] || return
+        ! { [[ $(engine_state "$1") == in_pod ]] && is_complete "$2" "$1" "$3"; } || return 0
+        sleep 0.2
+    done
+}
+
+# All VFs at once.
+churn() { # CYCLES_OF_ALL [stubborn]
+    local index
+    WORKERS=()
+    for ((index = 0; index < N_VFS; index++)); do
+        (trap - EXIT ERR; cycles "$index" "$((($1 + N_VFS - 1) / N_VFS))" "${2:-}") &
+        WORKERS+=("$!")
+    done
+}
+
+working() {
+    local pid
+    for pid in "${WORKERS[@]}"; do ! kill -0 "$pid" 2>/dev/null || return 0; done
+    return 1
+}
+
+finished() {
+    local pid status=0
+    for pid in "${WORKERS[@]}"; do wait "$pid" || status=1; done
+    return "$status"
+}
+
+# Kills somebody every few seconds for as long as there is work.
+kill_at_random() { # VICTIM..
+    local victims=("$@") kills=0
+    while working; do
+        sleep $((2 + RANDOM % 5))
+        "${victims[RANDOM % $#]}"
+        kills=$((kills + 1))
+    done
+    echo "# $kills kills"
+}
+
+again() {
+    kill_rocelet
+    start_engine
+}
+
+kubelet_again() { restart_kubelet KILL; }
+containerd_again() { restart_containerd KILL; }
+
+pods_in_turn() {
+    local i pod
+    for ((i = 0; i < N_PODS; i++)); do
+        pod=churn$i
+        make_pod "$pod" "$RESOURCE=1" "[{\"resource\": \"$RESOURCE\", \"ips\": [\"10.9.8.$((i + 1))/24\"]}]"
+        wait_until 240 "pod_started $pod"
+        is_complete "$pod" "$(pod_env "$pod" $VARIABLE)" "10.9.8.$((i + 1))/24" || return
+        POD_TIMEOUT=120 remove_pod "$pod"
+    done
+}
+
+SEED=$RANDOM
+echo "# seed $SEED"
+make_pool $N_VFS '{"mtu": 1400, "vlan": 100}'
+start_engine
+churn $((CYCLES / 4)) # the heap and the descriptors find their size
+need_within 0 "a first quarter of $CYCLES attaches" finished
+namespaces=$(n_namespaces) fds=$(n_fds) rss=$(rss_kb) journal=$(journal_size)
+
+say "$CYCLES attaches, half of which end with their namespace"
+churn "$CYCLES"
+need_within 0 "all work" finished
+check_all_free
+check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
+check "no descriptor is left" "(( $(n_fds) <= fds ))"
+check "memory does not grow ($rss kB, then $(rss_kb) kB)" "(( $(rss_kb) <= rss + RSS_TOLERANCE_KB ))"
+check "nor does the journal" "[[ '$(journal_size)' == '$journal' ]]"
+echo "# $SECONDS s so far"
+
+say "$CYCLES more, while the daemon is killed"
+churn "$CYCLES" stubborn
+kill_at_random again
+need_within 0 "all work" finished
+check_all_free
+check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
+check "the journal has not grown" "[[ '$(journal_size)' == '$journal' ]]"
+echo "# $SECONDS s so far"
+
+say "$N_PODS pods through the kubelet, while the daemon, the kubelet and the runtime are killed"
+if ((N_PODS)); then
+    start_node
+    wait_until 60 "(( \$(n_registered $RESOURCE) == N_VFS ))"
+    namespaces=$(n_namespaces)
+    (trap - EXIT ERR; pods_in_turn) &
+    WORKERS=("$!")
+    kill_at_random again kubelet_again containerd_again
+    need_within 0 "all pods had their VF" finished
+    check_all_free
+    check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
+    check "the journal has not grown" "[[ '$(journal_size)' == '$journal' ]]"
+fi
+stop_rocelet
+echo "# the scenario took $SECONDS s"

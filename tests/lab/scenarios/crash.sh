@@ -1,0 +1,109 @@
+# shellcheck shell=bash
+# The daemon is killed before and after every step of an attach and of a return, and started again: the VF is where it should be, or clean
+# and free; none is lost, none is left half done.
+# lab: --kubelet --memory 4096 --timeout 1800
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/kubelet.sh
+. /rocelet/lab/guest/kubelet.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+# crash.sh [ROUNDS [KILL_POINT..]]    every kill point that often (1) at the engine's door; in every other round a pod's end is the end of its
+# namespace instead of an order
+ROUNDS=${1:-1} POINTS=("${@:2}")
+# What only InfiniBand VFs pass, and the lab has none.
+INFINIBAND=' attach-admin-2-before attach-move-2-before '
+IN_PODS=(attach-move-after attach-done-before back-move-after)
+POD=crash IP=10.9.0.1/24
+MAC=02:00:00:00:00:0a VLAN=100
+
+# Where it should be, and the engine knows.
+is_right() { # ID
+    is_free "$1" || { [[ $(engine_state "$1") == in_pod ]] && is_complete $POD "$1" $IP && has_settings "$1" "$MAC" "vlan $VLAN"; }
+}
+
+# Up to the daemon's death.
+die_at() { # KILL_POINT ROUND ID
+    start_armed "$1"
+    if [[ $1 == attach-* ]]; then
+        attach "$3" $POD $IP --mac $MAC --vlan $VLAN --mtu 1400 &>/dev/null || true # its answer never comes
+    else
+        attach "$3" $POD $IP --mac $MAC --vlan $VLAN --mtu 1400
+        if (($2 % 2)); then rocectl detach "$3" &>/dev/null || true; else ip netns delete $POD; fi
+    fi
+    dies 30
+}
+
+at_the_door() { # KILL_POINT ROUND ID
+    ip netns add $POD
+    if ! die_at "$@"; then
+        check "$1: is passed" false
+        kill_rocelet
+    fi
+    start_engine
+    check_within 30 "$1: it is in its namespace, or free and as before" "is_right $3"
+    is_right "$3" || show_difference "$3" $POD
+    echo "# $1: $(engine_state "$3")"
+    # Whatever it is now, it can be taken back.
+    rocectl detach "$3" &>/dev/null || true
+    [[ ! -e /run/netns/$POD ]] || ip netns delete $POD
+    wait_until "is_free $3"
+    kill_rocelet
+}
+
+with_lists() { # N: the kubelet has received more lists than that
+    wait_until 60 "(( \$(lists_received $RESOURCE) > $1 ))"
+}
+
+in_a_pod() { # KILL_POINT
+    local lists id
+    lists=$(lists_received $RESOURCE)
+    start_armed "$1"
+    with_lists "$lists"
+    lists=$(lists_received $RESOURCE)
+    make_pod $POD "$RESOURCE=1" "[{\"resource\": \"$RESOURCE\", \"ips\": [\"$IP\"]}]"
+    if [[ $1 == back-* ]]; then
+        wait_until "$POD_TIMEOUT" "pod_started $POD"
+        remove_pod $POD
+    fi
+    dies 60 || fail "$1: is not passed"
+    start_engine
+    if [[ $1 == attach-* ]]; then
+        check_within 120 "$1: the pod starts" "pod_started $POD"
+        id=$(pod_env $POD $VARIABLE)
+        check "$1: its VF is complete" "is_complete $POD $id $IP"
+        with_lists "$lists" # of the new one, before it is gone
+        remove_pod $POD
+    fi
+    check_all_free
+    kill_rocelet
+}
+
+make_pool 2 '{"mtu": 1400, "vlan": 100, "spoofchk": "off", "trust": "on", "maxTxRate": 200}'
+((${#POINTS[@]})) || {
+    host_part
+    mapfile -t POINTS <"$OUT/kill_points"
+}
+namespaces=$(n_namespaces)
+
+say "at the engine's door: ${#POINTS[@]} kill points, $ROUNDS times"
+n=0
+for ((round = 1; round <= ROUNDS; round++)); do
+    for point in "${POINTS[@]}"; do
+        [[ $INFINIBAND != *" $point "* ]] || continue
+        at_the_door "$point" "$round" "${VF_IDS[n++ % 2]}"
+    done
+done
+start_engine
+check_all_free
+check "no namespace is left" "(( $(n_namespaces) <= namespaces ))"
+check "the journal has one file for each VF at most" "(( $(find $STATE_DIR/devices -type f | wc -l) <= 2 ))"
+kill_rocelet
+echo "# at the door: $SECONDS s"
+
+(($# < 2)) || exit 0
+say "through the kubelet"
+start_node
+for point in "${IN_PODS[@]}"; do in_a_pod "$point"; done
+echo "# the scenario took $SECONDS s"

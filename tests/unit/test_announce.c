@@ -1,0 +1,96 @@
+/* Frames for the neighbours, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+
+#include "announce.h"
+
+static const uint8_t mac[6] = {2, 0, 0, 0, 7, 7};
+
+static struct ip_prefix ip(int family, const char *text)
+{
+	struct ip_prefix p = {.family = family};
+
+	assert_int_equal(inet_pton(family, text, p.addr), 1);
+	return p;
+}
+
+static void test_an_arp_announcement(void **state)
+{
+	static const uint8_t expected[42] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
+		2,    0,    0,	  0,	7,    7,    192, 0, 2, 7,		    /* sender */
+		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
+	};
+	struct ip_prefix addr = ip(AF_INET, "192.0.2.7");
+	uint8_t frame[ANNOUNCE_FRAME_MAX];
+	(void)state;
+
+	assert_int_equal(announce_frame(mac, &addr, frame), sizeof(expected));
+	assert_memory_equal(frame, expected, sizeof(expected));
+}
+
+/* The sum over pseudo header and message, the checksum included, is all ones (RFC 1071). */
+static void assert_checksum(const uint8_t *frame)
+{
+	const uint8_t *ip6 = frame + 14;
+	uint32_t sum = 32 + 58;
+
+	for (unsigned i = 8; i < 40 + 32; i += 2)
+		sum += (uint32_t)ip6[i] << 8 | ip6[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	assert_int_equal(sum, 0xffff);
+}
+
+static void test_a_neighbour_advertisement(void **state)
+{
+	static const char *const addrs[] = {"2001:db8::7", "fd00::ffff:ffff:ffff:ffff",
+					    "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "::"};
+	uint8_t frame[ANNOUNCE_FRAME_MAX];
+	(void)state;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct ip_prefix addr = ip(AF_INET6, addrs[i]);
+
+		assert_int_equal(announce_frame(mac, &addr, frame), 86);
+		assert_memory_equal(frame, "\x33\x33\0\0\0\1\2\0\0\0\7\7\x86\xdd", 14);
+		assert_memory_equal(frame + 14, "\x60\0\0\0\0\x20\x3a\xff", 8);
+		assert_memory_equal(frame + 22, addr.addr, 16);
+		assert_memory_equal(frame + 54, "\x88\0", 2);
+		assert_memory_equal(frame + 58, "\x20\0\0\0", 4); /* override alone */
+		assert_memory_equal(frame + 62, addr.addr, 16);
+		assert_memory_equal(frame + 78, "\2\1\2\0\0\0\7\7", 8);
+		assert_checksum(frame);
+	}
+}
+
+static void test_other_families_have_none(void **state)
+{
+	struct ip_prefix addr = {0};
+	uint8_t frame[ANNOUNCE_FRAME_MAX];
+	(void)state;
+
+	assert_int_equal(announce_frame(mac, &addr, frame), 0);
+	addr.family = AF_UNIX;
+	assert_int_equal(announce_frame(mac, &addr, frame), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_arp_announcement),
+		cmocka_unit_test(test_a_neighbour_advertisement),
+		cmocka_unit_test(test_other_families_have_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

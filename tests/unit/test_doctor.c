@@ -1,0 +1,191 @@
+/* What doctor finds, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
+#include "doctor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attachments.h"
+#include "golden.h"
+#include "health.h"
+#include "host_builder.h"
+#include "resource_tables.h"
+
+/* A node with one of everything that is wrong. */
+struct patient {
+	struct host host;
+	struct resource_table resources;
+	struct attachments attachments;
+	struct attach_counters counters;
+	struct doctor_input in;
+};
+
+static void build_host(struct host *h)
+{
+	struct rdma_dev *rd;
+
+	build_function(h, FN_PF, "0000:03:00.0", "", -1);
+	build_function(h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
+	build_function(h, FN_VF, "0000:03:00.6", "0000:03:00.0", 4)->vf_link = VF_LINK_DISABLE;
+	build_function(h, FN_VF, "0000:03:00.7", "0000:03:00.0", 5);
+	build_netdev(h, "ens1f0", "0000:03:00.0");
+	build_netdev(h, "net1", "0000:03:00.2")->nsid = 4;
+	build_netdev(h, "net2", "0000:03:00.7")->nsid = 5;
+	build_netdev(h, "eth0", "")->nsid = 5; /* a veth */
+	rd = build_rdma(h, "mlx5_0", "0000:03:00.0");
+	rd->no_uverbs_node = rd->no_umad_node = true;
+}
+
+static void patient_init(struct patient *p)
+{
+	memset(p, 0, sizeof(*p));
+	build_host(&p->host);
+	resource_table_small(&p->resources);
+	attachments_small(&p->attachments);
+	attach_counters_small(&p->counters);
+	strcpy(p->counters.cri.error, "Connection refused");
+	strcpy(p->counters.journal_error, "No space left on device");
+	p->in = (struct doctor_input){.host = &p->host,
+				      .resources = &p->resources,
+				      .attachments = p->attachments.list,
+				      .counters = &p->counters,
+				      .now_ms = 45000};
+}
+
+static void patient_done(struct patient *p)
+{
+	host_done(&p->host);
+	resource_table_done(&p->resources);
+}
+
+static void print(FILE *f)
+{
+	struct patient p;
+	struct doctor d;
+
+	patient_init(&p);
+	assert_int_equal(doctor_build(&d, &p.in), 0);
+	for (size_t i = 0; i < d.n; i++)
+		fprintf(f, "%s%s: %s: %s\n    %s\n", finding_kind_name(d.findings[i].kind),
+			d.findings[i].fixable ? " (fixable)" : "", d.findings[i].object,
+			d.findings[i].what, d.findings[i].help);
+	doctor_done(&d);
+	patient_done(&p);
+}
+
+static void test_findings(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/doctor.txt", print);
+}
+
+static size_t count(const struct doctor_input *in, enum finding_kind kind)
+{
+	struct doctor d;
+	size_t n = 0;
+
+	assert_int_equal(doctor_build(&d, in), 0);
+	for (size_t i = 0; i < d.n; i++)
+		n += d.findings[i].kind == kind;
+	doctor_done(&d);
+	return n;
+}
+
+static void test_a_healthy_node(void **state)
+{
+	struct attach_counters counters;
+	struct doctor_input in = {.counters = &counters};
+	struct host h = {0};
+	struct doctor d;
+
+	(void)state;
+	build_function(&h, FN_PF, "0000:03:00.0", "", -1);
+	build_netdev(&h, "ens1f0", "0000:03:00.0");
+	build_rdma(&h, "mlx5_0", "0000:03:00.0");
+	attach_counters_small(&counters);
+	in.host = &h;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 0);
+	doctor_done(&d);
+	host_done(&h);
+}
+
+static void test_what_is_quick_is_not_told(void **state)
+{
+	struct patient p;
+
+	(void)state;
+	patient_init(&p);
+	p.in.now_ms = 31000;
+	assert_int_equal(count(&p.in, FINDING_DIRTY), 1); /* the bad one */
+	p.in.now_ms = 33001;				  /* 0000:03:00.3 since 2 s, .4 since 3 s */
+	assert_int_equal(count(&p.in, FINDING_DIRTY), 3);
+	p.in.now_ms = 0;
+	assert_int_equal(count(&p.in, FINDING_DIRTY), 1);
+	patient_done(&p);
+}
+
+static void test_nothing_is_concluded_from_what_is_not_known(void **state)
+{
+	struct patient p;
+
+	(void)state;
+	patient_init(&p);
+	assert_int_equal(count(&p.in, FINDING_ORPHAN), 1);
+	p.resources.held.source = POD_SOURCE_NONE;
+	assert_int_equal(count(&p.in, FINDING_ORPHAN), 0);
+	p.in.resources = NULL;
+	assert_int_equal(count(&p.in, FINDING_ORPHAN), 0);
+	assert_int_equal(count(&p.in, FINDING_KUBELET), 0);
+	p.in.resources = &p.resources;
+	assert_int_equal(count(&p.in, FINDING_RUNTIME), 1);
+	p.resources.n_resources = 0; /* nothing is offered: nobody needs a runtime */
+	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
+	p.resources.n_resources = 2;
+	p.in.counters = NULL;
+	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
+	assert_int_equal(count(&p.in, FINDING_JOURNAL), 0);
+	patient_done(&p);
+}
+
+static void test_every_kind_and_reason_has_words(void **state)
+{
+	struct resource_device device = {.id = "0000:03:00.2"};
+	struct resource_info info = {
+		.name = "a/b", .n_devices = 1, .registration = REGISTRATION_DONE};
+	struct resource_table t = {
+		.resources = &info, .n_resources = 1, .devices = &device, .n_devices = 1};
+	struct host none = {0};
+	struct doctor d;
+
+	(void)state;
+	for (enum finding_kind k = 0; k < N_FINDING_KINDS; k++)
+		assert_non_null(finding_kind_name(k));
+	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++) {
+		device.reasons = HEALTH_BIT(r);
+		assert_int_equal(
+			doctor_build(&d, &(struct doctor_input){.host = &none, .resources = &t}),
+			0);
+		assert_int_equal(d.n, 1);
+		assert_true(strlen(d.findings[0].help) > 10);
+		doctor_done(&d);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_a_healthy_node),
+		cmocka_unit_test(test_what_is_quick_is_not_told),
+		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
+		cmocka_unit_test(test_every_kind_and_reason_has_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* Changes of RDMA devices: the bytes, and what comes of the answers of a fake kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <netlink/attr.h>
+
+#include "cleanup.h"
+#include "fake_netlink.h"
+#include "faults.h"
+#include "nldev_change.h"
+#include "rdma_ops.h"
+
+/* --- what is sent --------------------------------------------------------------------------- */
+
+static struct nlattr *attr_of(struct nl_msg *m, int cmd, int type)
+{
+	struct nlattr *a;
+
+	assert_non_null(m);
+	assert_int_equal(nlmsg_hdr(m)->nlmsg_type, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd));
+	a = nlmsg_find_attr(nlmsg_hdr(m), 0, type);
+	assert_non_null(a);
+	return a;
+}
+
+static void test_the_bytes_of_a_move(void **state)
+{
+	struct nl_msg *m = nldev_move(3, 17);
+	(void)state;
+
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_INDEX)), 3);
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, 68)), 17);
+	assert_null(nlmsg_find_attr(nlmsg_hdr(m), 0, RDMA_NLDEV_ATTR_DEV_NAME));
+	nlmsg_free(m);
+}
+
+static void test_the_bytes_of_a_new_name(void **state)
+{
+	struct nl_msg *m = nldev_rename(0, "mlx5_7");
+	(void)state;
+
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_INDEX)), 0);
+	assert_string_equal(
+		nla_get_string(attr_of(m, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_NAME)), "mlx5_7");
+	assert_null(nlmsg_find_attr(nlmsg_hdr(m), 0, 68));
+	nlmsg_free(m);
+}
+
+static void test_the_bytes_of_soft_roce(void **state)
+{
+	struct nl_msg *m = nldev_new_link("rxe-net1", "rxe", "net1");
+	int cmd = RDMA_NLDEV_CMD_NEWLINK;
+	(void)state;
+
+	assert_string_equal(nla_get_string(attr_of(m, cmd, RDMA_NLDEV_ATTR_DEV_NAME)), "rxe-net1");
+	assert_string_equal(nla_get_string(attr_of(m, cmd, RDMA_NLDEV_ATTR_LINK_TYPE)), "rxe");
+	assert_string_equal(nla_get_string(attr_of(m, cmd, RDMA_NLDEV_ATTR_NDEV_NAME)), "net1");
+	nlmsg_free(m);
+	m = nldev_delete_link(3);
+	assert_int_equal(nla_get_u32(attr_of(m, RDMA_NLDEV_CMD_DELLINK, RDMA_NLDEV_ATTR_DEV_INDEX)),
+			 3);
+	nlmsg_free(m);
+}
+
+static void test_the_bytes_of_a_question_for_uverbs(void **state)
+{
+	struct nl_msg *m = nldev_get_chardev(3, "uverbs");
+	(void)state;
+
+	assert_string_equal(nla_get_string(attr_of(m, RDMA_NLDEV_CMD_GET_CHARDEV,
+						   RDMA_NLDEV_ATTR_CHARDEV_TYPE)),
+			    "uverbs");
+	nlmsg_free(m);
+}
+
+/* --- what is answered ----------------------------------------------------------------------- */
+
+struct fixture {
+	struct nlsock s;
+	struct fake_netlink *kernel;
+	int code;
+	unsigned interrupted; /* this many dumps are */
+	bool silent;	      /* no message goes with the end */
+};
+
+static struct nl_msg *device(uint32_t index, const char *name, int flags)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET),
+					      flags);
+
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, name);
+	return m;
+}
+
+static void tell_devices(struct fixture *f, struct fake_netlink *k, const struct nlmsghdr *req)
+{
+	int flags = NLM_F_MULTI;
+
+	if (f->interrupted) {
+		f->interrupted--;
+		flags |= NLM_F_DUMP_INTR;
+	}
+	fake_netlink_tell(k, req, device(0, "mlx5_1", flags));
+	fake_netlink_tell(k, req, device(3, "mlx5_10", flags));
+}
+
+static void tell_chardev(struct fake_netlink *k, const struct nlmsghdr *req)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(req->nlmsg_type, 0);
+
+	nla_put_string(m, RDMA_NLDEV_ATTR_CHARDEV_NAME, "uverbs3");
+	nla_put_u64(m, RDMA_NLDEV_ATTR_CHARDEV, UINT64_C(0xe7c3));
+	fake_netlink_tell(k, req, m);
+}
+
+static int answer(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
+{
+	struct fixture *f = arg;
+
+	if (f->silent)
+		return f->code;
+	if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET))
+		tell_devices(f, k, req);
+	else if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET_CHARDEV))
+		tell_chardev(k, req);
+	return f->code;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->kernel = fake_netlink_start(&f->s, answer, f);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_netlink_stop(f->kernel, &f->s);
+	free(f);
+	return 0;
+}
+
+static void test_found_by_its_name(void **state)
+{
+	struct fixture *f = *state;
+	struct nldev_dev d = {.index = 77};
+	struct err e = {0};
+
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_10", &d, &e), 0);
+	assert_int_equal(d.index, 3);
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_1", &d, &e), 0);
+	assert_int_equal(d.index, 0);
+	d.index = 77;
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_", &d, &e), -ENODEV);
+	assert_int_equal(rdma_by_name(&f->s, "", &d, &e), -ENODEV);
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_2", &d, &e), -ENODEV);
+	assert_string_equal(e.msg, "mlx5_2: no RDMA device of that name here");
+	assert_int_equal(d.index, 77);
+}
+
+static void test_an_interrupted_dump_is_asked_again(void **state)
+{
+	struct fixture *f = *state;
+	struct nldev_dev d;
+	struct err e = {0};
+
+	f->interrupted = 4;
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_10", &d, &e), 0);
+	f->interrupted = 5;
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_10", &d, &e), -EAGAIN);
+}
+
+static void test_changes_are_made(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	assert_int_equal(rdma_move(&f->s, 3, 17, &e), 0);
+	assert_int_equal(rdma_rename(&f->s, 3, "mlx5_7", &e), 0);
+	assert_int_equal(rdma_make_rxe(&f->s, "rxe0", "net1", &e), 0);
+	assert_int_equal(rdma_delete(&f->s, 3, &e), 0);
+}
+
+static void test_refusals_say_what_was_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	f->code = -EOPNOTSUPP;
+	assert_int_equal(rdma_move(&f->s, 3, 17, &e), -EOPNOTSUPP);
+	assert_string_equal(e.msg, "moving the RDMA device: Operation not supported");
+	fake_netlink_say(f->kernel, "no such link type");
+	assert_int_equal(rdma_make_rxe(&f->s, "rxe0", "net1", &e), -EOPNOTSUPP);
+	assert_string_equal(e.msg, "making a soft-RoCE device: no such link type: "
+				   "Operation not supported");
+	f->code = -EEXIST;
+	assert_int_equal(rdma_rename(&f->s, 3, "mlx5_7", &e), -EEXIST);
+	f->code = -EINVAL;
+	assert_int_equal(rdma_delete(&f->s, 3, &e), -EINVAL);
+	assert_int_equal(rdma_delete(&f->s, 3, NULL), -EINVAL);
+}
+
+static void test_its_uverbs_device(void **state)
+{
+	struct nldev_chardev c = {.dev = 77};
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	assert_int_equal(rdma_uverbs(&f->s, 3, &c, &e), 0);
+	assert_string_equal(c.name, "uverbs3");
+	assert_int_equal(c.dev, 0xe7c3);
+	f->silent = true;
+	assert_int_equal(rdma_uverbs(&f->s, 3, &c, &e), -ENOENT);
+	assert_string_equal(e.msg, "RDMA device 3: its uverbs device: it has none");
+	f->code = -ENODEV;
+	assert_int_equal(rdma_uverbs(&f->s, 3, &c, &e), -ENODEV);
+	assert_string_equal(c.name, "uverbs3");
+}
+
+static void test_a_send_may_fail(void **state)
+{
+	struct fixture *f = *state;
+	struct nldev_chardev c;
+	struct nldev_dev d;
+	struct err e = {0};
+
+	faults_send(0, ENOBUFS);
+	assert_int_equal(rdma_move(&f->s, 3, 17, &e), -ENOBUFS);
+	faults_send(0, ENOBUFS);
+	assert_int_equal(rdma_by_name(&f->s, "mlx5_1", &d, &e), -ENOBUFS);
+	faults_send(0, ENOBUFS);
+	assert_int_equal(rdma_uverbs(&f->s, 3, &c, &e), -ENOBUFS);
+	faults_end();
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_bytes_of_a_move),
+		cmocka_unit_test(test_the_bytes_of_a_new_name),
+		cmocka_unit_test(test_the_bytes_of_soft_roce),
+		cmocka_unit_test(test_the_bytes_of_a_question_for_uverbs),
+		TEST(test_found_by_its_name),
+		TEST(test_an_interrupted_dump_is_asked_again),
+		TEST(test_changes_are_made),
+		TEST(test_refusals_say_what_was_refused),
+		TEST(test_its_uverbs_device),
+		TEST(test_a_send_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* Orders through our own server: over a socket, to the hooks, and back; and rocectl, which gives
+ * them, in a process of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attachments.h"
+#include "ctl.h"
+#include "event_ring.h"
+#include "host_builder.h"
+#include "http_client.h"
+#include "inventory.h"
+#include "loop_helpers.h"
+#include "resource_tables.h"
+#include "routes.h"
+#include "self_counters.h"
+
+#define PATIENCE_MS 10000
+
+/* A daemon without an engine: the test answers. */
+struct node {
+	uv_loop_t loop;
+	struct http *http;
+	struct self_counters self;
+	struct routes routes;
+	struct inventory inventory;
+	struct resource_table resources;
+	struct attachments attachments;
+	struct event_ring events;
+	char dir[32], path[64];
+
+	/* What the hooks were given. */
+	unsigned n_attach, n_detach, n_fix;
+	struct order order;
+	char function[DEV_ID_SIZE];
+	bool force;
+	order_done_fn *done;
+	void *done_arg;
+	struct err answer; /* what is answered; msg "" and code 0: done */
+	bool at_once;	   /* refused by the hook itself */
+	uv_timer_t timer;
+};
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct node *n = timer->data;
+
+	n->done(&n->answer, n->done_arg);
+}
+
+/* As an engine would: later. */
+static int take(struct node *n, const char *function, order_done_fn *done, void *done_arg,
+		struct err *e)
+{
+	if (n->at_once) {
+		*e = n->answer;
+		return e->code;
+	}
+	snprintf(n->function, sizeof(n->function), "%s", function);
+	n->done = done;
+	n->done_arg = done_arg;
+	uv_timer_start(&n->timer, on_timer, 1, 0);
+	return 0;
+}
+
+static int on_attach(const char *function, const struct order *order, order_done_fn *done,
+		     void *done_arg, struct err *e, void *arg)
+{
+	struct node *n = arg;
+
+	n->n_attach++;
+	n->order = *order;
+	return take(n, function, done, done_arg, e);
+}
+
+static int on_detach(const char *function, bool force, order_done_fn *done, void *done_arg,
+		     struct err *e, void *arg)
+{
+	struct node *n = arg;
+
+	n->n_detach++;
+	n->force = force;
+	return take(n, function, done, done_arg, e);
+}
+
+static void on_fix(void *arg)
+{
+	struct node *n = arg;
+
+	n->n_fix++;
+}
+
+static void on_counters(struct attach_counters *ret, void *arg)
+{
+	(void)arg;
+	attach_counters_small(ret);
+}
+
+static void fill(struct node *n)
+{
+	struct host *h = &n->inventory.host;
+	const struct event e = {.last_ms = 1767323045001,
+				.first_ms = 1767323045001,
+				.reason = "Attached",
+				.namespace = "train",
+				.pod = "job-7",
+				.device = "0000:03:00.2",
+				.message = "as net1"};
+
+	n->inventory.generation = 1;
+	build_function(h, FN_PF, "0000:03:00.0", "", -1);
+	build_function(h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
+	build_function(h, FN_VF, "0000:03:00.4", "0000:03:00.0", 2);
+	build_netdev(h, "ens1f0v2", "0000:03:00.4");
+	resource_table_small(&n->resources);
+	attachments_small(&n->attachments);
+	assert_int_equal(event_ring_init(&n->events), 0);
+	event_ring_add(&n->events, &e);
+	n->routes = (struct routes){
+		.inventory = &n->inventory,
+		.resources = &n->resources,
+		.events = &n->events,
+		.epoch_ms = ATTACHMENTS_EPOCH,
+		.attachments = {n->attachments.status, 2},
+		.orders = {on_attach, on_detach, on_fix, on_counters, n},
+	};
+}
+
+static struct node *start(void)
+{
+	struct node *n = calloc(1, sizeof(*n));
+	struct err e;
+
+	assert_non_null(n);
+	fill(n);
+	strcpy(n->dir, "/tmp/test_routes.XXXXXX");
+	assert_non_null(mkdtemp(n->dir));
+	snprintf(n->path, sizeof(n->path), "%s/sock", n->dir);
+	assert_int_equal(uv_loop_init(&n->loop), 0);
+	uv_timer_init(&n->loop, &n->timer);
+	n->timer.data = n;
+	assert_int_equal(http_open(&n->http, &n->loop, &(struct http_opts){0}, &n->self,
+				   routes_answer, &n->routes, &e),
+			 0);
+	assert_int_equal(http_listen_orders(n->http, n->path, 0600, &e), 0);
+	return n;
+}
+
+static void stop(struct node *n)
+{
+	uv_close((uv_handle_t *)&n->timer, NULL);
+	http_close(n->http, NULL, NULL);
+	assert_int_equal(loop_end(&n->loop), 0);
+	assert_int_equal(rmdir(n->dir), 0);
+	routes_done(&n->routes);
+	host_done(&n->inventory.host);
+	resource_table_done(&n->resources);
+	event_ring_done(&n->events);
+	free(n);
+}
+
+/* --- HTTP ------------------------------------------------------------------------------------- */
+
+struct wait {
+	struct client client;
+	struct answer answer;
+};
+
+static bool has_answer(void *arg)
+{
+	struct wait *w = arg;
+
+	client_step(&w->client);
+	return client_answer(&w->client, false, &w->answer);
+}
+
+/* method: "GET" or "POST". */
+static void assert_asked(struct node *n, const char *method, const char *path, const char *body,
+			 unsigned status, const char *names)
+{
+	char request[1024];
+	struct wait w;
+
+	snprintf(request, sizeof(request),
+		 "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", method, path,
+		 strlen(body), body);
+	client_unix(&w.client, n->path);
+	client_send(&w.client, request, strlen(request));
+	assert_true(loop_until(&n->loop, has_answer, &w, PATIENCE_MS));
+	if (w.answer.status != status || !strstr(w.answer.body, names))
+		fail_msg("%s: %u %s", path, w.answer.status, w.answer.body);
+	client_close(&w.client);
+}
+
+static void test_an_attach_is_given_to_the_hook(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	assert_asked(n, "POST", "/api/v1/attach", "{\"device\":\"ens1f0v2\",\"pod\":\"a/b\"}", 200,
+		     "{\"error\":null,\"device\":\"0000:03:00.4\",\"attachment\":null}");
+	assert_int_equal(n->n_attach, 1);
+	assert_string_equal(n->function, "0000:03:00.4");
+	assert_string_equal(n->order.owner.pod, "b");
+	stop(n);
+}
+
+static void test_what_the_engine_says_is_answered(void **state)
+{
+	static const struct {
+		int code;
+		unsigned status;
+	} all[] = {{-EBUSY, 409}, {-ENODEV, 404}, {-ENOENT, 404},
+		   {-EIO, 500},	  {-EINVAL, 400}, {-EAGAIN, 503}};
+	struct node *n = start();
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++) {
+		n->at_once = i & 1;
+		err_set(&n->answer, all[i / 2].code, "it is \"so\"");
+		assert_asked(n, "POST", "/api/v1/detach", "{\"device\":\"ens1f0v2\"}",
+			     all[i / 2].status, "{\"error\":\"it is \\\"so\\\"\"}");
+	}
+	assert_int_equal(n->n_detach, 12);
+	stop(n);
+}
+
+static void test_what_is_wrong_reaches_no_hook(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	assert_asked(n, "POST", "/api/v1/attach", "", 400, "JSON");
+	assert_asked(n, "POST", "/api/v1/attach", "{\"device\":\"x\"}", 400, "netns or pod");
+	assert_asked(n, "POST", "/api/v1/detach", "{\"device\":\"x\"}", 404, "x is no device");
+	assert_asked(n, "POST", "/api/v1/nothing", "{}", 404, "");
+	assert_asked(n, "POST", "/metrics", "{}", 404, "");
+	assert_asked(n, "GET", "/api/v1/attach", "", 404, "");
+	n->routes.inventory = NULL;
+	assert_asked(n, "POST", "/api/v1/detach", "{\"device\":\"x\"}", 503, "not been read");
+	n->routes.orders = (struct order_hooks){0};
+	assert_asked(n, "POST", "/api/v1/detach", "{\"device\":\"x\"}", 503, "engine");
+	assert_int_equal(n->n_attach + n->n_detach + n->n_fix, 0);
+	stop(n);
+}
+
+static void test_reading(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	assert_asked(n, "GET", "/api/v1/attachments", "", 200, "\"step\":\"configure\"");
+	assert_asked(n, "GET", "/api/v1/events?pod=job-7&limit=3&device=0000:03:00.2", "", 200,
+		     "as net1");
+	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200, "{\"events\":[]}");
+	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
+	assert_asked(n, "GET", "/api/v1/events?device=x", "", 404, "x is no device");
+	assert_asked(n, "GET", "/api/v1/explain?device=ens1f0v2", "", 200, "free, offered");
+	assert_asked(n, "GET", "/api/v1/explain", "", 400, "device");
+	assert_asked(n, "GET", "/api/v1/explain?device=x", "", 404, "x is no device");
+	assert_asked(n, "GET", "/api/v1/doctor", "", 200, "\"kind\":\"drift\"");
+	assert_asked(n, "GET", "/api/v1/devices", "", 200, "\"why\":\"taken by container");
+	assert_asked(n, "GET", "/api/v1/pods", "", 200, "\"attachment\":{");
+	stop(n);
+}
+
+/* The document follows the attachments as it follows the devices. */
+static void test_devices_follow_the_attachments(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	assert_asked(n, "GET", "/api/v1/devices", "", 200, "as net1");
+	n->routes.attachments = (struct attach_list){0};
+	n->routes.attachments_generation++;
+	assert_asked(n, "GET", "/api/v1/devices", "", 200,
+		     "taken by container main of pod train/job-7, offered");
+	stop(n);
+}
+
+/* --- rocectl ---------------------------------------------------------------------------------- */
+
+struct child {
+	pid_t pid;
+	int status;
+};
+
+static bool has_exited(void *arg)
+{
+	struct child *child = arg;
+
+	return waitpid(child->pid, &child->status, WNOHANG) == child->pid;
+}
+
+static void slurp(FILE *f, char *text, size_t size)
+{
+	size_t len;
+
+	rewind(f);
+	len = fread(text, 1, size - 1, f);
+	text[len] = '\0';
+	fclose(f);
+}
+
+/* Runs rocectl against the node, with words that are separated by blanks; its output and errors
+ * together. */
+static void assert_ctl(struct node *n, enum ctl_exit want, const char *says, const char *line)
+{
+	char words[256], *argv[16] = {words};
+	FILE *out = tmpfile();
+	struct child child;
+	char text[8192];
+	int argc = 0;
+
+	assert_non_null(out);
+	snprintf(words, sizeof(words), "rocectl --socket %s %s", n->path, line);
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	child.pid = fork();
+	assert_true(child.pid >= 0);
+	if (child.pid == 0) {
+		int code = (int)ctl_run(argc, argv, out, out);
+
+		fflush(out);
+		_exit(code);
+	}
+	assert_true(loop_until(&n->loop, has_exited, &child, PATIENCE_MS));
+	slurp(out, text, sizeof(text));
+	assert_true(WIFEXITED(child.status));
+	if (WEXITSTATUS(child.status) != (int)want || !strstr(text, says))
+		fail_msg("%s: %d: %s", line, WEXITSTATUS(child.status), text);
+}
+
+static void test_rocectl_gives_orders(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	assert_ctl(n, CTL_OK, "0000:03:00.4 is attached", "attach ens1f0v2 --netns /run/netns/a");
+	assert_string_equal(n->order.owner.netns.path, "/run/netns/a");
+	assert_ctl(n, CTL_OK, "0000:03:00.4 is back in the host", "detach 0000:03:00.4 --force");
+	assert_true(n->force);
+	assert_ctl(n, CTL_NO, "\"kind\":\"drift\"", "doctor --json --fix");
+	stop(n);
+}
+
+static void test_rocectl_is_told_no(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	err_set(&n->answer, -EBUSY, "it is somebody's");
+	assert_ctl(n, CTL_NO, "rocectl: it is somebody's\n", "detach ens1f0v2");
+	assert_ctl(n, CTL_NO, "rocectl: mtu is not", "attach ens1f0v2 --pod=a/b --mtu=7");
+	assert_ctl(n, CTL_NO, "{\"error\":\"x is no device", "explain x --json");
+	stop(n);
+}
+
+static void test_rocectl_reads(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	assert_ctl(n, CTL_OK, "0000:03:00.4: free, offered as", "explain ens1f0v2");
+	assert_ctl(n, CTL_OK, "job-7", "pods");
+	assert_ctl(n, CTL_OK, "WHY\n", "devices");
+	assert_ctl(n, CTL_OK, "as net1", "events --pod train/job-7");
+	assert_ctl(n, CTL_OK, "no events", "events --pod a&b=c/%d");
+	assert_ctl(n, CTL_NO, "drift: 0000:03:00.2: its spoofchk, mtu", "doctor --fix");
+	assert_int_equal(n->n_fix, 1);
+	stop(n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_attach_is_given_to_the_hook),
+		cmocka_unit_test(test_what_the_engine_says_is_answered),
+		cmocka_unit_test(test_what_is_wrong_reaches_no_hook),
+		cmocka_unit_test(test_reading),
+		cmocka_unit_test(test_devices_follow_the_attachments),
+		cmocka_unit_test(test_rocectl_gives_orders),
+		cmocka_unit_test(test_rocectl_is_told_no),
+		cmocka_unit_test(test_rocectl_reads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
