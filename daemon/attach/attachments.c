@@ -55,13 +55,14 @@ struct attachment *attachment_find(const struct attach_engine *e, const struct a
 struct attachment *attachment_new(struct attach_engine *e, const struct attach_record *record)
 {
 	struct attachment *a = calloc(1, sizeof(*a));
-	struct attachment **place = a ? array_push(e->items, e->n) : NULL;
+	struct attachment **items = a ? array_room(e->items, e->n, sizeof(void *)) : NULL;
 
-	if (!place) {
+	if (!items) {
 		free(a);
 		return NULL;
 	}
-	*place = a;
+	e->items = items;
+	e->items[e->n++] = a;
 	a->engine = e;
 	a->record = *record;
 	a->retry_ms = NEVER;

@@ -217,29 +217,22 @@ static bool has_answer(const struct attach_gate *gate, const struct attach_view 
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void unlink_gate(struct attach_gate *gate)
-{
-	struct attach_gate **at = &gate->engine->gates;
-
-	while (*at != gate)
-		at = &(*at)->next;
-	*at = gate->next;
-}
-
 /* Who is told may ask, or cancel another question: from the start again after each answer. */
 void gates_look(struct attach_engine *e, const struct attach_view *view)
 {
-	struct attach_gate *gate = e->gates;
+	struct attach_gate **at = &e->gates;
 	struct err err;
 
-	while (gate) {
+	while (*at) {
+		struct attach_gate *gate = *at;
+
 		if (!has_answer(gate, view, &err)) {
-			gate = gate->next;
+			at = &gate->next;
 			continue;
 		}
-		unlink_gate(gate);
+		*at = gate->next;
 		answer(gate, &err);
-		gate = e->gates;
+		at = &e->gates;
 	}
 }
 
@@ -279,7 +272,7 @@ void gates_close(struct attach_engine *e)
 	while (e->gates) {
 		struct attach_gate *gate = e->gates;
 
-		unlink_gate(gate);
+		e->gates = gate->next;
 		answer(gate, &err);
 	}
 }
@@ -353,8 +346,12 @@ int attach_engine_gate(struct attach_engine *e, struct attach_gate **ret, const 
 
 void attach_gate_cancel(struct attach_gate *g)
 {
+	struct attach_gate **at;
+
 	if (!g)
 		return;
-	unlink_gate(g);
+	for (at = &g->engine->gates; *at != g;)
+		at = &(*at)->next;
+	*at = g->next;
 	free(g);
 }

@@ -43,7 +43,7 @@ struct ipam_call {
 	ipam_fn *fn; /* NULL: told, or cancelled */
 	void *arg;
 	unsigned open_handles;
-	char said[SAID_MAX];
+	char said[SAID_MAX], answer[IPAM_ANSWER_MAX];
 };
 
 /* --- its end ---------------------------------------------------------------------------------- */
@@ -54,7 +54,6 @@ static void on_closed(uv_handle_t *handle)
 
 	if (--c->open_handles > 0)
 		return;
-	free(c->out.text);
 	free(c);
 }
 
@@ -324,12 +323,8 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 
 	if (!c)
 		return NULL;
-	c->out.text = malloc(IPAM_ANSWER_MAX);
-	if (!c->out.text) {
-		free(c);
-		return NULL;
-	}
-	c->out.max = IPAM_ANSWER_MAX;
+	c->out.text = c->answer;
+	c->out.max = sizeof(c->answer);
 	c->err.text = c->said;
 	c->err.max = sizeof(c->said);
 	uv_timer_init(loop, &c->timer);

@@ -251,17 +251,15 @@ void world_unhold(struct world *w, unsigned i)
 
 void world_hold(struct world *w, unsigned i, const char *pod)
 {
-	struct pod_device *d;
+	struct pod_device d = {.resource = WORLD_ROCE, .id = world_vf(i)};
 
 	world_unhold(w, i);
-	d = must(array_push(w->kubelet.devices, w->kubelet.n));
-	TEXT(d->resource, WORLD_ROCE);
-	TEXT(d->id, "%s", world_vf(i));
 	if (pod[0]) {
-		TEXT(d->namespace, "a");
-		TEXT(d->pod, "%s", pod);
-		TEXT(d->container, "c");
+		d.namespace = "a";
+		d.pod = pod;
+		d.container = "c";
 	}
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
 	pod_list_sort(&w->kubelet);
 }
 
@@ -269,13 +267,8 @@ void world_hold(struct world *w, unsigned i, const char *pod)
 
 void world_show_pods(struct world *w)
 {
-	w->held.n = 0;
-	for (size_t i = 0; i < w->kubelet.n; i++) {
-		struct pod_device *d = must(array_push(w->held.devices, w->held.n));
-
-		assert_non_null(d);
-		*d = w->kubelet.devices[i];
-	}
+	pod_list_done(&w->held);
+	assert_int_equal(pod_list_copy(&w->held, &w->kubelet), 0);
 	build_pools(w);
 	attach_engine_look(w->engine);
 }

@@ -384,6 +384,38 @@ static void test_same_name_again(void **state)
 	end(w);
 }
 
+/* It looks for itself: nobody has told that the namespace is gone, or whose the device is now. */
+static void test_gate_is_careful(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t old = run_pod(w, 0, "b"), ns;
+	struct world_gate g;
+
+	(void)state;
+	world_settle(w);
+	world_hold(w, 0, "");
+	world_show_pods(w);
+	world_settle(w);
+	world_hold(w, 0, "b");
+	world_show_pods(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+
+	world_end_namespace(w, old);
+	world_end_sandbox(w, old);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(w->devices[0].ns, ns);
+	end_pod(w, 0, ns);
+	end(w);
+}
+
 /* Its pod ends while it is attached: at its next step it turns back. */
 static void test_turns_back(void **state)
 {
@@ -711,6 +743,7 @@ int main(void)
 		cmocka_unit_test(test_unplugged),
 		cmocka_unit_test(test_each_hint_alone),
 		cmocka_unit_test(test_same_name_again),
+		cmocka_unit_test(test_gate_is_careful),
 		cmocka_unit_test(test_turns_back),
 		cmocka_unit_test(test_ipam),
 		cmocka_unit_test(test_close_during_ipam),
