@@ -129,6 +129,15 @@ int netdev_delete(struct nlsock *s, int ifindex, struct err *e)
 	return r;
 }
 
+int netdev_delete_altname(struct nlsock *s, int ifindex, const char *name, struct err *e)
+{
+	int r = ask(s, rtnl_delete_altname(ifindex, name), NULL, NULL, e);
+
+	if (r < 0)
+		err_wrap(e, "alternative name %s of link %d", name, ifindex);
+	return r;
+}
+
 /* --- make ----------------------------------------------------------------------------------- */
 
 /* The kernel looks for the name in the socket's namespace, too (before Linux 6.14), where an

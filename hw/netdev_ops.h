@@ -35,6 +35,8 @@ int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, st
 int netdev_make_stacked(struct nlsock *, const struct net_plan *, int parent_ifindex, int netns_fd,
 			const char *alias, struct err *);
 int netdev_delete(struct nlsock *, int ifindex, struct err *);
+/* An alternative name of its own keeps a netdev from being called so. */
+int netdev_delete_altname(struct nlsock *, int ifindex, const char *name, struct err *);
 
 /* In one datagram: addresses, `up`, routes (of which the kernel takes none through a link that is
  * down). What is there already is fine; another route in the place of a wanted one is -EEXIST. The

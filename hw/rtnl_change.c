@@ -114,3 +114,15 @@ struct nl_msg *rtnl_delete_link(int ifindex)
 
 	return link_request(RTM_DELLINK, 0, &ifi);
 }
+
+struct nl_msg *rtnl_delete_altname(int ifindex, const char *name)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+	struct nl_msg *msg = link_request(RTM_DELLINKPROP, 0, &ifi);
+	struct nlattr *list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
+	int r = list ? nla_put_string(msg, IFLA_ALT_IFNAME, name) : -NLE_NOMEM;
+
+	if (r == 0)
+		nla_nest_end(msg, list);
+	return finished(msg, r);
+}

@@ -31,3 +31,5 @@ struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *);
 struct nl_msg *rtnl_new_stacked(const struct net_plan *, const char *name, int parent_ifindex,
 				int netns_fd);
 struct nl_msg *rtnl_delete_link(int ifindex);
+/* Takes an alternative name from it (RTM_DELLINKPROP, IFLA_ALT_IFNAME). */
+struct nl_msg *rtnl_delete_altname(int ifindex, const char *name);

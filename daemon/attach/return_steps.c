@@ -1,5 +1,6 @@
 /* return_steps.c - a device from wherever an attach has left it back into the host, as it was. */
 #include <ctype.h>
+#include <linux/if_ether.h>
 #include <net/if_arp.h>
 
 #include "attach_rdma.h"
@@ -70,6 +71,17 @@ static int take_down(struct work *w, struct nlsock *s)
 	return netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
 }
 
+/* udev keeps the usual name of a device that comes home as net1 as an alternative one. */
+static int free_name(struct work *w, struct nlsock *s, const char *name)
+{
+	const struct netdev *nd = &w->seen.netdev;
+
+	for (const char *alt = netdev_altname(nd, NULL); alt; alt = netdev_altname(nd, alt))
+		if (strcmp(alt, name) == 0)
+			return netdev_delete_altname(s, nd->ifindex, name, w->err);
+	return 0;
+}
+
 static int change_home(struct work *w, const char *name)
 {
 	struct netdev_change c = home_change(w, name);
@@ -78,7 +90,9 @@ static int change_home(struct work *w, const char *name)
 
 	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu))
 		return r;
-	if (c.up == 0)
+	if (c.name)
+		r = free_name(w, s, c.name);
+	if (r == 0 && c.up == 0)
 		r = take_down(w, s);
 	c.up = -1;
 	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
@@ -153,11 +167,39 @@ static unsigned whole_fields(unsigned fields, unsigned known)
 	return fields;
 }
 
-static int restore_settings(struct work *w)
+/* Of a device that only its mark is known of: what the PF has set for it is set to what drivers
+ * start with. */
+static int assume_settings(struct work *w)
 {
-	struct vf_settings want = w->record->origin.vf, is;
+	struct link_origin *o = &w->record->origin;
 	int r;
 
+	if (o->mtu || o->pf[0])
+		return 0;
+	r = function_pf(w->hw, w->record->function, o->pf, &o->vf_index);
+	if (r == 0 && o->pf[0])
+		r = vf_admin_read(w, &o->vf);
+	if (r < 0)
+		return err_is_gone(r) ? 0 : r;
+	o->vf.fields &= ~(unsigned)(VF_MAC | VF_GUIDS);
+	o->vf.vlan = 0;
+	o->vf.vlan_qos = 0;
+	o->vf.vlan_proto = ETH_P_8021Q;
+	o->vf.spoofchk = true;
+	o->vf.trust = false;
+	o->vf.link_state = VF_LINK_AUTO;
+	o->vf.min_rate = o->vf.max_rate = 0;
+	return 0;
+}
+
+static int restore_settings(struct work *w)
+{
+	struct vf_settings want, is;
+	int r = assume_settings(w);
+
+	if (r < 0)
+		return r;
+	want = w->record->origin.vf;
 	if (!w->record->origin.pf[0])
 		return 0;
 	r = vf_admin_read(w, &is);
@@ -291,7 +333,7 @@ static int verify_link(struct work *w)
 			       o->name);
 	if (strcmp(w->seen.alias, o->alias) != 0)
 		return unclean(w, "%s bears the alias \"%.80s\"", nd->name, w->seen.alias);
-	if (nd->mtu != o->mtu)
+	if (o->mtu && nd->mtu != o->mtu)
 		return unclean(w, "%s has MTU %u, not %u", nd->name, nd->mtu, o->mtu);
 	if (!has_own_mac(w))
 		return unclean(w, "%s has another MAC", nd->name);

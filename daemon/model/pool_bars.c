@@ -111,7 +111,8 @@ static const struct netdev *default_route(const struct pool_bars *b, const struc
 	return NULL;
 }
 
-/* True: its netdev or RDMA device has left the host's namespace, to *ret_nsid. */
+/* True: its netdev or RDMA device has left the host's namespace, to *ret_nsid. What bears our mark
+ * is on its way back and clean before somebody gets it: until then it is unhealthy, not gone. */
 static bool is_elsewhere(const struct candidate *c, int *ret_nsid)
 {
 	for (size_t i = 0; i < c->self.n_netdevs; i++) {
@@ -119,7 +120,7 @@ static bool is_elsewhere(const struct candidate *c, int *ret_nsid)
 
 		*ret_nsid = nd->nsid;
 		if (nd->nsid != NSID_HOST && netdev_is_own(nd))
-			return true;
+			return !nd->origin[0];
 	}
 	for (size_t i = 0; i < c->self.n_rdma; i++) {
 		*ret_nsid = part_rdma(&c->self, i)->nsid;

@@ -144,13 +144,31 @@ static void track(const struct served *s, const struct pool *pool, unsigned reas
 		 t->health.counted ? "unhealthy: " : "healthy again", text);
 }
 
+static bool bears_mark(const struct host_index *index, const char *function)
+{
+	const struct fn_parts parts = host_index_parts(index, function);
+
+	for (size_t i = 0; i < parts.n_netdevs; i++)
+		if (part_netdev(&parts, i)->origin[0])
+			return true;
+	return false;
+}
+
+/* In a pod that does not hold it, on its way back, or left behind. */
+static bool is_dirty(const struct attach_engine *e, const struct host_index *index,
+		     const char *function)
+{
+	return attach_engine_is_dirty(e, function) ||
+	       (bears_mark(index, function) && !attach_engine_find(e, function));
+}
+
 /* Of what we attach ourselves, the attachment is known better than what can be seen. */
 static unsigned judge_attachment(const struct pool_view *v, const struct offer *o,
-				 const struct resources *r)
+				 const struct host_index *index, const struct resources *r)
 {
 	for (size_t i = 0; r->opts.engine && v->pool->kind == POOL_EXCLUSIVE && i < o->n_members;
 	     i++)
-		if (attach_engine_is_dirty(r->opts.engine, v->members[o->first_member + i]))
+		if (is_dirty(r->opts.engine, index, v->members[o->first_member + i]))
 			return HEALTH_BIT(HEALTH_NOT_CLEAN);
 	return 0;
 }
@@ -170,7 +188,8 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 		const struct tracked *known = find_known(s, o->id, &at);
 
 		memcpy(all[i].id, o->id, sizeof(all[i].id));
-		track(s, v->pool, health_judge(v, o, index, held) | judge_attachment(v, o, r),
+		track(s, v->pool,
+		      health_judge(v, o, index, held) | judge_attachment(v, o, index, r),
 		      uv_now(r->loop), known, &all[i]);
 	}
 	r->to_sweep = r->to_sweep || n_known != s->n_tracked;

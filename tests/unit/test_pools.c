@@ -324,6 +324,11 @@ static void test_in_another_namespace_and_nobody_s(void **state)
 		said_of(f, "0000:03:00.3"),
 		"not offered: it is in another network namespace, and no container holds it");
 	assert_int_equal(verdict_on(f, "0000:03:00.4")->kind, VERDICT_ELSEWHERE);
+	/* What we put there comes back. */
+	SET_TEXT(find_netdev(&f->host, "v2")->origin, "v2");
+	pool_fixture_build(f);
+	assert_int_equal(verdict_on(f, "0000:03:00.3")->kind, VERDICT_OFFERED);
+	find_netdev(&f->host, "v2")->origin[0] = '\0';
 	/* Held, it is where it should be. */
 	hold(&f->held, "a.b/any", "0000:03:00.2");
 	pool_fixture_build(f);

@@ -277,6 +277,18 @@ static void the_namespace_dies_with_the_pod(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* As udev does with a device that comes home as net1. */
+static void its_name_has_become_an_alternative_one(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	attach_bench_shell(b, -1, "ip link property add dev net1 altname %s", BENCH_NAME);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 static void the_pod_has_moved_it_on(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -525,6 +537,7 @@ int main(void)
 		TEST(an_address_that_is_refused_is_named),
 		TEST(the_namespace_dies_in_the_middle),
 		TEST(the_namespace_dies_with_the_pod),
+		TEST(its_name_has_become_an_alternative_one),
 		TEST(the_pod_has_moved_it_on),
 		TEST(unplugged_there_is_nothing_to_return),
 		TEST(its_namespace_is_on_its_way_out),
