@@ -251,7 +251,7 @@ static void test_addresses_that_lie_are_refused(void **state)
 static void test_prefixes_in_words(void **state)
 {
 	struct ip_prefix p = ip(AF_INET6, "2001:db8:1111:2222:3333:4444:5555:6666", 128);
-	char text[IP_TEXT_SIZE];
+	char text[RTNL_PREFIX_SIZE];
 	(void)state;
 
 	rtnl_prefix_text(&p, text);
