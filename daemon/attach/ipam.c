@@ -30,6 +30,8 @@ struct output {
 	bool ended;
 };
 
+enum { N_ENV = 8 };
+
 struct ipam_call {
 	uv_process_t process;
 	uv_timer_t timer;
@@ -43,6 +45,7 @@ struct ipam_call {
 	ipam_fn *fn; /* NULL: told, or cancelled */
 	void *arg;
 	unsigned open_handles;
+	char *env[N_ENV]; /* NULL ends it */
 	char said[SAID_MAX], answer[IPAM_ANSWER_MAX];
 };
 
@@ -54,6 +57,8 @@ static void on_closed(uv_handle_t *handle)
 
 	if (--c->open_handles > 0)
 		return;
+	for (size_t i = 0; i < N_ENV; i++)
+		free(c->env[i]);
 	free(c);
 }
 
@@ -196,14 +201,6 @@ static int find_plugin(const char *type, const char *path, char *ret, size_t siz
 	return err_set(e, -ENOENT, "no IPAM plugin \"%s\" in %s", type, path);
 }
 
-enum { N_ENV = 8 };
-
-static void env_done(char *(*env)[N_ENV])
-{
-	for (size_t i = 0; i < N_ENV; i++)
-		free((*env)[i]);
-}
-
 /* An attachment by hand has no sandbox; its device has one attachment at a time. */
 static int container_id(char **ret, const struct attach_record *r)
 {
@@ -273,7 +270,7 @@ static int output_open(struct output *o, int *ret, struct err *e)
 	return err_set(e, r, "pipe: %s", uv_strerror(r));
 }
 
-static int spawn(struct ipam_call *c, const char *program, char **env, const int fds[3])
+static int spawn(struct ipam_call *c, const char *program, const int fds[3])
 {
 	char *args[] = {(char *)program, NULL};
 	uv_stdio_container_t stdio[3];
@@ -281,7 +278,7 @@ static int spawn(struct ipam_call *c, const char *program, char **env, const int
 		.exit_cb = on_ended,
 		.file = program,
 		.args = args,
-		.env = env,
+		.env = c->env,
 		.cwd = "/",
 		.flags = UV_PROCESS_DETACHED,
 		.stdio_count = 3,
@@ -296,7 +293,7 @@ static int spawn(struct ipam_call *c, const char *program, char **env, const int
 	return uv_spawn(c->loop, &c->process, &o);
 }
 
-static int run(struct ipam_call *c, const char *program, char **env, const struct attach_record *r,
+static int run(struct ipam_call *c, const char *program, const struct attach_record *r,
 	       struct err *e)
 {
 	AUTO_FD in_fd = config_fd(r, e);
@@ -308,7 +305,7 @@ static int run(struct ipam_call *c, const char *program, char **env, const struc
 		error = output_open(&c->err, &err_fd, e);
 	if (error < 0)
 		return error;
-	error = spawn(c, program, env, (const int[]){in_fd, out_fd, err_fd});
+	error = spawn(c, program, (const int[]){in_fd, out_fd, err_fd});
 	if (error < 0)
 		return err_set(e, error, "%s: %s", program, uv_strerror(error));
 	uv_read_start((uv_stream_t *)&c->out.pipe, on_room, on_output);
@@ -340,7 +337,6 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	       const struct attach_record *r, const char *path, uint32_t timeout_ms, ipam_fn *fn,
 	       void *arg, struct err *e)
 {
-	char *env[N_ENV] __attribute__((cleanup(env_done))) = {NULL};
 	char program[4096], type[64];
 	struct ipam_call *c;
 	int error = ipam_type(r->plan.ipam, type, e);
@@ -349,12 +345,16 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 		error = find_plugin(type, path, program, sizeof(program), e);
 	if (error < 0)
 		return error;
-	c = env_make(env, verb, r, path) == 0 ? call_new(loop) : NULL;
+	c = call_new(loop);
 	if (!c)
 		return err_set(e, -ENOMEM, "out of memory");
 	memcpy(c->type, type, sizeof(type));
 	c->timeout_ms = timeout_ms;
-	error = run(c, program, env, r, e);
+	error = env_make(c->env, verb, r, path);
+	if (error < 0)
+		err_set(e, error, "out of memory");
+	else
+		error = run(c, program, r, e);
 	if (error < 0) {
 		close_all(c);
 		return error;
