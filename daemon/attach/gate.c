@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "engine_state.h"
-#include "log.h"
 
 /* Answers get lost; while somebody waits, it is asked again. */
 #define ASK_MS 1000
@@ -182,8 +181,6 @@ static void count(struct attach_engine *e, const struct attach_gate *gate, bool 
 static void answer(struct attach_gate *gate, const struct err *err)
 {
 	count(gate->engine, gate, err->code < 0);
-	if (err->code < 0)
-		log_warn("attach", 0, "container not started: %s", err->msg);
 	gate->fn(err, gate->arg);
 	free(gate);
 }

@@ -121,6 +121,7 @@ static void reserve(struct served *s, const struct id_list *containers, size_t n
 				       unix_ns());
 	s->allocations += n;
 	pod_resources_refresh(r->pods);
+	resources_tell_decided(r);
 }
 
 static void refuse(struct served *s, struct plugin_answer *answer, const struct err *e)

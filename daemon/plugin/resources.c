@@ -78,7 +78,7 @@ static int decide(struct resources *r)
 	return error;
 }
 
-static void tell_decided(const struct resources *r)
+void resources_tell_decided(const struct resources *r)
 {
 	if (r->hooks.decided)
 		r->hooks.decided(r->hooks.arg);
@@ -98,7 +98,7 @@ static void on_settled(uv_timer_t *timer)
 	}
 	files_follow(r);
 	resources_show_soon(r);
-	tell_decided(r);
+	resources_tell_decided(r);
 }
 
 static void on_show(uv_timer_t *timer)
@@ -185,7 +185,7 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 	r->pods_known = true;
 	arm_refresh(r);
 	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
-	tell_decided(r);
+	resources_tell_decided(r);
 }
 
 static void on_allocations_changed(void *arg)

@@ -67,6 +67,8 @@ struct resources {
 
 /* Something changed: decide soon. */
 void resources_decide_soon(struct resources *);
+/* What has been decided, or who holds what, is another. */
+void resources_tell_decided(const struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
 
