@@ -106,14 +106,19 @@ void host_done(struct host *h)
 	*h = (struct host){0};
 }
 
-/* A copy of n elements; sets *ret_n, to 0 when there are none. false: out of memory. */
+/* A copy of n elements, with the room that array_push() counts on; sets *ret_n, to 0 when there are
+ * none. false: out of memory. */
 static bool copy_array(void **ret, size_t *ret_n, const void *from, size_t n, size_t size)
 {
+	size_t room = 1;
+
 	*ret = NULL;
 	*ret_n = 0;
 	if (n == 0)
 		return true;
-	*ret = reallocarray(NULL, n, size);
+	while (room < n)
+		room *= 2;
+	*ret = reallocarray(NULL, room, size);
 	if (!*ret)
 		return false;
 	memcpy(*ret, from, n * size);
