@@ -98,17 +98,27 @@ END
     for word in {1..12000}; do printf 'too long '; done
     echo '"}] | long'
 }
+NAMES=() WORDS=()
+# The pods made so far fail, each with its own sentence.
+check_refused() {
+    local i
+    for i in "${!NAMES[@]}"; do
+        check_within 90 "${NAMES[i]}: the pod does not start, and its status says why" "refused ${NAMES[i]} ${WORDS[i]}"
+        echo "# $(pod_status "${NAMES[i]}" | grep -o 'default/.*' | cut -c1-200)"
+        check "${NAMES[i]}: nothing was started" "[[ ! -e $PODS/${NAMES[i]}/starts ]]"
+        remove_pod "${NAMES[i]}"
+    done
+    NAMES=() WORDS=()
+    check_all_free
+}
 while IFS='|' read -r name annotation words; do
     name=bad-${name// /}
     annotation=${annotation# } annotation=${annotation% }
     make_pod "$name" "$RESOURCE=1" "$annotation"
-    # shellcheck disable=SC2086
-    check_within 60 "$name: the pod does not start, and its status says why" "refused $name $words"
-    echo "# $(pod_status "$name" | grep -o 'default/.*' | cut -c1-200)"
-    check "$name: nothing was started" "[[ ! -e $PODS/$name/starts ]]"
-    remove_pod "$name"
+    NAMES+=("$name") WORDS+=("$words")
+    ((${#NAMES[@]} < ${#VF_IDS[@]})) || check_refused
 done < <(bad_annotations)
-check_all_free
+check_refused
 
 stop_rocelet
 check "nothing to complain about but the annotations" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -v rocelet.dev/networks'
