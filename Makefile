@@ -158,7 +158,7 @@ check-unit: ## the unit tests alone, seconds
 check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
-demo: deps ## two VFs with RoCE traffic in a virtual machine, measured live (root)
+demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/lab/lab.sh demo
 
