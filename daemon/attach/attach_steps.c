@@ -400,7 +400,7 @@ int attach_step_verify(struct work *w)
 		r = attach_compare(w, &drift, &first);
 	} while (r == 0 && drift == VF_MAC && work_wait(&p));
 	if (r < 0 || !drift)
-		return r;
+		return r < 0 ? r : attach_rdma_verify(w);
 	*w->err = first;
 	return first.code;
 }
