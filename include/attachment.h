@@ -96,9 +96,11 @@ struct attach_owner {
 struct link_origin {
 	char name[IFNAMSIZ];
 	char alias[ATTACH_ALIAS_SIZE]; /* somebody else's, "" = none */
+	/* Alternative names, with a space between two: as many as struct netdev has room for. */
+	char altnames[ALTNAME_SIZE + 1];
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
-	unsigned mtu;
+	unsigned mtu; /* 0: nobody has looked, only the mark on the netdev was found */
 	bool up;
 	char rdma[RDMA_NAME_SIZE]; /* its RDMA device, "" = none */
 	char pf[DEV_ID_SIZE]; /* bus name of its PF, "" = it has none: nothing below is known */
