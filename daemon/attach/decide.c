@@ -88,8 +88,7 @@ static struct attach_fact fact_of(const struct attachment *a)
 	};
 }
 
-/* True once, in a daemon that only says what it would do. */
-static bool only_say(struct attachment *a, const char *what, const char *why)
+bool only_say(struct attachment *a, const char *what, const char *why)
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
@@ -133,7 +132,7 @@ static void judge(struct attachment *a, const struct reconcile_input *in)
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
-static struct attach_record record_of(const struct attach_engine *e, const struct wanted *w)
+struct attach_record wanted_record(const struct attach_engine *e, const struct wanted *w)
 {
 	struct attach_record r = {
 		.state = ATTACH_FREE, .serial = e->serial, .owner = w->owner, .plan = w->plan};
@@ -151,7 +150,7 @@ static bool failed_before(const struct attachment *a, const struct wanted *w)
 	       plan_equal(&a->record.plan, &w->plan);
 }
 
-static void follow_pool(struct attachment *a, const struct wanted *w)
+void follow_pool(struct attachment *a, const struct wanted *w)
 {
 	a->repair = w->network->drift == DRIFT_REPAIR;
 	a->timeout_ms = w->network->timeout_ms;
@@ -159,7 +158,7 @@ static void follow_pool(struct attachment *a, const struct wanted *w)
 
 static void bring(struct attach_engine *e, const struct wanted *w)
 {
-	struct attach_record r = record_of(e, w);
+	struct attach_record r = wanted_record(e, w);
 	struct attachment *a = attachment_find(e, &r);
 	bool is_free = !a || attachment_is_idle(a);
 
@@ -192,77 +191,6 @@ static void forget_unwanted(struct attach_engine *e)
 	}
 }
 
-/* --- what nobody explains --------------------------------------------------------------------- */
-
-static struct attach_record record_of_mark(const struct attach_engine *e, const struct netdev *nd)
-{
-	struct attach_record r = {.state = ATTACH_FREE, .serial = e->serial};
-
-	memcpy(r.function, nd->function, sizeof(r.function));
-	memcpy(r.origin.name, nd->origin, sizeof(r.origin.name));
-	r.origin.vf_index = -1;
-	return r;
-}
-
-static void take_orphan(struct attach_engine *e, const struct netdev *nd)
-{
-	struct attach_record r = record_of_mark(e, nd);
-	struct attachment *a = attachment_of_function(e, nd->function);
-
-	e->wants_journal = true;
-	if ((a && !attachment_is_idle(a)) || (!e->journal && !e->dry_run))
-		return;
-	if (a)
-		attachment_drop(a);
-	a = attachment_new(e, &r);
-	if (!a || only_say(a, "return", "nobody knows who has it"))
-		return;
-	e->counters.orphans++;
-	engine_event(e, EVENT_WARNING, "Orphan", &r,
-		     "%s bears our mark as %s, and nothing is known of it: returning it",
-		     nd->function, nd->name);
-	attachment_become(a, ATTACH_BAD);
-	attachment_return(a, "nobody knows who has it");
-}
-
-static bool is_orphan(const struct attach_engine *e, const struct netdev *nd)
-{
-	const struct attachment *a = attachment_of_function(e, nd->function);
-
-	return nd->function[0] && nd->origin[0] && !(a && a->lost) &&
-	       reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL);
-}
-
-static void take_orphans(struct attach_engine *e)
-{
-	const struct host *h = &e->inventory->host;
-
-	if (e->inventory->devices_ms <= e->done_ms)
-		return;
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (is_orphan(e, &h->netdevs[i]))
-			take_orphan(e, &h->netdevs[i]);
-}
-
-/* Its journal could not be read: the netdev tells, as soon as it is seen. */
-static void find_lost(struct attachment *a)
-{
-	const struct netdev *nd = attachment_netdev(a);
-
-	if (!a->lost || a->op || !nd || (nd->nsid != NSID_HOST && !nd->origin[0]))
-		return;
-	a->lost = false;
-	if (nd->origin[0]) {
-		memcpy(a->record.origin.name, nd->origin, sizeof(a->record.origin.name));
-		attachment_return(a, "its journal cannot be read");
-		return;
-	}
-	log_info("attach", 0, "%s is in the host and bears no mark: it is free",
-		 a->record.function);
-	attachment_become(a, ATTACH_RETURNING);
-	attachment_become(a, ATTACH_FREE);
-}
-
 /* --- the decision ----------------------------------------------------------------------------- */
 
 static int join(struct attach_engine *e, const struct attach_view *view)
@@ -293,12 +221,12 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 
 	if (join(e, view) < 0)
 		return false;
+	take_orphans(e, view);
 	for (size_t i = 0; i < e->n; i++) {
 		follow_held(e->items[i], view->held);
-		find_lost(e->items[i]);
+		settle_lost(e->items[i], view);
 		judge(e->items[i], &in);
 	}
-	take_orphans(e);
 	forget_unwanted(e);
 	for (size_t i = 0; i < e->wanted.n; i++)
 		bring(e, &e->wanted.items[i]);

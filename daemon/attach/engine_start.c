@@ -123,6 +123,7 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 	if (!a)
 		return;
 	a->lost = true;
+	a->why = "its journal cannot be read";
 	a->trouble = bad->err;
 }
 
@@ -198,6 +199,12 @@ static bool has_folder(const struct attach_engine *e)
 	return path && access(path, F_OK) == 0;
 }
 
+static int open_journal(struct attach_engine *e, struct err *err)
+{
+	return e->dry_run ? e->ops->journal_look(&e->journal, e->state_dir, err)
+			  : e->ops->journal_open(&e->journal, e->state_dir, err);
+}
+
 void journal_begin(struct attach_engine *e, bool needed)
 {
 	struct journal_walk *w;
@@ -206,7 +213,7 @@ void journal_begin(struct attach_engine *e, bool needed)
 	e->journal_read = !needed && !has_folder(e);
 	if (e->journal_read)
 		return;
-	if (e->ops->journal_open(&e->journal, e->state_dir, &err) < 0) {
+	if (open_journal(e, &err) < 0) {
 		e->journal = NULL;
 		try_again(e, &err);
 		return;

@@ -152,7 +152,8 @@ void outcome_retry(struct attach_engine *e)
 		if (a->record.state != ATTACH_BAD || a->op || a->retry_ms > now)
 			continue;
 		a->retry_ms = NEVER;
-		attachment_return(a, a->why);
+		if (!only_say(a, "return", a->why))
+			attachment_return(a, a->why);
 	}
 }
 
