@@ -156,6 +156,19 @@ void follow_pool(struct attachment *a, const struct wanted *w)
 	a->timeout_ms = w->network->timeout_ms;
 }
 
+/* What is away and not on record would be forgotten with us. */
+static bool is_recorded(struct attachment *a)
+{
+	const char *why = a->engine->counters.journal_error;
+	struct err err;
+
+	if (a->engine->journal)
+		return true;
+	err_set(&err, -EROFS, "%s", why[0] ? why : "the journal is not open yet");
+	outcome_failed(a, attach_step_name(STEP_RECORD), &err);
+	return false;
+}
+
 static void bring(struct attach_engine *e, const struct wanted *w)
 {
 	struct attach_record r = wanted_record(e, w);
@@ -175,7 +188,7 @@ static void bring(struct attach_engine *e, const struct wanted *w)
 		return;
 	}
 	follow_pool(a, w);
-	if (!only_say(a, "attach", NULL))
+	if (!only_say(a, "attach", NULL) && is_recorded(a))
 		attachment_attach(a);
 }
 

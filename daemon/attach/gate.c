@@ -16,6 +16,7 @@ struct attach_gate {
 	void *arg;
 	uint64_t since_ms, since_us, deadline_ms;
 	uint32_t timeout_ms;
+	bool attached; /* its pool attached when it was asked */
 	char resource[RESOURCE_NAME_SIZE];
 	size_t n;
 	char ids[][PLUGIN_ID_SIZE];
@@ -31,6 +32,7 @@ struct gate_view {
 	const struct attach_view *view;
 	const char *resource, *id;
 	uint64_t since_ms;
+	bool attached;
 };
 
 /* Who has it as the kubelet says; NULL: it does not say. */
@@ -123,6 +125,13 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	return GATE_WAITS;
 }
 
+/* Its configuration has changed meanwhile: nobody brings what was waited for. */
+static enum gate_answer no_pool(const struct gate_view *g, struct err *err)
+{
+	err_set(err, -ECANCELED, "%s is not attached to pods any more", g->resource);
+	return GATE_REFUSES;
+}
+
 static enum gate_answer look_one(const struct gate_view *g, struct err *err)
 {
 	const char *journal = g->engine->counters.journal_error;
@@ -136,7 +145,7 @@ static enum gate_answer look_one(const struct gate_view *g, struct err *err)
 	}
 	pool = view_pool(g->view, g->resource);
 	if (!pool || !pool->network)
-		return GATE_OPENS;
+		return g->attached ? no_pool(g, err) : GATE_OPENS;
 	d = holder(g);
 	if (d)
 		return look_held(g, d, err);
@@ -155,7 +164,7 @@ static enum gate_answer look(const struct attach_gate *gate, const struct attach
 
 	for (size_t i = 0; i < gate->n; i++) {
 		struct gate_view g = {gate->engine, view, gate->resource, gate->ids[i],
-				      gate->since_ms};
+				      gate->since_ms, gate->attached};
 		enum gate_answer one = look_one(&g, err);
 
 		if (one == GATE_REFUSES)
@@ -308,6 +317,7 @@ static void wait_for(struct attach_gate *g, const struct attach_view *view)
 	struct attach_engine *e = g->engine;
 	const struct pool *pool = view ? view_pool(view, g->resource) : NULL;
 
+	g->attached = !pool || pool->network;
 	g->timeout_ms = pool && pool->network && pool->network->timeout_ms
 				? pool->network->timeout_ms
 				: POOL_ATTACH_MS;

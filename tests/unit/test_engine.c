@@ -173,6 +173,25 @@ static void test_gate_of_others(void **state)
 	end(w);
 }
 
+/* A reload takes the network from the pool while a container waits. */
+static void test_pool_changes(void **state)
+{
+	struct world *w = start(PLAIN);
+	struct pool_network *network = w->config.pools[0].network;
+	struct world_gate g;
+
+	(void)state;
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	w->config.pools[0].network = NULL;
+	world_show_pods(w);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -ECANCELED);
+	w->config.pools[0].network = network;
+	world_show_pods(w);
+	end(w);
+}
+
 static void test_bad_annotation(void **state)
 {
 	struct world *w = start(PLAIN);
@@ -668,12 +687,16 @@ static void test_no_journal(void **state)
 	world_close(w);
 	w->fail_journal = -EROFS;
 	world_open(w, false);
-	w->config.pools[0].network->timeout_ms = 50;
+	world_until_ready(w); /* pools that attach nothing do not wait for it */
 	world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
 	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -EROFS);
 	assert_non_null(strstr(g.err.msg, "journal: somebody said so"));
+	w->devices[4].marked = true; /* what is away is returned */
+	world_show_devices(w);
+	world_until_events(w, "Returned", 1);
 	attach_engine_counters(w->engine, &c);
 	assert_string_equal(c.journal_error, "journal: somebody said so");
 	assert_int_equal(world_events(w, "JournalBad"), 1);
@@ -834,6 +857,7 @@ int main(void)
 		cmocka_unit_test(test_gate_waits),
 		cmocka_unit_test(test_gate_deadlines),
 		cmocka_unit_test(test_gate_of_others),
+		cmocka_unit_test(test_pool_changes),
 		cmocka_unit_test(test_bad_annotation),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_each_step_fails),
