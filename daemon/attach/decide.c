@@ -50,6 +50,22 @@ static void follow_held(struct attachment *a, const struct pod_list *held)
 		a->unheld_ms = now;
 }
 
+/* While the runtime says that the sandbox is ready, the kubelet's silence says nothing. */
+static uint64_t doubted_since(const struct attachment *a)
+{
+	uint64_t silent = a->engine->cri_silent_ms;
+
+	return a->unheld_ms > silent ? a->unheld_ms : silent;
+}
+
+static void follow_runtime(struct attach_engine *e)
+{
+	if (attach_engine_sandboxes(e)->known)
+		e->cri_silent_ms = 0;
+	else if (!e->cri_silent_ms)
+		e->cri_silent_ms = uv_now(e->loop);
+}
+
 uint64_t decide_deadline(const struct attach_engine *e)
 {
 	uint64_t first = NEVER;
@@ -57,9 +73,9 @@ uint64_t decide_deadline(const struct attach_engine *e)
 	for (size_t i = 0; i < e->n; i++) {
 		const struct attachment *a = e->items[i];
 
-		if (a->unheld_ms && a->record.state == ATTACH_IN_POD &&
-		    a->unheld_ms + RECONCILE_DOUBT_MS > uv_now(e->loop))
-			first = earlier(first, a->unheld_ms + RECONCILE_DOUBT_MS);
+		if (a->unheld_ms && e->cri_silent_ms && a->record.state == ATTACH_IN_POD &&
+		    doubted_since(a) + RECONCILE_DOUBT_MS > uv_now(e->loop))
+			first = earlier(first, doubted_since(a) + RECONCILE_DOUBT_MS);
 	}
 	return first;
 }
@@ -84,7 +100,7 @@ static struct attach_fact fact_of(const struct attachment *a)
 		.netns_gone = netns->ino && !e->ops->netns_is_alive(e->hw, netns),
 		.in_host = is_back(a),
 		.interrupted = a->interrupted,
-		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - a->unheld_ms + 1 : 0,
+		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - doubted_since(a) + 1 : 0,
 	};
 }
 
@@ -232,6 +248,7 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 {
 	struct reconcile_input in = {.held = view->held, .sandboxes = attach_engine_sandboxes(e)};
 
+	follow_runtime(e);
 	if (join(e, view) < 0)
 		return false;
 	take_orphans(e, view);

@@ -66,6 +66,7 @@ struct attach_engine {
 	struct journal *journal; /* NULL: could not be opened yet */
 	struct journal_walk *walk;
 	struct cri *cri;
+	uint64_t cri_silent_ms; /* since when the runtime's list is not known, 0 = it is */
 	uint64_t cri_asked_ms; /* when the runtime was asked what is known of it now, 0 = never */
 	struct attachment **items;
 	size_t n;
@@ -157,6 +158,8 @@ void settle_lost(struct attachment *, const struct attach_view *);
 /* Out of memory: tried again by the next decision. */
 void attachment_attach(struct attachment *);
 void attachment_return(struct attachment *, const char *why);
+/* What is left of its return is to note that it is free. False: out of memory. */
+bool attachment_forget(struct attachment *, const char *why);
 void attachment_check(struct attachment *, bool repair);
 void attachment_announce(struct attachment *);
 /* As many as there is room for. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine_state.h"
 
@@ -47,15 +48,41 @@ static const struct pod_device *holder(const struct gate_view *g)
 	return NULL;
 }
 
+/* A look at the clock may be off by a little. */
+#define CLOCK_SLACK_NS INT64_C(1000000)
+
+/* Given away anew since it was attached: to another pod, of the same name perhaps. */
+static bool is_given_anew(const struct attachment *a, const struct pod_device *d)
+{
+	uint64_t ago_ns = uv_hrtime() - a->since_ms * 1000000;
+	struct timespec now;
+
+	if (!d->reserved_ns || !a->since_ms)
+		return d->reserved_ns != 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return d->reserved_ns - CLOCK_SLACK_NS >
+	       (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)ago_ns;
+}
+
+/* It was attached to the sandbox of the pod that the kubelet means. */
+static bool is_sandbox(const struct attach_engine *e, const struct attachment *a,
+		       const struct pod_device *d)
+{
+	const struct sandbox_list *sandboxes = attach_engine_sandboxes(e);
+	const struct sandbox *s = join_sandbox(sandboxes, d);
+
+	if (!sandboxes->known)
+		return !is_given_anew(a, d);
+	return s && strcmp(s->id, a->record.owner.sandbox) == 0;
+}
+
 static bool is_there(const struct attach_engine *e, const struct attachment *a,
 		     const struct pod_device *d)
 {
 	const struct attach_owner *o = &a->record.owner;
-	const struct sandbox *s = sandbox_find(attach_engine_sandboxes(e), o->sandbox);
 
-	if (s && join_is_older(s, d))
-		return false;
-	return a->record.state == ATTACH_IN_POD && held_by(d, o) && !a->why &&
+	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
+	       !a->why && a->trouble.code != -ENODEV &&
 	       (a->doubt_ms == 0 || e->cri_asked_ms > a->doubt_ms) &&
 	       e->ops->netns_is_alive(e->hw, &o->netns);
 }
@@ -87,6 +114,8 @@ static void not_yet(const struct attachment *a, struct err *err)
 	else if (r->state == ATTACH_ATTACHING)
 		err_set(err, -ETIMEDOUT, "%s is still being attached, step %s", r->function,
 			a->op ? operation_step(a->op) : "none");
+	else if (r->state == ATTACH_IN_POD && a->trouble.code == -ENODEV)
+		err_set(err, -ETIMEDOUT, "%s", a->trouble.msg);
 	else
 		err_set(err, -ETIMEDOUT, "%s is still with %s, or on its way back", r->function,
 			owner_text(&r->owner, owner));
@@ -309,6 +338,8 @@ static void ask_anew(const struct attach_gate *g)
 
 		if (a && (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
 			a->failure = (struct err){0};
+		if (a && a->record.state == ATTACH_IN_POD && a->trouble.code)
+			a->check_now = true;
 	}
 }
 
