@@ -170,6 +170,13 @@ static int64_t unix_ns_of(uint64_t ms)
 	       (int64_t)(uv_hrtime() - ms * 1000000);
 }
 
+/* Out of memory: what the kubelet said counts for nobody, and is soon said again. */
+static void ask_again(struct resources *r)
+{
+	log_warn("resources", -ENOMEM, "cannot note who holds what, keeping the last list");
+	uv_timer_start(&r->refresh, on_refresh, RETRY_MS, REFRESH_MS);
+}
+
 /* asked_ms 0: no answer, which ends waiting for one as well. */
 static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
@@ -178,13 +185,14 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 
 	if (asked_ms)
 		changed = ledger_apply(r->ledger, list, asked_ms, unix_ns_of(asked_ms));
-	if (changed < 0)
-		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;
 	arm_refresh(r);
-	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
+	if (changed >= 0)
+		questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
+	else
+		ask_again(r);
 	resources_tell_decided(r);
 }
 
