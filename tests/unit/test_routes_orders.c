@@ -130,6 +130,8 @@ static void fill(struct node *n)
 				.device = "0000:03:00.2",
 				.message = "as net1"};
 
+	const struct event gone = {.device = "0000:03:00.9", .message = "it left the bus"};
+
 	n->inventory.generation = 1;
 	build_function(h, FN_PF, "0000:03:00.0", "", -1);
 	build_function(h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
@@ -139,6 +141,7 @@ static void fill(struct node *n)
 	attachments_small(&n->attachments);
 	assert_int_equal(event_ring_init(&n->events), 0);
 	event_ring_add(&n->events, &e);
+	event_ring_add(&n->events, &gone);
 	n->routes = (struct routes){
 		.inventory = &n->inventory,
 		.resources = &n->resources,
@@ -277,7 +280,8 @@ static void test_reading(void **state)
 		     "as net1");
 	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200, "{\"events\":[]}");
 	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
-	assert_asked(n, "GET", "/api/v1/events?device=x", "", 404, "x is no device");
+	assert_asked(n, "GET", "/api/v1/events?device=x", "", 200, "{\"events\":[]}");
+	assert_asked(n, "GET", "/api/v1/events?device=0000:03:00.9", "", 200, "it left");
 	assert_asked(n, "GET", "/api/v1/explain?device=ens1f0v2", "", 200, "free, offered");
 	assert_asked(n, "GET", "/api/v1/explain", "", 400, "device");
 	assert_asked(n, "GET", "/api/v1/explain?device=x", "", 404, "x is no device");
