@@ -100,14 +100,17 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 static void check_drift(struct examination *x, const struct attach_status *a)
 {
 	char settings[128];
+	struct finding *f;
 
 	explain_drift(a->drift, settings, sizeof(settings));
-	if (settings[0])
-		make_fixable(
-			find(x, FINDING_DRIFT, name_of(a->record),
-			     "Somebody changed it after the attach, on the host or in the pod.",
-			     "its %s %s not as it was set for the pod", settings,
-			     strchr(settings, ',') ? "are" : "is"));
+	if (!settings[0])
+		return;
+	f = find(x, FINDING_DRIFT, name_of(a->record),
+		 "Somebody changed it after the attach, on the host or in the pod.",
+		 "its %s %s not as it was set for the pod", settings,
+		 strchr(settings, ',') ? "are" : "is");
+	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* those are never set anew in a pod */
+		make_fixable(f);
 }
 
 static void check_attachments(struct examination *x,
