@@ -118,6 +118,39 @@ static void test_gate_waits(void **state)
 	end(w);
 }
 
+/* An init container's device: the kubelet's checkpoint tells the pod's uid only. */
+static void test_gate_of_an_init_container(void **state)
+{
+	struct world *w = start(PLAIN);
+	struct pod_device d = {.resource = WORLD_ROCE, .container = "init"};
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	world_add_sandbox(w, "other", NULL);
+	ns = world_add_sandbox(w, "b", NULL);
+	d.id = world_vf(0);
+	d.uid = "u2";
+	world_hold(w, 0, "");
+	world_show_all(w);
+	world_ask(w, &g, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	world_unhold(w, 0);
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	world_show_pods(w);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	/* It is listed no more, and stays. */
+	world_unhold(w, 0);
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(world_state(w, 0), ATTACH_IN_POD);
+	end_pod(w, 0, ns);
+	end(w);
+}
+
 static void test_gate_deadlines(void **state)
 {
 	struct world *w = world_new("{\"timeoutMs\": 1000}", false);
@@ -733,6 +766,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_the_gate),
 		cmocka_unit_test(test_gate_waits),
+		cmocka_unit_test(test_gate_of_an_init_container),
 		cmocka_unit_test(test_gate_deadlines),
 		cmocka_unit_test(test_gate_of_others),
 		cmocka_unit_test(test_bad_annotation),
