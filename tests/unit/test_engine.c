@@ -2,6 +2,7 @@
  * what the test says. */
 #include "engine.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -734,6 +736,91 @@ static void test_orders(void **state)
 	end(w);
 }
 
+static int order_pod(struct world *w, unsigned i, const char *pod, struct err *e)
+{
+	struct attach_owner owner = {.door = DOOR_ADMIN, .namespace = "a"};
+	struct net_plan plan = {.ifname = "net1"};
+
+	snprintf(owner.pod, sizeof(owner.pod), "%s", pod);
+	ordered = (struct world_gate){.told = 0};
+	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, on_order, &ordered, e);
+}
+
+/* Nothing is attached on this node: neither journal nor runtime were needed before. */
+static struct world *start_without_pools(struct pool_network **ret)
+{
+	struct world *w = world_new(PLAIN, false);
+	char path[PATH_MAX];
+
+	world_close(w);
+	assert_true(snprintf(path, sizeof(path), "%s/devices/.keep", w->dir) < PATH_MAX);
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+	*ret = w->config.pools[0].network;
+	w->config.pools[0].network = NULL;
+	world_open(w, false);
+	world_until_ready(w);
+	return w;
+}
+
+/* Before everything is known that it needs. */
+static void test_the_first_order(void **state)
+{
+	struct pool_network *network;
+	struct world *w = start_without_pools(&network);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct err e;
+
+	(void)state;
+	assert_false(attach_engine_sandboxes(w->engine)->known);
+	assert_int_equal(order_pod(w, 2, "x", &e), 0);
+	assert_int_equal(ordered.told, 0);
+	world_until_told(w, &ordered);
+	assert_string_equal(ordered.err.msg, "");
+	assert_int_equal(w->devices[2].ns, ns);
+	assert_int_equal(order_pod(w, 3, "y", &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "no running pod a/y"));
+	assert_int_equal(take_back(w, 2, false, &e), 0);
+	world_until_told(w, &ordered);
+	w->config.pools[0].network = network;
+	end(w);
+}
+
+/* What is wrong is told when it can be known; and what does not become known. */
+static void test_early_orders_that_cannot_be(void **state)
+{
+	struct pool_network *network;
+	struct world *w = start_without_pools(&network);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct err e;
+
+	(void)state;
+	assert_int_equal(order_pod(w, 2, "y", &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -ENOENT);
+	world_close(w);
+	w->fail_journal = -EROFS;
+	w->runtime_dead = true;
+	world_open(w, false);
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EAGAIN);
+	assert_non_null(strstr(ordered.err.msg, "still starting: "));
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_close(w);
+	assert_int_equal(ordered.told, 1);
+	assert_int_equal(ordered.err.code, -ECANCELED);
+	w->fail_journal = 0;
+	world_open(w, false);
+	assert_int_equal(order_pod(w, 2, "x", &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EAGAIN);
+	assert_non_null(strstr(ordered.err.msg, "pod a/x: the container runtime"));
+	w->config.pools[0].network = network;
+	end(w);
+}
+
 static void test_close_with_everything(void **state)
 {
 	struct world *w = start(PLAIN);
@@ -787,6 +874,8 @@ int main(void)
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_the_first_order),
+		cmocka_unit_test(test_early_orders_that_cannot_be),
 		cmocka_unit_test(test_close_with_everything),
 	};
 

@@ -151,13 +151,13 @@ configure <<EOT
 EOT
 start_kubelet
 in_mode registry
+init_container
 stop_rocelet
 # A kubelet that has seen our sockets go from the registry drops their resources a second later, whoever has registered them meanwhile.
 stop_kubelet
 launch_kubelet
 wait_until kubelet_ready
 in_mode legacy
-init_container
 pre_start
 check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -vE "the sysfs root is not this kernel|container not started"'
 stop_rocelet
