@@ -16,6 +16,7 @@
 
 #include "attach_world.h"
 #include "cleanup.h"
+#include "host_builder.h"
 #include "loop_helpers.h"
 #include "tmptree.h"
 
@@ -663,6 +664,32 @@ static void test_drift(void **state)
 	end(w);
 }
 
+/* Somebody changes something through the PF; what the pool does not say is only reported. */
+static void test_drift_on_the_pf(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = run_pod(w, 1, "b");
+	struct function *f = find_function(&w->inventory.host, world_vf(1));
+	unsigned checks;
+
+	(void)state;
+	f->vf_settings = 1;
+	attach_engine_look(w->engine);
+	world_settle(w);
+	checks = w->n_checks;
+	attach_engine_look(w->engine);
+	world_settle(w);
+	assert_int_equal(w->n_checks, checks);
+	w->drift = VF_TRUST;
+	f->vf_settings = 2;
+	attach_engine_look(w->engine);
+	world_until_events(w, "Drift", 1);
+	assert_non_null(strstr(world_message(w, "Drift"), "trust"));
+	assert_int_equal(world_events(w, "Repaired"), 0);
+	end_pod(w, 1, ns);
+	end(w);
+}
+
 static void test_dry_run(void **state)
 {
 	struct world *w = world_new(PLAIN, true);
@@ -872,6 +899,7 @@ int main(void)
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_drift_on_the_pf),
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_the_first_order),
