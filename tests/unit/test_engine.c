@@ -206,6 +206,14 @@ static void test_gate_of_others(void **state)
 	world_until_told(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	assert_int_equal(world_events(w, "HostNetwork"), 1);
+	assert_string_equal(w->events[0].pod, "b");
+	assert_string_equal(w->events[0].device, world_vf(2));
+	assert_string_equal(
+		w->events[0].message,
+		"pod a/b uses the host's network: rocelet.dev/roce 0000:03:03.0 stays in the "
+		"host, the container gets its device nodes and nothing else");
+	assert_int_equal(world_events(w, "Attached"), 0);
 	end(w);
 }
 
