@@ -66,39 +66,13 @@ static void on_decided(void *arg)
 
 /* --- what a person orders --------------------------------------------------------------------- */
 
-static int find_pod(const struct daemon *d, struct attach_owner *o, struct err *e)
-{
-	const struct sandbox_list *list = attach_engine_sandboxes(d->engine);
-
-	if (!list->known)
-		return err_set(e, -EAGAIN,
-			       "pod %s/%s: the container runtime does not tell where it is",
-			       o->namespace, o->pod);
-	for (size_t i = 0; i < list->n; i++) {
-		const struct sandbox *s = &list->items[i];
-
-		if (!s->ready || !s->netns[0] || strcmp(s->namespace, o->namespace) != 0 ||
-		    strcmp(s->pod, o->pod) != 0)
-			continue;
-		snprintf(o->uid, sizeof(o->uid), "%s", s->uid);
-		snprintf(o->sandbox, sizeof(o->sandbox), "%s", s->id);
-		snprintf(o->netns.path, sizeof(o->netns.path), "%s", s->netns);
-		return 0;
-	}
-	return err_set(e, -ENOENT, "there is no running pod %s/%s with a network of its own",
-		       o->namespace, o->pod);
-}
-
 static int order_attach(const char *function, const struct order *order, order_done_fn *done,
 			void *done_arg, struct err *e, void *arg)
 {
 	struct daemon *d = arg;
-	struct attach_owner owner = order->owner;
-	int r = owner.netns.path[0] ? 0 : find_pod(d, &owner, e);
 
-	return r < 0 ? r
-		     : attach_engine_attach(d->engine, function, &owner, &order->plan, done,
-					    done_arg, e);
+	return attach_engine_attach(d->engine, function, &order->owner, &order->plan, done,
+				    done_arg, e);
 }
 
 static int order_detach(const char *function, bool force, order_done_fn *done, void *done_arg,

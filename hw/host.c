@@ -254,6 +254,7 @@ static void join(const struct host *h, struct function *f)
 	const struct report *r;
 
 	f->vf_link = VF_LINK_UNKNOWN;
+	f->vf_settings = 0;
 	f->devlink_error[0] = '\0';
 	f->unreachable = is_unreachable(h, f->id) || (f->parent[0] && is_unreachable(h, f->parent));
 	while ((r = next_report(h, f->id, -1, &at)))
@@ -263,8 +264,10 @@ static void join(const struct host *h, struct function *f)
 		return;
 	at = first_report(h, f->parent, f->vf);
 	r = next_report(h, f->parent, f->vf, &at);
-	if (r)
-		f->vf_link = r->vf_link;
+	if (!r)
+		return;
+	f->vf_link = r->vf_link;
+	f->vf_settings = r->vf_settings;
 }
 
 void host_join_reports(struct host *h)

@@ -78,7 +78,7 @@ struct pf {
 	int n_vfs; /* told by one of its netdevs, or negative errno */
 };
 
-static int on_vf(int vf, enum vf_link link, void *arg)
+static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 {
 	const struct pf *pf = arg;
 	struct report *r = add(pf->rd->h, pf->id, vf);
@@ -86,6 +86,7 @@ static int on_vf(int vf, enum vf_link link, void *arg)
 	if (!r)
 		return -ENOMEM;
 	r->vf_link = link;
+	r->vf_settings = settings;
 	return 0;
 }
 

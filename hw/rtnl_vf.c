@@ -40,6 +40,27 @@ static enum vf_link link_of(uint32_t state)
 	return VF_LINK_UNKNOWN;
 }
 
+/* FNV-1a */
+static uint64_t mix(uint64_t h, const void *bytes, int n)
+{
+	for (int i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+	return h;
+}
+
+/* Of every attribute but those that count traffic, which an older kernel tells all the same. */
+static uint64_t digest_of(const struct nlattr *info)
+{
+	uint64_t h = 0xcbf29ce484222325;
+	const struct nlattr *a;
+	int left;
+
+	nla_for_each_nested (a, info, left)
+		if (nla_type(a) != IFLA_VF_STATS)
+			h = mix(mix(h, &(int){nla_type(a)}, sizeof(int)), nla_data(a), nla_len(a));
+	return h ? h : 1;
+}
+
 /* One IFLA_VF_INFO: 1 when it told a link state. */
 static int deliver(const struct nlattr *info, rtnl_vf_fn *fn, void *arg)
 {
@@ -52,7 +73,7 @@ static int deliver(const struct nlattr *info, rtnl_vf_fn *fn, void *arg)
 	memcpy(&s, nla_data(a), sizeof(s));
 	if (s.vf > UINT16_MAX || link_of(s.link_state) == VF_LINK_UNKNOWN)
 		return 0;
-	r = fn((int)s.vf, link_of(s.link_state), arg);
+	r = fn((int)s.vf, link_of(s.link_state), digest_of(info), arg);
 	return r < 0 ? r : 1;
 }
 

@@ -12,7 +12,8 @@
 /* NULL when out of memory, else the caller frees with nlmsg_free(). */
 struct nl_msg *rtnl_get_vfs(int ifindex);
 
-typedef int rtnl_vf_fn(int vf, enum vf_link, void *arg);
+/* settings: a digest of all that is set for the VF through its PF, never 0. */
+typedef int rtnl_vf_fn(int vf, enum vf_link, uint64_t settings, void *arg);
 
 /* Calls fn for each VF whose link state is told. A negative return of fn ends the walk and is
  * returned; otherwise the number of VFs. -EPROTO: another type of message. A list of more than

@@ -70,6 +70,7 @@ struct function {
 	char vfio[32], uio[16], vdpa_node[32];
 	char vdpa_driver[32]; /* of its vDPA device, "vhost_vdpa" or "virtio_vdpa"; "" = none */
 	enum vf_link vf_link;
+	uint64_t vf_settings;	/* VF: digest of what is set through its PF; 0 = unknown */
 	bool unreachable;	/* its (a VF's: its PF's) configuration space reads all ones */
 	char devlink_error[32]; /* a devlink health reporter in state error; "" = none known */
 };
@@ -187,6 +188,7 @@ struct report {
 	char function[DEV_ID_SIZE];
 	int vf; /* of VF number vf of the function, -1 = of the function itself */
 	enum vf_link vf_link;
+	uint64_t vf_settings;
 	bool unreachable;
 	char devlink_error[32];
 };

@@ -9,9 +9,8 @@
  * them. */
 #include "pod_resources.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <uv.h>
 
 #include "cleanup.h"
@@ -21,20 +20,19 @@
 #include "log.h"
 #include "uds.h"
 
-#define LIST_PATH      "/v1.PodResourcesLister/List"
-#define ANSWER_MAX     (16u << 20)
-#define CHECKPOINT_MAX (16u << 20)
-#define TIMEOUT_MS     10000
-#define SPACING_MS     100
-#define PAUSE_MAX_MS   10000
-#define YOUNG_MS       30000
+#define LIST_PATH    "/v1.PodResourcesLister/List"
+#define ANSWER_MAX   (16u << 20)
+#define TIMEOUT_MS   10000
+#define SPACING_MS   100
+#define PAUSE_MAX_MS 10000
+#define YOUNG_MS     30000
 
 struct pod_resources {
 	uv_loop_t *loop;
 	uv_timer_t timer;
 	struct dir_watch *watch;
 	struct uds_client *client; /* NULL between questions */
-	char *sock, *checkpoint;
+	char *sock, *dir;
 	pod_resources_fn *fn;
 	void *arg;
 	struct pod_list list;
@@ -96,7 +94,7 @@ static void tell_source(struct pod_resources *p, enum pod_source source, size_t 
 {
 	if (p->told_trouble || p->list.source != source)
 		log_info("kubelet", 0, "which pod holds what comes from %s",
-			 source == POD_SOURCE_API ? p->sock : p->checkpoint);
+			 source == POD_SOURCE_API ? p->sock : "the kubelet's checkpoint");
 	p->told_trouble = false;
 	if (left_out > 0 && left_out != p->told_left_out)
 		log_warn("kubelet", 0,
@@ -134,51 +132,12 @@ static void try_again(struct pod_resources *p)
 
 /* --- the checkpoint -------------------------------------------------------------------------- */
 
-static int read_all(int fd, char **ret, size_t *ret_len)
-{
-	AUTO_FREE char *text = NULL;
-	struct stat st;
-	size_t len = 0;
-	ssize_t n;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	if (st.st_size > CHECKPOINT_MAX)
-		return -EFBIG;
-	text = malloc((size_t)st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	while ((n = read(fd, text + len, (size_t)st.st_size - len)) > 0)
-		len += (size_t)n;
-	if (n < 0)
-		return -errno;
-	*ret = take_ptr(text);
-	*ret_len = len;
-	return 0;
-}
-
-/* How many entries were left out. */
-static int read_checkpoint(const char *path, struct pod_list *ret, struct err *e)
-{
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	AUTO_FREE char *text = NULL;
-	size_t len = 0;
-	int r = fd < 0 ? -errno : read_all(fd, &text, &len);
-
-	if (r < 0)
-		return err_set(e, r, "%s: %s", path, strerror(-r));
-	r = pod_checkpoint_parse(ret, text, len, e);
-	return r < 0 ? err_wrap(e, "%s", path) : r;
-}
-
 /* why: what is wrong with the socket. */
 static void ask_checkpoint(struct pod_resources *p, const char *why)
 {
 	struct pod_list list = {0};
 	struct err e = {0};
-	int r = read_checkpoint(p->checkpoint, &list, &e);
+	int r = pod_checkpoint_read(&list, p->dir, &e);
 
 	if (r >= 0) {
 		succeeded(p, &list, (size_t)r);
@@ -350,7 +309,7 @@ static void release(uv_handle_t *handle)
 
 	pod_list_done(&p->list);
 	free(p->sock);
-	free(p->checkpoint);
+	free(p->dir);
 	free(p);
 }
 
@@ -380,10 +339,8 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 	p->timer.data = p;
 	if (asprintf(&p->sock, "%s/pod-resources/kubelet.sock", kubelet_dir) < 0)
 		p->sock = NULL;
-	if (asprintf(&p->checkpoint, "%s/device-plugins/kubelet_internal_checkpoint", kubelet_dir) <
-	    0)
-		p->checkpoint = NULL;
-	if (!p->sock || !p->checkpoint) {
+	p->dir = strdup(kubelet_dir);
+	if (!p->sock || !p->dir) {
 		release((uv_handle_t *)&p->timer);
 		return err_set(e, -ENOMEM, "out of memory");
 	}

@@ -22,6 +22,12 @@ int pod_resources_decode(struct pod_list *ret, size_t *ret_left_out, const uint8
  * device IDs as a list up to 1.19, by NUMA node from 1.20 on). Returns how many entries were left
  * out, as above. Messages name line or entry, not the file. */
 int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, struct err *);
+/* The same of the file below the kubelet's folder; messages name it. */
+int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *);
+/* The kubelet takes out what an ended pod had when it next gives something away, not before
+ * (allocateContainerResources() in pkg/kubelet/cm/devicemanager). Takes out the entries of pods
+ * that have no folder any more in <kubelet-dir>/pods. */
+void pod_checkpoint_drop_gone(struct pod_list *, const char *kubelet_dir);
 
 /* After every question: the list that is known now, borrowed. asked_ms: loop time at which the
  * question was sent, so that everything before it is in the list; 0: it was not answered, the list

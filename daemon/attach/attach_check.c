@@ -81,9 +81,10 @@ static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
 }
 
 /* A setting that the driver does not tell cannot differ. */
-static int compare_admin(struct work *w, unsigned *drift, struct err *first)
+static int compare_admin(struct work *w, struct vf_settings want, unsigned *drift,
+			 struct err *first)
 {
-	struct vf_settings want = vf_admin_wanted(w->record), is;
+	struct vf_settings is;
 	unsigned different;
 	char names[128];
 	int r;
@@ -115,7 +116,8 @@ static int look_in_pod(struct work *w)
 		       : r;
 }
 
-int attach_compare(struct work *w, unsigned *ret_drift, struct err *first)
+static int compare(struct work *w, const struct vf_settings *admin, unsigned *ret_drift,
+		   struct err *first)
 {
 	unsigned drift = 0;
 	int r = look_in_pod(w);
@@ -125,10 +127,17 @@ int attach_compare(struct work *w, unsigned *ret_drift, struct err *first)
 	compare_link(w, &drift, first);
 	r = compare_addresses(w, &drift, first);
 	if (r == 0)
-		r = compare_admin(w, &drift, first);
+		r = compare_admin(w, *admin, &drift, first);
 	if (r == 0)
 		*ret_drift = drift;
 	return r;
+}
+
+int attach_compare(struct work *w, unsigned *ret_drift, struct err *first)
+{
+	const struct vf_settings admin = vf_admin_wanted(w->record);
+
+	return compare(w, &admin, ret_drift, first);
 }
 
 /* --- repair ----------------------------------------------------------------------------------- */
@@ -166,7 +175,7 @@ static int repair_mac(struct work *w)
 /* GUIDs would take the device from its driver, and so from the pod. */
 static int repair_admin(struct work *w, unsigned drift)
 {
-	struct vf_settings want = vf_admin_wanted(w->record);
+	struct vf_settings want = vf_admin_kept(w->record);
 
 	want.fields &= drift & ~VF_GUIDS;
 	return want.fields ? vf_admin_write(w, &want) : 0;
@@ -185,6 +194,7 @@ static int repair_all(struct work *w, unsigned drift)
 
 int attach_check(struct attach_job *job, bool repair)
 {
+	const struct vf_settings admin = vf_admin_kept(&job->record);
 	struct err first = {0};
 	struct work w;
 	int r;
@@ -192,7 +202,7 @@ int attach_check(struct attach_job *job, bool repair)
 	job->err = (struct err){0};
 	job->drift = 0;
 	work_begin(&w, job);
-	r = attach_compare(&w, &job->drift, &first);
+	r = compare(&w, &admin, &job->drift, &first);
 	if (r == 0 && repair && job->drift)
 		r = repair_all(&w, job->drift);
 	work_end(&w);

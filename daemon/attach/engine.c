@@ -120,7 +120,7 @@ static void need_runtime(struct attach_engine *e)
 /* Neither a runtime nor a journal is touched where nothing is attached. */
 static void open_what_is_needed(struct attach_engine *e, const struct attach_view *view)
 {
-	bool needed = attaches(view) || e->n > 0;
+	bool needed = attaches(view) || e->n > 0 || e->early;
 
 	if (needed)
 		need_runtime(e);
@@ -177,6 +177,7 @@ static void arm(struct attach_engine *e)
 	at = earlier(at, outcome_deadline(e));
 	at = earlier(at, upkeep_deadline(e));
 	at = earlier(at, gates_deadline(e));
+	at = earlier(at, orders_deadline(e));
 	at = earlier(at, decide_deadline(e));
 	if (!e->ready && e->opened_ms + START_MS > now)
 		at = earlier(at, e->opened_ms + START_MS);
@@ -207,6 +208,7 @@ static void on_tick(uv_timer_t *timer)
 	look_at_everything(e);
 	if (known)
 		decide(e, &view);
+	orders_continue(e);
 	upkeep(e);
 	gates_ask(e);
 	gates_look(e, known ? &view : NULL);
@@ -289,6 +291,7 @@ void attach_engine_close(struct attach_engine *e)
 		return;
 	e->closing = true;
 	gates_close(e);
+	orders_continue(e);
 	for (size_t i = 0; i < e->n; i++)
 		orders_tell(e->items[i]);
 	operations_close(e);

@@ -73,8 +73,11 @@ void attach_gate_cancel(struct attach_gate *);
 
 typedef void attach_order_fn(const struct err *, void *arg);
 
-/* Attaches a function to the namespace of owner.netns.path as the plan says (DOOR_ADMIN). fn
- * exactly once, never from within. -EBUSY: it is somebody's; -ENODEV: no such function; -ENOMEM. */
+/* Attaches a function as the plan says (DOOR_ADMIN), to the namespace of owner.netns.path, or ""
+ * to that of the running pod owner.namespace/owner.pod. fn exactly once, never from within. Waits
+ * for the journal to be read and the runtime to answer, some seconds at most. What is wrong is
+ * returned or, after such a wait, told: -EBUSY: it is somebody's; -ENODEV: no such function;
+ * -ENOENT: no such pod; -EAGAIN: in vain; -ENOMEM. */
 int attach_engine_attach(struct attach_engine *, const char *function, const struct attach_owner *,
 			 const struct net_plan *, attach_order_fn *, void *arg, struct err *);
 /* Returns it, whoever has it (force), or only what a person attached. -ENOENT: it is not attached.

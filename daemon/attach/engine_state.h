@@ -17,6 +17,7 @@
 #define ENGINE_MEMORY_MS 1000
 
 struct order_waiter;
+struct early_order;
 
 /* One device on its way or in a pod, or (state free) one that could not be brought there. */
 struct attachment {
@@ -67,7 +68,7 @@ struct attach_engine {
 	struct journal_walk *walk;
 	struct cri *cri;
 	uint64_t cri_silent_ms; /* since when the runtime's list is not known, 0 = it is */
-	uint64_t cri_asked_ms; /* when the runtime was asked what is known of it now, 0 = never */
+	uint64_t cri_asked_ms;	/* when the runtime was asked what is known of it now, 0 = never */
 	struct attachment **items;
 	size_t n;
 	struct attachment *dropped; /* the list that others have may still name them */
@@ -75,7 +76,8 @@ struct attach_engine {
 	struct operation *queue, *paused;
 	unsigned n_working;
 	struct attach_gate *gates;
-	struct attach_list list; /* as others have it; owned */
+	struct early_order *early; /* attach orders that wait for something to be known */
+	struct attach_list list;   /* as others have it; owned */
 
 	uv_timer_t timer;
 	bool list_changed; /* to be told at the next tick */
@@ -205,6 +207,9 @@ void gates_close(struct attach_engine *);
 
 /* Those that its state answers; all of them when the engine closes. */
 void orders_tell(struct attachment *);
+/* Those that came before everything was known; all of them end when the engine closes. */
+void orders_continue(struct attach_engine *);
+uint64_t orders_deadline(const struct attach_engine *);
 
 /* --- engine_start.c: the journal of the life before ------------------------------------------- */
 

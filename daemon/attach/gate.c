@@ -127,6 +127,11 @@ static enum gate_answer refuse(const struct err *why, struct err *err)
 	return GATE_REFUSES;
 }
 
+static bool has_host_network(const struct sandbox *s)
+{
+	return s && s->detailed && s->host_network;
+}
+
 static enum gate_answer look_held(const struct gate_view *g, const struct pod_device *d,
 				  struct err *err)
 {
@@ -138,7 +143,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 
 	if (a && is_there(e, a, d))
 		return GATE_OPENS;
-	if (fresh && s && s->detailed && s->host_network)
+	if (fresh && has_host_network(s))
 		return GATE_OPENS;
 	if (a && a->failure.code &&
 	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
@@ -183,7 +188,40 @@ static enum gate_answer look_one(const struct gate_view *g, struct err *err)
 	return GATE_WAITS;
 }
 
+/* The container starts: it sees the host's netdevs as they are. */
+static void tell_host_network(struct attach_engine *e, const struct gate_view *g)
+{
+	const struct host *host = &e->inventory->host;
+	struct attach_record r = {.state = ATTACH_FREE};
+	const struct pool *pool = view_pool(g->view, g->resource);
+	const struct pod_device *d = pool && pool->network ? holder(g) : NULL;
+	const struct sandbox *s = d ? join_sandbox(attach_engine_sandboxes(e), d) : NULL;
+	char device[DEVICE_TEXT_SIZE];
+
+	if (!has_host_network(s))
+		return;
+	snprintf(r.resource, sizeof(r.resource), "%s", g->resource);
+	snprintf(r.id, sizeof(r.id), "%s", g->id);
+	if (host_function(host, g->id))
+		snprintf(r.function, sizeof(r.function), "%s", g->id);
+	memcpy(r.owner.namespace, s->namespace, sizeof(r.owner.namespace));
+	memcpy(r.owner.pod, s->pod, sizeof(r.owner.pod));
+	memcpy(r.owner.uid, s->uid, sizeof(r.owner.uid));
+	engine_event(
+		e, EVENT_WARNING, "HostNetwork", &r,
+		"pod %s/%.63s uses the host's network: %s stays in the host, the container gets "
+		"its device nodes and nothing else",
+		s->namespace, s->pod, device_text(&r, device));
+}
+
 /* --- one question ----------------------------------------------------------------------------- */
+
+static struct gate_view view_of(const struct attach_gate *gate, size_t i,
+				const struct attach_view *view)
+{
+	return (struct gate_view){gate->engine, view,		gate->resource,
+				  gate->ids[i], gate->since_ms, gate->attached};
+}
 
 /* One refusal refuses all; err: that, or what the last that waits lacks. */
 static enum gate_answer look(const struct attach_gate *gate, const struct attach_view *view,
@@ -192,8 +230,7 @@ static enum gate_answer look(const struct attach_gate *gate, const struct attach
 	enum gate_answer all = GATE_OPENS;
 
 	for (size_t i = 0; i < gate->n; i++) {
-		struct gate_view g = {gate->engine, view, gate->resource, gate->ids[i],
-				      gate->since_ms, gate->attached};
+		struct gate_view g = view_of(gate, i, view);
 		enum gate_answer one = look_one(&g, err);
 
 		if (one == GATE_REFUSES)
@@ -231,12 +268,22 @@ static void too_late(const struct attach_gate *gate, struct err *err)
 	snprintf(err->msg + n, sizeof(err->msg) - n, " (waited %u ms)", gate->timeout_ms);
 }
 
+static void opened(const struct attach_gate *gate, const struct attach_view *view)
+{
+	for (size_t i = 0; i < gate->n; i++) {
+		struct gate_view g = view_of(gate, i, view);
+
+		tell_host_network(gate->engine, &g);
+	}
+}
+
 static bool has_answer(const struct attach_gate *gate, const struct attach_view *view,
 		       struct err *err)
 {
 	*err = (struct err){0};
 	switch (look(gate, view, err)) {
 	case GATE_OPENS:
+		opened(gate, view);
 		*err = (struct err){0};
 		return true;
 	case GATE_REFUSES:
@@ -374,6 +421,7 @@ int attach_engine_gate(struct attach_engine *e, struct attach_gate **ret, const 
 	g->arg = arg;
 	*ret = NULL;
 	if (look(g, known ? &view : NULL, &err) == GATE_OPENS) {
+		opened(g, &view);
 		answer(g, &(struct err){0});
 		return 0;
 	}

@@ -4,6 +4,10 @@
 
 #include "engine_state.h"
 
+/* How long an order waits for what it needs to be known: a journal and a runtime that nothing
+ * needed before are opened for it. */
+#define EARLY_MS 3000
+
 struct order_waiter {
 	struct order_waiter *next;
 	bool detach;
@@ -98,34 +102,94 @@ static int check_held(const struct attach_view *view, const char *function, stru
 	return 0;
 }
 
-static int check_order(struct attach_engine *e, const char *function, struct err *err)
+static int check_order(struct attach_engine *e, const struct attach_view *view,
+		       const char *function, struct err *err)
 {
 	const struct attachment *a = attachment_of_function(e, function);
 	char owner[OWNER_TEXT_SIZE];
-	struct attach_view view;
 
-	if (e->dry_run)
-		return err_set(err, -EROFS, "a dry run attaches nothing");
-	if (!e->journal) {
-		e->wants_journal = true;
-		engine_decide_soon(e);
-	}
-	if (!e->journal || !e->journal_read || !e->hooks.view(&view, e->hooks.arg))
-		return err_set(err, -EAGAIN, "rocelet is still starting");
 	if (!host_function(&e->inventory->host, function))
 		return err_set(err, -ENODEV, "there is no function %s", function);
 	if (a && !attachment_is_idle(a))
 		return err_set(err, -EBUSY, "%s is %s: %s", function,
 			       attach_state_name(a->record.state),
 			       owner_text(&a->record.owner, owner));
-	return check_held(&view, function, err);
+	return check_held(view, function, err);
 }
 
-static struct attach_record record_of(const struct attach_engine *e, const char *function,
-				      const struct attach_owner *owner, const struct net_plan *plan)
+/* -EAGAIN: the runtime has not told it yet. */
+static int find_pod(const struct attach_engine *e, struct attach_owner *o, struct err *err)
 {
-	struct attach_record r = {
-		.state = ATTACH_FREE, .serial = e->serial, .owner = *owner, .plan = *plan};
+	const struct sandbox_list *list = attach_engine_sandboxes(e);
+	bool known = list->known;
+
+	if (o->netns.path[0])
+		return 0;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct sandbox *s = &list->items[i];
+
+		if (!s->ready || strcmp(s->namespace, o->namespace) != 0 ||
+		    strcmp(s->pod, o->pod) != 0)
+			continue;
+		known = known && s->detailed;
+		if (!s->netns[0])
+			continue;
+		memcpy(o->uid, s->uid, sizeof(o->uid));
+		memcpy(o->sandbox, s->id, sizeof(o->sandbox));
+		memcpy(o->netns.path, s->netns, sizeof(o->netns.path));
+		return 0;
+	}
+	if (!known)
+		return err_set(err, -EAGAIN,
+			       "pod %s/%s: the container runtime does not tell where it is",
+			       o->namespace, o->pod);
+	return err_set(err, -ENOENT, "there is no running pod %s/%s with a network of its own",
+		       o->namespace, o->pod);
+}
+
+static int bring(struct attach_engine *e, const struct attach_record *r, struct order_waiter *o)
+{
+	struct attachment *a = attachment_find(e, r);
+
+	if (a)
+		attachment_drop(a); /* idle: only its failure is known */
+	a = attachment_new(e, r);
+	if (a)
+		attachment_attach(a);
+	if (!a || !a->op) {
+		if (a)
+			attachment_drop(a);
+		return -ENOMEM;
+	}
+	order_add(a, o);
+	return 0;
+}
+
+/* -EAGAIN: something that it needs is not known yet. Otherwise *o is somebody else's, unless it
+ * fails. */
+static int begin(struct attach_engine *e, struct attach_record *r, struct order_waiter *o,
+		 struct err *err)
+{
+	const char *journal = e->counters.journal_error;
+	struct attach_view view;
+	int error;
+
+	if (!e->journal || !e->journal_read || !e->hooks.view(&view, e->hooks.arg))
+		return err_set(err, -EAGAIN, "rocelet is still starting%s%s",
+			       journal[0] ? ": " : "", journal);
+	error = find_pod(e, &r->owner, err);
+	if (error == 0)
+		error = check_order(e, &view, r->function, err);
+	if (error < 0)
+		return error;
+	r->serial = e->serial;
+	return bring(e, r, o) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static struct attach_record record_of(const char *function, const struct attach_owner *owner,
+				      const struct net_plan *plan)
+{
+	struct attach_record r = {.state = ATTACH_FREE, .owner = *owner, .plan = *plan};
 
 	r.owner.door = DOOR_ADMIN;
 	snprintf(r.function, sizeof(r.function), "%s", function);
@@ -133,32 +197,99 @@ static struct attach_record record_of(const struct attach_engine *e, const char 
 	return r;
 }
 
+/* --- attach, once everything is known --------------------------------------------------------- */
+
+struct early_order {
+	struct early_order *next;
+	struct order_waiter *waiter;
+	struct attach_record record;
+	uint64_t deadline_ms;
+};
+
+/* Journal and runtime are opened for it. */
+static int put_off(struct attach_engine *e, const struct attach_record *r, struct order_waiter *o)
+{
+	struct early_order *early = calloc(1, sizeof(*early)), **at = &e->early;
+
+	if (!early)
+		return -ENOMEM;
+	early->waiter = o;
+	early->record = *r;
+	early->deadline_ms = uv_now(e->loop) + EARLY_MS;
+	while (*at)
+		at = &(*at)->next;
+	*at = early;
+	engine_decide_soon(e);
+	return 0;
+}
+
 int attach_engine_attach(struct attach_engine *e, const char *function,
 			 const struct attach_owner *owner, const struct net_plan *plan,
 			 attach_order_fn *fn, void *arg, struct err *err)
 {
-	struct attach_record r = record_of(e, function, owner, plan);
-	struct attachment *a;
+	struct attach_record r = record_of(function, owner, plan);
 	struct order_waiter *o;
-	int error = check_order(e, function, err);
+	int error;
 
-	if (error < 0)
-		return error;
-	a = attachment_find(e, &r);
-	if (a)
-		attachment_drop(a); /* idle: only its failure is known */
+	if (e->dry_run)
+		return err_set(err, -EROFS, "a dry run attaches nothing");
 	o = order_new(false, fn, arg);
-	a = o ? attachment_new(e, &r) : NULL;
-	if (a)
-		attachment_attach(a);
-	if (!a || !a->op) {
-		if (a)
-			attachment_drop(a);
-		free(o);
+	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
+	error = begin(e, &r, o, err);
+	if (error == -EAGAIN && put_off(e, &r, o) == 0)
+		return 0;
+	if (error < 0)
+		free(o);
+	return error;
+}
+
+/* False: not yet. */
+static bool is_over(struct attach_engine *e, struct early_order *early)
+{
+	struct order_waiter *o = early->waiter;
+	struct err err = {0};
+	int error;
+
+	if (e->closing)
+		error = err_set(&err, -ECANCELED, "rocelet is stopping");
+	else
+		error = begin(e, &early->record, o, &err);
+	if (error == -EAGAIN && uv_now(e->loop) < early->deadline_ms)
+		return false;
+	if (error < 0) {
+		o->fn(&err, o->arg);
+		free(o);
 	}
-	order_add(a, o);
-	return 0;
+	return true;
+}
+
+/* Who is told may order anew. */
+void orders_continue(struct attach_engine *e)
+{
+	struct early_order *list = e->early, *next, **at;
+
+	e->early = NULL;
+	for (; list; list = next) {
+		next = list->next;
+		if (is_over(e, list)) {
+			free(list);
+			continue;
+		}
+		for (at = &e->early; *at;)
+			at = &(*at)->next;
+		list->next = NULL;
+		*at = list;
+	}
+}
+
+uint64_t orders_deadline(const struct attach_engine *e)
+{
+	uint64_t first = NEVER;
+
+	for (const struct early_order *o = e->early; o; o = o->next)
+		first = earlier(first, o->deadline_ms);
+	return first;
 }
 
 /* --- detach ----------------------------------------------------------------------------------- */

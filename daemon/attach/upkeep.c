@@ -13,7 +13,7 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t n)
 }
 
 /* Of what an attach sets and the inventory shows. */
-static uint64_t digest_of(const struct netdev *nd)
+static uint64_t digest_of(const struct netdev *nd, const struct function *fn)
 {
 	unsigned up = nd->flags & IFF_UP;
 	uint64_t h = mix(0xcbf29ce484222325, nd->name, strlen(nd->name));
@@ -21,6 +21,8 @@ static uint64_t digest_of(const struct netdev *nd)
 	h = mix(h, nd->addr, nd->addr_len);
 	h = mix(h, &nd->mtu, sizeof(nd->mtu));
 	h = mix(h, &up, sizeof(up));
+	if (fn)
+		h = mix(h, &fn->vf_settings, sizeof(fn->vf_settings));
 	return h ? h : 1;
 }
 
@@ -39,7 +41,7 @@ static void follow_netdev(struct attachment *a, const struct netdev *nd)
 
 	if (!nd || nd->nsid == NSID_HOST)
 		return;
-	digest = digest_of(nd);
+	digest = digest_of(nd, host_function(&a->engine->inventory->host, a->record.function));
 	if (a->digest && a->digest != digest)
 		a->check_now = true;
 	a->digest = digest;

@@ -7,6 +7,10 @@
 
 /* What the plan wants of them; `fields` 0: nothing. */
 struct vf_settings vf_admin_wanted(const struct attach_record *);
+/* What nobody else is to change while the device is in its pod: that, and where the plan says
+ * nothing of what keeps pods apart, VLAN, spoofchk and trust, as it was before. The MAC may be the
+ * pod's own choice. */
+struct vf_settings vf_admin_kept(const struct attach_record *);
 /* As they are. -ENODEV: the PF, or the VF on it, is gone. */
 int vf_admin_read(struct work *, struct vf_settings *ret);
 /* Sets them. GUIDs: a driver takes new ones only when it takes the VF, so it is taken from it and

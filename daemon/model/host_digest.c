@@ -50,6 +50,7 @@ static void add_function(struct digest *d, const struct function *f)
 	add_str(d, f->vdpa_node);
 	add_str(d, f->vdpa_driver);
 	add_num(d, f->vf_link);
+	add_num(d, f->vf_settings);
 	add_num(d, f->unreachable);
 	add_str(d, f->devlink_error);
 }

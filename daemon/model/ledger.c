@@ -160,6 +160,13 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 	return 0;
 }
 
+int ledger_note(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+{
+	if (pod_list_find(&l->list, resource, id, NULL))
+		return 0;
+	return ledger_reserve(l, resource, id, now_ms, 0);
+}
+
 /* Can a list that was asked for then tell what became of it? */
 static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 {
@@ -171,6 +178,42 @@ static int copy(struct pod_list *ret, const struct pod_list *from)
 	int r = pod_list_copy(ret, from);
 
 	pod_list_sort(ret);
+	return r;
+}
+
+static bool is_named(const struct pod_list *given, const struct pod_device *d)
+{
+	return pod_list_find(given, d->resource, d->id, NULL);
+}
+
+/* Not by the last list either. */
+static bool is_unnamed(const struct ledger *l, const struct pod_device *d)
+{
+	return d->pod[0] == '\0' || find(l, d->resource, d->id);
+}
+
+bool ledger_lacks(const struct ledger *l, const struct pod_list *given)
+{
+	for (size_t i = 0; i < l->list.n; i++)
+		if (is_unnamed(l, &l->list.devices[i]) && !is_named(given, &l->list.devices[i]))
+			return true;
+	return false;
+}
+
+/* An init container's. */
+static int add_from_checkpoint(const struct ledger *l, struct pod_list *list,
+			       const struct pod_list *given, const struct pod_list *checkpoint)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < checkpoint->n && r == 0; i++) {
+		const struct pod_device *d = &checkpoint->devices[i];
+		const struct pod_device *own = pod_list_find(&l->list, d->resource, d->id, NULL);
+
+		if (own && is_unnamed(l, own) && !is_named(given, d))
+			r = pod_list_push(list, d);
+	}
+	pod_list_sort(list);
 	return r;
 }
 
@@ -208,15 +251,16 @@ static void drop_settled(struct ledger *l, uint64_t asked_ms)
 	l->n_reserved = n;
 }
 
-int ledger_apply(struct ledger *l, const struct pod_list *given, uint64_t asked_ms,
-		 int64_t asked_ns)
+int ledger_apply(struct ledger *l, const struct pod_list *given, const struct pod_list *checkpoint,
+		 uint64_t asked_ms, int64_t asked_ns)
 {
 	struct pod_list list = {0};
 	bool changed;
 
 	if (given->source == POD_SOURCE_NONE || asked_ms < l->asked_ms)
 		return 0;
-	if (copy(&list, given) < 0 || add_unsettled(l, &list, asked_ms) < 0) {
+	if (copy(&list, given) < 0 || add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
+	    add_unsettled(l, &list, asked_ms) < 0) {
 		pod_list_done(&list);
 		return -ENOMEM;
 	}
@@ -243,16 +287,17 @@ uint64_t ledger_ask_at(const struct ledger *l)
 	return at;
 }
 
-/* An entry that only a reservation made names no pod, by name or uid. */
+/* An entry that only a reservation made names no pod, by name or uid; one that the kubelet's list
+ * made knows no uid. */
 enum ledger_state ledger_state(const struct ledger *l, const char *resource, const char *id)
 {
 	const struct pod_device *d = pod_list_find(&l->list, resource, id, NULL);
 
 	if (!d)
 		return LEDGER_FREE;
-	if (d->pod[0] == '\0' && d->uid[0] == '\0' && find(l, resource, id))
-		return LEDGER_RESERVED;
-	return LEDGER_HELD;
+	if (d->uid[0])
+		return l->list.source == POD_SOURCE_API ? LEDGER_RESERVED : LEDGER_HELD;
+	return d->pod[0] == '\0' && find(l, resource, id) ? LEDGER_RESERVED : LEDGER_HELD;
 }
 
 const struct pod_list *ledger_list(const struct ledger *l)

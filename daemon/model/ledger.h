@@ -5,7 +5,11 @@
  * list of containers' devices tells both. A reservation is made by Allocate. It ends when a list
  * that was asked for long enough after it does not name the ID: the kubelet enters a device into
  * its list only when it has our answer. Allocate may name a reserved or held ID once more, for a
- * container that gets what an init container of the same pod had. */
+ * container that gets what an init container of the same pod had.
+ *
+ * The list does not name init containers. Their devices stay reserved for as long as the kubelet's
+ * checkpoint names a pod for them; that pod stands in our list, by its uid. The checkpoint is not
+ * believed more than that: it is behind the kubelet's mind. */
 #pragma once
 
 #include <stdint.h>
@@ -26,11 +30,19 @@ void ledger_free(struct ledger *);
  * stands in the list for as long as the ID does. -ENOMEM changes nothing. */
 int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms,
 		   int64_t unix_ns);
+/* A container that is about to start has it, so it was given away, whether we remember or not. What
+ * stands in the list already stays as it is. -ENOMEM changes nothing. */
+int ledger_note(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+/* Something that was given away is named for nobody by this list of the kubelet: the checkpoint may
+ * tell. */
+bool ledger_lacks(const struct ledger *, const struct pod_list *);
 /* A new list of what containers hold, asked for at asked_ms, which is asked_ns as the container
- * runtime tells time (0 = unknown). True: something changed. -ENOMEM
- * changes nothing. A list of source POD_SOURCE_NONE says nothing, and one that was asked for before
- * the last is out of date: both change nothing. */
-int ledger_apply(struct ledger *, const struct pod_list *, uint64_t asked_ms, int64_t asked_ns);
+ * runtime tells time (0 = unknown); and the kubelet's checkpoint, of pods that still are, read
+ * after that (empty = not read). True: something changed. -ENOMEM changes nothing. A list of source
+ * POD_SOURCE_NONE says nothing, and one that was asked for before the last is out of date: both
+ * change nothing. */
+int ledger_apply(struct ledger *, const struct pod_list *, const struct pod_list *checkpoint,
+		 uint64_t asked_ms, int64_t asked_ns);
 /* From when on a list can tell what became of the oldest reservation: ask for one then. UINT64_MAX:
  * nothing is reserved. */
 uint64_t ledger_ask_at(const struct ledger *);

@@ -95,7 +95,8 @@ static json_t *load(struct parse *p, const char *text)
 	}
 	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
 	if (!root)
-		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column, where.text);
+		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column,
+			   where.text);
 	return root;
 }
 
@@ -136,13 +137,13 @@ static const char *stacked_wrong(const struct net_plan *plan, const char **ret_k
 	*ret_key = network_vf_key(plan);
 	if (*ret_key)
 		return "is a VF's, a macvlan or ipvlan has none";
-	if (plan->kind == PLAN_MACVLAN)
-		return NULL;
-	*ret_key = "mac";
-	if (plan->has_mac)
-		return "an ipvlan has the one of the netdev below it";
 	*ret_key = "softRoce";
-	return plan->soft_roce ? "cannot be made on an ipvlan" : NULL;
+	if (plan->soft_roce)
+		return "a slot has the RDMA device of its HCA";
+	*ret_key = "mac";
+	return plan->kind == PLAN_IPVLAN && plan->has_mac
+		       ? "an ipvlan has the one of the netdev below it"
+		       : NULL;
 }
 
 /* IPv6 needs 1280 bytes (RFC 8200, section 5); the kernel switches it off below. */

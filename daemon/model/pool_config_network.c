@@ -46,6 +46,8 @@ static int check_kind(struct parse *p, const struct found *f, const struct pool 
 			p, &f->interface_at,
 			"only a pool of kind shared has one made, an exclusive pool's own "
 			"netdevs go into the pods");
+	if (pool->kind != POOL_EXCLUSIVE && !f->interface && !f->network)
+		return parse_fail(p, at, "a slot has the RDMA device of its HCA");
 	if (pool->kind != POOL_EXCLUSIVE && !f->interface)
 		return parse_fail(p, at,
 				  "a slot has no netdev of its own to set up, say \"interface\": "

@@ -36,7 +36,7 @@ unsigned relevance_link(const struct host *h, int nsid, const struct rtnl_link *
 	if (l->netdev.function[0] != '\0') {
 		const struct function *f = host_function(h, l->netdev.function);
 
-		/* A PF says so when it sets a VF's link state. */
+		/* A PF says so when it sets something for a VF. */
 		if (f)
 			return SCAN_NETDEVS | SCAN_RDMA |
 			       (f->kind == FN_PF && nsid == NSID_HOST ? SCAN_REPORTS : 0);

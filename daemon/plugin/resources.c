@@ -5,6 +5,7 @@
  * second), a socket that cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -177,6 +178,31 @@ static void ask_again(struct resources *r)
 	uv_timer_start(&r->refresh, on_refresh, RETRY_MS, REFRESH_MS);
 }
 
+/* Of init containers' devices. A kubelet that has given nothing away yet has none. */
+static void read_checkpoint(struct resources *r, struct pod_list *ret)
+{
+	struct err e = {0};
+	int error = pod_checkpoint_read(ret, r->opts.kubelet.dir, &e);
+
+	if (error >= 0)
+		pod_checkpoint_drop_gone(ret, r->opts.kubelet.dir);
+	else if (error != -ENOENT && !r->told_checkpoint)
+		log_warn("resources", 0, "cannot see which init container has what: %s", e.msg);
+	r->told_checkpoint = error < 0 && error != -ENOENT;
+}
+
+static int apply_list(struct resources *r, const struct pod_list *list, uint64_t asked_ms)
+{
+	struct pod_list checkpoint = {0};
+	int changed;
+
+	if (list->source == POD_SOURCE_API && ledger_lacks(r->ledger, list))
+		read_checkpoint(r, &checkpoint);
+	changed = ledger_apply(r->ledger, list, &checkpoint, asked_ms, unix_ns_of(asked_ms));
+	pod_list_done(&checkpoint);
+	return changed;
+}
+
 /* asked_ms 0: no answer, which ends waiting for one as well. */
 static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
@@ -184,7 +210,7 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 	int changed = 0;
 
 	if (asked_ms)
-		changed = ledger_apply(r->ledger, list, asked_ms, unix_ns_of(asked_ms));
+		changed = apply_list(r, list, asked_ms);
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;

@@ -76,6 +76,26 @@ static void on_gate(const struct err *e, void *arg)
 	starting_free(s);
 }
 
+/* A function in a pod that nobody is known to hold is not offered. */
+static bool exists(const struct served *s, const char *id)
+{
+	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
+
+	return (view && pool_view_offer(view, id)) || host_function(&s->owner->inventory->host, id);
+}
+
+/* That an init container was given it is not known any more when it starts late, or when we have
+ * started since. Without memory for it the question is asked again. */
+static void note(const struct served *s, const struct id_list *ids)
+{
+	struct resources *r = s->owner;
+
+	for (size_t i = 0; i < ids->n; i++)
+		if (exists(s, ids->ids[i]))
+			ledger_note(r->ledger, s->name, ids->ids[i], uv_now(r->loop));
+	resources_decide_soon(r);
+}
+
 /* The engine may answer from within: then `s` is gone already. */
 static int ask_engine(struct served *served, struct plugin_answer *answer,
 		      const struct id_list *ids)
@@ -114,6 +134,7 @@ void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *
 		answer_start(s, answer, *ids, false);
 		return;
 	}
+	note(s, ids);
 	error = ask_engine(s, answer, ids);
 	if (error < 0) {
 		err_set(&e, error, "%s: out of memory", s->name);

@@ -55,7 +55,8 @@ struct resources {
 	struct waiting *waiting;
 	struct starting *starting;
 
-	bool to_sweep; /* IDs or pools have changed since the files were swept */
+	bool told_checkpoint; /* that it cannot be read */
+	bool to_sweep;	      /* IDs or pools have changed since the files were swept */
 
 	uv_timer_t settle;  /* gathers changes */
 	uv_timer_t show;    /* gathers what only the table tells */

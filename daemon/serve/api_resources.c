@@ -48,7 +48,7 @@ static json_t *holder(const struct resource_table *t, const struct resource_entr
 	const struct pod_device *d = pod_list_find(&t->held, e->resource->name, e->device->id,
 						   NULL);
 
-	if (!d || e->device->state != LEDGER_HELD)
+	if (!d || (d->pod[0] == '\0' && d->uid[0] == '\0'))
 		return json_null();
 	return json_pack("{so so so so}", "namespace", json_text(d->namespace), "pod",
 			 json_text(d->pod), "uid", json_text(d->uid), "container",

@@ -11,6 +11,7 @@
 #include "faults.h"
 #include "fixture.h"
 #include "pod_resources.h"
+#include "tmptree.h"
 
 #define UID "5b3e1f7a-0c43-4c5e-9f0a-3f5d6a0d8a11"
 
@@ -173,6 +174,37 @@ static void any_failed_allocation_is_survived(void **state)
 	free(text);
 }
 
+/* Of two pods one has its folder still. */
+static void pods_that_are_gone_are_left_out(void **state)
+{
+	char *dir = tmptree_new();
+	struct pod_list l = {0};
+	struct err e = {0};
+	size_t len;
+	uint8_t *text = fixture_read("checkpoint/list.json", &len);
+
+	(void)state;
+	assert_int_equal(pod_checkpoint_read(&l, dir, &e), -ENOENT);
+	tmptree_write(dir, "device-plugins/kubelet_internal_checkpoint", "%.*s", (int)len,
+		      (char *)text);
+	assert_int_equal(pod_checkpoint_read(&l, dir, &e), 0);
+	assert_int_equal(pod_list_push(&l, &(struct pod_device){.uid = "x", .id = "1"}), 0);
+	assert_int_equal(pod_list_push(&l, &(struct pod_device){.uid = "", .id = "2"}), 0);
+	assert_int_equal(pod_list_push(&l, &(struct pod_device){.uid = "../pods", .id = "3"}), 0);
+	assert_int_equal(l.n, 5);
+	tmptree_write(dir, "pods/" UID "/etc-hosts", "%s", "");
+	pod_checkpoint_drop_gone(&l, dir);
+	assert_int_equal(l.n, 2);
+	has(&l.devices[0], "main", "0000:03:00.2");
+	has(&l.devices[1], "main", "0000:03:00.3");
+	pod_list_done(&l);
+	tmptree_write(dir, "device-plugins/kubelet_internal_checkpoint", "%s", "no");
+	assert_int_equal(pod_checkpoint_read(&l, dir, &e), -EBADMSG);
+	assert_non_null(strstr(e.msg, dir));
+	tmptree_free(dir);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +213,7 @@ int main(void)
 		cmocka_unit_test(nobody_holds_anything),
 		cmocka_unit_test(what_is_no_checkpoint_is_refused),
 		cmocka_unit_test(what_does_not_fit_is_counted),
+		cmocka_unit_test(pods_that_are_gone_are_left_out),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(any_failed_allocation_is_survived),
 	};

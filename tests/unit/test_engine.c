@@ -2,6 +2,7 @@
  * what the test says. */
 #include "engine.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "attach_world.h"
 #include "cleanup.h"
+#include "host_builder.h"
 #include "loop_helpers.h"
 #include "tmptree.h"
 
@@ -118,6 +121,39 @@ static void test_gate_waits(void **state)
 	end(w);
 }
 
+/* An init container's device: the kubelet's checkpoint tells the pod's uid only. */
+static void test_gate_of_an_init_container(void **state)
+{
+	struct world *w = start(PLAIN);
+	struct pod_device d = {.resource = WORLD_ROCE, .container = "init"};
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	world_add_sandbox(w, "other", NULL);
+	ns = world_add_sandbox(w, "b", NULL);
+	d.id = world_vf(0);
+	d.uid = "u2";
+	world_hold(w, 0, "");
+	world_show_all(w);
+	world_ask(w, &g, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	world_unhold(w, 0);
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	world_show_pods(w);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	/* It is listed no more, and stays. */
+	world_unhold(w, 0);
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(world_state(w, 0), ATTACH_IN_POD);
+	end_pod(w, 0, ns);
+	end(w);
+}
+
 static void test_gate_deadlines(void **state)
 {
 	struct world *w = world_new("{\"timeoutMs\": 1000}", false);
@@ -170,6 +206,14 @@ static void test_gate_of_others(void **state)
 	world_until_told(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	assert_int_equal(world_events(w, "HostNetwork"), 1);
+	assert_string_equal(w->events[0].pod, "b");
+	assert_string_equal(w->events[0].device, world_vf(2));
+	assert_string_equal(
+		w->events[0].message,
+		"pod a/b uses the host's network: rocelet.dev/roce 0000:03:03.0 stays in the "
+		"host, the container gets its device nodes and nothing else");
+	assert_int_equal(world_events(w, "Attached"), 0);
 	end(w);
 }
 
@@ -724,6 +768,32 @@ static void test_drift(void **state)
 	end(w);
 }
 
+/* Somebody changes something through the PF; what the pool does not say is only reported. */
+static void test_drift_on_the_pf(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = run_pod(w, 1, "b");
+	struct function *f = find_function(&w->inventory.host, world_vf(1));
+	unsigned checks;
+
+	(void)state;
+	f->vf_settings = 1;
+	attach_engine_look(w->engine);
+	world_settle(w);
+	checks = w->n_checks;
+	attach_engine_look(w->engine);
+	world_settle(w);
+	assert_int_equal(w->n_checks, checks);
+	w->drift = VF_TRUST;
+	f->vf_settings = 2;
+	attach_engine_look(w->engine);
+	world_until_events(w, "Drift", 1);
+	assert_non_null(strstr(world_message(w, "Drift"), "trust"));
+	assert_int_equal(world_events(w, "Repaired"), 0);
+	end_pod(w, 1, ns);
+	end(w);
+}
+
 static void test_dry_run(void **state)
 {
 	struct world *w = world_new(PLAIN, true);
@@ -823,6 +893,91 @@ static void test_orders(void **state)
 	end(w);
 }
 
+static int order_pod(struct world *w, unsigned i, const char *pod, struct err *e)
+{
+	struct attach_owner owner = {.door = DOOR_ADMIN, .namespace = "a"};
+	struct net_plan plan = {.ifname = "net1"};
+
+	snprintf(owner.pod, sizeof(owner.pod), "%s", pod);
+	ordered = (struct world_gate){.told = 0};
+	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, on_order, &ordered, e);
+}
+
+/* Nothing is attached on this node: neither journal nor runtime were needed before. */
+static struct world *start_without_pools(struct pool_network **ret)
+{
+	struct world *w = world_new(PLAIN, false);
+	char path[PATH_MAX];
+
+	world_close(w);
+	assert_true(snprintf(path, sizeof(path), "%s/devices/.keep", w->dir) < PATH_MAX);
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+	*ret = w->config.pools[0].network;
+	w->config.pools[0].network = NULL;
+	world_open(w, false);
+	world_until_ready(w);
+	return w;
+}
+
+/* Before everything is known that it needs. */
+static void test_the_first_order(void **state)
+{
+	struct pool_network *network;
+	struct world *w = start_without_pools(&network);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct err e;
+
+	(void)state;
+	assert_false(attach_engine_sandboxes(w->engine)->known);
+	assert_int_equal(order_pod(w, 2, "x", &e), 0);
+	assert_int_equal(ordered.told, 0);
+	world_until_told(w, &ordered);
+	assert_string_equal(ordered.err.msg, "");
+	assert_int_equal(w->devices[2].ns, ns);
+	assert_int_equal(order_pod(w, 3, "y", &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "no running pod a/y"));
+	assert_int_equal(take_back(w, 2, false, &e), 0);
+	world_until_told(w, &ordered);
+	w->config.pools[0].network = network;
+	end(w);
+}
+
+/* What is wrong is told when it can be known; and what does not become known. */
+static void test_early_orders_that_cannot_be(void **state)
+{
+	struct pool_network *network;
+	struct world *w = start_without_pools(&network);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct err e;
+
+	(void)state;
+	assert_int_equal(order_pod(w, 2, "y", &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -ENOENT);
+	world_close(w);
+	w->fail_journal = -EROFS;
+	w->runtime_dead = true;
+	world_open(w, false);
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EAGAIN);
+	assert_non_null(strstr(ordered.err.msg, "still starting: "));
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_close(w);
+	assert_int_equal(ordered.told, 1);
+	assert_int_equal(ordered.err.code, -ECANCELED);
+	w->fail_journal = 0;
+	world_open(w, false);
+	assert_int_equal(order_pod(w, 2, "x", &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EAGAIN);
+	assert_non_null(strstr(ordered.err.msg, "pod a/x: the container runtime"));
+	w->config.pools[0].network = network;
+	end(w);
+}
+
 static void test_close_with_everything(void **state)
 {
 	struct world *w = start(PLAIN);
@@ -855,6 +1010,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_the_gate),
 		cmocka_unit_test(test_gate_waits),
+		cmocka_unit_test(test_gate_of_an_init_container),
 		cmocka_unit_test(test_gate_deadlines),
 		cmocka_unit_test(test_gate_of_others),
 		cmocka_unit_test(test_pool_changes),
@@ -877,9 +1033,12 @@ int main(void)
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_drift_on_the_pf),
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_dry_run_returns_nothing),
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_the_first_order),
+		cmocka_unit_test(test_early_orders_that_cannot_be),
 		cmocka_unit_test(test_close_with_everything),
 	};
 

@@ -298,12 +298,14 @@ static void test_reports_find_their_functions(void **state)
 	strcpy(s.host.functions[1].parent, PF);
 	apply(inv, &s);
 	see_report(&s, PF, 3)->vf_link = VF_LINK_DISABLE;
+	s.host.reports[s.host.n_reports - 1].vf_settings = 5;
 	see_report(&s, PF, 2)->vf_link = VF_LINK_ENABLE;
 	strcpy(see_report(&s, VF, -1)->devlink_error, "fw");
 	see_report(&s, "0000:17:00.0", -1)->unreachable = true;
 	assert_true(apply(inv, &s));
 	vf = host_function(&inv->host, VF);
 	assert_int_equal(vf->vf_link, VF_LINK_DISABLE);
+	assert_int_equal(vf->vf_settings, 5);
 	assert_string_equal(vf->devlink_error, "fw");
 	assert_false(vf->unreachable);
 	assert_string_equal(host_function(&inv->host, PF)->devlink_error, "");
@@ -318,6 +320,7 @@ static void test_reports_find_their_functions(void **state)
 	assert_true(apply(inv, &s));
 	vf = host_function(&inv->host, VF);
 	assert_int_equal(vf->vf_link, VF_LINK_UNKNOWN);
+	assert_int_equal(vf->vf_settings, 0);
 	assert_string_equal(vf->devlink_error, "");
 	assert_true(vf->unreachable);
 	assert_true(host_function(&inv->host, PF)->unreachable);

@@ -18,7 +18,11 @@
 #define R	      "a.b/roce"
 #define S	      "a.b/other"
 #define SETTLED	      (1000 + LEDGER_GRACE_MS)
+#define INIT	      "u1"
 #define SET(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
+
+/* No checkpoint. */
+static const struct pod_list none;
 
 static int setup(void **state)
 {
@@ -51,7 +55,7 @@ static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
 	while ((id = strsep(&at, " ")))
 		if (id[0])
 			add(&list, R, id, "pod");
-	r = ledger_apply(l, &list, asked_ms, 0);
+	r = ledger_apply(l, &list, &none, asked_ms, 0);
 	pod_list_done(&list);
 	return r;
 }
@@ -151,13 +155,13 @@ static void test_reserving_again_renews(void **state)
 static void test_a_list_out_of_date_or_of_nothing_says_nothing(void **state)
 {
 	struct ledger *l = *state;
-	struct pod_list none = {0};
+	struct pod_list unknown = {0};
 
 	assert_int_equal(apply(l, "1", 5000), 1);
 	assert_int_equal(apply(l, "", 4999), 0);
-	assert_int_equal(ledger_apply(l, &none, 9000, 0), 0);
+	assert_int_equal(ledger_apply(l, &unknown, &none, 9000, 0), 0);
 	reserve(l, "2", 5000);
-	assert_int_equal(ledger_apply(l, &none, 90000, 0), 0);
+	assert_int_equal(ledger_apply(l, &unknown, &none, 90000, 0), 0);
 	assert_string_equal(listed(l), "1:pod 2:-");
 	/* That one did not make later ones out of date. */
 	assert_int_equal(apply(l, "1 2", 8000), 1);
@@ -178,7 +182,7 @@ static void test_the_list_is_sorted_and_whole(void **state)
 	add(&list, R, "3", "p2");
 	add(&list, R, "3", "p1");
 	add(&list, S, "0", "q");
-	assert_int_equal(ledger_apply(l, &list, 1500, 0), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1500, 0), 1);
 	pod_list_done(&list);
 	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 4:q 5:-");
 	assert_int_equal(ledger_state(l, R, "3"), LEDGER_HELD);
@@ -211,13 +215,13 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	add(&list, R, "1", "");
 	list.devices[0].uid = "0b0c";
 	list.source = POD_SOURCE_CHECKPOINT;
-	assert_int_equal(ledger_apply(l, &list, 1001, 0), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1001, 0), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
 	/* Held is also what the kubelet cannot name the pod of. */
 	list = (struct pod_list){0};
 	add(&list, R, "2", "");
-	assert_int_equal(ledger_apply(l, &list, SETTLED, 0), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, SETTLED, 0), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "2"), LEDGER_HELD);
 }
@@ -238,13 +242,13 @@ static void test_times_are_kept(void **state)
 	add(&list, R, "1", "p");
 	add(&list, R, "1", "q");
 	add(&list, R, "2", "r");
-	assert_int_equal(ledger_apply(l, &list, 1500, 80), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1500, 80), 1);
 	assert_string_equal(listed(l), "1:p 1:q 2:r");
 	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
 	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 71);
 	assert_int_equal(ledger_list(l)->devices[2].reserved_ns, 0);
 	assert_int_equal(ledger_list(l)->asked_ns, 80);
-	assert_int_equal(ledger_apply(l, &list, SETTLED, 90), 0); /* nothing else is new */
+	assert_int_equal(ledger_apply(l, &list, &none, SETTLED, 90), 0); /* nothing else is new */
 	assert_int_equal(ledger_list(l)->asked_ns, 90);
 	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
 	assert_int_equal(ledger_reserve(l, R, "1", 9000, 99), 0);
@@ -253,6 +257,86 @@ static void test_times_are_kept(void **state)
 	assert_int_equal(apply(l, "2", 9000 + LEDGER_GRACE_MS), 1);
 	assert_int_equal(apply(l, "1 2", 9001 + LEDGER_GRACE_MS), 1);
 	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 0);
+}
+
+/* --- init containers -------------------------------------------------------------------------- */
+
+/* A list with this pod's ID, and a checkpoint with this one's; "" = none. */
+static int apply_both(struct ledger *l, const char *named, const char *saved, uint64_t asked_ms)
+{
+	struct pod_list list = {.source = POD_SOURCE_API}, checkpoint = {0};
+	const struct pod_device d = {.resource = R, .id = saved, .container = "init", .uid = INIT};
+	int r;
+
+	if (named[0])
+		add(&list, R, named, "pod");
+	if (saved[0])
+		assert_int_equal(pod_list_push(&checkpoint, &d), 0);
+	r = ledger_apply(l, &list, &checkpoint, asked_ms, 0);
+	pod_list_done(&checkpoint);
+	pod_list_done(&list);
+	return r;
+}
+
+/* The kubelet's list never names it; for as long as the checkpoint does, it is given away. */
+static void test_an_init_containers_device(void **state)
+{
+	struct pod_list list = {.source = POD_SOURCE_API};
+	struct ledger *l = *state;
+
+	assert_false(ledger_lacks(l, &list));
+	assert_int_equal(ledger_reserve(l, R, "1", 1000, 70), 0);
+	assert_true(ledger_lacks(l, &list));
+	assert_int_equal(apply_both(l, "", "1", 1100), 1);
+	assert_string_equal(ledger_list(l)->devices[0].uid, INIT);
+	assert_string_equal(ledger_list(l)->devices[0].container, "init");
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 70);
+	assert_int_equal(ledger_list(l)->n, 1);
+	/* The kubelet may give it away once more. */
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(apply_both(l, "", "1", SETTLED), 0);
+	assert_int_equal(apply_both(l, "", "1", 9000), 0);
+	assert_true(ledger_lacks(l, &list));
+	assert_true(ledger_ask_at(l) == UINT64_MAX);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 70);
+	assert_int_equal(apply_both(l, "", "", 9100), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(apply_both(l, "", "1", 9200), 0);
+}
+
+/* What the list names it knows better, and what was never given away is nobody's. */
+static void test_the_checkpoint_is_no_list(void **state)
+{
+	struct ledger *l = *state;
+
+	assert_int_equal(apply_both(l, "", "1", 900), 1); /* now the source is known */
+	assert_int_equal(ledger_list(l)->n, 0);
+	reserve(l, "1", 1000);
+	assert_int_equal(apply_both(l, "1", "1", 1100), 1);
+	assert_string_equal(listed(l), "1:pod");
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	/* Its pod is gone, and it was not given away since. */
+	assert_int_equal(apply_both(l, "1", "1", SETTLED), 0);
+	assert_int_equal(apply_both(l, "", "1", SETTLED + 100), 1);
+	assert_int_equal(ledger_list(l)->n, 0);
+	/* Its container reuses what an init container had. */
+	reserve(l, "2", 5000);
+	assert_int_equal(apply_both(l, "", "2", 5100), 1);
+	reserve(l, "2", 5200);
+	assert_int_equal(apply_both(l, "2", "2", 5300), 1);
+	assert_string_equal(listed(l), "2:pod");
+}
+
+static void test_a_start_tells_that_it_was_given_away(void **state)
+{
+	struct ledger *l = *state;
+
+	assert_int_equal(ledger_note(l, R, "1", 1000), 0);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(apply_both(l, "", "1", 1100), 1);
+	assert_int_equal(ledger_note(l, R, "1", 9000), 0);
+	assert_int_equal(apply_both(l, "", "", 9100), 1);
+	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
 }
 
 static void test_resources_are_apart(void **state)
@@ -313,7 +397,7 @@ static void test_any_allocation_may_fail(void **state)
 		add(&list, R, "8", "p");
 		SET(before, listed(l));
 		faults_alloc(n);
-		r = ledger_apply(l, &list, 1600, 0);
+		r = ledger_apply(l, &list, &none, 1600, 0);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 1);
 		if (failed)
@@ -367,6 +451,9 @@ int main(void)
 		TEST(test_generations_count_changes),
 		TEST(test_a_pod_known_by_uid_holds_too),
 		TEST(test_times_are_kept),
+		TEST(test_an_init_containers_device),
+		TEST(test_the_checkpoint_is_no_list),
+		TEST(test_a_start_tells_that_it_was_given_away),
 		TEST(test_resources_are_apart),
 		TEST(test_many),
 		TEST(test_any_allocation_may_fail),

@@ -627,7 +627,8 @@ static void test_the_neighbours_are_told(void **state)
 static void test_the_kernel_believes_it(void **state)
 {
 	struct ip_prefix ips[2] = {{.family = AF_INET}, {.family = AF_INET6}};
-	AUTO_FD pod = namespace_new(), ear = listen_to_near(pod);
+	AUTO_FD pod = namespace_new();
+	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
 	struct err e = {0};
 	char name[] = "far0";
 	(void)state;

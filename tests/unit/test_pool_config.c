@@ -163,6 +163,7 @@ static const char *const bad_files[] = {
 	NATIVE("\"kind\":\"shared\",\n\"interface\":\"vlan\""),
 	NATIVE("\"kind\":\"shared\",\"interface\":\"macvlan\",\"network\":{\n\"trust\":true}"),
 	NATIVE("\"kind\":\"shared\",\"interface\":\"ipvlan\",\n\"softRoce\":true"),
+	NATIVE("\"kind\":\"shared\",\"interface\":\"macvlan\",\n\"softRoce\":true"),
 	NATIVE("\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,\"interface\":\"macvlan\","
 	       "\"network\":{\"ips\":[\"10.9.0.1/24\"]}"),
 	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"network\":{}"),

@@ -16,6 +16,7 @@
 #include "ledger.h"
 #include "loop_helpers.h"
 #include "resources_bench.h"
+#include "tmptree.h"
 #include "uds.h"
 
 #define HELD(n)                                                                                    \
@@ -335,6 +336,14 @@ static bool is_free(struct resources_bench *b)
 	return bench_device(b, ROCE, VF(2))->state == LEDGER_FREE;
 }
 
+static const struct attach_view *view_of(struct resources_bench *b)
+{
+	static struct attach_view view;
+
+	assert_true(resources_view(b->resources, &view));
+	return &view;
+}
+
 static bool is_held(struct resources_bench *b)
 {
 	return bench_device(b, ROCE, VF(2))->state == LEDGER_HELD;
@@ -358,6 +367,41 @@ static void test_a_reservation_ends(void **state)
 	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
 	bench_until(&b, is_free);
 	assert_true(uv_now(&b.loop) - made_ms >= LEDGER_GRACE_MS - 50);
+	bench_stop(&b);
+}
+
+#define UID "5b3e1f7a"
+
+/* The kubelet's list does not name it, its checkpoint does, for as long as the pod is there and
+ * after. */
+static void test_an_init_containers_device(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+	uint64_t made_ms;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, CONFIG_ROCE);
+	tmptree_write(b.dir, "pods/" UID "/etc-hosts", "%s", "");
+	tmptree_write(b.dir, "device-plugins/kubelet_internal_checkpoint", "%s",
+		      "{\"Data\": {\"PodDeviceEntries\": [{\"PodUID\": \"" UID
+		      "\", \"ContainerName\": \"init\", \"ResourceName\": \"" ROCE
+		      "\", \"DeviceIDs\": {\"-1\": [\"" VF(2) "\"]}}]}}");
+	bench_allocate(&b, &a, VF(2));
+	assert_granted(&a, "/dev/infiniband/uverbs2");
+	made_ms = uv_now(&b.loop);
+	while (uv_now(&b.loop) < made_ms + LEDGER_GRACE_MS)
+		bench_settle(&b);
+	bench_settle(&b);
+	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
+	assert_string_equal(view_of(&b)->held->devices[0].uid, UID);
+	/* A container that reuses it. */
+	bench_allocate(&b, &a, VF(2));
+	assert_granted(&a, "/dev/infiniband/uverbs2");
+	assert_int_equal(unlink(bench_path(&b, "pods/" UID "/etc-hosts")), 0);
+	assert_int_equal(rmdir(bench_path(&b, "pods/" UID)), 0);
+	bench_until(&b, is_free);
 	bench_stop(&b);
 }
 
@@ -475,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),
 		cmocka_unit_test(test_a_resource_that_is_about_to_go),
 		cmocka_unit_test(test_a_reservation_ends),
+		cmocka_unit_test(test_an_init_containers_device),
 		cmocka_unit_test(test_states_in_the_table),
 		cmocka_unit_test(test_preferred),
 		cmocka_unit_test(test_pre_start),

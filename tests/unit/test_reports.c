@@ -30,15 +30,17 @@
 
 struct seen {
 	enum vf_link links[VFS_MAX];
+	uint64_t settings[VFS_MAX];
 	int n, stop_at;
 };
 
-static int on_vf(int vf, enum vf_link link, void *arg)
+static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 {
 	struct seen *s = arg;
 
 	assert_in_range(vf, 0, VFS_MAX - 1);
 	s->links[vf] = link;
+	s->settings[vf] = settings;
 	return ++s->n == s->stop_at ? -ENOMEM : 0;
 }
 
@@ -94,6 +96,36 @@ static void test_link_states_of_vfs(void **state)
 	assert_int_equal(s.links[1], VF_LINK_ENABLE);
 	assert_int_equal(s.links[7], VF_LINK_DISABLE);
 	assert_int_equal(s.links[8], VF_LINK_UNKNOWN);
+}
+
+/* One VF with this trust and so many bytes received. */
+static uint64_t settings_with(uint32_t trusted, uint64_t bytes)
+{
+	struct nl_msg *m = link_message(RTM_NEWLINK);
+	struct nlattr *list = nla_nest_start(m, IFLA_VFINFO_LIST), *info, *stats;
+	struct ifla_vf_link_state link = {.vf = 0};
+	struct ifla_vf_trust trust = {.vf = 0, .setting = trusted};
+	struct seen s = {0};
+
+	info = nla_nest_start(m, IFLA_VF_INFO);
+	assert_int_equal(nla_put(m, IFLA_VF_LINK_STATE, sizeof(link), &link), 0);
+	assert_int_equal(nla_put(m, IFLA_VF_TRUST, sizeof(trust), &trust), 0);
+	stats = nla_nest_start(m, IFLA_VF_STATS);
+	assert_int_equal(nla_put_u64(m, IFLA_VF_STATS_RX_BYTES, bytes), 0);
+	nla_nest_end(m, stats);
+	nla_nest_end(m, info);
+	nla_nest_end(m, list);
+	assert_int_equal(decode_vfs(m, &s), 1);
+	return s.settings[0];
+}
+
+/* Somebody sets something; traffic is no setting. */
+static void test_settings_of_vfs(void **state)
+{
+	(void)state;
+	assert_true(settings_with(0, 1) != 0);
+	assert_true(settings_with(0, 1) == settings_with(0, 2));
+	assert_true(settings_with(0, 1) != settings_with(1, 1));
 }
 
 static void test_links_without_vfs(void **state)
@@ -393,6 +425,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_link_states_of_vfs),
+		cmocka_unit_test(test_settings_of_vfs),
 		cmocka_unit_test(test_links_without_vfs),
 		cmocka_unit_test(test_a_list_that_is_longer_than_its_length),
 		cmocka_unit_test(test_a_walk_that_is_ended),

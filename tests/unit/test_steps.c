@@ -531,6 +531,30 @@ static void guids_are_taken_with_the_driver(void **state)
 
 /* --- checked ---------------------------------------------------------------------------------- */
 
+/* Nothing is wanted of it, and so it is to stay as it was. */
+static void others_change_it_through_the_pf(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct vf_settings before = b->pf.vfs[3];
+
+	attach_ok(b);
+	b->pf.vfs[3].trust = true;
+	b->pf.vfs[3].spoofchk = false;
+	b->pf.vfs[3].vlan = 7;
+	b->pf.vfs[3].max_rate = 9;
+	b->pf.vfs[3].mac[0] = 2;
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, VF_VLAN | VF_SPOOFCHK | VF_TRUST);
+	assert_int_equal(attach_check(&b->job, true), 0);
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, 0);
+	assert_int_equal(b->pf.vfs[3].trust, before.trust);
+	assert_int_equal(b->pf.vfs[3].spoofchk, before.spoofchk);
+	assert_int_equal(b->pf.vfs[3].vlan, before.vlan);
+	assert_int_equal(b->pf.vfs[3].max_rate, 9);
+	return_ok(b);
+}
+
 static void drift_is_seen_and_repaired(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -636,6 +660,7 @@ int main(void)
 		TEST(without_a_pf_nothing_is_set),
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
+		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
 		TEST(another_interface_is_not_deleted),

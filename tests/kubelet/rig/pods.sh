@@ -8,6 +8,7 @@ readonly PODS=/run/rig/pods
 # machine that it sees, read-only.
 POD_FIRST=:
 POD_FOLDERS=()
+POD_INIT=''      # RESOURCE=COUNT: an init container has it, and ends at once
 POD_TIMEOUT=30 # seconds; what a pod may take to start, and to end
 
 # Starts a pod without waiting for it. An argument that begins with [ is its annotation rocelet.dev/networks.
@@ -19,7 +20,7 @@ make_pod() { # NAME [RESOURCE=COUNT | ANNOTATION]..
 
 # The container's last argument is how its process is found from outside.
 pod_manifest() { # NAME [RESOURCE=COUNT | ANNOTATION]..
-    local name=$1 word limits='' annotations='' mounts='' volumes='' folder
+    local name=$1 word limits='' annotations='' mounts='' volumes='' init='' folder
     for word in "${@:2}"; do
         case $word in
             \[*) annotations="\"rocelet.dev/networks\": $(quoted "$word")" ;;
@@ -30,9 +31,13 @@ pod_manifest() { # NAME [RESOURCE=COUNT | ANNOTATION]..
         mounts+=", {\"name\": \"$(volume_name "$folder")\", \"mountPath\": \"$folder\", \"readOnly\": true}"
         volumes+=", {\"name\": \"$(volume_name "$folder")\", \"hostPath\": {\"path\": \"$folder\"}}"
     done
+    [[ -z $POD_INIT ]] || init="{\"name\": \"init\", \"image\": \"$POD_IMAGE\", \"imagePullPolicy\": \"Never\",
+   \"command\": [\"/bin/sh\", \"-c\", $(quoted "$POD_INIT_SCRIPT")],
+   \"resources\": {\"limits\": {\"${POD_INIT%=*}\": \"${POD_INIT##*=}\"}}, \"volumeMounts\": [{\"name\": \"seen\", \"mountPath\": \"/seen\"}]}"
     cat <<EOT
 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "$name", "namespace": "default", "annotations": {$annotations}},
  "spec": {"terminationGracePeriodSeconds": 1, "restartPolicy": "Always",
+  "initContainers": [$init],
   "containers": [{"name": "main", "image": "$POD_IMAGE", "imagePullPolicy": "Never",
    "command": ["/bin/sh", "-c", $(quoted "$POD_FIRST; $POD_SCRIPT"), "rig-pod-$name"],
    "resources": {"limits": {$limits}},
@@ -41,6 +46,7 @@ pod_manifest() { # NAME [RESOURCE=COUNT | ANNOTATION]..
 EOT
 }
 
+readonly POD_INIT_SCRIPT='env >/seen/init_env; busybox ip address show net1 >/seen/init_net 2>&1; exit 0'
 readonly POD_SCRIPT='env >/seen/env; ls -l /dev/infiniband >/seen/dev 2>&1; echo started >>/seen/starts; trap exit TERM; while :; do sleep 3600 & wait; done'
 
 # Text of one line as a JSON string.
@@ -87,9 +93,9 @@ run_pod() { # NAME [RESOURCE=COUNT | ANNOTATION]..
     wait_until "$POD_TIMEOUT" "pod_started $1"
 }
 
-# A variable of the container's environment.
-pod_env() { # NAME VARIABLE
-    sed -n "s/^$2=//p" "$PODS/$1/env"
+# A variable of the container's environment, or the init container's.
+pod_env() { # NAME VARIABLE [init_env]
+    sed -n "s/^$2=//p" "$PODS/$1/${3:-env}"
 }
 
 # The names in its /dev/infiniband, sorted, in one line.

@@ -118,6 +118,29 @@ pre_start() {
     remove_pod gate
 }
 
+# "STATE CONTAINER": what is told of a VF that is offered.
+told_of() { # ID
+    api devices "next(o['state'] + ' ' + str((o['holder'] or {}).get('container')) for d in doc['devices'] for o in d['resources'] if o['id'] == '$1')"
+}
+
+# PodResources names the containers of a pod, but not its init containers.
+init_container() {
+    local pci
+    say "an init container"
+    POD_INIT="$A=1"
+    run_pod early
+    POD_INIT=''
+    pci=$(pod_env early PCIDEVICE_ROCELET_DEV_VF_A init_env)
+    run_pod later "$B=1"
+    run_pod last "$B=1"
+    check "the kubelet does not name what only an init container has" "[[ -n '$pci' && -z '$(pod_resources early $A)' ]]"
+    check_within 10 "we do, from the kubelet's checkpoint" "[[ \$(told_of $pci) == 'reserved init' ]]"
+    remove_pod early
+    check_within 60 "it is free when the pod is gone" "[[ \$(told_of $pci) == 'free None' ]]"
+    remove_pod later
+    remove_pod last
+}
+
 make_hardware 2 8
 configure <<EOT
 {"resourceList": [
@@ -128,6 +151,7 @@ configure <<EOT
 EOT
 start_kubelet
 in_mode registry
+init_container
 stop_rocelet
 # A kubelet that has seen our sockets go from the registry drops their resources a second later, whoever has registered them meanwhile.
 stop_kubelet

@@ -85,6 +85,16 @@ echo "# PreStartContainer waited ${WAITS[*]} ms, median $(tr ' ' '\n' <<<"${WAIT
 check "$PODS_IN_A_ROW pods started, and none before its interface" "((well == PODS_IN_A_ROW))"
 check_all_free
 
+say "an init container alone has the VF"
+POD_FIRST=: POD_INIT=$RESOURCE=1
+run_pod early "$(entry '"ips": ["10.9.2.1/24"]')"
+POD_INIT=''
+early=$(pod_env early $VARIABLE init_env)
+check "it had its interface" "grep -q 'inet 10.9.2.1/24' $PODS/early/init_net"
+check "the VF stays with its pod" "[[ \$(engine_state $early) == in_pod ]] && is_complete early $early 10.9.2.1/24"
+remove_pod early
+check_all_free
+
 say "annotations that are wrong"
 POD_FIRST=:
 # name | annotation | words of the sentence

@@ -1,0 +1,82 @@
+/* checkpoint_file.c - the file of the kubelet's checkpoint, and which of its pods still are. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "pod_resources.h"
+
+#define FILE_NAME      "device-plugins/kubelet_internal_checkpoint"
+#define CHECKPOINT_MAX (16u << 20)
+
+static int read_all(int fd, char **ret, size_t *ret_len)
+{
+	AUTO_FREE char *text = NULL;
+	struct stat st;
+	size_t len = 0;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size > CHECKPOINT_MAX)
+		return -EFBIG;
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	while ((n = read(fd, text + len, (size_t)st.st_size - len)) > 0)
+		len += (size_t)n;
+	if (n < 0)
+		return -errno;
+	*ret = take_ptr(text);
+	*ret_len = len;
+	return 0;
+}
+
+int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *e)
+{
+	AUTO_FREE char *path = NULL, *text = NULL;
+	AUTO_FD fd = -1;
+	size_t len = 0;
+	int r;
+
+	if (asprintf(&path, "%s/" FILE_NAME, kubelet_dir) < 0) {
+		path = NULL;
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	r = fd < 0 ? -errno : read_all(fd, &text, &len);
+	if (r < 0)
+		return err_set(e, r, "%s: %s", path, strerror(-r));
+	r = pod_checkpoint_parse(ret, text, len, e);
+	return r < 0 ? err_wrap(e, "%s", path) : r;
+}
+
+/* What cannot be told is not gone. */
+static bool has_folder(const char *kubelet_dir, const char *uid)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (uid[0] == '\0' || strchr(uid, '/'))
+		return false;
+	if (asprintf(&path, "%s/pods/%s", kubelet_dir, uid) < 0) {
+		path = NULL;
+		return true;
+	}
+	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+void pod_checkpoint_drop_gone(struct pod_list *l, const char *kubelet_dir)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (has_folder(kubelet_dir, l->devices[i].uid))
+			l->devices[n++] = l->devices[i];
+	l->n = n;
+}
