@@ -40,7 +40,7 @@ static void build_host(struct host *h)
 	nd->nsid = 5;
 	strcpy(nd->origin, "ens1f0v6");
 	build_netdev(h, "net3", "0000:03:00.6")->nsid = 5; /* moved by hand */
-	build_netdev(h, "eth0", "")->nsid = 5; /* a veth */
+	build_netdev(h, "eth0", "")->nsid = 5;		   /* a veth */
 	rd = build_rdma(h, "mlx5_0", "0000:03:00.0");
 	rd->no_uverbs_node = rd->no_umad_node = true;
 }
