@@ -178,7 +178,7 @@ static const struct {
 	 "pod ns/t: vlanQoS: needs a \"vlan\""},
 	/* mistakes are every device's */
 	{"{", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
-	 "pod ns/t: rocelet.dev/networks: line 1, column 1: string or '}' expected near end of "
+	 "pod ns/t: rocelet.dev/networks: is not JSON: line 1, column 1: string or '}' expected near end of "
 	 "file"},
 	{"[" Q("roce", ",\"vlan\":5000") "]",
 	 "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
