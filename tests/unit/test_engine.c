@@ -348,6 +348,7 @@ static void test_unplugged(void **state)
 	world_show_sandboxes(w);
 	world_until_state(w, 7, ATTACH_FREE);
 	assert_int_equal(world_events(w, "ReturnFailed"), 0);
+	assert_int_equal(w->devices[7].record.state, ATTACH_FREE);
 	world_free(w);
 }
 
@@ -823,6 +824,57 @@ static void test_orders(void **state)
 	end(w);
 }
 
+/* It comes during the last visit to a worker, when nothing is left to turn back at. */
+static void test_order_during_attach(void **state)
+{
+	struct world *w = start(IPAM);
+	struct err e;
+
+	(void)state;
+	plugin(w, "test $CNI_COMMAND = DEL && exit 0\n"
+		  "while test ! -e ${CNI_PATH}/go; do sleep 0.01; done\n"
+		  "echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
+	world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_ATTACHING);
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") != 0)
+		loop_wakeups(&w->loop, 1);
+	w->hold = true;
+	tmptree_write(w->dir, "go", "%s", "");
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") == 0)
+		loop_wakeups(&w->loop, 1);
+	assert_int_equal(take_back(w, 0, true, &e), 0);
+	world_let_go(w);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, 0);
+	assert_int_equal(world_state(w, 0), ATTACH_FREE);
+	end(w);
+}
+
+/* The pod lives, and has put the device into another namespace. */
+static void test_astray(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = run_pod(w, 1, "b");
+	struct world_gate g;
+
+	(void)state;
+	world_settle(w);
+	w->fail_check = -ENODEV;
+	attach_engine_fix(w->engine);
+	world_until_events(w, "Drift", 1);
+	assert_int_equal(attach_engine_find(w->engine, world_vf(1))->drift, ATTACH_DRIFT_NAME);
+	world_ask(w, &g, 1);
+	assert_int_equal(g.told, 0);
+	w->fail_check = 0; /* it is back */
+	attach_engine_fix(w->engine);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	end_pod(w, 1, ns);
+	end(w);
+}
+
 static void test_close_with_everything(void **state)
 {
 	struct world *w = start(PLAIN);
@@ -880,6 +932,8 @@ int main(void)
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_dry_run_returns_nothing),
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_order_during_attach),
+		cmocka_unit_test(test_astray),
 		cmocka_unit_test(test_close_with_everything),
 	};
 
