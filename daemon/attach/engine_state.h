@@ -206,6 +206,13 @@ void gates_close(struct attach_engine *);
 /* Those that its state answers; all of them when the engine closes. */
 void orders_tell(struct attachment *);
 
+/* --- order_checks.c ---------------------------------------------------------------------------- */
+
+/* -EBUSY: it has VFs or a macvlan, is shared and a slot is given away, or carries the node's default
+ * route. -ENOMEM. */
+int order_check_unused(const struct attach_engine *, const struct attach_view *,
+		       const char *function, struct err *);
+
 /* --- engine_start.c: the journal of the life before ------------------------------------------- */
 
 /* Opens it, if need be (otherwise only when there is one), and reads it on a worker; journal_read

@@ -103,6 +103,7 @@ static int check_order(struct attach_engine *e, const char *function, struct err
 	const struct attachment *a = attachment_of_function(e, function);
 	char owner[OWNER_TEXT_SIZE];
 	struct attach_view view;
+	int error;
 
 	if (e->dry_run)
 		return err_set(err, -EROFS, "a dry run attaches nothing");
@@ -118,7 +119,8 @@ static int check_order(struct attach_engine *e, const char *function, struct err
 		return err_set(err, -EBUSY, "%s is %s: %s", function,
 			       attach_state_name(a->record.state),
 			       owner_text(&a->record.owner, owner));
-	return check_held(&view, function, err);
+	error = check_held(&view, function, err);
+	return error < 0 ? error : order_check_unused(e, &view, function, err);
 }
 
 static struct attach_record record_of(const struct attach_engine *e, const char *function,
@@ -188,6 +190,11 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 		return err_set(err, -ENOENT, "%s is not attached", function);
 	if (e->dry_run)
 		return err_set(err, -EROFS, "a dry run returns nothing");
+	if (a->lost)
+		return err_set(err, -EAGAIN,
+			       "no record tells whose %s is; it is returned as soon as it is seen, and "
+			       "no pod runs with it",
+			       function);
 	if (a->record.owner.door != DOOR_ADMIN && !force)
 		return err_set(err, -EBUSY, "%s belongs to %s", function,
 			       owner_text(&a->record.owner, owner));

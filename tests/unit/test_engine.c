@@ -824,6 +824,46 @@ static void test_orders(void **state)
 	end(w);
 }
 
+/* What the node, or somebody else, needs is not given away. */
+static void test_orders_of_used_functions(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct attach_owner owner = {.door = DOOR_ADMIN, .netns = {.path = "/ns/1"}};
+	struct net_plan plan = {.ifname = "net1"};
+	struct netdev *nd = NULL;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(attach_engine_attach(w->engine, "0000:03:00.0", &owner, &plan, on_order,
+					      &ordered, &e),
+			 -EBUSY);
+	assert_string_equal(e.msg, "0000:03:00.0 has VFs");
+	for (size_t i = 0; i < w->inventory.host.n_netdevs; i++)
+		if (strcmp(w->inventory.host.netdevs[i].function, world_vf(2)) == 0)
+			nd = &w->inventory.host.netdevs[i];
+	assert_non_null(nd);
+	nd->default_route = true;
+	assert_int_equal(order(w, 2, ns, &e), -EBUSY);
+	assert_non_null(strstr(e.msg, "carries the default route (v2)"));
+	nd->default_route = false;
+	w->runtime_dead = true;
+	world_show_all(w);
+	world_settle(w);
+	w->devices[2].marked = true; /* and nobody knows how it came there */
+	w->devices[2].ns = ns;
+	world_hold(w, 2, "x");
+	world_show_all(w);
+	world_until_state(w, 2, ATTACH_BAD);
+	assert_int_equal(take_back(w, 2, true, &e), -EAGAIN);
+	w->runtime_dead = false;
+	world_end_sandbox(w, ns);
+	world_unhold(w, 2);
+	world_show_all(w);
+	world_until_state(w, 2, ATTACH_FREE);
+	end(w);
+}
+
 /* It comes during the last visit to a worker, when nothing is left to turn back at. */
 static void test_order_during_attach(void **state)
 {
@@ -932,6 +972,7 @@ int main(void)
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_dry_run_returns_nothing),
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_orders_of_used_functions),
 		cmocka_unit_test(test_order_during_attach),
 		cmocka_unit_test(test_astray),
 		cmocka_unit_test(test_close_with_everything),
