@@ -211,6 +211,13 @@ void orders_tell(struct attachment *);
 void orders_continue(struct attach_engine *);
 uint64_t orders_deadline(const struct attach_engine *);
 
+/* --- order_checks.c ---------------------------------------------------------------------------- */
+
+/* -EBUSY: it has VFs or a macvlan, is shared and a slot is given away, or carries the node's default
+ * route. -ENOMEM. */
+int order_check_unused(const struct attach_engine *, const struct attach_view *,
+		       const char *function, struct err *);
+
 /* --- engine_start.c: the journal of the life before ------------------------------------------- */
 
 /* Opens it, if need be (otherwise only when there is one), and reads it on a worker; journal_read

@@ -107,6 +107,7 @@ static int check_order(struct attach_engine *e, const struct attach_view *view,
 {
 	const struct attachment *a = attachment_of_function(e, function);
 	char owner[OWNER_TEXT_SIZE];
+	int error;
 
 	if (!host_function(&e->inventory->host, function))
 		return err_set(err, -ENODEV, "there is no function %s", function);
@@ -114,13 +115,15 @@ static int check_order(struct attach_engine *e, const struct attach_view *view,
 		return err_set(err, -EBUSY, "%s is %s: %s", function,
 			       attach_state_name(a->record.state),
 			       owner_text(&a->record.owner, owner));
-	return check_held(view, function, err);
+	error = check_held(view, function, err);
+	return error < 0 ? error : order_check_unused(e, view, function, err);
 }
 
 /* -EAGAIN: the runtime has not told it yet. */
 static int find_pod(const struct attach_engine *e, struct attach_owner *o, struct err *err)
 {
 	const struct sandbox_list *list = attach_engine_sandboxes(e);
+	const struct sandbox *pod = NULL;
 	bool known = list->known;
 
 	if (o->netns.path[0])
@@ -132,11 +135,13 @@ static int find_pod(const struct attach_engine *e, struct attach_owner *o, struc
 		    strcmp(s->pod, o->pod) != 0)
 			continue;
 		known = known && s->detailed;
-		if (!s->netns[0])
-			continue;
-		memcpy(o->uid, s->uid, sizeof(o->uid));
-		memcpy(o->sandbox, s->id, sizeof(o->sandbox));
-		memcpy(o->netns.path, s->netns, sizeof(o->netns.path));
+		if (s->netns[0] && (!pod || s->created_ns > pod->created_ns))
+			pod = s;
+	}
+	if (pod) {
+		memcpy(o->uid, pod->uid, sizeof(o->uid));
+		memcpy(o->sandbox, pod->id, sizeof(o->sandbox));
+		memcpy(o->netns.path, pod->netns, sizeof(o->netns.path));
 		return 0;
 	}
 	if (!known)
@@ -319,6 +324,12 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 		return err_set(err, -ENOENT, "%s is not attached", function);
 	if (e->dry_run)
 		return err_set(err, -EROFS, "a dry run returns nothing");
+	if (a->lost)
+		return err_set(
+			err, -EAGAIN,
+			"no record tells whose %s is; it is returned as soon as it is seen, and "
+			"no pod runs with it",
+			function);
 	if (a->record.owner.door != DOOR_ADMIN && !force)
 		return err_set(err, -EBUSY, "%s belongs to %s", function,
 			       owner_text(&a->record.owner, owner));

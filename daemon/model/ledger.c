@@ -251,11 +251,39 @@ static void drop_settled(struct ledger *l, uint64_t asked_ms)
 	l->n_reserved = n;
 }
 
+/* How far the clock was set back between two lists; what is less is the clock's own pace. */
+#define STEP_MIN_NS INT64_C(100000000)
+
+static int64_t clock_step(const struct ledger *l, uint64_t asked_ms, int64_t asked_ns)
+{
+	int64_t step = asked_ns - l->list.asked_ns - (int64_t)(asked_ms - l->asked_ms) * 1000000;
+
+	return l->list.asked_ns && asked_ns && step < -STEP_MIN_NS ? step : 0;
+}
+
+/* What was reserved by a clock that has been set back since is no later than it was: no sandbox
+ * would ever be younger. */
+static bool follow_clock(struct ledger *l, uint64_t asked_ms, int64_t asked_ns)
+{
+	int64_t step = clock_step(l, asked_ms, asked_ns);
+
+	for (size_t i = 0; i < l->list.n && step; i++) {
+		struct pod_device *d = &l->list.devices[i];
+		const struct reservation *r = find(l, d->resource, d->id);
+
+		if (r && asked_ms >= r->made_ms)
+			d->reserved_ns = asked_ns - (int64_t)(asked_ms - r->made_ms) * 1000000;
+		else if (d->reserved_ns)
+			d->reserved_ns += step;
+	}
+	return step != 0;
+}
+
 int ledger_apply(struct ledger *l, const struct pod_list *given, const struct pod_list *checkpoint,
 		 uint64_t asked_ms, int64_t asked_ns)
 {
 	struct pod_list list = {0};
-	bool changed;
+	bool changed, stepped;
 
 	if (given->source == POD_SOURCE_NONE || asked_ms < l->asked_ms)
 		return 0;
@@ -264,17 +292,17 @@ int ledger_apply(struct ledger *l, const struct pod_list *given, const struct po
 		pod_list_done(&list);
 		return -ENOMEM;
 	}
+	stepped = follow_clock(l, asked_ms, asked_ns);
 	keep_times(&list, &l->list);
 	l->asked_ms = asked_ms;
 	l->list.asked_ns = list.asked_ns = asked_ns;
 	drop_settled(l, asked_ms);
 	changed = !pod_list_equal(&list, &l->list);
 	pod_list_done(changed ? &l->list : &list);
-	if (!changed)
-		return 0;
-	l->list = list;
-	l->generation++;
-	return 1;
+	if (changed)
+		l->list = list;
+	l->generation += changed || stepped;
+	return changed || stepped;
 }
 
 uint64_t ledger_ask_at(const struct ledger *l)

@@ -47,6 +47,7 @@ struct world {
 	bool alive[WORLD_NAMESPACES]; /* namespace i is "/ns/i" */
 	uint64_t n_namespaces;
 	int fail_in[N_ATTACH_STEPS], fail_back[N_RETURN_STEPS]; /* 0 = it works */
+	int fail_check;						/* of every check */
 	int fail_journal;					/* of opening it */
 	unsigned drift;						/* found by every check */
 	bool hold;						/* steps wait */

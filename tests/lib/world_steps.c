@@ -161,6 +161,8 @@ static int fake_check(struct attach_job *job, bool repair)
 	job->drift = world->drift;
 	if (!world->alive[ns_of(&job->record.owner.netns)])
 		r = gone(job);
+	else if (world->fail_check)
+		r = err_set(&job->err, world->fail_check, "it is not in the pod any more");
 	leave(d);
 	return r;
 }

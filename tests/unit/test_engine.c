@@ -392,6 +392,7 @@ static void test_unplugged(void **state)
 	world_show_sandboxes(w);
 	world_until_state(w, 7, ATTACH_FREE);
 	assert_int_equal(world_events(w, "ReturnFailed"), 0);
+	assert_int_equal(w->devices[7].record.state, ATTACH_FREE);
 	world_free(w);
 }
 
@@ -981,6 +982,97 @@ static void test_early_orders_that_cannot_be(void **state)
 	end(w);
 }
 
+/* What the node, or somebody else, needs is not given away. */
+static void test_orders_of_used_functions(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct attach_owner owner = {.door = DOOR_ADMIN, .netns = {.path = "/ns/1"}};
+	struct net_plan plan = {.ifname = "net1"};
+	struct netdev *nd = NULL;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(attach_engine_attach(w->engine, "0000:03:00.0", &owner, &plan, on_order,
+					      &ordered, &e),
+			 -EBUSY);
+	assert_string_equal(e.msg, "0000:03:00.0 has VFs");
+	for (size_t i = 0; i < w->inventory.host.n_netdevs; i++)
+		if (strcmp(w->inventory.host.netdevs[i].function, world_vf(2)) == 0)
+			nd = &w->inventory.host.netdevs[i];
+	assert_non_null(nd);
+	nd->default_route = true;
+	assert_int_equal(order(w, 2, ns, &e), -EBUSY);
+	assert_non_null(strstr(e.msg, "carries the default route (v2)"));
+	nd->default_route = false;
+	w->runtime_dead = true;
+	world_show_all(w);
+	world_settle(w);
+	w->devices[2].marked = true; /* and nobody knows how it came there */
+	w->devices[2].ns = ns;
+	world_hold(w, 2, "x");
+	world_show_all(w);
+	world_until_state(w, 2, ATTACH_BAD);
+	assert_int_equal(take_back(w, 2, true, &e), -EAGAIN);
+	w->runtime_dead = false;
+	world_end_sandbox(w, ns);
+	world_unhold(w, 2);
+	world_show_all(w);
+	world_until_state(w, 2, ATTACH_FREE);
+	end(w);
+}
+
+/* It comes during the last visit to a worker, when nothing is left to turn back at. */
+static void test_order_during_attach(void **state)
+{
+	struct world *w = start(IPAM);
+	struct err e;
+
+	(void)state;
+	plugin(w, "test $CNI_COMMAND = DEL && exit 0\n"
+		  "while test ! -e ${CNI_PATH}/go; do sleep 0.01; done\n"
+		  "echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
+	world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_ATTACHING);
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") != 0)
+		loop_wakeups(&w->loop, 1);
+	w->hold = true;
+	tmptree_write(w->dir, "go", "%s", "");
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") == 0)
+		loop_wakeups(&w->loop, 1);
+	assert_int_equal(take_back(w, 0, true, &e), 0);
+	world_let_go(w);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, 0);
+	assert_int_equal(world_state(w, 0), ATTACH_FREE);
+	end(w);
+}
+
+/* The pod lives, and has put the device into another namespace. */
+static void test_astray(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = run_pod(w, 1, "b");
+	struct world_gate g;
+
+	(void)state;
+	world_settle(w);
+	w->fail_check = -ENODEV;
+	attach_engine_fix(w->engine);
+	world_until_events(w, "Drift", 1);
+	assert_int_equal(attach_engine_find(w->engine, world_vf(1))->drift, ATTACH_DRIFT_NAME);
+	world_ask(w, &g, 1);
+	assert_int_equal(g.told, 0);
+	w->fail_check = 0; /* it is back */
+	attach_engine_fix(w->engine);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	end_pod(w, 1, ns);
+	end(w);
+}
+
 static void test_close_with_everything(void **state)
 {
 	struct world *w = start(PLAIN);
@@ -1042,6 +1134,9 @@ int main(void)
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_the_first_order),
 		cmocka_unit_test(test_early_orders_that_cannot_be),
+		cmocka_unit_test(test_orders_of_used_functions),
+		cmocka_unit_test(test_order_during_attach),
+		cmocka_unit_test(test_astray),
 		cmocka_unit_test(test_close_with_everything),
 	};
 

@@ -226,6 +226,9 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	assert_int_equal(ledger_state(l, R, "2"), LEDGER_HELD);
 }
 
+/* Unix time of a moment in the loop's. */
+#define NS(ms) ((INT64_C(1700000000000) + (ms)) * 1000000)
+
 /* When a device was given away and when the list was asked for stand in the list. */
 static void test_times_are_kept(void **state)
 {
@@ -242,14 +245,15 @@ static void test_times_are_kept(void **state)
 	add(&list, R, "1", "p");
 	add(&list, R, "1", "q");
 	add(&list, R, "2", "r");
-	assert_int_equal(ledger_apply(l, &list, &none, 1500, 80), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1500, NS(1500)), 1);
 	assert_string_equal(listed(l), "1:p 1:q 2:r");
 	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
 	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 71);
 	assert_int_equal(ledger_list(l)->devices[2].reserved_ns, 0);
-	assert_int_equal(ledger_list(l)->asked_ns, 80);
-	assert_int_equal(ledger_apply(l, &list, &none, SETTLED, 90), 0); /* nothing else is new */
-	assert_int_equal(ledger_list(l)->asked_ns, 90);
+	assert_int_equal(ledger_list(l)->asked_ns, NS(1500));
+	assert_int_equal(ledger_apply(l, &list, &none, SETTLED, NS(SETTLED)),
+			 0); /* nothing else is new */
+	assert_int_equal(ledger_list(l)->asked_ns, NS(SETTLED));
 	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
 	assert_int_equal(ledger_reserve(l, R, "1", 9000, 99), 0);
 	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 99);
@@ -337,6 +341,27 @@ static void test_a_start_tells_that_it_was_given_away(void **state)
 	assert_int_equal(ledger_note(l, R, "1", 9000), 0);
 	assert_int_equal(apply_both(l, "", "", 9100), 1);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+}
+
+/* The clock is set back an hour: what was reserved before is as long ago as it was. */
+static void test_clock_is_set_back(void **state)
+{
+	struct ledger *l = *state;
+	const int64_t hour = INT64_C(3600000000000);
+	struct pod_list list = {0};
+
+	assert_int_equal(ledger_reserve(l, R, "1", 1000, NS(1000)), 0);
+	add(&list, R, "1", "p");
+	assert_int_equal(ledger_apply(l, &list, &none, 1500, NS(1500)), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1600, NS(1600) - hour), 1);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, NS(1000) - hour);
+	assert_int_equal(ledger_apply(l, &list, &none, 9000, NS(9000) - hour), 0);
+	assert_int_equal(ledger_apply(l, &list, &none, 9500, NS(9500) - 2 * hour), 1);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, NS(1000) - 2 * hour);
+	/* Forward: what was before stays before. */
+	assert_int_equal(ledger_apply(l, &list, &none, 9600, NS(9600) + hour), 0);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, NS(1000) - 2 * hour);
+	pod_list_done(&list);
 }
 
 static void test_resources_are_apart(void **state)
@@ -454,6 +479,7 @@ int main(void)
 		TEST(test_an_init_containers_device),
 		TEST(test_the_checkpoint_is_no_list),
 		TEST(test_a_start_tells_that_it_was_given_away),
+		TEST(test_clock_is_set_back),
 		TEST(test_resources_are_apart),
 		TEST(test_many),
 		TEST(test_any_allocation_may_fail),
