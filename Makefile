@@ -158,7 +158,7 @@ check-unit: ## the unit tests alone, seconds
 check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
-demo: deps ## two VFs with RoCE traffic in a virtual machine, measured live (root)
+demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/lab/lab.sh demo
 
@@ -172,8 +172,9 @@ bench: deps ## figures against prometheus-node-exporter, in one run (root)
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/bench.sh
 
-soak: deps ## what takes too long for check: 10,000 scrapes and 1,000 device changes under valgrind
+soak: deps ## what takes too long for check: scrapes and changes under valgrind; 1,000 attaches, crashes and 50 pods in the lab
 	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)$(MAKE) --no-print-directory KILL_POINTS=1 build/kill/rocelet
 	$(Q)tests/bench/soak.sh
 
 golden: tests ## rewrite the expected texts and the generated docs; review the diff

@@ -5,12 +5,28 @@
  * Can fail by: whatever the kernel refuses, in its own words. */
 #include "netdev_ops.h"
 
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+
+#include "cleanup.h"
 #include "netns_ops.h"
 #include "rtnl.h"
 
 #define DUMP_ATTEMPTS 5
 
 /* --- find ----------------------------------------------------------------------------------- */
+
+/* Of a message that is known to be whole. */
+static bool has_xdp(const struct nlmsghdr *h)
+{
+	const struct nlattr *xdp =
+		nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_XDP);
+	const struct nlattr *mode =
+		xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_ATTACHED) : NULL;
+
+	return mode && nla_len(mode) == 1 && nla_get_u8(mode) != XDP_ATTACHED_NONE;
+}
 
 static int on_link(const struct nlmsghdr *h, void *arg)
 {
@@ -21,6 +37,7 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 	if (r < 0)
 		return r;
 	seen->netdev = link.netdev;
+	seen->has_xdp = has_xdp(h);
 	return rtnl_decode_alias(h, seen->alias);
 }
 
@@ -129,13 +146,56 @@ int netdev_delete(struct nlsock *s, int ifindex, struct err *e)
 	return r;
 }
 
-int netdev_delete_altname(struct nlsock *s, int ifindex, const char *name, struct err *e)
-{
-	int r = ask(s, rtnl_delete_altname(ifindex, name), NULL, NULL, e);
+struct altname_question {
+	const char *keep;
+	struct nl_msg *request; /* NULL = there was no answer, or no memory */
+	unsigned n;
+};
 
+static int on_altnames(const struct nlmsghdr *h, void *arg)
+{
+	struct altname_question *q = arg;
+
+	nlmsg_free(q->request);
+	q->request = rtnl_delete_altnames(h, q->keep, &q->n);
+	return q->request ? 0 : -ENOMEM;
+}
+
+/* As many as one request has room for; returns how many. */
+static int delete_some_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
+{
+	struct altname_question q = {.keep = keep};
+	int r = ask(s, rtnl_get_link(ifindex, NULL), on_altnames, &q, e);
+
+	if (r < 0 || q.n == 0) {
+		nlmsg_free(q.request);
+		return r;
+	}
+	r = ask(s, q.request, NULL, NULL, e);
+	return r < 0 ? r : (int)q.n;
+}
+
+/* All that the kernel lets a netdev have are fewer; somebody may be adding some. */
+#define ALTNAME_ROUNDS 512
+
+int netdev_keep_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
+{
+	int r = 1;
+
+	for (int i = 0; i < ALTNAME_ROUNDS && r > 0; i++)
+		r = delete_some_altnames(s, ifindex, keep, e);
 	if (r < 0)
-		err_wrap(e, "alternative name %s of link %d", name, ifindex);
-	return r;
+		err_wrap(e, "alternative names of link %d", ifindex);
+	return r < 0 ? r : 0;
+}
+
+void netdev_detach_xdp(struct nlsock *s, int ifindex)
+{
+	static const uint32_t modes[] = {XDP_FLAGS_SKB_MODE, XDP_FLAGS_DRV_MODE,
+					 XDP_FLAGS_HW_MODE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		ask(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);
 }
 
 /* --- make ----------------------------------------------------------------------------------- */

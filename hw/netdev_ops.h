@@ -16,6 +16,7 @@
 struct netdev_seen {
 	struct netdev netdev;
 	char alias[ATTACH_ALIAS_SIZE];
+	bool has_xdp; /* a program is attached to it */
 };
 
 /* By index, by name, by the function below it (IFLA_PARENT_DEV_NAME, Linux 5.14). -ENODEV: there is
@@ -35,8 +36,11 @@ int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, st
 int netdev_make_stacked(struct nlsock *, const struct net_plan *, int parent_ifindex, int netns_fd,
 			const char *alias, struct err *);
 int netdev_delete(struct nlsock *, int ifindex, struct err *);
-/* An alternative name of its own keeps a netdev from being called so. */
-int netdev_delete_altname(struct nlsock *, int ifindex, const char *name, struct err *);
+/* Every alternative name goes but those in `keep`, which has a space between two. One keeps its own
+ * netdev from being called so, and any netdev that has such a name from coming to where it is. */
+int netdev_keep_altnames(struct nlsock *, int ifindex, const char *keep, struct err *);
+/* XDP programs of whatever mode, as far as the kernel lets one: not what a BPF link holds. */
+void netdev_detach_xdp(struct nlsock *, int ifindex);
 
 /* In one datagram: addresses, `up`, routes (of which the kernel takes none through a link that is
  * down). What is there already is fine; another route in the place of a wanted one is -EEXIST. The

@@ -36,8 +36,9 @@ static void read_origin(int dir, struct netdev *d)
 {
 	char alias[ATTACH_ALIAS_SIZE];
 
-	if (sysfs_str(dir, alias, sizeof(alias), "ifalias") > 0)
-		attach_alias_origin(alias, d->origin);
+	if (sysfs_str(dir, alias, sizeof(alias), "ifalias") > 0 &&
+	    attach_alias_origin(alias, d->origin))
+		attach_alias_uid(alias, d->origin_uid);
 }
 
 static void read_state(int dir, struct netdev *d)

@@ -117,8 +117,8 @@ static void decode_origin(const struct nlattr *alias, struct netdev *d)
 {
 	char text[ATTACH_ALIAS_SIZE];
 
-	if (copy_str(alias, text, sizeof(text)))
-		attach_alias_origin(text, d->origin);
+	if (copy_str(alias, text, sizeof(text)) && attach_alias_origin(text, d->origin))
+		attach_alias_uid(text, d->origin_uid);
 }
 
 static void decode_identity(struct nlattr **tb, struct netdev *d)

@@ -66,7 +66,7 @@ struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *c)
 	struct ifinfomsg ifi = {
 		.ifi_index = ifindex,
 		.ifi_flags = c->up == 1 ? IFF_UP : 0,
-		.ifi_change = c->up >= 0 ? IFF_UP : 0,
+		.ifi_change = (c->up >= 0 ? IFF_UP : 0) | c->clear,
 	};
 	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
 
@@ -115,14 +115,65 @@ struct nl_msg *rtnl_delete_link(int ifindex)
 	return link_request(RTM_DELLINK, 0, &ifi);
 }
 
-struct nl_msg *rtnl_delete_altname(int ifindex, const char *name)
+static bool has_word(const char *list, const char *word, size_t n)
+{
+	for (; *list; list += strcspn(list, " "), list += strspn(list, " "))
+		if (strcspn(list, " ") == n && memcmp(list, word, n) == 0)
+			return true;
+	return false;
+}
+
+/* Returns how many of them found room. */
+static unsigned put_altnames(struct nl_msg *msg, const struct nlattr *from, const char *keep)
+{
+	unsigned n = 0;
+	struct nlattr *a;
+	int left;
+
+	nla_for_each_nested (a, from, left) {
+		const char *name = nla_data(a);
+		size_t len = strnlen(name, (size_t)nla_len(a));
+
+		if (nla_type(a) != IFLA_ALT_IFNAME || has_word(keep, name, len))
+			continue;
+		if (nla_put(msg, IFLA_ALT_IFNAME, nla_len(a), name) < 0)
+			break;
+		n++;
+	}
+	return n;
+}
+
+struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *keep, unsigned *ret_n)
+{
+	struct nlattr *from, *list;
+	struct ifinfomsg ifi;
+	struct nl_msg *msg;
+
+	*ret_n = 0;
+	if (!nlmsg_valid_hdr(link, sizeof(ifi)))
+		return NULL;
+	memcpy(&ifi, nlmsg_data(link), sizeof(ifi));
+	ifi = (struct ifinfomsg){.ifi_index = ifi.ifi_index};
+	from = nlmsg_find_attr((struct nlmsghdr *)link, sizeof(ifi), IFLA_PROP_LIST);
+	msg = link_request(RTM_DELLINKPROP, 0, &ifi);
+	list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
+	if (list && from)
+		*ret_n = put_altnames(msg, from, keep);
+	if (list)
+		nla_nest_end(msg, list);
+	return finished(msg, list ? 0 : -NLE_NOMEM);
+}
+
+struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex};
-	struct nl_msg *msg = link_request(RTM_DELLINKPROP, 0, &ifi);
-	struct nlattr *list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
-	int r = list ? nla_put_string(msg, IFLA_ALT_IFNAME, name) : -NLE_NOMEM;
+	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
+	struct nlattr *xdp = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_XDP) : NULL;
+	int r = xdp ? nla_put_s32(msg, IFLA_XDP_FD, program_fd) : -NLE_NOMEM;
 
 	if (r == 0)
-		nla_nest_end(msg, list);
+		r = nla_put_u32(msg, IFLA_XDP_FLAGS, flags);
+	if (r == 0)
+		nla_nest_end(msg, xdp);
 	return finished(msg, r);
 }

@@ -19,6 +19,7 @@ struct netdev_change {
 	const uint8_t *addr;
 	unsigned addr_len; /* 0 = as it is */
 	int up;		   /* 1, 0, -1 = as it is */
+	unsigned clear;	   /* IFF_* to take from it, other than IFF_UP */
 };
 
 #define NETDEV_NO_CHANGE ((struct netdev_change){.netns_fd = -1, .up = -1})
@@ -31,5 +32,8 @@ struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *);
 struct nl_msg *rtnl_new_stacked(const struct net_plan *, const char *name, int parent_ifindex,
 				int netns_fd);
 struct nl_msg *rtnl_delete_link(int ifindex);
-/* Takes an alternative name from it (RTM_DELLINKPROP, IFLA_ALT_IFNAME). */
-struct nl_msg *rtnl_delete_altname(int ifindex, const char *name);
+/* Takes from it the alternative names that an RTM_NEWLINK tells (RTM_DELLINKPROP, IFLA_ALT_IFNAME),
+ * but not those in `keep`, which has a space between two; *ret_n: how many, as fit. */
+struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *keep, unsigned *ret_n);
+/* An XDP program, -1 = none; flags: XDP_FLAGS_*, the mode above all. */
+struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags);

@@ -48,13 +48,19 @@ static size_t first_of(struct attach_list list, const char *function)
 	return low;
 }
 
+static bool has_it(const struct attach_record *r, const char *function)
+{
+	return r->plan.kind == PLAN_VF && r->state != ATTACH_FREE &&
+	       strcmp(r->function, function) == 0;
+}
+
 const struct attach_status *attach_list_function(struct attach_list list, const char *function)
 {
 	const struct attach_status *end = list.items + list.n;
 
 	for (const struct attach_status *a = list.items + first_of(list, function);
 	     a < end && natural_cmp(a->record->function, function) == 0; a++)
-		if (a->record->plan.kind == PLAN_VF && strcmp(a->record->function, function) == 0)
+		if (has_it(a->record, function))
 			return a;
 	return NULL;
 }

@@ -33,7 +33,8 @@ struct attach_list {
 	size_t n;
 };
 
-/* Whoever has the function itself, not a macvlan or ipvlan on it; NULL = nobody. */
+/* Whoever has the function itself, not a macvlan or ipvlan on it, nor a free one that only remembers
+ * how its attach failed; NULL = nobody. */
 const struct attach_status *attach_list_function(struct attach_list, const char *function);
 /* By what the kubelet calls it. */
 const struct attach_status *attach_list_id(struct attach_list, const char *resource,
@@ -45,6 +46,7 @@ struct attach_counters {
 	uint64_t attach_us, attach_us_max, return_us, return_us_max, gate_us,
 		gate_us_max; /* sums */
 	unsigned free, attaching, in_pod, returning, bad;
+	bool cri_open; /* a runtime is asked, or looked for: something here needs one */
 	struct cri_status cri;
 	char journal_error[256]; /* "" = it can be written */
 };

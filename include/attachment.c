@@ -86,6 +86,16 @@ bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 	return true;
 }
 
+void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE])
+{
+	const char *pod = strchr(alias + strlen(ALIAS_START), ' ');
+	const char *uid = pod ? strchr(pod + 1, ' ') : NULL;
+
+	ret[0] = '\0';
+	if (uid && strlen(uid + 1) < POD_UID_SIZE)
+		memcpy(ret, uid + 1, strlen(uid + 1) + 1);
+}
+
 /* --- soft-RoCE -------------------------------------------------------------------------------- */
 
 /* An ID may be any text: no part of it leads elsewhere. */

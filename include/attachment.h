@@ -82,7 +82,7 @@ struct netns_id {
 struct attach_owner {
 	enum attach_door door;
 	char namespace[64], pod[256], container[64];
-	char uid[40];
+	char uid[POD_UID_SIZE];
 	char sandbox[72]; /* the runtime's id of the sandbox */
 	struct netns_id netns;
 };
@@ -96,9 +96,11 @@ struct attach_owner {
 struct link_origin {
 	char name[IFNAMSIZ];
 	char alias[ATTACH_ALIAS_SIZE]; /* somebody else's, "" = none */
+	/* Alternative names, with a space between two: as many as struct netdev has room for. */
+	char altnames[ALTNAME_SIZE + 1];
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
-	unsigned mtu;
+	unsigned mtu; /* 0: nobody has looked, only the mark on the netdev was found */
 	bool up;
 	char rdma[RDMA_NAME_SIZE]; /* its RDMA device, "" = none */
 	char pf[DEV_ID_SIZE]; /* bus name of its PF, "" = it has none: nothing below is known */
@@ -154,3 +156,5 @@ void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE]);
 void attach_alias(const struct attach_record *, char ret[ATTACH_ALIAS_SIZE]);
 /* The original name that an alias carries. False: it is not one of ours. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ]);
+/* The UID of the pod that one of ours carries, "" = none. Whoever may set an alias may set any. */
+void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE]);

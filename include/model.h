@@ -77,6 +77,9 @@ struct function {
 
 enum carrier { CARRIER_UNKNOWN, CARRIER_OFF, CARRIER_ON };
 
+/* Of a pod's UID. */
+#define POD_UID_SIZE 40
+
 struct netdev {
 	int nsid;    /* NSID_HOST, NSID_ELSEWHERE or a netns id */
 	int ifindex; /* within its namespace, 0 = unknown */
@@ -102,6 +105,7 @@ struct netdev {
 	/* Its name before we attached it to a pod, as our alias on it tells (attachment.h); "" = it
 	 * bears none of ours. */
 	char origin[IFNAMSIZ];
+	char origin_uid[POD_UID_SIZE]; /* of the pod, as that alias tells; "" = unknown */
 };
 
 /* The next alternative name, from `name` = NULL on; NULL past the last. */

@@ -24,7 +24,8 @@ struct cri;
 typedef void cri_fn(const struct sandbox_list *, uint64_t asked_ms, void *arg);
 
 /* socket: NULL or "" probes /run/containerd/containerd.sock, then /var/run/crio/crio.sock, and
- * again until one answers. Asks at once and whenever the socket is made anew. */
+ * again until one has told its list; from then on it is that one alone. Asks at once and whenever
+ * the socket is made anew. */
 int cri_open(struct cri **ret, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
 	     struct err *);
 /* The list may have changed: asks soon. Every request made before the question is sent is answered

@@ -119,9 +119,16 @@ static void is_up(struct cri *c)
 	cri_refresh(c);
 }
 
+/* Not once a runtime has told its list: what another one does not list is not gone. */
+static bool may_choose(const struct cri *c)
+{
+	return c->answered_ms == 0;
+}
+
 static void try_next(struct cri *c)
 {
-	c->at = (c->at + 1) % c->n_sockets;
+	if (may_choose(c))
+		c->at = (c->at + 1) % c->n_sockets;
 	cri_lost(c);
 }
 
@@ -158,14 +165,17 @@ static int greet(struct cri *c, struct err *e)
 	return r < 0 ? err_set(e, r, "%s: %s", c->sockets[c->at], strerror(-r)) : 0;
 }
 
-/* The next one that is there. */
+/* The next one that is there, or the one that was chosen. */
 static bool find_socket(struct cri *c)
 {
-	for (size_t i = 0; i < c->n_sockets; i++) {
+	size_t n = may_choose(c) ? c->n_sockets : 1;
+
+	for (size_t i = 0; i < n; i++) {
 		c->sock_id = file_id_of_linked_socket(c->sockets[c->at]);
 		if (file_id_is_there(&c->sock_id))
 			return true;
-		c->at = (c->at + 1) % c->n_sockets;
+		if (may_choose(c))
+			c->at = (c->at + 1) % c->n_sockets;
 	}
 	return false;
 }

@@ -4,7 +4,7 @@
 #   check.sh [PART...]    parts: gates unit interop kubelet san threads fuzz lab (default: all, after installing what they
 #                         need; san includes threads)
 #
-# FUZZ_SECONDS: how long each fuzz program runs (60). LAB_SCENARIOS, KUBELET_SCENARIOS: which scenarios (all).
+# FUZZ_SECONDS: how long each fuzz program runs (30). LAB_SCENARIOS, KUBELET_SCENARIOS: which scenarios (all).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
@@ -127,7 +127,7 @@ fuzz_one() {
 	mkdir -p "build/fuzz/corpus/$name"
 	[ -d "$seeds" ] || seeds=
 	# shellcheck disable=SC2086
-	"$program" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	"$program" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="build/fuzz/crash-$name-" "build/fuzz/corpus/$name" $seeds
 }
 
@@ -187,11 +187,17 @@ part_lab() {
 		return
 	fi
 	make_quietly all tests || exit 1
+	make_quietly KILL_POINTS=1 build/kill/rocelet || exit 1
+	make_quietly SAN=1 all || exit 1
 	step "lab image" tests/lab/lab.sh image
 	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
-	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput pods}; do
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency attach_churn crash}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
+	# Device after device, killed in between, with every byte watched.
+	name=attach_churn
+	[ -n "${LAB_SCENARIOS:-}" ] || ROCELET_LAB_ROCELET=san/rocelet run_scenario "lab $name, ASan+UBSan" "$LOGS/lab-$name-san.log" \
+		tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name" 24 0
 }
 
 count_scenario() { # NAME STATUS LAST_LINE LOG

@@ -9,6 +9,7 @@
 
 struct attach_ops {
 	int (*journal_open)(struct journal **, const char *state_dir, struct err *);
+	int (*journal_look)(struct journal **, const char *state_dir, struct err *);
 	void (*journal_close)(struct journal *);
 	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
 			    struct err *);
@@ -16,6 +17,8 @@ struct attach_ops {
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);
 	bool (*netns_is_alive)(const struct hw *, const struct netns_id *);
+	/* The namespace that a path leads to now. */
+	int (*netns_find)(const struct hw *, const char *path, struct netns_id *ret);
 
 	int (*cri_open)(struct cri **, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
 			struct err *);

@@ -142,6 +142,23 @@ int attach_rdma_make(struct work *w)
 		     : soft_roce_nodes_make(w->hw, rec->id, &uverbs, w->err);
 }
 
+int attach_rdma_verify(struct work *w)
+{
+	struct nldev_chardev uverbs;
+	struct nldev_dev dev = {0};
+	struct nlsock *s = NULL;
+	int r;
+
+	if (!w->record->plan.soft_roce)
+		return 0;
+	r = work_open_pod(w);
+	if (r == 0)
+		r = find_in(w, &w->pod, w->record->rdma, &s, &dev);
+	if (r == 0)
+		r = rdma_uverbs(s, dev.index, &uverbs, w->err);
+	return r < 0 ? r : soft_roce_nodes_check(w->hw, w->record->id, &uverbs, w->err);
+}
+
 /* --- back ------------------------------------------------------------------------------------- */
 
 /* In shared mode the host sees it, unless its netdev has left already and taken it along. A kernel

@@ -9,6 +9,8 @@ int attach_rdma_moves(struct work *);
 int attach_rdma_move(struct work *);
 /* A soft-RoCE device on the interface in the pod, and its device nodes. */
 int attach_rdma_make(struct work *);
+/* The soft-RoCE device is there, and its nodes lead to it. */
+int attach_rdma_verify(struct work *);
 /* Both undone, wherever they are by now. */
 int attach_rdma_return(struct work *);
 /* The soft-RoCE device's name: of the function, or of the ID where several share one. */

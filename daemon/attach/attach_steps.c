@@ -74,6 +74,15 @@ static int fill_pf(struct work *w, struct link_origin *o)
 	return o->pf[0] ? vf_admin_read(w, &o->vf) : 0;
 }
 
+static void fill_altnames(struct link_origin *o, const struct netdev *nd)
+{
+	size_t n = 0;
+
+	for (const char *alt = NULL; (alt = netdev_altname(nd, alt));)
+		n += (size_t)snprintf(o->altnames + n, sizeof(o->altnames) - n, "%s%s",
+				      n ? " " : "", alt);
+}
+
 static int fill_origin(struct work *w)
 {
 	struct link_origin *o = &w->record->origin;
@@ -82,6 +91,7 @@ static int fill_origin(struct work *w)
 	memset(o, 0, sizeof(*o));
 	memcpy(o->name, nd->name, sizeof(o->name));
 	memcpy(o->alias, w->seen.alias, sizeof(o->alias));
+	fill_altnames(o, nd);
 	memcpy(o->addr, nd->addr, sizeof(o->addr));
 	o->addr_len = nd->addr_len;
 	o->mtu = nd->mtu;
@@ -400,7 +410,7 @@ int attach_step_verify(struct work *w)
 		r = attach_compare(w, &drift, &first);
 	} while (r == 0 && drift == VF_MAC && work_wait(&p));
 	if (r < 0 || !drift)
-		return r;
+		return r < 0 ? r : attach_rdma_verify(w);
 	*w->err = first;
 	return first.code;
 }

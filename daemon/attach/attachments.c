@@ -268,6 +268,7 @@ void attach_engine_counters(const struct attach_engine *e, struct attach_counter
 	*ret = e->counters;
 	for (size_t i = 0; i < e->n; i++)
 		++*of_state[e->items[i]->record.state];
+	ret->cri_open = e->cri != NULL;
 	if (e->cri)
 		e->ops->cri_status(e->cri, &ret->cri);
 }

@@ -50,6 +50,22 @@ static void follow_held(struct attachment *a, const struct pod_list *held)
 		a->unheld_ms = now;
 }
 
+/* While the runtime says that the sandbox is ready, the kubelet's silence says nothing. */
+static uint64_t doubted_since(const struct attachment *a)
+{
+	uint64_t silent = a->engine->cri_silent_ms;
+
+	return a->unheld_ms > silent ? a->unheld_ms : silent;
+}
+
+static void follow_runtime(struct attach_engine *e)
+{
+	if (attach_engine_sandboxes(e)->known)
+		e->cri_silent_ms = 0;
+	else if (!e->cri_silent_ms)
+		e->cri_silent_ms = uv_now(e->loop);
+}
+
 uint64_t decide_deadline(const struct attach_engine *e)
 {
 	uint64_t first = NEVER;
@@ -57,9 +73,9 @@ uint64_t decide_deadline(const struct attach_engine *e)
 	for (size_t i = 0; i < e->n; i++) {
 		const struct attachment *a = e->items[i];
 
-		if (a->unheld_ms && a->record.state == ATTACH_IN_POD &&
-		    a->unheld_ms + RECONCILE_DOUBT_MS > uv_now(e->loop))
-			first = earlier(first, a->unheld_ms + RECONCILE_DOUBT_MS);
+		if (a->unheld_ms && e->cri_silent_ms && a->record.state == ATTACH_IN_POD &&
+		    doubted_since(a) + RECONCILE_DOUBT_MS > uv_now(e->loop))
+			first = earlier(first, doubted_since(a) + RECONCILE_DOUBT_MS);
 	}
 	return first;
 }
@@ -84,12 +100,11 @@ static struct attach_fact fact_of(const struct attachment *a)
 		.netns_gone = netns->ino && !e->ops->netns_is_alive(e->hw, netns),
 		.in_host = is_back(a),
 		.interrupted = a->interrupted,
-		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - a->unheld_ms + 1 : 0,
+		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - doubted_since(a) + 1 : 0,
 	};
 }
 
-/* True once, in a daemon that only says what it would do. */
-static bool only_say(struct attachment *a, const char *what, const char *why)
+bool only_say(struct attachment *a, const char *what, const char *why)
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
@@ -133,7 +148,7 @@ static void judge(struct attachment *a, const struct reconcile_input *in)
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
-static struct attach_record record_of(const struct attach_engine *e, const struct wanted *w)
+struct attach_record wanted_record(const struct attach_engine *e, const struct wanted *w)
 {
 	struct attach_record r = {
 		.state = ATTACH_FREE, .serial = e->serial, .owner = w->owner, .plan = w->plan};
@@ -151,15 +166,28 @@ static bool failed_before(const struct attachment *a, const struct wanted *w)
 	       plan_equal(&a->record.plan, &w->plan);
 }
 
-static void follow_pool(struct attachment *a, const struct wanted *w)
+void follow_pool(struct attachment *a, const struct wanted *w)
 {
 	a->repair = w->network->drift == DRIFT_REPAIR;
 	a->timeout_ms = w->network->timeout_ms;
 }
 
+/* What is away and not on record would be forgotten with us. */
+static bool is_recorded(struct attachment *a)
+{
+	const char *why = a->engine->counters.journal_error;
+	struct err err;
+
+	if (a->engine->journal)
+		return true;
+	err_set(&err, -EROFS, "%s", why[0] ? why : "the journal is not open yet");
+	outcome_failed(a, attach_step_name(STEP_RECORD), &err);
+	return false;
+}
+
 static void bring(struct attach_engine *e, const struct wanted *w)
 {
-	struct attach_record r = record_of(e, w);
+	struct attach_record r = wanted_record(e, w);
 	struct attachment *a = attachment_find(e, &r);
 	bool is_free = !a || attachment_is_idle(a);
 
@@ -176,7 +204,7 @@ static void bring(struct attach_engine *e, const struct wanted *w)
 		return;
 	}
 	follow_pool(a, w);
-	if (!only_say(a, "attach", NULL))
+	if (!only_say(a, "attach", NULL) && is_recorded(a))
 		attachment_attach(a);
 }
 
@@ -190,77 +218,6 @@ static void forget_unwanted(struct attach_engine *e)
 		    !wanted_find(&e->wanted, a->record.resource, a->record.id))
 			attachment_drop(a);
 	}
-}
-
-/* --- what nobody explains --------------------------------------------------------------------- */
-
-static struct attach_record record_of_mark(const struct attach_engine *e, const struct netdev *nd)
-{
-	struct attach_record r = {.state = ATTACH_FREE, .serial = e->serial};
-
-	memcpy(r.function, nd->function, sizeof(r.function));
-	memcpy(r.origin.name, nd->origin, sizeof(r.origin.name));
-	r.origin.vf_index = -1;
-	return r;
-}
-
-static void take_orphan(struct attach_engine *e, const struct netdev *nd)
-{
-	struct attach_record r = record_of_mark(e, nd);
-	struct attachment *a = attachment_of_function(e, nd->function);
-
-	e->wants_journal = true;
-	if ((a && !attachment_is_idle(a)) || (!e->journal && !e->dry_run))
-		return;
-	if (a)
-		attachment_drop(a);
-	a = attachment_new(e, &r);
-	if (!a || only_say(a, "return", "nobody knows who has it"))
-		return;
-	e->counters.orphans++;
-	engine_event(e, EVENT_WARNING, "Orphan", &r,
-		     "%s bears our mark as %s, and nothing is known of it: returning it",
-		     nd->function, nd->name);
-	attachment_become(a, ATTACH_BAD);
-	attachment_return(a, "nobody knows who has it");
-}
-
-static bool is_orphan(const struct attach_engine *e, const struct netdev *nd)
-{
-	const struct attachment *a = attachment_of_function(e, nd->function);
-
-	return nd->function[0] && nd->origin[0] && !(a && a->lost) &&
-	       reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL);
-}
-
-static void take_orphans(struct attach_engine *e)
-{
-	const struct host *h = &e->inventory->host;
-
-	if (e->inventory->devices_ms <= e->done_ms)
-		return;
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (is_orphan(e, &h->netdevs[i]))
-			take_orphan(e, &h->netdevs[i]);
-}
-
-/* Its journal could not be read: the netdev tells, as soon as it is seen. */
-static void find_lost(struct attachment *a)
-{
-	const struct netdev *nd = attachment_netdev(a);
-
-	if (!a->lost || a->op || !nd || (nd->nsid != NSID_HOST && !nd->origin[0]))
-		return;
-	a->lost = false;
-	if (nd->origin[0]) {
-		memcpy(a->record.origin.name, nd->origin, sizeof(a->record.origin.name));
-		attachment_return(a, "its journal cannot be read");
-		return;
-	}
-	log_info("attach", 0, "%s is in the host and bears no mark: it is free",
-		 a->record.function);
-	attachment_become(a, ATTACH_RETURNING);
-	attachment_become(a, ATTACH_FREE);
 }
 
 /* --- the decision ----------------------------------------------------------------------------- */
@@ -291,14 +248,15 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 {
 	struct reconcile_input in = {.held = view->held, .sandboxes = attach_engine_sandboxes(e)};
 
+	follow_runtime(e);
 	if (join(e, view) < 0)
 		return false;
+	take_orphans(e, view);
 	for (size_t i = 0; i < e->n; i++) {
 		follow_held(e->items[i], view->held);
-		find_lost(e->items[i]);
+		settle_lost(e->items[i], view);
 		judge(e->items[i], &in);
 	}
-	take_orphans(e);
 	forget_unwanted(e);
 	for (size_t i = 0; i < e->wanted.n; i++)
 		bring(e, &e->wanted.items[i]);

@@ -93,8 +93,11 @@ static void on_worker(uv_work_t *work)
 /* Whoever has it has it until something is known: nothing is concluded from the past. */
 static int take_record(struct attach_engine *e, const struct attach_record *r)
 {
-	struct attachment *a = attachment_find(e, r) ? NULL : attachment_new(e, r);
+	struct attachment *a;
 
+	if (attachment_find(e, r))
+		return 0; /* while the journal could not be read, it was met without */
+	a = attachment_new(e, r);
 	if (!a)
 		return -ENOMEM;
 	a->interrupted = r->state == ATTACH_ATTACHING || r->state == ATTACH_RETURNING;
@@ -119,10 +122,11 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 	if (len >= sizeof(r.function) || strchr(bad->key, ' '))
 		return;
 	r.origin.vf_index = -1;
-	a = attachment_new(e, &r);
+	a = attachment_find(e, &r) ? NULL : attachment_new(e, &r);
 	if (!a)
 		return;
 	a->lost = true;
+	a->why = "its journal cannot be read";
 	a->trouble = bad->err;
 }
 
@@ -156,14 +160,24 @@ static void tell_trouble(struct attach_engine *e, const struct err *err)
 		     "%s; nothing is attached until it can be written", err->msg);
 }
 
+/* What attaches nothing, and what comes back, does not wait for it. */
 static void try_again(struct attach_engine *e, const struct err *err)
 {
 	tell_trouble(e, err);
+	e->journal_read = err->code != -ENOMEM;
 	e->ops->journal_close(e->journal);
 	e->journal = NULL;
 	e->wants_journal = true;
 	e->journal_ms = uv_now(e->loop) + RETRY_MS;
 	engine_wake(e, RETRY_MS);
+}
+
+/* What could not be attached without a journal is tried once more. */
+static void forget_failures(struct attach_engine *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (attachment_is_idle(e->items[i]))
+			e->items[i]->failure = (struct err){0};
 }
 
 static void on_walked(uv_work_t *work, int status)
@@ -182,6 +196,7 @@ static void on_walked(uv_work_t *work, int status)
 	} else {
 		e->counters.journal_error[0] = '\0';
 		e->journal_read = true;
+		forget_failures(e);
 		take_all(e, w);
 	}
 	walk_free(w);
@@ -198,6 +213,12 @@ static bool has_folder(const struct attach_engine *e)
 	return path && access(path, F_OK) == 0;
 }
 
+static int open_journal(struct attach_engine *e, struct err *err)
+{
+	return e->dry_run ? e->ops->journal_look(&e->journal, e->state_dir, err)
+			  : e->ops->journal_open(&e->journal, e->state_dir, err);
+}
+
 void journal_begin(struct attach_engine *e, bool needed)
 {
 	struct journal_walk *w;
@@ -206,7 +227,7 @@ void journal_begin(struct attach_engine *e, bool needed)
 	e->journal_read = !needed && !has_folder(e);
 	if (e->journal_read)
 		return;
-	if (e->ops->journal_open(&e->journal, e->state_dir, &err) < 0) {
+	if (open_journal(e, &err) < 0) {
 		e->journal = NULL;
 		try_again(e, &err);
 		return;

@@ -32,7 +32,8 @@ struct attachment {
 	struct err failure;
 	struct err trouble; /* of the last return or check */
 	bool interrupted;   /* by our death */
-	bool lost;	    /* nobody knows what it was like: its journal cannot be read */
+	bool lost;	    /* nobody knows what it was like: its journal cannot be read, or tells
+			       nothing of it; state bad */
 	bool ipam_asked;    /* an address may have been given */
 	bool announced;
 	bool repair;		    /* what differs is set right */
@@ -66,7 +67,8 @@ struct attach_engine {
 	struct journal *journal; /* NULL: could not be opened yet */
 	struct journal_walk *walk;
 	struct cri *cri;
-	uint64_t cri_asked_ms; /* when the runtime was asked what is known of it now, 0 = never */
+	uint64_t cri_silent_ms; /* since when the runtime's list is not known, 0 = it is */
+	uint64_t cri_asked_ms;	/* when the runtime was asked what is known of it now, 0 = never */
 	struct attachment **items;
 	size_t n;
 	struct attachment *dropped; /* the list that others have may still name them */
@@ -140,11 +142,26 @@ bool held_by(const struct pod_device *, const struct attach_owner *);
 /* NULL: the resource is not offered. */
 const struct pool *view_pool(const struct attach_view *, const char *resource);
 
+struct attach_record wanted_record(const struct attach_engine *, const struct wanted *);
+/* What the pool says of everything that is attached from it. */
+void follow_pool(struct attachment *, const struct wanted *);
+/* True, and said once, in a daemon that only says what it would do. why: NULL is fine. */
+bool only_say(struct attachment *, const char *what, const char *why);
+
+/* --- orphans.c: what nobody remembers --------------------------------------------------------- */
+
+/* What bears our mark, and nothing is known of it, becomes bad and lost. */
+void take_orphans(struct attach_engine *, const struct attach_view *);
+/* A lost one that is seen: is free, belongs to the pod that runs with it, or is returned. */
+void settle_lost(struct attachment *, const struct attach_view *);
+
 /* --- operation.c: one device's work ----------------------------------------------------------- */
 
 /* Out of memory: tried again by the next decision. */
 void attachment_attach(struct attachment *);
 void attachment_return(struct attachment *, const char *why);
+/* What is left of its return is to note that it is free. False: out of memory. */
+bool attachment_forget(struct attachment *, const char *why);
 void attachment_check(struct attachment *, bool repair);
 void attachment_announce(struct attachment *);
 /* As many as there is room for. */

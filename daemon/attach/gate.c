@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine_state.h"
 
@@ -16,6 +17,7 @@ struct attach_gate {
 	void *arg;
 	uint64_t since_ms, since_us, deadline_ms;
 	uint32_t timeout_ms;
+	bool attached; /* its pool attached when it was asked */
 	char resource[RESOURCE_NAME_SIZE];
 	size_t n;
 	char ids[][PLUGIN_ID_SIZE];
@@ -31,6 +33,7 @@ struct gate_view {
 	const struct attach_view *view;
 	const char *resource, *id;
 	uint64_t since_ms;
+	bool attached;
 };
 
 /* Who has it as the kubelet says; NULL: it does not say. */
@@ -45,15 +48,41 @@ static const struct pod_device *holder(const struct gate_view *g)
 	return NULL;
 }
 
+/* A look at the clock may be off by a little. */
+#define CLOCK_SLACK_NS INT64_C(1000000)
+
+/* Given away anew since it was attached: to another pod, of the same name perhaps. */
+static bool is_given_anew(const struct attachment *a, const struct pod_device *d)
+{
+	uint64_t ago_ns = uv_hrtime() - a->since_ms * 1000000;
+	struct timespec now;
+
+	if (!d->reserved_ns || !a->since_ms)
+		return d->reserved_ns != 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return d->reserved_ns - CLOCK_SLACK_NS >
+	       (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)ago_ns;
+}
+
+/* It was attached to the sandbox of the pod that the kubelet means. */
+static bool is_sandbox(const struct attach_engine *e, const struct attachment *a,
+		       const struct pod_device *d)
+{
+	const struct sandbox_list *sandboxes = attach_engine_sandboxes(e);
+	const struct sandbox *s = join_sandbox(sandboxes, d);
+
+	if (!sandboxes->known)
+		return !is_given_anew(a, d);
+	return s && strcmp(s->id, a->record.owner.sandbox) == 0;
+}
+
 static bool is_there(const struct attach_engine *e, const struct attachment *a,
 		     const struct pod_device *d)
 {
 	const struct attach_owner *o = &a->record.owner;
-	const struct sandbox *s = sandbox_find(attach_engine_sandboxes(e), o->sandbox);
 
-	if (s && join_is_older(s, d))
-		return false;
-	return a->record.state == ATTACH_IN_POD && held_by(d, o) && !a->why &&
+	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
+	       !a->why && a->trouble.code != -ENODEV &&
 	       (a->doubt_ms == 0 || e->cri_asked_ms > a->doubt_ms) &&
 	       e->ops->netns_is_alive(e->hw, &o->netns);
 }
@@ -85,6 +114,8 @@ static void not_yet(const struct attachment *a, struct err *err)
 	else if (r->state == ATTACH_ATTACHING)
 		err_set(err, -ETIMEDOUT, "%s is still being attached, step %s", r->function,
 			a->op ? operation_step(a->op) : "none");
+	else if (r->state == ATTACH_IN_POD && a->trouble.code == -ENODEV)
+		err_set(err, -ETIMEDOUT, "%s", a->trouble.msg);
 	else
 		err_set(err, -ETIMEDOUT, "%s is still with %s, or on its way back", r->function,
 			owner_text(&r->owner, owner));
@@ -128,6 +159,13 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	return GATE_WAITS;
 }
 
+/* Its configuration has changed meanwhile: nobody brings what was waited for. */
+static enum gate_answer no_pool(const struct gate_view *g, struct err *err)
+{
+	err_set(err, -ECANCELED, "%s is not attached to pods any more", g->resource);
+	return GATE_REFUSES;
+}
+
 static enum gate_answer look_one(const struct gate_view *g, struct err *err)
 {
 	const char *journal = g->engine->counters.journal_error;
@@ -141,7 +179,7 @@ static enum gate_answer look_one(const struct gate_view *g, struct err *err)
 	}
 	pool = view_pool(g->view, g->resource);
 	if (!pool || !pool->network)
-		return GATE_OPENS;
+		return g->attached ? no_pool(g, err) : GATE_OPENS;
 	d = holder(g);
 	if (d)
 		return look_held(g, d, err);
@@ -181,7 +219,8 @@ static void tell_host_network(struct attach_engine *e, const struct gate_view *g
 static struct gate_view view_of(const struct attach_gate *gate, size_t i,
 				const struct attach_view *view)
 {
-	return (struct gate_view){gate->engine, view, gate->resource, gate->ids[i], gate->since_ms};
+	return (struct gate_view){gate->engine, view,		gate->resource,
+				  gate->ids[i], gate->since_ms, gate->attached};
 }
 
 /* One refusal refuses all; err: that, or what the last that waits lacks. */
@@ -346,6 +385,8 @@ static void ask_anew(const struct attach_gate *g)
 
 		if (a && (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
 			a->failure = (struct err){0};
+		if (a && a->record.state == ATTACH_IN_POD && a->trouble.code)
+			a->check_now = true;
 	}
 }
 
@@ -354,6 +395,7 @@ static void wait_for(struct attach_gate *g, const struct attach_view *view)
 	struct attach_engine *e = g->engine;
 	const struct pool *pool = view ? view_pool(view, g->resource) : NULL;
 
+	g->attached = !pool || pool->network;
 	g->timeout_ms = pool && pool->network && pool->network->timeout_ms
 				? pool->network->timeout_ms
 				: POOL_ATTACH_MS;

@@ -17,6 +17,7 @@ static const char folder[] = "devices", set_aside[] = ".bad", unfinished[] = ".n
 struct journal {
 	int dir_fd;
 	char *path; /* of the folder, for messages */
+	bool read_only;
 };
 
 /* --- the folder ------------------------------------------------------------------------------- */
@@ -42,17 +43,18 @@ static int open_folder(struct journal *j, const char *state_dir, struct err *e)
 		j->path = NULL;
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	}
-	made = make_folders(j->path);
+	made = j->read_only ? 0 : make_folders(j->path);
 	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (j->dir_fd < 0) {
 		int r = made < 0 ? made : -errno;
 
-		return err_set(e, r, "journal: making %s: %s", j->path, strerror(-r));
+		return err_set(e, r, "journal: %s %s: %s", j->read_only ? "opening" : "making",
+			       j->path, strerror(-r));
 	}
 	return 0;
 }
 
-int journal_open(struct journal **ret, const char *state_dir, struct err *e)
+static int open_journal(struct journal **ret, const char *state_dir, bool read_only, struct err *e)
 {
 	struct journal *j = calloc(1, sizeof(*j));
 	int r;
@@ -60,6 +62,7 @@ int journal_open(struct journal **ret, const char *state_dir, struct err *e)
 	if (!j)
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	j->dir_fd = -1;
+	j->read_only = read_only;
 	r = open_folder(j, state_dir, e);
 	if (r < 0) {
 		journal_close(j);
@@ -67,6 +70,16 @@ int journal_open(struct journal **ret, const char *state_dir, struct err *e)
 	}
 	*ret = j;
 	return 0;
+}
+
+int journal_open(struct journal **ret, const char *state_dir, struct err *e)
+{
+	return open_journal(ret, state_dir, false, e);
+}
+
+int journal_look(struct journal **ret, const char *state_dir, struct err *e)
+{
+	return open_journal(ret, state_dir, true, e);
 }
 
 void journal_close(struct journal *j)
@@ -199,6 +212,14 @@ static int last_serial(const struct journal *j, const char *name, int fd, uint64
 	return r < 0 ? err_wrap(e, "journal: %s/%s", j->path, name) : 0;
 }
 
+/* What is on its way back need not be remembered: the next start finds its mark. */
+static int unwritten(const struct attach_record *r, struct err *e)
+{
+	if (r->state == ATTACH_FREE || r->state == ATTACH_RETURNING)
+		return 0;
+	return err_set(e, -EROFS, "journal: there is none to write to");
+}
+
 int journal_write(struct journal *j, const struct attach_record *r, bool durable, struct err *e)
 {
 	uint8_t block[JOURNAL_BLOCK];
@@ -207,6 +228,8 @@ int journal_write(struct journal *j, const struct attach_record *r, bool durable
 	AUTO_FD fd = -1;
 	int code = 0;
 
+	if (!j || j->read_only)
+		return unwritten(r, e);
 	journal_key(r, name);
 	fd = openat(j->dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
@@ -266,7 +289,7 @@ static void tell_bad(const struct walk *w, const char *name, struct err *e)
 
 	err_wrap(e, "journal: %s/%s", w->j->path, name);
 	snprintf(aside, sizeof(aside), "%s%s", name, set_aside);
-	if (e->code == -EBADMSG || e->code == -ENODATA)
+	if (!w->j->read_only && (e->code == -EBADMSG || e->code == -ENODATA))
 		renameat(w->j->dir_fd, name, w->j->dir_fd, aside);
 	w->bad(name, e, w->arg);
 }
@@ -288,7 +311,7 @@ static int visit(const struct walk *w, const char *name)
 		return 0;
 	}
 	r = w->fn(w->record, w->arg);
-	if (r > 0)
+	if (r > 0 && !w->j->read_only)
 		unlinkat(w->j->dir_fd, name, 0);
 	return r;
 }
@@ -305,12 +328,30 @@ static int walk_folder(const struct walk *w, struct err *e)
 		return failed(w->j, "reading", ".", -errno, e);
 	(void)take_fd(&fd);
 	while (r >= 0 && (entry = readdir(dir))) {
-		if (ends_with(entry->d_name, unfinished))
-			unlinkat(w->j->dir_fd, entry->d_name, 0);
-		else if (entry->d_name[0] != '.' && !ends_with(entry->d_name, set_aside))
-			r = visit(w, entry->d_name);
+		const char *name = entry->d_name;
+		bool left = ends_with(name, unfinished);
+
+		if (left && !w->j->read_only)
+			unlinkat(w->j->dir_fd, name, 0);
+		else if (!left && name[0] != '.' && !ends_with(name, set_aside))
+			r = visit(w, name);
 	}
 	return r < 0 ? r : 0;
+}
+
+bool journal_has(const char *state_dir, const struct attach_record *r)
+{
+	char name[JOURNAL_KEY_SIZE], path[PATH_MAX];
+	int n;
+
+	journal_key(r, name);
+	n = snprintf(path, sizeof(path), "%s/%s/%s%s", state_dir, folder, name, set_aside);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return false;
+	if (access(path, F_OK) == 0)
+		return true;
+	path[(size_t)n - strlen(set_aside)] = '\0';
+	return access(path, F_OK) == 0;
 }
 
 int journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg, struct err *e)

@@ -42,12 +42,15 @@ struct journal;
 /* Makes the folder (0700). -EROFS, -ENOSPC ...: it can be opened all the same when it can be read;
  * writing fails then. */
 int journal_open(struct journal **ret, const char *state_dir, struct err *);
+/* The same for one who only looks: nothing is made, written, renamed or removed. */
+int journal_look(struct journal **ret, const char *state_dir, struct err *);
 void journal_close(struct journal *);
 
 /* Writes and, if durable, waits until it is on the disk; a record that is not durable survives our
  * death but not the machine's (the first one of a device always does). The key is the record's. A
  * failed write leaves what was there before. -EPROTONOSUPPORT: a newer rocelet's file is left
- * alone; -EMSGSIZE, -EINVAL: see journal_encode(). */
+ * alone; -EMSGSIZE, -EINVAL: see journal_encode(). Without a journal (NULL), or one that is only
+ * looked at: -EROFS for what is about to be away; what is on its way back goes unwritten. */
 int journal_write(struct journal *, const struct attach_record *, bool durable, struct err *);
 /* Every record whose state is not free. A file that cannot be understood is told to `bad` (with a
  * sentence that names it; key: the device that its name tells) and set aside as FILE.bad; one from
@@ -56,6 +59,8 @@ int journal_write(struct journal *, const struct attach_record *, bool durable, 
 typedef int journal_fn(const struct attach_record *, void *arg);
 typedef void journal_bad_fn(const char *key, const struct err *, void *arg);
 int journal_each(struct journal *, journal_fn *, journal_bad_fn *, void *arg, struct err *);
+/* There is a file of this device, of whatever state, or one that was set aside. */
+bool journal_has(const char *state_dir, const struct attach_record *);
 /* The file's name for a device: a function's bus name, or "resource id" of a shared slot; what does
  * not belong into a file's name is '_', and a long one ends with its checksum. */
 #define JOURNAL_KEY_SIZE 208

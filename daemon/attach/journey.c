@@ -85,12 +85,13 @@ void journey_back(struct operation *op)
 	}
 }
 
-void attachment_return(struct attachment *a, const char *why)
+static bool begin_return(struct attachment *a, const char *why, enum return_step first)
 {
 	struct operation *op = operation_new(a, OP_RETURN);
 
 	if (!op)
-		return;
+		return false;
+	op->job.next = (int)first;
 	a->why = why;
 	a->interrupted = false;
 	a->ipam_tries = 0;
@@ -100,6 +101,17 @@ void attachment_return(struct attachment *a, const char *why)
 	op->job.record.state = ATTACH_RETURNING;
 	operation_enqueue(op, false);
 	operations_pump(a->engine);
+	return true;
+}
+
+void attachment_return(struct attachment *a, const char *why)
+{
+	begin_return(a, why, BACK_RECORD);
+}
+
+bool attachment_forget(struct attachment *a, const char *why)
+{
+	return begin_return(a, why, BACK_DONE);
 }
 
 /* --- attach ----------------------------------------------------------------------------------- */
@@ -184,11 +196,11 @@ void journey_in(struct operation *op)
 
 	if (op->result < 0) {
 		fail(op, &err);
+	} else if (a->why) {
+		undo(op);
 	} else if (op->job.next >= N_ATTACH_STEPS) {
 		operation_free(op);
 		outcome_attached(a);
-	} else if (a->why) {
-		undo(op);
 	} else {
 		ask_address(op);
 	}

@@ -31,7 +31,6 @@ void outcome_attached(struct attachment *a)
 	attachment_become(a, ATTACH_IN_POD);
 	c->attached++;
 	c->journal_error[0] = '\0';
-	a->why = NULL;
 	a->announced = false;
 	a->digest = 0;
 	a->check_ms = uv_now(a->engine->loop) + CHECK_MS;
@@ -127,12 +126,8 @@ static void tell_stuck(struct attachment *a, const struct err *err)
 void outcome_stuck(struct attachment *a, const struct err *err)
 {
 	a->engine->counters.return_failures++;
-	if (is_unplugged(a, err->code)) {
-		engine_event(a->engine, EVENT_WARNING, "Returned", &a->record,
-			     "%s is not on the bus any more", a->record.function);
-		free_again(a);
+	if (is_unplugged(a, err->code) && attachment_forget(a, "it is not on the bus any more"))
 		return;
-	}
 	a->tries++;
 	tell_stuck(a, err);
 	a->trouble = *err;
@@ -152,7 +147,8 @@ void outcome_retry(struct attach_engine *e)
 		if (a->record.state != ATTACH_BAD || a->op || a->retry_ms > now)
 			continue;
 		a->retry_ms = NEVER;
-		attachment_return(a, a->why);
+		if (!only_say(a, "return", a->why))
+			attachment_return(a, a->why);
 	}
 }
 
@@ -205,9 +201,16 @@ static void tell_drift(struct attachment *a, unsigned drift, bool repaired)
 void outcome_checked(struct attachment *a, int result, unsigned drift, bool repaired,
 		     const struct err *err)
 {
-	a->check_ms = uv_now(a->engine->loop) + CHECK_MS;
+	struct attach_engine *e = a->engine;
+	bool astray = result == -ENODEV && e->ops->netns_is_alive(e->hw, &a->record.owner.netns);
+
+	a->check_ms = uv_now(e->loop) + CHECK_MS;
 	a->trouble = (struct err){0};
-	if (result < 0 && !err_is_gone(result)) {
+	if (astray) {
+		tell_drift(a, ATTACH_DRIFT_NAME, false);
+		a->drift |= ATTACH_DRIFT_NAME;
+		a->trouble = *err;
+	} else if (result < 0 && !err_is_gone(result)) {
 		log_info("attach", 0, "%s cannot be compared with its plan: %s", a->record.function,
 			 err->msg);
 		a->trouble = *err;
@@ -216,5 +219,5 @@ void outcome_checked(struct attachment *a, int result, unsigned drift, bool repa
 		tell_drift(a, drift, repaired);
 	if (result == 0)
 		a->drift = repaired ? 0 : drift;
-	a->engine->list_changed = true;
+	e->list_changed = true;
 }

@@ -116,6 +116,7 @@ static const struct field owner_fields[] = {
 static const struct field origin_fields[] = {
 	TEXT(struct link_origin, "name", name),
 	TEXT(struct link_origin, "alias", alias),
+	TEXT(struct link_origin, "altnames", altnames),
 	{"addr", FORM_BYTES, MEMBER(struct link_origin, addr), NULL, NULL,
 	 offsetof(struct link_origin, addr_len), 0},
 	NUMBER(struct link_origin, "mtu", mtu),

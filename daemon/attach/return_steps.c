@@ -42,6 +42,9 @@ static void spare_name(const char *function, char ret[IFNAMSIZ])
 	snprintf(ret, IFNAMSIZ, "roce%.11s", digits + (n > 11 ? n - 11 : 0));
 }
 
+/* What whoever has it may have set, and a move keeps. */
+#define PODS_FLAGS ((unsigned)(IFF_PROMISC | IFF_ALLMULTI | IFF_NOARP))
+
 /* What is to change before it is as it was; the MAC follows when the PF allows it again. */
 static struct netdev_change home_change(const struct work *w, const char *name)
 {
@@ -57,6 +60,7 @@ static struct netdev_change home_change(const struct work *w, const char *name)
 		c.alias = o->alias;
 	if (nd->mtu != o->mtu)
 		c.mtu = o->mtu;
+	c.clear = nd->flags & PODS_FLAGS;
 	/* A name may change only while the device is down, before Linux 6.2; a move takes it down.
 	 */
 	if (c.name && c.netns_fd < 0 && nd->flags & IFF_UP)
@@ -71,15 +75,39 @@ static int take_down(struct work *w, struct nlsock *s)
 	return netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
 }
 
-/* udev keeps the usual name of a device that comes home as net1 as an alternative one. */
-static int free_name(struct work *w, struct nlsock *s, const char *name)
+/* The alternative names that it had, but for those that are another's by now. */
+static void free_altnames(struct work *w, char ret[ALTNAME_SIZE + 1])
+{
+	char had[ALTNAME_SIZE + 1], *rest = NULL;
+	struct netdev_seen other;
+	struct nlsock *s = NULL;
+	size_t n = 0;
+
+	memcpy(had, w->record->origin.altnames, sizeof(had));
+	ret[0] = '\0';
+	for (char *alt = strtok_r(had, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
+		if (w->at->is_host || place_rtnl(&w->host, &s, NULL) < 0 ||
+		    netdev_by_name(s, alt, &other, NULL) < 0)
+			n += (size_t)snprintf(ret + n, ALTNAME_SIZE + 1 - n, "%s%s", n ? " " : "",
+					      alt);
+}
+
+/* Before it is at home, alternative names that it did not have before go: one that is taken keeps it
+ * where it is, and one that is free would be taken by it. With the name that it is to have, udev
+ * has been at work on a device that came home as net1. Of a device whose origin nobody knows, all
+ * of them are the pod's until the mark is gone; udev gives the usual ones again. */
+static int wash(struct work *w, struct nlsock *s)
 {
 	const struct netdev *nd = &w->seen.netdev;
+	char keep[ALTNAME_SIZE + 1], ignored[IFNAMSIZ];
 
-	for (const char *alt = netdev_altname(nd, NULL); alt; alt = netdev_altname(nd, alt))
-		if (strcmp(alt, name) == 0)
-			return netdev_delete_altname(s, nd->ifindex, name, w->err);
-	return 0;
+	if (w->seen.has_xdp)
+		netdev_detach_xdp(s, nd->ifindex);
+	if (w->at->is_host && !w->record->origin.mtu &&
+	    !attach_alias_origin(w->seen.alias, ignored))
+		return 0;
+	free_altnames(w, keep);
+	return netdev_keep_altnames(s, nd->ifindex, keep, w->err);
 }
 
 static int change_home(struct work *w, const char *name)
@@ -88,11 +116,11 @@ static int change_home(struct work *w, const char *name)
 	struct nlsock *s = NULL;
 	int r = place_rtnl(w->at, &s, w->err);
 
-	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu))
+	if (r == 0)
+		r = wash(w, s);
+	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu && !c.clear))
 		return r;
-	if (c.name)
-		r = free_name(w, s, c.name);
-	if (r == 0 && c.up == 0)
+	if (c.up == 0)
 		r = take_down(w, s);
 	c.up = -1;
 	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
@@ -323,6 +351,32 @@ __attribute__((format(printf, 2, 3))) static int unclean(struct work *w, const c
 		       what);
 }
 
+static bool is_of_origin(const struct link_origin *o, const char *altname)
+{
+	const size_t n = strlen(altname);
+
+	for (const char *at = o->altnames; (at = strstr(at, altname)); at += n)
+		if ((at == o->altnames || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+	return false;
+}
+
+/* What a pod may have left on it. */
+static int verify_traces(struct work *w)
+{
+	const struct link_origin *o = &w->record->origin;
+	const struct netdev *nd = &w->seen.netdev;
+
+	for (const char *alt = NULL; o->mtu && (alt = netdev_altname(nd, alt));)
+		if (!is_of_origin(o, alt))
+			return unclean(w, "%s has got another name, %.80s", nd->name, alt);
+	if (nd->flags & PODS_FLAGS)
+		return unclean(w, "%s has flags %#x", nd->name, nd->flags & PODS_FLAGS);
+	if (w->seen.has_xdp)
+		return unclean(w, "%s has an XDP program", nd->name);
+	return 0;
+}
+
 static int verify_link(struct work *w)
 {
 	const struct link_origin *o = &w->record->origin;
@@ -339,7 +393,7 @@ static int verify_link(struct work *w)
 		return unclean(w, "%s has another MAC", nd->name);
 	if (!(nd->flags & IFF_UP) == o->up)
 		return unclean(w, "%s is %s", nd->name, o->up ? "down" : "up");
-	return 0;
+	return verify_traces(w);
 }
 
 static int verify_settings(struct work *w)

@@ -70,11 +70,23 @@ static int remove_node(int dir, const char *name)
 	return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* In one step for whoever looks; mknod(2)'s mode is cut by the umask. */
-static int make_node(int dir, const char *name, dev_t dev)
+static bool is_node(int dir, const char *name, dev_t dev)
 {
-	static const char fresh[] = ".new";
-	int r = remove_node(dir, fresh);
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
+	       st.st_rdev == dev;
+}
+
+/* In one step for whoever looks; mknod(2)'s mode is cut by the umask. Devices are worked on at the
+ * same time, each by one: what is not finished bears the name of the device that it is for. */
+static int make_node(int dir, const char *name, const char *owner, dev_t dev)
+{
+	char fresh[sizeof(".new-") + SOFT_ROCE_NODE_SIZE];
+	int r;
+
+	snprintf(fresh, sizeof(fresh), ".new-%s", owner);
+	r = remove_node(dir, fresh);
 
 	if (r == 0 && mknodat(dir, fresh, S_IFCHR | NODE_MODE, dev) < 0)
 		r = -errno;
@@ -114,12 +126,8 @@ struct sweep {
 static int is_of_dev(int dir, const char *name, void *arg)
 {
 	const struct sweep *s = arg;
-	struct stat st;
 
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
-			       st.st_rdev == s->dev
-		       ? -EEXIST
-		       : 0;
+	return is_node(dir, name, s->dev) ? -EEXIST : 0;
 }
 
 static int sweep_one(int dir, const char *name, void *arg)
@@ -152,11 +160,11 @@ static int make_all(const struct hw *hw, const struct folder *f, const char *id,
 	int r;
 
 	name_of(id, name);
-	r = make_node(f->by_name, name, (dev_t)uverbs->dev);
+	r = make_node(f->by_name, name, name, (dev_t)uverbs->dev);
 	if (r == 0)
-		r = make_node(f->all, uverbs->name, (dev_t)uverbs->dev);
+		r = make_node(f->all, uverbs->name, name, (dev_t)uverbs->dev);
 	if (r == 0 && read_dev(hw, &rdma_cm) == 0)
-		r = make_node(f->all, "rdma_cm", rdma_cm);
+		r = make_node(f->all, "rdma_cm", name, rdma_cm);
 	return r;
 }
 
@@ -174,6 +182,24 @@ int soft_roce_nodes_make(const struct hw *hw, const char *id, const struct nldev
 	r = make_all(hw, &f, id, uverbs);
 	close_folder(&f);
 	return r < 0 ? failed("making those of", id, r, e) : 0;
+}
+
+int soft_roce_nodes_check(const struct hw *hw, const char *id, const struct nldev_chardev *uverbs,
+			  struct err *e)
+{
+	const dev_t dev = (dev_t)uverbs->dev;
+	char name[SOFT_ROCE_NODE_SIZE];
+	struct folder f;
+	int r = open_folder(hw, false, &f);
+
+	if (r < 0)
+		return failed("opening", SOFT_ROCE_DIR, r, e);
+	name_of(id, name);
+	if (!is_node(f.by_name, name, dev) || !is_node(f.all, uverbs->name, dev))
+		r = err_set(e, -EUCLEAN, "device nodes: those of %s do not lead to %s", id,
+			    uverbs->name);
+	close_folder(&f);
+	return r;
 }
 
 int soft_roce_nodes_remove(const struct hw *hw, const char *id, struct err *e)

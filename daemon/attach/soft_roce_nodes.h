@@ -9,6 +9,9 @@
  */
 int soft_roce_nodes_make(const struct hw *, const char *id, const struct nldev_chardev *uverbs,
 			 struct err *);
+/* Both uverbs nodes have its number. -EUCLEAN: one has not. */
+int soft_roce_nodes_check(const struct hw *, const char *id, const struct nldev_chardev *uverbs,
+			  struct err *);
 /* Those of this device, and any uverbsN that no device's name stands for. Fine if there are none.
  */
 int soft_roce_nodes_remove(const struct hw *, const char *id, struct err *);

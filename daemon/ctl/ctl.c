@@ -3,12 +3,17 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cleanup.h"
 #include "ctl_args.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
+
+/* How long doctor waits for what it has ordered, and how often it looks. */
+#define FIX_MS	    10000
+#define FIX_LOOK_MS 200
 
 struct ctl {
 	const struct ctl_args *args;
@@ -122,17 +127,65 @@ static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
 	return whole ? ask_and_show(c, whole, NULL, show) : no_memory(c);
 }
 
-/* What it answers beside yes or no is what doctor says next. */
+static bool has_fixable(const json_t *findings)
+{
+	json_t *finding;
+	size_t i;
+
+	json_array_foreach ((json_t *)findings, i, finding) {
+		if (json_is_true(json_object_get(finding, "fixable")))
+			return true;
+	}
+	return false;
+}
+
+static bool has_returning(const json_t *attachments)
+{
+	json_t *a;
+	size_t i;
+
+	json_array_foreach ((json_t *)attachments, i, a) {
+		const char *state = json_string_value(json_object_get(a, "state"));
+
+		if (state && strcmp(state, "returning") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* *ret: what is to be set right is not yet, or just on its way. */
+static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
+{
+	json_t *findings, *attachments = NULL;
+	enum ctl_exit r = ask(c, "/api/v1/doctor", NULL, &findings);
+
+	if (r == CTL_OK)
+		r = ask(c, "/api/v1/attachments", NULL, &attachments);
+	*ret = r == CTL_OK && (has_fixable(json_object_get(findings, "findings")) ||
+			       has_returning(json_object_get(attachments, "attachments")));
+	json_decref(findings);
+	json_decref(attachments);
+	return r;
+}
+
+/* The order is answered at once, and done by and by: what it has come to is what doctor says next.
+ */
 static enum ctl_exit fix(const struct ctl *c)
 {
+	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
 	struct ctl_args args = *c->args;
 	const struct ctl quiet = {&args, c->out, c->err};
+	bool busy = true;
 	json_t *document;
 	enum ctl_exit r;
 
 	args.json = false;
 	r = ask(&quiet, "/api/v1/doctor/fix", "{}", &document);
 	json_decref(document);
+	for (int left = FIX_MS / FIX_LOOK_MS; r == CTL_OK && busy && left > 0; left--) {
+		nanosleep(&pause, NULL);
+		r = ask_whether_busy(&quiet, &busy);
+	}
 	return r;
 }
 
@@ -181,7 +234,7 @@ static json_t *addresses(const struct ctl_args *a)
 	return list;
 }
 
-/* Heap. What is not UTF-8 cannot be said in JSON, and names nothing: it is left out. */
+/* Heap. */
 static char *order_of(const struct ctl_args *a)
 {
 	json_t *order = json_object();

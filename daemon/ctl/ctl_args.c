@@ -1,10 +1,12 @@
 #include "ctl_args.h"
 
 #include <getopt.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
 #include "suggest.h"
+#include "utf8.h"
 
 #define BIT(command) (1u << (command))
 #define ANY	     (~0u)
@@ -190,6 +192,25 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 	return 0;
 }
 
+/* What is no text cannot be said in an order, and must not be left out of it. */
+static int check_words(const struct ctl_args *a, struct err *e)
+{
+	const struct {
+		const char *name, *value;
+	} words[] = {
+		{"the device", a->device},	 {"--netns", a->netns}, {"--pod", a->pod},
+		{"--interface", a->interface}, {"--mac", a->mac},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!utf8_is_name(words[i].value, SIZE_MAX))
+			return err_set(e, -EINVAL, "%s is no text", words[i].name);
+	for (size_t i = 0; i < a->n_ips; i++)
+		if (!utf8_is_name(a->ips[i], SIZE_MAX))
+			return err_set(e, -EINVAL, "--ip is no text");
+	return 0;
+}
+
 static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
 {
 	for (size_t i = 0; i < n; i++)
@@ -198,6 +219,8 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 				       option_name((int)seen[i]), commands[a->command].name);
 	if (a->command == CTL_ATTACH && !a->netns == !a->pod)
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
+	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
+		return check_words(a, e);
 	return 0;
 }
 

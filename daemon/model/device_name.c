@@ -39,7 +39,7 @@ static void search_pods(struct search *s, struct attach_list list)
 	for (size_t i = 0; i < list.n; i++) {
 		const struct attach_record *r = list.items[i].record;
 
-		if (r->plan.kind == PLAN_VF &&
+		if (r->plan.kind == PLAN_VF && r->state != ATTACH_FREE &&
 		    (strcmp(r->origin.name, s->name) == 0 || strcmp(r->origin.rdma, s->name) == 0))
 			found(s, r->function);
 	}

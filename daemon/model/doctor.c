@@ -100,14 +100,17 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 static void check_drift(struct examination *x, const struct attach_status *a)
 {
 	char settings[128];
+	struct finding *f;
 
 	explain_drift(a->drift, settings, sizeof(settings));
-	if (settings[0])
-		make_fixable(
-			find(x, FINDING_DRIFT, name_of(a->record),
-			     "Somebody changed it after the attach, on the host or in the pod.",
-			     "its %s %s not as it was set for the pod", settings,
-			     strchr(settings, ',') ? "are" : "is"));
+	if (!settings[0])
+		return;
+	f = find(x, FINDING_DRIFT, name_of(a->record),
+		 "Somebody changed it after the attach, on the host or in the pod.",
+		 "its %s %s not as it was set for the pod", settings,
+		 strchr(settings, ',') ? "are" : "is");
+	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* those are never set anew in a pod */
+		make_fixable(f);
 }
 
 static void check_attachments(struct examination *x,
@@ -134,17 +137,19 @@ static void check_orphans(struct examination *x)
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		const struct netdev *nd = &host->netdevs[i];
 		const char *where = host_netns_name(host, nd->nsid);
+		struct finding *f;
 
 		if (nd->nsid == NSID_HOST || nd->function[0] == '\0' ||
 		    attach_list_function(x->in->attachments, nd->function) ||
 		    holder_of(x, nd->function))
 			continue;
-		make_fixable(find(
-			x, FINDING_ORPHAN, nd->function,
-			"A pod that is gone has left it behind, or somebody moved it by hand; only "
-			"what rocelet has attached is fetched back.",
-			"%s is in %s%s, and no container holds it", nd->name,
-			where[0] ? "network namespace " : "another network namespace", where));
+		f = find(x, FINDING_ORPHAN, nd->function,
+			 "A pod that is gone has left it behind, or somebody moved it by hand; only "
+			 "what rocelet has attached is fetched back.",
+			 "%s is in %s%s, and no container holds it", nd->name,
+			 where[0] ? "network namespace " : "another network namespace", where);
+		if (nd->origin[0])
+			make_fixable(f);
 	}
 }
 
@@ -282,13 +287,11 @@ static void check_journal(struct examination *x)
 		     "the journal cannot be written: %s", c->journal_error);
 }
 
-/* A node that offers nothing needs none. */
 static void check_runtime(struct examination *x)
 {
 	const struct attach_counters *c = x->in->counters;
 
-	if (!c || !x->in->resources || x->in->resources->n_resources == 0 ||
-	    (c->cri.socket[0] && !c->cri.error[0]))
+	if (!c || !c->cri_open || (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,
 	     "Without it the pods' namespaces are not known and no pod gets an interface. Does it "

@@ -79,6 +79,7 @@ static void add_netdev(struct digest *d, const struct netdev *n)
 	add_num(d, n->default_route);
 	add_str(d, n->port_name);
 	add_str(d, n->origin);
+	add_str(d, n->origin_uid);
 }
 
 static void add_gid(struct digest *d, const struct gid *g)

@@ -19,8 +19,8 @@ struct attach_fact {
 			       attachment was done: an older one would take it from its pod */
 	bool interrupted;   /* by our own death: the record says attaching, returning or bad, and
 			       nobody works on it */
-	uint64_t unheld_ms; /* for how long the kubelet's list has not named it for this pod; 0 = it
-			       does */
+	uint64_t unheld_ms; /* for how long the kubelet's list has not named it for this pod while
+			       the runtime did not answer; 0 = it does */
 };
 
 struct reconcile_input {

@@ -15,10 +15,6 @@
 #include "log.h"
 #include "state.h"
 
-/* A device that is on its way back from another pod is clean before the next container starts: its
- * start waits for that. */
-#define NOT_BEFORE_GRANT HEALTH_BIT(HEALTH_NOT_CLEAN)
-
 struct waiting {
 	struct waiting *next;
 	struct served *served;
@@ -85,6 +81,13 @@ static int check_once(const struct id_list *containers, size_t container, size_t
 	return 0;
 }
 
+/* A device that is on its way back from another pod is clean before the next container starts: where
+ * we attach it, its start waits for that. */
+static unsigned not_before_grant(const struct served *s)
+{
+	return served_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) : 0;
+}
+
 static int grant_one(const struct served *s, const struct allocation_input *in,
 		     const struct id_list *containers, size_t i, bool sure,
 		     struct container_grant *ret, struct err *e)
@@ -96,7 +99,7 @@ static int grant_one(const struct served *s, const struct allocation_input *in,
 		if (r == 0 && sure)
 			r = check_free(s, containers[i].ids[k], e);
 		if (r == 0)
-			r = served_check_health(s, containers[i].ids[k], NOT_BEFORE_GRANT, e);
+			r = served_check_health(s, containers[i].ids[k], not_before_grant(s), e);
 	}
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
 }

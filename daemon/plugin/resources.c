@@ -196,6 +196,13 @@ static int apply_list(struct resources *r, const struct pod_list *list, uint64_t
 	return changed;
 }
 
+/* Out of memory: what the kubelet said counts for nobody, and is soon said again. */
+static void ask_again(struct resources *r)
+{
+	log_warn("resources", -ENOMEM, "cannot note who holds what, keeping the last list");
+	uv_timer_start(&r->refresh, on_refresh, RETRY_MS, REFRESH_MS);
+}
+
 /* asked_ms 0: no answer, which ends waiting for one as well. */
 static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
@@ -204,13 +211,14 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 
 	if (asked_ms)
 		changed = apply_list(r, list, asked_ms);
-	if (changed < 0)
-		log_warn("resources", changed, "cannot note who holds what, keeping the last list");
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;
 	arm_refresh(r);
-	questions_continue(r, changed >= 0 && list->source == POD_SOURCE_API ? asked_ms : 0);
+	if (changed >= 0)
+		questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
+	else
+		ask_again(r);
 	resources_tell_decided(r);
 }
 

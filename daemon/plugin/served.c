@@ -25,6 +25,13 @@ int served_input(const struct served *s, struct allocation_input *ret, struct er
 	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
 }
 
+bool served_is_attached(const struct served *s)
+{
+	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
+
+	return s->owner->opts.engine && view && view->pool->network;
+}
+
 int served_check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
 {
 	const struct tracked *t = served_tracked(s, id);

@@ -10,10 +10,8 @@
 #include "log.h"
 #include "state.h"
 
-/* What can be mended while a container runs is no reason to refuse its start; and whether a device
- * is where it should be is the engine's to say. */
-#define NOT_BEFORE_START                                                                           \
-	(HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN) | HEALTH_BIT(HEALTH_NOT_CLEAN))
+/* What can be mended while a container runs is no reason to refuse its start. */
+#define NOT_BEFORE_START (HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN))
 
 struct starting {
 	struct starting *next;
@@ -29,14 +27,18 @@ static void refuse(struct plugin_answer *answer, const struct err *e)
 	plugin_answer_error(answer, e);
 }
 
-static void answer_start(const struct served *s, struct plugin_answer *answer, struct id_list ids)
+/* in_pod: the engine has said that the device is where it should be; what is not clean otherwise
+ * must not start. */
+static void answer_start(const struct served *s, struct plugin_answer *answer, struct id_list ids,
+			 bool in_pod)
 {
+	unsigned ignored = NOT_BEFORE_START | (in_pod ? HEALTH_BIT(HEALTH_NOT_CLEAN) : 0);
 	struct allocation_input in = {0};
 	struct err e = {0};
 	int r = served_input(s, &in, &e);
 
 	for (size_t i = 0; i < ids.n && r == 0; i++)
-		r = served_check_health(s, ids.ids[i], NOT_BEFORE_START, &e);
+		r = served_check_health(s, ids.ids[i], ignored, &e);
 	if (r == 0)
 		r = allocation_check(&in, ids, &e);
 	if (r == 0)
@@ -70,15 +72,8 @@ static void on_gate(const struct err *e, void *arg)
 	if (e->code < 0)
 		refuse(s->answer, e);
 	else
-		answer_start(s->served, s->answer, s->ids);
+		answer_start(s->served, s->answer, s->ids, true);
 	starting_free(s);
-}
-
-static bool is_attached_by_us(const struct served *s)
-{
-	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
-
-	return s->owner->opts.engine && view && view->pool->network;
 }
 
 /* A function in a pod that nobody is known to hold is not offered. */
@@ -135,8 +130,8 @@ void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *
 	struct err e = {0};
 	int error;
 
-	if (!is_attached_by_us(s)) {
-		answer_start(s, answer, *ids);
+	if (!served_is_attached(s)) {
+		answer_start(s, answer, *ids, false);
 		return;
 	}
 	note(s, ids);

@@ -80,6 +80,8 @@ const struct tracked *served_tracked(const struct served *, const char *id);
 /* What the questions about a resource are answered from. -ENOENT while it offers nothing at all: it
  * is being withdrawn, or was never decided on. */
 int served_input(const struct served *, struct allocation_input *ret, struct err *);
+/* The engine brings its devices into pods, and a container's start waits for that. */
+bool served_is_attached(const struct served *);
 /* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */
 int served_check_health(const struct served *, const char *id, unsigned ignored, struct err *);
 /* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */

@@ -37,20 +37,20 @@
 
 /* libmicrohttpd finds the socket ended and closes it. An answer that nobody takes is thrown away
  * with it (SO_LINGER), or the kernel would keep it for minutes. */
-static void cut(struct connection *slot)
+static void cut(struct http *h, struct connection *slot)
 {
 	struct linger at_once = {1, 0};
 
 	if (slot->phase == CONNECTION_ANSWER)
 		setsockopt(slot->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	slot->phase = CONNECTION_CUT;
+	connections_enter(&h->connections, slot, CONNECTION_CUT, uv_now(h->loop));
 	shutdown(slot->fd, SHUT_RDWR);
 }
 
 void http_evict(struct http *h, struct connection *slot)
 {
 	h->self->http_evictions++;
-	cut(slot);
+	cut(h, slot);
 }
 
 static void cut_expired(struct http *h, uint64_t now_ms)
@@ -59,10 +59,8 @@ static void cut_expired(struct http *h, uint64_t now_ms)
 
 	while ((slot = connections_expired(&h->connections, now_ms)) != NULL) {
 		if (slot->phase == CONNECTION_IDLE)
-			cut(slot); /* the ordinary end of a kept connection */
-		else if (slot->phase == CONNECTION_WAITING)
-			tickets_expire(h, slot);
-		else
+			cut(h, slot); /* the ordinary end of a kept connection */
+		else if (slot->phase != CONNECTION_WAITING || !tickets_expire(h, slot))
 			http_evict(h, slot);
 	}
 }

@@ -197,6 +197,23 @@ static int read_soft_roce(struct order *o, const json_t *value, struct err *e)
 	return read_flag(&o->plan.soft_roce, value, "softRoce", e);
 }
 
+/* As in the annotation, the "ipam" object of a CNI configuration. */
+static int read_ipam(struct order *o, const json_t *value, struct err *e)
+{
+	const char *type = json_string_value(json_object_get(value, "type"));
+	size_t n;
+
+	if (!type || !is_word(type) || strchr(type, '/'))
+		return err_set(e, -EINVAL,
+			       "ipam is not an object with a plugin's name as \"type\"");
+	n = json_dumpb(value, o->plan.ipam, sizeof(o->plan.ipam) - 1, JSON_COMPACT);
+	if (n == 0 || n >= sizeof(o->plan.ipam))
+		return err_set(e, -EINVAL, "ipam has more than %zu bytes",
+			       sizeof(o->plan.ipam) - 1);
+	o->plan.ipam[n] = '\0';
+	return 0;
+}
+
 static int read_force(struct order *o, const json_t *value, struct err *e)
 {
 	return read_flag(&o->force, value, "force", e);
@@ -216,6 +233,7 @@ static const struct order_key keys[] = {
 	{"vlan", BIT(ORDER_ATTACH), read_vlan},
 	{"mtu", BIT(ORDER_ATTACH), read_mtu},
 	{"softRoce", BIT(ORDER_ATTACH), read_soft_roce},
+	{"ipam", BIT(ORDER_ATTACH), read_ipam},
 	{"force", BIT(ORDER_DETACH), read_force},
 };
 

@@ -195,6 +195,8 @@ static enum MHD_Result answer_order(struct http_ticket *t, const char *path, con
 
 	if (t->answered)
 		return send_reply(h, t->connection, &t->reply, false);
+	if (t->kept) /* it goes on without an answer: the server ends */
+		return MHD_NO;
 	if (t->too_large)
 		return refuse(h, t->connection, MHD_HTTP_CONTENT_TOO_LARGE,
 			      "an order has at most 65536 bytes\n");

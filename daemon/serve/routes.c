@@ -175,6 +175,10 @@ static void answer_events(struct routes *r, const struct http_request *request,
 	size_t len = 0;
 
 	filter.device = wanted_device(r, request, &e);
+	if (e.code == -ENODEV) { /* it may have left the bus since */
+		filter.device = http_param(request, "device");
+		e = (struct err){0};
+	}
 	if (e.code == 0 && !read_limit(request, &filter.limit))
 		err_set(&e, -EINVAL, "limit is not a number");
 	if (e.code < 0)

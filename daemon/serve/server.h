@@ -84,8 +84,8 @@ void ticket_add(struct http_ticket *, const char *piece, size_t n);
 void ticket_wait(struct http_ticket *);
 /* The request has ended. */
 void ticket_end(struct http_ticket *);
-/* The slot's order takes too long: its client is told so. */
-void tickets_expire(struct http *, const struct connection *);
+/* The slot's order takes too long: its client is told so. False: no order of it is known. */
+bool tickets_expire(struct http *, const struct connection *);
 /* No connection is set aside any more. */
 void tickets_release(struct http *);
 /* The connection's place in the table. */

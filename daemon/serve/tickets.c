@@ -113,7 +113,7 @@ void ticket_end(struct http_ticket *t)
 		ticket_free(t);
 }
 
-void tickets_expire(struct http *h, const struct connection *slot)
+bool tickets_expire(struct http *h, const struct connection *slot)
 {
 	static const char sentence[] =
 		"{\"error\":\"it takes long and is still being worked on; ask again later\"}";
@@ -124,11 +124,12 @@ void tickets_expire(struct http *h, const struct connection *slot)
 	while (t && request_slot(t->connection) != slot)
 		t = t->next;
 	if (!t)
-		return;
+		return false;
 	reply.body = strdup(sentence);
 	reply.body_len = reply.body ? strlen(sentence) : 0;
 	unlink_ticket(t);
 	go_on(t, &reply);
+	return true;
 }
 
 void tickets_release(struct http *h)

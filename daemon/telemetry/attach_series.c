@@ -7,22 +7,31 @@
 #include "cleanup.h"
 #include "host_series.h"
 
+static void take_drift(struct attach_summary *s, const struct attach_status *a)
+{
+	const struct attach_record *r = a->record;
+	unsigned k = s->n_drifts;
+
+	if (k == ATTACH_DRIFTS_MAX) {
+		s->drifts_left_out++;
+		return;
+	}
+	memcpy(s->drifts[k].resource, r->resource, sizeof(r->resource));
+	memcpy(s->drifts[k].id, r->id, sizeof(r->id));
+	memcpy(s->drifts[k].interface, r->plan.ifname, sizeof(r->plan.ifname));
+	memcpy(s->drifts[k].namespace, r->owner.namespace, sizeof(r->owner.namespace));
+	memcpy(s->drifts[k].pod, r->owner.pod, sizeof(r->owner.pod));
+	s->drifts[k].bits = a->drift;
+	s->n_drifts++;
+}
+
 void attach_summary_build(struct attach_summary *ret, const struct attach_counters *counters,
 			  struct attach_list list)
 {
 	*ret = (struct attach_summary){.known = true, .counters = *counters};
-	for (size_t i = 0; i < list.n && ret->n_drifts < ATTACH_DRIFTS_MAX; i++) {
-		const struct attach_record *r = list.items[i].record;
-		unsigned k = ret->n_drifts;
-
-		if (!list.items[i].drift)
-			continue;
-		memcpy(ret->drifts[k].device, r->function, sizeof(r->function));
-		memcpy(ret->drifts[k].namespace, r->owner.namespace, sizeof(r->owner.namespace));
-		memcpy(ret->drifts[k].pod, r->owner.pod, sizeof(r->owner.pod));
-		ret->drifts[k].bits = list.items[i].drift;
-		ret->n_drifts++;
-	}
+	for (size_t i = 0; i < list.n; i++)
+		if (list.items[i].drift)
+			take_drift(ret, &list.items[i]);
 }
 
 static void add_number(struct page *p, const char *name, const char *type, const char *help,
@@ -44,7 +53,8 @@ static void add_us(struct page *p, const char *name, const char *suffix, uint64_
 		  us % 1000000);
 }
 
-/* How long something took: sum and count as a summary, and the longest as a gauge. */
+/* How long something took: sum and count as a summary, and the longest, once there was one, as a
+ * gauge. */
 struct duration {
 	const char *name, *help, *longest, *longest_help;
 	uint64_t sum_us, n, max_us;
@@ -56,6 +66,8 @@ static void add_duration(struct page *p, const struct duration *d)
 	add_us(p, d->name, "_sum", d->sum_us);
 	text_addf(&p->text, "%s_count %" PRIu64 "\n", d->name, d->n);
 	page_end(p);
+	if (d->n == 0)
+		return;
 	page_begin(p, d->longest, "gauge", d->longest_help);
 	add_us(p, d->longest, "", d->max_us);
 	page_end(p);
@@ -157,8 +169,12 @@ static void add_drift(struct page *p, const struct attach_summary *s, unsigned k
 	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++) {
 		if (!(s->drifts[k].bits & bit))
 			continue;
-		text_addf(&p->text, "rocelet_attachment_drift{id=");
-		text_add_label(&p->text, s->drifts[k].device);
+		text_addf(&p->text, "rocelet_attachment_drift{resource=");
+		text_add_label(&p->text, s->drifts[k].resource);
+		text_addf(&p->text, ",id=");
+		text_add_label(&p->text, s->drifts[k].id);
+		text_addf(&p->text, ",interface=");
+		text_add_label(&p->text, s->drifts[k].interface);
 		text_addf(&p->text, ",namespace=");
 		text_add_label(&p->text, s->drifts[k].namespace);
 		text_addf(&p->text, ",pod=");
@@ -174,6 +190,9 @@ static void add_drifts(struct page *p, const struct attach_summary *s)
 	for (unsigned i = 0; i < s->n_drifts; i++)
 		add_drift(p, s, i);
 	page_end(p);
+	add_number(p, "rocelet_attachment_drift_left_out", "gauge",
+		   "Attachments that are not as they were set and for which the page has no room.",
+		   s->drifts_left_out);
 }
 
 void attach_series(struct page *p, const struct attach_summary *s)
@@ -184,7 +203,8 @@ void attach_series(struct page *p, const struct attach_summary *s)
 	add_totals(p, &s->counters);
 	add_durations(p, &s->counters);
 	add_drifts(p, s);
-	add_runtime(p, &s->counters.cri);
+	if (s->counters.cri_open)
+		add_runtime(p, &s->counters.cri);
 	add_number(p, "rocelet_journal_writable", "gauge",
 		   "1 while the attachments' journal can be written; nothing is attached while it "
 		   "cannot.",

@@ -4,7 +4,7 @@
 #include "attach_status.h"
 #include "page.h"
 
-/* Devices beyond these that differ at one time are counted (rocelet_drift_total), not named. */
+/* Attachments beyond these that differ at one time are counted, not named. */
 #define ATTACH_DRIFTS_MAX 32
 
 /* A copy of what the engine tells, made on the loop's thread. Zero-initialised: there is no engine.
@@ -12,9 +12,10 @@
 struct attach_summary {
 	bool known;
 	struct attach_counters counters;
-	unsigned n_drifts;
+	unsigned n_drifts, drifts_left_out;
 	struct {
-		char device[DEV_ID_SIZE], namespace[64], pod[256];
+		char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE]; /* nobody else has both */
+		char interface[IFNAMSIZ], namespace[64], pod[256];
 		unsigned bits;
 	} drifts[ATTACH_DRIFTS_MAX];
 };

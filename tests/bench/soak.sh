@@ -2,7 +2,9 @@
 # soak.sh - what takes too long for check: the daemon under valgrind while devices come and go and somebody scrapes, and the
 # same load without valgrind, where its memory and descriptors must not grow.
 #
-# SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs. About five minutes on two cores.
+# SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs, about five minutes on two cores. Then, as root, in the
+# lab, hours: 30 pods in a row that look for their interface first, every kill point three times, 1,000 attaches and 50 pods while
+# the daemon, the kubelet and the runtime are killed. SOAK_PARTS: which of "daemon attach crash churn" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -10,6 +12,21 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
+parts=" ${SOAK_PARTS:-daemon attach crash churn} "
+
+# Runs a scenario of the lab and prints its figures.
+scenario() { # PART TIMEOUT_S NAME [ARGS..]
+	[[ $parts == *" $1 "* ]] || return 0
+	[ "$(id -u)" = 0 ] || { echo "lab $3: its virtual machine needs root"; return 0; }
+	echo "lab ${*:3}:"
+	tests/lab/lab.sh run --quiet --timeout "$2" "${@:3}" >"build/soak/$3.log" 2>&1 || status=$?
+	grep -hE '^# |^not ok|passed,' "build/lab/$3/scenario.log" || tail -n 20 "build/soak/$3.log"
+}
+
+scenario attach 3600 attach 30
+scenario crash 3600 crash 3
+scenario churn 14400 attach_churn 1000 50
+[[ $parts == *" daemon "* ]] || exit "$status"
 timeout 900 tests/bench/soak.py "$work" build/soak "${SOAK_SCRAPES:-10000}" "${SOAK_CHANGES:-1000}" || status=$?
 [ "$status" = 0 ] || echo "logs: build/soak" >&2
 exit "$status"

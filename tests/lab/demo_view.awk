@@ -1,20 +1,32 @@
-# The demo's table, from two scrapes of /metrics: LAST_PAGE PAGE.
-# Variables: last (name of the first file), elapsed (seconds so far), url, terminal (redraw when set).
-# Exit status 0 when some device moved bytes between the scrapes. What a page does not say is "-", never 0.
+# The demo's view, of two scrapes of /metrics and of what rocelet says:
+#     file=last PAGE file=page PAGE file=pods TEXT file=shown TEXT file=events TEXT
+# pods is what rocectl prints; events has a line each, which begins with its time; shown has those that were printed before.
+# Variables: elapsed (seconds so far), url, terminal (redraw when set), columns (cut lines there, 0 = do not).
+# Exit status 0 when between the scrapes a pod's device moved bytes, while VFs are attached to pods.
+# What a page does not say is "-", never 0.
 
 BEGIN {
-    row_format = "%-14s %4s  %-10s %-9s %9s %9s %9s %9s %9s %9s"
+    row_format = "%-17s %4s  %-12s %-9s %9s %9s %9s %9s %9s %9s"
+    events_shown = 12
 }
 
+file == "pods" { pod_lines[++n_pod_lines] = $0; next }
+file == "shown" { old[$0] = 1; next }
+file == "events" { event_list[++n_events] = $0; next }
+
 /^rocelet_sample_timestamp_seconds / {
-    if (FILENAME == last) taken_before = $2
+    if (file == "last") taken_before = $2
     else ms = ($2 - taken_before) * 1000
+}
+
+/^rocelet_attachments{state="in_pod"} / {
+    in_pods = $2
 }
 
 /^roce_/ {
     parse($0)
     key = series_key()
-    if (FILENAME == last) {
+    if (file == "last") {
         before[key] = value
     } else {
         now[key] = value
@@ -23,15 +35,47 @@ BEGIN {
 }
 
 END {
-    if (terminal) printf "\033[H"
-    if (terminal) print_line(sprintf("rocelet demo, %d s     page: %s     Ctrl-C ends it", elapsed, url))
-    if (terminal) print_line("")
-    if (terminal || elapsed == 0)
-        print_line(sprintf(row_format, "DEVICE", "PORT", "POD", "NETDEV", "RX MB/s", "TX MB/s", "RX pkt/s", "TX pkt/s", "CE", "CNP"))
+    if (terminal) show_screen()
+    else show_news()
+    exit !(moved && in_pods > 0)
+}
+
+function show_screen(    i) {
+    printf "\033[H"
+    print_line(sprintf("rocelet demo, %d s     page: %s     Ctrl-C ends it", elapsed, url))
+    print_line("")
+    print_table_head()
+    print_ports()
+    print_line("")
+    for (i = 1; i <= n_pod_lines; i++) print_line(pod_lines[i])
+    print_line("")
+    for (i = n_events > events_shown ? n_events - events_shown + 1 : 1; i <= n_events; i++) print_line(event_text(event_list[i]))
+    printf "\033[J"
+}
+
+# Into a log: only new events, and heads only once.
+function show_news(    i) {
+    for (i = 1; i <= n_events; i++)
+        if (!(event_list[i] in old)) print_line(event_text(event_list[i]))
+    if (taken_before == "") {
+        for (i = 1; i <= n_pod_lines; i++) print_line(pod_lines[i])
+        print_table_head()
+    }
+    print_ports()
+}
+
+# Of the time what a day has.
+function event_text(line) {
+    return substr(line, 12, 12) substr(line, 25)
+}
+
+function print_table_head() {
+    print_line(sprintf(row_format, "DEVICE", "PORT", "POD", "NETDEV", "RX MB/s", "TX MB/s", "RX pkt/s", "TX pkt/s", "CE", "CNP"))
+}
+
+function print_ports(    i) {
     for (i = 1; i <= ports; i++) print_port(port_list[i])
     if (!ports) print_line("no RDMA device on the page")
-    if (terminal) printf "\033[J"
-    exit !moved
 }
 
 # NAME{LABEL="VALUE",...} VALUE  ->  name, label[], value
@@ -64,14 +108,16 @@ function list_port(    port) {
     }
     if (name == "roce_port_info") {
         netdev[port] = label["netdev"]
-        pod[port] = label["netns"] == "" ? "(host)" : label["netns"]
+        holder[port] = label["pod"]
+        where[port] = label["pod"] != "" ? label["pod"] : label["netns"] != "" ? label["netns"] : "(host)"
     }
 }
 
 function print_port(port,    parts) {
     split(port, parts, "/")
-    if (increase("roce_bytes_total", port, "sent") > 0 || increase("roce_bytes_total", port, "received") > 0) moved = 1
-    print_line(sprintf(row_format, parts[1], parts[2], or_dash(pod[port]), or_dash(netdev[port]),
+    if (holder[port] != "" && (increase("roce_bytes_total", port, "sent") > 0 || increase("roce_bytes_total", port, "received") > 0))
+        moved = 1
+    print_line(sprintf(row_format, parts[1], parts[2], or_dash(where[port]), or_dash(netdev[port]),
         rate("roce_bytes_total", port, "received", 1e6, "%.2f"), rate("roce_bytes_total", port, "sent", 1e6, "%.2f"),
         rate("roce_packets_total", port, "received", 1, "%.0f"), rate("roce_packets_total", port, "sent", 1, "%.0f"),
         total("roce_ecn_ce_received_packets_total", port), total("roce_cnp_received_packets_total", port)))
@@ -99,5 +145,6 @@ function or_dash(text) {
 }
 
 function print_line(text) {
-    print text (terminal ? "\033[K" : "")
+    if (terminal) text = (columns ? substr(text, 1, columns) : text) "\033[K"
+    print text
 }

@@ -19,7 +19,7 @@ usage: lab.sh deps                      install the host packages the lab needs
            --timeout SECONDS              for the scenario, default $TIMEOUT
            --quiet                        print only the result, and the logs when it fails
        lab.sh shell                     a shell in the guest
-       lab.sh demo                      two pods, traffic and the daemon, with a live table
+       lab.sh demo                      real pods with a VF each, traffic and the daemon, with a live view
 scenarios: $(scenarios)
 EOF
 }

@@ -94,6 +94,7 @@ void attach_counters_small(struct attach_counters *c)
 		.in_pod = 2,
 		.returning = 1,
 		.bad = 1,
+		.cri_open = true,
 		.cri = {.socket = "/run/containerd/containerd.sock",
 			.runtime = "containerd 1.7.24",
 			.hints = CRI_HINTS_CONTAINERD,

@@ -189,7 +189,11 @@ static struct page *self_page(void)
 {
 	static const struct attach_record record;
 	const struct attach_status drifted = {.record = &record, .drift = UINT32_MAX};
-	const struct attach_counters counters = {.cri.socket = "x"};
+	const struct attach_counters counters = {.attached = 1,
+						 .returned = 1,
+						 .gate_questions = 1,
+						 .cri_open = true,
+						 .cri.socket = "x"};
 	struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 

@@ -73,14 +73,52 @@ static void test_what_does_not_work_is_zero(void **state)
 	(void)state;
 	attach_counters_small(&c);
 	assert_says(&c, "\nrocelet_cri_up 1\n", true);
-	assert_says(&c, "rocelet_attachment_drift", false);
+	assert_says(&c, "rocelet_attachment_drift{", false);
 	strcpy(c.cri.error, "connection refused");
 	strcpy(c.journal_error, "No space left on device");
 	assert_says(&c, "\nrocelet_cri_up 0\n", true);
 	assert_says(&c, "\nrocelet_journal_writable 0\n", true);
-	c = (struct attach_counters){0};
+	c = (struct attach_counters){.cri_open = true};
 	assert_says(&c, "\nrocelet_cri_up 0\n", true);
 	assert_says(&c, "rocelet_cri_info", false);
+}
+
+static void test_what_is_not_there_is_not_told(void **state)
+{
+	struct attach_counters c = {0};
+
+	(void)state;
+	assert_says(&c, "rocelet_cri", false); /* nothing here needs a runtime */
+	assert_says(&c, "_longest_seconds", false);
+	assert_says(&c, "\nrocelet_attach_seconds_count 0\n", true);
+	c.returned = 1;
+	assert_says(&c, "\nrocelet_return_longest_seconds 0.000000\n", true);
+	assert_says(&c, "rocelet_attach_longest_seconds", false);
+}
+
+/* All are macvlans on one function, in the same pod. */
+static void test_stacked_attachments_have_lines_of_their_own(void **state)
+{
+	struct attach_counters c = {0};
+	struct attach_summary s;
+	struct attachments a;
+	char *text;
+
+	(void)state;
+	attachments_small(&a);
+	a.status[1] = a.status[0] = a.status[4];
+	a.records[0] = a.records[1] = a.records[4];
+	a.status[0].record = &a.records[0];
+	a.status[1].record = &a.records[1];
+	a.status[0].drift = a.status[1].drift = ATTACH_DRIFT_DOWN;
+	strcpy(a.records[1].id, "1");
+	strcpy(a.records[1].plan.ifname, "net2");
+	a.list.n = 2;
+	attach_summary_build(&s, &c, a.list);
+	text = render(&s, METRICS_PROMETHEUS, NULL);
+	assert_non_null(strstr(text, "{resource=\"rdma/hca_shared\",id=\"0\",interface=\"net1\""));
+	assert_non_null(strstr(text, "{resource=\"rdma/hca_shared\",id=\"1\",interface=\"net2\""));
+	free(text);
 }
 
 /* More than there is room for. */
@@ -97,6 +135,7 @@ static void test_drifts_are_bounded(void **state)
 		many[i] = a.status[0];
 	attach_summary_build(&s, &c, (struct attach_list){many, ATTACH_DRIFTS_MAX + 10});
 	assert_int_equal(s.n_drifts, ATTACH_DRIFTS_MAX);
+	assert_int_equal(s.drifts_left_out, 10);
 }
 
 int main(void)
@@ -105,6 +144,8 @@ int main(void)
 		cmocka_unit_test(test_the_families_are_the_golden_ones),
 		cmocka_unit_test(test_without_an_engine_there_is_nothing),
 		cmocka_unit_test(test_what_does_not_work_is_zero),
+		cmocka_unit_test(test_what_is_not_there_is_not_told),
+		cmocka_unit_test(test_stacked_attachments_have_lines_of_their_own),
 		cmocka_unit_test(test_drifts_are_bounded),
 	};
 

@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "cri_internal.h"
 #include "fake_cri.h"
 #include "faults.h"
 #include "loop_helpers.h"
@@ -787,6 +788,36 @@ static void test_the_usual_sockets(void **state)
 	stop(&f);
 }
 
+/* Another one that is alive and idle would say that all pods are gone. */
+static void test_the_runtime_that_told_its_list_is_the_one(void **state)
+{
+	struct fake_cri other;
+	char path[sizeof(((struct fixture *)0)->path)];
+	struct fixture f;
+
+	(void)state;
+	prepare(&f);
+	snprintf(path, sizeof(path), "%s/other.sock", f.dir);
+	fake_cri_init(&other, &f.loop, path);
+	fake_cri_start(&other);
+	open_client(&f);
+	f.cri->sockets[f.cri->n_sockets++] = strdup(path);
+	fake_cri_start(&f.fake);
+	until(&f, is_detailed);
+	for (int dead_file = 0; dead_file < 2; dead_file++) {
+		fake_cri_stop(&f.fake, dead_file);
+		f.failures = 0;
+		until(&f, is_unknown);
+		assert_true(f.failures > 0);
+		assert_int_equal(cri_sandboxes(f.cri)->n, 3);
+		fake_cri_start(&f.fake);
+		until(&f, is_known);
+	}
+	assert_int_equal(other.greetings, 0);
+	fake_cri_done(&other);
+	stop(&f);
+}
+
 /* --- ends ------------------------------------------------------------------------------------- */
 
 static void test_closing_at_any_moment(void **state)
@@ -887,6 +918,7 @@ int main(void)
 		cmocka_unit_test(test_no_socket),
 		cmocka_unit_test(test_bad_paths),
 		cmocka_unit_test(test_the_usual_sockets),
+		cmocka_unit_test(test_the_runtime_that_told_its_list_is_the_one),
 		cmocka_unit_test(test_closing_at_any_moment),
 		cmocka_unit_test(test_closing_when_told),
 		cmocka_unit_test(test_no_memory),

@@ -94,6 +94,12 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"attach d --netns /n --vlan x", "--vlan x"},
 		{"attach d --netns /n --mtu -5", "--mtu -5"},
 		{"events --limit 99999999999", "--limit"},
+		{"attach d --pod p --ip 10.0.0.1/24 --ip 1\xff", "--ip is no text"},
+		{"attach d --pod p --mac \xc0\x80", "--mac is no text"},
+		{"attach d --pod p --interface \xff", "--interface is no text"},
+		{"attach d --pod \xff", "--pod is no text"},
+		{"attach d --netns /\xed\xa0\x80", "--netns is no text"},
+		{"detach \xff", "the device is no text"},
 	};
 	struct ctl_args a = {.limit = 42};
 	struct err e = {0};

@@ -67,6 +67,23 @@ static void test_names_that_mean_nothing(void **state)
 	assert_means("0000:03:00.9", NULL);
 }
 
+/* Whatever is listed of it only remembers a failure. */
+static void test_a_free_attachment_lends_no_name(void **state)
+{
+	struct attachments a;
+	struct err e = {0};
+	struct host h;
+
+	(void)state;
+	attachments_small(&a);
+	build(&h);
+	a.records[0].state = ATTACH_FREE;
+	assert_null(device_by_name(&h, a.list, "ens1f0v1", &e));
+	assert_int_equal(e.code, -ENODEV);
+	assert_null(attach_list_function(a.list, "0000:03:00.2"));
+	host_done(&h);
+}
+
 static void test_a_name_of_two(void **state)
 {
 	struct attachments a;
@@ -88,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_name_of_a_device),
 		cmocka_unit_test(test_names_that_mean_nothing),
+		cmocka_unit_test(test_a_free_attachment_lends_no_name),
 		cmocka_unit_test(test_a_name_of_two),
 	};
 

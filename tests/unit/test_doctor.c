@@ -28,6 +28,7 @@ struct patient {
 static void build_host(struct host *h)
 {
 	struct rdma_dev *rd;
+	struct netdev *nd;
 
 	build_function(h, FN_PF, "0000:03:00.0", "", -1);
 	build_function(h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
@@ -35,7 +36,10 @@ static void build_host(struct host *h)
 	build_function(h, FN_VF, "0000:03:00.7", "0000:03:00.0", 5);
 	build_netdev(h, "ens1f0", "0000:03:00.0");
 	build_netdev(h, "net1", "0000:03:00.2")->nsid = 4;
-	build_netdev(h, "net2", "0000:03:00.7")->nsid = 5;
+	nd = build_netdev(h, "net2", "0000:03:00.7");
+	nd->nsid = 5;
+	strcpy(nd->origin, "ens1f0v6");
+	build_netdev(h, "net3", "0000:03:00.6")->nsid = 5; /* moved by hand */
 	build_netdev(h, "eth0", "")->nsid = 5; /* a veth */
 	rd = build_rdma(h, "mlx5_0", "0000:03:00.0");
 	rd->no_uverbs_node = rd->no_umad_node = true;
@@ -136,7 +140,7 @@ static void test_nothing_is_concluded_from_what_is_not_known(void **state)
 
 	(void)state;
 	patient_init(&p);
-	assert_int_equal(count(&p.in, FINDING_ORPHAN), 1);
+	assert_int_equal(count(&p.in, FINDING_ORPHAN), 2);
 	p.resources.held.source = POD_SOURCE_NONE;
 	assert_int_equal(count(&p.in, FINDING_ORPHAN), 0);
 	p.in.resources = NULL;
@@ -144,12 +148,25 @@ static void test_nothing_is_concluded_from_what_is_not_known(void **state)
 	assert_int_equal(count(&p.in, FINDING_KUBELET), 0);
 	p.in.resources = &p.resources;
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 1);
-	p.resources.n_resources = 0; /* nothing is offered: nobody needs a runtime */
+	p.counters.cri_open = false; /* nobody needs a runtime */
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
-	p.resources.n_resources = 2;
 	p.in.counters = NULL;
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
 	assert_int_equal(count(&p.in, FINDING_JOURNAL), 0);
+	patient_done(&p);
+}
+
+/* It is still listed, for what went wrong with it. */
+static void test_a_free_attachment_answers_for_nothing(void **state)
+{
+	struct patient p;
+
+	(void)state;
+	patient_init(&p);
+	p.attachments.records[0].state = ATTACH_FREE; /* its netdev is in namespace 4 */
+	p.attachments.status[0].drift = 0;
+	p.resources.held.n = 0;
+	assert_int_equal(count(&p.in, FINDING_ORPHAN), 3);
 	patient_done(&p);
 }
 
@@ -184,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_a_healthy_node),
 		cmocka_unit_test(test_what_is_quick_is_not_told),
 		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
+		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
 

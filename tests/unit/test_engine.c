@@ -217,6 +217,25 @@ static void test_gate_of_others(void **state)
 	end(w);
 }
 
+/* A reload takes the network from the pool while a container waits. */
+static void test_pool_changes(void **state)
+{
+	struct world *w = start(PLAIN);
+	struct pool_network *network = w->config.pools[0].network;
+	struct world_gate g;
+
+	(void)state;
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	w->config.pools[0].network = NULL;
+	world_show_pods(w);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -ECANCELED);
+	w->config.pools[0].network = network;
+	world_show_pods(w);
+	end(w);
+}
+
 static void test_bad_annotation(void **state)
 {
 	struct world *w = start(PLAIN);
@@ -611,6 +630,79 @@ static void test_journal_of_every_state(void **state)
 	end(w);
 }
 
+/* The journal is lost, the pod runs on: what mark, kubelet and runtime tell is enough. */
+static void test_journal_lost(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = run_pod(w, 1, "b"), other = run_pod(w, 2, "c");
+	struct world_gate g;
+
+	(void)state;
+	world_close(w);
+	w->devices[1].record = (struct attach_record){.state = ATTACH_FREE};
+	w->devices[2].bad = true;
+	w->n_events = 0;
+	world_open(w, false);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	world_until_state(w, 2, ATTACH_IN_POD);
+	world_settle(w);
+	assert_int_equal(w->devices[1].ns, ns);
+	assert_int_equal(w->devices[2].ns, other);
+	assert_int_equal(world_events(w, "Adopted"), 2);
+	assert_int_equal(world_events(w, "Returned"), 0);
+	world_ask(w, &g, 1);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	w->devices[2].bad = false;
+	end_pod(w, 1, ns);
+	end_pod(w, 2, other);
+	end(w);
+}
+
+/* As long as nobody says who has it, it stays where it is. */
+static void test_journal_lost_without_runtime(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = run_pod(w, 1, "b");
+
+	(void)state;
+	world_close(w);
+	w->devices[1].record = (struct attach_record){.state = ATTACH_FREE};
+	w->runtime_dead = true;
+	world_open(w, false);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_BAD);
+	world_settle(w);
+	assert_int_equal(w->devices[1].ns, ns);
+	w->runtime_dead = false;
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	end_pod(w, 1, ns);
+	end(w);
+}
+
+/* Whoever may set an alias sets ours. */
+static void test_forged_mark(void **state)
+{
+	struct world *w = start(PLAIN);
+	const struct pod_device d = {.resource = "other/x", .id = world_vf(3),
+				     .namespace = "a", .pod = "b", .container = "c"};
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+
+	(void)state;
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	w->devices[3].marked = true;
+	w->devices[3].ns = ns;
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(w->devices[3].ns, ns);
+	assert_int_equal(world_events(w, "Orphan"), 0);
+	w->devices[3].marked = false;
+	w->devices[3].ns = 0;
+	end(w);
+}
+
 /* Without a runtime nothing is taken from anybody. */
 static void test_start_without_runtime(void **state)
 {
@@ -639,12 +731,16 @@ static void test_no_journal(void **state)
 	world_close(w);
 	w->fail_journal = -EROFS;
 	world_open(w, false);
-	w->config.pools[0].network->timeout_ms = 50;
+	world_until_ready(w); /* pools that attach nothing do not wait for it */
 	world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
 	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -EROFS);
 	assert_non_null(strstr(g.err.msg, "journal: somebody said so"));
+	w->devices[4].marked = true; /* what is away is returned */
+	world_show_devices(w);
+	world_until_events(w, "Returned", 1);
 	attach_engine_counters(w->engine, &c);
 	assert_string_equal(c.journal_error, "journal: somebody said so");
 	assert_int_equal(world_events(w, "JournalBad"), 1);
@@ -711,6 +807,32 @@ static void test_dry_run(void **state)
 	assert_int_equal(w->n_inside_max, 0);
 	assert_int_equal(world_state(w, 0), ATTACH_FREE);
 	end(w);
+}
+
+static void test_dry_run_returns_nothing(void **state)
+{
+	struct world *w = start(PLAIN);
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+	unsigned changed;
+
+	(void)state;
+	world_close(w);
+	leave(w, 3, ATTACH_BAD, ns);
+	leave(w, 4, ATTACH_RETURNING, ns);
+	w->devices[5].bad = w->devices[5].marked = true;
+	w->devices[6].marked = true;
+	world_open(w, true);
+	world_show_all(w);
+	world_until_ready(w);
+	world_until_state(w, 6, ATTACH_BAD);
+	world_settle(w);
+	changed = w->n_changed;
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(w->n_inside_max, 0);
+	assert_int_equal(w->n_changed, changed);
+	assert_int_equal(world_events(w, "Orphan"), 1);
+	world_free(w);
 }
 
 static int order(struct world *w, unsigned i, uint64_t ns, struct err *e)
@@ -891,6 +1013,7 @@ int main(void)
 		cmocka_unit_test(test_gate_of_an_init_container),
 		cmocka_unit_test(test_gate_deadlines),
 		cmocka_unit_test(test_gate_of_others),
+		cmocka_unit_test(test_pool_changes),
 		cmocka_unit_test(test_bad_annotation),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_each_step_fails),
@@ -904,11 +1027,15 @@ int main(void)
 		cmocka_unit_test(test_ipam),
 		cmocka_unit_test(test_close_during_ipam),
 		cmocka_unit_test(test_journal_of_every_state),
+		cmocka_unit_test(test_journal_lost),
+		cmocka_unit_test(test_journal_lost_without_runtime),
+		cmocka_unit_test(test_forged_mark),
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_drift_on_the_pf),
 		cmocka_unit_test(test_dry_run),
+		cmocka_unit_test(test_dry_run_returns_nothing),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_the_first_order),
 		cmocka_unit_test(test_early_orders_that_cannot_be),

@@ -45,6 +45,7 @@ struct node {
 	void *done_arg;
 	struct err answer; /* what is answered; msg "" and code 0: done */
 	bool at_once;	   /* refused by the hook itself */
+	bool heals;	   /* what is bad is cleaned, which takes a moment */
 	uv_timer_t timer;
 };
 
@@ -90,11 +91,26 @@ static int on_detach(const char *function, bool force, order_done_fn *done, void
 	return take(n, function, done, done_arg, e);
 }
 
+#define BAD 3 /* of the attachments */
+
+static void on_healed(uv_timer_t *timer)
+{
+	struct node *n = timer->data;
+
+	n->attachments.records[BAD].state = ATTACH_FREE;
+}
+
+/* While it returns doctor has nothing to say. */
 static void on_fix(void *arg)
 {
 	struct node *n = arg;
 
 	n->n_fix++;
+	if (!n->heals)
+		return;
+	n->attachments.records[BAD].state = ATTACH_RETURNING;
+	n->attachments.status[BAD].since_ms = uv_now(&n->loop);
+	uv_timer_start(&n->timer, on_healed, 300, 0);
 }
 
 static void on_counters(struct attach_counters *ret, void *arg)
@@ -114,6 +130,8 @@ static void fill(struct node *n)
 				.device = "0000:03:00.2",
 				.message = "as net1"};
 
+	const struct event gone = {.device = "0000:03:00.9", .message = "it left the bus"};
+
 	n->inventory.generation = 1;
 	build_function(h, FN_PF, "0000:03:00.0", "", -1);
 	build_function(h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
@@ -123,6 +141,7 @@ static void fill(struct node *n)
 	attachments_small(&n->attachments);
 	assert_int_equal(event_ring_init(&n->events), 0);
 	event_ring_add(&n->events, &e);
+	event_ring_add(&n->events, &gone);
 	n->routes = (struct routes){
 		.inventory = &n->inventory,
 		.resources = &n->resources,
@@ -261,7 +280,8 @@ static void test_reading(void **state)
 		     "as net1");
 	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200, "{\"events\":[]}");
 	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
-	assert_asked(n, "GET", "/api/v1/events?device=x", "", 404, "x is no device");
+	assert_asked(n, "GET", "/api/v1/events?device=x", "", 200, "{\"events\":[]}");
+	assert_asked(n, "GET", "/api/v1/events?device=0000:03:00.9", "", 200, "it left");
 	assert_asked(n, "GET", "/api/v1/explain?device=ens1f0v2", "", 200, "free, offered");
 	assert_asked(n, "GET", "/api/v1/explain", "", 400, "device");
 	assert_asked(n, "GET", "/api/v1/explain?device=x", "", 404, "x is no device");
@@ -347,7 +367,7 @@ static void test_rocectl_gives_orders(void **state)
 	assert_string_equal(n->order.owner.netns.path, "/run/netns/a");
 	assert_ctl(n, CTL_OK, "0000:03:00.4 is back in the host", "detach 0000:03:00.4 --force");
 	assert_true(n->force);
-	assert_ctl(n, CTL_NO, "\"kind\":\"drift\"", "doctor --json --fix");
+	assert_ctl(n, CTL_NO, "\"kind\":\"drift\"", "doctor --json");
 	stop(n);
 }
 
@@ -373,8 +393,23 @@ static void test_rocectl_reads(void **state)
 	assert_ctl(n, CTL_OK, "WHY\n", "devices");
 	assert_ctl(n, CTL_OK, "as net1", "events --pod train/job-7");
 	assert_ctl(n, CTL_OK, "no events", "events --pod a&b=c/%d");
-	assert_ctl(n, CTL_NO, "drift: 0000:03:00.2: its spoofchk, mtu", "doctor --fix");
+	assert_ctl(n, CTL_NO, "drift: 0000:03:00.2: its spoofchk, mtu", "doctor");
+	assert_int_equal(n->n_fix, 0);
+	stop(n);
+}
+
+static void test_rocectl_waits_for_what_is_being_fixed(void **state)
+{
+	struct node *n = start();
+
+	(void)state;
+	n->heals = true;
+	n->routes.resources = NULL;
+	n->routes.attachments = (struct attach_list){&n->attachments.status[BAD], 1};
+	assert_ctl(n, CTL_NO, "dirty: 0000:03:00.5: could not be cleaned", "doctor");
+	assert_ctl(n, CTL_OK, "nothing is wrong", "doctor --fix");
 	assert_int_equal(n->n_fix, 1);
+	assert_int_equal(n->attachments.records[BAD].state, ATTACH_FREE);
 	stop(n);
 }
 
@@ -389,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_rocectl_gives_orders),
 		cmocka_unit_test(test_rocectl_is_told_no),
 		cmocka_unit_test(test_rocectl_reads),
+		cmocka_unit_test(test_rocectl_waits_for_what_is_being_fixed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,19 @@
 /* Attach and return of one function, with everything that may come between. */
 #include <arpa/inet.h>
+#include <linux/bpf.h>
+#include <linux/if_link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "attach_bench.h"
+#include "cleanup.h"
+#include "netns_ops.h"
 #include "tmptree.h"
 
 static struct attach_bench bench;
@@ -289,6 +294,86 @@ static void its_name_has_become_an_alternative_one(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* "XDP_PASS"; -1: not for us, or not in this kernel. */
+static int pass_all(void)
+{
+	static const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	union bpf_attr a = {.prog_type = BPF_PROG_TYPE_XDP,
+			    .insn_cnt = 2,
+			    .insns = (uintptr_t)program,
+			    .license = (uintptr_t) "GPL"};
+
+	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
+}
+
+static bool attach_xdp(struct attach_bench *b, int which)
+{
+	AUTO_FD program = pass_all();
+	AUTO_FD ns = netns_open_path(&b->hw, attach_bench_pod(b, which), NULL);
+	struct netdev_seen seen;
+	struct nl_msg *req;
+	struct nlsock s;
+
+	assert_true(attach_bench_look(b, which, &seen));
+	if (program < 0)
+		return false;
+	assert_int_equal(netns_nlsock(&s, ns, NETLINK_ROUTE, NULL), 0);
+	req = rtnl_set_xdp(seen.netdev.ifindex, program, XDP_FLAGS_SKB_MODE);
+	assert_non_null(req);
+	assert_int_equal(nlsock_call(&s, req, NULL, NULL, NULL), 0);
+	nlmsg_free(req);
+	nlsock_close(&s);
+	return true;
+}
+
+/* Of a pod that may change its interface: names that keep it from coming back, or that others could
+ * be taken for, and what a move does not reset. */
+static void the_pod_has_left_traces(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct netdev_seen seen;
+	bool xdp;
+
+	attach_ok(b);
+	attach_bench_shell(b, -1, "ip link property add dev pf9 altname uplink-of-the-host");
+	for (int i = 0; i < 9; i++)
+		attach_bench_shell(b, 0, "ip link property add dev net1 altname pods-own-name-%d",
+				   i);
+	attach_bench_shell(b, 0, "ip link property add dev net1 altname uplink-of-the-host");
+	attach_bench_shell(b, 0, "ip link set net1 promisc on allmulticast on arp off");
+	xdp = attach_xdp(b, 0);
+	assert_true(attach_bench_look(b, 0, &seen));
+	assert_true(seen.has_xdp == xdp);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_int_equal(seen.netdev.flags & (IFF_PROMISC | IFF_ALLMULTI | IFF_NOARP), 0);
+	assert_false(seen.has_xdp);
+	assert_null(netdev_altname(&seen.netdev, netdev_altname(&seen.netdev, NULL)));
+}
+
+static void traces_at_home_are_seen(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	attach_ok(b);
+	b->job.is_return = true;
+	b->job.next = BACK_RECORD;
+	assert_int_equal(attach_run(&b->job), 0);
+	assert_int_equal(b->job.next, BACK_IPAM);
+	attach_bench_shell(b, -1, "ip link property add dev %s altname ens9", BENCH_NAME);
+	b->job.next = BACK_VERIFY;
+	fails(b, attach_run(&b->job), -EUCLEAN, "another name, ens9");
+	attach_bench_shell(b, -1, "ip link property del dev %s altname ens9", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set %s promisc on", BENCH_NAME);
+	fails(b, attach_run(&b->job), -EUCLEAN, "has flags 0x100");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 static void the_pod_has_moved_it_on(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -562,6 +647,8 @@ int main(void)
 		TEST(the_namespace_dies_in_the_middle),
 		TEST(the_namespace_dies_with_the_pod),
 		TEST(its_name_has_become_an_alternative_one),
+		TEST(the_pod_has_left_traces),
+		TEST(traces_at_home_are_seen),
 		TEST(the_pod_has_moved_it_on),
 		TEST(unplugged_there_is_nothing_to_return),
 		TEST(its_namespace_is_on_its_way_out),

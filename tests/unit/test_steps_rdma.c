@@ -1,4 +1,5 @@
 /* RDMA devices of attachments: moved in exclusive mode, left alone in shared mode, or made. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -225,6 +226,60 @@ static void anothers_node_stays(void **state)
 	assert_int_equal(node(b, "uverbs2", &dev), S_IFCHR | 0666);
 }
 
+/* Two pods start at the same time. */
+struct maker {
+	struct attach_bench *bench;
+	const char *id;
+	struct nldev_chardev uverbs;
+	int wrong;
+};
+
+static void *make_again_and_again(void *arg)
+{
+	struct maker *m = arg;
+
+	for (int i = 0; i < 300; i++)
+		if (soft_roce_nodes_make(&m->bench->hw, m->id, &m->uverbs, NULL) < 0 ||
+		    soft_roce_nodes_check(&m->bench->hw, m->id, &m->uverbs, NULL) < 0)
+			m->wrong++;
+	return NULL;
+}
+
+static void nodes_are_made_at_the_same_time(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct maker makers[] = {
+		{.bench = b, .id = "a", .uverbs = {.name = "uverbs1", .dev = 1}},
+		{.bench = b, .id = "b", .uverbs = {.name = "uverbs2", .dev = 2}},
+	};
+	pthread_t threads[2];
+
+	tmptree_write(b->tree, "sys/class/misc/rdma_cm/dev", "10:123\n");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, make_again_and_again, &makers[i]), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(makers[0].wrong + makers[1].wrong, 0);
+}
+
+static void a_node_of_another_number_is_seen(void **state)
+{
+	const struct nldev_chardev another = {.name = "uverbs7", .dev = 1};
+	struct attach_bench *b = need(state);
+
+	b->rdma.mode = RDMA_NETNS_SHARED;
+	b->job.record.plan.soft_roce = true;
+	ok(b, attach_bench_attach(b));
+	assert_int_equal(soft_roce_nodes_make(&b->hw, BENCH_FUNCTION, &another, NULL), 0);
+	b->job.record.state = ATTACH_ATTACHING;
+	b->job.next = STEP_VERIFY;
+	assert_int_equal(attach_run(&b->job), -EUCLEAN);
+	assert_non_null(strstr(b->job.err.msg, "do not lead to uverbs7"));
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
@@ -237,6 +292,8 @@ int main(void)
 		cmocka_unit_test(names_are_short_and_ones_own),
 		TEST(names_lead_nowhere_else),
 		TEST(anothers_node_stays),
+		TEST(nodes_are_made_at_the_same_time),
+		TEST(a_node_of_another_number_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

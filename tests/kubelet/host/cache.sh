@@ -18,7 +18,7 @@ prepare_cache() {
     KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
     RUNTIME_ROOT=$CACHE/runtime-$(key "${RUNTIME_PACKAGES[*]}")
     made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
-    made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" bash "$KUBELET_DIR/host/build-kubelet.sh"
+    made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" contained bash "$KUBELET_DIR/host/build-kubelet.sh"
 }
 
 key() { # TEXT
@@ -31,23 +31,28 @@ made_once() { # FOLDER WHAT COMMAND..
         mkdir -p "$CACHE"
         exec 9>"$CACHE/lock"
         flock 9
-        [[ -d $1 ]] || make_now "$@" # another rig made it while this one waited
+        [[ -d $1 ]] || (make_now "$@") # another rig made it while this one waited
         exec 9>&-
     fi
     touch "$1" # says when it was last used, for prune
 }
 
+# In a shell of its own: it has traps.
 make_now() { # FOLDER WHAT COMMAND..
-    local started=$SECONDS work
+    local started=$SECONDS work maker
     note "$2 (once)"
     rm -rf "$CACHE"/new.* # what a killed one left behind
     work=$(mktemp -d "$CACHE/new.XXXXXX")
     chmod 755 "$work"
-    # shellcheck disable=SC2064  # the value of now
-    trap "chmod -R u+w '$work'; rm -rf '$work'" EXIT
     # A process of its own: -e does not hold inside a condition.
-    (set -e; "${@:3}" "$work") >"$work/build.log" 2>&1 9>&- &
-    if ! wait $!; then
+    (set -e; "${@:3}" "$work") >"$work/build.log" 2>&1 9>&- </dev/null &
+    maker=$!
+    # shellcheck disable=SC2064  # the values of now
+    trap "kill -KILL $maker 2>/dev/null || true; wait $maker 2>/dev/null || true; chmod -R u+w '$work'; rm -rf '$work'" EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    tick "$2" "$maker"
+    if ! wait "$maker"; then
         tail -n 30 "$work/build.log" >&2
         die "$2: failed"
     fi

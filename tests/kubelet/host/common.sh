@@ -2,6 +2,7 @@
 # Saying things to whoever runs the rig, and waiting.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/wait.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../../lib/job.sh"
 
 note() { printf 'kubelet: %s\n' "$*" >&2; }
 die() {

@@ -23,13 +23,14 @@ make_pool() { # N_VFS [NETWORK]
 END
 }
 
-# All that can be seen of a VF in the host, but its index. Prints less, or nothing, when it is away.
+# All that can be seen of a VF in the host, but its index, and whether it has ever been up (it then has the kernel's default qdisc).
+# Prints less, or nothing, when it is away.
 look_of() { # ID
     local path=/sys/bus/pci/devices/$1 name
     name=$(ls "$path/net" 2>/dev/null) || true
     echo "name '$name'"
     [[ -n $name ]] || return 0
-    ip -d link show dev "$name" | sed -E '1s/^[0-9]+: //; s/ (qlen|numtxqueues) .*//; s/ permaddr [^ ]*//'
+    ip -d link show dev "$name" | sed -E '1s/^[0-9]+: //; s/ (qlen|numtxqueues) .*//; s/ qdisc (noop|mq|fq_codel|pfifo_fast) / /; s/ permaddr [^ ]*//'
     echo "RDMA devices: $(rdma link show | grep -w "netdev $name" || true)"
     vf_settings "$1"
 }

@@ -1,13 +1,16 @@
 # shellcheck shell=bash
-# lab.sh demo: two pods, RDMA traffic between them, the daemon inside, and on this terminal what its page says, once a second.
+# lab.sh demo: real pods with a VF each, RDMA traffic between them, the daemon inside, and on this terminal what it says, once a second.
 
 readonly DEMO_PORT=9907
 readonly DEMO_URL=http://127.0.0.1:$DEMO_PORT
+# From power-on to traffic between the pods; under a minute on an idle machine.
+readonly DEMO_READY_TIMEOUT=$((BOOT_TIMEOUT + 180))
 
 cmd_demo() {
-    [[ -x $PROJECT_DIR/build/rocelet ]] || die "build/rocelet is not there: run make first"
+    [[ -x $PROJECT_DIR/build/rocelet && -x $PROJECT_DIR/build/rocectl ]] || die "build/rocelet or build/rocectl is not there: run make first"
     require_free_port "$DEMO_PORT"
-    FORWARDS=("$DEMO_PORT:$DEMO_PORT")
+    # shellcheck disable=SC2046
+    parse_run_options $(sed -n 's/^# lab: //p' "$LAB_DIR/scenarios/demo.sh") --forward "$DEMO_PORT:$DEMO_PORT"
     TIMEOUT=$((24 * 3600))
     start_machine demo
     trap demo_interrupted INT
@@ -17,15 +20,17 @@ cmd_demo() {
 
 # Up to the daemon answering and traffic flowing; the guest says what it is at.
 wait_for_demo() {
-    local started=$SECONDS status
+    local started=$SECONDS
     until [[ -e $OUT/ready ]]; do
         show_progress
         if [[ -e $OUT/status ]]; then
             demo_failed "the guest could not set the demo up"
         elif ! machine_runs; then
             demo_failed "the machine ended on its own$(panic_line)"
-        elif ((SECONDS - started > BOOT_TIMEOUT)); then
-            demo_failed "not ready within $BOOT_TIMEOUT s$(panic_line)"
+        elif stalled; then
+            demo_failed "the emulated machine stands still; try again"
+        elif ((SECONDS - started > DEMO_READY_TIMEOUT)); then
+            demo_failed "not ready within $DEMO_READY_TIMEOUT s$(panic_line)"
         fi
         sleep 0.2
     done
@@ -49,32 +54,42 @@ demo_interrupted() {
 }
 
 show_demo() {
-    local began=$SECONDS traffic='' page=$OUT/page last=$OUT/page.last
+    local began=$SECONDS seen='' page=$OUT/page last=$OUT/page.last
     : >"$last"
     [[ ! -t 1 ]] || printf '\033[2J'
     while [[ -z ${DEMO_SECONDS:-} ]] || ((SECONDS - began < DEMO_SECONDS)); do
-        [[ ! -e $OUT/status ]] || demo_failed "the traffic stopped"
+        [[ ! -e $OUT/status ]] || demo_failed "the guest could not go on"
         machine_runs || demo_failed "the machine ended on its own$(panic_line)"
         if ! curl -fsS -m 5 -o "$page" "$DEMO_URL/metrics" 2>"$OUT/curl.log"; then
             note "no answer from $DEMO_URL/metrics: $(<"$OUT/curl.log")"
         elif [[ $(sample_time "$page") != "$(sample_time "$last")" ]]; then
-            demo_table "$((SECONDS - began))" "$last" "$page" && traffic=yes
+            demo_view "$((SECONDS - began))" "$last" "$page" && seen=yes
             mv "$page" "$last"
         fi
         sleep 0.2
     done
     stop_machine
-    [[ -n $traffic ]] || die "demo FAILED: no traffic was seen on the page in $DEMO_SECONDS s"
-    note "demo ended after $DEMO_SECONDS s; traffic was seen"
+    [[ -n $seen ]] || die "demo FAILED: no traffic between pods with attached VFs was seen in $DEMO_SECONDS s"
+    note "demo ended after $DEMO_SECONDS s; traffic between pods with attached VFs was seen"
 }
 
 sample_time() { # PAGE
     grep '^rocelet_sample_timestamp_seconds ' "$1"
 }
 
-# Succeeds when the page shows traffic since the last look.
-demo_table() { # SECONDS_SO_FAR LAST_PAGE PAGE
-    local terminal=''
-    [[ ! -t 1 ]] || terminal=yes
-    awk -v terminal="$terminal" -v elapsed="$1" -v url="$DEMO_URL" -v last="$2" -f "$LAB_DIR/demo_view.awk" "$2" "$3"
+# Succeeds when the page shows traffic of pods with attached VFs since the last look.
+demo_view() { # SECONDS_SO_FAR LAST_PAGE PAGE
+    local terminal='' columns=0 name status=0
+    if [[ -t 1 ]]; then
+        terminal=yes
+        columns=$(tput cols 2>/dev/null) || columns=0
+    fi
+    # As they are now: the guest puts others in their place.
+    for name in pods events; do cat "$OUT/$name" >"$OUT/$name.now" 2>/dev/null || true; done
+    touch "$OUT/events.shown"
+    awk -v terminal="$terminal" -v columns="$columns" -v elapsed="$1" -v url="$DEMO_URL" \
+        -f "$LAB_DIR/demo_view.awk" file=last "$2" file=page "$3" file=pods "$OUT/pods.now" file=shown "$OUT/events.shown" \
+        file=events "$OUT/events.now" || status=$?
+    mv "$OUT/events.now" "$OUT/events.shown"
+    return "$status"
 }

@@ -52,13 +52,6 @@ build_with_progress() {
     note "guest image ready after $((SECONDS - started)) s, $(du -sh "$IMAGE" | cut -f1)"
 }
 
-# In namespaces of its own, where that is allowed: when the command is ended, its children and mounts end with it.
-contained() {
-    local wrapper=(unshare --mount --pid --fork --kill-child --mount-proc)
-    "${wrapper[@]}" true 2>/dev/null || wrapper=()
-    exec setpriv --pdeathsig KILL "${wrapper[@]}" "$@"
-}
-
 # The two used last stay: another checkout may be at another version. Nothing but images goes, whatever the cache is.
 prune_images() {
     local dir

@@ -23,16 +23,24 @@ is_right() { # ID
     is_free "$1" || { [[ $(engine_state "$1") == in_pod ]] && is_complete $POD "$1" $IP && has_settings "$1" "$MAC" "vlan $VLAN"; }
 }
 
+# With the address from an IPAM plugin.
+order() { # ID
+    curl -fsS -m 30 --unix-socket /run/rocelet/rocelet.sock -o /dev/null --data @- http://localhost/api/v1/attach <<END
+{"device": "$1", "netns": "/run/netns/$POD", "mac": "$MAC", "vlan": $VLAN, "mtu": 1400, "softRoce": true,
+ "ipam": {"type": "static", "addresses": [{"address": "$IP"}]}}
+END
+}
+
 # Up to the daemon's death.
 die_at() { # KILL_POINT ROUND ID
     start_armed "$1"
     if [[ $1 == attach-* ]]; then
-        attach "$3" $POD $IP --mac $MAC --vlan $VLAN --mtu 1400 &>/dev/null || true # its answer never comes
+        order "$3" &>/dev/null || true # its answer never comes
     else
-        attach "$3" $POD $IP --mac $MAC --vlan $VLAN --mtu 1400
+        order "$3"
         if (($2 % 2)); then rocectl detach "$3" &>/dev/null || true; else ip netns delete $POD; fi
     fi
-    dies 30
+    dies 10
 }
 
 at_the_door() { # KILL_POINT ROUND ID
