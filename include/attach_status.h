@@ -33,8 +33,8 @@ struct attach_list {
 	size_t n;
 };
 
-/* Whoever has the function itself, not a macvlan or ipvlan on it, nor a free one that only remembers
- * how its attach failed; NULL = nobody. */
+/* Whoever has the function itself, not a macvlan or ipvlan on it, nor a free one that only
+ * remembers how its attach failed; NULL = nobody. */
 const struct attach_status *attach_list_function(struct attach_list, const char *function);
 /* By what the kubelet calls it. */
 const struct attach_status *attach_list_id(struct attach_list, const char *resource,

@@ -198,7 +198,7 @@ static int check_words(const struct ctl_args *a, struct err *e)
 	const struct {
 		const char *name, *value;
 	} words[] = {
-		{"the device", a->device},	 {"--netns", a->netns}, {"--pod", a->pod},
+		{"the device", a->device},     {"--netns", a->netns}, {"--pod", a->pod},
 		{"--interface", a->interface}, {"--mac", a->mac},
 	};
 

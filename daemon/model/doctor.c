@@ -143,11 +143,12 @@ static void check_orphans(struct examination *x)
 		    attach_list_function(x->in->attachments, nd->function) ||
 		    holder_of(x, nd->function))
 			continue;
-		f = find(x, FINDING_ORPHAN, nd->function,
-			 "A pod that is gone has left it behind, or somebody moved it by hand; only "
-			 "what rocelet has attached is fetched back.",
-			 "%s is in %s%s, and no container holds it", nd->name,
-			 where[0] ? "network namespace " : "another network namespace", where);
+		f = find(
+			x, FINDING_ORPHAN, nd->function,
+			"A pod that is gone has left it behind, or somebody moved it by hand; only "
+			"what rocelet has attached is fetched back.",
+			"%s is in %s%s, and no container holds it", nd->name,
+			where[0] ? "network namespace " : "another network namespace", where);
 		if (nd->origin[0])
 			make_fixable(f);
 	}
