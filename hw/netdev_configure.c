@@ -112,10 +112,8 @@ static int name_failure(struct nlsock *s, const struct configuration *c, struct 
 {
 	char what[ROUTE_TEXT_SIZE + 16];
 	struct err now = {0};
-	struct nl_msg *req = make_request(c, c->failed_at);
-	int r = req ? nlsock_call(s, req, NULL, NULL, &now) : -ENOMEM;
+	int r = nlsock_ask(s, make_request(c, c->failed_at), NULL, NULL, &now);
 
-	nlmsg_free(req);
 	request_text(c, c->failed_at, what, sizeof(what));
 	return err_set(e, c->failed, "%s: %s", what,
 		       r == c->failed ? now.msg : strerror(-c->failed));
@@ -135,10 +133,8 @@ static int on_route(const struct nlmsghdr *h, void *arg)
 
 static int dump_routes(struct nlsock *s, struct configuration *c, uint8_t family, struct err *e)
 {
-	struct nl_msg *req = rtnl_dump_link_routes(family, c->ifindex);
-	int r = req ? nlsock_call(s, req, on_route, c, e) : err_set(e, -ENOMEM, "out of memory");
+	int r = nlsock_ask(s, rtnl_dump_link_routes(family, c->ifindex), on_route, c, e);
 
-	nlmsg_free(req);
 	/* What was interrupted may have missed one; the caller sees by what is left. */
 	return r == -EAGAIN ? 0 : r;
 }
@@ -217,12 +213,8 @@ int netdev_addresses(struct nlsock *s, int ifindex, struct ip_prefix *ret, size_
 	int r = -EAGAIN;
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		struct nl_msg *req = rtnl_dump_addrs(ifindex);
-
 		list.n = 0;
-		r = req ? nlsock_call(s, req, on_address, &list, e)
-			: err_set(e, -ENOMEM, "out of memory");
-		nlmsg_free(req);
+		r = nlsock_ask(s, rtnl_dump_addrs(ifindex), on_address, &list, e);
 	}
 	if (r < 0) {
 		err_wrap(e, "addresses of link %d", ifindex);

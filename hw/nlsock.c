@@ -267,3 +267,11 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 		return err_set(e, -EAGAIN, "netlink: tables changed while they were read");
 	return c.result;
 }
+
+int nlsock_ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
+{
+	int r = req ? nlsock_call(s, req, fn, arg, e) : err_set(e, -ENOMEM, "out of memory");
+
+	nlmsg_free(req);
+	return r;
+}

@@ -38,6 +38,9 @@ typedef int nlsock_fn(const struct nlmsghdr *, void *arg);
  * -ETIMEDOUT: no answer. */
 int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
 
+/* The same, and frees the request; NULL: there was no memory for it. */
+int nlsock_ask(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
+
 /* The answer to request `index` of a batch: a message, or h == NULL and its error (negative errno,
  * 0 = plain ack). */
 typedef void nlsock_batch_fn(size_t index, const struct nlmsghdr *h, int error, void *arg);

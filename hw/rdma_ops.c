@@ -8,15 +8,6 @@
 
 #define DUMP_ATTEMPTS 5
 
-/* Frees the request. */
-static int ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
-{
-	int r = req ? nlsock_call(s, req, fn, arg, e) : err_set(e, -ENOMEM, "out of memory");
-
-	nlmsg_free(req);
-	return r;
-}
-
 struct name_search {
 	const char *name;
 	struct nldev_dev found; /* name "" = not yet */
@@ -40,8 +31,9 @@ int rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, stru
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		search.found.name[0] = '\0';
-		r = ask(s, nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			on_device, &search, e);
+		r = nlsock_ask(s,
+			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
+			       on_device, &search, e);
 	}
 	if (r == 0 && !search.found.name[0])
 		r = err_set(e, -ENODEV, "no RDMA device of that name here");
@@ -56,7 +48,7 @@ int rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, stru
 /* Asks, frees the request, and says what it was for. */
 static int change(struct nlsock *s, struct nl_msg *req, const char *what, struct err *e)
 {
-	int r = ask(s, req, NULL, NULL, e);
+	int r = nlsock_ask(s, req, NULL, NULL, e);
 
 	if (r < 0)
 		err_wrap(e, "%s", what);
@@ -91,7 +83,7 @@ static int on_chardev(const struct nlmsghdr *h, void *arg)
 int rdma_uverbs(struct nlsock *s, uint32_t index, struct nldev_chardev *ret, struct err *e)
 {
 	struct nldev_chardev found = {0};
-	int r = ask(s, nldev_get_chardev(index, "uverbs"), on_chardev, &found, e);
+	int r = nlsock_ask(s, nldev_get_chardev(index, "uverbs"), on_chardev, &found, e);
 
 	if (r == 0 && !found.name[0])
 		r = err_set(e, -ENOENT, "it has none");

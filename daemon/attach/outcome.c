@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine_state.h"
+#include "explain.h"
 #include "log.h"
 
 /* A device in a reset heals by itself. */
@@ -164,26 +165,12 @@ uint64_t outcome_deadline(const struct attach_engine *e)
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static void drift_text(unsigned drift, char *text, size_t size)
-{
-	const char *name;
-	unsigned bit;
-
-	text[0] = '\0';
-	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++) {
-		size_t n = strlen(text);
-
-		if (drift & bit)
-			snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
-	}
-}
-
 static void tell_drift(struct attachment *a, unsigned drift, bool repaired)
 {
 	struct attach_counters *c = &a->engine->counters;
 	char owner[OWNER_TEXT_SIZE], text[160];
 
-	drift_text(drift, text, sizeof(text));
+	explain_drift(drift, text, sizeof(text));
 	owner_text(&a->record.owner, owner);
 	if (drift & ~a->drift) {
 		c->drifts++;

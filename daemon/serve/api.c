@@ -81,15 +81,6 @@ static json_t *carrier(enum carrier c)
 	return json_null();
 }
 
-/* Takes both; NULL, with nothing left behind, when either is missing. */
-static json_t *push(json_t *array, json_t *item)
-{
-	if (json_array_append_new(array, item) == 0)
-		return array;
-	json_decref(array);
-	return NULL;
-}
-
 /* --- objects ---------------------------------------------------------------------------------- */
 
 static json_t *altnames(const struct netdev *nd)
@@ -97,7 +88,7 @@ static json_t *altnames(const struct netdev *nd)
 	json_t *a = json_array();
 
 	for (const char *name = NULL; a && (name = netdev_altname(nd, name));)
-		a = push(a, json_text(name));
+		a = api_push(a, json_text(name));
 	return a;
 }
 
@@ -129,7 +120,7 @@ static json_t *gids(const struct rdma_port *p)
 	unsigned i;
 
 	for (i = 0; a && i < p->n_gids; i++)
-		a = push(a, gid(&p->gids[i]));
+		a = api_push(a, gid(&p->gids[i]));
 	return a;
 }
 
@@ -153,7 +144,7 @@ static json_t *ports(const struct rdma_dev *rd)
 	unsigned i;
 
 	for (i = 0; a && i < rd->n_ports; i++)
-		a = push(a, port(&rd->ports[i]));
+		a = api_push(a, port(&rd->ports[i]));
 	return a;
 }
 
@@ -257,7 +248,7 @@ static json_t *netdevs_of(const struct host *host, const struct fn_parts *p)
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < p->n_netdevs; i++)
-		a = push(a, netdev(host, part_netdev(p, i)));
+		a = api_push(a, netdev(host, part_netdev(p, i)));
 	return a;
 }
 
@@ -266,7 +257,7 @@ static json_t *rdma_of(const struct host *host, const struct fn_parts *p)
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < p->n_rdma; i++)
-		a = push(a, rdma(host, part_rdma(p, i)));
+		a = api_push(a, rdma(host, part_rdma(p, i)));
 	return a;
 }
 

@@ -20,8 +20,7 @@ char *api_print(json_t *document, size_t *ret_len)
 	return text;
 }
 
-/* Takes both; NULL, with nothing left behind, when either is missing. */
-static json_t *push(json_t *array, json_t *item)
+json_t *api_push(json_t *array, json_t *item)
 {
 	if (json_array_append_new(array, item) == 0)
 		return array;
@@ -64,7 +63,7 @@ static json_t *push_ips(json_t *array, const struct ip_prefix *ips, size_t n)
 		char text[IP_TEXT_SIZE];
 
 		ip_prefix_text(&ips[i], text);
-		array = push(array, json_text(text));
+		array = api_push(array, json_text(text));
 	}
 	return array;
 }
@@ -97,7 +96,7 @@ static json_t *drift(unsigned bits)
 
 	for (size_t i = 0; array && (name = attach_drift_name(i, &bit)); i++)
 		if (bits & bit)
-			array = push(array, json_text(name));
+			array = api_push(array, json_text(name));
 	return array;
 }
 
@@ -132,7 +131,7 @@ char *api_attachments(struct attach_list list, uint64_t epoch_ms, size_t *ret_le
 
 	for (size_t i = 0; array && i < list.n; i++)
 		if (list.items[i].record->state != ATTACH_FREE)
-			array = push(array, api_attachment(&list.items[i], epoch_ms));
+			array = api_push(array, api_attachment(&list.items[i], epoch_ms));
 	return api_print(json_pack("{so}", "attachments", array), ret_len);
 }
 
@@ -181,7 +180,7 @@ char *api_events(const struct event_ring *ring, const struct event_filter *f, si
 
 	for (; array && ring && i < ring->n; i++)
 		if (is_wanted(f, event_ring_at(ring, i)))
-			array = push(array, event(event_ring_at(ring, i)));
+			array = api_push(array, event(event_ring_at(ring, i)));
 	return api_print(json_pack("{so}", "events", array), ret_len);
 }
 
@@ -199,6 +198,6 @@ char *api_doctor(const struct doctor *d, size_t *ret_len)
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < d->n; i++)
-		array = push(array, finding(&d->findings[i]));
+		array = api_push(array, finding(&d->findings[i]));
 	return api_print(json_pack("{so}", "findings", array), ret_len);
 }

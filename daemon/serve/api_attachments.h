@@ -12,6 +12,9 @@
 
 /* Prints and takes the value; NULL when it is NULL or out of memory. */
 char *api_print(json_t *, size_t *ret_len);
+/* Appends and returns the array. Takes both; NULL, with nothing left behind, when either is missing
+ * or out of memory. */
+json_t *api_push(json_t *array, json_t *item);
 
 /* One attachment, null for NULL and for one that is free:
  * {"state":"in_pod","resource":"rocelet.dev/roce","id":"0000:03:00.2","function":"0000:03:00.2",

@@ -9,15 +9,6 @@
 #include "health.h"
 #include "json_text.h"
 
-/* Takes both; NULL, with nothing left behind, when either is missing. */
-static json_t *push(json_t *array, json_t *item)
-{
-	if (json_array_append_new(array, item) == 0)
-		return array;
-	json_decref(array);
-	return NULL;
-}
-
 /* --- one function ----------------------------------------------------------------------------- */
 
 static json_t *reasons(unsigned bits)
@@ -26,7 +17,7 @@ static json_t *reasons(unsigned bits)
 
 	for (enum health_reason r = 0; a && r < N_HEALTH_REASONS; r++)
 		if (bits & HEALTH_BIT(r))
-			a = push(a, json_string(health_reason_name(r)));
+			a = api_push(a, json_string(health_reason_name(r)));
 	return a;
 }
 
@@ -75,7 +66,7 @@ json_t *api_resources_of(const struct resource_index *index, const char *functio
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < n; i++)
-		a = push(a, offered(index->table, &e[i]));
+		a = api_push(a, offered(index->table, &e[i]));
 	return a;
 }
 
@@ -124,7 +115,7 @@ json_t *api_resources(const struct resource_table *t)
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < t->n_resources; i++)
-		a = push(a, resource(t, &t->resources[i]));
+		a = api_push(a, resource(t, &t->resources[i]));
 	return a;
 }
 
@@ -175,7 +166,7 @@ static json_t *container(struct pod_walk *w)
 	for (; devices && w->at < w->n && same_pod(w->list[w->at], first) &&
 	       strcmp(w->list[w->at]->container, first->container) == 0;
 	     w->at++)
-		devices = push(devices, pod_device(w, w->list[w->at]));
+		devices = api_push(devices, pod_device(w, w->list[w->at]));
 	return json_pack("{so so}", "name", json_text(first->container), "devices", devices);
 }
 
@@ -185,7 +176,7 @@ static json_t *pod(struct pod_walk *w)
 	json_t *containers = json_array();
 
 	while (containers && w->at < w->n && same_pod(w->list[w->at], first))
-		containers = push(containers, container(w));
+		containers = api_push(containers, container(w));
 	return json_pack("{so so so so}", "namespace", json_text(first->namespace), "name",
 			 json_text(first->pod), "uid", json_text(first->uid), "containers",
 			 containers);
@@ -228,7 +219,7 @@ char *api_pods(const struct resource_table *t, struct attach_list attachments, u
 
 	w.n = w.list ? list_pods(&t->held, w.list) : 0;
 	while (pods && w.at < w.n)
-		pods = push(pods, pod(&w));
+		pods = api_push(pods, pod(&w));
 	document = json_pack("{sI so so}", "generation", (json_int_t)t->generation, "source",
 			     json_text(source_name(t->held.source)), "pods", pods);
 	free(w.list);

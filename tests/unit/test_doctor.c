@@ -170,6 +170,22 @@ static void test_a_free_attachment_answers_for_nothing(void **state)
 	patient_done(&p);
 }
 
+static void test_guids_are_never_fixed(void **state)
+{
+	struct patient p;
+	struct doctor d;
+
+	(void)state;
+	patient_init(&p);
+	p.attachments.status[0].drift = VF_NODE_GUID | VF_PORT_GUID;
+	assert_int_equal(doctor_build(&d, &p.in), 0);
+	for (size_t i = 0; i < d.n; i++)
+		assert_false(d.findings[i].kind == FINDING_DRIFT && d.findings[i].fixable);
+	doctor_done(&d);
+	assert_int_equal(count(&p.in, FINDING_DRIFT), 1);
+	patient_done(&p);
+}
+
 static void test_every_kind_and_reason_has_words(void **state)
 {
 	struct resource_device device = {.id = "0000:03:00.2"};
@@ -202,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_quick_is_not_told),
 		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
 		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
+		cmocka_unit_test(test_guids_are_never_fixed),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
 
