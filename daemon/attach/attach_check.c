@@ -190,11 +190,13 @@ int attach_check(struct attach_job *job, bool repair)
 	int r;
 
 	job->err = (struct err){0};
-	job->drift = 0;
+	job->drift = job->left = 0;
 	work_begin(&w, job);
 	r = attach_compare(&w, &job->drift, &first);
 	if (r == 0 && repair && job->drift)
 		r = repair_all(&w, job->drift);
+	if (r == 0 && repair && job->drift)
+		r = attach_compare(&w, &job->left, &first);
 	work_end(&w);
 	return r;
 }

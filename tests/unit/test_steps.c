@@ -219,6 +219,9 @@ static void what_is_not_as_expected_is_refused(void **state)
 	snprintf(b->job.record.owner.netns.path, 64, "/run/netns/no-such-one");
 	fails(b, attach_bench_attach(b), -ENOENT, "no-such-one");
 
+	snprintf(b->job.record.owner.netns.path, 64, "/proc/%d/ns/net", getpid());
+	fails(b, attach_bench_attach(b), -EINVAL, "the host's own network namespace");
+
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
 	return_ok(b);
 	attach_bench_is_clean(b);
@@ -529,6 +532,35 @@ static void guids_are_taken_with_the_driver(void **state)
 	attach_bench_is_clean(b);
 }
 
+static void what_the_pf_tells_no_more_is_not_different(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	b->pf.vfs[3].fields &= ~(unsigned)VF_TRUST;
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void what_cannot_be_repaired_is_left(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	b->job.record.plan.vf.fields |= VF_NODE_GUID;
+	b->job.record.plan.vf.node_guid = 7;
+	b->pf.vfs[3].fields |= VF_NODE_GUID;
+	b->pf.vfs[3].vlan = 7;
+	assert_int_equal(attach_check(&b->job, true), 0);
+	assert_int_equal(b->job.drift, VF_VLAN | VF_NODE_GUID);
+	assert_int_equal(b->job.left, VF_NODE_GUID);
+	b->job.record.plan.vf.fields &= ~(unsigned)VF_NODE_GUID;
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 /* --- checked ---------------------------------------------------------------------------------- */
 
 static void drift_is_seen_and_repaired(void **state)
@@ -635,6 +667,8 @@ int main(void)
 		TEST_WITH_PF(a_pf_that_resets_is_waited_for),
 		TEST(without_a_pf_nothing_is_set),
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
+		TEST_WITH_PF(what_the_pf_tells_no_more_is_not_different),
+		TEST_WITH_PF(what_cannot_be_repaired_is_left),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
