@@ -561,6 +561,34 @@ static void what_cannot_be_repaired_is_left(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* The record is lost, but for what the mark says. */
+static void only_the_mark_is_known(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct attach_record *r = &b->job.record;
+	char altnames[ALTNAME_SIZE + 1];
+	struct netdev_seen seen;
+
+	want_settings(r);
+	r->plan.mtu = 1400;
+	attach_ok(b);
+	/* By which the bench finds it. */
+	memcpy(altnames, r->origin.altnames, sizeof(altnames));
+	memset(&r->origin, 0, sizeof(r->origin));
+	memset(&r->plan, 0, sizeof(r->plan));
+	memcpy(r->origin.altnames, altnames, sizeof(altnames));
+	b->pf.unsupported = VF_TRUST;
+	assert_int_equal(attach_bench_return(b), -EOPNOTSUPP);
+	b->pf.unsupported = 0;
+	return_ok(b);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, BENCH_NAME);
+	assert_string_equal(seen.alias, "");
+	assert_int_equal(seen.netdev.mtu, 1500);
+	assert_memory_equal(b->pf.vfs[3].mac, "\0\0\0\0\0\0", 6);
+	assert_int_equal(b->pf.vfs[3].vlan, 0);
+}
+
 /* --- checked ---------------------------------------------------------------------------------- */
 
 static void drift_is_seen_and_repaired(void **state)
@@ -669,6 +697,7 @@ int main(void)
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
 		TEST_WITH_PF(what_the_pf_tells_no_more_is_not_different),
 		TEST_WITH_PF(what_cannot_be_repaired_is_left),
+		TEST_WITH_PF(only_the_mark_is_known),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
