@@ -245,7 +245,7 @@ static struct netdev_change wanted_link(const struct work *w, char alias[ATTACH_
 				  .mtu = rec->plan.mtu,
 				  .up = -1};
 
-	attach_alias(rec, alias);
+	work_alias(w, alias);
 	if (rec->plan.has_mac && !rec->origin.pf[0]) {
 		c.addr = rec->plan.mac;
 		c.addr_len = sizeof(rec->plan.mac);
@@ -330,7 +330,7 @@ static int make_stacked(struct work *w)
 	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
-	attach_alias(rec, alias);
+	work_alias(w, alias);
 	if (r == 0)
 		r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)

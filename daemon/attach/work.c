@@ -106,14 +106,32 @@ static bool is_stacked(const struct work *w, const struct netdev_seen *seen)
 	return strcmp(seen->netdev.kind, kind) == 0;
 }
 
-/* A name alone may be that of anything. */
+void work_alias(const struct work *w, char ret[ATTACH_ALIAS_SIZE])
+{
+	const char *ifname = w->record->plan.ifname;
+	size_t n, most = ATTACH_ALIAS_SIZE - 2 - strlen(ifname);
+
+	attach_alias(w->record, ret);
+	if (work_is_vf(w))
+		return;
+	n = strlen(ret);
+	n = n < most ? n : most;
+	snprintf(ret + n, ATTACH_ALIAS_SIZE - n, " %s", ifname);
+}
+
+/* A name alone may be that of anything, and the pod may have given it another. */
 static int look_for_stacked(struct work *w, struct nlsock *s)
 {
-	const char *name = w->record->plan.ifname;
-	int r = netdev_by_name(s, name, &w->seen, w->err);
+	char alias[ATTACH_ALIAS_SIZE];
+	int r = netdev_by_name(s, w->record->plan.ifname, &w->seen, w->err);
 
+	if (r != -ENODEV && (r < 0 || is_stacked(w, &w->seen)))
+		return r;
+	work_alias(w, alias);
+	r = netdev_by_alias(s, alias, &w->seen, w->err);
 	if (r == 0 && !is_stacked(w, &w->seen))
-		return err_set(w->err, -ENODEV, "%s in the pod is another interface", name);
+		return err_set(w->err, -ENODEV, "%s in the pod is another interface",
+			       w->seen.netdev.name);
 	return r;
 }
 

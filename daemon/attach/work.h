@@ -40,8 +40,11 @@ int place_rdma(struct place *, struct nlsock **ret, struct err *);
 
 bool work_is_vf(const struct work *); /* not a macvlan or ipvlan */
 
+/* Our mark on it. A macvlan's or ipvlan's ends with its name: others of the same pod have no other
+ * origin. */
+void work_alias(const struct work *, char ret[ATTACH_ALIAS_SIZE]);
 /* Looks for the record's netdev in one place: by its function or, if it is a macvlan or ipvlan, by
- * its name and kind. Sets `at` and `seen`. -ENODEV: it is not there. */
+ * its kind and its name or, if that has been changed, our mark. Sets `at` and `seen`. -ENODEV: it is not there. */
 int work_look(struct work *, struct place *);
 /* In the host, then in the pod. -ENODEV: in neither. */
 int work_find(struct work *);

@@ -543,6 +543,25 @@ static void what_the_pf_tells_no_more_is_not_different(void **state)
 	attach_bench_is_clean(b);
 }
 
+static void addresses_of_others_hide_none(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.ips[0].len = 32;
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip addr del 192.0.2.7/32 dev net1");
+	attach_bench_shell(b, 0,
+			   "sh -c 'for i in $(seq 100); do echo addr add 198.51.100.$i/32 dev net1;"
+			   " done | ip -batch -'");
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS);
+	attach_bench_shell(b, 0, "ip addr add 192.0.2.7/32 dev net1");
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, 0);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 static void what_cannot_be_repaired_is_left(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -656,6 +675,27 @@ static void an_ipvlan_is_made_and_deleted(void **state)
 	stacked(b, PLAN_IPVLAN);
 }
 
+static void one_that_is_called_otherwise_is_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 down name mine0");
+	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
+	return_ok(b);
+	attach_bench_shell(b, 0, "test -z \"$(ip link show mine0 2>/dev/null)\"");
+	attach_bench_shell(b, 0, "ip link del net1");
+	attach_ok(b);
+	/* Of the same pod, with a mark that ends otherwise. */
+	snprintf(b->job.record.plan.ifname, IFNAMSIZ, "net2");
+	return_ok(b);
+	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
 static void another_interface_is_not_deleted(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -697,11 +737,13 @@ int main(void)
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
 		TEST_WITH_PF(what_the_pf_tells_no_more_is_not_different),
 		TEST_WITH_PF(what_cannot_be_repaired_is_left),
+		TEST(addresses_of_others_hide_none),
 		TEST_WITH_PF(only_the_mark_is_known),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
 		TEST(another_interface_is_not_deleted),
+		TEST(one_that_is_called_otherwise_is_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
