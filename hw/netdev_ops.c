@@ -20,10 +20,10 @@
 /* Of a message that is known to be whole. */
 static bool has_xdp(const struct nlmsghdr *h)
 {
-	const struct nlattr *xdp =
-		nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_XDP);
-	const struct nlattr *mode =
-		xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_ATTACHED) : NULL;
+	const struct nlattr *xdp = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg),
+						   IFLA_XDP);
+	const struct nlattr *mode = xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_ATTACHED)
+					: NULL;
 
 	return mode && nla_len(mode) == 1 && nla_get_u8(mode) != XDP_ATTACHED_NONE;
 }
@@ -92,7 +92,8 @@ struct link_search {
 /* In switchdev mode a PF bears its VFs' representors, too: "pf0vf3" (IFLA_PHYS_PORT_NAME). */
 static bool is_of_function(const struct netdev_seen *seen, const char *function)
 {
-	return strcmp(seen->netdev.function, function) == 0 && !strstr(seen->netdev.port_name, "pf");
+	return strcmp(seen->netdev.function, function) == 0 &&
+	       !strstr(seen->netdev.port_name, "pf");
 }
 
 static bool has_alias(const struct netdev_seen *seen, const char *alias)
@@ -215,8 +216,7 @@ int netdev_keep_altnames(struct nlsock *s, int ifindex, const char *keep, struct
 
 void netdev_detach_xdp(struct nlsock *s, int ifindex)
 {
-	static const uint32_t modes[] = {XDP_FLAGS_SKB_MODE, XDP_FLAGS_DRV_MODE,
-					 XDP_FLAGS_HW_MODE};
+	static const uint32_t modes[] = {XDP_FLAGS_SKB_MODE, XDP_FLAGS_DRV_MODE, XDP_FLAGS_HW_MODE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
 		ask(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);

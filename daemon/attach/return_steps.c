@@ -108,8 +108,8 @@ static void free_altnames(struct work *w, char ret[ALTNAME_SIZE + 1])
 					      alt);
 }
 
-/* Before it is at home, alternative names that it did not have before go: one that is taken keeps it
- * where it is, and one that is free would be taken by it. With the name that it is to have, udev
+/* Before it is at home, alternative names that it did not have before go: one that is taken keeps
+ * it where it is, and one that is free would be taken by it. With the name that it is to have, udev
  * has been at work on a device that came home as net1. Of a device whose origin nobody knows, all
  * of them are the pod's until the mark is gone; udev gives the usual ones again. */
 static int wash(struct work *w, struct nlsock *s)
@@ -169,7 +169,7 @@ static int bring_home(struct work *w)
 
 	spare_name(w->record->function, spare);
 	do {
-		r = work_find_anywhere(w);
+		r = work_find_anywhere(w, &p);
 		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
 			return 0;
 		if (r == 0) {

@@ -67,8 +67,8 @@ struct attach_job {
 int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right
- * what differs, but for GUIDs, and looks again what is `left`. VF_MAC: the PF's or the interface's own. -ENOENT: its namespace is
- * gone, -ENODEV: the device is not in it. */
+ * what differs, but for GUIDs, and looks again what is `left`. VF_MAC: the PF's or the interface's
+ * own. -ENOENT: its namespace is gone, -ENODEV: the device is not in it. */
 int attach_check(struct attach_job *, bool repair);
 
 /* Tells the neighbours. -EAGAIN: the interface has no carrier yet. */

@@ -196,8 +196,9 @@ static int search_namespaces(struct work *w)
 	return err_set(w->err, -ENODEV, "%s has no netdev", w->record->function);
 }
 
-int work_find_anywhere(struct work *w)
+int work_find_anywhere(struct work *w, const struct patience *p)
 {
+	const bool everywhere = p->looks == 0 || p->looks == LOOKS_MAX - 1;
 	int r = work_open_host(w);
 
 	if (r == 0)
@@ -206,7 +207,9 @@ int work_find_anywhere(struct work *w)
 		return r;
 	if (work_open_pod(w) == 0 && work_look(w, &w->pod) == 0)
 		return 0;
-	r = search_namespaces(w);
+	if (w->elsewhere.netns_fd >= 0 && work_look(w, &w->elsewhere) == 0)
+		return 0;
+	r = everywhere ? search_namespaces(w) : -ENODEV;
 	if (r == -ENODEV && function_has(w->hw, w->record->function, "net"))
 		return err_set(w->err, -EAGAIN,
 			       "%s: its netdev is in a namespace that is on its way out",

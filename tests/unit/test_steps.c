@@ -652,7 +652,7 @@ static void stacked(struct attach_bench *b, enum plan_kind kind)
 	attach_bench_shell(b, 0, "ip link show net1 | grep -q 'alias rocelet'");
 	attach_ok(b);
 	return_ok(b);
-	attach_bench_shell(b, 0, "test -z \"$(ip link show net1 2>/dev/null)\"");
+	attach_bench_shell(b, 0, "sh -c '! ip link show net1 2>/dev/null'");
 	attach_ok(b);
 	attach_bench_kill_pod(b, 0, false);
 	return_ok(b);
@@ -685,7 +685,7 @@ static void one_that_is_called_otherwise_is_deleted(void **state)
 	attach_bench_shell(b, 0, "ip link set net1 down name mine0");
 	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
 	return_ok(b);
-	attach_bench_shell(b, 0, "test -z \"$(ip link show mine0 2>/dev/null)\"");
+	attach_bench_shell(b, 0, "sh -c '! ip link show mine0 2>/dev/null'");
 	attach_bench_shell(b, 0, "ip link del net1");
 	attach_ok(b);
 	/* Of the same pod, with a mark that ends otherwise. */
