@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* Makes room for element n of an array that holds n; doubles at powers of two, so an array of other
- * make needs room for the next power of two. The new element is zeroed. Returns the array, NULL
- * when out of memory (the old one stays valid). */
+ * make needs room for the next power of two. The new element is zeroed. Returns the array, NULL when out of memory (the old one stays valid). */
 static inline void *array_room(void *array, size_t n, size_t size)
 {
 	if ((n & (n - 1)) == 0) {

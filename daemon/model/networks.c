@@ -95,8 +95,7 @@ static json_t *load(struct parse *p, const char *text)
 	}
 	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
 	if (!root)
-		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column,
-			   where.text);
+		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column, where.text);
 	return root;
 }
 

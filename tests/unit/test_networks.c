@@ -26,8 +26,7 @@ static const struct {
 } mistakes[] = {
 	{"", "is not JSON: line 1, column 0: '[' or '{' expected near end of file"},
 	{"[{]", "is not JSON: line 1, column 3: string or '}' expected near ']'"},
-	{"[{\"a\":1,\"a\":2}]",
-	 "is not JSON: line 1, column 11: duplicate object key near '\"a\"'"},
+	{"[{\"a\":1,\"a\":2}]", "is not JSON: line 1, column 11: duplicate object key near '\"a\"'"},
 	{"{}", "is not a list"},
 	{"[5]", "entry 1: is not an object"},
 	{"[{}]", "entry 1: \"resource\" is missing"},
@@ -232,8 +231,7 @@ static void test_what_is_too_much(void **state)
 		       "{\"dst\":\"11.0.0.0/8\"}]}]",
 		       HEAD "entry 1: routes: item 17: is one more than 16 routes");
 	check_repeated("", "[", 60000, "",
-		       HEAD
-		       "is not JSON: line 1, column 2049: maximum parsing depth reached near '['");
+		       HEAD "is not JSON: line 1, column 2049: maximum parsing depth reached near '['");
 	check_repeated("[{\"resource\":\"a/", "x", 317, "\"}]", NULL);
 	check_repeated("[{\"resource\":\"a/", "x", 318, "\"}]",
 		       HEAD "entry 1: resource: 'a/"
