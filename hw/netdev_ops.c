@@ -83,44 +83,69 @@ int netdev_by_name(struct nlsock *s, const char *name, struct netdev_seen *ret, 
 	return r;
 }
 
-struct function_search {
-	const char *function;
+struct link_search {
+	bool (*fits)(const struct netdev_seen *, const char *wanted);
+	const char *wanted;
 	struct netdev_seen found;
 };
 
 /* In switchdev mode a PF bears its VFs' representors, too: "pf0vf3" (IFLA_PHYS_PORT_NAME). */
-static int on_link_of_function(const struct nlmsghdr *h, void *arg)
+static bool is_of_function(const struct netdev_seen *seen, const char *function)
 {
-	struct function_search *search = arg;
+	return strcmp(seen->netdev.function, function) == 0 &&
+	       !strstr(seen->netdev.port_name, "pf");
+}
+
+static bool has_alias(const struct netdev_seen *seen, const char *alias)
+{
+	return strcmp(seen->alias, alias) == 0;
+}
+
+static int on_any_link(const struct nlmsghdr *h, void *arg)
+{
+	struct link_search *search = arg;
 	struct netdev_seen seen;
 	int r = on_link(h, &seen);
 
 	if (r == -ENOMEM)
 		return r;
-	if (r == 0 && strcmp(seen.netdev.function, search->function) == 0 &&
-	    !strstr(seen.netdev.port_name, "pf") && !search->found.netdev.ifindex)
+	if (r == 0 && !search->found.netdev.ifindex && search->fits(&seen, search->wanted))
 		search->found = seen;
+	return 0;
+}
+
+static int search_links(struct nlsock *s, struct link_search *search, struct netdev_seen *ret,
+			struct err *e)
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
+		search->found.netdev.ifindex = 0;
+		r = ask(s, rtnl_dump_links(NSID_HOST, false), on_any_link, search, e);
+	}
+	if (r == 0 && !search->found.netdev.ifindex)
+		r = err_set(e, -ENODEV, "no netdev here");
+	if (r < 0) {
+		err_wrap(e, "%s", search->wanted);
+		return r;
+	}
+	*ret = search->found;
 	return 0;
 }
 
 int netdev_by_function(struct nlsock *s, const char *function, struct netdev_seen *ret,
 		       struct err *e)
 {
-	struct function_search search = {.function = function};
-	int r = -EAGAIN;
+	struct link_search search = {.fits = is_of_function, .wanted = function};
 
-	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		search.found.netdev.ifindex = 0;
-		r = ask(s, rtnl_dump_links(NSID_HOST, false), on_link_of_function, &search, e);
-	}
-	if (r == 0 && !search.found.netdev.ifindex)
-		r = err_set(e, -ENODEV, "no netdev here");
-	if (r < 0) {
-		err_wrap(e, "%s", function);
-		return r;
-	}
-	*ret = search.found;
-	return 0;
+	return search_links(s, &search, ret, e);
+}
+
+int netdev_by_alias(struct nlsock *s, const char *alias, struct netdev_seen *ret, struct err *e)
+{
+	struct link_search search = {.fits = has_alias, .wanted = alias};
+
+	return search_links(s, &search, ret, e);
 }
 
 /* --- change --------------------------------------------------------------------------------- */

@@ -25,6 +25,8 @@ int netdev_by_index(struct nlsock *, int ifindex, struct netdev_seen *ret, struc
 int netdev_by_name(struct nlsock *, const char *name, struct netdev_seen *ret, struct err *);
 int netdev_by_function(struct nlsock *, const char *function, struct netdev_seen *ret,
 		       struct err *);
+/* The first that bears just this alias. */
+int netdev_by_alias(struct nlsock *, const char *alias, struct netdev_seen *ret, struct err *);
 
 /* Not all or nothing: the kernel moves first, and what it refuses afterwards (a name that is taken
  * there: -EEXIST, an MTU, an address) leaves the netdev moved, or partly changed. */

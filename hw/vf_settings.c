@@ -148,15 +148,24 @@ static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct
 		       first.msg);
 }
 
-/* A minimum takes the maximum along (rtnl_set_vf()): the one there is. */
-static void keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *want)
+/* A minimum takes the maximum along (rtnl_set_vf()): the one there is. Unless it is known, none may
+ * be set: that of 0 would lift it. */
+static int keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *want,
+			 struct err *e)
 {
 	struct vf_settings is = {0};
+	int r;
 
 	if ((want->fields & (VF_MIN_RATE | VF_MAX_RATE)) != VF_MIN_RATE)
-		return;
-	vf_settings_get(s, pf_ifindex, vf, &is, NULL);
+		return 0;
+	r = vf_settings_get(s, pf_ifindex, vf, &is, e);
+	if (r == 0 && !(is.fields & VF_MAX_RATE))
+		r = err_set(e, -EOPNOTSUPP,
+			    "VF %d: a minimum rate would lift the maximum, which the PF does not "
+			    "tell",
+			    vf);
 	want->max_rate = is.max_rate;
+	return r;
 }
 
 int vf_settings_set(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *settings,
@@ -168,7 +177,9 @@ int vf_settings_set(struct nlsock *s, int pf_ifindex, int vf, const struct vf_se
 
 	if (!want.fields)
 		return 0;
-	keep_max_rate(s, pf_ifindex, vf, &want);
+	r = keep_max_rate(s, pf_ifindex, vf, &want, e);
+	if (r < 0)
+		return r;
 	r = set_fields(s, pf_ifindex, vf, &want, want.fields, &refused);
 	if (r == 0)
 		return 0;

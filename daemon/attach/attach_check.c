@@ -1,7 +1,9 @@
 /* attach_check.c - an attachment in its pod: compared with what is wanted, set right, announced. */
 #include <net/if_arp.h>
+#include <stdlib.h>
 
 #include "attach_steps.h"
+#include "cleanup.h"
 #include "vf_admin.h"
 
 /* What differed is no failure of a call. */
@@ -29,7 +31,7 @@ static void compare_link(const struct work *w, unsigned *drift, struct err *firs
 	const struct netdev *nd = &w->seen.netdev;
 	char alias[ATTACH_ALIAS_SIZE];
 
-	attach_alias(w->record, alias);
+	work_alias(w, alias);
 	if (strcmp(nd->name, plan->ifname) != 0)
 		differs(drift, ATTACH_DRIFT_NAME, first, "the interface is called %s, not %s",
 			nd->name, plan->ifname);
@@ -55,26 +57,39 @@ static bool has_prefix(const struct ip_prefix *list, size_t n, const struct ip_p
 	return false;
 }
 
-/* Others may add some. */
-#define ADDRESSES_MAX 64
+/* Others may add some: that many cost nothing, and more than the most is mischief. */
+#define ADDRESSES_FEW 64
+#define ADDRESSES_MAX 65536
+
+static int ask_addresses(struct work *w, struct ip_prefix *has, size_t max)
+{
+	struct nlsock *s = NULL;
+	int r = place_rtnl(w->at, &s, w->err);
+
+	return r < 0 ? r : netdev_addresses(s, w->seen.netdev.ifindex, has, max, w->err);
+}
 
 static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
 {
-	struct ip_prefix has[ADDRESSES_MAX] = {{0}};
+	struct ip_prefix few[ADDRESSES_FEW] = {{0}}, *has = few;
+	AUTO_FREE struct ip_prefix *many = NULL;
 	struct wanted_net net;
-	struct nlsock *s = NULL;
-	int n;
+	int max = ADDRESSES_FEW, n;
 
 	attach_wanted_net(w->record, &net);
 	if (net.n_ips == 0)
 		return 0;
-	n = place_rtnl(w->at, &s, w->err);
-	if (n == 0)
-		n = netdev_addresses(s, w->seen.netdev.ifindex, has, ADDRESSES_MAX, w->err);
+	n = ask_addresses(w, has, ADDRESSES_FEW);
+	if (n > max) {
+		max = n < ADDRESSES_MAX ? n : ADDRESSES_MAX;
+		has = many = calloc((size_t)max, sizeof(*many));
+		n = many ? ask_addresses(w, many, (size_t)max)
+			 : err_set(w->err, -ENOMEM, "out of memory");
+	}
 	if (n < 0)
 		return n;
 	for (size_t i = 0; i < net.n_ips; i++)
-		if (!has_prefix(has, n < ADDRESSES_MAX ? (size_t)n : ADDRESSES_MAX, &net.ips[i]))
+		if (!has_prefix(has, (size_t)(n < max ? n : max), &net.ips[i]))
 			differs(drift, ATTACH_DRIFT_IPS, first, "%s lacks address %zu of %zu",
 				w->seen.netdev.name, i + 1, net.n_ips);
 	return 0;
@@ -200,11 +215,13 @@ int attach_check(struct attach_job *job, bool repair)
 	int r;
 
 	job->err = (struct err){0};
-	job->drift = 0;
+	job->drift = job->left = 0;
 	work_begin(&w, job);
 	r = compare(&w, &admin, &job->drift, &first);
 	if (r == 0 && repair && job->drift)
 		r = repair_all(&w, job->drift);
+	if (r == 0 && repair && job->drift)
+		r = attach_compare(&w, &job->left, &first);
 	work_end(&w);
 	return r;
 }

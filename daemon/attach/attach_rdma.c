@@ -27,9 +27,11 @@ static int ask_mode(struct work *w)
 
 int attach_rdma_moves(struct work *w)
 {
+	const bool unknown = w->job->is_return && !w->record->origin.mtu &&
+			     function_has(w->hw, w->record->function, "infiniband");
 	int r;
 
-	if (!w->record->origin.rdma[0] || !work_is_vf(w))
+	if (!work_is_vf(w) || (!w->record->origin.rdma[0] && !unknown))
 		return 0;
 	r = ask_mode(w);
 	return r < 0 ? r : w->rdma_mode == RDMA_NETNS_EXCLUSIVE;
@@ -232,7 +234,22 @@ static int take_back(struct work *w, const char *name)
 	return r == -ECANCELED ? 0 : r < 0 ? r : -ENODEV;
 }
 
-static int return_own(struct work *w)
+/* A pod may have renamed it. */
+static int give_name(struct work *w)
+{
+	const char *own = w->record->origin.rdma;
+	char now[RDMA_NAME_SIZE];
+	struct nldev_dev dev;
+	struct nlsock *s = NULL;
+	int r = function_rdma(w->hw, w->record->function, now);
+
+	if (r < 0 || !now[0] || !own[0] || strcmp(now, own) == 0)
+		return 0;
+	r = find_in(w, &w->host, now, &s, &dev);
+	return r < 0 ? r : rdma_rename(s, dev.index, own, w->err);
+}
+
+static int bring_own(struct work *w)
 {
 	const struct attach_record *rec = w->record;
 	const char *name = rec->rdma[0] ? rec->rdma : rec->origin.rdma;
@@ -257,6 +274,13 @@ static int return_own(struct work *w)
 	if (r == -ENODEV)
 		return 0;
 	return r < 0 ? err_wrap(w->err, "%s: its RDMA device %s", rec->function, name) : 0;
+}
+
+static int return_own(struct work *w)
+{
+	int r = bring_own(w);
+
+	return r < 0 ? r : give_name(w);
 }
 
 int attach_rdma_return(struct work *w)

@@ -30,6 +30,21 @@ static int identify_netns(struct work *w)
 	return 0;
 }
 
+/* There it would be nobody's: it could neither be told from a free one nor be returned. */
+static int refuse_host(struct work *w)
+{
+	const struct netns_id *id = &w->record->owner.netns;
+	struct netns_id own;
+	int r = work_open_host(w);
+
+	if (r == 0)
+		r = netns_identify(w->host.netns_fd, id->path, &own);
+	if (r == 0 && own.dev == id->dev && own.ino == id->ino)
+		return err_set(w->err, -EINVAL, "%s: that is the host's own network namespace",
+			       id->path);
+	return r;
+}
+
 static int look_in_host(struct work *w)
 {
 	const char *function = w->record->function;
@@ -121,6 +136,8 @@ static int look_and_fill(struct work *w)
 {
 	int r = identify_netns(w);
 
+	if (r == 0)
+		r = refuse_host(w);
 	if (r == 0)
 		r = look_in_host(w);
 	if (r < 0 || !work_is_vf(w))
@@ -228,7 +245,7 @@ static struct netdev_change wanted_link(const struct work *w, char alias[ATTACH_
 				  .mtu = rec->plan.mtu,
 				  .up = -1};
 
-	attach_alias(rec, alias);
+	work_alias(w, alias);
 	if (rec->plan.has_mac && !rec->origin.pf[0]) {
 		c.addr = rec->plan.mac;
 		c.addr_len = sizeof(rec->plan.mac);
@@ -313,7 +330,7 @@ static int make_stacked(struct work *w)
 	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
-	attach_alias(rec, alias);
+	work_alias(w, alias);
 	if (r == 0)
 		r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)

@@ -171,7 +171,7 @@ void attachment_announce(struct attachment *a)
 static void end_check(struct operation *op)
 {
 	struct attachment *a = op->a;
-	bool repair = op->repair;
+	bool repair = op->repair && !op->job.left;
 	unsigned drift = op->job.drift;
 	struct err err = op->job.err;
 	int result = op->result;

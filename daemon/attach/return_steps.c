@@ -45,6 +45,22 @@ static void spare_name(const char *function, char ret[IFNAMSIZ])
 /* What whoever has it may have set, and a move keeps. */
 #define PODS_FLAGS ((unsigned)(IFF_PROMISC | IFF_ALLMULTI | IFF_NOARP))
 
+/* In a pod's hands: away, or at home with our mark still on it. */
+static bool is_away(const struct work *w)
+{
+	char ignored[IFNAMSIZ];
+
+	return !w->at->is_host || attach_alias_origin(w->seen.alias, ignored);
+}
+
+/* Of a device that nobody has looked at before: what a driver starts with. */
+static unsigned own_mtu(const struct work *w)
+{
+	if (w->record->origin.mtu || w->seen.netdev.type != ARPHRD_ETHER || !is_away(w))
+		return w->record->origin.mtu;
+	return ETH_DATA_LEN;
+}
+
 /* What is to change before it is as it was; the MAC follows when the PF allows it again. */
 static struct netdev_change home_change(const struct work *w, const char *name)
 {
@@ -58,8 +74,8 @@ static struct netdev_change home_change(const struct work *w, const char *name)
 		c.name = name;
 	if (strcmp(w->seen.alias, o->alias) != 0)
 		c.alias = o->alias;
-	if (nd->mtu != o->mtu)
-		c.mtu = o->mtu;
+	if (nd->mtu != own_mtu(w))
+		c.mtu = own_mtu(w);
 	c.clear = nd->flags & PODS_FLAGS;
 	/* A name may change only while the device is down, before Linux 6.2; a move takes it down.
 	 */
@@ -99,12 +115,11 @@ static void free_altnames(struct work *w, char ret[ALTNAME_SIZE + 1])
 static int wash(struct work *w, struct nlsock *s)
 {
 	const struct netdev *nd = &w->seen.netdev;
-	char keep[ALTNAME_SIZE + 1], ignored[IFNAMSIZ];
+	char keep[ALTNAME_SIZE + 1];
 
 	if (w->seen.has_xdp)
 		netdev_detach_xdp(s, nd->ifindex);
-	if (w->at->is_host && !w->record->origin.mtu &&
-	    !attach_alias_origin(w->seen.alias, ignored))
+	if (!w->record->origin.mtu && !is_away(w))
 		return 0;
 	free_altnames(w, keep);
 	return netdev_keep_altnames(s, nd->ifindex, keep, w->err);
@@ -132,6 +147,16 @@ static bool is_passing(int r)
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
+/* A record that has none learns it from the mark, before that goes; without one, a device at home
+ * keeps the name that it has. */
+static void learn_name(struct work *w)
+{
+	struct link_origin *o = &w->record->origin;
+
+	if (!o->name[0] && !attach_alias_origin(w->seen.alias, o->name) && w->at->is_host)
+		memcpy(o->name, w->seen.netdev.name, sizeof(o->name));
+}
+
 /* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
  * the RDMA device has come back) is waited for. A name that is taken leaves the netdev in the host
  * under whatever name: it is given a spare one, and not called clean. */
@@ -144,11 +169,13 @@ static int bring_home(struct work *w)
 
 	spare_name(w->record->function, spare);
 	do {
-		r = work_find_anywhere(w);
+		r = work_find_anywhere(w, &p);
 		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
 			return 0;
-		if (r == 0)
-			r = change_home(w, name);
+		if (r == 0) {
+			learn_name(w);
+			r = change_home(w, *name ? name : spare);
+		}
 		if (r == -EEXIST)
 			name = spare;
 	} while (is_passing(r) && work_wait(&p));
@@ -195,6 +222,16 @@ static unsigned whole_fields(unsigned fields, unsigned known)
 	return fields;
 }
 
+/* Without one of the PF's, the VF chooses its own with its next reset; a driver that knows no such
+ * thing keeps the one there is. */
+static int forget_mac(struct work *w, const struct vf_settings *is)
+{
+	const struct vf_settings none = {.fields = VF_MAC};
+	int r = is->fields & VF_MAC && vf_settings_differ(&none, is) ? vf_admin_write(w, &none) : 0;
+
+	return r == -EOPNOTSUPP || r == -EINVAL || r == -EADDRNOTAVAIL ? 0 : r;
+}
+
 /* Of a device that only its mark is known of: what the PF has set for it is set to what drivers
  * start with. */
 static int assume_settings(struct work *w)
@@ -207,8 +244,12 @@ static int assume_settings(struct work *w)
 	r = function_pf(w->hw, w->record->function, o->pf, &o->vf_index);
 	if (r == 0 && o->pf[0])
 		r = vf_admin_read(w, &o->vf);
-	if (r < 0)
+	if (r == 0 && o->pf[0])
+		r = forget_mac(w, &o->vf);
+	if (r < 0) {
+		o->pf[0] = '\0';
 		return err_is_gone(r) ? 0 : r;
+	}
 	o->vf.fields &= ~(unsigned)(VF_MAC | VF_GUIDS);
 	o->vf.vlan = 0;
 	o->vf.vlan_qos = 0;
@@ -382,6 +423,8 @@ static int verify_link(struct work *w)
 	const struct link_origin *o = &w->record->origin;
 	const struct netdev *nd = &w->seen.netdev;
 
+	if (!o->name[0])
+		return unclean(w, "nobody knows what it was called before it was %s", nd->name);
 	if (strcmp(nd->name, o->name) != 0)
 		return unclean(w, "it is called %s, because %s is another's name", nd->name,
 			       o->name);
@@ -396,21 +439,40 @@ static int verify_link(struct work *w)
 	return verify_traces(w);
 }
 
+/* A setting that the PF does not tell any more cannot differ. */
 static int verify_settings(struct work *w)
 {
 	const struct link_origin *o = &w->record->origin;
-	struct vf_settings is;
+	struct vf_settings want, is;
 	unsigned different;
 	char names[128];
 	int r = vf_admin_read(w, &is);
 
 	if (r < 0)
 		return r;
-	different = vf_settings_differ(&o->vf, &is);
+	want = o->vf;
+	want.fields &= is.fields;
+	different = vf_settings_differ(&want, &is);
 	if (!different)
 		return 0;
 	vf_fields_text(different, names, sizeof(names));
 	return unclean(w, "VF %d of %s differs in %s", o->vf_index, o->pf, names);
+}
+
+/* sysfs shows it where it is. */
+static int verify_rdma(struct work *w)
+{
+	const char *was = w->record->origin.rdma;
+	char now[RDMA_NAME_SIZE];
+
+	if (!function_has(w->hw, w->record->function, "infiniband") ||
+	    function_rdma(w->hw, w->record->function, now) < 0)
+		return 0;
+	if (!now[0])
+		return unclean(w, "its RDMA device %s is in another namespace", was);
+	if (was[0] && strcmp(now, was) != 0)
+		return unclean(w, "its RDMA device is called %s, not %s", now, was);
+	return 0;
 }
 
 /* What has left the bus is not dirty. */
@@ -427,6 +489,8 @@ int return_step_verify(struct work *w)
 		r = verify_link(w);
 	else
 		r = 0;
+	if (r == 0)
+		r = verify_rdma(w);
 	return r == 0 && w->record->origin.pf[0] ? verify_settings(w) : r;
 }
 

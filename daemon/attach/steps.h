@@ -46,6 +46,7 @@ struct attach_job {
 	bool is_return;
 	int next;	/* enum attach_step or return_step; run continues from here */
 	unsigned drift; /* bits of attach_status.h that a check found different */
+	unsigned left;	/* those of them that a repair could not set right */
 	struct err err; /* of the step `next`, which failed */
 };
 
@@ -66,8 +67,8 @@ struct attach_job {
 int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right
- * what differs, but for GUIDs. VF_MAC: the PF's or the interface's own. -ENOENT: its namespace is
- * gone, -ENODEV: the device is not in it. */
+ * what differs, but for GUIDs, and looks again what is `left`. VF_MAC: the PF's or the interface's
+ * own. -ENOENT: its namespace is gone, -ENODEV: the device is not in it. */
 int attach_check(struct attach_job *, bool repair);
 
 /* Tells the neighbours. -EAGAIN: the interface has no carrier yet. */

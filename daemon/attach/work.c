@@ -106,14 +106,32 @@ static bool is_stacked(const struct work *w, const struct netdev_seen *seen)
 	return strcmp(seen->netdev.kind, kind) == 0;
 }
 
-/* A name alone may be that of anything. */
+void work_alias(const struct work *w, char ret[ATTACH_ALIAS_SIZE])
+{
+	const char *ifname = w->record->plan.ifname;
+	size_t n, most = ATTACH_ALIAS_SIZE - 2 - strlen(ifname);
+
+	attach_alias(w->record, ret);
+	if (work_is_vf(w))
+		return;
+	n = strlen(ret);
+	n = n < most ? n : most;
+	snprintf(ret + n, ATTACH_ALIAS_SIZE - n, " %s", ifname);
+}
+
+/* A name alone may be that of anything, and the pod may have given it another. */
 static int look_for_stacked(struct work *w, struct nlsock *s)
 {
-	const char *name = w->record->plan.ifname;
-	int r = netdev_by_name(s, name, &w->seen, w->err);
+	char alias[ATTACH_ALIAS_SIZE];
+	int r = netdev_by_name(s, w->record->plan.ifname, &w->seen, w->err);
 
+	if (r != -ENODEV && (r < 0 || is_stacked(w, &w->seen)))
+		return r;
+	work_alias(w, alias);
+	r = netdev_by_alias(s, alias, &w->seen, w->err);
 	if (r == 0 && !is_stacked(w, &w->seen))
-		return err_set(w->err, -ENODEV, "%s in the pod is another interface", name);
+		return err_set(w->err, -ENODEV, "%s in the pod is another interface",
+			       w->seen.netdev.name);
 	return r;
 }
 
@@ -178,8 +196,9 @@ static int search_namespaces(struct work *w)
 	return err_set(w->err, -ENODEV, "%s has no netdev", w->record->function);
 }
 
-int work_find_anywhere(struct work *w)
+int work_find_anywhere(struct work *w, const struct patience *p)
 {
+	const bool everywhere = p->looks == 0 || p->looks == LOOKS_MAX - 1;
 	int r = work_open_host(w);
 
 	if (r == 0)
@@ -188,7 +207,9 @@ int work_find_anywhere(struct work *w)
 		return r;
 	if (work_open_pod(w) == 0 && work_look(w, &w->pod) == 0)
 		return 0;
-	r = search_namespaces(w);
+	if (w->elsewhere.netns_fd >= 0 && work_look(w, &w->elsewhere) == 0)
+		return 0;
+	r = everywhere ? search_namespaces(w) : -ENODEV;
 	if (r == -ENODEV && function_has(w->hw, w->record->function, "net"))
 		return err_set(w->err, -EAGAIN,
 			       "%s: its netdev is in a namespace that is on its way out",

@@ -40,17 +40,22 @@ int place_rdma(struct place *, struct nlsock **ret, struct err *);
 
 bool work_is_vf(const struct work *); /* not a macvlan or ipvlan */
 
+/* Our mark on it. A macvlan's or ipvlan's ends with its name: others of the same pod have no other
+ * origin. */
+void work_alias(const struct work *, char ret[ATTACH_ALIAS_SIZE]);
 /* Looks for the record's netdev in one place: by its function or, if it is a macvlan or ipvlan, by
- * its name and kind. Sets `at` and `seen`. -ENODEV: it is not there. */
+ * its kind and its name or, if that has been changed, our mark. Sets `at` and `seen`. -ENODEV: it
+ * is not there. */
 int work_look(struct work *, struct place *);
 /* In the host, then in the pod. -ENODEV: in neither. */
 int work_find(struct work *);
-/* In the host, in the pod's namespace if there still is one, in every other. -ENODEV: the function
- * has no netdev at all, wherever; -EAGAIN: it has, but in a namespace that is on its way out. */
-int work_find_anywhere(struct work *);
-
 /* For what the kernel or udev does meanwhile: sleeps a moment; false: it has been long enough. */
 struct patience {
 	unsigned looks;
 };
 bool work_wait(struct patience *);
+
+/* In the host, in the pod's namespace if there still is one, in every other: there on the first and
+ * on the last look only, since that is a walk over all processes. -ENODEV: the function has no
+ * netdev at all, wherever; -EAGAIN: it has, but in a namespace that is on its way out. */
+int work_find_anywhere(struct work *, const struct patience *);

@@ -152,6 +152,8 @@ int __real_rdma_by_name(struct nlsock *, const char *, struct nldev_dev *, struc
 int __wrap_rdma_by_name(struct nlsock *, const char *, struct nldev_dev *, struct err *);
 int __real_rdma_move(struct nlsock *, uint32_t, int, struct err *);
 int __wrap_rdma_move(struct nlsock *, uint32_t, int, struct err *);
+int __real_rdma_rename(struct nlsock *, uint32_t, const char *, struct err *);
+int __wrap_rdma_rename(struct nlsock *, uint32_t, const char *, struct err *);
 int __real_rdma_make_rxe(struct nlsock *, const char *, const char *, struct err *);
 int __wrap_rdma_make_rxe(struct nlsock *, const char *, const char *, struct err *);
 int __real_rdma_delete(struct nlsock *, uint32_t, struct err *);
@@ -186,6 +188,14 @@ int __wrap_rdma_move(struct nlsock *s, uint32_t index, int netns_fd, struct err 
 	if (!fake_rdma)
 		return __real_rdma_move(s, index, netns_fd, e);
 	fake_rdma->devices[index].netns = inode(netns_fd);
+	return 0;
+}
+
+int __wrap_rdma_rename(struct nlsock *s, uint32_t index, const char *name, struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_rename(s, index, name, e);
+	snprintf(fake_rdma->devices[index].name, RDMA_NAME_SIZE, "%s", name);
 	return 0;
 }
 

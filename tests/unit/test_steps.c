@@ -219,6 +219,9 @@ static void what_is_not_as_expected_is_refused(void **state)
 	snprintf(b->job.record.owner.netns.path, 64, "/run/netns/no-such-one");
 	fails(b, attach_bench_attach(b), -ENOENT, "no-such-one");
 
+	snprintf(b->job.record.owner.netns.path, 64, "/proc/%d/ns/net", getpid());
+	fails(b, attach_bench_attach(b), -EINVAL, "the host's own network namespace");
+
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
 	return_ok(b);
 	attach_bench_is_clean(b);
@@ -529,6 +532,82 @@ static void guids_are_taken_with_the_driver(void **state)
 	attach_bench_is_clean(b);
 }
 
+static void what_the_pf_tells_no_more_is_not_different(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	b->pf.vfs[3].fields &= ~(unsigned)VF_TRUST;
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void addresses_of_others_hide_none(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.ips[0].len = 32;
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip addr del 192.0.2.7/32 dev net1");
+	attach_bench_shell(b, 0,
+			   "sh -c 'for i in $(seq 100); do echo addr add 198.51.100.$i/32 dev net1;"
+			   " done | ip -batch -'");
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS);
+	attach_bench_shell(b, 0, "ip addr add 192.0.2.7/32 dev net1");
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, 0);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void what_cannot_be_repaired_is_left(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	b->job.record.plan.vf.fields |= VF_NODE_GUID;
+	b->job.record.plan.vf.node_guid = 7;
+	b->pf.vfs[3].fields |= VF_NODE_GUID;
+	b->pf.vfs[3].vlan = 7;
+	assert_int_equal(attach_check(&b->job, true), 0);
+	assert_int_equal(b->job.drift, VF_VLAN | VF_NODE_GUID);
+	assert_int_equal(b->job.left, VF_NODE_GUID);
+	b->job.record.plan.vf.fields &= ~(unsigned)VF_NODE_GUID;
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* The record is lost, but for what the mark says. */
+static void only_the_mark_is_known(void **state)
+{
+	struct attach_bench *b = need(state);
+	struct attach_record *r = &b->job.record;
+	char altnames[ALTNAME_SIZE + 1];
+	struct netdev_seen seen;
+
+	want_settings(r);
+	r->plan.mtu = 1400;
+	attach_ok(b);
+	/* By which the bench finds it. */
+	memcpy(altnames, r->origin.altnames, sizeof(altnames));
+	memset(&r->origin, 0, sizeof(r->origin));
+	memset(&r->plan, 0, sizeof(r->plan));
+	memcpy(r->origin.altnames, altnames, sizeof(altnames));
+	b->pf.unsupported = VF_TRUST;
+	assert_int_equal(attach_bench_return(b), -EOPNOTSUPP);
+	b->pf.unsupported = 0;
+	return_ok(b);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, BENCH_NAME);
+	assert_string_equal(seen.alias, "");
+	assert_int_equal(seen.netdev.mtu, 1500);
+	assert_memory_equal(b->pf.vfs[3].mac, "\0\0\0\0\0\0", 6);
+	assert_int_equal(b->pf.vfs[3].vlan, 0);
+}
+
 /* --- checked ---------------------------------------------------------------------------------- */
 
 /* Nothing is wanted of it, and so it is to stay as it was. */
@@ -597,7 +676,7 @@ static void stacked(struct attach_bench *b, enum plan_kind kind)
 	attach_bench_shell(b, 0, "ip link show net1 | grep -q 'alias rocelet'");
 	attach_ok(b);
 	return_ok(b);
-	attach_bench_shell(b, 0, "test -z \"$(ip link show net1 2>/dev/null)\"");
+	attach_bench_shell(b, 0, "sh -c '! ip link show net1 2>/dev/null'");
 	attach_ok(b);
 	attach_bench_kill_pod(b, 0, false);
 	return_ok(b);
@@ -618,6 +697,27 @@ static void an_ipvlan_is_made_and_deleted(void **state)
 		   " 2>/dev/null; r=$?; ip link del rl0; exit $r") != 0)
 		skip();
 	stacked(b, PLAN_IPVLAN);
+}
+
+static void one_that_is_called_otherwise_is_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 down name mine0");
+	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
+	return_ok(b);
+	attach_bench_shell(b, 0, "sh -c '! ip link show mine0 2>/dev/null'");
+	attach_bench_shell(b, 0, "ip link del net1");
+	attach_ok(b);
+	/* Of the same pod, with a mark that ends otherwise. */
+	snprintf(b->job.record.plan.ifname, IFNAMSIZ, "net2");
+	return_ok(b);
+	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
 }
 
 static void another_interface_is_not_deleted(void **state)
@@ -659,11 +759,16 @@ int main(void)
 		TEST_WITH_PF(a_pf_that_resets_is_waited_for),
 		TEST(without_a_pf_nothing_is_set),
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
+		TEST_WITH_PF(what_the_pf_tells_no_more_is_not_different),
+		TEST_WITH_PF(what_cannot_be_repaired_is_left),
+		TEST(addresses_of_others_hide_none),
+		TEST_WITH_PF(only_the_mark_is_known),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
 		TEST(another_interface_is_not_deleted),
+		TEST(one_that_is_called_otherwise_is_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

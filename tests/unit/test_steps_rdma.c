@@ -61,6 +61,23 @@ static ino_t pod_netns(struct attach_bench *b, int which)
 	return st.st_ino;
 }
 
+static void see_in_sysfs(struct attach_bench *b, const char *was, const char *now)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/%s", was);
+	if (was[0]) {
+		char file[210];
+
+		snprintf(file, sizeof(file), "%s/x", path);
+		tmptree_remove(b->tree, file);
+		tmptree_remove(b->tree, path);
+	}
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/%s/x", now);
+	if (now[0])
+		tmptree_write(b->tree, path, "\n");
+}
+
 static void an_exclusive_one_is_moved(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -93,13 +110,50 @@ static void it_comes_back_from_wherever(void **state)
 	attach_bench_plan(b);
 	ok(b, attach_bench_attach(b));
 	b->rdma.devices[0].netns = 1; /* a namespace that cannot be entered */
-	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3/x");
-	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3");
+	see_in_sysfs(b, "mlx5_3", "");
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
 	assert_non_null(strstr(b->job.err.msg, "mlx5_3 is in a namespace that is on its way out"));
 	b->rdma.devices[0].netns = fake_rdma_netns(-1);
+	see_in_sysfs(b, "", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
+}
+
+/* The pod called it otherwise, and died. */
+static void it_gets_its_name_again(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine0");
+	b->rdma.devices[0].netns = fake_rdma_netns(-1);
+	see_in_sysfs(b, "mlx5_3", "mine0");
+	assert_int_equal(attach_bench_return(b), -EUCLEAN);
+	assert_non_null(strstr(b->job.err.msg, "called mine0, not mlx5_3"));
+	assert_string_equal(b->rdma.devices[0].name, "mlx5_3");
+	see_in_sysfs(b, "mine0", "mlx5_3");
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* Of one that only the mark on its netdev is known of. */
+static void an_unknown_one_in_a_pod_is_not_forgotten(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	b->job.record.origin.mtu = 0;
+	b->job.record.origin.rdma[0] = b->job.record.rdma[0] = '\0';
+	see_in_sysfs(b, "mlx5_3", "");
+	assert_int_equal(attach_bench_return(b), -EAGAIN);
+	b->job.next = BACK_VERIFY;
+	b->rdma.mode = RDMA_NETNS_SHARED;
+	assert_int_equal(attach_bench_return(b), -EUCLEAN);
+	assert_non_null(strstr(b->job.err.msg, "in another namespace"));
+	see_in_sysfs(b, "", "mlx5_3");
+	ok(b, attach_bench_return(b));
 }
 
 static void a_shared_one_stays(void **state)
@@ -286,6 +340,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_exclusive_one_is_moved),
 		TEST(it_comes_back_from_wherever),
+		TEST(it_gets_its_name_again),
+		TEST(an_unknown_one_in_a_pod_is_not_forgotten),
 		TEST(a_shared_one_stays),
 		TEST(one_is_made_and_deleted),
 		TEST(exclusive_mode_has_no_soft_roce_in_pods),

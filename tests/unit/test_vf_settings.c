@@ -215,6 +215,20 @@ static void test_a_minimum_keeps_the_maximum(void **state)
 	fake_netlink_stop(kernel, &s);
 }
 
+static void test_a_maximum_that_is_not_known_is_not_lifted(void **state)
+{
+	struct vf_settings want = {.fields = VF_MIN_RATE, .min_rate = 10};
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	f->vf.fields &= ~(unsigned)(VF_MIN_RATE | VF_MAX_RATE);
+	assert_int_equal(vf_settings_set(&f->s, 7, 5, &want, &e), -EOPNOTSUPP);
+	assert_non_null(strstr(e.msg, "would lift the maximum"));
+	faults_send(0, ENOBUFS);
+	assert_int_equal(vf_settings_set(&f->s, 7, 5, &want, &e), -ENOBUFS);
+	assert_true(faults_end());
+}
+
 static void test_every_send_may_fail(void **state)
 {
 	struct fixture *f = *state;
@@ -247,6 +261,7 @@ int main(void)
 		TEST(test_one_by_one_may_do),
 		TEST(test_what_is_no_fault_of_a_field_is_not_tried_again),
 		TEST(test_a_minimum_keeps_the_maximum),
+		TEST(test_a_maximum_that_is_not_known_is_not_lifted),
 		TEST(test_every_send_may_fail),
 	};
 
