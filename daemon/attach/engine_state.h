@@ -211,10 +211,11 @@ void orders_tell(struct attachment *);
 void orders_continue(struct attach_engine *);
 uint64_t orders_deadline(const struct attach_engine *);
 
-/* --- order_checks.c ---------------------------------------------------------------------------- */
+/* --- order_checks.c ----------------------------------------------------------------------------
+ */
 
-/* -EBUSY: it has VFs or a macvlan, is shared and a slot is given away, or carries the node's default
- * route. -ENOMEM. */
+/* -EBUSY: it has VFs or a macvlan, is shared and a slot is given away, or carries the node's
+ * default route. -ENOMEM. */
 int order_check_unused(const struct attach_engine *, const struct attach_view *,
 		       const char *function, struct err *);
 
