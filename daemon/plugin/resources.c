@@ -171,16 +171,6 @@ static int64_t unix_ns_of(uint64_t ms)
 	       (int64_t)(uv_hrtime() - ms * 1000000);
 }
 
-<<<<<<< HEAD
-/* Out of memory: what the kubelet said counts for nobody, and is soon said again. */
-static void ask_again(struct resources *r)
-{
-	log_warn("resources", -ENOMEM, "cannot note who holds what, keeping the last list");
-	uv_timer_start(&r->refresh, on_refresh, RETRY_MS, REFRESH_MS);
-}
-
-=======
->>>>>>> wt-initc
 /* Of init containers' devices. A kubelet that has given nothing away yet has none. */
 static void read_checkpoint(struct resources *r, struct pod_list *ret)
 {
@@ -204,8 +194,6 @@ static int apply_list(struct resources *r, const struct pod_list *list, uint64_t
 	changed = ledger_apply(r->ledger, list, &checkpoint, asked_ms, unix_ns_of(asked_ms));
 	pod_list_done(&checkpoint);
 	return changed;
-<<<<<<< HEAD
-=======
 }
 
 /* Out of memory: what the kubelet said counts for nobody, and is soon said again. */
@@ -213,7 +201,6 @@ static void ask_again(struct resources *r)
 {
 	log_warn("resources", -ENOMEM, "cannot note who holds what, keeping the last list");
 	uv_timer_start(&r->refresh, on_refresh, RETRY_MS, REFRESH_MS);
->>>>>>> wt-initc
 }
 
 /* asked_ms 0: no answer, which ends waiting for one as well. */
