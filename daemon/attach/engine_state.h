@@ -67,7 +67,7 @@ struct attach_engine {
 	struct journal_walk *walk;
 	struct cri *cri;
 	uint64_t cri_silent_ms; /* since when the runtime's list is not known, 0 = it is */
-	uint64_t cri_asked_ms; /* when the runtime was asked what is known of it now, 0 = never */
+	uint64_t cri_asked_ms;	/* when the runtime was asked what is known of it now, 0 = never */
 	struct attachment **items;
 	size_t n;
 	struct attachment *dropped; /* the list that others have may still name them */
@@ -206,10 +206,11 @@ void gates_close(struct attach_engine *);
 /* Those that its state answers; all of them when the engine closes. */
 void orders_tell(struct attachment *);
 
-/* --- order_checks.c ---------------------------------------------------------------------------- */
+/* --- order_checks.c ----------------------------------------------------------------------------
+ */
 
-/* -EBUSY: it has VFs or a macvlan, is shared and a slot is given away, or carries the node's default
- * route. -ENOMEM. */
+/* -EBUSY: it has VFs or a macvlan, is shared and a slot is given away, or carries the node's
+ * default route. -ENOMEM. */
 int order_check_unused(const struct attach_engine *, const struct attach_view *,
 		       const char *function, struct err *);
 

@@ -192,8 +192,8 @@ static enum gate_answer look(const struct attach_gate *gate, const struct attach
 	enum gate_answer all = GATE_OPENS;
 
 	for (size_t i = 0; i < gate->n; i++) {
-		struct gate_view g = {gate->engine, view, gate->resource, gate->ids[i],
-				      gate->since_ms, gate->attached};
+		struct gate_view g = {gate->engine, view,	    gate->resource,
+				      gate->ids[i], gate->since_ms, gate->attached};
 		enum gate_answer one = look_one(&g, err);
 
 		if (one == GATE_REFUSES)

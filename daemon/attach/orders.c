@@ -191,10 +191,11 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 	if (e->dry_run)
 		return err_set(err, -EROFS, "a dry run returns nothing");
 	if (a->lost)
-		return err_set(err, -EAGAIN,
-			       "no record tells whose %s is; it is returned as soon as it is seen, and "
-			       "no pod runs with it",
-			       function);
+		return err_set(
+			err, -EAGAIN,
+			"no record tells whose %s is; it is returned as soon as it is seen, and "
+			"no pod runs with it",
+			function);
 	if (a->record.owner.door != DOOR_ADMIN && !force)
 		return err_set(err, -EBUSY, "%s belongs to %s", function,
 			       owner_text(&a->record.owner, owner));

@@ -81,8 +81,8 @@ static int check_once(const struct id_list *containers, size_t container, size_t
 	return 0;
 }
 
-/* A device that is on its way back from another pod is clean before the next container starts: where
- * we attach it, its start waits for that. */
+/* A device that is on its way back from another pod is clean before the next container starts:
+ * where we attach it, its start waits for that. */
 static unsigned not_before_grant(const struct served *s)
 {
 	return served_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) : 0;

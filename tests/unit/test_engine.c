@@ -643,8 +643,11 @@ static void test_journal_lost_without_runtime(void **state)
 static void test_forged_mark(void **state)
 {
 	struct world *w = start(PLAIN);
-	const struct pod_device d = {.resource = "other/x", .id = world_vf(3),
-				     .namespace = "a", .pod = "b", .container = "c"};
+	const struct pod_device d = {.resource = "other/x",
+				     .id = world_vf(3),
+				     .namespace = "a",
+				     .pod = "b",
+				     .container = "c"};
 	uint64_t ns = world_add_sandbox(w, "b", NULL);
 
 	(void)state;
