@@ -271,9 +271,11 @@ static bool follow_clock(struct ledger *l, uint64_t asked_ms, int64_t asked_ns)
 		struct pod_device *d = &l->list.devices[i];
 		const struct reservation *r = find(l, d->resource, d->id);
 
+		if (!d->reserved_ns)
+			continue;
 		if (r && asked_ms >= r->made_ms)
 			d->reserved_ns = asked_ns - (int64_t)(asked_ms - r->made_ms) * 1000000;
-		else if (d->reserved_ns)
+		else
 			d->reserved_ns += step;
 	}
 	return step != 0;

@@ -449,6 +449,37 @@ static void on_a_read_only_disk(const char *dir)
 	MUST(journal_open(&j, dir, &e) == -EROFS && strstr(e.msg, dir));
 }
 
+/* Who only looks leaves even rubbish where it is. */
+static void a_look_changes_nothing(void **state)
+{
+	char *dir = tmptree_new();
+	struct attach_record r = record;
+	struct journal *j;
+	struct err e = {0};
+	(void)state;
+
+	r.state = ATTACH_ATTACHING;
+	assert_int_equal(journal_look(&j, dir, &e), -ENOENT);
+	tmptree_write(dir, "devices/0000:03:00.2", "%s", "rubbish");
+	tmptree_write(dir, "devices/0000:03:00.3.new", "%s", "half");
+	assert_int_equal(journal_look(&j, dir, &e), 0);
+	assert_int_equal(tell(j, 0).n_bad, 1);
+	assert_int_equal(tell(j, 0).n_bad, 1);
+	assert_int_equal(journal_write(j, &r, true, &e), -EROFS);
+	assert_int_equal(journal_write(NULL, &r, true, &e), -EROFS);
+	r.state = ATTACH_FREE;
+	assert_int_equal(journal_write(NULL, &r, true, &e), 0);
+	journal_close(j);
+	snprintf(r.function, sizeof(r.function), "0000:03:00.2");
+	assert_true(journal_has(dir, &r));
+	j = open_in(dir);
+	assert_int_equal(tell(j, 0).n_bad, 1);
+	assert_int_equal(tell(j, 0).n_bad, 0);
+	journal_close(j);
+	assert_true(journal_has(dir, &r)); /* set aside */
+	tmptree_free(dir);
+}
+
 static void a_read_only_disk_can_be_read(void **state)
 {
 	char *dir = tmptree_new();
@@ -544,6 +575,7 @@ int main(void)
 		cmocka_unit_test_setup(links_folders_and_remains_are_passed_over, fill),
 		cmocka_unit_test_setup(a_full_disk_keeps_what_was_begun, fill),
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
+		cmocka_unit_test_setup(a_look_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
 	};
