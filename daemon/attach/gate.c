@@ -230,12 +230,7 @@ static enum gate_answer look(const struct attach_gate *gate, const struct attach
 	enum gate_answer all = GATE_OPENS;
 
 	for (size_t i = 0; i < gate->n; i++) {
-<<<<<<< HEAD
 		struct gate_view g = view_of(gate, i, view);
-=======
-		struct gate_view g = {gate->engine, view,	    gate->resource,
-				      gate->ids[i], gate->since_ms, gate->attached};
->>>>>>> wt-fixeng
 		enum gate_answer one = look_one(&g, err);
 
 		if (one == GATE_REFUSES)
