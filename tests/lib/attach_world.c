@@ -290,7 +290,9 @@ void world_show_devices(struct world *w)
 			nd->nsid = d->ns ? (int)d->ns : NSID_HOST;
 			nd->carrier = d->ns ? CARRIER_ON : CARRIER_OFF;
 			TEXT(nd->origin, "%s", d->marked ? "v" : "");
-			TEXT(nd->origin_uid, d->marked && d->ns ? "u%u" : "", (unsigned)d->ns);
+			nd->origin_uid[0] = '\0';
+			if (d->marked && d->ns)
+				TEXT(nd->origin_uid, "u%u", (unsigned)d->ns);
 		}
 		pthread_mutex_unlock(&w->lock);
 	}
