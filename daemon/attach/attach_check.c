@@ -69,30 +69,46 @@ static int ask_addresses(struct work *w, struct ip_prefix *has, size_t max)
 	return r < 0 ? r : netdev_addresses(s, w->seen.netdev.ifindex, has, max, w->err);
 }
 
-static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
+/* There is room for `max`. Returns how many there are. */
+static int compare_with(struct work *w, struct ip_prefix *has, int max, unsigned *drift,
+			struct err *first)
 {
-	struct ip_prefix few[ADDRESSES_FEW] = {{0}}, *has = few;
-	AUTO_FREE struct ip_prefix *many = NULL;
 	struct wanted_net net;
-	int max = ADDRESSES_FEW, n;
+	int n = ask_addresses(w, has, (size_t)max);
 
 	attach_wanted_net(w->record, &net);
-	if (net.n_ips == 0)
-		return 0;
-	n = ask_addresses(w, has, ADDRESSES_FEW);
-	if (n > max) {
-		max = n < ADDRESSES_MAX ? n : ADDRESSES_MAX;
-		has = many = calloc((size_t)max, sizeof(*many));
-		n = many ? ask_addresses(w, many, (size_t)max)
-			 : err_set(w->err, -ENOMEM, "out of memory");
-	}
-	if (n < 0)
-		return n;
-	for (size_t i = 0; i < net.n_ips; i++)
+	for (size_t i = 0; n >= 0 && i < net.n_ips; i++)
 		if (!has_prefix(has, (size_t)(n < max ? n : max), &net.ips[i]))
 			differs(drift, ATTACH_DRIFT_IPS, first, "%s lacks address %zu of %zu",
 				w->seen.netdev.name, i + 1, net.n_ips);
-	return 0;
+	return n;
+}
+
+static int compare_many(struct work *w, int max, unsigned *drift, struct err *first)
+{
+	struct ip_prefix *has = calloc((size_t)max, sizeof(*has));
+	int n = has ? compare_with(w, has, max, drift, first)
+		    : err_set(w->err, -ENOMEM, "out of memory");
+
+	free(has);
+	return n < 0 ? n : 0;
+}
+
+static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
+{
+	struct ip_prefix few[ADDRESSES_FEW] = {{0}};
+	struct err seen = {0};
+	unsigned lacks = 0;
+	int n;
+
+	if (w->record->plan.n_ips + w->record->n_ips == 0)
+		return 0;
+	n = compare_with(w, few, ADDRESSES_FEW, &lacks, &seen);
+	if (n > ADDRESSES_FEW)
+		return compare_many(w, n < ADDRESSES_MAX ? n : ADDRESSES_MAX, drift, first);
+	if (lacks)
+		differs(drift, lacks, first, "%s", seen.msg);
+	return n < 0 ? n : 0;
 }
 
 /* A setting that the driver does not tell cannot differ. */

@@ -57,7 +57,8 @@ static void keep(struct watch *w, const struct sandbox_list *l)
 	w->seen.items = calloc(l->n + 1, sizeof(*l->items));
 	if (!w->seen.items)
 		exit(1);
-	memcpy(w->seen.items, l->items, l->n * sizeof(*l->items));
+	if (l->n)
+		memcpy(w->seen.items, l->items, l->n * sizeof(*l->items));
 	w->seen.n = l->n;
 	for (size_t i = 0; i < l->n; i++)
 		w->seen.items[i].networks = NULL;

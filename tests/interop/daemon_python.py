@@ -308,7 +308,7 @@ def everybody_is_told_the_same():
         listed = json.loads(daemon.get("/api/v1/pods"))
         equal(listed["source"], "api")
         equal([(p["namespace"], p["name"], p["containers"][0]["devices"]) for p in listed["pods"]],
-              [("train", "job-7", [{"resource": ROCE, "id": VFS[0]}])])
+              [("train", "job-7", [{"resource": ROCE, "id": VFS[0], "attachment": None}])])
         labels = 'namespace="train",pod="job-7",container="main"'
         eventually("the page", lambda: daemon.value(f'rocelet_device_allocated_info{{resource="{ROCE}",id="{VFS[0]}",{labels}}}') == 1)
         equal(daemon.value(f'rocelet_resource_allocated{{resource="{ROCE}"}}'), 1)
