@@ -10,10 +10,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static int on_vf(int vf, enum vf_link link, void *arg)
+static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 {
 	(void)arg;
-	if (vf < 0 || link == VF_LINK_UNKNOWN)
+	if (vf < 0 || link == VF_LINK_UNKNOWN || settings == 0)
 		abort();
 	return 0;
 }
