@@ -130,6 +130,13 @@ static struct ibv_device *find(struct ibv_device **list, int n, const char *name
 	return NULL;
 }
 
+/* uverbs answers EIO for a device that is being removed (ib_uverbs_remove_one() in
+ * linux/drivers/infiniband/core/uverbs_main.c). If it is ill instead, it stays stale. */
+static bool is_leaving(int r)
+{
+	return r == -EIO || err_is_gone(r);
+}
+
 void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 {
 	int n_list = 0, failed = 0;
@@ -149,7 +156,7 @@ void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 		int r = dev ? read_device(dev, &devs[i]) : 0;
 
 		devs[i].stale |= r < 0;
-		if (r < 0 && failed++ == 0)
+		if (r < 0 && !is_leaving(r) && failed++ == 0)
 			err_set(e, r, "verbs: %s: %s", devs[i].name, strerror(-r));
 	}
 	ibv_free_device_list(list);
