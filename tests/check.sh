@@ -188,16 +188,11 @@ part_lab() {
 	fi
 	make_quietly all tests || exit 1
 	make_quietly KILL_POINTS=1 build/kill/rocelet || exit 1
-	make_quietly SAN=1 all || exit 1
 	step "lab image" tests/lab/lab.sh image
 	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
-	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency attach_churn crash}; do
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency crash}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
-	# Device after device, killed in between, with every byte watched.
-	name=attach_churn
-	[ -n "${LAB_SCENARIOS:-}" ] || ROCELET_LAB_ROCELET=san/rocelet run_scenario "lab $name, ASan+UBSan" "$LOGS/lab-$name-san.log" \
-		tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name" 24 0
 }
 
 count_scenario() { # NAME STATUS LAST_LINE LOG
