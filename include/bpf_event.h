@@ -1,26 +1,114 @@
 /* bpf_event.h - what BPF programs tell the daemon: an ABI between bpf/ and daemon/, checked by
- * version and size. */
+ * version, kind and size.
+ *
+ * Every event begins with the same head; texts are terminated; IBTA numbers as the kernel has them.
+ */
 #pragma once
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>
 #endif
 
-#define BPF_EVENT_VERSION 1
+#define BPF_EVENT_VERSION 2
 
 enum bpf_event_kind {
 	BPF_EVENT_NETDEV_MOVED = 1, /* a netdev was asked into another network namespace */
+	BPF_EVENT_QP,		    /* a queue pair was made, changed its state, was destroyed */
+	BPF_EVENT_QP_FAILED, /* a completion with an error, or an asynchronous error of a queue pair
+			      */
+	BPF_EVENT_PORT,	     /* an asynchronous event of a device or port (ib_dispatch_event) */
+	BPF_EVENT_CM,	     /* a connection: made, rejected, timed out */
+	BPF_EVENT_HEALTH,    /* devlink health: a reporter reports or gives up */
+	BPF_EVENT_DCB,	     /* somebody changes PFC, ETS or DSCP settings */
+	N_BPF_EVENT_KINDS
 };
 
 struct bpf_event {
 	__u16 version, kind;
+	__u32 size;    /* of the whole event */
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 cgroup;  /* id of the task's cgroup; 0 = not from a task */
+	__u32 pid;     /* process that asked, in the initial pid namespace; 0 = the kernel itself */
+	char comm[16];
+	__u32 reserved;
+};
+
+struct bpf_event_netdev_moved {
+	struct bpf_event head;
 	__u32 ifindex;	  /* before the move */
 	__u32 netns_from; /* namespace inode numbers */
 	__u32 netns_to;
-	__u32 pid; /* process that asked, in the initial pid namespace */
-	char comm[16];
 	char name[16]; /* of the netdev before the move */
 	__u32 reserved;
 };
 
-_Static_assert(sizeof(struct bpf_event) == 56, "shared by bpf/ and daemon/");
+enum bpf_qp_change { BPF_QP_CREATED, BPF_QP_MODIFIED, BPF_QP_DESTROYED };
+
+/* enum ib_qp_attr_mask's bits that matter here (linux/include/rdma/ib_verbs.h). A field is only
+ * meant when its bit is in attr_mask. */
+struct bpf_event_qp {
+	struct bpf_event head;
+	char device[64];
+	__u32 change;	 /* enum bpf_qp_change */
+	__u32 qpn, type; /* enum ib_qp_type */
+	__u32 attr_mask;
+	__u32 state; /* the new one, enum ib_qp_state */
+	__u32 peer_qpn;
+	__u8 peer_gid[16];
+	__u8 path_mtu; /* enum ib_mtu */
+	__u8 traffic_class, hop_limit, service_level, sgid_index, port;
+	__u8 timeout, retry_count, rnr_retry;
+	__u8 kernel; /* made by a kernel user */
+	__u16 reserved;
+	__s32 result; /* of the call: 0 or a negative errno */
+};
+
+struct bpf_event_qp_failed {
+	struct bpf_event head;
+	char device[64];
+	__u32 qpn;
+	__u32 status; /* enum ib_wc_status; 0: none, see event */
+	__u32 vendor_error;
+	__s32 event; /* enum ib_event_type of an asynchronous event, -1: none */
+};
+
+struct bpf_event_port {
+	struct bpf_event head;
+	char device[64];
+	__u32 event; /* enum ib_event_type */
+	__u32 port;  /* 0: the device */
+};
+
+enum bpf_cm_what { BPF_CM_CONNECTED, BPF_CM_REJECTED, BPF_CM_TIMED_OUT, BPF_CM_OTHER };
+
+struct bpf_event_cm {
+	struct bpf_event head;
+	__u32 what, event; /* enum bpf_cm_what, enum rdma_cm_event_type */
+	__s32 status;	   /* reject: the reason (enum ib_cm_rej_reason); else a negative errno */
+	__u32 qpn;
+	__u64 latency_ns;	   /* from the request to this; 0 = unknown */
+	__u8 saddr[16], daddr[16]; /* IPv4 as ::ffff:a.b.c.d */
+	__u16 sport, dport;
+	__u32 reserved;
+};
+
+struct bpf_event_health {
+	struct bpf_event head;
+	char bus[16], device[64], driver[32], reporter[32];
+	char message[128]; /* cut */
+	__u32 aborted;	   /* recovery was given up */
+	__u32 reserved;
+};
+
+enum bpf_dcb_what { BPF_DCB_PFC, BPF_DCB_ETS, BPF_DCB_APP_SET, BPF_DCB_APP_DELETED, BPF_DCB_OTHER };
+
+struct bpf_event_dcb {
+	struct bpf_event head;
+	__u32 ifindex, what; /* enum bpf_dcb_what */
+	char name[16];
+	__u8 pfc_enable;	 /* PFC: mask of priorities */
+	__u8 selector, priority; /* APP: IEEE selector, 5 = DSCP */
+	__u8 reserved;
+	__u16 protocol; /* APP: with selector 5 the DSCP */
+	__u16 reserved2;
+};
