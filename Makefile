@@ -119,6 +119,13 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
+# Over the tests' node.
+$(B)/bench/bench_gate: $(B)/tests/bench/bench_gate.o $(TESTLIB) $(LIB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
+
+$(B)/tests/bench/bench_gate.o: DIRS += -Itests/lib
+
 $(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
