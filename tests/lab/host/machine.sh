@@ -30,7 +30,7 @@ machine_command() { # IMAGE_DIR MEMORY_MIB KERNEL_ARGS
         -cpu max,host-phys-bits=off,phys-bits=36
         -kernel "$1/vmlinuz" -initrd "$1/initrd"
         # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
-        -append "console=ttyS0 panic=-1 mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $3"
+        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $3"
         -drive "if=none,id=root,format=raw,snapshot=on,file=$1/root.img" -device virtio-blk-pci,drive=root
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"
         -virtfs "local,mount_tag=build,security_model=none,readonly=on,path=$PROJECT_DIR/build"
