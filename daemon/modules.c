@@ -7,6 +7,7 @@
 
 #include "bpf_source.h"
 #include "cleanup.h"
+#include "code_pages.h"
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
@@ -122,6 +123,8 @@ static void on_page(struct page *page, void *arg)
 
 	if (!d->page_counts)
 		return;
+	if (!d->routes.page)
+		code_pages_give_back(); /* everything is loaded and has been started */
 	page_unref(d->routes.page);
 	d->routes.page = page_ref(page);
 }
