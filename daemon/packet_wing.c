@@ -78,14 +78,17 @@ struct packet_view *packet_wing_view(void *arg)
 int packets_start(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
+	const struct packet_ports_opts opts = {
+		.memory_budget = (uint64_t)o->bpf_memory << 20,
+		.retry_ms = PACKET_PORTS_RETRY_MS,
+	};
 	int r = 0;
 
 	packet_wing_show(d);
 	if (o->no_bpf || !d->hw.live)
 		return 0;
 	if (!o->dry_run)
-		r = packet_ports_open(&d->packet_ports, &d->loop, &d->hw,
-				      (uint64_t)o->bpf_memory << 20, on_ports, d, e);
+		r = packet_ports_open(&d->packet_ports, &d->loop, &d->hw, &opts, on_ports, d, e);
 	d->watches_packets = r == 0;
 	packet_wing_look(d);
 	return r;
