@@ -1,10 +1,12 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
- * modules get the parts they need. */
+ * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For
+ * nobody else: modules get the parts they need. */
 #pragma once
 
 #include <uv.h>
 
+#include "bpf_tally.h"
+#include "bucket.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
@@ -35,6 +37,8 @@ struct daemon {
 	struct packet_ports *packet_ports;	 /* NULL: no packets are counted */
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
+	struct bpf_tally bpf_tally;
+	struct bucket bpf_told; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
