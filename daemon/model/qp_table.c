@@ -62,6 +62,13 @@ const struct qp *qp_table_find(const struct qp_table *t, const char *device, uin
 	return find(t, device, qpn);
 }
 
+size_t qp_table_index(const struct qp_table *t, const char *device, uint32_t qpn)
+{
+	size_t place = place_of(t, device, qpn);
+
+	return item_at(t, place, device, qpn) ? place : SIZE_MAX;
+}
+
 /* Everything is unknown but its name. */
 static void forget(struct qp *qp, const char *device, uint32_t qpn)
 {

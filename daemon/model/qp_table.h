@@ -82,3 +82,5 @@ void qp_table_dump_failed(struct qp_table *);
 /* Gives the owners, sorted by pid, to the queue pairs that have none yet. */
 void qp_table_name(struct qp_table *, const struct qp_owner *, size_t n);
 const struct qp *qp_table_find(const struct qp_table *, const char *device, uint32_t qpn);
+/* Its place in items; SIZE_MAX: it is not there. */
+size_t qp_table_index(const struct qp_table *, const char *device, uint32_t qpn);

@@ -10,6 +10,7 @@
 #include "order.h"
 
 struct event_ring;
+struct event_waiters;
 struct inventory;
 struct resource_table;
 
@@ -41,6 +42,7 @@ struct routes {
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
 	const struct event_ring *events;	/* NULL: none */
+	struct event_waiters *event_waiters;	/* NULL: nobody may wait for events */
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
 	/* To be set together: a new list is another generation. */
