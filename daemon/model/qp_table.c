@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "array.h"
-
-/* More than these while a dump is read, and another one is worth more. */
-#define DESTROYED_MAX 512
+#include "qp_table_parts.h"
 
 /* enum ib_qp_attr_mask, linux/include/rdma/ib_verbs.h */
 enum {
@@ -24,7 +22,7 @@ enum {
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-static int compare(const struct qp *qp, const char *device, uint32_t qpn)
+int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
 {
 	int r = strcmp(qp->device, device);
 
@@ -39,7 +37,7 @@ static size_t place_of(const struct qp_table *t, const char *device, uint32_t qp
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare(t->items[middle], device, qpn) < 0)
+		if (qp_compare(t->items[middle], device, qpn) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -47,14 +45,14 @@ static size_t place_of(const struct qp_table *t, const char *device, uint32_t qp
 	return low;
 }
 
-static struct qp *item_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
+struct qp *qp_table_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
-	return place < t->n && compare(t->items[place], device, qpn) == 0 ? t->items[place] : NULL;
+	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place] : NULL;
 }
 
 static struct qp *find(const struct qp_table *t, const char *device, uint32_t qpn)
 {
-	return item_at(t, place_of(t, device, qpn), device, qpn);
+	return qp_table_at(t, place_of(t, device, qpn), device, qpn);
 }
 
 const struct qp *qp_table_find(const struct qp_table *t, const char *device, uint32_t qpn)
@@ -66,11 +64,10 @@ size_t qp_table_index(const struct qp_table *t, const char *device, uint32_t qpn
 {
 	size_t place = place_of(t, device, qpn);
 
-	return item_at(t, place, device, qpn) ? place : SIZE_MAX;
+	return qp_table_at(t, place, device, qpn) ? place : SIZE_MAX;
 }
 
-/* Everything is unknown but its name. */
-static void forget(struct qp *qp, const char *device, uint32_t qpn)
+void qp_init(struct qp *qp, const char *device, uint32_t qpn)
 {
 	*qp = (struct qp){
 		.qpn = qpn,
@@ -96,14 +93,14 @@ static struct qp *insert(struct qp_table *t, size_t place, const char *device, u
 	}
 	memmove(&t->items[place + 1], &t->items[place], (t->n - 1 - place) * sizeof(*t->items));
 	t->items[place] = qp;
-	forget(qp, device, qpn);
+	qp_init(qp, device, qpn);
 	return qp;
 }
 
 static struct qp *find_or_insert(struct qp_table *t, const char *device, uint32_t qpn, bool *ret_new)
 {
 	size_t place = place_of(t, device, qpn);
-	struct qp *qp = item_at(t, place, device, qpn);
+	struct qp *qp = qp_table_at(t, place, device, qpn);
 
 	*ret_new = !qp;
 	return qp ? qp : insert(t, place, device, qpn);
@@ -136,7 +133,7 @@ static uint32_t mtu_bytes(uint8_t mtu)
 	return mtu >= 1 && mtu <= 5 ? 128u << mtu : 0;
 }
 
-static void take_state(struct qp *qp, uint32_t state)
+void qp_take_state(struct qp *qp, uint32_t state)
 {
 	if (state == QP_STATE_RESET) { /* it begins anew */
 		qp->peer_qpn = QP_UNKNOWN;
@@ -151,7 +148,7 @@ static void take_state(struct qp *qp, uint32_t state)
 static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
 {
 	if (e->attr_mask & HAS_STATE)
-		take_state(qp, e->state);
+		qp_take_state(qp, e->state);
 	if (e->attr_mask & HAS_PEER)
 		qp->peer_qpn = e->peer_qpn;
 	if (e->attr_mask & HAS_AV) {
@@ -176,10 +173,10 @@ static void remember_destroyed(struct qp_table *t, const char *device, uint32_t 
 
 	if (!t->dumping)
 		return;
-	if (t->n_destroyed < DESTROYED_MAX)
+	if (t->n_destroyed < QP_DESTROYED_MAX)
 		key = array_push(t->destroyed, t->n_destroyed);
 	if (!key) {
-		t->n_destroyed = DESTROYED_MAX + 1; /* some are not remembered */
+		t->n_destroyed = QP_DESTROYED_MAX + 1; /* some are not remembered */
 		return;
 	}
 	snprintf(key->device, sizeof(key->device), "%s", device);
@@ -189,7 +186,7 @@ static void remember_destroyed(struct qp_table *t, const char *device, uint32_t 
 static const struct qp *take_away(struct qp_table *t, const char *device, uint32_t qpn)
 {
 	size_t place = place_of(t, device, qpn);
-	struct qp *qp = item_at(t, place, device, qpn);
+	struct qp *qp = qp_table_at(t, place, device, qpn);
 
 	remember_destroyed(t, device, qpn);
 	if (!qp)
@@ -210,7 +207,7 @@ static const struct qp *take_change(struct qp_table *t, const struct bpf_event_q
 	if (!qp)
 		return NULL;
 	if (made)
-		forget(qp, e->device, e->qpn);
+		qp_init(qp, e->device, e->qpn);
 	if (made || is_new) {
 		take_owner(qp, &e->head, e->kernel);
 		qp->type = e->type;
@@ -265,164 +262,6 @@ const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_f
 	return qp;
 }
 
-/* --- dumps ------------------------------------------------------------------------------------ */
-
-void qp_table_dump_begins(struct qp_table *t)
-{
-	t->dumping = true;
-	t->n_destroyed = 0;
-}
-
-static void stop_remembering(struct qp_table *t)
-{
-	free(t->destroyed);
-	t->destroyed = NULL;
-	t->n_destroyed = 0;
-	t->dumping = false;
-}
-
-void qp_table_dump_failed(struct qp_table *t)
-{
-	stop_remembering(t);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct nldev_qp *const *x = a, *const *y = b;
-	int r = strcmp((*x)->device, (*y)->device);
-
-	return r ? r : ((*x)->qpn > (*y)->qpn) - ((*x)->qpn < (*y)->qpn);
-}
-
-static const struct nldev_qp **sorted(const struct nldev_qp *entries, size_t n)
-{
-	const struct nldev_qp **list = malloc((n ? n : 1) * sizeof(*list));
-
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = &entries[i];
-	if (list)
-		qsort(list, n, sizeof(*list), by_name);
-	return list;
-}
-
-static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d)
-{
-	for (size_t i = 0; i < t->n_destroyed; i++)
-		if (t->destroyed[i].qpn == d->qpn && strcmp(t->destroyed[i].device, d->device) == 0)
-			return true;
-	return false;
-}
-
-/* The number was given again, unheard. */
-static bool is_another(const struct qp *qp, const struct nldev_qp *d)
-{
-	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||
-	       (d->pid && qp->pid && qp->pid != d->pid);
-}
-
-static void take_entry(struct qp *qp, const struct nldev_qp *d)
-{
-	if (qp->state != d->state)
-		take_state(qp, d->state);
-	qp->type = d->type;
-	qp->port = d->port ? d->port : qp->port;
-	if (d->peer_qpn != QP_UNKNOWN && d->state != QP_STATE_RESET)
-		qp->peer_qpn = d->peer_qpn;
-	if (d->pid && !qp->pid) {
-		qp->pid = d->pid;
-		qp->owner_known = false;
-	}
-	if (!d->owner[0])
-		return;
-	qp->kernel = qp->owner_known = true;
-	snprintf(qp->comm, sizeof(qp->comm), "%.*s", (int)sizeof(qp->comm) - 1, d->owner);
-}
-
-/* What the table is to have in the place of `old` (NULL: nothing) and of an entry of that name;
- * NULL: no memory. */
-static struct qp *joined(struct qp *old, const struct nldev_qp *d, uint64_t begun_ns)
-{
-	struct qp *qp = old ? old : malloc(sizeof(*qp));
-
-	if (!qp || (old && old->changed_ns > begun_ns))
-		return qp;
-	if (!old || is_another(old, d))
-		forget(qp, d->device, d->qpn);
-	take_entry(qp, d);
-	return qp;
-}
-
-/* Both sorted; what is left in the old array is gone. */
-struct merge {
-	struct qp_table *table;
-	struct qp **items;
-	size_t n, at; /* at: in the table's */
-	uint64_t begun_ns;
-};
-
-/* Up to the first that does not stand before this name; NULL: all. */
-static void pass(struct merge *m, const struct nldev_qp *until)
-{
-	struct qp_table *t = m->table;
-
-	for (; m->at < t->n; m->at++) {
-		struct qp *qp = t->items[m->at];
-
-		if (until && compare(qp, until->device, until->qpn) >= 0)
-			return;
-		if (qp->changed_ns > m->begun_ns && m->n < QP_TABLE_MAX)
-			m->items[m->n++] = qp;
-		else
-			free(qp);
-	}
-}
-
-static void take(struct merge *m, const struct nldev_qp *d)
-{
-	struct qp_table *t = m->table;
-	struct qp *old, *qp;
-
-	pass(m, d);
-	old = item_at(t, m->at, d->device, d->qpn);
-	m->at += old != NULL;
-	if (!old && was_destroyed(t, d))
-		return;
-	qp = m->n < QP_TABLE_MAX ? joined(old, d, m->begun_ns) : NULL;
-	if (qp) {
-		m->items[m->n++] = qp;
-	} else {
-		free(old);
-		t->dropped++;
-	}
-}
-
-int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
-		     uint64_t begun_ns)
-{
-	/* Room as array_push() makes it, for what comes after. */
-	struct merge m = {.table = t, .begun_ns = begun_ns};
-	const struct nldev_qp **list = sorted(entries, n);
-	bool lost = t->n_destroyed > DESTROYED_MAX;
-	size_t room = 1;
-
-	while (room < t->n + n)
-		room *= 2;
-	m.items = list && !lost ? malloc(room * sizeof(struct qp *)) : NULL;
-	for (size_t i = 0; m.items && i < n; i++)
-		if (i == 0 || by_name(&list[i - 1], &list[i]) != 0)
-			take(&m, list[i]);
-	free(list);
-	stop_remembering(t);
-	if (!m.items)
-		return lost ? -EAGAIN : -ENOMEM;
-	pass(&m, NULL);
-	free(t->items);
-	t->items = m.items;
-	t->n = m.n;
-	t->generation++;
-	return 0;
-}
-
 /* --- owners ----------------------------------------------------------------------------------- */
 
 static int by_pid(const void *pid, const void *owner)
@@ -432,20 +271,32 @@ static int by_pid(const void *pid, const void *owner)
 	return (wanted > other) - (wanted < other);
 }
 
+static void name(struct qp_table *t, struct qp *qp, const struct qp_owner *o)
+{
+	qp->owner_known = true;
+	memcpy(qp->pod_uid, o->pod_uid, sizeof(qp->pod_uid));
+	if (!qp->comm[0])
+		memcpy(qp->comm, o->comm, sizeof(qp->comm));
+	t->generation++;
+}
+
 void qp_table_name(struct qp_table *t, const struct qp_owner *owners, size_t n)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		struct qp *qp = t->items[i];
-		const struct qp_owner *o =
-			qp->owner_known || !n ? NULL : bsearch(&qp->pid, owners, n, sizeof(*owners),
-							       by_pid);
+	const struct qp_owner *o;
 
-		if (!o)
+	for (size_t i = 0; i < t->n && n > 0; i++) {
+		if (t->items[i]->owner_known)
 			continue;
-		qp->owner_known = true;
-		memcpy(qp->pod_uid, o->pod_uid, sizeof(qp->pod_uid));
-		if (!qp->comm[0])
-			memcpy(qp->comm, o->comm, sizeof(qp->comm));
-		t->generation++;
+		o = bsearch(&t->items[i]->pid, owners, n, sizeof(*owners), by_pid);
+		if (o)
+			name(t, t->items[i], o);
 	}
+}
+
+void qp_table_name_one(struct qp_table *t, const struct qp *qp, const struct qp_owner *o)
+{
+	struct qp *own = find(t, qp->device, qp->qpn);
+
+	if (own)
+		name(t, own, o);
 }

@@ -58,6 +58,7 @@ struct qp_table {
 /* Whose a process is. */
 struct qp_owner {
 	uint32_t pid;
+	uint64_t cgroup; /* that an event named for it, 0 = none */
 	char comm[16], pod_uid[POD_UID_SIZE];
 };
 
@@ -81,6 +82,10 @@ void qp_table_dump_failed(struct qp_table *);
 
 /* Gives the owners, sorted by pid, to the queue pairs that have none yet. */
 void qp_table_name(struct qp_table *, const struct qp_owner *, size_t n);
+/* The same for one queue pair. */
+void qp_table_name_one(struct qp_table *, const struct qp *, const struct qp_owner *);
+/* A queue pair of which nothing else is known. */
+void qp_init(struct qp *, const char *device, uint32_t qpn);
 const struct qp *qp_table_find(const struct qp_table *, const char *device, uint32_t qpn);
 /* Its place in items; SIZE_MAX: it is not there. */
 size_t qp_table_index(const struct qp_table *, const char *device, uint32_t qpn);

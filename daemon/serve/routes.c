@@ -15,6 +15,7 @@
 #include "json_text.h"
 #include "reply.h"
 #include "routes_orders.h"
+#include "routes_qps.h"
 
 static const char index_html[] =
 	"<!DOCTYPE html>\n"
@@ -28,6 +29,8 @@ static const char index_html[] =
 	"<li><a href=\"/api/v1/attachments\">/api/v1/attachments</a>: what is in a pod, or on its "
 	"way</li>\n"
 	"<li><a href=\"/api/v1/events\">/api/v1/events</a>: what happened</li>\n"
+	"<li><a href=\"/api/v1/qps\">/api/v1/qps</a>: queue pairs, whose they are and their "
+	"traffic</li>\n"
 	"<li><a href=\"/api/v1/doctor\">/api/v1/doctor</a>: what is wrong, and what would help"
 	"</li>\n"
 	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
@@ -307,6 +310,7 @@ static const struct route {
 	{"/api/v1/pods", answer_pods},
 	{"/api/v1/attachments", answer_attachments},
 	{"/api/v1/events", answer_events},
+	{"/api/v1/qps", routes_qps},
 	{"/api/v1/explain", answer_explain},
 	{"/api/v1/doctor", answer_doctor},
 	{"/api/v1/config", answer_config},
