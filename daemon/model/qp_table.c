@@ -221,19 +221,11 @@ static const struct qp *take_change(struct qp_table *t, const struct bpf_event_q
 
 const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e)
 {
-	const struct qp *qp = NULL;
+	const struct qp *qp;
 
 	if (e->result < 0)
 		return NULL; /* nothing has changed */
-	switch ((enum bpf_qp_change)e->change) {
-	case BPF_QP_CREATED:
-	case BPF_QP_MODIFIED:
-		qp = take_change(t, e);
-		break;
-	case BPF_QP_DESTROYED:
-		qp = take_away(t, e->device, e->qpn);
-		break;
-	}
+	qp = e->change == BPF_QP_DESTROYED ? take_away(t, e->device, e->qpn) : take_change(t, e);
 	t->generation += qp != NULL;
 	return qp;
 }
