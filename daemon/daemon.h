@@ -1,14 +1,12 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
-<<<<<<< HEAD
- * vf_wing.c and qp_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
-=======
- * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
->>>>>>> wt-ports
- * modules get the parts they need. */
+ * vf_wing.c, packet_wing.c and qp_wing.c (each part's start and stop) and reload.c (the
+ * configuration). For nobody else: modules get the parts they need. */
 #pragma once
 
 #include <uv.h>
 
+#include "bpf_tally.h"
+#include "bucket.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
@@ -39,6 +37,8 @@ struct daemon {
 	struct packet_ports *packet_ports;	 /* NULL: no packets are counted */
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
+	struct bpf_tally bpf_tally;
+	struct bucket bpf_told; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
@@ -67,7 +67,6 @@ void resources_stop(struct daemon *);
 /* The attach engine's part of the page. */
 void vf_wing_describe(const struct daemon *, struct self_metrics *);
 
-<<<<<<< HEAD
 /* --- qp_wing.c: two more ---------------------------------------------------------------------- */
 
 int event_watch_start(struct daemon *, struct err *);
@@ -76,7 +75,7 @@ int qps_start(struct daemon *, struct err *);
 void qps_stop(struct daemon *);
 /* Into the ring, the log, and to those who wait for it. */
 void daemon_event(struct daemon *, const struct event *);
-=======
+
 /* --- packet_wing.c: another one --------------------------------------------------------------- */
 
 struct packet_view;
@@ -89,7 +88,6 @@ void packet_wing_look(struct daemon *);
 void packet_wing_show(struct daemon *);
 /* For the sampler; arg is the daemon. */
 struct packet_view *packet_wing_view(void *arg);
->>>>>>> wt-ports
 
 /* In the order of their start. */
 extern const struct module modules[];

@@ -1,5 +1,6 @@
 /* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell. */
 #include "bpf_source.h"
+#include "cleanup.h"
 #include "daemon.h"
 #include "engine.h"
 #include "event_watch.h"
@@ -25,13 +26,30 @@ static const struct sandbox_list *known_pods(void *arg)
 	return d->engine ? attach_engine_sandboxes(d->engine) : NULL;
 }
 
+/* --- what queue pairs are made from ----------------------------------------------------------- */
+
+/* One that is not there would leave the table wrong. */
+static bool events_come(void *arg)
+{
+	static const char *const needed[] = {"qp_created", "qp_modified", "qp_destroyed"};
+	const struct daemon *d = arg;
+	const struct bpf_program_status *p;
+	unsigned n = bpf_source_programs(d->bpf, &p);
+	size_t found = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(needed); k++)
+			found += strcmp(p[i].name, needed[k]) == 0 && strcmp(p[i].hook, "none") != 0;
+	return found == ARRAY_SIZE(needed);
+}
+
 /* --- for the routes --------------------------------------------------------------------------- */
 
-static void tell_status(struct qps_status *ret, void *arg)
+static void look(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
 {
 	const struct daemon *d = arg;
 
-	qps_tell_status(d->qps, ret);
+	qps_tell(d->qps, ret, ret_status);
 }
 
 static int refresh(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg)
@@ -59,39 +77,28 @@ void event_watch_stop(struct daemon *d)
 	d->event_watch = NULL;
 }
 
-/* Does a program tell of every change? */
-static bool events_come(const struct daemon *d)
-{
-	const struct bpf_program_status *p;
-	unsigned n = bpf_source_programs(d->bpf, &p);
-
-	for (unsigned i = 0; i < n; i++)
-		if (strcmp(p[i].name, "qp_modify") == 0)
-			return strcmp(p[i].hook, "none") != 0;
-	return false;
-}
-
 int qps_start(struct daemon *d, struct err *e)
 {
-	const struct qps_hooks hooks = {.event = on_event, .sandboxes = known_pods, .arg = d};
+	const struct qps_hooks hooks = {
+		.event = on_event,
+		.sandboxes = known_pods,
+		.packets = packet_wing_view,
+		.events = events_come,
+		.arg = d,
+	};
 	int r;
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), events_come(d), &hooks, e);
-	if (r < 0)
-		return r;
-	d->routes.qps.table = qps_table(d->qps);
-	d->routes.qps.sandboxes = known_pods(d);
-	d->routes.qp_hooks =
-		(struct qp_hooks){.status = tell_status, .refresh = refresh, .arg = d};
-	return 0;
+	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), &hooks, e);
+	if (r == 0)
+		d->routes.qp_hooks = (struct qp_hooks){.look = look, .refresh = refresh, .arg = d};
+	return r;
 }
 
 void qps_stop(struct daemon *d)
 {
 	qps_close(d->qps); /* tells those who wait, by the table */
-	d->routes.qps = (struct qp_sources){0};
 	d->routes.qp_hooks = (struct qp_hooks){0};
 	d->qps = NULL;
 }

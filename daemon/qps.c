@@ -44,6 +44,9 @@ struct qps {
 	struct qp_table table;
 	struct qp_failures failures;
 	struct qps_work *dump, *look; /* under way */
+	struct qps_reading *reading;
+	bool has_flows;
+	struct packet_sample flows; /* while somebody is answered */
 	bool wants_dump;
 	uint64_t dump_ms; /* not before */
 	uint64_t read_ms;
@@ -166,7 +169,7 @@ static void take_owners(struct qps *q, const struct qps_work *w)
 
 static void release_if_done(struct qps *q)
 {
-	if (!q->closing || !q->timer_closed || q->dump || q->look)
+	if (!q->closing || !q->timer_closed || q->dump || q->look || q->reading)
 		return;
 	qp_table_done(&q->table);
 	free(q->refreshes);
@@ -202,6 +205,7 @@ static void look(struct qps *q)
 	uv_queue_work(q->loop, &w->work, qps_work_run, on_looked);
 }
 
+/* When nothing is read for them any more. The flows are too many to be kept. */
 static void answer_refreshes(struct qps *q)
 {
 	struct refresh *list = take_ptr(q->refreshes);
@@ -211,6 +215,49 @@ static void answer_refreshes(struct qps *q)
 	for (size_t i = 0; i < n; i++)
 		list[i].done(uv_now(q->loop), list[i].arg);
 	free(list);
+	packet_sample_done(&q->flows);
+	q->has_flows = false;
+}
+
+static void answer_if_read(struct qps *q)
+{
+	if (!q->dump && !q->reading)
+		answer_refreshes(q);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+	struct qps *q = work->data;
+	struct qps_reading *r = take_ptr(q->reading);
+
+	(void)status;
+	packet_view_put(r->view);
+	if (r->result == 0 && !q->closing) {
+		packet_sample_done(&q->flows);
+		q->flows = r->sample;
+		q->has_flows = true;
+	} else {
+		packet_sample_done(&r->sample);
+	}
+	free(r);
+	if (!q->closing)
+		answer_if_read(q);
+	release_if_done(q);
+}
+
+static void read_flows(struct qps *q)
+{
+	struct packet_view *view = q->hooks.packets ? q->hooks.packets(q->hooks.arg) : NULL;
+	struct qps_reading *r = view ? calloc(1, sizeof(*r)) : NULL;
+
+	if (!r) {
+		packet_view_put(view);
+		return;
+	}
+	r->view = view;
+	r->work.data = q;
+	q->reading = r;
+	uv_queue_work(q->loop, &r->work, qps_reading_run, on_read);
 }
 
 static void take_dump(struct qps *q, struct qps_work *w)
@@ -242,7 +289,7 @@ static void on_dumped(uv_work_t *work, int status)
 	if (!q->closing) {
 		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
 		take_dump(q, w);
-		answer_refreshes(q);
+		answer_if_read(q);
 		go_on(q);
 	}
 	qps_work_free(w);
@@ -338,10 +385,28 @@ static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
 		on_failure(q, qp);
 }
 
+/* What was made before they came is not known by events. */
+static void follow_programs(struct qps *q)
+{
+	bool events = q->hooks.events && q->hooks.events(q->hooks.arg);
+
+	q->wants_dump |= events && !q->events;
+	q->events = events;
+}
+
+void qps_look(struct qps *q)
+{
+	if (!q)
+		return;
+	follow_programs(q);
+	go_on(q);
+}
+
 void qps_event(struct qps *q, const struct bpf_event *e)
 {
 	if (!q)
 		return;
+	follow_programs(q);
 	if (!e)
 		q->wants_dump = true;
 	else if (e->kind == BPF_EVENT_QP)
@@ -365,34 +430,46 @@ const struct qp_failures *qps_failures(const struct qps *q)
 	return &q->failures;
 }
 
-void qps_tell_status(const struct qps *q, struct qps_status *ret)
+void qps_tell(const struct qps *q, struct qp_sources *ret, struct qps_status *ret_status)
 {
-	*ret = (struct qps_status){.events = q->events, .read_ms = q->read_ms};
-	memcpy(ret->error, q->read_error, sizeof(ret->error));
+	*ret = (struct qp_sources){.table = &q->table};
+	ret->packets = q->has_flows ? &q->flows : NULL;
+	ret->sandboxes = q->hooks.sandboxes ? q->hooks.sandboxes(q->hooks.arg) : NULL;
+	*ret_status = (struct qps_status){.events = q->events, .read_ms = q->read_ms};
+	memcpy(ret_status->error, q->read_error, sizeof(ret_status->error));
+}
+
+/* Where no events come, what was read long ago is read again. */
+static bool is_stale(const struct qps *q)
+{
+	uint64_t now_ms = uv_now(q->loop);
+
+	if (q->events || (q->read_error[0] && q->dump_ms > now_ms))
+		return false;
+	return q->read_ms == 0 || now_ms - q->read_ms >= READ_AGE_MS;
 }
 
 int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *arg)
 {
-	bool fresh = q->read_ms && uv_now(q->loop) - q->read_ms < READ_AGE_MS;
 	struct refresh *slot;
 
-	if (q->events || fresh || (q->read_error[0] && q->dump_ms > uv_now(q->loop)))
-		return 0;
-	slot = array_push(q->refreshes, q->n_refreshes);
+	follow_programs(q);
+	if (!q->reading)
+		read_flows(q);
+	if (!q->dump && is_stale(q)) {
+		q->wants_dump = true;
+		q->dump_ms = 0;
+	}
+	go_on(q);
+	slot = q->dump || q->reading ? array_push(q->refreshes, q->n_refreshes) : NULL;
 	if (!slot)
 		return 0;
 	*slot = (struct refresh){done, arg};
-	if (!q->dump) {
-		q->wants_dump = true;
-		q->dump_ms = 0;
-		go_on(q);
-	}
 	return 1;
 }
 
 int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
-	     const struct inventory *inventory, bool events, const struct qps_hooks *hooks,
-	     struct err *e)
+	     const struct inventory *inventory, const struct qps_hooks *hooks, struct err *e)
 {
 	struct qps *q = calloc(1, sizeof(*q));
 
@@ -401,7 +478,6 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->loop = loop;
 	q->hw = hw;
 	q->inventory = inventory;
-	q->events = events;
 	q->hooks = *hooks;
 	uv_timer_init(loop, &q->timer);
 	q->timer.data = q;

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "hw.h"
+#include "packet_ports.h"
 #include "qp_table.h"
 #include "rdma_qps.h"
 
@@ -31,6 +32,17 @@ struct qps_work {
 	int result; /* of the dump */
 	struct err err;
 };
+
+/* The flows, likewise. */
+struct qps_reading {
+	uv_work_t work;
+	struct packet_view *view; /* to be put back */
+	struct packet_sample sample;
+	int result;
+};
+
+/* A uv_work_cb. */
+void qps_reading_run(uv_work_t *);
 
 /* NULL: out of memory. */
 struct qps_work *qps_work_new(const struct hw *);

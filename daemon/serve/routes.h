@@ -5,11 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-<<<<<<< HEAD
-#include "api_qps.h"
-=======
 #include "api_bpf.h"
->>>>>>> wt-ports
+#include "api_qps.h"
 #include "attach_status.h"
 #include "http.h"
 #include "order.h"
@@ -41,9 +38,11 @@ struct order_hooks {
 
 /* Who keeps the table of queue pairs. All NULL: nobody does. */
 struct qp_hooks {
-	void (*status)(struct qps_status *ret, void *arg);
-	/* Where only asking tells what there is, and that was long ago. 1: it is asked, and done is
-	 * called exactly once, never from within; 0: it is fresh enough, or cannot be asked. */
+	/* What there is, but for the host; borrowed until the loop goes on. */
+	void (*look)(struct qp_sources *ret, struct qps_status *ret_status, void *arg);
+	/* Reads what is read only when somebody asks: the flows, and the table where no events
+	 * come. 1: done is called exactly once, never from within; 0: there is nothing to wait for.
+	 */
 	int (*refresh)(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg);
 	void *arg;
 };
@@ -58,7 +57,6 @@ struct routes {
 	struct api_bpf bpf;			/* shown with it */
 	const struct event_ring *events;	/* NULL: none */
 	struct event_waiters *event_waiters;	/* NULL: nobody may wait for events */
-	struct qp_sources qps;			/* all but the host; each NULL: none */
 	struct qp_hooks qp_hooks;
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */

@@ -86,14 +86,12 @@ static int take_question(struct asked *a, const struct http_request *request, st
 static void reply_qps(const struct asked *a, struct http_reply *reply)
 {
 	const struct routes *r = a->routes;
-	struct api_qps_scene scene = {.sources = r->qps,
-				      .epoch_ms = r->epoch_ms,
-				      .now_ms = a->now_ms};
+	struct api_qps_scene scene = {.epoch_ms = r->epoch_ms, .now_ms = a->now_ms};
 	size_t len = 0;
 
+	if (r->qp_hooks.look)
+		r->qp_hooks.look(&scene.sources, &scene.status, r->qp_hooks.arg);
 	scene.sources.host = r->inventory ? &r->inventory->host : NULL;
-	if (r->qp_hooks.status)
-		r->qp_hooks.status(&scene.status, r->qp_hooks.arg);
 	reply_document(reply, api_qps(&scene, &a->question, &len));
 }
 
