@@ -26,6 +26,7 @@ enum {
 	OPT_FIX,
 	OPT_DEVICE,
 	OPT_LIMIT,
+	OPT_TOP,
 };
 
 static const struct option options[] = {
@@ -45,6 +46,7 @@ static const struct option options[] = {
 	{"fix", no_argument, NULL, OPT_FIX},
 	{"device", required_argument, NULL, OPT_DEVICE},
 	{"limit", required_argument, NULL, OPT_LIMIT},
+	{"top", required_argument, NULL, OPT_TOP},
 	{0},
 };
 
@@ -61,14 +63,17 @@ static unsigned commands_of(int option)
 	case OPT_SOFT_ROCE:
 		return BIT(CTL_ATTACH);
 	case OPT_POD:
-		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS);
+		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH);
 	case OPT_FORCE:
 		return BIT(CTL_DETACH);
 	case OPT_FIX:
 		return BIT(CTL_DOCTOR);
 	case OPT_DEVICE:
+		return BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH);
 	case OPT_LIMIT:
-		return BIT(CTL_EVENTS);
+		return BIT(CTL_EVENTS) | BIT(CTL_QPS);
+	case OPT_TOP:
+		return BIT(CTL_QPS);
 	}
 	return ANY;
 }
@@ -81,7 +86,8 @@ static const struct {
 	[CTL_PODS] = {"pods", false},	   [CTL_DEVICES] = {"devices", false},
 	[CTL_ATTACH] = {"attach", true},   [CTL_DETACH] = {"detach", true},
 	[CTL_EXPLAIN] = {"explain", true}, [CTL_DOCTOR] = {"doctor", false},
-	[CTL_EVENTS] = {"events", false},
+	[CTL_EVENTS] = {"events", false},  [CTL_QPS] = {"qps", false},
+	[CTL_WATCH] = {"watch", false},
 };
 
 static int read_number(long *ret, const char *name, const char *text, struct err *e)
@@ -143,6 +149,9 @@ static int take_option(struct ctl_args *a, int option, const char *value, struct
 		break;
 	case OPT_LIMIT:
 		return read_number(&a->limit, "limit", value, e);
+	case OPT_TOP:
+		a->top = value;
+		break;
 	}
 	return 0;
 }
@@ -268,6 +277,12 @@ void ctl_args_help(FILE *f)
 	      "  rocectl explain DEVICE          the same of one\n"
 	      "  rocectl events                  what happened [--pod [NS/]NAME] [--device DEVICE] "
 	      "[--limit N]\n"
+	      "  rocectl watch                   the same as it happens [--pod [NS/]NAME] [--device "
+	      "DEVICE]\n"
+	      "  rocectl qps                     queue pairs, whose they are and their traffic [--pod] "
+	      "[--device]\n"
+	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
+	      "packets]\n"
 	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
 	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
 	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "

@@ -20,6 +20,8 @@ enum ctl_command {
 	CTL_EXPLAIN,
 	CTL_DOCTOR,
 	CTL_EVENTS,
+	CTL_QPS,
+	CTL_WATCH,
 	N_CTL_COMMANDS
 };
 
@@ -27,7 +29,7 @@ enum ctl_command {
 struct ctl_args {
 	enum ctl_command command;
 	const char *socket;
-	const char *device, *netns, *pod, *interface, *mac;
+	const char *device, *netns, *pod, *interface, *mac, *top;
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
 	long vlan, mtu, limit; /* -1 = not given */
