@@ -1,6 +1,6 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
- * modules get the parts they need. */
+ * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For
+ * nobody else: modules get the parts they need. */
 #pragma once
 
 #include <uv.h>

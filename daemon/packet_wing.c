@@ -57,7 +57,8 @@ void packet_wing_look(struct daemon *d)
 		return;
 	if (packet_plan_build(&plan, &node_inventory(d->node)->host, d->routes.attachments,
 			      d->options) < 0) {
-		log_warn("bpf", -ENOMEM, "which interfaces to watch is not known, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "which interfaces to watch is not known, going on with those before");
 		return;
 	}
 	if (d->packet_ports)

@@ -1,5 +1,5 @@
-/* Attaching and detaching as the plan says, with programs that are not BPF's: what is done when, and
- * that nothing is left. */
+/* Attaching and detaching as the plan says, with programs that are not BPF's: what is done when,
+ * and that nothing is left. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,8 +45,8 @@ static void open_ports(struct fixture *f, uint64_t budget, uint32_t retry_ms)
 	const struct packet_ports_opts opts = {.memory_budget = budget, .retry_ms = retry_ms};
 	struct err e = {0};
 
-	assert_int_equal(
-		packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, on_changed, f, &e), 0);
+	assert_int_equal(packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, on_changed, f, &e),
+			 0);
 }
 
 static int setup(void **state)
