@@ -5,6 +5,8 @@
 
 #include <uv.h>
 
+#include "bpf_tally.h"
+#include "bucket.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
@@ -35,6 +37,8 @@ struct daemon {
 	struct packet_ports *packet_ports;	 /* NULL: no packets are counted */
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
+	struct bpf_tally bpf_tally;
+	struct bucket bpf_told; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
