@@ -60,11 +60,6 @@ static void make_interfaces(struct bench *b, unsigned n)
 	      (int (*)(const void *, const void *))(void (*)(void))packet_wanted_cmp);
 }
 
-static void on_changed(void *arg)
-{
-	(void)arg;
-}
-
 static bool are_told(struct bench *b)
 {
 	const struct packet_port *list;
@@ -135,7 +130,7 @@ static int open_bench(struct bench *b)
 	b->hw.proc_fd = -1;
 	b->metrics = metrics_new();
 	uv_loop_init(&b->loop);
-	return packet_ports_open(&b->ports, &b->loop, &b->hw, &opts, on_changed, NULL, NULL);
+	return packet_ports_open(&b->ports, &b->loop, &b->hw, &opts, NULL);
 }
 
 static void close_bench(struct bench *b)

@@ -48,11 +48,6 @@ struct fixture {
 	const struct packet_port *list;
 };
 
-static void on_changed(void *arg)
-{
-	(void)arg;
-}
-
 static int setup(void **state)
 {
 	const struct packet_ports_opts opts = {.memory_budget = BUDGET, .retry_ms = 1000};
@@ -62,8 +57,7 @@ static int setup(void **state)
 	f->hw.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	f->plan.items = f->items;
 	assert_int_equal(uv_loop_init(&f->loop), 0);
-	assert_int_equal(packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, on_changed, f, NULL),
-			 0);
+	assert_int_equal(packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, NULL), 0);
 	*state = f;
 	return 0;
 }
