@@ -21,20 +21,20 @@
 #define CAPTURE_WINDOW	       (CAPTURE_PACKET_MAX + 64)
 #define CAPTURE_INTERFACES_MAX 4096
 
-enum capture_link {
-	LINK_ETHERNET = 1,
-	LINK_RAW = 101,
-	LINK_COOKED = 113,
-	LINK_IPV4 = 228,
-	LINK_IPV6 = 229,
-	LINK_COOKED2 = 276,
+enum link_type {
+	LINKTYPE_ETHERNET = 1,
+	LINKTYPE_RAW = 101,
+	LINKTYPE_SLL = 113,
+	LINKTYPE_IPV4 = 228,
+	LINKTYPE_IPV6 = 229,
+	LINKTYPE_SLL2 = 276,
 };
 
 struct capture_packet {
 	const uint8_t *bytes; /* borrowed from the caller's */
 	uint32_t captured;    /* how many of them there are */
 	uint32_t length;      /* how many there were on the wire, at least captured; without FCS */
-	uint32_t link;	      /* enum capture_link, or a number that is none of them */
+	uint32_t link;	      /* enum link_type, or a number that is none of them */
 	uint64_t time_ns;     /* since 1970; 0: the file does not say */
 	uint64_t offset;      /* of its record in the file */
 	uint64_t number;      /* from 1 */

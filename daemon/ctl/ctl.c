@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "ctl_args.h"
+#include "ctl_capture.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
@@ -288,6 +289,10 @@ static enum ctl_exit run(const struct ctl *c)
 		return give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:
 		return give_order(c, "/api/v1/detach", ctl_show_detached);
+	case CTL_PCAP:
+		return ctl_pcap(c->args, c->out, c->err);
+	case CTL_SNIFF:
+		return ctl_sniff(c->args, c->out, c->err);
 	case N_CTL_COMMANDS:
 		break;
 	}
