@@ -59,6 +59,13 @@ static void put_source(const json_t *d, FILE *f)
 		fprintf(f, ", %.6f s from %s", json_real_value(in(d, "seconds")),
 			text(d, "start"));
 	fputc('\n', f);
+	if (number(d, "dropped") > 0)
+		fprintf(f, "%lld packets came too fast and were lost\n", number(d, "dropped"));
+	if (text(d, "noFlow")) {
+		fputs("what the hardware carries is not among them: ", f);
+		table_put(text(d, "noFlow"), f);
+		fputc('\n', f);
+	}
 }
 
 /* Only what there is. */
@@ -70,9 +77,12 @@ static void put_if(const json_t *object, const char *key, const char *what, FILE
 
 static void put_place(const json_t *place, FILE *f)
 {
-	if (json_is_object(place))
-		fprintf(f, " (the first is packet %lld, at byte %lld)", number(place, "packet"),
-			number(place, "offset"));
+	if (!json_is_object(place))
+		return;
+	fprintf(f, " (the first is packet %lld", number(place, "packet"));
+	if (number(place, "offset") > 0)
+		fprintf(f, ", at byte %lld", number(place, "offset"));
+	fputc(')', f);
 }
 
 static void put_packets(const json_t *d, const json_t *roce, FILE *f)
