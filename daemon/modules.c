@@ -14,6 +14,7 @@
 #include "link_events.h"
 #include "log.h"
 #include "node.h"
+#include "qps.h"
 #include "resources.h"
 #include "sampler.h"
 #include "sockets.h"
@@ -39,6 +40,7 @@ static void on_bpf_event(const struct bpf_event *e, void *arg)
 {
 	struct daemon *d = arg;
 
+	qps_event(d->qps, e);
 	if (e)
 		log_info("bpf", 0,
 			 "%s (index %u) is moved from network namespace %u to %u by %s, pid %u",
@@ -336,12 +338,14 @@ const struct module modules[] = {
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},
 	{"http", false, http_start, http_stop},
+	{"event watch", true, event_watch_start, event_watch_stop},
 	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
-	{"bpf", true, bpf_start, bpf_stop}, /* last: reading the kernel's BTF takes a while */
+	{"bpf", true, bpf_start, bpf_stop}, /* late: reading the kernel's BTF takes a while */
+	{"queue pairs", true, qps_start, qps_stop}, /* what is there once changes are told */
 };
 
 const size_t n_modules = ARRAY_SIZE(modules);

@@ -31,6 +31,7 @@ enum {
 	OPT_PACKETS,
 	OPT_BYTES,
 	OPT_WRITE,
+	OPT_TOP,
 };
 
 static const struct option options[] = {
@@ -55,6 +56,7 @@ static const struct option options[] = {
 	{"packets", required_argument, NULL, OPT_PACKETS},
 	{"bytes", required_argument, NULL, OPT_BYTES},
 	{"write", required_argument, NULL, OPT_WRITE},
+	{"top", required_argument, NULL, OPT_TOP},
 	{0},
 };
 
@@ -72,7 +74,8 @@ static unsigned commands_of(int option)
 	case OPT_NETNS:
 		return BIT(CTL_ATTACH) | BIT(CTL_SNIFF);
 	case OPT_POD:
-		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_SNIFF);
+		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) |
+		       BIT(CTL_SNIFF);
 	case OPT_FLOWS:
 		return BIT(CTL_PCAP) | BIT(CTL_SNIFF);
 	case OPT_SECONDS:
@@ -85,8 +88,11 @@ static unsigned commands_of(int option)
 	case OPT_FIX:
 		return BIT(CTL_DOCTOR);
 	case OPT_DEVICE:
+		return BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH);
 	case OPT_LIMIT:
-		return BIT(CTL_EVENTS);
+		return BIT(CTL_EVENTS) | BIT(CTL_QPS);
+	case OPT_TOP:
+		return BIT(CTL_QPS);
 	}
 	return ANY;
 }
@@ -100,7 +106,8 @@ static const struct {
 	[CTL_ATTACH] = {"attach", "device"},   [CTL_DETACH] = {"detach", "device"},
 	[CTL_EXPLAIN] = {"explain", "device"}, [CTL_DOCTOR] = {"doctor", NULL},
 	[CTL_EVENTS] = {"events", NULL},       [CTL_PCAP] = {"pcap", "file"},
-	[CTL_SNIFF] = {"sniff", "device"},
+	[CTL_SNIFF] = {"sniff", "device"},   [CTL_QPS] = {"qps", NULL},
+	[CTL_WATCH] = {"watch", NULL},
 };
 
 static int read_upto(long *ret, long max, const char *name, const char *text, struct err *e)
@@ -186,6 +193,9 @@ static int take_option(struct ctl_args *a, int option, const char *value, struct
 		return read_box(&a->bytes, CTL_BOX_MAX, "bytes", value, e);
 	case OPT_WRITE:
 		a->write = value;
+		break;
+	case OPT_TOP:
+		a->top = value;
 		break;
 	}
 	return 0;
@@ -324,6 +334,12 @@ void ctl_args_help(FILE *f)
 	      "  rocectl explain DEVICE          the same of one\n"
 	      "  rocectl events                  what happened [--pod [NS/]NAME] [--device DEVICE] "
 	      "[--limit N]\n"
+	      "  rocectl watch                   the same as it happens [--pod [NS/]NAME] [--device "
+	      "DEVICE]\n"
+	      "  rocectl qps                     queue pairs, whose they are and their traffic [--pod] "
+	      "[--device]\n"
+	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
+	      "packets]\n"
 	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
 	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
 	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "

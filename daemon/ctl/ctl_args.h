@@ -23,6 +23,8 @@ enum ctl_command {
 	CTL_EVENTS,
 	CTL_PCAP,
 	CTL_SNIFF,
+	CTL_QPS,
+	CTL_WATCH,
 	N_CTL_COMMANDS
 };
 
@@ -30,7 +32,7 @@ enum ctl_command {
 struct ctl_args {
 	enum ctl_command command;
 	const char *socket;
-	const char *device, *netns, *pod, *interface, *mac;
+	const char *device, *netns, *pod, *interface, *mac, *top;
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
 	const char *file, *write;

@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api_qps.h"
 #include "attach_status.h"
 #include "http.h"
 #include "order.h"
 
 struct event_ring;
+struct event_waiters;
 struct inventory;
 struct resource_table;
 
@@ -33,6 +35,15 @@ struct order_hooks {
 	void *arg;
 };
 
+/* Who keeps the table of queue pairs. All NULL: nobody does. */
+struct qp_hooks {
+	void (*status)(struct qps_status *ret, void *arg);
+	/* Where only asking tells what there is, and that was long ago. 1: it is asked, and done is
+	 * called exactly once, never from within; 0: it is fresh enough, or cannot be asked. */
+	int (*refresh)(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg);
+	void *arg;
+};
+
 /* Set up by the composer, zero-initialised before; everything above `devices` is borrowed and may
  * be changed between two requests. */
 struct routes {
@@ -41,6 +52,9 @@ struct routes {
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
 	const struct event_ring *events;	/* NULL: none */
+	struct event_waiters *event_waiters;	/* NULL: nobody may wait for events */
+	struct qp_sources qps;			/* all but the host; each NULL: none */
+	struct qp_hooks qp_hooks;
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
 	/* To be set together: a new list is another generation. */

@@ -223,14 +223,14 @@ static void assert_pcap(bool big, uint32_t magic)
 	static struct got g;
 	uint64_t unit = magic == 0xa1b23c4d ? 1 : 1000, head = magic == 0xa1b2cd34 ? 24 : 16;
 
-	pcap_of(&f, big, magic, LINK_ETHERNET);
+	pcap_of(&f, big, magic, LINKTYPE_ETHERNET);
 	read_file(&g, f.bytes, f.n, f.n);
 	assert_int_equal(g.r, 0);
 	assert_int_equal(g.n, 3);
 	assert_int_equal(g.packets[0].time_ns, 1700000000 * 1000000000ull + 999999 * unit);
 	assert_int_equal(g.packets[0].captured, 20);
 	assert_int_equal(g.packets[0].length, 1500);
-	assert_int_equal(g.packets[0].link, LINK_ETHERNET);
+	assert_int_equal(g.packets[0].link, LINKTYPE_ETHERNET);
 	assert_int_equal(g.packets[0].offset, 24);
 	assert_int_equal(g.first[0], 0x11);
 	assert_int_equal(g.packets[1].captured, 0);
@@ -259,9 +259,9 @@ static void test_fcs_is_taken_off(void **state)
 	static struct got g;
 
 	(void)state;
-	pcap_of(&f, false, 0xa1b2c3d4, 0x24000000 | LINK_ETHERNET);
+	pcap_of(&f, false, 0xa1b2c3d4, 0x24000000 | LINKTYPE_ETHERNET);
 	read_file(&g, f.bytes, f.n, f.n);
-	assert_int_equal(g.packets[0].link, LINK_ETHERNET);
+	assert_int_equal(g.packets[0].link, LINKTYPE_ETHERNET);
 	assert_int_equal(g.packets[0].length, 1496);
 	assert_int_equal(g.packets[0].captured, 20);
 	assert_int_equal(g.packets[1].length, 0);
@@ -273,8 +273,8 @@ static void test_fcs_is_taken_off(void **state)
 static void first_section(struct file *f)
 {
 	section(f);
-	interface(f, LINK_ETHERNET, 8, 9, 9, 1);  /* nanoseconds */
-	interface(f, LINK_COOKED, 65535, 0, 0, 0); /* microseconds */
+	interface(f, LINKTYPE_ETHERNET, 8, 9, 9, 1);  /* nanoseconds */
+	interface(f, LINKTYPE_SLL, 65535, 0, 0, 0); /* microseconds */
 	enhanced(f, 0, 1700000000000000001, 30, 1500);
 	block(f, 0x0bad, 8); /* nobody's */
 	PUT(f, 1, 2);
@@ -297,10 +297,10 @@ static void second_section(struct file *f)
 {
 	f->big = !f->big;
 	section(f);
-	interface(f, LINK_RAW, 0, 9, 0x80 | 10, 1);	  /* 1/1024 s */
-	interface(f, LINK_COOKED2, 0, 14, 1700000000, 8); /* seconds to add */
-	interface(f, LINK_ETHERNET, 0, 13, 4, 1);	  /* FCS */
-	interface(f, LINK_ETHERNET, 0, 9, 12, 1);	  /* picoseconds */
+	interface(f, LINKTYPE_RAW, 0, 9, 0x80 | 10, 1);	  /* 1/1024 s */
+	interface(f, LINKTYPE_SLL2, 0, 14, 1700000000, 8); /* seconds to add */
+	interface(f, LINKTYPE_ETHERNET, 0, 13, 4, 1);	  /* FCS */
+	interface(f, LINKTYPE_ETHERNET, 0, 9, 12, 1);	  /* picoseconds */
 	enhanced(f, 0, 3 * 1024 + 512, 5, 5);
 	enhanced(f, 1, 7, 1, 1);
 	enhanced(f, 2, 0, 64, 64);
@@ -321,22 +321,22 @@ static void assert_first_section(const struct got *g)
 	assert_int_equal(g->packets[0].length, 1500);
 	assert_int_equal(g->packets[0].offset, 28 + 32 + 20);
 	assert_int_equal(g->first[0], 0x40);
-	assert_int_equal(g->packets[1].link, LINK_COOKED);
+	assert_int_equal(g->packets[1].link, LINKTYPE_SLL);
 	assert_int_equal(g->packets[1].time_ns, 1700000000000001000);
 	assert_int_equal(g->packets[2].captured, 8);
 	assert_int_equal(g->packets[2].length, 1000);
 	assert_int_equal(g->packets[2].time_ns, 0);
 	assert_int_equal(g->first[2], 0x33);
-	assert_int_equal(g->packets[3].link, LINK_COOKED);
+	assert_int_equal(g->packets[3].link, LINKTYPE_SLL);
 	assert_int_equal(g->packets[3].time_ns, 1700000000000002000);
 	assert_int_equal(g->first[3], 0x44);
 }
 
 static void assert_second_section(const struct got *g)
 {
-	assert_int_equal(g->packets[4].link, LINK_RAW);
+	assert_int_equal(g->packets[4].link, LINKTYPE_RAW);
 	assert_int_equal(g->packets[4].time_ns, 3500000000);
-	assert_int_equal(g->packets[5].link, LINK_COOKED2);
+	assert_int_equal(g->packets[5].link, LINKTYPE_SLL2);
 	assert_int_equal(g->packets[5].time_ns, 1700000000000007000);
 	assert_int_equal(g->packets[6].captured, 60);
 	assert_int_equal(g->packets[7].time_ns, 5);
@@ -492,21 +492,21 @@ static void assert_frame(uint32_t link, const char *bytes, uint32_t n, int at, u
 static void test_links(void **state)
 {
 	(void)state;
-	assert_frame(LINK_ETHERNET, "0123456789ab\x08\0", 14, 0, 0, 114);
-	assert_frame(LINK_ETHERNET, "0123456789ab\x08", 13, -1, 0, 0);
-	assert_frame(LINK_COOKED, "0123456789abcd\x08\0E", 17, 16, 0x0800, 115);
-	assert_frame(LINK_COOKED, "0123456789abcd\x81\0vv\x86\xdd`", 21, 20, 0x86dd, 119);
-	assert_frame(LINK_COOKED, "0123456789abcd\x81\0vv\x86", 19, -1, 0, 0);
-	assert_frame(LINK_COOKED, "0123456789abcd\x08", 15, -1, 0, 0);
-	assert_frame(LINK_COOKED2, "\x89\x15"
+	assert_frame(LINKTYPE_ETHERNET, "0123456789ab\x08\0", 14, 0, 0, 114);
+	assert_frame(LINKTYPE_ETHERNET, "0123456789ab\x08", 13, -1, 0, 0);
+	assert_frame(LINKTYPE_SLL, "0123456789abcd\x08\0E", 17, 16, 0x0800, 115);
+	assert_frame(LINKTYPE_SLL, "0123456789abcd\x81\0vv\x86\xdd`", 21, 20, 0x86dd, 119);
+	assert_frame(LINKTYPE_SLL, "0123456789abcd\x81\0vv\x86", 19, -1, 0, 0);
+	assert_frame(LINKTYPE_SLL, "0123456789abcd\x08", 15, -1, 0, 0);
+	assert_frame(LINKTYPE_SLL2, "\x89\x15"
 				   "0123456789abcdefgh",
 		     20, 20, 0x8915, 114);
-	assert_frame(LINK_COOKED2, "\x08\0", 2, -1, 0, 0);
-	assert_frame(LINK_RAW, "E", 1, 0, 0x0800, 115);
-	assert_frame(LINK_RAW, "`", 1, 0, 0x86dd, 115);
-	assert_frame(LINK_IPV4, "E", 1, 0, 0x0800, 115);
-	assert_frame(LINK_IPV6, "`", 1, 0, 0x86dd, 115);
-	assert_frame(LINK_RAW, "", 0, -1, 0, 0);
+	assert_frame(LINKTYPE_SLL2, "\x08\0", 2, -1, 0, 0);
+	assert_frame(LINKTYPE_RAW, "E", 1, 0, 0x0800, 115);
+	assert_frame(LINKTYPE_RAW, "`", 1, 0, 0x86dd, 115);
+	assert_frame(LINKTYPE_IPV4, "E", 1, 0, 0x0800, 115);
+	assert_frame(LINKTYPE_IPV6, "`", 1, 0, 0x86dd, 115);
+	assert_frame(LINKTYPE_RAW, "", 0, -1, 0, 0);
 	assert_frame(105, "0123456789abcdefgh", 18, -1, 0, 0);
 }
 

@@ -171,7 +171,7 @@ static void assert_golden_page(const struct page *p, enum metrics_format format,
 
 static struct page *render_after(struct metrics *m, uint64_t generation, const struct page *last)
 {
-	const struct metrics_scene scene = {&host, generation, NULL, last};
+	const struct metrics_scene scene = {&host, generation, NULL, last, NULL};
 	struct page *p = page_new();
 
 	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);
@@ -328,7 +328,7 @@ static void an_empty_host_is_a_valid_page(void **state)
 
 	(void)state;
 	assert_int_equal(metrics_render(m, p, &no_sample,
-					&(struct metrics_scene){&no_host, 0, NULL, NULL}, 0),
+					&(struct metrics_scene){.host = &no_host}, 0),
 			 0);
 	assert_int_equal(p->n_blocks, 0);
 	page_unref(p);
