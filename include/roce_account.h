@@ -59,9 +59,12 @@ ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_pack
 		c->ip4++;
 	else
 		c->ip6++;
-	c->fecn += p->fecn;
-	c->becn += p->becn;
-	c->solicited += p->solicited;
+	if (p->fecn)
+		c->fecn++;
+	if (p->becn)
+		c->becn++;
+	if (p->solicited)
+		c->solicited++;
 	if (p->cnp) {
 		c->cnp++;
 		return;
@@ -133,7 +136,8 @@ ROCE_INLINE bool roce_flow_count(struct roce_flow *f, const struct roce_packet *
 	f->last_seen_ns = now_ns;
 	if ((p->traffic_class & 3) == 3)
 		f->ce++;
-	f->cnp += p->cnp;
+	if (p->cnp)
+		f->cnp++;
 	if (p->has_aeth && p->syndrome_class == ROCE_SYN_RNR)
 		f->rnr_naks++;
 	else if (p->has_aeth && p->syndrome_class != ROCE_SYN_ACK)
