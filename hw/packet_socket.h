@@ -12,7 +12,7 @@
 struct packet_socket {
 	int fd;
 	uint8_t *ring;
-	size_t block; /* the one that is read next */
+	size_t block;  /* the one that is read next */
 	bool loopback; /* shows each packet twice: sent and received */
 };
 

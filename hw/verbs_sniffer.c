@@ -92,9 +92,8 @@ static int start_queue(struct verbs_sniffer *s)
 
 static int make_rule(struct verbs_sniffer *s)
 {
-	struct ibv_flow_attr attr = {.type = IBV_FLOW_ATTR_SNIFFER,
-				     .size = sizeof(attr),
-				     .port = PORT};
+	struct ibv_flow_attr attr = {
+		.type = IBV_FLOW_ATTR_SNIFFER, .size = sizeof(attr), .port = PORT};
 
 	errno = EOPNOTSUPP;
 	s->flow = ibv_create_flow(s->qp, &attr);

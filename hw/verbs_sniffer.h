@@ -1,7 +1,7 @@
-/* verbs_sniffer.h - RoCE packets of a NIC that carries RoCE in hardware: a raw packet queue pair and
- * a flow rule of type sniffer, which copies what its first port sends and receives (ibv_create_flow(3);
- * mlx5 has it). Needs CAP_NET_RAW. The copies share the NIC's way to the host's memory with the
- * traffic itself: for seconds, not for good. */
+/* verbs_sniffer.h - RoCE packets of a NIC that carries RoCE in hardware: a raw packet queue pair
+ * and a flow rule of type sniffer, which copies what its first port sends and receives
+ * (ibv_create_flow(3); mlx5 has it). Needs CAP_NET_RAW. The copies share the NIC's way to the
+ * host's memory with the traffic itself: for seconds, not for good. */
 #pragma once
 
 #include "err.h"

@@ -8,13 +8,14 @@
 #define PCAP_RECORD	     16
 #define PCAP_RECORD_MODIFIED 24
 
-#define MAGIC_MICRO    0xa1b2c3d4
-#define MAGIC_NANO     0xa1b23c4d
-#define MAGIC_MODIFIED 0xa1b2cd34 /* "Kuznetzov's": microseconds, 8 more bytes in front of packets */
-#define MAGIC_SECTION  0x0a0d0d0a /* a palindrome: the same in both byte orders */
+#define MAGIC_MICRO 0xa1b2c3d4
+#define MAGIC_NANO  0xa1b23c4d
+#define MAGIC_MODIFIED                                                                             \
+	0xa1b2cd34		 /* "Kuznetzov's": microseconds, 8 more bytes in front of packets */
+#define MAGIC_SECTION 0x0a0d0d0a /* a palindrome: the same in both byte orders */
 
 /* A link type word's upper bits: is there an FCS, and of how many 16-bit words? */
-#define FCS_PRESENT 0x04000000u
+#define FCS_PRESENT  0x04000000u
 #define FCS_WORDS(w) ((w) >> 28)
 #define LINK_OF(w)   ((w)&0x0000ffffu)
 
@@ -78,7 +79,8 @@ static int pcap_next(struct capture *c, struct capture_cursor *in, struct captur
 	captured = capture_u32(c, in->at + 8);
 	if (captured > CAPTURE_PACKET_MAX)
 		return err_set(e, -EBADMSG,
-			       "at byte %" PRIu64 ": a packet of %" PRIu32 " bytes, which cannot be",
+			       "at byte %" PRIu64 ": a packet of %" PRIu32
+			       " bytes, which cannot be",
 			       c->offset, captured);
 	if (in->n - c->record_header < captured)
 		return 0;

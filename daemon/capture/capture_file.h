@@ -1,9 +1,9 @@
 /* capture_file.h - packets out of a capture file, as its bytes come. Pure: bytes in, packets out;
  * needs no more than CAPTURE_WINDOW of them at once, however long the file is.
  *
- * pcap with micro- and nanoseconds and with the longer record header of old kernels, pcapng with any
- * number of sections and interfaces, each in both byte orders. What the file says about its longest
- * packet is not believed, since writers say 0 or too little.
+ * pcap with micro- and nanoseconds and with the longer record header of old kernels, pcapng with
+ * any number of sections and interfaces, each in both byte orders. What the file says about its
+ * longest packet is not believed, since writers say 0 or too little.
  *
  * Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng, the registry of link types at
  * tcpdump.org/linktypes.html. */
@@ -67,5 +67,6 @@ struct capture {
  * -EBADMSG: a sentence with the offset; nothing further can be read. */
 int capture_next(struct capture *, const uint8_t *bytes, size_t n, size_t *ret_used,
 		 struct capture_packet *ret, struct err *);
-/* The file has ended, with n bytes left: 0, or -ENODATA and where it was cut, or that it is empty. */
+/* The file has ended, with n bytes left: 0, or -ENODATA and where it was cut, or that it is empty.
+ */
 int capture_end(const struct capture *, size_t n, struct err *);

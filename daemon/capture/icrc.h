@@ -3,7 +3,8 @@
  * CRC-32 of 8 bytes of ones in place of the link header, then from the network header on with the
  * fields as ones that routers change: TOS, TTL and checksum of IPv4; traffic class, flow label and
  * hop limit of IPv6 and of a GRH; UDP's checksum; byte 4 of the BTH. Its least significant byte
- * comes first. Sources: IBTA volume 1, 7.8.1; annex A17.3; linux/drivers/infiniband/sw/rxe/rxe_icrc.c.
+ * comes first. Sources: IBTA volume 1, 7.8.1; annex A17.3;
+ * linux/drivers/infiniband/sw/rxe/rxe_icrc.c.
  */
 #pragma once
 

@@ -127,8 +127,8 @@ static int take_option(const struct capture *c, struct capture_interface *i, uns
 		i->fcs = value[0];
 	if (option == OPTION_TIME_OFFSET && n == 8) {
 		first = capture_u32(c, value), second = capture_u32(c, value + 4);
-		i->offset_s =
-			(int64_t)(c->big_endian ? first << 32 | second : second << 32 | first);
+		i->offset_s = (int64_t)(c->big_endian ? first << 32 | second
+						      : second << 32 | first);
 	}
 	return 0;
 }
@@ -210,9 +210,9 @@ static int packet(struct capture *c, struct capture_cursor *in, const struct blo
 		return r;
 	*ret = capture_packet(c, &c->interfaces[number], captured, capture_u32(c, at + 24),
 			      at + PACKET_HEAD);
-	ret->time_ns = capture_time(&c->interfaces[number],
-				    (uint64_t)capture_u32(c, at + 12) << 32 |
-					    capture_u32(c, at + 16));
+	ret->time_ns = capture_time(&c->interfaces[number], (uint64_t)capture_u32(c, at + 12)
+									    << 32 |
+								    capture_u32(c, at + 16));
 	leave_rest(c, in, b, PACKET_HEAD + captured);
 	return 2;
 }

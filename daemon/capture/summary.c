@@ -46,7 +46,8 @@ static void add_icrc(struct capture_summary *s, const struct capture_packet *p,
 }
 
 /* A request that is sent again waits no more: whose ACK comes then cannot be told. */
-static void await(struct capture_summary *s, const struct roce_packet *roce, uint64_t now, bool again)
+static void await(struct capture_summary *s, const struct roce_packet *roce, uint64_t now,
+		  bool again)
 {
 	struct roce_pending value = {.sent_ns = now, .qpn = roce->qpn};
 	struct roce_pending_key key;

@@ -69,11 +69,10 @@ static json_t *operations_json(const struct roce_counts *c)
 
 	for (size_t i = 0; list && i < N_ROCE_TRANSPORTS * N_ROCE_OPS; i++)
 		if (c->ops[i])
-			list = push(list,
-				    json_pack("{ss ss sI}", "transport",
-					      transport_names[i / N_ROCE_OPS], "operation",
-					      op_names[i % N_ROCE_OPS], "packets",
-					      NUMBER(c->ops[i])));
+			list = push(list, json_pack("{ss ss sI}", "transport",
+						    transport_names[i / N_ROCE_OPS], "operation",
+						    op_names[i % N_ROCE_OPS], "packets",
+						    NUMBER(c->ops[i])));
 	return list;
 }
 
@@ -82,10 +81,9 @@ static json_t *syndromes_json(const __u64 n[N_ROCE_SYNDROMES])
 	return json_pack("{sI sI sI sI sI sI sI sI}", "ack", NUMBER(n[ROCE_SYN_ACK]), "rnrNak",
 			 NUMBER(n[ROCE_SYN_RNR]), "sequenceNak", NUMBER(n[ROCE_SYN_SEQUENCE]),
 			 "invalidRequestNak", NUMBER(n[ROCE_SYN_INVALID_REQUEST]),
-			 "remoteAccessNak", NUMBER(n[ROCE_SYN_REMOTE_ACCESS]),
-			 "remoteOperationNak", NUMBER(n[ROCE_SYN_REMOTE_OPERATION]),
-			 "invalidRdNak", NUMBER(n[ROCE_SYN_INVALID_RD]), "other",
-			 NUMBER(n[ROCE_SYN_OTHER]));
+			 "remoteAccessNak", NUMBER(n[ROCE_SYN_REMOTE_ACCESS]), "remoteOperationNak",
+			 NUMBER(n[ROCE_SYN_REMOTE_OPERATION]), "invalidRdNak",
+			 NUMBER(n[ROCE_SYN_INVALID_RD]), "other", NUMBER(n[ROCE_SYN_OTHER]));
 }
 
 static json_t *place_json(const struct capture_place *p)
@@ -163,12 +161,11 @@ static json_t *flow_json(const struct flow_entry *e)
 {
 	const struct roce_flow *f = &e->flow;
 
-	return json_pack("{so so sI sI sI sI sI sI sI sI so}", "source",
-			 address_json(e->key.saddr), "destination", address_json(e->key.daddr),
-			 "qpn", NUMBER(e->key.qpn), "packets", NUMBER(f->packets), "bytes",
-			 NUMBER(f->bytes), "ce", NUMBER(f->ce), "cnp", NUMBER(f->cnp), "naks",
-			 NUMBER(f->naks), "rnrNaks", NUMBER(f->rnr_naks), "retransmissions",
-			 NUMBER(f->retransmissions), "rtt",
+	return json_pack("{so so sI sI sI sI sI sI sI sI so}", "source", address_json(e->key.saddr),
+			 "destination", address_json(e->key.daddr), "qpn", NUMBER(e->key.qpn),
+			 "packets", NUMBER(f->packets), "bytes", NUMBER(f->bytes), "ce",
+			 NUMBER(f->ce), "cnp", NUMBER(f->cnp), "naks", NUMBER(f->naks), "rnrNaks",
+			 NUMBER(f->rnr_naks), "retransmissions", NUMBER(f->retransmissions), "rtt",
 			 rtt_json(f->rtt, f->rtt_sum_ns, f->rtt_count));
 }
 
@@ -189,18 +186,18 @@ static json_t *roce_json(const struct capture_summary *s)
 {
 	const struct roce_counts *c = &s->counts;
 
-	return json_pack(
-		"{sI sI sI sI sI sI sI so sI sI sI sI sI sI sI so so so so so so}", "packets",
-		NUMBER(c->packets), "bytes", NUMBER(c->bytes), "v1", NUMBER(c->v1), "ipv4",
-		NUMBER(c->ip4), "ipv6", NUMBER(c->ip6), "fragments", NUMBER(c->fragments),
-		"malformed", NUMBER(c->malformed), "firstMalformed", place_json(&s->malformed),
-		"cnp", NUMBER(c->cnp), "fecn", NUMBER(c->fecn), "becn", NUMBER(c->becn),
-		"solicited", NUMBER(c->solicited), "requestedReadBytes",
-		NUMBER(c->requested_read_bytes), "requestedWriteBytes",
-		NUMBER(c->requested_write_bytes), "retransmissions", NUMBER(s->retransmissions),
-		"ecn", ecn_json(c), "dscp", dscp_json(c), "operations", operations_json(c),
-		"syndromes", syndromes_json(c->syndromes), "icrc", icrc_json(s), "rtt",
-		all_rtt_json(&s->flows));
+	return json_pack("{sI sI sI sI sI sI sI so sI sI sI sI sI sI sI so so so so so so}",
+			 "packets", NUMBER(c->packets), "bytes", NUMBER(c->bytes), "v1",
+			 NUMBER(c->v1), "ipv4", NUMBER(c->ip4), "ipv6", NUMBER(c->ip6), "fragments",
+			 NUMBER(c->fragments), "malformed", NUMBER(c->malformed), "firstMalformed",
+			 place_json(&s->malformed), "cnp", NUMBER(c->cnp), "fecn", NUMBER(c->fecn),
+			 "becn", NUMBER(c->becn), "solicited", NUMBER(c->solicited),
+			 "requestedReadBytes", NUMBER(c->requested_read_bytes),
+			 "requestedWriteBytes", NUMBER(c->requested_write_bytes), "retransmissions",
+			 NUMBER(s->retransmissions), "ecn", ecn_json(c), "dscp", dscp_json(c),
+			 "operations", operations_json(c), "syndromes",
+			 syndromes_json(c->syndromes), "icrc", icrc_json(s), "rtt",
+			 all_rtt_json(&s->flows));
 }
 
 static json_t *time_json(uint64_t ns)

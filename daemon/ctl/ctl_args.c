@@ -106,7 +106,7 @@ static const struct {
 	[CTL_ATTACH] = {"attach", "device"},   [CTL_DETACH] = {"detach", "device"},
 	[CTL_EXPLAIN] = {"explain", "device"}, [CTL_DOCTOR] = {"doctor", NULL},
 	[CTL_EVENTS] = {"events", NULL},       [CTL_PCAP] = {"pcap", "file"},
-	[CTL_SNIFF] = {"sniff", "device"},   [CTL_QPS] = {"qps", NULL},
+	[CTL_SNIFF] = {"sniff", "device"},     [CTL_QPS] = {"qps", NULL},
 	[CTL_WATCH] = {"watch", NULL},
 };
 
@@ -244,8 +244,7 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 	else if (takes)
 		a->device = words[1];
 	if (n > (takes ? 2 : 1))
-		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0],
-			       words[takes ? 2 : 1]);
+		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0], words[takes ? 2 : 1]);
 	return 0;
 }
 

@@ -1,10 +1,10 @@
-/* ctl_pcap.c - a capture file, or stdin, through the readers into a summary: a window of the file is
- * in memory, never more.
+/* ctl_pcap.c - a capture file, or stdin, through the readers into a summary: a window of the file
+ * is in memory, never more.
  *
  * Happy path: fill the window, take packets out of it until it has no whole one, move what is left
  * to its start, and so on until the file ends.
- * Can fail by: files that cannot be opened or read, or whose bytes make no sense from some place on;
- * what came before that place is told. */
+ * Can fail by: files that cannot be opened or read, or whose bytes make no sense from some place
+ * on; what came before that place is told. */
 #include <fcntl.h>
 #include <unistd.h>
 

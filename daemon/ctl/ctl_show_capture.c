@@ -47,7 +47,9 @@ static void put_bytes(long long n, FILE *f)
 
 static void put_source(const json_t *d, FILE *f)
 {
-	table_put(text(d, "file") ? text(d, "file") : text(d, "netdev") ? text(d, "netdev") : "",
+	table_put(text(d, "file")     ? text(d, "file")
+		  : text(d, "netdev") ? text(d, "netdev")
+				      : "",
 		  f);
 	fprintf(f, ": %s, %lld packets, ",
 		text(d, "format")   ? text(d, "format")
@@ -56,8 +58,7 @@ static void put_source(const json_t *d, FILE *f)
 		number(d, "packets"));
 	put_bytes(number(d, "bytes"), f);
 	if (text(d, "start"))
-		fprintf(f, ", %.6f s from %s", json_real_value(in(d, "seconds")),
-			text(d, "start"));
+		fprintf(f, ", %.6f s from %s", json_real_value(in(d, "seconds")), text(d, "start"));
 	fputc('\n', f);
 	if (number(d, "dropped") > 0)
 		fprintf(f, "%lld packets came too fast and were lost\n", number(d, "dropped"));
@@ -106,8 +107,9 @@ static void put_signs(const json_t *roce, FILE *f)
 {
 	const json_t *icrc = in(roce, "icrc"), *rtt = in(roce, "rtt");
 
-	fprintf(f, "signs     %lld CE, %lld CNP, %lld retransmissions", number(in(roce, "ecn"), "ce"),
-		number(roce, "cnp"), number(roce, "retransmissions"));
+	fprintf(f, "signs     %lld CE, %lld CNP, %lld retransmissions",
+		number(in(roce, "ecn"), "ce"), number(roce, "cnp"),
+		number(roce, "retransmissions"));
 	put_if(roce, "fecn", "FECN", f);
 	put_if(roce, "becn", "BECN", f);
 	put_if(roce, "solicited", "solicited", f);
@@ -176,9 +178,8 @@ static void add_us(struct table *t, const json_t *rtt, const char *key)
 
 static void show_flows(const json_t *d, FILE *f)
 {
-	static const char *const keys[] = {"qpn", "packets", "ce",
-					   "cnp", "naks",    "rnrNaks",
-					   "retransmissions"};
+	static const char *const keys[] = {"qpn",     "packets",	"ce", "cnp", "naks",
+					   "rnrNaks", "retransmissions"};
 	struct table t = {.heads = {"SOURCE", "DESTINATION", "QPN", "PACKETS", "CE", "CNP", "NAK",
 				    "RNR", "RETRANS", "RTT-P50", "RTT-P99"},
 			  .n_columns = 11};

@@ -141,8 +141,9 @@ static int enter(const struct sniffing *s, const struct hw *hw, struct err *e)
 		return 0;
 	if (fd < 0)
 		return fd;
-	return setns(fd, CLONE_NEWNET) < 0 ? err_set(e, -errno, "%.120s: %s", s->netns, strerror(errno))
-					   : 0;
+	return setns(fd, CLONE_NEWNET) < 0
+		       ? err_set(e, -errno, "%.120s: %s", s->netns, strerror(errno))
+		       : 0;
 }
 
 static int locate(struct sniffing *s, struct err *e)
@@ -201,9 +202,9 @@ static int open_source(struct sniffing *s, struct err *e)
 	if (t->rdma[0] && !t->soft && verbs_sniffer_open(&s->flow, t->rdma, &s->no_flow) == 0)
 		return 0;
 	if (!t->netdev[0])
-		return s->no_flow.code ? err_set(e, s->no_flow.code, "%s", s->no_flow.msg)
-				       : err_set(e, -ENODEV, "%.60s: no such device here",
-						 s->args->device);
+		return s->no_flow.code
+			       ? err_set(e, s->no_flow.code, "%s", s->no_flow.msg)
+			       : err_set(e, -ENODEV, "%.60s: no such device here", s->args->device);
 	return packet_socket_open(&s->socket, t->netdev, e);
 }
 

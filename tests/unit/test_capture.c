@@ -36,8 +36,7 @@ static void put_u32s(struct file *f, size_t n, const uint32_t *v)
 		put(f, v[i], 4);
 }
 
-#define PUT(f, ...)                                                                                \
-	put_u32s(f, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
+#define PUT(f, ...) put_u32s(f, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 
 /* n bytes that tell where they come from. */
 static void put_data(struct file *f, size_t n, uint8_t first)
@@ -273,8 +272,8 @@ static void test_fcs_is_taken_off(void **state)
 static void first_section(struct file *f)
 {
 	section(f);
-	interface(f, LINKTYPE_ETHERNET, 8, 9, 9, 1);  /* nanoseconds */
-	interface(f, LINKTYPE_SLL, 65535, 0, 0, 0); /* microseconds */
+	interface(f, LINKTYPE_ETHERNET, 8, 9, 9, 1); /* nanoseconds */
+	interface(f, LINKTYPE_SLL, 65535, 0, 0, 0);  /* microseconds */
 	enhanced(f, 0, 1700000000000000001, 30, 1500);
 	block(f, 0x0bad, 8); /* nobody's */
 	PUT(f, 1, 2);
@@ -297,10 +296,10 @@ static void second_section(struct file *f)
 {
 	f->big = !f->big;
 	section(f);
-	interface(f, LINKTYPE_RAW, 0, 9, 0x80 | 10, 1);	  /* 1/1024 s */
+	interface(f, LINKTYPE_RAW, 0, 9, 0x80 | 10, 1);	   /* 1/1024 s */
 	interface(f, LINKTYPE_SLL2, 0, 14, 1700000000, 8); /* seconds to add */
-	interface(f, LINKTYPE_ETHERNET, 0, 13, 4, 1);	  /* FCS */
-	interface(f, LINKTYPE_ETHERNET, 0, 9, 12, 1);	  /* picoseconds */
+	interface(f, LINKTYPE_ETHERNET, 0, 13, 4, 1);	   /* FCS */
+	interface(f, LINKTYPE_ETHERNET, 0, 9, 12, 1);	   /* picoseconds */
 	enhanced(f, 0, 3 * 1024 + 512, 5, 5);
 	enhanced(f, 1, 7, 1, 1);
 	enhanced(f, 2, 0, 64, 64);
@@ -498,8 +497,9 @@ static void test_links(void **state)
 	assert_frame(LINKTYPE_SLL, "0123456789abcd\x81\0vv\x86\xdd`", 21, 20, 0x86dd, 119);
 	assert_frame(LINKTYPE_SLL, "0123456789abcd\x81\0vv\x86", 19, -1, 0, 0);
 	assert_frame(LINKTYPE_SLL, "0123456789abcd\x08", 15, -1, 0, 0);
-	assert_frame(LINKTYPE_SLL2, "\x89\x15"
-				   "0123456789abcdefgh",
+	assert_frame(LINKTYPE_SLL2,
+		     "\x89\x15"
+		     "0123456789abcdefgh",
 		     20, 20, 0x8915, 114);
 	assert_frame(LINKTYPE_SLL2, "\x08\0", 2, -1, 0, 0);
 	assert_frame(LINKTYPE_RAW, "E", 1, 0, 0x0800, 115);
