@@ -5,6 +5,8 @@
 
 #include <uv.h>
 
+#include "bpf_tally.h"
+#include "bucket.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
@@ -30,6 +32,8 @@ struct daemon {
 	struct link_events *links;
 	struct uevents *kernel_uevents, *udev_uevents;
 	struct bpf_source *bpf;
+	struct bpf_tally bpf_tally;
+	struct bucket bpf_told; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
