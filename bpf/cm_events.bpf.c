@@ -120,13 +120,19 @@ static __always_inline void asked(__u64 key)
 	bpf_map_update_elem(&connects, &key, &c, BPF_ANY);
 }
 
+/* Since v6.13 the verifier takes the arguments of a module's tracepoint for pointers that may be
+ * NULL, which may not be added to. */
 SEC("tp_btf")
 int BPF_PROG(cm_event_tp_btf, const struct rdma_id_private *id, const struct rdma_cm_event *event)
 {
-	__u32 type = BPF_CORE_READ(event, event);
-	enum bpf_cm_what what = what_of(type);
+	enum bpf_cm_what what;
 	struct bpf_event_cm *e;
+	__u32 type;
 
+	if (!id || !event)
+		return 0;
+	type = BPF_CORE_READ(event, event);
+	what = what_of(type);
 	if (type == CM_CONNECT_REQUEST)
 		asked((__u64)id);
 	if (what == N_BPF_CM)

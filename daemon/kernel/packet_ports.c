@@ -17,8 +17,6 @@
 #include "packet_view.h"
 #include "worker.h"
 
-#define RETRY_MS 60000
-
 struct watched {
 	struct packet_wanted want;
 	struct attached *attached; /* NULL = not, or not yet */
@@ -28,7 +26,8 @@ struct watched {
 
 struct packet_ports {
 	struct uv_loop_s *loop;
-	uint64_t budget, used;
+	struct packet_ports_opts opts;
+	uint64_t used; /* bytes of what is attached */
 	packet_ports_changed_fn *changed;
 	void *arg;
 	uv_timer_t timer;
@@ -82,9 +81,9 @@ static void tell(const struct packet_port *port, int error_before, const struct 
 	const char *in = port->netns[0] ? " in " : "";
 
 	if (port->error && port->error != error_before)
-		log_warn("bpf", 0,
-			 "%s%s%s: its RoCE packets are not counted: %s, trying again each minute",
-			 port->netdev, in, port->netns, e->msg);
+		log_warn("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s, trying again %s",
+			 port->netdev, in, port->netns, e->msg,
+			 port->error == -ENOSPC ? "when there is room" : "each minute");
 	else if (port->error == 0 && e->code)
 		log_warn("bpf", 0, "%s%s%s: %s, going on without it", port->netdev, in, port->netns,
 			 e->msg);
@@ -135,7 +134,7 @@ static void attach_ended(struct packet_ports *p)
 	port->hook = j->hook;
 	port->memory = j->memory;
 	port->flows = j->flows;
-	w->retry_ms = uv_now(p->loop) + RETRY_MS;
+	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 	w->detached = p->detached;
 	tell(port, before, &j->err);
 	p->changed(p->arg);
@@ -226,11 +225,11 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 	if (!p->place)
 		p->place = calloc(1, sizeof(*p->place));
 	if (!p->place) {
-		w->retry_ms = uv_now(p->loop) + RETRY_MS;
+		w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 		return false;
 	}
 	p->job.want = w->want;
-	p->job.room = p->budget > p->used ? p->budget - p->used : 0;
+	p->job.room = p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
 	return true;
 }
 
@@ -296,7 +295,8 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 	if (!items || !list) {
 		free(items);
 		free(list);
-		log_warn("bpf", -ENOMEM, "interfaces to be watched have changed, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "interfaces to be watched have changed, going on with those before");
 		return;
 	}
 	for (size_t i = 0; i < plan->n; i++) {
@@ -342,15 +342,15 @@ void packet_view_put(struct packet_view *v)
 /* --- life ------------------------------------------------------------------------------------- */
 
 int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const struct hw *hw,
-		      uint64_t memory_budget, packet_ports_changed_fn *changed, void *arg,
-		      struct err *e)
+		      const struct packet_ports_opts *opts, packet_ports_changed_fn *changed,
+		      void *arg, struct err *e)
 {
 	struct packet_ports *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return err_set(e, -ENOMEM, "out of memory");
 	p->loop = loop;
-	p->budget = memory_budget;
+	p->opts = *opts;
 	p->changed = changed;
 	p->arg = arg;
 	p->job.hw = hw;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api_bpf.h"
 #include "api_qps.h"
 #include "attach_status.h"
 #include "http.h"
@@ -51,6 +52,7 @@ struct routes {
 	const struct resource_table *resources; /* NULL: not decided yet */
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
+	struct api_bpf bpf;			/* shown with it */
 	const struct event_ring *events;	/* NULL: none */
 	struct event_waiters *event_waiters;	/* NULL: nobody may wait for events */
 	struct qp_sources qps;			/* all but the host; each NULL: none */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +145,7 @@ static const struct row {
 	BOTH(PACKET_FLAGS, "flag=\"fecn\"", fecn),
 	BOTH(PACKET_FLAGS, "flag=\"becn\"", becn),
 	BOTH(PACKET_FLAGS, "flag=\"solicited\"", solicited),
-	BOTH(PACKET_VERSIONS, "version=\"1\",ip=\"\"", v1),
+	BOTH(PACKET_VERSIONS, "version=\"1\"", v1),
 	BOTH(PACKET_VERSIONS, "version=\"2\",ip=\"4\"", ip4),
 	BOTH(PACKET_VERSIONS, "version=\"2\",ip=\"6\"", ip6),
 	BOTH(PACKET_REQUESTED, "op=\"read\"", requested_read_bytes),

@@ -8,7 +8,7 @@ programs_of_kernel() { # what bpftool lists, without what changes by itself
         bpftool prog list
         bpftool map list
         bpftool link list
-    } | grep -oE '^[0-9]+: \S+ *(name \S+)?' | sed 's/^[0-9]*: //' | sort
+    } | { grep -oE '^[0-9]+: \S+ *(name \S+)?' || true; } | sed 's/^[0-9]*: //' | sort
 }
 
 loaded() { # PROGRAM [HOOK]
@@ -31,7 +31,25 @@ make_vfs 2
 make_pod left "${VFS[0]}" 10.9.0.1/24
 make_pod right "${VFS[1]}" 10.9.0.2/24
 check_within 20 "with devices all programs are there" '! metric rocelet_bpf_program_loaded | grep -qx 0'
-metric rocelet_bpf_program_loaded | sort | uniq -c || true
-curl -fsS "$HTTP/metrics" | grep rocelet_bpf_program_loaded
+
+say "a queue pair's life"
+check "ib_write_bw runs" 'perftest ib_write_bw left right -n 100 -s 1024 --tclass=106'
+grep -c "queue pair" "$OUT/rocelet.log" || true
+
+say "connections"
+check "a connection is made" 'perftest ib_write_bw left right -R -n 100 -s 1024'
+check_within 3 "it is counted, on both sides" '(( $(metric roce_connections_total '\''result="connected"'\'') >= 1 && $(metric roce_connections_total '\''result="accepted"'\'') >= 1 ))'
+check "and how long it took" '(( $(metric roce_connect_seconds_count) >= 1 ))'
+timeout 20 ip netns exec left ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
+check_within 3 "one to a closed port is rejected with its reason" 'event ConnectionRejected.*nobody.listens'
+check_within 3 "and counted" '(( $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') >= 1 ))'
+
+say "ports"
+ip -n right link set net1 down
+check_within 3 "a port that goes down is told" 'event PortDown'
+ip -n right link set net1 up
+check_within 5 "and that it is back" 'event PortActive'
+curl -fsS "$HTTP/api/v1/events" >"$OUT/events.json"
+curl -fsS "$HTTP/metrics" | grep -E "^roce_(conn|soft)|resident|rocelet_(events|bpf)" || true
 stop_rocelet
 check_within 5 "nothing stays after the end" 'programs_of_kernel | diff /tmp/before - >$OUT/leftovers'
