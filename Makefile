@@ -46,7 +46,7 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
-DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin -Idaemon/attach -Idaemon/ctl
+DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin -Idaemon/attach -Idaemon/ctl -Idaemon/capture
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)

@@ -7,13 +7,14 @@
 
 #include "cleanup.h"
 #include "ctl_args.h"
+#include "ctl_capture.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
 
 /* How long doctor waits for what it has ordered, and how often it looks. */
-#define FIX_MS	    10000
-#define FIX_LOOK_MS 200
+#define FIX_MS	     10000
+#define FIX_LOOK_MS  200
 /* How long the daemon is asked to wait for events before it says that there are none. */
 #define WATCH_WAIT_S 20
 
@@ -351,6 +352,10 @@ static enum ctl_exit run(const struct ctl *c)
 		return give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:
 		return give_order(c, "/api/v1/detach", ctl_show_detached);
+	case CTL_PCAP:
+		return ctl_pcap(c->args, c->out, c->err);
+	case CTL_SNIFF:
+		return ctl_sniff(c->args, c->out, c->err);
 	case N_CTL_COMMANDS:
 		break;
 	}

@@ -9,6 +9,7 @@
 
 #define CTL_SOCKET  "/run/rocelet/rocelet.sock"
 #define CTL_IPS_MAX 64
+#define CTL_BOX_MAX 1000000000000 /* packets or bytes to sniff */
 
 enum ctl_command {
 	CTL_HELP,
@@ -20,6 +21,8 @@ enum ctl_command {
 	CTL_EXPLAIN,
 	CTL_DOCTOR,
 	CTL_EVENTS,
+	CTL_PCAP,
+	CTL_SNIFF,
 	CTL_QPS,
 	CTL_WATCH,
 	N_CTL_COMMANDS
@@ -32,7 +35,10 @@ struct ctl_args {
 	const char *device, *netns, *pod, *interface, *mac, *top;
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
+	const char *file, *write;
 	long vlan, mtu, limit; /* -1 = not given */
+	long flows;
+	long seconds, packets, bytes; /* sniff ends with the first of them */
 	bool json, soft_roce, force, fix;
 };
 
