@@ -105,7 +105,8 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
 	nghttp2_session_server_new3 nghttp2_session_client_new3 \
 	netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
-	rdma_netlink_mode rdma_by_name rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs,-Wl,--wrap=$(f))
+	rdma_netlink_mode rdma_by_name rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs \
+	packet_port_open packet_port_close packet_port_read packet_port_flows packet_port_memory,-Wl,--wrap=$(f))
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)

@@ -1,5 +1,5 @@
-/* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c
- * and vf_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
+/* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
+ * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
  * modules get the parts they need. */
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
+#include "packet_plan.h"
 #include "routes.h"
 #include "self_counters.h"
 #include "self_metrics.h"
@@ -30,6 +31,10 @@ struct daemon {
 	struct link_events *links;
 	struct uevents *kernel_uevents, *udev_uevents;
 	struct bpf_source *bpf;
+	struct api_bpf_program bpf_programs[32]; /* as the API shows them */
+	struct packet_ports *packet_ports;	 /* NULL: no packets are counted */
+	struct packet_plan packet_plan;
+	bool watches_packets; /* or, in a dry run, would */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
@@ -55,6 +60,19 @@ int resources_start(struct daemon *, struct err *);
 void resources_stop(struct daemon *);
 /* The attach engine's part of the page. */
 void vf_wing_describe(const struct daemon *, struct self_metrics *);
+
+/* --- packet_wing.c: another one --------------------------------------------------------------- */
+
+struct packet_view;
+
+int packets_start(struct daemon *, struct err *);
+void packets_stop(struct daemon *);
+/* The inventory, or what is attached to pods, has changed. */
+void packet_wing_look(struct daemon *);
+/* The BPF programs, or where they are, have changed. */
+void packet_wing_show(struct daemon *);
+/* For the sampler; arg is the daemon. */
+struct packet_view *packet_wing_view(void *arg);
 
 /* In the order of their start. */
 extern const struct module modules[];

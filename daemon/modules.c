@@ -60,6 +60,7 @@ static void on_inventory(bool first, void *arg)
 		d->routes.inventory = inv;
 	if (d->resources && node_knows_devices(d->node))
 		resources_look(d->resources);
+	packet_wing_look(d);
 	/* What came or went is sampled at once, what only changed with the next tick. */
 	if (d->sampler && node_complete(d->node) && inv->host.n_rdma != d->n_rdma_sampled) {
 		d->n_rdma_sampled = inv->host.n_rdma;
@@ -263,6 +264,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 	const struct sampler_hooks hooks = {
 		.describe = describe,
 		.resources = offered,
+		.packets = packet_wing_view,
 		.done = on_page,
 		.arg = d,
 	};
@@ -341,7 +343,9 @@ const struct module modules[] = {
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
-	{"bpf", true, bpf_start, bpf_stop}, /* last: reading the kernel's BTF takes a while */
+	/* Last: reading the kernel's BTF takes a while. */
+	{"bpf", true, bpf_start, bpf_stop},
+	{"packet counting", true, packets_start, packets_stop},
 };
 
 const size_t n_modules = ARRAY_SIZE(modules);

@@ -54,6 +54,7 @@ static void on_attachments(void *arg)
 	d->routes.attachments_generation++;
 	if (d->resources)
 		resources_attachments_changed(d->resources);
+	packet_wing_look(d);
 }
 
 static void on_decided(void *arg)

@@ -10,30 +10,47 @@
 #include "model.h"
 #include "roce_counts.h"
 
-/* How a program got at the packets. */
-enum packet_hook { PACKET_HOOK_NONE, PACKET_HOOK_TCX, PACKET_HOOK_CLSACT, PACKET_HOOK_XDP };
+/* How a program got at the packets. At XDP only what is received is seen. */
+enum packet_hook {
+	PACKET_HOOK_NONE,
+	PACKET_HOOK_TCX,
+	PACKET_HOOK_CLSACT,
+	PACKET_HOOK_XDP,
+	N_PACKET_HOOKS
+};
 const char *packet_hook_name(enum packet_hook); /* "none", "tcx", "clsact", "xdp" */
 
 /* Why an interface is watched. */
 enum packet_role {
 	PACKET_SOFT_ROCE, /* carries a soft-RoCE device: everything passes the kernel */
 	PACKET_MIRROR,	  /* configured: somebody else's traffic is mirrored to it */
-	PACKET_POD,	  /* a VF that we attached to a pod */
+	PACKET_POD,	  /* a soft-RoCE device's, on an interface that we attached to a pod */
 	PACKET_PORT,	  /* configured: a PF or a representor */
 };
 const char *packet_role_name(enum packet_role); /* "soft-roce", "mirror", "pod", "port" */
 
+/* Whether the interface's RoCE packets pass the kernel, as measured: a NIC's own RDMA traffic does
+ * not, and then zeros would only look like numbers. */
+enum packet_visibility { PACKET_VISIBLE_UNKNOWN, PACKET_VISIBLE_NO, PACKET_VISIBLE_YES };
+
+/* Longest name of a namespace here: a path, where nothing shorter is known. */
+#define PACKET_NETNS_SIZE 128
+
 /* One interface that is watched, or should be. */
 struct packet_port {
 	char netdev[IFNAMSIZ];
-	int nsid, ifindex;	     /* as in struct netdev; a pod's namespace may have no nsid:
-					NSID_ELSEWHERE */
+	int nsid, ifindex; /* as in struct netdev; ifindex 0: it is known by its name only */
+	/* "" = our own; else its name in /run/netns, "id:3", or a path that leads to it. */
+	char netns[PACKET_NETNS_SIZE];
 	char device[RDMA_NAME_SIZE]; /* its RDMA device, "" = none */
+	uint32_t device_port;	     /* of that device, 0 = none */
 	char function[DEV_ID_SIZE];  /* "" = none */
 	enum packet_role role;
 	enum packet_hook hook;
-	int error;	 /* negative errno: why it is not watched; 0 */
+	uint32_t flows;	 /* entries of its table of flows, 0 = none */
+	int error;	 /* negative errno: why it is not watched, or could not be read; 0 */
 	uint64_t memory; /* bytes of its maps, 0 = unknown */
+	enum packet_visibility visible;
 };
 
 struct packet_flow {
@@ -42,15 +59,19 @@ struct packet_flow {
 	struct roce_flow flow;
 };
 
-/* Owns its arrays. counts[i] belongs to ports[i]; all zero where the hook is none. */
+/* Owns its arrays. counts[i] and evictions[i] belong to ports[i]; all zero where the hook is none
+ * or there is an error. */
 struct packet_sample {
 	struct packet_port *ports;
 	struct roce_counts (*counts)[N_ROCE_DIRECTIONS];
 	size_t n_ports;
-	struct packet_flow *flows;
+	/* Flows that were made beyond what the port's table holds, each of which pushed another one
+	 * out (the kernel keeps some entries in reserve: the first come a little sooner). */
+	uint64_t *evictions;
+	struct packet_flow *flows; /* only where asked for */
 	size_t n_flows;
-	uint64_t *evictions; /* per port: flows pushed out of its table */
-	uint64_t taken_ns;   /* CLOCK_MONOTONIC */
+	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
 
+/* Frees what it owns and leaves the empty sample. */
 void packet_sample_done(struct packet_sample *);

@@ -1,35 +1,39 @@
 /* roce_decode.h - one Ethernet frame in, what RoCE says in it out. The one decoder of BPF programs,
  * of captures and of the sniffer.
  *
- * Plain bounded reads between `at` and `end`, so that the verifier proves of it in the kernel what
- * the fuzzer tries in user space. No libc, no loops without a bound.
+ * Plain bounded reads, so that the verifier proves of it in the kernel what the fuzzer tries in
+ * user space. No libc, no loops without a bound.
  *
  * Sources: IBTA volume 1 chapter 9 and annexes A16, A17 (RoCE, RoCEv2);
- * linux/include/rdma/ib_pack.h (opcodes), ib_mad.h; RFC 791, RFC 8200 (extension headers), IEEE
- * 802.1Q. */
+ * linux/include/rdma/ib_pack.h (opcodes), ib_mad.h; RFC 791, RFC 8200 (extension headers), RFC 6946
+ * (a fragment header on a whole packet), IEEE 802.1Q, 802.3 annex 31. */
 #pragma once
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>
 #include <stdbool.h>
+#include <stddef.h>
 #endif
 
-#define ROCE_UDP_PORT	    4791 /* annex A17.5: by destination port only, a CNP's source port may be 0 \
-				  */
+#define ROCE_UDP_PORT	    4791   /* annex A17.5: destination only, a CNP's source port may be 0 */
 #define ROCE_V1_TYPE	    0x8915 /* annex A16.5.1 */
 #define ROCE_CNP	    0x81   /* annex A17.9.3; 0x80 is InfiniBand's */
 #define ROCE_VLANS_MAX	    4
 #define ROCE_EXTENSIONS_MAX 8 /* IPv6 extension headers followed before giving up */
+#define ROCE_ICRC_SIZE	    4
 
 enum roce_verdict {
-	ROCE_OTHER,	/* not RoCE, as far as can be told */
-	ROCE_PACKET,	/* a whole BTH, and an AETH/RETH where its opcode has one */
-	ROCE_FRAGMENT,	/* an IP fragment to or of UDP 4791: counted, not parsed */
+	ROCE_OTHER,    /* not RoCE, as far as can be told */
+	ROCE_PACKET,   /* a whole BTH, and an AETH/RETH where its opcode has one */
+	ROCE_FRAGMENT, /* the first fragment of an IP packet to UDP 4791: counted, not parsed. Later
+			  fragments have no port and are ROCE_OTHER, so a packet counts once */
 	ROCE_MALFORMED, /* of RoCE, but too short or contradicting itself */
 	ROCE_PAUSE,	/* a MAC control frame: 802.3x pause or PFC */
+	ROCE_CUT,	/* the frame goes on, and what is not at hand is needed to tell */
 };
 
-/* What a BTH opcode's low five bits are, for all transports. */
+/* What a BTH opcode's low five bits are, for all transports. Opcodes that a transport does not have
+ * are ROCE_OP_OTHER. */
 enum roce_op {
 	ROCE_SEND,
 	ROCE_WRITE,
@@ -42,8 +46,8 @@ enum roce_op {
 	N_ROCE_OPS
 };
 
-/* Opcode's top three bits: RC 0, UC 1, RD 2, UD 3, (4: CNP's), XRC 5. */
-#define N_ROCE_TRANSPORTS	     8
+/* Opcode's top three bits; CNP's are 4. */
+enum roce_transport { ROCE_RC, ROCE_UC, ROCE_RD, ROCE_UD, ROCE_XRC = 5, N_ROCE_TRANSPORTS = 8 };
 /* Place of an opcode in roce_counts.ops. */
 #define ROCE_OP_INDEX(transport, op) ((transport)*N_ROCE_OPS + (op))
 
@@ -62,6 +66,7 @@ enum roce_syndrome {
 
 struct roce_packet {
 	__u8 saddr[16], daddr[16]; /* IPv4 as ::ffff:a.b.c.d; RoCEv1: the GRH's GIDs */
+	__u32 qpn, psn;		   /* destination QPN, PSN: 24 bits */
 	__u8 version;		   /* 1 or 2 */
 	__u8 ip;		   /* 4 or 6; RoCEv1: 6 */
 	__u8 traffic_class;	   /* TOS: DSCP << 2 | ECN */
@@ -73,12 +78,480 @@ struct roce_packet {
 	bool solicited, fecn, becn, ack_request, cnp;
 	__u16 pkey;
 	__u16 source_port; /* UDP's; RoCEv1: 0 */
-	__u32 qpn, psn;	   /* destination QPN, PSN: 24 bits */
 	__u32 reth_length; /* bytes of the DMA, 0 without RETH */
-	__u32 bth_offset;  /* from the frame's start */
+	/* From the frame's start: the IP header or GRH, the BTH, the ICRC. */
+	__u32 network_offset, bth_offset, icrc_offset;
+} __attribute__((aligned(8)));
+
+/* A frame, or as much of its beginning as is at hand. */
+struct roce_frame {
+	const void *start, *end;
+	__u32 length; /* of the whole frame; more than end - start where it is cut */
+	__u32 type;   /* 0: start is the destination MAC; else the EtherType of what starts there */
+	__u32 room;   /* BPF, of a copy: its size, a constant; else 0 */
 };
 
-/* `type`: the EtherType where the first VLAN tags have been taken out of the frame already (0: read
- * it from the frame). `at` points to the destination MAC. *p is valid as far as the verdict goes:
- * addresses and traffic class from ROCE_FRAGMENT on, everything with ROCE_PACKET. */
-static inline enum roce_verdict roce_decode(const void *at, const void *end, struct roce_packet *p);
+#define ROCE_INLINE static inline __attribute__((always_inline))
+
+/* *p is valid as far as the verdict goes: addresses, traffic class, source port and network_offset
+ * from ROCE_FRAGMENT and ROCE_MALFORMED on, everything with ROCE_PACKET. */
+ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *, struct roce_packet *p);
+
+/* --- how ------------------------------------------------------------------------------------ */
+
+#define ROCE_MAC_SIZE	   12 /* both addresses */
+#define ROCE_IP4_SIZE	   20
+#define ROCE_IP6_SIZE	   40
+#define ROCE_UDP_SIZE	   8
+#define ROCE_BTH_SIZE	   12
+#define ROCE_AETH_SIZE	   4
+#define ROCE_RETH_SIZE	   16
+#define ROCE_RDETH_SIZE	   4 /* RD's, before all others */
+#define ROCE_DETH_SIZE	   8
+#define ROCE_XRCETH_SIZE   4	/* in XRC's requests; annex A14 */
+#define ROCE_GRH_NEXT	   0x1b /* volume 1, 8.3.7: a BTH follows */
+#define ROCE_PROTOCOL_UDP  17
+#define ROCE_TYPE_IP4	   0x0800
+#define ROCE_TYPE_IP6	   0x86dd
+#define ROCE_TYPE_CONTROL  0x8808
+#define ROCE_CONTROL_PAUSE 0x0001
+#define ROCE_CONTROL_PFC   0x0101
+
+struct roce_reader {
+	const struct roce_frame *frame;
+	__u64 offset; /* of the next header */
+};
+
+/* BPF has its unaligned loads done by the JIT on the machines there are; user space asks politely.
+ */
+ROCE_INLINE __u16 roce_u16(const void *at)
+{
+	__u16 v;
+
+#ifdef __bpf__
+	v = *(const __u16 *)at;
+#else
+	__builtin_memcpy(&v, at, sizeof(v));
+#endif
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap16(v);
+#endif
+	return v;
+}
+
+ROCE_INLINE __u32 roce_raw32(const void *at)
+{
+	__u32 v;
+
+#ifdef __bpf__
+	v = *(const __u32 *)at;
+#else
+	__builtin_memcpy(&v, at, sizeof(v));
+#endif
+	return v;
+}
+
+ROCE_INLINE __u32 roce_u32(const void *at)
+{
+	__u32 v = roce_raw32(at);
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	return v;
+}
+
+/* The next n bytes, if they are at hand. Stays where it is. */
+ROCE_INLINE const __u8 *roce_peek(const struct roce_reader *r, __u32 n)
+{
+	const struct roce_frame *f = r->frame;
+	const __u8 *at = (const __u8 *)f->start;
+#ifdef __bpf__
+	__u64 offset = r->offset;
+
+	/* What is compared is what is used, or the verifier does not see it. */
+	asm volatile("" : "+r"(offset));
+	if (f->room && offset > f->room - n)
+		return NULL;
+	at += offset;
+	asm volatile("" : "+r"(at));
+	return (const void *)(at + n) > f->end ? NULL : at;
+#else
+	return r->offset + n > (__u64)((const __u8 *)f->end - at) ? NULL : at + r->offset;
+#endif
+}
+
+/* Past n bytes. The verifier is made to forget what it knows of the offset: otherwise it would
+ * follow each chain of headers on its own, a million steps of them. No chain is longer than the
+ * mask: ROCE_EXTENSIONS_MAX headers of 2,048 bytes. */
+ROCE_INLINE void roce_skip(struct roce_reader *r, __u32 n)
+{
+	r->offset += n;
+#ifdef __bpf__
+	__u64 unknown = r->frame->length;
+
+	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(r->offset) : "r"(unknown));
+	r->offset &= 0x7fff;
+#endif
+}
+
+/* Why the next n bytes are not at hand: the frame has none, or they are somewhere else. */
+ROCE_INLINE enum roce_verdict roce_missing(const struct roce_reader *r, __u32 n,
+					   enum roce_verdict if_none)
+{
+	return r->offset + n > r->frame->length ? if_none : ROCE_CUT;
+}
+
+/* Which of a transport's 32 opcodes there are, a bit each. */
+ROCE_INLINE __u32 roce_opcodes(__u8 transport)
+{
+	if (transport == ROCE_RC || transport == ROCE_XRC)
+		return 0xdfffff; /* all but 0x15, RD's resynchronization */
+	if (transport == ROCE_UC)
+		return 0xfff;
+	if (transport == ROCE_UD)
+		return 0x30;
+	return transport == ROCE_RD ? 0x1fffff : 0;
+}
+
+ROCE_INLINE enum roce_op roce_op(__u8 low)
+{
+	if (low <= 0x05)
+		return ROCE_SEND;
+	if (low <= 0x0b)
+		return ROCE_WRITE;
+	if (low == 0x0c)
+		return ROCE_READ_REQUEST;
+	if (low <= 0x10)
+		return ROCE_READ_RESPONSE;
+	if (low == 0x11)
+		return ROCE_ACK;
+	if (low == 0x12)
+		return ROCE_ATOMIC_ACK;
+	return low <= 0x14 ? ROCE_ATOMIC : ROCE_SEND; /* 0x16, 0x17: send with invalidate */
+}
+
+/* Read response first, last, only; ACK; atomic ACK. */
+#define ROCE_AETH_OPS (1u << 0x0d | 1u << 0x0f | 1u << 0x10 | 1u << 0x11 | 1u << 0x12)
+/* Write first, only, only with immediate; read request. */
+#define ROCE_RETH_OPS (1u << 0x06 | 1u << 0x0a | 1u << 0x0b | 1u << 0x0c)
+
+ROCE_INLINE enum roce_syndrome roce_syndrome_class(__u8 syndrome)
+{
+	if (syndrome < 0x20)
+		return ROCE_SYN_ACK;
+	if (syndrome < 0x40)
+		return ROCE_SYN_RNR;
+	if (syndrome < 0x60 || syndrome > 0x64)
+		return ROCE_SYN_OTHER;
+	return (enum roce_syndrome)(ROCE_SYN_SEQUENCE + (syndrome - 0x60));
+}
+
+/* The reader stands before the BTH; `size`: bytes from there to the end of the ICRC. */
+ROCE_INLINE enum roce_verdict roce_aeth(struct roce_reader *r, __u32 size, struct roce_packet *p)
+{
+	__u32 before = ROCE_BTH_SIZE + (p->transport == ROCE_RD ? ROCE_RDETH_SIZE : 0);
+	const __u8 *aeth;
+
+	p->has_aeth = true;
+	if (size < before + ROCE_AETH_SIZE + ROCE_ICRC_SIZE)
+		return ROCE_MALFORMED;
+	r->offset += before;
+	aeth = roce_peek(r, ROCE_AETH_SIZE);
+	if (!aeth)
+		return roce_missing(r, ROCE_AETH_SIZE, ROCE_MALFORMED);
+	p->syndrome = aeth[0];
+	p->syndrome_class = roce_syndrome_class(aeth[0]);
+	return ROCE_PACKET;
+}
+
+ROCE_INLINE enum roce_verdict roce_reth(struct roce_reader *r, __u32 size, struct roce_packet *p)
+{
+	__u32 before = ROCE_BTH_SIZE;
+	const __u8 *reth;
+
+	if (p->transport == ROCE_RD)
+		before += ROCE_RDETH_SIZE + ROCE_DETH_SIZE;
+	else if (p->transport == ROCE_XRC)
+		before += ROCE_XRCETH_SIZE;
+	p->has_reth = true;
+	if (size < before + ROCE_RETH_SIZE + ROCE_ICRC_SIZE)
+		return ROCE_MALFORMED;
+	r->offset += before;
+	reth = roce_peek(r, ROCE_RETH_SIZE);
+	if (!reth)
+		return roce_missing(r, ROCE_RETH_SIZE, ROCE_MALFORMED);
+	p->reth_length = roce_u32(reth + 12); /* after the address and the key */
+	return ROCE_PACKET;
+}
+
+ROCE_INLINE void roce_bth_fields(const __u8 *bth, struct roce_packet *p)
+{
+	p->opcode = bth[0];
+	p->solicited = bth[1] >> 7;
+	p->pkey = roce_u16(bth + 2);
+	p->fecn = bth[4] >> 7;
+	p->becn = bth[4] >> 6 & 1;
+	p->qpn = roce_u32(bth + 4) & 0xffffff;
+	p->ack_request = bth[8] >> 7;
+	p->psn = roce_u32(bth + 8) & 0xffffff;
+	p->cnp = p->opcode == ROCE_CNP;
+	p->transport = p->opcode >> 5;
+	p->op = ROCE_OP_OTHER;
+	p->syndrome = p->syndrome_class = 0;
+	p->has_aeth = p->has_reth = false;
+	p->reth_length = 0;
+}
+
+ROCE_INLINE enum roce_verdict roce_bth(struct roce_reader *r, __u32 size, struct roce_packet *p)
+{
+	const __u8 *bth = roce_peek(r, ROCE_BTH_SIZE);
+	__u32 bit;
+
+	if (size < ROCE_BTH_SIZE + ROCE_ICRC_SIZE)
+		return ROCE_MALFORMED;
+	if (!bth)
+		return roce_missing(r, ROCE_BTH_SIZE, ROCE_MALFORMED);
+	p->bth_offset = r->offset;
+	p->icrc_offset = r->offset + size - ROCE_ICRC_SIZE;
+	roce_bth_fields(bth, p);
+	bit = 1u << (p->opcode & 0x1f) & roce_opcodes(p->transport);
+	if (!bit)
+		return ROCE_PACKET;
+	p->op = roce_op(p->opcode & 0x1f);
+	if (bit & ROCE_AETH_OPS)
+		return roce_aeth(r, size, p);
+	if (bit & ROCE_RETH_OPS)
+		return roce_reth(r, size, p);
+	return ROCE_PACKET;
+}
+
+ROCE_INLINE void roce_copy_gid(__u8 *to, const __u8 *from)
+{
+	for (int i = 0; i < 16; i += 4)
+		*(__u32 *)(void *)(to + i) = roce_raw32(from + i);
+}
+
+/* IPv4 as ::ffff:a.b.c.d */
+ROCE_INLINE void roce_copy_ip4(__u8 *to, const __u8 *from)
+{
+	static const __u8 prefix[16] = {[10] = 0xff, [11] = 0xff};
+
+	__builtin_memcpy(to, prefix, 12);
+	*(__u32 *)(void *)(to + 12) = roce_raw32(from);
+}
+
+/* IPv4 and IPv6 say the same in their own ways. */
+struct roce_ip {
+	const __u8 *header;
+	__u64 offset;  /* its own */
+	__u32 payload; /* bytes after the headers, as the header says */
+	__u8 family;   /* 4 or 6 */
+	bool first;    /* is the first of several fragments */
+};
+
+ROCE_INLINE void roce_ip_fields(const struct roce_ip *ip, struct roce_packet *p)
+{
+	p->ip = ip->family;
+	p->network_offset = ip->offset;
+	if (ip->family == 4) {
+		p->traffic_class = ip->header[1];
+		roce_copy_ip4(p->saddr, ip->header + 12);
+		roce_copy_ip4(p->daddr, ip->header + 16);
+	} else {
+		p->traffic_class = roce_u16(ip->header) >> 4;
+		roce_copy_gid(p->saddr, ip->header + 8);
+		roce_copy_gid(p->daddr, ip->header + 24);
+	}
+}
+
+/* The reader stands before the UDP header. */
+ROCE_INLINE enum roce_verdict roce_udp(struct roce_reader *r, const struct roce_ip *ip,
+				       struct roce_packet *p)
+{
+	const __u8 *udp = roce_peek(r, ROCE_UDP_SIZE);
+	__u32 size;
+
+	if (ip->payload < ROCE_UDP_SIZE)
+		return ROCE_OTHER;
+	if (!udp)
+		return roce_missing(r, ROCE_UDP_SIZE, ROCE_OTHER);
+	if (roce_u16(udp + 2) != ROCE_UDP_PORT)
+		return ROCE_OTHER;
+	roce_ip_fields(ip, p);
+	p->version = 2;
+	p->source_port = roce_u16(udp);
+	if (ip->first)
+		return ROCE_FRAGMENT;
+	size = roce_u16(udp + 4);
+	if (size < ROCE_UDP_SIZE || size > ip->payload ||
+	    r->offset + ip->payload > r->frame->length)
+		return ROCE_MALFORMED;
+	r->offset += ROCE_UDP_SIZE;
+	return roce_bth(r, size - ROCE_UDP_SIZE, p);
+}
+
+ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_packet *p)
+{
+	struct roce_ip ip = {roce_peek(r, ROCE_IP4_SIZE), r->offset, 0, 4, false};
+	__u32 size, total, fragment;
+
+	if (!ip.header)
+		return roce_missing(r, ROCE_IP4_SIZE, ROCE_OTHER);
+	size = (ip.header[0] & 0xf) * 4;
+	total = roce_u16(ip.header + 2);
+	fragment = roce_u16(ip.header + 6);
+	if (ip.header[9] != ROCE_PROTOCOL_UDP || ip.header[0] >> 4 != 4 || size < ROCE_IP4_SIZE ||
+	    total < size || (fragment & 0x1fff) != 0)
+		return ROCE_OTHER;
+	ip.first = (fragment & 0x2000) != 0; /* more fragments */
+	ip.payload = total - size;
+	roce_skip(r, size);
+	return roce_udp(r, &ip, p);
+}
+
+enum roce_extension {
+	ROCE_HOP_BY_HOP = 0,
+	ROCE_ROUTING = 43,
+	ROCE_FRAGMENT_HEADER = 44,
+	ROCE_AUTHENTICATION = 51,
+	ROCE_DESTINATION = 60,
+	ROCE_MOBILITY = 135,
+	ROCE_HIP = 139,
+	ROCE_SHIM6 = 140,
+};
+
+/* Bytes of an extension header, 0: not one that can be passed. */
+ROCE_INLINE __u32 roce_extension_size(__u8 kind, const __u8 *at)
+{
+	switch (kind) {
+	case ROCE_FRAGMENT_HEADER:
+		return 8;
+	case ROCE_AUTHENTICATION: /* RFC 4302: in words, less two */
+		return (at[1] + 2) * 4;
+	case ROCE_HOP_BY_HOP:
+	case ROCE_ROUTING:
+	case ROCE_DESTINATION:
+	case ROCE_MOBILITY:
+	case ROCE_HIP:
+	case ROCE_SHIM6:
+		return (at[1] + 1) * 8;
+	}
+	return 0;
+}
+
+ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, struct roce_packet *p)
+{
+	struct roce_ip ip = {roce_peek(r, ROCE_IP6_SIZE), r->offset, 0, 6, false};
+	__u8 next;
+
+	if (!ip.header)
+		return roce_missing(r, ROCE_IP6_SIZE, ROCE_OTHER);
+	if (ip.header[0] >> 4 != 6)
+		return ROCE_OTHER;
+	next = ip.header[6];
+	ip.payload = roce_u16(ip.header + 4);
+	r->offset += ROCE_IP6_SIZE;
+	for (int i = 0; i <= ROCE_EXTENSIONS_MAX; i++) {
+		const __u8 *at;
+		__u32 size;
+
+		if (next == ROCE_PROTOCOL_UDP)
+			return roce_udp(r, &ip, p);
+		at = roce_peek(r, 8);
+		if (!at)
+			return roce_missing(r, 8, ROCE_OTHER);
+		size = roce_extension_size(next, at);
+		if (size == 0 || size > ip.payload)
+			return ROCE_OTHER;
+		if (next == ROCE_FRAGMENT_HEADER) {
+			if (roce_u16(at + 2) & 0xfff8)
+				return ROCE_OTHER;
+			ip.first |= at[3] & 1;
+		}
+		next = at[0];
+		ip.payload -= size;
+		roce_skip(r, size);
+	}
+	return ROCE_OTHER;
+}
+
+/* A GRH looks like an IPv6 header; annex A16.4.2 */
+ROCE_INLINE enum roce_verdict roce_grh(struct roce_reader *r, struct roce_packet *p)
+{
+	struct roce_ip ip = {roce_peek(r, ROCE_IP6_SIZE), r->offset, 0, 6, false};
+
+	if (!ip.header)
+		return roce_missing(r, ROCE_IP6_SIZE, ROCE_MALFORMED);
+	roce_ip_fields(&ip, p);
+	p->version = 1;
+	p->source_port = 0;
+	ip.payload = roce_u16(ip.header + 4);
+	r->offset += ROCE_IP6_SIZE;
+	if (ip.header[0] >> 4 != 6 || ip.header[6] != ROCE_GRH_NEXT ||
+	    r->offset + ip.payload > r->frame->length)
+		return ROCE_MALFORMED;
+	return roce_bth(r, ip.payload, p);
+}
+
+ROCE_INLINE enum roce_verdict roce_control(struct roce_reader *r)
+{
+	const __u8 *at = roce_peek(r, 2);
+	__u16 opcode;
+
+	if (!at)
+		return roce_missing(r, 2, ROCE_OTHER);
+	opcode = roce_u16(at);
+	return opcode == ROCE_CONTROL_PAUSE || opcode == ROCE_CONTROL_PFC ? ROCE_PAUSE : ROCE_OTHER;
+}
+
+ROCE_INLINE bool roce_is_vlan(__u32 type)
+{
+	return type == 0x8100 || type == 0x88a8 || type == 0x9100;
+}
+
+/* Behind the MAC addresses: to the network header, past the VLAN tags. False: *ret is the verdict.
+ */
+ROCE_INLINE bool roce_ether_type(struct roce_reader *r, __u32 *type, enum roce_verdict *ret)
+{
+	const __u8 *at = roce_peek(r, 2);
+
+	for (int i = 0; at; i++) {
+		*type = roce_u16(at);
+		r->offset += 2;
+		if (!roce_is_vlan(*type))
+			return true;
+		if (i == ROCE_VLANS_MAX) {
+			*ret = ROCE_OTHER;
+			return false;
+		}
+		roce_skip(r, 2);
+		at = roce_peek(r, 2);
+	}
+	*ret = roce_missing(r, 2, ROCE_OTHER);
+	return false;
+}
+
+ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *frame, struct roce_packet *p)
+{
+	struct roce_reader r = {frame, 0};
+	enum roce_verdict verdict;
+	__u32 type = frame->type;
+
+	if (type == 0) {
+		r.offset = ROCE_MAC_SIZE;
+		if (!roce_ether_type(&r, &type, &verdict))
+			return verdict;
+	}
+	switch (type) {
+	case ROCE_TYPE_IP4:
+		return roce_ip4(&r, p);
+	case ROCE_TYPE_IP6:
+		return roce_ip6(&r, p);
+	case ROCE_V1_TYPE:
+		return roce_grh(&r, p);
+	case ROCE_TYPE_CONTROL:
+		return roce_control(&r);
+	}
+	return ROCE_OTHER;
+}

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <net/if.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
@@ -31,6 +32,10 @@ static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 #define LIST(name, arg, field, text)                                                               \
 	{                                                                                          \
 		OPTION(name, arg, field, OPT_LIST, "", text)                                       \
+	}
+#define NETDEVS(name, field, text)                                                                 \
+	{                                                                                          \
+		OPTION(name, "NAME,...", field, OPT_LIST, "", text), .netdevs = true               \
 	}
 #define NUMBER(name, arg, field, def, low, high, text)                                             \
 	{                                                                                          \
@@ -78,6 +83,15 @@ const struct option_def option_table[] = {
 	LIST("optional-counters", "NAME,...", optional_counters,
 	     "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone"),
 	BOOL("no-bpf", no_bpf, "load no BPF program"),
+	NETDEVS("mirrors", mirrors,
+		"netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there"),
+	NETDEVS("packet-ports", packet_ports,
+		"more netdevs whose RoCE packets BPF counts: PFs, representors; soft-RoCE's are counted anyway"),
+	NUMBER("packet-flows", "N", packet_flows, "4096", 0, 1 << 20,
+	       "flows to queue pairs that BPF keeps apart on each netdev; 0: none"),
+	NUMBER("mirror-flows", "N", mirror_flows, "0", 0, 1 << 20, "the same on each mirror"),
+	NUMBER("bpf-memory", "MIB", bpf_memory, "32", 1, 65536,
+	       "most memory for the BPF maps of all netdevs together"),
 	CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
 	       "where uevents come from; auto: the kernel, and udev where it runs"),
 	NUMBER("event-buffer", "BYTES", event_buffer, "4194304", 1024, 1 << 30,
@@ -179,20 +193,36 @@ static int set_bool(bool *field, const char *value, struct err *e)
 	return 0;
 }
 
-int option_list_add(struct option_list *list, const char *item, size_t len, struct err *e)
+/* dev_valid_name() in linux/net/core/dev.c, and no comma. */
+static bool is_netdev_name(const char *name, size_t len)
+{
+	if (len >= IFNAMSIZ || (len <= 2 && strspn(name, ".") >= len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (strchr("/:,", name[i]) || isspace((unsigned char)name[i]))
+			return false;
+	return true;
+}
+
+int option_list_add(struct option_list *list, const struct option_def *d, const char *item,
+		    size_t len, struct err *e)
 {
 	if (list->n == OPTION_LIST_MAX)
 		return err_set(e, -EINVAL, "more than %d items", OPTION_LIST_MAX);
 	if (len == 0 || len >= OPTION_LIST_ITEM)
 		return err_set(e, -EINVAL, "item %u is empty or longer than %d bytes", list->n + 1,
 			       OPTION_LIST_ITEM - 1);
+	if (d->netdevs && !is_netdev_name(item, len))
+		return err_set(e, -EINVAL, "'%.*s' cannot be the name of a netdev",
+			       len > 40 ? 40 : (int)len, item);
 	memcpy(list->items[list->n], item, len);
 	list->items[list->n++][len] = '\0';
 	return 0;
 }
 
 /* "a,b,c"; "" is the empty list. */
-static int set_list(struct option_list *field, const char *value, struct err *e)
+static int set_list(const struct option_def *d, struct option_list *field, const char *value,
+		    struct err *e)
 {
 	struct option_list list = {0};
 	int r = 0;
@@ -200,7 +230,7 @@ static int set_list(struct option_list *field, const char *value, struct err *e)
 	while (*value != '\0' && r == 0) {
 		size_t len = strcspn(value, ",");
 
-		r = option_list_add(&list, value, len, e);
+		r = option_list_add(&list, d, value, len, e);
 		value += len + (value[len] == ',');
 	}
 	if (r == 0)
@@ -223,7 +253,7 @@ int option_set(struct options *o, const struct option_def *d, const char *value,
 	case OPT_CHOICE:
 		return set_choice(d, field, value, e);
 	case OPT_LIST:
-		return set_list(field, value, e);
+		return set_list(d, field, value, e);
 	case OPT_ACTION:
 		break;
 	}

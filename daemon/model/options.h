@@ -38,6 +38,9 @@ struct options {
 	bool port_counters;
 	struct option_list optional_counters;
 	bool no_bpf;
+	struct option_list mirrors, packet_ports; /* names of netdevs */
+	uint32_t packet_flows, mirror_flows;	  /* entries per netdev, 0 = none */
+	uint32_t bpf_memory;			  /* MiB */
 	uint32_t event_source; /* enum event_source */
 	uint32_t event_buffer; /* bytes of each event socket's receive buffer */
 	uint32_t settle_ms;

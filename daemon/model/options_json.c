@@ -7,7 +7,8 @@
 #include "options_table.h"
 #include "pool_config.h"
 
-static int set_json_list(struct option_list *field, const json_t *value, struct err *e)
+static int set_json_list(struct option_list *field, const struct option_def *d,
+			 const json_t *value, struct err *e)
 {
 	struct option_list list = {0};
 	const json_t *item;
@@ -17,8 +18,8 @@ static int set_json_list(struct option_list *field, const json_t *value, struct 
 	json_array_foreach (value, i, item) {
 		if (!json_is_string(item))
 			return err_set(e, -EINVAL, "item %zu is not a string", i + 1);
-		r = option_list_add(&list, json_string_value(item), strlen(json_string_value(item)),
-				    e);
+		r = option_list_add(&list, d, json_string_value(item),
+				    strlen(json_string_value(item)), e);
 		if (r < 0)
 			return r;
 	}
@@ -34,7 +35,7 @@ static int set_json(struct options *o, const struct option_def *d, const json_t 
 
 	if (d->type == OPT_LIST)
 		return json_is_array(value)
-			       ? set_json_list((void *)((char *)o + d->offset), value, e)
+			       ? set_json_list((void *)((char *)o + d->offset), d, value, e)
 			       : err_set(e, -EINVAL, "is not a list of strings");
 	if (d->type == OPT_BOOL)
 		return json_is_boolean(value)

@@ -18,6 +18,7 @@ struct option_def {
 	const char *help;
 	enum option_type type;
 	bool flag_only; /* not a key of the config file */
+	bool netdevs;	/* OPT_LIST: the items are names of netdevs */
 };
 
 extern const struct option_def option_table[];
@@ -28,7 +29,8 @@ const struct option_def *option_find(const char *name, size_t len);
 /* Takes a value as the command line spells it. -EINVAL and what is wrong with it; *o is untouched
  * then. */
 int option_set(struct options *o, const struct option_def *, const char *value, struct err *);
-/* Appends to a list. -EINVAL: full, or the item is empty or too long. */
-int option_list_add(struct option_list *, const char *item, size_t len, struct err *);
+/* Appends to a list. -EINVAL: full, or the item is empty, too long or not of the list's kind. */
+int option_list_add(struct option_list *, const struct option_def *, const char *item, size_t len,
+		    struct err *);
 /* Known names near a misspelt one; NULL: none. keys: of the config file only. */
 const char *option_suggest(const char *name, size_t len, bool keys);

@@ -264,9 +264,11 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 static void answer_config(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
+	size_t len;
+
 	(void)request;
 	if (r->config_json)
-		reply_string(reply, 200, REPLY_JSON, r->config_json);
+		reply_document(reply, api_config(r->config_json, &r->bpf, &len));
 	else
 		reply_string(reply, 503, REPLY_TEXT, "the configuration has not been read yet\n");
 }

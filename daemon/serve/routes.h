@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api_bpf.h"
 #include "attach_status.h"
 #include "http.h"
 #include "order.h"
@@ -40,6 +41,7 @@ struct routes {
 	const struct resource_table *resources; /* NULL: not decided yet */
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
+	struct api_bpf bpf;			/* shown with it */
 	const struct event_ring *events;	/* NULL: none */
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */

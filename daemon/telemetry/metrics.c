@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dictionary.h"
 #include "host_series.h"
 #include "number.h"
+#include "packet_series.h"
 #include "resource_series.h"
 
 struct slice {
@@ -52,7 +54,9 @@ const struct family *metrics_family(size_t i)
 	if (i < N_RESOURCE_FAMILIES)
 		return resource_family(i);
 	i -= N_RESOURCE_FAMILIES;
-	return i < N_OWN_FAMILIES ? &own[i] : NULL;
+	if (i < N_OWN_FAMILIES)
+		return &own[i];
+	return packet_family(i - N_OWN_FAMILIES);
 }
 
 struct metrics *metrics_new(void)
@@ -183,11 +187,13 @@ static char *put(char *dst, const char *text, size_t n)
 	return (char *)memcpy(dst, text, n) + n;
 }
 
-static void render_reading(const struct metrics *m, struct page *p, const struct reading *r)
+/* source: a label that all samples of the family have in addition, "" = none. */
+static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
+			   const char *source)
 {
 	const struct slice *port = &m->ports[r->port];
-	size_t name = strlen(r->family->name), labels = strlen(r->labels);
-	char *start = text_reserve(&p->text, name + port->len + labels + NUMBER_MAX + 4);
+	size_t name = strlen(r->family->name), labels = strlen(r->labels), more = strlen(source);
+	char *start = text_reserve(&p->text, name + port->len + labels + more + NUMBER_MAX + 5);
 	char *dst = start;
 
 	if (!start)
@@ -197,33 +203,109 @@ static void render_reading(const struct metrics *m, struct page *p, const struct
 	if (labels > 0)
 		*dst++ = ',';
 	dst = put(dst, r->labels, labels);
+	if (more > 0)
+		*dst++ = ',';
+	dst = put(dst, source, more);
 	dst = put(dst, "} ", 2);
 	dst += number_reading(dst, r->value, r->unit);
 	*dst++ = '\n';
 	p->text.len += (size_t)(dst - start);
 }
 
-static int render_readings(const struct metrics *m, struct page *p, const struct sample *s)
+/* The families that BPF tells too, and which of them the page has by now. */
+struct shared {
+	const struct packet_text *packets; /* NULL: BPF tells nothing */
+	size_t open;			   /* the one that the page is in, SIZE_MAX = none */
+	unsigned done;			   /* bits */
+};
+
+static size_t shared_index(const struct family *f)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = packet_shared_name(i)); i++)
+		if (strcmp(name, f->name) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+static int open_family(struct page *p, struct shared *s, const struct family *f)
+{
+	s->open = shared_index(f);
+	return begin(p, f);
+}
+
+/* BPF's samples follow the NICs'. */
+static void close_family(struct page *p, struct shared *s)
+{
+	if (s->open != SIZE_MAX) {
+		s->done |= 1u << s->open;
+		if (s->packets)
+			packet_series_shared(&p->text, s->packets, s->open);
+	}
+	page_end(p);
+}
+
+static int render_readings(const struct metrics *m, struct page *p, const struct sample *sample,
+			   struct shared *s)
 {
 	const struct family *open = NULL;
 	struct reading_pos pos = {0};
 	struct reading r;
 
-	while (sample_next(s, &pos, &r)) {
+	while (sample_next(sample, &pos, &r)) {
 		if (r.state != READING_OK)
 			continue;
 		if (!open || r.family != open) {
 			if (open)
-				page_end(p);
+				close_family(p, s);
 			open = r.family;
-			if (begin(p, open) < 0)
+			if (open_family(p, s, open) < 0)
 				return -ENOMEM;
 		}
-		render_reading(m, p, &r);
+		render_reading(m, p, &r, s->open == SIZE_MAX ? "" : PACKET_SOURCE_HW);
 	}
 	if (open)
-		page_end(p);
+		close_family(p, s);
 	return 0;
+}
+
+/* Those of which no NIC here has told anything. */
+static int render_rest(struct page *p, struct shared *s)
+{
+	const struct family *f;
+	int r = 0;
+
+	for (size_t i = 0; (f = dict_family(i)) && r == 0; i++) {
+		size_t k = shared_index(f);
+
+		if (k == SIZE_MAX || s->done & 1u << k)
+			continue;
+		r = open_family(p, s, f);
+		close_family(p, s);
+	}
+	return r;
+}
+
+static int render_counters(const struct metrics *m, struct page *p, const struct sample *sample,
+			   const struct metrics_scene *scene)
+{
+	struct shared s = {.open = SIZE_MAX};
+	struct packet_text packets;
+	int r;
+
+	if (!scene->packets)
+		return render_readings(m, p, sample, &s);
+	r = packet_text_init(&packets, scene->packets, scene->resources);
+	s.packets = &packets;
+	if (r == 0)
+		r = render_readings(m, p, sample, &s);
+	if (r == 0)
+		r = render_rest(p, &s);
+	if (r == 0)
+		r = packet_series(p, &packets);
+	packet_text_done(&packets);
+	return r;
 }
 
 static int render_resets(const struct metrics *m, struct page *p, const struct sample *s)
@@ -283,7 +365,7 @@ int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 	if (r == 0)
 		r = render_fixed(m, p, last, s, scene);
 	if (r == 0)
-		r = render_readings(m, p, s);
+		r = render_counters(m, p, s, scene);
 	if (r == 0)
 		r = render_resets(m, p, s);
 	for (enum own_family f = OWN_SOURCE_AGE; f <= OWN_SOURCE_ERRORS && r == 0; f++)

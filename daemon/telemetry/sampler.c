@@ -15,8 +15,11 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "cleanup.h"
 #include "log.h"
 #include "metrics.h"
+#include "packet_ports.h"
+#include "packet_visible.h"
 #include "worker.h"
 
 struct sampler {
@@ -41,6 +44,9 @@ struct sampler {
 	struct loan *loan;   /* the host */
 	uint64_t generation; /* of the host */
 	struct resource_table resources;
+	struct packet_view *packets; /* NULL = BPF counts nothing */
+	struct packet_sample packet_sample;
+	struct visible_table visible;
 	bool relayout; /* the host is new to the counters */
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
@@ -76,9 +82,25 @@ static uint64_t rss_bytes(int statm_fd)
 
 /* --- on the worker thread --------------------------------------------------------------------- */
 
+/* NULL: nothing this time. */
+static const struct packet_sample *read_packets(struct sampler *s, const struct sample *sample,
+						uint64_t now_ms)
+{
+	if (!s->packets || packet_view_read(s->packets, false, &s->packet_sample) < 0 ||
+	    visible_update(&s->visible, &s->packet_sample, sample, now_ms) < 0)
+		return NULL;
+	return &s->packet_sample;
+}
+
 static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
 {
-	const struct metrics_scene scene = {&s->loan->host, s->generation, &s->resources, s->last};
+	const struct metrics_scene scene = {
+		.host = &s->loan->host,
+		.host_generation = s->generation,
+		.resources = &s->resources,
+		.last = s->last,
+		.packets = read_packets(s, sample, now_ms),
+	};
 	struct page *page = page_new();
 
 	if (!page)
@@ -117,6 +139,7 @@ static void take_sample(uv_work_t *work)
 	s->about.sample_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000;
 	s->page = render(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
 			 start_ns / 1000000);
+	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
 
@@ -128,6 +151,7 @@ static void release_if_done(struct sampler *s)
 		return;
 	counters_free(s->counters);
 	metrics_free(s->metrics);
+	visible_table_done(&s->visible);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
@@ -159,6 +183,7 @@ static void take_back(struct sampler *s)
 	loan_return(s->loan);
 	s->loan = NULL;
 	resource_table_done(&s->resources);
+	packet_view_put(take_ptr(s->packets));
 }
 
 static void on_sampled(uv_work_t *work, int status)
@@ -215,6 +240,7 @@ static int queue_sample(struct sampler *s)
 		.loop_lag_us = s->lag_us,
 	};
 	s->hooks.describe(&s->about, s->hooks.arg);
+	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
 	s->work.data = s;
 	r = uv_queue_work(s->loop, &s->work, take_sample, on_sampled);
 	if (r == 0)

@@ -14,6 +14,7 @@
 #include "resource_table.h"
 #include "self_metrics.h"
 
+struct packet_view;
 struct uv_loop_s;
 struct sampler;
 
@@ -32,6 +33,9 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: what is offered to the kubelet, NULL = nothing;
 	 * copied. May be NULL. */
 	const struct resource_table *(*resources)(void *arg);
+	/* Before each sample, on the loop's thread: what BPF programs count, NULL = nothing; put
+	 * back after it. May be NULL. */
+	struct packet_view *(*packets)(void *arg);
 	/* After each sample, on the loop's thread; the page is borrowed (page_ref() it to keep it).
 	 */
 	void (*done)(struct page *, void *arg);

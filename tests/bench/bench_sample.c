@@ -123,7 +123,7 @@ static void run_round(struct bench *b, uint64_t now_ms)
 	add_time(&b->sample, cpu_us() - start);
 	start = cpu_us();
 	if (!page ||
-	    metrics_render(b->metrics, page, s, &(struct metrics_scene){&b->host, 1, NULL, b->last},
+	    metrics_render(b->metrics, page, s, &(struct metrics_scene){&b->host, 1, NULL, b->last, NULL},
 			   now_ms) < 0)
 		exit(1);
 	add_time(&b->render, cpu_us() - start);

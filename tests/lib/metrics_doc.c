@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "dictionary.h"
 #include "metrics.h"
+#include "packet_series.h"
 #include "resource_tables.h"
 #include "self_metrics.h"
 
@@ -179,9 +180,41 @@ static struct page *host_page(void)
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
 	resource_table_small(&table);
-	metrics_render(m, p, &sample, &(struct metrics_scene){&host, 1, &table, NULL}, 1);
+	metrics_render(m, p, &sample, &(struct metrics_scene){.host = &host, .host_generation = 1, .resources = &table}, 1);
 	resource_table_done(&table);
 	metrics_free(m);
+	return p;
+}
+
+/* One port where everything was seen, and one in a pod. */
+static struct page *packets_page(void)
+{
+	struct packet_port ports[2] = {
+		{.netdev = "x",
+		 .device = "x",
+		 .device_port = 1,
+		 .hook = PACKET_HOOK_TCX,
+		 .flows = 1,
+		 .visible = PACKET_VISIBLE_YES},
+		{.netdev = "y",
+		 .netns = "y",
+		 .device = "y",
+		 .device_port = 1,
+		 .hook = PACKET_HOOK_TCX,
+		 .flows = 1,
+		 .visible = PACKET_VISIBLE_YES},
+	};
+	static struct roce_counts counts[2][N_ROCE_DIRECTIONS];
+	uint64_t evictions[2] = {0};
+	const struct packet_sample sample = {
+		.ports = ports, .counts = counts, .evictions = evictions, .n_ports = 2};
+	struct packet_text text;
+	struct page *p = page_new();
+
+	memset(counts, 1, sizeof(counts));
+	packet_text_init(&text, &sample, NULL);
+	packet_series(p, &text);
+	packet_text_done(&text);
 	return p;
 }
 
@@ -229,6 +262,16 @@ static const char *type_name(const struct family *family)
 	return n > 5 && strcmp(family->name + n - 5, "_info") == 0 ? "info" : "gauge";
 }
 
+static bool bpf_tells_too(const struct family *family)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = packet_shared_name(i)); i++)
+		if (strcmp(name, family->name) == 0)
+			return true;
+	return false;
+}
+
 static void print_family(FILE *f, const struct family *family)
 {
 	struct labels_doc labels = {.n = 0};
@@ -238,6 +281,8 @@ static void print_family(FILE *f, const struct family *family)
 		if (row.family == family)
 			add_labels(&labels, row.labels);
 	add_pass_through(&labels, family);
+	if (bpf_tells_too(family))
+		add_labels(&labels, "source=\"hw\",source=\"bpf\"");
 	fprintf(f, "| `%s` | %s | ", family->name, type_name(family));
 	print_labels(f, &labels, true);
 	fprintf(f, " | %s |\n", family->help);
@@ -463,6 +508,8 @@ void metrics_doc(FILE *f)
 	print_page(f, host_page());
 	fputs("\n## RoCE counters\n\n", f);
 	print_families(f, false);
+	fputs(metrics_doc_packets, f);
+	print_page(f, packets_page());
 	fputs(metrics_doc_vendors, f);
 	fputs("\n### hw_counters of each RDMA driver\n\n", f);
 	print_hw_counters(f);

@@ -8,5 +8,6 @@ void metrics_doc(FILE *);
 
 /* The prose around the tables, in metrics_doc_text.c. */
 extern const char metrics_doc_conventions[];
+extern const char metrics_doc_packets[];
 extern const char metrics_doc_vendors[];
 extern const char metrics_doc_queries[];

@@ -171,7 +171,7 @@ static void assert_golden_page(const struct page *p, enum metrics_format format,
 
 static struct page *render_after(struct metrics *m, uint64_t generation, const struct page *last)
 {
-	const struct metrics_scene scene = {&host, generation, NULL, last};
+	const struct metrics_scene scene = {&host, generation, NULL, last, NULL};
 	struct page *p = page_new();
 
 	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);
@@ -274,7 +274,7 @@ static void prepared_text_follows_layout_and_host(void **state)
 	sample.layout = 2;
 	readings[0].labels = "x=\"y\"";
 	p = render(m, 2);
-	assert_true(contains(p, "device=\"mlx5_0\",port=\"1\",x=\"y\"} 7\n"));
+	assert_true(contains(p, "device=\"mlx5_0\",port=\"1\",x=\"y\",source=\"hw\"} 7\n"));
 	page_unref(p);
 	readings[0].labels = "";
 	sample.layout = 1;
@@ -313,8 +313,8 @@ static void values_follow_each_sample(void **state)
 	readings[0].value = 8;
 	p = render(m, 1);
 	readings[0].value = 7;
-	assert_true(contains(p, "roce_ecn_ce_received_packets_total{device=\"mlx5_0\",port=\"1\"} "
-				"8\n"));
+	assert_true(contains(p, "roce_ecn_ce_received_packets_total{device=\"mlx5_0\",port=\"1\","
+				"source=\"hw\"} 8\n"));
 	page_unref(p);
 	metrics_free(m);
 }
@@ -328,7 +328,7 @@ static void an_empty_host_is_a_valid_page(void **state)
 
 	(void)state;
 	assert_int_equal(metrics_render(m, p, &no_sample,
-					&(struct metrics_scene){&no_host, 0, NULL, NULL}, 0),
+					&(struct metrics_scene){.host = &no_host}, 0),
 			 0);
 	assert_int_equal(p->n_blocks, 0);
 	page_unref(p);

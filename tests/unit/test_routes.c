@@ -119,7 +119,7 @@ static void test_config_and_index(void **state)
 	struct answer a;
 
 	(void)state;
-	assert_text(&r, "/api/v1/config", 200, "{\"listen\":\":9907\"}");
+	assert_text(&r, "/api/v1/config", 200, "{\n  \"listen\": \":9907\",\n  \"bpf\": null\n}");
 	a = ask(&r, "/");
 	assert_int_equal(a.reply.status, 200);
 	assert_string_equal(a.reply.content_type, "text/html; charset=utf-8");

@@ -1,0 +1,105 @@
+/* packet_job.c - opens the namespace, finds the interface, attaches, and sees what that takes.
+ *
+ * How much memory maps take depends on the kernel and its CPUs: it is asked once they are there. So
+ * for a moment the budget may be exceeded, by one port. */
+#include "packet_job.h"
+
+#include <inttypes.h>
+
+#include "cleanup.h"
+#include "netns_ops.h"
+
+static int open_namespace(const struct packet_job *j, struct err *e)
+{
+	const struct netns_id *id = &j->want.netns;
+
+	if (!id->path[0])
+		return err_set(e, -ENOENT, "its network namespace has no name to enter it by");
+	return id->ino ? netns_open_id(j->hw, id, e) : netns_open_path(j->hw, id->path, e);
+}
+
+static int index_of(void *name)
+{
+	unsigned index = if_nametoindex(name);
+
+	return index ? (int)index : -errno;
+}
+
+/* By its name where the inventory does not know it. netns_fd -1: ours. */
+static int find_interface(struct packet_job *j, int netns_fd, struct err *e)
+{
+	char *name = j->want.port.netdev;
+	int r = j->want.port.ifindex;
+
+	if (r == 0)
+		r = netns_fd < 0 ? index_of(name) : netns_run(netns_fd, index_of, name);
+	return r < 0 ? err_set(e, r, "there is no such interface") : r;
+}
+
+static int attach(struct packet_job *j, const struct packet_port_spec *spec)
+{
+	int r = packet_port_open(&j->fd, spec, &j->hook, &j->err);
+
+	j->flows = spec->flows;
+	j->memory = r == 0 ? packet_port_memory(j->fd) : 0;
+	return r;
+}
+
+static void detach(struct packet_job *j)
+{
+	packet_port_close(take_ptr(j->fd));
+	j->hook = PACKET_HOOK_NONE;
+}
+
+/* Gives up the table of flows first. */
+static int fit(struct packet_job *j, struct packet_port_spec *spec)
+{
+	uint64_t wanted = j->memory;
+	int r;
+
+	if (j->memory <= j->room)
+		return 0;
+	detach(j);
+	r = spec->flows ? (spec->flows = 0, attach(j, spec)) : 0;
+	if (r < 0)
+		return r;
+	if (j->fd && j->memory <= j->room) {
+		err_set(&j->err, -ENOSPC, "its table of flows does not fit into --bpf-memory");
+		return 0;
+	}
+	detach(j);
+	return err_set(&j->err, -ENOSPC,
+		       "its maps take %" PRIu64 " KiB, and %" PRIu64
+		       " KiB of --bpf-memory are left",
+		       (j->memory ? j->memory : wanted) / 1024, j->room / 1024);
+}
+
+static int run(struct packet_job *j)
+{
+	struct packet_port_spec spec = {
+		.netns_fd = -1, .xdp = j->want.xdp, .flows = j->want.port.flows};
+	AUTO_FD ns = -1;
+	int r = 0;
+
+	if (j->want.port.nsid != NSID_HOST)
+		r = ns = open_namespace(j, &j->err);
+	if (r >= 0)
+		r = spec.ifindex = find_interface(j, ns, &j->err);
+	if (r < 0)
+		return r;
+	spec.netns_fd = ns;
+	r = attach(j, &spec);
+	return r < 0 ? r : fit(j, &spec);
+}
+
+void packet_job_attach(struct packet_job *j)
+{
+	j->fd = NULL;
+	j->hook = PACKET_HOOK_NONE;
+	j->flows = 0;
+	j->memory = 0;
+	j->err = (struct err){0};
+	j->result = run(j);
+	if (j->result < 0)
+		j->memory = 0;
+}

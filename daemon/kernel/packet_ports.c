@@ -1,0 +1,377 @@
+/* packet_ports.c - one worker at a time: first it detaches what nobody needs any more, then it
+ * attaches one port.
+ *
+ * Happy path: follow -> a job for each port that is new -> [worker: open its namespace, attach] ->
+ * listed as watched. Can fail by: anything that attaching can (told once, tried again each minute),
+ * the budget (tried again once something was detached), the plan changing meanwhile (what was
+ * attached is given up again). A view holds on to what is attached, so closing waits for views. */
+#include "packet_ports.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "packet_job.h"
+#include "packet_view.h"
+#include "worker.h"
+
+struct watched {
+	struct packet_wanted want;
+	struct attached *attached; /* NULL = not, or not yet */
+	uint64_t retry_ms;	   /* loop time of the next try, 0 = not tried yet */
+	uint64_t detached;	   /* packet_ports.detached at the last try */
+};
+
+struct packet_ports {
+	struct uv_loop_s *loop;
+	struct packet_ports_opts opts;
+	uint64_t used; /* bytes of what is attached */
+	packet_ports_changed_fn *changed;
+	void *arg;
+	uv_timer_t timer;
+	bool closing, timer_closed;
+	unsigned views;
+
+	struct watched *items;
+	struct packet_port *list; /* each item as it is shown */
+	size_t n;
+	struct attached *dead; /* to be detached by the next job */
+	uint64_t detached;     /* how many were */
+
+	/* The worker's, untouched by the loop while `running`. */
+	uv_work_t work;
+	bool running, attaching;
+	struct attached *detaching;
+	struct attached *place; /* for what is attached */
+	struct packet_job job;
+};
+
+static void go_on(struct packet_ports *);
+
+static void release_if_done(struct packet_ports *p)
+{
+	if (!p->closing || p->running || p->views || !p->timer_closed || p->dead)
+		return;
+	free(p->place);
+	free(p);
+}
+
+static void give_up(struct packet_ports *p, struct attached *a)
+{
+	if (!a || --a->refs)
+		return;
+	a->next = p->dead;
+	p->dead = a;
+}
+
+size_t packet_ports_list(const struct packet_ports *p, const struct packet_port **ret)
+{
+	if (!p)
+		return 0;
+	*ret = p->list;
+	return p->n;
+}
+
+/* --- what an attach led to -------------------------------------------------------------------- */
+
+static void tell(const struct packet_port *port, int error_before, const struct err *e)
+{
+	const char *in = port->netns[0] ? " in " : "";
+
+	if (port->error && port->error != error_before)
+		log_warn("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s, trying again %s",
+			 port->netdev, in, port->netns, e->msg,
+			 port->error == -ENOSPC ? "when there is room" : "each minute");
+	else if (port->error == 0 && e->code)
+		log_warn("bpf", 0, "%s%s%s: %s, going on without it", port->netdev, in, port->netns,
+			 e->msg);
+	else if (port->error == 0 && error_before)
+		log_info("bpf", 0, "%s%s%s: its RoCE packets are counted now", port->netdev, in,
+			 port->netns);
+}
+
+static int cmp(const void *a, const void *b)
+{
+	const struct watched *y = b;
+
+	return packet_wanted_cmp(a, &y->want);
+}
+
+static struct watched *find(struct watched *items, size_t n, const struct packet_wanted *want)
+{
+	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), cmp) : NULL;
+
+	return w && packet_wanted_same(&w->want, want) ? w : NULL;
+}
+
+/* For the item that it was attached for, or for nobody. */
+static void take_attached(struct packet_ports *p, struct watched *w)
+{
+	struct attached *a = take_ptr(p->place);
+
+	*a = (struct attached){.fd = take_ptr(p->job.fd), .memory = p->job.memory, .refs = 1};
+	p->used += a->memory;
+	if (w)
+		w->attached = a;
+	else
+		give_up(p, a);
+}
+
+static void attach_ended(struct packet_ports *p)
+{
+	const struct packet_job *j = &p->job;
+	struct watched *w = find(p->items, p->n, &j->want);
+	struct packet_port *port = w ? &p->list[w - p->items] : NULL;
+	int before = port ? port->error : 0;
+
+	if (j->result == 0)
+		take_attached(p, w);
+	if (!w)
+		return;
+	port->error = j->result;
+	port->hook = j->hook;
+	port->memory = j->memory;
+	port->flows = j->flows;
+	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
+	w->detached = p->detached;
+	tell(port, before, &j->err);
+	p->changed(p->arg);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static void work(uv_work_t *req)
+{
+	struct packet_ports *p = req->data;
+
+	worker_begin();
+	for (struct attached *a = p->detaching; a; a = a->next)
+		packet_port_close(a->fd);
+	if (p->attaching)
+		packet_job_attach(&p->job);
+}
+
+static void detach_ended(struct packet_ports *p)
+{
+	while (p->detaching) {
+		struct attached *a = p->detaching;
+
+		p->detaching = a->next;
+		p->used -= a->memory;
+		p->detached++;
+		free(a);
+	}
+}
+
+static void on_worked(uv_work_t *req, int status)
+{
+	struct packet_ports *p = req->data;
+
+	(void)status;
+	p->running = false;
+	detach_ended(p);
+	if (p->attaching)
+		attach_ended(p);
+	p->attaching = false;
+	go_on(p);
+}
+
+/* What did not fit goes on not fitting until something was detached. */
+static bool is_due(const struct packet_ports *p, const struct watched *w)
+{
+	if (w->attached)
+		return false;
+	if (w->retry_ms == 0)
+		return true;
+	if (p->list[w - p->items].error == -ENOSPC)
+		return w->detached != p->detached;
+	return w->retry_ms <= uv_now(p->loop);
+}
+
+/* The next port to attach; NULL: none now. */
+static struct watched *next_due(struct packet_ports *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (is_due(p, &p->items[i]))
+			return &p->items[i];
+	return NULL;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	go_on(timer->data);
+}
+
+/* Wakes up for the next try, and never where there is none to come. */
+static void wait_for_next(struct packet_ports *p)
+{
+	uint64_t now = uv_now(p->loop), next = UINT64_MAX;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->items[i].attached && p->list[i].error != -ENOSPC &&
+		    p->items[i].retry_ms < next)
+			next = p->items[i].retry_ms;
+	if (next == UINT64_MAX)
+		uv_timer_stop(&p->timer);
+	else
+		uv_timer_start(&p->timer, on_timer, next > now ? next - now : 1, 0);
+}
+
+/* False: without memory nothing can be attached now. */
+static bool begin_attach(struct packet_ports *p, struct watched *w)
+{
+	if (!p->place)
+		p->place = calloc(1, sizeof(*p->place));
+	if (!p->place) {
+		w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
+		return false;
+	}
+	p->job.want = w->want;
+	p->job.room = p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
+	return true;
+}
+
+/* What is dead goes first, in a job of its own: then there is more room. */
+static void go_on(struct packet_ports *p)
+{
+	struct watched *w = NULL;
+
+	if (p->running)
+		return;
+	if (!p->dead && !p->closing)
+		w = next_due(p);
+	p->attaching = w && begin_attach(p, w);
+	p->detaching = take_ptr(p->dead);
+	if (p->attaching || p->detaching) {
+		p->running = true;
+		p->work.data = p;
+		uv_queue_work(p->loop, &p->work, work, on_worked);
+		return;
+	}
+	if (p->closing)
+		release_if_done(p);
+	else
+		wait_for_next(p);
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
+/* A port that stays keeps what became of it. */
+static void carry_over(struct packet_ports *p, struct watched *w, struct packet_port *port)
+{
+	struct watched *old = find(p->items, p->n, &w->want);
+	const struct packet_port *was = old ? &p->list[old - p->items] : NULL;
+
+	if (!old)
+		return;
+	w->attached = take_ptr(old->attached);
+	w->retry_ms = old->retry_ms;
+	w->detached = old->detached;
+	port->hook = was->hook;
+	port->error = was->error;
+	port->memory = was->memory;
+	port->flows = w->retry_ms ? was->flows : port->flows;
+}
+
+static void replace(struct packet_ports *p, struct watched *items, struct packet_port *list,
+		    size_t n)
+{
+	for (size_t i = 0; i < p->n; i++)
+		give_up(p, p->items[i].attached);
+	free(p->items);
+	free(p->list);
+	p->items = items;
+	p->list = list;
+	p->n = n;
+}
+
+void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
+{
+	struct watched *items = calloc(plan->n + 1, sizeof(*items));
+	struct packet_port *list = calloc(plan->n + 1, sizeof(*list));
+
+	if (!items || !list) {
+		free(items);
+		free(list);
+		log_warn("bpf", -ENOMEM, "interfaces to be watched have changed, going on with those before");
+		return;
+	}
+	for (size_t i = 0; i < plan->n; i++) {
+		items[i].want = plan->items[i];
+		list[i] = plan->items[i].port;
+		carry_over(p, &items[i], &list[i]);
+	}
+	replace(p, items, list, plan->n);
+	p->changed(p->arg);
+	go_on(p);
+}
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+struct packet_view *packet_ports_view(struct packet_ports *p)
+{
+	struct packet_view *v = p && p->n ? packet_view_new(p, p->list, p->n) : NULL;
+
+	if (!v)
+		return NULL;
+	for (size_t i = 0; i < p->n; i++) {
+		v->attached[i] = p->items[i].attached;
+		if (v->attached[i])
+			v->attached[i]->refs++;
+	}
+	p->views++;
+	return v;
+}
+
+void packet_view_put(struct packet_view *v)
+{
+	struct packet_ports *p = v ? v->owner : NULL;
+
+	if (!v)
+		return;
+	for (size_t i = 0; i < v->n; i++)
+		give_up(p, v->attached[i]);
+	p->views--;
+	packet_view_free(v);
+	go_on(p);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const struct hw *hw,
+		      const struct packet_ports_opts *opts, packet_ports_changed_fn *changed,
+		      void *arg, struct err *e)
+{
+	struct packet_ports *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return err_set(e, -ENOMEM, "out of memory");
+	p->loop = loop;
+	p->opts = *opts;
+	p->changed = changed;
+	p->arg = arg;
+	p->job.hw = hw;
+	uv_timer_init(loop, &p->timer);
+	p->timer.data = p;
+	*ret = p;
+	return 0;
+}
+
+static void on_timer_closed(uv_handle_t *h)
+{
+	struct packet_ports *p = h->data;
+
+	p->timer_closed = true;
+	go_on(p);
+}
+
+void packet_ports_close(struct packet_ports *p)
+{
+	if (!p)
+		return;
+	p->closing = true;
+	replace(p, NULL, NULL, 0);
+	uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+}

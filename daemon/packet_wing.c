@@ -1,0 +1,104 @@
+/* packet_wing.c - BPF's look at packets: the inventory, what is attached to pods and the
+ * configuration say where, packet_ports goes there, the sampler reads and the API shows it. */
+#include "bpf_source.h"
+#include "cleanup.h"
+#include "daemon.h"
+#include "log.h"
+#include "node.h"
+#include "packet_ports.h"
+
+void packet_wing_show(struct daemon *d)
+{
+	const struct bpf_program_status *programs;
+	unsigned n = bpf_source_programs(d->bpf, &programs);
+	struct api_bpf *bpf = &d->routes.bpf;
+
+	bpf->on = d->hw.live && !d->options->no_bpf;
+	bpf->memory_budget = (uint64_t)d->options->bpf_memory << 20;
+	bpf->programs = d->bpf_programs;
+	bpf->n_programs = 0;
+	for (unsigned i = 0; i < n && i < ARRAY_SIZE(d->bpf_programs); i++)
+		d->bpf_programs[bpf->n_programs++] = (struct api_bpf_program){
+			.name = programs[i].name, .hook = programs[i].hook};
+	bpf->n_ports = packet_ports_list(d->packet_ports, &bpf->ports);
+}
+
+static void on_ports(void *arg)
+{
+	packet_wing_show(arg);
+}
+
+static bool is_planned(const struct packet_plan *plan, const struct packet_wanted *w)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (packet_wanted_same(&plan->items[i], w))
+			return true;
+	return false;
+}
+
+/* Programs at an interface are a change of the node: a dry run only says so. */
+static void say_plan(const struct packet_plan *before, const struct packet_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct packet_port *p = &plan->items[i].port;
+
+		if (!is_planned(before, &plan->items[i]))
+			log_info("bpf", 0, "dry run: would count the RoCE packets of %s%s%s (%s)",
+				 p->netdev, p->netns[0] ? " in " : "", p->netns,
+				 packet_role_name(p->role));
+	}
+}
+
+void packet_wing_look(struct daemon *d)
+{
+	struct packet_plan plan = {0};
+
+	if (!d->watches_packets || !node_knows_devices(d->node))
+		return;
+	if (packet_plan_build(&plan, &node_inventory(d->node)->host, d->routes.attachments,
+			      d->options) < 0) {
+		log_warn("bpf", -ENOMEM, "which interfaces to watch is not known, going on with those before");
+		return;
+	}
+	if (d->packet_ports)
+		packet_ports_follow(d->packet_ports, &plan);
+	else
+		say_plan(&d->packet_plan, &plan);
+	packet_plan_done(&d->packet_plan);
+	d->packet_plan = plan;
+}
+
+struct packet_view *packet_wing_view(void *arg)
+{
+	struct daemon *d = arg;
+
+	return packet_ports_view(d->packet_ports);
+}
+
+int packets_start(struct daemon *d, struct err *e)
+{
+	const struct options *o = d->options;
+	const struct packet_ports_opts opts = {
+		.memory_budget = (uint64_t)o->bpf_memory << 20,
+		.retry_ms = PACKET_PORTS_RETRY_MS,
+	};
+	int r = 0;
+
+	packet_wing_show(d);
+	if (o->no_bpf || !d->hw.live)
+		return 0;
+	if (!o->dry_run)
+		r = packet_ports_open(&d->packet_ports, &d->loop, &d->hw, &opts, on_ports, d, e);
+	d->watches_packets = r == 0;
+	packet_wing_look(d);
+	return r;
+}
+
+void packets_stop(struct daemon *d)
+{
+	d->watches_packets = false;
+	d->routes.bpf = (struct api_bpf){0};
+	packet_ports_close(d->packet_ports);
+	d->packet_ports = NULL;
+	packet_plan_done(&d->packet_plan);
+}

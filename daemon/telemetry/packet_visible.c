@@ -1,0 +1,193 @@
+/* packet_visible.c - windows one after the other, each with its own word. */
+#include "packet_visible.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one interface ---------------------------------------------------------------------------- */
+
+static void begin(struct visible_watch *w, uint64_t now_ms, bool nic_known, uint64_t nic,
+		  uint64_t seen)
+{
+	w->begun = true;
+	w->begin_ms = now_ms;
+	w->nic_known = nic_known;
+	w->nic = nic;
+	w->seen = seen;
+}
+
+static void say(struct visible_watch *w, bool visible)
+{
+	if (visible) {
+		w->verdict = PACKET_VISIBLE_YES;
+		w->against = 0;
+		return;
+	}
+	w->against++;
+	if (w->verdict != PACKET_VISIBLE_YES || w->against >= VISIBLE_WINDOWS_AGAINST)
+		w->verdict = PACKET_VISIBLE_NO;
+}
+
+void visible_judge(struct visible_watch *w, uint64_t now_ms, bool nic_known, uint64_t nic,
+		   uint64_t seen)
+{
+	uint64_t moved, passed;
+
+	if (!w->begun && seen)
+		w->verdict = PACKET_VISIBLE_YES; /* since the program was attached */
+	if (!w->begun || seen < w->seen || nic_known != w->nic_known || nic < w->nic) {
+		begin(w, now_ms, nic_known, nic, seen);
+		return;
+	}
+	moved = nic - w->nic;
+	passed = seen - w->seen;
+	if (w->verdict == PACKET_VISIBLE_UNKNOWN && passed)
+		w->verdict = PACKET_VISIBLE_YES;
+	if (now_ms - w->begin_ms < VISIBLE_WINDOW_MS)
+		return;
+	if (moved >= VISIBLE_PACKETS)
+		say(w, passed >= moved / VISIBLE_ONE_OF);
+	else if (passed >= VISIBLE_PACKETS || (passed && !nic_known))
+		say(w, true);
+	begin(w, now_ms, nic_known, nic, seen);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+void visible_table_done(struct visible_table *t)
+{
+	free(t->items);
+	*t = (struct visible_table){0};
+}
+
+static bool is_of(const struct visible_item *item, const struct packet_port *p)
+{
+	return item->ifindex == p->ifindex && strcmp(item->netdev, p->netdev) == 0 &&
+	       strcmp(item->netns, p->netns) == 0;
+}
+
+/* The ports rarely change, so an item is mostly found where it was. */
+static const struct visible_item *find(const struct visible_table *t, const struct packet_port *p,
+				       size_t i)
+{
+	if (i < t->n && is_of(&t->items[i], p))
+		return &t->items[i];
+	for (i = 0; i < t->n; i++)
+		if (is_of(&t->items[i], p))
+			return &t->items[i];
+	return NULL;
+}
+
+static bool is_watched(const struct packet_port *p)
+{
+	return p->hook != PACKET_HOOK_NONE && p->error == 0;
+}
+
+/* Items of the sample's ports in their order; a port that is not watched begins anew. */
+static int follow(struct visible_table *t, const struct packet_sample *s)
+{
+	struct visible_item *items = calloc(s->n_ports + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_ports; i++) {
+		const struct packet_port *p = &s->ports[i];
+		const struct visible_item *old = find(t, p, i);
+
+		memcpy(items[i].netns, p->netns, sizeof(p->netns));
+		memcpy(items[i].netdev, p->netdev, sizeof(p->netdev));
+		items[i].ifindex = p->ifindex;
+		if (old && is_watched(p))
+			items[i].watch = old->watch;
+	}
+	visible_table_done(t);
+	*t = (struct visible_table){items, s->n_ports};
+	return 0;
+}
+
+/* Whether the NIC's counters say anything of this interface. */
+static bool has_nic(const struct packet_port *p)
+{
+	return p->device_port && p->role != PACKET_MIRROR && is_watched(p);
+}
+
+static bool any_has_nic(const struct packet_sample *s)
+{
+	for (size_t i = 0; i < s->n_ports; i++)
+		if (has_nic(&s->ports[i]))
+			return true;
+	return false;
+}
+
+struct nic_count {
+	bool known;
+	uint64_t packets;
+};
+
+static void add_reading(struct nic_count *counts, const struct packet_sample *s,
+			const struct sampled_port *port, uint64_t value)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		const struct packet_port *p = &s->ports[i];
+
+		if (!has_nic(p) || p->device_port != port->port ||
+		    strcmp(p->device, port->device) != 0)
+			continue;
+		counts[i].known = true;
+		counts[i].packets += value;
+	}
+}
+
+/* The readings are by family. */
+static void add_readings(struct nic_count *counts, const struct packet_sample *s,
+			 const struct sample *nic)
+{
+	const struct family *family = NULL;
+	struct reading_pos pos = {0};
+	bool packets = false;
+	struct reading r;
+
+	while (sample_next(nic, &pos, &r)) {
+		if (r.family != family) {
+			if (packets)
+				return;
+			family = r.family;
+			packets = strcmp(family->name, "roce_packets_total") == 0;
+		}
+		if (packets && r.state == READING_OK)
+			add_reading(counts, s, &nic->ports[r.port], r.value);
+	}
+}
+
+/* What the program saw of RoCE, whole or not. */
+static uint64_t seen(const struct roce_counts counts[N_ROCE_DIRECTIONS])
+{
+	const struct roce_counts *in = &counts[ROCE_RECEIVED], *out = &counts[ROCE_SENT];
+
+	return in->packets + in->fragments + in->malformed + out->packets + out->fragments +
+	       out->malformed;
+}
+
+int visible_update(struct visible_table *t, struct packet_sample *s, const struct sample *nic,
+		   uint64_t now_ms)
+{
+	struct nic_count *counts = calloc(s->n_ports + 1, sizeof(*counts));
+
+	if (!counts || follow(t, s) < 0) {
+		free(counts);
+		return -ENOMEM;
+	}
+	if (any_has_nic(s))
+		add_readings(counts, s, nic);
+	for (size_t i = 0; i < s->n_ports; i++) {
+		if (!is_watched(&s->ports[i]))
+			continue;
+		visible_judge(&t->items[i].watch, now_ms, counts[i].known, counts[i].packets,
+			      seen(s->counts[i]));
+		s->ports[i].visible = t->items[i].watch.verdict;
+	}
+	free(counts);
+	return 0;
+}
