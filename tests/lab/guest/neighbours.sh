@@ -11,6 +11,9 @@ make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
     # What comes from an address of the machine's own is taken in.
     echo 0 | tee /proc/sys/net/ipv4/conf/{all,"$netdev"}/rp_filter >/dev/null
     echo 1 >"/proc/sys/net/ipv4/conf/$netdev/accept_local"
+    # Only the netdev that has an address answers for it: the emulated switch sends broadcasts back to their sender, too.
+    echo 1 >"/proc/sys/net/ipv4/conf/$netdev/arp_ignore"
+    echo 2 >"/proc/sys/net/ipv4/conf/$netdev/arp_announce"
     ip address add "$address" dev "$netdev"
     ip link set "$netdev" up
     wait_until "has_carrier $name $netdev"
