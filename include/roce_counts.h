@@ -9,23 +9,25 @@
 enum roce_direction { ROCE_RECEIVED, ROCE_SENT, N_ROCE_DIRECTIONS };
 
 struct roce_counts {
-	__u64 packets, bytes;	  /* of RoCE, whole frames without FCS, VLAN tags included */
-	__u64 traffic_class[256]; /* packets by DSCP << 2 | ECN */
+	/* Of RoCE: ROCE_PACKET. Whole frames without FCS, with the VLAN tags the kernel knows of.
+	 */
+	__u64 packets, bytes;
+	__u64 traffic_class[256];		   /* packets by DSCP << 2 | ECN */
 	__u64 ops[N_ROCE_TRANSPORTS * N_ROCE_OPS]; /* packets by ROCE_OP_INDEX, CNPs left out */
 	__u64 syndromes[N_ROCE_SYNDROMES];	   /* of packets with an AETH */
 	__u64 cnp, fecn, becn, solicited;
 	__u64 requested_read_bytes,
-		requested_write_bytes; /* RETH lengths of first and only packets */
-	__u64 v1, ip4, ip6;	       /* packets: RoCEv1, v2 over IPv4, v2 over IPv6 */
-	__u64 fragments, malformed, pauses;
-	__u64 flow_inserts; /* entries ever made in the table of flows */
+		requested_write_bytes;	    /* RETH lengths of first and only packets */
+	__u64 v1, ip4, ip6;		    /* packets: RoCEv1, v2 over IPv4, v2 over IPv6 */
+	__u64 fragments, malformed, pauses; /* not among packets */
+	__u64 flow_inserts;		    /* entries ever made in the table of flows */
 };
 
 /* A flow: one direction between two addresses to one queue pair. */
 struct roce_flow_key {
 	__u8 saddr[16], daddr[16];
 	__u32 qpn;
-};
+} __attribute__((aligned(4)));
 
 /* Bucket i counts round trips of less than 2^(ROCE_RTT_SHIFT + i) ns, the last all others. */
 #define ROCE_RTT_SHIFT	 10
@@ -34,7 +36,7 @@ struct roce_flow_key {
 struct roce_flow {
 	__u64 packets, bytes, ce, cnp, naks, rnr_naks, retransmissions;
 	__u64 last_seen_ns; /* CLOCK_MONOTONIC */
-	__u32 next_psn;	    /* highest PSN of a request + 1 */
+	__u32 next_psn;	    /* newest PSN of a request + 1 */
 	__u32 psn_known;
 	__u64 rtt_sum_ns, rtt_count;
 	__u32 rtt[ROCE_RTT_BUCKETS]; /* from a request that asks for an ACK to that ACK, as seen

@@ -86,16 +86,35 @@ struct roce_packet {
 /* A frame, or as much of its beginning as is at hand. */
 struct roce_frame {
 	const void *start, *end;
-	__u32 length; /* of the whole frame; more than end - start where it is cut */
+	__u32 length; /* of the whole frame; more than end - start where it is cut. ROCE_ANY_LENGTH:
+			 the caller compares with roce_ip.end afterwards */
 	__u32 type;   /* 0: start is the destination MAC; else the EtherType of what starts there */
 	__u32 room;   /* BPF, of a copy: its size, a constant; else 0 */
 };
 
+#define ROCE_ANY_LENGTH 0xffffffffu
+
 #define ROCE_INLINE static inline __attribute__((always_inline))
 
-/* *p is valid as far as the verdict goes: addresses, traffic class, source port and network_offset
- * from ROCE_FRAGMENT and ROCE_MALFORMED on, everything with ROCE_PACKET. */
+/* The IP header or GRH, as far as others need it. */
+struct roce_ip {
+	const __u8 *header;
+	__u64 offset;  /* of it */
+	__u64 end;     /* of what it carries, as it says; valid with ROCE_PACKET */
+	__u32 payload; /* bytes after it and its extensions, as it says */
+	__u8 family;   /* 4 or 6 */
+	__u8 version;  /* of RoCE */
+	__u8 traffic_class;
+	bool first; /* is the first of several fragments */
+};
+
+/* *p is valid as far as the verdict goes: with ROCE_PACKET all of it, with ROCE_FRAGMENT the
+ * addresses, the traffic class, network_offset and the source port, otherwise nothing. */
 ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *, struct roce_packet *p);
+/* The same without the addresses, for those who only count; roce_ip_addresses() tells them. */
+ROCE_INLINE enum roce_verdict roce_decode_headers(const struct roce_frame *, struct roce_packet *p,
+						  struct roce_ip *);
+ROCE_INLINE void roce_ip_addresses(const struct roce_ip *, __u8 saddr[16], __u8 daddr[16]);
 
 /* --- how ------------------------------------------------------------------------------------ */
 
@@ -151,6 +170,18 @@ ROCE_INLINE __u32 roce_raw32(const void *at)
 	return v;
 }
 
+ROCE_INLINE __u64 roce_raw64(const void *at)
+{
+	__u64 v;
+
+#ifdef __bpf__
+	v = *(const __u64 *)at;
+#else
+	__builtin_memcpy(&v, at, sizeof(v));
+#endif
+	return v;
+}
+
 ROCE_INLINE __u32 roce_u32(const void *at)
 {
 	__u32 v = roce_raw32(at);
@@ -188,7 +219,7 @@ ROCE_INLINE void roce_skip(struct roce_reader *r, __u32 n)
 {
 	r->offset += n;
 #ifdef __bpf__
-	__u64 unknown = r->frame->length;
+	__u64 unknown = (const __u8 *)r->frame->end - (const __u8 *)r->frame->start;
 
 	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(r->offset) : "r"(unknown));
 	r->offset &= 0x7fff;
@@ -202,50 +233,51 @@ ROCE_INLINE enum roce_verdict roce_missing(const struct roce_reader *r, __u32 n,
 	return r->offset + n > r->frame->length ? if_none : ROCE_CUT;
 }
 
-/* Which of a transport's 32 opcodes there are, a bit each. */
-ROCE_INLINE __u32 roce_opcodes(__u8 transport)
-{
-	if (transport == ROCE_RC || transport == ROCE_XRC)
-		return 0xdfffff; /* all but 0x15, RD's resynchronization */
-	if (transport == ROCE_UC)
-		return 0xfff;
-	if (transport == ROCE_UD)
-		return 0x30;
-	return transport == ROCE_RD ? 0x1fffff : 0;
-}
+/* Tables rather than branches: each branch is a path of its own for the verifier, up to the end.
+ * Not static in BPF: libbpf knows no place of static variables in a section, and then loads no BTF.
+ */
+#ifdef __bpf__
+#define ROCE_TABLE const
+#else
+#define ROCE_TABLE static const
+#endif
 
-ROCE_INLINE enum roce_op roce_op(__u8 low)
-{
-	if (low <= 0x05)
-		return ROCE_SEND;
-	if (low <= 0x0b)
-		return ROCE_WRITE;
-	if (low == 0x0c)
-		return ROCE_READ_REQUEST;
-	if (low <= 0x10)
-		return ROCE_READ_RESPONSE;
-	if (low == 0x11)
-		return ROCE_ACK;
-	if (low == 0x12)
-		return ROCE_ATOMIC_ACK;
-	return low <= 0x14 ? ROCE_ATOMIC : ROCE_SEND; /* 0x16, 0x17: send with invalidate */
-}
+/* Which of a transport's 32 opcodes there are, a bit each. RC and XRC lack 0x15, RD's
+ * resynchronization. */
+ROCE_TABLE __u32 roce_opcodes[N_ROCE_TRANSPORTS] = {
+	[ROCE_RC] = 0xdfffff, [ROCE_UC] = 0xfff,     [ROCE_RD] = 0x1fffff,
+	[ROCE_UD] = 0x30,     [ROCE_XRC] = 0xdfffff,
+};
 
-/* Read response first, last, only; ACK; atomic ACK. */
-#define ROCE_AETH_OPS (1u << 0x0d | 1u << 0x0f | 1u << 0x10 | 1u << 0x11 | 1u << 0x12)
-/* Write first, only, only with immediate; read request. */
-#define ROCE_RETH_OPS (1u << 0x06 | 1u << 0x0a | 1u << 0x0b | 1u << 0x0c)
+#define ROCE_OP_MASK  0x07
+#define ROCE_HAS_AETH 0x10
+#define ROCE_HAS_RETH 0x20
 
-ROCE_INLINE enum roce_syndrome roce_syndrome_class(__u8 syndrome)
-{
-	if (syndrome < 0x20)
-		return ROCE_SYN_ACK;
-	if (syndrome < 0x40)
-		return ROCE_SYN_RNR;
-	if (syndrome < 0x60 || syndrome > 0x64)
-		return ROCE_SYN_OTHER;
-	return (enum roce_syndrome)(ROCE_SYN_SEQUENCE + (syndrome - 0x60));
-}
+/* What they are, and what follows. */
+ROCE_TABLE __u8 roce_ops[32] = {
+	[0x00 ... 0x05] = ROCE_SEND,
+	[0x06] = ROCE_WRITE | ROCE_HAS_RETH, /* first */
+	[0x07 ... 0x09] = ROCE_WRITE,
+	[0x0a ... 0x0b] = ROCE_WRITE | ROCE_HAS_RETH, /* only, with immediate */
+	[0x0c] = ROCE_READ_REQUEST | ROCE_HAS_RETH,
+	[0x0d] = ROCE_READ_RESPONSE | ROCE_HAS_AETH, /* first */
+	[0x0e] = ROCE_READ_RESPONSE,
+	[0x0f ... 0x10] = ROCE_READ_RESPONSE | ROCE_HAS_AETH, /* last, only */
+	[0x11] = ROCE_ACK | ROCE_HAS_AETH,
+	[0x12] = ROCE_ATOMIC_ACK | ROCE_HAS_AETH,
+	[0x13 ... 0x14] = ROCE_ATOMIC,
+	[0x15] = ROCE_OP_OTHER,
+	[0x16 ... 0x17] = ROCE_SEND, /* with invalidate */
+	[0x18 ... 0x1f] = ROCE_OP_OTHER,
+};
+
+ROCE_TABLE __u8 roce_syndromes[256] = {
+	[0x00 ... 0x1f] = ROCE_SYN_ACK,	    [0x20 ... 0x3f] = ROCE_SYN_RNR,
+	[0x40 ... 0x5f] = ROCE_SYN_OTHER,   [0x60] = ROCE_SYN_SEQUENCE,
+	[0x61] = ROCE_SYN_INVALID_REQUEST,  [0x62] = ROCE_SYN_REMOTE_ACCESS,
+	[0x63] = ROCE_SYN_REMOTE_OPERATION, [0x64] = ROCE_SYN_INVALID_RD,
+	[0x65 ... 0xff] = ROCE_SYN_OTHER,
+};
 
 /* The reader stands before the BTH; `size`: bytes from there to the end of the ICRC. */
 ROCE_INLINE enum roce_verdict roce_aeth(struct roce_reader *r, __u32 size, struct roce_packet *p)
@@ -261,7 +293,7 @@ ROCE_INLINE enum roce_verdict roce_aeth(struct roce_reader *r, __u32 size, struc
 	if (!aeth)
 		return roce_missing(r, ROCE_AETH_SIZE, ROCE_MALFORMED);
 	p->syndrome = aeth[0];
-	p->syndrome_class = roce_syndrome_class(aeth[0]);
+	p->syndrome_class = roce_syndromes[aeth[0]];
 	return ROCE_PACKET;
 }
 
@@ -306,7 +338,7 @@ ROCE_INLINE void roce_bth_fields(const __u8 *bth, struct roce_packet *p)
 ROCE_INLINE enum roce_verdict roce_bth(struct roce_reader *r, __u32 size, struct roce_packet *p)
 {
 	const __u8 *bth = roce_peek(r, ROCE_BTH_SIZE);
-	__u32 bit;
+	__u8 op;
 
 	if (size < ROCE_BTH_SIZE + ROCE_ICRC_SIZE)
 		return ROCE_MALFORMED;
@@ -315,99 +347,74 @@ ROCE_INLINE enum roce_verdict roce_bth(struct roce_reader *r, __u32 size, struct
 	p->bth_offset = r->offset;
 	p->icrc_offset = r->offset + size - ROCE_ICRC_SIZE;
 	roce_bth_fields(bth, p);
-	bit = 1u << (p->opcode & 0x1f) & roce_opcodes(p->transport);
-	if (!bit)
+	if (!(roce_opcodes[p->transport] >> (p->opcode & 0x1f) & 1))
 		return ROCE_PACKET;
-	p->op = roce_op(p->opcode & 0x1f);
-	if (bit & ROCE_AETH_OPS)
+	op = roce_ops[p->opcode & 0x1f];
+	p->op = op & ROCE_OP_MASK;
+	if (op & ROCE_HAS_AETH)
 		return roce_aeth(r, size, p);
-	if (bit & ROCE_RETH_OPS)
+	if (op & ROCE_HAS_RETH)
 		return roce_reth(r, size, p);
 	return ROCE_PACKET;
 }
 
+/* Stored in the width that hash tables compare in: a wide load of two narrow stores waits for both.
+ */
 ROCE_INLINE void roce_copy_gid(__u8 *to, const __u8 *from)
 {
-	for (int i = 0; i < 16; i += 4)
-		*(__u32 *)(void *)(to + i) = roce_raw32(from + i);
+	((__u64 *)(void *)to)[0] = roce_raw64(from);
+	((__u64 *)(void *)to)[1] = roce_raw64(from + 8);
 }
 
 /* IPv4 as ::ffff:a.b.c.d */
 ROCE_INLINE void roce_copy_ip4(__u8 *to, const __u8 *from)
 {
-	static const __u8 prefix[16] = {[10] = 0xff, [11] = 0xff};
+	__u64 low = roce_raw32(from);
 
-	__builtin_memcpy(to, prefix, 12);
-	*(__u32 *)(void *)(to + 12) = roce_raw32(from);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	low = low << 32 | 0xffff0000;
+#else
+	low |= 0xffffull << 32;
+#endif
+	((__u64 *)(void *)to)[0] = 0;
+	((__u64 *)(void *)to)[1] = low;
 }
 
-/* IPv4 and IPv6 say the same in their own ways. */
-struct roce_ip {
-	const __u8 *header;
-	__u64 offset;  /* its own */
-	__u32 payload; /* bytes after the headers, as the header says */
-	__u8 family;   /* 4 or 6 */
-	bool first;    /* is the first of several fragments */
-};
-
-ROCE_INLINE void roce_ip_fields(const struct roce_ip *ip, struct roce_packet *p)
+ROCE_INLINE void roce_ip_addresses(const struct roce_ip *ip, __u8 saddr[16], __u8 daddr[16])
 {
-	p->ip = ip->family;
-	p->network_offset = ip->offset;
 	if (ip->family == 4) {
-		p->traffic_class = ip->header[1];
-		roce_copy_ip4(p->saddr, ip->header + 12);
-		roce_copy_ip4(p->daddr, ip->header + 16);
+		roce_copy_ip4(saddr, ip->header + 12);
+		roce_copy_ip4(daddr, ip->header + 16);
 	} else {
-		p->traffic_class = roce_u16(ip->header) >> 4;
-		roce_copy_gid(p->saddr, ip->header + 8);
-		roce_copy_gid(p->daddr, ip->header + 24);
+		roce_copy_gid(saddr, ip->header + 8);
+		roce_copy_gid(daddr, ip->header + 24);
 	}
 }
 
-/* The reader stands before the UDP header. */
-ROCE_INLINE enum roce_verdict roce_udp(struct roce_reader *r, const struct roce_ip *ip,
-				       struct roce_packet *p)
+/* The network headers: each leaves the reader behind itself and says ROCE_PACKET if a UDP header
+ * or, with RoCEv1, a BTH follows. What comes then stands only once in the program. */
+ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_ip *ip)
 {
-	const __u8 *udp = roce_peek(r, ROCE_UDP_SIZE);
-	__u32 size;
-
-	if (ip->payload < ROCE_UDP_SIZE)
-		return ROCE_OTHER;
-	if (!udp)
-		return roce_missing(r, ROCE_UDP_SIZE, ROCE_OTHER);
-	if (roce_u16(udp + 2) != ROCE_UDP_PORT)
-		return ROCE_OTHER;
-	roce_ip_fields(ip, p);
-	p->version = 2;
-	p->source_port = roce_u16(udp);
-	if (ip->first)
-		return ROCE_FRAGMENT;
-	size = roce_u16(udp + 4);
-	if (size < ROCE_UDP_SIZE || size > ip->payload ||
-	    r->offset + ip->payload > r->frame->length)
-		return ROCE_MALFORMED;
-	r->offset += ROCE_UDP_SIZE;
-	return roce_bth(r, size - ROCE_UDP_SIZE, p);
-}
-
-ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_packet *p)
-{
-	struct roce_ip ip = {roce_peek(r, ROCE_IP4_SIZE), r->offset, 0, 4, false};
+	const __u8 *header = roce_peek(r, ROCE_IP4_SIZE);
 	__u32 size, total, fragment;
 
-	if (!ip.header)
+	if (!header)
 		return roce_missing(r, ROCE_IP4_SIZE, ROCE_OTHER);
-	size = (ip.header[0] & 0xf) * 4;
-	total = roce_u16(ip.header + 2);
-	fragment = roce_u16(ip.header + 6);
-	if (ip.header[9] != ROCE_PROTOCOL_UDP || ip.header[0] >> 4 != 4 || size < ROCE_IP4_SIZE ||
+	size = (header[0] & 0xf) * 4;
+	total = roce_u16(header + 2);
+	fragment = roce_u16(header + 6);
+	if (header[9] != ROCE_PROTOCOL_UDP || header[0] >> 4 != 4 || size < ROCE_IP4_SIZE ||
 	    total < size || (fragment & 0x1fff) != 0)
 		return ROCE_OTHER;
-	ip.first = (fragment & 0x2000) != 0; /* more fragments */
-	ip.payload = total - size;
+	*ip = (struct roce_ip){.header = header,
+			       .offset = r->offset,
+			       .payload = total - size,
+			       .family = 4,
+			       .version = 2,
+			       .traffic_class = header[1],
+			       .first = (fragment & 0x2000) != 0}; /* more fragments */
 	roce_skip(r, size);
-	return roce_udp(r, &ip, p);
+	return ROCE_PACKET;
 }
 
 enum roce_extension {
@@ -440,58 +447,75 @@ ROCE_INLINE __u32 roce_extension_size(__u8 kind, const __u8 *at)
 	return 0;
 }
 
-ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, struct roce_packet *p)
+/* Past the headers between IPv6 and UDP. */
+ROCE_INLINE enum roce_verdict roce_extensions(struct roce_reader *r, struct roce_ip *ip, __u8 next)
 {
-	struct roce_ip ip = {roce_peek(r, ROCE_IP6_SIZE), r->offset, 0, 6, false};
-	__u8 next;
-
-	if (!ip.header)
-		return roce_missing(r, ROCE_IP6_SIZE, ROCE_OTHER);
-	if (ip.header[0] >> 4 != 6)
-		return ROCE_OTHER;
-	next = ip.header[6];
-	ip.payload = roce_u16(ip.header + 4);
-	r->offset += ROCE_IP6_SIZE;
 	for (int i = 0; i <= ROCE_EXTENSIONS_MAX; i++) {
 		const __u8 *at;
 		__u32 size;
 
 		if (next == ROCE_PROTOCOL_UDP)
-			return roce_udp(r, &ip, p);
+			return ROCE_PACKET;
 		at = roce_peek(r, 8);
 		if (!at)
 			return roce_missing(r, 8, ROCE_OTHER);
 		size = roce_extension_size(next, at);
-		if (size == 0 || size > ip.payload)
+		if (size == 0 || size > ip->payload)
 			return ROCE_OTHER;
 		if (next == ROCE_FRAGMENT_HEADER) {
 			if (roce_u16(at + 2) & 0xfff8)
 				return ROCE_OTHER;
-			ip.first |= at[3] & 1;
+			ip->first |= at[3] & 1;
 		}
 		next = at[0];
-		ip.payload -= size;
+		ip->payload -= size;
 		roce_skip(r, size);
 	}
 	return ROCE_OTHER;
 }
 
 /* A GRH looks like an IPv6 header; annex A16.4.2 */
-ROCE_INLINE enum roce_verdict roce_grh(struct roce_reader *r, struct roce_packet *p)
+ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, bool grh, struct roce_ip *ip)
 {
-	struct roce_ip ip = {roce_peek(r, ROCE_IP6_SIZE), r->offset, 0, 6, false};
+	const __u8 *header = roce_peek(r, ROCE_IP6_SIZE);
+	enum roce_verdict wrong = grh ? ROCE_MALFORMED : ROCE_OTHER;
 
-	if (!ip.header)
-		return roce_missing(r, ROCE_IP6_SIZE, ROCE_MALFORMED);
-	roce_ip_fields(&ip, p);
-	p->version = 1;
-	p->source_port = 0;
-	ip.payload = roce_u16(ip.header + 4);
+	if (!header)
+		return roce_missing(r, ROCE_IP6_SIZE, wrong);
+	if (header[0] >> 4 != 6 || (grh && header[6] != ROCE_GRH_NEXT))
+		return wrong;
+	*ip = (struct roce_ip){.header = header,
+			       .offset = r->offset,
+			       .payload = roce_u16(header + 4),
+			       .family = 6,
+			       .version = grh ? 1 : 2,
+			       .traffic_class = roce_u16(header) >> 4};
 	r->offset += ROCE_IP6_SIZE;
-	if (ip.header[0] >> 4 != 6 || ip.header[6] != ROCE_GRH_NEXT ||
-	    r->offset + ip.payload > r->frame->length)
+	return grh ? ROCE_PACKET : roce_extensions(r, ip, header[6]);
+}
+
+/* Behind UDP, if it is for RoCE. *ret_size: bytes that follow in the packet. */
+ROCE_INLINE enum roce_verdict roce_udp(struct roce_reader *r, const struct roce_ip *ip,
+				       struct roce_packet *p, __u32 *ret_size)
+{
+	const __u8 *udp = roce_peek(r, ROCE_UDP_SIZE);
+	__u32 size;
+
+	if (ip->payload < ROCE_UDP_SIZE)
+		return ROCE_OTHER;
+	if (!udp)
+		return roce_missing(r, ROCE_UDP_SIZE, ROCE_OTHER);
+	if (roce_u16(udp + 2) != ROCE_UDP_PORT)
+		return ROCE_OTHER;
+	p->source_port = roce_u16(udp);
+	if (ip->first)
+		return ROCE_FRAGMENT;
+	size = roce_u16(udp + 4);
+	if (size < ROCE_UDP_SIZE || size > ip->payload)
 		return ROCE_MALFORMED;
-	return roce_bth(r, ip.payload, p);
+	r->offset += ROCE_UDP_SIZE;
+	*ret_size = size - ROCE_UDP_SIZE;
+	return ROCE_PACKET;
 }
 
 ROCE_INLINE enum roce_verdict roce_control(struct roce_reader *r)
@@ -532,26 +556,56 @@ ROCE_INLINE bool roce_ether_type(struct roce_reader *r, __u32 *type, enum roce_v
 	return false;
 }
 
-ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *frame, struct roce_packet *p)
+ROCE_INLINE enum roce_verdict roce_network(struct roce_reader *r, __u32 type, struct roce_ip *ip)
+{
+	switch (type) {
+	case ROCE_TYPE_IP4:
+		return roce_ip4(r, ip);
+	case ROCE_TYPE_IP6:
+		return roce_ip6(r, false, ip);
+	case ROCE_V1_TYPE:
+		return roce_ip6(r, true, ip);
+	case ROCE_TYPE_CONTROL:
+		return roce_control(r);
+	}
+	return ROCE_OTHER;
+}
+
+ROCE_INLINE enum roce_verdict roce_decode_headers(const struct roce_frame *frame,
+						  struct roce_packet *p, struct roce_ip *ip)
 {
 	struct roce_reader r = {frame, 0};
 	enum roce_verdict verdict;
-	__u32 type = frame->type;
+	__u32 type = frame->type, size;
 
 	if (type == 0) {
 		r.offset = ROCE_MAC_SIZE;
 		if (!roce_ether_type(&r, &type, &verdict))
 			return verdict;
 	}
-	switch (type) {
-	case ROCE_TYPE_IP4:
-		return roce_ip4(&r, p);
-	case ROCE_TYPE_IP6:
-		return roce_ip6(&r, p);
-	case ROCE_V1_TYPE:
-		return roce_grh(&r, p);
-	case ROCE_TYPE_CONTROL:
-		return roce_control(&r);
-	}
-	return ROCE_OTHER;
+	verdict = roce_network(&r, type, ip);
+	if (verdict != ROCE_PACKET)
+		return verdict;
+	ip->end = r.offset + ip->payload;
+	size = ip->payload;
+	p->source_port = 0;
+	if (ip->version == 2)
+		verdict = roce_udp(&r, ip, p, &size);
+	p->version = ip->version;
+	p->ip = ip->family;
+	p->traffic_class = ip->traffic_class;
+	p->network_offset = ip->offset;
+	if (verdict != ROCE_PACKET)
+		return verdict;
+	return ip->end > frame->length ? ROCE_MALFORMED : roce_bth(&r, size, p);
+}
+
+ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *frame, struct roce_packet *p)
+{
+	struct roce_ip ip = {.header = NULL};
+	enum roce_verdict verdict = roce_decode_headers(frame, p, &ip);
+
+	if (ip.header)
+		roce_ip_addresses(&ip, p->saddr, p->daddr);
+	return verdict;
 }
