@@ -58,6 +58,20 @@ static void test_defaults_are_the_documented_ones(void **state)
 	assert_int_equal(o.sample_interval_ms, 1000);
 	assert_false(o.dry_run);
 	assert_int_equal(o.optional_counters.n, 0);
+	assert_int_equal(o.mirrors.n + o.packet_ports.n, 0);
+	assert_int_equal(o.packet_flows, 4096);
+	assert_int_equal(o.mirror_flows, 0);
+	assert_int_equal(o.bpf_memory, 32);
+}
+
+static void test_names_of_netdevs_are_taken_as_they_are(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(LOAD("--mirrors", "eth0,fifteen-letters,a.b@c", "--packet-ports=..."), 0);
+	assert_int_equal(o.mirrors.n, 3);
+	assert_string_equal(o.mirrors.items[1], "fifteen-letters");
+	assert_string_equal(o.packet_ports.items[0], "...");
 }
 
 static void test_flags_take_their_value_in_both_forms(void **state)
@@ -89,6 +103,17 @@ static void test_bad_flags_get_one_sentence_that_names_them(void **state)
 		{{"--log-level", "loud"},
 		 "--log-level: 'loud' is none of error, warn, info, debug"},
 		{{"--dry-run=maybe"}, "--dry-run: 'maybe' is neither true nor false"},
+		{{"--mirrors", "eth0,not a name"},
+		 "--mirrors: 'not a name' cannot be the name of a netdev"},
+		{{"--mirrors", "eth0,,eth1"},
+		 "--mirrors: item 2 is empty or longer than 63 bytes"},
+		{{"--packet-ports", "sixteen-letters-"},
+		 "--packet-ports: 'sixteen-letters-' cannot be the name of a netdev"},
+		{{"--packet-ports", ".."}, "--packet-ports: '..' cannot be the name of a netdev"},
+		{{"--packet-flows", "-1"}, "--packet-flows: '-1' is not a number"},
+		{{"--mirror-flows", "1048577"},
+		 "--mirror-flows: 1048577 is not between 0 and 1.04858e+06"},
+		{{"--bpf-memory", "0"}, "--bpf-memory: 0 is not between 1 and 65536"},
 		{{"--help=1"}, "--help takes no value"},
 		{{"--config", "/nonexistent/rocelet.json"},
 		 "/nonexistent/rocelet.json: No such file or directory"},
@@ -142,6 +167,9 @@ static void test_a_bad_config_names_file_line_and_key_and_changes_nothing(void *
 		 "c.json:1: \"log-level\": 'loud' is none of error, warn, info, debug"},
 		{"{\"optional-counters\": [\"a\", 1]}",
 		 "c.json:1: \"optional-counters\": item 2 is not a string"},
+		{"{\"mirrors\": [\"eth0\", \"a/b\"]}",
+		 "c.json:1: \"mirrors\": 'a/b' cannot be the name of a netdev"},
+		{"{\"mirrors\": \"eth0\"}", "c.json:1: \"mirrors\": is not a list of strings"},
 		{"[]", "c.json:1: the file is not a JSON object"},
 	};
 	(void)state;
@@ -284,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_the_documented_ones),
 		cmocka_unit_test(test_flags_take_their_value_in_both_forms),
+		cmocka_unit_test(test_names_of_netdevs_are_taken_as_they_are),
 		cmocka_unit_test(test_bad_flags_get_one_sentence_that_names_them),
 		cmocka_unit_test(test_a_config_file_sets_keys_of_every_type),
 		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
