@@ -1,30 +1,68 @@
-/* common.bpf.h - the ring buffer to the daemon, and the count of what did not fit. */
+/* common.bpf.h - the ring buffer to the daemon, and the count of what did not fit.
+ *
+ * The daemon makes the maps of this file and gives them to every object, so that all programs share
+ * one ring and counts outlive the programs. Include it after vmlinux.h. */
 #pragma once
 
 #include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
 
 #include "bpf_event.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024);
+	__uint(max_entries, 256 * 1024);
 } events SEC(".maps");
 
-/* Events lost because the ring was full: the daemon looks again when it grows. */
-__u64 dropped;
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, N_BPF_LOSSES);
+	__type(key, __u32);
+	__type(value, __u64);
+} losses SEC(".maps");
 
-/* Room for one event, zeroed but for its version and kind; NULL (and counted) when the ring is
- * full. */
-static __always_inline struct bpf_event *event_reserve(enum bpf_event_kind kind)
+static __always_inline void count_loss(enum bpf_loss which)
 {
-	struct bpf_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	__u32 key = which;
+	__u64 *n = bpf_map_lookup_elem(&losses, &key);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
+/* Room for one event, zeroed but for its head; NULL (and counted) when the ring is full. */
+static __always_inline void *event_reserve(enum bpf_event_kind kind, __u32 size)
+{
+	struct bpf_event *e = bpf_ringbuf_reserve(&events, size, 0);
 
 	if (!e) {
-		__sync_fetch_and_add(&dropped, 1);
+		count_loss(BPF_LOST);
 		return NULL;
 	}
-	__builtin_memset(e, 0, sizeof(*e));
+	__builtin_memset(e, 0, size);
 	e->version = BPF_EVENT_VERSION;
 	e->kind = kind;
+	e->size = size;
+	e->time_ns = bpf_ktime_get_ns();
 	return e;
+}
+
+#define EVENT_RESERVE(kind, type) ((type *)event_reserve(kind, sizeof(type)))
+
+/* Linux' PF_KTHREAD, include/linux/sched.h */
+#define TASK_IS_KERNEL 0x00200000
+
+/* Who asks: for hooks that run in the asking task. A kernel thread is nobody. */
+static __always_inline void event_task(struct bpf_event *e)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	if (BPF_CORE_READ(task, flags) & TASK_IS_KERNEL)
+		return;
+	e->pid = bpf_get_current_pid_tgid() >> 32;
+	e->cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
 }

@@ -1,10 +1,12 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
- * modules get the parts they need. */
+ * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For
+ * nobody else: modules get the parts they need. */
 #pragma once
 
 #include <uv.h>
 
+#include "bpf_tally.h"
+#include "bucket.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "loop.h"
@@ -31,10 +33,12 @@ struct daemon {
 	struct link_events *links;
 	struct uevents *kernel_uevents, *udev_uevents;
 	struct bpf_source *bpf;
-	struct api_bpf_program bpf_programs[32]; /* as the API shows them */
-	struct packet_ports *packet_ports;	 /* NULL: no packets are counted */
+	struct api_bpf_program bpf_programs[SELF_PROGRAMS_MAX]; /* as the API shows them */
+	struct packet_ports *packet_ports;			/* NULL: no packets are counted */
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
+	struct bpf_tally bpf_tally;
+	struct bucket bpf_told; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
@@ -69,8 +73,6 @@ int packets_start(struct daemon *, struct err *);
 void packets_stop(struct daemon *);
 /* The inventory, or what is attached to pods, has changed. */
 void packet_wing_look(struct daemon *);
-/* The BPF programs, or where they are, have changed. */
-void packet_wing_show(struct daemon *);
 /* For the sampler; arg is the daemon. */
 struct packet_view *packet_wing_view(void *arg);
 

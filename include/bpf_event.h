@@ -42,7 +42,7 @@ struct bpf_event_netdev_moved {
 	__u32 reserved;
 };
 
-enum bpf_qp_change { BPF_QP_CREATED, BPF_QP_MODIFIED, BPF_QP_DESTROYED };
+enum bpf_qp_change { BPF_QP_CREATED, BPF_QP_MODIFIED, BPF_QP_DESTROYED, N_BPF_QP_CHANGES };
 
 /* enum ib_qp_attr_mask's bits that matter here (linux/include/rdma/ib_verbs.h). A field is only
  * meant when its bit is in attr_mask. */
@@ -79,7 +79,7 @@ struct bpf_event_port {
 	__u32 port;  /* 0: the device */
 };
 
-enum bpf_cm_what { BPF_CM_CONNECTED, BPF_CM_REJECTED, BPF_CM_TIMED_OUT, BPF_CM_OTHER };
+enum bpf_cm_what { BPF_CM_CONNECTED, BPF_CM_REJECTED, BPF_CM_TIMED_OUT, BPF_CM_OTHER, N_BPF_CM };
 
 struct bpf_event_cm {
 	struct bpf_event head;
@@ -89,7 +89,7 @@ struct bpf_event_cm {
 	__u64 latency_ns;	   /* from the request to this; 0 = unknown */
 	__u8 saddr[16], daddr[16]; /* IPv4 as ::ffff:a.b.c.d */
 	__u16 sport, dport;
-	__u32 reserved;
+	__u32 passive; /* this is the side that was asked */
 };
 
 struct bpf_event_health {
@@ -100,7 +100,14 @@ struct bpf_event_health {
 	__u32 reserved;
 };
 
-enum bpf_dcb_what { BPF_DCB_PFC, BPF_DCB_ETS, BPF_DCB_APP_SET, BPF_DCB_APP_DELETED, BPF_DCB_OTHER };
+enum bpf_dcb_what {
+	BPF_DCB_PFC,
+	BPF_DCB_ETS,
+	BPF_DCB_APP_SET,
+	BPF_DCB_APP_DELETED,
+	BPF_DCB_OTHER,
+	N_BPF_DCB
+};
 
 struct bpf_event_dcb {
 	struct bpf_event head;
@@ -111,4 +118,32 @@ struct bpf_event_dcb {
 	__u8 reserved;
 	__u16 protocol; /* APP: with selector 5 the DSCP */
 	__u16 reserved2;
+};
+
+/* --- the maps beside the ring buffer; the daemon makes them, and they outlive the programs --- */
+
+/* Index of the array map "losses". */
+enum bpf_loss {
+	BPF_LOST,	/* the ring was full: whoever follows the events has to look again */
+	BPF_SUPPRESSED, /* failed completions beyond BPF_FAILURES_PER_SECOND */
+	N_BPF_LOSSES
+};
+#define BPF_FAILURES_PER_SECOND 256
+
+/* What soft-RoCE has no counters for, or counts only when it gives up. */
+enum bpf_soft_kind { BPF_SOFT_RETRANSMIT_TIMEOUT, BPF_SOFT_RNR_TIMEOUT, BPF_SOFT_ICRC, N_BPF_SOFT };
+
+#define BPF_SOFT_DEVICES_MAX 1024
+
+/* The hash map "soft_counts": by the RDMA device's name. */
+struct bpf_soft_key {
+	char device[64];
+};
+struct bpf_soft_counts {
+	__u64 n[N_BPF_SOFT];
+};
+
+struct bpf_soft_device {
+	struct bpf_soft_key key;
+	struct bpf_soft_counts counts;
 };

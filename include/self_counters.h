@@ -26,6 +26,8 @@
 	X(overruns_devlink, "source=\"devlink\"", "rocelet_event_overruns_total", "")                        \
 	X(overruns_uevent, "source=\"uevent\"", "rocelet_event_overruns_total", "")                          \
 	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                                \
+	X(suppressed_bpf, "", "rocelet_bpf_events_suppressed_total",                                         \
+	  "Failed completions beyond 256 a second, which are counted here only.")                            \
 	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                      \
 	  "Looks at the host's hardware.")                                                                   \
 	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                      \

@@ -1,42 +1,48 @@
-/* bpf_source.c - skeleton, hook choice, ring buffer in the loop.
+/* bpf_source.c - which groups are to be loaded, the worker that does it, the ring in the loop.
  *
- * Happy path: find the hook's name in the kernel's BTF -> open -> fentry load and attach, or a
- * second try with the kprobe -> poll the ring buffer's epoll descriptor. Can fail by: no BTF, no
- * permission (lockdown answers EPERM to fentry), no such function: told in the log, and the program
- * is listed without a hook. */
+ * Happy path: make the maps -> poll the ring's epoll descriptor -> a worker loads the host's group
+ * -> bpf_source_follow() tells of RDMA devices -> a worker loads theirs. Can fail by: no
+ * permission, no BTF, refused programs: told in the log, and listed without a hook. */
 #include "bpf_source.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
+#include "bpf_event_check.h"
 #include "cleanup.h"
 #include "log.h"
-#include "netdev_moves.skel.h"
 #include "self_counters.h"
+#include "worker.h"
 
-struct bpf_source {
-	struct netdev_moves_bpf *skel;
-	struct ring_buffer *ring;
-	uv_poll_t poll;
-	bool polling;
-	struct self_counters *self;
-	uint64_t dropped_seen;
-	bpf_event_fn *on_event;
-	void *arg;
-	struct bpf_program_status status;
+/* Events taken at a time, so that a storm of them leaves the loop to others. */
+#define EVENTS_PER_TURN 512
+
+/* While it runs it belongs to the worker. */
+struct bpf_job {
+	uv_work_t work;
+	unsigned load, unload; /* groups */
+	const struct bpf_maps *maps;
+	struct bpf_loaded *loaded[N_BPF_GROUPS];
+	struct bpf_program_status status[N_BPF_POINTS];
 };
 
-/* Newest first; see bpf/netdev_moves.bpf.c. */
-static const char *const move_functions[] = {
-	"netif_change_net_namespace",
-	"__dev_change_net_namespace",
-	"dev_change_net_namespace",
+struct bpf_source {
+	uv_loop_t *loop;
+	struct bpf_maps maps;
+	struct ring_buffer *ring;
+	uv_poll_t poll;
+	bool polling, working, closing;
+	unsigned taken; /* events of this turn */
+	struct self_counters *self;
+	uint64_t losses[N_BPF_LOSSES];
+	bpf_event_fn *on_event;
+	void *arg;
+	unsigned wanted, tried; /* groups */
+	struct bpf_job job;
+	struct bpf_program_status status[N_BPF_POINTS];
 };
 
 static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -49,30 +55,7 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static const char *move_function(void)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	const char *found = NULL;
-
-	for (size_t i = 0; btf && !found && i < ARRAY_SIZE(move_functions); i++)
-		if (btf__find_by_name_kind(btf, move_functions[i], BTF_KIND_FUNC) > 0)
-			found = move_functions[i];
-	btf__free(btf);
-	return found;
-}
-
-int bpf_event_check(const void *data, unsigned long size)
-{
-	const struct bpf_event *e = data;
-
-	if (size != sizeof(*e) || e->version != BPF_EVENT_VERSION ||
-	    e->kind != BPF_EVENT_NETDEV_MOVED)
-		return -EBADMSG;
-	if (memchr(e->comm, '\0', sizeof(e->comm)) == NULL ||
-	    memchr(e->name, '\0', sizeof(e->name)) == NULL)
-		return -EBADMSG;
-	return 0;
-}
+/* --- the ring --------------------------------------------------------------------------------- */
 
 static int on_record(void *ctx, void *data, size_t size)
 {
@@ -80,20 +63,28 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	if (bpf_event_check(data, size) < 0) {
 		b->self->malformed_bpf++;
-		return 0;
+	} else {
+		b->self->events_bpf++;
+		b->on_event(data, b->arg);
 	}
-	b->self->events_bpf++;
-	b->on_event(data, b->arg);
-	return 0;
+	return ++b->taken < EVENTS_PER_TURN ? 0 : -EAGAIN; /* the descriptor stays readable */
 }
 
-static void check_dropped(struct bpf_source *b)
+static uint64_t new_losses(struct bpf_source *b, __u32 which)
 {
-	uint64_t dropped = b->skel->bss->dropped; /* mapped by the load that succeeded */
+	uint64_t n, before = b->losses[which];
 
-	if (dropped == b->dropped_seen)
+	if (bpf_map_lookup_elem(b->maps.losses_fd, &which, &n) < 0)
+		return 0;
+	b->losses[which] = n;
+	return n - before;
+}
+
+static void check_losses(struct bpf_source *b)
+{
+	b->self->suppressed_bpf += new_losses(b, BPF_SUPPRESSED);
+	if (new_losses(b, BPF_LOST) == 0)
 		return;
-	b->dropped_seen = dropped;
 	b->self->overruns_bpf++;
 	b->on_event(NULL, b->arg);
 }
@@ -103,86 +94,145 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	struct bpf_source *b = poll->data;
 
 	(void)status, (void)events;
-	ring_buffer__poll(b->ring, 0);
-	check_dropped(b);
+	b->taken = 0;
+	ring_buffer__consume(b->ring);
+	check_losses(b);
 }
 
-/* Loads and attaches with one of the two hooks; leaves no skeleton behind on failure. */
-static int try_hook(struct bpf_source *b, const char *function, bool fentry)
+static int ring_start(struct bpf_source *b, struct err *e)
 {
-	struct netdev_moves_bpf *skel = netdev_moves_bpf__open();
-	int r;
+	int r = bpf_maps_open(&b->maps, e);
 
-	if (!skel)
-		return errno ? -errno : -ENOMEM;
-	bpf_program__set_autoload(skel->progs.netdev_move_fentry, fentry);
-	bpf_program__set_autoload(skel->progs.netdev_move_kprobe, !fentry);
-	r = fentry ? bpf_program__set_attach_target(skel->progs.netdev_move_fentry, 0, function)
-		   : 0;
-	if (r == 0)
-		r = netdev_moves_bpf__load(skel);
-	if (r == 0 && fentry) {
-		r = netdev_moves_bpf__attach(skel);
-	} else if (r == 0) {
-		skel->links.netdev_move_kprobe = bpf_program__attach_kprobe(
-			skel->progs.netdev_move_kprobe, false, function);
-		r = skel->links.netdev_move_kprobe ? 0 : -errno;
-	}
-	if (r < 0) {
-		netdev_moves_bpf__destroy(skel);
+	if (r < 0)
 		return r;
-	}
-	b->skel = skel;
-	return 0;
-}
-
-static int load(struct bpf_source *b, struct err *e)
-{
-	const char *function = move_function();
-	int r, fentry_error;
-
-	if (!function)
-		return err_set(
-			e, -EOPNOTSUPP,
-			"this kernel's BTF is missing or knows no function that moves netdevs");
-	r = fentry_error = try_hook(b, function, true);
-	b->status.hook = "fentry";
-	if (r < 0) {
-		r = try_hook(b, function, false);
-		b->status.hook = "kprobe";
-	}
-	if (r == 0)
-		return 0;
-	return err_set(e, r, "%s: fentry refused (%s), kprobe refused (%s)", function,
-		       strerror(-fentry_error), strerror(-r));
-}
-
-/* Leaves the list of programs, and nothing in the kernel. */
-static void detach(struct bpf_source *b)
-{
-	ring_buffer__free(b->ring);
-	netdev_moves_bpf__destroy(b->skel);
-	b->ring = NULL;
-	b->skel = NULL;
-	b->status.hook = "none";
-}
-
-static int start(struct bpf_source *b, struct uv_loop_s *loop, struct err *e)
-{
-	int r = load(b, e);
-
-	if (!b->skel)
-		return r;
-	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.events), on_record, b, NULL);
+	b->ring = ring_buffer__new(b->maps.events_fd, on_record, b, NULL);
 	if (!b->ring)
 		return err_set(e, errno ? -errno : -ENOMEM, "ring buffer: %s", strerror(errno));
-	r = uv_poll_init(loop, &b->poll, ring_buffer__epoll_fd(b->ring));
+	r = uv_poll_init(b->loop, &b->poll, ring_buffer__epoll_fd(b->ring));
 	if (r < 0)
 		return err_set(e, r, "ring buffer: %s", uv_strerror(r));
 	b->poll.data = b;
 	b->polling = true;
 	uv_poll_start(&b->poll, UV_READABLE, on_readable);
 	return 0;
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static const char *group_waits_for(enum bpf_group group)
+{
+	switch (group) {
+	case BPF_GROUP_HOST:
+		return "";
+	case BPF_GROUP_RDMA:
+		return "there are no RDMA devices";
+	case BPF_GROUP_CM:
+		return "there are no RDMA devices, or rdma_cm is not loaded";
+	case BPF_GROUP_RXE:
+		return "there are no soft-RoCE devices";
+	case N_BPF_GROUPS:
+		break;
+	}
+	return "";
+}
+
+static void list_without_hook(struct bpf_program_status *s, unsigned point, const char *why)
+{
+	*s = (struct bpf_program_status){.name = bpf_points[point].name, .hook = "none"};
+	snprintf(s->error, sizeof(s->error), "%.*s", (int)sizeof(s->error) - 1, why);
+}
+
+static void tell(const struct bpf_program_status *s)
+{
+	if (strcmp(s->hook, "none") == 0)
+		log_warn("bpf", 0, "%s: %s, going on without it", s->name, s->error);
+	else
+		log_debug("bpf", 0, "%s: watched with %s%s%s", s->name, s->hook,
+			  *s->error ? "; " : "", s->error);
+}
+
+static void on_work(uv_work_t *work)
+{
+	struct bpf_source *b = work->data;
+	struct bpf_job *j = &b->job;
+
+	worker_begin();
+	for (unsigned g = 0; g < N_BPF_GROUPS; g++) {
+		if (j->unload & 1U << g) {
+			bpf_loaded_free(j->loaded[g]);
+			j->loaded[g] = NULL;
+		}
+		if (j->load & 1U << g)
+			j->loaded[g] = bpf_group_load((enum bpf_group)g, j->maps, j->status);
+	}
+}
+
+static void take_status(struct bpf_source *b)
+{
+	for (unsigned i = 0; i < N_BPF_POINTS; i++) {
+		unsigned group = 1U << bpf_points[i].group;
+
+		if (b->job.load & group) {
+			b->status[i] = b->job.status[i];
+			tell(&b->status[i]);
+		} else if (b->job.unload & group) {
+			list_without_hook(&b->status[i], i, group_waits_for(bpf_points[i].group));
+		}
+	}
+}
+
+static void finish(struct bpf_source *b);
+static void catch_up(struct bpf_source *b);
+
+static void on_worked(uv_work_t *work, int status)
+{
+	struct bpf_source *b = work->data;
+
+	(void)status; /* it is never cancelled */
+	b->working = false;
+	b->tried = (b->tried & ~b->job.unload) | b->job.load;
+	take_status(b);
+	if (b->closing)
+		finish(b);
+	else
+		catch_up(b);
+}
+
+/* A group is tried once; what the kernel refuses it refuses again. */
+static void catch_up(struct bpf_source *b)
+{
+	if (b->working || b->closing || !b->polling || b->wanted == b->tried)
+		return;
+	b->job.load = b->wanted & ~b->tried;
+	b->job.unload = b->tried & ~b->wanted;
+	b->job.maps = &b->maps;
+	b->job.work.data = b;
+	b->working = uv_queue_work(b->loop, &b->job.work, on_work, on_worked) == 0;
+}
+
+void bpf_source_follow(struct bpf_source *b, const struct bpf_presence *p)
+{
+	if (!b)
+		return;
+	b->wanted = 1U << BPF_GROUP_HOST;
+	if (p->rdma_devices)
+		b->wanted |= 1U << BPF_GROUP_RDMA;
+	if (p->rdma_devices && p->rdma_cm)
+		b->wanted |= 1U << BPF_GROUP_CM;
+	if (p->soft_devices)
+		b->wanted |= 1U << BPF_GROUP_RXE;
+	catch_up(b);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void let_go(struct bpf_source *b)
+{
+	ring_buffer__free(b->ring);
+	for (unsigned g = 0; g < N_BPF_GROUPS; g++)
+		bpf_loaded_free(b->job.loaded[g]);
+	bpf_maps_close(&b->maps);
+	b->ring = NULL;
 }
 
 int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self_counters *self,
@@ -194,15 +244,19 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 	if (!b)
 		return err_set(e, -ENOMEM, "out of memory");
 	libbpf_set_print(on_libbpf);
+	b->loop = loop;
 	b->self = self;
 	b->on_event = on_event;
 	b->arg = arg;
-	b->status = (struct bpf_program_status){.name = "netdev_moves", .hook = "none"};
-	if (start(b, loop, &why) < 0) {
-		detach(b);
-		log_warn("bpf", 0, "%s: %s, going on without it", b->status.name, why.msg);
+	b->maps = (struct bpf_maps){.events_fd = -1, .losses_fd = -1, .soft_counts_fd = -1};
+	if (ring_start(b, &why) < 0) {
+		let_go(b);
+		log_warn("bpf", 0, "%s, going on without BPF programs", why.msg);
 	}
-	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		list_without_hook(&b->status[i], i,
+				  b->polling ? group_waits_for(bpf_points[i].group) : why.msg);
+	bpf_source_follow(b, &(struct bpf_presence){0});
 	*ret = b;
 	return 0;
 }
@@ -211,22 +265,53 @@ static void on_closed(uv_handle_t *h)
 {
 	struct bpf_source *b = h->data;
 
-	detach(b);
+	let_go(b);
 	free(b);
 }
 
-void bpf_source_close(struct bpf_source *b)
+static void finish(struct bpf_source *b)
 {
-	if (b && b->polling)
+	if (b->polling)
 		uv_close((uv_handle_t *)&b->poll, on_closed);
 	else
 		free(b);
 }
 
+void bpf_source_close(struct bpf_source *b)
+{
+	if (!b)
+		return;
+	b->closing = true;
+	if (b->polling)
+		uv_poll_stop(&b->poll);
+	if (!b->working)
+		finish(b);
+}
+
+/* --- what is told of it ----------------------------------------------------------------------- */
+
 unsigned bpf_source_programs(const struct bpf_source *b, const struct bpf_program_status **ret)
 {
 	if (!b)
 		return 0;
-	*ret = &b->status;
-	return 1;
+	*ret = b->status;
+	return N_BPF_POINTS;
+}
+
+unsigned bpf_source_soft_counts(const struct bpf_source *b, struct bpf_soft_device *ret,
+				unsigned cap)
+{
+	struct bpf_soft_key key, *before = NULL;
+	unsigned n = 0;
+
+	if (!b || !b->polling)
+		return 0;
+	while (n < cap && bpf_map_get_next_key(b->maps.soft_counts_fd, before, &key) == 0) {
+		ret[n].key = key;
+		before = &ret[n].key;
+		if (bpf_map_lookup_elem(b->maps.soft_counts_fd, &key, &ret[n].counts) < 0)
+			break;
+		n++;
+	}
+	return n;
 }

@@ -1,14 +1,16 @@
-/* bpf_source.h - loads our BPF programs where the kernel allows it and brings their events into the
- * loop.
+/* bpf_source.h - our BPF programs, where the kernel allows them, and their events in the loop.
  *
  * Never a reason not to start: what the kernel refuses is told in the log with its reason, listed
- * as not loaded, and everything else works. */
+ * as not loaded, and everything else works. Programs are loaded and unloaded on a worker, group by
+ * group: those on a module's functions hold the module, so they are there only while its devices
+ * are. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf_event.h"
+#include "bpf_load.h"
 #include "err.h"
 
 struct uv_loop_s;
@@ -18,19 +20,22 @@ struct self_counters;
 /* e == NULL: events were lost. Borrowed for the call. */
 typedef void bpf_event_fn(const struct bpf_event *e, void *arg);
 
-struct bpf_program_status {
-	const char *name; /* what it watches */
-	const char *hook; /* "fentry", "kprobe" or "none" */
-};
-
-/* Fails only without memory: a program that is refused is listed with hook "none". */
+/* Fails only without memory. Begins to load the host's group. */
 int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *, struct self_counters *,
 		    bpf_event_fn *, void *arg, struct err *);
-/* NULL is fine. Detaches and frees once its handle has closed. */
+/* NULL is fine. Detaches and frees once its handle has closed and its worker is done. */
 void bpf_source_close(struct bpf_source *);
 
-/* Pure: 0 when the bytes are an event of our version, -EBADMSG otherwise. */
-int bpf_event_check(const void *data, unsigned long size);
+/* What there is now to watch; cheap, to be called whenever that may have changed. NULL is fine. */
+struct bpf_presence {
+	bool rdma_devices, rdma_cm, soft_devices;
+};
+void bpf_source_follow(struct bpf_source *, const struct bpf_presence *);
 
 /* The programs and what became of them; borrowed. Works with NULL (none). */
 unsigned bpf_source_programs(const struct bpf_source *, const struct bpf_program_status **ret);
+
+/* What the programs have counted for soft-RoCE, by device, in no order. The number of places
+ * filled; 0 where nothing can be read. */
+unsigned bpf_source_soft_counts(const struct bpf_source *, struct bpf_soft_device *ret,
+				unsigned cap);

@@ -28,8 +28,6 @@ struct packet_ports {
 	struct uv_loop_s *loop;
 	struct packet_ports_opts opts;
 	uint64_t used; /* bytes of what is attached */
-	packet_ports_changed_fn *changed;
-	void *arg;
 	uv_timer_t timer;
 	bool closing, timer_closed;
 	unsigned views;
@@ -137,7 +135,6 @@ static void attach_ended(struct packet_ports *p)
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 	w->detached = p->detached;
 	tell(port, before, &j->err);
-	p->changed(p->arg);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -295,7 +292,8 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 	if (!items || !list) {
 		free(items);
 		free(list);
-		log_warn("bpf", -ENOMEM, "interfaces to be watched have changed, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "interfaces to be watched have changed, going on with those before");
 		return;
 	}
 	for (size_t i = 0; i < plan->n; i++) {
@@ -304,7 +302,6 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 		carry_over(p, &items[i], &list[i]);
 	}
 	replace(p, items, list, plan->n);
-	p->changed(p->arg);
 	go_on(p);
 }
 
@@ -341,8 +338,7 @@ void packet_view_put(struct packet_view *v)
 /* --- life ------------------------------------------------------------------------------------- */
 
 int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const struct hw *hw,
-		      const struct packet_ports_opts *opts, packet_ports_changed_fn *changed,
-		      void *arg, struct err *e)
+		      const struct packet_ports_opts *opts, struct err *e)
 {
 	struct packet_ports *p = calloc(1, sizeof(*p));
 
@@ -350,8 +346,6 @@ int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const s
 		return err_set(e, -ENOMEM, "out of memory");
 	p->loop = loop;
 	p->opts = *opts;
-	p->changed = changed;
-	p->arg = arg;
 	p->job.hw = hw;
 	uv_timer_init(loop, &p->timer);
 	p->timer.data = p;

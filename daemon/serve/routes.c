@@ -264,11 +264,14 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 static void answer_config(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
+	struct api_bpf bpf = {.on = false};
 	size_t len;
 
 	(void)request;
+	if (r->tell_bpf)
+		r->tell_bpf(&bpf, r->tell_bpf_arg);
 	if (r->config_json)
-		reply_document(reply, api_config(r->config_json, &r->bpf, &len));
+		reply_document(reply, api_config(r->config_json, &bpf, &len));
 	else
 		reply_string(reply, 503, REPLY_TEXT, "the configuration has not been read yet\n");
 }

@@ -4,10 +4,11 @@
 #include <stdint.h>
 
 #include "attach_series.h"
+#include "event_series.h"
 #include "page.h"
 #include "self_counters.h"
 
-#define SELF_PROGRAMS_MAX 8
+#define SELF_PROGRAMS_MAX 32
 
 /* A copy of everything the daemon knows about itself, made on the loop's thread. */
 struct self_metrics {
@@ -24,6 +25,7 @@ struct self_metrics {
 	uint64_t rss_bytes;	 /* 0 = unknown */
 	unsigned open_fds_max;
 	struct attach_summary attach;
+	struct event_summary events;
 	unsigned n_programs;
 	struct {
 		char name[32], hook[16];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf_source.h"
+#include "bpf_event_check.h"
 #include "relevance.h"
 
 static void ignore(int nsid, int ifindex, void *arg)

@@ -1,5 +1,5 @@
-/* Attaching and detaching as the plan says, with programs that are not BPF's: what is done when, and
- * that nothing is left. */
+/* Attaching and detaching as the plan says, with programs that are not BPF's: what is done when,
+ * and that nothing is left. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,23 +30,16 @@ struct fixture {
 	struct fake_packet_ports fake;
 	struct packet_wanted items[ITEMS_MAX];
 	struct packet_plan plan;
-	unsigned changes;
 	unsigned wanted; /* see those below */
 	const struct packet_port *list;
 };
-
-static void on_changed(void *arg)
-{
-	((struct fixture *)arg)->changes++;
-}
 
 static void open_ports(struct fixture *f, uint64_t budget, uint32_t retry_ms)
 {
 	const struct packet_ports_opts opts = {.memory_budget = budget, .retry_ms = retry_ms};
 	struct err e = {0};
 
-	assert_int_equal(
-		packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, on_changed, f, &e), 0);
+	assert_int_equal(packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, &e), 0);
 }
 
 static int setup(void **state)
@@ -154,11 +147,9 @@ static void test_what_is_planned_is_attached_and_told(void **state)
 	want(f, 3)->port.flows = 16;
 	want(f, 4)->xdp = true;
 	follow(f);
-	assert_int_equal(f->changes, 1);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_NONE);
 	until_told(f);
 	assert_int_equal(f->fake.opened, 2);
-	assert_int_equal(f->changes, 3);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 	assert_int_equal(port(f, 0)->memory, 64 * KIB);
 	assert_int_equal(port(f, 0)->flows, 16);

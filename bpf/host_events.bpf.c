@@ -1,0 +1,222 @@
+/* host_events.bpf.c - what happens to the node's netdevs and NICs, and who asks for it.
+ *
+ * Moves: netlink tells that a netdev left, not who took it. The kernel function that does every
+ * move has had three names, all with (dev, net) first; see daemon/kernel/bpf_points.c.
+ * Health: devlink's reporters, as the driver calls them.
+ * DCB: netlink's handlers of requests (net/dcb/dcbnl.c), which tell what is set and by whom; and
+ * the table of applications, which drivers and tools fill through one function. */
+#include "vmlinux.h"
+
+#include "common.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* --- netdevs that change their namespace ------------------------------------------------------ */
+
+static __always_inline int netdev_moved(struct net_device *dev, struct net *to)
+{
+	struct bpf_event_netdev_moved *e = EVENT_RESERVE(BPF_EVENT_NETDEV_MOVED,
+							 struct bpf_event_netdev_moved);
+
+	if (!e)
+		return 0;
+	event_task(&e->head);
+	e->ifindex = BPF_CORE_READ(dev, ifindex);
+	e->netns_from = BPF_CORE_READ(dev, nd_net.net, ns.inum);
+	e->netns_to = BPF_CORE_READ(to, ns.inum);
+	bpf_probe_read_kernel_str(e->name, sizeof(e->name), dev->name);
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(netdev_moves_fentry, struct net_device *dev, struct net *to)
+{
+	return netdev_moved(dev, to);
+}
+
+SEC("kprobe")
+int BPF_KPROBE(netdev_moves_kprobe, struct net_device *dev, struct net *to)
+{
+	return netdev_moved(dev, to);
+}
+
+/* --- devlink health --------------------------------------------------------------------------- */
+
+static __always_inline struct bpf_event_health *health_event(const struct devlink *devlink,
+							     const char *reporter)
+{
+	struct bpf_event_health *e = EVENT_RESERVE(BPF_EVENT_HEALTH, struct bpf_event_health);
+	struct device *dev;
+	const char *name;
+
+	if (!e)
+		return NULL;
+	dev = BPF_CORE_READ(devlink, dev);
+	name = BPF_CORE_READ(dev, init_name); /* dev_name(), linux/include/linux/device.h */
+	if (!name)
+		name = BPF_CORE_READ(dev, kobj.name);
+	bpf_probe_read_kernel_str(e->device, sizeof(e->device), name);
+	bpf_probe_read_kernel_str(e->bus, sizeof(e->bus), BPF_CORE_READ(dev, bus, name));
+	bpf_probe_read_kernel_str(e->driver, sizeof(e->driver), BPF_CORE_READ(dev, driver, name));
+	bpf_probe_read_kernel_str(e->reporter, sizeof(e->reporter), reporter);
+	return e;
+}
+
+SEC("tp_btf")
+int BPF_PROG(nic_health_tp_btf, const struct devlink *devlink, const char *reporter,
+	     const char *message)
+{
+	struct bpf_event_health *e = health_event(devlink, reporter);
+
+	if (!e)
+		return 0;
+	bpf_probe_read_kernel_str(e->message, sizeof(e->message), message);
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("tp_btf")
+int BPF_PROG(nic_health_aborted_tp_btf, const struct devlink *devlink, const char *reporter)
+{
+	struct bpf_event_health *e = health_event(devlink, reporter);
+
+	if (!e)
+		return 0;
+	e->aborted = 1;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+/* --- DCB -------------------------------------------------------------------------------------- */
+
+static __always_inline struct bpf_event_dcb *dcb_event(struct net_device *dev,
+						       enum bpf_dcb_what what)
+{
+	struct bpf_event_dcb *e = EVENT_RESERVE(BPF_EVENT_DCB, struct bpf_event_dcb);
+
+	if (!e)
+		return NULL;
+	event_task(&e->head);
+	e->what = what;
+	e->ifindex = BPF_CORE_READ(dev, ifindex);
+	bpf_probe_read_kernel_str(e->name, sizeof(e->name), dev->name);
+	return e;
+}
+
+/* linux/include/uapi/linux/dcbnl.h: enum dcbnl_attrs, enum ieee_attrs */
+#define DCB_ATTR_IEEE	  13
+#define DCB_ATTR_IEEE_ETS 1
+#define DCB_ATTR_IEEE_PFC 2
+/* An attribute's payload is behind its length and type; struct ieee_pfc has pfc_en second. */
+#define PFC_ENABLE	  (sizeof(struct nlattr) + 1)
+
+static __always_inline void dcb_request(struct net_device *dev, const void *attr, __u16 type)
+{
+	struct bpf_event_dcb *e = dcb_event(dev,
+					    type == DCB_ATTR_IEEE_PFC ? BPF_DCB_PFC : BPF_DCB_ETS);
+
+	if (!e)
+		return;
+	if (type == DCB_ATTR_IEEE_PFC)
+		bpf_probe_read_kernel(&e->pfc_enable, sizeof(e->pfc_enable), attr + PFC_ENABLE);
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* The request's attributes, before the driver has seen them: ETS and PFC, of which one request may
+ * have both. Applications come through dcb_ieee_setapp(). */
+static __always_inline int dcb_set(struct net_device *dev, struct nlattr **tb)
+{
+	const void *nest = NULL;
+	struct nlattr head = {};
+	__u32 at = sizeof(head), end;
+
+	bpf_probe_read_kernel(&nest, sizeof(nest), &tb[DCB_ATTR_IEEE]);
+	if (!nest || bpf_probe_read_kernel(&head, sizeof(head), nest) < 0)
+		return 0;
+	end = head.nla_len;
+	for (int i = 0; i < 8 && at + sizeof(head) <= end; i++) {
+		__u16 type;
+
+		if (bpf_probe_read_kernel(&head, sizeof(head), nest + at) < 0)
+			break;
+		type = head.nla_type & 0x3fff; /* NLA_TYPE_MASK */
+		if (head.nla_len < sizeof(head))
+			break;
+		if (type == DCB_ATTR_IEEE_PFC || type == DCB_ATTR_IEEE_ETS)
+			dcb_request(dev, nest + at, type);
+		at += (head.nla_len + 3) & ~3U;
+	}
+	return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(dcb_set_fentry, struct net_device *dev, void *request, __u32 seq, struct nlattr **tb)
+{
+	return dcb_set(dev, tb);
+}
+
+SEC("kprobe")
+int BPF_KPROBE(dcb_set_kprobe, struct net_device *dev, void *request, __u32 seq, struct nlattr **tb)
+{
+	return dcb_set(dev, tb);
+}
+
+static __always_inline int dcb_app(struct net_device *dev, const struct dcb_app *app,
+				   enum bpf_dcb_what what)
+{
+	struct bpf_event_dcb *e = dcb_event(dev, what);
+
+	if (!e)
+		return 0;
+	e->selector = BPF_CORE_READ(app, selector);
+	e->priority = BPF_CORE_READ(app, priority);
+	e->protocol = BPF_CORE_READ(app, protocol);
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(dcb_app_set_fentry, struct net_device *dev, struct dcb_app *app)
+{
+	return dcb_app(dev, app, BPF_DCB_APP_SET);
+}
+
+SEC("kprobe")
+int BPF_KPROBE(dcb_app_set_kprobe, struct net_device *dev, struct dcb_app *app)
+{
+	return dcb_app(dev, app, BPF_DCB_APP_SET);
+}
+
+SEC("fentry")
+int BPF_PROG(dcb_app_deleted_fentry, struct net_device *dev, struct dcb_app *app)
+{
+	return dcb_app(dev, app, BPF_DCB_APP_DELETED);
+}
+
+SEC("kprobe")
+int BPF_KPROBE(dcb_app_deleted_kprobe, struct net_device *dev, struct dcb_app *app)
+{
+	return dcb_app(dev, app, BPF_DCB_APP_DELETED);
+}
+
+/* The older protocol, CEE: that somebody changes PFC is told, not how. */
+SEC("fentry")
+int BPF_PROG(dcb_set_cee_fentry, struct net_device *dev)
+{
+	struct bpf_event_dcb *e = dcb_event(dev, BPF_DCB_OTHER);
+
+	if (e)
+		bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("kprobe")
+int BPF_KPROBE(dcb_set_cee_kprobe, struct net_device *dev)
+{
+	struct bpf_event_dcb *e = dcb_event(dev, BPF_DCB_OTHER);
+
+	if (e)
+		bpf_ringbuf_submit(e, 0);
+	return 0;
+}

@@ -1,0 +1,294 @@
+/* bpf_text.c - one sentence per kind. Names are those of linux/include/rdma/{ib_verbs,ib_cm}.h. */
+#include "bpf_text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf_words.h"
+
+struct line {
+	char *at;
+	size_t left;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(l->at, l->left, fmt, ap);
+	va_end(ap);
+	if (n < 0 || l->left == 0)
+		return;
+	if ((size_t)n >= l->left)
+		n = (int)l->left - 1;
+	l->at += n;
+	l->left -= (size_t)n;
+}
+
+static void add_task(struct line *l, const struct bpf_event *e)
+{
+	if (e->pid)
+		add(l, " by %s, pid %u", e->comm, e->pid);
+}
+
+static void add_address(struct line *l, const __u8 address[16], unsigned port)
+{
+	char text[64];
+
+	bpf_address_text(address, text, sizeof(text));
+	add(l, strchr(text, ':') ? "[%s]:%u" : "%s:%u", text, port);
+}
+
+/* --- one kind each ---------------------------------------------------------------------------- */
+
+static void netdev_moved(struct line *l, const struct bpf_event_netdev_moved *e)
+{
+	add(l, "%s (index %u) is moved from network namespace %u to %u", e->name, e->ifindex,
+	    e->netns_from, e->netns_to);
+	add_task(l, &e->head);
+}
+
+static void qp_changed(struct line *l, const struct bpf_event_qp *e)
+{
+	static const char *const changes[] = {"is made", "is changed", "is destroyed"};
+
+	add(l, "queue pair %u of %s %s", e->qpn, e->device, changes[e->change]);
+	if (e->result)
+		add(l, ", error %d", e->result);
+	add_task(l, &e->head);
+}
+
+static void qp_failed(struct line *l, const struct bpf_event_qp_failed *e)
+{
+	add(l, "queue pair %u of %s: ", e->qpn, e->device);
+	if (e->event >= 0)
+		add(l, "%s", ib_event_words((__u32)e->event));
+	else
+		add(l, "a completion with status %u", e->status);
+}
+
+static void port_event(struct line *l, const struct bpf_event_port *e)
+{
+	add(l, "%s", e->device);
+	if (e->port)
+		add(l, " port %u", e->port);
+	add(l, ": %s", ib_event_words(e->event));
+}
+
+static void cm_result(struct line *l, const struct bpf_event_cm *e)
+{
+	switch ((enum bpf_cm_what)e->what) {
+	case BPF_CM_CONNECTED:
+		add(l, e->passive ? " is accepted" : " is made");
+		break;
+	case BPF_CM_REJECTED:
+		add(l, " is rejected: %s (reason %d)", cm_reject_meaning(e->status), e->status);
+		break;
+	case BPF_CM_TIMED_OUT:
+		add(l, " timed out: the peer does not answer");
+		break;
+	case BPF_CM_OTHER:
+		add(l, " failed: %s", cm_event_words(e->event));
+		break;
+	case N_BPF_CM:
+		break;
+	}
+}
+
+static void cm_event(struct line *l, const struct bpf_event_cm *e)
+{
+	add(l, "connection ");
+	add_address(l, e->saddr, e->sport);
+	add(l, e->passive ? " from " : " to ");
+	add_address(l, e->daddr, e->dport);
+	cm_result(l, e);
+	if (e->latency_ns)
+		add(l, " after %llu.%03llu ms", (unsigned long long)(e->latency_ns / 1000000),
+		    (unsigned long long)(e->latency_ns / 1000 % 1000));
+	if (e->qpn)
+		add(l, ", queue pair %u", e->qpn);
+	add_task(l, &e->head);
+}
+
+static void health(struct line *l, const struct bpf_event_health *e)
+{
+	add(l, "%s/%s (%s): reporter %s ", e->bus, e->device, e->driver, e->reporter);
+	if (e->aborted)
+		add(l, "has given up recovering");
+	else
+		add(l, "reports: %s", e->message);
+}
+
+static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
+{
+	const char *verb = e->what == BPF_DCB_APP_SET ? "goes to" : "no longer goes to";
+
+	if (e->selector == 5) /* IEEE_8021QAZ_APP_SEL_DSCP */
+		add(l, "DSCP %u %s priority %u", e->protocol, verb, e->priority);
+	else
+		add(l, "application %u of selector %u %s priority %u", e->protocol, e->selector,
+		    verb, e->priority);
+}
+
+static void pfc_priorities(struct line *l, unsigned mask)
+{
+	const char *comma = "";
+
+	if (mask == 0)
+		add(l, "PFC off");
+	else
+		add(l, "PFC on for priority ");
+	for (unsigned i = 0; i < 8; i++)
+		if (mask & 1U << i) {
+			add(l, "%s%u", comma, i);
+			comma = ", ";
+		}
+}
+
+static void dcb(struct line *l, const struct bpf_event_dcb *e)
+{
+	add(l, "%s: ", e->name);
+	switch ((enum bpf_dcb_what)e->what) {
+	case BPF_DCB_PFC:
+		pfc_priorities(l, e->pfc_enable);
+		break;
+	case BPF_DCB_ETS:
+		add(l, "bandwidths of traffic classes (ETS) are set");
+		break;
+	case BPF_DCB_APP_SET:
+	case BPF_DCB_APP_DELETED:
+		dcb_app(l, e);
+		break;
+	case BPF_DCB_OTHER:
+		add(l, "PFC is set through CEE");
+		break;
+	case N_BPF_DCB:
+		break;
+	}
+	add_task(l, &e->head);
+}
+
+void bpf_event_line(const struct bpf_event *e, char *buf, size_t size)
+{
+	struct line l = {buf, size};
+
+	if (size > 0)
+		buf[0] = '\0';
+	switch ((enum bpf_event_kind)e->kind) {
+	case BPF_EVENT_NETDEV_MOVED:
+		netdev_moved(&l, (const struct bpf_event_netdev_moved *)e);
+		break;
+	case BPF_EVENT_QP:
+		qp_changed(&l, (const struct bpf_event_qp *)e);
+		break;
+	case BPF_EVENT_QP_FAILED:
+		qp_failed(&l, (const struct bpf_event_qp_failed *)e);
+		break;
+	case BPF_EVENT_PORT:
+		port_event(&l, (const struct bpf_event_port *)e);
+		break;
+	case BPF_EVENT_CM:
+		cm_event(&l, (const struct bpf_event_cm *)e);
+		break;
+	case BPF_EVENT_HEALTH:
+		health(&l, (const struct bpf_event_health *)e);
+		break;
+	case BPF_EVENT_DCB:
+		dcb(&l, (const struct bpf_event_dcb *)e);
+		break;
+	case N_BPF_EVENT_KINDS:
+		break;
+	}
+}
+
+/* --- as events -------------------------------------------------------------------------------- */
+
+struct told {
+	const char *reason, *device;
+	bool warning;
+};
+
+static bool tell_cm(const struct bpf_event_cm *e, struct told *t)
+{
+	static const char *const reasons[] = {
+		[BPF_CM_REJECTED] = "ConnectionRejected",
+		[BPF_CM_TIMED_OUT] = "ConnectionTimedOut",
+		[BPF_CM_OTHER] = "ConnectionFailed",
+	};
+
+	if (e->what == BPF_CM_CONNECTED)
+		return false;
+	t->reason = reasons[e->what];
+	t->warning = true;
+	return true;
+}
+
+static bool tell_dcb(const struct bpf_event_dcb *e, struct told *t)
+{
+	static const char *const reasons[] = {
+		[BPF_DCB_PFC] = "PfcChanged",
+		[BPF_DCB_ETS] = "EtsChanged",
+		[BPF_DCB_APP_SET] = "PriorityMapChanged",
+		[BPF_DCB_APP_DELETED] = "PriorityMapChanged",
+		[BPF_DCB_OTHER] = "PfcChanged",
+	};
+
+	t->reason = reasons[e->what];
+	t->device = e->name;
+	return true;
+}
+
+static bool tell_health(const struct bpf_event_health *e, struct told *t)
+{
+	t->reason = e->aborted ? "NicRecoveryAborted" : "NicHealth";
+	t->device = e->device;
+	t->warning = true;
+	return true;
+}
+
+static bool tell_port(const struct bpf_event_port *e, struct told *t)
+{
+	t->reason = port_event_reason(e->event, &t->warning);
+	t->device = e->device;
+	return true;
+}
+
+static bool tell(const struct bpf_event *e, struct told *t)
+{
+	switch ((enum bpf_event_kind)e->kind) {
+	case BPF_EVENT_PORT:
+		return tell_port((const struct bpf_event_port *)e, t);
+	case BPF_EVENT_CM:
+		return tell_cm((const struct bpf_event_cm *)e, t);
+	case BPF_EVENT_HEALTH:
+		return tell_health((const struct bpf_event_health *)e, t);
+	case BPF_EVENT_DCB:
+		return tell_dcb((const struct bpf_event_dcb *)e, t);
+	case BPF_EVENT_NETDEV_MOVED:
+	case BPF_EVENT_QP:
+	case BPF_EVENT_QP_FAILED:
+	case N_BPF_EVENT_KINDS:
+		break;
+	}
+	return false;
+}
+
+bool bpf_event_tell(const struct bpf_event *e, uint64_t now_ms, struct event *ret)
+{
+	struct told t = {.device = ""};
+
+	if (!tell(e, &t))
+		return false;
+	*ret = (struct event){
+		.first_ms = now_ms,
+		.last_ms = now_ms,
+		.type = t.warning ? EVENT_WARNING : EVENT_NORMAL,
+	};
+	snprintf(ret->reason, sizeof(ret->reason), "%s", t.reason);
+	snprintf(ret->device, sizeof(ret->device), "%s", t.device);
+	bpf_event_line(e, ret->message, sizeof(ret->message));
+	return true;
+}

@@ -1,0 +1,91 @@
+#include "event_series.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "bpf_words.h"
+
+static void add_connections(struct page *p, const struct bpf_tally *t)
+{
+	static const char name[] = "roce_connections_total";
+	static const char *const results[] = {
+		[BPF_CM_CONNECTED] = "connected",
+		[BPF_CM_REJECTED] = "rejected",
+		[BPF_CM_TIMED_OUT] = "timed_out",
+		[BPF_CM_OTHER] = "failed",
+	};
+
+	page_begin(p, name, "counter",
+		   "Connections through rdma_cm that this node asked for, by result, or accepted.");
+	text_addf(&p->text, "%s{result=\"accepted\"} %" PRIu64 "\n", name, t->accepted);
+	for (unsigned i = 0; i < N_BPF_CM; i++)
+		text_addf(&p->text, "%s{result=\"%s\"} %" PRIu64 "\n", name, results[i],
+			  t->connections[i]);
+	page_end(p);
+}
+
+/* Numbers that share a label are one series, told with the first of them. */
+static void add_reject(struct page *p, const struct bpf_tally *t, unsigned reason)
+{
+	const char *label = cm_reject_label((int)reason);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < reason; i++)
+		if (strcmp(cm_reject_label((int)i), label) == 0)
+			return;
+	for (unsigned i = reason; i < BPF_REJECTS; i++)
+		if (strcmp(cm_reject_label((int)i), label) == 0)
+			n += t->rejects[i];
+	if (n)
+		text_addf(&p->text, "roce_connection_rejects_total{reason=\"%s\"} %" PRIu64 "\n",
+			  label, n);
+}
+
+static void add_rejects(struct page *p, const struct bpf_tally *t)
+{
+	page_begin(p, "roce_connection_rejects_total", "counter",
+		   "Connections that this node asked for and the peer rejected, by its reason.");
+	for (unsigned i = 0; i < BPF_REJECTS; i++)
+		add_reject(p, t, i);
+	page_end(p);
+}
+
+static void add_connect_time(struct page *p, const struct bpf_tally *t)
+{
+	page_begin(p, "roce_connect_seconds", "summary",
+		   "Time from the request for a connection to its being made.");
+	text_addf(&p->text, "roce_connect_seconds_sum %" PRIu64 ".%09" PRIu64 "\n",
+		  t->connect_ns / 1000000000, t->connect_ns % 1000000000);
+	text_addf(&p->text, "roce_connect_seconds_count %" PRIu64 "\n", t->n_connect);
+	page_end(p);
+}
+
+static void add_soft(struct page *p, const struct event_summary *s)
+{
+	static const char *const kinds[] = {
+		[BPF_SOFT_RETRANSMIT_TIMEOUT] = "retransmit_timeout",
+		[BPF_SOFT_RNR_TIMEOUT] = "rnr_timeout",
+		[BPF_SOFT_ICRC] = "icrc_error",
+	};
+
+	page_begin(p, "roce_soft_events_total", "counter",
+		   "What soft-RoCE itself does not count: timers that fired, wrong ICRCs.");
+	for (unsigned i = 0; i < s->n_soft; i++)
+		for (unsigned k = 0; k < N_BPF_SOFT; k++)
+			text_addf(&p->text,
+				  "roce_soft_events_total{device=\"%.64s\",kind=\"%s\"} %" PRIu64
+				  "\n",
+				  s->soft[i].key.device, kinds[k],
+				  (uint64_t)s->soft[i].counts.n[k]);
+	page_end(p);
+}
+
+void event_series(struct page *p, const struct event_summary *s)
+{
+	if (s->connections) {
+		add_connections(p, &s->tally);
+		add_rejects(p, &s->tally);
+		add_connect_time(p, &s->tally);
+	}
+	add_soft(p, s);
+}
