@@ -10,9 +10,10 @@ LAB_CACHE=${ROCELET_LAB_CACHE:-/var/cache/rocelet-lab}
 usage() {
     cat <<EOF
 usage: lab.sh deps                      install the host packages the lab needs
-       lab.sh image                     build the guest image, unless it is there
+       lab.sh image [--kernel NAME]     build what the guest boots from, unless it is there
        lab.sh run [OPTIONS] SCENARIO [ARGS..]
                                         run a scenario; its status is the exit status
+           --kernel NAME                  $(tr ' ' , <<<"$KERNELS"); default $KERNEL
            --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more)
            --memory MIB                   default $MEMORY
            --kubelet                      share the real kubelet with the guest

@@ -25,6 +25,7 @@ while read -r module; do
 done </modules/order
 
 mount -t ext4 -o noatime /dev/vda /root || give_up "no root file system"
+mount -t ext4 -o ro,noatime /dev/vdb /root/lib/modules || give_up "no modules"
 share lab lab ro
 share build build ro
 share lib lib ro

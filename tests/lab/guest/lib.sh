@@ -56,13 +56,17 @@ make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
     wait_until "rdma link show $rdma/1 | grep -q ACTIVE"
 }
 
-# What a pod is stands in these two alone; kubelet.sh has others for real ones.
+# What a pod is stands in these alone; kubelet.sh has others for real ones, neighbours.sh for older kernels.
 in_pod() { # NAME COMMAND..
     ip netns exec "$@"
 }
 
 pod_netns() { # NAME
     echo "/run/netns/$1"
+}
+
+pod_netdev() { # NAME
+    echo net1
 }
 
 # A program of the machine's in the pod's network: for looking, not as the pod.
@@ -75,12 +79,12 @@ has_carrier() { # POD NETDEV
 }
 
 pod_ip() { # NAME
-    in_netns "$1" ip -4 -brief address show net1 | awk '{ sub("/.*", "", $3); print $3 }'
+    in_netns "$1" ip -4 -brief address show "$(pod_netdev "$1")" | awk '{ sub("/.*", "", $3); print $3 }'
 }
 
-# The RDMA device on its net1: the others' are listed without the netdev's name.
+# The RDMA device on its netdev: the others' are listed without the netdev's name.
 pod_rdma() { # NAME
-    in_netns "$1" rdma link show | awk '/ netdev net1/ { sub("/.*", "", $2); print $2 }'
+    in_netns "$1" rdma link show | awk -v netdev="$(pod_netdev "$1")" '$0 ~ " netdev " netdev "( |$)" { sub("/.*", "", $2); print $2 }'
 }
 
 ping_pod() { # FROM TO
@@ -110,14 +114,16 @@ send_cnp() { # FROM_POD TO_POD [QP]
 # Makes a pod's own transmit queue congested: what it sends at more than RATE waits, and waiting ECN-capable packets are
 # marked CE, as a switch would do.
 congest_pod() { # POD RATE, for example 8mbit
-    in_netns "$1" tc qdisc replace dev net1 root handle 1: tbf rate "$2" burst 10kb latency 400ms
-    in_netns "$1" tc qdisc add dev net1 parent 1:1 handle 10: red limit 400000 min 5000 max 20000 avpkt 1100 burst 6 \
+    local netdev
+    netdev=$(pod_netdev "$1")
+    in_netns "$1" tc qdisc replace dev "$netdev" root handle 1: tbf rate "$2" burst 10kb latency 400ms
+    in_netns "$1" tc qdisc add dev "$netdev" parent 1:1 handle 10: red limit 400000 min 5000 max 20000 avpkt 1100 burst 6 \
         ecn bandwidth "$2" probability 1
 }
 
-# Writes a line to FILE for every RoCEv2 packet on a pod's net1 that FILTER selects; until the scenario ends.
+# Writes a line to FILE for every RoCEv2 packet on a pod's netdev that FILTER selects; until the scenario ends.
 capture() { # POD FILTER FILE
-    in_netns "$1" tcpdump -i net1 -n -p --immediate-mode -l "udp dst port 4791 and $2" >"$3" 2>"$3.err" &
+    in_netns "$1" tcpdump -i "$(pod_netdev "$1")" -n -p --immediate-mode -l "udp dst port 4791 and $2" >"$3" 2>"$3.err" &
     wait_until "grep -q 'listening on' $3.err"
 }
 
@@ -179,6 +185,13 @@ print(eval(sys.argv[1]))' "$1"
 holds_in_devices() { # EXPRESSION
     [[ $(devices "$1") == True ]]
 }
+
+# ---- older kernels
+
+if [[ $(uname -r) == 6.* ]]; then
+    # shellcheck source=neighbours.sh
+    . /rocelet/lab/guest/neighbours.sh
+fi
 
 # ---- the host's half of a scenario
 

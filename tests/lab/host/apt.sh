@@ -36,6 +36,21 @@ apt_acquire_settings() {
     apt-config dump | grep -E '^Acquire::((https?|ftp)::|Retries )' || true
 }
 
+# The settings, for APT_CONFIG, of an apt that knows those suites and none of this machine's: DIR/apt.conf.
+private_apt() { # DIR MIRROR SUITE..
+    local suite
+    mkdir -p "$1"/{sources,lists/partial,cache/archives/partial}
+    for suite in "${@:3}"; do deb_source "$2" "$suite"; done >"$1/sources/suites.list"
+    cat >"$1/apt.conf" <<END
+Dir::Etc::SourceList "/dev/null";
+Dir::Etc::SourceParts "$1/sources";
+Dir::State::Lists "$1/lists";
+Dir::Cache "$1/cache";
+Acquire::Languages "none";
+APT::Sandbox::User "root";
+END
+}
+
 deb_source() { # MIRROR SUITE
     local signed=''
     [[ -r $LAB_KEYRING ]] && signed="[signed-by=$LAB_KEYRING] "

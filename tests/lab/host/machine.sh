@@ -19,19 +19,20 @@ accelerator() {
 }
 
 # Fills the array QEMU with everything but the consoles.
-machine_command() { # IMAGE_DIR MEMORY_MIB KERNEL_ARGS
+machine_command() { # KERNEL_ARGS
     local accel
     accel=$(accelerator)
     [[ $accel != tcg ]] || accel=tcg,thread=multi
     # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
     QEMU=(setpriv --pdeathsig KILL qemu-system-x86_64 -name rocelet-lab -nodefaults -no-user-config -display none -no-reboot
-        -M q35 -accel "$accel" -smp 2 -m "$2"
+        -M q35 -accel "$accel" -smp 2 -m "$MEMORY"
         # With more address bits the guest puts the VFs' registers where QEMU does not map them.
         -cpu max,host-phys-bits=off,phys-bits=36
-        -kernel "$1/vmlinuz" -initrd "$1/initrd"
+        -kernel "$KERNEL_DIR/vmlinuz" -initrd "$KERNEL_DIR/initrd"
         # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
-        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $3"
-        -drive "if=none,id=root,format=raw,snapshot=on,file=$1/root.img" -device virtio-blk-pci,drive=root
+        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $1"
+        -drive "if=none,id=root,format=raw,snapshot=on,file=$ROOT_DIR/root.img" -device virtio-blk-pci,drive=root
+        -drive "if=none,id=modules,format=raw,readonly=on,file=$KERNEL_DIR/modules.img" -device virtio-blk-pci,drive=modules
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"
         -virtfs "local,mount_tag=build,security_model=none,readonly=on,path=$PROJECT_DIR/build"
         -virtfs "local,mount_tag=lib,security_model=none,readonly=on,path=$PROJECT_DIR/tests/lib"
@@ -67,9 +68,11 @@ require_free_port() { # PORT
 
 # An empty output folder, held by a lock as long as this lab.sh lives.
 claim_output() { # SCENARIO
-    OUT=$PROJECT_DIR/build/lab/$1
+    local name=$1
+    [[ $KERNEL == newest ]] || name+=-$KERNEL
+    OUT=$PROJECT_DIR/build/lab/$name
     mkdir -p "$PROJECT_DIR/build/lab"
-    exec 8>"$PROJECT_DIR/build/lab/$1.lock"
+    exec 8>"$OUT.lock"
     flock -n 8 || die "scenario '$1' is already running in this checkout"
     rm -rf "$OUT"
     mkdir "$OUT"
@@ -101,11 +104,11 @@ start_machine() { # SCENARIO [ARGS..]
     prepare_image
     claim_output "$1"
     write_run_env "$@"
-    machine_command "$IMAGE" "$MEMORY" ''
+    machine_command ''
     share_kubelet
     share_sanitizers
     forward_options "${FORWARDS[@]}"
-    note "starting the virtual machine ($(accelerator))"
+    note "starting the virtual machine ($(accelerator), kernel $KERNEL)"
     "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 8>&- &
     QEMU_PID=$!
     trap stop_machine EXIT

@@ -10,6 +10,7 @@ readonly BOOT_TIMEOUT=${ROCELET_LAB_BOOT_TIMEOUT:-120}
 
 MEMORY=2048
 TIMEOUT=${ROCELET_LAB_TIMEOUT:-300}
+KERNEL=newest
 FORWARDS=()
 QUIET=
 WITH_KUBELET= # the guest gets a kubelet
@@ -49,6 +50,7 @@ parse_run_options() { # [OPTIONS] [REST..]
         case $1 in
             --forward) FORWARDS+=("${2:?--forward HOSTPORT:GUESTPORT}"); shift 2 ;;
             --memory) MEMORY=${2:?--memory MIB}; shift 2 ;;
+            --kernel) KERNEL=$(known_kernel "${2:-}"); shift 2 ;;
             --timeout) TIMEOUT=${2:?--timeout SECONDS}; shift 2 ;;
             --quiet) QUIET=yes; shift ;;
             --kubelet) WITH_KUBELET=yes; shift ;;
@@ -57,6 +59,11 @@ parse_run_options() { # [OPTIONS] [REST..]
         esac
     done
     REST=("$@")
+}
+
+known_kernel() { # NAME
+    [[ " $KERNELS " == *" $1 "* && -n $1 ]] || die "no kernel '$1'; there are: $KERNELS"
+    echo "$1"
 }
 
 scenarios() {

@@ -9,7 +9,7 @@ cmd_shell() {
     claim_output shell
     write_run_env shell
     printf 'LAB_ROWS=%d LAB_COLUMNS=%d LAB_TERM=%q\n' "$(tput lines)" "$(tput cols)" "$TERM" >>"$OUT/run.env"
-    machine_command "$IMAGE" "$MEMORY" quiet
+    machine_command quiet
     share_kubelet
     forward_options "${FORWARDS[@]}"
     saved=$(stty -g)

@@ -9,7 +9,7 @@ check "two VFs have netdevs" '(( ${#VFS[@]} == 2 )) && [[ ${VFS[0]} != "${VFS[1]
 check "their driver is igbvf" '[[ $(readlink "/sys/class/net/${VFS[0]}/device/driver") == */igbvf ]]'
 
 has_rdma() { # POD
-    in_pod "$1" rdma link show "rxe_$1/1" | grep -q 'netdev net1'
+    in_pod "$1" rdma link show "rxe_$1/1" | grep -qw "netdev $(pod_netdev "$1")"
 }
 
 say "pods"

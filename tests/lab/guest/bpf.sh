@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# For scenarios of the packet programs: what they count against captures of the same packets, and what they leave. To be sourced
+# after lib.sh.
+
+readonly BPF_OBJECTS='prog map link' # as bpftool names them
+
+# What the kernel has of BPF, and where it hangs in the networks of the machine and of PODS; the same before and after us.
+bpf_remains() { # [POD..]
+    local kind pod
+    for kind in $BPF_OBJECTS; do
+        bpftool -j "$kind" list | json '"\n".join(sorted(f"'"$kind"' {o.get(\"type\")} {o.get(\"name\")}" for o in doc))'
+    done
+    bpftool net list
+    tc qdisc show | grep -w clsact || true
+    for pod in "$@"; do
+        in_netns "$pod" bpftool net list
+        in_netns "$pod" tc qdisc show | grep -w clsact || true
+    done
+}
+
+n_bpf_objects() {
+    local kind n=0
+    for kind in $BPF_OBJECTS; do n=$((n + $(bpftool -j "$kind" list | json 'len(doc)'))); done
+    echo "$n"
+}
+
+# One value of the daemon's account of its BPF programs, by a Python expression over: ports (by RDMA device), programs, bpf.
+bpf_config() { # EXPRESSION
+    curl -fsS -m 5 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
+import json, sys
+bpf = json.load(sys.stdin)["bpf"]
+ports, programs = {p["device"]: p for p in bpf["ports"]}, bpf["programs"]
+print(eval(sys.argv[1]))' "$1"
+}
+
+holds_in_bpf() { # EXPRESSION
+    [[ $(bpf_config "$1") == True ]]
+}
+
+# Two samples later everything that had passed is on the page.
+next_samples() {
+    local now
+    now=$(metric rocelet_samples_total)
+    wait_until "(( \$(metric rocelet_samples_total) >= $now + 2 ))"
+}
+
+# ---- captures: all packets of the pods' netdevs, by direction, and the page before and after
+
+CAPTURES=()
+
+start_judging() { # NAME POD..
+    local name=$1 pod
+    shift
+    next_samples
+    curl -fsS "$HTTP/metrics" >"$OUT/$name.before"
+    CAPTURES=()
+    for pod in "$@"; do
+        capture_all "$pod" in "/tmp/$name.$pod.in"
+        capture_all "$pod" out "/tmp/$name.$pod.out"
+    done
+}
+
+# Enough of each packet to tell what it is. Not over the share while packets arrive.
+capture_all() { # POD in|out FILE
+    in_netns "$1" tcpdump -i "$(pod_netdev "$1")" -p -n -Q "$2" -s 192 -B 32768 -w "$3" not tcp 2>"$3.err" &
+    CAPTURES+=("$!" "$3")
+    wait_until "grep -q 'listening on' $3.err"
+}
+
+# The captures' files are POD.in and POD.out below /out, with NAME in front.
+stop_judging() { # NAME
+    local i
+    next_samples
+    curl -fsS "$HTTP/metrics" >"$OUT/$1.after"
+    for ((i = 0; i < ${#CAPTURES[@]}; i += 2)); do
+        kill -INT "${CAPTURES[i]}"
+        wait "${CAPTURES[i]}" || true
+        grep -q '^0 packets dropped by kernel' "${CAPTURES[i + 1]}.err" || fail "the capture is not whole: $(cat "${CAPTURES[i + 1]}.err")"
+        cp "${CAPTURES[i + 1]}" "$OUT/"
+    done
+}
+
+# With the judge's figures in the log.
+judged() { # NAME POD [LEFT_OUT..]
+    local netdev status=0
+    netdev=$(pod_netdev "$2")
+    [[ $netdev != net1 ]] || netdev+=:$2
+    host_part "$1" "$2" "$netdev" "${@:3}" || status=$?
+    cat "$OUT/$1.$2.judged" || true
+    return "$status"
+}

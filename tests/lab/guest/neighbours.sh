@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# Pods for the kernels on which soft-RoCE works in the initial network namespace alone (6.1 and 6.12): each is a VF there, with an
+# address and an RDMA device. For two of them, whose packets to each other do go over the NIC. Sourced by lib.sh on those kernels.
+
+NEIGHBOURS=() # name and address of each
+
+make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
+    local name=$1 vf=$2 address=$3 rdma=${4:-rxe_$1} netdev=net_$1
+    ip link set "$vf" down
+    ip link set "$vf" name "$netdev"
+    # What comes from an address of the machine's own is taken in.
+    echo 0 | tee /proc/sys/net/ipv4/conf/{all,"$netdev"}/rp_filter >/dev/null
+    echo 1 >"/proc/sys/net/ipv4/conf/$netdev/accept_local"
+    # Only the netdev that has an address answers for it: the emulated switch sends broadcasts back to their sender, too.
+    echo 1 >"/proc/sys/net/ipv4/conf/$netdev/arp_ignore"
+    echo 2 >"/proc/sys/net/ipv4/conf/$netdev/arp_announce"
+    ip address add "$address" dev "$netdev"
+    ip link set "$netdev" up
+    wait_until "has_carrier $name $netdev"
+    go_over_the_nic "$name" "${address%/*}"
+    rdma link add "$rdma" type rxe netdev "$netdev"
+    wait_until "rdma link show $rdma/1 | grep -q ACTIVE"
+}
+
+# The table of the machine's own addresses decides first about what comes in, and last about what goes out.
+go_over_the_nic() { # NAME IP
+    local i
+    if ((!${#NEIGHBOURS[@]})); then
+        ip rule add pref 20 lookup 100
+        ip rule add pref 30 lookup local
+        ip rule delete pref 0
+    fi
+    ip rule add pref 10 iif "net_$1" lookup local
+    for ((i = 0; i < ${#NEIGHBOURS[@]}; i += 2)); do
+        ip route add "${NEIGHBOURS[i + 1]}" dev "net_$1" src "$2" table 100
+        ip route add "$2" dev "net_${NEIGHBOURS[i]}" src "${NEIGHBOURS[i + 1]}" table 100
+    done
+    NEIGHBOURS+=("$1" "$2")
+}
+
+in_pod() { # NAME COMMAND..
+    "${@:2}"
+}
+
+pod_netns() { # NAME
+    echo /proc/1/ns/net
+}
+
+pod_netdev() { # NAME
+    echo "net_$1"
+}

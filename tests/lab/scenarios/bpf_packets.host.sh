@@ -1,0 +1,7 @@
+#!/bin/bash
+# The host's half: tshark judges what was counted on a pod's netdev.
+#   bpf_packets.host.sh NAME POD NETDEV [LEFT_OUT..]
+set -euo pipefail
+: "${LAB_OUT:?folder with the captures}"
+cd "$LAB_OUT"
+exec /usr/bin/python3 "$(dirname "$0")/../judge.py" "$3" "$1.before" "$1.after" "$1.$2.in" "$1.$2.out" "${@:4}" >"$1.$2.judged"

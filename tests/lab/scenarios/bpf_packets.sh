@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# The packet programs count what tshark counts in captures of the same interfaces, packet for packet; they follow devices and pods,
+# and leave nothing. On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_packets
+#   bpf_packets.sh [CYCLES]    how often a pod's namespace with a device comes and goes, 12
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/bpf.sh
+. /rocelet/lab/guest/bpf.sh
+
+CYCLES=${1:-12}
+LOSS_PERCENT=2 LOSS_MESSAGES=1500 DELAY_MS=20 DELAY_MESSAGES=100
+# A kernel without one-shot timers delays until the next tick (HZ=250), and answers take a moment.
+TICK_MS=4
+# The heap finds its final size late. A descriptor, an object or a device kept per cycle would be more.
+RSS_TOLERANCE_KB=256
+
+watched() { # DEVICE
+    holds_in_bpf "ports.get('$1', {}).get('hook') in ('tcx', 'clsact')"
+}
+
+netem() { # POD [SETTINGS..]
+    in_netns "$1" tc qdisc replace dev "$(pod_netdev "$1")" root netem "${@:2}" limit 10000
+}
+
+plain_queue() { # POD
+    in_netns "$1" tc qdisc delete dev "$(pod_netdev "$1")" root
+}
+
+# How many packets a netem has dropped.
+netem_dropped() { # POD
+    in_netns "$1" tc -s -j qdisc show dev "$(pod_netdev "$1")" | json '[q["drops"] for q in doc if q["kind"] == "netem"][0]'
+}
+
+# Sums over the flows from left to right, as left sees them: packets, retransmissions, round trips, and their time in us.
+flow_sums() {
+    curl -fsS "$HTTP/api/v1/qps?device=rxe_left&limit=1000" | /usr/bin/python3 -c '
+import json, sys
+source, flows = sys.argv[1], []
+for qp in json.load(sys.stdin)["qps"]:
+    if qp["sent"] and qp["address"] == source:
+        flows.append(qp["sent"])
+    if qp["received"] and qp["peerAddress"] == source:
+        flows.append(qp["received"])
+rtts = [f["rtt"] for f in flows if f["rtt"]]
+print(sum(f["packets"] for f in flows), sum(f["retransmissions"] for f in flows), sum(r["count"] for r in rtts),
+      sum(r["count"] * r["meanNs"] for r in rtts) // 1000)' "$(pod_ip left)"
+}
+
+# Runs perftest and prints what has been added to flow_sums.
+flows_of() { # PERFTEST_ARGS..
+    local before after
+    next_samples
+    before=$(flow_sums)
+    perftest "$@" >/dev/null
+    next_samples
+    after=$(flow_sums)
+    paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") | awk '{ printf "%d ", $2 - $1 }'
+}
+
+say "kernel $(uname -r)"
+make_vfs 3
+make_pod left "${VFS[0]}" 10.9.0.1/24
+make_pod right "${VFS[1]}" 10.9.0.2/24
+bpf_remains left right >/tmp/remains.before
+start_rocelet --sample-interval 0.5
+wait_until "curl -fsS $HTTP/readyz"
+need_within 20 "both pods' netdevs are watched" 'watched rxe_left && watched rxe_right'
+echo "# hook: $(bpf_config 'ports["rxe_left"]["hook"]'), $(bpf_config 'ports["rxe_left"]["memory"] >> 10') KiB of maps for each netdev"
+case $(uname -r) in
+    6.1.*) check "by clsact, for want of tcx" '[[ $(bpf_config "ports[\"rxe_left\"][\"hook\"]") == clsact ]]' ;;
+    *) check "by tcx" '[[ $(bpf_config "ports[\"rxe_left\"][\"hook\"]") == tcx ]]' ;;
+esac
+metric_lines() { curl -fsS "$HTTP/metrics" | grep "^$1{"; }
+metric_lines rocelet_bpf_program_loaded | sed 's/^rocelet_bpf_/# /'
+
+say "traffic of all kinds"
+start_judging plain left right
+check "write, read, send and atomic run" "perftest ib_write_bw left right -n 100 -s 4096 -m 1024 --tclass=106 &&
+    perftest ib_read_bw left right -n 50 -s 4096 -m 1024 --tclass=2 && perftest ib_send_bw left right -n 50 -s 2048 &&
+    perftest ib_atomic_bw left right -n 50"
+right_mac=$(in_netns right cat "/sys/class/net/$(pod_netdev right)/address")
+injected=$(in_netns left /usr/bin/python3 /rocelet/lab/guest/inject.py "$(pod_netdev left)" "$right_mac" 10.9.0.1 10.9.0.2)
+check "scapy's packets are sent ($injected)" '((injected > 400))'
+stop_judging plain
+check "left's figures are tshark's" judged plain left
+check "right's figures are tshark's" judged plain right
+
+say "congestion"
+congest_pod left 8mbit
+start_judging congested left right
+check "ib_write_bw runs through a congested queue" 'perftest ib_write_bw left right -n 60 -s 65536 --tclass=106'
+send_cnp right left
+stop_judging congested
+plain_queue left
+check "right's figures are tshark's" judged congested right
+check "there are CE marks among them" 'grep -Eq "^equal roce_ecn_packets_total received ce 26: [0-9]{3,}" $OUT/congested.right.judged'
+# The queue marks behind our program, which sees what the pod sends as the pod sends it.
+check "left's figures are tshark's" judged congested left sent:roce_ecn_packets_total
+check "the CNP is among them" 'grep -qx "equal roce_cnp_received_packets_total: 1" $OUT/congested.left.judged'
+
+say "loss: $LOSS_PERCENT % of what left sends, by netem"
+netem left loss "$LOSS_PERCENT%"
+start_judging lossy right
+# One message of one packet at a time, each lost one is sent once more after 134 ms.
+read -r packets again _ < <(flows_of ib_write_bw left right -n "$LOSS_MESSAGES" -s 1024 -m 1024 -t 1 -u 15)
+stop_judging lossy
+dropped=$(netem_dropped left)
+plain_queue left
+error=$(awk -v p="$LOSS_PERCENT" -v n="$packets" 'BEGIN { printf "%.2f", 3 * 100 * sqrt(p / 100 * (1 - p / 100) / n) }')
+share=$(awk -v a="$again" -v n="$packets" 'BEGIN { printf "%.2f", 100 * a / n }')
+echo "# $packets packets, $again retransmissions: $share %; netem drops $LOSS_PERCENT % and dropped $dropped; three standard deviations are $error %"
+check "retransmissions agree with netem's loss within the sampling error" \
+    "awk 'BEGIN { d = $share - $LOSS_PERCENT; if (d < 0) d = -d; exit !(d <= $error) }'"
+check "each packet that netem dropped was sent again" '((again >= dropped && again <= dropped + dropped / 5 + 2))'
+check "right's figures are tshark's" judged lossy right
+
+say "delay: $DELAY_MS ms for what right sends, by netem"
+read -r _ _ near near_us < <(flows_of ib_write_bw left right -n "$DELAY_MESSAGES" -s 1024 -m 1024 -t 1 -u 18)
+netem right delay "${DELAY_MS}ms"
+read -r _ _ far far_us < <(flows_of ib_write_bw left right -n "$DELAY_MESSAGES" -s 1024 -m 1024 -t 1 -u 18)
+plain_queue right
+added=$(awk -v a="$far_us" -v b="$far" -v c="$near_us" -v d="$near" 'BEGIN { printf "%.2f", (a / b - c / d) / 1000 }')
+echo "# round trips: $near of $((near_us / near)) us without, $far of $((far_us / far)) us with the delay: $added ms more, $DELAY_MS to $((DELAY_MS + 2 * TICK_MS)) are due"
+check "every message has its round trip" '((near >= DELAY_MESSAGES * 9 / 10 && far >= DELAY_MESSAGES * 9 / 10))'
+check "round trips agree with netem's delay within two of the kernel's ticks" \
+    "awk 'BEGIN { exit !($added > $DELAY_MS - 1 && $added <= $DELAY_MS + 2 * $TICK_MS) }'"
+
+say "devices and namespaces that come and go"
+# The third VF: into a pod where soft-RoCE works there.
+make_pod late "${VFS[2]}" 10.9.0.3/24
+check_within 10 "a device that comes is watched" watched rxe_late
+cycle() { # N
+    for ((i = 0; i < $1; i++)); do
+        make_veth_pod
+        wait_until "watched rxe_cycle"
+        remove_veth_pod
+        wait_until "holds_in_bpf '\"rxe_cycle\" not in ports'"
+    done
+}
+make_veth_pod() {
+    ip link add veth_host type veth peer name veth_pod
+    if [[ $(pod_netns late) == /run/netns/* ]]; then
+        ip netns add cycle
+        ip link set veth_pod netns cycle
+        in_netns cycle ip link set veth_pod up
+        in_netns cycle rdma link add rxe_cycle type rxe netdev veth_pod
+    else
+        ip link set veth_pod up
+        rdma link add rxe_cycle type rxe netdev veth_pod
+    fi
+}
+remove_veth_pod() {
+    if [[ -e /run/netns/cycle ]]; then
+        ip netns delete cycle
+    else
+        ip link delete veth_host
+    fi
+    wait_until "! ip link show veth_host &>/dev/null"
+}
+n_fds() {
+    local open=("/proc/$ROCELET_PID/fd"/*)
+    echo "${#open[@]}"
+}
+rss_kb() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$ROCELET_PID/status"; }
+cycle $((CYCLES / 4 + 1))
+next_samples
+objects=$(n_bpf_objects) fds=$(n_fds) rss=$(rss_kb)
+cycle "$CYCLES"
+next_samples
+echo "# after $CYCLES cycles: BPF objects $objects, then $(n_bpf_objects); RSS $rss kB, then $(rss_kb) kB; descriptors $fds, then $(n_fds)"
+check_within 10 "no BPF object is left of a namespace" "(( \$(n_bpf_objects) <= $objects ))"
+check_within 10 "no descriptor is left" "(( \$(n_fds) <= $fds ))"
+[[ $LAB_ROCELET == san/* ]] || check "memory does not grow" "(( $(rss_kb) <= rss + RSS_TOLERANCE_KB ))"
+check "nothing is wrong with what is still there" 'watched rxe_left && watched rxe_right && watched rxe_late'
+
+say "the end"
+stop_rocelet
+bpf_remains left right >/tmp/remains.after
+check "nothing of BPF is left" 'diff -u /tmp/remains.before /tmp/remains.after'
+check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log'
