@@ -10,7 +10,7 @@ readonly PLUGINS=/var/lib/kubelet/device-plugins
 start_kubelet() { # [YAML_LINE..]   added to its configuration
     kubelet_config "$@" >/run/rig/kubelet.yaml
     launch_kubelet
-    wait_until 60 "kubelet_ready || ! kill -0 $KUBELET_PID"
+    wait_until 180 "kubelet_ready || ! kill -0 $KUBELET_PID"
     kill -0 "$KUBELET_PID" 2>/dev/null || fail "the kubelet ended at once"
 }
 

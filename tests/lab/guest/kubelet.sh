@@ -31,7 +31,7 @@ hand_down_controllers() {
 restart_kubelet() { # [SIGNAL]
     stop_kubelet "$@"
     launch_kubelet
-    wait_until 60 kubelet_ready
+    wait_until 180 kubelet_ready
 }
 
 # Containers live on.
