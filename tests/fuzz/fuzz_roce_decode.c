@@ -1,5 +1,6 @@
 /* Fuzzes the decoder of frames. First two bytes: how much longer the frame is than what is at hand,
  * and whether it starts at its network header. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

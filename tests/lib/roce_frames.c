@@ -171,7 +171,9 @@ size_t roce_frame_random(uint8_t *buf, unsigned *seed)
 		.options = below(seed, 4) ? 0 : below(seed, 11),
 		.extensions = kinds + below(seed, 2),
 		.n_extensions = below(seed, 4) ? 0 : below(seed, 10),
-		.fragment = below(seed, 20) ? 0 : below(seed, 0x4000),
+		.fragment = below(seed, 20)  ? 0
+			    : below(seed, 2) ? 0x2000
+					     : below(seed, 0x4000),
 		.traffic_class = (uint8_t)below(seed, 256),
 		.opcode = random_opcode(seed),
 		.se = below(seed, 2),
