@@ -99,11 +99,10 @@ struct roce_frame {
 /* The IP header or GRH, as far as others need it. */
 struct roce_ip {
 	const __u8 *header;
-	__u64 offset;  /* of it */
-	__u64 end;     /* of what it carries, as it says; valid with ROCE_PACKET */
-	__u32 payload; /* bytes after it and its extensions, as it says */
-	__u8 family;   /* 4 or 6 */
-	__u8 version;  /* of RoCE */
+	__u64 offset; /* of it */
+	__u64 end;    /* of what it carries, as it says */
+	__u8 family;  /* 4 or 6 */
+	__u8 version; /* of RoCE */
 	__u8 traffic_class;
 	bool first; /* is the first of several fragments */
 };
@@ -408,7 +407,7 @@ ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_ip *ip
 		return ROCE_OTHER;
 	*ip = (struct roce_ip){.header = header,
 			       .offset = r->offset,
-			       .payload = total - size,
+			       .end = r->offset + total,
 			       .family = 4,
 			       .version = 2,
 			       .traffic_class = header[1],
@@ -428,48 +427,45 @@ enum roce_extension {
 	ROCE_SHIM6 = 140,
 };
 
-/* Bytes of an extension header, 0: not one that can be passed. */
-ROCE_INLINE __u32 roce_extension_size(__u8 kind, const __u8 *at)
-{
-	switch (kind) {
-	case ROCE_FRAGMENT_HEADER:
-		return 8;
-	case ROCE_AUTHENTICATION: /* RFC 4302: in words, less two */
-		return (at[1] + 2) * 4;
-	case ROCE_HOP_BY_HOP:
-	case ROCE_ROUTING:
-	case ROCE_DESTINATION:
-	case ROCE_MOBILITY:
-	case ROCE_HIP:
-	case ROCE_SHIM6:
-		return (at[1] + 1) * 8;
-	}
-	return 0;
-}
+#define ROCE_EXTENSION(add, unit) ((add) << 4 | (unit))
+
+/* How long they are: what is added to the length in their second byte, and its unit. */
+ROCE_TABLE __u8 roce_extensions[256] = {
+	[ROCE_HOP_BY_HOP] = ROCE_EXTENSION(1, 8),
+	[ROCE_ROUTING] = ROCE_EXTENSION(1, 8),
+	[ROCE_FRAGMENT_HEADER] = ROCE_EXTENSION(1, 8), /* its second byte is reserved */
+	[ROCE_AUTHENTICATION] = ROCE_EXTENSION(2, 4),  /* RFC 4302 */
+	[ROCE_DESTINATION] = ROCE_EXTENSION(1, 8),
+	[ROCE_MOBILITY] = ROCE_EXTENSION(1, 8),
+	[ROCE_HIP] = ROCE_EXTENSION(1, 8),
+	[ROCE_SHIM6] = ROCE_EXTENSION(1, 8),
+};
 
 /* Past the headers between IPv6 and UDP. */
-ROCE_INLINE enum roce_verdict roce_extensions(struct roce_reader *r, struct roce_ip *ip, __u8 next)
+ROCE_INLINE enum roce_verdict roce_pass_extensions(struct roce_reader *r, struct roce_ip *ip,
+						   __u8 next)
 {
 	for (int i = 0; i <= ROCE_EXTENSIONS_MAX; i++) {
 		const __u8 *at;
-		__u32 size;
+		__u8 length, kind;
 
 		if (next == ROCE_PROTOCOL_UDP)
 			return ROCE_PACKET;
 		at = roce_peek(r, 8);
 		if (!at)
 			return roce_missing(r, 8, ROCE_OTHER);
-		size = roce_extension_size(next, at);
-		if (size == 0 || size > ip->payload)
+		kind = roce_extensions[next];
+		if (kind == 0)
 			return ROCE_OTHER;
+		length = at[1];
 		if (next == ROCE_FRAGMENT_HEADER) {
 			if (roce_u16(at + 2) & 0xfff8)
 				return ROCE_OTHER;
 			ip->first |= at[3] & 1;
+			length = 0;
 		}
 		next = at[0];
-		ip->payload -= size;
-		roce_skip(r, size);
+		roce_skip(r, (length + (kind >> 4)) * (kind & 0xf));
 	}
 	return ROCE_OTHER;
 }
@@ -486,12 +482,12 @@ ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, bool grh, struct r
 		return wrong;
 	*ip = (struct roce_ip){.header = header,
 			       .offset = r->offset,
-			       .payload = roce_u16(header + 4),
+			       .end = r->offset + ROCE_IP6_SIZE + roce_u16(header + 4),
 			       .family = 6,
 			       .version = grh ? 1 : 2,
 			       .traffic_class = roce_u16(header) >> 4};
 	r->offset += ROCE_IP6_SIZE;
-	return grh ? ROCE_PACKET : roce_extensions(r, ip, header[6]);
+	return grh ? ROCE_PACKET : roce_pass_extensions(r, ip, header[6]);
 }
 
 /* Behind UDP, if it is for RoCE. *ret_size: bytes that follow in the packet. */
@@ -501,7 +497,7 @@ ROCE_INLINE enum roce_verdict roce_udp(struct roce_reader *r, const struct roce_
 	const __u8 *udp = roce_peek(r, ROCE_UDP_SIZE);
 	__u32 size;
 
-	if (ip->payload < ROCE_UDP_SIZE)
+	if (r->offset + ROCE_UDP_SIZE > ip->end)
 		return ROCE_OTHER;
 	if (!udp)
 		return roce_missing(r, ROCE_UDP_SIZE, ROCE_OTHER);
@@ -511,7 +507,7 @@ ROCE_INLINE enum roce_verdict roce_udp(struct roce_reader *r, const struct roce_
 	if (ip->first)
 		return ROCE_FRAGMENT;
 	size = roce_u16(udp + 4);
-	if (size < ROCE_UDP_SIZE || size > ip->payload)
+	if (size < ROCE_UDP_SIZE || r->offset + size > ip->end)
 		return ROCE_MALFORMED;
 	r->offset += ROCE_UDP_SIZE;
 	*ret_size = size - ROCE_UDP_SIZE;
@@ -586,8 +582,7 @@ ROCE_INLINE enum roce_verdict roce_decode_headers(const struct roce_frame *frame
 	verdict = roce_network(&r, type, ip);
 	if (verdict != ROCE_PACKET)
 		return verdict;
-	ip->end = r.offset + ip->payload;
-	size = ip->payload;
+	size = ip->end - r.offset; /* RoCEv1; UDP says its own */
 	p->source_port = 0;
 	if (ip->version == 2)
 		verdict = roce_udp(&r, ip, p, &size);

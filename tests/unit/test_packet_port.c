@@ -1,0 +1,409 @@
+/* An interface watched: veth pairs in namespaces of this test's own, real packets, every hook; and
+ * nothing left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "fds.h"
+#include "namespaces.h"
+#include "packet_port.h"
+#include "roce_account.h"
+#include "roce_frames.h"
+
+#define TCX_INGRESS 46
+#define CYCLES	    10
+#define WAITS_MS    5000
+
+static const char *why_not;
+static int near_index, far_index;
+
+static int setup(void **state)
+{
+	(void)state;
+	if (why_not)
+		skip();
+	namespace_run(-1, "ip link add near0 type veth peer name far0 && ip link set near0 up && "
+			  "ip link set far0 up && ip addr add 192.0.2.1/24 dev near0 && "
+			  "ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev near0");
+	near_index = (int)if_nametoindex("near0");
+	far_index = (int)if_nametoindex("far0");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (!why_not)
+		namespace_run(-1, "ip link delete near0 2>/dev/null || true");
+	return 0;
+}
+
+static struct packet_port_fd *open_port(const struct packet_port_spec *spec, enum packet_hook hook)
+{
+	struct packet_port_fd *port = NULL;
+	enum packet_hook got;
+	struct err e = {0};
+	int r = packet_port_open(&port, spec, &got, &e);
+
+	if (r < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(got, hook);
+	return port;
+}
+
+static void send_frame(int ifindex, const struct roce_frame_spec *s)
+{
+	AUTO_FD fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex, .sll_halen = 6};
+	uint8_t frame[ROCE_FRAME_MAX];
+	size_t n = roce_frame_make(frame, s);
+
+	assert_true(fd >= 0);
+	assert_int_equal(sendto(fd, frame, n, 0, (struct sockaddr *)&to, sizeof(to)), n);
+}
+
+static struct roce_counts read_one(const struct packet_port_fd *port, enum roce_direction d)
+{
+	struct roce_counts counts[N_ROCE_DIRECTIONS];
+
+	assert_int_equal(packet_port_read(port, counts), 0);
+	return counts[d];
+}
+
+/* Until so many packets were seen there. */
+static void wait_packets(const struct packet_port_fd *port, enum roce_direction d, uint64_t n)
+{
+	for (int i = 0; i < WAITS_MS && read_one(port, d).packets < n; i++)
+		poll(NULL, 0, 1);
+	assert_int_equal(read_one(port, d).packets, n);
+}
+
+static const struct roce_frame_spec write_packet = {
+	.opcode = 0x0a, .reth_length = 4096, .payload = 100, .traffic_class = 3, .qpn = 17};
+
+static void both_directions_are_counted(void **state)
+{
+	static const struct {
+		struct packet_port_spec spec;
+		enum packet_hook hook;
+	} ways[] = {
+		{{.netns_fd = -1}, PACKET_HOOK_TCX},
+		{{.netns_fd = -1, .flows = 1024}, PACKET_HOOK_TCX},
+		{{.netns_fd = -1, .clsact = true}, PACKET_HOOK_CLSACT},
+		{{.netns_fd = -1, .xdp = true}, PACKET_HOOK_XDP},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct packet_port_spec spec = ways[i].spec;
+		struct packet_port_fd *port;
+		struct roce_counts c;
+
+		spec.ifindex = near_index;
+		port = open_port(&spec, ways[i].hook);
+		assert_true(packet_port_memory(port) > sizeof(struct roce_counts));
+		send_frame(far_index, &write_packet);
+		send_frame(far_index, &(struct roce_frame_spec){.port = 53});
+		send_frame(far_index, &write_packet);
+		wait_packets(port, ROCE_RECEIVED, 2);
+		c = read_one(port, ROCE_RECEIVED);
+		assert_int_equal(c.bytes, 2 * (42 + 12 + 16 + 100 + 4));
+		assert_int_equal(c.traffic_class[3], 2);
+		assert_int_equal(c.requested_write_bytes, 2 * 4096);
+		assert_int_equal(read_one(port, ROCE_SENT).packets, 0);
+		send_frame(near_index, &write_packet);
+		if (!spec.xdp)
+			wait_packets(port, ROCE_SENT, 1);
+		assert_int_equal(read_one(port, ROCE_SENT).packets, spec.xdp ? 0 : 1);
+		packet_port_close(port);
+	}
+}
+
+static void several_programs_see_the_same(void **state)
+{
+	const struct packet_port_spec specs[] = {
+		{.netns_fd = -1, .ifindex = near_index},
+		{.netns_fd = -1, .ifindex = near_index, .clsact = true},
+		{.netns_fd = -1, .ifindex = near_index, .xdp = true},
+		{.netns_fd = -1, .ifindex = near_index},
+		{.netns_fd = -1, .ifindex = near_index, .clsact = true},
+	};
+	static const enum packet_hook hooks[] = {PACKET_HOOK_TCX, PACKET_HOOK_CLSACT,
+						 PACKET_HOOK_XDP, PACKET_HOOK_TCX,
+						 PACKET_HOOK_CLSACT};
+	struct packet_port_fd *ports[ARRAY_SIZE(specs)];
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
+		ports[i] = open_port(&specs[i], hooks[i]);
+	for (int i = 0; i < 10; i++)
+		send_frame(far_index, &write_packet);
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
+		wait_packets(ports[i], ROCE_RECEIVED, 10);
+	for (size_t i = ARRAY_SIZE(specs); i-- > 0;)
+		packet_port_close(ports[i]);
+	namespace_run(-1, "! tc qdisc show dev near0 | grep clsact");
+}
+
+/* What others made stays theirs. */
+static void a_qdisc_of_others_stays(void **state)
+{
+	const struct packet_port_spec spec = {
+		.netns_fd = -1, .ifindex = near_index, .clsact = true};
+	struct packet_port_fd *first, *second;
+	(void)state;
+
+	namespace_run(-1, "tc qdisc add dev near0 clsact");
+	packet_port_close(open_port(&spec, PACKET_HOOK_CLSACT));
+	namespace_run(-1, "tc qdisc show dev near0 | grep -q clsact && "
+			  "! tc filter show dev near0 ingress | grep . && "
+			  "! tc filter show dev near0 egress | grep . && "
+			  "tc qdisc delete dev near0 clsact");
+	/* Made by the first; the second one's filters are those of others to it. */
+	first = open_port(&spec, PACKET_HOOK_CLSACT);
+	second = open_port(&spec, PACKET_HOOK_CLSACT);
+	packet_port_close(first);
+	send_frame(far_index, &write_packet);
+	wait_packets(second, ROCE_RECEIVED, 1);
+	packet_port_close(second);
+	namespace_run(-1, "tc qdisc show dev near0 | grep -q clsact");
+}
+
+static void another_namespace_is_visited(void **state)
+{
+	static const bool ways[] = {false, true};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		AUTO_FD ns = namespace_new();
+		struct packet_port_spec spec = {.netns_fd = ns, .clsact = ways[i]};
+		struct packet_port_fd *port;
+
+		namespace_run(ns, "ip link add name near1 index 77 type veth peer name far1 "
+				  "index 78 && ip link set near1 up && ip link set far1 up");
+		spec.ifindex = 77;
+		port = open_port(&spec, ways[i] ? PACKET_HOOK_CLSACT : PACKET_HOOK_TCX);
+		assert_int_equal(if_nametoindex("near1"), 0);
+		packet_port_close(port);
+		namespace_run(ns, "! tc qdisc show dev near1 | grep clsact");
+	}
+}
+
+static void what_cannot_be_watched_says_why(void **state)
+{
+	struct packet_port_spec spec = {.netns_fd = -1, .ifindex = 4711};
+	struct packet_port_fd *port = NULL, *first;
+	enum packet_hook hook = PACKET_HOOK_NONE;
+	AUTO_FD file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(packet_port_open(&port, &spec, &hook, &e), -ENODEV);
+	assert_string_equal(e.msg, "interface 4711: No such device");
+	spec.netns_fd = file;
+	assert_int_equal(packet_port_open(&port, &spec, &hook, &e), -EINVAL);
+	assert_string_equal(e.msg, "its network namespace: Invalid argument");
+	spec = (struct packet_port_spec){.netns_fd = -1, .ifindex = near_index, .xdp = true};
+	first = open_port(&spec, PACKET_HOOK_XDP);
+	assert_int_equal(packet_port_open(&port, &spec, &hook, &e), -EBUSY);
+	assert_string_equal(e.msg, "XDP: another program is there already");
+	packet_port_close(first);
+	assert_null(port);
+	assert_int_equal(hook, PACKET_HOOK_NONE);
+	packet_port_close(NULL);
+}
+
+static void an_interface_that_leaves_takes_its_programs(void **state)
+{
+	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 64};
+	struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
+	struct roce_counts counts[N_ROCE_DIRECTIONS];
+	(void)state;
+
+	namespace_run(-1, "ip link delete near0");
+	assert_int_equal(packet_port_read(port, counts), 0);
+	packet_port_close(port);
+}
+
+struct found {
+	unsigned n, stop_at;
+	uint64_t packets;
+};
+
+static int on_flow(const struct roce_flow_key *key, const struct roce_flow *flow, void *arg)
+{
+	struct found *f = arg;
+
+	assert_int_equal(key->saddr[10], 0xff);
+	f->n++;
+	f->packets += flow->packets;
+	return f->n == f->stop_at ? -ECANCELED : 0;
+}
+
+static void every_flow_is_walked(void **state)
+{
+	enum { FLOWS = 700 };
+	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 8192};
+	struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
+	struct found all = {0}, some = {.stop_at = 5};
+	(void)state;
+
+	for (uint32_t i = 0; i < FLOWS; i++) {
+		struct roce_frame_spec s = write_packet;
+
+		s.qpn = i;
+		send_frame(far_index, &s);
+	}
+	wait_packets(port, ROCE_RECEIVED, FLOWS);
+	assert_int_equal(packet_port_flows(port, on_flow, &all), 0);
+	assert_int_equal(all.n, FLOWS);
+	assert_int_equal(all.packets, FLOWS);
+	assert_int_equal(packet_port_flows(port, on_flow, &some), -ECANCELED);
+	assert_int_equal(some.n, 5);
+	packet_port_close(port);
+}
+
+/* What sendfile() sends lies in pages, only the UDP header is copied in front. */
+static void headers_in_fragments_are_found(void **state)
+{
+	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index};
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(ROCE_UDP_PORT),
+				 .sin_addr.s_addr = htonl(0xc0000202)};
+	AUTO_FD file = memfd_create("packet", MFD_CLOEXEC);
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
+	uint8_t frame[ROCE_FRAME_MAX];
+	size_t n = roce_frame_make(frame, &write_packet) - 42;
+	off_t from = 0;
+	(void)state;
+
+	assert_true(file >= 0 && fd >= 0);
+	assert_int_equal(write(file, frame + 42, n), n);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(sendfile(fd, file, &from, n), n);
+	wait_packets(port, ROCE_SENT, 1);
+	assert_int_equal(read_one(port, ROCE_SENT).ops[ROCE_OP_INDEX(ROCE_RC, ROCE_WRITE)], 1);
+	assert_int_equal(read_one(port, ROCE_SENT).requested_write_bytes, 4096);
+	packet_port_close(port);
+}
+
+/* --- nothing is left ------------------------------------------------------------------------ */
+
+struct ids {
+	uint32_t program, maps[8], n_maps;
+};
+
+/* The first program of near0, and its maps. */
+static void note_ids(struct ids *ids)
+{
+	struct bpf_prog_info info = {.map_ids = (uint64_t)(uintptr_t)ids->maps, .nr_map_ids = 8};
+	uint32_t size = sizeof(info), n = 1;
+	AUTO_FD fd = -1;
+
+	assert_int_equal(bpf_prog_query(near_index, (enum bpf_attach_type)TCX_INGRESS, 0, NULL,
+					&ids->program, &n),
+			 0);
+	assert_int_equal(n, 1);
+	fd = bpf_prog_get_fd_by_id(ids->program);
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	ids->n_maps = info.nr_map_ids;
+	assert_in_range(ids->n_maps, 2, 8);
+}
+
+static bool is_gone(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == ENOENT;
+}
+
+static bool are_gone(const struct ids *ids)
+{
+	if (!is_gone(bpf_prog_get_fd_by_id(ids->program)))
+		return false;
+	for (uint32_t i = 0; i < ids->n_maps; i++)
+		if (!is_gone(bpf_map_get_fd_by_id(ids->maps[i])))
+			return false;
+	return true;
+}
+
+static void many_times_on_and_off_leaves_nothing(void **state)
+{
+	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 64};
+	int cycles = getenv("CYCLES") ? atoi(getenv("CYCLES")) : CYCLES;
+	unsigned before = fds_open();
+	(void)state;
+
+	for (int i = 0; i < cycles; i++) {
+		struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
+		struct ids ids;
+
+		note_ids(&ids);
+		packet_port_close(port);
+		/* The kernel frees them once no CPU can be in them. */
+		for (int k = 0; k < WAITS_MS && !are_gone(&ids); k++)
+			poll(NULL, 0, 1);
+		assert_true(are_gone(&ids));
+	}
+	assert_int_equal(fds_open(), before);
+}
+
+static const char *find_out(void)
+{
+	struct packet_port_fd *port = NULL;
+	enum packet_hook hook;
+	struct err e = {0};
+	const char *why = namespaces_enter();
+
+	if (why)
+		return why;
+	if (packet_port_open(&port, &(struct packet_port_spec){.netns_fd = -1, .ifindex = 1}, &hook,
+			     &e) == -EPERM)
+		return "the kernel refuses the packet programs";
+	packet_port_close(port);
+	return NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(both_directions_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(several_programs_see_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_qdisc_of_others_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_namespace_is_visited, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_watched_says_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_interface_that_leaves_takes_its_programs, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(every_flow_is_walked, setup, teardown),
+		cmocka_unit_test_setup_teardown(headers_in_fragments_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_times_on_and_off_leaves_nothing, setup,
+						teardown),
+	};
+
+	libbpf_set_print(NULL);
+	why_not = find_out();
+	if (why_not)
+		print_message("skipped: %s\n", why_not);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
