@@ -19,7 +19,9 @@ void packet_wing_show(struct daemon *d)
 	bpf->n_programs = 0;
 	for (unsigned i = 0; i < n && i < ARRAY_SIZE(d->bpf_programs); i++)
 		d->bpf_programs[bpf->n_programs++] = (struct api_bpf_program){
-			.name = programs[i].name, .hook = programs[i].hook};
+			.name = programs[i].name,
+			.hook = programs[i].hook,
+			.error = programs[i].error[0] ? programs[i].error : NULL};
 	bpf->n_ports = packet_ports_list(d->packet_ports, &bpf->ports);
 }
 
@@ -57,7 +59,8 @@ void packet_wing_look(struct daemon *d)
 		return;
 	if (packet_plan_build(&plan, &node_inventory(d->node)->host, d->routes.attachments,
 			      d->options) < 0) {
-		log_warn("bpf", -ENOMEM, "which interfaces to watch is not known, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "which interfaces to watch is not known, going on with those before");
 		return;
 	}
 	if (d->packet_ports)

@@ -295,7 +295,8 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 	if (!items || !list) {
 		free(items);
 		free(list);
-		log_warn("bpf", -ENOMEM, "interfaces to be watched have changed, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "interfaces to be watched have changed, going on with those before");
 		return;
 	}
 	for (size_t i = 0; i < plan->n; i++) {

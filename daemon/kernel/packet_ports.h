@@ -42,6 +42,6 @@ void packet_ports_close(struct packet_ports *);
  * NULL too). Its ports stay attached until it is put back. Loop's thread. */
 struct packet_view *packet_ports_view(struct packet_ports *);
 void packet_view_put(struct packet_view *); /* loop's thread; NULL is fine */
-/* Any thread; replaces *ret. flows: the tables of flows too. A port that cannot be read has an error
- * in the sample. -ENOMEM leaves it empty. */
+/* Any thread; replaces *ret. flows: the tables of flows too. A port that cannot be read has an
+ * error in the sample. -ENOMEM leaves it empty. */
 int packet_view_read(const struct packet_view *, bool flows, struct packet_sample *ret);
