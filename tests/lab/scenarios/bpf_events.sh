@@ -17,7 +17,7 @@ loaded() { # PROGRAM [HOOK]
 }
 
 all_loaded() {
-    ! curl -fsS -m 5 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | grep -v ' 1$'
+    ! curl -fsS -m 5 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | grep -qv ' 1$'
 }
 
 event() { # REGEX: one that the API tells
