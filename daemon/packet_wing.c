@@ -20,7 +20,9 @@ static void tell_bpf(struct api_bpf *ret, void *arg)
 	};
 	for (unsigned i = 0; i < n && i < ARRAY_SIZE(d->bpf_programs); i++)
 		d->bpf_programs[ret->n_programs++] = (struct api_bpf_program){
-			programs[i].name, programs[i].hook, programs[i].error};
+			.name = programs[i].name,
+			.hook = programs[i].hook,
+			.error = programs[i].error[0] ? programs[i].error : NULL};
 	ret->n_ports = packet_ports_list(d->packet_ports, &ret->ports);
 }
 
