@@ -33,8 +33,8 @@ struct daemon {
 	struct link_events *links;
 	struct uevents *kernel_uevents, *udev_uevents;
 	struct bpf_source *bpf;
-	struct api_bpf_program bpf_programs[32]; /* as the API shows them */
-	struct packet_ports *packet_ports;	 /* NULL: no packets are counted */
+	struct api_bpf_program bpf_programs[SELF_PROGRAMS_MAX]; /* as the API shows them */
+	struct packet_ports *packet_ports;			/* NULL: no packets are counted */
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
 	struct bpf_tally bpf_tally;
@@ -84,8 +84,6 @@ int packets_start(struct daemon *, struct err *);
 void packets_stop(struct daemon *);
 /* The inventory, or what is attached to pods, has changed. */
 void packet_wing_look(struct daemon *);
-/* The BPF programs, or where they are, have changed. */
-void packet_wing_show(struct daemon *);
 /* For the sampler; arg is the daemon. */
 struct packet_view *packet_wing_view(void *arg);
 

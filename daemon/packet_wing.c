@@ -7,25 +7,21 @@
 #include "node.h"
 #include "packet_ports.h"
 
-void packet_wing_show(struct daemon *d)
+static void tell_bpf(struct api_bpf *ret, void *arg)
 {
+	struct daemon *d = arg;
 	const struct bpf_program_status *programs;
 	unsigned n = bpf_source_programs(d->bpf, &programs);
-	struct api_bpf *bpf = &d->routes.bpf;
 
-	bpf->on = d->hw.live && !d->options->no_bpf;
-	bpf->memory_budget = (uint64_t)d->options->bpf_memory << 20;
-	bpf->programs = d->bpf_programs;
-	bpf->n_programs = 0;
+	*ret = (struct api_bpf){
+		.on = d->hw.live && !d->options->no_bpf,
+		.memory_budget = (uint64_t)d->options->bpf_memory << 20,
+		.programs = d->bpf_programs,
+	};
 	for (unsigned i = 0; i < n && i < ARRAY_SIZE(d->bpf_programs); i++)
-		d->bpf_programs[bpf->n_programs++] = (struct api_bpf_program){
-			.name = programs[i].name, .hook = programs[i].hook};
-	bpf->n_ports = packet_ports_list(d->packet_ports, &bpf->ports);
-}
-
-static void on_ports(void *arg)
-{
-	packet_wing_show(arg);
+		d->bpf_programs[ret->n_programs++] = (struct api_bpf_program){
+			programs[i].name, programs[i].hook, programs[i].error};
+	ret->n_ports = packet_ports_list(d->packet_ports, &ret->ports);
 }
 
 static bool is_planned(const struct packet_plan *plan, const struct packet_wanted *w)
@@ -57,7 +53,8 @@ void packet_wing_look(struct daemon *d)
 		return;
 	if (packet_plan_build(&plan, &node_inventory(d->node)->host, d->routes.attachments,
 			      d->options) < 0) {
-		log_warn("bpf", -ENOMEM, "which interfaces to watch is not known, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "which interfaces to watch is not known, going on with those before");
 		return;
 	}
 	if (d->packet_ports)
@@ -84,11 +81,12 @@ int packets_start(struct daemon *d, struct err *e)
 	};
 	int r = 0;
 
-	packet_wing_show(d);
+	d->routes.tell_bpf = tell_bpf;
+	d->routes.tell_bpf_arg = d;
 	if (o->no_bpf || !d->hw.live)
 		return 0;
 	if (!o->dry_run)
-		r = packet_ports_open(&d->packet_ports, &d->loop, &d->hw, &opts, on_ports, d, e);
+		r = packet_ports_open(&d->packet_ports, &d->loop, &d->hw, &opts, e);
 	d->watches_packets = r == 0;
 	packet_wing_look(d);
 	return r;
@@ -97,7 +95,7 @@ int packets_start(struct daemon *d, struct err *e)
 void packets_stop(struct daemon *d)
 {
 	d->watches_packets = false;
-	d->routes.bpf = (struct api_bpf){0};
+	d->routes.tell_bpf = NULL;
 	packet_ports_close(d->packet_ports);
 	d->packet_ports = NULL;
 	packet_plan_done(&d->packet_plan);

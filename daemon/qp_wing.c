@@ -1,4 +1,5 @@
-/* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell. */
+/* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell.
+ */
 #include "bpf_source.h"
 #include "cleanup.h"
 #include "daemon.h"
@@ -39,7 +40,8 @@ static bool events_come(void *arg)
 
 	for (unsigned i = 0; i < n; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(needed); k++)
-			found += strcmp(p[i].name, needed[k]) == 0 && strcmp(p[i].hook, "none") != 0;
+			found += strcmp(p[i].name, needed[k]) == 0 &&
+				 strcmp(p[i].hook, "none") != 0;
 	return found == ARRAY_SIZE(needed);
 }
 

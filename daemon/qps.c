@@ -128,8 +128,8 @@ static void on_failure(struct qps *q, const struct qp *qp)
 	bool waits = qp->pid && !qp->owner_known && q->n_waiting < FAILURES_MAX;
 
 	if (waits)
-		q->waiting[q->n_waiting++] =
-			(struct failure){*qp, uv_now(q->loop) + FAILURE_WAIT_MS};
+		q->waiting[q->n_waiting++] = (struct failure){*qp,
+							      uv_now(q->loop) + FAILURE_WAIT_MS};
 	else
 		tell_failure(q, qp);
 }

@@ -12,8 +12,8 @@
 #include "ctl_table.h"
 
 /* How long doctor waits for what it has ordered, and how often it looks. */
-#define FIX_MS	    10000
-#define FIX_LOOK_MS 200
+#define FIX_MS	     10000
+#define FIX_LOOK_MS  200
 /* How long the daemon is asked to wait for events before it says that there are none. */
 #define WATCH_WAIT_S 20
 

@@ -3,7 +3,7 @@
  *
  * Happy path: follow -> a job for each port that is new -> [worker: open its namespace, attach] ->
  * listed as watched. Can fail by: anything that attaching can (told once, tried again each minute),
- * the budget (tried again once something was detached), the plan changing meanwhile (what was
+ * the budget (tried again once there is room), the plan changing meanwhile (what was
  * attached is given up again). A view holds on to what is attached, so closing waits for views. */
 #include "packet_ports.h"
 
@@ -21,15 +21,13 @@ struct watched {
 	struct packet_wanted want;
 	struct attached *attached; /* NULL = not, or not yet */
 	uint64_t retry_ms;	   /* loop time of the next try, 0 = not tried yet */
-	uint64_t detached;	   /* packet_ports.detached at the last try */
+	uint64_t needs;		   /* bytes of memory at least, 0 = not known */
 };
 
 struct packet_ports {
 	struct uv_loop_s *loop;
 	struct packet_ports_opts opts;
 	uint64_t used; /* bytes of what is attached */
-	packet_ports_changed_fn *changed;
-	void *arg;
 	uv_timer_t timer;
 	bool closing, timer_closed;
 	unsigned views;
@@ -38,7 +36,9 @@ struct packet_ports {
 	struct packet_port *list; /* each item as it is shown */
 	size_t n;
 	struct attached *dead; /* to be detached by the next job */
-	uint64_t detached;     /* how many were */
+	/* Bytes that the last port with so many flows took. */
+	uint32_t measured_flows;
+	uint64_t measured;
 
 	/* The worker's, untouched by the loop while `running`. */
 	uv_work_t work;
@@ -126,6 +126,10 @@ static void attach_ended(struct packet_ports *p)
 	struct packet_port *port = w ? &p->list[w - p->items] : NULL;
 	int before = port ? port->error : 0;
 
+	if (j->needs_with_flows) {
+		p->measured = j->needs_with_flows;
+		p->measured_flows = j->want.port.flows;
+	}
 	if (j->result == 0)
 		take_attached(p, w);
 	if (!w)
@@ -135,9 +139,8 @@ static void attach_ended(struct packet_ports *p)
 	port->memory = j->memory;
 	port->flows = j->flows;
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
-	w->detached = p->detached;
+	w->needs = j->needs;
 	tell(port, before, &j->err);
-	p->changed(p->arg);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -160,7 +163,6 @@ static void detach_ended(struct packet_ports *p)
 
 		p->detaching = a->next;
 		p->used -= a->memory;
-		p->detached++;
 		free(a);
 	}
 }
@@ -178,15 +180,25 @@ static void on_worked(uv_work_t *req, int status)
 	go_on(p);
 }
 
-/* What did not fit goes on not fitting until something was detached. */
+static uint64_t room(const struct packet_ports *p)
+{
+	return p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
+}
+
+/* What did not fit goes on not fitting until there is room for it. */
+static bool waits_for_room(const struct packet_ports *p, const struct watched *w)
+{
+	return p->list[w - p->items].error == -ENOSPC && w->needs;
+}
+
 static bool is_due(const struct packet_ports *p, const struct watched *w)
 {
 	if (w->attached)
 		return false;
 	if (w->retry_ms == 0)
 		return true;
-	if (p->list[w - p->items].error == -ENOSPC)
-		return w->detached != p->detached;
+	if (waits_for_room(p, w))
+		return w->needs <= room(p);
 	return w->retry_ms <= uv_now(p->loop);
 }
 
@@ -210,7 +222,7 @@ static void wait_for_next(struct packet_ports *p)
 	uint64_t now = uv_now(p->loop), next = UINT64_MAX;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (!p->items[i].attached && p->list[i].error != -ENOSPC &&
+		if (!p->items[i].attached && !waits_for_room(p, &p->items[i]) &&
 		    p->items[i].retry_ms < next)
 			next = p->items[i].retry_ms;
 	if (next == UINT64_MAX)
@@ -229,7 +241,9 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 		return false;
 	}
 	p->job.want = w->want;
-	p->job.room = p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
+	p->job.room = room(p);
+	p->job.no_flows = w->want.port.flows && w->want.port.flows == p->measured_flows &&
+			  p->measured > p->job.room;
 	return true;
 }
 
@@ -268,7 +282,7 @@ static void carry_over(struct packet_ports *p, struct watched *w, struct packet_
 		return;
 	w->attached = take_ptr(old->attached);
 	w->retry_ms = old->retry_ms;
-	w->detached = old->detached;
+	w->needs = old->needs;
 	port->hook = was->hook;
 	port->error = was->error;
 	port->memory = was->memory;
@@ -295,7 +309,8 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 	if (!items || !list) {
 		free(items);
 		free(list);
-		log_warn("bpf", -ENOMEM, "interfaces to be watched have changed, going on with those before");
+		log_warn("bpf", -ENOMEM,
+			 "interfaces to be watched have changed, going on with those before");
 		return;
 	}
 	for (size_t i = 0; i < plan->n; i++) {
@@ -304,7 +319,6 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 		carry_over(p, &items[i], &list[i]);
 	}
 	replace(p, items, list, plan->n);
-	p->changed(p->arg);
 	go_on(p);
 }
 
@@ -341,8 +355,7 @@ void packet_view_put(struct packet_view *v)
 /* --- life ------------------------------------------------------------------------------------- */
 
 int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const struct hw *hw,
-		      const struct packet_ports_opts *opts, packet_ports_changed_fn *changed,
-		      void *arg, struct err *e)
+		      const struct packet_ports_opts *opts, struct err *e)
 {
 	struct packet_ports *p = calloc(1, sizeof(*p));
 
@@ -350,8 +363,6 @@ int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const s
 		return err_set(e, -ENOMEM, "out of memory");
 	p->loop = loop;
 	p->opts = *opts;
-	p->changed = changed;
-	p->arg = arg;
 	p->job.hw = hw;
 	uv_timer_init(loop, &p->timer);
 	p->timer.data = p;

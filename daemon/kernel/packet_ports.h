@@ -22,13 +22,9 @@ struct packet_ports_opts {
 	uint32_t retry_ms;
 };
 
-/* What packet_ports_list() tells has changed. Loop's thread. */
-typedef void packet_ports_changed_fn(void *arg);
-
 /* hw must outlive it. */
 int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *, const struct hw *,
-		      const struct packet_ports_opts *, packet_ports_changed_fn *, void *arg,
-		      struct err *);
+		      const struct packet_ports_opts *, struct err *);
 /* The plan as of now; copied. Out of memory, the one before stays. */
 void packet_ports_follow(struct packet_ports *, const struct packet_plan *);
 /* Every port that is planned, watched or not, in the plan's order; borrowed until the next change.
@@ -42,6 +38,6 @@ void packet_ports_close(struct packet_ports *);
  * NULL too). Its ports stay attached until it is put back. Loop's thread. */
 struct packet_view *packet_ports_view(struct packet_ports *);
 void packet_view_put(struct packet_view *); /* loop's thread; NULL is fine */
-/* Any thread; replaces *ret. flows: the tables of flows too. A port that cannot be read has an error
- * in the sample. -ENOMEM leaves it empty. */
+/* Any thread; replaces *ret. flows: the tables of flows too. A port that cannot be read has an
+ * error in the sample. -ENOMEM leaves it empty. */
 int packet_view_read(const struct packet_view *, bool flows, struct packet_sample *ret);

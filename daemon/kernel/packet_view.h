@@ -21,5 +21,6 @@ struct packet_view {
 };
 
 /* Copies the ports; attached is to be filled in. NULL: out of memory. */
-struct packet_view *packet_view_new(struct packet_ports *owner, const struct packet_port *, size_t n);
+struct packet_view *packet_view_new(struct packet_ports *owner, const struct packet_port *,
+				    size_t n);
 void packet_view_free(struct packet_view *);

@@ -7,8 +7,8 @@
 #include "options_table.h"
 #include "pool_config.h"
 
-static int set_json_list(struct option_list *field, const struct option_def *d,
-			 const json_t *value, struct err *e)
+static int set_json_list(struct option_list *field, const struct option_def *d, const json_t *value,
+			 struct err *e)
 {
 	struct option_list list = {0};
 	const json_t *item;

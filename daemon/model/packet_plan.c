@@ -141,8 +141,8 @@ static void add_soft_port(struct build *b, const struct rdma_dev *dev, const str
 static void add_soft_roce(struct build *b)
 {
 	for (size_t i = 0; i < b->host->n_rdma; i++)
-		for (unsigned k = 0; is_soft_roce(&b->host->rdma[i]) && k < b->host->rdma[i].n_ports;
-		     k++)
+		for (unsigned k = 0;
+		     is_soft_roce(&b->host->rdma[i]) && k < b->host->rdma[i].n_ports; k++)
 			add_soft_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
 }
 

@@ -10,7 +10,7 @@
 struct api_bpf_program {
 	const char *name;
 	const char *hook;  /* "none": not loaded */
-	const char *error; /* why; NULL = none known */
+	const char *error; /* why; NULL or "" = none known */
 };
 
 /* Everything is borrowed. Zero-initialised: there is no BPF here. */

@@ -54,9 +54,11 @@ struct routes {
 	const struct resource_table *resources; /* NULL: not decided yet */
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
-	struct api_bpf bpf;			/* shown with it */
-	const struct event_ring *events;	/* NULL: none */
-	struct event_waiters *event_waiters;	/* NULL: nobody may wait for events */
+	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
+	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
+	void *tell_bpf_arg;
+	const struct event_ring *events;     /* NULL: none */
+	struct event_waiters *event_waiters; /* NULL: nobody may wait for events */
 	struct qp_hooks qp_hooks;
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */

@@ -20,13 +20,14 @@ struct metrics_scene {
 	const struct host *host;
 	uint64_t host_generation;		/* names the version of `host` */
 	const struct resource_table *resources; /* NULL: none */
-	const struct page *last; /* the page before, to copy from; NULL: it is gone */
+	const struct page *last;	     /* the page before, to copy from; NULL: it is gone */
 	const struct packet_sample *packets; /* what BPF programs count; NULL: nothing */
 };
 
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors, the resources, what BPF counts. Text is reused while the host's and the
- * resources' generation and sample->layout stay. -ENOMEM: the page is not to be used. */
+ * host, the sources' age and errors, the resources, what BPF counts. Text is reused while the
+ * host's and the resources' generation and sample->layout stay. -ENOMEM: the page is not to be
+ * used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *,
 		   const struct metrics_scene *, uint64_t now_ms);
 

@@ -87,10 +87,11 @@ static const struct family families[N_PACKET_FAMILIES] = {
 	[PACKET_EVICTIONS] = {"rocelet_bpf_flow_evictions_total",
 			      "Flows that pushed another one out of the netdev's table.",
 			      METRIC_COUNTER},
-	[PACKET_PORTS] = {"rocelet_bpf_ports",
-			  "Netdevs whose RoCE packets are to be counted, by hook; none: it cannot be "
-			  "done.",
-			  METRIC_GAUGE},
+	[PACKET_PORTS] =
+		{"rocelet_bpf_ports",
+		 "Netdevs whose RoCE packets are to be counted, by hook; none: it cannot be "
+		 "done.",
+		 METRIC_GAUGE},
 	[PACKET_MEMORY] = {"rocelet_bpf_map_bytes",
 			   "Memory of the BPF maps that count RoCE packets.", METRIC_GAUGE},
 };
@@ -112,7 +113,7 @@ static const struct row {
 	bool bare;	    /* the name tells the direction */
 	bool ce;
 } rows[] = {
-#define NONE SIZE_MAX
+#define NONE	  SIZE_MAX
 #define AT(field) offsetof(struct roce_counts, field)
 #define SHARED(i, dir, field)                                                                      \
 	{                                                                                          \
@@ -292,8 +293,8 @@ static void add_rows(struct text *t, const struct packet_text *x, enum packet_fa
 
 /* --- what only is shown once it was seen ------------------------------------------------------ */
 
-typedef void counts_fn(struct text *, const struct packet_text *, size_t port,
-		       enum roce_direction, const struct roce_counts *);
+typedef void counts_fn(struct text *, const struct packet_text *, size_t port, enum roce_direction,
+		       const struct roce_counts *);
 
 static void each_counts(struct text *t, const struct packet_text *x, counts_fn *fn)
 {

@@ -6,14 +6,14 @@
 #include "sample.h"
 
 /* What the two counted is compared over this time. */
-#define VISIBLE_WINDOW_MS 10000
+#define VISIBLE_WINDOW_MS	10000
 /* Packets that the NIC must have counted in it to prove anything. */
-#define VISIBLE_PACKETS 100
+#define VISIBLE_PACKETS		100
 /* Windows in a row that it takes to unsay that packets are seen. */
 #define VISIBLE_WINDOWS_AGAINST 3
 /* Of so many packets at least one must be seen: a stray one, for a queue pair that is gone or by
  * another protocol on the port, does not make the others visible. */
-#define VISIBLE_ONE_OF 100
+#define VISIBLE_ONE_OF		100
 
 /* One interface's measurement. Zero-initialised: nothing is known. */
 struct visible_watch {
@@ -34,7 +34,7 @@ struct visible_table {
 		char netns[PACKET_NETNS_SIZE], netdev[IFNAMSIZ];
 		int ifindex;
 		struct visible_watch watch;
-	} *items;
+	} * items;
 	size_t n;
 };
 

@@ -123,8 +123,8 @@ static void run_round(struct bench *b, uint64_t now_ms)
 	add_time(&b->sample, cpu_us() - start);
 	start = cpu_us();
 	if (!page ||
-	    metrics_render(b->metrics, page, s, &(struct metrics_scene){&b->host, 1, NULL, b->last, NULL},
-			   now_ms) < 0)
+	    metrics_render(b->metrics, page, s,
+			   &(struct metrics_scene){&b->host, 1, NULL, b->last, NULL}, now_ms) < 0)
 		exit(1);
 	add_time(&b->render, cpu_us() - start);
 	page_iov(page, METRICS_PROMETHEUS, NULL, &b->bytes);

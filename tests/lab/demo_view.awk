@@ -26,6 +26,9 @@ file == "events" { event_list[++n_events] = $0; next }
 /^roce_/ {
     parse($0)
     key = series_key()
+    # What the NIC does not count BPF may: its series come after the NIC's.
+    if (label["source"] == "bpf" && (file, key) in from_nic) next
+    if (label["source"] != "bpf") from_nic[file, key] = 1
     if (file == "last") {
         before[key] = value
     } else {

@@ -180,7 +180,10 @@ static struct page *host_page(void)
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
 	resource_table_small(&table);
-	metrics_render(m, p, &sample, &(struct metrics_scene){.host = &host, .host_generation = 1, .resources = &table}, 1);
+	metrics_render(
+		m, p, &sample,
+		&(struct metrics_scene){.host = &host, .host_generation = 1, .resources = &table},
+		1);
 	resource_table_done(&table);
 	metrics_free(m);
 	return p;

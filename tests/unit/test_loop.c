@@ -72,9 +72,10 @@ static void test_the_daemon_serves_what_it_sees_and_stops_cleanly(void **state)
 	snprintf(path, sizeof(path), "%s/run/rocelet.sock", tree);
 	http_get_until(path, "/healthz", "200 OK", answer, sizeof(answer));
 	http_get_until(path, "/readyz", "200 OK", answer, sizeof(answer));
-	http_get_until(path, "/metrics",
-		       "roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 42\n", answer,
-		       sizeof(answer));
+	http_get_until(
+		path, "/metrics",
+		"roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 42\n",
+		answer, sizeof(answer));
 	assert_non_null(strstr(answer, "rocelet_build_info{version=\"" ROCELET_VERSION "\"} 1\n"));
 	http_get_until(path, "/api/v1/devices", "mlx5_0", answer, sizeof(answer));
 	http_get_until(path, "/api/v1/config", "sample-interval", answer, sizeof(answer));
@@ -97,13 +98,15 @@ static void test_a_new_value_reaches_the_page_with_the_next_sample(void **state)
 	set_options(&o, tree);
 	pid = start(&o);
 	snprintf(path, sizeof(path), "%s/run/rocelet.sock", tree);
-	http_get_until(path, "/metrics",
-		       "roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 42\n", answer,
-		       sizeof(answer));
+	http_get_until(
+		path, "/metrics",
+		"roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 42\n",
+		answer, sizeof(answer));
 	tmptree_write(tree, "class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "43\n");
-	http_get_until(path, "/metrics",
-		       "roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 43\n", answer,
-		       sizeof(answer));
+	http_get_until(
+		path, "/metrics",
+		"roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 43\n",
+		answer, sizeof(answer));
 	assert_int_equal(daemon_stop(pid, SIGINT), 0);
 	tmptree_free(tree);
 }

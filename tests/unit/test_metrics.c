@@ -327,9 +327,8 @@ static void an_empty_host_is_a_valid_page(void **state)
 	struct page *p = page_new();
 
 	(void)state;
-	assert_int_equal(metrics_render(m, p, &no_sample,
-					&(struct metrics_scene){.host = &no_host}, 0),
-			 0);
+	assert_int_equal(
+		metrics_render(m, p, &no_sample, &(struct metrics_scene){.host = &no_host}, 0), 0);
 	assert_int_equal(p->n_blocks, 0);
 	page_unref(p);
 	metrics_free(m);

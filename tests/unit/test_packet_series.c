@@ -114,13 +114,12 @@ static char *render(const struct packet_sample *packets, const struct sample *ni
 	char *text;
 
 	resource_table_small(&table);
-	assert_int_equal(
-		metrics_render(
-			m, p, nic,
-			&(struct metrics_scene){
-				.host = &host, .resources = &table, .packets = packets},
-			0),
-		0);
+	assert_int_equal(metrics_render(m, p, nic,
+					&(struct metrics_scene){.host = &host,
+								.resources = &table,
+								.packets = packets},
+					0),
+			 0);
 	text = page_text(p, METRICS_PROMETHEUS, ret_len);
 	resource_table_done(&table);
 	page_unref(p);

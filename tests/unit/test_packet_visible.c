@@ -262,7 +262,8 @@ static void test_each_port_is_judged_by_its_own_devices_packets(void **state)
 	counts[3][ROCE_SENT].fragments = 1;
 	update(&t, VISIBLE_WINDOW_MS);
 	assert_int_equal(ports[0].visible, PACKET_VISIBLE_NO);
-	assert_int_equal(ports[1].visible, PACKET_VISIBLE_UNKNOWN); /* its counter is not readable */
+	assert_int_equal(ports[1].visible,
+			 PACKET_VISIBLE_UNKNOWN); /* its counter is not readable */
 	assert_int_equal(ports[2].visible, PACKET_VISIBLE_UNKNOWN); /* a mirror */
 	assert_int_equal(ports[3].visible, PACKET_VISIBLE_YES);
 	visible_table_done(&t);

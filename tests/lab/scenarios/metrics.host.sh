@@ -32,7 +32,7 @@ query() { # EXPRESSION: fails when the answer is empty
 }
 
 wait_until query 'up{job="rocelet"} == 1'
-wait_until query 'roce_packets_total{device="rxe_left",direction="sent"} > 0'
+wait_until query 'roce_packets_total{device="rxe_left",direction="sent",source="hw"} > 0'
 wait_until query 'scrape_samples_scraped > 20'
 echo "Prometheus: up == 1, $(curl -fsS --data-urlencode 'query=scrape_samples_scraped' "http://127.0.0.1:$port/api/v1/query" |
 	grep -o '"[0-9]*"\]' | tr -d '"]') samples per scrape"

@@ -11,7 +11,7 @@ WIRE_BYTES=$((MESSAGES * (SIZE + PACKETS_EACH * (20 + 8 + 12 + 4) + 16)))
 WIRE_PACKETS=$((MESSAGES * PACKETS_EACH))
 
 port() { # METRIC POD [LABEL]: the current value
-    metric "$1" "device=\"rxe_$2\"" ${3:+"$3"}
+    metric "$1" "device=\"rxe_$2\"" 'source="hw"' ${3:+"$3"}
 }
 
 kernel_agrees() { # POD KERNEL_COUNTER METRIC [LABEL]
@@ -62,7 +62,7 @@ say "identity"
 check "the port's info series names netdev, namespace, VF and driver" \
     "metric roce_port_info 'device=\"rxe_left\"' 'netdev=\"net1\"' 'netns=\"left\"' 'function=\"vf\"' 'driver=\"rxe\"'"
 check "bytes say where they are counted" "metric roce_port_info 'device=\"rxe_left\"' 'bytes_source=\"netlink\"'"
-check "nobody claims CNPs that soft-RoCE cannot count" "! metric roce_cnp_received_packets_total"
+check "nobody claims CNPs that soft-RoCE cannot count" "! metric roce_cnp_received_packets_total 'source=\"hw\"'"
 
 say "Prometheus"
 check "promtool and Prometheus on the host accept the page" host_part

@@ -1,0 +1,374 @@
+/* packet_port.c - the packet program of one interface: loaded, attached, read.
+ *
+ * Happy path: open the skeleton, size its maps, load -> in the interface's namespace: a link per
+ * direction (tcx; BPF_LINK_CREATE) or a filter per direction below clsact, or one XDP link -> keep
+ * the descriptors, let go of the skeleton, which is larger than all that. Can fail by: no
+ * permission, a kernel without the helpers, an interface that is gone or whose XDP is taken. */
+#include "packet_port.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "cleanup.h"
+#include "netns_ops.h"
+#include "packet_clsact.h"
+#include "roce_account.h"
+#include "roce_packets.skel.h"
+
+/* linux/bpf.h since v6.6; headers may be older than the kernel. */
+#define TCX_INGRESS 46
+#define TCX_EGRESS  47
+#define TCX_BEFORE                                                                                 \
+	(1u << 3) /* BPF_F_BEFORE: in front of all others, so that we see what they drop */
+
+#define FLOW_BATCH 256
+
+struct packet_port_fd {
+	int counts_fd, flows_fd; /* flows_fd: -1 = none */
+	int link_fd[N_ROCE_DIRECTIONS];
+	struct packet_clsact *clsact;
+	uint64_t memory;
+};
+
+struct attaching {
+	const struct packet_port_spec *spec;
+	struct roce_packets_bpf *skel;
+	struct packet_port_fd *port;
+	enum packet_hook hook;
+	struct err *err;
+};
+
+/* --- attach, inside the namespace ----------------------------------------------------------- */
+
+/* The decoder begins with MAC addresses. */
+static int check_interface(int ifindex, struct err *e)
+{
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = {.ifr_ifindex = ifindex};
+
+	if (fd < 0 || ioctl(fd, SIOCGIFNAME, &ifr) < 0 || ioctl(fd, SIOCGIFHWADDR, &ifr) < 0)
+		return err_set(e, -errno, "interface %d: %s", ifindex, strerror(errno));
+	if (ifr.ifr_hwaddr.sa_family != ARPHRD_ETHER && ifr.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
+		return err_set(e, -EOPNOTSUPP, "%s: not an Ethernet interface", ifr.ifr_name);
+	return 0;
+}
+
+static int link_create(const struct bpf_program *program, int ifindex, int type, unsigned flags)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+	int fd = bpf_link_create(bpf_program__fd(program), ifindex, (enum bpf_attach_type)type,
+				 &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int attach_xdp(struct attaching *a)
+{
+	const struct bpf_program *program = a->skel->progs.roce_xdp;
+	int fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_DRV_MODE);
+
+	if (fd == -EEXIST || fd == -EBUSY)
+		return err_set(a->err, -EBUSY, "XDP: another program is there already");
+	if (fd < 0)
+		fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_SKB_MODE);
+	if (fd < 0)
+		return err_set(a->err, fd, "XDP: %s", strerror(-fd));
+	a->port->link_fd[ROCE_RECEIVED] = fd;
+	a->hook = PACKET_HOOK_XDP;
+	return 0;
+}
+
+static int attach_tcx(struct attaching *a)
+{
+	int *fd = a->port->link_fd;
+
+	fd[ROCE_RECEIVED] = link_create(a->skel->progs.roce_received, a->spec->ifindex, TCX_INGRESS,
+					TCX_BEFORE);
+	if (fd[ROCE_RECEIVED] < 0)
+		return fd[ROCE_RECEIVED];
+	fd[ROCE_SENT] = link_create(a->skel->progs.roce_sent, a->spec->ifindex, TCX_EGRESS,
+				    TCX_BEFORE);
+	if (fd[ROCE_SENT] < 0)
+		return fd[ROCE_SENT];
+	a->hook = PACKET_HOOK_TCX;
+	return 0;
+}
+
+/* Before Linux 6.6 the kernel knows no such attach type, -EINVAL. */
+static int attach_tc(struct attaching *a)
+{
+	int r = a->spec->clsact ? -EINVAL : attach_tcx(a);
+
+	if (r != -EINVAL)
+		return r < 0 ? err_set(a->err, r, "tcx: %s", strerror(-r)) : 0;
+	r = packet_clsact_attach(&a->port->clsact, a->spec->netns_fd, a->spec->ifindex,
+				 bpf_program__fd(a->skel->progs.roce_received),
+				 bpf_program__fd(a->skel->progs.roce_sent), a->err);
+	if (r == 0)
+		a->hook = PACKET_HOOK_CLSACT;
+	return r;
+}
+
+static int attach(void *arg)
+{
+	struct attaching *a = arg;
+	int r = check_interface(a->spec->ifindex, a->err);
+
+	if (r < 0)
+		return r;
+	return a->spec->xdp ? attach_xdp(a) : attach_tc(a);
+}
+
+/* --- load ----------------------------------------------------------------------------------- */
+
+static int size_maps(struct roce_packets_bpf *skel, uint32_t flows)
+{
+	int r;
+
+	skel->rodata->with_flows = flows > 0;
+	if (flows == 0) {
+		r = bpf_map__set_autocreate(skel->maps.flows, false);
+		return r < 0 ? r : bpf_map__set_autocreate(skel->maps.pending, false);
+	}
+	r = bpf_map__set_max_entries(skel->maps.flows, flows);
+	return r < 0 ? r : bpf_map__set_max_entries(skel->maps.pending, flows);
+}
+
+/* Only what will be attached is loaded: the verifier's time is the larger part of all this. */
+static int load(struct roce_packets_bpf **ret, const struct packet_port_spec *spec, struct err *e)
+{
+	struct roce_packets_bpf *skel = roce_packets_bpf__open();
+	int r;
+
+	if (!skel)
+		return err_set(e, errno ? -errno : -ENOMEM, "packet program: %s", strerror(errno));
+	bpf_program__set_autoload(skel->progs.roce_xdp, spec->xdp);
+	bpf_program__set_autoload(skel->progs.roce_received, !spec->xdp);
+	bpf_program__set_autoload(skel->progs.roce_sent, !spec->xdp);
+	r = size_maps(skel, spec->flows);
+	if (r == 0)
+		r = roce_packets_bpf__load(skel);
+	if (r < 0) {
+		roce_packets_bpf__destroy(skel);
+		return err_set(e, r, "packet program: loading it: %s", strerror(-r));
+	}
+	*ret = skel;
+	return 0;
+}
+
+/* Bytes that the kernel accounts to it (fdinfo), 0 = it does not say. */
+static uint64_t map_memory(const struct bpf_map *map)
+{
+	unsigned long long bytes = 0;
+	char path[64], line[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", bpf_map__fd(map));
+	f = bpf_map__fd(map) < 0 ? NULL : fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	fclose(f);
+	return bytes;
+}
+
+static uint64_t maps_memory(const struct roce_packets_bpf *skel)
+{
+	const struct bpf_map *map;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_map(map, skel->obj) sum += map_memory(map);
+	return sum;
+}
+
+static int keep_maps(struct packet_port_fd *p, const struct roce_packets_bpf *skel, bool flows)
+{
+	p->memory = maps_memory(skel);
+	p->counts_fd = fcntl(bpf_map__fd(skel->maps.counts), F_DUPFD_CLOEXEC, 3);
+	if (p->counts_fd < 0)
+		return -errno;
+	if (!flows)
+		return 0;
+	p->flows_fd = fcntl(bpf_map__fd(skel->maps.flows), F_DUPFD_CLOEXEC, 3);
+	return p->flows_fd < 0 ? -errno : 0;
+}
+
+/* --- what others call ----------------------------------------------------------------------- */
+
+static struct packet_port_fd *port_new(void)
+{
+	struct packet_port_fd *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->counts_fd = p->flows_fd = -1;
+	p->link_fd[ROCE_RECEIVED] = p->link_fd[ROCE_SENT] = -1;
+	return p;
+}
+
+static int open_port(struct attaching *a)
+{
+	int r = keep_maps(a->port, a->skel, a->spec->flows > 0);
+
+	if (r < 0)
+		return err_set(a->err, r, "packet program: %s", strerror(-r));
+	if (a->spec->netns_fd < 0)
+		return attach(a);
+	r = netns_run(a->spec->netns_fd, attach, a);
+	/* Where the namespace could not be entered, nobody has said so yet. */
+	if (r < 0 && a->err && a->err->code != r)
+		err_set(a->err, r, "its network namespace: %s", strerror(-r));
+	return r;
+}
+
+int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec *spec,
+		     enum packet_hook *ret_hook, struct err *e)
+{
+	struct attaching a = {.spec = spec, .port = port_new(), .err = e};
+	int r;
+
+	if (!a.port)
+		return err_set(e, -ENOMEM, "out of memory");
+	r = load(&a.skel, spec, e);
+	if (r == 0) {
+		r = open_port(&a);
+		roce_packets_bpf__destroy(a.skel);
+	}
+	if (r < 0) {
+		packet_port_close(a.port);
+		return r;
+	}
+	*ret = a.port;
+	*ret_hook = a.hook;
+	return 0;
+}
+
+void packet_port_close(struct packet_port_fd *p)
+{
+	if (!p)
+		return;
+	packet_clsact_detach(p->clsact);
+	for (int i = 0; i < N_ROCE_DIRECTIONS; i++)
+		cleanup_fd(&p->link_fd[i]);
+	cleanup_fd(&p->counts_fd);
+	cleanup_fd(&p->flows_fd);
+	free(p);
+}
+
+uint64_t packet_port_memory(const struct packet_port_fd *p)
+{
+	return p->memory;
+}
+
+/* --- read ----------------------------------------------------------------------------------- */
+
+static void add(struct roce_counts *sum, const struct roce_counts *one)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)one;
+
+	_Static_assert(sizeof(*sum) % sizeof(*to) == 0, "it is all counters");
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_ROCE_DIRECTIONS])
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	uint32_t keys[N_ROCE_DIRECTIONS], token, n = N_ROCE_DIRECTIONS;
+	AUTO_FREE struct roce_counts *values = NULL;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	values = calloc((size_t)n_cpus * N_ROCE_DIRECTIONS, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_batch(p->counts_fd, NULL, &token, keys, values, &n, NULL) < 0 &&
+	    errno != ENOENT)
+		return -errno;
+	if (n != N_ROCE_DIRECTIONS)
+		return -EBADMSG;
+	memset(ret, 0, N_ROCE_DIRECTIONS * sizeof(*ret));
+	for (int i = 0; i < n_cpus * N_ROCE_DIRECTIONS; i++)
+		add(&ret[keys[i / n_cpus]], &values[i]);
+	return 0;
+}
+
+struct flow_batch {
+	uint32_t size;
+	struct roce_flow_key *keys;
+	struct roce_flow *flows;
+};
+
+static void flow_batch_done(struct flow_batch *b)
+{
+	free(b->keys);
+	free(b->flows);
+	*b = (struct flow_batch){0};
+}
+
+static int flow_batch_init(struct flow_batch *b, uint32_t size)
+{
+	flow_batch_done(b);
+	b->keys = calloc(size, sizeof(*b->keys));
+	b->flows = calloc(size, sizeof(*b->flows));
+	b->size = size;
+	return b->keys && b->flows ? 0 : -ENOMEM;
+}
+
+/* The kernel gives whole hash buckets: where one does not fit, -ENOSPC, ask again with more room.
+ * The token is the next bucket's number. */
+static int walk(const struct packet_port_fd *p, struct flow_batch *b, packet_flow_fn *fn, void *arg)
+{
+	uint32_t token = 0, *from = NULL;
+
+	for (;;) {
+		uint32_t n = b->size, next = 0;
+		int r = bpf_map_lookup_batch(p->flows_fd, from, &next, b->keys, b->flows, &n,
+					     NULL) < 0
+				? -errno
+				: 0;
+
+		if (r == -ENOSPC) {
+			r = flow_batch_init(b, b->size * 2);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (r < 0 && r != -ENOENT)
+			return r;
+		for (uint32_t i = 0; i < n; i++) {
+			int stop = fn(&b->keys[i], &b->flows[i], arg);
+
+			if (stop)
+				return stop;
+		}
+		if (r == -ENOENT)
+			return 0;
+		token = next;
+		from = &token;
+	}
+}
+
+int packet_port_flows(const struct packet_port_fd *p, packet_flow_fn *fn, void *arg)
+{
+	struct flow_batch b = {0};
+	int r;
+
+	if (p->flows_fd < 0)
+		return 0;
+	r = flow_batch_init(&b, FLOW_BATCH);
+	if (r == 0)
+		r = walk(p, &b, fn, arg);
+	flow_batch_done(&b);
+	return r;
+}

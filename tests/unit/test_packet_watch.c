@@ -1,0 +1,260 @@
+/* Packet programs on this machine's kernel: veth pairs in network namespaces of their own,
+ * followed, read and left as they were. Needs root. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs those above first */
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "loop_helpers.h"
+#include "namespaces.h"
+#include "packet_port.h"
+#include "packet_ports.h"
+
+#define PATIENCE_MS 20000
+#define BUDGET	    ((uint64_t)64 << 20)
+
+static const char *no_namespace; /* why there is none, NULL = there is */
+
+#define NEEDS_BPF()                                                                                \
+	do {                                                                                       \
+		if (no_namespace) {                                                                \
+			print_message("skipped: %s\n", no_namespace);                              \
+			skip();                                                                    \
+		}                                                                                  \
+	} while (0)
+
+struct fixture {
+	uv_loop_t loop;
+	struct hw hw;
+	struct packet_ports *ports;
+	struct packet_wanted items[4];
+	struct packet_plan plan;
+	const struct packet_port *list;
+};
+
+static int setup(void **state)
+{
+	const struct packet_ports_opts opts = {.memory_budget = BUDGET, .retry_ms = 1000};
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->hw.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	f->plan.items = f->items;
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	assert_int_equal(packet_ports_open(&f->ports, &f->loop, &f->hw, &opts, NULL), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	packet_ports_close(f->ports);
+	assert_int_equal(loop_end(&f->loop), 0);
+	close(f->hw.proc_fd);
+	free(f);
+	return 0;
+}
+
+/* An interface of this process's namespace. */
+static struct packet_wanted *want(struct fixture *f, const char *netdev)
+{
+	struct packet_wanted *w = &f->items[f->plan.n++];
+
+	*w = (struct packet_wanted){
+		.port = {.nsid = NSID_HOST, .ifindex = (int)if_nametoindex(netdev)}};
+	snprintf(w->port.netdev, sizeof(w->port.netdev), "%s", netdev);
+	return w;
+}
+
+static bool are_told(void *arg)
+{
+	struct fixture *f = arg;
+	size_t n = packet_ports_list(f->ports, &f->list);
+
+	for (size_t i = 0; i < n; i++)
+		if (f->list[i].hook == PACKET_HOOK_NONE && f->list[i].error == 0)
+			return false;
+	return true;
+}
+
+static void follow(struct fixture *f)
+{
+	packet_ports_follow(f->ports, &f->plan);
+	assert_true(loop_until(&f->loop, are_told, f, PATIENCE_MS));
+}
+
+static void read_all(struct fixture *f, struct packet_sample *ret)
+{
+	struct packet_view *v = packet_ports_view(f->ports);
+
+	assert_non_null(v);
+	*ret = (struct packet_sample){0};
+	assert_int_equal(packet_view_read(v, true, ret), 0);
+	packet_view_put(v);
+}
+
+/* One RoCEv2 packet, RC SEND only with ECN's CE, out of the interface. */
+static void send_packet(const char *netdev)
+{
+	static const uint8_t frame[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x08, 0x00,
+		/* IPv4: 48 bytes, traffic class 0x6b, UDP */
+		0x45, 0x6b, 0, 48, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+		/* UDP 4791 */
+		0xc0, 0, 0x12, 0xb7, 0, 28, 0, 0,
+		/* BTH: RC SEND only, queue pair 0x11, PSN 5; ICRC */
+		0x04, 0, 0xff, 0xff, 0, 0, 0, 0x11, 0, 0, 0, 5, 1, 2, 3, 4, 0, 0, 0, 0};
+	struct sockaddr_ll to = {.sll_family = AF_PACKET,
+				 .sll_ifindex = (int)if_nametoindex(netdev),
+				 .sll_halen = 6};
+	AUTO_FD fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(sendto(fd, frame, sizeof(frame), 0, (struct sockaddr *)&to, sizeof(to)),
+			 sizeof(frame));
+}
+
+static void make_pair(const char *name)
+{
+	namespace_run(-1,
+		      "ip link add %s type veth peer name %s-far && ip link set %s up && "
+		      "ip link set %s-far up",
+		      name, name, name, name);
+}
+
+static void delete_pair(const char *name)
+{
+	namespace_run(-1, "ip link delete %s", name);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void test_packets_of_both_directions_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct packet_sample s;
+
+	NEEDS_BPF();
+	make_pair("a0");
+	want(f, "a0")->port.flows = 64;
+	follow(f);
+	assert_int_equal(f->list[0].error, 0);
+	assert_true(f->list[0].hook == PACKET_HOOK_TCX || f->list[0].hook == PACKET_HOOK_CLSACT);
+	assert_true(f->list[0].memory > 0);
+	for (int i = 0; i < 3; i++)
+		send_packet("a0-far");
+	send_packet("a0");
+	read_all(f, &s);
+	assert_int_equal(s.ports[0].error, 0);
+	assert_int_equal(s.counts[0][ROCE_RECEIVED].packets, 3);
+	assert_int_equal(s.counts[0][ROCE_SENT].packets, 1);
+	assert_int_equal(s.counts[0][ROCE_RECEIVED].traffic_class[0x6b], 3);
+	assert_int_equal(s.n_flows, 1); /* in both directions it was the same */
+	packet_sample_done(&s);
+	delete_pair("a0");
+}
+
+static void test_a_mirror_is_counted_at_xdp(void **state)
+{
+	struct fixture *f = *state;
+	struct packet_sample s;
+
+	NEEDS_BPF();
+	make_pair("m0");
+	want(f, "m0")->xdp = true;
+	follow(f);
+	assert_int_equal(f->list[0].hook, PACKET_HOOK_XDP);
+	send_packet("m0-far");
+	read_all(f, &s);
+	assert_int_equal(s.counts[0][ROCE_RECEIVED].packets, 1);
+	assert_int_equal(s.n_flows, 0);
+	packet_sample_done(&s);
+	delete_pair("m0");
+}
+
+static void test_an_interface_in_a_pods_namespace(void **state)
+{
+	struct fixture *f = *state;
+	struct packet_wanted *w;
+	struct packet_sample s;
+	AUTO_FD pod = -1;
+
+	NEEDS_BPF();
+	pod = namespace_new();
+	make_pair("p0");
+	namespace_run(-1, "ip link set p0-far netns /proc/%d/fd/%d", getpid(), pod);
+	namespace_run(pod, "ip link set p0-far name net1 && ip link set net1 up");
+	w = want(f, "net1");
+	w->port.nsid = NSID_ELSEWHERE;
+	w->port.ifindex = 0;
+	snprintf(w->netns.path, sizeof(w->netns.path), "/proc/%d/fd/%d", getpid(), pod);
+	follow(f);
+	assert_int_equal(f->list[0].error, 0);
+	send_packet("p0");
+	read_all(f, &s);
+	assert_int_equal(s.counts[0][ROCE_RECEIVED].packets, 1);
+	packet_sample_done(&s);
+	delete_pair("p0");
+}
+
+static void test_nothing_is_left_at_the_interface(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_BPF();
+	make_pair("b0");
+	want(f, "b0");
+	follow(f);
+	assert_int_equal(f->list[0].error, 0);
+	packet_ports_close(f->ports);
+	f->ports = NULL;
+	uv_run(&f->loop, UV_RUN_DEFAULT);
+	/* No qdisc of ours, no program. */
+	namespace_run(-1, "! tc qdisc show dev b0 | grep -q clsact");
+	namespace_run(-1, "! ip link show dev b0 | grep -q xdp");
+	delete_pair("b0");
+}
+
+static void test_an_interface_that_is_gone_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_BPF();
+	want(f, "gone0")->port.ifindex = 12345;
+	follow(f);
+	assert_int_equal(f->list[0].error, -ENODEV);
+	assert_int_equal(f->list[0].hook, PACKET_HOOK_NONE);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_packets_of_both_directions_are_counted),
+		TEST(test_a_mirror_is_counted_at_xdp),
+		TEST(test_an_interface_in_a_pods_namespace),
+		TEST(test_nothing_is_left_at_the_interface),
+		TEST(test_an_interface_that_is_gone_is_told),
+	};
+
+	no_namespace = namespaces_enter();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
