@@ -73,6 +73,8 @@ int event_watch_start(struct daemon *, struct err *);
 void event_watch_stop(struct daemon *);
 int qps_start(struct daemon *, struct err *);
 void qps_stop(struct daemon *);
+/* The queue pairs' part of the page. */
+void qp_wing_describe(struct daemon *, struct self_metrics *);
 /* Into the ring, the log, and to those who wait for it. */
 void daemon_event(struct daemon *, const struct event *);
 

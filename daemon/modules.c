@@ -182,6 +182,7 @@ static void describe(struct self_metrics *m, void *arg)
 	follow_modules(d);
 	describe_programs(d, m);
 	vf_wing_describe(d, m);
+	qp_wing_describe(d, m);
 }
 
 /* Until the devices have been looked for, nobody is told that there are none. */

@@ -8,6 +8,7 @@
 #include "events.h"
 #include "node.h"
 #include "qps.h"
+#include "self_metrics.h"
 
 void daemon_event(struct daemon *d, const struct event *event)
 {
@@ -103,4 +104,12 @@ void qps_stop(struct daemon *d)
 	qps_close(d->qps); /* tells those who wait, by the table */
 	d->routes.qp_hooks = (struct qp_hooks){0};
 	d->qps = NULL;
+}
+
+void qp_wing_describe(struct daemon *d, struct self_metrics *m)
+{
+	if (!d->qps)
+		return;
+	qps_look(d->qps);
+	qp_summary_build(&m->qps, qps_table(d->qps), events_come(d), qps_failures(d->qps));
 }

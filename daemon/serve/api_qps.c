@@ -36,14 +36,20 @@ static json_t *address(const uint8_t *a)
 	return json_string_nocheck(s);
 }
 
+static json_t *quantile(const struct roce_flow *f, double q)
+{
+	uint64_t ns = roce_rtt_quantile(f, q);
+
+	return known(ns != UINT64_MAX, ns);
+}
+
 static json_t *rtt(const struct roce_flow *f)
 {
 	if (f->rtt_count == 0)
 		return json_null();
-	return json_pack("{sI sI sI sI}", "count", (json_int_t)f->rtt_count, "meanNs",
-			 (json_int_t)(f->rtt_sum_ns / f->rtt_count), "p50Ns",
-			 (json_int_t)roce_rtt_quantile(f, 0.5), "p99Ns",
-			 (json_int_t)roce_rtt_quantile(f, 0.99));
+	return json_pack("{sI sI so so}", "count", (json_int_t)f->rtt_count, "meanNs",
+			 (json_int_t)(f->rtt_sum_ns / f->rtt_count), "p50Ns", quantile(f, 0.5),
+			 "p99Ns", quantile(f, 0.99));
 }
 
 static json_t *last_seen(const struct api_qps_scene *scene, const struct roce_flow *f)
