@@ -62,7 +62,6 @@ static void on_programs(void *arg)
 {
 	struct daemon *d = arg;
 
-	packet_wing_show(d);
 	qps_look(d->qps);
 }
 

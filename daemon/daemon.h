@@ -1,6 +1,7 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * vf_wing.c, packet_wing.c, qp_wing.c and bpf_wing.c (each part's start and stop) and reload.c (the
- * configuration). For nobody else: modules get the parts they need. */
+ * the
+ * ..._wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
+ * modules get the parts they need. */
 #pragma once
 
 #include <uv.h>
@@ -73,6 +74,8 @@ int event_watch_start(struct daemon *, struct err *);
 void event_watch_stop(struct daemon *);
 int qps_start(struct daemon *, struct err *);
 void qps_stop(struct daemon *);
+/* The queue pairs' part of the page. */
+void qp_wing_describe(struct daemon *, struct self_metrics *);
 /* Into the ring, the log, and to those who wait for it. */
 void daemon_event(struct daemon *, const struct event *);
 

@@ -13,7 +13,8 @@ int event_watch_open(struct event_watch **ret, struct uv_loop_s *, const struct 
 		     struct err *);
 /* For the routes; lives as long as the watch. */
 struct event_waiters *event_watch_waiters(struct event_watch *);
-/* Something was added to the ring: those who wait are answered in the loop's next turn. NULL is fine.
+/* Something was added to the ring: those who wait are answered in the loop's next turn. NULL is
+ * fine.
  */
 void event_watch_wake(struct event_watch *);
 /* Answers everybody with what there is. NULL is fine. */

@@ -96,6 +96,7 @@ static void describe(struct self_metrics *m, void *arg)
 	bpf_wing_look(d);
 	bpf_wing_describe(d, m);
 	vf_wing_describe(d, m);
+	qp_wing_describe(d, m);
 }
 
 /* Until the devices have been looked for, nobody is told that there are none. */

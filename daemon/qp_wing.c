@@ -1,4 +1,5 @@
-/* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell. */
+/* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell.
+ */
 #include "bpf_source.h"
 #include "cleanup.h"
 #include "daemon.h"
@@ -7,6 +8,7 @@
 #include "events.h"
 #include "node.h"
 #include "qps.h"
+#include "self_metrics.h"
 
 void daemon_event(struct daemon *d, const struct event *event)
 {
@@ -39,7 +41,8 @@ static bool events_come(void *arg)
 
 	for (unsigned i = 0; i < n; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(needed); k++)
-			found += strcmp(p[i].name, needed[k]) == 0 && strcmp(p[i].hook, "none") != 0;
+			found += strcmp(p[i].name, needed[k]) == 0 &&
+				 strcmp(p[i].hook, "none") != 0;
 	return found == ARRAY_SIZE(needed);
 }
 
@@ -101,4 +104,12 @@ void qps_stop(struct daemon *d)
 	qps_close(d->qps); /* tells those who wait, by the table */
 	d->routes.qp_hooks = (struct qp_hooks){0};
 	d->qps = NULL;
+}
+
+void qp_wing_describe(struct daemon *d, struct self_metrics *m)
+{
+	if (!d->qps)
+		return;
+	qps_look(d->qps);
+	qp_summary_build(&m->qps, qps_table(d->qps), events_come(d), qps_failures(d->qps));
 }

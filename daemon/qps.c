@@ -128,8 +128,8 @@ static void on_failure(struct qps *q, const struct qp *qp)
 	bool waits = qp->pid && !qp->owner_known && q->n_waiting < FAILURES_MAX;
 
 	if (waits)
-		q->waiting[q->n_waiting++] =
-			(struct failure){*qp, uv_now(q->loop) + FAILURE_WAIT_MS};
+		q->waiting[q->n_waiting++] = (struct failure){*qp,
+							      uv_now(q->loop) + FAILURE_WAIT_MS};
 	else
 		tell_failure(q, qp);
 }
@@ -276,8 +276,10 @@ static void take_dump(struct qps *q, struct qps_work *w)
 	}
 	if (!w->err.code)
 		err_set(&w->err, w->result, "queue pairs: %s", strerror(-w->result));
+	/* The node's look tells of a kernel without RDMA. */
+	if (strcmp(q->read_error, w->err.msg) != 0 && w->result != -EPROTONOSUPPORT)
+		log_warn("qps", 0, "%s, going on without what RDMA netlink knows", w->err.msg);
 	snprintf(q->read_error, sizeof(q->read_error), "%s", w->err.msg);
-	log_warn("qps", 0, "%s, going on without what RDMA netlink knows", w->err.msg);
 }
 
 static void on_dumped(uv_work_t *work, int status)

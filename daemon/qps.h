@@ -1,9 +1,9 @@
-/* qps.h - the table of queue pairs in the loop: fed by BPF events and RDMA netlink's dumps, named by
- * the processes' cgroups, and telling when a queue pair fails.
+/* qps.h - the table of queue pairs in the loop: fed by BPF events and RDMA netlink's dumps, named
+ * by the processes' cgroups, and telling when a queue pair fails.
  *
  * A dump is asked for at the start, after events were lost, and where no events come when somebody
- * asks what there is; flows are read only then, too. A process is asked for its pod once, when its first queue pair is seen; a
- * failure waits for that, but not for long. */
+ * asks what there is; flows are read only then, too. A process is asked for its pod once, when its
+ * first queue pair is seen; a failure waits for that, but not for long. */
 #pragma once
 
 #include "bpf_event.h"

@@ -113,8 +113,8 @@ void qps_work_run(uv_work_t *work)
 
 void qps_reading_run(uv_work_t *work)
 {
-	struct qps_reading *r =
-		(struct qps_reading *)((char *)work - offsetof(struct qps_reading, work));
+	struct qps_reading *r = (struct qps_reading *)((char *)work -
+						       offsetof(struct qps_reading, work));
 
 	worker_begin();
 	r->result = packet_view_read(r->view, true, &r->sample);

@@ -1,4 +1,5 @@
-/* qps_work.h - what qps.c has done on workers: dumps, and questions whose a process is. For qps.c. */
+/* qps_work.h - what qps.c has done on workers: dumps, and questions whose a process is. For qps.c.
+ */
 #pragma once
 
 #include <uv.h>

@@ -23,7 +23,7 @@ headers() { # regex of the header names below a folder
 DAEMON=$(headers daemon)
 HW=$(headers hw)
 K8S=$(headers k8s)
-PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|attach_series|event_series|host_series|packet_series|packet_visible|number)\.|serve/(api\w*|order|reply|routes\w*|accept|connections|bucket)\.|ctl/ctl_(args|table|show)\.)'
+PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|attach_series|event_series|qp_series|host_series|packet_series|packet_visible|number)\.|serve/(api\w*|event_waiters|order|reply|routes\w*|accept|connections|bucket)\.|ctl/ctl_(args|table|show\w*)\.)'
 
 rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
 rule '^include/' "$DAEMON|$HW|$K8S|uv\.h" 'include/ knows nobody'

@@ -127,8 +127,8 @@ static void peer_text(const struct qp *qp, char *ret, size_t size)
 			  address, sizeof(address));
 	if (qp->peer_qpn != QP_UNKNOWN)
 		snprintf(number, sizeof(number), " QP %u", qp->peer_qpn);
-	snprintf(ret, size, "%s%s%s%s", address[0] || number[0] ? " to" : "",
-		 address[0] ? " " : "", address, number);
+	snprintf(ret, size, "%s%s%s%s", address[0] || number[0] ? " to" : "", address[0] ? " " : "",
+		 address, number);
 }
 
 /* "; python3, pid 4711" */

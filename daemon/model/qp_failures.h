@@ -12,12 +12,12 @@
 #define QP_FAILURE_BURST    5
 #define QP_FAILURE_PAUSE_MS 10000
 /* Kinds remembered at one time; of more the one that is longest quiet is forgotten. */
-#define QP_FAILURE_KINDS 128
-#define QP_REASON_SIZE	 32
+#define QP_FAILURE_KINDS    128
+#define QP_REASON_SIZE	    32
 
 struct qp_failure_kind {
 	char device[RDMA_NAME_SIZE], pod_uid[POD_UID_SIZE], reason[QP_REASON_SIZE];
-	unsigned left;	  /* to be told with their queue pairs */
+	unsigned left;	    /* to be told with their queue pairs */
 	uint64_t gained_ms; /* when the last of these was earned */
 	uint64_t last_ms;
 };

@@ -1,4 +1,5 @@
-/* qp_flows.c - links between flows and queue pairs, sorted by row; then the rows that were asked for.
+/* qp_flows.c - links between flows and queue pairs, sorted by row; then the rows that were asked
+ * for.
  *
  * Rows below table->n are the table's queue pairs, the others flows. Sums are made of the rows that
  * are told only: a row itself is a few bytes. */
@@ -17,7 +18,7 @@ struct link {
 };
 
 struct row {
-	uint32_t number; /* of the row, see above */
+	uint32_t number;   /* of the row, see above */
 	uint32_t first, n; /* of its links */
 	uint64_t key;
 };
@@ -27,7 +28,7 @@ struct join {
 	const struct qp_question *question;
 	size_t n_qps;
 	const struct rdma_dev **devices; /* of each packet port */
-	uint32_t *by_peer;		 /* queue pairs that have a peer, by device and its number */
+	uint32_t *by_peer; /* queue pairs that have a peer, by device and its number */
 	size_t n_by_peer;
 	struct link *links;
 	size_t n_links;
@@ -265,8 +266,8 @@ static bool is_pods(const struct join *j, const struct row *row)
 static bool is_devices(const struct join *j, const struct row *row)
 {
 	const char *wanted = j->question->device, *function = j->question->function;
-	const struct packet_port *port =
-		row->n ? &j->in->packets->ports[flow_of(j, row, 0)->port] : NULL;
+	const struct packet_port *port = row->n ? &j->in->packets->ports[flow_of(j, row, 0)->port]
+						: NULL;
 	const struct qp *qp = qp_of(j, row);
 	const struct rdma_dev *d;
 
@@ -419,9 +420,9 @@ int qp_flows_each(const struct qp_sources *in, const struct qp_question *questio
 bool qp_top_parse(const char *text, enum qp_top *ret)
 {
 	static const char *const names[N_QP_TOPS] = {
-		[QP_TOP_CE] = "ce",	[QP_TOP_CNP] = "cnp", [QP_TOP_NAKS] = "naks",
-		[QP_TOP_RETRANSMISSIONS] = "retransmissions", [QP_TOP_RTT] = "rtt",
-		[QP_TOP_PACKETS] = "packets",
+		[QP_TOP_CE] = "ce",	[QP_TOP_CNP] = "cnp",
+		[QP_TOP_NAKS] = "naks", [QP_TOP_RETRANSMISSIONS] = "retransmissions",
+		[QP_TOP_RTT] = "rtt",	[QP_TOP_PACKETS] = "packets",
 	};
 
 	for (size_t i = 0; i < N_QP_TOPS; i++) {
@@ -448,8 +449,8 @@ uint64_t roce_rtt_quantile(const struct roce_flow *f, double q)
 		uint64_t high = (uint64_t)1 << (ROCE_RTT_SHIFT + i), low = i ? high / 2 : 0;
 
 		if (f->rtt[i] && (double)(below + f->rtt[i]) >= rank)
-			return low + (uint64_t)((double)(high - low) *
-						(rank - (double)below) / f->rtt[i]);
+			return low + (uint64_t)((double)(high - low) * (rank - (double)below) /
+						f->rtt[i]);
 		below += f->rtt[i];
 	}
 	return (uint64_t)1 << (ROCE_RTT_SHIFT + ARRAY_SIZE(f->rtt) - 2);

@@ -2,9 +2,9 @@
  *
  * A flow is what one address sends to one queue pair of another. On a port of a queue pair's own
  * device, the flow to its number and one of its addresses is what it receives; the flow from its
- * address to its peer's number and address is what it sends. Where it is not known which addresses a
- * device has, its number and the peer's address decide. A flow that belongs to no queue pair of the
- * table (a mirror port shows those of other hosts) is a row of its own, told as its destination
+ * address to its peer's number and address is what it sends. Where it is not known which addresses
+ * a device has, its number and the peer's address decide. A flow that belongs to no queue pair of
+ * the table (a mirror port shows those of other hosts) is a row of its own, told as its destination
  * receives it. */
 #pragma once
 
@@ -29,7 +29,8 @@ bool qp_top_parse(const char *, enum qp_top *ret);
 struct qp_question {
 	enum qp_top top;
 	size_t limit;
-	const char *device;   /* an RDMA device, netdev or function, as somebody calls it; NULL: all */
+	const char
+		*device; /* an RDMA device, netdev or function, as somebody calls it; NULL: all */
 	const char *function; /* that it stands for; NULL: unknown */
 	const char *pod;      /* "name", "namespace/name" or a uid; NULL: all */
 };
@@ -54,8 +55,8 @@ struct qp_row {
 
 typedef int qp_row_fn(const struct qp_row *, void *arg);
 
-/* Calls fn for each of the first `limit` rows that were asked for, until it returns a negative value,
- * which is returned. *ret_total: how many there are without the limit. -ENOMEM. */
+/* Calls fn for each of the first `limit` rows that were asked for, until it returns a negative
+ * value, which is returned. *ret_total: how many there are without the limit. -ENOMEM. */
 int qp_flows_each(const struct qp_sources *, const struct qp_question *, qp_row_fn *, void *arg,
 		  size_t *ret_total);
 

@@ -1,12 +1,12 @@
-/* qp_owners.h - what processes said when they were asked whose they are, for a while: a process that
- * makes and kills queue pairs in a loop is asked once. Pure; bounded; time is an argument. */
+/* qp_owners.h - what processes said when they were asked whose they are, for a while: a process
+ * that makes and kills queue pairs in a loop is asked once. Pure; bounded; time is an argument. */
 #pragma once
 
 #include "qp_table.h"
 
 #define QP_OWNERS_MAX 256
 /* A pid that is given again within this, to a process of the same cgroup, is another one unseen. */
-#define QP_OWNER_MS 10000
+#define QP_OWNER_MS   10000
 
 struct qp_owners {
 	struct {

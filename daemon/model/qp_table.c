@@ -1,4 +1,5 @@
-/* qp_table.c - a sorted array of pointers: one that comes or goes moves pointers, not queue pairs. */
+/* qp_table.c - a sorted array of pointers: one that comes or goes moves pointers, not queue pairs.
+ */
 #include "qp_table.h"
 
 #include <errno.h>
@@ -47,7 +48,8 @@ static size_t place_of(const struct qp_table *t, const char *device, uint32_t qp
 
 struct qp *qp_table_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
-	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place] : NULL;
+	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place]
+									     : NULL;
 }
 
 static struct qp *find(const struct qp_table *t, const char *device, uint32_t qpn)
@@ -97,7 +99,8 @@ static struct qp *insert(struct qp_table *t, size_t place, const char *device, u
 	return qp;
 }
 
-static struct qp *find_or_insert(struct qp_table *t, const char *device, uint32_t qpn, bool *ret_new)
+static struct qp *find_or_insert(struct qp_table *t, const char *device, uint32_t qpn,
+				 bool *ret_new)
 {
 	size_t place = place_of(t, device, qpn);
 	struct qp *qp = qp_table_at(t, place, device, qpn);

@@ -1,9 +1,9 @@
 /* qp_table.h - the queue pairs of the host: from BPF events as they come, and from RDMA netlink's
  * dump where events were lost or cannot be had. Pure; bounded.
  *
- * Events are hints: a dump replaces what the table says of states, and removes what is gone, but for
- * what events have told since the dump began. A queue pair number is given again, and so is a pid:
- * one that is made is another one, whatever stood in its place. */
+ * Events are hints: a dump replaces what the table says of states, and removes what is gone, but
+ * for what events have told since the dump began. A queue pair number is given again, and so is a
+ * pid: one that is made is another one, whatever stood in its place. */
 #pragma once
 
 #include "bpf_event.h"
@@ -20,17 +20,17 @@ enum { QP_STATUS_FLUSHED = 5 };
 
 struct qp {
 	char device[RDMA_NAME_SIZE];
-	uint32_t qpn, peer_qpn; /* QP_UNKNOWN */
-	uint8_t peer_gid[16];	/* all 0: unknown; IPv4 as ::ffff:a.b.c.d */
-	uint32_t type, state;	/* enum ib_qp_type, ib_qp_state */
-	uint32_t port;		/* 0: unknown */
-	uint32_t pid;		/* 0: the kernel's, or unknown */
-	bool kernel;		/* a kernel user's */
-	bool owner_known;	/* its process has been asked for its pod, or needs not */
-	uint64_t cgroup;	/* 0 = unknown */
-	char comm[16];		/* of a kernel user: what it calls itself, cut */
-	char pod_uid[POD_UID_SIZE];			    /* "" = not of a pod, or unknown */
-	uint32_t path_mtu;				    /* bytes, 0 = unknown */
+	uint32_t qpn, peer_qpn;	    /* QP_UNKNOWN */
+	uint8_t peer_gid[16];	    /* all 0: unknown; IPv4 as ::ffff:a.b.c.d */
+	uint32_t type, state;	    /* enum ib_qp_type, ib_qp_state */
+	uint32_t port;		    /* 0: unknown */
+	uint32_t pid;		    /* 0: the kernel's, or unknown */
+	bool kernel;		    /* a kernel user's */
+	bool owner_known;	    /* its process has been asked for its pod, or needs not */
+	uint64_t cgroup;	    /* 0 = unknown */
+	char comm[16];		    /* of a kernel user: what it calls itself, cut */
+	char pod_uid[POD_UID_SIZE]; /* "" = not of a pod, or unknown */
+	uint32_t path_mtu;	    /* bytes, 0 = unknown */
 	int traffic_class, timeout, retry_count, rnr_retry; /* -1 = unknown */
 	uint64_t created_ns, changed_ns;		    /* CLOCK_MONOTONIC, 0 = unknown */
 	bool failed;
@@ -67,8 +67,8 @@ void qp_table_done(struct qp_table *);
  * change); NULL: of no interest, or no room. The event is a BPF_EVENT_QP that has passed
  * bpf_event_check(). */
 const struct qp *qp_table_event(struct qp_table *, const struct bpf_event_qp *);
-/* *ret_first: it had not failed before. One that is not known yet is kept with what the event tells;
- * NULL: no room. */
+/* *ret_first: it had not failed before. One that is not known yet is kept with what the event
+ * tells; NULL: no room. */
 const struct qp *qp_table_failed(struct qp_table *, const struct bpf_event_qp_failed *,
 				 bool *ret_first);
 

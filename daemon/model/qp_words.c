@@ -9,9 +9,8 @@
 
 const char *qp_type_name(uint32_t type)
 {
-	static const char *const names[] = {"SMI", "GSI",      "RC",	"UC",	      "UD",
-					    NULL,  NULL,       NULL,	"RAW_PACKET", "XRC_INI",
-					    "XRC_TGT"};
+	static const char *const names[] = {"SMI", "GSI", "RC",		"UC",	   "UD",     NULL,
+					    NULL,  NULL,  "RAW_PACKET", "XRC_INI", "XRC_TGT"};
 
 	return type == 0xff ? "DRIVER" : WORD(names, type, "unknown");
 }

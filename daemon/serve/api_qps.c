@@ -36,14 +36,20 @@ static json_t *address(const uint8_t *a)
 	return json_string_nocheck(s);
 }
 
+static json_t *quantile(const struct roce_flow *f, double q)
+{
+	uint64_t ns = roce_rtt_quantile(f, q);
+
+	return known(ns != UINT64_MAX, ns);
+}
+
 static json_t *rtt(const struct roce_flow *f)
 {
 	if (f->rtt_count == 0)
 		return json_null();
-	return json_pack("{sI sI sI sI}", "count", (json_int_t)f->rtt_count, "meanNs",
-			 (json_int_t)(f->rtt_sum_ns / f->rtt_count), "p50Ns",
-			 (json_int_t)roce_rtt_quantile(f, 0.5), "p99Ns",
-			 (json_int_t)roce_rtt_quantile(f, 0.99));
+	return json_pack("{sI sI so so}", "count", (json_int_t)f->rtt_count, "meanNs",
+			 (json_int_t)(f->rtt_sum_ns / f->rtt_count), "p50Ns", quantile(f, 0.5),
+			 "p99Ns", quantile(f, 0.99));
 }
 
 static json_t *last_seen(const struct api_qps_scene *scene, const struct roce_flow *f)
@@ -101,13 +107,12 @@ static json_t *owner(const struct qp_row *row)
 {
 	const struct qp *qp = row->qp;
 
-	return json_pack("{so so so so so so}", "namespace",
-			 json_text(row->pod ? row->pod->namespace : ""), "pod",
-			 json_text(row->pod ? row->pod->pod : ""), "podUid",
-			 json_text(qp ? qp->pod_uid : ""), "pid",
-			 known(qp && qp->pid, qp ? qp->pid : 0), "comm",
-			 json_text(qp ? qp->comm : ""), "kernel",
-			 qp ? json_boolean(qp->kernel) : json_null());
+	return json_pack(
+		"{so so so so so so}", "namespace", json_text(row->pod ? row->pod->namespace : ""),
+		"pod", json_text(row->pod ? row->pod->pod : ""), "podUid",
+		json_text(qp ? qp->pod_uid : ""), "pid", known(qp && qp->pid, qp ? qp->pid : 0),
+		"comm", json_text(qp ? qp->comm : ""), "kernel",
+		qp ? json_boolean(qp->kernel) : json_null());
 }
 
 static json_t *settings(const struct qp *qp)
@@ -135,8 +140,8 @@ static int add_row(const struct qp_row *row, void *arg)
 	json_t *object = with(with(identity(row), owner(row)), settings(row->qp));
 
 	object = with(object, json_pack("{so so}", "received",
-					traffic(w->scene, row->has_received, &row->received), "sent",
-					traffic(w->scene, row->has_sent, &row->sent)));
+					traffic(w->scene, row->has_received, &row->received),
+					"sent", traffic(w->scene, row->has_sent, &row->sent)));
 	if (w->text.data[w->text.len - 1] != '[')
 		text_add(&w->text, ",", 1);
 	api_add_json(&w->text, object);
@@ -155,8 +160,8 @@ static void add_head(struct writer *w)
 	text_addf(&w->text, "{\"source\":");
 	api_add_json(&w->text, json_text(source));
 	text_addf(&w->text, ",\"ageSeconds\":");
-	api_add_json(&w->text, known(!s->events && s->read_ms,
-				     (w->scene->now_ms - s->read_ms) / 1000));
+	api_add_json(&w->text,
+		     known(!s->events && s->read_ms, (w->scene->now_ms - s->read_ms) / 1000));
 	text_addf(&w->text, ",\"error\":");
 	api_add_json(&w->text, json_text(s->error));
 	text_addf(&w->text, ",\"dropped\":%" PRIu64 ",\"flows\":%s,\"qps\":[", t ? t->dropped : 0,

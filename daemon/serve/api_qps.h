@@ -1,7 +1,7 @@
 /* api_qps.h - queue pairs and the traffic of their flows, as JSON. Pure.
  *
- * Compact, heap, terminated; NULL when out of memory. Every key is always there, null where there is
- * nothing to say. */
+ * Compact, heap, terminated; NULL when out of memory. Every key is always there, null where there
+ * is nothing to say. */
 #pragma once
 
 #include "qp_flows.h"

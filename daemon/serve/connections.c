@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Orders that are worked on at once. */
-#define WAITING_MAX 8
-
 int connections_init(struct connections *c, unsigned size, uint64_t request_ms, uint64_t idle_ms,
 		     uint64_t order_ms)
 {
@@ -91,7 +88,7 @@ static bool is_live(const struct connection *slot)
 
 bool connections_may_wait(const struct connections *c)
 {
-	return c->waiting < c->size / 2 && c->waiting < WAITING_MAX;
+	return c->waiting < c->size / 2;
 }
 
 /* Whether a is to go rather than b. */

@@ -21,9 +21,8 @@ int event_waiters_add(struct event_waiters *ws, struct http_ticket *ticket,
 
 	w.filter.pod = w.pod = filter->pod ? strdup(filter->pod) : NULL;
 	w.filter.device = w.device = filter->device ? strdup(filter->device) : NULL;
-	slot = !w.pod == !filter->pod && !w.device == !filter->device
-		       ? array_push(ws->items, ws->n)
-		       : NULL;
+	slot = !w.pod == !filter->pod && !w.device == !filter->device ? array_push(ws->items, ws->n)
+								      : NULL;
 	if (!slot) {
 		waiter_done(&w);
 		return -ENOMEM;

@@ -221,7 +221,7 @@ static enum MHD_Result answer_order(struct http_ticket *t, const char *path, con
 	if (t->too_large)
 		return refuse(h, t->connection, MHD_HTTP_CONTENT_TOO_LARGE,
 			      "an order has at most 65536 bytes\n");
-	if (!connections_may_wait(&h->connections))
+	if (!tickets_may_order(h))
 		return refuse(h, t->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			      "too many orders are being carried out, try again later\n");
 	request = describe(h, t->connection, path, method);

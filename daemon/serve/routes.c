@@ -308,18 +308,12 @@ static const struct route {
 	const char *path;
 	void (*answer)(struct routes *, const struct http_request *, struct http_reply *);
 } table[] = {
-	{"/metrics", answer_metrics},
-	{"/healthz", answer_healthz},
-	{"/readyz", answer_readyz},
-	{"/api/v1/devices", answer_devices},
-	{"/api/v1/pods", answer_pods},
-	{"/api/v1/attachments", answer_attachments},
-	{"/api/v1/events", answer_events},
-	{"/api/v1/qps", routes_qps},
-	{"/api/v1/explain", answer_explain},
-	{"/api/v1/doctor", answer_doctor},
-	{"/api/v1/config", answer_config},
-	{"/", answer_index},
+	{"/metrics", answer_metrics},	     {"/healthz", answer_healthz},
+	{"/readyz", answer_readyz},	     {"/api/v1/devices", answer_devices},
+	{"/api/v1/pods", answer_pods},	     {"/api/v1/attachments", answer_attachments},
+	{"/api/v1/events", answer_events},   {"/api/v1/qps", routes_qps},
+	{"/api/v1/explain", answer_explain}, {"/api/v1/doctor", answer_doctor},
+	{"/api/v1/config", answer_config},   {"/", answer_index},
 };
 
 void routes_answer(const struct http_request *request, struct http_reply *reply, void *routes)

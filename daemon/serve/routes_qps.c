@@ -1,4 +1,5 @@
-/* routes_qps.c - the question's words -> is the table fresh? -> the document, now or a moment later. */
+/* routes_qps.c - the question's words -> is the table fresh? -> the document, now or a moment
+ * later. */
 #include "routes_qps.h"
 
 #include <stdlib.h>
@@ -48,8 +49,7 @@ static int take_top(const struct http_request *request, enum qp_top *ret, struct
 	const char *text = http_param(request, "top");
 
 	if (text && !qp_top_parse(text, ret))
-		return err_set(e, -EINVAL,
-			       "top is ce, cnp, naks, retransmissions, rtt or packets");
+		return err_set(e, -EINVAL, "top is ce, cnp, naks, retransmissions, rtt or packets");
 	return 0;
 }
 

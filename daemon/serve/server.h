@@ -84,6 +84,8 @@ struct MHD_Daemon *requests_start(struct http *);
 struct http_ticket *ticket_new(struct http *, struct MHD_Connection *);
 /* One more piece of the body. */
 void ticket_add(struct http_ticket *, const char *piece, size_t n);
+/* May one more order be worked on? */
+bool tickets_may_order(const struct http *);
 /* May one more GET wait? Makes room where it can: of those who wait and have gone. */
 bool tickets_may_read(struct http *);
 /* Sets the connection aside until there is an answer. */

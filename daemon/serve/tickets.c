@@ -10,6 +10,9 @@
 #include "page.h"
 #include "server.h"
 
+/* That are worked on at once. */
+#define ORDERS_MAX 8
+
 struct http_ticket *ticket_new(struct http *h, struct MHD_Connection *c)
 {
 	struct http_ticket *t = calloc(1, sizeof(*t));
@@ -81,12 +84,18 @@ static bool unlink_ticket(struct http_ticket *t)
 	return true;
 }
 
+bool tickets_may_order(const struct http *h)
+{
+	return h->connections.waiting - h->reads_waiting < ORDERS_MAX &&
+	       connections_may_wait(&h->connections);
+}
+
 /* --- reads ------------------------------------------------------------------------------------ */
 
 /* Of the places, so that orders and ordinary questions find theirs. */
 static unsigned reads_max(const struct http *h)
 {
-	return h->connections.size < 4 ? 1 : h->connections.size / 4;
+	return h->connections.size / 4;
 }
 
 static bool has_gone(const struct connection *slot)

@@ -112,6 +112,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);
 	add_programs(p, m);
 	attach_series(p, &m->attach);
+	qp_series(p, &m->qps);
 	event_series(p, &m->events);
 	add_process(p, m);
 	return p->text.failed || p->heads.failed ? -ENOMEM : 0;

@@ -6,6 +6,7 @@
 #include "attach_series.h"
 #include "event_series.h"
 #include "page.h"
+#include "qp_series.h"
 #include "self_counters.h"
 
 #define SELF_PROGRAMS_MAX 32
@@ -25,6 +26,7 @@ struct self_metrics {
 	uint64_t rss_bytes;	 /* 0 = unknown */
 	unsigned open_fds_max;
 	struct attach_summary attach;
+	struct qp_summary qps;
 	struct event_summary events;
 	unsigned n_programs;
 	struct {

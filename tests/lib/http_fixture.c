@@ -32,10 +32,10 @@ static void on_request(const struct http_request *request, struct http_reply *re
 		reply_heap(reply, calloc(1, BIG_SIZE), BIG_SIZE);
 	if (strcmp(request->path, "/echo") == 0 && request->ticket)
 		reply_heap(reply, strdup(request->body ? request->body : ""), request->body_len);
-	if (strcmp(request->path, "/later") == 0 && request->ticket) {
+	if (strcmp(request->path, "/later") == 0 && (request->ticket || request->later)) {
 		assert_true(f->n_tickets < TICKETS_MAX);
-		http_keep(request->ticket);
-		f->tickets[f->n_tickets++] = request->ticket;
+		f->tickets[f->n_tickets] = request->ticket ? request->ticket : request->later;
+		http_keep(f->tickets[f->n_tickets++]);
 	}
 	if (strcmp(request->path, "/page") == 0) {
 		reply->status = 200;

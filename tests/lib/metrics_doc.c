@@ -234,6 +234,9 @@ static struct page *self_page(void)
 	struct page *p = page_new();
 
 	attach_summary_build(&about.attach, &counters, (struct attach_list){&drifted, 1});
+	about.qps = (struct qp_summary){.known = true, .n_devices = 1, .n_failures = 1};
+	strcpy(about.qps.devices[0].name, "x");
+	about.qps.devices[0].n[QP_STATE_ERR] = 1;
 	self_metrics_render(p, &about);
 	return p;
 }

@@ -55,7 +55,8 @@ static void test_what_stands_around(void **state)
 {
 	(void)state;
 	/* a node in a container, --cgroup-root */
-	assert_pod("0::/docker/" CONTAINER "/kubelet/kubepods/burstable/pod" UID "/" CONTAINER, UID);
+	assert_pod("0::/docker/" CONTAINER "/kubelet/kubepods/burstable/pod" UID "/" CONTAINER,
+		   UID);
 	assert_pod("0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/"
 		   "kubelet-kubepods-besteffort-pod" UID_ ".slice/cri-containerd-x.scope",
 		   UID);
@@ -77,17 +78,17 @@ static void test_of_no_pod(void **state)
 		"0::/",
 		"0::/system.slice/sshd.service\n",
 		"0::/kubepods.slice/kubepods-burstable.slice\n",
-		"0::/pod" UID "/x",			      /* not the kubelet's */
+		"0::/pod" UID "/x", /* not the kubelet's */
 		"0::/machine.slice/libpod-" CONTAINER ".scope",
-		"0::/kubepods/burstable/pod" UID "x/y",	      /* more than a uid */
-		"0::/kubepods/burstable/pod" UID_ "/y",	      /* the other driver's */
+		"0::/kubepods/burstable/pod" UID "x/y", /* more than a uid */
+		"0::/kubepods/burstable/pod" UID_ "/y", /* the other driver's */
 		"0::/kubepods/burstable/pod/y",
 		"0::/kubepods/burstable/pod8dbc5577-d0e2",
 		"0::/kubepods/burstable/podGdbc5577-d0e2-4706-8787-57d52c03ddf2/y",
 		"0::/kubepods/other/more/pod" UID,
-		"0::/kubepods\n1::/pod" UID,		      /* of another line */
+		"0::/kubepods\n1::/pod" UID, /* of another line */
 		"0::/kubepods/burstable\n1::pod" UID,
-		"0::/kubepods-pod" UID ".slice",	      /* the other driver's */
+		"0::/kubepods-pod" UID ".slice", /* the other driver's */
 		"0::/kubepods-pod" UID_,
 		"0::/kubepods-pod" UID_ ".slicer",
 		"0::/xkubepods-pod" UID_ ".slice",

@@ -68,6 +68,11 @@ static void test_every_option(void **state)
 	assert_int_equal(a.vlan, -1);
 	assert_int_equal(parse(&a, "events --limit 3 --device d --pod p", &e), 0);
 	assert_int_equal(a.limit, 3);
+	assert_int_equal(parse(&a, "qps --top ce --limit 3 --device d --pod p", &e), 0);
+	assert_int_equal(a.command, CTL_QPS);
+	assert_string_equal(a.top, "ce");
+	assert_int_equal(parse(&a, "watch --device d --pod p", &e), 0);
+	assert_int_equal(a.command, CTL_WATCH);
 	assert_int_equal(parse(&a, "pods --help", &e), 0);
 	assert_int_equal(a.command, CTL_HELP);
 	assert_int_equal(parse(&a, "-V", &e), 0);
@@ -94,6 +99,8 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"attach d --netns /n --vlan x", "--vlan x"},
 		{"attach d --netns /n --mtu -5", "--mtu -5"},
 		{"events --limit 99999999999", "--limit"},
+		{"events --top ce", "--top is no option of events"},
+		{"watch --limit 3", "--limit is no option of watch"},
 		{"attach d --pod p --ip 10.0.0.1/24 --ip 1\xff", "--ip is no text"},
 		{"attach d --pod p --mac \xc0\x80", "--mac is no text"},
 		{"attach d --pod p --interface \xff", "--interface is no text"},
@@ -313,6 +320,7 @@ static void print_tables(FILE *f)
 	show(f, "tests/golden/api_pods_attached.json", ctl_show_pods);
 	show(f, "tests/golden/api_devices_attached.json", ctl_show_devices);
 	show(f, "tests/golden/api_events.json", ctl_show_events);
+	show(f, "tests/golden/api_qps.json", ctl_show_qps);
 }
 
 static void test_tables(void **state)
@@ -345,7 +353,9 @@ static void test_cells_cannot_command_a_terminal(void **state)
 static void test_documents_of_another_shape(void **state)
 {
 	static const char *const texts[] = {
-		"{}", "[]", "{\"pods\":7,\"devices\":{},\"events\":[7],\"findings\":[[]]}",
+		"{}", "[]",
+		"{\"pods\":7,\"devices\":{},\"events\":[7],\"findings\":[[]],\"qps\":[3]}",
+		"{\"qps\":[{\"qpn\":\"x\",\"sent\":[],\"received\":{\"rtt\":7}}],\"total\":1e9}",
 		"{\"pods\":[{\"containers\":[{\"devices\":[1]}]}],\"devices\":[null]}"};
 	FILE *f = fopen("/dev/null", "w");
 
@@ -356,6 +366,8 @@ static void test_documents_of_another_shape(void **state)
 		ctl_show_pods(document, f);
 		ctl_show_devices(document, f);
 		ctl_show_events(document, f);
+		ctl_show_event(document, f);
+		ctl_show_qps(document, f);
 		ctl_show_explain(document, f);
 		ctl_show_doctor(document, f);
 		ctl_show_attached(document, f);

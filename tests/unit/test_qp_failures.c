@@ -56,8 +56,9 @@ static void test_words(void **state)
 	qp = failed_qp(0, 1);
 	memcpy(qp.peer_gid, ip6, sizeof(ip6));
 	qp.pid = 7;
-	assert_told(f, &qp, 0,
-		    "QP 17 on rxe_a to fd00::2: the device gave the queue pair up (QP_FATAL); pid 7");
+	assert_told(
+		f, &qp, 0,
+		"QP 17 on rxe_a to fd00::2: the device gave the queue pair up (QP_FATAL); pid 7");
 	qp = failed_qp(0, -1);
 	qp.peer_qpn = 18;
 	assert_told(f, &qp, 0,
@@ -71,8 +72,8 @@ static void test_words(void **state)
 static void test_what_is_a_failure(void **state)
 {
 	struct bpf_event_qp_failed e = {.event = -1};
-	static const bool fatal[20] = {
-		[0] = true, [1] = true, [2] = true, [3] = true, [7] = true, [14] = true, [19] = true};
+	static const bool fatal[20] = {[0] = true, [1] = true,	[2] = true, [3] = true,
+				       [7] = true, [14] = true, [19] = true};
 
 	(void)state;
 	for (e.status = 1; e.status < 22; e.status++)
@@ -184,12 +185,9 @@ static void test_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_what_is_a_failure),
-		cmocka_unit_test(test_moves),
-		cmocka_unit_test(test_a_flood),
-		cmocka_unit_test(test_turns_come_back),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_words),		cmocka_unit_test(test_what_is_a_failure),
+		cmocka_unit_test(test_moves),		cmocka_unit_test(test_a_flood),
+		cmocka_unit_test(test_turns_come_back), cmocka_unit_test(test_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

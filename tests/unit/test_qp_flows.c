@@ -434,18 +434,12 @@ static void test_heads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_ends),
-		cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_not_ours),
-		cmocka_unit_test(test_little_is_known),
-		cmocka_unit_test(test_datagrams),
-		cmocka_unit_test(test_tops),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_without_memory),
-		cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_document),
-		cmocka_unit_test(test_heads),
+		cmocka_unit_test(test_both_ends),      cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_not_ours),       cmocka_unit_test(test_little_is_known),
+		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_tops),
+		cmocka_unit_test(test_filters),	       cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_without_memory), cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_document),       cmocka_unit_test(test_heads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

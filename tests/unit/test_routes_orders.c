@@ -278,9 +278,10 @@ static void test_reading(void **state)
 	assert_asked(n, "GET", "/api/v1/attachments", "", 200, "\"step\":\"configure\"");
 	assert_asked(n, "GET", "/api/v1/events?pod=job-7&limit=3&device=0000:03:00.2", "", 200,
 		     "as net1");
-	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200, "{\"events\":[]}");
+	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200,
+		     "{\"generation\":2,\"events\":[]}");
 	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
-	assert_asked(n, "GET", "/api/v1/events?device=x", "", 200, "{\"events\":[]}");
+	assert_asked(n, "GET", "/api/v1/events?device=x", "", 200, "\"events\":[]");
 	assert_asked(n, "GET", "/api/v1/events?device=0000:03:00.9", "", 200, "it left");
 	assert_asked(n, "GET", "/api/v1/explain?device=ens1f0v2", "", 200, "free, offered");
 	assert_asked(n, "GET", "/api/v1/explain", "", 400, "device");

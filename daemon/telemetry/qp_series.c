@@ -1,0 +1,70 @@
+#include "qp_series.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "host_series.h"
+#include "qp_words.h"
+
+/* The table is sorted by device. */
+static void count(struct qp_summary *s, const struct qp *qp)
+{
+	size_t last = s->n_devices;
+
+	if (qp->state >= QP_SERIES_STATES)
+		return;
+	if (last == 0 || strcmp(s->devices[last - 1].name, qp->device) != 0) {
+		if (last == QP_SERIES_DEVICES)
+			return;
+		memcpy(s->devices[last].name, qp->device, sizeof(qp->device));
+		s->n_devices = ++last;
+	}
+	s->devices[last - 1].n[qp->state]++;
+}
+
+void qp_summary_build(struct qp_summary *ret, const struct qp_table *t, bool counted,
+		      const struct qp_failures *f)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->known = true;
+	ret->counted = counted;
+	for (size_t i = 0; i < t->n && counted; i++)
+		count(ret, t->items[i]);
+	ret->n_failures = f->n_counts;
+	memcpy(ret->failures, f->counts, sizeof(f->counts));
+}
+
+static void add_sample(struct page *p, const char *name, const char *device, const char *key,
+		       const char *value, uint64_t n)
+{
+	text_addf(&p->text, "%s{device=", name);
+	text_add_label(&p->text, device);
+	text_addf(&p->text, ",%s=\"%s\"} %" PRIu64 "\n", key, value, n);
+}
+
+static void add_numbers(struct page *p, const struct qp_summary *s)
+{
+	static const char name[] = "roce_qps";
+
+	page_begin(p, name, "gauge", "Queue pairs by state; those of no state are left out.");
+	for (size_t i = 0; i < s->n_devices; i++)
+		for (uint32_t k = 0; k < QP_SERIES_STATES; k++)
+			if (s->devices[i].n[k])
+				add_sample(p, name, s->devices[i].name, "state", qp_state_name(k),
+					   s->devices[i].n[k]);
+	page_end(p);
+}
+
+void qp_series(struct page *p, const struct qp_summary *s)
+{
+	static const char failures[] = "roce_qp_failures_total";
+
+	if (!s->known)
+		return;
+	add_numbers(p, s);
+	page_begin(p, failures, "counter", "Queue pairs that failed, by what they failed of.");
+	for (size_t i = 0; i < s->n_failures; i++)
+		add_sample(p, failures, s->failures[i].device, "reason", s->failures[i].reason,
+			   s->failures[i].n);
+	page_end(p);
+}

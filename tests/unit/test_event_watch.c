@@ -1,0 +1,370 @@
+/* Waiting for events over HTTP: the server, the routes, the ring and the watch together; rocectl
+ * watch in a process of its own. */
+#include "event_watch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ctl.h"
+#include "event_ring.h"
+#include "faults.h"
+#include "http_client.h"
+#include "loop_helpers.h"
+#include "routes.h"
+#include "self_counters.h"
+
+#define PATIENCE_MS 10000
+
+struct node {
+	uv_loop_t loop;
+	struct http *http;
+	struct self_counters self;
+	struct event_ring ring;
+	struct event_watch *watch;
+	struct routes routes;
+	char dir[32], path[64];
+};
+
+static struct node *start(void)
+{
+	struct node *n = calloc(1, sizeof(*n));
+	struct err e = {0};
+
+	strcpy(n->dir, "/tmp/test_watch.XXXXXX");
+	assert_non_null(mkdtemp(n->dir));
+	snprintf(n->path, sizeof(n->path), "%s/sock", n->dir);
+	assert_int_equal(uv_loop_init(&n->loop), 0);
+	assert_int_equal(event_ring_init(&n->ring), 0);
+	assert_int_equal(event_watch_open(&n->watch, &n->loop, &n->ring, &e), 0);
+	n->routes.events = &n->ring;
+	n->routes.event_waiters = event_watch_waiters(n->watch);
+	assert_int_equal(http_open(&n->http, &n->loop, &(struct http_opts){0}, &n->self,
+				   routes_answer, &n->routes, &e),
+			 0);
+	assert_int_equal(http_listen_orders(n->http, n->path, 0600, &e), 0);
+	return n;
+}
+
+/* As the daemon does it: who serves goes last. */
+static void stop(struct node *n)
+{
+	n->routes.event_waiters = NULL;
+	event_watch_close(n->watch);
+	http_close(n->http, NULL, NULL);
+	assert_int_equal(loop_end(&n->loop), 0);
+	assert_int_equal(rmdir(n->dir), 0);
+	event_ring_done(&n->ring);
+	routes_done(&n->routes);
+	free(n);
+}
+
+static void happen(struct node *n, const char *pod, const char *message)
+{
+	struct event e = {.type = EVENT_WARNING, .reason = "QueuePairFailed", .namespace = "train"};
+
+	strcpy(e.pod, pod);
+	strcpy(e.device, "0000:03:00.2");
+	strcpy(e.message, message);
+	e.first_ms = e.last_ms = 1700000000000;
+	event_ring_add(&n->ring, &e);
+	event_watch_wake(n->watch);
+}
+
+static void ask(struct node *n, struct client *c, const char *query)
+{
+	static char request[256];
+
+	snprintf(request, sizeof(request), "GET /api/v1/events%s HTTP/1.1\r\nHost: x\r\n\r\n", query);
+	client_unix(c, n->path);
+	assert_true(c->fd >= 0);
+	client_send(c, request, strlen(request));
+	client_step(c);
+}
+
+struct wait {
+	struct client *client;
+	struct answer answer;
+};
+
+static bool has_answer(void *arg)
+{
+	struct wait *w = arg;
+
+	client_step(w->client);
+	return client_answer(w->client, false, &w->answer);
+}
+
+static void assert_answer(struct node *n, struct client *c, unsigned status, const char *has,
+			  const char *lacks)
+{
+	struct wait w = {.client = c};
+
+	assert_true(loop_until(&n->loop, has_answer, &w, PATIENCE_MS));
+	if (w.answer.status != status || !strstr(w.answer.body, has) ||
+	    (lacks && strstr(w.answer.body, lacks)))
+		fail_msg("%u %s", w.answer.status, w.answer.body);
+	client_close(c);
+}
+
+struct count {
+	const struct event_waiters *waiters;
+	size_t n;
+};
+
+static bool are_waiting(void *arg)
+{
+	struct count *c = arg;
+
+	return c->waiters->n == c->n;
+}
+
+static void await_waiters(struct node *n, size_t how_many)
+{
+	struct count c = {event_watch_waiters(n->watch), how_many};
+
+	assert_true(loop_until(&n->loop, are_waiting, &c, PATIENCE_MS));
+}
+
+static void test_what_came_since(void **state)
+{
+	struct node *n = start();
+	struct client c;
+
+	(void)state;
+	ask(n, &c, "");
+	assert_answer(n, &c, 200, "{\"generation\":0,\"events\":[]}", NULL);
+	happen(n, "a", "one");
+	happen(n, "a", "two");
+	ask(n, &c, "?after=1&wait=25"); /* there is one already */
+	assert_answer(n, &c, 200, "two", "one");
+	happen(n, "a", "one"); /* again */
+	ask(n, &c, "?after=2");
+	assert_answer(n, &c, 200, "\"count\":2", "two");
+	ask(n, &c, "?after=3");
+	assert_answer(n, &c, 200, "{\"generation\":3,\"events\":[]}", NULL);
+	/* as a daemon before this one counted */
+	ask(n, &c, "?after=100&wait=25");
+	assert_answer(n, &c, 200, "two", NULL);
+	stop(n);
+}
+
+static void test_waiting(void **state)
+{
+	struct node *n = start();
+	struct client c, other;
+
+	(void)state;
+	happen(n, "a", "before");
+	ask(n, &c, "?after=1&wait=25&pod=a");
+	await_waiters(n, 1);
+	ask(n, &other, "?after=1&wait=25&pod=train/b");
+	await_waiters(n, 2);
+	happen(n, "a", "after");
+	assert_answer(n, &c, 200, "after", "before");
+	await_waiters(n, 1);
+	happen(n, "b", "of another pod");
+	assert_answer(n, &other, 200, "\"generation\":3", "after");
+	stop(n);
+}
+
+static void test_in_vain(void **state)
+{
+	struct node *n = start();
+	struct client c;
+
+	(void)state;
+	ask(n, &c, "?wait=1");
+	await_waiters(n, 1);
+	assert_answer(n, &c, 200, "{\"generation\":0,\"events\":[]}", NULL);
+	stop(n);
+}
+
+static void test_wrong_questions(void **state)
+{
+	static const char *const wrong[] = {"?wait=x", "?wait=-1", "?after=", "?after=1x",
+					    "?limit=0x1"};
+	struct node *n = start();
+	struct client c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ask(n, &c, wrong[i]);
+		assert_answer(n, &c, 400, "is not a number", NULL);
+	}
+	assert_int_equal(event_watch_waiters(n->watch)->n, 0);
+	stop(n);
+}
+
+/* Sixteen of 64 places; the next is told so, and who has gone makes room. */
+static void test_too_many_wait(void **state)
+{
+	struct client clients[16], c;
+	struct node *n = start();
+
+	(void)state;
+	for (size_t i = 0; i < 16; i++) {
+		ask(n, &clients[i], "?wait=25");
+		await_waiters(n, i + 1);
+	}
+	ask(n, &c, "?wait=25");
+	assert_answer(n, &c, 503, "too many wait", NULL);
+	client_close(&clients[3]);
+	ask(n, &c, "?wait=25");
+	await_waiters(n, 17); /* nobody has answered the one that has gone */
+	happen(n, "a", "at last");
+	for (size_t i = 0; i < 16; i++)
+		if (i != 3)
+			assert_answer(n, &clients[i], 200, "at last", NULL);
+	assert_answer(n, &c, 200, "at last", NULL);
+	stop(n);
+}
+
+static void test_without_memory(void **state)
+{
+	struct event_waiters waiters = {0};
+	const struct event_filter filter = {.pod = "a", .device = "b"};
+
+	(void)state;
+	for (long i = 0; i < 3; i++) {
+		faults_alloc(i);
+		assert_int_equal(event_waiters_add(&waiters, NULL, &filter, 1), -ENOMEM);
+		assert_true(faults_end());
+	}
+	assert_int_equal(waiters.n, 0);
+}
+
+/* The end of the daemon is an answer. */
+static void test_stopping(void **state)
+{
+	struct node *n = start();
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	ask(n, &c, "?wait=25");
+	await_waiters(n, 1);
+	stop(n);
+	client_step(&c);
+	client_step(&c);
+	assert_true(client_answer(&c, false, &a));
+	assert_int_equal(a.status, 200);
+	client_close(&c);
+}
+
+/* --- rocectl ---------------------------------------------------------------------------------- */
+
+struct child {
+	pid_t pid;
+	int out, status;
+	char text[4096];
+	size_t len, lines;
+};
+
+static bool has_lines(void *arg)
+{
+	struct child *c = arg;
+	ssize_t n = read(c->out, c->text + c->len, sizeof(c->text) - 1 - c->len);
+	size_t lines = 0;
+
+	c->len += n > 0 ? (size_t)n : 0;
+	for (size_t i = 0; i < c->len; i++)
+		lines += c->text[i] == '\n';
+	return lines >= c->lines;
+}
+
+static bool has_exited(void *arg)
+{
+	struct child *c = arg;
+
+	return waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+}
+
+static void watch(struct node *n, struct child *c, const char *option)
+{
+	char *argv[] = {(char *)"rocectl", (char *)"watch", (char *)"--socket", n->path,
+			(char *)option, NULL};
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	*c = (struct child){.out = fds[0], .pid = fork()};
+	assert_true(c->pid >= 0);
+	if (c->pid == 0) {
+		FILE *out = fdopen(fds[1], "w"), *err = fopen("/dev/null", "w");
+
+		_exit((int)ctl_run(option ? 5 : 4, argv, out, err));
+	}
+	close(fds[1]);
+	assert_int_equal(fcntl(c->out, F_SETFL, O_NONBLOCK), 0);
+}
+
+static void test_rocectl(const char *option, const char *first, const char *second)
+{
+	struct node *n = start();
+	struct child c;
+
+	happen(n, "a", "before it watched");
+	watch(n, &c, option);
+	await_waiters(n, 1);
+	happen(n, "job-7", "the \x1b[31m first");
+	c.lines = 1;
+	assert_true(loop_until(&n->loop, has_lines, &c, PATIENCE_MS));
+	assert_string_equal(c.text, first);
+	await_waiters(n, 1);
+	happen(n, "job-7", "the \x1b[31m first");
+	c.lines = 2;
+	assert_true(loop_until(&n->loop, has_lines, &c, PATIENCE_MS));
+	assert_string_equal(c.text + strlen(first), second);
+	await_waiters(n, 1);
+	stop(n);
+	while (!has_exited(&c))
+		usleep(1000);
+	assert_int_equal(WEXITSTATUS(c.status), CTL_NO_DAEMON);
+	close(c.out);
+}
+
+static void test_rocectl_watch(void **state)
+{
+	(void)state;
+	test_rocectl(NULL,
+		     "2023-11-14T22:13:20.000Z  Warning  QueuePairFailed  train/job-7  "
+		     "0000:03:00.2  the ?[31m first\n",
+		     "2023-11-14T22:13:20.000Z  Warning  QueuePairFailed  train/job-7  "
+		     "0000:03:00.2  the ?[31m first (2 times)\n");
+}
+
+static void test_rocectl_watch_json(void **state)
+{
+#define EVENT                                                                                      \
+	"{\"type\":\"Warning\",\"reason\":\"QueuePairFailed\",\"namespace\":\"train\","            \
+	"\"pod\":\"job-7\",\"device\":\"0000:03:00.2\",\"message\":\"the \\u001B[31m first\","     \
+	"\"count\":"
+#define TIMES ",\"first\":\"2023-11-14T22:13:20.000Z\",\"last\":\"2023-11-14T22:13:20.000Z\"}\n"
+	(void)state;
+	test_rocectl("--json", EVENT "1" TIMES, EVENT "2" TIMES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_came_since),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_in_vain),
+		cmocka_unit_test(test_wrong_questions),
+		cmocka_unit_test(test_too_many_wait),
+		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_stopping),
+		cmocka_unit_test(test_rocectl_watch),
+		cmocka_unit_test(test_rocectl_watch_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

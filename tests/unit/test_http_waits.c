@@ -1,0 +1,218 @@
+/* A GET whose answer comes later: who waits, how many, and what becomes of those who go away. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fds.h"
+#include "http_fixture.h"
+
+static const struct http_opts defaults = {0};
+static const struct http_opts small = {.max_connections = 8}; /* two of them may wait */
+static const struct http_opts tiny = {.max_connections = 2};
+
+struct count {
+	struct http_fixture *f;
+	unsigned n;
+};
+
+static bool has_tickets(void *arg)
+{
+	struct count *c = arg;
+
+	return c->f->n_tickets == c->n;
+}
+
+static void await_tickets(struct http_fixture *f, unsigned n)
+{
+	struct count c = {f, n};
+
+	assert_true(loop_until(&f->loop, has_tickets, &c, PATIENCE_MS));
+}
+
+static void ask(struct http_fixture *f, struct client *c, const char *request)
+{
+	client_tcp(c, f->port);
+	assert_true(c->fd >= 0);
+	client_send(c, request, strlen(request));
+}
+
+static void assert_answer(struct http_fixture *f, struct client *c, unsigned status,
+			  const char *body)
+{
+	struct answer a;
+
+	http_await(f, c, false, &a);
+	assert_int_equal(a.status, status);
+	if (body) {
+		assert_int_equal(a.body_len, strlen(body));
+		assert_memory_equal(a.body, body, a.body_len);
+	}
+	client_next(c, &a);
+}
+
+static void test_an_answer_that_comes_later(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	ask(&f, &c, GET("/later"));
+	await_tickets(&f, 1);
+	loop_wakeups(&f.loop, 50);
+	client_step(&c);
+	assert_false(client_answer(&c, false, &a));
+	http_fixture_answer(f.tickets[0], "now");
+	assert_answer(&f, &c, 200, "now");
+	/* the same connection asks on, and waits again */
+	client_send(&c, GET("/text"), strlen(GET("/text")));
+	assert_answer(&f, &c, 200, "hello\n");
+	client_send(&c, GET("/later"), strlen(GET("/later")));
+	await_tickets(&f, 2);
+	http_fixture_answer(f.tickets[1], "again");
+	assert_answer(&f, &c, 200, "again");
+	assert_int_equal(f.self.http_connections, 1);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+static void test_a_head_may_wait_too(void **state)
+{
+	static const char request[] = "HEAD /later HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	ask(&f, &c, request);
+	await_tickets(&f, 1);
+	http_fixture_answer(f.tickets[0], "four");
+	http_await(&f, &c, true, &a);
+	assert_int_equal(a.status, 200);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+/* They leave room for everybody else. */
+static void test_too_many(void **state)
+{
+	struct client waiting[2], late, reader;
+	struct http_fixture f;
+
+	(void)state;
+	http_fixture_start(&f, &small);
+	ask(&f, &waiting[0], GET("/later"));
+	await_tickets(&f, 1);
+	ask(&f, &waiting[1], GET("/later"));
+	await_tickets(&f, 2);
+	ask(&f, &late, GET("/later"));
+	assert_answer(&f, &late, 404, NULL); /* the fixture's answer to who may not wait */
+	ask(&f, &reader, GET("/text"));
+	assert_answer(&f, &reader, 200, "hello\n");
+	http_fixture_answer(f.tickets[0], "a");
+	assert_answer(&f, &waiting[0], 200, "a");
+	client_send(&late, GET("/later"), strlen(GET("/later")));
+	await_tickets(&f, 3);
+	http_fixture_answer(f.tickets[1], "b");
+	http_fixture_answer(f.tickets[2], "c");
+	assert_answer(&f, &waiting[1], 200, "b");
+	assert_answer(&f, &late, 200, "c");
+	client_close(&waiting[0]);
+	client_close(&waiting[1]);
+	client_close(&late);
+	client_close(&reader);
+	http_fixture_stop(&f);
+}
+
+/* Two places in all: one that is served and one to come. */
+static void test_nobody_waits_on_the_smallest_server(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+
+	(void)state;
+	http_fixture_start(&f, &tiny);
+	ask(&f, &c, GET("/later"));
+	assert_answer(&f, &c, 404, NULL);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+/* Places of those who have gone are taken; who answers them finds nobody. */
+static void test_who_goes_away_makes_room(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	unsigned n_fds;
+
+	(void)state;
+	http_fixture_start(&f, &small);
+	n_fds = fds_open();
+	for (unsigned i = 0; i < 10; i++) {
+		ask(&f, &c, GET("/later"));
+		await_tickets(&f, i + 1);
+		client_close(&c);
+	}
+	for (unsigned i = 0; i < 10; i++)
+		http_fixture_answer(f.tickets[i], "nobody reads this");
+	loop_wakeups(&f.loop, 50);
+	assert_int_equal(fds_open(), n_fds);
+	ask(&f, &c, GET("/text"));
+	assert_answer(&f, &c, 200, "hello\n");
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+static bool has_closed(void *arg)
+{
+	struct client *c = arg;
+
+	client_step(c);
+	return c->ended;
+}
+
+/* Who was answered as the last thing gets it, who was not sees the end. */
+static void test_closing(void **state)
+{
+	struct client answered, waiting;
+	struct http_fixture f;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	ask(&f, &answered, GET("/later"));
+	await_tickets(&f, 1);
+	ask(&f, &waiting, GET("/later"));
+	await_tickets(&f, 2);
+	http_fixture_answer(f.tickets[0], "the last word");
+	http_close(f.http, NULL, NULL);
+	assert_true(loop_until(&f.loop, has_closed, &answered, PATIENCE_MS));
+	assert_true(client_answer(&answered, false, &a));
+	assert_memory_equal(a.body, "the last word", a.body_len);
+	assert_true(loop_until(&f.loop, has_closed, &waiting, PATIENCE_MS));
+	assert_false(client_answer(&waiting, false, &a));
+	http_fixture_answer(f.tickets[1], "too late");
+	assert_int_equal(loop_end(&f.loop), 0);
+	client_close(&answered);
+	client_close(&waiting);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_answer_that_comes_later),
+		cmocka_unit_test(test_a_head_may_wait_too),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_nobody_waits_on_the_smallest_server),
+		cmocka_unit_test(test_who_goes_away_makes_room),
+		cmocka_unit_test(test_closing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* Queue pairs in the loop: events in, pods from a synthetic /proc, failures out. */
+#include "qps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "api_qps.h"
+#include "host_builder.h"
+#include "loop_helpers.h"
+#include "tmptree.h"
+
+#define PATIENCE_MS 10000
+#define UID	    "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
+
+struct world {
+	uv_loop_t loop;
+	char *dir;
+	struct hw hw;
+	struct inventory inventory;
+	struct sandbox pod;
+	struct sandbox_list pods;
+	struct qps *qps;
+	bool events;
+	struct event last;
+	unsigned n_events, n_done;
+};
+
+static void on_event(const struct event *e, void *arg)
+{
+	struct world *w = arg;
+
+	w->last = *e;
+	w->n_events++;
+}
+
+static const struct sandbox_list *known_pods(void *arg)
+{
+	return &((struct world *)arg)->pods;
+}
+
+static bool events_come(void *arg)
+{
+	return ((struct world *)arg)->events;
+}
+
+static void put_process(struct world *w, unsigned pid, const char *cgroup)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%u/cgroup", pid);
+	tmptree_write(w->dir, path, "%s", cgroup);
+	snprintf(path, sizeof(path), "%u/comm", pid);
+	tmptree_write(w->dir, path, "python3\n");
+}
+
+static struct world *start(void)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct qps_hooks hooks = {
+		.event = on_event, .sandboxes = known_pods, .events = events_come, .arg = w};
+	struct err e;
+
+	w->dir = tmptree_new();
+	w->hw = (struct hw){.sys_fd = -1, .dev_fd = -1, .live = true};
+	w->hw.proc_fd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	put_process(w, 4711, "0::/kubepods/burstable/pod" UID "/x\n");
+	build_rdma(&w->inventory.host, "rxe_a", "0000:03:00.2");
+	strcpy(w->pod.namespace, "train");
+	strcpy(w->pod.pod, "job-7");
+	strcpy(w->pod.uid, UID);
+	w->pods = (struct sandbox_list){&w->pod, 1, true};
+	w->events = true;
+	assert_int_equal(uv_loop_init(&w->loop), 0);
+	assert_int_equal(qps_open(&w->qps, &w->loop, &w->hw, &w->inventory, &hooks, &e), 0);
+	return w;
+}
+
+static void stop(struct world *w)
+{
+	qps_close(w->qps);
+	assert_int_equal(loop_end(&w->loop), 0);
+	close(w->hw.proc_fd);
+	host_done(&w->inventory.host);
+	tmptree_free(w->dir);
+	free(w);
+}
+
+static bool has_read(void *arg)
+{
+	struct world *w = arg;
+	struct qp_sources sources;
+	struct qps_status status;
+
+	qps_tell(w->qps, &sources, &status);
+	return status.read_ms || status.error[0];
+}
+
+/* The dump at the start: of whatever this machine has. */
+static struct world *start_read(void)
+{
+	struct world *w = start();
+
+	assert_true(loop_until(&w->loop, has_read, w, PATIENCE_MS));
+	return w;
+}
+
+static struct bpf_event_qp qp_event(uint32_t qpn, enum bpf_qp_change change, uint32_t pid)
+{
+	struct bpf_event_qp e = {.qpn = qpn, .change = change, .type = QP_TYPE_RC};
+
+	e.head.kind = BPF_EVENT_QP;
+	e.head.pid = pid;
+	e.head.time_ns = uv_hrtime();
+	e.head.cgroup = 7;
+	strcpy(e.head.comm, "python3");
+	strcpy(e.device, "rxe_a");
+	return e;
+}
+
+static void create(struct world *w, uint32_t qpn, uint32_t pid)
+{
+	struct bpf_event_qp e = qp_event(qpn, BPF_QP_CREATED, pid);
+
+	qps_event(w->qps, &e.head);
+}
+
+static void break_qp(struct world *w, uint32_t qpn, uint32_t status)
+{
+	struct bpf_event_qp_failed e = {.qpn = qpn, .status = status, .event = -1};
+
+	e.head.kind = BPF_EVENT_QP_FAILED;
+	e.head.time_ns = uv_hrtime();
+	strcpy(e.device, "rxe_a");
+	qps_event(w->qps, &e.head);
+}
+
+static bool has_event(void *arg)
+{
+	return ((struct world *)arg)->n_events > 0;
+}
+
+static bool is_named(void *arg)
+{
+	const struct qp *qp = qp_table_find(qps_table(((struct world *)arg)->qps), "rxe_a", 17);
+
+	return qp && qp->owner_known;
+}
+
+static void test_a_failure_names_its_pod(void **state)
+{
+	struct world *w = start_read();
+
+	(void)state;
+	create(w, 17, 4711);
+	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
+	break_qp(w, 17, 12);
+	assert_int_equal(w->n_events, 1); /* at once */
+	assert_string_equal(w->last.namespace, "train");
+	assert_string_equal(w->last.pod, "job-7");
+	assert_string_equal(w->last.device, "0000:03:00.2");
+	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a: the peer does not answer"));
+	assert_non_null(strstr(w->last.message, "python3, pid 4711"));
+	assert_true(w->last.first_ms > 0);
+	break_qp(w, 17, 5);	 /* what it had in flight */
+	break_qp(w, 17, 12); /* the other side's completion */
+	assert_int_equal(w->n_events, 1);
+	assert_int_equal(qps_failures(w->qps)->counts[0].n, 1);
+	stop(w);
+}
+
+/* Made and failed before anybody could be asked. */
+static void test_a_failure_waits_for_its_pod(void **state)
+{
+	struct world *w = start_read();
+
+	(void)state;
+	create(w, 17, 4711);
+	break_qp(w, 17, 13);
+	assert_int_equal(w->n_events, 0);
+	assert_true(loop_until(&w->loop, has_event, w, PATIENCE_MS));
+	assert_string_equal(w->last.pod, "job-7");
+	stop(w);
+}
+
+static void test_a_process_that_has_ended(void **state)
+{
+	struct world *w = start_read();
+
+	(void)state;
+	create(w, 17, 4712);
+	break_qp(w, 17, 13);
+	assert_true(loop_until(&w->loop, has_event, w, PATIENCE_MS));
+	assert_string_equal(w->last.pod, "");
+	assert_non_null(strstr(w->last.message, "pid 4712"));
+	stop(w);
+}
+
+static void test_without_a_runtime_the_uid_is_told(void **state)
+{
+	struct world *w = start_read();
+
+	(void)state;
+	w->pods.n = 0;
+	create(w, 17, 4711);
+	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
+	break_qp(w, 17, 12);
+	assert_string_equal(w->last.pod, "");
+	assert_non_null(strstr(w->last.message, "; pod " UID));
+	stop(w);
+}
+
+/* The pid is another process' now, of another cgroup. */
+static void test_a_pid_is_given_again(void **state)
+{
+	struct world *w = start_read();
+	struct bpf_event_qp e;
+
+	(void)state;
+	create(w, 17, 4711);
+	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
+	put_process(w, 4711, "0::/system.slice/x.service\n");
+	create(w, 18, 4711); /* the same cgroup: nobody is asked */
+	assert_string_equal(qp_table_find(qps_table(w->qps), "rxe_a", 18)->pod_uid, UID);
+	e = qp_event(17, BPF_QP_CREATED, 4711);
+	e.head.cgroup = 8;
+	qps_event(w->qps, &e.head);
+	assert_false(is_named(w));
+	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
+	assert_string_equal(qp_table_find(qps_table(w->qps), "rxe_a", 17)->pod_uid, "");
+	stop(w);
+}
+
+static void test_moved_by_the_kernel(void **state)
+{
+	struct world *w = start_read();
+	struct bpf_event_qp e = qp_event(17, BPF_QP_MODIFIED, 4711);
+
+	(void)state;
+	create(w, 17, 4711);
+	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
+	e.attr_mask = 1;
+	e.state = QP_STATE_ERR;
+	qps_event(w->qps, &e.head); /* by its owner */
+	assert_int_equal(w->n_events, 0);
+	e.head.pid = 0;
+	qps_event(w->qps, &e.head);
+	assert_int_equal(w->n_events, 1);
+	assert_non_null(strstr(w->last.message, "MOVED_TO_ERR"));
+	stop(w);
+}
+
+/* Thousands at once are told, whatever there is no room for. */
+static void test_a_flood(void **state)
+{
+	struct world *w = start_read();
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct bpf_event_qp gone = qp_event(17, BPF_QP_DESTROYED, 4711);
+
+		create(w, 17, 10000 + i);
+		break_qp(w, 17, 12);
+		qps_event(w->qps, &gone.head);
+	}
+	assert_int_equal(qps_table(w->qps)->n, 0);
+	loop_wakeups(&w->loop, 100);
+	assert_int_equal(w->n_events, 5000);
+	assert_non_null(strstr(w->last.message, "again and again"));
+	stop(w);
+}
+
+static void on_done(uint64_t now_ms, void *arg)
+{
+	(void)now_ms;
+	((struct world *)arg)->n_done++;
+}
+
+static bool is_done(void *arg)
+{
+	return ((struct world *)arg)->n_done == 2;
+}
+
+static void test_refresh(void **state)
+{
+	struct world *w = start(); /* its first dump is under way: both wait for it */
+
+	(void)state;
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
+	assert_int_equal(w->n_done, 0);
+	assert_true(loop_until(&w->loop, is_done, w, PATIENCE_MS));
+	w->events = false;
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* read, or tried, just now */
+	stop(w);
+}
+
+static void test_closing_tells_who_waits(void **state)
+{
+	struct world *w = start();
+	unsigned *n = &w->n_done;
+
+	(void)state;
+	create(w, 17, 4711);
+	break_qp(w, 17, 12);
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
+	qps_close(w->qps);
+	assert_int_equal(*n, 1);
+	w->qps = NULL;
+	stop(w);
+}
+
+static void test_nobody(void **state)
+{
+	(void)state;
+	qps_event(NULL, NULL);
+	qps_look(NULL);
+	qps_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_failure_names_its_pod),
+		cmocka_unit_test(test_a_failure_waits_for_its_pod),
+		cmocka_unit_test(test_a_process_that_has_ended),
+		cmocka_unit_test(test_without_a_runtime_the_uid_is_told),
+		cmocka_unit_test(test_a_pid_is_given_again),
+		cmocka_unit_test(test_moved_by_the_kernel),
+		cmocka_unit_test(test_a_flood),
+		cmocka_unit_test(test_refresh),
+		cmocka_unit_test(test_closing_tells_who_waits),
+		cmocka_unit_test(test_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
