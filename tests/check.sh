@@ -90,7 +90,17 @@ part_interop() {
 	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
 	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
 	interop "runtime of grpc-python" tests/interop/cri_python.py build/san/interop/cri_watch
+	capture_judge
 	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
+}
+
+# Namespaces and packet sockets need root.
+capture_judge() {
+	if [ "$(id -u)" != 0 ]; then
+		skip "captures" "sniffing needs root"
+		return
+	fi
+	interop "scapy and tshark on captures" tests/interop/capture_python.py build/san/rocectl
 }
 
 interop() {

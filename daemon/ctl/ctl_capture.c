@@ -34,7 +34,7 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 
 	if (!document)
 		problem = "out of memory";
-	else if (a->json && json_dumpf(document, out, JSON_INDENT(1)) == 0)
+	else if (a->json && json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0)
 		fputc('\n', out);
 	else if (!a->json && (s->packets > 0 || !problem))
 		ctl_show_capture(document, out);

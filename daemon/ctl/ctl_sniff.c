@@ -114,7 +114,7 @@ static int ask_for_pod(struct sniffing *s, struct err *e)
 	int r = ctl_ask(&answer, s->args->socket, "/api/v1/attachments", NULL, e);
 
 	if (r < 0)
-		return r;
+		return e->code = -ENOTCONN;
 	document = json_loadb(answer.body, answer.len, 0, NULL);
 	r = find_attachment(s, document, e);
 	json_decref(document);

@@ -101,6 +101,17 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"events --limit 99999999999", "--limit"},
 		{"events --top ce", "--top is no option of events"},
 		{"watch --limit 3", "--limit is no option of watch"},
+		{"pcap", "pcap: which file"},
+		{"pcap a b", "b is too much"},
+		{"pcap a --seconds 1", "--seconds is no option of pcap"},
+		{"pcap a --flows 65537", "--flows 65537"},
+		{"sniff", "sniff: which device"},
+		{"sniff d --seconds 0", "--seconds 0: nothing to do"},
+		{"sniff d --seconds 86401", "more than 86400"},
+		{"sniff d --packets -1", "--packets -1"},
+		{"sniff d --bytes 1e9", "--bytes 1e9"},
+		{"sniff d --netns /n --pod p", "not both"},
+		{"sniff d --force", "--force is no option of sniff"},
 		{"attach d --pod p --ip 10.0.0.1/24 --ip 1\xff", "--ip is no text"},
 		{"attach d --pod p --mac \xc0\x80", "--mac is no text"},
 		{"attach d --pod p --interface \xff", "--interface is no text"},
@@ -118,6 +129,34 @@ static void test_command_lines_that_are_wrong(void **state)
 			fail_msg("%s: %s", bad[i].line, e.msg);
 		assert_int_equal(a.limit, 42);
 	}
+}
+
+static void test_captures(void **state)
+{
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(parse(&a, "pcap - --flows 0 --json", &e), 0);
+	assert_int_equal(a.command, CTL_PCAP);
+	assert_string_equal(a.file, "-");
+	assert_int_equal(a.flows, 0);
+	assert_int_equal(parse(&a, "sniff mlx5_0", &e), 0);
+	assert_string_equal(a.device, "mlx5_0");
+	assert_int_equal(a.seconds, 10);
+	assert_int_equal(a.packets, 1000000);
+	assert_int_equal(a.bytes, 1000000000);
+	assert_int_equal(a.flows, 10);
+	assert_null(a.write);
+	assert_int_equal(parse(&a,
+			       "sniff net1 --pod ns/p --seconds 1 --packets 2 --bytes 1000000000000 "
+			       "--write x.pcap",
+			       &e),
+			 0);
+	assert_int_equal(a.packets, 2);
+	assert_int_equal(a.bytes, CTL_BOX_MAX);
+	assert_string_equal(a.write, "x.pcap");
+	assert_string_equal(a.pod, "ns/p");
 }
 
 static void test_help(void **state)
@@ -382,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_option),
 		cmocka_unit_test(test_command_lines_that_are_wrong),
+		cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_answers_that_are_none),

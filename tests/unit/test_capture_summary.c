@@ -1,0 +1,218 @@
+/* What captures come to: ICRCs of known packets, flows in a table that is full, round trips, and
+ * what rocectl pcap says of whole files. */
+#include "summary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "ctl.h"
+#include "faults.h"
+#include "golden.h"
+
+#define FILES "tests/fixtures/capture/"
+
+/* --- ICRC ------------------------------------------------------------------------------------- */
+
+/* Of scapy (contrib.roce): a send over IPv4 with ICRC c49e6ae2 at its end, in wire order. */
+static const uint8_t known[] = {
+	0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
+	0x45, 0x6a, 0x00, 0x34, 0x00, 0x01, 0x00, 0x00, 0x40, 0x11, 0x66, 0x4c, 0x0a, 0x00,
+	0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0xc0, 0x00, 0x12, 0xb7, 0x00, 0x20, 0x00, 0x00,
+	0x04, 0x00, 0xff, 0xff, 0x00, 0x00, 0x00, 0x11, 0x00, 0x00, 0x12, 0x34, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc4, 0x9e, 0x6a, 0xe2,
+};
+
+static enum icrc_verdict verdict_of(const uint8_t *bytes, size_t here, size_t whole)
+{
+	struct roce_frame f = {.start = bytes, .end = bytes + here, .length = (uint32_t)whole};
+	struct roce_packet p;
+
+	assert_int_equal(roce_decode(&f, &p), ROCE_PACKET);
+	return icrc_check(&f, &p);
+}
+
+static void test_icrc_of_a_known_packet(void **state)
+{
+	uint8_t bytes[sizeof(known)];
+	size_t n = sizeof(known);
+
+	(void)state;
+	memcpy(bytes, known, n);
+	assert_int_equal(verdict_of(bytes, n, n), ICRC_GOOD);
+	bytes[15] ^= 1;	 /* ECN */
+	bytes[22] -= 1;	 /* TTL */
+	bytes[24] ^= 1;	 /* IP checksum */
+	bytes[41] ^= 1;	 /* UDP checksum */
+	bytes[46] |= 64; /* BECN */
+	assert_int_equal(verdict_of(bytes, n, n), ICRC_GOOD);
+	for (size_t at = 47; at < n; at++) {
+		bytes[at] ^= 1;
+		assert_int_equal(verdict_of(bytes, n, n), ICRC_BAD);
+		bytes[at] ^= 1;
+	}
+	for (size_t here = 54; here < n; here++)
+		assert_int_equal(verdict_of(bytes, here, n), ICRC_UNVERIFIABLE);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void test_a_full_table_forgets_the_silent(void **state)
+{
+	struct flow_table t;
+	struct roce_flow_key key = {0}, loud = {.qpn = 0xffffff};
+	const struct flow_entry *top[4];
+
+	(void)state;
+	assert_int_equal(flow_table_init(&t, FLOW_WAYS), 0);
+	flow_table_get(&t, &loud, 1)->ce = 5;
+	for (uint32_t i = 0; i < 1000; i++) {
+		key.qpn = i;
+		flow_table_get(&t, &key, 2 * i + 2)->packets = i;
+		assert_non_null(flow_table_get(&t, &loud, 2 * i + 3));
+	}
+	assert_int_equal(t.inserts, 1001);
+	assert_int_equal(t.evictions, 1001 - FLOW_WAYS);
+	assert_int_equal(flow_table_find(&t, &loud)->ce, 5);
+	key.qpn = 0;
+	assert_null(flow_table_find(&t, &key));
+	assert_int_equal(flow_table_top(&t, top, 4), 4);
+	assert_int_equal(top[0]->key.qpn, 0xffffff);
+	for (size_t i = 1; i < 4; i++)
+		assert_int_equal(top[i]->flow.packets, 1000 - i);
+	assert_int_equal(flow_table_top(&t, top, 0), 0);
+	flow_table_done(&t);
+}
+
+static void test_a_request_is_answered_once(void **state)
+{
+	struct pending_table t;
+	struct roce_pending_key key = {.psn = 7}, other = {.psn = 8};
+	struct roce_pending value = {.sent_ns = 5, .qpn = 17}, got;
+
+	(void)state;
+	assert_int_equal(pending_table_init(&t), 0);
+	assert_false(pending_table_take(&t, &key, &got));
+	pending_table_put(&t, &key, &value);
+	assert_false(pending_table_take(&t, &other, &got));
+	assert_true(pending_table_take(&t, &key, &got));
+	assert_int_equal(got.qpn, 17);
+	assert_false(pending_table_take(&t, &key, &got));
+	pending_table_done(&t);
+}
+
+static void test_quantiles(void **state)
+{
+	uint32_t rtt[ROCE_RTT_BUCKETS] = {0};
+
+	(void)state;
+	assert_int_equal(rtt_quantile(rtt, 0.5), 0);
+	rtt[0] = 50;
+	rtt[3] = 50;
+	assert_int_equal(rtt_quantile(rtt, 0.5), 1024);
+	assert_int_equal(rtt_quantile(rtt, 0.75), 4096 + 2048);
+	assert_int_equal(rtt_quantile(rtt, 1), 8192);
+	assert_int_equal(rtt_quantile(rtt, 0.01), 20);
+}
+
+/* --- rocectl pcap ----------------------------------------------------------------------------- */
+
+static char said[16384], complained[1024];
+
+static enum ctl_exit pcap(const char *file, const char *option)
+{
+	char program[] = "rocectl", command[] = "pcap";
+	char *argv[] = {program, command, (char *)file, (char *)option, NULL};
+	FILE *out = fmemopen(said, sizeof(said), "w"),
+	     *err = fmemopen(complained, sizeof(complained), "w");
+	enum ctl_exit r;
+
+	said[0] = complained[0] = '\0';
+	r = ctl_run(option ? 4 : 3, argv, out, err);
+	fclose(out);
+	fclose(err);
+	return r;
+}
+
+static void print_text(FILE *f)
+{
+	assert_int_equal(pcap(FILES "little.pcap", NULL), CTL_OK);
+	fputs(said, f);
+}
+
+static void print_document(FILE *f)
+{
+	assert_int_equal(pcap(FILES "little.pcap", "--json"), CTL_OK);
+	fputs(said, f);
+}
+
+static void test_what_is_said(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_pcap.txt", print_text);
+	assert_golden("tests/golden/rocectl_pcap.json", print_document);
+}
+
+static void test_a_file_that_ends_early(void **state)
+{
+	static char bytes[1024];
+	char name[] = "/tmp/test_capture.XXXXXX";
+	int fd = mkstemp(name);
+	FILE *f = fopen(FILES "little.pcap", "rb");
+	size_t n = fread(bytes, 1, sizeof(bytes), f);
+
+	(void)state;
+	fclose(f);
+	assert_int_equal(write(fd, bytes, n - 1), n - 1);
+	close(fd);
+	assert_int_equal(pcap(name, NULL), CTL_NO);
+	assert_non_null(strstr(said, "RoCE      4 packets"));
+	assert_non_null(strstr(complained, "at byte 597: the file ends within the packet"));
+	assert_int_equal(truncate(name, 0), 0);
+	assert_int_equal(pcap(name, NULL), CTL_NO);
+	assert_string_equal(said, "");
+	assert_non_null(strstr(complained, "at byte 0: the file is empty"));
+	unlink(name);
+	assert_int_equal(pcap(name, NULL), CTL_NO);
+	assert_non_null(strstr(complained, "No such file"));
+	assert_int_equal(pcap("/", NULL), CTL_NO);
+	assert_non_null(strstr(complained, "at byte 0: Is a directory"));
+}
+
+/* Whatever cannot be allocated, it says so. */
+static void test_without_memory(void **state)
+{
+	enum ctl_exit r;
+	long nth = 0;
+
+	(void)state;
+	do {
+		faults_alloc(nth++);
+		r = pcap(FILES "little.pcap", "--json");
+		if (faults_end() && r == CTL_NO)
+			assert_non_null(strstr(complained, "memory"));
+	} while (r != CTL_OK);
+	assert_true(nth > 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_icrc_of_a_known_packet),
+		cmocka_unit_test(test_a_full_table_forgets_the_silent),
+		cmocka_unit_test(test_a_request_is_answered_once),
+		cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_what_is_said),
+		cmocka_unit_test(test_a_file_that_ends_early),
+		cmocka_unit_test(test_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
