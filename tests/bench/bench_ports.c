@@ -4,8 +4,7 @@
  *   bench_ports [INTERFACES=64 [ROUNDS=200 [BAR=0.2]]]
  *
  * Makes veth pairs in a network namespace of its own; needs root. Fails above BAR, in percent of a
- * core. Times are CPU time of this thread
- * (user and system): the machine is shared. */
+ * core. Times are CPU time of this thread (user and system): the machine is shared. */
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
