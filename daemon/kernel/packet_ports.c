@@ -111,7 +111,8 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 {
 	struct attached *a = take_ptr(p->place);
 
-	*a = (struct attached){.fd = take_ptr(p->job.fd), .memory = p->job.memory, .refs = 1};
+	*a = (struct attached){.fd = p->job.fd, .memory = p->job.memory, .refs = 1};
+	p->job.fd = NULL;
 	p->used += a->memory;
 	if (w)
 		w->attached = a;
@@ -119,21 +120,20 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 		give_up(p, a);
 }
 
-static void attach_ended(struct packet_ports *p)
+static void measure(struct packet_ports *p)
+{
+	if (!p->job.needs_with_flows)
+		return;
+	p->measured = p->job.needs_with_flows;
+	p->measured_flows = p->job.want.port.flows;
+}
+
+static void show(struct packet_ports *p, struct watched *w)
 {
 	const struct packet_job *j = &p->job;
-	struct watched *w = find(p->items, p->n, &j->want);
-	struct packet_port *port = w ? &p->list[w - p->items] : NULL;
-	int before = port ? port->error : 0;
+	struct packet_port *port = &p->list[w - p->items];
+	int before = port->error;
 
-	if (j->needs_with_flows) {
-		p->measured = j->needs_with_flows;
-		p->measured_flows = j->want.port.flows;
-	}
-	if (j->result == 0)
-		take_attached(p, w);
-	if (!w)
-		return;
 	port->error = j->result;
 	port->hook = j->hook;
 	port->memory = j->memory;
@@ -141,6 +141,17 @@ static void attach_ended(struct packet_ports *p)
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 	w->needs = j->needs;
 	tell(port, before, &j->err);
+}
+
+static void attach_ended(struct packet_ports *p)
+{
+	struct watched *w = find(p->items, p->n, &p->job.want);
+
+	measure(p);
+	if (p->job.result == 0)
+		take_attached(p, w);
+	if (w)
+		show(p, w);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
