@@ -1,6 +1,6 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * vf_wing.c and packet_wing.c (each part's start and stop) and reload.c (the configuration). For
- * nobody else: modules get the parts they need. */
+ * vf_wing.c, packet_wing.c and qp_wing.c (each part's start and stop) and reload.c (the
+ * configuration). For nobody else: modules get the parts they need. */
 #pragma once
 
 #include <uv.h>
@@ -43,6 +43,8 @@ struct daemon {
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
 	struct event_ring events;
+	struct event_watch *event_watch;
+	struct qps *qps; /* NULL: nobody knows the queue pairs */
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
 	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */
@@ -64,6 +66,15 @@ int resources_start(struct daemon *, struct err *);
 void resources_stop(struct daemon *);
 /* The attach engine's part of the page. */
 void vf_wing_describe(const struct daemon *, struct self_metrics *);
+
+/* --- qp_wing.c: two more ---------------------------------------------------------------------- */
+
+int event_watch_start(struct daemon *, struct err *);
+void event_watch_stop(struct daemon *);
+int qps_start(struct daemon *, struct err *);
+void qps_stop(struct daemon *);
+/* Into the ring, the log, and to those who wait for it. */
+void daemon_event(struct daemon *, const struct event *);
 
 /* --- packet_wing.c: another one --------------------------------------------------------------- */
 

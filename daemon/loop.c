@@ -94,8 +94,9 @@ static int run_modules(struct daemon *d, struct err *e)
 	int r;
 
 	d->routes.epoch_ms = d->start_unix_ms - uv_now(&d->loop);
-	r = start_modules(d, e);
-
+	r = event_ring_init(&d->events);
+	d->routes.events = &d->events;
+	r = r < 0 ? err_set(e, r, "out of memory") : start_modules(d, e);
 	if (r == 0) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		stop_modules(d, n_modules);

@@ -10,6 +10,7 @@
 #include "bpf_source.h"
 #include "bpf_text.h"
 #include "cleanup.h"
+#include "code_pages.h"
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
@@ -18,6 +19,7 @@
 #include "link_events.h"
 #include "log.h"
 #include "node.h"
+#include "qps.h"
 #include "resources.h"
 #include "sampler.h"
 #include "sockets.h"
@@ -56,7 +58,7 @@ static void tell_bpf_event(struct daemon *d, const struct bpf_event *e)
 	struct event told;
 
 	if (bucket_take(&d->bpf_told, uv_now(&d->loop)) && bpf_event_tell(e, unix_ms(), &told))
-		events_tell(&d->events, &told);
+		daemon_event(d, &told);
 }
 
 static void on_bpf_event(const struct bpf_event *e, void *arg)
@@ -64,6 +66,7 @@ static void on_bpf_event(const struct bpf_event *e, void *arg)
 	struct daemon *d = arg;
 	char line[256];
 
+	qps_event(d->qps, e);
 	if (!e) {
 		node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, true);
 		return;
@@ -118,6 +121,7 @@ static void on_inventory(bool first, void *arg)
 	if (node_knows_devices(d->node))
 		d->routes.inventory = inv;
 	follow_modules(d);
+	qps_look(d->qps);
 	if (d->resources && node_knows_devices(d->node))
 		resources_look(d->resources);
 	packet_wing_look(d);
@@ -188,6 +192,8 @@ static void on_page(struct page *page, void *arg)
 
 	if (!d->page_counts)
 		return;
+	if (!d->routes.page)
+		code_pages_give_back(); /* everything is loaded and has been started */
 	page_unref(d->routes.page);
 	d->routes.page = page_ref(page);
 }
@@ -404,14 +410,16 @@ const struct module modules[] = {
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},
 	{"http", false, http_start, http_stop},
+	{"event watch", true, event_watch_start, event_watch_stop},
 	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
-	/* Last: reading the kernel's BTF takes a while. */
+	/* Late: reading the kernel's BTF takes a while. */
 	{"bpf", true, bpf_start, bpf_stop},
 	{"packet counting", true, packets_start, packets_stop},
+	{"queue pairs", true, qps_start, qps_stop}, /* what is there once changes are told */
 };
 
 const size_t n_modules = ARRAY_SIZE(modules);

@@ -2,7 +2,6 @@
  */
 #include "daemon.h"
 #include "engine.h"
-#include "events.h"
 #include "node.h"
 #include "resources.h"
 #include "self_metrics.h"
@@ -19,9 +18,7 @@ static void on_resources(void *arg)
 
 static void on_event(const struct event *event, void *arg)
 {
-	struct daemon *d = arg;
-
-	events_tell(&d->events, event);
+	daemon_event(arg, event);
 }
 
 static void on_sockets_swept(void *arg)
@@ -127,13 +124,10 @@ int engine_start(struct daemon *d, struct err *e)
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	if (event_ring_init(&d->events) < 0)
-		return err_set(e, -ENOMEM, "out of memory");
 	r = attach_engine_open(&d->engine, &d->loop, &d->hw, node_inventory(d->node), &opts, &hooks,
 			       e);
 	if (r < 0)
 		return r;
-	d->routes.events = &d->events;
 	d->routes.orders = orders;
 	return 0;
 }

@@ -41,20 +41,11 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 	return rtnl_decode_alias(h, seen->alias);
 }
 
-/* Frees the request. */
-static int ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
-{
-	int r = req ? nlsock_call(s, req, fn, arg, e) : err_set(e, -ENOMEM, "out of memory");
-
-	nlmsg_free(req);
-	return r;
-}
-
 static int find(struct nlsock *s, int ifindex, const char *name, struct netdev_seen *ret,
 		struct err *e)
 {
 	struct netdev_seen seen = {0};
-	int r = ask(s, rtnl_get_link(ifindex, name), on_link, &seen, e);
+	int r = nlsock_ask(s, rtnl_get_link(ifindex, name), on_link, &seen, e);
 
 	if (r < 0)
 		return r;
@@ -121,7 +112,7 @@ static int search_links(struct nlsock *s, struct link_search *search, struct net
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		search->found.netdev.ifindex = 0;
-		r = ask(s, rtnl_dump_links(NSID_HOST, false), on_any_link, search, e);
+		r = nlsock_ask(s, rtnl_dump_links(NSID_HOST, false), on_any_link, search, e);
 	}
 	if (r == 0 && !search->found.netdev.ifindex)
 		r = err_set(e, -ENODEV, "no netdev here");
@@ -156,7 +147,7 @@ int netdev_change(struct nlsock *s, int ifindex, const struct netdev_change *c, 
 
 	if (c->addr_len > HW_ADDR_MAX || (c->name && strlen(c->name) >= IFNAMSIZ))
 		return err_set(e, -EINVAL, "an address or name of that length does not exist");
-	r = ask(s, rtnl_change_link(ifindex, c), NULL, NULL, e);
+	r = nlsock_ask(s, rtnl_change_link(ifindex, c), NULL, NULL, e);
 	if (r < 0)
 		err_wrap(e, "changing link %d", ifindex);
 	return r;
@@ -164,7 +155,7 @@ int netdev_change(struct nlsock *s, int ifindex, const struct netdev_change *c, 
 
 int netdev_delete(struct nlsock *s, int ifindex, struct err *e)
 {
-	int r = ask(s, rtnl_delete_link(ifindex), NULL, NULL, e);
+	int r = nlsock_ask(s, rtnl_delete_link(ifindex), NULL, NULL, e);
 
 	if (r < 0)
 		err_wrap(e, "deleting link %d", ifindex);
@@ -190,13 +181,13 @@ static int on_altnames(const struct nlmsghdr *h, void *arg)
 static int delete_some_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
 {
 	struct altname_question q = {.keep = keep};
-	int r = ask(s, rtnl_get_link(ifindex, NULL), on_altnames, &q, e);
+	int r = nlsock_ask(s, rtnl_get_link(ifindex, NULL), on_altnames, &q, e);
 
 	if (r < 0 || q.n == 0) {
 		nlmsg_free(q.request);
 		return r;
 	}
-	r = ask(s, q.request, NULL, NULL, e);
+	r = nlsock_ask(s, q.request, NULL, NULL, e);
 	return r < 0 ? r : (int)q.n;
 }
 
@@ -219,7 +210,7 @@ void netdev_detach_xdp(struct nlsock *s, int ifindex)
 	static const uint32_t modes[] = {XDP_FLAGS_SKB_MODE, XDP_FLAGS_DRV_MODE, XDP_FLAGS_HW_MODE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
-		ask(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);
+		nlsock_ask(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);
 }
 
 /* --- make ----------------------------------------------------------------------------------- */
@@ -243,10 +234,12 @@ static int delete_leftover(struct nlsock *inside, const char *name)
 static int make_unfinished(struct nlsock *s, struct nlsock *inside, const struct net_plan *plan,
 			   const char *name, int parent_ifindex, int netns_fd, struct err *e)
 {
-	int r = ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL, e);
+	int r = nlsock_ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL,
+			   e);
 
 	if (r == -EEXIST && delete_leftover(inside, name) == 0)
-		r = ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL, e);
+		r = nlsock_ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL,
+			       NULL, e);
 	return r;
 }
 
@@ -261,7 +254,7 @@ static int finish(struct nlsock *inside, const char *unfinished, const char *ifn
 		return r;
 	c.name = ifname;
 	c.alias = alias;
-	r = ask(inside, rtnl_change_link(seen.netdev.ifindex, &c), NULL, NULL, e);
+	r = nlsock_ask(inside, rtnl_change_link(seen.netdev.ifindex, &c), NULL, NULL, e);
 	if (r < 0)
 		netdev_delete(inside, seen.netdev.ifindex, NULL);
 	return r;

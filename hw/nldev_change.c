@@ -4,27 +4,21 @@
 #include <netlink/attr.h>
 
 #include "nldev.h"
-
-static struct nl_msg *finished(struct nl_msg *msg, int r)
-{
-	if (r == 0)
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
-}
+#include "nlmsg_build.h"
 
 struct nl_msg *nldev_move(uint32_t index, int netns_fd)
 {
 	struct nl_msg *msg = nldev_request(RDMA_NLDEV_CMD_SET, 0, index, NLDEV_ANY);
 
-	return finished(msg, msg ? nla_put_u32(msg, RDMA_NLDEV_NET_NS_FD, (uint32_t)netns_fd) : -1);
+	return nlmsg_finished(msg, msg ? nla_put_u32(msg, RDMA_NLDEV_NET_NS_FD, (uint32_t)netns_fd)
+				       : -1);
 }
 
 struct nl_msg *nldev_rename(uint32_t index, const char *name)
 {
 	struct nl_msg *msg = nldev_request(RDMA_NLDEV_CMD_SET, 0, index, NLDEV_ANY);
 
-	return finished(msg, msg ? nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_NAME, name) : -1);
+	return nlmsg_finished(msg, msg ? nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_NAME, name) : -1);
 }
 
 struct nl_msg *nldev_new_link(const char *name, const char *kind, const char *ifname)
@@ -36,7 +30,7 @@ struct nl_msg *nldev_new_link(const char *name, const char *kind, const char *if
 		r = nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_NAME, name) |
 		    nla_put_string(msg, RDMA_NLDEV_ATTR_LINK_TYPE, kind) |
 		    nla_put_string(msg, RDMA_NLDEV_ATTR_NDEV_NAME, ifname);
-	return finished(msg, r);
+	return nlmsg_finished(msg, r);
 }
 
 struct nl_msg *nldev_delete_link(uint32_t index)
@@ -48,5 +42,6 @@ struct nl_msg *nldev_get_chardev(uint32_t index, const char *kind)
 {
 	struct nl_msg *msg = nldev_request(RDMA_NLDEV_CMD_GET_CHARDEV, 0, index, NLDEV_ANY);
 
-	return finished(msg, msg ? nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_TYPE, kind) : -1);
+	return nlmsg_finished(msg,
+			      msg ? nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_TYPE, kind) : -1);
 }

@@ -8,6 +8,8 @@
 #include <netlink/attr.h>
 #include <string.h>
 
+#include "nlmsg_build.h"
+
 /* What the kernel makes of priority 0: IP6_RT_PRIO_USER in linux/include/uapi/linux/ipv6_route.h.
  */
 #define IP6_DEFAULT_PRIORITY 1024
@@ -26,14 +28,6 @@ static struct nl_msg *request(int type, int flags, const void *header, size_t si
 		return NULL;
 	}
 	return msg;
-}
-
-static struct nl_msg *finished(struct nl_msg *msg, int r)
-{
-	if (r == 0)
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
 }
 
 /* --- addresses ------------------------------------------------------------------------------ */
@@ -65,7 +59,7 @@ struct nl_msg *rtnl_new_addr(int ifindex, const struct ip_prefix *ip)
 		r = nla_put(msg, IFA_LOCAL, addr_size(ip->family), ip->addr) |
 		    nla_put(msg, IFA_ADDRESS, addr_size(ip->family), ip->addr) |
 		    put_broadcast(msg, ip);
-	return finished(msg, r);
+	return nlmsg_finished(msg, r);
 }
 
 struct nl_msg *rtnl_dump_addrs(int ifindex)
@@ -142,7 +136,7 @@ struct nl_msg *rtnl_new_route(int ifindex, const struct net_route *route)
 	};
 	struct nl_msg *msg = request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &rtm, sizeof(rtm));
 
-	return finished(msg, msg ? put_route(msg, ifindex, route) : -1);
+	return nlmsg_finished(msg, msg ? put_route(msg, ifindex, route) : -1);
 }
 
 struct nl_msg *rtnl_dump_link_routes(uint8_t family, int ifindex)
@@ -150,9 +144,9 @@ struct nl_msg *rtnl_dump_link_routes(uint8_t family, int ifindex)
 	struct rtmsg rtm = {.rtm_family = family, .rtm_table = RT_TABLE_MAIN};
 	struct nl_msg *msg = request(RTM_GETROUTE, NLM_F_DUMP, &rtm, sizeof(rtm));
 
-	return finished(msg, msg ? nla_put_u32(msg, RTA_TABLE, RT_TABLE_MAIN) |
-					     nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex)
-				 : -1);
+	return nlmsg_finished(msg, msg ? nla_put_u32(msg, RTA_TABLE, RT_TABLE_MAIN) |
+						   nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex)
+				       : -1);
 }
 
 /* Bytes beyond its prefix do not count: the kernel clears them. */

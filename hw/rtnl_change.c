@@ -7,6 +7,8 @@
 #include <netlink/attr.h>
 #include <string.h>
 
+#include "nlmsg_build.h"
+
 /* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). */
 #ifndef RTEXT_FILTER_SKIP_STATS
 #define RTEXT_FILTER_SKIP_STATS (1 << 3)
@@ -16,20 +18,8 @@ static struct nl_msg *link_request(int type, int flags, const struct ifinfomsg *
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
 
-	if (msg && nlmsg_append(msg, (void *)ifi, sizeof(*ifi), NLMSG_ALIGNTO) < 0) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
-}
-
-/* r: of all that was put into it, which may have begun without a message. */
-static struct nl_msg *finished(struct nl_msg *msg, int r)
-{
-	if (r == 0)
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
+	return nlmsg_finished(msg, msg ? nlmsg_append(msg, (void *)ifi, sizeof(*ifi), NLMSG_ALIGNTO)
+				       : -1);
 }
 
 struct nl_msg *rtnl_get_link(int ifindex, const char *name)
@@ -40,7 +30,7 @@ struct nl_msg *rtnl_get_link(int ifindex, const char *name)
 
 	if (r == 0 && ifindex <= 0)
 		r = nla_put_string(msg, IFLA_IFNAME, name);
-	return finished(msg, r);
+	return nlmsg_finished(msg, r);
 }
 
 /* The alias is bytes to the kernel, so that none of them can mean none. */
@@ -70,7 +60,7 @@ struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *c)
 	};
 	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
 
-	return finished(msg, msg ? put_change(msg, c) : -1);
+	return nlmsg_finished(msg, msg ? put_change(msg, c) : -1);
 }
 
 static int put_kind(struct nl_msg *msg, const struct net_plan *plan)
@@ -105,7 +95,7 @@ struct nl_msg *rtnl_new_stacked(const struct net_plan *plan, const char *name, i
 
 	if (r == 0)
 		r = nla_put_u32(msg, IFLA_LINK, (uint32_t)parent_ifindex);
-	return finished(msg, r == 0 ? put_kind(msg, plan) : r);
+	return nlmsg_finished(msg, r == 0 ? put_kind(msg, plan) : r);
 }
 
 struct nl_msg *rtnl_delete_link(int ifindex)
@@ -161,7 +151,7 @@ struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *kee
 		*ret_n = put_altnames(msg, from, keep);
 	if (list)
 		nla_nest_end(msg, list);
-	return finished(msg, list ? 0 : -NLE_NOMEM);
+	return nlmsg_finished(msg, list ? 0 : -NLE_NOMEM);
 }
 
 struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags)
@@ -175,5 +165,5 @@ struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags)
 		r = nla_put_u32(msg, IFLA_XDP_FLAGS, flags);
 	if (r == 0)
 		nla_nest_end(msg, xdp);
-	return finished(msg, r);
+	return nlmsg_finished(msg, r);
 }

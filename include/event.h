@@ -13,8 +13,9 @@ struct event {
 	uint64_t first_ms, last_ms;
 	uint32_t count;
 	enum event_type type;
-	char reason[32]; /* "Attached", "AttachFailed", "Returned", "Orphan", "Drift" */
+	char reason[32]; /* "Attached", "AttachFailed", "Returned", "QueuePairFailed" */
 	char namespace[64], pod[256]; /* "" = of no pod */
 	char device[DEV_ID_SIZE];     /* "" = of no device */
 	char message[256];
+	uint64_t generation; /* of the ring when it last came; set by the ring */
 };

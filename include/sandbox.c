@@ -60,3 +60,11 @@ const struct sandbox *sandbox_find(const struct sandbox_list *l, const char *id)
 			return &l->items[i];
 	return NULL;
 }
+
+const struct sandbox *sandbox_of_pod(const struct sandbox_list *list, const char *uid)
+{
+	for (size_t i = 0; i < list->n && uid[0]; i++)
+		if (strcmp(list->items[i].uid, uid) == 0)
+			return &list->items[i];
+	return NULL;
+}

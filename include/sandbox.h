@@ -38,6 +38,8 @@ void sandbox_list_sort(struct sandbox_list *);
 bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
 /* Borrowed; NULL = none. */
 const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);
+/* One of the pod with this uid: all name the same pod. */
+const struct sandbox *sandbox_of_pod(const struct sandbox_list *, const char *uid);
 
 /* What tells that the list may have changed. */
 enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };

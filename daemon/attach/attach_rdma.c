@@ -163,12 +163,36 @@ int attach_rdma_verify(struct work *w)
 
 /* --- back ------------------------------------------------------------------------------------- */
 
-/* In shared mode the host sees it, unless its netdev has left already and taken it along. A kernel
- * without RDMA has none. */
+/* A netdev that leaves its namespace, or dies with it, takes its soft-RoCE device along. One that
+ * is deleted while the kernel does that has its sockets released twice, and whoever gets their
+ * memory next crashes (rxe_net_del(), drivers/infiniband/sw/rxe/rxe_net.c, from
+ * RDMA_NLDEV_CMD_DELLINK and from NETDEV_UNREGISTER at once; seen on Linux 7.3). So what is on its
+ * way out is waited for. */
+static int delete_or_outlive(struct work *w, struct nlsock *s, const char *name)
+{
+	struct patience p = {0};
+	struct nldev_dev dev;
+	int r, where;
+
+	do {
+		r = rdma_by_name(s, name, &dev, w->err);
+		if (r < 0)
+			return r == -ENODEV ? 0 : r;
+		where = work_find_anywhere(w, &p);
+		/* A namespace that we have open stays. */
+		if (where == 0 && !w->at->is_host)
+			return rdma_delete(s, dev.index, w->err);
+	} while (work_wait(&p));
+	if (where == 0)
+		return rdma_delete(s, dev.index, w->err);
+	return err_set(w->err, -EAGAIN, "%s: its soft-RoCE device %s is on its way out",
+		       w->record->function, name);
+}
+
+/* In shared mode the host sees it. A kernel without RDMA has none. */
 static int delete_rxe(struct work *w)
 {
 	char name[RDMA_NAME_SIZE];
-	struct nldev_dev dev;
 	struct nlsock *s = NULL;
 	int r = work_open_host(w);
 
@@ -177,9 +201,7 @@ static int delete_rxe(struct work *w)
 	if (r < 0)
 		return r == -EPROTONOSUPPORT ? 0 : r;
 	attach_rdma_soft_name(w->record, name);
-	r = rdma_by_name(s, name, &dev, w->err);
-	if (r == 0)
-		r = rdma_delete(s, dev.index, w->err);
+	r = delete_or_outlive(w, s, name);
 	return r == -ENODEV ? 0 : r;
 }
 

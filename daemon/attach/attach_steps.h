@@ -19,6 +19,13 @@ int return_step_admin(struct work *);
 int return_step_verify(struct work *);
 int return_step_done(struct work *);
 
+/* What whoever has a netdev may have set, and a move keeps. */
+#define PODS_FLAGS ((unsigned)(IFF_PROMISC | IFF_ALLMULTI | IFF_NOARP))
+/* `at` and `seen` are the host's. -ENODEV: it is not there. */
+int return_look_at_home(struct work *);
+/* The MAC of `seen` is the one that it had. */
+bool return_has_own_mac(const struct work *);
+
 /* Compares the attachment in its pod with what is wanted. *ret_drift: bits as in struct attach_job;
  * *first: the first difference in a sentence. 0, or why it could not be compared. */
 int attach_compare(struct work *, unsigned *ret_drift, struct err *first);

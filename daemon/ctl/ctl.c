@@ -7,13 +7,16 @@
 
 #include "cleanup.h"
 #include "ctl_args.h"
+#include "ctl_capture.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
 
 /* How long doctor waits for what it has ordered, and how often it looks. */
-#define FIX_MS	    10000
-#define FIX_LOOK_MS 200
+#define FIX_MS	     10000
+#define FIX_LOOK_MS  200
+/* How long the daemon is asked to wait for events before it says that there are none. */
+#define WATCH_WAIT_S 20
 
 struct ctl {
 	const struct ctl_args *args;
@@ -104,7 +107,7 @@ static void put_param(FILE *f, char *before, const char *name, const char *value
 /* Heap. */
 static char *path_of(const struct ctl_args *a, const char *path)
 {
-	char *text = NULL, before = '?', limit[24];
+	char *text = NULL, before = strchr(path, '?') ? '&' : '?', limit[24];
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
@@ -115,6 +118,7 @@ static char *path_of(const struct ctl_args *a, const char *path)
 	put_param(f, &before, "device", a->device);
 	put_param(f, &before, "pod", a->pod);
 	put_param(f, &before, "limit", a->limit >= 0 ? limit : NULL);
+	put_param(f, &before, "top", a->top);
 	fclose(f);
 	return text;
 }
@@ -206,6 +210,62 @@ static enum ctl_exit doctor(const struct ctl *c)
 	return n > 0 ? CTL_NO : CTL_OK;
 }
 
+/* --- watch ------------------------------------------------------------------------------------ */
+
+static void show_events(const struct ctl *c, const json_t *document)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "events"), i, event) {
+		if (!c->args->json)
+			ctl_show_event(event, c->out);
+		else if (json_dumpf(event, c->out, JSON_COMPACT) == 0)
+			fputc('\n', c->out);
+	}
+	fflush(c->out);
+}
+
+/* Shows what is answered, if it is to be shown; *generation: of what has been seen. */
+static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show,
+				json_int_t *generation)
+{
+	struct ctl_args args = *c->args;
+	const struct ctl quiet = {&args, c->out, c->err};
+	json_t *document;
+	enum ctl_exit r;
+
+	args.json = false;
+	r = ask(&quiet, path, NULL, &document);
+	if (!document)
+		return r;
+	*generation = json_integer_value(json_object_get(document, "generation"));
+	if (show)
+		show_events(c, document);
+	json_decref(document);
+	return r;
+}
+
+/* From now on, until the daemon or whoever reads us ends. */
+static enum ctl_exit watch(const struct ctl *c)
+{
+	json_int_t generation = 0;
+	enum ctl_exit r = watch_once(c, "/api/v1/events?limit=1", false, &generation);
+
+	while (r == CTL_OK && !ferror(c->out)) {
+		char question[96];
+
+		snprintf(question, sizeof(question),
+			 "/api/v1/events?wait=%d&after=%" JSON_INTEGER_FORMAT, WATCH_WAIT_S,
+			 generation);
+
+		AUTO_FREE char *path = path_of(c->args, question);
+
+		r = path ? watch_once(c, path, true, &generation) : no_memory(c);
+	}
+	return r;
+}
+
 /* --- orders ----------------------------------------------------------------------------------- */
 
 /* Takes the value; a key without one is left out. */
@@ -282,12 +342,20 @@ static enum ctl_exit run(const struct ctl *c)
 		return ask_with_params(c, "/api/v1/explain", ctl_show_explain);
 	case CTL_EVENTS:
 		return ask_with_params(c, "/api/v1/events", ctl_show_events);
+	case CTL_QPS:
+		return ask_with_params(c, "/api/v1/qps", ctl_show_qps);
+	case CTL_WATCH:
+		return watch(c);
 	case CTL_DOCTOR:
 		return doctor(c);
 	case CTL_ATTACH:
 		return give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:
 		return give_order(c, "/api/v1/detach", ctl_show_detached);
+	case CTL_PCAP:
+		return ctl_pcap(c->args, c->out, c->err);
+	case CTL_SNIFF:
+		return ctl_sniff(c->args, c->out, c->err);
 	case N_CTL_COMMANDS:
 		break;
 	}

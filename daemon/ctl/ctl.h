@@ -1,5 +1,5 @@
-/* ctl.h - rocectl: asks the daemon over its socket, and shows what it says. It has no other
- * knowledge: whatever it can say, GET and POST on /api/v1 say too. */
+/* ctl.h - rocectl: asks the daemon over its socket, and shows what it says: of the daemon it can
+ * say what GET and POST on /api/v1 say too, and nothing else. Captures it reads by itself. */
 #pragma once
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 /* What rocectl exits with. */
 enum ctl_exit {
 	CTL_OK,
-	CTL_NO,	       /* the daemon says no, or doctor found something */
+	CTL_NO,	       /* the daemon says no, doctor found something, a capture cannot be read */
 	CTL_USAGE,     /* the command line is wrong */
 	CTL_NO_DAEMON, /* nobody answers on the socket */
 };

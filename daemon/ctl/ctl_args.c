@@ -26,6 +26,12 @@ enum {
 	OPT_FIX,
 	OPT_DEVICE,
 	OPT_LIMIT,
+	OPT_FLOWS,
+	OPT_SECONDS,
+	OPT_PACKETS,
+	OPT_BYTES,
+	OPT_WRITE,
+	OPT_TOP,
 };
 
 static const struct option options[] = {
@@ -45,6 +51,12 @@ static const struct option options[] = {
 	{"fix", no_argument, NULL, OPT_FIX},
 	{"device", required_argument, NULL, OPT_DEVICE},
 	{"limit", required_argument, NULL, OPT_LIMIT},
+	{"flows", required_argument, NULL, OPT_FLOWS},
+	{"seconds", required_argument, NULL, OPT_SECONDS},
+	{"packets", required_argument, NULL, OPT_PACKETS},
+	{"bytes", required_argument, NULL, OPT_BYTES},
+	{"write", required_argument, NULL, OPT_WRITE},
+	{"top", required_argument, NULL, OPT_TOP},
 	{0},
 };
 
@@ -52,7 +64,6 @@ static const struct option options[] = {
 static unsigned commands_of(int option)
 {
 	switch (option) {
-	case OPT_NETNS:
 	case OPT_INTERFACE:
 	case OPT_IP:
 	case OPT_MAC:
@@ -60,38 +71,67 @@ static unsigned commands_of(int option)
 	case OPT_MTU:
 	case OPT_SOFT_ROCE:
 		return BIT(CTL_ATTACH);
+	case OPT_NETNS:
+		return BIT(CTL_ATTACH) | BIT(CTL_SNIFF);
 	case OPT_POD:
-		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS);
+		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) |
+		       BIT(CTL_SNIFF);
+	case OPT_FLOWS:
+		return BIT(CTL_PCAP) | BIT(CTL_SNIFF);
+	case OPT_SECONDS:
+	case OPT_PACKETS:
+	case OPT_BYTES:
+	case OPT_WRITE:
+		return BIT(CTL_SNIFF);
 	case OPT_FORCE:
 		return BIT(CTL_DETACH);
 	case OPT_FIX:
 		return BIT(CTL_DOCTOR);
 	case OPT_DEVICE:
+		return BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH);
 	case OPT_LIMIT:
-		return BIT(CTL_EVENTS);
+		return BIT(CTL_EVENTS) | BIT(CTL_QPS);
+	case OPT_TOP:
+		return BIT(CTL_QPS);
 	}
 	return ANY;
 }
 
 static const struct {
 	const char *name;
-	bool takes_device;
+	const char *takes; /* what its word is; NULL: it has none */
 } commands[N_CTL_COMMANDS] = {
-	[CTL_HELP] = {"help", false},	   [CTL_VERSION] = {"version", false},
-	[CTL_PODS] = {"pods", false},	   [CTL_DEVICES] = {"devices", false},
-	[CTL_ATTACH] = {"attach", true},   [CTL_DETACH] = {"detach", true},
-	[CTL_EXPLAIN] = {"explain", true}, [CTL_DOCTOR] = {"doctor", false},
-	[CTL_EVENTS] = {"events", false},
+	[CTL_HELP] = {"help", NULL},	       [CTL_VERSION] = {"version", NULL},
+	[CTL_PODS] = {"pods", NULL},	       [CTL_DEVICES] = {"devices", NULL},
+	[CTL_ATTACH] = {"attach", "device"},   [CTL_DETACH] = {"detach", "device"},
+	[CTL_EXPLAIN] = {"explain", "device"}, [CTL_DOCTOR] = {"doctor", NULL},
+	[CTL_EVENTS] = {"events", NULL},       [CTL_PCAP] = {"pcap", "file"},
+	[CTL_SNIFF] = {"sniff", "device"},     [CTL_QPS] = {"qps", NULL},
+	[CTL_WATCH] = {"watch", NULL},
 };
 
-static int read_number(long *ret, const char *name, const char *text, struct err *e)
+static int read_upto(long *ret, long max, const char *name, const char *text, struct err *e)
 {
 	char *end;
 
 	*ret = strtol(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || *ret > 1000000)
-		return err_set(e, -EINVAL, "--%s %.60s: not a number", name, text);
+	if (text[0] < '0' || text[0] > '9' || *end || *ret > max)
+		return err_set(e, -EINVAL, "--%s %.60s: not a number, or more than %ld", name, text,
+			       max);
 	return 0;
+}
+
+static int read_number(long *ret, const char *name, const char *text, struct err *e)
+{
+	return read_upto(ret, 1000000, name, text, e);
+}
+
+/* A box of nothing is a slip. */
+static int read_box(long *ret, long max, const char *name, const char *text, struct err *e)
+{
+	int r = read_upto(ret, max, name, text, e);
+
+	return r == 0 && *ret == 0 ? err_set(e, -EINVAL, "--%s 0: nothing to do", name) : r;
 }
 
 static int add_ip(struct ctl_args *a, const char *text, struct err *e)
@@ -143,6 +183,20 @@ static int take_option(struct ctl_args *a, int option, const char *value, struct
 		break;
 	case OPT_LIMIT:
 		return read_number(&a->limit, "limit", value, e);
+	case OPT_FLOWS:
+		return read_upto(&a->flows, 65536, "flows", value, e);
+	case OPT_SECONDS:
+		return read_box(&a->seconds, 86400, "seconds", value, e);
+	case OPT_PACKETS:
+		return read_box(&a->packets, CTL_BOX_MAX, "packets", value, e);
+	case OPT_BYTES:
+		return read_box(&a->bytes, CTL_BOX_MAX, "bytes", value, e);
+	case OPT_WRITE:
+		a->write = value;
+		break;
+	case OPT_TOP:
+		a->top = value;
+		break;
 	}
 	return 0;
 }
@@ -174,6 +228,7 @@ static int find_command(struct ctl_args *a, const char *word, struct err *e)
 /* What is left once the options are out. */
 static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e)
 {
+	const char *takes;
 	int r;
 
 	if (n == 0)
@@ -181,14 +236,15 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 	r = find_command(a, words[0], e);
 	if (r < 0)
 		return r;
-	if (commands[a->command].takes_device) {
-		if (n < 2)
-			return err_set(e, -EINVAL, "%s: which device?", words[0]);
+	takes = commands[a->command].takes;
+	if (takes && n < 2)
+		return err_set(e, -EINVAL, "%s: which %s?", words[0], takes);
+	if (a->command == CTL_PCAP)
+		a->file = words[1];
+	else if (takes)
 		a->device = words[1];
-	}
-	if (n > 1 + (size_t)commands[a->command].takes_device)
-		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0],
-			       words[1 + commands[a->command].takes_device]);
+	if (n > (takes ? 2 : 1))
+		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0], words[takes ? 2 : 1]);
 	return 0;
 }
 
@@ -219,6 +275,8 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 				       option_name((int)seen[i]), commands[a->command].name);
 	if (a->command == CTL_ATTACH && !a->netns == !a->pod)
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
+	if (a->command == CTL_SNIFF && a->netns && a->pod)
+		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
 	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
 		return check_words(a, e);
 	return 0;
@@ -226,7 +284,14 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 {
-	struct ctl_args a = {.socket = CTL_SOCKET, .vlan = -1, .mtu = -1, .limit = -1};
+	struct ctl_args a = {.socket = CTL_SOCKET,
+			     .vlan = -1,
+			     .mtu = -1,
+			     .limit = -1,
+			     .flows = 10,
+			     .seconds = 10,
+			     .packets = 1000000,
+			     .bytes = 1000000000};
 	unsigned seen[CTL_IPS_MAX * 2];
 	size_t n = 0;
 	int option, r;
@@ -268,18 +333,30 @@ void ctl_args_help(FILE *f)
 	      "  rocectl explain DEVICE          the same of one\n"
 	      "  rocectl events                  what happened [--pod [NS/]NAME] [--device DEVICE] "
 	      "[--limit N]\n"
+	      "  rocectl watch                   the same as it happens [--pod [NS/]NAME] [--device "
+	      "DEVICE]\n"
+	      "  rocectl qps                     queue pairs, whose they are and their traffic [--pod] "
+	      "[--device]\n"
+	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
+	      "packets]\n"
 	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
 	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
 	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "
 	      "N]\n"
 	      "                                  [--mtu N] [--soft-roce]\n"
 	      "  rocectl detach DEVICE           back into the host; [--force] takes it from a pod "
-	      "that the kubelet gave it to\n\n"
+	      "that the kubelet gave it to\n"
+	      "  rocectl pcap FILE               what a capture says of RoCE; - is stdin [--flows 10]\n"
+	      "  rocectl sniff DEVICE            the same of what passes now: [--seconds 10] [--packets "
+	      "1000000]\n"
+	      "                                  [--bytes 1000000000] [--write FILE.pcap] [--netns "
+	      "PATH |\n"
+	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n\n"
 	      "DEVICE is a bus name (0000:03:00.2), the name of a netdev or of an RDMA device.\n\n"
 	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
-	      "  --json          what the daemon answers, as it is\n"
+	      "  --json          what the daemon answers, as it is; pcap, sniff: the same as a document\n"
 	      "  --help, --version\n\n"
-	      "exits with 0: done, nothing is wrong; 1: the daemon says no, or doctor found something; "
-	      "2: wrong\ncommand line; 3: no daemon\n",
+	      "exits with 0: done, nothing is wrong; 1: the daemon says no, doctor found something, or a "
+	      "capture could\nnot be read to its end; 2: wrong command line; 3: no daemon\n",
 	      f);
 }

@@ -9,6 +9,7 @@
 
 #define CTL_SOCKET  "/run/rocelet/rocelet.sock"
 #define CTL_IPS_MAX 64
+#define CTL_BOX_MAX 1000000000000 /* packets or bytes to sniff */
 
 enum ctl_command {
 	CTL_HELP,
@@ -20,6 +21,10 @@ enum ctl_command {
 	CTL_EXPLAIN,
 	CTL_DOCTOR,
 	CTL_EVENTS,
+	CTL_PCAP,
+	CTL_SNIFF,
+	CTL_QPS,
+	CTL_WATCH,
 	N_CTL_COMMANDS
 };
 
@@ -27,10 +32,13 @@ enum ctl_command {
 struct ctl_args {
 	enum ctl_command command;
 	const char *socket;
-	const char *device, *netns, *pod, *interface, *mac;
+	const char *device, *netns, *pod, *interface, *mac, *top;
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
+	const char *file, *write;
 	long vlan, mtu, limit; /* -1 = not given */
+	long flows;
+	long seconds, packets, bytes; /* sniff ends with the first of them */
 	bool json, soft_roce, force, fix;
 };
 

@@ -127,13 +127,23 @@ void ctl_show_explain(const json_t *document, FILE *f)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+#define POD_TEXT_SIZE 400
+
+/* "namespace/pod", "" for none. */
+static void pod_text(const json_t *object, char ret[POD_TEXT_SIZE])
+{
+	const char *namespace = text_of(object, "namespace"), *pod = text_of(object, "pod");
+
+	ret[0] = '\0';
+	if (pod)
+		snprintf(ret, POD_TEXT_SIZE, "%.64s/%.300s", namespace ? namespace : "", pod);
+}
+
 static void add_event(struct table *t, const json_t *e)
 {
-	const char *namespace = text_of(e, "namespace"), *pod = text_of(e, "pod");
-	char object[400] = "", count[24];
+	char object[POD_TEXT_SIZE], count[24];
 
-	if (pod)
-		snprintf(object, sizeof(object), "%.64s/%.300s", namespace ? namespace : "", pod);
+	pod_text(e, object);
 	snprintf(count, sizeof(count), "%" JSON_INTEGER_FORMAT,
 		 json_integer_value(json_object_get(e, "count")));
 	table_add(t, text_of(e, "last"));
@@ -156,6 +166,30 @@ void ctl_show_events(const json_t *document, FILE *f)
 		add_event(&t, e);
 	}
 	print(&t, f, "no events");
+}
+
+static void put_word(const char *text, FILE *f)
+{
+	table_put(text && *text ? text : "-", f);
+	fputs("  ", f);
+}
+
+void ctl_show_event(const json_t *e, FILE *f)
+{
+	json_int_t count = json_integer_value(json_object_get(e, "count"));
+	const char *message = text_of(e, "message");
+	char object[POD_TEXT_SIZE];
+
+	pod_text(e, object);
+	put_word(text_of(e, "last"), f);
+	put_word(text_of(e, "type"), f);
+	put_word(text_of(e, "reason"), f);
+	put_word(object, f);
+	put_word(text_of(e, "device"), f);
+	table_put(message ? message : "-", f);
+	if (count > 1)
+		fprintf(f, " (%" JSON_INTEGER_FORMAT " times)", count);
+	fputc('\n', f);
 }
 
 /* --- doctor ----------------------------------------------------------------------------------- */

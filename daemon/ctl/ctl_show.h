@@ -8,6 +8,9 @@
 void ctl_show_pods(const json_t *, FILE *);
 void ctl_show_devices(const json_t *, FILE *);
 void ctl_show_events(const json_t *, FILE *);
+void ctl_show_qps(const json_t *, FILE *);
+/* One line. */
+void ctl_show_event(const json_t *, FILE *);
 void ctl_show_explain(const json_t *, FILE *);
 /* How many findings there are. */
 size_t ctl_show_doctor(const json_t *, FILE *);

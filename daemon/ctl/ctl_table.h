@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS_MAX 8
+#define TABLE_COLUMNS_MAX 14
 
 struct table {
 	const char *heads[TABLE_COLUMNS_MAX];

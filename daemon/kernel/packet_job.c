@@ -1,7 +1,8 @@
 /* packet_job.c - opens the namespace, finds the interface, attaches, and sees what that takes.
  *
  * How much memory maps take depends on the kernel and its CPUs: it is asked once they are there. So
- * for a moment the budget may be exceeded, by one port. */
+ * for a moment the budget may be exceeded, by one port. Loading a program costs the verifier's
+ * time, so what is known not to fit is not tried. */
 #include "packet_job.h"
 
 #include <inttypes.h>
@@ -40,9 +41,12 @@ static int attach(struct packet_job *j, const struct packet_port_spec *spec)
 {
 	int r = packet_port_open(&j->fd, spec, &j->hook, &j->err);
 
+	if (r < 0)
+		return r;
 	j->flows = spec->flows;
-	j->memory = r == 0 ? packet_port_memory(j->fd) : 0;
-	return r;
+	j->memory = packet_port_memory(j->fd);
+	*(spec->flows ? &j->needs_with_flows : &j->needs) = j->memory;
+	return 0;
 }
 
 static void detach(struct packet_job *j)
@@ -51,27 +55,36 @@ static void detach(struct packet_job *j)
 	j->hook = PACKET_HOOK_NONE;
 }
 
-/* Gives up the table of flows first. */
-static int fit(struct packet_job *j, struct packet_port_spec *spec)
+/* Within the room that there is, or not at all. */
+static int attach_small(struct packet_job *j, const struct packet_port_spec *spec)
 {
-	uint64_t wanted = j->memory;
-	int r;
+	int r = attach(j, spec);
 
-	if (j->memory <= j->room)
-		return 0;
-	detach(j);
-	r = spec->flows ? (spec->flows = 0, attach(j, spec)) : 0;
-	if (r < 0)
+	if (r < 0 || j->memory <= j->room)
 		return r;
-	if (j->fd && j->memory <= j->room) {
-		err_set(&j->err, -ENOSPC, "its table of flows does not fit into --bpf-memory");
-		return 0;
-	}
 	detach(j);
 	return err_set(&j->err, -ENOSPC,
 		       "its maps take %" PRIu64 " KiB, and %" PRIu64
 		       " KiB of --bpf-memory are left",
-		       (j->memory ? j->memory : wanted) / 1024, j->room / 1024);
+		       j->memory / 1024, j->room / 1024);
+}
+
+/* Where there is no room for both, its table of flows is given up first. */
+static int attach_fitting(struct packet_job *j, struct packet_port_spec *spec)
+{
+	uint32_t flows = spec->flows;
+	int r;
+
+	if (j->no_flows)
+		spec->flows = 0;
+	r = attach_small(j, spec);
+	if (r == -ENOSPC && spec->flows) {
+		spec->flows = 0;
+		r = attach_small(j, spec);
+	}
+	if (r == 0 && spec->flows != flows)
+		err_set(&j->err, -ENOSPC, "its table of flows does not fit into --bpf-memory");
+	return r;
 }
 
 static int run(struct packet_job *j)
@@ -88,8 +101,7 @@ static int run(struct packet_job *j)
 	if (r < 0)
 		return r;
 	spec.netns_fd = ns;
-	r = attach(j, &spec);
-	return r < 0 ? r : fit(j, &spec);
+	return attach_fitting(j, &spec);
 }
 
 void packet_job_attach(struct packet_job *j)
@@ -97,7 +109,7 @@ void packet_job_attach(struct packet_job *j)
 	j->fd = NULL;
 	j->hook = PACKET_HOOK_NONE;
 	j->flows = 0;
-	j->memory = 0;
+	j->memory = j->needs = j->needs_with_flows = 0;
 	j->err = (struct err){0};
 	j->result = run(j);
 	if (j->result < 0)

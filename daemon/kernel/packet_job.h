@@ -10,6 +10,7 @@ struct packet_job {
 	const struct hw *hw;
 	struct packet_wanted want;
 	uint64_t room; /* bytes that its maps may take */
+	bool no_flows; /* its table of flows is known not to fit: do not try */
 
 	/* The answer. result 0: fd is attached; err has a sentence if it does without its table of
 	 * flows. Otherwise fd is NULL and err says why. */
@@ -18,6 +19,8 @@ struct packet_job {
 	enum packet_hook hook;
 	uint32_t flows;
 	uint64_t memory;
+	uint64_t needs; /* bytes that it takes at least, once that was measured; else 0 */
+	uint64_t needs_with_flows;
 	struct err err;
 };
 

@@ -3,7 +3,7 @@
  *
  * Happy path: follow -> a job for each port that is new -> [worker: open its namespace, attach] ->
  * listed as watched. Can fail by: anything that attaching can (told once, tried again each minute),
- * the budget (tried again once something was detached), the plan changing meanwhile (what was
+ * the budget (tried again once there is room), the plan changing meanwhile (what was
  * attached is given up again). A view holds on to what is attached, so closing waits for views. */
 #include "packet_ports.h"
 
@@ -21,7 +21,7 @@ struct watched {
 	struct packet_wanted want;
 	struct attached *attached; /* NULL = not, or not yet */
 	uint64_t retry_ms;	   /* loop time of the next try, 0 = not tried yet */
-	uint64_t detached;	   /* packet_ports.detached at the last try */
+	uint64_t needs;		   /* bytes of memory at least, 0 = not known */
 };
 
 struct packet_ports {
@@ -36,7 +36,9 @@ struct packet_ports {
 	struct packet_port *list; /* each item as it is shown */
 	size_t n;
 	struct attached *dead; /* to be detached by the next job */
-	uint64_t detached;     /* how many were */
+	/* Bytes that the last port with so many flows took. */
+	uint32_t measured_flows;
+	uint64_t measured;
 
 	/* The worker's, untouched by the loop while `running`. */
 	uv_work_t work;
@@ -109,7 +111,8 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 {
 	struct attached *a = take_ptr(p->place);
 
-	*a = (struct attached){.fd = take_ptr(p->job.fd), .memory = p->job.memory, .refs = 1};
+	*a = (struct attached){.fd = p->job.fd, .memory = p->job.memory, .refs = 1};
+	p->job.fd = NULL;
 	p->used += a->memory;
 	if (w)
 		w->attached = a;
@@ -117,24 +120,38 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 		give_up(p, a);
 }
 
-static void attach_ended(struct packet_ports *p)
+static void measure(struct packet_ports *p)
+{
+	if (!p->job.needs_with_flows)
+		return;
+	p->measured = p->job.needs_with_flows;
+	p->measured_flows = p->job.want.port.flows;
+}
+
+static void show(struct packet_ports *p, struct watched *w)
 {
 	const struct packet_job *j = &p->job;
-	struct watched *w = find(p->items, p->n, &j->want);
-	struct packet_port *port = w ? &p->list[w - p->items] : NULL;
-	int before = port ? port->error : 0;
+	struct packet_port *port = &p->list[w - p->items];
+	int before = port->error;
 
-	if (j->result == 0)
-		take_attached(p, w);
-	if (!w)
-		return;
 	port->error = j->result;
 	port->hook = j->hook;
 	port->memory = j->memory;
 	port->flows = j->flows;
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
-	w->detached = p->detached;
+	w->needs = j->needs;
 	tell(port, before, &j->err);
+}
+
+static void attach_ended(struct packet_ports *p)
+{
+	struct watched *w = find(p->items, p->n, &p->job.want);
+
+	measure(p);
+	if (p->job.result == 0)
+		take_attached(p, w);
+	if (w)
+		show(p, w);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -157,7 +174,6 @@ static void detach_ended(struct packet_ports *p)
 
 		p->detaching = a->next;
 		p->used -= a->memory;
-		p->detached++;
 		free(a);
 	}
 }
@@ -175,15 +191,25 @@ static void on_worked(uv_work_t *req, int status)
 	go_on(p);
 }
 
-/* What did not fit goes on not fitting until something was detached. */
+static uint64_t room(const struct packet_ports *p)
+{
+	return p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
+}
+
+/* What did not fit goes on not fitting until there is room for it. */
+static bool waits_for_room(const struct packet_ports *p, const struct watched *w)
+{
+	return p->list[w - p->items].error == -ENOSPC && w->needs;
+}
+
 static bool is_due(const struct packet_ports *p, const struct watched *w)
 {
 	if (w->attached)
 		return false;
 	if (w->retry_ms == 0)
 		return true;
-	if (p->list[w - p->items].error == -ENOSPC)
-		return w->detached != p->detached;
+	if (waits_for_room(p, w))
+		return w->needs <= room(p);
 	return w->retry_ms <= uv_now(p->loop);
 }
 
@@ -207,7 +233,7 @@ static void wait_for_next(struct packet_ports *p)
 	uint64_t now = uv_now(p->loop), next = UINT64_MAX;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (!p->items[i].attached && p->list[i].error != -ENOSPC &&
+		if (!p->items[i].attached && !waits_for_room(p, &p->items[i]) &&
 		    p->items[i].retry_ms < next)
 			next = p->items[i].retry_ms;
 	if (next == UINT64_MAX)
@@ -226,7 +252,9 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 		return false;
 	}
 	p->job.want = w->want;
-	p->job.room = p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
+	p->job.room = room(p);
+	p->job.no_flows = w->want.port.flows && w->want.port.flows == p->measured_flows &&
+			  p->measured > p->job.room;
 	return true;
 }
 
@@ -265,7 +293,7 @@ static void carry_over(struct packet_ports *p, struct watched *w, struct packet_
 		return;
 	w->attached = take_ptr(old->attached);
 	w->retry_ms = old->retry_ms;
-	w->detached = old->detached;
+	w->needs = old->needs;
 	port->hook = was->hook;
 	port->error = was->error;
 	port->memory = was->memory;

@@ -70,6 +70,7 @@ void event_ring_add(struct event_ring *ring, const struct event *e)
 		kept->count = count;
 	}
 	kept->last_ms = e->last_ms;
+	kept->generation = ring->generation;
 }
 
 const struct event *event_ring_at(const struct event_ring *ring, size_t i)

@@ -1,66 +1,91 @@
 /* qp_table.h - the queue pairs of the host: from BPF events as they come, and from RDMA netlink's
  * dump where events were lost or cannot be had. Pure; bounded.
  *
- * Events are hints: a dump replaces what the table says of states, and removes what is gone. */
+ * Events are hints: a dump replaces what the table says of states, and removes what is gone, but for
+ * what events have told since the dump began. A queue pair number is given again, and so is a pid:
+ * one that is made is another one, whatever stood in its place. */
 #pragma once
 
 #include "bpf_event.h"
 #include "model.h"
-#include "sandbox.h"
+#include "nldev_qp.h"
 
 #define QP_TABLE_MAX 65536
+#define QP_UNKNOWN   UINT32_MAX
 
-/* One entry of RDMA netlink's RES_QP_GET (drivers/infiniband/core/nldev.c, fill_res_qp_entry). */
-struct qp_dump_entry {
-	char device[RDMA_NAME_SIZE];
-	uint32_t qpn, peer_qpn, port; /* UINT32_MAX: not told */
-	uint32_t type, state;	      /* enum ib_qp_type, ib_qp_state */
-	uint32_t pid;	/* 0: a kernel user, or a process that cannot be named from here */
-	char owner[32]; /* the kernel user's name, or "" */
-};
+/* Values of the kernel's enums as linux/include/rdma/ib_verbs.h has them. */
+enum { QP_STATE_RESET, QP_STATE_ERR = 6 };
+enum { QP_TYPE_GSI = 1, QP_TYPE_RC, QP_TYPE_UC, QP_TYPE_UD };
+enum { QP_STATUS_FLUSHED = 5 };
 
 struct qp {
 	char device[RDMA_NAME_SIZE];
-	uint32_t qpn, peer_qpn; /* UINT32_MAX: unknown */
-	uint8_t peer_gid[16];	/* all 0: unknown */
-	uint32_t type, state, port;
-	uint32_t pid;
-	uint64_t cgroup;
-	char comm[16];
-	char pod_uid[POD_UID_SIZE], namespace[64], pod[256]; /* "" = not of a pod, or unknown */
-	uint32_t path_mtu;				     /* bytes, 0 = unknown */
-	int traffic_class, timeout, retry_count, rnr_retry;  /* -1 = unknown */
-	uint64_t created_ns, changed_ns;		     /* CLOCK_MONOTONIC, 0 = unknown */
+	uint32_t qpn, peer_qpn; /* QP_UNKNOWN */
+	uint8_t peer_gid[16];	/* all 0: unknown; IPv4 as ::ffff:a.b.c.d */
+	uint32_t type, state;	/* enum ib_qp_type, ib_qp_state */
+	uint32_t port;		/* 0: unknown */
+	uint32_t pid;		/* 0: the kernel's, or unknown */
+	bool kernel;		/* a kernel user's */
+	bool owner_known;	/* its process has been asked for its pod, or needs not */
+	uint64_t cgroup;	/* 0 = unknown */
+	char comm[16];		/* of a kernel user: what it calls itself, cut */
+	char pod_uid[POD_UID_SIZE];			    /* "" = not of a pod, or unknown */
+	uint32_t path_mtu;				    /* bytes, 0 = unknown */
+	int traffic_class, timeout, retry_count, rnr_retry; /* -1 = unknown */
+	uint64_t created_ns, changed_ns;		    /* CLOCK_MONOTONIC, 0 = unknown */
+	bool failed;
 	uint32_t failed_status; /* enum ib_wc_status of its first error, 0 = none */
 	int failed_event;	/* enum ib_event_type, -1 = none */
 };
 
+struct qp_key {
+	char device[RDMA_NAME_SIZE];
+	uint32_t qpn;
+};
+
 struct qp_table {
-	struct qp *items; /* sorted by (device, qpn), owned */
-	size_t n, cap;
-	uint64_t generation, dropped; /* dropped: not kept because the table is full */
+	struct qp **items; /* sorted by (device, qpn), owned */
+	size_t n;
+	uint64_t generation;
+	uint64_t dropped; /* not kept because the table is full, or there was no memory */
+	struct qp *gone;  /* the last one that was destroyed, owned */
+	/* Destroyed since a dump began. */
+	bool dumping;
+	struct qp_key *destroyed; /* owned */
+	size_t n_destroyed;
+};
+
+/* Whose a process is. */
+struct qp_owner {
+	uint32_t pid;
+	uint64_t cgroup; /* that an event named for it, 0 = none */
+	char comm[16], pod_uid[POD_UID_SIZE];
 };
 
 void qp_table_done(struct qp_table *);
 /* The queue pair after the event (before it, for one that is destroyed: it is gone with the next
- * change); NULL: out of memory, full, or of no interest. The event must have passed
+ * change); NULL: of no interest, or no room. The event is a BPF_EVENT_QP that has passed
  * bpf_event_check(). */
-const struct qp *qp_table_event(struct qp_table *, const struct bpf_event *);
-/* The whole truth of now; entries sorted or not. */
-int qp_table_replace(struct qp_table *, const struct qp_dump_entry *, size_t n);
-/* Whose it is. */
-void qp_table_name(struct qp_table *, const char *device, uint32_t qpn, const char *pod_uid,
-		   const struct sandbox_list *);
+const struct qp *qp_table_event(struct qp_table *, const struct bpf_event_qp *);
+/* *ret_first: it had not failed before. One that is not known yet is kept with what the event tells;
+ * NULL: no room. */
+const struct qp *qp_table_failed(struct qp_table *, const struct bpf_event_qp_failed *,
+				 bool *ret_first);
+
+/* A dump is about to be asked for: what is destroyed from now on does not come back with it. */
+void qp_table_dump_begins(struct qp_table *);
+/* What it has told, in any order; begun_ns: when, CLOCK_MONOTONIC. -EAGAIN: too much happened
+ * meanwhile, ask for another one; -ENOMEM. Unchanged then. */
+int qp_table_replace(struct qp_table *, const struct nldev_qp *, size_t n, uint64_t begun_ns);
+/* It could not be had. */
+void qp_table_dump_failed(struct qp_table *);
+
+/* Gives the owners, sorted by pid, to the queue pairs that have none yet. */
+void qp_table_name(struct qp_table *, const struct qp_owner *, size_t n);
+/* The same for one queue pair. */
+void qp_table_name_one(struct qp_table *, const struct qp *, const struct qp_owner *);
+/* A queue pair of which nothing else is known. */
+void qp_init(struct qp *, const char *device, uint32_t qpn);
 const struct qp *qp_table_find(const struct qp_table *, const char *device, uint32_t qpn);
-
-/* The uid of the pod in a line of /proc/PID/cgroup or a cgroup path, as the kubelet names its
- * cgroups (cgroupfs and systemd drivers); false: of no pod. */
-bool cgroup_pod_uid(const char *path, size_t len, char ret[POD_UID_SIZE]);
-
-const char *qp_type_name(uint32_t type);   /* "RC", "UD", ... */
-const char *qp_state_name(uint32_t state); /* "RTS", ... */
-const char *
-wc_status_name(uint32_t status); /* "RETRY_EXC_ERR", ... as linux/include/rdma/ib_verbs.h */
-const char *
-wc_status_meaning(uint32_t status); /* a sentence for an SRE: "the peer does not answer: ..." */
-const char *ib_event_name(int event);
+/* Its place in items; SIZE_MAX: it is not there. */
+size_t qp_table_index(const struct qp_table *, const char *device, uint32_t qpn);

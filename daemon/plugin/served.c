@@ -194,6 +194,7 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
 		const struct tracked *known = find_known(s, o->id, &at);
 
+		n_known += known != NULL;
 		memcpy(all[i].id, o->id, sizeof(all[i].id));
 		track(s, v->pool,
 		      health_judge(v, o, index, held) | judge_attachment(v, o, index, r),

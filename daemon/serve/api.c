@@ -13,6 +13,7 @@
 
 #include "api_attachments.h"
 #include "api_resources.h"
+#include "api_text.h"
 #include "explain.h"
 #include "host_index.h"
 #include "json_text.h"
@@ -263,28 +264,13 @@ static json_t *rdma_of(const struct host *host, const struct fn_parts *p)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* json_dump_callback_t. */
-static int add(const char *s, size_t n, void *text)
-{
-	text_add(text, s, n);
-	return ((struct text *)text)->failed ? -1 : 0;
-}
-
-/* Takes the value. */
-static void add_json(struct text *t, json_t *value)
-{
-	if (!value || json_dump_callback(value, add, t, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
-		t->failed = true;
-	json_decref(value);
-}
-
 static void add_device(struct text *t, const struct view *v, const struct function *fn)
 {
 	struct fn_parts p = host_index_parts(&v->host, fn->id);
 
 	if (t->data[t->len - 1] != '[')
 		text_add(t, ",", 1);
-	add_json(t, device(v, fn, &p, netdevs_of(v->host.host, &p), rdma_of(v->host.host, &p)));
+	api_add_json(t, device(v, fn, &p, netdevs_of(v->host.host, &p), rdma_of(v->host.host, &p)));
 }
 
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
@@ -315,13 +301,13 @@ static void add_document(struct text *t, const struct view *v)
 	snprintf(head, sizeof(head),
 		 "{\"generation\":%" PRIu64 ",\"rdmaNetnsMode\":", v->scene->generation);
 	text_add(t, head, strlen(head));
-	add_json(t, json_text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
+	api_add_json(t, json_text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
 	text_add(t, ",\"devices\":[", 12);
 	for (i = 0; !t->failed && i < v->host.host->n_functions; i++)
 		add_device(t, v, &v->host.host->functions[i]);
 	add_strays(t, v);
 	text_add(t, "],\"resources\":", 14);
-	add_json(t, api_resources(v->table));
+	api_add_json(t, api_resources(v->table));
 	text_add(t, "}", 2); /* its end, too: the document is terminated */
 }
 

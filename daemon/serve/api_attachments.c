@@ -148,9 +148,11 @@ static bool names_pod(const char *wanted, const struct event *e)
 	       strcmp(slash + 1, e->pod) == 0;
 }
 
-static bool is_wanted(const struct event_filter *f, const struct event *e)
+static bool is_wanted(const struct event_ring *ring, const struct event_filter *f,
+		      const struct event *e)
 {
-	return (!f->pod || names_pod(f->pod, e)) &&
+	return (f->after > ring->generation || e->generation > f->after) &&
+	       (!f->pod || names_pod(f->pod, e)) &&
 	       (!f->device || strcmp(f->device, e->device) == 0);
 }
 
@@ -169,8 +171,18 @@ static size_t first_of(const struct event_ring *ring, const struct event_filter 
 	size_t i = ring->n, n = 0;
 
 	while (i > 0 && (f->limit == 0 || n < f->limit))
-		n += is_wanted(f, event_ring_at(ring, --i));
+		n += is_wanted(ring, f, event_ring_at(ring, --i));
 	return i;
+}
+
+bool api_events_any(const struct event_ring *ring, const struct event_filter *f)
+{
+	struct event_filter one = *f;
+
+	one.limit = 1;
+	if (!ring || ring->n == 0)
+		return false;
+	return is_wanted(ring, f, event_ring_at(ring, first_of(ring, &one)));
 }
 
 char *api_events(const struct event_ring *ring, const struct event_filter *f, size_t *ret_len)
@@ -179,9 +191,11 @@ char *api_events(const struct event_ring *ring, const struct event_filter *f, si
 	size_t i = ring ? first_of(ring, f) : 0;
 
 	for (; array && ring && i < ring->n; i++)
-		if (is_wanted(f, event_ring_at(ring, i)))
+		if (is_wanted(ring, f, event_ring_at(ring, i)))
 			array = api_push(array, event(event_ring_at(ring, i)));
-	return api_print(json_pack("{so}", "events", array), ret_len);
+	return api_print(json_pack("{sI so}", "generation",
+				   (json_int_t)(ring ? ring->generation : 0), "events", array),
+			 ret_len);
 }
 
 /* --- doctor ----------------------------------------------------------------------------------- */

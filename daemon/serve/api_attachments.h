@@ -34,10 +34,15 @@ struct event_filter {
 	const char *pod;    /* "name" or "namespace/name" */
 	const char *device; /* bus name */
 	size_t limit;	    /* the newest so many */
+	/* Those that came, or came again, after this generation of the ring. A ring that has not
+	 * come that far is another daemon's: all of it is new. */
+	uint64_t after;
 };
 
-/* Oldest first; ring may be NULL: none.
- * {"events":[{"type":"Warning","reason":"AttachFailed","namespace":"train","pod":"job-7",
+/* Is there one? */
+bool api_events_any(const struct event_ring *, const struct event_filter *);
+/* Oldest first; ring may be NULL: none. generation: the ring's, to ask for what comes after.
+ * {"generation":17,"events":[{"type":"Warning","reason":"AttachFailed","namespace":"train","pod":"job-7",
  *  "device":"0000:03:00.2","message":"...","count":3,"first":"2026-...Z","last":"2026-...Z"}]} */
 char *api_events(const struct event_ring *, const struct event_filter *, size_t *ret_len);
 

@@ -139,6 +139,9 @@ static int start(struct http *h)
 
 static void stop_mhd(struct http *h)
 {
+	h->closing = true;
+	if (h->mhd)
+		MHD_run(h->mhd); /* who was answered a moment ago still gets it */
 	tickets_release(h);
 	if (h->mhd)
 		MHD_stop_daemon(h->mhd);

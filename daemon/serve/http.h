@@ -38,6 +38,8 @@ struct http_request {
 	const char *body;
 	size_t body_len;
 	struct http_ticket *ticket;
+	/* Of a GET: it may be kept, too. NULL: too many wait already. */
+	struct http_ticket *later;
 };
 
 /* The value of a parameter; NULL: it is not there. */
@@ -57,7 +59,8 @@ struct http_reply {
  * that takes orders. */
 typedef void http_handler_fn(const struct http_request *, struct http_reply *, void *arg);
 
-/* From within the handler of a POST: the reply comes later. */
+/* From within the handler: the reply comes later. One who waits with a GET and goes away keeps its
+ * place until somebody else needs it. */
 void http_keep(struct http_ticket *);
 /* That reply, on the loop's thread: exactly once for each ticket that was kept, not from within the
  * handler; also when nobody waits for it any more, or the server is closed. Takes what the reply

@@ -150,11 +150,14 @@ const char *http_param(const struct http_request *request, const char *name)
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *c,
 			      const struct http_request *request)
 {
+	struct http_ticket *t = request->ticket ? request->ticket : request->later;
 	struct http_reply reply = {0};
 
+	if (h->closing)
+		return MHD_NO;
 	h->handler(request, &reply, h->handler_arg);
-	if (request->ticket && request->ticket->kept) {
-		ticket_wait(request->ticket);
+	if (t && t->kept) {
+		ticket_wait(t);
 		return MHD_YES;
 	}
 	if (reply.status == 0)
@@ -166,6 +169,28 @@ static bool is_read(const char *method)
 {
 	return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 	       strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
+/* What it is answered with, should it wait. */
+static enum MHD_Result resume(struct http_ticket *t)
+{
+	return t->answered ? send_reply(t->http, t->connection, &t->reply, false)
+			   : MHD_NO; /* it goes on without an answer: the server ends */
+}
+
+/* The whole of it is there. */
+static enum MHD_Result answer_read(struct http *h, struct MHD_Connection *c, const char *path,
+				   const char *method, void **ticket)
+{
+	struct http_request request = describe(h, c, path, method);
+	struct http_ticket *t = ticket_new(h, c);
+
+	if (!t)
+		return MHD_NO;
+	t->reads = true;
+	*ticket = t;
+	request.later = tickets_may_read(h) ? t : NULL;
+	return answer(h, c, &request);
 }
 
 /* --- orders ----------------------------------------------------------------------------------- */
@@ -193,10 +218,6 @@ static enum MHD_Result answer_order(struct http_ticket *t, const char *path, con
 	struct http *h = t->http;
 	struct http_request request;
 
-	if (t->answered)
-		return send_reply(h, t->connection, &t->reply, false);
-	if (t->kept) /* it goes on without an answer: the server ends */
-		return MHD_NO;
 	if (t->too_large)
 		return refuse(h, t->connection, MHD_HTTP_CONTENT_TOO_LARGE,
 			      "an order has at most 65536 bytes\n");
@@ -212,7 +233,7 @@ static enum MHD_Result answer_order(struct http_ticket *t, const char *path, con
 
 /* --- libmicrohttpd's side --------------------------------------------------------------------- */
 
-/* What a GET and a HEAD have in *request; a POST has its ticket there. */
+/* What a GET and a HEAD have in *request until they are answered; a POST has its ticket there. */
 static char plain_request;
 
 static enum MHD_Result begin(struct http *h, struct MHD_Connection *c, const char *method,
@@ -233,21 +254,20 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 				  const char *method, const char *version, const char *body,
 				  size_t *body_len, void **request)
 {
-	struct http_request question;
+	struct http_ticket *t = *request == &plain_request ? NULL : *request;
 
 	(void)version;
 	if (!*request)
 		return begin(cls, c, method, request);
 	if (*body_len > 0) {
-		if (*request != &plain_request)
-			ticket_add(*request, body, *body_len);
+		if (t)
+			ticket_add(t, body, *body_len);
 		*body_len = 0;
 		return MHD_YES;
 	}
-	if (*request != &plain_request)
-		return answer_order(*request, path, method);
-	question = describe(cls, c, path, method);
-	return answer(cls, c, &question);
+	if (t && (t->answered || t->kept || t->reads))
+		return resume(t);
+	return t ? answer_order(t, path, method) : answer_read(cls, c, path, method, request);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *c, void **request,

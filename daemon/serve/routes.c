@@ -9,11 +9,13 @@
 #include "api_attachments.h"
 #include "api_resources.h"
 #include "device_name.h"
+#include "event_waiters.h"
 #include "explain.h"
 #include "inventory.h"
 #include "json_text.h"
 #include "reply.h"
 #include "routes_orders.h"
+#include "routes_qps.h"
 
 static const char index_html[] =
 	"<!DOCTYPE html>\n"
@@ -27,6 +29,8 @@ static const char index_html[] =
 	"<li><a href=\"/api/v1/attachments\">/api/v1/attachments</a>: what is in a pod, or on its "
 	"way</li>\n"
 	"<li><a href=\"/api/v1/events\">/api/v1/events</a>: what happened</li>\n"
+	"<li><a href=\"/api/v1/qps\">/api/v1/qps</a>: queue pairs, whose they are and their "
+	"traffic</li>\n"
 	"<li><a href=\"/api/v1/doctor\">/api/v1/doctor</a>: what is wrong, and what would help"
 	"</li>\n"
 	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
@@ -157,20 +161,39 @@ static const char *wanted_device(const struct routes *r, const struct http_reque
 	return device_by_name(&r->inventory->host, r->attachments, name, e);
 }
 
-/* 0 when it is not there; false: it is no number. */
-static bool read_limit(const struct http_request *request, size_t *ret)
+/* 0 when it is not there. */
+static int read_number(const struct http_request *request, const char *name, uint64_t *ret,
+		       struct err *e)
 {
-	const char *text = http_param(request, "limit");
+	const char *text = http_param(request, name);
 	char *end = NULL;
 
 	*ret = text ? strtoul(text, &end, 10) : 0;
-	return !text || (text[0] >= '0' && text[0] <= '9' && *end == '\0');
+	if (text && (text[0] < '0' || text[0] > '9' || *end != '\0'))
+		return err_set(e, -EINVAL, "%s is not a number", name);
+	return 0;
+}
+
+/* Where there are none yet and somebody wants to wait for them; false: to be answered now. */
+static bool wait_for_events(const struct routes *r, const struct http_request *request,
+			    const struct event_filter *filter, uint64_t wait_s, struct err *e)
+{
+	uint64_t wait_ms = wait_s < EVENT_WAIT_MAX_MS / 1000 ? wait_s * 1000 : EVENT_WAIT_MAX_MS;
+
+	if (wait_s == 0 || !r->event_waiters || api_events_any(r->events, filter))
+		return false;
+	if (request->later && event_waiters_add(r->event_waiters, request->later, filter,
+						request->now_ms + wait_ms) == 0)
+		return true;
+	err_set(e, -EAGAIN, "too many wait for events, ask again later");
+	return false;
 }
 
 static void answer_events(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
 	struct event_filter filter = {.pod = http_param(request, "pod")};
+	uint64_t limit = 0, wait_s = 0;
 	struct err e = {0};
 	size_t len = 0;
 
@@ -179,8 +202,13 @@ static void answer_events(struct routes *r, const struct http_request *request,
 		filter.device = http_param(request, "device");
 		e = (struct err){0};
 	}
-	if (e.code == 0 && !read_limit(request, &filter.limit))
-		err_set(&e, -EINVAL, "limit is not a number");
+	if (e.code == 0 && read_number(request, "limit", &limit, &e) == 0 &&
+	    read_number(request, "after", &filter.after, &e) == 0 &&
+	    read_number(request, "wait", &wait_s, &e) == 0) {
+		filter.limit = limit;
+		if (wait_for_events(r, request, &filter, wait_s, &e))
+			return;
+	}
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
@@ -287,6 +315,7 @@ static const struct route {
 	{"/api/v1/pods", answer_pods},
 	{"/api/v1/attachments", answer_attachments},
 	{"/api/v1/events", answer_events},
+	{"/api/v1/qps", routes_qps},
 	{"/api/v1/explain", answer_explain},
 	{"/api/v1/doctor", answer_doctor},
 	{"/api/v1/config", answer_config},

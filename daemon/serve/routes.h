@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include "api_bpf.h"
+#include "api_qps.h"
 #include "attach_status.h"
 #include "http.h"
 #include "order.h"
 
 struct event_ring;
+struct event_waiters;
 struct inventory;
 struct resource_table;
 
@@ -34,6 +36,17 @@ struct order_hooks {
 	void *arg;
 };
 
+/* Who keeps the table of queue pairs. All NULL: nobody does. */
+struct qp_hooks {
+	/* What there is, but for the host; borrowed until the loop goes on. */
+	void (*look)(struct qp_sources *ret, struct qps_status *ret_status, void *arg);
+	/* Reads what is read only when somebody asks: the flows, and the table where no events
+	 * come. 1: done is called exactly once, never from within; 0: there is nothing to wait for.
+	 */
+	int (*refresh)(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg);
+	void *arg;
+};
+
 /* Set up by the composer, zero-initialised before; everything above `devices` is borrowed and may
  * be changed between two requests. */
 struct routes {
@@ -44,7 +57,9 @@ struct routes {
 	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
 	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
 	void *tell_bpf_arg;
-	const struct event_ring *events; /* NULL: none */
+	const struct event_ring *events;     /* NULL: none */
+	struct event_waiters *event_waiters; /* NULL: nobody may wait for events */
+	struct qp_hooks qp_hooks;
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
 	/* To be set together: a new list is another generation. */

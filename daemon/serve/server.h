@@ -22,7 +22,8 @@ struct listener {
 	bool orders;
 };
 
-/* One POST. It goes when its request has ended and nobody is to answer it any more. */
+/* One POST, or a GET that may wait. It goes when its request has ended and nobody is to answer it any
+ * more. */
 struct http_ticket {
 	struct http *http;
 	struct MHD_Connection *connection; /* NULL: the request has ended */
@@ -30,6 +31,7 @@ struct http_ticket {
 	char *body;			   /* terminated */
 	size_t body_len;
 	bool too_large;
+	bool reads;    /* a GET */
 	bool kept;     /* http_answer() is to come */
 	bool answered; /* reply is what to send */
 	struct http_reply reply;
@@ -42,6 +44,8 @@ struct http {
 	uv_timer_t timer;
 	struct listener *listeners;
 	struct http_ticket *tickets;
+	unsigned reads_waiting; /* of the tickets */
+	bool closing;
 	struct connections connections;
 	struct bucket rate; /* of new connections */
 	uint64_t resume_ms; /* accepting is paused until then; 0 = it is not */
@@ -80,6 +84,8 @@ struct MHD_Daemon *requests_start(struct http *);
 struct http_ticket *ticket_new(struct http *, struct MHD_Connection *);
 /* One more piece of the body. */
 void ticket_add(struct http_ticket *, const char *piece, size_t n);
+/* May one more GET wait? Makes room where it can: of those who wait and have gone. */
+bool tickets_may_read(struct http *);
 /* Sets the connection aside until there is an answer. */
 void ticket_wait(struct http_ticket *);
 /* The request has ended. */

@@ -1,7 +1,9 @@
 /* tickets.c - requests that are answered later. While somebody works on an order its connection is
  * suspended: libmicrohttpd does not look at it, so a client that goes away is noticed when it is to
- * get its answer, and one that waits too long is told so by our own deadline. */
+ * get its answer, or when its place is wanted, and one that waits too long is told so by our own
+ * deadline. */
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
@@ -61,6 +63,7 @@ void ticket_wait(struct http_ticket *t)
 	connections_enter(&h->connections, slot, CONNECTION_WAITING, uv_now(h->loop));
 	t->next = h->tickets;
 	h->tickets = t;
+	h->reads_waiting += t->reads;
 	MHD_suspend_connection(t->connection);
 }
 
@@ -74,8 +77,51 @@ static bool unlink_ticket(struct http_ticket *t)
 	if (!*at)
 		return false;
 	*at = t->next;
+	t->http->reads_waiting -= t->reads;
 	return true;
 }
+
+/* --- reads ------------------------------------------------------------------------------------ */
+
+/* Of the places, so that orders and ordinary questions find theirs. */
+static unsigned reads_max(const struct http *h)
+{
+	return h->connections.size < 4 ? 1 : h->connections.size / 4;
+}
+
+static bool has_gone(const struct connection *slot)
+{
+	struct pollfd p = {.fd = slot->fd, .events = POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+/* Whoever was to answer finds nobody there. */
+static void drop_gone(struct http *h)
+{
+	struct http_ticket *next;
+
+	for (struct http_ticket *t = h->tickets; t; t = next) {
+		struct connection *slot = request_slot(t->connection);
+
+		next = t->next;
+		if (!t->reads || !has_gone(slot))
+			continue;
+		unlink_ticket(t);
+		http_evict(h, slot);
+		MHD_resume_connection(t->connection);
+		http_wake(h);
+	}
+}
+
+bool tickets_may_read(struct http *h)
+{
+	if (h->reads_waiting >= reads_max(h))
+		drop_gone(h);
+	return h->reads_waiting < reads_max(h) && connections_may_wait(&h->connections);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* Takes the reply; libmicrohttpd comes back for it in the loop's next turn. */
 static void go_on(struct http_ticket *t, struct http_reply *reply)
@@ -137,4 +183,5 @@ void tickets_release(struct http *h)
 	for (struct http_ticket *t = h->tickets; t; t = t->next)
 		MHD_resume_connection(t->connection);
 	h->tickets = NULL;
+	h->reads_waiting = 0;
 }

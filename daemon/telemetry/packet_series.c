@@ -10,6 +10,8 @@
 
 #include "cleanup.h"
 #include "host_series.h"
+#include <stdio.h>
+
 #include "number.h"
 
 #define RX "direction=\"received\""

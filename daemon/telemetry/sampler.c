@@ -8,6 +8,7 @@
 #include "sampler.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,7 @@ static void layout(struct sampler *s)
 					 s->opts.n_optional, &s->optional);
 	if (counters_layout(s->counters, &s->loan->host) == 0)
 		s->relayout = false;
+	malloc_trim(0); /* lists of what every port has were many small pieces */
 }
 
 static void take_sample(uv_work_t *work)

@@ -24,8 +24,12 @@ echo "looking at 1,032 functions from sysfs alone:"
 build/bench/bench_scan "$work/full"
 echo "the device plugin with 1,024 VFs, from sysfs alone:"
 build/bench/bench_plugin "$PWD/build/rocelet" "$work/full" 20 || status=$?
+echo "PreStartContainer, when the sandbox was known first (bar 5 ms):"
+build/bench/bench_gate 200 5 || status=$?
 tests/bench/bench.py "$exporter"
 [ "$(id -u)" = 0 ] || exit "$status"
+echo "RoCE packets counted by BPF, read and shown once a second (bar 0.2 % of a core):"
+build/bench/bench_ports 64 200 0.2 || status=$?
 scenario "from the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms" lab inventory 5 50
 scenario "from the kernel to the kubelet's list, in the lab, median of 5 against a bar of 50 ms" lab plugin 5 50
 scenario "an attach beside the kernel's floor (bar 1.3 times) and host-device (bar half), in the lab" lab attach_latency 20 1.3 2

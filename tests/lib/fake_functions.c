@@ -178,6 +178,8 @@ int __wrap_rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *re
 		    (fake_rdma->mode == RDMA_NETNS_SHARED ||
 		     fake_rdma->devices[i].netns == fake_rdma_netns(s->fd))) {
 			*ret = (struct nldev_dev){.index = i};
+			if (fake_rdma->devices[i].dies && --fake_rdma->devices[i].dies == 0)
+				fake_rdma->devices[i].netns = 0;
 			return 0;
 		}
 	return err_set(e, -ENODEV, "%s: no RDMA device of that name here", name);
@@ -222,6 +224,7 @@ int __wrap_rdma_delete(struct nlsock *s, uint32_t index, struct err *e)
 	if (!fake_rdma)
 		return __real_rdma_delete(s, index, e);
 	fake_rdma->devices[index].netns = 0;
+	fake_rdma->n_deleted++;
 	return 0;
 }
 

@@ -24,8 +24,10 @@ struct fake_rdma {
 	enum rdma_netns_mode mode;
 	struct {
 		char name[RDMA_NAME_SIZE];
-		ino_t netns; /* inode; 0 = no such device */
+		ino_t netns;   /* inode; 0 = no such device */
+		unsigned dies; /* seen that often more, it is gone; 0 = it stays */
 	} devices[4];
+	unsigned n_deleted;
 };
 extern struct fake_rdma *fake_rdma;
 /* The inode of the namespace that a socket or this thread (-1) is in. */

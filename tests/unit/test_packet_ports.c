@@ -276,6 +276,20 @@ static void test_a_failure_is_tried_again(void **state)
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 }
 
+/* Not our budget's: the kernel has no room of some kind. */
+static void test_no_room_in_the_kernel_is_a_failure_like_others(void **state)
+{
+	struct fixture *f = *state;
+
+	open_ports(f, UINT64_MAX, HOUR_MS);
+	f->fake.failure = -ENOSPC;
+	want(f, 3);
+	follow(f);
+	until_told(f);
+	assert_true(loop_wakeups(&f->loop, 20) <= 1);
+	assert_int_equal(f->fake.tried, 1);
+}
+
 static void test_nothing_wakes_up_once_everything_is_attached(void **state)
 {
 	struct fixture *f = *state;
@@ -325,6 +339,23 @@ static void test_a_table_of_flows_that_does_not_fit_is_left_out(void **state)
 	assert_int_equal(port(f, 0)->error, 0);
 	assert_int_equal(port(f, 0)->flows, 0);
 	assert_int_equal(port(f, 0)->memory, 64 * KIB);
+}
+
+static void test_what_is_known_not_to_fit_is_not_tried(void **state)
+{
+	struct fixture *f = *state;
+
+	f->fake.memory_by_flow = KIB;
+	open_ports(f, 250 * KIB, HOUR_MS);
+	for (int i = 0; i < 3; i++)
+		want(f, 3 + i)->port.flows = 64;
+	follow(f);
+	until_told(f);
+	assert_int_equal(port(f, 0)->flows, 64);
+	assert_int_equal(port(f, 1)->flows, 0);
+	assert_int_equal(port(f, 1)->error, 0);
+	assert_int_equal(port(f, 2)->error, -ENOSPC); /* 58 KiB are left */
+	assert_int_equal(f->fake.tried, 3);
 }
 
 static void test_what_does_not_fit_waits_for_room(void **state)
@@ -557,9 +588,11 @@ int main(void)
 		TEST(test_a_namespace_is_entered_by_its_path),
 		TEST(test_a_failure_is_listed_and_the_others_go_on),
 		TEST(test_a_failure_is_tried_again),
+		TEST(test_no_room_in_the_kernel_is_a_failure_like_others),
 		TEST(test_nothing_wakes_up_once_everything_is_attached),
 		TEST(test_a_namespace_or_interface_that_is_gone),
 		TEST(test_a_table_of_flows_that_does_not_fit_is_left_out),
+		TEST(test_what_is_known_not_to_fit_is_not_tried),
 		TEST(test_what_does_not_fit_waits_for_room),
 		TEST(test_out_of_memory_keeps_the_plan_before),
 		TEST(test_a_plan_that_changes_meanwhile),

@@ -316,6 +316,27 @@ static void test_cdi_specifications(void **state)
 	bench_stop(&b);
 }
 
+/* Looking through folders of a thousand files is not for every change of somebody's health. */
+static void test_files_are_swept_when_ids_go(void **state)
+{
+	static const char old[] = "cdi/rocelet-old.example_x.json";
+	struct resources_bench b;
+
+	(void)state;
+	bench_init(&b);
+	bench_start(&b, "{\"pools\": [" POOL_CDI "]}");
+	tmptree_write(b.dir, old, "{}");
+	find_rdma(&b.inventory.host, "mlx5_4")->uverbs[0] = '\0';
+	resources_look(b.resources);
+	bench_settle(&b);
+	assert_true(bench_has(&b, old));
+	find_function(&b.inventory.host, VF(4))->driver[0] = '\0';
+	resources_look(b.resources);
+	bench_settle(&b);
+	assert_false(bench_has(&b, old));
+	bench_stop(&b);
+}
+
 /* A name in a grant whose specification cannot be written would keep the container from starting
  * for a reason that nobody finds. */
 static void test_no_specification_no_grant(void **state)
@@ -571,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_resources_come_and_go),
 		cmocka_unit_test(test_a_configuration_that_drops_a_held_device),
 		cmocka_unit_test(test_cdi_specifications),
+		cmocka_unit_test(test_files_are_swept_when_ids_go),
 		cmocka_unit_test(test_no_specification_no_grant),
 		cmocka_unit_test(test_device_information),
 		cmocka_unit_test(test_a_dry_run),

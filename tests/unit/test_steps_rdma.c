@@ -209,6 +209,52 @@ static void one_is_made_and_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
+static void with_soft_roce(struct attach_bench *b)
+{
+	b->rdma.mode = RDMA_NETNS_SHARED;
+	b->job.record.plan.soft_roce = true;
+	ok(b, attach_bench_attach(b));
+	assert_int_not_equal(b->rdma.devices[0].netns, 0);
+}
+
+/* The kernel is at it. */
+static void one_that_goes_with_its_pod_is_not_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	with_soft_roce(b);
+	attach_bench_kill_pod(b, 0, true);
+	b->rdma.devices[0].dies = 3;
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.devices[0].netns, 0);
+	assert_int_equal(b->rdma.n_deleted, 0);
+	attach_bench_is_clean(b);
+}
+
+/* Its netdev is at home, and the kernel has had its time. */
+static void one_that_stays_behind_is_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	with_soft_roce(b);
+	attach_bench_kill_pod(b, 0, true);
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.n_deleted, 1);
+	attach_bench_is_clean(b);
+}
+
+/* Nor is its netdev to be seen: nobody knows what the kernel is doing. */
+static void one_without_its_netdev_is_not_deleted(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	with_soft_roce(b);
+	attach_bench_kill_pod(b, 0, false);
+	assert_int_equal(attach_bench_return(b), -EAGAIN);
+	assert_non_null(strstr(b->job.err.msg, "on its way out"));
+	assert_int_equal(b->rdma.n_deleted, 0);
+}
+
 static void exclusive_mode_has_no_soft_roce_in_pods(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -344,6 +390,9 @@ int main(void)
 		TEST(an_unknown_one_in_a_pod_is_not_forgotten),
 		TEST(a_shared_one_stays),
 		TEST(one_is_made_and_deleted),
+		TEST(one_that_goes_with_its_pod_is_not_deleted),
+		TEST(one_that_stays_behind_is_deleted),
+		TEST(one_without_its_netdev_is_not_deleted),
 		TEST(exclusive_mode_has_no_soft_roce_in_pods),
 		cmocka_unit_test(names_are_short_and_ones_own),
 		TEST(names_lead_nowhere_else),

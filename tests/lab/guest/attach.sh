@@ -4,6 +4,7 @@
 
 readonly RESOURCE=rocelet.dev/roce VARIABLE=PCIDEVICE_ROCELET_DEV_ROCE STATE_DIR=/var/lib/rocelet CONFIG=/tmp/config.json
 
+SOFT_ROCE=true   # attachments have an rxe device; for a scenario to change before make_pool
 VF_IDS=()        # bus names, in order
 declare -A CLEAN # of each: what it looks like in the host when nobody has it
 
@@ -19,7 +20,7 @@ make_pool() { # N_VFS [NETWORK]
     done
     cat >"$CONFIG" <<END
 {"pools": [{"resourceName": "roce", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["$PF#0-$(($1 - 1))"], "drivers": ["igbvf"]},
-  "softRoce": true, "network": ${2:-"{}"}}]}
+  "softRoce": $SOFT_ROCE, "network": ${2:-"{}"}}]}
 END
 }
 
@@ -90,7 +91,7 @@ is_complete() { # POD ID IP/LEN
         grep -q '[<,]UP[,>]' <<<"$link" && grep -q 'alias rocelet ' <<<"$link" &&
         in_netns "$1" ethtool -i net1 | grep -qx "bus-info: $2" &&
         in_netns "$1" ip -brief address show dev net1 | grep -qw "$3" &&
-        [[ -n $(pod_rdma "$1") ]]
+        { ! $SOFT_ROCE || [[ -n $(pod_rdma "$1") ]]; }
 }
 
 # ---- the engine's door
@@ -107,9 +108,11 @@ engine_state() { # ID
     echo "${state:-free}"
 }
 
-# With an RDMA device.
+# With an RDMA device, unless SOFT_ROCE is false.
 attach() { # ID POD IP/LEN [ARGS..]
-    rocectl attach "$1" --netns "/run/netns/$2" --ip "$3" --soft-roce "${@:4}"
+    local soft=()
+    ! $SOFT_ROCE || soft=(--soft-roce)
+    rocectl attach "$1" --netns "/run/netns/$2" --ip "$3" "${soft[@]}" "${@:4}"
 }
 
 start_engine() { # [ARGS..]

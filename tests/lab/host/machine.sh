@@ -30,7 +30,7 @@ machine_command() { # KERNEL_ARGS
         -cpu max,host-phys-bits=off,phys-bits=36
         -kernel "$KERNEL_DIR/vmlinuz" -initrd "$KERNEL_DIR/initrd"
         # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
-        -append "console=ttyS0 panic=-1 mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $1"
+        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $1"
         -drive "if=none,id=root,format=raw,snapshot=on,file=$ROOT_DIR/root.img" -device virtio-blk-pci,drive=root
         -drive "if=none,id=modules,format=raw,readonly=on,file=$KERNEL_DIR/modules.img" -device virtio-blk-pci,drive=modules
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"

@@ -110,7 +110,7 @@ broken() {
 }
 
 panic_line() {
-    grep -m1 -ao 'Kernel panic.*' "$OUT/console.log" 2>/dev/null | sed 's/^/: /' || true
+    grep -m1 -aoE '(BUG: |Oops: |Kernel panic).*' "$OUT/console.log" 2>/dev/null | sed 's/^/: /' || true
 }
 
 # What the scenario has printed since the last look.

@@ -9,9 +9,13 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# attach_churn.sh [CYCLES [PODS [SEED]]]   attaches at the engine's door, over 4 VFs; pods through the kubelet
-CYCLES=${1:-40} N_PODS=${2:-4}
-RANDOM=${3:-$$}
+# attach_churn.sh [CYCLES [PODS [SOFT_ROCE [SEED]]]]   attaches at the engine's door, over 4 VFs; pods through the kubelet; "true": with rxe devices
+#
+# With them a long run is the kernel's trial, not ours: one rxe device that is deleted in the very moment in which somebody's namespace dies
+# is enough for it to use the namespace after it was freed (remove_one_compat_dev() takes the compat device out of its list before
+# device_del(), so that rdma_dev_exit_net() does not wait for it; drivers/infiniband/core/device.c, Linux 7.3).
+CYCLES=${1:-40} N_PODS=${2:-4} SOFT_ROCE=${3:-false}
+RANDOM=${4:-$$}
 N_VFS=4
 # The heap finds its final size late. One attachment kept per cycle would be more.
 RSS_TOLERANCE_KB=512
@@ -22,11 +26,19 @@ cycles() { # INDEX N [stubborn]
     RANDOM=$((SEED + index))
     for ((cycle = 0; cycle < $2; cycle++)); do
         ip netns add "churn$index"
-        attached "$id" "churn$index" "10.9.$index.$((cycle % 250 + 1))/24" "${3:-}" || fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"
-        ((RANDOM % 2)) || rocectl detach "$id" &>"/tmp/churn$index.log" || [[ -n ${3:-} ]] || fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"
+        attached "$id" "churn$index" "10.9.$index.$((cycle % 250 + 1))/24" "${3:-}" || { show_engine; fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"; }
+        ((RANDOM % 2)) || rocectl detach "$id" &>"/tmp/churn$index.log" || [[ -n ${3:-} ]] || { show_engine; fail "$id, cycle $cycle: $(<"/tmp/churn$index.log")"; }
         ip netns delete "churn$index"
         wait_until 60 "[[ \$(engine_state $id) == free ]]"
     done
+}
+
+# What the daemon and its threads do, for a failure's log.
+show_engine() {
+    local task
+    curl -fsS -m 5 "$HTTP/api/v1/attachments" || true
+    rocectl events --limit 40 || true
+    for task in "/proc/$ROCELET_PID/task"/*; do echo "$(<"$task/comm") $(<"$task/wchan")"; sed 's/^/    /' "$task/stack"; done
 }
 
 # Also when the answer is lost with the daemon that it came from, or undone by its successor.

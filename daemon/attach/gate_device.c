@@ -1,0 +1,184 @@
+/* gate_device.c - may the container start, as far as this one of its devices goes? */
+#include "gate_device.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Who has it as the kubelet says; NULL: it does not say. */
+static const struct pod_device *holder(const struct gate_view *g)
+{
+	size_t n = 0;
+	const struct pod_device *d = pod_list_find(g->view->held, g->resource, g->id, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (d[i].pod[0] || d[i].uid[0])
+			return &d[i];
+	return NULL;
+}
+
+/* A look at the clock may be off by a little. */
+#define CLOCK_SLACK_NS INT64_C(1000000)
+
+/* Given away anew since it was attached: to another pod, of the same name perhaps. */
+static bool is_given_anew(const struct attachment *a, const struct pod_device *d)
+{
+	uint64_t ago_ns = uv_hrtime() - a->since_ms * 1000000;
+	struct timespec now;
+
+	if (!d->reserved_ns || !a->since_ms)
+		return d->reserved_ns != 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return d->reserved_ns - CLOCK_SLACK_NS >
+	       (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)ago_ns;
+}
+
+/* It was attached to the sandbox of the pod that the kubelet means. */
+static bool is_sandbox(const struct attach_engine *e, const struct attachment *a,
+		       const struct pod_device *d)
+{
+	const struct sandbox_list *sandboxes = attach_engine_sandboxes(e);
+	const struct sandbox *s = join_sandbox(sandboxes, d);
+
+	if (!sandboxes->known)
+		return !is_given_anew(a, d);
+	return s && strcmp(s->id, a->record.owner.sandbox) == 0;
+}
+
+static bool is_there(const struct attach_engine *e, const struct attachment *a,
+		     const struct pod_device *d)
+{
+	const struct attach_owner *o = &a->record.owner;
+
+	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
+	       !a->why && a->trouble.code != -ENODEV &&
+	       (a->doubt_ms == 0 || e->cri_asked_ms > a->doubt_ms) &&
+	       e->ops->netns_is_alive(e->hw, &o->netns);
+}
+
+static void no_sandbox(const struct attach_engine *e, const struct pod_device *d, struct err *err)
+{
+	struct cri_status status = {.error = ""};
+
+	if (attach_engine_sandboxes(e)->known) {
+		err_set(err, -ETIMEDOUT, "no sandbox of pod %s/%s yet", d->namespace,
+			d->pod[0] ? d->pod : d->uid);
+		return;
+	}
+	if (e->cri)
+		e->ops->cri_status(e->cri, &status);
+	err_set(err, -ETIMEDOUT, "the container runtime does not answer: %s",
+		status.error[0] ? status.error : "no socket of one was found");
+}
+
+/* What an attachment waits for. */
+static void not_yet(const struct attachment *a, struct err *err)
+{
+	const struct attach_record *r = &a->record;
+	char owner[OWNER_TEXT_SIZE];
+
+	if (r->state == ATTACH_BAD)
+		err_set(err, -ETIMEDOUT, "%s could not be cleaned: %s", r->function,
+			a->trouble.msg);
+	else if (r->state == ATTACH_ATTACHING)
+		err_set(err, -ETIMEDOUT, "%s is still being attached, step %s", r->function,
+			a->op ? operation_step(a->op) : "none");
+	else if (r->state == ATTACH_IN_POD && a->trouble.code == -ENODEV)
+		err_set(err, -ETIMEDOUT, "%s", a->trouble.msg);
+	else
+		err_set(err, -ETIMEDOUT, "%s is still with %s, or on its way back", r->function,
+			owner_text(&r->owner, owner));
+}
+
+static enum gate_answer refuse(const struct err *why, struct err *err)
+{
+	*err = *why;
+	return GATE_REFUSES;
+}
+
+static bool has_host_network(const struct sandbox *s)
+{
+	return s && s->detailed && s->host_network;
+}
+
+static enum gate_answer look_held(const struct gate_view *g, const struct pod_device *d,
+				  struct err *err)
+{
+	const struct attach_engine *e = g->engine;
+	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
+	const struct wanted *w = wanted_find(&e->wanted, g->resource, g->id);
+	const struct sandbox *s = join_sandbox(attach_engine_sandboxes(e), d);
+	bool fresh = e->cri_asked_ms >= g->since_ms;
+
+	if (a && is_there(e, a, d))
+		return GATE_OPENS;
+	if (fresh && has_host_network(s))
+		return GATE_OPENS;
+	if (a && a->failure.code &&
+	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
+		return refuse(&a->failure, err);
+	if (w && w->err.code && fresh)
+		return refuse(&w->err, err);
+	if (w && w->err.code)
+		*err = w->err;
+	else if (a && a->record.state != ATTACH_FREE)
+		not_yet(a, err);
+	else
+		no_sandbox(e, d, err);
+	return GATE_WAITS;
+}
+
+/* Its configuration has changed meanwhile: nobody brings what was waited for. */
+static enum gate_answer no_pool(const struct gate_view *g, struct err *err)
+{
+	err_set(err, -ECANCELED, "%s is not attached to pods any more", g->resource);
+	return GATE_REFUSES;
+}
+
+enum gate_answer gate_look(const struct gate_view *g, struct err *err)
+{
+	const char *journal = g->engine->counters.journal_error;
+	const struct pod_device *d;
+	const struct pool *pool;
+
+	if (!g->view || !g->engine->journal_read) {
+		err_set(err, -ETIMEDOUT, "rocelet is still starting%s%s", journal[0] ? ": " : "",
+			journal);
+		return GATE_WAITS;
+	}
+	pool = view_pool(g->view, g->resource);
+	if (!pool || !pool->network)
+		return g->attached ? no_pool(g, err) : GATE_OPENS;
+	d = holder(g);
+	if (d)
+		return look_held(g, d, err);
+	err_set(err, -ETIMEDOUT, "the kubelet does not say yet which pod has %s of %s", g->id,
+		g->resource);
+	return GATE_WAITS;
+}
+
+void gate_tell_host_network(const struct gate_view *g)
+{
+	struct attach_engine *e = g->engine;
+	const struct host *host = &e->inventory->host;
+	struct attach_record r = {.state = ATTACH_FREE};
+	const struct pool *pool = view_pool(g->view, g->resource);
+	const struct pod_device *d = pool && pool->network ? holder(g) : NULL;
+	const struct sandbox *s = d ? join_sandbox(attach_engine_sandboxes(e), d) : NULL;
+	char device[DEVICE_TEXT_SIZE];
+
+	if (!has_host_network(s))
+		return;
+	snprintf(r.resource, sizeof(r.resource), "%s", g->resource);
+	snprintf(r.id, sizeof(r.id), "%s", g->id);
+	if (host_function(host, g->id))
+		snprintf(r.function, sizeof(r.function), "%s", g->id);
+	memcpy(r.owner.namespace, s->namespace, sizeof(r.owner.namespace));
+	memcpy(r.owner.pod, s->pod, sizeof(r.owner.pod));
+	memcpy(r.owner.uid, s->uid, sizeof(r.owner.uid));
+	engine_event(
+		e, EVENT_WARNING, "HostNetwork", &r,
+		"pod %s/%.63s uses the host's network: %s stays in the host, the container gets "
+		"its device nodes and nothing else",
+		s->namespace, s->pod, device_text(&r, device));
+}

@@ -1,0 +1,113 @@
+#include "flow_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "address_hash.h"
+
+int flow_table_init(struct flow_table *t, size_t size)
+{
+	*t = (struct flow_table){.n_sets = size / FLOW_WAYS};
+	t->entries = calloc(size, sizeof(t->entries[0]));
+	return t->entries ? 0 : -ENOMEM;
+}
+
+void flow_table_done(struct flow_table *t)
+{
+	free(t->entries);
+	*t = (struct flow_table){0};
+}
+
+static struct flow_entry *set_of(const struct flow_table *t, const struct roce_flow_key *key)
+{
+	return t->entries + (address_hash(key, key->qpn) & (t->n_sets - 1)) * FLOW_WAYS;
+}
+
+static bool same_key(const struct roce_flow_key *a, const struct roce_flow_key *b)
+{
+	return a->qpn == b->qpn && memcmp(a->saddr, b->saddr, sizeof(a->saddr)) == 0 &&
+	       memcmp(a->daddr, b->daddr, sizeof(a->daddr)) == 0;
+}
+
+static struct flow_entry *find_in(struct flow_entry *set, const struct roce_flow_key *key)
+{
+	for (size_t i = 0; i < FLOW_WAYS; i++)
+		if (set[i].used && same_key(&set[i].key, key))
+			return &set[i];
+	return NULL;
+}
+
+struct roce_flow *flow_table_find(struct flow_table *t, const struct roce_flow_key *key)
+{
+	struct flow_entry *e = find_in(set_of(t, key), key);
+
+	return e ? &e->flow : NULL;
+}
+
+static struct flow_entry *make_room(struct flow_table *t, struct flow_entry *set)
+{
+	struct flow_entry *oldest = set;
+
+	for (size_t i = 1; i < FLOW_WAYS; i++)
+		if (set[i].used < oldest->used)
+			oldest = &set[i];
+	if (oldest->used) {
+		t->evictions++;
+		t->evicted_packets += oldest->flow.packets;
+	}
+	t->inserts++;
+	return oldest;
+}
+
+struct roce_flow *flow_table_get(struct flow_table *t, const struct roce_flow_key *key,
+				 uint64_t now)
+{
+	struct flow_entry *set = set_of(t, key), *e = find_in(set, key);
+
+	if (!e) {
+		e = make_room(t, set);
+		*e = (struct flow_entry){.key = *key};
+	}
+	e->used = now;
+	return &e->flow;
+}
+
+uint64_t flow_trouble(const struct roce_flow *f)
+{
+	return f->ce + f->cnp + f->naks + f->rnr_naks + f->retransmissions;
+}
+
+static bool comes_before(const struct flow_entry *a, const struct flow_entry *b)
+{
+	uint64_t trouble_a = flow_trouble(&a->flow), trouble_b = flow_trouble(&b->flow);
+
+	if (trouble_a != trouble_b)
+		return trouble_a > trouble_b;
+	return a->flow.packets > b->flow.packets;
+}
+
+/* Keeps ret sorted; the least of n falls off. */
+static size_t insert(const struct flow_entry **ret, size_t n_ret, size_t n,
+		     const struct flow_entry *e)
+{
+	size_t at = n_ret < n ? n_ret++ : n - 1;
+
+	if (at == n - 1 && n_ret == n && ret[at] && !comes_before(e, ret[at]))
+		return n_ret;
+	for (; at > 0 && comes_before(e, ret[at - 1]); at--)
+		ret[at] = ret[at - 1];
+	ret[at] = e;
+	return n_ret;
+}
+
+size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret, size_t n)
+{
+	size_t n_ret = 0;
+
+	memset(ret, 0, n * sizeof(ret[0]));
+	for (size_t i = 0; n > 0 && i < t->n_sets * FLOW_WAYS; i++)
+		if (t->entries[i].used)
+			n_ret = insert(ret, n_ret, n, &t->entries[i]);
+	return n_ret;
+}

@@ -1,0 +1,62 @@
+/* code_pages.c - see code_pages.h.
+ *
+ * Relocating two dozen libraries, GnuTLS and its company among them, reads pages all over them: 4
+ * MB, of which less than one is ever used again. */
+#include "code_pages.h"
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Relocations in code itself, which the dynamic linker then has modified (elf(5), DT_TEXTREL and
+ * DF_TEXTREL). */
+static bool has_modified_code(const struct dl_phdr_info *object, const ElfW(Phdr) * dynamic)
+{
+	const ElfW(Dyn) *d = (const ElfW(Dyn) *)(object->dlpi_addr + dynamic->p_vaddr);
+
+	for (; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))
+			return true;
+	return false;
+}
+
+static bool is_as_in_its_file(const struct dl_phdr_info *object)
+{
+	for (size_t i = 0; i < object->dlpi_phnum; i++)
+		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			return !has_modified_code(object, &object->dlpi_phdr[i]);
+	return false;
+}
+
+static void give_back(uintptr_t start, uintptr_t end)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	start -= start % page;
+	end = (end + page - 1) / page * page;
+	/* Refused, it only stays. */
+	(void)madvise((void *)start, end - start, MADV_DONTNEED);
+}
+
+static int give_back_object(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	if (!is_as_in_its_file(object))
+		return 0;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+		uintptr_t start = object->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
+			give_back(start, start + p->p_memsz);
+	}
+	return 0;
+}
+
+void code_pages_give_back(void)
+{
+	dl_iterate_phdr(give_back_object, NULL);
+}

@@ -1,0 +1,456 @@
+/* qp_flows.c - links between flows and queue pairs, sorted by row; then the rows that were asked for.
+ *
+ * Rows below table->n are the table's queue pairs, the others flows. Sums are made of the rows that
+ * are told only: a row itself is a few bytes. */
+#include "qp_flows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+
+struct link {
+	uint32_t row, flow;
+	bool sent;
+};
+
+struct row {
+	uint32_t number; /* of the row, see above */
+	uint32_t first, n; /* of its links */
+	uint64_t key;
+};
+
+struct join {
+	const struct qp_sources *in;
+	const struct qp_question *question;
+	size_t n_qps;
+	const struct rdma_dev **devices; /* of each packet port */
+	uint32_t *by_peer;		 /* queue pairs that have a peer, by device and its number */
+	size_t n_by_peer;
+	struct link *links;
+	size_t n_links;
+	uint32_t *flows; /* of the rows that are flows */
+	size_t n_flows;
+	struct row *rows;
+	size_t n_rows;
+};
+
+/* --- who belongs to whom ---------------------------------------------------------------------- */
+
+static bool is_zero(const uint8_t address[16])
+{
+	static const uint8_t none[16];
+
+	return memcmp(address, none, sizeof(none)) == 0;
+}
+
+enum owns { OWNS_UNKNOWN, OWNS_NOT, OWNS };
+
+/* Is it an address of the device's? */
+static enum owns owns(const struct rdma_dev *d, const uint8_t address[16])
+{
+	enum owns verdict = OWNS_UNKNOWN;
+
+	for (unsigned i = 0; d && i < d->n_ports; i++) {
+		for (unsigned k = 0; k < d->ports[i].n_gids; k++) {
+			if (memcmp(d->ports[i].gids[k].raw, address, 16) == 0)
+				return OWNS;
+			verdict = OWNS_NOT;
+		}
+	}
+	return verdict;
+}
+
+/* A datagram queue pair hears everybody. */
+static bool has_one_peer(const struct qp *qp)
+{
+	return qp->type == QP_TYPE_RC || qp->type == QP_TYPE_UC;
+}
+
+static bool receives(const struct qp *qp, const struct rdma_dev *d, const struct roce_flow_key *key)
+{
+	if (owns(d, key->daddr) == OWNS_NOT)
+		return false;
+	return !has_one_peer(qp) || is_zero(qp->peer_gid) ||
+	       memcmp(qp->peer_gid, key->saddr, sizeof(key->saddr)) == 0;
+}
+
+static bool sends(const struct qp *qp, const struct rdma_dev *d, const struct roce_flow_key *key)
+{
+	enum owns own = owns(d, key->saddr);
+
+	if (own == OWNS_NOT)
+		return false;
+	return is_zero(qp->peer_gid) ? own == OWNS
+				     : memcmp(qp->peer_gid, key->daddr, sizeof(key->daddr)) == 0;
+}
+
+static int compare_peer(const struct qp *qp, const char *device, uint32_t peer_qpn)
+{
+	int r = strcmp(qp->device, device);
+
+	return r ? r : (qp->peer_qpn > peer_qpn) - (qp->peer_qpn < peer_qpn);
+}
+
+static int by_peer(const void *a, const void *b, void *arg)
+{
+	struct qp *const *items = arg;
+	const struct qp *x = items[*(const uint32_t *)a], *y = items[*(const uint32_t *)b];
+
+	return compare_peer(x, y->device, y->peer_qpn);
+}
+
+static int index_peers(struct join *j)
+{
+	const struct qp_table *t = j->in->table;
+
+	j->by_peer = j->n_qps ? malloc(j->n_qps * sizeof(*j->by_peer)) : NULL;
+	if (j->n_qps && !j->by_peer)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < j->n_qps; i++)
+		if (t->items[i]->peer_qpn != QP_UNKNOWN)
+			j->by_peer[j->n_by_peer++] = i;
+	if (j->n_by_peer)
+		qsort_r(j->by_peer, j->n_by_peer, sizeof(*j->by_peer), by_peer, t->items);
+	return 0;
+}
+
+/* Place in by_peer of the first that does not stand before. */
+static size_t first_with_peer(const struct join *j, const char *device, uint32_t peer_qpn)
+{
+	size_t low = 0, high = j->n_by_peer;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_peer(j->in->table->items[j->by_peer[middle]], device, peer_qpn) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int add_link(struct join *j, size_t row, size_t flow, bool sent)
+{
+	struct link *l = array_push(j->links, j->n_links);
+
+	if (!l)
+		return -ENOMEM;
+	*l = (struct link){(uint32_t)row, (uint32_t)flow, sent};
+	return 0;
+}
+
+static int add_flow_row(struct join *j, size_t flow)
+{
+	uint32_t *slot = array_push(j->flows, j->n_flows);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = (uint32_t)flow;
+	return add_link(j, j->n_qps + j->n_flows - 1, flow, false);
+}
+
+static int link_senders(struct join *j, size_t flow, const char *device, const struct rdma_dev *d)
+{
+	const struct roce_flow_key *key = &j->in->packets->flows[flow].key;
+	struct qp *const *items = j->n_qps ? j->in->table->items : NULL;
+	int r = 0;
+
+	for (size_t i = first_with_peer(j, device, key->qpn); i < j->n_by_peer && r == 0; i++) {
+		const struct qp *qp = items[j->by_peer[i]];
+
+		if (compare_peer(qp, device, key->qpn) != 0)
+			break;
+		if (sends(qp, d, key))
+			r = add_link(j, j->by_peer[i], flow, true);
+	}
+	return r;
+}
+
+static int link_flow(struct join *j, size_t i)
+{
+	const struct packet_flow *f = &j->in->packets->flows[i];
+	const char *device = j->in->packets->ports[f->port].device;
+	const struct rdma_dev *d = j->devices[f->port];
+	size_t before = j->n_links, receiver = SIZE_MAX;
+	int r = 0;
+
+	if (device[0] && j->n_qps) {
+		receiver = qp_table_index(j->in->table, device, f->key.qpn);
+		if (receiver != SIZE_MAX && receives(j->in->table->items[receiver], d, &f->key))
+			r = add_link(j, receiver, i, false);
+		if (r == 0)
+			r = link_senders(j, i, device, d);
+	}
+	return r == 0 && j->n_links == before ? add_flow_row(j, i) : r;
+}
+
+static int by_row(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static int find_devices(struct join *j)
+{
+	const struct packet_sample *s = j->in->packets;
+
+	j->devices = calloc(s->n_ports ? s->n_ports : 1, sizeof(*j->devices));
+	for (size_t i = 0; j->devices && j->in->host && i < s->n_ports; i++)
+		if (s->ports[i].device[0])
+			j->devices[i] = host_rdma(j->in->host, s->ports[i].device);
+	return j->devices ? 0 : -ENOMEM;
+}
+
+static int link_all(struct join *j)
+{
+	const struct packet_sample *s = j->in->packets;
+	int r = index_peers(j);
+
+	if (r < 0 || !s)
+		return r;
+	r = find_devices(j);
+	for (size_t i = 0; i < s->n_flows && r == 0; i++)
+		if (s->flows[i].port < s->n_ports)
+			r = link_flow(j, i);
+	if (r == 0 && j->n_links)
+		qsort(j->links, j->n_links, sizeof(*j->links), by_row);
+	return r;
+}
+
+/* --- which rows ------------------------------------------------------------------------------- */
+
+static const struct qp *qp_of(const struct join *j, const struct row *row)
+{
+	return row->number < j->n_qps ? j->in->table->items[row->number] : NULL;
+}
+
+static const struct packet_flow *flow_of(const struct join *j, const struct row *row, uint32_t link)
+{
+	return &j->in->packets->flows[j->links[row->first + link].flow];
+}
+
+static const struct sandbox *pod_of(const struct join *j, const struct qp *qp)
+{
+	return qp && j->in->sandboxes ? sandbox_of_pod(j->in->sandboxes, qp->pod_uid) : NULL;
+}
+
+static bool is_called(const struct sandbox *s, const char *wanted)
+{
+	size_t n = strlen(s->namespace);
+
+	return strcmp(s->pod, wanted) == 0 ||
+	       (strncmp(wanted, s->namespace, n) == 0 && wanted[n] == '/' &&
+		strcmp(wanted + n + 1, s->pod) == 0);
+}
+
+static bool is_pods(const struct join *j, const struct row *row)
+{
+	const char *wanted = j->question->pod;
+	const struct qp *qp = qp_of(j, row);
+	const struct sandbox *pod;
+
+	if (!wanted)
+		return true;
+	if (!qp || !qp->pod_uid[0])
+		return false;
+	pod = pod_of(j, qp);
+	return strcmp(qp->pod_uid, wanted) == 0 || (pod && is_called(pod, wanted));
+}
+
+static bool is_devices(const struct join *j, const struct row *row)
+{
+	const char *wanted = j->question->device, *function = j->question->function;
+	const struct packet_port *port =
+		row->n ? &j->in->packets->ports[flow_of(j, row, 0)->port] : NULL;
+	const struct qp *qp = qp_of(j, row);
+	const struct rdma_dev *d;
+
+	if (!wanted || (qp && strcmp(qp->device, wanted) == 0))
+		return true;
+	if (port && (strcmp(port->device, wanted) == 0 || strcmp(port->netdev, wanted) == 0))
+		return true;
+	if (!function)
+		return false;
+	d = qp && j->in->host ? host_rdma(j->in->host, qp->device) : NULL;
+	return (d && strcmp(d->function, function) == 0) ||
+	       (port && strcmp(port->function, function) == 0);
+}
+
+static uint64_t number_of(const struct roce_flow *f, enum qp_top top)
+{
+	switch (top) {
+	case QP_TOP_NONE:
+	case QP_TOP_RTT:
+	case N_QP_TOPS:
+		break;
+	case QP_TOP_CE:
+		return f->ce;
+	case QP_TOP_CNP:
+		return f->cnp;
+	case QP_TOP_NAKS:
+		return f->naks + f->rnr_naks;
+	case QP_TOP_RETRANSMISSIONS:
+		return f->retransmissions;
+	case QP_TOP_PACKETS:
+		return f->packets;
+	}
+	return 0;
+}
+
+static uint64_t key_of(const struct join *j, const struct row *row)
+{
+	uint64_t sum = 0, rtt = 0, n = 0;
+
+	for (uint32_t i = 0; i < row->n; i++) {
+		const struct roce_flow *f = &flow_of(j, row, i)->flow;
+
+		sum += number_of(f, j->question->top);
+		rtt += f->rtt_sum_ns;
+		n += f->rtt_count;
+	}
+	return j->question->top != QP_TOP_RTT ? sum : n ? rtt / n : 0;
+}
+
+/* Links of a row stand together, rows in their order. */
+static int make_rows(struct join *j)
+{
+	size_t n = j->n_qps + j->n_flows, at = 0;
+
+	j->rows = malloc((n ? n : 1) * sizeof(*j->rows));
+	if (!j->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct row row = {.number = (uint32_t)i, .first = (uint32_t)at};
+
+		while (at < j->n_links && j->links[at].row == i)
+			at++;
+		row.n = (uint32_t)at - row.first;
+		row.key = key_of(j, &row);
+		if (is_devices(j, &row) && is_pods(j, &row))
+			j->rows[j->n_rows++] = row;
+	}
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* --- what is told of them --------------------------------------------------------------------- */
+
+static void add_flow(struct roce_flow *sum, const struct roce_flow *f)
+{
+	sum->packets += f->packets;
+	sum->bytes += f->bytes;
+	sum->ce += f->ce;
+	sum->cnp += f->cnp;
+	sum->naks += f->naks;
+	sum->rnr_naks += f->rnr_naks;
+	sum->retransmissions += f->retransmissions;
+	sum->rtt_sum_ns += f->rtt_sum_ns;
+	sum->rtt_count += f->rtt_count;
+	for (size_t i = 0; i < ARRAY_SIZE(f->rtt); i++)
+		sum->rtt[i] += f->rtt[i];
+	if (f->last_seen_ns > sum->last_seen_ns)
+		sum->last_seen_ns = f->last_seen_ns;
+}
+
+static void tell_links(const struct join *j, const struct row *row, struct qp_row *told)
+{
+	for (uint32_t i = 0; i < row->n; i++) {
+		const struct packet_flow *f = flow_of(j, row, i);
+		bool sent = j->links[row->first + i].sent;
+
+		told->port = &j->in->packets->ports[f->port];
+		told->address = sent ? f->key.saddr : f->key.daddr;
+		told->has_sent |= sent;
+		told->has_received |= !sent;
+		add_flow(sent ? &told->sent : &told->received, &f->flow);
+	}
+}
+
+static int tell(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
+{
+	struct qp_row told = {.qp = qp_of(j, row)};
+
+	told.pod = pod_of(j, told.qp);
+	told.flow = told.qp ? NULL : flow_of(j, row, 0);
+	tell_links(j, row, &told);
+	return fn(&told, arg);
+}
+
+static void join_done(struct join *j)
+{
+	free(j->devices);
+	free(j->by_peer);
+	free(j->links);
+	free(j->flows);
+	free(j->rows);
+}
+
+int qp_flows_each(const struct qp_sources *in, const struct qp_question *question, qp_row_fn *fn,
+		  void *arg, size_t *ret_total)
+{
+	struct join j = {.in = in, .question = question, .n_qps = in->table ? in->table->n : 0};
+	int r = link_all(&j);
+
+	if (r == 0)
+		r = make_rows(&j);
+	if (r == 0) {
+		*ret_total = j.n_rows;
+		qsort(j.rows, j.n_rows, sizeof(*j.rows), by_key);
+	}
+	for (size_t i = 0; r >= 0 && i < j.n_rows && i < question->limit; i++)
+		r = tell(&j, &j.rows[i], fn, arg);
+	join_done(&j);
+	return r < 0 ? r : 0;
+}
+
+bool qp_top_parse(const char *text, enum qp_top *ret)
+{
+	static const char *const names[N_QP_TOPS] = {
+		[QP_TOP_CE] = "ce",	[QP_TOP_CNP] = "cnp", [QP_TOP_NAKS] = "naks",
+		[QP_TOP_RETRANSMISSIONS] = "retransmissions", [QP_TOP_RTT] = "rtt",
+		[QP_TOP_PACKETS] = "packets",
+	};
+
+	for (size_t i = 0; i < N_QP_TOPS; i++) {
+		if (names[i] && strcmp(names[i], text) == 0) {
+			*ret = (enum qp_top)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The last bucket has no upper bound. */
+uint64_t roce_rtt_quantile(const struct roce_flow *f, double q)
+{
+	uint64_t n = 0, below = 0;
+	double rank;
+
+	for (size_t i = 0; i < ARRAY_SIZE(f->rtt); i++)
+		n += f->rtt[i];
+	if (n == 0)
+		return UINT64_MAX;
+	rank = q * (double)n;
+	for (size_t i = 0; i + 1 < ARRAY_SIZE(f->rtt); i++) {
+		uint64_t high = (uint64_t)1 << (ROCE_RTT_SHIFT + i), low = i ? high / 2 : 0;
+
+		if (f->rtt[i] && (double)(below + f->rtt[i]) >= rank)
+			return low + (uint64_t)((double)(high - low) *
+						(rank - (double)below) / f->rtt[i]);
+		below += f->rtt[i];
+	}
+	return (uint64_t)1 << (ROCE_RTT_SHIFT + ARRAY_SIZE(f->rtt) - 2);
+}

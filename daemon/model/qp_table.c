@@ -1,0 +1,294 @@
+/* qp_table.c - a sorted array of pointers: one that comes or goes moves pointers, not queue pairs. */
+#include "qp_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "qp_table_parts.h"
+
+/* enum ib_qp_attr_mask, linux/include/rdma/ib_verbs.h */
+enum {
+	HAS_STATE = 1 << 0,
+	HAS_PORT = 1 << 5,
+	HAS_AV = 1 << 7, /* the way: GID, traffic class */
+	HAS_PATH_MTU = 1 << 8,
+	HAS_TIMEOUT = 1 << 9,
+	HAS_RETRY_COUNT = 1 << 10,
+	HAS_RNR_RETRY = 1 << 11,
+	HAS_PEER = 1 << 20,
+};
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
+{
+	int r = strcmp(qp->device, device);
+
+	return r ? r : (qp->qpn > qpn) - (qp->qpn < qpn);
+}
+
+/* Of the first that does not stand before it. */
+static size_t place_of(const struct qp_table *t, const char *device, uint32_t qpn)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (qp_compare(t->items[middle], device, qpn) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct qp *qp_table_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
+{
+	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place] : NULL;
+}
+
+static struct qp *find(const struct qp_table *t, const char *device, uint32_t qpn)
+{
+	return qp_table_at(t, place_of(t, device, qpn), device, qpn);
+}
+
+const struct qp *qp_table_find(const struct qp_table *t, const char *device, uint32_t qpn)
+{
+	return find(t, device, qpn);
+}
+
+size_t qp_table_index(const struct qp_table *t, const char *device, uint32_t qpn)
+{
+	size_t place = place_of(t, device, qpn);
+
+	return qp_table_at(t, place, device, qpn) ? place : SIZE_MAX;
+}
+
+void qp_init(struct qp *qp, const char *device, uint32_t qpn)
+{
+	*qp = (struct qp){
+		.qpn = qpn,
+		.peer_qpn = QP_UNKNOWN,
+		.traffic_class = -1,
+		.timeout = -1,
+		.retry_count = -1,
+		.rnr_retry = -1,
+		.failed_event = -1,
+	};
+	snprintf(qp->device, sizeof(qp->device), "%s", device);
+}
+
+static struct qp *insert(struct qp_table *t, size_t place, const char *device, uint32_t qpn)
+{
+	struct qp *qp = t->n < QP_TABLE_MAX ? malloc(sizeof(*qp)) : NULL;
+	struct qp **last = qp ? array_push(t->items, t->n) : NULL;
+
+	if (!last) {
+		free(qp);
+		t->dropped++;
+		return NULL;
+	}
+	memmove(&t->items[place + 1], &t->items[place], (t->n - 1 - place) * sizeof(*t->items));
+	t->items[place] = qp;
+	qp_init(qp, device, qpn);
+	return qp;
+}
+
+static struct qp *find_or_insert(struct qp_table *t, const char *device, uint32_t qpn, bool *ret_new)
+{
+	size_t place = place_of(t, device, qpn);
+	struct qp *qp = qp_table_at(t, place, device, qpn);
+
+	*ret_new = !qp;
+	return qp ? qp : insert(t, place, device, qpn);
+}
+
+void qp_table_done(struct qp_table *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->items[i]);
+	free(t->items);
+	free(t->gone);
+	free(t->destroyed);
+	*t = (struct qp_table){0};
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void take_owner(struct qp *qp, const struct bpf_event *head, bool kernel)
+{
+	qp->pid = kernel ? 0 : head->pid;
+	qp->kernel = kernel;
+	qp->owner_known = kernel;
+	qp->cgroup = kernel ? 0 : head->cgroup;
+	memcpy(qp->comm, head->comm, sizeof(qp->comm));
+}
+
+/* enum ib_mtu. */
+static uint32_t mtu_bytes(uint8_t mtu)
+{
+	return mtu >= 1 && mtu <= 5 ? 128u << mtu : 0;
+}
+
+void qp_take_state(struct qp *qp, uint32_t state)
+{
+	if (state == QP_STATE_RESET) { /* it begins anew */
+		qp->peer_qpn = QP_UNKNOWN;
+		memset(qp->peer_gid, 0, sizeof(qp->peer_gid));
+		qp->failed = false;
+		qp->failed_status = 0;
+		qp->failed_event = -1;
+	}
+	qp->state = state;
+}
+
+static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
+{
+	if (e->attr_mask & HAS_STATE)
+		qp_take_state(qp, e->state);
+	if (e->attr_mask & HAS_PEER)
+		qp->peer_qpn = e->peer_qpn;
+	if (e->attr_mask & HAS_AV) {
+		memcpy(qp->peer_gid, e->peer_gid, sizeof(qp->peer_gid));
+		qp->traffic_class = e->traffic_class;
+	}
+	if (e->attr_mask & HAS_PORT)
+		qp->port = e->port;
+	if (e->attr_mask & HAS_PATH_MTU)
+		qp->path_mtu = mtu_bytes(e->path_mtu);
+	if (e->attr_mask & HAS_TIMEOUT)
+		qp->timeout = e->timeout;
+	if (e->attr_mask & HAS_RETRY_COUNT)
+		qp->retry_count = e->retry_count;
+	if (e->attr_mask & HAS_RNR_RETRY)
+		qp->rnr_retry = e->rnr_retry;
+}
+
+static void remember_destroyed(struct qp_table *t, const char *device, uint32_t qpn)
+{
+	struct qp_key *key = NULL;
+
+	if (!t->dumping)
+		return;
+	if (t->n_destroyed < QP_DESTROYED_MAX)
+		key = array_push(t->destroyed, t->n_destroyed);
+	if (!key) {
+		t->n_destroyed = QP_DESTROYED_MAX + 1; /* some are not remembered */
+		return;
+	}
+	snprintf(key->device, sizeof(key->device), "%s", device);
+	key->qpn = qpn;
+}
+
+static const struct qp *take_away(struct qp_table *t, const char *device, uint32_t qpn)
+{
+	size_t place = place_of(t, device, qpn);
+	struct qp *qp = qp_table_at(t, place, device, qpn);
+
+	remember_destroyed(t, device, qpn);
+	if (!qp)
+		return NULL;
+	memmove(&t->items[place], &t->items[place + 1], (t->n - place - 1) * sizeof(*t->items));
+	t->n--;
+	free(t->gone);
+	t->gone = qp;
+	return qp;
+}
+
+/* A queue pair of which the first thing heard is a change has been made before we listened. */
+static const struct qp *take_change(struct qp_table *t, const struct bpf_event_qp *e)
+{
+	bool made = e->change == BPF_QP_CREATED, is_new;
+	struct qp *qp = find_or_insert(t, e->device, e->qpn, &is_new);
+
+	if (!qp)
+		return NULL;
+	if (made)
+		qp_init(qp, e->device, e->qpn);
+	if (made || is_new) {
+		take_owner(qp, &e->head, e->kernel);
+		qp->type = e->type;
+	}
+	if (made)
+		qp->created_ns = e->head.time_ns;
+	qp->changed_ns = e->head.time_ns;
+	take_attributes(qp, e);
+	return qp;
+}
+
+const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e)
+{
+	const struct qp *qp;
+
+	if (e->result < 0)
+		return NULL; /* nothing has changed */
+	qp = e->change == BPF_QP_DESTROYED ? take_away(t, e->device, e->qpn) : take_change(t, e);
+	t->generation += qp != NULL;
+	return qp;
+}
+
+const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_failed *e,
+				 bool *ret_first)
+{
+	bool is_new;
+	struct qp *qp = find_or_insert(t, e->device, e->qpn, &is_new);
+
+	if (!qp)
+		return NULL;
+	if (is_new) { /* who heard of the failure need not be its owner: a dump will tell */
+		qp->type = QP_UNKNOWN;
+		qp->state = QP_STATE_ERR;
+		qp->owner_known = true;
+	}
+	*ret_first = !qp->failed;
+	if (!qp->failed) {
+		qp->failed = true;
+		qp->failed_status = e->status;
+		qp->failed_event = e->event;
+	}
+	qp->changed_ns = e->head.time_ns;
+	t->generation++;
+	return qp;
+}
+
+/* --- owners ----------------------------------------------------------------------------------- */
+
+static int by_pid(const void *pid, const void *owner)
+{
+	uint32_t wanted = *(const uint32_t *)pid, other = ((const struct qp_owner *)owner)->pid;
+
+	return (wanted > other) - (wanted < other);
+}
+
+static void name(struct qp_table *t, struct qp *qp, const struct qp_owner *o)
+{
+	qp->owner_known = true;
+	memcpy(qp->pod_uid, o->pod_uid, sizeof(qp->pod_uid));
+	if (!qp->comm[0])
+		memcpy(qp->comm, o->comm, sizeof(qp->comm));
+	t->generation++;
+}
+
+void qp_table_name(struct qp_table *t, const struct qp_owner *owners, size_t n)
+{
+	const struct qp_owner *o;
+
+	for (size_t i = 0; i < t->n && n > 0; i++) {
+		if (t->items[i]->owner_known)
+			continue;
+		o = bsearch(&t->items[i]->pid, owners, n, sizeof(*owners), by_pid);
+		if (o)
+			name(t, t->items[i], o);
+	}
+}
+
+void qp_table_name_one(struct qp_table *t, const struct qp *qp, const struct qp_owner *o)
+{
+	struct qp *own = find(t, qp->device, qp->qpn);
+
+	if (own)
+		name(t, own, o);
+}

@@ -1,0 +1,162 @@
+/* qp_table_dump.c - the table and a dump, both sorted, are merged into a new array. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qp_table_parts.h"
+
+void qp_table_dump_begins(struct qp_table *t)
+{
+	t->dumping = true;
+	t->n_destroyed = 0;
+}
+
+static void stop_remembering(struct qp_table *t)
+{
+	free(t->destroyed);
+	t->destroyed = NULL;
+	t->n_destroyed = 0;
+	t->dumping = false;
+}
+
+void qp_table_dump_failed(struct qp_table *t)
+{
+	stop_remembering(t);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct nldev_qp *const *x = a, *const *y = b;
+	int r = strcmp((*x)->device, (*y)->device);
+
+	return r ? r : ((*x)->qpn > (*y)->qpn) - ((*x)->qpn < (*y)->qpn);
+}
+
+static const struct nldev_qp **sorted(const struct nldev_qp *entries, size_t n)
+{
+	const struct nldev_qp **list = malloc((n ? n : 1) * sizeof(*list));
+
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = &entries[i];
+	if (list)
+		qsort(list, n, sizeof(*list), by_name);
+	return list;
+}
+
+static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d)
+{
+	for (size_t i = 0; i < t->n_destroyed; i++)
+		if (t->destroyed[i].qpn == d->qpn && strcmp(t->destroyed[i].device, d->device) == 0)
+			return true;
+	return false;
+}
+
+/* The number was given again, unheard. */
+static bool is_another(const struct qp *qp, const struct nldev_qp *d)
+{
+	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||
+	       (d->pid && qp->pid && qp->pid != d->pid);
+}
+
+static void take_entry(struct qp *qp, const struct nldev_qp *d)
+{
+	if (qp->state != d->state)
+		qp_take_state(qp, d->state);
+	qp->type = d->type;
+	qp->port = d->port ? d->port : qp->port;
+	if (d->peer_qpn != QP_UNKNOWN && d->state != QP_STATE_RESET)
+		qp->peer_qpn = d->peer_qpn;
+	if (d->pid && !qp->pid) {
+		qp->pid = d->pid;
+		qp->owner_known = false;
+	}
+	if (!d->owner[0])
+		return;
+	qp->kernel = qp->owner_known = true;
+	snprintf(qp->comm, sizeof(qp->comm), "%.*s", (int)sizeof(qp->comm) - 1, d->owner);
+}
+
+/* What the table is to have in the place of `old` (NULL: nothing) and of an entry of that name;
+ * NULL: no memory. */
+static struct qp *joined(struct qp *old, const struct nldev_qp *d, uint64_t begun_ns)
+{
+	struct qp *qp = old ? old : malloc(sizeof(*qp));
+
+	if (!qp || (old && old->changed_ns > begun_ns))
+		return qp;
+	if (!old || is_another(old, d))
+		qp_init(qp, d->device, d->qpn);
+	take_entry(qp, d);
+	return qp;
+}
+
+/* Both sorted; what is left in the old array is gone. */
+struct merge {
+	struct qp_table *table;
+	struct qp **items;
+	size_t n, at; /* at: in the table's */
+	uint64_t begun_ns;
+};
+
+/* Up to the first that does not stand before this name; NULL: all. */
+static void pass(struct merge *m, const struct nldev_qp *until)
+{
+	struct qp_table *t = m->table;
+
+	for (; m->at < t->n; m->at++) {
+		struct qp *qp = t->items[m->at];
+
+		if (until && qp_compare(qp, until->device, until->qpn) >= 0)
+			return;
+		if (qp->changed_ns > m->begun_ns && m->n < QP_TABLE_MAX)
+			m->items[m->n++] = qp;
+		else
+			free(qp);
+	}
+}
+
+static void take(struct merge *m, const struct nldev_qp *d)
+{
+	struct qp_table *t = m->table;
+	struct qp *old, *qp;
+
+	pass(m, d);
+	old = qp_table_at(t, m->at, d->device, d->qpn);
+	m->at += old != NULL;
+	if (!old && was_destroyed(t, d))
+		return;
+	qp = m->n < QP_TABLE_MAX ? joined(old, d, m->begun_ns) : NULL;
+	if (qp) {
+		m->items[m->n++] = qp;
+	} else {
+		free(old);
+		t->dropped++;
+	}
+}
+
+int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+		     uint64_t begun_ns)
+{
+	/* Room as array_push() makes it, for what comes after. */
+	struct merge m = {.table = t, .begun_ns = begun_ns};
+	const struct nldev_qp **list = sorted(entries, n);
+	bool lost = t->n_destroyed > QP_DESTROYED_MAX;
+	size_t room = 1;
+
+	while (room < t->n + n)
+		room *= 2;
+	m.items = list && !lost ? malloc(room * sizeof(struct qp *)) : NULL;
+	for (size_t i = 0; m.items && i < n; i++)
+		if (i == 0 || by_name(&list[i - 1], &list[i]) != 0)
+			take(&m, list[i]);
+	free(list);
+	stop_remembering(t);
+	if (!m.items)
+		return lost ? -EAGAIN : -ENOMEM;
+	pass(&m, NULL);
+	free(t->items);
+	t->items = m.items;
+	t->n = m.n;
+	t->generation++;
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* qp_table_parts.h - what qp_table.c and qp_table_dump.c share. For nobody else. */
+#pragma once
+
+#include "qp_table.h"
+
+/* More destroyed than these while a dump is read, and another dump is worth more. */
+#define QP_DESTROYED_MAX 512
+
+/* As strcmp(). */
+int qp_compare(const struct qp *, const char *device, uint32_t qpn);
+/* The queue pair of that name if it stands at that place, or NULL. */
+struct qp *qp_table_at(const struct qp_table *, size_t place, const char *device, uint32_t qpn);
+/* RESET makes it begin anew. */
+void qp_take_state(struct qp *, uint32_t state);

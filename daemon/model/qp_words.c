@@ -1,0 +1,100 @@
+#include "qp_words.h"
+
+#include <stddef.h>
+
+#include "cleanup.h"
+
+#define WORD(table, i, otherwise)                                                                  \
+	((size_t)(i) < ARRAY_SIZE(table) && (table)[i] ? (table)[i] : (otherwise))
+
+const char *qp_type_name(uint32_t type)
+{
+	static const char *const names[] = {"SMI", "GSI",      "RC",	"UC",	      "UD",
+					    NULL,  NULL,       NULL,	"RAW_PACKET", "XRC_INI",
+					    "XRC_TGT"};
+
+	return type == 0xff ? "DRIVER" : WORD(names, type, "unknown");
+}
+
+const char *qp_state_name(uint32_t state)
+{
+	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
+
+	return WORD(names, state, "unknown");
+}
+
+static const struct {
+	const char *name, *meaning;
+} statuses[] = {
+	{"SUCCESS", "nothing went wrong"},
+	{"LOC_LEN_ERR", "a message was longer than the receive buffer posted for it"},
+	{"LOC_QP_OP_ERR", "a work request does not fit the queue pair"},
+	{"LOC_EEC_OP_ERR", "an end-to-end context is inconsistent"},
+	{"LOC_PROT_ERR", "a work request names memory that is not registered for it here"},
+	{"WR_FLUSH_ERR", "work was thrown away because the queue pair had failed before"},
+	{"MW_BIND_ERR", "a memory window could not be bound"},
+	{"BAD_RESP_ERR", "the peer sent an answer that was not expected"},
+	{"LOC_ACCESS_ERR", "the peer wrote to memory that does not allow it"},
+	{"REM_INV_REQ_ERR", "the peer calls the request invalid"},
+	{"REM_ACCESS_ERR",
+	 "the peer refuses access to its memory (wrong key, address or permission)"},
+	{"REM_OP_ERR", "the peer could not carry out the request"},
+	{"RETRY_EXC_ERR", "the peer does not answer (gone, unreachable, or packets are lost)"},
+	{"RNR_RETRY_EXC_ERR", "the peer has no receive buffer posted"},
+	{"LOC_RDD_VIOL_ERR", "its reliable datagram domain differs"},
+	{"REM_INV_RD_REQ_ERR", "the peer calls the reliable datagram request invalid"},
+	{"REM_ABORT_ERR", "the peer aborted the request"},
+	{"INV_EECN_ERR", "no such end-to-end context"},
+	{"INV_EEC_STATE_ERR", "the end-to-end context is in the wrong state"},
+	{"FATAL_ERR", "the device failed"},
+	{"RESP_TIMEOUT_ERR", "no response came in time"},
+	{"GENERAL_ERR", "the device tells no reason"},
+};
+
+const char *wc_status_name(uint32_t status)
+{
+	return status < ARRAY_SIZE(statuses) ? statuses[status].name : "UNKNOWN_ERR";
+}
+
+const char *wc_status_meaning(uint32_t status)
+{
+	return status < ARRAY_SIZE(statuses) ? statuses[status].meaning
+					     : "for a reason that is not known";
+}
+
+static const struct {
+	const char *name, *meaning;
+} events[] = {
+	{"CQ_ERR", "a completion queue overran"},
+	{"QP_FATAL", "the device gave the queue pair up"},
+	{"QP_REQ_ERR", "the peer sent an invalid request"},
+	{"QP_ACCESS_ERR", "the peer asked for memory that it may not have"},
+	{"COMM_EST", "it received its first packet"},
+	{"SQ_DRAINED", "its send queue is empty"},
+	{"PATH_MIG", "it goes another way now"},
+	{"PATH_MIG_ERR", "it could not go another way"},
+	{"DEVICE_FATAL", "the device failed"},
+	{"PORT_ACTIVE", "the port came up"},
+	{"PORT_ERR", "the port went down"},
+	{"LID_CHANGE", "the port has another LID"},
+	{"PKEY_CHANGE", "the port has other partition keys"},
+	{"SM_CHANGE", "another subnet manager"},
+	{"SRQ_ERR", "its shared receive queue failed"},
+	{"SRQ_LIMIT_REACHED", "its shared receive queue runs low"},
+	{"QP_LAST_WQE_REACHED", "its last receive was used"},
+	{"CLIENT_REREGISTER", "clients have to register again"},
+	{"GID_CHANGE", "the port has other GIDs"},
+	{"WQ_FATAL", "its work queue failed"},
+};
+
+const char *ib_event_name(int event)
+{
+	return event >= 0 && (size_t)event < ARRAY_SIZE(events) ? events[event].name
+								: "UNKNOWN_EVENT";
+}
+
+const char *ib_event_meaning(int event)
+{
+	return event >= 0 && (size_t)event < ARRAY_SIZE(events) ? events[event].meaning
+								: "for a reason that is not known";
+}

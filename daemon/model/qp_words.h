@@ -1,0 +1,15 @@
+/* qp_words.h - numbers of queue pairs and their failures in words, as linux/include/rdma/ib_verbs.h
+ * names them. Pure. */
+#pragma once
+
+#include <stdint.h>
+
+const char *qp_type_name(uint32_t type);   /* enum ib_qp_type: "RC", "UD"; "unknown" */
+const char *qp_state_name(uint32_t state); /* enum ib_qp_state: "RTS", ...; "unknown" */
+/* enum ib_wc_status: "RETRY_EXC_ERR"; "UNKNOWN_ERR" */
+const char *wc_status_name(uint32_t status);
+/* What it means, for a person: "the peer does not answer". */
+const char *wc_status_meaning(uint32_t status);
+/* enum ib_event_type: "QP_FATAL"; "UNKNOWN_EVENT" */
+const char *ib_event_name(int event);
+const char *ib_event_meaning(int event);

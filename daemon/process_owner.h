@@ -1,0 +1,9 @@
+/* process_owner.h - which pod a process belongs to. For workers: reading waits for whoever changes
+ * cgroups. */
+#pragma once
+
+#include "qp_table.h"
+
+/* From proc_fd's PID/cgroup and PID/comm. A process of no pod has uid "". -ENOENT or -ESRCH: it has
+ * ended; other negative errno: cannot be read. */
+int process_owner(int proc_fd, uint32_t pid, struct qp_owner *ret);

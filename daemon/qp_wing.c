@@ -1,0 +1,104 @@
+/* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell. */
+#include "bpf_source.h"
+#include "cleanup.h"
+#include "daemon.h"
+#include "engine.h"
+#include "event_watch.h"
+#include "events.h"
+#include "node.h"
+#include "qps.h"
+
+void daemon_event(struct daemon *d, const struct event *event)
+{
+	events_tell(&d->events, event);
+	event_watch_wake(d->event_watch);
+}
+
+static void on_event(const struct event *event, void *arg)
+{
+	daemon_event(arg, event);
+}
+
+static const struct sandbox_list *known_pods(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->engine ? attach_engine_sandboxes(d->engine) : NULL;
+}
+
+/* --- what queue pairs are made from ----------------------------------------------------------- */
+
+/* One that is not there would leave the table wrong. */
+static bool events_come(void *arg)
+{
+	static const char *const needed[] = {"qp_created", "qp_modified", "qp_destroyed"};
+	const struct daemon *d = arg;
+	const struct bpf_program_status *p;
+	unsigned n = bpf_source_programs(d->bpf, &p);
+	size_t found = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(needed); k++)
+			found += strcmp(p[i].name, needed[k]) == 0 && strcmp(p[i].hook, "none") != 0;
+	return found == ARRAY_SIZE(needed);
+}
+
+/* --- for the routes --------------------------------------------------------------------------- */
+
+static void look(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
+{
+	const struct daemon *d = arg;
+
+	qps_tell(d->qps, ret, ret_status);
+}
+
+static int refresh(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg)
+{
+	struct daemon *d = arg;
+
+	return qps_refresh(d->qps, done, done_arg);
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
+
+int event_watch_start(struct daemon *d, struct err *e)
+{
+	int r = event_watch_open(&d->event_watch, &d->loop, &d->events, e);
+
+	if (r == 0)
+		d->routes.event_waiters = event_watch_waiters(d->event_watch);
+	return r;
+}
+
+void event_watch_stop(struct daemon *d)
+{
+	d->routes.event_waiters = NULL;
+	event_watch_close(d->event_watch);
+	d->event_watch = NULL;
+}
+
+int qps_start(struct daemon *d, struct err *e)
+{
+	const struct qps_hooks hooks = {
+		.event = on_event,
+		.sandboxes = known_pods,
+		.packets = packet_wing_view,
+		.events = events_come,
+		.arg = d,
+	};
+	int r;
+
+	if (!d->hw.live)
+		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
+	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), &hooks, e);
+	if (r == 0)
+		d->routes.qp_hooks = (struct qp_hooks){.look = look, .refresh = refresh, .arg = d};
+	return r;
+}
+
+void qps_stop(struct daemon *d)
+{
+	qps_close(d->qps); /* tells those who wait, by the table */
+	d->routes.qp_hooks = (struct qp_hooks){0};
+	d->qps = NULL;
+}

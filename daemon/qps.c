@@ -1,0 +1,505 @@
+/* qps.c - an event -> the table -> whose is it? -> what failed is told.
+ *
+ * Two kinds of work leave the loop, one of each at a time: dumps, which take as long as the devices
+ * take to answer, and questions whose a process is, which must not wait behind them. */
+#include "qps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "api_qps.h"
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+#include "qp_owners.h"
+#include "qps_work.h"
+
+/* Without events a table that is older is asked for anew, with a firmware command for each queue
+ * pair; after lost events not more often than this. */
+#define READ_AGE_MS	30000
+#define READ_PAUSE_MS	5000
+/* A failure is told after this without its pod. */
+#define FAILURE_WAIT_MS 40
+#define FAILURES_MAX	64
+
+/* A failure that waits for its pod. */
+struct failure {
+	struct qp qp;
+	uint64_t until_ms;
+};
+
+struct refresh {
+	void (*done)(uint64_t now_ms, void *arg);
+	void *arg;
+};
+
+struct qps {
+	uv_loop_t *loop;
+	const struct hw *hw;
+	const struct inventory *inventory;
+	struct qps_hooks hooks;
+	bool events, closing, timer_closed;
+	uv_timer_t timer;
+	struct qp_table table;
+	struct qp_failures failures;
+	struct qps_work *dump, *look; /* under way */
+	struct qps_reading *reading;
+	bool has_flows;
+	struct packet_sample flows; /* while somebody is answered */
+	bool wants_dump;
+	uint64_t dump_ms; /* not before */
+	uint64_t read_ms;
+	char read_error[256];
+	struct qps_process asked[QPS_PROCESSES_MAX]; /* to be, with the next look */
+	size_t n_asked;
+	struct qp_owners owners;
+	struct failure waiting[FAILURES_MAX];
+	size_t n_waiting;
+	struct refresh *refreshes; /* owned */
+	size_t n_refreshes;
+};
+
+static void go_on(struct qps *q);
+
+/* --- failures --------------------------------------------------------------------------------- */
+
+static uint64_t unix_ms(void)
+{
+	uv_timeval64_t now;
+
+	return uv_gettimeofday(&now) == 0
+		       ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000
+		       : 0;
+}
+
+static void name_pod(const struct qps *q, const struct qp *qp, struct event *e)
+{
+	const struct sandbox_list *pods = q->hooks.sandboxes ? q->hooks.sandboxes(q->hooks.arg)
+							     : NULL;
+	const struct sandbox *pod = pods ? sandbox_of_pod(pods, qp->pod_uid) : NULL;
+	size_t n = strlen(e->message);
+
+	if (pod) {
+		memcpy(e->namespace, pod->namespace, sizeof(e->namespace));
+		memcpy(e->pod, pod->pod, sizeof(e->pod));
+	} else if (qp->pod_uid[0]) {
+		snprintf(e->message + n, sizeof(e->message) - n, "; pod %s", qp->pod_uid);
+	}
+}
+
+static void tell_failure(struct qps *q, const struct qp *qp)
+{
+	const struct rdma_dev *d = host_rdma(&q->inventory->host, qp->device);
+	const char *device = d && d->function[0] ? d->function : qp->device;
+	bool detailed;
+	struct event e;
+
+	qp_failures_tell(&q->failures, qp, uv_now(q->loop), &e, &detailed);
+	e.first_ms = e.last_ms = unix_ms();
+	snprintf(e.device, sizeof(e.device), "%s", device);
+	name_pod(q, qp, &e);
+	q->hooks.event(&e, q->hooks.arg);
+}
+
+/* Those of the owners, and those that have waited long enough. */
+static void tell_waiting(struct qps *q, uint64_t now_ms)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->n_waiting; i++) {
+		struct failure *f = &q->waiting[i];
+		const struct qp *qp = qp_table_find(&q->table, f->qp.device, f->qp.qpn);
+
+		if (qp && qp->owner_known && qp->created_ns == f->qp.created_ns) {
+			memcpy(f->qp.pod_uid, qp->pod_uid, sizeof(qp->pod_uid));
+			f->qp.owner_known = true;
+		}
+		if (f->qp.owner_known || f->until_ms <= now_ms)
+			tell_failure(q, &f->qp);
+		else
+			q->waiting[n++] = *f;
+	}
+	q->n_waiting = n;
+}
+
+static void on_failure(struct qps *q, const struct qp *qp)
+{
+	bool waits = qp->pid && !qp->owner_known && q->n_waiting < FAILURES_MAX;
+
+	if (waits)
+		q->waiting[q->n_waiting++] =
+			(struct failure){*qp, uv_now(q->loop) + FAILURE_WAIT_MS};
+	else
+		tell_failure(q, qp);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static void want_owner(struct qps *q, uint32_t pid, uint64_t cgroup)
+{
+	for (size_t i = 0; i < q->n_asked; i++)
+		if (q->asked[i].pid == pid)
+			return;
+	if (q->n_asked < QPS_PROCESSES_MAX)
+		q->asked[q->n_asked++] = (struct qps_process){pid, cgroup};
+}
+
+static void name_qp(struct qps *q, const struct qp *qp)
+{
+	const struct qp_owner *o;
+
+	if (qp->owner_known || qp->pid == 0)
+		return;
+	o = qp_owners_find(&q->owners, qp->pid, qp->cgroup, uv_now(q->loop));
+	if (o)
+		qp_table_name_one(&q->table, qp, o);
+	else
+		want_owner(q, qp->pid, qp->cgroup);
+}
+
+static void take_owners(struct qps *q, const struct qps_work *w)
+{
+	qp_table_name(&q->table, w->owners, w->n_owners);
+	for (size_t i = 0; i < w->n_owners && !w->dump; i++)
+		qp_owners_keep(&q->owners, &w->owners[i], uv_now(q->loop));
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void release_if_done(struct qps *q)
+{
+	if (!q->closing || !q->timer_closed || q->dump || q->look || q->reading)
+		return;
+	qp_table_done(&q->table);
+	free(q->refreshes);
+	free(q);
+}
+
+static void on_looked(uv_work_t *work, int status)
+{
+	struct qps *q = work->data;
+	struct qps_work *w = take_ptr(q->look);
+
+	(void)status;
+	if (!q->closing) {
+		take_owners(q, w);
+		tell_waiting(q, uv_now(q->loop));
+		go_on(q);
+	}
+	qps_work_free(w);
+	release_if_done(q);
+}
+
+static void look(struct qps *q)
+{
+	struct qps_work *w = qps_work_new(q->hw);
+
+	if (!w)
+		return; /* with the next event */
+	memcpy(w->processes, q->asked, sizeof(*q->asked) * q->n_asked);
+	w->n_processes = q->n_asked;
+	q->n_asked = 0;
+	w->work.data = q;
+	q->look = w;
+	uv_queue_work(q->loop, &w->work, qps_work_run, on_looked);
+}
+
+/* When nothing is read for them any more. The flows are too many to be kept. */
+static void answer_refreshes(struct qps *q)
+{
+	struct refresh *list = take_ptr(q->refreshes);
+	size_t n = q->n_refreshes;
+
+	q->n_refreshes = 0;
+	for (size_t i = 0; i < n; i++)
+		list[i].done(uv_now(q->loop), list[i].arg);
+	free(list);
+	packet_sample_done(&q->flows);
+	q->has_flows = false;
+}
+
+static void answer_if_read(struct qps *q)
+{
+	if (!q->dump && !q->reading)
+		answer_refreshes(q);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+	struct qps *q = work->data;
+	struct qps_reading *r = take_ptr(q->reading);
+
+	(void)status;
+	packet_view_put(r->view);
+	if (r->result == 0 && !q->closing) {
+		packet_sample_done(&q->flows);
+		q->flows = r->sample;
+		q->has_flows = true;
+	} else {
+		packet_sample_done(&r->sample);
+	}
+	free(r);
+	if (!q->closing)
+		answer_if_read(q);
+	release_if_done(q);
+}
+
+static void read_flows(struct qps *q)
+{
+	struct packet_view *view = q->hooks.packets ? q->hooks.packets(q->hooks.arg) : NULL;
+	struct qps_reading *r = view ? calloc(1, sizeof(*r)) : NULL;
+
+	if (!r) {
+		packet_view_put(view);
+		return;
+	}
+	r->view = view;
+	r->work.data = q;
+	q->reading = r;
+	uv_queue_work(q->loop, &r->work, qps_reading_run, on_read);
+}
+
+static void take_dump(struct qps *q, struct qps_work *w)
+{
+	if (w->result == 0)
+		w->result = qp_table_replace(&q->table, w->list.items, w->list.n, w->begun_ns);
+	else
+		qp_table_dump_failed(&q->table);
+	q->wants_dump |= w->result == -EAGAIN;
+	if (w->result == 0) {
+		q->read_ms = uv_now(q->loop);
+		q->read_error[0] = '\0';
+		q->table.dropped += w->list.dropped;
+		take_owners(q, w);
+		return;
+	}
+	if (!w->err.code)
+		err_set(&w->err, w->result, "queue pairs: %s", strerror(-w->result));
+	snprintf(q->read_error, sizeof(q->read_error), "%s", w->err.msg);
+	log_warn("qps", 0, "%s, going on without what RDMA netlink knows", w->err.msg);
+}
+
+static void on_dumped(uv_work_t *work, int status)
+{
+	struct qps *q = work->data;
+	struct qps_work *w = take_ptr(q->dump);
+
+	(void)status;
+	if (!q->closing) {
+		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
+		take_dump(q, w);
+		answer_if_read(q);
+		go_on(q);
+	}
+	qps_work_free(w);
+	release_if_done(q);
+}
+
+static void dump(struct qps *q)
+{
+	struct qps_work *w = qps_work_new(q->hw);
+
+	if (!w || qps_work_dump(w, &q->inventory->host) < 0) {
+		if (w)
+			qps_work_free(w);
+		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
+		return;
+	}
+	q->wants_dump = false;
+	qp_table_dump_begins(&q->table);
+	w->work.data = q;
+	q->dump = w;
+	uv_queue_work(q->loop, &w->work, qps_work_run, on_dumped);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct qps *q = timer->data;
+
+	tell_waiting(q, uv_now(q->loop));
+	go_on(q);
+}
+
+static void run_timer(struct qps *q, uint64_t now_ms)
+{
+	uint64_t next = q->wants_dump && !q->dump ? q->dump_ms : UINT64_MAX;
+
+	for (size_t i = 0; i < q->n_waiting; i++)
+		if (q->waiting[i].until_ms < next)
+			next = q->waiting[i].until_ms;
+	if (next == UINT64_MAX)
+		uv_timer_stop(&q->timer);
+	else
+		uv_timer_start(&q->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+}
+
+/* Begins what is to be done and can be. */
+static void go_on(struct qps *q)
+{
+	uint64_t now_ms = uv_now(q->loop);
+
+	if (q->wants_dump && !q->dump && q->dump_ms <= now_ms)
+		dump(q);
+	if (q->n_asked > 0 && !q->look)
+		look(q);
+	run_timer(q, now_ms);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void on_qp(struct qps *q, const struct bpf_event_qp *e)
+{
+	const struct qp *qp = qp_table_event(&q->table, e);
+	struct bpf_event_qp_failed failed = {.head = e->head, .qpn = e->qpn, .event = -1};
+	bool first = false;
+
+	if (!qp || e->change == BPF_QP_DESTROYED)
+		return;
+	name_qp(q, qp);
+	if (!qp_failure_is_move(qp, e))
+		return;
+	memcpy(failed.device, e->device, sizeof(failed.device));
+	qp_table_failed(&q->table, &failed, &first);
+	if (first)
+		on_failure(q, qp);
+}
+
+/* One for which the table has no room is told all the same. */
+static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
+{
+	const struct qp *qp;
+	bool first = true;
+	struct qp stray;
+
+	if (!qp_failure_is_one(e))
+		return;
+	qp = qp_table_failed(&q->table, e, &first);
+	if (!qp) {
+		qp_init(&stray, e->device, e->qpn);
+		stray.failed_status = e->status;
+		stray.failed_event = e->event;
+		qp = &stray;
+	}
+	if (first)
+		on_failure(q, qp);
+}
+
+/* What was made before they came is not known by events. */
+static void follow_programs(struct qps *q)
+{
+	bool events = q->hooks.events && q->hooks.events(q->hooks.arg);
+
+	q->wants_dump |= events && !q->events;
+	q->events = events;
+}
+
+void qps_look(struct qps *q)
+{
+	if (!q)
+		return;
+	follow_programs(q);
+	go_on(q);
+}
+
+void qps_event(struct qps *q, const struct bpf_event *e)
+{
+	if (!q)
+		return;
+	follow_programs(q);
+	if (!e)
+		q->wants_dump = true;
+	else if (e->kind == BPF_EVENT_QP)
+		on_qp(q, (const struct bpf_event_qp *)e);
+	else if (e->kind == BPF_EVENT_QP_FAILED)
+		on_failed(q, (const struct bpf_event_qp_failed *)e);
+	else
+		return;
+	go_on(q);
+}
+
+/* --- what others ask -------------------------------------------------------------------------- */
+
+const struct qp_table *qps_table(const struct qps *q)
+{
+	return &q->table;
+}
+
+const struct qp_failures *qps_failures(const struct qps *q)
+{
+	return &q->failures;
+}
+
+void qps_tell(const struct qps *q, struct qp_sources *ret, struct qps_status *ret_status)
+{
+	*ret = (struct qp_sources){.table = &q->table};
+	ret->packets = q->has_flows ? &q->flows : NULL;
+	ret->sandboxes = q->hooks.sandboxes ? q->hooks.sandboxes(q->hooks.arg) : NULL;
+	*ret_status = (struct qps_status){.events = q->events, .read_ms = q->read_ms};
+	memcpy(ret_status->error, q->read_error, sizeof(ret_status->error));
+}
+
+/* Where no events come, what was read long ago is read again. */
+static bool is_stale(const struct qps *q)
+{
+	uint64_t now_ms = uv_now(q->loop);
+
+	if (q->events || (q->read_error[0] && q->dump_ms > now_ms))
+		return false;
+	return q->read_ms == 0 || now_ms - q->read_ms >= READ_AGE_MS;
+}
+
+int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *arg)
+{
+	struct refresh *slot;
+
+	follow_programs(q);
+	if (!q->reading)
+		read_flows(q);
+	if (!q->dump && is_stale(q)) {
+		q->wants_dump = true;
+		q->dump_ms = 0;
+	}
+	go_on(q);
+	slot = q->dump || q->reading ? array_push(q->refreshes, q->n_refreshes) : NULL;
+	if (!slot)
+		return 0;
+	*slot = (struct refresh){done, arg};
+	return 1;
+}
+
+int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
+	     const struct inventory *inventory, const struct qps_hooks *hooks, struct err *e)
+{
+	struct qps *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return err_set(e, -ENOMEM, "out of memory");
+	q->loop = loop;
+	q->hw = hw;
+	q->inventory = inventory;
+	q->hooks = *hooks;
+	uv_timer_init(loop, &q->timer);
+	q->timer.data = q;
+	q->wants_dump = true;
+	go_on(q);
+	*ret = q;
+	return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct qps *q = handle->data;
+
+	q->timer_closed = true;
+	release_if_done(q);
+}
+
+void qps_close(struct qps *q)
+{
+	if (!q)
+		return;
+	q->closing = true;
+	answer_refreshes(q);
+	uv_close((uv_handle_t *)&q->timer, on_closed);
+}

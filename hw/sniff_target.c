@@ -1,0 +1,74 @@
+#include "sniff_target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sysfs.h"
+
+/* A name from a command line becomes part of a path. */
+static bool is_one_component(const char *name)
+{
+	return name[0] && strlen(name) < DEV_ID_SIZE && !strchr(name, '/') &&
+	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+struct first {
+	char *ret;
+	size_t size;
+};
+
+/* The first in the alphabet, so that it is the same each time. */
+static int on_entry(int dir, const char *name, void *arg)
+{
+	struct first *f = arg;
+
+	(void)dir;
+	if (strlen(name) < f->size && (f->ret[0] == '\0' || strcmp(name, f->ret) < 0))
+		snprintf(f->ret, f->size, "%s", name);
+	return 0;
+}
+
+static void first_of(const struct hw *hw, const char *folder, const char *name, const char *below,
+		     char *ret, size_t size)
+{
+	struct first f = {ret, size};
+	char path[SYSFS_PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", folder, name, below);
+	sysfs_list(hw->sys_fd, path, on_entry, &f);
+}
+
+/* A soft-RoCE device names its netdev itself; of others it is that of the first port's first GID,
+ * or the function's. */
+static void netdev_of_rdma(const struct hw *hw, const char *name, struct sniff_target *t)
+{
+	if (sysfs_str(hw->sys_fd, t->netdev, sizeof(t->netdev), "class/infiniband/%s/parent",
+		      name) > 0 ||
+	    sysfs_str(hw->sys_fd, t->netdev, sizeof(t->netdev),
+		      "class/infiniband/%s/ports/1/gid_attrs/ndevs/0", name) > 0)
+		return;
+	first_of(hw, "class/infiniband", name, "device/net", t->netdev, sizeof(t->netdev));
+}
+
+int sniff_target_find(const struct hw *hw, const char *name, struct sniff_target *ret)
+{
+	struct sniff_target t = {0};
+
+	if (!is_one_component(name))
+		return -ENODEV;
+	if (strlen(name) < sizeof(t.netdev) && sysfs_exists(hw->sys_fd, "class/net/%s", name)) {
+		memcpy(t.netdev, name, strlen(name));
+		first_of(hw, "class/net", name, "device/infiniband", t.rdma, sizeof(t.rdma));
+	} else if (sysfs_exists(hw->sys_fd, "class/infiniband/%s", name)) {
+		memcpy(t.rdma, name, strlen(name));
+		netdev_of_rdma(hw, name, &t);
+	} else {
+		first_of(hw, "bus/pci/devices", name, "net", t.netdev, sizeof(t.netdev));
+		first_of(hw, "bus/pci/devices", name, "infiniband", t.rdma, sizeof(t.rdma));
+	}
+	if (t.netdev[0] == '\0' && t.rdma[0] == '\0')
+		return -ENODEV;
+	t.soft = t.rdma[0] && !sysfs_exists(hw->sys_fd, "class/infiniband/%s/device", t.rdma);
+	*ret = t;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* Fuzzes what names queue pairs: RDMA netlink's dump into the table, and a process' cgroups. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cgroup_pod.h"
+#include "nlsock.h"
+#include "qp_table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+struct list {
+	struct nldev_qp items[64];
+	size_t n;
+};
+
+static int on_qp(const struct nldev_qp *qp, void *arg)
+{
+	struct list *list = arg;
+
+	if (list->n == 64 || strlen(qp->device) >= sizeof(qp->device) ||
+	    strlen(qp->owner) >= sizeof(qp->owner))
+		return -1;
+	list->items[list->n++] = *qp;
+	return 0;
+}
+
+static int on_message(const struct nlmsghdr *h, void *arg)
+{
+	nldev_decode_qps(h, on_qp, arg);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	/* A copy of exactly this size: aligned as a receive buffer is, and its end is guarded. */
+	uint8_t *buf = malloc(n ? n : 1);
+	struct qp_table table = {0};
+	struct list list = {.n = 0};
+	char uid[POD_UID_SIZE];
+
+	if (!buf)
+		return 0;
+	memcpy(buf, data, n);
+	nlsock_walk(buf, n, on_message, &list);
+	/* Twice: into an empty table, and into what it has become. */
+	for (uint64_t i = 0; i < 2; i++)
+		qp_table_replace(&table, list.items, list.n, i);
+	for (size_t i = 0; i < list.n; i++)
+		if (!qp_table_find(&table, list.items[i].device, list.items[i].qpn))
+			abort();
+	if (cgroup_pod_uid((const char *)buf, n, uid) && strlen(uid) != 36 && strlen(uid) != 32)
+		abort();
+	qp_table_done(&table);
+	free(buf);
+	return 0;
+}

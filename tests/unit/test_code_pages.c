@@ -1,0 +1,70 @@
+/* Pages of code that nobody needs leave the resident set, and come back when they are called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "code_pages.h"
+
+/* proc(5), status: resident file mappings in kB. */
+static long resident_file_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kb = -1;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssFile: %ld", &kb) == 1)
+			break;
+	fclose(f);
+	assert_true(kb >= 0);
+	return kb;
+}
+
+static void test_unused_pages_leave(void **state)
+{
+	long before = resident_file_kb();
+
+	(void)state;
+	code_pages_give_back();
+	assert_true(resident_file_kb() < before);
+}
+
+static int changed = 1; /* in a page of its file that is modified */
+
+static void test_what_is_modified_stays(void **state)
+{
+	(void)state;
+	changed = 2;
+	code_pages_give_back();
+	assert_int_equal(changed, 2);
+}
+
+static void test_code_and_constants_come_back(void **state)
+{
+	static const char text[] = "constants are read again";
+	unsigned long before = crc32(0, (const unsigned char *)text, sizeof(text));
+
+	(void)state;
+	code_pages_give_back();
+	code_pages_give_back();
+	assert_string_equal(text, "constants are read again");
+	assert_int_equal(crc32(0, (const unsigned char *)text, sizeof(text)), before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unused_pages_leave),
+		cmocka_unit_test(test_what_is_modified_stays),
+		cmocka_unit_test(test_code_and_constants_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
