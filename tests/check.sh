@@ -200,7 +200,7 @@ part_lab() {
 	make_quietly KILL_POINTS=1 build/kill/rocelet || exit 1
 	step "lab image" tests/lab/lab.sh image
 	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
-	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency crash}; do
+	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency crash bpf_packets}; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }

@@ -13,7 +13,7 @@ usage: lab.sh deps                      install the host packages the lab needs
        lab.sh image [--kernel NAME]     build what the guest boots from, unless it is there
        lab.sh run [OPTIONS] SCENARIO [ARGS..]
                                         run a scenario; its status is the exit status
-           --kernel NAME                  $(tr ' ' , <<<"$KERNELS"); default $KERNEL
+           --kernel NAME                  $(tr ' ' , <<<"$KNOWN_KERNELS"); default $KERNEL
            --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more)
            --memory MIB                   default $MEMORY
            --kubelet                      share the real kubelet with the guest

@@ -8,7 +8,7 @@ readonly BPF_OBJECTS='prog map link' # as bpftool names them
 bpf_remains() { # [POD..]
     local kind pod
     for kind in $BPF_OBJECTS; do
-        bpftool -j "$kind" list | json '"\n".join(sorted(f"'"$kind"' {o.get(\"type\")} {o.get(\"name\")}" for o in doc))'
+        bpftool -j "$kind" list | json "'\\n'.join(sorted(f'$kind {o.get(\"type\")} {o.get(\"name\")}' for o in doc))"
     done
     bpftool net list
     tc qdisc show | grep -w clsact || true
@@ -16,6 +16,11 @@ bpf_remains() { # [POD..]
         in_netns "$pod" bpftool net list
         in_netns "$pod" tc qdisc show | grep -w clsact || true
     done
+}
+
+show_logs() {
+    echo "--- the daemon's account of its BPF programs"
+    bpf_config 'json.dumps(bpf, indent=1)' || true
 }
 
 n_bpf_objects() {
@@ -62,7 +67,7 @@ start_judging() { # NAME POD..
 
 # Enough of each packet to tell what it is. Not over the share while packets arrive.
 capture_all() { # POD in|out FILE
-    in_netns "$1" tcpdump -i "$(pod_netdev "$1")" -p -n -Q "$2" -s 192 -B 32768 -w "$3" not tcp 2>"$3.err" &
+    nsenter --net="$(pod_netns "$1")" tcpdump -i "$(pod_netdev "$1")" -p -n -Q "$2" -s 192 -B 32768 -w "$3" not tcp 2>"$3.err" &
     CAPTURES+=("$!" "$3")
     wait_until "grep -q 'listening on' $3.err"
 }
@@ -73,8 +78,8 @@ stop_judging() { # NAME
     next_samples
     curl -fsS "$HTTP/metrics" >"$OUT/$1.after"
     for ((i = 0; i < ${#CAPTURES[@]}; i += 2)); do
-        kill -INT "${CAPTURES[i]}"
-        wait "${CAPTURES[i]}" || true
+        kill -TERM "${CAPTURES[i]}"
+        wait "${CAPTURES[i]}"
         grep -q '^0 packets dropped by kernel' "${CAPTURES[i + 1]}.err" || fail "the capture is not whole: $(cat "${CAPTURES[i + 1]}.err")"
         cp "${CAPTURES[i + 1]}" "$OUT/"
     done

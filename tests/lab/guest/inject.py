@@ -9,6 +9,7 @@ Prints how many.
 import logging, sys
 logging.getLogger("scapy").setLevel(logging.ERROR)  # it cannot compute the ICRC of all of these
 from scapy.config import conf
+from scapy.arch import get_if_hwaddr
 from scapy.compat import raw
 from scapy.contrib.roce import AETH, BTH, CNPPadding, cnp
 from scapy.layers.inet import IP, UDP
@@ -129,10 +130,8 @@ def main():
         wrpcap(sys.argv[2], packets)
     else:
         netdev, mac, source, destination = sys.argv[1:]
-        with open(f"/sys/class/net/{netdev}/address") as f:
-            own = f.read().strip()
         packets = list(Packets(mac, source, destination).all())
-        s = conf.L2socket(iface=netdev)
+        s, own = conf.L2socket(iface=netdev), get_if_hwaddr(netdev)
         for packet in packets:
             packet.src = own
             s.send(packet)

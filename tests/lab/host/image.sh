@@ -2,7 +2,7 @@
 # What the guest boots from: a root file system, and one of the kernels. Each is built once and cached under the hash of what it
 # is made from.
 
-readonly KERNELS='6.1 6.12 newest' # Debian 12's, Debian 13's, and the newest of Debian 13's backports
+readonly KNOWN_KERNELS='6.1 6.12 newest' # Debian 12's, Debian 13's, and the newest of Debian 13's backports
 
 ROOT_DIR=   # the folder with root.img; set by prepare_image
 KERNEL_DIR= # the folder with vmlinuz, initrd and modules.img; set by prepare_image

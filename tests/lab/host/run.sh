@@ -62,7 +62,7 @@ parse_run_options() { # [OPTIONS] [REST..]
 }
 
 known_kernel() { # NAME
-    [[ " $KERNELS " == *" $1 "* && -n $1 ]] || die "no kernel '$1'; there are: $KERNELS"
+    [[ " $KNOWN_KERNELS " == *" $1 "* && -n $1 ]] || die "no kernel '$1'; there are: $KNOWN_KERNELS"
     echo "$1"
 }
 

@@ -64,7 +64,7 @@ make_pod right "${VFS[1]}" 10.9.0.2/24
 bpf_remains left right >/tmp/remains.before
 start_rocelet --sample-interval 0.5
 wait_until "curl -fsS $HTTP/readyz"
-need_within 20 "both pods' netdevs are watched" 'watched rxe_left && watched rxe_right'
+need_within 120 "both pods' netdevs are watched" 'watched rxe_left && watched rxe_right'
 echo "# hook: $(bpf_config 'ports["rxe_left"]["hook"]'), $(bpf_config 'ports["rxe_left"]["memory"] >> 10') KiB of maps for each netdev"
 case $(uname -r) in
     6.1.*) check "by clsact, for want of tcx" '[[ $(bpf_config "ports[\"rxe_left\"][\"hook\"]") == clsact ]]' ;;
@@ -78,7 +78,7 @@ start_judging plain left right
 check "write, read, send and atomic run" "perftest ib_write_bw left right -n 100 -s 4096 -m 1024 --tclass=106 &&
     perftest ib_read_bw left right -n 50 -s 4096 -m 1024 --tclass=2 && perftest ib_send_bw left right -n 50 -s 2048 &&
     perftest ib_atomic_bw left right -n 50"
-right_mac=$(in_netns right cat "/sys/class/net/$(pod_netdev right)/address")
+right_mac=$(in_netns right ip -brief link show dev "$(pod_netdev right)" | awk '{ print $3 }')
 injected=$(in_netns left /usr/bin/python3 /rocelet/lab/guest/inject.py "$(pod_netdev left)" "$right_mac" 10.9.0.1 10.9.0.2)
 check "scapy's packets are sent ($injected)" '((injected > 400))'
 stop_judging plain
