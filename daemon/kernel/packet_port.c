@@ -62,7 +62,7 @@ static int check_interface(int ifindex, struct err *e)
 
 static int link_create(const struct bpf_program *program, int ifindex, int type, unsigned flags)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+	struct bpf_link_create_opts opts = {.sz = sizeof(opts), .flags = flags};
 	int fd = bpf_link_create(bpf_program__fd(program), ifindex, (enum bpf_attach_type)type,
 				 &opts);
 
@@ -239,7 +239,7 @@ int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec 
 	if (!a.port)
 		return err_set(e, -ENOMEM, "out of memory");
 	r = load(&a.skel, spec, e);
-	if (r == 0) {
+	if (a.skel) {
 		r = open_port(&a);
 		roce_packets_bpf__destroy(a.skel);
 	}
