@@ -86,11 +86,12 @@ part_unit() {
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
 # lines.
 part_interop() {
-	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/interop/cri_watch build/san/bench/mk_sysfs all || exit 1
+	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/interop/cri_watch build/san/interop/packet_watch build/san/bench/mk_sysfs all || exit 1
 	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
 	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
 	interop "runtime of grpc-python" tests/interop/cri_python.py build/san/interop/cri_watch
 	capture_judge
+	interop "packets of scapy and tshark" tests/interop/packets_python.py build/san/interop/packet_watch
 	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
 }
 

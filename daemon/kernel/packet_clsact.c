@@ -25,8 +25,9 @@ struct packet_clsact {
 
 static int filter_attach(const struct packet_clsact *c, struct filter *f, int prog_fd)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = c->ifindex, .attach_point = f->point);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
+	struct bpf_tc_hook hook = {
+		.sz = sizeof(hook), .ifindex = c->ifindex, .attach_point = f->point};
+	struct bpf_tc_opts opts = {.sz = sizeof(opts), .prog_fd = prog_fd};
 	int r = bpf_tc_attach(&hook, &opts);
 
 	if (r < 0)
@@ -38,8 +39,10 @@ static int filter_attach(const struct packet_clsact *c, struct filter *f, int pr
 
 static void filter_detach(const struct packet_clsact *c, const struct filter *f)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = c->ifindex, .attach_point = f->point);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = f->handle, .priority = f->priority);
+	struct bpf_tc_hook hook = {
+		.sz = sizeof(hook), .ifindex = c->ifindex, .attach_point = f->point};
+	struct bpf_tc_opts opts = {
+		.sz = sizeof(opts), .handle = f->handle, .priority = f->priority};
 
 	if (f->priority)
 		bpf_tc_detach(&hook, &opts);
@@ -77,8 +80,9 @@ static bool is_used(const struct packet_clsact *c, uint32_t parent)
 static int detach(void *arg)
 {
 	struct packet_clsact *c = arg;
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = c->ifindex,
-		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	struct bpf_tc_hook hook = {.sz = sizeof(hook),
+				   .ifindex = c->ifindex,
+				   .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS};
 
 	filter_detach(c, &c->filters[0]);
 	filter_detach(c, &c->filters[1]);
@@ -90,8 +94,9 @@ static int detach(void *arg)
 
 static int attach(struct packet_clsact *c, int ingress_fd, int egress_fd)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = c->ifindex,
-		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	struct bpf_tc_hook hook = {.sz = sizeof(hook),
+				   .ifindex = c->ifindex,
+				   .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS};
 	int r = bpf_tc_hook_create(&hook);
 
 	if (r < 0 && r != -EEXIST)

@@ -1,8 +1,8 @@
 /* packet_port.c - the packet program of one interface: loaded, attached, read.
  *
- * Happy path: open the skeleton, size its maps, load -> in the interface's namespace: a link per
+ * Happy path: open the object, size its maps, load -> in the interface's namespace: a link per
  * direction (tcx; BPF_LINK_CREATE) or a filter per direction below clsact, or one XDP link -> keep
- * the descriptors, let go of the skeleton, which is larger than all that. Can fail by: no
+ * the descriptors, let go of the object, which is larger than all that. Can fail by: no
  * permission, a kernel without the helpers, an interface that is gone or whose XDP is taken. */
 #include "packet_port.h"
 
@@ -39,7 +39,7 @@ struct packet_port_fd {
 
 struct attaching {
 	const struct packet_port_spec *spec;
-	struct roce_packets_bpf *skel;
+	struct bpf_object *object;
 	struct packet_port_fd *port;
 	enum packet_hook hook;
 	struct err *err;
@@ -60,9 +60,14 @@ static int check_interface(int ifindex, struct err *e)
 	return 0;
 }
 
+static struct bpf_program *program_of(const struct bpf_object *object, const char *name)
+{
+	return bpf_object__find_program_by_name(object, name);
+}
+
 static int link_create(const struct bpf_program *program, int ifindex, int type, unsigned flags)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+	struct bpf_link_create_opts opts = {.sz = sizeof(opts), .flags = flags};
 	int fd = bpf_link_create(bpf_program__fd(program), ifindex, (enum bpf_attach_type)type,
 				 &opts);
 
@@ -71,7 +76,7 @@ static int link_create(const struct bpf_program *program, int ifindex, int type,
 
 static int attach_xdp(struct attaching *a)
 {
-	const struct bpf_program *program = a->skel->progs.roce_xdp;
+	const struct bpf_program *program = program_of(a->object, "roce_xdp");
 	int fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_DRV_MODE);
 
 	if (fd == -EEXIST || fd == -EBUSY)
@@ -89,12 +94,12 @@ static int attach_tcx(struct attaching *a)
 {
 	int *fd = a->port->link_fd;
 
-	fd[ROCE_RECEIVED] = link_create(a->skel->progs.roce_received, a->spec->ifindex, TCX_INGRESS,
-					TCX_BEFORE);
+	fd[ROCE_RECEIVED] = link_create(program_of(a->object, "roce_received"), a->spec->ifindex,
+					TCX_INGRESS, TCX_BEFORE);
 	if (fd[ROCE_RECEIVED] < 0)
 		return fd[ROCE_RECEIVED];
-	fd[ROCE_SENT] = link_create(a->skel->progs.roce_sent, a->spec->ifindex, TCX_EGRESS,
-				    TCX_BEFORE);
+	fd[ROCE_SENT] = link_create(program_of(a->object, "roce_sent"), a->spec->ifindex,
+				    TCX_EGRESS, TCX_BEFORE);
 	if (fd[ROCE_SENT] < 0)
 		return fd[ROCE_SENT];
 	a->hook = PACKET_HOOK_TCX;
@@ -109,8 +114,8 @@ static int attach_tc(struct attaching *a)
 	if (r != -EINVAL)
 		return r < 0 ? err_set(a->err, r, "tcx: %s", strerror(-r)) : 0;
 	r = packet_clsact_attach(&a->port->clsact, a->spec->netns_fd, a->spec->ifindex,
-				 bpf_program__fd(a->skel->progs.roce_received),
-				 bpf_program__fd(a->skel->progs.roce_sent), a->err);
+				 bpf_program__fd(program_of(a->object, "roce_received")),
+				 bpf_program__fd(program_of(a->object, "roce_sent")), a->err);
 	if (r == 0)
 		a->hook = PACKET_HOOK_CLSACT;
 	return r;
@@ -128,38 +133,59 @@ static int attach(void *arg)
 
 /* --- load ----------------------------------------------------------------------------------- */
 
-static int size_maps(struct roce_packets_bpf *skel, uint32_t flows)
+static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
 {
-	int r;
+	return bpf_object__find_map_by_name(object, name);
+}
 
-	skel->rodata->with_flows = flows > 0;
-	if (flows == 0) {
-		r = bpf_map__set_autocreate(skel->maps.flows, false);
-		return r < 0 ? r : bpf_map__set_autocreate(skel->maps.pending, false);
+static int size_maps(const struct bpf_object *object, uint32_t flows)
+{
+	struct roce_packets_bpf__rodata *constants;
+	struct bpf_map *map;
+	size_t size;
+
+	bpf_object__for_each_map(map, object)
+	{
+		if (!strstr(bpf_map__name(map), ".rodata"))
+			continue;
+		/* Const in older versions of libbpf, though it is there to be written. */
+		constants = (void *)(uintptr_t)bpf_map__initial_value(map, &size);
+		if (!constants || size < sizeof(*constants))
+			return -EBADMSG;
+		constants->with_flows = flows > 0;
 	}
-	r = bpf_map__set_max_entries(skel->maps.flows, flows);
-	return r < 0 ? r : bpf_map__set_max_entries(skel->maps.pending, flows);
+	for (int i = 0; i < 2; i++) {
+		map = map_of(object, i ? "pending" : "flows");
+		int r = flows ? bpf_map__set_max_entries(map, flows)
+			      : bpf_map__set_autocreate(map, false);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 /* Only what will be attached is loaded: the verifier's time is the larger part of all this. */
-static int load(struct roce_packets_bpf **ret, const struct packet_port_spec *spec, struct err *e)
+static int load(struct bpf_object **ret, const struct packet_port_spec *spec, struct err *e)
 {
-	struct roce_packets_bpf *skel = roce_packets_bpf__open();
+	size_t size;
+	const void *elf = roce_packets_bpf__elf_bytes(&size);
+	struct bpf_object *object = bpf_object__open_mem(elf, size, NULL);
 	int r;
 
-	if (!skel)
-		return err_set(e, errno ? -errno : -ENOMEM, "packet program: %s", strerror(errno));
-	bpf_program__set_autoload(skel->progs.roce_xdp, spec->xdp);
-	bpf_program__set_autoload(skel->progs.roce_received, !spec->xdp);
-	bpf_program__set_autoload(skel->progs.roce_sent, !spec->xdp);
-	r = size_maps(skel, spec->flows);
+	if (!object)
+		return err_set(e, -ENOMEM, "packet program: %s", strerror(errno));
+	bpf_program__set_autoload(program_of(object, "roce_xdp"), spec->xdp);
+	bpf_program__set_autoload(program_of(object, "roce_received"), !spec->xdp);
+	bpf_program__set_autoload(program_of(object, "roce_sent"), !spec->xdp);
+	r = size_maps(object, spec->flows);
 	if (r == 0)
-		r = roce_packets_bpf__load(skel);
+		r = bpf_object__load(object);
 	if (r < 0) {
-		roce_packets_bpf__destroy(skel);
+		bpf_object__close(object);
 		return err_set(e, r, "packet program: loading it: %s", strerror(-r));
 	}
-	*ret = skel;
+	*ret = object;
 	return 0;
 }
 
@@ -181,24 +207,24 @@ static uint64_t map_memory(const struct bpf_map *map)
 	return bytes;
 }
 
-static uint64_t maps_memory(const struct roce_packets_bpf *skel)
+static uint64_t maps_memory(const struct bpf_object *object)
 {
 	const struct bpf_map *map;
 	uint64_t sum = 0;
 
-	bpf_object__for_each_map(map, skel->obj) sum += map_memory(map);
+	bpf_object__for_each_map(map, object) sum += map_memory(map);
 	return sum;
 }
 
-static int keep_maps(struct packet_port_fd *p, const struct roce_packets_bpf *skel, bool flows)
+static int keep_maps(struct packet_port_fd *p, const struct bpf_object *object, bool flows)
 {
-	p->memory = maps_memory(skel);
-	p->counts_fd = fcntl(bpf_map__fd(skel->maps.counts), F_DUPFD_CLOEXEC, 3);
+	p->memory = maps_memory(object);
+	p->counts_fd = fcntl(bpf_map__fd(map_of(object, "counts")), F_DUPFD_CLOEXEC, 3);
 	if (p->counts_fd < 0)
 		return -errno;
 	if (!flows)
 		return 0;
-	p->flows_fd = fcntl(bpf_map__fd(skel->maps.flows), F_DUPFD_CLOEXEC, 3);
+	p->flows_fd = fcntl(bpf_map__fd(map_of(object, "flows")), F_DUPFD_CLOEXEC, 3);
 	return p->flows_fd < 0 ? -errno : 0;
 }
 
@@ -217,7 +243,7 @@ static struct packet_port_fd *port_new(void)
 
 static int open_port(struct attaching *a)
 {
-	int r = keep_maps(a->port, a->skel, a->spec->flows > 0);
+	int r = keep_maps(a->port, a->object, a->spec->flows > 0);
 
 	if (r < 0)
 		return err_set(a->err, r, "packet program: %s", strerror(-r));
@@ -238,10 +264,10 @@ int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec 
 
 	if (!a.port)
 		return err_set(e, -ENOMEM, "out of memory");
-	r = load(&a.skel, spec, e);
-	if (r == 0) {
+	r = load(&a.object, spec, e);
+	if (a.object) {
 		r = open_port(&a);
-		roce_packets_bpf__destroy(a.skel);
+		bpf_object__close(a.object);
 	}
 	if (r < 0) {
 		packet_port_close(a.port);
