@@ -230,6 +230,10 @@ static struct page *self_page(void)
 	struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 
+	about.events = (struct event_summary){.connections = true, .n_soft = 1};
+	for (unsigned k = 0; k < BPF_REJECTS; k++)
+		about.events.tally.rejects[k] = 1;
+	memcpy(about.events.soft[0].key.device, "x", 2);
 	attach_summary_build(&about.attach, &counters, (struct attach_list){&drifted, 1});
 	self_metrics_render(p, &about);
 	return p;

@@ -58,7 +58,7 @@ sys.exit("no event of queue pair " + qpn)' "$1" "$2" "$OUT/fault.log" "$OUT/late
 }
 
 find_pf
-modprobe -a rdma_cm ib_cm
+modprobe -a configfs rdma_cm ib_cm
 : >"$OUT/lateness"
 programs_of_kernel >/tmp/before
 start_rocelet --log-level debug
