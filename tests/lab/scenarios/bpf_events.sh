@@ -17,7 +17,9 @@ loaded() { # PROGRAM [HOOK]
 }
 
 all_loaded() {
-    ! curl -fsS -m 5 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | { [[ -e /sys/module/rdma_cm ]] && cat || grep -v '"cm_'; } | grep -qv ' 1$'
+    local left_out='^-'
+    [[ -e /sys/module/rdma_cm ]] || left_out='"cm_'
+    ! curl -fsS -m 5 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | grep -v -e "$left_out" | grep -qv ' 1$'
 }
 
 event() { # REGEX: one that the API tells
