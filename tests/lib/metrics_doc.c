@@ -233,6 +233,10 @@ static struct page *self_page(void)
 	struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 
+	about.events = (struct event_summary){.connections = true, .n_soft = 1};
+	for (unsigned k = 0; k < BPF_REJECTS; k++)
+		about.events.tally.rejects[k] = 1;
+	memcpy(about.events.soft[0].key.device, "x", 2);
 	attach_summary_build(&about.attach, &counters, (struct attach_list){&drifted, 1});
 	about.qps = (struct qp_summary){.known = true, .n_devices = 1, .n_failures = 1};
 	strcpy(about.qps.devices[0].name, "x");
