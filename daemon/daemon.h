@@ -1,5 +1,5 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * vf_wing.c, packet_wing.c and qp_wing.c (each part's start and stop) and reload.c (the
+ * vf_wing.c, packet_wing.c, qp_wing.c and bpf_wing.c (each part's start and stop) and reload.c (the
  * configuration). For nobody else: modules get the parts they need. */
 #pragma once
 
@@ -88,6 +88,15 @@ void packets_stop(struct daemon *);
 void packet_wing_look(struct daemon *);
 /* For the sampler; arg is the daemon. */
 struct packet_view *packet_wing_view(void *arg);
+
+/* --- bpf_wing.c: and one more ----------------------------------------------------------------- */
+
+int bpf_start(struct daemon *, struct err *);
+void bpf_stop(struct daemon *);
+/* The inventory has changed, or time has passed: which programs should there be? */
+void bpf_wing_look(struct daemon *);
+/* The programs' part of the page. */
+void bpf_wing_describe(struct daemon *, struct self_metrics *);
 
 /* In the order of their start. */
 extern const struct module modules[];

@@ -4,16 +4,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "bpf_source.h"
-#include "bpf_text.h"
 #include "cleanup.h"
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
-#include "events.h"
 #include "http.h"
 #include "link_events.h"
 #include "log.h"
@@ -40,73 +35,6 @@ static void on_address(int nsid, int ifindex, void *arg)
 	node_hint_address(d->node, nsid, ifindex);
 }
 
-/* Storms (a thousand rejects a second) are counted, and told in part. */
-#define BPF_TOLD_PER_SECOND 20
-#define BPF_TOLD_AT_ONCE    100
-
-static uint64_t unix_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void tell_bpf_event(struct daemon *d, const struct bpf_event *e)
-{
-	struct event told;
-
-	if (bucket_take(&d->bpf_told, uv_now(&d->loop)) && bpf_event_tell(e, unix_ms(), &told))
-		daemon_event(d, &told);
-}
-
-static void on_bpf_event(const struct bpf_event *e, void *arg)
-{
-	struct daemon *d = arg;
-	char line[256];
-
-	qps_event(d->qps, e);
-	if (!e) {
-		node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, true);
-		return;
-	}
-	bpf_tally_add(&d->bpf_tally, e);
-	switch ((enum bpf_event_kind)e->kind) {
-	case BPF_EVENT_NETDEV_MOVED:
-		bpf_event_line(e, line, sizeof(line));
-		log_info("bpf", 0, "%s", line);
-		node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, false);
-		break;
-	case BPF_EVENT_PORT:
-		node_hint(d->node, SCAN_RDMA, false);
-		tell_bpf_event(d, e);
-		break;
-	case BPF_EVENT_CM:
-	case BPF_EVENT_HEALTH:
-	case BPF_EVENT_DCB:
-		tell_bpf_event(d, e);
-		break;
-	case BPF_EVENT_QP:
-	case BPF_EVENT_QP_FAILED:
-	case N_BPF_EVENT_KINDS:
-		break;
-	}
-}
-
-/* Modules come and go without telling us; asking is one call. */
-static void follow_modules(struct daemon *d)
-{
-	const struct host *host = &node_inventory(d->node)->host;
-	struct bpf_presence now = {.rdma_devices = host->n_rdma > 0};
-	char path[OPTION_TEXT_SIZE + 32];
-
-	snprintf(path, sizeof(path), "%s/module/rdma_cm", d->options->sysfs_root);
-	now.rdma_cm = access(path, F_OK) == 0;
-	for (size_t i = 0; i < host->n_rdma; i++)
-		now.soft_devices |= strcmp(host->rdma[i].driver, "rxe") == 0;
-	bpf_source_follow(d->bpf, &now);
-}
-
 static void on_inventory(bool first, void *arg)
 {
 	struct daemon *d = arg;
@@ -119,7 +47,7 @@ static void on_inventory(bool first, void *arg)
 			 rdma_netns_mode_name(inv->host.rdma_mode));
 	if (node_knows_devices(d->node))
 		d->routes.inventory = inv;
-	follow_modules(d);
+	bpf_wing_look(d);
 	qps_look(d->qps);
 	if (d->resources && node_knows_devices(d->node))
 		resources_look(d->resources);
@@ -151,21 +79,6 @@ static const struct resource_table *offered(void *arg)
 	return d->resources ? resources_table(d->resources) : NULL;
 }
 
-static void describe_programs(struct daemon *d, struct self_metrics *m)
-{
-	const struct bpf_program_status *p;
-	unsigned n = bpf_source_programs(d->bpf, &p);
-
-	for (unsigned i = 0; i < n && i < SELF_PROGRAMS_MAX; i++, m->n_programs++) {
-		snprintf(m->programs[i].name, sizeof(m->programs[i].name), "%s", p[i].name);
-		snprintf(m->programs[i].hook, sizeof(m->programs[i].hook), "%s", p[i].hook);
-		if (strcmp(p[i].name, "cm_event") == 0)
-			m->events.connections = strcmp(p[i].hook, "none") != 0;
-	}
-	m->events.tally = d->bpf_tally;
-	m->events.n_soft = bpf_source_soft_counts(d->bpf, m->events.soft, EVENT_SOFT_MAX);
-}
-
 static void describe(struct self_metrics *m, void *arg)
 {
 	struct daemon *d = arg;
@@ -179,8 +92,8 @@ static void describe(struct self_metrics *m, void *arg)
 		m->look_us[i] = node_look_us(d->node, (enum look)i);
 	getrlimit(RLIMIT_NOFILE, &fds);
 	m->open_fds_max = (unsigned)fds.rlim_cur;
-	follow_modules(d);
-	describe_programs(d, m);
+	bpf_wing_look(d);
+	bpf_wing_describe(d, m);
 	vf_wing_describe(d, m);
 	qp_wing_describe(d, m);
 }
@@ -287,21 +200,6 @@ static void uevents_stop(struct daemon *d)
 {
 	uevents_close(d->kernel_uevents);
 	uevents_close(d->udev_uevents);
-}
-
-static int bpf_start(struct daemon *d, struct err *e)
-{
-	if (d->options->no_bpf)
-		return 0;
-	if (!d->hw.live)
-		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	bucket_init(&d->bpf_told, BPF_TOLD_PER_SECOND, BPF_TOLD_AT_ONCE, uv_now(&d->loop));
-	return bpf_source_open(&d->bpf, &d->loop, &d->self, on_bpf_event, d, e);
-}
-
-static void bpf_stop(struct daemon *d)
-{
-	bpf_source_close(d->bpf);
 }
 
 /* Switching counters on is a change of the node: a dry run only says so. */

@@ -140,7 +140,8 @@ ROCE_INLINE bool roce_flow_count(struct roce_flow *f, const struct roce_packet *
 		f->cnp++;
 	if (p->has_aeth && p->syndrome_class == ROCE_SYN_RNR)
 		f->rnr_naks++;
-	else if (p->has_aeth && p->syndrome_class != ROCE_SYN_ACK)
+	else if (p->has_aeth && p->syndrome_class >= ROCE_SYN_SEQUENCE &&
+		 p->syndrome_class <= ROCE_SYN_INVALID_RD)
 		f->naks++;
 	return roce_is_request(p) && roce_flow_sequence(f, p->psn);
 }

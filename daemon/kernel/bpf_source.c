@@ -38,8 +38,7 @@ struct bpf_source {
 	unsigned taken; /* events of this turn */
 	struct self_counters *self;
 	uint64_t losses[N_BPF_LOSSES];
-	bpf_event_fn *on_event;
-	void *arg;
+	struct bpf_source_hooks hooks;
 	unsigned wanted, tried; /* groups */
 	struct bpf_job job;
 	struct bpf_program_status status[N_BPF_POINTS];
@@ -65,7 +64,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		b->self->malformed_bpf++;
 	} else {
 		b->self->events_bpf++;
-		b->on_event(data, b->arg);
+		b->hooks.event(data, b->hooks.arg);
 	}
 	return ++b->taken < EVENTS_PER_TURN ? 0 : -EAGAIN; /* the descriptor stays readable */
 }
@@ -86,7 +85,7 @@ static void check_losses(struct bpf_source *b)
 	if (new_losses(b, BPF_LOST) == 0)
 		return;
 	b->self->overruns_bpf++;
-	b->on_event(NULL, b->arg);
+	b->hooks.event(NULL, b->hooks.arg);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -192,10 +191,12 @@ static void on_worked(uv_work_t *work, int status)
 	b->working = false;
 	b->tried = (b->tried & ~b->job.unload) | b->job.load;
 	take_status(b);
-	if (b->closing)
+	if (b->closing) {
 		finish(b);
-	else
-		catch_up(b);
+		return;
+	}
+	b->hooks.programs(b->hooks.arg);
+	catch_up(b);
 }
 
 /* A group is tried once; what the kernel refuses it refuses again. */
@@ -236,7 +237,7 @@ static void let_go(struct bpf_source *b)
 }
 
 int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self_counters *self,
-		    bpf_event_fn *on_event, void *arg, struct err *e)
+		    const struct bpf_source_hooks *hooks, struct err *e)
 {
 	struct bpf_source *b = calloc(1, sizeof(*b));
 	struct err why = {0};
@@ -246,8 +247,7 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 	libbpf_set_print(on_libbpf);
 	b->loop = loop;
 	b->self = self;
-	b->on_event = on_event;
-	b->arg = arg;
+	b->hooks = *hooks;
 	b->maps = (struct bpf_maps){.events_fd = -1, .losses_fd = -1, .soft_counts_fd = -1};
 	if (ring_start(b, &why) < 0) {
 		let_go(b);

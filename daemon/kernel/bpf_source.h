@@ -17,12 +17,16 @@ struct uv_loop_s;
 struct bpf_source;
 struct self_counters;
 
-/* e == NULL: events were lost. Borrowed for the call. */
-typedef void bpf_event_fn(const struct bpf_event *e, void *arg);
+struct bpf_source_hooks {
+	/* e == NULL: events were lost. Borrowed for the call. */
+	void (*event)(const struct bpf_event *e, void *arg);
+	void (*programs)(void *arg); /* there are others now */
+	void *arg;
+};
 
 /* Fails only without memory. Begins to load the host's group. */
 int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *, struct self_counters *,
-		    bpf_event_fn *, void *arg, struct err *);
+		    const struct bpf_source_hooks *, struct err *);
 /* NULL is fine. Detaches and frees once its handle has closed and its worker is done. */
 void bpf_source_close(struct bpf_source *);
 

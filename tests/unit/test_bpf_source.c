@@ -1,5 +1,6 @@
-/* BPF programs as a user who may not load any: listed as not loaded, and nothing left behind. What
- * they do where they are allowed is a scenario of the lab. */
+/* BPF programs as a user who may not load any, and as root on whatever kernel this is: each has its
+ * hook or its reason, they follow what there is, and nothing is left behind. What they tell where
+ * they are allowed is a scenario of the lab. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +24,13 @@ static void on_event(const struct bpf_event *e, void *arg)
 	(void)e, (void)arg;
 }
 
+static void on_programs(void *arg)
+{
+	unsigned *n = arg;
+
+	++*n;
+}
+
 /* 0, or the line that was not as expected. */
 #define EXPECT(what)                                                                               \
 	if (!(what))                                                                               \
@@ -30,18 +38,25 @@ static void on_event(const struct bpf_event *e, void *arg)
 
 static int refused(void)
 {
+	unsigned n_changes = 0;
+	const struct bpf_source_hooks hooks = {on_event, on_programs, &n_changes};
 	const struct bpf_program_status *status = NULL;
+	struct bpf_soft_device soft;
 	struct bpf_source *b = NULL;
 	struct self_counters self = {0};
 	struct err e = {0};
 	uv_loop_t loop;
 
-	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
 	EXPECT(getuid() != 0 || setresuid(NOBODY, NOBODY, NOBODY) == 0);
 	EXPECT(uv_loop_init(&loop) == 0);
-	EXPECT(bpf_source_open(&b, &loop, &self, on_event, NULL, &e) == 0);
-	EXPECT(bpf_source_programs(b, &status) == 1);
-	EXPECT(strcmp(status->name, "netdev_moves") == 0 && strcmp(status->hook, "none") == 0);
+	EXPECT(bpf_source_open(&b, &loop, &self, &hooks, &e) == 0);
+	EXPECT(bpf_source_programs(b, &status) == N_BPF_POINTS);
+	bpf_source_follow(b, &(struct bpf_presence){true, true, true});
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		EXPECT(strcmp(status[i].hook, "none") == 0 &&
+		       strstr(status[i].error, "not permitted"));
+	EXPECT(strcmp(status[0].name, "netdev_moves") == 0);
+	EXPECT(bpf_source_soft_counts(b, &soft, 1) == 0);
 	bpf_source_close(b);
 	EXPECT(uv_run(&loop, UV_RUN_DEFAULT) == 0);
 	EXPECT(uv_loop_close(&loop) == 0);
@@ -49,7 +64,7 @@ static int refused(void)
 }
 
 /* In a process of its own, which gives up its privileges for good. */
-static void a_refused_program_is_listed_as_not_loaded(void **state)
+static void without_permission_each_program_says_so(void **state)
 {
 	pid_t pid = fork();
 	int status;
@@ -63,21 +78,137 @@ static void a_refused_program_is_listed_as_not_loaded(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+struct rig {
+	uv_loop_t loop;
+	struct self_counters self;
+	struct bpf_source *b;
+	unsigned n_changes;
+	const struct bpf_program_status *programs;
+};
+
+static void rig_open(struct rig *r)
+{
+	const struct bpf_source_hooks hooks = {on_event, on_programs, &r->n_changes};
+	struct err e = {0};
+
+	assert_int_equal(uv_loop_init(&r->loop), 0);
+	assert_int_equal(bpf_source_open(&r->b, &r->loop, &r->self, &hooks, &e), 0);
+	assert_int_equal(bpf_source_programs(r->b, &r->programs), N_BPF_POINTS);
+}
+
+static void rig_close(struct rig *r)
+{
+	bpf_source_close(r->b);
+	assert_int_equal(uv_run(&r->loop, UV_RUN_DEFAULT), 0);
+	assert_int_equal(uv_loop_close(&r->loop), 0);
+}
+
+static void wait_changes(struct rig *r, unsigned n)
+{
+	while (r->n_changes < n)
+		assert_true(uv_run(&r->loop, UV_RUN_ONCE) != 0);
+}
+
+static void skip_without_maps(void)
+{
+	struct bpf_maps maps;
+	struct err e = {0};
+
+	if (bpf_maps_open(&maps, &e) < 0) {
+		print_message("skipped: %s\n", e.msg);
+		skip();
+	}
+	bpf_maps_close(&maps);
+}
+
+static bool waits(const struct bpf_program_status *s)
+{
+	return strcmp(s->hook, "none") == 0 && strncmp(s->error, "there are no", 12) == 0;
+}
+
+static void programs_follow_what_there_is(void **state)
+{
+	struct rig r = {0};
+	(void)state;
+
+	skip_without_maps();
+	rig_open(&r);
+	wait_changes(&r, 1);
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		if (bpf_points[i].group == BPF_GROUP_HOST)
+			assert_true(strcmp(r.programs[i].hook, "none") != 0 ||
+				    (*r.programs[i].error && !waits(&r.programs[i])));
+		else
+			assert_true(waits(&r.programs[i]));
+
+	bpf_source_follow(r.b, &(struct bpf_presence){.rdma_devices = true, .soft_devices = true});
+	wait_changes(&r, 2);
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		assert_int_equal(waits(&r.programs[i]), bpf_points[i].group == BPF_GROUP_CM);
+
+	bpf_source_follow(r.b, &(struct bpf_presence){0});
+	wait_changes(&r, 3);
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		assert_int_equal(waits(&r.programs[i]), bpf_points[i].group != BPF_GROUP_HOST);
+	bpf_source_follow(r.b, &(struct bpf_presence){0});
+	rig_close(&r);
+	assert_int_equal(r.n_changes, 3);
+}
+
+static void it_can_be_closed_while_programs_are_loaded(void **state)
+{
+	struct rig r = {0};
+	(void)state;
+
+	skip_without_maps();
+	rig_open(&r);
+	rig_close(&r);
+	assert_int_equal(r.n_changes, 0);
+}
+
 static void no_source_has_no_programs(void **state)
 {
 	const struct bpf_program_status *status;
+	struct bpf_soft_device soft;
 	(void)state;
 
 	assert_int_equal(bpf_source_programs(NULL, &status), 0);
+	assert_int_equal(bpf_source_soft_counts(NULL, &soft, 1), 0);
+	bpf_source_follow(NULL, &(struct bpf_presence){0});
 	bpf_source_close(NULL);
+}
+
+/* Every program of the table is in the object of its group. */
+static void the_table_names_the_programs_there_are(void **state)
+{
+	(void)state;
+
+	for (unsigned i = 0; i < N_BPF_POINTS; i++) {
+		size_t size = 0;
+		const char *elf = bpf_group_elf(bpf_points[i].group, &size);
+
+		assert_non_null(bpf_points[i].functions[0]);
+		for (int h = 0; h < BPF_POINT_HOOKS && bpf_points[i].hooks[h].program; h++) {
+			const char *name = bpf_points[i].hooks[h].program;
+
+			assert_non_null(memmem(elf, size, name, strlen(name) + 1));
+			name = bpf_points[i].hooks[h].returned;
+			if (name)
+				assert_non_null(memmem(elf, size, name, strlen(name) + 1));
+		}
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_refused_program_is_listed_as_not_loaded),
+		cmocka_unit_test(without_permission_each_program_says_so),
+		cmocka_unit_test(programs_follow_what_there_is),
+		cmocka_unit_test(it_can_be_closed_while_programs_are_loaded),
 		cmocka_unit_test(no_source_has_no_programs),
+		cmocka_unit_test(the_table_names_the_programs_there_are),
 	};
 
+	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,6 @@
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
-#include "bpf_source.h"
 #include "genl.h"
 #include "hw.h"
 #include "nldev.h"
@@ -240,23 +239,6 @@ static void test_rdma_events_matter_and_others_do_not(void **state)
 	nlmsg_free(other);
 }
 
-static void test_bpf_events_are_checked_for_version_size_and_termination(void **state)
-{
-	struct bpf_event e = {.version = BPF_EVENT_VERSION, .kind = BPF_EVENT_NETDEV_MOVED};
-	(void)state;
-
-	assert_int_equal(bpf_event_check(&e, sizeof(e)), 0);
-	assert_int_equal(bpf_event_check(&e, sizeof(e) - 1), -EBADMSG);
-	e.version++;
-	assert_int_equal(bpf_event_check(&e, sizeof(e)), -EBADMSG);
-	e.version--;
-	e.kind = 99;
-	assert_int_equal(bpf_event_check(&e, sizeof(e)), -EBADMSG);
-	e.kind = BPF_EVENT_NETDEV_MOVED;
-	memset(e.name, 'x', sizeof(e.name));
-	assert_int_equal(bpf_event_check(&e, sizeof(e)), -EBADMSG);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,7 +252,6 @@ int main(void)
 		cmocka_unit_test(test_malformed_messages_are_counted_and_the_others_still_judged),
 		cmocka_unit_test(test_addresses_are_told_with_their_netdev),
 		cmocka_unit_test(test_rdma_events_matter_and_others_do_not),
-		cmocka_unit_test(test_bpf_events_are_checked_for_version_size_and_termination),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

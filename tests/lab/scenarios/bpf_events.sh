@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # BPF events on a kernel that allows them: queue pairs' lives and deaths, connections, ports, and that nothing of it stays.
+# lab: --timeout 400
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
@@ -15,12 +16,50 @@ loaded() { # PROGRAM [HOOK]
     metric rocelet_bpf_program_loaded "program=\"$1\"" ${2:+"hook=\"$2\""} | grep -qx 1
 }
 
+all_loaded() {
+    ! curl -fsS -m 5 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | grep -qv ' 1$'
+}
+
 event() { # REGEX: one that the API tells
     curl -fsS -m 2 "$HTTP/api/v1/events" | grep -qE "$1"
 }
 
+# Runs qp_fault between the pods' devices; its output is in $OUT/fault.log. A line on fd 7 lets it go on.
+start_fault() { # KIND [TIMEOUT [RETRIES]]
+    rm -f /tmp/go
+    mkfifo /tmp/go
+    "$BUILD/bench/qp_fault" "$1" rxe_left rxe_right "${@:2}" </tmp/go >"$OUT/fault.log" 2>&1 &
+    exec 7>/tmp/go
+    wait_until "grep -q qpn $OUT/fault.log"
+}
+
+end_fault() {
+    echo >&7
+    exec 7>&-
+    wait "$!" || true
+}
+
+# The event of the queue pair that has just failed, with its peer and reason; how late is in $OUT/lateness.
+told_within() { # MS REASON
+    curl -fsS -m 2 "$HTTP/api/v1/events" | python3 -c '
+import calendar, json, re, sys, time
+limit, reason, fault, lateness = int(sys.argv[1]), sys.argv[2], open(sys.argv[3]).read(), sys.argv[4]
+qpn, peer = re.search(r"qpn (\d+) peer (\d+)", fault).groups()
+at = int(re.search(r"at (\d+)", fault).group(1))
+doc = json.load(sys.stdin)
+for e in doc["events"]:
+    if e["reason"] == "QueuePairFailed" and "QP " + qpn + " on rxe_left" in e["message"]:
+        assert "QP " + peer in e["message"] and "10.9.0.2" in e["message"] and reason in e["message"], e
+        seconds, _, rest = e["last"].partition(".")
+        when = calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 1000 + int(rest[:3])
+        open(lateness, "a").write("%s: %d ms after the completion was polled\n" % (reason, when - at))
+        sys.exit(when - at > limit)
+sys.exit("no event of queue pair " + qpn)' "$1" "$2" "$OUT/fault.log" "$OUT/lateness"
+}
+
 find_pf
 modprobe -a rdma_cm ib_cm
+: >"$OUT/lateness"
 programs_of_kernel >/tmp/before
 start_rocelet --log-level debug
 wait_until "curl -fsS $HTTP/readyz"
@@ -30,26 +69,66 @@ check "and others are not" '! loaded qp_created && ! loaded soft_completion'
 make_vfs 2
 make_pod left "${VFS[0]}" 10.9.0.1/24
 make_pod right "${VFS[1]}" 10.9.0.2/24
-check_within 20 "with devices all programs are there" '! metric rocelet_bpf_program_loaded | grep -qx 0'
+check_within 90 "with devices all programs are there" 'all_loaded'
+
+curl -fsS "$HTTP/api/v1/config" >"$OUT/config.json"
+check "the configuration names them, with their hooks" 'json "[p[\"hook\"] for p in doc[\"bpf\"][\"programs\"] if p[\"name\"] == \"qp_modified\"] == [\"fentry\"]" <$OUT/config.json | grep -q True'
 
 say "a queue pair's life"
-check "ib_write_bw runs" 'perftest ib_write_bw left right -n 100 -s 1024 --tclass=106'
-grep -c "queue pair" "$OUT/rocelet.log" || true
+start_fault rkey
+check_within 2 "it is listed with its state, peer and settings" 'curl -fsS $HTTP/api/v1/qps | tee $OUT/qps.json | grep -q RTS'
+wait_until "grep -q status $OUT/fault.log"
 
-say "connections"
-check "a connection is made" 'perftest ib_write_bw left right -R -n 100 -s 1024'
-check_within 3 "it is counted, on both sides" '(( $(metric roce_connections_total '\''result="connected"'\'') >= 1 && $(metric roce_connections_total '\''result="accepted"'\'') >= 1 ))'
-check "and how long it took" '(( $(metric roce_connect_seconds_count) >= 1 ))'
-timeout 20 ip netns exec left ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
-check_within 3 "one to a closed port is rejected with its reason" 'event ConnectionRejected.*nobody.listens'
-check_within 3 "and counted" '(( $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') >= 1 ))'
-
-say "ports"
+say "and its end"
+check_within 2 "a wrong key is told within 100 ms, with queue pair, peer and reason" 'told_within 100 REM_ACCESS'
+end_fault
+start_fault rnr
+wait_until "grep -q status $OUT/fault.log"
+check_within 2 "exhausted RNR retries are" 'told_within 100 RNR_RETRY'
+end_fault
+start_fault gone
 ip -n right link set net1 down
+echo >&7
+wait_until "grep -q status $OUT/fault.log"
+check_within 2 "a peer that has vanished is" 'told_within 100 RETRY_EXC'
+end_fault
 check_within 3 "a port that goes down is told" 'event PortDown'
 ip -n right link set net1 up
+wait_until "has_carrier right net1"
 check_within 5 "and that it is back" 'event PortActive'
+sed 's/^/# /' "$OUT/lateness"
+check_within 3 "timeouts of soft-RoCE are counted" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="retransmit_timeout"'\'') -ge 2 ]]'
+check "and of receivers that are not ready" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="rnr_timeout"'\'') -ge 1 ]]'
+
+say "connections"
+in_pod right ib_write_bw -R -d rxe_right -n 100 -s 1024 >"$OUT/cm-server.log" 2>&1 &
+SERVER=$!
+wait_until "rdma resource show cm_id | grep -q LISTEN"
+check "a connection is made" 'in_pod left ib_write_bw -R -d rxe_left -n 100 -s 1024 10.9.0.2 >$OUT/cm-client.log 2>&1'
+wait "$SERVER" || true
+check_within 3 "it is counted" '[[ $(metric roce_connections_total '\''result="connected"'\'') -ge 1 ]]'
+check_within 3 "on the other side, too" '[[ $(metric roce_connections_total '\''result="accepted"'\'') -ge 1 ]]'
+check "and how long it took" '[[ $(metric roce_connect_seconds_count) -ge 1 ]]'
+timeout 20 ip netns exec left ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
+check_within 3 "one to a closed port is rejected with its reason" 'event "nobody listens"'
+check_within 3 "and counted" '[[ $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') -ge 1 ]]'
+
 curl -fsS "$HTTP/api/v1/events" >"$OUT/events.json"
-curl -fsS "$HTTP/metrics" | grep -E "^roce_(conn|soft)|resident|rocelet_(events|bpf)" || true
+curl -fsS "$HTTP/metrics" | grep -E "^roce_(conn|soft)|resident|rocelet_(events|bpf|event)" >"$OUT/page" || true
+
+say "a module can be unloaded once its devices are gone"
+rdma link delete rxe_left
+rdma link delete rxe_right
+check_within 10 "its programs let go of it" '! loaded soft_completion && ! loaded qp_created'
+check_within 5 "and it goes" 'modprobe -r rdma_rxe'
+modprobe rdma_rxe
+in_pod left rdma link add rxe_left type rxe netdev net1
+check_within 90 "and they come back with it" 'all_loaded'
 stop_rocelet
 check_within 5 "nothing stays after the end" 'programs_of_kernel | diff /tmp/before - >$OUT/leftovers'
+
+say "without BPF"
+start_rocelet --no-bpf
+wait_until "curl -fsS $HTTP/readyz"
+check "there is no program" 'programs_of_kernel | diff /tmp/before - && ! metric rocelet_bpf_program_loaded'
+stop_rocelet

@@ -1,0 +1,119 @@
+/* bpf_wing.c - the programs that tell of events: which there are to be, and what comes of their
+ * events: counted, told, hints for the node, the table of queue pairs. */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf_source.h"
+#include "bpf_text.h"
+#include "daemon.h"
+#include "log.h"
+#include "node.h"
+#include "qps.h"
+
+/* Storms (a thousand rejects a second) are counted, and told in part. */
+#define BPF_TOLD_PER_SECOND 20
+#define BPF_TOLD_AT_ONCE    100
+
+static uint64_t unix_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void tell(struct daemon *d, const struct bpf_event *e)
+{
+	struct event told;
+
+	if (bpf_event_tell(e, unix_ms(), &told) && bucket_take(&d->bpf_told, uv_now(&d->loop)))
+		daemon_event(d, &told);
+}
+
+static void on_netdev_moved(struct daemon *d, const struct bpf_event *e)
+{
+	char line[256];
+
+	bpf_event_line(e, line, sizeof(line));
+	log_info("bpf", 0, "%s", line);
+	node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, false);
+}
+
+/* NULL: some were lost, and each may have been a hint. */
+static void on_event(const struct bpf_event *e, void *arg)
+{
+	struct daemon *d = arg;
+
+	qps_event(d->qps, e);
+	if (!e) {
+		node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, true);
+		return;
+	}
+	bpf_tally_add(&d->bpf_tally, e);
+	tell(d, e);
+	if (e->kind == BPF_EVENT_NETDEV_MOVED)
+		on_netdev_moved(d, e);
+	else if (e->kind == BPF_EVENT_PORT)
+		node_hint(d->node, SCAN_RDMA, false);
+}
+
+static void on_programs(void *arg)
+{
+	struct daemon *d = arg;
+
+	qps_look(d->qps);
+}
+
+/* Modules come and go without telling us; asking for one is one call. */
+void bpf_wing_look(struct daemon *d)
+{
+	const struct host *host = &node_inventory(d->node)->host;
+	struct bpf_presence now = {.rdma_devices = host->n_rdma > 0};
+	char path[OPTION_TEXT_SIZE + 32];
+
+	if (!d->bpf)
+		return;
+	snprintf(path, sizeof(path), "%s/module/rdma_cm", d->options->sysfs_root);
+	now.rdma_cm = access(path, F_OK) == 0;
+	for (size_t i = 0; i < host->n_rdma; i++)
+		now.soft_devices |= strcmp(host->rdma[i].driver, "rxe") == 0;
+	bpf_source_follow(d->bpf, &now);
+}
+
+void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
+{
+	const struct bpf_program_status *p;
+	unsigned n = bpf_source_programs(d->bpf, &p);
+
+	for (unsigned i = 0; i < n && i < SELF_PROGRAMS_MAX; i++, m->n_programs++) {
+		snprintf(m->programs[i].name, sizeof(m->programs[i].name), "%s", p[i].name);
+		snprintf(m->programs[i].hook, sizeof(m->programs[i].hook), "%s", p[i].hook);
+		if (strcmp(p[i].name, "cm_event") == 0)
+			m->events.connections = strcmp(p[i].hook, "none") != 0;
+	}
+	m->events.tally = d->bpf_tally;
+	m->events.n_soft = bpf_source_soft_counts(d->bpf, m->events.soft, EVENT_SOFT_MAX);
+}
+
+int bpf_start(struct daemon *d, struct err *e)
+{
+	const struct bpf_source_hooks hooks = {
+		.event = on_event,
+		.programs = on_programs,
+		.arg = d,
+	};
+
+	if (d->options->no_bpf)
+		return 0;
+	if (!d->hw.live)
+		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
+	bucket_init(&d->bpf_told, BPF_TOLD_PER_SECOND, BPF_TOLD_AT_ONCE, uv_now(&d->loop));
+	return bpf_source_open(&d->bpf, &d->loop, &d->self, &hooks, e);
+}
+
+void bpf_stop(struct daemon *d)
+{
+	bpf_source_close(d->bpf);
+	d->bpf = NULL;
+}

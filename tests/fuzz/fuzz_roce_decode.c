@@ -1,0 +1,51 @@
+/* Fuzzes the decoder of frames. First two bytes: how much longer the frame is than what is at hand,
+ * and whether it starts at its network header. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "roce_account.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static const uint32_t types[] = {0, 0x0800, 0x86dd, 0x8915};
+
+/* What a packet says of itself lies within it. */
+static void check(const struct roce_frame *f, const struct roce_packet *p)
+{
+	if (p->icrc_offset + ROCE_ICRC_SIZE > f->length || p->bth_offset >= p->icrc_offset ||
+	    p->network_offset >= p->bth_offset)
+		abort();
+	if (p->op >= N_ROCE_OPS || p->transport >= N_ROCE_TRANSPORTS ||
+	    p->syndrome_class >= N_ROCE_SYNDROMES || p->qpn > 0xffffff || p->psn > 0xffffff)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct roce_counts counts;
+	static struct roce_flow flow;
+	struct roce_packet p;
+	struct roce_frame f;
+	enum roce_verdict verdict;
+	uint8_t *copy;
+
+	if (n < 2)
+		return 0;
+	copy = malloc(n - 2 ? n - 2 : 1);
+	if (!copy)
+		return 0;
+	memcpy(copy, data + 2, n - 2);
+	f = (struct roce_frame){copy, copy + n - 2, (uint32_t)(n - 2 + data[0]), types[data[1] & 3],
+				0};
+	verdict = roce_decode(&f, &p);
+	if (verdict == ROCE_CUT && data[0] == 0)
+		abort();
+	if (verdict == ROCE_PACKET) {
+		check(&f, &p);
+		roce_flow_count(&flow, &p, f.length, 1);
+		roce_flow_round_trip(&flow, (uint64_t)p.psn << data[0] % 40);
+	}
+	roce_count(&counts, verdict, &p, f.length);
+	free(copy);
+	return 0;
+}

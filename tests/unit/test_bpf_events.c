@@ -1,0 +1,340 @@
+/* BPF events: what is one, what it says, and what is counted of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf_event_check.h"
+#include "bpf_text.h"
+#include "bpf_words.h"
+#include "cleanup.h"
+#include "event_series.h"
+#include "page_text.h"
+
+#define HEAD(of, k)                                                                                \
+	.head = {.version = BPF_EVENT_VERSION,                                                     \
+		 .kind = (k),                                                                      \
+		 .size = sizeof(of),                                                               \
+		 .pid = 4711,                                                                      \
+		 .comm = "mlnx_qos"}
+
+union any {
+	struct bpf_event head;
+	struct bpf_event_netdev_moved moved;
+	struct bpf_event_qp qp;
+	struct bpf_event_qp_failed failed;
+	struct bpf_event_port port;
+	struct bpf_event_cm cm;
+	struct bpf_event_health health;
+	struct bpf_event_dcb dcb;
+};
+
+static const struct bpf_event_dcb pfc = {HEAD(pfc, BPF_EVENT_DCB), .what = BPF_DCB_PFC,
+					 .name = "eth0", .pfc_enable = 0x18};
+
+static const struct bpf_event_cm rejected = {
+	HEAD(rejected, BPF_EVENT_CM),
+	.what = BPF_CM_REJECTED,
+	.event = 8,
+	.status = 8,
+	.qpn = 22,
+	.latency_ns = 15890123,
+	.saddr = {[10] = 0xff, 0xff, 10, 9, 0, 1},
+	.daddr = {[10] = 0xff, 0xff, 10, 9, 0, 2},
+	.sport = 50465,
+	.dport = 19999,
+};
+
+static void assert_line(const void *event, const char *expected)
+{
+	const struct bpf_event *e = event;
+	char line[256];
+
+	assert_int_equal(bpf_event_check(e, e->size), 0);
+	bpf_event_line(e, line, sizeof(line));
+	assert_string_equal(line, expected);
+}
+
+/* Bytes of their exact size on the heap, so that the sanitizer sees a read past the end. */
+static int check_copy(const union any *e, size_t size)
+{
+	AUTO_FREE char *copy = malloc(size ? size : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, e, size);
+	return bpf_event_check(copy, size);
+}
+
+static void an_event_has_our_version_and_the_size_of_its_kind(void **state)
+{
+	union any e = {.dcb = pfc};
+	(void)state;
+
+	assert_int_equal(check_copy(&e, sizeof(pfc)), 0);
+	for (size_t size = 0; size < sizeof(pfc); size++)
+		assert_int_equal(check_copy(&e, size), -EBADMSG);
+	assert_int_equal(check_copy(&e, sizeof(pfc) + 8), -EBADMSG);
+	e.head.size++;
+	assert_int_equal(check_copy(&e, sizeof(pfc)), -EBADMSG);
+	e.dcb = pfc;
+	e.head.version++;
+	assert_int_equal(check_copy(&e, sizeof(pfc)), -EBADMSG);
+	e.dcb = pfc;
+	e.head.kind = 0;
+	assert_int_equal(check_copy(&e, sizeof(pfc)), -EBADMSG);
+	e.head.kind = N_BPF_EVENT_KINDS;
+	assert_int_equal(check_copy(&e, sizeof(pfc)), -EBADMSG);
+	e.head.kind = 0xffff;
+	assert_int_equal(check_copy(&e, sizeof(pfc)), -EBADMSG);
+}
+
+struct text_at {
+	__u16 kind;
+	size_t size, offset, length;
+};
+
+#define TEXT(k, type, field)                                                                       \
+	{                                                                                          \
+		k, sizeof(struct type), offsetof(struct type, field),                              \
+			sizeof(((struct type *)0)->field)                                          \
+	}
+
+static void every_text_of_an_event_ends(void **state)
+{
+	static const struct text_at texts[] = {
+		TEXT(BPF_EVENT_NETDEV_MOVED, bpf_event_netdev_moved, head.comm),
+		TEXT(BPF_EVENT_NETDEV_MOVED, bpf_event_netdev_moved, name),
+		TEXT(BPF_EVENT_QP, bpf_event_qp, device),
+		TEXT(BPF_EVENT_QP_FAILED, bpf_event_qp_failed, device),
+		TEXT(BPF_EVENT_PORT, bpf_event_port, device),
+		TEXT(BPF_EVENT_HEALTH, bpf_event_health, bus),
+		TEXT(BPF_EVENT_HEALTH, bpf_event_health, device),
+		TEXT(BPF_EVENT_HEALTH, bpf_event_health, driver),
+		TEXT(BPF_EVENT_HEALTH, bpf_event_health, reporter),
+		TEXT(BPF_EVENT_HEALTH, bpf_event_health, message),
+		TEXT(BPF_EVENT_DCB, bpf_event_dcb, name),
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const struct text_at *t = &texts[i];
+		union any e = {.head = {.version = BPF_EVENT_VERSION, .kind = t->kind}};
+
+		e.head.size = (__u32)t->size;
+		assert_int_equal(check_copy(&e, t->size), 0);
+		memset((char *)&e + t->offset, 'x', t->length);
+		assert_int_equal(check_copy(&e, t->size), -EBADMSG);
+	}
+}
+
+static void our_own_enumerations_are_within_their_range(void **state)
+{
+	union any e = {.dcb = pfc};
+	(void)state;
+
+	e.dcb.what = N_BPF_DCB;
+	assert_int_equal(check_copy(&e, sizeof(e.dcb)), -EBADMSG);
+	e.cm = rejected;
+	e.cm.what = N_BPF_CM;
+	assert_int_equal(check_copy(&e, sizeof(e.cm)), -EBADMSG);
+	e.qp = (struct bpf_event_qp){HEAD(e.qp, BPF_EVENT_QP), .change = N_BPF_QP_CHANGES};
+	assert_int_equal(check_copy(&e, sizeof(e.qp)), -EBADMSG);
+}
+
+static void moves_and_queue_pairs_have_a_line(void **state)
+{
+	const struct bpf_event_netdev_moved moved = {HEAD(moved, BPF_EVENT_NETDEV_MOVED),
+						     .name = "eth1", .ifindex = 7, .netns_from = 1,
+						     .netns_to = 2};
+	const struct bpf_event_qp qp = {HEAD(qp, BPF_EVENT_QP), .device = "rxe0",
+					.change = BPF_QP_MODIFIED, .qpn = 17, .result = -22};
+	const struct bpf_event_qp_failed failed = {HEAD(failed, BPF_EVENT_QP_FAILED),
+						   .device = "rxe0", .qpn = 17, .status = 12,
+						   .event = -1};
+	(void)state;
+
+	assert_line(&moved, "eth1 (index 7) is moved from network namespace 1 to 2 by mlnx_qos, "
+			    "pid 4711");
+	assert_line(&qp, "queue pair 17 of rxe0 is changed, error -22 by mlnx_qos, pid 4711");
+	assert_line(&failed, "queue pair 17 of rxe0: a completion with status 12");
+}
+
+static void a_reject_names_both_ends_and_the_reason(void **state)
+{
+	struct bpf_event_cm e = rejected;
+	(void)state;
+
+	assert_line(&e, "connection 10.9.0.1:50465 to 10.9.0.2:19999 is rejected: nobody listens "
+			"on that port (reason 8) after 15.890 ms, queue pair 22 by mlnx_qos, pid "
+			"4711");
+	e.status = 77;
+	e.saddr[10] = 0xfe;
+	e.head.pid = e.qpn = 0;
+	e.latency_ns = 0;
+	assert_line(&e, "connection [::feff:a09:1]:50465 to 10.9.0.2:19999 is rejected: for a "
+			"reason that has no name (reason 77)");
+}
+
+static void settings_of_a_nic_name_who_set_them(void **state)
+{
+	struct bpf_event_dcb e = pfc;
+	(void)state;
+
+	assert_line(&e, "eth0: PFC on for priority 3, 4 by mlnx_qos, pid 4711");
+	e.pfc_enable = 0;
+	assert_line(&e, "eth0: PFC off by mlnx_qos, pid 4711");
+	e.what = BPF_DCB_APP_SET;
+	e.selector = 5;
+	e.protocol = 26;
+	e.priority = 3;
+	assert_line(&e, "eth0: DSCP 26 goes to priority 3 by mlnx_qos, pid 4711");
+	e.what = BPF_DCB_APP_DELETED;
+	e.selector = 1;
+	assert_line(&e, "eth0: application 26 of selector 1 no longer goes to priority 3 by "
+			"mlnx_qos, pid 4711");
+}
+
+static void what_is_told_has_a_reason_and_a_device(void **state)
+{
+	const struct bpf_event_health health = {
+		HEAD(health, BPF_EVENT_HEALTH), .bus = "pci",	  .device = "0000:03:00.0",
+		.driver = "mlx5_core",		.reporter = "fw", .message = "syndrome 0x8"};
+	const struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .device = "mlx5_0",
+					    .event = 10, .port = 1};
+	struct event told;
+	(void)state;
+
+	assert_true(bpf_event_tell(&health.head, 5, &told));
+	assert_string_equal(told.reason, "NicHealth");
+	assert_string_equal(told.device, "0000:03:00.0");
+	assert_string_equal(told.message,
+			    "pci/0000:03:00.0 (mlx5_core): reporter fw reports: syndrome 0x8");
+	assert_int_equal(told.type, EVENT_WARNING);
+	assert_int_equal(told.last_ms, 5);
+	assert_true(bpf_event_tell(&port.head, 5, &told));
+	assert_string_equal(told.reason, "PortDown");
+	assert_string_equal(told.message, "mlx5_0 port 1: port is down");
+	assert_true(bpf_event_tell(&pfc.head, 5, &told));
+	assert_string_equal(told.reason, "PfcChanged");
+	assert_int_equal(told.type, EVENT_NORMAL);
+}
+
+static void what_happens_all_the_time_is_not_told(void **state)
+{
+	struct bpf_event_cm made = rejected;
+	const struct bpf_event_qp qp = {HEAD(qp, BPF_EVENT_QP)};
+	struct event told;
+	(void)state;
+
+	made.what = BPF_CM_CONNECTED;
+	assert_false(bpf_event_tell(&made.head, 5, &told));
+	assert_false(bpf_event_tell(&qp.head, 5, &told));
+}
+
+/* The kernel's numbers may be any; a line is cut, not overrun. */
+static void unknown_numbers_and_long_texts_are_survived(void **state)
+{
+	struct bpf_event_health health = {HEAD(health, BPF_EVENT_HEALTH)};
+	struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .event = UINT32_MAX};
+	struct bpf_event_cm cm = rejected;
+	struct event told;
+	char line[16];
+	(void)state;
+
+	memset(health.message, 'm', sizeof(health.message) - 1);
+	memset(health.device, 'd', sizeof(health.device) - 1);
+	memset(health.reporter, 'r', sizeof(health.reporter) - 1);
+	memset(health.driver, 'v', sizeof(health.driver) - 1);
+	assert_true(bpf_event_tell(&health.head, 5, &told));
+	assert_int_equal(strlen(told.device), sizeof(health.device) - 1);
+	bpf_event_line(&health.head, line, sizeof(line));
+	assert_int_equal(strlen(line), sizeof(line) - 1);
+	assert_true(bpf_event_tell(&port.head, 5, &told));
+	assert_string_equal(told.reason, "PortEvent");
+	cm.what = BPF_CM_OTHER;
+	cm.event = UINT32_MAX;
+	cm.status = INT32_MIN;
+	assert_true(bpf_event_tell(&cm.head, 5, &told));
+	assert_string_equal(told.reason, "ConnectionFailed");
+}
+
+static void add(struct bpf_tally *t, enum bpf_cm_what what, int status, bool passive)
+{
+	struct bpf_event_cm e = rejected;
+
+	e.what = what;
+	e.status = status;
+	e.passive = passive;
+	bpf_tally_add(t, &e.head);
+}
+
+static void connections_are_counted_by_result_and_reason(void **state)
+{
+	struct event_summary s = {.connections = true, .n_soft = 1};
+	struct page *p = page_new();
+	AUTO_FREE char *text = NULL;
+	(void)state;
+
+	add(&s.tally, BPF_CM_CONNECTED, 0, false);
+	add(&s.tally, BPF_CM_CONNECTED, 0, true);
+	add(&s.tally, BPF_CM_TIMED_OUT, -110, false);
+	add(&s.tally, BPF_CM_REJECTED, 8, false);
+	add(&s.tally, BPF_CM_REJECTED, 18, false);
+	add(&s.tally, BPF_CM_REJECTED, 23, false);
+	add(&s.tally, BPF_CM_REJECTED, -1, false);
+	add(&s.tally, BPF_CM_REJECTED, 34, false);
+	add(&s.tally, BPF_CM_REJECTED, INT32_MAX, false);
+	memcpy(s.soft[0].key.device, "rxe0", 5);
+	s.soft[0].counts.n[BPF_SOFT_ICRC] = 3;
+	event_series(p, &s);
+	text = page_text(p, METRICS_PROMETHEUS, NULL);
+	page_unref(p);
+	assert_non_null(strstr(text, "roce_connections_total{result=\"accepted\"} 1\n"));
+	assert_non_null(strstr(text, "roce_connections_total{result=\"connected\"} 1\n"));
+	assert_non_null(strstr(text, "roce_connections_total{result=\"timed_out\"} 1\n"));
+	assert_non_null(strstr(text, "roce_connections_total{result=\"rejected\"} 6\n"));
+	assert_non_null(strstr(text, "{reason=\"invalid_service_id\"} 1\n"));
+	assert_non_null(strstr(text, "{reason=\"invalid_alternate_path\"} 2\n"));
+	assert_non_null(strstr(text, "{reason=\"other\"} 3\n"));
+	assert_non_null(strstr(text, "roce_connect_seconds_sum 0.015890123\n"));
+	assert_non_null(strstr(text, "roce_connect_seconds_count 1\n"));
+	assert_non_null(strstr(text, "{device=\"rxe0\",kind=\"icrc_error\"} 3\n"));
+}
+
+static void what_is_not_watched_has_no_series(void **state)
+{
+	const struct event_summary s = {0};
+	struct page *p = page_new();
+	AUTO_FREE char *text = NULL;
+	(void)state;
+
+	event_series(p, &s);
+	text = page_text(p, METRICS_PROMETHEUS, NULL);
+	page_unref(p);
+	assert_string_equal(text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_event_has_our_version_and_the_size_of_its_kind),
+		cmocka_unit_test(every_text_of_an_event_ends),
+		cmocka_unit_test(our_own_enumerations_are_within_their_range),
+		cmocka_unit_test(moves_and_queue_pairs_have_a_line),
+		cmocka_unit_test(a_reject_names_both_ends_and_the_reason),
+		cmocka_unit_test(settings_of_a_nic_name_who_set_them),
+		cmocka_unit_test(what_is_told_has_a_reason_and_a_device),
+		cmocka_unit_test(what_happens_all_the_time_is_not_told),
+		cmocka_unit_test(unknown_numbers_and_long_texts_are_survived),
+		cmocka_unit_test(connections_are_counted_by_result_and_reason),
+		cmocka_unit_test(what_is_not_watched_has_no_series),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
