@@ -1,6 +1,5 @@
 /* daemon.h - the whole daemon's state, for the files that compose it: loop.c (order), modules.c,
- * the
- * ..._wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
+ * the ..._wing.c (each part's start and stop) and reload.c (the configuration). For nobody else:
  * modules get the parts they need. */
 #pragma once
 

@@ -200,7 +200,7 @@ static int find_devices(struct join *j)
 {
 	const struct packet_sample *s = j->in->packets;
 
-	j->devices = calloc(s->n_ports ? s->n_ports : 1, sizeof(*j->devices));
+	j->devices = calloc(s->n_ports ? s->n_ports : 1, sizeof(const struct rdma_dev *));
 	for (size_t i = 0; j->devices && j->in->host && i < s->n_ports; i++)
 		if (s->ports[i].device[0])
 			j->devices[i] = host_rdma(j->in->host, s->ports[i].device);

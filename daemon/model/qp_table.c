@@ -86,15 +86,16 @@ void qp_init(struct qp *qp, const char *device, uint32_t qpn)
 static struct qp *insert(struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
 	struct qp *qp = t->n < QP_TABLE_MAX ? malloc(sizeof(*qp)) : NULL;
-	struct qp **last = qp ? array_push(t->items, t->n) : NULL;
+	struct qp **items = qp ? array_room(t->items, t->n, sizeof(struct qp *)) : NULL;
 
-	if (!last) {
+	if (!items) {
 		free(qp);
 		t->dropped++;
 		return NULL;
 	}
-	memmove(&t->items[place + 1], &t->items[place], (t->n - 1 - place) * sizeof(*t->items));
-	t->items[place] = qp;
+	t->items = items;
+	memmove(&items[place + 1], &items[place], (t->n++ - place) * sizeof(struct qp *));
+	items[place] = qp;
 	qp_init(qp, device, qpn);
 	return qp;
 }
@@ -194,7 +195,7 @@ static const struct qp *take_away(struct qp_table *t, const char *device, uint32
 	remember_destroyed(t, device, qpn);
 	if (!qp)
 		return NULL;
-	memmove(&t->items[place], &t->items[place + 1], (t->n - place - 1) * sizeof(*t->items));
+	memmove(&t->items[place], &t->items[place + 1], (t->n - place - 1) * sizeof(struct qp *));
 	t->n--;
 	free(t->gone);
 	t->gone = qp;

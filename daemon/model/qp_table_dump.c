@@ -34,12 +34,12 @@ static int by_name(const void *a, const void *b)
 
 static const struct nldev_qp **sorted(const struct nldev_qp *entries, size_t n)
 {
-	const struct nldev_qp **list = malloc((n ? n : 1) * sizeof(*list));
+	const struct nldev_qp **list = malloc((n ? n : 1) * sizeof(const struct nldev_qp *));
 
 	for (size_t i = 0; list && i < n; i++)
 		list[i] = &entries[i];
 	if (list)
-		qsort(list, n, sizeof(*list), by_name);
+		qsort(list, n, sizeof(const struct nldev_qp *), by_name);
 	return list;
 }
 

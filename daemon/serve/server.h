@@ -22,8 +22,8 @@ struct listener {
 	bool orders;
 };
 
-/* One POST, or a GET that may wait. It goes when its request has ended and nobody is to answer it any
- * more. */
+/* One POST, or a GET that may wait. It goes when its request has ended and nobody is to answer it
+ * any more. */
 struct http_ticket {
 	struct http *http;
 	struct MHD_Connection *connection; /* NULL: the request has ended */

@@ -1,5 +1,5 @@
-/* qp_series.h - queue pairs on the metrics page: how many, and why they failed. Pure: values in, text
- * out. */
+/* qp_series.h - queue pairs on the metrics page: how many, and why they failed. Pure: values in,
+ * text out. */
 #pragma once
 
 #include "page.h"

@@ -2,10 +2,10 @@
  * watch in a process of its own. */
 #include "event_watch.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,8 @@ static void ask(struct node *n, struct client *c, const char *query)
 {
 	static char request[256];
 
-	snprintf(request, sizeof(request), "GET /api/v1/events%s HTTP/1.1\r\nHost: x\r\n\r\n", query);
+	snprintf(request, sizeof(request), "GET /api/v1/events%s HTTP/1.1\r\nHost: x\r\n\r\n",
+		 query);
 	client_unix(c, n->path);
 	assert_true(c->fd >= 0);
 	client_send(c, request, strlen(request));
@@ -290,8 +291,8 @@ static bool has_exited(void *arg)
 
 static void watch(struct node *n, struct child *c, const char *option)
 {
-	char *argv[] = {(char *)"rocectl", (char *)"watch", (char *)"--socket", n->path,
-			(char *)option, NULL};
+	char *argv[] = {(char *)"rocectl", (char *)"watch", (char *)"--socket",
+			n->path,	   (char *)option,  NULL};
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);

@@ -170,7 +170,7 @@ static void test_a_failure_names_its_pod(void **state)
 	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a: the peer does not answer"));
 	assert_non_null(strstr(w->last.message, "python3, pid 4711"));
 	assert_true(w->last.first_ms > 0);
-	break_qp(w, 17, 5);	 /* what it had in flight */
+	break_qp(w, 17, 5);  /* what it had in flight */
 	break_qp(w, 17, 12); /* the other side's completion */
 	assert_int_equal(w->n_events, 1);
 	assert_int_equal(qps_failures(w->qps)->counts[0].n, 1);
