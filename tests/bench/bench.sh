@@ -24,6 +24,8 @@ echo "looking at 1,032 functions from sysfs alone:"
 build/bench/bench_scan "$work/full"
 echo "the device plugin with 1,024 VFs, from sysfs alone:"
 build/bench/bench_plugin "$PWD/build/rocelet" "$work/full" 20 || status=$?
+echo "rocectl pcap on captures of 2 GB, beside tcpdump:"
+tests/bench/bench_capture.py build/rocectl || status=$?
 tests/bench/bench.py "$exporter"
 [ "$(id -u)" = 0 ] || exit "$status"
 scenario "from the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms" lab inventory 5 50
