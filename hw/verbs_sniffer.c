@@ -29,6 +29,14 @@ struct verbs_sniffer {
 	struct ibv_flow *flow;
 };
 
+/* Not every provider says why. */
+static int last_error(void)
+{
+	int r = -errno;
+
+	return r < 0 ? r : -EOPNOTSUPP;
+}
+
 static struct ibv_context *open_device(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -73,7 +81,7 @@ static int make_queue(struct verbs_sniffer *s)
 	attr.send_cq = attr.recv_cq = s->cq;
 	s->qp = s->mr ? ibv_create_qp(s->pd, &attr) : NULL;
 	if (!s->qp)
-		return errno ? -errno : -EOPNOTSUPP;
+		return last_error();
 	return fcntl(s->channel->fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
@@ -97,7 +105,7 @@ static int make_rule(struct verbs_sniffer *s)
 
 	errno = EOPNOTSUPP;
 	s->flow = ibv_create_flow(s->qp, &attr);
-	return s->flow ? 0 : -errno;
+	return s->flow ? 0 : last_error();
 }
 
 int verbs_sniffer_open(struct verbs_sniffer **ret, const char *rdma_device, struct err *e)
@@ -107,7 +115,7 @@ int verbs_sniffer_open(struct verbs_sniffer **ret, const char *rdma_device, stru
 
 	if (s) {
 		s->context = open_device(rdma_device);
-		r = s->context ? make_queue(s) : -errno;
+		r = s->context ? make_queue(s) : last_error();
 	}
 	if (r == 0)
 		r = start_queue(s);

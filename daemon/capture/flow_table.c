@@ -105,7 +105,8 @@ size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret,
 {
 	size_t n_ret = 0;
 
-	memset(ret, 0, n * sizeof(ret[0]));
+	for (size_t i = 0; i < n; i++)
+		ret[i] = NULL;
 	for (size_t i = 0; n > 0 && i < t->n_sets * FLOW_WAYS; i++)
 		if (t->entries[i].used)
 			n_ret = insert(ret, n_ret, n, &t->entries[i]);

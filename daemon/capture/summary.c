@@ -93,7 +93,7 @@ static void add_to_flow(struct capture_summary *s, const struct roce_packet *roc
 static void add_frame(struct capture_summary *s, const struct capture_packet *p,
 		      const struct roce_frame *frame, uint32_t bytes)
 {
-	struct roce_packet roce;
+	struct roce_packet roce = {0};
 	enum roce_verdict verdict = roce_decode(frame, &roce);
 
 	roce_count(&s->counts, verdict, &roce, bytes);

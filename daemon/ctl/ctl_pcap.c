@@ -6,6 +6,7 @@
  * Can fail by: files that cannot be opened or read, or whose bytes make no sense from some place
  * on; what came before that place is told. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -36,8 +37,8 @@ static int fill(struct reading *r, struct err *e)
 		n = read(r->fd, r->window + r->end, sizeof(r->window) - r->end);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return err_set(e, -errno, "at byte %llu: %s",
-			       (unsigned long long)(r->capture.offset + r->end), strerror(errno));
+		return err_set(e, -errno, "at byte %" PRIu64 ": %s", r->capture.offset + r->end,
+			       strerror(errno));
 	r->end += (size_t)n;
 	return n > 0;
 }
@@ -95,25 +96,31 @@ static enum ctl_exit read_and_tell(const struct ctl_args *a, struct reading *r, 
 	return ctl_capture_tell(a, source, &r->summary, e.code ? e.msg : NULL, out, err);
 }
 
-enum ctl_exit ctl_pcap(const struct ctl_args *a, FILE *out, FILE *err)
+static enum ctl_exit summarise(const struct ctl_args *a, int fd, FILE *out, FILE *err)
 {
-	AUTO_FREE struct reading *r = calloc(1, sizeof(*r));
-	struct err e = {0};
-	AUTO_FD fd = open_file(a->file, &e);
-	enum ctl_exit exit_code;
+	struct reading *r = calloc(1, sizeof(*r));
+	enum ctl_exit exit_code = CTL_NO;
 
-	if (fd < 0) {
-		fputs("rocectl: ", err);
-		table_put(a->file, err);
-		fprintf(err, ": %s\n", e.msg);
-		return CTL_NO;
-	}
 	if (!r || summary_init(&r->summary) < 0) {
 		fputs("rocectl: out of memory\n", err);
-		return CTL_NO;
+	} else {
+		r->fd = fd;
+		exit_code = read_and_tell(a, r, out, err);
+		summary_done(&r->summary);
 	}
-	r->fd = fd;
-	exit_code = read_and_tell(a, r, out, err);
-	summary_done(&r->summary);
+	free(r);
 	return exit_code;
+}
+
+enum ctl_exit ctl_pcap(const struct ctl_args *a, FILE *out, FILE *err)
+{
+	struct err e = {0};
+	AUTO_FD fd = open_file(a->file, &e);
+
+	if (fd >= 0)
+		return summarise(a, fd, out, err);
+	fputs("rocectl: ", err);
+	table_put(a->file, err);
+	fprintf(err, ": %s\n", e.msg);
+	return CTL_NO;
 }

@@ -26,6 +26,8 @@ echo "the device plugin with 1,024 VFs, from sysfs alone:"
 build/bench/bench_plugin "$PWD/build/rocelet" "$work/full" 20 || status=$?
 echo "PreStartContainer, when the sandbox was known first (bar 5 ms):"
 build/bench/bench_gate 200 5 || status=$?
+echo "rocectl pcap on captures of 2 GB, beside tcpdump:"
+tests/bench/bench_capture.py build/rocectl || status=$?
 tests/bench/bench.py "$exporter"
 echo "packet programs, ns a packet (bars over an empty program: 3 for others' packets, 10 counted, 25 with the flow):"
 build/bench/bench_packets

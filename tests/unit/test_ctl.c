@@ -148,11 +148,12 @@ static void test_captures(void **state)
 	assert_int_equal(a.bytes, 1000000000);
 	assert_int_equal(a.flows, 10);
 	assert_null(a.write);
-	assert_int_equal(parse(&a,
-			       "sniff net1 --pod ns/p --seconds 1 --packets 2 --bytes 1000000000000 "
-			       "--write x.pcap",
-			       &e),
-			 0);
+	assert_int_equal(
+		parse(&a,
+		      "sniff net1 --pod ns/p --seconds 1 --packets 2 --bytes 1000000000000 "
+		      "--write x.pcap",
+		      &e),
+		0);
 	assert_int_equal(a.packets, 2);
 	assert_int_equal(a.bytes, CTL_BOX_MAX);
 	assert_string_equal(a.write, "x.pcap");
