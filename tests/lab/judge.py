@@ -10,7 +10,7 @@ each difference; status 1 where there is one.
 import collections, re, subprocess, sys
 
 FIELDS = ["frame.len", "udp.dstport", "ip.dsfield", "ipv6.tclass", "infiniband.grh.tclass", "infiniband.bth.opcode",
-          "infiniband.aeth.syndrome", "infiniband.bth.se", "_ws.col.Info"]
+          "infiniband.aeth.syndrome", "infiniband.bth.se", "infiniband.bth", "_ws.col.Info"]
 ECN = ["not_ect", "ect1", "ect0", "ce"]
 # tshark tells of these NAKs in words; RNR it does not, nor NAK codes without a meaning (IBTA volume 1, 9.7.5.2.2).
 NAKS = {"PSN Sequence Error": "sequence", "Invalid Request": "invalid_request", "Remote Access Error": "remote_access",
@@ -52,8 +52,8 @@ def count(path, direction):
         n["roce_bytes_total", direction] += int(row["frame.len"])
         n["roce_ecn_packets_total", direction, ECN[tclass & 3], str(tclass >> 2)] += 1
         n[("roce_version_packets_total", direction) + version] += 1
-        if row["infiniband.bth.se"] in ("1", "True"):
-            n["roce_flagged_packets_total", direction, "solicited"] += 1
+        for flag in flags_of(row):
+            n["roce_flagged_packets_total", direction, flag] += 1
         if opcode == CNP:
             n[f"roce_cnp_{direction}_packets_total",] += 1
             continue
@@ -62,6 +62,13 @@ def count(path, direction):
         if nak:
             n["roce_nak_packets_total", direction, nak] += 1
     return n
+
+
+def flags_of(row):
+    """tshark has no names for FECN and BECN, the fifth byte's first bits (annex A17.9.3)."""
+    fifth = int(row["infiniband.bth"].replace(":", "")[8:10], 16)
+    flags = {"solicited": row["infiniband.bth.se"] in ("1", "True"), "fecn": fifth & 0x80, "becn": fifth & 0x40}
+    return [name for name, is_set in flags.items() if is_set]
 
 
 def nak_of(syndrome, info):

@@ -2,6 +2,7 @@
 # The packet programs count what tshark counts in captures of the same interfaces, packet for packet; they follow devices and pods,
 # and leave nothing. On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_packets
 #   bpf_packets.sh [CYCLES]    how often a pod's namespace with a device comes and goes, 12
+# lab: --timeout 900
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/bpf.sh
@@ -54,7 +55,7 @@ flows_of() { # PERFTEST_ARGS..
     perftest "$@" >/dev/null
     next_samples
     after=$(flow_sums)
-    paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") | awk '{ printf "%d ", $2 - $1 }'
+    paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") | awk '{ printf "%d ", $2 - $1 } END { print "" }'
 }
 
 say "kernel $(uname -r)"
