@@ -33,12 +33,10 @@ skip() {
 	skipped=$((skipped + 1))
 }
 
-# A cmocka program: its tests are counted one by one.
-cmocka() {
-	local name=$1 program=$2 log ok bad not
-	log=$LOGS/$name.log
-	"$program" >"$log" 2>&1
-	local status=$?
+# A cmocka program that has run: its tests are counted one by one.
+cmocka() { # NAME LOG
+	local name=$1 log=$2 ok bad not status
+	status=$(cat "$log.rc")
 	ok=$(grep -c '^\[       OK \]' "$log")
 	# Both are named twice: when they happen and at the end.
 	bad=$(grep -o '^\[  FAILED  \] [a-z].*' "$log" | sort -u | wc -l)
@@ -52,6 +50,17 @@ cmocka() {
 	else
 		say "  ok  " "$name: $ok$([ "$not" = 0 ] || echo ", $not skipped: $(grep -m1 -oP 'skipped: \K.*' "$log")")"
 	fi
+}
+
+# The cmocka programs of a folder, some at a time: they mostly wait for time-outs.
+cmocka_all() { # TITLE FOLDER LOG_PREFIX
+	local t
+	# shellcheck disable=SC2016
+	find "$2" -maxdepth 1 -name 'test_*' -type f -executable -print0 |
+		xargs -0 -P 4 -I{} sh -c 'log=$2-${1##*/}.log; "$1" >"$log" 2>&1; echo $? >"$log.rc"' sh {} "$LOGS/$3"
+	for t in "$2"/test_*; do
+		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "$1 ${t##*/}" "$LOGS/$3-${t##*/}.log"
+	done
 }
 
 make_quietly() { make --no-print-directory --silent -j2 "$@"; }
@@ -74,13 +83,8 @@ part_gates() {
 }
 
 part_unit() {
-	local start=$SECONDS t
 	make_quietly all tests || exit 1
-	start=$SECONDS
-	for t in build/tests/test_*; do
-		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "unit ${t##*/}" "$t"
-	done
-	say "      " "unit tests took $((SECONDS - start)) s"
+	cmocka_all unit build/tests unit
 }
 
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
@@ -115,11 +119,8 @@ interop() {
 }
 
 part_san() {
-	local t
 	make_quietly SAN=1 all tests || exit 1
-	for t in build/san/tests/test_*; do
-		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "ASan+UBSan ${t##*/}" "$t"
-	done
+	cmocka_all ASan+UBSan build/san/tests san
 	part_threads
 }
 
@@ -226,6 +227,10 @@ if [ $# = 0 ]; then
 fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
-for part in "$@"; do "part_$part"; done
+for part in "$@"; do
+	start=$SECONDS
+	"part_$part"
+	say "      " "$part took $((SECONDS - start)) s"
+done
 echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
 [ $failed = 0 ]
