@@ -4,10 +4,17 @@
 #   check.sh [PART...]    parts: gates unit interop kubelet san threads fuzz lab (default: all, after installing what they
 #                         need; san includes threads)
 #
-# FUZZ_SECONDS: how long each fuzz program runs (30). LAB_SCENARIOS, KUBELET_SCENARIOS: which scenarios (all).
+# CHECK=full is what CI runs: every scenario of the lab, and each fuzz program for 45 s, those of what a peer sends for 60. Otherwise
+# the quick half of the lab and 10 s. FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS: other choices.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
+if [ "${CHECK:-}" = full ]; then
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency attach_churn crash bpf_events bpf_packets}
+else
+	FUZZ_SECONDS=${FUZZ_SECONDS:-10}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot plugin metrics attach attach_latency crash bpf_events}
+fi
 LAB_PORT=${LAB_PORT:-19907} # on 127.0.0.1, for scenarios with a part on the host
 passed=0 failed=0 skipped=0
 
@@ -134,12 +141,13 @@ part_threads() {
 }
 
 fuzz_one() {
-	local program=$1 name=${1##*/} seeds
+	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-45}
+	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=60
 	seeds=tests/fixtures/${name#fuzz_}
 	mkdir -p "build/fuzz/corpus/$name"
 	[ -d "$seeds" ] || seeds=
 	# shellcheck disable=SC2086
-	"$program" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	"$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="build/fuzz/crash-$name-" "build/fuzz/corpus/$name" $seeds
 }
 
@@ -202,7 +210,7 @@ part_lab() {
 	make_quietly KILL_POINTS=1 build/kill/rocelet || exit 1
 	step "lab image" tests/lab/lab.sh image
 	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
-	for name in ${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency crash bpf_packets}; do
+	for name in $LAB_SCENARIOS; do
 		run_scenario "lab $name" "$LOGS/lab-$name.log" tests/lab/lab.sh run --forward "$LAB_PORT:9907" "$name"
 	done
 }

@@ -14,7 +14,7 @@
 # With them a long run is the kernel's trial, not ours: one rxe device that is deleted in the very moment in which somebody's namespace dies
 # is enough for it to use the namespace after it was freed (remove_one_compat_dev() takes the compat device out of its list before
 # device_del(), so that rdma_dev_exit_net() does not wait for it; drivers/infiniband/core/device.c, Linux 7.3).
-CYCLES=${1:-40} N_PODS=${2:-4} SOFT_ROCE=${3:-false}
+CYCLES=${1:-40} N_PODS=${2:-2} SOFT_ROCE=${3:-false}
 RANDOM=${4:-$$}
 N_VFS=4
 # The heap finds its final size late. One attachment kept per cycle would be more.
