@@ -278,16 +278,19 @@ int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec 
 	return 0;
 }
 
-void packet_port_close(struct packet_port_fd *p)
+int packet_port_close(struct packet_port_fd *p)
 {
+	int r;
+
 	if (!p)
-		return;
-	packet_clsact_detach(p->clsact);
+		return 0;
+	r = packet_clsact_detach(p->clsact);
 	for (int i = 0; i < N_ROCE_DIRECTIONS; i++)
 		cleanup_fd(&p->link_fd[i]);
 	cleanup_fd(&p->counts_fd);
 	cleanup_fd(&p->flows_fd);
 	free(p);
+	return r;
 }
 
 uint64_t packet_port_memory(const struct packet_port_fd *p)
