@@ -11,7 +11,8 @@
 #include "node.h"
 #include "qps.h"
 
-/* Storms (a thousand rejects a second) are counted, and told in part. */
+/* Storms (a thousand rejects a second) are counted, and told in part; those of connections hide
+ * nothing else. */
 #define BPF_TOLD_PER_SECOND 20
 #define BPF_TOLD_AT_ONCE    100
 
@@ -25,10 +26,17 @@ static uint64_t unix_ms(void)
 
 static void tell(struct daemon *d, const struct bpf_event *e)
 {
+	bool cm = e->kind == BPF_EVENT_CM; /* any user can cause these */
 	struct event told;
 
-	if (bpf_event_tell(e, unix_ms(), &told) && bucket_take(&d->bpf_told, uv_now(&d->loop)))
+	if (!bpf_event_tell(e, unix_ms(), &told))
+		return;
+	if (bucket_take(cm ? &d->bpf_told_cm : &d->bpf_told, uv_now(&d->loop)))
 		daemon_event(d, &told);
+	else if (cm)
+		d->self.untold_bpf_cm++;
+	else
+		d->self.untold_bpf++;
 }
 
 static void on_netdev_moved(struct daemon *d, const struct bpf_event *e)
@@ -109,6 +117,7 @@ int bpf_start(struct daemon *d, struct err *e)
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
 	bucket_init(&d->bpf_told, BPF_TOLD_PER_SECOND, BPF_TOLD_AT_ONCE, uv_now(&d->loop));
+	bucket_init(&d->bpf_told_cm, BPF_TOLD_PER_SECOND, BPF_TOLD_AT_ONCE, uv_now(&d->loop));
 	return bpf_source_open(&d->bpf, &d->loop, &d->self, &hooks, e);
 }
 
