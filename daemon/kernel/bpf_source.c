@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -88,6 +89,15 @@ static void check_losses(struct bpf_source *b)
 	b->hooks.event(NULL, b->hooks.arg);
 }
 
+static bool is_empty(const struct bpf_source *b)
+{
+	struct pollfd ring = {.fd = ring_buffer__epoll_fd(b->ring), .events = POLLIN};
+
+	return b->taken < EVENTS_PER_TURN || poll(&ring, 1, 0) == 0;
+}
+
+/* What was lost is newer than what the ring still has: whoever looks again because of it is not to
+ * be told older news afterwards. */
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct bpf_source *b = poll->data;
@@ -95,7 +105,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	(void)status, (void)events;
 	b->taken = 0;
 	ring_buffer__consume(b->ring);
-	check_losses(b);
+	if (is_empty(b))
+		check_losses(b);
 }
 
 static int ring_start(struct bpf_source *b, struct err *e)
