@@ -5,6 +5,7 @@
  * hook by hook, so that it costs itself only. Nothing is pinned. */
 #pragma once
 
+#include "bpf_event.h"
 #include "bpf_points.h"
 #include "err.h"
 
@@ -18,6 +19,8 @@ struct bpf_maps {
 /* A negative errno leaves none open. */
 int bpf_maps_open(struct bpf_maps *ret, struct err *);
 void bpf_maps_close(struct bpf_maps *);
+/* Each device once, in no order. The number of places filled. */
+unsigned bpf_maps_soft_counts(const struct bpf_maps *, struct bpf_soft_device *ret, unsigned cap);
 
 /* What became of a point. */
 struct bpf_program_status {

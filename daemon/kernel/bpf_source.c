@@ -312,17 +312,5 @@ unsigned bpf_source_programs(const struct bpf_source *b, const struct bpf_progra
 unsigned bpf_source_soft_counts(const struct bpf_source *b, struct bpf_soft_device *ret,
 				unsigned cap)
 {
-	struct bpf_soft_key key, *before = NULL;
-	unsigned n = 0;
-
-	if (!b || !b->polling)
-		return 0;
-	while (n < cap && bpf_map_get_next_key(b->maps.soft_counts_fd, before, &key) == 0) {
-		ret[n].key = key;
-		before = &ret[n].key;
-		if (bpf_map_lookup_elem(b->maps.soft_counts_fd, &key, &ret[n].counts) < 0)
-			break;
-		n++;
-	}
-	return n;
+	return b && b->polling ? bpf_maps_soft_counts(&b->maps, ret, cap) : 0;
 }
