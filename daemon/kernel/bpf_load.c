@@ -259,12 +259,29 @@ static const char *why(enum bpf_hook_kind kind, int error)
 	}
 }
 
+/* Want of something that others hold now; what the kernel cannot or may not do it never will. */
+static bool may_pass(int error)
+{
+	switch (error) {
+	case -EAGAIN:
+	case -EBUSY:
+	case -EINTR:
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void tell_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, int error)
 {
 	size_t n = strlen(s->error);
 
 	snprintf(s->error + n, sizeof(s->error) - n, "%s%s: %s", n ? "; " : "", bpf_hook_name(kind),
 		 why(kind, error));
+	s->may_pass |= may_pass(error);
 }
 
 /* On the first of its hooks that the kernel takes. A kind of hook that is refused for want of
@@ -318,8 +335,8 @@ struct bpf_loaded *bpf_group_load(enum bpf_group group, const struct bpf_maps *m
 
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (bpf_points[i].group == group)
-			status[i] = (struct bpf_program_status){.name = bpf_points[i].name,
-								.hook = "none"};
+			status[i] = (struct bpf_program_status){
+				.name = bpf_points[i].name, .hook = "none", .may_pass = !l};
 	if (!l)
 		return NULL;
 	if (!load_together(l, group, maps, status))

@@ -27,6 +27,7 @@ struct bpf_program_status {
 	const char *name;
 	const char *hook; /* "tp_btf", "fentry", "kprobe" or "none" */
 	char error[112];  /* why not, or why not on a better hook; "" = nothing to say */
+	bool may_pass;	  /* one of the reasons may be gone later */
 };
 
 /* Fills the places of the group's points in status. NULL: none is attached. */

@@ -21,6 +21,8 @@
 /* Events taken at a time, so that a storm of them leaves the loop to others. */
 #define EVENTS_PER_TURN 512
 
+#define RETRY_MS 60000
+
 /* While it runs it belongs to the worker. */
 struct bpf_job {
 	uv_work_t work;
@@ -41,6 +43,8 @@ struct bpf_source {
 	uint64_t losses[N_BPF_LOSSES];
 	struct bpf_source_hooks hooks;
 	unsigned wanted, tried; /* groups */
+	unsigned again;		/* those of the tried that were refused for now */
+	uint64_t again_ms;	/* loop time */
 	struct bpf_job job;
 	struct bpf_program_status status[N_BPF_POINTS];
 };
@@ -191,6 +195,20 @@ static void take_status(struct bpf_source *b)
 	}
 }
 
+/* Only where nothing of it is there: what is there would miss events while it is loaded again. */
+static unsigned refused_for_now(const struct bpf_job *j)
+{
+	unsigned groups = 0;
+
+	for (unsigned i = 0; i < N_BPF_POINTS; i++) {
+		enum bpf_group group = bpf_points[i].group;
+
+		if (j->load & 1U << group && !j->loaded[group] && j->status[i].may_pass)
+			groups |= 1U << group;
+	}
+	return groups;
+}
+
 static void finish(struct bpf_source *b);
 static void catch_up(struct bpf_source *b);
 
@@ -201,6 +219,8 @@ static void on_worked(uv_work_t *work, int status)
 	(void)status; /* it is never cancelled */
 	b->working = false;
 	b->tried = (b->tried & ~b->job.unload) | b->job.load;
+	b->again = (b->again & b->tried & ~b->job.load) | refused_for_now(&b->job);
+	b->again_ms = uv_now(b->loop) + RETRY_MS;
 	take_status(b);
 	if (b->closing) {
 		finish(b);
@@ -210,10 +230,15 @@ static void on_worked(uv_work_t *work, int status)
 	catch_up(b);
 }
 
-/* A group is tried once; what the kernel refuses it refuses again. */
+/* A group is tried once, as what the kernel refuses it refuses again; but for what may pass, at
+ * the next look after a while. */
 static void catch_up(struct bpf_source *b)
 {
-	if (b->working || b->closing || !b->polling || b->wanted == b->tried)
+	if (b->working || b->closing || !b->polling)
+		return;
+	if (b->again && uv_now(b->loop) >= b->again_ms)
+		b->tried &= ~(b->again & b->wanted);
+	if (b->wanted == b->tried)
 		return;
 	b->job.load = b->wanted & ~b->tried;
 	b->job.unload = b->tried & ~b->wanted;

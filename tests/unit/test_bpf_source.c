@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -155,6 +156,39 @@ static void every_soft_device_is_read_once(void **state)
 	bpf_maps_close(&maps);
 }
 
+/* Is one of the host's programs refused for a reason that may pass? */
+static bool may_pass(const struct bpf_maps *maps)
+{
+	struct bpf_program_status status[N_BPF_POINTS];
+	bool passes = false;
+
+	bpf_loaded_free(bpf_group_load(BPF_GROUP_HOST, maps, status));
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		if (bpf_points[i].group == BPF_GROUP_HOST && strcmp(status[i].hook, "none") == 0)
+			passes |= status[i].may_pass;
+	return passes;
+}
+
+static void want_of_descriptors_may_pass(void **state)
+{
+	struct rlimit before, none = {0};
+	struct bpf_maps maps;
+	struct err e = {0};
+	bool passes;
+	(void)state;
+
+	skip_without_maps();
+	assert_int_equal(bpf_maps_open(&maps, &e), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	passes = may_pass(&maps);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(passes);
+	assert_false(may_pass(&maps));
+	bpf_maps_close(&maps);
+}
+
 static bool waits(const struct bpf_program_status *s)
 {
 	return strcmp(s->hook, "none") == 0 && strncmp(s->error, "there are no", 12) == 0;
@@ -240,6 +274,7 @@ int main(void)
 		cmocka_unit_test(programs_follow_what_there_is),
 		cmocka_unit_test(it_can_be_closed_while_programs_are_loaded),
 		cmocka_unit_test(every_soft_device_is_read_once),
+		cmocka_unit_test(want_of_descriptors_may_pass),
 		cmocka_unit_test(no_source_has_no_programs),
 		cmocka_unit_test(the_table_names_the_programs_there_are),
 	};
