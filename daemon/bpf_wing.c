@@ -89,6 +89,23 @@ void bpf_wing_look(struct daemon *d)
 	bpf_source_follow(d->bpf, &now);
 }
 
+/* Those that are gone leave no series; where devices of other namespaces are not seen, nobody knows
+ * which are. */
+static unsigned soft_counts(struct daemon *d, struct bpf_soft_device *soft)
+{
+	const struct host *host = &node_inventory(d->node)->host;
+	unsigned n = bpf_source_soft_counts(d->bpf, soft, EVENT_SOFT_MAX), kept = 0;
+
+	if (host->rdma_mode != RDMA_NETNS_SHARED)
+		return n;
+	for (unsigned i = 0; i < n; i++)
+		if (host_rdma(host, soft[i].key.device))
+			soft[kept++] = soft[i];
+		else
+			bpf_source_soft_forget(d->bpf, &soft[i].key);
+	return kept;
+}
+
 void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 {
 	const struct bpf_program_status *p;
@@ -101,7 +118,7 @@ void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 			m->events.connections = strcmp(p[i].hook, "none") != 0;
 	}
 	m->events.tally = d->bpf_tally;
-	m->events.n_soft = bpf_source_soft_counts(d->bpf, m->events.soft, EVENT_SOFT_MAX);
+	m->events.n_soft = soft_counts(d, m->events.soft);
 }
 
 int bpf_start(struct daemon *d, struct err *e)

@@ -339,3 +339,8 @@ unsigned bpf_source_soft_counts(const struct bpf_source *b, struct bpf_soft_devi
 {
 	return b && b->polling ? bpf_maps_soft_counts(&b->maps, ret, cap) : 0;
 }
+
+void bpf_source_soft_forget(struct bpf_source *b, const struct bpf_soft_key *key)
+{
+	bpf_map_delete_elem(b->maps.soft_counts_fd, key);
+}
