@@ -11,7 +11,8 @@
 #include "node.h"
 #include "qps.h"
 
-/* Storms (a thousand rejects a second) are counted, and told in part. */
+/* Storms (a thousand rejects a second) are counted, and told in part; those of connections hide
+ * nothing else. */
 #define BPF_TOLD_PER_SECOND 20
 #define BPF_TOLD_AT_ONCE    100
 
@@ -25,10 +26,17 @@ static uint64_t unix_ms(void)
 
 static void tell(struct daemon *d, const struct bpf_event *e)
 {
+	bool cm = e->kind == BPF_EVENT_CM; /* any user can cause these */
 	struct event told;
 
-	if (bpf_event_tell(e, unix_ms(), &told) && bucket_take(&d->bpf_told, uv_now(&d->loop)))
+	if (!bpf_event_tell(e, unix_ms(), &told))
+		return;
+	if (bucket_take(cm ? &d->bpf_told_cm : &d->bpf_told, uv_now(&d->loop)))
 		daemon_event(d, &told);
+	else if (cm)
+		d->self.untold_bpf_cm++;
+	else
+		d->self.untold_bpf++;
 }
 
 static void on_netdev_moved(struct daemon *d, const struct bpf_event *e)
@@ -81,6 +89,23 @@ void bpf_wing_look(struct daemon *d)
 	bpf_source_follow(d->bpf, &now);
 }
 
+/* Those that are gone leave no series; where devices of other namespaces are not seen, nobody knows
+ * which are. */
+static unsigned soft_counts(struct daemon *d, struct bpf_soft_device *soft)
+{
+	const struct host *host = &node_inventory(d->node)->host;
+	unsigned n = bpf_source_soft_counts(d->bpf, soft, EVENT_SOFT_MAX), kept = 0;
+
+	if (host->rdma_mode != RDMA_NETNS_SHARED)
+		return n;
+	for (unsigned i = 0; i < n; i++)
+		if (host_rdma(host, soft[i].key.device))
+			soft[kept++] = soft[i];
+		else
+			bpf_source_soft_forget(d->bpf, &soft[i].key);
+	return kept;
+}
+
 void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 {
 	const struct bpf_program_status *p;
@@ -93,7 +118,7 @@ void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 			m->events.connections = strcmp(p[i].hook, "none") != 0;
 	}
 	m->events.tally = d->bpf_tally;
-	m->events.n_soft = bpf_source_soft_counts(d->bpf, m->events.soft, EVENT_SOFT_MAX);
+	m->events.n_soft = soft_counts(d, m->events.soft);
 }
 
 int bpf_start(struct daemon *d, struct err *e)
@@ -109,6 +134,7 @@ int bpf_start(struct daemon *d, struct err *e)
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
 	bucket_init(&d->bpf_told, BPF_TOLD_PER_SECOND, BPF_TOLD_AT_ONCE, uv_now(&d->loop));
+	bucket_init(&d->bpf_told_cm, BPF_TOLD_PER_SECOND, BPF_TOLD_AT_ONCE, uv_now(&d->loop));
 	return bpf_source_open(&d->bpf, &d->loop, &d->self, &hooks, e);
 }
 

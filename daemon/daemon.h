@@ -38,7 +38,7 @@ struct daemon {
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
 	struct bpf_tally bpf_tally;
-	struct bucket bpf_told; /* how many of its events may still be told */
+	struct bucket bpf_told, bpf_told_cm; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */

@@ -28,6 +28,9 @@
 	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                                \
 	X(suppressed_bpf, "", "rocelet_bpf_events_suppressed_total",                                         \
 	  "Failed completions beyond 256 a second, which are counted here only.")                            \
+	X(untold_bpf, "kind=\"other\"", "rocelet_bpf_events_untold_total",                                   \
+	  "Events from BPF programs that were not told, as there were too many.")                            \
+	X(untold_bpf_cm, "kind=\"connection\"", "rocelet_bpf_events_untold_total", "")                       \
 	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                      \
 	  "Looks at the host's hardware.")                                                                   \
 	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                      \

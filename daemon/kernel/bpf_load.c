@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bpf_event.h"
 #include "cleanup.h"
 
 #define RING_SIZE (256 * 1024)
@@ -64,6 +63,32 @@ void bpf_maps_close(struct bpf_maps *m)
 	close_fd(&m->events_fd);
 	close_fd(&m->losses_fd);
 	close_fd(&m->soft_counts_fd);
+}
+
+static bool has_key(const struct bpf_soft_device *d, unsigned n, const struct bpf_soft_key *key)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (memcmp(&d[i].key, key, sizeof(*key)) == 0)
+			return true;
+	return false;
+}
+
+/* Where a key goes while it is the last one seen, the kernel begins anew. */
+unsigned bpf_maps_soft_counts(const struct bpf_maps *m, struct bpf_soft_device *ret, unsigned cap)
+{
+	struct bpf_soft_key key, before;
+	unsigned n = 0;
+
+	for (unsigned steps = 0; n < cap && steps < 2 * BPF_SOFT_DEVICES_MAX; steps++) {
+		if (bpf_map_get_next_key(m->soft_counts_fd, steps ? &before : NULL, &key) < 0)
+			break;
+		before = key;
+		if (has_key(ret, n, &key) ||
+		    bpf_map_lookup_elem(m->soft_counts_fd, &key, &ret[n].counts) < 0)
+			continue;
+		ret[n++].key = key;
+	}
+	return n;
 }
 
 static int share(struct bpf_object *o, const char *name, int fd)
@@ -234,12 +259,29 @@ static const char *why(enum bpf_hook_kind kind, int error)
 	}
 }
 
+/* Want of something that others hold now; what the kernel cannot or may not do it never will. */
+static bool may_pass(int error)
+{
+	switch (error) {
+	case -EAGAIN:
+	case -EBUSY:
+	case -EINTR:
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void tell_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, int error)
 {
 	size_t n = strlen(s->error);
 
 	snprintf(s->error + n, sizeof(s->error) - n, "%s%s: %s", n ? "; " : "", bpf_hook_name(kind),
 		 why(kind, error));
+	s->may_pass |= may_pass(error);
 }
 
 /* On the first of its hooks that the kernel takes. A kind of hook that is refused for want of
@@ -293,8 +335,8 @@ struct bpf_loaded *bpf_group_load(enum bpf_group group, const struct bpf_maps *m
 
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (bpf_points[i].group == group)
-			status[i] = (struct bpf_program_status){.name = bpf_points[i].name,
-								.hook = "none"};
+			status[i] = (struct bpf_program_status){
+				.name = bpf_points[i].name, .hook = "none", .may_pass = !l};
 	if (!l)
 		return NULL;
 	if (!load_together(l, group, maps, status))

@@ -5,6 +5,7 @@
  * hook by hook, so that it costs itself only. Nothing is pinned. */
 #pragma once
 
+#include "bpf_event.h"
 #include "bpf_points.h"
 #include "err.h"
 
@@ -18,12 +19,15 @@ struct bpf_maps {
 /* A negative errno leaves none open. */
 int bpf_maps_open(struct bpf_maps *ret, struct err *);
 void bpf_maps_close(struct bpf_maps *);
+/* Each device once, in no order. The number of places filled. */
+unsigned bpf_maps_soft_counts(const struct bpf_maps *, struct bpf_soft_device *ret, unsigned cap);
 
 /* What became of a point. */
 struct bpf_program_status {
 	const char *name;
 	const char *hook; /* "tp_btf", "fentry", "kprobe" or "none" */
 	char error[112];  /* why not, or why not on a better hook; "" = nothing to say */
+	bool may_pass;	  /* one of the reasons may be gone later */
 };
 
 /* Fills the places of the group's points in status. NULL: none is attached. */

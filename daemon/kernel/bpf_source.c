@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -19,6 +20,8 @@
 
 /* Events taken at a time, so that a storm of them leaves the loop to others. */
 #define EVENTS_PER_TURN 512
+
+#define RETRY_MS 60000
 
 /* While it runs it belongs to the worker. */
 struct bpf_job {
@@ -40,6 +43,8 @@ struct bpf_source {
 	uint64_t losses[N_BPF_LOSSES];
 	struct bpf_source_hooks hooks;
 	unsigned wanted, tried; /* groups */
+	unsigned again;		/* those of the tried that were refused for now */
+	uint64_t again_ms;	/* loop time */
 	struct bpf_job job;
 	struct bpf_program_status status[N_BPF_POINTS];
 };
@@ -88,6 +93,15 @@ static void check_losses(struct bpf_source *b)
 	b->hooks.event(NULL, b->hooks.arg);
 }
 
+static bool is_empty(const struct bpf_source *b)
+{
+	struct pollfd ring = {.fd = ring_buffer__epoll_fd(b->ring), .events = POLLIN};
+
+	return b->taken < EVENTS_PER_TURN || poll(&ring, 1, 0) == 0;
+}
+
+/* What was lost is newer than what the ring still has: whoever looks again because of it is not to
+ * be told older news afterwards. */
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct bpf_source *b = poll->data;
@@ -95,7 +109,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	(void)status, (void)events;
 	b->taken = 0;
 	ring_buffer__consume(b->ring);
-	check_losses(b);
+	if (is_empty(b))
+		check_losses(b);
 }
 
 static int ring_start(struct bpf_source *b, struct err *e)
@@ -180,6 +195,20 @@ static void take_status(struct bpf_source *b)
 	}
 }
 
+/* Only where nothing of it is there: what is there would miss events while it is loaded again. */
+static unsigned refused_for_now(const struct bpf_job *j)
+{
+	unsigned groups = 0;
+
+	for (unsigned i = 0; i < N_BPF_POINTS; i++) {
+		enum bpf_group group = bpf_points[i].group;
+
+		if (j->load & 1U << group && !j->loaded[group] && j->status[i].may_pass)
+			groups |= 1U << group;
+	}
+	return groups;
+}
+
 static void finish(struct bpf_source *b);
 static void catch_up(struct bpf_source *b);
 
@@ -190,6 +219,8 @@ static void on_worked(uv_work_t *work, int status)
 	(void)status; /* it is never cancelled */
 	b->working = false;
 	b->tried = (b->tried & ~b->job.unload) | b->job.load;
+	b->again = (b->again & b->tried & ~b->job.load) | refused_for_now(&b->job);
+	b->again_ms = uv_now(b->loop) + RETRY_MS;
 	take_status(b);
 	if (b->closing) {
 		finish(b);
@@ -199,10 +230,15 @@ static void on_worked(uv_work_t *work, int status)
 	catch_up(b);
 }
 
-/* A group is tried once; what the kernel refuses it refuses again. */
+/* A group is tried once, as what the kernel refuses it refuses again; but for what may pass, at
+ * the next look after a while. */
 static void catch_up(struct bpf_source *b)
 {
-	if (b->working || b->closing || !b->polling || b->wanted == b->tried)
+	if (b->working || b->closing || !b->polling)
+		return;
+	if (b->again && uv_now(b->loop) >= b->again_ms)
+		b->tried &= ~(b->again & b->wanted);
+	if (b->wanted == b->tried)
 		return;
 	b->job.load = b->wanted & ~b->tried;
 	b->job.unload = b->tried & ~b->wanted;
@@ -301,17 +337,10 @@ unsigned bpf_source_programs(const struct bpf_source *b, const struct bpf_progra
 unsigned bpf_source_soft_counts(const struct bpf_source *b, struct bpf_soft_device *ret,
 				unsigned cap)
 {
-	struct bpf_soft_key key, *before = NULL;
-	unsigned n = 0;
+	return b && b->polling ? bpf_maps_soft_counts(&b->maps, ret, cap) : 0;
+}
 
-	if (!b || !b->polling)
-		return 0;
-	while (n < cap && bpf_map_get_next_key(b->maps.soft_counts_fd, before, &key) == 0) {
-		ret[n].key = key;
-		before = &ret[n].key;
-		if (bpf_map_lookup_elem(b->maps.soft_counts_fd, &key, &ret[n].counts) < 0)
-			break;
-		n++;
-	}
-	return n;
+void bpf_source_soft_forget(struct bpf_source *b, const struct bpf_soft_key *key)
+{
+	bpf_map_delete_elem(b->maps.soft_counts_fd, key);
 }

@@ -43,3 +43,5 @@ unsigned bpf_source_programs(const struct bpf_source *, const struct bpf_program
  * filled; 0 where nothing can be read. */
 unsigned bpf_source_soft_counts(const struct bpf_source *, struct bpf_soft_device *ret,
 				unsigned cap);
+/* Of a device that is gone. Only for keys that were just read. */
+void bpf_source_soft_forget(struct bpf_source *, const struct bpf_soft_key *);

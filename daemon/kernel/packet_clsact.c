@@ -12,9 +12,15 @@
 #include "netns_ops.h"
 #include "nlsock.h"
 
+/* Ours, at any priority: what a crash has left is replaced by it. "RoCE". */
+#define HANDLE 0x526f4345
+
+/* Where a priority belongs to a filter of another kind or protocol, the next one is tried. */
+#define LAST_PRIORITY 8
+
 struct filter {
 	enum bpf_tc_attach_point point;
-	uint32_t handle, priority; /* as the kernel chose; priority 0: not attached */
+	uint32_t priority, prog_id; /* priority 0: not attached */
 };
 
 struct packet_clsact {
@@ -23,29 +29,44 @@ struct packet_clsact {
 	struct filter filters[2];
 };
 
-static int filter_attach(const struct packet_clsact *c, struct filter *f, int prog_fd)
+static struct bpf_tc_hook hook_of(const struct packet_clsact *c, enum bpf_tc_attach_point point)
 {
-	struct bpf_tc_hook hook = {
-		.sz = sizeof(hook), .ifindex = c->ifindex, .attach_point = f->point};
-	struct bpf_tc_opts opts = {.sz = sizeof(opts), .prog_fd = prog_fd};
-	int r = bpf_tc_attach(&hook, &opts);
-
-	if (r < 0)
-		return r;
-	f->handle = opts.handle;
-	f->priority = opts.priority;
-	return 0;
+	return (struct bpf_tc_hook){
+		.sz = sizeof(struct bpf_tc_hook), .ifindex = c->ifindex, .attach_point = point};
 }
 
-static void filter_detach(const struct packet_clsact *c, const struct filter *f)
+/* Not 0, as the kernel would choose one behind those that others chose. */
+static int filter_attach(const struct packet_clsact *c, struct filter *f, int prog_fd)
 {
-	struct bpf_tc_hook hook = {
-		.sz = sizeof(hook), .ifindex = c->ifindex, .attach_point = f->point};
-	struct bpf_tc_opts opts = {
-		.sz = sizeof(opts), .handle = f->handle, .priority = f->priority};
+	struct bpf_tc_hook hook = hook_of(c, f->point);
+	int r = -EINVAL;
 
-	if (f->priority)
-		bpf_tc_detach(&hook, &opts);
+	for (uint32_t p = 1; p <= LAST_PRIORITY && (r == -EINVAL || r == -EEXIST); p++) {
+		struct bpf_tc_opts opts = {.sz = sizeof(opts),
+					   .prog_fd = prog_fd,
+					   .flags = BPF_TC_F_REPLACE,
+					   .handle = HANDLE,
+					   .priority = p};
+
+		r = bpf_tc_attach(&hook, &opts);
+		if (r == 0) {
+			f->priority = p;
+			f->prog_id = opts.prog_id;
+		}
+	}
+	return r;
+}
+
+/* Not if another took its place, another rocelet for one. */
+static int filter_detach(const struct packet_clsact *c, const struct filter *f)
+{
+	struct bpf_tc_hook hook = hook_of(c, f->point);
+	struct bpf_tc_opts there = {.sz = sizeof(there), .handle = HANDLE, .priority = f->priority};
+	struct bpf_tc_opts opts = there;
+
+	if (!f->priority || bpf_tc_query(&hook, &there) < 0 || there.prog_id != f->prog_id)
+		return 0;
+	return bpf_tc_detach(&hook, &opts);
 }
 
 static int on_filter(const struct nlmsghdr *h, void *arg)
@@ -80,23 +101,18 @@ static bool is_used(const struct packet_clsact *c, uint32_t parent)
 static int detach(void *arg)
 {
 	struct packet_clsact *c = arg;
-	struct bpf_tc_hook hook = {.sz = sizeof(hook),
-				   .ifindex = c->ifindex,
-				   .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS};
+	struct bpf_tc_hook hook = hook_of(c, BPF_TC_INGRESS | BPF_TC_EGRESS);
+	int r = filter_detach(c, &c->filters[0]), r2 = filter_detach(c, &c->filters[1]);
 
-	filter_detach(c, &c->filters[0]);
-	filter_detach(c, &c->filters[1]);
 	if (c->made && !is_used(c, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)) &&
 	    !is_used(c, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)))
 		bpf_tc_hook_destroy(&hook);
-	return 0;
+	return r < 0 ? r : r2;
 }
 
 static int attach(struct packet_clsact *c, int ingress_fd, int egress_fd)
 {
-	struct bpf_tc_hook hook = {.sz = sizeof(hook),
-				   .ifindex = c->ifindex,
-				   .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS};
+	struct bpf_tc_hook hook = hook_of(c, BPF_TC_INGRESS | BPF_TC_EGRESS);
 	int r = bpf_tc_hook_create(&hook);
 
 	if (r < 0 && r != -EEXIST)
@@ -134,14 +150,14 @@ int packet_clsact_attach(struct packet_clsact **ret, int netns_fd, int ifindex, 
 	return 0;
 }
 
-void packet_clsact_detach(struct packet_clsact *c)
+int packet_clsact_detach(struct packet_clsact *c)
 {
+	int r;
+
 	if (!c)
-		return;
-	if (c->netns_fd >= 0)
-		netns_run(c->netns_fd, detach, c);
-	else
-		detach(c);
+		return 0;
+	r = c->netns_fd >= 0 ? netns_run(c->netns_fd, detach, c) : detach(c);
 	cleanup_fd(&c->netns_fd);
 	free(c);
+	return r;
 }

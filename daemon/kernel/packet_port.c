@@ -278,16 +278,19 @@ int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec 
 	return 0;
 }
 
-void packet_port_close(struct packet_port_fd *p)
+int packet_port_close(struct packet_port_fd *p)
 {
+	int r;
+
 	if (!p)
-		return;
-	packet_clsact_detach(p->clsact);
+		return 0;
+	r = packet_clsact_detach(p->clsact);
 	for (int i = 0; i < N_ROCE_DIRECTIONS; i++)
 		cleanup_fd(&p->link_fd[i]);
 	cleanup_fd(&p->counts_fd);
 	cleanup_fd(&p->flows_fd);
 	free(p);
+	return r;
 }
 
 uint64_t packet_port_memory(const struct packet_port_fd *p)
@@ -307,25 +310,25 @@ static void add(struct roce_counts *sum, const struct roce_counts *one)
 		to[i] += from[i];
 }
 
+/* One by one: per-CPU arrays in batches need Linux 5.13. */
 int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_ROCE_DIRECTIONS])
 {
+	struct roce_counts sums[N_ROCE_DIRECTIONS] = {0};
 	int n_cpus = libbpf_num_possible_cpus();
-	uint32_t keys[N_ROCE_DIRECTIONS], token, n = N_ROCE_DIRECTIONS;
 	AUTO_FREE struct roce_counts *values = NULL;
 
 	if (n_cpus < 0)
 		return n_cpus;
-	values = calloc((size_t)n_cpus * N_ROCE_DIRECTIONS, sizeof(*values));
+	values = calloc((size_t)n_cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	if (bpf_map_lookup_batch(p->counts_fd, NULL, &token, keys, values, &n, NULL) < 0 &&
-	    errno != ENOENT)
-		return -errno;
-	if (n != N_ROCE_DIRECTIONS)
-		return -EBADMSG;
-	memset(ret, 0, N_ROCE_DIRECTIONS * sizeof(*ret));
-	for (int i = 0; i < n_cpus * N_ROCE_DIRECTIONS; i++)
-		add(&ret[keys[i / n_cpus]], &values[i]);
+	for (uint32_t key = 0; key < N_ROCE_DIRECTIONS; key++) {
+		if (bpf_map_lookup_elem(p->counts_fd, &key, values) < 0)
+			return -errno;
+		for (int i = 0; i < n_cpus; i++)
+			add(&sums[key], &values[i]);
+	}
+	memcpy(ret, sums, sizeof(sums));
 	return 0;
 }
 

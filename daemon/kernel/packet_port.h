@@ -27,8 +27,9 @@ struct packet_port_spec {
  * sentence; nothing stays attached. With clsact the namespace is held until the port is closed. */
 int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec *,
 		     enum packet_hook *ret_hook, struct err *);
-/* NULL is fine. Detaches; the clsact qdisc is removed if we made it and nobody else uses it. */
-void packet_port_close(struct packet_port_fd *);
+/* NULL is fine. Detaches; the clsact qdisc is removed if we made it and nobody else uses it. A
+ * negative errno: filters may be left below clsact, for the next start to replace. */
+int packet_port_close(struct packet_port_fd *);
 /* Sums over the CPUs. A negative errno leaves *ret as it was. */
 int packet_port_read(const struct packet_port_fd *, struct roce_counts ret[N_ROCE_DIRECTIONS]);
 /* Called for each flow in the table, for some twice while others come and go; its return value

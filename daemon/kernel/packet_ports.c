@@ -162,7 +162,7 @@ static void work(uv_work_t *req)
 
 	worker_begin();
 	for (struct attached *a = p->detaching; a; a = a->next)
-		packet_port_close(a->fd);
+		a->result = packet_port_close(a->fd);
 	if (p->attaching)
 		packet_job_attach(&p->job);
 }
@@ -174,6 +174,8 @@ static void detach_ended(struct packet_ports *p)
 
 		p->detaching = a->next;
 		p->used -= a->memory;
+		if (a->result < 0)
+			log_warn("bpf", a->result, "a packet program stays attached");
 		free(a);
 	}
 }

@@ -9,6 +9,7 @@
 struct attached {
 	struct packet_port_fd *fd;
 	uint64_t memory;
+	int result; /* of detaching it */
 	unsigned refs;
 	struct attached *next; /* among those that are to be detached */
 };

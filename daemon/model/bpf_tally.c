@@ -2,8 +2,8 @@
 
 static void add_cm(struct bpf_tally *t, const struct bpf_event_cm *e)
 {
-	if (e->passive && e->what == BPF_CM_CONNECTED) {
-		t->accepted++;
+	if (e->passive) {
+		t->accepted += e->what == BPF_CM_CONNECTED;
 		return;
 	}
 	t->connections[e->what]++;

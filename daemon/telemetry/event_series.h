@@ -5,8 +5,7 @@
 #include "bpf_tally.h"
 #include "page.h"
 
-/* soft-RoCE devices beyond these have no series. */
-#define EVENT_SOFT_MAX 64
+#define EVENT_SOFT_MAX BPF_SOFT_DEVICES_MAX
 
 /* A copy, made on the loop's thread. Zero-initialised: nothing is watched, nothing is told. */
 struct event_summary {

@@ -12,13 +12,13 @@ struct fake_fd {
 
 int __real_packet_port_open(struct packet_port_fd **, const struct packet_port_spec *,
 			    enum packet_hook *, struct err *);
-void __real_packet_port_close(struct packet_port_fd *);
+int __real_packet_port_close(struct packet_port_fd *);
 int __real_packet_port_read(const struct packet_port_fd *, struct roce_counts[N_ROCE_DIRECTIONS]);
 int __real_packet_port_flows(const struct packet_port_fd *, packet_flow_fn *, void *);
 uint64_t __real_packet_port_memory(const struct packet_port_fd *);
 int __wrap_packet_port_open(struct packet_port_fd **, const struct packet_port_spec *,
 			    enum packet_hook *, struct err *);
-void __wrap_packet_port_close(struct packet_port_fd *);
+int __wrap_packet_port_close(struct packet_port_fd *);
 int __wrap_packet_port_read(const struct packet_port_fd *, struct roce_counts[N_ROCE_DIRECTIONS]);
 int __wrap_packet_port_flows(const struct packet_port_fd *, packet_flow_fn *, void *);
 uint64_t __wrap_packet_port_memory(const struct packet_port_fd *);
@@ -57,14 +57,15 @@ int __wrap_packet_port_open(struct packet_port_fd **ret, const struct packet_por
 	return 0;
 }
 
-void __wrap_packet_port_close(struct packet_port_fd *fd)
+int __wrap_packet_port_close(struct packet_port_fd *fd)
 {
 	if (!fake_packet_ports) {
-		__real_packet_port_close(fd);
+		return __real_packet_port_close(fd);
 	} else if (fd) {
 		fake_packet_ports->open--;
 		free(fd);
 	}
+	return 0;
 }
 
 int __wrap_packet_port_read(const struct packet_port_fd *fd,

@@ -283,6 +283,9 @@ static void connections_are_counted_by_result_and_reason(void **state)
 
 	add(&s.tally, BPF_CM_CONNECTED, 0, false);
 	add(&s.tally, BPF_CM_CONNECTED, 0, true);
+	add(&s.tally, BPF_CM_TIMED_OUT, -110, true);
+	add(&s.tally, BPF_CM_REJECTED, 8, true);
+	add(&s.tally, BPF_CM_OTHER, 0, true);
 	add(&s.tally, BPF_CM_TIMED_OUT, -110, false);
 	add(&s.tally, BPF_CM_REJECTED, 8, false);
 	add(&s.tally, BPF_CM_REJECTED, 18, false);
@@ -299,6 +302,7 @@ static void connections_are_counted_by_result_and_reason(void **state)
 	assert_non_null(strstr(text, "roce_connections_total{result=\"connected\"} 1\n"));
 	assert_non_null(strstr(text, "roce_connections_total{result=\"timed_out\"} 1\n"));
 	assert_non_null(strstr(text, "roce_connections_total{result=\"rejected\"} 6\n"));
+	assert_non_null(strstr(text, "roce_connections_total{result=\"failed\"} 0\n"));
 	assert_non_null(strstr(text, "{reason=\"invalid_service_id\"} 1\n"));
 	assert_non_null(strstr(text, "{reason=\"invalid_alternate_path\"} 2\n"));
 	assert_non_null(strstr(text, "{reason=\"other\"} 3\n"));

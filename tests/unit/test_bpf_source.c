@@ -8,7 +8,10 @@
 /* cmocka needs the four above first */
 #include <cmocka.h>
 
+#include <bpf/bpf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -121,6 +124,71 @@ static void skip_without_maps(void)
 	bpf_maps_close(&maps);
 }
 
+static void every_soft_device_is_read_once(void **state)
+{
+	enum { DEVICES = 300 };
+	static struct bpf_soft_device soft[BPF_SOFT_DEVICES_MAX];
+	bool seen[DEVICES] = {false};
+	struct bpf_maps maps;
+	struct err e = {0};
+	(void)state;
+
+	skip_without_maps();
+	assert_int_equal(bpf_maps_open(&maps, &e), 0);
+	assert_int_equal(bpf_maps_soft_counts(&maps, soft, BPF_SOFT_DEVICES_MAX), 0);
+	for (unsigned i = 0; i < DEVICES; i++) {
+		struct bpf_soft_counts counts = {.n = {i}};
+		struct bpf_soft_key key = {0};
+
+		snprintf(key.device, sizeof(key.device), "rxe%u", i);
+		assert_int_equal(bpf_map_update_elem(maps.soft_counts_fd, &key, &counts, 0), 0);
+	}
+	assert_int_equal(bpf_maps_soft_counts(&maps, soft, 7), 7);
+	assert_int_equal(bpf_maps_soft_counts(&maps, soft, BPF_SOFT_DEVICES_MAX), DEVICES);
+	for (unsigned i = 0; i < DEVICES; i++) {
+		unsigned device = (unsigned)strtoul(soft[i].key.device + 3, NULL, 10);
+
+		assert_in_range(device, 0, DEVICES - 1);
+		assert_int_equal(soft[i].counts.n[0], device);
+		assert_false(seen[device]);
+		seen[device] = true;
+	}
+	bpf_maps_close(&maps);
+}
+
+/* Is one of the host's programs refused for a reason that may pass? */
+static bool may_pass(const struct bpf_maps *maps)
+{
+	struct bpf_program_status status[N_BPF_POINTS];
+	bool passes = false;
+
+	bpf_loaded_free(bpf_group_load(BPF_GROUP_HOST, maps, status));
+	for (unsigned i = 0; i < N_BPF_POINTS; i++)
+		if (bpf_points[i].group == BPF_GROUP_HOST && strcmp(status[i].hook, "none") == 0)
+			passes |= status[i].may_pass;
+	return passes;
+}
+
+static void want_of_descriptors_may_pass(void **state)
+{
+	struct rlimit before, none = {0};
+	struct bpf_maps maps;
+	struct err e = {0};
+	bool passes;
+	(void)state;
+
+	skip_without_maps();
+	assert_int_equal(bpf_maps_open(&maps, &e), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	passes = may_pass(&maps);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(passes);
+	assert_false(may_pass(&maps));
+	bpf_maps_close(&maps);
+}
+
 static bool waits(const struct bpf_program_status *s)
 {
 	return strcmp(s->hook, "none") == 0 && strncmp(s->error, "there are no", 12) == 0;
@@ -205,6 +273,8 @@ int main(void)
 		cmocka_unit_test(without_permission_each_program_says_so),
 		cmocka_unit_test(programs_follow_what_there_is),
 		cmocka_unit_test(it_can_be_closed_while_programs_are_loaded),
+		cmocka_unit_test(every_soft_device_is_read_once),
+		cmocka_unit_test(want_of_descriptors_may_pass),
 		cmocka_unit_test(no_source_has_no_programs),
 		cmocka_unit_test(the_table_names_the_programs_there_are),
 	};

@@ -16,10 +16,12 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -145,11 +147,9 @@ static void several_programs_see_the_same(void **state)
 		{.netns_fd = -1, .ifindex = near_index, .clsact = true},
 		{.netns_fd = -1, .ifindex = near_index, .xdp = true},
 		{.netns_fd = -1, .ifindex = near_index},
-		{.netns_fd = -1, .ifindex = near_index, .clsact = true},
 	};
 	static const enum packet_hook hooks[] = {PACKET_HOOK_TCX, PACKET_HOOK_CLSACT,
-						 PACKET_HOOK_XDP, PACKET_HOOK_TCX,
-						 PACKET_HOOK_CLSACT};
+						 PACKET_HOOK_XDP, PACKET_HOOK_TCX};
 	struct packet_port_fd *ports[ARRAY_SIZE(specs)];
 	(void)state;
 
@@ -169,23 +169,84 @@ static void a_qdisc_of_others_stays(void **state)
 {
 	const struct packet_port_spec spec = {
 		.netns_fd = -1, .ifindex = near_index, .clsact = true};
-	struct packet_port_fd *first, *second;
 	(void)state;
 
 	namespace_run(-1, "tc qdisc add dev near0 clsact");
 	packet_port_close(open_port(&spec, PACKET_HOOK_CLSACT));
 	namespace_run(-1, "tc qdisc show dev near0 | grep -q clsact && "
 			  "! tc filter show dev near0 ingress | grep . && "
-			  "! tc filter show dev near0 egress | grep . && "
-			  "tc qdisc delete dev near0 clsact");
-	/* Made by the first; the second one's filters are those of others to it. */
+			  "! tc filter show dev near0 egress | grep .");
+}
+
+static void has_filters(int n)
+{
+	namespace_run(-1,
+		      "for d in ingress egress; do "
+		      "test $(tc filter show dev near0 $d | grep -c handle) = %d; done",
+		      n);
+}
+
+/* A process that is killed leaves its filters, and the next one puts its own in their place. */
+static void what_a_crash_left_is_replaced(void **state)
+{
+	const struct packet_port_spec spec = {
+		.netns_fd = -1, .ifindex = near_index, .clsact = true};
+	struct packet_port_fd *port;
+	pid_t pid = fork();
+	int status;
+	(void)state;
+
+	if (pid == 0) {
+		open_port(&spec, PACKET_HOOK_CLSACT);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	has_filters(1);
+	port = open_port(&spec, PACKET_HOOK_CLSACT);
+	has_filters(1);
+	send_frame(far_index, &write_packet);
+	wait_packets(port, ROCE_RECEIVED, 1);
+	packet_port_close(port);
+	has_filters(0);
+}
+
+/* Made by the first; the second one's filters are those of others to it. */
+static void a_successor_keeps_its_filters(void **state)
+{
+	const struct packet_port_spec spec = {
+		.netns_fd = -1, .ifindex = near_index, .clsact = true};
+	struct packet_port_fd *first, *second;
+	(void)state;
+
 	first = open_port(&spec, PACKET_HOOK_CLSACT);
 	second = open_port(&spec, PACKET_HOOK_CLSACT);
+	has_filters(1);
 	packet_port_close(first);
+	has_filters(1);
 	send_frame(far_index, &write_packet);
 	wait_packets(second, ROCE_RECEIVED, 1);
 	packet_port_close(second);
+	has_filters(0);
 	namespace_run(-1, "tc qdisc show dev near0 | grep -q clsact");
+}
+
+/* Another protocol has the first priority, and keeps it. */
+static void a_taken_priority_is_passed_by(void **state)
+{
+	const struct packet_port_spec spec = {
+		.netns_fd = -1, .ifindex = near_index, .clsact = true};
+	struct packet_port_fd *port;
+	(void)state;
+
+	namespace_run(-1, "tc qdisc add dev near0 clsact && tc filter add dev near0 ingress "
+			  "prio 1 protocol arp bpf bytecode '1,6 0 0 0'");
+	port = open_port(&spec, PACKET_HOOK_CLSACT);
+	namespace_run(-1, "tc filter show dev near0 ingress | grep -q 'all pref 2 bpf' && "
+			  "tc filter show dev near0 egress | grep -q 'all pref 1 bpf'");
+	packet_port_close(port);
+	namespace_run(-1, "tc filter show dev near0 ingress | grep -q 'arp pref 1 bpf' && "
+			  "! tc filter show dev near0 ingress | grep 'all pref'");
 }
 
 static void another_namespace_is_visited(void **state)
@@ -391,6 +452,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(both_directions_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(several_programs_see_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_qdisc_of_others_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_crash_left_is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_successor_keeps_its_filters, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_taken_priority_is_passed_by, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_namespace_is_visited, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_watched_says_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_interface_that_leaves_takes_its_programs, setup,
