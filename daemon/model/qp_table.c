@@ -237,16 +237,10 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_failed *e,
 				 bool *ret_first)
 {
-	bool is_new;
-	struct qp *qp = find_or_insert(t, e->device, e->qpn, &is_new);
+	struct qp *qp = find(t, e->device, e->qpn);
 
 	if (!qp)
 		return NULL;
-	if (is_new) { /* who heard of the failure need not be its owner: a dump will tell */
-		qp->type = QP_UNKNOWN;
-		qp->state = QP_STATE_ERR;
-		qp->owner_known = true;
-	}
 	*ret_first = !qp->failed;
 	if (!qp->failed) {
 		qp->failed = true;

@@ -67,8 +67,8 @@ void qp_table_done(struct qp_table *);
  * change); NULL: of no interest, or no room. The event is a BPF_EVENT_QP that has passed
  * bpf_event_check(). */
 const struct qp *qp_table_event(struct qp_table *, const struct bpf_event_qp *);
-/* *ret_first: it had not failed before. One that is not known yet is kept with what the event
- * tells; NULL: no room. */
+/* *ret_first: it had not failed before. NULL: it is not known, and is not kept: completions come
+ * after the end of their queue pair too, and nothing would take it away again. */
 const struct qp *qp_table_failed(struct qp_table *, const struct bpf_event_qp_failed *,
 				 bool *ret_first);
 

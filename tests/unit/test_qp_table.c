@@ -183,8 +183,10 @@ static void test_reset_begins_anew(void **state)
 
 	(void)state;
 	strcpy(failure.device, "rxe_a");
-	qp = qp_table_failed(&t, &failure, &first); /* never heard of before */
-	assert_int_equal(qp->type, QP_UNKNOWN);
+	assert_null(qp_table_failed(&t, &failure, &first)); /* never heard of before: not kept */
+	assert_int_equal(t.n, 0);
+	create(&t, "rxe_a", 17, 4);
+	qp = qp_table_failed(&t, &failure, &first);
 	assert_int_equal(qp->failed_event, 1);
 	qp = move(&t, "rxe_a", 17, QP_STATE_RESET, 5);
 	assert_false(qp->failed);
