@@ -51,7 +51,7 @@ static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d)
 	return false;
 }
 
-/* The number was given again, unheard. */
+/* The number was given again, unheard. Both pids are processes', see qps_work.c. */
 static bool is_another(const struct qp *qp, const struct nldev_qp *d)
 {
 	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||

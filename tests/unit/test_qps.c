@@ -16,6 +16,7 @@
 #include "api_qps.h"
 #include "host_builder.h"
 #include "loop_helpers.h"
+#include "process_owner.h"
 #include "tmptree.h"
 
 #define PATIENCE_MS 10000
@@ -177,6 +178,20 @@ static void test_a_failure_names_its_pod(void **state)
 	stop(w);
 }
 
+/* Nothing would ever take it out of the table again. */
+static void test_a_stranger_fails(void **state)
+{
+	struct world *w = start_read();
+	size_t n = qps_table(w->qps)->n;
+
+	(void)state;
+	break_qp(w, 17, 12);
+	assert_int_equal(w->n_events, 1);
+	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a"));
+	assert_int_equal(qps_table(w->qps)->n, n);
+	stop(w);
+}
+
 /* Made and failed before anybody could be asked. */
 static void test_a_failure_waits_for_its_pod(void **state)
 {
@@ -318,6 +333,20 @@ static void test_closing_tells_who_waits(void **state)
 	stop(w);
 }
 
+static void test_the_process_of_a_thread(void **state)
+{
+	struct world *w = start();
+
+	(void)state;
+	tmptree_write(w->dir, "4713/status",
+		      "Name:\tpython3\nState:\tS\nTgid:\t4711\nPid:\t4713\n");
+	tmptree_write(w->dir, "4714/status", "Name:\tpython3\n");
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4713), 4711);
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4714), 0);
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4715), 0);
+	stop(w);
+}
+
 static void test_nobody(void **state)
 {
 	(void)state;
@@ -331,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_failure_names_its_pod),
 		cmocka_unit_test(test_a_failure_waits_for_its_pod),
+		cmocka_unit_test(test_a_stranger_fails),
 		cmocka_unit_test(test_a_process_that_has_ended),
 		cmocka_unit_test(test_without_a_runtime_the_uid_is_told),
 		cmocka_unit_test(test_a_pid_is_given_again),
@@ -338,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_a_flood),
 		cmocka_unit_test(test_refresh),
 		cmocka_unit_test(test_closing_tells_who_waits),
+		cmocka_unit_test(test_the_process_of_a_thread),
 		cmocka_unit_test(test_nobody),
 	};
 
