@@ -17,11 +17,13 @@
 
 /* Without events a table that is older is asked for anew, with a firmware command for each queue
  * pair; after lost events not more often than this. */
-#define READ_AGE_MS	30000
-#define READ_PAUSE_MS	5000
+#define READ_AGE_MS	   30000
+#define READ_PAUSE_MS	   5000
+/* After dumps that failed: it doubles up to this. */
+#define RETRY_PAUSE_MAX_MS 60000
 /* A failure is told after this without its pod. */
-#define FAILURE_WAIT_MS 40
-#define FAILURES_MAX	64
+#define FAILURE_WAIT_MS	   40
+#define FAILURES_MAX	   64
 
 /* A failure that waits for its pod. */
 struct failure {
@@ -48,7 +50,8 @@ struct qps {
 	bool has_flows;
 	struct packet_sample flows; /* while somebody is answered */
 	bool wants_dump;
-	uint64_t dump_ms; /* not before */
+	uint64_t dump_ms;  /* not before */
+	uint64_t retry_ms; /* the pause after the last dump, if it failed */
 	uint64_t read_ms;
 	char read_error[256];
 	struct qps_process asked[QPS_PROCESSES_MAX]; /* to be, with the next look */
@@ -260,13 +263,27 @@ static void read_flows(struct qps *q)
 	uv_queue_work(q->loop, &r->work, qps_reading_run, on_read);
 }
 
+/* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
+static void retry_later(struct qps *q, int result)
+{
+	if (result == 0 || result == -EPROTONOSUPPORT) {
+		q->retry_ms = 0;
+		return;
+	}
+	q->retry_ms = q->retry_ms ? q->retry_ms * 2 : READ_PAUSE_MS;
+	if (q->retry_ms > RETRY_PAUSE_MAX_MS)
+		q->retry_ms = RETRY_PAUSE_MAX_MS;
+	q->wants_dump = true;
+	q->dump_ms = uv_now(q->loop) + q->retry_ms;
+}
+
 static void take_dump(struct qps *q, struct qps_work *w)
 {
 	if (w->result == 0)
 		w->result = qp_table_replace(&q->table, w->list.items, w->list.n, w->begun_ns);
 	else
 		qp_table_dump_failed(&q->table);
-	q->wants_dump |= w->result == -EAGAIN;
+	retry_later(q, w->result);
 	if (w->result == 0) {
 		q->read_ms = uv_now(q->loop);
 		q->read_error[0] = '\0';
@@ -367,7 +384,7 @@ static void on_qp(struct qps *q, const struct bpf_event_qp *e)
 		on_failure(q, qp);
 }
 
-/* One for which the table has no room is told all the same. */
+/* One that the table does not know is told all the same. */
 static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
 {
 	const struct qp *qp;
