@@ -11,17 +11,9 @@ void qp_table_dump_begins(struct qp_table *t)
 	t->n_destroyed = 0;
 }
 
-static void stop_remembering(struct qp_table *t)
-{
-	free(t->destroyed);
-	t->destroyed = NULL;
-	t->n_destroyed = 0;
-	t->dumping = false;
-}
-
 void qp_table_dump_failed(struct qp_table *t)
 {
-	stop_remembering(t);
+	t->dumping = false;
 }
 
 static int by_name(const void *a, const void *b)
@@ -43,11 +35,16 @@ static const struct nldev_qp **sorted(const struct nldev_qp *entries, size_t n)
 	return list;
 }
 
-static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d)
+/* One that was made anew since is in the table, and is not asked for here. */
+static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, uint64_t begun_ns)
 {
-	for (size_t i = 0; i < t->n_destroyed; i++)
-		if (t->destroyed[i].qpn == d->qpn && strcmp(t->destroyed[i].device, d->device) == 0)
+	for (size_t i = 0; t->destroyed && i < QP_DESTROYED_MAX; i++) {
+		const struct qp_destroyed *gone = &t->destroyed[i];
+
+		if (gone->qpn == d->qpn && strcmp(gone->device, d->device) == 0 &&
+		    gone->time_ns + QP_DESTROYING_NS > begun_ns)
 			return true;
+	}
 	return false;
 }
 
@@ -123,7 +120,7 @@ static void take(struct merge *m, const struct nldev_qp *d)
 	pass(m, d);
 	old = qp_table_at(t, m->at, d->device, d->qpn);
 	m->at += old != NULL;
-	if (!old && was_destroyed(t, d))
+	if (!old && was_destroyed(t, d, m->begun_ns))
 		return;
 	qp = m->n < QP_TABLE_MAX ? joined(old, d, m->begun_ns) : NULL;
 	if (qp) {
@@ -140,7 +137,7 @@ int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t 
 	/* Room as array_push() makes it, for what comes after. */
 	struct merge m = {.table = t, .begun_ns = begun_ns};
 	const struct nldev_qp **list = sorted(entries, n);
-	bool lost = t->n_destroyed > QP_DESTROYED_MAX;
+	bool lost = t->dumping && t->n_destroyed > QP_DESTROYED_MAX;
 	size_t room = 1;
 
 	while (room < t->n + n)
@@ -150,7 +147,7 @@ int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t 
 		if (i == 0 || by_name(&list[i - 1], &list[i]) != 0)
 			take(&m, list[i]);
 	free(list);
-	stop_remembering(t);
+	t->dumping = false;
 	if (!m.items)
 		return lost ? -EAGAIN : -ENOMEM;
 	pass(&m, NULL);

@@ -258,6 +258,28 @@ static void test_what_happens_during_a_dump(void **state)
 	qp_table_done(&t);
 }
 
+/* The kernel destroys it for a while: a dump that begins then has it still. */
+static void test_what_is_being_destroyed(void **state)
+{
+	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5)};
+	const uint64_t late = 25 + QP_DESTROYING_NS;
+	struct qp_table t = {0};
+
+	(void)state;
+	create(&t, "rxe_a", 1, 10);
+	destroy(&t, "rxe_a", 1, 25);
+	destroy(&t, "rxe_a", 2, 25);
+	create(&t, "rxe_a", 2, 26); /* anew */
+	qp_table_dump_begins(&t);
+	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), 30), 0);
+	assert_null(qp_table_find(&t, "rxe_a", 1));
+	assert_non_null(qp_table_find(&t, "rxe_a", 2));
+	qp_table_dump_begins(&t);
+	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), late), 0);
+	assert_non_null(qp_table_find(&t, "rxe_a", 1)); /* given again, unheard */
+	qp_table_done(&t);
+}
+
 static void test_too_much_during_a_dump(void **state)
 {
 	struct qp_table t = {0};
@@ -386,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_reset_begins_anew),
 		cmocka_unit_test(test_a_dump_replaces),
 		cmocka_unit_test(test_what_happens_during_a_dump),
+		cmocka_unit_test(test_what_is_being_destroyed),
 		cmocka_unit_test(test_too_much_during_a_dump),
 		cmocka_unit_test(test_a_dump_of_another_process),
 		cmocka_unit_test(test_a_kernel_user),
