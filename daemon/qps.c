@@ -277,18 +277,31 @@ static void retry_later(struct qps *q, int result)
 	q->dump_ms = uv_now(q->loop) + q->retry_ms;
 }
 
-static void take_dump(struct qps *q, struct qps_work *w)
+/* Of what could be read, in any case. */
+static void replace(struct qps *q, struct qps_work *w)
 {
+	const struct rdma_qp_list *l = &w->list;
+	int r = 0;
+
 	if (w->result == 0)
-		w->result = qp_table_replace(&q->table, w->list.items, w->list.n, w->begun_ns);
+		w->result = qp_table_replace(&q->table, l->items, l->n, w->begun_ns);
+	else if (l->n_devices > 0)
+		r = qp_table_replace_some(&q->table, l->items, l->n, w->begun_ns,
+					  (const char(*)[RDMA_NAME_SIZE])l->devices, l->n_devices);
 	else
 		qp_table_dump_failed(&q->table);
+	if (r == 0)
+		take_owners(q, w);
+}
+
+static void take_dump(struct qps *q, struct qps_work *w)
+{
+	replace(q, w);
 	retry_later(q, w->result);
 	if (w->result == 0) {
 		q->read_ms = uv_now(q->loop);
 		q->read_error[0] = '\0';
 		q->table.dropped += w->list.dropped;
-		take_owners(q, w);
 		return;
 	}
 	if (!w->err.code)

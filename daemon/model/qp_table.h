@@ -80,6 +80,9 @@ void qp_table_dump_begins(struct qp_table *);
 /* What it has told, in any order; begun_ns: when, CLOCK_MONOTONIC. -EAGAIN: too much happened
  * meanwhile, ask for another one; -ENOMEM. Unchanged then. */
 int qp_table_replace(struct qp_table *, const struct nldev_qp *, size_t n, uint64_t begun_ns);
+/* The same of these devices only, where others could not be read: what is known of those stays. */
+int qp_table_replace_some(struct qp_table *, const struct nldev_qp *, size_t n, uint64_t begun_ns,
+			  const char (*devices)[RDMA_NAME_SIZE], size_t n_devices);
 /* It could not be had. */
 void qp_table_dump_failed(struct qp_table *);
 

@@ -93,7 +93,17 @@ struct merge {
 	struct qp **items;
 	size_t n, at; /* at: in the table's */
 	uint64_t begun_ns;
+	const char (*devices)[RDMA_NAME_SIZE]; /* NULL: all have been read */
+	size_t n_devices;
 };
+
+static bool was_read(const struct merge *m, const struct qp *qp)
+{
+	for (size_t i = 0; m->devices && i < m->n_devices; i++)
+		if (strcmp(m->devices[i], qp->device) == 0)
+			return true;
+	return !m->devices;
+}
 
 /* Up to the first that does not stand before this name; NULL: all. */
 static void pass(struct merge *m, const struct nldev_qp *until)
@@ -105,7 +115,7 @@ static void pass(struct merge *m, const struct nldev_qp *until)
 
 		if (until && qp_compare(qp, until->device, until->qpn) >= 0)
 			return;
-		if (qp->changed_ns > m->begun_ns && m->n < QP_TABLE_MAX)
+		if ((qp->changed_ns > m->begun_ns || !was_read(m, qp)) && m->n < QP_TABLE_MAX)
 			m->items[m->n++] = qp;
 		else
 			free(qp);
@@ -131,14 +141,12 @@ static void take(struct merge *m, const struct nldev_qp *d)
 	}
 }
 
-int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
-		     uint64_t begun_ns)
+static int merge(struct merge m, const struct nldev_qp *entries, size_t n)
 {
-	/* Room as array_push() makes it, for what comes after. */
-	struct merge m = {.table = t, .begun_ns = begun_ns};
+	struct qp_table *t = m.table;
 	const struct nldev_qp **list = sorted(entries, n);
 	bool lost = t->dumping && t->n_destroyed > QP_DESTROYED_MAX;
-	size_t room = 1;
+	size_t room = 1; /* as array_push() makes it, for what comes after */
 
 	while (room < t->n + n)
 		room *= 2;
@@ -156,4 +164,23 @@ int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t 
 	t->n = m.n;
 	t->generation++;
 	return 0;
+}
+
+int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+		     uint64_t begun_ns)
+{
+	return merge((struct merge){.table = t, .begun_ns = begun_ns}, entries, n);
+}
+
+int qp_table_replace_some(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+			  uint64_t begun_ns, const char (*devices)[RDMA_NAME_SIZE],
+			  size_t n_devices)
+{
+	static const char none[1][RDMA_NAME_SIZE];
+
+	return merge((struct merge){.table = t,
+				    .begun_ns = begun_ns,
+				    .devices = devices ? devices : none,
+				    .n_devices = n_devices},
+		     entries, n);
 }

@@ -236,6 +236,29 @@ static void test_a_dump_replaces(void **state)
 	qp_table_done(&t);
 }
 
+/* What is known of a device that did not answer stays. */
+static void test_a_dump_of_some_devices(void **state)
+{
+	const struct nldev_qp list[] = {entry("rxe_b", 3, RTS, 4711)};
+	const char devices[][RDMA_NAME_SIZE] = {"rxe_b"};
+	struct qp_table t = {0};
+
+	(void)state;
+	create(&t, "rxe_a", 17, 10);
+	create(&t, "rxe_b", 2, 10);
+	create(&t, "rxe_c", 1, 10);
+	assert_int_equal(qp_table_replace_some(&t, list, 1, 20, devices, 1), 0);
+	assert_int_equal(t.n, 3);
+	assert_order(&t);
+	assert_non_null(qp_table_find(&t, "rxe_a", 17));
+	assert_null(qp_table_find(&t, "rxe_b", 2));
+	assert_non_null(qp_table_find(&t, "rxe_b", 3));
+	assert_non_null(qp_table_find(&t, "rxe_c", 1));
+	assert_int_equal(qp_table_replace_some(&t, NULL, 0, 20, NULL, 0), 0);
+	assert_int_equal(t.n, 3);
+	qp_table_done(&t);
+}
+
 static void test_what_happens_during_a_dump(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5),
@@ -407,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_the_number_is_given_again),
 		cmocka_unit_test(test_reset_begins_anew),
 		cmocka_unit_test(test_a_dump_replaces),
+		cmocka_unit_test(test_a_dump_of_some_devices),
 		cmocka_unit_test(test_what_happens_during_a_dump),
 		cmocka_unit_test(test_what_is_being_destroyed),
 		cmocka_unit_test(test_too_much_during_a_dump),
