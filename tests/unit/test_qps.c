@@ -304,16 +304,24 @@ static bool is_done(void *arg)
 	return ((struct world *)arg)->n_done == 2;
 }
 
+static bool has_done(void *arg)
+{
+	return ((struct world *)arg)->n_done > 0;
+}
+
 static void test_refresh(void **state)
 {
 	struct world *w = start(); /* its first dump is under way: both wait for it */
 
 	(void)state;
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* events tell as much */
+	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(w->n_done, 0);
+	assert_true(loop_until(&w->loop, has_done, w, PATIENCE_MS));
+	assert_int_equal(w->n_done, 1); /* one in a turn */
 	assert_true(loop_until(&w->loop, is_done, w, PATIENCE_MS));
-	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* read, or tried, just now */
 	stop(w);
 }
@@ -326,6 +334,7 @@ static void test_closing_tells_who_waits(void **state)
 	(void)state;
 	create(w, 17, 4711);
 	break_qp(w, 17, 12);
+	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	qps_close(w->qps);
 	assert_int_equal(*n, 1);
