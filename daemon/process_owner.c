@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,4 +48,18 @@ int process_owner(int proc_fd, uint32_t pid, struct qp_owner *ret)
 	owner.comm[strcspn(owner.comm, "\n")] = '\0';
 	*ret = owner;
 	return 0;
+}
+
+uint32_t process_of_thread(int proc_fd, uint32_t tid)
+{
+	static const char key[] = "\nTgid:\t";
+	char text[1024]; /* it is among the first lines */
+	ssize_t n = read_file(proc_fd, tid, "status", text, sizeof(text) - 1);
+	const char *found;
+
+	if (n < 0)
+		return 0;
+	text[n] = '\0';
+	found = strstr(text, key);
+	return found ? (uint32_t)strtoul(found + strlen(key), NULL, 10) : 0;
 }

@@ -17,11 +17,13 @@
 
 /* Without events a table that is older is asked for anew, with a firmware command for each queue
  * pair; after lost events not more often than this. */
-#define READ_AGE_MS	30000
-#define READ_PAUSE_MS	5000
+#define READ_AGE_MS	   30000
+#define READ_PAUSE_MS	   5000
+/* After dumps that failed: it doubles up to this. */
+#define RETRY_PAUSE_MAX_MS 60000
 /* A failure is told after this without its pod. */
-#define FAILURE_WAIT_MS 40
-#define FAILURES_MAX	64
+#define FAILURE_WAIT_MS	   40
+#define FAILURES_MAX	   64
 
 /* A failure that waits for its pod. */
 struct failure {
@@ -48,7 +50,8 @@ struct qps {
 	bool has_flows;
 	struct packet_sample flows; /* while somebody is answered */
 	bool wants_dump;
-	uint64_t dump_ms; /* not before */
+	uint64_t dump_ms;  /* not before */
+	uint64_t retry_ms; /* the pause after the last dump, if it failed */
 	uint64_t read_ms;
 	char read_error[256];
 	struct qps_process asked[QPS_PROCESSES_MAX]; /* to be, with the next look */
@@ -56,8 +59,8 @@ struct qps {
 	struct qp_owners owners;
 	struct failure waiting[FAILURES_MAX];
 	size_t n_waiting;
-	struct refresh *refreshes; /* owned */
-	size_t n_refreshes;
+	struct refresh *refreshes;   /* owned */
+	size_t n_refreshes, n_ready; /* the first ones are: nothing is read for them any more */
 };
 
 static void go_on(struct qps *q);
@@ -173,6 +176,7 @@ static void release_if_done(struct qps *q)
 		return;
 	qp_table_done(&q->table);
 	free(q->refreshes);
+	packet_sample_done(&q->flows);
 	free(q);
 }
 
@@ -205,24 +209,37 @@ static void look(struct qps *q)
 	uv_queue_work(q->loop, &w->work, qps_work_run, on_looked);
 }
 
-/* When nothing is read for them any more. The flows are too many to be kept. */
-static void answer_refreshes(struct qps *q)
+/* One of those that are ready: an answer may take long to make. The flows are too many to be
+ * kept. */
+static void answer_one(struct qps *q)
 {
-	struct refresh *list = take_ptr(q->refreshes);
-	size_t n = q->n_refreshes;
+	struct refresh first;
 
-	q->n_refreshes = 0;
-	for (size_t i = 0; i < n; i++)
-		list[i].done(uv_now(q->loop), list[i].arg);
-	free(list);
+	if (q->n_ready > 0) {
+		first = q->refreshes[0];
+		q->n_ready--;
+		q->n_refreshes--;
+		memmove(&q->refreshes[0], &q->refreshes[1], q->n_refreshes * sizeof(first));
+		first.done(uv_now(q->loop), first.arg);
+	}
+	if (q->n_refreshes > 0)
+		return;
 	packet_sample_done(&q->flows);
 	q->has_flows = false;
 }
 
-static void answer_if_read(struct qps *q)
+/* With events the table is as good as a dump. */
+static bool waits_for_dump(const struct qps *q)
 {
-	if (!q->dump && !q->reading)
-		answer_refreshes(q);
+	return q->dump && !q->events;
+}
+
+static void ready_if_read(struct qps *q)
+{
+	if (q->reading || waits_for_dump(q))
+		return;
+	q->n_ready = q->n_refreshes;
+	answer_one(q);
 }
 
 static void on_read(uv_work_t *work, int status)
@@ -240,8 +257,10 @@ static void on_read(uv_work_t *work, int status)
 		packet_sample_done(&r->sample);
 	}
 	free(r);
-	if (!q->closing)
-		answer_if_read(q);
+	if (!q->closing) {
+		ready_if_read(q);
+		go_on(q);
+	}
 	release_if_done(q);
 }
 
@@ -260,18 +279,45 @@ static void read_flows(struct qps *q)
 	uv_queue_work(q->loop, &r->work, qps_reading_run, on_read);
 }
 
-static void take_dump(struct qps *q, struct qps_work *w)
+/* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
+static void retry_later(struct qps *q, int result)
 {
+	if (result == 0 || result == -EPROTONOSUPPORT) {
+		q->retry_ms = 0;
+		return;
+	}
+	q->retry_ms = q->retry_ms ? q->retry_ms * 2 : READ_PAUSE_MS;
+	if (q->retry_ms > RETRY_PAUSE_MAX_MS)
+		q->retry_ms = RETRY_PAUSE_MAX_MS;
+	q->wants_dump = true;
+	q->dump_ms = uv_now(q->loop) + q->retry_ms;
+}
+
+/* Of what could be read, in any case. */
+static void replace(struct qps *q, struct qps_work *w)
+{
+	const struct rdma_qp_list *l = &w->list;
+	int r = 0;
+
 	if (w->result == 0)
-		w->result = qp_table_replace(&q->table, w->list.items, w->list.n, w->begun_ns);
+		w->result = qp_table_replace(&q->table, l->items, l->n, w->begun_ns);
+	else if (l->n_devices > 0)
+		r = qp_table_replace_some(&q->table, l->items, l->n, w->begun_ns,
+					  (const char(*)[RDMA_NAME_SIZE])l->devices, l->n_devices);
 	else
 		qp_table_dump_failed(&q->table);
-	q->wants_dump |= w->result == -EAGAIN;
+	if (r == 0)
+		take_owners(q, w);
+}
+
+static void take_dump(struct qps *q, struct qps_work *w)
+{
+	replace(q, w);
+	retry_later(q, w->result);
 	if (w->result == 0) {
 		q->read_ms = uv_now(q->loop);
 		q->read_error[0] = '\0';
 		q->table.dropped += w->list.dropped;
-		take_owners(q, w);
 		return;
 	}
 	if (!w->err.code)
@@ -291,7 +337,7 @@ static void on_dumped(uv_work_t *work, int status)
 	if (!q->closing) {
 		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
 		take_dump(q, w);
-		answer_if_read(q);
+		ready_if_read(q);
 		go_on(q);
 	}
 	qps_work_free(w);
@@ -320,6 +366,8 @@ static void on_timer(uv_timer_t *timer)
 	struct qps *q = timer->data;
 
 	tell_waiting(q, uv_now(q->loop));
+	if (q->n_ready > 0)
+		answer_one(q);
 	go_on(q);
 }
 
@@ -330,6 +378,8 @@ static void run_timer(struct qps *q, uint64_t now_ms)
 	for (size_t i = 0; i < q->n_waiting; i++)
 		if (q->waiting[i].until_ms < next)
 			next = q->waiting[i].until_ms;
+	if (q->n_ready > 0)
+		next = now_ms + 1; /* in the loop's next turn, others first */
 	if (next == UINT64_MAX)
 		uv_timer_stop(&q->timer);
 	else
@@ -367,7 +417,7 @@ static void on_qp(struct qps *q, const struct bpf_event_qp *e)
 		on_failure(q, qp);
 }
 
-/* One for which the table has no room is told all the same. */
+/* One that the table does not know is told all the same. */
 static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
 {
 	const struct qp *qp;
@@ -463,7 +513,7 @@ int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *a
 		q->dump_ms = 0;
 	}
 	go_on(q);
-	slot = q->dump || q->reading ? array_push(q->refreshes, q->n_refreshes) : NULL;
+	slot = q->reading || waits_for_dump(q) ? array_push(q->refreshes, q->n_refreshes) : NULL;
 	if (!slot)
 		return 0;
 	*slot = (struct refresh){done, arg};
@@ -502,6 +552,8 @@ void qps_close(struct qps *q)
 	if (!q)
 		return;
 	q->closing = true;
-	answer_refreshes(q);
+	q->n_ready = q->n_refreshes;
+	while (q->n_ready > 0)
+		answer_one(q);
 	uv_close((uv_handle_t *)&q->timer, on_closed);
 }

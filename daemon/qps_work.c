@@ -85,6 +85,23 @@ static void ask_all(struct qps_work *w, struct qps_process *processes, size_t n)
 			ask(w, &processes[i]);
 }
 
+/* RDMA netlink names the thread that made it (task_pid_vnr() of its task), all others its process.
+ * What one thread made stands together mostly. */
+static void name_processes(struct qps_work *w)
+{
+	uint32_t tid = 0, pid = 0;
+
+	for (size_t i = 0; i < w->list.n; i++) {
+		struct nldev_qp *qp = &w->list.items[i];
+
+		if (qp->pid != tid) {
+			tid = qp->pid;
+			pid = process_of_thread(w->hw->proc_fd, tid);
+		}
+		qp->pid = pid;
+	}
+}
+
 static void ask_for_list(struct qps_work *w)
 {
 	struct qps_process *processes = calloc(w->list.n ? w->list.n : 1, sizeof(*processes));
@@ -107,8 +124,8 @@ void qps_work_run(uv_work_t *work)
 	}
 	w->result = hw_read_qps(w->hw, (const char(*)[NETNS_NAME_SIZE])w->namespaces,
 				w->n_namespaces, &w->list, &w->err);
-	if (w->result == 0)
-		ask_for_list(w);
+	name_processes(w);
+	ask_for_list(w);
 }
 
 void qps_reading_run(uv_work_t *work)

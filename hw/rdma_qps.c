@@ -1,6 +1,7 @@
 /* rdma_qps.c - one dump of the devices, then one dump for each of them.
  *
- * Can fail by: no RDMA netlink; a dump that is not answered. */
+ * Can fail by: no RDMA netlink; a dump that is not answered; a namespace that cannot be entered.
+ * One that fails does not keep the others from being asked. */
 #include "rdma_qps.h"
 
 #include "array.h"
@@ -13,26 +14,26 @@
 void rdma_qp_list_done(struct rdma_qp_list *list)
 {
 	free(list->items);
+	free(list->devices);
 	*list = (struct rdma_qp_list){0};
 }
 
-struct indices {
-	uint32_t *items;
+struct devices {
+	struct nldev_dev *items;
 	size_t n;
 };
 
 static int on_device(const struct nlmsghdr *h, void *arg)
 {
-	struct indices *indices = arg;
-	struct nldev_dev d;
-	uint32_t *index;
+	struct devices *devices = arg;
+	struct nldev_dev d, *slot;
 
 	if (nldev_decode_dev(h, &d) < 0)
 		return 0;
-	index = array_push(indices->items, indices->n);
-	if (!index)
+	slot = array_push(devices->items, devices->n);
+	if (!slot)
 		return -ENOMEM;
-	*index = d.index;
+	*slot = d;
 	return 0;
 }
 
@@ -59,15 +60,15 @@ static int on_qps(const struct nlmsghdr *h, void *arg)
 	return r == -ENOMEM ? r : 0; /* one that cannot be understood is one that is not seen */
 }
 
-static int dump_devices(struct nlsock *s, struct indices *indices, struct err *e)
+static int dump_devices(struct nlsock *s, struct devices *devices, struct err *e)
 {
 	int r = -EAGAIN;
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		indices->n = 0;
+		devices->n = 0;
 		r = nlsock_ask(s,
 			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       on_device, indices, e);
+			       on_device, devices, e);
 	}
 	return r;
 }
@@ -83,36 +84,73 @@ static int dump_qps(struct nlsock *s, uint32_t index, struct rdma_qp_list *list,
 		list->dropped = dropped;
 		r = nlsock_ask(s, nldev_qp_dump(index), on_qps, list, e);
 	}
-	return err_is_gone(r) ? 0 : r;
+	if (r == 0 || err_is_gone(r))
+		return 0;
+	list->n = before;
+	list->dropped = dropped;
+	return r;
+}
+
+static int dump_device(struct nlsock *s, const struct nldev_dev *d, struct rdma_qp_list *list,
+		       struct err *e)
+{
+	int r = dump_qps(s, d->index, list, e);
+	char(*slot)[RDMA_NAME_SIZE];
+
+	if (r < 0) {
+		if (e->code)
+			err_wrap(e, "%s", d->name);
+		return r;
+	}
+	slot = array_push(list->devices, list->n_devices);
+	if (!slot)
+		return -ENOMEM;
+	snprintf(*slot, sizeof(*slot), "%s", d->name);
+	return 0;
+}
+
+/* The first error is kept; e may be NULL. */
+static int first_error(int first, int r, const struct err *one, struct err *e)
+{
+	if (first < 0 || r == 0)
+		return first;
+	return e ? err_set(e, r, "%s", one->code ? one->msg : strerror(-r)) : r;
 }
 
 int rdma_qps(struct nlsock *s, struct rdma_qp_list *list, struct err *e)
 {
-	struct indices indices = {0};
-	int r = dump_devices(s, &indices, e);
+	struct devices devices = {0};
+	struct err one = {0};
+	int r = first_error(0, dump_devices(s, &devices, &one), &one, e);
 
-	for (size_t i = 0; i < indices.n && r == 0; i++)
-		r = dump_qps(s, indices.items[i], list, e);
-	free(indices.items);
-	if (r < 0) {
-		err_wrap(e, "queue pairs");
-		return r;
+	for (size_t i = 0; i < devices.n && r != -ENOMEM; i++) {
+		one = (struct err){0};
+		r = first_error(r, dump_device(s, &devices.items[i], list, &one), &one, e);
 	}
-	if (e)
-		*e = (struct err){0}; /* of attempts before */
-	return 0;
+	free(devices.items);
+	if (r < 0)
+		err_wrap(e, "queue pairs");
+	else if (e)
+		*e = (struct err){0};
+	return r;
 }
 
-static void read_inside(const struct hw *hw, const char *name, struct rdma_qp_list *list)
+static int read_inside(const struct hw *hw, const char *name, struct rdma_qp_list *list,
+		       struct err *e)
 {
 	AUTO_FD ns = netns_open(hw, name);
-	int fd = ns < 0 ? ns : netns_socket(ns, NETLINK_RDMA);
+	int r = ns < 0 ? ns : netns_socket(ns, NETLINK_RDMA);
 	struct nlsock s;
 
-	if (fd < 0 || nlsock_adopt(&s, fd) < 0)
-		return;
-	rdma_qps(&s, list, NULL);
+	if (r >= 0)
+		r = nlsock_adopt(&s, r);
+	if (r < 0)
+		return ns == -ENOENT
+			       ? 0
+			       : err_set(e, r, "queue pairs: in %.64s: %s", name, strerror(-r));
+	r = rdma_qps(&s, list, e);
 	nlsock_close(&s);
+	return r;
 }
 
 int hw_read_qps(const struct hw *hw, const char (*namespaces)[NETNS_NAME_SIZE], size_t n,
@@ -125,7 +163,10 @@ int hw_read_qps(const struct hw *hw, const char (*namespaces)[NETNS_NAME_SIZE], 
 		return r;
 	r = rdma_qps(&s, list, e);
 	nlsock_close(&s);
-	for (size_t i = 0; i < n && r == 0; i++)
-		read_inside(hw, namespaces[i], list);
+	for (size_t i = 0; i < n; i++) {
+		struct err one = {0};
+
+		r = first_error(r, read_inside(hw, namespaces[i], list, &one), &one, e);
+	}
 	return r;
 }

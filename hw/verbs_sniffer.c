@@ -176,15 +176,18 @@ static int take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t now, 
 	return r < 0 ? r : 1;
 }
 
-/* 1: the queue is empty. */
+/* 1: the queue is empty, or as much was taken as it holds: whoever asked looks at the time. */
 static int drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
 {
 	struct ibv_wc wc[POLL_BATCH];
-	int n, r = 1;
+	int n = 0, r = 1;
 
-	while ((n = ibv_poll_cq(s->cq, POLL_BATCH, wc)) > 0) {
+	for (int left = N_SLOTS; left > 0; left -= n) {
 		uint64_t now = now_ns();
 
+		n = ibv_poll_cq(s->cq, POLL_BATCH, wc);
+		if (n <= 0)
+			break;
 		for (int i = 0; r == 1 && i < n; i++)
 			r = take(s, &wc[i], now, fn, arg);
 		if (r != 1)

@@ -119,11 +119,12 @@ void work_alias(const struct work *w, char ret[ATTACH_ALIAS_SIZE])
 	snprintf(ret + n, ATTACH_ALIAS_SIZE - n, " %s", ifname);
 }
 
-/* A name alone may be that of anything, and the pod may have given it another. */
-static int look_for_stacked(struct work *w, struct nlsock *s)
+/* A name alone may be that of anything, outside of the pod of anybody's; and the pod may have given
+ * it another. */
+static int look_for_stacked(struct work *w, struct nlsock *s, bool in_pod)
 {
 	char alias[ATTACH_ALIAS_SIZE];
-	int r = netdev_by_name(s, w->record->plan.ifname, &w->seen, w->err);
+	int r = in_pod ? netdev_by_name(s, w->record->plan.ifname, &w->seen, w->err) : -ENODEV;
 
 	if (r != -ENODEV && (r < 0 || is_stacked(w, &w->seen)))
 		return r;
@@ -143,7 +144,7 @@ int work_look(struct work *w, struct place *p)
 	w->at = NULL;
 	if (r == 0)
 		r = work_is_vf(w) ? netdev_by_function(s, w->record->function, &w->seen, w->err)
-				  : look_for_stacked(w, s);
+				  : look_for_stacked(w, s, p == &w->pod);
 	if (r == 0)
 		w->at = p;
 	return r;
@@ -202,7 +203,7 @@ int work_find_anywhere(struct work *w, const struct patience *p)
 	int r = work_open_host(w);
 
 	if (r == 0)
-		r = work_look(w, &w->host);
+		r = work_is_vf(w) ? work_look(w, &w->host) : -ENODEV;
 	if (r != -ENODEV)
 		return r;
 	if (work_open_pod(w) == 0 && work_look(w, &w->pod) == 0)

@@ -55,7 +55,8 @@ struct patience {
 };
 bool work_wait(struct patience *);
 
-/* In the host, in the pod's namespace if there still is one, in every other: there on the first and
- * on the last look only, since that is a walk over all processes. -ENODEV: the function has no
- * netdev at all, wherever; -EAGAIN: it has, but in a namespace that is on its way out. */
+/* In the host but for what is stacked, in the pod's namespace if there still is one, in every
+ * other: there on the first and on the last look only, since that is a walk over all processes.
+ * -ENODEV: the function has no netdev at all, wherever; -EAGAIN: it has, but in a namespace that is
+ * on its way out. */
 int work_find_anywhere(struct work *, const struct patience *);

@@ -78,37 +78,32 @@ uint64_t flow_trouble(const struct roce_flow *f)
 	return f->ce + f->cnp + f->naks + f->rnr_naks + f->retransmissions;
 }
 
-static bool comes_before(const struct flow_entry *a, const struct flow_entry *b)
+static int by_trouble(const void *a, const void *b)
 {
-	uint64_t trouble_a = flow_trouble(&a->flow), trouble_b = flow_trouble(&b->flow);
+	const struct flow_entry *const *pa = a, *const *pb = b;
+	const struct roce_flow *x = &(*pa)->flow, *y = &(*pb)->flow;
+	uint64_t trouble_x = flow_trouble(x), trouble_y = flow_trouble(y);
 
-	if (trouble_a != trouble_b)
-		return trouble_a > trouble_b;
-	return a->flow.packets > b->flow.packets;
-}
-
-/* Keeps ret sorted; the least of n falls off. */
-static size_t insert(const struct flow_entry **ret, size_t n_ret, size_t n,
-		     const struct flow_entry *e)
-{
-	size_t at = n_ret < n ? n_ret++ : n - 1;
-
-	if (at == n - 1 && n_ret == n && ret[at] && !comes_before(e, ret[at]))
-		return n_ret;
-	for (; at > 0 && comes_before(e, ret[at - 1]); at--)
-		ret[at] = ret[at - 1];
-	ret[at] = e;
-	return n_ret;
+	if (trouble_x != trouble_y)
+		return trouble_x < trouble_y ? 1 : -1;
+	if (x->packets != y->packets)
+		return x->packets < y->packets ? 1 : -1;
+	return (*pa > *pb) - (*pa < *pb);
 }
 
 size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret, size_t n)
 {
-	size_t n_ret = 0;
+	size_t size = t->n_sets * FLOW_WAYS, n_all = 0;
+	const struct flow_entry **all = malloc((size ? size : 1) * sizeof(*all));
 
-	for (size_t i = 0; i < n; i++)
-		ret[i] = NULL;
-	for (size_t i = 0; n > 0 && i < t->n_sets * FLOW_WAYS; i++)
+	for (size_t i = 0; all && i < size; i++)
 		if (t->entries[i].used)
-			n_ret = insert(ret, n_ret, n, &t->entries[i]);
-	return n_ret;
+			all[n_all++] = &t->entries[i];
+	if (n_all)
+		qsort(all, n_all, sizeof(*all), by_trouble);
+	n = n < n_all ? n : n_all;
+	for (size_t i = 0; i < n; i++)
+		ret[i] = all[i];
+	free(all);
+	return n;
 }

@@ -124,7 +124,7 @@ static int take_option(const struct capture *c, struct capture_interface *i, uns
 	if (option == OPTION_TIME_RESOLUTION && n == 1 && set_resolution(i, value[0]) < 0)
 		return bad(c, e, "an unknown resolution of time", value[0]);
 	if (option == OPTION_FCS && n == 1)
-		i->fcs = value[0];
+		i->fcs = value[0] > 8 ? value[0] / 8 : value[0]; /* some write bits */
 	if (option == OPTION_TIME_OFFSET && n == 8) {
 		first = capture_u32(c, value), second = capture_u32(c, value + 4);
 		i->offset_s = (int64_t)(c->big_endian ? first << 32 | second

@@ -78,13 +78,15 @@ static bool receives(const struct qp *qp, const struct rdma_dev *d, const struct
 	       memcmp(qp->peer_gid, key->saddr, sizeof(key->saddr)) == 0;
 }
 
-static bool sends(const struct qp *qp, const struct rdma_dev *d, const struct roce_flow_key *key)
+/* alone: no other one of the device has that number for its peer. */
+static bool sends(const struct qp *qp, const struct rdma_dev *d, const struct roce_flow_key *key,
+		  bool alone)
 {
 	enum owns own = owns(d, key->saddr);
 
 	if (own == OWNS_NOT)
 		return false;
-	return is_zero(qp->peer_gid) ? own == OWNS
+	return is_zero(qp->peer_gid) ? own == OWNS && alone
 				     : memcmp(qp->peer_gid, key->daddr, sizeof(key->daddr)) == 0;
 }
 
@@ -154,20 +156,22 @@ static int add_flow_row(struct join *j, size_t flow)
 	return add_link(j, j->n_qps + j->n_flows - 1, flow, false);
 }
 
+static bool has_peer(const struct join *j, size_t i, const char *device, uint32_t peer_qpn)
+{
+	return i < j->n_by_peer &&
+	       compare_peer(j->in->table->items[j->by_peer[i]], device, peer_qpn) == 0;
+}
+
 static int link_senders(struct join *j, size_t flow, const char *device, const struct rdma_dev *d)
 {
 	const struct roce_flow_key *key = &j->in->packets->flows[flow].key;
-	struct qp *const *items = j->n_qps ? j->in->table->items : NULL;
+	size_t first = first_with_peer(j, device, key->qpn);
+	bool alone = !has_peer(j, first + 1, device, key->qpn);
 	int r = 0;
 
-	for (size_t i = first_with_peer(j, device, key->qpn); i < j->n_by_peer && r == 0; i++) {
-		const struct qp *qp = items[j->by_peer[i]];
-
-		if (compare_peer(qp, device, key->qpn) != 0)
-			break;
-		if (sends(qp, d, key))
+	for (size_t i = first; r == 0 && has_peer(j, i, device, key->qpn); i++)
+		if (sends(j->in->table->items[j->by_peer[i]], d, key, alone))
 			r = add_link(j, j->by_peer[i], flow, true);
-	}
 	return r;
 }
 

@@ -171,28 +171,29 @@ static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
 		qp->rnr_retry = e->rnr_retry;
 }
 
-static void remember_destroyed(struct qp_table *t, const char *device, uint32_t qpn)
+static void remember_destroyed(struct qp_table *t, const struct bpf_event_qp *e)
 {
-	struct qp_key *key = NULL;
+	struct qp_destroyed *d;
 
-	if (!t->dumping)
-		return;
-	if (t->n_destroyed < QP_DESTROYED_MAX)
-		key = array_push(t->destroyed, t->n_destroyed);
-	if (!key) {
+	if (!t->destroyed)
+		t->destroyed = calloc(QP_DESTROYED_MAX, sizeof(*t->destroyed));
+	if (!t->destroyed) {
 		t->n_destroyed = QP_DESTROYED_MAX + 1; /* some are not remembered */
 		return;
 	}
-	snprintf(key->device, sizeof(key->device), "%s", device);
-	key->qpn = qpn;
+	t->n_destroyed++;
+	d = &t->destroyed[t->next_destroyed++ % QP_DESTROYED_MAX];
+	snprintf(d->device, sizeof(d->device), "%s", e->device);
+	d->qpn = e->qpn;
+	d->time_ns = e->head.time_ns;
 }
 
-static const struct qp *take_away(struct qp_table *t, const char *device, uint32_t qpn)
+static const struct qp *take_away(struct qp_table *t, const struct bpf_event_qp *e)
 {
-	size_t place = place_of(t, device, qpn);
-	struct qp *qp = qp_table_at(t, place, device, qpn);
+	size_t place = place_of(t, e->device, e->qpn);
+	struct qp *qp = qp_table_at(t, place, e->device, e->qpn);
 
-	remember_destroyed(t, device, qpn);
+	remember_destroyed(t, e);
 	if (!qp)
 		return NULL;
 	memmove(&t->items[place], &t->items[place + 1], (t->n - place - 1) * sizeof(struct qp *));
@@ -229,7 +230,7 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 
 	if (e->result < 0)
 		return NULL; /* nothing has changed */
-	qp = e->change == BPF_QP_DESTROYED ? take_away(t, e->device, e->qpn) : take_change(t, e);
+	qp = e->change == BPF_QP_DESTROYED ? take_away(t, e) : take_change(t, e);
 	t->generation += qp != NULL;
 	return qp;
 }
@@ -237,16 +238,10 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_failed *e,
 				 bool *ret_first)
 {
-	bool is_new;
-	struct qp *qp = find_or_insert(t, e->device, e->qpn, &is_new);
+	struct qp *qp = find(t, e->device, e->qpn);
 
 	if (!qp)
 		return NULL;
-	if (is_new) { /* who heard of the failure need not be its owner: a dump will tell */
-		qp->type = QP_UNKNOWN;
-		qp->state = QP_STATE_ERR;
-		qp->owner_known = true;
-	}
 	*ret_first = !qp->failed;
 	if (!qp->failed) {
 		qp->failed = true;

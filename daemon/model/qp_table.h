@@ -38,9 +38,10 @@ struct qp {
 	int failed_event;	/* enum ib_event_type, -1 = none */
 };
 
-struct qp_key {
-	char device[RDMA_NAME_SIZE];
+struct qp_destroyed {
+	char device[RDMA_NAME_SIZE]; /* "" = none */
 	uint32_t qpn;
+	uint64_t time_ns;
 };
 
 struct qp_table {
@@ -49,10 +50,11 @@ struct qp_table {
 	uint64_t generation;
 	uint64_t dropped; /* not kept because the table is full, or there was no memory */
 	struct qp *gone;  /* the last one that was destroyed, owned */
-	/* Destroyed since a dump began. */
 	bool dumping;
-	struct qp_key *destroyed; /* owned */
-	size_t n_destroyed;
+	/* The last ones that were destroyed: a ring, owned, NULL: none yet. */
+	struct qp_destroyed *destroyed;
+	size_t next_destroyed;
+	size_t n_destroyed; /* since a dump began */
 };
 
 /* Whose a process is. */
@@ -67,16 +69,20 @@ void qp_table_done(struct qp_table *);
  * change); NULL: of no interest, or no room. The event is a BPF_EVENT_QP that has passed
  * bpf_event_check(). */
 const struct qp *qp_table_event(struct qp_table *, const struct bpf_event_qp *);
-/* *ret_first: it had not failed before. One that is not known yet is kept with what the event
- * tells; NULL: no room. */
+/* *ret_first: it had not failed before. NULL: it is not known, and is not kept: completions come
+ * after the end of their queue pair too, and nothing would take it away again. */
 const struct qp *qp_table_failed(struct qp_table *, const struct bpf_event_qp_failed *,
 				 bool *ret_first);
 
-/* A dump is about to be asked for: what is destroyed from now on does not come back with it. */
+/* A dump is about to be asked for: what is destroyed from now on, or was just
+ * before, does not come back with it. */
 void qp_table_dump_begins(struct qp_table *);
 /* What it has told, in any order; begun_ns: when, CLOCK_MONOTONIC. -EAGAIN: too much happened
  * meanwhile, ask for another one; -ENOMEM. Unchanged then. */
 int qp_table_replace(struct qp_table *, const struct nldev_qp *, size_t n, uint64_t begun_ns);
+/* The same of these devices only, where others could not be read: what is known of those stays. */
+int qp_table_replace_some(struct qp_table *, const struct nldev_qp *, size_t n, uint64_t begun_ns,
+			  const char (*devices)[RDMA_NAME_SIZE], size_t n_devices);
 /* It could not be had. */
 void qp_table_dump_failed(struct qp_table *);
 

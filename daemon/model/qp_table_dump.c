@@ -11,17 +11,9 @@ void qp_table_dump_begins(struct qp_table *t)
 	t->n_destroyed = 0;
 }
 
-static void stop_remembering(struct qp_table *t)
-{
-	free(t->destroyed);
-	t->destroyed = NULL;
-	t->n_destroyed = 0;
-	t->dumping = false;
-}
-
 void qp_table_dump_failed(struct qp_table *t)
 {
-	stop_remembering(t);
+	t->dumping = false;
 }
 
 static int by_name(const void *a, const void *b)
@@ -43,15 +35,20 @@ static const struct nldev_qp **sorted(const struct nldev_qp *entries, size_t n)
 	return list;
 }
 
-static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d)
+/* One that was made anew since is in the table, and is not asked for here. */
+static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, uint64_t begun_ns)
 {
-	for (size_t i = 0; i < t->n_destroyed; i++)
-		if (t->destroyed[i].qpn == d->qpn && strcmp(t->destroyed[i].device, d->device) == 0)
+	for (size_t i = 0; t->destroyed && i < QP_DESTROYED_MAX; i++) {
+		const struct qp_destroyed *gone = &t->destroyed[i];
+
+		if (gone->qpn == d->qpn && strcmp(gone->device, d->device) == 0 &&
+		    gone->time_ns + QP_DESTROYING_NS > begun_ns)
 			return true;
+	}
 	return false;
 }
 
-/* The number was given again, unheard. */
+/* The number was given again, unheard. Both pids are processes', see qps_work.c. */
 static bool is_another(const struct qp *qp, const struct nldev_qp *d)
 {
 	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||
@@ -96,7 +93,17 @@ struct merge {
 	struct qp **items;
 	size_t n, at; /* at: in the table's */
 	uint64_t begun_ns;
+	const char (*devices)[RDMA_NAME_SIZE]; /* NULL: all have been read */
+	size_t n_devices;
 };
+
+static bool was_read(const struct merge *m, const struct qp *qp)
+{
+	for (size_t i = 0; m->devices && i < m->n_devices; i++)
+		if (strcmp(m->devices[i], qp->device) == 0)
+			return true;
+	return !m->devices;
+}
 
 /* Up to the first that does not stand before this name; NULL: all. */
 static void pass(struct merge *m, const struct nldev_qp *until)
@@ -108,7 +115,7 @@ static void pass(struct merge *m, const struct nldev_qp *until)
 
 		if (until && qp_compare(qp, until->device, until->qpn) >= 0)
 			return;
-		if (qp->changed_ns > m->begun_ns && m->n < QP_TABLE_MAX)
+		if ((qp->changed_ns > m->begun_ns || !was_read(m, qp)) && m->n < QP_TABLE_MAX)
 			m->items[m->n++] = qp;
 		else
 			free(qp);
@@ -123,7 +130,7 @@ static void take(struct merge *m, const struct nldev_qp *d)
 	pass(m, d);
 	old = qp_table_at(t, m->at, d->device, d->qpn);
 	m->at += old != NULL;
-	if (!old && was_destroyed(t, d))
+	if (!old && was_destroyed(t, d, m->begun_ns))
 		return;
 	qp = m->n < QP_TABLE_MAX ? joined(old, d, m->begun_ns) : NULL;
 	if (qp) {
@@ -134,14 +141,12 @@ static void take(struct merge *m, const struct nldev_qp *d)
 	}
 }
 
-int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
-		     uint64_t begun_ns)
+static int merge(struct merge m, const struct nldev_qp *entries, size_t n)
 {
-	/* Room as array_push() makes it, for what comes after. */
-	struct merge m = {.table = t, .begun_ns = begun_ns};
+	struct qp_table *t = m.table;
 	const struct nldev_qp **list = sorted(entries, n);
-	bool lost = t->n_destroyed > QP_DESTROYED_MAX;
-	size_t room = 1;
+	bool lost = t->dumping && t->n_destroyed > QP_DESTROYED_MAX;
+	size_t room = 1; /* as array_push() makes it, for what comes after */
 
 	while (room < t->n + n)
 		room *= 2;
@@ -150,7 +155,7 @@ int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t 
 		if (i == 0 || by_name(&list[i - 1], &list[i]) != 0)
 			take(&m, list[i]);
 	free(list);
-	stop_remembering(t);
+	t->dumping = false;
 	if (!m.items)
 		return lost ? -EAGAIN : -ENOMEM;
 	pass(&m, NULL);
@@ -159,4 +164,23 @@ int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t 
 	t->n = m.n;
 	t->generation++;
 	return 0;
+}
+
+int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+		     uint64_t begun_ns)
+{
+	return merge((struct merge){.table = t, .begun_ns = begun_ns}, entries, n);
+}
+
+int qp_table_replace_some(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+			  uint64_t begun_ns, const char (*devices)[RDMA_NAME_SIZE],
+			  size_t n_devices)
+{
+	static const char none[1][RDMA_NAME_SIZE];
+
+	return merge((struct merge){.table = t,
+				    .begun_ns = begun_ns,
+				    .devices = devices ? devices : none,
+				    .n_devices = n_devices},
+		     entries, n);
 }

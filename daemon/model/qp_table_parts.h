@@ -5,6 +5,9 @@
 
 /* More destroyed than these while a dump is read, and another dump is worth more. */
 #define QP_DESTROYED_MAX 512
+/* ib_destroy_qp_user() is heard of as it begins: for this long a dump may still list what it
+ * destroys. */
+#define QP_DESTROYING_NS UINT64_C(10000000000)
 
 /* As strcmp(). */
 int qp_compare(const struct qp *, const char *device, uint32_t qpn);

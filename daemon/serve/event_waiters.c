@@ -39,7 +39,8 @@ static void answer(struct event_waiter *w, const struct event_ring *ring)
 	struct http_reply reply = {0};
 	size_t len = 0;
 
-	reply_document(&reply, api_events(ring, &w->filter, &len));
+	if (!http_has_left(w->ticket))
+		reply_document(&reply, api_events(ring, &w->filter, &len));
 	http_answer(w->ticket, &reply);
 	waiter_done(w);
 }
@@ -53,7 +54,8 @@ uint64_t event_waiters_look(struct event_waiters *ws, const struct event_ring *r
 	for (size_t i = 0; i < ws->n; i++) {
 		struct event_waiter w = ws->items[i];
 
-		if (w.until_ms <= now_ms || api_events_any(ring, &w.filter)) {
+		if (w.until_ms <= now_ms || http_has_left(w.ticket) ||
+		    api_events_any(ring, &w.filter)) {
 			answer(&w, ring);
 			continue;
 		}

@@ -26,6 +26,6 @@ struct event_waiters {
 /* Keeps the ticket, from within the handler. -ENOMEM: it does not. */
 int event_waiters_add(struct event_waiters *, struct http_ticket *, const struct event_filter *,
 		      uint64_t until_ms);
-/* Answers those for whom there are events, or whose time is over. When the next one's is;
- * UINT64_MAX: nobody waits. Not from within the server's handler. */
+/* Answers those for whom there are events, whose time is over, or who have left. When the next
+ * one's is; UINT64_MAX: nobody waits. Not from within the server's handler. */
 uint64_t event_waiters_look(struct event_waiters *, const struct event_ring *, uint64_t now_ms);

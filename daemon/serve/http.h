@@ -62,6 +62,9 @@ typedef void http_handler_fn(const struct http_request *, struct http_reply *, v
 /* From within the handler: the reply comes later. One who waits with a GET and goes away keeps its
  * place until somebody else needs it. */
 void http_keep(struct http_ticket *);
+/* Nobody waits for the answer to a ticket that was kept: it need not be made, but is to be given
+ * all the same. Not from within the handler. */
+bool http_has_left(const struct http_ticket *);
 /* That reply, on the loop's thread: exactly once for each ticket that was kept, not from within the
  * handler; also when nobody waits for it any more, or the server is closed. Takes what the reply
  * owns. */

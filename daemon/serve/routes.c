@@ -17,6 +17,8 @@
 #include "routes_orders.h"
 #include "routes_qps.h"
 
+#define NAME_BYTES_MAX 512
+
 static const char index_html[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\"><head><meta charset=\"utf-8\"><title>rocelet</title></head>\n"
@@ -189,6 +191,12 @@ static bool wait_for_events(const struct routes *r, const struct http_request *r
 	return false;
 }
 
+/* They are kept for who waits. A pod may be NAMESPACE/NAME. */
+static bool is_long(const char *name)
+{
+	return name && strlen(name) > NAME_BYTES_MAX;
+}
+
 static void answer_events(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -197,6 +205,11 @@ static void answer_events(struct routes *r, const struct http_request *request,
 	struct err e = {0};
 	size_t len = 0;
 
+	if (is_long(filter.pod) || is_long(http_param(request, "device"))) {
+		err_set(&e, -EINVAL, "pod and device have at most %d bytes", NAME_BYTES_MAX);
+		reply_error(reply, &e);
+		return;
+	}
 	filter.device = wanted_device(r, request, &e);
 	if (e.code == -ENODEV) { /* it may have left the bus since */
 		filter.device = http_param(request, "device");

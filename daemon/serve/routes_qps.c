@@ -101,7 +101,8 @@ static void on_fresh(uint64_t now_ms, void *arg)
 	struct http_reply reply = {0};
 
 	a->now_ms = now_ms;
-	reply_qps(a, &reply);
+	if (!http_has_left(a->ticket))
+		reply_qps(a, &reply);
 	http_answer(a->ticket, &reply);
 	free(a);
 }

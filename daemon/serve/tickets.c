@@ -161,6 +161,11 @@ void http_answer(struct http_ticket *t, struct http_reply *reply)
 		ticket_free(t);
 }
 
+bool http_has_left(const struct http_ticket *t)
+{
+	return !t->connection || has_gone(request_slot(t->connection));
+}
+
 void ticket_end(struct http_ticket *t)
 {
 	t->connection = NULL;

@@ -81,7 +81,7 @@ static void happen(struct node *n, const char *pod, const char *message)
 
 static void ask(struct node *n, struct client *c, const char *query)
 {
-	static char request[256];
+	static char request[1024];
 
 	snprintf(request, sizeof(request), "GET /api/v1/events%s HTTP/1.1\r\nHost: x\r\n\r\n",
 		 query);
@@ -177,6 +177,42 @@ static void test_waiting(void **state)
 	stop(n);
 }
 
+static bool waits_for_b(void *arg)
+{
+	const struct event_waiters *ws = event_watch_waiters(((struct node *)arg)->watch);
+
+	return ws->n == 1 && ws->items[0].pod;
+}
+
+static void test_who_leaves_makes_room(void **state)
+{
+	struct node *n = start();
+	struct client c, other;
+
+	(void)state;
+	ask(n, &c, "?wait=25");
+	await_waiters(n, 1);
+	client_close(&c);
+	ask(n, &other, "?wait=25&pod=b");
+	assert_true(loop_until(&n->loop, waits_for_b, n, PATIENCE_MS));
+	happen(n, "b", "here");
+	assert_answer(n, &other, 200, "here", NULL);
+	stop(n);
+}
+
+static void test_long_names(void **state)
+{
+	struct node *n = start();
+	char query[700] = "?wait=25&pod=";
+	struct client c;
+
+	(void)state;
+	memset(query + strlen(query), 'a', 600);
+	ask(n, &c, query);
+	assert_answer(n, &c, 400, "at most", NULL);
+	stop(n);
+}
+
 static void test_in_vain(void **state)
 {
 	struct node *n = start();
@@ -205,6 +241,14 @@ static void test_wrong_questions(void **state)
 	stop(n);
 }
 
+/* The last one waits for a pod. */
+static bool are_all_there(void *arg)
+{
+	const struct event_waiters *ws = event_watch_waiters(((struct node *)arg)->watch);
+
+	return ws->n == 16 && ws->items[15].pod;
+}
+
 /* Sixteen of 64 places; the next is told so, and who has gone makes room. */
 static void test_too_many_wait(void **state)
 {
@@ -219,8 +263,8 @@ static void test_too_many_wait(void **state)
 	ask(n, &c, "?wait=25");
 	assert_answer(n, &c, 503, "too many wait", NULL);
 	client_close(&clients[3]);
-	ask(n, &c, "?wait=25");
-	await_waiters(n, 17); /* nobody has answered the one that has gone */
+	ask(n, &c, "?wait=25&pod=a");
+	assert_true(loop_until(&n->loop, are_all_there, n, PATIENCE_MS));
 	happen(n, "a", "at last");
 	for (size_t i = 0; i < 16; i++)
 		if (i != 3)
@@ -358,6 +402,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_came_since),
 		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_who_leaves_makes_room),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_in_vain),
 		cmocka_unit_test(test_wrong_questions),
 		cmocka_unit_test(test_too_many_wait),

@@ -233,6 +233,27 @@ static void test_little_is_known(void **state)
 	scene_free(s);
 }
 
+/* Two hosts gave the same number, and the dump does not say which of ours talks to whom. */
+static void test_whose_peer_is_unknown(void **state)
+{
+	struct scene *s = scene_new();
+	struct rows rows;
+
+	(void)state;
+	add_qp(s, "rxe_a", 17, QP_TYPE_RC, QP_UNKNOWN, NULL);
+	add_qp(s, "rxe_a", 19, QP_TYPE_RC, QP_UNKNOWN, NULL);
+	s->table.items[0]->peer_qpn = s->table.items[1]->peer_qpn = 18;
+	add_flow(s, 0, "10.9.0.1", "10.9.0.2", 18, 100);
+	ask(s, &all, &rows);
+	assert_int_equal(rows.n, 3);
+	assert_false(rows.items[0].has_sent || rows.items[1].has_sent || rows.items[2].has_sent);
+	s->table.items[1]->peer_qpn = 20;
+	ask(s, &all, &rows);
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.items[0].has_sent + rows.items[1].has_sent, 1);
+	scene_free(s);
+}
+
 static void test_datagrams(void **state)
 {
 	struct scene *s = scene_new();
@@ -434,12 +455,19 @@ static void test_heads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_ends),      cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_not_ours),       cmocka_unit_test(test_little_is_known),
-		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_tops),
-		cmocka_unit_test(test_filters),	       cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_without_memory), cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_document),       cmocka_unit_test(test_heads),
+		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_not_ours),
+		cmocka_unit_test(test_little_is_known),
+		cmocka_unit_test(test_whose_peer_is_unknown),
+		cmocka_unit_test(test_datagrams),
+		cmocka_unit_test(test_tops),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_heads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,8 +183,10 @@ static void test_reset_begins_anew(void **state)
 
 	(void)state;
 	strcpy(failure.device, "rxe_a");
-	qp = qp_table_failed(&t, &failure, &first); /* never heard of before */
-	assert_int_equal(qp->type, QP_UNKNOWN);
+	assert_null(qp_table_failed(&t, &failure, &first)); /* never heard of before: not kept */
+	assert_int_equal(t.n, 0);
+	create(&t, "rxe_a", 17, 4);
+	qp = qp_table_failed(&t, &failure, &first);
 	assert_int_equal(qp->failed_event, 1);
 	qp = move(&t, "rxe_a", 17, QP_STATE_RESET, 5);
 	assert_false(qp->failed);
@@ -234,6 +236,29 @@ static void test_a_dump_replaces(void **state)
 	qp_table_done(&t);
 }
 
+/* What is known of a device that did not answer stays. */
+static void test_a_dump_of_some_devices(void **state)
+{
+	const struct nldev_qp list[] = {entry("rxe_b", 3, RTS, 4711)};
+	const char devices[][RDMA_NAME_SIZE] = {"rxe_b"};
+	struct qp_table t = {0};
+
+	(void)state;
+	create(&t, "rxe_a", 17, 10);
+	create(&t, "rxe_b", 2, 10);
+	create(&t, "rxe_c", 1, 10);
+	assert_int_equal(qp_table_replace_some(&t, list, 1, 20, devices, 1), 0);
+	assert_int_equal(t.n, 3);
+	assert_order(&t);
+	assert_non_null(qp_table_find(&t, "rxe_a", 17));
+	assert_null(qp_table_find(&t, "rxe_b", 2));
+	assert_non_null(qp_table_find(&t, "rxe_b", 3));
+	assert_non_null(qp_table_find(&t, "rxe_c", 1));
+	assert_int_equal(qp_table_replace_some(&t, NULL, 0, 20, NULL, 0), 0);
+	assert_int_equal(t.n, 3);
+	qp_table_done(&t);
+}
+
 static void test_what_happens_during_a_dump(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5),
@@ -253,6 +278,28 @@ static void test_what_happens_during_a_dump(void **state)
 	assert_int_equal(qp_table_find(&t, "rxe_a", 3)->state, RTS);
 	assert_non_null(qp_table_find(&t, "rxe_a", 4));
 	assert_false(t.dumping);
+	qp_table_done(&t);
+}
+
+/* The kernel destroys it for a while: a dump that begins then has it still. */
+static void test_what_is_being_destroyed(void **state)
+{
+	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5)};
+	const uint64_t late = 25 + QP_DESTROYING_NS;
+	struct qp_table t = {0};
+
+	(void)state;
+	create(&t, "rxe_a", 1, 10);
+	destroy(&t, "rxe_a", 1, 25);
+	destroy(&t, "rxe_a", 2, 25);
+	create(&t, "rxe_a", 2, 26); /* anew */
+	qp_table_dump_begins(&t);
+	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), 30), 0);
+	assert_null(qp_table_find(&t, "rxe_a", 1));
+	assert_non_null(qp_table_find(&t, "rxe_a", 2));
+	qp_table_dump_begins(&t);
+	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), late), 0);
+	assert_non_null(qp_table_find(&t, "rxe_a", 1)); /* given again, unheard */
 	qp_table_done(&t);
 }
 
@@ -383,7 +430,9 @@ int main(void)
 		cmocka_unit_test(test_the_number_is_given_again),
 		cmocka_unit_test(test_reset_begins_anew),
 		cmocka_unit_test(test_a_dump_replaces),
+		cmocka_unit_test(test_a_dump_of_some_devices),
 		cmocka_unit_test(test_what_happens_during_a_dump),
+		cmocka_unit_test(test_what_is_being_destroyed),
 		cmocka_unit_test(test_too_much_during_a_dump),
 		cmocka_unit_test(test_a_dump_of_another_process),
 		cmocka_unit_test(test_a_kernel_user),

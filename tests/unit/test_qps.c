@@ -16,6 +16,7 @@
 #include "api_qps.h"
 #include "host_builder.h"
 #include "loop_helpers.h"
+#include "process_owner.h"
 #include "tmptree.h"
 
 #define PATIENCE_MS 10000
@@ -177,6 +178,20 @@ static void test_a_failure_names_its_pod(void **state)
 	stop(w);
 }
 
+/* Nothing would ever take it out of the table again. */
+static void test_a_stranger_fails(void **state)
+{
+	struct world *w = start_read();
+	size_t n = qps_table(w->qps)->n;
+
+	(void)state;
+	break_qp(w, 17, 12);
+	assert_int_equal(w->n_events, 1);
+	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a"));
+	assert_int_equal(qps_table(w->qps)->n, n);
+	stop(w);
+}
+
 /* Made and failed before anybody could be asked. */
 static void test_a_failure_waits_for_its_pod(void **state)
 {
@@ -289,16 +304,24 @@ static bool is_done(void *arg)
 	return ((struct world *)arg)->n_done == 2;
 }
 
+static bool has_done(void *arg)
+{
+	return ((struct world *)arg)->n_done > 0;
+}
+
 static void test_refresh(void **state)
 {
 	struct world *w = start(); /* its first dump is under way: both wait for it */
 
 	(void)state;
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* events tell as much */
+	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(w->n_done, 0);
+	assert_true(loop_until(&w->loop, has_done, w, PATIENCE_MS));
+	assert_int_equal(w->n_done, 1); /* one in a turn */
 	assert_true(loop_until(&w->loop, is_done, w, PATIENCE_MS));
-	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* read, or tried, just now */
 	stop(w);
 }
@@ -311,10 +334,25 @@ static void test_closing_tells_who_waits(void **state)
 	(void)state;
 	create(w, 17, 4711);
 	break_qp(w, 17, 12);
+	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	qps_close(w->qps);
 	assert_int_equal(*n, 1);
 	w->qps = NULL;
+	stop(w);
+}
+
+static void test_the_process_of_a_thread(void **state)
+{
+	struct world *w = start();
+
+	(void)state;
+	tmptree_write(w->dir, "4713/status",
+		      "Name:\tpython3\nState:\tS\nTgid:\t4711\nPid:\t4713\n");
+	tmptree_write(w->dir, "4714/status", "Name:\tpython3\n");
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4713), 4711);
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4714), 0);
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4715), 0);
 	stop(w);
 }
 
@@ -331,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_failure_names_its_pod),
 		cmocka_unit_test(test_a_failure_waits_for_its_pod),
+		cmocka_unit_test(test_a_stranger_fails),
 		cmocka_unit_test(test_a_process_that_has_ended),
 		cmocka_unit_test(test_without_a_runtime_the_uid_is_told),
 		cmocka_unit_test(test_a_pid_is_given_again),
@@ -338,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_a_flood),
 		cmocka_unit_test(test_refresh),
 		cmocka_unit_test(test_closing_tells_who_waits),
+		cmocka_unit_test(test_the_process_of_a_thread),
 		cmocka_unit_test(test_nobody),
 	};
 

@@ -255,6 +255,20 @@ static void one_without_its_netdev_is_not_deleted(void **state)
 	assert_int_equal(b->rdma.n_deleted, 0);
 }
 
+static void a_macvlan_of_the_host_is_not_the_pods(void **state)
+{
+	struct attach_bench *b = need(state);
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	with_soft_roce(b);
+	attach_bench_shell(b, -1, "ip link add link %s name net1 type macvlan", BENCH_NAME);
+	attach_bench_kill_pod(b, 0, false);
+	assert_int_equal(attach_bench_return(b), -EAGAIN);
+	assert_int_equal(b->rdma.n_deleted, 0);
+	attach_bench_shell(b, -1, "ip link del net1");
+}
+
 static void exclusive_mode_has_no_soft_roce_in_pods(void **state)
 {
 	struct attach_bench *b = need(state);
@@ -393,6 +407,7 @@ int main(void)
 		TEST(one_that_goes_with_its_pod_is_not_deleted),
 		TEST(one_that_stays_behind_is_deleted),
 		TEST(one_without_its_netdev_is_not_deleted),
+		TEST(a_macvlan_of_the_host_is_not_the_pods),
 		TEST(exclusive_mode_has_no_soft_roce_in_pods),
 		cmocka_unit_test(names_are_short_and_ones_own),
 		TEST(names_lead_nowhere_else),
