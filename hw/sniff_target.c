@@ -50,6 +50,12 @@ static void netdev_of_rdma(const struct hw *hw, const char *name, struct sniff_t
 	first_of(hw, "class/infiniband", name, "device/net", t->netdev, sizeof(t->netdev));
 }
 
+bool sniff_target_is_soft(const struct hw *hw, const char *rdma)
+{
+	return rdma[0] && sysfs_exists(hw->sys_fd, "class/infiniband/%s", rdma) &&
+	       !sysfs_exists(hw->sys_fd, "class/infiniband/%s/device", rdma);
+}
+
 int sniff_target_find(const struct hw *hw, const char *name, struct sniff_target *ret)
 {
 	struct sniff_target t = {0};
@@ -68,7 +74,7 @@ int sniff_target_find(const struct hw *hw, const char *name, struct sniff_target
 	}
 	if (t.netdev[0] == '\0' && t.rdma[0] == '\0')
 		return -ENODEV;
-	t.soft = t.rdma[0] && !sysfs_exists(hw->sys_fd, "class/infiniband/%s/device", t.rdma);
+	t.soft = sniff_target_is_soft(hw, t.rdma);
 	*ret = t;
 	return 0;
 }

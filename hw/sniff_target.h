@@ -12,3 +12,6 @@ struct sniff_target {
 
 /* -ENODEV: nothing here has that name. */
 int sniff_target_find(const struct hw *, const char *name, struct sniff_target *ret);
+/* Is this RDMA device the kernel's own? What sysfs does not show is in a namespace of its own,
+ * where soft-RoCE cannot be. */
+bool sniff_target_is_soft(const struct hw *, const char *rdma);

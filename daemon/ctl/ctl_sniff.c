@@ -20,7 +20,6 @@
 #include "packet_socket.h"
 #include "pcap_write.h"
 #include "sniff_target.h"
-#include "sysfs.h"
 #include "verbs_sniffer.h"
 
 #define WAIT_MS 100
@@ -134,15 +133,6 @@ static void find_target(struct sniffing *s, const struct hw *hw)
 		 strlen(name) < IFNAMSIZ ? name : "");
 }
 
-/* What sysfs does not show is in a namespace of its own, where soft-RoCE cannot be. */
-static void find_soft(struct sniffing *s, const struct hw *hw)
-{
-	struct sniff_target *t = &s->target;
-
-	t->soft = t->rdma[0] && sysfs_exists(hw->sys_fd, "class/infiniband/%s", t->rdma) &&
-		  !sysfs_exists(hw->sys_fd, "class/infiniband/%s/device", t->rdma);
-}
-
 static int enter(const struct sniffing *s, const struct hw *hw, struct err *e)
 {
 	AUTO_FD fd = s->netns[0] ? netns_open_path(hw, s->netns, e) : -1;
@@ -170,7 +160,7 @@ static int locate(struct sniffing *s, struct err *e)
 	else
 		find_target(s, &hw);
 	if (s->args->pod)
-		find_soft(s, &hw);
+		s->target.soft = sniff_target_is_soft(&hw, s->target.rdma);
 	if (r == 0)
 		r = enter(s, &hw, e);
 	hw_close(&hw);
