@@ -94,13 +94,13 @@ static int by_trouble(const void *a, const void *b)
 size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret, size_t n)
 {
 	size_t size = t->n_sets * FLOW_WAYS, n_all = 0;
-	const struct flow_entry **all = malloc((size ? size : 1) * sizeof(*all));
+	const struct flow_entry **all = malloc((size ? size : 1) * sizeof(struct flow_entry *));
 
 	for (size_t i = 0; all && i < size; i++)
 		if (t->entries[i].used)
 			all[n_all++] = &t->entries[i];
 	if (n_all)
-		qsort(all, n_all, sizeof(*all), by_trouble);
+		qsort(all, n_all, sizeof(struct flow_entry *), by_trouble);
 	n = n < n_all ? n : n_all;
 	for (size_t i = 0; i < n; i++)
 		ret[i] = all[i];

@@ -138,9 +138,10 @@ static int choose_function(struct bpf_object *o, const struct bpf_point *p,
 
 static void load_nothing(struct bpf_object *o)
 {
-	struct bpf_program *prog;
+	struct bpf_program *prog = NULL;
 
-	bpf_object__for_each_program(prog, o) bpf_program__set_autoload(prog, false);
+	while ((prog = bpf_object__next_program(o, prog)))
+		bpf_program__set_autoload(prog, false);
 }
 
 static int choose_functions(struct bpf_object *o, struct choice *c)

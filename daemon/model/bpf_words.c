@@ -109,7 +109,9 @@ static const struct {
 
 static bool is_reject(int reason)
 {
-	return reason > 0 && (size_t)reason < ARRAY_SIZE(rejects) && rejects[reason].label;
+	if (reason < 0 || (size_t)reason >= ARRAY_SIZE(rejects))
+		return false;
+	return rejects[reason].label != NULL;
 }
 
 const char *cm_reject_label(int reason)
