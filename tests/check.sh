@@ -226,6 +226,8 @@ count_scenario() { # NAME STATUS LAST_LINE LOG
 	else
 		say "FAILED" "$1: $3"
 		tail -n 80 "$4" | sed 's/^/        /'
+		# Last, as who shows only the end of this shall see what it was.
+		grep -A 1 -E '^(not ok|failed \(status)' "$4" | sed 's/^/        /'
 	fi
 }
 
