@@ -79,7 +79,7 @@ $(B)/%.o: %.c | $(SKELS) $(PROTO:=.h)
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
-BPF_CFLAGS := -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -Iinclude -Ibpf
+BPF_CFLAGS := -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I. -Iinclude -Ibpf
 
 $(GEN)/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)

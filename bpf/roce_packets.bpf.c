@@ -11,7 +11,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "roce_account.h"
+#include "roce_flows.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -19,20 +19,20 @@ char LICENSE[] SEC("license") = "GPL";
 #define COPY_SIZE 256  /* Ethernet, four tags, IPv4 with options, UDP, BTH and RETH are 126 */
 #define VLAN_SIZE 4
 
-/* Set before the load. Without flows their maps are not made. */
-const volatile bool with_flows;
+/* Set before the load. Without flows there are no sets and their maps are not made. */
+const volatile __u32 n_flow_sets, n_pending;
+const volatile __u64 hash_keys[ROCE_HASH_KEYS];
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, N_ROCE_DIRECTIONS);
 	__type(key, __u32);
-	__type(value, struct roce_counts);
+	__type(value, struct roce_cpu_counts);
 } counts SEC(".maps");
 
 /* Each CPU's own place to work at. */
 struct desk {
 	__u8 copy[COPY_SIZE];
-	__u64 tick, tick_ns; /* the time, as of that tick */
 };
 
 struct {
@@ -42,20 +42,19 @@ struct {
 	__type(value, struct desk);
 } desks SEC(".maps");
 
-/* A flow belongs to one queue of the NIC and so to one CPU at a time; a count or two may be lost
- * where it moves. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__type(key, struct roce_flow_key);
-	__type(value, struct roce_flow);
+	__type(key, __u32);
+	__type(value, struct roce_flow_set);
 } flows SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
-	__type(key, struct roce_pending_key);
-	__type(value, struct roce_pending);
+	__type(key, __u32);
+	__type(value, struct roce_pending_slot);
 } pending SEC(".maps");
 
 static __always_inline struct desk *own_desk(void)
@@ -65,98 +64,179 @@ static __always_inline struct desk *own_desk(void)
 	return bpf_map_lookup_elem(&desks, &zero);
 }
 
-/* A new flow is not on the stack: it is too large for that. */
-const __u64 no_flow[sizeof(struct roce_flow) / sizeof(__u64)];
+/* --- flows ---------------------------------------------------------------------------------- */
 
-static __always_inline struct roce_flow *flow_of(const struct roce_flow_key *key,
-						 struct roce_counts *c)
+static __always_inline struct roce_flow *find_in(struct roce_flow_set *set, __u32 tag,
+						 const struct roce_packet *p)
 {
-	struct roce_flow *f = bpf_map_lookup_elem(&flows, key);
+#pragma unroll
+	for (__u32 i = 0; i < ROCE_FLOW_WAYS; i++) {
+		struct roce_flow_slot *slot = &set->slots[i];
 
-	if (f)
-		return f;
-	if (bpf_map_update_elem(&flows, key, no_flow, BPF_NOEXIST) == 0)
-		c->flow_inserts++;
-	return bpf_map_lookup_elem(&flows, key);
+		if (set->tags[i] == tag && roce_same_key(&slot->key, p, slot->key.qpn, p->qpn))
+			return &slot->flow;
+	}
+	return NULL;
+}
+
+static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
+{
+	__u64 oldest = ~0ull;
+	__u32 found = 0;
+
+	for (__u32 i = 0; i < ROCE_FLOW_WAYS; i++) {
+		__u64 seen = set->tags[i] ? set->slots[i].flow.last_seen_ns : 0;
+
+		if (seen < oldest) {
+			oldest = seen;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Readers see who was there or who is there now, or that they have to look again. */
+static __always_inline struct roce_flow *move_in(struct roce_flow_set *set, __u32 i, __u32 tag,
+						 const struct roce_packet *p)
+{
+	struct roce_flow_slot *slot = &set->slots[i & (ROCE_FLOW_WAYS - 1)];
+
+	__sync_fetch_and_add(&set->version, 1);
+	set->tags[i & (ROCE_FLOW_WAYS - 1)] = tag;
+	roce_flow_key_of(p, &slot->key);
+	__builtin_memset(&slot->flow, 0, sizeof(slot->flow));
+	__sync_fetch_and_add(&set->version, 1);
+	return &slot->flow;
+}
+
+/* A call of its own: seldom, and much to verify. */
+static __noinline struct roce_flow *new_flow(struct roce_flow_set *set, __u32 tag,
+					     const struct roce_packet *p, struct roce_counts *c)
+{
+	struct roce_flow *f;
+	__u32 i;
+
+	if (__sync_val_compare_and_swap(&set->busy, 0, 1) != 0)
+		return NULL;
+	f = find_in(set, tag, p);
+	if (!f) {
+		i = oldest_in(set);
+		if (set->tags[i & (ROCE_FLOW_WAYS - 1)])
+			c->flow_evictions++;
+		f = move_in(set, i, tag, p);
+	}
+	set->busy = 0;
+	return f;
+}
+
+static __always_inline struct roce_flow_set *set_of(__u32 hash)
+{
+	__u32 i = roce_hash_index(hash, n_flow_sets);
+
+	return bpf_map_lookup_elem(&flows, &i);
+}
+
+static __always_inline struct roce_pending_slot *pending_of(__u32 hash)
+{
+	__u32 i = roce_hash_index(hash, n_pending);
+
+	return bpf_map_lookup_elem(&pending, &i);
 }
 
 /* A request sent twice has no round trip: which one is answered cannot be told (RFC 6298, section
  * 3). */
 static __always_inline void remember(const struct roce_packet *p, bool again)
 {
-	struct roce_pending_key key;
-	struct roce_pending v = {.qpn = p->qpn};
+	struct roce_pending_slot *slot = pending_of(roce_hash(hash_keys, p, p->psn));
 
-	roce_pending_key_of(p, false, &key);
-	if (again) {
-		bpf_map_delete_elem(&pending, &key);
+	if (!slot)
 		return;
-	}
-	v.sent_ns = bpf_ktime_get_ns();
-	bpf_map_update_elem(&pending, &key, &v, BPF_ANY);
+	slot->pending.sent_ns = 0;
+	if (again)
+		return;
+	roce_pending_key_of(p, false, &slot->key);
+	slot->pending.qpn = p->qpn;
+	slot->pending.sent_ns = bpf_ktime_get_ns();
 }
 
-static __always_inline void answer(const struct roce_packet *p)
+/* The time is looked at before and after: on another CPU somebody else may take the place. */
+static __noinline int answer(const struct roce_packet *p)
 {
-	struct roce_pending_key key;
-	struct roce_flow_key request;
-	struct roce_pending *v;
+	struct roce_packet request = {.qpn = 0};
+	struct roce_pending_slot *slot;
+	struct roce_flow_set *set;
 	struct roce_flow *f;
+	__u64 sent;
 
-	roce_pending_key_of(p, true, &key);
-	v = bpf_map_lookup_elem(&pending, &key);
-	if (!v)
-		return;
-	roce_pending_flow(&key, v, &request);
-	f = bpf_map_lookup_elem(&flows, &request);
+	roce_copy_gid(request.saddr, p->daddr);
+	roce_copy_gid(request.daddr, p->saddr);
+	slot = pending_of(roce_hash(hash_keys, &request, p->psn));
+	if (!slot)
+		return 0;
+	sent = *(volatile __u64 *)&slot->pending.sent_ns;
+	request.qpn = slot->pending.qpn;
+	if (!sent || !roce_same_key(&slot->key, &request, slot->key.psn, p->psn) ||
+	    *(volatile __u64 *)&slot->pending.sent_ns != sent)
+		return 0;
+	slot->pending.sent_ns = 0;
+	__u32 hash = roce_hash(hash_keys, &request, request.qpn);
+	set = set_of(hash);
+	if (!set)
+		return 0;
+	f = find_in(set, roce_hash_tag(hash), &request);
 	if (f)
-		roce_flow_round_trip(f, bpf_ktime_get_ns() - v->sent_ns);
-	bpf_map_delete_elem(&pending, &key);
+		roce_flow_round_trip(f, bpf_ktime_get_ns() - sent);
+	return 0;
 }
 
 /* To the tick: reading the clock costs as much as all the rest. */
-static __always_inline __u64 about_now(void)
+static __always_inline __u64 about_now(struct roce_cpu_counts *c)
 {
 	__u64 tick = bpf_jiffies64();
-	struct desk *desk = own_desk();
 
-	if (!desk)
-		return 0;
-	if (desk->tick != tick) {
-		desk->tick = tick;
-		desk->tick_ns = bpf_ktime_get_ns();
+	if (c->tick != tick) {
+		c->tick = tick;
+		c->tick_ns = bpf_ktime_get_ns();
 	}
-	return desk->tick_ns;
+	return c->tick_ns;
 }
 
 static __always_inline void account_flow(struct roce_packet *p, const struct roce_ip *ip,
-					 __u32 bytes, struct roce_counts *c)
+					 __u32 bytes, struct roce_cpu_counts *c)
 {
-	struct roce_flow_key key;
+	struct roce_flow_set *set;
 	struct roce_flow *f;
+	__u32 hash;
 	bool again;
 
 	roce_ip_addresses(ip, p->saddr, p->daddr);
-	roce_flow_key_of(p, &key);
-	f = flow_of(&key, c);
+	hash = roce_hash(hash_keys, p, p->qpn);
+	set = set_of(hash);
+	if (!set)
+		return;
+	f = find_in(set, roce_hash_tag(hash), p);
+	if (!f)
+		f = new_flow(set, roce_hash_tag(hash), p, &c->counts);
 	if (!f)
 		return;
-	again = roce_flow_count(f, p, bytes, about_now());
+	again = roce_flow_count(f, p, bytes, about_now(c));
 	if (roce_asks(p))
 		remember(p, again);
 	else if (roce_answers(p))
 		answer(p);
 }
 
+/* --- packets -------------------------------------------------------------------------------- */
+
 static __always_inline void account(enum roce_verdict verdict, struct roce_packet *p,
 				    const struct roce_ip *ip, __u32 bytes, __u32 direction)
 {
-	struct roce_counts *c = bpf_map_lookup_elem(&counts, &direction);
+	struct roce_cpu_counts *c = bpf_map_lookup_elem(&counts, &direction);
 
 	if (!c)
 		return;
-	roce_count(c, verdict, p, bytes);
-	if (with_flows && verdict == ROCE_PACKET)
+	roce_count(&c->counts, verdict, p, bytes);
+	if (n_flow_sets && verdict == ROCE_PACKET)
 		account_flow(p, ip, bytes, c);
 }
 
@@ -175,13 +255,25 @@ static __always_inline struct roce_frame copied(const struct desk *desk, __u64 s
 		.start = desk->copy, .end = desk->copy + size, .length = length, .room = COPY_SIZE};
 }
 
-static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
+static __always_inline struct roce_frame skb_frame(const struct __sk_buff *skb)
 {
-	struct roce_frame f = {.start = (const void *)(long)skb->data,
-			       .end = (const void *)(long)skb->data_end,
-			       .length = skb->len};
-	struct roce_packet p;
-	struct roce_ip ip;
+	return (struct roce_frame){.start = (const void *)(long)skb->data,
+				   .end = (const void *)(long)skb->data_end,
+				   .length = skb->len};
+}
+
+static __always_inline __u32 skb_bytes(const struct __sk_buff *skb)
+{
+	return skb->len + (skb->vlan_present ? VLAN_SIZE : 0);
+}
+
+/* Tagged, IPv6, with options, with its headers somewhere else, malformed. Zeroed: before Linux 6.3
+ * nobody may look at a stack that was not written, and clang moves loads in front of branches. */
+static __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
+{
+	struct roce_frame f = skb_frame(skb);
+	struct roce_packet p = {0};
+	struct roce_ip ip = {0};
 	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
 
 	if (verdict == ROCE_CUT) {
@@ -194,9 +286,27 @@ static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
 		verdict = roce_decode_headers(&f, &p, &ip);
 	}
 	if (verdict != ROCE_OTHER)
-		account(verdict, &p, &ip, f.length + (skb->vlan_present ? VLAN_SIZE : 0),
-			direction);
+		account(verdict, &p, &ip, skb_bytes(skb), direction);
 	return NEXT;
+}
+
+static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
+{
+	struct roce_frame f = skb_frame(skb);
+	struct roce_packet p;
+	struct roce_ip ip;
+	enum roce_verdict verdict = ROCE_CUT;
+
+	if (roce_is_plain4(&f)) {
+		verdict = roce_decode_plain4(&f, &p, &ip);
+		if (verdict == ROCE_PACKET)
+			account(verdict, &p, &ip, skb_bytes(skb), direction);
+	} else if (roce_is_plain6(&f)) {
+		verdict = roce_decode_plain6(&f, &p, &ip);
+		if (verdict == ROCE_PACKET)
+			account(verdict, &p, &ip, skb_bytes(skb), direction);
+	}
+	return verdict == ROCE_OTHER || verdict == ROCE_PACKET ? NEXT : tc_any(skb, direction);
 }
 
 SEC("tc")
@@ -211,15 +321,19 @@ int roce_sent(struct __sk_buff *skb)
 	return tc(skb, ROCE_SENT);
 }
 
-/* A buffer's whole length is a call, which packets of others are spared. */
-SEC("xdp.frags")
-int roce_xdp(struct xdp_md *xdp)
+static __always_inline struct roce_frame xdp_frame(const struct xdp_md *xdp)
 {
-	struct roce_frame f = {.start = (const void *)(long)xdp->data,
-			       .end = (const void *)(long)xdp->data_end,
-			       .length = ROCE_ANY_LENGTH};
-	struct roce_packet p;
-	struct roce_ip ip = {.end = 0};
+	return (struct roce_frame){.start = (const void *)(long)xdp->data,
+				   .end = (const void *)(long)xdp->data_end,
+				   .length = ROCE_ANY_LENGTH};
+}
+
+/* A buffer's whole length is a call, which packets of others are spared. */
+static __noinline int xdp_any(struct xdp_md *xdp)
+{
+	struct roce_frame f = xdp_frame(xdp);
+	struct roce_packet p = {0};
+	struct roce_ip ip = {0};
 	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
 	__u32 length;
 
@@ -240,4 +354,26 @@ int roce_xdp(struct xdp_md *xdp)
 	if (verdict != ROCE_OTHER)
 		account(verdict, &p, &ip, length, ROCE_RECEIVED);
 	return XDP_PASS;
+}
+
+/* What ends in the first buffer has no second one. */
+SEC("xdp.frags")
+int roce_xdp(struct xdp_md *xdp)
+{
+	struct roce_frame f = xdp_frame(xdp);
+	struct roce_packet p;
+	struct roce_ip ip;
+	enum roce_verdict verdict = ROCE_CUT;
+
+	f.length = f.end - f.start;
+	if (roce_is_plain4(&f)) {
+		verdict = roce_decode_plain4(&f, &p, &ip);
+		if (verdict == ROCE_PACKET)
+			account(verdict, &p, &ip, f.length, ROCE_RECEIVED);
+	} else if (roce_is_plain6(&f)) {
+		verdict = roce_decode_plain6(&f, &p, &ip);
+		if (verdict == ROCE_PACKET)
+			account(verdict, &p, &ip, f.length, ROCE_RECEIVED);
+	}
+	return verdict == ROCE_OTHER || verdict == ROCE_PACKET ? XDP_PASS : xdp_any(xdp);
 }

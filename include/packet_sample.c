@@ -37,7 +37,6 @@ void packet_sample_done(struct packet_sample *s)
 {
 	free(s->ports);
 	free(s->counts);
-	free(s->evictions);
 	free(s->flows);
 	*s = (struct packet_sample){0};
 }

@@ -59,15 +59,12 @@ struct packet_flow {
 	struct roce_flow flow;
 };
 
-/* Owns its arrays. counts[i] and evictions[i] belong to ports[i]; all zero where the hook is none
+/* Owns its arrays. counts[i] belongs to ports[i]; all zero where the hook is none
  * or there is an error. */
 struct packet_sample {
 	struct packet_port *ports;
 	struct roce_counts (*counts)[N_ROCE_DIRECTIONS];
 	size_t n_ports;
-	/* Flows that were made beyond what the port's table holds, each of which pushed another one
-	 * out (the kernel keeps some entries in reserve: the first come a little sooner). */
-	uint64_t *evictions;
 	struct packet_flow *flows; /* only where asked for */
 	size_t n_flows;
 	uint64_t taken_ns; /* CLOCK_MONOTONIC */

@@ -48,6 +48,16 @@ ROCE_INLINE void roce_pending_flow(const struct roce_pending_key *, const struct
 
 /* --- how ------------------------------------------------------------------------------------ */
 
+/* What is below n, a power of two, anyway. The verifier does not see it, and before Linux 6.10 knows
+ * no bounds behind an OR, which the compiler makes of a sum. */
+ROCE_INLINE __u64 roce_bounded(__u64 i, __u64 n)
+{
+#ifdef __bpf__
+	asm volatile("" : "+r"(i));
+#endif
+	return i & (n - 1);
+}
+
 ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_packet *p, __u32 bytes)
 {
 	c->packets++;
@@ -69,10 +79,9 @@ ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_pack
 		c->cnp++;
 		return;
 	}
-	/* The masks change nothing but what the verifier knows. */
-	c->ops[ROCE_OP_INDEX(p->transport & (N_ROCE_TRANSPORTS - 1), p->op & (N_ROCE_OPS - 1))]++;
+	c->ops[roce_bounded(ROCE_OP_INDEX(p->transport, p->op), N_ROCE_TRANSPORTS * N_ROCE_OPS)]++;
 	if (p->has_aeth)
-		c->syndromes[p->syndrome_class & (N_ROCE_SYNDROMES - 1)]++;
+		c->syndromes[roce_bounded(p->syndrome_class, N_ROCE_SYNDROMES)]++;
 	if (p->has_reth && p->op == ROCE_READ_REQUEST)
 		c->requested_read_bytes += p->reth_length;
 	else if (p->has_reth)

@@ -20,7 +20,13 @@ struct roce_counts {
 		requested_write_bytes;	    /* RETH lengths of first and only packets */
 	__u64 v1, ip4, ip6;		    /* packets: RoCEv1, v2 over IPv4, v2 over IPv6 */
 	__u64 fragments, malformed, pauses; /* not among packets */
-	__u64 flow_inserts;		    /* entries ever made in the table of flows */
+	__u64 flow_evictions;		    /* flows that made room for another one */
+};
+
+/* As the map has them. */
+struct roce_cpu_counts {
+	struct roce_counts counts;
+	__u64 tick, tick_ns; /* the time, as of the last tick of the clock that had a packet */
 };
 
 /* A flow: one direction between two addresses to one queue pair. */

@@ -14,12 +14,14 @@
 #include <net/if_arp.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "cleanup.h"
 #include "netns_ops.h"
 #include "packet_clsact.h"
-#include "roce_account.h"
+#include "roce_flows.h"
 #include "roce_packets.skel.h"
 
 /* linux/bpf.h since v6.6; headers may be older than the kernel. */
@@ -28,10 +30,11 @@
 #define TCX_BEFORE                                                                                 \
 	(1u << 3) /* BPF_F_BEFORE: in front of all others, so that we see what they drop */
 
-#define FLOW_BATCH 256
+#define COPY_TRIES 8
 
 struct packet_port_fd {
 	int counts_fd, flows_fd; /* flows_fd: -1 = none */
+	uint32_t n_sets;	 /* of its table of flows */
 	int link_fd[N_ROCE_DIRECTIONS];
 	struct packet_clsact *clsact;
 	uint64_t memory;
@@ -138,11 +141,11 @@ static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
 	return bpf_object__find_map_by_name(object, name);
 }
 
-static int size_maps(const struct bpf_object *object, uint32_t flows)
+static struct roce_packets_bpf__rodata *constants_of(const struct bpf_object *object)
 {
-	struct roce_packets_bpf__rodata *constants;
 	struct bpf_map *map;
 	size_t size;
+	void *constants;
 
 	bpf_object__for_each_map(map, object)
 	{
@@ -150,19 +153,35 @@ static int size_maps(const struct bpf_object *object, uint32_t flows)
 			continue;
 		/* Const in older versions of libbpf, though it is there to be written. */
 		constants = (void *)(uintptr_t)bpf_map__initial_value(map, &size);
-		if (!constants || size < sizeof(*constants))
-			return -EBADMSG;
-		constants->with_flows = flows > 0;
+		return size < sizeof(struct roce_packets_bpf__rodata) ? NULL : constants;
 	}
-	for (int i = 0; i < 2; i++) {
-		map = map_of(object, i ? "pending" : "flows");
-		int r = flows ? bpf_map__set_max_entries(map, flows)
-			      : bpf_map__set_autocreate(map, false);
+	return NULL;
+}
 
-		if (r < 0)
-			return r;
-	}
-	return 0;
+static int size_map(const struct bpf_object *object, const char *name, uint32_t n)
+{
+	struct bpf_map *map = map_of(object, name);
+
+	return n ? bpf_map__set_max_entries(map, n) : bpf_map__set_autocreate(map, false);
+}
+
+static int size_maps(const struct bpf_object *object, uint32_t flows)
+{
+	struct roce_packets_bpf__rodata *constants = constants_of(object);
+	uint64_t keys[ROCE_HASH_KEYS];
+	uint32_t n_sets = roce_flow_sets(flows);
+	int r;
+
+	if (!constants)
+		return -EBADMSG;
+	if (getrandom(keys, sizeof(keys), 0) != sizeof(keys))
+		return -EIO;
+	for (int i = 0; i < ROCE_HASH_KEYS; i++)
+		constants->hash_keys[i] = keys[i] | 1;
+	constants->n_flow_sets = n_sets;
+	constants->n_pending = flows;
+	r = size_map(object, "flows", n_sets);
+	return r < 0 ? r : size_map(object, "pending", flows);
 }
 
 /* Only what will be attached is loaded: the verifier's time is the larger part of all this. */
@@ -216,7 +235,7 @@ static uint64_t maps_memory(const struct bpf_object *object)
 	return sum;
 }
 
-static int keep_maps(struct packet_port_fd *p, const struct bpf_object *object, bool flows)
+static int keep_maps(struct packet_port_fd *p, const struct bpf_object *object, uint32_t flows)
 {
 	p->memory = maps_memory(object);
 	p->counts_fd = fcntl(bpf_map__fd(map_of(object, "counts")), F_DUPFD_CLOEXEC, 3);
@@ -224,6 +243,7 @@ static int keep_maps(struct packet_port_fd *p, const struct bpf_object *object, 
 		return -errno;
 	if (!flows)
 		return 0;
+	p->n_sets = roce_flow_sets(flows);
 	p->flows_fd = fcntl(bpf_map__fd(map_of(object, "flows")), F_DUPFD_CLOEXEC, 3);
 	return p->flows_fd < 0 ? -errno : 0;
 }
@@ -243,7 +263,7 @@ static struct packet_port_fd *port_new(void)
 
 static int open_port(struct attaching *a)
 {
-	int r = keep_maps(a->port, a->object, a->spec->flows > 0);
+	int r = keep_maps(a->port, a->object, a->spec->flows);
 
 	if (r < 0)
 		return err_set(a->err, r, "packet program: %s", strerror(-r));
@@ -315,7 +335,7 @@ int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_RO
 {
 	struct roce_counts sums[N_ROCE_DIRECTIONS] = {0};
 	int n_cpus = libbpf_num_possible_cpus();
-	AUTO_FREE struct roce_counts *values = NULL;
+	AUTO_FREE struct roce_cpu_counts *values = NULL;
 
 	if (n_cpus < 0)
 		return n_cpus;
@@ -326,78 +346,59 @@ int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_RO
 		if (bpf_map_lookup_elem(p->counts_fd, &key, values) < 0)
 			return -errno;
 		for (int i = 0; i < n_cpus; i++)
-			add(&sums[key], &values[i]);
+			add(&sums[key], &values[i].counts);
 	}
 	memcpy(ret, sums, sizeof(sums));
 	return 0;
 }
 
-struct flow_batch {
-	uint32_t size;
-	struct roce_flow_key *keys;
-	struct roce_flow *flows;
-};
-
-static void flow_batch_done(struct flow_batch *b)
+/* A set is copied anew if somebody moved in meanwhile. One that changes all the time is a flood's,
+ * and told next time. */
+static bool copy_set(const struct roce_flow_set *from, struct roce_flow_set *to)
 {
-	free(b->keys);
-	free(b->flows);
-	*b = (struct flow_batch){0};
+	for (int i = 0; i < COPY_TRIES; i++) {
+		uint32_t version = __atomic_load_n(&from->version, __ATOMIC_ACQUIRE);
+
+		memcpy(to, from, sizeof(*to));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (version % 2 == 0 && __atomic_load_n(&from->version, __ATOMIC_RELAXED) == version)
+			return true;
+	}
+	return false;
 }
 
-static int flow_batch_init(struct flow_batch *b, uint32_t size)
+static int walk(const struct roce_flow_set *sets, uint32_t n, packet_flow_fn *fn, void *arg)
 {
-	flow_batch_done(b);
-	b->keys = calloc(size, sizeof(*b->keys));
-	b->flows = calloc(size, sizeof(*b->flows));
-	b->size = size;
-	return b->keys && b->flows ? 0 : -ENOMEM;
-}
+	struct roce_flow_set set;
+	int stop;
 
-/* The kernel gives whole hash buckets: where one does not fit, -ENOSPC, ask again with more room.
- * The token is the next bucket's number. */
-static int walk(const struct packet_port_fd *p, struct flow_batch *b, packet_flow_fn *fn, void *arg)
-{
-	uint32_t token = 0, *from = NULL;
-
-	for (;;) {
-		uint32_t n = b->size, next = 0;
-		int r = bpf_map_lookup_batch(p->flows_fd, from, &next, b->keys, b->flows, &n,
-					     NULL) < 0
-				? -errno
-				: 0;
-
-		if (r == -ENOSPC) {
-			r = flow_batch_init(b, b->size * 2);
-			if (r < 0)
-				return r;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!copy_set(&sets[i], &set))
 			continue;
-		}
-		if (r < 0 && r != -ENOENT)
-			return r;
-		for (uint32_t i = 0; i < n; i++) {
-			int stop = fn(&b->keys[i], &b->flows[i], arg);
-
+		for (int k = 0; k < ROCE_FLOW_WAYS; k++) {
+			if (!set.tags[k])
+				continue;
+			stop = fn(&set.slots[k].key, &set.slots[k].flow, arg);
 			if (stop)
 				return stop;
 		}
-		if (r == -ENOENT)
-			return 0;
-		token = next;
-		from = &token;
 	}
+	return 0;
 }
 
+/* Mapped for the moment only: the table is the kernel's memory, not ours. */
 int packet_port_flows(const struct packet_port_fd *p, packet_flow_fn *fn, void *arg)
 {
-	struct flow_batch b = {0};
+	size_t size = p->n_sets * sizeof(struct roce_flow_set);
+	struct roce_flow_set *sets;
 	int r;
 
 	if (p->flows_fd < 0)
 		return 0;
-	r = flow_batch_init(&b, FLOW_BATCH);
-	if (r == 0)
-		r = walk(p, &b, fn, arg);
-	flow_batch_done(&b);
+	sets = mmap(NULL, size, PROT_READ, MAP_SHARED, p->flows_fd, 0);
+	if (sets == MAP_FAILED)
+		return -errno;
+	r = walk(sets, p->n_sets, fn, arg);
+	munmap(sets, size);
 	return r;
 }

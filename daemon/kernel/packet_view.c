@@ -33,21 +33,13 @@ struct packet_view *packet_view_new(struct packet_ports *owner, const struct pac
 	return v;
 }
 
-static uint64_t flows_made(const struct roce_counts counts[N_ROCE_DIRECTIONS])
-{
-	return counts[ROCE_RECEIVED].flow_inserts + counts[ROCE_SENT].flow_inserts;
-}
-
 static void read_port(const struct packet_view *v, size_t i, struct packet_sample *s)
 {
 	struct packet_port *port = &s->ports[i];
-	uint64_t made;
 
 	if (!v->attached[i])
 		return;
 	port->error = packet_port_read(v->attached[i]->fd, s->counts[i]);
-	made = port->error ? 0 : flows_made(s->counts[i]);
-	s->evictions[i] = made > port->flows ? made - port->flows : 0;
 }
 
 struct flow_walk {
@@ -93,8 +85,7 @@ int packet_view_read(const struct packet_view *v, bool flows, struct packet_samp
 	packet_sample_done(ret);
 	s.ports = malloc(v->n * sizeof(*s.ports));
 	s.counts = calloc(v->n, sizeof(*s.counts));
-	s.evictions = calloc(v->n, sizeof(*s.evictions));
-	if (!s.ports || !s.counts || !s.evictions) {
+	if (!s.ports || !s.counts) {
 		packet_sample_done(&s);
 		return -ENOMEM;
 	}

@@ -364,10 +364,13 @@ static void add_visible(struct text *t, const struct packet_text *x)
 
 static void add_evictions(struct text *t, const struct packet_text *x)
 {
-	for (size_t i = 0; i < x->sample->n_ports; i++)
+	for (size_t i = 0; i < x->sample->n_ports; i++) {
+		const struct roce_counts *c = x->sample->counts[i];
+
 		if (x->sample->ports[i].flows && !x->sample->ports[i].error)
 			add_sample(t, families[PACKET_EVICTIONS].name, x, i, "", "",
-				   x->sample->evictions[i]);
+				   c[ROCE_RECEIVED].flow_evictions + c[ROCE_SENT].flow_evictions);
+	}
 }
 
 static void add_ports(struct text *t, const struct packet_sample *s)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce_account.h"
+#include "roce_flows.h"
 #include "roce_packets.skel.h"
 
 #define REPEAT	   10000
@@ -29,21 +29,45 @@ static void put16(unsigned char *at, unsigned v)
 	at[1] = (unsigned char)v;
 }
 
-static void make(unsigned char *frame, unsigned protocol, unsigned port, unsigned ack_request)
+struct packet {
+	const char *what;
+	unsigned protocol, port, ip;
+	bool ack_request, flows;
+};
+
+/* The length of Ethernet and IP. */
+static size_t make_ip(unsigned char *frame, const struct packet *p)
 {
-	memset(frame, 0, PACKET);
+	if (p->ip == 6) {
+		put16(frame + 12, 0x86dd);
+		frame[14] = 0x66;
+		put16(frame + 18, PACKET - 54);
+		frame[14 + 6] = (unsigned char)p->protocol;
+		frame[14 + 23] = 1;
+		frame[14 + 39] = 2;
+		return 54;
+	}
 	put16(frame + 12, 0x0800);
 	frame[14] = 0x45;
 	frame[15] = 106;
 	put16(frame + 16, PACKET - 14);
-	frame[14 + 9] = (unsigned char)protocol;
+	frame[14 + 9] = (unsigned char)p->protocol;
 	frame[14 + 15] = 1;
 	frame[14 + 19] = 2;
-	put16(frame + 34 + 2, port);
-	put16(frame + 34 + 4, PACKET - 34);
-	frame[42] = 0x07; /* RC write middle */
-	frame[42 + 7] = 17;
-	frame[42 + 8] = (unsigned char)(ack_request << 7);
+	return 34;
+}
+
+static void make(unsigned char *frame, const struct packet *p)
+{
+	unsigned char *udp;
+
+	memset(frame, 0, PACKET);
+	udp = frame + make_ip(frame, p);
+	put16(udp + 2, p->port);
+	put16(udp + 4, (unsigned)(frame + PACKET - udp));
+	udp[8] = 0x07; /* RC write middle */
+	udp[8 + 7] = 17;
+	udp[8 + 8] = (unsigned char)(p->ack_request << 7);
 }
 
 static int by_time(const void *a, const void *b)
@@ -92,10 +116,13 @@ static struct roce_packets_bpf *load(unsigned flows)
 
 	if (!skel)
 		return NULL;
-	skel->rodata->with_flows = flows > 0;
+	skel->rodata->n_flow_sets = flows / ROCE_FLOW_WAYS;
+	skel->rodata->n_pending = flows;
+	for (int i = 0; i < ROCE_HASH_KEYS; i++)
+		((__u64 *)(uintptr_t)skel->rodata->hash_keys)[i] = 0x9e3779b97f4a7c15 * (2 * i + 1);
 	bpf_map__set_autocreate(skel->maps.flows, flows > 0);
 	bpf_map__set_autocreate(skel->maps.pending, flows > 0);
-	bpf_map__set_max_entries(skel->maps.flows, flows ? flows : 1);
+	bpf_map__set_max_entries(skel->maps.flows, flows ? flows / ROCE_FLOW_WAYS : 1);
 	bpf_map__set_max_entries(skel->maps.pending, flows ? flows : 1);
 	if (roce_packets_bpf__load(skel) == 0)
 		return skel;
@@ -105,22 +132,21 @@ static struct roce_packets_bpf *load(unsigned flows)
 
 static void measure_type(const char *type, int empty_fd, int counting_fd, int flows_fd)
 {
-	static const struct {
-		const char *what;
-		unsigned protocol, port, ack_request;
-		bool flows;
-	} cases[] = {
-		{"TCP", 6, 0, 0, false},
-		{"UDP of others", 17, 53, 0, false},
-		{"RoCE, counted", 17, ROCE_UDP_PORT, 0, false},
-		{"RoCE, counted, with its flow", 17, ROCE_UDP_PORT, 0, true},
-		{"the same, asking for an ACK again", 17, ROCE_UDP_PORT, 1, true},
+	static const struct packet cases[] = {
+		{"TCP", 6, 0, 4, false, false},
+		{"TCP over IPv6", 6, 0, 6, false, false},
+		{"UDP of others", 17, 53, 4, false, false},
+		{"RoCE, counted", 17, ROCE_UDP_PORT, 4, false, false},
+		{"RoCE over IPv6, counted", 17, ROCE_UDP_PORT, 6, false, false},
+		{"RoCE, counted, with its flow", 17, ROCE_UDP_PORT, 4, false, true},
+		{"the same over IPv6", 17, ROCE_UDP_PORT, 6, false, true},
+		{"asking for an ACK again", 17, ROCE_UDP_PORT, 4, true, true},
 	};
 	unsigned char frame[PACKET];
 	char what[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		make(frame, cases[i].protocol, cases[i].port, cases[i].ack_request);
+		make(frame, &cases[i]);
 		snprintf(what, sizeof(what), "%s %s", type, cases[i].what);
 		measure(what, empty_fd, cases[i].flows ? flows_fd : counting_fd, frame);
 	}

@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce_account.h"
+#include "roce_flows.h"
 #include "roce_frames.h"
 #include "roce_packets.skel.h"
 
 #define N_RANDOM    3000
 #define N_FLOWS	    512
+#define MANY_FLOWS  (64 * N_FLOWS) /* no set is ever full */
 #define FRAME_LEAST 54 /* newer kernels take no cut IP headers here */
 
 static const char *refused;
@@ -34,9 +35,12 @@ static struct roce_packets_bpf *try_load(unsigned programs, unsigned flows)
 	bpf_program__set_autoload(skel->progs.roce_received, programs & RECEIVED);
 	bpf_program__set_autoload(skel->progs.roce_sent, programs & SENT);
 	bpf_program__set_autoload(skel->progs.roce_xdp, programs & XDP);
-	skel->rodata->with_flows = flows > 0;
+	skel->rodata->n_flow_sets = roce_flow_sets(flows);
+	skel->rodata->n_pending = flows;
+	for (unsigned i = 0; i < ROCE_HASH_KEYS; i++)
+		skel->rodata->hash_keys[i] = 0x9e3779b97f4a7c15 * (2 * i + 1);
 	if (flows) {
-		bpf_map__set_max_entries(skel->maps.flows, flows);
+		bpf_map__set_max_entries(skel->maps.flows, roce_flow_sets(flows));
 		bpf_map__set_max_entries(skel->maps.pending, flows);
 	} else {
 		bpf_map__set_autocreate(skel->maps.flows, false);
@@ -89,7 +93,7 @@ static void read_counts(const struct roce_packets_bpf *skel, uint32_t direction,
 			struct roce_counts *ret)
 {
 	int n = libbpf_num_possible_cpus();
-	struct roce_counts *values = calloc((size_t)n, sizeof(*values));
+	struct roce_cpu_counts *values = calloc((size_t)n, sizeof(*values));
 
 	assert_non_null(values);
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.counts), &direction, values),
@@ -97,7 +101,7 @@ static void read_counts(const struct roce_packets_bpf *skel, uint32_t direction,
 	memset(ret, 0, sizeof(*ret));
 	for (int i = 0; i < n; i++)
 		for (size_t k = 0; k < sizeof(*ret) / sizeof(uint64_t); k++)
-			((uint64_t *)ret)[k] += ((uint64_t *)&values[i])[k];
+			((uint64_t *)ret)[k] += ((uint64_t *)&values[i].counts)[k];
 	free(values);
 }
 
@@ -133,20 +137,43 @@ static void model_count(struct model *m, const uint8_t *frame, size_t n)
 	roce_flow_count(model_flow(m, &key), &p, (uint32_t)n, 0);
 }
 
+static size_t each_flow(const struct roce_packets_bpf *skel,
+			void (*fn)(const struct roce_flow_slot *, void *arg), void *arg)
+{
+	const uint32_t n_sets = bpf_map__max_entries(skel->maps.flows);
+	struct roce_flow_set set;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < n_sets; i++) {
+		assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &i, &set), 0);
+		assert_int_equal(set.busy, 0);
+		assert_int_equal(set.version % 2, 0);
+		for (int k = 0; k < ROCE_FLOW_WAYS; k++) {
+			if (!set.tags[k])
+				continue;
+			n++;
+			if (fn)
+				fn(&set.slots[k], arg);
+		}
+	}
+	return n;
+}
+
 /* Times are the kernel's own. */
+static void compare_flow(const struct roce_flow_slot *slot, void *arg)
+{
+	const struct roce_flow *f = &slot->flow, *expected = model_flow(arg, &slot->key);
+
+	assert_true(f->last_seen_ns > 0);
+	assert_memory_equal(f, expected, offsetof(struct roce_flow, last_seen_ns));
+	assert_int_equal(f->next_psn, expected->next_psn);
+	assert_int_equal(f->psn_known, expected->psn_known);
+}
+
+/* A flow that the model lacks would be compared with zeroes. */
 static void compare_flows(const struct roce_packets_bpf *skel, struct model *m)
 {
-	int fd = bpf_map__fd(skel->maps.flows);
-
-	for (size_t i = 0; i < m->n_flows; i++) {
-		struct roce_flow f;
-
-		assert_int_equal(bpf_map_lookup_elem(fd, &m->keys[i], &f), 0);
-		assert_true(f.last_seen_ns > 0);
-		assert_memory_equal(&f, &m->flows[i], offsetof(struct roce_flow, last_seen_ns));
-		assert_int_equal(f.next_psn, m->flows[i].next_psn);
-		assert_int_equal(f.psn_known, m->flows[i].psn_known);
-	}
+	assert_int_equal(each_flow(skel, compare_flow, m), m->n_flows);
 }
 
 static void random_packets(struct roce_packets_bpf *skel, const struct bpf_program *program,
@@ -169,10 +196,8 @@ static void random_packets(struct roce_packets_bpf *skel, const struct bpf_progr
 	assert_in_range(m->counts.packets, N_RANDOM / 3, N_RANDOM);
 	assert_true(m->counts.malformed > 0 && m->counts.fragments > 0 && m->counts.cnp > 0);
 	read_counts(skel, direction, &counts);
-	assert_int_equal(counts.flow_inserts, skel->rodata->with_flows ? m->n_flows : 0);
-	m->counts.flow_inserts = counts.flow_inserts;
 	assert_memory_equal(&counts, &m->counts, sizeof(counts));
-	if (skel->rodata->with_flows)
+	if (skel->rodata->n_flow_sets)
 		compare_flows(skel, m);
 	free(m);
 }
@@ -189,7 +214,7 @@ static void kernel_and_user_space_count_alike(void **state)
 
 static void flows_are_the_same_too(void **state)
 {
-	struct roce_packets_bpf *skel = load(SENT, 4 * N_FLOWS);
+	struct roce_packets_bpf *skel = load(SENT, MANY_FLOWS);
 	(void)state;
 
 	random_packets(skel, skel->progs.roce_sent, ROCE_SENT, (uint32_t)-1);
@@ -198,7 +223,7 @@ static void flows_are_the_same_too(void **state)
 
 static void at_xdp_as_well(void **state)
 {
-	struct roce_packets_bpf *skel = load(XDP, 4 * N_FLOWS);
+	struct roce_packets_bpf *skel = load(XDP, MANY_FLOWS);
 	(void)state;
 
 	random_packets(skel, skel->progs.roce_xdp, ROCE_RECEIVED, XDP_PASS);
@@ -231,6 +256,19 @@ static void headers_in_a_second_buffer_are_found(void **state)
 	assert_int_equal(counts.ops[ROCE_OP_INDEX(ROCE_RC, ROCE_WRITE)], 1);
 }
 
+struct find_flow {
+	const struct roce_flow_key *key;
+	struct roce_flow flow;
+};
+
+static void find_flow(const struct roce_flow_slot *slot, void *arg)
+{
+	struct find_flow *f = arg;
+
+	if (memcmp(&slot->key, f->key, sizeof(slot->key)) == 0)
+		f->flow = slot->flow;
+}
+
 static void a_round_trip_belongs_to_the_request(void **state)
 {
 	struct roce_frame_spec ask = {
@@ -242,7 +280,7 @@ static void a_round_trip_belongs_to_the_request(void **state)
 					  .daddr = {[10] = 0xff, 0xff, 10, 0, 0, 2},
 					  .qpn = 7};
 	uint8_t frame[ROCE_FRAME_MAX];
-	struct roce_flow f;
+	struct find_flow find = {.key = &key};
 	(void)state;
 
 	run(skel->progs.roce_sent, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
@@ -251,24 +289,12 @@ static void a_round_trip_belongs_to_the_request(void **state)
 	run(skel->progs.roce_received, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
 	run(skel->progs.roce_sent, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
 	run(skel->progs.roce_received, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &key, &f), 0);
-	assert_int_equal(f.rtt_count, 1);
-	assert_true(f.rtt_sum_ns > 0);
-	assert_int_equal(f.rtt[roce_rtt_bucket(f.rtt_sum_ns)], 1);
-	assert_int_equal(f.retransmissions, 1);
+	assert_int_equal(each_flow(skel, find_flow, &find), 2);
+	assert_int_equal(find.flow.rtt_count, 1);
+	assert_true(find.flow.rtt_sum_ns > 0);
+	assert_int_equal(find.flow.rtt[roce_rtt_bucket(find.flow.rtt_sum_ns)], 1);
+	assert_int_equal(find.flow.retransmissions, 1);
 	roce_packets_bpf__destroy(skel);
-}
-
-static size_t count_flows(const struct roce_packets_bpf *skel)
-{
-	struct roce_flow_key key, *from = NULL;
-	size_t n = 0;
-
-	while (bpf_map_get_next_key(bpf_map__fd(skel->maps.flows), from, &key) == 0) {
-		from = &key;
-		n++;
-	}
-	return n;
 }
 
 static void a_flood_of_flows_stays_bounded(void **state)
@@ -285,11 +311,63 @@ static void a_flood_of_flows_stays_bounded(void **state)
 
 		run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
 	}
-	held = count_flows(skel);
+	held = each_flow(skel, NULL, NULL);
 	read_counts(skel, ROCE_RECEIVED, &counts);
 	assert_int_equal(counts.packets, KEYS);
-	assert_int_equal(counts.flow_inserts, KEYS);
-	assert_in_range(held, 1, FLOWS);
+	assert_int_equal(held, FLOWS);
+	assert_int_equal(counts.flow_evictions, KEYS - FLOWS);
+	roce_packets_bpf__destroy(skel);
+}
+
+/* All the flows of one set, which holds eight: who was silent for longest makes room. */
+static void the_flow_that_is_silent_makes_room(void **state)
+{
+	struct roce_packets_bpf *skel = load(RECEIVED, ROCE_FLOW_WAYS);
+	struct roce_flow_key key = {.saddr = {[10] = 0xff, 0xff, 10, 0, 0, 1},
+				    .daddr = {[10] = 0xff, 0xff, 10, 0, 0, 2}};
+	struct roce_frame_spec s = {.opcode = 0x0a, .from = 1, .to = 2};
+	struct find_flow find = {.key = &key};
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_flow_set set;
+	const uint32_t zero = 0;
+	(void)state;
+
+	for (s.qpn = 1; s.qpn <= ROCE_FLOW_WAYS; s.qpn++)
+		run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+	/* All within a tick or two: told here. */
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
+	for (uint32_t k = 0; k < ROCE_FLOW_WAYS; k++)
+		set.slots[k].flow.last_seen_ns = set.slots[k].key.qpn == 5 ? 10 : 20;
+	assert_int_equal(
+		bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY), 0);
+	run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+	for (key.qpn = 1; key.qpn <= ROCE_FLOW_WAYS + 1; key.qpn++) {
+		find.flow.packets = 0;
+		assert_int_equal(each_flow(skel, find_flow, &find), ROCE_FLOW_WAYS);
+		assert_int_equal(find.flow.packets, key.qpn == 5 ? 0 : 1);
+	}
+	roce_packets_bpf__destroy(skel);
+}
+
+/* As another CPU would hold it. */
+static void a_set_that_changes_is_left_alone(void **state)
+{
+	struct roce_packets_bpf *skel = load(RECEIVED, ROCE_FLOW_WAYS);
+	const struct roce_frame_spec s = {.opcode = 0x0a, .qpn = 1};
+	struct roce_flow_set set = {.busy = 1};
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_counts counts;
+	const uint32_t zero = 0;
+	(void)state;
+
+	assert_int_equal(
+		bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY), 0);
+	run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
+	assert_int_equal(set.busy, 1);
+	assert_int_equal(set.tags[0], 0);
+	read_counts(skel, ROCE_RECEIVED, &counts);
+	assert_int_equal(counts.packets, 1);
 	roce_packets_bpf__destroy(skel);
 }
 
@@ -325,6 +403,8 @@ int main(void)
 		cmocka_unit_test_setup(headers_in_a_second_buffer_are_found, setup),
 		cmocka_unit_test_setup(a_round_trip_belongs_to_the_request, setup),
 		cmocka_unit_test_setup(a_flood_of_flows_stays_bounded, setup),
+		cmocka_unit_test_setup(the_flow_that_is_silent_makes_room, setup),
+		cmocka_unit_test_setup(a_set_that_changes_is_left_alone, setup),
 		cmocka_unit_test_setup(a_burst_of_notifications_is_counted, setup),
 	};
 

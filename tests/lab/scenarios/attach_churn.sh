@@ -72,12 +72,13 @@ finished() {
     return "$status"
 }
 
-# Kills somebody every few seconds for as long as there is work.
-kill_at_random() { # VICTIM..
-    local victims=("$@") kills=0
+# Kills somebody every few seconds for as long as there is work: on the average after as long as a piece of it takes undisturbed, or on a
+# busy machine nothing would ever come to its end.
+kill_at_random() { # PIECE_S VICTIM..
+    local victims=("${@:2}") kills=0
     while working; do
-        sleep $((2 + RANDOM % 5))
-        "${victims[RANDOM % $#]}"
+        sleep $((2 + RANDOM % ($1 * 2)))
+        "${victims[RANDOM % ${#victims[@]}]}"
         kills=$((kills + 1))
     done
     echo "# $kills kills"
@@ -91,14 +92,18 @@ again() {
 kubelet_again() { restart_kubelet KILL; }
 containerd_again() { restart_containerd KILL; }
 
+one_pod() { # INDEX
+    local pod=churn$1 ip=10.9.8.$(($1 + 1))/24
+    make_pod "$pod" "$RESOURCE=1" "[{\"resource\": \"$RESOURCE\", \"ips\": [\"$ip\"]}]"
+    wait_until 300 "pod_started $pod"
+    is_complete "$pod" "$(pod_env "$pod" $VARIABLE)" "$ip" || return
+    POD_TIMEOUT=120 remove_pod "$pod"
+}
+
 pods_in_turn() {
-    local i pod
+    local i
     for ((i = 0; i < N_PODS; i++)); do
-        pod=churn$i
-        make_pod "$pod" "$RESOURCE=1" "[{\"resource\": \"$RESOURCE\", \"ips\": [\"10.9.8.$((i + 1))/24\"]}]"
-        wait_until 240 "pod_started $pod"
-        is_complete "$pod" "$(pod_env "$pod" $VARIABLE)" "10.9.8.$((i + 1))/24" || return
-        POD_TIMEOUT=120 remove_pod "$pod"
+        one_pod "$i"
     done
 }
 
@@ -115,33 +120,37 @@ churn "$CYCLES"
 need_within 0 "all work" finished
 check_all_free
 check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
-check "no descriptor is left" "(( $(n_fds) <= fds ))"
+check_within 10 "no descriptor is left" "(( \$(n_fds) <= fds ))"
 # A sanitizer keeps what was freed, to find later uses.
 [[ $LAB_ROCELET == san/* ]] || check "memory does not grow ($rss kB, then $(rss_kb) kB)" "(( $(rss_kb) <= rss + RSS_TOLERANCE_KB ))"
-check "nor does the journal" "[[ '$(journal_size)' == '$journal' ]]"
+check_within 10 "nor does the journal" "[[ \$(journal_size) == '$journal' ]]"
 echo "# $SECONDS s so far"
 
 say "$CYCLES more, while the daemon is killed"
 churn "$CYCLES" stubborn
-kill_at_random again
+kill_at_random 3 again
 need_within 0 "all work" finished
 check_all_free
 check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
-check "the journal has not grown" "[[ '$(journal_size)' == '$journal' ]]"
+check_within 10 "the journal has not grown" "[[ \$(journal_size) == '$journal' ]]"
 echo "# $SECONDS s so far"
 
 say "$N_PODS pods through the kubelet, while the daemon, the kubelet and the runtime are killed"
 if ((N_PODS)); then
     start_node
     wait_until 60 "(( \$(n_registered $RESOURCE) == N_VFS ))"
-    namespaces=$(n_namespaces)
+    namespaces=$(n_namespaces) start=$SECONDS
+    one_pod 99
+    piece=$((SECONDS - start))
+    echo "# a pod that nobody disturbs comes and goes in $piece s"
     (trap - EXIT ERR; pods_in_turn) &
     WORKERS=("$!")
-    kill_at_random again kubelet_again containerd_again
+    kill_at_random "$piece" again kubelet_again containerd_again
     need_within 0 "all pods had their VF" finished
     check_all_free
-    check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
-    check "the journal has not grown" "[[ '$(journal_size)' == '$journal' ]]"
+    # Of sandboxes that were cut off the kubelet cleans up in its own time.
+    check_within 150 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
+    check_within 10 "the journal has not grown" "[[ \$(journal_size) == '$journal' ]]"
 fi
 stop_rocelet
 echo "# the scenario took $SECONDS s"
