@@ -48,8 +48,8 @@ ROCE_INLINE void roce_pending_flow(const struct roce_pending_key *, const struct
 
 /* --- how ------------------------------------------------------------------------------------ */
 
-/* What is below n, a power of two, anyway. The verifier does not see it, and before Linux 6.10 knows
- * no bounds behind an OR, which the compiler makes of a sum. */
+/* What is below n, a power of two, anyway. The verifier does not see it, and before Linux 6.10
+ * knows no bounds behind an OR, which the compiler makes of a sum. */
 ROCE_INLINE __u64 roce_bounded(__u64 i, __u64 n)
 {
 #ifdef __bpf__

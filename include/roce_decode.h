@@ -268,19 +268,22 @@ ROCE_INLINE enum roce_verdict roce_missing(const struct roce_reader *r, __u32 n,
 
 /* The opcodes of a transport, in the order of their numbers: what they are and what follows. */
 #define ROCE_SENDS_AND_WRITES(t)                                                                   \
-	[(t) << 5 | 0x00 ... (t) << 5 | 0x05] = ROCE_SEND,                                         \
-	[(t) << 5 | 0x06] = ROCE_WRITE | ROCE_HAS_RETH, /* first */                                \
-	[(t) << 5 | 0x07 ... (t) << 5 | 0x09] = ROCE_WRITE,                                        \
-	[(t) << 5 | 0x0a ... (t) << 5 | 0x0b] = ROCE_WRITE | ROCE_HAS_RETH /* only, with immediate */
+	[(t) << 5 | 0x00 ...(t) << 5 | 0x05] = ROCE_SEND,                                          \
+				       [(t) << 5 | 0x06] = ROCE_WRITE | ROCE_HAS_RETH, /* first */ \
+		[(t) << 5 | 0x07 ...(t) << 5 | 0x09] = ROCE_WRITE,                                 \
+				       [(t) << 5 | 0x0a ...(t) << 5 |                              \
+					       0x0b] = ROCE_WRITE |                                \
+						       ROCE_HAS_RETH /* only, with immediate */
 #define ROCE_READS_AND_ATOMICS(t)                                                                  \
 	[(t) << 5 | 0x0c] = ROCE_READ_REQUEST | ROCE_HAS_RETH,                                     \
-	[(t) << 5 | 0x0d] = ROCE_READ_RESPONSE | ROCE_HAS_AETH, /* first */                        \
-	[(t) << 5 | 0x0e] = ROCE_READ_RESPONSE,                                                    \
-	[(t) << 5 | 0x0f ... (t) << 5 | 0x10] = ROCE_READ_RESPONSE | ROCE_HAS_AETH, /* last, only */   \
-	[(t) << 5 | 0x11] = ROCE_ACK | ROCE_HAS_AETH,                                              \
-	[(t) << 5 | 0x12] = ROCE_ATOMIC_ACK | ROCE_HAS_AETH,                                       \
-	[(t) << 5 | 0x13 ... (t) << 5 | 0x14] = ROCE_ATOMIC
-#define ROCE_INVALIDATES(t) [(t) << 5 | 0x16 ... (t) << 5 | 0x17] = ROCE_SEND
+		    [(t) << 5 | 0x0d] = ROCE_READ_RESPONSE | ROCE_HAS_AETH, /* first */            \
+		[(t) << 5 | 0x0e] = ROCE_READ_RESPONSE,                                            \
+		    [(t) << 5 | 0x0f ...(t) << 5 | 0x10] = ROCE_READ_RESPONSE |                    \
+							   ROCE_HAS_AETH, /* last, only */         \
+		[(t) << 5 | 0x11] = ROCE_ACK | ROCE_HAS_AETH,                                      \
+		    [(t) << 5 | 0x12] = ROCE_ATOMIC_ACK | ROCE_HAS_AETH,                           \
+		    [(t) << 5 | 0x13 ...(t) << 5 | 0x14] = ROCE_ATOMIC
+#define ROCE_INVALIDATES(t) [(t) << 5 | 0x16 ...(t) << 5 | 0x17] = ROCE_SEND
 
 /* Those that a transport does not have are 0. RD's resynchronization (0x15) is left out. */
 ROCE_TABLE __u8 roce_ops[256] = {
@@ -425,8 +428,8 @@ ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_ip *ip
 	size = r->plain ? ROCE_IP4_SIZE : (header[0] & 0xf) * 4;
 	total = roce_u16(header + 2);
 	fragment = roce_u16(header + 6);
-	if (header[9] != ROCE_PROTOCOL_UDP || (!r->plain && header[0] >> 4 != 4) || size < ROCE_IP4_SIZE ||
-	    total < size || (fragment & 0x1fff) != 0)
+	if (header[9] != ROCE_PROTOCOL_UDP || (!r->plain && header[0] >> 4 != 4) ||
+	    size < ROCE_IP4_SIZE || total < size || (fragment & 0x1fff) != 0)
 		return ROCE_OTHER;
 	*ip = (struct roce_ip){.header = header,
 			       .offset = r->offset,

@@ -361,7 +361,8 @@ static bool copy_set(const struct roce_flow_set *from, struct roce_flow_set *to)
 
 		memcpy(to, from, sizeof(*to));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (version % 2 == 0 && __atomic_load_n(&from->version, __ATOMIC_RELAXED) == version)
+		if (version % 2 == 0 &&
+		    __atomic_load_n(&from->version, __ATOMIC_RELAXED) == version)
 			return true;
 	}
 	return false;

@@ -208,8 +208,7 @@ static struct page *packets_page(void)
 		 .visible = PACKET_VISIBLE_YES},
 	};
 	static struct roce_counts counts[2][N_ROCE_DIRECTIONS];
-	const struct packet_sample sample = {
-		.ports = ports, .counts = counts, .n_ports = 2};
+	const struct packet_sample sample = {.ports = ports, .counts = counts, .n_ports = 2};
 	struct packet_text text;
 	struct page *p = page_new();
 

@@ -16,6 +16,7 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -72,15 +73,28 @@ static struct packet_port_fd *open_port(const struct packet_port_spec *spec, enu
 	return port;
 }
 
-static void send_frame(int ifindex, const struct roce_frame_spec *s)
+static void send_on(int fd, int ifindex, const struct roce_frame_spec *s)
 {
-	AUTO_FD fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex, .sll_halen = 6};
 	uint8_t frame[ROCE_FRAME_MAX];
 	size_t n = roce_frame_make(frame, s);
 
-	assert_true(fd >= 0);
 	assert_int_equal(sendto(fd, frame, n, 0, (struct sockaddr *)&to, sizeof(to)), n);
+}
+
+static int packet_socket(void)
+{
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void send_frame(int ifindex, const struct roce_frame_spec *s)
+{
+	AUTO_FD fd = packet_socket();
+
+	send_on(fd, ifindex, s);
 }
 
 static struct roce_counts read_one(const struct packet_port_fd *port, enum roce_direction d)
@@ -344,6 +358,52 @@ static void every_flow_is_walked(void **state)
 }
 
 /* What sendfile() sends lies in pages, only the UDP header is copied in front. */
+enum { PACKETS = 40000, LENGTHS = 64 };
+
+/* A packet's length says which queue pair it is for. */
+static void *flood(void *arg)
+{
+	struct roce_frame_spec s = {.opcode = 0x04};
+	AUTO_FD fd = packet_socket(); /* closing one takes the kernel a grace period */
+	(void)arg;
+
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		s.qpn = i;
+		s.payload = i % LENGTHS;
+		send_on(fd, far_index, &s);
+	}
+	return NULL;
+}
+
+/* Its packet may be counted and its bytes not yet. */
+static int is_whole(const struct roce_flow_key *key, const struct roce_flow *flow, void *arg)
+{
+	const struct roce_frame_spec s = {.opcode = 0x04, .payload = key->qpn % LENGTHS};
+	uint8_t frame[ROCE_FRAME_MAX];
+
+	++*(uint64_t *)arg;
+	return flow->bytes % roce_frame_make(frame, &s) == 0 ? 0 : -EBADMSG;
+}
+
+/* The program fills two sets again and again while they are read: nobody has another one's counts.
+ */
+static void flows_are_whole_while_others_move_in(void **state)
+{
+	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 16};
+	struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
+	uint64_t n = 0;
+	pthread_t thread;
+	(void)state;
+
+	assert_int_equal(pthread_create(&thread, NULL, flood, NULL), 0);
+	do
+		assert_int_equal(packet_port_flows(port, is_whole, &n), 0);
+	while (pthread_tryjoin_np(thread, NULL) != 0);
+	assert_true(n > 0);
+	assert_true(read_one(port, ROCE_RECEIVED).flow_evictions > 0);
+	packet_port_close(port);
+}
+
 static void headers_in_fragments_are_found(void **state)
 {
 	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index};
@@ -460,6 +520,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_interface_that_leaves_takes_its_programs, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(every_flow_is_walked, setup, teardown),
+		cmocka_unit_test_setup_teardown(flows_are_whole_while_others_move_in, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(headers_in_fragments_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_times_on_and_off_leaves_nothing, setup,
 						teardown),

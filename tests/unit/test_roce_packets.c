@@ -21,7 +21,7 @@
 #define N_RANDOM    3000
 #define N_FLOWS	    512
 #define MANY_FLOWS  (64 * N_FLOWS) /* no set is ever full */
-#define FRAME_LEAST 54 /* newer kernels take no cut IP headers here */
+#define FRAME_LEAST 54		   /* newer kernels take no cut IP headers here */
 
 static const char *refused;
 
@@ -338,8 +338,8 @@ static void the_flow_that_is_silent_makes_room(void **state)
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
 	for (uint32_t k = 0; k < ROCE_FLOW_WAYS; k++)
 		set.slots[k].flow.last_seen_ns = set.slots[k].key.qpn == 5 ? 10 : 20;
-	assert_int_equal(
-		bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY), 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY),
+			 0);
 	run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
 	for (key.qpn = 1; key.qpn <= ROCE_FLOW_WAYS + 1; key.qpn++) {
 		find.flow.packets = 0;
@@ -360,8 +360,8 @@ static void a_set_that_changes_is_left_alone(void **state)
 	const uint32_t zero = 0;
 	(void)state;
 
-	assert_int_equal(
-		bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY), 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY),
+			 0);
 	run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
 	assert_int_equal(set.busy, 1);
