@@ -358,7 +358,7 @@ static void every_flow_is_walked(void **state)
 }
 
 /* What sendfile() sends lies in pages, only the UDP header is copied in front. */
-enum { PACKETS = 40000, LENGTHS = 64 };
+enum { PACKETS = 100000, LENGTHS = 64 };
 
 /* A packet's length says which queue pair it is for. */
 static void *flood(void *arg)
