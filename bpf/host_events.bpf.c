@@ -150,10 +150,14 @@ static __always_inline int dcb_set(struct net_device *dev, struct nlattr **tb)
 	return 0;
 }
 
+/* An argument that is a pointer to a pointer older verifiers refuse to hand out (6.1 does), this
+ * helper gives it as a number (v5.17). */
 SEC("fentry")
-int BPF_PROG(dcb_set_fentry, struct net_device *dev, void *request, __u32 seq, struct nlattr **tb)
+int BPF_PROG(dcb_set_fentry, struct net_device *dev)
 {
-	return dcb_set(dev, tb);
+	__u64 tb;
+
+	return bpf_get_func_arg(ctx, 3, &tb) < 0 ? 0 : dcb_set(dev, (struct nlattr **)tb);
 }
 
 SEC("kprobe")

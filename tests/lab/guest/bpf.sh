@@ -42,6 +42,20 @@ holds_in_bpf() { # EXPRESSION
     [[ $(bpf_config "$1") == True ]]
 }
 
+# Which programs there are, how they hang, and what the kernel has refused; in comments, that summaries repeat.
+tell_programs() {
+    echo "# BPF programs on kernel $(uname -r), by hook:"
+    curl -fsS -m 5 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
+import collections, json, sys
+bpf, by_hook = json.load(sys.stdin)["bpf"], collections.defaultdict(list)
+for p in bpf["programs"]:
+    by_hook[p["hook"]].append(p["name"] + (" (" + p["error"] + ")" if p["error"] else ""))
+for p in bpf["ports"]:
+    by_hook[p["hook"]].append("packets of " + p["netdev"] + (" (" + p["error"] + ")" if p["error"] else ""))
+for hook, programs in sorted(by_hook.items()):
+    print("#   " + hook + ": " + ", ".join(programs))'
+}
+
 # Two samples later everything that had passed is on the page.
 next_samples() {
     local now

@@ -74,6 +74,10 @@ in_netns() { # NAME COMMAND..
     nsenter --net="$(pod_netns "$1")" "${@:2}"
 }
 
+pod_link() { # NAME up|down
+    in_netns "$1" ip link set "$(pod_netdev "$1")" "$2"
+}
+
 has_carrier() { # POD NETDEV
     in_netns "$1" ip link show "$2" | grep -q LOWER_UP
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Pods for the kernels on which soft-RoCE works in the initial network namespace alone (6.1 and 6.12): each is a VF there, with an
-# address and an RDMA device. For two of them, whose packets to each other do go over the NIC. Sourced by lib.sh on those kernels.
+# address and an RDMA device, whose packets to each other do go over the NIC. Sourced by lib.sh on those kernels.
 
 NEIGHBOURS=() # name and address of each
 
@@ -32,10 +32,22 @@ go_over_the_nic() { # NAME IP
     fi
     ip rule add pref 10 iif "net_$1" lookup local
     for ((i = 0; i < ${#NEIGHBOURS[@]}; i += 2)); do
-        ip route add "${NEIGHBOURS[i + 1]}" dev "net_$1" src "$2" table 100
-        ip route add "$2" dev "net_${NEIGHBOURS[i]}" src "${NEIGHBOURS[i + 1]}" table 100
+        neighbour_route "${NEIGHBOURS[i]}" "${NEIGHBOURS[i + 1]}" "$2"
     done
     NEIGHBOURS+=("$1" "$2")
+    route_to_neighbours "$1"
+}
+
+route_to_neighbours() { # NAME
+    local i
+    for ((i = 0; i < ${#NEIGHBOURS[@]}; i += 2)); do
+        [[ ${NEIGHBOURS[i]} == "$1" ]] || neighbour_route "$1" "$(pod_ip "$1")" "${NEIGHBOURS[i + 1]}"
+    done
+}
+
+# One of several to the same address, of which who sends chooses by the netdev.
+neighbour_route() { # NAME ITS_IP TO_IP
+    ip route append "$3" dev "net_$1" src "$2" table 100
 }
 
 in_pod() { # NAME COMMAND..
@@ -48,4 +60,10 @@ pod_netns() { # NAME
 
 pod_netdev() { # NAME
     echo "net_$1"
+}
+
+# A netdev that goes down loses its routes.
+pod_link() { # NAME up|down
+    ip link set "net_$1" "$2"
+    [[ $2 == down ]] || route_to_neighbours "$1"
 }

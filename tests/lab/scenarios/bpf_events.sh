@@ -1,8 +1,11 @@
 # shellcheck shell=bash
 # BPF events on a kernel that allows them: queue pairs' lives and deaths, connections, ports, and that nothing of it stays.
+# On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_events
 # lab: --timeout 400
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/bpf.sh
+. /rocelet/lab/guest/bpf.sh
 
 programs_of_kernel() { # what bpftool lists, without what changes by itself
     {
@@ -89,14 +92,14 @@ wait_until "grep -q status $OUT/fault.log"
 check_within 2 "exhausted RNR retries are" 'told_within 100 RNR_RETRY'
 end_fault
 start_fault gone
-ip -n right link set net1 down
+pod_link right down
 echo >&7
 wait_until "grep -q status $OUT/fault.log"
 check_within 2 "a peer that has vanished is" 'told_within 100 RETRY_EXC'
 end_fault
 check_within 3 "a port that goes down is told" 'event PortDown'
-ip -n right link set net1 up
-wait_until "has_carrier right net1"
+pod_link right up
+wait_until 'has_carrier right "$(pod_netdev right)"'
 check_within 5 "and that it is back" 'event PortActive'
 sed 's/^/# /' "$OUT/lateness"
 check_within 3 "timeouts of soft-RoCE are counted" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="retransmit_timeout"'\'') -ge 2 ]]'
@@ -112,7 +115,7 @@ connections() {
     check_within 3 "it is counted" '[[ $(metric roce_connections_total '\''result="connected"'\'') -ge 1 ]]'
     check_within 3 "on the other side, too" '[[ $(metric roce_connections_total '\''result="accepted"'\'') -ge 1 ]]'
     check "and how long it took" '[[ $(metric roce_connect_seconds_count) -ge 1 ]]'
-    timeout 20 ip netns exec left ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
+    in_pod left timeout 20 ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
     check_within 3 "one to a closed port is rejected with its reason" 'event "nobody listens"'
     check_within 3 "and counted" '[[ $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') -ge 1 ]]'
 }
@@ -127,8 +130,9 @@ rdma link delete rxe_right
 check_within 10 "its programs let go of it" '! loaded soft_completion && ! loaded qp_created'
 check_within 5 "and it goes" 'modprobe -r rdma_rxe'
 modprobe rdma_rxe
-in_pod left rdma link add rxe_left type rxe netdev net1
+in_pod left rdma link add rxe_left type rxe netdev "$(pod_netdev left)"
 check_within 90 "and they come back with it" 'all_loaded'
+programs=$(tell_programs)
 stop_rocelet
 check_within 5 "nothing stays after the end" 'programs_of_kernel | diff /tmp/before - >$OUT/leftovers'
 
@@ -137,3 +141,4 @@ start_rocelet --no-bpf
 wait_until "curl -fsS $HTTP/readyz"
 check "there is no program" 'programs_of_kernel | diff /tmp/before - && ! metric rocelet_bpf_program_loaded'
 stop_rocelet
+echo "$programs"
