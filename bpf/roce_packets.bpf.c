@@ -66,17 +66,35 @@ static __always_inline struct desk *own_desk(void)
 
 /* --- flows ---------------------------------------------------------------------------------- */
 
-static __always_inline struct roce_flow *find_in(struct roce_flow_set *set, __u32 tag,
-						 const struct roce_packet *p)
+#define EVICTED 16
+
+/* A key, of which no byte is unset. */
+struct wanted {
+	__u8 saddr[16], daddr[16];
+	__u64 number; /* of the queue pair or the PSN */
+};
+
+/* Where it is: ROCE_FLOW_WAYS if nowhere. */
+static __always_inline __u32 find_in(const struct roce_flow_set *set, __u32 tag,
+				     const void *addresses, __u32 qpn)
 {
 #pragma unroll
 	for (__u32 i = 0; i < ROCE_FLOW_WAYS; i++) {
-		struct roce_flow_slot *slot = &set->slots[i];
+		const struct roce_flow_key *key = &set->slots[i].key;
 
-		if (set->tags[i] == tag && roce_same_key(&slot->key, p, slot->key.qpn, p->qpn))
-			return &slot->flow;
+		if (set->tags[i] == tag && roce_same_key(key, addresses, key->qpn, qpn))
+			return i;
 	}
-	return NULL;
+	return ROCE_FLOW_WAYS;
+}
+
+/* As roce_skip(): the verifier would go on from each of the eight. */
+static __always_inline struct roce_flow *flow_at(struct roce_flow_set *set, __u64 i)
+{
+	__u64 unknown = set->version;
+
+	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(i) : "r"(unknown));
+	return &set->slots[i & (ROCE_FLOW_WAYS - 1)].flow;
 }
 
 static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
@@ -84,6 +102,7 @@ static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
 	__u64 oldest = ~0ull;
 	__u32 found = 0;
 
+#pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < ROCE_FLOW_WAYS; i++) {
 		__u64 seen = set->tags[i] ? set->slots[i].flow.last_seen_ns : 0;
 
@@ -96,37 +115,17 @@ static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
 }
 
 /* Readers see who was there or who is there now, or that they have to look again. */
-static __always_inline struct roce_flow *move_in(struct roce_flow_set *set, __u32 i, __u32 tag,
-						 const struct roce_packet *p)
+static __always_inline void move_in(struct roce_flow_set *set, __u32 i, __u32 tag,
+				    const struct wanted *w)
 {
 	struct roce_flow_slot *slot = &set->slots[i & (ROCE_FLOW_WAYS - 1)];
 
 	__sync_fetch_and_add(&set->version, 1);
 	set->tags[i & (ROCE_FLOW_WAYS - 1)] = tag;
-	roce_flow_key_of(p, &slot->key);
+	roce_copy_addresses(&slot->key, w);
+	slot->key.qpn = w->number;
 	__builtin_memset(&slot->flow, 0, sizeof(slot->flow));
 	__sync_fetch_and_add(&set->version, 1);
-	return &slot->flow;
-}
-
-/* A call of its own: seldom, and much to verify. */
-static __noinline struct roce_flow *new_flow(struct roce_flow_set *set, __u32 tag,
-					     const struct roce_packet *p, struct roce_counts *c)
-{
-	struct roce_flow *f;
-	__u32 i;
-
-	if (__sync_val_compare_and_swap(&set->busy, 0, 1) != 0)
-		return NULL;
-	f = find_in(set, tag, p);
-	if (!f) {
-		i = oldest_in(set);
-		if (set->tags[i & (ROCE_FLOW_WAYS - 1)])
-			c->flow_evictions++;
-		f = move_in(set, i, tag, p);
-	}
-	set->busy = 0;
-	return f;
 }
 
 static __always_inline struct roce_flow_set *set_of(__u32 hash)
@@ -134,6 +133,27 @@ static __always_inline struct roce_flow_set *set_of(__u32 hash)
 	__u32 i = roce_hash_index(hash, n_flow_sets);
 
 	return bpf_map_lookup_elem(&flows, &i);
+}
+
+/* Where it is now, with EVICTED if somebody had to go; ROCE_FLOW_WAYS: another CPU is at it. Seldom
+ * and much to verify, so it is global, too. */
+__noinline int new_flow(const struct wanted *w, __u32 hash)
+{
+	struct roce_flow_set *set = set_of(hash);
+	int i;
+
+	if (!set || !w || __sync_val_compare_and_swap(&set->busy, 0, 1) != 0)
+		return ROCE_FLOW_WAYS;
+	i = find_in(set, roce_hash_tag(hash), w, w->number);
+	if (i == ROCE_FLOW_WAYS) {
+		i = oldest_in(set);
+		bool taken = set->tags[i & (ROCE_FLOW_WAYS - 1)] != 0;
+
+		move_in(set, i, roce_hash_tag(hash), w);
+		i |= taken ? EVICTED : 0;
+	}
+	set->busy = 0;
+	return i;
 }
 
 static __always_inline struct roce_pending_slot *pending_of(__u32 hash)
@@ -145,47 +165,52 @@ static __always_inline struct roce_pending_slot *pending_of(__u32 hash)
 
 /* A request sent twice has no round trip: which one is answered cannot be told (RFC 6298, section
  * 3). */
-static __always_inline void remember(const struct roce_packet *p, bool again)
+static __always_inline void remember(const struct wanted *w, const struct roce_packet *p,
+				     bool again)
 {
-	struct roce_pending_slot *slot = pending_of(roce_hash(hash_keys, p, p->psn));
+	struct roce_pending_slot *slot = pending_of(roce_hash(hash_keys, w, p->psn));
 
 	if (!slot)
 		return;
 	slot->pending.sent_ns = 0;
 	if (again)
 		return;
-	roce_pending_key_of(p, false, &slot->key);
+	roce_copy_addresses(&slot->key, w);
+	slot->key.psn = p->psn;
 	slot->pending.qpn = p->qpn;
 	slot->pending.sent_ns = bpf_ktime_get_ns();
 }
 
-/* The time is looked at before and after: on another CPU somebody else may take the place. */
-static __noinline int answer(const struct roce_packet *p)
+/* `ack`: its addresses and PSN. The time is looked at before and after: on another CPU somebody
+ * else may take the place. */
+__noinline int answer(const struct wanted *ack)
 {
-	struct roce_packet request = {.qpn = 0};
 	struct roce_pending_slot *slot;
 	struct roce_flow_set *set;
-	struct roce_flow *f;
+	struct wanted w = {0};
+	__u32 hash, qpn, i;
 	__u64 sent;
 
-	roce_copy_gid(request.saddr, p->daddr);
-	roce_copy_gid(request.daddr, p->saddr);
-	slot = pending_of(roce_hash(hash_keys, &request, p->psn));
+	if (!ack)
+		return 0;
+	roce_copy_gid(w.saddr, ack->daddr);
+	roce_copy_gid(w.daddr, ack->saddr);
+	slot = pending_of(roce_hash(hash_keys, &w, ack->number));
 	if (!slot)
 		return 0;
 	sent = *(volatile __u64 *)&slot->pending.sent_ns;
-	request.qpn = slot->pending.qpn;
-	if (!sent || !roce_same_key(&slot->key, &request, slot->key.psn, p->psn) ||
+	qpn = slot->pending.qpn;
+	if (!sent || !roce_same_key(&slot->key, &w, slot->key.psn, ack->number) ||
 	    *(volatile __u64 *)&slot->pending.sent_ns != sent)
 		return 0;
 	slot->pending.sent_ns = 0;
-	__u32 hash = roce_hash(hash_keys, &request, request.qpn);
+	hash = roce_hash(hash_keys, &w, qpn);
 	set = set_of(hash);
 	if (!set)
 		return 0;
-	f = find_in(set, roce_hash_tag(hash), &request);
-	if (f)
-		roce_flow_round_trip(f, bpf_ktime_get_ns() - sent);
+	i = find_in(set, roce_hash_tag(hash), &w, qpn);
+	if (i < ROCE_FLOW_WAYS)
+		roce_flow_round_trip(flow_at(set, i), bpf_ktime_get_ns() - sent);
 	return 0;
 }
 
@@ -201,34 +226,38 @@ static __always_inline __u64 about_now(struct roce_cpu_counts *c)
 	return c->tick_ns;
 }
 
-static __always_inline void account_flow(struct roce_packet *p, const struct roce_ip *ip,
+static __always_inline void account_flow(const struct roce_packet *p, const struct roce_ip *ip,
 					 __u32 bytes, struct roce_cpu_counts *c)
 {
+	struct wanted w = {.number = p->qpn};
 	struct roce_flow_set *set;
-	struct roce_flow *f;
-	__u32 hash;
+	__u32 hash, i;
 	bool again;
 
-	roce_ip_addresses(ip, p->saddr, p->daddr);
-	hash = roce_hash(hash_keys, p, p->qpn);
+	roce_ip_addresses(ip, w.saddr, w.daddr);
+	hash = roce_hash(hash_keys, &w, p->qpn);
 	set = set_of(hash);
 	if (!set)
 		return;
-	f = find_in(set, roce_hash_tag(hash), p);
-	if (!f)
-		f = new_flow(set, roce_hash_tag(hash), p, &c->counts);
-	if (!f)
+	i = find_in(set, roce_hash_tag(hash), &w, p->qpn);
+	if (i == ROCE_FLOW_WAYS) {
+		i = new_flow(&w, hash);
+		c->counts.flow_evictions += i / EVICTED;
+		i %= EVICTED;
+	}
+	if (i >= ROCE_FLOW_WAYS)
 		return;
-	again = roce_flow_count(f, p, bytes, about_now(c));
+	again = roce_flow_count(flow_at(set, i), p, bytes, about_now(c));
+	w.number = p->psn;
 	if (roce_asks(p))
-		remember(p, again);
+		remember(&w, p, again);
 	else if (roce_answers(p))
-		answer(p);
+		answer(&w);
 }
 
 /* --- packets -------------------------------------------------------------------------------- */
 
-static __always_inline void account(enum roce_verdict verdict, struct roce_packet *p,
+static __always_inline void account(enum roce_verdict verdict, const struct roce_packet *p,
 				    const struct roce_ip *ip, __u32 bytes, __u32 direction)
 {
 	struct roce_cpu_counts *c = bpf_map_lookup_elem(&counts, &direction);
@@ -239,6 +268,11 @@ static __always_inline void account(enum roce_verdict verdict, struct roce_packe
 	if (n_flow_sets && verdict == ROCE_PACKET)
 		account_flow(p, ip, bytes, c);
 }
+
+/* Where a packet is no plain one, these look at it, in turn. Functions of their own, and global, as
+ * the verifier then goes through each only once. Zeroed: before Linux 6.3 nobody may look at a
+ * stack that was not written, and clang moves loads in front of branches. They return the verdict.
+ */
 
 /* How much of a frame to copy; 0: too short to be anything. For the verifier in one register. */
 static __always_inline __u64 copy_size(__u64 length)
@@ -264,31 +298,89 @@ static __always_inline struct roce_frame skb_frame(const struct __sk_buff *skb)
 
 static __always_inline __u32 skb_bytes(const struct __sk_buff *skb)
 {
-	return skb->len + (skb->vlan_present ? VLAN_SIZE : 0);
+	return skb->len + skb->vlan_present * VLAN_SIZE;
 }
 
-/* Tagged, IPv6, with options, with its headers somewhere else, malformed. Zeroed: before Linux 6.3
- * nobody may look at a stack that was not written, and clang moves loads in front of branches. */
-static __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
+/* Tagged, with options or extensions, malformed: all that is at hand. */
+__noinline int tc_any(struct __sk_buff *skb, __u32 direction)
 {
 	struct roce_frame f = skb_frame(skb);
 	struct roce_packet p = {0};
 	struct roce_ip ip = {0};
 	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
 
-	if (verdict == ROCE_CUT) {
-		__u64 n = copy_size(f.length);
-		struct desk *desk = own_desk();
+	if (verdict != ROCE_OTHER && verdict != ROCE_CUT)
+		account(verdict, &p, &ip, skb_bytes(skb), direction);
+	return verdict;
+}
 
-		if (!desk || n == 0 || bpf_skb_load_bytes(skb, 0, desk->copy, n) < 0)
-			return NEXT;
-		f = copied(desk, n, f.length);
-		verdict = roce_decode_headers(&f, &p, &ip);
-	}
+/* With headers that are somewhere else. */
+__noinline int tc_copied(struct __sk_buff *skb, __u32 direction)
+{
+	__u64 n = copy_size(skb->len);
+	struct desk *desk = own_desk();
+	struct roce_packet p = {0};
+	struct roce_ip ip = {0};
+	enum roce_verdict verdict;
+	struct roce_frame f;
+
+	if (!desk || n == 0 || bpf_skb_load_bytes(skb, 0, desk->copy, n) < 0)
+		return ROCE_OTHER;
+	f = copied(desk, n, skb->len);
+	verdict = roce_decode_headers(&f, &p, &ip);
 	if (verdict != ROCE_OTHER)
 		account(verdict, &p, &ip, skb_bytes(skb), direction);
-	return NEXT;
+	return verdict;
 }
+
+static __always_inline struct roce_frame xdp_frame(const struct xdp_md *xdp, __u32 length)
+{
+	return (struct roce_frame){.start = (const void *)(long)xdp->data,
+				   .end = (const void *)(long)xdp->data_end,
+				   .length = length};
+}
+
+static __always_inline void xdp_account(enum roce_verdict verdict, const struct roce_packet *p,
+					const struct roce_ip *ip, __u32 length)
+{
+	if (verdict == ROCE_PACKET && ip->end > length)
+		verdict = ROCE_MALFORMED;
+	account(verdict, p, ip, length, ROCE_RECEIVED);
+}
+
+/* A buffer's whole length is a call, which packets of others are spared. */
+__noinline int xdp_any(struct xdp_md *xdp)
+{
+	struct roce_frame f = xdp_frame(xdp, ROCE_ANY_LENGTH);
+	struct roce_packet p = {0};
+	struct roce_ip ip = {0};
+	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
+
+	if (verdict != ROCE_OTHER && verdict != ROCE_CUT)
+		xdp_account(verdict, &p, &ip, bpf_xdp_get_buff_len(xdp));
+	return verdict;
+}
+
+__noinline int xdp_copied(struct xdp_md *xdp)
+{
+	__u32 length = bpf_xdp_get_buff_len(xdp);
+	__u64 n = copy_size(length);
+	struct desk *desk = own_desk();
+	struct roce_packet p = {0};
+	struct roce_ip ip = {0};
+	enum roce_verdict verdict;
+	struct roce_frame f;
+
+	if (!desk || n == 0 || bpf_xdp_load_bytes(xdp, 0, desk->copy, n) < 0)
+		return ROCE_OTHER;
+	f = copied(desk, n, length);
+	verdict = roce_decode_headers(&f, &p, &ip);
+	if (verdict != ROCE_OTHER)
+		xdp_account(verdict, &p, &ip, length);
+	return verdict;
+}
+
+/* --- plain packets -------------------------------------------------------------------------- */
 
 static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
 {
@@ -297,16 +389,15 @@ static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
 	struct roce_ip ip;
 	enum roce_verdict verdict = ROCE_CUT;
 
-	if (roce_is_plain4(&f)) {
+	if (roce_is_plain4(&f))
 		verdict = roce_decode_plain4(&f, &p, &ip);
-		if (verdict == ROCE_PACKET)
-			account(verdict, &p, &ip, skb_bytes(skb), direction);
-	} else if (roce_is_plain6(&f)) {
+	else if (roce_is_plain6(&f))
 		verdict = roce_decode_plain6(&f, &p, &ip);
-		if (verdict == ROCE_PACKET)
-			account(verdict, &p, &ip, skb_bytes(skb), direction);
-	}
-	return verdict == ROCE_OTHER || verdict == ROCE_PACKET ? NEXT : tc_any(skb, direction);
+	if (verdict == ROCE_PACKET)
+		account(verdict, &p, &ip, skb_bytes(skb), direction);
+	else if (verdict != ROCE_OTHER && tc_any(skb, direction) == ROCE_CUT)
+		tc_copied(skb, direction);
+	return NEXT;
 }
 
 SEC("tc")
@@ -321,59 +412,22 @@ int roce_sent(struct __sk_buff *skb)
 	return tc(skb, ROCE_SENT);
 }
 
-static __always_inline struct roce_frame xdp_frame(const struct xdp_md *xdp)
-{
-	return (struct roce_frame){.start = (const void *)(long)xdp->data,
-				   .end = (const void *)(long)xdp->data_end,
-				   .length = ROCE_ANY_LENGTH};
-}
-
-/* A buffer's whole length is a call, which packets of others are spared. */
-static __noinline int xdp_any(struct xdp_md *xdp)
-{
-	struct roce_frame f = xdp_frame(xdp);
-	struct roce_packet p = {0};
-	struct roce_ip ip = {0};
-	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
-	__u32 length;
-
-	if (verdict == ROCE_OTHER)
-		return XDP_PASS;
-	length = bpf_xdp_get_buff_len(xdp);
-	if (verdict == ROCE_CUT) {
-		__u64 n = copy_size(length);
-		struct desk *desk = own_desk();
-
-		if (!desk || n == 0 || bpf_xdp_load_bytes(xdp, 0, desk->copy, n) < 0)
-			return XDP_PASS;
-		f = copied(desk, n, length);
-		verdict = roce_decode_headers(&f, &p, &ip);
-	}
-	if (verdict == ROCE_PACKET && ip.end > length)
-		verdict = ROCE_MALFORMED;
-	if (verdict != ROCE_OTHER)
-		account(verdict, &p, &ip, length, ROCE_RECEIVED);
-	return XDP_PASS;
-}
-
 /* What ends in the first buffer has no second one. */
 SEC("xdp.frags")
 int roce_xdp(struct xdp_md *xdp)
 {
-	struct roce_frame f = xdp_frame(xdp);
+	struct roce_frame f = xdp_frame(xdp, xdp->data_end - xdp->data);
 	struct roce_packet p;
 	struct roce_ip ip;
 	enum roce_verdict verdict = ROCE_CUT;
 
-	f.length = f.end - f.start;
-	if (roce_is_plain4(&f)) {
+	if (roce_is_plain4(&f))
 		verdict = roce_decode_plain4(&f, &p, &ip);
-		if (verdict == ROCE_PACKET)
-			account(verdict, &p, &ip, f.length, ROCE_RECEIVED);
-	} else if (roce_is_plain6(&f)) {
+	else if (roce_is_plain6(&f))
 		verdict = roce_decode_plain6(&f, &p, &ip);
-		if (verdict == ROCE_PACKET)
-			account(verdict, &p, &ip, f.length, ROCE_RECEIVED);
-	}
-	return verdict == ROCE_OTHER || verdict == ROCE_PACKET ? XDP_PASS : xdp_any(xdp);
+	if (verdict == ROCE_PACKET)
+		account(verdict, &p, &ip, f.length, ROCE_RECEIVED);
+	else if (verdict != ROCE_OTHER && xdp_any(xdp) == ROCE_CUT)
+		xdp_copied(xdp);
+	return XDP_PASS;
 }
