@@ -180,7 +180,11 @@ bench: deps ## figures against prometheus-node-exporter, in one run (root)
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/bench.sh
 
-soak: deps ## what takes too long for check: scrapes and changes under valgrind; 1,000 attaches, crashes and 50 pods in the lab
+check-kernels: deps ## the lab's scenarios of BPF on Debian's kernels 6.1, 6.12 and the newest, and which programs load there (root)
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)SOAK_PARTS=kernels tests/bench/soak.sh
+
+soak: deps ## what takes too long for check: scrapes and changes under valgrind; 1,000 attaches, crashes and 50 pods in the lab, its kernels
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)$(MAKE) --no-print-directory KILL_POINTS=1 build/kill/rocelet
 	$(Q)tests/bench/soak.sh
@@ -220,7 +224,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all tests fuzz deps check check-unit check-kubelet demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all tests fuzz deps check check-unit check-kubelet check-kernels demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -5,8 +5,8 @@
 # SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs, about five minutes on two cores. Then, as root, in the
 # lab, hours: 30 pods in a row that look for their interface first, every kill point three times, 1,000 attaches and 50 pods while
 # the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now and
-# then; 1,000 namespaces whose packets are counted, and that counting judged on Debian's older kernels. SOAK_PARTS: which of "daemon
-# attach crash churn rxe bpf" (all).
+# then; 1,000 namespaces whose packets are counted; and the scenarios of BPF on each of the lab's kernels, with what loads there.
+# SOAK_PARTS: which of "daemon attach crash churn rxe bpf kernels" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-daemon attach crash churn rxe bpf} "
+parts=" ${SOAK_PARTS:-daemon attach crash churn rxe bpf kernels} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -25,7 +25,7 @@ scenario() { # PART TIMEOUT_S NAME [ARGS..]
 	echo "lab ${*:3}, kernel $KERNEL:"
 	[[ $KERNEL == newest ]] || log+=-$KERNEL
 	tests/lab/lab.sh run --quiet --kernel "$KERNEL" --timeout "$2" "${@:3}" >"build/soak/$log.log" 2>&1 || status=$?
-	grep -hE '^# |^not ok|passed,' "build/lab/$log/scenario.log" || tail -n 20 "build/soak/$log.log"
+	grep -hE '^# |^not ok|^failed|passed,' "build/lab/$log/scenario.log" || tail -n 20 "build/soak/$log.log"
 }
 
 scenario attach 3600 attach 30
@@ -33,8 +33,10 @@ scenario crash 3600 crash 3
 scenario churn 14400 attach_churn 1000 50
 scenario rxe 3600 attach_churn 100 4 true
 scenario bpf 7200 bpf_packets 1000
-KERNEL=6.12 scenario bpf 900 bpf_packets
-KERNEL=6.1 scenario bpf 900 bpf_packets
+for KERNEL in 6.1 6.12 newest; do
+	scenario kernels 600 bpf_events
+	scenario kernels 900 bpf_packets
+done
 [[ $parts == *" daemon "* ]] || exit "$status"
 timeout 900 tests/bench/soak.py "$work" build/soak "${SOAK_SCRAPES:-10000}" "${SOAK_CHANGES:-1000}" || status=$?
 [ "$status" = 0 ] || echo "logs: build/soak" >&2

@@ -21,6 +21,7 @@ bpf_remains() { # [POD..]
 show_logs() {
     echo "--- the daemon's account of its BPF programs"
     bpf_config 'json.dumps(bpf, indent=1)' || true
+    tell_programs || true
 }
 
 n_bpf_objects() {
@@ -46,14 +47,14 @@ holds_in_bpf() { # EXPRESSION
 tell_programs() {
     echo "# BPF programs on kernel $(uname -r), by hook:"
     curl -fsS -m 5 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
-import collections, json, sys
+import collections, json, sys, textwrap
 bpf, by_hook = json.load(sys.stdin)["bpf"], collections.defaultdict(list)
 for p in bpf["programs"]:
     by_hook[p["hook"]].append(p["name"] + (" (" + p["error"] + ")" if p["error"] else ""))
 for p in bpf["ports"]:
-    by_hook[p["hook"]].append("packets of " + p["netdev"] + (" (" + p["error"] + ")" if p["error"] else ""))
+    by_hook[p["hook"]].append("packets of " + (p["device"] or p["netdev"]) + (" (" + p["error"] + ")" if p["error"] else ""))
 for hook, programs in sorted(by_hook.items()):
-    print("#   " + hook + ": " + ", ".join(programs))'
+    print(textwrap.fill(f"{hook}: " + ", ".join(programs), 120, initial_indent="#   ", subsequent_indent="#     "))'
 }
 
 # Two samples later everything that had passed is on the page.

@@ -31,11 +31,11 @@ event() { # REGEX: one that the API tells
 
 # Runs qp_fault between the pods' devices; its output is in $OUT/fault.log. A line on fd 7 lets it go on.
 start_fault() { # KIND [TIMEOUT [RETRIES]]
-    rm -f /tmp/go
+    rm -f /tmp/go "$OUT/fault.log"
     mkfifo /tmp/go
     "$BUILD/bench/qp_fault" "$1" rxe_left rxe_right "${@:2}" </tmp/go >"$OUT/fault.log" 2>&1 &
     exec 7>/tmp/go
-    wait_until "grep -q qpn $OUT/fault.log"
+    wait_until "grep -qs qpn $OUT/fault.log"
 }
 
 end_fault() {
@@ -78,6 +78,7 @@ check_within 90 "with devices all programs are there" 'all_loaded'
 
 curl -fsS "$HTTP/api/v1/config" >"$OUT/config.json"
 check "the configuration names them, with their hooks" 'json "[p[\"hook\"] for p in doc[\"bpf\"][\"programs\"] if p[\"name\"] == \"qp_modified\"] == [\"fentry\"]" <$OUT/config.json | grep -q True'
+check "each hangs on the first of its hooks" 'holds_in_bpf "all(p[\"error\"] is None for p in programs if p[\"hook\"] != \"none\")"'
 
 say "a queue pair's life"
 start_fault rkey
@@ -107,10 +108,11 @@ check "and of receivers that are not ready" '[[ $(metric roce_soft_events_total 
 
 connections() {
     say "connections"
-    in_pod right ib_write_bw -R -d rxe_right -n 100 -s 1024 >"$OUT/cm-server.log" 2>&1 &
+    in_pod right timeout 60 ib_write_bw -R -d rxe_right -n 100 -s 1024 >"$OUT/cm-server.log" 2>&1 &
     SERVER=$!
-    wait_until "rdma resource show cm_id | grep -q LISTEN"
-    check "a connection is made" 'in_pod left ib_write_bw -R -d rxe_left -n 100 -s 1024 10.9.0.2 >$OUT/cm-client.log 2>&1'
+    # It listens on one device after the other, and is said to do so a moment before it does.
+    wait_until "rdma resource show cm_id | grep -Eq 'link rxe_right/.* LISTEN'"
+    check_within 10 "a connection is made" 'in_pod left ib_write_bw -R -d rxe_left -n 100 -s 1024 10.9.0.2 >$OUT/cm-client.log 2>&1'
     wait "$SERVER" || true
     check_within 3 "it is counted" '[[ $(metric roce_connections_total '\''result="connected"'\'') -ge 1 ]]'
     check_within 3 "on the other side, too" '[[ $(metric roce_connections_total '\''result="accepted"'\'') -ge 1 ]]'
