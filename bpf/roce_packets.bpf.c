@@ -132,6 +132,10 @@ static __always_inline struct roce_flow_set *set_of(__u32 hash)
 {
 	__u32 i = roce_hash_index(hash, n_flow_sets);
 
+	/* Without flows there is no such map, and before Linux 6.8 the verifier looks at functions
+	 * that nobody calls. */
+	if (n_flow_sets == 0)
+		return NULL;
 	return bpf_map_lookup_elem(&flows, &i);
 }
 
@@ -160,6 +164,8 @@ static __always_inline struct roce_pending_slot *pending_of(__u32 hash)
 {
 	__u32 i = roce_hash_index(hash, n_pending);
 
+	if (n_pending == 0)
+		return NULL;
 	return bpf_map_lookup_elem(&pending, &i);
 }
 
