@@ -244,7 +244,7 @@ static int tell_list(const struct served *s, const struct pool_view *v)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
-		snprintf(list[i].id, sizeof(list[i].id), "%s", v->offers[i].id);
+		memcpy(list[i].id, v->offers[i].id, sizeof(list[i].id));
 		list[i].numa = v->offers[i].numa;
 		list[i].healthy = s->tracked[i].health.counted == 0;
 	}
