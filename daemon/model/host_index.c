@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-
 const char *rdma_function_id(const struct rdma_dev *rd)
 {
 	return rd->function[0] != '\0' ? rd->function : rd->name;
@@ -165,7 +163,7 @@ static uint32_t n_slots(size_t n_rows)
 int host_index_init(struct host_index *ix, const struct host *h)
 {
 	size_t n = h->n_functions + h->n_netdevs + h->n_rdma;
-	AUTO_FREE uint32_t *rows = calloc(h->n_netdevs + h->n_rdma + 1, sizeof(*rows));
+	uint32_t *rows = calloc(h->n_netdevs + h->n_rdma + 1, sizeof(*rows));
 
 	*ix = (struct host_index){
 		.host = h,
@@ -177,6 +175,7 @@ int host_index_init(struct host_index *ix, const struct host *h)
 		.places = calloc(h->n_netdevs + 1, sizeof(struct netdev *)),
 	};
 	if (!rows || !ix->rows || !ix->slots || !ix->netdevs || !ix->rdma || !ix->places) {
+		free(rows);
 		host_index_done(ix);
 		return -ENOMEM;
 	}
@@ -184,6 +183,7 @@ int host_index_init(struct host_index *ix, const struct host *h)
 	divide(ix);
 	fill_parts(ix, rows);
 	sort_places(ix);
+	free(rows);
 	return 0;
 }
 
