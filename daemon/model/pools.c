@@ -30,19 +30,19 @@ static bool is_exclusive(const struct pool *p)
 	return p->kind == POOL_EXCLUSIVE;
 }
 
-/* n_views: no exclusive pool has that resource. */
-static size_t lender(const struct build *b, const char *resource)
+/* n_pools: no exclusive pool has that resource. */
+static size_t lender(const struct build *b, const struct pool_config *config, const char *resource)
 {
 	size_t i = 0;
 
-	while (i < b->out->n_views &&
-	       (!is_exclusive(b->out->views[i].pool) || strcmp(b->resources[i], resource) != 0))
+	while (i < config->n_pools &&
+	       (!is_exclusive(&config->pools[i]) || strcmp(b->resources[i], resource) != 0))
 		i++;
 	return i;
 }
 
 /* The list is sorted by resource: each is looked up once. */
-static int find_lent(struct build *b)
+static int find_lent(struct build *b, const struct pool_config *config)
 {
 	const struct host *h = b->index->host;
 	size_t n = b->out->n_views, pool = n;
@@ -55,7 +55,7 @@ static int find_lent(struct build *b)
 		const struct function *fn;
 
 		if (i == 0 || strcmp(d->resource, d[-1].resource) != 0)
-			pool = lender(b, d->resource);
+			pool = lender(b, config, d->resource);
 		fn = pool < n ? host_index_function(b->index, d->id) : NULL;
 		if (fn)
 			b->lent[(size_t)(fn - h->functions) * n + pool] = true;
@@ -328,7 +328,7 @@ static int build_all(struct build *b, const struct pool_config *config)
 	int r = make_views(b, config);
 
 	if (r == 0)
-		r = find_lent(b);
+		r = find_lent(b, config);
 	if (r == 0)
 		r = pool_bars_init(&b->bars, b->index, config, b->held);
 	if (r == 0)
