@@ -22,6 +22,8 @@
 /* A burst of events may be answered at once for so long; a lasting storm only every other moment.
  */
 #define CREDIT_MAX_MS	  200
+/* From a look until the heap is trimmed. */
+#define TRIM_MS		  500
 
 /* One of the four; embedded in the node. */
 struct looker {
@@ -50,7 +52,7 @@ struct node {
 	void *arg;
 	struct inventory inventory;
 	struct looker lookers[N_LOOKS];
-	uv_timer_t rescan;
+	uv_timer_t rescan, trim;
 	unsigned open_handles;
 	bool closing, complete;
 };
@@ -97,6 +99,21 @@ static void release_if_done(struct node *n)
 		return;
 	inventory_done(&n->inventory);
 	free(n);
+}
+
+/* A look is made of thousands of small pieces, and leaves as many holes in the heap. Giving them
+ * back takes a turn, and so does getting them again for who comes next: not after every look of a
+ * storm, and not while what follows a look is waited for. */
+static void on_trim(uv_timer_t *timer)
+{
+	(void)timer;
+	malloc_trim(0);
+}
+
+static void trim_later(struct node *n)
+{
+	if (!uv_is_active((uv_handle_t *)&n->trim))
+		uv_timer_start(&n->trim, on_trim, TRIM_MS, 0);
 }
 
 /* --- one look --------------------------------------------------------------------------------- */
@@ -182,12 +199,12 @@ static void on_looked(uv_work_t *work, int status)
 	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
 		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
-	/* A look is made of thousands of small pieces, and leaves as many holes in the heap. */
-	malloc_trim(0);
-	if (n->closing)
+	if (n->closing) {
 		release_if_done(n);
-	else
-		finish(l, changed);
+		return;
+	}
+	trim_later(n);
+	finish(l, changed);
 }
 
 static void count(struct looker *l)
@@ -314,6 +331,7 @@ int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 		init_timer(n, &n->lookers[i].settle, &n->lookers[i]);
 	}
 	init_timer(n, &n->rescan, n);
+	init_timer(n, &n->trim, n);
 	if (opts->rescan_interval_ms > 0)
 		uv_timer_start(&n->rescan, on_rescan, opts->rescan_interval_ms,
 			       opts->rescan_interval_ms);
@@ -330,7 +348,7 @@ static void on_handle_closed(uv_handle_t *h)
 	release_if_done(l->node);
 }
 
-static void on_rescan_closed(uv_handle_t *h)
+static void on_timer_closed(uv_handle_t *h)
 {
 	struct node *n = h->data;
 
@@ -345,5 +363,6 @@ void node_close(struct node *n)
 	n->closing = true;
 	for (int i = 0; i < N_LOOKS; i++)
 		uv_close((uv_handle_t *)&n->lookers[i].settle, on_handle_closed);
-	uv_close((uv_handle_t *)&n->rescan, on_rescan_closed);
+	uv_close((uv_handle_t *)&n->rescan, on_timer_closed);
+	uv_close((uv_handle_t *)&n->trim, on_timer_closed);
 }

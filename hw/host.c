@@ -189,9 +189,13 @@ int host_sync_virtual(struct host *h)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < h->n_functions; i++)
-		if (h->functions[i].kind != FN_VIRTUAL)
-			h->functions[kept++] = h->functions[i];
+	for (size_t i = 0; i < h->n_functions; i++) {
+		if (h->functions[i].kind == FN_VIRTUAL)
+			continue;
+		if (kept < i)
+			h->functions[kept] = h->functions[i];
+		kept++;
+	}
 	h->n_functions = kept;
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		struct function *f;

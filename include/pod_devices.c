@@ -139,10 +139,10 @@ bool pod_list_equal(const struct pod_list *a, const struct pod_list *b)
 	return true;
 }
 
-const struct pod_device *pod_list_find(const struct pod_list *l, const char *resource,
-				       const char *id, size_t *ret_n)
+/* The first entry that does not stand before the device. */
+static size_t place_of(const struct pod_list *l, const char *resource, const char *id)
 {
-	size_t low = 0, high = l->n, end;
+	size_t low = 0, high = l->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -152,9 +152,38 @@ const struct pod_device *pod_list_find(const struct pod_list *l, const char *res
 		else
 			high = mid;
 	}
+	return low;
+}
+
+const struct pod_device *pod_list_find(const struct pod_list *l, const char *resource,
+				       const char *id, size_t *ret_n)
+{
+	size_t low = place_of(l, resource, id), end;
+
 	for (end = low; end < l->n && by_device(&l->devices[end], resource, id) == 0;)
 		end++;
 	if (ret_n)
 		*ret_n = end - low;
 	return end > low ? &l->devices[low] : NULL;
+}
+
+static bool is_place(const struct pod_list *l, size_t at, const char *resource, const char *id)
+{
+	return at <= l->n && (at == l->n || by_device(&l->devices[at], resource, id) >= 0) &&
+	       (at == 0 || by_device(&l->devices[at - 1], resource, id) < 0);
+}
+
+const struct pod_device *pod_list_find_next(const struct pod_list *l, const char *resource,
+					    const char *id, size_t *at)
+{
+	const struct pod_device *found;
+
+	if (!is_place(l, *at, resource, id))
+		*at = place_of(l, resource, id);
+	found = *at < l->n ? &l->devices[*at] : NULL;
+	if (!found || by_device(found, resource, id) != 0)
+		return NULL;
+	while (*at < l->n && by_device(&l->devices[*at], resource, id) == 0)
+		++*at;
+	return found;
 }

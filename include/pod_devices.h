@@ -48,3 +48,7 @@ bool pod_list_equal(const struct pod_list *, const struct pod_list *);
 /* First entry of a device or NULL; borrowed. *ret_n (may be NULL): how many containers hold it. */
 const struct pod_device *pod_list_find(const struct pod_list *, const char *resource,
 				       const char *id, size_t *ret_n);
+/* The same for who asks in the list's order, which then costs a step or two: *at follows, from 0.
+ * Any other order is as good as pod_list_find(). */
+const struct pod_device *pod_list_find_next(const struct pod_list *, const char *resource,
+					    const char *id, size_t *at);

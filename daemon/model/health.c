@@ -32,6 +32,8 @@ bool health_update(struct health *h, unsigned reasons, const struct pool *pool, 
 {
 	unsigned flipped = h->seen ^ reasons, before = h->counted;
 
+	if (flipped == 0 && pending(h) == 0)
+		return false;
 	h->seen = reasons;
 	for (unsigned i = 0; i < N_HEALTH_REASONS; i++) {
 		if (flipped & HEALTH_BIT(i))
@@ -47,7 +49,7 @@ uint64_t health_deadline(const struct health *h, const struct pool *pool)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (unsigned i = 0; i < N_HEALTH_REASONS; i++) {
+	for (unsigned i = 0; i < N_HEALTH_REASONS && pending(h); i++) {
 		uint64_t at = h->since_ms[i] + hold_ms(h, pool, i);
 
 		if (pending(h) & HEALTH_BIT(i) && at < first)

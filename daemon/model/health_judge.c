@@ -32,13 +32,12 @@ static enum sight netdev_link(const struct netdev *d)
 }
 
 /* Of a function with several ports, one is enough. */
-static enum sight own_link(const struct host_index *ix, const char *function, bool anywhere)
+static enum sight own_link(const struct fn_parts *parts, bool anywhere)
 {
-	const struct fn_parts parts = host_index_parts(ix, function);
 	enum sight best = SEEN_NOTHING;
 
-	for (size_t i = 0; i < parts.n_netdevs; i++) {
-		const struct netdev *d = part_netdev(&parts, i);
+	for (size_t i = 0; i < parts->n_netdevs; i++) {
+		const struct netdev *d = part_netdev(parts, i);
 		enum sight link;
 
 		/* What is lent away to where we cannot look is remembered, not seen. */
@@ -53,11 +52,9 @@ static enum sight own_link(const struct host_index *ix, const char *function, bo
 	return best;
 }
 
-static const struct rdma_dev *rdma_of(const struct host_index *ix, const char *function)
+static const struct rdma_dev *rdma_of(const struct fn_parts *parts)
 {
-	const struct fn_parts parts = host_index_parts(ix, function);
-
-	return parts.n_rdma ? part_rdma(&parts, 0) : NULL;
+	return parts->n_rdma ? part_rdma(parts, 0) : NULL;
 }
 
 static bool is_infiniband(const struct rdma_dev *d)
@@ -89,12 +86,13 @@ static const struct function *carrier_of(const struct host_index *ix, const stru
  * only IP's; the port tells. */
 static bool is_uplink_dead(const struct host_index *ix, const struct function *pf)
 {
-	const struct rdma_dev *rdma = rdma_of(ix, pf->id);
+	const struct fn_parts parts = host_index_own_parts(ix, pf);
+	const struct rdma_dev *rdma = rdma_of(&parts);
 	enum sight link;
 
 	if (rdma && is_infiniband(rdma))
 		return !any_port_active(rdma);
-	link = own_link(ix, pf->id, true);
+	link = own_link(&parts, true);
 	return link == SEEN_DEAD || link == SEEN_IDLE;
 }
 
@@ -106,9 +104,10 @@ static bool is_carrier_dead(const struct host_index *ix, const struct function *
 }
 
 /* Of what is in a pod's namespace nothing is seen, and its PF speaks for it. */
-static bool is_link_down(const struct host_index *ix, const struct function *f)
+static bool is_link_down(const struct host_index *ix, const struct fn_parts *parts)
 {
-	enum sight own = own_link(ix, f->id, false);
+	const struct function *f = parts->fn;
+	enum sight own = own_link(parts, false);
 
 	if (f->vf_link == VF_LINK_DISABLE)
 		return true;
@@ -130,17 +129,16 @@ static bool wants_rdma(const struct pool *p)
 
 /* The port of a free RoCE device is down with its netdev, as it should be: the kernel closes a
  * netdev that changes its namespace, so a PF that comes back from a pod is down, too. */
-static bool is_port_judged(const struct pool *p, const struct host_index *ix,
-			   const struct function *f, const struct rdma_dev *rdma)
+static bool is_port_judged(const struct pool *p, const struct fn_parts *parts,
+			   const struct rdma_dev *rdma)
 {
-	return p->kind != POOL_EXCLUSIVE || f->kind == FN_VIRTUAL || is_infiniband(rdma) ||
-	       own_link(ix, f->id, false) >= SEEN_DEAD;
+	return p->kind != POOL_EXCLUSIVE || parts->fn->kind == FN_VIRTUAL || is_infiniband(rdma) ||
+	       own_link(parts, false) >= SEEN_DEAD;
 }
 
-static unsigned judge_rdma(const struct pool *p, const struct host_index *ix,
-			   const struct function *f)
+static unsigned judge_rdma(const struct pool *p, const struct fn_parts *parts)
 {
-	const struct rdma_dev *rdma = rdma_of(ix, f->id);
+	const struct rdma_dev *rdma = rdma_of(parts);
 	unsigned reasons = 0;
 
 	if (!rdma)
@@ -148,7 +146,7 @@ static unsigned judge_rdma(const struct pool *p, const struct host_index *ix,
 	if (!rdma->uverbs[0] || rdma->no_uverbs_node ||
 	    (p->require_umad && (!rdma->umad[0] || rdma->no_umad_node)))
 		reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
-	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, ix, f, rdma))
+	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, parts, rdma))
 		reasons |= HEALTH_BIT(HEALTH_PORT_DOWN);
 	return reasons;
 }
@@ -176,7 +174,8 @@ static bool is_driver_wrong(const struct pool *p, const struct function *f)
 static unsigned judge_function(const struct pool *p, const struct host_index *ix, const char *id,
 			       bool held)
 {
-	const struct function *f = host_index_function(ix, id);
+	const struct fn_parts parts = host_index_parts(ix, id);
+	const struct function *f = parts.fn;
 	unsigned reasons = 0;
 
 	if (!f)
@@ -185,13 +184,13 @@ static unsigned judge_function(const struct pool *p, const struct host_index *ix
 		reasons |= HEALTH_BIT(HEALTH_PCI);
 	if (f->devlink_error[0])
 		reasons |= HEALTH_BIT(HEALTH_DEVLINK);
-	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, f))
+	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, &parts))
 		reasons |= HEALTH_BIT(HEALTH_LINK_DOWN);
 	if (held)
 		return reasons;
 	if (is_driver_wrong(p, f))
 		reasons |= HEALTH_BIT(HEALTH_NO_DRIVER);
-	return wants_rdma(p) ? reasons | judge_rdma(p, ix, f) : reasons;
+	return wants_rdma(p) ? reasons | judge_rdma(p, &parts) : reasons;
 }
 
 /* --- one offer -------------------------------------------------------------------------------- */

@@ -39,8 +39,8 @@ static uint32_t *slot_of(const struct host_index *ix, const char *id)
 	return &ix->slots[at];
 }
 
-/* Made where there is none: there is room for all. */
-static struct index_row *row_for(struct host_index *ix, const char *id)
+/* Its place; made where there is none: there is room for all. */
+static uint32_t row_for(struct host_index *ix, const char *id)
 {
 	uint32_t *slot = slot_of(ix, id);
 
@@ -48,7 +48,7 @@ static struct index_row *row_for(struct host_index *ix, const char *id)
 		ix->rows[ix->n_rows].id = id;
 		*slot = ++ix->n_rows;
 	}
-	return &ix->rows[*slot - 1];
+	return *slot - 1;
 }
 
 /* NULL: nobody speaks of such a function. What belongs to none is named "". */
@@ -94,21 +94,27 @@ static void sort_places(struct host_index *ix)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void count_parts(struct host_index *ix)
+/* Notes in order which row each netdev, and then each RDMA device, belongs to. */
+static void count_parts(struct host_index *ix, uint32_t *rows)
 {
 	const struct host *h = ix->host;
 
 	for (size_t i = 0; i < h->n_functions; i++) {
-		struct index_row *row = row_for(ix, h->functions[i].id);
+		struct index_row *row = &ix->rows[row_for(ix, h->functions[i].id)];
 
 		if (!row->fn)
 			row->fn = &h->functions[i];
 	}
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].function[0])
-			row_for(ix, h->netdevs[i].function)->n_netdevs++;
-	for (size_t i = 0; i < h->n_rdma; i++)
-		row_for(ix, rdma_function_id(&h->rdma[i]))->n_rdma++;
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		if (!h->netdevs[i].function[0])
+			continue;
+		rows[i] = row_for(ix, h->netdevs[i].function);
+		ix->rows[rows[i]].n_netdevs++;
+	}
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		rows[h->n_netdevs + i] = row_for(ix, rdma_function_id(&h->rdma[i]));
+		ix->rows[rows[h->n_netdevs + i]].n_rdma++;
+	}
 }
 
 /* From how many each row has to where they begin; to be counted anew as they are put there. */
@@ -127,20 +133,18 @@ static void divide(struct host_index *ix)
 	}
 }
 
-static void fill_parts(struct host_index *ix)
+static void fill_parts(struct host_index *ix, const uint32_t *rows)
 {
 	const struct host *h = ix->host;
 
 	for (size_t i = 0; i < h->n_netdevs; i++) {
-		struct index_row *row;
+		struct index_row *row = &ix->rows[rows[i]];
 
-		if (!h->netdevs[i].function[0])
-			continue;
-		row = row_for(ix, h->netdevs[i].function);
-		ix->netdevs[row->first_netdev + row->n_netdevs++] = &h->netdevs[i];
+		if (h->netdevs[i].function[0])
+			ix->netdevs[row->first_netdev + row->n_netdevs++] = &h->netdevs[i];
 	}
 	for (size_t i = 0; i < h->n_rdma; i++) {
-		struct index_row *row = row_for(ix, rdma_function_id(&h->rdma[i]));
+		struct index_row *row = &ix->rows[rows[h->n_netdevs + i]];
 
 		ix->rdma[row->first_rdma + row->n_rdma++] = &h->rdma[i];
 	}
@@ -159,6 +163,7 @@ static uint32_t n_slots(size_t n_rows)
 int host_index_init(struct host_index *ix, const struct host *h)
 {
 	size_t n = h->n_functions + h->n_netdevs + h->n_rdma;
+	uint32_t *rows = calloc(h->n_netdevs + h->n_rdma + 1, sizeof(*rows));
 
 	*ix = (struct host_index){
 		.host = h,
@@ -169,14 +174,16 @@ int host_index_init(struct host_index *ix, const struct host *h)
 		.rdma = calloc(h->n_rdma + 1, sizeof(struct rdma_dev *)),
 		.places = calloc(h->n_netdevs + 1, sizeof(struct netdev *)),
 	};
-	if (!ix->rows || !ix->slots || !ix->netdevs || !ix->rdma || !ix->places) {
+	if (!rows || !ix->rows || !ix->slots || !ix->netdevs || !ix->rdma || !ix->places) {
+		free(rows);
 		host_index_done(ix);
 		return -ENOMEM;
 	}
-	count_parts(ix);
+	count_parts(ix, rows);
 	divide(ix);
-	fill_parts(ix);
+	fill_parts(ix, rows);
 	sort_places(ix);
+	free(rows);
 	return 0;
 }
 
@@ -217,12 +224,8 @@ const struct netdev *host_index_netdev(const struct host_index *ix, int nsid, in
 	return NULL;
 }
 
-struct fn_parts host_index_parts(const struct host_index *ix, const char *function)
+static struct fn_parts parts_of(const struct host_index *ix, const struct index_row *row)
 {
-	const struct index_row *row = find_row(ix, function);
-
-	if (!row)
-		return (struct fn_parts){0};
 	return (struct fn_parts){
 		.fn = row->fn,
 		.netdevs = ix->netdevs + row->first_netdev,
@@ -230,4 +233,19 @@ struct fn_parts host_index_parts(const struct host_index *ix, const char *functi
 		.n_netdevs = row->n_netdevs,
 		.n_rdma = row->n_rdma,
 	};
+}
+
+struct fn_parts host_index_parts(const struct host_index *ix, const char *function)
+{
+	const struct index_row *row = find_row(ix, function);
+
+	return row ? parts_of(ix, row) : (struct fn_parts){0};
+}
+
+/* Rows are made for the functions first: unless two have one name, they have the same places. */
+struct fn_parts host_index_own_parts(const struct host_index *ix, const struct function *fn)
+{
+	const struct index_row *row = &ix->rows[fn - ix->host->functions];
+
+	return row->fn == fn ? parts_of(ix, row) : host_index_parts(ix, fn->id);
 }

@@ -36,6 +36,8 @@ void host_index_done(struct host_index *);
 const struct function *host_index_function(const struct host_index *, const char *id);
 const struct netdev *host_index_netdev(const struct host_index *, int nsid, int ifindex);
 struct fn_parts host_index_parts(const struct host_index *, const char *function);
+/* The same of a function of the host's own list, which needs no looking up. */
+struct fn_parts host_index_own_parts(const struct host_index *, const struct function *);
 /* An RDMA device that nothing carries is a function of its own, under its own name. */
 const char *rdma_function_id(const struct rdma_dev *);
 

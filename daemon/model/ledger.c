@@ -319,15 +319,24 @@ uint64_t ledger_ask_at(const struct ledger *l)
 
 /* An entry that only a reservation made names no pod, by name or uid; one that the kubelet's list
  * made knows no uid. */
-enum ledger_state ledger_state(const struct ledger *l, const char *resource, const char *id)
+static enum ledger_state state_of(const struct ledger *l, const struct pod_device *d)
 {
-	const struct pod_device *d = pod_list_find(&l->list, resource, id, NULL);
-
 	if (!d)
 		return LEDGER_FREE;
 	if (d->uid[0])
 		return l->list.source == POD_SOURCE_API ? LEDGER_RESERVED : LEDGER_HELD;
-	return d->pod[0] == '\0' && find(l, resource, id) ? LEDGER_RESERVED : LEDGER_HELD;
+	return d->pod[0] == '\0' && find(l, d->resource, d->id) ? LEDGER_RESERVED : LEDGER_HELD;
+}
+
+enum ledger_state ledger_state(const struct ledger *l, const char *resource, const char *id)
+{
+	return state_of(l, pod_list_find(&l->list, resource, id, NULL));
+}
+
+enum ledger_state ledger_state_next(const struct ledger *l, const char *resource, const char *id,
+				    size_t *at)
+{
+	return state_of(l, pod_list_find_next(&l->list, resource, id, at));
 }
 
 const struct pod_list *ledger_list(const struct ledger *l)

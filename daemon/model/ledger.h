@@ -47,6 +47,9 @@ int ledger_apply(struct ledger *, const struct pod_list *, const struct pod_list
  * nothing is reserved. */
 uint64_t ledger_ask_at(const struct ledger *);
 enum ledger_state ledger_state(const struct ledger *, const char *resource, const char *id);
+/* The same for who asks about many in their order, see pod_list_find_next(). */
+enum ledger_state ledger_state_next(const struct ledger *, const char *resource, const char *id,
+				    size_t *at);
 /* Everything that is reserved or held, sorted; those only reserved have no pod. Borrowed until the
  * next change. Its source is that of the last list. */
 const struct pod_list *ledger_list(const struct ledger *);

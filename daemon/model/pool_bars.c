@@ -71,6 +71,8 @@ static const char *slot_resource(const struct pool_bars *b, const char *rdma)
 	char prefix[RDMA_NAME_SIZE + 1];
 	const char *id;
 
+	if (b->n_foreign == 0)
+		return NULL;
 	snprintf(prefix, sizeof(prefix), "%s-", rdma);
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -88,6 +90,21 @@ static const char *slot_resource(const struct pool_bars *b, const char *rdma)
 
 /* --- bars ------------------------------------------------------------------------------------- */
 
+static bool is_at(const struct netdev *nd, const struct rdma_port *p)
+{
+	return nd->nsid == p->netdev_nsid && nd->ifindex == p->netdev_ifindex;
+}
+
+/* The netdev of a port, unless it is one of the function's own, as it mostly is. */
+static const struct netdev *other_netdev(const struct pool_bars *b, const struct candidate *c,
+					 const struct rdma_port *p)
+{
+	for (size_t i = 0; i < c->self.n_netdevs; i++)
+		if (is_at(part_netdev(&c->self, i), p))
+			return NULL;
+	return host_index_netdev(b->index, p->netdev_nsid, p->netdev_ifindex);
+}
+
 /* Of the function's netdevs, and those of its RDMA device's ports. */
 static const struct netdev *default_route(const struct pool_bars *b, const struct candidate *c)
 {
@@ -100,9 +117,7 @@ static const struct netdev *default_route(const struct pool_bars *b, const struc
 		const struct rdma_dev *rd = part_rdma(&c->self, i);
 
 		for (unsigned j = 0; j < rd->n_ports; j++) {
-			const struct rdma_port *p = &rd->ports[j];
-			const struct netdev *nd = host_index_netdev(b->index, p->netdev_nsid,
-								    p->netdev_ifindex);
+			const struct netdev *nd = other_netdev(b, c, &rd->ports[j]);
 
 			if (nd && b->routes[nd - all])
 				return b->routes[nd - all];

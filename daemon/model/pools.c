@@ -19,6 +19,7 @@ struct build {
 	struct pool_bars bars;
 	const struct pod_list *held;
 	resource_name *resources; /* one per pool */
+	bool *lent; /* function after function, one per pool: a container holds it from that */
 	struct pools *out;
 };
 
@@ -29,17 +30,49 @@ static bool is_exclusive(const struct pool *p)
 	return p->kind == POOL_EXCLUSIVE;
 }
 
-/* Does a container hold the function from this pool? */
-static bool is_held(const struct build *b, size_t pool, const char *function)
+/* n_pools: no exclusive pool has that resource. */
+static size_t lender(const struct build *b, const struct pool_config *config, const char *resource)
 {
-	return is_exclusive(b->out->views[pool].pool) &&
-	       pod_list_find(b->held, b->resources[pool], function, NULL);
+	size_t i = 0;
+
+	while (i < config->n_pools &&
+	       (!is_exclusive(&config->pools[i]) || strcmp(b->resources[i], resource) != 0))
+		i++;
+	return i;
 }
 
-static bool is_lent(const struct build *b, const char *function)
+/* The list is sorted by resource: each is looked up once. */
+static int find_lent(struct build *b, const struct pool_config *config)
+{
+	const struct host *h = b->index->host;
+	size_t n = b->out->n_views, pool = n;
+
+	b->lent = calloc(h->n_functions * n + 1, sizeof(*b->lent));
+	if (!b->lent)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->held->n; i++) {
+		const struct pod_device *d = &b->held->devices[i];
+		const struct function *fn;
+
+		if (i == 0 || strcmp(d->resource, d[-1].resource) != 0)
+			pool = lender(b, config, d->resource);
+		fn = pool < n ? host_index_function(b->index, d->id) : NULL;
+		if (fn)
+			b->lent[(size_t)(fn - h->functions) * n + pool] = true;
+	}
+	return 0;
+}
+
+/* Does a container hold the function from this pool? */
+static bool is_held(const struct build *b, size_t pool, const struct function *fn)
+{
+	return b->lent[(size_t)(fn - b->index->host->functions) * b->out->n_views + pool];
+}
+
+static bool is_lent(const struct build *b, const struct function *fn)
 {
 	for (size_t i = 0; i < b->out->n_views; i++)
-		if (is_held(b, i, function))
+		if (is_held(b, i, fn))
 			return true;
 	return false;
 }
@@ -139,7 +172,7 @@ static int ask(struct build *b, struct placing *pl, size_t pool)
 {
 	struct pool_view *v = &b->out->views[pool];
 	enum why_not why = match(v, &pl->c);
-	bool held = pl->lent && is_held(b, pool, pl->c.self.fn->id);
+	bool held = pl->lent && is_held(b, pool, pl->c.self.fn);
 	bool fits = why == WHY_NOT_NONE && !is_barred(b, pl, v->pool);
 
 	if (held)
@@ -156,7 +189,7 @@ static int ask(struct build *b, struct placing *pl, size_t pool)
 static int place(struct build *b, const struct function *fn, struct verdict *verdict)
 {
 	struct placing pl = {
-		.c = candidate_of(b->index, fn), .verdict = verdict, .lent = is_lent(b, fn->id)};
+		.c = candidate_of(b->index, fn), .verdict = verdict, .lent = is_lent(b, fn)};
 
 	memcpy(verdict->function, fn->id, sizeof(verdict->function));
 	verdict->kind = VERDICT_NO_MATCH;
@@ -295,6 +328,8 @@ static int build_all(struct build *b, const struct pool_config *config)
 	int r = make_views(b, config);
 
 	if (r == 0)
+		r = find_lent(b, config);
+	if (r == 0)
 		r = pool_bars_init(&b->bars, b->index, config, b->held);
 	if (r == 0)
 		r = make_verdicts(b);
@@ -316,6 +351,7 @@ int pools_build(struct pools *ret, const struct pool_config *config, const struc
 	if (r < 0)
 		pools_done(ret);
 	free(b.resources);
+	free(b.lent);
 	pool_bars_done(&b.bars);
 	host_index_done(&ix);
 	return r;

@@ -11,7 +11,7 @@
 
 struct candidate candidate_of(const struct host_index *ix, const struct function *fn)
 {
-	struct candidate c = {.index = ix, .self = host_index_parts(ix, fn->id)};
+	struct candidate c = {.index = ix, .self = host_index_own_parts(ix, fn)};
 	bool has_parent = (fn->kind == FN_VF || fn->kind == FN_SF) && fn->parent[0] != '\0';
 
 	c.pf = has_parent ? host_index_parts(ix, fn->parent) : c.self;

@@ -109,20 +109,34 @@ static int replace(const char *path, const char *temp, int fd, const char *text,
 	return 1;
 }
 
-static int write_file(const struct device_folder *f, const char *path, const char *text,
-		      struct err *err)
+/* An open descriptor, or negative errno. */
+static int make_temporary(char temp[PATH_MAX], const struct device_folder *f, struct err *err)
 {
-	char temp[PATH_MAX], name[sizeof(temporary) + 6];
-	AUTO_FD fd = -1;
-	int r;
+	char name[sizeof(temporary) + 6];
+	int r, fd;
 
 	snprintf(name, sizeof(name), "%sXXXXXX", temporary);
 	r = join(temp, f, name, err);
 	if (r < 0)
 		return r;
 	fd = mkostemp(temp, O_CLOEXEC);
+	return fd < 0 ? failed(err, "writing", temp) : fd;
+}
+
+/* The folder is mostly there. */
+static int write_file(const struct device_folder *f, const char *path, const char *text,
+		      struct err *err)
+{
+	char temp[PATH_MAX];
+	AUTO_FD fd = make_temporary(temp, f, NULL);
+	int r;
+
+	if (fd < 0) {
+		r = make_folder(f, err);
+		fd = r < 0 ? r : make_temporary(temp, f, err);
+	}
 	if (fd < 0)
-		return failed(err, "writing", temp);
+		return fd;
 	r = replace(path, temp, fd, text, err);
 	if (r < 0)
 		unlink(temp);
@@ -145,8 +159,7 @@ int device_files_write(const struct device_folder *f, const char *name, const ch
 		log_info("files", 0, "dry run: would write %s", path);
 		return 1;
 	}
-	r = make_folder(f, err);
-	return r < 0 ? r : write_file(f, path, text, err);
+	return write_file(f, path, text, err);
 }
 
 /* --- removing --------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* resources.c - see resources.h.
  *
- * Happy path: something changed -> settle timer -> pools_build() -> health -> lists to the kubelet
- * -> table. Can fail by: out of memory (the kubelet keeps its last list, tried again after a
- * second), a socket that cannot be served (said once, tried again at the next decision). */
+ * Happy path: something changed -> decision (decision.c) -> lists to the kubelet -> table. Can fail
+ * by: out of memory (the kubelet keeps its last list, tried again after a second), a socket that
+ * cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
 #include <errno.h>
@@ -15,8 +15,6 @@
 #include "log.h"
 #include "state.h"
 
-/* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
-#define SETTLE_MS     10
 /* Who reads the table is a person or takes a sample a second. */
 #define SHOW_MS	      50
 /* Out of memory: the next try. */
@@ -31,75 +29,12 @@ const struct resource_table *resources_table(const struct resources *r)
 	return &r->table;
 }
 
-static void on_hold(uv_timer_t *timer)
-{
-	resources_decide_soon(timer->data);
-}
-
-/* Wakes when the first hold time ends. */
-static void arm_hold(struct resources *r)
-{
-	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
-
-	for (size_t i = 0; i < r->n_served; i++)
-		for (size_t k = 0; k < r->served[i]->n_tracked; k++) {
-			uint64_t at = health_deadline(&r->served[i]->tracked[k].health,
-						      r->pools.views[i].pool);
-
-			first = at < first ? at : first;
-		}
-	uv_timer_stop(&r->hold);
-	if (first != UINT64_MAX)
-		uv_timer_start(&r->hold, on_hold, first > now ? first - now : 0, 0);
-}
-
-/* --- deciding --------------------------------------------------------------------------------- */
-
-/* What lies about from before our start is found first. */
-static bool may_tell(const struct resources *r)
-{
-	return !r->opts.engine || attach_engine_is_ready(r->opts.engine);
-}
-
-static int decide(struct resources *r)
-{
-	struct pools pools = {0};
-	int error = pools_build(&pools, &r->config, &r->inventory->host, ledger_list(r->ledger));
-
-	if (error < 0)
-		return error;
-	pools_done(&r->pools);
-	r->pools = pools;
-	error = served_judge(r);
-	if (error == 0) {
-		r->decided = true;
-		error = may_tell(r) ? served_tell(r) : 0;
-	}
-	arm_hold(r);
-	return error;
-}
+/* --- telling and showing ---------------------------------------------------------------------- */
 
 void resources_tell_decided(const struct resources *r)
 {
 	if (r->hooks.decided)
 		r->hooks.decided(r->hooks.arg);
-}
-
-static void on_settled(uv_timer_t *timer)
-{
-	struct resources *r = timer->data;
-	int error;
-
-	if (!r->devices_known || !r->pods_known)
-		return;
-	error = decide(r);
-	if (error < 0) {
-		log_warn("resources", error, "cannot decide what to offer, the last list stays");
-		uv_timer_start(&r->settle, on_settled, RETRY_MS, 0);
-	}
-	files_follow(r);
-	resources_show_soon(r);
-	resources_tell_decided(r);
 }
 
 static void on_show(uv_timer_t *timer)
@@ -115,8 +50,7 @@ static void on_show(uv_timer_t *timer)
 	}
 }
 
-/* Not later than that, and not at all after the end. */
-static void start_within(const struct resources *r, uv_timer_t *timer, uv_timer_cb cb, uint64_t ms)
+void resources_within(const struct resources *r, uv_timer_t *timer, uv_timer_cb cb, uint64_t ms)
 {
 	if (!r->closing && (!uv_is_active((uv_handle_t *)timer) || uv_timer_get_due_in(timer) > ms))
 		uv_timer_start(timer, cb, ms, 0);
@@ -124,12 +58,7 @@ static void start_within(const struct resources *r, uv_timer_t *timer, uv_timer_
 
 void resources_show_soon(struct resources *r)
 {
-	start_within(r, &r->show, on_show, SHOW_MS);
-}
-
-void resources_decide_soon(struct resources *r)
-{
-	start_within(r, &r->settle, on_settled, SETTLE_MS);
+	resources_within(r, &r->show, on_show, SHOW_MS);
 }
 
 /* --- who holds what --------------------------------------------------------------------------- */
@@ -290,6 +219,7 @@ int resources_configure(struct resources *r, struct pool_config *config)
 		return error;
 	}
 	pools_done(&r->pools); /* refers to the old configuration */
+	decision_drop(r);
 	pool_config_done(&r->config);
 	r->pools = pools;
 	r->config = *config;
@@ -379,6 +309,7 @@ static void on_timer_closed(uv_handle_t *handle)
 		served_free(r->served[i]);
 	free(r->served);
 	pools_done(&r->pools);
+	decision_drop(r);
 	pool_config_done(&r->config);
 	ledger_free(r->ledger);
 	resource_table_done(&r->table);

@@ -185,13 +185,13 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 {
 	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
 	struct resources *r = s->owner;
-	size_t at = 0, n_known = 0;
+	size_t at = 0, ledger_at = 0, n_known = 0;
 
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
 		const struct offer *o = &v->offers[i];
-		bool held = ledger_state(r->ledger, s->name, o->id) != LEDGER_FREE;
+		bool held = ledger_state_next(r->ledger, s->name, o->id, &ledger_at) != LEDGER_FREE;
 		const struct tracked *known = find_known(s, o->id, &at);
 
 		n_known += known != NULL;
@@ -244,7 +244,7 @@ static int tell_list(const struct served *s, const struct pool_view *v)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
-		snprintf(list[i].id, sizeof(list[i].id), "%s", v->offers[i].id);
+		memcpy(list[i].id, v->offers[i].id, sizeof(list[i].id));
 		list[i].numa = v->offers[i].numa;
 		list[i].healthy = s->tracked[i].health.counted == 0;
 	}

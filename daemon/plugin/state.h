@@ -35,6 +35,11 @@ struct served {
 struct waiting;
 struct starting;
 
+/* Generations. */
+struct built_from {
+	uint64_t inventory, ledger;
+};
+
 struct resources {
 	struct uv_loop_s *loop;
 	const struct hw *hw;
@@ -44,6 +49,10 @@ struct resources {
 
 	struct pool_config config;
 	struct pools pools; /* refers to config */
+	/* Those of the next decision, from one turn of the loop to the next; refers to config. */
+	struct pools built;
+	struct built_from built_from;
+	bool has_built;
 	struct ledger *ledger;
 	struct served **served; /* one per view of the pools, in the same order */
 	size_t n_served;
@@ -66,12 +75,19 @@ struct resources {
 	unsigned open_handles;
 };
 
-/* Something changed: decide soon. */
-void resources_decide_soon(struct resources *);
+/* Starts the timer: not later than that, and not at all after the end. */
+void resources_within(const struct resources *, uv_timer_t *, uv_timer_cb, uint64_t ms);
 /* What has been decided, or who holds what, is another. */
 void resources_tell_decided(const struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
+
+/* --- decision.c: what is offered -------------------------------------------------------------- */
+
+/* Something changed: decide soon. */
+void resources_decide_soon(struct resources *);
+/* Forgets what is built for the next decision, which builds it again. */
+void decision_drop(struct resources *);
 
 /* --- served.c: what is told of each resource -------------------------------------------------- */
 

@@ -49,16 +49,18 @@ static int make_room(const struct resources *r, struct resource_table *t)
 static void add_devices(const struct served *s, struct resource_table *t,
 			struct resource_info *info, const struct pool_view *v)
 {
+	size_t at = 0;
+
 	info->first_device = t->n_devices;
 	info->n_devices = v->n_offers;
 	for (size_t i = 0; i < v->n_offers; i++) {
 		struct resource_device *d = &t->devices[t->n_devices++];
 
-		snprintf(d->id, sizeof(d->id), "%s", v->offers[i].id);
+		memcpy(d->id, v->offers[i].id, strlen(v->offers[i].id)); /* zeroed */
 		/* Until the next decision the judgements may be those of another configuration. */
 		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
 			d->reasons = s->tracked[i].health.counted;
-		d->state = ledger_state(s->owner->ledger, info->name, d->id);
+		d->state = ledger_state_next(s->owner->ledger, info->name, d->id, &at);
 	}
 	info->first_member = t->n_members;
 	info->n_members = v->n_members;
@@ -125,7 +127,7 @@ static void add_not_offered(const struct resources *r, struct resource_table *t)
 		if (!is_not_offered(v))
 			continue;
 		n = &t->not_offered[t->n_not_offered++];
-		snprintf(n->function, sizeof(n->function), "%s", v->function);
+		memcpy(n->function, v->function, strlen(v->function)); /* zeroed */
 		verdict_text(v, n->why, sizeof(n->why));
 	}
 	qsort(t->not_offered, t->n_not_offered, sizeof(*t->not_offered), by_function);

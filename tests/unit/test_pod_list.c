@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "cleanup.h"
 #include "faults.h"
 #include "fixture.h"
 #include "pod_resources.h"
@@ -42,6 +43,37 @@ static void a_list_is_flat_and_sorted(void **state)
 	has(&l.devices[4], "ml", "train-7", "main", "vendor.com/gpu", "GPU-1");
 	assert_ptr_equal(pod_list_find(&l, "rocelet.dev/roce", "0000:03:00.3", &n), &l.devices[3]);
 	assert_int_equal(n, 1);
+	pod_list_done(&l);
+}
+
+/* Whatever the order: the same answers as without the place. */
+static void who_asks_in_order_finds_the_same(void **state)
+{
+	static const char *const ids[] = {"", "a", "b", "c", "d", "e", "f", "b", "a", "f", "d"};
+	static const char *const held[] = {"b", "d", "d", "e"};
+	struct pod_list l = {0}, empty = {0};
+	size_t at = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(held); i++) {
+		struct pod_device d = {.resource = i % 2 ? "x/y" : "x/z", .id = held[i / 2]};
+
+		assert_int_equal(pod_list_push(&l, &d), 0);
+	}
+	pod_list_sort(&l);
+	for (size_t i = 0; i < 4 * ARRAY_SIZE(ids); i++) {
+		const char *const resources[] = {"x/y", "x/z", "x/a", "y/y"};
+		const char *resource = resources[i / ARRAY_SIZE(ids)];
+		const char *id = ids[i % ARRAY_SIZE(ids)];
+
+		assert_ptr_equal(pod_list_find_next(&l, resource, id, &at),
+				 pod_list_find(&l, resource, id, NULL));
+		assert_true(at <= l.n);
+	}
+	at = 100; /* of a list that was longer */
+	assert_ptr_equal(pod_list_find_next(&l, "x/y", "d", &at),
+			 pod_list_find(&l, "x/y", "d", NULL));
+	assert_null(pod_list_find_next(&empty, "x/y", "d", &at));
 	pod_list_done(&l);
 }
 
@@ -276,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_flat_and_sorted),
+		cmocka_unit_test(who_asks_in_order_finds_the_same),
 		cmocka_unit_test(nobody_holds_anything),
 		cmocka_unit_test(what_does_not_fit_is_counted),
 		cmocka_unit_test(every_cut_is_survived),

@@ -1,0 +1,129 @@
+/* decision.c - what is offered is decided, in two turns of the loop.
+ *
+ * Happy path: something changed -> settle timer -> pools_build() -> next turn -> health -> lists to
+ * the kubelet. The kubelet's questions come in between: with a thousand devices either turn takes
+ * as long as one of them may wait. What changes between the two counts as well: the second turn
+ * builds anew then, and nothing is judged or told by what is out of date. */
+#include "log.h"
+#include "state.h"
+
+/* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
+#define SETTLE_MS    10
+/* A timer of 0 ms may fire in the same turn. */
+#define NEXT_TURN_MS 1
+/* Out of memory: the next try. */
+#define RETRY_MS     1000
+
+static void on_hold(uv_timer_t *timer)
+{
+	resources_decide_soon(timer->data);
+}
+
+/* Wakes when the first hold time ends. */
+static void arm_hold(struct resources *r)
+{
+	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
+
+	for (size_t i = 0; i < r->n_served; i++)
+		for (size_t k = 0; k < r->served[i]->n_tracked; k++) {
+			uint64_t at = health_deadline(&r->served[i]->tracked[k].health,
+						      r->pools.views[i].pool);
+
+			first = at < first ? at : first;
+		}
+	uv_timer_stop(&r->hold);
+	if (first != UINT64_MAX)
+		uv_timer_start(&r->hold, on_hold, first > now ? first - now : 0, 0);
+}
+
+/* --- deciding --------------------------------------------------------------------------------- */
+
+/* What lies about from before our start is found first. */
+static bool may_tell(const struct resources *r)
+{
+	return !r->opts.engine || attach_engine_is_ready(r->opts.engine);
+}
+
+/* Everything that pools are built from; the configuration drops them when it goes. */
+static struct built_from sources(const struct resources *r)
+{
+	return (struct built_from){r->inventory->generation, ledger_generation(r->ledger)};
+}
+
+static bool is_up_to_date(const struct resources *r)
+{
+	const struct built_from now = sources(r);
+
+	return r->has_built && r->built_from.inventory == now.inventory &&
+	       r->built_from.ledger == now.ledger;
+}
+
+void decision_drop(struct resources *r)
+{
+	pools_done(&r->built);
+	r->has_built = false;
+}
+
+static int build(struct resources *r)
+{
+	int error;
+
+	decision_drop(r);
+	error = pools_build(&r->built, &r->config, &r->inventory->host, ledger_list(r->ledger));
+	r->has_built = error == 0;
+	r->built_from = sources(r);
+	return error;
+}
+
+/* What has changed since they were built is not left to the next decision. */
+static int decide(struct resources *r)
+{
+	int error = is_up_to_date(r) ? 0 : build(r);
+
+	if (error < 0)
+		return error;
+	pools_done(&r->pools);
+	r->pools = r->built;
+	r->built = (struct pools){0};
+	r->has_built = false;
+	error = served_judge(r);
+	if (error == 0) {
+		r->decided = true;
+		error = may_tell(r) ? served_tell(r) : 0;
+	}
+	arm_hold(r);
+	return error;
+}
+
+static void on_settled(uv_timer_t *timer);
+
+static void on_built(uv_timer_t *timer)
+{
+	struct resources *r = timer->data;
+	int error = decide(r);
+
+	if (error < 0) {
+		log_warn("resources", error, "cannot decide what to offer, the last list stays");
+		uv_timer_start(&r->settle, on_settled, RETRY_MS, 0);
+	}
+	files_follow(r);
+	resources_show_soon(r);
+	resources_tell_decided(r);
+}
+
+/* Two turns of the loop, because the kubelet's questions come in between: with a thousand devices
+ * either takes as long as one of them may wait. Out of memory the second turn tries again. */
+static void on_settled(uv_timer_t *timer)
+{
+	struct resources *r = timer->data;
+
+	if (!r->devices_known || !r->pods_known)
+		return;
+	(void)build(r);
+	uv_timer_start(&r->settle, on_built, NEXT_TURN_MS, 0);
+}
+
+void resources_decide_soon(struct resources *r)
+{
+	resources_within(r, &r->settle, on_settled, SETTLE_MS);
+}

@@ -1,0 +1,146 @@
+/* What happens between the two turns in which it is decided what is offered. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "resources_bench.h"
+#include "state.h"
+
+#define CONFIG_HCA                                                                                 \
+	"{\"pools\": [{\"resourceName\": \"hca\", \"kind\": \"shared\", \"slots\": 3,"             \
+	" \"selectors\": {\"rdmaNames\": [\"mlx5_5\"]}}]}"
+
+static bool all_healthy(struct resources_bench *b)
+{
+	return b->kubelet.n_devices == 4 && b->kubelet.n_healthy == 4;
+}
+
+static bool has_hca(struct resources_bench *b)
+{
+	return strcmp(b->kubelet.resource, "rocelet.dev/hca") == 0 && b->kubelet.watching &&
+	       b->kubelet.n_devices == 3;
+}
+
+/* A loop that does not wait runs its timers once: the second turn is still to come then. */
+static void start_between(struct resources_bench *b, const char *config)
+{
+	bench_init(b);
+	bench_start(b, config);
+	bench_settle(b);
+	resources_look(b->resources);
+	while (!b->resources->has_built)
+		uv_run(&b->loop, UV_RUN_NOWAIT);
+}
+
+static void test_nothing_is_built_twice(void **state)
+{
+	struct resources_bench b;
+	const struct verdict *built;
+
+	(void)state;
+	start_between(&b, CONFIG_ROCE);
+	built = b.resources->built.verdicts;
+	assert_ptr_not_equal(b.resources->pools.verdicts, built);
+	bench_settle(&b);
+	assert_ptr_equal(b.resources->pools.verdicts, built);
+	assert_false(b.resources->has_built);
+	assert_int_equal(b.kubelet.lists, 1);
+	bench_stop(&b);
+}
+
+static void test_another_configuration(void **state)
+{
+	struct resources_bench b;
+
+	(void)state;
+	start_between(&b, CONFIG_ROCE);
+	bench_configure(&b, CONFIG_HCA);
+	assert_false(b.resources->has_built);
+	bench_until(&b, has_hca);
+	bench_settle(&b);
+	assert_int_equal(resources_table(b.resources)->n_resources, 1);
+	bench_stop(&b);
+}
+
+static void test_the_end(void **state)
+{
+	struct resources_bench b;
+
+	(void)state;
+	start_between(&b, CONFIG_ROCE);
+	bench_stop(&b);
+}
+
+static bool is_another_list(struct resources_bench *b)
+{
+	return b->kubelet.lists == 2;
+}
+
+/* Nobody is told of a device that is gone already. */
+static void test_a_newer_inventory(void **state)
+{
+	struct resources_bench b;
+	struct host *h = &b.inventory.host;
+	struct function *gone;
+
+	(void)state;
+	start_between(&b, CONFIG_ROCE);
+	gone = find_function(h, VF(4));
+	memmove(gone, gone + 1, (size_t)(h->functions + --h->n_functions - gone) * sizeof(*gone));
+	b.inventory.generation++;
+	resources_look(b.resources);
+	bench_until(&b, is_another_list);
+	assert_int_equal(b.kubelet.n_devices, 3);
+	assert_int_equal(b.kubelet.n_healthy, 3);
+	bench_stop(&b);
+}
+
+/* What is given away is offered for as long as somebody has it, even if it is not there. */
+static void test_a_newer_list_of_holders(void **state)
+{
+	struct resources_bench b;
+
+	(void)state;
+	start_between(&b, CONFIG_ROCE);
+	assert_int_equal(
+		ledger_reserve(b.resources->ledger, ROCE, "0000:03:00.6", uv_now(&b.loop), 0), 0);
+	bench_until(&b, is_another_list);
+	assert_int_equal(b.kubelet.n_devices, 5);
+	assert_int_equal(b.kubelet.n_healthy, 4);
+	bench_stop(&b);
+}
+
+/* Health is judged in the second turn. */
+static void test_what_happens_to_a_device_counts(void **state)
+{
+	struct resources_bench b;
+
+	(void)state;
+	start_between(&b, CONFIG_ROCE);
+	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_DISABLE;
+	bench_until(&b, is_another_list);
+	assert_int_equal(b.kubelet.n_devices, 4);
+	assert_int_equal(b.kubelet.n_healthy, 3);
+	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_AUTO;
+	resources_look(b.resources);
+	bench_until(&b, all_healthy);
+	bench_stop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_built_twice),
+		cmocka_unit_test(test_another_configuration),
+		cmocka_unit_test(test_the_end),
+		cmocka_unit_test(test_a_newer_inventory),
+		cmocka_unit_test(test_a_newer_list_of_holders),
+		cmocka_unit_test(test_what_happens_to_a_device_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
