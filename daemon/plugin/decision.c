@@ -111,8 +111,7 @@ static void on_built(uv_timer_t *timer)
 	resources_tell_decided(r);
 }
 
-/* Two turns of the loop, because the kubelet's questions come in between: with a thousand devices
- * either takes as long as one of them may wait. Out of memory the second turn tries again. */
+/* Out of memory the second turn tries again. */
 static void on_settled(uv_timer_t *timer)
 {
 	struct resources *r = timer->data;
