@@ -5,7 +5,8 @@
 # SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs, about five minutes on two cores. Then, as root, in the
 # lab, hours: 30 pods in a row that look for their interface first, every kill point three times, 1,000 attaches and 50 pods while
 # the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now and
-# then; 1,000 namespaces whose packets are counted; and the scenarios of BPF on each of the lab's kernels, with what loads there.
+# then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
+# BPF on each of the lab's kernels, with what loads there.
 # SOAK_PARTS: which of "daemon attach crash churn rxe bpf kernels" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -33,6 +34,10 @@ scenario crash 3600 crash 3
 scenario churn 14400 attach_churn 1000 50
 scenario rxe 3600 attach_churn 100 4 true
 scenario bpf 7200 bpf_packets 1000
+if [[ $parts == *" bpf "* ]]; then
+	echo "test_packet_port, 1,000 times on and off:"
+	CYCLES=1000 build/tests/test_packet_port 2>&1 | grep -E 'PASSED|FAILED|skipped' || status=1
+fi
 for KERNEL in 6.1 6.12 newest; do
 	scenario kernels 600 bpf_events
 	scenario kernels 900 bpf_packets
