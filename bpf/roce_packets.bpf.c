@@ -30,7 +30,7 @@ struct {
 	__type(value, struct roce_cpu_counts);
 } counts SEC(".maps");
 
-/* Each CPU's own place to work at. */
+/* Each CPU's own place for what is copied. */
 struct desk {
 	__u8 copy[COPY_SIZE];
 };
@@ -114,18 +114,24 @@ static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
 	return found;
 }
 
-/* Readers see who was there or who is there now, or that they have to look again. */
+/* Readers see who was there or who is there now, or that they have to look again. An exchange is a
+ * barrier on all machines; an addition whose result nobody wants is none. */
+static __always_inline void next_version(struct roce_flow_set *set)
+{
+	__sync_lock_test_and_set(&set->version, set->version + 1);
+}
+
 static __always_inline void move_in(struct roce_flow_set *set, __u32 i, __u32 tag,
 				    const struct wanted *w)
 {
 	struct roce_flow_slot *slot = &set->slots[i & (ROCE_FLOW_WAYS - 1)];
 
-	__sync_fetch_and_add(&set->version, 1);
+	next_version(set);
 	set->tags[i & (ROCE_FLOW_WAYS - 1)] = tag;
 	roce_copy_addresses(&slot->key, w);
 	slot->key.qpn = w->number;
 	__builtin_memset(&slot->flow, 0, sizeof(slot->flow));
-	__sync_fetch_and_add(&set->version, 1);
+	next_version(set);
 }
 
 static __always_inline struct roce_flow_set *set_of(__u32 hash)
@@ -156,7 +162,7 @@ __noinline int new_flow(const struct wanted *w, __u32 hash)
 		move_in(set, i, roce_hash_tag(hash), w);
 		i |= taken ? EVICTED : 0;
 	}
-	set->busy = 0;
+	__sync_lock_test_and_set(&set->busy, 0);
 	return i;
 }
 
