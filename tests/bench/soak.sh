@@ -35,7 +35,7 @@ scenario churn 14400 attach_churn 1000 50
 scenario rxe 3600 attach_churn 100 4 true
 scenario bpf 7200 bpf_packets 1000
 if [[ $parts == *" bpf "* ]]; then
-	echo "test_packet_port, 1,000 times on and off:"
+	echo "test_packet_port, 1,000 times on and off and with 1,000 namespaces:"
 	CYCLES=1000 build/tests/test_packet_port 2>&1 | grep -E 'PASSED|FAILED|skipped' || status=1
 fi
 for KERNEL in 6.1 6.12 newest; do

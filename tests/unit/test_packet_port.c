@@ -28,6 +28,7 @@
 #include "cleanup.h"
 #include "fds.h"
 #include "namespaces.h"
+#include "netns_ops.h"
 #include "packet_port.h"
 #include "roce_account.h"
 #include "roce_frames.h"
@@ -434,17 +435,33 @@ struct ids {
 	uint32_t program, maps[8], n_maps;
 };
 
-/* The first program of near0, and its maps. */
-static void note_ids(struct ids *ids)
+struct first_program {
+	int ifindex;
+	uint32_t id;
+};
+
+static int find_program(void *arg)
+{
+	struct first_program *f = arg;
+	uint32_t n = 1;
+
+	if (bpf_prog_query(f->ifindex, (enum bpf_attach_type)TCX_INGRESS, 0, NULL, &f->id, &n) < 0)
+		return -errno;
+	return n == 1 ? 0 : -ENOENT;
+}
+
+/* The first program of the interface, and its maps. */
+static void note_ids(struct ids *ids, const struct packet_port_spec *spec)
 {
 	struct bpf_prog_info info = {.map_ids = (uint64_t)(uintptr_t)ids->maps, .nr_map_ids = 8};
-	uint32_t size = sizeof(info), n = 1;
+	struct first_program first = {.ifindex = spec->ifindex};
+	uint32_t size = sizeof(info);
 	AUTO_FD fd = -1;
 
-	assert_int_equal(bpf_prog_query(near_index, (enum bpf_attach_type)TCX_INGRESS, 0, NULL,
-					&ids->program, &n),
+	assert_int_equal(spec->netns_fd < 0 ? find_program(&first)
+					    : netns_run(spec->netns_fd, find_program, &first),
 			 0);
-	assert_int_equal(n, 1);
+	ids->program = first.id;
 	fd = bpf_prog_get_fd_by_id(ids->program);
 	assert_true(fd >= 0);
 	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
@@ -469,23 +486,58 @@ static bool are_gone(const struct ids *ids)
 	return true;
 }
 
+/* The kernel frees them once no CPU can be in them. */
+static void wait_gone(const struct ids *ids)
+{
+	for (int k = 0; k < WAITS_MS && !are_gone(ids); k++)
+		poll(NULL, 0, 1);
+	assert_true(are_gone(ids));
+}
+
+static int cycles(void)
+{
+	return getenv("CYCLES") ? atoi(getenv("CYCLES")) : CYCLES;
+}
+
 static void many_times_on_and_off_leaves_nothing(void **state)
 {
 	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 64};
-	int cycles = getenv("CYCLES") ? atoi(getenv("CYCLES")) : CYCLES;
 	unsigned before = fds_open();
 	(void)state;
 
-	for (int i = 0; i < cycles; i++) {
+	for (int i = 0; i < cycles(); i++) {
 		struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
 		struct ids ids;
 
-		note_ids(&ids);
+		note_ids(&ids, &spec);
 		packet_port_close(port);
-		/* The kernel frees them once no CPU can be in them. */
-		for (int k = 0; k < WAITS_MS && !are_gone(&ids); k++)
-			poll(NULL, 0, 1);
-		assert_true(are_gone(&ids));
+		wait_gone(&ids);
+	}
+	assert_int_equal(fds_open(), before);
+}
+
+/* Every other one ends under the program, as a pod's does that nobody announced. */
+static void namespaces_that_come_and_go_leave_nothing(void **state)
+{
+	unsigned before = fds_open();
+	(void)state;
+
+	for (int i = 0; i < cycles(); i++) {
+		struct packet_port_spec spec = {
+			.netns_fd = namespace_new(), .ifindex = 77, .flows = 64};
+		struct packet_port_fd *port;
+		struct ids ids;
+
+		namespace_run(spec.netns_fd,
+			      "ip link add name near1 index 77 type veth peer name far1");
+		port = open_port(&spec, PACKET_HOOK_TCX);
+		note_ids(&ids, &spec);
+		if (i % 2)
+			close(spec.netns_fd);
+		packet_port_close(port);
+		if (i % 2 == 0)
+			close(spec.netns_fd);
+		wait_gone(&ids);
 	}
 	assert_int_equal(fds_open(), before);
 }
@@ -524,6 +576,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(headers_in_fragments_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_times_on_and_off_leaves_nothing, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(namespaces_that_come_and_go_leave_nothing, setup,
 						teardown),
 	};
 
