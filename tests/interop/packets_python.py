@@ -35,7 +35,7 @@ SOON = 20
 CNP = 0x81
 # Opcodes of a transport (IBTA volume 1, table 38), what they are for us, and who has an AETH or a RETH.
 TRANSPORTS = {0: set(range(0x15)) | {0x16, 0x17}, 1: set(range(0x0c)), 2: set(range(0x15)), 3: {4, 5}, 5: set(range(0x15)) | {0x16, 0x17}}
-SEND, WRITE, READ, RESPONSE, ACK, ATOMIC, ATOMIC_ACK, OTHER = range(8)
+OTHER, SEND, WRITE, READ, RESPONSE, ACK, ATOMIC, ATOMIC_ACK = range(8)
 OPS = {**dict.fromkeys(range(0x06), SEND), **dict.fromkeys(range(0x06, 0x0c), WRITE), 0x0c: READ, **dict.fromkeys(range(0x0d, 0x11), RESPONSE),
        0x11: ACK, 0x12: ATOMIC_ACK, 0x13: ATOMIC, 0x14: ATOMIC, 0x15: OTHER, 0x16: SEND, 0x17: SEND}
 WITH_AETH, WITH_RETH = {0x0d, 0x0f, 0x10, 0x11, 0x12}, {0x06, 0x0a, 0x0b, 0x0c}
