@@ -352,6 +352,14 @@ int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_RO
 	return 0;
 }
 
+/* Each is read before what comes after it. */
+static void copy_words(uint64_t *to, const uint64_t *from)
+{
+	_Static_assert(sizeof(struct roce_flow_set) % sizeof(*to) == 0, "it is all words");
+	for (size_t i = 0; i < sizeof(struct roce_flow_set) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+}
+
 /* A set is copied anew if somebody moved in meanwhile. One that changes all the time is a flood's,
  * and told next time. */
 static bool copy_set(const struct roce_flow_set *from, struct roce_flow_set *to)
@@ -359,8 +367,7 @@ static bool copy_set(const struct roce_flow_set *from, struct roce_flow_set *to)
 	for (int i = 0; i < COPY_TRIES; i++) {
 		uint32_t version = __atomic_load_n(&from->version, __ATOMIC_ACQUIRE);
 
-		memcpy(to, from, sizeof(*to));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		copy_words((uint64_t *)to, (const uint64_t *)from);
 		if (version % 2 == 0 &&
 		    __atomic_load_n(&from->version, __ATOMIC_RELAXED) == version)
 			return true;

@@ -126,6 +126,18 @@ struct got {
 	struct err e;
 };
 
+/* Member by member: what is compared later has no gap with something in it. */
+static void note(struct capture_packet *to, const struct capture_packet *p)
+{
+	memset(to, 0, sizeof(*to));
+	to->captured = p->captured;
+	to->length = p->length;
+	to->link = p->link;
+	to->time_ns = p->time_ns;
+	to->offset = p->offset;
+	to->number = p->number;
+}
+
 /* n bytes come `step` at a time; each call gets memory of just the bytes that are there. */
 static void read_file(struct got *g, const uint8_t *bytes, size_t n, size_t step)
 {
@@ -141,8 +153,7 @@ static void read_file(struct got *g, const uint8_t *bytes, size_t n, size_t step
 		if (g->r == 1) {
 			assert_true(g->n < PACKETS_MAX);
 			g->first[g->n] = p.captured ? p.bytes[0] : 0;
-			g->packets[g->n] = p;
-			g->packets[g->n++].bytes = NULL;
+			note(&g->packets[g->n++], &p);
 		}
 		free(part);
 		assert_true(used <= have - done);
