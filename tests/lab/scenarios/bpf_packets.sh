@@ -155,13 +155,14 @@ make_passing_device() {
         rdma link add rxe_cycle type rxe netdev "${VFS[3]}"
     fi
 }
+# A device that the kernel unregisters in its own time, as when its netdev leaves, may use the namespace after its end (attach_churn.sh
+# tells how); with this it is gone when the command ends.
 remove_passing_device() {
+    rdma link delete rxe_cycle
     if [[ -e /run/netns/cycle ]]; then
         in_netns cycle ip link set "${VFS[3]}" netns 1
         ip netns delete cycle
         wait_until "[[ -e /sys/class/net/${VFS[3]} ]]"
-    else
-        rdma link delete rxe_cycle
     fi
     wait_until "! rdma link show rxe_cycle/1 &>/dev/null"
 }
