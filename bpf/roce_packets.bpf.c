@@ -88,7 +88,7 @@ static __always_inline __u32 find_in(const struct roce_flow_set *set, __u32 tag,
 	return ROCE_FLOW_WAYS;
 }
 
-/* As roce_skip(): the verifier would go on from each of the eight. */
+/* As roce_pass_variable(): the verifier would go on from each of the eight. */
 static __always_inline struct roce_flow *flow_at(struct roce_flow_set *set, __u64 i)
 {
 	__u64 unknown = set->version;
@@ -269,16 +269,21 @@ static __always_inline void account_flow(const struct roce_packet *p, const stru
 
 /* --- packets -------------------------------------------------------------------------------- */
 
-static __always_inline void account(enum roce_verdict verdict, const struct roce_packet *p,
-				    const struct roce_ip *ip, __u32 bytes, __u32 direction)
+/* Decodes and counts what was found. Returns the verdict on all of it. */
+static __always_inline enum roce_verdict account(enum roce_verdict verdict, struct roce_found *f,
+						 __u32 bytes, __u32 direction, bool with_flows)
 {
 	struct roce_cpu_counts *c = bpf_map_lookup_elem(&counts, &direction);
+	struct roce_packet p = {0};
 
 	if (!c)
-		return;
-	roce_count(&c->counts, verdict, p, bytes);
-	if (n_flow_sets && verdict == ROCE_PACKET)
-		account_flow(p, ip, bytes, c);
+		return ROCE_OTHER;
+	if (verdict == ROCE_PACKET)
+		verdict = roce_decode_found(f, &p);
+	roce_count(&c->counts, verdict, &p, bytes);
+	if (with_flows && verdict == ROCE_PACKET)
+		account_flow(&p, &f->ip, bytes, c);
+	return verdict;
 }
 
 /* Where a packet is no plain one, these look at it, in turn. Functions of their own, and global, as
@@ -313,17 +318,21 @@ static __always_inline __u32 skb_bytes(const struct __sk_buff *skb)
 	return skb->len + skb->vlan_present * VLAN_SIZE;
 }
 
+static __always_inline enum roce_verdict tc_account(enum roce_verdict verdict, struct roce_found *f,
+						    const struct __sk_buff *skb, __u32 direction)
+{
+	if (verdict == ROCE_OTHER || verdict == ROCE_CUT)
+		return verdict;
+	return account(verdict, f, skb_bytes(skb), direction, n_flow_sets != 0);
+}
+
 /* Tagged, with options or extensions, malformed: all that is at hand. */
 __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
 {
-	struct roce_frame f = skb_frame(skb);
-	struct roce_packet p = {0};
-	struct roce_ip ip = {0};
-	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
+	struct roce_frame frame = skb_frame(skb);
+	struct roce_found f = {0};
 
-	if (verdict != ROCE_OTHER && verdict != ROCE_CUT)
-		account(verdict, &p, &ip, skb_bytes(skb), direction);
-	return verdict;
+	return tc_account(roce_find(&frame, &f), &f, skb, direction);
 }
 
 /* With headers that are somewhere else. */
@@ -331,18 +340,13 @@ __noinline int tc_copied(struct __sk_buff *skb, __u32 direction)
 {
 	__u64 n = copy_size(skb->len);
 	struct desk *desk = own_desk();
-	struct roce_packet p = {0};
-	struct roce_ip ip = {0};
-	enum roce_verdict verdict;
-	struct roce_frame f;
+	struct roce_found f = {0};
+	struct roce_frame frame;
 
 	if (!desk || n == 0 || bpf_skb_load_bytes(skb, 0, desk->copy, n) < 0)
 		return ROCE_OTHER;
-	f = copied(desk, n, skb->len);
-	verdict = roce_decode_headers(&f, &p, &ip);
-	if (verdict != ROCE_OTHER)
-		account(verdict, &p, &ip, skb_bytes(skb), direction);
-	return verdict;
+	frame = copied(desk, n, skb->len);
+	return tc_account(roce_find(&frame, &f), &f, skb, direction);
 }
 
 static __always_inline struct roce_frame xdp_frame(const struct xdp_md *xdp, __u32 length)
@@ -352,25 +356,26 @@ static __always_inline struct roce_frame xdp_frame(const struct xdp_md *xdp, __u
 				   .length = length};
 }
 
-static __always_inline void xdp_account(enum roce_verdict verdict, const struct roce_packet *p,
-					const struct roce_ip *ip, __u32 length)
+static __always_inline enum roce_verdict xdp_account(enum roce_verdict verdict,
+						     struct roce_found *f, __u32 length)
 {
-	if (verdict == ROCE_PACKET && ip->end > length)
+	if (verdict == ROCE_OTHER || verdict == ROCE_CUT)
+		return verdict;
+	if (verdict == ROCE_PACKET && f->ip.end > length)
 		verdict = ROCE_MALFORMED;
-	account(verdict, p, ip, length, ROCE_RECEIVED);
+	return account(verdict, f, length, ROCE_RECEIVED, n_flow_sets != 0);
 }
 
 /* A buffer's whole length is a call, which packets of others are spared. */
 __noinline int xdp_any(struct xdp_md *xdp)
 {
-	struct roce_frame f = xdp_frame(xdp, ROCE_ANY_LENGTH);
-	struct roce_packet p = {0};
-	struct roce_ip ip = {0};
-	enum roce_verdict verdict = roce_decode_headers(&f, &p, &ip);
+	struct roce_frame frame = xdp_frame(xdp, ROCE_ANY_LENGTH);
+	struct roce_found f = {0};
+	enum roce_verdict verdict = roce_find(&frame, &f);
 
-	if (verdict != ROCE_OTHER && verdict != ROCE_CUT)
-		xdp_account(verdict, &p, &ip, bpf_xdp_get_buff_len(xdp));
-	return verdict;
+	if (verdict == ROCE_OTHER || verdict == ROCE_CUT)
+		return verdict;
+	return xdp_account(verdict, &f, bpf_xdp_get_buff_len(xdp));
 }
 
 __noinline int xdp_copied(struct xdp_md *xdp)
@@ -378,36 +383,31 @@ __noinline int xdp_copied(struct xdp_md *xdp)
 	__u32 length = bpf_xdp_get_buff_len(xdp);
 	__u64 n = copy_size(length);
 	struct desk *desk = own_desk();
-	struct roce_packet p = {0};
-	struct roce_ip ip = {0};
-	enum roce_verdict verdict;
-	struct roce_frame f;
+	struct roce_found f = {0};
+	struct roce_frame frame;
 
 	if (!desk || n == 0 || bpf_xdp_load_bytes(xdp, 0, desk->copy, n) < 0)
 		return ROCE_OTHER;
-	f = copied(desk, n, length);
-	verdict = roce_decode_headers(&f, &p, &ip);
-	if (verdict != ROCE_OTHER)
-		xdp_account(verdict, &p, &ip, length);
-	return verdict;
+	frame = copied(desk, n, length);
+	return xdp_account(roce_find(&frame, &f), &f, length);
 }
 
 /* --- plain packets -------------------------------------------------------------------------- */
 
-static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
-{
-	struct roce_frame f = skb_frame(skb);
-	struct roce_packet p;
-	struct roce_ip ip;
-	enum roce_verdict verdict = ROCE_CUT;
+/* Each stands here with flows and without: what a flow needs later has to be put aside early, which
+ * would cost those who only count a third more. */
 
-	if (roce_is_plain4(&f))
-		verdict = roce_decode_plain4(&f, &p, &ip);
-	else if (roce_is_plain6(&f))
-		verdict = roce_decode_plain6(&f, &p, &ip);
+static __always_inline int tc(struct __sk_buff *skb, __u32 direction, bool with_flows)
+{
+	struct roce_frame frame = skb_frame(skb);
+	struct roce_found f;
+	enum roce_verdict verdict = roce_find_plain(&frame, &f);
+
 	if (verdict == ROCE_PACKET)
-		account(verdict, &p, &ip, skb_bytes(skb), direction);
-	else if (verdict != ROCE_OTHER && tc_any(skb, direction) == ROCE_CUT)
+		verdict = account(verdict, &f, skb_bytes(skb), direction, with_flows);
+	else if (verdict != ROCE_OTHER)
+		verdict = tc_any(skb, direction);
+	if (verdict == ROCE_CUT)
 		tc_copied(skb, direction);
 	return NEXT;
 }
@@ -415,31 +415,51 @@ static __always_inline int tc(struct __sk_buff *skb, __u32 direction)
 SEC("tc")
 int roce_received(struct __sk_buff *skb)
 {
-	return tc(skb, ROCE_RECEIVED);
+	return tc(skb, ROCE_RECEIVED, false);
 }
 
 SEC("tc")
 int roce_sent(struct __sk_buff *skb)
 {
-	return tc(skb, ROCE_SENT);
+	return tc(skb, ROCE_SENT, false);
+}
+
+SEC("tc")
+int roce_received_flows(struct __sk_buff *skb)
+{
+	return tc(skb, ROCE_RECEIVED, true);
+}
+
+SEC("tc")
+int roce_sent_flows(struct __sk_buff *skb)
+{
+	return tc(skb, ROCE_SENT, true);
 }
 
 /* What ends in the first buffer has no second one. */
-SEC("xdp.frags")
-int roce_xdp(struct xdp_md *xdp)
+static __always_inline int xdp(struct xdp_md *ctx, bool with_flows)
 {
-	struct roce_frame f = xdp_frame(xdp, xdp->data_end - xdp->data);
-	struct roce_packet p;
-	struct roce_ip ip;
-	enum roce_verdict verdict = ROCE_CUT;
+	struct roce_frame frame = xdp_frame(ctx, ctx->data_end - ctx->data);
+	struct roce_found f;
+	enum roce_verdict verdict = roce_find_plain(&frame, &f);
 
-	if (roce_is_plain4(&f))
-		verdict = roce_decode_plain4(&f, &p, &ip);
-	else if (roce_is_plain6(&f))
-		verdict = roce_decode_plain6(&f, &p, &ip);
 	if (verdict == ROCE_PACKET)
-		account(verdict, &p, &ip, f.length, ROCE_RECEIVED);
-	else if (verdict != ROCE_OTHER && xdp_any(xdp) == ROCE_CUT)
-		xdp_copied(xdp);
+		verdict = account(verdict, &f, frame.length, ROCE_RECEIVED, with_flows);
+	else if (verdict != ROCE_OTHER)
+		verdict = xdp_any(ctx);
+	if (verdict == ROCE_CUT)
+		xdp_copied(ctx);
 	return XDP_PASS;
+}
+
+SEC("xdp.frags")
+int roce_xdp(struct xdp_md *ctx)
+{
+	return xdp(ctx, false);
+}
+
+SEC("xdp.frags")
+int roce_xdp_flows(struct xdp_md *ctx)
+{
+	return xdp(ctx, true);
 }

@@ -58,6 +58,17 @@ ROCE_INLINE __u64 roce_bounded(__u64 i, __u64 n)
 	return i & (n - 1);
 }
 
+ROCE_INLINE void roce_count_extension(struct roce_counts *c, const struct roce_packet *p)
+{
+	if (p->has_aeth)
+		c->syndromes[roce_bounded(p->syndrome_class, N_ROCE_SYNDROMES)]++;
+	else if (p->op == ROCE_READ_REQUEST)
+		c->requested_read_bytes += p->reth_length;
+	else
+		c->requested_write_bytes += p->reth_length;
+}
+
+/* One branch for all that is rare, as it is taken for every packet. */
 ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_packet *p, __u32 bytes)
 {
 	c->packets++;
@@ -69,23 +80,17 @@ ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_pack
 		c->ip4++;
 	else
 		c->ip6++;
-	if (p->fecn)
-		c->fecn++;
-	if (p->becn)
-		c->becn++;
-	if (p->solicited)
-		c->solicited++;
-	if (p->cnp) {
-		c->cnp++;
-		return;
+	if (p->fecn | p->becn | p->solicited) {
+		c->fecn += p->fecn;
+		c->becn += p->becn;
+		c->solicited += p->solicited;
 	}
-	c->ops[roce_bounded(ROCE_OP_INDEX(p->transport, p->op), N_ROCE_TRANSPORTS * N_ROCE_OPS)]++;
-	if (p->has_aeth)
-		c->syndromes[roce_bounded(p->syndrome_class, N_ROCE_SYNDROMES)]++;
-	if (p->has_reth && p->op == ROCE_READ_REQUEST)
-		c->requested_read_bytes += p->reth_length;
-	else if (p->has_reth)
-		c->requested_write_bytes += p->reth_length;
+	if (p->cnp)
+		c->cnp++;
+	else
+		c->ops[roce_bounded(p->op_index, N_ROCE_TRANSPORTS * N_ROCE_OPS)]++;
+	if (p->has_aeth | p->has_reth)
+		roce_count_extension(c, p);
 }
 
 ROCE_INLINE void roce_count(struct roce_counts *c, enum roce_verdict verdict,

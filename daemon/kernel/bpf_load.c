@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bpf_log.h"
 #include "cleanup.h"
 
 #define RING_SIZE (256 * 1024)
@@ -278,10 +279,11 @@ static bool may_pass(int error)
 
 static void tell_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, int error)
 {
+	const char *words = bpf_log_take_words();
 	size_t n = strlen(s->error);
 
-	snprintf(s->error + n, sizeof(s->error) - n, "%s%s: %s", n ? "; " : "", bpf_hook_name(kind),
-		 why(kind, error));
+	snprintf(s->error + n, sizeof(s->error) - n, "%s%s: %s%s%s", n ? "; " : "",
+		 bpf_hook_name(kind), why(kind, error), words[0] ? ": " : "", words);
 	s->may_pass |= may_pass(error);
 }
 
@@ -320,8 +322,10 @@ static bool load_together(struct bpf_loaded *l, enum bpf_group group, const stru
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (bpf_points[i].group == group)
 			c.hook[i] = 0;
-	if (try_choice(l, group, &c, maps) < 0)
+	if (try_choice(l, group, &c, maps) < 0) {
+		bpf_log_take_words(); /* each says it again, on its own */
 		return false;
+	}
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (c.hook[i] >= 0)
 			status[i].hook = bpf_hook_name(bpf_points[i].hooks[0].kind);

@@ -26,7 +26,7 @@ unsigned bpf_maps_soft_counts(const struct bpf_maps *, struct bpf_soft_device *r
 struct bpf_program_status {
 	const char *name;
 	const char *hook; /* "tp_btf", "fentry", "kprobe" or "none" */
-	char error[112];  /* why not, or why not on a better hook; "" = nothing to say */
+	char error[160];  /* why not, or why not on a better hook; "" = nothing to say */
 	bool may_pass;	  /* one of the reasons may be gone later */
 };
 

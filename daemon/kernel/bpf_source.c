@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "bpf_event_check.h"
+#include "bpf_log.h"
 #include "cleanup.h"
 #include "log.h"
 #include "self_counters.h"
@@ -48,16 +49,6 @@ struct bpf_source {
 	struct bpf_job job;
 	struct bpf_program_status status[N_BPF_POINTS];
 };
-
-static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	static struct log_site site;
-
-	(void)level; /* a refused program is told once, in our words; the details are for debugging
-		      */
-	log_v(&site, LOG_LVL_DEBUG, "libbpf", 0, fmt, ap);
-	return 0;
-}
 
 /* --- the ring --------------------------------------------------------------------------------- */
 
@@ -280,7 +271,7 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 
 	if (!b)
 		return err_set(e, -ENOMEM, "out of memory");
-	libbpf_set_print(on_libbpf);
+	bpf_log_follow();
 	b->loop = loop;
 	b->self = self;
 	b->hooks = *hooks;

@@ -18,6 +18,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include "bpf_log.h"
 #include "cleanup.h"
 #include "netns_ops.h"
 #include "packet_clsact.h"
@@ -68,6 +69,15 @@ static struct bpf_program *program_of(const struct bpf_object *object, const cha
 	return bpf_object__find_program_by_name(object, name);
 }
 
+/* Each stands there twice, as flows cost those who only count. */
+static const struct bpf_program *our_program(const struct attaching *a, const char *name)
+{
+	char with_flows[32];
+
+	snprintf(with_flows, sizeof(with_flows), "%s_flows", name);
+	return program_of(a->object, a->spec->flows ? with_flows : name);
+}
+
 static int link_create(const struct bpf_program *program, int ifindex, int type, unsigned flags)
 {
 	struct bpf_link_create_opts opts = {.sz = sizeof(opts), .flags = flags};
@@ -79,7 +89,7 @@ static int link_create(const struct bpf_program *program, int ifindex, int type,
 
 static int attach_xdp(struct attaching *a)
 {
-	const struct bpf_program *program = program_of(a->object, "roce_xdp");
+	const struct bpf_program *program = our_program(a, "roce_xdp");
 	int fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_DRV_MODE);
 
 	if (fd == -EEXIST || fd == -EBUSY)
@@ -97,12 +107,12 @@ static int attach_tcx(struct attaching *a)
 {
 	int *fd = a->port->link_fd;
 
-	fd[ROCE_RECEIVED] = link_create(program_of(a->object, "roce_received"), a->spec->ifindex,
+	fd[ROCE_RECEIVED] = link_create(our_program(a, "roce_received"), a->spec->ifindex,
 					TCX_INGRESS, TCX_BEFORE);
 	if (fd[ROCE_RECEIVED] < 0)
 		return fd[ROCE_RECEIVED];
-	fd[ROCE_SENT] = link_create(program_of(a->object, "roce_sent"), a->spec->ifindex,
-				    TCX_EGRESS, TCX_BEFORE);
+	fd[ROCE_SENT] = link_create(our_program(a, "roce_sent"), a->spec->ifindex, TCX_EGRESS,
+				    TCX_BEFORE);
 	if (fd[ROCE_SENT] < 0)
 		return fd[ROCE_SENT];
 	a->hook = PACKET_HOOK_TCX;
@@ -117,8 +127,8 @@ static int attach_tc(struct attaching *a)
 	if (r != -EINVAL)
 		return r < 0 ? err_set(a->err, r, "tcx: %s", strerror(-r)) : 0;
 	r = packet_clsact_attach(&a->port->clsact, a->spec->netns_fd, a->spec->ifindex,
-				 bpf_program__fd(program_of(a->object, "roce_received")),
-				 bpf_program__fd(program_of(a->object, "roce_sent")), a->err);
+				 bpf_program__fd(our_program(a, "roce_received")),
+				 bpf_program__fd(our_program(a, "roce_sent")), a->err);
 	if (r == 0)
 		a->hook = PACKET_HOOK_CLSACT;
 	return r;
@@ -185,6 +195,20 @@ static int size_maps(const struct bpf_object *object, uint32_t flows)
 }
 
 /* Only what will be attached is loaded: the verifier's time is the larger part of all this. */
+static void choose_programs(const struct bpf_object *object, const struct packet_port_spec *spec)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object)
+	{
+		const char *name = bpf_program__name(program);
+
+		bpf_program__set_autoload(program, (strstr(name, "_xdp") != NULL) == spec->xdp &&
+							   (strstr(name, "_flows") != NULL) ==
+								   (spec->flows > 0));
+	}
+}
+
 static int load(struct bpf_object **ret, const struct packet_port_spec *spec, struct err *e)
 {
 	size_t size;
@@ -194,15 +218,16 @@ static int load(struct bpf_object **ret, const struct packet_port_spec *spec, st
 
 	if (!object)
 		return err_set(e, -ENOMEM, "packet program: %s", strerror(errno));
-	bpf_program__set_autoload(program_of(object, "roce_xdp"), spec->xdp);
-	bpf_program__set_autoload(program_of(object, "roce_received"), !spec->xdp);
-	bpf_program__set_autoload(program_of(object, "roce_sent"), !spec->xdp);
+	choose_programs(object, spec);
 	r = size_maps(object, spec->flows);
 	if (r == 0)
 		r = bpf_object__load(object);
 	if (r < 0) {
+		const char *words = bpf_log_take_words();
+
 		bpf_object__close(object);
-		return err_set(e, r, "packet program: loading it: %s", strerror(-r));
+		return err_set(e, r, "packet program: loading it: %s%s%s", strerror(-r),
+			       words[0] ? ": " : "", words);
 	}
 	*ret = object;
 	return 0;

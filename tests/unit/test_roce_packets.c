@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf_log.h"
 #include "roce_flows.h"
 #include "roce_frames.h"
 #include "roce_packets.skel.h"
@@ -32,9 +33,12 @@ static struct roce_packets_bpf *try_load(unsigned programs, unsigned flows)
 	struct roce_packets_bpf *skel = roce_packets_bpf__open();
 
 	assert_non_null(skel);
-	bpf_program__set_autoload(skel->progs.roce_received, programs & RECEIVED);
-	bpf_program__set_autoload(skel->progs.roce_sent, programs & SENT);
-	bpf_program__set_autoload(skel->progs.roce_xdp, programs & XDP);
+	bpf_program__set_autoload(skel->progs.roce_received, (programs & RECEIVED) && !flows);
+	bpf_program__set_autoload(skel->progs.roce_sent, (programs & SENT) && !flows);
+	bpf_program__set_autoload(skel->progs.roce_xdp, (programs & XDP) && !flows);
+	bpf_program__set_autoload(skel->progs.roce_received_flows, (programs & RECEIVED) && flows);
+	bpf_program__set_autoload(skel->progs.roce_sent_flows, (programs & SENT) && flows);
+	bpf_program__set_autoload(skel->progs.roce_xdp_flows, (programs & XDP) && flows);
 	skel->rodata->n_flow_sets = roce_flow_sets(flows);
 	skel->rodata->n_pending = flows;
 	for (unsigned i = 0; i < ROCE_HASH_KEYS; i++)
@@ -217,16 +221,19 @@ static void flows_are_the_same_too(void **state)
 	struct roce_packets_bpf *skel = load(SENT, MANY_FLOWS);
 	(void)state;
 
-	random_packets(skel, skel->progs.roce_sent, ROCE_SENT, (uint32_t)-1);
+	random_packets(skel, skel->progs.roce_sent_flows, ROCE_SENT, (uint32_t)-1);
 	roce_packets_bpf__destroy(skel);
 }
 
 static void at_xdp_as_well(void **state)
 {
-	struct roce_packets_bpf *skel = load(XDP, MANY_FLOWS);
+	struct roce_packets_bpf *skel = load(XDP, 0);
 	(void)state;
 
 	random_packets(skel, skel->progs.roce_xdp, ROCE_RECEIVED, XDP_PASS);
+	roce_packets_bpf__destroy(skel);
+	skel = load(XDP, MANY_FLOWS);
+	random_packets(skel, skel->progs.roce_xdp_flows, ROCE_RECEIVED, XDP_PASS);
 	roce_packets_bpf__destroy(skel);
 }
 
@@ -283,12 +290,12 @@ static void a_round_trip_belongs_to_the_request(void **state)
 	struct find_flow find = {.key = &key};
 	(void)state;
 
-	run(skel->progs.roce_sent, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
-	run(skel->progs.roce_received, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
+	run(skel->progs.roce_sent_flows, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
+	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
 	/* Neither a second answer nor one to a request that was repeated. */
-	run(skel->progs.roce_received, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
-	run(skel->progs.roce_sent, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
-	run(skel->progs.roce_received, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
+	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
+	run(skel->progs.roce_sent_flows, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
+	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
 	assert_int_equal(each_flow(skel, find_flow, &find), 2);
 	assert_int_equal(find.flow.rtt_count, 1);
 	assert_true(find.flow.rtt_sum_ns > 0);
@@ -309,7 +316,8 @@ static void a_flood_of_flows_stays_bounded(void **state)
 	for (uint32_t i = 0; i < KEYS; i++) {
 		struct roce_frame_spec s = {.opcode = 0x0a, .ack_request = 1, .qpn = i, .psn = i};
 
-		run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+		run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &s),
+		    (uint32_t)-1);
 	}
 	held = each_flow(skel, NULL, NULL);
 	read_counts(skel, ROCE_RECEIVED, &counts);
@@ -333,14 +341,15 @@ static void the_flow_that_is_silent_makes_room(void **state)
 	(void)state;
 
 	for (s.qpn = 1; s.qpn <= ROCE_FLOW_WAYS; s.qpn++)
-		run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+		run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &s),
+		    (uint32_t)-1);
 	/* All within a tick or two: told here. */
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
 	for (uint32_t k = 0; k < ROCE_FLOW_WAYS; k++)
 		set.slots[k].flow.last_seen_ns = set.slots[k].key.qpn == 5 ? 10 : 20;
 	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY),
 			 0);
-	run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &s), (uint32_t)-1);
 	for (key.qpn = 1; key.qpn <= ROCE_FLOW_WAYS + 1; key.qpn++) {
 		find.flow.packets = 0;
 		assert_int_equal(each_flow(skel, find_flow, &find), ROCE_FLOW_WAYS);
@@ -362,7 +371,7 @@ static void a_set_that_changes_is_left_alone(void **state)
 
 	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.flows), &zero, &set, BPF_ANY),
 			 0);
-	run(skel->progs.roce_received, frame, roce_frame_make(frame, &s), (uint32_t)-1);
+	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &s), (uint32_t)-1);
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
 	assert_int_equal(set.busy, 1);
 	assert_int_equal(set.tags[0], 0);
@@ -394,6 +403,24 @@ static void a_burst_of_notifications_is_counted(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
+/* The programs with flows, and no maps for them. */
+static void the_verifier_says_why(void **state)
+{
+	struct roce_packets_bpf *skel = roce_packets_bpf__open();
+	(void)state;
+
+	assert_non_null(skel);
+	bpf_log_follow();
+	skel->rodata->n_flow_sets = 1;
+	bpf_map__set_autocreate(skel->maps.flows, false);
+	bpf_map__set_autocreate(skel->maps.pending, false);
+	assert_true(roce_packets_bpf__load(skel) < 0);
+	assert_non_null(strstr(bpf_log_take_words(), "flows"));
+	assert_string_equal(bpf_log_take_words(), "");
+	roce_packets_bpf__destroy(skel);
+	libbpf_set_print(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +433,7 @@ int main(void)
 		cmocka_unit_test_setup(the_flow_that_is_silent_makes_room, setup),
 		cmocka_unit_test_setup(a_set_that_changes_is_left_alone, setup),
 		cmocka_unit_test_setup(a_burst_of_notifications_is_counted, setup),
+		cmocka_unit_test_setup(the_verifier_says_why, setup),
 	};
 
 	libbpf_set_print(NULL);

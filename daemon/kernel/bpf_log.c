@@ -1,0 +1,81 @@
+/* bpf_log.c - see bpf_log.h. */
+#include "bpf_log.h"
+
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+/* libbpf.c, bpf_object_load_prog(); between them, its last line but one says why (kernel/bpf/
+ * verifier.c: print_verification_stats() comes behind it). */
+#define LOG_BEGIN  "-- BEGIN PROG LOAD LOG --\n"
+#define LOG_END	   "-- END PROG LOAD LOG --"
+#define STATISTICS "processed "
+
+static _Thread_local char last_words[BPF_WORDS_SIZE];
+
+static bool starts_with(const char *text, const char *what)
+{
+	return strncmp(text, what, strlen(what)) == 0;
+}
+
+static void copy_line(char ret[static BPF_WORDS_SIZE], const char *line, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && i < BPF_WORDS_SIZE - 1; i++)
+		ret[i] = isprint((unsigned char)line[i]) ? line[i] : '?';
+	ret[i] = '\0';
+}
+
+void bpf_log_words(const char *text, char ret[static BPF_WORDS_SIZE])
+{
+	const char *line = strstr(text, LOG_BEGIN);
+
+	if (!line)
+		return;
+	line += strlen(LOG_BEGIN);
+	while (*line && !starts_with(line, LOG_END)) {
+		size_t n = strcspn(line, "\n");
+
+		if (n > 0 && !starts_with(line, STATISTICS))
+			copy_line(ret, line, n);
+		line += n + (line[n] == '\n');
+	}
+}
+
+/* A refused program is told once, by who loads it; the details are for debugging. */
+static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	static struct log_site site;
+	AUTO_FREE char *text = NULL;
+	va_list again;
+
+	(void)level;
+	va_copy(again, ap);
+	if (vasprintf(&text, fmt, again) >= 0)
+		bpf_log_words(text, last_words);
+	else
+		text = NULL;
+	va_end(again);
+	log_v(&site, LOG_LVL_DEBUG, "libbpf", 0, fmt, ap);
+	return 0;
+}
+
+void bpf_log_follow(void)
+{
+	libbpf_set_print(on_libbpf);
+}
+
+const char *bpf_log_take_words(void)
+{
+	static _Thread_local char words[BPF_WORDS_SIZE];
+
+	memcpy(words, last_words, sizeof(words));
+	last_words[0] = '\0';
+	return words;
+}
