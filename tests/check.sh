@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency attach_churn crash bpf_events bpf_packets}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach attach_latency attach_churn crash bpf_events bpf_packets nic_events}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-10}
 	LAB_SCENARIOS=${LAB_SCENARIOS:-boot plugin metrics attach attach_latency crash bpf_events}

@@ -115,7 +115,10 @@ static void cm_event(struct line *l, const struct bpf_event_cm *e)
 
 static void health(struct line *l, const struct bpf_event_health *e)
 {
-	add(l, "%s/%s (%s): reporter %s ", e->bus, e->device, e->driver, e->reporter);
+	add(l, "%s/%s", e->bus, e->device);
+	if (e->driver[0])
+		add(l, " (%s)", e->driver);
+	add(l, ": reporter %s ", e->reporter);
 	if (e->aborted)
 		add(l, "has given up recovering");
 	else

@@ -207,9 +207,13 @@ static void what_is_told_has_a_reason_and_a_device(void **state)
 		.driver = "mlx5_core",		.reporter = "fw", .message = "syndrome 0x8"};
 	const struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .device = "mlx5_0",
 					    .event = 10, .port = 1};
+	struct bpf_event_health driverless = health;
 	struct event told;
 	(void)state;
 
+	driverless.driver[0] = '\0';
+	assert_true(bpf_event_tell(&driverless.head, 5, &told));
+	assert_string_equal(told.message, "pci/0000:03:00.0: reporter fw reports: syndrome 0x8");
 	assert_true(bpf_event_tell(&health.head, 5, &told));
 	assert_string_equal(told.reason, "NicHealth");
 	assert_string_equal(told.device, "0000:03:00.0");

@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# Who changes a NIC's DCB settings, and what its devlink health reporter says, seen by BPF. No emulated NIC has either: the host builds
+# one (tests/lab/module), for the kernel whose headers fit Debian 12's compiler.
+# lab: --kernel 6.1 --timeout 300
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/bpf.sh
+. /rocelet/lab/guest/bpf.sh
+
+event() { # REASON REGEX: one of that NIC's that the API tells
+    curl -fsS -m 2 "$HTTP/api/v1/events" | /usr/bin/python3 -c '
+import json, re, sys
+for e in json.load(sys.stdin)["events"]:
+    if e["reason"] == sys.argv[1] and re.search(sys.argv[2], e["message"]):
+        sys.exit()
+sys.exit("no such event")' "$@" 2>/dev/null
+}
+
+n_events() { # REASON
+    curl -fsS -m 2 "$HTTP/api/v1/events" | json "len([e for e in doc['events'] if e['reason'] == '$1'])"
+}
+
+hangs() { # PROGRAM
+    curl -fsS -m 5 "$HTTP/metrics" | grep -q "^rocelet_bpf_program_loaded{.*program=\"$1\".*} 1$"
+}
+
+fault() {
+    echo "$1" >/sys/devices/platform/lab_nic/fault
+}
+
+# The older protocol, for which there is no tool: a request to set PFC for all priorities (net/dcb/dcbnl.c, dcbnl_setpfccfg).
+set_pfc_cee() { # NETDEV
+    /usr/bin/python3 -c '
+import socket, struct, sys
+def attribute(kind, payload):
+    return struct.pack("HH", 4 + len(payload), kind) + payload + bytes(-len(payload) % 4)
+RTM_SETDCB, DCB_CMD_PFC_SCFG, IFNAME, PFC_CFG, UP_ATTR_ALL = 79, 8, 1, 4, 9
+body = struct.pack("BBH", 0, DCB_CMD_PFC_SCFG, 0) + attribute(IFNAME, sys.argv[1].encode() + b"\0")
+body += attribute(PFC_CFG | 0x8000, attribute(UP_ATTR_ALL, b"\1"))
+with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as s:
+    s.send(struct.pack("IHHII", 16 + len(body), RTM_SETDCB, 5, 1, 0) + body)
+    s.recv(4096)' "$1"
+}
+
+say "a NIC with settings"
+check "the host builds it for this kernel" 'host_part "$(uname -r)"'
+insmod "$OUT/lab_nic.ko"
+start_rocelet
+wait_until "curl -fsS $HTTP/readyz"
+check_within 10 "the host's programs hang" 'hangs dcb_set && hangs dcb_app_set && hangs dcb_app_deleted && hangs dcb_set_cee && hangs nic_health'
+
+say "DCB"
+by='by dcb, pid [0-9]+'
+dcb pfc set dev labnic0 prio-pfc all:off 3:on
+check_within 2 "PFC: which priorities, and by whom" 'event PfcChanged "labnic0: PFC on for priority 3 $by"'
+dcb ets set dev labnic0 tc-tsa all:strict
+check_within 2 "ETS, by whom" 'event EtsChanged "labnic0.*$by"'
+dcb app add dev labnic0 dscp-prio 26:3
+check_within 2 "DSCP to priority" 'event PriorityMapChanged "labnic0: DSCP 26 goes to priority 3 $by"'
+dcb app del dev labnic0 dscp-prio 26:3
+check_within 2 "and that it does no longer" 'event PriorityMapChanged "labnic0: DSCP 26 no longer goes to priority 3 $by"'
+changes=$(n_events PfcChanged)
+dcb pfc show dev labnic0 >/dev/null
+set_pfc_cee labnic0
+check_within 2 "PFC by the older protocol" 'event PfcChanged "labnic0: PFC is set through CEE by python3"'
+check "looking at it before was no change" '(($(n_events PfcChanged) == changes + 1))'
+
+say "health"
+fault "firmware syndrome 0x1"
+check_within 2 "a report, with the NIC, the reporter and its words" 'event NicHealth "lab_nic.*fw.*firmware syndrome 0x1"'
+fault "firmware syndrome 0x2"
+check_within 2 "a recovery that is given up" 'event NicRecoveryAborted "lab_nic.*fw"'
+stop_rocelet
+rmmod lab_nic
