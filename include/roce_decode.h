@@ -290,9 +290,9 @@ ROCE_INLINE bool roce_is_vlan(__u32 type)
 	return type == 0x8100 || type == 0x88a8 || type == 0x9100;
 }
 
-/* Behind the MAC addresses: to the network header, past the VLAN tags. False: *ret is the verdict.
- */
-ROCE_INLINE bool roce_ether_type(struct roce_reader *r, __u32 *type, enum roce_verdict *ret)
+/* Behind the MAC addresses: to the network header, past the VLAN tags. ROCE_PACKET: *type is its
+ * EtherType. */
+ROCE_INLINE enum roce_verdict roce_ether_type(struct roce_reader *r, __u32 *type)
 {
 	const __u8 *at = roce_peek(r, 2);
 
@@ -300,16 +300,13 @@ ROCE_INLINE bool roce_ether_type(struct roce_reader *r, __u32 *type, enum roce_v
 		*type = roce_u16(at);
 		roce_pass(r, 2);
 		if (!roce_is_vlan(*type))
-			return true;
-		if (i == ROCE_VLANS_MAX) {
-			*ret = ROCE_OTHER;
-			return false;
-		}
+			return ROCE_PACKET;
+		if (i == ROCE_VLANS_MAX)
+			return ROCE_OTHER;
 		roce_pass_variable(r, 2);
 		at = roce_peek(r, 2);
 	}
-	*ret = roce_missing(r, 2, ROCE_OTHER);
-	return false;
+	return roce_missing(r, 2, ROCE_OTHER);
 }
 
 ROCE_INLINE enum roce_verdict roce_network(struct roce_reader *r, __u32 type, struct roce_ip *ip)
@@ -346,16 +343,16 @@ ROCE_INLINE enum roce_verdict roce_transport(struct roce_found *f)
 
 ROCE_INLINE enum roce_verdict roce_find(const struct roce_frame *frame, struct roce_found *ret)
 {
-	enum roce_verdict verdict;
+	enum roce_verdict verdict = ROCE_PACKET;
 	__u32 type = frame->type;
 
 	ret->reader = (struct roce_reader){.frame = frame};
 	if (type == 0) {
 		ret->reader.offset = ROCE_MAC_SIZE;
-		if (!roce_ether_type(&ret->reader, &type, &verdict))
-			return verdict;
+		verdict = roce_ether_type(&ret->reader, &type);
 	}
-	verdict = roce_network(&ret->reader, type, &ret->ip);
+	if (verdict == ROCE_PACKET)
+		verdict = roce_network(&ret->reader, type, &ret->ip);
 	return verdict == ROCE_PACKET ? roce_transport(ret) : verdict;
 }
 
