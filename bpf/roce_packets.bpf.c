@@ -394,8 +394,8 @@ __noinline int xdp_copied(struct xdp_md *xdp)
 
 /* --- plain packets -------------------------------------------------------------------------- */
 
-/* Each stands here with flows and without: what a flow needs later has to be put aside early, which
- * would cost those who only count a third more. */
+/* Each stands here with flows and without: what a flow needs later has to be put aside early, for
+ * which those who only count would pay. */
 
 static __always_inline int tc(struct __sk_buff *skb, __u32 direction, bool with_flows)
 {

@@ -69,9 +69,9 @@ ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *, struct roce
 ROCE_INLINE enum roce_verdict roce_find(const struct roce_frame *, struct roce_found *);
 ROCE_INLINE enum roce_verdict roce_decode_found(struct roce_found *, struct roce_packet *p);
 ROCE_INLINE void roce_ip_addresses(const struct roce_ip *, __u8 saddr[16], __u8 daddr[16]);
-/* roce_find() in a third of the time, of what most packets are: no tag, IPv4 without options or
- * IPv6, nothing in front of UDP, no padding, all up to the end of a BTH at hand. ROCE_CUT: it is
- * not that simple, ask roce_find(). */
+/* roce_find()'s short way, for what most packets are: no tag, IPv4 without options or IPv6, nothing
+ * in front of UDP, no padding, all up to the end of a BTH at hand. ROCE_CUT: it is not that simple,
+ * ask roce_find(). */
 ROCE_INLINE enum roce_verdict roce_find_plain(const struct roce_frame *, struct roce_found *);
 
 /* --- how ------------------------------------------------------------------------------------ */

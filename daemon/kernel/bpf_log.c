@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "log.h"
 
 /* libbpf.c, bpf_object_load_prog(); between them, its last line but one says why (kernel/bpf/
@@ -48,19 +47,25 @@ void bpf_log_words(const char *text, char ret[static BPF_WORDS_SIZE])
 	}
 }
 
+static void keep_words(const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return;
+	bpf_log_words(text, last_words);
+	free(text);
+}
+
 /* A refused program is told once, by who loads it; the details are for debugging. */
 static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	static struct log_site site;
-	AUTO_FREE char *text = NULL;
 	va_list again;
 
-	(void)level;
 	va_copy(again, ap);
-	if (vasprintf(&text, fmt, again) >= 0)
-		bpf_log_words(text, last_words);
-	else
-		text = NULL;
+	if (level == LIBBPF_WARN) /* as it says verifiers' logs */
+		keep_words(fmt, again);
 	va_end(again);
 	log_v(&site, LOG_LVL_DEBUG, "libbpf", 0, fmt, ap);
 	return 0;
