@@ -23,8 +23,8 @@ if ctypes.CDLL(None, use_errno=True).unshare(0x40000000) != 0:  # CLONE_NEWNET
 logging.getLogger("scapy").setLevel(logging.ERROR)
 
 from scapy.contrib.roce import AETH, BTH, GRH, cnp  # noqa: E402
-from scapy.layers.inet import IP, UDP, IPOption_NOP  # noqa: E402
-from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop  # noqa: E402
+from scapy.layers.inet import IP, UDP, IPOption_NOP, fragment  # noqa: E402
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, fragment6  # noqa: E402
 from scapy.layers.l2 import Dot1Q, Dot1AD, Ether  # noqa: E402
 from scapy.packet import Raw  # noqa: E402
 from scapy.utils import wrpcap  # noqa: E402
@@ -129,6 +129,24 @@ def all_packets():
     return [(i, spec, packet(*spec[:3], i, spec[3])) for i, spec in enumerate(result)]
 
 
+def fragments():
+    """Of packets to RoCE's port, and the number of packets; each is one fragment for us, the first."""
+    whole = [Ether() / IP(id=i) / UDP(sport=i, dport=4791, chksum=0) / Raw(bytes(2000 + 8 * i)) for i in range(1, 30)]
+    frames = [f for packet in whole for f in fragment(packet, fragsize=600)]
+    whole6 = [Ether() / IPv6() / IPv6ExtHdrFragment(id=i) / UDP(sport=i, dport=4791) / Raw(bytes(2000 + 8 * i)) for i in range(1, 20)]
+    return frames + [Ether() / f for packet in whole6 for f in fragment6(packet[IPv6], 700)], len(whole) + len(whole6)
+
+
+def malformed():
+    """To RoCE's port, and no packet of RoCE: cut in each header, or longer than what carries them."""
+    rc = {"BTH": (0x04, 12 + 4), "AETH": (0x11, 12 + 4 + 4), "RETH": (0x06, 12 + 16 + 4)}
+    bodies = [bytes([opcode]) + bytes(n - 1) for opcode, size in rc.values() for n in range(1, size)]
+    frames = [Ether() / IP() / UDP(dport=4791, chksum=0) / Raw(b) for b in bodies]
+    frames += [Ether() / IPv6() / UDP(dport=4791) / Raw(b) for b in bodies]
+    frames += [Ether() / IP() / UDP(dport=4791, len=n, chksum=0) / Raw(bytes(40)) for n in (0, 7, 49, 65535)]
+    return frames + [Ether() / IP(len=1000) / UDP(dport=4791, len=980, chksum=0) / Raw(bytes(40))]
+
+
 def empty():
     return {"traffic_class": collections.Counter(), "ops": collections.Counter(), "syndromes": collections.Counter(),
             **dict.fromkeys(["packets", "bytes", "cnp", "fecn", "becn", "solicited", "read", "write", "v1", "ip4", "ip6", "fragments",
@@ -192,6 +210,12 @@ def by_tshark(pcap):
     return sum_
 
 
+def fragments_by_tshark(pcap):
+    command = ["tshark", "-r", pcap, "-o", "ip.defragment:FALSE", "-o", "ipv6.defragment:FALSE", "-Y",
+               "udp.dstport == 4791 && ((ip.flags.mf == 1 && ip.frag_offset == 0) || (ipv6.fraghdr.more == 1 && ipv6.fraghdr.offset == 0))"]
+    return len(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
+
+
 def send(frames):
     import socket
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as s:
@@ -216,14 +240,17 @@ def differences(got, wanted, names=None):
 
 
 def run():
-    packets = all_packets()
+    packets, broken = all_packets(), malformed()
     scapy = by_scapy(packets)
+    parts, scapy["fragments"] = fragments()
+    scapy["malformed"] = len(broken)
     subprocess.run(f"ip link add {NEAR} type veth peer name {FAR} && sysctl -qw net.ipv6.conf.all.disable_ipv6=1; "
                    f"ip link set {NEAR} up && ip link set {FAR} up", shell=True, check=True, stderr=subprocess.DEVNULL)
     watches = [(Watch(NEAR, "tc"), "sent"), (Watch(NEAR, "clsact"), "sent"), (Watch(FAR, "tc"), "received"), (Watch(FAR, "xdp"), "received")]
     if not all(w.said.startswith("watching") for w, _ in watches):
         print("skipped:", [w.said for w, _ in watches])
         return
+    send(parts + broken)
     send(frame for _, _, frame in packets)
     # Others' packets, which are none of RoCE.
     send([Ether() / IP() / UDP(sport=4791, dport=53) / Raw(bytes(40)), Ether() / IP(frag=5) / UDP(dport=4791) / Raw(bytes(40)),
@@ -242,11 +269,14 @@ def run():
         wrpcap(pcap, [frame for _, _, frame in known])
         tshark = by_tshark(pcap)
         one = without(next(iter(got.values())), by_scapy([p for p in packets if p not in known]))
-        for name in sorted(set(tshark) - {"fecn", "becn"}):
+        wrpcap(pcap, parts)
+        tshark["fragments"] = fragments_by_tshark(pcap)
+        for name in sorted(set(tshark) - {"fecn", "becn", "malformed"}):
             wrong = differences(one, tshark, [name])
             check(f"{name} as tshark reads them", not wrong, str(wrong)[:400])
     check("every program ends", all(w.close() == 0 for w, _ in watches))
-    print(f"# {scapy['packets']} packets, {len(scapy['ops'])} kinds of operation, {len(scapy['traffic_class'])} codepoints")
+    print(f"# {scapy['packets']} packets, {len(scapy['ops'])} kinds of operation, {len(scapy['traffic_class'])} codepoints, "
+          f"{scapy['fragments']} fragments, {scapy['malformed']} malformed")
 
 
 run()
