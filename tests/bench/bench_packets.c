@@ -1,7 +1,7 @@
 /* bench_packets.c - what the packet programs cost a packet, beside an empty program of the same
  * type.
  *
- *   bench_packets [ROUNDS=200]
+ *   bench_packets [ROUNDS=60]
  *
  * BPF_PROG_TEST_RUN, both programs by turns, each short enough not to be interrupted as a rule.
  * Nanoseconds: medians, and the best tenth of the rounds, since the machine is shared. */
@@ -22,7 +22,7 @@
 #define MEASUREMENTS_MAX 18
 #define PACKET		 126 /* Ethernet, IPv4, UDP, BTH, 68 bytes and an ICRC */
 
-static int rounds = 200;
+static int rounds = 60;
 
 static void put16(unsigned char *at, unsigned v)
 {
