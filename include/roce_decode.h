@@ -52,13 +52,14 @@ struct roce_ip {
 	bool first; /* is the first of several fragments */
 };
 
-/* A packet of RoCE that was found, with its BTH. */
+/* A packet of RoCE that was found: with ROCE_PACKET all of it, with ROCE_FRAGMENT `ip` and
+ * `source_port`. */
 struct roce_found {
 	struct roce_ip ip;
+	__u16 source_port; /* UDP's */
 	const __u8 *bth;
 	struct roce_reader reader; /* stands before the BTH */
 	__u32 size;		   /* bytes from there to the end of the ICRC */
-	__u16 source_port;	   /* UDP's */
 };
 
 /* *p is valid as far as the verdict goes: with ROCE_PACKET all of it, with ROCE_FRAGMENT the
