@@ -20,7 +20,7 @@ static int open_names_dir(const struct hw *hw)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Left-over mount points are ordinary empty files. */
+/* Where a namespace is not mounted yet, or no longer, an ordinary empty file is. */
 static int open_namespace(int dir, const char *name)
 {
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -29,7 +29,7 @@ static int open_namespace(int dir, const char *name)
 	if (fd < 0)
 		return -errno;
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != NSFS_MAGIC)
-		return -EINVAL;
+		return -ENOENT;
 	return take_fd(&fd);
 }
 

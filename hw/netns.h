@@ -11,7 +11,8 @@
 typedef int netns_fn(int fd, const char *name, void *arg);
 int netns_list(const struct hw *, netns_fn *fn, void *arg);
 
-/* The namespace of that name; the caller closes it. */
+/* The namespace of that name; the caller closes it. -ENOENT: there is none, perhaps a file that is
+ * to become its mount point or was. */
 int netns_open(const struct hw *, const char *name);
 /* Our own. */
 int netns_open_own(void);

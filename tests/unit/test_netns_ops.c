@@ -232,6 +232,34 @@ static void test_the_hosts_paths_from_a_container(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/* "ip netns add" makes the file first and mounts then; "ip netns delete" the other way round. */
+static void test_a_name_is_none_while_nothing_is_mounted(void **state)
+{
+	static const char *const parts[] = {"names", "names/1", "names/1/root", "names/1/root/run",
+					    "names/1/root/run/netns"};
+	AUTO_FD fd = namespace_new(), opened = -1;
+	struct hw other = {-1, -1, -1, true};
+	char path[128];
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/names", folder);
+	other.proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(other.proc_fd >= 0);
+	snprintf(path, sizeof(path), "%s/names/1/root/run/netns/pod", folder);
+	assert_int_equal(netns_open(&other, "pod"), -ENOENT);
+	mount_at(fd, path);
+	opened = netns_open(&other, "pod");
+	assert_true(opened >= 0);
+	assert_true(ino_of(opened) == ino_of(fd));
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	assert_int_equal(netns_open(&other, "pod"), -ENOENT);
+	close(other.proc_fd);
+}
+
 static void test_alive_until_its_process_dies(void **state)
 {
 	pid_t pid = start_child(CLONE_NEWNET);
@@ -705,6 +733,7 @@ int main(void)
 		IN_NAMESPACES(test_a_path_is_opened),
 		IN_NAMESPACES(test_what_is_no_path_of_a_namespace),
 		IN_NAMESPACES(test_the_hosts_paths_from_a_container),
+		IN_NAMESPACES(test_a_name_is_none_while_nothing_is_mounted),
 		IN_NAMESPACES(test_alive_until_its_process_dies),
 		IN_NAMESPACES(test_a_path_that_is_used_again_is_another),
 		IN_NAMESPACES(test_not_dead_because_we_cannot_look),
