@@ -24,15 +24,17 @@ struct roce_reader {
 
 /* BPF has its unaligned loads done by the JIT on the machines there are; user space asks politely.
  */
+#ifdef __bpf__
+#define ROCE_LOAD(v, at) (*(v) = *(const __typeof__(*(v)) *)(at))
+#else
+#define ROCE_LOAD(v, at) __builtin_memcpy(v, at, sizeof(*(v)))
+#endif
+
 ROCE_INLINE __u16 roce_u16(const void *at)
 {
 	__u16 v;
 
-#ifdef __bpf__
-	v = *(const __u16 *)at;
-#else
-	__builtin_memcpy(&v, at, sizeof(v));
-#endif
+	ROCE_LOAD(&v, at);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	v = __builtin_bswap16(v);
 #endif
@@ -43,11 +45,7 @@ ROCE_INLINE __u32 roce_raw32(const void *at)
 {
 	__u32 v;
 
-#ifdef __bpf__
-	v = *(const __u32 *)at;
-#else
-	__builtin_memcpy(&v, at, sizeof(v));
-#endif
+	ROCE_LOAD(&v, at);
 	return v;
 }
 
@@ -55,11 +53,7 @@ ROCE_INLINE __u64 roce_raw64(const void *at)
 {
 	__u64 v;
 
-#ifdef __bpf__
-	v = *(const __u64 *)at;
-#else
-	__builtin_memcpy(&v, at, sizeof(v));
-#endif
+	ROCE_LOAD(&v, at);
 	return v;
 }
 

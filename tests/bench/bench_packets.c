@@ -242,6 +242,10 @@ int main(int argc, char **argv)
 			 flows->progs.roce_received_flows);
 	xdp = programs_of(BPF_PROG_TYPE_XDP, XDP_PASS, counting->progs.roce_xdp,
 			  flows->progs.roce_xdp_flows);
+	if (tc.empty_fd < 0 || tc.counter_fd < 0 || xdp.empty_fd < 0 || xdp.counter_fd < 0) {
+		fprintf(stderr, "the programs to compare with: %s\n", strerror(errno));
+		return 1;
+	}
 	prepare("tc:", &tc);
 	prepare("XDP:", &xdp);
 	measure();
