@@ -249,6 +249,11 @@ class Host:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
+    def tell(self, line):
+        """Says it and returns when it was heard: what comes on a socket may otherwise be read before what came on the pipe."""
+        self.say(line)
+        self.status()
+
     def wait(self, start):
         """The next line that starts so; it is taken away."""
         def found():
@@ -304,7 +309,7 @@ def iter_lines(stream, lines):
 def start(devices=4, mode="legacy"):
     host = Host(mode)
     if Host.program:
-        host.say(f"devices {devices}")
+        host.tell(f"devices {devices}")
     return host
 
 
@@ -458,15 +463,16 @@ def many_clients_at_once():
 def a_question_can_be_withdrawn():
     with start() as host:
         kubelet = registered(host)
-        host.say("later")
+        host.tell("later")
         call = kubelet.client().start(API + "Allocate", allocation(["dev0"]), dp.AllocateResponse)
         host.wait("waiting")
         call.cancel()
         host.wait("gone")
-        raises(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: kubelet.client().allocate(["dev0"], timeout=0.2))
+        call = kubelet.client().start(API + "Allocate", allocation(["dev0"]), dp.AllocateResponse, timeout=2)
+        host.wait("waiting")
+        raises(grpc.StatusCode.DEADLINE_EXCEEDED, call.result)
         host.wait("gone")
         call = kubelet.client().start(API + "Allocate", allocation(["dev0"]), dp.AllocateResponse)
-        host.wait("waiting")
         host.wait("waiting")
         host.say("answer")
         equal(call.result(SOON).container_responses[0].envs["DEVICES"], "dev0")
@@ -604,7 +610,7 @@ def the_registry():
 def leaving():
     for zero in (False, True):
         with Host("legacy", *(["zero"] if zero else [])) as host:
-            host.say("devices 4")
+            host.tell("devices 4")
             kubelet = registered(host)
             watch, path = kubelet.watch(), host.socket()
             host.quit()
