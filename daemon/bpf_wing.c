@@ -31,6 +31,9 @@ static void tell(struct daemon *d, const struct bpf_event *e)
 
 	if (!bpf_event_tell(e, unix_ms(), &told))
 		return;
+	if (e->kind == BPF_EVENT_PORT)
+		port_event_complete(&told, (const struct bpf_event_port *)e, d->routes.attachments,
+				    &d->netns_exits);
 	if (bucket_take(cm ? &d->bpf_told_cm : &d->bpf_told, uv_now(&d->loop)))
 		daemon_event(d, &told);
 	else if (cm)
@@ -43,6 +46,7 @@ static void on_netdev_moved(struct daemon *d, const struct bpf_event *e)
 {
 	char line[256];
 
+	netns_exits_add(&d->netns_exits, (const struct bpf_event_netdev_moved *)e);
 	bpf_event_line(e, line, sizeof(line));
 	log_info("bpf", 0, "%s", line);
 	node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, false);

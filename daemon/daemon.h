@@ -11,6 +11,7 @@
 #include "hw.h"
 #include "loop.h"
 #include "packet_plan.h"
+#include "port_events.h"
 #include "routes.h"
 #include "self_counters.h"
 #include "self_metrics.h"
@@ -38,6 +39,7 @@ struct daemon {
 	struct packet_plan packet_plan;
 	bool watches_packets; /* or, in a dry run, would */
 	struct bpf_tally bpf_tally;
+	struct netns_exits netns_exits;
 	struct bucket bpf_told, bpf_told_cm; /* how many of its events may still be told */
 	struct sampler *sampler;
 	struct resources *resources;

@@ -51,15 +51,15 @@ const char *cm_event_words(__u32 event)
 const char *port_event_reason(__u32 event, bool *ret_warning)
 {
 	switch (event) {
-	case 8:
+	case PORT_EVENT_FATAL:
 		*ret_warning = true;
 		return "DeviceFatal";
-	case 9:
+	case PORT_EVENT_ACTIVE:
 		return "PortActive";
-	case 10:
+	case PORT_EVENT_DOWN:
 		*ret_warning = true;
 		return "PortDown";
-	case 18:
+	case PORT_EVENT_GID:
 		return "GidChanged";
 	default:
 		return "PortEvent";

@@ -8,6 +8,9 @@
 
 #include "bpf_event.h"
 
+/* enum ib_event_type: those that ports are judged by. */
+enum { PORT_EVENT_FATAL = 8, PORT_EVENT_ACTIVE = 9, PORT_EVENT_DOWN = 10, PORT_EVENT_GID = 18 };
+
 const char *ib_event_words(__u32 event);
 const char *cm_event_words(__u32 event);
 /* A reason in Kubernetes' manner; *ret_warning is only set where it is one. */

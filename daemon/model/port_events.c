@@ -1,0 +1,66 @@
+#include "port_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf_words.h"
+
+/* A move takes its netdev down before anything else; drivers take their time. */
+#define EXIT_NS (5 * 1000000000ULL)
+
+void netns_exits_add(struct netns_exits *x, const struct bpf_event_netdev_moved *e)
+{
+	x->last[x->next].netns = e->netns_from;
+	x->last[x->next].time_ns = e->head.time_ns;
+	x->next = (x->next + 1) % NETNS_EXITS;
+}
+
+static bool left_lately(const struct netns_exits *x, uint64_t netns, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < NETNS_EXITS; i++)
+		if (x->last[i].time_ns && x->last[i].netns == netns &&
+		    now_ns - x->last[i].time_ns < EXIT_NS)
+			return true;
+	return false;
+}
+
+/* What is stacked on a function does not have the function's device for itself. */
+static bool has_device(const struct attach_record *r, const char *device)
+{
+	return strcmp(r->rdma, device) == 0 ||
+	       (r->plan.kind == PLAN_VF && strcmp(r->origin.rdma, device) == 0);
+}
+
+static const struct attach_record *holder(struct attach_list list, const char *device)
+{
+	for (size_t i = 0; i < list.n; i++) {
+		const struct attach_record *r = list.items[i].record;
+
+		if (r->state != ATTACH_FREE && has_device(r, device))
+			return r;
+	}
+	return NULL;
+}
+
+static bool is_on_its_way(const struct attach_record *r, const struct bpf_event_port *e,
+			  const struct netns_exits *x)
+{
+	return r->state != ATTACH_IN_POD || left_lately(x, r->owner.netns.ino, e->head.time_ns);
+}
+
+void port_event_complete(struct event *event, const struct bpf_event_port *e,
+			 struct attach_list list, const struct netns_exits *x)
+{
+	const struct attach_record *r = holder(list, e->device);
+	size_t used = strlen(event->message);
+
+	if (!r)
+		return;
+	snprintf(event->namespace, sizeof(event->namespace), "%s", r->owner.namespace);
+	snprintf(event->pod, sizeof(event->pod), "%s", r->owner.pod);
+	if (e->event != PORT_EVENT_DOWN || !is_on_its_way(r, e, x))
+		return;
+	event->type = EVENT_NORMAL;
+	snprintf(event->message + used, sizeof(event->message) - used,
+		 ", %s is on its way to its pod or back", r->function);
+}

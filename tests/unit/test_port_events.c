@@ -1,0 +1,135 @@
+/* Ports of RDMA devices that are attached to pods: whose event it is, and when going down is no
+ * news. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf_words.h"
+#include "cleanup.h"
+#include "port_events.h"
+
+#define POD_NETNS 4026532001
+#define SECOND_NS 1000000000ULL
+#define MOVED_AT  (100 * SECOND_NS)
+
+static struct attach_record vf(enum attach_state state)
+{
+	return (struct attach_record){
+		.state = state,
+		.function = "0000:03:00.2",
+		.owner = {.namespace = "jobs", .pod = "train-0", .netns.ino = POD_NETNS},
+		.origin.rdma = "mlx5_2",
+		.rdma = "mlx5_2",
+	};
+}
+
+/* What becomes of a warning about this device, whose attachment is the only one. */
+static struct event told_of(const char *device, const struct attach_record *r, __u32 what,
+			    uint64_t time_ns, const struct netns_exits *exits)
+{
+	const struct attach_status status = {.record = r};
+	struct bpf_event_port e = {.head.time_ns = time_ns, .event = what, .port = 1};
+	struct event event = {.type = EVENT_WARNING, .message = "down"};
+
+	snprintf(e.device, sizeof(e.device), "%s", device);
+	port_event_complete(&event, &e, (struct attach_list){&status, 1}, exits);
+	return event;
+}
+
+static struct event down_at(const struct attach_record *r, uint64_t time_ns,
+			    const struct netns_exits *exits)
+{
+	return told_of("mlx5_2", r, PORT_EVENT_DOWN, time_ns, exits);
+}
+
+static void left(struct netns_exits *exits, uint32_t netns, uint64_t time_ns)
+{
+	const struct bpf_event_netdev_moved moved = {.head.time_ns = time_ns, .netns_from = netns};
+
+	netns_exits_add(exits, &moved);
+}
+
+static void a_pods_port_that_goes_down_is_the_pods_trouble(void **state)
+{
+	const struct attach_record in_pod = vf(ATTACH_IN_POD);
+	const struct netns_exits none = {0};
+	const struct event event = down_at(&in_pod, MOVED_AT, &none);
+	(void)state;
+
+	assert_int_equal(event.type, EVENT_WARNING);
+	assert_string_equal(event.namespace, "jobs");
+	assert_string_equal(event.pod, "train-0");
+	assert_string_equal(event.message, "down");
+}
+
+static void on_its_way_it_goes_down_as_it_must(void **state)
+{
+	static const enum attach_state ways[] = {ATTACH_ATTACHING, ATTACH_RETURNING, ATTACH_BAD};
+	const struct netns_exits none = {0};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		const struct attach_record r = vf(ways[i]);
+		const struct event event = down_at(&r, MOVED_AT, &none);
+
+		assert_int_equal(event.type, EVENT_NORMAL);
+		assert_string_equal(event.message,
+				    "down, 0000:03:00.2 is on its way to its pod or back");
+	}
+}
+
+/* The kernel may end a pod's namespace before anybody has told us of the pod's end. */
+static void it_goes_down_with_its_namespace(void **state)
+{
+	const struct attach_record in_pod = vf(ATTACH_IN_POD);
+	struct netns_exits exits = {0};
+	(void)state;
+
+	left(&exits, POD_NETNS + 1, MOVED_AT);
+	assert_int_equal(down_at(&in_pod, MOVED_AT, &exits).type, EVENT_WARNING);
+	left(&exits, POD_NETNS, MOVED_AT);
+	assert_int_equal(down_at(&in_pod, MOVED_AT + SECOND_NS, &exits).type, EVENT_NORMAL);
+	assert_int_equal(down_at(&in_pod, MOVED_AT + 5 * SECOND_NS, &exits).type, EVENT_WARNING);
+	assert_int_equal(down_at(&in_pod, MOVED_AT - 1, &exits).type, EVENT_WARNING);
+	for (unsigned i = 0; i < NETNS_EXITS; i++)
+		left(&exits, POD_NETNS + 1, MOVED_AT);
+	assert_int_equal(down_at(&in_pod, MOVED_AT, &exits).type, EVENT_WARNING);
+}
+
+static void other_troubles_stay_troubles(void **state)
+{
+	const struct attach_record returning = vf(ATTACH_RETURNING), free_again = vf(ATTACH_FREE);
+	const struct netns_exits none = {0};
+	struct attach_record macvlan = vf(ATTACH_RETURNING);
+	struct event event;
+	(void)state;
+
+	event = told_of("mlx5_2", &returning, PORT_EVENT_FATAL, MOVED_AT, &none);
+	assert_int_equal(event.type, EVENT_WARNING);
+	assert_string_equal(event.pod, "train-0");
+	event = told_of("mlx5_3", &returning, PORT_EVENT_DOWN, MOVED_AT, &none);
+	assert_int_equal(event.type, EVENT_WARNING);
+	assert_string_equal(event.pod, "");
+	assert_int_equal(down_at(&free_again, MOVED_AT, &none).type, EVENT_WARNING);
+	macvlan.plan.kind = PLAN_MACVLAN; /* the device is not only its */
+	macvlan.rdma[0] = '\0';
+	assert_int_equal(down_at(&macvlan, MOVED_AT, &none).type, EVENT_WARNING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pods_port_that_goes_down_is_the_pods_trouble),
+		cmocka_unit_test(on_its_way_it_goes_down_as_it_must),
+		cmocka_unit_test(it_goes_down_with_its_namespace),
+		cmocka_unit_test(other_troubles_stay_troubles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
