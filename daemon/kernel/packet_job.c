@@ -10,13 +10,18 @@
 #include "cleanup.h"
 #include "netns_ops.h"
 
+/* What is left of a name whose namespace is gone is an ordinary file for a moment (-EINVAL). */
 static int open_namespace(const struct packet_job *j, struct err *e)
 {
 	const struct netns_id *id = &j->want.netns;
+	int r;
 
 	if (!id->path[0])
 		return err_set(e, -ENOENT, "its network namespace has no name to enter it by");
-	return id->ino ? netns_open_id(j->hw, id, e) : netns_open_path(j->hw, id->path, e);
+	r = id->ino ? netns_open_id(j->hw, id, e) : netns_open_path(j->hw, id->path, e);
+	if (r == -ENOENT || r == -EINVAL)
+		return err_set(e, -ESTALE, "its network namespace is gone");
+	return r;
 }
 
 static int index_of(void *name)

@@ -13,7 +13,8 @@ struct packet_job {
 	bool no_flows; /* its table of flows is known not to fit: do not try */
 
 	/* The answer. result 0: fd is attached; err has a sentence if it does without its table of
-	 * flows. Otherwise fd is NULL and err says why. */
+	 * flows. Otherwise fd is NULL and err says why; -ESTALE: its namespace, -ENODEV: the
+	 * interface is gone. */
 	int result;
 	struct packet_port_fd *fd;
 	enum packet_hook hook;

@@ -76,14 +76,29 @@ size_t packet_ports_list(const struct packet_ports *p, const struct packet_port 
 
 /* --- what an attach led to -------------------------------------------------------------------- */
 
+/* A pod that ends takes its interface and its namespace along before the inventory knows. */
+static bool went_with_its_pod(const struct packet_port *port)
+{
+	return port->nsid != NSID_HOST && (port->error == -ESTALE || port->error == -ENODEV);
+}
+
+static void tell_failed(const struct packet_port *port, const char *in, const struct err *e)
+{
+	if (went_with_its_pod(port))
+		log_info("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s", port->netdev, in,
+			 port->netns, e->msg);
+	else
+		log_warn("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s, trying again %s",
+			 port->netdev, in, port->netns, e->msg,
+			 port->error == -ENOSPC ? "when there is room" : "each minute");
+}
+
 static void tell(const struct packet_port *port, int error_before, const struct err *e)
 {
 	const char *in = port->netns[0] ? " in " : "";
 
 	if (port->error && port->error != error_before)
-		log_warn("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s, trying again %s",
-			 port->netdev, in, port->netns, e->msg,
-			 port->error == -ENOSPC ? "when there is room" : "each minute");
+		tell_failed(port, in, e);
 	else if (port->error == 0 && e->code)
 		log_warn("bpf", 0, "%s%s%s: %s, going on without it", port->netdev, in, port->netns,
 			 e->msg);

@@ -319,8 +319,9 @@ static void test_a_namespace_or_interface_that_is_gone(void **state)
 	follow(f);
 	until_told(f);
 	assert_int_equal(port(f, 0)->error, -ENODEV);
-	for (size_t i = 1; i < 4; i++)
-		assert_int_equal(port(f, i)->error, -ENOENT);
+	assert_int_equal(port(f, 1)->error, -ESTALE);
+	assert_int_equal(port(f, 2)->error, -ENOENT);
+	assert_int_equal(port(f, 3)->error, -ESTALE);
 	assert_int_equal(f->fake.tried, 0);
 }
 
