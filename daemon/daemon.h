@@ -46,6 +46,7 @@ struct daemon {
 	struct attach_engine *engine; /* NULL: nothing is attached here */
 	struct event_ring events;
 	struct event_watch *event_watch;
+	struct owners *owners;
 	struct qps *qps; /* NULL: nobody knows the queue pairs */
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
@@ -69,10 +70,13 @@ void resources_stop(struct daemon *);
 /* The attach engine's part of the page. */
 void vf_wing_describe(const struct daemon *, struct self_metrics *);
 
-/* --- qp_wing.c: two more ---------------------------------------------------------------------- */
+/* --- qp_wing.c: three more ----------------------------------------------------------------------
+ */
 
 int event_watch_start(struct daemon *, struct err *);
 void event_watch_stop(struct daemon *);
+int owners_start(struct daemon *, struct err *);
+void owners_stop(struct daemon *);
 int qps_start(struct daemon *, struct err *);
 void qps_stop(struct daemon *);
 /* The queue pairs' part of the page. */

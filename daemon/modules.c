@@ -315,6 +315,7 @@ const struct module modules[] = {
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
+	{"owners of processes", false, owners_start, owners_stop},
 	/* Late: reading the kernel's BTF takes a while. */
 	{"bpf", true, bpf_start, bpf_stop},
 	{"packet counting", true, packets_start, packets_stop},

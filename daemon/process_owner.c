@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,21 +34,94 @@ static ssize_t read_file(int proc_fd, uint32_t pid, const char *name, char *buf,
 	return n < 0 ? -errno : (ssize_t)len;
 }
 
-int process_owner(int proc_fd, uint32_t pid, struct qp_owner *ret)
+/* --- by cgroup -------------------------------------------------------------------------------- */
+
+/* kernfs finds a directory by its number, which is the cgroup's id (FILEID_KERNFS and
+ * kernfs_fh_to_dentry() in linux/fs/kernfs/mount.c). */
+#define HANDLE_TYPE_KERNFS 0xfe
+
+union cgroup_handle {
+	struct file_handle head;
+	char room[sizeof(struct file_handle) + sizeof(uint64_t)];
+};
+
+/* A descriptor of its directory, or a negative errno. The first process sees all of them, wherever
+ * we are. */
+static int open_cgroup(int proc_fd, uint64_t id)
+{
+	AUTO_FD mount = openat(proc_fd, "1/root/sys/fs/cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	union cgroup_handle h = {
+		.head = {.handle_bytes = sizeof(id), .handle_type = HANDLE_TYPE_KERNFS}};
+	int fd;
+
+	if (mount < 0)
+		return -errno;
+	memcpy(h.head.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(mount, &h.head, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int cgroup_owner(int proc_fd, uint64_t id, struct process_owner *ret)
+{
+	AUTO_FD fd = open_cgroup(proc_fd, id);
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	snprintf(link, sizeof(link), "self/fd/%d", fd);
+	n = readlinkat(proc_fd, link, path, sizeof(path));
+	if (n < 0)
+		return -errno;
+	ret->cgroup = id;
+	cgroup_pod_uid(path, (size_t)n, ret->pod_uid);
+	return 0;
+}
+
+/* --- by process ------------------------------------------------------------------------------- */
+
+int process_owner(int proc_fd, uint32_t pid, uint64_t cgroup, struct process_owner *ret)
 {
 	char text[CGROUP_TEXT_MAX];
-	struct qp_owner owner = {.pid = pid};
-	ssize_t n = read_file(proc_fd, pid, "cgroup", text, sizeof(text));
+	ssize_t n;
 
+	*ret = (struct process_owner){.pid = pid, .cgroup = cgroup};
+	if (cgroup && cgroup_owner(proc_fd, cgroup, ret) == 0)
+		return 0;
+	n = read_file(proc_fd, pid, "cgroup", text, sizeof(text));
 	if (n < 0)
 		return (int)n;
-	cgroup_pod_uid(text, (size_t)n, owner.pod_uid);
-	n = read_file(proc_fd, pid, "comm", text, sizeof(owner.comm) - 1);
+	cgroup_pod_uid(text, (size_t)n, ret->pod_uid);
+	n = read_file(proc_fd, pid, "comm", text, sizeof(ret->comm) - 1);
 	if (n > 0)
-		snprintf(owner.comm, sizeof(owner.comm), "%.*s", (int)n, text);
-	owner.comm[strcspn(owner.comm, "\n")] = '\0';
-	*ret = owner;
+		snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)n, text);
+	ret->comm[strcspn(ret->comm, "\n")] = '\0';
 	return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct process_owner *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+size_t process_owners(int proc_fd, struct process_owner *asked, size_t n,
+		      struct process_owner **ret)
+{
+	struct process_owner *owners = calloc(n ? n : 1, sizeof(*owners));
+	uint32_t before = 0;
+	size_t known = 0;
+
+	*ret = owners;
+	if (!owners)
+		return 0;
+	qsort(asked, n, sizeof(*asked), by_pid);
+	for (size_t i = 0; i < n; before = asked[i++].pid)
+		if (asked[i].pid != before &&
+		    process_owner(proc_fd, asked[i].pid, asked[i].cgroup, &owners[known]) == 0)
+			known++;
+	return known;
 }
 
 uint32_t process_of_thread(int proc_fd, uint32_t tid)

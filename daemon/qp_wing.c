@@ -1,5 +1,5 @@
-/* qp_wing.c - queue pairs, and those who wait for events: two of the modules, and what they tell.
- */
+/* qp_wing.c - those who wait for events, whose processes are, and queue pairs: three of the
+ * modules, and what they tell. */
 #include "bpf_source.h"
 #include "cleanup.h"
 #include "daemon.h"
@@ -7,6 +7,7 @@
 #include "event_watch.h"
 #include "events.h"
 #include "node.h"
+#include "owners.h"
 #include "qps.h"
 #include "self_metrics.h"
 
@@ -19,6 +20,13 @@ void daemon_event(struct daemon *d, const struct event *event)
 static void on_event(const struct event *event, void *arg)
 {
 	daemon_event(arg, event);
+}
+
+static void on_named(const struct process_owner *owners, size_t n, void *arg)
+{
+	const struct daemon *d = arg;
+
+	qps_named(d->qps, owners, n);
 }
 
 static const struct sandbox_list *known_pods(void *arg)
@@ -80,10 +88,27 @@ void event_watch_stop(struct daemon *d)
 	d->event_watch = NULL;
 }
 
+int owners_start(struct daemon *d, struct err *e)
+{
+	const struct owners_hooks hooks = {
+		.named = on_named,
+		.event = on_event,
+		.sandboxes = known_pods,
+		.arg = d,
+	};
+
+	return owners_open(&d->owners, &d->loop, &d->hw, &hooks, e);
+}
+
+void owners_stop(struct daemon *d)
+{
+	owners_close(d->owners);
+	d->owners = NULL;
+}
+
 int qps_start(struct daemon *d, struct err *e)
 {
 	const struct qps_hooks hooks = {
-		.event = on_event,
 		.sandboxes = known_pods,
 		.packets = packet_wing_view,
 		.events = events_come,
@@ -93,7 +118,7 @@ int qps_start(struct daemon *d, struct err *e)
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), &hooks, e);
+	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), d->owners, &hooks, e);
 	if (r == 0)
 		d->routes.qp_hooks = (struct qp_hooks){.look = look, .refresh = refresh, .arg = d};
 	return r;

@@ -1,7 +1,7 @@
 /* qps.c - an event -> the table -> whose is it? -> what failed is told.
  *
  * Two kinds of work leave the loop, one of each at a time: dumps, which take as long as the devices
- * take to answer, and questions whose a process is, which must not wait behind them. */
+ * take to answer, and the flows. */
 #include "qps.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
-#include "qp_owners.h"
+#include "owners.h"
 #include "qps_work.h"
 
 /* Without events a table that is older is asked for anew, with a firmware command for each queue
@@ -21,16 +21,6 @@
 #define READ_PAUSE_MS	   5000
 /* After dumps that failed: it doubles up to this. */
 #define RETRY_PAUSE_MAX_MS 60000
-/* A failure is told after this without its pod. */
-#define FAILURE_WAIT_MS	   40
-#define FAILURES_MAX	   64
-
-/* A failure that waits for its pod. */
-struct failure {
-	struct qp qp;
-	uint64_t until_ms;
-};
-
 struct refresh {
 	void (*done)(uint64_t now_ms, void *arg);
 	void *arg;
@@ -40,12 +30,13 @@ struct qps {
 	uv_loop_t *loop;
 	const struct hw *hw;
 	const struct inventory *inventory;
+	struct owners *owners;
 	struct qps_hooks hooks;
 	bool events, closing, timer_closed;
 	uv_timer_t timer;
 	struct qp_table table;
 	struct qp_failures failures;
-	struct qps_work *dump, *look; /* under way */
+	struct qps_work *dump; /* under way */
 	struct qps_reading *reading;
 	bool has_flows;
 	struct packet_sample flows; /* while somebody is answered */
@@ -54,11 +45,6 @@ struct qps {
 	uint64_t retry_ms; /* the pause after the last dump, if it failed */
 	uint64_t read_ms;
 	char read_error[256];
-	struct qps_process asked[QPS_PROCESSES_MAX]; /* to be, with the next look */
-	size_t n_asked;
-	struct qp_owners owners;
-	struct failure waiting[FAILURES_MAX];
-	size_t n_waiting;
 	struct refresh *refreshes;   /* owned */
 	size_t n_refreshes, n_ready; /* the first ones are: nothing is read for them any more */
 };
@@ -76,22 +62,7 @@ static uint64_t unix_ms(void)
 		       : 0;
 }
 
-static void name_pod(const struct qps *q, const struct qp *qp, struct event *e)
-{
-	const struct sandbox_list *pods = q->hooks.sandboxes ? q->hooks.sandboxes(q->hooks.arg)
-							     : NULL;
-	const struct sandbox *pod = pods ? sandbox_of_pod(pods, qp->pod_uid) : NULL;
-	size_t n = strlen(e->message);
-
-	if (pod) {
-		memcpy(e->namespace, pod->namespace, sizeof(e->namespace));
-		memcpy(e->pod, pod->pod, sizeof(e->pod));
-	} else if (qp->pod_uid[0]) {
-		snprintf(e->message + n, sizeof(e->message) - n, "; pod %s", qp->pod_uid);
-	}
-}
-
-static void tell_failure(struct qps *q, const struct qp *qp)
+static void on_failure(struct qps *q, const struct qp *qp)
 {
 	const struct rdma_dev *d = host_rdma(&q->inventory->host, qp->device);
 	const char *device = d && d->function[0] ? d->function : qp->device;
@@ -101,112 +72,41 @@ static void tell_failure(struct qps *q, const struct qp *qp)
 	qp_failures_tell(&q->failures, qp, uv_now(q->loop), &e, &detailed);
 	e.first_ms = e.last_ms = unix_ms();
 	snprintf(e.device, sizeof(e.device), "%s", device);
-	name_pod(q, qp, &e);
-	q->hooks.event(&e, q->hooks.arg);
-}
-
-/* Those of the owners, and those that have waited long enough. */
-static void tell_waiting(struct qps *q, uint64_t now_ms)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < q->n_waiting; i++) {
-		struct failure *f = &q->waiting[i];
-		const struct qp *qp = qp_table_find(&q->table, f->qp.device, f->qp.qpn);
-
-		if (qp && qp->owner_known && qp->created_ns == f->qp.created_ns) {
-			memcpy(f->qp.pod_uid, qp->pod_uid, sizeof(qp->pod_uid));
-			f->qp.owner_known = true;
-		}
-		if (f->qp.owner_known || f->until_ms <= now_ms)
-			tell_failure(q, &f->qp);
-		else
-			q->waiting[n++] = *f;
-	}
-	q->n_waiting = n;
-}
-
-static void on_failure(struct qps *q, const struct qp *qp)
-{
-	bool waits = qp->pid && !qp->owner_known && q->n_waiting < FAILURES_MAX;
-
-	if (waits)
-		q->waiting[q->n_waiting++] = (struct failure){*qp,
-							      uv_now(q->loop) + FAILURE_WAIT_MS};
+	if (qp->owner_known)
+		owners_tell_pod(q->owners, qp->pod_uid, &e);
 	else
-		tell_failure(q, qp);
+		owners_tell(q->owners, qp->pid, qp->cgroup, &e);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-static void want_owner(struct qps *q, uint32_t pid, uint64_t cgroup)
-{
-	for (size_t i = 0; i < q->n_asked; i++)
-		if (q->asked[i].pid == pid)
-			return;
-	if (q->n_asked < QPS_PROCESSES_MAX)
-		q->asked[q->n_asked++] = (struct qps_process){pid, cgroup};
-}
-
 static void name_qp(struct qps *q, const struct qp *qp)
 {
-	const struct qp_owner *o;
+	const struct process_owner *owner;
 
 	if (qp->owner_known || qp->pid == 0)
 		return;
-	o = qp_owners_find(&q->owners, qp->pid, qp->cgroup, uv_now(q->loop));
-	if (o)
-		qp_table_name_one(&q->table, qp, o);
-	else
-		want_owner(q, qp->pid, qp->cgroup);
+	owner = owners_find(q->owners, qp->pid, qp->cgroup);
+	if (owner)
+		qp_table_name_one(&q->table, qp, owner);
 }
 
-static void take_owners(struct qps *q, const struct qps_work *w)
+void qps_named(struct qps *q, const struct process_owner *owners, size_t n)
 {
-	qp_table_name(&q->table, w->owners, w->n_owners);
-	for (size_t i = 0; i < w->n_owners && !w->dump; i++)
-		qp_owners_keep(&q->owners, &w->owners[i], uv_now(q->loop));
+	if (q)
+		qp_table_name(&q->table, owners, n);
 }
 
 /* --- work ------------------------------------------------------------------------------------- */
 
 static void release_if_done(struct qps *q)
 {
-	if (!q->closing || !q->timer_closed || q->dump || q->look || q->reading)
+	if (!q->closing || !q->timer_closed || q->dump || q->reading)
 		return;
 	qp_table_done(&q->table);
 	free(q->refreshes);
 	packet_sample_done(&q->flows);
 	free(q);
-}
-
-static void on_looked(uv_work_t *work, int status)
-{
-	struct qps *q = work->data;
-	struct qps_work *w = take_ptr(q->look);
-
-	(void)status;
-	if (!q->closing) {
-		take_owners(q, w);
-		tell_waiting(q, uv_now(q->loop));
-		go_on(q);
-	}
-	qps_work_free(w);
-	release_if_done(q);
-}
-
-static void look(struct qps *q)
-{
-	struct qps_work *w = qps_work_new(q->hw);
-
-	if (!w)
-		return; /* with the next event */
-	memcpy(w->processes, q->asked, sizeof(*q->asked) * q->n_asked);
-	w->n_processes = q->n_asked;
-	q->n_asked = 0;
-	w->work.data = q;
-	q->look = w;
-	uv_queue_work(q->loop, &w->work, qps_work_run, on_looked);
 }
 
 /* One of those that are ready: an answer may take long to make. The flows are too many to be
@@ -307,7 +207,7 @@ static void replace(struct qps *q, struct qps_work *w)
 	else
 		qp_table_dump_failed(&q->table);
 	if (r == 0)
-		take_owners(q, w);
+		qp_table_name(&q->table, w->owners, w->n_owners);
 }
 
 static void take_dump(struct qps *q, struct qps_work *w)
@@ -346,11 +246,9 @@ static void on_dumped(uv_work_t *work, int status)
 
 static void dump(struct qps *q)
 {
-	struct qps_work *w = qps_work_new(q->hw);
+	struct qps_work *w = qps_work_new(q->hw, &q->inventory->host);
 
-	if (!w || qps_work_dump(w, &q->inventory->host) < 0) {
-		if (w)
-			qps_work_free(w);
+	if (!w) {
 		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
 		return;
 	}
@@ -365,7 +263,6 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct qps *q = timer->data;
 
-	tell_waiting(q, uv_now(q->loop));
 	if (q->n_ready > 0)
 		answer_one(q);
 	go_on(q);
@@ -375,9 +272,6 @@ static void run_timer(struct qps *q, uint64_t now_ms)
 {
 	uint64_t next = q->wants_dump && !q->dump ? q->dump_ms : UINT64_MAX;
 
-	for (size_t i = 0; i < q->n_waiting; i++)
-		if (q->waiting[i].until_ms < next)
-			next = q->waiting[i].until_ms;
 	if (q->n_ready > 0)
 		next = now_ms + 1; /* in the loop's next turn, others first */
 	if (next == UINT64_MAX)
@@ -393,8 +287,6 @@ static void go_on(struct qps *q)
 
 	if (q->wants_dump && !q->dump && q->dump_ms <= now_ms)
 		dump(q);
-	if (q->n_asked > 0 && !q->look)
-		look(q);
 	run_timer(q, now_ms);
 }
 
@@ -521,7 +413,8 @@ int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *a
 }
 
 int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
-	     const struct inventory *inventory, const struct qps_hooks *hooks, struct err *e)
+	     const struct inventory *inventory, struct owners *owners,
+	     const struct qps_hooks *hooks, struct err *e)
 {
 	struct qps *q = calloc(1, sizeof(*q));
 
@@ -530,6 +423,7 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->loop = loop;
 	q->hw = hw;
 	q->inventory = inventory;
+	q->owners = owners;
 	q->hooks = *hooks;
 	uv_timer_init(loop, &q->timer);
 	q->timer.data = q;

@@ -3,24 +3,24 @@
  *
  * A dump is asked for at the start, after events were lost, and where no events come when somebody
  * asks what there is; flows are read only then, too. A process is asked for its pod once, when its
- * first queue pair is seen; a failure waits for that, but not for long. */
+ * first queue pair is seen. */
 #pragma once
 
 #include "bpf_event.h"
-#include "event.h"
 #include "hw.h"
 #include "inventory.h"
+#include "known_owners.h"
 #include "qp_failures.h"
 #include "sandbox.h"
 
 struct uv_loop_s;
+struct owners;
 struct packet_view;
 struct qp_sources;
 struct qps;
 struct qps_status;
 
 struct qps_hooks {
-	void (*event)(const struct event *, void *arg); /* a queue pair has failed */
 	/* The pods that are known; NULL: none. */
 	const struct sandbox_list *(*sandboxes)(void *arg);
 	/* Where flows are counted, to be put back; NULL: nowhere. */
@@ -30,9 +30,11 @@ struct qps_hooks {
 	void *arg;
 };
 
-/* hw and inventory must outlive it. */
+/* hw, inventory and owners must outlive it; owners tells which queue pair has failed. */
 int qps_open(struct qps **ret, struct uv_loop_s *, const struct hw *, const struct inventory *,
-	     const struct qps_hooks *, struct err *);
+	     struct owners *, const struct qps_hooks *, struct err *);
+/* For owners_hooks. NULL is fine. */
+void qps_named(struct qps *, const struct process_owner *, size_t n);
 /* Programs may have come or gone. NULL is fine. */
 void qps_look(struct qps *);
 /* Those of other kinds are left alone. NULL: some were lost. qps may be NULL. */

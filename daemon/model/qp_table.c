@@ -257,12 +257,13 @@ const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_f
 
 static int by_pid(const void *pid, const void *owner)
 {
-	uint32_t wanted = *(const uint32_t *)pid, other = ((const struct qp_owner *)owner)->pid;
+	uint32_t wanted = *(const uint32_t *)pid,
+		 other = ((const struct process_owner *)owner)->pid;
 
 	return (wanted > other) - (wanted < other);
 }
 
-static void name(struct qp_table *t, struct qp *qp, const struct qp_owner *o)
+static void name(struct qp_table *t, struct qp *qp, const struct process_owner *o)
 {
 	qp->owner_known = true;
 	memcpy(qp->pod_uid, o->pod_uid, sizeof(qp->pod_uid));
@@ -271,9 +272,9 @@ static void name(struct qp_table *t, struct qp *qp, const struct qp_owner *o)
 	t->generation++;
 }
 
-void qp_table_name(struct qp_table *t, const struct qp_owner *owners, size_t n)
+void qp_table_name(struct qp_table *t, const struct process_owner *owners, size_t n)
 {
-	const struct qp_owner *o;
+	const struct process_owner *o;
 
 	for (size_t i = 0; i < t->n && n > 0; i++) {
 		if (t->items[i]->owner_known)
@@ -284,7 +285,7 @@ void qp_table_name(struct qp_table *t, const struct qp_owner *owners, size_t n)
 	}
 }
 
-void qp_table_name_one(struct qp_table *t, const struct qp *qp, const struct qp_owner *o)
+void qp_table_name_one(struct qp_table *t, const struct qp *qp, const struct process_owner *o)
 {
 	struct qp *own = find(t, qp->device, qp->qpn);
 

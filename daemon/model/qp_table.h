@@ -7,6 +7,7 @@
 #pragma once
 
 #include "bpf_event.h"
+#include "known_owners.h"
 #include "model.h"
 #include "nldev_qp.h"
 
@@ -57,13 +58,6 @@ struct qp_table {
 	size_t n_destroyed; /* since a dump began */
 };
 
-/* Whose a process is. */
-struct qp_owner {
-	uint32_t pid;
-	uint64_t cgroup; /* that an event named for it, 0 = none */
-	char comm[16], pod_uid[POD_UID_SIZE];
-};
-
 void qp_table_done(struct qp_table *);
 /* The queue pair after the event (before it, for one that is destroyed: it is gone with the next
  * change); NULL: of no interest, or no room. The event is a BPF_EVENT_QP that has passed
@@ -87,9 +81,9 @@ int qp_table_replace_some(struct qp_table *, const struct nldev_qp *, size_t n, 
 void qp_table_dump_failed(struct qp_table *);
 
 /* Gives the owners, sorted by pid, to the queue pairs that have none yet. */
-void qp_table_name(struct qp_table *, const struct qp_owner *, size_t n);
+void qp_table_name(struct qp_table *, const struct process_owner *, size_t n);
 /* The same for one queue pair. */
-void qp_table_name_one(struct qp_table *, const struct qp *, const struct qp_owner *);
+void qp_table_name_one(struct qp_table *, const struct qp *, const struct process_owner *);
 /* A queue pair of which nothing else is known. */
 void qp_init(struct qp *, const char *device, uint32_t qpn);
 const struct qp *qp_table_find(const struct qp_table *, const char *device, uint32_t qpn);

@@ -153,7 +153,7 @@ static void test_bounded(void **state)
 static void test_the_number_is_given_again(void **state)
 {
 	struct bpf_event_qp_failed failure = {.qpn = 17, .status = 12, .event = -1};
-	struct qp_owner owner = {.pid = 4711, .pod_uid = "u"};
+	struct process_owner owner = {.pid = 4711, .pod_uid = "u"};
 	struct qp_table t = {0};
 	const struct qp *qp;
 	bool first;
@@ -324,7 +324,7 @@ static void test_too_much_during_a_dump(void **state)
 static void test_a_dump_of_another_process(void **state)
 {
 	const struct nldev_qp other = entry("rxe_a", 17, RTS, 6000);
-	const struct qp_owner owner = {.pid = 4711, .pod_uid = "u"};
+	const struct process_owner owner = {.pid = 4711, .pod_uid = "u"};
 	struct qp_table t = {0};
 
 	(void)state;
@@ -368,7 +368,7 @@ static void test_a_dump_larger_than_the_table(void **state)
 
 static void test_owners(void **state)
 {
-	const struct qp_owner owners[] = {{.pid = 1, .pod_uid = "a"},
+	const struct process_owner owners[] = {{.pid = 1, .pod_uid = "a"},
 					  {.pid = 4711, .pod_uid = "b"}};
 	struct qp_table t = {0};
 

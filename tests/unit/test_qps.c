@@ -16,7 +16,7 @@
 #include "api_qps.h"
 #include "host_builder.h"
 #include "loop_helpers.h"
-#include "process_owner.h"
+#include "owners.h"
 #include "tmptree.h"
 
 #define PATIENCE_MS 10000
@@ -29,6 +29,7 @@ struct world {
 	struct inventory inventory;
 	struct sandbox pod;
 	struct sandbox_list pods;
+	struct owners *owners;
 	struct qps *qps;
 	bool events;
 	struct event last;
@@ -41,6 +42,11 @@ static void on_event(const struct event *e, void *arg)
 
 	w->last = *e;
 	w->n_events++;
+}
+
+static void on_named(const struct process_owner *owners, size_t n, void *arg)
+{
+	qps_named(((struct world *)arg)->qps, owners, n);
 }
 
 static const struct sandbox_list *known_pods(void *arg)
@@ -66,8 +72,9 @@ static void put_process(struct world *w, unsigned pid, const char *cgroup)
 static struct world *start(void)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	const struct qps_hooks hooks = {
-		.event = on_event, .sandboxes = known_pods, .events = events_come, .arg = w};
+	const struct owners_hooks owners_hooks = {
+		.named = on_named, .event = on_event, .sandboxes = known_pods, .arg = w};
+	const struct qps_hooks hooks = {.sandboxes = known_pods, .events = events_come, .arg = w};
 	struct err e;
 
 	w->dir = tmptree_new();
@@ -81,13 +88,16 @@ static struct world *start(void)
 	w->pods = (struct sandbox_list){&w->pod, 1, true};
 	w->events = true;
 	assert_int_equal(uv_loop_init(&w->loop), 0);
-	assert_int_equal(qps_open(&w->qps, &w->loop, &w->hw, &w->inventory, &hooks, &e), 0);
+	assert_int_equal(owners_open(&w->owners, &w->loop, &w->hw, &owners_hooks, &e), 0);
+	assert_int_equal(qps_open(&w->qps, &w->loop, &w->hw, &w->inventory, w->owners, &hooks, &e),
+			 0);
 	return w;
 }
 
 static void stop(struct world *w)
 {
 	qps_close(w->qps);
+	owners_close(w->owners);
 	assert_int_equal(loop_end(&w->loop), 0);
 	close(w->hw.proc_fd);
 	host_done(&w->inventory.host);
@@ -342,25 +352,12 @@ static void test_closing_tells_who_waits(void **state)
 	stop(w);
 }
 
-static void test_the_process_of_a_thread(void **state)
-{
-	struct world *w = start();
-
-	(void)state;
-	tmptree_write(w->dir, "4713/status",
-		      "Name:\tpython3\nState:\tS\nTgid:\t4711\nPid:\t4713\n");
-	tmptree_write(w->dir, "4714/status", "Name:\tpython3\n");
-	assert_int_equal(process_of_thread(w->hw.proc_fd, 4713), 4711);
-	assert_int_equal(process_of_thread(w->hw.proc_fd, 4714), 0);
-	assert_int_equal(process_of_thread(w->hw.proc_fd, 4715), 0);
-	stop(w);
-}
-
 static void test_nobody(void **state)
 {
 	(void)state;
 	qps_event(NULL, NULL);
 	qps_look(NULL);
+	qps_named(NULL, NULL, 0);
 	qps_close(NULL);
 }
 
@@ -377,7 +374,6 @@ int main(void)
 		cmocka_unit_test(test_a_flood),
 		cmocka_unit_test(test_refresh),
 		cmocka_unit_test(test_closing_tells_who_waits),
-		cmocka_unit_test(test_the_process_of_a_thread),
 		cmocka_unit_test(test_nobody),
 	};
 

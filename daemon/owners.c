@@ -1,0 +1,234 @@
+#include "owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "process_owner.h"
+#include "worker.h"
+
+/* Processes asked at one time; those beyond are asked with their next event. */
+#define ASKED_MAX   1024
+/* An event is told after this without its pod. */
+#define WAIT_MS	    40
+#define WAITING_MAX 64
+
+/* While it runs it belongs to the worker. */
+struct question {
+	uv_work_t work;
+	int proc_fd;
+	struct process_owner asked[ASKED_MAX], *owners;
+	size_t n, n_owners;
+};
+
+/* An event that waits for its pod. */
+struct waiting {
+	uint32_t pid;
+	uint64_t cgroup, until_ms;
+	struct event event;
+};
+
+struct owners {
+	uv_loop_t *loop;
+	const struct hw *hw;
+	struct owners_hooks hooks;
+	bool closing, timer_closed;
+	uv_timer_t timer;
+	struct question *question;	       /* under way */
+	struct process_owner asked[ASKED_MAX]; /* to be, with the next one */
+	size_t n_asked;
+	struct known_owners known;
+	struct waiting waiting[WAITING_MAX];
+	size_t n_waiting;
+};
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+void owners_tell_pod(struct owners *o, const char *pod_uid, const struct event *event)
+{
+	const struct sandbox_list *pods = o->hooks.sandboxes ? o->hooks.sandboxes(o->hooks.arg)
+							     : NULL;
+	const struct sandbox *pod = pods ? sandbox_of_pod(pods, pod_uid) : NULL;
+	struct event e = *event;
+	size_t n = strlen(e.message);
+
+	if (pod) {
+		memcpy(e.namespace, pod->namespace, sizeof(e.namespace));
+		memcpy(e.pod, pod->pod, sizeof(e.pod));
+	} else if (pod_uid[0]) {
+		snprintf(e.message + n, sizeof(e.message) - n, "; pod %s", pod_uid);
+	}
+	o->hooks.event(&e, o->hooks.arg);
+}
+
+/* Those whose process is known, and those that have waited long enough. */
+static void tell_waiting(struct owners *o, uint64_t now_ms)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n_waiting; i++) {
+		const struct waiting *w = &o->waiting[i];
+		const struct process_owner *owner = known_owners_find(&o->known, w->pid, w->cgroup,
+								      now_ms);
+
+		if (owner || w->until_ms <= now_ms)
+			owners_tell_pod(o, owner ? owner->pod_uid : "", &w->event);
+		else
+			o->waiting[n++] = *w;
+	}
+	o->n_waiting = n;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+static void run_timer(struct owners *o)
+{
+	uint64_t now_ms = uv_now(o->loop), next = UINT64_MAX;
+
+	for (size_t i = 0; i < o->n_waiting; i++)
+		if (o->waiting[i].until_ms < next)
+			next = o->waiting[i].until_ms;
+	if (next == UINT64_MAX)
+		uv_timer_stop(&o->timer);
+	else
+		uv_timer_start(&o->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct owners *o = timer->data;
+
+	tell_waiting(o, uv_now(o->loop));
+	run_timer(o);
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static void release_if_done(struct owners *o)
+{
+	if (o->closing && o->timer_closed && !o->question)
+		free(o);
+}
+
+static void work(uv_work_t *work)
+{
+	struct question *q = (struct question *)((char *)work - offsetof(struct question, work));
+
+	worker_begin();
+	q->n_owners = process_owners(q->proc_fd, q->asked, q->n, &q->owners);
+}
+
+static void ask(struct owners *o);
+
+static void take_answers(struct owners *o, const struct question *q)
+{
+	for (size_t i = 0; i < q->n_owners; i++)
+		known_owners_keep(&o->known, &q->owners[i], uv_now(o->loop));
+	if (o->hooks.named)
+		o->hooks.named(q->owners, q->n_owners, o->hooks.arg);
+	tell_waiting(o, uv_now(o->loop));
+	run_timer(o);
+	ask(o);
+}
+
+static void on_worked(uv_work_t *work, int status)
+{
+	struct owners *o = work->data;
+	struct question *q = take_ptr(o->question);
+
+	(void)status;
+	if (!o->closing)
+		take_answers(o, q);
+	free(q->owners);
+	free(q);
+	release_if_done(o);
+}
+
+static void ask(struct owners *o)
+{
+	struct question *q;
+
+	if (o->n_asked == 0 || o->question)
+		return;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return; /* with the next event */
+	q->work.data = o;
+	q->proc_fd = o->hw->proc_fd;
+	q->n = o->n_asked;
+	memcpy(q->asked, o->asked, sizeof(*o->asked) * o->n_asked);
+	o->n_asked = 0;
+	o->question = q;
+	uv_queue_work(o->loop, &q->work, work, on_worked);
+}
+
+static void want(struct owners *o, uint32_t pid, uint64_t cgroup)
+{
+	for (size_t i = 0; i < o->n_asked; i++)
+		if (o->asked[i].pid == pid && o->asked[i].cgroup == cgroup)
+			return;
+	if (o->n_asked < ASKED_MAX)
+		o->asked[o->n_asked++] = (struct process_owner){.pid = pid, .cgroup = cgroup};
+	ask(o);
+}
+
+const struct process_owner *owners_find(struct owners *o, uint32_t pid, uint64_t cgroup)
+{
+	const struct process_owner *owner = known_owners_find(&o->known, pid, cgroup,
+							      uv_now(o->loop));
+
+	if (!owner)
+		want(o, pid, cgroup);
+	return owner;
+}
+
+void owners_tell(struct owners *o, uint32_t pid, uint64_t cgroup, const struct event *event)
+{
+	const struct process_owner *owner = pid ? owners_find(o, pid, cgroup) : NULL;
+
+	if (owner || pid == 0 || o->n_waiting == WAITING_MAX) {
+		owners_tell_pod(o, owner ? owner->pod_uid : "", event);
+		return;
+	}
+	o->waiting[o->n_waiting++] = (struct waiting){.pid = pid,
+						      .cgroup = cgroup,
+						      .until_ms = uv_now(o->loop) + WAIT_MS,
+						      .event = *event};
+	run_timer(o);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int owners_open(struct owners **ret, struct uv_loop_s *loop, const struct hw *hw,
+		const struct owners_hooks *hooks, struct err *e)
+{
+	struct owners *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return err_set(e, -ENOMEM, "out of memory");
+	o->loop = loop;
+	o->hw = hw;
+	o->hooks = *hooks;
+	uv_timer_init(loop, &o->timer);
+	o->timer.data = o;
+	*ret = o;
+	return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct owners *o = handle->data;
+
+	o->timer_closed = true;
+	release_if_done(o);
+}
+
+void owners_close(struct owners *o)
+{
+	if (!o)
+		return;
+	o->closing = true;
+	tell_waiting(o, UINT64_MAX);
+	uv_close((uv_handle_t *)&o->timer, on_closed);
+}

@@ -1,0 +1,306 @@
+/* Whose processes are: by a cgroup that an event named, by /proc, and the events that wait for it.
+ */
+#include "owners.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "loop_helpers.h"
+#include "process_owner.h"
+#include "tmptree.h"
+
+#define PATIENCE_MS 10000
+#define UID	    "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
+#define KUBEPODS    "kubepods/burstable/pod" UID
+
+struct world {
+	uv_loop_t loop;
+	char *dir; /* a /proc */
+	struct hw hw;
+	struct sandbox pod;
+	struct sandbox_list pods;
+	struct owners *owners;
+	struct event last;
+	unsigned n_events, n_named;
+};
+
+static void on_event(const struct event *e, void *arg)
+{
+	struct world *w = arg;
+
+	w->last = *e;
+	w->n_events++;
+}
+
+static void on_named(const struct process_owner *owners, size_t n, void *arg)
+{
+	(void)owners;
+	((struct world *)arg)->n_named += n;
+}
+
+static const struct sandbox_list *known_pods(void *arg)
+{
+	return &((struct world *)arg)->pods;
+}
+
+static void put_process(struct world *w, unsigned pid, const char *cgroup)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%u/cgroup", pid);
+	tmptree_write(w->dir, path, "%s", cgroup);
+	snprintf(path, sizeof(path), "%u/comm", pid);
+	tmptree_write(w->dir, path, "dcb\n");
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct owners_hooks hooks = {
+		.named = on_named, .event = on_event, .sandboxes = known_pods, .arg = w};
+	struct err e;
+
+	w->dir = tmptree_new();
+	w->hw = (struct hw){.sys_fd = -1, .dev_fd = -1};
+	w->hw.proc_fd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	put_process(w, 4711, "0::/" KUBEPODS "/x\n");
+	w->pod = (struct sandbox){.namespace = "train", .pod = "job-7", .uid = UID};
+	w->pods = (struct sandbox_list){&w->pod, 1, true};
+	assert_int_equal(uv_loop_init(&w->loop), 0);
+	assert_int_equal(owners_open(&w->owners, &w->loop, &w->hw, &hooks, &e), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	owners_close(w->owners);
+	assert_int_equal(loop_end(&w->loop), 0);
+	close(w->hw.proc_fd);
+	tmptree_free(w->dir);
+	free(w);
+	return 0;
+}
+
+static bool has_event(void *arg)
+{
+	return ((struct world *)arg)->n_events > 0;
+}
+
+static void tell(struct world *w, uint32_t pid, uint64_t cgroup)
+{
+	const struct event e = {.reason = "PfcChanged", .message = "PFC off"};
+
+	owners_tell(w->owners, pid, cgroup, &e);
+}
+
+static void tell_and_wait(struct world *w, uint32_t pid, uint64_t cgroup)
+{
+	w->n_events = 0;
+	tell(w, pid, cgroup);
+	assert_true(loop_until(&w->loop, has_event, w, PATIENCE_MS));
+	assert_int_equal(w->n_events, 1);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void an_event_waits_for_its_pod_once(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, 4711, 7);
+	assert_int_equal(w->n_events, 0);
+	assert_true(loop_until(&w->loop, has_event, w, PATIENCE_MS));
+	assert_string_equal(w->last.namespace, "train");
+	assert_string_equal(w->last.pod, "job-7");
+	assert_string_equal(w->last.message, "PFC off");
+	tell(w, 4711, 7);
+	assert_int_equal(w->n_events, 2); /* known by now */
+	assert_int_equal(w->n_named, 1);
+	tell(w, 4711, 8); /* another process under this pid */
+	assert_int_equal(w->n_events, 2);
+}
+
+static void nobody_waits_for_the_kernel_or_the_dead(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, 0, 0);
+	assert_int_equal(w->n_events, 1);
+	tell_and_wait(w, 4712, 7);
+	assert_string_equal(w->last.pod, "");
+	assert_string_equal(w->last.message, "PFC off");
+	assert_int_equal(w->n_named, 0);
+}
+
+static void a_pod_that_no_runtime_knows_is_told_by_its_uid(void **state)
+{
+	struct world *w = *state;
+
+	w->pods.n = 0;
+	tell_and_wait(w, 4711, 7);
+	assert_string_equal(w->last.pod, "");
+	assert_string_equal(w->last.message, "PFC off; pod " UID);
+}
+
+static void many_at_once_are_all_told(void **state)
+{
+	struct world *w = *state;
+
+	for (uint32_t i = 0; i < 5000; i++)
+		tell(w, 10000 + i, 7);
+	assert_true(w->n_events > 4900); /* there is room for a few to wait */
+	assert_true(w->n_events < 5000);
+	loop_wakeups(&w->loop, 100);
+	assert_int_equal(w->n_events, 5000);
+}
+
+static void the_end_tells_what_waits(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, 4711, 7);
+	assert_int_equal(w->n_events, 0);
+	owners_close(take_ptr(w->owners));
+	assert_int_equal(w->n_events, 1);
+	owners_close(NULL);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* Where cgroup v2 is mounted, "" = nowhere. */
+static void find_cgroup2(char *ret, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	const struct mntent *m;
+
+	ret[0] = '\0';
+	while (mounts && !ret[0] && (m = getmntent(mounts)))
+		if (strcmp(m->mnt_type, "cgroup2") == 0)
+			snprintf(ret, size, "%s", m->mnt_dir);
+	if (mounts)
+		endmntent(mounts);
+}
+
+/* A container's cgroup and all above it. */
+static const char *const cgroups[] = {"", "/kubepods", "/kubepods/burstable", "/" KUBEPODS,
+				      "/" KUBEPODS "/x"};
+
+static bool make_cgroups(const char *root)
+{
+	char path[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cgroups); i++) {
+		snprintf(path, sizeof(path), "%s%s", root, cgroups[i]);
+		if (mkdir(path, 0755) < 0)
+			return false;
+	}
+	return true;
+}
+
+static void remove_cgroups(const char *root)
+{
+	char path[512];
+
+	for (size_t i = ARRAY_SIZE(cgroups); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s%s", root, cgroups[i]);
+		rmdir(path);
+	}
+}
+
+static uint64_t cgroup_id(const char *root)
+{
+	char path[512];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", root, cgroups[ARRAY_SIZE(cgroups) - 1]);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* A tool that sets PFC has ended before anybody can ask /proc. */
+static void a_process_that_has_ended_is_known_by_its_cgroup(void **state)
+{
+	struct world *w = *state;
+	char mount[256], root[300];
+	uint64_t id;
+
+	find_cgroup2(mount, sizeof(mount));
+	snprintf(root, sizeof(root), "%s/rocelet-test-%d", mount, getpid());
+	if (!mount[0] || !make_cgroups(root)) {
+		print_message("no cgroup v2 that can be written\n");
+		skip();
+	}
+	tmptree_link(w->dir, "self", "/proc/self");
+	tmptree_link(w->dir, "1/root/sys/fs/cgroup", mount);
+	id = cgroup_id(root);
+	tell_and_wait(w, 4712, id);
+	remove_cgroups(root);
+	assert_string_equal(w->last.pod, "job-7");
+	tell_and_wait(w, 4713, id); /* the cgroup is gone, too */
+	assert_string_equal(w->last.pod, "");
+	tell_and_wait(w, 4711, id); /* but not this process */
+	assert_string_equal(w->last.pod, "job-7");
+}
+
+static void each_is_asked_once_in_order(void **state)
+{
+	struct world *w = *state;
+	struct process_owner asked[] = {{.pid = 4712}, {.pid = 0},    {.pid = 4711},
+					{.pid = 4712}, {.pid = 4713}, {.pid = 4711}};
+	struct process_owner *owners;
+
+	put_process(w, 4713, "0::/system.slice/x.service\n");
+	assert_int_equal(process_owners(w->hw.proc_fd, asked, ARRAY_SIZE(asked), &owners), 2);
+	assert_int_equal(owners[0].pid, 4711);
+	assert_string_equal(owners[0].comm, "dcb");
+	assert_string_equal(owners[0].pod_uid, UID);
+	assert_int_equal(owners[1].pid, 4713);
+	assert_string_equal(owners[1].pod_uid, "");
+	free(owners);
+}
+
+static void the_process_of_a_thread(void **state)
+{
+	struct world *w = *state;
+
+	tmptree_write(w->dir, "4713/status",
+		      "Name:\tpython3\nState:\tS\nTgid:\t4711\nPid:\t4713\n");
+	tmptree_write(w->dir, "4714/status", "Name:\tpython3\n");
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4713), 4711);
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4714), 0);
+	assert_int_equal(process_of_thread(w->hw.proc_fd, 4715), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_event_waits_for_its_pod_once),
+		TEST(nobody_waits_for_the_kernel_or_the_dead),
+		TEST(a_pod_that_no_runtime_knows_is_told_by_its_uid),
+		TEST(many_at_once_are_all_told),
+		TEST(the_end_tells_what_waits),
+		TEST(a_process_that_has_ended_is_known_by_its_cgroup),
+		TEST(each_is_asked_once_in_order),
+		TEST(the_process_of_a_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
