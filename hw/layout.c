@@ -1,8 +1,4 @@
-/* layout.c - slots, ranks, shapes and sums.
- *
- * Candidates are (family, labels, rank, slot) of one port. Of one family only the lowest rank
- * survives: it decides for all labels together, so that received and sent bytes never come from
- * different sources. Survivors that agree in labels are added up. */
+/* layout.c - ports, their cells and history, and the sums. */
 #include "layout.h"
 
 #include <errno.h>
@@ -10,35 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct candidate {
-	const struct family *family;
-	const char *labels; /* interned */
-	uint32_t slot;	    /* of the draft */
-	enum unit unit;
-	unsigned rank;
-};
-
-struct draft_slot {
-	struct slot slot;
-	uint64_t value; /* when constant */
-	uint32_t cell;	/* of the port; NO_SLOT = no reading needs it */
-};
-
-static void shape_done(struct shape *s)
-{
-	free(s->slots);
-	free(s->series);
-	free(s->terms);
-	free(s->starts);
-	*s = (struct shape){0};
-}
-
-static void draft_done(struct draft *d)
-{
-	free(d->slots);
-	free(d->candidates);
-	*d = (struct draft){0};
-}
+#include "array.h"
 
 void layout_done(struct layout *l)
 {
@@ -54,57 +22,16 @@ void layout_done(struct layout *l)
 	*l = (struct layout){0};
 }
 
-/* Makes room for one more element of `size` bytes and returns it zeroed; NULL marks the failure. */
-static void *push(struct layout *l, void *array, size_t *n, size_t *cap, size_t size)
-{
-	void **p = array;
-	void *grown = *p;
-
-	if (*n == *cap) {
-		grown = reallocarray(*p, *cap ? *cap * 2 : 32, size);
-		if (!grown) {
-			l->failed = true;
-			return NULL;
-		}
-		*p = grown;
-		*cap = *cap ? *cap * 2 : 32;
-	}
-	return memset((char *)grown + (*n)++ * size, 0, size);
-}
-
 /* --- slots of the open port ------------------------------------------------------------------- */
-
-static void add_candidate(struct layout *l, const struct family *family, const char *labels,
-			  enum unit unit, unsigned rank)
-{
-	struct draft *d = &l->draft;
-	struct candidate *c = push(l, &d->candidates, &d->n_candidates, &d->cap_candidates,
-				   sizeof(*c));
-
-	if (!c)
-		return;
-	c->family = family;
-	c->labels = intern(&l->strings, labels);
-	c->slot = d->n_slots - 1;
-	c->unit = unit;
-	c->rank = rank;
-	l->failed |= !c->labels;
-}
 
 static struct draft_slot *add_slot(struct layout *l, enum source source, const char *name)
 {
-	struct draft *d = &l->draft;
 	struct draft_slot *s;
 
-	if (!d->opened || l->n_slots + d->n_slots >= NO_SLOT)
+	if (!l->opened || l->n_slots + l->draft.n_slots >= NO_SLOT)
 		return NULL;
-	s = push(l, &d->slots, &d->n_slots, &d->cap_slots, sizeof(*s));
-	if (!s)
-		return NULL;
-	s->slot.name = intern(&l->strings, name);
-	s->slot.source = source;
-	s->cell = NO_SLOT;
-	l->failed |= !s->slot.name;
+	s = draft_slot(&l->draft, &l->strings, source, name);
+	l->failed |= !s;
 	return s;
 }
 
@@ -116,10 +43,12 @@ uint32_t layout_slot(struct layout *l, enum source source, const char *name,
 	if (!s)
 		return NO_SLOT;
 	for (size_t i = 0; i < n; i++) {
-		s->slot.wraps32 |= meanings[i].wraps32;
-		s->slot.monotonic |= meanings[i].monotonic;
-		add_candidate(l, meanings[i].family, meanings[i].labels, meanings[i].unit,
-			      meanings[i].rank);
+		const struct meaning *m = &meanings[i];
+
+		s->slot.wraps32 |= m->wraps32;
+		s->slot.monotonic |= m->monotonic;
+		l->failed |= draft_meaning(&l->draft, &l->strings, m->family, m->labels, m->unit,
+					   m->rank) < 0;
 	}
 	return l->n_slots + l->draft.n_slots - 1;
 }
@@ -133,139 +62,10 @@ void layout_constant(struct layout *l, enum source source, const struct family *
 		return;
 	s->slot.constant = true;
 	s->value = value;
-	add_candidate(l, family, labels, UNIT_ONE, 0);
+	l->failed |= draft_meaning(&l->draft, &l->strings, family, labels, UNIT_ONE, 0) < 0;
 }
 
-/* --- which of them count ---------------------------------------------------------------------- */
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int by_rank(const void *pa, const void *pb)
-{
-	const struct candidate *a = pa, *b = pb;
-	int r = compare_u64(dict_family_index(a->family), dict_family_index(b->family));
-
-	if (!r)
-		r = compare_u64(a->rank, b->rank);
-	if (!r && a->labels != b->labels)
-		r = strcmp(a->labels, b->labels);
-	return r ? r : compare_u64(a->slot, b->slot);
-}
-
-/* Drops every candidate that is outranked; they are sorted. */
-static void keep_best(struct draft *d)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < d->n_candidates; i++) {
-		const struct candidate *c = &d->candidates[i];
-		const struct candidate *best = kept ? &d->candidates[kept - 1] : c;
-
-		if (best->family != c->family || best->rank == c->rank)
-			d->candidates[kept++] = *c;
-	}
-	d->n_candidates = kept;
-}
-
-/* Gives the slots that count a cell; returns how many do. */
-static size_t number_cells(struct draft *d)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < d->n_candidates; i++)
-		d->slots[d->candidates[i].slot].cell = 0;
-	for (size_t i = 0; i < d->n_slots; i++)
-		if (d->slots[i].cell != NO_SLOT)
-			d->slots[i].cell = n++;
-	return n;
-}
-
-/* --- shapes ----------------------------------------------------------------------------------- */
-
-static size_t count_families(void)
-{
-	size_t n = 0;
-
-	while (dict_family(n))
-		n++;
-	return n;
-}
-
-static bool shape_alloc(struct shape *s, size_t n_slots, size_t n_candidates)
-{
-	/* One more than needed: nothing is not a failure. */
-	s->slots = calloc(n_slots + 1, sizeof(*s->slots));
-	s->series = calloc(n_candidates + 1, sizeof(*s->series));
-	s->terms = calloc(n_candidates + 1, sizeof(*s->terms));
-	s->starts = calloc(count_families() + 1, sizeof(*s->starts));
-	return s->slots && s->series && s->terms && s->starts;
-}
-
-static void add_term(struct shape *s, const struct draft *d, const struct candidate *c)
-{
-	struct series *last = s->n_series ? &s->series[s->n_series - 1] : NULL;
-
-	if (!last || last->family != c->family || last->labels != c->labels) {
-		last = &s->series[s->n_series++];
-		*last = (struct series){c->family, c->labels, c->unit, (uint32_t)s->n_terms, 0};
-	}
-	last->n_terms++;
-	s->terms[s->n_terms++] = d->slots[c->slot].cell;
-}
-
-static void index_families(struct shape *s)
-{
-	size_t n = count_families(), at = 0;
-
-	for (size_t i = 0; i <= n; i++) {
-		while (at < s->n_series && dict_family_index(s->series[at].family) < i)
-			at++;
-		s->starts[i] = at;
-	}
-}
-
-/* The shape of the open port, whose candidates are sorted and whose cells are numbered. */
-static bool make_shape(struct shape *s, const struct draft *d, size_t n_cells)
-{
-	if (!shape_alloc(s, n_cells, d->n_candidates))
-		return false;
-	for (size_t i = 0; i < d->n_slots; i++)
-		if (d->slots[i].cell != NO_SLOT)
-			s->slots[s->n_slots++] = d->slots[i].slot;
-	for (size_t i = 0; i < d->n_candidates; i++)
-		add_term(s, d, &d->candidates[i]);
-	index_families(s);
-	return true;
-}
-
-/* Names and labels are interned. */
-static bool same_slot(const struct slot *a, const struct slot *b)
-{
-	return a->name == b->name && a->source == b->source && a->constant == b->constant &&
-	       a->wraps32 == b->wraps32 && a->monotonic == b->monotonic;
-}
-
-static bool same_series(const struct series *a, const struct series *b)
-{
-	return a->family == b->family && a->labels == b->labels && a->unit == b->unit &&
-	       a->first_term == b->first_term && a->n_terms == b->n_terms;
-}
-
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-	if (a->n_slots != b->n_slots || a->n_series != b->n_series || a->n_terms != b->n_terms)
-		return false;
-	for (size_t i = 0; i < a->n_slots; i++)
-		if (!same_slot(&a->slots[i], &b->slots[i]))
-			return false;
-	for (size_t i = 0; i < a->n_series; i++)
-		if (!same_series(&a->series[i], &b->series[i]))
-			return false;
-	return memcmp(a->terms, b->terms, a->n_terms * sizeof(*a->terms)) == 0;
-}
+/* --- ports ------------------------------------------------------------------------------------ */
 
 /* Takes over the shape, or forgets it for one that is the same. Returns its index. */
 static uint32_t keep_shape(struct layout *l, struct shape *s)
@@ -273,11 +73,12 @@ static uint32_t keep_shape(struct layout *l, struct shape *s)
 	struct shape *kept;
 
 	for (size_t i = l->n_shapes; i-- > 0;)
-		if (same_shape(&l->shapes[i], s)) {
+		if (shape_same(&l->shapes[i], s)) {
 			shape_done(s);
 			return i;
 		}
-	kept = push(l, &l->shapes, &l->n_shapes, &l->cap_shapes, sizeof(*kept));
+	kept = array_push(l->shapes, l->n_shapes);
+	l->failed |= !kept;
 	if (kept)
 		*kept = *s;
 	else
@@ -285,41 +86,45 @@ static uint32_t keep_shape(struct layout *l, struct shape *s)
 	return l->n_shapes - 1;
 }
 
-/* --- ports ------------------------------------------------------------------------------------ */
+static void add_cell(struct layout *l, const struct draft_slot *s)
+{
+	struct widen *cell = array_push(l->cells, l->n_cells);
+
+	l->failed |= !cell;
+	if (cell)
+		*cell = (struct widen){
+			.raw = s->value,
+			.ok = s->slot.constant,
+			.wraps32 = s->slot.wraps32,
+			.monotonic = s->slot.monotonic,
+		};
+}
 
 static void add_cells(struct layout *l, const struct draft *d)
 {
 	for (size_t i = 0; i < d->n_slots; i++) {
 		const struct draft_slot *s = &d->slots[i];
-		uint32_t *cell_of = push(l, &l->cell_of, &l->n_slots, &l->cap_slots,
-					 sizeof(*cell_of));
-		struct widen *cell;
+		uint32_t *cell_of = array_push(l->cell_of, l->n_slots);
 
+		l->failed |= !cell_of;
 		if (cell_of)
 			*cell_of = s->cell == NO_SLOT ? NO_SLOT : l->n_cells;
-		if (s->cell == NO_SLOT)
-			continue;
-		cell = push(l, &l->cells, &l->n_cells, &l->cap_cells, sizeof(*cell));
-		if (cell)
-			*cell = (struct widen){
-				.raw = s->value,
-				.ok = s->slot.constant,
-				.wraps32 = s->slot.wraps32,
-				.monotonic = s->slot.monotonic,
-			};
+		if (s->cell != NO_SLOT)
+			add_cell(l, s);
 	}
 }
 
 static void add_port(struct layout *l, const struct shape *s, uint32_t shape)
 {
-	struct place *place = push(l, &l->places, &l->n_places, &l->cap_places, sizeof(*place));
-	struct sampled_port *p = push(l, &l->ports, &l->n_ports, &l->cap_ports, sizeof(*p));
+	struct place *place = array_push(l->places, l->n_places);
+	struct sampled_port *p = array_push(l->ports, l->n_ports);
 	size_t bytes = dict_family_index(dict_bytes_family()), at;
 
-	if (!place || !p)
+	l->failed |= !place || !p;
+	if (l->failed)
 		return;
 	*place = (struct place){shape, (uint32_t)l->n_cells};
-	*p = l->draft.port;
+	*p = l->open;
 	at = s->starts[bytes];
 	if (at < s->starts[bytes + 1])
 		snprintf(p->bytes_source, sizeof(p->bytes_source), "%s",
@@ -330,17 +135,13 @@ static void add_port(struct layout *l, const struct shape *s, uint32_t shape)
 static void close_port(struct layout *l)
 {
 	struct draft *d = &l->draft;
-	struct shape s = {0};
+	struct shape s;
 	uint32_t index;
 
-	d->opened = false;
+	l->opened = false;
 	if (!d->n_slots || l->failed)
 		return;
-	if (d->n_candidates)
-		qsort(d->candidates, d->n_candidates, sizeof(*d->candidates), by_rank);
-	keep_best(d);
-	if (!make_shape(&s, d, number_cells(d))) {
-		shape_done(&s);
+	if (shape_make(&s, d) < 0) {
 		l->failed = true;
 		return;
 	}
@@ -354,9 +155,9 @@ static void close_port(struct layout *l)
 void layout_port(struct layout *l, const char *device, uint32_t port)
 {
 	close_port(l);
-	l->draft.opened = true;
-	l->draft.port = (struct sampled_port){.port = port};
-	snprintf(l->draft.port.device, sizeof(l->draft.port.device), "%s", device);
+	l->opened = true;
+	l->open = (struct sampled_port){.port = port};
+	snprintf(l->open.device, sizeof(l->open.device), "%s", device);
 }
 
 int layout_finish(struct layout *l)
@@ -379,7 +180,7 @@ void layout_trim(struct layout *l)
 		l->cells = cells;
 	free(l->cell_of);
 	l->cell_of = NULL;
-	l->n_slots = l->cap_slots = 0;
+	l->n_slots = 0;
 }
 
 static const struct shape *shape_of(const struct layout *l, size_t port)

@@ -1,41 +1,13 @@
 /* layout.h - from vendor counters to readings. Pure: no I/O.
  *
  * A slot is one vendor counter of one port. While laying out, ports come in order, each followed by
- * its slots and what they mean. Of several vendor counters for one family the best counts; the
- * others are dropped, and what is left has a cell each, into whose `raw` the sources write what
- * they read. A reading is the sum of one or more cells of a port. All functions of a NIC have the
- * same counters: what ports have in common is kept once, as their shape. */
+ * its slots and what they mean. What counts (shape.h) has a cell each, into whose `raw` the sources
+ * write what they read. A reading is the sum of one or more cells of a port. What ports have in
+ * common is kept once, as their shape. */
 #pragma once
 
-#include "dictionary.h"
-#include "intern.h"
+#include "shape.h"
 #include "widen.h"
-
-/* A vendor counter that some reading needs. */
-struct slot {
-	const char *name; /* the vendor's */
-	enum source source;
-	bool constant; /* its value was set while laying out */
-	bool wraps32, monotonic;
-};
-
-/* A reading of every port of a shape: the sum of its terms. */
-struct series {
-	const struct family *family;
-	const char *labels;
-	enum unit unit;
-	uint32_t first_term, n_terms;
-};
-
-struct shape {
-	struct slot *slots; /* one per cell of a port */
-	size_t n_slots;
-	struct series *series; /* by family, then labels */
-	size_t n_series;
-	uint32_t *terms; /* cells, counted from the port's first */
-	size_t n_terms;
-	uint32_t *starts; /* by family: its first series; one more for the end */
-};
 
 /* Where a port's counters are. */
 struct place {
@@ -44,35 +16,26 @@ struct place {
 
 /* Which slot a vendor counter feeds, NO_SLOT to leave it out: what sources ask while they list. */
 typedef uint32_t layout_slot_fn(const char *name, void *arg);
-#define NO_SLOT UINT32_MAX
-
-/* The open port, until the next is opened. */
-struct draft {
-	bool opened;
-	struct sampled_port port;
-	struct draft_slot *slots;
-	size_t n_slots, cap_slots;
-	struct candidate *candidates;
-	size_t n_candidates, cap_candidates;
-};
 
 /* Zero-initialised it is empty. */
 struct layout {
 	struct intern strings;
 	struct sampled_port *ports; /* those that have a slot */
-	size_t n_ports, cap_ports;
+	size_t n_ports;
 	struct place *places; /* one per port */
-	size_t n_places, cap_places;
+	size_t n_places;
 	struct shape *shapes;
-	size_t n_shapes, cap_shapes;
+	size_t n_shapes;
 	struct widen *cells; /* port by port */
-	size_t n_cells, cap_cells;
+	size_t n_cells;
 	size_t n_readings;
 
 	/* Only while laying out. */
+	struct sampled_port open; /* the port whose counters come */
+	bool opened;
 	struct draft draft;
 	uint32_t *cell_of; /* by slot */
-	size_t n_slots, cap_slots;
+	size_t n_slots;
 	bool failed; /* out of memory */
 };
 
