@@ -109,3 +109,13 @@ judged() { # NAME POD [LEFT_OUT..]
     cat "$OUT/$1.$2.judged" || true
     return "$status"
 }
+
+# In the cgroup that a kubelet gives a container of that pod.
+as_pod() { # UID COMMAND..
+    local container=/sys/fs/cgroup/kubepods/burstable/pod$1/x
+    mkdir -p "$container"
+    (
+        echo "$BASHPID" >"$container/cgroup.procs"
+        "${@:2}"
+    )
+}

@@ -7,6 +7,8 @@
 # shellcheck source=../guest/bpf.sh
 . /rocelet/lab/guest/bpf.sh
 
+UID_LEFT=8dbc5577-d0e2-4706-8787-57d52c03ddf2
+
 programs_of_kernel() { # what bpftool lists, without what changes by itself
     {
         bpftool prog list
@@ -123,8 +125,9 @@ connections() {
     check_within 3 "it is counted" '[[ $(metric roce_connections_total '\''result="connected"'\'') -ge 1 ]]'
     check_within 3 "on the other side, too" '[[ $(metric roce_connections_total '\''result="accepted"'\'') -ge 1 ]]'
     check "and how long it took" '[[ $(metric roce_connect_seconds_count) -ge 1 ]]'
-    in_pod left timeout 20 ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
+    as_pod "$UID_LEFT" in_pod left timeout 20 ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
     check_within 3 "one to a closed port is rejected with its reason" 'event "nobody listens"'
+    check "by whom, and of which pod, though it has ended" 'event "rejected.*by ib_write_bw, pid [0-9]+; pod $UID_LEFT"'
     check_within 3 "and counted" '[[ $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') -ge 1 ]]'
 }
 if [[ -e /sys/module/rdma_cm ]]; then connections; fi

@@ -60,9 +60,7 @@ check_within 2 "DSCP to priority" 'event PriorityMapChanged "labnic0: DSCP 26 go
 dcb app del dev labnic0 dscp-prio 26:3
 check_within 2 "and that it does no longer" 'event PriorityMapChanged "labnic0: DSCP 26 no longer goes to priority 3 $by"'
 uid=8dbc5577-d0e2-4706-8787-57d52c03ddf2
-container=/sys/fs/cgroup/kubepods/burstable/pod$uid/x
-mkdir -p "$container"
-sh -c "echo 0 >$container/cgroup.procs && exec dcb pfc set dev labnic0 prio-pfc all:off 5:on"
+as_pod "$uid" dcb pfc set dev labnic0 prio-pfc all:off 5:on
 check_within 2 "a tool in a pod that has ended before anybody could ask it: the pod" "event PfcChanged \"labnic0: PFC on for priority 5 $by; pod $uid\""
 changes=$(n_events PfcChanged)
 dcb pfc show dev labnic0 >/dev/null
