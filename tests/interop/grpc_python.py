@@ -231,7 +231,7 @@ def client_cancels():
 @check
 def client_deadline():
     with Server() as server, server.channel() as channel:
-        error = raises(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: unary(channel, "Hold")(b"b", timeout=0.2))
+        error = raises(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: unary(channel, "Hold")(b"b", timeout=2))
         server.wait("cancel")
         equal(unary(channel)(b"x", timeout=20), b"x")
         return error
@@ -251,9 +251,9 @@ def client_vanishes():
 
 @check
 def client_keepalive_pings():
-    with Server() as server, server.channel(("grpc.keepalive_time_ms", 1000), ("grpc.keepalive_timeout_ms", 500),
+    with Server() as server, server.channel(("grpc.keepalive_time_ms", 1000), ("grpc.keepalive_timeout_ms", 2500),
                                             ("grpc.http2.max_pings_without_data", 0)) as channel:
-        call = stream(channel, "Hold")(b"d", timeout=3)
+        call = stream(channel, "Hold")(b"d", timeout=5)
         raises(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: next(call))  # and not UNAVAILABLE
 
 
@@ -411,10 +411,10 @@ def server_too_large_for_us():
 @check
 def server_deadline():
     with Their() as their:
-        message, end = their.call("Hold", timeout_ms=300)
+        message, end = their.call("Hold", timeout_ms=2000)
         equal((message, end.split()[1]), (f"message 10 {10 * ord('x')}", "DEADLINE_EXCEEDED"))
         equal(their.handlers.cancelled.wait(20), True)
-        equal(0 < their.handlers.remaining <= 0.3, True)
+        equal(0 < their.handlers.remaining <= 2, True)
 
 
 @check
