@@ -3,54 +3,26 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "functions.h"
+#include "sysfs_fixture.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
 
-struct fixture {
-	char *dir;
-	struct hw hw;
-	struct host host;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->dir = tmptree_new();
-	f->hw = sysfs_tree_open(f->dir);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	host_done(&f->host);
-	hw_close(&f->hw);
-	tmptree_free(f->dir);
-	free(f);
-	return 0;
-}
-
-static void read_all(struct fixture *f)
+static void read_all(struct sysfs_fixture *f)
 {
 	struct err e = {0};
 
-	host_done(&f->host);
-	assert_int_equal(functions_read(&f->hw, &f->host, &e), 0);
-	host_sort(&f->host);
+	host_done(&f->scan.host);
+	assert_int_equal(functions_read(&f->hw, &f->scan.host, &e), 0);
+	host_sort(&f->scan.host);
 }
 
 /* A PCI device as the kernel shows it: below devices/, linked from the bus. */
-static void add_pci(struct fixture *f, const char *id, const char *class)
+static void add_pci(struct sysfs_fixture *f, const char *id, const char *class)
 {
 	char path[256], target[256];
 
@@ -61,7 +33,7 @@ static void add_pci(struct fixture *f, const char *id, const char *class)
 	tmptree_link(f->dir, path, target);
 }
 
-static void put(struct fixture *f, const char *id, const char *file, const char *text)
+static void put(struct sysfs_fixture *f, const char *id, const char *file, const char *text)
 {
 	char path[256];
 
@@ -69,7 +41,7 @@ static void put(struct fixture *f, const char *id, const char *file, const char 
 	tmptree_write(f->dir, path, "%s\n", text);
 }
 
-static void link_to(struct fixture *f, const char *id, const char *name, const char *target)
+static void link_to(struct sysfs_fixture *f, const char *id, const char *name, const char *target)
 {
 	char path[256];
 
@@ -79,7 +51,7 @@ static void link_to(struct fixture *f, const char *id, const char *name, const c
 
 static void test_network_functions_are_found_by_class(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_pci(f, "0000:00:1f.0", "0x060100"); /* a bridge */
 	add_pci(f, "0000:18:00.0", "0x020000");
@@ -92,51 +64,51 @@ static void test_network_functions_are_found_by_class(void **state)
 	put(f, "10000:19:00.0", "numa_node", "-1");
 	link_to(f, "0000:18:00.0", "driver", "../../../bus/pci/drivers/mlx5_core");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 3);
-	assert_string_equal(f->host.functions[0].id, "0000:18:00.0");
-	assert_int_equal(f->host.functions[0].kind, FN_PF);
-	assert_int_equal(f->host.functions[0].vendor, 0x15b3);
-	assert_int_equal(f->host.functions[0].device, 0x1021);
-	assert_int_equal(f->host.functions[0].class, 0x020000);
-	assert_int_equal(f->host.functions[0].numa, 1);
-	assert_int_equal(f->host.functions[0].vf, -1);
-	assert_string_equal(f->host.functions[0].driver, "mlx5_core");
-	assert_string_equal(f->host.functions[0].parent, "");
-	assert_false(f->host.functions[0].sriov);
-	assert_string_equal(f->host.functions[1].id, "0000:1a:00.0");
-	assert_string_equal(f->host.functions[2].id, "10000:19:00.0");
-	assert_int_equal(f->host.functions[2].numa, -1);
-	assert_string_equal(f->host.functions[2].driver, "");
+	assert_int_equal(f->scan.host.n_functions, 3);
+	assert_string_equal(f->scan.host.functions[0].id, "0000:18:00.0");
+	assert_int_equal(f->scan.host.functions[0].kind, FN_PF);
+	assert_int_equal(f->scan.host.functions[0].vendor, 0x15b3);
+	assert_int_equal(f->scan.host.functions[0].device, 0x1021);
+	assert_int_equal(f->scan.host.functions[0].class, 0x020000);
+	assert_int_equal(f->scan.host.functions[0].numa, 1);
+	assert_int_equal(f->scan.host.functions[0].vf, -1);
+	assert_string_equal(f->scan.host.functions[0].driver, "mlx5_core");
+	assert_string_equal(f->scan.host.functions[0].parent, "");
+	assert_false(f->scan.host.functions[0].sriov);
+	assert_string_equal(f->scan.host.functions[1].id, "0000:1a:00.0");
+	assert_string_equal(f->scan.host.functions[2].id, "10000:19:00.0");
+	assert_int_equal(f->scan.host.functions[2].numa, -1);
+	assert_string_equal(f->scan.host.functions[2].driver, "");
 }
 
 static void test_other_classes_are_found_by_what_they_carry(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_pci(f, "0000:18:00.0", "0xff0000");
 	add_pci(f, "0000:19:00.0", "0x120000");
 	put(f, "0000:18:00.0", "net/eth0/ifindex", "2");
 	put(f, "0000:19:00.0", "infiniband/efa_0/fw_ver", "1");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 2);
+	assert_int_equal(f->scan.host.n_functions, 2);
 }
 
 static void test_accelerators_are_functions(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_pci(f, "0000:18:00.0", "0x120000");
 	add_pci(f, "0000:19:00.0", "0x030000"); /* a display */
 	put(f, "0000:18:00.0", "acpi_index", "7");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 1);
-	assert_int_equal(f->host.functions[0].acpi_index, 7);
-	assert_string_equal(f->host.functions[0].path, "pci0000:00");
+	assert_int_equal(f->scan.host.n_functions, 1);
+	assert_int_equal(f->scan.host.functions[0].acpi_index, 7);
+	assert_string_equal(f->scan.host.functions[0].path, "pci0000:00");
 }
 
 static void test_nodes_of_user_space_drivers(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct function *fn;
 
 	add_pci(f, "0000:18:00.0", "0x020000");
@@ -153,15 +125,15 @@ static void test_nodes_of_user_space_drivers(void **state)
 	link_to(f, "0000:18:00.3", "driver", "../../../bus/pci/drivers/mlx5_core");
 	link_to(f, "0000:18:00.3", "iommu_group", "../../../kernel/iommu_groups/4");
 	read_all(f);
-	assert_string_equal(f->host.functions[0].vfio, "vfio/12");
-	assert_string_equal(f->host.functions[1].vfio, "vfio/noiommu-3");
-	fn = &f->host.functions[2];
+	assert_string_equal(f->scan.host.functions[0].vfio, "vfio/12");
+	assert_string_equal(f->scan.host.functions[1].vfio, "vfio/noiommu-3");
+	fn = &f->scan.host.functions[2];
 	assert_string_equal(fn->vfio, "");
 	assert_string_equal(fn->uio, "uio4");
-	assert_string_equal(f->host.functions[3].vfio, "");
+	assert_string_equal(f->scan.host.functions[3].vfio, "");
 }
 
-static void add_vdpa(struct fixture *f, const char *id, const char *name, const char *driver)
+static void add_vdpa(struct sysfs_fixture *f, const char *id, const char *name, const char *driver)
 {
 	char path[256], target[256];
 
@@ -175,7 +147,7 @@ static void add_vdpa(struct fixture *f, const char *id, const char *name, const 
 
 static void test_vdpa_devices(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_pci(f, "0000:18:00.0", "0x020000");
 	add_pci(f, "0000:18:00.1", "0x020000");
@@ -185,16 +157,16 @@ static void test_vdpa_devices(void **state)
 	add_vdpa(f, "0000:18:00.1", "mine", "virtio_vdpa"); /* names are free */
 	tmptree_link(f->dir, "bus/vdpa/devices/sim", "../../../devices/vdpasim/sim");
 	read_all(f);
-	assert_string_equal(f->host.functions[0].vdpa_driver, "vhost_vdpa");
-	assert_string_equal(f->host.functions[0].vdpa_node, "vhost-vdpa-2");
-	assert_string_equal(f->host.functions[1].vdpa_driver, "virtio_vdpa");
-	assert_string_equal(f->host.functions[1].vdpa_node, "");
-	assert_string_equal(f->host.functions[2].vdpa_driver, "");
+	assert_string_equal(f->scan.host.functions[0].vdpa_driver, "vhost_vdpa");
+	assert_string_equal(f->scan.host.functions[0].vdpa_node, "vhost-vdpa-2");
+	assert_string_equal(f->scan.host.functions[1].vdpa_driver, "virtio_vdpa");
+	assert_string_equal(f->scan.host.functions[1].vdpa_node, "");
+	assert_string_equal(f->scan.host.functions[2].vdpa_driver, "");
 }
 
 static void test_virtual_functions_know_their_pf_and_number(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct function *vf;
 
 	add_pci(f, "0000:18:00.0", "0x020000");
@@ -208,34 +180,34 @@ static void test_virtual_functions_know_their_pf_and_number(void **state)
 	link_to(f, "0000:18:00.2", "physfn", "../0000:18:00.0");
 	link_to(f, "0000:18:01.1", "physfn", "../0000:18:00.0");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 3);
-	assert_true(f->host.functions[0].sriov);
-	assert_int_equal(f->host.functions[0].vfs, 2);
-	assert_int_equal(f->host.functions[0].vfs_total, 16);
-	vf = host_function(&f->host, "0000:18:01.1");
+	assert_int_equal(f->scan.host.n_functions, 3);
+	assert_true(f->scan.host.functions[0].sriov);
+	assert_int_equal(f->scan.host.functions[0].vfs, 2);
+	assert_int_equal(f->scan.host.functions[0].vfs_total, 16);
+	vf = host_function(&f->scan.host, "0000:18:01.1");
 	assert_int_equal(vf->kind, FN_VF);
 	assert_int_equal(vf->vf, 11);
 	assert_string_equal(vf->parent, "0000:18:00.0");
-	assert_int_equal(host_function(&f->host, "0000:18:00.2")->vf, 0);
+	assert_int_equal(host_function(&f->scan.host, "0000:18:00.2")->vf, 0);
 }
 
 static void test_a_vf_that_is_only_known_to_its_pf_yet(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_pci(f, "0000:18:00.0", "0x020000");
 	add_pci(f, "0000:18:00.2", "0x020000");
 	put(f, "0000:18:00.0", "sriov_totalvfs", "16");
 	link_to(f, "0000:18:00.0", "virtfn4", "../0000:18:00.2");
 	read_all(f);
-	assert_int_equal(f->host.functions[1].kind, FN_VF);
-	assert_int_equal(f->host.functions[1].vf, 4);
-	assert_string_equal(f->host.functions[1].parent, "0000:18:00.0");
+	assert_int_equal(f->scan.host.functions[1].kind, FN_VF);
+	assert_int_equal(f->scan.host.functions[1].vf, 4);
+	assert_string_equal(f->scan.host.functions[1].parent, "0000:18:00.0");
 }
 
 static void test_bad_files_leave_values_unknown(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_pci(f, "0000:18:00.0", "0x020000");
 	put(f, "0000:18:00.0", "vendor", "");
@@ -245,14 +217,14 @@ static void test_bad_files_leave_values_unknown(void **state)
 	put(f, "0000:18:00.0", "driver/file", "a directory, not a link");
 	tmptree_link(f->dir, "bus/pci/devices/0000:19:00.0", "../../../gone");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 1);
-	assert_int_equal(f->host.functions[0].vendor, 0);
-	assert_int_equal(f->host.functions[0].numa, -1);
-	assert_false(f->host.functions[0].sriov);
-	assert_string_equal(f->host.functions[0].driver, "");
+	assert_int_equal(f->scan.host.n_functions, 1);
+	assert_int_equal(f->scan.host.functions[0].vendor, 0);
+	assert_int_equal(f->scan.host.functions[0].numa, -1);
+	assert_false(f->scan.host.functions[0].sriov);
+	assert_string_equal(f->scan.host.functions[0].driver, "");
 }
 
-static void add_aux(struct fixture *f, const char *name, const char *file)
+static void add_aux(struct sysfs_fixture *f, const char *name, const char *file)
 {
 	char path[256], target[256];
 
@@ -265,7 +237,7 @@ static void add_aux(struct fixture *f, const char *name, const char *file)
 
 static void test_sub_functions(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct function *sf;
 
 	add_pci(f, "0000:18:00.0", "0x020000");
@@ -273,42 +245,42 @@ static void test_sub_functions(void **state)
 	add_aux(f, "mlx5_core.eth.0", "uevent"); /* the PF's own parts are no functions */
 	add_aux(f, "mlx5_core.sf.5", "net/eth5/ifindex");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 3);
-	sf = host_function(&f->host, "mlx5_core.sf.4");
+	assert_int_equal(f->scan.host.n_functions, 3);
+	sf = host_function(&f->scan.host, "mlx5_core.sf.4");
 	assert_int_equal(sf->kind, FN_SF);
 	assert_int_equal(sf->sfnum, 88);
 	assert_int_equal(sf->vf, -1);
 	assert_string_equal(sf->parent, "0000:18:00.0");
 	assert_string_equal(sf->path, "pci0000:00/0000:18:00.0");
-	assert_int_equal(host_function(&f->host, "mlx5_core.sf.5")->sfnum, -1);
+	assert_int_equal(host_function(&f->scan.host, "mlx5_core.sf.5")->sfnum, -1);
 }
 
 static void test_a_tree_without_bus(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	unsigned vfs = 0;
 
 	sysfs_tree_generate(f->dir, 2, 6);
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 8);
-	for (size_t i = 0; i < f->host.n_functions; i++) {
-		const struct function *fn = &f->host.functions[i];
+	assert_int_equal(f->scan.host.n_functions, 8);
+	for (size_t i = 0; i < f->scan.host.n_functions; i++) {
+		const struct function *fn = &f->scan.host.functions[i];
 
 		assert_int_equal(fn->vendor, 0x15b3);
 		if (fn->kind == FN_VF) {
 			vfs++;
 			assert_in_range(fn->vf, 0, 2);
 			assert_string_equal(fn->path, "pci0000:00");
-			assert_int_equal(host_function(&f->host, fn->parent)->vfs, 3);
+			assert_int_equal(host_function(&f->scan.host, fn->parent)->vfs, 3);
 		}
 	}
 	assert_int_equal(vfs, 6);
-	assert_int_equal(host_function(&f->host, "0000:18:00.3")->vf, 2);
+	assert_int_equal(host_function(&f->scan.host, "0000:18:00.3")->vf, 2);
 }
 
 static void test_sub_functions_without_bus(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	add_aux(f, "mlx5_core.sf.4", "sfnum");
 	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4/ifindex",
@@ -318,20 +290,20 @@ static void test_sub_functions_without_bus(void **state)
 	tmptree_link(f->dir, "class/net/en4",
 		     "../../devices/pci0000:00/0000:18:00.0/mlx5_core.sf.4/net/en4");
 	read_all(f);
-	assert_int_equal(f->host.n_functions, 1);
-	assert_int_equal(f->host.functions[0].kind, FN_SF);
-	assert_string_equal(f->host.functions[0].parent, "0000:18:00.0");
-	assert_int_equal(f->host.functions[0].sfnum, 88);
+	assert_int_equal(f->scan.host.n_functions, 1);
+	assert_int_equal(f->scan.host.functions[0].kind, FN_SF);
+	assert_string_equal(f->scan.host.functions[0].parent, "0000:18:00.0");
+	assert_int_equal(f->scan.host.functions[0].sfnum, 88);
 }
 
 static void test_nothing_to_list_is_an_error(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	struct err e = {0};
 
-	assert_int_equal(functions_read(&f->hw, &f->host, &e), -ENOENT);
+	assert_int_equal(functions_read(&f->hw, &f->scan.host, &e), -ENOENT);
 	assert_int_equal(e.code, -ENOENT);
-	assert_int_equal(f->host.n_functions, 0);
+	assert_int_equal(f->scan.host.n_functions, 0);
 }
 
 static void test_functions_from_paths(void **state)
@@ -383,7 +355,7 @@ static void test_what_stands_above_a_function(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_network_functions_are_found_by_class),
 		T(test_other_classes_are_found_by_what_they_carry),

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,38 +13,11 @@
 
 #include "chardev.h"
 #include "rdma_sysfs.h"
+#include "sysfs_fixture.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
 
-struct fixture {
-	char *dir;
-	struct hw hw;
-	struct scan scan;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->dir = tmptree_new();
-	f->hw = sysfs_tree_open(f->dir);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	scan_done(&f->scan);
-	hw_close(&f->hw);
-	tmptree_free(f->dir);
-	free(f);
-	return 0;
-}
-
-static void put(struct fixture *f, const char *dev, const char *file, const char *text)
+static void put(struct sysfs_fixture *f, const char *dev, const char *file, const char *text)
 {
 	char path[256];
 
@@ -53,7 +25,7 @@ static void put(struct fixture *f, const char *dev, const char *file, const char
 	tmptree_write(f->dir, path, "%s\n", text);
 }
 
-static const struct rdma_dev *scan_for(struct fixture *f, const char *name)
+static const struct rdma_dev *scan_for(struct sysfs_fixture *f, const char *name)
 {
 	scan_done(&f->scan);
 	hw_scan(&f->hw, SCAN_RDMA, &f->scan);
@@ -63,7 +35,7 @@ static const struct rdma_dev *scan_for(struct fixture *f, const char *name)
 
 static void test_a_roce_device_of_the_generator(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct rdma_dev *d;
 	const struct rdma_port *p;
 
@@ -98,7 +70,7 @@ static void test_a_roce_device_of_the_generator(void **state)
 
 static void test_gid_tables_have_holes_and_zeros(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct rdma_dev *d;
 
 	put(f, "mlx5_0", "ports/1/link_layer", "InfiniBand");
@@ -122,7 +94,7 @@ static void test_gid_tables_have_holes_and_zeros(void **state)
 
 static void test_bad_files_hurt_only_themselves(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct rdma_dev *d;
 
 	put(f, "bad", "fw_ver", "");
@@ -157,7 +129,7 @@ static void test_bad_files_hurt_only_themselves(void **state)
 
 static void test_character_devices_are_matched_by_the_whole_name(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct rdma_dev *d;
 
 	put(f, "mlx5_1", "node_type", "1: CA");
@@ -187,7 +159,7 @@ static void test_character_devices_are_matched_by_the_whole_name(void **state)
 
 static void test_nodes_of_character_devices_are_looked_for(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct rdma_dev *d;
 
 	put(f, "mlx5_1", "node_type", "1: CA");
@@ -208,7 +180,7 @@ static void test_nodes_of_character_devices_are_looked_for(void **state)
 /* What cannot be opened for want of descriptors is not gone. */
 static void test_a_look_without_descriptors_says_nothing(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	struct rlimit old, none;
 
 	put(f, "mlx5_1", "node_type", "1: CA");
@@ -227,7 +199,7 @@ static void test_a_look_without_descriptors_says_nothing(void **state)
 
 static void test_drivers(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	put(f, "mlx5_0", "node_type", "1: CA");
 	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/class", "0x020000\n");
@@ -253,7 +225,7 @@ static void test_drivers(void **state)
 
 static void test_a_soft_device_is_on_its_netdevs_function(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	tmptree_write(f->dir, "devices/pci0000:00/0000:18:00.0/net/eth0/ifindex", "5\n");
 	tmptree_link(f->dir, "class/net/eth0", "../../devices/pci0000:00/0000:18:00.0/net/eth0");
@@ -277,7 +249,7 @@ static void test_gid_types(void **state)
 
 static void test_no_rdma_at_all_is_complete(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	assert_null(scan_for(f, "mlx5_0"));
 	assert_int_equal(f->scan.host.n_rdma, 0);
@@ -286,7 +258,7 @@ static void test_no_rdma_at_all_is_complete(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_a_roce_device_of_the_generator),
 		T(test_gid_tables_have_holes_and_zeros),

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,7 +20,7 @@
 #include "nlsock.h"
 #include "reports.h"
 #include "rtnl_vf.h"
-#include "sysfs_tree.h"
+#include "sysfs_fixture.h"
 #include "tmptree.h"
 
 /* --- VFs of a link ---------------------------------------------------------------------------- */
@@ -324,32 +323,7 @@ static void test_a_family_of_this_kernel(void **state)
 
 /* --- configuration spaces --------------------------------------------------------------------- */
 
-struct fixture {
-	char *dir;
-	struct scan scan;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->dir = tmptree_new();
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	scan_done(&f->scan);
-	tmptree_free(f->dir);
-	free(f);
-	return 0;
-}
-
-static void put(struct fixture *f, const char *id, const char *file, const char *text)
+static void put(struct sysfs_fixture *f, const char *id, const char *file, const char *text)
 {
 	char path[256];
 
@@ -357,17 +331,14 @@ static void put(struct fixture *f, const char *id, const char *file, const char 
 	tmptree_write(f->dir, path, "%s", text);
 }
 
-static void read_all(struct fixture *f)
+static void read_all(struct sysfs_fixture *f)
 {
-	struct hw hw = sysfs_tree_open(f->dir);
-
 	scan_done(&f->scan);
-	hw_scan(&hw, SCAN_FUNCTIONS | SCAN_REPORTS, &f->scan);
+	hw_scan(&f->hw, SCAN_FUNCTIONS | SCAN_REPORTS, &f->scan);
 	assert_int_equal(f->scan.parts, SCAN_FUNCTIONS | SCAN_REPORTS);
-	hw_close(&hw);
 }
 
-static bool is_unreachable(struct fixture *f, const char *id)
+static bool is_unreachable(struct sysfs_fixture *f, const char *id)
 {
 	const struct function *fn = host_function(&f->scan.host, id);
 
@@ -378,7 +349,7 @@ static bool is_unreachable(struct fixture *f, const char *id)
 static void test_a_pf_that_does_not_answer(void **state)
 {
 	static const char pf[] = "0000:18:00.0", vf[] = "0000:18:00.1", other[] = "0000:19:00.0";
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	put(f, pf, "class", "0x020000");
 	put(f, pf, "config", "\xb3\x15\x21\x10");
@@ -434,7 +405,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_reporter),
 		cmocka_unit_test(test_health_events),
 		cmocka_unit_test(test_a_family_of_this_kernel),
-		cmocka_unit_test_setup_teardown(test_a_pf_that_does_not_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_pf_that_does_not_answer, sysfs_fixture_setup,
+						sysfs_fixture_teardown),
 		cmocka_unit_test(test_this_machine),
 	};
 

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -20,40 +19,13 @@
 #include "netdevs.h"
 #include "netns.h"
 #include "nlsock.h"
+#include "sysfs_fixture.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
 
-struct fixture {
-	char *dir;
-	struct hw hw;
-	struct scan scan;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->dir = tmptree_new();
-	f->hw = sysfs_tree_open(f->dir);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	scan_done(&f->scan);
-	hw_close(&f->hw);
-	tmptree_free(f->dir);
-	free(f);
-	return 0;
-}
-
 static void test_a_generated_node(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct host *h = &f->scan.host;
 
 	sysfs_tree_generate(f->dir, 3, 12);
@@ -82,7 +54,7 @@ static void test_a_generated_node(void **state)
 
 static void test_parts_are_read_alone(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	sysfs_tree_generate(f->dir, 1, 0);
 	hw_scan(&f->hw, SCAN_FUNCTIONS, &f->scan);
@@ -100,7 +72,7 @@ static void test_parts_are_read_alone(void **state)
 
 static void test_an_empty_tree_names_the_problem(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 
 	hw_scan(&f->hw, SCAN_ALL, &f->scan);
 	assert_int_equal(f->scan.parts, SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS);
@@ -110,7 +82,7 @@ static void test_an_empty_tree_names_the_problem(void **state)
 
 static void test_odd_entries_of_class_net(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	const struct netdev *d;
 
 	tmptree_write(f->dir, "class/net/bonding_masters", "bond0\n");
@@ -353,7 +325,7 @@ static void test_sources_have_names(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_a_generated_node),
 		T(test_parts_are_read_alone),

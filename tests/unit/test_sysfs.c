@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,36 +10,10 @@
 #include <cmocka.h>
 
 #include "sysfs.h"
-#include "sysfs_tree.h"
+#include "sysfs_fixture.h"
 #include "tmptree.h"
 
-struct fixture {
-	char *dir;
-	struct hw hw;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->dir = tmptree_new();
-	f->hw = sysfs_tree_open(f->dir);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	hw_close(&f->hw);
-	tmptree_free(f->dir);
-	free(f);
-	return 0;
-}
-
-static int u64_of(struct fixture *f, const char *text, uint64_t *ret)
+static int u64_of(struct sysfs_fixture *f, const char *text, uint64_t *ret)
 {
 	tmptree_write(f->dir, "attr", "%s", text);
 	return sysfs_u64(f->hw.sys_fd, ret, "attr");
@@ -79,7 +52,7 @@ static void test_what_is_no_number_is_an_error(void **state)
 
 static void test_numbers_that_do_not_fit(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	char digits[401];
 	uint64_t v = 77;
 	uint32_t v32 = 77;
@@ -105,7 +78,7 @@ static void test_numbers_that_do_not_fit(void **state)
 
 static void test_texts_are_trimmed_and_bounded(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	char text[8] = "before";
 
 	tmptree_write(f->dir, "attr", "  a b \n");
@@ -126,7 +99,7 @@ static void test_texts_are_trimmed_and_bounded(void **state)
 
 static void test_what_is_not_a_file(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	char text[32], longer[SYSFS_PATH_MAX + 10];
 	uint64_t v;
 
@@ -152,7 +125,7 @@ static void test_what_is_not_a_file(void **state)
 
 static void test_links(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	char text[16] = "before";
 
 	tmptree_link(f->dir, "dev/driver", "../../bus/pci/drivers/mlx5_core");
@@ -178,7 +151,7 @@ static int count_or_stop(int dir, const char *name, void *arg)
 
 static void test_listing(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	int seen = 0;
 
 	assert_int_equal(sysfs_list(f->hw.sys_fd, "none", count_or_stop, &seen), -ENOENT);
@@ -196,7 +169,7 @@ static void test_listing(void **state)
 
 static void test_roots(void **state)
 {
-	struct fixture *f = *state;
+	struct sysfs_fixture *f = *state;
 	struct hw hw;
 	struct err e = {0};
 
@@ -258,7 +231,7 @@ static void test_states_guids_gids(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_numbers),
 		T(test_what_is_no_number_is_an_error),
