@@ -179,12 +179,14 @@ static void open_hw(struct attach_bench *b)
 	b->hw.live = true;
 }
 
-int attach_bench_open(struct attach_bench *b, bool with_pf)
+struct attach_bench *attach_bench_open(bool with_pf)
 {
+	static struct attach_bench bench;
+	struct attach_bench *b = &bench;
 	char state[300];
 
 	if (!is_possible())
-		return -1;
+		return NULL;
 	*b = (struct attach_bench){0};
 	make_tree(b, with_pf);
 	open_hw(b);
@@ -196,11 +198,22 @@ int attach_bench_open(struct attach_bench *b, bool with_pf)
 	if (with_pf)
 		make_pf(b);
 	attach_bench_plan(b);
-	return 0;
+	return b;
 }
 
-void attach_bench_close(struct attach_bench *b)
+struct attach_bench *attach_bench_need(void **state)
 {
+	if (!*state)
+		skip();
+	return *state;
+}
+
+int attach_bench_teardown(void **state)
+{
+	struct attach_bench *b = *state;
+
+	if (!b)
+		return 0;
 	attach_bench_kill_pod(b, 0, false);
 	attach_bench_kill_pod(b, 1, false);
 	if (system("ip link del pf9 2>/dev/null") < 0)
@@ -209,6 +222,7 @@ void attach_bench_close(struct attach_bench *b)
 	hw_close(&b->hw);
 	tmptree_free(b->tree);
 	fake_functions_end();
+	return 0;
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */

@@ -24,9 +24,12 @@ struct attach_bench {
 	struct fake_rdma rdma;
 };
 
-/* -1: this kernel has no namespaces or veth for us. with_pf: the function is a VF of a fake PF. */
-int attach_bench_open(struct attach_bench *, bool with_pf);
-void attach_bench_close(struct attach_bench *);
+/* There is one at a time. NULL: this kernel has no namespaces or veth for us. with_pf: the function
+ * is a VF of a fake PF. */
+struct attach_bench *attach_bench_open(bool with_pf);
+/* *state is what that returned: the test is skipped if there is none; it is closed if there is. */
+struct attach_bench *attach_bench_need(void **state);
+int attach_bench_teardown(void **state);
 
 /* A new pod; its path in /proc. */
 const char *attach_bench_pod(struct attach_bench *, int which);

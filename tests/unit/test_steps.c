@@ -16,33 +16,16 @@
 #include "netns_ops.h"
 #include "tmptree.h"
 
-static struct attach_bench bench;
-
 static int open_bench(void **state)
 {
-	*state = attach_bench_open(&bench, false) < 0 ? NULL : &bench;
+	*state = attach_bench_open(false);
 	return 0;
 }
 
 static int open_bench_with_pf(void **state)
 {
-	*state = attach_bench_open(&bench, true) < 0 ? NULL : &bench;
+	*state = attach_bench_open(true);
 	return 0;
-}
-
-static int close_bench(void **state)
-{
-	if (*state)
-		attach_bench_close(*state);
-	return 0;
-}
-
-/* The bench of a test; without the rights or the kernel for one, the test is skipped. */
-static struct attach_bench *need(void **state)
-{
-	if (!*state)
-		skip();
-	return *state;
 }
 
 static void attach_ok(struct attach_bench *b)
@@ -79,7 +62,7 @@ static void is_in_pod(struct attach_bench *b, int which)
 
 static void into_a_pod_and_back(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
 	b->job.record.plan.mtu = 1400;
@@ -100,7 +83,7 @@ static void into_a_pod_and_back(void **state)
 /* Up as it was, with somebody else's alias and MAC of the pod's own. */
 static void it_comes_back_as_it_was(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
 	attach_bench_shell(b, -1, "ip link set %s up alias 'left rack'", BENCH_NAME);
@@ -119,7 +102,7 @@ static void it_comes_back_as_it_was(void **state)
 
 static void routes_and_ipams_addresses(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record *r = &b->job.record;
 
 	r->plan.n_routes = 1;
@@ -144,7 +127,7 @@ static void routes_and_ipams_addresses(void **state)
 
 static void every_step_can_be_run_again(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct link_origin origin;
 
 	attach_ok(b);
@@ -184,7 +167,7 @@ static void ignore_bad(const char *key, const struct err *e, void *arg)
 
 static void the_journal_is_enough_to_return(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.is_return = false;
 	b->job.next = STEP_RECORD;
@@ -201,7 +184,7 @@ static void the_journal_is_enough_to_return(void **state)
 
 static void what_is_not_as_expected_is_refused(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
 	attach_bench_shell(b, -1, "ip link set %s alias 'rocelet eth7 a/b c'", BENCH_NAME);
@@ -235,7 +218,7 @@ static void what_is_not_as_expected_is_refused(void **state)
 
 static void a_name_that_is_taken_is_named(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
 	fails(b, attach_bench_attach(b), -EEXIST, "the pod has an interface net1 already");
@@ -246,7 +229,7 @@ static void a_name_that_is_taken_is_named(void **state)
 
 static void an_address_that_is_refused_is_named(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.record.plan.ips[0] = (struct ip_prefix){.family = AF_INET6, .len = 64};
 	inet_pton(AF_INET6, "ff02::7", b->job.record.plan.ips[0].addr);
@@ -260,7 +243,7 @@ static void an_address_that_is_refused_is_named(void **state)
 
 static void the_namespace_dies_in_the_middle(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.next = STEP_RECORD;
 	assert_int_equal(attach_run(&b->job), 0);
@@ -273,7 +256,7 @@ static void the_namespace_dies_in_the_middle(void **state)
 
 static void the_namespace_dies_with_the_pod(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
 	b->job.record.plan.mtu = 1400;
@@ -288,7 +271,7 @@ static void the_namespace_dies_with_the_pod(void **state)
 /* As udev does with a device that comes home as net1. */
 static void its_name_has_become_an_alternative_one(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	attach_bench_kill_pod(b, 0, true);
@@ -336,7 +319,7 @@ static bool attach_xdp(struct attach_bench *b, int which)
  * be taken for, and what a move does not reset. */
 static void the_pod_has_left_traces(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 	bool xdp;
 
@@ -360,7 +343,7 @@ static void the_pod_has_left_traces(void **state)
 
 static void traces_at_home_are_seen(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	b->job.is_return = true;
@@ -379,7 +362,7 @@ static void traces_at_home_are_seen(void **state)
 
 static void the_pod_has_moved_it_on(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	attach_bench_pod(b, 1);
@@ -392,7 +375,7 @@ static void the_pod_has_moved_it_on(void **state)
 
 static void unplugged_there_is_nothing_to_return(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link del net1");
@@ -406,7 +389,7 @@ static void unplugged_there_is_nothing_to_return(void **state)
 
 static void its_namespace_is_on_its_way_out(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link del net1");
@@ -415,7 +398,7 @@ static void its_namespace_is_on_its_way_out(void **state)
 
 static void its_name_is_taken_meanwhile(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
 	attach_ok(b);
@@ -431,7 +414,7 @@ static void its_name_is_taken_meanwhile(void **state)
 
 static void its_name_is_taken_while_it_is_away(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
@@ -457,7 +440,7 @@ static void want_settings(struct attach_record *r)
 
 static void settings_of_the_pf_come_and_go(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct vf_settings before = b->pf.vfs[3];
 	struct netdev_seen seen;
 
@@ -478,7 +461,7 @@ static void settings_of_the_pf_come_and_go(void **state)
 
 static void a_setting_that_is_refused_is_named(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
 	b->pf.unsupported = VF_TRUST;
@@ -489,7 +472,7 @@ static void a_setting_that_is_refused_is_named(void **state)
 
 static void a_pf_that_resets_is_waited_for(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
 	attach_ok(b);
@@ -502,7 +485,7 @@ static void a_pf_that_resets_is_waited_for(void **state)
 
 static void without_a_pf_nothing_is_set(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
 	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "no virtual function");
@@ -512,7 +495,7 @@ static void without_a_pf_nothing_is_set(void **state)
 
 static void guids_are_taken_with_the_driver(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	char text[64] = "", path[300];
 	FILE *f;
 
@@ -534,7 +517,7 @@ static void guids_are_taken_with_the_driver(void **state)
 
 static void what_the_pf_tells_no_more_is_not_different(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
 	attach_ok(b);
@@ -545,7 +528,7 @@ static void what_the_pf_tells_no_more_is_not_different(void **state)
 
 static void addresses_of_others_hide_none(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.record.plan.ips[0].len = 32;
 	attach_ok(b);
@@ -564,7 +547,7 @@ static void addresses_of_others_hide_none(void **state)
 
 static void what_cannot_be_repaired_is_left(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
 	attach_ok(b);
@@ -583,7 +566,7 @@ static void what_cannot_be_repaired_is_left(void **state)
 /* The record is lost, but for what the mark says. */
 static void only_the_mark_is_known(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record *r = &b->job.record;
 	char altnames[ALTNAME_SIZE + 1];
 	struct netdev_seen seen;
@@ -613,7 +596,7 @@ static void only_the_mark_is_known(void **state)
 /* Nothing is wanted of it, and so it is to stay as it was. */
 static void others_change_it_through_the_pf(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct vf_settings before = b->pf.vfs[3];
 
 	attach_ok(b);
@@ -636,7 +619,7 @@ static void others_change_it_through_the_pf(void **state)
 
 static void drift_is_seen_and_repaired(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
 	b->job.record.plan.mtu = 1400;
@@ -686,12 +669,12 @@ static void stacked(struct attach_bench *b, enum plan_kind kind)
 
 static void a_macvlan_is_made_and_deleted(void **state)
 {
-	stacked(need(state), PLAN_MACVLAN);
+	stacked(attach_bench_need(state), PLAN_MACVLAN);
 }
 
 static void an_ipvlan_is_made_and_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	if (system("ip link add rl0 type veth peer rl1 && ip link add link rl0 name rl2 type ipvlan"
 		   " 2>/dev/null; r=$?; ip link del rl0; exit $r") != 0) {
@@ -703,7 +686,7 @@ static void an_ipvlan_is_made_and_deleted(void **state)
 
 static void one_that_is_called_otherwise_is_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.record.plan.kind = PLAN_MACVLAN;
 	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
@@ -724,7 +707,7 @@ static void one_that_is_called_otherwise_is_deleted(void **state)
 
 static void another_interface_is_not_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.record.plan.kind = PLAN_MACVLAN;
 	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
@@ -735,8 +718,9 @@ static void another_interface_is_not_deleted(void **state)
 
 int main(void)
 {
-#define TEST(name)	   cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
-#define TEST_WITH_PF(name) cmocka_unit_test_setup_teardown(name, open_bench_with_pf, close_bench)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
+#define TEST_WITH_PF(name)                                                                         \
+	cmocka_unit_test_setup_teardown(name, open_bench_with_pf, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(into_a_pod_and_back),
 		TEST(it_comes_back_as_it_was),

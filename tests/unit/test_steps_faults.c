@@ -14,30 +14,16 @@
 #include "faults.h"
 #include "fds.h"
 
-static struct attach_bench bench;
-
 static int open_bench(void **state)
 {
-	*state = attach_bench_open(&bench, true) < 0 ? NULL : &bench;
-	if (*state) {
-		fake_rdma = &bench.rdma;
-		bench.rdma.mode = RDMA_NETNS_SHARED;
+	struct attach_bench *b = attach_bench_open(true);
+
+	if (b) {
+		fake_rdma = &b->rdma;
+		b->rdma.mode = RDMA_NETNS_SHARED;
 	}
+	*state = b;
 	return 0;
-}
-
-static int close_bench(void **state)
-{
-	if (*state)
-		attach_bench_close(*state);
-	return 0;
-}
-
-static struct attach_bench *need(void **state)
-{
-	if (!*state)
-		skip();
-	return *state;
 }
 
 static void plan(struct attach_bench *b)
@@ -122,32 +108,32 @@ static void sweep_return(struct attach_bench *b, fail_fn *fail_nth, long least)
 
 static void any_failed_send_of_an_attach_is_undone(void **state)
 {
-	sweep_attach(need(state), fail_send, 10);
+	sweep_attach(attach_bench_need(state), fail_send, 10);
 }
 
 static void any_failed_send_of_a_return_is_made_up_for(void **state)
 {
-	sweep_return(need(state), fail_send, 8);
+	sweep_return(attach_bench_need(state), fail_send, 8);
 }
 
 static void any_failed_write_of_an_attach_is_undone(void **state)
 {
-	sweep_attach(need(state), fail_write, 8);
+	sweep_attach(attach_bench_need(state), fail_write, 8);
 }
 
 static void any_failed_write_of_a_return_is_made_up_for(void **state)
 {
-	sweep_return(need(state), fail_write, 2);
+	sweep_return(attach_bench_need(state), fail_write, 2);
 }
 
 static void any_failed_allocation_of_an_attach_is_undone(void **state)
 {
-	sweep_attach(need(state), faults_alloc, 3);
+	sweep_attach(attach_bench_need(state), faults_alloc, 3);
 }
 
 static void any_failed_allocation_of_a_return_is_made_up_for(void **state)
 {
-	sweep_return(need(state), faults_alloc, 3);
+	sweep_return(attach_bench_need(state), faults_alloc, 3);
 }
 
 /* --- killed ----------------------------------------------------------------------------------- */
@@ -217,7 +203,7 @@ static void kill_at(struct attach_bench *b, const char *name, const char *when, 
 static void a_kill_anywhere_is_repaired(void **state)
 {
 	static const char *const when[] = {"before", "after"};
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	char name[32];
 
 	for (int i = 0; i < 2 * N_ATTACH_STEPS; i++) {
@@ -238,7 +224,7 @@ static void a_kill_anywhere_is_repaired(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(any_failed_send_of_an_attach_is_undone),
 		TEST(any_failed_send_of_a_return_is_made_up_for),

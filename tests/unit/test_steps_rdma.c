@@ -14,28 +14,14 @@
 #include "soft_roce_nodes.h"
 #include "tmptree.h"
 
-static struct attach_bench bench;
-
 static int open_bench(void **state)
 {
-	*state = attach_bench_open(&bench, false) < 0 ? NULL : &bench;
-	if (*state)
-		fake_rdma = &bench.rdma;
-	return 0;
-}
+	struct attach_bench *b = attach_bench_open(false);
 
-static int close_bench(void **state)
-{
-	if (*state)
-		attach_bench_close(*state);
+	if (b)
+		fake_rdma = &b->rdma;
+	*state = b;
 	return 0;
-}
-
-static struct attach_bench *need(void **state)
-{
-	if (!*state)
-		skip();
-	return *state;
 }
 
 static void ok(struct attach_bench *b, int r)
@@ -80,7 +66,7 @@ static void see_in_sysfs(struct attach_bench *b, const char *was, const char *no
 
 static void an_exclusive_one_is_moved(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
 	ok(b, attach_bench_attach(b));
@@ -97,7 +83,7 @@ static void an_exclusive_one_is_moved(void **state)
 /* Its namespace has died, and the kernel has handed it back or is about to. */
 static void it_comes_back_from_wherever(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
 	ok(b, attach_bench_attach(b));
@@ -122,7 +108,7 @@ static void it_comes_back_from_wherever(void **state)
 /* The pod called it otherwise, and died. */
 static void it_gets_its_name_again(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
 	ok(b, attach_bench_attach(b));
@@ -140,7 +126,7 @@ static void it_gets_its_name_again(void **state)
 /* Of one that only the mark on its netdev is known of. */
 static void an_unknown_one_in_a_pod_is_not_forgotten(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
 	ok(b, attach_bench_attach(b));
@@ -158,7 +144,7 @@ static void an_unknown_one_in_a_pod_is_not_forgotten(void **state)
 
 static void a_shared_one_stays(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	give_rdma(b, RDMA_NETNS_SHARED);
 	ok(b, attach_bench_attach(b));
@@ -184,7 +170,7 @@ static mode_t node(struct attach_bench *b, const char *name, dev_t *ret)
 
 static void one_is_made_and_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	dev_t dev;
 
 	b->rdma.mode = RDMA_NETNS_SHARED;
@@ -220,7 +206,7 @@ static void with_soft_roce(struct attach_bench *b)
 /* The kernel is at it. */
 static void one_that_goes_with_its_pod_is_not_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	with_soft_roce(b);
 	attach_bench_kill_pod(b, 0, true);
@@ -234,7 +220,7 @@ static void one_that_goes_with_its_pod_is_not_deleted(void **state)
 /* Its netdev is at home, and the kernel has had its time. */
 static void one_that_stays_behind_is_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	with_soft_roce(b);
 	attach_bench_kill_pod(b, 0, true);
@@ -246,7 +232,7 @@ static void one_that_stays_behind_is_deleted(void **state)
 /* Nor is its netdev to be seen: nobody knows what the kernel is doing. */
 static void one_without_its_netdev_is_not_deleted(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	with_soft_roce(b);
 	attach_bench_kill_pod(b, 0, false);
@@ -257,7 +243,7 @@ static void one_without_its_netdev_is_not_deleted(void **state)
 
 static void a_macvlan_of_the_host_is_not_the_pods(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->job.record.plan.kind = PLAN_MACVLAN;
 	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
@@ -271,7 +257,7 @@ static void a_macvlan_of_the_host_is_not_the_pods(void **state)
 
 static void exclusive_mode_has_no_soft_roce_in_pods(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->rdma.mode = RDMA_NETNS_EXCLUSIVE;
 	b->job.record.plan.soft_roce = true;
@@ -304,7 +290,7 @@ static void names_are_short_and_ones_own(void **state)
 static void names_lead_nowhere_else(void **state)
 {
 	struct nldev_chardev uverbs = {.name = "../null", .dev = 1};
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct err e = {0};
 
 	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &uverbs, &e), -EINVAL);
@@ -326,7 +312,7 @@ static void anothers_node_stays(void **state)
 {
 	const struct nldev_chardev first = {.name = "uverbs1", .dev = 1},
 				   second = {.name = "uverbs2", .dev = 2};
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct err e = {0};
 	dev_t dev;
 
@@ -361,7 +347,7 @@ static void *make_again_and_again(void *arg)
 
 static void nodes_are_made_at_the_same_time(void **state)
 {
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 	struct maker makers[] = {
 		{.bench = b, .id = "a", .uverbs = {.name = "uverbs1", .dev = 1}},
 		{.bench = b, .id = "b", .uverbs = {.name = "uverbs2", .dev = 2}},
@@ -380,7 +366,7 @@ static void nodes_are_made_at_the_same_time(void **state)
 static void a_node_of_another_number_is_seen(void **state)
 {
 	const struct nldev_chardev another = {.name = "uverbs7", .dev = 1};
-	struct attach_bench *b = need(state);
+	struct attach_bench *b = attach_bench_need(state);
 
 	b->rdma.mode = RDMA_NETNS_SHARED;
 	b->job.record.plan.soft_roce = true;
@@ -396,7 +382,7 @@ static void a_node_of_another_number_is_seen(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_exclusive_one_is_moved),
 		TEST(it_comes_back_from_wherever),
