@@ -7,7 +7,6 @@
 /* cmocka needs the four above first */
 #include <cmocka.h>
 
-#include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -28,20 +27,11 @@
 #include "link_events.h"
 #include "log.h"
 #include "loop_helpers.h"
+#include "namespaces.h"
 #include "self_counters.h"
 
 #define PATIENCE_MS  10000
 #define BUFFER_BYTES (1 << 20)
-
-static const char *no_namespace; /* why there is none, NULL = there is */
-
-#define NEEDS_NAMESPACE()                                                                          \
-	do {                                                                                       \
-		if (no_namespace) {                                                                \
-			print_message("skipped: %s\n", no_namespace);                              \
-			skip();                                                                    \
-		}                                                                                  \
-	} while (0)
 
 struct fixture {
 	uv_loop_t loop;
@@ -130,7 +120,7 @@ static int setup(void **state)
 	assert_non_null(f);
 	*state = f;
 	assert_int_equal(uv_loop_init(&f->loop), 0);
-	if (no_namespace)
+	if (!namespaces_entered())
 		return 0;
 	run("ip link add near0 type veth peer name far0");
 	f->port = (struct rdma_port){
@@ -168,7 +158,7 @@ static void test_other_links_give_no_hint(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	run("ip link add other0 type veth peer name other1");
 	run("ip link set other0 up");
 	run("ip link delete other0");
@@ -183,7 +173,7 @@ static void test_a_link_with_an_rdma_port_gives_one_hint_a_burst(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	for (int i = 0; i < 20; i++)
 		run("ip link set near0 mtu %d", 1400 + i);
 	uv_run(&f->loop, UV_RUN_NOWAIT);
@@ -197,7 +187,7 @@ static void test_its_end_gives_a_hint(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	run("ip link delete near0");
 	receive_all(f);
 	assert_true(f->hints >= 1);
@@ -208,7 +198,7 @@ static void test_addresses_are_told_with_their_link(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	run("ip address add 192.0.2.1/24 dev near0");
 	receive_all(f);
 	assert_int_equal(f->addresses, 1);
@@ -225,7 +215,7 @@ static void test_only_default_routes_are_heard_of(void **state)
 	struct fixture *f = *state;
 	uint64_t events;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	run("ip link set lo up");
 	receive_all(f);
 	f->hints = 0;
@@ -255,7 +245,7 @@ static void test_links_in_other_namespaces_are_heard_with_its_id(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	start_neighbour(f);
 	run("ip link set far0 netns %d", (int)f->neighbour);
 	receive_all(f);
@@ -281,7 +271,7 @@ static void test_lost_events_are_told(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	link_events_close(f->links);
 	uv_run(&f->loop, UV_RUN_DEFAULT);
 	assert_int_equal(open_links(f, 1024), 0);
@@ -333,7 +323,7 @@ static void test_what_the_kernel_did_not_send_is_dropped_and_counted(void **stat
 {
 	struct fixture *f = *state;
 
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	forge_end_of(f);
 	receive_all(f);
 	assert_int_equal(f->self.malformed_rtnetlink, 1);
@@ -351,12 +341,7 @@ static int enter_namespace(void **state)
 {
 	(void)state;
 	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
-	if (unshare(CLONE_NEWNET) < 0)
-		no_namespace = errno == EPERM ? "a network namespace of its own needs root"
-					      : "no network namespaces here";
-	else if (system("ip link add near0 type veth peer name far0 2>/dev/null && "
-			"ip link delete near0") != 0)
-		no_namespace = "this kernel has no veth devices";
+	namespaces_enter();
 	return 0;
 }
 

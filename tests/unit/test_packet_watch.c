@@ -29,16 +29,6 @@
 #define PATIENCE_MS 20000
 #define BUDGET	    ((uint64_t)64 << 20)
 
-static const char *no_namespace; /* why there is none, NULL = there is */
-
-#define NEEDS_BPF()                                                                                \
-	do {                                                                                       \
-		if (no_namespace) {                                                                \
-			print_message("skipped: %s\n", no_namespace);                              \
-			skip();                                                                    \
-		}                                                                                  \
-	} while (0)
-
 struct fixture {
 	uv_loop_t loop;
 	struct hw hw;
@@ -152,7 +142,7 @@ static void test_packets_of_both_directions_are_counted(void **state)
 	struct fixture *f = *state;
 	struct packet_sample s;
 
-	NEEDS_BPF();
+	namespaces_need();
 	make_pair("a0");
 	want(f, "a0")->port.flows = 64;
 	follow(f);
@@ -177,7 +167,7 @@ static void test_a_mirror_is_counted_at_xdp(void **state)
 	struct fixture *f = *state;
 	struct packet_sample s;
 
-	NEEDS_BPF();
+	namespaces_need();
 	make_pair("m0");
 	want(f, "m0")->xdp = true;
 	follow(f);
@@ -197,7 +187,7 @@ static void test_an_interface_in_a_pods_namespace(void **state)
 	struct packet_sample s;
 	AUTO_FD pod = -1;
 
-	NEEDS_BPF();
+	namespaces_need();
 	pod = namespace_new();
 	make_pair("p0");
 	namespace_run(-1, "ip link set p0-far netns /proc/%d/fd/%d", getpid(), pod);
@@ -219,7 +209,7 @@ static void test_nothing_is_left_at_the_interface(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_BPF();
+	namespaces_need();
 	make_pair("b0");
 	want(f, "b0");
 	follow(f);
@@ -237,7 +227,7 @@ static void test_an_interface_that_is_gone_is_told(void **state)
 {
 	struct fixture *f = *state;
 
-	NEEDS_BPF();
+	namespaces_need();
 	want(f, "gone0")->port.ifindex = 12345;
 	follow(f);
 	assert_int_equal(f->list[0].error, -ENODEV);
@@ -255,6 +245,6 @@ int main(void)
 		TEST(test_an_interface_that_is_gone_is_told),
 	};
 
-	no_namespace = namespaces_enter();
+	namespaces_enter();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,16 +17,6 @@
 #include "pool_config.h"
 #include "tmptree.h"
 
-static const char *no_namespace; /* why there is none, NULL = there is */
-
-#define NEEDS_NAMESPACE()                                                                          \
-	do {                                                                                       \
-		if (no_namespace) {                                                                \
-			print_message("skipped: %s\n", no_namespace);                              \
-			skip();                                                                    \
-		}                                                                                  \
-	} while (0)
-
 static char *tree; /* of the running test */
 static struct options options;
 static char answer[1024 * 1024], socket_path[256], log_path[256];
@@ -48,7 +38,7 @@ static int setup(void **state)
 	o->sample_interval_ms = 50;
 	strcpy(o->mirrors.items[o->mirrors.n++], "mir0");
 	strcpy(o->mirrors.items[o->mirrors.n++], "gone0");
-	if (!no_namespace)
+	if (namespaces_entered())
 		namespace_run(-1, "ip link add mir0 up type veth peer name far0");
 	return 0;
 }
@@ -56,7 +46,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	if (!no_namespace)
+	if (namespaces_entered())
 		namespace_run(-1, "ip link delete mir0");
 	tmptree_free(tree);
 	return 0;
@@ -76,7 +66,7 @@ static void test_a_mirror_is_watched_and_one_that_is_not_there_is_told(void **st
 	pid_t pid;
 
 	(void)state;
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	pid = start();
 	http_get_until(socket_path, "/api/v1/config", "\"hook\": \"xdp\"", answer, sizeof(answer));
 	assert_non_null(strstr(answer, "\"netdev\": \"mir0\""));
@@ -92,7 +82,7 @@ static void test_one_that_comes_later_is_watched_then(void **state)
 	pid_t pid;
 
 	(void)state;
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	pid = start();
 	http_get_until(socket_path, "/metrics", "rocelet_bpf_ports{hook=\"none\"} 1\n", answer,
 		       sizeof(answer));
@@ -110,7 +100,7 @@ static void test_a_dry_run_only_says_so(void **state)
 	pid_t pid;
 
 	(void)state;
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	options.dry_run = true;
 	pid = start();
 	http_get_until(socket_path, "/readyz", "200 OK", answer, sizeof(answer));
@@ -125,7 +115,7 @@ static void test_no_bpf_is_none_of_it(void **state)
 	pid_t pid;
 
 	(void)state;
-	NEEDS_NAMESPACE();
+	namespaces_need();
 	options.no_bpf = true;
 	pid = start();
 	http_get_until(socket_path, "/api/v1/config", "\"bpf\": null", answer, sizeof(answer));
@@ -144,6 +134,6 @@ int main(void)
 		TEST(test_no_bpf_is_none_of_it),
 	};
 
-	no_namespace = namespaces_enter();
+	namespaces_enter();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
