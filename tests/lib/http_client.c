@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,13 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include <cmocka.h>
+
+#include "loop_helpers.h"
+
+/* Nothing that is asked takes this long unless it hangs. */
+#define PATIENCE_MS 10000
 
 static void connect_to(struct client *c, const struct sockaddr *sa, socklen_t len)
 {
@@ -125,6 +134,27 @@ bool client_answer(const struct client *c, bool to_head, struct answer *ret)
 		ret->body_len = strtoul(length, NULL, 10);
 	ret->size = (size_t)(ret->body - c->in) + ret->body_len;
 	return c->len >= ret->size;
+}
+
+struct wait {
+	struct client *client;
+	bool to_head;
+	struct answer *answer;
+};
+
+static bool has_answer(void *arg)
+{
+	struct wait *w = arg;
+
+	client_step(w->client);
+	return client_answer(w->client, w->to_head, w->answer);
+}
+
+void client_await(struct client *c, uv_loop_t *loop, bool to_head, struct answer *ret)
+{
+	struct wait w = {c, to_head, ret};
+
+	assert_true(loop_until(loop, has_answer, &w, PATIENCE_MS));
 }
 
 void client_next(struct client *c, const struct answer *a)

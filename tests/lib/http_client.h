@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <uv.h>
 
 struct client {
 	int fd;
@@ -32,6 +33,8 @@ void client_send(struct client *, const char *bytes, size_t n);
 void client_step(struct client *);
 /* The first answer in the buffer; false: not there yet. The answer to a HEAD has no body. */
 bool client_answer(const struct client *, bool to_head, struct answer *ret);
+/* Runs the loop until it is there, or fails the test. */
+void client_await(struct client *, uv_loop_t *, bool to_head, struct answer *ret);
 /* Drops that answer from the buffer. */
 void client_next(struct client *, const struct answer *);
 /* The value of a header of the answer, copied to buf; false: none. */

@@ -80,20 +80,6 @@ void http_fixture_stop(struct http_fixture *f)
 	page_unref(f->page);
 }
 
-struct wait {
-	struct client *client;
-	bool to_head;
-	struct answer *answer;
-};
-
-static bool has_answer(void *arg)
-{
-	struct wait *w = arg;
-
-	client_step(w->client);
-	return client_answer(w->client, w->to_head, w->answer);
-}
-
 static bool has_ended(void *arg)
 {
 	client_step(arg);
@@ -102,9 +88,7 @@ static bool has_ended(void *arg)
 
 void http_await(struct http_fixture *f, struct client *c, bool to_head, struct answer *ret)
 {
-	struct wait w = {c, to_head, ret};
-
-	assert_true(loop_until(&f->loop, has_answer, &w, PATIENCE_MS));
+	client_await(c, &f->loop, to_head, ret);
 }
 
 void http_await_end(struct http_fixture *f, struct client *c)

@@ -187,35 +187,23 @@ static void stop(struct node *n)
 
 /* --- HTTP ------------------------------------------------------------------------------------- */
 
-struct wait {
-	struct client client;
-	struct answer answer;
-};
-
-static bool has_answer(void *arg)
-{
-	struct wait *w = arg;
-
-	client_step(&w->client);
-	return client_answer(&w->client, false, &w->answer);
-}
-
 /* method: "GET" or "POST". */
 static void assert_asked(struct node *n, const char *method, const char *path, const char *body,
 			 unsigned status, const char *names)
 {
 	char request[1024];
-	struct wait w;
+	struct client c;
+	struct answer a;
 
 	snprintf(request, sizeof(request),
 		 "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", method, path,
 		 strlen(body), body);
-	client_unix(&w.client, n->path);
-	client_send(&w.client, request, strlen(request));
-	assert_true(loop_until(&n->loop, has_answer, &w, PATIENCE_MS));
-	if (w.answer.status != status || !strstr(w.answer.body, names))
-		fail_msg("%s: %u %s", path, w.answer.status, w.answer.body);
-	client_close(&w.client);
+	client_unix(&c, n->path);
+	client_send(&c, request, strlen(request));
+	client_await(&c, &n->loop, false, &a);
+	if (a.status != status || !strstr(a.body, names))
+		fail_msg("%s: %u %s", path, a.status, a.body);
+	client_close(&c);
 }
 
 static void test_an_attach_is_given_to_the_hook(void **state)

@@ -93,26 +93,13 @@ static void ask(struct node *n, struct client *c, const char *query)
 	client_step(c);
 }
 
-struct wait {
-	struct client *client;
-	struct answer answer;
-};
-
-static bool has_answer(void *arg)
-{
-	struct wait *w = arg;
-
-	client_step(w->client);
-	return client_answer(w->client, false, &w->answer);
-}
-
 static void assert_answer(struct node *n, struct client *c, unsigned status, const char *has)
 {
-	struct wait w = {.client = c};
+	struct answer a;
 
-	assert_true(loop_until(&n->loop, has_answer, &w, PATIENCE_MS));
-	if (w.answer.status != status || !strstr(w.answer.body, has))
-		fail_msg("%u %s", w.answer.status, w.answer.body);
+	client_await(c, &n->loop, false, &a);
+	if (a.status != status || !strstr(a.body, has))
+		fail_msg("%u %s", a.status, a.body);
 	client_close(c);
 }
 
