@@ -41,6 +41,18 @@ void uds_bench_close(struct uds_bench *b)
 	tmptree_free(b->dir);
 }
 
+int uds_bench_setup(void **state)
+{
+	uds_bench_open(*state);
+	return 0;
+}
+
+int uds_bench_teardown(void **state)
+{
+	uds_bench_close(*state);
+	return 0;
+}
+
 void uds_bench_serve(struct uds_bench *b)
 {
 	struct uds_server_opts opts = {

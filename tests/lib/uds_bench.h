@@ -26,6 +26,9 @@ int uds_bench_warm(void **state);
 void uds_bench_open(struct uds_bench *);
 /* Closes what is open; fails the test when handles or descriptors are left. */
 void uds_bench_close(struct uds_bench *);
+/* The same for a test whose initial state is the bench. */
+int uds_bench_setup(void **state);
+int uds_bench_teardown(void **state);
 /* These two fail the test when they cannot. */
 void uds_bench_serve(struct uds_bench *);
 void uds_bench_connect(struct uds_bench *);

@@ -14,20 +14,6 @@
 
 static struct uds_bench b;
 
-static int set_up(void **state)
-{
-	(void)state;
-	uds_bench_open(&b);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	uds_bench_close(&b);
-	return 0;
-}
-
 static void has_failed(const struct asked *a, enum grpc_status status, const char *text)
 {
 	if (a->status != status || !strstr(a->text, text))
@@ -531,7 +517,8 @@ static void paths_that_cannot_be_served(void **state)
 	uds_client_close(NULL);
 }
 
-#define UDS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define UDS_TEST(f)                                                                                \
+	cmocka_unit_test_prestate_setup_teardown(f, uds_bench_setup, uds_bench_teardown, &b)
 
 int main(void)
 {

@@ -17,20 +17,6 @@
 
 static struct uds_bench b;
 
-static int set_up(void **state)
-{
-	(void)state;
-	uds_bench_open(&b);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	uds_bench_close(&b);
-	return 0;
-}
-
 /* --- peers ------------------------------------------------------------------------------------ */
 
 struct hearing {
@@ -475,7 +461,8 @@ static void any_failed_send_is_survived(void **state)
 	uds_bench_open(&b);
 }
 
-#define UDS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define UDS_TEST(f)                                                                                \
+	cmocka_unit_test_prestate_setup_teardown(f, uds_bench_setup, uds_bench_teardown, &b)
 
 int main(void)
 {
