@@ -28,3 +28,14 @@ uint8_t *fixture_read(const char *path, size_t *ret_len)
 	*ret_len = (size_t)len;
 	return bytes;
 }
+
+void assert_fixture(const char *path, uint8_t *bytes, size_t len)
+{
+	size_t want_len;
+	uint8_t *want = fixture_read(path, &want_len);
+
+	assert_int_equal(len, want_len);
+	assert_memory_equal(bytes, want, len);
+	free(want);
+	free(bytes);
+}

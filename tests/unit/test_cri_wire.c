@@ -24,17 +24,6 @@
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void is_fixture(const char *path, uint8_t *bytes, size_t len)
-{
-	size_t want_len;
-	uint8_t *want = fixture_read(path, &want_len);
-
-	assert_int_equal(len, want_len);
-	assert_memory_equal(bytes, want, len);
-	free(want);
-	free(bytes);
-}
-
 static void requests_are_golden(void **state)
 {
 	uint8_t *bytes;
@@ -42,9 +31,9 @@ static void requests_are_golden(void **state)
 
 	(void)state;
 	assert_int_equal(cri_status_encode(&bytes, &len, FIRST), 0);
-	is_fixture("cri/status_request", bytes, len);
+	assert_fixture("cri/status_request", bytes, len);
 	assert_int_equal(cri_subscribe_encode(&bytes, &len), 0);
-	is_fixture("cri/subscribe", bytes, len);
+	assert_fixture("cri/subscribe", bytes, len);
 }
 
 /* --- version and list ------------------------------------------------------------------------- */

@@ -14,17 +14,6 @@
 
 /* --- encoding --------------------------------------------------------------------------------- */
 
-static void is_fixture(const char *path, uint8_t *bytes, size_t len)
-{
-	size_t want_len;
-	uint8_t *want = fixture_read(path, &want_len);
-
-	assert_int_equal(len, want_len);
-	assert_memory_equal(bytes, want, len);
-	free(want);
-	free(bytes);
-}
-
 static void small_messages_are_golden(void **state)
 {
 	uint8_t *bytes;
@@ -32,17 +21,17 @@ static void small_messages_are_golden(void **state)
 
 	(void)state;
 	assert_int_equal(wire_plugin_options(&bytes, &len, true, true), 0);
-	is_fixture("plugin_wire/options", bytes, len);
+	assert_fixture("plugin_wire/options", bytes, len);
 	assert_int_equal(wire_register_request(&bytes, &len, "rocelet.dev_roce.sock",
 					       "rocelet.dev/roce", true, true),
 			 0);
-	is_fixture("plugin_wire/register", bytes, len);
+	assert_fixture("plugin_wire/register", bytes, len);
 	assert_int_equal(wire_register_request(&bytes, &len, "a.sock", "a/b", false, false), 0);
-	is_fixture("plugin_wire/register_plain", bytes, len);
+	assert_fixture("plugin_wire/register_plain", bytes, len);
 	assert_int_equal(wire_plugin_info(&bytes, &len, "rocelet.dev/roce", ""), 0);
-	is_fixture("plugin_wire/info", bytes, len);
+	assert_fixture("plugin_wire/info", bytes, len);
 	assert_int_equal(wire_plugin_info(&bytes, &len, "rocelet.dev/roce", "/run/a.sock"), 0);
-	is_fixture("plugin_wire/info_endpoint", bytes, len);
+	assert_fixture("plugin_wire/info_endpoint", bytes, len);
 }
 
 static void empty_messages_have_no_bytes(void **state)
@@ -85,7 +74,7 @@ static void the_list_is_golden(void **state)
 
 	(void)state;
 	assert_int_equal(encode_list(&bytes, &len), 0);
-	is_fixture("plugin_wire/list", bytes, len);
+	assert_fixture("plugin_wire/list", bytes, len);
 }
 
 static void fill_grant(struct container_grant *g)
@@ -111,7 +100,7 @@ static void a_grant_is_golden(void **state)
 	(void)state;
 	fill_grant(&grants[0]);
 	assert_int_equal(wire_allocate_response(&bytes, &len, grants, 2), 0);
-	is_fixture("plugin_wire/allocate_response", bytes, len);
+	assert_fixture("plugin_wire/allocate_response", bytes, len);
 	container_grant_done(&grants[0]);
 }
 
@@ -130,7 +119,7 @@ static void a_preference_is_golden(void **state)
 
 	(void)state;
 	assert_int_equal(encode_preferred(&bytes, &len), 0);
-	is_fixture("plugin_wire/preferred_response", bytes, len);
+	assert_fixture("plugin_wire/preferred_response", bytes, len);
 }
 
 /* --- decoding --------------------------------------------------------------------------------- */
