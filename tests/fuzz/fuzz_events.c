@@ -2,9 +2,9 @@
  * the BPF ring buffer. */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bpf_event_check.h"
+#include "exact_copy.h"
 #include "relevance.h"
 
 static void ignore(int nsid, int ifindex, void *arg)
@@ -19,13 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static struct function fn = {.id = "0000:01:10.0", .kind = FN_VF};
 	static struct host host = {.functions = &fn, .n_functions = 1};
 	struct relevance_tally tally = {0};
-	/* On the heap with its exact size, so that a read past the end is seen; aligned as a
-	 * receive buffer is. */
-	void *copy = malloc(n ? n : 1);
+	void *copy = exact_copy(data, n);
 
 	if (!copy)
 		return 0;
-	memcpy(copy, data, n);
 	relevance_route_datagram(&host, NSID_HOST, copy, n, &tally, ignore, NULL);
 	relevance_rdma_datagram(copy, n, &tally);
 	relevance_devlink_datagram(30, copy, n, &tally);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grpc.h"
+#include "grpc_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -62,50 +62,27 @@ static void start(struct calls *all, uint32_t timeout_ms, bool gives_up)
 	a->is_started = a->call;
 }
 
-static int feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t now)
-{
-	/* A copy of exactly this size: its end is guarded. */
-	uint8_t *copy = malloc(len ? len : 1);
-	int r;
-
-	if (!copy)
-		return 0;
-	memcpy(copy, bytes, len);
-	r = grpc_feed(c, copy, len, now, NULL);
-	free(copy);
-	return r;
-}
-
-static void take(struct grpc_conn *c, struct calls *all)
-{
-	const uint8_t *bytes;
-	ssize_t n;
-
-	while ((n = grpc_take(c, &bytes)) > 0)
-		all->sum += bytes[0] + bytes[n - 1];
-}
-
 static void talk(struct calls *all, uint8_t how, const uint8_t *data, size_t n)
 {
 	static const uint8_t settings[] = {0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0};
 	size_t step = (size_t)1 << (how & 0xf), part;
 	uint64_t now = 1000;
 
-	take(all->conn, all);
+	grpc_bytes_take(all->conn, &all->sum);
 	if (how & 0x10)
-		feed(all->conn, settings, sizeof(settings), now);
+		grpc_bytes_feed(all->conn, settings, sizeof(settings), now);
 	for (size_t at = 0; at < n; at += part) {
 		part = n - at < step ? n - at : step;
-		if (feed(all->conn, data + at, part, now) < 0)
+		if (grpc_bytes_feed(all->conn, data + at, part, now) < 0)
 			break;
 		if (!(how & 0x20))
-			take(all->conn, all);
+			grpc_bytes_take(all->conn, &all->sum);
 		if (how & 0x40)
 			now += 7;
 		if (grpc_deadline(all->conn) <= now && grpc_tick(all->conn, now, NULL) < 0)
 			break;
 	}
-	take(all->conn, all);
+	grpc_bytes_take(all->conn, &all->sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

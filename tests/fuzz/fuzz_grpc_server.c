@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grpc.h"
+#include "grpc_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -67,44 +67,21 @@ static void move(struct service *s, unsigned i)
 	s->held[0] = s->held[--s->n_held];
 }
 
-static int feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t now)
-{
-	/* A copy of exactly this size: its end is guarded. */
-	uint8_t *copy = malloc(len ? len : 1);
-	int r;
-
-	if (!copy)
-		return 0;
-	memcpy(copy, bytes, len);
-	r = grpc_feed(c, copy, len, now, NULL);
-	free(copy);
-	return r;
-}
-
-static void take(struct grpc_conn *c, struct service *s)
-{
-	const uint8_t *bytes;
-	ssize_t n;
-
-	while ((n = grpc_take(c, &bytes)) > 0)
-		s->sum += bytes[0] + bytes[n - 1];
-}
-
 static void talk(struct grpc_conn *c, struct service *s, uint8_t how, const uint8_t *data, size_t n)
 {
 	static const char magic[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
 	size_t step = (size_t)1 << (how & 0xf), part;
 	uint64_t now = 1000;
 
-	if (how & 0x10)
-		feed(c, (const uint8_t *)magic, sizeof(magic), now); /* with its final 0 */
+	if (how & 0x10) /* with its final 0 */
+		grpc_bytes_feed(c, (const uint8_t *)magic, sizeof(magic), now);
 	for (size_t at = 0; at < n; at += part) {
 		part = n - at < step ? n - at : step;
-		if (feed(c, data + at, part, now) < 0)
+		if (grpc_bytes_feed(c, data + at, part, now) < 0)
 			break;
 		move(s, s->n_requests + (unsigned)at);
 		if (!(how & 0x20))
-			take(c, s);
+			grpc_bytes_take(c, &s->sum);
 		if (how & 0x40)
 			now += 7;
 		if ((how & 0x80) && at > n / 2)
@@ -112,7 +89,7 @@ static void talk(struct grpc_conn *c, struct service *s, uint8_t how, const uint
 		if (grpc_deadline(c) <= now && grpc_tick(c, now, NULL) < 0)
 			break;
 	}
-	take(c, s);
+	grpc_bytes_take(c, &s->sum);
 	if (grpc_is_done(c) && s->n_held > 0 && !grpc_is_closing(c))
 		abort();
 }

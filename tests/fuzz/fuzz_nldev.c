@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datagram.h"
 #include "nldev.h"
-#include "nlsock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -32,12 +32,6 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	void *copy = malloc(n ? n : 1);
-
-	if (!copy)
-		return 0;
-	memcpy(copy, data, n);
-	nlsock_walk(copy, n, on_message, NULL);
-	free(copy);
+	datagram_walk(data, n, on_message, NULL);
 	return 0;
 }

@@ -2,8 +2,8 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "exact_copy.h"
 #include "nlsock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -24,13 +24,11 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	/* Exactly as large as the input, so that a read past its end is seen. */
-	uint8_t *copy = malloc(n ? n : 1);
+	uint8_t *copy = exact_copy(data, n);
 	struct range r;
 
 	if (!copy)
 		return 0;
-	memcpy(copy, data, n);
 	r = (struct range){copy, copy + n};
 	nlsock_walk(copy, n, on_message, &r);
 	free(copy);

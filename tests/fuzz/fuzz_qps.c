@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cgroup_pod.h"
+#include "exact_copy.h"
 #include "nlsock.h"
 #include "qp_table.h"
 
@@ -32,15 +33,13 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	/* A copy of exactly this size: aligned as a receive buffer is, and its end is guarded. */
-	uint8_t *buf = malloc(n ? n : 1);
+	uint8_t *buf = exact_copy(data, n);
 	struct qp_table table = {0};
 	struct list list = {.n = 0};
 	char uid[POD_UID_SIZE];
 
 	if (!buf)
 		return 0;
-	memcpy(buf, data, n);
 	nlsock_walk(buf, n, on_message, &list);
 	/* Twice: into an empty table, and into what it has become. */
 	for (uint64_t i = 0; i < 2; i++)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datagram.h"
 #include "devlink.h"
 #include "genl.h"
-#include "nlsock.h"
 #include "rtnl_vf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -37,12 +37,6 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	void *copy = malloc(n ? n : 1);
-
-	if (!copy)
-		return 0;
-	memcpy(copy, data, n);
-	nlsock_walk(copy, n, on_message, NULL);
-	free(copy);
+	datagram_walk(data, n, on_message, NULL);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_copy.h"
 #include "roce_account.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -53,10 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (n < 2)
 		return 0;
-	copy = malloc(n - 2 ? n - 2 : 1);
+	copy = exact_copy(data + 2, n - 2);
 	if (!copy)
 		return 0;
-	memcpy(copy, data + 2, n - 2);
 	f = (struct roce_frame){copy, copy + n - 2, (uint32_t)(n - 2 + data[0]), types[data[1] & 3],
 				0};
 	check_plain(&f);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nlsock.h"
+#include "datagram.h"
 #include "rtnl.h"
 #include "rtnl_route.h"
 
@@ -34,12 +34,6 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	void *copy = malloc(n ? n : 1);
-
-	if (!copy)
-		return 0;
-	memcpy(copy, data, n);
-	nlsock_walk(copy, n, on_message, NULL);
-	free(copy);
+	datagram_walk(data, n, on_message, NULL);
 	return 0;
 }

@@ -1,10 +1,9 @@
 /* Fuzzes the decoders of RDMA statistics with a datagram of messages. */
 #include <rdma/rdma_netlink.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "datagram.h"
 #include "nldev_stat.h"
-#include "nlsock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -31,14 +30,8 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	/* A copy of exactly this size: aligned as a receive buffer is, and its end is guarded. */
-	uint8_t *buf = malloc(n ? n : 1);
 	size_t sum = 0;
 
-	if (!buf)
-		return 0;
-	memcpy(buf, data, n);
-	nlsock_walk(buf, n, on_message, &sum);
-	free(buf);
+	datagram_walk(data, n, on_message, &sum);
 	return 0;
 }
