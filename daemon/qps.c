@@ -21,6 +21,7 @@
 #define READ_PAUSE_MS	   5000
 /* After dumps that failed: it doubles up to this. */
 #define RETRY_PAUSE_MAX_MS 60000
+
 struct refresh {
 	void (*done)(uint64_t now_ms, void *arg);
 	void *arg;
