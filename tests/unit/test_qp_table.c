@@ -369,7 +369,7 @@ static void test_a_dump_larger_than_the_table(void **state)
 static void test_owners(void **state)
 {
 	const struct process_owner owners[] = {{.pid = 1, .pod_uid = "a"},
-					  {.pid = 4711, .pod_uid = "b"}};
+					       {.pid = 4711, .pod_uid = "b"}};
 	struct qp_table t = {0};
 
 	(void)state;
