@@ -1,188 +1,196 @@
-/* api_qps.c - one row is a tree at a time. A value that cannot be made for want of memory fails the
- * json_pack() around it, and so the document. */
+/* api_qps.c - one row after the other, as the join tells them. */
 #include "api_qps.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
+#include <errno.h>
 #include <string.h>
 
-#include "api_text.h"
-#include "json_text.h"
+#include "json_out.h"
 #include "qp_failures.h"
 #include "qp_words.h"
 #include "utc_text.h"
 
-static json_t *known(bool is_known, uint64_t n)
+struct writer {
+	struct json_out out;
+	const struct api_qps_scene *scene;
+};
+
+static void known(struct json_out *o, const char *key, bool is_known, uint64_t n)
 {
-	return is_known ? json_integer((json_int_t)n) : json_null();
+	if (is_known)
+		json_out_number(o, key, n);
+	else
+		json_out_null(o, key);
 }
 
 /* -1 is unknown. */
-static json_t *setting(const struct qp *qp, int n)
+static void setting(struct json_out *o, const char *key, int n)
 {
-	return known(qp && n >= 0, (uint64_t)n);
+	known(o, key, n >= 0, (uint64_t)n);
 }
 
 /* All zero is unknown. */
-static json_t *address(const uint8_t *a)
+static void address(struct json_out *o, const char *key, const uint8_t *a)
 {
 	static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
 	bool ip4 = a && memcmp(a, mapped, sizeof(mapped)) == 0;
-	char s[INET6_ADDRSTRLEN];
+	char s[INET6_ADDRSTRLEN] = "";
 
-	if (!a || memcmp(a, none, sizeof(none)) == 0)
-		return json_null();
-	inet_ntop(ip4 ? AF_INET : AF_INET6, a + (ip4 ? sizeof(mapped) : 0), s, sizeof(s));
-	return json_string_nocheck(s);
+	if (a && memcmp(a, none, sizeof(none)) != 0)
+		inet_ntop(ip4 ? AF_INET : AF_INET6, a + (ip4 ? sizeof(mapped) : 0), s, sizeof(s));
+	json_out_text(o, key, s);
 }
 
-static json_t *quantile(const struct roce_flow *f, double q)
+/* --- a flow ----------------------------------------------------------------------------------- */
+
+static void quantile(struct json_out *o, const char *key, const struct roce_flow *f, double q)
 {
 	uint64_t ns = roce_rtt_quantile(f, q);
 
-	return known(ns != UINT64_MAX, ns);
+	known(o, key, ns != UINT64_MAX, ns);
 }
 
-static json_t *rtt(const struct roce_flow *f)
+static void rtt(struct json_out *o, const struct roce_flow *f)
 {
-	if (f->rtt_count == 0)
-		return json_null();
-	return json_pack("{sI sI so so}", "count", (json_int_t)f->rtt_count, "meanNs",
-			 (json_int_t)(f->rtt_sum_ns / f->rtt_count), "p50Ns", quantile(f, 0.5),
-			 "p99Ns", quantile(f, 0.99));
+	if (f->rtt_count == 0) {
+		json_out_null(o, "rtt");
+		return;
+	}
+	json_out_open(o, "rtt", '{');
+	json_out_number(o, "count", f->rtt_count);
+	json_out_number(o, "meanNs", f->rtt_sum_ns / f->rtt_count);
+	quantile(o, "p50Ns", f, 0.5);
+	quantile(o, "p99Ns", f, 0.99);
+	json_out_close(o, '}');
 }
 
-static json_t *last_seen(const struct api_qps_scene *scene, const struct roce_flow *f)
+static void last_seen(struct writer *w, const struct roce_flow *f)
 {
-	char text[UTC_TEXT_SIZE];
+	char text[UTC_TEXT_SIZE] = "";
 
-	if (f->last_seen_ns == 0)
-		return json_null();
-	utc_text(scene->epoch_ms + f->last_seen_ns / 1000000, text);
-	return json_text(text);
+	if (f->last_seen_ns)
+		utc_text(w->scene->epoch_ms + f->last_seen_ns / 1000000, text);
+	json_out_text(&w->out, "lastSeen", text);
 }
 
-static json_t *traffic(const struct api_qps_scene *scene, bool has, const struct roce_flow *f)
+static void traffic(struct writer *w, const char *key, bool has, const struct roce_flow *f)
 {
-	if (!has)
-		return json_null();
-	return json_pack("{sI sI sI sI sI sI sI so so}", "packets", (json_int_t)f->packets, "bytes",
-			 (json_int_t)f->bytes, "ce", (json_int_t)f->ce, "cnp", (json_int_t)f->cnp,
-			 "naks", (json_int_t)f->naks, "rnr", (json_int_t)f->rnr_naks,
-			 "retransmissions", (json_int_t)f->retransmissions, "rtt", rtt(f),
-			 "lastSeen", last_seen(scene, f));
+	struct json_out *o = &w->out;
+
+	if (!has) {
+		json_out_null(o, key);
+		return;
+	}
+	json_out_open(o, key, '{');
+	json_out_number(o, "packets", f->packets);
+	json_out_number(o, "bytes", f->bytes);
+	json_out_number(o, "ce", f->ce);
+	json_out_number(o, "cnp", f->cnp);
+	json_out_number(o, "naks", f->naks);
+	json_out_number(o, "rnr", f->rnr_naks);
+	json_out_number(o, "retransmissions", f->retransmissions);
+	rtt(o, f);
+	last_seen(w, f);
+	json_out_close(o, '}');
 }
 
 /* --- one row ---------------------------------------------------------------------------------- */
 
-/* Adds the members of `more`, which it takes, to an object. */
-static json_t *with(json_t *object, json_t *more)
-{
-	if (!object || !more || json_object_update(object, more) < 0) {
-		json_decref(object);
-		object = NULL;
-	}
-	json_decref(more);
-	return object;
-}
-
-static json_t *identity(const struct qp_row *row)
-{
-	const struct qp *qp = row->qp;
-	const char *device = qp ? qp->device : row->port ? row->port->device : "";
-	const uint8_t *peer = qp ? qp->peer_gid : row->flow->key.saddr;
-
-	return json_pack("{so so so sI so so so so so}", "device", json_text(device), "port",
-			 known(qp && qp->port, qp ? qp->port : 0), "netdev",
-			 json_text(row->port ? row->port->netdev : ""), "qpn",
-			 (json_int_t)(qp ? qp->qpn : row->flow->key.qpn), "address",
-			 address(row->address), "peerQpn",
-			 known(qp && qp->peer_qpn != QP_UNKNOWN, qp ? qp->peer_qpn : 0),
-			 "peerAddress", address(peer), "type",
-			 json_text(qp && qp->type != QP_UNKNOWN ? qp_type_name(qp->type) : ""),
-			 "state", json_text(qp ? qp_state_name(qp->state) : ""));
-}
-
-static json_t *owner(const struct qp_row *row)
+static void identity(struct json_out *o, const struct qp_row *row)
 {
 	const struct qp *qp = row->qp;
 
-	return json_pack(
-		"{so so so so so so}", "namespace", json_text(row->pod ? row->pod->namespace : ""),
-		"pod", json_text(row->pod ? row->pod->pod : ""), "podUid",
-		json_text(qp ? qp->pod_uid : ""), "pid", known(qp && qp->pid, qp ? qp->pid : 0),
-		"comm", json_text(qp ? qp->comm : ""), "kernel",
-		qp ? json_boolean(qp->kernel) : json_null());
+	json_out_text(o, "device", qp ? qp->device : row->port ? row->port->device : "");
+	known(o, "port", qp && qp->port, qp ? qp->port : 0);
+	json_out_text(o, "netdev", row->port ? row->port->netdev : "");
+	json_out_number(o, "qpn", qp ? qp->qpn : row->flow->key.qpn);
+	address(o, "address", row->address);
+	known(o, "peerQpn", qp && qp->peer_qpn != QP_UNKNOWN, qp ? qp->peer_qpn : 0);
+	address(o, "peerAddress", qp ? qp->peer_gid : row->flow->key.saddr);
+	json_out_text(o, "type", qp && qp->type != QP_UNKNOWN ? qp_type_name(qp->type) : "");
+	json_out_text(o, "state", qp ? qp_state_name(qp->state) : "");
 }
 
-static json_t *settings(const struct qp *qp)
+static void owner(struct json_out *o, const struct qp_row *row)
+{
+	const struct qp *qp = row->qp;
+
+	json_out_text(o, "namespace", row->pod ? row->pod->namespace : "");
+	json_out_text(o, "pod", row->pod ? row->pod->pod : "");
+	json_out_text(o, "podUid", qp ? qp->pod_uid : "");
+	known(o, "pid", qp && qp->pid, qp ? qp->pid : 0);
+	json_out_text(o, "comm", qp ? qp->comm : "");
+	if (qp)
+		json_out_bool(o, "kernel", qp->kernel);
+	else
+		json_out_null(o, "kernel");
+}
+
+static void settings(struct json_out *o, const struct qp *qp)
 {
 	int tc = qp ? qp->traffic_class : -1;
 
-	return json_pack("{so so so so so so so so}", "mtu",
-			 known(qp && qp->path_mtu, qp ? qp->path_mtu : 0), "trafficClass",
-			 setting(qp, tc), "dscp", setting(qp, tc < 0 ? tc : tc >> 2), "ecn",
-			 setting(qp, tc < 0 ? tc : tc & 3), "timeout",
-			 setting(qp, qp ? qp->timeout : -1), "retryCount",
-			 setting(qp, qp ? qp->retry_count : -1), "rnrRetry",
-			 setting(qp, qp ? qp->rnr_retry : -1), "failure",
-			 json_text(qp && qp->failed ? qp_failure_reason(qp) : ""));
+	known(o, "mtu", qp && qp->path_mtu, qp ? qp->path_mtu : 0);
+	setting(o, "trafficClass", tc);
+	setting(o, "dscp", tc < 0 ? tc : tc >> 2);
+	setting(o, "ecn", tc < 0 ? tc : tc & 3);
+	setting(o, "timeout", qp ? qp->timeout : -1);
+	setting(o, "retryCount", qp ? qp->retry_count : -1);
+	setting(o, "rnrRetry", qp ? qp->rnr_retry : -1);
+	json_out_text(o, "failure", qp && qp->failed ? qp_failure_reason(qp) : "");
 }
-
-struct writer {
-	struct text text;
-	const struct api_qps_scene *scene;
-};
 
 static int add_row(const struct qp_row *row, void *arg)
 {
 	struct writer *w = arg;
-	json_t *object = with(with(identity(row), owner(row)), settings(row->qp));
+	struct json_out *o = &w->out;
 
-	object = with(object, json_pack("{so so}", "received",
-					traffic(w->scene, row->has_received, &row->received),
-					"sent", traffic(w->scene, row->has_sent, &row->sent)));
-	if (w->text.data[w->text.len - 1] != '[')
-		text_add(&w->text, ",", 1);
-	api_add_json(&w->text, object);
-	return w->text.failed ? -1 : 0;
+	json_out_open(o, NULL, '{');
+	identity(o, row);
+	owner(o, row);
+	settings(o, row->qp);
+	traffic(w, "received", row->has_received, &row->received);
+	traffic(w, "sent", row->has_sent, &row->sent);
+	json_out_close(o, '}');
+	return o->text.failed ? -ENOMEM : 0;
 }
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-/* How many rows there are is known last, and told last. */
 static void add_head(struct writer *w)
 {
 	const struct qps_status *s = &w->scene->status;
 	const struct qp_table *t = w->scene->sources.table;
-	const char *source = s->events ? "events" : s->read_ms ? "netlink" : "";
+	struct json_out *o = &w->out;
 
-	text_addf(&w->text, "{\"source\":");
-	api_add_json(&w->text, json_text(source));
-	text_addf(&w->text, ",\"ageSeconds\":");
-	api_add_json(&w->text,
-		     known(!s->events && s->read_ms, (w->scene->now_ms - s->read_ms) / 1000));
-	text_addf(&w->text, ",\"error\":");
-	api_add_json(&w->text, json_text(s->error));
-	text_addf(&w->text, ",\"dropped\":%" PRIu64 ",\"flows\":%s,\"qps\":[", t ? t->dropped : 0,
-		  w->scene->sources.packets ? "true" : "false");
+	json_out_text(o, "source", s->events ? "events" : s->read_ms ? "netlink" : "");
+	known(o, "ageSeconds", !s->events && s->read_ms, (w->scene->now_ms - s->read_ms) / 1000);
+	json_out_text(o, "error", s->error);
+	json_out_number(o, "dropped", t ? t->dropped : 0);
+	json_out_bool(o, "flows", w->scene->sources.packets);
 }
 
+/* How many rows there are is known last, and told last. */
 char *api_qps(const struct api_qps_scene *scene, const struct qp_question *question,
 	      size_t *ret_len)
 {
 	struct writer w = {.scene = scene};
+	struct text *text = &w.out.text;
 	size_t total = 0;
 
+	json_out_open(&w.out, NULL, '{');
 	add_head(&w);
-	if (w.text.failed || qp_flows_each(&scene->sources, question, add_row, &w, &total) < 0)
-		w.text.failed = true;
-	text_addf(&w.text, "],\"total\":%zu}", total);
-	text_add(&w.text, "", 1); /* its end: the document is terminated */
-	if (w.text.failed) {
-		text_done(&w.text);
+	json_out_open(&w.out, "qps", '[');
+	if (qp_flows_each(&scene->sources, question, add_row, &w, &total) < 0)
+		text->failed = true;
+	json_out_close(&w.out, ']');
+	json_out_number(&w.out, "total", total);
+	json_out_close(&w.out, '}');
+	text_add(text, "", 1); /* its end: the document is terminated */
+	if (text->failed) {
+		text_done(text);
 		return NULL;
 	}
-	*ret_len = w.text.len - 1;
-	return w.text.data;
+	*ret_len = text->len - 1;
+	return text->data;
 }

@@ -1,0 +1,83 @@
+#include "json_out.h"
+
+#include <string.h>
+
+#include "api_text.h"
+#include "json_text.h"
+#include "number.h"
+
+static void begin(struct json_out *o, const char *key)
+{
+	if (o->comma)
+		text_add(&o->text, ",", 1);
+	o->comma = true;
+	if (!key)
+		return;
+	text_add(&o->text, "\"", 1);
+	text_add(&o->text, key, strlen(key));
+	text_add(&o->text, "\":", 2);
+}
+
+static void word(struct json_out *o, const char *key, const char *value)
+{
+	begin(o, key);
+	text_add(&o->text, value, strlen(value));
+}
+
+void json_out_open(struct json_out *o, const char *key, char bracket)
+{
+	begin(o, key);
+	text_add(&o->text, &bracket, 1);
+	o->comma = false;
+}
+
+void json_out_close(struct json_out *o, char bracket)
+{
+	text_add(&o->text, &bracket, 1);
+	o->comma = true;
+}
+
+void json_out_null(struct json_out *o, const char *key)
+{
+	word(o, key, "null");
+}
+
+void json_out_bool(struct json_out *o, const char *key, bool value)
+{
+	word(o, key, value ? "true" : "false");
+}
+
+void json_out_number(struct json_out *o, const char *key, uint64_t n)
+{
+	char *at;
+
+	begin(o, key);
+	at = text_reserve(&o->text, NUMBER_MAX);
+	if (at)
+		o->text.len += number_u64(at, n);
+}
+
+/* Nothing of it has to be spelt in another way. */
+static bool is_plain(const char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s < ' ' || *s > '~' || *s == '"' || *s == '\\')
+			return false;
+	return true;
+}
+
+void json_out_text(struct json_out *o, const char *key, const char *s)
+{
+	if (s[0] == '\0') {
+		json_out_null(o, key);
+		return;
+	}
+	begin(o, key);
+	if (!is_plain(s)) {
+		api_add_json(&o->text, json_text(s));
+		return;
+	}
+	text_add(&o->text, "\"", 1);
+	text_add(&o->text, s, strlen(s));
+	text_add(&o->text, "\"", 1);
+}
