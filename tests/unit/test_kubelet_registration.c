@@ -1,0 +1,323 @@
+/* How a kubelet comes to know of a resource, in both ways, and what it is told of it. Its side is
+ * tests/lib/fake_kubelet.h; real ones are judged elsewhere. */
+#include "kubelet.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kubelet_fixture.h"
+#include "list_watch.h"
+#include "loop_helpers.h"
+#include "tmptree.h"
+
+/* --- legacy ---------------------------------------------------------------------------------- */
+
+static void test_registers(void **state)
+{
+	struct plugin_status status;
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	assert_string_equal(f.fake.version, "v1beta1");
+	assert_string_equal(f.fake.endpoint, SOCKET);
+	assert_string_equal(f.fake.resource, RESOURCE);
+	assert_true(f.fake.pre_start);
+	assert_true(f.fake.preferred);
+	assert_int_equal(f.fake.n_devices, 2);
+	assert_int_equal(f.fake.n_healthy, 2);
+	assert_string_equal(f.fake.first_id, "0000:03:00.1");
+	assert_int_equal(f.fake.first_numa, 1);
+	status = plugin_status_of(f.plugin);
+	assert_int_equal(status.registrations, 1);
+	assert_int_equal(status.failures, 0);
+	assert_int_equal(status.watchers, 1);
+	assert_int_equal(status.lists, 1);
+	assert_non_null(strstr(status.socket, "/device-plugins/" SOCKET));
+	assert_string_equal(status.error, "");
+	kubelet_fixture_stop(&f);
+}
+
+static void test_nothing_is_told_before_there_is_a_list(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_init(&f);
+	kubelet_fixture_make_dir(&f, "device-plugins");
+	fake_kubelet_start(&f.fake);
+	f.kubelet = kubelet_fixture_open(&f);
+	f.plugin = kubelet_fixture_serve(&f, f.kubelet);
+	loop_wakeups(&f.loop, 60);
+	assert_int_equal(f.fake.registers, 0);
+	assert_int_equal(plugin_set_devices(f.plugin, NULL, 0), 0);
+	kubelet_until(&f, plugin_is_registered);
+	assert_int_equal(f.fake.n_devices, 0);
+	kubelet_fixture_stop(&f);
+}
+
+static bool is_refused(struct kubelet_fixture *f)
+{
+	return plugin_status_of(f->plugin).state == PLUGIN_REFUSED;
+}
+
+static void test_refused_then_taken(void **state)
+{
+	struct plugin_status status;
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	f.fake.manner = MANNER_REFUSING;
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, is_refused);
+	status = plugin_status_of(f.plugin);
+	assert_non_null(strstr(status.error, "INVALID_ARGUMENT"));
+	assert_non_null(strstr(status.error, "unsupported"));
+	assert_true(status.failures >= 1);
+	f.fake.manner = MANNER_GOOD;
+	kubelet_until(&f, plugin_is_registered);
+	assert_string_equal(plugin_status_of(f.plugin).error, "");
+	kubelet_fixture_stop(&f);
+}
+
+static void test_unavailable_then_taken(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	f.fake.manner = MANNER_UNAVAILABLE;
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, plugin_has_failed);
+	assert_non_null(strstr(plugin_status_of(f.plugin).error, "starting"));
+	f.fake.manner = MANNER_GOOD;
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_stop(&f);
+}
+
+static void assert_refused(struct kubelet_fixture *f, const char *resource, int code)
+{
+	struct kubelet_plugin *p = NULL;
+	struct err e = {0};
+
+	assert_int_equal(kubelet_serve(&p, f->kubelet, resource, &f->hooks, &e), code);
+	assert_null(p);
+	assert_non_null(strstr(e.msg, resource));
+}
+
+static void test_names_that_cannot_be_served(void **state)
+{
+	struct kubelet_fixture f;
+	char longest[200];
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	assert_refused(&f, RESOURCE, -EEXIST);
+	assert_refused(&f, "", -EINVAL);
+	assert_refused(&f, "roce", -EINVAL);
+	assert_refused(&f, "rocelet.dev/", -EINVAL);
+	assert_refused(&f, "/roce", -EINVAL);
+	assert_refused(&f, "a/b/c", -EINVAL);
+	assert_refused(&f, "../x", -EINVAL);
+	assert_refused(&f, "a/..", -EINVAL);
+	assert_refused(&f, "a/b c", -EINVAL);
+	memset(longest, 'a', sizeof(longest));
+	longest[120] = '/';
+	longest[130] = '\0';
+	assert_refused(&f, longest, -ENAMETOOLONG);
+	kubelet_fixture_stop(&f);
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+static bool is_ill(struct kubelet_fixture *f)
+{
+	return f->fake.n_healthy == 1;
+}
+
+static void test_a_list_is_sent_when_it_differs(void **state)
+{
+	struct kubelet_fixture f;
+	unsigned i;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(plugin_set_devices(f.plugin, two_devices, 2), 0);
+	assert_int_equal(plugin_set_devices(f.plugin, one_ill, 2), 0);
+	kubelet_until(&f, is_ill);
+	assert_int_equal(f.fake.lists, 2);
+	/* There and back again before anybody looked. */
+	assert_int_equal(plugin_set_devices(f.plugin, two_devices, 2), 0);
+	assert_int_equal(plugin_set_devices(f.plugin, one_ill, 2), 0);
+	loop_wakeups(&f.loop, 30);
+	assert_int_equal(f.fake.lists, 2);
+	assert_int_equal(plugin_status_of(f.plugin).lists, 2);
+	kubelet_fixture_stop(&f);
+}
+
+static bool has_big_list(struct kubelet_fixture *f)
+{
+	return f->fake.n_devices > 2;
+}
+
+static void test_a_list_that_is_too_long_is_cut(void **state)
+{
+	enum { N = 100000 };
+	struct plugin_device *devices = calloc(N, sizeof(*devices));
+	struct kubelet_fixture f;
+	size_t i;
+
+	(void)state;
+	assert_non_null(devices);
+	for (i = 0; i < N; i++) {
+		snprintf(devices[i].id, sizeof(devices[i].id), "device-%055zu", i);
+		devices[i].healthy = true;
+		devices[i].numa = -1;
+	}
+	kubelet_fixture_start_registered(&f);
+	assert_int_equal(plugin_set_devices(f.plugin, devices, N), 0);
+	kubelet_until(&f, has_big_list);
+	assert_true(f.fake.list_len <= LIST_WATCH_MAX);
+	assert_true(f.fake.list_len > LIST_WATCH_MAX - 200);
+	assert_string_equal(f.fake.first_id, devices[0].id);
+	kubelet_fixture_stop(&f);
+	free(devices);
+}
+
+/* --- registry -------------------------------------------------------------------------------- */
+
+#define REGISTRY_SOCKET "plugins_registry/" SOCKET
+
+/* Valid until the next call. */
+static const char *registry_socket(const struct kubelet_fixture *f)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/" REGISTRY_SOCKET, f->dir);
+	return path;
+}
+
+static bool has_registry_socket(struct kubelet_fixture *f)
+{
+	return access(registry_socket(f), F_OK) == 0;
+}
+
+static void test_registry(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_REGISTRY);
+	kubelet_until(&f, has_registry_socket);
+	fake_kubelet_start(&f.fake);
+	fake_kubelet_find(&f.fake, registry_socket(&f), NULL);
+	kubelet_until(&f, plugin_is_registered);
+	assert_string_equal(f.fake.version, "v1beta1");
+	assert_string_equal(f.fake.resource, RESOURCE);
+	assert_string_equal(f.fake.endpoint, "");
+	assert_int_equal(plugin_status_of(f.plugin).registrations, 1);
+	assert_string_equal(plugin_status_of(f.plugin).socket, registry_socket(&f));
+	assert_int_equal(f.fake.registers, 0);
+
+	/* Its restart leaves our socket alone, and so do we. */
+	fake_kubelet_stop(&f.fake, true);
+	f.swept = 0;
+	f.fake.lists = 0;
+	kubelet_until(&f, plugin_is_waiting);
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, sockets_were_swept);
+	assert_true(has_registry_socket(&f));
+	fake_kubelet_find(&f.fake, registry_socket(&f), NULL);
+	kubelet_until(&f, plugin_is_registered);
+
+	tmptree_remove(f.dir, REGISTRY_SOCKET);
+	kubelet_until(&f, has_registry_socket);
+	kubelet_fixture_stop(&f);
+}
+
+static void test_registry_refusal(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_REGISTRY);
+	kubelet_until(&f, has_registry_socket);
+	fake_kubelet_find(&f.fake, registry_socket(&f), "no handler");
+	kubelet_until(&f, is_refused);
+	assert_string_equal(plugin_status_of(f.plugin).error, "no handler");
+	fake_kubelet_find(&f.fake, registry_socket(&f), NULL);
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_stop(&f);
+}
+
+/* --- auto ------------------------------------------------------------------------------------ */
+
+static void test_registry_is_what_auto_prefers(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_init(&f);
+	kubelet_fixture_make_dir(&f, "device-plugins");
+	kubelet_fixture_make_dir(&f, "plugins_registry");
+	f.opts.registration = REGISTRATION_AUTO;
+	f.kubelet = kubelet_fixture_open(&f);
+	f.plugin = kubelet_fixture_serve(&f, f.kubelet);
+	loop_wakeups(&f.loop, 30);
+	assert_false(has_registry_socket(&f)); /* which would tell the kubelet */
+	assert_int_equal(plugin_set_devices(f.plugin, two_devices, 2), 0);
+	kubelet_until(&f, has_registry_socket);
+	assert_false(plugin_has_socket(&f));
+	kubelet_fixture_stop(&f);
+}
+
+static void test_auto_waits_for_a_kubelet(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_init(&f);
+	f.opts.registration = REGISTRATION_AUTO;
+	f.kubelet = kubelet_fixture_open(&f);
+	f.plugin = kubelet_fixture_serve(&f, f.kubelet);
+	assert_int_equal(plugin_set_devices(f.plugin, two_devices, 2), 0);
+	loop_wakeups(&f.loop, 30);
+	assert_null(plugin_status_of(f.plugin).socket);
+	kubelet_fixture_make_dir(&f, "device-plugins");
+	kubelet_until(&f, plugin_has_socket);
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_make_dir(&f, "plugins_registry"); /* too late */
+	loop_wakeups(&f.loop, 30);
+	assert_int_equal(f.fake.registers, 1);
+	kubelet_fixture_stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_nothing_is_told_before_there_is_a_list),
+		cmocka_unit_test(test_refused_then_taken),
+		cmocka_unit_test(test_unavailable_then_taken),
+		cmocka_unit_test(test_names_that_cannot_be_served),
+		cmocka_unit_test(test_a_list_is_sent_when_it_differs),
+		cmocka_unit_test(test_a_list_that_is_too_long_is_cut),
+		cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_registry_refusal),
+		cmocka_unit_test(test_registry_is_what_auto_prefers),
+		cmocka_unit_test(test_auto_waits_for_a_kubelet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* A kubelet that ends, starts, hangs or is taken by another process, and sockets and folders that
+ * go: whatever happens, the resource is registered again, and waiting for that costs little. */
+#include "kubelet.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "faults.h"
+#include "kubelet_fixture.h"
+#include "loop_helpers.h"
+#include "tmptree.h"
+#include "uds.h"
+
+/* --- restarts -------------------------------------------------------------------------------- */
+
+static void test_fifty_restarts(void **state)
+{
+	uint64_t began_ms, worst_ms = 0, took_ms;
+	struct kubelet_fixture f;
+	int i;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	for (i = 0; i < 50; i++) {
+		fake_kubelet_stop(&f.fake, i % 2);
+		f.fake.lists = 0;
+		kubelet_until(&f, plugin_is_waiting);
+		fake_kubelet_start(&f.fake);
+		began_ms = uv_now(&f.loop);
+		kubelet_until(&f, plugin_is_registered);
+		took_ms = f.fake.list_ms - began_ms;
+		worst_ms = took_ms > worst_ms ? took_ms : worst_ms;
+	}
+	print_message("worst of 50 restarts: list after %u ms\n", (unsigned)worst_ms);
+	assert_true(plugin_status_of(f.plugin).registrations >= 51);
+	assert_int_equal(plugin_status_of(f.plugin).failures, 0);
+	assert_true(f.swept >= 50);
+	kubelet_fixture_stop(&f);
+}
+
+/* So fast that the old one's end is not even seen before the new one is there. */
+static void test_restarts_without_a_pause(void **state)
+{
+	struct kubelet_fixture f;
+	int i;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	for (i = 0; i < 50; i++) {
+		fake_kubelet_stop(&f.fake, false);
+		f.fake.lists = 0;
+		fake_kubelet_start(&f.fake);
+		if (i % 5 == 0)
+			kubelet_until(&f, plugin_is_registered);
+	}
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_stop(&f);
+}
+
+/* The old one never answered; that must not keep the new one waiting. */
+static void test_a_restart_in_the_middle_of_register(void **state)
+{
+	struct uds_server *hung;
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	f.fake.manner = MANNER_SILENT;
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, register_was_called);
+	hung = f.fake.server; /* still there, with our connection */
+	f.fake.manner = MANNER_GOOD;
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, plugin_is_registered);
+	assert_int_equal(f.fake.registers, 2);
+	assert_int_equal(plugin_status_of(f.plugin).registrations, 1);
+	uds_server_close(hung);
+	loop_wakeups(&f.loop, 30);
+	assert_true(plugin_is_registered(&f));
+	kubelet_fixture_stop(&f);
+}
+
+/* The kubelet has bound its socket, but listens later. */
+static void test_a_socket_that_does_not_listen_yet(void **state)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), peer = -1;
+	uint64_t began_ms;
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	kubelet_until(&f, plugin_has_socket);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/device-plugins/kubelet.sock", f.dir);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	loop_wakeups(&f.loop, 300);
+	assert_int_equal(listen(fd, 8), 0);
+	uv_update_time(&f.loop);
+	began_ms = uv_now(&f.loop);
+	while (peer < 0 && uv_now(&f.loop) - began_ms < SOON_MS) {
+		uv_run(&f.loop, UV_RUN_ONCE);
+		peer = accept(fd, NULL, NULL);
+	}
+	assert_true(peer >= 0);
+	print_message("tried again after %u ms\n", (unsigned)(uv_now(&f.loop) - began_ms));
+	close(peer);
+	close(fd);
+	kubelet_fixture_stop(&f);
+}
+
+static void test_dropped_by_a_kubelet_that_lives(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	f.fake.lists = 0;
+	fake_kubelet_drop(&f.fake);
+	kubelet_until(&f, plugin_is_waiting);
+	kubelet_until(&f, plugin_is_registered);
+	assert_int_equal(plugin_status_of(f.plugin).registrations, 2);
+	kubelet_fixture_stop(&f);
+}
+
+/* During an update two daemons serve one resource: the newer one wins, and nobody fights. */
+static void test_a_successor_takes_over(void **state)
+{
+	struct kubelet_plugin *first, *second;
+	struct kubelet *successor;
+	struct kubelet_fixture f;
+	unsigned n;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	first = f.plugin;
+	f.fake.lists = 0;
+	successor = kubelet_fixture_open(&f);
+	second = kubelet_fixture_serve(&f, successor);
+	assert_int_equal(plugin_set_devices(second, one_ill, 2), 0);
+	f.plugin = second;
+	kubelet_until(&f, plugin_is_registered);
+	f.plugin = first;
+	kubelet_until(&f, plugin_has_failed);
+	assert_non_null(strstr(plugin_status_of(first).error, "another process"));
+	n = f.fake.registers;
+	loop_wakeups(&f.loop, 200);
+	assert_int_equal(plugin_status_of(second).state, PLUGIN_REGISTERED);
+	assert_int_equal(f.fake.registers, n);
+
+	kubelet_close(successor);
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_stop(&f);
+}
+
+/* --- files that come and go ------------------------------------------------------------------ */
+
+static void test_our_socket_is_deleted(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	f.fake.lists = 0;
+	f.swept = 0;
+	tmptree_remove(f.dir, SOCKET_PATH);
+	kubelet_until(&f, plugin_is_waiting);
+	kubelet_until(&f, plugin_is_registered);
+	assert_true(plugin_has_socket(&f));
+	assert_true(f.swept > 0);
+	kubelet_fixture_stop(&f);
+}
+
+static void test_hints_for_others(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	f.swept = 0;
+	f.allocations = 0;
+	tmptree_write(f.dir, "device-plugins/rocelet-metrics.sock", "not ours");
+	tmptree_write(f.dir, "device-plugins/kubelet_internal_checkpoint", "{}");
+	loop_wakeups(&f.loop, 30);
+	assert_int_equal(f.swept, 0);
+	assert_true(f.allocations > 0);
+	tmptree_remove(f.dir, "device-plugins/rocelet-metrics.sock");
+	kubelet_until(&f, sockets_were_swept);
+	assert_int_equal(f.fake.registers, 1);
+	kubelet_fixture_stop(&f);
+}
+
+static void test_the_folder_is_replaced(void **state)
+{
+	AUTO_FREE char *old = NULL, *away = NULL;
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	fake_kubelet_stop(&f.fake, false);
+	f.fake.lists = 0;
+	assert_true(asprintf(&old, "%s/device-plugins", f.dir) > 0);
+	assert_true(asprintf(&away, "%s/away", f.dir) > 0);
+	assert_int_equal(rename(old, away), 0);
+	kubelet_until(&f, plugin_has_failed); /* nowhere to serve */
+	assert_non_null(strstr(plugin_status_of(f.plugin).error, SOCKET));
+	kubelet_fixture_make_dir(&f, "device-plugins");
+	kubelet_until(&f, plugin_has_socket);
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_stop(&f);
+}
+
+/* --- costs ----------------------------------------------------------------------------------- */
+
+static void test_a_dead_socket_costs_little(void **state)
+{
+	struct kubelet_fixture f;
+	unsigned wakeups;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	fake_kubelet_stop(&f.fake, true);
+	kubelet_until(&f, plugin_is_waiting);
+	wakeups = loop_wakeups(&f.loop, 1000);
+	assert_true(wakeups < 150); /* about 25 tries; each connects, fails, and pauses */
+	assert_string_equal(plugin_status_of(f.plugin).error, "");
+	assert_int_equal(plugin_status_of(f.plugin).failures, 0);
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, plugin_is_registered);
+	kubelet_fixture_stop(&f);
+}
+
+static void assert_sleeps(struct kubelet_fixture *f)
+{
+	loop_wakeups(&f->loop, 50); /* what there is still to say */
+	assert_true(loop_wakeups(&f->loop, 300) <= 2);
+}
+
+static void test_idle_costs_nothing(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	assert_sleeps(&f);
+	kubelet_fixture_stop(&f);
+}
+
+static void test_no_kubelet_costs_nothing(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	kubelet_until(&f, plugin_has_socket);
+	assert_sleeps(&f);
+	kubelet_fixture_stop(&f);
+}
+
+/* --- out of memory --------------------------------------------------------------------------- */
+
+/* The kubelet's watch failed before our service saw it; it is looked into after 10 s. */
+static bool is_registered_or_lost(struct kubelet_fixture *f)
+{
+	return plugin_is_registered(f) || (f->fake.watch_ends > 0 && !f->fake.watching);
+}
+
+/* Whichever allocation fails: nothing leaks, nothing is lost for good, and in the end it works. */
+static void test_out_of_memory(void **state)
+{
+	struct kubelet_fixture f;
+	bool failed;
+	long n = 0;
+
+	(void)state;
+	do {
+		kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+		fake_kubelet_start(&f.fake);
+		faults_alloc(n++);
+		kubelet_until(&f, is_registered_or_lost);
+		failed = faults_end();
+		if (!plugin_is_registered(&f)) {
+			fake_kubelet_stop(&f.fake, false);
+			fake_kubelet_start(&f.fake);
+		}
+		kubelet_until(&f, plugin_is_registered);
+		kubelet_fixture_stop(&f);
+	} while (failed && n < 1000);
+	print_message("%ld allocations failed, one at a time\n", n - 1);
+	assert_true(n > 20 && n < 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fifty_restarts),
+		cmocka_unit_test(test_restarts_without_a_pause),
+		cmocka_unit_test(test_a_restart_in_the_middle_of_register),
+		cmocka_unit_test(test_a_socket_that_does_not_listen_yet),
+		cmocka_unit_test(test_dropped_by_a_kubelet_that_lives),
+		cmocka_unit_test(test_a_successor_takes_over),
+		cmocka_unit_test(test_our_socket_is_deleted),
+		cmocka_unit_test(test_hints_for_others),
+		cmocka_unit_test(test_the_folder_is_replaced),
+		cmocka_unit_test(test_a_dead_socket_costs_little),
+		cmocka_unit_test(test_idle_costs_nothing),
+		cmocka_unit_test(test_no_kubelet_costs_nothing),
+		cmocka_unit_test(test_out_of_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
