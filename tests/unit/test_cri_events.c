@@ -1,0 +1,224 @@
+/* A container runtime's events: hints after which its list is asked, of either kind, or none. */
+#include "cri.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "cri_fixture.h"
+#include "loop_helpers.h"
+
+static bool is_there(struct cri_fixture *f)
+{
+	const struct sandbox *s = cri_get(f, f->id);
+
+	return s && s->detailed;
+}
+
+/* The event is there before the list shows the sandbox. */
+static void test_an_event_comes_before_its_sandbox(void **state)
+{
+	struct cri_fixture f;
+	unsigned lists;
+
+	(void)state;
+	cri_fixture_init(&f);
+	fake_cri_set(&f.fake, three_sandboxes, 1);
+	cri_fixture_start(&f);
+	cri_fixture_calm(&f);
+	lists = f.fake.lists;
+	fake_cri_event(&f.fake, CRI_EVENT_BEGINS, "bbb2");
+	loop_wakeups(&f.loop, 60);
+	assert_true(f.fake.lists >= lists + 2);
+	fake_cri_set(&f.fake, three_sandboxes, 2);
+	f.id = "bbb2";
+	cri_until(&f, is_there);
+	lists = f.fake.lists;
+	loop_wakeups(&f.loop, 300);
+	assert_int_equal(f.fake.lists, lists); /* no reason to ask any more */
+	assert_int_equal(cri_status_of(&f).events, 1);
+	cri_fixture_stop(&f);
+}
+
+static bool is_not_ready(struct cri_fixture *f)
+{
+	const struct sandbox *s = cri_get(f, f->id);
+
+	return s && !s->ready;
+}
+
+static void test_a_sandbox_ends_and_goes(void **state)
+{
+	struct fake_sandbox two[2] = {three_sandboxes[0], three_sandboxes[1]};
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_fixture_calm(&f);
+	fake_cri_event(&f.fake, CRI_EVENT_ENDS, "bbb2");
+	loop_wakeups(&f.loop, 20);
+	two[1].not_ready = true;
+	fake_cri_set(&f.fake, two, 2);
+	f.id = "bbb2";
+	cri_until(&f, is_not_ready);
+	assert_string_equal(cri_get(&f, "bbb2")->netns, "/run/netns/b"); /* it still was that one */
+	fake_cri_event(&f.fake, CRI_EVENT_GONE, "bbb2");
+	fake_cri_set(&f.fake, two, 1);
+	cri_until(&f, cri_is_gone);
+	cri_fixture_stop(&f);
+}
+
+static void test_what_is_no_sandbox_is_not_waited_for(void **state)
+{
+	struct cri_fixture f;
+	unsigned lists;
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_fixture_calm(&f);
+	lists = f.fake.lists;
+	fake_cri_event(&f.fake, CRI_EVENT_ENDS, "a container");
+	fake_cri_event(&f.fake, CRI_EVENT_GONE, "a container");
+	fake_cri_event(&f.fake, CRI_EVENT_OTHER, "an image");
+	fake_cri_event(&f.fake, CRI_EVENT_BEGINS, "aaa1"); /* known and ready */
+	loop_wakeups(&f.loop, 200);
+	assert_int_equal(f.fake.lists, lists);
+	assert_int_equal(cri_status_of(&f).events, 4);
+	fake_cri_event_bytes(&f.fake, "\xff\xff", 2); /* may be anything */
+	fake_cri_set(&f.fake, three_sandboxes, 2);
+	f.id = "ccc3";
+	cri_until(&f, cri_is_gone);
+	cri_fixture_stop(&f);
+}
+
+static bool has_heard_all(struct cri_fixture *f)
+{
+	return cri_status_of(f).events == 2000;
+}
+
+static void test_a_storm_of_events(void **state)
+{
+	struct cri_fixture f;
+	char id[16];
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_fixture_calm(&f);
+	f.fake.lists = 0;
+	for (unsigned i = 0; i < 2000; i++) {
+		snprintf(id, sizeof(id), "x%u", i);
+		fake_cri_event(&f.fake, CRI_EVENT_BEGINS, id);
+	}
+	cri_until(&f, has_heard_all);
+	cri_until(&f, cri_is_asked_five_times);
+	cri_until(&f, cri_is_calm);
+	assert_true(f.fake.lists < 200);
+	cri_fixture_stop(&f);
+}
+
+static void test_events_of_cri_o(void **state)
+{
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	f.fake.name = "cri-o";
+	f.fake.version = "1.31.2";
+	fake_cri_set(&f.fake, three_sandboxes, 1);
+	cri_fixture_start(&f);
+	cri_until(&f, cri_is_listened_to);
+	assert_true(f.fake.stream_is_cri);
+	cri_until(&f, cri_is_calm);
+	assert_int_equal(cri_status_of(&f).hints, CRI_HINTS_CRI);
+	fake_cri_set(&f.fake, three_sandboxes, 2);
+	fake_cri_event(&f.fake, CRI_EVENT_BEGINS, "bbb2");
+	f.id = "bbb2";
+	cri_until(&f, is_there);
+	cri_fixture_stop(&f);
+}
+
+static bool has_no_events(struct cri_fixture *f)
+{
+	return f->fake.streams > 0 && cri_is_known(f) && cri_status_of(f).hints == CRI_HINTS_NONE;
+}
+
+/* Without pod events CRI-O ends the stream at once; then the list is asked, and often while
+ * somebody waits. */
+static void test_a_stream_that_ends_at_once(void **state)
+{
+	uint64_t before_ms;
+	struct cri_fixture f;
+	unsigned lists;
+
+	(void)state;
+	cri_fixture_init(&f);
+	f.fake.name = "cri-o";
+	f.fake.brief_events = true;
+	fake_cri_set(&f.fake, three_sandboxes, 1);
+	cri_fixture_start(&f);
+	cri_until(&f, has_no_events);
+	cri_until(&f, cri_is_calm);
+	assert_int_equal(f.fake.streams, 1);
+	assert_int_equal(f.failures, 0);
+	lists = f.fake.lists;
+	before_ms = f.fake.last_ms;
+	fake_cri_set(&f.fake, three_sandboxes, 2);
+	cri_expect(f.cri, true);
+	f.id = "bbb2";
+	cri_until(&f, is_there);
+	assert_true(f.fake.last_ms - before_ms < 5000); /* every second, not every ten */
+	cri_expect(f.cri, false);
+	assert_true(f.fake.lists - lists <= 3);
+	lists = f.fake.lists;
+	loop_wakeups(&f.loop, 500);
+	assert_int_equal(f.fake.lists, lists);
+	cri_fixture_stop(&f);
+}
+
+static bool has_tried_two_streams(struct cri_fixture *f)
+{
+	return f->fake.streams == 2 && has_no_events(f);
+}
+
+static void test_containerd_without_events(void **state)
+{
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	f.fake.no_events = true;
+	cri_fixture_start(&f);
+	cri_until(&f, has_no_events);
+	cri_until(&f, cri_is_detailed);
+	assert_int_equal(f.fake.streams, 1); /* CRI's would be another's */
+	cri_fixture_stop(&f);
+
+	cri_fixture_init(&f);
+	f.fake.no_events = true;
+	f.fake.version = "2.1.9";
+	cri_fixture_start(&f);
+	cri_until(&f, has_tried_two_streams);
+	cri_fixture_stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_event_comes_before_its_sandbox),
+		cmocka_unit_test(test_a_sandbox_ends_and_goes),
+		cmocka_unit_test(test_what_is_no_sandbox_is_not_waited_for),
+		cmocka_unit_test(test_a_storm_of_events),
+		cmocka_unit_test(test_events_of_cri_o),
+		cmocka_unit_test(test_a_stream_that_ends_at_once),
+		cmocka_unit_test(test_containerd_without_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

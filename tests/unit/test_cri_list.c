@@ -1,0 +1,202 @@
+/* A container runtime's list of sandboxes and their details: what is asked, when, and how often. */
+#include "cri.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "cri_fixture.h"
+
+static void test_the_list_and_its_details(void **state)
+{
+	struct cri_status st;
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_until(&f, cri_is_detailed);
+	assert_string_equal(cri_get(&f, "aaa1")->netns, "/run/netns/a");
+	assert_true(cri_get(&f, "aaa1")->ready);
+	assert_null(cri_get(&f, "aaa1")->networks);
+	assert_string_equal(cri_get(&f, "bbb2")->networks, three_sandboxes[1].networks);
+	assert_string_equal(cri_get(&f, "bbb2")->uid, "u2");
+	assert_true(cri_get(&f, "ccc3")->host_network);
+	assert_string_equal(cri_get(&f, "ccc3")->netns, "");
+	st = cri_status_of(&f);
+	assert_string_equal(st.socket, f.path);
+	assert_string_equal(st.runtime, "containerd 1.6.20");
+	assert_int_equal(st.hints, CRI_HINTS_CONTAINERD);
+	assert_int_equal(st.failed, 0);
+	assert_string_equal(st.error, "");
+	assert_int_equal(f.failures, 0);
+	cri_fixture_stop(&f);
+}
+
+static void test_details_are_asked_once(void **state)
+{
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_until(&f, cri_is_detailed);
+	cri_until(&f, cri_is_asked_five_times);
+	assert_int_equal(f.fake.details, 3);
+	cri_fixture_stop(&f);
+}
+
+static uint64_t refreshed_ms; /* when the test asked for it */
+
+static bool is_asked_later(struct cri_fixture *f)
+{
+	return f->asked_ms >= refreshed_ms;
+}
+
+static void test_a_refresh_is_answered_by_a_later_question(void **state)
+{
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_until(&f, cri_is_known);
+	for (int i = 0; i < 3; i++) {
+		uv_update_time(&f.loop);
+		refreshed_ms = uv_now(&f.loop);
+		cri_refresh(f.cri);
+		cri_until(&f, is_asked_later);
+	}
+	cri_fixture_stop(&f);
+}
+
+static void test_refreshes_are_spaced(void **state)
+{
+	uint64_t began_ms;
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	cri_fixture_start(&f);
+	cri_until(&f, cri_is_known);
+	f.fake.lists = 0;
+	uv_update_time(&f.loop);
+	began_ms = uv_now(&f.loop);
+	while (uv_now(&f.loop) - began_ms < 200) {
+		cri_refresh(f.cri);
+		uv_run(&f.loop, UV_RUN_ONCE);
+	}
+	assert_true(f.fake.lists >= 2 && f.fake.lists <= 51);
+	cri_fixture_stop(&f);
+}
+
+static bool has_netns(struct cri_fixture *f)
+{
+	const struct sandbox *s = cri_get(f, f->id);
+
+	return s && s->netns[0];
+}
+
+/* A sandbox that has no namespace yet is asked again. */
+static void test_a_namespace_that_comes_later(void **state)
+{
+	struct fake_sandbox one = three_sandboxes[0];
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	one.netns = NULL;
+	fake_cri_set(&f.fake, &one, 1);
+	cri_fixture_start(&f);
+	cri_until(&f, cri_is_detailed);
+	assert_string_equal(cri_get(&f, "aaa1")->netns, "");
+	assert_false(cri_get(&f, "aaa1")->host_network);
+	fake_cri_set(&f.fake, three_sandboxes, 1);
+	f.id = "aaa1";
+	cri_until(&f, has_netns);
+	cri_fixture_stop(&f);
+}
+
+static bool asks_all_it_may(struct cri_fixture *f)
+{
+	return f->fake.open_details == 8;
+}
+
+static void test_many_sandboxes(void **state)
+{
+	struct fake_sandbox *many = calloc(300, sizeof(*many));
+	char(*ids)[16] = calloc(300, 16);
+	struct cri_fixture f;
+
+	(void)state;
+	assert_non_null(many);
+	assert_non_null(ids);
+	for (size_t i = 0; i < 300; i++) {
+		snprintf(ids[i], 16, "id%zu", 997 * i % 300);
+		many[i] = (struct fake_sandbox){
+			.id = ids[i], .namespace = "n", .pod = ids[i], .netns = "/run/netns/x"};
+	}
+	cri_fixture_init(&f);
+	fake_cri_set(&f.fake, many, 300);
+	f.fake.mute_details = true;
+	cri_fixture_start(&f);
+	cri_until(&f, asks_all_it_may);
+	fake_cri_tell_details(&f.fake);
+	cri_until(&f, cri_is_detailed);
+	assert_int_equal(cri_sandboxes(f.cri)->n, 300);
+	assert_int_equal(f.fake.most_details, 8);
+	assert_int_equal(f.fake.details, 300);
+	cri_fixture_stop(&f);
+	free(many);
+	free(ids);
+}
+
+static bool asks_three(struct cri_fixture *f)
+{
+	return f->fake.open_details == 3;
+}
+
+static bool has_one(struct cri_fixture *f)
+{
+	return cri_sandboxes(f->cri)->n == 1;
+}
+
+static void test_a_sandbox_that_goes_while_it_is_asked(void **state)
+{
+	struct cri_fixture f;
+
+	(void)state;
+	cri_fixture_init(&f);
+	f.fake.mute_details = true;
+	cri_fixture_start(&f);
+	cri_until(&f, asks_three);
+	fake_cri_set(&f.fake, three_sandboxes, 1);
+	cri_refresh(f.cri);
+	cri_until(&f, has_one);
+	fake_cri_set(&f.fake, three_sandboxes, 3); /* the answers are full all the same */
+	fake_cri_tell_details(&f.fake);
+	fake_cri_set(&f.fake, three_sandboxes, 1);
+	cri_until(&f, cri_is_detailed);
+	assert_true(has_one(&f));
+	cri_fixture_stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_list_and_its_details),
+		cmocka_unit_test(test_details_are_asked_once),
+		cmocka_unit_test(test_a_refresh_is_answered_by_a_later_question),
+		cmocka_unit_test(test_refreshes_are_spaced),
+		cmocka_unit_test(test_a_namespace_that_comes_later),
+		cmocka_unit_test(test_many_sandboxes),
+		cmocka_unit_test(test_a_sandbox_that_goes_while_it_is_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
