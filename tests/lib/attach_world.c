@@ -420,7 +420,7 @@ void world_settle(struct world *w)
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
-static void on_gate(const struct err *err, void *arg)
+void world_tell(const struct err *err, void *arg)
 {
 	struct world_gate *g = arg;
 
@@ -435,7 +435,7 @@ void world_ask(struct world *w, struct world_gate *g, unsigned i)
 
 	*g = (struct world_gate){.told = 0};
 	assert_int_equal(attach_engine_gate(w->engine, &g->gate, WORLD_ROCE,
-					    (struct id_list){&id, 1}, on_gate, g),
+					    (struct id_list){&id, 1}, world_tell, g),
 			 0);
 	assert_true((g->gate == NULL) == (g->told == 1));
 }

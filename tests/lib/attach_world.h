@@ -96,11 +96,13 @@ bool world_is_clean(struct world *);
 /* Nothing is on its way and no event comes for a few turns of the loop. */
 void world_settle(struct world *);
 
-/* One question at the gate. */
+/* One question at the gate, or an order. */
 struct world_gate {
 	struct attach_gate *gate;
 	unsigned told;
 	struct err err;
 };
 void world_ask(struct world *, struct world_gate *, unsigned i);
+/* The answer to what a test asks the engine by itself; arg is a struct world_gate. */
+void world_tell(const struct err *, void *arg);
 void world_until_told(struct world *, struct world_gate *);

@@ -1,0 +1,146 @@
+/* The attach engine when a step fails, or the IPAM plugin does: what is done is undone, and who
+ * waits is told the reason. */
+#include "engine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tmptree.h"
+#include "world_pods.h"
+
+/* Whatever step fails is undone; the gate gets its reason; it is tried again when asked again. */
+static void test_each_step_fails(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+
+	(void)state;
+	for (int step = 0; step < N_ATTACH_STEPS; step++) {
+		unsigned failed = world_events(w, "AttachFailed");
+		uint64_t ns;
+
+		if (step == STEP_IPAM)
+			continue;
+		w->fail_in[step] = -EOPNOTSUPP;
+		ns = world_add_sandbox(w, "b", NULL);
+		world_hold(w, 3, "b");
+		world_ask(w, &g, 3);
+		world_until_told(w, &g);
+		assert_int_equal(g.err.code, -EOPNOTSUPP);
+		assert_non_null(strstr(g.err.msg, "somebody said so"));
+		assert_non_null(strstr(g.err.msg, attach_step_name((enum attach_step)step)));
+		assert_int_equal(world_events(w, "AttachFailed"), failed + 1);
+		assert_true(world_is_clean(w));
+		world_show_all(w);
+		world_settle(w);
+		assert_int_equal(world_events(w, "AttachFailed"), failed + 1);
+		w->fail_in[step] = 0;
+		world_ask(w, &g, 3);
+		world_until_told(w, &g);
+		assert_int_equal(g.err.code, 0);
+		world_end_pod(w, 3, ns);
+		w->n_events = 0;
+	}
+	world_end(w);
+}
+
+/* The attach's reason counts, not that of the return that fails after it. */
+static void test_both_fail(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	w->fail_in[STEP_VERIFY] = -EPROTO;
+	w->fail_back[BACK_MOVE] = -EBUSY;
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 3, "b");
+	world_ask(w, &g, 3);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -EPROTO);
+	assert_int_equal(world_state(w, 3), ATTACH_BAD);
+	w->fail_in[STEP_VERIFY] = w->fail_back[BACK_MOVE] = 0;
+	world_ask(w, &g, 3); /* waits for its healing */
+	attach_engine_fix(w->engine);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	world_end_pod(w, 3, ns);
+	world_end(w);
+}
+
+static void test_ipam(void **state)
+{
+	struct world *w = world_start(WORLD_IPAM);
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	world_plugin(
+		w, "echo $CNI_COMMAND >> ${CNI_PATH}/log\n"
+		   "test $CNI_COMMAND = DEL || echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
+	ns = world_run_pod(w, 0, "b");
+	assert_int_equal(w->devices[0].record.n_ips, 1);
+	world_end_pod(w, 0, ns);
+	assert_int_equal(world_events(w, "AddressLeak"), 0);
+
+	/* Its address cannot be given back: the device comes all the same. */
+	world_plugin(w, "test $CNI_COMMAND = DEL && exit 7\n"
+			"echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
+	ns = world_run_pod(w, 0, "b");
+	world_end_pod(w, 0, ns);
+	assert_int_equal(world_events(w, "AddressLeak"), 1);
+	assert_non_null(strstr(world_message(w, "AddressLeak"), "exit status 7"));
+
+	world_plugin(w, "echo '{\"msg\": \"range is full\", \"code\": 100}'; exit 1");
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_non_null(strstr(g.err.msg, "range is full"));
+	world_end_pod(w, 0, ns);
+
+	tmptree_remove(w->dir, "plugin");
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_non_null(strstr(g.err.msg, "no IPAM plugin"));
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+static void test_close_during_ipam(void **state)
+{
+	struct world *w = world_start(WORLD_IPAM);
+	struct world_gate g;
+
+	(void)state;
+	world_plugin(w, "touch ${CNI_PATH}/begun; sleep 1000");
+	world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	world_until_state(w, 0, ATTACH_ATTACHING);
+	world_settle(w);
+	world_close(w);
+	assert_int_equal(g.told, 1);
+	assert_string_equal(g.err.msg, "rocelet is stopping");
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_step_fails),
+		cmocka_unit_test(test_both_fail),
+		cmocka_unit_test(test_ipam),
+		cmocka_unit_test(test_close_during_ipam),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,271 @@
+/* What an administrator orders of the attach engine: this device into that pod, and back. */
+#include "engine.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "loop_helpers.h"
+#include "tmptree.h"
+#include "world_pods.h"
+
+static struct world_gate ordered;
+
+static int order(struct world *w, unsigned i, uint64_t ns, struct err *e)
+{
+	struct attach_owner owner = {.door = DOOR_ADMIN};
+	struct net_plan plan = {.ifname = "net1"};
+
+	snprintf(owner.netns.path, sizeof(owner.netns.path), "/ns/%u", (unsigned)ns);
+	ordered = (struct world_gate){.told = 0};
+	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, world_tell, &ordered, e);
+}
+
+static int take_back(struct world *w, unsigned i, bool force, struct err *e)
+{
+	ordered = (struct world_gate){.told = 0};
+	return attach_engine_detach(w->engine, world_vf(i), force, world_tell, &ordered, e);
+}
+
+static void test_orders(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "x", NULL), other;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	assert_int_equal(ordered.told, 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, 0);
+	assert_int_equal(w->devices[2].ns, ns);
+	assert_true(attach_engine_is_dirty(w->engine, world_vf(2)));
+	assert_int_equal(order(w, 2, ns, &e), -EBUSY);
+	assert_int_equal(take_back(w, 3, false, &e), -ENOENT);
+	assert_int_equal(take_back(w, 2, false, &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, 0);
+	assert_true(world_is_clean(w));
+
+	w->fail_in[STEP_MOVE] = -EPERM;
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EPERM);
+	w->fail_in[STEP_MOVE] = 0;
+
+	/* A pod's is taken only by force, and not brought back until its container asks. */
+	world_show_devices(w);
+	other = world_run_pod(w, 2, "b");
+	assert_int_equal(order(w, 2, ns, &e), -EBUSY);
+	assert_int_equal(take_back(w, 2, false, &e), -EBUSY);
+	assert_int_equal(take_back(w, 2, true, &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, 0);
+	world_settle(w);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	assert_int_equal(order(w, 2, ns, &e), -EBUSY); /* it is still given away */
+	world_end_pod(w, 2, other);
+	world_end_namespace(w, ns);
+	world_end(w);
+}
+
+static int order_pod(struct world *w, unsigned i, const char *pod, struct err *e)
+{
+	struct attach_owner owner = {.door = DOOR_ADMIN, .namespace = "a"};
+	struct net_plan plan = {.ifname = "net1"};
+
+	snprintf(owner.pod, sizeof(owner.pod), "%s", pod);
+	ordered = (struct world_gate){.told = 0};
+	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, world_tell, &ordered, e);
+}
+
+/* Nothing is attached on this node: neither journal nor runtime were needed before. */
+static struct world *start_without_pools(struct pool_network **ret)
+{
+	struct world *w = world_new(WORLD_PLAIN, false);
+	char path[PATH_MAX];
+
+	world_close(w);
+	assert_true(snprintf(path, sizeof(path), "%s/devices/.keep", w->dir) < PATH_MAX);
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+	*ret = w->config.pools[0].network;
+	w->config.pools[0].network = NULL;
+	world_open(w, false);
+	world_until_ready(w);
+	return w;
+}
+
+/* Before everything is known that it needs. */
+static void test_the_first_order(void **state)
+{
+	struct pool_network *network;
+	struct world *w = start_without_pools(&network);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct err e;
+
+	(void)state;
+	assert_false(attach_engine_sandboxes(w->engine)->known);
+	assert_int_equal(order_pod(w, 2, "x", &e), 0);
+	assert_int_equal(ordered.told, 0);
+	world_until_told(w, &ordered);
+	assert_string_equal(ordered.err.msg, "");
+	assert_int_equal(w->devices[2].ns, ns);
+	assert_int_equal(order_pod(w, 3, "y", &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "no running pod a/y"));
+	assert_int_equal(take_back(w, 2, false, &e), 0);
+	world_until_told(w, &ordered);
+	w->config.pools[0].network = network;
+	world_end(w);
+}
+
+/* What is wrong is told when it can be known; and what does not become known. */
+static void test_early_orders_that_cannot_be(void **state)
+{
+	struct pool_network *network;
+	struct world *w = start_without_pools(&network);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct err e;
+
+	(void)state;
+	assert_int_equal(order_pod(w, 2, "y", &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -ENOENT);
+	world_close(w);
+	w->fail_journal = -EROFS;
+	w->runtime_dead = true;
+	world_open(w, false);
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EAGAIN);
+	assert_non_null(strstr(ordered.err.msg, "still starting: "));
+	assert_int_equal(order(w, 2, ns, &e), 0);
+	world_close(w);
+	assert_int_equal(ordered.told, 1);
+	assert_int_equal(ordered.err.code, -ECANCELED);
+	w->fail_journal = 0;
+	world_open(w, false);
+	assert_int_equal(order_pod(w, 2, "x", &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, -EAGAIN);
+	assert_non_null(strstr(ordered.err.msg, "pod a/x: the container runtime"));
+	w->config.pools[0].network = network;
+	world_end(w);
+}
+
+/* What the node, or somebody else, needs is not given away. */
+static void test_orders_of_used_functions(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	struct attach_owner owner = {.door = DOOR_ADMIN, .netns = {.path = "/ns/1"}};
+	struct net_plan plan = {.ifname = "net1"};
+	struct netdev *nd = NULL;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(attach_engine_attach(w->engine, "0000:03:00.0", &owner, &plan, world_tell,
+					      &ordered, &e),
+			 -EBUSY);
+	assert_string_equal(e.msg, "0000:03:00.0 has VFs");
+	for (size_t i = 0; i < w->inventory.host.n_netdevs; i++)
+		if (strcmp(w->inventory.host.netdevs[i].function, world_vf(2)) == 0)
+			nd = &w->inventory.host.netdevs[i];
+	assert_non_null(nd);
+	nd->default_route = true;
+	assert_int_equal(order(w, 2, ns, &e), -EBUSY);
+	assert_non_null(strstr(e.msg, "carries the default route (v2)"));
+	nd->default_route = false;
+	w->runtime_dead = true;
+	world_show_all(w);
+	world_settle(w);
+	w->devices[2].marked = true; /* and nobody knows how it came there */
+	w->devices[2].ns = ns;
+	world_hold(w, 2, "x");
+	world_show_all(w);
+	world_until_state(w, 2, ATTACH_BAD);
+	assert_int_equal(take_back(w, 2, true, &e), -EAGAIN);
+	w->runtime_dead = false;
+	world_end_sandbox(w, ns);
+	world_unhold(w, 2);
+	world_show_all(w);
+	world_until_state(w, 2, ATTACH_FREE);
+	world_end(w);
+}
+
+/* It comes during the last visit to a worker, when nothing is left to turn back at. */
+static void test_order_during_attach(void **state)
+{
+	struct world *w = world_start(WORLD_IPAM);
+	struct err e;
+
+	(void)state;
+	world_plugin(w, "test $CNI_COMMAND = DEL && exit 0\n"
+			"while test ! -e ${CNI_PATH}/go; do sleep 0.01; done\n"
+			"echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
+	world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_ATTACHING);
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") != 0)
+		loop_wakeups(&w->loop, 1);
+	w->hold = true;
+	tmptree_write(w->dir, "go", "%s", "");
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") == 0)
+		loop_wakeups(&w->loop, 1);
+	assert_int_equal(take_back(w, 0, true, &e), 0);
+	world_let_go(w);
+	world_until_told(w, &ordered);
+	assert_int_equal(ordered.err.code, 0);
+	assert_int_equal(world_state(w, 0), ATTACH_FREE);
+	world_end(w);
+}
+
+static void test_close_with_everything(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g[WORLD_VFS];
+	struct err e;
+	char pod[8];
+
+	(void)state;
+	w->hold = true;
+	assert_int_equal(order(w, 0, world_add_sandbox(w, "x", NULL), &e), 0);
+	for (unsigned i = 1; i < WORLD_VFS; i++) {
+		snprintf(pod, sizeof(pod), "p%u", i);
+		world_add_sandbox(w, pod, NULL);
+		world_hold(w, i, pod);
+		world_ask(w, &g[i], i);
+	}
+	world_until_state(w, 5, ATTACH_ATTACHING);
+	world_close(w);
+	assert_int_equal(ordered.told, 1);
+	assert_int_equal(ordered.err.code, -ECANCELED);
+	for (unsigned i = 1; i < WORLD_VFS; i++) {
+		assert_int_equal(g[i].told, 1);
+		assert_int_equal(g[i].err.code, -ECANCELED);
+	}
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_the_first_order),
+		cmocka_unit_test(test_early_orders_that_cannot_be),
+		cmocka_unit_test(test_orders_of_used_functions),
+		cmocka_unit_test(test_order_during_attach),
+		cmocka_unit_test(test_close_with_everything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* The attach engine starts: on journals of every kind, without one, without a runtime, and only to
+ * watch. */
+#include "engine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world_pods.h"
+
+/* --- journals -------------------------------------------------------------------------------- */
+
+static void leave(struct world *w, unsigned i, enum attach_state state, uint64_t ns)
+{
+	struct world_device *d = &w->devices[i];
+	struct attach_record *r = &d->record;
+
+	*r = (struct attach_record){.state = state, .serial = 5};
+	snprintf(r->resource, sizeof(r->resource), WORLD_ROCE);
+	snprintf(r->id, sizeof(r->id), "%s", world_vf(i));
+	snprintf(r->function, sizeof(r->function), "%s", world_vf(i));
+	snprintf(r->owner.namespace, sizeof(r->owner.namespace), "a");
+	snprintf(r->owner.pod, sizeof(r->owner.pod), "b");
+	snprintf(r->owner.uid, sizeof(r->owner.uid), "u%u", (unsigned)ns);
+	snprintf(r->owner.sandbox, sizeof(r->owner.sandbox), "s%u", (unsigned)ns);
+	snprintf(r->owner.netns.path, sizeof(r->owner.netns.path), "/ns/%u", (unsigned)ns);
+	r->owner.netns.ino = ns;
+	d->ns = ns;
+	d->marked = d->dirty = true;
+}
+
+static void test_journal_of_every_state(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+	struct world_gate g;
+
+	(void)state;
+	world_close(w);
+	leave(w, 0, ATTACH_ATTACHING, ns);
+	leave(w, 1, ATTACH_IN_POD, ns);
+	leave(w, 2, ATTACH_RETURNING, ns);
+	leave(w, 3, ATTACH_BAD, ns);
+	w->devices[4].bad = true;
+	w->devices[5].bad = true;
+	w->devices[5].marked = true;
+	w->devices[5].ns = ns;
+	w->devices[6].marked = true; /* nobody knows of it */
+	world_hold(w, 1, "b");
+	world_open(w, false);
+	world_show_all(w);
+	world_until_ready(w);
+	world_until_state(w, 0, ATTACH_FREE);
+	world_until_state(w, 2, ATTACH_FREE);
+	world_until_state(w, 3, ATTACH_FREE);
+	world_until_state(w, 5, ATTACH_FREE);
+	world_until_state(w, 6, ATTACH_FREE);
+	world_until_state(w, 4, ATTACH_FREE);
+	assert_int_equal(world_state(w, 1), ATTACH_IN_POD);
+	assert_int_equal(w->devices[1].ns, ns);
+	assert_int_equal(world_events(w, "JournalBad"), 2);
+	assert_int_equal(world_events(w, "Orphan"), 1);
+	world_settle(w);
+	world_ask(w, &g, 1);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(world_events(w, "Attached"), 0);
+	w->devices[4].bad = w->devices[5].bad = false;
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* The journal is lost, the pod runs on: what mark, kubelet and runtime tell is enough. */
+static void test_journal_lost(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b"), other = world_run_pod(w, 2, "c");
+	struct world_gate g;
+
+	(void)state;
+	world_close(w);
+	w->devices[1].record = (struct attach_record){.state = ATTACH_FREE};
+	w->devices[2].bad = true;
+	w->n_events = 0;
+	world_open(w, false);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	world_until_state(w, 2, ATTACH_IN_POD);
+	world_settle(w);
+	assert_int_equal(w->devices[1].ns, ns);
+	assert_int_equal(w->devices[2].ns, other);
+	assert_int_equal(world_events(w, "Adopted"), 2);
+	assert_int_equal(world_events(w, "Returned"), 0);
+	world_ask(w, &g, 1);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	w->devices[2].bad = false;
+	world_end_pod(w, 1, ns);
+	world_end_pod(w, 2, other);
+	world_end(w);
+}
+
+/* As long as nobody says who has it, it stays where it is. */
+static void test_journal_lost_without_runtime(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b");
+
+	(void)state;
+	world_close(w);
+	w->devices[1].record = (struct attach_record){.state = ATTACH_FREE};
+	w->runtime_dead = true;
+	world_open(w, false);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_BAD);
+	world_settle(w);
+	assert_int_equal(w->devices[1].ns, ns);
+	w->runtime_dead = false;
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* Whoever may set an alias sets ours. */
+static void test_forged_mark(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	const struct pod_device d = {.resource = "other/x",
+				     .id = world_vf(3),
+				     .namespace = "a",
+				     .pod = "b",
+				     .container = "c"};
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+
+	(void)state;
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	w->devices[3].marked = true;
+	w->devices[3].ns = ns;
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(w->devices[3].ns, ns);
+	assert_int_equal(world_events(w, "Orphan"), 0);
+	w->devices[3].marked = false;
+	w->devices[3].ns = 0;
+	world_end(w);
+}
+
+/* Without a runtime nothing is taken from anybody. */
+static void test_start_without_runtime(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b");
+
+	(void)state;
+	world_close(w);
+	w->runtime_dead = true;
+	world_open(w, false);
+	world_show_all(w);
+	world_until_ready(w);
+	assert_int_equal(world_state(w, 1), ATTACH_IN_POD);
+	w->runtime_dead = false;
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+static void test_no_journal(void **state)
+{
+	struct world *w = world_new(WORLD_PLAIN, false);
+	struct world_gate g;
+	struct attach_counters c;
+
+	(void)state;
+	world_close(w);
+	w->fail_journal = -EROFS;
+	world_open(w, false);
+	world_until_ready(w); /* pools that attach nothing do not wait for it */
+	world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -EROFS);
+	assert_non_null(strstr(g.err.msg, "journal: somebody said so"));
+	w->devices[4].marked = true; /* what is away is returned */
+	world_show_devices(w);
+	world_until_events(w, "Returned", 1);
+	attach_engine_counters(w->engine, &c);
+	assert_string_equal(c.journal_error, "journal: somebody said so");
+	assert_int_equal(world_events(w, "JournalBad"), 1);
+	world_end(w);
+}
+
+/* --- dry run --------------------------------------------------------------------------------- */
+
+static void test_dry_run(void **state)
+{
+	struct world *w = world_new(WORLD_PLAIN, true);
+
+	(void)state;
+	world_until_ready(w);
+	world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(w->n_inside_max, 0);
+	assert_int_equal(world_state(w, 0), ATTACH_FREE);
+	world_end(w);
+}
+
+static void test_dry_run_returns_nothing(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+	unsigned changed;
+
+	(void)state;
+	world_close(w);
+	leave(w, 3, ATTACH_BAD, ns);
+	leave(w, 4, ATTACH_RETURNING, ns);
+	w->devices[5].bad = w->devices[5].marked = true;
+	w->devices[6].marked = true;
+	world_open(w, true);
+	world_show_all(w);
+	world_until_ready(w);
+	world_until_state(w, 6, ATTACH_BAD);
+	world_settle(w);
+	changed = w->n_changed;
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(w->n_inside_max, 0);
+	assert_int_equal(w->n_changed, changed);
+	assert_int_equal(world_events(w, "Orphan"), 1);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_journal_of_every_state),
+		cmocka_unit_test(test_journal_lost),
+		cmocka_unit_test(test_journal_lost_without_runtime),
+		cmocka_unit_test(test_forged_mark),
+		cmocka_unit_test(test_start_without_runtime),
+		cmocka_unit_test(test_no_journal),
+		cmocka_unit_test(test_dry_run),
+		cmocka_unit_test(test_dry_run_returns_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
