@@ -1,58 +1,50 @@
-/* api.c - builds /api/v1/devices with jansson and prints it into one buffer.
- *
- * A value that cannot be made for want of memory fails the json_pack() around it, and so the
- * document. */
+/* api.c - writes /api/v1/devices into one buffer: a thousand devices as one tree would take tens of
+ * megabytes. */
 #include "api.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api_attachments.h"
 #include "api_resources.h"
-#include "api_text.h"
 #include "explain.h"
 #include "host_index.h"
-#include "json_text.h"
-#include "page.h"
+#include "json_out.h"
 
 /* --- values ----------------------------------------------------------------------------------- */
 
 /* 0 means unknown. */
-static json_t *count(uint64_t n)
+static void count(struct json_out *o, const char *key, uint64_t n)
 {
-	return n ? json_integer((json_int_t)n) : json_null();
+	json_out_known(o, key, n > 0, n);
 }
 
-static json_t *known(bool is_known, int64_t n)
+/* As count(). */
+static void hex(struct json_out *o, const char *key, uint32_t n, int digits)
 {
-	return is_known ? json_integer(n) : json_null();
+	char s[16] = "";
+
+	if (n)
+		snprintf(s, sizeof(s), "0x%0*x", digits, n);
+	json_out_text(o, key, s);
 }
 
-static json_t *hex(uint32_t n, int digits)
+/* As count(), and as the kernel's sysfs spells them: "a088:c203:0000:0001". */
+static void guid(struct json_out *o, const char *key, uint64_t g)
 {
-	char s[16];
+	char s[24] = "";
 
-	snprintf(s, sizeof(s), "0x%0*x", digits, n);
-	return n ? json_string_nocheck(s) : json_null();
-}
-
-/* As the kernel's sysfs spells them: "a088:c203:0000:0001". */
-static json_t *guid(uint64_t g)
-{
-	char s[24];
-
-	snprintf(s, sizeof(s), "%04x:%04x:%04x:%04x", (unsigned)(g >> 48),
-		 (unsigned)(g >> 32 & 0xffff), (unsigned)(g >> 16 & 0xffff),
-		 (unsigned)(g & 0xffff));
-	return g ? json_string_nocheck(s) : json_null();
+	if (g)
+		snprintf(s, sizeof(s), "%04x:%04x:%04x:%04x", (unsigned)(g >> 48),
+			 (unsigned)(g >> 32 & 0xffff), (unsigned)(g >> 16 & 0xffff),
+			 (unsigned)(g & 0xffff));
+	json_out_text(o, key, s);
 }
 
 /* "00:11:22:33:44:55", or twenty bytes for IP over InfiniBand. */
-static json_t *mac(const struct netdev *nd)
+static void mac(struct json_out *o, const char *key, const struct netdev *nd)
 {
 	char s[HW_ADDR_MAX * 3 + 1] = "";
 	unsigned i;
@@ -60,120 +52,137 @@ static json_t *mac(const struct netdev *nd)
 	for (i = 0; i < nd->addr_len && i < HW_ADDR_MAX; i++)
 		snprintf(s + i * 3, sizeof(s) - i * 3, "%02x%s", nd->addr[i],
 			 i + 1 < nd->addr_len ? ":" : "");
-	return json_text(s);
+	json_out_text(o, key, s);
 }
 
-static json_t *netns(const struct host *host, int nsid)
+static void namespace(struct json_out *o, const struct host *host, int nsid)
 {
-	return nsid == NSID_HOST ? json_string_nocheck("host")
-				 : json_text(host_netns_name(host, nsid));
+	json_out_text(o, "netns", nsid == NSID_HOST ? "host" : host_netns_name(host, nsid));
+	json_out_known(o, "nsid", nsid >= 0, (uint64_t)nsid);
 }
 
-static json_t *carrier(enum carrier c)
+static void carrier(struct json_out *o, enum carrier c)
 {
-	switch (c) {
-	case CARRIER_OFF:
-		return json_false();
-	case CARRIER_ON:
-		return json_true();
-	case CARRIER_UNKNOWN:
-		break;
-	}
-	return json_null();
+	if (c == CARRIER_UNKNOWN)
+		json_out_null(o, "carrier");
+	else
+		json_out_bool(o, "carrier", c == CARRIER_ON);
 }
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-static json_t *altnames(const struct netdev *nd)
+static void altnames(struct json_out *o, const struct netdev *nd)
 {
-	json_t *a = json_array();
-
-	for (const char *name = NULL; a && (name = netdev_altname(nd, name));)
-		a = api_push(a, json_text(name));
-	return a;
+	json_out_open(o, "altnames", '[');
+	for (const char *name = NULL; (name = netdev_altname(nd, name));)
+		json_out_text(o, NULL, name);
+	json_out_close(o, ']');
 }
 
-static json_t *netdev(const struct host *host, const struct netdev *nd)
+static void netdev(struct json_out *o, const struct host *host, const struct netdev *nd)
 {
-	return json_pack("{so so so so so so so so so sb so so so}", "name", json_text(nd->name),
-			 "altnames", altnames(nd), "ifindex", count((unsigned)nd->ifindex), "netns",
-			 netns(host, nd->nsid), "nsid", known(nd->nsid >= 0, nd->nsid), "mac",
-			 mac(nd), "mtu", count(nd->mtu), "operstate", json_text(nd->operstate),
-			 "carrier", carrier(nd->carrier), "up", (nd->flags & IFF_UP) != 0, "master",
-			 json_text(nd->master_name), "portName", json_text(nd->port_name),
-			 "defaultRoute",
-			 nd->nsid == NSID_HOST ? json_boolean(nd->default_route) : json_null());
+	json_out_open(o, NULL, '{');
+	json_out_text(o, "name", nd->name);
+	altnames(o, nd);
+	count(o, "ifindex", (unsigned)nd->ifindex);
+	namespace(o, host, nd->nsid);
+	mac(o, "mac", nd);
+	count(o, "mtu", nd->mtu);
+	json_out_text(o, "operstate", nd->operstate);
+	carrier(o, nd->carrier);
+	json_out_bool(o, "up", nd->flags & IFF_UP);
+	json_out_text(o, "master", nd->master_name);
+	json_out_text(o, "portName", nd->port_name);
+	if (nd->nsid == NSID_HOST)
+		json_out_bool(o, "defaultRoute", nd->default_route);
+	else
+		json_out_null(o, "defaultRoute");
+	json_out_close(o, '}');
 }
 
-static json_t *gid(const struct gid *g)
+static void gid(struct json_out *o, const struct gid *g)
 {
 	char s[INET6_ADDRSTRLEN];
-	const char *type = g->type == GID_UNKNOWN ? "" : gid_type_name(g->type);
 
 	inet_ntop(AF_INET6, g->raw, s, sizeof(s));
-	return json_pack("{sI ss so so}", "index", (json_int_t)g->index, "gid", s, "type",
-			 json_text(type), "netdev", json_text(g->netdev));
+	json_out_open(o, NULL, '{');
+	json_out_number(o, "index", g->index);
+	json_out_text(o, "gid", s);
+	json_out_text(o, "type", g->type == GID_UNKNOWN ? "" : gid_type_name(g->type));
+	json_out_text(o, "netdev", g->netdev);
+	json_out_close(o, '}');
 }
 
-static json_t *gids(const struct rdma_port *p)
+static void states(struct json_out *o, const struct rdma_port *p)
 {
-	json_t *a = json_array();
-	unsigned i;
-
-	for (i = 0; a && i < p->n_gids; i++)
-		a = api_push(a, gid(&p->gids[i]));
-	return a;
+	json_out_text(o, "state", p->state == PORT_UNKNOWN ? "" : port_state_name(p->state));
+	json_out_text(o, "physicalState",
+		      p->phys_state == PHYS_UNKNOWN ? "" : phys_state_name(p->phys_state));
+	json_out_text(o, "linkLayer",
+		      p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer));
 }
 
-static json_t *port(const struct rdma_port *p)
+static void port(struct json_out *o, const struct rdma_port *p)
 {
-	const char *state = p->state == PORT_UNKNOWN ? "" : port_state_name(p->state);
-	const char *phys = p->phys_state == PHYS_UNKNOWN ? "" : phys_state_name(p->phys_state);
-	const char *link = p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer);
-
-	return json_pack("{sI so so so so so so so so so so}", "port", (json_int_t)p->num, "state",
-			 json_text(state), "physicalState", json_text(phys), "linkLayer",
-			 json_text(link), "rateBitsPerSecond", count(p->rate_bps), "activeMtu",
-			 count(p->active_mtu), "maxMtu", count(p->max_mtu), "netdev",
-			 json_text(p->netdev), "pkey", hex(p->pkey, 4), "gidTableLength",
-			 count(p->gid_table_len), "gids", gids(p));
+	json_out_open(o, NULL, '{');
+	json_out_number(o, "port", p->num);
+	states(o, p);
+	count(o, "rateBitsPerSecond", p->rate_bps);
+	count(o, "activeMtu", p->active_mtu);
+	count(o, "maxMtu", p->max_mtu);
+	json_out_text(o, "netdev", p->netdev);
+	hex(o, "pkey", p->pkey, 4);
+	count(o, "gidTableLength", p->gid_table_len);
+	json_out_open(o, "gids", '[');
+	for (unsigned i = 0; i < p->n_gids; i++)
+		gid(o, &p->gids[i]);
+	json_out_close(o, ']');
+	json_out_close(o, '}');
 }
 
-static json_t *ports(const struct rdma_dev *rd)
+static void char_devices(struct json_out *o, const struct rdma_dev *rd)
 {
-	json_t *a = json_array();
-	unsigned i;
-
-	for (i = 0; a && i < rd->n_ports; i++)
-		a = api_push(a, port(&rd->ports[i]));
-	return a;
+	json_out_open(o, "charDevices", '{');
+	json_out_text(o, "uverbs", rd->uverbs);
+	json_out_text(o, "umad", rd->umad);
+	json_out_text(o, "issm", rd->issm);
+	json_out_text(o, "ucm", rd->ucm);
+	json_out_close(o, '}');
 }
 
-static json_t *char_devices(const struct rdma_dev *rd)
+static void rdma(struct json_out *o, const struct host *host, const struct rdma_dev *rd)
 {
-	return json_pack("{so so so so}", "uverbs", json_text(rd->uverbs), "umad",
-			 json_text(rd->umad), "issm", json_text(rd->issm), "ucm",
-			 json_text(rd->ucm));
+	json_out_open(o, NULL, '{');
+	json_out_text(o, "name", rd->name);
+	json_out_known(o, "index", rd->index != RDMA_INDEX_NONE, rd->index);
+	json_out_text(o, "driver", rd->driver);
+	json_out_text(o, "firmware", rd->fw);
+	json_out_text(o, "board", rd->board);
+	json_out_text(o, "hcaType", rd->hca_type);
+	guid(o, "nodeGuid", rd->node_guid);
+	guid(o, "sysImageGuid", rd->sys_image_guid);
+	char_devices(o, rd);
+	namespace(o, host, rd->nsid);
+	json_out_open(o, "ports", '[');
+	for (unsigned i = 0; i < rd->n_ports; i++)
+		port(o, &rd->ports[i]);
+	json_out_close(o, ']');
+	json_out_close(o, '}');
 }
 
-static json_t *rdma(const struct host *host, const struct rdma_dev *rd)
+static void vdpa(struct json_out *o, const struct function *fn)
 {
-	return json_pack("{so so so so so so so so so so so so}", "name", json_text(rd->name),
-			 "index", known(rd->index != RDMA_INDEX_NONE, rd->index), "driver",
-			 json_text(rd->driver), "firmware", json_text(rd->fw), "board",
-			 json_text(rd->board), "hcaType", json_text(rd->hca_type), "nodeGuid",
-			 guid(rd->node_guid), "sysImageGuid", guid(rd->sys_image_guid),
-			 "charDevices", char_devices(rd), "netns", netns(host, rd->nsid), "nsid",
-			 known(rd->nsid >= 0, rd->nsid), "ports", ports(rd));
+	if (fn->vdpa_driver[0] == '\0') {
+		json_out_null(o, "vdpa");
+		return;
+	}
+	json_out_open(o, "vdpa", '{');
+	json_out_text(o, "driver", fn->vdpa_driver);
+	json_out_text(o, "node", fn->vdpa_node);
+	json_out_close(o, '}');
 }
 
-static json_t *vdpa(const struct function *fn)
-{
-	return fn->vdpa_driver[0] == '\0'
-		       ? json_null()
-		       : json_pack("{so so}", "driver", json_text(fn->vdpa_driver), "node",
-				   json_text(fn->vdpa_node));
-}
+/* --- a device --------------------------------------------------------------------------------- */
 
 /* What the document is made from, and what finds things in it. */
 struct view {
@@ -183,8 +192,8 @@ struct view {
 	struct resource_index *resources;
 };
 
-static json_t *why(const struct view *v, const struct function *fn, const struct fn_parts *parts,
-		   const struct attach_status *attachment)
+static void why(struct json_out *o, const struct view *v, const struct function *fn,
+		const struct fn_parts *parts, const struct attach_status *attachment)
 {
 	const struct explain_input in = {
 		.function = fn->id,
@@ -196,31 +205,62 @@ static json_t *why(const struct view *v, const struct function *fn, const struct
 	char text[EXPLAIN_SIZE];
 
 	explain_device(&in, text);
-	return json_text(text);
+	json_out_text(o, "why", text);
 }
 
-/* Takes netdevs and rdma. */
-static json_t *device(const struct view *v, const struct function *fn, const struct fn_parts *parts,
-		      json_t *netdevs, json_t *rdma_devices)
+static void function(struct json_out *o, const struct function *fn)
+{
+	json_out_text(o, "id", fn->id);
+	json_out_text(o, "kind", fn_kind_name(fn->kind));
+	json_out_text(o, "parent", fn->parent);
+	json_out_known(o, "vf", fn->vf >= 0, (uint64_t)fn->vf);
+	json_out_known(o, "sf", fn->sfnum >= 0, (uint64_t)fn->sfnum);
+	json_out_text(o, "driver", fn->driver);
+	hex(o, "vendor", fn->vendor, 4);
+	hex(o, "device", fn->device, 4);
+	hex(o, "class", fn->class, 6);
+	json_out_known(o, "numaNode", fn->numa >= 0, (uint64_t)fn->numa);
+	json_out_known(o, "numVfs", fn->sriov, fn->vfs);
+	json_out_known(o, "totalVfs", fn->sriov, fn->vfs_total);
+	json_out_text(o, "pciPath", fn->path);
+	count(o, "acpiIndex", fn->acpi_index);
+	json_out_text(o, "vfio", fn->vfio);
+	json_out_text(o, "uio", fn->uio);
+	vdpa(o, fn);
+	json_out_text(o, "vfLinkState",
+		      fn->vf_link == VF_LINK_UNKNOWN ? "" : vf_link_name(fn->vf_link));
+	json_out_bool(o, "unreachable", fn->unreachable);
+	json_out_text(o, "devlinkError", fn->devlink_error);
+}
+
+static void parts(struct json_out *o, const struct host *host, const struct fn_parts *p)
+{
+	json_out_open(o, "netdevs", '[');
+	for (size_t i = 0; i < p->n_netdevs; i++)
+		netdev(o, host, part_netdev(p, i));
+	json_out_close(o, ']');
+	json_out_open(o, "rdma", '[');
+	for (size_t i = 0; i < p->n_rdma; i++)
+		rdma(o, host, part_rdma(p, i));
+	json_out_close(o, ']');
+}
+
+static void device(struct json_out *o, const struct view *v, const struct function *fn)
 {
 	const struct attach_status *a = attach_list_function(v->scene->attachments, fn->id);
-	const char *link = fn->vf_link == VF_LINK_UNKNOWN ? "" : vf_link_name(fn->vf_link);
+	struct fn_parts p = host_index_parts(&v->host, fn->id);
 
-	return json_pack(
-		"{so so so so so so so so so so so so so so so so so so sb so so so so so so so}",
-		"id", json_text(fn->id), "kind", json_text(fn_kind_name(fn->kind)), "parent",
-		json_text(fn->parent), "vf", known(fn->vf >= 0, fn->vf), "sf",
-		known(fn->sfnum >= 0, fn->sfnum), "driver", json_text(fn->driver), "vendor",
-		hex(fn->vendor, 4), "device", hex(fn->device, 4), "class", hex(fn->class, 6),
-		"numaNode", known(fn->numa >= 0, fn->numa), "numVfs", known(fn->sriov, fn->vfs),
-		"totalVfs", known(fn->sriov, fn->vfs_total), "pciPath", json_text(fn->path),
-		"acpiIndex", count(fn->acpi_index), "vfio", json_text(fn->vfio), "uio",
-		json_text(fn->uio), "vdpa", vdpa(fn), "vfLinkState", json_text(link), "unreachable",
-		fn->unreachable, "devlinkError", json_text(fn->devlink_error), "netdevs", netdevs,
-		"rdma", rdma_devices, "resources", api_resources_of(v->resources, fn->id),
-		"notOffered", api_why_not(v->resources, fn->id), "attachment",
-		api_attachment(a, v->scene->epoch_ms), "why", why(v, fn, parts, a));
+	json_out_open(o, NULL, '{');
+	function(o, fn);
+	parts(o, v->host.host, &p);
+	json_out_value(o, "resources", api_resources_of(v->resources, fn->id));
+	json_out_value(o, "notOffered", api_why_not(v->resources, fn->id));
+	json_out_value(o, "attachment", api_attachment(a, v->scene->epoch_ms));
+	why(o, v, fn, &p, a);
+	json_out_close(o, '}');
 }
+
+/* --- the document ----------------------------------------------------------------------------- */
 
 static void view_done(struct view *v)
 {
@@ -242,90 +282,56 @@ static int view_init(struct view *v, const struct api_scene *scene)
 	return -ENOMEM;
 }
 
-/* --- devices ---------------------------------------------------------------------------------- */
-
-static json_t *netdevs_of(const struct host *host, const struct fn_parts *p)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; a && i < p->n_netdevs; i++)
-		a = api_push(a, netdev(host, part_netdev(p, i)));
-	return a;
-}
-
-static json_t *rdma_of(const struct host *host, const struct fn_parts *p)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; a && i < p->n_rdma; i++)
-		a = api_push(a, rdma(host, part_rdma(p, i)));
-	return a;
-}
-
-/* --- printing --------------------------------------------------------------------------------- */
-
-static void add_device(struct text *t, const struct view *v, const struct function *fn)
-{
-	struct fn_parts p = host_index_parts(&v->host, fn->id);
-
-	if (t->data[t->len - 1] != '[')
-		text_add(t, ",", 1);
-	api_add_json(t, device(v, fn, &p, netdevs_of(v->host.host, &p), rdma_of(v->host.host, &p)));
-}
-
 /* RDMA devices of a function that the host does not list: shown all the same, as devices of which
  * only the id is known. The first of each stands for all. */
-static void add_strays(struct text *t, const struct view *v)
+static void strays(struct json_out *o, const struct view *v)
 {
 	const struct host_index *ix = &v->host;
 	struct function fn = {.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
 
-	for (size_t i = 0; !t->failed && i < ix->host->n_rdma; i++) {
+	for (size_t i = 0; i < ix->host->n_rdma; i++) {
 		const struct rdma_dev *rd = &ix->host->rdma[i];
 		struct fn_parts p = host_index_parts(ix, rdma_function_id(rd));
 
 		if (p.fn || p.n_rdma == 0 || part_rdma(&p, 0) != rd)
 			continue;
 		snprintf(fn.id, sizeof(fn.id), "%s", rdma_function_id(rd));
-		add_device(t, v, &fn);
+		device(o, v, &fn);
 	}
 }
 
-/* Only one device is a tree at a time: a thousand of them would take tens of megabytes. */
-static void add_document(struct text *t, const struct view *v)
+static void document(struct json_out *o, const struct view *v)
 {
-	enum rdma_netns_mode mode = v->host.host->rdma_mode;
-	char head[64];
-	size_t i;
+	const struct host *host = v->host.host;
+	enum rdma_netns_mode mode = host->rdma_mode;
 
-	snprintf(head, sizeof(head),
-		 "{\"generation\":%" PRIu64 ",\"rdmaNetnsMode\":", v->scene->generation);
-	text_add(t, head, strlen(head));
-	api_add_json(t, json_text(mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode)));
-	text_add(t, ",\"devices\":[", 12);
-	for (i = 0; !t->failed && i < v->host.host->n_functions; i++)
-		add_device(t, v, &v->host.host->functions[i]);
-	add_strays(t, v);
-	text_add(t, "],\"resources\":", 14);
-	api_add_json(t, api_resources(v->table));
-	text_add(t, "}", 2); /* its end, too: the document is terminated */
+	json_out_open(o, NULL, '{');
+	json_out_number(o, "generation", v->scene->generation);
+	json_out_text(o, "rdmaNetnsMode",
+		      mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode));
+	json_out_open(o, "devices", '[');
+	for (size_t i = 0; i < host->n_functions; i++)
+		device(o, v, &host->functions[i]);
+	strays(o, v);
+	json_out_close(o, ']');
+	json_out_value(o, "resources", api_resources(v->table));
+	json_out_close(o, '}');
+	text_add(&o->text, "", 1); /* its end: the document is terminated */
 }
 
 char *api_devices(const struct api_scene *scene, size_t *ret_len)
 {
-	struct text t = {0};
+	struct json_out o = {0};
 	struct view v;
 
-	if (view_init(&v, scene) == 0) {
-		add_document(&t, &v);
-		view_done(&v);
-	} else {
-		t.failed = true;
-	}
-	if (t.failed) {
-		text_done(&t);
+	if (view_init(&v, scene) < 0)
+		return NULL;
+	document(&o, &v);
+	view_done(&v);
+	if (o.text.failed) {
+		text_done(&o.text);
 		return NULL;
 	}
-	*ret_len = t.len - 1;
-	return t.data;
+	*ret_len = o.text.len - 1;
+	return o.text.data;
 }

@@ -15,18 +15,10 @@ struct writer {
 	const struct api_qps_scene *scene;
 };
 
-static void known(struct json_out *o, const char *key, bool is_known, uint64_t n)
-{
-	if (is_known)
-		json_out_number(o, key, n);
-	else
-		json_out_null(o, key);
-}
-
 /* -1 is unknown. */
 static void setting(struct json_out *o, const char *key, int n)
 {
-	known(o, key, n >= 0, (uint64_t)n);
+	json_out_known(o, key, n >= 0, (uint64_t)n);
 }
 
 /* All zero is unknown. */
@@ -47,7 +39,7 @@ static void quantile(struct json_out *o, const char *key, const struct roce_flow
 {
 	uint64_t ns = roce_rtt_quantile(f, q);
 
-	known(o, key, ns != UINT64_MAX, ns);
+	json_out_known(o, key, ns != UINT64_MAX, ns);
 }
 
 static void rtt(struct json_out *o, const struct roce_flow *f)
@@ -101,11 +93,11 @@ static void identity(struct json_out *o, const struct qp_row *row)
 	const struct qp *qp = row->qp;
 
 	json_out_text(o, "device", qp ? qp->device : row->port ? row->port->device : "");
-	known(o, "port", qp && qp->port, qp ? qp->port : 0);
+	json_out_known(o, "port", qp && qp->port, qp ? qp->port : 0);
 	json_out_text(o, "netdev", row->port ? row->port->netdev : "");
 	json_out_number(o, "qpn", qp ? qp->qpn : row->flow->key.qpn);
 	address(o, "address", row->address);
-	known(o, "peerQpn", qp && qp->peer_qpn != QP_UNKNOWN, qp ? qp->peer_qpn : 0);
+	json_out_known(o, "peerQpn", qp && qp->peer_qpn != QP_UNKNOWN, qp ? qp->peer_qpn : 0);
 	address(o, "peerAddress", qp ? qp->peer_gid : row->flow->key.saddr);
 	json_out_text(o, "type", qp && qp->type != QP_UNKNOWN ? qp_type_name(qp->type) : "");
 	json_out_text(o, "state", qp ? qp_state_name(qp->state) : "");
@@ -118,7 +110,7 @@ static void owner(struct json_out *o, const struct qp_row *row)
 	json_out_text(o, "namespace", row->pod ? row->pod->namespace : "");
 	json_out_text(o, "pod", row->pod ? row->pod->pod : "");
 	json_out_text(o, "podUid", qp ? qp->pod_uid : "");
-	known(o, "pid", qp && qp->pid, qp ? qp->pid : 0);
+	json_out_known(o, "pid", qp && qp->pid, qp ? qp->pid : 0);
 	json_out_text(o, "comm", qp ? qp->comm : "");
 	if (qp)
 		json_out_bool(o, "kernel", qp->kernel);
@@ -130,7 +122,7 @@ static void settings(struct json_out *o, const struct qp *qp)
 {
 	int tc = qp ? qp->traffic_class : -1;
 
-	known(o, "mtu", qp && qp->path_mtu, qp ? qp->path_mtu : 0);
+	json_out_known(o, "mtu", qp && qp->path_mtu, qp ? qp->path_mtu : 0);
 	setting(o, "trafficClass", tc);
 	setting(o, "dscp", tc < 0 ? tc : tc >> 2);
 	setting(o, "ecn", tc < 0 ? tc : tc & 3);
@@ -164,7 +156,8 @@ static void add_head(struct writer *w)
 	struct json_out *o = &w->out;
 
 	json_out_text(o, "source", s->events ? "events" : s->read_ms ? "netlink" : "");
-	known(o, "ageSeconds", !s->events && s->read_ms, (w->scene->now_ms - s->read_ms) / 1000);
+	json_out_known(o, "ageSeconds", !s->events && s->read_ms,
+		       (w->scene->now_ms - s->read_ms) / 1000);
 	json_out_text(o, "error", s->error);
 	json_out_number(o, "dropped", t ? t->dropped : 0);
 	json_out_bool(o, "flows", w->scene->sources.packets);

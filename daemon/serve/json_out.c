@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "api_text.h"
 #include "json_text.h"
 #include "number.h"
 
@@ -57,6 +56,29 @@ void json_out_number(struct json_out *o, const char *key, uint64_t n)
 		o->text.len += number_u64(at, n);
 }
 
+void json_out_known(struct json_out *o, const char *key, bool is_known, uint64_t n)
+{
+	if (is_known)
+		json_out_number(o, key, n);
+	else
+		json_out_null(o, key);
+}
+
+/* json_dump_callback_t. */
+static int add(const char *s, size_t n, void *text)
+{
+	text_add(text, s, n);
+	return ((struct text *)text)->failed ? -1 : 0;
+}
+
+void json_out_value(struct json_out *o, const char *key, json_t *value)
+{
+	begin(o, key);
+	if (!value || json_dump_callback(value, add, &o->text, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+		o->text.failed = true;
+	json_decref(value);
+}
+
 /* Nothing of it has to be spelt in another way. */
 static bool is_plain(const char *s)
 {
@@ -66,18 +88,20 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-void json_out_text(struct json_out *o, const char *key, const char *s)
+static void quoted(struct json_out *o, const char *key, const char *s)
 {
-	if (s[0] == '\0') {
-		json_out_null(o, key);
-		return;
-	}
 	begin(o, key);
-	if (!is_plain(s)) {
-		api_add_json(&o->text, json_text(s));
-		return;
-	}
 	text_add(&o->text, "\"", 1);
 	text_add(&o->text, s, strlen(s));
 	text_add(&o->text, "\"", 1);
+}
+
+void json_out_text(struct json_out *o, const char *key, const char *s)
+{
+	if (s[0] == '\0')
+		json_out_null(o, key);
+	else if (is_plain(s))
+		quoted(o, key, s);
+	else
+		json_out_value(o, key, json_text(s));
 }

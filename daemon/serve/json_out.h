@@ -5,6 +5,7 @@
  * fails the text. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,5 +23,9 @@ void json_out_close(struct json_out *, char bracket);
 void json_out_null(struct json_out *, const char *key);
 void json_out_bool(struct json_out *, const char *key, bool);
 void json_out_number(struct json_out *, const char *key, uint64_t);
+/* The number where it is known, else null. */
+void json_out_known(struct json_out *, const char *key, bool is_known, uint64_t);
 /* As json_text(): null for "", and U+FFFD for what is no UTF-8. */
 void json_out_text(struct json_out *, const char *key, const char *);
+/* Takes the value; NULL is out of memory. */
+void json_out_value(struct json_out *, const char *key, json_t *);

@@ -296,7 +296,7 @@ static void test_any_failed_allocation(void **state)
 		assert_true(n < 100000);
 	}
 	json_set_alloc_funcs(malloc, free);
-	assert_true(n > 300);
+	assert_true(n > 40);
 	free(text);
 }
 
