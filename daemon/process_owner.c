@@ -61,7 +61,7 @@ static int open_cgroup(int proc_fd, uint64_t id)
 	return fd < 0 ? -errno : fd;
 }
 
-static int cgroup_owner(int proc_fd, uint64_t id, struct process_owner *ret)
+static int cgroup_pod(int proc_fd, uint64_t id, char ret_uid[POD_UID_SIZE])
 {
 	AUTO_FD fd = open_cgroup(proc_fd, id);
 	char link[32], path[PATH_MAX];
@@ -73,22 +73,17 @@ static int cgroup_owner(int proc_fd, uint64_t id, struct process_owner *ret)
 	n = readlinkat(proc_fd, link, path, sizeof(path));
 	if (n < 0)
 		return -errno;
-	ret->cgroup = id;
-	cgroup_pod_uid(path, (size_t)n, ret->pod_uid);
+	cgroup_pod_uid(path, (size_t)n, ret_uid);
 	return 0;
 }
 
 /* --- by process ------------------------------------------------------------------------------- */
 
-int process_owner(int proc_fd, uint32_t pid, uint64_t cgroup, struct process_owner *ret)
+static int process_pod(int proc_fd, uint32_t pid, struct process_owner *ret)
 {
 	char text[CGROUP_TEXT_MAX];
-	ssize_t n;
+	ssize_t n = read_file(proc_fd, pid, "cgroup", text, sizeof(text));
 
-	*ret = (struct process_owner){.pid = pid, .cgroup = cgroup};
-	if (cgroup && cgroup_owner(proc_fd, cgroup, ret) == 0)
-		return 0;
-	n = read_file(proc_fd, pid, "cgroup", text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	cgroup_pod_uid(text, (size_t)n, ret->pod_uid);
@@ -97,6 +92,18 @@ int process_owner(int proc_fd, uint32_t pid, uint64_t cgroup, struct process_own
 		snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)n, text);
 	ret->comm[strcspn(ret->comm, "\n")] = '\0';
 	return 0;
+}
+
+int process_owner(int proc_fd, uint32_t pid, uint64_t cgroup, struct process_owner *ret)
+{
+	struct process_owner owner = {.pid = pid, .cgroup = cgroup};
+	int r = cgroup ? cgroup_pod(proc_fd, cgroup, owner.pod_uid) : -ENOENT;
+
+	if (r < 0)
+		r = process_pod(proc_fd, pid, &owner);
+	if (r == 0)
+		*ret = owner;
+	return r;
 }
 
 static int by_pid(const void *a, const void *b)
