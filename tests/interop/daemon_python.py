@@ -102,12 +102,20 @@ class Daemon(base.Host):
         if self.process.wait(SOON) != 0:
             raise AssertionError(f"exit {self.process.returncode}: " + "\n".join(self.log[-40:]))
 
+    def connect(self):
+        """A socket has a name before it listens."""
+        connection = Unix(self.dir + "/run/rocelet.sock")
+        try:
+            connection.connect()
+        except OSError:
+            return False
+        self.connection = connection
+        return True
+
     def get(self, url):
         """Over one kept connection: too many new ones a second are turned away."""
         if not self.connection:
-            path = self.dir + "/run/rocelet.sock"
-            eventually(path, lambda: os.path.exists(path))
-            self.connection = Unix(path)
+            eventually("rocelet.sock listens", self.connect)
         self.connection.request("GET", url)
         answer = self.connection.getresponse()
         text = answer.read().decode()

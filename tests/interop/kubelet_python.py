@@ -88,7 +88,7 @@ class Plugin:
 
     def unary(self, path, request, answer, timeout=SOON):
         call = self.channel.unary_unary(path, request_serializer=type(request).SerializeToString, response_deserializer=answer.FromString)
-        return call(request, timeout=timeout)
+        return call(request, timeout=timeout, wait_for_ready=True)  # as the kubelet, which dials until somebody listens
 
     def start(self, path, request, answer, timeout=None):
         call = self.channel.unary_unary(path, request_serializer=type(request).SerializeToString, response_deserializer=answer.FromString)
