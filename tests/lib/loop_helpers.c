@@ -2,6 +2,9 @@
 
 #include <time.h>
 
+/* A loop that never sleeps has had its chances after so many looks. */
+#define SLEEP_TRIES 20
+
 /* A timer on the stack; it leaves the loop before its frame does. */
 struct ticker {
 	uv_timer_t timer;
@@ -67,6 +70,14 @@ unsigned loop_wakeups(uv_loop_t *loop, unsigned ms)
 	}
 	ticker_end(&ticker);
 	return n;
+}
+
+bool loop_sleeps(uv_loop_t *loop, unsigned ms, unsigned wakeups)
+{
+	for (int i = 0; i < SLEEP_TRIES; i++)
+		if (loop_wakeups(loop, ms) <= wakeups)
+			return true;
+	return false;
 }
 
 int loop_end(uv_loop_t *loop)

@@ -239,19 +239,13 @@ static void test_a_dead_socket_costs_little(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-static void assert_sleeps(struct kubelet_fixture *f)
-{
-	loop_wakeups(&f->loop, 50); /* what there is still to say */
-	assert_true(loop_wakeups(&f->loop, 300) <= 2);
-}
-
 static void test_idle_costs_nothing(void **state)
 {
 	struct kubelet_fixture f;
 
 	(void)state;
 	kubelet_fixture_start_registered(&f);
-	assert_sleeps(&f);
+	assert_true(loop_sleeps(&f.loop, 300, 2));
 	kubelet_fixture_stop(&f);
 }
 
@@ -262,7 +256,7 @@ static void test_no_kubelet_costs_nothing(void **state)
 	(void)state;
 	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
 	kubelet_until(&f, plugin_has_socket);
-	assert_sleeps(&f);
+	assert_true(loop_sleeps(&f.loop, 300, 2));
 	kubelet_fixture_stop(&f);
 }
 
