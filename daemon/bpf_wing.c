@@ -25,15 +25,6 @@ static uint64_t unix_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* With the pod of whoever asked for it, if anybody did. */
-static void tell_with_pod(struct daemon *d, const struct bpf_event *e, const struct event *told)
-{
-	if (e->pid)
-		owners_tell(d->owners, e->pid, e->cgroup, told);
-	else
-		daemon_event(d, told);
-}
-
 static void tell(struct daemon *d, const struct bpf_event *e)
 {
 	bool cm = e->kind == BPF_EVENT_CM; /* any user can cause these */
@@ -45,7 +36,7 @@ static void tell(struct daemon *d, const struct bpf_event *e)
 		port_event_complete(&told, (const struct bpf_event_port *)e, d->routes.attachments,
 				    &d->netns_exits);
 	if (bucket_take(cm ? &d->bpf_told_cm : &d->bpf_told, uv_now(&d->loop)))
-		tell_with_pod(d, e, &told);
+		owners_tell(d->owners, e->pid, e->cgroup, &told);
 	else if (cm)
 		d->self.untold_bpf_cm++;
 	else
