@@ -6,7 +6,7 @@ shopt -s inherit_errexit
 KUBELET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PROJECT_DIR=$(cd "$KUBELET_DIR/../.." && pwd)
 CACHE=${ROCELET_KUBELET_CACHE:-/var/cache/rocelet-kubelet}
-TIMEOUT=${ROCELET_KUBELET_TIMEOUT:-240}
+TIMEOUT=${ROCELET_KUBELET_TIMEOUT:-400}
 
 usage() {
     cat <<EOT
