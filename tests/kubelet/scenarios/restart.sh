@@ -21,11 +21,11 @@ kubelet_round() { # MODE
     stop_kubelet KILL
     launch_kubelet
     wait_until 60 "kubelet_ready"
-    if becomes_true 20 both_listed; then
+    if becomes_true $((PATIENCE * 20)) both_listed; then
         REGISTERED=$((REGISTERED + 1))
         [[ $1 != legacy ]] || LATENCIES+=("$(latency)")
     fi
-    becomes_true 5 metrics_socket_serves &>/dev/null && SERVED=$((SERVED + 1))
+    becomes_true $((PATIENCE * 5)) metrics_socket_serves &>/dev/null && SERVED=$((SERVED + 1))
     [[ $(pod_pid keeper) != "$POD_PID" ]] || UNTOUCHED=$((UNTOUCHED + 1))
 }
 
