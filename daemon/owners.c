@@ -10,8 +10,9 @@
 
 /* Processes asked at one time; those beyond are asked with their next event. */
 #define ASKED_MAX   1024
-/* An event is told after this without its pod. */
-#define WAIT_MS	    40
+/* An event is told after this without its pod: where workers are stuck. An answer takes a few
+ * milliseconds. */
+#define WAIT_MS	    500
 #define WAITING_MAX 64
 
 /* While it runs it belongs to the worker. */
@@ -62,8 +63,17 @@ void owners_tell_pod(struct owners *o, const char *pod_uid, const struct event *
 	o->hooks.event(&e, o->hooks.arg);
 }
 
-/* Those whose process is known, and those that have waited long enough. */
-static void tell_waiting(struct owners *o, uint64_t now_ms)
+static bool was_asked(const struct question *q, uint32_t pid, uint64_t cgroup)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->asked[i].pid == pid && q->asked[i].cgroup == cgroup)
+			return true;
+	return false;
+}
+
+/* Those whose process is known, those that the answered question (may be NULL) was about, though
+ * nobody was found, and those that have waited long enough. */
+static void tell_waiting(struct owners *o, const struct question *answered, uint64_t now_ms)
 {
 	size_t n = 0;
 
@@ -72,7 +82,8 @@ static void tell_waiting(struct owners *o, uint64_t now_ms)
 		const struct process_owner *owner = known_owners_find(&o->known, w->pid, w->cgroup,
 								      now_ms);
 
-		if (owner || w->until_ms <= now_ms)
+		if (owner || w->until_ms <= now_ms ||
+		    (answered && was_asked(answered, w->pid, w->cgroup)))
 			owners_tell_pod(o, owner ? owner->pod_uid : "", &w->event);
 		else
 			o->waiting[n++] = *w;
@@ -99,7 +110,7 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct owners *o = timer->data;
 
-	tell_waiting(o, uv_now(o->loop));
+	tell_waiting(o, NULL, uv_now(o->loop));
 	run_timer(o);
 }
 
@@ -127,7 +138,7 @@ static void take_answers(struct owners *o, const struct question *q)
 		known_owners_keep(&o->known, &q->owners[i], uv_now(o->loop));
 	if (o->hooks.named)
 		o->hooks.named(q->owners, q->n_owners, o->hooks.arg);
-	tell_waiting(o, uv_now(o->loop));
+	tell_waiting(o, q, uv_now(o->loop));
 	run_timer(o);
 	ask(o);
 }
@@ -229,6 +240,6 @@ void owners_close(struct owners *o)
 	if (!o)
 		return;
 	o->closing = true;
-	tell_waiting(o, UINT64_MAX);
+	tell_waiting(o, NULL, UINT64_MAX);
 	uv_close((uv_handle_t *)&o->timer, on_closed);
 }

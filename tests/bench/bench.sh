@@ -37,6 +37,7 @@ build/bench/bench_ports 64 200 0.2 || status=$?
 scenario "from the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms" lab inventory 5 50
 scenario "from the kernel to the kubelet's list, in the lab, median of 5 against a bar of 50 ms" lab plugin 5 50
 scenario "an attach beside the kernel's floor (bar 1.3 times) and host-device (bar half), in the lab" lab attach_latency 20 1.3 2
+scenario "a queue pair that fails, told within 100 ms, in the lab" lab bpf_events 100
 export ROUNDS=20 BAR_MS=100
 tests/kubelet/kubelet.sh build >build/bench-kubelet.log
 scenario "a kubelet killed 20 times, registered again within 100 ms" kubelet restart

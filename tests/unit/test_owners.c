@@ -102,6 +102,11 @@ static bool has_event(void *arg)
 	return ((struct world *)arg)->n_events > 0;
 }
 
+static bool has_all_events(void *arg)
+{
+	return ((struct world *)arg)->n_events >= 5000;
+}
+
 static void tell(struct world *w, uint32_t pid, uint64_t cgroup)
 {
 	const struct event e = {.reason = "PfcChanged", .message = "PFC off"};
@@ -166,7 +171,7 @@ static void many_at_once_are_all_told(void **state)
 		tell(w, 10000 + i, 7);
 	assert_true(w->n_events > 4900); /* there is room for a few to wait */
 	assert_true(w->n_events < 5000);
-	loop_wakeups(&w->loop, 100);
+	assert_true(loop_until(&w->loop, has_all_events, w, PATIENCE_MS));
 	assert_int_equal(w->n_events, 5000);
 }
 

@@ -40,7 +40,7 @@ die_at() { # KILL_POINT ROUND ID
         order "$3"
         if (($2 % 2)); then rocectl detach "$3" &>/dev/null || true; else ip netns delete $POD; fi
     fi
-    dies 10
+    dies 60
 }
 
 at_the_door() { # KILL_POINT ROUND ID
