@@ -1,7 +1,6 @@
 /* bpf_wing.c - the programs that tell of events: which there are to be, and what comes of their
  * events: counted, told, hints for the node, the table of queue pairs. */
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf_source.h"
@@ -11,19 +10,12 @@
 #include "node.h"
 #include "owners.h"
 #include "qps.h"
+#include "unix_time.h"
 
 /* Storms (a thousand rejects a second) are counted, and told in part; those of connections hide
  * nothing else. */
 #define BPF_TOLD_PER_SECOND 20
 #define BPF_TOLD_AT_ONCE    100
-
-static uint64_t unix_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void tell(struct daemon *d, const struct bpf_event *e)
 {

@@ -15,6 +15,7 @@
 #include "daemon.h"
 #include "log.h"
 #include "page.h"
+#include "unix_time.h"
 
 static void stop_modules(struct daemon *d, size_t n)
 {
@@ -78,15 +79,6 @@ static void ask_for_short_turns(void)
 	};
 
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
-static uint64_t unix_ms(void)
-{
-	uv_timeval64_t now;
-
-	return uv_gettimeofday(&now) == 0
-		       ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000
-		       : 0;
 }
 
 static int run_modules(struct daemon *d, struct err *e)

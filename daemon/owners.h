@@ -26,8 +26,8 @@ int owners_open(struct owners **ret, struct uv_loop_s *, const struct hw *,
 /* Of the process whose cgroup an event has named, 0 = none did; borrowed for the moment. NULL: it
  * is being asked. */
 const struct process_owner *owners_find(struct owners *, uint32_t pid, uint64_t cgroup);
-/* Tells the event, with the pod of that process where it has one: at once, or as soon as the process
- * could be asked, or after 500 ms. pid 0 is the kernel's: at once. */
+/* Tells the event, with the pod of that process where it has one: at once, or as soon as the
+ * process could be asked, or after 500 ms. pid 0 is the kernel's: at once. */
 void owners_tell(struct owners *, uint32_t pid, uint64_t cgroup, const struct event *);
 /* At once, with the pod of this uid. */
 void owners_tell_pod(struct owners *, const char *pod_uid, const struct event *);

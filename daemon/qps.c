@@ -14,6 +14,7 @@
 #include "log.h"
 #include "owners.h"
 #include "qps_work.h"
+#include "unix_time.h"
 
 /* Without events a table that is older is asked for anew, with a firmware command for each queue
  * pair; after lost events not more often than this. */
@@ -53,15 +54,6 @@ struct qps {
 static void go_on(struct qps *q);
 
 /* --- failures --------------------------------------------------------------------------------- */
-
-static uint64_t unix_ms(void)
-{
-	uv_timeval64_t now;
-
-	return uv_gettimeofday(&now) == 0
-		       ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000
-		       : 0;
-}
 
 static void on_failure(struct qps *q, const struct qp *qp)
 {

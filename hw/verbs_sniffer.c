@@ -11,7 +11,8 @@
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "unix_time.h"
 
 #define N_SLOTS	   4096
 #define SLOT_SIZE  9216 /* a jumbo frame, which is twice the longest RoCE packet */
@@ -153,14 +154,6 @@ void verbs_sniffer_close(struct verbs_sniffer *s)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* 1: go on; 0: no more is wanted. */
 static int take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t now, sniffed_fn *fn,
 		void *arg)
@@ -183,7 +176,7 @@ static int drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
 	int n = 0, r = 1;
 
 	for (int left = N_SLOTS; left > 0; left -= n) {
-		uint64_t now = now_ns();
+		uint64_t now = (uint64_t)unix_ns();
 
 		n = ibv_poll_cq(s->cq, POLL_BATCH, wc);
 		if (n <= 0)

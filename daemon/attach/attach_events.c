@@ -1,9 +1,9 @@
 /* attach_events.c - what happens, in a sentence each; the hook tells it to people and the log. */
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine_state.h"
+#include "unix_time.h"
 
 const char *device_text(const struct attach_record *r, char text[DEVICE_TEXT_SIZE])
 {
@@ -22,14 +22,6 @@ const char *owner_text(const struct attach_owner *o, char text[OWNER_TEXT_SIZE])
 	else
 		snprintf(text, OWNER_TEXT_SIZE, "a namespace that nobody knows");
 	return text;
-}
-
-static uint64_t unix_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 void engine_event(struct attach_engine *e, enum event_type type, const char *reason,

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "unix_time.h"
 
 /* Who has it as the kubelet says; NULL: it does not say. */
 static const struct pod_device *holder(const struct gate_view *g)
@@ -24,13 +25,10 @@ static const struct pod_device *holder(const struct gate_view *g)
 static bool is_given_anew(const struct attachment *a, const struct pod_device *d)
 {
 	uint64_t ago_ns = uv_hrtime() - a->since_ms * 1000000;
-	struct timespec now;
 
 	if (!d->reserved_ns || !a->since_ms)
 		return d->reserved_ns != 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return d->reserved_ns - CLOCK_SLACK_NS >
-	       (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)ago_ns;
+	return d->reserved_ns - CLOCK_SLACK_NS > unix_ns() - (int64_t)ago_ns;
 }
 
 /* It was attached to the sandbox of the pod that the kubelet means. */

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "allocation.h"
@@ -14,6 +13,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "state.h"
+#include "unix_time.h"
 
 struct waiting {
 	struct waiting *next;
@@ -102,14 +102,6 @@ static int grant_one(const struct served *s, const struct allocation_input *in,
 			r = served_check_health(s, containers[i].ids[k], not_before_grant(s), e);
 	}
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
-}
-
-static int64_t unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it

@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cleanup.h"
 #include "dir_watch.h"
 #include "log.h"
 #include "state.h"
+#include "unix_time.h"
 
 /* Who reads the table is a person or takes a sample a second. */
 #define SHOW_MS	      50
@@ -93,11 +93,7 @@ static void arm_refresh(struct resources *r)
 /* When that was, as others on this machine tell time; never too late. */
 static int64_t unix_ns_of(uint64_t ms)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
-	       (int64_t)(uv_hrtime() - ms * 1000000);
+	return unix_ns() - (int64_t)(uv_hrtime() - ms * 1000000);
 }
 
 /* Of init containers' devices. A kubelet that has given nothing away yet has none. */

@@ -21,6 +21,7 @@
 #include "metrics.h"
 #include "packet_ports.h"
 #include "packet_visible.h"
+#include "unix_time.h"
 #include "worker.h"
 
 struct sampler {
@@ -132,13 +133,11 @@ static void take_sample(uv_work_t *work)
 {
 	struct sampler *s = work->data;
 	uint64_t start_ns = uv_hrtime();
-	uv_timeval64_t now = {0};
 
 	worker_begin();
 	if (s->relayout)
 		layout(s);
-	uv_gettimeofday(&now);
-	s->about.sample_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000;
+	s->about.sample_unix_ms = unix_ms();
 	s->page = render(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
 			 start_ns / 1000000);
 	packet_sample_done(&s->packet_sample);
