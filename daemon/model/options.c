@@ -87,6 +87,8 @@ const struct option_def option_table[] = {
 		"netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there"),
 	NETDEVS("packet-ports", packet_ports,
 		"more netdevs whose RoCE packets BPF counts: PFs, representors; soft-RoCE's are counted anyway"),
+	BOOL("packet-pods", packet_pods,
+	     "also watch the devices with hardware RoCE that rocelet put into pods; hardly anything of that passes the kernel"),
 	NUMBER("packet-flows", "N", packet_flows, "4096", 0, 1 << 20,
 	       "flows to queue pairs that BPF keeps apart on each netdev; 0: none"),
 	NUMBER("mirror-flows", "N", mirror_flows, "0", 0, 1 << 20, "the same on each mirror"),

@@ -39,10 +39,11 @@ struct options {
 	struct option_list optional_counters;
 	bool no_bpf;
 	struct option_list mirrors, packet_ports; /* names of netdevs */
-	uint32_t packet_flows, mirror_flows;	  /* entries per netdev, 0 = none */
-	uint32_t bpf_memory;			  /* MiB */
-	uint32_t event_source;			  /* enum event_source */
-	uint32_t event_buffer;			  /* bytes of each event socket's receive buffer */
+	bool packet_pods;
+	uint32_t packet_flows, mirror_flows; /* entries per netdev, 0 = none */
+	uint32_t bpf_memory;		     /* MiB */
+	uint32_t event_source;		     /* enum event_source */
+	uint32_t event_buffer;		     /* bytes of each event socket's receive buffer */
 	uint32_t settle_ms;
 	uint32_t rescan_interval_ms; /* given in seconds; 0 = only on events */
 	uint32_t max_connections;

@@ -78,7 +78,7 @@ static void add_configured(struct build *b, const struct option_list *names, enu
 	}
 }
 
-/* --- soft-RoCE -------------------------------------------------------------------------------- */
+/* --- soft-RoCE, and pods ---------------------------------------------------------------------- */
 
 static bool is_soft_roce(const struct rdma_dev *dev)
 {
@@ -117,7 +117,7 @@ static void in_namespace(struct packet_wanted *w, const struct host *h)
 }
 
 /* A port whose netdev is nowhere to be seen is watched only where we put it ourselves. */
-static void add_soft_port(struct build *b, const struct rdma_dev *dev, const struct rdma_port *port)
+static void add_port(struct build *b, const struct rdma_dev *dev, const struct rdma_port *port)
 {
 	bool seen = port->netdev_ifindex && port->netdev_nsid != NSID_ELSEWHERE;
 	const struct attach_record *pod = seen && port->netdev_nsid == NSID_HOST ? NULL
@@ -138,32 +138,38 @@ static void add_soft_port(struct build *b, const struct rdma_dev *dev, const str
 		in_pod(w, pod);
 }
 
-static void add_soft_roce(struct build *b)
+static bool is_watched(const struct build *b, const struct rdma_dev *dev)
+{
+	return is_soft_roce(dev) || (b->options->packet_pods && pod_of(b, dev));
+}
+
+static void add_devices(struct build *b)
 {
 	for (size_t i = 0; i < b->host->n_rdma; i++)
 		for (unsigned k = 0;
-		     is_soft_roce(&b->host->rdma[i]) && k < b->host->rdma[i].n_ports; k++)
-			add_soft_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
+		     is_watched(b, &b->host->rdma[i]) && k < b->host->rdma[i].n_ports; k++)
+			add_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
 }
 
 static bool is_planned(const struct build *b, const struct attach_record *r)
 {
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; r->rdma[0] && i < b->n; i++)
 		if (b->items[i].port.role == PACKET_POD &&
 		    strcmp(b->items[i].port.device, r->rdma) == 0)
 			return true;
 	return false;
 }
 
-/* soft-RoCE devices that we made in pods, and that the inventory does not see there: by what we
- * know of them. */
+/* What we attached to pods, and the inventory does not see there: by what we know of it. */
 static void add_pods(struct build *b)
 {
 	for (size_t i = 0; i < b->pods.n; i++) {
 		const struct attach_record *r = b->pods.items[i].record;
 		struct packet_wanted *w;
 
-		if (r->state != ATTACH_IN_POD || !r->plan.soft_roce || is_planned(b, r))
+		if (r->state != ATTACH_IN_POD || is_planned(b, r))
+			continue;
+		if (!r->plan.soft_roce && !b->options->packet_pods)
 			continue;
 		w = add(b, PACKET_POD);
 		if (!w)
@@ -242,7 +248,7 @@ int packet_plan_build(struct packet_plan *plan, const struct host *h, struct att
 
 	add_configured(&b, &o->mirrors, PACKET_MIRROR);
 	add_configured(&b, &o->packet_ports, PACKET_PORT);
-	add_soft_roce(&b);
+	add_devices(&b);
 	add_pods(&b);
 	if (b.failed) {
 		free(b.items);

@@ -2,8 +2,9 @@
  * attached to pods x the configuration. Pure.
  *
  * Watched are the netdevs of soft-RoCE devices, here, in namespaces that the inventory knows and in
- * pods that we attached one to; and what is configured, in our own namespace. A VF with hardware
- * RoCE in a pod is not: nothing of that passes the kernel. */
+ * pods that we attached one to; and what is configured, in our own namespace. Other devices that we
+ * attached to pods only if that is configured, too: of hardware RoCE hardly anything passes the
+ * kernel, and each costs memory on every CPU. */
 #pragma once
 
 #include "attach_status.h"

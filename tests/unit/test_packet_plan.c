@@ -187,14 +187,60 @@ static void test_a_pod_that_the_inventory_does_not_see(void **state)
 	}
 }
 
+/* One VF that the inventory sees in its pod, and one without an RDMA device. */
+static void attach_hardware(struct world *w)
+{
+	struct rdma_dev *dev = build_rdma(&w->host, "mlx5_2", "0000:03:00.2");
+
+	attach(w, 0, "mlx5_2")->plan.soft_roce = false;
+	attach(w, 1, "")->plan.soft_roce = false;
+	dev->ports[0].netdev_nsid = 5;
+	dev->ports[0].netdev_ifindex = 9;
+}
+
 static void test_hardware_in_a_pod_is_not_watched(void **state)
 {
 	struct world *w = *state;
 
-	attach(w, 0, "mlx5_2")->plan.soft_roce = false;
-	build_rdma(&w->host, "mlx5_2", "0000:03:00.2")->ports[0].netdev_nsid = 5;
+	attach_hardware(w);
 	build(w);
 	assert_int_equal(w->plan.n, 0);
+}
+
+static void test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know(void **state)
+{
+	struct world *w = *state;
+	const struct packet_wanted *p;
+
+	attach_hardware(w);
+	build_rdma(&w->host, "mlx5_0", "0000:03:00.0"); /* the host's own is not */
+	w->options.packet_pods = true;
+	build(w);
+	assert_int_equal(w->plan.n, 2);
+	p = &w->plan.items[w->plan.items[0].port.ifindex ? 0 : 1];
+	assert_int_equal(p->port.role, PACKET_POD);
+	assert_string_equal(p->port.device, "mlx5_2");
+	assert_int_equal(p->port.device_port, 1);
+	assert_int_equal(p->port.nsid, 5);
+	assert_int_equal(p->port.ifindex, 9);
+	assert_int_equal(p->netns.ino, 100);
+	p = &w->plan.items[w->plan.items[0].port.ifindex ? 1 : 0];
+	assert_int_equal(p->port.role, PACKET_POD);
+	assert_string_equal(p->port.device, "");
+	assert_int_equal(p->port.device_port, 0);
+	assert_string_equal(p->port.netdev, "net1");
+	assert_int_equal(p->netns.ino, 101);
+}
+
+/* Nothing tells them apart but their pods. */
+static void test_two_without_a_name_are_two(void **state)
+{
+	struct world *w = *state;
+
+	attach(w, 0, "");
+	attach(w, 1, "");
+	build(w);
+	assert_int_equal(w->plan.n, 2);
 }
 
 static void test_an_attachment_that_is_not_in_its_pod_is_not_watched(void **state)
@@ -324,6 +370,8 @@ int main(void)
 		TEST(test_a_pod_is_entered_by_the_namespace_that_it_was_given),
 		TEST(test_a_pod_that_the_inventory_does_not_see),
 		TEST(test_hardware_in_a_pod_is_not_watched),
+		TEST(test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know),
+		TEST(test_two_without_a_name_are_two),
 		TEST(test_an_attachment_that_is_not_in_its_pod_is_not_watched),
 		TEST(test_mirrors_are_watched_at_xdp_and_without_flows),
 		TEST(test_a_configured_port_and_its_device),

@@ -63,7 +63,7 @@ make_vfs 4
 make_pod left "${VFS[0]}" 10.9.0.1/24
 make_pod right "${VFS[1]}" 10.9.0.2/24
 bpf_remains left right >/tmp/remains.before
-start_rocelet --sample-interval 0.5
+start_rocelet --sample-interval 0.5 --packet-pods
 wait_until "curl -fsS $HTTP/readyz"
 need_within 120 "both pods' netdevs are watched" 'watched rxe_left && watched rxe_right'
 echo "# hook: $(bpf_config 'ports["rxe_left"]["hook"]'), $(bpf_config 'ports["rxe_left"]["memory"] >> 10') KiB of maps for each netdev"
@@ -190,6 +190,18 @@ echo "# after $CYCLES cycles: BPF objects $objects, then $(n_bpf_objects); RSS $
 check_within 10 "no BPF object is left of a namespace" "(( \$(n_bpf_objects) <= $objects ))"
 check_within 10 "no descriptor is left" "(( \$(n_fds) <= $fds ))"
 [[ $LAB_ROCELET == san/* ]] || check "memory does not grow" "(( $(rss_kb) <= rss + RSS_TOLERANCE_KB ))"
+
+say "a VF that we put into a pod, without soft-RoCE"
+watched_in_pod() { # NETDEV
+    holds_in_bpf "any(p['netdev'] == '$1' and p['hook'] in ('tcx', 'clsact') for p in bpf['ports'])"
+}
+id=$(basename "$(readlink "/sys/class/net/${VFS[3]}/device")")
+ip netns add plain
+check "it is attached" "$BUILD/rocectl attach $id --netns /run/netns/plain --interface plain1 --ip 10.9.0.4/24"
+check_within 10 "it is watched there" watched_in_pod plain1
+check "it is taken back" "$BUILD/rocectl detach $id"
+check_within 10 "and not watched any more" '! watched_in_pod plain1'
+ip netns delete plain
 check "nothing is wrong with what is still there" 'watched rxe_left && watched rxe_right && watched rxe_late'
 
 say "the end"
