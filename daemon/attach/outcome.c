@@ -10,6 +10,8 @@
 /* A device in a reset heals by itself. */
 #define RETRY_FIRST_MS 100
 #define RETRY_LAST_MS  30000
+/* Each waits for seconds by itself. */
+#define PATIENT_TRIES  5
 #define CHECK_MS       60000
 
 static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max)
@@ -111,12 +113,20 @@ static bool is_unplugged(const struct attachment *a, int code)
 	       !host_function(&a->engine->inventory->host, a->record.function);
 }
 
-/* The same trouble again is not told again. */
+/* The same trouble again is not told again; that the kernel is not done yet (-EAGAIN) is trouble
+ * only when it lasts. */
+static bool is_news(const struct attachment *a, const struct err *err)
+{
+	if (err->code == -EAGAIN)
+		return a->tries == PATIENT_TRIES;
+	return a->tries == 1 || strcmp(err->msg, a->trouble.msg) != 0;
+}
+
 static void tell_stuck(struct attachment *a, const struct err *err)
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
-	if (a->tries > 1 && strcmp(err->msg, a->trouble.msg) == 0)
+	if (!is_news(a, err))
 		return;
 	engine_event(a->engine, EVENT_WARNING, "ReturnFailed", &a->record,
 		     "%s does not come back from %s, trying again: %s",

@@ -76,10 +76,12 @@ size_t packet_ports_list(const struct packet_ports *p, const struct packet_port 
 
 /* --- what an attach led to -------------------------------------------------------------------- */
 
-/* A pod that ends takes its interface and its namespace along before the inventory knows. */
+/* A pod that ends takes its interface, and its namespace and the name of it, along before the
+ * inventory knows. */
 static bool went_with_its_pod(const struct packet_port *port)
 {
-	return port->nsid != NSID_HOST && (port->error == -ESTALE || port->error == -ENODEV);
+	return port->nsid != NSID_HOST &&
+	       (port->error == -ESTALE || port->error == -ENODEV || port->error == -ENOENT);
 }
 
 static void tell_failed(const struct packet_port *port, const char *in, const struct err *e)

@@ -85,13 +85,20 @@ static bool is_soft_roce(const struct rdma_dev *dev)
 	return strcmp(dev->driver, "rxe") == 0;
 }
 
-/* The attachment that put this device into a pod. */
-static const struct attach_record *pod_of(const struct build *b, const struct rdma_dev *dev)
+/* What is stacked on a function shares it with others. */
+static bool is_part(const struct attach_record *r, const char *device, const char *function)
+{
+	return (r->rdma[0] && strcmp(r->rdma, device) == 0) ||
+	       (r->plan.kind == PLAN_VF && strcmp(r->function, function) == 0);
+}
+
+/* The attachment that brings, has or had this device in a pod. */
+static const struct attach_record *record_of(const struct build *b, const struct rdma_dev *dev)
 {
 	for (size_t i = 0; i < b->pods.n; i++) {
 		const struct attach_record *r = b->pods.items[i].record;
 
-		if (r->state == ATTACH_IN_POD && r->rdma[0] && strcmp(r->rdma, dev->name) == 0)
+		if (r->state != ATTACH_FREE && is_part(r, dev->name, dev->function))
 			return r;
 	}
 	return NULL;
@@ -116,14 +123,19 @@ static void in_namespace(struct packet_wanted *w, const struct host *h)
 	}
 }
 
-/* A port whose netdev is nowhere to be seen is watched only where we put it ourselves. */
+/* A port whose netdev is nowhere to be seen is watched only where we put it ourselves, and what is
+ * on its way to a pod or back is not. */
 static void add_port(struct build *b, const struct rdma_dev *dev, const struct rdma_port *port)
 {
 	bool seen = port->netdev_ifindex && port->netdev_nsid != NSID_ELSEWHERE;
-	const struct attach_record *pod = seen && port->netdev_nsid == NSID_HOST ? NULL
-										 : pod_of(b, dev);
-	struct packet_wanted *w = seen || pod ? add(b, PACKET_SOFT_ROCE) : NULL;
+	const struct attach_record *pod = seen && port->netdev_nsid == NSID_HOST
+						  ? NULL
+						  : record_of(b, dev);
+	struct packet_wanted *w;
 
+	if ((!seen && !pod) || (pod && pod->state != ATTACH_IN_POD))
+		return;
+	w = add(b, PACKET_SOFT_ROCE);
 	if (!w)
 		return;
 	w->port.nsid = seen ? port->netdev_nsid : NSID_ELSEWHERE;
@@ -140,7 +152,7 @@ static void add_port(struct build *b, const struct rdma_dev *dev, const struct r
 
 static bool is_watched(const struct build *b, const struct rdma_dev *dev)
 {
-	return is_soft_roce(dev) || (b->options->packet_pods && pod_of(b, dev));
+	return is_soft_roce(dev) || (b->options->packet_pods && record_of(b, dev));
 }
 
 static void add_devices(struct build *b)
@@ -153,9 +165,9 @@ static void add_devices(struct build *b)
 
 static bool is_planned(const struct build *b, const struct attach_record *r)
 {
-	for (size_t i = 0; r->rdma[0] && i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++)
 		if (b->items[i].port.role == PACKET_POD &&
-		    strcmp(b->items[i].port.device, r->rdma) == 0)
+		    is_part(r, b->items[i].port.device, b->items[i].port.function))
 			return true;
 	return false;
 }

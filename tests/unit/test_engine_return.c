@@ -91,6 +91,45 @@ static void test_return_fails_and_heals(void **state)
 	world_end(w);
 }
 
+/* Takes the pod's end, and fails so often with -EAGAIN as a person would shrug it off. */
+static void wait_for_kernel(struct world *w, uint64_t ns)
+{
+	w->fail_back[BACK_RDMA] = -EAGAIN;
+	world_end_sandbox(w, ns);
+	world_unhold(w, 4);
+	world_end_namespace(w, ns);
+	world_show_all(w);
+	for (int tries = 0; tries < 4; tries++) {
+		world_until_state(w, 4, ATTACH_BAD);
+		assert_int_equal(world_events(w, "ReturnFailed"), 0);
+		assert_true(attach_engine_is_dirty(w->engine, world_vf(4)));
+		if (tries < 3)
+			world_until_state(w, 4, ATTACH_RETURNING);
+	}
+}
+
+static void test_a_kernel_that_takes_its_time_is_no_news(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+
+	(void)state;
+	wait_for_kernel(w, world_run_pod(w, 4, "b"));
+	w->fail_back[BACK_RDMA] = 0;
+	world_until_state(w, 4, ATTACH_FREE);
+	assert_int_equal(world_events(w, "ReturnFailed"), 0);
+	assert_int_equal(world_events(w, "Returned"), 1);
+	world_show_devices(w);
+	w->n_events = 0;
+	wait_for_kernel(w, world_run_pod(w, 4, "b"));
+	world_until_state(w, 4, ATTACH_RETURNING);
+	world_until_state(w, 4, ATTACH_BAD);
+	assert_int_equal(world_events(w, "ReturnFailed"), 1); /* unless it takes too long */
+	w->fail_back[BACK_RDMA] = 0;
+	world_until_state(w, 4, ATTACH_FREE);
+	assert_int_equal(world_events(w, "ReturnFailed"), 1);
+	world_end(w);
+}
+
 static void test_unplugged(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -117,6 +156,7 @@ int main(void)
 		cmocka_unit_test(test_each_hint_alone),
 		cmocka_unit_test(test_turns_back),
 		cmocka_unit_test(test_return_fails_and_heals),
+		cmocka_unit_test(test_a_kernel_that_takes_its_time_is_no_news),
 		cmocka_unit_test(test_unplugged),
 	};
 

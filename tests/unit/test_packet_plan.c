@@ -79,7 +79,7 @@ static struct attach_record *attach(struct world *w, size_t i, const char *rdma)
 	r->plan.soft_roce = true;
 	strcpy(r->plan.ifname, "net1");
 	strcpy(r->rdma, rdma);
-	strcpy(r->function, "0000:03:00.2");
+	snprintf(r->function, sizeof(r->function), "0000:03:00.%zu", i + 2);
 	snprintf(r->owner.netns.path, sizeof(r->owner.netns.path), "/run/netns/cni-%zu", i);
 	r->owner.netns.ino = 100 + i;
 	w->pods.n = i + 1;
@@ -250,6 +250,32 @@ static void test_an_attachment_that_is_not_in_its_pod_is_not_watched(void **stat
 	attach(w, 0, "rxe0")->state = ATTACH_RETURNING;
 	build(w);
 	assert_int_equal(w->plan.n, 0);
+	build_rxe(w, "rxe0", 5, 9, "net1"); /* nor is what is seen of it meanwhile */
+	build(w);
+	assert_int_equal(w->plan.n, 0);
+	w->records[0].state = ATTACH_FREE;
+	build(w);
+	assert_int_equal(w->plan.n, 1);
+}
+
+/* Its record gets the device's name when it has been made; a pod may make one of its own. */
+static void test_a_pods_device_is_known_by_its_function(void **state)
+{
+	struct world *w = *state;
+	struct attach_record *r = attach(w, 0, "");
+
+	strcpy(build_rxe(w, "rxe0", 5, 9, "net1")->function, r->function);
+	r->state = ATTACH_ATTACHING;
+	build(w);
+	assert_int_equal(w->plan.n, 0);
+	r->state = ATTACH_IN_POD;
+	r->plan.soft_roce = false;
+	build(w);
+	assert_int_equal(only(w)->port.role, PACKET_POD);
+	assert_int_equal(only(w)->netns.ino, 100);
+	r->plan.kind = PLAN_MACVLAN; /* many of these are on one function */
+	build(w);
+	assert_int_equal(only(w)->port.role, PACKET_SOFT_ROCE);
 }
 
 static void test_mirrors_are_watched_at_xdp_and_without_flows(void **state)
@@ -373,6 +399,7 @@ int main(void)
 		TEST(test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know),
 		TEST(test_two_without_a_name_are_two),
 		TEST(test_an_attachment_that_is_not_in_its_pod_is_not_watched),
+		TEST(test_a_pods_device_is_known_by_its_function),
 		TEST(test_mirrors_are_watched_at_xdp_and_without_flows),
 		TEST(test_a_configured_port_and_its_device),
 		TEST(test_what_is_configured_but_not_there_is_listed),
