@@ -154,9 +154,12 @@ static void learn_name(struct work *w)
 		memcpy(o->name, w->seen.netdev.name, sizeof(o->name));
 }
 
+/* A quarter of a second: udev may just have given the name away, to this very device. */
+#define OWN_NAME_LOOKS 7
+
 /* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
- * the RDMA device has come back) is waited for. A name that is taken leaves the netdev in the host
- * under whatever name: it is given a spare one, and not called clean. */
+ * the RDMA device has come back) is waited for. A name that stays taken leaves the netdev in the
+ * host under whatever name: it is given a spare one, and not called clean. */
 static int bring_home(struct work *w)
 {
 	const char *name = w->record->origin.name;
@@ -173,7 +176,7 @@ static int bring_home(struct work *w)
 			learn_name(w);
 			r = change_home(w, *name ? name : spare);
 		}
-		if (r == -EEXIST)
+		if (r == -EEXIST && p.looks >= OWN_NAME_LOOKS)
 			name = spare;
 	} while (is_passing(r) && work_wait(&p));
 	if (r == -ENODEV)

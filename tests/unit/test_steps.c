@@ -13,6 +13,7 @@
 
 #include "attach_bench.h"
 #include "cleanup.h"
+#include "faults.h"
 #include "netns_ops.h"
 #include "tmptree.h"
 
@@ -412,6 +413,25 @@ static void its_name_is_taken_meanwhile(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* As by udev, at any moment: it is asked for again before another is taken. */
+static void its_name_is_taken_for_a_moment(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	bool failed;
+	long n = 0;
+
+	do {
+		attach_ok(b);
+		faults_send(n++, EEXIST);
+		(void)attach_bench_return(b);
+		failed = faults_end();
+		assert_null(strstr(b->job.err.msg, "another's name"));
+		return_ok(b);
+		attach_bench_is_clean(b);
+	} while (failed);
+	assert_true(n > 5);
+}
+
 static void its_name_is_taken_while_it_is_away(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -739,6 +759,7 @@ int main(void)
 		TEST(unplugged_there_is_nothing_to_return),
 		TEST(its_namespace_is_on_its_way_out),
 		TEST(its_name_is_taken_meanwhile),
+		TEST(its_name_is_taken_for_a_moment),
 		TEST(its_name_is_taken_while_it_is_away),
 		TEST_WITH_PF(settings_of_the_pf_come_and_go),
 		TEST_WITH_PF(a_setting_that_is_refused_is_named),

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Pods with a VF each, from plain manifests: net1, RDMA, the settings on the PF, and everything as it was afterwards.
-# lab: --kubelet --memory 4096 --timeout 900
+# lab: --kubelet --memory 4096 --timeout 1500
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # VFs that go to pods and come back all day, while pods die without a word and the daemon, the kubelet and the runtime are killed: in the end
 # every VF is free and clean, and nothing has grown.
-# lab: --kubelet --memory 4096 --timeout 900
+# lab: --kubelet --memory 4096 --timeout 1800
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh
