@@ -64,9 +64,10 @@ next_samples() {
     wait_until "(( \$(metric rocelet_samples_total) >= $now + 2 ))"
 }
 
-# ---- captures: all packets of the pods' netdevs, by direction, and the page before and after
+# ---- captures: all packets of the netdevs of pods left and right, by direction, and the page before and after
 
 CAPTURES=()
+readonly MARK="all before has been captured"
 
 start_judging() { # NAME POD..
     local name=$1 pod
@@ -82,9 +83,22 @@ start_judging() { # NAME POD..
 
 # Enough of each packet to tell what it is. Not over the share while packets arrive.
 capture_all() { # POD in|out FILE
-    nsenter --net="$(pod_netns "$1")" tcpdump -i "$(pod_netdev "$1")" -p -n -Q "$2" -s 192 -B 32768 -w "$3" not tcp 2>"$3.err" &
+    nsenter --net="$(pod_netns "$1")" tcpdump -i "$(pod_netdev "$1")" -p -n -Q "$2" -s 192 -B 32768 -U -w "$3" not tcp 2>"$3.err" &
     CAPTURES+=("$!" "$3")
     wait_until "grep -q 'listening on' $3.err"
+}
+
+# The kernel hands packets over in blocks, and a capture that ends loses what it has not been given: true when each has a datagram that was
+# sent after all that counts, to nobody.
+captures_are_whole() {
+    local i
+    send_mark left right
+    send_mark right left
+    for ((i = 1; i < ${#CAPTURES[@]}; i += 2)); do grep -q "$MARK" "${CAPTURES[i]}" || return; done
+}
+
+send_mark() { # FROM TO
+    in_netns "$1" bash -c 'printf "$1" >"/dev/udp/$2/9"' mark "$MARK" "$(pod_ip "$2")"
 }
 
 # The captures' files are POD.in and POD.out below /out, with NAME in front.
@@ -92,6 +106,7 @@ stop_judging() { # NAME
     local i
     next_samples
     curl -fsS "$HTTP/metrics" >"$OUT/$1.after"
+    wait_until captures_are_whole
     for ((i = 0; i < ${#CAPTURES[@]}; i += 2)); do
         kill -TERM "${CAPTURES[i]}"
         wait "${CAPTURES[i]}"
