@@ -102,7 +102,14 @@ perftest() { # TOOL CLIENT_POD SERVER_POD [ARGS..]
     in_pod "$server" "$tool" -d "$(pod_rdma "$server")" "$@" >"$OUT/perftest-server.log" 2>&1 &
     pid=$!
     wait_until "in_netns $server ss -Hltn 'sport = :18515' | grep -q . || ! kill -0 $pid"
-    in_pod "$client" "$tool" -d "$(pod_rdma "$client")" "$@" "$(pod_ip "$server")" >"$OUT/perftest-client.log" 2>&1 && wait "$pid"
+    in_pod "$client" "$tool" -d "$(pod_rdma "$client")" "$@" "$(pod_ip "$server")" >"$OUT/perftest-client.log" 2>&1 || has_no_report || return
+    wait "$pid" || has_no_report
+}
+
+# All is transferred, but the processors' clocks were too uneven, on a busy machine, for perftest to say how fast: so it ends with an error,
+# and without a word to its peer.
+has_no_report() {
+    grep -q "Can't produce a report" "$OUT"/perftest-{client,server}.log
 }
 
 # One congestion notification packet, as a receiver's NIC would send it: soft-RoCE sends none. It goes through an ordinary
