@@ -91,7 +91,7 @@ static void test_return_fails_and_heals(void **state)
 	world_end(w);
 }
 
-/* Takes the pod's end, and fails so often with -EAGAIN as a person would shrug it off. */
+/* The pod ends, and its return fails with -EAGAIN once less often than is told. */
 static void wait_for_kernel(struct world *w, uint64_t ns)
 {
 	w->fail_back[BACK_RDMA] = -EAGAIN;
