@@ -104,7 +104,7 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 # Calls of our own objects that tests/lib/faults.c can make fail, and fake_functions.c answer.
 WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
 	nghttp2_session_server_new3 nghttp2_session_client_new3 \
-	netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
+	function_unbind function_bind netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
 	rdma_netlink_mode rdma_by_name rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs \
 	packet_port_open packet_port_close packet_port_read packet_port_flows packet_port_memory,-Wl,--wrap=$(f))
 
@@ -157,8 +157,11 @@ fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 deps: ## install the Debian packages needed to build and test (12 and 13)
 	$(Q)tests/deps.sh
 
-check: ## every test: gates, unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
+check: ## every test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
+
+lint: deps ## both compilers, formatting, include rules, clang-tidy, cppcheck, shellcheck
+	$(Q)tests/check.sh lint
 
 check-unit: ## the unit tests alone, seconds
 	$(Q)tests/check.sh unit
@@ -184,7 +187,7 @@ check-kernels: deps ## the lab's scenarios of BPF on Debian's kernels 6.1, 6.12 
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)SOAK_PARTS=kernels tests/bench/soak.sh
 
-soak: deps ## what takes too long for check: scrapes and changes under valgrind; 1,000 attaches, crashes and 50 pods in the lab, its kernels
+soak: deps ## what takes too long for check: 10,000 random histories of the attach engine; scrapes and changes under valgrind; 1,000 attaches, crashes and 50 pods in the lab, its kernels
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)$(MAKE) --no-print-directory KILL_POINTS=1 build/kill/rocelet
 	$(Q)tests/bench/soak.sh
@@ -207,7 +210,7 @@ check-deps: ## who may include whom
 
 cppcheck: $(SKELS) $(PROTO:=.h)
 	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
-		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -DROCELET_VERSION='"0"' \
+		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -D__x86_64__ -DROCELET_VERSION='"0"' \
 		-Iinclude $(DIRS) -j2 daemon hw k8s include
 
 tidy: $(SKELS) $(PROTO:=.h)
@@ -224,7 +227,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all tests fuzz deps check check-unit check-kubelet check-kernels demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all tests fuzz deps check lint check-unit check-kubelet check-kernels demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

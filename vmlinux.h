@@ -15,6 +15,7 @@
 
 struct task_struct {
 	unsigned int flags;
+	struct nsproxy *nsproxy; /* netdev_inside.bpf.c */
 };
 
 /* kprobe arguments: the registers of the first parameters and of the return value */
@@ -36,6 +37,7 @@ struct ns_common {
 
 struct net {
 	struct ns_common ns;
+	struct hlist_head *dev_index_head; /* netdev_inside.bpf.c */
 };
 
 /* dev->nd_net holds the namespace the device is in */
@@ -43,11 +45,64 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct rtnl_link_ops {
+	const char *kind;
+};
+
 struct net_device {
 	char name[16];
 	int ifindex;
 	possible_net_t nd_net;
+	/* netdev_inside.bpf.c */
+	const struct rtnl_link_ops *rtnl_link_ops;
+	struct {
+		struct list_head upper;
+	} adj_list;
+	struct hlist_node index_hlist;
+	struct list_head napi_list;
+	struct napi_config *napi_config; /* num_napi_configs of them */
+	unsigned int num_napi_configs, napi_defer_hard_irqs;
+	unsigned long gro_flush_timeout;
+	unsigned char threaded : 1;
 };
+
+/* --- netdev_inside.bpf.c ---------------------------------------------------------------------- */
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct netdev_adjacent {
+	struct net_device *dev;
+	struct list_head list;
+};
+
+struct napi_struct {
+	struct list_head dev_list;
+	struct task_struct *thread;
+	unsigned long gro_flush_timeout, irq_suspend_timeout;
+	unsigned int defer_hard_irqs;
+};
+
+struct napi_config {
+	unsigned long gro_flush_timeout, irq_suspend_timeout;
+	unsigned int defer_hard_irqs;
+	unsigned char threaded;
+};
+
+/* --- host_events.bpf.c again ------------------------------------------------------------------ */
 
 struct bus_type {
 	const char *name;

@@ -105,17 +105,24 @@ static unsigned soft_counts(struct daemon *d, struct bpf_soft_device *soft)
 
 void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 {
+	static const char *const soft[] = {
+		[BPF_SOFT_RETRANSMIT_TIMEOUT] = "soft_retransmit",
+		[BPF_SOFT_RNR_TIMEOUT] = "soft_rnr",
+		[BPF_SOFT_ICRC] = "soft_icrc",
+	};
 	const struct bpf_program_status *p;
 	unsigned n = bpf_source_programs(d->bpf, &p);
 
 	for (unsigned i = 0; i < n && i < SELF_PROGRAMS_MAX; i++, m->n_programs++) {
 		snprintf(m->programs[i].name, sizeof(m->programs[i].name), "%s", p[i].name);
 		snprintf(m->programs[i].hook, sizeof(m->programs[i].hook), "%s", p[i].hook);
-		if (strcmp(p[i].name, "cm_event") == 0)
-			m->events.connections = strcmp(p[i].hook, "none") != 0;
 	}
+	m->events.connections = bpf_source_runs(d->bpf, "cm_event");
 	m->events.tally = d->bpf_tally;
 	m->events.n_soft = soft_counts(d, m->events.soft);
+	for (unsigned k = 0; k < N_BPF_SOFT; k++)
+		m->events.soft_watched[k] = bpf_source_runs(d->bpf, soft[k]);
+	event_summary_expect(&m->events, &node_inventory(d->node)->host);
 }
 
 int bpf_start(struct daemon *d, struct err *e)

@@ -7,8 +7,10 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
+#include "config_state.h"
 #include "event_ring.h"
 #include "hw.h"
+#include "lock.h"
 #include "loop.h"
 #include "packet_plan.h"
 #include "port_events.h"
@@ -21,10 +23,12 @@ struct daemon {
 	const struct options *options; /* the launch's */
 	uv_loop_t loop;
 	struct hw hw;
+	struct lock state_lock, run_lock;
 	struct self_counters self;
 	uint64_t start_unix_ms;
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
+	struct config_state config;
 	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm, sighup;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "utf8.h"
+
 #define LINE_SIZE 1024
 /* What follows a message in JSON: braces, names, an int, 40 bytes of the error's words. */
 #define JSON_TAIL 96
@@ -106,12 +108,14 @@ static size_t format_json(char *line, size_t size, enum log_level level, const c
 }
 
 /* Control bytes (names come from the kernel, messages from peers) must not start a line of their
- * own. */
+ * own, and what reads the log expects UTF-8. */
 static void make_printable(char *s)
 {
-	for (; *s != '\0'; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+	for (size_t n; *s != '\0'; s += n ? n : 1) {
+		n = utf8_char(s);
+		if (n == 0 || (unsigned char)*s < 0x20 || *s == 0x7f)
 			*s = '?';
+	}
 }
 
 static size_t format_text(char *line, size_t size, enum log_level level, const char *module,

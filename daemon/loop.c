@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "daemon.h"
+#include "lock.h"
 #include "log.h"
 #include "page.h"
 #include "unix_time.h"
@@ -81,6 +82,54 @@ static void ask_for_short_turns(void)
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+/* --- nobody else ------------------------------------------------------------------------------ */
+
+/* "pid 17 on node-1, pod a/b: rocelet --config x". */
+static void describe_self(const struct launch *l, char *ret, size_t size)
+{
+	const char *namespace = getenv("POD_NAMESPACE"), *pod = getenv("POD_NAME");
+	char host[65] = "";
+	size_t n;
+
+	gethostname(host, sizeof(host) - 1);
+	n = (size_t)snprintf(ret, size, "pid %d on %s", getpid(), host);
+	if (pod && n < size)
+		n += (size_t)snprintf(ret + n, size - n, ", pod %s/%s", namespace ? namespace : "",
+				      pod);
+	for (int i = 0; i < l->argc && n < size; i++)
+		n += (size_t)snprintf(ret + n, size - n, "%s%s", i ? " " : ": ", l->argv[i]);
+}
+
+/* What cannot be locked cannot be written either, or knows no locks: no reason not to look. */
+static int lock_one(const struct daemon *d, struct lock *l, const char *folder, mode_t mode,
+		    struct err *e)
+{
+	char self[180];
+	int r;
+
+	describe_self(d->launch, self, sizeof(self));
+	r = lock_wait(l, &d->hw, folder, mode, self, d->options->lock_wait_ms, e);
+	if (r == -EALREADY || r == 0)
+		return r;
+	log_warn("lock", 0, "%s, going on without", e->msg);
+	return 0;
+}
+
+/* Who only looks leaves the state to others. */
+static int lock_folders(struct daemon *d, struct err *e)
+{
+	const struct options *o = d->options;
+	int r = 0;
+
+	if (d->hw.live && !o->dry_run)
+		r = lock_one(d, &d->state_lock, o->state_dir, 0700, e);
+	if (r == 0 && !lock_is_of(&d->state_lock, o->run_dir))
+		r = lock_one(d, &d->run_lock, o->run_dir, 0755, e);
+	return r;
+}
+
+/* --- its life --------------------------------------------------------------------------------- */
+
 static int run_modules(struct daemon *d, struct err *e)
 {
 	int r;
@@ -88,6 +137,7 @@ static int run_modules(struct daemon *d, struct err *e)
 	d->routes.epoch_ms = d->start_unix_ms - uv_now(&d->loop);
 	r = event_ring_init(&d->events);
 	d->routes.events = &d->events;
+	d->routes.config = &d->config;
 	r = r < 0 ? err_set(e, r, "out of memory") : start_modules(d, e);
 	if (r == 0) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
@@ -103,7 +153,15 @@ static int run_modules(struct daemon *d, struct err *e)
 	routes_done(&d->routes);
 	event_ring_done(&d->events);
 	free(d->config_json);
+	free(d->config.refusals.list);
 	return r;
+}
+
+static int run_loop(struct daemon *d, struct err *e)
+{
+	int r = uv_loop_init(&d->loop);
+
+	return r < 0 ? err_set(e, r, "event loop: %s", uv_strerror(r)) : run_modules(d, e);
 }
 
 int loop_run(const struct launch *launch, struct err *e)
@@ -114,6 +172,8 @@ int loop_run(const struct launch *launch, struct err *e)
 		.options = options,
 		.start_unix_ms = unix_ms(),
 		.n_rdma_sampled = SIZE_MAX, /* not yet */
+		.state_lock = LOCK_NONE,
+		.run_lock = LOCK_NONE,
 	};
 	int r;
 
@@ -122,11 +182,12 @@ int loop_run(const struct launch *launch, struct err *e)
 	r = hw_open(&d.hw, options->sysfs_root, options->dev_root, options->proc_root, e);
 	if (r < 0)
 		return r;
-	r = uv_loop_init(&d.loop);
+	d.hw.no_bpf = options->no_bpf;
+	r = lock_folders(&d, e);
 	if (r == 0)
-		r = run_modules(&d, e);
-	else
-		err_set(e, r, "event loop: %s", uv_strerror(r));
+		r = run_loop(&d, e);
+	lock_release(&d.run_lock);
+	lock_release(&d.state_lock);
 	hw_close(&d.hw);
 	return r;
 }

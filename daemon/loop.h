@@ -2,6 +2,8 @@
  * libuv loop. */
 #pragma once
 
+#include <stdint.h>
+
 #include "err.h"
 #include "options.h"
 
@@ -13,8 +15,9 @@ struct launch {
 	struct pool_config *pools; /* taken over */
 	int argc;		   /* for a reload */
 	char *const *argv;
+	uint64_t config_digest; /* of the file that options and pools are from */
 };
 
 /* Runs until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could not start.
- */
+ * -EALREADY: another rocelet has its state or run folder (lock.h). */
 int loop_run(const struct launch *, struct err *);

@@ -3,18 +3,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check_config.h"
 #include "config_file.h"
-#include "hw.h"
 #include "log.h"
 #include "loop.h"
 #include "options.h"
+#include "output.h"
 #include "pool_config.h"
-#include "pools.h"
 
+/* arg: how many there were. */
 static void on_warning(const char *sentence, void *arg)
 {
-	(void)arg;
+	++*(unsigned *)arg;
 	fprintf(stderr, "rocelet: %s\n", sentence);
+}
+
+static void tell_refusals(const struct pool_config *pools)
+{
+	char text[POOL_REFUSAL_TEXT];
+
+	for (size_t i = 0; i < pools->refusals.n; i++) {
+		pool_refusal_text(&pools->refusals.list[i], text);
+		fprintf(stderr, "rocelet: %s\n", text);
+	}
 }
 
 static int print_config(const struct options *o, const struct pool_config *pools)
@@ -65,66 +76,30 @@ void gnutls_global_deinit(void)
 {
 }
 
+/* Somebody else does the work on this node: not a failure like others. */
+#define EXIT_IN_USE 3
+
 static int run(const struct launch *l)
 {
 	const struct options *o = l->options;
 	struct err e = {0};
+	int r;
 
 	keep_memory_small();
 	widen_thread_pool();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
-	if (loop_run(l, &e) < 0) {
+	r = loop_run(l, &e);
+	if (r < 0) {
 		log_error("main", 0, "%s, giving up", e.msg);
-		return EXIT_FAILURE;
+		return r == -EALREADY ? EXIT_IN_USE : EXIT_FAILURE;
 	}
 	log_info("main", 0, "stopped");
 	return EXIT_SUCCESS;
 }
 
-static int explain(const struct pool_config *pools, const struct host *host)
-{
-	struct pools built = {0};
-	char *text = NULL;
-
-	if (pools_build(&built, pools, host, NULL) == 0)
-		text = pools_explain(&built);
-	pools_done(&built);
-	if (!text) {
-		fputs("rocelet: out of memory\n", stderr);
-		return EXIT_FAILURE;
-	}
-	fputs(text, stdout);
-	free(text);
-	return EXIT_SUCCESS;
-}
-
-/* Which function goes to which pool on this node, and why not; the kubelet is not asked what
- * containers hold. */
-static int check_config(const struct options *o, const struct pool_config *pools, bool has_file)
-{
-	struct err e = {0};
-	struct scan scan;
-	struct hw hw;
-	int r;
-
-	printf("%s: %s\n", o->config, has_file ? "ok" : "not there, no resources are offered");
-	if (hw_open(&hw, o->sysfs_root, o->dev_root, o->proc_root, &e) < 0) {
-		fprintf(stderr, "rocelet: %s\n", e.msg);
-		return EXIT_FAILURE;
-	}
-	hw_scan(&hw, SCAN_ALL, &scan);
-	for (int i = 0; i < N_SCAN_SOURCES; i++)
-		if (scan.problem[i].code < 0)
-			fprintf(stderr, "rocelet: %s: %s\n", scan_source_name((enum scan_source)i),
-				scan.problem[i].msg);
-	r = explain(pools, &scan.host);
-	scan_done(&scan);
-	hw_close(&hw);
-	return r;
-}
-
-static int act(enum option_action action, const struct launch *l, bool has_file)
+static int act(enum option_action action, const struct launch *l, bool has_file,
+	       unsigned n_warnings, unsigned n_unknown)
 {
 	const struct options *o = l->options;
 
@@ -136,9 +111,10 @@ static int act(enum option_action action, const struct launch *l, bool has_file)
 		puts("rocelet " ROCELET_VERSION);
 		return EXIT_SUCCESS;
 	case ACTION_PRINT_CONFIG:
+		tell_refusals(l->pools);
 		return print_config(o, l->pools);
 	case ACTION_CHECK_CONFIG:
-		return check_config(o, l->pools, has_file);
+		return check_config(o, l->pools, has_file, n_warnings, n_unknown);
 	case ACTION_RUN:
 		break;
 	}
@@ -150,22 +126,26 @@ int main(int argc, char *argv[])
 	static struct options options;
 	struct config_file file = {0};
 	struct pool_config pools = {0};
-	const struct launch launch = {&options, &pools, argc, argv};
+	struct launch launch = {&options, &pools, argc, argv, 0};
 	enum option_action action;
 	struct err e = {0};
+	unsigned n_warnings = 0, n_unknown;
 	bool has_file;
 	int r;
 
-	r = options_load(&options, &action, &file, argc, argv, on_warning, NULL, &e);
+	output_begin();
+	r = options_load(&options, &action, &file, argc, argv, on_warning, &n_warnings, &e);
+	n_unknown = n_warnings;
 	if (r == 0)
-		r = pool_config_load(&pools, &file, &options, on_warning, NULL, &e);
+		r = pool_config_load(&pools, &file, &options, on_warning, &n_warnings, &e);
 	has_file = file.text != NULL;
+	launch.config_digest = config_file_digest(&file);
 	config_file_done(&file);
 	if (r < 0) {
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}
-	r = act(action, &launch, has_file);
+	r = act(action, &launch, has_file, n_warnings, n_unknown);
 	pool_config_done(&pools);
-	return r;
+	return output_end("rocelet", stdout, stderr, r);
 }

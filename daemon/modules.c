@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "code_pages.h"
+#include "config_file.h"
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
@@ -87,6 +88,8 @@ static void describe(struct self_metrics *m, void *arg)
 
 	d->page_counts = node_knows_devices(d->node);
 	m->log_lines_dropped = log_dropped();
+	m->config_ok = config_state_ok(&d->config);
+	m->config_refusals = d->config.refusals.n;
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
 	for (int i = 0; i < N_LOOKS; i++)
@@ -292,10 +295,28 @@ static void dev_watch_stop(struct daemon *d)
 	dir_watch_close(d->dev_watch);
 }
 
+static bool is_changed(const struct daemon *d)
+{
+	struct config_file file = {0};
+	struct err ignored;
+	bool changed;
+
+	config_file_read(&file, d->options->config, &ignored);
+	changed = config_file_digest(&file) != d->launch->config_digest;
+	config_file_done(&file);
+	return changed;
+}
+
+/* What was edited since the start read it is told by nobody: that may be long ago, where another
+ * rocelet had to end first. */
 static int config_watch_start(struct daemon *d, struct err *e)
 {
-	return config_watch_open(&d->config_watch, &d->loop, d->options->config, on_config_changed,
-				 d, e);
+	int r = config_watch_open(&d->config_watch, &d->loop, d->options->config, on_config_changed,
+				  d, e);
+
+	if (r == 0 && is_changed(d))
+		reload_now(d);
+	return r;
 }
 
 static void config_watch_stop(struct daemon *d)

@@ -192,9 +192,7 @@ static void on_looked(uv_work_t *work, int status)
 		tell_problems(l);
 		changed = l->kind == LOOK_DETAILS
 				  ? inventory_apply_details(&n->inventory, &l->scan.host)
-				  : inventory_apply(&n->inventory, &l->scan);
-		if (l->kind == LOOK_DEVICES && l->scan.parts & SCAN_NETDEVS)
-			n->inventory.devices_ms = l->began_ms;
+				  : inventory_apply(&n->inventory, &l->scan, l->began_ms);
 	}
 	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
 		  (unsigned long long)l->us, changed ? "changed" : "as before");

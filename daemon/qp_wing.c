@@ -41,17 +41,10 @@ static const struct sandbox_list *known_pods(void *arg)
 /* One that is not there would leave the table wrong. */
 static bool events_come(void *arg)
 {
-	static const char *const needed[] = {"qp_created", "qp_modified", "qp_destroyed"};
 	const struct daemon *d = arg;
-	const struct bpf_program_status *p;
-	unsigned n = bpf_source_programs(d->bpf, &p);
-	size_t found = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		for (size_t k = 0; k < ARRAY_SIZE(needed); k++)
-			found += strcmp(p[i].name, needed[k]) == 0 &&
-				 strcmp(p[i].hook, "none") != 0;
-	return found == ARRAY_SIZE(needed);
+	return bpf_source_runs(d->bpf, "qp_created") && bpf_source_runs(d->bpf, "qp_modified") &&
+	       bpf_source_runs(d->bpf, "qp_destroyed");
 }
 
 /* --- for the routes --------------------------------------------------------------------------- */
@@ -133,8 +126,15 @@ void qps_stop(struct daemon *d)
 
 void qp_wing_describe(struct daemon *d, struct self_metrics *m)
 {
+	const bool watched[N_QP_FAILURE_SOURCES] = {
+		[QP_FAILS_BY_EVENT] = bpf_source_runs(d->bpf, "qp_error"),
+		[QP_FAILS_BY_MOVE] = events_come(d),
+		[QP_FAILS_BY_COMPLETION] = bpf_source_runs(d->bpf, "soft_completion"),
+	};
+
 	if (!d->qps)
 		return;
 	qps_look(d->qps);
 	qp_summary_build(&m->qps, qps_table(d->qps), events_come(d), qps_failures(d->qps));
+	qp_summary_watch(&m->qps, &node_inventory(d->node)->host, watched);
 }

@@ -1,7 +1,9 @@
-/* reload.c - the configuration while the daemon runs: read as at the start, whole or not at all.
+/* reload.c - the configuration while the daemon runs: read as at the start, whole or not at all;
+ * only a wrong resource of a peer's grammar is refused alone, and then stays as it was.
  *
  * Resources follow at once. Options are read, too, but belong to modules that run: they are named
  * and wait for a restart. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "config_file.h"
@@ -9,6 +11,7 @@
 #include "log.h"
 #include "pool_config.h"
 #include "resources.h"
+#include "unix_time.h"
 
 static void on_warning(const char *sentence, void *arg)
 {
@@ -32,17 +35,42 @@ static void show(struct daemon *d, char *text)
 	d->routes.config_json = text;
 }
 
+static void tell(struct daemon *d, const char *sentence)
+{
+	struct event event = {.type = EVENT_WARNING, .reason = "ConfigRefused"};
+
+	event.first_ms = event.last_ms = unix_ms();
+	snprintf(event.message, sizeof(event.message), "%.255s", sentence);
+	daemon_event(d, &event);
+}
+
+static void tell_refusals(struct daemon *d)
+{
+	char text[POOL_REFUSAL_TEXT];
+
+	for (size_t i = 0; i < d->config.refusals.n; i++) {
+		pool_refusal_text(&d->config.refusals.list[i], text);
+		tell(d, text);
+	}
+}
+
 int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
 {
 	char *text = options_json(d->launch->options, pools);
+	struct pool_refusals refusals = pools->refusals;
 	size_t n = pools->n_pools;
 
+	pools->refusals = (struct pool_refusals){0};
 	if (!text || resources_configure(d->resources, pools) < 0) {
 		free(text);
+		free(refusals.list);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	show(d, text);
 	d->n_pools = n;
+	free(d->config.refusals.list);
+	d->config = (struct config_state){.refusals = refusals};
+	tell_refusals(d);
 	log_info("config", 0, "%zu resource%s configured", n, n == 1 ? "" : "s");
 	return 0;
 }
@@ -71,6 +99,8 @@ static int reload(struct daemon *d, struct err *e)
 		r = check_there(d, &file, &options, e);
 	if (r == 0)
 		r = pool_config_load(&pools, &file, l->options, on_warning, NULL, e);
+	if (r == 0)
+		r = pool_config_keep(&pools, resources_config(d->resources), e);
 	if (r == 0) {
 		tell_changed_options(l->options, &options);
 		r = reload_use(d, &pools, e);
@@ -82,12 +112,18 @@ static int reload(struct daemon *d, struct err *e)
 
 void reload_now(struct daemon *d)
 {
+	char sentence[sizeof(((struct err *)0)->msg) + 64];
 	struct err e = {0};
 
 	if (reload(d, &e) == 0) {
-		d->self.reloads_ok++;
+		if (d->config.refusals.n > 0)
+			d->self.reloads_partial++;
+		else
+			d->self.reloads_ok++;
 		return;
 	}
 	d->self.reloads_failed++;
-	log_error("config", 0, "%s, keeping the configuration in use", e.msg);
+	d->config.error = e;
+	snprintf(sentence, sizeof(sentence), "%s, keeping the configuration in use", e.msg);
+	tell(d, sentence);
 }

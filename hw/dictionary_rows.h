@@ -32,7 +32,8 @@
 	X(IMPLIED_NAK, "roce_implied_nak_total", COUNTER,                                          \
 	  "Read or atomic responses found missing by the requester.")                              \
 	X(ACK_TIMEOUTS, "roce_ack_timeouts_total", COUNTER,                                        \
-	  "Acknowledgement timers that fired with retries left.")                                  \
+	  "Acknowledgement timers that fired with retries left; on soft-RoCE (rxe) retries after " \
+	  "NAKs too, its timeouts alone are in roce_soft_events_total.")                           \
 	X(RETRIES_EXCEEDED, "roce_transport_retries_exceeded_total", COUNTER,                      \
 	  "Queue pairs that died because the transport retries ran out.")                          \
 	X(RNR_RECEIVED, "roce_rnr_nak_received_total", COUNTER,                                    \

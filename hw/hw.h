@@ -17,6 +17,7 @@ struct hw {
 	 * may be asked. False under --sysfs-root of a copied or synthetic tree: then sysfs files
 	 * are all there is. */
 	bool live;
+	bool no_bpf; /* load no program, whatever only one could tell; set after hw_open() */
 };
 
 int hw_open(struct hw *, const char *sys_root, const char *dev_root, const char *proc_root,

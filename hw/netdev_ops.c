@@ -28,6 +28,18 @@ static bool has_xdp(const struct nlmsghdr *h)
 	return mode && nla_len(mode) == 1 && nla_get_u8(mode) != XDP_ATTACHED_NONE;
 }
 
+static void read_perm_addr(const struct nlmsghdr *h, struct netdev_seen *seen)
+{
+	const struct nlattr *a = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg),
+						 IFLA_PERM_ADDRESS);
+
+	seen->perm_addr_len = 0;
+	if (!a || nla_len(a) > HW_ADDR_MAX)
+		return;
+	seen->perm_addr_len = (unsigned)nla_len(a);
+	memcpy(seen->perm_addr, nla_data(a), seen->perm_addr_len);
+}
+
 static int on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct netdev_seen *seen = arg;
@@ -38,6 +50,8 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 		return r;
 	seen->netdev = link.netdev;
 	seen->has_xdp = has_xdp(h);
+	seen->more_altnames = rtnl_decode_altnames(h, seen->altnames) < 0;
+	read_perm_addr(h, seen);
 	return rtnl_decode_alias(h, seen->alias);
 }
 
@@ -203,6 +217,11 @@ int netdev_keep_altnames(struct nlsock *s, int ifindex, const char *keep, struct
 	if (r < 0)
 		err_wrap(e, "alternative names of link %d", ifindex);
 	return r < 0 ? r : 0;
+}
+
+int netdev_add_altname(struct nlsock *s, int ifindex, const char *name, struct err *e)
+{
+	return nlsock_ask(s, rtnl_add_altname(ifindex, name), NULL, NULL, e);
 }
 
 void netdev_detach_xdp(struct nlsock *s, int ifindex)

@@ -16,7 +16,11 @@
 struct netdev_seen {
 	struct netdev netdev;
 	char alias[ATTACH_ALIAS_SIZE];
-	bool has_xdp; /* a program is attached to it */
+	char altnames[ALTNAMES_SIZE];	/* all of them, with a space between two */
+	bool more_altnames;		/* there was no room for all */
+	bool has_xdp;			/* a program is attached to it */
+	uint8_t perm_addr[HW_ADDR_MAX]; /* IFLA_PERM_ADDRESS, Linux 5.6 */
+	unsigned perm_addr_len;		/* 0 = unknown */
 };
 
 /* By index, by name, by the function below it (IFLA_PARENT_DEV_NAME, Linux 5.14). -ENODEV: there is
@@ -41,6 +45,8 @@ int netdev_delete(struct nlsock *, int ifindex, struct err *);
 /* Every alternative name goes but those in `keep`, which has a space between two. One keeps its own
  * netdev from being called so, and any netdev that has such a name from coming to where it is. */
 int netdev_keep_altnames(struct nlsock *, int ifindex, const char *keep, struct err *);
+/* -EEXIST: somebody has it. */
+int netdev_add_altname(struct nlsock *, int ifindex, const char *name, struct err *);
 /* XDP programs of whatever mode, as far as the kernel lets one: not what a BPF link holds. */
 void netdev_detach_xdp(struct nlsock *, int ifindex);
 

@@ -2,12 +2,11 @@
 #include "netns.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/socket.h>
-#include <sys/vfs.h>
 
 #include "cleanup.h"
 #include "netns_ops.h"
+#include "netns_walk.h"
 #include "sysfs.h"
 
 /* A container has a /run of its own; the host's is seen through its first process. */
@@ -23,14 +22,9 @@ static int open_names_dir(const struct hw *hw)
 /* Where a namespace is not mounted yet, or no longer, an ordinary empty file is. */
 static int open_namespace(int dir, const char *name)
 {
-	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct statfs fs;
+	int fd = netns_open_at(dir, name, 0);
 
-	if (fd < 0)
-		return -errno;
-	if (fstatfs(fd, &fs) < 0 || fs.f_type != NSFS_MAGIC)
-		return -ENOENT;
-	return take_fd(&fd);
+	return fd == -EINVAL ? -ENOENT : fd;
 }
 
 struct names_walk {

@@ -1,262 +1,247 @@
-/* netns_find.c - every network namespace there is, whatever keeps it.
+/* netns_find.c - finds network namespaces wherever they are.
  *
- * Happy path: names, then processes one by one: the namespace each is in, mounts (once per mount
- * namespace), open descriptors. Nothing is opened that was seen before: the links in /proc tell the
- * inode.
- * Can fail by: processes that vanish or may not be looked into (passed over); more namespaces,
- * mounts or descriptors than are looked at. A namespace that only sockets, netdevs or threads other
- * than a process's first one keep cannot be found this way. */
-#include <fcntl.h>
+ * Happy path: one walk (netns_walk.c) makes a set, from which all who asked before it began are
+ * answered; each opens what it needs. Can fail by: what was found is gone before it is opened (then
+ * the next walk tells whether it is), sets that are not complete. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
-#include "array.h"
 #include "cleanup.h"
+#include "ino_set.h"
 #include "netns.h"
 #include "netns_ops.h"
 #include "netns_walk.h"
-#include "sysfs.h"
 
-#define NAMESPACES_MAX 65536
-#define MOUNTS_MAX     65536 /* lines of one mountinfo */
-#define LINE_SIZE      8192
+/* Until everything that was found could be opened or is gone. */
+#define ROUNDS_MAX 3
 
-struct set {
-	uint64_t *items;
-	size_t n;
+/* --- one walk at a time ----------------------------------------------------------------------- */
+
+/* Several who ask hold on to one. */
+struct shared_set {
+	struct netns_set set;
+	int proc_fd, error;
+	unsigned holders;
 };
 
-struct walk {
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	uint64_t begun, done; /* walks, by their number */
+	bool walking;
+	unsigned waiting;
+	struct shared_set *last; /* NULL: nobody needs it */
+} walks = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+
+static void put_locked(struct shared_set *s)
+{
+	if (!s || --s->holders > 0)
+		return;
+	netns_set_done(&s->set);
+	free(s);
+}
+
+static void put(struct shared_set *s)
+{
+	pthread_mutex_lock(&walks.lock);
+	put_locked(s);
+	if (walks.waiting == 0) {
+		put_locked(walks.last);
+		walks.last = NULL;
+	}
+	pthread_mutex_unlock(&walks.lock);
+}
+
+/* Without the lock. The set is the table's, which is one holder. */
+static void take_walk(const struct hw *hw)
+{
+	struct shared_set *s = NULL;
+	uint64_t number = ++walks.begun;
+
+	walks.walking = true;
+	pthread_mutex_unlock(&walks.lock);
+	s = calloc(1, sizeof(*s));
+	if (s) {
+		s->holders = 1;
+		s->proc_fd = hw->proc_fd;
+		s->error = netns_walk(hw, &netns_budget_usual, &s->set);
+	}
+	pthread_mutex_lock(&walks.lock);
+	put_locked(walks.last);
+	walks.last = s;
+	walks.done = number;
+	walks.walking = false;
+	pthread_cond_broadcast(&walks.ended);
+}
+
+/* A set of a walk that began after this was called. NULL: out of memory. */
+static struct shared_set *look(const struct hw *hw)
+{
+	struct shared_set *s = NULL;
+	uint64_t need;
+
+	pthread_mutex_lock(&walks.lock);
+	need = walks.begun + 1;
+	walks.waiting++;
+	while (walks.done < need || (walks.last && walks.last->proc_fd != hw->proc_fd)) {
+		if (walks.walking)
+			pthread_cond_wait(&walks.ended, &walks.lock);
+		else
+			take_walk(hw);
+	}
+	walks.waiting--;
+	s = walks.last;
+	if (s)
+		s->holders++;
+	pthread_mutex_unlock(&walks.lock);
+	if (s && s->error) {
+		put(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* --- one of them ------------------------------------------------------------------------------ */
+
+/* Which one it is is the caller's to compare: the path may lead to another by now. */
+static int open_found(const struct hw *hw, const struct netns_found *f, struct netns_id *ret)
+{
+	AUTO_FD fd = netns_open_path(hw, f->path, NULL);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_ino != f->ino)
+		return -ENOENT;
+	ret->dev = st.st_dev;
+	ret->ino = st.st_ino;
+	return take_fd(&fd);
+}
+
+static const struct netns_found *find(const struct netns_set *s, uint64_t ino)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->items[i].ino == ino)
+			return &s->items[i];
+	return NULL;
+}
+
+/* What is there but cannot be opened is not known to be anything. */
+static int open_from(const struct hw *hw, const struct netns_set *s, struct netns_id *id)
+{
+	const struct netns_found *found = find(s, id->ino);
+	struct netns_id seen = {0};
+	AUTO_FD fd = -1;
+
+	if (!found)
+		return s->complete ? -ENOENT : -EAGAIN;
+	fd = open_found(hw, found, &seen);
+	if (fd < 0)
+		return -EAGAIN;
+	if (seen.dev != id->dev)
+		return -ENOENT;
+	if (strlen(found->path) < sizeof(id->path))
+		memcpy(id->path, found->path, strlen(found->path) + 1);
+	return take_fd(&fd);
+}
+
+int netns_open_anywhere(const struct hw *hw, struct netns_id *id, struct err *e)
+{
+	int fd = netns_open_id(hw, id, NULL);
+	struct shared_set *s;
+
+	if (fd >= 0)
+		return fd;
+	if (!id->ino)
+		return err_set(e, -ENOENT, "%s: nobody knows which namespace it was", id->path);
+	s = look(hw);
+	fd = s ? open_from(hw, &s->set, id) : -EAGAIN;
+	if (s)
+		put(s);
+	if (fd == -ENOENT)
+		return err_set(e, fd, "%s: the namespace is gone", id->path);
+	return fd < 0 ? err_set(e, fd,
+				"%s: the namespace is not there any more, and it cannot be seen "
+				"whether it is elsewhere",
+				id->path)
+		      : fd;
+}
+
+enum netns_life netns_search(const struct hw *hw, struct netns_id *id)
+{
+	AUTO_FD fd = netns_open_anywhere(hw, id, NULL);
+
+	if (fd >= 0)
+		return NETNS_ALIVE;
+	return fd == -ENOENT ? NETNS_DEAD : NETNS_UNKNOWN;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+struct each {
 	const struct hw *hw;
 	int (*fn)(int netns_fd, const char *path, void *arg);
 	void *arg;
-	struct set seen;   /* inodes of network namespaces; all are on one file system */
-	struct set mounts; /* of mount namespaces */
-	int end;	   /* what ends the walk, negative */
-	const char *pid;
-	int pid_fd;
+	struct ino_set told;
+	bool missed; /* what was found could not be opened */
+	int end;     /* what fn said, negative */
 };
 
-static bool is_in(const struct set *s, uint64_t ino)
+static void tell(struct each *e, const struct netns_found *f)
 {
-	for (size_t i = s->n; i > 0; i--)
-		if (s->items[i - 1] == ino)
-			return true;
-	return false;
-}
-
-/* 1: it is new, 0: it was there. */
-static int add(struct set *s, uint64_t ino)
-{
-	uint64_t *new;
-
-	if (is_in(s, ino))
-		return 0;
-	if (s->n >= NAMESPACES_MAX)
-		return -E2BIG;
-	new = array_push(s->items, s->n);
-	if (!new)
-		return -ENOMEM;
-	*new = ino;
-	return 1;
-}
-
-/* "net:[4026531840]" */
-static bool parse_link(const char *link, const char *kind, uint64_t *ret)
-{
-	size_t n = strlen(kind);
-	char number[24];
-	size_t digits;
-
-	if (strncmp(link, kind, n) != 0 || strncmp(link + n, ":[", 2) != 0)
-		return false;
-	digits = strcspn(link + n + 2, "]");
-	if (digits >= sizeof(number))
-		return false;
-	memcpy(number, link + n + 2, digits);
-	number[digits] = '\0';
-	return parse_u64(number, ret) == 0;
-}
-
-/* --- tell ----------------------------------------------------------------------------------- */
-
-/* Once for each. Returns w->end. */
-static int tell(struct walk *w, int netns_fd, const char *path)
-{
-	struct stat st;
-	int r = fstat(netns_fd, &st) < 0 ? 0 : add(&w->seen, st.st_ino);
-
-	if (r > 0)
-		r = w->fn(netns_fd, path, w->arg);
-	w->end = r < 0 ? r : 0;
-	return w->end;
-}
-
-/* What we ran out of is no reason to pass a namespace over: it may be the one that is looked for.
- */
-static int tell_opened(struct walk *w, int netns_fd, const char *path)
-{
-	if (netns_fd >= 0)
-		return tell(w, netns_fd, path);
-	if (netns_fd == -EMFILE || netns_fd == -ENFILE || netns_fd == -ENOMEM)
-		w->end = netns_fd;
-	return w->end;
-}
-
-static int on_name(int netns_fd, const char *name, void *arg)
-{
-	char path[SYSFS_PATH_MAX];
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	return tell(arg, netns_fd, path);
-}
-
-/* An entry of the process's folder that links to a namespace, "ns/net" or "fd/4". */
-static int look_at_link(struct walk *w, const char *entry)
-{
-	char link[64], path[SYSFS_PATH_MAX];
-	uint64_t ino;
+	struct netns_id id;
 	AUTO_FD fd = -1;
+	int r;
 
-	if (sysfs_target(w->pid_fd, link, sizeof(link), "%s", entry) < 0 ||
-	    !parse_link(link, "net", &ino) || is_in(&w->seen, ino))
-		return 0;
-	fd = netns_open_proc(w->pid_fd, entry);
-	snprintf(path, sizeof(path), "/proc/%s/%s", w->pid, entry);
-	return tell_opened(w, fd, path);
-}
-
-static int on_descriptor(int dir, const char *name, void *arg)
-{
-	char entry[64];
-
-	(void)dir;
-	snprintf(entry, sizeof(entry), "fd/%.32s", name);
-	return look_at_link(arg, entry);
-}
-
-/* --- mounts --------------------------------------------------------------------------------- */
-
-/* The next field, ended; blanks in it are "\040" (mangle() in linux/fs/seq_file.c). */
-static char *next_field(char **line)
-{
-	char *field = strsep(line, " "), *to = field;
-
-	for (const char *from = field; from && *from; to++) {
-		bool escaped = from[0] == '\\' && strspn(from + 1, "01234567") >= 3;
-
-		*to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 |
-				       (from[3] - '0'))
-			      : *from;
-		from += escaped ? 4 : 1;
+	if (ino_set_has(&e->told, f->ino))
+		return;
+	fd = open_found(e->hw, f, &id);
+	if (fd < 0) {
+		e->missed = true;
+		return;
 	}
-	if (to)
-		*to = '\0';
-	return field;
+	r = ino_set_add(&e->told, f->ino);
+	e->end = r < 0 ? r : e->fn(fd, f->path, e->arg);
 }
 
-/* "36 35 0:4 net:[4026532001] /run/netns/a rw shared:1 - nsfs nsfs rw": the root of such a mount is
- * the namespace (proc_pid_mountinfo(5)). */
-static int look_at_mount(struct walk *w, int root, char *line)
-{
-	const char *link = NULL, *point = NULL;
-	char path[SYSFS_PATH_MAX];
-	uint64_t ino;
-	AUTO_FD fd = -1;
-
-	for (int i = 0; i < 4; i++)
-		link = next_field(&line);
-	if (!link || !parse_link(link, "net", &ino) || is_in(&w->seen, ino))
-		return 0;
-	point = next_field(&line);
-	if (!point ||
-	    (size_t)snprintf(path, sizeof(path), "/proc/%s/root%s", w->pid, point) >= sizeof(path))
-		return 0;
-	fd = netns_open_below(root, point);
-	return tell_opened(w, fd, strcmp(w->pid, "1") == 0 ? point : path);
-}
-
-static int read_mounts(struct walk *w, FILE *f, int root)
-{
-	char line[LINE_SIZE];
-
-	for (int i = 0; i < MOUNTS_MAX && !w->end && fgets(line, sizeof(line), f); i++)
-		look_at_mount(w, root, line);
-	return w->end;
-}
-
-/* Processes that see the same mounts are many. */
-static int look_at_mounts(struct walk *w)
-{
-	AUTO_FD root = -1, fd = -1;
-	char link[64];
-	uint64_t ino;
-	FILE *f;
-
-	if (sysfs_target(w->pid_fd, link, sizeof(link), "ns/mnt") < 0 ||
-	    !parse_link(link, "mnt", &ino) || is_in(&w->mounts, ino))
-		return 0;
-	root = sysfs_open_dir(w->pid_fd, "root");
-	fd = openat(w->pid_fd, "mountinfo", O_RDONLY | O_CLOEXEC);
-	f = root < 0 || fd < 0 ? NULL : fdopen(fd, "r");
-	if (!f)
-		return 0;
-	take_fd(&fd);
-	w->end = add(&w->mounts, ino) < 0 ? -ENOMEM : read_mounts(w, f, root);
-	fclose(f);
-	return w->end;
-}
-
-/* --- processes ------------------------------------------------------------------------------ */
-
-/* It may vanish meanwhile, or not be for us to look into: then the rest is looked at all the same.
- */
-static int on_process(int dir, const char *name, void *arg)
-{
-	struct walk *w = arg;
-	AUTO_FD pid_fd = -1;
-
-	if (strspn(name, "0123456789") != strlen(name))
-		return 0;
-	pid_fd = sysfs_open_dir(dir, "%s", name);
-	if (pid_fd < 0)
-		return 0;
-	w->pid = name;
-	w->pid_fd = pid_fd;
-	if (look_at_link(w, "ns/net") == 0 && look_at_mounts(w) == 0)
-		sysfs_list(pid_fd, "fd", on_descriptor, w);
-	return w->end;
-}
-
-static int leave_out_own(struct walk *w)
+static int leave_out_own(struct each *e)
 {
 	AUTO_FD own = netns_open_own();
 	struct stat st;
+	int r = own < 0 ? own : fstat(own, &st) < 0 ? -errno : ino_set_add(&e->told, st.st_ino);
 
-	if (own < 0)
-		return own;
-	return fstat(own, &st) < 0 ? -errno : add(&w->seen, st.st_ino);
+	return r < 0 ? r : 0;
 }
 
-/* Without its folder nothing has a name; without processes nothing else is to be seen. */
-static int walk_all(struct walk *w)
+/* 0, NETNS_INCOMPLETE or negative. */
+static int tell_all(struct each *e)
 {
-	int r = leave_out_own(w);
+	struct shared_set *s = look(e->hw);
+	bool complete;
 
-	if (r < 0)
-		return r;
-	sysfs_starved();
-	netns_list(w->hw, on_name, w);
-	if (!w->end && w->hw->proc_fd >= 0)
-		sysfs_list(w->hw->proc_fd, ".", on_process, w);
-	return w->end ? w->end : sysfs_starved();
+	if (!s)
+		return -ENOMEM;
+	e->missed = false;
+	for (size_t i = 0; i < s->set.n && e->end >= 0; i++)
+		tell(e, &s->set.items[i]);
+	complete = s->set.complete;
+	put(s);
+	return e->end < 0 ? e->end : complete && !e->missed ? 0 : NETNS_INCOMPLETE;
 }
 
 int netns_each(const struct hw *hw, int (*fn)(int netns_fd, const char *path, void *arg), void *arg)
 {
-	struct walk w = {.hw = hw, .fn = fn, .arg = arg};
-	int r = walk_all(&w);
+	struct each e = {.hw = hw, .fn = fn, .arg = arg};
+	int r = leave_out_own(&e), round = 0;
 
-	free(w.seen.items);
-	free(w.mounts.items);
+	if (r == 0)
+		do
+			r = tell_all(&e);
+		while (r == NETNS_INCOMPLETE && e.missed && ++round < ROUNDS_MAX);
+	free(e.told.slots);
 	return r;
 }

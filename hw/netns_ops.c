@@ -5,7 +5,8 @@
  * another, it is looked up below process 1's root, and symbolic links on the way stay below that
  * root, too: "/var/run" is one to "/run" as a rule.
  * Can fail by: a path that is gone (-ENOENT) or was never a network namespace (-EINVAL); one whose
- * namespace is another by now. */
+ * namespace is another by now; one below a process's root that only its file system could tell
+ * (-EAGAIN). */
 #include "netns_ops.h"
 
 #include <ctype.h>
@@ -23,31 +24,42 @@
 #include "netns_walk.h"
 #include "sysfs.h"
 
-#define NSFS_OPEN (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-
 /* --- open ----------------------------------------------------------------------------------- */
 
-/* Closes fd unless it is a network namespace. Only nsfs answers the question. */
-static int checked(int fd)
+/* All namespaces are on one file system. Nobody is asked who may not answer, as whoever serves
+ * another file system (FUSE) could. */
+static bool is_on_nsfs(int path_fd)
 {
+	struct statx file, own;
+
+	return statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &file) == 0 &&
+	       statx(AT_FDCWD, "/proc/thread-self/ns/net", AT_STATX_DONT_SYNC, STATX_INO, &own) ==
+		       0 &&
+	       file.stx_dev_major == own.stx_dev_major && file.stx_dev_minor == own.stx_dev_minor;
+}
+
+/* Of several kinds, only nsfs itself answers which one it is. */
+static int reopen(int path_fd)
+{
+	char link[64];
+	AUTO_FD fd = -1;
+
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", path_fd);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET)
-		return fd;
-	close(fd);
-	return -EINVAL;
+	return ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET ? take_fd(&fd) : -EINVAL;
 }
 
-int netns_open_below(int root_fd, const char *path)
+int netns_open_at(int dir_fd, const char *path, uint64_t resolve)
 {
-	const struct open_how how = {.flags = NSFS_OPEN, .resolve = RESOLVE_IN_ROOT};
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	AUTO_FD at = resolve ? (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how))
+			     : openat(dir_fd, path, O_PATH | O_CLOEXEC);
 
-	return checked((int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how)));
-}
-
-int netns_open_proc(int proc_fd, const char *path)
-{
-	return checked(openat(proc_fd, path, NSFS_OPEN));
+	if (at < 0)
+		return -errno;
+	return is_on_nsfs(at) ? reopen(at) : -EINVAL;
 }
 
 /* The links read "mnt:[4026531841]". What cannot be read is taken for the same. */
@@ -61,6 +73,31 @@ static bool has_own_mounts(const struct hw *hw)
 	       strcmp(ours, first) != 0;
 }
 
+/* What a process has mounted may be served by somebody who never answers (FUSE). What a mount hangs
+ * on is always cached, and so is the way to it. Linux 5.12; 0 before. */
+static uint64_t without_asking(int root_fd)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	AUTO_FD fd = (int)syscall(SYS_openat2, root_fd, ".", &how, sizeof(how));
+
+	return fd < 0 && errno == EINVAL ? 0 : RESOLVE_CACHED;
+}
+
+/* Symbolic links on the way stay below that root. The host's own is trusted. */
+static int open_below_root(int proc_fd, const char *process, const char *path)
+{
+	char root[32];
+	AUTO_FD fd = -1;
+
+	if ((size_t)snprintf(root, sizeof(root), "%s/root", process) >= sizeof(root))
+		return -ENOENT;
+	fd = openat(proc_fd, root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return netns_open_at(fd, path,
+			     RESOLVE_IN_ROOT | (strcmp(process, "1") ? without_asking(fd) : 0));
+}
+
 /* "/proc/17/...": processes are the same whoever's /proc shows them, and what is in there are magic
  * links, which lead where no path does. */
 static const char *below_proc(const char *path)
@@ -72,19 +109,30 @@ static const char *below_proc(const char *path)
 		       : NULL;
 }
 
+/* "17/ns/net", "17/fd/4", "17/root/run/netns/a" */
+static int open_of_process(int proc_fd, const char *path)
+{
+	size_t digits = strspn(path, "0123456789");
+	char process[16];
+
+	if (digits >= sizeof(process))
+		return -ENOENT;
+	if (strncmp(path + digits, "/root/", 6) != 0)
+		return netns_open_at(proc_fd, path, 0);
+	snprintf(process, sizeof(process), "%.*s", (int)digits, path);
+	return open_below_root(proc_fd, process, path + digits + strlen("/root"));
+}
+
 static int open_path(const struct hw *hw, const char *path)
 {
 	const char *process = hw->proc_fd >= 0 ? below_proc(path) : NULL;
-	AUTO_FD root = -1;
 
 	if (path[0] != '/')
 		return -EINVAL;
 	if (process)
-		return netns_open_proc(hw->proc_fd, process);
-	if (!has_own_mounts(hw))
-		return checked(open(path, NSFS_OPEN));
-	root = sysfs_open_dir(hw->proc_fd, "1/root");
-	return root < 0 ? root : netns_open_below(root, path);
+		return open_of_process(hw->proc_fd, process);
+	return has_own_mounts(hw) ? open_below_root(hw->proc_fd, "1", path)
+				  : netns_open_at(AT_FDCWD, path, 0);
 }
 
 int netns_open_path(const struct hw *hw, const char *path, struct err *e)
@@ -131,12 +179,11 @@ int netns_open_id(const struct hw *hw, const struct netns_id *id, struct err *e)
 	return take_fd(&fd);
 }
 
-/* What we could not find out (no descriptors left, no rights) is no proof of death. */
-bool netns_is_alive(const struct hw *hw, const struct netns_id *id)
+bool netns_is_there(const struct hw *hw, const struct netns_id *id)
 {
 	AUTO_FD fd = netns_open_id(hw, id, NULL);
 
-	return fd >= 0 || (fd != -ENOENT && fd != -EINVAL);
+	return fd >= 0;
 }
 
 /* --- inside --------------------------------------------------------------------------------- */

@@ -14,19 +14,33 @@ int netns_identify(int netns_fd, const char *path, struct netns_id *ret);
 /* Opens it only if it is still the same one; -ENOENT otherwise, also if nobody knew which one it
  * was: a path alone is no proof. */
 int netns_open_id(const struct hw *, const struct netns_id *, struct err *);
-/* Is it still there? Without opening it for long. True also when it could not be looked at (no
- * descriptors left, no rights): only what is known to be dead is. */
-bool netns_is_alive(const struct hw *, const struct netns_id *);
+/* Its path still leads to it. False is no proof of its death: paths go, too. */
+bool netns_is_there(const struct hw *, const struct netns_id *);
+
+/* What a search can tell of a namespace. */
+enum netns_life { NETNS_UNKNOWN, NETNS_ALIVE, NETNS_DEAD };
+
+/* Opens it by its path or, when that does not lead to it any more, by another one, which is then
+ * the id's. -ENOENT: it is dead, nothing keeps it; -EAGAIN: it was not found, and not everything
+ * could be looked at. Walks over all processes: for worker threads. */
+int netns_open_anywhere(const struct hw *, struct netns_id *, struct err *);
+/* The same without keeping it open. */
+enum netns_life netns_search(const struct hw *, struct netns_id *);
 
 /* Runs fn on a short-lived thread inside the namespace; returns what fn does. */
 int netns_run(int netns_fd, int (*fn)(void *arg), void *arg);
 /* A rtnetlink or RDMA netlink socket inside it. */
 int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *);
 
+/* netns_each(): some may have been missed. */
+#define NETNS_INCOMPLETE 1
+
 /* Every live network namespace but our own, each once: those with a name, those of processes
  * (/proc/N/ns/net), those that only a mount (/proc/N/mountinfo) or an open descriptor (/proc/N/fd)
  * keeps. path: one by which it can be opened. A negative return of fn ends the walk and is
- * returned. -EMFILE, -ENFILE, -ENOMEM: some may have been missed. */
+ * returned. NETNS_INCOMPLETE: all that were found were told, but processes may not be looked into,
+ * are too many or have too much open, or we ran out of descriptors: that one is not among them is
+ * not known. -ENOMEM. What it sees is never older than the call; calls at once share a walk. */
 int netns_each(const struct hw *, int (*fn)(int netns_fd, const char *path, void *arg), void *arg);
 
 /* Writes net/ipv4 or net/ipv6 conf settings of a netdev in that namespace: "arp_notify" = "1".

@@ -12,6 +12,7 @@
 #include "attachment.h"
 #include "cleanup.h"
 #include "functions.h"
+#include "ifname.h"
 
 /* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). */
 #ifndef RTEXT_FILTER_SKIP_STATS
@@ -53,18 +54,6 @@ static bool copy_str(const struct nlattr *a, char *ret, size_t size)
 		return false;
 	memcpy(ret, nla_data(a), n);
 	ret[n] = '\0';
-	return true;
-}
-
-/* The kernel's own rule for names (dev_valid_name() in linux/net/core/dev.c); they become parts of
- * paths here. */
-static bool is_sane_name(const char *s)
-{
-	if (!strcmp(s, ".") || !strcmp(s, ".."))
-		return false;
-	for (; *s; s++)
-		if (*s == '/' || *s == ':' || (unsigned char)*s <= ' ' || *s == 0x7f)
-			return false;
 	return true;
 }
 
@@ -177,7 +166,7 @@ int rtnl_decode_link(const struct nlmsghdr *h, struct rtnl_link *ret, struct rtn
 		return -EBADMSG;
 	memcpy(&ifi, nlmsg_data(h), sizeof(ifi));
 	if (ifi.ifi_index <= 0 || !tb[IFLA_IFNAME] ||
-	    !copy_str(tb[IFLA_IFNAME], l.netdev.name, IFNAMSIZ) || !is_sane_name(l.netdev.name))
+	    !copy_str(tb[IFLA_IFNAME], l.netdev.name, IFNAMSIZ) || !ifname_is_valid(l.netdev.name))
 		return -EBADMSG;
 	l.gone = h->nlmsg_type == RTM_DELLINK;
 	l.netdev.ifindex = ifi.ifi_index;
@@ -210,6 +199,30 @@ int rtnl_decode_alias(const struct nlmsghdr *h, char ret[ATTACH_ALIAS_SIZE])
 	if (alias)
 		copy_str(alias, text, sizeof(text));
 	memcpy(ret, text, sizeof(text));
+	return 0;
+}
+
+int rtnl_decode_altnames(const struct nlmsghdr *h, char ret[ALTNAMES_SIZE])
+{
+	struct nlattr *list, *a;
+	size_t n = 0;
+	int left;
+
+	ret[0] = '\0';
+	if (!nlmsg_valid_hdr(h, sizeof(struct ifinfomsg)))
+		return -EBADMSG;
+	list = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_PROP_LIST);
+	if (!list)
+		return 0;
+	nla_for_each_nested (a, list, left) {
+		char name[ALTNAME_SIZE];
+
+		if (nla_type(a) != IFLA_ALT_IFNAME || !copy_str(a, name, sizeof(name)))
+			continue;
+		if (n + strlen(name) + 2 > ALTNAMES_SIZE)
+			return -EOVERFLOW;
+		n += (size_t)snprintf(ret + n, ALTNAMES_SIZE - n, "%s%s", n ? " " : "", name);
+	}
 	return 0;
 }
 

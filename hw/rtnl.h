@@ -32,6 +32,8 @@ struct rtnl_stats {
 int rtnl_decode_link(const struct nlmsghdr *, struct rtnl_link *ret, struct rtnl_stats *stats);
 /* IFLA_IFALIAS of an RTM_NEWLINK, "" = none; errors as above. */
 int rtnl_decode_alias(const struct nlmsghdr *, char ret[ATTACH_ALIAS_SIZE]);
+/* Every alternative name, with a space between two; -EOVERFLOW: those that had room. */
+int rtnl_decode_altnames(const struct nlmsghdr *, char ret[ALTNAMES_SIZE]);
 /* The netns id that an RTM_NEWNSID answer carries; -1 = that namespace has none. */
 int rtnl_decode_nsid(const struct nlmsghdr *, int *ret_nsid);
 

@@ -154,6 +154,18 @@ struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *kee
 	return nlmsg_finished(msg, list ? 0 : -NLE_NOMEM);
 }
 
+struct nl_msg *rtnl_add_altname(int ifindex, const char *name)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+	struct nl_msg *msg = link_request(RTM_NEWLINKPROP, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	struct nlattr *list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
+	int r = list ? nla_put_string(msg, IFLA_ALT_IFNAME, name) : -NLE_NOMEM;
+
+	if (list)
+		nla_nest_end(msg, list);
+	return nlmsg_finished(msg, r);
+}
+
 struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex};

@@ -35,5 +35,6 @@ struct nl_msg *rtnl_delete_link(int ifindex);
 /* Takes from it the alternative names that an RTM_NEWLINK tells (RTM_DELLINKPROP, IFLA_ALT_IFNAME),
  * but not those in `keep`, which has a space between two; *ret_n: how many, as fit. */
 struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *keep, unsigned *ret_n);
+struct nl_msg *rtnl_add_altname(int ifindex, const char *name);
 /* An XDP program, -1 = none; flags: XDP_FLAGS_*, the mode above all. */
 struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags);

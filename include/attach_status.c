@@ -75,3 +75,21 @@ const struct attach_status *attach_list_id(struct attach_list list, const char *
 			return a;
 	return NULL;
 }
+
+const char *renewal_name(enum renewal r)
+{
+	switch (r) {
+	case RENEWAL_DIRTY:
+		return "dirty";
+	case RENEWAL_UNKNOWN:
+		return "unknown";
+	case RENEWAL_ALWAYS:
+		return "always";
+	case RENEWAL_BEYOND:
+		return "beyond";
+	case RENEWAL_NONE:
+	case N_RENEWALS:
+		break;
+	}
+	return "";
+}

@@ -40,13 +40,30 @@ const struct attach_status *attach_list_function(struct attach_list, const char 
 const struct attach_status *attach_list_id(struct attach_list, const char *resource,
 					   const char *id);
 
+/* Why a return has given a function a new netdev. */
+enum renewal {
+	RENEWAL_NONE,
+	RENEWAL_DIRTY,
+	RENEWAL_UNKNOWN,
+	RENEWAL_ALWAYS,
+	RENEWAL_BEYOND,
+	N_RENEWALS
+};
+/* "", "dirty", "unknown", "always", "beyond" */
+const char *renewal_name(enum renewal);
+#define ATTACH_LEFT_SIZE 256
+
 struct attach_counters {
+	uint64_t renewals[N_RENEWALS]; /* by reason */
 	uint64_t attached, attach_failures, returned, return_failures, orphans, drifts, repairs,
 		gate_questions, gate_refusals;
 	uint64_t attach_us, attach_us_max, return_us, return_us_max, gate_us,
 		gate_us_max; /* sums */
+	/* For namespaces that were not where they were, by what they told. */
+	uint64_t searches_alive, searches_dead, searches_unknown;
 	unsigned free, attaching, in_pod, returning, bad;
 	bool cri_open; /* a runtime is asked, or looked for: something here needs one */
 	struct cri_status cri;
 	char journal_error[256]; /* "" = it can be written */
+	char view_error[256];	 /* what of the host cannot be seen; "" = it can */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "ifname.h"
 
 const char *attach_state_name(enum attach_state s)
 {
@@ -59,40 +60,44 @@ void attach_alias(const struct attach_record *r, char ret[ATTACH_ALIAS_SIZE])
 		 o->uid[0] ? " " : "", o->uid);
 }
 
-/* The kernel's own rule, dev_valid_name() in linux/net/core/dev.c: whoever may set an alias may set
- * any, and this becomes a netdev's name. */
-static bool is_netdev_name(const char *s, size_t n)
-{
-	if (n == 0 || n >= IFNAMSIZ || (s[0] == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (s[i] == '/' || s[i] == ':' || (unsigned char)s[i] <= ' ' || s[i] == 0x7f)
-			return false;
-	return true;
-}
-
+/* Whoever may set an alias may set any, and this becomes a netdev's name. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 {
-	const char *name = alias + strlen(ALIAS_START);
+	char name[IFNAMSIZ] = "";
 	size_t n;
 
 	if (strncmp(alias, ALIAS_START, strlen(ALIAS_START)) != 0)
 		return false;
-	n = strcspn(name, " ");
-	if (!is_netdev_name(name, n))
+	alias += strlen(ALIAS_START);
+	n = strcspn(alias, " ");
+	if (n >= IFNAMSIZ)
 		return false;
-	memcpy(ret, name, n);
-	ret[n] = '\0';
+	memcpy(name, alias, n);
+	if (!ifname_is_valid(name))
+		return false;
+	memcpy(ret, name, sizeof(name));
 	return true;
+}
+
+/* Letters, digits and dashes: what the API server makes and what static pods have. */
+static bool is_uid(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+
+	return n < POD_UID_SIZE && s[n] == '\0';
 }
 
 void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE])
 {
-	const char *pod = strchr(alias + strlen(ALIAS_START), ' ');
-	const char *uid = pod ? strchr(pod + 1, ' ') : NULL;
+	char origin[IFNAMSIZ];
+	const char *pod, *uid;
 
 	ret[0] = '\0';
-	if (uid && strlen(uid + 1) < POD_UID_SIZE)
+	if (!attach_alias_origin(alias, origin))
+		return;
+	pod = strchr(alias + strlen(ALIAS_START), ' ');
+	uid = pod ? strchr(pod + 1, ' ') : NULL;
+	if (uid && is_uid(uid + 1))
 		memcpy(ret, uid + 1, strlen(uid + 1) + 1);
 }
 

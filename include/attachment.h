@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model.h"
+#include "netdev_state.h"
 #include "plugin.h"
 
 /* --- what is wanted ------------------------------------------------------------------------- */
@@ -49,6 +50,10 @@ struct net_route {
 #define PLAN_ROUTES_MAX 16
 #define PLAN_IPAM_SIZE	2048
 
+/* What a return does about things that its pod has left behind and that are not put back one by
+ * one: gives the function a new netdev then, or always; or never, the device is bad then. */
+enum clean_mode { CLEAN_AUTO, CLEAN_ALWAYS_RESET, CLEAN_RESTORE };
+
 enum plan_kind { PLAN_VF, PLAN_MACVLAN, PLAN_IPVLAN };
 
 /* One interface of one pod. Zero-initialised: the device as it is. */
@@ -65,6 +70,7 @@ struct net_plan {
 	size_t n_routes;
 	char ipam[PLAN_IPAM_SIZE]; /* the "ipam" object of a CNI configuration, "" = none */
 	bool soft_roce;		   /* an rxe device is made on the interface */
+	enum clean_mode clean;	   /* the pool's */
 };
 
 /* --- who has it ----------------------------------------------------------------------------- */
@@ -92,12 +98,24 @@ struct attach_owner {
 /* Of a netdev (IFLA_IFALIAS), at most 255 bytes. */
 #define ATTACH_ALIAS_SIZE 256
 
+/* Alternative names as one text, with a space between two: 16 of the greatest. */
+#define ALTNAMES_SIZE 2048
+
+/* Who a function is; a bus name may be another's after each boot, and each change of the bus. */
+struct function_identity {
+	uint16_t vendor, device;     /* PCI, 0 = unknown */
+	uint8_t pf_mac[HW_ADDR_MAX]; /* its PF's permanent one */
+	unsigned pf_mac_len;	     /* 0 = unknown */
+	/* Inode of its folder in sysfs, which none has had before in this boot: one that left the
+	 * bus and came back is a new one. 0 = unknown */
+	uint64_t folder;
+};
+
 /* A device before anything was changed: what it is given back as. */
 struct link_origin {
 	char name[IFNAMSIZ];
 	char alias[ATTACH_ALIAS_SIZE]; /* somebody else's, "" = none */
-	/* Alternative names, with a space between two: as many as struct netdev has room for. */
-	char altnames[ALTNAME_SIZE + 1];
+	char altnames[ALTNAMES_SIZE];
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
 	unsigned mtu; /* 0: nobody has looked, only the mark on the netdev was found */
@@ -106,7 +124,9 @@ struct link_origin {
 	char pf[DEV_ID_SIZE]; /* bus name of its PF, "" = it has none: nothing below is known */
 	int vf_index;
 	struct vf_settings vf;
+	struct netdev_state state;
 	char parent[IFNAMSIZ]; /* macvlan, ipvlan: the netdev below */
+	struct function_identity identity;
 };
 
 /* --- one attachment ------------------------------------------------------------------------- */
@@ -118,6 +138,8 @@ enum attach_state {
 	ATTACH_RETURNING,
 	ATTACH_BAD, /* could not be cleaned; tried again */
 };
+
+#define BOOT_ID_SIZE 37
 
 /* What must survive a crash; see journal.h. */
 struct attach_record {
@@ -135,6 +157,10 @@ struct attach_record {
 	struct net_route routes[PLAN_ROUTES_MAX];
 	size_t n_routes;
 	char rdma[RDMA_NAME_SIZE]; /* in the pod; "" = none */
+	/* In which it was attached (boot_id.h); "" = an older rocelet did not say. What was done to
+	 * devices before ended with the boot, and what they are now is not ours to change. */
+	char boot[BOOT_ID_SIZE];
+	bool renewing; /* its driver is taken from it, to be given back at once */
 };
 
 /* "free", "attaching", "in_pod", "returning", "bad" */
@@ -143,9 +169,10 @@ const char *attach_state_name(enum attach_state);
 bool attach_state_may_become(enum attach_state from, enum attach_state to);
 
 /* Where the device nodes of soft-RoCE devices that are made for containers are, below the root of
- * devices: all uverbsN and rdma_cm, and in by-name/ one for each of the plugin's devices, which a
- * container is given leave for before the number is known. A container sees the folder as its
- * /dev/infiniband; what it may open is the device cgroup's business. */
+ * devices: all uverbsN, rdma_cm and what the host's own infiniband/ has, and in by-name/ one for
+ * each of the plugin's devices, which a container is given leave for before the number is known. A
+ * container sees the folder as its /dev/infiniband; what it may open is the device cgroup's
+ * business. */
 #define SOFT_ROCE_DIR	    "rocelet"
 #define SOFT_ROCE_NODE_SIZE (DEV_ID_SIZE + 32)
 /* "rocelet/by-name/0000:01:10.0"; '/' in ids becomes '_'. */
@@ -156,5 +183,6 @@ void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE]);
 void attach_alias(const struct attach_record *, char ret[ATTACH_ALIAS_SIZE]);
 /* The original name that an alias carries. False: it is not one of ours. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ]);
-/* The UID of the pod that one of ours carries, "" = none. Whoever may set an alias may set any. */
+/* The UID of the pod that one of ours carries, "" = none, or nothing that could be one. Whoever may
+ * set an alias may set any. */
 void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE]);

@@ -81,7 +81,9 @@ int pod_list_push(struct pod_list *l, const struct pod_device *from)
 		.uid = keep(l, from->uid, last->uid),
 		.resource = keep(l, from->resource, last->resource),
 		.id = keep(l, from->id, last->id),
-		.reserved_ns = from->reserved_ns,
+		.reserved_ms = from->reserved_ms,
+		.start_ms = from->start_ms,
+		.doubted = from->doubted,
 	};
 	if (d->namespace && d->pod && d->container && d->uid && d->resource && d->id)
 		return 0;
@@ -91,7 +93,7 @@ int pod_list_push(struct pod_list *l, const struct pod_device *from)
 
 int pod_list_copy(struct pod_list *dst, const struct pod_list *src)
 {
-	struct pod_list copy = {.source = src->source, .asked_ns = src->asked_ns};
+	struct pod_list copy = {.source = src->source, .asked_ms = src->asked_ms};
 
 	for (size_t i = 0; i < src->n; i++)
 		if (pod_list_push(&copy, &src->devices[i]) < 0) {
@@ -134,7 +136,8 @@ bool pod_list_equal(const struct pod_list *a, const struct pod_list *b)
 	if (a->n != b->n || a->source != b->source)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
-		if (compare(&a->devices[i], &b->devices[i]) != 0)
+		if (compare(&a->devices[i], &b->devices[i]) != 0 ||
+		    a->devices[i].doubted != b->devices[i].doubted)
 			return false;
 	return true;
 }
@@ -186,4 +189,29 @@ const struct pod_device *pod_list_find_next(const struct pod_list *l, const char
 	while (*at < l->n && by_device(&l->devices[*at], resource, id) == 0)
 		++*at;
 	return found;
+}
+
+void pod_list_doubt(struct pod_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->devices[i].doubted = true;
+}
+
+int pod_list_add_doubted(struct pod_list *l, const struct pod_list *before)
+{
+	size_t n_named = l->n;
+	int n = 0;
+
+	for (size_t i = 0; i < before->n; i++) {
+		const struct pod_list named = {.devices = l->devices, .n = n_named};
+		const struct pod_device *d = &before->devices[i];
+
+		if (!d->doubted || pod_list_find(&named, d->resource, d->id, NULL))
+			continue;
+		if (pod_list_push(l, d) < 0)
+			return -ENOMEM;
+		n++;
+	}
+	pod_list_sort(l);
+	return n;
 }

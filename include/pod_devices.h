@@ -16,9 +16,13 @@
 struct pod_device {
 	const char *namespace, *pod, *container, *uid;
 	const char *resource, *id; /* fit RESOURCE_NAME_SIZE and PLUGIN_ID_SIZE */
-	/* Unix time of the Allocate that gave the device away last; 0 = unknown. Only the ledger
-	 * tells it: what is older than that is not of the pod that it was given to. */
-	int64_t reserved_ns;
+	/* In loop time, and only the ledger tells them: of the Allocate that gave the device away
+	 * last, before which its pod had no sandbox (0 = unknown); and since when a container with
+	 * it waits to be started, when its pod has one (0 = none does). */
+	uint64_t reserved_ms, start_ms;
+	/* Only an earlier kubelet has named it. The one that is asked now does not, but may not
+	 * have learnt all its pods yet. */
+	bool doubted;
 };
 
 enum pod_source { POD_SOURCE_NONE, POD_SOURCE_API, POD_SOURCE_CHECKPOINT };
@@ -31,9 +35,9 @@ struct pod_list {
 	struct pod_device *devices;
 	size_t n;
 	enum pod_source source;
-	/* Unix time at which the kubelet was asked for it: of a pod that was made later it knows
+	/* Loop time at which the kubelet was asked for it: of a pod that was made later it knows
 	 * nothing. 0 = unknown. */
-	int64_t asked_ns;
+	uint64_t asked_ms;
 	struct pod_text *texts;
 };
 
@@ -43,8 +47,13 @@ int pod_list_push(struct pod_list *, const struct pod_device *);
 /* Into an empty list; -ENOMEM leaves it empty. */
 int pod_list_copy(struct pod_list *dst, const struct pod_list *src);
 void pod_list_sort(struct pod_list *);
-/* Same devices in the same containers, whatever the times are. Both sorted. */
+/* Same devices in the same containers, as doubted, whatever the times are. Both sorted. */
 bool pod_list_equal(const struct pod_list *, const struct pod_list *);
+/* Another kubelet is asked from now on: everything is doubted. */
+void pod_list_doubt(struct pod_list *);
+/* What the other kubelet says, completed: a doubted device that it names for nobody stays with whom
+ * it was. Both sorted. Returns how many are doubted still; -ENOMEM. */
+int pod_list_add_doubted(struct pod_list *, const struct pod_list *before);
 /* First entry of a device or NULL; borrowed. *ret_n (may be NULL): how many containers hold it. */
 const struct pod_device *pod_list_find(const struct pod_list *, const char *resource,
 				       const char *id, size_t *ret_n);

@@ -31,6 +31,42 @@ void sandbox_list_sort(struct sandbox_list *l)
 		qsort(l->items, l->n, sizeof(*l->items), compare);
 }
 
+static uint64_t made_ms(const struct sandbox *s, uint64_t now_ms, int64_t unix_ns)
+{
+	uint64_t ago_ms = (uint64_t)(unix_ns - s->created_ns) / 1000000;
+
+	if (s->created_ns <= 0 || s->created_ns > unix_ns)
+		return 0;
+	return ago_ms < now_ms ? now_ms - ago_ms : 1;
+}
+
+void sandbox_list_date(struct sandbox_list *l, const struct sandbox_list *before, uint64_t now_ms,
+		       int64_t unix_ns)
+{
+	for (size_t i = 0, k = 0; i < l->n; i++) {
+		struct sandbox *s = &l->items[i];
+
+		while (k < before->n && compare(&before->items[k], s) < 0)
+			k++;
+		if (k < before->n && compare(&before->items[k], s) == 0) {
+			s->seen_ms = before->items[k].seen_ms;
+			s->made_ms = before->items[k].made_ms;
+		} else {
+			s->seen_ms = now_ms;
+			s->made_ms = made_ms(s, now_ms, unix_ns);
+		}
+	}
+}
+
+bool sandbox_is_younger(const struct sandbox *a, const struct sandbox *b)
+{
+	if (strcmp(a->uid, b->uid) == 0 && a->attempt != b->attempt)
+		return a->attempt > b->attempt;
+	if (a->seen_ms != b->seen_ms)
+		return a->seen_ms > b->seen_ms;
+	return a->created_ns > b->created_ns;
+}
+
 static bool same_networks(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;

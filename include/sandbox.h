@@ -17,6 +17,9 @@ struct sandbox {
 	uint32_t attempt;
 	bool ready;
 	int64_t created_ns; /* unix time, 0 = unknown */
+	/* In loop time: the answer that showed it first; and when it was made, by the clock as it
+	 * was then: 0 = the runtime tells no time, or one to come, since the clock was set back. */
+	uint64_t seen_ms, made_ms;
 	/* From here on: details, asked of each sandbox by itself. */
 	bool detailed; /* they are known */
 	bool host_network;
@@ -30,10 +33,18 @@ struct sandbox_list {
 	struct sandbox *items;
 	size_t n;
 	bool known; /* the runtime has been asked and answers: what is not in the list is gone */
+	uint64_t asked_ms; /* loop time at which it was asked, 0 = never */
 };
 
 void sandbox_list_done(struct sandbox_list *);
 void sandbox_list_sort(struct sandbox_list *);
+/* When each was seen first: then, if `before` has it, or now. Both sorted. unix_ns: the same moment
+ * as the runtime tells time. */
+void sandbox_list_date(struct sandbox_list *, const struct sandbox_list *before, uint64_t now_ms,
+		       int64_t unix_ns);
+/* By the attempts of one pod, and the order in which different pods' were seen; only of those that
+ * one answer has shown first, by when the runtime says that it made them. */
+bool sandbox_is_younger(const struct sandbox *, const struct sandbox *than);
 /* Both sorted. */
 bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
 /* Borrowed; NULL = none. */

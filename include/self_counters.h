@@ -40,6 +40,7 @@
 	  "Full looks at the hardware because events were lost.")                                            \
 	X(reloads_ok, "result=\"ok\"", "rocelet_config_reloads_total",                                       \
 	  "Times the configuration was read again.")                                                         \
+	X(reloads_partial, "result=\"partial\"", "rocelet_config_reloads_total", "")                         \
 	X(reloads_failed, "result=\"failed\"", "rocelet_config_reloads_total", "")                           \
 	X(samples, "", "rocelet_samples_total", "Samples taken of all counters.")                            \
 	X(samples_late, "", "rocelet_samples_skipped_total",                                                 \

@@ -6,6 +6,7 @@
 #include "grpc.h"
 #include "log.h"
 #include "uds.h"
+#include "unix_time.h"
 
 #define SPACING_MS     4
 #define EXPECTING_MS   1000
@@ -69,6 +70,8 @@ static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
 
 	if (r < 0)
 		return r;
+	sandbox_list_date(list, &c->list, uv_now(c->loop), unix_ns());
+	list->asked_ms = c->asked_ms;
 	tell_success(c, left_out);
 	sandbox_list_done(&c->list);
 	c->list = *list;

@@ -15,7 +15,6 @@
 
 #include "cleanup.h"
 #include "dir_watch.h"
-#include "file_id.h"
 #include "kubelet_plugin.h"
 #include "log.h"
 
@@ -31,7 +30,6 @@ struct kubelet {
 	bool zero_on_close, closing;
 	char *plugins_dir, *registry_dir, *sock;
 	struct dir_watch *plugins_watch, *registry_watch;
-	struct file_id sock_id;
 	struct kubelet_plugin *plugins;
 	unsigned n_plugins; /* with those that are leaving */
 	uv_timer_t poll;    /* active: a folder cannot be watched */
@@ -74,8 +72,8 @@ static bool look_at_sock(struct kubelet *k)
 	k->place.kubelet_there = file_id_is_there(&id);
 	if (!k->place.kubelet_there)
 		return false;
-	is_new = !file_id_equal(&id, &k->sock_id);
-	k->sock_id = id;
+	is_new = !file_id_equal(&id, &k->place.kubelet_id);
+	k->place.kubelet_id = id;
 	return is_new;
 }
 

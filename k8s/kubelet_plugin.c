@@ -177,6 +177,7 @@ static int start_register(struct kubelet_plugin *p, struct err *e)
 	int r;
 
 	close_client(p);
+	p->called = file_id_of_socket(p->place->kubelet_sock);
 	p->client_attempt = registration_attempt(&p->registration);
 	r = wire_register_request(&bytes, &len, p->name, p->resource, p->has_pre_start,
 				  p->has_preferred);
@@ -235,6 +236,15 @@ static int settle(struct kubelet_plugin *p)
 	return 0;
 }
 
+/* Whatever the folder's events have told by now: a kubelet that is called looks for it. */
+static void look_at_own_socket(struct kubelet_plugin *p)
+{
+	if (!p->registration.serving || !p->server || uds_server_is_there(p->server))
+		return;
+	plugin_tell_deleted(p);
+	registration_serving(&p->registration, false, now_of(p));
+}
+
 /* Until when nothing is due. */
 static uint64_t take_steps(struct kubelet_plugin *p)
 {
@@ -244,6 +254,7 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 
 	if (r < 0)
 		return r == -ENOENT ? UINT64_MAX : now_of(p) + NO_MEMORY_MS;
+	look_at_own_socket(p);
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
@@ -331,17 +342,20 @@ void plugin_run(struct kubelet_plugin *p)
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
 }
 
+/* We may have called it before we were told that it is there. */
+static bool was_called(const struct kubelet_plugin *p)
+{
+	return (p->registration.calling || p->registration.registered) &&
+	       file_id_equal(&p->called, &p->place->kubelet_id);
+}
+
 void plugin_look(struct kubelet_plugin *p, bool is_new)
 {
 	struct registration_plan *r = &p->registration;
 
-	if (p->server && !uds_server_is_there(p->server)) {
-		plugin_tell_deleted(p);
-		registration_serving(r, false, now_of(p));
-	} else {
-		registration_folder(r, now_of(p));
-	}
-	registration_kubelet(r, p->place->kubelet_there, is_new, now_of(p));
+	look_at_own_socket(p);
+	registration_folder(r, now_of(p));
+	registration_kubelet(r, p->place->kubelet_there, is_new && !was_called(p), now_of(p));
 }
 
 int plugin_set_devices(struct kubelet_plugin *p, const struct plugin_device *devices, size_t n)

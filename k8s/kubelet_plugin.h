@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "file_id.h"
 #include "kubelet.h"
 #include "registration.h"
 
@@ -22,6 +23,7 @@ struct kubelet_place {
 	const char *folder;	  /* of our sockets; NULL: not known yet */
 	bool registry;
 	bool kubelet_there;
+	struct file_id kubelet_id; /* of its socket, when we looked last */
 	const struct kubelet_hooks *hooks;
 	bool told_nobody; /* that nobody listens on kubelet.sock: said in the log */
 };
@@ -40,6 +42,7 @@ struct kubelet_plugin {
 	struct uds_server *server;
 	struct uds_client *client;
 	unsigned client_attempt; /* which one it carries */
+	struct file_id called;	 /* the kubelet.sock that it was sent to */
 	bool has_served, leaving, kicked;
 	uint64_t leave_ms; /* no later */
 	uint32_t nag_ms;   /* between looks at watchers that do not read */

@@ -3,10 +3,10 @@
  * Happy path: refresh -> spaced timer -> List -> decoded -> told. Can fail by: refusals and silence
  * (asked again, pauses doubling from 100 ms to 10 s), no socket or nobody behind it (the checkpoint
  * file; the socket's folder tells when to ask again). While a kubelet restarts its last list stays:
- * what it says of running containers does not change meanwhile. That goes for the first answers of
- * a new kubelet, too: it serves before it has been told its pods (startKubelet() in cmd/kubelet),
- * and a list that lacks what was known is asked for again until the kubelet has had time to learn
- * them. */
+ * what it says of running containers does not change meanwhile. A new kubelet serves before it has
+ * been told its pods (startKubelet() in cmd/kubelet), and learns them one by one: what it names is
+ * so, what it has not named yet stays with whom it was, doubted, and is asked for again until the
+ * kubelet has had time to learn them. */
 #include "pod_resources.h"
 
 #include <stdlib.h>
@@ -39,11 +39,13 @@ struct pod_resources {
 	bool wanted, asking, closing;
 	bool over;		 /* the question: its client is still to be closed */
 	bool got;		 /* a message of the answer was a list */
+	bool doubts;		 /* which lacked what was held */
 	struct file_id sock_id;	 /* whom it was asked */
 	uint64_t young_until_ms; /* the kubelet may not know its pods yet */
 	int refused;		 /* why the answer of the last question was no list, 0 = it was */
 	uint64_t asked_ms;	 /* when the last question was sent */
 	uint64_t next_ms;
+	uint64_t again_ms; /* while something is doubted: asked without being told to */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
 	bool told_trouble;
@@ -54,13 +56,12 @@ static void on_timer(uv_timer_t *timer);
 
 static void schedule(struct pod_resources *p)
 {
-	uint64_t now_ms = uv_now(p->loop);
+	uint64_t now_ms = uv_now(p->loop), at_ms = p->wanted ? p->next_ms : p->again_ms;
 
 	if (p->over)
 		uv_timer_start(&p->timer, on_timer, 0, 0);
-	else if (p->wanted && !p->asking)
-		uv_timer_start(&p->timer, on_timer, p->next_ms > now_ms ? p->next_ms - now_ms : 0,
-			       0);
+	else if ((p->wanted || p->doubts) && !p->asking)
+		uv_timer_start(&p->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
 }
 
 /* --- what comes of a question ---------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static void tell_source(struct pod_resources *p, enum pod_source source, size_t 
 /* Takes the list. */
 static void succeeded(struct pod_resources *p, struct pod_list *list, size_t left_out)
 {
-	if (list->source == POD_SOURCE_API)
+	if (list->source == POD_SOURCE_API && !p->doubts)
 		p->pause_ms = 0;
 	tell_source(p, list->source, left_out);
 	pod_list_done(&p->list);
@@ -120,13 +121,19 @@ static void unanswered(struct pod_resources *p)
 	p->fn(&p->list, 0, p->arg);
 }
 
-/* Asked again after a pause. */
-static void try_again(struct pod_resources *p)
+/* When the next pause is over. */
+static uint64_t after_pause(struct pod_resources *p)
 {
 	uint32_t pause_ms = p->pause_ms ? 2 * p->pause_ms : SPACING_MS;
 
 	p->pause_ms = pause_ms < PAUSE_MAX_MS ? pause_ms : PAUSE_MAX_MS;
-	p->next_ms = uv_now(p->loop) + p->pause_ms;
+	return uv_now(p->loop) + p->pause_ms;
+}
+
+/* Not before a pause, whoever wants it. */
+static void try_again(struct pod_resources *p)
+{
+	p->next_ms = after_pause(p);
 	p->wanted = true;
 }
 
@@ -152,13 +159,10 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 
 /* --- the API --------------------------------------------------------------------------------- */
 
-/* Something that was held is not named any more. */
-static bool lacks_any(const struct pod_list *now, const struct pod_list *before)
+/* Whoever has made its socket lately may not know its pods yet. */
+static int complete(const struct pod_resources *p, struct pod_list *list)
 {
-	for (size_t i = 0; i < before->n; i++)
-		if (!pod_list_find(now, before->devices[i].resource, before->devices[i].id, NULL))
-			return true;
-	return false;
+	return p->asked_ms < p->young_until_ms ? pod_list_add_doubted(list, &p->list) : 0;
 }
 
 static void on_message(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
@@ -166,19 +170,22 @@ static void on_message(struct grpc_call *call, const uint8_t *message, size_t le
 	struct pod_resources *p = arg;
 	struct pod_list list = {0};
 	size_t left_out = 0;
+	int doubted;
 
 	(void)call;
-	if (p->closing || p->got)
+	if (p->closing || p->got || p->over)
 		return;
 	p->refused = pod_resources_decode(&list, &left_out, message, len);
 	if (p->refused < 0)
 		return;
-	if (uv_now(p->loop) < p->young_until_ms && lacks_any(&list, &p->list)) {
-		p->refused = -EAGAIN;
+	doubted = complete(p, &list);
+	if (doubted < 0) {
+		p->refused = doubted;
 		pod_list_done(&list);
 		return;
 	}
 	p->got = true;
+	p->doubts = doubted > 0;
 	succeeded(p, &list, left_out);
 }
 
@@ -201,9 +208,6 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 		if (status == GRPC_UNIMPLEMENTED ||
 		    (is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
 			ask_checkpoint(p, text ? text : "nobody listens");
-		} else if (p->refused == -EAGAIN) {
-			log_debug("kubelet", 0, "the new kubelet does not name all pods yet");
-			unanswered(p);
 		} else {
 			tell_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status),
 				     p->refused ? strerror(-p->refused)
@@ -213,6 +217,8 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 		}
 		if (status != GRPC_UNIMPLEMENTED)
 			try_again(p);
+	} else if (p->doubts) {
+		p->again_ms = after_pause(p);
 	}
 	schedule(p);
 }
@@ -241,7 +247,7 @@ static void ask(struct pod_resources *p)
 {
 	struct err e = {0};
 
-	p->wanted = false;
+	p->wanted = p->doubts = false;
 	p->asked_ms = uv_now(p->loop);
 	p->next_ms = p->asked_ms + SPACING_MS;
 	p->asked++;
@@ -271,6 +277,7 @@ static void on_timer(uv_timer_t *timer)
 		p->client = NULL;
 		p->over = p->asking = false;
 	}
+	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
 		ask(p);
 	schedule(p);
@@ -294,8 +301,10 @@ static void on_hint(const char *name, void *arg)
 	if (file_id_equal(&id, &p->sock_id))
 		return;
 	p->over |= p->asking;
-	if (file_id_is_there(&id))
+	if (file_id_is_there(&id)) {
 		p->young_until_ms = uv_now(p->loop) + YOUNG_MS;
+		pod_list_doubt(&p->list);
+	}
 	p->pause_ms = 0;
 	p->next_ms = p->asked ? p->asked_ms + SPACING_MS : 0;
 	pod_resources_refresh(p);

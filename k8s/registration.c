@@ -3,18 +3,22 @@
 
 #include <stdio.h>
 
-#define PAUSE_MIN_MS   20
-#define PAUSE_FRESH_MS 50
-#define PAUSE_MAX_MS   1000
-#define PAUSE_LONG_MS  10000
-#define FRESH_MS       2000
-#define TROUBLE_MS     10000
+#include "cleanup.h"
+
+#define PAUSE_MIN_MS  20
+#define PAUSE_MAX_MS  1000
+#define PAUSE_LONG_MS 10000
+#define FRESH_MS      2000
+#define TROUBLE_MS    10000
 /* A kubelet opens its watch right after Register. It looks at new sockets of the registry every
  * second, and waits 10 s for one that does not answer. */
-#define WATCH_MS       10000
-#define WATCH_LONG_MS  160000
+#define WATCH_MS      10000
+#define WATCH_LONG_MS 160000
 /* A watch that lived this long was no failure. */
-#define STABLE_MS      10000
+#define STABLE_MS     10000
+
+/* Between tries while a kubelet is about to listen; the last one stays. */
+static const uint32_t fresh_pauses_ms[] = {1, 2, 5, 10, 20, 50};
 
 void registration_init(struct registration_plan *r, uint64_t now_ms)
 {
@@ -73,6 +77,13 @@ static void back_off(struct registration_plan *r, uint32_t longest_ms, uint64_t 
 	r->next_ms = now_ms + r->pause_ms;
 }
 
+static void back_off_freshly(struct registration_plan *r, uint64_t now_ms)
+{
+	r->next_ms = now_ms + fresh_pauses_ms[r->n_nobody];
+	if (r->n_nobody + 1 < ARRAY_SIZE(fresh_pauses_ms))
+		r->n_nobody++;
+}
+
 static uint32_t longest_pause(const struct registration_plan *r, uint64_t now_ms)
 {
 	return now_ms - r->trouble_ms < TROUBLE_MS ? PAUSE_MAX_MS : PAUSE_LONG_MS;
@@ -116,8 +127,10 @@ void registration_want(struct registration_plan *r, uint64_t now_ms)
 
 static void meet_kubelet(struct registration_plan *r, uint64_t now_ms)
 {
+	r->earliest_ms = now_ms; /* what was tried before was tried with another */
 	start_over(r, now_ms);
 	r->fresh_ms = now_ms;
+	r->n_nobody = 0;
 	if (r->registry) {
 		wait_for_watch(r, WATCH_MS, now_ms);
 		return;
@@ -146,7 +159,7 @@ void registration_serving(struct registration_plan *r, bool there, uint64_t now_
 	}
 	if (there)
 		return;
-	if (!r->registry)
+	if (!r->registry && !r->calling)
 		forget(r);
 	hurry(r, now_ms);
 }
@@ -180,8 +193,6 @@ static void lost_watch(struct registration_plan *r, uint64_t now_ms)
 void registration_answered(struct registration_plan *r, unsigned attempt,
 			   enum registration_answer a, const char *why, uint64_t now_ms)
 {
-	bool fresh = now_ms - r->fresh_ms < FRESH_MS;
-
 	if (!r->calling || attempt != r->attempt)
 		return;
 	r->calling = false;
@@ -193,7 +204,10 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 			lost_watch(r, now_ms);
 		break;
 	case REGISTRATION_NOBODY:
-		back_off(r, fresh ? PAUSE_FRESH_MS : longest_pause(r, now_ms), now_ms);
+		if (now_ms - r->fresh_ms < FRESH_MS)
+			back_off_freshly(r, now_ms);
+		else
+			back_off(r, longest_pause(r, now_ms), now_ms);
 		break;
 	case REGISTRATION_REFUSED:
 	case REGISTRATION_NO_REPLY:

@@ -10,10 +10,14 @@
  * Registry (plugins_registry/): the kubelet finds our socket by itself. One that does not watch our
  * list is left in peace for a while, then shown the socket anew.
  *
- * Pauses double from 20 ms. They stay at 50 ms while nobody listens on a kubelet.sock that is
- * younger than 2 s, for the kubelet is about to; else they grow to 1 s, and to 10 s once the
- * trouble has lasted for 10 s. What moves in the folder cuts a pause short. Without a kubelet.sock
- * there is nothing to wake up for. */
+ * One kubelet is called once, whatever moves in the folder meanwhile: a call that is on its way is
+ * waited for, also when our socket has to be made anew.
+ *
+ * While nobody listens on a kubelet.sock that is younger than 2 s, for the kubelet is about to, it
+ * is tried at once and after 1, 2, 5, 10, 20 and then every 50 ms: a kubelet that admits its pods
+ * before it knows our devices may fail them for good. Other pauses double from 20 ms to 1 s, and to
+ * 10 s once the trouble has lasted for 10 s. What moves in the folder cuts a pause short. Without a
+ * kubelet.sock there is nothing to wake up for. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,6 +37,7 @@ struct registration_plan {
 	bool lost; /* a watch came and went since the last CALL */
 	unsigned attempt;
 	uint32_t pause_ms, patience_ms;
+	unsigned n_nobody;    /* answers of a fresh kubelet.sock */
 	uint64_t next_ms;     /* nothing is done before, */
 	uint64_t earliest_ms; /* and not before this in any hurry */
 	uint64_t trouble_ms;  /* since when it does not work */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # deps.sh - the Debian packages that build and test rocelet. Quiet when they are all there.
 #
-#   deps.sh          build, unit tests, gates, benchmarks; the lab's host side too
+#   deps.sh          build, unit tests, linters, benchmarks; the lab's host side too
 set -euo pipefail
 
 BUILD="gcc make pkg-config clang bpftool git

@@ -3,13 +3,23 @@
 
 #include <unistd.h>
 
+#include "boot_id.h"
 #include "cleanup.h"
+#include "host_view.h"
 
 static int netns_find(const struct hw *hw, const char *path, struct netns_id *ret)
 {
 	AUTO_FD fd = netns_open_path(hw, path, NULL);
 
 	return fd < 0 ? fd : netns_identify(fd, path, ret);
+}
+
+static int look_at_host(const struct hw *hw, const char *runtime_socket, struct err *e)
+{
+	struct host_view view;
+
+	host_view_read(hw, runtime_socket, &view);
+	return host_view_judge(&view, e);
 }
 
 const struct attach_ops attach_real_ops = {
@@ -20,8 +30,13 @@ const struct attach_ops attach_real_ops = {
 	.run = attach_run,
 	.check = attach_check,
 	.announce = attach_announce,
-	.netns_is_alive = netns_is_alive,
+	.boot_id = boot_id_read,
+	.netns_is_there = netns_is_there,
+	.netns_search = netns_search,
+	.look_at_host = look_at_host,
 	.netns_find = netns_find,
+	.ipam_start = ipam_start,
+	.ipam_cancel = ipam_cancel,
 	.cri_open = cri_open,
 	.cri_refresh = cri_refresh,
 	.cri_expect = cri_expect,

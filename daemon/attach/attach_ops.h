@@ -1,8 +1,9 @@
-/* attach_ops.h - what the engine has done by others: on workers, and by the container runtime.
- * Tests bring their own. */
+/* attach_ops.h - what the engine has done by others: on workers, by IPAM plugins, and by the
+ * container runtime. Tests bring their own. */
 #pragma once
 
 #include "cri.h"
+#include "ipam.h"
 #include "journal.h"
 #include "netns_ops.h"
 #include "steps.h"
@@ -16,9 +17,18 @@ struct attach_ops {
 	int (*run)(struct attach_job *);
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);
-	bool (*netns_is_alive)(const struct hw *, const struct netns_id *);
+	void (*boot_id)(const struct hw *, char ret[BOOT_ID_SIZE]);
+	bool (*netns_is_there)(const struct hw *, const struct netns_id *);
+	enum netns_life (*netns_search)(const struct hw *, struct netns_id *);
+	/* host_view.h: 0, or what is missing. */
+	int (*look_at_host)(const struct hw *, const char *runtime_socket, struct err *);
 	/* The namespace that a path leads to now. */
 	int (*netns_find)(const struct hw *, const char *path, struct netns_id *ret);
+
+	int (*ipam_start)(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
+			  const struct attach_record *, const char *path, uint32_t timeout_ms,
+			  ipam_fn *, void *arg, struct err *);
+	void (*ipam_cancel)(struct ipam_call *);
 
 	int (*cri_open)(struct cri **, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
 			struct err *);

@@ -305,6 +305,20 @@ static int return_own(struct work *w)
 	return r < 0 ? r : give_name(w);
 }
 
+/* A kernel driver makes it in the host, under a name of its own; udev may give it another. */
+int attach_rdma_renewed(struct work *w)
+{
+	struct patience p = {0};
+	char now[RDMA_NAME_SIZE] = "";
+	int r = work_open_host(w);
+
+	if (r < 0 || !w->record->origin.rdma[0])
+		return r;
+	while ((function_rdma(w->hw, w->record->function, now) < 0 || !now[0]) && work_wait(&p))
+		;
+	return give_name(w);
+}
+
 int attach_rdma_return(struct work *w)
 {
 	int r = w->record->plan.soft_roce ? return_soft(w) : 0;

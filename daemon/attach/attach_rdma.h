@@ -13,5 +13,7 @@ int attach_rdma_make(struct work *);
 int attach_rdma_verify(struct work *);
 /* Both undone, wherever they are by now. */
 int attach_rdma_return(struct work *);
+/* After the function's driver has made its RDMA device anew: its own name. */
+int attach_rdma_renewed(struct work *);
 /* The soft-RoCE device's name: of the function, or of the ID where several share one. */
 void attach_rdma_soft_name(const struct attach_record *, char ret[RDMA_NAME_SIZE]);

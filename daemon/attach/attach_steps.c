@@ -2,10 +2,13 @@
 #include "attach_steps.h"
 
 #include <net/if_arp.h>
+#include <sys/random.h>
 
 #include "attach_rdma.h"
 #include "function_files.h"
+#include "identity.h"
 #include "kill_point.h"
+#include "netdev_look.h"
 #include "vf_admin.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
@@ -65,15 +68,22 @@ static int look_in_host(struct work *w)
 static int check_unused(struct work *w)
 {
 	const struct netdev *nd = &w->seen.netdev;
-	char origin[IFNAMSIZ];
+	char origin[IFNAMSIZ], upper[IFNAMSIZ];
 
 	if (attach_alias_origin(w->seen.alias, origin))
 		return err_set(w->err, -EBUSY,
 			       "%s is dirty: %s still bears the mark of an attachment, \"%s\"",
 			       w->record->function, nd->name, w->seen.alias);
+	if (w->seen.more_altnames)
+		return err_set(w->err, -E2BIG,
+			       "%s: %s has more alternative names than could be given back to it",
+			       w->record->function, nd->name);
 	if (nd->master)
 		return err_set(w->err, -EBUSY, "%s is in use: %s belongs to a bond or bridge",
 			       w->record->function, nd->name);
+	if (netdev_upper_here(w->hw, nd->name, upper))
+		return err_set(w->err, -EBUSY, "%s is in use: %s sits on %s", w->record->function,
+			       upper, nd->name);
 	return 0;
 }
 
@@ -89,13 +99,14 @@ static int fill_pf(struct work *w, struct link_origin *o)
 	return o->pf[0] ? vf_admin_read(w, &o->vf) : 0;
 }
 
-static void fill_altnames(struct link_origin *o, const struct netdev *nd)
+void attach_look_at_state(struct work *w, struct netdev_state *ret)
 {
-	size_t n = 0;
+	const struct netdev *nd = &w->seen.netdev;
+	struct nlsock *s = NULL;
 
-	for (const char *alt = NULL; (alt = netdev_altname(nd, alt));)
-		n += (size_t)snprintf(o->altnames + n, sizeof(o->altnames) - n, "%s%s",
-				      n ? " " : "", alt);
+	if (getrandom(ret->key, sizeof(ret->key), 0) == sizeof(ret->key) &&
+	    place_rtnl(&w->host, &s, NULL) == 0)
+		netdev_look(ret, w->hw, s, nd->ifindex, nd->name);
 }
 
 static int fill_origin(struct work *w)
@@ -106,11 +117,12 @@ static int fill_origin(struct work *w)
 	memset(o, 0, sizeof(*o));
 	memcpy(o->name, nd->name, sizeof(o->name));
 	memcpy(o->alias, w->seen.alias, sizeof(o->alias));
-	fill_altnames(o, nd);
+	memcpy(o->altnames, w->seen.altnames, sizeof(o->altnames));
 	memcpy(o->addr, nd->addr, sizeof(o->addr));
 	o->addr_len = nd->addr_len;
 	o->mtu = nd->mtu;
 	o->up = nd->flags & IFF_UP;
+	attach_look_at_state(w, &o->state);
 	return fill_pf(w, o);
 }
 
@@ -160,6 +172,7 @@ int attach_step_record(struct work *w)
 	r = look_and_fill(w);
 	if (r < 0)
 		return r;
+	identity_note(w);
 	rec->state = ATTACH_ATTACHING;
 	rec->serial++;
 	r = journal_write(w->job->journal, rec, true, w->err);
@@ -207,8 +220,8 @@ int attach_step_admin(struct work *w)
 		return 0;
 	if (!rec->origin.pf[0])
 		return err_set(w->err, -EOPNOTSUPP,
-			       "%s is no virtual function: it has no PF that could set what the "
-			       "pool wants",
+			       "%s is no virtual function: it has no PF that could set what is "
+			       "wanted",
 			       rec->function);
 	r = vf_admin_write(w, &want);
 	return r == 0 && rec->plan.has_mac ? set_own_mac(w) : r;

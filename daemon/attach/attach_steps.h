@@ -16,11 +16,27 @@ int return_step_record(struct work *);
 int return_step_rdma(struct work *);
 int return_step_move(struct work *);
 int return_step_admin(struct work *);
+int return_step_renew(struct work *);
 int return_step_verify(struct work *);
 int return_step_done(struct work *);
 
-/* What whoever has a netdev may have set, and a move keeps. */
-#define PODS_FLAGS ((unsigned)(IFF_PROMISC | IFF_ALLMULTI | IFF_NOARP))
+/* What whoever has a netdev may have set, and a move keeps. Not IFF_NOARP: the sysctls that a move
+ * makes anew depend on it (accept_dad, ipv6_add_dev() in linux/net/ipv6/addrconf.c), and taking it
+ * away afterwards leaves them so; it is answered with a new netdev, like other flags. */
+#define PODS_FLAGS ((unsigned)(IFF_PROMISC | IFF_ALLMULTI))
+/* Name, alias, MTU and flags as they were, wherever the netdev is; then settings of the PF, MAC, up
+ * or down. */
+int return_bring_home(struct work *);
+int return_restore(struct work *);
+/* Gives the function a new netdev, which is at home: the old one, or its RDMA device, is where
+ * nobody can get it. -EAGAIN: that must not be. */
+int return_replace(struct work *);
+/* Why a function gets a new netdev, of what netdev_state_differ() tells and of what sits on the
+ * netdev: 1, something; negative, nobody can tell. Pure. */
+enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, enum clean_mode);
+/* What the netdev of `seen`, in the host, is like, with a new secret; nothing without one: there
+ * would be nothing to compare with later. */
+void attach_look_at_state(struct work *, struct netdev_state *ret);
 /* `at` and `seen` are the host's. -ENODEV: it is not there. */
 int return_look_at_home(struct work *);
 /* The MAC of `seen` is the one that it had. */

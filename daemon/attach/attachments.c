@@ -99,6 +99,8 @@ void attachment_become(struct attachment *a, enum attach_state to)
 		abort();
 	}
 	a->record.state = to;
+	if (to == ATTACH_ATTACHING)
+		a->life = NETNS_UNKNOWN;
 	a->since_ms = uv_now(a->engine->loop);
 	a->engine->list_changed = true;
 }
@@ -159,10 +161,18 @@ bool plan_equal(const struct net_plan *a, const struct net_plan *b)
 
 /* --- what others see -------------------------------------------------------------------------- */
 
+/* What keeps it from coming back counts more than why it went. */
+static const struct err *current_error(const struct attachment *a)
+{
+	bool comes_back = a->record.state == ATTACH_RETURNING || a->record.state == ATTACH_BAD;
+
+	return a->failure.code && !(comes_back && a->trouble.code) ? &a->failure : &a->trouble;
+}
+
 static const struct attach_status *status_of(const struct attachment *a,
 					     struct attach_status *status)
 {
-	const struct err *e = a->failure.code ? &a->failure : &a->trouble;
+	const struct err *e = current_error(a);
 
 	status->record = &a->record;
 	status->step = a->op ? operation_step(a->op) : NULL;
@@ -237,8 +247,6 @@ static bool is_holders(const struct attachment *a)
 	struct attach_view view;
 	const struct pod_device *d;
 
-	if (a->record.owner.door != DOOR_NATIVE)
-		return false;
 	if (!a->engine->hooks.view(&view, a->engine->hooks.arg) ||
 	    view.held->source == POD_SOURCE_NONE)
 		return true;
@@ -247,14 +255,23 @@ static bool is_holders(const struct attachment *a)
 					   strcmp(d->namespace, a->record.owner.namespace) == 0));
 }
 
-bool attach_engine_is_dirty(const struct attach_engine *e, const char *function)
+enum attach_fitness attach_engine_fitness(const struct attach_engine *e, const char *function)
 {
 	const struct attachment *a = attachment_of_function(e, function);
 
-	if (!a || a->record.state == ATTACH_FREE)
-		return false;
-	return a->record.state == ATTACH_RETURNING || a->record.state == ATTACH_BAD ||
-	       !is_holders(a);
+	switch (a ? a->record.state : ATTACH_FREE) {
+	case ATTACH_FREE:
+		break;
+	case ATTACH_ATTACHING:
+	case ATTACH_IN_POD:
+		if (a->record.owner.door != DOOR_NATIVE)
+			return ATTACH_UNFIT;
+		return is_holders(a) ? ATTACH_FIT : ATTACH_LEAVING;
+	case ATTACH_RETURNING:
+	case ATTACH_BAD:
+		return outcome_is_trouble(a) ? ATTACH_UNFIT : ATTACH_LEAVING;
+	}
+	return ATTACH_FIT;
 }
 
 void attach_engine_counters(const struct attach_engine *e, struct attach_counters *ret)

@@ -90,14 +90,36 @@ static bool is_back(const struct attachment *a)
 	return nd && nd->nsid == NSID_HOST && a->engine->inventory->devices_ms > a->since_ms;
 }
 
+static bool is_sandbox_ready(const struct attachment *a)
+{
+	const struct sandbox_list *l = attach_engine_sandboxes(a->engine);
+	const struct sandbox *s = sandbox_find(l, a->record.owner.sandbox);
+
+	return l->known && s && s->ready;
+}
+
+/* Nothing keeps it, and the runtime does not say otherwise. One that cannot be searched for is gone
+ * for a device that has left it. */
+static bool is_netns_gone(const struct attachment *a)
+{
+	switch (a->life) {
+	case NETNS_ALIVE:
+		return false;
+	case NETNS_DEAD:
+		return !is_sandbox_ready(a);
+	case NETNS_UNKNOWN:
+		break;
+	}
+	return a->search_ms && is_back(a) && !is_sandbox_ready(a);
+}
+
 static struct attach_fact fact_of(const struct attachment *a)
 {
 	const struct attach_engine *e = a->engine;
-	const struct netns_id *netns = &a->record.owner.netns;
 
 	return (struct attach_fact){
 		.record = &a->record,
-		.netns_gone = netns->ino && !e->ops->netns_is_alive(e->hw, netns),
+		.netns_gone = is_netns_gone(a),
 		.in_host = is_back(a),
 		.interrupted = a->interrupted,
 		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - doubted_since(a) + 1 : 0,
@@ -251,12 +273,14 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 	follow_runtime(e);
 	if (join(e, view) < 0)
 		return false;
+	namespaces_look(e);
 	take_orphans(e, view);
 	for (size_t i = 0; i < e->n; i++) {
 		follow_held(e->items[i], view->held);
 		settle_lost(e->items[i], view);
 		judge(e->items[i], &in);
 	}
+	namespaces_search(e);
 	forget_unwanted(e);
 	for (size_t i = 0; i < e->wanted.n; i++)
 		bring(e, &e->wanted.items[i]);

@@ -14,8 +14,8 @@
 
 /* As the last resort, while anything is away from the host. */
 #define LOOK_MS	 30000
-/* How long a start waits for the runtime's list. */
-#define START_MS 3000
+/* While the host cannot be seen. */
+#define BLIND_MS 1000
 
 static void on_tick(uv_timer_t *);
 
@@ -66,16 +66,25 @@ static bool is_reserved(const struct attach_view *view)
 	return false;
 }
 
-/* Whose the new sandbox's devices are, the kubelet tells. */
+/* Whose a new sandbox's devices are, the kubelet tells. */
+static void ask_whose(struct attach_engine *e, const struct attach_view *view, uint64_t since_ms)
+{
+	if (!join_must_ask(view->held, attach_engine_sandboxes(e), since_ms))
+		return;
+	e->whose_ms = uv_now(e->loop);
+	e->hooks.ask_pods(e->hooks.arg);
+}
+
 static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, void *arg)
 {
 	struct attach_engine *e = arg;
 	struct attach_view view;
 
+	(void)list;
 	if (asked_ms)
 		e->cri_asked_ms = asked_ms;
-	if (asked_ms && e->hooks.view(&view, e->hooks.arg) && join_must_ask(view.held, list))
-		e->hooks.ask_pods(e->hooks.arg);
+	if (asked_ms && e->hooks.view(&view, e->hooks.arg))
+		ask_whose(e, &view, 0);
 	engine_decide_soon(e);
 }
 
@@ -118,10 +127,8 @@ static void need_runtime(struct attach_engine *e)
 }
 
 /* Neither a runtime nor a journal is touched where nothing is attached. */
-static void open_what_is_needed(struct attach_engine *e, const struct attach_view *view)
+static void open_what_is_needed(struct attach_engine *e, bool needed)
 {
-	bool needed = attaches(view) || e->n > 0 || e->early;
-
 	if (needed)
 		need_runtime(e);
 	if ((needed || e->wants_journal) && !e->journal && !e->walk && !e->dry_run &&
@@ -131,7 +138,7 @@ static void open_what_is_needed(struct attach_engine *e, const struct attach_vie
 
 static void follow_readiness(struct attach_engine *e, const struct attach_view *view)
 {
-	bool late = uv_now(e->loop) >= e->opened_ms + START_MS;
+	bool late = uv_now(e->loop) >= e->opened_ms + ENGINE_START_MS;
 
 	if (e->ready ||
 	    !(attach_engine_sandboxes(e)->known || late || (!attaches(view) && e->n == 0)))
@@ -158,8 +165,11 @@ static void look_at_everything(struct attach_engine *e)
 
 static void decide(struct attach_engine *e, const struct attach_view *view)
 {
-	open_what_is_needed(e, view);
-	if (!e->journal_read)
+	bool needed = attaches(view) || e->n > 0 || e->early;
+
+	open_what_is_needed(e, needed);
+	ask_whose(e, view, e->whose_ms);
+	if (!e->journal_read || (!engine_sees(e, needed) && needed))
 		return;
 	if (!engine_decide(e, view)) {
 		log_warn("attach", -ENOMEM, "cannot decide what to attach, trying again");
@@ -169,18 +179,29 @@ static void decide(struct attach_engine *e, const struct attach_view *view)
 	follow_readiness(e, view);
 }
 
+/* Of what is only done while the host can be seen. */
+static uint64_t works_deadline(const struct attach_engine *e)
+{
+	uint64_t at = operations_deadline(e);
+
+	at = earlier(at, outcome_deadline(e));
+	at = earlier(at, upkeep_deadline(e));
+	at = earlier(at, decide_deadline(e));
+	return earlier(at, namespaces_deadline(e));
+}
+
 static void arm(struct attach_engine *e)
 {
 	uint64_t now = uv_now(e->loop), at = e->n ? e->look_ms + LOOK_MS : NEVER;
 
-	at = earlier(at, operations_deadline(e));
-	at = earlier(at, outcome_deadline(e));
-	at = earlier(at, upkeep_deadline(e));
 	at = earlier(at, gates_deadline(e));
 	at = earlier(at, orders_deadline(e));
-	at = earlier(at, decide_deadline(e));
-	if (!e->ready && e->opened_ms + START_MS > now)
-		at = earlier(at, e->opened_ms + START_MS);
+	if (!e->blind)
+		at = earlier(at, works_deadline(e));
+	else if (e->view_needed)
+		at = earlier(at, now + BLIND_MS);
+	if (!e->ready && e->opened_ms + ENGINE_START_MS > now)
+		at = earlier(at, e->opened_ms + ENGINE_START_MS);
 	if (at != NEVER)
 		engine_wake(e, at > now ? at - now : 1);
 }
@@ -204,12 +225,14 @@ static void on_tick(uv_timer_t *timer)
 	bool known = e->hooks.view(&view, e->hooks.arg);
 
 	operations_continue(e);
-	outcome_retry(e);
+	if (!e->blind)
+		outcome_retry(e);
 	look_at_everything(e);
 	if (known)
 		decide(e, &view);
 	orders_continue(e);
-	upkeep(e);
+	if (!e->blind)
+		upkeep(e);
 	gates_ask(e);
 	gates_look(e, known ? &view : NULL);
 	expect_sandboxes(e, known ? &view : NULL);
@@ -233,7 +256,7 @@ static void engine_free(struct attach_engine *e)
 
 void engine_release_if_done(struct attach_engine *e)
 {
-	if (e->closed && e->n_working == 0 && !e->walk)
+	if (e->closed && e->n_working == 0 && !e->walk && !e->search)
 		engine_free(e);
 }
 
@@ -268,6 +291,7 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	e->hw = hw;
 	e->inventory = inventory;
 	e->hooks = *hooks;
+	e->blind = true;
 	e->opened_ms = e->look_ms = uv_now(loop);
 	uv_timer_init(loop, &e->timer);
 	e->timer.data = e;

@@ -97,8 +97,11 @@ void attach_engine_fix(struct attach_engine *);
 size_t attach_engine_list(const struct attach_engine *, const struct attach_status **ret);
 /* NULL: it is free. Exclusive pools: by function. */
 const struct attach_status *attach_engine_find(const struct attach_engine *, const char *function);
-/* Not clean: it may not be given to anybody (not free, not in the pod that holds it). */
-bool attach_engine_is_dirty(const struct attach_engine *, const char *function);
+/* May a function be given to a container? One that is leaving is still in a pod that does not hold
+ * it any more, or on its way back from one: it will be clean, and the gate waits for that. Unfit is
+ * what a person has attached, and what could not be cleaned. */
+enum attach_fitness { ATTACH_FIT, ATTACH_LEAVING, ATTACH_UNFIT };
+enum attach_fitness attach_engine_fitness(const struct attach_engine *, const char *function);
 
 /* The runtime's list as it is known; not known while nothing is attached here. */
 const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *);

@@ -90,8 +90,14 @@ static void on_worker(uv_work_t *work)
 
 /* --- in the loop ------------------------------------------------------------------------------ */
 
-/* Whoever has it has it until something is known: nothing is concluded from the past. */
-static int take_record(struct attach_engine *e, const struct attach_record *r)
+static bool is_of_another_boot(const struct attach_record *r, const char *now)
+{
+	return r->boot[0] && now[0] && strcmp(r->boot, now) != 0;
+}
+
+/* Whoever has it has it until something is known: nothing is concluded from the past. A namespace
+ * that looks like its own may be another's in another boot. */
+static int take_record(struct attach_engine *e, const struct attach_record *r, const char *boot)
 {
 	struct attachment *a;
 
@@ -106,6 +112,10 @@ static int take_record(struct attach_engine *e, const struct attach_record *r)
 	a->doubt_ms = uv_now(e->loop);
 	if (r->state == ATTACH_BAD)
 		a->retry_ms = uv_now(e->loop);
+	if (is_of_another_boot(r, boot)) {
+		a->interrupted = true;
+		a->why = "the node has been started anew since it was attached";
+	}
 	return 0;
 }
 
@@ -132,9 +142,12 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 
 static void take_all(struct attach_engine *e, const struct journal_walk *w)
 {
+	char boot[BOOT_ID_SIZE];
+
+	e->ops->boot_id(e->hw, boot);
 	e->serial = w->serial > e->serial ? w->serial : e->serial;
 	for (size_t i = 0; i < w->n_records; i++)
-		if (take_record(e, &w->records[i]) < 0)
+		if (take_record(e, &w->records[i], boot) < 0)
 			log_error("attach", -ENOMEM, "%s: its record is forgotten",
 				  w->records[i].function);
 	for (size_t i = 0; i < w->n_bad; i++)

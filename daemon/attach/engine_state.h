@@ -12,12 +12,20 @@
 #include "reconcile.h"
 
 /* No deadline. */
-#define NEVER		 UINT64_MAX
+#define NEVER		  UINT64_MAX
+/* How many devices of sandboxes with the host's network are remembered, "<sandbox> <id>". */
+#define HOST_NETWORKS_MAX 32
+#define HOST_NETWORK_SIZE (SANDBOX_ID_SIZE + PLUGIN_ID_SIZE)
+/* How long a start waits for the runtime's list. */
+#define ENGINE_START_MS	  3000
 /* Out of memory: the next try. */
-#define ENGINE_MEMORY_MS 1000
+#define ENGINE_MEMORY_MS  1000
 
 struct order_waiter;
 struct early_order;
+
+/* A return tries so often, for seconds each, before what the kernel has not let go is trouble. */
+#define RETURN_PATIENCE 5
 
 /* One device on its way or in a pod, or (state free) one that could not be brought there. */
 struct attachment {
@@ -36,24 +44,29 @@ struct attachment {
 			       nothing of it; state bad */
 	bool ipam_asked;    /* an address may have been given */
 	bool announced;
+	enum renewal renewal; /* of the return that is about to end */
+	char left[ATTACH_LEFT_SIZE];
 	bool repair;		    /* what differs is set right */
 	bool check_now, repair_now; /* as soon as it can be */
 	bool told_dry;
 	unsigned tries, ipam_tries, drift;
-	uint64_t since_ms;   /* loop time of the last change of state */
-	uint64_t retry_ms;   /* a bad one is tried again, NEVER = it is not bad */
-	uint64_t check_ms;   /* the next check */
-	uint64_t unheld_ms;  /* since when the kubelet's list does not name it, 0 = it does */
-	uint64_t doubt_ms;   /* who has it must be asked again since then, 0 = it need not */
-	uint64_t began_us;   /* of the operation that changes the state */
-	uint64_t digest;     /* of its netdev as last seen in the pod, 0 = not seen yet */
-	uint32_t timeout_ms; /* of the pool */
+	enum netns_life life; /* of the owner's namespace, as last looked at */
+	uint64_t search_ms;   /* not before that it is searched for again, 0 = it was not yet */
+	uint64_t since_ms;    /* loop time of the last change of state */
+	uint64_t retry_ms;    /* a bad one is tried again, NEVER = it is not bad */
+	uint64_t check_ms;    /* the next check */
+	uint64_t unheld_ms;   /* since when the kubelet's list does not name it, 0 = it does */
+	uint64_t doubt_ms;    /* who has it must be asked again since then, 0 = it need not */
+	uint64_t began_us;    /* of the operation that changes the state */
+	uint64_t digest;      /* of its netdev as last seen in the pod, 0 = not seen yet */
+	uint32_t timeout_ms;  /* of the pool */
 	struct attach_status status;
 };
 
 enum operation_kind { OP_ATTACH, OP_RETURN, OP_CHECK, OP_ANNOUNCE };
 
 struct journal_walk;
+struct namespace_search;
 
 struct attach_engine {
 	uv_loop_t *loop;
@@ -63,9 +76,13 @@ struct attach_engine {
 	struct attach_hooks hooks;
 	char *state_dir, *cni_path, *cri_socket;
 	bool dry_run;
+	/* Those that an event has told of, the newest in place of the oldest. */
+	char told_host_network[HOST_NETWORKS_MAX][HOST_NETWORK_SIZE];
+	unsigned n_told_host_network;
 
 	struct journal *journal; /* NULL: could not be opened yet */
 	struct journal_walk *walk;
+	struct namespace_search *search; /* NULL: none is under way */
 	struct cri *cri;
 	uint64_t cri_silent_ms; /* since when the runtime's list is not known, 0 = it is */
 	uint64_t cri_asked_ms;	/* when the runtime was asked what is known of it now, 0 = never */
@@ -82,12 +99,16 @@ struct attach_engine {
 	uv_timer_t timer;
 	bool list_changed; /* to be told at the next tick */
 	bool journal_read, wants_journal, ready, closing, closed;
-	bool checking;	/* one of them is compared with its plan */
-	bool expecting; /* the runtime was told that somebody waits */
+	bool checking;	  /* one of them is compared with its plan */
+	bool expecting;	  /* the runtime was told that somebody waits */
+	bool blind;	  /* what there is cannot be told from what is hidden */
+	bool view_needed; /* something waits for a look at the host */
+	uint64_t view_ms; /* of the next one */
 	uint64_t opened_ms;
 	uint64_t done_ms;    /* the last step of any attach or return */
 	uint64_t look_ms;    /* the last look at everything */
 	uint64_t ask_ms;     /* of the last question on behalf of a gate */
+	uint64_t whose_ms;   /* of the last one on behalf of a new sandbox */
 	uint64_t journal_ms; /* not before that the journal is tried again */
 	uint64_t serial;     /* highest of all records */
 	struct attach_counters counters;
@@ -148,6 +169,21 @@ void follow_pool(struct attachment *, const struct wanted *);
 /* True, and said once, in a daemon that only says what it would do. why: NULL is fine. */
 bool only_say(struct attachment *, const char *what, const char *why);
 
+/* --- view.c: do we see the host? ------------------------------------------------------------- */
+
+/* needed: something is attached, or is to be; only then what is missing is told. */
+bool engine_sees(struct attach_engine *, bool needed);
+/* Why nothing can be ordered, or 0. */
+int engine_refuse_blind(const struct attach_engine *, struct err *);
+
+/* --- namespaces.c: do they live? -------------------------------------------------------------- */
+
+/* What can be seen at once: sets attachment.life. */
+void namespaces_look(struct attach_engine *);
+/* On a worker, for what is not where it was. */
+void namespaces_search(struct attach_engine *);
+uint64_t namespaces_deadline(const struct attach_engine *);
+
 /* --- orphans.c: what nobody remembers --------------------------------------------------------- */
 
 /* What bears our mark, and nothing is known of it, becomes bad and lost. */
@@ -182,6 +218,9 @@ void outcome_failed(struct attachment *, const char *step, const struct err *);
 void outcome_unchanged(struct attachment *);
 void outcome_returned(struct attachment *);
 void outcome_stuck(struct attachment *, const struct err *);
+/* Of one that is bad, or was so before it was tried again: not only that the kernel takes its time.
+ */
+bool outcome_is_trouble(const struct attachment *);
 void outcome_checked(struct attachment *, int result, unsigned drift, bool repaired,
 		     const struct err *);
 /* Bad ones that are due are tried again. */

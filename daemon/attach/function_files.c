@@ -2,6 +2,7 @@
 #include "function_files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -26,11 +27,32 @@ bool function_is_there(const struct hw *hw, const char *function)
 	return dir >= 0;
 }
 
+uint64_t function_folder(const struct hw *hw, const char *function)
+{
+	AUTO_FD dir = open_function(hw, function);
+	struct stat st;
+
+	return dir < 0 || fstat(dir, &st) < 0 ? 0 : st.st_ino;
+}
+
 bool function_has(const struct hw *hw, const char *function, const char *entry)
 {
 	AUTO_FD dir = open_function(hw, function);
 
 	return dir >= 0 && sysfs_exists(dir, "%s", entry);
+}
+
+static int on_any(int dir, const char *name, void *arg)
+{
+	(void)dir, (void)name, (void)arg;
+	return 0;
+}
+
+int function_count(const struct hw *hw, const char *function, const char *entry)
+{
+	AUTO_FD dir = open_function(hw, function);
+
+	return dir < 0 ? dir : sysfs_list(dir, entry, on_any, NULL);
 }
 
 /* --- its PF ----------------------------------------------------------------------------------- */
@@ -72,6 +94,22 @@ int function_pf(const struct hw *hw, const char *function, char ret_pf[DEV_ID_SI
 		return -ENOENT;
 	memcpy(ret_pf, pf, sizeof(pf));
 	*ret_vf = r == 0 ? s.vf : 0;
+	return 0;
+}
+
+int function_ids(const struct hw *hw, const char *function, uint16_t *ret_vendor,
+		 uint16_t *ret_device)
+{
+	AUTO_FD dir = open_function(hw, function);
+	uint32_t vendor = 0, device = 0;
+	int r = dir < 0 ? dir : sysfs_u32(dir, &vendor, "vendor");
+
+	if (r == 0)
+		r = sysfs_u32(dir, &device, "device");
+	if (r < 0)
+		return r;
+	*ret_vendor = (uint16_t)vendor;
+	*ret_device = (uint16_t)device;
 	return 0;
 }
 

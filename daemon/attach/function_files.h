@@ -7,11 +7,18 @@
 
 /* Is it on its bus? */
 bool function_is_there(const struct hw *, const char *function);
+/* The inode of its folder; 0: it is not there. */
+uint64_t function_folder(const struct hw *, const char *function);
 /* Its folder has that entry: "net", "infiniband" are there as long as it has such a device, in
  * whichever namespace (linux/drivers/base/core.c, class_dir). */
 bool function_has(const struct hw *, const char *function, const char *entry);
+/* How many such devices it has, negative errno: nobody can tell. */
+int function_count(const struct hw *, const char *function, const char *entry);
 /* Its PF's bus name and its own number there; "" and 0: it has no PF. */
 int function_pf(const struct hw *, const char *function, char ret_pf[DEV_ID_SIZE], int *ret_vf);
+/* PCI vendor and device, or -errno. */
+int function_ids(const struct hw *, const char *function, uint16_t *ret_vendor,
+		 uint16_t *ret_device);
 /* Its RDMA device's name, as far as it can be seen from here; "" = none. */
 int function_rdma(const struct hw *, const char *function, char ret[RDMA_NAME_SIZE]);
 /* Its driver leaves it, or the one that fits takes it. Either is fine when it is so already.

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unix_time.h"
-
 /* Who has it as the kubelet says; NULL: it does not say. */
 static const struct pod_device *holder(const struct gate_view *g)
 {
@@ -18,17 +16,10 @@ static const struct pod_device *holder(const struct gate_view *g)
 	return NULL;
 }
 
-/* A look at the clock may be off by a little. */
-#define CLOCK_SLACK_NS INT64_C(1000000)
-
 /* Given away anew since it was attached: to another pod, of the same name perhaps. */
 static bool is_given_anew(const struct attachment *a, const struct pod_device *d)
 {
-	uint64_t ago_ns = uv_hrtime() - a->since_ms * 1000000;
-
-	if (!d->reserved_ns || !a->since_ms)
-		return d->reserved_ns != 0;
-	return d->reserved_ns - CLOCK_SLACK_NS > unix_ns() - (int64_t)ago_ns;
+	return d->reserved_ms > a->since_ms;
 }
 
 /* It was attached to the sandbox of the pod that the kubelet means. */
@@ -51,16 +42,25 @@ static bool is_there(const struct attach_engine *e, const struct attachment *a,
 	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
 	       !a->why && a->trouble.code != -ENODEV &&
 	       (a->doubt_ms == 0 || e->cri_asked_ms > a->doubt_ms) &&
-	       e->ops->netns_is_alive(e->hw, &o->netns);
+	       e->ops->netns_is_there(e->hw, &o->netns);
 }
 
+/* Nothing is attached, and nothing wanted of it is known. */
 static void no_sandbox(const struct attach_engine *e, const struct pod_device *d, struct err *err)
 {
+	const struct sandbox_list *l = attach_engine_sandboxes(e);
+	const char *pod = d->pod[0] ? d->pod : d->uid;
 	struct cri_status status = {.error = ""};
 
-	if (attach_engine_sandboxes(e)->known) {
-		err_set(err, -ETIMEDOUT, "no sandbox of pod %s/%s yet", d->namespace,
-			d->pod[0] ? d->pod : d->uid);
+	if (l->known && !join_sandbox(l, d) && join_may_be_of(l, d)) {
+		err_set(err, -ETIMEDOUT,
+			"it cannot be told yet whether a sandbox of pod %s/%s is its own or of "
+			"another pod of that name, which has not ended",
+			d->namespace, pod);
+		return;
+	}
+	if (l->known) {
+		err_set(err, -ETIMEDOUT, "no sandbox of pod %s/%s yet", d->namespace, pod);
 		return;
 	}
 	if (e->cri)
@@ -99,6 +99,22 @@ static bool has_host_network(const struct sandbox *s)
 	return s && s->detailed && s->host_network;
 }
 
+/* The device is there, where the pod sees it; but a soft-RoCE device is made with the attachment.
+ */
+static enum gate_answer look_host_network(const struct gate_view *g, const struct sandbox *s,
+					  struct err *err)
+{
+	const struct pool *pool = view_pool(g->view, g->resource);
+
+	if (!pool->network->plan.soft_roce)
+		return GATE_OPENS;
+	err_set(err, -EINVAL,
+		"pod %s/%.63s has hostNetwork, so there is no interface of its own to make the "
+		"soft-RoCE device of %s %s on: it can have one network or the other",
+		s->namespace, s->pod, g->resource, g->id);
+	return GATE_REFUSES;
+}
+
 static enum gate_answer look_held(const struct gate_view *g, const struct pod_device *d,
 				  struct err *err)
 {
@@ -111,7 +127,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	if (a && is_there(e, a, d))
 		return GATE_OPENS;
 	if (fresh && has_host_network(s))
-		return GATE_OPENS;
+		return look_host_network(g, s, err);
 	if (a && a->failure.code &&
 	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
 		return refuse(&a->failure, err);
@@ -147,12 +163,28 @@ enum gate_answer gate_look(const struct gate_view *g, struct err *err)
 	pool = view_pool(g->view, g->resource);
 	if (!pool || !pool->network)
 		return g->attached ? no_pool(g, err) : GATE_OPENS;
+	if (engine_refuse_blind(g->engine, err) < 0)
+		return GATE_WAITS;
 	d = holder(g);
 	if (d)
 		return look_held(g, d, err);
 	err_set(err, -ETIMEDOUT, "the kubelet does not say yet which pod has %s of %s", g->id,
 		g->resource);
 	return GATE_WAITS;
+}
+
+/* A container may start many times in one sandbox. */
+static bool is_news(struct attach_engine *e, const struct sandbox *s, const char *id)
+{
+	char told[HOST_NETWORK_SIZE];
+
+	snprintf(told, sizeof(told), "%s %s", s->id, id);
+	for (size_t i = 0; i < HOST_NETWORKS_MAX; i++)
+		if (strcmp(e->told_host_network[i], told) == 0)
+			return false;
+	memcpy(e->told_host_network[e->n_told_host_network++ % HOST_NETWORKS_MAX], told,
+	       sizeof(told));
+	return true;
 }
 
 void gate_tell_host_network(const struct gate_view *g)
@@ -165,7 +197,7 @@ void gate_tell_host_network(const struct gate_view *g)
 	const struct sandbox *s = d ? join_sandbox(attach_engine_sandboxes(e), d) : NULL;
 	char device[DEVICE_TEXT_SIZE];
 
-	if (!has_host_network(s))
+	if (!has_host_network(s) || !is_news(e, s, g->id))
 		return;
 	snprintf(r.resource, sizeof(r.resource), "%s", g->resource);
 	snprintf(r.id, sizeof(r.id), "%s", g->id);

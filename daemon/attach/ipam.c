@@ -1,22 +1,22 @@
 /* ipam.c - runs an IPAM plugin. See ipam.h.
  *
  * Happy path: the configuration is written into a pipe that has room for it, the plugin is started
- * in a session of its own, its output is gathered; it exits and both its outputs end.
- * Can fail by: no plugin, fork refused; the plugin failing, hanging, saying too much (killed), or
- * leaving a child behind that keeps its output open (killed, too, and not waited for). */
+ * in a cage, its output is gathered; everything in the cage has ended, and with it both outputs.
+ * Can fail by: no plugin, no cage; the plugin failing, hanging, saying too much (killed), or not
+ * dying when it is killed (not waited for). */
 #include "ipam.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "cage.h"
 #include "cleanup.h"
 
-/* What a plugin that has exited wrote is in its pipe already. */
+/* What is killed is dead by then, unless the kernel holds it in a call. */
 #define LEFTOVER_MS  200
 /* Of standard error, for the message. */
 #define SAID_MAX     256
@@ -33,12 +33,13 @@ struct output {
 enum { N_ENV = 8 };
 
 struct ipam_call {
-	uv_process_t process;
+	uv_poll_t end; /* of the cage */
 	uv_timer_t timer;
 	struct output out, err;
 	struct uv_loop_s *loop;
-	char type[64];
-	bool started, exited; /* the process is a handle; it has ended */
+	struct ipam_needs needs;
+	struct caged caged;
+	bool started, exited; /* the cage is there; it has ended */
 	int exit_status;      /* as for ipam_parse_error() */
 	struct err failure;   /* why it was killed; code 0 = it was not */
 	uint32_t timeout_ms;
@@ -59,6 +60,10 @@ static void on_closed(uv_handle_t *handle)
 		return;
 	for (size_t i = 0; i < N_ENV; i++)
 		free(c->env[i]);
+	if (c->started) {
+		close(c->caged.life_fd);
+		close(c->caged.pid_fd);
+	}
 	free(c);
 }
 
@@ -68,14 +73,14 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, on_closed);
 }
 
-/* Once the process has ended: a child whose handle is closed would stay a zombie. */
+/* Once the cage has ended: one that is not waited for would stay a zombie. */
 static void close_all(struct ipam_call *c)
 {
 	close_handle((uv_handle_t *)&c->timer);
 	close_handle((uv_handle_t *)&c->out.pipe);
 	close_handle((uv_handle_t *)&c->err.pipe);
 	if (c->started)
-		close_handle((uv_handle_t *)&c->process);
+		close_handle((uv_handle_t *)&c->end);
 }
 
 static void judge(struct ipam_call *c, struct err *e)
@@ -88,7 +93,7 @@ static void judge(struct ipam_call *c, struct err *e)
 				 c->exit_status, e);
 	}
 	if (e->code != 0)
-		err_wrap(e, "%s", c->type);
+		err_wrap(e, "%s", c->needs.type);
 }
 
 static void tell(struct ipam_call *c)
@@ -103,12 +108,6 @@ static void tell(struct ipam_call *c)
 	fn(c->out.text, c->out.n, &e, c->arg);
 }
 
-static void kill_group(const struct ipam_call *c)
-{
-	/* Its own session: the group has its number (UV_PROCESS_DETACHED). */
-	kill(-c->process.pid, SIGKILL);
-}
-
 static void finish_if_done(struct ipam_call *c)
 {
 	if (!c->exited || (c->fn && !(c->out.ended && c->err.ended)))
@@ -117,12 +116,11 @@ static void finish_if_done(struct ipam_call *c)
 	close_all(c);
 }
 
-/* Somebody holds an output open, or cannot be killed (yet). */
+/* It cannot be killed (yet). */
 static void on_leftover(uv_timer_t *timer)
 {
 	struct ipam_call *c = timer->data;
 
-	kill_group(c);
 	tell(c);
 	finish_if_done(c);
 }
@@ -132,7 +130,7 @@ static void give_up(struct ipam_call *c, int code, const char *why)
 	if (c->failure.code != 0)
 		return;
 	err_set(&c->failure, code, "%s", why);
-	kill_group(c);
+	cage_kill(&c->caged);
 	uv_timer_start(&c->timer, on_leftover, LEFTOVER_MS, 0);
 }
 
@@ -145,13 +143,15 @@ static void on_timeout(uv_timer_t *timer)
 	give_up(c, -ETIMEDOUT, why);
 }
 
-static void on_ended(uv_process_t *process, int64_t status, int signal)
+static void on_ended(uv_poll_t *end, int status, int events)
 {
-	struct ipam_call *c = process->data;
+	struct ipam_call *c = end->data;
 
+	(void)status, (void)events;
+	if (cage_status(&c->caged, &c->exit_status) == -EAGAIN)
+		return;
 	c->exited = true;
-	c->exit_status = signal ? -signal : (int)status;
-	uv_timer_start(&c->timer, on_leftover, LEFTOVER_MS, 0);
+	uv_poll_stop(end);
 	finish_if_done(c);
 }
 
@@ -194,7 +194,8 @@ static int find_plugin(const char *type, const char *path, char *ret, size_t siz
 		struct stat st;
 
 		snprintf(ret, size, "%.*s/%s", (int)n, at, type);
-		if (n > 0 && stat(ret, &st) == 0 && S_ISREG(st.st_mode) && access(ret, X_OK) == 0)
+		if (*ret == '/' && n > 0 && stat(ret, &st) == 0 && S_ISREG(st.st_mode) &&
+		    access(ret, X_OK) == 0)
 			return 0;
 		at += n + (at[n] == ':');
 	}
@@ -270,27 +271,28 @@ static int output_open(struct output *o, int *ret, struct err *e)
 	return err_set(e, r, "pipe: %s", uv_strerror(r));
 }
 
-static int spawn(struct ipam_call *c, const char *program, const int fds[3])
+static int start(struct ipam_call *c, const char *program, const int fds[3], struct err *e)
 {
-	char *args[] = {(char *)program, NULL};
-	uv_stdio_container_t stdio[3];
-	uv_process_options_t o = {
-		.exit_cb = on_ended,
-		.file = program,
-		.args = args,
+	const char *writable[IPAM_WRITE_MAX + 2] = {NULL};
+	const struct cage cage = {
+		.program = program,
 		.env = c->env,
-		.cwd = "/",
-		.flags = UV_PROCESS_DETACHED,
-		.stdio_count = 3,
-		.stdio = stdio,
+		.fds = fds,
+		.host_network = c->needs.host_network,
+		.capabilities = c->needs.capabilities,
+		.writable = writable,
 	};
+	int error;
 
-	for (int i = 0; i < 3; i++)
-		stdio[i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = fds[i]};
-	/* A handle from now on, also when it fails. */
+	for (unsigned i = 0; i < c->needs.n_write; i++)
+		writable[i] = c->needs.write[i];
+	error = cage_start(&c->caged, &cage, e);
+	if (error < 0)
+		return error;
 	c->started = true;
 	c->open_handles++;
-	return uv_spawn(c->loop, &c->process, &o);
+	uv_poll_init(c->loop, &c->end, c->caged.pid_fd);
+	return uv_poll_start(&c->end, UV_READABLE, on_ended);
 }
 
 static int run(struct ipam_call *c, const char *program, const struct attach_record *r,
@@ -305,9 +307,9 @@ static int run(struct ipam_call *c, const char *program, const struct attach_rec
 		error = output_open(&c->err, &err_fd, e);
 	if (error < 0)
 		return error;
-	error = spawn(c, program, (const int[]){in_fd, out_fd, err_fd});
+	error = start(c, program, (const int[]){in_fd, out_fd, err_fd}, e);
 	if (error < 0)
-		return err_set(e, error, "%s: %s", program, uv_strerror(error));
+		return err_wrap(e, "%s", program);
 	uv_read_start((uv_stream_t *)&c->out.pipe, on_room, on_output);
 	uv_read_start((uv_stream_t *)&c->err.pipe, on_room, on_output);
 	uv_timer_start(&c->timer, on_timeout, c->timeout_ms, 0);
@@ -328,7 +330,7 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 	uv_pipe_init(loop, &c->out.pipe, 0);
 	uv_pipe_init(loop, &c->err.pipe, 0);
 	c->loop = loop;
-	c->timer.data = c->out.pipe.data = c->err.pipe.data = c->process.data = c;
+	c->timer.data = c->out.pipe.data = c->err.pipe.data = c->end.data = c;
 	c->open_handles = 3;
 	return c;
 }
@@ -337,18 +339,19 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	       const struct attach_record *r, const char *path, uint32_t timeout_ms, ipam_fn *fn,
 	       void *arg, struct err *e)
 {
-	char program[4096], type[64];
+	struct ipam_needs needs;
+	char program[4096];
 	struct ipam_call *c;
-	int error = ipam_type(r->plan.ipam, type, e);
+	int error = ipam_needs_of(r, &needs, e);
 
 	if (error == 0)
-		error = find_plugin(type, path, program, sizeof(program), e);
+		error = find_plugin(needs.type, path, program, sizeof(program), e);
 	if (error < 0)
 		return error;
 	c = call_new(loop);
 	if (!c)
 		return err_set(e, -ENOMEM, "out of memory");
-	memcpy(c->type, type, sizeof(type));
+	c->needs = needs;
 	c->timeout_ms = timeout_ms;
 	error = env_make(c->env, verb, r, path);
 	if (error < 0)
@@ -370,7 +373,7 @@ void ipam_cancel(struct ipam_call *c)
 	if (!c || !c->fn)
 		return;
 	c->fn = NULL;
-	kill_group(c);
+	cage_kill(&c->caged);
 	if (c->exited)
 		close_all(c);
 }

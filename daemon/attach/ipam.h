@@ -4,6 +4,7 @@
 
 #include "attachment.h"
 #include "err.h"
+#include "ipam_needs.h"
 
 struct uv_loop_s;
 struct ipam_call;
@@ -23,8 +24,8 @@ int ipam_parse_result(struct attach_record *, const char *text, size_t len, stru
  * `text`, or how it ended. exit_status: below 0 the signal that killed it. -EAGAIN: it asks to be
  * tried again (code 11); -EIO otherwise. */
 void ipam_parse_error(const char *text, size_t len, int exit_status, struct err *);
-/* "host-local" of the configuration; -EINVAL: no type, or one that is a path. */
-int ipam_type(const char *ipam, char ret[64], struct err *);
+/* The plugin of a record's plan and what it may; -EINVAL as ipam_needs_read(). */
+int ipam_needs_of(const struct attach_record *, struct ipam_needs *ret, struct err *);
 
 /* --- in the loop ------------------------------------------------------------------------------ */
 
@@ -34,10 +35,11 @@ enum ipam_verb { IPAM_ADD, IPAM_DEL };
  * the plugin's standard output, borrowed; the error's code is 0 when it succeeded. */
 typedef void ipam_fn(const char *text, size_t len, const struct err *, void *arg);
 
-/* Finds the plugin in `path` ("/opt/cni/bin:/usr/lib/cni"), runs it with CNI_COMMAND,
- * CNI_CONTAINERID (the sandbox), CNI_NETNS, CNI_IFNAME, CNI_ARGS (K8S_POD_NAMESPACE ...), CNI_PATH
- * and a PATH, and nothing of our environment; kills it (its process group) after timeout_ms or when
- * it says more than IPAM_ANSWER_MAX. -ENOENT: no such plugin. */
+/* Finds the plugin in the absolute folders of `path` ("/opt/cni/bin:/usr/lib/cni"), runs it in a
+ * cage (cage.h) with CNI_COMMAND, CNI_CONTAINERID (the sandbox), CNI_NETNS, CNI_IFNAME, CNI_ARGS
+ * (K8S_POD_NAMESPACE ...), CNI_PATH and a PATH, and nothing of our environment; kills it with all
+ * that it has started after timeout_ms or when it says more than IPAM_ANSWER_MAX. What it has
+ * started never outlives it. -ENOENT: no such plugin. */
 #define IPAM_ANSWER_MAX 65536
 int ipam_start(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
 	       const struct attach_record *, const char *path, uint32_t timeout_ms, ipam_fn *,

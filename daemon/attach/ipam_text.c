@@ -16,29 +16,13 @@
 
 /* --- what it is told -------------------------------------------------------------------------- */
 
-static bool is_name(const char *s, const char *allowed)
+int ipam_needs_of(const struct attach_record *r, struct ipam_needs *ret, struct err *e)
 {
-	return *s != '\0' && *s != '.' && s[strspn(s, allowed)] == '\0';
-}
+	json_t *root = json_loads(r->plan.ipam, JSON_REJECT_DUPLICATES, NULL);
+	int error = root ? ipam_needs_read(ret, root, e) : err_set(e, -EINVAL, "is not JSON");
 
-int ipam_type(const char *ipam, char ret[64], struct err *e)
-{
-	json_t *root = json_loads(ipam, JSON_REJECT_DUPLICATES, NULL);
-	const char *type = json_string_value(json_object_get(root, "type"));
-	int r = 0;
-
-	if (!root)
-		r = err_set(e, -EINVAL, "\"ipam\" is not JSON");
-	else if (!type)
-		r = err_set(e, -EINVAL, "\"ipam\" has no \"type\"");
-	else if (strlen(type) >= 64 || !is_name(type, "abcdefghijklmnopqrstuvwxyz"
-						      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."))
-		r = err_set(e, -EINVAL, "\"ipam\": type \"%.64s\" is not the name of a plugin",
-			    type);
-	else
-		strcpy(ret, type);
 	json_decref(root);
-	return r;
+	return error < 0 ? err_wrap(e, "\"ipam\"") : 0;
 }
 
 /* Letters, digits, '_', '.' and '-' are allowed in a network's name. */
@@ -53,12 +37,13 @@ static void network_name(const char *resource, char *name, size_t size)
 char *ipam_config(const struct attach_record *r)
 {
 	char name[RESOURCE_NAME_SIZE];
-	json_t *root;
+	json_t *root, *ipam = json_loads(r->plan.ipam, 0, NULL);
 	char *text;
 
 	network_name(r->resource, name, sizeof(name));
+	json_object_del(ipam, "needs"); /* ours */
 	root = json_pack("{s:s, s:s, s:s, s:o}", "cniVersion", CNI_VERSION, "name", name, "type",
-			 "rocelet", "ipam", json_loads(r->plan.ipam, 0, NULL));
+			 "rocelet", "ipam", ipam);
 	text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 	json_decref(root);
 	return text;

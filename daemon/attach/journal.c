@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "folders.h"
 
 #define FILE_SIZE (2 * JOURNAL_BLOCK)
 
@@ -22,19 +23,6 @@ struct journal {
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* With those above it, like mkdir -p; state is nobody else's to read. */
-static int make_folders(char *path)
-{
-	int r = 0;
-
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		r = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
-		*slash = '/';
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : r;
-}
-
 static int open_folder(struct journal *j, const char *state_dir, struct err *e)
 {
 	int made;
@@ -43,7 +31,7 @@ static int open_folder(struct journal *j, const char *state_dir, struct err *e)
 		j->path = NULL;
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	}
-	made = j->read_only ? 0 : make_folders(j->path);
+	made = j->read_only ? 0 : make_folders(j->path, 0700);
 	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (j->dir_fd < 0) {
 		int r = made < 0 ? made : -errno;
@@ -194,9 +182,11 @@ static int write_over(const struct journal *j, const char *name, int fd, const u
 static int encode(const struct journal *j, const char *name, uint8_t *block, uint64_t serial,
 		  const struct attach_record *r, struct err *e)
 {
-	int code = journal_encode(block, serial, r);
+	int code = journal_encode(block, serial, r, e);
 
-	return code < 0 ? failed(j, "a record for", name, code, e) : 0;
+	if (code < 0)
+		err_wrap(e, "journal: a record for %s/%s", j->path, name);
+	return code;
 }
 
 static int last_serial(const struct journal *j, const char *name, int fd, uint64_t *ret,
@@ -220,6 +210,29 @@ static int unwritten(const struct attach_record *r, struct err *e)
 	return err_set(e, -EROFS, "journal: there is none to write to");
 }
 
+/* What it was before nobody needs any more, and must not keep a device from being free. */
+static struct attach_record without_past(const struct attach_record *r)
+{
+	struct attach_record ret = {.state = r->state, .serial = r->serial};
+
+	ret.plan.kind = r->plan.kind;
+	memcpy(ret.resource, r->resource, sizeof(ret.resource));
+	memcpy(ret.id, r->id, sizeof(ret.id));
+	memcpy(ret.function, r->function, sizeof(ret.function));
+	return ret;
+}
+
+static int encode_record(const struct journal *j, const char *name, uint8_t *block, uint64_t serial,
+			 const struct attach_record *r, struct err *e)
+{
+	struct attach_record brief;
+
+	if (r->state != ATTACH_FREE)
+		return encode(j, name, block, serial, r, e);
+	brief = without_past(r);
+	return encode(j, name, block, serial, &brief, e);
+}
+
 int journal_write(struct journal *j, const struct attach_record *r, bool durable, struct err *e)
 {
 	uint8_t block[JOURNAL_BLOCK];
@@ -237,7 +250,7 @@ int journal_write(struct journal *j, const struct attach_record *r, bool durable
 	if (fd >= 0)
 		code = last_serial(j, name, fd, &serial, e);
 	if (code == 0)
-		code = encode(j, name, block, serial + 1, r, e);
+		code = encode_record(j, name, block, serial + 1, r, e);
 	if (code < 0)
 		return code;
 	return fd < 0 ? create(j, name, block, e)

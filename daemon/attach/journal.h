@@ -6,8 +6,8 @@
  * the checksum is of what stands before it and of the record. The valid block with the higher
  * serial counts. A file appears whole, with room for both blocks, so what was once begun can be
  * written on when the disk is full; writing in place then costs one block and one flush. A device
- * that came back leaves a record of state free; files of functions that are gone are removed at the
- * next start.
+ * that came back leaves a record of state free, without all that was known of it: that always fits.
+ * Files of functions that are gone are removed at the next start.
  *
  * Synchronous; called from workers, never twice at once for one device. */
 #pragma once
@@ -23,9 +23,10 @@
 
 /* --- pure ------------------------------------------------------------------------------------- */
 
-/* One block; -EMSGSIZE when the record does not fit, -EINVAL when a string in it is no UTF-8,
- * -ENOMEM. */
-int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *);
+/* One block; -EMSGSIZE when the record does not fit, -EINVAL when it cannot be true and so would
+ * not be read again (record_json.h), -ENOMEM. */
+int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *,
+		   struct err *);
 /* The newer valid block of a file's bytes. *ret_serial: of the block. -ENODATA: empty, nothing was
  * ever written. -EBADMSG: no block is valid, or a valid one holds nonsense. -EPROTONOSUPPORT: from
  * a newer rocelet. The message says what is wrong, not which file. */

@@ -38,20 +38,22 @@ static int lay_out(uint8_t *block, uint64_t serial, const char *json, size_t len
 }
 
 /* Into a buffer of our own: jansson's grows, and lacks a piece of the text where it could not. */
-int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *r)
+int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *r,
+		   struct err *e)
 {
 	char text[JOURNAL_BLOCK];
 	size_t len;
 	json_t *o;
-	int code = record_encode(&o, r);
+	int code = record_encode(&o, r, e);
 
 	if (code < 0)
 		return code;
 	len = json_dumpb(o, text, sizeof(text), JSON_COMPACT);
 	json_decref(o);
 	if (len == 0)
-		return -ENOMEM;
-	return len < sizeof(text) ? lay_out(block, serial, text, len) : -EMSGSIZE;
+		return err_set(e, -ENOMEM, "out of memory");
+	code = len < sizeof(text) ? lay_out(block, serial, text, len) : -EMSGSIZE;
+	return code < 0 ? err_set(e, code, "it is too large, %zu bytes", len) : 0;
 }
 
 /* --- decode ----------------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
  * An attach that fails, or is not wanted any more, goes on as the return that undoes it. Can fail
  * by: any step (outcome.c), the plugin (an attach is undone; a return asks a few times, then goes
  * on: an address may leak, a device must not). */
+#include <string.h>
+
 #include "kill_point.h"
 #include "log.h"
 #include "operation.h"
@@ -64,8 +66,8 @@ void journey_release(struct operation *op)
 	}
 	kill_point("back-ipam", "before");
 	op->place = PLACE_IPAM;
-	if (ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, e->cni_path, IPAM_DEL_MS,
-		       on_released, op, &err) < 0)
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, e->cni_path,
+			       IPAM_DEL_MS, on_released, op, &err) < 0)
 		ipam_refused(op, &err);
 }
 
@@ -74,6 +76,10 @@ void journey_back(struct operation *op)
 	struct attachment *a = op->a;
 	struct err err = op->job.err;
 
+	if (op->job.renewal) {
+		a->renewal = op->job.renewal;
+		memcpy(a->left, op->job.traces, sizeof(a->left));
+	}
 	if (op->result < 0) {
 		operation_free(op);
 		outcome_stuck(a, &err);
@@ -92,9 +98,11 @@ static bool begin_return(struct attachment *a, const char *why, enum return_step
 	if (!op)
 		return false;
 	op->job.next = (int)first;
+	op->job.insist = a->tries >= RETURN_PATIENCE;
 	a->why = why;
 	a->interrupted = false;
 	a->ipam_tries = 0;
+	a->renewal = RENEWAL_NONE;
 	a->began_us = uv_hrtime() / 1000;
 	if (a->record.state != ATTACH_RETURNING)
 		attachment_become(a, ATTACH_RETURNING);
@@ -128,6 +136,7 @@ static void undo(struct operation *op)
 	}
 	attachment_become(a, ATTACH_RETURNING);
 	a->ipam_tries = 0;
+	a->renewal = RENEWAL_NONE;
 	a->began_us = uv_hrtime() / 1000;
 	op->kind = OP_RETURN;
 	op->job.is_return = true;
@@ -172,6 +181,7 @@ static void on_address(const char *text, size_t len, const struct err *err, void
 static void ask_address(struct operation *op)
 {
 	struct attachment *a = op->a;
+	struct attach_engine *e = a->engine;
 	uint32_t ms = a->timeout_ms && a->timeout_ms < IPAM_ADD_MS ? a->timeout_ms : IPAM_ADD_MS;
 	struct err err = {0};
 
@@ -182,8 +192,8 @@ static void ask_address(struct operation *op)
 	kill_point("attach-ipam", "before");
 	op->place = PLACE_IPAM;
 	op->step = attach_step_name(STEP_IPAM);
-	if (ipam_start(&op->ipam, a->engine->loop, IPAM_ADD, &op->job.record, a->engine->cni_path,
-		       ms, on_address, op, &err) < 0)
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, e->cni_path, ms,
+			       on_address, op, &err) < 0)
 		fail(op, &err);
 	else
 		a->ipam_asked = true;

@@ -270,7 +270,7 @@ void operations_close(struct attach_engine *e)
 
 		if (!op || op->place == PLACE_WORKER)
 			continue;
-		ipam_cancel(op->ipam);
+		e->ops->ipam_cancel(op->ipam);
 		operation_free(op);
 	}
 	e->queue = e->paused = NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine_state.h"
+#include "networks.h"
 
 /* How long an order waits for what it needs to be known: a journal and a runtime that nothing
  * needed before are opened for it. */
@@ -135,7 +136,7 @@ static int find_pod(const struct attach_engine *e, struct attach_owner *o, struc
 		    strcmp(s->pod, o->pod) != 0)
 			continue;
 		known = known && s->detailed;
-		if (s->netns[0] && (!pod || s->created_ns > pod->created_ns))
+		if (s->netns[0] && (!pod || sandbox_is_younger(s, pod)))
 			pod = s;
 	}
 	if (pod) {
@@ -182,9 +183,14 @@ static int begin(struct attach_engine *e, struct attach_record *r, struct order_
 	if (!e->journal || !e->journal_read || !e->hooks.view(&view, e->hooks.arg))
 		return err_set(err, -EAGAIN, "rocelet is still starting%s%s",
 			       journal[0] ? ": " : "", journal);
-	error = find_pod(e, &r->owner, err);
+	error = engine_refuse_blind(e, err);
+	if (error == 0)
+		error = find_pod(e, &r->owner, err);
 	if (error == 0)
 		error = check_order(e, &view, r->function, err);
+	if (error == 0)
+		error = network_on_function(&r->plan,
+					    host_function(&e->inventory->host, r->function), err);
 	if (error < 0)
 		return error;
 	r->serial = e->serial;
@@ -324,6 +330,8 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 		return err_set(err, -ENOENT, "%s is not attached", function);
 	if (e->dry_run)
 		return err_set(err, -EROFS, "a dry run returns nothing");
+	if (engine_refuse_blind(e, err) < 0)
+		return -EAGAIN;
 	if (a->lost)
 		return err_set(
 			err, -EAGAIN,
@@ -343,7 +351,7 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 
 void attach_engine_fix(struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = 0; i < e->n && !e->blind; i++) {
 		struct attachment *a = e->items[i];
 
 		if (a->record.state == ATTACH_BAD && a->retry_ms != NEVER)

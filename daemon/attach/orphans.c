@@ -58,31 +58,22 @@ static bool is_ours(const struct attach_engine *e, const struct attach_view *vie
 
 /* --- does a pod run with it? ------------------------------------------------------------------ */
 
-static bool may_be_of(const struct attach_engine *e, const struct pod_device *d,
-		      const struct netdev *nd)
+static bool may_run(const struct attach_engine *e, const struct netdev *nd)
 {
-	const struct sandbox_list *sandboxes = attach_engine_sandboxes(e);
-	const struct sandbox *s = join_sandbox(sandboxes, d);
+	const struct sandbox_list *l = attach_engine_sandboxes(e);
 
-	return !sandboxes->known || (s && strcmp(s->uid, nd->origin_uid) == 0);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].ready && strcmp(l->items[i].uid, nd->origin_uid) == 0)
+			return true;
+	return !l->known;
 }
 
-/* The kubelet names it for the pod that it was attached to, and that lives; or nobody can say. */
+/* The pod that it was attached to lives, whomever the kubelet has given it to since; or nobody can
+ * say. */
 static bool is_in_use(const struct attach_engine *e, const struct attach_view *view,
 		      const struct netdev *nd)
 {
-	const struct pod_list *held = view->held;
-
-	if (nd->nsid == NSID_HOST)
-		return false;
-	for (size_t i = 0; i < held->n; i++) {
-		const struct pod_device *d = &held->devices[i];
-
-		if (strcmp(d->id, nd->function) == 0 && (d->pod[0] || d->uid[0]) &&
-		    may_be_of(e, d, nd))
-			return true;
-	}
-	return held->source == POD_SOURCE_NONE;
+	return nd->nsid != NSID_HOST && (view->held->source == POD_SOURCE_NONE || may_run(e, nd));
 }
 
 static const struct wanted *find_wanted(const struct attach_engine *e, const struct netdev *nd)
@@ -109,6 +100,7 @@ static void adopt(struct attachment *a, const struct netdev *nd)
 		return;
 	a->record = wanted_record(e, w);
 	a->record.state = ATTACH_IN_POD;
+	e->ops->boot_id(e->hw, a->record.boot);
 	a->record.owner.netns = netns;
 	a->record.plan.vf.fields = 0;
 	a->record.origin.vf_index = -1;

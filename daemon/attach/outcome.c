@@ -10,8 +10,6 @@
 /* A device in a reset heals by itself. */
 #define RETRY_FIRST_MS 100
 #define RETRY_LAST_MS  30000
-/* Each waits for seconds by itself. */
-#define PATIENT_TRIES  5
 #define CHECK_MS       60000
 
 static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max)
@@ -86,16 +84,44 @@ void outcome_unchanged(struct attachment *a)
 
 /* --- return ----------------------------------------------------------------------------------- */
 
+/* ", with a new netdev: ..." */
+static void renewal_text(const struct attachment *a, char *text, size_t size)
+{
+	text[0] = '\0';
+	switch (a->renewal) {
+	case RENEWAL_DIRTY:
+		snprintf(text, size, ", with a new netdev: its pod had left behind %s", a->left);
+		return;
+	case RENEWAL_UNKNOWN:
+		snprintf(text, size,
+			 ", with a new netdev: nobody could tell what its pod had left behind");
+		return;
+	case RENEWAL_ALWAYS:
+		snprintf(text, size, ", with a new netdev, as its pool wants");
+		return;
+	case RENEWAL_BEYOND:
+		snprintf(text, size,
+			 ", with a new netdev: the old one was where nobody could get it");
+		return;
+	case RENEWAL_NONE:
+	case N_RENEWALS:
+		return;
+	}
+}
+
 void outcome_returned(struct attachment *a)
 {
 	struct attach_counters *c = &a->engine->counters;
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+	char renewed[ATTACH_LEFT_SIZE + 64];
 
 	took_us(a, &c->return_us, &c->return_us_max);
 	c->returned++;
-	engine_event(a->engine, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s",
+	c->renewals[a->renewal]++;
+	renewal_text(a, renewed, sizeof(renewed));
+	engine_event(a->engine, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s%s",
 		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
-		     a->why ? a->why : "its return was interrupted");
+		     a->why ? a->why : "its return was interrupted", renewed);
 	free_again(a);
 }
 
@@ -118,8 +144,15 @@ static bool is_unplugged(const struct attachment *a, int code)
 static bool is_news(const struct attachment *a, const struct err *err)
 {
 	if (err->code == -EAGAIN)
-		return a->tries == PATIENT_TRIES;
+		return a->tries == RETURN_PATIENCE;
 	return a->tries == 1 || strcmp(err->msg, a->trouble.msg) != 0;
+}
+
+bool outcome_is_trouble(const struct attachment *a)
+{
+	if (a->trouble.code == -EAGAIN)
+		return a->tries >= RETURN_PATIENCE;
+	return a->tries > 0 || a->record.state == ATTACH_BAD;
 }
 
 static void tell_stuck(struct attachment *a, const struct err *err)
@@ -199,7 +232,7 @@ void outcome_checked(struct attachment *a, int result, unsigned drift, bool repa
 		     const struct err *err)
 {
 	struct attach_engine *e = a->engine;
-	bool astray = result == -ENODEV && e->ops->netns_is_alive(e->hw, &a->record.owner.netns);
+	bool astray = result == -ENODEV && a->life == NETNS_ALIVE;
 
 	a->check_ms = uv_now(e->loop) + CHECK_MS;
 	a->trouble = (struct err){0};

@@ -49,6 +49,7 @@
 
 static const char *const states[] = {"free", "attaching", "in_pod", "returning", "bad", NULL};
 static const char *const doors[] = {"native", "cni", "admin", NULL};
+static const char *const cleans[] = {"auto", "always-reset", "restore", NULL};
 static const char *const kinds[] = {"vf", "macvlan", "ipvlan", NULL};
 static const char *const links[] = {"unknown", "auto", "enable", "disable", NULL};
 
@@ -92,6 +93,7 @@ static const struct field plan_fields[] = {
 	LIST(struct net_plan, "routes", routes, n_routes, route_item),
 	TEXT(struct net_plan, "ipam", ipam),
 	BOOL(struct net_plan, "soft_roce", soft_roce),
+	WORD(struct net_plan, "clean", clean, cleans),
 	END,
 };
 
@@ -113,6 +115,47 @@ static const struct field owner_fields[] = {
 	END,
 };
 
+static const struct field identity_fields[] = {
+	NUMBER(struct function_identity, "vendor", vendor),
+	NUMBER(struct function_identity, "device", device),
+	{"pf_mac", FORM_BYTES, MEMBER(struct function_identity, pf_mac), NULL, NULL,
+	 offsetof(struct function_identity, pf_mac_len), 0},
+	HEX64(struct function_identity, "folder", folder),
+	END,
+};
+
+static const struct field state_fields[] = {
+	HEX64(struct netdev_state, "key0", key[0]),
+	HEX64(struct netdev_state, "key1", key[1]),
+	HEX64(struct netdev_state, "link", digest[STATE_LINK]),
+	HEX64(struct netdev_state, "flags", digest[STATE_FLAGS]),
+	HEX64(struct netdev_state, "link_mode", digest[STATE_LINK_MODE]),
+	HEX64(struct netdev_state, "group", digest[STATE_GROUP]),
+	HEX64(struct netdev_state, "queue_length", digest[STATE_QUEUE_LENGTH]),
+	HEX64(struct netdev_state, "limits", digest[STATE_LIMITS]),
+	HEX64(struct netdev_state, "listeners", digest[STATE_LISTENERS]),
+	HEX64(struct netdev_state, "xdp", digest[STATE_XDP]),
+	HEX64(struct netdev_state, "tcx", digest[STATE_TCX]),
+	HEX64(struct netdev_state, "offloads", digest[STATE_OFFLOADS]),
+	HEX64(struct netdev_state, "rings", digest[STATE_RINGS]),
+	HEX64(struct netdev_state, "coalescing", digest[STATE_COALESCING]),
+	HEX64(struct netdev_state, "channels", digest[STATE_CHANNELS]),
+	HEX64(struct netdev_state, "messages", digest[STATE_MESSAGES]),
+	HEX64(struct netdev_state, "wake", digest[STATE_WAKE]),
+	HEX64(struct netdev_state, "private_flags", digest[STATE_PRIVATE_FLAGS]),
+	HEX64(struct netdev_state, "pause", digest[STATE_PAUSE]),
+	HEX64(struct netdev_state, "eee", digest[STATE_EEE]),
+	HEX64(struct netdev_state, "fec", digest[STATE_FEC]),
+	HEX64(struct netdev_state, "rss", digest[STATE_RSS]),
+	HEX64(struct netdev_state, "rules", digest[STATE_RULES]),
+	HEX64(struct netdev_state, "timestamps", digest[STATE_TIMESTAMPS]),
+	HEX64(struct netdev_state, "napi", digest[STATE_NAPI]),
+	HEX64(struct netdev_state, "rps", digest[STATE_RPS]),
+	HEX64(struct netdev_state, "xps", digest[STATE_XPS]),
+	HEX64(struct netdev_state, "queues", digest[STATE_QUEUES]),
+	END,
+};
+
 static const struct field origin_fields[] = {
 	TEXT(struct link_origin, "name", name),
 	TEXT(struct link_origin, "alias", alias),
@@ -123,9 +166,11 @@ static const struct field origin_fields[] = {
 	BOOL(struct link_origin, "up", up),
 	TEXT(struct link_origin, "rdma", rdma),
 	TEXT(struct link_origin, "pf", pf),
-	NUMBER(struct link_origin, "vf_index", vf_index),
+	{"vf_index", FORM_INT, MEMBER(struct link_origin, vf_index), NULL, NULL, 0, 0},
 	OBJECT(struct link_origin, "vf", vf, vf_fields),
+	OBJECT(struct link_origin, "state", state, state_fields),
 	TEXT(struct link_origin, "parent", parent),
+	OBJECT(struct link_origin, "identity", identity, identity_fields),
 	END,
 };
 
@@ -141,5 +186,7 @@ const struct field record_fields[] = {
 	LIST(struct attach_record, "ips", ips, n_ips, prefix_item),
 	LIST(struct attach_record, "routes", routes, n_routes, route_item),
 	TEXT(struct attach_record, "rdma", rdma),
+	TEXT(struct attach_record, "boot", boot),
+	BOOL(struct attach_record, "renewing", renewing),
 	END,
 };

@@ -7,6 +7,7 @@
 enum form {
 	FORM_TEXT,
 	FORM_NUMBER, /* 1, 2 or 4 bytes, unsigned */
+	FORM_INT,    /* int */
 	FORM_HEX64,  /* uint64_t */
 	FORM_BOOL,
 	FORM_WORD,   /* an enum, by its words */

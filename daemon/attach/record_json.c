@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include "ifname.h"
 #include "record_fields.h"
 #include "sysfs.h"
 #include "utf8.h"
@@ -35,13 +36,37 @@ static void store_number(void *p, size_t size, uint32_t v)
 	}
 }
 
-static json_t *hex_text(const uint8_t *bytes, size_t n)
+/* Of the longest text, too. */
+static json_t *hex_text(const void *bytes, size_t n)
 {
-	char text[2 * HW_ADDR_MAX + 1] = "";
+	char text[2 * PLAN_IPAM_SIZE + 1] = "";
 
-	for (size_t i = 0; i < n && i < HW_ADDR_MAX; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	for (size_t i = 0; i < n && i < PLAN_IPAM_SIZE; i++)
+		snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
 	return json_string(text);
+}
+
+static bool is_utf8(const char *s)
+{
+	size_t n;
+
+	while ((n = utf8_char(s)) > 0)
+		s += n;
+	return *s == '\0';
+}
+
+static json_t *any_text(const char *s)
+{
+	json_t *o;
+
+	if (is_utf8(s))
+		return json_string(s);
+	o = json_object();
+	if (json_object_set_new(o, "hex", hex_text(s, strlen(s))) < 0) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
 }
 
 static json_t *prefix_text(const struct ip_prefix *p)
@@ -80,9 +105,11 @@ static json_t *encode_field(const struct field *f, const uint8_t *base)
 
 	switch (f->form) {
 	case FORM_TEXT:
-		return json_string((const char *)p);
+		return any_text((const char *)p);
 	case FORM_NUMBER:
 		return json_integer(load_number(p, f->size));
+	case FORM_INT:
+		return json_integer(*(const int *)(const void *)p);
 	case FORM_HEX64:
 		return hex64_text(p);
 	case FORM_BOOL:
@@ -128,40 +155,6 @@ static json_t *encode_object(const struct field *table, const uint8_t *base)
 	return o;
 }
 
-static bool is_text(const char *s)
-{
-	size_t n;
-
-	while ((n = utf8_char(s)) > 0)
-		s += n;
-	return *s == '\0';
-}
-
-/* json_string() has one answer for two failures. */
-static bool is_utf8(const struct field *table, const uint8_t *base)
-{
-	for (const struct field *f = table; f->key; f++) {
-		if (f->form == FORM_OBJECT && !is_utf8(f->items, base + f->at))
-			return false;
-		if (f->form == FORM_TEXT && !is_text((const char *)base + f->at))
-			return false;
-	}
-	return true;
-}
-
-int record_encode(json_t **ret, const struct attach_record *r)
-{
-	json_t *o;
-
-	if (!is_utf8(record_fields, (const uint8_t *)r))
-		return -EINVAL;
-	o = encode_object(record_fields, (const uint8_t *)r);
-	if (!o)
-		return -ENOMEM;
-	*ret = o;
-	return 0;
-}
-
 /* --- decode ----------------------------------------------------------------------------------- */
 
 static int decode_object(const struct field *table, const json_t *o, uint8_t *base, struct err *e);
@@ -172,11 +165,35 @@ static int bad(const struct field *f, const char *what, struct err *e)
 	return err_set(e, -EBADMSG, "\"%s\" is not %s", f->key, what);
 }
 
-static int decode_text(const struct field *f, const char *s, uint8_t *p, struct err *e)
+/* Returns how many bytes, of `size` at most. */
+static int decode_hex(const char *s, uint8_t *ret, size_t size)
 {
-	if (!s || strlen(s) >= f->size)
+	const size_t len = s ? strlen(s) : 1;
+
+	if (len % 2 || len / 2 > size)
+		return -EINVAL;
+	for (size_t i = 0; i < len / 2; i++) {
+		const char digits[] = {'0', 'x', s[2 * i], s[2 * i + 1], '\0'};
+		uint64_t v;
+
+		if (parse_u64(digits, &v) < 0)
+			return -EINVAL;
+		ret[i] = (uint8_t)v;
+	}
+	return (int)(len / 2);
+}
+
+static int decode_text(const struct field *f, const json_t *v, uint8_t *p, struct err *e)
+{
+	uint8_t bytes[PLAN_IPAM_SIZE];
+	const char *s = json_string_value(v);
+	int n = s ? (int)strlen(s)
+		  : decode_hex(json_string_value(json_object_get(v, "hex")), bytes, sizeof(bytes));
+
+	if (n < 0 || (size_t)n >= f->size || (!s && memchr(bytes, 0, (size_t)n)))
 		return bad(f, "a text that fits", e);
-	memcpy(p, s, strlen(s) + 1);
+	memcpy(p, s ? (const void *)s : bytes, (size_t)n);
+	p[n] = '\0';
 	return 0;
 }
 
@@ -187,6 +204,18 @@ static int decode_number(const struct field *f, const json_t *v, uint8_t *p, str
 	if (!json_is_integer(v) || n < 0 || n >= (json_int_t)1 << (8 * f->size))
 		return bad(f, "a number that fits", e);
 	store_number(p, f->size, (uint32_t)n);
+	return 0;
+}
+
+/* As unsigned by older versions. */
+static int decode_int(const struct field *f, const json_t *v, void *p, struct err *e)
+{
+	json_int_t n = json_integer_value(v);
+	int i = (int)n;
+
+	if (!json_is_integer(v) || n < INT32_MIN || n > UINT32_MAX)
+		return bad(f, "a number that fits", e);
+	memcpy(p, &i, sizeof(i));
 	return 0;
 }
 
@@ -212,21 +241,10 @@ static int decode_word(const struct field *f, const char *s, uint8_t *p, struct 
 
 static int decode_bytes(const struct field *f, const char *s, uint8_t *base, struct err *e)
 {
-	uint8_t bytes[HW_ADDR_MAX];
-	size_t len = s ? strlen(s) : 1;
-	unsigned n = (unsigned)(len / 2);
+	int n = decode_hex(s, base + f->at, f->size);
 
-	if (len % 2 || len / 2 > f->size || (f->count_at == FIELD_ALL && len / 2 != f->size))
-		return bad(f, "an address that fits", e);
-	for (unsigned i = 0; i < n; i++) {
-		const char digits[] = {'0', 'x', s[2 * i], s[2 * i + 1], '\0'};
-		uint64_t v;
-
-		if (parse_u64(digits, &v) < 0)
-			return bad(f, "an address in hexadecimal", e);
-		bytes[i] = (uint8_t)v;
-	}
-	memcpy(base + f->at, bytes, n);
+	if (n < 0 || (f->count_at == FIELD_ALL && (size_t)n != f->size))
+		return bad(f, "an address in hexadecimal that fits", e);
 	if (f->count_at != FIELD_ALL)
 		memcpy(base + f->count_at, &n, sizeof(n));
 	return 0;
@@ -286,9 +304,11 @@ static int decode_field(const struct field *f, const json_t *v, uint8_t *base, s
 
 	switch (f->form) {
 	case FORM_TEXT:
-		return decode_text(f, s, p, e);
+		return decode_text(f, v, p, e);
 	case FORM_NUMBER:
 		return decode_number(f, v, p, e);
+	case FORM_INT:
+		return decode_int(f, v, p, e);
 	case FORM_HEX64:
 		return decode_hex64(f, s, p, e);
 	case FORM_BOOL:
@@ -323,20 +343,118 @@ static int decode_object(const struct field *table, const json_t *o, uint8_t *ba
 
 /* --- what cannot be true ---------------------------------------------------------------------- */
 
-/* Names that become parts of paths, or interfaces. */
-static bool is_name(const char *s)
+/* Parts of paths. */
+static bool is_bus_name(const char *s)
 {
 	return strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && !strpbrk(s, "/ \t\n");
 }
 
+static bool is_ifname(const char *s)
+{
+	return !*s || ifname_is_valid(s);
+}
+
 static int judge(const struct attach_record *r, struct err *e)
 {
-	if (!r->function[0] || !is_name(r->function) || !is_name(r->origin.pf))
+	const struct link_origin *o = &r->origin;
+
+	if (!r->function[0] || !is_bus_name(r->function) || !is_bus_name(o->pf))
 		return err_set(e, -EBADMSG, "a function in it has no bus name");
-	if (!is_name(r->plan.ifname) || !is_name(r->origin.name) || !is_name(r->origin.parent))
+	if (!is_ifname(r->plan.ifname) || !is_ifname(o->name) || !is_ifname(o->parent))
 		return err_set(e, -EBADMSG, "a name in it is no name for an interface");
-	if (r->origin.vf_index < 0)
-		return err_set(e, -EBADMSG, "origin: \"vf_index\" is negative");
+	if (o->vf_index < (o->pf[0] ? 0 : -1))
+		return err_set(e, -EBADMSG, "origin: \"vf_index\" is %d", o->vf_index);
+	return 0;
+}
+
+static int check_object(const struct field *table, const uint8_t *base, struct err *e);
+
+static bool is_prefix(const struct ip_prefix *p)
+{
+	return p->family == AF_UNSPEC || (p->family == AF_INET && p->len <= 32) ||
+	       (p->family == AF_INET6 && p->len <= 128);
+}
+
+static bool is_word(const struct field *f, unsigned v)
+{
+	unsigned n = 0;
+
+	while (f->words[n])
+		n++;
+	return v < n;
+}
+
+static int check_list(const struct field *f, const uint8_t *base, struct err *e);
+
+/* What its form has no text for. */
+static int check_field(const struct field *f, const uint8_t *base, struct err *e)
+{
+	const uint8_t *p = base + f->at;
+	bool ok = true;
+
+	switch (f->form) {
+	case FORM_TEXT:
+		ok = memchr(p, 0, f->size);
+		break;
+	case FORM_WORD:
+		ok = is_word(f, load_number(p, f->size));
+		break;
+	case FORM_BYTES:
+		ok = byte_count(f, base) <= f->size;
+		break;
+	case FORM_PREFIX:
+		ok = is_prefix((const void *)p);
+		break;
+	case FORM_OBJECT:
+		return check_object(f->items, p, e);
+	case FORM_LIST:
+		return check_list(f, base, e);
+	case FORM_NUMBER:
+	case FORM_INT:
+	case FORM_HEX64:
+	case FORM_BOOL:
+		break;
+	}
+	return ok ? 0 : bad(f, "anything that can be written", e);
+}
+
+static int check_list(const struct field *f, const uint8_t *base, struct err *e)
+{
+	size_t n;
+	int r = 0;
+
+	memcpy(&n, base + f->count_at, sizeof(n));
+	if (n > f->max)
+		return bad(f, "a list that fits", e);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		r = check_field(f->items, base + f->at + i * f->size, e);
+		if (r < 0)
+			err_wrap(e, "%s[%zu]", f->key, i);
+	}
+	return r;
+}
+
+static int check_object(const struct field *table, const uint8_t *base, struct err *e)
+{
+	int r = 0;
+
+	for (const struct field *f = table; f->key && r == 0; f++)
+		r = check_field(f, base, e);
+	return r;
+}
+
+/* --- both ways -------------------------------------------------------------------------------- */
+
+int record_encode(json_t **ret, const struct attach_record *r, struct err *e)
+{
+	json_t *o;
+
+	if (check_object(record_fields, (const uint8_t *)r, e) < 0 || judge(r, e) < 0)
+		return -EINVAL;
+	o = encode_object(record_fields, (const uint8_t *)r);
+	if (!o)
+		return err_set(e, -ENOMEM, "out of memory");
+	*ret = o;
 	return 0;
 }
 
@@ -345,8 +463,8 @@ int record_decode(struct attach_record *ret, const json_t *o, struct err *e)
 	struct attach_record r = {0};
 	int code = decode_object(record_fields, o, (uint8_t *)&r, e);
 
-	if (code == 0)
-		code = judge(&r, e);
+	if (code == 0 && judge(&r, e) < 0)
+		code = -EBADMSG;
 	if (code == 0)
 		*ret = r;
 	return code;

@@ -6,7 +6,9 @@
 #include "attach_rdma.h"
 #include "attach_steps.h"
 #include "function_files.h"
+#include "identity.h"
 #include "kill_point.h"
+#include "soft_roce_nodes.h"
 #include "vf_admin.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
@@ -16,15 +18,28 @@
 int return_step_record(struct work *w)
 {
 	struct err ignored = {0};
+	int r = identity_check(w);
 
+	if (r < 0)
+		return r;
+	w->job->settle_only = r > 0;
+	if (w->job->settle_only)
+		soft_roce_nodes_remove(w->hw, w->record->id, &ignored);
 	w->record->state = ATTACH_RETURNING;
 	journal_write(w->job->journal, w->record, false, &ignored);
 	return 0;
 }
 
+/* A namespace lives as long as a socket in it, a descriptor that is on its way from one process to
+ * another, or a mount that only a container sees. None of them lets anybody in. */
+static int if_beyond(struct work *w, int r)
+{
+	return r == -EAGAIN && w->job->insist ? return_replace(w) : r;
+}
+
 int return_step_rdma(struct work *w)
 {
-	return attach_rdma_return(w);
+	return if_beyond(w, attach_rdma_return(w));
 }
 
 /* --- move ------------------------------------------------------------------------------------- */
@@ -89,9 +104,9 @@ static int take_down(struct work *w, struct nlsock *s)
 }
 
 /* The alternative names that it had, but for those that are another's by now. */
-static void free_altnames(struct work *w, char ret[ALTNAME_SIZE + 1])
+static void free_altnames(struct work *w, char ret[ALTNAMES_SIZE])
 {
-	char had[ALTNAME_SIZE + 1], *rest = NULL;
+	char had[ALTNAMES_SIZE], *rest = NULL;
 	struct netdev_seen other;
 	struct nlsock *s = NULL;
 	size_t n = 0;
@@ -101,7 +116,7 @@ static void free_altnames(struct work *w, char ret[ALTNAME_SIZE + 1])
 	for (char *alt = strtok_r(had, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
 		if (w->at->is_host || place_rtnl(&w->host, &s, NULL) < 0 ||
 		    netdev_by_name(s, alt, &other, NULL) < 0)
-			n += (size_t)snprintf(ret + n, ALTNAME_SIZE + 1 - n, "%s%s", n ? " " : "",
+			n += (size_t)snprintf(ret + n, ALTNAMES_SIZE - n, "%s%s", n ? " " : "",
 					      alt);
 }
 
@@ -112,7 +127,7 @@ static void free_altnames(struct work *w, char ret[ALTNAME_SIZE + 1])
 static int wash(struct work *w, struct nlsock *s)
 {
 	const struct netdev *nd = &w->seen.netdev;
-	char keep[ALTNAME_SIZE + 1];
+	char keep[ALTNAMES_SIZE];
 
 	if (w->seen.has_xdp)
 		netdev_detach_xdp(s, nd->ifindex);
@@ -135,7 +150,11 @@ static int change_home(struct work *w, const char *name)
 	if (c.up == 0)
 		r = take_down(w, s);
 	c.up = -1;
-	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+	if (r == 0)
+		r = netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+	if (r == 0 && c.netns_fd >= 0)
+		snprintf(w->came_as, sizeof(w->came_as), "%s", name);
+	return r;
 }
 
 /* udev renames a device that appears, and a dying namespace hands it back: both at any moment. */
@@ -157,10 +176,24 @@ static void learn_name(struct work *w)
 /* A quarter of a second: udev may just have given the name away, to this very device. */
 #define OWN_NAME_LOOKS 7
 
+/* A second and a half: udev, where it runs, is slow on a busy node. */
+#define UDEV_LOOKS 12
+
+/* A dead namespace has handed it back under a name that udev takes for none, and gives it another
+ * (UDEV_ALLOWED_CHARS_INPUT of systemd): whoever renames it before would have it renamed again. */
+static bool is_udevs_next(const struct work *w)
+{
+	const char *c = w->seen.netdev.name;
+
+	while (isalnum((unsigned char)*c) || (*c && strchr("#+-.:=@_", *c)))
+		c++;
+	return w->at->is_host && *c;
+}
+
 /* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
  * the RDMA device has come back) is waited for. A name that stays taken leaves the netdev in the
  * host under whatever name: it is given a spare one, and not called clean. */
-static int bring_home(struct work *w)
+int return_bring_home(struct work *w)
 {
 	const char *name = w->record->origin.name;
 	struct patience p = {0};
@@ -172,7 +205,9 @@ static int bring_home(struct work *w)
 		r = work_find_anywhere(w, &p);
 		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
 			return 0;
-		if (r == 0) {
+		if (r == 0 && p.looks < UDEV_LOOKS && is_udevs_next(w)) {
+			r = -EAGAIN;
+		} else if (r == 0) {
 			learn_name(w);
 			r = change_home(w, *name ? name : spare);
 		}
@@ -202,7 +237,7 @@ static int delete_stacked(struct work *w)
 
 int return_step_move(struct work *w)
 {
-	return work_is_vf(w) ? bring_home(w) : delete_stacked(w);
+	return work_is_vf(w) ? if_beyond(w, return_bring_home(w)) : delete_stacked(w);
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */
@@ -280,23 +315,23 @@ static int restore_settings(struct work *w)
 	if (!want.fields)
 		return 0;
 	r = vf_admin_write(w, &want);
-	return r == 0 && want.fields & VF_GUIDS ? bring_home(w) : r;
+	return r == 0 && want.fields & VF_GUIDS ? return_bring_home(w) : r;
 }
 
-/* A crash may have left it without: its driver was to take new GUIDs. */
+/* A crash may have left it without: its driver was to take new GUIDs, or to make a new netdev. */
 static int restore_driver(struct work *w)
 {
 	struct patience p = {0};
 	int r;
 
-	if (!(w->record->plan.vf.fields & VF_GUIDS) ||
+	if ((!(w->record->plan.vf.fields & VF_GUIDS) && !w->record->renewing) ||
 	    !function_is_there(w->hw, w->record->function) ||
 	    function_has(w->hw, w->record->function, "net"))
 		return 0;
 	r = function_bind(w->hw, w->record->function, w->err);
 	while (r == 0 && (r = return_look_at_home(w)) == -ENODEV && work_wait(&p))
 		r = 0;
-	return r < 0 ? r : bring_home(w);
+	return r < 0 ? r : return_bring_home(w);
 }
 
 bool return_has_own_mac(const struct work *w)
@@ -349,14 +384,46 @@ static int restore_mac(struct work *w, struct nlsock *s)
 	return 0;
 }
 
-static int restore_link(struct work *w)
+/* A pod that is alive may put another interface, a veth or the like, in the place where we saw the
+ * function's, with the same index. The name was free here before, so what bears it is what came. */
+static void send_away(struct work *w)
+{
+	struct netdev_seen other;
+	struct nlsock *s = NULL;
+
+	if (w->came_as[0] && place_rtnl(&w->host, &s, NULL) == 0 &&
+	    netdev_by_name(s, w->came_as, &other, NULL) == 0 && other.netdev.kind[0])
+		netdev_delete(s, other.netdev.ifindex, NULL);
+	w->came_as[0] = '\0';
+}
+
+/* Seen by its function: an index is anybody's. */
+static int look_what_came(struct work *w)
+{
+	struct patience p = {0};
+	int r = return_look_at_home(w);
+
+	while (r == -ENODEV && function_has(w->hw, w->record->function, "net")) {
+		send_away(w);
+		r = return_bring_home(w);
+		if (r == 0)
+			r = return_look_at_home(w);
+		if (r == -ENODEV && !work_wait(&p))
+			return err_set(w->err, -EAGAIN, "%s: its netdev does not stay in the host",
+				       w->record->function);
+	}
+	return r;
+}
+
+static int restore_link(struct work *w, bool *ret_own_mac)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
 	struct nlsock *s = NULL;
-	int r = return_look_at_home(w);
+	int r = look_what_came(w);
 
 	if (r < 0)
 		return r == -ENODEV ? 0 : r;
+	*ret_own_mac = return_has_own_mac(w);
 	r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)
 		r = restore_mac(w, s);
@@ -365,17 +432,23 @@ static int restore_link(struct work *w)
 	return r;
 }
 
-int return_step_admin(struct work *w)
+/* A VF that is given its MAC tells its PF, where none may have been set (igb before Linux 6.12). */
+int return_restore(struct work *w)
 {
-	int r;
+	bool own_mac = true;
+	int r = restore_settings(w);
 
-	if (!work_is_vf(w))
-		return 0;
-	r = restore_settings(w);
 	if (r == 0)
 		r = restore_driver(w);
 	kill_point("back-admin-2", "before");
-	return r < 0 ? r : restore_link(w);
+	if (r == 0)
+		r = restore_link(w, &own_mac);
+	return r < 0 || own_mac ? r : restore_settings(w);
+}
+
+int return_step_admin(struct work *w)
+{
+	return work_is_vf(w) ? return_restore(w) : 0;
 }
 
 /* --- done ------------------------------------------------------------------------------------- */
@@ -385,6 +458,7 @@ int return_step_done(struct work *w)
 	int r;
 
 	w->record->state = ATTACH_FREE;
+	w->record->renewing = false;
 	r = journal_write(w->job->journal, w->record, true, w->err);
 	if (r < 0)
 		w->record->state = ATTACH_RETURNING;

@@ -30,20 +30,29 @@ static bool is_of_origin(const struct link_origin *o, const char *altname)
 	return false;
 }
 
+static int verify_altnames(struct work *w)
+{
+	const struct link_origin *o = &w->record->origin;
+	char has[ALTNAMES_SIZE], *rest = NULL;
+
+	memcpy(has, w->seen.altnames, sizeof(has));
+	for (char *alt = strtok_r(has, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
+		if (o->mtu && !is_of_origin(o, alt))
+			return unclean(w, "%s has got another name, %.80s", w->seen.netdev.name,
+				       alt);
+	return 0;
+}
+
 /* What a pod may have left on it. */
 static int verify_traces(struct work *w)
 {
-	const struct link_origin *o = &w->record->origin;
 	const struct netdev *nd = &w->seen.netdev;
 
-	for (const char *alt = NULL; o->mtu && (alt = netdev_altname(nd, alt));)
-		if (!is_of_origin(o, alt))
-			return unclean(w, "%s has got another name, %.80s", nd->name, alt);
 	if (nd->flags & PODS_FLAGS)
 		return unclean(w, "%s has flags %#x", nd->name, nd->flags & PODS_FLAGS);
 	if (w->seen.has_xdp)
 		return unclean(w, "%s has an XDP program", nd->name);
-	return 0;
+	return verify_altnames(w);
 }
 
 static int verify_link(struct work *w)
@@ -103,6 +112,19 @@ static int verify_rdma(struct work *w)
 	return 0;
 }
 
+/* A function without a netdev, wherever, has none to be dirty. */
+static int verify_netdev(struct work *w)
+{
+	int r = return_look_at_home(w);
+
+	if (r != -ENODEV)
+		return r < 0 ? r : verify_link(w);
+	if (function_has(w->hw, w->record->function, "net"))
+		return err_set(w->err, -EAGAIN, "%s: its netdev is not in the host",
+			       w->record->function);
+	return 0;
+}
+
 /* What has left the bus is not dirty. */
 int return_step_verify(struct work *w)
 {
@@ -110,13 +132,7 @@ int return_step_verify(struct work *w)
 
 	if (!work_is_vf(w) || !function_is_there(w->hw, w->record->function))
 		return 0;
-	r = return_look_at_home(w);
-	if (r < 0 && r != -ENODEV)
-		return r;
-	if (r == 0)
-		r = verify_link(w);
-	else
-		r = 0;
+	r = verify_netdev(w);
 	if (r == 0)
 		r = verify_rdma(w);
 	return r == 0 && w->record->origin.pf[0] ? verify_settings(w) : r;

@@ -1,7 +1,8 @@
 /* soft_roce_nodes.c - see soft_roce_nodes.h.
  *
- * The names of the plugin's devices are what counts: a uverbsN whose number none of them has is
- * left over, from a device that died with its namespace or from before a crash. */
+ * The names of the plugin's devices are what counts, and the host's own folder: a node whose number
+ * none of them has is left over, from a device that died with its namespace or from before a crash.
+ */
 #include "soft_roce_nodes.h"
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 
 struct folder {
 	int all, by_name; /* descriptors */
+	int host;	  /* /dev/infiniband; -1: there is none */
 };
 
 static int failed(const char *what, const char *name, int r, struct err *e)
@@ -44,7 +46,7 @@ static int open_folder(const struct hw *hw, bool make, struct folder *ret)
 
 	if (by_name < 0)
 		return by_name;
-	*ret = (struct folder){take_fd(&all), by_name};
+	*ret = (struct folder){take_fd(&all), by_name, open_one(hw->dev_fd, "infiniband", false)};
 	return 0;
 }
 
@@ -52,6 +54,8 @@ static void close_folder(const struct folder *f)
 {
 	close(f->all);
 	close(f->by_name);
+	if (f->host >= 0)
+		close(f->host);
 }
 
 /* The part of soft_roce_node() behind the folder. */
@@ -78,23 +82,36 @@ static bool is_node(int dir, const char *name, dev_t dev)
 	       st.st_rdev == dev;
 }
 
+static int make_like(int dir, const char *name, const struct stat *like)
+{
+	if (mknodat(dir, name, S_IFCHR | (like->st_mode & 0777), like->st_rdev) < 0 ||
+	    fchownat(dir, name, like->st_uid, like->st_gid, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fchmodat(dir, name, like->st_mode & 0777, 0) < 0)
+		return -errno;
+	return 0;
+}
+
 /* In one step for whoever looks; mknod(2)'s mode is cut by the umask. Devices are worked on at the
  * same time, each by one: what is not finished bears the name of the device that it is for. */
-static int make_node(int dir, const char *name, const char *owner, dev_t dev)
+static int put_node(int dir, const char *name, const char *owner, const struct stat *like)
 {
 	char fresh[sizeof(".new-") + SOFT_ROCE_NODE_SIZE];
 	int r;
 
 	snprintf(fresh, sizeof(fresh), ".new-%s", owner);
 	r = remove_node(dir, fresh);
-
-	if (r == 0 && mknodat(dir, fresh, S_IFCHR | NODE_MODE, dev) < 0)
-		r = -errno;
-	if (r == 0 && fchmodat(dir, fresh, NODE_MODE, 0) < 0)
-		r = -errno;
+	if (r == 0)
+		r = make_like(dir, fresh, like);
 	if (r == 0 && renameat(dir, fresh, dir, name) < 0)
 		r = -errno;
 	return r;
+}
+
+static int make_node(int dir, const char *name, const char *owner, dev_t dev)
+{
+	const struct stat st = {.st_mode = NODE_MODE, .st_rdev = dev};
+
+	return put_node(dir, name, owner, &st);
 }
 
 /* "10:123", as linux/Documentation/ABI/stable/sysfs-devices has it. */
@@ -118,29 +135,34 @@ static int read_dev(const struct hw *hw, dev_t *ret)
 
 /* --- what is left over ------------------------------------------------------------------------ */
 
-struct sweep {
-	const struct folder *folder;
-	dev_t dev;
-};
-
 static int is_of_dev(int dir, const char *name, void *arg)
 {
-	const struct sweep *s = arg;
+	const dev_t *dev = arg;
 
-	return is_node(dir, name, s->dev) ? -EEXIST : 0;
+	return is_node(dir, name, *dev) ? -EEXIST : 0;
 }
 
+static bool is_of_plugin(const struct folder *f, dev_t dev)
+{
+	return sysfs_list(f->by_name, ".", is_of_dev, &dev) == -EEXIST;
+}
+
+static bool is_of_host(const struct folder *f, const char *name, dev_t dev)
+{
+	return f->host >= 0 && is_node(f->host, name, dev);
+}
+
+/* rdma_cm is everybody's. */
 static int sweep_one(int dir, const char *name, void *arg)
 {
-	struct sweep s = {.folder = arg};
+	const struct folder *f = arg;
 	struct stat st;
 
-	if (strncmp(name, "uverbs", 6) != 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISCHR(st.st_mode) ||
+	    name[0] == '.' || strcmp(name, "rdma_cm") == 0 || is_of_host(f, name, st.st_rdev) ||
+	    is_of_plugin(f, st.st_rdev))
 		return 0;
-	s.dev = st.st_rdev;
-	return sysfs_list(s.folder->by_name, ".", is_of_dev, &s) == -EEXIST
-		       ? 0
-		       : remove_node(dir, name);
+	return remove_node(dir, name);
 }
 
 static int sweep(const struct folder *f)
@@ -148,6 +170,42 @@ static int sweep(const struct folder *f)
 	int r = sysfs_list(f->all, ".", sweep_one, (void *)f);
 
 	return r < 0 ? r : 0;
+}
+
+/* --- the host's own --------------------------------------------------------------------------- */
+
+struct mirror {
+	const struct folder *folder;
+	const char *owner;
+};
+
+/* Whoever may open it on the host may open it here: this folder is on the host, too. */
+static bool is_alike(int dir, const char *name, const struct stat *like)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mode == like->st_mode &&
+	       st.st_rdev == like->st_rdev && st.st_uid == like->st_uid &&
+	       st.st_gid == like->st_gid;
+}
+
+static int mirror_one(int host, const char *name, void *arg)
+{
+	const struct mirror *m = arg;
+	struct stat st;
+
+	if (fstatat(host, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISCHR(st.st_mode) ||
+	    is_of_plugin(m->folder, st.st_rdev) || is_alike(m->folder->all, name, &st))
+		return 0;
+	return put_node(m->folder->all, name, m->owner, &st);
+}
+
+/* But for the plugin's own devices, which the host has nodes for, too. */
+static int mirror_host(const struct folder *f, const char *owner)
+{
+	struct mirror m = {f, owner};
+
+	return f->host < 0 ? 0 : sysfs_list(f->host, ".", mirror_one, &m);
 }
 
 /* --- interface -------------------------------------------------------------------------------- */
@@ -162,6 +220,8 @@ static int make_all(const struct hw *hw, const struct folder *f, const char *id,
 	name_of(id, name);
 	r = make_node(f->by_name, name, name, (dev_t)uverbs->dev);
 	if (r == 0)
+		r = mirror_host(f, name);
+	if (r >= 0)
 		r = make_node(f->all, uverbs->name, name, (dev_t)uverbs->dev);
 	if (r == 0 && read_dev(hw, &rdma_cm) == 0)
 		r = make_node(f->all, "rdma_cm", name, rdma_cm);

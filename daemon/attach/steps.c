@@ -7,27 +7,29 @@
 struct step {
 	const char *name;
 	int (*run)(struct work *); /* NULL: the engine's own */
+	bool settles;		   /* does nothing to the device */
 };
 
 static const struct step attach_steps[N_ATTACH_STEPS] = {
-	[STEP_RECORD] = {"record", attach_step_record},
-	[STEP_ADMIN] = {"admin", attach_step_admin},
-	[STEP_MOVE] = {"move", attach_step_move},
-	[STEP_IPAM] = {"ipam", NULL},
-	[STEP_CONFIGURE] = {"configure", attach_step_configure},
-	[STEP_RDMA] = {"rdma", attach_step_rdma},
-	[STEP_VERIFY] = {"verify", attach_step_verify},
-	[STEP_DONE] = {"done", attach_step_done},
+	[STEP_RECORD] = {.name = "record", .run = attach_step_record},
+	[STEP_ADMIN] = {.name = "admin", .run = attach_step_admin},
+	[STEP_MOVE] = {.name = "move", .run = attach_step_move},
+	[STEP_IPAM] = {.name = "ipam", .run = NULL},
+	[STEP_CONFIGURE] = {.name = "configure", .run = attach_step_configure},
+	[STEP_RDMA] = {.name = "rdma", .run = attach_step_rdma},
+	[STEP_VERIFY] = {.name = "verify", .run = attach_step_verify},
+	[STEP_DONE] = {.name = "done", .run = attach_step_done},
 };
 
 static const struct step return_steps[N_RETURN_STEPS] = {
-	[BACK_RECORD] = {"back-record", return_step_record},
-	[BACK_RDMA] = {"back-rdma", return_step_rdma},
-	[BACK_MOVE] = {"back-move", return_step_move},
-	[BACK_ADMIN] = {"back-admin", return_step_admin},
-	[BACK_IPAM] = {"back-ipam", NULL},
-	[BACK_VERIFY] = {"back-verify", return_step_verify},
-	[BACK_DONE] = {"back-done", return_step_done},
+	[BACK_RECORD] = {.name = "back-record", .run = return_step_record, .settles = true},
+	[BACK_RDMA] = {.name = "back-rdma", .run = return_step_rdma},
+	[BACK_MOVE] = {.name = "back-move", .run = return_step_move},
+	[BACK_ADMIN] = {.name = "back-admin", .run = return_step_admin},
+	[BACK_RENEW] = {.name = "back-renew", .run = return_step_renew},
+	[BACK_IPAM] = {.name = "back-ipam", .run = NULL},
+	[BACK_VERIFY] = {.name = "back-verify", .run = return_step_verify},
+	[BACK_DONE] = {.name = "back-done", .run = return_step_done, .settles = true},
 };
 
 const char *attach_step_name(enum attach_step s)
@@ -40,11 +42,18 @@ const char *return_step_name(enum return_step s)
 	return return_steps[s].name;
 }
 
+bool return_step_settles(enum return_step s)
+{
+	return return_steps[s].settles;
+}
+
 static int run_step(struct work *w, const struct step *s)
 {
 	char point[32];
 	int r;
 
+	if (w->job->settle_only && !s->settles)
+		return 0;
 	snprintf(point, sizeof(point), "%s%s", w->job->is_return ? "" : "attach-", s->name);
 	kill_point(point, "before");
 	r = s->run(w);

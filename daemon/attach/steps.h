@@ -25,10 +25,11 @@ enum attach_step {
 };
 
 enum return_step {
-	BACK_RECORD, /* written down: returning */
+	BACK_RECORD, /* is it the device that was attached, in this boot? written down: returning */
 	BACK_RDMA,   /* RDMA device back, or deleted */
 	BACK_MOVE, /* found wherever it is; down, into the host: its own name, no alias, MTU, MAC */
 	BACK_ADMIN,  /* settings as they were */
+	BACK_RENEW,  /* a new netdev, if the pod has left something on this one */
 	BACK_IPAM,   /* the engine's */
 	BACK_VERIFY, /* in the host, clean */
 	BACK_DONE,   /* written down: free */
@@ -37,6 +38,8 @@ enum return_step {
 
 const char *attach_step_name(enum attach_step); /* "record", ... */
 const char *return_step_name(enum return_step); /* "back-record", ... */
+/* It does nothing to the device, and is run for a record of another boot as well. */
+bool return_step_settles(enum return_step);
 
 /* What a job works on: the caller's, until it is done. */
 struct attach_job {
@@ -44,9 +47,17 @@ struct attach_job {
 	struct journal *journal;
 	struct attach_record record;
 	bool is_return;
-	int next;	/* enum attach_step or return_step; run continues from here */
-	unsigned drift; /* bits of attach_status.h that a check found different */
-	unsigned left;	/* those of them that a repair could not set right */
+	/* Of a return that was in vain for long: what is in a namespace that nobody can enter, and
+	 * that something keeps, is answered with a new netdev. */
+	bool insist;
+	bool settle_only; /* of another boot: nothing is written to the device (identity.h) */
+	int next;	  /* enum attach_step or return_step; run continues from here */
+	unsigned drift;	  /* bits of attach_status.h that a check found different */
+	unsigned left;	  /* those of them that a repair could not set right */
+	/* Of a return: why the function has got a new netdev, and what was not as before, in words
+	 * ("tcx program, rings"; "" = nothing, or nobody knows). */
+	enum renewal renewal;
+	char traces[ATTACH_LEFT_SIZE];
 	struct err err; /* of the step `next`, which failed */
 };
 
@@ -63,7 +74,8 @@ struct attach_job {
  * An attach that fails is undone by a return with the same record (of a free one: none). A return
  * that fails is run again from its first step, as often as it takes; -EUCLEAN: it is in the host,
  * but not as it was. One that cannot write the journal goes on until the last step. A function that
- * has left the bus has nothing to return, which is success. */
+ * has left the bus has nothing to return, which is success; neither has one that was attached in
+ * another boot. -ESTALE: another device has its bus name, and nothing was written to that. */
 int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right

@@ -34,21 +34,48 @@ struct vf_settings vf_admin_kept(const struct attach_record *r)
 	return want;
 }
 
+/* What is not known does not differ. */
+static bool is_same_pf(const struct work *w)
+{
+	const struct function_identity *was = &w->record->origin.identity;
+
+	return was->pf_mac_len == 0 || w->pf_mac_len == 0 ||
+	       (was->pf_mac_len == w->pf_mac_len &&
+		memcmp(was->pf_mac, w->pf_mac, was->pf_mac_len) == 0);
+}
+
+static int look_for_pf(struct work *w, struct nlsock *s)
+{
+	struct netdev_seen pf;
+	int r = netdev_by_function(s, w->record->origin.pf, &pf, w->err);
+
+	if (r < 0)
+		return err_wrap(w->err, "%s: its PF %s", w->record->function, w->record->origin.pf);
+	memcpy(w->pf_mac, pf.perm_addr, pf.perm_addr_len);
+	w->pf_mac_len = pf.perm_addr_len;
+	if (!is_same_pf(w))
+		return err_set(w->err, -ESTALE,
+			       "%s: its PF %s is another device than it was, by its MAC",
+			       w->record->function, w->record->origin.pf);
+	w->pf_ifindex = pf.netdev.ifindex;
+	return 0;
+}
+
 /* A PF stays in the host. */
 static int find_pf(struct work *w, struct nlsock **ret)
 {
-	struct netdev_seen pf;
 	int r = work_open_host(w);
 
 	if (r == 0)
 		r = place_rtnl(&w->host, ret, w->err);
-	if (r < 0 || w->pf_ifindex)
-		return r;
-	r = netdev_by_function(*ret, w->record->origin.pf, &pf, w->err);
-	if (r < 0)
-		return err_wrap(w->err, "%s: its PF %s", w->record->function, w->record->origin.pf);
-	w->pf_ifindex = pf.netdev.ifindex;
-	return 0;
+	return r < 0 || w->pf_ifindex ? r : look_for_pf(w, *ret);
+}
+
+int vf_admin_find_pf(struct work *w)
+{
+	struct nlsock *s = NULL;
+
+	return find_pf(w, &s);
 }
 
 int vf_admin_read(struct work *w, struct vf_settings *ret)
@@ -64,7 +91,7 @@ int vf_admin_read(struct work *w, struct vf_settings *ret)
 		     : 0;
 }
 
-static int wait_for_netdev(struct work *w)
+int vf_admin_wait_for_netdev(struct work *w)
 {
 	struct patience p = {0};
 	int r;
@@ -83,7 +110,7 @@ static int take_guids(struct work *w)
 		return r;
 	kill_point("attach-admin-2", "before");
 	r = function_bind(w->hw, w->record->function, w->err);
-	return r < 0 ? r : wait_for_netdev(w);
+	return r < 0 ? r : vf_admin_wait_for_netdev(w);
 }
 
 int vf_admin_write(struct work *w, const struct vf_settings *want)

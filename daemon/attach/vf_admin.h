@@ -11,8 +11,13 @@ struct vf_settings vf_admin_wanted(const struct attach_record *);
  * nothing of what keeps pods apart, VLAN, spoofchk and trust, as it was before. The MAC may be the
  * pod's own choice. */
 struct vf_settings vf_admin_kept(const struct attach_record *);
+/* Looks for the PF in the host, and whether it is the one that it was (-ESTALE). -ENODEV: it is
+ * gone, or somewhere else. */
+int vf_admin_find_pf(struct work *);
 /* As they are. -ENODEV: the PF, or the VF on it, is gone. */
 int vf_admin_read(struct work *, struct vf_settings *ret);
 /* Sets them. GUIDs: a driver takes new ones only when it takes the VF, so it is taken from it and
  * given back, and its netdev waited for. */
 int vf_admin_write(struct work *, const struct vf_settings *);
+/* After its driver has taken the function anew. */
+int vf_admin_wait_for_netdev(struct work *);

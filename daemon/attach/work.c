@@ -66,11 +66,19 @@ int work_open_pod(struct work *w)
 
 	if (w->pod.netns_fd >= 0)
 		return 0;
-	fd = netns_open_id(w->hw, &w->record->owner.netns, w->err);
+	fd = netns_open_anywhere(w->hw, &w->record->owner.netns, w->err);
 	if (fd < 0)
 		return fd;
 	w->pod.netns_fd = fd;
 	return 0;
+}
+
+/* Where it was; for who looks everywhere else anyway. */
+static bool is_at_its_path(struct work *w)
+{
+	if (w->pod.netns_fd < 0)
+		w->pod.netns_fd = netns_open_id(w->hw, &w->record->owner.netns, NULL);
+	return w->pod.netns_fd >= 0;
 }
 
 static int open_socket(struct place *p, struct nlsock *s, int protocol, struct err *e)
@@ -194,6 +202,11 @@ static int search_namespaces(struct work *w)
 		return err_set(w->err, r, "%s: searching the network namespaces: %s",
 			       w->record->function, strerror(-r));
 	w->at = NULL;
+	if (r == NETNS_INCOMPLETE && function_has(w->hw, w->record->function, "driver"))
+		return err_set(w->err, -EAGAIN,
+			       "%s: its netdev is nowhere to be seen, and not everything could be "
+			       "looked at",
+			       w->record->function);
 	return err_set(w->err, -ENODEV, "%s has no netdev", w->record->function);
 }
 
@@ -206,7 +219,7 @@ int work_find_anywhere(struct work *w, const struct patience *p)
 		r = work_is_vf(w) ? work_look(w, &w->host) : -ENODEV;
 	if (r != -ENODEV)
 		return r;
-	if (work_open_pod(w) == 0 && work_look(w, &w->pod) == 0)
+	if (is_at_its_path(w) && work_look(w, &w->pod) == 0)
 		return 0;
 	if (w->elsewhere.netns_fd >= 0 && work_look(w, &w->elsewhere) == 0)
 		return 0;

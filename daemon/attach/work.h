@@ -23,14 +23,18 @@ struct work {
 	/* Where the netdev was last seen; NULL = not looked yet, or it has been moved since. */
 	struct place *at;
 	struct netdev_seen seen;
-	int pf_ifindex; /* 0 = not asked yet */
+	char came_as[IFNAMSIZ]; /* the name with which a netdev was brought home, "" = none was */
+	int pf_ifindex;		/* 0 = not asked yet */
+	uint8_t pf_mac[HW_ADDR_MAX]; /* its permanent one */
+	unsigned pf_mac_len;	     /* 0 = unknown */
 	enum rdma_netns_mode rdma_mode;
 };
 
 void work_begin(struct work *, struct attach_job *);
 void work_end(struct work *);
 
-/* The pod's namespace, if it is still the one that the record names. -ENOENT: it is gone. */
+/* The pod's namespace, the one that the record names; the record learns another path if it has one
+ * by now. -ENOENT: it is gone; -EAGAIN: that cannot be told. */
 int work_open_pod(struct work *);
 /* The host's own. */
 int work_open_host(struct work *);

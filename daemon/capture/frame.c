@@ -1,5 +1,7 @@
 #include "frame.h"
 
+#include "cleanup.h"
+
 #define COOKED	0x10 /* bytes; the EtherType is the last two */
 #define COOKED2 0x14 /* bytes; the EtherType is the first two */
 
@@ -43,6 +45,39 @@ bool link_is_known(uint32_t link)
 		return true;
 	}
 	return false;
+}
+
+const char *link_name(uint32_t link)
+{
+	static const struct {
+		uint32_t link;
+		const char *name;
+	} names[] = {
+		{0, "NULL"},
+		{9, "PPP"},
+		{50, "PPP_HDLC"},
+		{104, "C_HDLC"},
+		{105, "IEEE802_11"},
+		{108, "LOOP"},
+		{127, "IEEE802_11_RADIOTAP"},
+		{147, "USER0"},
+		{189, "USB_LINUX"},
+		{197, "ERF"},
+		{220, "USB_LINUX_MMAPPED"},
+		{224, "FC_2"},
+		{239, "NFLOG"},
+		{242, "IPOIB"},
+		{247, "INFINIBAND"},
+		{252, "UPPER_PDU"},
+		{253, "NETLINK"},
+		{271, "VSOCK"},
+		{274, "ETHERNET_MPACKET"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].link == link)
+			return names[i].name;
+	return "";
 }
 
 bool frame_of(struct roce_frame *ret, uint32_t *ret_bytes, const struct capture_packet *p)

@@ -117,6 +117,12 @@ static void add_frame(struct capture_summary *s, const struct capture_packet *p,
 	}
 }
 
+static void note_unknown_link(struct capture_summary *s, uint32_t link)
+{
+	if (s->unknown_links++ == 0)
+		s->unknown_link = link;
+}
+
 void summary_add(struct capture_summary *s, const struct capture_packet *p)
 {
 	struct roce_frame frame;
@@ -126,7 +132,7 @@ void summary_add(struct capture_summary *s, const struct capture_packet *p)
 	s->bytes += p->length;
 	add_time(s, p->time_ns);
 	if (!link_is_known(p->link))
-		s->unknown_links++;
+		note_unknown_link(s, p->link);
 	else if (frame_of(&frame, &bytes, p))
 		add_frame(s, p, &frame, bytes);
 	else

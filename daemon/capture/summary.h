@@ -19,6 +19,7 @@ struct capture_summary {
 	uint64_t packets, bytes;    /* of whatever kind; on the wire, without FCS */
 	uint64_t first_ns, last_ns; /* since 1970, earliest and latest; 0: no packet has a time */
 	uint64_t unknown_links;	    /* packets of links that nobody decodes here */
+	uint32_t unknown_link;	    /* the first one's type */
 	uint64_t others, cut;	    /* not RoCE; captured too short to tell */
 	struct roce_counts counts;  /* of both directions: a capture knows none */
 	uint64_t retransmissions;   /* of all flows, those that made room included */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "frame.h"
 #include "summary.h"
 #include "utc_text.h"
 
@@ -208,13 +209,24 @@ static json_t *time_json(uint64_t ns)
 	return text[0] ? json_string(text) : json_null();
 }
 
+/* {"type":105,"name":"IEEE802_11"}; null: every link is known, or has no name. */
+static json_t *unknown_link_json(const struct capture_summary *s)
+{
+	const char *name = link_name(s->unknown_link);
+
+	if (s->unknown_links == 0)
+		return json_null();
+	return json_pack("{sI ss?}", "type", NUMBER(s->unknown_link), "name", *name ? name : NULL);
+}
+
 json_t *summary_json(const struct capture_summary *s, size_t n_flows)
 {
-	return json_pack("{sI sI so sf sI sI sI sI so so sI sI}", "packets", NUMBER(s->packets),
+	return json_pack("{sI sI so sf sI sI sI so sI so so sI sI}", "packets", NUMBER(s->packets),
 			 "bytes", NUMBER(s->bytes), "start", time_json(s->first_ns), "seconds",
 			 (double)(s->last_ns - s->first_ns) / 1e9, "otherPackets",
 			 NUMBER(s->others), "cutPackets", NUMBER(s->cut), "unknownLinkPackets",
-			 NUMBER(s->unknown_links), "pauseFrames", NUMBER(s->counts.pauses), "roce",
-			 roce_json(s), "flows", flows_json(&s->flows, n_flows), "flowsSeen",
-			 NUMBER(s->flows.inserts), "flowsPushedOut", NUMBER(s->flows.evictions));
+			 NUMBER(s->unknown_links), "unknownLink", unknown_link_json(s),
+			 "pauseFrames", NUMBER(s->counts.pauses), "roce", roce_json(s), "flows",
+			 flows_json(&s->flows, n_flows), "flowsSeen", NUMBER(s->flows.inserts),
+			 "flowsPushedOut", NUMBER(s->flows.evictions));
 }

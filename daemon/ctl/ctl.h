@@ -7,7 +7,8 @@
 /* What rocectl exits with. */
 enum ctl_exit {
 	CTL_OK,
-	CTL_NO,	       /* the daemon says no, doctor found something, a capture cannot be read */
+	CTL_NO,	       /* the daemon says no, doctor found something, a capture cannot be read, or
+			* the output not be written */
 	CTL_USAGE,     /* the command line is wrong */
 	CTL_NO_DAEMON, /* nobody answers on the socket */
 };

@@ -212,6 +212,7 @@ static const char *option_name(int option)
 static int find_command(struct ctl_args *a, const char *word, struct err *e)
 {
 	const char *names[N_CTL_COMMANDS], *near;
+	char all[160] = "";
 
 	for (size_t i = 0; i < N_CTL_COMMANDS; i++) {
 		names[i] = commands[i].name;
@@ -221,8 +222,12 @@ static int find_command(struct ctl_args *a, const char *word, struct err *e)
 		}
 	}
 	near = suggest(word, strlen(word), names, N_CTL_COMMANDS);
-	return err_set(e, -EINVAL, "%.60s is no command%s%s%s", word, near ? " (did you mean " : "",
-		       near ? near : "", near ? "?)" : "");
+	if (near)
+		return err_set(e, -EINVAL, "%.60s is no command (did you mean %s?)", word, near);
+	for (size_t i = 0; i < N_CTL_COMMANDS; i++)
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "",
+			 names[i]);
+	return err_set(e, -EINVAL, "%.60s is no command; there are %s", word, all);
 }
 
 /* What is left once the options are out. */
@@ -282,6 +287,23 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 	return 0;
 }
 
+/* getopt_long(3) has left it behind optind, or in optopt if it is a letter. */
+static int unknown_option(char *argv[], struct err *e)
+{
+	const char *names[ARRAY_SIZE(options)], *word = argv[optind - 1], *near;
+	size_t n = 0;
+
+	if (optopt > 0 && optopt < OPT_SOCKET)
+		return err_set(e, -EINVAL, "-%c is no option; --help lists them", optopt);
+	for (; options[n].name; n++)
+		names[n] = options[n].name;
+	near = suggest(word + 2, strcspn(word + 2, "="), names, n);
+	return err_set(e, -EINVAL,
+		       near ? "%.60s is no option (did you mean --%s?)"
+			    : "%.60s is no option; --help lists them",
+		       word, near);
+}
+
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 {
 	struct ctl_args a = {.socket = CTL_SOCKET,
@@ -302,8 +324,7 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 		if (option == ':')
 			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
 		if (option == '?')
-			return err_set(e, -EINVAL, "%.60s is no option; --help lists them",
-				       argv[optind - 1]);
+			return unknown_option(argv, e);
 		if (option == 'h' || option == 'V') {
 			*ret = a;
 			ret->command = option == 'h' ? CTL_HELP : CTL_VERSION;
@@ -356,7 +377,7 @@ void ctl_args_help(FILE *f)
 	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
 	      "  --json          what the daemon answers, as it is; pcap, sniff: the same as a document\n"
 	      "  --help, --version\n\n"
-	      "exits with 0: done, nothing is wrong; 1: the daemon says no, doctor found something, or a "
-	      "capture could\nnot be read to its end; 2: wrong command line; 3: no daemon\n",
+	      "exits with 0: done, nothing is wrong; 1: the daemon says no, doctor found something, a "
+	      "capture could\nnot be read to its end, or the output not be written; 2: wrong command line; 3: no daemon\n",
 	      f);
 }

@@ -86,6 +86,16 @@ static void put_place(const json_t *place, FILE *f)
 	fputc(')', f);
 }
 
+static void put_unknown_links(const json_t *d, FILE *f)
+{
+	const char *name = json_string_value(in(in(d, "unknownLink"), "name"));
+	char text[80];
+
+	snprintf(text, sizeof(text), "of links that are not known (type %lld%s%s)",
+		 number(in(d, "unknownLink"), "type"), name ? ", " : "", name ? name : "");
+	put_if(d, "unknownLinkPackets", text, f);
+}
+
 static void put_packets(const json_t *d, const json_t *roce, FILE *f)
 {
 	fprintf(f, "RoCE      %lld packets, ", number(roce, "packets"));
@@ -95,7 +105,7 @@ static void put_packets(const json_t *d, const json_t *roce, FILE *f)
 	put_if(roce, "v1", "RoCEv1", f);
 	fprintf(f, "\nbeside    %lld other", number(d, "otherPackets"));
 	put_if(d, "cutPackets", "captured too short to tell", f);
-	put_if(d, "unknownLinkPackets", "of links that are not known", f);
+	put_unknown_links(d, f);
 	put_if(d, "pauseFrames", "pause frames", f);
 	put_if(roce, "fragments", "fragmented", f);
 	put_if(roce, "malformed", "malformed", f);

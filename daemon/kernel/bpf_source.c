@@ -325,6 +325,17 @@ unsigned bpf_source_programs(const struct bpf_source *b, const struct bpf_progra
 	return N_BPF_POINTS;
 }
 
+bool bpf_source_runs(const struct bpf_source *b, const char *program)
+{
+	const struct bpf_program_status *p;
+	unsigned n = bpf_source_programs(b, &p);
+
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(p[i].name, program) == 0)
+			return strcmp(p[i].hook, "none") != 0;
+	return false;
+}
+
 unsigned bpf_source_soft_counts(const struct bpf_source *b, struct bpf_soft_device *ret,
 				unsigned cap)
 {

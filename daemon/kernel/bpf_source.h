@@ -38,6 +38,8 @@ void bpf_source_follow(struct bpf_source *, const struct bpf_presence *);
 
 /* The programs and what became of them; borrowed. Works with NULL (none). */
 unsigned bpf_source_programs(const struct bpf_source *, const struct bpf_program_status **ret);
+/* The program of this name hangs on something. Works with NULL. */
+bool bpf_source_runs(const struct bpf_source *, const char *program);
 
 /* What the programs have counted for soft-RoCE, by device, in no order. The number of places
  * filled; 0 where nothing can be read. */

@@ -21,6 +21,7 @@
 #include "bpf_log.h"
 #include "cleanup.h"
 #include "netns_ops.h"
+#include "own_programs.h"
 #include "packet_clsact.h"
 #include "roce_flows.h"
 #include "roce_packets.skel.h"
@@ -37,6 +38,7 @@ struct packet_port_fd {
 	int counts_fd, flows_fd; /* flows_fd: -1 = none */
 	uint32_t n_sets;	 /* of its table of flows */
 	int link_fd[N_ROCE_DIRECTIONS];
+	uint32_t program[N_ROCE_DIRECTIONS]; /* their numbers, see own_programs.h */
 	struct packet_clsact *clsact;
 	uint64_t memory;
 };
@@ -107,6 +109,9 @@ static int attach_tcx(struct attaching *a)
 {
 	int *fd = a->port->link_fd;
 
+	a->port->program[ROCE_RECEIVED] = own_program_add(
+		bpf_program__fd(our_program(a, "roce_received")));
+	a->port->program[ROCE_SENT] = own_program_add(bpf_program__fd(our_program(a, "roce_sent")));
 	fd[ROCE_RECEIVED] = link_create(our_program(a, "roce_received"), a->spec->ifindex,
 					TCX_INGRESS, TCX_BEFORE);
 	if (fd[ROCE_RECEIVED] < 0)
@@ -330,8 +335,10 @@ int packet_port_close(struct packet_port_fd *p)
 	if (!p)
 		return 0;
 	r = packet_clsact_detach(p->clsact);
-	for (int i = 0; i < N_ROCE_DIRECTIONS; i++)
+	for (int i = 0; i < N_ROCE_DIRECTIONS; i++) {
 		cleanup_fd(&p->link_fd[i]);
+		own_program_remove(p->program[i]);
+	}
 	cleanup_fd(&p->counts_fd);
 	cleanup_fd(&p->flows_fd);
 	free(p);

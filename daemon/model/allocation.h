@@ -52,11 +52,16 @@ char *allocation_cdi_name(const struct pool *);
 bool allocation_device_info_is_stale(const struct pool_view *, const char *file_name);
 bool allocation_cdi_spec_is_ours(const char *file_name);
 
-/* IDs to prefer: must_include first, then those that share its NUMA node and PCIe switch; with
- * nothing to go by, the NUMA node with most IDs. Among equals spread over PFs (shared pools: HCAs),
- * the one with most IDs left first, lowest ID first. Deterministic: the order of the request's
- * lists does not matter. ret: has room for `size`, or for all that are available where those are
- * fewer; gets pointers into the request's lists. Returns how many: fewer when there are not enough.
- * -EINVAL: must_include does not fit, in size or in what is available. -ENOMEM. */
+/* Whether an ID still is with somebody, or on its way back: the kubelet has it to give, but the
+ * container that gets it waits. */
+typedef bool id_busy_fn(const char *id, void *arg);
+
+/* IDs to prefer: must_include first, then those that nobody waits for, then those that share its
+ * NUMA node and PCIe switch; with nothing to go by, the NUMA node with most IDs. Among equals
+ * spread over PFs (shared pools: HCAs), the one with most IDs left first, lowest ID first.
+ * Deterministic: the order of the request's lists does not matter. ret: has room for `size`, or for
+ * all that are available where those are fewer; gets pointers into the request's lists. Returns how
+ * many: fewer when there are not enough. -EINVAL: must_include does not fit, in size or in what is
+ * available. -ENOMEM. */
 int allocation_prefer(const char **ret, const struct pool_view *, const struct host *,
-		      const struct preference_request *);
+		      const struct preference_request *, id_busy_fn *is_busy, void *arg);

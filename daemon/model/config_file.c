@@ -97,6 +97,16 @@ int config_file_read(struct config_file *ret, const char *path, struct err *e)
 	return r;
 }
 
+/* FNV-1a */
+uint64_t config_file_digest(const struct config_file *f)
+{
+	uint64_t digest = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < f->len; i++)
+		digest = (digest ^ (unsigned char)f->text[i]) * 0x100000001b3;
+	return f->text ? digest : 0;
+}
+
 void config_file_done(struct config_file *f)
 {
 	free(f->text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "err.h"
 
@@ -21,3 +22,5 @@ struct config_file {
  * sentence; -ENOENT, and -EAGAIN for a file that does not stop changing; *ret is untouched then. */
 int config_file_read(struct config_file *ret, const char *path, struct err *);
 void config_file_done(struct config_file *);
+/* Of the text, to see whether it is another one; 0 = there is no file. */
+uint64_t config_file_digest(const struct config_file *);

@@ -26,7 +26,8 @@ const char *finding_kind_name(enum finding_kind kind)
 		[FINDING_DRIFT] = "drift",	   [FINDING_CHARDEV] = "chardev",
 		[FINDING_UNHEALTHY] = "unhealthy", [FINDING_SETTING] = "setting",
 		[FINDING_JOURNAL] = "journal",	   [FINDING_RUNTIME] = "runtime",
-		[FINDING_KUBELET] = "kubelet",
+		[FINDING_KUBELET] = "kubelet",	   [FINDING_CONFIG] = "config",
+		[FINDING_EMPTY] = "empty",	   [FINDING_VIEW] = "view",
 	};
 
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
@@ -216,7 +217,10 @@ static const char *health_help(enum health_reason reason)
 	case HEALTH_DEVLINK:
 		return "`devlink health show` says more; `devlink health recover` may help.";
 	case HEALTH_NOT_CLEAN:
-		return "It is on its way back from a pod; see the lines on dirty.";
+		return "Somebody has attached it by hand, or it could not be cleaned; see the lines on "
+		       "dirty.";
+	case HEALTH_LEAVING:
+		return "Its last pod still has it: look at why that does not end.";
 	case N_HEALTH_REASONS:
 		break;
 	}
@@ -257,6 +261,21 @@ static void check_health(struct examination *x)
 	}
 }
 
+static void check_empty(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+
+		if (r->n_devices == 0 || r->hint[0])
+			find(x, FINDING_EMPTY, r->name,
+			     "`rocelet --check-config` says for every device which pool has it, or why "
+			     "none does.",
+			     "it has no devices%s%s", r->hint[0] ? ": " : "", r->hint);
+	}
+}
+
 static void check_kubelet(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -276,6 +295,17 @@ static void check_kubelet(struct examination *x)
 }
 
 /* --- the engine ------------------------------------------------------------------------------- */
+
+static void check_view(struct examination *x)
+{
+	const struct attach_counters *c = x->in->counters;
+
+	if (c && c->view_error[0])
+		find(x, FINDING_VIEW, "",
+		     "Until then no device is attached, and none is taken back: pods keep what they "
+		     "have. Look at how the daemon's pod is described.",
+		     "%s", c->view_error);
+}
 
 static void check_journal(struct examination *x)
 {
@@ -303,11 +333,34 @@ static void check_runtime(struct examination *x)
 	     c->cri.error[0] ? ": " : "", c->cri.error);
 }
 
+/* --- the configuration ------------------------------------------------------------------------ */
+
+static void check_config(struct examination *x)
+{
+	const struct config_state *c = x->in->config;
+
+	if (c && c->error.code)
+		find(x, FINDING_CONFIG, "",
+		     "The configuration of before stays in use until the file is right; a restart would "
+		     "fail. `rocelet --check-config` tells the same.",
+		     "the configuration file is refused: %s", c->error.msg);
+	for (size_t i = 0; c && i < c->refusals.n; i++) {
+		const struct pool_refusal *r = &c->refusals.list[i];
+
+		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
+		     r->kept ? "Its new text counts once it is right. A restart before that would "
+			       "leave it out."
+			     : "It counts once its text is right. `rocelet --check-config` tells the same.",
+		     "%s: %s", r->kept ? "keeps its definition in use" : "is left out", r->why);
+	}
+}
+
 int doctor_build(struct doctor *ret, const struct doctor_input *in)
 {
 	struct examination x = {.in = in, .doctor = ret};
 
 	*ret = (struct doctor){0};
+	check_view(&x);
 	check_attachments(&x, check_dirty);
 	check_orphans(&x);
 	check_attachments(&x, check_drift);
@@ -317,6 +370,8 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 	check_journal(&x);
 	check_runtime(&x);
 	check_kubelet(&x);
+	check_empty(&x);
+	check_config(&x);
 	if (!x.failed)
 		return 0;
 	doctor_done(ret);

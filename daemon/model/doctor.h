@@ -3,12 +3,14 @@
 #pragma once
 
 #include "attach_status.h"
+#include "config_state.h"
 #include "resource_table.h"
 
 /* How long an attach or a return may take before doctor speaks of it. */
 #define DOCTOR_SLOW_MS 30000
 
 enum finding_kind {
+	FINDING_VIEW,	 /* what runs here cannot see the host */
 	FINDING_DIRTY,	 /* a device that could not be cleaned, or is long on its way */
 	FINDING_ORPHAN,	 /* a device in a namespace that nobody answers for */
 	FINDING_DRIFT,	 /* an attachment that is not as it was set */
@@ -18,6 +20,8 @@ enum finding_kind {
 	FINDING_JOURNAL,
 	FINDING_RUNTIME,
 	FINDING_KUBELET,
+	FINDING_EMPTY,	/* a resource without devices */
+	FINDING_CONFIG, /* the configuration file is not what is in use */
 	N_FINDING_KINDS
 };
 
@@ -40,6 +44,7 @@ struct doctor_input {
 	const struct resource_table *resources; /* NULL: not decided yet, nothing is said of it */
 	struct attach_list attachments;
 	const struct attach_counters *counters; /* NULL: nothing is attached here */
+	const struct config_state *config;	/* NULL: nothing is said of it */
 	uint64_t now_ms;			/* the loop's */
 };
 

@@ -160,15 +160,35 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 	say_health(s, d->reasons);
 }
 
-static void say_shared(struct sentence *s, const struct resource_table *t,
+/* "mlx5_0-7" is a slot of mlx5_0 alone; "7" does not tell whose it is. */
+static bool is_slot_of(const char *id, const char *rdma)
+{
+	size_t n = strlen(rdma);
+
+	return n > 0 && strncmp(id, rdma, n) == 0 && id[n] == '-' && id[n + 1] &&
+	       id[n + 1 + strspn(id + n + 1, "0123456789")] == '\0';
+}
+
+static void say_shared(struct sentence *s, const struct explain_input *in,
 		       const struct resource_info *r)
 {
-	size_t given = 0;
+	const struct resource_device *d = &in->resources->table->devices[r->first_device];
+	size_t given = 0, own = 0, own_given = 0;
 
-	for (size_t i = 0; i < r->n_devices; i++)
-		given += t->devices[r->first_device + i].state != LEDGER_FREE;
-	say(s, "%sshared as %s, %zu of %zu slots given", s->len ? "; " : "", r->name, given,
-	    r->n_devices);
+	for (size_t i = 0; i < r->n_devices; i++) {
+		bool is_given = d[i].state != LEDGER_FREE, is_own = is_slot_of(d[i].id, in->rdma);
+
+		given += is_given;
+		own += is_own;
+		own_given += is_own && is_given;
+	}
+	say(s, "%sshared as %s, ", s->len ? "; " : "", r->name);
+	if (own > 0)
+		say(s, "%zu of its %zu slots given", own_given, own);
+	else if (r->n_members > 1)
+		say(s, "%zu of the %zu slots of %zu HCAs given", given, r->n_devices, r->n_members);
+	else
+		say(s, "%zu of %zu slots given", given, r->n_devices);
 }
 
 /* A function is one exclusive resource's, or any number of shared ones'. */
@@ -182,7 +202,7 @@ static bool explain_offered(struct sentence *s, const struct explain_input *in)
 		if (e[i].device)
 			say_offered(s, t, e[i].resource, e[i].device);
 		else
-			say_shared(s, t, e[i].resource);
+			say_shared(s, in, e[i].resource);
 	}
 	return n > 0;
 }

@@ -354,7 +354,7 @@ static void take_parts(struct host *h, struct host *from, unsigned parts)
 	}
 }
 
-bool inventory_apply(struct inventory *inv, struct scan *scan)
+bool inventory_apply(struct inventory *inv, struct scan *scan, uint64_t began_ms)
 {
 	struct host *h = &inv->host;
 	bool first = inv->generation == 0 && scan->parts;
@@ -362,6 +362,8 @@ bool inventory_apply(struct inventory *inv, struct scan *scan)
 	if (!own_host(inv))
 		return false;
 	take_parts(h, &scan->host, scan->parts);
+	if (scan->parts & SCAN_NETDEVS)
+		inv->devices_ms = began_ms;
 	if (scan->parts & SCAN_RDMA)
 		keep_details(h, &scan->host);
 	if (scan->parts & (SCAN_NETDEVS | SCAN_RDMA))

@@ -14,9 +14,8 @@ struct inventory {
 	struct host host;
 	uint64_t generation; /* grows with every change that a reader could see; 0 = nothing scanned
 				yet */
-	uint64_t devices_ms; /* loop time at which the look at netdevs and RDMA devices began that
-				it shows; 0 = none yet. Set by who looks: what was done before it,
-				it shows */
+	uint64_t devices_ms; /* loop time at which the look at netdevs began that it shows: what
+				was done before, it shows; 0 = none yet */
 	struct loan *loan;   /* NULL = the host is not lent */
 	uint64_t digest;     /* of host, as of that generation */
 };
@@ -36,10 +35,10 @@ void inventory_done(struct inventory *);
 struct loan *inventory_lend(struct inventory *);
 void loan_return(struct loan *); /* NULL is fine */
 
-/* Takes over what the scan read (its arrays are moved out; scan stays valid and is to be
- * scan_done() as usual). Returns true when anything differs from before; out of memory while the
- * host is lent, nothing does. */
-bool inventory_apply(struct inventory *, struct scan *);
+/* Takes over what the scan read, which began at loop time began_ms (its arrays are moved out; scan
+ * stays valid and is to be scan_done() as usual). Returns true when anything differs from before;
+ * out of memory while the host is lent, nothing is taken over. */
+bool inventory_apply(struct inventory *, struct scan *, uint64_t began_ms);
 
 /* Copies the stale RDMA devices, without details, into the empty host and clears their mark: to be
  * read by hw_read_details(). Returns how many, or -ENOMEM. */

@@ -45,7 +45,7 @@ static bool same_device(const struct pod_device *a, const struct pod_device *b)
 
 static bool is_nearer(const struct sandbox *s, const struct sandbox *than)
 {
-	return s && (!than || s->created_ns > than->created_ns);
+	return s && (!than || sandbox_is_younger(s, than));
 }
 
 /* Of the n entries of one device, the one whose pod is to have it. */
@@ -130,30 +130,37 @@ static int find_parent(const struct join *j, const struct item *item, struct wan
 		       item->d->id, item->d->resource);
 }
 
-/* What only a VF has is refused of others; their MAC is set on the netdev. */
 static int check_function(const struct join *j, struct wanted *w)
 {
 	const struct function *fn = host_index_function(&j->index, w->function);
-	const char *key;
 
 	if (!fn)
 		return err_set(&w->err, -ENODEV, "%s is not on the bus any more", w->function);
-	if (fn->kind == FN_VF)
-		return 0;
-	key = network_vf_key(&w->plan);
-	if (key)
-		return err_set(&w->err, -EINVAL, "%s: %s is no VF, only of a VF it can be set", key,
-			       w->function);
-	w->plan.vf.fields = 0;
+	return network_on_function(&w->plan, fn, &w->err);
+}
+
+/* Of its netdev in the host, 0 = it is not there: in a pod it may have another one. */
+static unsigned mtu_of(const struct join *j, const char *function)
+{
+	struct fn_parts parts = host_index_parts(&j->index, function);
+
+	for (size_t i = 0; i < parts.n_netdevs; i++)
+		if (part_netdev(&parts, i)->nsid == NSID_HOST)
+			return part_netdev(&parts, i)->mtu;
 	return 0;
 }
 
 static int find_function(const struct join *j, const struct item *item, struct wanted *w)
 {
+	int r;
+
 	if (item->view->pool->kind != POOL_EXCLUSIVE)
 		return find_parent(j, item, w);
 	snprintf(w->function, sizeof(w->function), "%s", item->d->id);
-	return check_function(j, w);
+	r = check_function(j, w);
+	if (r < 0 || !item->request)
+		return r;
+	return network_mtu_allowed(w->network, item->request, mtu_of(j, w->function), &w->err);
 }
 
 /* --- one device ------------------------------------------------------------------------------- */
@@ -329,19 +336,19 @@ static int make_all(struct join *j)
 
 static int build(struct join *j, const struct attach_record *const *others, size_t n_others)
 {
-	int64_t *created;
+	const struct sandbox **sandboxes;
 	int r = collect(j);
 
 	if (r == 0)
 		r = make_all(j);
-	created = r == 0 ? calloc(j->n + 1, sizeof(*created)) : NULL;
-	if (r == 0 && !created)
+	sandboxes = r == 0 ? calloc(j->n + 1, sizeof(struct sandbox *)) : NULL;
+	if (r == 0 && !sandboxes)
 		r = -ENOMEM;
 	for (size_t i = 0; i < j->n && r == 0; i++)
-		created[j->items[i].at] = j->items[i].sandbox->created_ns;
+		sandboxes[j->items[i].at] = j->items[i].sandbox;
 	if (r == 0)
-		r = join_claims(j->wanted, created, j->n, others, n_others);
-	free(created);
+		r = join_claims(j->wanted, sandboxes, j->n, others, n_others);
+	free(sandboxes);
 	return r;
 }
 

@@ -2,14 +2,30 @@
  * pods' sandboxes (the runtime's) x what the pool says. Pure.
  *
  * The kubelet's list knows no uid, so several pods may bear the name that it tells: one that ends
- * and the one that was made anew. Allocate comes before the sandbox: where both times are known, a
- * sandbox that is older than the reservation is not of the pod that the device was given to, and
- * of the others the pod whose sandbox was made first has it. Otherwise it is the pod of the
- * youngest sandbox that is ready. Of a sandbox that was made after the list was asked for the list
- * says nothing: neither all that its pod has, nor whether what a pod of that name had is its. Of
- * that pod it is the youngest that is ready. An entry with a uid (from the kubelet's checkpoint)
+ * and the one that was made anew. Allocate comes before a pod's sandbox, and that before its
+ * containers, so the order of events tells them apart. All times compared are the loop's, since the
+ * wall clock may be set at any moment; what it says of a sandbox (made_ms) is only ever a reason to
+ * wait. With reserved_ms and start_ms of the device, seen_ms and made_ms of the sandbox, asked_ms
+ * of the lists:
+ *
+ *   seen_ms <= reserved_ms    it was there before: not of the pod that the device was given to
+ *   made_ms >= reserved_ms    it was made since
+ *   otherwise                 it was seen since, and the clock says that it was made before, or in
+ *                             times to come: that decides nothing
+ *   seen_ms > held asked_ms   of it the kubelet's list says nothing: neither all that its pod has,
+ *                             nor whether what a pod of that name had is its
+ *
+ * The device is the pod's whose sandbox was made since; of several, of the first one, but nobody's
+ * while more than one stands. Where there is none, two things help: that we do not know when it was
+ * given away (we were started since); and that a container waits to be started, whose sandbox is in
+ * every list of sandboxes that was asked for since (start_ms <= asked_ms). Then it is the pod's
+ * that is the only one of that name to have a sandbox that is ready. So what cannot be told yet is
+ * waited for: for the container's start, or for the other pod's end.
+ *
+ * Of that pod it is the youngest that is ready. An entry with a uid (from the kubelet's checkpoint)
  * takes that pod's only. A device that the list names for two pods belongs into the younger
- * sandbox.
+ * sandbox: the one that was seen later, and only of two that one answer has shown first (at our
+ * start) the one that the runtime says it made later.
  *
  * Order of a pod's devices: by resource as the annotation first names it, then by name; within a
  * resource in the natural order of IDs; a device that two containers hold (an init container's,
@@ -54,12 +70,13 @@ void wanted_list_done(struct wanted_list *);
 const struct wanted *wanted_find(const struct wanted_list *, const char *resource, const char *id);
 
 /* The sandbox of the pod that an entry of the kubelet's list names; NULL: there is none that is
- * ready. It need not be known in detail, and may be of the host's network. Borrowed. */
+ * ready, or it cannot be told yet which. It need not be known in detail, and may be of the host's
+ * network. Borrowed. */
 const struct sandbox *join_sandbox(const struct sandbox_list *, const struct pod_device *);
-/* The sandbox was made before the device was given away: it is not of the pod that got it. */
-bool join_is_older(const struct sandbox *, const struct pod_device *);
-/* The list was asked for before the sandbox was made. Of a sandbox from the far future, made before
- * the clock was set back, that cannot be said. */
+/* For all that is known, one that is ready may be it. */
+bool join_may_be_of(const struct sandbox_list *, const struct pod_device *);
+/* The list was asked for before the sandbox was seen. */
 bool join_is_younger(const struct sandbox *, const struct pod_list *held);
-/* A sandbox is younger than the kubelet's list: the kubelet is to be asked again. */
-bool join_must_ask(const struct pod_list *held, const struct sandbox_list *);
+/* A sandbox that was seen after since_ms is younger than the kubelet's list: the kubelet is to be
+ * asked again. */
+bool join_must_ask(const struct pod_list *held, const struct sandbox_list *, uint64_t since_ms);

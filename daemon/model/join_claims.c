@@ -11,7 +11,7 @@
 struct claim {
 	struct ip_prefix ip;
 	uint16_t vlan;
-	int64_t since; /* INT64_MIN: it is had already */
+	const struct sandbox *sandbox; /* NULL: it is had already */
 	const char *resource, *id;
 	const struct attach_owner *owner;
 	struct wanted *wanted; /* NULL = a record's */
@@ -21,6 +21,13 @@ struct claims {
 	struct claim *list;
 	size_t n;
 };
+
+static bool is_older(const struct claim *a, const struct claim *b)
+{
+	if (!a->sandbox || !b->sandbox)
+		return !a->sandbox && b->sandbox;
+	return sandbox_is_younger(b->sandbox, a->sandbox);
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -32,7 +39,7 @@ static int compare(const void *a, const void *b)
 	if (r == 0)
 		r = x->vlan - y->vlan;
 	if (r == 0)
-		r = (x->since > y->since) - (x->since < y->since);
+		r = is_older(y, x) - is_older(x, y);
 	if (r == 0)
 		r = strcmp(x->resource, y->resource);
 	return r ? r : strcmp(x->id, y->id);
@@ -60,8 +67,7 @@ static int add(struct claims *c, const struct claim *like, const struct net_plan
 
 static int add_record(struct claims *c, const struct attach_record *r)
 {
-	const struct claim like = {
-		.since = INT64_MIN, .resource = r->resource, .id = r->id, .owner = &r->owner};
+	const struct claim like = {.resource = r->resource, .id = r->id, .owner = &r->owner};
 	int error;
 
 	if (r->state == ATTACH_FREE || r->state == ATTACH_BAD)
@@ -70,9 +76,9 @@ static int add_record(struct claims *c, const struct attach_record *r)
 	return error < 0 ? error : add(c, &like, &r->plan, r->ips, r->n_ips);
 }
 
-static int add_wanted(struct claims *c, struct wanted *w, int64_t created)
+static int add_wanted(struct claims *c, struct wanted *w, const struct sandbox *s)
 {
-	const struct claim like = {.since = created,
+	const struct claim like = {.sandbox = s,
 				   .resource = w->resource,
 				   .id = w->id,
 				   .owner = &w->owner,
@@ -108,7 +114,7 @@ static void judge(struct claims *c)
 	}
 }
 
-int join_claims(struct wanted *wanted, const int64_t *created, size_t n,
+int join_claims(struct wanted *wanted, const struct sandbox *const *sandboxes, size_t n,
 		const struct attach_record *const *others, size_t n_others)
 {
 	struct claims c = {0};
@@ -117,7 +123,7 @@ int join_claims(struct wanted *wanted, const int64_t *created, size_t n,
 	for (size_t i = 0; i < n_others && r == 0; i++)
 		r = add_record(&c, others[i]);
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = add_wanted(&c, &wanted[i], created[i]);
+		r = add_wanted(&c, &wanted[i], sandboxes[i]);
 	if (r == 0)
 		judge(&c);
 	free(c.list);

@@ -4,6 +4,6 @@
 #include "join.h"
 
 /* Sets err of every wanted device that asks for an address which another device has on the same
- * VLAN: a record's first, then of the older sandbox. created: of the sandboxes, one for each. */
-int join_claims(struct wanted *, const int64_t *created, size_t n,
+ * VLAN: a record's first, then of the older sandbox. sandboxes: one for each. */
+int join_claims(struct wanted *, const struct sandbox *const *sandboxes, size_t n,
 		const struct attach_record *const *others, size_t n_others);

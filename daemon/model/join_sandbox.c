@@ -3,25 +3,28 @@
 
 #include "join.h"
 
-/* The list is asked for every 30 s while something is held, and no sandbox is made while the
- * kubelet does not answer. */
-#define FAR_FUTURE_NS (INT64_C(300) * 1000000000)
+/* What is known of when a sandbox was made and when the device was given away. */
+enum order { MADE_BEFORE, MADE_SINCE, NOT_KNOWN };
 
-bool join_is_older(const struct sandbox *s, const struct pod_device *d)
+static enum order order_of(const struct sandbox *s, const struct pod_device *d)
 {
-	return s->created_ns && d->reserved_ns && s->created_ns < d->reserved_ns;
+	if (!d->reserved_ms)
+		return NOT_KNOWN;
+	if (s->seen_ms <= d->reserved_ms)
+		return MADE_BEFORE;
+	return s->made_ms >= d->reserved_ms ? MADE_SINCE : NOT_KNOWN;
 }
 
 bool join_is_younger(const struct sandbox *s, const struct pod_list *held)
 {
-	return held->asked_ns && s->created_ns > held->asked_ns &&
-	       s->created_ns - held->asked_ns < FAR_FUTURE_NS;
+	return held->asked_ms && s->seen_ms > held->asked_ms;
 }
 
-bool join_must_ask(const struct pod_list *held, const struct sandbox_list *l)
+bool join_must_ask(const struct pod_list *held, const struct sandbox_list *l, uint64_t since_ms)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].ready && join_is_younger(&l->items[i], held))
+		if (l->items[i].ready && l->items[i].seen_ms > since_ms &&
+		    join_is_younger(&l->items[i], held))
 			return true;
 	return false;
 }
@@ -60,47 +63,81 @@ static size_t find_end(const struct sandbox_list *l, const struct pod_device *d,
 
 static bool may_be(const struct sandbox *s, const struct pod_device *d)
 {
-	return !join_is_older(s, d) && (d->uid[0] == '\0' || strcmp(s->uid, d->uid) == 0);
+	return (d->uid[0] == '\0' || strcmp(s->uid, d->uid) == 0) && order_of(s, d) != MADE_BEFORE;
 }
 
-static bool is_younger(const struct sandbox *a, const struct sandbox *b)
+static bool same_pod(const struct sandbox *a, const struct sandbox *b)
 {
-	if (strcmp(a->uid, b->uid) == 0 && a->attempt != b->attempt)
-		return a->attempt > b->attempt;
-	return a->created_ns != b->created_ns ? a->created_ns > b->created_ns
-					      : a->attempt > b->attempt;
+	return strcmp(a->uid, b->uid) == 0;
 }
 
-/* Any sandbox of the pod, which says whose uid it is. */
-static const struct sandbox *find_pod(const struct sandbox_list *l, const struct pod_device *d,
-				      size_t first, size_t end)
+/* The pod whose sandbox was the first since, unless it stands beside another such pod: how long a
+ * sandbox was in the making nobody tells. Any of its sandboxes. */
+static const struct sandbox *first_since(const struct sandbox *s, size_t n,
+					 const struct pod_device *d)
 {
-	const struct sandbox *best = NULL;
+	const struct sandbox *first = NULL;
 
-	for (size_t i = first; i < end; i++) {
-		const struct sandbox *s = &l->items[i];
-		bool timed = d->reserved_ns && s->created_ns;
+	for (size_t i = 0; i < n; i++)
+		if (may_be(&s[i], d) && order_of(&s[i], d) == MADE_SINCE &&
+		    (!first || sandbox_is_younger(first, &s[i])))
+			first = &s[i];
+	for (size_t i = 0; i < n && first && first->ready; i++)
+		if (may_be(&s[i], d) && order_of(&s[i], d) == MADE_SINCE && s[i].ready &&
+		    !same_pod(&s[i], first))
+			return NULL;
+	return first;
+}
 
-		if (!may_be(s, d) || (!timed && !s->ready))
+/* The only pod that has one which is ready. */
+static const struct sandbox *only_one(const struct sandbox *s, size_t n, const struct pod_device *d)
+{
+	const struct sandbox *only = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!may_be(&s[i], d) || !s[i].ready)
 			continue;
-		if (!best || (timed ? is_younger(best, s) : is_younger(s, best)))
-			best = s;
+		if (only && !same_pod(&s[i], only))
+			return NULL;
+		only = &s[i];
 	}
-	return best;
+	return only;
+}
+
+/* A container waits to be started, and the list was asked for since: its sandbox is in it. */
+static bool is_sure_to_be_listed(const struct sandbox_list *l, const struct pod_device *d)
+{
+	return d->start_ms && l->asked_ms >= d->start_ms;
+}
+
+static const struct sandbox *find_pod(const struct sandbox_list *l, const struct sandbox *s,
+				      size_t n, const struct pod_device *d)
+{
+	const struct sandbox *pod = first_since(s, n, d);
+
+	if (!pod && (!d->reserved_ms || is_sure_to_be_listed(l, d)))
+		pod = only_one(s, n, d);
+	return pod;
 }
 
 const struct sandbox *join_sandbox(const struct sandbox_list *l, const struct pod_device *d)
 {
-	size_t first = find_first(l, d), end = find_end(l, d, first);
-	const struct sandbox *pod = find_pod(l, d, first, end), *best = NULL;
+	size_t first = find_first(l, d), n = find_end(l, d, first) - first;
+	const struct sandbox *s = &l->items[first], *pod = find_pod(l, s, n, d), *best = NULL;
 
-	for (size_t i = first; i < end && pod; i++) {
-		const struct sandbox *s = &l->items[i];
-
-		if (!may_be(s, d) || !s->ready || strcmp(s->uid, pod->uid) != 0)
-			continue;
-		if (!best || is_younger(s, best))
-			best = s;
-	}
+	for (size_t i = 0; i < n && pod; i++)
+		if (may_be(&s[i], d) && s[i].ready && same_pod(&s[i], pod) &&
+		    (!best || sandbox_is_younger(&s[i], best)))
+			best = &s[i];
 	return best;
+}
+
+bool join_may_be_of(const struct sandbox_list *l, const struct pod_device *d)
+{
+	size_t first = find_first(l, d), end = find_end(l, d, first);
+
+	for (size_t i = first; i < end; i++)
+		if (l->items[i].ready && may_be(&l->items[i], d))
+			return true;
+	return false;
 }

@@ -24,7 +24,6 @@ struct ledger {
 	size_t n_reserved;
 	char **resources; /* names of all that were ever reserved from: as many as are configured */
 	size_t n_resources;
-	uint64_t asked_ms; /* of the last list */
 	uint64_t generation;
 };
 
@@ -111,18 +110,33 @@ static int list_insert(struct pod_list *list, const char *resource, const char *
 	return 0;
 }
 
-/* Of every container that has it. */
-static void stamp(struct ledger *l, const char *resource, const char *id, int64_t unix_ns)
+/* Its entries, one for every container that has it. */
+static struct pod_device *entries(struct ledger *l, const char *resource, const char *id,
+				  size_t *ret_n)
+{
+	const struct pod_device *first = pod_list_find(&l->list, resource, id, ret_n);
+
+	return first ? &l->list.devices[first - l->list.devices] : NULL;
+}
+
+static void stamp(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	size_t n;
-	const struct pod_device *first = pod_list_find(&l->list, resource, id, &n);
-	struct pod_device *d = first ? &l->list.devices[first - l->list.devices] : NULL;
+	struct pod_device *d = entries(l, resource, id, &n);
 
-	if (!d || d->reserved_ns == unix_ns)
-		return;
+	for (size_t i = 0; i < n; i++) {
+		d[i].reserved_ms = now_ms;
+		d[i].start_ms = 0;
+	}
+}
+
+static void stamp_start(struct ledger *l, const char *resource, const char *id, uint64_t ms)
+{
+	size_t n;
+	struct pod_device *d = entries(l, resource, id, &n);
+
 	for (size_t i = 0; i < n; i++)
-		d[i].reserved_ns = unix_ns;
-	l->generation++;
+		d[i].start_ms = ms;
 }
 
 /* There is room for it; resource is one of the ledger's. */
@@ -136,14 +150,12 @@ static void note(struct ledger *l, const char *resource, const char *id, uint64_
 	snprintf(r->id, sizeof(r->id), "%s", id);
 }
 
-int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms,
-		   int64_t unix_ns)
+static int reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	struct reservation *r = find(l, resource, id);
 
 	if (r) {
 		r->made_ms = now_ms;
-		stamp(l, resource, id, unix_ns);
 		return 0;
 	}
 	resource = name_of(l, resource);
@@ -156,15 +168,28 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 		l->generation++;
 	}
 	note(l, resource, id, now_ms);
-	stamp(l, resource, id, unix_ns);
 	return 0;
 }
 
-int ledger_note(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
 {
-	if (pod_list_find(&l->list, resource, id, NULL))
-		return 0;
-	return ledger_reserve(l, resource, id, now_ms, 0);
+	if (reserve(l, resource, id, now_ms) < 0)
+		return -ENOMEM;
+	stamp(l, resource, id, now_ms);
+	return 0;
+}
+
+int ledger_note_start(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+{
+	if (!pod_list_find(&l->list, resource, id, NULL) && reserve(l, resource, id, now_ms) < 0)
+		return -ENOMEM;
+	stamp_start(l, resource, id, now_ms);
+	return 0;
+}
+
+void ledger_note_end(struct ledger *l, const char *resource, const char *id)
+{
+	stamp_start(l, resource, id, 0);
 }
 
 /* Can a list that was asked for then tell what became of it? */
@@ -237,7 +262,8 @@ static void keep_times(struct pod_list *list, const struct pod_list *before)
 		struct pod_device *d = &list->devices[i];
 		const struct pod_device *old = pod_list_find(before, d->resource, d->id, NULL);
 
-		d->reserved_ns = old ? old->reserved_ns : 0;
+		d->reserved_ms = old ? old->reserved_ms : 0;
+		d->start_ms = old ? old->start_ms : 0;
 	}
 }
 
@@ -251,60 +277,28 @@ static void drop_settled(struct ledger *l, uint64_t asked_ms)
 	l->n_reserved = n;
 }
 
-/* How far the clock was set back between two lists; what is less is the clock's own pace. */
-#define STEP_MIN_NS INT64_C(100000000)
-
-static int64_t clock_step(const struct ledger *l, uint64_t asked_ms, int64_t asked_ns)
-{
-	int64_t step = asked_ns - l->list.asked_ns - (int64_t)(asked_ms - l->asked_ms) * 1000000;
-
-	return l->list.asked_ns && asked_ns && step < -STEP_MIN_NS ? step : 0;
-}
-
-/* What was reserved by a clock that has been set back since is no later than it was: no sandbox
- * would ever be younger. */
-static bool follow_clock(struct ledger *l, uint64_t asked_ms, int64_t asked_ns)
-{
-	int64_t step = clock_step(l, asked_ms, asked_ns);
-
-	for (size_t i = 0; i < l->list.n && step; i++) {
-		struct pod_device *d = &l->list.devices[i];
-		const struct reservation *r = find(l, d->resource, d->id);
-
-		if (!d->reserved_ns)
-			continue;
-		if (r && asked_ms >= r->made_ms)
-			d->reserved_ns = asked_ns - (int64_t)(asked_ms - r->made_ms) * 1000000;
-		else
-			d->reserved_ns += step;
-	}
-	return step != 0;
-}
-
 int ledger_apply(struct ledger *l, const struct pod_list *given, const struct pod_list *checkpoint,
-		 uint64_t asked_ms, int64_t asked_ns)
+		 uint64_t asked_ms)
 {
 	struct pod_list list = {0};
-	bool changed, stepped;
+	bool changed;
 
-	if (given->source == POD_SOURCE_NONE || asked_ms < l->asked_ms)
+	if (given->source == POD_SOURCE_NONE || asked_ms < l->list.asked_ms)
 		return 0;
 	if (copy(&list, given) < 0 || add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
 	    add_unsettled(l, &list, asked_ms) < 0) {
 		pod_list_done(&list);
 		return -ENOMEM;
 	}
-	stepped = follow_clock(l, asked_ms, asked_ns);
 	keep_times(&list, &l->list);
-	l->asked_ms = asked_ms;
-	l->list.asked_ns = list.asked_ns = asked_ns;
+	l->list.asked_ms = list.asked_ms = asked_ms;
 	drop_settled(l, asked_ms);
 	changed = !pod_list_equal(&list, &l->list);
 	pod_list_done(changed ? &l->list : &list);
 	if (changed)
 		l->list = list;
-	l->generation += changed || stepped;
-	return changed || stepped;
+	l->generation += changed;
+	return changed;
 }
 
 uint64_t ledger_ask_at(const struct ledger *l)

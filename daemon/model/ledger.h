@@ -26,23 +26,23 @@ enum ledger_state { LEDGER_FREE, LEDGER_RESERVED, LEDGER_HELD };
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *);
 
-/* Given away now, or once more; unix_ns is the same moment as the container runtime tells time. It
- * stands in the list for as long as the ID does. -ENOMEM changes nothing. */
-int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms,
-		   int64_t unix_ns);
-/* A container that is about to start has it, so it was given away, whether we remember or not. What
- * stands in the list already stays as it is. -ENOMEM changes nothing. */
-int ledger_note(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+/* Given away now, or once more; when that was stands in the list for as long as the ID does.
+ * -ENOMEM changes nothing. */
+int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+/* A container that waits to be started has it, so it was given away, whether we remember or not. Of
+ * what stands in the list already only that is new. -ENOMEM changes nothing. */
+int ledger_note_start(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+/* It does not wait any more. */
+void ledger_note_end(struct ledger *, const char *resource, const char *id);
 /* Something that was given away is named for nobody by this list of the kubelet: the checkpoint may
  * tell. */
 bool ledger_lacks(const struct ledger *, const struct pod_list *);
-/* A new list of what containers hold, asked for at asked_ms, which is asked_ns as the container
- * runtime tells time (0 = unknown); and the kubelet's checkpoint, of pods that still are, read
- * after that (empty = not read). True: something changed. -ENOMEM changes nothing. A list of source
- * POD_SOURCE_NONE says nothing, and one that was asked for before the last is out of date: both
- * change nothing. */
+/* A new list of what containers hold, asked for at asked_ms; and the kubelet's checkpoint, of pods
+ * that still are, read after that (empty = not read). True: something changed. -ENOMEM changes
+ * nothing. A list of source POD_SOURCE_NONE says nothing, and one that was asked for before the
+ * last is out of date: both change nothing. */
 int ledger_apply(struct ledger *, const struct pod_list *, const struct pod_list *checkpoint,
-		 uint64_t asked_ms, int64_t asked_ns);
+		 uint64_t asked_ms);
 /* From when on a list can tell what became of the oldest reservation: ask for one then. UINT64_MAX:
  * nothing is reserved. */
 uint64_t ledger_ask_at(const struct ledger *);
@@ -53,5 +53,5 @@ enum ledger_state ledger_state_next(const struct ledger *, const char *resource,
 /* Everything that is reserved or held, sorted; those only reserved have no pod. Borrowed until the
  * next change. Its source is that of the last list. */
 const struct pod_list *ledger_list(const struct ledger *);
-/* Grows with every change of the list. */
+/* Grows with every change of the list; times are none. */
 uint64_t ledger_generation(const struct ledger *);

@@ -2,6 +2,7 @@
 #include "network_keys.h"
 
 #include <linux/if_ether.h>
+#include <strings.h>
 
 #include "cleanup.h"
 #include "network_text.h"
@@ -38,6 +39,50 @@ static int read_timeout(struct parse *p, const struct json_place *at, const json
 			void *field)
 {
 	return parse_count(p, at, value, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS, field);
+}
+
+static unsigned allowable(const char *word)
+{
+	for (unsigned key = 0; key < N_NETWORK_KEYS; key++)
+		if ((NETWORK_ALLOWABLE & NETWORK_BIT(key)) &&
+		    strcasecmp(word, network_key_name((enum network_key)key)) == 0)
+			return NETWORK_BIT(key);
+	return 0;
+}
+
+static int refuse_word(struct parse *p, const struct json_place *at, const char *word)
+{
+	char known[256] = "";
+	size_t n = 0;
+
+	if (strcasecmp(word, network_key_name(NETWORK_IPAM)) == 0)
+		return parse_fail(p, at, "ipam is the pool's alone: its plugins run on the host");
+	for (unsigned key = 0; key < N_NETWORK_KEYS; key++)
+		if (NETWORK_ALLOWABLE & NETWORK_BIT(key))
+			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "",
+					      network_key_name((enum network_key)key));
+	return parse_fail(p, at, "'%.40s' is none of %s", word, known);
+}
+
+static int read_allow(struct parse *p, const struct json_place *at, const json_t *list, void *field)
+{
+	unsigned *allow = field;
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(list))
+		return parse_fail(p, at, "is not a list");
+	json_array_foreach (list, i, item) {
+		struct json_place here = {at, NULL, i};
+		const char *word = json_string_value(item);
+
+		if (!word)
+			return parse_fail(p, &here, "is not a string");
+		if (!allowable(word))
+			return refuse_word(p, &here, word);
+		*allow |= allowable(word);
+	}
+	return 0;
 }
 
 /* --- the link and its VF ---------------------------------------------------------------------- */
@@ -249,6 +294,8 @@ static int read_interface(struct parse *p, const struct json_place *at, const js
 static const struct parse_key keys[N_NETWORK_KEYS] = {
 	[NETWORK_DRIFT] = KEY("drift", read_drift, drift),
 	[NETWORK_TIMEOUT] = KEY("timeoutMs", read_timeout, timeout_ms),
+	[NETWORK_ALLOW] = KEY("allow", read_allow, allow),
+	[NETWORK_SUBNETS] = {"subnets", network_read_subnets, 0},
 	[NETWORK_MTU] = KEY("mtu", read_mtu, PLAN(mtu)),
 	[NETWORK_VLAN] = KEY("vlan", read_vlan, PLAN(vf)),
 	[NETWORK_VLAN_QOS] = KEY("vlanQoS", read_qos, PLAN(vf)),
@@ -267,6 +314,11 @@ static const struct parse_key keys[N_NETWORK_KEYS] = {
 	[NETWORK_MAC] = KEY("mac", read_mac, request.plan),
 	[NETWORK_GUID] = KEY("guid", read_guid, PLAN(vf)),
 };
+
+const char *network_key_name(enum network_key key)
+{
+	return keys[key].name;
+}
 
 /* Keys first to last; which of them are there, as bits. */
 static int read_keys(struct parse *p, const struct json_place *at, const json_t *object,
@@ -287,6 +339,17 @@ int network_keys_of_pool(struct parse *p, const struct json_place *at, const jso
 }
 
 int network_keys_of_entry(struct parse *p, const struct json_place *at, const json_t *object,
+			  struct network_values *ret)
+{
+	int r = read_keys(p, at, object, NETWORK_MTU, NETWORK_RESOURCE, ret);
+	struct json_place ipam = {at, network_key_name(NETWORK_IPAM), 0};
+
+	if (r == 0 && parse_find(object, ipam.key, &ipam.key))
+		r = parse_fail(p, &ipam, "comes from the pool alone, its plugins run on the host");
+	return r;
+}
+
+int network_keys_of_order(struct parse *p, const struct json_place *at, const json_t *object,
 			  struct network_values *ret)
 {
 	return read_keys(p, at, object, NETWORK_MTU, NETWORK_GUID, ret);

@@ -2,6 +2,7 @@
 #include "network_keys.h"
 
 #include "cleanup.h"
+#include "ipam_needs.h"
 #include "network_text.h"
 
 /* --- addresses -------------------------------------------------------------------------------- */
@@ -9,6 +10,8 @@
 static const char *address_wrong(const struct ip_prefix *p)
 {
 	static const struct ip_prefix loopback6 = {.family = AF_INET6, .addr = {[15] = 1}};
+	/* ::ffff:0:0/96, RFC 4291, section 2.5.5.2. */
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct ip_prefix all = *p;
 	bool v4 = p->family == AF_INET;
 
@@ -17,6 +20,8 @@ static const char *address_wrong(const struct ip_prefix *p)
 		return "is the unspecified address";
 	if (v4 ? p->addr[0] >= 224 : p->addr[0] == 0xff)
 		return "is no address of one host";
+	if (!v4 && memcmp(p->addr, mapped, sizeof(mapped)) == 0)
+		return "is an IPv4 address in IPv6's clothes";
 	if (v4 ? p->addr[0] == 127 : ip_same_address(p, &loopback6))
 		return "is a loopback address";
 	return NULL;
@@ -78,9 +83,11 @@ int network_read_ips(struct parse *p, const struct json_place *at, const json_t 
 	return 0;
 }
 
-/* --- routes ----------------------------------------------------------------------------------- */
+/* --- networks and routes
+ * ----------------------------------------------------------------------------------- */
 
-static int read_dst(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int read_network(struct parse *p, const struct json_place *at, const json_t *value,
+			void *field)
 {
 	const char *text = json_string_value(value);
 	struct ip_prefix dst;
@@ -92,6 +99,29 @@ static int read_dst(struct parse *p, const struct json_place *at, const json_t *
 	if (!ip_rest_is(&dst, false))
 		return parse_fail(p, at, "%s has bits behind its length", text);
 	*(struct ip_prefix *)field = dst;
+	return 0;
+}
+
+int network_read_subnets(struct parse *p, const struct json_place *at, const json_t *list,
+			 void *target)
+{
+	struct network_values *values = target;
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(list))
+		return parse_fail(p, at, "is not a list");
+	if (json_array_size(list) > POOL_SUBNETS_MAX)
+		return parse_fail(p, at, "has %zu subnets, more than %d", json_array_size(list),
+				  POOL_SUBNETS_MAX);
+	json_array_foreach (list, i, item) {
+		struct json_place here = {at, NULL, i};
+		int r = read_network(p, &here, item, &values->subnets[values->n_subnets]);
+
+		if (r < 0)
+			return r;
+		values->n_subnets++;
+	}
 	return 0;
 }
 
@@ -144,7 +174,7 @@ static int read_route(struct parse *p, const struct json_place *at, const json_t
 		      struct net_plan *plan)
 {
 	static const struct parse_key keys[] = {
-		PARSE_KEY("dst", read_dst, struct net_route, dst),
+		PARSE_KEY("dst", read_network, struct net_route, dst),
 		PARSE_KEY("gw", read_gw, struct net_route, gateway),
 		PARSE_KEY("priority", read_priority, struct net_route, priority),
 	};
@@ -203,19 +233,16 @@ int network_read_gateway(struct parse *p, const struct json_place *at, const jso
 	return 0;
 }
 
-/* What a plugin needs beyond its type is the plugin's business. */
+/* What a plugin is told beyond that is the plugin's business. */
 int network_read_ipam(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
 {
-	const char *type = json_string_value(json_object_get(value, "type"));
+	struct ipam_needs needs;
+	struct err wrong = {0};
 	size_t n;
 
-	if (!json_is_object(value))
-		return parse_fail(p, at, "is not an object");
-	if (!type || *type == '\0')
-		return parse_fail(p, at, "has no \"type\"");
-	if (strchr(type, '/'))
-		return parse_fail(p, at, "type '%.40s' is a path, not a plugin's name", type);
+	if (ipam_needs_read(&needs, value, &wrong) < 0)
+		return parse_fail(p, at, "%s", wrong.msg);
 	n = json_dumpb(value, field, PLAN_IPAM_SIZE - 1, JSON_COMPACT);
 	if (n == 0)
 		return parse_no_memory(p);

@@ -110,7 +110,7 @@ bool hex_bytes_parse(const char *text, uint8_t *ret, size_t n)
 
 const char *ifname_wrong(const char *name)
 {
-	static const char *const taken[] = {"lo", "eth0", "all", "default"};
+	static const char *const taken[] = {"lo", "eth0", "all", "default", "bonding_masters"};
 
 	if (*name == '\0')
 		return "is empty";

@@ -28,5 +28,6 @@ bool hex_bytes_parse(const char *text, uint8_t *ret, size_t n);
 /* What is wrong with a name for a pod's interface, NULL = nothing. dev_valid_name() in
  * linux/net/core/dev.c; '%' would make it a pattern (dev_alloc_name(), same file); "all" and
  * "default" are taken in /proc/sys/net (sysctl_dev_name_is_allowed(),
- * linux/net/core/sysctl_net_core.c and its callers). "lo" and "eth0" are the pod's already. */
+ * linux/net/core/sysctl_net_core.c and its callers), "bonding_masters" in /sys/class/net
+ * (linux/drivers/net/bonding/bond_sysfs.c). "lo" and "eth0" are the pod's already. */
 const char *ifname_wrong(const char *name);

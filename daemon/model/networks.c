@@ -60,6 +60,7 @@ static int read_entry(struct parse *p, const struct json_place *at, const json_t
 	if (!slot)
 		return parse_no_memory(p);
 	*slot = values.request;
+	slot->entry = (unsigned)list->n;
 	return 0;
 }
 
@@ -191,6 +192,20 @@ const char *network_vf_key(const struct net_plan *plan)
 	return NULL;
 }
 
+int network_on_function(struct net_plan *plan, const struct function *fn, struct err *e)
+{
+	const char *key;
+
+	if (fn->kind == FN_VF)
+		return 0;
+	key = network_vf_key(plan);
+	if (key)
+		return err_set(e, -EINVAL, "%s: %s is no VF, only of a VF it can be set", key,
+			       fn->id);
+	plan->vf.fields = 0;
+	return 0;
+}
+
 /* --- a request over a pool's plan ------------------------------------------------------------- */
 
 static void lay_vlan(struct vf_settings *ret, const struct network_request *q)
@@ -234,10 +249,10 @@ static void lay_vf(struct vf_settings *ret, const struct network_request *q)
 
 static void lay_addresses(struct net_plan *ret, const struct network_request *q)
 {
-	if (q->keys & (NETWORK_BIT(NETWORK_IPS) | NETWORK_BIT(NETWORK_IPAM))) {
+	if (q->keys & NETWORK_BIT(NETWORK_IPS)) {
 		memcpy(ret->ips, q->plan.ips, sizeof(ret->ips));
 		ret->n_ips = q->plan.n_ips;
-		memcpy(ret->ipam, q->plan.ipam, sizeof(ret->ipam));
+		memset(ret->ipam, 0, sizeof(ret->ipam));
 	}
 	if (q->keys & (NETWORK_BIT(NETWORK_ROUTES) | NETWORK_BIT(NETWORK_GATEWAY))) {
 		memcpy(ret->routes, q->plan.routes, sizeof(ret->routes));
@@ -263,11 +278,15 @@ int network_plan(struct net_plan *ret, const struct pool_network *network,
 {
 	const char *wrong, *key;
 
+	int r = q ? network_allowed(network, q, e) : 0;
+
 	*ret = network->plan;
-	if (q)
+	if (q && r == 0)
 		lay_over(ret, q);
 	if (ret->ifname[0] == '\0')
 		snprintf(ret->ifname, sizeof(ret->ifname), "net%u", number);
+	if (r < 0)
+		return r;
 	if (ret->kind != PLAN_VF)
 		ret->vf.fields &= ~(unsigned)VF_MAC;
 	wrong = network_wrong(ret, &key);

@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "config_file.h"
+#include "pool_config.h"
 #include "suggest.h"
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
@@ -68,7 +69,9 @@ const struct option_def option_table[] = {
 	TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener"),
 	TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made"),
 	TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
-	     "where what must survive a crash is kept"),
+	     "where what must survive a crash is kept; one rocelet at a time has it"),
+	SECONDS("lock-wait", lock_wait_ms, "10", 0, 3600,
+		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3"),
 	TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
 	     "where IPAM plugins are looked for, with ':' between"),
 	SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
@@ -116,7 +119,11 @@ const struct option_def option_table[] = {
 	TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written"),
 	TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
 	     "where device information for Multus is written"),
-	ACTION("check-config", ACTION_CHECK_CONFIG, "check the configuration and exit"),
+	ACTION("check-config", ACTION_CHECK_CONFIG,
+	       "check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at"),
+	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
+		"with --check-config: 1 also if there are warnings or a resource is left out"),
+	 .flag_only = true},
 	ACTION("print-config", ACTION_PRINT_CONFIG,
 	       "print the options in effect as a configuration file and exit"),
 	ACTION("version", ACTION_VERSION, "print the version and exit"),
@@ -136,12 +143,14 @@ const struct option_def *option_find(const char *name, size_t len)
 
 const char *option_suggest(const char *name, size_t len, bool keys)
 {
-	const char *names[ARRAY_SIZE(option_table)];
+	const char *names[ARRAY_SIZE(option_table) + POOL_CONFIG_KEYS];
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_options; i++)
 		if (!keys || !option_table[i].flag_only)
 			names[n++] = option_table[i].name;
+	for (size_t i = 0; keys && i < POOL_CONFIG_KEYS; i++)
+		names[n++] = pool_config_keys[i];
 	return suggest(name, len, names, n);
 }
 
@@ -163,7 +172,8 @@ static int set_number(const struct option_def *d, uint32_t *field, const char *v
 	if (end == NULL || *end != '\0' || errno != 0 || !isfinite(v))
 		return err_set(e, -EINVAL, "'%.40s' is not a number", value);
 	if (v < d->min || v > d->max)
-		return err_set(e, -EINVAL, "%.40s is not between %g and %g", value, d->min, d->max);
+		return err_set(e, -EINVAL, "%.40s is not between %.10g and %.10g", value, d->min,
+			       d->max);
 	if (d->type == OPT_NUMBER && v != (double)(uint32_t)v)
 		return err_set(e, -EINVAL, "'%.40s' is not a whole number", value);
 	*field = (uint32_t)(v * scale + 0.5);
@@ -289,6 +299,10 @@ static int parse_flag(struct options *o, enum option_action *action, int argc, c
 	const struct option_def *d;
 	size_t len;
 
+	if (strcmp(flag, "-h") == 0 || strcmp(flag, "-V") == 0) {
+		*action = flag[1] == 'h' ? ACTION_HELP : ACTION_VERSION;
+		return 0;
+	}
 	if (strncmp(flag, "--", 2) != 0 || *name == '\0')
 		return err_set(e, -EINVAL, "unexpected argument '%.80s', see --help", flag);
 	len = strcspn(name, "=");

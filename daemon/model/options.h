@@ -34,6 +34,7 @@ struct options {
 	uint32_t log_level;	     /* enum log_level */
 	uint32_t log_format;	     /* enum log_format */
 	bool dry_run;
+	bool strict;	 /* --check-config: warnings are an exit status, too */
 	uint32_t compat; /* 0 = none, 1 = node_exporter */
 	bool port_counters;
 	struct option_list optional_counters;
@@ -48,6 +49,7 @@ struct options {
 	uint32_t rescan_interval_ms; /* given in seconds; 0 = only on events */
 	uint32_t max_connections;
 	uint32_t request_timeout_ms; /* given in seconds */
+	uint32_t lock_wait_ms;	     /* given in seconds */
 	uint32_t registration;	     /* enum registration */
 	uint32_t shutdown_policy;    /* enum shutdown_policy */
 	char resource_prefix[OPTION_TEXT_SIZE];
@@ -68,7 +70,8 @@ enum option_action {
 	ACTION_HELP
 };
 
-/* Called for each thing in the config file that is odd but harmless. */
+/* Called for each thing in the config file that is odd but harmless; options_load() tells keys that
+ * nobody knows, and nothing else. */
 typedef void options_warn_fn(const char *sentence, void *arg);
 
 struct config_file;

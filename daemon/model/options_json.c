@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config_json.h"
 #include "json_line.h"
 #include "options_table.h"
 #include "pool_config.h"
@@ -67,17 +68,12 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 		       options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct options parsed = *o;
-	json_error_t where;
+	json_t *root = config_json(text, len, name, NULL, NULL, e), *value;
 	const char *key;
-	json_t *root, *value;
 	int r = 0;
 
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
 	if (!root)
-		return err_set(e, -EINVAL, "%s:%d:%d: %s", name, where.line, where.column,
-			       where.text);
-	if (!json_is_object(root))
-		r = err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
+		return -EINVAL;
 	json_object_foreach (root, key, value) {
 		const struct option_def *d = option_find(key, strlen(key));
 		struct json_place at = {NULL, key, 0};

@@ -1,5 +1,5 @@
 /* pool_config.c - tells the grammars apart, and what holds for the pools of all of them: names,
- * defaults, ownership. pool_config_*.c read one grammar each. */
+ * defaults, what becomes of a wrong one. pool_config_*.c read one grammar each. */
 #include "pool_config.h"
 
 #include <ctype.h>
@@ -8,64 +8,8 @@
 #include "array.h"
 #include "cleanup.h"
 #include "config_file.h"
+#include "config_json.h"
 #include "pool_parse.h"
-
-/* More resources than a node can sensibly have; keeps the time for a hostile file bounded. */
-#define POOLS_MAX 256
-
-/* --- ownership -------------------------------------------------------------------------------- */
-
-static void word_list_done(struct word_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->words[i]);
-	free(list->words);
-}
-
-static void pf_selectors_done(struct pf_selectors *pfs)
-{
-	for (size_t i = 0; i < pfs->n; i++) {
-		free(pfs->list[i].name);
-		free(pfs->list[i].ranges);
-	}
-	free(pfs->list);
-}
-
-static void selector_done(struct selector *s)
-{
-	struct word_list *const lists[] = {
-		&s->vendors,   &s->devices,  &s->drivers,    &s->pci_addresses, &s->acpi_indexes,
-		&s->aux_types, &s->if_names, &s->link_types, &s->pkeys,		&s->rdma_names};
-
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		word_list_done(lists[i]);
-	pf_selectors_done(&s->pf_names);
-	pf_selectors_done(&s->root_devices);
-}
-
-void pool_done(struct pool *pool)
-{
-	free(pool->name);
-	free(pool->prefix);
-	for (size_t i = 0; i < pool->n_selectors; i++)
-		selector_done(&pool->selectors[i]);
-	free(pool->selectors);
-	for (size_t i = 0; i < pool->n_extra; i++) {
-		free(pool->extra[i].device);
-		free(pool->extra[i].key);
-		free(pool->extra[i].value);
-	}
-	free(pool->extra);
-	free(pool->network);
-}
-
-void pool_config_done(struct pool_config *c)
-{
-	for (size_t i = 0; i < c->n_pools; i++)
-		pool_done(&c->pools[i]);
-	free(c->pools);
-	memset(c, 0, sizeof(*c));
-}
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -117,41 +61,58 @@ static bool prefix_is_reserved(const char *prefix)
 	       (n >= len && strcmp(prefix + n - len, native) == 0);
 }
 
-static int set_default_prefix(struct parse *p, struct pool *pool, const char *fallback)
+/* What the file says under the key; *ret NULL: nothing. *at gets the key's place. */
+static int find_text(struct parse *p, struct json_place *at, const json_t *item, const char **ret)
 {
-	const char *wanted = p->options ? p->options->resource_prefix : "";
+	const json_t *value = parse_find(item, at->key, &at->key);
 
-	if (pool->prefix && *pool->prefix)
-		return 0;
-	free(pool->prefix);
-	pool->prefix = strdup(*wanted ? wanted : fallback);
-	return pool->prefix ? 0 : parse_no_memory(p);
+	if (value && !json_is_string(value))
+		return parse_fail(p, at, "is not a string");
+	*ret = json_string_value(value);
+	return 0;
 }
 
-int pool_named(struct parse *p, const struct json_place *at, const json_t *item, struct pool *pool,
-	       const char *name_key, const char *default_prefix)
+static int read_name(struct parse *p, const struct json_place *at, const json_t *item,
+		     struct pool *pool)
 {
-	struct json_place name = {at, name_key, 0}, prefix = {at, "resourcePrefix", 0};
+	struct json_place here = {at, "resourceName", 0};
+	const char *name = NULL;
+	int r = find_text(p, &here, item, &name);
 
-	parse_find(item, name_key, &name.key);
-	parse_find(item, "resourcePrefix", &prefix.key);
-	if (!pool->name)
-		return parse_fail(p, at, "\"%s\" is missing", name_key);
-	if (!name_is_valid(pool->name))
-		return parse_fail(p, &name,
+	if (r < 0)
+		return r;
+	if (!name)
+		return parse_fail(p, at, "\"resourceName\" is missing");
+	if (!name_is_valid(name))
+		return parse_fail(p, &here,
 				  "'%.70s' is no resource name: up to 63 letters, digits and "
 				  "'-', '_', '.' between them",
-				  pool->name);
-	if (set_default_prefix(p, pool, default_prefix) < 0)
-		return -ENOMEM;
-	if (!prefix_is_valid(pool->prefix))
-		return parse_fail(p, &prefix,
+				  name);
+	pool->name = strdup(name);
+	pool->line = json_line(p->text, p->len, &here);
+	return pool->name ? 0 : parse_no_memory(p);
+}
+
+static int read_prefix(struct parse *p, const struct json_place *at, const json_t *item,
+		       struct pool *pool, const char *fallback)
+{
+	const char *general = p->options ? p->options->resource_prefix : "";
+	struct json_place here = {at, "resourcePrefix", 0};
+	const char *prefix = NULL;
+	int r = find_text(p, &here, item, &prefix);
+
+	if (r < 0)
+		return r;
+	if (!prefix || !*prefix)
+		prefix = *general ? general : fallback;
+	if (!prefix_is_valid(prefix))
+		return parse_fail(p, &here,
 				  "'%.70s' is no resource prefix: a DNS name in small letters",
-				  pool->prefix);
-	if (prefix_is_reserved(pool->prefix))
-		return parse_fail(p, &prefix, "'%.70s' belongs to Kubernetes", pool->prefix);
-	pool->line = json_line(p->text, p->len, &name);
-	return 0;
+				  prefix);
+	if (prefix_is_reserved(prefix))
+		return parse_fail(p, &here, "'%.70s' belongs to Kubernetes", prefix);
+	pool->prefix = strdup(prefix);
+	return pool->prefix ? 0 : parse_no_memory(p);
 }
 
 /* --- lists of pools --------------------------------------------------------------------------- */
@@ -181,8 +142,10 @@ static int check_addition(struct parse *p, const struct json_place *at, const st
 	if (other)
 		return parse_fail(p, at, "resource %.100s/%s is already defined in line %u",
 				  pool->prefix, pool->name, other->line);
-	if (p->config->n_pools == POOLS_MAX)
-		return parse_fail(p, at, "more than %d resources", POOLS_MAX);
+	if (p->config->n_pools + p->config->refusals.n >= POOLS_MAX) {
+		parse_fail(p, at, "more than %d resources", POOLS_MAX);
+		return -E2BIG;
+	}
 	return 0;
 }
 
@@ -191,47 +154,73 @@ int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 	int r = check_addition(p, at, pool);
 	struct pool *slot = r < 0 ? NULL : array_push(p->config->pools, p->config->n_pools);
 
-	if (!slot) {
-		pool_done(pool);
+	if (!slot)
 		return r < 0 ? r : parse_no_memory(p);
-	}
 	*slot = *pool;
 	return 0;
 }
 
+/* What is known of a resource whose text is wrong, and why it is. */
+static int refuse(struct parse *p, const struct pool *pool)
+{
+	struct pool_refusal *slot = array_push(p->config->refusals.list, p->config->refusals.n);
+
+	if (!slot)
+		return parse_no_memory(p);
+	slot->before = p->config->n_pools;
+	snprintf(slot->why, sizeof(slot->why), "%s", p->err->msg);
+	if (pool->name)
+		snprintf(slot->name, sizeof(slot->name), "%s", pool->name);
+	if (pool->name && pool->prefix)
+		pool_resource(pool, slot->resource);
+	return p->config->n_pools + p->config->refusals.n > POOLS_MAX
+		       ? err_set(p->err, -E2BIG, "%s: more than %d resources", p->file, POOLS_MAX)
+		       : 0;
+}
+
 static int read_pool(struct parse *p, const struct json_place *at, const json_t *item,
-		     parse_pool_fn *read_one)
+		     const struct pool_grammar *g)
 {
 	struct pool pool;
 	int r;
 
 	pool_start(p, &pool);
-	r = json_is_object(item) ? read_one(p, at, item, &pool)
+	r = json_is_object(item) ? read_name(p, at, item, &pool)
 				 : parse_fail(p, at, "is not an object");
-	if (r == 1)
-		return pool_add(p, at, &pool);
+	if (r == 0)
+		r = read_prefix(p, at, item, &pool, g->prefix);
+	if (r == 0)
+		r = g->read(p, at, item, &pool);
+	if (r == 0)
+		r = pool_add(p, at, &pool);
+	if (r == 0)
+		return 0;
+	if (r == -EINVAL && g->peers)
+		r = refuse(p, &pool);
 	pool_done(&pool);
 	return r;
 }
 
 int parse_pools(struct parse *p, const struct json_place *at, const json_t *list,
-		parse_pool_fn *read_one)
+		const struct pool_grammar *g)
 {
 	const json_t *item;
 	size_t i;
+	int r = 0;
 
 	if (!json_is_array(list))
 		return parse_fail(p, at, "is not a list");
 	if (json_array_size(list) == 0)
 		parse_warn(p, at, "is empty, it offers no resource");
+	p->forgiving = g->peers;
 	json_array_foreach (list, i, item) {
 		struct json_place here = {at, NULL, i};
-		int r = read_pool(p, &here, item, read_one);
 
-		if (r < 0)
-			return r;
+		if (r == 0)
+			r = read_pool(p, &here, item, g);
 	}
-	return 0;
+	p->forgiving = false;
+	return r;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -243,6 +232,9 @@ static const struct parse_key grammars[] = {{"resourceList", parse_resource_list
 					    {"pools", parse_native_pools, 0},
 					    {"mode", NULL, 0},
 					    {"pfNetdevices", NULL, 0}};
+
+const char *const pool_config_keys[POOL_CONFIG_KEYS] = {
+	"resourceList", "configList", "periodicUpdateInterval", "pools", "mode", "pfNetdevices"};
 
 static const struct parse_key *find_grammar(const char *key)
 {
@@ -264,6 +256,8 @@ static int read_key(struct parse *p, const json_t *root, const char *key, const 
 
 	if (!grammar || json_is_null(value))
 		return 0; /* an option */
+	if (parse_find(root, key, NULL) != value)
+		return parse_twice(p, &at, strcasecmp(key, "pools") != 0);
 	if (grammar->read)
 		return grammar->read(p, &at, value, NULL);
 	if (strcasecmp(key, "mode") == 0)
@@ -279,8 +273,6 @@ static int read_file(struct parse *p, json_t *root)
 	json_t *value;
 	int r = 0;
 
-	if (!json_is_object(root))
-		return err_set(p->err, -EINVAL, "%s:1: the file is not a JSON object", p->file);
 	json_object_foreach (root, key, value)
 		if (r == 0)
 			r = read_key(p, root, key, value);
@@ -291,6 +283,7 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			 const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct pool_config config = {0};
+	struct err wrong = {0};
 	struct parse p = {.file = name,
 			  .text = text,
 			  .len = len,
@@ -298,24 +291,21 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			  .arg = arg,
 			  .options = o,
 			  .config = &config,
-			  .err = e};
-	json_error_t where;
-	json_t *root;
+			  .err = &wrong};
+	json_t *root = config_json(text, len, name, warn, arg, e);
 	int r;
 
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
-	parse_printable(where.text);
 	if (!root)
-		return err_set(e, -EINVAL, "%s:%d:%d: %s", name, where.line, where.column,
-			       where.text);
+		return -EINVAL;
 	r = read_file(&p, root);
 	json_decref(root);
 	parse_warnings_end(&p);
-	if (r < 0)
-		pool_config_done(&config);
-	else
+	if (r == 0) {
 		*ret = config;
-	return r;
+		return 0;
+	}
+	pool_config_done(&config);
+	return err_set(e, r, "%s", wrong.msg);
 }
 
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,

@@ -86,7 +86,8 @@ enum health_reason {
 	HEALTH_PORT_DOWN,  /* the RDMA port is not ACTIVE */
 	HEALTH_PCI,	   /* the bus reads all ones from the (parent's) configuration space */
 	HEALTH_DEVLINK,	   /* a devlink health reporter is in state error */
-	HEALTH_NOT_CLEAN,  /* on its way back from a pod, or what a pod left could not be cleaned */
+	HEALTH_NOT_CLEAN,  /* what a pod left could not be cleaned, or a person has attached it */
+	HEALTH_LEAVING,	   /* still in the pod that had it before, or on its way back from it */
 	N_HEALTH_REASONS
 };
 
@@ -105,12 +106,17 @@ enum drift_policy { DRIFT_REPORT, DRIFT_REPAIR };
 /* From PreStartContainer's question to its answer; the kubelet gives up after 30 s. */
 #define POOL_ATTACH_MS 20000
 
+#define POOL_SUBNETS_MAX 16
+
 /* How rocelet itself puts a pool's devices into pods ("network", "softRoce", "interface"). */
 struct pool_network {
 	struct net_plan
 		plan; /* what a pod gets that asks for nothing else; ifname "" = net1, net2 */
 	enum drift_policy drift; /* what differs later is reported only, or set right */
 	uint32_t timeout_ms;	 /* of the attach, until the container is refused */
+	unsigned allow; /* NETWORK_BIT()s (networks.h) that a pod's annotation may say, too */
+	struct ip_prefix subnets[POOL_SUBNETS_MAX]; /* of a pod's "ips"; none = any */
+	size_t n_subnets;
 };
 
 struct pool {
@@ -127,6 +133,7 @@ struct pool {
 	bool slots_given;      /* rdmaHcaMax stood in the file (0 means none then) */
 	bool exclude_topology; /* tell no NUMA node */
 	bool fixed_slots;     /* advertise all slots even while no HCA matches (mode "hca": 1000) */
+	bool nics_only;	      /* shared pools: PCI functions of class 02 alone, no sub-functions */
 	bool whole_directory; /* one node "/dev/infiniband" (k8s-rdma-sriov-dev-plugin) */
 	char permissions[4];  /* of device nodes: "rw"; the two shared grammars "rwm" */
 	bool issm;	      /* also hand out issm nodes */
@@ -140,9 +147,24 @@ struct pool {
 	struct pool_network *network; /* NULL: somebody else attaches (CNI), or nobody; owned */
 };
 
+/* A resource of a peer's grammar whose text cannot be meant. The others are read all the same. */
+struct pool_refusal {
+	char resource[RESOURCE_NAME_SIZE]; /* "" = the text does not tell it */
+	char name[64];			   /* without prefix; "" = nor that */
+	size_t before;			   /* pools of the file that stand before it */
+	bool kept;     /* the resource is offered, as it was defined before (pool_config_keep()) */
+	char why[256]; /* 'c.json:12: "pfNames": ...' */
+};
+
+struct pool_refusals {
+	struct pool_refusal *list;
+	size_t n;
+};
+
 struct pool_config {
 	struct pool *pools; /* in the file's order: the first that matches takes a function */
 	size_t n_pools;
+	struct pool_refusals refusals;
 };
 
 /* Zero-initialised it is the empty configuration. */
@@ -150,10 +172,12 @@ void pool_config_done(struct pool_config *);
 
 /* The keys of the file that belong to pools, for options_parse_json(): true for these. */
 bool pool_config_key(const char *key);
+#define POOL_CONFIG_KEYS 6
+extern const char *const pool_config_keys[POOL_CONFIG_KEYS];
 
-/* -EINVAL and "file:line: ..." for what cannot be meant: not JSON, wrong types, a bad name,
- * duplicate resources. A single pool whose selectors are bad is left out with a warning, as
- * sriov-network-device-plugin does. Unknown keys are warned about, with a suggestion. *ret is
+/* -EINVAL and "file:line: ..." for what cannot be meant: not JSON, wrong types, a pool of our own
+ * grammar that is wrong. A wrong resource of the peers' grammars is refused alone: ret->refusals
+ * has it, and nothing is warned about it. Unknown keys are warned about, with a suggestion. *ret is
  * untouched on failure. */
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
 		      options_warn_fn *, void *arg, struct err *);
@@ -161,6 +185,14 @@ int pool_config_parse(struct pool_config *ret, const char *text, size_t len, con
  * not say it themselves (resource-prefix, use-cdi). No file: no pools. */
 int pool_config_load(struct pool_config *ret, const struct config_file *, const struct options *,
 		     options_warn_fn *, void *arg, struct err *);
+/* Resources in use whose new text was refused stay as they were, at the place of that text: puts
+ * copies of their pools into *c. Where the text does not tell its resource, all stay that the file
+ * would otherwise have lost, since it may be any of them. -ENOMEM, -E2BIG for too many: *c is as
+ * before. */
+int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *);
+/* "intel.com/a keeps its definition in use: c.json:12: ..." */
+#define POOL_REFUSAL_TEXT (RESOURCE_NAME_SIZE + 320)
+void pool_refusal_text(const struct pool_refusal *, char ret[POOL_REFUSAL_TEXT]);
 /* The pools in our own grammar, every key spelt out: the value of "pools" for jansson; the caller
  * owns it; NULL when out of memory. */
 struct json_t *pool_config_tree(const struct pool_config *);

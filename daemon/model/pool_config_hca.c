@@ -98,7 +98,8 @@ int parse_mode(struct parse *p, const json_t *root, const char *mode_key)
 	r = mode == 0 ? read_hca(p, &pool) : read_sriov(p, &pfs_at, pfs, &pool);
 	pool.line = json_line(p->text, p->len, &at);
 	if (r == 0)
-		return pool_add(p, &at, &pool);
-	pool_done(&pool);
+		r = pool_add(p, &at, &pool);
+	if (r != 0)
+		pool_done(&pool);
 	return r;
 }

@@ -9,7 +9,7 @@
 
 /* What is gone cannot be given to anyone, so it counts at once. A link that flaps for less than a
  * second is the switch's doing and no reason to reschedule; one that has been down must prove
- * itself. */
+ * itself. Whoever is given what is about to leave its pod waits for it at the gate. */
 static const struct {
 	const char *name, *key;
 	struct hold_times hold;
@@ -23,6 +23,7 @@ static const struct {
 	[HEALTH_PCI] = {"pci", "pci", {0, 5000}},
 	[HEALTH_DEVLINK] = {"devlink", "devlink", {1000, 5000}},
 	[HEALTH_NOT_CLEAN] = {"not_clean", "notClean", {0, 0}},
+	[HEALTH_LEAVING] = {"leaving", "leaving", {HOLD_MAX_MS, 0}},
 };
 
 const char *health_reason_name(enum health_reason reason)

@@ -163,6 +163,8 @@ static json_t *pool_json(const struct pool *pool)
 	put_kind(&w, pool);
 	put(&w, "selectors", selectors_json(pool));
 	put(&w, "permissions", json_string(pool->permissions));
+	if (pool->nics_only)
+		put(&w, "subFunctions", json_false());
 	put(&w, "issm", json_boolean(pool->issm));
 	put(&w, "umad", json_boolean(pool->umad));
 	put(&w, "requireUmad", json_boolean(pool->require_umad));

@@ -67,10 +67,12 @@ static int parse_permissions(struct parse *p, const struct json_place *at, const
 	const char *word = json_string_value(value);
 	size_t n = word ? strlen(word) : 0;
 
-	if (n == 0 || n > 3 || strspn(word, "rwm") != n)
-		return parse_fail(p, at, "is none of \"r\", \"rw\", \"rwm\"");
+	if (!word)
+		return parse_fail(p, at, "is not a string");
+	if (n == 0 || strspn(word, "rwm") != n)
+		return parse_fail(p, at, "'%.20s' is not made of r, w and m", word);
 	for (size_t i = 1; i < n; i++)
-		if (memchr(word, word[i], i))
+		if (memchr(word, word[i], i)) /* so it has three at most */
 			return parse_fail(p, at, "'%s' says '%c' twice", word, word[i]);
 	strcpy(field, word);
 	return 0;
@@ -79,8 +81,8 @@ static int parse_permissions(struct parse *p, const struct json_place *at, const
 #define KEY(name, read, field) PARSE_KEY(name, read, struct draft, field)
 
 static const struct parse_key keys[] = {
-	KEY("resourceName", parse_text, pool.name),
-	KEY("resourcePrefix", parse_text, pool.prefix),
+	{"resourceName", NULL, 0},
+	{"resourcePrefix", NULL, 0},
 	KEY("kind", parse_kind, shared),
 	{"hcaPerSlot", parse_per_slot, 0},
 	{"slots", parse_slots, 0},
@@ -95,6 +97,7 @@ static const struct parse_key keys[] = {
 	KEY("requireUmad", parse_bool, pool.require_umad),
 	KEY("wholeDirectory", parse_bool, pool.whole_directory),
 	KEY("fixedSlots", parse_bool, pool.fixed_slots),
+	KEY("subFunctions", parse_sub_functions, pool.nics_only),
 	KEY("cdi", parse_bool, pool.cdi),
 	KEY("deviceInfo", parse_bool, pool.device_info),
 	KEY("ignoreLink", parse_bool, pool.ignore_link),
@@ -102,6 +105,7 @@ static const struct parse_key keys[] = {
 	{"network", NULL, 0},
 	{"softRoce", NULL, 0},
 	{"interface", NULL, 0},
+	{"clean", NULL, 0},
 };
 
 /* --- what goes together ----------------------------------------------------------------------- */
@@ -137,6 +141,10 @@ static int check_kind(struct parse *p, const struct json_place *at, const json_t
 	if (!d->shared && d->pool.fixed_slots)
 		return parse_refuse(p, at, item, "fixedSlots",
 				    "only a pool of kind shared has slots");
+	if (!d->shared && parse_find(item, "subFunctions", NULL))
+		return parse_refuse(
+			p, at, item, "subFunctions",
+			"of kind exclusive they are a pool of their own, see deviceType");
 	if (d->pool.fixed_slots && !d->pool.slots_given)
 		return parse_refuse(p, at, item, "fixedSlots", "needs \"slots\"");
 	if (d->pool.fixed_slots && !d->all)
@@ -178,13 +186,44 @@ static int check_selector(struct parse *p, const struct json_place *at, const st
 	return 0;
 }
 
+/* What a native pool offers must be able to become a pod's interface. */
+static int check_native(struct parse *p, const struct json_place *at, const struct draft *d,
+			const struct selector *s)
+{
+	const char *driver = user_space_driver(&s->drivers);
+
+	if (!d->pool.network)
+		return 0;
+	if (driver)
+		return parse_fail(
+			p, at,
+			"drivers: with driver %s a device has no netdev that could become a "
+			"pod's interface",
+			driver);
+	if (s->vdpa == VDPA_VHOST)
+		return parse_fail(
+			p, at,
+			"vdpaType: a vhost device has no netdev that could become a pod's "
+			"interface");
+	if (d->pool.network->plan.soft_roce && (s->is_rdma || s->rdma_names.n > 0))
+		return parse_fail(
+			p, at,
+			"%s: softRoce makes an RDMA device where there is none, this selects "
+			"what has one",
+			s->is_rdma ? "isRdma" : "rdmaNames");
+	return 0;
+}
+
 static int check_selectors(struct parse *p, const struct json_place *at, const struct draft *d)
 {
 	struct json_place here = {at, "selectors", 0};
 	int r = 0;
 
-	for (size_t i = 0; i < d->pool.n_selectors && r == 0; i++)
+	for (size_t i = 0; i < d->pool.n_selectors && r == 0; i++) {
 		r = check_selector(p, &here, d, &d->pool.selectors[i]);
+		if (r == 0)
+			r = check_native(p, &here, d, &d->pool.selectors[i]);
+	}
 	return r;
 }
 
@@ -196,8 +235,6 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 
 	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), &d);
 	if (r == 0)
-		r = pool_named(p, at, item, &d.pool, "resourceName", "rocelet.dev");
-	if (r == 0)
 		r = check_kind(p, at, item, &d);
 	if (r == 0)
 		r = check_ids(p, at, item, &d);
@@ -206,8 +243,8 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 		r = parse_network(p, at, item, &d.pool);
 	if (r == 0)
 		r = parse_selectors(p, at, item, &d.pool, selector_keys_native, true);
-	if (r == 1 && check_selectors(p, at, &d) < 0)
-		r = -EINVAL;
+	if (r == 0)
+		r = check_selectors(p, at, &d);
 	if (!parse_find(item, "deviceInfo", NULL))
 		d.pool.device_info = !d.shared; /* a slot is no PCI device of its container */
 	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
@@ -218,6 +255,8 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 int parse_native_pools(struct parse *p, const struct json_place *at, const json_t *list,
 		       void *unused)
 {
+	static const struct pool_grammar grammar = {"rocelet.dev", false, read_native};
+
 	(void)unused;
-	return parse_pools(p, at, list, read_native);
+	return parse_pools(p, at, list, &grammar);
 }

@@ -8,6 +8,7 @@
 #include "network_text.h"
 
 static const char *const interface_words[] = {"macvlan", "ipvlan"};
+static const char *const clean_words[] = {"auto", "always-reset", "restore"};
 
 int parse_refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
 		 const char *sentence)
@@ -20,10 +21,10 @@ int parse_refuse(struct parse *p, const struct json_place *at, const json_t *ite
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Where the three keys stand; NULL = absent. */
+/* Where the keys stand; NULL = absent. */
 struct found {
-	const json_t *network, *soft_roce, *interface;
-	struct json_place network_at, soft_roce_at, interface_at;
+	const json_t *network, *soft_roce, *interface, *clean;
+	struct json_place network_at, soft_roce_at, interface_at, clean_at;
 };
 
 static bool find(const json_t *item, const struct json_place *at, struct found *f)
@@ -31,6 +32,8 @@ static bool find(const json_t *item, const struct json_place *at, struct found *
 	f->network_at = (struct json_place){at, "network", 0};
 	f->soft_roce_at = (struct json_place){at, "softRoce", 0};
 	f->interface_at = (struct json_place){at, "interface", 0};
+	f->clean_at = (struct json_place){at, "clean", 0};
+	f->clean = parse_find(item, "clean", &f->clean_at.key);
 	f->network = parse_find(item, "network", &f->network_at.key);
 	f->soft_roce = parse_find(item, "softRoce", &f->soft_roce_at.key);
 	f->interface = parse_find(item, "interface", &f->interface_at.key);
@@ -41,6 +44,9 @@ static int check_kind(struct parse *p, const struct found *f, const struct pool 
 {
 	const struct json_place *at = f->network ? &f->network_at : &f->soft_roce_at;
 
+	if (pool->kind != POOL_EXCLUSIVE && f->clean)
+		return parse_fail(p, &f->clean_at,
+				  "is of exclusive pools, a slot's interface is deleted");
 	if (pool->kind == POOL_EXCLUSIVE && f->interface)
 		return parse_fail(
 			p, &f->interface_at,
@@ -65,6 +71,17 @@ static int read_interface(struct parse *p, const struct found *f, struct net_pla
 
 	if (r == 0)
 		plan->kind = word ? PLAN_IPVLAN : PLAN_MACVLAN;
+	return r;
+}
+
+static int read_clean(struct parse *p, const struct found *f, struct net_plan *plan)
+{
+	unsigned word;
+	int r = parse_choice(p, &f->clean_at, f->clean, clean_words, ARRAY_SIZE(clean_words),
+			     &word);
+
+	if (r == 0)
+		plan->clean = (enum clean_mode)word;
 	return r;
 }
 
@@ -106,6 +123,8 @@ static int read_all(struct parse *p, const struct found *f, const struct pool *p
 
 	if (r == 0 && f->interface)
 		r = read_interface(p, f, plan);
+	if (r == 0 && f->clean)
+		r = read_clean(p, f, plan);
 	if (r == 0 && f->soft_roce)
 		r = parse_bool(p, &f->soft_roce_at, f->soft_roce, &plan->soft_roce);
 	if (r == 0 && f->network)
@@ -121,7 +140,11 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 	int r;
 
 	if (!find(item, at, &f))
-		return 0;
+		return f.clean ? parse_fail(
+					 p, &f.clean_at,
+					 "needs \"network\": nobody here puts the pool's devices "
+					 "into pods")
+			       : 0;
 	r = read_all(p, &f, pool, &values);
 	if (r < 0)
 		return r;
@@ -131,6 +154,9 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 	pool->network->plan = values.request.plan;
 	pool->network->drift = values.drift;
 	pool->network->timeout_ms = values.timeout_ms;
+	pool->network->allow = values.allow;
+	memcpy(pool->network->subnets, values.subnets, sizeof(values.subnets));
+	pool->network->n_subnets = values.n_subnets;
 	return 0;
 }
 
@@ -201,6 +227,24 @@ static bool print_addresses(json_t *o, const struct net_plan *plan)
 	return put(o, "routes", routes) && ok;
 }
 
+static bool print_pods(json_t *o, const struct pool_network *network)
+{
+	json_t *allow = json_array(), *subnets = json_array();
+	char text[IP_TEXT_SIZE];
+	bool ok = allow && subnets;
+
+	for (unsigned key = 0; key < N_NETWORK_KEYS && ok; key++)
+		if (network->allow & NETWORK_BIT(key))
+			ok = json_array_append_new(allow, json_string(network_key_name(
+								  (enum network_key)key))) == 0;
+	for (size_t i = 0; i < network->n_subnets && ok; i++) {
+		ip_prefix_text(&network->subnets[i], text);
+		ok = json_array_append_new(subnets, json_string(text)) == 0;
+	}
+	ok = put(o, "allow", allow) && ok;
+	return put(o, "subnets", subnets) && ok;
+}
+
 static bool print_settings(json_t *o, const struct pool_network *network)
 {
 	const struct net_plan *plan = &network->plan;
@@ -209,7 +253,7 @@ static bool print_settings(json_t *o, const struct pool_network *network)
 
 	if (plan->mtu)
 		ok = ok && put(o, "mtu", json_integer(plan->mtu));
-	ok = ok && print_vf(o, &plan->vf) && print_addresses(o, plan);
+	ok = ok && print_pods(o, network) && print_vf(o, &plan->vf) && print_addresses(o, plan);
 	if (plan->ipam[0])
 		ok = ok && put(o, "ipam", json_loads(plan->ipam, 0, NULL));
 	return ok;
@@ -223,7 +267,9 @@ bool network_print(json_t *pool, const struct pool_network *network)
 
 	ok = put(pool, "network", settings) && ok;
 	ok = ok && put(pool, "softRoce", json_boolean(network->plan.soft_roce));
-	if (kind != PLAN_VF)
+	if (kind == PLAN_VF)
+		ok = ok && put(pool, "clean", json_string(clean_words[network->plan.clean]));
+	else
 		ok = ok &&
 		     put(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
 	return ok;

@@ -100,17 +100,24 @@ const struct parse_key selector_keys_native[] = {COMMON_KEYS,
 
 /* --- one selector, all selectors -------------------------------------------------------------- */
 
-/* A function that such a driver holds has no RDMA device. */
-static bool user_space_driver(const char *driver)
+static bool is_user_space(const char *driver)
 {
 	return strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "igb_uio") == 0 ||
 	       strcmp(driver, "uio_pci_generic") == 0;
 }
 
+const char *user_space_driver(const struct word_list *drivers)
+{
+	for (size_t i = 0; i < drivers->n; i++)
+		if (is_user_space(drivers->words[i]))
+			return drivers->words[i];
+	return NULL;
+}
+
 static bool only_user_space(const struct word_list *drivers)
 {
 	for (size_t i = 0; i < drivers->n; i++)
-		if (!user_space_driver(drivers->words[i]))
+		if (!is_user_space(drivers->words[i]))
 			return false;
 	return drivers->n > 0;
 }
@@ -138,6 +145,9 @@ static int read_selector(struct parse *p, const struct json_place *at, const jso
 	while (keys[n].name)
 		n++;
 	r = parse_object(p, at, value, keys, n, s);
+	if (r == 0 && pool->type == DEVICE_AUX_NET && s->aux_types.n == 0)
+		parse_warn(p, at,
+			   "selects auxiliary devices of every type; say \"auxTypes\": [\"sf\"]");
 	s->is_rdma |= pool->kind != POOL_EXCLUSIVE; /* there is nothing else to share */
 	return r < 0 ? r : check_contradictions(p, at, s);
 }
@@ -169,23 +179,12 @@ int parse_selectors(struct parse *p, const struct json_place *at, const json_t *
 {
 	struct json_place here = {at, "selectors", 0};
 	const json_t *value = parse_find(item, "selectors", &here.key);
-	struct err bad = {0}, *err = p->err;
-	char sentence[sizeof(bad.msg) + RESOURCE_NAME_SIZE + 32], resource[RESOURCE_NAME_SIZE];
 	int r;
 
 	if (!value)
 		return parse_fail(p, at, "\"selectors\" is missing; {} selects every device");
-	p->err = strict ? err : &bad;
 	p->strict = strict; /* a misspelt selector would offer every device */
 	r = read_all(p, &here, value, pool, keys);
 	p->strict = false;
-	p->err = err;
-	if (r == 0)
-		return 1;
-	if (strict || r != -EINVAL)
-		return strict ? r : parse_no_memory(p);
-	pool_resource(pool, resource);
-	snprintf(sentence, sizeof(sentence), "%s, leaving out resource %s", bad.msg, resource);
-	parse_warn_text(p, sentence);
-	return 0;
+	return r;
 }

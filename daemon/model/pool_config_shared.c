@@ -14,12 +14,24 @@ static int parse_slots(struct parse *p, const struct json_place *at, const json_
 	return parse_count(p, at, value, 0, POOL_SLOTS_MAX, &pool->slots);
 }
 
+int parse_sub_functions(struct parse *p, const struct json_place *at, const json_t *value,
+			void *field)
+{
+	bool wanted = false;
+	int r = parse_bool(p, at, value, &wanted);
+
+	if (r == 0)
+		*(bool *)field = !wanted;
+	return r;
+}
+
 static const struct parse_key keys[] = {
-	PARSE_KEY("resourceName", parse_text, struct pool, name),
-	PARSE_KEY("resourcePrefix", parse_text, struct pool, prefix),
+	{"resourceName", NULL, 0},
+	{"resourcePrefix", NULL, 0},
 	{"rdmaHcaMax", parse_slots, 0},
 	{"devices", NULL, 0},
 	{"selectors", NULL, 0},
+	PARSE_KEY("subFunctions", parse_sub_functions, struct pool, nics_only),
 };
 
 /* {} and lists that are all empty select nothing there. */
@@ -39,13 +51,11 @@ static int read_devices(struct parse *p, const struct json_place *at, const json
 			struct pool *pool)
 {
 	struct selector *s = array_push(pool->selectors, pool->n_selectors);
-	int r;
 
 	if (!s)
 		return parse_no_memory(p);
 	s->is_rdma = true;
-	r = parse_words(p, at, devices, &s->if_names);
-	return r < 0 ? r : 1;
+	return parse_words(p, at, devices, &s->if_names);
 }
 
 static int read_selection(struct parse *p, const struct json_place *at, const json_t *item,
@@ -73,20 +83,19 @@ static int read_config(struct parse *p, const struct json_place *at, const json_
 	pool->kind = POOL_SHARED_ALL;
 	pool->ids = ID_NUMBER;
 	pool->require_umad = true;
+	pool->nics_only = true;
 	strcpy(pool->permissions, "rwm");
 	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), pool);
-	if (r == 0)
-		r = pool_named(p, at, item, pool, "resourceName", "rdma");
-	if (r == 0)
-		r = read_selection(p, at, item, pool);
-	return r;
+	return r < 0 ? r : read_selection(p, at, item, pool);
 }
 
 int parse_config_list(struct parse *p, const struct json_place *at, const json_t *list,
 		      void *unused)
 {
+	static const struct pool_grammar grammar = {"rdma", true, read_config};
+
 	(void)unused;
-	return parse_pools(p, at, list, read_config);
+	return parse_pools(p, at, list, &grammar);
 }
 
 /* How often it looks for new devices. Events tell us. */

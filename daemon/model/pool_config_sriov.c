@@ -26,7 +26,8 @@ static int add_extra(struct parse *p, const struct json_place *at, const char *d
 	struct extra_info *extra;
 
 	if (!json_is_string(value))
-		return parse_fail(p, at, "is not a string");
+		return parse_fail(p, at, "of \"%.40s\" in \"additionalInfo\" is not a string",
+				  device);
 	extra = array_push(pool->extra, pool->n_extra);
 	if (!extra)
 		return parse_no_memory(p);
@@ -36,6 +37,14 @@ static int add_extra(struct parse *p, const struct json_place *at, const char *d
 	return extra->device && extra->key && extra->value ? 0 : parse_no_memory(p);
 }
 
+/* "*" or a device ID: what has a colon is a PCI address. */
+static bool is_device_key(const char *key)
+{
+	struct pci_addr a;
+
+	return strchr(key, ':') ? pci_addr_parse(key, &a) : *key != '\0';
+}
+
 static int read_extra_of(struct parse *p, const struct json_place *at, const json_t *object,
 			 struct pool *pool)
 {
@@ -43,8 +52,12 @@ static int read_extra_of(struct parse *p, const struct json_place *at, const jso
 	json_t *value;
 	int r = 0;
 
+	if (!is_device_key(at->key))
+		return parse_fail(p, at,
+				  "in \"additionalInfo\" is neither \"*\" nor a device ID like "
+				  "0000:03:00.1");
 	if (!json_is_object(object))
-		return parse_fail(p, at, "is not an object");
+		return parse_fail(p, at, "in \"additionalInfo\" is not an object");
 	json_object_foreach ((json_t *)object, key, value) {
 		struct json_place here = {at, key, 0};
 
@@ -96,8 +109,8 @@ static int warn_misplaced(struct parse *p, const struct json_place *at, const js
 }
 
 static const struct parse_key keys[] = {
-	PARSE_KEY("resourceName", parse_text, struct pool, name),
-	PARSE_KEY("resourcePrefix", parse_text, struct pool, prefix),
+	{"resourceName", NULL, 0},
+	{"resourcePrefix", NULL, 0},
 	PARSE_KEY("deviceType", parse_device_type, struct pool, type),
 	PARSE_KEY("excludeTopology", parse_bool, struct pool, exclude_topology),
 	{"additionalInfo", parse_extra, 0},
@@ -112,16 +125,14 @@ static int read_resource(struct parse *p, const struct json_place *at, const jso
 
 	pool->device_info = true;
 	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), pool);
-	if (r == 0)
-		r = pool_named(p, at, item, pool, "resourceName", "intel.com");
-	if (r < 0)
-		return r;
-	return parse_selectors(p, at, item, pool, selector_keys(pool->type), false);
+	return r < 0 ? r : parse_selectors(p, at, item, pool, selector_keys(pool->type), false);
 }
 
 int parse_resource_list(struct parse *p, const struct json_place *at, const json_t *list,
 			void *unused)
 {
+	static const struct pool_grammar grammar = {"intel.com", true, read_resource};
+
 	(void)unused;
-	return parse_pools(p, at, list, read_resource);
+	return parse_pools(p, at, list, &grammar);
 }

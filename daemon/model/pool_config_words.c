@@ -104,63 +104,89 @@ static const char *vf_number(const char *s, uint32_t *ret)
 	return s == start || value > VF_MAX ? NULL : s;
 }
 
-static int add_range(const char **s, struct pf_selector *pf, struct err *e)
+/* One of the words between the commas, "3" or "2-5". */
+static int range_parse(const char *word, size_t len, struct pf_range *ret, struct err *e)
 {
-	struct pf_range range, *slot;
-	const char *end = vf_number(*s, &range.first);
+	struct pf_range range;
+	const char *end = vf_number(word, &range.first);
 
 	range.last = range.first;
 	if (end && *end == '-')
 		end = vf_number(end + 1, &range.last);
-	if (!end || (*end && *end != ','))
-		return err_set(e, -EINVAL, "'%.20s' is neither a VF number nor a range like 2-5",
-			       *s);
+	if (len == 0)
+		return err_set(e, -EINVAL, "a comma with nothing beside it");
+	if (end != word + len)
+		return err_set(e, -EINVAL, "'%.*s' is neither a VF number nor a range like 2-5",
+			       len > 20 ? 20 : (int)len, word);
 	if (range.first > range.last)
 		return err_set(e, -EINVAL, "the range %u-%u is empty", range.first, range.last);
-	slot = array_push(pf->ranges, pf->n_ranges);
-	if (!slot)
-		return err_set(e, -ENOMEM, "out of memory");
-	*slot = range;
-	*s = *end ? end + 1 : end;
-	return *end && !*(end + 1) ? err_set(e, -EINVAL, "ends with a comma") : 0;
-}
-
-static int pf_selector_parse(const char *word, struct pf_selector *ret, struct err *e)
-{
-	const char *hash = strchr(word, '#');
-	struct pf_selector pf = {0};
-	int r = 0;
-
-	if (*word == '\0' || hash == word)
-		return err_set(e, -EINVAL, "names no PF");
-	if (hash && hash[1] == '\0')
-		return err_set(e, -EINVAL, "names no VF after '#'");
-	pf.name = hash ? strndup(word, (size_t)(hash - word)) : strdup(word);
-	if (!pf.name)
-		return err_set(e, -ENOMEM, "out of memory");
-	for (const char *s = hash ? hash + 1 : ""; *s && r == 0;)
-		r = add_range(&s, &pf, e);
-	if (r < 0) {
-		free(pf.name);
-		free(pf.ranges);
-		return r;
-	}
-	*ret = pf;
+	*ret = range;
 	return 0;
 }
 
+/* What is to become of a word that is no range: sriov-network-device-plugin goes on without it. */
+static int bad_range(struct parse *p, const struct json_place *at, const char *text,
+		     const struct err *e)
+{
+	if (!p->forgiving)
+		return parse_fail(p, at, "'%.40s': %s", text, e->msg);
+	parse_warn(p, at, "'%.40s': %s, ignoring it", text, e->msg);
+	return 0;
+}
+
+static int read_ranges(struct parse *p, const struct json_place *at, const char *text,
+		       const char *ranges, struct pf_selector *pf)
+{
+	struct pf_range range = {0}, *slot;
+	struct err e = {0};
+
+	for (const char *s = ranges;; s++) {
+		size_t len = strcspn(s, ",");
+		int r = range_parse(s, len, &range, &e);
+
+		if (r < 0 && bad_range(p, at, text, &e) < 0)
+			return -EINVAL;
+		slot = r == 0 ? array_push(pf->ranges, pf->n_ranges) : NULL;
+		if (r == 0 && !slot)
+			return parse_no_memory(p);
+		if (slot)
+			*slot = range;
+		s += len;
+		if (*s == '\0')
+			break;
+	}
+	return pf->n_ranges ? 0 : parse_fail(p, at, "'%.40s': %s", text, e.msg);
+}
+
+/* What it owns is the caller's also on failure. */
+static int read_pf(struct parse *p, const struct json_place *at, const char *text,
+		   struct pf_selector *pf)
+{
+	const char *hash = strchr(text, '#');
+
+	if (*text == '\0' || hash == text)
+		return parse_fail(p, at, "'%.40s': names no PF", text);
+	if (hash && hash[1] == '\0')
+		return parse_fail(p, at, "'%.40s': names no VF after '#'", text);
+	pf->name = hash ? strndup(text, (size_t)(hash - text)) : strdup(text);
+	if (!pf->name)
+		return parse_no_memory(p);
+	return hash ? read_ranges(p, at, text, hash + 1, pf) : 0;
+}
+
 /* rootDevices: the PF by its address. */
-static int make_root(struct pf_selector *pf, struct err *e)
+static int make_root(struct parse *p, const struct json_place *at, const char *text,
+		     struct pf_selector *pf)
 {
 	char canonical[PARSE_WORD_SIZE];
 	const char *wrong = pci_address_word(pf->name, canonical);
 	char *name;
 
 	if (wrong)
-		return err_set(e, -EINVAL, "'%.40s' %s", pf->name, wrong);
+		return parse_fail(p, at, "'%.40s': '%.40s' %s", text, pf->name, wrong);
 	name = strdup(canonical);
 	if (!name)
-		return err_set(e, -ENOMEM, "out of memory");
+		return parse_no_memory(p);
 	free(pf->name);
 	pf->name = name;
 	return 0;
@@ -169,21 +195,17 @@ static int make_root(struct pf_selector *pf, struct err *e)
 static int add_pf(struct parse *p, const struct json_place *at, const json_t *value,
 		  struct pf_selectors *pfs, bool root)
 {
+	const char *text = json_string_value(value);
 	struct pf_selector *pf;
-	struct err e = {0};
 	int r;
 
-	if (!json_is_string(value))
+	if (!text)
 		return parse_fail(p, at, "is not a string");
 	pf = array_push(pfs->list, pfs->n);
 	if (!pf)
 		return parse_no_memory(p);
-	r = pf_selector_parse(json_string_value(value), pf, &e);
-	if (r == 0 && root)
-		r = make_root(pf, &e);
-	if (r == -ENOMEM)
-		return parse_no_memory(p);
-	return r < 0 ? parse_fail(p, at, "'%.40s': %s", json_string_value(value), e.msg) : 0;
+	r = read_pf(p, at, text, pf);
+	return r == 0 && root ? make_root(p, at, text, pf) : r;
 }
 
 static int parse_pf_list(struct parse *p, const struct json_place *at, const json_t *value,

@@ -11,6 +11,8 @@
 #define WARNINGS_MAX 32
 /* Keys of one table. */
 #define KEYS_MAX     64
+/* So many keys are listed where none is near the one that is not known. */
+#define LISTED_MAX   10
 
 /* What the file says stands in the sentence; no terminal control characters, no cut characters. */
 void parse_printable(char *text)
@@ -130,54 +132,92 @@ static const struct parse_key *find_key(const struct parse_key *keys, size_t n, 
 	return NULL;
 }
 
+/* " (there are a, b and c)" */
+static void list_keys(char *ret, size_t size, const char *const *names, size_t n)
+{
+	int len = snprintf(ret, size, " (there are ");
+
+	for (size_t i = 0; i < n && (size_t)len < size; i++)
+		len += snprintf(ret + len, size - (size_t)len, "%s%s", names[i],
+				i + 2 < n   ? ", "
+				: i + 1 < n ? " and "
+					    : ")");
+}
+
 static int unknown_key(struct parse *p, const struct json_place *at, const struct parse_key *keys,
 		       size_t n)
 {
-	const char *names[KEYS_MAX], *near;
-	char hint[PARSE_WORD_SIZE] = "";
+	const char *names[KEYS_MAX] = {NULL}, *near;
+	char hint[192] = "";
 
 	for (size_t i = 0; i < n; i++)
 		names[i] = keys[i].name;
 	near = suggest(at->key, strlen(at->key), names, n);
 	if (near)
 		snprintf(hint, sizeof(hint), " (did you mean \"%.30s\"?)", near);
+	else if (!p->strict && n <= LISTED_MAX)
+		list_keys(hint, sizeof(hint), names, n);
 	if (p->strict)
 		return parse_fail(p, at, "unknown key%s", hint);
 	parse_warn(p, at, "unknown key%s, ignoring it", hint);
 	return 0;
 }
 
+int parse_twice(struct parse *p, const struct json_place *at, bool forgiving)
+{
+	if (!forgiving)
+		return parse_fail(p, at, "stands here twice, spelt differently");
+	parse_warn(p, at, "stands here twice, spelt differently; the last one counts");
+	return 0;
+}
+
+/* A later key that means the same; NULL: none does. */
+static const char *later_spelling(json_t *object, const char *name)
+{
+	void *i = json_object_iter_at(object, name);
+
+	while ((i = json_object_iter_next(object, i)))
+		if (strcasecmp(json_object_iter_key(i), name) == 0)
+			return json_object_iter_key(i);
+	return NULL;
+}
+
+static int read_member(struct parse *p, const struct json_place *at, json_t *object,
+		       const json_t *value, const struct parse_key *keys, size_t n, void *target)
+{
+	const struct parse_key *key = find_key(keys, n, at->key);
+	struct json_place again = {at->up, key ? later_spelling(object, at->key) : NULL, 0};
+
+	if (!key)
+		return unknown_key(p, at, keys, n);
+	if (again.key)
+		return parse_twice(p, &again, p->forgiving);
+	return key->read && !json_is_null(value)
+		       ? key->read(p, at, value, (char *)target + key->offset)
+		       : 0;
+}
+
 int parse_object(struct parse *p, const struct json_place *at, const json_t *object,
 		 const struct parse_key *keys, size_t n, void *target)
 {
+	json_t *members = (json_t *)(uintptr_t)object, *value;
 	const char *name;
-	json_t *value;
-	uint64_t seen = 0;
 	int r = 0;
 
 	if (!json_is_object(object))
 		return parse_fail(p, at, "is not an object");
-	json_object_foreach ((json_t *)object, name, value) {
+	json_object_foreach (members, name, value) {
 		struct json_place here = {at, name, 0};
-		const struct parse_key *key = find_key(keys, n, name);
 
-		uint64_t bit = key ? UINT64_C(1) << (key - keys) : 0;
-
-		if (!key)
-			r = unknown_key(p, &here, keys, n);
-		else if (seen & bit)
-			r = parse_fail(p, &here, "stands here twice, spelt differently");
-		else if (key->read && !json_is_null(value))
-			r = key->read(p, &here, value, (char *)target + key->offset);
-		if (r < 0)
-			return r;
-		seen |= bit;
+		if (r == 0)
+			r = read_member(p, &here, members, value, keys, n, target);
 	}
-	return 0;
+	return r;
 }
 
 const json_t *parse_find(const json_t *object, const char *name, const char **ret_key)
 {
+	const json_t *found = NULL;
 	const char *key;
 	json_t *value;
 
@@ -185,9 +225,9 @@ const json_t *parse_find(const json_t *object, const char *name, const char **re
 		if (strcasecmp(key, name) == 0 && !json_is_null(value)) {
 			if (ret_key)
 				*ret_key = key;
-			return value;
+			found = value;
 		}
-	return NULL;
+	return found;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 #include "json_line.h"
 #include "pool_config.h"
 
+/* More resources than a node can sensibly have; keeps the time for a hostile file bounded. */
+#define POOLS_MAX 256
+
 struct parse {
 	/* For messages. text NULL: it has no lines, messages name the way to the value. */
 	const char *file, *text;
@@ -19,6 +22,7 @@ struct parse {
 	void *arg;
 	unsigned n_warnings;
 	bool strict;		       /* an unknown key is an error */
+	bool forgiving;		       /* of a key that stands twice the last counts */
 	const struct options *options; /* NULL = none */
 	struct pool_config *config;
 	struct err *err;
@@ -55,7 +59,9 @@ void parse_warnings_end(struct parse *);
 /* Stores every key of the object; unknown ones are warned about, or refused if strict. */
 int parse_object(struct parse *, const struct json_place *, const json_t *,
 		 const struct parse_key *, size_t n, void *target);
-/* The value of a key, NULL = absent or null; *ret_key as the file spells it. */
+/* A key that an object has in two spellings: -EINVAL, or a warning that the last one counts. */
+int parse_twice(struct parse *, const struct json_place *, bool forgiving);
+/* The (last) value of a key, NULL = absent or null; *ret_key as the file spells it. */
 const json_t *parse_find(const json_t *object, const char *name, const char **ret_key);
 
 /* Readers. */
@@ -82,25 +88,34 @@ parse_read_fn parse_pfs, parse_roots;
 
 /* pool_config.c: a pool of the grammar begins. What the grammars agree on is set. */
 void pool_start(const struct parse *, struct pool *);
-/* Checks name and prefix once the pool's keys are read; name_key: what the grammar calls it. */
-int pool_named(struct parse *, const struct json_place *, const json_t *item, struct pool *,
-	       const char *name_key, const char *default_prefix);
-/* Reads one element of a list of pools into *pool: 1 = take it, 0 = leave it out. */
+/* Reads one element of a list of pools into *pool, whose name and prefix are known. */
 typedef int parse_pool_fn(struct parse *, const struct json_place *, const json_t *item,
 			  struct pool *);
-int parse_pools(struct parse *, const struct json_place *, const json_t *list, parse_pool_fn *);
-/* Appends and takes what *pool owns, also on failure. */
+struct pool_grammar {
+	const char *prefix; /* unless the file or the options say another */
+	bool peers;	    /* a wrong resource is refused alone, and not the whole file */
+	parse_pool_fn *read;
+};
+int parse_pools(struct parse *, const struct json_place *, const json_t *list,
+		const struct pool_grammar *);
+/* Appends and takes what *pool owns, not so on failure. */
 int pool_add(struct parse *, const struct json_place *, struct pool *);
-/* Frees what the pool owns. */
+/* pool_config_values.c: frees what the pool owns. */
 void pool_done(struct pool *);
+/* -ENOMEM leaves *ret alone. */
+int pool_copy(struct pool *ret, const struct pool *);
 
 /* pool_config_selectors.c: the key "selectors" of item, an object or a list of them. */
 extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector_keys_accelerator[],
 	selector_keys_shared[], selector_keys_native[];
-/* 1; 0 = bad, warned about, the pool is to be left out; with `strict` a bad one is an error. */
+/* strict: an unknown key is an error. */
 int parse_selectors(struct parse *, const struct json_place *, const json_t *item, struct pool *,
 		    const struct parse_key *keys, bool strict);
 parse_read_fn parse_device_type, parse_extra, parse_hold;
+/* bool pool.nics_only, which the file says the other way round. */
+parse_read_fn parse_sub_functions;
+/* The first driver of the list under which a function has neither netdev nor RDMA device. */
+const char *user_space_driver(const struct word_list *drivers);
 extern const char *const device_type_words[3], *const vdpa_words[3];
 /* pool_config_health.c: the key of a reason in "hold", and how long each holds unless told. */
 const char *hold_key(enum health_reason);

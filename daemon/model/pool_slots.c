@@ -35,6 +35,15 @@ const struct rdma_dev *pool_slots_rdma(const struct pool *p, const struct fn_par
 	return NULL;
 }
 
+enum why_not pool_match(const struct pool *p, const struct selector *s, const struct candidate *c)
+{
+	enum why_not why = selector_match(s, p, c);
+
+	if (why != WHY_NOT_NONE || p->kind == POOL_EXCLUSIVE)
+		return why;
+	return pool_slots_rdma(p, &c->self, &why) ? WHY_NOT_NONE : why;
+}
+
 /* --- GID tables ------------------------------------------------------------------------------- */
 
 /* See POOL_SLOTS_DEFAULT. InfiniBand's tables do not grow with addresses. 0 = unknown. */

@@ -9,6 +9,9 @@
  * nodes. NULL: *ret_why says what is missing. */
 const struct rdma_dev *pool_slots_rdma(const struct pool *, const struct fn_parts *,
 				       enum why_not *ret_why);
+/* What a pool asks of a function by one of its selectors: that it matches, and of a shared pool
+ * that it has such an RDMA device. */
+enum why_not pool_match(const struct pool *, const struct selector *, const struct candidate *);
 /* -ENOMEM leaves the view as far as it came. */
 int pool_slots_offer(struct pool_view *, const struct host_index *);
 /* One that is held and not offered: what is known to be behind it. */

@@ -79,15 +79,6 @@ static bool is_lent(const struct build *b, const struct function *fn)
 
 /* --- one function ----------------------------------------------------------------------------- */
 
-static enum why_not match_shared(const struct pool *p, const struct candidate *c)
-{
-	enum why_not why = WHY_NOT_NONE;
-
-	if (!is_exclusive(p) && !pool_slots_rdma(p, &c->self, &why))
-		return why;
-	return WHY_NOT_NONE;
-}
-
 /* Any of the pool's selectors; otherwise the reason of the one that came furthest. */
 static enum why_not match(struct pool_view *v, const struct candidate *c)
 {
@@ -98,9 +89,7 @@ static enum why_not match(struct pool_view *v, const struct candidate *c)
 	bool matches = false;
 
 	for (size_t i = 0; i < n; i++) {
-		why = selector_match(&list[i], v->pool, c);
-		if (why == WHY_NOT_NONE)
-			why = match_shared(v->pool, c);
+		why = pool_match(v->pool, &list[i], c);
 		v->hits[i] += why == WHY_NOT_NONE;
 		matches = matches || why == WHY_NOT_NONE;
 		nearest = why > nearest ? why : nearest;
@@ -153,13 +142,26 @@ static int join(struct placing *pl, struct pool_view *v, enum verdict_kind kind)
 	return add_member(v, pl->c.self.fn->id);
 }
 
+/* In the words of the function's own line, should the pool stay empty. */
+static void note_bar(struct pool_view *view, const char *function, const struct verdict *v)
+{
+	char text[sizeof(view->hint) - DEV_ID_SIZE - 8];
+
+	if (view->hint[0])
+		return;
+	verdict_text(v, text, sizeof(text));
+	snprintf(view->hint, sizeof(view->hint), "%s is %s", function, text);
+}
+
 /* Whether something bars the function from a pool that it matches; the first such is its verdict,
  * unless a pool takes it after all. */
-static bool is_barred(const struct build *b, struct placing *pl, const struct pool *p)
+static bool is_barred(const struct build *b, struct placing *pl, struct pool_view *view)
 {
-	struct verdict v = {.pool = p};
-	bool barred = pool_bars_check(&b->bars, p, &pl->c, pl->lent, &v);
+	struct verdict v = {.pool = view->pool};
+	bool barred = pool_bars_check(&b->bars, view->pool, &pl->c, pl->lent, &v);
 
+	if (barred)
+		note_bar(view, pl->verdict->function, &v);
 	if (!barred || pl->barred || pl->owner)
 		return barred;
 	memcpy(v.function, pl->verdict->function, sizeof(v.function));
@@ -173,7 +175,7 @@ static int ask(struct build *b, struct placing *pl, size_t pool)
 	struct pool_view *v = &b->out->views[pool];
 	enum why_not why = match(v, &pl->c);
 	bool held = pl->lent && is_held(b, pool, pl->c.self.fn);
-	bool fits = why == WHY_NOT_NONE && !is_barred(b, pl, v->pool);
+	bool fits = why == WHY_NOT_NONE && !is_barred(b, pl, v);
 
 	if (held)
 		return join(pl, v, fits && !pl->wanted ? VERDICT_OFFERED : VERDICT_KEPT);
@@ -272,6 +274,18 @@ static int offer_all_held(struct build *b, size_t pool)
 	return 0;
 }
 
+/* What another pool has is a better reason than what nobody may have. */
+static void explain_empty(const struct build *b, struct pool_view *v)
+{
+	if (v->n_members > 0)
+		v->hint[0] = '\0';
+	else if (v->n_taken > 0)
+		snprintf(v->hint, sizeof(v->hint), "another pool has the %zu that match%s",
+			 v->n_taken, v->n_taken == 1 ? "es" : "");
+	else if (!v->hint[0])
+		pool_hint(v->pool, b->index, v->hint, sizeof(v->hint));
+}
+
 static int make_offers(struct build *b)
 {
 	for (size_t i = 0; i < b->out->n_views; i++) {
@@ -279,6 +293,7 @@ static int make_offers(struct build *b)
 		int r = is_exclusive(v->pool) ? offer_functions(v, b->index)
 					      : pool_slots_offer(v, b->index);
 
+		explain_empty(b, v);
 		if (r == 0)
 			r = offer_all_held(b, i);
 		if (r < 0)

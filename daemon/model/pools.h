@@ -21,6 +21,7 @@
 /* A container's address takes two entries of its HCA's GID table (RoCE v1 and v2), and two are the
  * HCA's own, so 128 entries are room for 63 slots: also the number where no table is known. */
 #define POOL_SLOTS_DEFAULT 63
+#define POOL_HINT_SIZE	   352
 
 /* One ID of a pool. */
 struct offer {
@@ -44,6 +45,7 @@ struct pool_view {
 	size_t n_taken;	       /* functions that match, and another pool has them */
 	unsigned *hits;	       /* functions that match, for each of the pool's selectors */
 	uint64_t n_wanted;     /* shared pools: slots that the configuration asks for */
+	char hint[POOL_HINT_SIZE]; /* no members: why, and what there is instead */
 };
 
 enum verdict_kind {
@@ -89,6 +91,10 @@ int pools_build(struct pools *ret, const struct pool_config *, const struct host
 void pools_done(struct pools *);
 const struct pool_view *pools_find(const struct pools *, const char *resource);
 const struct offer *pool_view_offer(const struct pool_view *, const char *id);
+
+/* What the host has instead of what a pool selects, as far as its selectors keep every function out
+ * ("there is no PF ens785f9; there is ens785f0, ens785f1"); "" = a function matches. */
+void pool_hint(const struct pool *, const struct host_index *, char *text, size_t size);
 
 /* For --check-config, heap, NULL when out of memory: a line for each function ("0000:03:00.2
  * rocelet.dev/roce", "0000:01:00.0  not offered: carries the default route (bond0)"), one for each

@@ -118,11 +118,7 @@ static void warn_empty(FILE *f, const struct pool_view *v)
 	if (v->n_members)
 		return;
 	print_resource(f, "warning: ", v->pool);
-	if (v->n_taken)
-		fprintf(f, " has no devices: another pool has the %zu that match%s\n", v->n_taken,
-			v->n_taken == 1 ? "es" : "");
-	else
-		fputs(" has no devices\n", f);
+	fprintf(f, " has no devices%s%s\n", v->hint[0] ? ": " : "", v->hint);
 }
 
 /* Of a pool that has devices: those of the others are missing. */

@@ -26,7 +26,7 @@ struct contender {
 	const char *path; /* of its function, "" = unknown */
 	size_t node, pf;  /* groups */
 	unsigned close;	  /* bridges shared with the closest of must_include */
-	bool taken;
+	bool busy, taken;
 };
 
 struct choice {
@@ -260,8 +260,10 @@ static int compare_pfs(const struct group *a, const struct group *b)
 /* b stands before a in natural order, so it must be beaten. */
 static bool better(const struct choice *c, const struct contender *a, const struct contender *b)
 {
-	int r = compare_nodes(&c->nodes.list[a->node], &c->nodes.list[b->node]);
+	int r = a->busy - b->busy;
 
+	if (r == 0)
+		r = compare_nodes(&c->nodes.list[a->node], &c->nodes.list[b->node]);
 	if (r == 0)
 		r = (int)b->close - (int)a->close;
 	if (r == 0)
@@ -318,14 +320,17 @@ static int choose(struct choice *c, const char **ret, const struct preference_re
 }
 
 int allocation_prefer(const char **ret, const struct pool_view *view, const struct host *host,
-		      const struct preference_request *req)
+		      const struct preference_request *req, id_busy_fn *is_busy, void *arg)
 {
 	struct choice c = {0};
 	struct knowledge k;
 	int r = -ENOMEM;
 
-	if (knowledge_init(&k, view, host) && fill(&c, &req->available) && describe(&c, &k))
+	if (knowledge_init(&k, view, host) && fill(&c, &req->available) && describe(&c, &k)) {
+		for (size_t i = 0; i < c.n; i++)
+			c.list[i].busy = is_busy(c.list[i].id, arg);
 		r = choose(&c, ret, req);
+	}
 	choice_done(&c);
 	knowledge_done(&k);
 	return r;

@@ -3,18 +3,25 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "qp_words.h"
 
 /* enum ib_event_type, linux/include/rdma/ib_verbs.h: those that end a queue pair. */
 enum { CQ_ERR, QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR, PATH_MIG_ERR = 7, SRQ_ERR = 14, WQ_FATAL = 19 };
 
+static const int fatal_events[] = {CQ_ERR,	 QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR,
+				   PATH_MIG_ERR, SRQ_ERR,  WQ_FATAL};
+
+static const char moved[] = "MOVED_TO_ERR";
+
 bool qp_failure_is_one(const struct bpf_event_qp_failed *e)
 {
 	if (e->status)
 		return e->status != QP_STATUS_FLUSHED;
-	return e->event == CQ_ERR || e->event == QP_FATAL || e->event == QP_REQ_ERR ||
-	       e->event == QP_ACCESS_ERR || e->event == PATH_MIG_ERR || e->event == SRQ_ERR ||
-	       e->event == WQ_FATAL;
+	for (size_t i = 0; i < ARRAY_SIZE(fatal_events); i++)
+		if (e->event == fatal_events[i])
+			return true;
+	return false;
 }
 
 bool qp_failure_is_move(const struct qp *qp, const struct bpf_event_qp *e)
@@ -27,7 +34,32 @@ const char *qp_failure_reason(const struct qp *qp)
 {
 	if (qp->failed_status)
 		return wc_status_name(qp->failed_status);
-	return qp->failed_event >= 0 ? ib_event_name(qp->failed_event) : "MOVED_TO_ERR";
+	return qp->failed_event >= 0 ? ib_event_name(qp->failed_event) : moved;
+}
+
+/* What a failed completion can have: all but success and what follows of another failure. */
+static uint32_t failed_status(size_t index)
+{
+	uint32_t status = (uint32_t)index + 1;
+
+	return status < QP_STATUS_FLUSHED ? status : status + 1;
+}
+
+const char *qp_failure_known(size_t index, enum qp_failure_source *ret)
+{
+	size_t completion = index - ARRAY_SIZE(fatal_events) - 1;
+
+	if (index < ARRAY_SIZE(fatal_events)) {
+		*ret = QP_FAILS_BY_EVENT;
+		return ib_event_name(fatal_events[index]);
+	}
+	if (index == ARRAY_SIZE(fatal_events)) {
+		*ret = QP_FAILS_BY_MOVE;
+		return moved;
+	}
+	*ret = QP_FAILS_BY_COMPLETION;
+	return failed_status(completion) < N_WC_STATUSES ? wc_status_name(failed_status(completion))
+							 : NULL;
 }
 
 static const char *meaning(const struct qp *qp)

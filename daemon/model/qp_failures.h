@@ -44,6 +44,17 @@ bool qp_failure_is_move(const struct qp *, const struct bpf_event_qp *);
 
 /* "RETRY_EXC_ERR", "QP_FATAL", "MOVED_TO_ERR" */
 const char *qp_failure_reason(const struct qp *);
+
+/* Where a failure is seen. */
+enum qp_failure_source {
+	QP_FAILS_BY_EVENT,	/* asynchronous events, of any device */
+	QP_FAILS_BY_MOVE,	/* changes of state, of any device */
+	QP_FAILS_BY_COMPLETION, /* completions, of soft-RoCE alone */
+	N_QP_FAILURE_SOURCES
+};
+
+/* The reasons that there can be, from 0 on; NULL past the end. */
+const char *qp_failure_known(size_t index, enum qp_failure_source *ret);
 /* Counts it, and what is to be told of it: type, reason "QueuePairFailed" and the message; pod,
  * device and times are the caller's to fill in. *ret_detailed: it names the queue pair. */
 void qp_failures_tell(struct qp_failures *, const struct qp *, uint64_t now_ms, struct event *ret,

@@ -24,7 +24,7 @@ const char *qp_state_name(uint32_t state)
 
 static const struct {
 	const char *name, *meaning;
-} statuses[] = {
+} statuses[N_WC_STATUSES] = {
 	{"SUCCESS", "nothing went wrong"},
 	{"LOC_LEN_ERR", "a message was longer than the receive buffer posted for it"},
 	{"LOC_QP_OP_ERR", "a work request does not fit the queue pair"},

@@ -6,6 +6,7 @@
 
 const char *qp_type_name(uint32_t type);   /* enum ib_qp_type: "RC", "UD"; "unknown" */
 const char *qp_state_name(uint32_t state); /* enum ib_qp_state: "RTS", ...; "unknown" */
+#define N_WC_STATUSES 22
 /* enum ib_wc_status: "RETRY_EXC_ERR"; "UNKNOWN_ERR" */
 const char *wc_status_name(uint32_t status);
 /* What it means, for a person: "the peer does not answer". */

@@ -61,26 +61,12 @@ static bool has_newer(const struct sandbox_list *l, const struct sandbox *s)
 	return false;
 }
 
-static struct attach_decision judge_sandbox(const struct sandbox *s, const struct holders *h,
-					    const struct sandbox_list *l)
-{
-	if (h->n && join_is_older(s, &h->entries[0]))
-		return give_back("it was given to another pod");
-	if (has_newer(l, s))
-		return give_back("its pod has a newer sandbox");
-	return keep;
-}
-
 static struct attach_decision judge_holders(const struct attach_fact *f, const struct holders *h,
 					    const struct reconcile_input *in)
 {
-	if (in->held->source == POD_SOURCE_NONE || h->own)
+	if (in->held->source == POD_SOURCE_NONE || h->own || f->unheld_ms < RECONCILE_DOUBT_MS)
 		return keep;
-	if (h->others)
-		return give_back("another pod has it");
-	if (!in->sandboxes->known && f->unheld_ms >= RECONCILE_DOUBT_MS)
-		return give_back("no pod has it any more");
-	return keep;
+	return give_back(h->others ? "another pod has it" : "no pod has it any more");
 }
 
 static struct attach_decision judge_native(const struct attach_fact *f,
@@ -89,7 +75,6 @@ static struct attach_decision judge_native(const struct attach_fact *f,
 	const struct attach_record *r = f->record;
 	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
 	struct holders h = find_holders(r, in->held);
-	struct attach_decision d = keep;
 
 	if (r->state == ATTACH_IN_POD && f->in_host)
 		return give_back("it was taken out of its pod");
@@ -97,9 +82,9 @@ static struct attach_decision judge_native(const struct attach_fact *f,
 		return give_back("its sandbox is gone");
 	if (in->sandboxes->known && !s->ready)
 		return give_back("its sandbox has ended");
-	if (s)
-		d = judge_sandbox(s, &h, in->sandboxes);
-	return d.action == ACT_KEEP ? judge_holders(f, &h, in) : d;
+	if (s && has_newer(in->sandboxes, s))
+		return give_back("its pod has a newer sandbox");
+	return in->sandboxes->known ? keep : judge_holders(f, &h, in);
 }
 
 struct attach_decision reconcile_attachment(const struct attach_fact *f,

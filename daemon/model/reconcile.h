@@ -1,8 +1,8 @@
 /* reconcile.h - what is to be done with each attachment now. Pure: facts in, one decision each.
  *
  * The runtime's list is the truth about a sandbox's life while the runtime answers, the kubelet's
- * about who owns a device; a namespace that is gone is gone whoever says otherwise. Nothing is
- * concluded from a list that is not known. */
+ * about who is to have a device next; a namespace that is gone is gone whoever says otherwise.
+ * Nothing is concluded from a list that is not known. */
 #pragma once
 
 #include "join.h"
@@ -14,7 +14,7 @@
 /* One attachment, as the engine has it. */
 struct attach_fact {
 	const struct attach_record *record;
-	bool netns_gone;    /* the owner's namespace is not there any more */
+	bool netns_gone;    /* nothing keeps it, and no runtime calls its sandbox ready */
 	bool in_host;	    /* its netdev is in the host's namespace, by a look that began after the
 			       attachment was done: an older one would take it from its pod */
 	bool interrupted;   /* by our own death: the record says attaching, returning or bad, and
@@ -41,12 +41,13 @@ struct attach_decision {
 
 /* Returned is, of any door: what was interrupted, and what is in a namespace that is gone. Of
  * DOOR_NATIVE, attaching or in its pod, also in this order: what is in the host again; whose
- * sandbox has ended or is gone; what was given away after its sandbox was made (Allocate: even
- * before the kubelet's list names the new pod); what belongs into a newer sandbox of the same pod;
- * what the list names for other pods only. A device that the list does not name at all stays while
- * its sandbox is ready, for a container may run there and the kubelet has lost its checkpoint;
- * where the runtime does not answer, for RECONCILE_DOUBT_MS. What is free, returning or bad is the
- * engine's own business. */
+ * sandbox has ended or is gone; what belongs into a newer sandbox of the same pod. While its
+ * sandbox is ready it stays, whatever the kubelet's list says of it: the kubelet stops a sandbox
+ * when all containers have ended (killPodWithSyncResult() in pkg/kubelet/kuberuntime), but forgets
+ * a pod and gives its devices away before, and may have lost its checkpoint. Only where the runtime
+ * does not answer is the list believed: what it has named for other pods only, or for none, for
+ * RECONCILE_DOUBT_MS. What is free, returning or bad is the engine's own business.
+ */
 struct attach_decision reconcile_attachment(const struct attach_fact *,
 					    const struct reconcile_input *);
 /* A wanted device is to be attached now: nobody has it (current: its record, or NULL), and it can

@@ -7,7 +7,9 @@
 
 #include "cleanup.h"
 
-#define CLASS_BASE_ACCELERATOR 0x12 /* linux/pci_ids.h */
+/* linux/pci_ids.h */
+#define CLASS_BASE_NETWORK     0x02
+#define CLASS_BASE_ACCELERATOR 0x12
 
 struct candidate candidate_of(const struct host_index *ix, const struct function *fn)
 {
@@ -316,6 +318,9 @@ static bool is_type(const struct selector *s, const struct pool *p, const struct
 	case DEVICE_NET:
 		break;
 	}
+	if (p->nics_only &&
+	    (fn->kind == FN_SF || fn->kind == FN_VIRTUAL || fn->class >> 16 != CLASS_BASE_NETWORK))
+		return false;
 	if (fn->kind == FN_SF || fn->kind == FN_VIRTUAL)
 		return shared || s->if_names.n || s->rdma_names.n;
 	return !accelerator;

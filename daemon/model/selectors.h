@@ -43,7 +43,8 @@ struct candidate candidate_of(const struct host_index *, const struct function *
  * type count here.
  *
  * Type: DEVICE_NET is PFs and VFs; in shared pools also sub-functions and RDMA devices without
- * hardware, which an exclusive pool gets only by name (if_names, rdma_names). DEVICE_AUX_NET is
+ * hardware, unless the pool says nics_only; an exclusive pool gets those only by name (if_names,
+ * rdma_names). DEVICE_AUX_NET is
  * sub-functions, DEVICE_ACCELERATOR the PCI class of that name. A sub-function has the vendor and
  * device id of its PCI function. */
 enum why_not selector_match(const struct selector *, const struct pool *, const struct candidate *);

@@ -64,12 +64,46 @@ void decision_drop(struct resources *r)
 	r->has_built = false;
 }
 
+static bool is_leaving(const struct attach_record *r, const struct pod_list *held)
+{
+	return r->plan.kind == PLAN_VF && r->owner.door == DOOR_NATIVE && r->state != ATTACH_FREE &&
+	       !pod_list_find(held, r->resource, r->id, NULL);
+}
+
+/* What is on its way back from a pod stays in its pool as what a container holds does, whatever can
+ * be seen of it meanwhile. 1: *ret is what is held and that, 0: there is nothing such. */
+static int add_leaving(struct pod_list *ret, const struct resources *r)
+{
+	const struct pod_list *held = ledger_list(r->ledger);
+	const struct attach_status *list = NULL;
+	size_t n = r->opts.engine ? attach_engine_list(r->opts.engine, &list) : 0;
+	int error = 0;
+
+	for (size_t i = 0; i < n && error == 0; i++) {
+		const struct attach_record *a = list[i].record;
+		const struct pod_device d = {.resource = a->resource, .id = a->id};
+
+		if (!is_leaving(a, held))
+			continue;
+		if (ret->n == 0)
+			error = pod_list_copy(ret, held);
+		if (error == 0)
+			error = pod_list_push(ret, &d);
+	}
+	pod_list_sort(ret);
+	return error < 0 ? error : ret->n > 0;
+}
+
 static int build(struct resources *r)
 {
-	int error;
+	struct pod_list all = {0};
+	int error = add_leaving(&all, r);
 
 	decision_drop(r);
-	error = pools_build(&r->built, &r->config, &r->inventory->host, ledger_list(r->ledger));
+	if (error >= 0)
+		error = pools_build(&r->built, &r->config, &r->inventory->host,
+				    error ? &all : ledger_list(r->ledger));
+	pod_list_done(&all);
 	r->has_built = error == 0;
 	r->built_from = sources(r);
 	return error;

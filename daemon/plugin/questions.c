@@ -13,7 +13,6 @@
 #include "cleanup.h"
 #include "log.h"
 #include "state.h"
-#include "unix_time.h"
 
 struct waiting {
 	struct waiting *next;
@@ -65,6 +64,8 @@ static int check_free(const struct served *s, const char *id, struct err *e)
 	if (!is_held(s, id))
 		return 0;
 	d = pod_list_find(ledger_list(s->owner->ledger), s->name, id, NULL);
+	if (d && d->doubted)
+		return 0;
 	return err_set(e, -EBUSY, "%s of %s is held by container %s of pod %s/%s", id, s->name,
 		       d ? d->container : "?", d ? d->namespace : "?", d ? d->pod : "?");
 }
@@ -85,7 +86,8 @@ static int check_once(const struct id_list *containers, size_t container, size_t
  * where we attach it, its start waits for that. */
 static unsigned not_before_grant(const struct served *s)
 {
-	return served_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) : 0;
+	return served_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING)
+				     : 0;
 }
 
 static int grant_one(const struct served *s, const struct allocation_input *in,
@@ -112,8 +114,7 @@ static void reserve(struct served *s, const struct id_list *containers, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
-			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop),
-				       unix_ns());
+			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop));
 	s->allocations += n;
 	pod_resources_refresh(r->pods);
 	resources_tell_decided(r);
@@ -207,13 +208,14 @@ static struct waiting *waiting_new(struct served *s, struct plugin_answer *answe
 	return NULL;
 }
 
-/* A kubelet without this API only has its checkpoint, which it writes when it has our answer. */
+/* A kubelet without this API only has its checkpoint, which it writes when it has our answer; one
+ * that has just started may not serve it yet. */
 static void tell_belief(const struct served *s)
 {
 	if (ledger_list(s->owner->ledger)->source != POD_SOURCE_CHECKPOINT)
-		log_warn("resources", 0,
+		log_info("resources", 0,
 			 "%s: the kubelet allocates a device that a container held when it last "
-			 "said so, and does not say now: believing it",
+			 "said so, and does not answer who holds it now: it knows better",
 			 s->name);
 }
 
@@ -288,12 +290,23 @@ static void on_gone(struct plugin_answer *answer, void *arg)
 
 /* --- GetPreferredAllocation ------------------------------------------------------------------- */
 
+/* With a container, as far as is known (the kubelet may have seen it end), or not yet back. */
+static bool is_busy(const char *id, void *arg)
+{
+	const struct served *s = arg;
+	const struct attach_engine *engine = s->owner->opts.engine;
+	const struct attach_status *a = engine ? attach_engine_find(engine, id) : NULL;
+
+	return ledger_state(s->owner->ledger, s->name, id) != LEDGER_FREE ||
+	       (a && a->record->state != ATTACH_FREE);
+}
+
 /* The answer of one container: pointers into the request. */
-static int prefer(const struct allocation_input *in, const struct preference_request *request,
-		  struct id_list *ret, struct err *e)
+static int prefer(struct served *s, const struct allocation_input *in,
+		  const struct preference_request *request, struct id_list *ret, struct err *e)
 {
 	const char **ids = calloc(request->size + 1, sizeof(*ids));
-	int n = ids ? allocation_prefer(ids, in->view, in->host, request) : -ENOMEM;
+	int n = ids ? allocation_prefer(ids, in->view, in->host, request, is_busy, s) : -ENOMEM;
 
 	ret->ids = ids;
 	ret->n = n > 0 ? (size_t)n : 0;
@@ -314,7 +327,7 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	int r = lists ? served_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; lists && i < n && r == 0; i++)
-		r = prefer(&in, &requests[i], &lists[i], &e);
+		r = prefer(s, &in, &requests[i], &lists[i], &e);
 	if (r < 0)
 		plugin_answer_error(answer, &e);
 	else

@@ -13,7 +13,6 @@
 #include "dir_watch.h"
 #include "log.h"
 #include "state.h"
-#include "unix_time.h"
 
 /* Who reads the table is a person or takes a sample a second. */
 #define SHOW_MS	      50
@@ -90,12 +89,6 @@ static void arm_refresh(struct resources *r)
 		uv_timer_start(&r->refresh, on_refresh, wait, REFRESH_MS);
 }
 
-/* When that was, as others on this machine tell time; never too late. */
-static int64_t unix_ns_of(uint64_t ms)
-{
-	return unix_ns() - (int64_t)(uv_hrtime() - ms * 1000000);
-}
-
 /* Of init containers' devices. A kubelet that has given nothing away yet has none. */
 static void read_checkpoint(struct resources *r, struct pod_list *ret)
 {
@@ -116,7 +109,7 @@ static int apply_list(struct resources *r, const struct pod_list *list, uint64_t
 
 	if (list->source == POD_SOURCE_API && ledger_lacks(r->ledger, list))
 		read_checkpoint(r, &checkpoint);
-	changed = ledger_apply(r->ledger, list, &checkpoint, asked_ms, unix_ns_of(asked_ms));
+	changed = ledger_apply(r->ledger, list, &checkpoint, asked_ms);
 	pod_list_done(&checkpoint);
 	return changed;
 }
@@ -223,6 +216,11 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	r->to_sweep = true;
 	resources_decide_soon(r);
 	return 0;
+}
+
+const struct pool_config *resources_config(const struct resources *r)
+{
+	return &r->config;
 }
 
 static void watch_pods(struct resources *r)

@@ -40,6 +40,8 @@ int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *
 		   const struct resources_hooks *, struct err *);
 /* Takes the configuration over; what containers hold stays theirs. -ENOMEM: the old one stays. */
 int resources_configure(struct resources *, struct pool_config *);
+/* The one in use; borrowed until the next. */
+const struct pool_config *resources_config(const struct resources *);
 /* To be called once the inventory knows the devices, and after each of its changes. */
 void resources_look(struct resources *);
 /* The attachments have changed: their devices' health may have. */

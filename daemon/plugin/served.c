@@ -139,11 +139,10 @@ static void track(const struct served *s, const struct pool *pool, unsigned reas
 {
 	char text[128];
 
-	if (!known) {
-		health_start(&t->health, reasons, now);
-		return;
-	}
-	t->health = known->health;
+	if (known)
+		t->health = known->health;
+	else
+		health_start(&t->health, reasons & ~HEALTH_BIT(HEALTH_LEAVING), now);
 	if (!health_update(&t->health, reasons, pool, now))
 		return;
 	health_text(t->health.counted, text, sizeof(text));
@@ -161,23 +160,36 @@ static bool bears_mark(const struct host_index *index, const char *function)
 	return false;
 }
 
-/* In a pod that does not hold it, on its way back, or left behind. */
-static bool is_dirty(const struct attach_engine *e, const struct host_index *index,
-		     const char *function)
+/* Of what we attach ourselves, the attachment is known better than what can be seen. Only where we
+ * do, the gate waits for what is leaving. */
+static unsigned judge_attachment(const struct pool_view *v, const char *function,
+				 const struct host_index *index, const struct attach_engine *e)
 {
-	return attach_engine_is_dirty(e, function) ||
-	       (bears_mark(index, function) && !attach_engine_find(e, function));
+	if (bears_mark(index, function) && !attach_engine_find(e, function))
+		return HEALTH_BIT(HEALTH_NOT_CLEAN);
+	switch (attach_engine_fitness(e, function)) {
+	case ATTACH_FIT:
+		break;
+	case ATTACH_LEAVING:
+		return HEALTH_BIT(v->pool->network ? HEALTH_LEAVING : HEALTH_NOT_CLEAN);
+	case ATTACH_UNFIT:
+		return HEALTH_BIT(HEALTH_NOT_CLEAN);
+	}
+	return 0;
 }
 
-/* Of what we attach ourselves, the attachment is known better than what can be seen. */
-static unsigned judge_attachment(const struct pool_view *v, const struct offer *o,
-				 const struct host_index *index, const struct resources *r)
+/* What sits in the namespace of a pod that had it cannot be seen from the host either. */
+static unsigned judge(const struct resources *r, const struct pool_view *v, const struct offer *o,
+		      const struct host_index *index, bool held)
 {
+	unsigned reasons = 0;
+
 	for (size_t i = 0; r->opts.engine && v->pool->kind == POOL_EXCLUSIVE && i < o->n_members;
 	     i++)
-		if (is_dirty(r->opts.engine, index, v->members[o->first_member + i]))
-			return HEALTH_BIT(HEALTH_NOT_CLEAN);
-	return 0;
+		reasons |= judge_attachment(v, v->members[o->first_member + i], index,
+					    r->opts.engine);
+	held = held || reasons & HEALTH_BIT(HEALTH_LEAVING);
+	return reasons | health_judge(v, o, index, held);
 }
 
 /* Judges every offer of a view; what is no longer offered is forgotten. */
@@ -196,9 +208,7 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 
 		n_known += known != NULL;
 		memcpy(all[i].id, o->id, sizeof(all[i].id));
-		track(s, v->pool,
-		      health_judge(v, o, index, held) | judge_attachment(v, o, index, r),
-		      uv_now(r->loop), known, &all[i]);
+		track(s, v->pool, judge(r, v, o, index, held), uv_now(r->loop), known, &all[i]);
 	}
 	r->to_sweep = r->to_sweep || n_known != s->n_tracked;
 	free(s->tracked);

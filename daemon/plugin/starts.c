@@ -32,7 +32,8 @@ static void refuse(struct plugin_answer *answer, const struct err *e)
 static void answer_start(const struct served *s, struct plugin_answer *answer, struct id_list ids,
 			 bool in_pod)
 {
-	unsigned ignored = NOT_BEFORE_START | (in_pod ? HEALTH_BIT(HEALTH_NOT_CLEAN) : 0);
+	unsigned not_clean = HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING);
+	unsigned ignored = NOT_BEFORE_START | (in_pod ? not_clean : 0);
 	struct allocation_input in = {0};
 	struct err e = {0};
 	int r = served_input(s, &in, &e);
@@ -51,6 +52,8 @@ static void answer_start(const struct served *s, struct plugin_answer *answer, s
 
 static void starting_free(struct starting *s)
 {
+	for (size_t i = 0; i < s->ids.n; i++)
+		ledger_note_end(s->served->owner->ledger, s->served->name, s->ids.ids[i]);
 	free_ids(&s->ids);
 	free(s);
 }
@@ -86,13 +89,13 @@ static bool exists(const struct served *s, const char *id)
 
 /* That an init container was given it is not known any more when it starts late, or when we have
  * started since. Without memory for it the question is asked again. */
-static void note(const struct served *s, const struct id_list *ids)
+static void note_start(const struct served *s, const struct id_list *ids)
 {
 	struct resources *r = s->owner;
 
 	for (size_t i = 0; i < ids->n; i++)
 		if (exists(s, ids->ids[i]))
-			ledger_note(r->ledger, s->name, ids->ids[i], uv_now(r->loop));
+			ledger_note_start(r->ledger, s->name, ids->ids[i], uv_now(r->loop));
 	resources_decide_soon(r);
 }
 
@@ -105,12 +108,14 @@ static int ask_engine(struct served *served, struct plugin_answer *answer,
 	struct attach_gate *gate = NULL;
 	int error = s ? copy_ids(&s->ids, ids) : -ENOMEM;
 
+	if (s)
+		s->served = served;
 	if (error < 0) {
 		if (s)
 			starting_free(s);
 		return error;
 	}
-	s->served = served;
+	note_start(served, ids);
 	s->answer = answer;
 	s->next = r->starting;
 	r->starting = s;
@@ -134,7 +139,6 @@ void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *
 		answer_start(s, answer, *ids, false);
 		return;
 	}
-	note(s, ids);
 	error = ask_engine(s, answer, ids);
 	if (error < 0) {
 		err_set(&e, error, "%s: out of memory", s->name);

@@ -108,6 +108,7 @@ static void add_resource(const struct served *s, struct resource_table *t,
 	pool_resource(v->pool, info->name);
 	info->shared = v->pool->kind != POOL_EXCLUSIVE;
 	info->gid_capacity = v->gid_capacity;
+	snprintf(info->hint, sizeof(info->hint), "%s", v->hint);
 	add_devices(s, t, info, v);
 	add_status(s, info);
 }

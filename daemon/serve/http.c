@@ -35,9 +35,9 @@
 #define CONNECTS_PER_SECOND	200
 #define CONNECTS_BURST		400
 
-/* libmicrohttpd finds the socket ended and closes it. An answer that nobody takes is thrown away
- * with it (SO_LINGER), or the kernel would keep it for minutes. */
-static void cut(struct http *h, struct connection *slot)
+/* An answer that nobody takes is thrown away with the socket (SO_LINGER), or the kernel would keep
+ * it for minutes. */
+void http_cut(struct http *h, struct connection *slot)
 {
 	struct linger at_once = {1, 0};
 
@@ -50,7 +50,7 @@ static void cut(struct http *h, struct connection *slot)
 void http_evict(struct http *h, struct connection *slot)
 {
 	h->self->http_evictions++;
-	cut(h, slot);
+	http_cut(h, slot);
 }
 
 static void cut_expired(struct http *h, uint64_t now_ms)
@@ -59,7 +59,7 @@ static void cut_expired(struct http *h, uint64_t now_ms)
 
 	while ((slot = connections_expired(&h->connections, now_ms)) != NULL) {
 		if (slot->phase == CONNECTION_IDLE)
-			cut(h, slot); /* the ordinary end of a kept connection */
+			http_cut(h, slot); /* the ordinary end of a kept connection */
 		else if (slot->phase != CONNECTION_WAITING || !tickets_expire(h, slot))
 			http_evict(h, slot);
 	}

@@ -20,8 +20,9 @@ struct http_param {
 	const char *name, *value; /* value: "" when absent */
 };
 
-/* Query parameters beyond these are ignored. */
-#define HTTP_PARAMS_MAX 8
+/* More parameters in a query, and a longer target (path and query), are refused. */
+#define HTTP_PARAMS_MAX 32
+#define HTTP_TARGET_MAX 4096
 /* A longer body is refused. */
 #define HTTP_BODY_MAX	((size_t)65536)
 

@@ -89,16 +89,24 @@ static int open_tcp_any(unsigned port)
 	return fd;
 }
 
-static int open_tcp_address(const struct listen_address *a)
+/* NULL: it is no address. */
+static struct addrinfo *resolve(const struct listen_address *a)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 				 .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
 	char port[8];
-	int fd;
 
 	snprintf(port, sizeof(port), "%u", a->port);
-	if (getaddrinfo(a->host, port, &hints, &found) != 0)
+	return getaddrinfo(a->host, port, &hints, &found) == 0 ? found : NULL;
+}
+
+static int open_tcp_address(const struct listen_address *a)
+{
+	struct addrinfo *found = resolve(a);
+	int fd;
+
+	if (!found)
 		return -EINVAL;
 	fd = open_tcp(found->ai_addr, found->ai_addrlen, false);
 	freeaddrinfo(found);
@@ -120,19 +128,38 @@ static unsigned port_of(int fd)
 	return ntohs(at.any.sa_family == AF_INET6 ? at.six.sin6_port : at.four.sin_port);
 }
 
-int listen_tcp(const char *address, unsigned *ret_port, struct err *e)
+static int read_address(const char *address, struct listen_address *ret, struct err *e)
 {
-	struct listen_address a;
-	int fd;
+	struct addrinfo *found;
 
-	if (!listen_address_parse(address, &a))
+	if (!listen_address_parse(address, ret))
 		return err_set(e, -EINVAL,
 			       "cannot listen on \"%s\": want ADDR:PORT, [V6]:PORT or :PORT",
 			       address);
+	found = ret->host[0] ? resolve(ret) : NULL;
+	if (ret->host[0] && !found)
+		return err_set(e, -EINVAL, "cannot listen on \"%s\": \"%s\" is not an IP address",
+			       address, ret->host);
+	if (found)
+		freeaddrinfo(found);
+	return 0;
+}
+
+int listen_check(const char *address, struct err *e)
+{
+	struct listen_address a;
+
+	return read_address(address, &a, e);
+}
+
+int listen_tcp(const char *address, unsigned *ret_port, struct err *e)
+{
+	struct listen_address a = {0};
+	int fd = read_address(address, &a, e);
+
+	if (fd < 0)
+		return fd;
 	fd = a.host[0] == '\0' ? open_tcp_any(a.port) : open_tcp_address(&a);
-	if (fd == -EINVAL)
-		return err_set(e, fd, "cannot listen on \"%s\": \"%s\" is not an IP address",
-			       address, a.host);
 	if (fd < 0)
 		return err_set(e, fd, "cannot listen on %s: %s", address, strerror(-fd));
 	if (ret_port)

@@ -16,6 +16,9 @@ struct listen_address {
  * is an address is for listen_tcp() to find out. */
 bool listen_address_parse(const char *s, struct listen_address *ret);
 
+/* Would listen_tcp() know what is meant? 0, or -EINVAL and its sentence; nothing is opened. */
+int listen_check(const char *address, struct err *);
+
 /* The socket, listening; *ret_port (may be NULL) is the port in use. All addresses means one socket
  * for IPv6 and IPv4, or IPv4 alone where the host has no IPv6. */
 int listen_tcp(const char *address, unsigned *ret_port, struct err *);

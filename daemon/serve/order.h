@@ -4,9 +4,8 @@
 #include "attachment.h"
 #include "err.h"
 
-/* {"device": "0000:03:00.2", "netns": "/run/netns/a" | "pod": "train/job-7",
- *  "interface": "net1", "ips": ["10.9.0.1/24"], "mac": "02:...", "vlan": 100, "mtu": 9000,
- *  "softRoce": true}
+/* {"device": "0000:03:00.2", "netns": "/run/netns/a" | "pod": "train/job-7", "softRoce": true,
+ *  and the keys of an entry of the annotation (networks.h), all of them, and "ipam"}
  * {"device": "0000:03:00.2", "force": true} */
 struct order {
 	char device[ALTNAME_SIZE]; /* bus, netdev or RDMA device name */

@@ -11,8 +11,14 @@
 #include "self_counters.h"
 #include "server.h"
 
-/* For one request's line and headers and the headers of its answer. */
-#define CONNECTION_MEMORY ((size_t)16384)
+/* What a request has in *request instead of a ticket: it is a GET or a HEAD that is not answered
+ * yet, or its refusal is sent. */
+static char plain_request, refused_request;
+
+static bool is_ticket(const void *request)
+{
+	return request && request != &plain_request && request != &refused_request;
+}
 
 struct connection *request_slot(struct MHD_Connection *c)
 {
@@ -61,10 +67,9 @@ static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *
 {
 	struct connection *slot = request_slot(c);
 
-	(void)uri;
 	if (slot && slot->phase == CONNECTION_IDLE)
 		enter(cls, c, CONNECTION_REQUEST);
-	return NULL;
+	return refusal_of_target(cls, c, uri) ? &refused_request : NULL;
 }
 
 static const char *header(struct MHD_Connection *c, const char *name)
@@ -119,7 +124,7 @@ static enum MHD_Result add_param(void *cls, enum MHD_ValueKind kind, const char 
 
 	(void)kind;
 	if (request->n_params == HTTP_PARAMS_MAX)
-		return MHD_NO;
+		return MHD_NO; /* was refused */
 	request->params[request->n_params++] = (struct http_param){name, value ? value : ""};
 	return MHD_YES;
 }
@@ -233,13 +238,12 @@ static enum MHD_Result answer_order(struct http_ticket *t, const char *path, con
 
 /* --- libmicrohttpd's side --------------------------------------------------------------------- */
 
-/* What a GET and a HEAD have in *request until they are answered; a POST has its ticket there. */
-static char plain_request;
-
 static enum MHD_Result begin(struct http *h, struct MHD_Connection *c, const char *method,
 			     void **request)
 {
 	*request = &plain_request;
+	if (refusal_of_headers(h, c))
+		return MHD_NO;
 	if (is_read(method))
 		return MHD_YES;
 	if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
@@ -254,9 +258,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 				  const char *method, const char *version, const char *body,
 				  size_t *body_len, void **request)
 {
-	struct http_ticket *t = *request == &plain_request ? NULL : *request;
+	struct http_ticket *t = is_ticket(*request) ? *request : NULL;
 
 	(void)version;
+	if (*request == &refused_request)
+		return MHD_NO;
 	if (!*request)
 		return begin(cls, c, method, request);
 	if (*body_len > 0) {
@@ -275,7 +281,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
 {
 	(void)why;
 	enter(cls, c, CONNECTION_IDLE);
-	if (*request && *request != &plain_request)
+	if (is_ticket(*request))
 		ticket_end(*request);
 	*request = NULL;
 }

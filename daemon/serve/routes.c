@@ -1,6 +1,7 @@
 /* routes.c - one small function per document. */
 #include "routes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "api.h"
 #include "api_attachments.h"
 #include "api_resources.h"
+#include "config_state.h"
 #include "device_name.h"
 #include "event_waiters.h"
 #include "explain.h"
@@ -60,13 +62,55 @@ static void answer_healthz(struct routes *r, const struct http_request *request,
 	reply_string(reply, 200, REPLY_TEXT, "ok\n");
 }
 
+/* Ready all the same: what is in use works. NULL: out of memory. */
+static char *ready_text(const struct config_state *c, size_t *ret_len)
+{
+	char *text = NULL, refusal[POOL_REFUSAL_TEXT];
+	FILE *f = open_memstream(&text, ret_len);
+
+	if (!f)
+		return NULL;
+	fputs("ok\n", f);
+	if (c && c->error.code)
+		fprintf(f, "the configuration file is refused: %s\n", c->error.msg);
+	for (size_t i = 0; c && i < c->refusals.n; i++) {
+		pool_refusal_text(&c->refusals.list[i], refusal);
+		fprintf(f, "%s\n", refusal);
+	}
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What is attached to pods cannot be looked after. */
+static bool is_blind(const struct routes *r, char ret[512])
+{
+	struct attach_counters counters = {.view_error = ""};
+
+	if (r->orders.counters)
+		r->orders.counters(&counters, r->orders.arg);
+	snprintf(ret, 512, "not ready: %s\n", counters.view_error);
+	return counters.view_error[0];
+}
+
 static void answer_readyz(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
 	const char *because = not_ready_because(r);
+	size_t len = 0;
+	char *text, blind[512];
 
 	(void)request;
-	reply_string(reply, because ? 503 : 200, REPLY_TEXT, because ? because : "ok\n");
+	if (!because && is_blind(r, blind))
+		because = blind;
+	if (because) {
+		reply_string(reply, 503, REPLY_TEXT, because);
+		return;
+	}
+	text = ready_text(r->config, &len);
+	reply_copy(reply, 200, REPLY_TEXT, text ? text : "ok\n", text ? len : strlen("ok\n"));
+	free(text);
 }
 
 static void answer_metrics(struct routes *r, const struct http_request *request,
@@ -233,6 +277,7 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 {
 	struct doctor_input in = {.resources = r->resources,
 				  .attachments = r->attachments,
+				  .config = r->config,
 				  .now_ms = request->now_ms};
 	struct attach_counters counters = {0};
 	struct doctor doctor;

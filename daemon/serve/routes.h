@@ -11,6 +11,7 @@
 #include "http.h"
 #include "order.h"
 
+struct config_state;
 struct event_ring;
 struct event_waiters;
 struct inventory;
@@ -54,6 +55,7 @@ struct routes {
 	const struct resource_table *resources; /* NULL: not decided yet */
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
+	const struct config_state *config;	/* whether the file is that; NULL: it is */
 	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
 	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
 	void *tell_bpf_arg;

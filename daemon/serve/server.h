@@ -1,5 +1,5 @@
-/* server.h - what the files behind http.h share: http.c (the loop), listeners.c (new connections)
- * and requests.c (what libmicrohttpd calls). For nobody else. */
+/* server.h - what the files behind http.h share: http.c (the loop), listeners.c (new connections),
+ * requests.c (what libmicrohttpd calls), refusals.c and tickets.c. For nobody else. */
 #pragma once
 
 #include <sys/stat.h>
@@ -11,6 +11,9 @@
 
 struct MHD_Connection;
 struct MHD_Daemon;
+
+/* Of libmicrohttpd, for one request's line and headers and the headers of its answer. */
+#define CONNECTION_MEMORY ((size_t)16384)
 
 struct listener {
 	uv_poll_t poll;
@@ -61,7 +64,9 @@ struct http {
 void http_run(struct http *);
 /* http_run() in the loop's next turn. */
 void http_wake(struct http *);
-/* Shuts the connection down and counts it. */
+/* Shuts the connection down; libmicrohttpd finds it ended and closes it. */
+void http_cut(struct http *, struct connection *);
+/* The same, and counts it. */
 void http_evict(struct http *, struct connection *);
 /* The close callback of every handle; its data is the struct http. */
 void http_handle_closed(uv_handle_t *);
@@ -79,6 +84,12 @@ void listeners_close(struct http *);
 
 /* A daemon without a listening socket; NULL: out of memory or descriptors. */
 struct MHD_Daemon *requests_start(struct http *);
+
+/* refusals.c: true: it is too much and has been told so, and the connection ends. The target is a
+ * path with its query, before libmicrohttpd takes it apart; headers are judged once all are there.
+ */
+bool refusal_of_target(struct http *, struct MHD_Connection *, const char *target);
+bool refusal_of_headers(struct http *, struct MHD_Connection *);
 
 /* tickets.c: requests that are answered later. NULL: out of memory. */
 struct http_ticket *ticket_new(struct http *, struct MHD_Connection *);

@@ -89,6 +89,21 @@ static void add_states(struct page *p, const struct attach_counters *c)
 	page_end(p);
 }
 
+static void add_renewals(struct page *p, const struct attach_counters *c)
+{
+	static const char name[] = "rocelet_return_resets_total";
+
+	page_begin(
+		p, name, "counter",
+		"Returns that gave a function a new netdev: its pod had left something behind "
+		"(dirty), nobody could tell (unknown), its pool wants it (always), or the old one was "
+		"in a namespace that nobody can enter (beyond).");
+	for (unsigned i = RENEWAL_NONE + 1; i < N_RENEWALS; i++)
+		text_addf(&p->text, "%s{reason=\"%s\"} %" PRIu64 "\n", name,
+			  renewal_name((enum renewal)i), c->renewals[i]);
+	page_end(p);
+}
+
 static void add_totals(struct page *p, const struct attach_counters *c)
 {
 	add_counter(p, "rocelet_attach_total", "Devices that were attached to a pod.", c->attached);
@@ -97,11 +112,26 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 	add_counter(p, "rocelet_return_total", "Devices that came back clean.", c->returned);
 	add_counter(p, "rocelet_return_failures_total", "Returns that failed; each is tried again.",
 		    c->return_failures);
+	add_renewals(p, c);
 	add_counter(p, "rocelet_orphans_total", "Devices found attached to nobody, and returned.",
 		    c->orphans);
 	add_counter(p, "rocelet_drift_total",
 		    "Times an attachment was found not to be as it was set.", c->drifts);
 	add_counter(p, "rocelet_drift_repairs_total", "Times that was set right.", c->repairs);
+}
+
+/* Of those whose path does not lead to them any more. */
+static void add_searches(struct page *p, const struct attach_counters *c)
+{
+	static const char name[] = "rocelet_namespace_searches_total";
+
+	page_begin(
+		p, name, "counter",
+		"Searches for pods' namespaces that were not where they were, by what they told.");
+	text_addf(&p->text, "%s{result=\"alive\"} %" PRIu64 "\n", name, c->searches_alive);
+	text_addf(&p->text, "%s{result=\"dead\"} %" PRIu64 "\n", name, c->searches_dead);
+	text_addf(&p->text, "%s{result=\"unknown\"} %" PRIu64 "\n", name, c->searches_unknown);
+	page_end(p);
 }
 
 static void add_durations(struct page *p, const struct attach_counters *c)
@@ -201,6 +231,7 @@ void attach_series(struct page *p, const struct attach_summary *s)
 		return;
 	add_states(p, &s->counters);
 	add_totals(p, &s->counters);
+	add_searches(p, &s->counters);
 	add_durations(p, &s->counters);
 	add_drifts(p, s);
 	if (s->counters.cri_open)

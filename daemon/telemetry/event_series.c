@@ -1,6 +1,7 @@
 #include "event_series.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bpf_words.h"
@@ -36,9 +37,7 @@ static void add_reject(struct page *p, const struct bpf_tally *t, unsigned reaso
 	for (unsigned i = reason; i < BPF_REJECTS; i++)
 		if (strcmp(cm_reject_label((int)i), label) == 0)
 			n += t->rejects[i];
-	if (n)
-		text_addf(&p->text, "roce_connection_rejects_total{reason=\"%s\"} %" PRIu64 "\n",
-			  label, n);
+	text_addf(&p->text, "roce_connection_rejects_total{reason=\"%s\"} %" PRIu64 "\n", label, n);
 }
 
 static void add_rejects(struct page *p, const struct bpf_tally *t)
@@ -60,6 +59,27 @@ static void add_connect_time(struct page *p, const struct bpf_tally *t)
 	page_end(p);
 }
 
+static bool has_soft(const struct event_summary *s, const char *device)
+{
+	for (unsigned i = 0; i < s->n_soft; i++)
+		if (strcmp(s->soft[i].key.device, device) == 0)
+			return true;
+	return false;
+}
+
+void event_summary_expect(struct event_summary *s, const struct host *host)
+{
+	for (size_t i = 0; i < host->n_rdma && s->n_soft < EVENT_SOFT_MAX; i++) {
+		const struct rdma_dev *d = &host->rdma[i];
+
+		if (strcmp(d->driver, "rxe") != 0 || has_soft(s, d->name))
+			continue;
+		s->soft[s->n_soft] = (struct bpf_soft_device){0};
+		snprintf(s->soft[s->n_soft++].key.device, sizeof(s->soft[0].key.device), "%s",
+			 d->name);
+	}
+}
+
 static void add_soft(struct page *p, const struct event_summary *s)
 {
 	static const char *const kinds[] = {
@@ -69,14 +89,18 @@ static void add_soft(struct page *p, const struct event_summary *s)
 	};
 
 	page_begin(p, "roce_soft_events_total", "counter",
-		   "What soft-RoCE itself does not count: timers that fired, wrong ICRCs.");
+		   "What soft-RoCE itself does not count, or not by itself: timers that fired, "
+		   "wrong ICRCs.");
 	for (unsigned i = 0; i < s->n_soft; i++)
-		for (unsigned k = 0; k < N_BPF_SOFT; k++)
+		for (unsigned k = 0; k < N_BPF_SOFT; k++) {
+			if (!s->soft_watched[k])
+				continue;
 			text_addf(&p->text,
 				  "roce_soft_events_total{device=\"%.64s\",kind=\"%s\"} %" PRIu64
 				  "\n",
 				  s->soft[i].key.device, kinds[k],
 				  (uint64_t)s->soft[i].counts.n[k]);
+		}
 	page_end(p);
 }
 

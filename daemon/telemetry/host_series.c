@@ -60,7 +60,7 @@ static void add_named(struct text *t, const char *name, const char *value)
 
 void text_add_holder(struct text *t, const struct pod_device *d)
 {
-	if (!d)
+	if (!d || d->pod[0] == '\0')
 		return;
 	add_named(t, "namespace", d->namespace);
 	add_named(t, "pod", d->pod);

@@ -13,7 +13,8 @@ void text_add_label(struct text *, const char *value);
  * device to itself, `,namespace="..",pod="..",container=".."`; the caller closes the brace. */
 void text_add_port(struct text *, const char *device, uint32_t port,
 		   const struct pod_device *holder);
-/* Appends `,namespace="..",pod="..",container=".."`; nothing for NULL. */
+/* Appends `,namespace="..",pod="..",container=".."`; nothing for NULL, nor for a pod
+ * whose name is not known (yet). */
 void text_add_holder(struct text *, const struct pod_device *);
 
 enum host_family {

@@ -322,13 +322,13 @@ static int render_resets(const struct metrics *m, struct page *p, const struct s
 	return r;
 }
 
-/* One number of a source; false: there is none. */
+/* One number of a source; false: there is none. One that is not used has no errors. */
 static bool source_value(enum own_family f, const struct source_state *st, uint64_t now_ms,
 			 uint64_t *ret)
 {
 	if (f == OWN_SOURCE_ERRORS) {
 		*ret = st->errors;
-		return st->used || st->errors;
+		return true;
 	}
 	*ret = now_ms > st->read_ms ? now_ms - st->read_ms : 0;
 	return st->used && st->read_ms;

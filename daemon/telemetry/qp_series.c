@@ -55,6 +55,72 @@ static void add_numbers(struct page *p, const struct qp_summary *s)
 	page_end(p);
 }
 
+/* --- failures --------------------------------------------------------------------------------- */
+
+void qp_summary_watch(struct qp_summary *s, const struct host *host, const bool *watched)
+{
+	memcpy(s->watched, watched, sizeof(s->watched));
+	for (size_t i = 0; i < host->n_rdma && s->n_watched < QP_SERIES_DEVICES; i++) {
+		const struct rdma_dev *d = &host->rdma[i];
+
+		memcpy(s->watched_devices[s->n_watched].name, d->name, sizeof(d->name));
+		s->watched_devices[s->n_watched++].soft = strcmp(d->driver, "rxe") == 0;
+	}
+}
+
+/* NULL: a reason that is not to be expected of this device. */
+static const char *expected(const struct qp_summary *s, size_t device, size_t reason, bool *ret_end)
+{
+	enum qp_failure_source source;
+	const char *name = qp_failure_known(reason, &source);
+
+	*ret_end = name == NULL;
+	if (!name || !s->watched[source])
+		return NULL;
+	if (source == QP_FAILS_BY_COMPLETION && !s->watched_devices[device].soft)
+		return NULL;
+	return name;
+}
+
+static uint64_t count_of(const struct qp_summary *s, const char *device, const char *reason)
+{
+	for (size_t i = 0; i < s->n_failures; i++)
+		if (strcmp(s->failures[i].device, device) == 0 &&
+		    strcmp(s->failures[i].reason, reason) == 0)
+			return s->failures[i].n;
+	return 0;
+}
+
+static bool is_expected(const struct qp_summary *s, const struct qp_failure_count *f)
+{
+	bool end = false;
+
+	for (size_t d = 0; d < s->n_watched; d++) {
+		if (strcmp(s->watched_devices[d].name, f->device) != 0)
+			continue;
+		for (size_t i = 0; !end; i++) {
+			const char *reason = expected(s, d, i, &end);
+
+			if (reason && strcmp(reason, f->reason) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void add_expected(struct page *p, const char *name, const struct qp_summary *s, size_t d)
+{
+	const char *device = s->watched_devices[d].name;
+	bool end = false;
+
+	for (size_t i = 0; !end; i++) {
+		const char *reason = expected(s, d, i, &end);
+
+		if (reason)
+			add_sample(p, name, device, "reason", reason, count_of(s, device, reason));
+	}
+}
+
 void qp_series(struct page *p, const struct qp_summary *s)
 {
 	static const char failures[] = "roce_qp_failures_total";
@@ -63,8 +129,11 @@ void qp_series(struct page *p, const struct qp_summary *s)
 		return;
 	add_numbers(p, s);
 	page_begin(p, failures, "counter", "Queue pairs that failed, by what they failed of.");
+	for (size_t d = 0; d < s->n_watched; d++)
+		add_expected(p, failures, s, d);
 	for (size_t i = 0; i < s->n_failures; i++)
-		add_sample(p, failures, s->failures[i].device, "reason", s->failures[i].reason,
-			   s->failures[i].n);
+		if (!is_expected(s, &s->failures[i]))
+			add_sample(p, failures, s->failures[i].device, "reason",
+				   s->failures[i].reason, s->failures[i].n);
 	page_end(p);
 }

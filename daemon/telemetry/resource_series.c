@@ -131,6 +131,8 @@ static void add_holders(struct text *t, const struct resource_table *table)
 		text_add_label(t, d->resource);
 		add_named(t, "id", d->id);
 		text_add_holder(t, d);
+		if (!d->pod[0])
+			add_named(t, "container", d->container);
 		if (d->uid[0])
 			add_named(t, "uid", d->uid);
 		text_addf(t, "} 1\n");

@@ -99,6 +99,14 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	add_counters(p, &m->counters);
 	add_number(p, "rocelet_log_lines_dropped_total", "counter",
 		   "Log lines dropped by rate limits.", m->log_lines_dropped);
+	add_number(p, "rocelet_config_ok", "gauge",
+		   "1 while the configuration file, as it stands, is what is in use as a whole.",
+		   m->config_ok);
+	add_number(
+		p, "rocelet_config_resources_refused", "gauge",
+		"Resources whose text in the configuration file is wrong: left out, or as they were "
+		"before.",
+		m->config_refusals);
 	add_number(p, "rocelet_inventory_generation", "gauge",
 		   "Grows with every change of the inventory.", m->inventory_generation);
 	add_looks(p, m);

@@ -1,6 +1,7 @@
 /* self_metrics.h - the daemon's own families on the metrics page. Pure: values in, text out. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "attach_series.h"
@@ -15,6 +16,8 @@
 struct self_metrics {
 	struct self_counters counters;
 	uint64_t log_lines_dropped;
+	bool config_ok;		  /* the configuration file as it stands is the one in use */
+	uint64_t config_refusals; /* resources of it whose text is wrong */
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;
 	uint64_t look_us[4];  /* how long the last look at functions, devices, details, reports took

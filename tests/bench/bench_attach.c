@@ -7,8 +7,8 @@
  *
  * In each round, in turns: (floor) three requests over open sockets: move with a name, address, up;
  * (attach) every step of attach_run(): journal on the disk, the way into the namespace, alias,
- * sysctls, address, up, read-back; each followed by a return. Wall-clock medians: most of it is the
- * device's. */
+ * sysctls, address, up, read-back; each followed by a return, of which every other one (reset) ends
+ * with a new netdev. Wall-clock medians: most of it is the device's. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +130,8 @@ static void run_steps(struct attach_job *job, bool is_return)
 	}
 }
 
-static double attach_round(const char *function, const char *netns, double *ret_return_ms)
+static double attach_round(const char *function, const char *netns, enum clean_mode clean,
+			   double *ret_return_ms)
 {
 	struct attach_job job = {.hw = &hw, .journal = journal};
 	struct attach_record *rec = &job.record;
@@ -141,6 +142,7 @@ static double attach_round(const char *function, const char *netns, double *ret_
 	snprintf(rec->resource, sizeof(rec->resource), "rocelet.dev/bench");
 	snprintf(rec->owner.netns.path, sizeof(rec->owner.netns.path), "%s", netns);
 	snprintf(rec->plan.ifname, sizeof(rec->plan.ifname), "net1");
+	rec->plan.clean = clean;
 	rec->plan.ips[0] = address();
 	rec->plan.n_ips = 1;
 	settle();
@@ -173,7 +175,8 @@ static double print(const char *name, double *ms, int n)
 
 int main(int argc, char **argv)
 {
-	static double floors[ROUNDS_MAX], attaches[ROUNDS_MAX], returns[ROUNDS_MAX];
+	static double floors[ROUNDS_MAX], attaches[ROUNDS_MAX], returns[ROUNDS_MAX],
+		resets[ROUNDS_MAX];
 	int rounds = argc > 4 ? atoi(argv[3]) : 0;
 	double floor_ms, attach_ms;
 
@@ -188,11 +191,13 @@ int main(int argc, char **argv)
 		const char *netns = argv[4 + i % (argc - 4)];
 
 		floors[i] = floor_round(argv[1], netns);
-		attaches[i] = attach_round(argv[1], netns, &returns[i]);
+		attaches[i] = attach_round(argv[1], netns, CLEAN_AUTO, &returns[i]);
+		attach_round(argv[1], netns, CLEAN_ALWAYS_RESET, &resets[i]);
 	}
 	floor_ms = print("floor", floors, rounds);
 	attach_ms = print("attach", attaches, rounds);
 	print("return", returns, rounds);
+	print("reset", resets, rounds);
 	printf("attach / floor: %.2f (of the best: %.2f)\n", attach_ms / floor_ms,
 	       attaches[0] / floors[0]);
 	journal_close(journal);

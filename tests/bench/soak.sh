@@ -2,12 +2,13 @@
 # soak.sh - what takes too long for check: the daemon under valgrind while devices come and go and somebody scrapes, and the
 # same load without valgrind, where its memory and descriptors must not grow.
 #
-# SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs, about five minutes on two cores. Then, as root, in the
-# lab, hours: 30 pods in a row that look for their interface first, every kill point three times, 1,000 attaches and 50 pods while
-# the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now and
-# then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
+# SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs, about five minutes on two cores; SOAK_HISTORIES (10000)
+# random histories of the attach engine take about ten. Then, as root, in the lab, hours: 30 pods in a row that look for their
+# interface first, every kill point three times, a pod that changes all there is to change of its interface, 1,000 attaches and 50 pods
+# while the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now
+# and then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
 # BPF on each of the lab's kernels, with what loads there.
-# SOAK_PARTS: which of "daemon attach crash churn rxe bpf kernels" (all).
+# SOAK_PARTS: which of "histories daemon attach crash dirty churn rxe bpf kernels" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -15,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-daemon attach crash churn rxe bpf kernels} "
+parts=" ${SOAK_PARTS:-histories daemon attach crash dirty churn rxe bpf kernels} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -29,8 +30,20 @@ scenario() { # PART TIMEOUT_S NAME [ARGS..]
 	grep -hE '^# |^not ok|^failed|passed,' "build/lab/$log/scenario.log" || tail -n 20 "build/soak/$log.log"
 }
 
+# Random histories of the attach engine, a hundred after one another, many side by side: they mostly wait.
+histories() { # N
+	# shellcheck disable=SC2016
+	seq 1 100 "$1" | xargs -P 16 -I{} sh -c 'log=build/soak/histories-$1.log
+		SEED=$1 HISTORIES=100 timeout 3600 build/tests/test_engine_random >"$log" 2>&1 || { grep -hE "^SEED|not so|ERROR" "$log" | tail -n 3; exit 1; }' sh {}
+}
+
+if [[ $parts == *" histories "* ]]; then
+	echo "test_engine_random, ${SOAK_HISTORIES:-10000} histories:"
+	histories "${SOAK_HISTORIES:-10000}" && echo "none failed" || status=1
+fi
 scenario attach 3600 attach 30
 scenario crash 3600 crash 3
+scenario dirty 5400 dirty all
 scenario churn 14400 attach_churn 1000 50
 scenario rxe 3600 attach_churn 100 4 true
 scenario bpf 7200 bpf_packets 1000

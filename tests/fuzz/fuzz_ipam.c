@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct attach_record r = {.n_ips = 0};
 	struct err e = {0};
-	char type[64];
+	struct ipam_needs needs;
 
 	if (ipam_parse_result(&r, (const char *)data, n, &e) < 0) {
 		if (e.code >= 0 || e.msg[0] == '\0' || r.n_ips != 0)
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n >= sizeof(r.plan.ipam))
 		return 0;
 	memcpy(r.plan.ipam, data, n);
-	if (ipam_type(r.plan.ipam, type, &e) == 0)
+	if (ipam_needs_of(&r, &needs, &e) == 0)
 		free(ipam_config(&r));
 	return 0;
 }

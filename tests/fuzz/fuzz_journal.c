@@ -15,7 +15,7 @@ static void write_again(const struct attach_record *r)
 	static struct attach_record again;
 	uint64_t serial;
 
-	switch (journal_encode(block, 1, r)) {
+	switch (journal_encode(block, 1, r, NULL)) {
 	case 0:
 		break;
 	case -EMSGSIZE:

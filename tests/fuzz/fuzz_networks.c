@@ -2,6 +2,7 @@
  * keeps within its bounds and makes a plan or a sentence over any pool. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "network_text.h"
 #include "networks.h"
@@ -28,9 +29,13 @@ static void check_plan(const struct net_plan *p)
 static void lay_over_pools(const struct network_request *q)
 {
 	const struct pool_network pools[] = {
-		{.plan = {.vf = {.fields = VF_VLAN, .vlan = 5, .vlan_qos = 1, .vlan_proto = 1}}},
-		{.plan = {.kind = PLAN_MACVLAN}},
-		{.plan = {.kind = PLAN_IPVLAN, .mtu = 1500}},
+		{.plan = {.vf = {.fields = VF_VLAN, .vlan = 5, .vlan_qos = 1, .vlan_proto = 1}},
+		 .allow = ~0u},
+		{.plan = {.kind = PLAN_MACVLAN}, .allow = ~0u},
+		{.plan = {.kind = PLAN_IPVLAN, .mtu = 1500}, .allow = ~0u},
+		{.plan = {.vf = {.fields = VF_VLAN, .vlan = 5, .vlan_qos = 1, .vlan_proto = 1}},
+		 .subnets = {{.family = AF_INET, .addr = {10}, .len = 8}},
+		 .n_subnets = 1},
 	};
 
 	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++) {
@@ -40,6 +45,8 @@ static void lay_over_pools(const struct network_request *q)
 		if (network_plan(&plan, &pools[i], q, 64, &e) < 0 && e.msg[0] == '\0')
 			abort();
 		check_plan(&plan);
+		if (!pools[i].allow && memcmp(&plan.vf, &pools[i].plan.vf, sizeof(plan.vf)) != 0)
+			abort();
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datagram.h"
+#include "netdev_look.h"
 #include "rtnl.h"
 #include "rtnl_route.h"
 
@@ -15,9 +16,19 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 	struct rtnl_link link;
 	struct rtnl_route route;
 	struct rtnl_nexthop nexthop;
+	struct netdev_state state = {.key = {1, 2}};
+	char altnames[ALTNAMES_SIZE];
 	int nsid;
 
 	(void)arg;
+	netdev_state_begin(&state);
+	netdev_state_link(&state, h);
+	netdev_state_napi(&state, h);
+	for (size_t i = 0; i < 16; i++)
+		netdev_state_answer(&state, i, h, 0);
+	rtnl_decode_altnames(h, altnames);
+	if (strnlen(altnames, sizeof(altnames)) == sizeof(altnames))
+		abort();
 	if (rtnl_decode_link(h, &link, &stats) == 0 &&
 	    (link.netdev.ifindex <= 0 || !link.netdev.name[0] ||
 	     strnlen(link.netdev.name, IFNAMSIZ) == IFNAMSIZ ||

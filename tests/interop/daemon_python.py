@@ -78,15 +78,20 @@ class Unix(http.client.HTTPConnection):
 class Daemon(base.Host):
     """As its parent, for the real program: what is asked of it is asked over HTTP."""
 
-    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=()):
+    make = staticmethod(make_tree)
+
+    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=(), text=None):
         self.temp = tempfile.TemporaryDirectory()
         self.dir = self.temp.name
         self.connection = None
         os.mkdir(self.dir + "/device-plugins")
         if mode == "registry":
             os.mkdir(self.dir + "/plugins_registry")
-        make_tree(self.dir)
-        self.configure(pools)
+        self.make(self.dir)
+        if text is None:
+            self.configure(pools)
+        else:
+            write(self.dir + "/config.json", text)
         environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1")
         self.process = subprocess.Popen([*command(self.dir, self.dir), *flags], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -296,6 +301,97 @@ def a_new_configuration():
         kubelet.stop()
 
 
+PEER = "intel.com/a"
+
+
+def peers(*resources):
+    return json.dumps({"resourceList": resources})
+
+
+def reloads(daemon):
+    return sum(daemon.value(f'rocelet_config_reloads_total{{result="{result}"}}') or 0 for result in ("ok", "partial", "failed"))
+
+
+def told(daemon, resource, what):
+    """In all of the places where people and machines look."""
+    eventually("the gauge", lambda: daemon.value("rocelet_config_resources_refused") == 1)
+    equal(daemon.value("rocelet_config_ok"), 0)
+    ready = daemon.get("/readyz")
+    assert ready.startswith("ok\n") and resource in ready and what in ready, ready
+    findings = [f for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if f["kind"] == "config"]
+    equal([f["object"] for f in findings], [resource])
+    assert what in findings[0]["what"], findings
+    events = [e for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+    assert any(resource in e["message"] and what in e["message"] for e in events), events
+    eventually("the log", lambda: any(resource in line and what in line for line in daemon.log))
+
+
+def all_right(daemon):
+    eventually("the gauge", lambda: daemon.value("rocelet_config_ok") == 1)
+    equal(daemon.value("rocelet_config_resources_refused"), 0)
+    equal(daemon.get("/readyz"), "ok\n")
+    equal([f for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if f["kind"] == "config"], [])
+
+
+@check
+def a_slip_in_a_live_edit():
+    """What is in use keeps its old definition for as long as its new text is wrong."""
+    good, other = ({"resourceName": name, "selectors": {"pfNames": [pf]}} for name, pf in (("a", "ens1np0#0-1"), ("b", "ens2np0")))
+    slips = [dict(good, selectors=5), dict(good, selectors={"pfNames": ["ens1np0#x"]}), {"resourceName": "a"}, dict(good, resourcePrefix="a_b"),
+             dict(good, resourceName="a/b"), {"selectors": {}}, 5, dict(good, deviceType="gpu")]
+    with Daemon(text=peers(good)) as daemon:
+        kubelet = registered(daemon)
+        for i, slip in enumerate(slips):
+            write(daemon.dir + "/config.json", peers(slip, other))
+            eventually("read", lambda: reloads(daemon) == i + 1)
+            eventually("the neighbour", lambda: "intel.com/b" in kubelet.watches and kubelet.watches["intel.com/b"].lists)
+            assert kubelet.watches[PEER].is_alive(), slip
+            equal([d.ID for d in kubelet.watches[PEER].lists[-1]], VFS)
+            assert os.path.exists(daemon.dir + "/device-plugins/intel.com_a.sock"), slip
+            told(daemon, PEER, "keeps its definition")
+        equal(daemon.value('rocelet_config_reloads_total{result="ok"}'), 0)
+        equal(len([r for r in kubelet.requests if r.resource_name == PEER]), 1)
+        # Right again, and another one.
+        write(daemon.dir + "/config.json", peers(dict(good, selectors={"pfNames": ["ens1np0#1"]}), other))
+        eventually("the new text", lambda: [d.ID for d in kubelet.watches[PEER].lists[-1]] == VFS[1:])
+        all_right(daemon)
+        # The whole file is wrong.
+        write(daemon.dir + "/config.json", '{"resourceList": [')
+        eventually("the gauge", lambda: daemon.value("rocelet_config_ok") == 0)
+        assert "config.json:1" in daemon.get("/readyz")
+        equal(daemon.value('rocelet_config_reloads_total{result="failed"}'), 1)
+        assert kubelet.watches[PEER].is_alive()
+        write(daemon.dir + "/config.json", peers(good, other))
+        all_right(daemon)
+        # What is not in the file any more is not wanted any more.
+        write(daemon.dir + "/config.json", peers(dict(other, selectors=5)))
+        kubelet.watches[PEER].join(SOON)
+        told(daemon, "intel.com/b", "keeps its definition")
+        assert kubelet.watches["intel.com/b"].is_alive()
+        kubelet.stop()
+
+
+@check
+def a_wrong_resource_at_the_start():
+    """It is left out, the others serve."""
+    with Daemon(text=peers({"resourceName": "a", "selectors": 5}, {"resourceName": "b", "selectors": {"pfNames": ["ens1np0#0-1"]}})) as daemon:
+        kubelet = registered(daemon)
+        equal([d.ID for d in kubelet.watches["intel.com/b"].lists[-1]], VFS)
+        told(daemon, PEER, "is left out")
+        kubelet.stop()
+
+
+@check
+def vf_ranges_as_the_peer_reads_them():
+    for word, n in (("ens1np0#0-1,", 2), ("ens1np0#0-1, 5", 2), ("ens1np0#5-2,1", 1), ("ens1np0#0-1-2,0", 1)):
+        with Daemon(text=peers({"resourceName": "a", "selectors": {"pfNames": [word]}})) as daemon:
+            kubelet = registered(daemon)
+            equal(len(kubelet.watch().lists[0]), n)
+            assert any(word in line for line in daemon.log), daemon.log
+            eventually("the gauge", lambda: daemon.value("rocelet_config_resources_refused") == 0)
+            kubelet.stop()
+
+
 # --- what others are told ---------------------------------------------------------------------
 
 
@@ -338,6 +434,40 @@ def everybody_is_told_the_same():
         eventually("free", lambda: daemon.offer(VFS[0])["state"] == "free")
         eventually("no label", lambda: 'pod="job-7"' not in daemon.get("/metrics"))
         equal(json.loads(daemon.get("/api/v1/pods"))["pods"], [])
+        kubelet.stop()
+        pods.stop()
+
+
+@check
+def owners_after_a_restart():
+    """A new kubelet names its pods one by one: what it names is so at once, also where another pod had it before."""
+    with Daemon(flags=["--rescan-interval", "60"]) as daemon:
+        pods = PodResources(daemon.dir)
+        kubelet = registered(daemon)
+        pods.held = [("train", "a", "main", ROCE, VFS[0]), ("train", "b", "main", ROCE, VFS[1])]
+        checkpoint(daemon)
+
+        def holders():
+            named = [daemon.offer(vf).get("holder") for vf in VFS]
+            return [holder["pod"] if holder else None for holder in named]
+
+        def series(pod, vf):
+            return daemon.value(f'rocelet_device_allocated_info{{resource="{ROCE}",id="{vf}",namespace="train",pod="{pod}",container="main"}}')
+        eventually("a and b", lambda: holders() == ["a", "b"])
+        kubelet.stop()
+        pods.stop()
+        pods = PodResources(daemon.dir)
+        eventually("an empty list", lambda: pods.asked > 1)
+        equal(holders(), ["a", "b"])
+        kubelet = registered(daemon)
+        kubelet.client().allocate([VFS[1]])
+        pods.held = [("train", "c", "main", ROCE, VFS[1])]  # a is not admitted again yet
+        began = time.monotonic()
+        eventually("b's is c's", lambda: holders() == ["a", "c"], 15)
+        eventually("the page says so", lambda: series("c", VFS[1]) == 1 and series("b", VFS[1]) is None and series("a", VFS[0]) == 1, 15)
+        print(f"# c is known as the owner {(time.monotonic() - began) * 1000:.0f} ms after a list names it")
+        pods.held.append(("train", "a", "main", ROCE, VFS[0]))
+        assert not any("believing" in line for line in daemon.log), daemon.log
         kubelet.stop()
         pods.stop()
 
@@ -433,6 +563,42 @@ def bad_input():
         assert kubelet.watch().error is None
         kubelet.client().allocate([VFS[0]])
         kubelet.stop()
+
+
+# --- what others may ask ----------------------------------------------------------------------
+
+
+def curl(daemon, url, *flags):
+    """The status, and what was said."""
+    command = ["curl", "--silent", "--max-time", str(SOON), "--globoff", "--path-as-is", "--unix-socket", daemon.dir + "/run/rocelet.sock",
+               "--write-out", "\n%{http_code}", *flags, "http://node" + url]
+    text, _, status = subprocess.run(command, capture_output=True, text=True, check=False).stdout.rpartition("\n")
+    return int(status), text
+
+
+@check
+def requests_of_any_size():
+    with Daemon() as daemon:
+        eventually("rocelet.sock listens", daemon.connect)
+        for n in (0, 1, 31, 32, 33, 230, 240, 250, 300, 1000, 4000, 20000):
+            status, text = curl(daemon, "/healthz?" + "&".join(["a=1"] * n))
+            equal(status, 200 if n <= 32 else 400 if n <= 1000 else 414)
+            assert text and text.count("\n") <= 1, (n, text)
+        for n in (10, 100, 200, 215, 230, 300, 1000):
+            status, text = curl(daemon, "/healthz", *[f"-HX-{i}: 1" for i in range(n)])
+            assert (n <= 100 and status == 200) or status in (200, 431), (n, status)
+            assert text, n
+        for n in (4000, 10000, 14000, 15000, 15900, 16000, 16100, 16300, 50000):
+            equal(curl(daemon, "/healthz?a=" + "x" * n)[0], 200 if n == 4000 else 414)
+            status, text = curl(daemon, "/healthz", "-HX: " + "x" * n)
+            equal((n, status), (n, 200 if n <= 10000 else 431))
+            assert text, n
+        for query, wanted in (("?", 400), ("?device=%", 404), ("?device=%zz", 404), ("?device=%00", 404), ("?device=%ff%fe", 404), ("?&&&=&", 400),
+                              ("?device=a&device=b", 404), ("?device", 404), ("?a=1#device=b", 400), ("?device=" + "%41" * 1000, 404)):
+            status, text = curl(daemon, "/api/v1/explain" + query)
+            equal((query, status), (query, wanted))
+            assert text, query
+        equal(curl(daemon, "/healthz"), (200, "ok\n"))
 
 
 def main():

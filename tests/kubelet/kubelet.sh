@@ -3,6 +3,7 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
+OTHER_KUBELET=${KUBELET_DIR:-} # a folder with another kubelet; from here on the name is that of our own
 KUBELET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PROJECT_DIR=$(cd "$KUBELET_DIR/../.." && pwd)
 CACHE=${ROCELET_KUBELET_CACHE:-/var/cache/rocelet-kubelet}
@@ -18,6 +19,7 @@ usage: kubelet.sh build                 build the kubelet and fetch the runtime,
        kubelet.sh up                    a rig to look around in, with hardware and a kubelet
        kubelet.sh shell [COMMAND]       a shell in it (made for the shell when it is not up)
        kubelet.sh down                  end it; nothing stays behind
+KUBELET_DIR=FOLDER in the environment: the kubelet there instead of ours, and containerd, ctr, runc and the shim where it has them
 scenarios: $(scenarios)
 EOT
 }

@@ -1,11 +1,36 @@
 #!/bin/bash
 # kill_points.sh - the places in which a KILL_POINTS=1 build dies when ROCELET_KILL_AT names one, a line each: around every step
-# of attach and return (the engine's own included), and inside those that make more than one change.
+# of attach and return (the engine's own included), and inside those that make more than one change. Fails, and says where, when the
+# source has a kill point that is not among them: it would never be visited.
 set -eu
 cd "$(dirname "$0")/../.."
+STEPS=daemon/attach/steps.c
+LITERAL='kill_point\("([a-z0-9-]+)", "(before|after)"\)'
+
+# All but those that are named here; in $STEPS, the two around each step.
+unknown() {
+    grep -rnE 'kill_point\(' --include='*.c' daemon hw k8s include | grep -vE "$LITERAL" |
+        grep -vE "^$STEPS:[0-9]+:	kill_point\(point, \"(before|after)\"\);" || true
+}
+
+left=$(unknown)
+[ -z "$left" ] || {
+    printf 'kill points without a name that can be read here:\n%s\n' "$left" >&2
+    exit 1
+}
+
+# The names of the steps in their table.
+steps() {
+    sed -nE 's/^\t\[STEP_[A-Z]+\] = \{\.name = "([a-z-]+)".*/attach-\1/p; s/^\t\[BACK_[A-Z]+\] = \{\.name = "([a-z-]+)".*/\1/p' "$STEPS"
+}
+
+named=$(steps | wc -l) rows=$(grep -cE '^	\[(STEP|BACK)_' "$STEPS")
+((named == rows && named > 0)) || {
+    echo "the names of $named of the $rows steps in $STEPS can be read here" >&2
+    exit 1
+}
 
 {
-    sed -nE 's/^\t\[STEP_[A-Z]+\] = \{"([a-z-]+)".*/attach-\1/p; s/^\t\[BACK_[A-Z]+\] = \{"([a-z-]+)".*/\1/p' daemon/attach/steps.c |
-        while read -r step; do printf '%s-before\n%s-after\n' "$step" "$step"; done
-    grep -rhoE 'kill_point\("[a-z0-9-]+", "(before|after)"\)' daemon/attach | sed -E 's/.*"([^"]+)", "([^"]+)".*/\1-\2/'
+    steps | while read -r step; do printf '%s-before\n%s-after\n' "$step" "$step"; done
+    grep -rhoE "$LITERAL" --include='*.c' daemon hw k8s include | sed -E "s/$LITERAL/\1-\2/"
 } | awk '!seen[$0]++'

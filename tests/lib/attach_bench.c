@@ -8,13 +8,18 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "cleanup.h"
 #include "netns_ops.h"
 #include "tmptree.h"
+
+/* Only says when to give up. */
+#define GONE_MS 10000
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 9, 3};
 
@@ -86,12 +91,33 @@ const char *attach_bench_pod(struct attach_bench *b, int which)
 	return path[which];
 }
 
+static int is_namespace(int netns_fd, const char *path, void *arg)
+{
+	const struct stat *wanted = arg;
+	struct stat st;
+
+	(void)path;
+	return fstat(netns_fd, &st) == 0 && st.st_ino == wanted->st_ino ? -EEXIST : 0;
+}
+
+/* Whoever looks into all processes at this moment, another test perhaps, keeps it for as long. */
+static void until_gone(const struct attach_bench *b, struct stat *namespace)
+{
+	for (int ms = 0; ms < GONE_MS; ms += 10) {
+		if (netns_each(&b->hw, is_namespace, namespace) != -EEXIST)
+			return;
+		usleep(10000);
+	}
+}
+
 void attach_bench_kill_pod(struct attach_bench *b, int which, bool keeps_vf)
 {
 	struct netdev_seen seen;
+	struct stat namespace;
 
 	if (!b->pods[which])
 		return;
+	assert_int_equal(stat(attach_bench_pod(b, which), &namespace), 0);
 	if (keeps_vf && attach_bench_look(b, which, &seen)) {
 		attach_bench_shell(b, which, "ip link set %s down", seen.netdev.name);
 		attach_bench_shell(b, which, "ip link set %s netns %d", seen.netdev.name, getpid());
@@ -99,6 +125,7 @@ void attach_bench_kill_pod(struct attach_bench *b, int which, bool keeps_vf)
 	kill(b->pods[which], SIGKILL);
 	waitpid(b->pods[which], NULL, 0);
 	b->pods[which] = 0;
+	until_gone(b, &namespace);
 }
 
 bool attach_bench_look(struct attach_bench *b, int which, struct netdev_seen *ret)
@@ -127,6 +154,7 @@ static void make_tree(struct attach_bench *b, bool with_pf)
 	char *dir = b->tree = tmptree_new();
 
 	tmptree_write(dir, "sys/bus/pci/devices/" BENCH_FUNCTION "/vendor", "0x8086\n");
+	tmptree_write(dir, "sys/bus/pci/devices/" BENCH_FUNCTION "/device", "0x154c\n");
 	tmptree_write(dir, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is", "\n");
 	tmptree_write(dir, "dev/null", "\n");
 	tmptree_write(dir, "state/.is", "\n");
@@ -137,18 +165,63 @@ static void make_tree(struct attach_bench *b, bool with_pf)
 	tmptree_link(dir, "sys/bus/pci/devices/" BENCH_PF "/virtfn2", "../0000:99:10.4");
 }
 
-static void make_netdevs(struct attach_bench *b)
+static void make_netdevs(struct attach_bench *b, const char *name, unsigned mtu)
 {
 	attach_bench_shell(b, -1,
-			   "ip link add %s mtu %d address 02:00:00:00:09:03 type veth peer pf9",
-			   BENCH_NAME, BENCH_MTU);
-	attach_bench_shell(b, -1, "ip link property add dev %s altname %s", BENCH_NAME, altname());
+			   "ip link add %s mtu %u address 02:00:00:00:09:03 type veth peer pf9",
+			   name, mtu);
+	attach_bench_shell(b, -1, "ip link property add dev %s altname %s", name, altname());
 	attach_bench_shell(b, -1, "ip link set pf9 up");
+}
+
+static void show_in_sysfs(struct attach_bench *b, const char *name, unsigned index)
+{
+	char path[128];
+	static const char *const files[][2] = {
+		{"threaded", "0"},
+		{"queues/rx-0/rps_cpus", "0"},
+		{"queues/tx-0/xps_cpus", "0"},
+		{"queues/tx-0/byte_queue_limits/limit_max", "1879048192"},
+	};
+
+	snprintf(path, sizeof(path), "sys/class/net/%s/ifindex", name);
+	tmptree_write(b->tree, path, "%u\n", index);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "sys/class/net/%s/%s", name, files[i][0]);
+		tmptree_write(b->tree, path, "%s\n", files[i][1]);
+	}
+}
+
+/* Under both names that it may have at home. */
+static void show_netdev(struct attach_bench *b, const char *name)
+{
+	unsigned index = if_nametoindex(name);
+
+	show_in_sysfs(b, BENCH_NAME, index);
+	show_in_sysfs(b, BENCH_SPARE_NAME, index);
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is", "\n");
+}
+
+static struct attach_bench bench;
+
+void attach_bench_unbind(void)
+{
+	if (system("ip link del pf9") != 0)
+		fail();
+	tmptree_remove(bench.tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is");
+	tmptree_remove(bench.tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net");
+}
+
+void attach_bench_bind(void)
+{
+	make_netdevs(&bench, "eth9", 1500);
+	show_netdev(&bench, "eth9");
 }
 
 static void make_pf(struct attach_bench *b)
 {
 	snprintf(b->pf.function, sizeof(b->pf.function), "%s", BENCH_PF);
+	memcpy(b->pf.mac, "\x00\x1b\x21\x00\x99\x00", 6);
 	b->pf.vfs[3] = (struct vf_settings){.fields = 0x1ff & ~(VF_NODE_GUID | VF_PORT_GUID),
 					    .vlan_proto = 0x8100,
 					    .spoofchk = true,
@@ -181,7 +254,6 @@ static void open_hw(struct attach_bench *b)
 
 struct attach_bench *attach_bench_open(bool with_pf)
 {
-	static struct attach_bench bench;
 	struct attach_bench *b = &bench;
 	char state[300];
 
@@ -193,7 +265,10 @@ struct attach_bench *attach_bench_open(bool with_pf)
 	snprintf(state, sizeof(state), "%s/state", b->tree);
 	assert_int_equal(journal_open(&b->job.journal, state, NULL), 0);
 	b->job.hw = &b->hw;
-	make_netdevs(b);
+	make_netdevs(b, BENCH_NAME, BENCH_MTU);
+	show_netdev(b, BENCH_NAME);
+	b->driver = (struct fake_driver){.unbind = attach_bench_unbind, .bind = attach_bench_bind};
+	fake_driver = &b->driver;
 	fake_function(BENCH_FUNCTION, altname());
 	if (with_pf)
 		make_pf(b);

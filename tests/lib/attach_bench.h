@@ -10,10 +10,11 @@
 #include "netdev_ops.h"
 #include "steps.h"
 
-#define BENCH_PF       "0000:99:00.0"
-#define BENCH_FUNCTION "0000:99:10.6" /* VF 3 of the PF */
-#define BENCH_NAME     "ens9f0v3"
-#define BENCH_MTU      1480
+#define BENCH_PF	 "0000:99:00.0"
+#define BENCH_FUNCTION	 "0000:99:10.6" /* VF 3 of the PF */
+#define BENCH_NAME	 "ens9f0v3"
+#define BENCH_MTU	 1480
+#define BENCH_SPARE_NAME "roce000099106" /* while somebody has its own */
 
 struct attach_bench {
 	char *tree; /* sys/, dev/, state/ */
@@ -22,6 +23,7 @@ struct attach_bench {
 	pid_t pods[2]; /* who keeps their namespaces */
 	struct fake_pf pf;
 	struct fake_rdma rdma;
+	struct fake_driver driver;
 };
 
 /* There is one at a time. NULL: this kernel has no namespaces or veth for us. with_pf: the function
@@ -47,5 +49,8 @@ bool attach_bench_look(struct attach_bench *, int which, struct netdev_seen *ret
 /* A shell command in the host, or a pod; it must succeed. */
 __attribute__((format(printf, 3, 4))) void attach_bench_shell(struct attach_bench *, int which,
 							      const char *fmt, ...);
+/* As without its driver: no netdev. Again: another one, with a name and an MTU of the driver's. */
+void attach_bench_unbind(void);
+void attach_bench_bind(void);
 /* In the host as it was before the first attach; the journal says free. */
 void attach_bench_is_clean(struct attach_bench *);

@@ -7,8 +7,10 @@
 /* cmocka needs the four above first */
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "host_builder.h"
@@ -39,9 +41,17 @@ const char *world_vf(unsigned i)
 	return s;
 }
 
-static void build_host(struct world *w)
+unsigned world_vf_of(const struct world *w, const char *function)
 {
-	struct host *h = &w->inventory.host;
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		if (strcmp(w->devices[i].function, function) == 0)
+			return i;
+	abort();
+}
+
+/* The node when nothing is away. */
+static void build_host(struct host *h)
+{
 	struct function *f = build_function(h, FN_PF, "0000:03:00.0", "", 0);
 	char name[16];
 
@@ -52,10 +62,8 @@ static void build_host(struct world *w)
 		TEXT(f->driver, "mlx5_core");
 		TEXT(name, "v%u", i);
 		build_netdev(h, name, world_vf(i));
-		TEXT(w->devices[i].function, "%s", world_vf(i));
 	}
 	host_sort(h);
-	w->inventory.generation = 1;
 }
 
 static void ignore(const char *sentence, void *arg)
@@ -76,7 +84,7 @@ static bool on_view(struct attach_view *ret, void *arg)
 	struct world *w = arg;
 
 	*ret = (struct attach_view){&w->pools, &w->held};
-	return w->view_known;
+	return w->view_known && w->inventory.generation > 0;
 }
 
 static void on_kubelet(uv_timer_t *timer)
@@ -128,6 +136,7 @@ void world_open(struct world *w, bool dry_run)
 	struct attach_hooks hooks = {on_view, on_ask_pods, on_changed, on_event, w};
 	struct err e = {0};
 
+	assert_int_equal(lock_take(&w->state_lock, &w->hw, w->dir, 0700, "the world's", &e), 0);
 	uv_timer_init(&w->loop, &w->kubelet_timer);
 	w->kubelet_timer.data = w;
 	assert_int_equal(
@@ -148,18 +157,22 @@ struct world *world_new(const char *network, bool dry_run)
 	pthread_cond_init(&w->changed, NULL);
 	w->dir = tmptree_new();
 	tmptree_write(w->dir, "devices/.keep", "%s", "");
-	w->hw = (struct hw){.sys_fd = -1, .dev_fd = -1, .proc_fd = -1};
+	w->hw = (struct hw){.sys_fd = -1,
+			    .dev_fd = -1,
+			    .proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	w->state_lock = LOCK_NONE;
 	w->held.source = w->kubelet.source = POD_SOURCE_API;
 	w->runtime.known = true;
 	w->view_known = true;
-	build_host(w);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		TEXT(w->devices[i].function, "%s", world_vf(i));
 	TEXT(text,
 	     "{\"pools\": [{\"resourceName\": \"roce\", \"selectors\": {\"drivers\": "
 	     "[\"mlx5_core\"]}, \"network\": %s}]}",
 	     network);
 	assert_int_equal(
 		pool_config_parse(&w->config, text, strlen(text), "test", ignore, NULL, &e), 0);
-	build_pools(w);
+	world_show_devices(w);
 	world_steps_use(w);
 	world_open(w, dry_run);
 	return w;
@@ -172,6 +185,18 @@ void world_close(struct world *w)
 	w->engine = NULL;
 	uv_close((uv_handle_t *)&w->kubelet_timer, NULL);
 	uv_run(&w->loop, UV_RUN_DEFAULT);
+	lock_release(&w->state_lock);
+}
+
+void world_restart(struct world *w)
+{
+	if (w->engine)
+		world_close(w);
+	inventory_done(&w->inventory);
+	pod_list_done(&w->held);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		w->devices[i].reserved_ms = w->devices[i].start_ms = 0;
+	world_open(w, false);
 }
 
 void world_free(struct world *w)
@@ -189,7 +214,13 @@ void world_free(struct world *w)
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->changed);
 	tmptree_free(w->dir);
+	close(w->hw.proc_fd);
 	free(w);
+}
+
+int64_t world_clock_ns(const struct world *w)
+{
+	return WORLD_EPOCH_NS + (int64_t)uv_now(&w->loop) * 1000000 + w->clock_set_ns;
 }
 
 /* --- pods ------------------------------------------------------------------------------------- */
@@ -205,7 +236,7 @@ uint64_t world_add_sandbox(struct world *w, const char *pod, const char *network
 	TEXT(s->namespace, "a");
 	TEXT(s->pod, "%s", pod);
 	TEXT(s->netns, "/ns/%u", (unsigned)ns);
-	s->created_ns = (int64_t)ns;
+	s->created_ns = world_clock_ns(w);
 	s->ready = s->detailed = true;
 	s->networks = networks ? strdup(networks) : NULL;
 	sandbox_list_sort(&w->runtime);
@@ -232,14 +263,24 @@ void world_end_sandbox(struct world *w, uint64_t ns)
 void world_end_namespace(struct world *w, uint64_t ns)
 {
 	pthread_mutex_lock(&w->lock);
-	w->alive[ns] = false;
+	w->alive[ns] = w->entitled[ns] = false;
 	for (size_t i = 0; i < WORLD_VFS; i++)
 		if (w->devices[i].ns == ns)
 			w->devices[i].ns = 0;
 	pthread_mutex_unlock(&w->lock);
 }
 
-void world_unhold(struct world *w, unsigned i)
+static void date_pods(struct world *w)
+{
+	for (size_t k = 0; k < w->held.n; k++)
+		for (unsigned i = 0; i < WORLD_VFS; i++)
+			if (strcmp(w->held.devices[k].id, w->devices[i].function) == 0) {
+				w->held.devices[k].reserved_ms = w->devices[i].reserved_ms;
+				w->held.devices[k].start_ms = w->devices[i].start_ms;
+			}
+}
+
+static void forget(struct world *w, unsigned i)
 {
 	size_t n = 0;
 
@@ -249,11 +290,17 @@ void world_unhold(struct world *w, unsigned i)
 	w->kubelet.n = n;
 }
 
+void world_unhold(struct world *w, unsigned i)
+{
+	forget(w, i);
+	w->devices[i].reserved_ms = w->devices[i].start_ms = 0;
+}
+
 void world_hold(struct world *w, unsigned i, const char *pod)
 {
 	struct pod_device d = {.resource = WORLD_ROCE, .id = world_vf(i)};
 
-	world_unhold(w, i);
+	forget(w, i);
 	if (pod[0]) {
 		d.namespace = "a";
 		d.pod = pod;
@@ -263,42 +310,86 @@ void world_hold(struct world *w, unsigned i, const char *pod)
 	pod_list_sort(&w->kubelet);
 }
 
+/* The ledger has it before the kubelet's next list. */
+void world_reserve(struct world *w, unsigned i)
+{
+	const struct pod_device d = {.resource = WORLD_ROCE, .id = w->devices[i].function};
+
+	world_hold(w, i, "");
+	w->devices[i].reserved_ms = uv_now(&w->loop);
+	w->devices[i].start_ms = 0;
+	if (!pod_list_find(&w->held, d.resource, d.id, NULL)) {
+		assert_int_equal(pod_list_push(&w->held, &d), 0);
+		pod_list_sort(&w->held);
+		build_pools(w);
+	}
+	date_pods(w);
+	attach_engine_look(w->engine);
+}
+
+void world_note_start(struct world *w, unsigned i, bool waits)
+{
+	w->devices[i].start_ms = waits ? uv_now(&w->loop) : 0;
+	date_pods(w);
+}
+
 /* --- telling ---------------------------------------------------------------------------------- */
 
 void world_show_pods(struct world *w)
 {
 	pod_list_done(&w->held);
 	assert_int_equal(pod_list_copy(&w->held, &w->kubelet), 0);
+	w->held.asked_ms = uv_now(&w->loop);
+	date_pods(w);
 	build_pools(w);
 	attach_engine_look(w->engine);
 }
 
+static void show_device(struct netdev *nd, const struct world_device *d)
+{
+	nd->nsid = d->ns ? (int)d->ns : NSID_HOST;
+	nd->carrier = d->ns ? CARRIER_ON : CARRIER_OFF;
+	TEXT(nd->origin, "%s", d->marked ? "v" : "");
+	nd->origin_uid[0] = '\0';
+	if (d->marked && d->ns)
+		TEXT(nd->origin_uid, "u%u", (unsigned)d->ns);
+}
+
+/* What a look would find: at the netdevs; the first one, at all there is. */
+static struct scan look(struct world *w)
+{
+	struct scan scan = {.parts = SCAN_NETDEVS};
+	const struct host *h = &w->inventory.host;
+
+	if (w->inventory.generation == 0) {
+		build_host(&scan.host);
+		scan.parts |= SCAN_FUNCTIONS;
+	}
+	for (size_t k = 0; k < h->n_netdevs; k++)
+		*(struct netdev *)must(
+			array_push(scan.host.netdevs, scan.host.n_netdevs)) = h->netdevs[k];
+	pthread_mutex_lock(&w->lock);
+	for (size_t k = 0; k < scan.host.n_netdevs; k++)
+		for (unsigned i = 0; i < WORLD_VFS; i++)
+			if (strcmp(scan.host.netdevs[k].function, w->devices[i].function) == 0)
+				show_device(&scan.host.netdevs[k], &w->devices[i]);
+	pthread_mutex_unlock(&w->lock);
+	return scan;
+}
+
 void world_show_devices(struct world *w)
 {
+	struct scan scan;
+
 	/* In a millisecond of its own: what was done before it is in it. */
 	uv_sleep(1);
 	uv_update_time(&w->loop);
-	for (unsigned i = 0; i < WORLD_VFS; i++) {
-		struct world_device *d = &w->devices[i];
-
-		pthread_mutex_lock(&w->lock);
-		for (size_t k = 0; k < w->inventory.host.n_netdevs; k++) {
-			struct netdev *nd = &w->inventory.host.netdevs[k];
-
-			if (strcmp(nd->function, d->function) != 0)
-				continue;
-			nd->nsid = d->ns ? (int)d->ns : NSID_HOST;
-			nd->carrier = d->ns ? CARRIER_ON : CARRIER_OFF;
-			TEXT(nd->origin, "%s", d->marked ? "v" : "");
-			nd->origin_uid[0] = '\0';
-			if (d->marked && d->ns)
-				TEXT(nd->origin_uid, "u%u", (unsigned)d->ns);
-		}
-		pthread_mutex_unlock(&w->lock);
-	}
-	w->inventory.generation++;
-	w->inventory.devices_ms = uv_now(&w->loop);
-	attach_engine_look(w->engine);
+	scan = look(w);
+	inventory_apply(&w->inventory, &scan, uv_now(&w->loop));
+	scan_done(&scan);
+	build_pools(w);
+	if (w->engine)
+		attach_engine_look(w->engine);
 }
 
 void world_show_all(struct world *w)
@@ -390,7 +481,8 @@ bool world_is_clean(struct world *w)
 	for (unsigned i = 0; i < WORLD_VFS; i++) {
 		const struct world_device *d = &w->devices[i];
 
-		clean = clean && !d->ns && !d->marked && !d->dirty && !d->busy &&
+		clean = clean && !d->ns && !d->marked && !d->dirty && !d->busy && !d->traces &&
+			!d->upper && d->vlan == d->home_vlan && !d->lease.held &&
 			d->record.state == ATTACH_FREE;
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -427,13 +519,16 @@ void world_tell(const struct err *err, void *arg)
 	g->told++;
 	g->err = *err;
 	g->gate = NULL;
+	if (g->w)
+		world_note_start(g->w, g->i, false);
 }
 
 void world_ask(struct world *w, struct world_gate *g, unsigned i)
 {
 	const char *id = world_vf(i);
 
-	*g = (struct world_gate){.told = 0};
+	*g = (struct world_gate){.w = w, .i = i};
+	world_note_start(w, i, true);
 	assert_int_equal(attach_engine_gate(w->engine, &g->gate, WORLD_ROCE,
 					    (struct id_list){&id, 1}, world_tell, g),
 			 0);

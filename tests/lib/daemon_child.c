@@ -82,6 +82,7 @@ static void run_argv(char *const argv[])
 		log_error("test", 0, "%s", e.msg);
 		exit(2);
 	}
+	launch.config_digest = config_file_digest(&file);
 	config_file_done(&file);
 	run(&launch);
 }

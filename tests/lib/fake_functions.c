@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "function_files.h"
 #include "netdev_ops.h"
 #include "netns_ops.h"
 #include "rdma_netlink.h"
@@ -19,6 +20,8 @@ static struct {
 } functions[FUNCTIONS_MAX];
 static size_t n_functions;
 
+void (*fake_meanwhile)(const struct netdev_seen *);
+struct fake_driver *fake_driver;
 struct fake_pf *fake_pf;
 struct fake_rdma *fake_rdma;
 
@@ -31,6 +34,8 @@ void fake_function(const char *function, const char *altname)
 void fake_functions_end(void)
 {
 	n_functions = 0;
+	fake_meanwhile = NULL;
+	fake_driver = NULL;
 	fake_pf = NULL;
 	fake_rdma = NULL;
 }
@@ -40,13 +45,59 @@ void fake_functions_end(void)
 int __real_netdev_by_function(struct nlsock *, const char *, struct netdev_seen *, struct err *);
 int __wrap_netdev_by_function(struct nlsock *, const char *, struct netdev_seen *, struct err *);
 
+static void set_perm_addr(const char *function, struct netdev_seen *seen)
+{
+	if (!fake_pf || strcmp(function, fake_pf->function) != 0)
+		return;
+	memcpy(seen->perm_addr, fake_pf->mac, sizeof(fake_pf->mac));
+	seen->perm_addr_len = sizeof(fake_pf->mac);
+}
+
+static int found(const char *function, struct netdev_seen *seen, int r)
+{
+	void (*meanwhile)(const struct netdev_seen *) = fake_meanwhile;
+
+	if (r == 0)
+		set_perm_addr(function, seen);
+	if (r < 0 || !meanwhile)
+		return r;
+	fake_meanwhile = NULL;
+	meanwhile(seen);
+	return r;
+}
+
 int __wrap_netdev_by_function(struct nlsock *s, const char *function, struct netdev_seen *ret,
 			      struct err *e)
 {
 	for (size_t i = 0; i < n_functions; i++)
 		if (strcmp(functions[i].function, function) == 0)
-			return netdev_by_name(s, functions[i].altname, ret, e);
+			return found(function, ret,
+				     netdev_by_name(s, functions[i].altname, ret, e));
 	return __real_netdev_by_function(s, function, ret, e);
+}
+
+/* --- drivers ---------------------------------------------------------------------------------- */
+
+int __real_function_unbind(const struct hw *, const char *, struct err *);
+int __wrap_function_unbind(const struct hw *, const char *, struct err *);
+int __real_function_bind(const struct hw *, const char *, struct err *);
+int __wrap_function_bind(const struct hw *, const char *, struct err *);
+
+int __wrap_function_unbind(const struct hw *hw, const char *function, struct err *e)
+{
+	if (!fake_driver)
+		return __real_function_unbind(hw, function, e);
+	fake_driver->unbind();
+	fake_driver->n_unbound++;
+	return 0;
+}
+
+int __wrap_function_bind(const struct hw *hw, const char *function, struct err *e)
+{
+	if (!fake_driver)
+		return __real_function_bind(hw, function, e);
+	fake_driver->bind();
+	return 0;
 }
 
 /* --- settings of VFs -------------------------------------------------------------------------- */

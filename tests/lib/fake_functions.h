@@ -6,13 +6,26 @@
 #include <sys/types.h>
 
 #include "attachment.h"
+#include "netdev_ops.h"
 
 void fake_function(const char *function, const char *altname);
+/* What happens right after a function's netdev was found, before whoever looked can act; it is
+ * called once. */
+extern void (*fake_meanwhile)(const struct netdev_seen *);
+
+/* The driver of every function; NULL: sysfs is written to. */
+struct fake_driver {
+	void (*unbind)(void);
+	void (*bind)(void);
+	unsigned n_unbound;
+};
+extern struct fake_driver *fake_driver;
 
 /* The settings that the PF keeps of its VFs; its netdev is that of ITS function. */
 #define FAKE_VFS 8
 struct fake_pf {
 	char function[DEV_ID_SIZE];
+	uint8_t mac[6]; /* its permanent one */
 	struct vf_settings vfs[FAKE_VFS];
 	unsigned unsupported; /* enum vf_field bits that cannot be set */
 	int failure;	      /* answer of every question, 0 = none */

@@ -25,6 +25,7 @@ static struct pool *add_native(struct pool_config *c, const char *name, enum poo
 	p->network = calloc(1, sizeof(*p->network));
 	assert_non_null(p->network);
 	p->network->timeout_ms = POOL_ATTACH_MS;
+	p->network->allow = ~0u;
 	return p;
 }
 
@@ -107,10 +108,16 @@ void device_of(const char *device, char resource[RESOURCE_NAME_SIZE], char id[PL
 		snprintf(id, PLUGIN_ID_SIZE, VF "%s", colon + 1);
 }
 
+/* In milliseconds; 0 = it is not told. */
+static uint64_t seconds(const char *text)
+{
+	return text ? (uint64_t)(strtod(text, NULL) * 1000 + 0.5) : 0;
+}
+
 static void add_one_held(struct join_fixture *f, char *text)
 {
 	const char *pod = strsep(&text, ":"), *container = strsep(&text, ":"),
-		   *device = strsep(&text, "@");
+		   *device = strsep(&text, "@"), *reserved = strsep(&text, "!");
 	char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE];
 	bool is_uid = pod[0] == '#';
 	const struct pod_device d = {.namespace = pod[0] && !is_uid ? "ns" : "",
@@ -119,7 +126,8 @@ static void add_one_held(struct join_fixture *f, char *text)
 				     .container = container,
 				     .resource = resource,
 				     .id = id,
-				     .reserved_ns = text ? atoi(text) : 0};
+				     .reserved_ms = seconds(reserved),
+				     .start_ms = seconds(text)};
 
 	device_of(device, resource, id);
 	assert_int_equal(pod_list_push(&f->held, &d), 0);
@@ -132,7 +140,7 @@ void add_held(struct join_fixture *f, const char *text)
 	SET_TEXT(copy, text);
 	while ((word = strsep(&rest, " ")))
 		if (*word == '=')
-			f->held.asked_ns = atol(word + 1);
+			f->held.asked_ms = seconds(word + 1);
 		else if (*word)
 			add_one_held(f, word);
 	pod_list_sort(&f->held);
@@ -141,14 +149,18 @@ void add_held(struct join_fixture *f, const char *text)
 static void add_sandbox(struct join_fixture *f, const char *text)
 {
 	struct sandbox *s = array_push(f->sandboxes.items, f->sandboxes.n);
-	char flags[8];
+	char flags[8], seen[16], *rest = seen, *made;
 
 	if (!s)
 		abort();
 	SET_TEXT(s->namespace, "ns");
-	assert_int_equal(sscanf(text, "%63[^/]/%39[^/]/%u@%ld%7s", s->pod, s->uid, &s->attempt,
-				&s->created_ns, flags),
+	assert_int_equal(sscanf(text, "%63[^/]/%39[^/]/%u@%15[0-9.~]%7s", s->pod, s->uid,
+				&s->attempt, seen, flags),
 			 5);
+	made = (strsep(&rest, "~"), rest ? rest : seen);
+	s->seen_ms = seconds(seen);
+	s->created_ns = (int64_t)seconds(made) * 1000000;
+	s->made_ms = seconds(made) <= s->seen_ms ? seconds(made) : 0;
 	snprintf(s->id, sizeof(s->id), "%s.%u", s->uid, s->attempt);
 	s->ready = strchr(flags, '+') != NULL;
 	s->host_network = strchr(flags, 'h') != NULL;
@@ -163,7 +175,9 @@ void add_sandboxes(struct join_fixture *f, const char *text)
 
 	SET_TEXT(copy, text);
 	while ((word = strsep(&rest, " ")))
-		if (*word)
+		if (*word == '=')
+			f->sandboxes.asked_ms = seconds(word + 1);
+		else if (*word)
 			add_sandbox(f, word);
 	sandbox_list_sort(&f->sandboxes);
 }

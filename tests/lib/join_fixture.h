@@ -26,13 +26,15 @@ int join_fixture_teardown(void **state);
 /* Forgets pods, sandboxes, records and what is wanted. */
 void join_fixture_clear(struct join_fixture *);
 
-/* What the kubelet's list says, parted by blanks: "train:c1:roce:1@100" is VF 1 held by container
- * c1 of ns/train and given away at 100 (may be left out); "#u1:c1:..." a pod known by its uid;
- * "::roce:1" only reserved; "=120": the list was asked for at 120. */
+/* What the kubelet's list says, parted by blanks: "train:c1:roce:1@100!150" is VF 1 held by
+ * container c1 of ns/train, given away at 100, to be started since 150 (both may be left out);
+ * "#u1:c1:..." a pod known by its uid; "::roce:1" only reserved; "=120": the list was asked for at
+ * 120. */
 void add_held(struct join_fixture *, const char *text);
-/* The runtime's: "train/u1/0@150+" is attempt 0 of ns/train with uid u1, made at 150 and ready
- * ('-': not), of id u1.0; behind that 'h' of the host's network, 'd' not known in detail, 'n' no
- * netns. */
+/* The runtime's: "train/u1/0@150+" is attempt 0 of ns/train with uid u1, made and seen at 150 and
+ * ready ('-': not), of id u1.0; behind that 'h' of the host's network, 'd' not known in detail, 'n'
+ * no netns. "@150~90+": seen at 150, made at 90 as the clock says, which is in times to come if it
+ * is more than 150. "=160": it was asked at 160. */
 void add_sandboxes(struct join_fixture *, const char *text);
 /* Of every sandbox of that uid. */
 void set_networks(struct join_fixture *, const char *uid, const char *annotation);

@@ -231,7 +231,8 @@ static struct page *self_page(void)
 	struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 
-	about.events = (struct event_summary){.connections = true, .n_soft = 1};
+	about.events = (struct event_summary){
+		.connections = true, .n_soft = 1, .soft_watched = {true, true, true}};
 	for (unsigned k = 0; k < BPF_REJECTS; k++)
 		about.events.tally.rejects[k] = 1;
 	memcpy(about.events.soft[0].key.device, "x", 2);

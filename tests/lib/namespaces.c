@@ -5,12 +5,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +49,27 @@ void namespaces_need(void)
 		return;
 	print_message("skipped: %s\n", refusal);
 	skip();
+}
+
+const char *namespaces_enter_pids(void)
+{
+	int status = 0;
+	pid_t child;
+
+	if (unshare(CLONE_NEWPID | CLONE_NEWNS) < 0)
+		return "a PID namespace of its own needs root";
+	child = fork();
+	if (child < 0)
+		return "no process can be made";
+	if (child > 0) {
+		waitpid(child, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", 0, NULL) < 0)
+		return "/proc cannot be mounted here";
+	return NULL;
 }
 
 static void *make(void *arg)

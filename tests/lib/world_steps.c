@@ -6,12 +6,21 @@
 #include <string.h>
 
 #include "array.h"
+#include "attach_steps.h"
+#include "cleanup.h"
+#include "identity.h"
+#include "world_ipam.h"
 
 static struct world *world;
 
 void world_steps_use(struct world *w)
 {
 	world = w;
+}
+
+struct world *world_of_steps(void)
+{
+	return world;
 }
 
 #define MUST(x)                                                                                    \
@@ -26,20 +35,54 @@ void world_steps_use(struct world *w)
 
 static struct world_device *device(const char *function)
 {
-	for (size_t i = 0; i < WORLD_VFS; i++)
-		if (strcmp(world->devices[i].function, function) == 0)
-			return &world->devices[i];
-	abort();
+	return &world->devices[world_vf_of(world, function)];
 }
 
 static uint64_t ns_of(const struct netns_id *id)
 {
-	return strncmp(id->path, "/ns/", 4) == 0 ? strtoull(id->path + 4, NULL, 10) : 0;
+	const char *number = strrchr(id->path, '/');
+
+	return number ? strtoull(number + 1, NULL, 10) : 0;
+}
+
+static uint64_t ino_of(uint64_t ns)
+{
+	return ns - world->first_ns;
 }
 
 static int gone(struct attach_job *job)
 {
 	return err_set(&job->err, -ENOENT, "its namespace is gone");
+}
+
+/* As return_renew.c looks: a few sections, of which a pod may have changed some, and one is not to
+ * be seen now and then. */
+static void look_at(const struct world_device *d, struct netdev_state *is)
+{
+	static const enum netdev_section sections[] = {STATE_TCX, STATE_OFFLOADS, STATE_RINGS};
+
+	netdev_state_begin(is);
+	for (unsigned i = 0; i < ARRAY_SIZE(sections); i++)
+		if (d->traces & 1u << i)
+			netdev_state_add(is, sections[i], 0, &i, sizeof(i));
+	if (world->dim)
+		netdev_state_unknown(is, STATE_RINGS);
+}
+
+static void renew(struct attach_job *job, struct world_device *d)
+{
+	const struct netdev_state *was = &job->record.origin.state;
+	struct netdev_state is = {.key = {was->key[0], was->key[1]}};
+	uint32_t different, unknown = 0;
+
+	look_at(d, &is);
+	different = netdev_state_differ(was, &is, &unknown);
+	job->renewal = return_renewal(different, unknown, d->upper, job->record.plan.clean);
+	job->traces[0] = '\0';
+	if (job->renewal != RENEWAL_NONE) {
+		d->traces = 0;
+		d->upper = false;
+	}
 }
 
 static int step_in(struct attach_job *job, struct world_device *d)
@@ -54,15 +97,23 @@ static int step_in(struct attach_job *job, struct world_device *d)
 			return err_set(&job->err, -EBUSY, "it is not in the host");
 		if (!world->alive[ns])
 			return gone(job);
+		MUST(!d->traces && !d->upper);
 		r->state = ATTACH_ATTACHING;
 		r->serial++;
 		r->owner.netns.dev = 1;
-		r->owner.netns.ino = ns;
+		r->owner.netns.ino = ino_of(ns);
 		snprintf(r->origin.name, sizeof(r->origin.name), "v");
+		r->origin.mtu = 1500;
+		r->origin.state.key[0] = r->serial;
+		look_at(d, &r->origin.state);
+		r->origin.vf = (struct vf_settings){.fields = VF_VLAN, .vlan = d->vlan};
+		d->settled = d->taken_out = false;
+		memcpy(r->boot, world->boot, sizeof(r->boot));
 		d->record = *r;
 		return 0;
 	case STEP_ADMIN:
 		d->dirty = true;
+		d->vlan = 100;
 		return 0;
 	case STEP_MOVE:
 		MUST(d->ns == 0 && !d->marked);
@@ -74,31 +125,56 @@ static int step_in(struct attach_job *job, struct world_device *d)
 	case STEP_DONE:
 		if (!world->alive[ns])
 			return gone(job);
+		if (d->taken_out)
+			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
 		MUST(d->ns == ns);
 		r->state = ATTACH_IN_POD;
 		d->record = *r;
+		d->settled = true;
 		return 0;
 	default:
 		return world->alive[ns] ? 0 : gone(job);
 	}
 }
 
+/* What it was like before it was attached: unless the journal has lost that. */
+static bool is_remembered(const struct attach_record *r, const struct world_device *d)
+{
+	return d->record.state == ATTACH_FREE ||
+	       r->origin.state.key[0] == d->record.origin.state.key[0];
+}
+
 static int step_back(struct attach_job *job, struct world_device *d)
 {
+	const struct vf_settings *vf = &job->record.origin.vf;
+
 	switch ((enum return_step)job->next) {
 	case BACK_RECORD:
+		job->settle_only = world->boot[0] &&
+				   identity_is_of_another_boot(job->record.boot, world->boot,
+							       d->ns || d->marked);
 		job->record.state = ATTACH_RETURNING;
+		MUST(is_remembered(&job->record, d));
 		d->record = job->record;
 		return 0;
 	case BACK_MOVE:
+		MUST(!d->ns || !d->settled || !world->entitled[d->ns]);
+		MUST(strcmp(job->record.boot, world->boot) == 0);
 		d->ns = 0;
-		d->marked = false;
+		d->marked = d->settled = false;
 		return 0;
 	case BACK_ADMIN:
+		MUST(strcmp(job->record.boot, world->boot) == 0);
 		d->dirty = false;
+		d->vlan = vf->fields & VF_VLAN ? vf->vlan : 0;
+		return 0;
+	case BACK_RENEW:
+		MUST(strcmp(job->record.boot, world->boot) == 0);
+		renew(job, d);
 		return 0;
 	case BACK_DONE:
-		MUST(!d->ns && !d->marked);
+		MUST(!d->ns && !d->marked && !d->traces && !d->upper);
+		MUST(world_ipam_is_settled(world, world_vf_of(world, d->function)));
 		job->record.state = ATTACH_FREE;
 		d->record = job->record;
 		return 0;
@@ -107,9 +183,17 @@ static int step_back(struct attach_job *job, struct world_device *d)
 	}
 }
 
+static bool is_passed_over(const struct attach_job *job)
+{
+	return job->settle_only && !return_step_settles((enum return_step)job->next);
+}
+
 static int step(struct attach_job *job, struct world_device *d)
 {
 	int wrong = job->is_return ? world->fail_back[job->next] : world->fail_in[job->next];
+
+	if (wrong && job->is_return && world->n_fail_back && --world->n_fail_back == 0)
+		world->fail_back[job->next] = 0;
 
 	if (wrong)
 		return err_set(&job->err, wrong, "somebody said so");
@@ -143,7 +227,7 @@ static int fake_run(struct attach_job *job)
 	enter(d);
 	MUST(job->journal || job->is_return);
 	while (r == 0 && job->next < n && job->next != ours) {
-		r = step(job, d);
+		r = is_passed_over(job) ? 0 : step(job, d);
 		job->next += r == 0;
 	}
 	leave(d);
@@ -156,6 +240,7 @@ static int fake_check(struct attach_job *job, bool repair)
 	int r = 0;
 
 	enter(d);
+	MUST(strcmp(job->record.boot, world->boot) == 0);
 	world->n_checks++;
 	world->n_repairs += repair;
 	job->drift = world->drift;
@@ -172,28 +257,62 @@ static int fake_announce(struct attach_job *job)
 	struct world_device *d = device(job->record.function);
 
 	enter(d);
+	MUST(strcmp(job->record.boot, world->boot) == 0);
 	world->n_announced++;
 	leave(d);
 	return 0;
 }
 
-static bool fake_is_alive(const struct hw *hw, const struct netns_id *id)
+static bool fake_is_there(const struct hw *hw, const struct netns_id *id)
 {
-	bool alive;
+	uint64_t ns = ns_of(id);
+	bool there;
 
 	(void)hw;
 	pthread_mutex_lock(&world->lock);
-	alive = world->alive[ns_of(id)];
+	there = world->alive[ns] && id->ino == ino_of(ns) &&
+		(!world->moved[ns] || strncmp(id->path, "/moved/", 7) == 0);
 	pthread_mutex_unlock(&world->lock);
-	return alive;
+	return there;
+}
+
+/* By its inode, which in another boot was another's. */
+static enum netns_life fake_search(const struct hw *hw, struct netns_id *id)
+{
+	uint64_t ns = id->ino + world->first_ns;
+	enum netns_life life;
+
+	(void)hw;
+	pthread_mutex_lock(&world->lock);
+	world->n_searches++;
+	life = world->blind				   ? NETNS_UNKNOWN
+	       : ns < WORLD_NAMESPACES && world->alive[ns] ? NETNS_ALIVE
+							   : NETNS_DEAD;
+	if (life == NETNS_ALIVE)
+		snprintf(id->path, sizeof(id->path), world->moved[ns] ? "/moved/%u" : "/ns/%u",
+			 (unsigned)ns);
+	pthread_mutex_unlock(&world->lock);
+	return life;
+}
+
+static void fake_boot_id(const struct hw *hw, char ret[BOOT_ID_SIZE])
+{
+	(void)hw;
+	memcpy(ret, world->boot, BOOT_ID_SIZE);
+}
+
+static int fake_look_at_host(const struct hw *hw, const char *socket, struct err *e)
+{
+	(void)hw, (void)socket;
+	return world->hidden ? err_set(e, -ESRCH, "the host is hidden.") : 0;
 }
 
 static int fake_find(const struct hw *hw, const char *path, struct netns_id *ret)
 {
 	*ret = (struct netns_id){.dev = 1};
 	snprintf(ret->path, sizeof(ret->path), "%s", path);
-	ret->ino = ns_of(ret);
-	return fake_is_alive(hw, ret) ? 0 : -ENOENT;
+	ret->ino = ino_of(ns_of(ret));
+	return fake_is_there(hw, ret) ? 0 : -ENOENT;
 }
 
 /* --- the journal ------------------------------------------------------------------------------ */
@@ -225,9 +344,10 @@ static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *
 	for (size_t i = 0; i < WORLD_VFS; i++) {
 		struct world_device *d = &world->devices[i];
 
-		if (d->bad)
+		if (d->bad) { /* and is put aside */
+			d->record = (struct attach_record){.state = ATTACH_FREE};
 			bad(d->function, &(struct err){-EBADMSG, "it cannot be read"}, arg);
-		else if (d->record.function[0] && fn(&d->record, arg) < 0)
+		} else if (d->record.function[0] && fn(&d->record, arg) < 0)
 			return err_set(e, -ENOMEM, "out of memory");
 	}
 	return 0;
@@ -244,9 +364,14 @@ struct cri {
 
 static struct cri *runtime;
 
-static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *from)
+/* Made by a clock that may have been set since. */
+static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *from,
+			   uint64_t asked_ms)
 {
-	sandbox_list_done(to);
+	struct sandbox_list before = *to;
+	uint64_t now_ms = uv_now(&world->loop);
+
+	*to = (struct sandbox_list){.known = true, .asked_ms = asked_ms};
 	for (size_t i = 0; i < from->n; i++) {
 		struct sandbox *s = array_push(to->items, to->n);
 
@@ -254,7 +379,8 @@ static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *f
 		*s = from->items[i];
 		s->networks = s->networks ? strdup(s->networks) : NULL;
 	}
-	to->known = true;
+	sandbox_list_date(to, &before, now_ms, world_clock_ns(world));
+	sandbox_list_done(&before);
 }
 
 static void on_answer(uv_timer_t *timer)
@@ -264,7 +390,7 @@ static void on_answer(uv_timer_t *timer)
 	if (world->runtime_dead)
 		world->shown.known = false;
 	else
-		copy_sandboxes(&world->shown, &world->runtime);
+		copy_sandboxes(&world->shown, &world->runtime, c->asked_ms);
 	c->fn(&world->shown, world->runtime_dead ? 0 : c->asked_ms, c->arg);
 }
 
@@ -333,8 +459,13 @@ const struct attach_ops world_ops = {
 	.run = fake_run,
 	.check = fake_check,
 	.announce = fake_announce,
-	.netns_is_alive = fake_is_alive,
+	.boot_id = fake_boot_id,
+	.netns_is_there = fake_is_there,
+	.netns_search = fake_search,
+	.look_at_host = fake_look_at_host,
 	.netns_find = fake_find,
+	.ipam_start = world_ipam_start,
+	.ipam_cancel = world_ipam_cancel,
 	.cri_open = fake_cri_open,
 	.cri_refresh = fake_cri_refresh,
 	.cri_expect = fake_cri_expect,

@@ -5,3 +5,4 @@
 
 extern const struct attach_ops world_ops;
 void world_steps_use(struct world *);
+struct world *world_of_steps(void);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -116,7 +117,7 @@ static void test_other_aliases_are_not_ours(void **state)
 		"rocelet ../etc a/b c",
 		"rocelet eth0:1 a/b c",
 		"rocelet eth\t0 a/b c",
-		"rocelet eth\x7f a/b c",
+		"rocelet eth\xa0 a/b c",
 		"uplink to leaf 3",
 	};
 	char name[IFNAMSIZ] = "untouched";
@@ -129,6 +130,37 @@ static void test_other_aliases_are_not_ours(void **state)
 	}
 	assert_true(attach_alias_origin("rocelet ... a/b c", name));
 	assert_string_equal(name, "...");
+	assert_true(attach_alias_origin("rocelet n\x01\x7f\xff a/b c", name));
+	assert_string_equal(name, "n\x01\x7f\xff");
+}
+
+static void test_the_uid_of_an_alias_is_a_uid(void **state)
+{
+	static const char *const none[] = {
+		"",
+		"roc",
+		"rocelet ",
+		"rocelet ens1",
+		"rocelet ens1 a/b",
+		"rocelet ens1 a/b ",
+		"rocelet ens1 a/b ../../x",
+		"rocelet ens1 a/b x y",
+		"rocelet ens1 a/b x\x1b[2J",
+		"uplink to leaf-3 x",
+	};
+	char uid[POD_UID_SIZE];
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		char *alias = strdup(none[i]); /* a read past its end is found */
+
+		strcpy(uid, "before");
+		attach_alias_uid(alias, uid);
+		assert_string_equal(uid, "");
+		free(alias);
+	}
+	attach_alias_uid("rocelet ens1 a/b 8dbc5577-d0e2-4706-8787-57d52c03ddf2", uid);
+	assert_string_equal(uid, "8dbc5577-d0e2-4706-8787-57d52c03ddf2");
 }
 
 int main(void)
@@ -140,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_an_alias_without_a_pod),
 		cmocka_unit_test(test_the_longest_alias_fits),
 		cmocka_unit_test(test_other_aliases_are_not_ours),
+		cmocka_unit_test(test_the_uid_of_an_alias_is_a_uid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "bpf_words.h"
 #include "cleanup.h"
 #include "event_series.h"
+#include "host_builder.h"
 #include "page_text.h"
 
 #define HEAD(of, k)                                                                                \
@@ -280,7 +282,8 @@ static void add(struct bpf_tally *t, enum bpf_cm_what what, int status, bool pas
 
 static void connections_are_counted_by_result_and_reason(void **state)
 {
-	struct event_summary s = {.connections = true, .n_soft = 1};
+	struct event_summary s = {
+		.connections = true, .n_soft = 1, .soft_watched = {true, true, true}};
 	struct page *p = page_new();
 	AUTO_FREE char *text = NULL;
 	(void)state;
@@ -310,9 +313,45 @@ static void connections_are_counted_by_result_and_reason(void **state)
 	assert_non_null(strstr(text, "{reason=\"invalid_service_id\"} 1\n"));
 	assert_non_null(strstr(text, "{reason=\"invalid_alternate_path\"} 2\n"));
 	assert_non_null(strstr(text, "{reason=\"other\"} 3\n"));
+	assert_non_null(strstr(text, "{reason=\"timeout\"} 0\n"));
 	assert_non_null(strstr(text, "roce_connect_seconds_sum 0.015890123\n"));
 	assert_non_null(strstr(text, "roce_connect_seconds_count 1\n"));
 	assert_non_null(strstr(text, "{device=\"rxe0\",kind=\"icrc_error\"} 3\n"));
+}
+
+/* increase() does not see a rise that a series begins with. */
+static void series_begin_at_0(void **state)
+{
+	struct event_summary s = {.connections = true, .soft_watched = {true, false, true}};
+	struct page *p = page_new();
+	struct host host = {0};
+	AUTO_FREE char *text = NULL;
+	(void)state;
+
+	strcpy(build_rdma(&host, "mlx5_0", "0000:03:00.0")->driver, "mlx5");
+	strcpy(build_rdma(&host, "rxe0", "0000:03:00.1")->driver, "rxe");
+	strcpy(build_rdma(&host, "rxe1", "0000:03:00.2")->driver, "rxe");
+	s.n_soft = 1;
+	memcpy(s.soft[0].key.device, "rxe1", 5);
+	s.soft[0].counts.n[BPF_SOFT_ICRC] = 3;
+	event_summary_expect(&s, &host);
+	event_series(p, &s);
+	text = page_text(p, METRICS_PROMETHEUS, NULL);
+	page_unref(p);
+	host_done(&host);
+	for (int reason = 0; reason < BPF_REJECTS; reason++) {
+		char series[96];
+
+		snprintf(series, sizeof(series), "roce_connection_rejects_total{reason=\"%s\"} 0\n",
+			 cm_reject_label(reason));
+		assert_non_null(strstr(text, series));
+	}
+	assert_non_null(strstr(text, "{device=\"rxe0\",kind=\"retransmit_timeout\"} 0\n"));
+	assert_non_null(strstr(text, "{device=\"rxe0\",kind=\"icrc_error\"} 0\n"));
+	assert_non_null(strstr(text, "{device=\"rxe1\",kind=\"icrc_error\"} 3\n"));
+	assert_null(strstr(text, "{device=\"rxe1\",kind=\"icrc_error\"} 0\n"));
+	assert_null(strstr(text, "rnr_timeout"));
+	assert_null(strstr(text, "mlx5_0"));
 }
 
 static void what_is_not_watched_has_no_series(void **state)
@@ -341,6 +380,7 @@ int main(void)
 		cmocka_unit_test(what_happens_all_the_time_is_not_told),
 		cmocka_unit_test(unknown_numbers_and_long_texts_are_survived),
 		cmocka_unit_test(connections_are_counted_by_result_and_reason),
+		cmocka_unit_test(series_begin_at_0),
 		cmocka_unit_test(what_is_not_watched_has_no_series),
 	};
 

@@ -13,6 +13,7 @@
 
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "ctl.h"
 #include "faults.h"
 #include "golden.h"
@@ -186,6 +187,32 @@ static void test_a_file_that_ends_early(void **state)
 	assert_non_null(strstr(complained, "at byte 0: Is a directory"));
 }
 
+/* What cannot be decoded is named. */
+static void test_a_link_that_is_not_known(void **state)
+{
+	static const struct {
+		uint8_t type[2];
+		const char *said;
+	} links[] = {{{247, 0}, "of links that are not known (type 247, INFINIBAND)"},
+		     {{0x0f, 0x27}, "of links that are not known (type 9999)"}};
+	char name[] = "/tmp/test_capture.XXXXXX";
+	static uint8_t bytes[1024];
+	int fd = mkstemp(name);
+	FILE *f = fopen(FILES "little.pcap", "rb");
+	size_t n = fread(bytes, 1, sizeof(bytes), f);
+
+	(void)state;
+	fclose(f);
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+		memcpy(bytes + 20, links[i].type, 2); /* pcap-savefile(5) */
+		assert_int_equal(pwrite(fd, bytes, n, 0), n);
+		assert_int_equal(pcap(name, NULL), CTL_OK);
+		assert_non_null(strstr(said, links[i].said));
+	}
+	close(fd);
+	unlink(name);
+}
+
 /* Whatever cannot be allocated, it says so. */
 static void test_without_memory(void **state)
 {
@@ -211,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_what_is_said),
 		cmocka_unit_test(test_a_file_that_ends_early),
+		cmocka_unit_test(test_a_link_that_is_not_known),
 		cmocka_unit_test(test_without_memory),
 	};
 

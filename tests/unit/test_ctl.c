@@ -86,6 +86,9 @@ static void test_command_lines_that_are_wrong(void **state)
 	} bad[] = {
 		{"", "which command"},
 		{"device", "did you mean devices"},
+		{"bogus",
+		 "is no command; there are help, version, pods, devices, attach, detach, explain, "
+		 "doctor, events, pcap, sniff, qps, watch"},
 		{"\x1b[31m", "is no command"},
 		{"attach", "which device"},
 		{"attach d", "--netns or --pod"},
@@ -94,7 +97,10 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"pods x", "x is too much"},
 		{"pods --force", "--force is no option of pods"},
 		{"detach d --fix", "--fix is no option of detach"},
-		{"detach d --colour", "--colour is no option"},
+		{"detach d --colour", "--colour is no option; --help lists them"},
+		{"detach d --forse", "--forse is no option (did you mean --force?)"},
+		{"--jsn=1 pods", "--jsn=1 is no option (did you mean --json?)"},
+		{"pods -x", "-x is no option"},
 		{"attach d --netns", "--netns needs a value"},
 		{"attach d --netns /n --vlan x", "--vlan x"},
 		{"attach d --netns /n --mtu -5", "--mtu -5"},

@@ -170,6 +170,21 @@ static void test_a_free_attachment_answers_for_nothing(void **state)
 	patient_done(&p);
 }
 
+static void test_what_of_the_host_is_hidden(void **state)
+{
+	const struct attach_counters counters = {.view_error = "the host is hidden"};
+	const struct host none = {0};
+	const struct doctor_input in = {.host = &none, .counters = &counters};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.findings[0].kind, FINDING_VIEW);
+	assert_string_equal(d.findings[0].what, "the host is hidden");
+	doctor_done(&d);
+}
+
 static void test_guids_are_never_fixed(void **state)
 {
 	struct patient p;
@@ -218,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_quick_is_not_told),
 		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
 		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
+		cmocka_unit_test(test_what_of_the_host_is_hidden),
 		cmocka_unit_test(test_guids_are_never_fixed),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};

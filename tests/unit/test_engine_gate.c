@@ -38,7 +38,7 @@ static void test_before_the_gate(void **state)
 	assert_int_equal(c.in_pod, 1);
 	assert_int_equal(c.gate_questions, 1);
 	assert_string_equal(w->events[0].pod, "b");
-	assert_false(attach_engine_is_dirty(w->engine, world_vf(1)));
+	assert_int_equal(attach_engine_fitness(w->engine, world_vf(1)), ATTACH_FIT);
 	world_end_pod(w, 1, ns);
 	assert_int_equal(world_events(w, "Returned"), 1);
 	world_end(w);
@@ -148,6 +148,9 @@ static void test_gate_of_others(void **state)
 	world_until_told(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	world_ask(w, &g, 2); /* its container starts again */
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_events(w, "HostNetwork"), 1);
 	assert_string_equal(w->events[0].pod, "b");
 	assert_string_equal(w->events[0].device, world_vf(2));
@@ -277,6 +280,31 @@ static void test_gate_is_careful(void **state)
 	world_end(w);
 }
 
+/* Nothing that could be made would be where the container looks for it. */
+static void test_gate_of_soft_roce_on_the_hosts_network(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN ", \"softRoce\": true");
+	struct world_gate g;
+
+	(void)state;
+	world_add_sandbox(w, "b", NULL);
+	w->runtime.items[0].host_network = true;
+	world_hold(w, 2, "b");
+	for (int i = 0; i < 2; i++) {
+		world_ask(w, &g, 2);
+		world_until_told(w, &g);
+		assert_int_equal(g.err.code, -EINVAL);
+		assert_string_equal(
+			g.err.msg,
+			"pod a/b has hostNetwork, so there is no interface of its own to make the "
+			"soft-RoCE device of rocelet.dev/roce 0000:03:03.0 on: it can have one "
+			"network or the other");
+	}
+	assert_int_equal(world_events(w, "HostNetwork"), 0);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	world_end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_gate_of_an_init_container),
 		cmocka_unit_test(test_gate_deadlines),
 		cmocka_unit_test(test_gate_of_others),
+		cmocka_unit_test(test_gate_of_soft_roce_on_the_hosts_network),
 		cmocka_unit_test(test_pool_changes),
 		cmocka_unit_test(test_bad_annotation),
 		cmocka_unit_test(test_many),

@@ -46,7 +46,7 @@ static void test_orders(void **state)
 	world_until_told(w, &ordered);
 	assert_int_equal(ordered.err.code, 0);
 	assert_int_equal(w->devices[2].ns, ns);
-	assert_true(attach_engine_is_dirty(w->engine, world_vf(2)));
+	assert_int_equal(attach_engine_fitness(w->engine, world_vf(2)), ATTACH_UNFIT);
 	assert_int_equal(order(w, 2, ns, &e), -EBUSY);
 	assert_int_equal(take_back(w, 3, false, &e), -ENOENT);
 	assert_int_equal(take_back(w, 2, false, &e), 0);
@@ -73,6 +73,26 @@ static void test_orders(void **state)
 	assert_int_equal(order(w, 2, ns, &e), -EBUSY); /* it is still given away */
 	world_end_pod(w, 2, other);
 	world_end_namespace(w, ns);
+	world_end(w);
+}
+
+/* That somebody asked for it is no news to whoever wonders where it stays. */
+static void test_what_keeps_it_away_is_told(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 2, "b");
+	struct err e;
+
+	(void)state;
+	w->fail_back[BACK_MOVE] = -EBUSY;
+	assert_int_equal(take_back(w, 2, true, &e), 0);
+	world_until_told(w, &ordered);
+	world_until_state(w, 2, ATTACH_BAD);
+	assert_non_null(
+		strstr(attach_engine_find(w->engine, world_vf(2))->error, "somebody said so"));
+	w->fail_back[BACK_MOVE] = 0;
+	world_until_state(w, 2, ATTACH_FREE);
+	world_end_pod(w, 2, ns);
 	world_end(w);
 }
 
@@ -260,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_what_keeps_it_away_is_told),
 		cmocka_unit_test(test_the_first_order),
 		cmocka_unit_test(test_early_orders_that_cannot_be),
 		cmocka_unit_test(test_orders_of_used_functions),

@@ -1,6 +1,10 @@
-/* The attach engine in random histories: pods come and go, hints are lost, steps fail, the engine
- * is restarted. Never has a device two owners (the steps see to that), every question is answered
- * once and truly, and at the end everything is free and clean. */
+/* The attach engine in random histories: pods come and go, and others of their names before they
+ * have ended; they leave things behind; hints are lost, steps and IPAM fail or hang, the clock is
+ * set, the engine is restarted, and another one is started beside it. Never has a device two
+ * owners, never is one given on dirty, no address is forgotten, and no record of another boot
+ * touches a device (the steps see to all that). Every question is answered once and truly; when
+ * nothing is in the way any more every pod has what it was given, and at the end everything is free
+ * and clean. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,19 +15,22 @@
 
 #include <cmocka.h>
 
-#include "attach_world.h"
 #include "cleanup.h"
 #include "loop_helpers.h"
+#include "world_pods.h"
+#include "world_trouble.h"
 
-#define HISTORIES  20
 #define TURNS	   400
 #define NAMESPACES 200
-#define GATES	   TURNS
+/* The kubelet asks again: what was under way may fail yet. */
+#define LAST_TRIES 4
+#define GATES	   (TURNS + LAST_TRIES * WORLD_VFS)
 #define LIMIT_MS   60000
+#define HOUR_NS	   INT64_C(3600000000000)
 
 /* What each VF's pod is up to. */
 struct life {
-	bool reserved, held, sandboxed;
+	bool reserved, held, sandboxed, ended;
 	uint64_t ns;
 	char pod[16];
 };
@@ -38,10 +45,17 @@ struct history {
 		bool cancelled;
 	} gates[GATES];
 	size_t n_gates;
-	bool closing;
+	/* Namespaces of pods that the kubelet has forgotten, and that have not ended. */
+	uint64_t lingering[NAMESPACES];
+	size_t n_lingering;
 };
 
 static struct history h;
+
+/* Each kind of end is to be among them. */
+static struct {
+	uint64_t attached, failed, returned, stuck, opened, refused, left, renewed, started;
+} sum;
 
 static unsigned pick(unsigned n)
 {
@@ -53,13 +67,20 @@ static unsigned pick(unsigned n)
 
 /* --- what happens ----------------------------------------------------------------------------- */
 
+static void entitle(const struct life *l, bool entitled)
+{
+	pthread_mutex_lock(&h.w->lock);
+	h.w->entitled[l->ns] = entitled && l->held && !l->reserved && l->sandboxed;
+	pthread_mutex_unlock(&h.w->lock);
+}
+
 static void begin(unsigned i, struct life *l)
 {
 	if (l->held)
 		return;
 	*l = (struct life){.reserved = true, .held = true};
-	snprintf(l->pod, sizeof(l->pod), "p%u", pick(2) ? i : 10 + i);
-	world_hold(h.w, i, "");
+	snprintf(l->pod, sizeof(l->pod), "p%u", pick(3) ? i : 10 + i);
+	world_reserve(h.w, i);
 }
 
 static void go_on(unsigned i, struct life *l)
@@ -72,13 +93,46 @@ static void go_on(unsigned i, struct life *l)
 	} else if (!l->sandboxed && h.w->n_namespaces < NAMESPACES) {
 		l->sandboxed = true;
 		l->ns = world_add_sandbox(h.w, l->pod, NULL);
+	} else {
+		return;
 	}
+	entitle(l, !l->ended);
+}
+
+/* Its containers have ended, at last. */
+static void end_lingering(size_t k)
+{
+	uint64_t ns = h.lingering[k];
+
+	h.lingering[k] = h.lingering[--h.n_lingering];
+	pthread_mutex_lock(&h.w->lock);
+	h.w->entitled[ns] = false;
+	pthread_mutex_unlock(&h.w->lock);
+	world_end_sandbox(h.w, ns);
+	world_end_namespace(h.w, ns);
+}
+
+/* The kubelet forgets the pod and gives its device to others, while a container ignores SIGTERM. */
+static void forget(unsigned i, struct life *l)
+{
+	h.lingering[h.n_lingering++] = l->ns;
+	world_unhold(h.w, i);
+	*l = (struct life){.held = false};
 }
 
 static void end_life(unsigned i, struct life *l)
 {
 	unsigned what = pick(3);
 
+	if (l->sandboxed && !l->ended && pick(3) == 0) {
+		forget(i, l);
+		return;
+	}
+	if (l->sandboxed && what < 2) {
+		l->ended = true;
+		entitle(l, false);
+		world_note_start(h.w, i, false);
+	}
 	if (l->sandboxed && what == 0)
 		world_end_sandbox(h.w, l->ns);
 	else if (l->sandboxed && what == 1)
@@ -86,6 +140,7 @@ static void end_life(unsigned i, struct life *l)
 	if (pick(2))
 		return;
 	if (l->sandboxed) {
+		entitle(l, false);
 		world_end_sandbox(h.w, l->ns);
 		world_end_namespace(h.w, l->ns);
 	}
@@ -99,12 +154,17 @@ static void on_answer(const struct err *err, void *arg)
 	struct asked *a = arg;
 	const struct life *l = &h.lives[a->vf];
 	const struct world_device *d = &h.w->devices[a->vf];
+	bool astray;
 
 	a->gate.told++;
 	a->gate.err = *err;
 	a->gate.gate = NULL;
-	if (err->code == 0 && l->held && !l->reserved && l->sandboxed && h.w->alive[l->ns] &&
-	    d->ns != l->ns)
+	world_note_start(h.w, a->vf, false);
+	pthread_mutex_lock(&h.w->lock);
+	astray = l->held && !l->reserved && l->sandboxed && h.w->alive[l->ns] && d->ns != l->ns &&
+		 !d->taken_out;
+	pthread_mutex_unlock(&h.w->lock);
+	if (err->code == 0 && astray)
 		fail_msg("VF %u is in namespace %u, not in %u", a->vf, (unsigned)d->ns,
 			 (unsigned)l->ns);
 }
@@ -115,9 +175,12 @@ static void ask(unsigned i)
 	const char *id = world_vf(i);
 
 	if (h.n_gates == GATES)
-		return;
+		fail_msg("too many questions");
 	h.n_gates++;
 	*a = (struct asked){.vf = i};
+	/* The kubelet asks only then; whoever else asks knows no better. */
+	if (h.lives[i].sandboxed && !h.lives[i].ended)
+		world_note_start(h.w, i, true);
 	assert_int_equal(attach_engine_gate(h.w->engine, &a->gate.gate, WORLD_ROCE,
 					    (struct id_list){&id, 1}, on_answer, a),
 			 0);
@@ -130,6 +193,7 @@ static void cancel_one(void)
 	if (!a || !a->gate.gate)
 		return;
 	attach_gate_cancel(a->gate.gate);
+	world_note_start(h.w, a->vf, false);
 	a->gate.gate = NULL;
 	a->cancelled = true;
 }
@@ -143,14 +207,28 @@ static void break_something(void)
 	if (back != BACK_RECORD && pick(2))
 		h.w->fail_back[back] = h.w->fail_back[back] ? 0 : -EBUSY;
 	h.w->hold = pick(3) == 0;
+	h.w->dim = pick(4) == 0;
 	pthread_mutex_unlock(&h.w->lock);
 	if (!h.w->hold)
 		world_let_go(h.w);
 }
 
+/* What it cannot take back it is asked for again after a pause, so that it mostly is not there. */
+static void break_ipam(void)
+{
+	static const enum world_ipam how[] = {WORLD_IPAM_FAILS, WORLD_IPAM_HANGS,
+					      WORLD_IPAM_IS_GONE, WORLD_IPAM_IS_GONE};
+
+	if (h.w->ipam != WORLD_IPAM_PROGRAM)
+		h.w->ipam = how[pick(4)];
+}
+
 static void heal(void)
 {
+	if (h.w->ipam != WORLD_IPAM_PROGRAM)
+		h.w->ipam = WORLD_IPAM_WORKS;
 	pthread_mutex_lock(&h.w->lock);
+	h.w->dim = false;
 	memset(h.w->fail_in, 0, sizeof(h.w->fail_in));
 	memset(h.w->fail_back, 0, sizeof(h.w->fail_back));
 	pthread_mutex_unlock(&h.w->lock);
@@ -168,31 +246,102 @@ static void order(unsigned i)
 	static unsigned told;
 	struct err e;
 
+	h.lives[i].ended = true;
+	pthread_mutex_lock(&h.w->lock);
+	memset(h.w->entitled, 0, sizeof(h.w->entitled));
+	pthread_mutex_unlock(&h.w->lock);
 	attach_engine_detach(h.w->engine, world_vf(i), pick(2), on_order, &told, &e);
 }
 
+/* Its first look may come at once. Of the journal one record may be lost, or all. */
 static void restart(void)
 {
+	unsigned lost = pick(6);
+
 	world_close(h.w);
-	world_open(h.w, false);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		if (lost == 0 || (lost == 1 && pick(WORLD_VFS) == 0))
+			world_lose_record(h.w, i);
+	world_restart(h.w);
+	if (pick(2))
+		world_show_devices(h.w);
+}
+
+/* The pods stay with the kubelet, and are to get new sandboxes. */
+static void reboot(void)
+{
+	world_reboot(h.w, (uint16_t)pick(3));
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		h.lives[i].sandboxed = h.lives[i].ended = false;
+	h.n_lingering = 0;
+	if (pick(2))
+		world_show_devices(h.w);
+}
+
+/* By hours, or by a moment. */
+static void set_clock(void)
+{
+	int64_t by = (int64_t)pick(7) - 3;
+
+	h.w->clock_set_ns += by * (pick(2) ? HOUR_NS : 20000000);
+}
+
+/* What befalls the node. */
+static void trouble(unsigned i)
+{
+	switch (pick(10)) {
+	case 0:
+		if (pick(2))
+			restart();
+		else if (pick(2))
+			reboot();
+		break;
+	case 1:
+		world_take_out(h.w, i);
+		break;
+	case 2:
+		world_set_up(h.w, i, (uint16_t)pick(3));
+		break;
+	case 3 ... 4:
+		world_move(h.w, h.lives[i].ns, pick(3) > 0, pick(2));
+		break;
+	case 5:
+		world_start_another(h.w);
+		break;
+	case 6:
+		break_ipam();
+		break;
+	case 7 ... 8:
+		set_clock();
+		break;
+	default:
+		world_show_young(h.w, pick(1u << WORLD_VFS));
+	}
 }
 
 static void turn(void)
 {
 	unsigned i = pick(WORLD_VFS);
 
-	switch (pick(32)) {
+	switch (pick(33)) {
 	case 0 ... 4:
 		begin(i, &h.lives[i]);
 		break;
 	case 5 ... 14:
 		go_on(i, &h.lives[i]);
 		break;
-	case 15 ... 17:
+	case 15 ... 16:
 		end_life(i, &h.lives[i]);
 		break;
-	case 18 ... 22:
+	case 17:
+		if (h.n_lingering)
+			end_lingering(pick((unsigned)h.n_lingering));
+		break;
+	case 18 ... 21:
 		ask(i);
+		break;
+	case 22:
+		sum.left += world_leave(h.w, i, (uint8_t)pick(8), pick(2));
 		break;
 	case 23:
 		cancel_one();
@@ -210,16 +359,94 @@ static void turn(void)
 		h.w->kubelet_dead = pick(3) == 0;
 		h.w->runtime_dead = pick(3) == 0;
 		break;
-	case 29:
-		if (pick(8) == 0)
-			restart();
+	case 29 ... 30:
+		trouble(i);
 		break;
-	case 30:
+	case 31:
 		world_show_sandboxes(h.w);
 		break;
 	default:
 		world_show_devices(h.w);
 	}
+}
+
+/* Whoever is given it next finds it as its administrator left it. */
+static void check_offers(void)
+{
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		if (world_is_offered(h.w, i) && !world_is_unused(h.w, i))
+			fail_msg("VF %u is offered, and not clean", i);
+}
+
+/* --- at rest ---------------------------------------------------------------------------------- */
+
+/* Everything works, and whoever was about to begin or end has. */
+static void calm(void)
+{
+	heal();
+	h.w->kubelet_dead = h.w->runtime_dead = false;
+	h.w->config.pools[0].network->timeout_ms = LIMIT_MS;
+	memset(h.w->moved, 0, sizeof(h.w->moved));
+	world_move(h.w, 0, false, false);
+	while (h.n_lingering)
+		end_lingering(0);
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		struct life *l = &h.lives[i];
+
+		while (l->ended)
+			end_life(i, l);
+		while (l->held && (l->reserved || !l->sandboxed))
+			go_on(i, l);
+	}
+	attach_engine_fix(h.w->engine);
+	world_show_all(h.w);
+}
+
+static bool all_told(void *arg)
+{
+	const size_t *first = arg;
+
+	for (size_t i = *first; i < h.n_gates; i++)
+		if (!h.gates[i].gate.told)
+			return false;
+	return true;
+}
+
+/* Of the VFs (bits) those whose containers do not start. */
+static unsigned start(unsigned vfs, const char **ret_why)
+{
+	size_t first = h.n_gates;
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		if (vfs & 1u << i)
+			ask(i);
+	if (!loop_until(&h.w->loop, all_told, &first, LIMIT_MS))
+		fail_msg("a container waits for ever");
+	for (size_t i = first; i < h.n_gates; i++) {
+		if (!h.gates[i].gate.err.code)
+			continue;
+		left |= 1u << h.gates[i].vf;
+		*ret_why = h.gates[i].gate.err.msg;
+	}
+	return left;
+}
+
+/* No gate is shut for ever. */
+static void start_all(void)
+{
+	const char *why = "";
+	unsigned left = 0;
+
+	calm();
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		left |= h.lives[i].held ? 1u << i : 0;
+		sum.started += h.lives[i].held;
+	}
+	for (unsigned i = 0; i < LAST_TRIES && left; i++)
+		left = start(left, &why);
+	if (left)
+		fail_msg("a container does not start: %s", why);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -235,8 +462,6 @@ static bool is_over(void *arg)
 
 static void end_all(void)
 {
-	heal();
-	h.w->kubelet_dead = h.w->runtime_dead = false;
 	for (unsigned i = 0; i < WORLD_VFS; i++)
 		world_unhold(h.w, i);
 	for (uint64_t ns = 1; ns <= h.w->n_namespaces; ns++) {
@@ -249,11 +474,6 @@ static void end_all(void)
 		fail_msg("something is not clean at the end");
 }
 
-/* Each kind of end is to be among them. */
-static struct {
-	uint64_t attached, failed, returned, stuck, opened, refused;
-} sum;
-
 static void count(void)
 {
 	struct attach_counters c;
@@ -263,6 +483,7 @@ static void count(void)
 	sum.failed += c.attach_failures;
 	sum.returned += c.returned;
 	sum.stuck += c.return_failures;
+	sum.renewed += c.renewals[RENEWAL_DIRTY] + c.renewals[RENEWAL_UNKNOWN];
 	sum.opened += c.gate_questions - c.gate_refusals;
 	sum.refused += c.gate_refusals;
 }
@@ -271,15 +492,19 @@ static void live(uint64_t seed)
 {
 	memset(&h, 0, sizeof(h));
 	h.seed = seed * 0x9e3779b97f4a7c15 + 1;
-	h.w = world_new("{\"timeoutMs\": 1000}", false);
+	h.w = world_new(seed % 2 ? WORLD_PLAIN : WORLD_IPAM, false);
+	h.w->ipam = seed % 2 ? WORLD_IPAM_PROGRAM : WORLD_IPAM_WORKS;
 	h.w->config.pools[0].network->timeout_ms = 100;
+	snprintf(h.w->boot, sizeof(h.w->boot), "boot");
 	for (int t = 0; t < TURNS; t++) {
 		turn();
 		for (unsigned n = pick(6); n > 0; n--) {
 			uv_sleep(pick(2));
 			uv_run(&h.w->loop, UV_RUN_NOWAIT);
+			check_offers();
 		}
 	}
+	start_all();
 	end_all();
 	count();
 	world_free(h.w);
@@ -287,25 +512,36 @@ static void live(uint64_t seed)
 		assert_int_equal(h.gates[i].gate.told, !h.gates[i].cancelled);
 }
 
+/* How many make sure that each kind of end is among them. */
+#define ENOUGH 20
+
+static unsigned long from_environment(const char *name, unsigned long otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+/* HISTORIES=n of them (20), from SEED=n on (1); SEED alone: that one. */
 static void test_histories(void **state)
 {
-	const char *given = getenv("SEED");
+	unsigned long n = from_environment("HISTORIES", getenv("SEED") ? 1 : ENOUGH);
+	unsigned long first = from_environment("SEED", 1);
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= HISTORIES && !given; seed++) {
-		print_message("history %u\n", (unsigned)seed);
-		live(seed);
+	setlinebuf(stdout); /* the last line names the one that fails */
+	for (unsigned long i = 0; i < n; i++) {
+		print_message("SEED=%lu\n", first + i);
+		live(first + i);
 	}
-	if (given) {
-		live(strtoull(given, NULL, 10));
-		return;
-	}
-	print_message(
-		"%u attached, %u failed, %u returned, %u stuck, %u gates opened, %u refused\n",
-		(unsigned)sum.attached, (unsigned)sum.failed, (unsigned)sum.returned,
-		(unsigned)sum.stuck, (unsigned)sum.opened, (unsigned)sum.refused);
-	assert_true(sum.attached && sum.failed && sum.returned && sum.stuck && sum.opened &&
-		    sum.refused);
+	print_message("%u attached, %u failed, %u returned, %u stuck, %u gates opened, %u refused, "
+		      "%u left dirty, %u renewed, %u started at the end\n",
+		      (unsigned)sum.attached, (unsigned)sum.failed, (unsigned)sum.returned,
+		      (unsigned)sum.stuck, (unsigned)sum.opened, (unsigned)sum.refused,
+		      (unsigned)sum.left, (unsigned)sum.renewed, (unsigned)sum.started);
+	assert_true(n < ENOUGH ||
+		    (sum.attached && sum.failed && sum.returned && sum.stuck && sum.opened &&
+		     sum.refused && sum.left && sum.renewed && sum.started));
 }
 
 int main(void)

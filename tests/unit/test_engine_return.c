@@ -30,12 +30,45 @@ static void test_each_hint_alone(void **state)
 	world_until_state(w, 0, ATTACH_RETURNING);
 	world_end_pod(w, 0, ns);
 
-	ns = world_run_pod(w, 0, "b");
-	world_hold(w, 0, "c"); /* it is another pod's now */
-	world_show_pods(w);
-	world_until_state(w, 0, ATTACH_FREE);
-	assert_non_null(strstr(world_message(w, "Returned"), "another pod has it"));
-	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+static enum attach_fitness fitness(const struct world *w, unsigned i)
+{
+	return attach_engine_fitness(w->engine, world_vf(i));
+}
+
+/* The kubelet forgets a pod, and gives its device away, while a container still ignores SIGTERM. */
+static void test_a_container_that_ends_slowly_keeps_its_device(void **state)
+{
+	struct world *w = world_start("{\"timeoutMs\": 20000}");
+	uint64_t old = world_run_pod(w, 0, "b"), new;
+	struct world_gate g;
+
+	(void)state;
+	w->n_events = 0;
+	assert_int_equal(fitness(w, 0), ATTACH_FIT);
+	world_unhold(w, 0);
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(fitness(w, 0), ATTACH_LEAVING);
+	world_hold(w, 0, "c");
+	new = world_add_sandbox(w, "c", NULL);
+	world_show_all(w);
+	world_ask(w, &g, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	assert_int_equal(fitness(w, 0), ATTACH_LEAVING);
+	assert_int_equal(w->devices[0].ns, old);
+	assert_int_equal(world_state(w, 0), ATTACH_IN_POD);
+	world_end_sandbox(w, old);
+	world_end_namespace(w, old);
+	world_show_all(w);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(w->devices[0].ns, new);
+	assert_int_equal(world_events(w, "Returned"), 1);
+	world_end_pod(w, 0, new);
 	world_end(w);
 }
 
@@ -76,8 +109,9 @@ static void test_return_fails_and_heals(void **state)
 		world_end_namespace(w, ns);
 		world_show_all(w);
 		world_until_state(w, 4, ATTACH_BAD);
-		assert_true(attach_engine_is_dirty(w->engine, world_vf(4)));
+		assert_int_equal(fitness(w, 4), ATTACH_UNFIT);
 		world_until_state(w, 4, ATTACH_RETURNING);
+		assert_int_equal(fitness(w, 4), ATTACH_UNFIT);
 		world_until_state(w, 4, ATTACH_BAD);
 		assert_int_equal(world_events(w, "ReturnFailed"), 1);
 		assert_non_null(strstr(attach_engine_find(w->engine, world_vf(4))->error,
@@ -91,21 +125,23 @@ static void test_return_fails_and_heals(void **state)
 	world_end(w);
 }
 
-/* The pod ends, and its return fails with -EAGAIN once less often than is told. */
-static void wait_for_kernel(struct world *w, uint64_t ns)
+/* The pod ends, and so often its return fails with -EAGAIN. */
+static void return_in_vain(struct world *w, unsigned n)
 {
+	uint64_t ns = world_run_pod(w, 4, "b");
+
+	w->n_events = 0;
 	w->fail_back[BACK_RDMA] = -EAGAIN;
+	w->n_fail_back = n;
 	world_end_sandbox(w, ns);
 	world_unhold(w, 4);
 	world_end_namespace(w, ns);
 	world_show_all(w);
-	for (int tries = 0; tries < 4; tries++) {
-		world_until_state(w, 4, ATTACH_BAD);
-		assert_int_equal(world_events(w, "ReturnFailed"), 0);
-		assert_true(attach_engine_is_dirty(w->engine, world_vf(4)));
-		if (tries < 3)
-			world_until_state(w, 4, ATTACH_RETURNING);
-	}
+	world_until_state(w, 4, ATTACH_BAD);
+	assert_int_equal(fitness(w, 4), ATTACH_LEAVING);
+	world_until_state(w, 4, ATTACH_FREE);
+	assert_int_equal(world_events(w, "Returned"), 1);
+	world_show_devices(w);
 }
 
 static void test_a_kernel_that_takes_its_time_is_no_news(void **state)
@@ -113,19 +149,9 @@ static void test_a_kernel_that_takes_its_time_is_no_news(void **state)
 	struct world *w = world_start(WORLD_PLAIN);
 
 	(void)state;
-	wait_for_kernel(w, world_run_pod(w, 4, "b"));
-	w->fail_back[BACK_RDMA] = 0;
-	world_until_state(w, 4, ATTACH_FREE);
+	return_in_vain(w, 4);
 	assert_int_equal(world_events(w, "ReturnFailed"), 0);
-	assert_int_equal(world_events(w, "Returned"), 1);
-	world_show_devices(w);
-	w->n_events = 0;
-	wait_for_kernel(w, world_run_pod(w, 4, "b"));
-	world_until_state(w, 4, ATTACH_RETURNING);
-	world_until_state(w, 4, ATTACH_BAD);
-	assert_int_equal(world_events(w, "ReturnFailed"), 1); /* unless it takes too long */
-	w->fail_back[BACK_RDMA] = 0;
-	world_until_state(w, 4, ATTACH_FREE);
+	return_in_vain(w, 6); /* it takes too long, which is told once */
 	assert_int_equal(world_events(w, "ReturnFailed"), 1);
 	world_end(w);
 }
@@ -150,14 +176,100 @@ static void test_unplugged(void **state)
 	world_free(w);
 }
 
+/* --- namespaces that are not where they were -------------------------------------------------- */
+
+static void until_searched(struct world *w, unsigned n)
+{
+	while (w->n_searches < n)
+		uv_run(&w->loop, UV_RUN_ONCE);
+	world_settle(w);
+}
+
+/* Somebody unmounts the path; the pod runs on. */
+static void test_a_path_that_goes_takes_nothing(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b");
+	const struct attach_status *s;
+	struct world_gate g;
+
+	(void)state;
+	w->moved[ns] = true;
+	world_show_all(w);
+	until_searched(w, 1);
+	s = attach_engine_find(w->engine, world_vf(1));
+	assert_int_equal(s->record->state, ATTACH_IN_POD);
+	assert_string_equal(s->record->owner.netns.path, "/moved/1");
+	world_ask(w, &g, 1);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(world_events(w, "Returned"), 0);
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* What is not seen is not known, and changes nothing; nor does a runtime that stands by its pod. */
+static void test_what_cannot_be_looked_at_stays(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b"), other = world_run_pod(w, 2, "c");
+
+	(void)state;
+	w->moved[ns] = w->blind = true;
+	world_show_all(w);
+	until_searched(w, 1);
+	assert_int_equal(world_state(w, 1), ATTACH_IN_POD);
+	w->blind = false;
+	w->alive[other] = false;
+	world_show_all(w);
+	until_searched(w, 2);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+	assert_int_equal(world_events(w, "Returned"), 0);
+	world_end_pod(w, 1, ns);
+	world_end_pod(w, 2, other);
+	world_end(w);
+}
+
+/* A person's attachment: no runtime knows of it. */
+static void test_what_is_nowhere_is_dead(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	const struct attach_owner owner = {.door = DOOR_ADMIN, .netns.path = "/ns/7"};
+	const struct net_plan plan = {.ifname = "net1"};
+	struct world_gate g = {0};
+	struct err e = {0};
+
+	(void)state;
+	w->alive[7] = true;
+	assert_int_equal(
+		attach_engine_attach(w->engine, world_vf(3), &owner, &plan, world_tell, &g, &e), 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	w->blind = w->moved[7] = true;
+	world_show_all(w);
+	until_searched(w, 1);
+	assert_int_equal(world_state(w, 3), ATTACH_IN_POD);
+	world_end_namespace(w, 7); /* it is in the host again, and that can be seen */
+	world_show_all(w);
+	world_until_state(w, 3, ATTACH_FREE);
+	assert_string_equal(strstr(world_message(w, "Returned"), "its namespace"),
+			    "its namespace is gone");
+	w->blind = false;
+	world_end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_hint_alone),
+		cmocka_unit_test(test_a_container_that_ends_slowly_keeps_its_device),
 		cmocka_unit_test(test_turns_back),
 		cmocka_unit_test(test_return_fails_and_heals),
 		cmocka_unit_test(test_a_kernel_that_takes_its_time_is_no_news),
 		cmocka_unit_test(test_unplugged),
+		cmocka_unit_test(test_a_path_that_goes_takes_nothing),
+		cmocka_unit_test(test_what_cannot_be_looked_at_stays),
+		cmocka_unit_test(test_what_is_nowhere_is_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "world_pods.h"
+#include "world_trouble.h"
 
 /* --- journals -------------------------------------------------------------------------------- */
 
@@ -37,11 +38,12 @@ static void leave(struct world *w, unsigned i, enum attach_state state, uint64_t
 static void test_journal_of_every_state(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
-	uint64_t ns = world_add_sandbox(w, "b", NULL);
+	uint64_t ns = world_add_sandbox(w, "b", NULL), unknown = world_add_sandbox(w, "e", NULL);
 	struct world_gate g;
 
 	(void)state;
 	world_close(w);
+	world_end_sandbox(w, unknown);
 	leave(w, 0, ATTACH_ATTACHING, ns);
 	leave(w, 1, ATTACH_IN_POD, ns);
 	leave(w, 2, ATTACH_RETURNING, ns);
@@ -49,7 +51,7 @@ static void test_journal_of_every_state(void **state)
 	w->devices[4].bad = true;
 	w->devices[5].bad = true;
 	w->devices[5].marked = true;
-	w->devices[5].ns = ns;
+	w->devices[5].ns = unknown;
 	w->devices[6].marked = true; /* nobody knows of it */
 	world_hold(w, 1, "b");
 	world_open(w, false);
@@ -71,6 +73,41 @@ static void test_journal_of_every_state(void **state)
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_events(w, "Attached"), 0);
 	w->devices[4].bad = w->devices[5].bad = false;
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* The node is started anew: devices are as the kernel and an administrator have made them since,
+ * and a namespace that looks like the old one is another's. Whatever state they were in. */
+static void test_journal_of_another_boot(void **state)
+{
+	static const enum attach_state states[] = {ATTACH_ATTACHING, ATTACH_IN_POD,
+						   ATTACH_RETURNING, ATTACH_BAD};
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+
+	(void)state;
+	world_close(w);
+	for (unsigned i = 0; i < 4; i++) {
+		leave(w, i, states[i], ns);
+		snprintf(w->devices[i].record.boot, BOOT_ID_SIZE, "the one before");
+		w->devices[i].ns = 0;
+		w->devices[i].marked = false; /* and dirty: that is the administrator's */
+	}
+	snprintf(w->boot, sizeof(w->boot), "this one");
+	world_hold(w, 1, "b");
+	world_open(w, false);
+	world_show_all(w);
+	world_until_events(w, "Returned", 4);
+	assert_non_null(strstr(world_message(w, "Returned"), "started anew"));
+	world_until_state(w, 1, ATTACH_IN_POD); /* again, for the list says so */
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(w->devices[i].dirty);
+		w->devices[i].dirty = i == 1;
+		if (i != 1)
+			assert_int_equal(world_state(w, i), ATTACH_FREE);
+	}
+	assert_string_equal(w->devices[1].record.boot, "this one");
 	world_end_pod(w, 1, ns);
 	world_end(w);
 }
@@ -124,6 +161,73 @@ static void test_journal_lost_without_runtime(void **state)
 	world_show_all(w);
 	world_until_state(w, 1, ATTACH_IN_POD);
 	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* A kubelet that has just been started does not name all yet. The pod lives: it keeps its device.
+ */
+static void test_journal_lost_kubelet_young(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b");
+
+	(void)state;
+	world_close(w);
+	world_lose_record(w, 1);
+	world_unhold(w, 1);
+	world_restart(w);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_BAD);
+	world_settle(w);
+	assert_int_equal(w->devices[1].ns, ns);
+	world_hold(w, 1, "b");
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* The kubelet has given it to another pod, while a container of its pod still runs. */
+static void test_journal_lost_pod_ends_slowly(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b"), next;
+
+	(void)state;
+	world_close(w);
+	world_lose_record(w, 1);
+	world_restart(w);
+	world_hold(w, 1, "c");
+	next = world_add_sandbox(w, "c", NULL);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_BAD);
+	world_settle(w);
+	assert_int_equal(w->devices[1].ns, ns);
+	world_end_sandbox(w, ns);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	assert_int_equal(w->devices[1].ns, next);
+	world_end_namespace(w, ns);
+	world_end_pod(w, 1, next);
+	world_end(w);
+}
+
+/* Its pod has ended, and nobody names it. */
+static void test_journal_lost_pod_ended(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b");
+
+	(void)state;
+	world_close(w);
+	world_lose_record(w, 1);
+	world_unhold(w, 1);
+	world_restart(w);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_BAD);
+	world_end_sandbox(w, ns);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_FREE);
 	world_end(w);
 }
 
@@ -195,6 +299,54 @@ static void test_no_journal(void **state)
 	world_end(w);
 }
 
+/* --- blind ------------------------------------------------------------------------------------ */
+
+/* A daemon that was started without the host's processes: everything looks as if it were gone. */
+static void test_who_cannot_see_the_host_touches_nothing(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 1, "b");
+	struct world_gate g, order = {0};
+	struct attach_counters c;
+	struct err e = {0};
+
+	(void)state;
+	world_close(w);
+	leave(w, 3, ATTACH_BAD, ns);
+	w->n_events = 0;
+	w->hidden = w->blind = w->moved[ns] = true;
+	world_open(w, false);
+	world_show_all(w);
+	world_until_events(w, "Blind", 1);
+	world_end_sandbox(w, ns);
+	world_add_sandbox(w, "c", NULL);
+	world_hold(w, 2, "c");
+	world_show_all(w);
+	world_ask(w, &g, 2);
+	world_until_told(w, &g);
+	assert_non_null(strstr(g.err.msg, "the host is hidden"));
+	assert_int_equal(attach_engine_detach(w->engine, world_vf(1), true, world_tell, &order, &e),
+			 -EAGAIN);
+	assert_non_null(strstr(e.msg, "the host is hidden"));
+	assert_int_equal(world_state(w, 1), ATTACH_IN_POD);
+	assert_int_equal(w->devices[1].ns, ns);
+	assert_int_equal(w->devices[2].ns, 0);
+	assert_int_equal(w->devices[3].ns, ns);
+	assert_false(attach_engine_is_ready(w->engine));
+	attach_engine_counters(w->engine, &c);
+	assert_string_equal(c.view_error, "the host is hidden.");
+	assert_int_equal(world_events(w, "Blind"), 1); /* told once */
+
+	w->hidden = w->blind = w->moved[ns] = false;
+	world_until_state(w, 1, ATTACH_FREE);
+	world_until_state(w, 2, ATTACH_IN_POD);
+	world_until_state(w, 3, ATTACH_FREE);
+	attach_engine_counters(w->engine, &c);
+	assert_string_equal(c.view_error, "");
+	world_end_pod(w, 2, w->devices[2].ns);
+	world_end(w);
+}
+
 /* --- dry run --------------------------------------------------------------------------------- */
 
 static void test_dry_run(void **state)
@@ -242,11 +394,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_journal_of_every_state),
+		cmocka_unit_test(test_journal_of_another_boot),
 		cmocka_unit_test(test_journal_lost),
 		cmocka_unit_test(test_journal_lost_without_runtime),
+		cmocka_unit_test(test_journal_lost_kubelet_young),
+		cmocka_unit_test(test_journal_lost_pod_ends_slowly),
+		cmocka_unit_test(test_journal_lost_pod_ended),
 		cmocka_unit_test(test_forged_mark),
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),
+		cmocka_unit_test(test_who_cannot_see_the_host_touches_nothing),
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_dry_run_returns_nothing),
 	};

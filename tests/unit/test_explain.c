@@ -67,6 +67,41 @@ static void test_sentences(void **state)
 	assert_golden("tests/golden/explain.txt", print);
 }
 
+/* A pool of two HCAs: what is told of one is its own, as far as the slots' names say whose they
+ * are.
+ */
+static void test_one_hca_of_a_shared_pool(void **state)
+{
+	static struct resource_device slots[] = {
+		{.id = "mlx5_0-0", .state = LEDGER_HELD},
+		{.id = "mlx5_0-1"},
+		{.id = "mlx5_01-0"},
+		{.id = "mlx5_1-0", .state = LEDGER_HELD},
+		{.id = "mlx5_1-1", .state = LEDGER_HELD},
+	};
+	static char members[][DEV_ID_SIZE] = {"0000:03:00.0", "0000:04:00.0"};
+	struct resource_info info = {.name = "a/b", .shared = true, .n_devices = 5, .n_members = 2};
+	const struct resource_table t = {.generation = 1,
+					 .resources = &info,
+					 .n_resources = 1,
+					 .devices = slots,
+					 .n_devices = 5,
+					 .members = members,
+					 .n_members = 2};
+	struct explain_input in = {.function = "0000:03:00.0", .rdma = "mlx5_0"};
+	struct resource_index *index = resource_index_new(&t);
+	char text[EXPLAIN_SIZE];
+
+	(void)state;
+	in.resources = index;
+	explain_device(&in, text);
+	assert_string_equal(text, "shared as a/b, 1 of its 2 slots given");
+	in.rdma = "mlx5_9";
+	explain_device(&in, text);
+	assert_string_equal(text, "shared as a/b, 3 of the 5 slots of 2 HCAs given");
+	resource_index_free(index);
+}
+
 /* Whatever is in the values, the sentence ends within its room. */
 static void test_the_longest_sentence_is_cut(void **state)
 {
@@ -90,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_one_hca_of_a_shared_pool),
 		cmocka_unit_test(test_the_longest_sentence_is_cut),
 	};
 

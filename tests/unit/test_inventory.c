@@ -83,7 +83,7 @@ static struct rdma_dev *see_rdma(struct scan *s, const char *name, const char *f
 
 static bool apply(struct inventory *inv, struct scan *s)
 {
-	bool changed = inventory_apply(inv, s);
+	bool changed = inventory_apply(inv, s, 1);
 
 	scan_done(s);
 	return changed;
@@ -726,10 +726,28 @@ static void test_a_loan_outlives_the_inventory(void **state)
 	loan_return(NULL);
 }
 
+static void test_what_failed_to_look_at_netdevs_is_no_look_at_them(void **state)
+{
+	struct inventory inv = {0};
+	struct scan s = whole_host();
+
+	(void)state;
+	inventory_apply(&inv, &s, 5);
+	scan_done(&s);
+	assert_int_equal(inv.devices_ms, 5);
+	s = whole_host();
+	s.parts = SCAN_FUNCTIONS | SCAN_RDMA;
+	inventory_apply(&inv, &s, 7);
+	scan_done(&s);
+	assert_int_equal(inv.devices_ms, 5);
+	inventory_done(&inv);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		T(test_what_failed_to_look_at_netdevs_is_no_look_at_them),
 		T(test_the_same_again_changes_nothing),
 		T(test_bytes_nobody_sees_change_nothing),
 		T(test_every_visible_value_counts),

@@ -2,6 +2,7 @@
 #include "ipam.h"
 
 #include <arpa/inet.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -42,7 +44,7 @@ static struct attach_record record_of(const char *ipam)
 
 static void test_config(void **state)
 {
-	struct attach_record r = record_of("{\"type\": \"static\", \"x\": [1]}");
+	struct attach_record r = record_of("{\"type\": \"static\", \"needs\": {}, \"x\": [1]}");
 	AUTO_FREE char *text = ipam_config(&r);
 
 	(void)state;
@@ -50,26 +52,88 @@ static void test_config(void **state)
 				  "\"type\":\"rocelet\",\"ipam\":{\"type\":\"static\",\"x\":[1]}}");
 }
 
-static void test_type(void **state)
+static int needs_of(struct ipam_needs *ret, const char *ipam, struct err *e)
 {
-	static const char *const bad[] = {
-		"{\"type\": \"../x\"}",
-		"{\"type\": \"a/b\"}",
-		"{\"type\": \"\"}",
-		"{\"type\": \"..\"}",
-		"{\"type\": 5}",
-		"{}",
-		"[]",
-		"nonsense",
-	};
-	struct err e;
-	char type[64] = "";
+	const struct attach_record r = record_of(ipam);
+
+	return ipam_needs_of(&r, ret, e);
+}
+
+static void test_needs(void **state)
+{
+	struct ipam_needs n;
+	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(ipam_type("{\"type\": \"host-local\"}", type, &e), 0);
-	assert_string_equal(type, "host-local");
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(ipam_type(bad[i], type, &e), -EINVAL);
+	assert_int_equal(needs_of(&n, "{\"type\": \"static\"}", &e), 0);
+	assert_string_equal(n.type, "static");
+	assert_false(n.host_network);
+	assert_int_equal(n.capabilities, 0);
+	assert_int_equal(n.n_write, 0);
+	assert_int_equal(needs_of(&n, "{\"type\": \"host-local\"}", &e), 0);
+	assert_int_equal(n.n_write, 1);
+	assert_string_equal(n.write[0], "/var/lib/cni/networks");
+	assert_int_equal(needs_of(&n, "{\"type\": \"host-local\", \"dataDir\": \"/run/x\"}", &e),
+			 0);
+	assert_string_equal(n.write[0], "/run/x");
+	assert_int_equal(
+		needs_of(&n,
+			 "{\"type\": \"dhcp\", \"dataDir\": \"/x\", \"needs\": {\"network\":"
+			 "\"host\", \"capabilities\": [\"net_raw\", \"NET_ADMIN\"],"
+			 "\"write\": [\"/a\", \"/b/c..d\"]}}",
+			 &e),
+		0);
+	assert_true(n.host_network);
+	assert_int_equal(n.capabilities, 1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN);
+	assert_int_equal(n.n_write, 2);
+	assert_string_equal(n.write[1], "/b/c..d");
+}
+
+static const struct {
+	const char *ipam, *sentence;
+} bad_needs[] = {
+	{"", "is not JSON"},
+	{"[]", "is not an object"},
+	{"{}", "has no \"type\""},
+	{"{\"type\": 5}", "has no \"type\""},
+	{"{\"type\": \"\"}", "has no \"type\""},
+	{"{\"type\": \"../x\"}", "type '../x' is a path, not a plugin's name"},
+	{"{\"type\": \"a/b\"}", "type 'a/b' is a path, not a plugin's name"},
+	{"{\"type\": \"..\"}", "type '..' is no plugin's name"},
+	{"{\"type\": \"a b\"}", "type 'a b' is no plugin's name"},
+	{"{\"type\": \"host-local\", \"dataDir\": \"etc\"}",
+	 "dataDir: 'etc' is no folder below / with its whole path"},
+	{"{\"type\": \"host-local\", \"dataDir\": \"/\"}",
+	 "dataDir: '/' is no folder below / with its whole path"},
+	{"{\"type\": \"a\", \"needs\": {\"write\": [\"/a/../etc\"]}}",
+	 "needs: write: '/a/../etc' is no folder below / with its whole path"},
+	{"{\"type\": \"a\", \"needs\": {\"write\": [\"/a/..\"]}}",
+	 "needs: write: '/a/..' is no folder below / with its whole path"},
+	{"{\"type\": \"a\", \"needs\": {\"write\": [\"/a\",\"/b\",\"/c\",\"/d\",\"/e\"]}}",
+	 "needs: write: is not a list of at most 4 folders"},
+	{"{\"type\": \"a\", \"needs\": {\"network\": \"pod\"}}",
+	 "needs: network: is neither \"none\" nor \"host\""},
+	{"{\"type\": \"a\", \"needs\": {\"capabilities\": [\"SYS_ADMIN\"]}}",
+	 "needs: capabilities: 'SYS_ADMIN' is none of NET_ADMIN, NET_RAW, NET_BIND_SERVICE"},
+	{"{\"type\": \"a\", \"needs\": {\"capabilities\": \"NET_RAW\"}}",
+	 "needs: capabilities: is not a list"},
+	{"{\"type\": \"a\", \"needs\": {\"colour\": 1}}", "needs: colour: unknown key"},
+	{"{\"type\": \"a\", \"needs\": 1}", "needs: is not an object"},
+};
+
+static void test_bad_needs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad_needs); i++) {
+		struct ipam_needs n = {.n_write = 77};
+		struct err e = {0};
+		char sentence[256];
+
+		snprintf(sentence, sizeof(sentence), "\"ipam\": %s", bad_needs[i].sentence);
+		assert_int_equal(needs_of(&n, bad_needs[i].ipam, &e), -EINVAL);
+		assert_string_equal(e.msg, sentence);
+		assert_int_equal(n.n_write, 77);
+	}
 }
 
 static int parse(struct attach_record *r, const char *text, struct err *e)
@@ -172,6 +236,7 @@ struct bench {
 	struct err err;
 	char text[IPAM_ANSWER_MAX + 1];
 	size_t n_text;
+	const char *ipam; /* NULL: without needs */
 };
 
 static void on_answer(const char *text, size_t len, const struct err *e, void *arg)
@@ -209,7 +274,7 @@ static void setup(struct bench *b, const char *script)
 
 static int start(struct bench *b, enum ipam_verb verb, uint32_t timeout_ms)
 {
-	struct attach_record r = record_of("{\"type\": \"plugin\", \"n\": 1}");
+	struct attach_record r = record_of(b->ipam ? b->ipam : "{\"type\": \"plugin\", \"n\": 1}");
 	char path[256];
 
 	snprintf(path, sizeof(path), "/nowhere::%s", b->dir);
@@ -239,6 +304,7 @@ static void test_what_it_gets(void **state)
 	(void)state;
 	setenv("SECRET", "x", 1);
 	run(&b, "cat; env | grep -v -e ^PWD -e ^SHLVL -e ^_= -e ^OLDPWD | sort", LIMIT_MS);
+	assert_string_equal(b.err.msg, "");
 	assert_int_equal(b.err.code, 0);
 	assert_non_null(strstr(b.text,
 			       "\"ipam\":{\"type\":\"plugin\",\"n\":1}}CNI_ARGS=IgnoreUnknown=1;"
@@ -297,45 +363,124 @@ static void test_flood(void **state)
 	assert_string_equal(b.text, "fine\n");
 }
 
-/* Dead; whoever inherited it may take its time to notice. */
-static bool is_gone(void *arg)
-{
-	char path[64], line[128] = "";
-	FILE *f;
+/* Children bear a mark in their command line, as they have other numbers outside. */
+#define MARK "98765"
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", atoi(arg));
+static bool bears_mark(const char *pid)
+{
+	char path[300], line[64] = "";
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
 	f = fopen(path, "re");
 	if (!f)
-		return true;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
+		return false;
+	n = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
-	return line[0] == '\0' || strstr(line, ") Z ");
+	return n > 6 && strcmp(line, "sleep") == 0 && strncmp(line + 6, MARK, strlen(MARK)) == 0;
 }
 
-/* A child left behind holds the output open: it dies, the answer counts. */
-static void test_fork(void **state)
+static unsigned n_marked(void)
+{
+	AUTO_DIR proc = opendir("/proc");
+	unsigned n = 0;
+
+	assert_non_null(proc);
+	for (struct dirent *d = readdir(proc); d; d = readdir(proc))
+		n += bears_mark(d->d_name);
+	return n;
+}
+
+static bool is_marked(void *arg)
+{
+	(void)arg;
+	return n_marked() > 0;
+}
+
+static bool none_is_marked(void *arg)
+{
+	return !is_marked(arg);
+}
+
+/* It holds the output open, or is in a session of its own: it dies, the answer counts. */
+static void test_what_it_leaves_behind_dies(void **state)
 {
 	struct bench b;
 
 	(void)state;
-	setup(&b, "sleep 1000 & echo $!");
+	run(&b, "sleep " MARK " & echo fine", LIMIT_MS);
+	assert_int_equal(b.err.code, 0);
+	assert_string_equal(b.text, "fine\n");
+	assert_int_equal(n_marked(), 0);
+	run(&b, "(setsid setsid sleep " MARK " </dev/null >/dev/null 2>&1 &) ; echo fine",
+	    LIMIT_MS);
+	assert_int_equal(b.err.code, 0);
+	assert_string_equal(b.text, "fine\n");
+	assert_int_equal(n_marked(), 0);
+}
+
+/* It is root, which limits do not bind as a rule. */
+static void test_it_starts_so_many_and_no_more(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	run(&b, "bomb() { sleep " MARK " & bomb & bomb; }; bomb 2>/dev/null", LIMIT_MS);
+	assert_int_not_equal(b.err.code, 0);
+	assert_int_equal(n_marked(), 0);
+	run(&b, "i=0; while :; do sleep " MARK " & i=$((i + 1)); echo $i; done", LIMIT_MS);
+	assert_int_not_equal(b.err.code, 0);
+	assert_non_null(strstr(b.text, "\n200\n"));
+	assert_null(strstr(b.text, "\n256\n"));
+	assert_int_equal(n_marked(), 0);
+}
+
+/* Neither network nor capabilities, nor what root could do to files and devices. */
+static void test_it_has_nothing(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	run(&b,
+	    "grep -v -e Inter -e face -e lo: /proc/net/dev\n"
+	    "grep -E '^(CapInh|CapPrm|CapEff|CapBnd|CapAmb):' /proc/self/status | cut -f2 | uniq\n"
+	    "grep ^NoNewPrivs: /proc/self/status | cut -f2\n"
+	    "set -- /proc/[0-9]*; echo $#\n"
+	    "touch /etc/rocelet-test ${CNI_PATH#/nowhere::}/x /dev/x 2>/dev/null || echo read-only\n"
+	    "head -c 1 /dev/full >/dev/null 2>&1 || echo no device\n"
+	    "head -c 1 /dev/zero | wc -c\n"
+	    "unshare -n true 2>/dev/null || echo no namespace\n"
+	    "ls /proc/self/fd | tr '\\n' ' '",
+	    LIMIT_MS);
+	assert_int_equal(b.err.code, 0);
+	assert_string_equal(b.text, "0000000000000000\n1\n2\nread-only\nno device\n1\n"
+				    "no namespace\n0 1 2 3 ");
+}
+
+static void test_it_has_what_it_needs(void **state)
+{
+	struct bench b;
+	char ipam[512], folder[256];
+
+	(void)state;
+	setup(&b, "grep ^CapEff: /proc/self/status | cut -f2; cat /proc/net/dev | wc -l\n"
+		  "touch ${CNI_PATH#/nowhere::}/new/x && echo written");
+	snprintf(folder, sizeof(folder), "%s/new", b.dir);
+	snprintf(
+		ipam, sizeof(ipam),
+		"{\"type\":\"plugin\",\"needs\":{\"network\":\"host\",\"capabilities\":[\"NET_RAW\"],"
+		"\"write\":[\"%s\"]}}",
+		folder);
+	b.ipam = ipam;
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
 	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
 	assert_int_equal(b.err.code, 0);
-	assert_true(loop_until(&b.loop, is_gone, b.text, LIMIT_MS));
+	assert_non_null(strstr(b.text, "0000000000002000\n"));
+	assert_non_null(strstr(b.text, "\nwritten\n"));
+	strcat(folder, "/x");
+	assert_int_equal(access(folder, F_OK), 0);
 	teardown(&b);
-}
-
-/* Out of its group, it lives on, but nobody waits. */
-static void test_daemon(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	run(&b, "setsid sleep 2 & echo fine", LIMIT_MS);
-	assert_int_equal(b.err.code, 0);
-	assert_string_equal(b.text, "fine\n");
 }
 
 static void test_not_there(void **state)
@@ -349,44 +494,54 @@ static void test_not_there(void **state)
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), -ENOENT);
 	assert_non_null(strstr(b.err.msg, "no IPAM plugin \"plugin\" in /nowhere::"));
+	assert_int_equal(b.told, 0);
 	/* Found, but it cannot be run. */
 	tmptree_write(b.dir, "plugin", "#!/nowhere/sh\n");
 	assert_int_equal(chmod(path, 0755), 0);
-	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), -ENOENT);
-	assert_null(strstr(b.err.msg, "no IPAM plugin"));
+	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
+	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+	assert_non_null(strstr(b.err.msg, "plugin: exit status 127: "));
+	assert_non_null(strstr(b.err.msg, "/plugin: ENOENT"));
 	teardown(&b);
-	assert_int_equal(b.told, 0);
-}
-
-static bool has_pid(void *arg)
-{
-	struct bench *b = arg;
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/pid", b->dir);
-	return access(path, F_OK) == 0;
 }
 
 static void test_cancel(void **state)
 {
 	struct bench b;
-	char pid[32] = "", path[256];
-	FILE *f;
 
 	(void)state;
-	setup(&b, "cd ${CNI_PATH#/nowhere::}; echo $$ > new; mv new pid; sleep 1000; echo no");
+	setup(&b, "sleep " MARK " & setsid sleep " MARK "; echo no");
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
-	assert_true(loop_until(&b.loop, has_pid, &b, LIMIT_MS));
-	snprintf(path, sizeof(path), "%s/pid", b.dir);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	assert_non_null(fgets(pid, sizeof(pid), f));
-	fclose(f);
+	assert_true(loop_until(&b.loop, is_marked, NULL, LIMIT_MS));
 	ipam_cancel(b.call);
 	ipam_cancel(NULL);
 	teardown(&b);
 	assert_int_equal(b.told, 0);
-	assert_true(is_gone(pid));
+	assert_int_equal(n_marked(), 0);
+}
+
+/* However we end, nothing of it stays. */
+static void test_our_death(void **state)
+{
+	struct bench b;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	setup(&b, "sleep " MARK " & setsid sleep " MARK);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		uv_loop_fork(&b.loop);
+		start(&b, IPAM_ADD, LIMIT_MS);
+		for (;;)
+			pause();
+	}
+	assert_true(loop_until(&b.loop, is_marked, NULL, LIMIT_MS));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(loop_until(&b.loop, none_is_marked, NULL, LIMIT_MS));
+	teardown(&b);
 }
 
 /* Neither descriptors nor zombies are left by any of them. */
@@ -407,7 +562,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_config),
-		cmocka_unit_test(test_type),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_bad_needs),
 		cmocka_unit_test(test_result),
 		cmocka_unit_test(test_bad_results),
 		cmocka_unit_test(test_errors),
@@ -416,10 +572,13 @@ int main(void)
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_hanging),
 		cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_daemon),
+		cmocka_unit_test(test_what_it_leaves_behind_dies),
+		cmocka_unit_test(test_it_starts_so_many_and_no_more),
+		cmocka_unit_test(test_it_has_nothing),
+		cmocka_unit_test(test_it_has_what_it_needs),
 		cmocka_unit_test(test_not_there),
 		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_our_death),
 		cmocka_unit_test(test_nothing_is_left),
 	};
 

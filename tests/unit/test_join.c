@@ -50,18 +50,48 @@ static const struct {
 	/* pods of one name */
 	{"the old one still stands", "t:c:roce:1@300", "t/u1/0@150+", ""},
 	{"and the new one comes", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", "roce:1>u2.0=net1"},
-	{"each has its own", "t:c:roce:1@100 t:c:roce:2@300", "t/u1/0@150+ t/u2/0@350+",
-	 "roce:1>u1.0=net1 roce:2>u2.0=net1"},
+	{"each has its own", "t:c:roce:1@100 t:c:roce:2@300", "t/u1/0@150- t/u2/0@350+",
+	 "roce:2>u2.0=net1"},
+	{"the first one's cannot be told while both stand", "t:c:roce:1@100 t:c:roce:2@300",
+	 "t/u1/0@150+ t/u2/0@350+", "roce:2>u2.0=net1"},
 	{"what the old one has is not the new one's", "t:c:roce:1@100", "t/u1/0@150- t/u2/0@350+",
 	 ""},
 	{"uids that sort the other way", "t:c:roce:1@100 t:c:roce:2@300", "t/u9/0@150+ t/u2/0@350+",
-	 "roce:1>u9.0=net1 roce:2>u2.0=net1"},
-	{"times not known: the youngest", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+",
+	 "roce:2>u2.0=net1"},
+	{"given to we know not whom: while both stand, nobody's", "t:c:roce:1",
+	 "t/u1/0@150+ t/u2/0@350+", ""},
+	{"the one that is ready", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-", "roce:1>u1.0=net1"},
+	{"the other one", "t:c:roce:1", "t/u1/0@150- t/u2/0@350+", "roce:1>u2.0=net1"},
+	{"the other has the host's network", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+h", ""},
+	{"the other is not known in detail", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+d", ""},
+	/* the clock: seen ~ made */
+	{"set back before it was seen", "t:c:roce:1@100", "t/u1/0@150~3750+ =160", ""},
+	{"forward before it was seen", "t:c:roce:1@3700", "t/u1/0@3750~150+ =3760", ""},
+	{"a little", "t:c:roce:1@100.15", "t/u1/0@100.20~100.06+ =101", ""},
+	{"or the runtime tells no time", "t:c:roce:1@100", "t/u1/0@150~0+ =160", ""},
+	{"until its container is to start", "t:c:roce:1@100!170", "t/u1/0@150~3750+ =170",
+	 "roce:1>u1.0=net1"},
+	{"forward, until then", "t:c:roce:1@3700!3770", "t/u1/0@3750~150+ =3771",
+	 "roce:1>u1.0=net1"},
+	{"a little, until then", "t:c:roce:1@100.15!100.25", "t/u1/0@100.20~100.06+ =101",
+	 "roce:1>u1.0=net1"},
+	{"no time, until then", "t:c:roce:1@100!170", "t/u1/0@150~0+ =171", "roce:1>u1.0=net1"},
+	{"but the runtime was not asked since", "t:c:roce:1@100!170", "t/u1/0@150~3750+ =169", ""},
+	{"it was there before, whatever the clock says", "t:c:roce:1@300!370",
+	 "t/u1/0@150~9999+ =380", ""},
+	{"in the same moment", "t:c:roce:1@300", "t/u1/0@300~9999+", ""},
+	{"one of tomorrow is not the later one's", "t:c:roce:1@300", "t/u1/0@150~9999+ t/u2/0@350+",
 	 "roce:1>u2.0=net1"},
-	{"the youngest that is ready", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-", "roce:1>u1.0=net1"},
-	{"the runtime tells no time", "t:c:roce:1@300", "t/u1/0@0+", "roce:1>u1.0=net1"},
-	{"the younger has the host's network", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+h", ""},
-	{"the younger is not known in detail", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+d", ""},
+	{"one that was long in the making", "t:c:roce:1@300", "t/u1/0@340~290+", ""},
+	{"and the right one", "t:c:roce:1@300", "t/u1/0@340~290+ t/u2/0@350+", "roce:1>u2.0=net1"},
+	{"which of both, nobody can tell", "t:c:roce:1@300!360",
+	 "t/u1/0@340~9999+ t/u2/0@350~9999+ =370", ""},
+	{"until the first has ended", "t:c:roce:1@300!360",
+	 "t/u1/0@340~9999- t/u2/0@350~9999+ =370", "roce:1>u2.0=net1"},
+	{"whose making began before and ended since", "t:c:roce:1@300!360",
+	 "t/u1/0@340+ t/u2/0@350+ =370", ""},
+	{"until that is gone", "t:c:roce:1@300!360", "t/u1/0@340- t/u2/0@350+ =370", ""},
+	{"and then", "t:c:roce:1@300!360", "t/u2/0@350+ =370", "roce:1>u2.0=net1"},
 	/* the kubelet's checkpoint */
 	{"by uid", "#u1:c:roce:1", "t/u1/0@150+ t/u2/0@350+", "roce:1>u1.0=net1"},
 	{"by uid, made again", "#u1:c:roce:1", "t/u1/0@150+ t/u1/1@160+ t/u2/0@350+",
@@ -74,14 +104,18 @@ static const struct {
 	{"the younger pod", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@150+", "roce:1>u2.0=net1"},
 	{"the younger pod, named last", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@170+",
 	 "roce:1>u1.0=net1"},
+	{"the one that was seen later, made in whatever year", "s:c:roce:1 t:c:roce:1",
+	 "s/u2/0@160~9+ t/u1/0@150~9999+", "roce:1>u2.0=net1"},
+	{"both seen at once: made later", "s:c:roce:1 t:c:roce:1", "s/u2/0@160~9+ t/u1/0@160~8+",
+	 "roce:1>u2.0=net1"},
 	{"a completed pod is still listed", "s:c:roce:1 t:c:roce:1", "s/u2/0@160- t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
 	/* what the list does not name yet */
 	{"asked before the sandbox was made", "t:c:roce:1@100 =149", "t/u1/0@150+", ""},
 	{"asked since", "t:c:roce:1@100 =150", "t/u1/0@150+", "roce:1>u1.0=net1"},
 	{"asked before the second was made", "t:c:roce:1@100 =160", "t/u1/0@150- t/u1/1@200+", ""},
-	{"the clock was set back", "t:c:roce:1@100 =150", "t/u1/0@300000000151+",
-	 "roce:1>u1.0=net1"},
+	{"whatever the clock says", "t:c:roce:1 =150", "t/u1/0@150~250+", "roce:1>u1.0=net1"},
+	{"or has said", "t:c:roce:1 =149", "t/u1/0@150~100+", ""},
 	{"another pod's reservation", "t:c:roce:1@100 ::roce:2@160", "t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
 	{"of two pods, only the later waits", "s:c:fast:3@160 t:c:roce:1@100 ::roce:2@170 =180",
@@ -147,11 +181,14 @@ static void test_when_the_kubelet_is_to_be_asked(void **state)
 
 	add_held(f, "t:c:roce:1@100");
 	add_sandboxes(f, "s/u2/0@170- t/u1/0@150+");
-	assert_false(join_must_ask(&f->held, &f->sandboxes)); /* when it was asked is not known */
+	/* When it was asked is not known. */
+	assert_false(join_must_ask(&f->held, &f->sandboxes, 0));
 	add_held(f, "=149");
-	assert_true(join_must_ask(&f->held, &f->sandboxes));
+	assert_true(join_must_ask(&f->held, &f->sandboxes, 0));
+	assert_true(join_must_ask(&f->held, &f->sandboxes, 149999));
+	assert_false(join_must_ask(&f->held, &f->sandboxes, 150000));
 	add_held(f, "=150");
-	assert_false(join_must_ask(&f->held, &f->sandboxes));
+	assert_false(join_must_ask(&f->held, &f->sandboxes, 0));
 }
 
 /* --- the annotation --------------------------------------------------------------------------- */
@@ -175,7 +212,7 @@ static const struct {
 	 "pod ns/t: interface: net1 is another device's already"},
 	{"[" Q("roce", "") "," Q("roce", ",\"vlanQoS\":1") "]",
 	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=net2!",
-	 "pod ns/t: vlanQoS: needs a \"vlan\""},
+	 "pod ns/t: rocelet.dev/networks: entry 2: vlanQoS: needs a \"vlan\""},
 	/* mistakes are every device's */
 	{"{", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
 	 "pod ns/t: rocelet.dev/networks: is not JSON: line 1, column 1: string or '}' expected near end of "
@@ -249,6 +286,32 @@ static void test_a_pf_has_no_settings_of_a_vf(void **state)
 	assert_string_equal(joined(f), "pf:>u1.0=net1!");
 	assert_string_equal(wanted_of(f, "pf:")->err.msg,
 			    "pod ns/t: trust: 0000:81:00.0 is no VF, only of a VF it can be set");
+}
+
+/* In a pod it may have another one: nothing is said against that. */
+static void test_the_devices_mtu_is_the_most(void **state)
+{
+	struct join_fixture *f = *state;
+	struct host *host = &f->pools->host;
+	struct netdev *nd = NULL;
+
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (strcmp(host->netdevs[i].function, "0000:03:00.1") == 0)
+			nd = &host->netdevs[i];
+	assert_non_null(nd);
+	nd->mtu = 1500;
+	add_held(f, "t:c:roce:1");
+	add_sandboxes(f, "t/u1/0@150+");
+	f->pools->config.pools[0].network->allow = 0;
+	set_networks(f, "u1", "[" Q("roce", ",\"mtu\":1500") "]");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1");
+	set_networks(f, "u1", "[" Q("roce", ",\"mtu\":1501") "]");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1!");
+	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+			    "pod ns/t: rocelet.dev/networks: entry 1: mtu: 1501 is above the "
+			    "device's 1500 of a.b/roce, \"allow\": [\"mtu\"] in its pool would");
+	nd->nsid = 5;
+	assert_string_equal(joined(f), "roce:1>u1.0=net1");
 }
 
 /* --- what is gone ----------------------------------------------------------------------------- */
@@ -389,6 +452,7 @@ int main(void)
 		TEST(test_a_checkpoints_pod_gets_its_names_from_the_runtime),
 		TEST(test_when_the_kubelet_is_to_be_asked),
 		TEST(test_the_annotation),
+		TEST(test_the_devices_mtu_is_the_most),
 		TEST(test_a_mistake_is_one_pods_only),
 		TEST(test_a_long_name_does_not_cost_the_sentence),
 		TEST(test_a_pf_has_no_settings_of_a_vf),

@@ -16,6 +16,7 @@
 #include "attach_records.h"
 #include "faults.h"
 #include "journal.h"
+#include "record_json.h"
 #include "tmptree.h"
 
 #define FILE_SIZE (2 * JOURNAL_BLOCK)
@@ -40,14 +41,59 @@ static void every_member_comes_back(void **state)
 	uint64_t serial;
 
 	(void)state;
-	assert_int_equal(journal_encode(file, 7, &record), 0);
+	assert_int_equal(journal_encode(file, 7, &record, NULL), 0);
 	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
 	assert_int_equal(serial, 7);
 	assert_memory_equal(&got, &record, sizeof(record));
 
 	memset(&record, 0, sizeof(record));
 	snprintf(record.function, sizeof(record.function), "0000:01:00.0");
-	assert_int_equal(journal_encode(file, 8, &record), 0);
+	assert_int_equal(journal_encode(file, 8, &record, NULL), 0);
+	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
+	assert_memory_equal(&got, &record, sizeof(record));
+}
+
+/* Anything that is written can be read; what could not be is refused before it is written. */
+static void what_is_written_can_be_read(void **state)
+{
+	unsigned n_written = 0;
+	struct err e = {0};
+	uint64_t serial;
+
+	(void)state;
+	for (unsigned seed = 0; seed < 20000; seed++) {
+		int r;
+
+		attach_record_random(&record, seed);
+		e = (struct err){0};
+		r = journal_encode(file, 7, &record, &e);
+		if (r < 0 && r != -EINVAL && r != -EMSGSIZE)
+			fail_msg("seed %u: %d, %s", seed, r, e.msg);
+		if (r < 0) {
+			assert_string_not_equal(e.msg, "");
+			continue;
+		}
+		n_written++;
+		if (journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e) < 0)
+			fail_msg("seed %u: %s", seed, e.msg);
+		if (memcmp(&got, &record, sizeof(record)) != 0)
+			fail_msg("seed %u: it is not what was written", seed);
+	}
+	assert_in_range(n_written, 2000, 18000);
+}
+
+/* Of one whose settings nobody knows: an orphan's, an adopted one's. */
+static void a_record_without_a_pf_comes_back(void **state)
+{
+	struct err e = {0};
+	uint64_t serial;
+
+	(void)state;
+	memset(record.origin.pf, 0, sizeof(record.origin.pf));
+	record.origin.vf_index = -1;
+	memset(record.origin.name, 0, sizeof(record.origin.name));
+	snprintf(record.origin.name, sizeof(record.origin.name), "n\x01\xffx");
+	assert_int_equal(journal_encode(file, 7, &record, &e), 0);
 	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
 	assert_memory_equal(&got, &record, sizeof(record));
 }
@@ -60,9 +106,9 @@ static void a_torn_write_leaves_the_older_block(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(journal_encode(file, 1, &record), 0);
+	assert_int_equal(journal_encode(file, 1, &record, NULL), 0);
 	record.state = ATTACH_IN_POD;
-	assert_int_equal(journal_encode(newer, 2, &record), 0);
+	assert_int_equal(journal_encode(newer, 2, &record, NULL), 0);
 	for (len = JOURNAL_BLOCK; newer[len - 1] == '\n'; len--)
 		;
 	for (size_t n = 0; n < len; n++) {
@@ -87,7 +133,7 @@ static void no_flipped_bit_is_believed(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(journal_encode(file, 9, &record), 0);
+	assert_int_equal(journal_encode(file, 9, &record, NULL), 0);
 	for (len = JOURNAL_BLOCK; file[len - 1] == '\n'; len--)
 		;
 	for (size_t i = 0; i < 8 * len; i++) {
@@ -121,18 +167,21 @@ static void what_is_no_journal_is_refused(void **state)
 	is_refused(FILE_SIZE, -EBADMSG, "neither");
 	memset(file, 'x', FILE_SIZE);
 	is_refused(FILE_SIZE, -EBADMSG, "neither");
-	assert_int_equal(journal_encode(file, 9, &record), 0);
+	assert_int_equal(journal_encode(file, 9, &record, NULL), 0);
 	memcpy(file + JOURNAL_BLOCK, "rocelet-journal 2 1 0 0x0\n", 26);
 	is_refused(FILE_SIZE, -EPROTONOSUPPORT, "newer");
 	memcpy(file + JOURNAL_BLOCK, "rocelet-journal 2\n", 18);
 	is_refused(FILE_SIZE, -EPROTONOSUPPORT, "newer");
 }
 
-/* A block whose checksum holds, with any text as its record. */
+/* Before it is written. */
 static void record_is_refused(struct attach_record *r, const char *why)
 {
-	assert_int_equal(journal_encode(file, 1, r), 0);
-	is_refused(JOURNAL_BLOCK, -EBADMSG, why);
+	struct err e = {0};
+
+	assert_int_equal(journal_encode(file, 1, r, &e), -EINVAL);
+	if (!strstr(e.msg, why))
+		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
 	attach_record_fill(r);
 }
 
@@ -152,20 +201,59 @@ static void a_record_that_cannot_be_true_is_refused(void **state)
 	record.origin.vf_index = -1;
 	record_is_refused(&record, "vf_index");
 	record.ips[1].len = 129;
-	record_is_refused(&record, "ips[1]");
+	record_is_refused(&record, "ips");
+	record.n_routes = PLAN_ROUTES_MAX + 1;
+	record_is_refused(&record, "routes");
+	record.owner.door = (enum attach_door)7;
+	record_is_refused(&record, "door");
+	memset(record.plan.ipam, 'x', sizeof(record.plan.ipam));
+	record_is_refused(&record, "ipam");
+}
+
+/* As if it had been written all the same; value is JSON. */
+static void reading_is_refused(const char *object, const char *key, const char *value,
+			       const char *why)
+{
+	json_t *o = NULL, *inner;
+	struct err e = {0};
+
+	assert_int_equal(record_encode(&o, &record, &e), 0);
+	inner = object ? json_object_get(o, object) : o;
+	json_object_set_new(inner, key, json_loads(value, JSON_DECODE_ANY, NULL));
+	assert_int_equal(record_decode(&got, o, &e), -EBADMSG);
+	if (!strstr(e.msg, why))
+		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+	json_decref(o);
+}
+
+static void a_file_that_cannot_be_true_is_refused(void **state)
+{
+	(void)state;
+	reading_is_refused(NULL, "function", "\"../x\"", "bus name");
+	reading_is_refused("origin", "pf", "\"..\"", "bus name");
+	reading_is_refused("origin", "name", "\"a/b\"", "interface");
+	reading_is_refused("origin", "vf_index", "-1", "vf_index");
+	reading_is_refused("origin", "vf_index", "4294967295", "vf_index"); /* as it once was */
+	reading_is_refused("origin", "vf_index", "-2147483649", "vf_index");
+	reading_is_refused("origin", "alias", "{\"hex\": \"6\"}", "alias");
+	reading_is_refused("origin", "alias", "{\"hex\": \"6x\"}", "alias");
+	reading_is_refused("origin", "alias", "{\"hex\": \"6e00\"}", "alias");
+	reading_is_refused("origin", "alias", "{\"hex\": 6}", "alias");
+	reading_is_refused("origin", "alias", "[]", "alias");
+	reading_is_refused("origin", "name", "{\"hex\": \"30313233343536373839303132333435\"}",
+			   "name");
+	reading_is_refused("plan", "kind", "\"bridge\"", "kind");
+	reading_is_refused(NULL, "ips", "[\"2001:db8::1/129\"]", "ips[0]");
 }
 
 static void what_does_not_fit_is_refused(void **state)
 {
 	(void)state;
 	memset(record.plan.ipam, '\1', sizeof(record.plan.ipam) - 1);
-	assert_int_equal(journal_encode(file, 1, &record), 0);
+	assert_int_equal(journal_encode(file, 1, &record, NULL), 0);
 	memset(record.resource, '\1', sizeof(record.resource) - 1);
 	memset(record.owner.pod, '\1', sizeof(record.owner.pod) - 1);
-	assert_int_equal(journal_encode(file, 1, &record), -EMSGSIZE);
-	attach_record_fill(&record);
-	memcpy(record.owner.netns.path, "\xff\xfe", 3);
-	assert_int_equal(journal_encode(file, 1, &record), -EINVAL);
+	assert_int_equal(journal_encode(file, 1, &record, NULL), -EMSGSIZE);
 }
 
 static void keys_are_names_of_files(void **state)
@@ -271,6 +359,28 @@ static void what_is_written_is_told(void **state)
 	assert_int_equal(tell(j, 1).n, 2);
 	assert_int_equal(tell(j, 1).n, 0);
 	assert_false(exists(dir, "devices/0000:03:10.7"));
+	journal_close(j);
+	tmptree_free(dir);
+}
+
+/* However much there was to remember, and whatever of it could not be written. */
+static void what_is_free_can_always_be_written(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+	struct err e = {0};
+
+	(void)state;
+	memset(record.plan.ipam, '\1', sizeof(record.plan.ipam) - 1);
+	memset(record.owner.pod, '\1', sizeof(record.owner.pod) - 1);
+	memset(record.owner.netns.path, '\1', sizeof(record.owner.netns.path) - 1);
+	memset(record.origin.alias, '\1', sizeof(record.origin.alias) - 1);
+	assert_int_equal(journal_write(j, &record, true, &e), -EMSGSIZE);
+	assert_non_null(strstr(e.msg, "devices/0000:03:10.7"));
+	assert_false(exists(dir, "devices/0000:03:10.7"));
+	record.state = ATTACH_FREE;
+	write_ok(j, true);
+	assert_int_equal(tell(j, 0).last.serial, record.serial);
 	journal_close(j);
 	tmptree_free(dir);
 }
@@ -562,13 +672,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_member_comes_back, fill),
+		cmocka_unit_test_setup(what_is_written_can_be_read, fill),
+		cmocka_unit_test_setup(a_record_without_a_pf_comes_back, fill),
 		cmocka_unit_test_setup(a_torn_write_leaves_the_older_block, fill),
 		cmocka_unit_test_setup(no_flipped_bit_is_believed, fill),
 		cmocka_unit_test_setup(what_is_no_journal_is_refused, fill),
 		cmocka_unit_test_setup(a_record_that_cannot_be_true_is_refused, fill),
+		cmocka_unit_test_setup(a_file_that_cannot_be_true_is_refused, fill),
 		cmocka_unit_test_setup(what_does_not_fit_is_refused, fill),
 		cmocka_unit_test_setup(keys_are_names_of_files, fill),
 		cmocka_unit_test_setup(what_is_written_is_told, fill),
+		cmocka_unit_test_setup(what_is_free_can_always_be_written, fill),
 		cmocka_unit_test_setup(ten_thousand_writes_do_not_grow, fill),
 		cmocka_unit_test_setup(what_is_not_understood_is_set_aside, fill),
 		cmocka_unit_test_setup(a_copied_file_is_not_believed, fill),

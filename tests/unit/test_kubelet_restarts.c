@@ -89,6 +89,43 @@ static void test_a_restart_in_the_middle_of_register(void **state)
 	kubelet_fixture_stop(&f);
 }
 
+/* Who has been asked is not asked a second time because our socket had to be made anew. */
+static void test_our_socket_goes_while_we_register(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
+	f.fake.manner = MANNER_SILENT;
+	fake_kubelet_start(&f.fake);
+	kubelet_until(&f, register_was_called);
+	tmptree_remove(f.dir, SOCKET_PATH);
+	kubelet_until(&f, plugin_has_socket);
+	loop_wakeups(&f.loop, 200);
+	assert_int_equal(f.fake.registers, 1);
+	kubelet_fixture_stop(&f);
+}
+
+/* A kubelet sweeps the folder, then listens; we try its old socket while we have not been told. */
+static void test_called_before_its_socket_was_seen(void **state)
+{
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	for (int i = 0; i < 20; i++) {
+		fake_kubelet_stop(&f.fake, true);
+		kubelet_until(&f, plugin_is_waiting);
+		loop_wakeups(&f.loop, (unsigned)(20 + i));
+		f.fake.registers = f.fake.lists = 0;
+		fake_kubelet_start(&f.fake);
+		kubelet_until(&f, plugin_is_registered);
+		loop_wakeups(&f.loop, 30);
+		assert_int_equal(f.fake.registers, 1);
+	}
+	kubelet_fixture_stop(&f);
+}
+
 /* The kubelet has bound its socket, but listens later. */
 static void test_a_socket_that_does_not_listen_yet(void **state)
 {
@@ -299,6 +336,8 @@ int main(void)
 		cmocka_unit_test(test_fifty_restarts),
 		cmocka_unit_test(test_restarts_without_a_pause),
 		cmocka_unit_test(test_a_restart_in_the_middle_of_register),
+		cmocka_unit_test(test_our_socket_goes_while_we_register),
+		cmocka_unit_test(test_called_before_its_socket_was_seen),
 		cmocka_unit_test(test_a_socket_that_does_not_listen_yet),
 		cmocka_unit_test(test_dropped_by_a_kubelet_that_lives),
 		cmocka_unit_test(test_a_successor_takes_over),

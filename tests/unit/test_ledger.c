@@ -55,14 +55,14 @@ static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
 	while ((id = strsep(&at, " ")))
 		if (id[0])
 			add(&list, R, id, "pod");
-	r = ledger_apply(l, &list, &none, asked_ms, 0);
+	r = ledger_apply(l, &list, &none, asked_ms);
 	pod_list_done(&list);
 	return r;
 }
 
 static void reserve(struct ledger *l, const char *id, uint64_t now_ms)
 {
-	assert_int_equal(ledger_reserve(l, R, id, now_ms, 0), 0);
+	assert_int_equal(ledger_reserve(l, R, id, now_ms), 0);
 }
 
 /* "0:pod 1:-": IDs and pods. */
@@ -159,9 +159,9 @@ static void test_a_list_out_of_date_or_of_nothing_says_nothing(void **state)
 
 	assert_int_equal(apply(l, "1", 5000), 1);
 	assert_int_equal(apply(l, "", 4999), 0);
-	assert_int_equal(ledger_apply(l, &unknown, &none, 9000, 0), 0);
+	assert_int_equal(ledger_apply(l, &unknown, &none, 9000), 0);
 	reserve(l, "2", 5000);
-	assert_int_equal(ledger_apply(l, &unknown, &none, 90000, 0), 0);
+	assert_int_equal(ledger_apply(l, &unknown, &none, 90000), 0);
 	assert_string_equal(listed(l), "1:pod 2:-");
 	/* That one did not make later ones out of date. */
 	assert_int_equal(apply(l, "1 2", 8000), 1);
@@ -176,13 +176,13 @@ static void test_the_list_is_sorted_and_whole(void **state)
 	reserve(l, "5", 1000);
 	reserve(l, "1", 1000);
 	reserve(l, "3", 1000);
-	assert_int_equal(ledger_reserve(l, S, "9", 1000, 0), 0);
+	assert_int_equal(ledger_reserve(l, S, "9", 1000), 0);
 	assert_string_equal(listed(l), "9:- 1:- 3:- 5:-"); /* a.b/other first */
 	add(&list, R, "4", "q");
 	add(&list, R, "3", "p2");
 	add(&list, R, "3", "p1");
 	add(&list, S, "0", "q");
-	assert_int_equal(ledger_apply(l, &list, &none, 1500, 0), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1500), 1);
 	pod_list_done(&list);
 	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 4:q 5:-");
 	assert_int_equal(ledger_state(l, R, "3"), LEDGER_HELD);
@@ -215,52 +215,54 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	add(&list, R, "1", "");
 	list.devices[0].uid = "0b0c";
 	list.source = POD_SOURCE_CHECKPOINT;
-	assert_int_equal(ledger_apply(l, &list, &none, 1001, 0), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1001), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
 	/* Held is also what the kubelet cannot name the pod of. */
 	list = (struct pod_list){0};
 	add(&list, R, "2", "");
-	assert_int_equal(ledger_apply(l, &list, &none, SETTLED, 0), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, SETTLED), 1);
 	pod_list_done(&list);
 	assert_int_equal(ledger_state(l, R, "2"), LEDGER_HELD);
 }
 
-/* Unix time of a moment in the loop's. */
-#define NS(ms) ((INT64_C(1700000000000) + (ms)) * 1000000)
-
-/* When a device was given away and when the list was asked for stand in the list. */
+/* When a device was given away, since when its container waits, and when the list was asked for
+ * stand in the list. */
 static void test_times_are_kept(void **state)
 {
 	struct ledger *l = *state;
 	struct pod_list list = {0};
-	uint64_t generation;
 
-	assert_int_equal(ledger_reserve(l, R, "1", 1000, 70), 0);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 70);
-	generation = ledger_generation(l);
-	assert_int_equal(ledger_reserve(l, R, "1", 1100, 71), 0); /* an init container's, again */
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
-	assert_true(ledger_generation(l) > generation);
+	assert_int_equal(ledger_reserve(l, R, "1", 1000), 0);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1000);
+	assert_int_equal(ledger_reserve(l, R, "1", 1100), 0); /* an init container's, again */
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1100);
 	add(&list, R, "1", "p");
 	add(&list, R, "1", "q");
 	add(&list, R, "2", "r");
-	assert_int_equal(ledger_apply(l, &list, &none, 1500, NS(1500)), 1);
+	assert_int_equal(ledger_apply(l, &list, &none, 1500), 1);
 	assert_string_equal(listed(l), "1:p 1:q 2:r");
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
-	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 71);
-	assert_int_equal(ledger_list(l)->devices[2].reserved_ns, 0);
-	assert_int_equal(ledger_list(l)->asked_ns, NS(1500));
-	assert_int_equal(ledger_apply(l, &list, &none, SETTLED, NS(SETTLED)),
-			 0); /* nothing else is new */
-	assert_int_equal(ledger_list(l)->asked_ns, NS(SETTLED));
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 71);
-	assert_int_equal(ledger_reserve(l, R, "1", 9000, 99), 0);
-	assert_int_equal(ledger_list(l)->devices[1].reserved_ns, 99);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1100);
+	assert_int_equal(ledger_list(l)->devices[1].reserved_ms, 1100);
+	assert_int_equal(ledger_list(l)->devices[2].reserved_ms, 0);
+	assert_int_equal(ledger_list(l)->asked_ms, 1500);
+	assert_int_equal(ledger_note_start(l, R, "1", 1600), 0);
+	assert_int_equal(ledger_apply(l, &list, &none, SETTLED), 0); /* nothing else is new */
+	assert_int_equal(ledger_list(l)->asked_ms, SETTLED);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1100);
+	assert_int_equal(ledger_list(l)->devices[1].start_ms, 1600);
+	assert_int_equal(ledger_list(l)->devices[2].start_ms, 0);
+	ledger_note_end(l, R, "1");
+	assert_int_equal(ledger_list(l)->devices[1].start_ms, 0);
+	assert_int_equal(ledger_note_start(l, R, "1", 8000), 0);
+	assert_int_equal(ledger_reserve(l, R, "1", 9000), 0);
+	assert_int_equal(ledger_list(l)->devices[1].reserved_ms, 9000);
+	assert_int_equal(ledger_list(l)->devices[1].start_ms, 0); /* whoever had it before */
 	pod_list_done(&list);
 	assert_int_equal(apply(l, "2", 9000 + LEDGER_GRACE_MS), 1);
 	assert_int_equal(apply(l, "1 2", 9001 + LEDGER_GRACE_MS), 1);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 0);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 0);
+	ledger_note_end(l, R, "3"); /* gone meanwhile */
 }
 
 /* --- init containers -------------------------------------------------------------------------- */
@@ -276,7 +278,7 @@ static int apply_both(struct ledger *l, const char *named, const char *saved, ui
 		add(&list, R, named, "pod");
 	if (saved[0])
 		assert_int_equal(pod_list_push(&checkpoint, &d), 0);
-	r = ledger_apply(l, &list, &checkpoint, asked_ms, 0);
+	r = ledger_apply(l, &list, &checkpoint, asked_ms);
 	pod_list_done(&checkpoint);
 	pod_list_done(&list);
 	return r;
@@ -289,12 +291,12 @@ static void test_an_init_containers_device(void **state)
 	struct ledger *l = *state;
 
 	assert_false(ledger_lacks(l, &list));
-	assert_int_equal(ledger_reserve(l, R, "1", 1000, 70), 0);
+	assert_int_equal(ledger_reserve(l, R, "1", 1000), 0);
 	assert_true(ledger_lacks(l, &list));
 	assert_int_equal(apply_both(l, "", "1", 1100), 1);
 	assert_string_equal(ledger_list(l)->devices[0].uid, INIT);
 	assert_string_equal(ledger_list(l)->devices[0].container, "init");
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 70);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1000);
 	assert_int_equal(ledger_list(l)->n, 1);
 	/* The kubelet may give it away once more. */
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
@@ -302,7 +304,7 @@ static void test_an_init_containers_device(void **state)
 	assert_int_equal(apply_both(l, "", "1", 9000), 0);
 	assert_true(ledger_lacks(l, &list));
 	assert_true(ledger_ask_at(l) == UINT64_MAX);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, 70);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1000);
 	assert_int_equal(apply_both(l, "", "", 9100), 1);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
 	assert_int_equal(apply_both(l, "", "1", 9200), 0);
@@ -335,33 +337,14 @@ static void test_a_start_tells_that_it_was_given_away(void **state)
 {
 	struct ledger *l = *state;
 
-	assert_int_equal(ledger_note(l, R, "1", 1000), 0);
+	assert_int_equal(ledger_note_start(l, R, "1", 1000), 0);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 0);
+	assert_int_equal(ledger_list(l)->devices[0].start_ms, 1000);
 	assert_int_equal(apply_both(l, "", "1", 1100), 1);
-	assert_int_equal(ledger_note(l, R, "1", 9000), 0);
+	assert_int_equal(ledger_note_start(l, R, "1", 9000), 0);
 	assert_int_equal(apply_both(l, "", "", 9100), 1);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
-}
-
-/* The clock is set back an hour: what was reserved before is as long ago as it was. */
-static void test_clock_is_set_back(void **state)
-{
-	struct ledger *l = *state;
-	const int64_t hour = INT64_C(3600000000000);
-	struct pod_list list = {0};
-
-	assert_int_equal(ledger_reserve(l, R, "1", 1000, NS(1000)), 0);
-	add(&list, R, "1", "p");
-	assert_int_equal(ledger_apply(l, &list, &none, 1500, NS(1500)), 1);
-	assert_int_equal(ledger_apply(l, &list, &none, 1600, NS(1600) - hour), 1);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, NS(1000) - hour);
-	assert_int_equal(ledger_apply(l, &list, &none, 9000, NS(9000) - hour), 0);
-	assert_int_equal(ledger_apply(l, &list, &none, 9500, NS(9500) - 2 * hour), 1);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, NS(1000) - 2 * hour);
-	/* Forward: what was before stays before. */
-	assert_int_equal(ledger_apply(l, &list, &none, 9600, NS(9600) + hour), 0);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ns, NS(1000) - 2 * hour);
-	pod_list_done(&list);
 }
 
 static void test_resources_are_apart(void **state)
@@ -369,7 +352,7 @@ static void test_resources_are_apart(void **state)
 	struct ledger *l = *state;
 
 	reserve(l, "1", 1000);
-	assert_int_equal(ledger_reserve(l, S, "1", 3000, 0), 0);
+	assert_int_equal(ledger_reserve(l, S, "1", 3000), 0);
 	assert_int_equal(apply(l, "", SETTLED), 1);
 	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
 	assert_int_equal(ledger_state(l, S, "1"), LEDGER_RESERVED);
@@ -422,7 +405,7 @@ static void test_any_allocation_may_fail(void **state)
 		add(&list, R, "8", "p");
 		SET(before, listed(l));
 		faults_alloc(n);
-		r = ledger_apply(l, &list, &none, 1600, 0);
+		r = ledger_apply(l, &list, &none, 1600);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 1);
 		if (failed)
@@ -449,13 +432,13 @@ static void test_a_reservation_may_fail(void **state)
 		reserve(l, "2", 1000); /* both arrays are full */
 		generation = ledger_generation(l);
 		faults_alloc(n);
-		r = ledger_reserve(l, R, "3", 1000, 0);
+		r = ledger_reserve(l, R, "3", 1000);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 0);
 		assert_int_equal(ledger_state(l, R, "3"), failed ? LEDGER_FREE : LEDGER_RESERVED);
 		assert_true((ledger_generation(l) == generation) == failed);
 		assert_true(ledger_ask_at(l) == SETTLED);
-		assert_int_equal(ledger_reserve(l, R, "3", 1000, 0), 0);
+		assert_int_equal(ledger_reserve(l, R, "3", 1000), 0);
 		assert_string_equal(listed(l), "1:- 2:- 3:-");
 		ledger_free(l);
 	}
@@ -479,7 +462,6 @@ int main(void)
 		TEST(test_an_init_containers_device),
 		TEST(test_the_checkpoint_is_no_list),
 		TEST(test_a_start_tells_that_it_was_given_away),
-		TEST(test_clock_is_set_back),
 		TEST(test_resources_are_apart),
 		TEST(test_many),
 		TEST(test_any_allocation_may_fail),

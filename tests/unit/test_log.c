@@ -189,6 +189,15 @@ static void test_json_survives_what_is_in_a_message(void **state)
 	json_decref(o);
 }
 
+/* What a pod calls its interface may stand in any line. */
+static void test_text_survives_what_is_in_a_message(void **state)
+{
+	const char *line = line_of(LOG_FORMAT_TEXT, LOG_LVL_INFO, 0, "n\x01x \xff\xc3\xa9\xc3.");
+	(void)state;
+
+	assert_non_null(strstr(line, "mod: n?x ?\xc3\xa9?.\n"));
+}
+
 /* Every length around the ends of the buffers, the longest escapes, the longest error text. */
 static void test_an_overlong_json_line_is_cut_and_still_valid(void **state)
 {
@@ -317,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_the_newlines_that_libraries_end_with_are_dropped),
 		cmocka_unit_test(test_a_json_line_has_the_same_fields),
 		cmocka_unit_test(test_json_survives_what_is_in_a_message),
+		cmocka_unit_test(test_text_survives_what_is_in_a_message),
 		cmocka_unit_test(test_an_overlong_json_line_is_cut_and_still_valid),
 		cmocka_unit_test(test_only_levels_at_or_above_the_threshold_are_logged),
 		cmocka_unit_test(test_fields_of_a_text_line),

@@ -94,20 +94,17 @@ static int run(char *const argv[])
 
 #define WORD(s) ((char *)(uintptr_t)(s))
 
-static int check(const char *config)
+static int check(const char *config, const char *flag)
 {
-	char *argv[] = {WORD("rocelet"),
-			WORD("--check-config"),
-			WORD("--config"),
-			WORD(config),
-			WORD("--sysfs-root"),
-			WORD("sys"),
-			WORD("--dev-root"),
-			WORD("dev"),
-			NULL};
+	char *argv[] = {WORD("rocelet"),      WORD("--check-config"),
+			WORD("--config"),     WORD(config),
+			WORD("--sysfs-root"), WORD("sys"),
+			WORD("--dev-root"),   WORD("dev"),
+			WORD(flag),	      NULL};
 	int code = run(argv);
 
-	append("$ rocelet --config %s --check-config\n", config);
+	append("$ rocelet --config %s --check-config%s%s\n", config, flag ? " " : "",
+	       flag ? flag : "");
 	append_file("out");
 	append_file("err");
 	append("exit code %d\n\n", code);
@@ -154,12 +151,32 @@ static void test_check_config(void **state)
 		      "]}\n");
 	tmptree_write(tree, "cut.json", "{\"pools\": [\n");
 	tmptree_write(tree, "empty.json", "{}\n");
-	assert_int_equal(check("good.json"), 0);
-	assert_int_equal(check("odd.json"), 0);
-	assert_int_equal(check("empty.json"), 0);
-	assert_int_equal(check("bad.json"), 2);
-	assert_int_equal(check("cut.json"), 2);
-	assert_int_equal(check("missing.json"), 2);
+	tmptree_write(tree, "no-pools.json", "{\"pools\": []}\n");
+	tmptree_write(tree, "some.json",
+		      "{\"configList\": [{\"resourceName\": \"a\", \"devices\": [\"ens1np0\"]},\n"
+		      "{\"resourceName\": \"b\", \"resourcePrefix\": \"example_prefix\", "
+		      "\"devices\": [\"ens2np0\"]}]}\n");
+	tmptree_write(tree, "none.json",
+		      "{\"resourceList\": [{\"resourceName\": \"a\", \"selectors\": 5}]}\n");
+	tmptree_write(tree, "pool.json",
+		      "{\"pool\": [{\"resourceName\": \"a\", \"selectors\": {}}]}\n");
+	assert_int_equal(check("good.json", NULL), 0);
+	assert_int_equal(check("odd.json", NULL), 0);
+	assert_int_equal(check("empty.json", NULL), 0);
+	assert_int_equal(check("bad.json", NULL), 2);
+	assert_int_equal(check("cut.json", NULL), 2);
+	assert_int_equal(check("missing.json", NULL), 2);
+	assert_int_equal(check("odd.json", "--strict"), 1);
+	assert_int_equal(check("empty.json", "--strict"), 0);
+	assert_int_equal(check("empty.json", "--listen=localhost:http"), 2);
+	assert_int_equal(check("empty.json", "--listen=300.1.1.1:80"), 2);
+	assert_int_equal(check("some.json", NULL), 0);
+	assert_int_equal(check("some.json", "--strict"), 1);
+	assert_int_equal(check("none.json", NULL), 2);
+	assert_int_equal(check("pool.json", NULL), 1);
+	assert_int_equal(check("pool.json", "--strict"), 1);
+	assert_int_equal(check("no-pools.json", NULL), 0);
+	assert_int_equal(check("good.json", "--sysfs-root=dev"), 1);
 	assert_golden_text("tests/golden/check_config.txt", text, len);
 	tmptree_free(tree);
 }
@@ -182,7 +199,7 @@ static void test_a_root_that_is_not_there(void **state)
 	len = 0;
 	append_file("out");
 	append_file("err");
-	assert_non_null(strstr(text, "c.json: ok\n"));
+	assert_non_null(strstr(text, "c.json: not ok\n"));
 	assert_non_null(strstr(text, "nowhere: No such file or directory\n"));
 	tmptree_free(tree);
 }
@@ -196,6 +213,8 @@ static void test_other_exit_codes(void **state)
 	} cases[] = {
 		{"--version", 0, "rocelet " ROCELET_VERSION "\n", ""},
 		{"--help", 0, "--check-config", ""},
+		{"-h", 0, "--check-config", ""},
+		{"-V", 0, "rocelet " ROCELET_VERSION "\n", ""},
 		{"--print-config", 0, "\"sample-interval\"", ""},
 		{"--no-such-flag", 2, "", "--no-such-flag"},
 	};

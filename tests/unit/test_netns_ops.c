@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -31,9 +32,10 @@
 #include "namespaces.h"
 #include "netns.h"
 #include "netns_ops.h"
+#include "netns_walk.h"
 
 static const char *no_namespace;
-static struct hw hw = {-1, -1, -1, true};
+static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 static char folder[] = "/tmp/rocelet-netns-XXXXXX"; /* a mount of its own */
 
 static uint64_t ino_of(int fd)
@@ -238,7 +240,7 @@ static void test_a_name_is_none_while_nothing_is_mounted(void **state)
 	static const char *const parts[] = {"names", "names/1", "names/1/root", "names/1/root/run",
 					    "names/1/root/run/netns"};
 	AUTO_FD fd = namespace_new(), opened = -1;
-	struct hw other = {-1, -1, -1, true};
+	struct hw other = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 	char path[128];
 	(void)state;
 
@@ -278,12 +280,12 @@ static void test_alive_until_its_process_dies(void **state)
 	assert_string_equal(id.path, path);
 	assert_true(id.ino == ino_of(fd));
 	close(fd);
-	assert_true(netns_is_alive(&hw, &id));
+	assert_true(netns_is_there(&hw, &id));
 	fd = netns_open_id(&hw, &id, &e);
 	assert_true(fd >= 0);
 	close(fd);
 	stop_child(pid);
-	assert_false(netns_is_alive(&hw, &id));
+	assert_false(netns_is_there(&hw, &id));
 	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
@@ -301,10 +303,10 @@ static void test_a_path_that_is_used_again_is_another(void **state)
 	snprintf(path, sizeof(path), "%s/again", folder);
 	mount_at(first, path);
 	assert_int_equal(netns_identify(first, path, &id), 0);
-	assert_true(netns_is_alive(&hw, &id));
+	assert_true(netns_is_there(&hw, &id));
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	mount_at(second, path);
-	assert_false(netns_is_alive(&hw, &id));
+	assert_false(netns_is_there(&hw, &id));
 	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "another namespace"));
 	/* Nobody ever knew which one it was. */
@@ -320,8 +322,8 @@ static void test_not_dead_because_we_cannot_look(void **state)
 	struct rlimit before, none;
 	struct netns_id id;
 	AUTO_FD fd = namespace_new();
+	enum netns_life life;
 	char path[64];
-	bool alive;
 	(void)state;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fd);
@@ -330,13 +332,151 @@ static void test_not_dead_because_we_cannot_look(void **state)
 	none = before;
 	none.rlim_cur = 3;
 	setrlimit(RLIMIT_NOFILE, &none);
-	alive = netns_is_alive(&hw, &id);
+	life = netns_search(&hw, &id);
 	setrlimit(RLIMIT_NOFILE, &before);
-	assert_true(alive);
-	assert_true(netns_is_alive(&hw, &id));
+	assert_int_equal(life, NETNS_UNKNOWN);
+	assert_int_equal(netns_search(&hw, &id), NETNS_ALIVE);
+}
+
+/* Node agents and people unmount what the runtime has mounted; the pod lives on. */
+static void test_a_path_that_goes_is_no_death(void **state)
+{
+	pid_t pid = start_child(CLONE_NEWNET);
+	char path[64], link[64], other[128];
+	struct netns_id id;
+	struct err e = {0};
+	AUTO_FD fd = -1;
+	(void)state;
+
+	snprintf(link, sizeof(link), "/proc/%d/ns/net", pid);
+	snprintf(path, sizeof(path), "%s/cni", folder);
+	fd = netns_open_path(&hw, link, &e);
+	mount_at(fd, path);
+	assert_int_equal(netns_identify(fd, path, &id), 0);
+	close(take_fd(&fd));
+	assert_int_equal(netns_search(&hw, &id), NETNS_ALIVE);
+	assert_string_equal(id.path, path);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	assert_false(netns_is_there(&hw, &id));
+	snprintf(other, sizeof(other), "%s", id.path);
+	fd = netns_open_anywhere(&hw, &id, &e);
+	if (fd < 0)
+		fail_msg("%s", e.msg);
+	assert_true(ino_of(fd) == id.ino);
+	assert_string_equal(id.path, link); /* by which it is found at once from now on */
+	assert_true(netns_is_there(&hw, &id));
+	close(take_fd(&fd));
+	snprintf(id.path, sizeof(id.path), "%s", other);
+	stop_child(pid);
+	assert_int_equal(netns_search(&hw, &id), NETNS_DEAD);
+	assert_int_equal(netns_open_anywhere(&hw, &id, &e), -ENOENT);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Whoever does not see the processes sees no death. */
+static void test_blind_it_is_not_known(void **state)
+{
+	const struct hw blind = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
+	struct netns_id id = {.path = "/run/netns/rocelet-none", .dev = 4, .ino = 12345};
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(netns_search(&blind, &id), NETNS_UNKNOWN);
+	assert_int_equal(netns_open_anywhere(&blind, &id, &e), -EAGAIN);
+	assert_non_null(strstr(e.msg, "/run/netns/rocelet-none"));
+	id.ino = 0;
+	assert_int_equal(netns_search(&hw, &id), NETNS_DEAD);
+}
+
+/* --- what a pod chose ----------------------------------------------------------------------- */
+
+/* How often the file was opened since. */
+static int n_opened(int inotify_fd)
+{
+	char events[4096];
+	int n = 0;
+
+	for (;;) {
+		ssize_t len = read(inotify_fd, events, sizeof(events));
+
+		if (len <= 0)
+			return n;
+		for (ssize_t i = 0; i < len; n++)
+			i += (ssize_t)(sizeof(struct inotify_event) +
+				       ((struct inotify_event *)(events + i))->len);
+	}
+}
+
+static int watch(const char *path)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
+	return fd;
+}
+
+static int count_namespaces(int fd, const char *path, void *arg)
+{
+	(void)fd, (void)path;
+	++*(int *)arg;
+	return 0;
+}
+
+/* As a watchdog would start, whose file somebody mounted over a namespace. */
+static void test_what_lies_over_a_namespace_is_not_opened(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	char path[64], fifo[64];
+	AUTO_FD opened = -1;
+	int n = 0;
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/covered", folder);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	mount_at(fd, path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(mount(fifo, path, NULL, MS_BIND, NULL), 0);
+	close(take_fd(&fd));
+	opened = watch(fifo);
+	assert_true(netns_each(&hw, count_namespaces, &n) >= 0);
+	assert_int_equal(n_opened(opened), 0);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(fifo), 0);
+}
+
+/* A descriptor may have become another file's since its link was read; so may any path. */
+static void test_what_is_no_namespace_is_not_opened(void **state)
+{
+	char fifo[64], descriptor[64], below[160];
+	struct err e = {0};
+	AUTO_FD opened = -1, fd = -1;
+	(void)state;
+
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	fd = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	snprintf(descriptor, sizeof(descriptor), "/proc/%d/fd/%d", (int)getpid(), fd);
+	snprintf(below, sizeof(below), "/proc/%d/root%s", (int)getpid(), fifo);
+	opened = watch(fifo);
+	assert_int_equal(netns_open_path(&hw, descriptor, &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, below, &e), -EINVAL);
+	assert_int_equal(netns_open_path(&hw, fifo, &e), -EINVAL);
+	assert_int_equal(n_opened(opened), 0);
+	assert_int_equal(unlink(fifo), 0);
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */
+
+static bool is_in_set(const struct netns_set *s, uint64_t ino)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->items[i].ino == ino)
+			return true;
+	return false;
+}
 
 struct looking {
 	uint64_t ino;
@@ -469,12 +609,12 @@ static void test_a_no_ends_the_walk(void **state)
 
 static void test_without_proc_there_are_names(void **state)
 {
-	const struct hw blind = {-1, -1, -1, true};
+	const struct hw blind = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 	AUTO_FD fd = namespace_new();
 	struct looking l = {.ino = ino_of(fd)};
 	(void)state;
 
-	assert_int_equal(netns_each(&blind, on_namespace, &l), 0);
+	assert_int_equal(netns_each(&blind, on_namespace, &l), NETNS_INCOMPLETE);
 	assert_int_equal(l.n, 0);
 }
 
@@ -488,11 +628,11 @@ static void test_a_walk_without_descriptors_says_so(void **state)
 
 	getrlimit(RLIMIT_NOFILE, &before);
 	few = before;
-	few.rlim_cur = (rlim_t)fd + 4;
+	few.rlim_cur = (rlim_t)fd + 2;
 	setrlimit(RLIMIT_NOFILE, &few);
 	r = netns_each(&hw, on_namespace, &l);
 	setrlimit(RLIMIT_NOFILE, &before);
-	assert_int_equal(r, -EMFILE);
+	assert_int_equal(r, NETNS_INCOMPLETE);
 }
 
 static void test_every_allocation_may_fail(void **state)
@@ -519,6 +659,156 @@ static void test_every_allocation_may_fail(void **state)
 }
 
 /* --- settings ------------------------------------------------------------------------------- */
+
+/* --- what a walk may cost --------------------------------------------------------------------- */
+
+#define SHARERS	 51
+#define MANY_FDS 20000
+
+__attribute__((noreturn)) static int wait_for_end(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+}
+
+/* Many processes that share their open files. Returns the first one's number. */
+static pid_t start_sharers(void)
+{
+	static char stacks[SHARERS][4096] __attribute__((aligned(16)));
+	const struct rlimit most = {MANY_FDS + 16, MANY_FDS + 16};
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		setrlimit(RLIMIT_NOFILE, &most);
+		for (int i = 0; i < MANY_FDS; i++)
+			if (dup(ready[1]) < 0)
+				break;
+		for (int i = 1; i < SHARERS; i++)
+			clone(wait_for_end, stacks[i] + sizeof(stacks[i]), CLONE_FILES | SIGCHLD,
+			      NULL);
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		wait_for_end(NULL);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* The children of one that ends are ours, as the first process of this namespace. */
+static void stop_sharers(pid_t pid)
+{
+	stop_child(pid);
+	kill(-1, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
+static uint64_t cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Each open file is looked at once, whoever shares it. */
+static void test_shared_files_are_looked_at_once(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	uint64_t before, ino = ino_of(fd);
+	struct netns_set set;
+	pid_t pid;
+	(void)state;
+
+	pid = start_sharers();
+	before = cpu_ms();
+	assert_int_equal(netns_walk(&hw, &netns_budget_usual, &set), 0);
+	print_message("%d processes share %d open files: %zu links read in %llu ms of CPU\n",
+		      SHARERS, MANY_FDS, set.n_descriptors,
+		      (unsigned long long)(cpu_ms() - before));
+	stop_sharers(pid);
+	assert_true(set.complete);
+	assert_true(set.n_descriptors >= MANY_FDS);
+	assert_true(set.n_descriptors < 2 * MANY_FDS);
+	assert_true(is_in_set(&set, ino));
+	netns_set_done(&set);
+}
+
+/* One user's share is used up: others' few files are seen all the same, and nothing is concluded
+ * from what was not. */
+static void test_one_user_does_not_use_up_the_walk(void **state)
+{
+	struct netns_budget small = netns_budget_usual;
+	AUTO_FD fd = namespace_new();
+	uint64_t ino = ino_of(fd);
+	struct netns_set set;
+	pid_t pid;
+	(void)state;
+
+	small.user_descriptors = MANY_FDS / 2;
+	pid = start_sharers();
+	assert_int_equal(netns_walk(&hw, &small, &set), 0);
+	assert_false(set.complete);
+	assert_true(set.n_descriptors <= MANY_FDS / 2);
+	assert_true(is_in_set(&set, ino));
+	netns_set_done(&set);
+	small = netns_budget_usual;
+	small.cpu_ns = 0;
+	assert_int_equal(netns_walk(&hw, &small, &set), 0);
+	assert_false(set.complete);
+	netns_set_done(&set);
+	small = netns_budget_usual;
+	small.processes = 1;
+	assert_int_equal(netns_walk(&hw, &small, &set), 0);
+	assert_false(set.complete);
+	netns_set_done(&set);
+	stop_sharers(pid);
+}
+
+static void *search_often(void *arg)
+{
+	const struct netns_id *id = arg;
+
+	for (int i = 0; i < 20; i++) {
+		struct netns_id copy = *id;
+		enum netns_life life = netns_search(&hw, &copy);
+
+		if (life != NETNS_ALIVE)
+			return (void *)1;
+	}
+	return NULL;
+}
+
+/* Those who ask at once share a walk, and each sees what is. */
+static void test_several_ask_at_once(void **state)
+{
+	AUTO_FD fd = namespace_new();
+	struct netns_id id = {.path = "/run/netns/rocelet-none"};
+	pthread_t threads[4];
+	struct stat st;
+	(void)state;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	id.dev = st.st_dev;
+	id.ino = st.st_ino;
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, search_often, &id), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+		void *failed = NULL;
+
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+}
 
 static void test_settings_are_made_inside(void **state)
 {
@@ -706,7 +996,8 @@ static void test_what_cannot_be_announced(void **state)
 static int enter(void **state)
 {
 	(void)state;
-	no_namespace = namespaces_enter();
+	if (!no_namespace)
+		no_namespace = namespaces_enter();
 	hw.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!no_namespace && (!mkdtemp(folder) || mount("none", folder, "tmpfs", 0, NULL) < 0 ||
 			      mount(NULL, folder, NULL, MS_PRIVATE, NULL) < 0))
@@ -737,6 +1028,10 @@ int main(void)
 		IN_NAMESPACES(test_alive_until_its_process_dies),
 		IN_NAMESPACES(test_a_path_that_is_used_again_is_another),
 		IN_NAMESPACES(test_not_dead_because_we_cannot_look),
+		IN_NAMESPACES(test_a_path_that_goes_is_no_death),
+		IN_NAMESPACES(test_blind_it_is_not_known),
+		IN_NAMESPACES(test_what_lies_over_a_namespace_is_not_opened),
+		IN_NAMESPACES(test_what_is_no_namespace_is_not_opened),
 		IN_NAMESPACES(test_one_that_only_a_process_keeps),
 		IN_NAMESPACES(test_one_that_only_a_descriptor_keeps),
 		IN_NAMESPACES(test_one_that_only_a_mount_keeps),
@@ -746,6 +1041,9 @@ int main(void)
 		IN_NAMESPACES(test_without_proc_there_are_names),
 		IN_NAMESPACES(test_a_walk_without_descriptors_says_so),
 		IN_NAMESPACES(test_every_allocation_may_fail),
+		IN_NAMESPACES(test_shared_files_are_looked_at_once),
+		IN_NAMESPACES(test_one_user_does_not_use_up_the_walk),
+		IN_NAMESPACES(test_several_ask_at_once),
 		IN_NAMESPACES(test_settings_are_made_inside),
 		IN_NAMESPACES(test_settings_that_are_not_there),
 		IN_NAMESPACES(test_the_neighbours_are_told),
@@ -753,5 +1051,6 @@ int main(void)
 		IN_NAMESPACES(test_what_cannot_be_announced),
 	};
 
+	no_namespace = namespaces_enter_pids();
 	return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -71,6 +71,8 @@ static const struct {
 	{E("\"interface\":\"eth0\""), "entry 1: interface: 'eth0' is taken in every pod"},
 	{E("\"interface\":\"all\""), "entry 1: interface: 'all' is taken in every pod"},
 	{E("\"interface\":\"default\""), "entry 1: interface: 'default' is taken in every pod"},
+	{E("\"interface\":\"bonding_masters\""),
+	 "entry 1: interface: 'bonding_masters' is taken in every pod"},
 	{"[{" R ",\"interface\":\"a\"},{" R "},{" R ",\"interface\":\"a\"}]",
 	 "entry 3: interface: a is entry 1's already"},
 	/* MACs and GUIDs */
@@ -123,6 +125,8 @@ static const struct {
 	 "entry 1: ips: item 1: ff02::1/64 is no address of one host"},
 	{E("\"ips\":[\"127.0.0.1/8\"]"), "entry 1: ips: item 1: 127.0.0.1/8 is a loopback address"},
 	{E("\"ips\":[\"::1/128\"]"), "entry 1: ips: item 1: ::1/128 is a loopback address"},
+	{E("\"ips\":[\"::ffff:10.9.0.1/120\"]"),
+	 "entry 1: ips: item 1: ::ffff:10.9.0.1/120 is an IPv4 address in IPv6's clothes"},
 	{E("\"ips\":[\"10.9.0.0/24\"]"),
 	 "entry 1: ips: item 1: 10.9.0.0/24 names the network, not an address in it"},
 	{E("\"ips\":[\"10.9.0.255/24\"]"),
@@ -165,6 +169,12 @@ static const struct {
 	{E("\"ipam\":{}"), "entry 1: ipam: has no \"type\""},
 	{E("\"ipam\":{\"type\":\"../sh\"}"),
 	 "entry 1: ipam: type '../sh' is a path, not a plugin's name"},
+	{E("\"ipam\":{\"type\":\"host-local\",\"dataDir\":\"/etc\"}"),
+	 "entry 1: ipam: comes from the pool alone, its plugins run on the host"},
+	{E("\"IPAM\":{\"type\":\"bridge\"}"),
+	 "entry 1: IPAM: comes from the pool alone, its plugins run on the host"},
+	{E("\"allow\":[\"vlan\"]"), "entry 1: allow: unknown key"},
+	{E("\"subnets\":[\"0.0.0.0/0\"]"), "entry 1: subnets: unknown key"},
 };
 
 static void test_every_mistake_has_its_sentence(void **state)
@@ -223,7 +233,6 @@ static void test_what_is_too_much(void **state)
 		       HEAD "is too long, it may have 65536 bytes");
 	check_repeated("[", "{" R "},", 63, "{" R "}]", NULL);
 	check_repeated("[", "{" R "},", 64, "{" R "}]", HEAD "has 65 entries, more than 64");
-	check_repeated("[{" R ",\"ipam\":{\"type\":\"a\",\"b\":\"", "x", 2047 - 19, "\"}}]", NULL);
 	check_repeated("[{" R ",\"ipam\":{\"type\":\"a\",\"b\":\"", "x", 2048 - 19, "\"}}]",
 		       HEAD "entry 1: ipam: has 2048 bytes, more than 2047");
 	check_repeated("[{" R ",\"routes\":[", "{\"dst\":\"10.%u.0.0/16\"},", 15,
@@ -306,9 +315,10 @@ static void test_everything_is_asked_for(void **state)
 
 /* --- over a pool's plan ----------------------------------------------------------------------- */
 
+/* Of the keys of an entry; it allows all of them. */
 static struct pool_network pool_of(const char *text)
 {
-	struct pool_network n = {.timeout_ms = POOL_ATTACH_MS};
+	struct pool_network n = {.timeout_ms = POOL_ATTACH_MS, .allow = ~0u};
 	struct network_requests list;
 
 	good(&list, text);
@@ -332,8 +342,7 @@ static int plan_of(struct net_plan *ret, const struct pool_network *n, const cha
 #define POOL                                                                                       \
 	E("\"vlan\":100,\"vlanQoS\":3,\"vlanProto\":\"802.1ad\",\"mtu\":9000,\"trust\":\"on\","    \
 	  "\"spoofchk\":\"on\",\"linkState\":\"enable\",\"minTxRate\":10,\"maxTxRate\":100,"       \
-	  "\"gateway\":\"10.9.0.254\",\"routes\":[{\"dst\":\"10.0.0.0/8\"}],"                      \
-	  "\"ipam\":{\"type\":\"dhcp\"}")
+	  "\"gateway\":\"10.9.0.254\",\"routes\":[{\"dst\":\"10.0.0.0/8\"}]")
 
 static void test_without_a_request_it_is_the_pools(void **state)
 {
@@ -389,19 +398,20 @@ static void test_a_request_wins_key_by_key(void **state)
 
 static void test_addresses_are_replaced_together(void **state)
 {
-	const struct pool_network n = pool_of(POOL);
+	struct pool_network n = pool_of(POOL);
 	struct net_plan p;
 	struct err e = {0};
 	(void)state;
 
+	strcpy(n.plan.ipam, "{\"type\":\"dhcp\"}");
+	assert_int_equal(plan_of(&p, &n, E("\"vlan\":200"), &e), 0);
+	assert_string_equal(p.ipam, n.plan.ipam);
 	assert_int_equal(plan_of(&p, &n, E("\"ips\":[\"10.9.0.1/24\"]"), &e), 0);
 	assert_int_equal(p.n_ips, 1);
 	assert_string_equal(p.ipam, "");
 	assert_int_equal(p.n_routes, 2);
 	assert_int_equal(plan_of(&p, &n, E("\"ips\":[]"), &e), 0);
 	assert_string_equal(p.ipam, "");
-	assert_int_equal(plan_of(&p, &n, E("\"ipam\":{\"type\":\"static\"}"), &e), 0);
-	assert_string_equal(p.ipam, "{\"type\":\"static\"}");
 	assert_int_equal(plan_of(&p, &n, E("\"routes\":[{\"dst\":\"11.0.0.0/8\"}]"), &e), 0);
 	assert_int_equal(p.n_routes, 1);
 	assert_int_equal(plan_of(&p, &n, E("\"gateway\":[]"), &e), 0);
@@ -413,15 +423,12 @@ static const struct {
 	enum plan_kind kind;
 	const char *sentence;
 } clashes[] = {
-	{E("\"mtu\":1500"), E("\"vlanQoS\":3"), PLAN_VF, "vlanQoS: needs a \"vlan\""},
 	{E("\"vlan\":5,\"vlanQoS\":3"), E("\"vlan\":0,\"vlanQoS\":2"), PLAN_VF,
 	 "vlanQoS: needs a \"vlan\""},
-	{E("\"mtu\":1500"), E("\"vlanProto\":\"802.1ad\""), PLAN_VF,
+	{E("\"vlan\":0"), E("\"vlanProto\":\"802.1ad\""), PLAN_VF,
 	 "vlanProto: 802.1ad needs a \"vlan\""},
 	{E("\"maxTxRate\":10"), E("\"minTxRate\":11"), PLAN_VF,
 	 "minTxRate: is more than \"maxTxRate\""},
-	{E("\"mtu\":1500"), E("\"ips\":[\"10.9.0.1/24\"],\"ipam\":{\"type\":\"dhcp\"}"), PLAN_VF,
-	 "ipam: stands beside \"ips\", only one of them may"},
 	{E("\"mtu\":1279"), E("\"ips\":[\"2001:db8::1/64\"]"), PLAN_VF,
 	 "mtu: is below 1280, which an IPv6 address needs"},
 	{E("\"mtu\":1500"), E("\"vlan\":5"), PLAN_MACVLAN,
@@ -450,7 +457,7 @@ static void test_what_does_not_go_together(void **state)
 
 static void test_a_macvlan_has_a_mac_of_its_own(void **state)
 {
-	struct pool_network n = {.plan = {.kind = PLAN_MACVLAN}};
+	struct pool_network n = {.plan = {.kind = PLAN_MACVLAN}, .allow = ~0u};
 	struct net_plan p;
 	struct err e = {0};
 	(void)state;
@@ -458,6 +465,177 @@ static void test_a_macvlan_has_a_mac_of_its_own(void **state)
 	assert_int_equal(plan_of(&p, &n, E("\"mac\":\"02:00:00:00:00:01\""), &e), 0);
 	assert_true(p.has_mac);
 	assert_int_equal(p.vf.fields, 0);
+}
+
+/* Its PF would be told a MAC that does not exist. */
+static void test_a_function_that_is_no_vf(void **state)
+{
+	struct net_plan p = {.has_mac = true, .vf = {.fields = VF_MAC}};
+	struct function fn = {.id = "0000:03:00.0", .kind = FN_PF};
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(network_on_function(&p, &fn, &e), 0);
+	assert_int_equal(p.vf.fields, 0);
+	assert_true(p.has_mac);
+	p.vf.fields = VF_MAC | VF_VLAN;
+	assert_int_equal(network_on_function(&p, &fn, &e), -EINVAL);
+	assert_string_equal(e.msg, "vlan: 0000:03:00.0 is no VF, only of a VF it can be set");
+	fn.kind = FN_VF;
+	assert_int_equal(network_on_function(&p, &fn, &e), 0);
+	assert_int_equal(p.vf.fields, VF_MAC | VF_VLAN);
+}
+
+/* --- what a pool does not allow --------------------------------------------------------------- */
+
+#define NO(key)                                                                                    \
+	HEAD "entry 1: " key ": rocelet.dev/roce does not allow it, \"allow\": [\"" key            \
+	     "\"] in its pool would"
+
+static const struct {
+	enum network_key key;
+	const char *entry, *sentence;
+} guarded[] = {
+	{NETWORK_MAC, E("\"mac\":\"02:00:00:00:00:01\""), NO("mac")},
+	{NETWORK_VLAN, E("\"vlan\":200"), NO("vlan")},
+	{NETWORK_VLAN, E("\"vlan\":0"), NO("vlan")},
+	{NETWORK_VLAN_QOS, E("\"vlanQoS\":7"), NO("vlanQoS")},
+	{NETWORK_VLAN_PROTO, E("\"vlanproto\":\"802.1ad\""), NO("vlanProto")},
+	{NETWORK_SPOOFCHK, E("\"spoofchk\":\"off\""), NO("spoofchk")},
+	{NETWORK_TRUST, E("\"trust\":true"), NO("trust")},
+	{NETWORK_LINK_STATE, E("\"linkState\":\"enable\""), NO("linkState")},
+	{NETWORK_MIN_RATE, E("\"minTxRate\":1"), NO("minTxRate")},
+	{NETWORK_MAX_RATE, E("\"maxTxRate\":0"), NO("maxTxRate")},
+	{NETWORK_ROUTES, E("\"routes\":[]"), NO("routes")},
+	{NETWORK_GATEWAY, E("\"gateway\":\"10.9.0.253\""), NO("gateway")},
+	{NETWORK_GUID, E("\"guid\":\"00:00:00:00:00:00:00:01\""), NO("guid")},
+	{NETWORK_MTU, E("\"mtu\":9001"),
+	 HEAD "entry 1: mtu: 9001 is above the 9000 of rocelet.dev/roce, \"allow\": [\"mtu\"] in "
+	      "its pool would"},
+};
+
+static void test_a_pool_says_what_its_pods_may(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(guarded); i++) {
+		struct pool_network n = pool_of(POOL);
+		struct net_plan p;
+		struct err e = {0};
+
+		n.allow = ~NETWORK_BIT(guarded[i].key);
+		assert_int_equal(plan_of(&p, &n, guarded[i].entry, &e), -EINVAL);
+		assert_string_equal(e.msg, guarded[i].sentence);
+		assert_memory_equal(&p.vf, &n.plan.vf, sizeof(p.vf));
+		n.allow = NETWORK_BIT(guarded[i].key);
+		assert_int_equal(plan_of(&p, &n, guarded[i].entry, &e), 0);
+	}
+}
+
+static void test_what_every_pod_may(void **state)
+{
+	struct pool_network n = pool_of(POOL);
+	struct net_plan p;
+	struct err e = {0};
+	(void)state;
+
+	n.allow = 0;
+	assert_int_equal(plan_of(&p, &n,
+				 E("\"interface\":\"x\",\"mtu\":9000,\"ips\":[\"10.9.0.1/24\"],"
+				   "\"vlan\":null"),
+				 &e),
+			 0);
+	assert_int_equal(p.mtu, 9000);
+	assert_memory_equal(&p.vf, &n.plan.vf, sizeof(p.vf));
+}
+
+/* A pool without a VLAN leaves the one that stands on the PF: no QoS takes it off. */
+static void test_qos_is_of_a_vlan(void **state)
+{
+	struct pool_network n = pool_of(E("\"mtu\":1500"));
+	struct net_plan p;
+	struct err e = {0};
+	(void)state;
+
+	assert_int_equal(plan_of(&p, &n, E("\"vlanQoS\":0"), &e), -EINVAL);
+	assert_string_equal(e.msg, HEAD "entry 1: vlanQoS: needs a \"vlan\"");
+	assert_int_equal(plan_of(&p, &n, E("\"vlanProto\":\"802.1q\""), &e), -EINVAL);
+	assert_string_equal(e.msg, HEAD "entry 1: vlanProto: needs a \"vlan\"");
+	assert_int_equal(plan_of(&p, &n, E("\"vlanQoS\":1,\"vlan\":5"), &e), 0);
+}
+
+static void test_the_devices_mtu_is_the_most_where_the_pool_says_none(void **state)
+{
+	struct pool_network n = pool_of(E("\"vlan\":5"));
+	struct network_requests list;
+	struct err e = {0};
+	(void)state;
+
+	n.allow = 0;
+	good(&list, E("\"mtu\":1501"));
+	assert_int_equal(network_mtu_allowed(&n, list.items, 1501, &e), 0);
+	assert_int_equal(network_mtu_allowed(&n, list.items, 0, &e), 0);
+	assert_int_equal(network_mtu_allowed(&n, list.items, 1500, &e), -EINVAL);
+	assert_string_equal(e.msg, HEAD
+			    "entry 1: mtu: 1501 is above the device's 1500 of rocelet.dev/roce, "
+			    "\"allow\": [\"mtu\"] in its pool would");
+	n.plan.mtu = 9000;
+	assert_int_equal(network_mtu_allowed(&n, list.items, 1500, &e), 0);
+	n.plan.mtu = 0;
+	n.allow = NETWORK_BIT(NETWORK_MTU);
+	assert_int_equal(network_mtu_allowed(&n, list.items, 1500, &e), 0);
+	network_requests_done(&list);
+}
+
+static const struct {
+	const char *ip, *wrong; /* NULL: it may be had */
+} addresses[] = {
+	{"10.9.0.1/24", NULL},
+	{"10.9.0.253/32", NULL},
+	{"10.9.0.1/16", "has a shorter length than the subnet"},
+	{"10.8.0.1/24", "is in none of the \"subnets\""},
+	{"10.9.1.0/16", "is in none of the \"subnets\""},
+	{"10.9.0.0/32", "is the network or broadcast address"},
+	{"10.9.0.255/32", "is the network or broadcast address"},
+	{"10.9.0.128/31", NULL},
+	{"10.9.0.254/24", "is the gateway"},
+	{"10.77.0.5/16", NULL},
+	{"10.77.0.5/24", NULL},
+	{"192.0.2.1/32", NULL},
+	{"192.0.2.2/32", "is in none of the \"subnets\""},
+	{"2001:db8::1/64", NULL},
+	{"2001:db8::1/63", "has a shorter length than the subnet"},
+	{"2001:db9::1/64", "is in none of the \"subnets\""},
+	{"fe80::1/64", "is in none of the \"subnets\""},
+};
+
+static void test_addresses_are_of_the_pools_subnets(void **state)
+{
+	static const char *const subnets[] = {"10.9.0.0/24", "10.77.0.0/16", "192.0.2.1/32",
+					      "2001:db8::/64"};
+	struct pool_network n = pool_of(POOL);
+	(void)state;
+
+	n.allow = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(subnets); i++)
+		assert_true(ip_prefix_parse(subnets[i], &n.subnets[n.n_subnets++]));
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		char entry[128], sentence[256];
+		struct net_plan p;
+		struct err e = {0};
+		int r;
+
+		snprintf(entry, sizeof(entry), E("\"ips\":[\"%s\"]"), addresses[i].ip);
+		r = plan_of(&p, &n, entry, &e);
+		snprintf(sentence, sizeof(sentence), HEAD "entry 1: ips: %s %s of rocelet.dev/roce",
+			 addresses[i].ip, addresses[i].wrong ? addresses[i].wrong : "");
+		assert_string_equal(e.msg, addresses[i].wrong ? sentence : "");
+		assert_int_equal(r, addresses[i].wrong ? -EINVAL : 0);
+	}
+	n.n_subnets = 0;
+	assert_int_equal(plan_of(&(struct net_plan){0}, &n, E("\"ips\":[\"10.8.0.1/16\"]"), NULL),
+			 0);
+	assert_int_equal(plan_of(&(struct net_plan){0}, &n, E("\"ips\":[\"10.9.0.254/16\"]"), NULL),
+			 -EINVAL);
 }
 
 static void test_out_of_memory_at_any_point(void **state)
@@ -490,6 +668,12 @@ int main(void)
 		cmocka_unit_test(test_addresses_are_replaced_together),
 		cmocka_unit_test(test_what_does_not_go_together),
 		cmocka_unit_test(test_a_macvlan_has_a_mac_of_its_own),
+		cmocka_unit_test(test_a_function_that_is_no_vf),
+		cmocka_unit_test(test_a_pool_says_what_its_pods_may),
+		cmocka_unit_test(test_what_every_pod_may),
+		cmocka_unit_test(test_qos_is_of_a_vlan),
+		cmocka_unit_test(test_the_devices_mtu_is_the_most_where_the_pool_says_none),
+		cmocka_unit_test(test_addresses_are_of_the_pools_subnets),
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 	};
 

@@ -180,6 +180,24 @@ static void test_nothing_is_told_when_nothing_changed(void **state)
 	assert_int_equal(node_inventory(f->node)->generation, generation);
 }
 
+/* Without it nobody can tell what a look shows of what was done before it. */
+static void test_the_time_of_a_look_at_devices_is_noted(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t first, hinted;
+
+	run_until_complete(f);
+	first = node_inventory(f->node)->devices_ms;
+	assert_true(first > 0);
+	hinted = uv_now(&f->loop);
+	node_hint(f->node, SCAN_NETDEVS, false);
+	run_until(f, 2, 0);
+	node_hint(f->node, SCAN_RDMA, false); /* begins only after the one before was applied */
+	run_until(f, 3, 0);
+	assert_true(node_inventory(f->node)->devices_ms >= hinted);
+	assert_true(node_inventory(f->node)->devices_ms <= uv_now(&f->loop));
+}
+
 static void test_closing_with_looks_in_flight_is_clean(void **state)
 {
 	struct fixture *f = *state;
@@ -201,6 +219,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_loss_means_looking_at_everything, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_is_told_when_nothing_changed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_the_time_of_a_look_at_devices_is_noted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_closing_with_looks_in_flight_is_clean, setup,
 						teardown),

@@ -81,7 +81,7 @@ static int setup(void **state)
 	w->hw.proc_fd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	put_process(w, 4711, "0::/" KUBEPODS "/x\n");
 	w->pod = (struct sandbox){.namespace = "train", .pod = "job-7", .uid = UID};
-	w->pods = (struct sandbox_list){&w->pod, 1, true};
+	w->pods = (struct sandbox_list){.items = &w->pod, .n = 1, .known = true};
 	assert_int_equal(uv_loop_init(&w->loop), 0);
 	assert_int_equal(owners_open(&w->owners, &w->loop, &w->hw, &hooks, &e), 0);
 	*state = w;

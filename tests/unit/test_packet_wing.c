@@ -56,7 +56,7 @@ static pid_t start(void)
 {
 	static char *argv[] = {(char *)"rocelet", NULL};
 	struct pool_config none = {0};
-	const struct launch launch = {&options, &none, 1, argv};
+	const struct launch launch = {&options, &none, 1, argv, 0};
 
 	return daemon_start(&launch, log_path);
 }

@@ -236,6 +236,63 @@ static void test_a_new_kubelet_does_not_know_its_pods_at_once(void **state)
 	stop(&f);
 }
 
+static void assert_holder(const struct fixture *f, const char *id, const char *pod, bool doubted)
+{
+	size_t n;
+	const struct pod_device *d = pod_list_find(pod_resources_list(f->pods), "x/y", id, &n);
+
+	assert_int_equal(n, 1);
+	assert_string_equal(d->pod, pod);
+	assert_int_equal(d->doubted, doubted);
+}
+
+static bool is_bs_device_cs(void *arg)
+{
+	const struct fixture *f = arg;
+	const struct pod_device *d = pod_list_find(pod_resources_list(f->pods), "x/y", "2", NULL);
+
+	return strcmp(d->pod, "c") == 0;
+}
+
+/* It names its pods one by one as it learns them: who has what it names is known at once, and only
+ * what it does not name is doubted. */
+static void test_what_a_new_kubelet_names_is_so(void **state)
+{
+	static const struct fake_held before[] = {{"default", "a", "x/y", "1"},
+						  {"default", "b", "x/y", "2"},
+						  {"default", "b", "x/y", "3"}};
+	static const struct fake_held after[] = {{"default", "c", "x/y", "2"},
+						 {"default", "a", "x/y", "1"}};
+	struct fixture f;
+
+	(void)state;
+	prepare(&f);
+	fake_pods_hold(&f.kubelet, before, 3);
+	fake_pods_start(&f.kubelet);
+	open_client(&f);
+	until(&f, has_api_list);
+	fake_pods_stop(&f.kubelet, false);
+	fake_pods_hold(&f.kubelet, NULL, 0);
+	f.lists = 0;
+	f.kubelet.questions = 0;
+	fake_pods_start(&f.kubelet);
+	until(&f, has_a_list);
+	assert_int_equal(pod_resources_list(f.pods)->n, 3);
+	assert_holder(&f, "1", "a", true);
+	assert_holder(&f, "2", "b", true);
+	fake_pods_hold(&f.kubelet, after, 1);
+	until(&f, is_bs_device_cs); /* it is asked again without being told to */
+	assert_holder(&f, "1", "a", true);
+	fake_pods_hold(&f.kubelet, after, 2);
+	f.lists = 0;
+	until(&f, has_a_list);
+	assert_holder(&f, "1", "a", false);
+	assert_holder(&f, "2", "c", false);
+	assert_holder(&f, "3", "b", true);
+	assert_int_equal(f.unanswered, 0);
+	stop(&f);
+}
+
 static void test_without_a_socket_the_checkpoint(void **state)
 {
 	struct fixture f;
@@ -363,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_refusals_are_asked_again),
 		cmocka_unit_test(test_an_answer_that_is_none),
 		cmocka_unit_test(test_a_new_kubelet_does_not_know_its_pods_at_once),
+		cmocka_unit_test(test_what_a_new_kubelet_names_is_so),
 		cmocka_unit_test(test_without_a_socket_the_checkpoint),
 		cmocka_unit_test(test_neither),
 		cmocka_unit_test(test_a_dead_socket),

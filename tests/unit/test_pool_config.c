@@ -15,6 +15,7 @@
 #include "config_file.h"
 #include "faults.h"
 #include "golden.h"
+#include "networks.h"
 #include "options.h"
 #include "pool_config.h"
 
@@ -50,6 +51,18 @@ static const char *const bad_files[] = {
 	"",
 	"[]",
 	"{\"pools\": [}",
+	"{\"pools\": [\n{\"resourceName\":\"p\",\"selectors\":{\"drivers\":[\"a,]\"],\n}}]}",
+	"{\"resourceList\": [\n{\"resourceName\":\"a\",\"selectors\":{}},\n\n]}",
+	"{\"resourceList\": [{\"resourceName\":\"a\",\"resourceName\":\"a\",\n\"selectors\":{},}]}",
+	"{\"pools\": [\n{\"resourceName\":\"p\\u0000\"}]}",
+	"{\"pools\": [\n{\"p\\u0000\":5}]}",
+	RESOURCE("\"resourceName\":\"a\",\n\"resourceName\":\"b\",\"selectors\":{}"),
+	RESOURCE(
+		"\"resourceName\":\"a\",\n\"ResourceName\":\"b\",\"selectors\":5,\n\"Selectors\":{}"),
+	"{\"resourceList\":5,\n\"ResourceList\":[]}",
+	"{\"pools\":[],\n\"Pools\":[]}",
+	"{\"configList\":[{\"resourceName\":\"a\",\"devices\":[\"ib0\"]},\n"
+	"{\"resourceName\":\"b\",\n\"resourcePrefix\":\"example_prefix\",\"devices\":[\"ib1\"]}]}",
 	"{\"pools\": [],\n\"pools\": []}",
 	"{\"resourceList\": {}}",
 	"{\"resourceList\": []}",
@@ -118,6 +131,7 @@ static const char *const bad_files[] = {
 	NATIVE("\"hold\":{\n\"linkDown\":{\n\"downMs\":-5}}"),
 	NATIVE("\"hold\":{\n\"linkDown\":500}"),
 	NATIVE("\"hold\":{\n\"linkdwn\":{\"downMs\":5}}"),
+	NATIVE("\"hold\":{\n\"temperature\":{\"downMs\":5}}"),
 	NATIVE("\"issn\":true"),
 	"{\"pools\":[{\"resourceName\":\"p\",\"selectors\":{\n\"pfName\":[\"a\"]}}]}",
 	"{\"pools\":[{\"resourceName\":\"p\",\"selectors\":{\n\"isRdma\":true,\"vdpaType\":\"vhost\"}}]}",
@@ -149,6 +163,14 @@ static const char *const bad_files[] = {
 	NATIVE("\"network\":{\n\"maxTxRate\":-1}"),
 	NATIVE("\"network\":{\n\"drift\":\"fix\"}"),
 	NATIVE("\"network\":{\n\"timeoutMs\":28001}"),
+	NATIVE("\"network\":{\n\"allow\":\"vlan\"}"),
+	NATIVE("\"network\":{\"allow\":[\n\"vlan\",\n\"vlans\"]}"),
+	NATIVE("\"network\":{\"allow\":[\n\"ips\"]}"),
+	NATIVE("\"network\":{\"allow\":[\n\"IPAM\"]}"),
+	NATIVE("\"network\":{\"allow\":[\n5]}"),
+	NATIVE("\"network\":{\n\"subnets\":\"10.9.0.0/24\"}"),
+	NATIVE("\"network\":{\"subnets\":[\n\"10.9.0.1/24\"]}"),
+	NATIVE("\"network\":{\"subnets\":[\n\"10.9.0.0\"]}"),
 	NATIVE("\"network\":{\n\"ips\":[\n\"10.9.0.1/24\",\n\"10.9.0.1\"]}"),
 	NATIVE("\"network\":{\n\"ips\":[\"10.9.0.1/24\"]}"),
 	NATIVE("\"network\":{\n\"ips\":[\"10.9.0.1/24\"],\n\"ipam\":{\"type\":\"static\"}}"),
@@ -167,7 +189,33 @@ static const char *const bad_files[] = {
 	NATIVE("\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,\"interface\":\"macvlan\","
 	       "\"network\":{\"ips\":[\"10.9.0.1/24\"]}"),
 	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"network\":{}"),
+	RESOURCE("\"resourceName\":\"a\",\"selectors\":{},\n\"additionalInfo\":{\"0000:zz\":{}}"),
+	RESOURCE("\"resourceName\":\"a\",\"deviceType\":\"auxNetDevice\",\n\"selectors\":{}"),
+	NATIVE("\"permissions\":\"rx\""),
+	NATIVE("\"permissions\":7"),
+	NATIVE("\"subFunctions\":true"),
+	"{\"pools\":[{\"resourceName\":\"p\",\"network\":{},\n"
+	"\"selectors\":{\"drivers\":[\"mlx5_core\",\"vfio-pci\"]}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"network\":{},\n"
+	"\"selectors\":{\"vdpaType\":\"vhost\"}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"softRoce\":true,\n\"selectors\":{\"isRdma\":true}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"softRoce\":true,\n"
+	"\"selectors\":{\"rdmaNames\":[\"rxe0\"]}}]}",
+	NATIVE("\"network\":{},\n\"clean\":\"sometimes\""),
+	NATIVE("\n\"clean\":\"restore\""),
+	NATIVE("\"kind\":\"shared\",\"interface\":\"macvlan\",\n\"clean\":\"auto\""),
 };
+
+static void print_understood(FILE *f, const struct pool_config *c)
+{
+	char text[POOL_REFUSAL_TEXT];
+
+	for (size_t i = 0; i < c->refusals.n; i++) {
+		pool_refusal_text(&c->refusals.list[i], text);
+		fprintf(f, "  %s\n", text);
+	}
+	fprintf(f, "  pools: %zu\n", c->n_pools);
+}
 
 static void print_one(FILE *f, const char *text)
 {
@@ -178,7 +226,7 @@ static void print_one(FILE *f, const char *text)
 	if (pool_config_parse(&c, text, strlen(text), "c.json", print_warning, f, &e) < 0)
 		fprintf(f, "  error: %s\n", e.msg);
 	else
-		fprintf(f, "  pools: %zu\n", c.n_pools);
+		print_understood(f, &c);
 	pool_config_done(&c);
 	fputc('\n', f);
 }
@@ -193,6 +241,43 @@ static void test_every_bad_file_gets_its_sentence(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/pool_config_errors.txt", print_bad_files);
+}
+
+static void assert_error(const char *text, size_t len, const char *wanted)
+{
+	struct pool_config c = {0};
+	struct err e = {0};
+
+	assert_int_equal(pool_config_parse(&c, text, len, "c.json", print_warning, NULL, &e),
+			 -EINVAL);
+	assert_string_equal(e.msg, wanted);
+}
+
+static void test_bytes_that_are_no_text(void **state)
+{
+	static const char bom[] = "\xef\xbb\xbf{}", utf16[] = "\xff\xfe{\0}", zero[] = "{\n\0}",
+			  ours[] = "{\"pools\":[],\n\"note\":\"caf\xe9\"}",
+			  peers[] = "{\"mode\":\"hca\",\n\"note\":\"caf\xe9\"}";
+	struct pool_config c;
+	struct err e = {0};
+	char *said = NULL;
+	size_t size;
+	FILE *f = open_memstream(&said, &size);
+	(void)state;
+
+	assert_error(bom, sizeof(bom) - 1,
+		     "c.json:1: begins with a byte order mark; save it as UTF-8 without one");
+	assert_error(utf16, sizeof(utf16) - 1, "c.json:1: is UTF-16; save it as UTF-8");
+	assert_error(zero, sizeof(zero) - 1, "c.json:2: a zero byte; is this a text file?");
+	assert_error(ours, sizeof(ours) - 1,
+		     "c.json:2:11: unable to decode byte 0xe9 near '\"caf'");
+	assert_int_equal(
+		pool_config_parse(&c, peers, sizeof(peers) - 1, "c.json", print_warning, f, &e), 0);
+	fclose(f);
+	assert_string_equal(said,
+			    "  warning: c.json:2: byte 0xe9 is no UTF-8, going on without it\n");
+	free(said);
+	pool_config_done(&c);
 }
 
 /* --- large and hostile files ------------------------------------------------------------------ */
@@ -237,11 +322,14 @@ static void test_what_is_told_has_a_bound(void **state)
 	assert_int_equal(parse_repeated("{\"resourceList\":[{}",
 					",{\"resourceName\":\"a%u\",\"selectors\":{}}", 2, "]}",
 					&warnings, &e),
-			 -EINVAL);
+			 0);
+	assert_int_equal(parse_repeated("{\"resourceList\":[", "{},", 300, "{}]}", &warnings, &e),
+			 -E2BIG);
+	assert_string_equal(e.msg, "c.json: more than 256 resources");
 	assert_int_equal(parse_repeated("{\"resourceList\":[",
 					"{\"resourceName\":\"a%u\",\"selectors\":{}},", 300, "{}]}",
 					&warnings, &e),
-			 -EINVAL);
+			 -E2BIG);
 	assert_string_equal(e.msg, "c.json:1: \"resourceList\": item 257: more than 256 resources");
 	assert_int_equal(parse_repeated("{\"pools\":[\n\"\xff\xfe", "", 0, "\"]}", &warnings, &e),
 			 -EINVAL);
@@ -367,8 +455,10 @@ static void test_a_network_says_how_devices_come_into_pods(void **state)
 		 "\"gateway\":[\"10.9.0.254\",\"2001:db8::1\"],"
 		 "\"routes\":[{\"dst\":\"10.0.0.0/8\",\"priority\":7}],"
 		 "\"ipam\":{\"type\":\"host-local\", \"ranges\": []},\"drift\":\"repair\","
-		 "\"timeoutMs\":5000}},"
-		 "{\"resourceName\":\"b\",\"selectors\":{},\"softRoce\":true},"
+		 "\"timeoutMs\":5000,\"allow\":[\"mac\",\"VLANQOS\"],"
+		 "\"subnets\":[\"10.9.0.0/24\",\"2001:db8::/64\"]}},"
+		 "{\"resourceName\":\"b\",\"selectors\":{},\"softRoce\":true,"
+		 "\"clean\":\"always-reset\"},"
 		 "{\"resourceName\":\"c\",\"kind\":\"shared\",\"selectors\":{},"
 		 "\"interface\":\"ipvlan\"},{\"resourceName\":\"d\",\"selectors\":{}}]}");
 	n = c.pools[0].network;
@@ -388,10 +478,17 @@ static void test_a_network_says_how_devices_come_into_pods(void **state)
 	assert_string_equal(n->plan.ipam, "{\"type\":\"host-local\",\"ranges\":[]}");
 	assert_int_equal(n->drift, DRIFT_REPAIR);
 	assert_int_equal(n->timeout_ms, 5000);
+	assert_int_equal(n->allow, NETWORK_BIT(NETWORK_MAC) | NETWORK_BIT(NETWORK_VLAN_QOS));
+	assert_int_equal(n->n_subnets, 2);
+	assert_int_equal(n->subnets[1].family, AF_INET6);
+	assert_int_equal(n->subnets[1].len, 64);
 	n = c.pools[1].network;
 	assert_true(n->plan.soft_roce);
+	assert_int_equal(n->plan.clean, CLEAN_ALWAYS_RESET);
+	assert_int_equal(c.pools[0].network->plan.clean, CLEAN_AUTO);
 	assert_int_equal(n->plan.vf.fields, 0);
 	assert_int_equal(n->drift, DRIFT_REPORT);
+	assert_int_equal(n->allow, 0);
 	assert_int_equal(n->timeout_ms, POOL_ATTACH_MS);
 	assert_int_equal(c.pools[2].network->plan.kind, PLAN_IPVLAN);
 	assert_null(c.pools[3].network);
@@ -559,9 +656,10 @@ static void test_every_key_is_documented(void **state)
 		 "\"acpiIndexes\":[\"1\"],\"pfNames\":[\"p\"],\"rootDevices\":[\"0:1.0\"],"
 		 "\"linkTypes\":[\"ether\"],\"isRdma\":true,\"needVhostNet\":true,"
 		 "\"pKeys\":[\"1\"],\"ifNames\":[\"i\"],\"rdmaNames\":[\"r\"]},"
-		 "{\"vdpaType\":\"vhost\"}],\"additionalInfo\":{},\"network\":{\"mtu\":9000,"
+		 "{\"vdpaType\":\"virtio\"}],\"additionalInfo\":{},\"network\":{\"mtu\":9000,"
 		 "\"vlan\":5,\"spoofchk\":true,\"trust\":true,\"linkState\":\"auto\","
 		 "\"minTxRate\":1,\"maxTxRate\":2,\"ipam\":{\"type\":\"dhcp\"},"
+		 "\"allow\":[\"mac\"],\"subnets\":[\"10.9.0.0/24\"],"
 		 "\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"10.0.0.1\",\"priority\":5}]}},"
 		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,"
 		 "\"fixedSlots\":true,\"interface\":\"macvlan\",\"deviceType\":\"auxNetDevice\","
@@ -586,6 +684,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_bad_file_gets_its_sentence),
+		cmocka_unit_test(test_bytes_that_are_no_text),
 		cmocka_unit_test(test_what_is_told_has_a_bound),
 		cmocka_unit_test(test_a_shared_pool_gives_all_its_hcas),
 		cmocka_unit_test(test_mode_hca_has_its_thousand_slots),

@@ -121,6 +121,7 @@ static void test_defaults_are_the_peers(void **state)
 	assert_true(p->umad && p->device_info);
 	assert_false(p->issm || p->cdi || p->exclude_topology || p->ignore_link);
 	assert_int_equal(p->hold[HEALTH_GONE].down_ms, 0);
+	assert_int_equal(p->hold[HEALTH_LEAVING].down_ms, 3600000);
 	assert_true(p->hold[HEALTH_LINK_DOWN].down_ms >= 500);
 	pool_config_done(&c);
 }
@@ -179,7 +180,7 @@ static void test_each_device_type_has_its_selectors(void **state)
 	pool_config_done(&c);
 }
 
-static void test_a_pool_with_bad_selectors_is_left_out(void **state)
+static void test_a_pool_with_bad_selectors_is_refused_alone(void **state)
 {
 	static const struct {
 		const char *selectors, *wrong;
@@ -190,8 +191,6 @@ static void test_a_pool_with_bad_selectors_is_left_out(void **state)
 		 "\"selectors\": isRdma: with driver vfio-pci a device has no RDMA device"},
 		{"{\"pfNames\":[\"eth0\",\"eth1#5-2\"]}",
 		 "\"pfNames\": item 2: 'eth1#5-2': the range 5-2 is empty"},
-		{"{\"pfNames\":[\"eth1#1,\"]}",
-		 "\"pfNames\": item 1: 'eth1#1,': ends with a comma"},
 		{"{\"pfNames\":[\"eth1#1-2-3\"]}",
 		 "\"pfNames\": item 1: 'eth1#1-2-3': '1-2-3' is neither a VF number nor a range "
 		 "like 2-5"},
@@ -228,7 +227,7 @@ static void test_a_pool_with_bad_selectors_is_left_out(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[1024], sentence[1024];
+		char text[1024], sentence[1024], told[POOL_REFUSAL_TEXT];
 		struct pool_config c;
 		struct warnings w;
 		struct err e = {0};
@@ -237,15 +236,62 @@ static void test_a_pool_with_bad_selectors_is_left_out(void **state)
 			 "{\"resourceList\":[{\"resourceName\":\"bad\",\n\"selectors\":%s},"
 			 "{\"resourceName\":\"good\",\"selectors\":{}}]}",
 			 cases[i].selectors);
-		snprintf(sentence, sizeof(sentence),
-			 "c.json:2: %s, leaving out resource intel.com/bad", cases[i].wrong);
+		snprintf(sentence, sizeof(sentence), "intel.com/bad is left out: c.json:2: %s",
+			 cases[i].wrong);
 		if (parse(&c, text, &w, &e) < 0)
 			fail_msg("%s: %s", cases[i].selectors, e.msg);
-		assert_string_equal(w.last, sentence);
-		assert_int_equal(w.n, 1);
+		assert_int_equal(c.refusals.n, 1);
+		pool_refusal_text(&c.refusals.list[0], told);
+		assert_string_equal(told, sentence);
 		assert_int_equal(c.n_pools, 1);
 		assert_string_equal(c.pools[0].name, "good");
 		pool_config_done(&c);
+	}
+}
+
+/* Range by range: what cannot be read is not there. */
+static void test_vf_ranges_are_the_peers(void **state)
+{
+	static const struct {
+		const char *word;
+		unsigned n_vfs; /* of 0 to 7 */
+		const char *warning;
+	} cases[] = {
+		{"p#0-3,", 4, "'p#0-3,': a comma with nothing beside it, ignoring it"},
+		{"p#0-3, 5", 4,
+		 "'p#0-3, 5': ' 5' is neither a VF number nor a range like 2-5, ignoring it"},
+		{"p#5-2,7", 1, "'p#5-2,7': the range 5-2 is empty, ignoring it"},
+		{"p#,1", 1, "'p#,1': a comma with nothing beside it, ignoring it"},
+		{"p#x,0-1-2,99999999,6-7", 2,
+		 "'p#x,0-1-2,99999999,6-7': '99999999' is neither a VF number nor a range like "
+		 "2-5, ignoring it"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256], native[256];
+		const struct pf_selector *pf;
+		struct pool_config c;
+		struct warnings w;
+		struct err e = {0};
+		unsigned n = 0;
+
+		snprintf(text, sizeof(text),
+			 "{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{\"pfNames\":"
+			 "[\"%s\"]}}]}",
+			 cases[i].word);
+		assert_int_equal(parse(&c, text, &w, &e), 0);
+		assert_int_equal(c.refusals.n, 0);
+		assert_non_null(strstr(w.last, cases[i].warning));
+		pf = &only_selector(&c)->pf_names.list[0];
+		for (size_t k = 0; k < pf->n_ranges; k++)
+			for (unsigned vf = 0; vf < 8; vf++)
+				n += vf >= pf->ranges[k].first && vf <= pf->ranges[k].last;
+		assert_int_equal(n, cases[i].n_vfs);
+		pool_config_done(&c);
+		/* Nobody depends on that in our own grammar. */
+		snprintf(native, sizeof(native), "{\"pools\":%s", strchr(text, '['));
+		assert_int_equal(parse(&c, native, &w, &e), -EINVAL);
 	}
 }
 
@@ -276,7 +322,8 @@ int main(void)
 		cmocka_unit_test(test_keys_have_no_case_and_null_is_absent),
 		cmocka_unit_test(test_selectors_may_be_a_list),
 		cmocka_unit_test(test_each_device_type_has_its_selectors),
-		cmocka_unit_test(test_a_pool_with_bad_selectors_is_left_out),
+		cmocka_unit_test(test_a_pool_with_bad_selectors_is_refused_alone),
+		cmocka_unit_test(test_vf_ranges_are_the_peers),
 		cmocka_unit_test(test_words_are_brought_into_one_form),
 	};
 

@@ -479,6 +479,118 @@ static void test_a_thousand_functions(void **state)
 	assert_int_equal(f->pools.views[9].n_offers, 0); /* PFs without an RDMA device */
 }
 
+/* --- a pool without devices ------------------------------------------------------------------- */
+
+static void ignore_warning(const char *sentence, void *arg)
+{
+	(void)sentence, (void)arg;
+}
+
+/* Of the one pool that the text says: the number of its members, and what its hint begins with. */
+static void assert_members(const struct pool_fixture *f, const char *text, size_t n,
+			   const char *hint)
+{
+	struct pool_config config;
+	struct pools pools;
+	struct err e = {0};
+
+	if (pool_config_parse(&config, text, strlen(text), "c.json", ignore_warning, NULL, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(pools_build(&pools, &config, &f->host, NULL), 0);
+	assert_int_equal(pools.views[0].n_members, n);
+	if (!*hint || strncmp(pools.views[0].hint, hint, strlen(hint)) != 0)
+		assert_string_equal(pools.views[0].hint, hint);
+	pools_done(&pools);
+	pool_config_done(&config);
+}
+
+static void test_what_there_is_instead(void **state)
+{
+	static const struct {
+		const char *selectors, *hint;
+	} cases[] = {
+		{"\"pfNames\":[\"eth9\"]", "there is no PF eth9; there is eth0, eth4"},
+		{"\"pfNames\":[\"eth0#8-9\"]", "no VF of eth0 has a number that is selected"},
+		{"\"drivers\":[\"mlx5_ib\"]",
+		 "there is no device with driver mlx5_ib; there is mlx5_core"},
+		{"\"vendors\":[\"15b3\"],\"devices\":[\"ffff\"]", "there is no device id ffff"},
+		{"\"ifNames\":[\"eth\"]", "there is no interface eth; there is eth0, v0"},
+		{"\"rdmaNames\":[\"mlx5_9\",\"x\"]",
+		 "there is no RDMA device mlx5_9, x; there is "},
+		{"\"pfNames\":[\"eth4\"],\"ifNames\":[\"v0\"]",
+		 "there is no interface v0 among the 1 that match all before that; there is eth4"},
+		{"\"rootDevices\":[\"0000:99:00.0\"]",
+		 "there is no PF 0000:99:00.0; there is 0000:03:00.0, 0000:81:00.0"},
+		{"\"linkTypes\":[\"infiniband\"]",
+		 "there is no link of type infiniband; there is ether"},
+		{"\"vdpaType\":\"vhost\"", "the pool wants another vDPA type, and there is none"},
+		{"\"ifNames\":[\"eth0\"]",
+		 "0000:03:00.0 is not offered: it has VFs (matches rocelet.dev/a)"},
+	};
+	struct pool_fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{%s}}]}",
+			 cases[i].selectors);
+		assert_members(f, text, 0, cases[i].hint);
+	}
+	assert_members(f, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{}}]}", 5, "");
+	/* Of another type is a different matter. */
+	build_function(&f->host, FN_SF, "mlx5_core.sf.2", "0000:81:00.0", 1);
+	assert_members(
+		f, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"8086\"]}}]}",
+		0, "there is no vendor 8086; there is 15b3");
+}
+
+/* That they match is not enough: their RDMA devices need their nodes. */
+static void test_what_a_slot_needs(void **state)
+{
+	struct pool_fixture *f = *state;
+	const size_t n_rdma = f->host.n_rdma;
+
+	for (size_t i = 0; i < f->host.n_functions; i++)
+		f->host.functions[i].class = 0x020000;
+	for (size_t i = 0; i < f->host.n_rdma; i++)
+		f->host.rdma[i].umad[0] = '\0';
+	assert_members(
+		f,
+		"{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+		0, "the pool wants an RDMA device with its character devices, and there is none");
+	f->host.n_rdma = 0;
+	assert_members(
+		f, "{\"pools\":[{\"resourceName\":\"a\",\"kind\":\"shared\",\"selectors\":{}}]}", 0,
+		"the pool wants an RDMA device, and there is none");
+	f->host.n_rdma = n_rdma; /* whose they are to give back */
+}
+
+/* k8s-rdma-shared-dev-plugin looks at PCI functions of class 02 and at nothing else. */
+static void test_a_config_list_has_no_sub_functions(void **state)
+{
+	static const char *const texts[] = {
+		"{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+		"{\"configList\":[{\"resourceName\":\"a\",\"subFunctions\":true,"
+		"\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+		"{\"pools\":[{\"resourceName\":\"a\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\","
+		"\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+		"{\"pools\":[{\"resourceName\":\"a\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\","
+		"\"subFunctions\":false,\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+	};
+	struct pool_fixture *f = *state;
+
+	for (size_t i = 0; i < f->host.n_functions; i++)
+		f->host.functions[i].class = 0x020000;
+	build_function(&f->host, FN_SF, "mlx5_core.sf.2", "0000:81:00.0", 1);
+	build_rdma(&f->host, "mlx5_9", "mlx5_core.sf.2");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_members(f, texts[i], i == 0 || i == 3 ? 6 : 7, "");
+	}
+	f->host.functions[1].class = 0x120000;
+	assert_members(f, texts[0], 5, "");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pool_fixture_setup, pool_fixture_teardown)
@@ -499,6 +611,9 @@ int main(void)
 		TEST(test_slots_that_are_held_keep_their_device),
 		TEST(test_a_long_foreign_name_is_cut),
 		TEST(test_what_left_the_bus_is_gone),
+		TEST(test_what_there_is_instead),
+		TEST(test_what_a_slot_needs),
+		TEST(test_a_config_list_has_no_sub_functions),
 		TEST(test_in_another_namespace_and_nobody_s),
 		TEST(test_explanation),
 		TEST(test_same_in_same_out),

@@ -102,13 +102,25 @@ static size_t words(const char *text, const char **list)
 	return n;
 }
 
+/* IDs that are still with somebody, with a blank around each. */
+static const char *busy = "";
+
+static bool is_busy(const char *id, void *arg)
+{
+	char word[DEV_ID_SIZE + 2];
+
+	(void)arg;
+	snprintf(word, sizeof(word), " %.*s ", DEV_ID_SIZE - 1, id);
+	return strstr(busy, word);
+}
+
 static void assert_prefers(const char *available, const char *must, size_t size,
 			   const char *expected)
 {
 	const char *a[64], *m[64], *ret[64] = {NULL};
 	struct preference_request req = {{a, words(available, a)}, {m, words(must, m)}, size};
 	char text[2048] = "";
-	int n = allocation_prefer(ret, &view, &host, &req);
+	int n = allocation_prefer(ret, &view, &host, &req, is_busy, NULL);
 
 	assert_true(n >= 0);
 	for (int i = 0; i < n; i++) {
@@ -125,6 +137,20 @@ static void test_the_emptiest_node_and_pf_first(void **state)
 	(void)state;
 	assert_prefers(ALL, "", 1, "0000:22:01.0");
 	assert_prefers("0000:81:01.5 0000:81:01.4 0000:21:01.3", "", 1, "0000:81:01.4");
+}
+
+/* Who gets one that is still in a pod waits; with nothing else left there is no choice. */
+static void test_what_is_free_before_what_is_busy(void **state)
+{
+	(void)state;
+	busy = " 0000:22:01.0 0000:21:01.0 0000:21:01.1 ";
+	assert_prefers(ALL, "", 1, "0000:22:01.1");
+	assert_prefers("0000:21:01.0 0000:21:01.1 0000:81:01.5", "", 2,
+		       "0000:81:01.5 0000:21:01.0");
+	assert_prefers("0000:21:01.0 0000:21:01.1 0000:81:01.5", "0000:21:01.1", 2,
+		       "0000:21:01.1 0000:81:01.5");
+	assert_prefers("0000:21:01.1 0000:21:01.0", "", 1, "0000:21:01.0");
+	busy = "";
 }
 
 static void test_spread_over_pfs(void **state)
@@ -224,7 +250,7 @@ static int prefer(const char *available, const char *must, size_t size)
 	const char *a[64], *m[64], *ret[64];
 	struct preference_request req = {{a, words(available, a)}, {m, words(must, m)}, size};
 
-	return allocation_prefer(ret, &view, &host, &req);
+	return allocation_prefer(ret, &view, &host, &req, is_busy, NULL);
 }
 
 static void test_what_does_not_fit(void **state)
@@ -276,7 +302,7 @@ static void check_one(void)
 	n_must = n ? (size_t)rand() % n / 2 : 0;
 	memcpy(m, a, n_must * sizeof(*m));
 	req = (struct preference_request){{a, n}, {m, n_must}, n_must + (size_t)rand() % 10};
-	got = allocation_prefer(ret, &view, &host, &req);
+	got = allocation_prefer(ret, &view, &host, &req, is_busy, NULL);
 	assert_int_equal(got, req.size < n ? req.size : n);
 	for (int i = 0; i < got; i++) {
 		assert_true(has(a, n, ret[i]));
@@ -286,7 +312,7 @@ static void check_one(void)
 		assert_true(has(ret, (size_t)got, m[i]));
 	shuffle(a, n);
 	shuffle(m, n_must);
-	assert_int_equal(allocation_prefer(again, &view, &host, &req), got);
+	assert_int_equal(allocation_prefer(again, &view, &host, &req, is_busy, NULL), got);
 	for (int i = 0; i < got; i++)
 		assert_string_equal(again[i], ret[i]);
 }
@@ -322,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_emptiest_node_and_pf_first),
+		TEST(test_what_is_free_before_what_is_busy),
 		TEST(test_spread_over_pfs),
 		TEST(test_one_node_for_all),
 		TEST(test_near_what_it_must_have),

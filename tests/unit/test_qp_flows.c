@@ -107,7 +107,7 @@ static struct scene *scene_new(void)
 	strcpy(s->pod.namespace, "train");
 	strcpy(s->pod.pod, "job-7");
 	strcpy(s->pod.uid, "8dbc5577-d0e2-4706-8787-57d52c03ddf2");
-	s->pods = (struct sandbox_list){&s->pod, 1, true};
+	s->pods = (struct sandbox_list){.items = &s->pod, .n = 1, .known = true};
 	s->packets.ports = s->ports;
 	s->packets.n_ports = 3;
 	s->packets.flows = s->flows;

@@ -259,6 +259,37 @@ static void test_a_kubelet_that_does_not_say(void **state)
 	bench_stop(&b);
 }
 
+static bool is_asked_again(struct resources_bench *b)
+{
+	return b->pods.questions > 0;
+}
+
+/* A restarted kubelet gives away what it does not name: that is its word, and an ordinary one. */
+static void test_a_young_kubelets_word(void **state)
+{
+	const struct fake_held new[] = {{"train", "job-2", ROCE, VF(1)}};
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_held(&b);
+	fake_pods_stop(&b.pods, false);
+	fake_pods_hold(&b.pods, NULL, 0);
+	b.pods.questions = 0;
+	fake_pods_start(&b.pods);
+	bench_until(&b, is_asked_again);
+	bench_settle(&b);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_HELD);
+	bench_allocate(&b, &a, VF(1));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	assert_true(b.pods.questions > 1); /* it was asked for the occasion */
+	/* And what it names is held, however young it is. */
+	fake_pods_hold(&b.pods, new, 1);
+	bench_allocate(&b, &a, VF(1));
+	REFUSED(&a, GRPC_UNAVAILABLE, VF(1), "train/job-2", "main");
+	bench_stop(&b);
+}
+
 static void test_questions_that_are_withdrawn(void **state)
 {
 	static const char *const ids[] = {VF(1), NULL};
@@ -437,7 +468,7 @@ static void test_preferred(void **state)
 		V1BETA1__CONTAINER_PREFERRED_ALLOCATION_REQUEST__INIT;
 	V1beta1__ContainerPreferredAllocationRequest *containers[] = {&c};
 	V1beta1__PreferredAllocationRequest q = V1BETA1__PREFERRED_ALLOCATION_REQUEST__INIT;
-	char one[] = VF(1), three[] = VF(3), unknown[] = VF(9);
+	char one[] = VF(1), two[] = VF(2), three[] = VF(3), unknown[] = VF(9);
 	char *available[] = {unknown, three, one}, *must[] = {three};
 	V1beta1__PreferredAllocationResponse *r;
 	struct resources_bench b;
@@ -463,6 +494,21 @@ static void test_preferred(void **state)
 	assert_string_equal(r->container_responses[0]->deviceids[1], VF(1));
 	v1beta1__preferred_allocation_response__free_unpacked(r, NULL);
 	free(a.message);
+	/* One that may still be with a container comes last. */
+	bench_allocate(&b, &a, VF(1));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	available[0] = two;
+	c.n_must_include_deviceids = 0;
+	c.allocation_size = 2;
+	fake_call(&b.kubelet, "/v1beta1.DevicePlugin/GetPreferredAllocation", bytes,
+		  v1beta1__preferred_allocation_request__pack(&q, bytes), &a);
+	assert_int_equal(a.status, GRPC_OK);
+	r = v1beta1__preferred_allocation_response__unpack(NULL, a.len, a.message);
+	assert_string_equal(r->container_responses[0]->deviceids[0], VF(2));
+	assert_string_equal(r->container_responses[0]->deviceids[1], VF(3));
+	v1beta1__preferred_allocation_response__free_unpacked(r, NULL);
+	free(a.message);
+	c.n_must_include_deviceids = 1;
 	available[1] = one; /* what must be included is not available */
 	fake_call(&b.kubelet, "/v1beta1.DevicePlugin/GetPreferredAllocation", bytes,
 		  v1beta1__preferred_allocation_request__pack(&q, bytes), &a);
@@ -515,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_a_list_that_is_too_old),
 		cmocka_unit_test(test_the_same_id_again),
 		cmocka_unit_test(test_a_kubelet_that_does_not_say),
+		cmocka_unit_test(test_a_young_kubelets_word),
 		cmocka_unit_test(test_questions_that_are_withdrawn),
 		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),
 		cmocka_unit_test(test_a_resource_that_is_about_to_go),

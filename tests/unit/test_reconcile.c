@@ -61,22 +61,25 @@ static const struct {
 	/* a pod of the same name */
 	{"another uid", "t:c:roce:1@100", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
 	{"another uid, times not known", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
-	{"given to it", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", 0, 0,
-	 "it was given to another pod"},
-	{"given to it, its sandbox is to come", "t:c:roce:1@300", "t/u1/0@150+", 0, 0,
-	 "it was given to another pod"},
-	{"another uid, by uid", "#u2:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0,
-	 "another pod has it"},
+	{"given to it, a container may end slowly", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", 0,
+	 0, NULL},
+	{"given to it, its sandbox is to come", "t:c:roce:1@300", "t/u1/0@150+", 0, 0, NULL},
+	{"given to it, all have ended", "t:c:roce:1@300", "t/u1/0@150- t/u2/0@350+", 0, 0,
+	 "its sandbox has ended"},
+	{"another uid, by uid", "#u2:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
+	{"another uid, by uid, the runtime does not answer", "#u2:c:roce:1", "", DEAF,
+	 RECONCILE_DOUBT_MS, "another pod has it"},
 	/* the kubelet's list */
 	{"only reserved, before", "::roce:1@100", "t/u1/0@150+", 0, 0, NULL},
-	{"only reserved, since", "::roce:1@300", "t/u1/0@150+", 0, 0,
-	 "it was given to another pod"},
+	{"only reserved, since", "::roce:1@300", "t/u1/0@150+", 0, 0, NULL},
 	{"only reserved, time not known", "::roce:1", "t/u1/0@150+", 0, 0, NULL},
-	{"another pod's", "s:c:roce:1", "t/u1/0@150+", 0, 0, "another pod has it"},
-	{"another pod's, the runtime does not answer", "s:c:roce:1", "", DEAF, 0,
+	{"another pod's, but a container may end slowly", "s:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"another pod's, the runtime does not answer yet", "s:c:roce:1", "", DEAF,
+	 RECONCILE_DOUBT_MS - 1, NULL},
+	{"another pod's, the runtime does not answer", "s:c:roce:1", "", DEAF, RECONCILE_DOUBT_MS,
 	 "another pod has it"},
-	{"another namespace's pod of that name is another", "#u9:c:roce:1", "t/u1/0@150+", 0, 0,
-	 "another pod has it"},
+	{"another namespace's pod of that name is another", "#u9:c:roce:1", "", DEAF,
+	 RECONCILE_DOUBT_MS, "another pod has it"},
 	{"two pods'", "s:c:roce:1 t:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"nobody's", "t:c:roce:2", "t/u1/0@150+", 0, 3600000, NULL},
 	{"nobody's, the runtime does not answer", "", "t/u1/0@150+", DEAF, RECONCILE_DOUBT_MS - 1,
@@ -205,17 +208,23 @@ struct real_pod {
 	bool deleted;	  /* by force: the kubelet has forgotten it, its sandbox may still stand */
 	bool ended;	  /* its sandbox */
 	unsigned attempt; /* of its sandbox, from 1; 0 = it has none */
-	int64_t created;
+	int64_t created;  /* unix time, as the clock was then */
 	unsigned devices; /* bits */
 };
+
+/* The clock is set by hours, a history takes minutes. */
+#define HOUR_MS INT64_C(3600000)
+#define STEP_MS 300
 
 struct history {
 	struct join_fixture *f;
 	unsigned run, seed;
-	int64_t now;
+	uint64_t now;	  /* loop time */
+	int64_t clock_ms; /* what the wall clock is ahead of it */
 	struct real_pod pods[N_PODS];
 	size_t n_pods;
-	int64_t reserved[N_DEVICES]; /* by Allocate, as the ledger notes it */
+	/* Of Allocate, and since when a container waits to be started, as the ledger notes it. */
+	uint64_t reserved[N_DEVICES], start[N_DEVICES];
 	size_t holder[N_DEVICES];    /* of the records: pod, N_PODS = it is free */
 	unsigned attempt[N_DEVICES]; /* of the sandbox that it is in */
 };
@@ -264,7 +273,18 @@ static void admit(struct history *h)
 			continue;
 		p->devices |= 1u << i;
 		h->reserved[i] = h->now;
+		h->start[i] = 0;
 	}
+}
+
+static int64_t unix_now(const struct history *h)
+{
+	return ((int64_t)h->now + h->clock_ms) * 1000000;
+}
+
+static void set_clock(struct history *h)
+{
+	h->clock_ms += ((int64_t)draw(h, 7) - 3) * HOUR_MS;
 }
 
 /* A sandbox comes after every Allocate of its pod; the one before is not ready any more. */
@@ -275,7 +295,17 @@ static void make_sandbox(struct history *h)
 	if (!p || p->deleted)
 		return;
 	p->attempt++;
-	p->created = h->now;
+	p->created = unix_now(h);
+}
+
+/* Deleted meanwhile, its kubelet still waits. */
+static void start_container(struct history *h)
+{
+	const struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
+
+	for (size_t i = 0; p && i < N_DEVICES; i++)
+		if (owner_of(h, i) == p && p->attempt > 0)
+			h->start[i] = h->now;
 }
 
 static void delete_pod(struct history *h)
@@ -309,8 +339,12 @@ static void note_times(struct history *h)
 			add_held(h->f, text);
 			d = pod_list_find(l, resource, id, &n);
 		}
-		for (size_t k = 0; d && k < n; k++)
-			l->devices[d - l->devices + (ptrdiff_t)k].reserved_ns = h->reserved[i];
+		for (size_t k = 0; d && k < n; k++) {
+			struct pod_device *entry = &l->devices[d - l->devices + (ptrdiff_t)k];
+
+			entry->reserved_ms = h->reserved[i];
+			entry->start_ms = h->start[i];
+		}
 	}
 }
 
@@ -320,7 +354,7 @@ static void ask_kubelet(struct history *h)
 
 	pod_list_done(&h->f->held);
 	h->f->held.source = POD_SOURCE_API;
-	h->f->held.asked_ns = h->now;
+	h->f->held.asked_ms = h->now;
 	for (size_t i = 0; i < N_DEVICES; i++) {
 		const struct real_pod *p = owner_of(h, i);
 
@@ -331,21 +365,29 @@ static void ask_kubelet(struct history *h)
 	}
 }
 
+static struct sandbox *sandbox_at(const struct sandbox_list *l, const char *uid)
+{
+	return &l->items[sandbox_of_pod(l, uid) - l->items];
+}
+
 static void ask_runtime(struct history *h)
 {
+	struct sandbox_list before = h->f->sandboxes;
 	char text[64];
 
-	sandbox_list_done(&h->f->sandboxes);
+	h->f->sandboxes = (struct sandbox_list){.known = true, .asked_ms = h->now};
 	for (size_t i = 0; i < h->n_pods; i++) {
 		const struct real_pod *p = &h->pods[i];
 
 		if (p->attempt == 0 || (p->ended && draw(h, 2)))
 			continue;
-		snprintf(text, sizeof(text), "%s/%s/%u@%ld%c", p->name, p->uid, p->attempt,
-			 (long)p->created, p->ended ? '-' : '+');
+		snprintf(text, sizeof(text), "%s/%s/%u@0%c", p->name, p->uid, p->attempt,
+			 p->ended ? '-' : '+');
 		add_sandboxes(h->f, text);
+		sandbox_at(&h->f->sandboxes, p->uid)->created_ns = p->created;
 	}
-	h->f->sandboxes.known = true;
+	sandbox_list_date(&h->f->sandboxes, &before, h->now, unix_now(h));
+	sandbox_list_done(&before);
 }
 
 static struct real_pod *pod_of_sandbox(struct history *h, const char *id)
@@ -415,14 +457,18 @@ static void decide_all(struct history *h)
 	attach_some(h);
 }
 
-/* When everybody has been asked, every living pod has what it was given, in its sandbox. */
+/* When everybody waits to be started and everybody has been asked, every living pod has what it was
+ * given, in its sandbox. */
 static void check_at_rest(struct history *h)
 {
 	for (size_t i = 0; i < h->n_pods; i++)
 		h->pods[i].ended = h->pods[i].deleted;
-	h->now += 10;
-	ask_kubelet(h);
+	for (size_t i = 0; i < N_DEVICES; i++)
+		h->start[i] = h->now;
+	h->now += STEP_MS;
 	ask_runtime(h);
+	h->now += STEP_MS;
+	ask_kubelet(h);
 	decide_all(h);
 	decide_all(h);
 	for (size_t i = 0; i < N_DEVICES; i++) {
@@ -438,12 +484,12 @@ static void check_at_rest(struct history *h)
 static void live(struct history *h)
 {
 	static void (*const events[])(struct history *) = {
-		admit,	     make_sandbox, delete_pod, end_pods,
-		ask_kubelet, ask_runtime,  decide_all, decide_all,
+		admit,	     make_sandbox, delete_pod, end_pods,  ask_kubelet,
+		ask_runtime, decide_all,   decide_all, set_clock, start_container,
 	};
 
 	for (unsigned i = 0; i < N_STEPS; i++) {
-		h->now += 10;
+		h->now += STEP_MS;
 		events[draw(h, ARRAY_SIZE(events))](h);
 	}
 	check_at_rest(h);
@@ -454,7 +500,11 @@ static void test_random_histories(void **state)
 	struct history h;
 
 	for (unsigned run = 0; run < N_RUNS; run++) {
-		h = (struct history){.f = *state, .run = run, .seed = run, .now = 1000};
+		h = (struct history){.f = *state,
+				     .run = run,
+				     .seed = run,
+				     .now = 1000000,
+				     .clock_ms = INT64_C(1700000000000)};
 		for (size_t i = 0; i < N_DEVICES; i++)
 			h.holder[i] = N_PODS;
 		join_fixture_clear(h.f);

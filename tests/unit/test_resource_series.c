@@ -112,6 +112,30 @@ static void test_port_labels(void **state)
 	resource_table_done(&t);
 }
 
+/* The kubelet's checkpoint knows a pod by its uid only. */
+static void test_a_pod_without_a_name(void **state)
+{
+	struct pod_device d = {.namespace = "",
+			       .pod = "",
+			       .container = "init",
+			       .uid = "0b0e1a5c",
+			       .resource = "example.com/x",
+			       .id = "mlx5_9"};
+	struct resource_table t = {0};
+	struct text text = {0};
+
+	(void)state;
+	assert_int_equal(pod_list_push(&t.held, &d), 0);
+	text_add_port(&text, "mlx5_9", 1, resource_table_holder(&t, "", "mlx5_9"));
+	resource_series(&text, RESOURCE_DEVICE_INFO, &t);
+	text_add(&text, "", 1);
+	assert_string_equal(text.data, "{device=\"mlx5_9\",port=\"1\""
+				       "rocelet_device_allocated_info{resource=\"example.com/x\","
+				       "id=\"mlx5_9\",container=\"init\",uid=\"0b0e1a5c\"} 1\n");
+	text_done(&text);
+	resource_table_done(&t);
+}
+
 static void test_copy(void **state)
 {
 	struct resource_table t, copy = {0};
@@ -139,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_holder_by_another_plugin),
 		cmocka_unit_test(test_two_containers_are_not_one),
 		cmocka_unit_test(test_port_labels),
+		cmocka_unit_test(test_a_pod_without_a_name),
 		cmocka_unit_test(test_copy),
 	};
 

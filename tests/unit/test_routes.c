@@ -72,6 +72,25 @@ static void test_before_anything_is_known(void **state)
 	routes_done(&r);
 }
 
+static void tell_blind(struct attach_counters *ret, void *arg)
+{
+	*ret = (struct attach_counters){.view_error = "the host is hidden"};
+	(void)arg;
+}
+
+static void test_who_cannot_see_the_host_is_not_ready(void **state)
+{
+	struct inventory inventory = {.generation = 1};
+	struct routes r = {
+		.inventory = &inventory, .page = page_new(), .orders = {.counters = tell_blind}};
+
+	(void)state;
+	assert_text(&r, "/readyz", 503, "not ready: the host is hidden\n");
+	assert_text(&r, "/healthz", 200, "ok\n");
+	page_unref(r.page);
+	routes_done(&r);
+}
+
 static void test_metrics_in_the_format_asked_for(void **state)
 {
 	struct routes r = {.page = page_new()};
@@ -150,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_anything_is_known),
+		cmocka_unit_test(test_who_cannot_see_the_host_is_not_ready),
 		cmocka_unit_test(test_metrics_in_the_format_asked_for),
 		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
 		cmocka_unit_test(test_config_and_index),

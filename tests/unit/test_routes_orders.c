@@ -367,7 +367,8 @@ static void test_rocectl_is_told_no(void **state)
 	(void)state;
 	err_set(&n->answer, -EBUSY, "it is somebody's");
 	assert_ctl(n, CTL_NO, "rocectl: it is somebody's\n", "detach ens1f0v2");
-	assert_ctl(n, CTL_NO, "rocectl: mtu is not", "attach ens1f0v2 --pod=a/b --mtu=7");
+	assert_ctl(n, CTL_NO, "rocectl: the order: mtu: 7 is not between",
+		   "attach ens1f0v2 --pod=a/b --mtu=7");
 	assert_ctl(n, CTL_NO, "{\"error\":\"x is no device", "explain x --json");
 	stop(n);
 }

@@ -269,12 +269,25 @@ static void refuse(struct nl_msg *m, int code)
 static void test_bad_names(void **state)
 {
 	static const char *const bad[] = {
-		"", "sixteen-letters!", "a/b", "..", ".", "a b", "a:1", "tab\t"};
+		"", "sixteen-letters!", "a/b", "..", ".", "a b", "a:1", "tab\t", "\xc3\xa0"};
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		refuse(link_message(RTM_NEWLINK, 2, 0, bad[i]), -EBADMSG);
 	refuse(link_message(RTM_NEWLINK, 2, 0, NULL), -EBADMSG);
+}
+
+/* What a pod may call its interface. */
+static void test_strange_names(void **state)
+{
+	static const char *const names[] = {"n\x01x", "\x1b[31m", "\xff\xfe", "\x7f", "\"\\%s"};
+	struct rtnl_link l;
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(decode(link_message(RTM_NEWLINK, 2, 0, names[i]), &l, NULL), 0);
+		assert_string_equal(l.netdev.name, names[i]);
+	}
 }
 
 static void test_bad_attributes(void **state)
@@ -370,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_a_link_of_another_namespace),
 		cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_bad_names),
+		cmocka_unit_test(test_strange_names),
 		cmocka_unit_test(test_bad_attributes),
 		cmocka_unit_test(test_namespace_ids),
 		cmocka_unit_test(test_requests),

@@ -68,7 +68,7 @@ static void look(struct fixture *f)
 	struct scan scan;
 
 	hw_scan(&f->hw, SCAN_ALL, &scan);
-	inventory_apply(&f->inventory, &scan);
+	inventory_apply(&f->inventory, &scan, 1);
 	scan_done(&scan);
 }
 

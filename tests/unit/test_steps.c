@@ -14,6 +14,7 @@
 #include "attach_bench.h"
 #include "cleanup.h"
 #include "faults.h"
+#include "namespaces.h"
 #include "netns_ops.h"
 #include "tmptree.h"
 
@@ -197,6 +198,11 @@ static void what_is_not_as_expected_is_refused(void **state)
 	fails(b, attach_bench_attach(b), -EBUSY, "belongs to a bond or bridge");
 	attach_bench_shell(b, -1, "ip link del br9");
 
+	tmptree_write(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7/.is", "\n");
+	fails(b, attach_bench_attach(b), -EBUSY, "is in use: storage.7 sits on " BENCH_NAME);
+	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7/.is");
+	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7");
+
 	memset(&b->job.record.owner.netns, 0, sizeof(b->job.record.owner.netns));
 	snprintf(b->job.record.owner.netns.path, 64, "/proc/1/comm");
 	fails(b, attach_bench_attach(b), -EINVAL, "not a network namespace");
@@ -240,6 +246,113 @@ static void an_address_that_is_refused_is_named(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* --- another boot, another device --------------------------------------------------------------
+ */
+
+/* A return, its netdev wherever it is: nothing there is changed. */
+static void is_left_alone(struct attach_bench *b, int which, int code)
+{
+	struct netdev_seen before, after;
+	struct vf_settings vf = b->pf.vfs[3];
+
+	assert_true(attach_bench_look(b, which, &before));
+	assert_int_equal(attach_bench_return(b), code);
+	assert_true(attach_bench_look(b, which, &after));
+	assert_memory_equal(&after, &before, sizeof(after));
+	assert_memory_equal(&b->pf.vfs[3], &vf, sizeof(vf));
+}
+
+/* The administrator has set it up anew since. */
+static void another_boot_leaves_it_as_it_is(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.vf = (struct vf_settings){
+		.fields = VF_VLAN | VF_TRUST, .vlan = 100, .vlan_proto = 0x8100, .trust = true};
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	attach_bench_shell(b, -1, "ip link set net1 name admins mtu 1300 up alias 'left rack'");
+	b->pf.vfs[3].vlan = 77;
+	memset(b->job.record.boot, 'f', BOOT_ID_SIZE - 1);
+	is_left_alone(b, -1, 0);
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+	assert_true(b->job.settle_only);
+}
+
+/* Somebody has written sriov_numvfs while a pod had it: a new one bears its name. */
+static void one_that_was_made_anew_is_left_as_it_is(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.vf = (struct vf_settings){
+		.fields = VF_VLAN | VF_TRUST, .vlan = 100, .vlan_proto = 0x8100, .trust = true};
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	attach_bench_shell(b, -1, "ip link set net1 name admins mtu 1300 up alias ''");
+	b->pf.vfs[3].vlan = 77;
+	assert_true(b->job.record.origin.identity.folder != 0);
+	b->job.record.origin.identity.folder++;
+	is_left_alone(b, -1, 0);
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+}
+
+static void of_an_unknown_boot_the_mark_tells(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.vf = (struct vf_settings){.fields = VF_TRUST, .trust = true};
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	b->job.record.boot[0] = '\0';
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_false(b->job.settle_only);
+
+	attach_bench_plan(b);
+	b->job.record.plan.vf = (struct vf_settings){.fields = VF_TRUST, .trust = true};
+	attach_ok(b);
+	b->job.record.boot[0] = '\0'; /* away: nobody else has brought it there */
+	return_ok(b);
+	attach_bench_is_clean(b);
+
+	attach_bench_plan(b);
+	b->job.record.plan.vf = (struct vf_settings){.fields = VF_TRUST, .trust = true};
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	attach_bench_shell(b, -1, "ip link set net1 alias ''");
+	b->job.record.boot[0] = '\0';
+	is_left_alone(b, -1, 0);
+	assert_string_not_equal(b->job.record.boot, "");
+}
+
+static void another_device_is_left_alone(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct link_origin *o = &b->job.record.origin;
+
+	attach_ok(b);
+	assert_int_equal(o->identity.vendor, 0x8086);
+	assert_int_equal(o->identity.device, 0x154c);
+	o->identity.device = 0x1520;
+	is_left_alone(b, 0, -ESTALE);
+	fails(b, -ESTALE, -ESTALE, "it is a 8086:154c, that was a 8086:1520");
+	o->identity.device = 0x154c;
+	o->vf_index = 4;
+	is_left_alone(b, 0, -ESTALE);
+	fails(b, -ESTALE, -ESTALE, "it is VF 3 of 0000:99:00.0, that was VF 4");
+	o->vf_index = 3;
+	snprintf(o->pf, sizeof(o->pf), "0000:98:00.0");
+	is_left_alone(b, 0, -ESTALE);
+	snprintf(o->pf, sizeof(o->pf), BENCH_PF);
+	b->pf.mac[5] = 1;
+	is_left_alone(b, 0, -ESTALE);
+	fails(b, -ESTALE, -ESTALE, "by its MAC");
+	assert_int_equal(b->job.record.state, ATTACH_IN_POD);
+	b->pf.mac[5] = 0;
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 /* --- what happens meanwhile ------------------------------------------------------------------- */
 
 static void the_namespace_dies_in_the_middle(void **state)
@@ -265,6 +378,18 @@ static void the_namespace_dies_with_the_pod(void **state)
 	attach_bench_kill_pod(b, 0, true);
 	assert_true(attach_bench_look(b, -1, &seen));
 	assert_string_equal(seen.netdev.name, "net1");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* Without udev, which would give it one of its own. */
+static void the_namespace_dies_with_a_strange_name(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	attach_bench_shell(b, -1, "ip link set net1 name $(printf 'n\\001\\377')");
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
@@ -374,6 +499,352 @@ static void the_pod_has_moved_it_on(void **state)
 	attach_bench_is_clean(b);
 }
 
+static struct attach_bench *index_bench;
+
+/* A pod may choose the index of what it makes. */
+static void reuse_index(const struct netdev_seen *seen)
+{
+	struct attach_bench *b = index_bench;
+
+	attach_bench_shell(b, 0, "ip link set net1 down name lost0");
+	attach_bench_shell(b, 0, "ip link set lost0 netns %d", b->pods[1]);
+	attach_bench_shell(b, 0, "ip link add decoy index %d type veth peer other",
+			   seen->netdev.ifindex);
+}
+
+static void the_pod_gives_its_index_to_another(void **state)
+{
+	struct attach_bench *b = index_bench = attach_bench_need(state);
+
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	fake_meanwhile = reuse_index;
+	return_ok(b);
+	attach_bench_is_clean(b);
+	attach_bench_shell(b, -1, "sh -c '! ip link show type veth | grep -q link-netns'");
+}
+
+/* Nobody brings it home in the last step. */
+static void what_is_not_at_home_is_not_clean(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	b->job.is_return = true;
+	b->job.next = BACK_VERIFY;
+	fails(b, attach_run(&b->job), -EAGAIN, "is not in the host");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void many_alternative_names(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+	char had[ALTNAMES_SIZE];
+
+	for (int i = 0; i < 9; i++)
+		attach_bench_shell(b, -1,
+				   "ip link property add dev %s altname rack-7-of-the-north-%d",
+				   BENCH_NAME, i);
+	assert_true(attach_bench_look(b, -1, &seen));
+	memcpy(had, seen.altnames, sizeof(had));
+	assert_true(strlen(had) > ALTNAME_SIZE);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link property add dev net1 altname pods-own");
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.altnames, had);
+	for (int i = 0; i < 100; i++)
+		attach_bench_shell(b, -1,
+				   "ip link property add dev %s altname rack-8-of-the-south-%d",
+				   BENCH_NAME, i);
+	fails(b, attach_bench_attach(b), -E2BIG, "more alternative names");
+}
+
+/* --- what a move keeps ------------------------------------------------------------------------ */
+
+static void comes_with_a_new_netdev(struct attach_bench *b, const char *traces)
+{
+	unsigned before = b->driver.n_unbound;
+
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->driver.n_unbound, before + 1);
+	assert_int_equal(b->job.renewal, RENEWAL_DIRTY);
+	if (!strstr(b->job.traces, traces))
+		fail_msg("\"%s\" does not name %s", b->job.traces, traces);
+	assert_false(b->job.record.renewing);
+}
+
+/* Each alone, then all of them. */
+static void what_is_not_put_back_is_answered_with_a_new_netdev(void **state)
+{
+	static const struct {
+		const char *command, *traces;
+	} knobs[] = {
+		{"ip link set net1 mode dormant", "link mode"},
+		{"ip link set net1 multicast off", "flags"},
+		/* Sysctls of the host's are made after this one, when it comes home. */
+		{"ip link set net1 arp off", "flags"},
+		{"ip link set net1 dynamic on", "flags"},
+		{"ip link set net1 trailers off", "flags"},
+		{"ip link set net1 group 7", "group"},
+		{"ip link set net1 txqueuelen 7", "queue length"},
+		{"ip link set net1 gso_max_segs 3", "GSO and GRO limits"},
+		{"ip link set net1 gso_max_size 3000", "GSO and GRO limits"},
+	};
+	struct attach_bench *b = attach_bench_need(state);
+
+	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++) {
+		attach_ok(b);
+		attach_bench_shell(b, 0, "%s", knobs[i].command);
+		comes_with_a_new_netdev(b, knobs[i].traces);
+	}
+	attach_ok(b);
+	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++)
+		attach_bench_shell(b, 0, "%s", knobs[i].command);
+	comes_with_a_new_netdev(b, "flags, link mode, group, queue length, GSO and GRO limits");
+	attach_ok(b);
+	return_ok(b);
+	assert_int_equal(b->job.renewal, RENEWAL_NONE);
+	assert_string_equal(b->job.traces, "");
+}
+
+/* What an administrator has set stays; names come back, too. */
+static void a_new_netdev_has_its_names(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	attach_bench_shell(b, -1, "ip link property add dev %s altname rack-7", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set %s alias 'left rack'", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 group 7");
+	return_ok(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_non_null(strstr(seen.altnames, "rack-7"));
+	assert_string_equal(seen.alias, "left rack");
+	attach_bench_shell(b, -1, "ip link set %s alias ''", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+static void bind_with_another_queue(void)
+{
+	attach_bench_bind();
+	if (system("ip link set eth9 txqueuelen 77") != 0)
+		fail();
+}
+
+/* A driver may make it unlike the old one was: that is no dirt when somebody has to look again. */
+static void a_new_netdev_is_not_renewed_again(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->driver.bind = bind_with_another_queue;
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 group 7");
+	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
+	fails(b, attach_bench_return(b), -EUCLEAN, "is another's name");
+	assert_int_equal(b->driver.n_unbound, 1);
+	attach_bench_shell(b, -1, "ip link del %s", BENCH_NAME);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+}
+
+static void what_sits_on_it_in_another_namespace_ends(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
+	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", b->pods[1]);
+	comes_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
+	attach_bench_shell(b, 1, "sh -c '! ip link show hidden0 2>/dev/null'");
+}
+
+/* A pod has given a socket of its namespace to somebody who lives on: no process, mount or
+ * descriptor leads there, and the netdev stays in it. */
+static void where_nobody_can_enter_it_is_left_behind(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	AUTO_FD ns = netns_open_path(&b->hw, attach_bench_pod(b, 0), NULL);
+	struct nlsock kept;
+
+	attach_ok(b);
+	assert_int_equal(netns_nlsock(&kept, ns, NETLINK_ROUTE, NULL), 0);
+	close(take_fd(&ns));
+	attach_bench_kill_pod(b, 0, false);
+	fails(b, attach_bench_return(b), -EAGAIN, "a namespace that is on its way out");
+	assert_int_equal(b->driver.n_unbound, 0);
+	b->job.insist = true;
+	b->job.record.plan.clean = CLEAN_RESTORE;
+	fails(b, attach_bench_return(b), -EAGAIN,
+	      "nobody can enter, and that something keeps, and");
+	assert_int_equal(b->driver.n_unbound, 0);
+	b->job.record.plan.clean = CLEAN_ALWAYS_RESET;
+	return_ok(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_BEYOND);
+	attach_bench_is_clean(b);
+	nlsock_close(&kept);
+}
+
+/* Where a pod that may leave its own namespace has put it, beside what it hears. */
+static void what_sits_on_it_in_the_host_ends(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
+	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", getpid());
+	comes_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
+	attach_bench_shell(b, -1, "sh -c '! ip link show hidden0 2>/dev/null'");
+}
+
+/* A search is not sure to find all, whatever else was as before. */
+static void where_the_kernel_is_not_asked_nobody_knows(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->hw.no_bpf = true;
+	attach_ok(b);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_UNKNOWN);
+	assert_string_equal(b->job.traces, "");
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
+	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", b->pods[1]);
+	comes_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
+}
+
+/* A pool that wants no reset is content with a search, and with nothing that one finds. */
+static void a_pool_that_restores_is_content_with_a_search(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->hw.no_bpf = true;
+	b->job.record.plan.clean = CLEAN_RESTORE;
+	attach_ok(b);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	attach_bench_plan(b);
+	b->job.record.plan.clean = CLEAN_RESTORE;
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
+	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", b->pods[1]);
+	fails(b, attach_bench_return(b), -EUCLEAN, "left behind by its pod: macvlan hidden0");
+	assert_int_equal(b->driver.n_unbound, 0);
+	attach_bench_shell(b, 1, "ip link delete hidden0");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* A netdev that has come anew has been up once, so that its driver has set what it sets then. */
+static void xps_that_was_not_set_before(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	tmptree_write(b->tree, "sys/class/net/" BENCH_NAME "/queues/tx-0/xps_cpus", "3\n");
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_UNKNOWN);
+	attach_bench_shell(b, -1,
+			   "unshare -m sh -c 'mount -t sysfs sys /sys && "
+			   "test $(cat /sys/class/net/%s/carrier_changes) -gt 1'",
+			   BENCH_NAME);
+	attach_bench_plan(b);
+	b->job.record.plan.clean = CLEAN_RESTORE;
+	attach_ok(b);
+	tmptree_write(b->tree, "sys/class/net/" BENCH_NAME "/queues/tx-0/xps_cpus", "3\n");
+	return_ok(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+}
+
+static void a_pool_that_restores_has_it_bad(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.clean = CLEAN_RESTORE;
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 group 7");
+	fails(b, attach_bench_return(b), -EUCLEAN, "left behind by its pod: group, and its pool");
+	assert_int_equal(b->driver.n_unbound, 0);
+	attach_bench_shell(b, -1, "ip link set %s group default", BENCH_NAME);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void a_pool_may_want_it_always(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.clean = CLEAN_ALWAYS_RESET;
+	attach_ok(b);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_ALWAYS);
+}
+
+/* A record of an older version, or a netdev that somebody else has marked. */
+static void what_nobody_has_looked_at_is_not_clean(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	memset(&b->job.record.origin.state, 0, sizeof(b->job.record.origin.state));
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_UNKNOWN);
+}
+
+static void a_pf_with_vfs_is_not_reset(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	tmptree_link(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/virtfn0",
+		     "../" BENCH_FUNCTION);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 group 7");
+	fails(b, attach_bench_return(b), -EUCLEAN, "because it has VFs");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/virtfn0");
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port1", "\n");
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2", "\n");
+	fails(b, attach_bench_return(b), -EUCLEAN, "because it has others");
+	assert_int_equal(b->driver.n_unbound, 0);
+	attach_bench_shell(b, -1, "ip link set %s group default", BENCH_NAME);
+	return_ok(b);
+}
+
+/* Death between the two: the journal says whose driver is missing. */
+static void a_driver_that_was_taken_is_given_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	b->job.is_return = true;
+	b->job.next = BACK_RECORD;
+	assert_int_equal(attach_run(&b->job), 0);
+	attach_bench_unbind();
+	b->job.record.state = ATTACH_RETURNING;
+	b->job.record.renewing = true;
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_false(b->job.record.renewing);
+}
+
 static void unplugged_there_is_nothing_to_return(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -381,6 +852,7 @@ static void unplugged_there_is_nothing_to_return(void **state)
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link del net1");
 	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/vendor");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/device");
 	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is");
 	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net");
 	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION);
@@ -520,6 +992,7 @@ static void guids_are_taken_with_the_driver(void **state)
 	FILE *f;
 
 	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/driver/unbind", "%s", "");
+	fake_driver = NULL;
 	b->job.record.plan.vf.fields = VF_NODE_GUID;
 	b->job.record.plan.vf.node_guid = 0x1122334455667788;
 	attach_ok(b);
@@ -750,12 +1223,34 @@ int main(void)
 		TEST(what_is_not_as_expected_is_refused),
 		TEST(a_name_that_is_taken_is_named),
 		TEST(an_address_that_is_refused_is_named),
+		TEST_WITH_PF(another_boot_leaves_it_as_it_is),
+		TEST_WITH_PF(one_that_was_made_anew_is_left_as_it_is),
+		TEST_WITH_PF(of_an_unknown_boot_the_mark_tells),
+		TEST_WITH_PF(another_device_is_left_alone),
 		TEST(the_namespace_dies_in_the_middle),
 		TEST(the_namespace_dies_with_the_pod),
+		TEST(the_namespace_dies_with_a_strange_name),
 		TEST(its_name_has_become_an_alternative_one),
 		TEST(the_pod_has_left_traces),
 		TEST(traces_at_home_are_seen),
+		TEST(what_is_not_put_back_is_answered_with_a_new_netdev),
+		TEST(a_new_netdev_has_its_names),
+		TEST(a_new_netdev_is_not_renewed_again),
+		TEST(what_sits_on_it_in_another_namespace_ends),
+		TEST(where_nobody_can_enter_it_is_left_behind),
+		TEST(what_sits_on_it_in_the_host_ends),
+		TEST(where_the_kernel_is_not_asked_nobody_knows),
+		TEST(a_pool_that_restores_is_content_with_a_search),
+		TEST(xps_that_was_not_set_before),
+		TEST(a_pool_that_restores_has_it_bad),
+		TEST(a_pool_may_want_it_always),
+		TEST(what_nobody_has_looked_at_is_not_clean),
+		TEST(a_pf_with_vfs_is_not_reset),
+		TEST(a_driver_that_was_taken_is_given_back),
 		TEST(the_pod_has_moved_it_on),
+		TEST(the_pod_gives_its_index_to_another),
+		TEST(what_is_not_at_home_is_not_clean),
+		TEST(many_alternative_names),
 		TEST(unplugged_there_is_nothing_to_return),
 		TEST(its_namespace_is_on_its_way_out),
 		TEST(its_name_is_taken_meanwhile),
@@ -778,5 +1273,6 @@ int main(void)
 		TEST(one_that_is_called_otherwise_is_deleted),
 	};
 
+	namespaces_enter_pids();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

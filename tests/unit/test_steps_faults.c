@@ -13,6 +13,8 @@
 #include "attach_bench.h"
 #include "faults.h"
 #include "fds.h"
+#include "namespaces.h"
+#include "netdev_look.h"
 
 static int open_bench(void **state)
 {
@@ -21,6 +23,8 @@ static int open_bench(void **state)
 	if (b) {
 		fake_rdma = &b->rdma;
 		b->rdma.mode = RDMA_NETNS_SHARED;
+		/* Its program stays loaded. */
+		netdev_look_inside(&b->hw, 1, &(struct netdev_inside){0});
 	}
 	*state = b;
 	return 0;
@@ -237,5 +241,6 @@ int main(void)
 #endif
 	};
 
+	namespaces_enter_pids();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

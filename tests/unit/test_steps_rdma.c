@@ -11,6 +11,8 @@
 
 #include "attach_bench.h"
 #include "attach_rdma.h"
+#include "cleanup.h"
+#include "namespaces.h"
 #include "soft_roce_nodes.h"
 #include "tmptree.h"
 
@@ -326,6 +328,46 @@ static void anothers_node_stays(void **state)
 	assert_int_equal(node(b, "uverbs2", &dev), S_IFCHR | 0666);
 }
 
+/* A container may have a device of another pool, too: its node is there for the runtime to find. */
+static void the_hosts_nodes_are_there_too(void **state)
+{
+	const struct nldev_chardev soft = {.name = "uverbs7", .dev = 7};
+	struct attach_bench *b = attach_bench_need(state);
+	AUTO_FREE char *path = NULL, *own = NULL;
+	struct err e = {0};
+	dev_t dev;
+
+	tmptree_write(b->tree, "dev/infiniband/by-path/x", "a folder");
+	tmptree_write(b->tree, "dev/infiniband/file", "no node");
+	assert_true(asprintf(&path, "%s/dev/infiniband/uverbs4", b->tree) > 0);
+	assert_int_equal(mknod(path, S_IFCHR | 0600, 4), 0);
+	assert_true(asprintf(&own, "%s/dev/infiniband/uverbs7", b->tree) > 0);
+	assert_int_equal(mknod(own, S_IFCHR | 0600, 7), 0);
+	for (int again = 0; again < 2; again++)
+		assert_int_equal(soft_roce_nodes_make(&b->hw, again ? "a" : "b", &soft, &e), 0);
+	assert_int_equal(unlink(own), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "b", &e), 0);
+	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
+	assert_int_equal(dev, 4);
+	assert_int_equal(node(b, "uverbs7", &dev), S_IFCHR | 0666);
+	assert_int_equal(node(b, "file", &dev), 0);
+	/* It has another number now. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mknod(path, S_IFCHR | 0600, 5), 0);
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &soft, &e), 0);
+	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
+	assert_int_equal(dev, 5);
+	/* Nobody's device goes with another's, and what the host has lost goes. */
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
+	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
+	assert_int_equal(node(b, "uverbs7", &dev), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
+	assert_int_equal(node(b, "uverbs4", &dev), 0);
+	tmptree_remove(b->tree, "dev/infiniband/by-path/x");
+	tmptree_remove(b->tree, "dev/infiniband/file");
+}
+
 /* Two pods start at the same time. */
 struct maker {
 	struct attach_bench *bench;
@@ -398,9 +440,11 @@ int main(void)
 		cmocka_unit_test(names_are_short_and_ones_own),
 		TEST(names_lead_nowhere_else),
 		TEST(anothers_node_stays),
+		TEST(the_hosts_nodes_are_there_too),
 		TEST(nodes_are_made_at_the_same_time),
 		TEST(a_node_of_another_number_is_seen),
 	};
 
+	namespaces_enter_pids();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

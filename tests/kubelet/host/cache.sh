@@ -15,10 +15,21 @@ cmd_build() {
 }
 
 prepare_cache() {
-    KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
     RUNTIME_ROOT=$CACHE/runtime-$(key "${RUNTIME_PACKAGES[*]}")
     made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
+    if [[ -n $OTHER_KUBELET ]]; then
+        take_other
+        return
+    fi
+    KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
     made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" contained bash "$KUBELET_DIR/host/build-kubelet.sh"
+}
+
+# Somebody's own. A rig has a /run, /var/lib, /var/log and /dev of its own, where it would not be seen.
+take_other() {
+    KUBELET_BIN=$(realpath -e "$OTHER_KUBELET") || die "KUBELET_DIR: there is no $OTHER_KUBELET"
+    [[ -x $KUBELET_BIN/kubelet ]] || die "KUBELET_DIR: there is no kubelet in $KUBELET_BIN"
+    [[ ! $KUBELET_BIN/ =~ ^/(run|var/lib|var/log|dev)/ ]] || die "KUBELET_DIR: $KUBELET_BIN is not seen in a rig, which has folders of its own there"
 }
 
 key() { # TEXT

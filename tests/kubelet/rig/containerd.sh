@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # containerd with one image, made here: a static busybox. The pods have networks of their own, which lead nowhere.
 
-export PATH=$RUNTIME_ROOT/usr/bin:$RUNTIME_ROOT/usr/sbin:/usr/sbin:/usr/bin:/sbin:/bin
+# What lies beside the kubelet comes first: with KUBELET_DIR it may bring its own.
+export PATH=$KUBELET_BIN:$RUNTIME_ROOT/usr/bin:$RUNTIME_ROOT/usr/sbin:/usr/sbin:/usr/bin:/sbin:/bin
 
 readonly CRI_SOCKET=/run/containerd/containerd.sock
 readonly POD_IMAGE=localhost/busybox:1
@@ -43,7 +44,7 @@ version = 2
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-      BinaryName = "$RUNTIME_ROOT/usr/sbin/runc"
+      BinaryName = "$(command -v runc)"
       SystemdCgroup = false
 EOT
 }

@@ -18,11 +18,39 @@ start_kubelet() { # [YAML_LINE..]   added to its configuration
 launch_kubelet() {
     touch "$OUT/kubelet.log"
     KUBELET_LOG_START=$(($(wc -l <"$OUT/kubelet.log") + 1))
-    "$KUBELET_BIN/kubelet" --config /run/rig/kubelet.yaml --container-runtime=remote \
-        --container-runtime-endpoint="unix://$CRI_SOCKET" --resolv-conf= --hostname-override=rig --v=4 \
+    # shellcheck disable=SC2046  # words
+    "$KUBELET_BIN/kubelet" --config /run/rig/kubelet.yaml $(version_flags) --hostname-override=rig --v=4 \
         >>"$OUT/kubelet.log" 2>&1 </dev/null &
     KUBELET_PID=$!
     echo "$KUBELET_PID" >/run/rig/kubelet.pid
+}
+
+# The second number of its version: "Kubernetes v1.20.2" is 20.
+kubelet_minor() {
+    local version
+    version=$("$KUBELET_BIN/kubelet" --version)
+    [[ $version =~ v1\.([0-9]+) ]] || fail "of what version is a kubelet that says '$version'?"
+    echo "${BASH_REMATCH[1]}"
+}
+
+# The runtime and the resolver's file came as flags at first; from 1.27 on the configuration has both, and the flags went one by one.
+readonly CONFIGURES_RUNTIME=27
+# From 1.31 on a kubelet can be told to live with cgroup v1, and later ones have to be.
+readonly MINDS_CGROUP_V1=31
+
+version_flags() {
+    local minor
+    minor=$(kubelet_minor)
+    ((minor < CONFIGURES_RUNTIME)) || return 0
+    ((minor >= 24)) || echo --container-runtime=remote # the only one since
+    echo "--container-runtime-endpoint=unix://$CRI_SOCKET --resolv-conf="
+}
+
+version_config() {
+    local minor
+    minor=$(kubelet_minor)
+    ((minor < CONFIGURES_RUNTIME)) || printf '%s\n' "containerRuntimeEndpoint: unix://$CRI_SOCKET" 'resolvConf: ""'
+    ((minor < MINDS_CGROUP_V1)) || echo 'failCgroupV1: false'
 }
 
 kubelet_ready() {
@@ -55,6 +83,7 @@ makeIPTablesUtilChains: false
 volumePluginDir: /var/lib/kubelet/volume-plugins
 evictionHard: {memory.available: "50Mi", nodefs.available: "1%", imagefs.available: "1%"}
 EOT
+    version_config
     (($# == 0)) || printf '%s\n' "$@"
 }
 
@@ -78,7 +107,7 @@ registration_time() { # RESOURCE
 
 # How many lists of that resource's devices the present kubelet has received. With the first, the resource is there.
 lists_received() { # RESOURCE
-    kubelet_log | grep -c "State pushed for device plugin $1\$" || true
+    kubelet_log | grep -cE "State pushed for device plugin $1\$|Processed device updates for resource.*\"$1\"" || true
 }
 
 # What the kubelet knows of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}. A new kubelet writes it with the first list

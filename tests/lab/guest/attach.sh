@@ -94,6 +94,25 @@ is_complete() { # POD ID IP/LEN
         { ! $SOFT_ROCE || [[ -n $(pod_rdma "$1") ]]; }
 }
 
+# ---- pods of the kubelet, with guest/kubelet.sh
+
+entry() { # KEYS: an annotation with one entry
+    echo "[{\"resource\": \"$RESOURCE\"${1:+, $1}}]"
+}
+
+# The VF of a running pod.
+vf_of() { # POD
+    pod_env "$1" $VARIABLE
+}
+
+# Fails to start, with a sentence that has all the words, and its VFs are nobody's.
+refused() { # POD WORDS..
+    local text word
+    text=$(pod_status "$1")
+    for word in "default/$1-rig" rocelet.dev/networks "${@:2}"; do [[ $text == *"$word"* ]] || return; done
+    [[ $(grep -o rocelet.dev/networks <<<"$text" | wc -l) == 1 ]]
+}
+
 # ---- the engine's door
 
 rocectl() { # ARGS..
@@ -160,5 +179,5 @@ rss_kb() {
 
 # Bytes and files of the journal.
 journal_size() {
-    find "$STATE_DIR" -type f -printf '%s\n' 2>/dev/null | awk '{ s += $1 } END { print s + 0, NR }'
+    find "$STATE_DIR/devices" -type f -printf '%s\n' 2>/dev/null | awk '{ s += $1 } END { print s + 0, NR }'
 }

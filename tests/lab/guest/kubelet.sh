@@ -43,6 +43,13 @@ restart_containerd() { # [SIGNAL]
     containerd_answers
 }
 
+# A pod as others, with more in its manifest: a Python expression that changes `doc`, and is false.
+make_pod_with() { # EXPRESSION NAME [RESOURCE=COUNT | ANNOTATION]..
+    mkdir -p "$PODS/$2"
+    pod_manifest "${@:2}" | json "$1 or json.dumps(doc)" >"/run/rig/$2.json"
+    mv "/run/rig/$2.json" "/run/rig/manifests/$2.json"
+}
+
 # As a process of the pod's container: its namespaces, its cgroup with the devices it may open, its capabilities.
 in_pod() { # NAME COMMAND..
     runc --root /run/containerd/runc/k8s.io exec "$(container_id "$1")" "${@:2}" </dev/null

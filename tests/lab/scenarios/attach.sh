@@ -14,29 +14,12 @@ PODS_IN_A_ROW=${1:-3}
 # Whatever a container does first sees its interface. Each start of the container leaves a line; a bad one ends it.
 LOOK_FIRST='l=$(busybox ip address show net1 2>&1); echo $l >>/seen/first; case $l in *[,\<]UP[,\>]*"inet "*) ;; *) exit 9 ;; esac'
 
-entry() { # KEYS: an annotation with one entry
-    echo "[{\"resource\": \"$RESOURCE\"${1:+, $1}}]"
-}
-
-# The VF of a running pod.
-vf_of() { # POD
-    pod_env "$1" $VARIABLE
-}
-
 # Its device cgroup decides, whatever nodes it sees.
 can_open() { # POD ID
     in_pod "$1" sh -c "exec 3<>/dev/infiniband/by-name/$2"
 }
 
-# Fails to start, with a sentence that has all the words, and its VFs are nobody's.
-refused() { # POD WORDS..
-    local text word
-    text=$(pod_status "$1")
-    for word in "default/$1-rig" rocelet.dev/networks "${@:2}"; do [[ $text == *"$word"* ]] || return; done
-    [[ $(grep -o rocelet.dev/networks <<<"$text" | wc -l) == 1 ]]
-}
-
-make_pool 4 '{"mtu": 1400}'
+make_pool 4 '{"mtu": 1400, "allow": ["mac", "vlan", "vlanQoS", "maxTxRate", "spoofchk", "trust"]}'
 start_node
 start_engine
 need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 4 ))"

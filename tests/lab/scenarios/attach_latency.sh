@@ -61,6 +61,8 @@ time_cni
 floor=$(of_bench floor) attach=$(of_bench attach) plugin=$(median "${PLUGIN_MS[@]}")
 echo "# the kernel's floor (move, name, address, up) $floor ms, attach $attach ms, host-device $plugin ms (medians of $ROUNDS)"
 echo "# attach is $(ratio "$attach" "$floor") times the floor; host-device takes $(ratio "$plugin" "$attach") times as long"
+back=$(of_bench return) reset=$(of_bench reset)
+echo "# return $back ms, $(ratio "$back" "$floor") times the floor; with a new netdev $reset ms, $(ratio "$reset" "$floor") times"
 check "all three were measured" "[[ -n '$floor' && -n '$attach' && -n '$plugin' ]]"
 [[ -z $FLOOR_BAR ]] || check "at most $FLOOR_BAR times the floor" "at_least $FLOOR_BAR $(ratio "$attach" "$floor")"
 [[ -z $CNI_BAR ]] || check "at least $CNI_BAR times faster than host-device" "at_least $(ratio "$plugin" "$attach") $CNI_BAR"

@@ -84,6 +84,19 @@ curl -fsS "$HTTP/api/v1/config" >"$OUT/config.json"
 check "the configuration names them, with their hooks" 'json "[p[\"hook\"] for p in doc[\"bpf\"][\"programs\"] if p[\"name\"] == \"qp_modified\"] == [\"fentry\"]" <$OUT/config.json | grep -q True'
 check "each hangs on the first of its hooks" 'holds_in_bpf "all(p[\"error\"] is None for p in programs if p[\"hook\"] != \"none\")"'
 
+# A counter that begins with its first rise hides it from increase().
+begins_at_0() { # DEVICE
+    local value
+    for value in RETRY_EXC_ERR RNR_RETRY_EXC_ERR REM_ACCESS_ERR QP_FATAL MOVED_TO_ERR; do
+        [[ $(metric roce_qp_failures_total "device=\"$1\"" "reason=\"$value\"") == 0 ]] || return 1
+    done
+    for value in retransmit_timeout rnr_timeout icrc_error; do
+        [[ $(metric roce_soft_events_total "device=\"$1\"" "kind=\"$value\"") == 0 ]] || return 1
+    done
+}
+check_within 5 "before anything fails each reason of both devices is 0" 'begins_at_0 rxe_left && begins_at_0 rxe_right'
+[[ ! -e /sys/module/rdma_cm ]] || check "and those of rejections" '[[ $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') == 0 ]]'
+
 say "a queue pair's life"
 start_fault rkey
 check_within 2 "it is listed with its state, peer and settings" 'curl -fsS $HTTP/api/v1/qps | tee $OUT/qps.json | grep -q RTS'
@@ -92,6 +105,7 @@ wait_until "grep -q status $OUT/fault.log"
 say "and its end"
 check_within 2 "a wrong key is told${BAR_MS:+ within $BAR_MS ms}, with queue pair, peer and reason" 'told REM_ACCESS'
 end_fault
+check_within 3 "and counted, from 0 on" '[[ $(metric roce_qp_failures_total '\''device="rxe_left"'\'' '\''reason="REM_ACCESS_ERR"'\'') == 1 ]]'
 start_fault rnr
 wait_until "grep -q status $OUT/fault.log"
 check_within 2 "exhausted RNR retries are" 'told RNR_RETRY'
@@ -109,6 +123,17 @@ check_within 5 "and that it is back" 'event PortActive'
 sed 's/^/# /' "$OUT/lateness"
 check_within 3 "timeouts of soft-RoCE are counted" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="retransmit_timeout"'\'') -ge 2 ]]'
 check "and of receivers that are not ready" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="rnr_timeout"'\'') -ge 1 ]]'
+
+# A packet that is lost before others is missed by its receiver, which says so in a NAK: soft-RoCE counts that retry as others count timeouts.
+say "retries that no timer asked for"
+retries() { metric roce_ack_timeouts_total 'device="rxe_left"'; }
+timeouts() { metric roce_soft_events_total 'device="rxe_left"' 'kind="retransmit_timeout"'; }
+retries=$(retries) timeouts=$(timeouts)
+in_netns left tc qdisc replace dev "$(pod_netdev left)" root netem loss 2% limit 10000
+perftest ib_write_bw left right -n 20 -s 65536 -u 17 || true # what netem loses of perftest's TCP is sent again, too
+in_netns left tc qdisc delete dev "$(pod_netdev left)" root
+check_within 5 "the timeouts alone are those of BPF" "(( \$(retries) - $retries > \$(timeouts) - $timeouts ))"
+echo "# $(($(retries) - retries)) retries, $(($(timeouts) - timeouts)) timeouts"
 
 connect() {
     local server status=0

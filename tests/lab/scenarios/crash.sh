@@ -31,6 +31,13 @@ order() { # ID
 END
 }
 
+# What outlives its namespace, and only a new netdev ends.
+leave_behind() {
+    ip netns add $POD-nested
+    ip -n $POD link add link net1 name up0 type macvlan
+    ip -n $POD link set up0 netns $POD-nested
+}
+
 # Up to the daemon's death.
 die_at() { # KILL_POINT ROUND ID
     start_armed "$1"
@@ -38,6 +45,7 @@ die_at() { # KILL_POINT ROUND ID
         order "$3" &>/dev/null || true # its answer never comes
     else
         order "$3"
+        [[ $1 != back-renew-[0-9]* ]] || leave_behind
         if (($2 % 2)); then rocectl detach "$3" &>/dev/null || true; else ip netns delete $POD; fi
     fi
     dies 60
@@ -57,6 +65,7 @@ at_the_door() { # KILL_POINT ROUND ID
     rocectl detach "$3" &>/dev/null || true
     [[ ! -e /run/netns/$POD ]] || ip netns delete $POD
     wait_until "is_free $3"
+    [[ ! -e /run/netns/$POD-nested ]] || ip netns delete $POD-nested
     kill_rocelet
 }
 

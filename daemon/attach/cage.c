@@ -1,0 +1,381 @@
+/* cage.c - see cage.h.
+ *
+ * We clone a keeper, process 1 of the cage: a copy of us that never executes anything. It makes the
+ * cage, lets all privileges go and starts the program, then waits for its end and for ours (the
+ * pipe `life` ends). The keeper dies, and the kernel kills all others of its namespace.
+ *
+ * From clone to exec only what is safe after a fork of a process with threads is called: no malloc,
+ * no stdio. */
+#include "cage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "cleanup.h"
+
+/* The keeper's, behind the program's three. */
+enum { LIFE_FD = 3, FIRST_FREE_FD };
+
+/* Real uids that are nobody's, one for each cage for some time. */
+#define UIDS_FIRST 0xfffe0000u
+#define UIDS_N	   0x8000u
+
+/* How a shell tells of a signal. */
+#define SIGNALLED 128
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#else
+#error "which AUDIT_ARCH is this?"
+#endif
+/* Numbers of another ABI of the same architecture begin here (__X32_SYSCALL_BIT). */
+#define ALIEN_BIT 0x40000000
+
+/* --- what can be said after a clone ----------------------------------------------------------- */
+
+static void say(const char *text)
+{
+	ssize_t n = write(STDERR_FILENO, text, strlen(text));
+
+	(void)n;
+}
+
+__attribute__((noreturn)) static void fail(const char *what)
+{
+	const char *why = strerrorname_np(errno);
+
+	say(what);
+	say(": ");
+	say(why ? why : "?");
+	_exit(CAGE_FAILED);
+}
+
+static pid_t clone_with(uint64_t flags, uint64_t exit_signal, int *ret_pid_fd)
+{
+	struct clone_args args = {
+		.flags = flags | CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)ret_pid_fd,
+		.exit_signal = exit_signal,
+	};
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+/* --- mounts ----------------------------------------------------------------------------------- */
+
+static void make_folders(const char *path)
+{
+	char part[4096];
+
+	for (size_t n = 1; n < sizeof(part); n++) {
+		if (path[n] != '/' && path[n] != '\0')
+			continue;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			fail(part);
+		if (path[n] == '\0')
+			return;
+	}
+}
+
+/* What is to be as it was when all the rest has become read-only. */
+static int keep(const char *path)
+{
+	int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (fd < 0)
+		fail(path);
+	return fd;
+}
+
+static void put_back(int fd, const char *path)
+{
+	if (move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		fail(path);
+	close(fd);
+}
+
+static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
+#define WRITABLE_MAX 8
+
+static void close_mounts(const struct cage *c)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV |
+					      MOUNT_ATTR_NOSUID};
+	int fds[WRITABLE_MAX], dev_fds[ARRAY_SIZE(devices)];
+	size_t n = 0;
+
+	/* Nothing of ours is seen outside; what is unmounted there goes here, too. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		fail("mounts");
+	for (; n < WRITABLE_MAX && c->writable[n]; n++) {
+		make_folders(c->writable[n]);
+		fds[n] = keep(c->writable[n]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
+		dev_fds[i] = keep(devices[i]);
+	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)) < 0)
+		fail("read-only mounts");
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
+		put_back(dev_fds[i], devices[i]);
+	for (size_t i = 0; i < n; i++)
+		put_back(fds[i], c->writable[i]);
+	/* Where it is refused (/proc is covered in part), the one of outside is read-only. */
+	mount("proc", "/proc", "proc", MS_RDONLY | MS_NODEV | MS_NOEXEC | MS_NOSUID, NULL);
+}
+
+/* --- privileges and limits -------------------------------------------------------------------- */
+
+#define NO_ROOT                                                                                    \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |                           \
+	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED)
+
+static void set_capabilities(uint64_t kept)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		caps[i].effective = caps[i].permitted = caps[i].inheritable = (uint32_t)(kept >>
+											 32 * i);
+	if (syscall(SYS_capset, &head, caps) < 0)
+		fail("capabilities");
+}
+
+static void drop_privileges(const struct cage *c)
+{
+	uint64_t kept = c->capabilities;
+
+	if (syscall(SYS_setresuid, c->real_uid, 0, 0) < 0)
+		fail("real uid");
+	if (prctl(PR_SET_SECUREBITS, NO_ROOT, 0, 0, 0) < 0)
+		fail("securebits");
+	for (unsigned cap = 0; cap < 64 && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (!(kept & UINT64_C(1) << cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			fail("bounding set");
+	set_capabilities(kept);
+	for (unsigned cap = 0; cap < 64; cap++)
+		if (kept & UINT64_C(1) << cap &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			fail("capabilities");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		fail("no_new_privs");
+	/* The program could take over its keeper else: both are uid 0. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		fail("dumpable");
+}
+
+static void set_limits(void)
+{
+	/* A Go program reserves a GiB and more without using it. */
+	static const struct {
+		int what;
+		rlim_t most;
+	} limits[] = {
+		{RLIMIT_AS, (rlim_t)4 << 30},	  {RLIMIT_DATA, (rlim_t)1 << 30}, {RLIMIT_CPU, 20},
+		{RLIMIT_FSIZE, (rlim_t)16 << 20}, {RLIMIT_NOFILE, 256},		  {RLIMIT_CORE, 0},
+		{RLIMIT_NPROC, CAGE_TASKS_MAX},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		const struct rlimit limit = {limits[i].most, limits[i].most};
+
+		if (setrlimit((__rlimit_resource_t)limits[i].what, &limit) < 0)
+			fail("limits");
+	}
+}
+
+/* It stays in its namespaces and under its real uid; calls of another ABI are none. */
+static void set_filter(void)
+{
+#define IS(nr, yes) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, yes)
+#define NO(error)   (SECCOMP_RET_ERRNO | (error))
+	static const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, ALIEN_BIT, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, NO(ENOSYS)),
+		IS(SYS_setuid, NO(EPERM)),
+		IS(SYS_setreuid, NO(EPERM)),
+		IS(SYS_setresuid, NO(EPERM)),
+		IS(SYS_unshare, NO(EPERM)),
+		IS(SYS_setns, NO(EPERM)),
+		/* Its flags are in memory; libraries then take clone, whose are in a register. */
+		IS(SYS_clone3, NO(ENOSYS)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, NO(EPERM)),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {ARRAY_SIZE(code), (struct sock_filter *)code};
+
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+		fail("seccomp");
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+__attribute__((noreturn)) static void become(const struct cage *c)
+{
+	char *args[] = {(char *)c->program, NULL};
+	sigset_t none;
+
+	sigemptyset(&none);
+	set_limits();
+	set_filter();
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(c->program, args, c->env);
+	fail(c->program);
+}
+
+/* --- the keeper ------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void tell_end(int pid_fd)
+{
+	siginfo_t info;
+
+	if (waitid(P_PIDFD, (id_t)pid_fd, &info, WEXITED) < 0)
+		_exit(CAGE_FAILED);
+	_exit(info.si_code == CLD_EXITED ? info.si_status : SIGNALLED + info.si_status);
+}
+
+__attribute__((noreturn)) static void watch(int pid_fd)
+{
+	struct pollfd ask[] = {{LIFE_FD, 0, 0}, {pid_fd, POLLIN, 0}};
+
+	for (;;) {
+		if (poll(ask, ARRAY_SIZE(ask), -1) < 0)
+			continue;
+		if (ask[0].revents)
+			_exit(SIGNALLED + SIGKILL);
+		if (ask[1].revents)
+			tell_end(pid_fd);
+	}
+}
+
+/* In their places; all others are closed. */
+static void place_descriptors(const struct cage *c, int life_fd)
+{
+	int fds[] = {c->fds[0], c->fds[1], c->fds[2], life_fd};
+
+	for (int i = 0; i < (int)ARRAY_SIZE(fds); i++)
+		fds[i] = fcntl(fds[i], F_DUPFD, FIRST_FREE_FD);
+	for (int i = 0; i < (int)ARRAY_SIZE(fds); i++)
+		if (fds[i] < 0 || dup2(fds[i], i) < 0)
+			_exit(CAGE_FAILED);
+	if (fcntl(LIFE_FD, F_SETFD, FD_CLOEXEC) < 0 ||
+	    syscall(SYS_close_range, FIRST_FREE_FD, ~0U, 0) < 0)
+		fail("descriptors");
+}
+
+__attribute__((noreturn)) static void keeper(const struct cage *c, int life_fd)
+{
+	int pid_fd;
+	pid_t pid;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	place_descriptors(c, life_fd);
+	setsid();
+	umask(022);
+	if (chdir("/") < 0)
+		fail("/");
+	close_mounts(c);
+	drop_privileges(c);
+	pid = clone_with(0, SIGCHLD, &pid_fd);
+	if (pid < 0)
+		fail("clone");
+	if (pid == 0)
+		become(c);
+	watch(pid_fd);
+}
+
+/* --- outside ---------------------------------------------------------------------------------- */
+
+static int start_keeper(const struct cage *c, int life_fd, int *ret_pid_fd)
+{
+	uint64_t flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC |
+			 (c->host_network ? 0 : CLONE_NEWNET) | CLONE_CLEAR_SIGHAND;
+	sigset_t all, before;
+	pid_t pid;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the copy */
+	pid = clone_with(flags, 0, ret_pid_fd);
+	if (pid == 0)
+		keeper(c, life_fd);
+	error = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid < 0 ? -error : 0;
+}
+
+static int start_unique(const struct cage *like, int life_fd, int *ret_pid_fd)
+{
+	static unsigned n;
+	struct cage c = *like;
+
+	c.real_uid = UIDS_FIRST + ((unsigned)getpid() + n++) % UIDS_N;
+	return start_keeper(&c, life_fd, ret_pid_fd);
+}
+
+int cage_start(struct caged *ret, const struct cage *c, struct err *e)
+{
+	int fds[2], pid_fd = -1, error;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set(e, -errno, "pipe: %s", strerror(errno));
+	error = start_unique(c, fds[0], &pid_fd);
+	close(fds[0]);
+	if (error < 0) {
+		close(fds[1]);
+		return err_set(e, error, "no namespaces for it: %s", strerror(-error));
+	}
+	*ret = (struct caged){.pid_fd = pid_fd, .life_fd = fds[1]};
+	return 0;
+}
+
+void cage_kill(const struct caged *c)
+{
+	pidfd_send_signal(c->pid_fd, SIGKILL, NULL, 0);
+}
+
+int cage_status(const struct caged *c, int *ret_status)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PIDFD, (id_t)c->pid_fd, &info, WEXITED | WNOHANG | __WALL) < 0)
+		return -errno;
+	if (info.si_pid == 0)
+		return -EAGAIN;
+	if (info.si_code != CLD_EXITED)
+		*ret_status = -info.si_status;
+	else if (info.si_status > SIGNALLED && info.si_status < SIGNALLED + NSIG)
+		*ret_status = SIGNALLED - info.si_status;
+	else
+		*ret_status = info.si_status;
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* view.c - is what we see the host? Without it nothing could be told from what is hidden: then
+ * nothing is attached and nothing returned.
+ *
+ * What may be missing when we start (the runtime, a mount) is looked for again. */
+#include <string.h>
+
+#include "engine_state.h"
+#include "host_view.h"
+#include "log.h"
+
+/* While something is missing, and while nothing is. */
+#define BLIND_MS  1000
+#define SEEING_MS 30000
+
+static void tell(struct attach_engine *e, const char *missing)
+{
+	char *told = e->counters.view_error;
+
+	if (strcmp(told, missing) == 0)
+		return;
+	if (missing[0])
+		engine_event(e, EVENT_WARNING, "Blind", NULL,
+			     "%s Until then nothing is attached and nothing taken back", missing);
+	else if (told[0])
+		log_info("attach", 0, "the host can be seen now");
+	snprintf(told, sizeof(e->counters.view_error), "%s", missing);
+}
+
+/* Which socket it is is known once the runtime has answered, or when it was named. */
+static int judge(struct attach_engine *e, struct err *err)
+{
+	struct cri_status status = {.socket = ""};
+
+	if (e->cri)
+		e->ops->cri_status(e->cri, &status);
+	return e->ops->look_at_host(e->hw, status.socket, err);
+}
+
+static void look(struct attach_engine *e, bool needed)
+{
+	const bool early = uv_now(e->loop) < e->opened_ms + ENGINE_START_MS;
+	struct err err = {0};
+
+	e->blind = judge(e, &err) < 0;
+	e->view_needed = needed;
+	e->view_ms = uv_now(e->loop) + (e->blind ? BLIND_MS : SEEING_MS);
+	if (needed && !(err.code == -EAGAIN && early))
+		tell(e, err.code ? err.msg : "");
+}
+
+bool engine_sees(struct attach_engine *e, bool needed)
+{
+	if (e->blind || uv_now(e->loop) >= e->view_ms)
+		look(e, needed);
+	return !e->blind;
+}
+
+int engine_refuse_blind(const struct attach_engine *e, struct err *err)
+{
+	const char *why = e->counters.view_error;
+
+	return e->blind ? err_set(err, -EAGAIN, "nothing is attached or taken back: %s",
+				  why[0] ? why : "rocelet is still starting")
+			: 0;
+}

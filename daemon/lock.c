@@ -1,0 +1,233 @@
+/* lock.c - see lock.h. */
+#include "lock.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "folders.h"
+#include "kill_point.h"
+#include "log.h"
+#include "utf8.h"
+
+static const char file_name[] = "lock";
+
+/* Somebody deletes and makes it as quickly as we open it. */
+#define ATTEMPTS 100
+
+/* --- who has it ------------------------------------------------------------------------------- */
+
+/* A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF". */
+static bool is_lock_of(const char *line, const struct stat *st, int *ret_pid)
+{
+	unsigned maj, min;
+	unsigned long ino;
+
+	return sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", ret_pid, &maj, &min, &ino) == 4 &&
+	       maj == major(st->st_dev) && min == minor(st->st_dev) && ino == st->st_ino;
+}
+
+/* Of the process that the kernel says has locked the folder, rather one of ours; 0 = it says none.
+ */
+static int find_holder(const struct hw *hw, int folder, bool *ret_stranger)
+{
+	AUTO_FD fd = hw->proc_fd < 0 ? -1 : openat(hw->proc_fd, "locks", O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat st, process;
+	char line[256], name[16];
+	int pid, found = 0;
+
+	*ret_stranger = false;
+	if (!f)
+		return 0;
+	(void)take_fd(&fd);
+	while (fstat(folder, &st) == 0 && (!found || *ret_stranger) &&
+	       fgets(line, sizeof(line), f)) {
+		if (!is_lock_of(line, &st, &pid) || pid <= 0)
+			continue;
+		snprintf(name, sizeof(name), "%d", pid);
+		found = pid;
+		*ret_stranger = fstatat(hw->proc_fd, name, &process, 0) == 0 &&
+				process.st_uid != geteuid();
+	}
+	fclose(f);
+	return found;
+}
+
+/* Whoever could write the file may have written anything. */
+static void read_holder(const struct hw *hw, int folder, char *ret, size_t size)
+{
+	AUTO_FD fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : pread(fd, ret, size - 1, 0);
+	bool stranger;
+	int pid;
+
+	ret[n > 0 ? n : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	if (ret[0] && utf8_is_name(ret, size))
+		return;
+	pid = find_holder(hw, folder, &stranger);
+	snprintf(ret, size, pid ? "pid %d" : "a process that does not say who it is", pid);
+}
+
+static int is_held(const struct hw *hw, int folder, const char *path, struct err *e)
+{
+	char holder[180];
+
+	read_holder(hw, folder, holder, sizeof(holder));
+	return err_set(e, -EALREADY, "%s is in use by another rocelet: %s", path, holder);
+}
+
+static int cannot(const char *path, int r, struct err *e)
+{
+	return err_set(e, r, "%s cannot be locked: %s", path, strerror(-r));
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static bool is_still_there(int folder, int fd)
+{
+	struct stat open, there;
+
+	return fstat(fd, &open) == 0 &&
+	       fstatat(folder, file_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+static int open_file(int folder)
+{
+	int fd = openat(folder, file_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+			0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What was locked after somebody had deleted it is no lock. */
+static int lock_file(int folder)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		AUTO_FD fd = open_file(folder);
+
+		if (fd < 0)
+			return fd;
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+			return -errno;
+		if (is_still_there(folder, fd))
+			return take_fd(&fd);
+	}
+	return -EBUSY;
+}
+
+static void write_self(int fd, const char *self)
+{
+	char line[256];
+	int n = snprintf(line, sizeof(line), "%.*s\n", (int)sizeof(line) - 2, self);
+
+	/* It only informs. */
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, line, (size_t)n, 0) < 0)
+		return;
+}
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+/* Who may read a folder may lock it: that another user does keeps nobody from working. A file
+ * system that knows no locks of folders has that of the file. */
+static int lock_folder(const struct hw *hw, int folder)
+{
+	bool stranger;
+
+	if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0;
+	return find_holder(hw, folder, &stranger) && stranger ? 0 : -EWOULDBLOCK;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+static int take(struct lock *l, const struct hw *hw, const char *path, const char *self,
+		struct err *e)
+{
+	int r = 0;
+
+	l->folder_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (l->folder_fd < 0)
+		return cannot(path, -errno, e);
+	kill_point("lock", "before");
+	l->file_fd = lock_file(l->folder_fd);
+	if (l->file_fd == -EWOULDBLOCK || lock_folder(hw, l->folder_fd) < 0)
+		return is_held(hw, l->folder_fd, path, e);
+	/* Where nothing can be written the folder's lock is enough. */
+	if (l->file_fd < 0 && l->file_fd != -EROFS)
+		r = cannot(path, l->file_fd, e);
+	if (l->file_fd >= 0)
+		write_self(l->file_fd, self);
+	kill_point("lock", "after");
+	return r;
+}
+
+int lock_take(struct lock *ret, const struct hw *hw, const char *folder, mode_t mode,
+	      const char *self, struct err *e)
+{
+	struct lock l = LOCK_NONE;
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%s", folder);
+	r = make_folders(path, mode);
+	if (access(path, F_OK) < 0)
+		return cannot(path, r < 0 ? r : -errno, e);
+	r = take(&l, hw, path, self, e);
+	if (r < 0)
+		lock_release(&l);
+	else
+		*ret = l;
+	return r;
+}
+
+bool lock_is_of(const struct lock *l, const char *folder)
+{
+	struct stat had, there;
+
+	return l->folder_fd >= 0 && fstat(l->folder_fd, &had) == 0 && stat(folder, &there) == 0 &&
+	       had.st_dev == there.st_dev && had.st_ino == there.st_ino;
+}
+
+int lock_wait(struct lock *ret, const struct hw *hw, const char *folder, mode_t mode,
+	      const char *self, uint64_t wait_ms, struct err *e)
+{
+	const struct timespec moment = {.tv_nsec = 50 * 1000000L};
+	const uint64_t began = now_ms();
+	bool told = false;
+	int r;
+
+	while ((r = lock_take(ret, hw, folder, mode, self, e)) == -EALREADY &&
+	       now_ms() - began < wait_ms) {
+		if (!told)
+			log_info("lock", 0, "%s, waiting %llu s for its end", e->msg,
+				 (unsigned long long)(wait_ms + 999) / 1000);
+		told = true;
+		nanosleep(&moment, NULL);
+	}
+	return r;
+}
+
+void lock_release(struct lock *l)
+{
+	if (l->file_fd >= 0)
+		close(l->file_fd);
+	if (l->folder_fd >= 0)
+		close(l->folder_fd);
+	*l = LOCK_NONE;
+}

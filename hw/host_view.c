@@ -1,0 +1,120 @@
+/* host_view.c - see host_view.h. */
+#include "host_view.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "cleanup.h"
+#include "mountinfo.h"
+#include "sysfs.h"
+
+#define NETNS_DIR  "/run/netns"
+/* PROC_PID_INIT_INO, linux/proc_ns.h */
+#define FIRST_PIDS "pid:[4026531836]"
+#define LINE_SIZE  8192
+
+/* Negative: it cannot be read. */
+static int read_link(const struct hw *hw, const char *link, char ret[64])
+{
+	int r = hw->proc_fd < 0 ? -ENOENT : sysfs_target(hw->proc_fd, ret, 64, "%s", link);
+
+	return r < 0 ? r : 0;
+}
+
+/* Its process as we number it: 0 when it has no number here (SO_PEERCRED, unix(7)). */
+static int runtime_pid(const char *path)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	AUTO_FD fd = -1;
+
+	if (!path[0] || strlen(path) >= sizeof(to.sun_path))
+		return -1;
+	memcpy(to.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return -1;
+	return peer.pid;
+}
+
+static int look_below_root(const struct hw *hw)
+{
+	AUTO_FD fd = openat(hw->proc_fd, "1/root/run", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? errno : 0;
+}
+
+/* Is the path that, or below it? */
+static bool covers(const char *point, const char *path)
+{
+	size_t n = strlen(point);
+
+	return strcmp(point, "/") == 0 ||
+	       (strncmp(point, path, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
+/* The innermost mount says it: the last one that covers the folder most closely. */
+static bool follows_host(const struct hw *hw)
+{
+	AUTO_FD fd = openat(hw->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[LINE_SIZE];
+	struct mount_line m;
+	bool follows = false;
+	size_t most = 0;
+
+	if (!f)
+		return false;
+	take_fd(&fd);
+	while (fgets(line, sizeof(line), f)) {
+		if (!mountinfo_parse(line, &m) || !covers(m.point, NETNS_DIR) ||
+		    strlen(m.point) < most)
+			continue;
+		most = strlen(m.point);
+		follows = m.shared || m.slave;
+	}
+	fclose(f);
+	return follows;
+}
+
+void host_view_read(const struct hw *hw, const char *runtime_socket, struct host_view *ret)
+{
+	char own[64], first[64];
+
+	*ret = (struct host_view){.runtime_pid = -1};
+	ret->first_pids = read_link(hw, "self/ns/pid", own) == 0 && strcmp(own, FIRST_PIDS) == 0;
+	if (!ret->first_pids)
+		ret->runtime_pid = runtime_pid(runtime_socket);
+	ret->process_error = -read_link(hw, "1/ns/net", first);
+	ret->own_mounts = read_link(hw, "self/ns/mnt", own) == 0 &&
+			  read_link(hw, "1/ns/mnt", first) == 0 && strcmp(own, first) != 0;
+	if (!ret->own_mounts)
+		return;
+	ret->root_error = look_below_root(hw);
+	ret->follows = ret->root_error && follows_host(hw);
+}
+
+int host_view_judge(const struct host_view *v, struct err *e)
+{
+	if (!v->first_pids && v->runtime_pid <= 0)
+		return err_set(e, v->runtime_pid < 0 ? -EAGAIN : -ESRCH,
+			       "the host's processes are not to be seen from here: does the pod "
+			       "lack \"hostPID: true\"?");
+	if (v->process_error)
+		return err_set(e, -v->process_error,
+			       "process 1 of the host may not be looked into (%s): does the "
+			       "container lack CAP_SYS_PTRACE?",
+			       strerror(v->process_error));
+	if (v->own_mounts && v->root_error && !v->follows)
+		return err_set(e, -v->root_error,
+			       "the host's " NETNS_DIR
+			       " is not to be seen from here (%s): does the container lack "
+			       "\"mountPropagation: HostToContainer\" on " NETNS_DIR "?",
+			       strerror(v->root_error));
+	return 0;
+}

@@ -1,0 +1,213 @@
+/* netdev_inside.c - asks the kernel itself what no message tells of a netdev.
+ *
+ * Happy path: a program that is loaded once and never attached reads it. Can fail by: a kernel that
+ * lets nobody load it (then every namespace that can be found is asked for links that name the
+ * netdev as their lower one), or has no room for it now (tried again with the next question). */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <malloc.h>
+#include <netlink/attr.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "netdev_inside.skel.h"
+#include "netdev_look.h"
+#include "netns.h"
+#include "netns_ops.h"
+#include "rtnl.h"
+
+/* --- the kernel's word ------------------------------------------------------------------------ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int program_fd, map_fd, refused; /* 0 = not tried yet */
+
+static int keep(const struct bpf_object *o)
+{
+	int program = bpf_program__fd(bpf_object__find_program_by_name(o, "netdev_inside"));
+	int map = bpf_map__fd(bpf_object__find_map_by_name(o, "answer"));
+	AUTO_FD kept = fcntl(map, F_DUPFD_CLOEXEC, 3);
+
+	if (kept < 0)
+		return -errno;
+	program = fcntl(program, F_DUPFD_CLOEXEC, 3);
+	if (program < 0)
+		return -errno;
+	program_fd = program;
+	map_fd = take_fd(&kept);
+	return 0;
+}
+
+/* Of the moment, not of the kernel. */
+static bool is_passing(int r)
+{
+	return r == -ENOMEM || r == -EINTR || r == -EAGAIN || r == -EBUSY || r == -EMFILE ||
+	       r == -ENFILE;
+}
+
+static int load(void)
+{
+	size_t size;
+	const void *elf = netdev_inside_bpf__elf_bytes(&size);
+	struct bpf_object *o = bpf_object__open_mem(elf, size, NULL);
+	int r = o ? bpf_object__load(o) : -errno;
+
+	if (r == 0)
+		r = keep(o);
+	bpf_object__close(o);
+	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
+	if (r < 0 && !is_passing(r))
+		refused = r;
+	return r;
+}
+
+static int run(int ifindex, struct netdev_inside *ret)
+{
+	uint64_t ctx[1] = {(uint64_t)ifindex};
+	struct bpf_test_run_opts opts = {
+		.sz = sizeof(opts), .ctx_in = ctx, .ctx_size_in = sizeof(ctx)};
+	const uint32_t key = 0;
+	int r = refused;
+
+	if (r == 0 && !program_fd)
+		r = load();
+	if (r == 0)
+		r = bpf_prog_test_run_opts(program_fd, &opts);
+	if (r == 0 && !opts.retval)
+		r = -ENODEV;
+	return r < 0 ? r : bpf_map_lookup_elem(map_fd, &key, ret);
+}
+
+static int ask_kernel(const struct hw *hw, int ifindex, struct netdev_inside *ret)
+{
+	int r;
+
+	if (hw->no_bpf)
+		return -EPERM;
+	pthread_mutex_lock(&lock);
+	r = run(ifindex, ret);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+/* --- the namespaces --------------------------------------------------------------------------- */
+
+struct search {
+	int ifindex, own_fd;
+	int nsid; /* of ours, as the namespace that is searched names it */
+	unsigned netns;
+	bool at_home; /* in ours, where no number is told */
+	bool maybe;   /* one on a netdev with that index, in whichever namespace */
+	bool missed;  /* a namespace that could not be asked */
+	struct netdev_inside *found;
+};
+
+static int on_nsid(const struct nlmsghdr *h, void *arg)
+{
+	return rtnl_decode_nsid(h, arg);
+}
+
+static void tell(struct search *s, const struct rtnl_link *link)
+{
+	struct netdev_upper *u = &s->found->first;
+
+	s->found->n_uppers++;
+	*u = (struct netdev_upper){.netns = s->netns};
+	memcpy(u->name, link->netdev.name, sizeof(u->name));
+	memcpy(u->kind, link->netdev.kind, sizeof(u->kind));
+}
+
+/* A peer is not on it. */
+static int on_link(const struct nlmsghdr *h, void *arg)
+{
+	struct search *s = arg;
+	const struct nlattr *lower, *nsid;
+	struct rtnl_link link;
+
+	if (rtnl_decode_link(h, &link, NULL) < 0)
+		return 0;
+	lower = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_LINK);
+	nsid = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_LINK_NETNSID);
+	if (!lower || (int)nla_get_u32(lower) != s->ifindex || !nsid != s->at_home ||
+	    strcmp(link.netdev.kind, "veth") == 0)
+		return 0;
+	s->maybe = true;
+	if (!nsid || (s->nsid >= 0 && nla_get_s32(nsid) == s->nsid))
+		tell(s, &link);
+	return 0;
+}
+
+static int ask_links(struct search *s, struct nlsock *sock)
+{
+	return nlsock_ask(sock, rtnl_dump_links(NSID_HOST, false), on_link, s, NULL);
+}
+
+static void search_home(struct search *s)
+{
+	struct nlsock sock = NLSOCK_CLOSED;
+	struct stat st;
+
+	s->netns = fstat(s->own_fd, &st) < 0 ? 0 : (unsigned)st.st_ino;
+	s->at_home = true;
+	s->missed |= nlsock_open(&sock, NETLINK_ROUTE, NULL) < 0 || ask_links(s, &sock) < 0;
+	s->at_home = false;
+	nlsock_close(&sock);
+}
+
+/* Ours may get its number there only when the link is told (peernet2id_alloc()). */
+static int ask_twice(struct search *s, struct nlsock *sock)
+{
+	int r;
+
+	s->maybe = false;
+	s->nsid = NSID_NONE;
+	r = ask_links(s, sock);
+	if (r == 0 && s->maybe)
+		r = nlsock_ask(sock, rtnl_get_nsid(s->own_fd), on_nsid, &s->nsid, NULL);
+	return r == 0 && s->nsid >= 0 ? ask_links(s, sock) : r;
+}
+
+static int search_one(int netns_fd, const char *path, void *arg)
+{
+	struct search *s = arg;
+	struct nlsock sock;
+	struct stat st;
+
+	(void)path;
+	if (fstat(netns_fd, &st) < 0 || netns_nlsock(&sock, netns_fd, NETLINK_ROUTE, NULL) < 0) {
+		s->missed = true;
+		return 0;
+	}
+	s->netns = (unsigned)st.st_ino;
+	s->missed |= ask_twice(s, &sock) < 0;
+	nlsock_close(&sock);
+	return 0;
+}
+
+/* What is found is so, whatever was missed. */
+static int search(const struct hw *hw, int ifindex, struct netdev_inside *ret)
+{
+	AUTO_FD own = netns_open_own();
+	struct search s = {.ifindex = ifindex, .own_fd = own, .found = ret};
+	int r = own < 0 ? own : netns_each(hw, search_one, &s);
+
+	if (own >= 0)
+		search_home(&s);
+	if (r == NETNS_INCOMPLETE || (r == 0 && s.missed))
+		r = -ENODATA;
+	return r < 0 && !ret->n_uppers ? r : NETDEV_SEARCHED;
+}
+
+int netdev_look_inside(const struct hw *hw, int ifindex, struct netdev_inside *ret)
+{
+	int r = ask_kernel(hw, ifindex, ret);
+
+	if (r == 0)
+		return 0;
+	*ret = (struct netdev_inside){0};
+	return r == -ENODEV ? r : search(hw, ifindex, ret);
+}

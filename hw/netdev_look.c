@@ -1,0 +1,315 @@
+/* netdev_look.c - asks everybody who knows something of a netdev.
+ *
+ * Happy path: rtnetlink, the BPF system call, ethtool netlink (most questions in one datagram), its
+ * ioctls, netdev and net-shaper netlink, sysfs. Can fail by: anything of that, for its sections
+ * only. */
+#include "netdev_look.h"
+
+#include <bpf/bpf.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <net/if.h>
+#include <netlink/attr.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "genl.h"
+#include "own_programs.h"
+#include "rtnl_change.h"
+#include "sysfs.h"
+
+struct look {
+	struct netdev_state *state;
+	const struct hw *hw;
+	int ifindex;
+	const char *name;
+	struct nlsock genl;
+};
+
+static void unknown(struct look *l, enum netdev_section from, enum netdev_section to)
+{
+	for (unsigned i = from; i <= to; i++)
+		netdev_state_unknown(l->state, (enum netdev_section)i);
+}
+
+/* --- rtnetlink -------------------------------------------------------------------------------- */
+
+static int on_link(const struct nlmsghdr *h, void *arg)
+{
+	return netdev_state_link(arg, h);
+}
+
+static void look_at_link(struct look *l, struct nlsock *rtnl)
+{
+	if (nlsock_ask(rtnl, rtnl_get_link(l->ifindex, NULL), on_link, l->state, NULL) < 0)
+		unknown(l, STATE_LINK, STATE_XDP);
+}
+
+/* --- tcx -------------------------------------------------------------------------------------- */
+
+/* linux/bpf.h since v6.6; headers may be older than the kernel. */
+#define TCX_INGRESS  46
+#define TCX_EGRESS   47
+#define PROGRAMS_MAX 64 /* BPF_MPROG_MAX, linux/include/linux/bpf_mprog.h */
+
+/* -EINVAL: a kernel before 6.6 has no such programs. -ENOENT: none was ever attached. */
+static void look_at_tcx(struct look *l, uint32_t type)
+{
+	uint32_t ids[PROGRAMS_MAX] = {0};
+	union bpf_attr a = {.query = {.target_fd = (uint32_t)l->ifindex,
+				      .attach_type = type,
+				      .prog_ids = (uintptr_t)ids,
+				      .prog_cnt = PROGRAMS_MAX}};
+
+	if (syscall(SYS_bpf, BPF_PROG_QUERY, &a, sizeof(a)) < 0) {
+		if (errno != EINVAL && errno != ENOENT)
+			netdev_state_unknown(l->state, STATE_TCX);
+		return;
+	}
+	for (uint32_t i = 0; i < a.query.prog_cnt && i < PROGRAMS_MAX; i++)
+		if (!own_program_is(ids[i]))
+			netdev_state_add(l->state, STATE_TCX, type, &ids[i], sizeof(ids[i]));
+}
+
+/* --- ethtool ---------------------------------------------------------------------------------- */
+
+static int on_family(const struct nlmsghdr *h, void *arg)
+{
+	return genl_decode_family(h, arg);
+}
+
+/* 0 = the kernel has no such family, or nobody can ask. */
+static uint16_t family_of(struct look *l, const char *name)
+{
+	uint16_t family = 0;
+
+	nlsock_ask(&l->genl, genl_family_request(name), on_family, &family, NULL);
+	return family;
+}
+
+static void on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
+{
+	netdev_state_answer(arg, i, h, error);
+}
+
+static int on_rss(const struct nlmsghdr *h, void *arg)
+{
+	netdev_state_rss(arg, h);
+	return 0;
+}
+
+static void look_at_ethtool(struct look *l)
+{
+	uint16_t family = family_of(l, ETHTOOL_GENL_NAME);
+	uint8_t questions[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
+	enum netdev_section section;
+	size_t n = 0, len = 0;
+	struct nl_msg *msg;
+	int r;
+
+	if (!family) {
+		unknown(l, STATE_OFFLOADS, STATE_RSS);
+		return;
+	}
+	for (; (msg = netdev_state_question(n, family, l->ifindex, &section)); n++) {
+		const struct nlmsghdr *h = nlmsg_hdr(msg);
+
+		memcpy(questions + len, h, h->nlmsg_len);
+		len += NLMSG_ALIGN(h->nlmsg_len);
+		nlmsg_free(msg);
+	}
+	nlsock_batch(&l->genl, questions, len, n, on_answer, l->state);
+	r = nlsock_ask(&l->genl, netdev_state_rss_dump(family, l->ifindex), on_rss, l->state, NULL);
+	if (r < 0 && r != -EOPNOTSUPP)
+		netdev_state_unknown(l->state, STATE_RSS);
+}
+
+/* --- netdev netlink, net-shaper netlink ------------------------------------------------------- */
+
+static struct nl_msg *dump_of(uint16_t family, uint8_t command, int attr, int ifindex)
+{
+	struct nl_msg *msg = genl_request(family, command, 1, NLM_F_DUMP);
+
+	if (msg && nla_put_u32(msg, attr, (uint32_t)ifindex) < 0) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+/* linux/include/uapi/linux/netdev.h */
+#define NETDEV_FAMILY	    "netdev"
+#define NETDEV_NAPI_GET	    11
+#define NETDEV_NAPI_IFINDEX 1
+
+static int on_napi(const struct nlmsghdr *h, void *arg)
+{
+	return netdev_state_napi(arg, h);
+}
+
+static void look_at_napi(struct look *l)
+{
+	uint16_t family = family_of(l, NETDEV_FAMILY);
+	int r;
+
+	if (!family)
+		return;
+	r = nlsock_ask(&l->genl, dump_of(family, NETDEV_NAPI_GET, NETDEV_NAPI_IFINDEX, l->ifindex),
+		       on_napi, l->state, NULL);
+	if (r < 0 && r != -EOPNOTSUPP)
+		netdev_state_unknown(l->state, STATE_NAPI);
+}
+
+/* linux/include/uapi/linux/net_shaper.h */
+#define SHAPER_FAMILY  "net-shaper"
+#define SHAPER_GET     1
+#define SHAPER_IFINDEX 8
+
+static int on_shaper(const struct nlmsghdr *h, void *arg)
+{
+	netdev_state_add(arg, STATE_QUEUES, SHAPER_IFINDEX, nlmsg_data(h),
+			 (size_t)nlmsg_datalen(h));
+	return 0;
+}
+
+static void look_at_shapers(struct look *l)
+{
+	uint16_t family = family_of(l, SHAPER_FAMILY);
+	int r;
+
+	if (!family)
+		return;
+	r = nlsock_ask(&l->genl, dump_of(family, SHAPER_GET, SHAPER_IFINDEX, l->ifindex), on_shaper,
+		       l->state, NULL);
+	if (r < 0 && r != -EOPNOTSUPP)
+		netdev_state_unknown(l->state, STATE_QUEUES);
+}
+
+/* --- sysfs ------------------------------------------------------------------------------------ */
+
+/* These move while packets do. */
+static bool is_volatile(const char *name)
+{
+	static const char *const names[] = {"tx_timeout", "inflight", "limit", "stall_cnt",
+					    "stall_max"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* What drivers set by themselves is by processors. */
+static enum netdev_section file_section(const char *name)
+{
+	return strcmp(name, "xps_cpus") == 0   ? STATE_XPS
+	       : strncmp(name, "rps_", 4) == 0 ? STATE_RPS
+					       : STATE_QUEUES;
+}
+
+/* "00000000,00000000" and "0": nobody has set it. */
+static bool is_zero(const char *text)
+{
+	return text[strspn(text, "0,")] == '\0';
+}
+
+/* One file, or a folder of files. A driver that does not tell one has nothing to tell. */
+static int on_file(int dir, const char *name, void *arg)
+{
+	enum netdev_section section = file_section(name);
+	struct look *l = arg;
+	char text[SYSFS_ATTR_MAX];
+	int r;
+
+	if (is_volatile(name))
+		return 0;
+	r = sysfs_str(dir, text, sizeof(text), "%s", name);
+	if (r == -EISDIR)
+		r = sysfs_list(dir, name, on_file, l);
+	else if (r >= 0 && (section == STATE_QUEUES || !is_zero(text))) {
+		netdev_state_add(l->state, section, 0, name, strlen(name));
+		netdev_state_add(l->state, section, 0, text, strlen(text));
+	}
+	if (r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ENODEV)
+		netdev_state_unknown(l->state, section);
+	return 0;
+}
+
+static int on_queue(int dir, const char *name, void *arg)
+{
+	sysfs_list(dir, name, on_file, arg);
+	return 0;
+}
+
+static void look_at_file(struct look *l, int dir, enum netdev_section section, const char *name)
+{
+	char text[SYSFS_ATTR_MAX];
+	int r = sysfs_str(dir, text, sizeof(text), "%s", name);
+
+	if (r >= 0)
+		netdev_state_add(l->state, section, 0, text, strlen(text));
+	else if (r != -ENOENT)
+		netdev_state_unknown(l->state, section);
+}
+
+/* The name must still be the netdev's when all was read. */
+static void look_in_sysfs(struct look *l)
+{
+	AUTO_FD dir = sysfs_open_dir(l->hw->sys_fd, "class/net/%s", l->name);
+	int index = 0;
+
+	if (dir >= 0) {
+		look_at_file(l, dir, STATE_NAPI, "threaded");
+		look_at_file(l, dir, STATE_NAPI, "napi_defer_hard_irqs");
+		look_at_file(l, dir, STATE_NAPI, "gro_flush_timeout");
+		look_at_file(l, dir, STATE_LINK, "power/control");
+		look_at_file(l, dir, STATE_LINK, "power/async");
+		if (sysfs_list(dir, "queues", on_queue, l) < 0)
+			dir = (close(dir), -1);
+	}
+	if (dir < 0 || sysfs_int(dir, &index, "ifindex") < 0 || index != l->ifindex)
+		unknown(l, STATE_RULES, STATE_QUEUES);
+}
+
+static int on_entry(int dir, const char *entry, void *arg)
+{
+	(void)dir;
+	if (strncmp(entry, "upper_", 6) == 0)
+		snprintf(arg, IFNAMSIZ, "%.15s", entry + 6);
+	return 0;
+}
+
+bool netdev_upper_here(const struct hw *hw, const char *name, char ret[IFNAMSIZ])
+{
+	char path[64];
+
+	ret[0] = '\0';
+	snprintf(path, sizeof(path), "class/net/%.15s", name);
+	sysfs_list(hw->sys_fd, path, on_entry, ret);
+	return ret[0];
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+void netdev_look(struct netdev_state *ret, const struct hw *hw, struct nlsock *rtnl, int ifindex,
+		 const char *name)
+{
+	struct look l = {.state = ret, .hw = hw, .ifindex = ifindex, .name = name};
+
+	netdev_state_begin(ret);
+	look_at_link(&l, rtnl);
+	look_at_tcx(&l, TCX_INGRESS);
+	look_at_tcx(&l, TCX_EGRESS);
+	if (nlsock_open(&l.genl, NETLINK_GENERIC, NULL) == 0) {
+		look_at_ethtool(&l);
+		look_at_napi(&l);
+		look_at_shapers(&l);
+		nlsock_close(&l.genl);
+	} else {
+		unknown(&l, STATE_OFFLOADS, STATE_NAPI);
+		netdev_state_unknown(l.state, STATE_QUEUES);
+	}
+	netdev_look_ioctl(ret, name);
+	look_in_sysfs(&l);
+}

@@ -1,0 +1,454 @@
+/* netns_walk.c - every network namespace there is, whatever keeps it.
+ *
+ * Happy path: names, then processes one by one: the namespace each is in, its mounts (once per
+ * mount namespace), then open files, some of each process at a time, so that few of one are seen
+ * before many of another. Can fail by: processes that vanish (passed over); what may not be looked
+ * into, or costs more than the budget (the set is not complete). A namespace that only sockets,
+ * netdevs or threads other than a process's first one keep cannot be found this way. */
+#include "netns_walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "ino_set.h"
+#include "mountinfo.h"
+#include "netns.h"
+#include "sysfs.h"
+
+#define LINE_SIZE    8192
+#define USERS_MAX    256 /* more share the budget of the last one */
+#define TABLES_MAX   64	 /* of open files that others are compared with */
+#define FIRST_ROUND  256
+#define LATER_ROUNDS 4096
+/* So many steps are as good as free between two looks at the clock. */
+#define CLOCK_STEPS  256
+
+const struct netns_budget netns_budget_usual = {
+	.namespaces = 65536,
+	.processes = 262144,
+	.descriptors = 262144,
+	.user_descriptors = 131072,
+	.mount_bytes = 64 << 20,
+	.user_mount_bytes = 16 << 20,
+	.cpu_ns = UINT64_C(2000000000),
+};
+
+struct user {
+	uid_t uid;
+	size_t descriptors, mount_bytes;
+};
+
+struct process {
+	int pid;
+	unsigned user;
+	long at; /* where its folder of open files is read on */
+	bool done;
+};
+
+struct walk {
+	const struct hw *hw;
+	const struct netns_budget *budget;
+	struct netns_set *set;
+	struct ino_set seen, mounts;
+	struct process *processes;
+	size_t n_processes;
+	struct user users[USERS_MAX];
+	unsigned n_users;
+	size_t mount_bytes;
+	int tables[TABLES_MAX]; /* processes with many open files, each with files of its own */
+	unsigned n_tables, steps;
+	uint64_t end_ns;
+	bool same_pids; /* numbers in this /proc are what system calls take */
+	int error;	/* what ends the walk */
+};
+
+/* --- what it may cost ------------------------------------------------------------------------- */
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static void miss(struct walk *w)
+{
+	w->set->complete = false;
+}
+
+/* False: there is no time left. */
+static bool step(struct walk *w)
+{
+	if (w->error)
+		return false;
+	if (++w->steps % CLOCK_STEPS || cpu_ns() < w->end_ns)
+		return true;
+	w->steps--; /* so that it is found out again */
+	miss(w);
+	return false;
+}
+
+static unsigned user_of(struct walk *w, uid_t uid)
+{
+	unsigned i = 0;
+
+	while (i < w->n_users && w->users[i].uid != uid)
+		i++;
+	if (i == USERS_MAX)
+		return USERS_MAX - 1;
+	if (i == w->n_users)
+		w->users[w->n_users++] = (struct user){.uid = uid};
+	return i;
+}
+
+/* What may not be looked at is missed; what is not there any more is not. */
+static void failed(struct walk *w, int code)
+{
+	if (code != ENOENT && code != ESRCH && code != EINVAL && code != ENOTDIR)
+		miss(w);
+}
+
+/* --- tell ------------------------------------------------------------------------------------- */
+
+static void tell(struct walk *w, uint64_t ino, const char *path)
+{
+	struct netns_found *found = NULL;
+	char *copy = NULL;
+	int r;
+
+	if (ino_set_has(&w->seen, ino))
+		return;
+	if (w->set->n >= w->budget->namespaces) {
+		miss(w);
+		return;
+	}
+	copy = strdup(path);
+	r = copy ? ino_set_add(&w->seen, ino) : -ENOMEM;
+	found = r < 0 ? NULL : array_push(w->set->items, w->set->n);
+	if (!found) {
+		free(copy);
+		w->error = -ENOMEM;
+		return;
+	}
+	found->ino = ino;
+	found->path = copy;
+}
+
+static int on_name(int netns_fd, const char *name, void *arg)
+{
+	char path[SYSFS_PATH_MAX];
+	struct stat st;
+	struct walk *w = arg;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
+	if (fstat(netns_fd, &st) == 0)
+		tell(w, st.st_ino, path);
+	return w->error;
+}
+
+/* A link that tells a namespace: "ns/net", "4" among the open files. False: it does not. */
+static bool link_inode(struct walk *w, int dir, const char *entry, const char *kind, uint64_t *ret)
+{
+	char link[64];
+	ssize_t n = readlinkat(dir, entry, link, sizeof(link));
+
+	if (n < 0)
+		failed(w, errno);
+	if (n < 0 || n == sizeof(link))
+		return false;
+	link[n] = '\0';
+	return nsfs_inode(link, kind, ret);
+}
+
+/* --- mounts ----------------------------------------------------------------------------------- */
+
+/* The root of such a mount is the namespace. */
+static void look_at_mount(struct walk *w, int pid, char *line)
+{
+	struct mount_line m;
+	char path[LINE_SIZE];
+	uint64_t ino;
+
+	if (!mountinfo_parse(line, &m) || strcmp(m.type, "nsfs") != 0 ||
+	    !nsfs_inode(m.root, "net", &ino))
+		return;
+	if (pid == 1)
+		snprintf(path, sizeof(path), "%s", m.point);
+	else if ((size_t)snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m.point) >=
+		 sizeof(path))
+		return;
+	tell(w, ino, path);
+}
+
+/* The first process's are the host's own. */
+static bool may_read_mounts(struct walk *w, const struct process *p)
+{
+	const struct netns_budget *b = w->budget;
+
+	if (p->pid == 1 || (w->mount_bytes < b->mount_bytes &&
+			    w->users[p->user].mount_bytes < b->user_mount_bytes))
+		return true;
+	miss(w);
+	return false;
+}
+
+/* The rest of a line that is too long is no line. */
+static void read_mounts(struct walk *w, const struct process *p, FILE *f)
+{
+	char line[LINE_SIZE];
+	bool whole = true;
+
+	while (step(w) && may_read_mounts(w, p) && fgets(line, sizeof(line), f)) {
+		size_t n = strlen(line);
+		bool is_start = whole;
+
+		whole = n > 0 && line[n - 1] == '\n';
+		if (!whole)
+			miss(w);
+		if (p->pid != 1) {
+			w->mount_bytes += n;
+			w->users[p->user].mount_bytes += n;
+		}
+		if (is_start && whole)
+			look_at_mount(w, p->pid, line);
+	}
+}
+
+/* Processes that see the same mounts are many. */
+static void look_at_mounts(struct walk *w, const struct process *p, int pid_fd)
+{
+	AUTO_FD fd = -1;
+	uint64_t ino;
+	FILE *f;
+
+	if (!link_inode(w, pid_fd, "ns/mnt", "mnt", &ino) || ino_set_has(&w->mounts, ino))
+		return;
+	fd = openat(pid_fd, "mountinfo", O_RDONLY | O_CLOEXEC);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		failed(w, errno);
+		return;
+	}
+	take_fd(&fd);
+	if (ino_set_add(&w->mounts, ino) < 0)
+		w->error = -ENOMEM;
+	read_mounts(w, p, f);
+	fclose(f);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static struct process *add_process(struct walk *w, const char *name, uid_t uid)
+{
+	struct process *p = NULL;
+
+	if (w->n_processes >= w->budget->processes) {
+		miss(w);
+		return NULL;
+	}
+	p = array_push(w->processes, w->n_processes);
+	if (!p) {
+		w->error = -ENOMEM;
+		return NULL;
+	}
+	*p = (struct process){.pid = atoi(name), .user = user_of(w, uid)};
+	return p;
+}
+
+/* It may vanish meanwhile, or not be for us to look into: then the rest is looked at all the same.
+ */
+static int on_process(int dir, const char *name, void *arg)
+{
+	struct walk *w = arg;
+	struct process *p;
+	AUTO_FD pid_fd = -1;
+	char path[64];
+	struct stat st;
+	uint64_t ino;
+
+	if (strlen(name) > 9 || strspn(name, "0123456789") != strlen(name))
+		return 0;
+	pid_fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (pid_fd < 0 || fstat(pid_fd, &st) < 0) {
+		failed(w, errno);
+		return 0;
+	}
+	p = add_process(w, name, st.st_uid);
+	if (!p)
+		return w->error;
+	snprintf(path, sizeof(path), "/proc/%s/ns/net", name);
+	if (link_inode(w, pid_fd, "ns/net", "net", &ino))
+		tell(w, ino, path);
+	if (step(w))
+		look_at_mounts(w, p, pid_fd);
+	return w->error;
+}
+
+/* --- open files ------------------------------------------------------------------------------- */
+
+static bool may_read_descriptors(struct walk *w, const struct process *p)
+{
+	const struct netns_budget *b = w->budget;
+
+	if (w->set->n_descriptors < b->descriptors &&
+	    w->users[p->user].descriptors < b->user_descriptors)
+		return true;
+	miss(w);
+	return false;
+}
+
+static void look_at_descriptor(struct walk *w, const struct process *p, int dir, const char *name)
+{
+	char path[64];
+	uint64_t ino;
+
+	w->set->n_descriptors++;
+	w->users[p->user].descriptors++;
+	if (!link_inode(w, dir, name, "net", &ino))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%.32s", p->pid, name);
+	tell(w, ino, path);
+}
+
+/* Not so many are left that it has to be gone on with. */
+static bool read_some(struct walk *w, struct process *p, DIR *d, size_t most)
+{
+	const struct dirent *entry = NULL;
+
+	seekdir(d, p->at);
+	for (size_t i = 0; i < most && step(w) && may_read_descriptors(w, p); i++) {
+		errno = 0;
+		entry = readdir(d);
+		if (!entry && errno)
+			failed(w, errno);
+		if (!entry)
+			return true;
+		if (entry->d_name[0] != '.')
+			look_at_descriptor(w, p, dirfd(d), entry->d_name);
+	}
+	p->at = telldir(d);
+	return false;
+}
+
+/* One that has ended with files that were not read yet may have shared them. */
+static void look_at_descriptors(struct walk *w, struct process *p, size_t most)
+{
+	char path[32];
+	AUTO_FD fd = -1;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%d/fd", p->pid);
+	fd = openat(w->hw->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		p->done = true;
+		if (p->at)
+			miss(w);
+		failed(w, errno);
+		return;
+	}
+	take_fd(&fd);
+	p->done = read_some(w, p, d, most);
+	closedir(d);
+}
+
+/* Its open files are those of a process that is read (CLONE_FILES). */
+static bool has_known_files(struct walk *w, const struct process *p)
+{
+	for (unsigned i = 0; i < w->n_tables; i++)
+		if (syscall(SYS_kcmp, w->tables[i], p->pid, KCMP_FILES, 0, 0) == 0)
+			return true;
+	if (w->n_tables < TABLES_MAX)
+		w->tables[w->n_tables++] = p->pid;
+	return false;
+}
+
+static bool may_go_on(struct walk *w)
+{
+	return !w->error && w->set->n_descriptors < w->budget->descriptors && step(w);
+}
+
+static void look_at_all_descriptors(struct walk *w)
+{
+	size_t most = FIRST_ROUND, left = w->n_processes;
+
+	for (; left > 0 && may_go_on(w); most = LATER_ROUNDS) {
+		left = 0;
+		for (size_t i = 0; i < w->n_processes && !w->error; i++) {
+			struct process *p = &w->processes[i];
+
+			if (p->done || !may_read_descriptors(w, p))
+				continue;
+			look_at_descriptors(w, p, most);
+			if (!p->done && most == FIRST_ROUND && w->same_pids)
+				p->done = has_known_files(w, p);
+			left += !p->done;
+		}
+	}
+	if (left > 0)
+		miss(w);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static bool has_our_numbers(const struct hw *hw)
+{
+	char link[32], own[32];
+
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	return sysfs_target(hw->proc_fd, link, sizeof(link), "self") == 0 && strcmp(link, own) == 0;
+}
+
+/* Without its folder nothing has a name; without processes nothing else is to be seen. */
+static void walk_all(struct walk *w)
+{
+	sysfs_starved();
+	netns_list(w->hw, on_name, w);
+	if (w->hw->proc_fd < 0) {
+		miss(w);
+		return;
+	}
+	w->same_pids = has_our_numbers(w->hw);
+	if (sysfs_list(w->hw->proc_fd, ".", on_process, w) < 0)
+		miss(w);
+	look_at_all_descriptors(w);
+	if (sysfs_starved())
+		miss(w);
+}
+
+int netns_walk(const struct hw *hw, const struct netns_budget *budget, struct netns_set *ret)
+{
+	struct netns_set set = {.complete = true};
+	struct walk w = {
+		.hw = hw, .budget = budget, .set = &set, .end_ns = cpu_ns() + budget->cpu_ns};
+
+	walk_all(&w);
+	free(w.seen.slots);
+	free(w.mounts.slots);
+	free(w.processes);
+	if (w.error)
+		netns_set_done(&set);
+	else
+		*ret = set;
+	return w.error;
+}
+
+void netns_set_done(struct netns_set *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->items[i].path);
+	free(s->items);
+	*s = (struct netns_set){0};
+}

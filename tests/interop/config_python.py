@@ -1,0 +1,667 @@
+#!/usr/bin/python3
+"""Judges what people write and what they are told: configurations as they are found in the field and with every kind of slip, command lines, live edits.
+
+  config_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]
+
+One row of a table is one text, the status that --check-config ends with, and words of what it says; a start with the same text must come to the same
+end. One line per check, "N passed, N failed" last.
+"""
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
+import daemon_python as daemon_judge  # noqa: E402
+from daemon_python import Daemon, equal, eventually, make_tree, peers, registered, reloads, told, write  # noqa: E402
+from kubelet_python import SOON  # noqa: E402
+
+TREE = tempfile.TemporaryDirectory()
+programs = daemon_judge.programs
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+# --- the node: two PFs with two VFs each, and on the first one two sub-functions --------------
+
+
+def copy_part(source, target, words):
+    """A folder of the tree under another name, with the words in its names, files and links replaced."""
+    def new(text):
+        for old, word in words.items():
+            text = text.replace(old, word)
+        return text
+    for folder, _folders, files in os.walk(source):
+        there = target + new(folder[len(source):])
+        os.makedirs(there, exist_ok=True)
+        for name in files:
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                os.symlink(new(os.readlink(path)), os.path.join(there, new(name)))
+            else:
+                with open(path, "rb") as f:
+                    content = f.read()
+                with open(os.path.join(there, new(name)), "wb") as f:
+                    f.write(content if b"\0" in content or b"\xff" in content else new(content.decode()).encode())
+
+
+def add_sub_function(dir, n):
+    """As mlx5 has them: on the auxiliary bus, below their PF, with a netdev and an RDMA device."""
+    function, sf = dir + "/sys/devices/pci0000:00/0000:18:00", f"mlx5_core.sf.{4 + n}"
+    words = {"0000:18:00.1": sf, "mlx5_2": f"mlx5_{6 + n}", "ens1v0": f"en4sf{n}", "uverbs2": f"uverbs{6 + n}", "umad2": f"umad{6 + n}",
+             "issm2": f"issm{6 + n}", "231:194": f"231:{198 + n}", "231:2": f"231:{6 + n}"}
+    for part in ("infiniband", "net", "infiniband_verbs", "infiniband_mad"):
+        copy_part(f"{function}.1/{part}", f"{function}.0/{sf}/{part}", words)
+    write(f"{function}.0/{sf}/sfnum", f"{88 + n}\n")
+    for kind, name in (("infiniband", f"mlx5_{6 + n}"), ("net", f"en4sf{n}"), ("infiniband_verbs", f"uverbs{6 + n}"), ("infiniband_mad", f"umad{6 + n}")):
+        os.symlink(f"../../devices/pci0000:00/0000:18:00.0/{sf}/{kind}/{name}", f"{dir}/sys/class/{kind}/{name}")
+    os.makedirs(dir + "/sys/bus/auxiliary/devices", exist_ok=True)
+    os.symlink(f"../../../devices/pci0000:00/0000:18:00.0/{sf}", f"{dir}/sys/bus/auxiliary/devices/{sf}")
+    write(f"{dir}/dev/infiniband/uverbs{6 + n}")
+    write(f"{dir}/dev/infiniband/umad{6 + n}")
+
+
+def make_node(dir):
+    make_tree(dir)
+    for n in range(2):
+        add_sub_function(dir, n)
+
+
+# --- one command ------------------------------------------------------------------------------
+
+
+class Said:
+    """What a program has said, and how it ended. Paths are as they were given: the text is c.json, the node is node."""
+
+    def __init__(self, argv, stdout=subprocess.PIPE, seconds=SOON):
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, timeout=seconds, check=False, cwd=TREE.name)
+        self.status = done.returncode
+        self.out = (done.stdout or b"").decode()
+        self.err = done.stderr.decode()
+        self.all = self.err + self.out
+
+    def __str__(self):
+        return f"status {self.status}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+def configure(text):
+    with open(TREE.name + "/c.json", "wb") as f:
+        f.write(text if isinstance(text, bytes) else text.encode())
+
+
+def rocelet(*flags, **more):
+    return Said([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", *flags], **more)
+
+
+def rocectl(*words, **more):
+    return Said([programs["rocectl"], *words], **more)
+
+
+# --- texts ------------------------------------------------------------------------------------
+
+ROWS = {}  # of each theme: (name, text, status of the check, of a start, words of what is said)
+STARTS = None
+
+
+def row(theme, name, text, *words, status=0, start=STARTS, flags=()):
+    if not isinstance(text, (str, bytes)):
+        text = json.dumps(text)
+    ROWS.setdefault(theme, []).append((name, text, status, 2 if status == 2 and start is STARTS else start, words, flags))
+
+
+def pool(**keys):
+    return {"pools": [dict({"resourceName": "p", "selectors": {}}, **keys)]}
+
+
+def resource(**keys):
+    return {"resourceList": [dict({"resourceName": "a", "selectors": {}}, **keys)]}
+
+
+# As the README of k8s-rdma-shared-dev-plugin shows them, names of interfaces aside.
+SHARED = """{
+  "periodicUpdateInterval": 300,
+  "configList": [
+    {
+      "resourceName": "hca_shared_devices_a",
+      "rdmaHcaMax": 1000,
+      "devices": ["ens1np0"]
+    },
+    {
+      "resourceName": "hca_shared_devices_b",
+      "resourcePrefix": "example_prefix",
+      "rdmaHcaMax": 500,
+      "selectors": {"vendors": ["15b3"], "deviceIDs": ["1017"], "ifNames": ["ib3", "ib4"]}
+    }
+  ]
+}
+"""
+LEFT_OUT = "1 resource left out"
+
+# One slip costs one resource, as it does there.
+row("one_slip", "a prefix", SHARED, "hca_shared_devices_b is left out: c.json:11: ", "'example_prefix'", "rdma/hca_shared_devices_a: 1000 slots", LEFT_OUT)
+row("one_slip", "a prefix of three", {"resourceList": [
+    {"resourceName": "a", "selectors": {"pfNames": ["ens1np0"]}}, {"resourceName": "b", "resourcePrefix": "Intel.com", "selectors": {}},
+    {"resourceName": "c", "selectors": {"pfNames": ["ens2np0"]}}]},
+    "b is left out", "'Intel.com'", "intel.com/a: 2 devices", "intel.com/c: 2 devices", LEFT_OUT)
+row("one_slip", "of a type", {"configList": [{"resourceName": "a", "devices": "ens1np0"}, {"resourceName": "b", "devices": ["ens2np0"]}]},
+    'rdma/a is left out: c.json:1: "devices": is not a list of strings', "rdma/b: ", LEFT_OUT)
+row("one_slip", "no name", {"resourceList": [{"selectors": {}}, {"resourceName": "b", "selectors": {}}]}, '"resourceName" is missing', "intel.com/b: ", LEFT_OUT)
+row("one_slip", "the same resource twice", {"resourceList": [{"resourceName": "a", "selectors": {}}, {"resourceName": "a", "selectors": {}}]},
+    "intel.com/a is left out", "already defined in line 1", LEFT_OUT)
+row("one_slip", "all are wrong", {"resourceList": [{"resourceName": "a", "selectors": 5}, 5]}, "2 resources left out", "no resource is left", status=2, start=0)
+row("one_slip", "in our own grammar the file", {"pools": [{"resourceName": "a", "resourcePrefix": "example_prefix", "selectors": {}},
+                                                          {"resourceName": "b", "selectors": {}}]}, "c.json:1: ", "'example_prefix'", status=2)
+
+# What Go's encoding/json lets pass.
+row("as_go", "a key twice", '{"resourceList": [{"resourceName": "a",\n "resourceName": "b", "selectors": {}}]}',
+    "c.json:2: duplicate", "resourceName", "the last one counts", "intel.com/b: ", "ok, 1 warning")
+row("as_go", "a grammar's key twice", '{"configList": [{"resourceName": "a", "devices": ["ens1np0"]}],\n "configList": [{"resourceName": "b", "devices": ["ens2np0"]}]}',
+    "c.json:2: duplicate", "configList", "rdma/b: ")
+row("as_go", "a selector twice", '{"resourceList": [{"resourceName": "a", "selectors": {"pfNames": ["ens9"], "pfNames": ["ens1np0#0"]}}]}',
+    "duplicate", "intel.com/a: 1 device\n")
+row("as_go", "in two spellings", '{"resourceList": [{"resourceName": "a", "selectors": 5,\n"Selectors": {}}]}', "c.json:2: \"Selectors\": stands here twice", "intel.com/a: ")
+row("as_go", "no UTF-8", b'{"resourceList": [{"resourceName": "a", "selectors": {}}],\n\n"comment": "caf\xe9"}',
+    "c.json:3: byte 0xe9 is no UTF-8", 'unknown key "comment"', "intel.com/a: ")
+row("as_go", "no UTF-8 in additionalInfo", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "additionalInfo": {"*": {"k": "\xff"}}}]}', "byte 0xff", "intel.com/a: ")
+row("as_go", "no UTF-8 in a name", b'{"resourceList": [{"resourceName": "a\xff", "selectors": {}}, {"resourceName": "b", "selectors": {}}]}',
+    "'a?' is no resource name", "intel.com/b: ", LEFT_OUT)
+row("as_go", "and a comma too many", '{"resourceList": [{"resourceName": "a", "resourceName": "b", "selectors": {}},\n]}', "c.json:1: a trailing comma", status=2)
+row("as_go", "no UTF-8 and a comma too many", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "x": "\xff"},\n\n]}', "c.json:1: a trailing comma", status=2)
+row("as_go", "our own does not: a key twice", '{"pools": [{"resourceName": "a", "selectors": {}}],\n"pools": []}', "c.json:2", "duplicate", status=2)
+row("as_go", "our own does not: no UTF-8", b'{"pools": [{"resourceName": "a", "selectors": {}}],\n"x": "\xff"}', "c.json:2", "0xff", status=2)
+
+# What is no JSON at all: the line, and what it is.
+for grammar in ("resourceList", "configList", "pools"):
+    row("no_json", "a comma too many in " + grammar, '{"%s": [\n{"resourceName": "a", "selectors": {}}\n,\n]}' % grammar, "c.json:3: a trailing comma", status=2)
+    row("no_json", "and in an object of " + grammar, '{"%s": [\n{"resourceName": "a",\n"selectors": {"vendors": ["15b3"],\n}}]}' % grammar,
+        "c.json:3: a trailing comma", status=2)
+row("no_json", "a comma too many at the end", '{"resourceList": [],\n\n}', "c.json:1: a trailing comma", status=2)
+row("no_json", "a comma in a string is none", '{"resourceList": [{"resourceName": "a,]", "selectors": {}}]}', "'a,]'", "no resource is left", status=2, start=0)
+row("no_json", "a byte order mark", b"\xef\xbb\xbf{}", "c.json:1: ", "byte order mark", status=2)
+row("no_json", "UTF-16", '{"pools": []}'.encode("utf-16"), "c.json:1: ", "UTF-16", status=2)
+row("no_json", "a zero byte", b'{"pools":\n[\0]}', "c.json:2: a zero byte", status=2)
+row("no_json", "an escaped zero", '{"pools": [\n{"resourceName": "a\\u0000"}]}', "c.json:2: \\u0000 in a string", status=2)
+row("no_json", "an escaped zero in a key", '{"resourceList": [\n{"a\\u0000": 1}]}', "c.json:2: \\u0000 in a string", status=2)
+row("no_json", "nothing", "", "c.json:1", "end of file", status=2)
+row("no_json", "a list", "[]", "not a JSON object", status=2)
+row("no_json", "cut", '{"pools": [\n{"resourceName": "a"', "c.json:2", status=2)
+
+# It says ok of nothing that cannot work.
+row("not_ok", "an address that is none", {"listen": "localhost:http"}, 'cannot listen on "localhost:http"', "c.json: not ok", status=2, start=1)
+row("not_ok", "one out of range", {"listen": "300.1.1.1:80"}, '"300.1.1.1" is not an IP address', "c.json: not ok", status=2, start=1)
+row("not_ok", "a port that is none", {"listen": ":99999"}, "cannot listen", "c.json: not ok", status=2, start=1)
+row("not_ok", "a key that nobody knows, and no resource", {"pool": [{"resourceName": "a", "selectors": {}}]},
+    'unknown key "pool" (did you mean "pools"?)', "no resource is named", "c.json: not ok, 1 warning", status=1)
+row("not_ok", "another one", {"resourcelists": []}, '(did you mean "resourceList"?)', "c.json: not ok", status=1)
+row("not_ok", "no sysfs", pool(), "no sysfs to look at", "c.json: not ok", status=1, flags=("--sysfs-root", "node/dev"))
+row("not_ok", "nothing there", pool(), "nowhere", "c.json: not ok", status=1, start=1, flags=("--sysfs-root", "nowhere"))
+row("not_ok", "a value out of its range", {"sample-interval": 0}, "c.json:1: \"sample-interval\"", status=2)
+row("not_ok", "an empty list is no mistake", {"pools": []}, '"pools": is empty', "c.json: ok, 1 warning")
+row("not_ok", "nor is nothing", {}, "c.json: ok\n")
+row("not_ok", "nor a peer's empty list", {"configList": [], "periodicUpdateInterval": 60}, "c.json: ok, 1 warning")
+
+# Warnings are counted, and --strict minds them.
+for status, flags in ((0, ()), (1, ("--strict",))):
+    row("strict", f"unknown keys, {flags}", {"resourceList": [{"resourceName": "a", "selectors": {}, "selektor": 1}], "lissten": ":1"},
+        '(did you mean "selectors"?)', '(did you mean "listen"?)', "c.json: ok, 2 warnings\n", status=status, flags=flags)
+    row("strict", f"a pool without devices, {flags}", pool(selectors={"vendors": ["8086"]}), "rocelet.dev/p has no devices", "c.json: ok, 1 warning\n",
+        status=status, flags=flags)
+    row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
+row("strict", "nothing to mind", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
+
+# A pool without devices: what there is instead. Here and by doctor.
+EMPTY = (
+    ("pf", {"pfNames": ["ens1np9"]}, "there is no PF ens1np9; there is ens1np0, ens2np0"),
+    ("driver", {"drivers": ["mlx5_ib"]}, "there is no device with driver mlx5_ib; there is mlx5_core"),
+    ("vendor", {"vendors": ["8086"]}, "there is no vendor 8086; there is 15b3"),
+    ("device", {"devices": ["1018"]}, "there is no device id 1018; there is 1021, 101e"),
+    ("number", {"pfNames": ["ens1np0#7"]}, "no VF of ens1np0 has a number that is selected"),
+    ("address", {"pciAddresses": ["0000:18:00.7"]}, "there is no device 0000:18:00.7; there is 0000:18:00.0, 0000:18:00.1"),
+    ("root", {"rootDevices": ["0000:19:00.0"]}, "there is no PF 0000:19:00.0; there is 0000:18:00.0, 0000:2a:00.0"),
+    ("interface", {"ifNames": ["ens1"]}, "there is no interface ens1; there is ens1np0"),
+    ("rdma", {"rdmaNames": ["mlx4_0"]}, "there is no RDMA device mlx4_0; there is mlx5_0"),
+    ("link", {"linkTypes": ["infiniband"]}, "there is no link of type infiniband; there is ether"),
+)
+for name, selectors, sentence in EMPTY:
+    row("empty_pools", name, pool(selectors=selectors), "warning: rocelet.dev/p has no devices: " + sentence)
+row("empty_pools", "of those of a vendor", pool(selectors={"devices": ["101e"], "drivers": ["vfio-pci"]}),
+    "there is no device with driver vfio-pci among the 4 that match all before that; there is mlx5_core")
+row("empty_pools", "what matches has VFs", pool(selectors={"ifNames": ["ens1np0"]}),
+    "warning: rocelet.dev/p has no devices: 0000:18:00.0 is not offered: it has VFs (matches rocelet.dev/p)")
+row("empty_pools", "another pool was first", {"pools": [{"resourceName": name, "selectors": {"pfNames": ["ens1np0"]}} for name in "pq"]},
+    "rocelet.dev/p: 2 devices", "warning: rocelet.dev/q has no devices: another pool has the 2 that match")
+row("empty_pools", "no vDPA", pool(selectors={"vdpaType": "virtio"}), "the pool wants another vDPA type, and there is none")
+row("empty_pools", "peer's", resource(selectors={"pfNames": ["ens1np9"]}), "warning: intel.com/a has no devices: there is no PF ens1np9; there is ens1np0, ens2np0")
+row("empty_pools", "shared", {"configList": [{"resourceName": "a", "devices": ["ens9"]}]}, "warning: rdma/a has no devices: there is no interface ens9; there is ens1np0")
+
+# What can never be a pod's interface.
+row("native", "a user-space driver", pool(network={}, selectors={"drivers": ["vfio-pci"]}), "vfio-pci a device has no netdev", status=2)
+row("native", "among others", pool(network={}, selectors={"drivers": ["mlx5_core", "vfio-pci"]}), "vfio-pci a device has no netdev", status=2)
+row("native", "in one of several selectors", pool(network={}, selectors=[{}, {"drivers": ["uio_pci_generic"]}]), "uio_pci_generic", "has no netdev", status=2)
+row("native", "vhost", pool(network={}, selectors={"vdpaType": "vhost"}), "has no netdev", status=2)
+row("native", "soft-RoCE where there is RDMA", pool(softRoce=True, selectors={"isRdma": True}), "isRdma: softRoce makes an RDMA device where there is none", status=2)
+row("native", "by its name", pool(softRoce=True, selectors={"rdmaNames": ["mlx5_0"]}), "rdmaNames: softRoce", status=2)
+row("native", "an accelerator", pool(network={}, deviceType="accelerator"), "an accelerator has no netdev", status=2)
+row("native", "a slot", pool(network={}, kind="shared"), '"interface": "macvlan"', status=2)
+row("native", "without network it is somebody else's", pool(selectors={"drivers": ["vfio-pci"]}), "rocelet.dev/p: 0 devices")
+row("native", "a VF", pool(network={"mtu": 4200}, selectors={"pfNames": ["ens1np0"]}), "rocelet.dev/p: 2 devices", "c.json: ok\n")
+
+# One reader and one judge of a plan: network, broadcast and loopback addresses, what excludes each other, what does not fit.
+for name, network, words in (
+        ("network address", {"ips": ["10.9.0.0/24"]}, ('"ips": item 1', "10.9.0.0/24")),
+        ("broadcast address", {"ips": ["10.9.0.255/24"]}, ('"ips": item 1', "10.9.0.255/24")),
+        ("loopback", {"ips": ["127.0.0.1/8"]}, ('"ips": item 1', "127.0.0.1/8")),
+        ("multicast", {"ips": ["224.0.0.1/24"]}, ('"ips": item 1', "224.0.0.1/24")),
+        ("ips and ipam", {"ips": ["10.9.0.1/24"], "ipam": {"type": "static"}}, ('"ipam": stands beside "ips"',)),
+        ("IPv6 with a small MTU", {"mtu": 1279, "ips": ["fd00::1/64"]}, ('"mtu": is below 1280',)),
+        ("a VLAN that is none", {"vlan": 4095}, ("4095 is not between 0 and 4094",)),
+        ("priority without VLAN", {"vlanQoS": 1}, ('"vlanQoS": needs a "vlan"',)),
+        ("more least than most", {"maxTxRate": 10, "minTxRate": 11}, ("is more than",))):
+    row("plans", name, pool(network=network), *words, status=2)
+
+# Small things.
+row("small", "a PF with VFs may be shared", pool(kind="shared", slots=1, selectors={"ifNames": ["ens1np0"]}), "0000:18:00.0    rocelet.dev/p", "1 slot, each on one of 1 HCA")
+row("small", "and not given away whole", pool(selectors={"ifNames": ["ens1np0"]}), "0000:18:00.0    not offered: it has VFs", "has no devices")
+row("small", "auxiliary devices of any type", resource(deviceType="auxNetDevice"), "auxiliary devices of every type", '"auxTypes": ["sf"]', "intel.com/a: 2 devices")
+row("small", "of one", resource(deviceType="auxNetDevice", selectors={"auxTypes": ["sf"]}), "intel.com/a: 2 devices", "c.json: ok\n")
+row("small", "permissions", pool(permissions="rx"), "\"permissions\": 'rx' is not made of r, w and m", status=2)
+row("small", "additionalInfo", resource(additionalInfo={"*": {"k": 5}}), '"k": of "*" in "additionalInfo" is not a string', status=2, start=0)
+row("small", "additionalInfo of no device", resource(additionalInfo={"0000:zz": {}}), '"0000:zz": in "additionalInfo"', status=2, start=0)
+row("small", "a reason of hold", pool(hold={"temperature": {"downMs": 5}}), '"temperature": unknown key (there are gone, noDriver, noChardev',
+    "pci, devlink, notClean and leaving)", "ok, 1 warning")
+row("small", "a reason misspelt", pool(hold={"linkdwn": {"downMs": 5}}), '(did you mean "linkDown"?)')
+row("small", "a number of bytes", {"event-buffer": 1}, '"event-buffer": 1 is not between 1024 and 1073741824', status=2)
+row("small", "ranges as the peer reads them", resource(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", "intel.com/a: 2 devices", "1 warning")
+row("small", "and not as we do", pool(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", status=2)
+
+
+def one_clear_line(said):
+    """What is refused is told once, in one line that begins with the program's name, without anything unprintable."""
+    assert re.fullmatch(r"rocelet: c\.json:\d+(:\d+)?: [ -~]+\n", said.err), said
+
+
+def judge(name, text, status, start, words, flags):
+    configure(text)
+    said = rocelet("--check-config", *flags)
+    equal((name, said.status), (name, status))
+    for word in words:
+        assert word in said.all, f"{name}: no {word!r} in {said}"
+    if start == 2:
+        one_clear_line(said)
+        equal((name, said.out), (name, ""))
+    else:
+        last = said.out.splitlines()[-1]
+        assert last.startswith("c.json: "), said
+        told_warnings = len(re.findall(r"^warning: |, ignoring it$|counts$|going on without|is empty, it|every type", said.all, re.M))
+        assert not told_warnings or "warning" in last, said
+    begun = begin(text, flags)
+    equal((name, begun), (name, start if start else 0))
+
+
+def begin(text, flags):
+    """The status that a start ends with; 0: it serves."""
+    listen = () if "listen\"" in str(text) else ("--listen", "")
+    with tempfile.TemporaryDirectory() as dir:
+        folders = [f"--{name}-dir={dir}/{name}" for name in ("kubelet", "run", "state", "cdi", "devinfo")]
+        os.makedirs(dir + "/kubelet/device-plugins")
+        daemon = subprocess.Popen([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", *listen, *folders,
+                                   *(f for f in flags if f != "--strict")], cwd=TREE.name, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True)
+        log = []
+        reader = threading.Thread(target=lambda: log.extend(daemon.stderr), daemon=True)
+        reader.start()
+        socket = daemon_judge.Unix(dir + "/run/rocelet.sock")
+
+        def serves():
+            try:
+                socket.request("GET", "/healthz")
+                return socket.getresponse().read() == b"ok\n"
+            except OSError:
+                socket.close()
+                return False
+        try:
+            eventually("it serves or ends", lambda: daemon.poll() is not None or serves())
+        except AssertionError as error:
+            daemon.kill()
+            raise AssertionError("".join(log)) from error
+        if daemon.poll() is None:
+            daemon.send_signal(signal.SIGTERM)
+        status = daemon.wait(SOON)
+        reader.join(SOON)
+        return status
+
+
+def table(theme):
+    def run():
+        bad = []
+        for columns in ROWS[theme]:
+            try:
+                judge(*columns)
+            except AssertionError as error:
+                bad.append(f"{columns[0]}: {error}")
+        assert not bad, f"{len(bad)} of {len(ROWS[theme])}:\n" + "\n".join(bad)
+    run.__name__ = theme
+    return check(run)
+
+
+for _theme in list(ROWS):
+    table(_theme)
+
+
+@check
+def what_counts_twice_counts_last():
+    """It is not only said."""
+    configure('{"resourceList": [{"resourceName": "a", "resourceName": "b", "selectors": {"pfNames": ["x"], "pfNames": ["ens2np0"]}}]}')
+    said = rocelet("--print-config")
+    found, = json.loads(said.out)["pools"]
+    equal((found["resourceName"], found["selectors"][0]["pfNames"]), ("b", ["ens2np0"]))
+
+
+@check
+def a_printed_configuration_means_the_same():
+    for _name, text, status, _start, _words, flags in [r for rows in ROWS.values() for r in rows]:
+        if status != 0:
+            continue
+        configure(text)
+        first = rocelet("--print-config", *flags)
+        equal(first.status, 0)
+        configure(first.out)
+        again = rocelet("--print-config", *flags)
+        equal((again.status, again.out), (0, first.out))
+
+
+# --- command lines ----------------------------------------------------------------------------
+
+PCAP_147 = struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 147) + struct.pack("<IIII", 0, 0, 4, 4) + b"abcd"
+LINES = (
+    # program, words, status, words of the answer
+    ("daemon", "-h", 0, ("usage: rocelet", "--check-config")),
+    ("daemon", "--help", 0, ("usage: rocelet",)),
+    ("daemon", "-V", 0, ("rocelet ",)),
+    ("daemon", "--lisen=:1", 2, ("did you mean --listen?",)),
+    ("daemon", "--no-such-flag", 2, ("--no-such-flag", "--help")),
+    ("daemon", "--event-buffer=1", 2, ("1 is not between 1024 and 1073741824",)),
+    ("daemon", "--event-buffer=99999999999", 2, ("99999999999 is not between 1024 and 1073741824",)),
+    ("daemon", "--log-level=loud", 2, ("'loud' is none of error, warn, info, debug",)),
+    ("rocectl", "-h", 0, ("rocectl pods",)),
+    ("rocectl", "podz", 2, ("did you mean pods?",)),
+    ("rocectl", "docter", 2, ("did you mean doctor?",)),
+    ("rocectl", "bogus", 2, ("bogus is no command", "pods", "doctor", "pcap")),
+    ("rocectl", "--jsn pods", 2, ("did you mean --json?",)),
+    ("rocectl", "pods --forse", 2, ("did you mean --force?",)),
+    ("rocectl", "--bogus pods", 2, ("--bogus", "--help")),
+    ("rocectl", "explain", 2, ("which device?",)),
+    ("rocectl", "pods --socket nowhere", 3, ("nowhere",)),
+    ("rocectl", "pcap odd.pcap", 0, ("147",)),
+    ("rocectl", "pcap nowhere.pcap", 1, ("nowhere.pcap",)),
+)
+
+
+@check
+def command_lines():
+    configure("{}")
+    with open(TREE.name + "/odd.pcap", "wb") as f:
+        f.write(PCAP_147)
+    bad = []
+    for program, words, status, wanted in LINES:
+        said = Said([programs[program], *words.split()])
+        if said.status != status or not all(word in said.all for word in wanted):
+            bad.append(f"{program} {words}: {said}")
+        if said.status == 2 and (said.out or said.err.count("\n") != 1):
+            bad.append(f"{program} {words}, in one line: {said}")
+    assert not bad, "\n".join(bad)
+
+
+@check
+def nobody_takes_what_is_printed():
+    """Every command of both programs, into a full device: a status that says so, and one line."""
+    with Daemon(pools=(daemon_judge.VF_POOL,)) as daemon, open("/dev/full", "wb") as full:
+        eventually("rocelet.sock listens", daemon.connect)
+        write(daemon.dir + "/config.json", "{")
+        eventually("devices", lambda: "ens1v0" in daemon.get("/api/v1/devices"))
+        eventually("pods", lambda: daemon.get("/api/v1/pods"))
+        eventually("an event", lambda: json.loads(daemon.get("/api/v1/events"))["events"])
+        socket = ["--socket", daemon.dir + "/run/rocelet.sock"]
+        configure(json.dumps(pool()))
+        with open(TREE.name + "/empty.pcap", "wb") as f:
+            f.write(PCAP_147[:24])
+        asked = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"]]
+        commands = [["rocectl", *words, *more, *socket] for words in asked for more in ([], ["--json"])]
+        commands += [["rocectl", "pcap", "empty.pcap"], ["rocectl", "pcap", "empty.pcap", "--json"], ["rocectl", "--help"], ["rocectl", "help"],
+                     ["rocectl", "--version"], ["rocectl", "version"], ["rocectl", "-h"], ["rocectl", "-V"]]
+        commands += [["daemon", "--config", "c.json", *words] for words in (["--help"], ["-h"], ["--version"], ["-V"], ["--print-config"],
+                                                                           ["--check-config", "--sysfs-root", "node/sys", "--dev-root", "node/dev"])]
+        if os.getuid() == 0:
+            commands += [["rocectl", "sniff", "lo", "--packets", "1", "--seconds", "1", *more] for more in ([], ["--json"])]
+        bad = []
+        for program, *words in commands:
+            fine = Said([programs[program], *words])
+            said = Said([programs[program], *words], stdout=full)
+            lines = [line for line in said.err.splitlines() if re.fullmatch(r"(rocelet|rocectl): cannot write: .*", line)]
+            if not fine.out or said.status == 0 or len(lines) != 1 or len(said.err.splitlines()) != len(fine.err.splitlines()) + 1:
+                bad.append(f"{program} {' '.join(words)}: {said}")
+        assert not bad, "\n".join(bad)
+        print(f"# {len(commands)} ways to print")
+
+
+@check
+def a_watcher_that_cannot_write_ends():
+    for words in ([], ["--json"]):
+        with Daemon() as daemon, open("/dev/full", "wb") as full:
+            eventually("rocelet.sock listens", daemon.connect)
+            watcher = subprocess.Popen([programs["rocectl"], "watch", *words, "--socket", daemon.dir + "/run/rocelet.sock"], stdout=full, stderr=subprocess.PIPE,
+                                       text=True)
+            edits = 0
+
+            def ended():
+                nonlocal edits
+                edits += 1
+                write(daemon.dir + "/config.json", f'{{"pools": [{{"resourceName": "{edits}"')  # another event
+                return watcher.poll() is not None
+            eventually("the watcher ends", ended)
+            equal(watcher.returncode, 1)
+            said = watcher.stderr.read()
+            assert re.fullmatch(r"rocectl: cannot write: .*\n", said), said
+
+
+# --- with a daemon ----------------------------------------------------------------------------
+
+
+class Node(Daemon):
+    """With sub-functions."""
+
+    make = staticmethod(make_node)
+
+    def rocectl(self, *words):
+        return rocectl("--socket", self.dir + "/run/rocelet.sock", *words)
+
+
+@check
+def doctor_says_what_there_is_instead():
+    pools = [{"resourceName": name, "selectors": selectors} for name, selectors, _sentence in EMPTY]
+    with Node(pools=pools) as daemon:
+        eventually("looked", lambda: daemon.value('rocelet_resource_devices{resource="rocelet.dev/pf",health="healthy"}') == 0)
+        said = daemon.rocectl("doctor")
+        equal(said.status, 1)
+        for name, _selectors, sentence in EMPTY:
+            assert any(line.startswith(f"empty: rocelet.dev/{name}: it has no devices: {sentence}") for line in said.out.splitlines()), (name, str(said))
+        findings = {f["object"]: f["what"] for f in json.loads(daemon.rocectl("doctor", "--json").out)["findings"] if f["kind"] == "empty"}
+        equal(sorted(findings), sorted(f"rocelet.dev/{name}" for name, _selectors, _sentence in EMPTY))
+        for name, _selectors, sentence in EMPTY:
+            assert sentence in findings[f"rocelet.dev/{name}"], findings
+
+
+@check
+def sub_functions_of_a_shared_resource():
+    """k8s-rdma-shared-dev-plugin has PCI functions alone; with the key of ours also the others."""
+    def nodes(daemon, name):
+        kubelet = daemon.kubelet
+        answer, = daemon_judge.Plugin(daemon.dir + f"/device-plugins/rdma_{name}.sock").allocate([kubelet.watches["rdma/" + name].lists[-1][0].ID])
+        return {d.host_path.rsplit("/", 1)[1] for d in answer.devices if "uverbs" in d.host_path}
+    text = json.dumps({"configList": [{"resourceName": "a", "rdmaHcaMax": 2, "selectors": {"vendors": ["15b3"]}},
+                                      {"resourceName": "b", "rdmaHcaMax": 2, "selectors": {"vendors": ["15b3"]}, "subFunctions": True}]})
+    with Node(text=text) as daemon:
+        daemon.kubelet = registered(daemon, 2)
+        eventually("all devices", lambda: json.loads(daemon.get("/api/v1/devices"))["devices"][-1]["resources"])
+        functions = {f"uverbs{i}" for i in range(6)}
+        equal(nodes(daemon, "a"), functions)
+        equal(nodes(daemon, "b"), functions | {"uverbs6", "uverbs7"})
+        daemon.kubelet.stop()
+
+
+@check
+def one_hca_of_several():
+    """explain tells its own slots, not the pool's."""
+    with Node(pools=({"resourceName": "hca", "kind": "shared", "slots": 3, "selectors": {"ifNames": ["ens1np0", "ens2np0"]}},)) as daemon:
+        kubelet = registered(daemon)
+        eventually("all slots", lambda: len(kubelet.watch().lists[-1]) == 6)
+        for hca in ("mlx5_0", "mlx5_1"):
+            eventually("its own slots", lambda: daemon.rocectl("explain", hca).out.endswith(": shared as rocelet.dev/hca, 0 of its 3 slots given\n"))
+        kubelet.client().allocate(["mlx5_1-0"])
+        eventually("one is given", lambda: "1 of its 3 slots" in daemon.rocectl("explain", "mlx5_1").out)
+        assert "0 of its 3 slots" in daemon.rocectl("explain", "mlx5_0").out
+        kubelet.stop()
+
+
+A, B = "intel.com/a", "intel.com/b"
+IN_USE = peers({"resourceName": "a", "selectors": {"pfNames": ["ens1np0#0-1"]}}, {"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}})
+EDITS = (
+    # what is edited: the new text, resources that keep what they had, of the file: a word that is told
+    ("a prefix", IN_USE.replace('{"resourceName": "b"', '{"resourceName": "b", "resourcePrefix": "example_prefix"'), B, "example_prefix"),
+    ("a comma behind a range", IN_USE.replace("#0-1", "#0-1,"), None, "ens1np0#0-1,"),
+    ("a key twice", IN_USE.replace('"resourceName": "a"', '"resourceName": "x", "resourceName": "a"'), None, "the last one counts"),
+    ("no UTF-8", IN_USE.replace('"resourceName": "a"', '"resourceName": "a", "comment": "\udce9"'), None, "0xe9"),
+    ("a comma too many", IN_USE.replace("]}", "],}", 1).replace("}}", "}\n}"), "file", "a trailing comma"),
+)
+
+
+@check
+def live_edits():
+    """What may be said in a peer's file changes nothing for who has devices; what may not be said is told in all places."""
+    with Node(text=IN_USE) as daemon:
+        kubelet = registered(daemon, 2)
+        devices = {name: [d.ID for d in kubelet.watches[name].lists[-1]] for name in (A, B)}
+        equal([len(list) for list in devices.values()], [2, 2])
+        for name, text, refused, word in EDITS:
+            before, lines = reloads(daemon), len(daemon.log)
+            with open(daemon.dir + "/config.json", "wb") as f:
+                f.write(text.encode(errors="surrogateescape"))
+            eventually("read", lambda: reloads(daemon) == before + 1)
+            if refused == "file":
+                eventually("told", lambda: daemon.value("rocelet_config_ok") == 0)
+                equal(daemon.value("rocelet_config_resources_refused"), 0)
+                assert re.search(r"config\.json:\d+: .*" + word, daemon.get("/readyz")), (name, daemon.get("/readyz"))
+                assert word in daemon.rocectl("doctor").out, name
+            elif refused:
+                told(daemon, refused, "keeps its definition")
+                assert refused in daemon.rocectl("doctor").out, name
+            else:
+                eventually("right", lambda: daemon.value("rocelet_config_ok") == 1)
+                equal((name, daemon.get("/readyz")), (name, "ok\n"))
+            eventually("said", lambda: any(word in line for line in daemon.log[lines:]))
+            for resource_name, ids in devices.items():
+                assert kubelet.watches[resource_name].is_alive(), (name, resource_name)
+                equal([d.ID for d in kubelet.watches[resource_name].lists[-1]], ids)
+            write(daemon.dir + "/config.json", IN_USE)
+            eventually("right again", lambda: daemon.value("rocelet_config_ok") == 1)
+        equal(len(kubelet.requests), 2)
+        kubelet.stop()
+
+
+@check
+def an_edit_while_another_one_ends():
+    """A rolling update: the new one has read the file, and waits for the old one."""
+    with Node(text=IN_USE) as old, tempfile.TemporaryDirectory() as state:
+        eventually("the old one serves", lambda: old.value('rocelet_resource_devices{resource="intel.com/a",health="healthy"}') == 2)
+        log = []
+        new = subprocess.Popen([*daemon_judge.command(old.dir, old.dir), "--state-dir", state, "--lock-wait", "60"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        threading.Thread(target=lambda: log.extend(new.stderr), daemon=True).start()
+        eventually("the new one waits", lambda: any(old.dir + "/run" in line for line in log))
+        write(old.dir + "/config.json", IN_USE.replace("#0-1", "#1"))
+        eventually("the old one has read it", lambda: old.value('rocelet_resource_devices{resource="intel.com/a",health="healthy"}') == 1)
+        old.connection, ending = None, old.process
+        ending.send_signal(signal.SIGTERM)
+        equal(ending.wait(SOON), 0)
+        old.process = new
+        eventually("it is known to the new one", lambda: old.value('rocelet_resource_devices{resource="intel.com/a",health="healthy"}') == 1)
+        equal(old.value("rocelet_config_ok"), 1)
+
+
+# Labels whose values nobody knows before.
+OPEN_LABELS = {"resource", "device", "netdev", "id", "pci"}
+
+
+def counters(page):
+    """name{labels} of every sample of a counter, and its value."""
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", page, re.M))
+    samples = re.findall(r"^([a-z_]+)(\{.*\})? (\S+)$", page, re.M)
+    return {name + labels: float(value) for name, labels, value in samples if kinds.get(name) == "counter"}
+
+
+@check
+def every_counter_is_born_at_0():
+    """No counter's first value is a rise that nobody could see: what happens later does not bring series that were not there."""
+    with Node(pools=(dict(daemon_judge.VF_POOL, network={}),)) as daemon:
+        eventually("looked", lambda: daemon.value(f'rocelet_resource_devices{{resource="{daemon_judge.ROCE}",health="healthy"}}') == 2)
+        first = counters(daemon.get("/metrics"))
+        kubelet = registered(daemon)
+        kubelet.client().allocate([daemon_judge.VFS[0]])
+        daemon_judge.raises(daemon_judge.grpc.StatusCode.NOT_FOUND, lambda: kubelet.client().allocate(["0000:99:00.0"]))
+        for text in ("{", json.dumps({"pools": [daemon_judge.VF_POOL]}), peers({"resourceName": "a", "selectors": 5})):
+            before = reloads(daemon)
+            write(daemon.dir + "/config.json", text)
+            eventually("read", lambda: reloads(daemon) == before + 1)
+        for url in ("/", "/nothing", "/metrics", "/api/v1/qps"):
+            daemon_judge.curl(daemon, url)
+        daemon_judge.curl(daemon, "/api/v1/attach", "--data", "{}")
+        daemon_judge.curl(daemon, "/metrics", "--compressed")
+        daemon_judge.curl(daemon, "/metrics", "-HAccept: application/openmetrics-text")
+        daemon.link("ens1v1", False)
+        kubelet.stop()
+        eventually("a page of later", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') >= 1)
+        last = counters(daemon.get("/metrics"))
+        late = [series for series in last if series not in first and not OPEN_LABELS & set(re.findall(r'(\w+)="', series))]
+        equal(late, [])
+        assert any(value > first[series] for series, value in last.items() if series in first), "nothing has happened"
+        resource_series = [series for series in first if f'resource="{daemon_judge.ROCE}"' in series]
+        equal([series for series in resource_series if first[series] != 0 and "registration" not in series and "lists" not in series], [])
+        print(f"# {len(first)} counters at the start, {len(last)} at the end")
+
+
+def main():
+    programs["daemon"], programs["rocectl"], programs["mk_sysfs"] = (os.path.abspath(path) for path in sys.argv[1:4])
+    only = sys.argv[4:]
+    passed = failed = 0
+    make_node(TREE.name + "/node")
+    for function in checks:
+        if only and function.__name__ not in only:
+            continue
+        began = time.monotonic()
+        try:
+            function()
+            passed += 1
+            print(f"ok     {function.__name__} {time.monotonic() - began:.1f} s", flush=True)
+        except Exception:  # whatever it is, the next one runs
+            failed += 1
+            print(f"FAILED {function.__name__}", flush=True)
+            traceback.print_exc()
+    print(f"{passed} passed, {failed} failed", flush=True)
+    TREE.cleanup()
+    os._exit(failed != 0)  # a silent kubelet's threads never end
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# A pod has ended, and its namespace lives on where nobody can enter it: a socket of it, which it has given away, keeps it. The VF comes back
+# with a new netdev.
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+# Goes into a namespace, and comes back with a socket of it.
+keep_socket() { # POD
+    python3 - "/run/netns/$1" <<'END' &
+import ctypes, os, signal, socket, sys
+libc = ctypes.CDLL(None)
+home = os.open("/proc/self/ns/net", os.O_RDONLY)
+there = os.open(sys.argv[1], os.O_RDONLY)
+assert libc.setns(there, 0) == 0
+kept = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+assert libc.setns(home, 0) == 0
+os.close(there)
+os.close(home)
+open("/tmp/kept", "w").close()
+signal.pause()
+END
+    KEEPER=$!
+    wait_until "[[ -e /tmp/kept ]]"
+    rm /tmp/kept
+}
+
+let_go() {
+    kill "$KEEPER"
+    wait "$KEEPER" 2>/dev/null || true
+}
+
+resets() {
+    metric rocelet_return_resets_total 'reason="beyond"'
+}
+
+comes_back() { # RESETS
+    check_within 30 "the VF is free and as before" "is_free ${VF_IDS[0]}"
+    check "with a new netdev, and why" "rocectl events --limit 1 | grep -q 'with a new netdev: the old one was where nobody could get it'"
+    check "which is counted" "[[ \$(resets) == $1 ]]"
+}
+
+make_pool 1
+start_engine
+N=0
+for SOFT_ROCE in false true; do
+    say "a socket keeps the namespace, with soft-RoCE: $SOFT_ROCE"
+    ip netns add a
+    attach "${VF_IDS[0]}" a 10.9.0.1/24
+    keep_socket a
+    ip netns delete a
+    rocectl detach "${VF_IDS[0]}" || true # where nothing tells that the pod has ended, somebody asks
+    N=$((N + 1))
+    comes_back "$N"
+    let_go
+done
+check "it goes to the next pod" "ip netns add b && attach ${VF_IDS[0]} b 10.9.0.2/24 && is_complete b ${VF_IDS[0]} 10.9.0.2/24"
+rocectl detach "${VF_IDS[0]}"
+check_all_free
+stop_rocelet

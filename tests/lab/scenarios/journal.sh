@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# What the journal makes of strange names, and of a second daemon.
+# lab: --memory 2048 --timeout 600
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+SOFT_ROCE=false
+is_valid_text() { # FILE
+    python3 -c 'import sys; open(sys.argv[1], encoding="utf-8").read()' "$1"
+}
+
+# Whatever is in the pod is shown as valid text.
+outputs_are_valid() {
+    curl -fsS -m 5 "$HTTP/metrics" >/tmp/metrics && curl -fsS -m 5 "$HTTP/api/v1/devices" | python3 -m json.tool >/dev/null &&
+        curl -fsS -m 5 "$HTTP/api/v1/attachments" | python3 -m json.tool >/dev/null && is_valid_text /tmp/metrics && is_valid_text "$OUT/rocelet.log"
+}
+
+make_pool 2
+A=${VF_IDS[0]}
+
+say "a pod that gives its interface a name and an alias of any bytes"
+for name in $'n\001x' $'\377\376'; do
+    ip netns add a
+    start_engine
+    attach "$A" a 10.9.0.1/24
+    ip -n a link set net1 down
+    ip -n a link set net1 name "$name" alias $'\033[31m\377'
+    check_within 10 "it is looked at, and told as valid text" outputs_are_valid
+    ip netns delete a
+    check_within 30 "the VF comes home" "is_free $A"
+    is_free "$A" || show_difference "$A"
+    stop_rocelet
+done
+
+say "a second daemon"
+start_engine
+second=0
+timeout 60 /usr/local/sbin/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" --run-dir /tmp/run --listen '' --lock-wait 0 2>/tmp/second || second=$?
+check "ends with a status of its own" "((second == 3))"
+check "and says who has the folder" "grep -q '$STATE_DIR is in use by another rocelet: pid $ROCELET_PID on ' /tmp/second"
+rm "$STATE_DIR/lock"
+second=0
+timeout 60 /usr/local/sbin/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" --run-dir /tmp/run --listen '' --lock-wait 0 2>/tmp/second || second=$?
+check "also when the file is deleted" "((second == 3)) && grep -q 'pid $ROCELET_PID' /tmp/second"
+kill_rocelet
+start_engine
+check "a killed one has left nothing in the way" healthy
+stop_rocelet

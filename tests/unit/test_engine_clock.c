@@ -1,0 +1,157 @@
+/* The wall clock is set while pods are on their way: every container starts with its own device in
+ * its own pod, and nobody else's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "world_pods.h"
+
+#define HOUR INT64_C(3600000000000)
+
+/* Its sandbox is made and seen by clocks that are set by so much. */
+static void run_by(int64_t before_made_ns, int64_t before_seen_ns)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t ns;
+
+	world_reserve(w, 0);
+	world_show_pods(w);
+	world_settle(w);
+	w->clock_set_ns += before_made_ns;
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	w->clock_set_ns += before_seen_ns;
+	world_show_all(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+static void test_it_is_set_meanwhile(void **state)
+{
+	static const int64_t by[] = {-24 * HOUR, -HOUR,	   -HOUR / 3600, -50000000,
+				     0,		 50000000, HOUR,	 24 * HOUR};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
+		run_by(by[i], 0);
+		run_by(0, by[i]);
+		run_by(by[i], -by[i]);
+	}
+}
+
+/* An earlier pod of its name still stands, made tomorrow as it says. */
+static void test_a_pod_of_tomorrow(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t old, ns;
+
+	(void)state;
+	w->clock_set_ns = 24 * HOUR;
+	world_reserve(w, 0);
+	old = world_run_pod(w, 0, "b");
+	w->clock_set_ns = 0;
+	world_unhold(w, 0);
+	world_reserve(w, 1);
+	world_show_all(w);
+	world_settle(w);
+	world_hold(w, 1, "b");
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(world_state(w, 1), ATTACH_FREE);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_show_all(w);
+	world_ask(w, &g, 1);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[1].ns, ns);
+	assert_int_equal(w->devices[0].ns, old);
+	world_end_pod(w, 0, old);
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
+/* Both were seen since, and neither's time tells: the container waits until the other one's end. */
+static void test_it_cannot_be_told(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t other, ns;
+
+	(void)state;
+	world_reserve(w, 0);
+	world_show_pods(w);
+	world_settle(w);
+	other = world_add_sandbox(w, "b", NULL);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	w->clock_set_ns = -HOUR;
+	world_show_all(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg,
+			    "it cannot be told yet whether a sandbox of pod a/b is its own or of "
+			    "another pod of that name, which has not ended (waited 1000 ms)");
+	assert_int_equal(w->devices[0].ns, 0);
+	world_ask(w, &g, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	world_end_sandbox(w, other);
+	world_show_sandboxes(w);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* One that we find at our start has its device, and keeps it, whatever the clock was. */
+static void test_after_a_restart(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	w->clock_set_ns = 24 * HOUR;
+	world_reserve(w, 0);
+	ns = world_run_pod(w, 0, "b");
+	w->clock_set_ns = 0;
+	world_restart(w);
+	world_show_devices(w);
+	world_show_all(w);
+	world_until_ready(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	assert_int_equal(world_events(w, "Attached"), 1);
+	assert_int_equal(world_events(w, "Returned"), 0);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_is_set_meanwhile),
+		cmocka_unit_test(test_a_pod_of_tomorrow),
+		cmocka_unit_test(test_it_cannot_be_told),
+		cmocka_unit_test(test_after_a_restart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

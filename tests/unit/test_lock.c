@@ -1,0 +1,392 @@
+/* Two of us: one at a time has a folder, whatever becomes of the file that says who. */
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon_child.h"
+#include "lock.h"
+#include "tmptree.h"
+
+static char *tree;
+static struct hw hw;
+
+static int open_tree(void **state)
+{
+	(void)state;
+	tree = tmptree_new();
+	return hw_open(&hw, "/sys", "/dev", "/proc", NULL);
+}
+
+static int close_tree(void **state)
+{
+	(void)state;
+	hw_close(&hw);
+	tmptree_free(tree);
+	return 0;
+}
+
+static const char *in_tree(const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", tree, name);
+	return path;
+}
+
+/* --- the lock --------------------------------------------------------------------------------- */
+
+/* A process that has done `hold` lives until it is killed. */
+static pid_t holder(int (*hold)(void))
+{
+	int ready[2];
+	char answer = 'x';
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		answer = hold() == 0 ? 'y' : 'n';
+		if (write(ready[1], &answer, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &answer, 1), 1);
+	close(ready[0]);
+	assert_int_equal(answer, 'y');
+	return pid;
+}
+
+static int hold_it(void)
+{
+	static struct lock l;
+	char self[64];
+
+	snprintf(self, sizeof(self), "pid %d on node-1, pod a/b", getpid());
+	return lock_take(&l, &hw, in_tree("state"), 0700, self, NULL);
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void is_held(const char *by)
+{
+	struct lock l = LOCK_NONE;
+	struct err e = {0};
+
+	assert_int_equal(lock_take(&l, &hw, in_tree("state"), 0700, "another", &e), -EALREADY);
+	assert_int_equal(l.folder_fd, -1);
+	if (!strstr(e.msg, by) || !strstr(e.msg, "state"))
+		fail_msg("\"%s\" does not say \"%s\"", e.msg, by);
+}
+
+static void is_free(void)
+{
+	struct lock l = LOCK_NONE;
+	struct err e = {0};
+
+	if (lock_take(&l, &hw, in_tree("state"), 0700, "another", &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_true(lock_is_of(&l, in_tree("state")));
+	assert_false(lock_is_of(&l, tree));
+	lock_release(&l);
+}
+
+static void one_at_a_time(void **state)
+{
+	char who[32];
+	pid_t pid = holder(hold_it);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(in_tree("state"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(stat(in_tree("state/lock"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	snprintf(who, sizeof(who), "pid %d on node-1, pod a/b", pid);
+	is_held(who);
+	is_held(who);
+	end(pid);
+	is_free();
+}
+
+static void a_file_that_was_left_is_no_lock(void **state)
+{
+	(void)state;
+	tmptree_write(tree, "state/lock", "pid 1 on node-1: rocelet\n");
+	is_free();
+}
+
+static void the_file_may_be_deleted(void **state)
+{
+	char who[32];
+	pid_t pid = holder(hold_it);
+
+	(void)state;
+	snprintf(who, sizeof(who), "pid %d", pid);
+	assert_int_equal(unlink(in_tree("state/lock")), 0);
+	is_held(who);
+	is_held(who); /* another file is there by now */
+	end(pid);
+	is_free();
+}
+
+/* No line of its own in our log. */
+static void what_the_file_says_is_told_on_one_line(void **state)
+{
+	char who[32];
+	pid_t pid = holder(hold_it);
+
+	(void)state;
+	snprintf(who, sizeof(who), "pid %d", pid);
+	tmptree_write(tree, "state/lock", "\x1b[31m pid 1\n");
+	is_held(who);
+	end(pid);
+}
+
+static int hold_as_nobody(void)
+{
+	int fd = open(in_tree("state"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || setresuid(65534, 65534, 65534) < 0 ? -1 : flock(fd, LOCK_EX | LOCK_NB);
+}
+
+static void another_user_keeps_nobody_out(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	tmptree_write(tree, "state/lock", "\n");
+	pid = holder(hold_as_nobody);
+	is_free();
+	end(pid);
+}
+
+static void what_cannot_be_made_is_told(void **state)
+{
+	struct lock l = LOCK_NONE;
+	struct err e = {0};
+
+	(void)state;
+	tmptree_write(tree, "file", "\n");
+	assert_int_equal(lock_take(&l, &hw, in_tree("file/state"), 0700, "x", &e), -ENOTDIR);
+	assert_non_null(strstr(e.msg, "file/state cannot be locked"));
+}
+
+/* --- many at once, while somebody deletes the file -------------------------------------------- */
+
+#define TAKERS 4
+#define ROUNDS 200
+
+/* Asserts nothing: it is a process of its own. */
+static int take_often(void)
+{
+	char inside[PATH_MAX];
+
+	snprintf(inside, sizeof(inside), "%s/inside", tree);
+	for (int n = 0; n < ROUNDS;) {
+		struct lock l = LOCK_NONE;
+		int fd;
+
+		if (lock_take(&l, &hw, in_tree("state"), 0700, "x", NULL) < 0)
+			continue;
+		fd = open(inside, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return 1;
+		close(fd);
+		unlink(inside);
+		lock_release(&l);
+		n++;
+	}
+	return 0;
+}
+
+static pid_t child(int (*fn)(void))
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(fn());
+	return pid;
+}
+
+static int delete_for_ever(void)
+{
+	for (;;)
+		unlink(in_tree("state/lock"));
+	return 0;
+}
+
+static void never_two_of_them(void **state)
+{
+	pid_t takers[TAKERS], deleter = child(delete_for_ever);
+	int status, bad = 0;
+
+	(void)state;
+	for (int i = 0; i < TAKERS; i++)
+		takers[i] = child(take_often);
+	for (int i = 0; i < TAKERS; i++)
+		bad += waitpid(takers[i], &status, 0) != takers[i] || status != 0;
+	end(deleter);
+	assert_int_equal(bad, 0);
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+static const char *program(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+
+	assert_true(n > 0);
+	path[n] = '\0';
+	for (int i = 0; i < 2; i++)
+		*strrchr(path, '/') = '\0';
+	return strcat(path, "/rocelet");
+}
+
+/* Its log is NAME.log. It only observes, this machine as it is. */
+static pid_t start(const char *name, const char *state_dir, const char *run_dir, const char *wait,
+		   const char *more)
+{
+	char state[PATH_MAX], run[PATH_MAX], log[PATH_MAX], kubelet[PATH_MAX], config[PATH_MAX];
+	pid_t pid;
+
+	tmptree_write(tree, "config.json", "{}\n");
+	snprintf(config, sizeof(config), "%s/config.json", tree);
+	snprintf(state, sizeof(state), "%s/%s", tree, state_dir);
+	snprintf(run, sizeof(run), "%s/%s", tree, run_dir);
+	snprintf(log, sizeof(log), "%s/%s.log", tree, name);
+	snprintf(kubelet, sizeof(kubelet), "%s/kubelet", tree);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+			_exit(126);
+		execl(program(), "rocelet", "--config", config, "--listen", "", "--no-bpf",
+		      "--state-dir", state, "--run-dir", run, "--kubelet-dir", kubelet,
+		      "--lock-wait", wait, more, (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void until_it_serves(const char *run_dir)
+{
+	char path[PATH_MAX], answer[4096];
+
+	snprintf(path, sizeof(path), "%s/%s/rocelet.sock", tree, run_dir);
+	http_get_until(path, "/healthz", "200 OK", answer, sizeof(answer));
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void log_says(const char *name, const char *words)
+{
+	char log[16], text[8192];
+	FILE *f;
+
+	snprintf(log, sizeof(log), "%s.log", name);
+	f = fopen(in_tree(log), "re");
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	if (!strstr(text, words))
+		fail_msg("the log does not say \"%s\": %s", words, text);
+}
+
+static void the_second_one_ends(void **state)
+{
+	char who[64];
+	pid_t first = start("first", "state", "run", "0", NULL);
+
+	(void)state;
+	until_it_serves("run");
+	snprintf(who, sizeof(who), "in use by another rocelet: pid %d on ", first);
+	assert_int_equal(status_of(start("second", "state", "other", "0", NULL)), 3);
+	log_says("second", who);
+	log_says("second", "/state is");
+	assert_int_equal(status_of(start("second", "other", "run", "0", NULL)), 3);
+	log_says("second", who);
+	log_says("second", "/run is");
+	assert_int_equal(status_of(start("second", "run", "state", "0", NULL)), 3);
+	until_it_serves("run"); /* its socket is its own still */
+	assert_int_equal(daemon_stop(first, SIGTERM), 0);
+}
+
+/* Who only looks may look at another's state; and one folder may be both. */
+static void others_go_on_beside_it(void **state)
+{
+	pid_t first = start("first", "both", "both", "0", NULL), second;
+
+	(void)state;
+	until_it_serves("both");
+	second = start("second", "both", "other", "0", "--dry-run");
+	until_it_serves("other");
+	assert_int_equal(daemon_stop(second, SIGTERM), 0);
+	assert_int_equal(daemon_stop(first, SIGTERM), 0);
+}
+
+static void the_next_one_waits_for_its_end(void **state)
+{
+	pid_t first = start("first", "state", "run", "0", NULL), second;
+
+	(void)state;
+	until_it_serves("run");
+	second = start("second", "state", "run", "600", NULL);
+	for (struct stat st = {0}; stat(in_tree("second.log"), &st) < 0 || st.st_size < 100;)
+		usleep(10000);
+	end(first);
+	until_it_serves("run");
+	log_says("second", "waiting 600 s");
+	assert_int_equal(daemon_stop(second, SIGTERM), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_at_a_time, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_file_that_was_left_is_no_lock, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(the_file_may_be_deleted, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(what_the_file_says_is_told_on_one_line, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(another_user_keeps_nobody_out, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(what_cannot_be_made_is_told, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(never_two_of_them, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(the_second_one_ends, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(others_go_on_beside_it, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(the_next_one_waits_for_its_end, open_tree,
+						close_tree),
+	};
+
+	alarm(600); /* one that should have ended would be waited for */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* What sits on a netdev and what its NAPI instances are set to: as the kernel tells it, and as a
+ * search finds it where nobody may ask the kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/genetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <netlink/attr.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "faults.h"
+#include "genl.h"
+#include "namespaces.h"
+#include "netdev_look.h"
+
+static const char *no_namespace;
+static bool kernel_tells;
+static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
+
+/* Without having asked, in this process. */
+static bool ask_in_child(void)
+{
+	struct netdev_inside in;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(netdev_look_inside(&hw, 1, &in) != 0);
+	return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* Whoever may not load a program has the search alone, which has tests of its own. */
+static void need_kernel(void)
+{
+	if (kernel_tells)
+		return;
+	print_message("skipped: this kernel lets nobody load the program\n");
+	skip();
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (no_namespace || namespaces_enter())
+		skip();
+	hw.no_bpf = false;
+	namespace_run(-1, "ip link add low0 type veth peer far0 && ip link set far0 up");
+	return 0;
+}
+
+static unsigned ino_of(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	return (unsigned)st.st_ino;
+}
+
+static int own_namespace(void)
+{
+	int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* A macvlan on low0, in the namespace of fd. */
+static void put_on(int fd, const char *name)
+{
+	namespace_run(
+		-1, "ip link add link low0 %s type macvlan && ip link set %s netns /proc/%d/fd/%d",
+		name, name, getpid(), fd);
+}
+
+static int look(struct netdev_inside *ret)
+{
+	return netdev_look_inside(&hw, (int)if_nametoindex("low0"), ret);
+}
+
+static void finds(int r, const char *name, unsigned netns)
+{
+	struct netdev_inside in;
+
+	assert_int_equal(look(&in), r);
+	assert_int_equal(in.n_uppers, 1);
+	assert_string_equal(in.first.name, name);
+	assert_string_equal(in.first.kind, "macvlan");
+	assert_int_equal(in.first.netns, netns);
+}
+
+static void finds_none(int r)
+{
+	struct netdev_inside in;
+
+	assert_int_equal(look(&in), r);
+	assert_int_equal(in.n_uppers, 0);
+	assert_int_equal(in.napi_apart, 0);
+}
+
+/* --- what sits on it -------------------------------------------------------------------------- */
+
+static void found_in_another_namespace(int r)
+{
+	AUTO_FD nested = namespace_new();
+
+	finds_none(r);
+	put_on(nested, "hidden0");
+	finds(r, "hidden0", ino_of(nested));
+	namespace_run(nested, "ip link delete hidden0");
+	finds_none(r);
+}
+
+/* A process that may leave its pod's namespace can put one into the host's. */
+static void found_at_home(int r)
+{
+	AUTO_FD own = own_namespace();
+
+	namespace_run(-1, "ip link add link low0 home0 type macvlan");
+	finds(r, "home0", ino_of(own));
+	namespace_run(-1, "ip link delete home0");
+	finds_none(r);
+}
+
+/* As a pod would have it: made and hidden where the netdev was, which came here afterwards. Nothing
+ * has told of it since. */
+static void found_after_a_move(int r)
+{
+	AUTO_FD nested = namespace_new(), pod = namespace_new(), own = own_namespace();
+
+	namespace_run(-1, "ip link set low0 netns /proc/%d/fd/%d", getpid(), pod);
+	namespace_run(pod,
+		      "ip link add link low0 hidden0 type macvlan && "
+		      "ip link set hidden0 netns /proc/%d/fd/%d && "
+		      "ip link set low0 netns /proc/%d/fd/%d",
+		      getpid(), nested, getpid(), own);
+	finds(r, "hidden0", ino_of(nested));
+	namespace_run(nested, "ip link delete hidden0");
+}
+
+static void the_kernel_tells_what_sits_on_it(void **state)
+{
+	(void)state;
+	need_kernel();
+	found_in_another_namespace(0);
+	found_at_home(0);
+	found_after_a_move(0);
+}
+
+static void a_search_finds_what_sits_on_it(void **state)
+{
+	(void)state;
+	hw.no_bpf = true;
+	found_in_another_namespace(NETDEV_SEARCHED);
+	found_at_home(NETDEV_SEARCHED);
+	found_after_a_move(NETDEV_SEARCHED);
+}
+
+/* A peer is not on it; what sits on another netdev with the same index in another namespace, or on
+ * another one here, is not either. */
+static void what_only_looks_like_it(void **state)
+{
+	AUTO_FD nested = namespace_new();
+	unsigned index = if_nametoindex("low0");
+	(void)state;
+
+	namespace_run(-1, "ip link set far0 netns /proc/%d/fd/%d", getpid(), nested);
+	namespace_run(nested,
+		      "ip link add same0 index %u type veth peer other0 index %u && "
+		      "ip link add link same0 on0 type macvlan",
+		      index, index + 100);
+	namespace_run(-1, "ip link add near1 type veth peer far1");
+	namespace_run(-1,
+		      "ip link add link near1 on1 type macvlan && "
+		      "ip link set on1 netns /proc/%d/fd/%d",
+		      getpid(), nested);
+	hw.no_bpf = true;
+	finds_none(NETDEV_SEARCHED);
+	hw.no_bpf = false;
+	need_kernel();
+	finds_none(0);
+}
+
+struct inside {
+	int netns_fd, socket;
+};
+
+static void *open_socket(void *arg)
+{
+	struct inside *s = arg;
+
+	s->socket = setns(s->netns_fd, CLONE_NEWNET) < 0 ? -1 : socket(AF_INET, SOCK_DGRAM, 0);
+	return NULL;
+}
+
+/* No link in /proc leads to a namespace that only a socket keeps. So a search proves nothing. */
+static void the_kernel_knows_what_no_search_finds(void **state)
+{
+	struct inside s = {.netns_fd = namespace_new()};
+	pthread_t thread;
+	unsigned netns = ino_of(s.netns_fd);
+	(void)state;
+
+	assert_int_equal(pthread_create(&thread, NULL, open_socket, &s), 0);
+	pthread_join(thread, NULL);
+	assert_true(s.socket >= 0);
+	put_on(s.netns_fd, "hidden0");
+	close(s.netns_fd);
+	hw.no_bpf = true;
+	finds_none(NETDEV_SEARCHED);
+	hw.no_bpf = false;
+	need_kernel();
+	finds(0, "hidden0", netns);
+	close(s.socket);
+}
+
+/* Found or not known, never searched in vain: whichever question is not heard. */
+static void a_namespace_that_cannot_be_asked_may_have_it(void **state)
+{
+	AUTO_FD nested = namespace_new();
+	struct netdev_inside in;
+	bool hit = true;
+	long n;
+	(void)state;
+
+	hw.no_bpf = true;
+	for (n = 0; hit; n++) {
+		int r;
+
+		faults_send(n, ENOBUFS);
+		r = look(&in);
+		hit = faults_end();
+		assert_int_equal(r, hit ? -ENODATA : NETDEV_SEARCHED);
+	}
+	assert_true(n > 2);
+	put_on(nested, "hidden0");
+	for (hit = true, n = 0; hit; n++) {
+		int r;
+
+		faults_send(n, ENOBUFS);
+		r = look(&in);
+		hit = faults_end();
+		if (in.n_uppers)
+			assert_int_equal(r, NETDEV_SEARCHED);
+		else
+			assert_true(hit && r == -ENODATA);
+	}
+	assert_true(n > 3);
+}
+
+static void one_that_is_not_here(void **state)
+{
+	struct netdev_inside in;
+	(void)state;
+
+	need_kernel();
+	assert_int_equal(netdev_look_inside(&hw, 99999, &in), -ENODEV);
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+/* In the first test: nothing has been loaded yet. */
+static void what_fails_for_a_moment_is_tried_again(void **state)
+{
+	struct rlimit before, few;
+	struct netdev_inside in;
+	AUTO_FD highest = dup(0);
+	int r;
+	(void)state;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)highest + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = look(&in);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(r < 0);
+	need_kernel();
+	finds_none(0);
+}
+
+/* --- NAPI ------------------------------------------------------------------------------------- */
+
+/* linux/include/uapi/linux/netdev.h */
+#define NAPI_GET	   11
+#define NAPI_SET	   14
+#define NAPI_IFINDEX	   1
+#define NAPI_ID		   2
+#define NAPI_DEFER	   5
+#define NAPI_FLUSH_TIMEOUT 6
+#define NAPI_SUSPEND	   7
+
+static int on_family(const struct nlmsghdr *h, void *arg)
+{
+	return genl_decode_family(h, arg);
+}
+
+static int on_napi(const struct nlmsghdr *h, void *arg)
+{
+	const struct nlattr *id = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct genlmsghdr),
+						  NAPI_ID);
+
+	if (id)
+		*(uint32_t *)arg = nla_get_u32(id);
+	return 0;
+}
+
+/* veth has NAPI instances when it is up and aggregates. */
+static void give_napi(void)
+{
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ethtool_value gro = {.cmd = ETHTOOL_SGRO, .data = 1};
+	struct ifreq ifr = {.ifr_name = "low0", .ifr_data = (void *)&gro};
+
+	assert_int_equal(ioctl(fd, SIOCETHTOOL, &ifr), 0);
+	namespace_run(-1, "ip link set low0 up");
+}
+
+static void set_napi(struct nlsock *s, uint16_t family, uint32_t id, int attr, uint32_t value)
+{
+	struct nl_msg *msg = genl_request(family, NAPI_SET, 1, 0);
+
+	assert_int_equal(nla_put_u32(msg, NAPI_ID, id), 0);
+	if (attr == NAPI_DEFER)
+		assert_int_equal(nla_put_u32(msg, attr, value), 0);
+	else
+		assert_int_equal(nla_put_u64(msg, attr, value), 0);
+	assert_int_equal(nlsock_ask(s, msg, NULL, NULL, NULL), 0);
+}
+
+static void an_instance_that_is_set_apart(void **state)
+{
+	static const int attrs[] = {NAPI_DEFER, NAPI_FLUSH_TIMEOUT, NAPI_SUSPEND};
+	struct netdev_inside in;
+	uint16_t family = 0;
+	uint32_t id = 0;
+	struct nl_msg *msg;
+	struct nlsock s;
+	(void)state;
+
+	need_kernel();
+	give_napi();
+	assert_int_equal(nlsock_open(&s, NETLINK_GENERIC, NULL), 0);
+	nlsock_ask(&s, genl_family_request("netdev"), on_family, &family, NULL);
+	msg = genl_request(family, NAPI_GET, 1, NLM_F_DUMP);
+	assert_int_equal(nla_put_u32(msg, NAPI_IFINDEX, if_nametoindex("low0")), 0);
+	if (!family || nlsock_ask(&s, msg, on_napi, &id, NULL) < 0 || !id) {
+		print_message("skipped: a kernel before 6.13\n");
+		skip();
+	}
+	finds_none(0);
+	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
+		set_napi(&s, family, id, attrs[i], 77);
+		assert_int_equal(look(&in), 0);
+		assert_int_equal(in.napi_apart, 1);
+		set_napi(&s, family, id, attrs[i], 0);
+		finds_none(0);
+	}
+	nlsock_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(what_fails_for_a_moment_is_tried_again, setup),
+		cmocka_unit_test_setup(the_kernel_tells_what_sits_on_it, setup),
+		cmocka_unit_test_setup(a_search_finds_what_sits_on_it, setup),
+		cmocka_unit_test_setup(what_only_looks_like_it, setup),
+		cmocka_unit_test_setup(the_kernel_knows_what_no_search_finds, setup),
+		cmocka_unit_test_setup(a_namespace_that_cannot_be_asked_may_have_it, setup),
+		cmocka_unit_test_setup(one_that_is_not_here, setup),
+		cmocka_unit_test_setup(an_instance_that_is_set_apart, setup),
+	};
+
+	no_namespace = namespaces_enter_pids();
+	hw.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	kernel_tells = ask_in_child();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

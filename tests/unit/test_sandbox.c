@@ -1,0 +1,110 @@
+/* When a sandbox was seen first and made, and which of two is the younger one. */
+#include "sandbox.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+
+#define MS   INT64_C(1000000)
+#define UNIX (INT64_C(1700000000000) * MS)
+
+/* Seen at 5000 in loop time, which is UNIX. */
+static const struct {
+	const char *what;
+	int64_t created_ns;
+	uint64_t made_ms;
+} cases[] = {
+	{"no time is told", 0, 0},
+	{"now", UNIX, 5000},
+	{"a moment ago", UNIX - 20 * MS, 4980},
+	{"to come", UNIX + 1, 0},
+	{"tomorrow", UNIX + 86400000 * MS, 0},
+	{"since the machine was started", UNIX - 4999 * MS, 1},
+	{"before that", UNIX - 5000 * MS, 1},
+	{"long ago", 1, 1},
+};
+
+static void test_when_it_was_made(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sandbox s = {.id = "s", .created_ns = cases[i].created_ns};
+		const struct sandbox_list none = {0};
+		struct sandbox_list l = {.items = &s, .n = 1};
+
+		sandbox_list_date(&l, &none, 5000, UNIX);
+		assert_int_equal(s.seen_ms, 5000);
+		if (s.made_ms != cases[i].made_ms)
+			fail_msg("%s: %u", cases[i].what, (unsigned)s.made_ms);
+	}
+}
+
+static struct sandbox one(const char *pod, const char *uid, uint32_t attempt)
+{
+	struct sandbox s = {.attempt = attempt, .created_ns = UNIX};
+
+	snprintf(s.pod, sizeof(s.pod), "%s", pod);
+	snprintf(s.uid, sizeof(s.uid), "%s", uid);
+	snprintf(s.id, sizeof(s.id), "%s.%u", uid, attempt);
+	return s;
+}
+
+/* Some go, some come, some stay. */
+static void test_what_is_known_stays(void **state)
+{
+	struct sandbox then[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u3", 0)};
+	struct sandbox now[] = {one("a", "u0", 0), one("b", "u2", 0), one("b", "u2", 1),
+				one("c", "u3", 0), one("d", "u4", 0)};
+	static const uint64_t seen[] = {5000, 70, 5000, 80, 5000},
+			      made[] = {4000, 7, 4000, 0, 4000};
+	struct sandbox_list before = {.items = then, .n = ARRAY_SIZE(then)};
+	struct sandbox_list l = {.items = now, .n = ARRAY_SIZE(now)};
+
+	(void)state;
+	then[1].seen_ms = 70;
+	then[1].made_ms = 7;
+	then[2].seen_ms = 80;
+	sandbox_list_date(&l, &before, 5000, UNIX + 1000 * MS);
+	for (size_t i = 0; i < l.n; i++) {
+		assert_int_equal(now[i].seen_ms, seen[i]);
+		assert_int_equal(now[i].made_ms, made[i]);
+	}
+}
+
+static void is_younger(const struct sandbox *a, const struct sandbox *than)
+{
+	assert_true(sandbox_is_younger(a, than));
+	assert_false(sandbox_is_younger(than, a));
+}
+
+static void test_which_is_younger(void **state)
+{
+	struct sandbox a = one("a", "u1", 3), b = one("a", "u2", 0), c = one("a", "u1", 4);
+
+	(void)state;
+	assert_false(sandbox_is_younger(&a, &a));
+	a.seen_ms = 100;
+	b.seen_ms = 101;
+	a.created_ns = UNIX + 86400000 * MS;
+	is_younger(&b, &a);
+	b.seen_ms = 100; /* at our start, by one answer */
+	is_younger(&a, &b);
+	is_younger(&c, &a); /* of one pod */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_when_it_was_made),
+		cmocka_unit_test(test_what_is_known_stays),
+		cmocka_unit_test(test_which_is_younger),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
