@@ -8,7 +8,7 @@ set -eEuo pipefail
 
 . "$(dirname "${BASH_SOURCE[0]}")/wait.sh"
 
-readonly PATIENCE=3
+readonly PATIENCE=6
 PASSED=0
 FAILED=0
 
@@ -92,4 +92,11 @@ metric() { # NAME ['label="x"'..]
             exit
         }
         END { exit !found }'
+}
+
+# Two samples later everything that had passed is on the page.
+next_samples() {
+    local now
+    now=$(metric rocelet_samples_total)
+    wait_until "(( \$(metric rocelet_samples_total) >= $now + 2 ))"
 }

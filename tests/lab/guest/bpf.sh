@@ -57,13 +57,6 @@ for hook, programs in sorted(by_hook.items()):
     print(textwrap.fill(f"{hook}: " + ", ".join(programs), 120, initial_indent="#   ", subsequent_indent="#     "))'
 }
 
-# Two samples later everything that had passed is on the page.
-next_samples() {
-    local now
-    now=$(metric rocelet_samples_total)
-    wait_until "(( \$(metric rocelet_samples_total) >= $now + 2 ))"
-}
-
 # ---- captures: all packets of the netdevs of pods left and right, by direction, and the page before and after
 
 CAPTURES=()

@@ -64,7 +64,7 @@ check "the link and the RDMA device are still there" "holds_in_devices '\"$VF\" 
 
 say "garbage on the port, while somebody scrapes"
 check "the host's scrapes go on" host_part
-check "the daemon says so" "(( \$(metric rocelet_http_errors_total) > 0 ))"
+check_within 5 "the daemon says so" "(( \$(metric rocelet_http_errors_total) > 0 ))"
 
 say "SIGTERM in a storm of events"
 start_storm

@@ -122,7 +122,7 @@ wait_until 'has_carrier right "$(pod_netdev right)"'
 check_within 5 "and that it is back" 'event PortActive'
 sed 's/^/# /' "$OUT/lateness"
 check_within 3 "timeouts of soft-RoCE are counted" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="retransmit_timeout"'\'') -ge 2 ]]'
-check "and of receivers that are not ready" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="rnr_timeout"'\'') -ge 1 ]]'
+check_within 3 "and of receivers that are not ready" '[[ $(metric roce_soft_events_total '\''device="rxe_left"'\'' '\''kind="rnr_timeout"'\'') -ge 1 ]]'
 
 # A packet that is lost before others is missed by its receiver, which says so in a NAK: soft-RoCE counts that retry as others count timeouts.
 say "retries that no timer asked for"
@@ -151,7 +151,7 @@ connections() {
     check "a connection is made" 'connect || connect || connect'
     check_within 3 "it is counted" '[[ $(metric roce_connections_total '\''result="connected"'\'') -ge 1 ]]'
     check_within 3 "on the other side, too" '[[ $(metric roce_connections_total '\''result="accepted"'\'') -ge 1 ]]'
-    check "and how long it took" '[[ $(metric roce_connect_seconds_count) -ge 1 ]]'
+    check_within 3 "and how long it took" '[[ $(metric roce_connect_seconds_count) -ge 1 ]]'
     as_pod "$UID_LEFT" in_pod left timeout 20 ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
     check_within 3 "one to a closed port is rejected with its reason" 'event "nobody listens"'
     check_within 3 "by whom, and of which pod, though it has ended" 'event "rejected.*by ib_write_bw, pid [0-9]+; pod $UID_LEFT"'

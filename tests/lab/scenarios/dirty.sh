@@ -351,6 +351,7 @@ sysctls=$(in_it every_sysctl)
 out_of pod "$id"
 into pod "$id" $IP
 check_new "nothing is left of $swept things and $sysctls sysctls"
+next_samples
 check "and the netdev stays" "[[ $(resets dirty) == 0 ]]"
 check "nobody had to guess" "[[ $(resets unknown) == 0 ]]"
 

@@ -53,6 +53,7 @@ index=$(index_inside)
 umount /run/netns/pod
 check_within 60 "that is noticed, and the namespace is found" "(( \$(searches alive) > 0 ))"
 check "its VF is where it was" "keeps $index && [[ \$(engine_state $id) == in_pod ]]"
+next_samples
 check "and nothing came back" "(( \$(metric rocelet_return_total) == 0 ))"
 
 say "a daemon starts without the host's processes and /run/netns"
