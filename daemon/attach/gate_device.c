@@ -16,10 +16,11 @@ static const struct pod_device *holder(const struct gate_view *g)
 	return NULL;
 }
 
-/* Given away anew since it was attached: to another pod, of the same name perhaps. */
-static bool is_given_anew(const struct attachment *a, const struct pod_device *d)
+/* It was not given away anew since it was attached, to another pod of the same name perhaps: we
+ * have seen it given away, and attached after that. */
+static bool is_of_last_allocate(const struct attachment *a, const struct pod_device *d)
 {
-	return d->reserved_ms > a->since_ms;
+	return d->reserved_ms && d->reserved_ms <= a->since_ms;
 }
 
 /* It was attached to the sandbox of the pod that the kubelet means. */
@@ -30,7 +31,7 @@ static bool is_sandbox(const struct attach_engine *e, const struct attachment *a
 	const struct sandbox *s = join_sandbox(sandboxes, d);
 
 	if (!sandboxes->known)
-		return !is_given_anew(a, d);
+		return is_of_last_allocate(a, d);
 	return s && strcmp(s->id, a->record.owner.sandbox) == 0;
 }
 
@@ -122,7 +123,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
 	const struct wanted *w = wanted_find(&e->wanted, g->resource, g->id);
 	const struct sandbox *s = join_sandbox(attach_engine_sandboxes(e), d);
-	bool fresh = e->cri_asked_ms >= g->since_ms;
+	bool fresh = e->cri_asked_ms >= g->since_ms, seen = attach_engine_sandboxes(e)->known;
 
 	if (a && is_there(e, a, d))
 		return GATE_OPENS;
@@ -135,7 +136,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 		return refuse(&w->err, err);
 	if (w && w->err.code)
 		*err = w->err;
-	else if (a && a->record.state != ATTACH_FREE)
+	else if (a && a->record.state != ATTACH_FREE && (seen || a->record.state != ATTACH_IN_POD))
 		not_yet(a, err);
 	else
 		no_sandbox(e, d, err);

@@ -8,7 +8,7 @@
  * wait. With reserved_ms and start_ms of the device, seen_ms and made_ms of the sandbox, asked_ms
  * of the lists:
  *
- *   seen_ms <= reserved_ms    it was there before: not of the pod that the device was given to
+ *   seen_ms < reserved_ms     it was there before: not of the pod that the device was given to
  *   made_ms >= reserved_ms    it was made since
  *   otherwise                 it was seen since, and the clock says that it was made before, or in
  *                             times to come: that decides nothing
@@ -16,11 +16,11 @@
  *                             nor whether what a pod of that name had is its
  *
  * The device is the pod's whose sandbox was made since; of several, of the first one, but nobody's
- * while more than one stands. Where there is none, two things help: that we do not know when it was
- * given away (we were started since); and that a container waits to be started, whose sandbox is in
- * every list of sandboxes that was asked for since (start_ms <= asked_ms). Then it is the pod's
- * that is the only one of that name to have a sandbox that is ready. So what cannot be told yet is
- * waited for: for the container's start, or for the other pod's end.
+ * while more than one stands. Where there is none, two things help: that a container waits to be
+ * started, whose sandbox is in every list of sandboxes that was asked for since (start_ms <=
+ * asked_ms); and, while none waits, that we do not know when it was given away (we were started
+ * since). Then it is the pod's that is the only one of that name to have a sandbox that is ready.
+ * So what cannot be told yet is waited for: for the container's start, or for the other pod's end.
  *
  * Of that pod it is the youngest that is ready. An entry with a uid (from the kubelet's checkpoint)
  * takes that pod's only. A device that the list names for two pods belongs into the younger

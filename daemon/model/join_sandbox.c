@@ -10,7 +10,7 @@ static enum order order_of(const struct sandbox *s, const struct pod_device *d)
 {
 	if (!d->reserved_ms)
 		return NOT_KNOWN;
-	if (s->seen_ms <= d->reserved_ms)
+	if (s->seen_ms < d->reserved_ms)
 		return MADE_BEFORE;
 	return s->made_ms >= d->reserved_ms ? MADE_SINCE : NOT_KNOWN;
 }
@@ -115,7 +115,7 @@ static const struct sandbox *find_pod(const struct sandbox_list *l, const struct
 {
 	const struct sandbox *pod = first_since(s, n, d);
 
-	if (!pod && (!d->reserved_ms || is_sure_to_be_listed(l, d)))
+	if (!pod && ((!d->reserved_ms && !d->start_ms) || is_sure_to_be_listed(l, d)))
 		pod = only_one(s, n, d);
 	return pod;
 }

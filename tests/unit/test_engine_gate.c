@@ -18,12 +18,14 @@
 static void test_before_the_gate(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
-	struct world_gate g;
-	uint64_t ns = world_run_pod(w, 1, "b");
 	const struct attach_status *list;
 	struct attach_counters c;
+	struct world_gate g;
+	uint64_t ns;
 
 	(void)state;
+	world_reserve(w, 1);
+	ns = world_run_pod(w, 1, "b");
 	assert_int_equal(w->devices[1].ns, ns);
 	assert_int_equal(attach_engine_list(w->engine, &list), 1);
 	assert_string_equal(list[0].record->owner.pod, "b");
@@ -248,6 +250,64 @@ static void test_same_name_again(void **state)
 	world_end(w);
 }
 
+/* The kubelet has forgotten the old pod and given its device to a new one of the same name; then we
+ * are started, and the runtime is late to tell. What is attached is the old one's. */
+static void test_same_name_and_a_restart(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t old = world_run_pod(w, 0, "b"), ns;
+	struct world_gate g;
+
+	(void)state;
+	world_reserve(w, 0);
+	world_hold(w, 0, "b");
+	world_restart(w);
+	world_show_all(w);
+	world_until_ready(w);
+	world_settle(w);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	assert_int_equal(w->devices[0].ns, old);
+	world_end_sandbox(w, old);
+	world_end_namespace(w, old);
+	world_show_all(w);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* Without the runtime nobody can tell whether a container that starts after us is the same pod's. */
+static void test_no_runtime_after_a_restart(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 0, "b");
+	struct world_gate g;
+
+	(void)state;
+	w->runtime_dead = true;
+	world_restart(w);
+	world_show_all(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "the container runtime does not answer: connection refused "
+			    "(waited 1000 ms)");
+	assert_int_equal(w->devices[0].ns, ns);
+	w->runtime_dead = false;
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
 /* It looks for itself: nobody has told that the namespace is gone, or whose the device is now. */
 static void test_gate_is_careful(void **state)
 {
@@ -318,6 +378,8 @@ int main(void)
 		cmocka_unit_test(test_bad_annotation),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_same_name_again),
+		cmocka_unit_test(test_same_name_and_a_restart),
+		cmocka_unit_test(test_no_runtime_after_a_restart),
 		cmocka_unit_test(test_gate_is_careful),
 	};
 

@@ -80,6 +80,13 @@ static const struct {
 	{"it was there before, whatever the clock says", "t:c:roce:1@300!370",
 	 "t/u1/0@150~9999+ =380", ""},
 	{"in the same moment", "t:c:roce:1@300", "t/u1/0@300~9999+", ""},
+	{"in the same moment, and made since", "t:c:roce:1@300", "t/u1/0@300+", "roce:1>u1.0=net1"},
+	{"in the same moment, until then", "t:c:roce:1@300!310", "t/u1/0@300~0+ =311",
+	 "roce:1>u1.0=net1"},
+	{"given away before we were started, and the runtime was not asked since its container is "
+	 "to start",
+	 "t:c:roce:1@0!170", "t/u1/0@150+ =169", ""},
+	{"and was", "t:c:roce:1@0!170", "t/u1/0@150+ =170", "roce:1>u1.0=net1"},
 	{"one of tomorrow is not the later one's", "t:c:roce:1@300", "t/u1/0@150~9999+ t/u2/0@350+",
 	 "roce:1>u2.0=net1"},
 	{"one that was long in the making", "t:c:roce:1@300", "t/u1/0@340~290+", ""},
