@@ -9,7 +9,9 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
+#include "options_table.h"
 #include "pool_parse.h"
+#include "suggest.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -249,11 +251,23 @@ bool pool_config_key(const char *key)
 	return find_grammar(key) != NULL;
 }
 
+static void doubt_unknown(struct parse *p, const struct json_place *at)
+{
+	size_t len = strlen(at->key);
+	const char *near = suggest(at->key, len, pool_config_keys, POOL_CONFIG_KEYS);
+
+	if (!option_find(at->key, len))
+		parse_doubt(p, at, !near, "unknown key%s%s%s", near ? " (did you mean \"" : "",
+			    near ? near : "", near ? "\"?)" : "");
+}
+
 static int read_key(struct parse *p, const json_t *root, const char *key, const json_t *value)
 {
 	const struct parse_key *grammar = find_grammar(key);
 	struct json_place at = {NULL, key, 0};
 
+	if (!grammar)
+		doubt_unknown(p, &at);
 	if (!grammar || json_is_null(value))
 		return 0; /* an option */
 	if (parse_find(root, key, NULL) != value)
@@ -279,6 +293,16 @@ static int read_file(struct parse *p, json_t *root)
 	return r;
 }
 
+/* What is told of the JSON itself: keys that stand there twice, bytes that are no UTF-8. */
+static void on_odd_json(const char *sentence, void *arg)
+{
+	struct parse *p = arg;
+	struct pool_doubt *doubt = &p->config->doubt;
+
+	p->warn(sentence, p->arg);
+	snprintf(doubt->why, sizeof(doubt->why), "%.255s", sentence);
+}
+
 static int parse_text_of(struct pool_config *ret, const char *text, size_t len, const char *name,
 			 const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
 {
@@ -292,7 +316,7 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			  .options = o,
 			  .config = &config,
 			  .err = &wrong};
-	json_t *root = config_json(text, len, name, warn, arg, e);
+	json_t *root = config_json(text, len, name, on_odd_json, &p, e);
 	int r;
 
 	if (!root)

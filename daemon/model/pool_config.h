@@ -161,10 +161,18 @@ struct pool_refusals {
 	size_t n;
 };
 
+/* Something that was only warned about, though it may be why a resource is not in the file: a key
+ * that is misspelt or stands there twice. */
+struct pool_doubt {
+	char why[256]; /* 'c.json:12: "pool": unknown key'; "" = nothing */
+	bool faint;    /* unless anything names a resource */
+};
+
 struct pool_config {
 	struct pool *pools; /* in the file's order: the first that matches takes a function */
 	size_t n_pools;
 	struct pool_refusals refusals;
+	struct pool_doubt doubt;
 };
 
 /* Zero-initialised it is the empty configuration. */
@@ -188,7 +196,8 @@ int pool_config_load(struct pool_config *ret, const struct config_file *, const 
 /* Resources in use whose new text was refused stay as they were, at the place of that text: puts
  * copies of their pools into *c. Where the text does not tell its resource, all stay that the file
  * would otherwise have lost, since it may be any of them. -ENOMEM, -E2BIG for too many: *c is as
- * before. */
+ * before. -EINVAL and a sentence: a resource in use would be lost, and that may be a slip
+ * (c->doubt). */
 int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *);
 /* "intel.com/a keeps its definition in use: c.json:12: ..." */
 #define POOL_REFUSAL_TEXT (RESOURCE_NAME_SIZE + 320)

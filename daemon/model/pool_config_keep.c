@@ -47,10 +47,19 @@ static bool means_name(const struct keep *k, const struct pool_refusal *r, const
 	return !r->resource[0] && strcmp(r->name, used->name) == 0 && is_lost(k, used);
 }
 
+/* One of two texts may have been meant to name another resource. */
+static bool stands_twice(const struct keep *k, const struct pool_refusal *r)
+{
+	for (size_t i = 0; i < k->new->n_pools; i++)
+		if (is_resource(&k->new->pools[i], r->resource))
+			return true;
+	return false;
+}
+
 static bool means_anything(const struct keep *k, const struct pool_refusal *r,
 			   const struct pool *used)
 {
-	return !r->name[0] && is_lost(k, used);
+	return (!r->name[0] || stands_twice(k, r)) && is_lost(k, used);
 }
 
 /* Who is named comes first. */
@@ -145,10 +154,10 @@ static int merge(const struct keep *k, struct pool_config *out)
 	return r;
 }
 
-int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *e)
+static int keep_refused(struct pool_config *c, const struct pool_config *used, struct err *e)
 {
 	struct keep k = {.new = c, .used = used};
-	struct pool_config merged = {0};
+	struct pool_config merged = {.doubt = c->doubt};
 	int r;
 
 	if (c->refusals.n == 0)
@@ -168,6 +177,31 @@ int pool_config_keep(struct pool_config *c, const struct pool_config *used, stru
 	pool_config_done(c);
 	*c = merged;
 	return 0;
+}
+
+/* What goes is meant to go, unless there is a slip that may be why. */
+static int check_doubt(const struct pool_config *c, const struct pool_config *used, struct err *e)
+{
+	const struct keep k = {.new = c, .used = used};
+	bool named = c->n_pools > 0 || c->refusals.n > 0;
+	char name[RESOURCE_NAME_SIZE];
+
+	if (!c->doubt.why[0] || (c->doubt.faint && named))
+		return 0;
+	for (size_t i = 0; i < used->n_pools; i++) {
+		if (!is_lost(&k, &used->pools[i]))
+			continue;
+		pool_resource(&used->pools[i], name);
+		return err_set(e, -EINVAL, "%.150s; %.80s would be withdrawn", c->doubt.why, name);
+	}
+	return 0;
+}
+
+int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *e)
+{
+	int r = keep_refused(c, used, e);
+
+	return r < 0 ? r : check_doubt(c, used, e);
 }
 
 void pool_refusal_text(const struct pool_refusal *r, char ret[POOL_REFUSAL_TEXT])

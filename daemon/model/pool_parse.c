@@ -111,6 +111,19 @@ void parse_warn(struct parse *p, const struct json_place *at, const char *fmt, .
 	parse_warn_text(p, text);
 }
 
+void parse_doubt(struct parse *p, const struct json_place *at, bool faint, const char *fmt, ...)
+{
+	struct pool_doubt *doubt = p->config ? &p->config->doubt : NULL;
+	va_list ap;
+
+	if (!doubt || (doubt->why[0] && (faint || !doubt->faint)))
+		return;
+	va_start(ap, fmt);
+	describe(p, at, fmt, ap, doubt->why, sizeof(doubt->why));
+	va_end(ap);
+	doubt->faint = faint;
+}
+
 void parse_warnings_end(struct parse *p)
 {
 	char text[128];
@@ -160,6 +173,8 @@ static int unknown_key(struct parse *p, const struct json_place *at, const struc
 	if (p->strict)
 		return parse_fail(p, at, "unknown key%s", hint);
 	parse_warn(p, at, "unknown key%s, ignoring it", hint);
+	if (near && strcmp(near, "resourcePrefix") == 0)
+		parse_doubt(p, at, false, "unknown key%s", hint);
 	return 0;
 }
 
@@ -168,6 +183,7 @@ int parse_twice(struct parse *p, const struct json_place *at, bool forgiving)
 	if (!forgiving)
 		return parse_fail(p, at, "stands here twice, spelt differently");
 	parse_warn(p, at, "stands here twice, spelt differently; the last one counts");
+	parse_doubt(p, at, false, "stands here twice, spelt differently");
 	return 0;
 }
 

@@ -49,6 +49,9 @@ int parse_no_memory(struct parse *);
 /* The same as a warning. After the first WARNINGS_MAX the others are only counted. */
 __attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const struct json_place *,
 						      const char *fmt, ...);
+/* The same, for config->doubt: what is not faint goes before what is, else the first counts. */
+__attribute__((format(printf, 4, 5))) void parse_doubt(struct parse *, const struct json_place *,
+						       bool faint, const char *fmt, ...);
 /* Replaces control characters and broken UTF-8 with '?'. */
 void parse_printable(char *text);
 /* A finished sentence. */

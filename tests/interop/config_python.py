@@ -538,11 +538,17 @@ def one_hca_of_several():
 A, B = "intel.com/a", "intel.com/b"
 IN_USE = peers({"resourceName": "a", "selectors": {"pfNames": ["ens1np0#0-1"]}}, {"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}})
 EDITS = (
-    # what is edited: the new text, resources that keep what they had, of the file: a word that is told
+    # what is edited: the new text, the resource or resources that keep what they had, or the file: a word that is told
     ("a prefix", IN_USE.replace('{"resourceName": "b"', '{"resourceName": "b", "resourcePrefix": "example_prefix"'), B, "example_prefix"),
     ("a comma behind a range", IN_USE.replace("#0-1", "#0-1,"), None, "ens1np0#0-1,"),
     ("a key twice", IN_USE.replace('"resourceName": "a"', '"resourceName": "x", "resourceName": "a"'), None, "the last one counts"),
     ("no UTF-8", IN_USE.replace('"resourceName": "a"', '"resourceName": "a", "comment": "\udce9"'), None, "0xe9"),
+    ("a key of the file misspelt", IN_USE.replace("resourceList", "resourceLst"), "file", "intel.com/a would be withdrawn"),
+    ("a key of the file twice", IN_USE[:-1] + ', "resourceList": [%s]}' % json.dumps({"resourceName": "c", "selectors": {"pfNames": ["ens2np0"]}}),
+     "file", "intel.com/a would be withdrawn"),
+    ("a prefix's key misspelt", IN_USE.replace('{"resourceName": "b"', '{"resourceName": "b", "resourcePrefx": "intel.com"'), None, "resourcePrefx"),
+    ("a level too many", '{"configuration": ' + IN_USE + "}", "file", "intel.com/a would be withdrawn"),
+    ("a name twice", IN_USE.replace('"resourceName": "b"', '"resourceName": "a"'), (A, B), "already defined"),
     ("a comma too many", IN_USE.replace("]}", "],}", 1).replace("}}", "}\n}"), "file", "a trailing comma"),
 )
 
@@ -564,6 +570,11 @@ def live_edits():
                 equal(daemon.value("rocelet_config_resources_refused"), 0)
                 assert re.search(r"config\.json:\d+: .*" + word, daemon.get("/readyz")), (name, daemon.get("/readyz"))
                 assert word in daemon.rocectl("doctor").out, name
+            elif isinstance(refused, tuple):
+                eventually("told", lambda: daemon.value("rocelet_config_resources_refused") == len(refused))
+                for one in refused:
+                    assert f"{one} keeps its definition" in daemon.get("/readyz"), (name, daemon.get("/readyz"))
+                    assert one in daemon.rocectl("doctor").out, name
             elif refused:
                 told(daemon, refused, "keeps its definition")
                 assert refused in daemon.rocectl("doctor").out, name

@@ -51,9 +51,11 @@ static void assert_refusals(const struct pool_config *c, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-#define LIST(items)    "{\"resourceList\":[" items "]}"
-#define ITEM(name, pf) "{\"resourceName\":\"" name "\",\"selectors\":{\"pfNames\":[\"" pf "\"]}}"
-#define WRONG(name)    "{\"resourceName\":\"" name "\",\"selectors\":5}"
+#define LIST_OF(items)	  "\"resourceList\":[" items "]"
+#define LIST(items)	  "{" LIST_OF(items) "}"
+#define ITEM_OF(name, pf) "\"resourceName\":\"" name "\",\"selectors\":{\"pfNames\":[\"" pf "\"]}"
+#define ITEM(name, pf)	  "{" ITEM_OF(name, pf) "}"
+#define WRONG(name)	  "{\"resourceName\":\"" name "\",\"selectors\":5}"
 
 static void test_what_stays(void **state)
 {
@@ -85,8 +87,13 @@ static void test_what_stays(void **state)
 		/* Twice: neither is believed. */
 		{LIST(ITEM("a", "p0")), LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p0",
 		 "intel.com/a stays"},
-		{LIST(ITEM("z", "p0")), LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p1",
-		 "intel.com/a is out"},
+		/* One of the two may have been meant to be what is missing. */
+		{LIST(ITEM("a", "p0") "," ITEM("b", "p1")),
+		 LIST(ITEM("a", "p0") "," ITEM("a", "p1")), "a:p0 b:p1",
+		 "intel.com/a stays intel.com/b stays"},
+		{LIST(ITEM("z", "p0")), LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p1 z:p0",
+		 "intel.com/z stays"},
+		{"{}", LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p1", "intel.com/a is out"},
 		/* Who is named goes before who may be meant. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1")), LIST("5," WRONG("a")), "b:p1 a:p0",
 		 "intel.com/b stays intel.com/a stays"},
@@ -112,6 +119,56 @@ static void test_what_stays(void **state)
 	}
 }
 
+/* "" = it may go. */
+static void test_what_may_be_a_slip_withdraws_nothing(void **state)
+{
+	static const char used[] = "{\"pools\":[" ITEM("a", "p0") "]," LIST_OF(ITEM("b", "p1")) "}";
+	static const struct {
+		const char *new, *sentence;
+	} cases[] = {
+		{"{}", ""},
+		{"{\"pools\":[]}", ""},
+		{LIST(ITEM("b", "p1")), ""},
+		{"{\"log-level\":\"info\"}", ""},
+		{"{\"pool\":[]}",
+		 "c.json:1: \"pool\": unknown key (did you mean \"pools\"?); rocelet.dev/a would be "
+		 "withdrawn"},
+		{"{\"pool\":[]," LIST_OF(ITEM("b", "p1")) "}",
+		 "c.json:1: \"pool\": unknown key (did you mean \"pools\"?); rocelet.dev/a would be "
+		 "withdrawn"},
+		{"{\"pools\":[" ITEM("a", "p0") "],\"resources\":[]," LIST_OF(ITEM("b", "p1")) "}",
+		 ""},
+		/* A key that is near none names resources only where nothing else does. */
+		{"{\"given\":[" ITEM("a", "p0") "]}",
+		 "c.json:1: \"given\": unknown key; rocelet.dev/a would be withdrawn"},
+		{"{\"remark\":1," LIST_OF(ITEM("b", "p1")) "}", ""},
+		{"{\"remark\":1,\"pool\":[]," LIST_OF(ITEM("b", "p1")) "}",
+		 "c.json:1: \"pool\": unknown key (did you mean \"pools\"?); rocelet.dev/a would be "
+		 "withdrawn"},
+		{"{" LIST_OF(ITEM("b", "p1")) "," LIST_OF(ITEM("a", "p1")) "}",
+		 "c.json:1: duplicate object key near '\"resourceList\"', the last one counts; "
+		 "rocelet.dev/a would be withdrawn"},
+		{"{\"pools\":[{\"resourcePrefx\":\"x.y\"," ITEM_OF("a", "p0") "}]}",
+		 "c.json:1: \"resourcePrefx\": unknown key (did you mean \"resourcePrefix\"?); "
+		 "intel.com/b would be withdrawn"},
+	};
+	struct pool_config c = {0}, in_use = {0};
+	(void)state;
+
+	parse(&in_use, used);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct err e = {0};
+
+		parse(&c, cases[i].new);
+		assert_int_equal(pool_config_keep(&c, &in_use, &e),
+				 cases[i].sentence[0] ? -EINVAL : 0);
+		assert_string_equal(e.msg, cases[i].sentence);
+		pool_config_done(&c);
+		c = (struct pool_config){0};
+	}
+	pool_config_done(&in_use);
+}
+
 #define FULL                                                                                         \
 	"{\"resourceName\":\"a\",\"excludeTopology\":true,\"additionalInfo\":{\"*\":{\"k\":\"v\"}}," \
 	"\"selectors\":[{\"vendors\":[\"15b3\"],\"devices\":[\"1018\"],\"drivers\":[\"d\"],"         \
@@ -121,8 +178,7 @@ static void test_what_stays(void **state)
 #define NATIVE                                                                                     \
 	"{\"pools\":[{\"resourceName\":\"n\",\"selectors\":{\"ifNames\":[\"x\"],\"rdmaNames\":"    \
 	"[\"mlx5_0\"]},\"network\":{\"mtu\":9000,\"ips\":[\"10.9.0.1/24\"]},\"softRoce\":false,"   \
-	"\"permissions\":\"r\",\"hold\":{\"pci\":{\"downMs\":7}}}]," LIST_OF(FULL)
-#define LIST_OF(items) "\"resourceList\":[" items "]}"
+	"\"permissions\":\"r\",\"hold\":{\"pci\":{\"downMs\":7}}}]," LIST_OF(FULL) "}"
 
 static char *printed(const struct pool_config *c)
 {
@@ -185,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_stays),
+		cmocka_unit_test(test_what_may_be_a_slip_withdraws_nothing),
 		cmocka_unit_test(test_nothing_of_a_pool_is_lost),
 		cmocka_unit_test(test_without_memory_nothing_changes),
 	};
