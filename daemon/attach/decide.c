@@ -82,12 +82,13 @@ uint64_t decide_deadline(const struct attach_engine *e)
 
 /* --- what is ---------------------------------------------------------------------------------- */
 
-/* What a look shows that began earlier was so before. */
+/* What a look shows that began earlier was so before; and on its way there it is in the host yet. */
 static bool is_back(const struct attachment *a)
 {
 	const struct netdev *nd = attachment_netdev(a);
 
-	return nd && nd->nsid == NSID_HOST && a->engine->inventory->devices_ms > a->since_ms;
+	return nd && nd->nsid == NSID_HOST && a->record.state == ATTACH_IN_POD &&
+	       a->engine->inventory->devices_ms > a->since_ms;
 }
 
 static bool is_sandbox_ready(const struct attachment *a)

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "loop_helpers.h"
+#include "tmptree.h"
 #include "world_pods.h"
 
 static void test_each_hint_alone(void **state)
@@ -230,6 +232,40 @@ static void test_what_cannot_be_looked_at_stays(void **state)
 	world_end(w);
 }
 
+/* Before it moved it was in the host: that it was seen there is no sign of its having come back,
+ * when neither its namespace nor its sandbox can be asked for meanwhile. */
+static void test_on_its_way_there(void **state)
+{
+	struct world *w = world_start(WORLD_IPAM);
+	uint64_t ns;
+
+	(void)state;
+	world_plugin(w, "test $CNI_COMMAND = DEL && exit 0\n"
+			"while test ! -e ${CNI_PATH}/go; do sleep 0.01; done\n"
+			"echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
+	ns = world_add_sandbox(w, "b", NULL);
+	w->hold = true;
+	world_hold(w, 0, "b");
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_ATTACHING);
+	world_show_devices(w);
+	world_let_go(w);
+	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") != 0)
+		loop_wakeups(&w->loop, 1);
+	w->runtime_dead = w->moved[ns] = w->blind = true;
+	world_show_sandboxes(w);
+	until_searched(w, 1);
+	w->moved[ns] = w->blind = false;
+	tmptree_write(w->dir, "go", "%s", "");
+	world_until_state(w, 0, ATTACH_IN_POD);
+	assert_int_equal(w->devices[0].ns, ns);
+	w->runtime_dead = false;
+	world_end_pod(w, 0, ns);
+	assert_int_equal(world_events(w, "AttachFailed"), 0);
+	assert_int_equal(world_events(w, "Returned"), 1);
+	world_end(w);
+}
+
 /* A person's attachment: no runtime knows of it. */
 static void test_what_is_nowhere_is_dead(void **state)
 {
@@ -269,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_unplugged),
 		cmocka_unit_test(test_a_path_that_goes_takes_nothing),
 		cmocka_unit_test(test_what_cannot_be_looked_at_stays),
+		cmocka_unit_test(test_on_its_way_there),
 		cmocka_unit_test(test_what_is_nowhere_is_dead),
 	};
 
