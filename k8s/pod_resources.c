@@ -48,7 +48,8 @@ struct pod_resources {
 	uint64_t again_ms; /* while something is doubted: asked without being told to */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
-	bool told_trouble;
+	char trouble[256]; /* why there is no newer list; "" = there is */
+	bool told_trouble, told_none;
 	size_t told_left_out;
 };
 
@@ -69,34 +70,36 @@ static void schedule(struct pod_resources *p)
 __attribute__((format(printf, 2, 3))) static void tell_trouble(struct pod_resources *p,
 							       const char *fmt, ...)
 {
-	char what[512];
 	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(p->trouble, sizeof(p->trouble), fmt, ap);
+	va_end(ap);
 	if (p->told_trouble)
 		return;
 	p->told_trouble = true;
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
-	va_end(ap);
 	log_warn("kubelet", 0, "cannot see which pod holds what: %s, keeping what was last known",
-		 what);
+		 p->trouble);
 }
 
 /* A node without one is ordinary. */
 static void tell_no_kubelet(struct pod_resources *p, const char *why)
 {
-	if (!p->told_trouble)
+	if (!p->told_none)
 		log_info("kubelet", 0, "nobody tells which pod holds what (%s), going on without",
 			 why);
-	p->told_trouble = true;
+	p->told_none = true;
+	p->trouble[0] = '\0';
+	p->told_trouble = false;
 }
 
 static void tell_source(struct pod_resources *p, enum pod_source source, size_t left_out)
 {
-	if (p->told_trouble || p->list.source != source)
+	if (p->told_trouble || p->told_none || p->list.source != source)
 		log_info("kubelet", 0, "which pod holds what comes from %s",
 			 source == POD_SOURCE_API ? p->sock : "the kubelet's checkpoint");
-	p->told_trouble = false;
+	p->trouble[0] = '\0';
+	p->told_trouble = p->told_none = false;
 	if (left_out > 0 && left_out != p->told_left_out)
 		log_warn("kubelet", 0,
 			 "%zu devices of pods have names that are too long, going on without them",
@@ -209,7 +212,8 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 		    (is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
 			ask_checkpoint(p, text ? text : "nobody listens");
 		} else {
-			tell_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status),
+			tell_trouble(p, "%s: %s %s", p->sock,
+				     p->refused ? "its list is wrong:" : grpc_status_name(status),
 				     p->refused ? strerror(-p->refused)
 				     : text	? text
 						: "");
@@ -369,6 +373,11 @@ void pod_resources_counts(const struct pod_resources *p, uint64_t *ret_asked, ui
 {
 	*ret_asked = p->asked;
 	*ret_failed = p->failed;
+}
+
+const char *pod_resources_trouble(const struct pod_resources *p)
+{
+	return p->trouble;
 }
 
 void pod_resources_close(struct pod_resources *p)

@@ -44,5 +44,7 @@ void pod_resources_refresh(struct pod_resources *);
 const struct pod_list *pod_resources_list(const struct pod_resources *);
 /* Questions sent, and those that failed (refused, timed out, no answer). */
 void pod_resources_counts(const struct pod_resources *, uint64_t *ret_asked, uint64_t *ret_failed);
+/* Why the last question had no answer; "" = it had one, or there is no kubelet. */
+const char *pod_resources_trouble(const struct pod_resources *);
 /* NULL is fine. */
 void pod_resources_close(struct pod_resources *);

@@ -292,6 +292,11 @@ static void check_kubelet(struct examination *x)
 								     : "does not know it yet",
 			     r->error[0] ? ": " : "", r->error);
 	}
+	if (t && t->held_error[0])
+		find(x, FINDING_KUBELET, "",
+		     "What was last known stays: devices of pods that have ended are not free, and who "
+		     "has them since is not seen. Is its pod-resources folder mounted?",
+		     "the kubelet does not tell which pod holds what: %s", t->held_error);
 }
 
 /* --- the engine ------------------------------------------------------------------------------- */

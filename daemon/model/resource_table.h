@@ -52,6 +52,7 @@ struct resource_table {
 	struct not_offered *not_offered; /* sorted by function */
 	size_t n_not_offered;
 	struct pod_list held; /* reserved or held; sorted */
+	char held_error[256]; /* why that is not as the kubelet would tell it now; "" = it is */
 };
 
 void resource_table_done(struct resource_table *);

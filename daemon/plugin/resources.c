@@ -132,6 +132,8 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 	if (!r->pods_known || changed > 0)
 		resources_decide_soon(r);
 	r->pods_known = true;
+	if (strcmp(pod_resources_trouble(r->pods), r->table.held_error) != 0)
+		resources_show_soon(r);
 	arm_refresh(r);
 	if (changed >= 0)
 		questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);

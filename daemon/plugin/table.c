@@ -143,7 +143,7 @@ static bool same(const struct resource_table *a, const struct resource_table *b)
 {
 	return SAME(resources, n_resources) && SAME(devices, n_devices) &&
 	       SAME(members, n_members) && SAME(not_offered, n_not_offered) &&
-	       pod_list_equal(&a->held, &b->held);
+	       pod_list_equal(&a->held, &b->held) && strcmp(a->held_error, b->held_error) == 0;
 }
 
 int resources_make_table(struct resources *r)
@@ -157,6 +157,7 @@ int resources_make_table(struct resources *r)
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			add_resource(r->served[i], &t, &r->pools.views[i]);
 		add_not_offered(r, &t);
+		snprintf(t.held_error, sizeof(t.held_error), "%s", pod_resources_trouble(r->pods));
 	}
 	if (error < 0 || (r->table.generation > 0 && same(&t, &r->table))) {
 		resource_table_done(&t);

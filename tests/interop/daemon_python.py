@@ -473,6 +473,47 @@ def owners_after_a_restart():
 
 
 @check
+def a_kubelet_that_does_not_tell_its_pods():
+    """Its list of before stays, and doctor says so for as long."""
+    def told(daemon):
+        findings = json.loads(daemon.get("/api/v1/doctor"))["findings"]
+        return [f["what"] for f in findings if f["kind"] == "kubelet" and not f["object"]]
+    with Daemon() as daemon:
+        kubelet = registered(daemon)
+        pods = PodResources(daemon.dir)
+        pods.held = [("train", "a", "main", ROCE, VFS[0])]
+        checkpoint(daemon)
+        eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
+        eventually("nothing is wrong", lambda: told(daemon) == [])
+        path = pods.folder + "/kubelet.sock"
+        pods.stop()
+        eventually("its socket is gone", lambda: any("is not there" in what for what in told(daemon)))
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(path)
+            s.listen()
+
+            def hang_up():
+                try:
+                    while True:
+                        s.accept()[0].close()
+                except OSError:
+                    pass
+            threading.Thread(target=hang_up, daemon=True).start()
+            eventually("it hangs up", lambda: any("UNAVAILABLE" in what for what in told(daemon)))
+            equal(daemon.offer(VFS[0])["holder"]["pod"], "a")
+            s.shutdown(socket.SHUT_RDWR)
+        os.unlink(path)
+        pods = PodResources(daemon.dir)
+        pods.held = [("train", "a", "main", ROCE, f"{i:020}") for i in range(20000)]
+        eventually("too many", lambda: any("its list is wrong: Message too long" in what for what in told(daemon)))
+        pods.held = [("train", "b", "main", ROCE, VFS[0])]
+        eventually("nothing is wrong any more", lambda: told(daemon) == [])
+        eventually("another pod", lambda: daemon.offer(VFS[0])["holder"]["pod"] == "b")
+        kubelet.stop()
+        pods.stop()
+
+
+@check
 def a_dry_run_is_not_noticed():
     with Daemon(flags=["--dry-run", "--use-cdi"]) as daemon:
         kubelet = Kubelet(daemon.dir).start()

@@ -185,6 +185,24 @@ static void test_what_of_the_host_is_hidden(void **state)
 	doctor_done(&d);
 }
 
+static void test_a_kubelet_that_does_not_tell_who_holds_what(void **state)
+{
+	struct resource_table table = {.generation = 1};
+	const struct host none = {0};
+	const struct doctor_input in = {.host = &none, .resources = &table};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(count(&in, FINDING_KUBELET), 0);
+	snprintf(table.held_error, sizeof(table.held_error), "/kubelet.sock: UNAVAILABLE");
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.findings[0].kind, FINDING_KUBELET);
+	assert_string_equal(d.findings[0].what, "the kubelet does not tell which pod holds what: "
+						"/kubelet.sock: UNAVAILABLE");
+	doctor_done(&d);
+}
+
 static void test_guids_are_never_fixed(void **state)
 {
 	struct patient p;
@@ -234,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
 		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
 		cmocka_unit_test(test_what_of_the_host_is_hidden),
+		cmocka_unit_test(test_a_kubelet_that_does_not_tell_who_holds_what),
 		cmocka_unit_test(test_guids_are_never_fixed),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
