@@ -137,11 +137,12 @@ static void write_self(int fd, const char *self)
 
 /* Who may read a folder may lock it: that another user does keeps nobody from working. A file
  * system that knows no locks of folders has that of the file. */
-static int lock_folder(const struct hw *hw, int folder)
+static int lock_folder(const struct hw *hw, int folder, bool *ret_locked)
 {
 	bool stranger;
 
-	if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+	*ret_locked = flock(folder, LOCK_EX | LOCK_NB) == 0;
+	if (*ret_locked || errno != EWOULDBLOCK)
 		return 0;
 	return find_holder(hw, folder, &stranger) && stranger ? 0 : -EWOULDBLOCK;
 }
@@ -159,6 +160,7 @@ static uint64_t now_ms(void)
 static int take(struct lock *l, const struct hw *hw, const char *path, const char *self,
 		struct err *e)
 {
+	bool locked;
 	int r = 0;
 
 	l->folder_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -166,10 +168,11 @@ static int take(struct lock *l, const struct hw *hw, const char *path, const cha
 		return cannot(path, -errno, e);
 	kill_point("lock", "before");
 	l->file_fd = lock_file(l->folder_fd);
-	if (l->file_fd == -EWOULDBLOCK || lock_folder(hw, l->folder_fd) < 0)
+	if (l->file_fd == -EWOULDBLOCK || lock_folder(hw, l->folder_fd, &locked) < 0)
 		return is_held(hw, l->folder_fd, path, e);
-	/* Where nothing can be written the folder's lock is enough. */
-	if (l->file_fd < 0 && l->file_fd != -EROFS)
+	/* Where the file cannot be made (the disk is full, or only to be read) the folder's lock is
+	 * enough. */
+	if (l->file_fd < 0 && l->file_fd != -EROFS && !locked)
 		r = cannot(path, l->file_fd, e);
 	if (l->file_fd >= 0)
 		write_self(l->file_fd, self);

@@ -178,6 +178,21 @@ static void another_user_keeps_nobody_out(void **state)
 	end(pid);
 }
 
+/* As on a full disk: there is no file to lock. */
+static void the_folder_is_enough(void **state)
+{
+	char who[32];
+	pid_t pid;
+
+	(void)state;
+	tmptree_write(tree, "state/lock/in-the-way", "\n");
+	pid = holder(hold_it);
+	snprintf(who, sizeof(who), "pid %d", pid);
+	is_held(who);
+	end(pid);
+	is_free();
+}
+
 static void what_cannot_be_made_is_told(void **state)
 {
 	struct lock l = LOCK_NONE;
@@ -379,6 +394,7 @@ int main(void)
 						close_tree),
 		cmocka_unit_test_setup_teardown(another_user_keeps_nobody_out, open_tree,
 						close_tree),
+		cmocka_unit_test_setup_teardown(the_folder_is_enough, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(what_cannot_be_made_is_told, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(never_two_of_them, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(the_second_one_ends, open_tree, close_tree),
