@@ -11,9 +11,10 @@
  * We accept ourselves and one libmicrohttpd daemon without a listening socket serves them all: so
  * the rate limit and the table come first, and running out of descriptors is ours to sit out.
  *
- * Ways to fail: too many connections a second are closed at once; a nearly full table or a missed
- * deadline shuts the slowest one down (libmicrohttpd then finds it ended and closes it); accept(2)
- * without descriptors, or a table that stays full, pauses all listeners for a moment.
+ * Ways to fail: too many connections a second from one address are closed at once; a nearly full
+ * table or a missed deadline shuts the slowest one down (libmicrohttpd then finds it ended and
+ * closes it); accept(2) without descriptors, or a table that stays full, pauses all listeners for a
+ * moment.
  *
  * One timer serves work left in libmicrohttpd, the next deadline and the end of a pause. With no
  * connection and no pause it is stopped. */
@@ -31,7 +32,8 @@
 #define REQUEST_MS_DEFAULT	10000
 #define ORDER_MS_DEFAULT	30000
 #define IDLE_MS			60000
-/* New connections, over all listeners. */
+/* New connections from one address, and over unix sockets. All addresses together have twice as
+ * much: one that takes all it can get leaves as much to the others. */
 #define CONNECTS_PER_SECOND	200
 #define CONNECTS_BURST		400
 
@@ -155,6 +157,16 @@ static void free_http(struct http *h)
 	free(h);
 }
 
+static void init_rates(struct http *h)
+{
+	uint64_t now = uv_now(h->loop);
+
+	bucket_init(&h->tcp_rate, 2 * CONNECTS_PER_SECOND, 2 * CONNECTS_BURST, now);
+	bucket_init(&h->unix_rate, CONNECTS_PER_SECOND, CONNECTS_BURST, now);
+	for (size_t i = 0; i < ADDRESS_BUCKETS; i++)
+		bucket_init(&h->address_rates[i], CONNECTS_PER_SECOND, CONNECTS_BURST, now);
+}
+
 int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts *opts,
 	      struct self_counters *self, http_handler_fn *handler, void *arg, struct err *e)
 {
@@ -170,7 +182,7 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	h->self = self;
 	h->handler = handler;
 	h->handler_arg = arg;
-	bucket_init(&h->rate, CONNECTS_PER_SECOND, CONNECTS_BURST, uv_now(loop));
+	init_rates(h);
 	r = connections_init(&h->connections, size, request_ms, IDLE_MS, order_ms);
 	if (r == 0)
 		r = start(h);

@@ -1,6 +1,7 @@
 /* listeners.c - takes new connections in: rate, table, libmicrohttpd, in this order. The story is
  * http.c's. */
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -71,12 +72,39 @@ static void admit(const struct listener *l, int fd, const struct sockaddr *peer,
 		http_evict(h, slot);
 }
 
+/* One user of an IPv6 network may have all of its lower half. */
+static struct bucket *address_rate(struct http *h, const struct sockaddr *peer)
+{
+	const struct sockaddr_in6 *ip6 = (const void *)peer;
+	const struct sockaddr_in *ip4 = (const void *)peer;
+	uint64_t address = 0;
+
+	if (peer->sa_family == AF_INET)
+		address = ip4->sin_addr.s_addr;
+	else if (IN6_IS_ADDR_V4MAPPED(&ip6->sin6_addr))
+		memcpy(&address, &ip6->sin6_addr.s6_addr[12], 4);
+	else
+		memcpy(&address, &ip6->sin6_addr, sizeof(address));
+	/* Fibonacci hashing. */
+	return &h->address_rates[(address * 0x9e3779b97f4a7c15) >> 56];
+}
+
+static bool may_enter(const struct listener *l, const struct sockaddr *peer)
+{
+	struct http *h = l->http;
+	uint64_t now = uv_now(h->loop);
+
+	if (l->path)
+		return bucket_take(&h->unix_rate, now);
+	return bucket_take(address_rate(h, peer), now) && bucket_take(&h->tcp_rate, now);
+}
+
 static void take_in(const struct listener *l, int fd, const struct sockaddr *peer, socklen_t len)
 {
 	struct http *h = l->http;
 
 	h->self->http_connections++;
-	if (bucket_take(&h->rate, uv_now(h->loop))) {
+	if (may_enter(l, peer)) {
 		admit(l, fd, peer, len);
 	} else {
 		h->self->http_evictions++;

@@ -15,6 +15,8 @@ struct MHD_Daemon;
 /* Of libmicrohttpd, for one request's line and headers and the headers of its answer. */
 #define CONNECTION_MEMORY ((size_t)16384)
 
+#define ADDRESS_BUCKETS 256
+
 struct listener {
 	uv_poll_t poll;
 	struct http *http;
@@ -50,7 +52,9 @@ struct http {
 	unsigned reads_waiting; /* of the tickets */
 	bool closing;
 	struct connections connections;
-	struct bucket rate; /* of new connections */
+	/* Of new connections: over TCP, of these from each address (those that share a bucket
+	 * together), over unix sockets. */
+	struct bucket tcp_rate, address_rates[ADDRESS_BUCKETS], unix_rate;
 	uint64_t resume_ms; /* accepting is paused until then; 0 = it is not */
 	struct self_counters *self;
 	http_handler_fn *handler;

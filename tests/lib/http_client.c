@@ -42,6 +42,22 @@ void client_tcp(struct client *c, unsigned port)
 	connect_to(c, (struct sockaddr *)&sa, sizeof(sa));
 }
 
+void client_tcp_from(struct client *c, const char *source, unsigned port)
+{
+	const struct sockaddr_in to = {.sin_family = AF_INET,
+				       .sin_port = htons((unsigned short)port),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in from = {.sin_family = AF_INET};
+
+	*c = (struct client){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	if (inet_pton(AF_INET, source, &from.sin_addr) != 1 ||
+	    bind(c->fd, (const struct sockaddr *)&from, sizeof(from)) < 0 ||
+	    connect(c->fd, (const struct sockaddr *)&to, sizeof(to)) < 0)
+		client_close(c);
+	else
+		fcntl(c->fd, F_SETFL, O_NONBLOCK);
+}
+
 void client_unix(struct client *c, const char *path)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};

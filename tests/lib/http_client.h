@@ -25,6 +25,8 @@ struct answer {
 
 /* Connected, or fd < 0 and errno. */
 void client_tcp(struct client *, unsigned port);
+/* The same from another address of ours. */
+void client_tcp_from(struct client *, const char *source, unsigned port);
 void client_unix(struct client *, const char *path);
 void client_close(struct client *);
 

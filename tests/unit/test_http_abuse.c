@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "http_fixture.h"
 #include "page.h"
+#include "tmptree.h"
 
 static const struct http_opts defaults = {0};
 static const struct http_opts impatient = {.request_ms = 100};
@@ -528,6 +529,53 @@ static void test_too_many_connections_a_second(void **state)
 	http_fixture_stop(&f);
 }
 
+static void flood(struct http_fixture *f, unsigned n)
+{
+	struct client c;
+
+	for (unsigned i = 0; i < n; i++) {
+		client_tcp(&c, f->port);
+		assert_true(c.fd >= 0);
+		client_close(&c);
+		if (i % 8 == 7)
+			uv_run(&f->loop, UV_RUN_NOWAIT);
+	}
+}
+
+/* Who comes from another address, or over a unix socket, is served all the same. */
+static void test_a_flood_is_its_own_addresses_loss(void **state)
+{
+	struct http_fixture f;
+	struct answer a;
+	struct err e = {0};
+	char *dir = tmptree_new(), path[128];
+	(void)state;
+
+	http_fixture_start(&f, &defaults);
+	snprintf(path, sizeof(path), "%s/sock", dir);
+	assert_int_equal(http_listen_unix(f.http, path, 0600, &e), 0);
+	while (f.self.http_evictions == 0)
+		flood(&f, 64);
+	for (int i = 0; i < 30; i++) {
+		struct client other, local;
+
+		flood(&f, 32);
+		client_tcp_from(&other, "127.0.0.2", f.port);
+		client_send(&other, GET("/text"), strlen(GET("/text")));
+		http_await(&f, &other, false, &a);
+		assert_int_equal(a.status, 200);
+		client_close(&other);
+		flood(&f, 32);
+		client_unix(&local, path);
+		client_send(&local, GET("/text"), strlen(GET("/text")));
+		http_await(&f, &local, false, &a);
+		assert_int_equal(a.status, 200);
+		client_close(&local);
+	}
+	http_fixture_stop(&f);
+	tmptree_free(dir);
+}
+
 /* Lowers the limit of descriptors so that not one more can be opened. */
 static void forbid_descriptors(struct rlimit *old)
 {
@@ -610,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_client_that_never_reads_is_cut),
 		cmocka_unit_test(test_client_that_leaves_in_the_middle),
 		cmocka_unit_test(test_too_many_connections_a_second),
+		cmocka_unit_test(test_a_flood_is_its_own_addresses_loss),
 		cmocka_unit_test(test_running_out_of_descriptors),
 		cmocka_unit_test(test_descriptors_are_taken_back),
 	};
