@@ -173,6 +173,14 @@ static void learn_name(struct work *w)
 		memcpy(o->name, w->seen.netdev.name, sizeof(o->name));
 }
 
+/* Of a device that only its mark tells of, which its pod could write: the name of another interface
+ * would keep it from being clean for as long as that is there. A new netdev, once udev has seen it,
+ * has a name of its own. */
+static bool keeps_its_name(const struct work *w)
+{
+	return w->record->renewing && !w->record->origin.mtu && w->at && w->at->is_host;
+}
+
 /* A quarter of a second: udev may just have given the name away, to this very device. */
 #define OWN_NAME_LOOKS 7
 
@@ -211,8 +219,12 @@ int return_bring_home(struct work *w)
 			learn_name(w);
 			r = change_home(w, *name ? name : spare);
 		}
-		if (r == -EEXIST && p.looks >= OWN_NAME_LOOKS)
+		if (r == -EEXIST && keeps_its_name(w)) {
+			if (p.looks >= UDEV_LOOKS)
+				memcpy(w->record->origin.name, w->seen.netdev.name, IFNAMSIZ);
+		} else if (r == -EEXIST && p.looks >= OWN_NAME_LOOKS) {
 			name = spare;
+		}
 	} while (is_passing(r) && work_wait(&p));
 	if (r == -ENODEV)
 		return 0;

@@ -1084,6 +1084,28 @@ static void only_the_mark_is_known(void **state)
 	assert_int_equal(b->pf.vfs[3].vlan, 0);
 }
 
+/* A pod may write what it likes into the mark, another interface's name for example. */
+static void the_mark_tells_anothers_name(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct attach_record *r = &b->job.record;
+	char altnames[ALTNAME_SIZE + 1];
+	struct netdev_seen seen;
+
+	attach_ok(b);
+	attach_bench_shell(b, -1, "ip link add uplink9 type veth peer other");
+	attach_bench_shell(b, 0, "ip link set net1 alias 'rocelet uplink9'");
+	memcpy(altnames, r->origin.altnames, sizeof(altnames));
+	memset(&r->origin, 0, sizeof(r->origin));
+	memcpy(r->origin.altnames, altnames, sizeof(altnames));
+	return_ok(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, "eth9");
+	assert_string_equal(seen.alias, "");
+	attach_bench_shell(b, -1, "ip link del uplink9");
+}
+
 /* --- checked ---------------------------------------------------------------------------------- */
 
 /* Nothing is wanted of it, and so it is to stay as it was. */
@@ -1265,6 +1287,7 @@ int main(void)
 		TEST_WITH_PF(what_cannot_be_repaired_is_left),
 		TEST(addresses_of_others_hide_none),
 		TEST_WITH_PF(only_the_mark_is_known),
+		TEST(the_mark_tells_anothers_name),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
