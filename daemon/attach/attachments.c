@@ -117,6 +117,13 @@ const struct netdev *attachment_netdev(const struct attachment *a)
 	return NULL;
 }
 
+bool attachment_is_off_the_bus(const struct attachment *a)
+{
+	const struct inventory *inv = a->engine->inventory;
+
+	return inv->generation > 0 && !host_function(&inv->host, a->record.function);
+}
+
 static bool prefix_equal(const struct ip_prefix *a, const struct ip_prefix *b)
 {
 	return a->family == b->family && a->len == b->len && memcmp(a->addr, b->addr, 16) == 0;

@@ -146,6 +146,8 @@ bool attachment_is_idle(const struct attachment *);
 bool record_is_stacked(const struct attach_record *);
 /* Its netdev; NULL: not known, or it is a stacked one, which is not among the host's. */
 const struct netdev *attachment_netdev(const struct attachment *);
+/* As far as there has been a look. */
+bool attachment_is_off_the_bus(const struct attachment *);
 bool plan_equal(const struct net_plan *, const struct net_plan *);
 /* Makes the list anew that others have; -ENOMEM: it stays as it was. */
 int attachments_publish(struct attach_engine *);

@@ -121,11 +121,10 @@ static void adopt(struct attachment *a, const struct netdev *nd)
 
 /* --- lost ones -------------------------------------------------------------------------------- */
 
-static void set_free(struct attachment *a)
+static void set_free(struct attachment *a, const char *why)
 {
 	a->lost = false;
-	log_info("attach", 0, "%s is in the host and bears no mark: it is free",
-		 a->record.function);
+	log_info("attach", 0, "%s %s: it is free", a->record.function, why);
 	attachment_become(a, ATTACH_RETURNING);
 	attachment_become(a, ATTACH_FREE);
 	orders_tell(a);
@@ -135,11 +134,16 @@ void settle_lost(struct attachment *a, const struct attach_view *view)
 {
 	const struct netdev *nd = attachment_netdev(a);
 
-	if (!a->lost || a->op || !nd)
+	if (!a->lost || a->op)
 		return;
+	if (!nd) {
+		if (attachment_is_off_the_bus(a))
+			set_free(a, "is not on the bus");
+		return;
+	}
 	if (!nd->origin[0]) {
 		if (nd->nsid == NSID_HOST)
-			set_free(a);
+			set_free(a, "is in the host and bears no mark");
 		return;
 	}
 	if (!is_ours(a->engine, view, nd->function))

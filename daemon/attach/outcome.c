@@ -135,8 +135,7 @@ static uint64_t back_off(unsigned tries)
 /* What has left the bus needs no cleaning. */
 static bool is_unplugged(const struct attachment *a, int code)
 {
-	return err_is_gone(code) && a->engine->inventory->generation > 0 &&
-	       !host_function(&a->engine->inventory->host, a->record.function);
+	return err_is_gone(code) && attachment_is_off_the_bus(a);
 }
 
 /* The same trouble again is not told again; that the kernel is not done yet (-EAGAIN) is trouble

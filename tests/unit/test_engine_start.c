@@ -77,6 +77,24 @@ static void test_journal_of_every_state(void **state)
 	world_end(w);
 }
 
+/* Of a device that has left the bus, or was never there, nothing is to be returned. */
+static void test_journal_unreadable_of_what_is_not_there(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+
+	(void)state;
+	world_close(w);
+	w->devices[7].bad = true;
+	snprintf(w->devices[7].function, sizeof(w->devices[7].function), "0000:99:00.0");
+	world_open(w, false);
+	world_show_all(w);
+	world_until_ready(w);
+	world_settle(w);
+	assert_int_equal(world_events(w, "JournalBad"), 1);
+	assert_null(attach_engine_find(w->engine, "0000:99:00.0"));
+	world_free(w);
+}
+
 /* The node is started anew: devices are as the kernel and an administrator have made them since,
  * and a namespace that looks like the old one is another's. Whatever state they were in. */
 static void test_journal_of_another_boot(void **state)
@@ -395,6 +413,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_journal_of_every_state),
 		cmocka_unit_test(test_journal_of_another_boot),
+		cmocka_unit_test(test_journal_unreadable_of_what_is_not_there),
 		cmocka_unit_test(test_journal_lost),
 		cmocka_unit_test(test_journal_lost_without_runtime),
 		cmocka_unit_test(test_journal_lost_kubelet_young),
