@@ -46,17 +46,20 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
-DIRS := -Ihw -Ik8s -Idaemon -Idaemon/model -Idaemon/kernel -Idaemon/telemetry -Idaemon/serve -Idaemon/plugin -Idaemon/attach -Idaemon/ctl -Idaemon/capture
+# Every file of these, however deep.
+files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
+DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s,*.h)))))
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
 # What has a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c
-SRC := $(filter-out $(MAIN),$(wildcard daemon/*.c daemon/*/*.c hw/*.c k8s/*.c include/*.c))
+SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
 OBJ := $(SRC:%.c=$(B)/%.o) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
-TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT := $(call files,tests/unit,test_*.c)
+TESTS := $(addprefix $(B)/tests/,$(basename $(notdir $(UNIT))))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 INTEROP := $(patsubst tests/interop/%.c,$(B)/interop/%,$(wildcard tests/interop/*.c))
 TESTLIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
@@ -108,9 +111,10 @@ WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendt
 	rdma_netlink_mode rdma_by_name rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs \
 	packet_port_open packet_port_close packet_port_read packet_port_flows packet_port_memory,-Wl,--wrap=$(f))
 
-$(B)/tests/%: $(B)/tests/unit/%.o $(TESTLIB) $(LIB)
+$(foreach t,$(UNIT),$(eval $(B)/tests/$(basename $(notdir $(t))): $(B)/$(t:.c=.o)))
+$(TESTS): $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka
 
 $(B)/tests/unit/%.o: DIRS += -Itests/lib
 
@@ -150,8 +154,8 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
 
 fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 
--include $(OBJ:.o=.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(MAIN:%.c=$(B)/%.d)
--include $(wildcard build/fuzz/obj/*.d build/fuzz/obj/*/*.d build/fuzz/obj/*/*/*.d)
+-include $(OBJ:.o=.d) $(call files,$(B)/tests/unit,*.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(MAIN:%.c=$(B)/%.d)
+-include $(call files,build/fuzz/obj/daemon build/fuzz/obj/hw build/fuzz/obj/k8s build/fuzz/obj/tests,*.d)
 
 # --- what people type -------------------------------------------------------------------------
 deps: ## install the Debian packages needed to build and test (12 and 13)

@@ -1,7 +1,7 @@
 /* host_events.bpf.c - what happens to the node's netdevs and NICs, and who asks for it.
  *
  * Moves: netlink tells that a netdev left, not who took it. The kernel function that does every
- * move has had three names, all with (dev, net) first; see daemon/kernel/bpf_points.c.
+ * move has had three names, all with (dev, net) first; see daemon/events/bpf_points.c.
  * Health: devlink's reporters, as the driver calls them.
  * DCB: netlink's handlers of requests (net/dcb/dcbnl.c), which tell what is set and by whom; and
  * the table of applications, which drivers and tools fill through one function. */

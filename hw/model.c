@@ -50,6 +50,15 @@ int pci_addr_cmp(const struct pci_addr *a, const struct pci_addr *b)
 	return a->domain != b->domain ? cmp_u32(a->domain, b->domain) : cmp_u32(within_a, within_b);
 }
 
+bool is_function_id(const char *name)
+{
+	struct pci_addr a;
+	const char *sf = strstr(name, ".sf.");
+
+	return strlen(name) < DEV_ID_SIZE &&
+	       (pci_addr_parse(name, &a) || (sf && sf != name && sf[4]));
+}
+
 /* --- order -------------------------------------------------------------------------------- */
 
 /* Compares the runs of digits that both strings stand at, by value, and steps over them. */

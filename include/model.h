@@ -33,6 +33,9 @@ struct pci_addr {
 /* "DDDD:BB:DD.F" with a domain of 1 to 8 hex digits. False: not a PCI address, *ret untouched. */
 bool pci_addr_parse(const char *s, struct pci_addr *ret);
 int pci_addr_cmp(const struct pci_addr *, const struct pci_addr *);
+/* Does the name look like a function's, a PCI address or an auxiliary sub-function
+ * ("mlx5_core.sf.4", linux/drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c)? */
+bool is_function_id(const char *name);
 
 enum fn_kind {
 	FN_PF, /* a physical function, SR-IOV capable or not */

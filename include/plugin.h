@@ -1,4 +1,4 @@
-/* plugin.h - the values of the device plugin API, between who decides them (daemon/model/) and who
+/* plugin.h - the values of the device plugin API, between who decides them (daemon/pools) and who
  * carries them (k8s/). Plain data. */
 #pragma once
 

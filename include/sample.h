@@ -1,5 +1,5 @@
 /* sample.h - the contract between what reads counters (hw/) and what renders them
- * (daemon/telemetry/).
+ * (daemon/metrics).
  *
  * A reading is one number under its unified name. The set of readings is laid out once, when the
  * hardware changes; each sample only brings other values and states. A thousand devices have tens

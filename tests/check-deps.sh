@@ -1,60 +1,78 @@
 #!/bin/bash
 # check-deps.sh - who may include whom (docs/design.md): prints each breach and fails.
 #
-# Every rule is: files, what they must not include, why.
+# A folder knows those that stand before it in its line, and nobody else. A file whose first comment, or whose header's, says "Pure" knows no
+# loop, socket, clock or log.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 breaches=0
+sources() {
+	git ls-files --cached --others --exclude-standard | grep '\.[ch]$' | while read -r f; do [ -e "$f" ] && echo "$f"; done
+}
 
-# rule FILES-REGEX FORBIDDEN-INCLUDE-REGEX REASON
-rule() {
+# Lines that are printed are breaches of the reason.
+rule() { # REASON
 	local found
-	found=$(git ls-files --cached --others --exclude-standard '*.c' '*.h' | grep -E "$1" |
-		xargs -r grep -nE "^#[[:space:]]*include [<\"]($2)[>\"]" /dev/null)
+	found=$(cat)
 	[ -z "$found" ] && return
-	printf '%s\n    rule: %s\n' "$found" "$3"
+	printf '%s\n    rule: %s\n' "$found" "$1"
 	breaches=$((breaches + 1))
 }
 
-headers() { # regex of the header names below a folder
-	git ls-files --cached --others --exclude-standard "$1/*.h" | sed 's#.*/##; s/\./\\./g' | sort -u | paste -sd'|'
+# Every #include of ours: "FILE:LINE FOLDER FOLDER-OF-THE-HEADER HEADER", - for what is not in the tree.
+# shellcheck disable=SC2016 # awk's
+INCLUDES=$(sources | xargs awk '
+	FNR == 1 { folder = FILENAME; sub("/[^/]*$", "", folder) }
+	/^#[ \t]*include [<"]/ {
+		split($0, parts, "[<>\"]")
+		file[++n] = FILENAME ":" FNR; from[n] = folder; what[n] = parts[2]
+	}
+	FNR == 1 && FILENAME ~ /\.h$/ { header = FILENAME; sub(".*/", "", header); where[header] = folder }
+	END { for (i = 1; i <= n; i++) print file[i], from[i], (what[i] in where ? where[what[i]] : "-"), what[i] }')
+
+# includes FROM-FOLDER TO-FOLDER HEADER (regular expressions of the whole name)
+includes() {
+	awk -v from="^($1)\$" -v to="^($2)\$" -v header="^(${3:-.*})\$" '$2 ~ from && $3 ~ to && $4 ~ header { print $1 ": " $4 }' <<<"$INCLUDES"
 }
 
-except() { # the regex of names $1 without those that follow
-	local names=$1
-	shift
-	echo "$names" | tr '|' '\n' | grep -vxE "($(IFS='|'; echo "$*"))\\\\.h" | paste -sd'|'
+# Each folder of the line knows itself and those before it; the first line that has it counts.
+declare -A JUDGED
+line() { # FOLDER..
+	local known='-' folder
+	for folder; do
+		known+="|$folder"
+		[ -z "${JUDGED[$folder]:-}" ] || continue
+		JUDGED[$folder]=1
+		awk -v from="$folder" -v to="^($known)\$" '$2 == from && $3 !~ to { print $1 ": " $4 " of " $3 }' <<<"$INCLUDES" |
+			rule "$folder knows only what stands below it: ${known#-|}"
+	done
 }
 
-DAEMON=$(headers daemon)
-HW=$(headers hw)
-K8S=$(headers k8s)
-PURE='^daemon/(model/|attach/ipam_text\.|telemetry/(metrics|page|self_metrics|attach_series|event_series|qp_series|host_series|packet_series|packet_visible|number)\.|serve/(api\w*|event_waiters|order|reply|routes\w*|accept|connections|bucket)\.|ctl/ctl_(args|table|show\w*)\.|capture/)'
+HW='hw hw/netlink hw/ops hw/counters hw/scan hw/sniff'
+SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
+	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
+	daemon/metrics daemon/http daemon/api'
+# shellcheck disable=SC2086 # lists of words
+{
+	line include $HW
+	line include k8s/rpc k8s/cri k8s/kubelet
+	line include $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/compose daemon
+	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/ctl
+}
 
-rule '^[^/]*/' '\.\./.*' 'no relative includes: a folder sees only what it may'
-rule '^include/' "$DAEMON|$HW|$K8S|uv\.h" 'include/ knows nobody'
-rule '^k8s/' "$DAEMON|$HW" 'k8s/ knows only include/'
-rule '^k8s/(grpc\w*|plugin_wire\w*|proto_budget|pod_list\w*|registration|list_watch|plugin_request|plugin_service|checkpoint|cri_wire|cri_status|cri_event|cri_hints|cri_details)\.' 'uv\.h|log\.h|sys/socket\.h|time\.h' 'protocols are pure: bytes in, bytes out'
-rule '^hw/' "$K8S" 'hw/ knows only include/'
-rule '^hw/' "$DAEMON|uv\.h|log\.h|libudev\.h" 'hw/ knows only include/, and neither loops nor logs'
-rule '^hw/(rtnl\w*|devlink|genl|nldev\w*|announce|nlpoll_kinds|pause|dcb|widen|layout|intern|dictionary\w*|parse|model|host)\.c' 'sys/socket\.h|unistd\.h|fcntl\.h' 'decoders are pure'
-rule "$PURE" 'uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h' 'pure files know no loop, socket, clock or log'
-rule '^(hw/[^v]|hw/v[^e]|daemon/|include/)' 'infiniband/verbs\.h' 'only hw/verbs.c and hw/verbs_sniffer.c speak verbs'
-rule '^daemon/(model|kernel|telemetry|serve)/' "$K8S" 'the device plugin and the rest meet in daemon/ only'
-rule '^daemon/plugin/' 'node\.h|sampler\.h|http\.h|routes\.h|api\w*\.h|metrics\.h' 'the device plugin knows neither the node nor who shows its table'
-rule '^daemon/model/' 'node\.h|sampler\.h|http\.h|routes\.h|link_events\.h|uevents\.h|bpf_source\.h' 'model/ is below everything else'
-rule '^daemon/attach/(journal_text|record_)' 'uv\.h|log\.h|sys/socket\.h|time\.h|unistd\.h|fcntl\.h' "the journal's text is pure"
-rule '^daemon/attach/(journal|record_|steps|attach_|return_|vf_admin|function_files|soft_roce|work)' 'uv\.h|log\.h' 'the steps run on workers: no loop, no log'
-rule '^daemon/kernel/' 'node\.h|sampler\.h|http\.h|routes\.h|metrics\.h' 'the kernel edge knows neither wing'
-rule '^daemon/telemetry/' 'node\.h|http\.h|routes\.h|link_events\.h|uevents\.h' 'telemetry stands below serve and beside node'
-rule '^daemon/(model|kernel|telemetry|serve)/' '(engine|steps|journal|ipam)\.h' 'the engine is seen as values (attach_status.h) and hooks only'
-rule '^daemon/attach/' 'node\.h|sampler\.h|http\.h|routes\.h|api\w*\.h|metrics\.h|resources\.h' 'the engine knows neither who shows it nor who asks it'
-rule '^daemon/attach/' "$(headers k8s | tr '|' '\n' | grep -v '^cri\\\.h$' | paste -sd'|')" 'of k8s/ the engine knows the runtime only'
-rule '^daemon/ctl/(ctl|rocectl|ctl_([^s]|s[^n])\w*)\.' "uv\.h|log\.h|$HW|$K8S|(node|http|routes|api\w*|engine|inventory|page)\.h" 'rocectl knows what the socket says, and nothing of the daemon'
-rule '^daemon/ctl/ctl_sniff\.' "uv\.h|log\.h|$(except "$HW" netns_ops packet_socket verbs_sniffer sniff_target sniffed)|$K8S|(node|http|routes|api\w*|engine|inventory|page)\.h" 'of the hardware rocectl sniff knows who tells packets and where'
-rule '^daemon/capture/' "unistd\.h|fcntl\.h|$HW|$K8S|$(headers daemon/ctl)|$(headers daemon/model)" 'captures are bytes in, packets and documents out'
-rule '^daemon/serve/' 'node\.h|sampler\.h|link_events\.h|uevents\.h|bpf_source\.h' 'serve sees values, not the parts that make them'
-rule '^daemon/node\.' 'sampler\.h|http\.h|routes\.h|metrics\.h' 'the wings meet in loop.c only'
-rule '^bpf/' '(err|log|model|hw|cleanup)\.h' 'bpf/ knows vmlinux.h and bpf_event.h'
+includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
+includes 'daemon/(metrics|http|api)' 'k8s/.*|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
+includes 'daemon/(inventory|pods|pools|events|packets|qp)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
+includes 'daemon/attach.*' 'k8s/(rpc|kubelet)' | rule 'of Kubernetes the engine knows the runtime only'
+includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' 'uv\.h|log\.h|libudev\.h' | grep -v '^include/log\.h' |
+	rule 'contracts, hw/ and what runs on workers have neither a loop nor a log'
+includes '(include|daemon.*|hw|hw/(netlink|ops|counters))' '.*' 'infiniband/verbs\.h' | rule 'verbs are spoken in hw/scan and hw/sniff'
+includes 'bpf' 'include' | grep -v ': bpf_event\.h$\|: roce_\w*\.h$\|: netdev_inside\.h$' | rule 'bpf/ shares only records and decoders with the daemon'
+
+PURE=$(sources | xargs awk 'FNR == 1 { open = /^\/\*/ } open && /Pure/ { print FILENAME; open = 0 } /\*\// { open = 0 }' | sed 's/\.[ch]$//' | sort -u)
+for stem in $PURE; do
+	ls "$stem".[ch] 2>/dev/null
+done | xargs grep -nE '^#[[:space:]]*include [<"](uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h)[>"]' /dev/null |
+	rule 'pure files know no loop, socket, clock or log'
 
 [ $breaches = 0 ] || { echo "$breaches include rules broken" >&2; exit 1; }

@@ -1,4 +1,4 @@
-/* pcapng.c - blocks of a pcapng file.
+/* pcapng.c - blocks of a pcapng file. Pure.
  *
  * Happy path, per block: its header says what it is and how long; of a packet the packet is handed
  * out and the rest skipped, an interface is remembered, a section forgets the interfaces before it,

@@ -1,5 +1,5 @@
 /* summary_json.c - see summary.h. A value that cannot be made for want of memory fails the
- * json_pack() around it. */
+ * json_pack() around it. Pure. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* ctl_show_qps.c - queue pairs as a table: both directions of their traffic together. */
+/* ctl_show_qps.c - queue pairs as a table: both directions of their traffic together. Pure. */
 #include <string.h>
 
 #include "ctl_show.h"

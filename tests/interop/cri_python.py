@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Judges k8s/cri.h with a container runtime made of grpc-python: lists, details, events of either kind, restarts.
+"""Judges k8s/cri/cri.h with a container runtime made of grpc-python: lists, details, events of either kind, restarts.
 
   cri_python.py PROGRAM      PROGRAM: build/interop/cri_watch
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Judges k8s/grpc.c with grpc-python as the other side of a unix socket, in both roles.
+"""Judges k8s/rpc with grpc-python as the other side of a unix socket, in both roles.
 
   grpc_python.py PROGRAM      PROGRAM: build/interop/grpc_echo
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Judges k8s/kubelet.h with a kubelet made of grpc-python: registration in both modes, restarts, every method of the device plugin API.
+"""Judges k8s/kubelet/kubelet.h with a kubelet made of grpc-python: registration in both modes, restarts, every method of the device plugin API.
 
   kubelet_python.py PROGRAM            PROGRAM: build/interop/plugin_host
   kubelet_python.py --command COMMAND  any device plugin: {dir} in COMMAND is its kubelet's folder; what needs plugin_host's help is left out

@@ -1,4 +1,4 @@
-/* packet_watch.c - daemon/kernel/packet_port.h on one interface, for packets_python.py.
+/* packet_watch.c - daemon/packets/packet_port.h on one interface, for packets_python.py.
  *
  *   packet_watch NETDEV tc|clsact|xdp
  *

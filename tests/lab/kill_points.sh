@@ -4,7 +4,7 @@
 # source has a kill point that is not among them: it would never be visited.
 set -eu
 cd "$(dirname "$0")/../.."
-STEPS=daemon/attach/steps.c
+STEPS=daemon/attach/steps/steps.c
 LITERAL='kill_point\("([a-z0-9-]+)", "(before|after)"\)'
 
 # All but those that are named here; in $STEPS, the two around each step.

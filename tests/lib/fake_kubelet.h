@@ -1,4 +1,5 @@
-/* fake_kubelet.h - a kubelet for tests of k8s/kubelet.h, in the same loop: one resource at a time.
+/* fake_kubelet.h - a kubelet for tests of k8s/kubelet/kubelet.h, in the same loop: one resource at
+ * a time.
  *
  * Starts as a real one does: deletes every socket in device-plugins/, then makes kubelet.sock.
  * Calls back in the middle of Register, then watches the list. */

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Do we see the pods' sandboxes as containerd has them? With cri_watch, which prints what k8s/cri.h tells.
+# Do we see the pods' sandboxes as containerd has them? With cri_watch, which prints what k8s/cri/cri.h tells.
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

@@ -1,0 +1,212 @@
+/* ipam_text.c - what an IPAM plugin is told and what it answers, as text: CNI specification 1.1.0,
+ * sections 3 ("Execution of Network Configurations") and 5 ("Result Types"). See ipam.h. Pure. */
+#include <arpa/inet.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "ipam.h"
+#include "network_text.h"
+
+/* Every plugin that is around speaks it; 1.1.0 added nothing that IPAM needs. */
+#define CNI_VERSION "1.0.0"
+#define CODE_AGAIN  11
+#define QUOTE_SIZE  100
+
+/* --- what it is told -------------------------------------------------------------------------- */
+
+int ipam_needs_of(const struct attach_record *r, struct ipam_needs *ret, struct err *e)
+{
+	json_t *root = json_loads(r->plan.ipam, JSON_REJECT_DUPLICATES, NULL);
+	int error = root ? ipam_needs_read(ret, root, e) : err_set(e, -EINVAL, "is not JSON");
+
+	json_decref(root);
+	return error < 0 ? err_wrap(e, "\"ipam\"") : 0;
+}
+
+/* Letters, digits, '_', '.' and '-' are allowed in a network's name. */
+static void network_name(const char *resource, char *name, size_t size)
+{
+	snprintf(name, size, "%s", resource[0] != '\0' ? resource : "rocelet");
+	for (char *c = name; *c; c++)
+		if (*c == '/')
+			*c = '_';
+}
+
+char *ipam_config(const struct attach_record *r)
+{
+	char name[RESOURCE_NAME_SIZE];
+	json_t *root, *ipam = json_loads(r->plan.ipam, 0, NULL);
+	char *text;
+
+	network_name(r->resource, name, sizeof(name));
+	json_object_del(ipam, "needs"); /* ours */
+	root = json_pack("{s:s, s:s, s:s, s:o}", "cniVersion", CNI_VERSION, "name", name, "type",
+			 "rocelet", "ipam", ipam);
+	text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	json_decref(root);
+	return text;
+}
+
+/* --- what it answers -------------------------------------------------------------------------- */
+
+/* The beginning of what is no sentence of ours, fit for one line. */
+static void quote(const char *text, size_t len, char ret[QUOTE_SIZE])
+{
+	size_t n = len < QUOTE_SIZE - 1 ? len : QUOTE_SIZE - 1;
+
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+		n--;
+	for (size_t i = 0; i < n; i++)
+		ret[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	ret[n] = '\0';
+}
+
+static bool is_usable(const struct ip_prefix *p)
+{
+	static const uint8_t none[16];
+
+	return memcmp(p->addr, none, sizeof(none)) != 0 &&
+	       !(p->family == AF_INET && p->addr[0] >= 224) &&
+	       !(p->family == AF_INET6 && p->addr[0] == 0xff);
+}
+
+/* The kernel refuses a destination with bits behind its length. */
+static void mask(struct ip_prefix *p)
+{
+	for (unsigned bit = p->len; bit < 128; bit++)
+		p->addr[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
+}
+
+static const char *string_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static int read_ips(struct attach_record *r, const json_t *list, struct err *e)
+{
+	r->n_ips = 0;
+	if (json_array_size(list) == 0)
+		return err_set(e, -EBADMSG, "it gave no address");
+	if (json_array_size(list) > PLAN_IPS_MAX)
+		return err_set(e, -EBADMSG, "it gave %zu addresses, more than %d",
+			       json_array_size(list), PLAN_IPS_MAX);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *text = string_of(json_array_get(list, i), "address");
+
+		if (!text || !ip_prefix_parse(text, &r->ips[i]) || !is_usable(&r->ips[i]))
+			return err_set(e, -EBADMSG, "it gave \"%.60s\", which is no address",
+				       text ? text : "");
+		r->n_ips++;
+	}
+	return 0;
+}
+
+/* Of the first address of that family that has one. */
+static void default_gateway(const json_t *ips, int family, struct ip_prefix *ret)
+{
+	for (size_t i = 0; i < json_array_size(ips); i++) {
+		const char *text = string_of(json_array_get(ips, i), "gateway");
+		struct ip_prefix gateway;
+
+		if (!text || !ip_address_parse(text, &gateway) || gateway.family != family)
+			continue;
+		*ret = gateway;
+		return;
+	}
+}
+
+static int read_route(struct net_route *ret, const json_t *route, const json_t *ips, struct err *e)
+{
+	const char *dst = string_of(route, "dst"), *gw = string_of(route, "gw");
+	json_int_t priority = json_integer_value(json_object_get(route, "priority"));
+
+	if (!dst || !ip_prefix_parse(dst, &ret->dst))
+		return err_set(e, -EBADMSG, "it gave a route to \"%.60s\"", dst ? dst : "");
+	mask(&ret->dst);
+	if (!gw)
+		default_gateway(ips, ret->dst.family, &ret->gateway);
+	else if (!ip_address_parse(gw, &ret->gateway) || ret->gateway.family != ret->dst.family)
+		return err_set(e, -EBADMSG, "it gave a route to %.60s through \"%.60s\"", dst, gw);
+	if (priority < 0 || priority > UINT32_MAX)
+		return err_set(e, -EBADMSG, "it gave a route to %.60s of priority %lld", dst,
+			       (long long)priority);
+	ret->priority = (uint32_t)priority;
+	return 0;
+}
+
+static int read_routes(struct attach_record *r, const json_t *list, const json_t *ips,
+		       struct err *e)
+{
+	r->n_routes = 0;
+	if (json_array_size(list) > PLAN_ROUTES_MAX)
+		return err_set(e, -EBADMSG, "it gave %zu routes, more than %d",
+			       json_array_size(list), PLAN_ROUTES_MAX);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int error = read_route(&r->routes[i], json_array_get(list, i), ips, e);
+
+		if (error < 0)
+			return error;
+		r->n_routes++;
+	}
+	return 0;
+}
+
+int ipam_parse_result(struct attach_record *r, const char *text, size_t len, struct err *e)
+{
+	json_t *root = json_loadb(text, len, 0, NULL);
+	json_t *ips = json_object_get(root, "ips");
+	struct attach_record got = {0};
+	char beginning[QUOTE_SIZE];
+	int error;
+
+	quote(text, len, beginning);
+	if (!json_is_object(root))
+		error = err_set(e, -EBADMSG, "its answer is no JSON object: \"%s\"", beginning);
+	else
+		error = read_ips(&got, ips, e);
+	if (error == 0)
+		error = read_routes(&got, json_object_get(root, "routes"), ips, e);
+	json_decref(root);
+	if (error < 0)
+		return error;
+	memcpy(r->ips, got.ips, sizeof(r->ips));
+	memcpy(r->routes, got.routes, sizeof(r->routes));
+	r->n_ips = got.n_ips;
+	r->n_routes = got.n_routes;
+	return 0;
+}
+
+static void how_it_ended(int exit_status, const char *said, struct err *e)
+{
+	if (exit_status < 0)
+		err_set(e, -EIO, "killed by signal %d", -exit_status);
+	else
+		err_set(e, -EIO, "exit status %d", exit_status);
+	if (said[0] != '\0') {
+		size_t n = strlen(e->msg);
+
+		snprintf(e->msg + n, sizeof(e->msg) - n, ": %s", said);
+	}
+}
+
+void ipam_parse_error(const char *text, size_t len, int exit_status, struct err *e)
+{
+	json_t *root = json_loadb(text, len, 0, NULL);
+	const char *msg = string_of(root, "msg"), *details = string_of(root, "details");
+	json_int_t code = json_integer_value(json_object_get(root, "code"));
+	char said[QUOTE_SIZE], more[QUOTE_SIZE] = "";
+
+	if (msg) {
+		quote(msg, strlen(msg), said);
+		if (details && details[0])
+			quote(details, strlen(details), more);
+		err_set(e, code == CODE_AGAIN ? -EAGAIN : -EIO, "%s%s%s (code %lld)", said,
+			more[0] ? "; " : "", more, (long long)code);
+	} else {
+		quote(text, len, said);
+		how_it_ended(exit_status, said, e);
+	}
+	json_decref(root);
+}

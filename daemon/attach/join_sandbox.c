@@ -1,0 +1,143 @@
+/* join_sandbox.c - the pod that the kubelet means, among those the runtime knows. Pure. */
+#include <string.h>
+
+#include "join.h"
+
+/* What is known of when a sandbox was made and when the device was given away. */
+enum order { MADE_BEFORE, MADE_SINCE, NOT_KNOWN };
+
+static enum order order_of(const struct sandbox *s, const struct pod_device *d)
+{
+	if (!d->reserved_ms)
+		return NOT_KNOWN;
+	if (s->seen_ms < d->reserved_ms)
+		return MADE_BEFORE;
+	return s->made_ms >= d->reserved_ms ? MADE_SINCE : NOT_KNOWN;
+}
+
+bool join_is_younger(const struct sandbox *s, const struct pod_list *held)
+{
+	return held->asked_ms && s->seen_ms > held->asked_ms;
+}
+
+bool join_must_ask(const struct pod_list *held, const struct sandbox_list *l, uint64_t since_ms)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].ready && l->items[i].seen_ms > since_ms &&
+		    join_is_younger(&l->items[i], held))
+			return true;
+	return false;
+}
+
+static int by_name(const struct sandbox *s, const struct pod_device *d)
+{
+	int r = strcmp(s->namespace, d->namespace);
+
+	return r ? r : strcmp(s->pod, d->pod);
+}
+
+/* The sandboxes of that name, which stand together; an entry with a uid may have none. */
+static size_t find_first(const struct sandbox_list *l, const struct pod_device *d)
+{
+	size_t low = 0, high = d->uid[0] ? 0 : l->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_name(&l->items[mid], d) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static size_t find_end(const struct sandbox_list *l, const struct pod_device *d, size_t first)
+{
+	if (d->uid[0])
+		return l->n;
+	while (first < l->n && by_name(&l->items[first], d) == 0)
+		first++;
+	return first;
+}
+
+static bool may_be(const struct sandbox *s, const struct pod_device *d)
+{
+	return (d->uid[0] == '\0' || strcmp(s->uid, d->uid) == 0) && order_of(s, d) != MADE_BEFORE;
+}
+
+static bool same_pod(const struct sandbox *a, const struct sandbox *b)
+{
+	return strcmp(a->uid, b->uid) == 0;
+}
+
+/* The pod whose sandbox was the first since, unless it stands beside another such pod: how long a
+ * sandbox was in the making nobody tells. Any of its sandboxes. */
+static const struct sandbox *first_since(const struct sandbox *s, size_t n,
+					 const struct pod_device *d)
+{
+	const struct sandbox *first = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (may_be(&s[i], d) && order_of(&s[i], d) == MADE_SINCE &&
+		    (!first || sandbox_is_younger(first, &s[i])))
+			first = &s[i];
+	for (size_t i = 0; i < n && first && first->ready; i++)
+		if (may_be(&s[i], d) && order_of(&s[i], d) == MADE_SINCE && s[i].ready &&
+		    !same_pod(&s[i], first))
+			return NULL;
+	return first;
+}
+
+/* The only pod that has one which is ready. */
+static const struct sandbox *only_one(const struct sandbox *s, size_t n, const struct pod_device *d)
+{
+	const struct sandbox *only = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!may_be(&s[i], d) || !s[i].ready)
+			continue;
+		if (only && !same_pod(&s[i], only))
+			return NULL;
+		only = &s[i];
+	}
+	return only;
+}
+
+/* A container waits to be started, and the list was asked for since: its sandbox is in it. */
+static bool is_sure_to_be_listed(const struct sandbox_list *l, const struct pod_device *d)
+{
+	return d->start_ms && l->asked_ms >= d->start_ms;
+}
+
+static const struct sandbox *find_pod(const struct sandbox_list *l, const struct sandbox *s,
+				      size_t n, const struct pod_device *d)
+{
+	const struct sandbox *pod = first_since(s, n, d);
+
+	if (!pod && ((!d->reserved_ms && !d->start_ms) || is_sure_to_be_listed(l, d)))
+		pod = only_one(s, n, d);
+	return pod;
+}
+
+const struct sandbox *join_sandbox(const struct sandbox_list *l, const struct pod_device *d)
+{
+	size_t first = find_first(l, d), n = find_end(l, d, first) - first;
+	const struct sandbox *s = &l->items[first], *pod = find_pod(l, s, n, d), *best = NULL;
+
+	for (size_t i = 0; i < n && pod; i++)
+		if (may_be(&s[i], d) && s[i].ready && same_pod(&s[i], pod) &&
+		    (!best || sandbox_is_younger(&s[i], best)))
+			best = &s[i];
+	return best;
+}
+
+bool join_may_be_of(const struct sandbox_list *l, const struct pod_device *d)
+{
+	size_t first = find_first(l, d), end = find_end(l, d, first);
+
+	for (size_t i = first; i < end; i++)
+		if (l->items[i].ready && may_be(&l->items[i], d))
+			return true;
+	return false;
+}

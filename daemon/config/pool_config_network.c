@@ -1,0 +1,276 @@
+/* pool_config_network.c - "network", "softRoce" and "interface": a pool whose devices rocelet
+ * itself puts into pods. Pure. */
+#include "network_keys.h"
+
+#include <linux/if_ether.h>
+
+#include "cleanup.h"
+#include "network_text.h"
+
+static const char *const interface_words[] = {"macvlan", "ipvlan"};
+static const char *const clean_words[] = {"auto", "always-reset", "restore"};
+
+int parse_refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
+		 const char *sentence)
+{
+	struct json_place here = {at, key, 0};
+
+	parse_find(item, key, &here.key);
+	return parse_fail(p, &here, "%s", sentence);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* Where the keys stand; NULL = absent. */
+struct found {
+	const json_t *network, *soft_roce, *interface, *clean;
+	struct json_place network_at, soft_roce_at, interface_at, clean_at;
+};
+
+static bool find(const json_t *item, const struct json_place *at, struct found *f)
+{
+	f->network_at = (struct json_place){at, "network", 0};
+	f->soft_roce_at = (struct json_place){at, "softRoce", 0};
+	f->interface_at = (struct json_place){at, "interface", 0};
+	f->clean_at = (struct json_place){at, "clean", 0};
+	f->clean = parse_find(item, "clean", &f->clean_at.key);
+	f->network = parse_find(item, "network", &f->network_at.key);
+	f->soft_roce = parse_find(item, "softRoce", &f->soft_roce_at.key);
+	f->interface = parse_find(item, "interface", &f->interface_at.key);
+	return f->network || f->soft_roce || f->interface;
+}
+
+static int check_kind(struct parse *p, const struct found *f, const struct pool *pool)
+{
+	const struct json_place *at = f->network ? &f->network_at : &f->soft_roce_at;
+
+	if (pool->kind != POOL_EXCLUSIVE && f->clean)
+		return parse_fail(p, &f->clean_at,
+				  "is of exclusive pools, a slot's interface is deleted");
+	if (pool->kind == POOL_EXCLUSIVE && f->interface)
+		return parse_fail(
+			p, &f->interface_at,
+			"only a pool of kind shared has one made, an exclusive pool's own "
+			"netdevs go into the pods");
+	if (pool->kind != POOL_EXCLUSIVE && !f->interface && !f->network)
+		return parse_fail(p, at, "a slot has the RDMA device of its HCA");
+	if (pool->kind != POOL_EXCLUSIVE && !f->interface)
+		return parse_fail(p, at,
+				  "a slot has no netdev of its own to set up, say \"interface\": "
+				  "\"macvlan\" or \"ipvlan\"");
+	if (pool->type == DEVICE_ACCELERATOR)
+		return parse_fail(p, at, "an accelerator has no netdev");
+	return 0;
+}
+
+static int read_interface(struct parse *p, const struct found *f, struct net_plan *plan)
+{
+	unsigned word;
+	int r = parse_choice(p, &f->interface_at, f->interface, interface_words,
+			     ARRAY_SIZE(interface_words), &word);
+
+	if (r == 0)
+		plan->kind = word ? PLAN_IPVLAN : PLAN_MACVLAN;
+	return r;
+}
+
+static int read_clean(struct parse *p, const struct found *f, struct net_plan *plan)
+{
+	unsigned word;
+	int r = parse_choice(p, &f->clean_at, f->clean, clean_words, ARRAY_SIZE(clean_words),
+			     &word);
+
+	if (r == 0)
+		plan->clean = (enum clean_mode)word;
+	return r;
+}
+
+/* In our own grammar, and where a typing error puts pods on the wrong network. */
+static int read_strictly(struct parse *p, const struct found *f, struct network_values *ret)
+{
+	bool strict = p->strict;
+	int r;
+
+	p->strict = true;
+	r = network_keys_of_pool(p, &f->network_at, f->network, ret);
+	p->strict = strict;
+	return r;
+}
+
+static int check_plan(struct parse *p, const struct found *f, const struct pool *pool,
+		      const struct net_plan *plan)
+{
+	const char *key, *wrong = network_wrong(plan, &key);
+	struct json_place at = {&f->network_at, key, 0};
+
+	if (wrong && strcmp(key, "softRoce") == 0)
+		return parse_fail(p, &f->soft_roce_at, "%s", wrong);
+	if (wrong)
+		return parse_refuse(p, &f->network_at, f->network, key, wrong);
+	at.key = "ips";
+	if (plan->n_ips && !(pool->kind == POOL_SHARED_ALL && pool->slots == 1)) {
+		parse_find(f->network, "ips", &at.key);
+		parse_warn(p, &at, "are every pod's; only one at a time can start with them");
+	}
+	return 0;
+}
+
+static int read_all(struct parse *p, const struct found *f, const struct pool *pool,
+		    struct network_values *ret)
+{
+	struct net_plan *plan = &ret->request.plan;
+	int r = check_kind(p, f, pool);
+
+	if (r == 0 && f->interface)
+		r = read_interface(p, f, plan);
+	if (r == 0 && f->clean)
+		r = read_clean(p, f, plan);
+	if (r == 0 && f->soft_roce)
+		r = parse_bool(p, &f->soft_roce_at, f->soft_roce, &plan->soft_roce);
+	if (r == 0 && f->network)
+		r = read_strictly(p, f, ret);
+	return r < 0 ? r : check_plan(p, f, pool, plan);
+}
+
+int parse_network(struct parse *p, const struct json_place *at, const json_t *item,
+		  struct pool *pool)
+{
+	struct network_values values = {.timeout_ms = POOL_ATTACH_MS};
+	struct found f;
+	int r;
+
+	if (!find(item, at, &f))
+		return f.clean ? parse_fail(
+					 p, &f.clean_at,
+					 "needs \"network\": nobody here puts the pool's devices "
+					 "into pods")
+			       : 0;
+	r = read_all(p, &f, pool, &values);
+	if (r < 0)
+		return r;
+	pool->network = calloc(1, sizeof(*pool->network));
+	if (!pool->network)
+		return parse_no_memory(p);
+	pool->network->plan = values.request.plan;
+	pool->network->drift = values.drift;
+	pool->network->timeout_ms = values.timeout_ms;
+	pool->network->allow = values.allow;
+	memcpy(pool->network->subnets, values.subnets, sizeof(values.subnets));
+	pool->network->n_subnets = values.n_subnets;
+	return 0;
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+static bool put(json_t *object, const char *key, json_t *value)
+{
+	return json_object_set_new(object, key, value) == 0;
+}
+
+static bool print_vlan(json_t *o, const struct vf_settings *vf)
+{
+	return put(o, "vlan", json_integer(vf->vlan)) &&
+	       put(o, "vlanQoS", json_integer(vf->vlan_qos)) &&
+	       put(o, "vlanProto", json_string(vlan_proto_words[vf->vlan_proto == ETH_P_8021AD]));
+}
+
+static bool print_vf(json_t *o, const struct vf_settings *vf)
+{
+	bool ok = !(vf->fields & VF_VLAN) || print_vlan(o, vf);
+
+	if (vf->fields & VF_SPOOFCHK)
+		ok = ok && put(o, "spoofchk", json_string(vf->spoofchk ? "on" : "off"));
+	if (vf->fields & VF_TRUST)
+		ok = ok && put(o, "trust", json_string(vf->trust ? "on" : "off"));
+	if (vf->fields & VF_LINK_STATE)
+		ok = ok &&
+		     put(o, "linkState", json_string(vf_link_words[vf->link_state - VF_LINK_AUTO]));
+	if (vf->fields & VF_MIN_RATE)
+		ok = ok && put(o, "minTxRate", json_integer(vf->min_rate));
+	if (vf->fields & VF_MAX_RATE)
+		ok = ok && put(o, "maxTxRate", json_integer(vf->max_rate));
+	return ok;
+}
+
+static json_t *route_json(const struct net_route *route)
+{
+	json_t *o = json_object();
+	char text[IP_TEXT_SIZE];
+	bool ok;
+
+	ip_prefix_text(&route->dst, text);
+	ok = put(o, "dst", json_string(text));
+	ip_address_text(&route->gateway, text);
+	if (*text)
+		ok = ok && put(o, "gw", json_string(text));
+	if (route->priority)
+		ok = ok && put(o, "priority", json_integer(route->priority));
+	if (ok)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static bool print_addresses(json_t *o, const struct net_plan *plan)
+{
+	json_t *ips = json_array(), *routes = json_array();
+	char text[IP_TEXT_SIZE];
+	bool ok = ips && routes;
+
+	for (size_t i = 0; i < plan->n_ips && ok; i++) {
+		ip_prefix_text(&plan->ips[i], text);
+		ok = json_array_append_new(ips, json_string(text)) == 0;
+	}
+	for (size_t i = 0; i < plan->n_routes && ok; i++)
+		ok = json_array_append_new(routes, route_json(&plan->routes[i])) == 0;
+	ok = put(o, "ips", ips) && ok;
+	return put(o, "routes", routes) && ok;
+}
+
+static bool print_pods(json_t *o, const struct pool_network *network)
+{
+	json_t *allow = json_array(), *subnets = json_array();
+	char text[IP_TEXT_SIZE];
+	bool ok = allow && subnets;
+
+	for (unsigned key = 0; key < N_NETWORK_KEYS && ok; key++)
+		if (network->allow & NETWORK_BIT(key))
+			ok = json_array_append_new(allow, json_string(network_key_name(
+								  (enum network_key)key))) == 0;
+	for (size_t i = 0; i < network->n_subnets && ok; i++) {
+		ip_prefix_text(&network->subnets[i], text);
+		ok = json_array_append_new(subnets, json_string(text)) == 0;
+	}
+	ok = put(o, "allow", allow) && ok;
+	return put(o, "subnets", subnets) && ok;
+}
+
+static bool print_settings(json_t *o, const struct pool_network *network)
+{
+	const struct net_plan *plan = &network->plan;
+	bool ok = put(o, "drift", json_string(drift_words[network->drift])) &&
+		  put(o, "timeoutMs", json_integer(network->timeout_ms));
+
+	if (plan->mtu)
+		ok = ok && put(o, "mtu", json_integer(plan->mtu));
+	ok = ok && print_pods(o, network) && print_vf(o, &plan->vf) && print_addresses(o, plan);
+	if (plan->ipam[0])
+		ok = ok && put(o, "ipam", json_loads(plan->ipam, 0, NULL));
+	return ok;
+}
+
+bool network_print(json_t *pool, const struct pool_network *network)
+{
+	json_t *settings = json_object();
+	enum plan_kind kind = network->plan.kind;
+	bool ok = print_settings(settings, network);
+
+	ok = put(pool, "network", settings) && ok;
+	ok = ok && put(pool, "softRoce", json_boolean(network->plan.soft_roce));
+	if (kind == PLAN_VF)
+		ok = ok && put(pool, "clean", json_string(clean_words[network->plan.clean]));
+	else
+		ok = ok &&
+		     put(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
+	return ok;
+}

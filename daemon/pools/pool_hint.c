@@ -1,0 +1,275 @@
+/* pool_hint.c - why a pool has no devices: every function is asked how far it came; what those that
+ * came furthest have instead of what is wanted, is told. Pure. */
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "pool_slots.h"
+
+/* Words, each once; cut behind the last that fits. */
+struct words {
+	char text[128];
+	unsigned n;
+	bool cut;
+};
+
+static bool has_word(const struct words *w, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = w->text; (at = strstr(at, word)); at++)
+		if ((at == w->text || at[-1] == ' ') && (at[n] == '\0' || at[n] == ','))
+			return true;
+	return false;
+}
+
+static void add_word(struct words *w, const char *word)
+{
+	size_t len = strlen(w->text);
+
+	if (*word == '\0' || w->cut || has_word(w, word))
+		return;
+	w->cut = len + strlen(word) + sizeof(", , ...") > sizeof(w->text);
+	snprintf(w->text + len, sizeof(w->text) - len, "%s%s", len ? ", " : "",
+		 w->cut ? "..." : word);
+	w->n++;
+}
+
+static void add_words(struct words *w, const struct word_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		add_word(w, list->words[i]);
+}
+
+static void add_pf_words(struct words *w, const struct pf_selectors *pfs)
+{
+	for (size_t i = 0; i < pfs->n; i++)
+		add_word(w, pfs->list[i].name);
+}
+
+/* --- what a function has ---------------------------------------------------------------------- */
+
+static void add_netdevs(struct words *w, const struct fn_parts *p)
+{
+	for (size_t i = 0; i < p->n_netdevs; i++)
+		if (part_netdev(p, i)->nsid == NSID_HOST && netdev_is_own(part_netdev(p, i)))
+			add_word(w, part_netdev(p, i)->name);
+}
+
+static void add_link_types(struct words *w, const struct fn_parts *p)
+{
+	for (size_t i = 0; i < p->n_netdevs; i++)
+		if (netdev_is_own(part_netdev(p, i)))
+			add_word(w, part_netdev(p, i)->type == ARPHRD_INFINIBAND ? "infiniband"
+										 : "ether");
+}
+
+static void add_rdma(struct words *w, const struct fn_parts *p)
+{
+	for (size_t i = 0; i < p->n_rdma; i++)
+		add_word(w, part_rdma(p, i)->name);
+}
+
+static void add_number(struct words *w, bool hex, unsigned value)
+{
+	char word[16];
+
+	snprintf(word, sizeof(word), hex ? "%04x" : "%u", value);
+	if (value)
+		add_word(w, word);
+}
+
+static void add_pkeys(struct words *w, const struct fn_parts *p)
+{
+	for (size_t i = 0; i < p->n_rdma; i++)
+		for (unsigned k = 0; k < part_rdma(p, i)->n_ports; k++)
+			add_number(w, true, part_rdma(p, i)->ports[k].pkey);
+}
+
+/* By its name, or where it has none here by its address. */
+static void add_pf(struct words *w, const struct candidate *c)
+{
+	if (c->pf.n_netdevs == 0 && c->pf.fn)
+		add_word(w, c->pf.fn->id);
+	add_netdevs(w, &c->pf);
+}
+
+static void add_found(struct words *w, enum why_not why, const struct candidate *c)
+{
+	const struct function *fn = c->self.fn;
+	const struct function *pci = fn->kind == FN_SF && c->pf.fn ? c->pf.fn : fn;
+
+	switch (why) {
+	case WHY_NOT_VENDOR:
+		add_number(w, true, pci->vendor);
+		break;
+	case WHY_NOT_DEVICE:
+		add_number(w, true, pci->device);
+		break;
+	case WHY_NOT_DRIVER:
+		add_word(w, fn->driver);
+		break;
+	case WHY_NOT_PCI_ADDRESS:
+	case WHY_NOT_AUX_TYPE:
+		add_word(w, fn->id);
+		break;
+	case WHY_NOT_ACPI_INDEX:
+		add_number(w, false, fn->acpi_index);
+		break;
+	case WHY_NOT_PF_NAME:
+		add_pf(w, c);
+		break;
+	case WHY_NOT_ROOT_DEVICE:
+		add_word(w, c->pf.fn ? c->pf.fn->id : "");
+		break;
+	case WHY_NOT_IF_NAME:
+		add_netdevs(w, &c->self);
+		break;
+	case WHY_NOT_LINK_TYPE:
+		add_link_types(w, &c->self);
+		break;
+	case WHY_NOT_PKEY:
+		add_pkeys(w, &c->self);
+		break;
+	case WHY_NOT_RDMA_NAME:
+		add_rdma(w, &c->self);
+		break;
+	case WHY_NOT_NONE:
+	case WHY_NOT_TYPE:
+	case WHY_NOT_RDMA:
+	case WHY_NOT_CHARDEV:
+	case WHY_NOT_VDPA:
+	case WHY_NOT_LONG_NAME:
+	case N_WHY_NOT:
+		break;
+	}
+}
+
+/* --- what is wanted --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *noun; /* NULL: no list of words */
+	size_t words;	  /* struct selector's list */
+} wishes[N_WHY_NOT] = {
+	[WHY_NOT_VENDOR] = {"vendor", offsetof(struct selector, vendors)},
+	[WHY_NOT_DEVICE] = {"device id", offsetof(struct selector, devices)},
+	[WHY_NOT_DRIVER] = {"device with driver", offsetof(struct selector, drivers)},
+	[WHY_NOT_PCI_ADDRESS] = {"device", offsetof(struct selector, pci_addresses)},
+	[WHY_NOT_ACPI_INDEX] = {"ACPI index", offsetof(struct selector, acpi_indexes)},
+	[WHY_NOT_AUX_TYPE] = {"auxiliary device of type", offsetof(struct selector, aux_types)},
+	[WHY_NOT_PF_NAME] = {"PF", 0},
+	[WHY_NOT_ROOT_DEVICE] = {"PF", 0},
+	[WHY_NOT_IF_NAME] = {"interface", offsetof(struct selector, if_names)},
+	[WHY_NOT_LINK_TYPE] = {"link of type", offsetof(struct selector, link_types)},
+	[WHY_NOT_PKEY] = {"pkey", offsetof(struct selector, pkeys)},
+	[WHY_NOT_RDMA_NAME] = {"RDMA device", offsetof(struct selector, rdma_names)},
+};
+
+static const struct pf_selectors *wanted_pfs(const struct selector *s, enum why_not why)
+{
+	if (why == WHY_NOT_PF_NAME)
+		return &s->pf_names;
+	return why == WHY_NOT_ROOT_DEVICE ? &s->root_devices : NULL;
+}
+
+static void add_wanted(struct words *w, const struct selector *s, enum why_not why)
+{
+	const struct pf_selectors *pfs = wanted_pfs(s, why);
+
+	if (pfs)
+		add_pf_words(w, pfs);
+	else if (wishes[why].noun)
+		add_words(w, (const void *)((const char *)s + wishes[why].words));
+}
+
+/* --- the sentence ----------------------------------------------------------------------------- */
+
+/* How far the functions came with one selector. */
+struct progress {
+	enum why_not furthest; /* WHY_NOT_NONE: one matches */
+	size_t n;	       /* functions that came so far */
+	size_t n_earlier;      /* that did not, though they are of the pool's type */
+};
+
+static struct progress progress_of(const struct pool *pool, const struct selector *s,
+				   const struct host_index *ix)
+{
+	struct progress p = {0};
+
+	for (size_t i = 0; i < ix->host->n_functions; i++) {
+		struct candidate c = candidate_of(ix, &ix->host->functions[i]);
+		enum why_not why = pool_match(pool, s, &c);
+
+		if (why == WHY_NOT_NONE)
+			return (struct progress){0};
+		if (why > p.furthest) {
+			p.n_earlier += p.furthest == WHY_NOT_TYPE ? 0 : p.n;
+			p.n = 0;
+			p.furthest = why;
+		}
+		if (why == p.furthest)
+			p.n++;
+		else
+			p.n_earlier += why != WHY_NOT_TYPE;
+	}
+	return p;
+}
+
+static void find(const struct pool *pool, const struct selector *s, const struct host_index *ix,
+		 enum why_not furthest, struct words *ret)
+{
+	for (size_t i = 0; i < ix->host->n_functions; i++) {
+		struct candidate c = candidate_of(ix, &ix->host->functions[i]);
+
+		if (pool_match(pool, s, &c) == furthest)
+			add_found(ret, furthest, &c);
+	}
+}
+
+/* A PF that is wanted is there: then it is the numbers that no VF has. */
+static bool has_pf(const struct words *found, const struct pf_selectors *pfs)
+{
+	for (size_t i = 0; pfs && i < pfs->n; i++)
+		if (has_word(found, pfs->list[i].name))
+			return true;
+	return false;
+}
+
+static void explain(const struct pool *pool, const struct selector *s, const struct host_index *ix,
+		    const struct progress *p, char *text, size_t size)
+{
+	struct words found = {0}, wanted = {0};
+	const char *noun = wishes[p->furthest].noun;
+	char among[64] = "";
+
+	find(pool, s, ix, p->furthest, &found);
+	add_wanted(&wanted, s, p->furthest);
+	if (p->n_earlier > 0)
+		snprintf(among, sizeof(among), " among the %zu that match all before that", p->n);
+	if (!noun)
+		snprintf(text, size, "the pool %s, and there is none%s", why_not_name(p->furthest),
+			 among);
+	else if (has_pf(&found, wanted_pfs(s, p->furthest)))
+		snprintf(text, size, "no VF of %s has a number that is selected%s", wanted.text,
+			 among);
+	else
+		snprintf(text, size, "there is no %s %s%s%s%s", noun, wanted.text, among,
+			 found.n ? "; there is " : "", found.text);
+}
+
+void pool_hint(const struct pool *pool, const struct host_index *ix, char *text, size_t size)
+{
+	struct progress p;
+
+	text[0] = '\0';
+	if (ix->host->n_functions == 0) {
+		snprintf(text, size, "there are no devices on this node");
+		return;
+	}
+	for (size_t i = 0; i < pool->n_selectors && !text[0]; i++) {
+		p = progress_of(pool, &pool->selectors[i], ix);
+		if (p.furthest != WHY_NOT_NONE)
+			explain(pool, &pool->selectors[i], ix, &p, text, size);
+	}
+}

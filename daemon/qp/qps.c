@@ -1,0 +1,445 @@
+/* qps.c - an event -> the table -> whose is it? -> what failed is told.
+ *
+ * Two kinds of work leave the loop, one of each at a time: dumps, which take as long as the devices
+ * take to answer, and the flows. */
+#include "qps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+#include "owners.h"
+#include "qps_work.h"
+#include "unix_time.h"
+
+/* Without events a table that is older is asked for anew, with a firmware command for each queue
+ * pair; after lost events not more often than this. */
+#define READ_AGE_MS	   30000
+#define READ_PAUSE_MS	   5000
+/* After dumps that failed: it doubles up to this. */
+#define RETRY_PAUSE_MAX_MS 60000
+
+struct refresh {
+	void (*done)(uint64_t now_ms, void *arg);
+	void *arg;
+};
+
+struct qps {
+	uv_loop_t *loop;
+	const struct hw *hw;
+	const struct inventory *inventory;
+	struct owners *owners;
+	struct qps_hooks hooks;
+	bool events, closing, timer_closed;
+	uv_timer_t timer;
+	struct qp_table table;
+	struct qp_failures failures;
+	struct qps_work *dump; /* under way */
+	struct qps_reading *reading;
+	bool has_flows;
+	struct packet_sample flows; /* while somebody is answered */
+	bool wants_dump;
+	uint64_t dump_ms;  /* not before */
+	uint64_t retry_ms; /* the pause after the last dump, if it failed */
+	uint64_t read_ms;
+	char read_error[256];
+	struct refresh *refreshes;   /* owned */
+	size_t n_refreshes, n_ready; /* the first ones are: nothing is read for them any more */
+};
+
+static void go_on(struct qps *q);
+
+/* --- failures --------------------------------------------------------------------------------- */
+
+static void on_failure(struct qps *q, const struct qp *qp)
+{
+	const struct rdma_dev *d = host_rdma(&q->inventory->host, qp->device);
+	const char *device = d && d->function[0] ? d->function : qp->device;
+	bool detailed;
+	struct event e;
+
+	qp_failures_tell(&q->failures, qp, uv_now(q->loop), &e, &detailed);
+	e.first_ms = e.last_ms = unix_ms();
+	snprintf(e.device, sizeof(e.device), "%s", device);
+	if (qp->owner_known)
+		owners_tell_pod(q->owners, qp->pod_uid, &e);
+	else
+		owners_tell(q->owners, qp->pid, qp->cgroup, &e);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static void name_qp(struct qps *q, const struct qp *qp)
+{
+	const struct process_owner *owner;
+
+	if (qp->owner_known || qp->pid == 0)
+		return;
+	owner = owners_find(q->owners, qp->pid, qp->cgroup);
+	if (owner)
+		qp_table_name_one(&q->table, qp, owner);
+}
+
+void qps_named(struct qps *q, const struct process_owner *owners, size_t n)
+{
+	if (q)
+		qp_table_name(&q->table, owners, n);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void release_if_done(struct qps *q)
+{
+	if (!q->closing || !q->timer_closed || q->dump || q->reading)
+		return;
+	qp_table_done(&q->table);
+	free(q->refreshes);
+	packet_sample_done(&q->flows);
+	free(q);
+}
+
+/* One of those that are ready: an answer may take long to make. The flows are too many to be
+ * kept. */
+static void answer_one(struct qps *q)
+{
+	struct refresh first;
+
+	if (q->n_ready > 0) {
+		first = q->refreshes[0];
+		q->n_ready--;
+		q->n_refreshes--;
+		memmove(&q->refreshes[0], &q->refreshes[1], q->n_refreshes * sizeof(first));
+		first.done(uv_now(q->loop), first.arg);
+	}
+	if (q->n_refreshes > 0)
+		return;
+	packet_sample_done(&q->flows);
+	q->has_flows = false;
+}
+
+/* With events the table is as good as a dump. */
+static bool waits_for_dump(const struct qps *q)
+{
+	return q->dump && !q->events;
+}
+
+static void ready_if_read(struct qps *q)
+{
+	if (q->reading || waits_for_dump(q))
+		return;
+	q->n_ready = q->n_refreshes;
+	answer_one(q);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+	struct qps *q = work->data;
+	struct qps_reading *r = take_ptr(q->reading);
+
+	(void)status;
+	packet_view_put(r->view);
+	if (r->result == 0 && !q->closing) {
+		packet_sample_done(&q->flows);
+		q->flows = r->sample;
+		q->has_flows = true;
+	} else {
+		packet_sample_done(&r->sample);
+	}
+	free(r);
+	if (!q->closing) {
+		ready_if_read(q);
+		go_on(q);
+	}
+	release_if_done(q);
+}
+
+static void read_flows(struct qps *q)
+{
+	struct packet_view *view = q->hooks.packets ? q->hooks.packets(q->hooks.arg) : NULL;
+	struct qps_reading *r = view ? calloc(1, sizeof(*r)) : NULL;
+
+	if (!r) {
+		packet_view_put(view);
+		return;
+	}
+	r->view = view;
+	r->work.data = q;
+	q->reading = r;
+	uv_queue_work(q->loop, &r->work, qps_reading_run, on_read);
+}
+
+/* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
+static void retry_later(struct qps *q, int result)
+{
+	if (result == 0 || result == -EPROTONOSUPPORT) {
+		q->retry_ms = 0;
+		return;
+	}
+	q->retry_ms = q->retry_ms ? q->retry_ms * 2 : READ_PAUSE_MS;
+	if (q->retry_ms > RETRY_PAUSE_MAX_MS)
+		q->retry_ms = RETRY_PAUSE_MAX_MS;
+	q->wants_dump = true;
+	q->dump_ms = uv_now(q->loop) + q->retry_ms;
+}
+
+/* Of what could be read, in any case. */
+static void replace(struct qps *q, struct qps_work *w)
+{
+	const struct rdma_qp_list *l = &w->list;
+	int r = 0;
+
+	if (w->result == 0)
+		w->result = qp_table_replace(&q->table, l->items, l->n, w->begun_ns);
+	else if (l->n_devices > 0)
+		r = qp_table_replace_some(&q->table, l->items, l->n, w->begun_ns,
+					  (const char(*)[RDMA_NAME_SIZE])l->devices, l->n_devices);
+	else
+		qp_table_dump_failed(&q->table);
+	if (r == 0)
+		qp_table_name(&q->table, w->owners, w->n_owners);
+}
+
+static void take_dump(struct qps *q, struct qps_work *w)
+{
+	replace(q, w);
+	retry_later(q, w->result);
+	if (w->result == 0) {
+		q->read_ms = uv_now(q->loop);
+		q->read_error[0] = '\0';
+		q->table.dropped += w->list.dropped;
+		return;
+	}
+	if (!w->err.code)
+		err_set(&w->err, w->result, "queue pairs: %s", strerror(-w->result));
+	/* The node's look tells of a kernel without RDMA. */
+	if (strcmp(q->read_error, w->err.msg) != 0 && w->result != -EPROTONOSUPPORT)
+		log_warn("qps", 0, "%s, going on without what RDMA netlink knows", w->err.msg);
+	snprintf(q->read_error, sizeof(q->read_error), "%s", w->err.msg);
+}
+
+static void on_dumped(uv_work_t *work, int status)
+{
+	struct qps *q = work->data;
+	struct qps_work *w = take_ptr(q->dump);
+
+	(void)status;
+	if (!q->closing) {
+		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
+		take_dump(q, w);
+		ready_if_read(q);
+		go_on(q);
+	}
+	qps_work_free(w);
+	release_if_done(q);
+}
+
+static void dump(struct qps *q)
+{
+	struct qps_work *w = qps_work_new(q->hw, &q->inventory->host);
+
+	if (!w) {
+		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
+		return;
+	}
+	q->wants_dump = false;
+	qp_table_dump_begins(&q->table);
+	w->work.data = q;
+	q->dump = w;
+	uv_queue_work(q->loop, &w->work, qps_work_run, on_dumped);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct qps *q = timer->data;
+
+	if (q->n_ready > 0)
+		answer_one(q);
+	go_on(q);
+}
+
+static void run_timer(struct qps *q, uint64_t now_ms)
+{
+	uint64_t next = q->wants_dump && !q->dump ? q->dump_ms : UINT64_MAX;
+
+	if (q->n_ready > 0)
+		next = now_ms + 1; /* in the loop's next turn, others first */
+	if (next == UINT64_MAX)
+		uv_timer_stop(&q->timer);
+	else
+		uv_timer_start(&q->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+}
+
+/* Begins what is to be done and can be. */
+static void go_on(struct qps *q)
+{
+	uint64_t now_ms = uv_now(q->loop);
+
+	if (q->wants_dump && !q->dump && q->dump_ms <= now_ms)
+		dump(q);
+	run_timer(q, now_ms);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void on_qp(struct qps *q, const struct bpf_event_qp *e)
+{
+	const struct qp *qp = qp_table_event(&q->table, e);
+	struct bpf_event_qp_failed failed = {.head = e->head, .qpn = e->qpn, .event = -1};
+	bool first = false;
+
+	if (!qp || e->change == BPF_QP_DESTROYED)
+		return;
+	name_qp(q, qp);
+	if (!qp_failure_is_move(qp, e))
+		return;
+	memcpy(failed.device, e->device, sizeof(failed.device));
+	qp_table_failed(&q->table, &failed, &first);
+	if (first)
+		on_failure(q, qp);
+}
+
+/* One that the table does not know is told all the same. */
+static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
+{
+	const struct qp *qp;
+	bool first = true;
+	struct qp stray;
+
+	if (!qp_failure_is_one(e))
+		return;
+	qp = qp_table_failed(&q->table, e, &first);
+	if (!qp) {
+		qp_init(&stray, e->device, e->qpn);
+		stray.failed_status = e->status;
+		stray.failed_event = e->event;
+		qp = &stray;
+	}
+	if (first)
+		on_failure(q, qp);
+}
+
+/* What was made before they came is not known by events. */
+static void follow_programs(struct qps *q)
+{
+	bool events = q->hooks.events && q->hooks.events(q->hooks.arg);
+
+	q->wants_dump |= events && !q->events;
+	q->events = events;
+}
+
+void qps_look(struct qps *q)
+{
+	if (!q)
+		return;
+	follow_programs(q);
+	go_on(q);
+}
+
+void qps_event(struct qps *q, const struct bpf_event *e)
+{
+	if (!q)
+		return;
+	follow_programs(q);
+	if (!e)
+		q->wants_dump = true;
+	else if (e->kind == BPF_EVENT_QP)
+		on_qp(q, (const struct bpf_event_qp *)e);
+	else if (e->kind == BPF_EVENT_QP_FAILED)
+		on_failed(q, (const struct bpf_event_qp_failed *)e);
+	else
+		return;
+	go_on(q);
+}
+
+/* --- what others ask -------------------------------------------------------------------------- */
+
+const struct qp_table *qps_table(const struct qps *q)
+{
+	return &q->table;
+}
+
+const struct qp_failures *qps_failures(const struct qps *q)
+{
+	return &q->failures;
+}
+
+void qps_tell(const struct qps *q, struct qp_sources *ret, struct qps_status *ret_status)
+{
+	*ret = (struct qp_sources){.table = &q->table};
+	ret->packets = q->has_flows ? &q->flows : NULL;
+	ret->sandboxes = q->hooks.sandboxes ? q->hooks.sandboxes(q->hooks.arg) : NULL;
+	*ret_status = (struct qps_status){.events = q->events, .read_ms = q->read_ms};
+	memcpy(ret_status->error, q->read_error, sizeof(ret_status->error));
+}
+
+/* Where no events come, what was read long ago is read again. */
+static bool is_stale(const struct qps *q)
+{
+	uint64_t now_ms = uv_now(q->loop);
+
+	if (q->events || (q->read_error[0] && q->dump_ms > now_ms))
+		return false;
+	return q->read_ms == 0 || now_ms - q->read_ms >= READ_AGE_MS;
+}
+
+int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *arg)
+{
+	struct refresh *slot;
+
+	follow_programs(q);
+	if (!q->reading)
+		read_flows(q);
+	if (!q->dump && is_stale(q)) {
+		q->wants_dump = true;
+		q->dump_ms = 0;
+	}
+	go_on(q);
+	slot = q->reading || waits_for_dump(q) ? array_push(q->refreshes, q->n_refreshes) : NULL;
+	if (!slot)
+		return 0;
+	*slot = (struct refresh){done, arg};
+	return 1;
+}
+
+int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
+	     const struct inventory *inventory, struct owners *owners,
+	     const struct qps_hooks *hooks, struct err *e)
+{
+	struct qps *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return err_set(e, -ENOMEM, "out of memory");
+	q->loop = loop;
+	q->hw = hw;
+	q->inventory = inventory;
+	q->owners = owners;
+	q->hooks = *hooks;
+	uv_timer_init(loop, &q->timer);
+	q->timer.data = q;
+	q->wants_dump = true;
+	go_on(q);
+	*ret = q;
+	return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct qps *q = handle->data;
+
+	q->timer_closed = true;
+	release_if_done(q);
+}
+
+void qps_close(struct qps *q)
+{
+	if (!q)
+		return;
+	q->closing = true;
+	q->n_ready = q->n_refreshes;
+	while (q->n_ready > 0)
+		answer_one(q);
+	uv_close((uv_handle_t *)&q->timer, on_closed);
+}

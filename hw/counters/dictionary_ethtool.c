@@ -1,0 +1,135 @@
+/* dictionary_ethtool.c - ethtool statistics that matter to RoCE, by the netdev's driver. Pure.
+ *
+ * Names from linux/drivers/net/ethernet/: mellanox/mlx5/core/en_stats.c,
+ * broadcom/bnxt/bnxt_ethtool.c, intel/ice/ice_ethtool.c, hisilicon/hns3/hns3pf/hclge_main.c. */
+#include "dictionary_rows.h"
+
+#define RX	 "direction=\"received\""
+#define TX	 "direction=\"sent\""
+#define PRIO	 "priority=\"#\""
+#define RX_PRIO	 RX "," PRIO
+#define TX_PRIO	 TX "," PRIO
+#define WHY(why) PRIO ",reason=\"" why "\""
+
+#define ROW(name, family, labels)                                                                  \
+	{                                                                                          \
+		name, F_##family, labels, UNIT_ONE, 0, false                                       \
+	}
+#define RANK(name, family, labels, rank)                                                           \
+	{                                                                                          \
+		name, F_##family, labels, UNIT_ONE, rank, false                                    \
+	}
+#define USEC(name, family, labels)                                                                 \
+	{                                                                                          \
+		name, F_##family, labels, UNIT_MICROSECONDS, 0, false                              \
+	}
+
+static const struct row mlx5[] = {
+	ROW("rx_vport_rdma_unicast_bytes", BYTES, RX),
+	ROW("rx_vport_rdma_multicast_bytes", BYTES, RX),
+	ROW("tx_vport_rdma_unicast_bytes", BYTES, TX),
+	ROW("tx_vport_rdma_multicast_bytes", BYTES, TX),
+	ROW("rx_vport_rdma_unicast_packets", PACKETS, RX),
+	ROW("rx_vport_rdma_multicast_packets", PACKETS, RX),
+	ROW("tx_vport_rdma_unicast_packets", PACKETS, TX),
+	ROW("tx_vport_rdma_multicast_packets", PACKETS, TX),
+	ROW("rx_prio#_pause", PFC_FRAMES, RX_PRIO),
+	ROW("tx_prio#_pause", PFC_FRAMES, TX_PRIO),
+	USEC("rx_prio#_pause_duration", PFC_SECONDS, RX_PRIO),
+	USEC("tx_prio#_pause_duration", PFC_SECONDS, TX_PRIO),
+	ROW("rx_prio#_pause_transition", PFC_TRANSITIONS, RX_PRIO),
+	ROW("rx_global_pause", PAUSE_FRAMES, RX),
+	ROW("tx_global_pause", PAUSE_FRAMES, TX),
+	RANK("rx_pause_ctrl_phy", PAUSE_FRAMES, RX, 1),
+	RANK("tx_pause_ctrl_phy", PAUSE_FRAMES, TX, 1),
+	USEC("rx_global_pause_duration", PAUSE_SECONDS, RX),
+	USEC("tx_global_pause_duration", PAUSE_SECONDS, TX),
+	ROW("rx_global_pause_transition", PAUSE_TRANSITIONS, RX),
+	ROW("tx_pause_storm_warning_events", PAUSE_STORMS, "severity=\"warning\""),
+	ROW("tx_pause_storm_error_events", PAUSE_STORMS, "severity=\"error\""),
+	ROW("rx_prio#_bytes", PRIORITY_BYTES, RX_PRIO),
+	ROW("tx_prio#_bytes", PRIORITY_BYTES, TX_PRIO),
+	ROW("rx_prio#_packets", PRIORITY_PACKETS, RX_PRIO),
+	ROW("tx_prio#_packets", PRIORITY_PACKETS, TX_PRIO),
+	ROW("rx_prio#_discards", PRIORITY_DISCARDS, WHY("no_buffer")),
+	ROW("rx_prio#_buf_discard", PRIORITY_DISCARDS, WHY("host_buffer")),
+	ROW("rx_prio#_cong_discard", PRIORITY_DISCARDS, WHY("host_congestion")),
+	ROW("rx_prio#_marked", HOST_ECN, PRIO),
+	ROW("rx_discards_phy", PORT_DISCARDS, RX),
+	ROW("tx_discards_phy", PORT_DISCARDS, TX),
+	{"outbound_pci_stalled_rd", F_PCIE_STALLED, "op=\"read\"", UNIT_PERCENT, 0, false},
+	{"outbound_pci_stalled_wr", F_PCIE_STALLED, "op=\"write\"", UNIT_PERCENT, 0, false},
+	ROW("outbound_pci_stalled_rd_events", PCIE_STALLED_SECONDS, "op=\"read\""),
+	ROW("outbound_pci_stalled_wr_events", PCIE_STALLED_SECONDS, "op=\"write\""),
+	ROW("outbound_pci_buffer_overflow", PCIE_OVERFLOW, ""),
+	ROW("rx_pci_signal_integrity", PCIE_SIGNAL, RX),
+	ROW("tx_pci_signal_integrity", PCIE_SIGNAL, TX),
+	ROW("rx_corrected_bits_phy", PHY_CORRECTED, ""),
+	ROW("rx_pcs_symbol_err_phy", PHY_SYMBOLS, ""),
+	ROW("rx_crc_errors_phy", PHY_CRC, ""),
+	ROW("link_down_events_phy", PHY_LINK_DOWN, ""),
+	{"rx_bits_phy", F_PHY_BITS, "", UNIT_BITS, 0, false},
+	ROW("rx_err_lane_#_phy", PHY_LANE, "lane=\"#\""),
+	ROW("rx_buffer_passed_thres_phy", BUFFER_THRESHOLD, ""),
+};
+
+/* PFC frames by priority are DCB's where it answers; traffic by priority where the driver has it,
+ * by class of service otherwise. */
+static const struct row bnxt[] = {
+	RANK("rx_pfc_ena_frames_pri#", PFC_FRAMES, RX_PRIO, 1),
+	RANK("tx_pfc_ena_frames_pri#", PFC_FRAMES, TX_PRIO, 1),
+	USEC("pfc_pri#_rx_duration_us", PFC_SECONDS, RX_PRIO),
+	USEC("pfc_pri#_tx_duration_us", PFC_SECONDS, TX_PRIO),
+	ROW("pfc_pri#_rx_transitions", PFC_TRANSITIONS, RX_PRIO),
+	ROW("pfc_pri#_tx_transitions", PFC_TRANSITIONS, TX_PRIO),
+	ROW("rx_pause_frames", PAUSE_FRAMES, RX),
+	ROW("tx_pause_frames", PAUSE_FRAMES, TX),
+	ROW("continuous_pause_events", PAUSE_STORMS, "severity=\"continuous\""),
+	ROW("continuous_roce_pause_events", PAUSE_STORMS, "severity=\"continuous_roce\""),
+	ROW("rx_bytes_pri#", PRIORITY_BYTES, RX_PRIO),
+	ROW("tx_bytes_pri#", PRIORITY_BYTES, TX_PRIO),
+	RANK("rx_bytes_cos#", PRIORITY_BYTES, RX_PRIO, 1),
+	RANK("tx_bytes_cos#", PRIORITY_BYTES, TX_PRIO, 1),
+	ROW("rx_packets_pri#", PRIORITY_PACKETS, RX_PRIO),
+	ROW("tx_packets_pri#", PRIORITY_PACKETS, TX_PRIO),
+	RANK("rx_packets_cos#", PRIORITY_PACKETS, RX_PRIO, 1),
+	RANK("tx_packets_cos#", PRIORITY_PACKETS, TX_PRIO, 1),
+	ROW("rx_discard_packets_cos#", PRIORITY_DISCARDS, WHY("no_buffer")),
+	ROW("rx_stat_discard", PORT_DISCARDS, RX),
+	ROW("tx_stat_discard", PORT_DISCARDS, TX),
+	ROW("rx_corrected_bits", PHY_CORRECTED, ""),
+	ROW("rx_fec_corrected_blocks", PHY_FEC_BLOCKS, "kind=\"corrected\""),
+	ROW("rx_fec_uncorrectable_blocks", PHY_FEC_BLOCKS, "kind=\"uncorrectable\""),
+	ROW("rx_pcs_symbol_err", PHY_SYMBOLS, ""),
+	ROW("rx_fcs_err_frames", PHY_CRC, ""),
+	ROW("link_down_events", PHY_LINK_DOWN, ""),
+	{"rx_bits", F_PHY_BITS, "", UNIT_BITS, 0, false},
+	ROW("rx_buffer_passed_threshold", BUFFER_THRESHOLD, ""),
+};
+
+/* A PFC frame says stop or go here, and counts as a frame either way. */
+static const struct row ice[] = {
+	ROW("rx_priority_#_xoff.nic", PFC_FRAMES, RX_PRIO),
+	ROW("rx_priority_#_xon.nic", PFC_FRAMES, RX_PRIO),
+	ROW("tx_priority_#_xoff.nic", PFC_FRAMES, TX_PRIO),
+	ROW("tx_priority_#_xon.nic", PFC_FRAMES, TX_PRIO),
+	ROW("rx_dropped.nic", PORT_DISCARDS, RX),
+	ROW("tx_dropped_link_down.nic", PORT_DISCARDS, TX),
+	ROW("rx_crc_errors.nic", PHY_CRC, ""),
+};
+
+/* Not the *_xoff_time ones: the driver calls them active cycles and nobody documents the unit. */
+static const struct row hns3[] = {
+	ROW("mac_rx_pfc_pri#_pkt_num", PFC_FRAMES, RX_PRIO),
+	ROW("mac_tx_pfc_pri#_pkt_num", PFC_FRAMES, TX_PRIO),
+	ROW("mac_rx_mac_pause_num", PAUSE_FRAMES, RX),
+	ROW("mac_tx_mac_pause_num", PAUSE_FRAMES, TX),
+	ROW("mac_rx_fcs_err_pkt_num", PHY_CRC, ""),
+};
+
+const struct row_table dict_ethtool_rows[N_NICS] = {
+	[NIC_MLX5] = ROWS(mlx5),
+	[NIC_BNXT] = ROWS(bnxt),
+	[NIC_IRDMA] = ROWS(ice),
+	[NIC_HNS] = ROWS(hns3),
+};

@@ -1,0 +1,187 @@
+/* grpc_call.c - a call's life, of either side: who still has to hear of it, and when its memory
+ * goes. Pure.
+ *
+ * A call ends in two places, in any order: HTTP/2 closes its stream (is_closed), and its owner is
+ * told or says the last word himself (is_told). Owners are told only where grpc.h allows hooks, so
+ * an end that happens elsewhere waits for grpc_reap(). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "grpc_internal.h"
+
+struct grpc_call *grpc_call_new(struct grpc_conn *c)
+{
+	struct grpc_call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->conn = c;
+	call->deadline_ms = GRPC_NEVER;
+	grpc_head_init(&call->head);
+	grpc_queue_init(&call->out);
+	call->link = c->calls_end;
+	*c->calls_end = call;
+	c->calls_end = &call->next;
+	if (c->n_calls++ == 0) /* a silence before the call proves nothing */
+		c->alive_ms = c->now_ms;
+	return call;
+}
+
+void grpc_call_free(struct grpc_call *call)
+{
+	*call->link = call->next;
+	if (call->next)
+		call->next->link = call->link;
+	else
+		call->conn->calls_end = call->link;
+	call->conn->n_calls--;
+	grpc_assembler_reset(&call->in, &call->conn->held);
+	grpc_queue_drop(&call->out);
+	grpc_head_done(&call->head);
+	free(call->text);
+	free(call);
+}
+
+static void tell_server(struct grpc_call *call)
+{
+	const struct grpc_service *s = &call->conn->service;
+
+	if (call->is_requested && !call->is_finished && s->cancel)
+		s->cancel(call, s->arg);
+}
+
+static void tell_client(struct grpc_call *call)
+{
+	if (call->reply.end)
+		call->reply.end(call, call->status, call->text ? call->text : "", call->reply.arg);
+}
+
+void grpc_call_tell(struct grpc_call *call)
+{
+	if (call->is_told)
+		return;
+	call->is_over = true;
+	call->is_told = true;
+	if (call->conn->is_server)
+		tell_server(call);
+	else
+		tell_client(call);
+}
+
+void grpc_call_end(struct grpc_call *call, enum grpc_status status, const char *text)
+{
+	if (call->is_over)
+		return;
+	call->is_over = true;
+	call->conn->is_dirty = true;
+	call->status = status;
+	free(call->text);
+	call->text = text ? strdup(text) : NULL;
+	grpc_queue_drop(&call->out);
+}
+
+void grpc_call_reset(struct grpc_call *call, uint32_t error_code)
+{
+	struct grpc_conn *c = call->conn;
+
+	grpc_queue_drop(&call->out);
+	if (!call->is_closed && !c->is_broken)
+		grpc_conn_check(c, nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE,
+							     call->stream, error_code));
+}
+
+static void end_closed(struct grpc_call *call, uint32_t error_code)
+{
+	struct grpc_conn *c = call->conn;
+	char text[320];
+
+	if (c->is_left && c->err.code == 0 && error_code == NGHTTP2_REFUSED_STREAM)
+		snprintf(text, sizeof(text), "the peer ended the connection before the call");
+	else
+		snprintf(text, sizeof(text), "the peer reset the call: %s",
+			 nghttp2_http2_strerror(error_code));
+	grpc_call_end(call, grpc_status_of_h2(error_code), text);
+}
+
+void grpc_call_close(struct grpc_call *call, uint32_t error_code)
+{
+	struct grpc_conn *c = call->conn;
+
+	call->is_closed = true;
+	grpc_queue_drop(&call->out);
+	if (!c->is_server)
+		end_closed(call, error_code);
+	else if (!call->is_requested || call->is_finished)
+		call->is_told = true;
+	if (call->is_told)
+		grpc_call_free(call);
+	else
+		c->is_dirty = call->is_over = true;
+}
+
+void grpc_reap(struct grpc_conn *c)
+{
+	struct grpc_call *call, *next;
+
+	if (!c->is_dirty)
+		return;
+	c->is_dirty = false;
+	for (call = c->calls; call; call = next) {
+		if (call->is_over)
+			grpc_call_tell(call);
+		next = call->next; /* hooks start calls but free none */
+		if (call->is_told && call->is_closed)
+			grpc_call_free(call);
+	}
+}
+
+void grpc_call_expire(struct grpc_call *call)
+{
+	call->deadline_ms = GRPC_NEVER;
+	if (call->conn->is_server) {
+		grpc_server_expire(call);
+		return;
+	}
+	grpc_call_end(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed");
+	grpc_call_reset(call, NGHTTP2_CANCEL);
+}
+
+/* --- DATA ----------------------------------------------------------------------------------- */
+
+static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
+		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
+{
+	struct grpc_call *call = source->ptr;
+	size_t n = grpc_queue_give(&call->out, buf, length);
+
+	(void)session;
+	(void)stream;
+	(void)arg;
+	if (call->out.size > 0)
+		return (ssize_t)n;
+	if (!call->conn->is_server) {
+		*data_flags |= NGHTTP2_DATA_FLAG_EOF;
+		return (ssize_t)n;
+	}
+	if (n == 0)
+		return NGHTTP2_ERR_DEFERRED;
+	if (!call->is_finished)
+		return (ssize_t)n;
+	*data_flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+	return grpc_server_trailers(call) < 0 ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : (ssize_t)n;
+}
+
+nghttp2_data_provider grpc_call_source(struct grpc_call *call)
+{
+	return (nghttp2_data_provider){.source.ptr = call, .read_callback = on_read};
+}
+
+void grpc_call_set_data(struct grpc_call *call, void *data)
+{
+	call->data = data;
+}
+
+void *grpc_call_data(const struct grpc_call *call)
+{
+	return call->data;
+}

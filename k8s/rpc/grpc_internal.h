@@ -1,0 +1,184 @@
+/* grpc_internal.h - what the files behind grpc.h share. Pure. */
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include "grpc.h"
+
+/* How much one peer can make us hold, beside messages. */
+enum {
+	GRPC_HEADERS_MAX = 16 << 10, /* a header list, counted as in RFC 9113 section 6.5.2 */
+	GRPC_FRAMES_MAX = 1000,	     /* answers to PING, SETTINGS and refused calls not taken yet */
+	GRPC_STAGE_MAX = 64 << 10,   /* bytes made ready for grpc_take() at a time */
+	GRPC_TEXT_MAX = 2000,	     /* bytes of a status text that we send */
+	GRPC_PREFIX = 5,	     /* of a message: compressed flag, u32 length */
+};
+
+#define GRPC_NEVER UINT64_MAX
+
+/* --- grpc_text.c: how things are spelled ---------------------------------------------------- */
+
+/* Percent-encodes for a header field; cut at a character near GRPC_TEXT_MAX. malloc'd, NULL = out
+ * of memory. */
+char *grpc_percent_encode(const char *text);
+/* The opposite. What is not UTF-8 or NUL becomes U+FFFD, a broken escape stays as it is. */
+char *grpc_percent_decode(const char *bytes, size_t len);
+/* "20S" in milliseconds, rounded up. False: not a timeout. */
+bool grpc_parse_timeout(const char *s, size_t len, uint64_t *ret_ms);
+/* Rounded up where eight digits do not suffice. */
+void grpc_format_timeout(uint32_t ms, char *ret, size_t size);
+/* -1: not a number. Numbers that are no status are GRPC_UNKNOWN. */
+int grpc_parse_status(const char *s, size_t len);
+/* What an answer without grpc-status means, and a stream's or the connection's error code. */
+enum grpc_status grpc_status_of_http(unsigned status);
+enum grpc_status grpc_status_of_h2(uint32_t error_code);
+
+/* --- grpc_frame.c: messages in the stream of bytes -------------------------------------------- */
+
+/* Collects one message at a time. Memory follows what has arrived, not what a prefix promises. */
+struct grpc_assembler {
+	uint8_t prefix[GRPC_PREFIX];
+	unsigned n_prefix;
+	uint8_t *body;
+	size_t len, have, room;
+};
+
+/* Takes bytes up to the end of a message and steps over them. 1: complete, 0: more is needed,
+ * -EMSGSIZE: larger than max, -EOPNOTSUPP: compressed, -EBADMSG: not a message, -ENOMEM. `held`
+ * counts the bytes held by all assemblers of a connection and stays below four messages. */
+int grpc_assemble(struct grpc_assembler *, const uint8_t **bytes, size_t *len, size_t max,
+		  size_t *held);
+void grpc_assembler_reset(struct grpc_assembler *, size_t *held);
+static inline bool grpc_assembler_is_empty(const struct grpc_assembler *a)
+{
+	return a->n_prefix == 0;
+}
+
+/* Messages with their prefixes, waiting for the peer's window. */
+struct grpc_queue {
+	struct grpc_chunk *first, **end;
+	size_t size; /* bytes not given yet */
+};
+
+void grpc_queue_init(struct grpc_queue *);
+int grpc_queue_add(struct grpc_queue *, const uint8_t *message, size_t len);
+size_t grpc_queue_give(struct grpc_queue *, uint8_t *buf, size_t size);
+/* The first one has been given in part. */
+bool grpc_queue_is_torn(const struct grpc_queue *);
+void grpc_queue_drop(struct grpc_queue *);
+
+/* --- grpc_head.c: header lists ---------------------------------------------------------------- */
+
+struct grpc_head {
+	size_t size;
+	unsigned seen; /* pseudo-header fields, a bit each */
+	bool has_regular, is_malformed, is_too_large, is_out_of_memory;
+	bool is_post, is_grpc, has_bad_timeout;
+	uint64_t timeout_ms; /* GRPC_NEVER = none */
+	char *path;
+	unsigned http_status; /* 0 = none */
+	int grpc_status;      /* -1 = none */
+	char *message;
+};
+
+void grpc_head_init(struct grpc_head *);
+void grpc_head_done(struct grpc_head *);
+/* A new list of the same stream begins (trailers). */
+void grpc_head_next(struct grpc_head *);
+/* One field of a request, of a response. */
+void grpc_head_take_request(struct grpc_head *, const char *name, size_t name_len,
+			    const char *value, size_t len);
+void grpc_head_take_response(struct grpc_head *, const char *name, size_t name_len,
+			     const char *value, size_t len);
+/* Why a request cannot be served, in words: 0 = it can, else the HTTP status to say it with. */
+unsigned grpc_head_refusal(const struct grpc_head *, enum grpc_status *ret, const char **ret_text);
+nghttp2_nv grpc_nv(const char *name, const char *value);
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+struct grpc_call {
+	struct grpc_conn *conn;
+	struct grpc_call *next, **link;
+	void *data;
+	int32_t stream;
+	uint64_t deadline_ms;
+	struct grpc_head head;
+	struct grpc_assembler in;
+	struct grpc_queue out;
+	struct grpc_reply reply; /* client */
+	enum grpc_status status; /* the last word: to be sent (server), to be told (client) */
+	char *text;		 /* server: percent-encoded; NULL = none */
+	bool has_message;	 /* server: the assembler holds the request */
+	bool is_requested;	 /* server: the owner knows the call */
+	bool is_answered;	 /* server: the response's headers are submitted */
+	bool is_finished;	 /* server: nothing is added to `out` any more */
+	bool is_over;		 /* the owner is to be told */
+	bool is_told;		 /* the owner has forgotten it; also when he never knew it */
+	bool is_closed;		 /* HTTP/2 has forgotten it */
+	bool is_remote_done;	 /* the peer said END_STREAM */
+};
+
+struct grpc_conn {
+	nghttp2_session *session;
+	struct grpc_limits limits;
+	struct grpc_service service;
+	bool is_server;
+	struct grpc_call *calls, **calls_end; /* oldest first */
+	size_t n_calls;
+	uint64_t now_ms;   /* of the entry we are in */
+	uint64_t alive_ms; /* when the peer gave its last sign of life */
+	bool is_ping_out;
+	bool is_heard;	/* the peer began as HTTP/2 does */
+	bool is_shut;	/* we said GOAWAY */
+	bool is_left;	/* the peer did */
+	bool is_dirty;	/* somebody is to be told or freed */
+	bool is_broken; /* nghttp2 cannot be used any more */
+	bool is_freed;
+	struct err err; /* why it failed; code 0 = it did not */
+	bool is_err_told;
+	char goodbye[160]; /* of the peer's GOAWAY, if it was an error */
+	char first[16];	   /* what the peer said first: to tell HTTP/1 */
+	size_t n_first;
+	size_t held; /* by assemblers */
+	struct {
+		uint8_t *bytes;
+		size_t len, room;
+		bool is_taken;
+	} stage;
+};
+
+/* grpc_call.c */
+struct grpc_call *grpc_call_new(struct grpc_conn *);
+void grpc_call_free(struct grpc_call *);
+/* HTTP/2 has closed the stream: freed at once if nobody is to be told. */
+void grpc_call_close(struct grpc_call *, uint32_t error_code);
+/* Says the last word to the owner, once. */
+void grpc_call_tell(struct grpc_call *);
+/* Client: notes the last word, the first one counts. text may be NULL. */
+void grpc_call_end(struct grpc_call *, enum grpc_status, const char *text);
+void grpc_call_reset(struct grpc_call *, uint32_t error_code);
+/* Bytes for nghttp2's DATA frames, of either side. */
+nghttp2_data_provider grpc_call_source(struct grpc_call *);
+/* Tells and frees whoever waits for it. */
+void grpc_reap(struct grpc_conn *);
+/* The deadline has passed. */
+void grpc_call_expire(struct grpc_call *);
+
+/* grpc_server.c */
+int grpc_server_headers(struct grpc_call *, bool is_trailer);
+int grpc_server_data(struct grpc_call *, const uint8_t *bytes, size_t len);
+void grpc_server_request_end(struct grpc_call *);
+void grpc_server_expire(struct grpc_call *);
+int grpc_server_trailers(struct grpc_call *);
+
+/* grpc_client.c */
+void grpc_client_headers(struct grpc_call *);
+void grpc_client_data(struct grpc_call *, const uint8_t *bytes, size_t len);
+void grpc_client_reply_end(struct grpc_call *);
+
+/* grpc_conn.c: the first failure is kept. */
+int grpc_conn_fail(struct grpc_conn *, int code, const char *text);
+/* What nghttp2 said: fatal errors break the connection. */
+int grpc_conn_check(struct grpc_conn *, int nghttp2_code);
+/* grpc_session.c */
+int grpc_session_open(struct grpc_conn *);

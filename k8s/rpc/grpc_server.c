@@ -1,0 +1,249 @@
+/* grpc_server.c - calls that we serve: refused, requested, answered. Pure. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "grpc_internal.h"
+
+#define MAX_FIELDS 8
+
+/* The fields of a response's first header list, with the status when nothing else follows. */
+static size_t response_fields(const struct grpc_call *call, unsigned http_status, bool with_status,
+			      nghttp2_nv nv[MAX_FIELDS], char http[8], char grpc[8])
+{
+	size_t n = 0;
+
+	snprintf(http, 8, "%u", http_status);
+	nv[n++] = grpc_nv(":status", http);
+	nv[n++] = grpc_nv("content-type", "application/grpc");
+	if (http_status == 405)
+		nv[n++] = grpc_nv("allow", "POST");
+	if (!with_status)
+		return n;
+	snprintf(grpc, 8, "%d", (int)call->status);
+	nv[n++] = grpc_nv("grpc-status", grpc);
+	if (call->text)
+		nv[n++] = grpc_nv("grpc-message", call->text);
+	/* What a client that compresses should have known. */
+	if (call->status == GRPC_UNIMPLEMENTED)
+		nv[n++] = grpc_nv("grpc-accept-encoding", "identity");
+	return n;
+}
+
+/* Headers and status in one: nothing was or will be sent. */
+static void submit_status_alone(struct grpc_call *call, unsigned http_status)
+{
+	struct grpc_conn *c = call->conn;
+	char http[8], grpc[8];
+	nghttp2_nv nv[MAX_FIELDS];
+	size_t n = response_fields(call, http_status, true, nv, http, grpc);
+
+	call->is_answered = true;
+	grpc_conn_check(c, nghttp2_submit_response(c->session, call->stream, nv, n, NULL));
+}
+
+static int submit_headers(struct grpc_call *call)
+{
+	struct grpc_conn *c = call->conn;
+	nghttp2_data_provider source = grpc_call_source(call);
+	char http[8], grpc[8];
+	nghttp2_nv nv[MAX_FIELDS];
+	size_t n = response_fields(call, 200, false, nv, http, grpc);
+	int r = nghttp2_submit_response(c->session, call->stream, nv, n, &source);
+
+	if (grpc_conn_check(c, r) < 0)
+		return -ENOMEM;
+	call->is_answered = true;
+	return 0;
+}
+
+int grpc_server_trailers(struct grpc_call *call)
+{
+	char grpc[8];
+	nghttp2_nv nv[2];
+	size_t n = 0;
+
+	snprintf(grpc, sizeof(grpc), "%d", (int)call->status);
+	nv[n++] = grpc_nv("grpc-status", grpc);
+	if (call->text)
+		nv[n++] = grpc_nv("grpc-message", call->text);
+	return nghttp2_submit_trailer(call->conn->session, call->stream, nv, n);
+}
+
+static void set_status(struct grpc_call *call, enum grpc_status status, const char *text)
+{
+	call->is_finished = true;
+	call->status = status;
+	call->text = text && *text ? grpc_percent_encode(text) : NULL;
+}
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+/* Our own last word, before the owner has heard of the call. */
+static void refuse(struct grpc_call *call, unsigned http_status, enum grpc_status status,
+		   const char *text)
+{
+	grpc_assembler_reset(&call->in, &call->conn->held);
+	set_status(call, status, text);
+	call->is_told = true;
+	submit_status_alone(call, http_status);
+}
+
+static void start_deadline(struct grpc_call *call)
+{
+	if (call->head.timeout_ms != GRPC_NEVER)
+		call->deadline_ms = call->conn->now_ms + call->head.timeout_ms;
+}
+
+int grpc_server_headers(struct grpc_call *call, bool is_trailer)
+{
+	enum grpc_status status;
+	const char *text;
+	unsigned http;
+
+	if (call->is_finished)
+		return 0;
+	if (call->head.is_malformed || (is_trailer && !call->is_remote_done)) {
+		call->is_finished = call->is_told = true;
+		grpc_call_reset(call, NGHTTP2_PROTOCOL_ERROR);
+		return 0;
+	}
+	if (is_trailer && !call->head.is_too_large)
+		return 0;
+	http = grpc_head_refusal(&call->head, &status, &text);
+	if (http)
+		refuse(call, http, status, text);
+	else
+		start_deadline(call);
+	return 0;
+}
+
+static void refuse_message(struct grpc_call *call, int code)
+{
+	char text[128];
+
+	switch (code) {
+	case -EMSGSIZE:
+		snprintf(text, sizeof(text), "the request is larger than %zu bytes",
+			 call->conn->limits.max_message);
+		refuse(call, 200, GRPC_RESOURCE_EXHAUSTED, text);
+		break;
+	case -EOPNOTSUPP:
+		refuse(call, 200, GRPC_UNIMPLEMENTED,
+		       "the request is compressed, which is not supported");
+		break;
+	case -EBADMSG:
+		refuse(call, 200, GRPC_INTERNAL, "the request is not a gRPC message");
+		break;
+	default:
+		refuse(call, 200, GRPC_RESOURCE_EXHAUSTED, "out of memory for the request");
+	}
+}
+
+int grpc_server_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
+{
+	struct grpc_conn *c = call->conn;
+	int r;
+
+	if (call->is_finished || len == 0)
+		return 0;
+	if (call->has_message) {
+		refuse(call, 200, GRPC_UNIMPLEMENTED, "more than one message in the request");
+		return 0;
+	}
+	r = grpc_assemble(&call->in, &bytes, &len, c->limits.max_message, &c->held);
+	if (r < 0)
+		refuse_message(call, r);
+	call->has_message = r > 0;
+	return r > 0 && len > 0 ? grpc_server_data(call, bytes, len) : 0;
+}
+
+void grpc_server_request_end(struct grpc_call *call)
+{
+	struct grpc_conn *c = call->conn;
+
+	if (call->is_finished)
+		return;
+	if (!call->has_message) {
+		if (grpc_assembler_is_empty(&call->in))
+			refuse(call, 200, GRPC_UNIMPLEMENTED, "no message in the request");
+		else
+			refuse(call, 200, GRPC_INTERNAL, "the request ends within its message");
+		return;
+	}
+	call->is_requested = true;
+	c->service.request(call, call->head.path,
+			   call->in.body ? call->in.body : (const uint8_t *)"", call->in.len,
+			   c->service.arg);
+	grpc_assembler_reset(&call->in, &c->held);
+}
+
+/* --- answers -------------------------------------------------------------------------------- */
+
+/* Wakes the stream up when it was waiting for something to send. */
+static void resume(struct grpc_call *call)
+{
+	struct grpc_conn *c = call->conn;
+	int r = nghttp2_session_resume_data(c->session, call->stream);
+
+	/* It was not waiting, which is fine. */
+	if (r != NGHTTP2_ERR_INVALID_ARGUMENT)
+		grpc_conn_check(c, r);
+}
+
+static bool is_dead(const struct grpc_call *call)
+{
+	return call->is_closed || call->conn->is_broken || call->conn->is_freed;
+}
+
+int grpc_send(struct grpc_call *call, const uint8_t *message, size_t len)
+{
+	int r;
+
+	if (is_dead(call))
+		return 0;
+	r = grpc_queue_add(&call->out, message, len);
+	if (r < 0)
+		return r;
+	if (!call->is_answered)
+		return submit_headers(call);
+	resume(call);
+	return 0;
+}
+
+size_t grpc_backlog(const struct grpc_call *call)
+{
+	return call->out.size;
+}
+
+void grpc_finish(struct grpc_call *call, enum grpc_status status, const char *text)
+{
+	set_status(call, status, text);
+	call->is_told = true;
+	if (is_dead(call)) {
+		call->conn->is_dirty = true;
+		return;
+	}
+	if (!call->is_answered)
+		submit_status_alone(call, 200);
+	else if (call->out.size > 0)
+		resume(call);
+	else /* at once: DATA is not asked for while the window is shut */
+		grpc_conn_check(call->conn, grpc_server_trailers(call));
+}
+
+void grpc_server_expire(struct grpc_call *call)
+{
+	bool was_finished = call->is_finished;
+
+	grpc_call_tell(call);
+	if (is_dead(call) || was_finished != call->is_finished) /* the hook's word counts */
+		return;
+	/* Half a message cannot be taken back; and an answer that the window holds back is late. */
+	if (call->is_finished || grpc_queue_is_torn(&call->out)) {
+		call->is_finished = true;
+		grpc_call_reset(call, NGHTTP2_CANCEL);
+		return;
+	}
+	grpc_queue_drop(&call->out);
+	grpc_finish(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed");
+}

@@ -1,0 +1,388 @@
+/* The attach engine's gate: a container waits there until its device is in its pod, or is told why
+ * that cannot be. */
+#include "engine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world_pods.h"
+
+#define BAD_POD "[{\"resource\": \"rocelet.dev/roce\", \"vlan\": 5000}]"
+
+static void test_before_the_gate(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	const struct attach_status *list;
+	struct attach_counters c;
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	world_reserve(w, 1);
+	ns = world_run_pod(w, 1, "b");
+	assert_int_equal(w->devices[1].ns, ns);
+	assert_int_equal(attach_engine_list(w->engine, &list), 1);
+	assert_string_equal(list[0].record->owner.pod, "b");
+	assert_string_equal(list[0].record->plan.ifname, "net1");
+	world_ask(w, &g, 1);
+	assert_int_equal(g.told, 1); /* from within */
+	assert_int_equal(g.err.code, 0);
+	world_settle(w);
+	assert_int_equal(w->n_announced, 1);
+	attach_engine_counters(w->engine, &c);
+	assert_int_equal(c.attached, 1);
+	assert_int_equal(c.in_pod, 1);
+	assert_int_equal(c.gate_questions, 1);
+	assert_string_equal(w->events[0].pod, "b");
+	assert_int_equal(attach_engine_fitness(w->engine, world_vf(1)), ATTACH_FIT);
+	world_end_pod(w, 1, ns);
+	assert_int_equal(world_events(w, "Returned"), 1);
+	world_end(w);
+}
+
+/* The question comes before anything is known. */
+static void test_gate_waits(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_namespace(w, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* An init container's device: the kubelet's checkpoint tells the pod's uid only. */
+static void test_gate_of_an_init_container(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct pod_device d = {.resource = WORLD_ROCE, .container = "init"};
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	world_add_sandbox(w, "other", NULL);
+	ns = world_add_sandbox(w, "b", NULL);
+	d.id = world_vf(0);
+	d.uid = "u2";
+	world_hold(w, 0, "");
+	world_show_all(w);
+	world_ask(w, &g, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	world_unhold(w, 0);
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	world_show_pods(w);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	/* It is listed no more, and stays. */
+	world_unhold(w, 0);
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(world_state(w, 0), ATTACH_IN_POD);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+static void test_gate_deadlines(void **state)
+{
+	struct world *w = world_new(WORLD_PLAIN, false);
+	struct world_gate g;
+
+	(void)state;
+	w->config.pools[0].network->timeout_ms = 30;
+	world_until_ready(w);
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_non_null(strstr(g.err.msg, "the kubelet does not say yet which pod has"));
+	assert_non_null(strstr(g.err.msg, "(waited 30 ms)"));
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "no sandbox of pod a/b yet (waited 30 ms)");
+	w->runtime_dead = true;
+	world_show_all(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_non_null(strstr(g.err.msg, "does not answer: connection refused (waited"));
+	w->view_known = false;
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	attach_gate_cancel(g.gate);
+	w->view_known = true;
+	world_end(w);
+}
+
+static void test_gate_of_others(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g, told = {.told = 0};
+	const char *id = "x";
+
+	(void)state;
+	/* Not ours to attach. */
+	assert_int_equal(attach_engine_gate(w->engine, &g.gate, "other/x", (struct id_list){&id, 1},
+					    world_tell, &told),
+			 0);
+	assert_int_equal(told.told, 1);
+	assert_null(g.gate);
+	/* The host's network is the pod's: the device is there. */
+	world_add_sandbox(w, "b", NULL);
+	w->runtime.items[0].host_network = true;
+	world_hold(w, 2, "b");
+	world_ask(w, &g, 2);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	world_ask(w, &g, 2); /* its container starts again */
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(world_events(w, "HostNetwork"), 1);
+	assert_string_equal(w->events[0].pod, "b");
+	assert_string_equal(w->events[0].device, world_vf(2));
+	assert_string_equal(
+		w->events[0].message,
+		"pod a/b uses the host's network: rocelet.dev/roce 0000:03:03.0 stays in the "
+		"host, the container gets its device nodes and nothing else");
+	assert_int_equal(world_events(w, "Attached"), 0);
+	world_end(w);
+}
+
+/* A reload takes the network from the pool while a container waits. */
+static void test_pool_changes(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct pool_network *network = w->config.pools[0].network;
+	struct world_gate g;
+
+	(void)state;
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	w->config.pools[0].network = NULL;
+	world_show_pods(w);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -ECANCELED);
+	w->config.pools[0].network = network;
+	world_show_pods(w);
+	world_end(w);
+}
+
+static void test_bad_annotation(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+
+	(void)state;
+	world_add_sandbox(w, "b", BAD_POD);
+	world_hold(w, 2, "b");
+	world_ask(w, &g, 2);
+	world_until_told(w, &g);
+	assert_non_null(strstr(g.err.msg, "pod a/b: "));
+	assert_non_null(strstr(g.err.msg, "5000"));
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	world_end(w);
+}
+
+/* Four at a time, and those first whose containers wait. */
+static void test_many(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t ns[WORLD_VFS];
+	char pod[8];
+
+	(void)state;
+	w->hold = true;
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		snprintf(pod, sizeof(pod), "p%u", i);
+		ns[i] = world_add_sandbox(w, pod, NULL);
+		world_hold(w, i, pod);
+	}
+	world_show_all(w);
+	world_until_state(w, 7, ATTACH_ATTACHING);
+	world_ask(w, &g, 7);
+	world_let_go(w);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		world_until_state(w, i, ATTACH_IN_POD);
+	assert_in_range(w->n_inside_max, 1, 4);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		world_end_pod(w, i, ns[i]);
+	world_end(w);
+}
+
+/* A new pod of the same name, and the runtime is late to tell. */
+static void test_same_name_again(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t old = world_run_pod(w, 0, "b"), ns;
+	struct world_gate g;
+
+	(void)state;
+	world_hold(w, 0, ""); /* given away anew: nobody's yet */
+	world_show_pods(w);
+	world_settle(w);
+	world_end_sandbox(w, old);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* The kubelet has forgotten the old pod and given its device to a new one of the same name; then we
+ * are started, and the runtime is late to tell. What is attached is the old one's. */
+static void test_same_name_and_a_restart(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t old = world_run_pod(w, 0, "b"), ns;
+	struct world_gate g;
+
+	(void)state;
+	world_reserve(w, 0);
+	world_hold(w, 0, "b");
+	world_restart(w);
+	world_show_all(w);
+	world_until_ready(w);
+	world_settle(w);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_settle(w);
+	assert_int_equal(g.told, 0);
+	assert_int_equal(w->devices[0].ns, old);
+	world_end_sandbox(w, old);
+	world_end_namespace(w, old);
+	world_show_all(w);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* Without the runtime nobody can tell whether a container that starts after us is the same pod's.
+ */
+static void test_no_runtime_after_a_restart(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 0, "b");
+	struct world_gate g;
+
+	(void)state;
+	w->runtime_dead = true;
+	world_restart(w);
+	world_show_all(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "the container runtime does not answer: connection refused "
+				       "(waited 1000 ms)");
+	assert_int_equal(w->devices[0].ns, ns);
+	w->runtime_dead = false;
+	world_ask(w, &g, 0);
+	world_until_told(w, &g);
+	assert_string_equal(g.err.msg, "");
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* It looks for itself: nobody has told that the namespace is gone, or whose the device is now. */
+static void test_gate_is_careful(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t old = world_run_pod(w, 0, "b"), ns;
+	struct world_gate g;
+
+	(void)state;
+	world_settle(w);
+	world_hold(w, 0, "");
+	world_show_pods(w);
+	world_settle(w);
+	world_hold(w, 0, "b");
+	world_show_pods(w);
+	world_settle(w);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+
+	world_end_namespace(w, old);
+	world_end_sandbox(w, old);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_ask(w, &g, 0);
+	assert_int_equal(g.told, 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(w->devices[0].ns, ns);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
+/* Nothing that could be made would be where the container looks for it. */
+static void test_gate_of_soft_roce_on_the_hosts_network(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN ", \"softRoce\": true");
+	struct world_gate g;
+
+	(void)state;
+	world_add_sandbox(w, "b", NULL);
+	w->runtime.items[0].host_network = true;
+	world_hold(w, 2, "b");
+	for (int i = 0; i < 2; i++) {
+		world_ask(w, &g, 2);
+		world_until_told(w, &g);
+		assert_int_equal(g.err.code, -EINVAL);
+		assert_string_equal(
+			g.err.msg,
+			"pod a/b has hostNetwork, so there is no interface of its own to make the "
+			"soft-RoCE device of rocelet.dev/roce 0000:03:03.0 on: it can have one "
+			"network or the other");
+	}
+	assert_int_equal(world_events(w, "HostNetwork"), 0);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	world_end(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_before_the_gate),
+		cmocka_unit_test(test_gate_waits),
+		cmocka_unit_test(test_gate_of_an_init_container),
+		cmocka_unit_test(test_gate_deadlines),
+		cmocka_unit_test(test_gate_of_others),
+		cmocka_unit_test(test_gate_of_soft_roce_on_the_hosts_network),
+		cmocka_unit_test(test_pool_changes),
+		cmocka_unit_test(test_bad_annotation),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_same_name_again),
+		cmocka_unit_test(test_same_name_and_a_restart),
+		cmocka_unit_test(test_no_runtime_after_a_restart),
+		cmocka_unit_test(test_gate_is_careful),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
