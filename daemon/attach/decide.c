@@ -82,7 +82,8 @@ uint64_t decide_deadline(const struct attach_engine *e)
 
 /* --- what is ---------------------------------------------------------------------------------- */
 
-/* What a look shows that began earlier was so before; and on its way there it is in the host yet. */
+/* What a look shows that began earlier was so before; and on its way there it is in the host yet.
+ */
 static bool is_back(const struct attachment *a)
 {
 	const struct netdev *nd = attachment_netdev(a);
