@@ -136,7 +136,8 @@ static int create(const struct journal *j, const char *name, const uint8_t *bloc
 	int r;
 
 	snprintf(temp, sizeof(temp), "%s%s", name, unfinished);
-	fd = openat(j->dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(j->dir_fd, temp,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return failed(j, "making", temp, -errno, e);
 	r = fill_new(fd, block);

@@ -590,6 +590,31 @@ static void a_look_changes_nothing(void **state)
 	tmptree_free(dir);
 }
 
+/* Whatever has its name, writing is no place to wait: a worker is not to be had again. */
+static void a_pipe_in_the_way_is_not_waited_for(void **state)
+{
+	static const char *const names[] = {"0000:03:00.2", "0000:03:00.2.new"};
+	char *dir = tmptree_new(), path[512];
+	struct attach_record r = record;
+	struct journal *j = open_in(dir);
+	struct err e = {0};
+
+	(void)state;
+	snprintf(r.function, sizeof(r.function), "0000:03:00.2");
+	alarm(10);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/devices/%s", dir, names[i]);
+		assert_int_equal(mkfifo(path, 0600), 0);
+		assert_true(journal_write(j, &r, true, &e) < 0);
+		assert_non_null(strstr(e.msg, names[i]));
+		unlink(path);
+	}
+	alarm(0);
+	assert_int_equal(journal_write(j, &r, true, &e), 0);
+	journal_close(j);
+	tmptree_free(dir);
+}
+
 static void a_read_only_disk_can_be_read(void **state)
 {
 	char *dir = tmptree_new();
@@ -688,6 +713,7 @@ int main(void)
 		cmocka_unit_test_setup(a_copied_file_is_not_believed, fill),
 		cmocka_unit_test_setup(links_folders_and_remains_are_passed_over, fill),
 		cmocka_unit_test_setup(a_full_disk_keeps_what_was_begun, fill),
+		cmocka_unit_test_setup(a_pipe_in_the_way_is_not_waited_for, fill),
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
 		cmocka_unit_test_setup(a_look_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
