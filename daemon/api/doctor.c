@@ -106,6 +106,12 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 	explain_drift(a->drift, settings, sizeof(settings));
 	if (!settings[0])
 		return;
+	if (a->error[0]) { /* such as that it is not in the pod any more */
+		find(x, FINDING_DRIFT, name_of(a->record),
+		     "It has lost its driver or left the bus, or somebody has moved it.", "%s",
+		     a->error);
+		return;
+	}
 	f = find(x, FINDING_DRIFT, name_of(a->record),
 		 "Somebody changed it after the attach, on the host or in the pod.",
 		 "its %s %s not as it was set for the pod", settings,

@@ -203,6 +203,29 @@ static void test_a_kubelet_that_does_not_tell_who_holds_what(void **state)
 	doctor_done(&d);
 }
 
+/* No repair brings it back into its pod. */
+static void test_what_is_not_in_its_pod_is_not_fixed(void **state)
+{
+	struct patient p;
+	struct doctor d;
+
+	(void)state;
+	patient_init(&p);
+	p.attachments.status[0].drift = ATTACH_DRIFT_NAME;
+	snprintf(p.attachments.status[0].error, sizeof(p.attachments.status[0].error),
+		 "it is not in the pod any more");
+	assert_int_equal(doctor_build(&d, &p.in), 0);
+	for (size_t i = 0; i < d.n; i++) {
+		if (d.findings[i].kind != FINDING_DRIFT)
+			continue;
+		assert_string_equal(d.findings[i].what, "it is not in the pod any more");
+		assert_false(d.findings[i].fixable);
+	}
+	doctor_done(&d);
+	assert_int_equal(count(&p.in, FINDING_DRIFT), 1);
+	patient_done(&p);
+}
+
 static void test_guids_are_never_fixed(void **state)
 {
 	struct patient p;
@@ -253,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
 		cmocka_unit_test(test_what_of_the_host_is_hidden),
 		cmocka_unit_test(test_a_kubelet_that_does_not_tell_who_holds_what),
+		cmocka_unit_test(test_what_is_not_in_its_pod_is_not_fixed),
 		cmocka_unit_test(test_guids_are_never_fixed),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
