@@ -100,6 +100,15 @@ int __wrap_function_bind(const struct hw *hw, const char *function, struct err *
 	return 0;
 }
 
+static int pf_failed(struct err *e)
+{
+	int code = fake_pf->failure;
+
+	if (fake_pf->n_failures > 0 && --fake_pf->n_failures == 0)
+		fake_pf->failure = 0;
+	return err_set(e, code, "the PF is resetting");
+}
+
 /* --- settings of VFs -------------------------------------------------------------------------- */
 
 int __real_vf_settings_get(struct nlsock *, int, int, struct vf_settings *, struct err *);
@@ -113,7 +122,7 @@ int __wrap_vf_settings_get(struct nlsock *s, int ifindex, int vf, struct vf_sett
 	if (!fake_pf)
 		return __real_vf_settings_get(s, ifindex, vf, ret, e);
 	if (fake_pf->failure)
-		return err_set(e, fake_pf->failure, "the PF is resetting");
+		return pf_failed(e);
 	*ret = fake_pf->vfs[vf];
 	return 0;
 }
@@ -149,7 +158,7 @@ int __wrap_vf_settings_set(struct nlsock *s, int ifindex, int vf, const struct v
 	if (!fake_pf)
 		return __real_vf_settings_set(s, ifindex, vf, want, e);
 	if (fake_pf->failure)
-		return err_set(e, fake_pf->failure, "the PF is resetting");
+		return pf_failed(e);
 	if (want->fields & fake_pf->unsupported)
 		return err_set(e, -EOPNOTSUPP, "trust: Operation not supported");
 	fake_pf->n_set++;

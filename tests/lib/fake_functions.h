@@ -29,6 +29,7 @@ struct fake_pf {
 	struct vf_settings vfs[FAKE_VFS];
 	unsigned unsupported; /* enum vf_field bits that cannot be set */
 	int failure;	      /* answer of every question, 0 = none */
+	unsigned n_failures;  /* then it answers; 0: it goes on like that */
 	unsigned n_set;
 };
 extern struct fake_pf *fake_pf;

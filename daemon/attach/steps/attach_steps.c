@@ -87,6 +87,17 @@ static int check_unused(struct work *w)
 	return 0;
 }
 
+/* VFs are there, with their netdevs, before their PF counts them: sriov_numvfs is still written. */
+static int read_settings(struct work *w, struct vf_settings *ret)
+{
+	struct patience p = {0};
+	int r;
+
+	while ((r = vf_admin_read(w, ret)) == -ENODEV && work_wait(&p))
+		;
+	return r;
+}
+
 static int fill_pf(struct work *w, struct link_origin *o)
 {
 	const char *function = w->record->function;
@@ -96,7 +107,7 @@ static int fill_pf(struct work *w, struct link_origin *o)
 		r = function_rdma(w->hw, function, o->rdma);
 	if (r < 0)
 		return err_set(w->err, r, "%s in sysfs: %s", function, strerror(-r));
-	return o->pf[0] ? vf_admin_read(w, &o->vf) : 0;
+	return o->pf[0] ? read_settings(w, &o->vf) : 0;
 }
 
 void attach_look_at_state(struct work *w, struct netdev_state *ret)

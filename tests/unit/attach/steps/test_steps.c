@@ -975,6 +975,18 @@ static void a_pf_that_resets_is_waited_for(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* While sriov_numvfs is written: a pod that runs on has nobody who would ask for it again. */
+static void a_pf_that_counts_its_vfs_late_is_waited_for(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->pf.failure = -ENODEV;
+	b->pf.n_failures = 3;
+	attach_ok(b);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 static void without_a_pf_nothing_is_set(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -1281,6 +1293,7 @@ int main(void)
 		TEST_WITH_PF(settings_of_the_pf_come_and_go),
 		TEST_WITH_PF(a_setting_that_is_refused_is_named),
 		TEST_WITH_PF(a_pf_that_resets_is_waited_for),
+		TEST_WITH_PF(a_pf_that_counts_its_vfs_late_is_waited_for),
 		TEST(without_a_pf_nothing_is_set),
 		TEST_WITH_PF(guids_are_taken_with_the_driver),
 		TEST_WITH_PF(what_the_pf_tells_no_more_is_not_different),
