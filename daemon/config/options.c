@@ -154,8 +154,16 @@ const char *option_suggest(const char *name, size_t len, bool keys)
 	return suggest(name, len, names, n);
 }
 
-static int set_text(char *field, const char *value, struct err *e)
+/* Without a name a file would be looked for at the root. */
+static bool needs_name(const struct option_def *d)
 {
+	return strcmp(d->arg, "DIR") == 0 || strcmp(d->arg, "FILE") == 0;
+}
+
+static int set_text(const struct option_def *d, char *field, const char *value, struct err *e)
+{
+	if (*value == '\0' && needs_name(d))
+		return err_set(e, -EINVAL, "is empty");
 	if (strlen(value) >= OPTION_TEXT_SIZE)
 		return err_set(e, -EINVAL, "longer than %d bytes", OPTION_TEXT_SIZE - 1);
 	strcpy(field, value);
@@ -256,7 +264,7 @@ int option_set(struct options *o, const struct option_def *d, const char *value,
 
 	switch (d->type) {
 	case OPT_TEXT:
-		return set_text(field, value, e);
+		return set_text(d, field, value, e);
 	case OPT_BOOL:
 		return set_bool(field, value, e);
 	case OPT_NUMBER:
