@@ -16,7 +16,7 @@
 struct pod_device {
 	const char *namespace, *pod, *container, *uid;
 	const char *resource, *id; /* fit RESOURCE_NAME_SIZE and PLUGIN_ID_SIZE */
-	/* In loop time, and only the ledger tells them: of the Allocate that gave the device away
+	/* In loop time, and only reservations tell them: of the Allocate that gave the device away
 	 * last, before which its pod had no sandbox (0 = unknown); and since when a container with
 	 * it waits to be started, when its pod has one (0 = none does). */
 	uint64_t reserved_ms, start_ms;

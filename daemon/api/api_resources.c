@@ -21,14 +21,14 @@ static json_t *reasons(unsigned bits)
 	return a;
 }
 
-static const char *state_name(enum ledger_state s)
+static const char *state_name(enum reservation_state s)
 {
 	switch (s) {
-	case LEDGER_FREE:
+	case RESERVATION_FREE:
 		break;
-	case LEDGER_RESERVED:
+	case RESERVATION_RESERVED:
 		return "reserved";
-	case LEDGER_HELD:
+	case RESERVATION_HELD:
 		return "held";
 	}
 	return "free";
@@ -98,7 +98,7 @@ static json_t *resource(const struct resource_table *t, const struct resource_in
 
 	for (size_t i = 0; i < r->n_devices; i++) {
 		healthy += t->devices[r->first_device + i].reasons == 0;
-		given += t->devices[r->first_device + i].state != LEDGER_FREE;
+		given += t->devices[r->first_device + i].state != RESERVATION_FREE;
 	}
 	return json_pack("{so sb sI sI sI so ss so sI sI sI}", "name", json_text(r->name), "shared",
 			 r->shared, "devices", (json_int_t)r->n_devices, "healthy",

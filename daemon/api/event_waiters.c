@@ -13,10 +13,10 @@ static void waiter_done(struct event_waiter *w)
 	free(w->device);
 }
 
-int event_waiters_add(struct event_waiters *ws, struct http_ticket *ticket,
+int event_waiters_add(struct event_waiters *ws, struct http_deferred *deferred,
 		      const struct event_filter *filter, uint64_t until_ms)
 {
-	struct event_waiter w = {.ticket = ticket, .filter = *filter, .until_ms = until_ms};
+	struct event_waiter w = {.deferred = deferred, .filter = *filter, .until_ms = until_ms};
 	struct event_waiter *slot;
 
 	w.filter.pod = w.pod = filter->pod ? strdup(filter->pod) : NULL;
@@ -28,7 +28,7 @@ int event_waiters_add(struct event_waiters *ws, struct http_ticket *ticket,
 		return -ENOMEM;
 	}
 	*slot = w;
-	http_keep(ticket);
+	http_keep(deferred);
 	if (ws->added)
 		ws->added(ws->arg);
 	return 0;
@@ -39,9 +39,9 @@ static void answer(struct event_waiter *w, const struct event_ring *ring)
 	struct http_reply reply = {0};
 	size_t len = 0;
 
-	if (!http_has_left(w->ticket))
+	if (!http_has_left(w->deferred))
 		reply_document(&reply, api_events(ring, &w->filter, &len));
-	http_answer(w->ticket, &reply);
+	http_answer(w->deferred, &reply);
 	waiter_done(w);
 }
 
@@ -54,7 +54,7 @@ uint64_t event_waiters_look(struct event_waiters *ws, const struct event_ring *r
 	for (size_t i = 0; i < ws->n; i++) {
 		struct event_waiter w = ws->items[i];
 
-		if (w.until_ms <= now_ms || http_has_left(w.ticket) ||
+		if (w.until_ms <= now_ms || http_has_left(w.deferred) ||
 		    api_events_any(ring, &w.filter)) {
 			answer(&w, ring);
 			continue;

@@ -10,7 +10,7 @@
 #define EVENT_WAIT_MAX_MS 25000
 
 struct event_waiter {
-	struct http_ticket *ticket; /* kept */
+	struct http_deferred *deferred; /* kept */
 	struct event_filter filter;
 	char *pod, *device; /* what the filter names, owned; NULL: any */
 	uint64_t until_ms;
@@ -23,8 +23,8 @@ struct event_waiters {
 	void *arg;
 };
 
-/* Keeps the ticket, from within the handler. -ENOMEM: it does not. */
-int event_waiters_add(struct event_waiters *, struct http_ticket *, const struct event_filter *,
+/* Keeps the deferred answer, from within the handler. -ENOMEM: it does not. */
+int event_waiters_add(struct event_waiters *, struct http_deferred *, const struct event_filter *,
 		      uint64_t until_ms);
 /* Answers those for whom there are events, whose time is over, or who have left. When the next
  * one's is; UINT64_MAX: nobody waits. Not from within the server's handler. */

@@ -378,7 +378,7 @@ void routes_answer(const struct http_request *request, struct http_reply *reply,
 {
 	size_t i;
 
-	if (request->ticket) {
+	if (request->deferred) {
 		routes_order(routes, request, reply);
 		return;
 	}

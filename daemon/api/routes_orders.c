@@ -15,7 +15,7 @@
 /* An order that somebody works on. */
 struct pending {
 	struct routes *routes;
-	struct http_ticket *ticket;
+	struct http_deferred *deferred;
 	char function[DEV_ID_SIZE];
 };
 
@@ -41,12 +41,12 @@ static void on_done(const struct err *e, void *arg)
 		reply_error(&reply, e);
 	else
 		reply_done(&reply, p);
-	http_answer(p->ticket, &reply);
+	http_answer(p->deferred, &reply);
 	free(p);
 }
 
 /* *ret: what to give to a hook, NULL = failed, with the sentence in *e. */
-static int pending_new(struct pending **ret, struct routes *r, struct http_ticket *ticket,
+static int pending_new(struct pending **ret, struct routes *r, struct http_deferred *deferred,
 		       const char *device, struct err *e)
 {
 	const char *function;
@@ -61,7 +61,7 @@ static int pending_new(struct pending **ret, struct routes *r, struct http_ticke
 	if (!p)
 		return err_set(e, -ENOMEM, "out of memory");
 	p->routes = r;
-	p->ticket = ticket;
+	p->deferred = deferred;
 	snprintf(p->function, sizeof(p->function), "%s", function);
 	*ret = p;
 	return 0;
@@ -106,12 +106,12 @@ static int begin(struct routes *r, enum order_kind kind, const struct http_reque
 	if (error == 0 && kind == ORDER_FIX)
 		return begin_fix(r, reply);
 	if (error == 0)
-		error = pending_new(&p, r, request->ticket, order.device, e);
+		error = pending_new(&p, r, request->deferred, order.device, e);
 	if (error == 0)
 		error = give(r, kind, &order, p, e);
 	if (error < 0)
 		return error;
-	http_keep(request->ticket);
+	http_keep(request->deferred);
 	p = NULL; /* on_done() frees it */
 	return 0;
 }

@@ -12,7 +12,7 @@
 /* A question, with words of its own: it may have to wait. */
 struct asked {
 	struct routes *routes;
-	struct http_ticket *ticket;
+	struct http_deferred *deferred;
 	struct qp_question question;
 	char device[128], function[DEV_ID_SIZE], pod[384];
 	uint64_t now_ms;
@@ -101,20 +101,20 @@ static void on_fresh(uint64_t now_ms, void *arg)
 	struct http_reply reply = {0};
 
 	a->now_ms = now_ms;
-	if (!http_has_left(a->ticket))
+	if (!http_has_left(a->deferred))
 		reply_qps(a, &reply);
-	http_answer(a->ticket, &reply);
+	http_answer(a->deferred, &reply);
 	free(a);
 }
 
 /* Whoever cannot wait gets what there is. */
-static bool wait(struct asked *a, struct http_ticket *later)
+static bool wait(struct asked *a, struct http_deferred *later)
 {
 	const struct qp_hooks *h = &a->routes->qp_hooks;
 
 	if (!later || !h->refresh)
 		return false;
-	a->ticket = later;
+	a->deferred = later;
 	if (h->refresh(on_fresh, a, h->arg) <= 0)
 		return false;
 	http_keep(later);

@@ -62,7 +62,7 @@ static void cut_expired(struct http *h, uint64_t now_ms)
 	while ((slot = connections_expired(&h->connections, now_ms)) != NULL) {
 		if (slot->phase == CONNECTION_IDLE)
 			http_cut(h, slot); /* the ordinary end of a kept connection */
-		else if (slot->phase != CONNECTION_WAITING || !tickets_expire(h, slot))
+		else if (slot->phase != CONNECTION_WAITING || !deferred_expire(h, slot))
 			http_evict(h, slot);
 	}
 }
@@ -144,7 +144,7 @@ static void stop_mhd(struct http *h)
 	h->closing = true;
 	if (h->mhd)
 		MHD_run(h->mhd); /* who was answered a moment ago still gets it */
-	tickets_release(h);
+	deferred_release(h);
 	if (h->mhd)
 		MHD_stop_daemon(h->mhd);
 	h->mhd = NULL;

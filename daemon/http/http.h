@@ -26,7 +26,7 @@ struct http_param {
 /* A longer body is refused. */
 #define HTTP_BODY_MAX	((size_t)65536)
 
-struct http_ticket;
+struct http_deferred;
 
 struct http_request {
 	const char *method, *path;
@@ -38,9 +38,9 @@ struct http_request {
 	/* Of a POST. */
 	const char *body;
 	size_t body_len;
-	struct http_ticket *ticket;
+	struct http_deferred *deferred;
 	/* Of a GET: it may be kept, too. NULL: too many wait already. */
-	struct http_ticket *later;
+	struct http_deferred *later;
 };
 
 /* The value of a parameter; NULL: it is not there. */
@@ -62,14 +62,14 @@ typedef void http_handler_fn(const struct http_request *, struct http_reply *, v
 
 /* From within the handler: the reply comes later. One who waits with a GET and goes away keeps its
  * place until somebody else needs it. */
-void http_keep(struct http_ticket *);
-/* Nobody waits for the answer to a ticket that was kept: it need not be made, but is to be given
+void http_keep(struct http_deferred *);
+/* Nobody waits for the deferred answer that was kept: it need not be made, but is to be given
  * all the same. Not from within the handler. */
-bool http_has_left(const struct http_ticket *);
-/* That reply, on the loop's thread: exactly once for each ticket that was kept, not from within the
+bool http_has_left(const struct http_deferred *);
+/* That reply, on the loop's thread: exactly once for each that was kept, not from within the
  * handler; also when nobody waits for it any more, or the server is closed. Takes what the reply
  * owns. */
-void http_answer(struct http_ticket *, struct http_reply *);
+void http_answer(struct http_deferred *, struct http_reply *);
 
 struct http_opts {
 	unsigned max_connections; /* over all listeners; 0 = 64 */

@@ -11,11 +11,11 @@
 #include "self_counters.h"
 #include "server.h"
 
-/* What a request has in *request instead of a ticket: it is a GET or a HEAD that is not answered
- * yet, or its refusal is sent. */
+/* What a request has in *request instead of a deferred answer: it is a GET or a HEAD that is not
+ * answered yet, or its refusal is sent. */
 static char plain_request, refused_request;
 
-static bool is_ticket(const void *request)
+static bool is_deferred(const void *request)
 {
 	return request && request != &plain_request && request != &refused_request;
 }
@@ -155,14 +155,14 @@ const char *http_param(const struct http_request *request, const char *name)
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *c,
 			      const struct http_request *request)
 {
-	struct http_ticket *t = request->ticket ? request->ticket : request->later;
+	struct http_deferred *t = request->deferred ? request->deferred : request->later;
 	struct http_reply reply = {0};
 
 	if (h->closing)
 		return MHD_NO;
 	h->handler(request, &reply, h->handler_arg);
 	if (t && t->kept) {
-		ticket_wait(t);
+		deferred_wait(t);
 		return MHD_YES;
 	}
 	if (reply.status == 0)
@@ -177,7 +177,7 @@ static bool is_read(const char *method)
 }
 
 /* What it is answered with, should it wait. */
-static enum MHD_Result resume(struct http_ticket *t)
+static enum MHD_Result resume(struct http_deferred *t)
 {
 	return t->answered ? send_reply(t->http, t->connection, &t->reply, false)
 			   : MHD_NO; /* it goes on without an answer: the server ends */
@@ -185,16 +185,16 @@ static enum MHD_Result resume(struct http_ticket *t)
 
 /* The whole of it is there. */
 static enum MHD_Result answer_read(struct http *h, struct MHD_Connection *c, const char *path,
-				   const char *method, void **ticket)
+				   const char *method, void **deferred)
 {
 	struct http_request request = describe(h, c, path, method);
-	struct http_ticket *t = ticket_new(h, c);
+	struct http_deferred *t = deferred_new(h, c);
 
 	if (!t)
 		return MHD_NO;
 	t->reads = true;
-	*ticket = t;
-	request.later = tickets_may_read(h) ? t : NULL;
+	*deferred = t;
+	request.later = deferred_may_read(h) ? t : NULL;
 	return answer(h, c, &request);
 }
 
@@ -213,12 +213,12 @@ static enum MHD_Result begin_order(struct http *h, struct MHD_Connection *c, voi
 	if (strtoull(header(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
 		return refuse(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
 			      "an order has at most 65536 bytes\n");
-	*request = ticket_new(h, c);
+	*request = deferred_new(h, c);
 	return *request ? MHD_YES : MHD_NO;
 }
 
 /* The whole of it is there, or its answer. */
-static enum MHD_Result answer_order(struct http_ticket *t, const char *path, const char *method)
+static enum MHD_Result answer_order(struct http_deferred *t, const char *path, const char *method)
 {
 	struct http *h = t->http;
 	struct http_request request;
@@ -226,13 +226,13 @@ static enum MHD_Result answer_order(struct http_ticket *t, const char *path, con
 	if (t->too_large)
 		return refuse(h, t->connection, MHD_HTTP_CONTENT_TOO_LARGE,
 			      "an order has at most 65536 bytes\n");
-	if (!tickets_may_order(h))
+	if (!deferred_may_order(h))
 		return refuse(h, t->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			      "too many orders are being carried out, try again later\n");
 	request = describe(h, t->connection, path, method);
 	request.body = t->body;
 	request.body_len = t->body_len;
-	request.ticket = t;
+	request.deferred = t;
 	return answer(h, t->connection, &request);
 }
 
@@ -258,7 +258,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 				  const char *method, const char *version, const char *body,
 				  size_t *body_len, void **request)
 {
-	struct http_ticket *t = is_ticket(*request) ? *request : NULL;
+	struct http_deferred *t = is_deferred(*request) ? *request : NULL;
 
 	(void)version;
 	if (*request == &refused_request)
@@ -267,7 +267,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 		return begin(cls, c, method, request);
 	if (*body_len > 0) {
 		if (t)
-			ticket_add(t, body, *body_len);
+			deferred_add(t, body, *body_len);
 		*body_len = 0;
 		return MHD_YES;
 	}
@@ -281,8 +281,8 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
 {
 	(void)why;
 	enter(cls, c, CONNECTION_IDLE);
-	if (is_ticket(*request))
-		ticket_end(*request);
+	if (is_deferred(*request))
+		deferred_end(*request);
 	*request = NULL;
 }
 

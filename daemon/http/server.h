@@ -1,5 +1,5 @@
 /* server.h - what the files behind http.h share: http.c (the loop), listeners.c (new connections),
- * requests.c (what libmicrohttpd calls), refusals.c and tickets.c. For nobody else. */
+ * requests.c (what libmicrohttpd calls), refusals.c and deferred.c. For nobody else. */
 #pragma once
 
 #include <sys/stat.h>
@@ -29,10 +29,10 @@ struct listener {
 
 /* One POST, or a GET that may wait. It goes when its request has ended and nobody is to answer it
  * any more. */
-struct http_ticket {
+struct http_deferred {
 	struct http *http;
 	struct MHD_Connection *connection; /* NULL: the request has ended */
-	struct http_ticket *next;	   /* of those whose connection is suspended */
+	struct http_deferred *next;	   /* of those whose connection is suspended */
 	char *body;			   /* terminated */
 	size_t body_len;
 	bool too_large;
@@ -48,8 +48,8 @@ struct http {
 	uv_poll_t mhd_poll;
 	uv_timer_t timer;
 	struct listener *listeners;
-	struct http_ticket *tickets;
-	unsigned reads_waiting; /* of the tickets */
+	struct http_deferred *deferred;
+	unsigned reads_waiting; /* of them */
 	bool closing;
 	struct connections connections;
 	/* Of new connections: over TCP, of these from each address (those that share a bucket
@@ -95,21 +95,21 @@ struct MHD_Daemon *requests_start(struct http *);
 bool refusal_of_target(struct http *, struct MHD_Connection *, const char *target);
 bool refusal_of_headers(struct http *, struct MHD_Connection *);
 
-/* tickets.c: requests that are answered later. NULL: out of memory. */
-struct http_ticket *ticket_new(struct http *, struct MHD_Connection *);
+/* deferred.c: requests that are answered later. NULL: out of memory. */
+struct http_deferred *deferred_new(struct http *, struct MHD_Connection *);
 /* One more piece of the body. */
-void ticket_add(struct http_ticket *, const char *piece, size_t n);
+void deferred_add(struct http_deferred *, const char *piece, size_t n);
 /* May one more order be worked on? */
-bool tickets_may_order(const struct http *);
+bool deferred_may_order(const struct http *);
 /* May one more GET wait? Makes room where it can: of those who wait and have gone. */
-bool tickets_may_read(struct http *);
+bool deferred_may_read(struct http *);
 /* Sets the connection aside until there is an answer. */
-void ticket_wait(struct http_ticket *);
+void deferred_wait(struct http_deferred *);
 /* The request has ended. */
-void ticket_end(struct http_ticket *);
+void deferred_end(struct http_deferred *);
 /* The slot's order takes too long: its client is told so. False: no order of it is known. */
-bool tickets_expire(struct http *, const struct connection *);
+bool deferred_expire(struct http *, const struct connection *);
 /* No connection is set aside any more. */
-void tickets_release(struct http *);
+void deferred_release(struct http *);
 /* The connection's place in the table. */
 struct connection *request_slot(struct MHD_Connection *);

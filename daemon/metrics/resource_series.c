@@ -89,7 +89,7 @@ static size_t count_given(const struct resource_table *table, const struct resou
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_devices; i++)
-		n += table->devices[r->first_device + i].state != LEDGER_FREE;
+		n += table->devices[r->first_device + i].state != RESERVATION_FREE;
 	return n;
 }
 

@@ -47,7 +47,8 @@ static bool may_tell(const struct resources *r)
 /* Everything that pools are built from; the configuration drops them when it goes. */
 static struct built_from sources(const struct resources *r)
 {
-	return (struct built_from){r->inventory->generation, ledger_generation(r->ledger)};
+	return (struct built_from){r->inventory->generation,
+				   reservations_generation(r->reservations)};
 }
 
 static bool is_up_to_date(const struct resources *r)
@@ -55,7 +56,7 @@ static bool is_up_to_date(const struct resources *r)
 	const struct built_from now = sources(r);
 
 	return r->has_built && r->built_from.inventory == now.inventory &&
-	       r->built_from.ledger == now.ledger;
+	       r->built_from.reservations == now.reservations;
 }
 
 void decision_drop(struct resources *r)
@@ -74,7 +75,7 @@ static bool is_leaving(const struct attach_record *r, const struct pod_list *hel
  * be seen of it meanwhile. 1: *ret is what is held and that, 0: there is nothing such. */
 static int add_leaving(struct pod_list *ret, const struct resources *r)
 {
-	const struct pod_list *held = ledger_list(r->ledger);
+	const struct pod_list *held = reservations_list(r->reservations);
 	const struct attach_status *list = NULL;
 	size_t n = r->opts.engine ? attach_engine_list(r->opts.engine, &list) : 0;
 	int error = 0;
@@ -102,7 +103,7 @@ static int build(struct resources *r)
 	decision_drop(r);
 	if (error >= 0)
 		error = pools_build(&r->built, &r->config, &r->inventory->host,
-				    error ? &all : ledger_list(r->ledger));
+				    error ? &all : reservations_list(r->reservations));
 	pod_list_done(&all);
 	r->has_built = error == 0;
 	r->built_from = sources(r);

@@ -79,11 +79,12 @@ static void on_refresh(uv_timer_t *timer)
  * is held now. What became of a reservation is asked as soon as it can be told. */
 static void arm_refresh(struct resources *r)
 {
-	uint64_t now = uv_now(r->loop), at = ledger_ask_at(r->ledger), wait = REFRESH_MS;
+	uint64_t now = uv_now(r->loop), at = reservations_ask_at(r->reservations),
+		 wait = REFRESH_MS;
 
 	if (at > now && at - now < REFRESH_MS)
 		wait = at - now;
-	if (ledger_list(r->ledger)->n == 0 && r->kubelet)
+	if (reservations_list(r->reservations)->n == 0 && r->kubelet)
 		uv_timer_stop(&r->refresh);
 	else
 		uv_timer_start(&r->refresh, on_refresh, wait, REFRESH_MS);
@@ -107,9 +108,9 @@ static int apply_list(struct resources *r, const struct pod_list *list, uint64_t
 	struct pod_list checkpoint = {0};
 	int changed;
 
-	if (list->source == POD_SOURCE_API && ledger_lacks(r->ledger, list))
+	if (list->source == POD_SOURCE_API && reservations_lacks(r->reservations, list))
 		read_checkpoint(r, &checkpoint);
-	changed = ledger_apply(r->ledger, list, &checkpoint, asked_ms);
+	changed = reservations_apply(r->reservations, list, &checkpoint, asked_ms);
 	pod_list_done(&checkpoint);
 	return changed;
 }
@@ -136,7 +137,7 @@ static void on_pods(const struct pod_list *list, uint64_t asked_ms, void *arg)
 		resources_show_soon(r);
 	arm_refresh(r);
 	if (changed >= 0)
-		questions_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
+		allocate_continue(r, list->source == POD_SOURCE_API ? asked_ms : 0);
 	else
 		ask_again(r);
 	resources_tell_decided(r);
@@ -161,7 +162,7 @@ static void on_pod_folder(const char *name, void *arg)
 	struct resources *r = arg;
 
 	(void)name;
-	if (ledger_list(r->ledger)->n > 0 || !r->kubelet)
+	if (reservations_list(r->reservations)->n > 0 || !r->kubelet)
 		pod_resources_refresh(r->pods);
 }
 
@@ -181,7 +182,7 @@ bool resources_view(const struct resources *r, struct attach_view *ret)
 {
 	if (!r->decided)
 		return false;
-	*ret = (struct attach_view){.pools = &r->pools, .held = ledger_list(r->ledger)};
+	*ret = (struct attach_view){.pools = &r->pools, .held = reservations_list(r->reservations)};
 	return true;
 }
 
@@ -201,7 +202,8 @@ void resources_look(struct resources *r)
 int resources_configure(struct resources *r, struct pool_config *config)
 {
 	struct pools pools = {0};
-	int error = pools_build(&pools, config, &r->inventory->host, ledger_list(r->ledger));
+	int error = pools_build(&pools, config, &r->inventory->host,
+				reservations_list(r->reservations));
 
 	if (error == 0)
 		error = served_follow_config(r, config);
@@ -272,8 +274,8 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	int error;
 
 	if (r)
-		r->ledger = ledger_new();
-	if (!r || !r->ledger) {
+		r->reservations = reservations_new();
+	if (!r || !r->reservations) {
 		free(r);
 		return err_set(e, -ENOMEM, "resources: out of memory");
 	}
@@ -307,7 +309,7 @@ static void on_timer_closed(uv_handle_t *handle)
 	pools_done(&r->pools);
 	decision_drop(r);
 	pool_config_done(&r->config);
-	ledger_free(r->ledger);
+	reservations_free(r->reservations);
 	resource_table_done(&r->table);
 	free(r);
 }
@@ -317,7 +319,7 @@ void resources_close(struct resources *r)
 	if (!r)
 		return;
 	r->closing = true;
-	questions_drop(r, NULL);
+	allocate_drop(r, NULL);
 	kubelet_close(r->kubelet);
 	pod_resources_close(r->pods);
 	dir_watch_close(r->pods_dir);

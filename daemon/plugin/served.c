@@ -76,7 +76,7 @@ static struct served *take_served(struct resources *r, const char *name)
 static void withdraw(struct resources *r, struct served *s)
 {
 	log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
-	questions_drop(r, s);
+	allocate_drop(r, s);
 	plugin_withdraw(s->plugin);
 	served_free(s);
 }
@@ -197,13 +197,14 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 {
 	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
 	struct resources *r = s->owner;
-	size_t at = 0, ledger_at = 0, n_known = 0;
+	size_t at = 0, reservations_at = 0, n_known = 0;
 
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
 		const struct offer *o = &v->offers[i];
-		bool held = ledger_state_next(r->ledger, s->name, o->id, &ledger_at) != LEDGER_FREE;
+		bool held = reservations_state_next(r->reservations, s->name, o->id,
+						    &reservations_at) != RESERVATION_FREE;
 		const struct tracked *known = find_known(s, o->id, &at);
 
 		n_known += known != NULL;

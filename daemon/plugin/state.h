@@ -6,9 +6,9 @@
 #include "allocation.h"
 #include "engine.h"
 #include "health.h"
-#include "ledger.h"
 #include "pod_resources.h"
 #include "pools.h"
+#include "reservations.h"
 #include "resources.h"
 
 /* One ID of a resource, remembered from one decision to the next. */
@@ -37,7 +37,7 @@ struct starting;
 
 /* Generations. */
 struct built_from {
-	uint64_t inventory, ledger;
+	uint64_t inventory, reservations;
 };
 
 struct resources {
@@ -53,7 +53,7 @@ struct resources {
 	struct pools built;
 	struct built_from built_from;
 	bool has_built;
-	struct ledger *ledger;
+	struct reservations *reservations;
 	struct served **served; /* one per view of the pools, in the same order */
 	size_t n_served;
 	struct resource_table table;
@@ -121,24 +121,25 @@ void files_write_info(struct resources *, const struct allocation_input *, struc
 /* Brings all files in step with what was decided. */
 void files_follow(struct resources *);
 
-/* --- questions.c: what the kubelet asks ------------------------------------------------------- */
+/* --- allocate.c: what the kubelet asks ------------------------------------------------------- */
 
 extern const struct plugin_hooks question_hooks; /* arg: struct served */
 /* The kubelet's list has come that was asked for at asked_ms; 0: its word could not be had. */
-void questions_continue(struct resources *, uint64_t asked_ms);
+void allocate_continue(struct resources *, uint64_t asked_ms);
 /* Questions to this resource, or to any (NULL), are not answered any more. */
-void questions_drop(struct resources *, const struct served *);
+void allocate_drop(struct resources *, const struct served *);
 
 /* The same IDs, each owned; on failure those that there was memory for. */
 int copy_ids(struct id_list *dst, const struct id_list *src);
 void free_ids(struct id_list *);
 
-/* --- starts.c: may a container start? --------------------------------------------------------- */
+/* --- prestart.c: may a container start? ---------------------------------------------------------
+ */
 
 /* PreStartContainer; arg: struct served. */
 void start_asked(struct plugin_answer *, const struct id_list *ids, void *arg);
-/* As questions_drop(): those with this answer, or to this resource. */
-void starts_drop(struct resources *, const struct plugin_answer *, const struct served *);
+/* As allocate_drop(): those with this answer, or to this resource. */
+void prestart_drop(struct resources *, const struct plugin_answer *, const struct served *);
 
 /* --- table.c: the picture for others ---------------------------------------------------------- */
 

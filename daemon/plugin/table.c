@@ -60,7 +60,7 @@ static void add_devices(const struct served *s, struct resource_table *t,
 		/* Until the next decision the judgements may be those of another configuration. */
 		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
 			d->reasons = s->tracked[i].health.counted;
-		d->state = ledger_state_next(s->owner->ledger, info->name, d->id, &at);
+		d->state = reservations_state_next(s->owner->reservations, info->name, d->id, &at);
 	}
 	info->first_member = t->n_members;
 	info->n_members = v->n_members;
@@ -152,7 +152,7 @@ int resources_make_table(struct resources *r)
 	int error = make_room(r, &t);
 
 	if (error == 0)
-		error = pod_list_copy(&t.held, ledger_list(r->ledger));
+		error = pod_list_copy(&t.held, reservations_list(r->reservations));
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			add_resource(r->served[i], &t, &r->pools.views[i]);

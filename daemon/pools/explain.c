@@ -146,13 +146,13 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 			const struct resource_info *r, const struct resource_device *d)
 {
 	switch (d->state) {
-	case LEDGER_HELD:
+	case RESERVATION_HELD:
 		say_holder(s, t, r->name, d->id);
 		break;
-	case LEDGER_RESERVED:
+	case RESERVATION_RESERVED:
 		say(s, "reserved: the kubelet gives it to a container");
 		break;
-	case LEDGER_FREE:
+	case RESERVATION_FREE:
 		say(s, d->reasons ? "not usable" : "free");
 		break;
 	}
@@ -176,7 +176,8 @@ static void say_shared(struct sentence *s, const struct explain_input *in,
 	size_t given = 0, own = 0, own_given = 0;
 
 	for (size_t i = 0; i < r->n_devices; i++) {
-		bool is_given = d[i].state != LEDGER_FREE, is_own = is_slot_of(d[i].id, in->rdma);
+		bool is_given = d[i].state != RESERVATION_FREE,
+		     is_own = is_slot_of(d[i].id, in->rdma);
 
 		given += is_given;
 		own += is_own;

@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "array.h"
-#include "pool_bars.h"
+#include "exclusions.h"
 #include "pool_slots.h"
 
 typedef char resource_name[RESOURCE_NAME_SIZE];
 
 struct build {
 	const struct host_index *index;
-	struct pool_bars bars;
+	struct exclusions exclusions;
 	const struct pod_list *held;
 	resource_name *resources; /* one per pool */
 	bool *lent; /* function after function, one per pool: a container holds it from that */
@@ -114,7 +114,7 @@ struct placing {
 	const struct pool *owner; /* the first pool that has it */
 	bool lent;		  /* a container holds it: only its pool may have it */
 	bool wanted;		  /* a pool would have it if it were not lent */
-	bool barred;		  /* it matched a pool that must not have it */
+	bool excluded;		  /* it matched a pool that must not have it */
 };
 
 static void note_nearest(struct verdict *v, const struct pool *p, enum why_not why)
@@ -153,20 +153,20 @@ static void note_bar(struct pool_view *view, const char *function, const struct 
 	snprintf(view->hint, sizeof(view->hint), "%s is %s", function, text);
 }
 
-/* Whether something bars the function from a pool that it matches; the first such is its verdict,
- * unless a pool takes it after all. */
-static bool is_barred(const struct build *b, struct placing *pl, struct pool_view *view)
+/* Whether something excludes the function from a pool that it matches; the first such is its
+ * verdict, unless a pool takes it after all. */
+static bool is_excluded(const struct build *b, struct placing *pl, struct pool_view *view)
 {
 	struct verdict v = {.pool = view->pool};
-	bool barred = pool_bars_check(&b->bars, view->pool, &pl->c, pl->lent, &v);
+	bool excluded = exclusions_find(&b->exclusions, view->pool, &pl->c, pl->lent, &v);
 
-	if (barred)
+	if (excluded)
 		note_bar(view, pl->verdict->function, &v);
-	if (!barred || pl->barred || pl->owner)
-		return barred;
+	if (!excluded || pl->excluded || pl->owner)
+		return excluded;
 	memcpy(v.function, pl->verdict->function, sizeof(v.function));
 	*pl->verdict = v;
-	pl->barred = true;
+	pl->excluded = true;
 	return true;
 }
 
@@ -175,7 +175,7 @@ static int ask(struct build *b, struct placing *pl, size_t pool)
 	struct pool_view *v = &b->out->views[pool];
 	enum why_not why = match(v, &pl->c);
 	bool held = pl->lent && is_held(b, pool, pl->c.self.fn);
-	bool fits = why == WHY_NOT_NONE && !is_barred(b, pl, v);
+	bool fits = why == WHY_NOT_NONE && !is_excluded(b, pl, v);
 
 	if (held)
 		return join(pl, v, fits && !pl->wanted ? VERDICT_OFFERED : VERDICT_KEPT);
@@ -183,7 +183,7 @@ static int ask(struct build *b, struct placing *pl, size_t pool)
 	if (fits && may_join(pl, v->pool))
 		return join(pl, v, VERDICT_OFFERED);
 	v->n_taken += fits;
-	if (why != WHY_NOT_NONE && !pl->owner && !pl->barred)
+	if (why != WHY_NOT_NONE && !pl->owner && !pl->excluded)
 		note_nearest(pl->verdict, v->pool, why);
 	return 0;
 }
@@ -345,7 +345,7 @@ static int build_all(struct build *b, const struct pool_config *config)
 	if (r == 0)
 		r = find_lent(b, config);
 	if (r == 0)
-		r = pool_bars_init(&b->bars, b->index, config, b->held);
+		r = exclusions_init(&b->exclusions, b->index, config, b->held);
 	if (r == 0)
 		r = make_verdicts(b);
 	return r < 0 ? r : make_offers(b);
@@ -367,7 +367,7 @@ int pools_build(struct pools *ret, const struct pool_config *config, const struc
 		pools_done(ret);
 	free(b.resources);
 	free(b.lent);
-	pool_bars_done(&b.bars);
+	exclusions_done(&b.exclusions);
 	host_index_done(&ix);
 	return r;
 }

@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 
-#include "ledger.h"
 #include "model.h"
 #include "plugin.h"
 #include "pod_devices.h"
+#include "reservations.h"
 
 /* One ID of a resource. */
 struct resource_device {
 	char id[PLUGIN_ID_SIZE];
 	unsigned reasons; /* HEALTH_BIT()s that count against it; 0 = healthy */
-	enum ledger_state state;
+	enum reservation_state state;
 };
 
 enum registration_state { REGISTRATION_WAITING, REGISTRATION_DONE, REGISTRATION_REFUSED };

@@ -310,7 +310,7 @@ void world_hold(struct world *w, unsigned i, const char *pod)
 	pod_list_sort(&w->kubelet);
 }
 
-/* The ledger has it before the kubelet's next list. */
+/* It is reserved before the kubelet's next list. */
 void world_reserve(struct world *w, unsigned i)
 {
 	const struct pod_device d = {.resource = WORLD_ROCE, .id = w->devices[i].function};

@@ -45,7 +45,8 @@ struct world_device {
 	struct attach_record record; /* the journal's */
 	bool bad;		     /* its file cannot be read */
 	bool busy;		     /* somebody works on it */
-	/* As the ledger has them: of Allocate, and since when a container waits (0 = unknown). */
+	/* As reservations have them: of Allocate, and since when a container waits (0 = unknown).
+	 */
 	uint64_t reserved_ms, start_ms;
 };
 

@@ -30,12 +30,12 @@ static void on_request(const struct http_request *request, struct http_reply *re
 		reply_heap(reply, strdup("hello\n"), 6);
 	if (strcmp(request->path, "/big") == 0)
 		reply_heap(reply, calloc(1, BIG_SIZE), BIG_SIZE);
-	if (strcmp(request->path, "/echo") == 0 && request->ticket)
+	if (strcmp(request->path, "/echo") == 0 && request->deferred)
 		reply_heap(reply, strdup(request->body ? request->body : ""), request->body_len);
-	if (strcmp(request->path, "/later") == 0 && (request->ticket || request->later)) {
-		assert_true(f->n_tickets < TICKETS_MAX);
-		f->tickets[f->n_tickets] = request->ticket ? request->ticket : request->later;
-		http_keep(f->tickets[f->n_tickets++]);
+	if (strcmp(request->path, "/later") == 0 && (request->deferred || request->later)) {
+		assert_true(f->n_deferred < DEFERRED_MAX);
+		f->deferred[f->n_deferred] = request->deferred ? request->deferred : request->later;
+		http_keep(f->deferred[f->n_deferred++]);
 	}
 	if (strcmp(request->path, "/page") == 0) {
 		reply->status = 200;
@@ -45,12 +45,12 @@ static void on_request(const struct http_request *request, struct http_reply *re
 	}
 }
 
-void http_fixture_answer(struct http_ticket *ticket, const char *text)
+void http_fixture_answer(struct http_deferred *deferred, const char *text)
 {
 	struct http_reply reply = {0};
 
 	reply_heap(&reply, strdup(text), strlen(text));
-	http_answer(ticket, &reply);
+	http_answer(deferred, &reply);
 }
 
 void http_fixture_start(struct http_fixture *f, const struct http_opts *opts)

@@ -1,6 +1,6 @@
 /* http_fixture.h - a server on 127.0.0.1 with a loop of its own and a handler of a few paths:
  * /text (a heap body), /page (fixture.page), /big (4 MiB of zeros), /echo (a POST's body), /later
- * (a POST, or a GET that may wait, that is kept in fixture.tickets), anything else: 404. */
+ * (a POST, or a GET that may wait, that is kept in fixture.deferred), anything else: 404. */
 #pragma once
 
 #include <uv.h>
@@ -15,7 +15,7 @@
 /* Nothing here takes this long unless it hangs. */
 #define PATIENCE_MS 10000
 
-#define TICKETS_MAX 16
+#define DEFERRED_MAX 16
 
 struct page;
 
@@ -28,15 +28,15 @@ struct http_fixture {
 	struct http_request last; /* method and flags of the last request; path and accept are not
 				     kept */
 	unsigned asked;
-	struct http_ticket *tickets[TICKETS_MAX]; /* to be answered by the test */
-	unsigned n_tickets;
+	struct http_deferred *deferred[DEFERRED_MAX]; /* to be answered by the test */
+	unsigned n_deferred;
 	bool closed;
 };
 
 /* Asserts that everything works. */
 void http_fixture_start(struct http_fixture *, const struct http_opts *);
-/* Answers the ticket with this text and status 200. */
-void http_fixture_answer(struct http_ticket *, const char *text);
+/* Gives the deferred answer: with this text and status 200. */
+void http_fixture_answer(struct http_deferred *, const char *text);
 /* Closes the server and asserts that the loop holds nothing any more. */
 void http_fixture_stop(struct http_fixture *);
 

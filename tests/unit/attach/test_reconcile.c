@@ -223,7 +223,8 @@ struct history {
 	int64_t clock_ms; /* what the wall clock is ahead of it */
 	struct real_pod pods[N_PODS];
 	size_t n_pods;
-	/* Of Allocate, and since when a container waits to be started, as the ledger notes it. */
+	/* Of Allocate, and since when a container waits to be started, as the reservations note it.
+	 */
 	uint64_t reserved[N_DEVICES], start[N_DEVICES];
 	size_t holder[N_DEVICES];    /* of the records: pod, N_PODS = it is free */
 	unsigned attempt[N_DEVICES]; /* of the sandbox that it is in */
@@ -320,7 +321,7 @@ static void end_pods(struct history *h)
 		h->pods[i].ended = h->pods[i].ended || (h->pods[i].deleted && draw(h, 2));
 }
 
-/* The ledger's times are of now, whatever the list is like. */
+/* Their times are of now, whatever the list is like. */
 static void note_times(struct history *h)
 {
 	struct pod_list *l = &h->f->held;

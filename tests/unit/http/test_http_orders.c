@@ -63,18 +63,18 @@ static void assert_answer(struct orders *o, struct client *c, unsigned status, c
 	client_next(c, &a);
 }
 
-static bool has_tickets(void *arg)
+static bool has_deferred(void *arg)
 {
 	struct orders *o = arg;
 
-	return o->f.n_tickets > 0;
+	return o->f.n_deferred > 0;
 }
 
-static bool has_two_tickets(void *arg)
+static bool has_two_deferred(void *arg)
 {
 	struct orders *o = arg;
 
-	return o->f.n_tickets > 1;
+	return o->f.n_deferred > 1;
 }
 
 static void await(struct orders *o, bool (*what)(void *))
@@ -254,11 +254,11 @@ static void test_an_answer_that_comes_later(void **state)
 	(void)state;
 	start(&o, &defaults);
 	ask(&o, &c, POST("/later", "x", "1"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	loop_wakeups(&o.f.loop, 50);
 	client_step(&c);
 	assert_false(client_answer(&c, false, &a));
-	http_fixture_answer(o.f.tickets[0], "done");
+	http_fixture_answer(o.f.deferred[0], "done");
 	assert_answer(&o, &c, 200, "done");
 	client_send(&c, GET("/text"), strlen(GET("/text")));
 	assert_answer(&o, &c, 200, "hello\n");
@@ -274,14 +274,14 @@ static void test_two_orders_at_once_and_reads_beside_them(void **state)
 	(void)state;
 	start(&o, &defaults);
 	ask(&o, &first, POST("/later", "1", "1"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	ask(&o, &second, POST("/later", "2", "1"));
-	await(&o, has_two_tickets);
+	await(&o, has_two_deferred);
 	ask(&o, &reader, GET("/text"));
 	assert_answer(&o, &reader, 200, "hello\n");
-	http_fixture_answer(o.f.tickets[1], "second");
+	http_fixture_answer(o.f.deferred[1], "second");
 	assert_answer(&o, &second, 200, "second");
-	http_fixture_answer(o.f.tickets[0], "first");
+	http_fixture_answer(o.f.deferred[0], "first");
 	assert_answer(&o, &first, 200, "first");
 	client_close(&first);
 	client_close(&second);
@@ -298,9 +298,9 @@ static void test_too_many_orders(void **state)
 	(void)state;
 	start(&o, &small);
 	ask(&o, &c[0], POST("/later", "", "0"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	ask(&o, &c[1], POST("/later", "", "0"));
-	await(&o, has_two_tickets);
+	await(&o, has_two_deferred);
 	ask(&o, &c[2], POST("/later", "", "0"));
 	assert_answer(&o, &c[2], 503, NULL);
 	client_close(&c[2]);
@@ -309,9 +309,9 @@ static void test_too_many_orders(void **state)
 		assert_answer(&o, &reader, 200, "hello\n");
 		client_close(&reader);
 	}
-	http_fixture_answer(o.f.tickets[0], "a");
+	http_fixture_answer(o.f.deferred[0], "a");
 	assert_answer(&o, &c[0], 200, "a");
-	http_fixture_answer(o.f.tickets[1], "b");
+	http_fixture_answer(o.f.deferred[1], "b");
 	assert_answer(&o, &c[1], 200, "b");
 	client_close(&c[0]);
 	client_close(&c[1]);
@@ -328,10 +328,10 @@ static void test_a_client_that_goes_away(void **state)
 	start(&o, &defaults);
 	n_fds = fds_open();
 	ask(&o, &c, POST("/later", "x", "1"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	client_close(&c);
 	loop_wakeups(&o.f.loop, 20);
-	http_fixture_answer(o.f.tickets[0], "nobody reads this");
+	http_fixture_answer(o.f.deferred[0], "nobody reads this");
 	loop_wakeups(&o.f.loop, 50);
 	assert_int_equal(fds_open(), n_fds);
 	ask(&o, &c, GET("/text"));
@@ -348,19 +348,19 @@ static void test_one_that_waits_too_long_is_told(void **state)
 	(void)state;
 	start(&o, &impatient);
 	ask(&o, &c, POST("/later", "x", "1"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	assert_answer(&o, &c, 504, NULL);
 	client_send(&c, GET("/text"), strlen(GET("/text")));
 	assert_answer(&o, &c, 200, "hello\n");
-	http_fixture_answer(o.f.tickets[0], "too late");
+	http_fixture_answer(o.f.deferred[0], "too late");
 	client_close(&c);
 
 	/* gone before its time is over, and answered afterwards */
 	ask(&o, &c, POST("/later", "x", "1"));
-	await(&o, has_two_tickets);
+	await(&o, has_two_deferred);
 	client_close(&c);
 	loop_wakeups(&o.f.loop, 200);
-	http_fixture_answer(o.f.tickets[1], "too late");
+	http_fixture_answer(o.f.deferred[1], "too late");
 	stop(&o);
 }
 
@@ -373,13 +373,13 @@ static void test_closing_while_an_order_is_worked_on(void **state)
 	(void)state;
 	start(&o, &defaults);
 	ask(&o, &c, POST("/later", "x", "1"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	ask(&o, &gone, POST("/later", "x", "1"));
-	await(&o, has_two_tickets);
+	await(&o, has_two_deferred);
 	client_close(&gone);
 	stop(&o);
-	http_fixture_answer(o.f.tickets[0], "too late");
-	http_fixture_answer(o.f.tickets[1], "too late");
+	http_fixture_answer(o.f.deferred[0], "too late");
+	http_fixture_answer(o.f.deferred[1], "too late");
 	client_close(&c);
 }
 
@@ -391,9 +391,9 @@ static void test_a_waiting_order_wakes_nobody(void **state)
 	(void)state;
 	start(&o, &defaults);
 	ask(&o, &c, POST("/later", "x", "1"));
-	await(&o, has_tickets);
+	await(&o, has_deferred);
 	assert_true(loop_sleeps(&o.f.loop, 100, 2));
-	http_fixture_answer(o.f.tickets[0], "x");
+	http_fixture_answer(o.f.deferred[0], "x");
 	assert_answer(&o, &c, 200, "x");
 	client_close(&c);
 	stop(&o);

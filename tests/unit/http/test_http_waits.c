@@ -19,18 +19,18 @@ struct count {
 	unsigned n;
 };
 
-static bool has_tickets(void *arg)
+static bool has_deferred(void *arg)
 {
 	struct count *c = arg;
 
-	return c->f->n_tickets == c->n;
+	return c->f->n_deferred == c->n;
 }
 
-static void await_tickets(struct http_fixture *f, unsigned n)
+static void await_deferred(struct http_fixture *f, unsigned n)
 {
 	struct count c = {f, n};
 
-	assert_true(loop_until(&f->loop, has_tickets, &c, PATIENCE_MS));
+	assert_true(loop_until(&f->loop, has_deferred, &c, PATIENCE_MS));
 }
 
 static void ask(struct http_fixture *f, struct client *c, const char *request)
@@ -63,18 +63,18 @@ static void test_an_answer_that_comes_later(void **state)
 	(void)state;
 	http_fixture_start(&f, &defaults);
 	ask(&f, &c, GET("/later"));
-	await_tickets(&f, 1);
+	await_deferred(&f, 1);
 	loop_wakeups(&f.loop, 50);
 	client_step(&c);
 	assert_false(client_answer(&c, false, &a));
-	http_fixture_answer(f.tickets[0], "now");
+	http_fixture_answer(f.deferred[0], "now");
 	assert_answer(&f, &c, 200, "now");
 	/* the same connection asks on, and waits again */
 	client_send(&c, GET("/text"), strlen(GET("/text")));
 	assert_answer(&f, &c, 200, "hello\n");
 	client_send(&c, GET("/later"), strlen(GET("/later")));
-	await_tickets(&f, 2);
-	http_fixture_answer(f.tickets[1], "again");
+	await_deferred(&f, 2);
+	http_fixture_answer(f.deferred[1], "again");
 	assert_answer(&f, &c, 200, "again");
 	assert_int_equal(f.self.http_connections, 1);
 	client_close(&c);
@@ -91,8 +91,8 @@ static void test_a_head_may_wait_too(void **state)
 	(void)state;
 	http_fixture_start(&f, &defaults);
 	ask(&f, &c, request);
-	await_tickets(&f, 1);
-	http_fixture_answer(f.tickets[0], "four");
+	await_deferred(&f, 1);
+	http_fixture_answer(f.deferred[0], "four");
 	http_await(&f, &c, true, &a);
 	assert_int_equal(a.status, 200);
 	client_close(&c);
@@ -108,19 +108,19 @@ static void test_too_many(void **state)
 	(void)state;
 	http_fixture_start(&f, &small);
 	ask(&f, &waiting[0], GET("/later"));
-	await_tickets(&f, 1);
+	await_deferred(&f, 1);
 	ask(&f, &waiting[1], GET("/later"));
-	await_tickets(&f, 2);
+	await_deferred(&f, 2);
 	ask(&f, &late, GET("/later"));
 	assert_answer(&f, &late, 404, NULL); /* the fixture's answer to who may not wait */
 	ask(&f, &reader, GET("/text"));
 	assert_answer(&f, &reader, 200, "hello\n");
-	http_fixture_answer(f.tickets[0], "a");
+	http_fixture_answer(f.deferred[0], "a");
 	assert_answer(&f, &waiting[0], 200, "a");
 	client_send(&late, GET("/later"), strlen(GET("/later")));
-	await_tickets(&f, 3);
-	http_fixture_answer(f.tickets[1], "b");
-	http_fixture_answer(f.tickets[2], "c");
+	await_deferred(&f, 3);
+	http_fixture_answer(f.deferred[1], "b");
+	http_fixture_answer(f.deferred[2], "c");
 	assert_answer(&f, &waiting[1], 200, "b");
 	assert_answer(&f, &late, 200, "c");
 	client_close(&waiting[0]);
@@ -156,11 +156,11 @@ static void test_who_goes_away_makes_room(void **state)
 	n_fds = fds_open();
 	for (unsigned i = 0; i < 10; i++) {
 		ask(&f, &c, GET("/later"));
-		await_tickets(&f, i + 1);
+		await_deferred(&f, i + 1);
 		client_close(&c);
 	}
 	for (unsigned i = 0; i < 10; i++)
-		http_fixture_answer(f.tickets[i], "nobody reads this");
+		http_fixture_answer(f.deferred[i], "nobody reads this");
 	loop_wakeups(&f.loop, 50);
 	assert_int_equal(fds_open(), n_fds);
 	ask(&f, &c, GET("/text"));
@@ -187,17 +187,17 @@ static void test_closing(void **state)
 	(void)state;
 	http_fixture_start(&f, &defaults);
 	ask(&f, &answered, GET("/later"));
-	await_tickets(&f, 1);
+	await_deferred(&f, 1);
 	ask(&f, &waiting, GET("/later"));
-	await_tickets(&f, 2);
-	http_fixture_answer(f.tickets[0], "the last word");
+	await_deferred(&f, 2);
+	http_fixture_answer(f.deferred[0], "the last word");
 	http_close(f.http, NULL, NULL);
 	assert_true(loop_until(&f.loop, has_closed, &answered, PATIENCE_MS));
 	assert_true(client_answer(&answered, false, &a));
 	assert_memory_equal(a.body, "the last word", a.body_len);
 	assert_true(loop_until(&f.loop, has_closed, &waiting, PATIENCE_MS));
 	assert_false(client_answer(&waiting, false, &a));
-	http_fixture_answer(f.tickets[1], "too late");
+	http_fixture_answer(f.deferred[1], "too late");
 	assert_int_equal(loop_end(&f.loop), 0);
 	client_close(&answered);
 	client_close(&waiting);

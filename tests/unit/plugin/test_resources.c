@@ -267,7 +267,7 @@ static void test_a_configuration_that_drops_a_held_device(void **state)
 			    "{\"pciAddresses\": [\"" VF(2) "\"]}}]}");
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.n_devices, 2);
-	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_HELD);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_HELD);
 	bench_device(&b, ROCE, VF(2));
 	/* And its function goes. */
 	snprintf(find_function(&b.inventory.host, VF(1))->id, DEV_ID_SIZE, "0000:99:00.0");
@@ -352,7 +352,7 @@ static void test_no_specification_no_grant(void **state)
 	assert_int_not_equal(a.status, GRPC_OK);
 	assert_non_null(strstr(a.text, b.cdi_dir));
 	bench_settle(&b);
-	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_FREE);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_FREE);
 	bench_stop(&b);
 }
 
@@ -412,7 +412,7 @@ static void test_a_dry_run(void **state)
 	fake_pods_hold(&b.pods, &held, 1);
 	tmptree_write(b.dir, "pods/uid", "%s", "");
 	bench_settle(&b);
-	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_HELD);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_HELD);
 	bench_stop(&b);
 }
 
@@ -553,7 +553,7 @@ static bool answers_in_spite_of(struct resources_bench *b, struct fake_kubelet *
 	return hit;
 }
 
-static void test_questions_without_memory(void **state)
+static void test_allocate_without_memory(void **state)
 {
 	struct fake_kubelet watcher;
 	struct resources_bench b;
@@ -598,7 +598,7 @@ int main(void)
 		cmocka_unit_test(test_a_dry_run),
 		cmocka_unit_test(test_a_start_without_memory),
 		cmocka_unit_test(test_a_decision_is_made_up_for),
-		cmocka_unit_test(test_questions_without_memory),
+		cmocka_unit_test(test_allocate_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

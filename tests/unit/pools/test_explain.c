@@ -73,11 +73,11 @@ static void test_sentences(void **state)
 static void test_one_hca_of_a_shared_pool(void **state)
 {
 	static struct resource_device slots[] = {
-		{.id = "mlx5_0-0", .state = LEDGER_HELD},
+		{.id = "mlx5_0-0", .state = RESERVATION_HELD},
 		{.id = "mlx5_0-1"},
 		{.id = "mlx5_01-0"},
-		{.id = "mlx5_1-0", .state = LEDGER_HELD},
-		{.id = "mlx5_1-1", .state = LEDGER_HELD},
+		{.id = "mlx5_1-0", .state = RESERVATION_HELD},
+		{.id = "mlx5_1-1", .state = RESERVATION_HELD},
 	};
 	static char members[][DEV_ID_SIZE] = {"0000:03:00.0", "0000:04:00.0"};
 	struct resource_info info = {.name = "a/b", .shared = true, .n_devices = 5, .n_members = 2};

@@ -96,7 +96,7 @@ static void test_the_first_pool_that_matches_takes_it(void **state)
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->why, WHY_NOT_NONE);
 }
 
-/* Neither a second that is barred nor one that does not match says more. */
+/* Neither a second that is excluded nor one that does not match says more. */
 static void test_the_first_pool_that_may_not_have_it_is_told(void **state)
 {
 	struct pool_fixture *f = *state;

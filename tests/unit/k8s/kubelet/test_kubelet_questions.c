@@ -228,7 +228,7 @@ static void assert_invalid(struct kubelet_fixture *f, const char *text)
 	free(a.message);
 }
 
-static void test_questions_that_are_not_asked_further(void **state)
+static void test_allocate_that_are_not_asked_further(void **state)
 {
 	char long_id[65];
 	struct fake_answer a;
@@ -393,7 +393,7 @@ static void test_answers_that_come_later(void **state)
 	stop(&f);
 }
 
-static void test_questions_that_are_open_when_we_leave(void **state)
+static void test_allocate_that_are_open_when_we_leave(void **state)
 {
 	struct fake_answer a;
 	struct kubelet_fixture f;
@@ -446,11 +446,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allocate),
-		cmocka_unit_test(test_questions_that_are_not_asked_further),
+		cmocka_unit_test(test_allocate_that_are_not_asked_further),
 		cmocka_unit_test(test_preferred),
 		cmocka_unit_test(test_pre_start),
 		cmocka_unit_test(test_answers_that_come_later),
-		cmocka_unit_test(test_questions_that_are_open_when_we_leave),
+		cmocka_unit_test(test_allocate_that_are_open_when_we_leave),
 		cmocka_unit_test(test_withdrawn_while_it_is_asked),
 		cmocka_unit_test(test_withdrawn_when_a_question_is_gone),
 	};

@@ -1,4 +1,4 @@
-/* tickets.c - requests that are answered later. While somebody works on an order its connection is
+/* deferred.c - requests that are answered later. While somebody works on an order its connection is
  * suspended: libmicrohttpd does not look at it, so a client that goes away is noticed when it is to
  * get its answer, or when its place is wanted, and one that waits too long is told so by our own
  * deadline. */
@@ -13,9 +13,9 @@
 /* That are worked on at once. */
 #define ORDERS_MAX 8
 
-struct http_ticket *ticket_new(struct http *h, struct MHD_Connection *c)
+struct http_deferred *deferred_new(struct http *h, struct MHD_Connection *c)
 {
-	struct http_ticket *t = calloc(1, sizeof(*t));
+	struct http_deferred *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -30,14 +30,14 @@ static void drop_reply(struct http_reply *reply)
 	page_unref(take_ptr(reply->page));
 }
 
-static void ticket_free(struct http_ticket *t)
+static void deferred_free(struct http_deferred *t)
 {
 	drop_reply(&t->reply);
 	free(t->body);
 	free(t);
 }
 
-void ticket_add(struct http_ticket *t, const char *piece, size_t n)
+void deferred_add(struct http_deferred *t, const char *piece, size_t n)
 {
 	char *body;
 
@@ -58,22 +58,22 @@ void ticket_add(struct http_ticket *t, const char *piece, size_t n)
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-void ticket_wait(struct http_ticket *t)
+void deferred_wait(struct http_deferred *t)
 {
 	struct http *h = t->http;
 	struct connection *slot = request_slot(t->connection);
 
 	connections_enter(&h->connections, slot, CONNECTION_WAITING, uv_now(h->loop));
-	t->next = h->tickets;
-	h->tickets = t;
+	t->next = h->deferred;
+	h->deferred = t;
 	h->reads_waiting += t->reads;
 	MHD_suspend_connection(t->connection);
 }
 
 /* False: it does not wait. */
-static bool unlink_ticket(struct http_ticket *t)
+static bool unlink_deferred(struct http_deferred *t)
 {
-	struct http_ticket **at = &t->http->tickets;
+	struct http_deferred **at = &t->http->deferred;
 
 	while (*at && *at != t)
 		at = &(*at)->next;
@@ -84,7 +84,7 @@ static bool unlink_ticket(struct http_ticket *t)
 	return true;
 }
 
-bool tickets_may_order(const struct http *h)
+bool deferred_may_order(const struct http *h)
 {
 	return h->connections.waiting - h->reads_waiting < ORDERS_MAX &&
 	       connections_may_wait(&h->connections);
@@ -108,22 +108,22 @@ static bool has_gone(const struct connection *slot)
 /* Whoever was to answer finds nobody there. */
 static void drop_gone(struct http *h)
 {
-	struct http_ticket *next;
+	struct http_deferred *next;
 
-	for (struct http_ticket *t = h->tickets; t; t = next) {
+	for (struct http_deferred *t = h->deferred; t; t = next) {
 		struct connection *slot = request_slot(t->connection);
 
 		next = t->next;
 		if (!t->reads || !has_gone(slot))
 			continue;
-		unlink_ticket(t);
+		unlink_deferred(t);
 		http_evict(h, slot);
 		MHD_resume_connection(t->connection);
 		http_wake(h);
 	}
 }
 
-bool tickets_may_read(struct http *h)
+bool deferred_may_read(struct http *h)
 {
 	if (h->reads_waiting >= reads_max(h))
 		drop_gone(h);
@@ -133,7 +133,7 @@ bool tickets_may_read(struct http *h)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 /* Takes the reply; libmicrohttpd comes back for it in the loop's next turn. */
-static void go_on(struct http_ticket *t, struct http_reply *reply)
+static void go_on(struct http_deferred *t, struct http_reply *reply)
 {
 	struct http *h = t->http;
 
@@ -145,41 +145,41 @@ static void go_on(struct http_ticket *t, struct http_reply *reply)
 	http_wake(h); /* its epoll descriptor says nothing of it */
 }
 
-void http_keep(struct http_ticket *t)
+void http_keep(struct http_deferred *t)
 {
 	t->kept = true;
 }
 
-void http_answer(struct http_ticket *t, struct http_reply *reply)
+void http_answer(struct http_deferred *t, struct http_reply *reply)
 {
 	t->kept = false;
-	if (t->connection && unlink_ticket(t))
+	if (t->connection && unlink_deferred(t))
 		go_on(t, reply);
 	else
 		drop_reply(reply);
 	if (!t->connection)
-		ticket_free(t);
+		deferred_free(t);
 }
 
-bool http_has_left(const struct http_ticket *t)
+bool http_has_left(const struct http_deferred *t)
 {
 	return !t->connection || has_gone(request_slot(t->connection));
 }
 
-void ticket_end(struct http_ticket *t)
+void deferred_end(struct http_deferred *t)
 {
 	t->connection = NULL;
 	if (!t->kept)
-		ticket_free(t);
+		deferred_free(t);
 }
 
-bool tickets_expire(struct http *h, const struct connection *slot)
+bool deferred_expire(struct http *h, const struct connection *slot)
 {
 	static const char sentence[] =
 		"{\"error\":\"it takes long and is still being worked on; ask again later\"}";
 	struct http_reply reply = {.status = MHD_HTTP_GATEWAY_TIMEOUT,
 				   .content_type = "application/json"};
-	struct http_ticket *t = h->tickets;
+	struct http_deferred *t = h->deferred;
 
 	while (t && request_slot(t->connection) != slot)
 		t = t->next;
@@ -187,15 +187,15 @@ bool tickets_expire(struct http *h, const struct connection *slot)
 		return false;
 	reply.body = strdup(sentence);
 	reply.body_len = reply.body ? strlen(sentence) : 0;
-	unlink_ticket(t);
+	unlink_deferred(t);
 	go_on(t, &reply);
 	return true;
 }
 
-void tickets_release(struct http *h)
+void deferred_release(struct http *h)
 {
-	for (struct http_ticket *t = h->tickets; t; t = t->next)
+	for (struct http_deferred *t = h->deferred; t; t = t->next)
 		MHD_resume_connection(t->connection);
-	h->tickets = NULL;
+	h->deferred = NULL;
 	h->reads_waiting = 0;
 }

@@ -13,8 +13,8 @@
 
 #include "cleanup.h"
 #include "deviceplugin.pb-c.h"
-#include "ledger.h"
 #include "loop_helpers.h"
+#include "reservations.h"
 #include "resources_bench.h"
 #include "tmptree.h"
 #include "uds.h"
@@ -71,7 +71,7 @@ static void start_held(struct resources_bench *b)
 	bench_init(b);
 	fake_pods_hold(&b->pods, &held, 1);
 	bench_start(b, CONFIG_ROCE);
-	assert_int_equal(bench_device(b, ROCE, VF(1))->state, LEDGER_HELD);
+	assert_int_equal(bench_device(b, ROCE, VF(1))->state, RESERVATION_HELD);
 }
 
 static bool is_open(struct resources_bench *b)
@@ -90,8 +90,8 @@ static void test_a_grant(void **state)
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs2");
 	bench_settle(&b);
-	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
-	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_FREE);
+	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, RESERVATION_RESERVED);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_FREE);
 	assert_int_equal(bench_resource(&b, ROCE)->allocations, 1);
 	assert_int_equal(bench_resource(&b, ROCE)->refusals, 0);
 	assert_true(bench_has(&b, "info/rocelet.dev-roce-0000:03:00.2-device.json"));
@@ -122,7 +122,7 @@ static void test_ids_that_cannot_be_given(void **state)
 	bench_settle(&b);
 	assert_int_equal(bench_resource(&b, ROCE)->refusals, 4);
 	assert_int_equal(bench_resource(&b, ROCE)->allocations, 0);
-	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_FREE);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_FREE);
 	bench_stop(&b);
 }
 
@@ -279,7 +279,7 @@ static void test_a_young_kubelets_word(void **state)
 	fake_pods_start(&b.pods);
 	bench_until(&b, is_asked_again);
 	bench_settle(&b);
-	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, LEDGER_HELD);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_HELD);
 	bench_allocate(&b, &a, VF(1));
 	assert_granted(&a, "/dev/infiniband/uverbs1");
 	assert_true(b.pods.questions > 1); /* it was asked for the occasion */
@@ -290,7 +290,7 @@ static void test_a_young_kubelets_word(void **state)
 	bench_stop(&b);
 }
 
-static void test_questions_that_are_withdrawn(void **state)
+static void test_allocate_that_are_withdrawn(void **state)
 {
 	static const char *const ids[] = {VF(1), NULL};
 	struct fake_answer first, second;
@@ -364,7 +364,7 @@ static void test_a_resource_that_is_about_to_go(void **state)
 
 static bool is_free(struct resources_bench *b)
 {
-	return bench_device(b, ROCE, VF(2))->state == LEDGER_FREE;
+	return bench_device(b, ROCE, VF(2))->state == RESERVATION_FREE;
 }
 
 static const struct attach_view *view_of(struct resources_bench *b)
@@ -377,7 +377,7 @@ static const struct attach_view *view_of(struct resources_bench *b)
 
 static bool is_held(struct resources_bench *b)
 {
-	return bench_device(b, ROCE, VF(2))->state == LEDGER_HELD;
+	return bench_device(b, ROCE, VF(2))->state == RESERVATION_HELD;
 }
 
 /* The kubelet forgot to tell, or the pod was refused for another reason: it is asked again as soon
@@ -395,9 +395,9 @@ static void test_a_reservation_ends(void **state)
 	assert_granted(&a, "/dev/infiniband/uverbs2");
 	made_ms = uv_now(&b.loop);
 	bench_settle(&b);
-	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
+	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, RESERVATION_RESERVED);
 	bench_until(&b, is_free);
-	assert_true(uv_now(&b.loop) - made_ms >= LEDGER_GRACE_MS - 50);
+	assert_true(uv_now(&b.loop) - made_ms >= RESERVATION_GRACE_MS - 50);
 	bench_stop(&b);
 }
 
@@ -422,10 +422,10 @@ static void test_an_init_containers_device(void **state)
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs2");
 	made_ms = uv_now(&b.loop);
-	while (uv_now(&b.loop) < made_ms + LEDGER_GRACE_MS)
+	while (uv_now(&b.loop) < made_ms + RESERVATION_GRACE_MS)
 		bench_settle(&b);
 	bench_settle(&b);
-	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, LEDGER_RESERVED);
+	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, RESERVATION_RESERVED);
 	assert_string_equal(view_of(&b)->held->devices[0].uid, UID);
 	/* A container that reuses it. */
 	bench_allocate(&b, &a, VF(2));
@@ -562,7 +562,7 @@ int main(void)
 		cmocka_unit_test(test_the_same_id_again),
 		cmocka_unit_test(test_a_kubelet_that_does_not_say),
 		cmocka_unit_test(test_a_young_kubelets_word),
-		cmocka_unit_test(test_questions_that_are_withdrawn),
+		cmocka_unit_test(test_allocate_that_are_withdrawn),
 		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),
 		cmocka_unit_test(test_a_resource_that_is_about_to_go),
 		cmocka_unit_test(test_a_reservation_ends),

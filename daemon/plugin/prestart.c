@@ -1,4 +1,4 @@
-/* starts.c - PreStartContainer: may this container start?
+/* prestart.c - PreStartContainer: may this container start?
  *
  * Happy path: the engine says that the devices are in the container's pod (or the pool attaches
  * nothing), its device nodes are there -> go ahead.
@@ -53,7 +53,8 @@ static void answer_start(const struct served *s, struct plugin_answer *answer, s
 static void starting_free(struct starting *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
-		ledger_note_end(s->served->owner->ledger, s->served->name, s->ids.ids[i]);
+		reservations_note_end(s->served->owner->reservations, s->served->name,
+				      s->ids.ids[i]);
 	free_ids(&s->ids);
 	free(s);
 }
@@ -95,7 +96,8 @@ static void note_start(const struct served *s, const struct id_list *ids)
 
 	for (size_t i = 0; i < ids->n; i++)
 		if (exists(s, ids->ids[i]))
-			ledger_note_start(r->ledger, s->name, ids->ids[i], uv_now(r->loop));
+			reservations_note_start(r->reservations, s->name, ids->ids[i],
+						uv_now(r->loop));
 	resources_decide_soon(r);
 }
 
@@ -146,8 +148,8 @@ void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *
 	}
 }
 
-void starts_drop(struct resources *r, const struct plugin_answer *answer,
-		 const struct served *served)
+void prestart_drop(struct resources *r, const struct plugin_answer *answer,
+		   const struct served *served)
 {
 	struct starting **at = &r->starting;
 

@@ -1,5 +1,5 @@
-/* pool_bars.c - default routes, VFs, other namespaces, and containers of somebody else. */
-#include "pool_bars.h"
+/* exclusions.c - default routes, VFs, other namespaces, and containers of somebody else. */
+#include "exclusions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static int cmp_foreign(const void *a, const void *b)
 }
 
 /* The list is sorted by resource: each is looked up once. */
-static void find_foreign(struct pool_bars *b, const struct pool_config *config,
+static void find_foreign(struct exclusions *b, const struct pool_config *config,
 			 const struct pod_list *held)
 {
 	bool ours = false;
@@ -55,7 +55,7 @@ static int cmp_foreign_id(const void *id, const void *entry)
 }
 
 /* The resource of another plugin, or of a configuration of the past; NULL = none. */
-static const char *foreign_resource(const struct pool_bars *b, const char *function)
+static const char *foreign_resource(const struct exclusions *b, const char *function)
 {
 	const struct pod_device *const *found = bsearch(
 		function, b->foreign, b->n_foreign, sizeof(struct pod_device *), cmp_foreign_id);
@@ -65,7 +65,7 @@ static const char *foreign_resource(const struct pool_bars *b, const char *funct
 
 /* The resource as which a container holds a slot of this RDMA device ("mlx5_0-3"); NULL = none.
  * Slots that are only numbered do not tell whose they are. */
-static const char *slot_resource(const struct pool_bars *b, const char *rdma)
+static const char *slot_resource(const struct exclusions *b, const char *rdma)
 {
 	size_t len = strlen(rdma), low = 0, high = b->n_foreign;
 	char prefix[RDMA_NAME_SIZE + 1];
@@ -88,7 +88,7 @@ static const char *slot_resource(const struct pool_bars *b, const char *rdma)
 		       : NULL;
 }
 
-/* --- bars ------------------------------------------------------------------------------------- */
+/* --- exclusions-------------------------------------------------------------------------------- */
 
 static bool is_at(const struct netdev *nd, const struct rdma_port *p)
 {
@@ -96,7 +96,7 @@ static bool is_at(const struct netdev *nd, const struct rdma_port *p)
 }
 
 /* The netdev of a port, unless it is one of the function's own, as it mostly is. */
-static const struct netdev *other_netdev(const struct pool_bars *b, const struct candidate *c,
+static const struct netdev *other_netdev(const struct exclusions *b, const struct candidate *c,
 					 const struct rdma_port *p)
 {
 	for (size_t i = 0; i < c->self.n_netdevs; i++)
@@ -106,7 +106,7 @@ static const struct netdev *other_netdev(const struct pool_bars *b, const struct
 }
 
 /* Of the function's netdevs, and those of its RDMA device's ports. */
-static const struct netdev *default_route(const struct pool_bars *b, const struct candidate *c)
+static const struct netdev *default_route(const struct exclusions *b, const struct candidate *c)
 {
 	const struct netdev *all = b->index->host->netdevs;
 
@@ -145,68 +145,68 @@ static bool is_elsewhere(const struct candidate *c, int *ret_nsid)
 	return false;
 }
 
-static bool bar(struct verdict *v, enum verdict_kind kind, const char *detail)
+static bool exclude(struct verdict *v, enum verdict_kind kind, const char *detail)
 {
 	v->kind = kind;
 	snprintf(v->detail, sizeof(v->detail), "%.*s", (int)sizeof(v->detail) - 1, detail);
 	return true;
 }
 
-static bool is_barred_from_exclusive(const struct pool_bars *b, const struct candidate *c,
-				     struct verdict *ret)
+static bool is_excluded_from_exclusive(const struct exclusions *b, const struct candidate *c,
+				       struct verdict *ret)
 {
 	const struct netdev *route;
 	const char *slots = NULL;
 
 	if (c->self.fn->vfs > 0)
-		return bar(ret, VERDICT_HAS_VFS, "");
+		return exclude(ret, VERDICT_HAS_VFS, "");
 	for (size_t i = 0; i < c->self.n_rdma && !slots; i++)
 		slots = slot_resource(b, part_rdma(&c->self, i)->name);
 	if (slots)
-		return bar(ret, VERDICT_FOREIGN, slots);
+		return exclude(ret, VERDICT_FOREIGN, slots);
 	route = default_route(b, c);
-	return route && bar(ret, VERDICT_DEFAULT_ROUTE, route->name);
+	return route && exclude(ret, VERDICT_DEFAULT_ROUTE, route->name);
 }
 
-static bool is_in_use(const struct pool_bars *b, const struct candidate *c, struct verdict *ret)
+static bool is_in_use(const struct exclusions *b, const struct candidate *c, struct verdict *ret)
 {
 	const char *resource = foreign_resource(b, c->self.fn->id);
 	int nsid;
 
 	if (resource)
-		return bar(ret, VERDICT_FOREIGN, resource);
+		return exclude(ret, VERDICT_FOREIGN, resource);
 	return b->held_known && is_elsewhere(c, &nsid) &&
-	       bar(ret, VERDICT_ELSEWHERE, host_netns_name(b->index->host, nsid));
+	       exclude(ret, VERDICT_ELSEWHERE, host_netns_name(b->index->host, nsid));
 }
 
-bool pool_bars_check(const struct pool_bars *b, const struct pool *p, const struct candidate *c,
+bool exclusions_find(const struct exclusions *b, const struct pool *p, const struct candidate *c,
 		     bool lent, struct verdict *ret)
 {
-	if (p->kind == POOL_EXCLUSIVE && is_barred_from_exclusive(b, c, ret))
+	if (p->kind == POOL_EXCLUSIVE && is_excluded_from_exclusive(b, c, ret))
 		return true;
 	return !lent && is_in_use(b, c, ret);
 }
 
-int pool_bars_init(struct pool_bars *b, const struct host_index *ix,
-		   const struct pool_config *config, const struct pod_list *held)
+int exclusions_init(struct exclusions *b, const struct host_index *ix,
+		    const struct pool_config *config, const struct pod_list *held)
 {
-	*b = (struct pool_bars){
+	*b = (struct exclusions){
 		.index = ix,
 		.routes = default_routes(ix),
 		.foreign = calloc(held->n + 1, sizeof(struct pod_device *)),
 		.held_known = held->source != POD_SOURCE_NONE,
 	};
 	if (!b->routes || !b->foreign) {
-		pool_bars_done(b);
+		exclusions_done(b);
 		return -ENOMEM;
 	}
 	find_foreign(b, config, held);
 	return 0;
 }
 
-void pool_bars_done(struct pool_bars *b)
+void exclusions_done(struct exclusions *b)
 {
 	free(b->routes);
 	free(b->foreign);
-	*b = (struct pool_bars){0};
+	*b = (struct exclusions){0};
 }

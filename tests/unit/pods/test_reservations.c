@@ -13,11 +13,11 @@
 
 #include "array.h"
 #include "faults.h"
-#include "ledger.h"
+#include "reservations.h"
 
 #define R	      "a.b/roce"
 #define S	      "a.b/other"
-#define SETTLED	      (1000 + LEDGER_GRACE_MS)
+#define SETTLED	      (1000 + RESERVATION_GRACE_MS)
 #define INIT	      "u1"
 #define SET(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
@@ -26,13 +26,13 @@ static const struct pod_list none;
 
 static int setup(void **state)
 {
-	*state = ledger_new();
+	*state = reservations_new();
 	return *state ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-	ledger_free(*state);
+	reservations_free(*state);
 	return 0;
 }
 
@@ -45,7 +45,7 @@ static void add(struct pod_list *l, const char *resource, const char *id, const 
 }
 
 /* Applies a list with these IDs of R, separated by blanks. */
-static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
+static int apply(struct reservations *l, const char *ids, uint64_t asked_ms)
 {
 	struct pod_list list = {.source = POD_SOURCE_API};
 	char copy[256], *at = copy, *id;
@@ -55,21 +55,21 @@ static int apply(struct ledger *l, const char *ids, uint64_t asked_ms)
 	while ((id = strsep(&at, " ")))
 		if (id[0])
 			add(&list, R, id, "pod");
-	r = ledger_apply(l, &list, &none, asked_ms);
+	r = reservations_apply(l, &list, &none, asked_ms);
 	pod_list_done(&list);
 	return r;
 }
 
-static void reserve(struct ledger *l, const char *id, uint64_t now_ms)
+static void reserve(struct reservations *l, const char *id, uint64_t now_ms)
 {
-	assert_int_equal(ledger_reserve(l, R, id, now_ms), 0);
+	assert_int_equal(reservations_add(l, R, id, now_ms), 0);
 }
 
 /* "0:pod 1:-": IDs and pods. */
-static const char *listed(const struct ledger *l)
+static const char *listed(const struct reservations *l)
 {
 	static char text[512];
-	const struct pod_list *list = ledger_list(l);
+	const struct pod_list *list = reservations_list(l);
 	size_t n = 0;
 
 	text[0] = '\0';
@@ -82,193 +82,194 @@ static const char *listed(const struct ledger *l)
 
 static void test_nothing_is_given_away_at_first(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
-	assert_int_equal(ledger_list(l)->n, 0);
-	assert_int_equal(ledger_list(l)->source, POD_SOURCE_NONE);
-	assert_true(ledger_ask_at(l) == UINT64_MAX);
-	ledger_free(NULL);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
+	assert_int_equal(reservations_list(l)->n, 0);
+	assert_int_equal(reservations_list(l)->source, POD_SOURCE_NONE);
+	assert_true(reservations_ask_at(l) == UINT64_MAX);
+	reservations_free(NULL);
 }
 
 static void test_reserved_then_held_then_free(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
 	reserve(l, "1", 1000);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
-	assert_int_equal(ledger_state(l, S, "1"), LEDGER_FREE);
-	assert_int_equal(ledger_state(l, R, "2"), LEDGER_FREE);
-	assert_true(ledger_ask_at(l) == SETTLED);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
+	assert_int_equal(reservations_state(l, S, "1"), RESERVATION_FREE);
+	assert_int_equal(reservations_state(l, R, "2"), RESERVATION_FREE);
+	assert_true(reservations_ask_at(l) == SETTLED);
 	assert_int_equal(apply(l, "1", SETTLED), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
-	assert_true(ledger_ask_at(l) == UINT64_MAX);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
+	assert_true(reservations_ask_at(l) == UINT64_MAX);
 	assert_int_equal(apply(l, "", SETTLED + 1), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 }
 
 static void test_a_reservation_that_came_to_nothing_ends(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
 	reserve(l, "1", 1000);
 	/* The kubelet may not have entered it yet. */
 	assert_int_equal(apply(l, "", 999), 1); /* now the source is known */
 	assert_int_equal(apply(l, "", 1000), 0);
 	assert_int_equal(apply(l, "", SETTLED - 1), 0);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply(l, "", SETTLED), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
-	assert_true(ledger_ask_at(l) == UINT64_MAX);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
+	assert_true(reservations_ask_at(l) == UINT64_MAX);
 }
 
 static void test_a_young_reservation_outlives_the_init_container(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
 	assert_int_equal(apply(l, "1", 500), 1);
 	/* Allocate for the container that gets what the init container had. */
 	reserve(l, "1", 1000);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
 	assert_int_equal(apply(l, "1", 1500), 0);
 	assert_int_equal(apply(l, "", 1600), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply(l, "1", SETTLED), 1);
 	assert_int_equal(apply(l, "", SETTLED + 1), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 }
 
 static void test_reserving_again_renews(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 	uint64_t generation;
 
 	reserve(l, "1", 0);
-	generation = ledger_generation(l);
+	generation = reservations_generation(l);
 	reserve(l, "1", 1000);
-	assert_true(ledger_generation(l) == generation);
-	assert_int_equal(ledger_list(l)->n, 1);
+	assert_true(reservations_generation(l) == generation);
+	assert_int_equal(reservations_list(l)->n, 1);
 	apply(l, "", SETTLED - 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 }
 
 static void test_a_list_out_of_date_or_of_nothing_says_nothing(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 	struct pod_list unknown = {0};
 
 	assert_int_equal(apply(l, "1", 5000), 1);
 	assert_int_equal(apply(l, "", 4999), 0);
-	assert_int_equal(ledger_apply(l, &unknown, &none, 9000), 0);
+	assert_int_equal(reservations_apply(l, &unknown, &none, 9000), 0);
 	reserve(l, "2", 5000);
-	assert_int_equal(ledger_apply(l, &unknown, &none, 90000), 0);
+	assert_int_equal(reservations_apply(l, &unknown, &none, 90000), 0);
 	assert_string_equal(listed(l), "1:pod 2:-");
 	/* That one did not make later ones out of date. */
 	assert_int_equal(apply(l, "1 2", 8000), 1);
-	assert_int_equal(ledger_list(l)->source, POD_SOURCE_API);
+	assert_int_equal(reservations_list(l)->source, POD_SOURCE_API);
 }
 
 static void test_the_list_is_sorted_and_whole(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 	struct pod_list list = {0};
 
 	reserve(l, "5", 1000);
 	reserve(l, "1", 1000);
 	reserve(l, "3", 1000);
-	assert_int_equal(ledger_reserve(l, S, "9", 1000), 0);
+	assert_int_equal(reservations_add(l, S, "9", 1000), 0);
 	assert_string_equal(listed(l), "9:- 1:- 3:- 5:-"); /* a.b/other first */
 	add(&list, R, "4", "q");
 	add(&list, R, "3", "p2");
 	add(&list, R, "3", "p1");
 	add(&list, S, "0", "q");
-	assert_int_equal(ledger_apply(l, &list, &none, 1500), 1);
+	assert_int_equal(reservations_apply(l, &list, &none, 1500), 1);
 	pod_list_done(&list);
 	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 4:q 5:-");
-	assert_int_equal(ledger_state(l, R, "3"), LEDGER_HELD);
+	assert_int_equal(reservations_state(l, R, "3"), RESERVATION_HELD);
 	reserve(l, "31", 1600);
 	assert_string_equal(listed(l), "0:q 9:- 1:- 3:p1 3:p2 31:- 4:q 5:-");
 }
 
 static void test_generations_count_changes(void **state)
 {
-	struct ledger *l = *state;
-	uint64_t g = ledger_generation(l);
+	struct reservations *l = *state;
+	uint64_t g = reservations_generation(l);
 
 	reserve(l, "1", 1000);
-	assert_true(ledger_generation(l) > g);
-	g = ledger_generation(l);
+	assert_true(reservations_generation(l) > g);
+	g = reservations_generation(l);
 	assert_int_equal(apply(l, "1", SETTLED), 1);
-	assert_true(ledger_generation(l) > g);
-	g = ledger_generation(l);
+	assert_true(reservations_generation(l) > g);
+	g = reservations_generation(l);
 	assert_int_equal(apply(l, "1", SETTLED + 1), 0);
-	assert_true(ledger_generation(l) == g);
+	assert_true(reservations_generation(l) == g);
 }
 
 /* The checkpoint knows pods by their uid only. */
 static void test_a_pod_known_by_uid_holds_too(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 	struct pod_list list = {0};
 
 	reserve(l, "1", 1000);
 	add(&list, R, "1", "");
 	list.devices[0].uid = "0b0c";
 	list.source = POD_SOURCE_CHECKPOINT;
-	assert_int_equal(ledger_apply(l, &list, &none, 1001), 1);
+	assert_int_equal(reservations_apply(l, &list, &none, 1001), 1);
 	pod_list_done(&list);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
 	/* Held is also what the kubelet cannot name the pod of. */
 	list = (struct pod_list){0};
 	add(&list, R, "2", "");
-	assert_int_equal(ledger_apply(l, &list, &none, SETTLED), 1);
+	assert_int_equal(reservations_apply(l, &list, &none, SETTLED), 1);
 	pod_list_done(&list);
-	assert_int_equal(ledger_state(l, R, "2"), LEDGER_HELD);
+	assert_int_equal(reservations_state(l, R, "2"), RESERVATION_HELD);
 }
 
 /* When a device was given away, since when its container waits, and when the list was asked for
  * stand in the list. */
 static void test_times_are_kept(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 	struct pod_list list = {0};
 
-	assert_int_equal(ledger_reserve(l, R, "1", 1000), 0);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1000);
-	assert_int_equal(ledger_reserve(l, R, "1", 1100), 0); /* an init container's, again */
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1100);
+	assert_int_equal(reservations_add(l, R, "1", 1000), 0);
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1000);
+	assert_int_equal(reservations_add(l, R, "1", 1100), 0); /* an init container's, again */
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1100);
 	add(&list, R, "1", "p");
 	add(&list, R, "1", "q");
 	add(&list, R, "2", "r");
-	assert_int_equal(ledger_apply(l, &list, &none, 1500), 1);
+	assert_int_equal(reservations_apply(l, &list, &none, 1500), 1);
 	assert_string_equal(listed(l), "1:p 1:q 2:r");
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1100);
-	assert_int_equal(ledger_list(l)->devices[1].reserved_ms, 1100);
-	assert_int_equal(ledger_list(l)->devices[2].reserved_ms, 0);
-	assert_int_equal(ledger_list(l)->asked_ms, 1500);
-	assert_int_equal(ledger_note_start(l, R, "1", 1600), 0);
-	assert_int_equal(ledger_apply(l, &list, &none, SETTLED), 0); /* nothing else is new */
-	assert_int_equal(ledger_list(l)->asked_ms, SETTLED);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1100);
-	assert_int_equal(ledger_list(l)->devices[1].start_ms, 1600);
-	assert_int_equal(ledger_list(l)->devices[2].start_ms, 0);
-	ledger_note_end(l, R, "1");
-	assert_int_equal(ledger_list(l)->devices[1].start_ms, 0);
-	assert_int_equal(ledger_note_start(l, R, "1", 8000), 0);
-	assert_int_equal(ledger_reserve(l, R, "1", 9000), 0);
-	assert_int_equal(ledger_list(l)->devices[1].reserved_ms, 9000);
-	assert_int_equal(ledger_list(l)->devices[1].start_ms, 0); /* whoever had it before */
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1100);
+	assert_int_equal(reservations_list(l)->devices[1].reserved_ms, 1100);
+	assert_int_equal(reservations_list(l)->devices[2].reserved_ms, 0);
+	assert_int_equal(reservations_list(l)->asked_ms, 1500);
+	assert_int_equal(reservations_note_start(l, R, "1", 1600), 0);
+	assert_int_equal(reservations_apply(l, &list, &none, SETTLED), 0); /* nothing else is new */
+	assert_int_equal(reservations_list(l)->asked_ms, SETTLED);
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1100);
+	assert_int_equal(reservations_list(l)->devices[1].start_ms, 1600);
+	assert_int_equal(reservations_list(l)->devices[2].start_ms, 0);
+	reservations_note_end(l, R, "1");
+	assert_int_equal(reservations_list(l)->devices[1].start_ms, 0);
+	assert_int_equal(reservations_note_start(l, R, "1", 8000), 0);
+	assert_int_equal(reservations_add(l, R, "1", 9000), 0);
+	assert_int_equal(reservations_list(l)->devices[1].reserved_ms, 9000);
+	assert_int_equal(reservations_list(l)->devices[1].start_ms, 0); /* whoever had it before */
 	pod_list_done(&list);
-	assert_int_equal(apply(l, "2", 9000 + LEDGER_GRACE_MS), 1);
-	assert_int_equal(apply(l, "1 2", 9001 + LEDGER_GRACE_MS), 1);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 0);
-	ledger_note_end(l, R, "3"); /* gone meanwhile */
+	assert_int_equal(apply(l, "2", 9000 + RESERVATION_GRACE_MS), 1);
+	assert_int_equal(apply(l, "1 2", 9001 + RESERVATION_GRACE_MS), 1);
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 0);
+	reservations_note_end(l, R, "3"); /* gone meanwhile */
 }
 
 /* --- init containers -------------------------------------------------------------------------- */
 
 /* A list with this pod's ID, and a checkpoint with this one's; "" = none. */
-static int apply_both(struct ledger *l, const char *named, const char *saved, uint64_t asked_ms)
+static int apply_both(struct reservations *l, const char *named, const char *saved,
+		      uint64_t asked_ms)
 {
 	struct pod_list list = {.source = POD_SOURCE_API}, checkpoint = {0};
 	const struct pod_device d = {.resource = R, .id = saved, .container = "init", .uid = INIT};
@@ -278,7 +279,7 @@ static int apply_both(struct ledger *l, const char *named, const char *saved, ui
 		add(&list, R, named, "pod");
 	if (saved[0])
 		assert_int_equal(pod_list_push(&checkpoint, &d), 0);
-	r = ledger_apply(l, &list, &checkpoint, asked_ms);
+	r = reservations_apply(l, &list, &checkpoint, asked_ms);
 	pod_list_done(&checkpoint);
 	pod_list_done(&list);
 	return r;
@@ -288,43 +289,43 @@ static int apply_both(struct ledger *l, const char *named, const char *saved, ui
 static void test_an_init_containers_device(void **state)
 {
 	struct pod_list list = {.source = POD_SOURCE_API};
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
-	assert_false(ledger_lacks(l, &list));
-	assert_int_equal(ledger_reserve(l, R, "1", 1000), 0);
-	assert_true(ledger_lacks(l, &list));
+	assert_false(reservations_lacks(l, &list));
+	assert_int_equal(reservations_add(l, R, "1", 1000), 0);
+	assert_true(reservations_lacks(l, &list));
 	assert_int_equal(apply_both(l, "", "1", 1100), 1);
-	assert_string_equal(ledger_list(l)->devices[0].uid, INIT);
-	assert_string_equal(ledger_list(l)->devices[0].container, "init");
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1000);
-	assert_int_equal(ledger_list(l)->n, 1);
+	assert_string_equal(reservations_list(l)->devices[0].uid, INIT);
+	assert_string_equal(reservations_list(l)->devices[0].container, "init");
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1000);
+	assert_int_equal(reservations_list(l)->n, 1);
 	/* The kubelet may give it away once more. */
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply_both(l, "", "1", SETTLED), 0);
 	assert_int_equal(apply_both(l, "", "1", 9000), 0);
-	assert_true(ledger_lacks(l, &list));
-	assert_true(ledger_ask_at(l) == UINT64_MAX);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 1000);
+	assert_true(reservations_lacks(l, &list));
+	assert_true(reservations_ask_at(l) == UINT64_MAX);
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1000);
 	assert_int_equal(apply_both(l, "", "", 9100), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 	assert_int_equal(apply_both(l, "", "1", 9200), 0);
 }
 
 /* What the list names it knows better, and what was never given away is nobody's. */
 static void test_the_checkpoint_is_no_list(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
 	assert_int_equal(apply_both(l, "", "1", 900), 1); /* now the source is known */
-	assert_int_equal(ledger_list(l)->n, 0);
+	assert_int_equal(reservations_list(l)->n, 0);
 	reserve(l, "1", 1000);
 	assert_int_equal(apply_both(l, "1", "1", 1100), 1);
 	assert_string_equal(listed(l), "1:pod");
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_HELD);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
 	/* Its pod is gone, and it was not given away since. */
 	assert_int_equal(apply_both(l, "1", "1", SETTLED), 0);
 	assert_int_equal(apply_both(l, "", "1", SETTLED + 100), 1);
-	assert_int_equal(ledger_list(l)->n, 0);
+	assert_int_equal(reservations_list(l)->n, 0);
 	/* Its container reuses what an init container had. */
 	reserve(l, "2", 5000);
 	assert_int_equal(apply_both(l, "", "2", 5100), 1);
@@ -335,52 +336,52 @@ static void test_the_checkpoint_is_no_list(void **state)
 
 static void test_a_start_tells_that_it_was_given_away(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
-	assert_int_equal(ledger_note_start(l, R, "1", 1000), 0);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_RESERVED);
-	assert_int_equal(ledger_list(l)->devices[0].reserved_ms, 0);
-	assert_int_equal(ledger_list(l)->devices[0].start_ms, 1000);
+	assert_int_equal(reservations_note_start(l, R, "1", 1000), 0);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 0);
+	assert_int_equal(reservations_list(l)->devices[0].start_ms, 1000);
 	assert_int_equal(apply_both(l, "", "1", 1100), 1);
-	assert_int_equal(ledger_note_start(l, R, "1", 9000), 0);
+	assert_int_equal(reservations_note_start(l, R, "1", 9000), 0);
 	assert_int_equal(apply_both(l, "", "", 9100), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 }
 
 static void test_resources_are_apart(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 
 	reserve(l, "1", 1000);
-	assert_int_equal(ledger_reserve(l, S, "1", 3000), 0);
+	assert_int_equal(reservations_add(l, S, "1", 3000), 0);
 	assert_int_equal(apply(l, "", SETTLED), 1);
-	assert_int_equal(ledger_state(l, R, "1"), LEDGER_FREE);
-	assert_int_equal(ledger_state(l, S, "1"), LEDGER_RESERVED);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
+	assert_int_equal(reservations_state(l, S, "1"), RESERVATION_RESERVED);
 }
 
 static void test_many(void **state)
 {
-	struct ledger *l = *state;
+	struct reservations *l = *state;
 	char id[16], first[16] = "v0000";
 
 	for (int i = 999; i >= 0; i--) {
 		snprintf(id, sizeof(id), "v%04d", i);
 		reserve(l, id, 1000);
 	}
-	assert_int_equal(ledger_list(l)->n, 1000);
+	assert_int_equal(reservations_list(l)->n, 1000);
 	for (size_t i = 1; i < 1000; i++)
-		assert_true(strcmp(ledger_list(l)->devices[i - 1].id,
-				   ledger_list(l)->devices[i].id) < 0);
+		assert_true(strcmp(reservations_list(l)->devices[i - 1].id,
+				   reservations_list(l)->devices[i].id) < 0);
 	assert_int_equal(apply(l, first, SETTLED), 1);
 	assert_string_equal(listed(l), "v0000:pod");
 	for (int i = 0; i < 9; i++) { /* the arrays grow on after they have shrunk */
 		snprintf(id, sizeof(id), "w%d", i);
 		reserve(l, id, 1000);
 	}
-	assert_int_equal(ledger_list(l)->n, 10);
+	assert_int_equal(reservations_list(l)->n, 10);
 }
 
-static void fill(struct ledger *l)
+static void fill(struct reservations *l)
 {
 	reserve(l, "1", 1000);
 	reserve(l, "2", 1000);
@@ -394,7 +395,7 @@ static void test_any_allocation_may_fail(void **state)
 	(void)state;
 
 	for (n = 0; failed; n++) {
-		struct ledger *l = ledger_new();
+		struct reservations *l = reservations_new();
 		struct pod_list list = {0};
 		char before[512];
 		int r;
@@ -405,13 +406,13 @@ static void test_any_allocation_may_fail(void **state)
 		add(&list, R, "8", "p");
 		SET(before, listed(l));
 		faults_alloc(n);
-		r = ledger_apply(l, &list, &none, 1600);
+		r = reservations_apply(l, &list, &none, 1600);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 1);
 		if (failed)
 			assert_string_equal(listed(l), before);
 		pod_list_done(&list);
-		ledger_free(l);
+		reservations_free(l);
 	}
 	assert_in_range(n, 3, 50);
 }
@@ -423,24 +424,25 @@ static void test_a_reservation_may_fail(void **state)
 	(void)state;
 
 	for (n = 0; failed; n++) {
-		struct ledger *l = ledger_new();
+		struct reservations *l = reservations_new();
 		uint64_t generation;
 		int r;
 
 		assert_non_null(l);
 		reserve(l, "1", 1000);
 		reserve(l, "2", 1000); /* both arrays are full */
-		generation = ledger_generation(l);
+		generation = reservations_generation(l);
 		faults_alloc(n);
-		r = ledger_reserve(l, R, "3", 1000);
+		r = reservations_add(l, R, "3", 1000);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 0);
-		assert_int_equal(ledger_state(l, R, "3"), failed ? LEDGER_FREE : LEDGER_RESERVED);
-		assert_true((ledger_generation(l) == generation) == failed);
-		assert_true(ledger_ask_at(l) == SETTLED);
-		assert_int_equal(ledger_reserve(l, R, "3", 1000), 0);
+		assert_int_equal(reservations_state(l, R, "3"),
+				 failed ? RESERVATION_FREE : RESERVATION_RESERVED);
+		assert_true((reservations_generation(l) == generation) == failed);
+		assert_true(reservations_ask_at(l) == SETTLED);
+		assert_int_equal(reservations_add(l, R, "3", 1000), 0);
 		assert_string_equal(listed(l), "1:- 2:- 3:-");
-		ledger_free(l);
+		reservations_free(l);
 	}
 	assert_int_equal(n, 3);
 }
@@ -468,5 +470,5 @@ int main(void)
 		TEST(test_a_reservation_may_fail),
 	};
 
-	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+	return cmocka_run_group_tests_name(("reservations"), tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* questions.c - Allocate and GetPreferredAllocation, answered from what has been decided.
+/* allocate.c - Allocate and GetPreferredAllocation, answered from what has been decided.
  *
  * Answers come at once, but for one case: the kubelet allocates an ID that a container held when it
  * last said so. Either that container is gone, or something is wrong; its own list tells, and is
@@ -45,7 +45,7 @@ struct allocation_input resources_input(struct resources *r, const struct pool_v
 
 static bool is_held(const struct served *s, const char *id)
 {
-	return ledger_state(s->owner->ledger, s->name, id) == LEDGER_HELD;
+	return reservations_state(s->owner->reservations, s->name, id) == RESERVATION_HELD;
 }
 
 static bool any_held(const struct served *s, const struct id_list *containers, size_t n)
@@ -63,7 +63,7 @@ static int check_free(const struct served *s, const char *id, struct err *e)
 
 	if (!is_held(s, id))
 		return 0;
-	d = pod_list_find(ledger_list(s->owner->ledger), s->name, id, NULL);
+	d = pod_list_find(reservations_list(s->owner->reservations), s->name, id, NULL);
 	if (d && d->doubted)
 		return 0;
 	return err_set(e, -EBUSY, "%s of %s is held by container %s of pod %s/%s", id, s->name,
@@ -114,7 +114,8 @@ static void reserve(struct served *s, const struct id_list *containers, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
-			ledger_reserve(r->ledger, s->name, containers[i].ids[k], uv_now(r->loop));
+			reservations_add(r->reservations, s->name, containers[i].ids[k],
+					 uv_now(r->loop));
 	s->allocations += n;
 	pod_resources_refresh(r->pods);
 	resources_tell_decided(r);
@@ -127,7 +128,7 @@ static void refuse(struct served *s, struct plugin_answer *answer, const struct 
 	plugin_answer_error(answer, e);
 }
 
-/* sure: what the ledger says is the kubelet's own word, given after it asked. */
+/* sure: what is held is the kubelet's own word, given after it asked. */
 static void answer_allocate(struct served *s, struct plugin_answer *answer,
 			    const struct id_list *containers, size_t n, bool sure)
 {
@@ -212,7 +213,7 @@ static struct waiting *waiting_new(struct served *s, struct plugin_answer *answe
  * that has just started may not serve it yet. */
 static void tell_belief(const struct served *s)
 {
-	if (ledger_list(s->owner->ledger)->source != POD_SOURCE_CHECKPOINT)
+	if (reservations_list(s->owner->reservations)->source != POD_SOURCE_CHECKPOINT)
 		log_info("resources", 0,
 			 "%s: the kubelet allocates a device that a container held when it last "
 			 "said so, and does not answer who holds it now: it knows better",
@@ -220,7 +221,7 @@ static void tell_belief(const struct served *s)
 }
 
 /* Within the same millisecond the list may be the older one. */
-void questions_continue(struct resources *r, uint64_t asked_ms)
+void allocate_continue(struct resources *r, uint64_t asked_ms)
 {
 	struct waiting **at = &r->waiting;
 
@@ -258,10 +259,10 @@ static void forget(struct resources *r, const struct plugin_answer *answer, cons
 	}
 }
 
-void questions_drop(struct resources *r, const struct served *s)
+void allocate_drop(struct resources *r, const struct served *s)
 {
 	forget(r, NULL, s);
-	starts_drop(r, NULL, s);
+	prestart_drop(r, NULL, s);
 }
 
 static void on_allocate(struct plugin_answer *answer, const struct id_list *containers, size_t n,
@@ -285,7 +286,7 @@ static void on_gone(struct plugin_answer *answer, void *arg)
 	struct resources *r = ((struct served *)arg)->owner;
 
 	forget(r, answer, NULL);
-	starts_drop(r, answer, NULL);
+	prestart_drop(r, answer, NULL);
 }
 
 /* --- GetPreferredAllocation ------------------------------------------------------------------- */
@@ -297,7 +298,7 @@ static bool is_busy(const char *id, void *arg)
 	const struct attach_engine *engine = s->owner->opts.engine;
 	const struct attach_status *a = engine ? attach_engine_find(engine, id) : NULL;
 
-	return ledger_state(s->owner->ledger, s->name, id) != LEDGER_FREE ||
+	return reservations_state(s->owner->reservations, s->name, id) != RESERVATION_FREE ||
 	       (a && a->record->state != ATTACH_FREE);
 }
 

@@ -1,4 +1,4 @@
-/* ledger.h - which IDs are given away: reserved by Allocate, then held by a container as the
+/* reservations.h - which IDs are given away: reserved by Allocate, then held by a container as the
  * kubelet tells. Pure; time is an argument.
  *
  * The kubelet says neither for which container it allocates nor when a device comes back, but its
@@ -17,41 +17,43 @@
 #include "pod_devices.h"
 
 /* From Allocate until the kubelet's list is sure to tell what became of it. */
-#define LEDGER_GRACE_MS 2000
+#define RESERVATION_GRACE_MS 2000
 
-struct ledger;
+struct reservations;
 
-enum ledger_state { LEDGER_FREE, LEDGER_RESERVED, LEDGER_HELD };
+enum reservation_state { RESERVATION_FREE, RESERVATION_RESERVED, RESERVATION_HELD };
 
-struct ledger *ledger_new(void);
-void ledger_free(struct ledger *);
+struct reservations *reservations_new(void);
+void reservations_free(struct reservations *);
 
 /* Given away now, or once more; when that was stands in the list for as long as the ID does.
  * -ENOMEM changes nothing. */
-int ledger_reserve(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+int reservations_add(struct reservations *, const char *resource, const char *id, uint64_t now_ms);
 /* A container that waits to be started has it, so it was given away, whether we remember or not. Of
  * what stands in the list already only that is new. -ENOMEM changes nothing. */
-int ledger_note_start(struct ledger *, const char *resource, const char *id, uint64_t now_ms);
+int reservations_note_start(struct reservations *, const char *resource, const char *id,
+			    uint64_t now_ms);
 /* It does not wait any more. */
-void ledger_note_end(struct ledger *, const char *resource, const char *id);
+void reservations_note_end(struct reservations *, const char *resource, const char *id);
 /* Something that was given away is named for nobody by this list of the kubelet: the checkpoint may
  * tell. */
-bool ledger_lacks(const struct ledger *, const struct pod_list *);
+bool reservations_lacks(const struct reservations *, const struct pod_list *);
 /* A new list of what containers hold, asked for at asked_ms; and the kubelet's checkpoint, of pods
  * that still are, read after that (empty = not read). True: something changed. -ENOMEM changes
  * nothing. A list of source POD_SOURCE_NONE says nothing, and one that was asked for before the
  * last is out of date: both change nothing. */
-int ledger_apply(struct ledger *, const struct pod_list *, const struct pod_list *checkpoint,
-		 uint64_t asked_ms);
+int reservations_apply(struct reservations *, const struct pod_list *,
+		       const struct pod_list *checkpoint, uint64_t asked_ms);
 /* From when on a list can tell what became of the oldest reservation: ask for one then. UINT64_MAX:
  * nothing is reserved. */
-uint64_t ledger_ask_at(const struct ledger *);
-enum ledger_state ledger_state(const struct ledger *, const char *resource, const char *id);
+uint64_t reservations_ask_at(const struct reservations *);
+enum reservation_state reservations_state(const struct reservations *, const char *resource,
+					  const char *id);
 /* The same for who asks about many in their order, see pod_list_find_next(). */
-enum ledger_state ledger_state_next(const struct ledger *, const char *resource, const char *id,
-				    size_t *at);
+enum reservation_state reservations_state_next(const struct reservations *, const char *resource,
+					       const char *id, size_t *at);
 /* Everything that is reserved or held, sorted; those only reserved have no pod. Borrowed until the
  * next change. Its source is that of the last list. */
-const struct pod_list *ledger_list(const struct ledger *);
+const struct pod_list *reservations_list(const struct reservations *);
 /* Grows with every change of the list; times are none. */
-uint64_t ledger_generation(const struct ledger *);
+uint64_t reservations_generation(const struct reservations *);

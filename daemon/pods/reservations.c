@@ -1,9 +1,9 @@
-/* ledger.c - one list of what is given away, and when each reservation in it was made.
+/* reservations.c - one list of what is given away, and when each reservation in it was made.
  *
  * A list of the kubelet makes a new one: what it names, and reservations that are too young for it
  * to name. A reservation stays beside a held device until it is old enough: the list may still show
  * an init container that has ended. */
-#include "ledger.h"
+#include "reservations.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #include "array.h"
 
 struct reservation {
-	const char *resource; /* one of the ledger's */
+	const char *resource; /* one of the names in struct reservations */
 	char id[PLUGIN_ID_SIZE];
 	uint64_t made_ms;
 };
 
-struct ledger {
+struct reservations {
 	struct pod_list list;
 	struct reservation *reserved; /* sorted by (id, resource) */
 	size_t n_reserved;
@@ -27,12 +27,12 @@ struct ledger {
 	uint64_t generation;
 };
 
-struct ledger *ledger_new(void)
+struct reservations *reservations_new(void)
 {
-	return calloc(1, sizeof(struct ledger));
+	return calloc(1, sizeof(struct reservations));
 }
 
-void ledger_free(struct ledger *l)
+void reservations_free(struct reservations *l)
 {
 	if (!l)
 		return;
@@ -44,8 +44,8 @@ void ledger_free(struct ledger *l)
 	free(l);
 }
 
-/* The ledger's own text of that name; NULL: out of memory. */
-static const char *name_of(struct ledger *l, const char *resource)
+/* Our own text of that name; NULL: out of memory. */
+static const char *name_of(struct reservations *l, const char *resource)
 {
 	char **name;
 
@@ -61,7 +61,7 @@ static const char *name_of(struct ledger *l, const char *resource)
 }
 
 /* Where the reservation is, or would be; IDs differ sooner than resources do. */
-static size_t place_of(const struct ledger *l, const char *resource, const char *id)
+static size_t place_of(const struct reservations *l, const char *resource, const char *id)
 {
 	size_t low = 0, high = l->n_reserved;
 
@@ -77,7 +77,7 @@ static size_t place_of(const struct ledger *l, const char *resource, const char 
 	return low;
 }
 
-static struct reservation *find(const struct ledger *l, const char *resource, const char *id)
+static struct reservation *find(const struct reservations *l, const char *resource, const char *id)
 {
 	size_t at = place_of(l, resource, id);
 
@@ -111,7 +111,7 @@ static int list_insert(struct pod_list *list, const char *resource, const char *
 }
 
 /* Its entries, one for every container that has it. */
-static struct pod_device *entries(struct ledger *l, const char *resource, const char *id,
+static struct pod_device *entries(struct reservations *l, const char *resource, const char *id,
 				  size_t *ret_n)
 {
 	const struct pod_device *first = pod_list_find(&l->list, resource, id, ret_n);
@@ -119,7 +119,7 @@ static struct pod_device *entries(struct ledger *l, const char *resource, const 
 	return first ? &l->list.devices[first - l->list.devices] : NULL;
 }
 
-static void stamp(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+static void stamp(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	size_t n;
 	struct pod_device *d = entries(l, resource, id, &n);
@@ -130,7 +130,7 @@ static void stamp(struct ledger *l, const char *resource, const char *id, uint64
 	}
 }
 
-static void stamp_start(struct ledger *l, const char *resource, const char *id, uint64_t ms)
+static void stamp_start(struct reservations *l, const char *resource, const char *id, uint64_t ms)
 {
 	size_t n;
 	struct pod_device *d = entries(l, resource, id, &n);
@@ -139,8 +139,8 @@ static void stamp_start(struct ledger *l, const char *resource, const char *id, 
 		d[i].start_ms = ms;
 }
 
-/* There is room for it; resource is one of the ledger's. */
-static void note(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+/* There is room for it; resource is one of our names. */
+static void note(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	size_t at = place_of(l, resource, id);
 	struct reservation *r = &l->reserved[at];
@@ -150,7 +150,7 @@ static void note(struct ledger *l, const char *resource, const char *id, uint64_
 	snprintf(r->id, sizeof(r->id), "%s", id);
 }
 
-static int reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+static int reserve(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	struct reservation *r = find(l, resource, id);
 
@@ -171,7 +171,7 @@ static int reserve(struct ledger *l, const char *resource, const char *id, uint6
 	return 0;
 }
 
-int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+int reservations_add(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	if (reserve(l, resource, id, now_ms) < 0)
 		return -ENOMEM;
@@ -179,7 +179,8 @@ int ledger_reserve(struct ledger *l, const char *resource, const char *id, uint6
 	return 0;
 }
 
-int ledger_note_start(struct ledger *l, const char *resource, const char *id, uint64_t now_ms)
+int reservations_note_start(struct reservations *l, const char *resource, const char *id,
+			    uint64_t now_ms)
 {
 	if (!pod_list_find(&l->list, resource, id, NULL) && reserve(l, resource, id, now_ms) < 0)
 		return -ENOMEM;
@@ -187,7 +188,7 @@ int ledger_note_start(struct ledger *l, const char *resource, const char *id, ui
 	return 0;
 }
 
-void ledger_note_end(struct ledger *l, const char *resource, const char *id)
+void reservations_note_end(struct reservations *l, const char *resource, const char *id)
 {
 	stamp_start(l, resource, id, 0);
 }
@@ -195,7 +196,7 @@ void ledger_note_end(struct ledger *l, const char *resource, const char *id)
 /* Can a list that was asked for then tell what became of it? */
 static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 {
-	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= LEDGER_GRACE_MS;
+	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= RESERVATION_GRACE_MS;
 }
 
 static int copy(struct pod_list *ret, const struct pod_list *from)
@@ -212,12 +213,12 @@ static bool is_named(const struct pod_list *given, const struct pod_device *d)
 }
 
 /* Not by the last list either. */
-static bool is_unnamed(const struct ledger *l, const struct pod_device *d)
+static bool is_unnamed(const struct reservations *l, const struct pod_device *d)
 {
 	return d->pod[0] == '\0' || find(l, d->resource, d->id);
 }
 
-bool ledger_lacks(const struct ledger *l, const struct pod_list *given)
+bool reservations_lacks(const struct reservations *l, const struct pod_list *given)
 {
 	for (size_t i = 0; i < l->list.n; i++)
 		if (is_unnamed(l, &l->list.devices[i]) && !is_named(given, &l->list.devices[i]))
@@ -226,7 +227,7 @@ bool ledger_lacks(const struct ledger *l, const struct pod_list *given)
 }
 
 /* An init container's. */
-static int add_from_checkpoint(const struct ledger *l, struct pod_list *list,
+static int add_from_checkpoint(const struct reservations *l, struct pod_list *list,
 			       const struct pod_list *given, const struct pod_list *checkpoint)
 {
 	int r = 0;
@@ -242,7 +243,7 @@ static int add_from_checkpoint(const struct ledger *l, struct pod_list *list,
 	return r;
 }
 
-static int add_unsettled(const struct ledger *l, struct pod_list *list, uint64_t asked_ms)
+static int add_unsettled(const struct reservations *l, struct pod_list *list, uint64_t asked_ms)
 {
 	for (size_t i = 0; i < l->n_reserved; i++) {
 		const struct reservation *r = &l->reserved[i];
@@ -267,7 +268,7 @@ static void keep_times(struct pod_list *list, const struct pod_list *before)
 	}
 }
 
-static void drop_settled(struct ledger *l, uint64_t asked_ms)
+static void drop_settled(struct reservations *l, uint64_t asked_ms)
 {
 	size_t n = 0;
 
@@ -277,8 +278,8 @@ static void drop_settled(struct ledger *l, uint64_t asked_ms)
 	l->n_reserved = n;
 }
 
-int ledger_apply(struct ledger *l, const struct pod_list *given, const struct pod_list *checkpoint,
-		 uint64_t asked_ms)
+int reservations_apply(struct reservations *l, const struct pod_list *given,
+		       const struct pod_list *checkpoint, uint64_t asked_ms)
 {
 	struct pod_list list = {0};
 	bool changed;
@@ -301,44 +302,46 @@ int ledger_apply(struct ledger *l, const struct pod_list *given, const struct po
 	return changed;
 }
 
-uint64_t ledger_ask_at(const struct ledger *l)
+uint64_t reservations_ask_at(const struct reservations *l)
 {
 	uint64_t at = UINT64_MAX;
 
 	for (size_t i = 0; i < l->n_reserved; i++)
-		if (l->reserved[i].made_ms + LEDGER_GRACE_MS < at)
-			at = l->reserved[i].made_ms + LEDGER_GRACE_MS;
+		if (l->reserved[i].made_ms + RESERVATION_GRACE_MS < at)
+			at = l->reserved[i].made_ms + RESERVATION_GRACE_MS;
 	return at;
 }
 
 /* An entry that only a reservation made names no pod, by name or uid; one that the kubelet's list
  * made knows no uid. */
-static enum ledger_state state_of(const struct ledger *l, const struct pod_device *d)
+static enum reservation_state state_of(const struct reservations *l, const struct pod_device *d)
 {
 	if (!d)
-		return LEDGER_FREE;
+		return RESERVATION_FREE;
 	if (d->uid[0])
-		return l->list.source == POD_SOURCE_API ? LEDGER_RESERVED : LEDGER_HELD;
-	return d->pod[0] == '\0' && find(l, d->resource, d->id) ? LEDGER_RESERVED : LEDGER_HELD;
+		return l->list.source == POD_SOURCE_API ? RESERVATION_RESERVED : RESERVATION_HELD;
+	return d->pod[0] == '\0' && find(l, d->resource, d->id) ? RESERVATION_RESERVED
+								: RESERVATION_HELD;
 }
 
-enum ledger_state ledger_state(const struct ledger *l, const char *resource, const char *id)
+enum reservation_state reservations_state(const struct reservations *l, const char *resource,
+					  const char *id)
 {
 	return state_of(l, pod_list_find(&l->list, resource, id, NULL));
 }
 
-enum ledger_state ledger_state_next(const struct ledger *l, const char *resource, const char *id,
-				    size_t *at)
+enum reservation_state reservations_state_next(const struct reservations *l, const char *resource,
+					       const char *id, size_t *at)
 {
 	return state_of(l, pod_list_find_next(&l->list, resource, id, at));
 }
 
-const struct pod_list *ledger_list(const struct ledger *l)
+const struct pod_list *reservations_list(const struct reservations *l)
 {
 	return &l->list;
 }
 
-uint64_t ledger_generation(const struct ledger *l)
+uint64_t reservations_generation(const struct reservations *l)
 {
 	return l->generation;
 }
