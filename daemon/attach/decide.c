@@ -172,7 +172,7 @@ static void judge(struct attachment *a, const struct reconcile_input *in)
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
-struct attach_record wanted_record(const struct attach_engine *e, const struct wanted *w)
+struct attach_record desired_record(const struct attach_engine *e, const struct desired *w)
 {
 	struct attach_record r = {
 		.state = ATTACH_FREE, .serial = e->serial, .owner = w->owner, .plan = w->plan};
@@ -184,13 +184,13 @@ struct attach_record wanted_record(const struct attach_engine *e, const struct w
 }
 
 /* It failed like that, or a person took it away. */
-static bool failed_before(const struct attachment *a, const struct wanted *w)
+static bool failed_before(const struct attachment *a, const struct desired *w)
 {
 	return a->failure.code != 0 && strcmp(a->record.owner.sandbox, w->owner.sandbox) == 0 &&
 	       plan_equal(&a->record.plan, &w->plan);
 }
 
-void follow_pool(struct attachment *a, const struct wanted *w)
+void follow_pool(struct attachment *a, const struct desired *w)
 {
 	a->repair = w->network->drift == DRIFT_REPAIR;
 	a->timeout_ms = w->network->timeout_ms;
@@ -209,9 +209,9 @@ static bool is_recorded(struct attachment *a)
 	return false;
 }
 
-static void bring(struct attach_engine *e, const struct wanted *w)
+static void bring(struct attach_engine *e, const struct desired *w)
 {
-	struct attach_record r = wanted_record(e, w);
+	struct attach_record r = desired_record(e, w);
 	struct attachment *a = attachment_find(e, &r);
 	bool is_free = !a || attachment_is_idle(a);
 
@@ -239,17 +239,17 @@ static void forget_unwanted(struct attach_engine *e)
 		struct attachment *a = e->items[i];
 
 		if (attachment_is_idle(a) &&
-		    !wanted_find(&e->wanted, a->record.resource, a->record.id))
+		    !desired_find(&e->desired, a->record.resource, a->record.id))
 			attachment_drop(a);
 	}
 }
 
 /* --- the decision ----------------------------------------------------------------------------- */
 
-static int join(struct attach_engine *e, const struct attach_view *view)
+static int find_desired(struct attach_engine *e, const struct attach_view *view)
 {
 	const struct attach_record **others = calloc(e->n + 1, sizeof(struct attach_record *));
-	struct wanted_list wanted = {0};
+	struct desired_list wanted = {0};
 	size_t n = 0;
 	int r;
 
@@ -258,13 +258,13 @@ static int join(struct attach_engine *e, const struct attach_view *view)
 	for (size_t i = 0; i < e->n; i++)
 		if (e->items[i]->record.state != ATTACH_FREE)
 			others[n++] = &e->items[i]->record;
-	r = join_build(&wanted, view->pools, &e->inventory->host, view->held,
-		       attach_engine_sandboxes(e), others, n);
+	r = desired_build(&wanted, view->pools, &e->inventory->host, view->held,
+			  attach_engine_sandboxes(e), others, n);
 	free(others);
 	if (r < 0)
 		return r;
-	wanted_list_done(&e->wanted);
-	e->wanted = wanted;
+	desired_list_done(&e->desired);
+	e->desired = wanted;
 	return 0;
 }
 
@@ -273,7 +273,7 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 	struct reconcile_input in = {.held = view->held, .sandboxes = attach_engine_sandboxes(e)};
 
 	follow_runtime(e);
-	if (join(e, view) < 0)
+	if (find_desired(e, view) < 0)
 		return false;
 	namespaces_look(e);
 	take_orphans(e, view);
@@ -284,7 +284,7 @@ bool engine_decide(struct attach_engine *e, const struct attach_view *view)
 	}
 	namespaces_search(e);
 	forget_unwanted(e);
-	for (size_t i = 0; i < e->wanted.n; i++)
-		bring(e, &e->wanted.items[i]);
+	for (size_t i = 0; i < e->desired.n; i++)
+		bring(e, &e->desired.items[i]);
 	return true;
 }

@@ -11,6 +11,7 @@
 
 #include "engine_state.h"
 #include "log.h"
+#include "pod_sandbox.h"
 
 /* As the last resort, while anything is away from the host. */
 #define LOOK_MS	 30000
@@ -69,7 +70,7 @@ static bool is_reserved(const struct attach_view *view)
 /* Whose a new sandbox's devices are, the kubelet tells. */
 static void ask_whose(struct attach_engine *e, const struct attach_view *view, uint64_t since_ms)
 {
-	if (!join_must_ask(view->held, attach_engine_sandboxes(e), since_ms))
+	if (!pod_sandbox_must_ask(view->held, attach_engine_sandboxes(e), since_ms))
 		return;
 	e->whose_ms = uv_now(e->loop);
 	e->hooks.ask_pods(e->hooks.arg);
@@ -245,7 +246,7 @@ static void on_tick(uv_timer_t *timer)
 static void engine_free(struct attach_engine *e)
 {
 	attachments_free(e);
-	wanted_list_done(&e->wanted);
+	desired_list_done(&e->desired);
 	free(e->state_dir);
 	free(e->cni_path);
 	free(e->cri_socket);

@@ -1,9 +1,9 @@
 /* engine.h - every attachment of this node: one struct for each device on its way or in a pod.
  *
- * Decides (join.h, reconcile.h) whenever something may have changed: the inventory, the kubelet's
- * list, the runtime's list, a question at the gate, a finished step. Works on a worker thread, one
- * operation for a device at a time and four in all (steps.h). On start: reads the journal, finds
- * every device, repairs; only then the kubelet is told anything. */
+ * Decides (desired.h, reconcile.h) whenever something may have changed: the inventory, the
+ * kubelet's list, the runtime's list, a question at the gate, a finished step. Works on a worker
+ * thread, one operation for a device at a time and four in all (steps.h). On start: reads the
+ * journal, finds every device, repairs; only then the kubelet is told anything. */
 #pragma once
 
 #include "attach_status.h"

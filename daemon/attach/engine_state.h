@@ -88,8 +88,8 @@ struct attach_engine {
 	uint64_t cri_asked_ms;	/* when the runtime was asked what is known of it now, 0 = never */
 	struct attachment **items;
 	size_t n;
-	struct attachment *dropped; /* the list that others have may still name them */
-	struct wanted_list wanted;  /* of the last decision; its pools may be gone */
+	struct attachment *dropped;  /* the list that others have may still name them */
+	struct desired_list desired; /* of the last decision; its pools may be gone */
 	struct operation *queue, *paused;
 	unsigned n_working;
 	struct attach_gate *gates;
@@ -165,9 +165,9 @@ bool held_by(const struct pod_device *, const struct attach_owner *);
 /* NULL: the resource is not offered. */
 const struct pool *view_pool(const struct attach_view *, const char *resource);
 
-struct attach_record wanted_record(const struct attach_engine *, const struct wanted *);
+struct attach_record desired_record(const struct attach_engine *, const struct desired *);
 /* What the pool says of everything that is attached from it. */
-void follow_pool(struct attachment *, const struct wanted *);
+void follow_pool(struct attachment *, const struct desired *);
 /* True, and said once, in a daemon that only says what it would do. why: NULL is fine. */
 bool only_say(struct attachment *, const char *what, const char *why);
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pod_sandbox.h"
+
 /* Who has it as the kubelet says; NULL: it does not say. */
 static const struct pod_device *holder(const struct gate_view *g)
 {
@@ -28,7 +30,7 @@ static bool is_sandbox(const struct attach_engine *e, const struct attachment *a
 		       const struct pod_device *d)
 {
 	const struct sandbox_list *sandboxes = attach_engine_sandboxes(e);
-	const struct sandbox *s = join_sandbox(sandboxes, d);
+	const struct sandbox *s = pod_sandbox_find(sandboxes, d);
 
 	if (!sandboxes->known)
 		return is_of_last_allocate(a, d);
@@ -53,7 +55,7 @@ static void no_sandbox(const struct attach_engine *e, const struct pod_device *d
 	const char *pod = d->pod[0] ? d->pod : d->uid;
 	struct cri_status status = {.error = ""};
 
-	if (l->known && !join_sandbox(l, d) && join_may_be_of(l, d)) {
+	if (l->known && !pod_sandbox_find(l, d) && pod_sandbox_may_be(l, d)) {
 		err_set(err, -ETIMEDOUT,
 			"it cannot be told yet whether a sandbox of pod %s/%s is its own or of "
 			"another pod of that name, which has not ended",
@@ -121,8 +123,8 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 {
 	const struct attach_engine *e = g->engine;
 	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
-	const struct wanted *w = wanted_find(&e->wanted, g->resource, g->id);
-	const struct sandbox *s = join_sandbox(attach_engine_sandboxes(e), d);
+	const struct desired *w = desired_find(&e->desired, g->resource, g->id);
+	const struct sandbox *s = pod_sandbox_find(attach_engine_sandboxes(e), d);
 	bool fresh = e->cri_asked_ms >= g->since_ms, seen = attach_engine_sandboxes(e)->known;
 
 	if (a && is_there(e, a, d))
@@ -195,7 +197,7 @@ void gate_tell_host_network(const struct gate_view *g)
 	struct attach_record r = {.state = ATTACH_FREE};
 	const struct pool *pool = view_pool(g->view, g->resource);
 	const struct pod_device *d = pool && pool->network ? holder(g) : NULL;
-	const struct sandbox *s = d ? join_sandbox(attach_engine_sandboxes(e), d) : NULL;
+	const struct sandbox *s = d ? pod_sandbox_find(attach_engine_sandboxes(e), d) : NULL;
 	char device[DEVICE_TEXT_SIZE];
 
 	if (!has_host_network(s) || !is_news(e, s, g->id))

@@ -76,10 +76,10 @@ static bool is_in_use(const struct attach_engine *e, const struct attach_view *v
 	return nd->nsid != NSID_HOST && (view->held->source == POD_SOURCE_NONE || may_run(e, nd));
 }
 
-static const struct wanted *find_wanted(const struct attach_engine *e, const struct netdev *nd)
+static const struct desired *find_wanted(const struct attach_engine *e, const struct netdev *nd)
 {
-	for (size_t i = 0; i < e->wanted.n; i++) {
-		const struct wanted *w = &e->wanted.items[i];
+	for (size_t i = 0; i < e->desired.n; i++) {
+		const struct desired *w = &e->desired.items[i];
 
 		if (w->plan.kind == PLAN_VF && strcmp(w->function, nd->function) == 0)
 			return w->err.code || strcmp(w->owner.uid, nd->origin_uid) != 0 ? NULL : w;
@@ -92,13 +92,13 @@ static const struct wanted *find_wanted(const struct attach_engine *e, const str
 static void adopt(struct attachment *a, const struct netdev *nd)
 {
 	struct attach_engine *e = a->engine;
-	const struct wanted *w = find_wanted(e, nd);
+	const struct desired *w = find_wanted(e, nd);
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 	struct netns_id netns;
 
 	if (!w || e->ops->netns_find(e->hw, w->owner.netns.path, &netns) < 0)
 		return;
-	a->record = wanted_record(e, w);
+	a->record = desired_record(e, w);
 	a->record.state = ATTACH_IN_POD;
 	e->ops->boot_id(e->hw, a->record.boot);
 	a->record.owner.netns = netns;

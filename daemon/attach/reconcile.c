@@ -101,7 +101,7 @@ struct attach_decision reconcile_attachment(const struct attach_fact *f,
 	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : keep;
 }
 
-bool reconcile_may_attach(const struct wanted *w, const struct attach_record *current)
+bool reconcile_may_attach(const struct desired *w, const struct attach_record *current)
 {
 	return w->err.code == 0 && (!current || current->state == ATTACH_FREE);
 }

@@ -5,7 +5,7 @@
  * Nothing is concluded from a list that is not known. */
 #pragma once
 
-#include "join.h"
+#include "desired.h"
 
 /* How long a device may be missing from the kubelet's list while its pod's sandbox is not known to
  * be ended, before it is taken back. */
@@ -52,7 +52,7 @@ struct attach_decision reconcile_attachment(const struct attach_fact *,
 					    const struct reconcile_input *);
 /* A wanted device is to be attached now: nobody has it (current: its record, or NULL), and it can
  * be. */
-bool reconcile_may_attach(const struct wanted *, const struct attach_record *current);
+bool reconcile_may_attach(const struct desired *, const struct attach_record *current);
 
 /* A netdev of the host's hardware, in whatever namespace, that bears our mark (struct
  * netdev.origin) without an attachment that explains it: to be returned. */

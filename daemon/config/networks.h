@@ -6,8 +6,8 @@
  *   "mac": "02:..", "vlan": 100, "vlanQoS": 3, "vlanProto": "802.1ad", "spoofchk": "off",
  *   "trust": "on", "linkState": "auto", "minTxRate": 100, "maxTxRate": 1000, "guid": "..",
  *   "gateway": "10.9.0.254", "routes": [{"dst": "10.0.0.0/8", "gw": "10.9.0.254"}]
- * The k-th entry of a resource is for the pod's k-th device of it, in the order of join.h. Keys are
- * compared as those of pools are: without case, null is absent. */
+ * The k-th entry of a resource is for the pod's k-th device of it, in the order of desired.h. Keys
+ * are compared as those of pools are: without case, null is absent. */
 #pragma once
 
 #include "attachment.h"

@@ -12,7 +12,7 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "join_fixture.h"
+#include "desired_fixture.h"
 #include "reconcile.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static const struct {
 	{"nobody knows anything", "", "", DEAF | UNKNOWN_HELD, 3600000, NULL},
 };
 
-static struct attach_decision decide(struct join_fixture *f, const struct attach_record *r,
+static struct attach_decision decide(struct desired_fixture *f, const struct attach_record *r,
 				     unsigned facts, uint64_t unheld_ms)
 {
 	const struct attach_fact fact = {.record = r,
@@ -107,13 +107,13 @@ static struct attach_decision decide(struct join_fixture *f, const struct attach
 
 static void test_every_rule(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		const char *wanted = rules[i].why ? rules[i].why : "", *why;
 		struct attach_decision d;
 
-		join_fixture_clear(f);
+		desired_fixture_clear(f);
 		add_held(f, rules[i].held);
 		add_sandboxes(f, rules[i].sandboxes);
 		d = decide(f, add_record(f, "roce:1", "t", "u1.0"), rules[i].facts,
@@ -128,7 +128,7 @@ static void test_every_rule(void **state)
 static void test_other_doors_end_with_their_namespace(void **state)
 {
 	static const enum attach_door doors[] = {DOOR_CNI, DOOR_ADMIN};
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "s:c:roce:1@300");
 	for (size_t i = 0; i < ARRAY_SIZE(doors); i++) {
@@ -151,7 +151,7 @@ static void test_only_what_is_on_its_way_there_or_there(void **state)
 		{ATTACH_IN_POD, true, true, true}, {ATTACH_RETURNING, false, false, true},
 		{ATTACH_BAD, false, false, true},
 	};
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	struct attach_record *r = add_record(f, "roce:1", "t", "u1.0");
 
 	add_held(f, "t:c:roce:1");
@@ -166,7 +166,7 @@ static void test_only_what_is_on_its_way_there_or_there(void **state)
 
 static void test_what_may_be_attached(void **state)
 {
-	struct wanted w = {0};
+	struct desired w = {0};
 	struct attach_record r = {.state = ATTACH_FREE};
 	(void)state;
 
@@ -217,7 +217,7 @@ struct real_pod {
 #define STEP_MS 300
 
 struct history {
-	struct join_fixture *f;
+	struct desired_fixture *f;
 	unsigned run, seed;
 	uint64_t now;	  /* loop time */
 	int64_t clock_ms; /* what the wall clock is ahead of it */
@@ -435,7 +435,7 @@ static void attach_some(struct history *h)
 	note_times(h);
 	joined(h->f);
 	for (size_t i = 0; i < N_DEVICES; i++) {
-		const struct wanted *w = wanted_of(h->f, devices[i]);
+		const struct desired *w = wanted_of(h->f, devices[i]);
 		struct real_pod *p;
 
 		if (!w || w->err.code)
@@ -508,12 +508,13 @@ static void test_random_histories(void **state)
 				     .clock_ms = INT64_C(1700000000000)};
 		for (size_t i = 0; i < N_DEVICES; i++)
 			h.holder[i] = N_PODS;
-		join_fixture_clear(h.f);
+		desired_fixture_clear(h.f);
 		live(&h);
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, join_fixture_setup, join_fixture_teardown)
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, desired_fixture_setup, desired_fixture_teardown)
 
 int main(void)
 {

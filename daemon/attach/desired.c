@@ -1,13 +1,14 @@
-/* join.c - collects one item for each device, puts each pod's into their order, and makes of every
- * item what is wanted; addresses are compared when all are made. */
-#include "join.h"
+/* desired.c - collects one item for each device, puts each pod's into their order, and makes of
+ * every item what is wanted; addresses are compared when all are made. */
+#include "desired.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "desired_claims.h"
 #include "host_index.h"
-#include "join_claims.h"
+#include "pod_sandbox.h"
 
 /* linux/if_arp.h */
 #define ARPHRD_ETHER 1
@@ -21,14 +22,14 @@ struct item {
 	const struct network_request *request; /* NULL = it is as its pool says */
 };
 
-struct join {
+struct building {
 	const struct pools *pools;
 	const struct pod_list *held;
 	const struct sandbox_list *sandboxes;
 	struct host_index index;
 	struct item *items;
 	size_t n;
-	struct wanted *wanted;
+	struct desired *desired;
 };
 
 /* --- which devices ---------------------------------------------------------------------------- */
@@ -49,12 +50,12 @@ static bool is_nearer(const struct sandbox *s, const struct sandbox *than)
 }
 
 /* Of the n entries of one device, the one whose pod is to have it. */
-static void choose(const struct join *j, const struct pod_device *entries, size_t n,
+static void choose(const struct building *j, const struct pod_device *entries, size_t n,
 		   struct item *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct sandbox *s = names_pod(&entries[i])
-						  ? join_sandbox(j->sandboxes, &entries[i])
+						  ? pod_sandbox_find(j->sandboxes, &entries[i])
 						  : NULL;
 
 		if (!is_nearer(s, ret->sandbox))
@@ -64,13 +65,13 @@ static void choose(const struct join *j, const struct pod_device *entries, size_
 	}
 }
 
-static bool can_be_joined(const struct join *j, const struct sandbox *s)
+static bool can_be_joined(const struct building *j, const struct sandbox *s)
 {
-	return s && s->detailed && !s->host_network && !join_is_younger(s, j->held);
+	return s && s->detailed && !s->host_network && !pod_sandbox_is_younger(s, j->held);
 }
 
 /* The list is sorted by device; so are the items. */
-static int collect(struct join *j)
+static int collect(struct building *j)
 {
 	const struct pool_view *view = NULL;
 	size_t n;
@@ -100,7 +101,7 @@ static int collect(struct join *j)
 
 /* --- the function ----------------------------------------------------------------------------- */
 
-static bool has_ethernet(const struct join *j, const char *function)
+static bool has_ethernet(const struct building *j, const char *function)
 {
 	struct fn_parts parts = host_index_parts(&j->index, function);
 
@@ -114,7 +115,7 @@ static bool has_ethernet(const struct join *j, const char *function)
 }
 
 /* The slot's first HCA with a netdev that a macvlan or ipvlan can hang on. */
-static int find_parent(const struct join *j, const struct item *item, struct wanted *w)
+static int find_parent(const struct building *j, const struct item *item, struct desired *w)
 {
 	const struct offer *o = pool_view_offer(item->view, item->d->id);
 
@@ -130,7 +131,7 @@ static int find_parent(const struct join *j, const struct item *item, struct wan
 		       item->d->id, item->d->resource);
 }
 
-static int check_function(const struct join *j, struct wanted *w)
+static int check_function(const struct building *j, struct desired *w)
 {
 	const struct function *fn = host_index_function(&j->index, w->function);
 
@@ -140,7 +141,7 @@ static int check_function(const struct join *j, struct wanted *w)
 }
 
 /* Of its netdev in the host, 0 = it is not there: in a pod it may have another one. */
-static unsigned mtu_of(const struct join *j, const char *function)
+static unsigned mtu_of(const struct building *j, const char *function)
 {
 	struct fn_parts parts = host_index_parts(&j->index, function);
 
@@ -150,7 +151,7 @@ static unsigned mtu_of(const struct join *j, const char *function)
 	return 0;
 }
 
-static int find_function(const struct join *j, const struct item *item, struct wanted *w)
+static int find_function(const struct building *j, const struct item *item, struct desired *w)
 {
 	int r;
 
@@ -179,16 +180,16 @@ static void set_owner(struct attach_owner *o, const struct item *item)
 }
 
 /* Long names of pods must not cost the sentence. */
-static int name_pod(struct wanted *w)
+static int name_pod(struct desired *w)
 {
 	return err_wrap(&w->err, "pod %s/%.63s", w->owner.namespace, w->owner.pod);
 }
 
 /* mistake: of the pod's annotation, code 0 = none. */
-static void make(const struct join *j, const struct item *item, unsigned number,
+static void make(const struct building *j, const struct item *item, unsigned number,
 		 const struct err *mistake)
 {
-	struct wanted *w = &j->wanted[item->at];
+	struct desired *w = &j->desired[item->at];
 	int r;
 
 	snprintf(w->resource, sizeof(w->resource), "%s", item->d->resource);
@@ -269,18 +270,18 @@ static int assign(struct item *items, size_t n, const struct network_requests *r
 }
 
 /* Names that are given and names that are counted: the later of two is wrong. */
-static void check_names(const struct join *j, const struct item *items, size_t n)
+static void check_names(const struct building *j, const struct item *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const char *name = j->wanted[items[i].at].plan.ifname;
+		const char *name = j->desired[items[i].at].plan.ifname;
 
 		if (!items[i].request || items[i].request->plan.ifname[0] == '\0')
 			continue;
 		for (size_t k = 0; k < n; k++) {
-			struct wanted *w = &j->wanted[items[k > i ? k : i].at];
+			struct desired *w = &j->desired[items[k > i ? k : i].at];
 
 			if (k == i || w->err.code ||
-			    strcmp(j->wanted[items[k].at].plan.ifname, name) != 0)
+			    strcmp(j->desired[items[k].at].plan.ifname, name) != 0)
 				continue;
 			err_set(&w->err, -EINVAL, "interface: %s is another device's already",
 				name);
@@ -289,7 +290,7 @@ static void check_names(const struct join *j, const struct item *items, size_t n
 	}
 }
 
-static int make_pod(const struct join *j, struct item *items, size_t n)
+static int make_pod(const struct building *j, struct item *items, size_t n)
 {
 	struct network_requests reqs = {0};
 	struct err mistake = {0};
@@ -316,13 +317,13 @@ static int by_sandbox(const void *a, const void *b)
 	return (x->sandbox > y->sandbox) - (x->sandbox < y->sandbox);
 }
 
-static int make_all(struct join *j)
+static int make_all(struct building *j)
 {
 	size_t n;
 	int r = 0;
 
-	j->wanted = calloc(j->n + 1, sizeof(*j->wanted));
-	if (!j->wanted)
+	j->desired = calloc(j->n + 1, sizeof(*j->desired));
+	if (!j->desired)
 		return -ENOMEM;
 	if (j->n)
 		qsort(j->items, j->n, sizeof(*j->items), by_sandbox);
@@ -334,7 +335,7 @@ static int make_all(struct join *j)
 	return r;
 }
 
-static int build(struct join *j, const struct attach_record *const *others, size_t n_others)
+static int build(struct building *j, const struct attach_record *const *others, size_t n_others)
 {
 	const struct sandbox **sandboxes;
 	int r = collect(j);
@@ -347,44 +348,45 @@ static int build(struct join *j, const struct attach_record *const *others, size
 	for (size_t i = 0; i < j->n && r == 0; i++)
 		sandboxes[j->items[i].at] = j->items[i].sandbox;
 	if (r == 0)
-		r = join_claims(j->wanted, sandboxes, j->n, others, n_others);
+		r = desired_claims(j->desired, sandboxes, j->n, others, n_others);
 	free(sandboxes);
 	return r;
 }
 
-int join_build(struct wanted_list *ret, const struct pools *pools, const struct host *host,
-	       const struct pod_list *held, const struct sandbox_list *sandboxes,
-	       const struct attach_record *const *others, size_t n_others)
+int desired_build(struct desired_list *ret, const struct pools *pools, const struct host *host,
+		  const struct pod_list *held, const struct sandbox_list *sandboxes,
+		  const struct attach_record *const *others, size_t n_others)
 {
-	struct join j = {.pools = pools, .held = held, .sandboxes = sandboxes};
+	struct building j = {.pools = pools, .held = held, .sandboxes = sandboxes};
 	int r = host_index_init(&j.index, host);
 
-	*ret = (struct wanted_list){0};
+	*ret = (struct desired_list){0};
 	if (r < 0)
 		return r;
 	r = build(&j, others, n_others);
 	if (r == 0)
-		*ret = (struct wanted_list){j.wanted, j.n};
+		*ret = (struct desired_list){j.desired, j.n};
 	else
-		free(j.wanted);
+		free(j.desired);
 	free(j.items);
 	host_index_done(&j.index);
 	return r;
 }
 
-void wanted_list_done(struct wanted_list *l)
+void desired_list_done(struct desired_list *l)
 {
 	free(l->items);
-	*l = (struct wanted_list){0};
+	*l = (struct desired_list){0};
 }
 
-const struct wanted *wanted_find(const struct wanted_list *l, const char *resource, const char *id)
+const struct desired *desired_find(const struct desired_list *l, const char *resource,
+				   const char *id)
 {
 	size_t low = 0, high = l->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const struct wanted *w = &l->items[mid];
+		const struct desired *w = &l->items[mid];
 		int r = strcmp(w->resource, resource);
 
 		if (r == 0)

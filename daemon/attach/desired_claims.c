@@ -1,6 +1,6 @@
-/* join_claims.c - every address that is had or asked for, sorted, so that those that meet stand
+/* desired_claims.c - every address that is had or asked for, sorted, so that those that meet stand
  * together. */
-#include "join_claims.h"
+#include "desired_claims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct claim {
 	const struct sandbox *sandbox; /* NULL: it is had already */
 	const char *resource, *id;
 	const struct attach_owner *owner;
-	struct wanted *wanted; /* NULL = a record's */
+	struct desired *desired; /* NULL = a record's */
 };
 
 struct claims {
@@ -76,20 +76,20 @@ static int add_record(struct claims *c, const struct attach_record *r)
 	return error < 0 ? error : add(c, &like, &r->plan, r->ips, r->n_ips);
 }
 
-static int add_wanted(struct claims *c, struct wanted *w, const struct sandbox *s)
+static int add_desired(struct claims *c, struct desired *w, const struct sandbox *s)
 {
 	const struct claim like = {.sandbox = s,
 				   .resource = w->resource,
 				   .id = w->id,
 				   .owner = &w->owner,
-				   .wanted = w};
+				   .desired = w};
 
 	return w->err.code ? 0 : add(c, &like, &w->plan, w->plan.ips, w->plan.n_ips);
 }
 
 static void refuse(const struct claim *claim, const struct claim *holder)
 {
-	struct wanted *w = claim->wanted;
+	struct desired *w = claim->desired;
 	char ip[IP_TEXT_SIZE];
 
 	if (!w || w->err.code ||
@@ -114,8 +114,8 @@ static void judge(struct claims *c)
 	}
 }
 
-int join_claims(struct wanted *wanted, const struct sandbox *const *sandboxes, size_t n,
-		const struct attach_record *const *others, size_t n_others)
+int desired_claims(struct desired *desired, const struct sandbox *const *sandboxes, size_t n,
+		   const struct attach_record *const *others, size_t n_others)
 {
 	struct claims c = {0};
 	int r = 0;
@@ -123,7 +123,7 @@ int join_claims(struct wanted *wanted, const struct sandbox *const *sandboxes, s
 	for (size_t i = 0; i < n_others && r == 0; i++)
 		r = add_record(&c, others[i]);
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = add_wanted(&c, &wanted[i], sandboxes[i]);
+		r = add_desired(&c, &desired[i], sandboxes[i]);
 	if (r == 0)
 		judge(&c);
 	free(c.list);

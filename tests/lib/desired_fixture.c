@@ -1,4 +1,4 @@
-#include "join_fixture.h"
+#include "desired_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,9 +49,9 @@ static void add_pools(struct pool_config *c)
 	p->network->plan.kind = PLAN_MACVLAN;
 }
 
-int join_fixture_setup(void **state)
+int desired_fixture_setup(void **state)
 {
-	struct join_fixture *f = calloc(1, sizeof(*f));
+	struct desired_fixture *f = calloc(1, sizeof(*f));
 	void *pools = NULL;
 
 	assert_non_null(f);
@@ -65,11 +65,11 @@ int join_fixture_setup(void **state)
 	return 0;
 }
 
-void join_fixture_clear(struct join_fixture *f)
+void desired_fixture_clear(struct desired_fixture *f)
 {
 	pod_list_done(&f->held);
 	sandbox_list_done(&f->sandboxes);
-	wanted_list_done(&f->wanted);
+	desired_list_done(&f->desired);
 	free(f->records);
 	free(f->others);
 	f->records = NULL;
@@ -79,12 +79,12 @@ void join_fixture_clear(struct join_fixture *f)
 	f->sandboxes.known = true;
 }
 
-int join_fixture_teardown(void **state)
+int desired_fixture_teardown(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	void *pools = f->pools;
 
-	join_fixture_clear(f);
+	desired_fixture_clear(f);
 	for (size_t i = 0; i < f->pools->config.n_pools; i++)
 		free(f->pools->config.pools[i].network);
 	pool_fixture_teardown(&pools);
@@ -114,7 +114,7 @@ static uint64_t seconds(const char *text)
 	return text ? (uint64_t)(strtod(text, NULL) * 1000 + 0.5) : 0;
 }
 
-static void add_one_held(struct join_fixture *f, char *text)
+static void add_one_held(struct desired_fixture *f, char *text)
 {
 	const char *pod = strsep(&text, ":"), *container = strsep(&text, ":"),
 		   *device = strsep(&text, "@"), *reserved = strsep(&text, "!");
@@ -133,7 +133,7 @@ static void add_one_held(struct join_fixture *f, char *text)
 	assert_int_equal(pod_list_push(&f->held, &d), 0);
 }
 
-void add_held(struct join_fixture *f, const char *text)
+void add_held(struct desired_fixture *f, const char *text)
 {
 	char copy[512], *rest = copy, *word;
 
@@ -146,7 +146,7 @@ void add_held(struct join_fixture *f, const char *text)
 	pod_list_sort(&f->held);
 }
 
-static void add_sandbox(struct join_fixture *f, const char *text)
+static void add_sandbox(struct desired_fixture *f, const char *text)
 {
 	struct sandbox *s = array_push(f->sandboxes.items, f->sandboxes.n);
 	char flags[8], seen[16], *rest = seen, *made;
@@ -169,7 +169,7 @@ static void add_sandbox(struct join_fixture *f, const char *text)
 		snprintf(s->netns, sizeof(s->netns), "/run/netns/%s", s->id);
 }
 
-void add_sandboxes(struct join_fixture *f, const char *text)
+void add_sandboxes(struct desired_fixture *f, const char *text)
 {
 	char copy[512], *rest = copy, *word;
 
@@ -182,7 +182,7 @@ void add_sandboxes(struct join_fixture *f, const char *text)
 	sandbox_list_sort(&f->sandboxes);
 }
 
-void set_networks(struct join_fixture *f, const char *uid, const char *annotation)
+void set_networks(struct desired_fixture *f, const char *uid, const char *annotation)
 {
 	for (size_t i = 0; i < f->sandboxes.n; i++) {
 		struct sandbox *s = &f->sandboxes.items[i];
@@ -195,7 +195,7 @@ void set_networks(struct join_fixture *f, const char *uid, const char *annotatio
 	}
 }
 
-struct attach_record *add_record(struct join_fixture *f, const char *device, const char *pod,
+struct attach_record *add_record(struct desired_fixture *f, const char *device, const char *pod,
 				 const char *sandbox)
 {
 	struct attach_record *r = array_push(f->records, f->n_records);
@@ -218,7 +218,7 @@ struct attach_record *add_record(struct join_fixture *f, const char *device, con
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
-static const char *device_text(const struct wanted *w)
+static const char *device_text(const struct desired *w)
 {
 	static char text[64];
 	const char *name = strchr(w->resource, '/') + 1;
@@ -230,18 +230,18 @@ static const char *device_text(const struct wanted *w)
 	return text;
 }
 
-const char *joined(struct join_fixture *f)
+const char *joined(struct desired_fixture *f)
 {
 	static char text[1024];
 	size_t n = 0;
 
-	wanted_list_done(&f->wanted);
-	assert_int_equal(join_build(&f->wanted, &f->pools->pools, &f->pools->host, &f->held,
-				    &f->sandboxes, f->others, f->n_records),
+	desired_list_done(&f->desired);
+	assert_int_equal(desired_build(&f->desired, &f->pools->pools, &f->pools->host, &f->held,
+				       &f->sandboxes, f->others, f->n_records),
 			 0);
 	text[0] = '\0';
-	for (size_t i = 0; i < f->wanted.n; i++) {
-		const struct wanted *w = &f->wanted.items[i];
+	for (size_t i = 0; i < f->desired.n; i++) {
+		const struct desired *w = &f->desired.items[i];
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s>%s=%s%s", n ? " " : "",
 				      device_text(w), w->owner.sandbox, w->plan.ifname,
@@ -251,10 +251,10 @@ const char *joined(struct join_fixture *f)
 	return text;
 }
 
-const struct wanted *wanted_of(const struct join_fixture *f, const char *device)
+const struct desired *wanted_of(const struct desired_fixture *f, const char *device)
 {
 	char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE];
 
 	device_of(device, resource, id);
-	return wanted_find(&f->wanted, resource, id);
+	return desired_find(&f->desired, resource, id);
 }

@@ -1,7 +1,7 @@
-/* join_sandbox.c - the pod that the kubelet means, among those the runtime knows. Pure. */
-#include <string.h>
+/* pod_sandbox.c - by the order of events: given away, made, listed, started. */
+#include "pod_sandbox.h"
 
-#include "join.h"
+#include <string.h>
 
 /* What is known of when a sandbox was made and when the device was given away. */
 enum order { MADE_BEFORE, MADE_SINCE, NOT_KNOWN };
@@ -15,16 +15,17 @@ static enum order order_of(const struct sandbox *s, const struct pod_device *d)
 	return s->made_ms >= d->reserved_ms ? MADE_SINCE : NOT_KNOWN;
 }
 
-bool join_is_younger(const struct sandbox *s, const struct pod_list *held)
+bool pod_sandbox_is_younger(const struct sandbox *s, const struct pod_list *held)
 {
 	return held->asked_ms && s->seen_ms > held->asked_ms;
 }
 
-bool join_must_ask(const struct pod_list *held, const struct sandbox_list *l, uint64_t since_ms)
+bool pod_sandbox_must_ask(const struct pod_list *held, const struct sandbox_list *l,
+			  uint64_t since_ms)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].ready && l->items[i].seen_ms > since_ms &&
-		    join_is_younger(&l->items[i], held))
+		    pod_sandbox_is_younger(&l->items[i], held))
 			return true;
 	return false;
 }
@@ -120,7 +121,7 @@ static const struct sandbox *find_pod(const struct sandbox_list *l, const struct
 	return pod;
 }
 
-const struct sandbox *join_sandbox(const struct sandbox_list *l, const struct pod_device *d)
+const struct sandbox *pod_sandbox_find(const struct sandbox_list *l, const struct pod_device *d)
 {
 	size_t first = find_first(l, d), n = find_end(l, d, first) - first;
 	const struct sandbox *s = &l->items[first], *pod = find_pod(l, s, n, d), *best = NULL;
@@ -132,7 +133,7 @@ const struct sandbox *join_sandbox(const struct sandbox_list *l, const struct po
 	return best;
 }
 
-bool join_may_be_of(const struct sandbox_list *l, const struct pod_device *d)
+bool pod_sandbox_may_be(const struct sandbox_list *l, const struct pod_device *d)
 {
 	size_t first = find_first(l, d), end = find_end(l, d, first);
 

@@ -12,14 +12,15 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "desired_fixture.h"
 #include "faults.h"
-#include "join_fixture.h"
 #include "network_text.h"
+#include "pod_sandbox.h"
 
 /* --- whose sandbox ---------------------------------------------------------------------------- */
 
 static const struct {
-	const char *what, *held, *sandboxes, *wanted;
+	const char *what, *held, *sandboxes, *desired;
 } cases[] = {
 	{"a device of a pod", "t:c:roce:1", "t/u1/0@150+", "roce:1>u1.0=net1"},
 	{"no sandbox yet", "t:c:roce:1@100", "", ""},
@@ -131,24 +132,24 @@ static const struct {
 
 static void test_every_case(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *text;
 
-		join_fixture_clear(f);
+		desired_fixture_clear(f);
 		add_held(f, cases[i].held);
 		add_sandboxes(f, cases[i].sandboxes);
 		text = joined(f);
-		if (strcmp(text, cases[i].wanted) != 0)
-			fail_msg("%s: '%s' instead of '%s'", cases[i].what, text, cases[i].wanted);
+		if (strcmp(text, cases[i].desired) != 0)
+			fail_msg("%s: '%s' instead of '%s'", cases[i].what, text, cases[i].desired);
 	}
 }
 
 static void test_what_is_wanted_says_it_all(void **state)
 {
-	struct join_fixture *f = *state;
-	const struct wanted *w;
+	struct desired_fixture *f = *state;
+	const struct desired *w;
 
 	add_held(f, "t:main:fast:3@100 t:main:slot:2@100");
 	add_sandboxes(f, "t/u1/4@150+");
@@ -174,7 +175,7 @@ static void test_what_is_wanted_says_it_all(void **state)
 
 static void test_a_checkpoints_pod_gets_its_names_from_the_runtime(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "#u1:c:roce:1");
 	add_sandboxes(f, "t/u1/0@150+");
@@ -184,18 +185,18 @@ static void test_a_checkpoints_pod_gets_its_names_from_the_runtime(void **state)
 
 static void test_when_the_kubelet_is_to_be_asked(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "t:c:roce:1@100");
 	add_sandboxes(f, "s/u2/0@170- t/u1/0@150+");
 	/* When it was asked is not known. */
-	assert_false(join_must_ask(&f->held, &f->sandboxes, 0));
+	assert_false(pod_sandbox_must_ask(&f->held, &f->sandboxes, 0));
 	add_held(f, "=149");
-	assert_true(join_must_ask(&f->held, &f->sandboxes, 0));
-	assert_true(join_must_ask(&f->held, &f->sandboxes, 149999));
-	assert_false(join_must_ask(&f->held, &f->sandboxes, 150000));
+	assert_true(pod_sandbox_must_ask(&f->held, &f->sandboxes, 0));
+	assert_true(pod_sandbox_must_ask(&f->held, &f->sandboxes, 149999));
+	assert_false(pod_sandbox_must_ask(&f->held, &f->sandboxes, 150000));
 	add_held(f, "=150");
-	assert_false(join_must_ask(&f->held, &f->sandboxes, 0));
+	assert_false(pod_sandbox_must_ask(&f->held, &f->sandboxes, 0));
 }
 
 /* --- the annotation --------------------------------------------------------------------------- */
@@ -203,7 +204,7 @@ static void test_when_the_kubelet_is_to_be_asked(void **state)
 #define Q(resource, keys) "{\"resource\":\"a.b/" resource "\"" keys "}"
 
 static const struct {
-	const char *annotation, *wanted;
+	const char *annotation, *desired;
 	const char *sentence; /* of roce:2 */
 } annotations[] = {
 	{"[" Q("roce", ",\"interface\":\"a\"") "]",
@@ -241,21 +242,21 @@ static const struct {
 
 static void test_the_annotation(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(annotations); i++) {
-		join_fixture_clear(f);
+		desired_fixture_clear(f);
 		add_held(f, "t:c:roce:1 t:c:roce:2 t:c:fast:3 t:c:plain:4");
 		add_sandboxes(f, "t/u1/0@150+");
 		set_networks(f, "u1", annotations[i].annotation);
-		assert_string_equal(joined(f), annotations[i].wanted);
+		assert_string_equal(joined(f), annotations[i].desired);
 		assert_string_equal(wanted_of(f, "roce:2")->err.msg, annotations[i].sentence);
 	}
 }
 
 static void test_a_mistake_is_one_pods_only(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "s:c:roce:2 t:c:roce:1");
 	add_sandboxes(f, "s/u2/0@160+ t/u1/0@150+");
@@ -265,7 +266,7 @@ static void test_a_mistake_is_one_pods_only(void **state)
 
 static void test_a_long_name_does_not_cost_the_sentence(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	char pod[256];
 
 	memset(pod, 'p', sizeof(pod) - 1);
@@ -281,7 +282,7 @@ static void test_a_long_name_does_not_cost_the_sentence(void **state)
 
 static void test_a_pf_has_no_settings_of_a_vf(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "t:c:pf:");
 	add_sandboxes(f, "t/u1/0@150+");
@@ -298,7 +299,7 @@ static void test_a_pf_has_no_settings_of_a_vf(void **state)
 /* In a pod it may have another one: nothing is said against that. */
 static void test_the_devices_mtu_is_the_most(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	struct host *host = &f->pools->host;
 	struct netdev *nd = NULL;
 
@@ -325,7 +326,7 @@ static void test_the_devices_mtu_is_the_most(void **state)
 
 static void test_a_function_that_left_the_bus(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "t:c:roce:1 t:c:slot:0");
 	add_sandboxes(f, "t/u1/0@150+");
@@ -338,7 +339,7 @@ static void test_a_function_that_left_the_bus(void **state)
 
 static void test_an_hca_without_an_ethernet_netdev(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	struct netdev *nd = find_netdev(&f->pools->host, "eth0");
 
 	add_held(f, "t:c:slot:0");
@@ -359,7 +360,7 @@ static void test_an_hca_without_an_ethernet_netdev(void **state)
 
 static void test_an_address_is_one_pods(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 
 	add_held(f, "s:c:roce:1 t:c:roce:2");
 	add_sandboxes(f, "s/u2/0@160+ t/u1/0@150+");
@@ -386,7 +387,7 @@ static void give(struct attach_record *r, const char *ip, bool ipam)
 
 static void test_an_address_that_somebody_has(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	struct attach_record *r;
 
 	add_held(f, "s:c:roce:1");
@@ -415,7 +416,7 @@ static void test_an_address_that_somebody_has(void **state)
 
 static void test_many_slots_of_one_pod(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	char text[32];
 
 	for (int i = 0; i < 8; i++) {
@@ -424,13 +425,13 @@ static void test_many_slots_of_one_pod(void **state)
 	}
 	add_sandboxes(f, "t/u1/0@150+");
 	joined(f);
-	assert_int_equal(f->wanted.n, 8);
+	assert_int_equal(f->desired.n, 8);
 	assert_string_equal(wanted_of(f, "slot:7")->plan.ifname, "net8");
 }
 
 static void test_out_of_memory_at_any_point(void **state)
 {
-	struct join_fixture *f = *state;
+	struct desired_fixture *f = *state;
 	int r = -1;
 
 	add_held(f, "s:c:roce:1 t:c:roce:2");
@@ -438,18 +439,19 @@ static void test_out_of_memory_at_any_point(void **state)
 	set_networks(f, "u1", "[" Q("roce", IP("10.9.0.1/24")) "]");
 	add_record(f, "fast:3", "x", "u7.0")->plan.n_ips = 1;
 	for (long nth = 0; r < 0; nth++) {
-		struct wanted_list list = {.n = 7};
+		struct desired_list list = {.n = 7};
 
 		faults_alloc(nth);
-		r = join_build(&list, &f->pools->pools, &f->pools->host, &f->held, &f->sandboxes,
-			       f->others, f->n_records);
+		r = desired_build(&list, &f->pools->pools, &f->pools->host, &f->held, &f->sandboxes,
+				  f->others, f->n_records);
 		assert_int_equal(r, faults_end() ? -ENOMEM : 0);
 		assert_int_equal(list.n, r < 0 ? 0 : 2);
-		wanted_list_done(&list);
+		desired_list_done(&list);
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, join_fixture_setup, join_fixture_teardown)
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, desired_fixture_setup, desired_fixture_teardown)
 
 int main(void)
 {
