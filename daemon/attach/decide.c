@@ -66,20 +66,6 @@ static void follow_runtime(struct attach_engine *e)
 		e->cri_silent_ms = uv_now(e->loop);
 }
 
-uint64_t decide_deadline(const struct attach_engine *e)
-{
-	uint64_t first = NEVER;
-
-	for (size_t i = 0; i < e->n; i++) {
-		const struct attachment *a = e->items[i];
-
-		if (a->unheld_ms && e->cri_silent_ms && a->record.state == ATTACH_IN_POD &&
-		    doubted_since(a) + RECONCILE_DOUBT_MS > uv_now(e->loop))
-			first = earlier(first, doubted_since(a) + RECONCILE_DOUBT_MS);
-	}
-	return first;
-}
-
 /* --- what is ---------------------------------------------------------------------------------- */
 
 /* What a look shows that began earlier was so before; and on its way there it is in the host yet.
@@ -183,11 +169,23 @@ struct attach_record desired_record(const struct attach_engine *e, const struct 
 	return r;
 }
 
-/* It failed like that, or a person took it away. */
+static bool is_same_sandbox(const struct attachment *a, const struct desired *w)
+{
+	return strcmp(a->record.owner.sandbox, w->owner.sandbox) == 0;
+}
+
+/* A container that waits is asked for again, and with it this; one that runs never is. */
+static bool is_tried_again(const struct attachment *a)
+{
+	return a->failure.code != 0 && a->failure.code != -ECANCELED;
+}
+
+/* It failed like that a moment ago, or a person took it away. */
 static bool failed_before(const struct attachment *a, const struct desired *w)
 {
-	return a->failure.code != 0 && strcmp(a->record.owner.sandbox, w->owner.sandbox) == 0 &&
-	       plan_equal(&a->record.plan, &w->plan);
+	return a->failure.code != 0 && is_same_sandbox(a, w) &&
+	       plan_equal(&a->record.plan, &w->plan) &&
+	       !(is_tried_again(a) && uv_now(a->engine->loop) >= a->again_ms);
 }
 
 void follow_pool(struct attachment *a, const struct desired *w)
@@ -219,6 +217,8 @@ static void bring(struct attach_engine *e, const struct desired *w)
 		follow_pool(a, w);
 	if (!is_free || !reconcile_may_attach(w, NULL) || (a && failed_before(a, w)))
 		return;
+	if (a && !is_same_sandbox(a, w))
+		a->n_failed = 0;
 	if (a)
 		a->record = r;
 	else
@@ -242,6 +242,22 @@ static void forget_unwanted(struct attach_engine *e)
 		    !desired_find(&e->desired, a->record.resource, a->record.id))
 			attachment_drop(a);
 	}
+}
+
+uint64_t decide_deadline(const struct attach_engine *e)
+{
+	uint64_t first = NEVER, now = uv_now(e->loop);
+
+	for (size_t i = 0; i < e->n; i++) {
+		const struct attachment *a = e->items[i];
+
+		if (a->unheld_ms && e->cri_silent_ms && a->record.state == ATTACH_IN_POD &&
+		    doubted_since(a) + RECONCILE_DOUBT_MS > now)
+			first = earlier(first, doubted_since(a) + RECONCILE_DOUBT_MS);
+		if (attachment_is_idle(a) && is_tried_again(a) && a->again_ms > now)
+			first = earlier(first, a->again_ms);
+	}
+	return first;
 }
 
 /* --- the decision ----------------------------------------------------------------------------- */

@@ -50,10 +50,12 @@ struct attachment {
 	bool check_now, repair_now; /* as soon as it can be */
 	bool told_dry;
 	unsigned tries, ipam_tries, drift;
+	unsigned n_failed;    /* attaches in a row, into this sandbox */
 	enum netns_life life; /* of the owner's namespace, as last looked at */
 	uint64_t search_ms;   /* not before that it is searched for again, 0 = it was not yet */
 	uint64_t since_ms;    /* loop time of the last change of state */
 	uint64_t retry_ms;    /* a bad one is tried again, NEVER = it is not bad */
+	uint64_t again_ms;    /* one that could not be attached is tried again */
 	uint64_t check_ms;    /* the next check */
 	uint64_t unheld_ms;   /* since when the kubelet's list does not name it, 0 = it does */
 	uint64_t doubt_ms;    /* who has it must be asked again since then, 0 = it need not */

@@ -11,6 +11,14 @@
 #define RETRY_FIRST_MS 100
 #define RETRY_LAST_MS  30000
 #define CHECK_MS       60000
+/* What has failed once may do so for good, and each try may ask an IPAM plugin. */
+#define AGAIN_FIRST_MS 1000
+#define AGAIN_LAST_MS  300000
+
+static uint64_t back_off(unsigned tries, uint64_t first_ms, uint64_t last_ms)
+{
+	return earlier(first_ms << (tries > 16 ? 16 : tries - 1), last_ms);
+}
 
 static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max)
 {
@@ -31,6 +39,7 @@ void outcome_attached(struct attachment *a)
 
 	attachment_become(a, ATTACH_IN_POD);
 	c->attached++;
+	a->n_failed = 0;
 	c->journal_error[0] = '\0';
 	a->announced = false;
 	a->digest = 0;
@@ -53,6 +62,9 @@ void outcome_failed(struct attachment *a, const char *step, const struct err *er
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
 	a->failure = *err;
+	a->n_failed++;
+	a->again_ms = uv_now(a->engine->loop) +
+		      back_off(a->n_failed, AGAIN_FIRST_MS, AGAIN_LAST_MS);
 	a->why = "the attach failed";
 	err_wrap(&a->failure, "%s for %s, step %s", device_text(&a->record, device),
 		 owner_text(&a->record.owner, owner), step);
@@ -125,13 +137,6 @@ void outcome_returned(struct attachment *a)
 	free_again(a);
 }
 
-static uint64_t back_off(unsigned tries)
-{
-	uint64_t ms = (uint64_t)RETRY_FIRST_MS << (tries > 10 ? 10 : tries - 1);
-
-	return earlier(ms, RETRY_LAST_MS);
-}
-
 /* What has left the bus needs no cleaning. */
 static bool is_unplugged(const struct attachment *a, int code)
 {
@@ -168,6 +173,8 @@ static void tell_stuck(struct attachment *a, const struct err *err)
 
 void outcome_stuck(struct attachment *a, const struct err *err)
 {
+	uint64_t wait_ms;
+
 	a->engine->counters.return_failures++;
 	if (is_unplugged(a, err->code) && attachment_forget(a, "it is not on the bus any more"))
 		return;
@@ -175,8 +182,9 @@ void outcome_stuck(struct attachment *a, const struct err *err)
 	tell_stuck(a, err);
 	a->trouble = *err;
 	attachment_become(a, ATTACH_BAD);
-	a->retry_ms = uv_now(a->engine->loop) + back_off(a->tries);
-	engine_wake(a->engine, back_off(a->tries));
+	wait_ms = back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
+	a->retry_ms = uv_now(a->engine->loop) + wait_ms;
+	engine_wake(a->engine, wait_ms);
 	orders_tell(a);
 }
 

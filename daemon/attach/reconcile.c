@@ -76,8 +76,6 @@ static struct attach_decision judge_native(const struct attach_fact *f,
 	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
 	struct holders h = find_holders(r, in->held);
 
-	if (r->state == ATTACH_IN_POD && f->in_host)
-		return give_back("it was taken out of its pod");
 	if (in->sandboxes->known && !s)
 		return give_back("its sandbox is gone");
 	if (in->sandboxes->known && !s->ready)
@@ -98,6 +96,8 @@ struct attach_decision reconcile_attachment(const struct attach_fact *f,
 		return keep;
 	if (f->netns_gone)
 		return give_back("its namespace is gone");
+	if (state == ATTACH_IN_POD && f->in_host)
+		return give_back("it was taken out of its pod");
 	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : keep;
 }
 

@@ -39,13 +39,13 @@ struct attach_decision {
 	const char *why;
 };
 
-/* Returned is, of any door: what was interrupted, and what is in a namespace that is gone. Of
- * DOOR_NATIVE, attaching or in its pod, also in this order: what is in the host again; whose
- * sandbox has ended or is gone; what belongs into a newer sandbox of the same pod. While its
- * sandbox is ready it stays, whatever the kubelet's list says of it: the kubelet stops a sandbox
- * when all containers have ended (killPodWithSyncResult() in pkg/kubelet/kuberuntime), but forgets
- * a pod and gives its devices away before, and may have lost its checkpoint. Only where the runtime
- * does not answer is the list believed: what it has named for other pods only, or for none, for
+/* Returned is, of any door: what was interrupted, what is in a namespace that is gone, and what was
+ * in its pod and is in the host again. Of DOOR_NATIVE, attaching or in its pod, also: whose sandbox
+ * has ended or is gone; what belongs into a newer sandbox of the same pod. While its sandbox is
+ * ready it stays, whatever the kubelet's list says of it: the kubelet stops a sandbox when all
+ * containers have ended (killPodWithSyncResult() in pkg/kubelet/kuberuntime), but forgets a pod and
+ * gives its devices away before, and may have lost its checkpoint. Only where the runtime does not
+ * answer is the list believed: what it has named for other pods only, or for none, for
  * RECONCILE_DOUBT_MS. What is free, returning or bad is the engine's own business.
  */
 struct attach_decision reconcile_attachment(const struct attach_fact *,

@@ -132,9 +132,30 @@ static void test_close_during_ipam(void **state)
 	world_free(w);
 }
 
+/* Of a pod that runs nobody asks for it once more. */
+static void test_it_is_tried_again_without_being_asked_for(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+
+	(void)state;
+	w->fail_in[STEP_MOVE] = -ENODEV;
+	world_hold(w, 0, "b");
+	world_show_all(w);
+	world_until_events(w, "AttachFailed", 1);
+	world_until_state(w, 0, ATTACH_FREE);
+	w->fail_in[STEP_MOVE] = 0;
+	world_until_state(w, 0, ATTACH_IN_POD);
+	assert_int_equal(w->devices[0].ns, ns);
+	assert_int_equal(world_events(w, "AttachFailed"), 1);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_is_tried_again_without_being_asked_for),
 		cmocka_unit_test(test_each_step_fails),
 		cmocka_unit_test(test_both_fail),
 		cmocka_unit_test(test_ipam),

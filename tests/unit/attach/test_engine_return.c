@@ -12,6 +12,7 @@
 #include "loop_helpers.h"
 #include "tmptree.h"
 #include "world_pods.h"
+#include "world_trouble.h"
 
 static void test_each_hint_alone(void **state)
 {
@@ -294,6 +295,29 @@ static void test_what_is_nowhere_is_dead(void **state)
 	world_end(w);
 }
 
+/* Its namespace stands, and its netdev is in the host: its driver was taken and given back. */
+static void test_a_persons_is_back(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	const struct attach_owner owner = {.door = DOOR_ADMIN, .netns.path = "/ns/7"};
+	const struct net_plan plan = {.ifname = "net1"};
+	struct world_gate g = {0};
+	struct err e = {0};
+
+	(void)state;
+	w->alive[7] = true;
+	assert_int_equal(
+		attach_engine_attach(w->engine, world_vf(3), &owner, &plan, world_tell, &g, &e), 0);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	world_take_out(w, 3);
+	world_show_devices(w);
+	world_until_state(w, 3, ATTACH_FREE);
+	assert_string_equal(strstr(world_message(w, "Returned"), "it was"),
+			    "it was taken out of its pod");
+	world_end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_what_cannot_be_looked_at_stays),
 		cmocka_unit_test(test_on_its_way_there),
 		cmocka_unit_test(test_what_is_nowhere_is_dead),
+		cmocka_unit_test(test_a_persons_is_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,8 @@ static void test_other_doors_end_with_their_namespace(void **state)
 		struct attach_record *r = add_record(f, "roce:1", "", "");
 
 		r->owner.door = doors[i];
-		assert_int_equal(decide(f, r, HOST, 3600000).action, ACT_KEEP);
+		assert_int_equal(decide(f, r, 0, 3600000).action, ACT_KEEP);
+		assert_int_equal(decide(f, r, HOST, 0).action, ACT_RETURN);
 		assert_int_equal(decide(f, r, GONE, 0).action, ACT_RETURN);
 		assert_int_equal(decide(f, r, INTERRUPTED, 0).action, ACT_RETURN);
 	}
