@@ -105,14 +105,18 @@ class Churn:
             if i % 2 == 0:
                 self.until_seen(False)
 
-    def measure(self, name):
-        """When the samples have followed what is there now."""
+    def measure(self, name, fds_before=0):
+        """When the samples have followed what is there now, and programs are off what is not there any more."""
         self.until_seen(False)
         samples = self.metric("rocelet_samples_total")
         self.until(lambda: self.metric("rocelet_samples_total") >= samples + 2, "two samples more")
         with open(f"/proc/{self.pid}/status") as f:
             rss = int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
-        print(f"RSS_{name}={rss} FDS_{name}={self.fds()}")
+        fds, deadline = self.fds(), time.time() + TIMEOUT_S
+        while fds_before and fds > fds_before and time.time() < deadline:
+            fds = self.fds()
+        print(f"RSS_{name}={rss} FDS_{name}={fds}")
+        return fds
 
     def fds(self):
         """Those that stay: a sample or a look that is under way has some more."""
@@ -127,9 +131,9 @@ def main():
     churn, rounds, start = Churn(sys.argv[1], sys.argv[2]), int(sys.argv[3]), time.time()
     generation, samples = churn.metric("rocelet_inventory_generation"), churn.metric("rocelet_samples_total")
     churn.rounds(rounds // 4)
-    churn.measure("QUARTER")
+    fds = churn.measure("QUARTER")
     churn.rounds(rounds - rounds // 4)
-    churn.measure("END")
+    churn.measure("END", fds)
     print(f"TOOK_S={time.time() - start:.1f} SCRAPES={churn.scrapes} OLDEST_MS={churn.oldest_s * 1000:.0f}",
           f"GENERATIONS={churn.metric('rocelet_inventory_generation') - generation:.0f}",
           f"SAMPLES={churn.metric('rocelet_samples_total') - samples:.0f}",
