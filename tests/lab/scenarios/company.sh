@@ -58,7 +58,8 @@ check_all_free
 say "a container that ignores SIGTERM"
 POD_FIRST='env >/seen/env; trap "" TERM; echo started >>/seen/starts; while :; do sleep 1; done'
 make_pod_with "doc['spec'].update(terminationGracePeriodSeconds=600)" slow "$RESOURCE=1" "$(entry 10.9.0.3/24)"
-wait_until "$POD_TIMEOUT" "pod_started slow"
+# What the kubelet has not seen run it stops with its sandbox, at once.
+wait_until "$POD_TIMEOUT" "pod_started slow && pod_status slow | grep -q '^Running'"
 POD_FIRST=:
 slow=$(pod_env slow $VARIABLE) pid=$(pod_pid slow)
 has_its_own() { nsenter -t "$pid" -n ip link show net1 >/dev/null && [[ $(engine_state "$slow") == in_pod ]]; }
