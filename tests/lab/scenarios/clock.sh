@@ -125,7 +125,8 @@ say "a pod of tomorrow, and one of the same name"
 set_clock 86400
 POD_FIRST='env >/seen/env; trap "" TERM; echo started >>/seen/starts; while :; do sleep 1; done'
 make_pod_with "doc['spec'].update(terminationGracePeriodSeconds=600)" twin "$RESOURCE=1"
-wait_until "$POD_TIMEOUT" "pod_started twin"
+# What the kubelet has not seen run it stops with its sandbox, at once.
+wait_until "$POD_TIMEOUT" "pod_started twin && pod_status twin | grep -q '^Running'"
 POD_FIRST=:
 old=$(pod_pid twin) vf=$(vf_of twin)
 check "it has its interface" "[[ \$(vf_called $old net1) == $vf ]]"
