@@ -86,19 +86,10 @@ static bool is_sandbox_ready(const struct attachment *a)
 	return l->known && s && s->ready;
 }
 
-/* Nothing keeps it, and the runtime does not say otherwise. One that cannot be searched for is gone
- * for a device that has left it. */
+/* Nothing keeps it, and the runtime does not say otherwise. */
 static bool is_netns_gone(const struct attachment *a)
 {
-	switch (a->life) {
-	case NETNS_ALIVE:
-		return false;
-	case NETNS_DEAD:
-		return !is_sandbox_ready(a);
-	case NETNS_UNKNOWN:
-		break;
-	}
-	return a->search_ms && is_back(a) && !is_sandbox_ready(a);
+	return a->life == NETNS_DEAD && !is_sandbox_ready(a);
 }
 
 static struct attach_fact fact_of(const struct attachment *a)

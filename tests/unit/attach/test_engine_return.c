@@ -289,8 +289,8 @@ static void test_what_is_nowhere_is_dead(void **state)
 	world_end_namespace(w, 7); /* it is in the host again, and that can be seen */
 	world_show_all(w);
 	world_until_state(w, 3, ATTACH_FREE);
-	assert_string_equal(strstr(world_message(w, "Returned"), "its namespace"),
-			    "its namespace is gone");
+	assert_string_equal(strstr(world_message(w, "Returned"), "it was"),
+			    "it was taken out of its pod");
 	w->blind = false;
 	world_end(w);
 }
