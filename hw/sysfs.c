@@ -2,9 +2,11 @@
 #include "sysfs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -206,23 +208,39 @@ int sysfs_open_dir(int dir, const char *fmt, ...)
 	return fd < 0 ? open_failed() : fd;
 }
 
-int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
+/* Of what one system call has read. */
+static int each_entry(int dir, const uint8_t *entries, size_t n, sysfs_entry_fn *fn, void *arg)
 {
-	AUTO_FD fd = sysfs_open_dir(dir, "%s", path);
-	AUTO_DIR d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
+	const struct dirent64 *entry;
 	int count = 0, r;
 
-	if (!d)
-		return fd < 0 ? fd : open_failed();
-	(void)take_fd(&fd); /* closedir() closes it */
-	while ((entry = readdir(d))) {
+	for (size_t at = 0; at < n; at += entry->d_reclen) {
+		entry = (const void *)(entries + at);
 		if (entry->d_name[0] == '.')
 			continue;
-		r = fn(dirfd(d), entry->d_name, arg);
+		r = fn(dir, entry->d_name, arg);
 		if (r < 0)
 			return r;
 		count++;
 	}
 	return count;
+}
+
+/* Without readdir(): most folders have some entries, and its descriptor and buffer cost more than
+ * reading those. */
+int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
+{
+	uint8_t entries[4096] __attribute__((aligned(alignof(struct dirent64))));
+	AUTO_FD fd = sysfs_open_dir(dir, "%s", path);
+	int count = 0, r = fd;
+	ssize_t n = 1;
+
+	while (r >= 0 && n > 0) {
+		n = getdents64(fd, entries, sizeof(entries));
+		if (n < 0 && errno != ENOENT) /* a folder that goes while it is read ends there */
+			return -errno;
+		r = n > 0 ? each_entry(fd, entries, (size_t)n, fn, arg) : 0;
+		count += r;
+	}
+	return r < 0 ? r : count;
 }

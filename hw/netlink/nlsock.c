@@ -20,10 +20,11 @@
 #include "cleanup.h"
 #include "nlsock_io.h"
 
-#define FIRST_BUF  32768       /* what the kernel fills in one dump datagram at most, usually */
-#define LARGEST	   (16u << 20) /* no honest datagram is larger */
-#define RCVBUF	   (4 << 20)   /* a batch of some hundred answers waits here at once */
-#define MAX_STRAYS 4096	       /* datagrams in a row that are not ours before we give up */
+/* The kernel fills 32 kB in one datagram of a dump, as a rule; one answer's attributes have up to
+ * 64 kB each. What is not used of it costs nothing. */
+#define BUF_SIZE   (256u << 10)
+#define RCVBUF	   (4 << 20) /* a batch of some hundred answers waits here at once */
+#define MAX_STRAYS 4096	     /* datagrams in a row that are not ours before we give up */
 
 static const struct timeval answer_time = {.tv_sec = 2};
 
@@ -42,7 +43,7 @@ static void set_options(int fd)
 
 int nlsock_adopt(struct nlsock *s, int fd)
 {
-	*s = (struct nlsock){.fd = fd, .buf = malloc(FIRST_BUF), .buf_size = FIRST_BUF};
+	*s = (struct nlsock){.fd = fd, .buf = malloc(BUF_SIZE)};
 	if (!s->buf) {
 		close(fd);
 		*s = NLSOCK_CLOSED;
@@ -162,7 +163,7 @@ int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 
 static ssize_t receive(const struct nlsock *s, int flags, struct sockaddr_nl *from)
 {
-	struct iovec iov = {.iov_base = s->buf, .iov_len = s->buf_size};
+	struct iovec iov = {.iov_base = s->buf, .iov_len = BUF_SIZE};
 	struct msghdr m = {
 		.msg_name = from, .msg_namelen = sizeof(*from), .msg_iov = &iov, .msg_iovlen = 1};
 	ssize_t n;
@@ -173,40 +174,17 @@ static ssize_t receive(const struct nlsock *s, int flags, struct sockaddr_nl *fr
 	return n < 0 ? -errno : n;
 }
 
-static int make_room(struct nlsock *s, size_t n)
-{
-	uint8_t *bigger;
-
-	if (n <= s->buf_size)
-		return 0;
-	bigger = n > LARGEST ? NULL : realloc(s->buf, n);
-	if (!bigger)
-		return -ENOMEM;
-	s->buf = bigger;
-	s->buf_size = n;
-	return 0;
-}
-
-/* One datagram of the kernel's. Returns its size; -ETIMEDOUT (or, with MSG_DONTWAIT, when nothing
- * waits), -ENOBUFS when some were lost. */
 ssize_t nlsock_receive(struct nlsock *s, int flags)
 {
 	for (int i = 0; i < MAX_STRAYS; i++) {
 		struct sockaddr_nl from = {0};
-		ssize_t n = receive(s, flags | MSG_PEEK, &from);
-		int r;
+		ssize_t n = receive(s, flags, &from);
 
 		if (n < 0)
 			return n == -EAGAIN ? -ETIMEDOUT : n;
-		r = make_room(s, (size_t)n);
-		if (r < 0)
-			return r;
-		n = receive(s, flags, &from);
-		if (n < 0)
-			return n == -EAGAIN ? -ETIMEDOUT : n;
 		/* Any local process may write to our socket; only port 0 is the kernel. */
-		if (from.nl_pid == 0 && (size_t)n <= s->buf_size)
-			return n;
+		if (from.nl_pid == 0)
+			return (size_t)n <= BUF_SIZE ? n : -EMSGSIZE;
 	}
 	return -ETIMEDOUT;
 }

@@ -14,8 +14,7 @@
 struct nlsock {
 	int fd; /* -1 = closed */
 	uint32_t seq;
-	uint8_t *buf; /* receive buffer, grown to the largest datagram seen */
-	size_t buf_size;
+	uint8_t *buf; /* of the last datagram */
 };
 
 #define NLSOCK_CLOSED ((struct nlsock){.fd = -1})
@@ -35,7 +34,7 @@ typedef int nlsock_fn(const struct nlmsghdr *, void *arg);
 /* Sends one request and walks its answer: a dump to its end, otherwise one reply. Sets
  * NLM_F_REQUEST, the sequence number and, unless it is a dump, NLM_F_ACK. `req` stays the caller's.
  * Kernel's extack text goes into err. -EAGAIN: a dump was interrupted (NLM_F_DUMP_INTR), ask again.
- * -ETIMEDOUT: no answer. */
+ * -ETIMEDOUT: no answer; -EMSGSIZE: one that is larger than any honest one. */
 int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
 
 /* The same, and frees the request; NULL: there was no memory for it. */
