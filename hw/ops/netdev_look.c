@@ -79,12 +79,21 @@ static int on_family(const struct nlmsghdr *h, void *arg)
 	return genl_decode_family(h, arg);
 }
 
-/* 0 = the kernel has no such family, or nobody can ask. */
-static uint16_t family_of(struct look *l, const char *name)
-{
-	uint16_t family = 0;
+/* They are part of the kernel, never of a module: numbers last as long as it runs. */
+enum family { FAMILY_ETHTOOL, FAMILY_NETDEV, FAMILY_SHAPER, N_FAMILIES };
 
-	nlsock_ask(&l->genl, genl_family_request(name), on_family, &family, NULL);
+/* 0 = the kernel has no such family, or nobody can ask. */
+static uint16_t family_of(struct look *l, enum family which)
+{
+	/* linux/include/uapi/linux/{ethtool_netlink,netdev,net_shaper}.h */
+	static const char *const names[N_FAMILIES] = {"ethtool", "netdev", "net-shaper"};
+	static _Atomic uint16_t known[N_FAMILIES];
+	uint16_t family = known[which];
+
+	if (!family) {
+		nlsock_ask(&l->genl, genl_family_request(names[which]), on_family, &family, NULL);
+		known[which] = family;
+	}
 	return family;
 }
 
@@ -101,7 +110,7 @@ static int on_rss(const struct nlmsghdr *h, void *arg)
 
 static void look_at_ethtool(struct look *l)
 {
-	uint16_t family = family_of(l, ETHTOOL_GENL_NAME);
+	uint16_t family = family_of(l, FAMILY_ETHTOOL);
 	uint8_t questions[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
 	enum netdev_section section;
 	size_t n = 0, len = 0;
@@ -139,7 +148,6 @@ static struct nl_msg *dump_of(uint16_t family, uint8_t command, int attr, int if
 }
 
 /* linux/include/uapi/linux/netdev.h */
-#define NETDEV_FAMILY	    "netdev"
 #define NETDEV_NAPI_GET	    11
 #define NETDEV_NAPI_IFINDEX 1
 
@@ -150,7 +158,7 @@ static int on_napi(const struct nlmsghdr *h, void *arg)
 
 static void look_at_napi(struct look *l)
 {
-	uint16_t family = family_of(l, NETDEV_FAMILY);
+	uint16_t family = family_of(l, FAMILY_NETDEV);
 	int r;
 
 	if (!family)
@@ -162,7 +170,6 @@ static void look_at_napi(struct look *l)
 }
 
 /* linux/include/uapi/linux/net_shaper.h */
-#define SHAPER_FAMILY  "net-shaper"
 #define SHAPER_GET     1
 #define SHAPER_IFINDEX 8
 
@@ -175,7 +182,7 @@ static int on_shaper(const struct nlmsghdr *h, void *arg)
 
 static void look_at_shapers(struct look *l)
 {
-	uint16_t family = family_of(l, SHAPER_FAMILY);
+	uint16_t family = family_of(l, FAMILY_SHAPER);
 	int r;
 
 	if (!family)

@@ -138,11 +138,17 @@ static int search_links(struct nlsock *s, struct link_search *search, struct net
 	return 0;
 }
 
-int netdev_by_function(struct nlsock *s, const char *function, struct netdev_seen *ret,
+int netdev_by_function(struct nlsock *s, const char *function, int guess, struct netdev_seen *ret,
 		       struct err *e)
 {
 	struct link_search search = {.fits = is_of_function, .wanted = function};
+	struct netdev_seen seen;
 
+	if (guess > 0 && find(s, guess, NULL, &seen, NULL) == 0 &&
+	    is_of_function(&seen, function)) {
+		*ret = seen;
+		return 0;
+	}
 	return search_links(s, &search, ret, e);
 }
 

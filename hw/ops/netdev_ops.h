@@ -24,10 +24,11 @@ struct netdev_seen {
 };
 
 /* By index, by name, by the function below it (IFLA_PARENT_DEV_NAME, Linux 5.14). -ENODEV: there is
- * none here. */
+ * none here. `guess`: the index that it probably has, which saves a look at every netdev; 0 = who
+ * knows. */
 int netdev_by_index(struct nlsock *, int ifindex, struct netdev_seen *ret, struct err *);
 int netdev_by_name(struct nlsock *, const char *name, struct netdev_seen *ret, struct err *);
-int netdev_by_function(struct nlsock *, const char *function, struct netdev_seen *ret,
+int netdev_by_function(struct nlsock *, const char *function, int guess, struct netdev_seen *ret,
 		       struct err *);
 /* The first that bears just this alias. */
 int netdev_by_alias(struct nlsock *, const char *alias, struct netdev_seen *ret, struct err *);

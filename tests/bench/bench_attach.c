@@ -106,7 +106,7 @@ static double floor_round(const char *function, const char *netns)
 	double ms;
 
 	check(fd < 0 ? fd : own, netns);
-	check(netdev_by_function(&host, function, &vf, &failure), function);
+	check(netdev_by_function(&host, function, 0, &vf, &failure), function);
 	check(netns_nlsock(&pod, fd, NETLINK_ROUTE, &failure), netns);
 	settle();
 	ms = run_floor(&pod, &vf, fd);

@@ -42,8 +42,10 @@ void fake_functions_end(void)
 
 /* --- netdevs ---------------------------------------------------------------------------------- */
 
-int __real_netdev_by_function(struct nlsock *, const char *, struct netdev_seen *, struct err *);
-int __wrap_netdev_by_function(struct nlsock *, const char *, struct netdev_seen *, struct err *);
+int __real_netdev_by_function(struct nlsock *, const char *, int, struct netdev_seen *,
+			      struct err *);
+int __wrap_netdev_by_function(struct nlsock *, const char *, int, struct netdev_seen *,
+			      struct err *);
 
 static void set_perm_addr(const char *function, struct netdev_seen *seen)
 {
@@ -66,14 +68,14 @@ static int found(const char *function, struct netdev_seen *seen, int r)
 	return r;
 }
 
-int __wrap_netdev_by_function(struct nlsock *s, const char *function, struct netdev_seen *ret,
-			      struct err *e)
+int __wrap_netdev_by_function(struct nlsock *s, const char *function, int guess,
+			      struct netdev_seen *ret, struct err *e)
 {
 	for (size_t i = 0; i < n_functions; i++)
 		if (strcmp(functions[i].function, function) == 0)
 			return found(function, ret,
 				     netdev_by_name(s, functions[i].altname, ret, e));
-	return __real_netdev_by_function(s, function, ret, e);
+	return __real_netdev_by_function(s, function, guess, ret, e);
 }
 
 /* --- drivers ---------------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ static int look_in_host(struct work *w)
 	if (r == 0)
 		r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)
-		r = netdev_by_function(s, function, &w->seen, w->err);
+		r = netdev_by_function(s, function, function_ifindex(w->hw, function), &w->seen,
+				       w->err);
 	if (r == -ENODEV)
 		return err_set(w->err, -EBUSY, "%s has no netdev in the host", function);
 	if (r == 0)
@@ -358,7 +359,8 @@ static int make_stacked(struct work *w)
 	if (r == 0)
 		r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)
-		r = netdev_by_function(s, rec->function, &parent, w->err);
+		r = netdev_by_function(s, rec->function, function_ifindex(w->hw, rec->function),
+				       &parent, w->err);
 	if (r == 0)
 		r = netdev_make_stacked(s, &rec->plan, parent.netdev.ifindex, w->pod.netns_fd,
 					alias, w->err);

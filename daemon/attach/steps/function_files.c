@@ -42,6 +42,25 @@ bool function_has(const struct hw *hw, const char *function, const char *entry)
 	return dir >= 0 && sysfs_exists(dir, "%s", entry);
 }
 
+static int on_netdev(int dir, const char *name, void *arg)
+{
+	int *first = arg, index;
+
+	if (sysfs_int(dir, &index, "%s/ifindex", name) == 0 && (!*first || index < *first))
+		*first = index;
+	return 0;
+}
+
+int function_ifindex(const struct hw *hw, const char *function)
+{
+	AUTO_FD dir = open_function(hw, function);
+	int ret = 0;
+
+	if (dir >= 0)
+		sysfs_list(dir, "net", on_netdev, &ret);
+	return ret;
+}
+
 static int on_any(int dir, const char *name, void *arg)
 {
 	(void)dir, (void)name, (void)arg;
@@ -95,6 +114,15 @@ int function_pf(const struct hw *hw, const char *function, char ret_pf[DEV_ID_SI
 	memcpy(ret_pf, pf, sizeof(pf));
 	*ret_vf = r == 0 ? s.vf : 0;
 	return 0;
+}
+
+bool function_is_vf_of(const struct hw *hw, const char *function, const char *pf, int vf)
+{
+	AUTO_FD dir = open_function(hw, pf);
+	char target[DEV_ID_SIZE];
+
+	return dir >= 0 && sysfs_link(dir, target, sizeof(target), "virtfn%d", vf) == 0 &&
+	       strcmp(target, function) == 0;
 }
 
 int function_ids(const struct hw *hw, const char *function, uint16_t *ret_vendor,

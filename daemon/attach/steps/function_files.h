@@ -12,10 +12,14 @@ uint64_t function_folder(const struct hw *, const char *function);
 /* Its folder has that entry: "net", "infiniband" are there as long as it has such a device, in
  * whichever namespace (linux/drivers/base/core.c, class_dir). */
 bool function_has(const struct hw *, const char *function, const char *entry);
+/* The index of its first netdev if that is in the host's namespace; 0: it is not, or nobody can tell. */
+int function_ifindex(const struct hw *, const char *function);
 /* How many such devices it has, negative errno: nobody can tell. */
 int function_count(const struct hw *, const char *function, const char *entry);
 /* Its PF's bus name and its own number there; "" and 0: it has no PF. */
 int function_pf(const struct hw *, const char *function, char ret_pf[DEV_ID_SIZE], int *ret_vf);
+/* Is it VF number vf of pf? Quicker than asking for both. */
+bool function_is_vf_of(const struct hw *, const char *function, const char *pf, int vf);
 /* PCI vendor and device, or -errno. */
 int function_ids(const struct hw *, const char *function, uint16_t *ret_vendor,
 		 uint16_t *ret_device);

@@ -73,20 +73,30 @@ static int compare_ids(struct work *w)
 		       function, vendor, device, was->vendor, was->device);
 }
 
-static int compare_pf(struct work *w)
+static int other_vf(struct work *w)
 {
 	const struct link_origin *o = &w->record->origin;
 	const char *function = w->record->function;
 	char pf[DEV_ID_SIZE];
 	int vf;
 
-	if (!o->pf[0] || function_pf(w->hw, function, pf, &vf) < 0)
+	if (function_pf(w->hw, function, pf, &vf) < 0 ||
+	    (strcmp(pf, o->pf) == 0 && vf == o->vf_index))
 		return 0;
-	if (strcmp(pf, o->pf) != 0 || vf != o->vf_index)
-		return err_set(w->err, -ESTALE,
-			       "%s is another device than the one that was attached, nothing is "
-			       "written to it: it is VF %d of %s, that was VF %d of %s",
-			       function, vf, pf[0] ? pf : "nothing", o->vf_index, o->pf);
+	return err_set(w->err, -ESTALE,
+		       "%s is another device than the one that was attached, nothing is written to "
+		       "it: it is VF %d of %s, that was VF %d of %s",
+		       function, vf, pf[0] ? pf : "nothing", o->vf_index, o->pf);
+}
+
+static int compare_pf(struct work *w)
+{
+	const struct link_origin *o = &w->record->origin;
+
+	if (!o->pf[0])
+		return 0;
+	if (!function_is_vf_of(w->hw, w->record->function, o->pf, o->vf_index) && other_vf(w) < 0)
+		return -ESTALE;
 	return vf_admin_find_pf(w) == -ESTALE ? -ESTALE : 0;
 }
 

@@ -47,10 +47,11 @@ static bool is_same_pf(const struct work *w)
 static int look_for_pf(struct work *w, struct nlsock *s)
 {
 	struct netdev_seen pf;
-	int r = netdev_by_function(s, w->record->origin.pf, &pf, w->err);
+	const char *function = w->record->origin.pf;
+	int r = netdev_by_function(s, function, function_ifindex(w->hw, function), &pf, w->err);
 
 	if (r < 0)
-		return err_wrap(w->err, "%s: its PF %s", w->record->function, w->record->origin.pf);
+		return err_wrap(w->err, "%s: its PF %s", w->record->function, function);
 	memcpy(w->pf_mac, pf.perm_addr, pf.perm_addr_len);
 	w->pf_mac_len = pf.perm_addr_len;
 	if (!is_same_pf(w))

@@ -144,6 +144,17 @@ static int look_for_stacked(struct work *w, struct nlsock *s, bool in_pod)
 	return r;
 }
 
+/* Most often it has the index with which it was seen last, also in another namespace. */
+static int look_for_vf(struct work *w, struct place *p, struct nlsock *s)
+{
+	const char *function = w->record->function;
+	int guess = w->seen.netdev.ifindex;
+
+	if (!guess && p->is_host)
+		guess = function_ifindex(w->hw, function);
+	return netdev_by_function(s, function, guess, &w->seen, w->err);
+}
+
 int work_look(struct work *w, struct place *p)
 {
 	struct nlsock *s = NULL;
@@ -151,8 +162,7 @@ int work_look(struct work *w, struct place *p)
 
 	w->at = NULL;
 	if (r == 0)
-		r = work_is_vf(w) ? netdev_by_function(s, w->record->function, &w->seen, w->err)
-				  : look_for_stacked(w, s, p == &w->pod);
+		r = work_is_vf(w) ? look_for_vf(w, p, s) : look_for_stacked(w, s, p == &w->pod);
 	if (r == 0)
 		w->at = p;
 	return r;

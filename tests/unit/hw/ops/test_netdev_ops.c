@@ -99,7 +99,7 @@ static void test_what_is_not_there(void **state)
 	assert_int_equal(netdev_by_index(&f->host, 0x7ffffff0, &seen, &e), -ENODEV);
 	assert_int_equal(netdev_by_index(&f->host, 0, &seen, &e), -ENODEV);
 	assert_int_equal(netdev_by_index(&f->host, -1, &seen, &e), -ENODEV);
-	assert_int_equal(netdev_by_function(&f->host, "0000:03:00.1", &seen, &e), -ENODEV);
+	assert_int_equal(netdev_by_function(&f->host, "0000:03:00.1", 0, &seen, &e), -ENODEV);
 	assert_string_equal(e.msg, "0000:03:00.1: no netdev here");
 	assert_int_equal(netdev_by_name(&f->pod, "near0", &seen, &e), -ENODEV);
 	assert_string_equal(seen.alias, "untouched");
@@ -138,11 +138,49 @@ static void test_found_by_its_function(void **state)
 	(void)state;
 
 	k = fake_netlink_start(&s, a_switchdev_pf, &code);
-	assert_int_equal(netdev_by_function(&s, "0000:03:00.0", &seen, &e), 0);
+	assert_int_equal(netdev_by_function(&s, "0000:03:00.0", 0, &seen, &e), 0);
 	assert_string_equal(seen.netdev.name, "ens1f0");
-	assert_int_equal(netdev_by_function(&s, "0000:03:00.1", &seen, &e), -ENODEV);
+	assert_int_equal(netdev_by_function(&s, "0000:03:00.1", 0, &seen, &e), -ENODEV);
 	code = -EPERM;
-	assert_int_equal(netdev_by_function(&s, "0000:03:00.0", &seen, &e), -EPERM);
+	assert_int_equal(netdev_by_function(&s, "0000:03:00.0", 0, &seen, &e), -EPERM);
+	fake_netlink_stop(k, &s);
+}
+
+/* Asked for one link it has, or for all of them. */
+static int a_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
+{
+	const struct ifinfomsg *ifi = nlmsg_data(req);
+	int *n_dumps = arg;
+
+	*n_dumps += (req->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+	if (ifi->ifi_index == 5)
+		tell_link(k, req, 5, "ens1f0r3", "pf0vf3");
+	else if (ifi->ifi_index == 0 || ifi->ifi_index == 4)
+		tell_link(k, req, 4, "ens1f0", "p0");
+	return ifi->ifi_index > 5 ? -ENODEV : 0;
+}
+
+/* All are looked at only when the guess was wrong. */
+static void test_found_by_a_guess(void **state)
+{
+	static const struct {
+		int guess, n_dumps;
+	} cases[] = {{4, 0}, {5, 1}, {6, 1}, {0, 1}};
+	struct netdev_seen seen;
+	struct fake_netlink *k;
+	struct err e = {0};
+	struct nlsock s;
+	int n_dumps;
+	(void)state;
+
+	k = fake_netlink_start(&s, a_pf, &n_dumps);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		n_dumps = 0;
+		assert_int_equal(netdev_by_function(&s, "0000:03:00.0", cases[i].guess, &seen, &e),
+				 0);
+		assert_int_equal(seen.netdev.ifindex, 4);
+		assert_int_equal(n_dumps, cases[i].n_dumps);
+	}
 	fake_netlink_stop(k, &s);
 }
 
@@ -598,6 +636,7 @@ int main(void)
 		IN_NAMESPACES(test_found_by_name_and_index),
 		IN_NAMESPACES(test_what_is_not_there),
 		cmocka_unit_test(test_found_by_its_function),
+		cmocka_unit_test(test_found_by_a_guess),
 		IN_NAMESPACES(test_everything_in_one_request),
 		IN_NAMESPACES(test_one_thing_at_a_time),
 		IN_NAMESPACES(test_there_and_back),
