@@ -1,5 +1,4 @@
-/* netns.h - named network namespaces, and sockets inside them. The calling thread never changes its
- * namespace. */
+/* netns.h - named network namespaces, and sockets inside them. */
 #pragma once
 
 #include "hw.h"
@@ -18,6 +17,5 @@ int netns_open(const struct hw *, const char *name);
 int netns_open_own(void);
 
 /* A netlink socket that lives in the namespace netns_fd; the caller closes it. Needs CAP_SYS_ADMIN.
- * A socket keeps the namespace of the thread that opened it, so a short-lived thread enters the
- * namespace and opens it. */
+ * It keeps the namespace that the thread was in when it opened it. */
 int netns_socket(int netns_fd, int protocol);

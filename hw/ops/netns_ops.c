@@ -13,11 +13,11 @@
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <linux/openat2.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "cleanup.h"
 #include "netns.h"
@@ -188,31 +188,28 @@ bool netns_is_there(const struct hw *hw, const struct netns_id *id)
 
 /* --- inside --------------------------------------------------------------------------------- */
 
-struct visit {
-	int netns_fd;
-	int (*fn)(void *arg);
-	void *arg;
-	int result;
-};
-
-static void *visit_namespace(void *arg)
+/* The kernel refuses it only while it has no memory for it (create_new_namespaces() in
+ * linux/kernel/nsproxy.c). Nothing may be done before it is so. */
+static void come_back(int own_fd)
 {
-	struct visit *v = arg;
+	const struct timespec moment = {.tv_nsec = 1000000};
 
-	v->result = setns(v->netns_fd, CLONE_NEWNET) < 0 ? -errno : v->fn(v->arg);
-	return NULL;
+	while (setns(own_fd, CLONE_NEWNET) < 0)
+		nanosleep(&moment, NULL);
 }
 
 int netns_run(int netns_fd, int (*fn)(void *arg), void *arg)
 {
-	struct visit v = {.netns_fd = netns_fd, .fn = fn, .arg = arg};
-	pthread_t thread;
-	int r = pthread_create(&thread, NULL, visit_namespace, &v);
+	AUTO_FD own = netns_open_own();
+	int r;
 
-	if (r)
-		return -r;
-	pthread_join(thread, NULL);
-	return v.result;
+	if (own < 0)
+		return own;
+	if (setns(netns_fd, CLONE_NEWNET) < 0)
+		return -errno;
+	r = fn(arg);
+	come_back(own);
+	return r;
 }
 
 int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *e)

@@ -1,4 +1,4 @@
-/* netns_ops.h - work inside other network namespaces. The calling thread never changes its own. */
+/* netns_ops.h - work inside other network namespaces. */
 #pragma once
 
 #include "attachment.h"
@@ -27,7 +27,8 @@ int netns_open_anywhere(const struct hw *, struct netns_id *, struct err *);
 /* The same without keeping it open. */
 enum netns_life netns_search(const struct hw *, struct netns_id *);
 
-/* Runs fn on a short-lived thread inside the namespace; returns what fn does. */
+/* Runs fn inside the namespace; returns what fn does. Namespaces are a thread's: no other one is
+ * inside meanwhile, and this one is back when it returns. */
 int netns_run(int netns_fd, int (*fn)(void *arg), void *arg);
 /* A rtnetlink or RDMA netlink socket inside it. */
 int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *);

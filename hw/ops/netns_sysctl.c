@@ -1,8 +1,8 @@
 /* netns_sysctl.c - settings of one netdev in /proc/sys/net.
  *
- * The folder shows the namespace of the task that opens a file in it, so a short-lived thread
- * inside writes. Can fail by: a setting or netdev that is not there (-ENOENT); /proc/sys read-only,
- * as container runtimes mount it for all but privileged containers (-EROFS). */
+ * The folder shows the namespace of the task that opens a file in it. Can fail by: a setting or
+ * netdev that is not there (-ENOENT); /proc/sys read-only, as container runtimes mount it for all
+ * but privileged containers (-EROFS). */
 #include <fcntl.h>
 #include <sys/socket.h>
 
