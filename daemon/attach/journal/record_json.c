@@ -143,12 +143,32 @@ static json_t *encode_list(const struct field *f, const uint8_t *base)
 	return list;
 }
 
+/* What reads as what nobody has set. Words are written for who looks into the file. */
+static bool is_unset(const struct field *f, const uint8_t *base)
+{
+	const uint8_t *p = base + f->at;
+	size_t n = f->size;
+
+	if (f->form == FORM_WORD)
+		return false;
+	if (f->form == FORM_BYTES && f->count_at != FIELD_ALL)
+		return byte_count(f, base) == 0;
+	if (f->form == FORM_TEXT)
+		n = 1;
+	else if (f->form == FORM_LIST)
+		p = base + f->count_at, n = sizeof(size_t);
+	while (n > 0 && !p[n - 1])
+		n--;
+	return n == 0;
+}
+
 static json_t *encode_object(const struct field *table, const uint8_t *base)
 {
 	json_t *o = json_object();
 
 	for (const struct field *f = table; f->key; f++)
-		if (json_object_set_new(o, f->key, encode_field(f, base)) < 0) {
+		if (!is_unset(f, base) &&
+		    json_object_set_new(o, f->key, encode_field(f, base)) < 0) {
 			json_decref(o);
 			return NULL;
 		}

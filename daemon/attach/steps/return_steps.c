@@ -465,13 +465,15 @@ int return_step_admin(struct work *w)
 
 /* --- done ------------------------------------------------------------------------------------- */
 
+/* Whatever the disk says instead when the machine dies: that is of another boot then, and nothing
+ * is done to a device for it (identity.h). */
 int return_step_done(struct work *w)
 {
 	int r;
 
 	w->record->state = ATTACH_FREE;
 	w->record->renewing = false;
-	r = journal_write(w->job->journal, w->record, true, w->err);
+	r = journal_write(w->job->journal, w->record, false, w->err);
 	if (r < 0)
 		w->record->state = ATTACH_RETURNING;
 	return r;
