@@ -234,10 +234,10 @@ dirty() { # KNOB
     in_it "$1" >/tmp/knob.log 2>&1
 }
 
-# All that can be read of net1; what tells what happens is left out, and its index.
+# All that can be read of net1; what tells what happens is left out, its index, and the address that a driver draws for each netdev.
 state_of() {
     local option
-    ip -d link show dev net1 | sed -E '1s/^[0-9]+: //; 1s/NO-CARRIER,|,LOWER_UP//g; s/ state [A-Z]+//'
+    ip -d link show dev net1 | sed -E '1s/^[0-9]+: //; 1s/NO-CARRIER,|,LOWER_UP//g; s/ state [A-Z]+//; s/ permaddr [^ ]+//'
     for option in ${ETHTOOL:--g -k -c -a -l -x -n --show-eee --show-priv-flags --show-fec --show-mm --get-plca-cfg}; do
         echo "ethtool $option"
         ethtool "$option" net1 || echo "not supported"
@@ -249,7 +249,7 @@ state_of() {
     tc filter show dev net1
     bpftool net show dev net1 | grep -E 'net1|id'
     ip -brief address show dev net1 | awk '{ for (i = 3; i <= NF; i++) if ($i !~ /^fe80/) print "address", $i }'
-    ip route show table all dev net1 | sed 's/ linkdown//'
+    ip -4 route show table all dev net1 | sed 's/ linkdown//'
     ip -6 route show table all dev net1 | grep -v -E '^(fe80|multicast ff00|local fe80|anycast)'
     ip neigh show dev net1 nud permanent
     ip neigh show proxy dev net1
