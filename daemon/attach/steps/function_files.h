@@ -12,7 +12,8 @@ uint64_t function_folder(const struct hw *, const char *function);
 /* Its folder has that entry: "net", "infiniband" are there as long as it has such a device, in
  * whichever namespace (linux/drivers/base/core.c, class_dir). */
 bool function_has(const struct hw *, const char *function, const char *entry);
-/* The index of its first netdev if that is in the host's namespace; 0: it is not, or nobody can tell. */
+/* The index of its first netdev if that is in the host's namespace; 0: it is not, or nobody can
+ * tell. */
 int function_ifindex(const struct hw *, const char *function);
 /* How many such devices it has, negative errno: nobody can tell. */
 int function_count(const struct hw *, const char *function, const char *entry);

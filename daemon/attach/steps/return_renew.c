@@ -120,8 +120,7 @@ static void give_altnames(struct work *w)
 }
 
 /* Drivers set more when their netdev is first used. Before the next pod it shall be as after it, or
- * that would look like the pod's. A VF tells its PF things then, which are put back afterwards. One
- * that cannot be brought up now is none the worse for it. */
+ * that would look like the pod's. One that cannot be brought up now is none the worse for it. */
 static int use_once(struct work *w)
 {
 	const struct netdev_change up = {.netns_fd = -1, .up = 1}, down = {.netns_fd = -1};

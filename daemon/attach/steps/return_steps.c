@@ -323,7 +323,7 @@ static int restore_settings(struct work *w)
 		return 0;
 	if (r < 0)
 		return r;
-	want.fields = whole_fields(vf_settings_differ(&want, &is), want.fields);
+	want.fields = whole_fields(vf_admin_changed(w->record, &is), want.fields);
 	if (!want.fields)
 		return 0;
 	r = vf_admin_write(w, &want);
@@ -427,7 +427,7 @@ static int look_what_came(struct work *w)
 	return r;
 }
 
-static int restore_link(struct work *w, bool *ret_own_mac)
+static int restore_link(struct work *w)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
 	struct nlsock *s = NULL;
@@ -435,7 +435,6 @@ static int restore_link(struct work *w, bool *ret_own_mac)
 
 	if (r < 0)
 		return r == -ENODEV ? 0 : r;
-	*ret_own_mac = return_has_own_mac(w);
 	r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)
 		r = restore_mac(w, s);
@@ -444,18 +443,14 @@ static int restore_link(struct work *w, bool *ret_own_mac)
 	return r;
 }
 
-/* A VF that is given its MAC tells its PF, where none may have been set (igb before Linux 6.12). */
 int return_restore(struct work *w)
 {
-	bool own_mac = true;
 	int r = restore_settings(w);
 
 	if (r == 0)
 		r = restore_driver(w);
 	kill_point("back-admin-2", "before");
-	if (r == 0)
-		r = restore_link(w, &own_mac);
-	return r < 0 || own_mac ? r : restore_settings(w);
+	return r < 0 ? r : restore_link(w);
 }
 
 int return_step_admin(struct work *w)

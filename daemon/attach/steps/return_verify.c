@@ -80,16 +80,14 @@ static int verify_link(struct work *w)
 static int verify_settings(struct work *w)
 {
 	const struct link_origin *o = &w->record->origin;
-	struct vf_settings want, is;
+	struct vf_settings is;
 	unsigned different;
 	char names[128];
 	int r = vf_admin_read(w, &is);
 
 	if (r < 0)
 		return r;
-	want = o->vf;
-	want.fields &= is.fields;
-	different = vf_settings_differ(&want, &is);
+	different = vf_admin_changed(w->record, &is) & is.fields;
 	if (!different)
 		return 0;
 	vf_fields_text(different, names, sizeof(names));

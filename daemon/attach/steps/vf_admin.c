@@ -34,6 +34,18 @@ struct vf_settings vf_admin_kept(const struct attach_record *r)
 	return want;
 }
 
+unsigned vf_admin_changed(const struct attach_record *r, const struct vf_settings *is)
+{
+	const struct link_origin *o = &r->origin;
+	unsigned changed = vf_settings_differ(&o->vf, is);
+	bool is_own = o->addr_len == sizeof(is->mac) &&
+		      memcmp(is->mac, o->addr, sizeof(is->mac)) == 0;
+
+	if (!r->plan.has_mac || is_own)
+		changed &= ~(unsigned)VF_MAC;
+	return changed;
+}
+
 /* What is not known does not differ. */
 static bool is_same_pf(const struct work *w)
 {

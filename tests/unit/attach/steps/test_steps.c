@@ -246,6 +246,35 @@ static void an_address_that_is_refused_is_named(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* Before Linux 6.12 igb shows what the VF has told; "0" there would take its filter away. */
+static void a_mac_that_the_vf_has_told_its_pf_stays_there(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	assert_true(attach_bench_look(b, -1, &seen));
+	attach_ok(b);
+	memcpy(b->pf.vfs[3].mac, seen.netdev.addr, 6);
+	b->pf.n_set = 0;
+	return_ok(b);
+	assert_int_equal(b->pf.n_set, 0);
+	assert_memory_equal(b->pf.vfs[3].mac, seen.netdev.addr, 6);
+}
+
+static void a_mac_that_was_set_for_the_pod_goes(void **state)
+{
+	static const uint8_t none[6], mac[6] = {2, 0, 0, 0, 0, 0x99};
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.has_mac = true;
+	memcpy(b->job.record.plan.mac, mac, sizeof(mac));
+	attach_ok(b);
+	assert_memory_equal(b->pf.vfs[3].mac, mac, sizeof(mac));
+	return_ok(b);
+	assert_memory_equal(b->pf.vfs[3].mac, none, sizeof(none));
+	attach_bench_is_clean(b);
+}
+
 /* --- another boot, another device --------------------------------------------------------------
  */
 
@@ -1257,6 +1286,8 @@ int main(void)
 		TEST(what_is_not_as_expected_is_refused),
 		TEST(a_name_that_is_taken_is_named),
 		TEST(an_address_that_is_refused_is_named),
+		TEST_WITH_PF(a_mac_that_the_vf_has_told_its_pf_stays_there),
+		TEST_WITH_PF(a_mac_that_was_set_for_the_pod_goes),
 		TEST_WITH_PF(another_boot_leaves_it_as_it_is),
 		TEST_WITH_PF(one_that_was_made_anew_is_left_as_it_is),
 		TEST_WITH_PF(of_an_unknown_boot_the_mark_tells),
