@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cleanup.h"
+#include "fnv.h"
 
 /* Looks at a file that is being written before we give up; its writer tells us when it is done. */
 #define ATTEMPTS 5
@@ -97,14 +98,9 @@ int config_file_read(struct config_file *ret, const char *path, struct err *e)
 	return r;
 }
 
-/* FNV-1a */
 uint64_t config_file_digest(const struct config_file *f)
 {
-	uint64_t digest = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < f->len; i++)
-		digest = (digest ^ (unsigned char)f->text[i]) * 0x100000001b3;
-	return f->text ? digest : 0;
+	return f->text ? fnv1a(FNV1A_START, f->text, f->len) : 0;
 }
 
 void config_file_done(struct config_file *f)

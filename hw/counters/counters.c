@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "counters_setup.h"
+#include "fnv.h"
 
 /* Slow sources are asked this often. */
 #define SLOW_MS 10000
@@ -118,21 +119,14 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 	memcpy(c->sample.sources, c->sources, sizeof(c->sources));
 }
 
-static uint64_t mix(uint64_t h, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3; /* FNV-1a */
-	return h;
-}
-
 /* Over what a layout is made of. What state a port is in belongs to that only with node_exporter's
  * names. */
 static uint64_t digest_of(const struct counters *c, const struct host *host, const struct plan *p)
 {
-	uint64_t h = 0xcbf29ce484222325;
+	uint64_t h = FNV1A_START;
 
 	for (size_t i = 0; i < host->n_rdma; i++)
-		h = mix(h, &host->rdma[i].index, sizeof(host->rdma[i].index));
+		h = fnv1a(h, &host->rdma[i].index, sizeof(host->rdma[i].index));
 	for (size_t i = 0; i < p->n; i++) {
 		struct plan_port port = p->ports[i];
 
@@ -141,7 +135,7 @@ static uint64_t digest_of(const struct counters *c, const struct host *host, con
 			port.phys_state = PHYS_UNKNOWN;
 			port.rate_bps = 0;
 		}
-		h = mix(h, &port, sizeof(port));
+		h = fnv1a(h, &port, sizeof(port));
 	}
 	return h;
 }

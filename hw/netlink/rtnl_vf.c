@@ -7,6 +7,8 @@
 #include <netlink/attr.h>
 #include <string.h>
 
+#include "fnv.h"
+
 /* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). VFs'
  * statistics may cost a firmware command each. */
 #ifndef RTEXT_FILTER_SKIP_STATS
@@ -40,24 +42,18 @@ static enum vf_link link_of(uint32_t state)
 	return VF_LINK_UNKNOWN;
 }
 
-/* FNV-1a */
-static uint64_t mix(uint64_t h, const void *bytes, int n)
-{
-	for (int i = 0; i < n; i++)
-		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
-	return h;
-}
-
 /* Of every attribute but those that count traffic, which an older kernel tells all the same. */
 static uint64_t digest_of(const struct nlattr *info)
 {
-	uint64_t h = 0xcbf29ce484222325;
+	uint64_t h = FNV1A_START;
 	const struct nlattr *a;
 	int left;
 
 	nla_for_each_nested (a, info, left)
-		if (nla_type(a) != IFLA_VF_STATS)
-			h = mix(mix(h, &(int){nla_type(a)}, sizeof(int)), nla_data(a), nla_len(a));
+		if (nla_type(a) != IFLA_VF_STATS) {
+			h = fnv1a(h, &(int){nla_type(a)}, sizeof(int));
+			h = fnv1a(h, nla_data(a), (size_t)nla_len(a));
+		}
 	return h ? h : 1;
 }
 

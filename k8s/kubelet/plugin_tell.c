@@ -1,6 +1,7 @@
 /* plugin_tell.c - what the log hears of a resource: every change once, and each trouble once until
  * it is over. */
 #include "cleanup.h"
+#include "fnv.h"
 #include "kubelet_plugin.h"
 #include "log.h"
 
@@ -9,16 +10,6 @@ void plugin_tell_nobody(struct kubelet_plugin *p, const char *why)
 	if (!p->place->told_nobody)
 		log_info("kubelet", 0, "no kubelet answers (%s), waiting for it", why);
 	p->place->told_nobody = true;
-}
-
-/* FNV-1a. */
-static uint64_t hash_of(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3;
-	return h;
 }
 
 /* A starting kubelet does so, and has ended its watch before. */
@@ -33,7 +24,7 @@ void plugin_tell_deleted(struct kubelet_plugin *p)
 /* Each reason once, however often they take turns. */
 static void tell_error(struct kubelet_plugin *p)
 {
-	uint64_t hash = hash_of(p->registration.error);
+	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
 
 	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
 		if (p->told_errors[i] == hash)

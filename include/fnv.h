@@ -1,0 +1,15 @@
+/* fnv.h - the FNV-1a hash: quick, and for nothing that an enemy chooses. Pure. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FNV1A_START 0xcbf29ce484222325
+
+/* Goes on with h, FNV1A_START at first. */
+static inline uint64_t fnv1a(uint64_t h, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+	return h;
+}
