@@ -1,8 +1,9 @@
-/* attach_events.c - what happens, in a sentence each; the hook tells it to people and the log. */
+/* attach_events.c - see attach_events.h. */
+#include "attach_events.h"
+
 #include <stdarg.h>
 #include <string.h>
 
-#include "engine_state.h"
 #include "unix_time.h"
 
 const char *device_text(const struct attach_record *r, char text[DEVICE_TEXT_SIZE])

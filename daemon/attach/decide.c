@@ -1,297 +1,384 @@
-/* decide.c - what is to be done with each device, from what is known now: the kubelet's list, the
- * runtime's, the inventory. */
+/* decide.c - see decide.h. */
+#include "decide.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
-#include "engine_state.h"
-#include "log.h"
+#include "reconcile.h"
 
-const struct pool *view_pool(const struct attach_view *view, const char *resource)
+struct decision {
+	const struct attach_snapshot *s;
+	struct attach_actions *ret;
+	bool checking;
+	int error;
+};
+
+static void act(struct decision *d, struct attach_action action)
 {
-	const struct pool_view *p = pools_find(view->pools, resource);
+	struct attach_action *new = array_push(d->ret->items, d->ret->n);
 
-	return p ? p->pool : NULL;
+	if (new)
+		*new = action;
+	else
+		d->error = -ENOMEM;
 }
 
-/* --- what is held ----------------------------------------------------------------------------- */
-
-bool held_by(const struct pod_device *d, const struct attach_owner *o)
+static void due(struct decision *d, uint64_t at_ms)
 {
-	if (d->uid[0] && o->uid[0])
-		return strcmp(d->uid, o->uid) == 0;
-	return strcmp(d->pod, o->pod) == 0 && strcmp(d->namespace, o->namespace) == 0;
+	if (at_ms < d->ret->due_ms)
+		d->ret->due_ms = at_ms;
 }
 
-static bool is_held(const struct pod_list *held, const struct attach_record *r)
-{
-	size_t n = 0;
-	const struct pod_device *d = pod_list_find(held, r->resource, r->id, &n);
+/* --- what nobody remembers --------------------------------------------------------------------
+ *
+ * The journal is lost, or cannot be read. Whose a device is, its mark, the kubelet and the runtime
+ * tell together: a pod that runs keeps it, what nobody has is returned. Whoever may set an alias
+ * may set ours: only what is ours to attach, or has been attached, is ours to return. */
 
-	for (size_t i = 0; i < n; i++)
-		if (held_by(&d[i], &r->owner))
+static bool offers(const struct pool_view *p, const char *function)
+{
+	for (size_t i = 0; i < p->n_members; i++)
+		if (strcmp(p->members[i], function) == 0)
 			return true;
 	return false;
 }
 
-/* Whatever was free in between may be another pod's now, of the same name. */
-static void follow_held(struct attachment *a, const struct pod_list *held)
+/* The pool that attaches it; NULL = none. */
+static const struct pool *pool_of(const struct pools *pools, const char *function)
 {
-	uint64_t now = uv_now(a->engine->loop);
+	for (size_t i = 0; i < pools->n_views; i++) {
+		const struct pool_view *p = &pools->views[i];
 
-	if (held->source == POD_SOURCE_NONE)
-		return;
-	if (is_held(held, &a->record)) {
-		a->unheld_ms = 0;
-		return;
+		if (p->pool->kind == POOL_EXCLUSIVE && p->pool->network && offers(p, function))
+			return p->pool;
 	}
-	a->doubt_ms = now;
-	if (!a->unheld_ms)
-		a->unheld_ms = now;
+	return NULL;
 }
 
-/* While the runtime says that the sandbox is ready, the kubelet's silence says nothing. */
-static uint64_t doubted_since(const struct attachment *a)
+static bool is_held_as_another(const struct pod_list *held, const char *function,
+			       const char *resource)
 {
-	uint64_t silent = a->engine->cri_silent_ms;
-
-	return a->unheld_ms > silent ? a->unheld_ms : silent;
-}
-
-static void follow_runtime(struct attach_engine *e)
-{
-	if (attach_engine_sandboxes(e)->known)
-		e->cri_silent_ms = 0;
-	else if (!e->cri_silent_ms)
-		e->cri_silent_ms = uv_now(e->loop);
-}
-
-/* --- what is ---------------------------------------------------------------------------------- */
-
-/* What a look shows that began earlier was so before; and on its way there it is in the host yet.
- */
-static bool is_back(const struct attachment *a)
-{
-	const struct netdev *nd = attachment_netdev(a);
-
-	return nd && nd->nsid == NSID_HOST && a->record.state == ATTACH_IN_POD &&
-	       a->engine->inventory->devices_ms > a->since_ms;
-}
-
-static bool is_sandbox_ready(const struct attachment *a)
-{
-	const struct sandbox_list *l = attach_engine_sandboxes(a->engine);
-	const struct sandbox *s = sandbox_find(l, a->record.owner.sandbox);
-
-	return l->known && s && s->ready;
-}
-
-/* Nothing keeps it, and the runtime does not say otherwise. */
-static bool is_netns_gone(const struct attachment *a)
-{
-	return a->life == NETNS_DEAD && !is_sandbox_ready(a);
-}
-
-static struct attach_fact fact_of(const struct attachment *a)
-{
-	const struct attach_engine *e = a->engine;
-
-	return (struct attach_fact){
-		.record = &a->record,
-		.netns_gone = is_netns_gone(a),
-		.in_host = is_back(a),
-		.interrupted = a->interrupted,
-		.unheld_ms = a->unheld_ms ? uv_now(e->loop) - doubted_since(a) + 1 : 0,
-	};
-}
-
-bool only_say(struct attachment *a, const char *what, const char *why)
-{
-	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
-
-	if (!a->engine->dry_run)
-		return false;
-	if (!a->told_dry)
-		log_info("attach", 0, "dry run: would %s %s: %s%s%s", what,
-			 device_text(&a->record, device), owner_text(&a->record.owner, owner),
-			 why ? ", " : "", why ? why : "");
-	a->told_dry = true;
-	return true;
-}
-
-static bool is_judged(const struct attachment *a)
-{
-	switch (a->record.state) {
-	case ATTACH_ATTACHING:
-	case ATTACH_IN_POD:
-		return true;
-	case ATTACH_RETURNING:
-		return a->interrupted;
-	case ATTACH_FREE:
-	case ATTACH_BAD:
-		break;
-	}
+	for (size_t i = 0; i < held->n; i++)
+		if (strcmp(held->devices[i].id, function) == 0 &&
+		    strcmp(held->devices[i].resource, resource) != 0)
+			return true;
 	return false;
 }
 
-/* An operation under way sees at its next step, or with its end, that there is a reason. */
-static void judge(struct attachment *a, const struct reconcile_input *in)
+static bool is_recorded(const struct attach_snapshot *s, const char *function)
 {
-	struct attach_fact fact = fact_of(a);
+	for (size_t i = 0; i < s->n_recorded; i++)
+		if (strcmp(s->recorded[i], function) == 0)
+			return true;
+	return false;
+}
 
-	if (!is_judged(a))
+static bool is_ours(const struct attach_snapshot *s, const char *function)
+{
+	const struct pool *pool = pool_of(s->pools, function);
+	char resource[RESOURCE_NAME_SIZE] = "";
+
+	if (pool)
+		pool_resource(pool, resource);
+	if (is_held_as_another(s->held, function, resource))
+		return false;
+	return pool || is_recorded(s, function);
+}
+
+static bool may_run(const struct sandbox_list *l, const struct netdev *nd)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].ready && strcmp(l->items[i].uid, nd->origin_uid) == 0)
+			return true;
+	return !l->known;
+}
+
+/* The pod that it was attached to lives, whomever the kubelet has given it to since; or nobody can
+ * say. */
+static bool is_in_use(const struct attach_snapshot *s, const struct netdev *nd)
+{
+	return nd->nsid != NSID_HOST &&
+	       (s->held->source == POD_SOURCE_NONE || may_run(s->sandboxes, nd));
+}
+
+/* What the pod of its mark is to have it for. */
+static const struct desired *desired_of_mark(const struct attach_snapshot *s,
+					     const struct netdev *nd)
+{
+	for (size_t i = 0; i < s->desired->n; i++) {
+		const struct desired *w = &s->desired->items[i];
+
+		if (w->plan.kind == PLAN_VF && strcmp(w->function, nd->function) == 0)
+			return w->err.code || strcmp(w->owner.uid, nd->origin_uid) != 0 ? NULL : w;
+	}
+	return NULL;
+}
+
+static bool is_off_the_bus(const struct attach_snapshot *s, const struct attachment *a)
+{
+	return s->devices_ms > 0 && !host_function(s->host, a->record.function);
+}
+
+static void decide_lost(struct decision *d, struct attachment *a)
+{
+	const struct attach_snapshot *s = d->s;
+	const struct netdev *nd = record_netdev(&a->record, s->host);
+	const struct desired *w;
+
+	if (!nd && is_off_the_bus(s, a))
+		act(d, (struct attach_action){
+			       .act = ACT_SET_FREE, .a = a, .why = "is not on the bus"});
+	else if (nd && !nd->origin[0] && nd->nsid == NSID_HOST)
+		act(d, (struct attach_action){ACT_SET_FREE, a,
+					      .why = "is in the host and bears no mark"});
+	if (!nd || !nd->origin[0] || !is_ours(s, nd->function))
 		return;
-	if (!a->why)
-		a->why = reconcile_attachment(&fact, in).why;
-	if (a->why && !a->op && !only_say(a, "return", a->why))
-		attachment_return(a, a->why);
+	if (!is_in_use(s, nd))
+		act(d,
+		    (struct attach_action){.act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
+	else if ((w = desired_of_mark(s, nd)))
+		act(d,
+		    (struct attach_action){.act = ACT_ADOPT, .a = a, .desired = w, .netdev = nd});
+}
+
+static void decide_orphan(struct decision *d, const struct netdev *nd)
+{
+	const struct attachment *a = attachments_of_function(d->s->all, nd->function);
+
+	if (nd->function[0] &&
+	    reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL) &&
+	    (!a || attachment_is_idle(a)) && is_ours(d->s, nd->function))
+		act(d, (struct attach_action){.act = ACT_TAKE_ORPHAN, .netdev = nd});
+}
+
+/* A look that began before a device was where it is now tells nothing of it. */
+static void decide_orphans(struct decision *d)
+{
+	const struct host *h = d->s->host;
+
+	if (d->s->devices_ms <= d->s->done_ms)
+		return;
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		decide_orphan(d, &h->netdevs[i]);
+}
+
+/* --- what is in a pod, or on its way there -----------------------------------------------------
+ */
+
+/* While the runtime says that the sandbox is ready, the kubelet's silence says nothing. */
+static uint64_t doubted_since(const struct attach_snapshot *s, const struct attachment *a)
+{
+	return a->unheld_ms > s->cri_silent_ms ? a->unheld_ms : s->cri_silent_ms;
+}
+
+/* What a look shows that began earlier was so before; and on its way there it is in the host yet.
+ */
+static bool is_back(const struct attach_snapshot *s, const struct attachment *a)
+{
+	const struct netdev *nd = record_netdev(&a->record, s->host);
+
+	return nd && nd->nsid == NSID_HOST && a->record.state == ATTACH_IN_POD &&
+	       s->devices_ms > a->since_ms;
+}
+
+/* Nothing keeps it, and the runtime does not say otherwise. */
+static bool is_netns_gone(const struct attach_snapshot *s, const struct attachment *a)
+{
+	const struct sandbox *sandbox = sandbox_find(s->sandboxes, a->record.owner.sandbox);
+
+	return a->life == NETNS_DEAD && !(s->sandboxes->known && sandbox && sandbox->ready);
+}
+
+static const char *why_return(const struct attach_snapshot *s, const struct attachment *a)
+{
+	const struct reconcile_input in = {s->held, s->sandboxes};
+	const struct attach_fact fact = {
+		.record = &a->record,
+		.netns_gone = is_netns_gone(s, a),
+		.in_host = is_back(s, a),
+		.interrupted = a->interrupted,
+		.unheld_ms = a->unheld_ms ? s->now_ms - doubted_since(s, a) + 1 : 0,
+	};
+
+	if (a->why || !s->desired)
+		return a->why;
+	return reconcile_attachment(&fact, &in);
+}
+
+/* In a namespace that cannot be looked into nothing tells of a carrier. */
+static bool may_announce(const struct attach_snapshot *s, const struct attachment *a)
+{
+	const struct netdev *nd = record_netdev(&a->record, s->host);
+
+	if (record_is_stacked(&a->record))
+		return true;
+	return nd && nd->nsid != NSID_HOST &&
+	       (nd->carrier == CARRIER_ON || nd->nsid == NSID_ELSEWHERE);
+}
+
+/* The neighbours are told when there is a carrier, and it is compared with its plan when it was
+ * seen to change, and now and then. The end of either is a tick, too: the next one follows. */
+static void decide_upkeep(struct decision *d, struct attachment *a)
+{
+	if (a->op || d->s->dry_run)
+		return;
+	if (!a->announced && may_announce(d->s, a)) {
+		act(d, (struct attach_action){.act = ACT_ANNOUNCE, .a = a});
+		return;
+	}
+	if (d->checking)
+		return;
+	d->checking = a->check_now || a->repair_now || d->s->now_ms >= a->check_ms;
+	if (d->checking)
+		act(d, (struct attach_action){.act = ACT_CHECK, .a = a});
+	else
+		due(d, a->check_ms);
+}
+
+static void await_doubt(struct decision *d, const struct attachment *a)
+{
+	uint64_t at = doubted_since(d->s, a) + RECONCILE_DOUBT_MS;
+
+	if (a->unheld_ms && d->s->cri_silent_ms && at > d->s->now_ms)
+		due(d, at);
+}
+
+/* An operation under way sees at its next step, or with its end, that there is a reason. */
+static void decide_away(struct decision *d, struct attachment *a)
+{
+	const char *why = why_return(d->s, a);
+
+	if (why && !a->op)
+		act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = why});
+	else if (why && !a->why)
+		act(d, (struct attach_action){.act = ACT_UNDO, .a = a, .why = why});
+	if (why || a->record.state != ATTACH_IN_POD)
+		return;
+	await_doubt(d, a);
+	decide_upkeep(d, a);
+}
+
+/* --- what is not -------------------------------------------------------------------------------
+ */
+
+static void decide_bad(struct decision *d, struct attachment *a)
+{
+	if (a->op)
+		return;
+	if (a->lost && d->s->desired)
+		decide_lost(d, a);
+	else if (a->retry_ms > d->s->now_ms)
+		due(d, a->retry_ms);
+	else
+		act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = a->why});
+}
+
+/* Only its failure is known, and nobody asks for that any more. */
+static bool is_unwanted(const struct attach_snapshot *s, const struct attachment *a)
+{
+	return attachment_is_idle(a) && s->desired &&
+	       !desired_find(s->desired, a->record.resource, a->record.id);
+}
+
+static void decide_one(struct decision *d, struct attachment *a)
+{
+	switch (a->record.state) {
+	case ATTACH_FREE:
+		if (is_unwanted(d->s, a))
+			act(d, (struct attach_action){.act = ACT_DROP, .a = a});
+		return;
+	case ATTACH_RETURNING:
+		if (a->interrupted)
+			decide_away(d, a);
+		return;
+	case ATTACH_ATTACHING:
+	case ATTACH_IN_POD:
+		decide_away(d, a);
+		return;
+	case ATTACH_BAD:
+		decide_bad(d, a);
+		return;
+	}
 }
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
-struct attach_record desired_record(const struct attach_engine *e, const struct desired *w)
+static struct attachment *attachment_of(const struct attach_snapshot *s, const struct desired *w)
 {
-	struct attach_record r = {
-		.state = ATTACH_FREE, .serial = e->serial, .owner = w->owner, .plan = w->plan};
+	struct attachment *a = w->plan.kind == PLAN_VF
+				       ? attachments_of_function(s->all, w->function)
+				       : attachments_of_id(s->all, w->resource, w->id);
 
-	memcpy(r.resource, w->resource, sizeof(r.resource));
-	memcpy(r.id, w->id, sizeof(r.id));
-	memcpy(r.function, w->function, sizeof(r.function));
-	return r;
+	return a && is_unwanted(s, a) ? NULL : a;
 }
 
-static bool is_same_sandbox(const struct attachment *a, const struct desired *w)
+/* It failed like that a moment ago, or a person took it away. A container that waits is asked for
+ * again, and with it this; one that runs never is. */
+static bool failed_before(struct decision *d, const struct attachment *a, const struct desired *w)
 {
-	return strcmp(a->record.owner.sandbox, w->owner.sandbox) == 0;
-}
-
-/* A container that waits is asked for again, and with it this; one that runs never is. */
-static bool is_tried_again(const struct attachment *a)
-{
-	return a->failure.code != 0 && a->failure.code != -ECANCELED;
-}
-
-/* It failed like that a moment ago, or a person took it away. */
-static bool failed_before(const struct attachment *a, const struct desired *w)
-{
-	return a->failure.code != 0 && is_same_sandbox(a, w) &&
-	       plan_equal(&a->record.plan, &w->plan) &&
-	       !(is_tried_again(a) && uv_now(a->engine->loop) >= a->again_ms);
-}
-
-void follow_pool(struct attachment *a, const struct desired *w)
-{
-	a->repair = w->network->drift == DRIFT_REPAIR;
-	a->timeout_ms = w->network->timeout_ms;
-}
-
-/* What is away and not on record would be forgotten with us. */
-static bool is_recorded(struct attachment *a)
-{
-	const char *why = a->engine->counters.journal_error;
-	struct err err;
-
-	if (a->engine->journal)
+	if (a->failure.code == 0 || strcmp(a->record.owner.sandbox, w->owner.sandbox) != 0 ||
+	    !plan_equal(&a->record.plan, &w->plan))
+		return false;
+	if (a->failure.code == -ECANCELED)
 		return true;
-	err_set(&err, -EROFS, "%s", why[0] ? why : "the journal is not open yet");
-	outcome_failed(a, attach_step_name(STEP_RECORD), &err);
+	if (a->again_ms > d->s->now_ms)
+		due(d, a->again_ms);
+	return a->again_ms > d->s->now_ms;
+}
+
+/* It is looked at as an orphan first, wherever it belongs. */
+static bool is_orphan(const struct decision *d, const struct desired *w)
+{
+	for (size_t i = 0; i < d->ret->n; i++)
+		if (d->ret->items[i].act == ACT_TAKE_ORPHAN &&
+		    strcmp(d->ret->items[i].netdev->function, w->function) == 0)
+			return true;
 	return false;
 }
 
-static void bring(struct attach_engine *e, const struct desired *w)
+static bool is_pool_news(const struct attachment *a, const struct desired *w)
 {
-	struct attach_record r = desired_record(e, w);
-	struct attachment *a = attachment_find(e, &r);
-	bool is_free = !a || attachment_is_idle(a);
+	return a->repair != (w->network->drift == DRIFT_REPAIR) ||
+	       a->timeout_ms != w->network->timeout_ms;
+}
 
-	if (!is_free)
-		follow_pool(a, w);
-	if (!is_free || !reconcile_may_attach(w, NULL) || (a && failed_before(a, w)))
-		return;
-	if (a && !is_same_sandbox(a, w))
-		a->n_failed = 0;
-	if (a)
-		a->record = r;
-	else
-		a = attachment_new(e, &r);
-	if (!a) {
-		engine_wake(e, ENGINE_MEMORY_MS);
+static void decide_desired(struct decision *d, const struct desired *w)
+{
+	struct attachment *a = attachment_of(d->s, w);
+	const char *missing = d->s->dry_run ? NULL : d->s->journal_missing;
+
+	if (a && !attachment_is_idle(a)) {
+		if (is_pool_news(a, w))
+			act(d,
+			    (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .desired = w});
 		return;
 	}
-	follow_pool(a, w);
-	if (!only_say(a, "attach", NULL) && is_recorded(a))
-		attachment_attach(a);
+	if (!reconcile_may_attach(w, NULL) || is_orphan(d, w) || (a && failed_before(d, a, w)))
+		return;
+	/* What is away and not on record would be forgotten with us. */
+	act(d, (struct attach_action){
+		       .act = missing ? ACT_FAIL : ACT_ATTACH, .desired = w, .why = missing});
 }
 
-/* Nobody asks for what failed any more. */
-static void forget_unwanted(struct attach_engine *e)
+int attach_decide(const struct attach_snapshot *s, struct attach_actions *ret)
 {
-	for (size_t i = e->n; i-- > 0;) {
-		struct attachment *a = e->items[i];
+	struct decision d = {.s = s, .ret = ret, .checking = s->checking};
 
-		if (attachment_is_idle(a) &&
-		    !desired_find(&e->desired, a->record.resource, a->record.id))
-			attachment_drop(a);
-	}
+	*ret = (struct attach_actions){.due_ms = NEVER};
+	for (size_t i = 0; i < s->all->n; i++)
+		decide_one(&d, s->all->items[i]);
+	if (s->desired)
+		decide_orphans(&d);
+	for (size_t i = 0; s->desired && i < s->desired->n; i++)
+		decide_desired(&d, &s->desired->items[i]);
+	if (d.error < 0)
+		attach_actions_done(ret);
+	return d.error;
 }
 
-uint64_t decide_deadline(const struct attach_engine *e)
+void attach_actions_done(struct attach_actions *actions)
 {
-	uint64_t first = NEVER, now = uv_now(e->loop);
-
-	for (size_t i = 0; i < e->n; i++) {
-		const struct attachment *a = e->items[i];
-
-		if (a->unheld_ms && e->cri_silent_ms && a->record.state == ATTACH_IN_POD &&
-		    doubted_since(a) + RECONCILE_DOUBT_MS > now)
-			first = earlier(first, doubted_since(a) + RECONCILE_DOUBT_MS);
-		if (attachment_is_idle(a) && is_tried_again(a) && a->again_ms > now)
-			first = earlier(first, a->again_ms);
-	}
-	return first;
-}
-
-/* --- the decision ----------------------------------------------------------------------------- */
-
-static int find_desired(struct attach_engine *e, const struct attach_view *view)
-{
-	const struct attach_record **others = calloc(e->n + 1, sizeof(struct attach_record *));
-	struct desired_list wanted = {0};
-	size_t n = 0;
-	int r;
-
-	if (!others)
-		return -ENOMEM;
-	for (size_t i = 0; i < e->n; i++)
-		if (e->items[i]->record.state != ATTACH_FREE)
-			others[n++] = &e->items[i]->record;
-	r = desired_build(&wanted, view->pools, &e->inventory->host, view->held,
-			  attach_engine_sandboxes(e), others, n);
-	free(others);
-	if (r < 0)
-		return r;
-	desired_list_done(&e->desired);
-	e->desired = wanted;
-	return 0;
-}
-
-bool engine_decide(struct attach_engine *e, const struct attach_view *view)
-{
-	struct reconcile_input in = {.held = view->held, .sandboxes = attach_engine_sandboxes(e)};
-
-	follow_runtime(e);
-	if (find_desired(e, view) < 0)
-		return false;
-	namespaces_look(e);
-	take_orphans(e, view);
-	for (size_t i = 0; i < e->n; i++) {
-		follow_held(e->items[i], view->held);
-		settle_lost(e->items[i], view);
-		judge(e->items[i], &in);
-	}
-	namespaces_search(e);
-	forget_unwanted(e);
-	for (size_t i = 0; i < e->desired.n; i++)
-		bring(e, &e->desired.items[i]);
-	return true;
+	free(actions->items);
+	*actions = (struct attach_actions){.due_ms = NEVER};
 }

@@ -1,7 +1,7 @@
 /* engine.c - see engine.h.
  *
- * Happy path: something may have changed -> one tick: decide (decide.c) -> operations on workers
- * (operation.c) -> outcome -> the next tick answers whoever waits (gate.c, orders.c).
+ * Happy path: something may have changed -> one tick: observe -> decide -> apply, where operations
+ * begin on workers -> whoever waits is answered. An operation's end (outcome.c) is a tick, too.
  * Can fail by: out of memory (tried again after a second), no journal (nothing is attached), no
  * runtime (what is not known is not concluded from). */
 #include "engine.h"
@@ -9,47 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_state.h"
+#include "apply.h"
+#include "array.h"
+#include "cleanup.h"
+#include "engine_start.h"
+#include "gate.h"
 #include "log.h"
+#include "observe.h"
+#include "operation.h"
+#include "outcome.h"
 #include "pod_sandbox.h"
 
 /* As the last resort, while anything is away from the host. */
-#define LOOK_MS	 30000
-/* While the host cannot be seen. */
-#define BLIND_MS 1000
-
-static void on_tick(uv_timer_t *);
-
-void engine_wake(struct attach_engine *e, uint64_t in_ms)
-{
-	if (!e->closing &&
-	    (!uv_is_active((uv_handle_t *)&e->timer) || uv_timer_get_due_in(&e->timer) > in_ms))
-		uv_timer_start(&e->timer, on_tick, in_ms, 0);
-}
-
-void engine_decide_soon(struct attach_engine *e)
-{
-	engine_wake(e, 0);
-}
+#define LOOK_MS 30000
 
 void attach_engine_look(struct attach_engine *e)
 {
-	engine_decide_soon(e);
-}
-
-bool attach_engine_is_ready(const struct attach_engine *e)
-{
-	return e->ready;
+	engine_soon(e);
 }
 
 /* --- the runtime ------------------------------------------------------------------------------ */
-
-const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *e)
-{
-	static const struct sandbox_list unknown;
-
-	return e->cri ? e->ops->cri_sandboxes(e->cri) : &unknown;
-}
 
 /* A device that is given away and in nobody's hands: its pod's sandbox is about to be. */
 static bool is_reserved(const struct attach_view *view)
@@ -72,7 +51,7 @@ static void ask_whose(struct attach_engine *e, const struct attach_view *view, u
 {
 	if (!pod_sandbox_must_ask(view->held, attach_engine_sandboxes(e), since_ms))
 		return;
-	e->whose_ms = uv_now(e->loop);
+	e->whose_ms = engine_now(e);
 	e->hooks.ask_pods(e->hooks.arg);
 }
 
@@ -86,24 +65,17 @@ static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, voi
 		e->cri_asked_ms = asked_ms;
 	if (asked_ms && e->hooks.view(&view, e->hooks.arg))
 		ask_whose(e, &view, 0);
-	engine_decide_soon(e);
+	engine_soon(e);
 }
 
 static void expect_sandboxes(struct attach_engine *e, const struct attach_view *view)
 {
-	bool expecting = e->gates || (view && is_reserved(view));
+	bool expecting = e->n_gates > 0 || (view && is_reserved(view));
 
 	if (!e->cri || expecting == e->expecting)
 		return;
 	e->expecting = expecting;
 	e->ops->cri_expect(e->cri, expecting);
-}
-
-void engine_ask(struct attach_engine *e)
-{
-	e->hooks.ask_pods(e->hooks.arg);
-	if (e->cri)
-		e->ops->cri_refresh(e->cri);
 }
 
 /* --- what is needed --------------------------------------------------------------------------- */
@@ -124,7 +96,7 @@ static void need_runtime(struct attach_engine *e)
 		return;
 	e->cri = NULL;
 	log_warn("attach", 0, "%s, trying again", err.msg);
-	engine_wake(e, ENGINE_MEMORY_MS);
+	engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 }
 
 /* Neither a runtime nor a journal is touched where nothing is attached. */
@@ -132,134 +104,188 @@ static void open_what_is_needed(struct attach_engine *e, bool needed)
 {
 	if (needed)
 		need_runtime(e);
-	if ((needed || e->wants_journal) && !e->journal && !e->walk && !e->dry_run &&
-	    uv_now(e->loop) >= e->journal_ms)
+	if ((!needed && !e->wants_journal) || e->journal || e->walk || e->dry_run)
+		return;
+	if (engine_now(e) >= e->journal_ms)
 		journal_begin(e, true);
+	else
+		engine_due(e, e->journal_ms);
 }
 
 static void follow_readiness(struct attach_engine *e, const struct attach_view *view)
 {
-	bool late = uv_now(e->loop) >= e->opened_ms + ENGINE_START_MS;
+	const uint64_t late_ms = e->opened_ms + ENGINE_START_MS;
+	const bool known = attach_engine_sandboxes(e)->known;
+	const bool nothing = !attaches(view) && e->all.n == 0;
 
-	if (e->ready ||
-	    !(attach_engine_sandboxes(e)->known || late || (!attaches(view) && e->n == 0)))
+	if (e->ready)
 		return;
-	if (!attach_engine_sandboxes(e)->known && !(!attaches(view) && e->n == 0))
+	if (!known && !nothing && engine_now(e) < late_ms) {
+		engine_due(e, late_ms);
+		return;
+	}
+	if (!known && !nothing)
 		log_warn("attach", 0,
 			 "the container runtime does not say which sandboxes there are, going on "
 			 "without");
 	e->ready = true;
-	e->list_changed = true;
+	e->all.changed = true;
 }
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
 static void look_at_everything(struct attach_engine *e)
 {
-	uint64_t now = uv_now(e->loop);
-
-	if (e->n > 0 && now >= e->look_ms + LOOK_MS) {
-		e->look_ms = now;
+	if (e->all.n == 0)
+		return;
+	if (engine_now(e) >= e->look_ms + LOOK_MS) {
+		e->look_ms = engine_now(e);
 		engine_ask(e);
 	}
+	engine_due(e, e->look_ms + LOOK_MS);
 }
 
-static void decide(struct attach_engine *e, const struct attach_view *view)
+/* What bears our mark, but no pool has it: is there a file of the journal? */
+static int list_recorded(const struct attach_engine *e, const char ***ret, size_t *ret_n)
 {
-	bool needed = attaches(view) || e->n > 0 || e->early;
+	const struct host *h = &e->inventory->host;
+	struct attach_record r = {.state = ATTACH_FREE};
+	const char **new;
 
-	open_what_is_needed(e, needed);
-	ask_whose(e, view, e->whose_ms);
-	if (!e->journal_read || (!engine_sees(e, needed) && needed))
-		return;
-	if (!engine_decide(e, view)) {
-		log_warn("attach", -ENOMEM, "cannot decide what to attach, trying again");
-		engine_wake(e, ENGINE_MEMORY_MS);
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		const struct netdev *nd = &h->netdevs[i];
+		const struct attachment *a = attachments_of_function(&e->all, nd->function);
+
+		if (!nd->function[0] || !nd->origin[0] ||
+		    (a && !a->lost && a->record.state != ATTACH_FREE))
+			continue;
+		memcpy(r.function, nd->function, sizeof(r.function));
+		if (!journal_has(e->state_dir, &r))
+			continue;
+		new = array_push(*ret, *ret_n);
+		if (!new)
+			return -ENOMEM;
+		*new = nd->function;
+	}
+	return 0;
+}
+
+static const char *journal_missing(const struct attach_engine *e)
+{
+	const char *why = e->counters.journal_error;
+
+	if (e->journal)
+		return NULL;
+	return why[0] ? why : "the journal is not open yet";
+}
+
+/* view NULL: only what needs no list. */
+static int decide(struct attach_engine *e, const struct attach_view *view,
+		  struct attach_actions *actions)
+{
+	AUTO_FREE const char **recorded = NULL;
+	struct attach_snapshot s = {
+		.now_ms = engine_now(e),
+		.all = &e->all,
+		.host = &e->inventory->host,
+		.devices_ms = e->inventory->generation ? e->inventory->devices_ms : 0,
+		.done_ms = e->done_ms,
+		.dry_run = e->dry_run,
+		.checking = e->checking,
+		.sandboxes = attach_engine_sandboxes(e),
+		.cri_silent_ms = e->cri_silent_ms,
+		.journal_missing = journal_missing(e),
+	};
+	int r = 0;
+
+	if (view) {
+		s.desired = &e->desired;
+		s.pools = view->pools;
+		s.held = view->held;
+		r = list_recorded(e, &recorded, &s.n_recorded);
+		s.recorded = recorded;
+	}
+	return r < 0 ? r : attach_decide(&s, actions);
+}
+
+static void decide_and_apply(struct attach_engine *e, const struct attach_view *view)
+{
+	struct attach_actions actions;
+	int r = view ? engine_observe(e, view) : 0;
+
+	if (r == 0)
+		r = decide(e, view, &actions);
+	if (r < 0) {
+		log_warn("attach", r, "cannot decide what to attach, trying again");
+		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return;
 	}
-	follow_readiness(e, view);
+	engine_due(e, actions.due_ms);
+	apply(e, &actions);
+	attach_actions_done(&actions);
+	namespaces_search(e);
+	if (view)
+		follow_readiness(e, view);
 }
 
-/* Of what is only done while the host can be seen. */
-static uint64_t works_deadline(const struct attach_engine *e)
+/* While the host cannot be seen nothing is concluded from what is. */
+static void work(struct attach_engine *e, const struct attach_view *view)
 {
-	uint64_t at = operations_deadline(e);
+	bool needed = view && (attaches(view) || e->all.n > 0 || e->n_early > 0);
+	bool all = view && e->journal_read;
 
-	at = earlier(at, outcome_deadline(e));
-	at = earlier(at, upkeep_deadline(e));
-	at = earlier(at, decide_deadline(e));
-	return earlier(at, namespaces_deadline(e));
-}
-
-static void arm(struct attach_engine *e)
-{
-	uint64_t now = uv_now(e->loop), at = e->n ? e->look_ms + LOOK_MS : NEVER;
-
-	at = earlier(at, gates_deadline(e));
-	at = earlier(at, orders_deadline(e));
-	if (!e->blind)
-		at = earlier(at, works_deadline(e));
-	else if (e->view_needed)
-		at = earlier(at, now + BLIND_MS);
-	if (!e->ready && e->opened_ms + ENGINE_START_MS > now)
-		at = earlier(at, e->opened_ms + ENGINE_START_MS);
-	if (at != NEVER)
-		engine_wake(e, at > now ? at - now : 1);
+	if (view) {
+		open_what_is_needed(e, needed);
+		ask_whose(e, view, e->whose_ms);
+	}
+	if (all && !engine_sees(e, needed) && needed)
+		return;
+	if (all || !e->blind) {
+		observe_netdevs(e);
+		decide_and_apply(e, all ? view : NULL);
+	}
 }
 
 static void publish(struct attach_engine *e)
 {
-	if (!e->list_changed)
+	if (!e->all.changed)
 		return;
-	if (attachments_publish(e) < 0) {
-		engine_wake(e, ENGINE_MEMORY_MS);
-		return;
-	}
-	e->list_changed = false;
-	e->hooks.changed(e->hooks.arg);
+	if (attachments_publish(&e->all) < 0)
+		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+	else
+		e->hooks.changed(e->hooks.arg);
+}
+
+/* Not at once: what is due again and again must leave the loop to others. */
+static void arm(struct attach_engine *e)
+{
+	const uint64_t now = engine_now(e);
+
+	e->ticking = false;
+	if (e->due_ms != NEVER && !e->closing)
+		uv_timer_start(&e->timer, e->tick, e->due_ms > now ? e->due_ms - now : 1, 0);
 }
 
 static void on_tick(uv_timer_t *timer)
 {
 	struct attach_engine *e = timer->data;
-	struct attach_view view;
-	bool known = e->hooks.view(&view, e->hooks.arg);
+	struct attach_view view, *known = e->hooks.view(&view, e->hooks.arg) ? &view : NULL;
 
+	e->ticking = true;
+	e->due_ms = NEVER;
+	for (size_t i = 0; i < e->all.n; i++)
+		e->all.items[i]->awaited = false;
 	operations_continue(e);
-	if (!e->blind)
-		outcome_retry(e);
 	look_at_everything(e);
-	if (known)
-		decide(e, &view);
-	orders_continue(e);
-	if (!e->blind)
-		upkeep(e);
+	work(e, known);
 	gates_ask(e);
-	gates_look(e, known ? &view : NULL);
-	expect_sandboxes(e, known ? &view : NULL);
+	engine_due(e, waiters_settle(&e->waiters, known, engine_now(e)));
+	expect_sandboxes(e, known);
 	publish(e);
 	arm(e);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
-
-static void engine_free(struct attach_engine *e)
-{
-	attachments_free(e);
-	desired_list_done(&e->desired);
-	free(e->state_dir);
-	free(e->cni_path);
-	free(e->cri_socket);
-	if (e->journal)
-		e->ops->journal_close(e->journal);
-	free(e);
-}
-
-void engine_release_if_done(struct attach_engine *e)
-{
-	if (e->closed && e->n_working == 0 && !e->walk && !e->search)
-		engine_free(e);
-}
 
 static char *copy(const char *s)
 {
@@ -285,7 +311,8 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	if (!e)
 		return err_set(err, -ENOMEM, "attach: out of memory");
 	if (copy_opts(e, opts) < 0) {
-		engine_free(e);
+		e->closed = true;
+		engine_release_if_done(e);
 		return err_set(err, -ENOMEM, "attach: out of memory");
 	}
 	e->loop = loop;
@@ -294,10 +321,13 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	e->hooks = *hooks;
 	e->blind = true;
 	e->opened_ms = e->look_ms = uv_now(loop);
+	e->due_ms = NEVER;
+	e->tick = on_tick;
+	e->ended = outcome;
 	uv_timer_init(loop, &e->timer);
 	e->timer.data = e;
 	journal_begin(e, false);
-	engine_decide_soon(e);
+	engine_soon(e);
 	*ret = e;
 	return 0;
 }
@@ -315,10 +345,7 @@ void attach_engine_close(struct attach_engine *e)
 	if (!e)
 		return;
 	e->closing = true;
-	gates_close(e);
-	orders_continue(e);
-	for (size_t i = 0; i < e->n; i++)
-		orders_tell(e->items[i]);
+	waiters_close(&e->waiters);
 	operations_close(e);
 	if (e->cri)
 		e->ops->cri_close(e->cri);

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "attach_events.h"
 #include "cleanup.h"
-#include "engine_state.h"
+#include "engine_start.h"
 #include "log.h"
 #include "worker.h"
 
@@ -101,17 +102,17 @@ static int take_record(struct attach_engine *e, const struct attach_record *r, c
 {
 	struct attachment *a;
 
-	if (attachment_find(e, r))
+	if (attachments_find(&e->all, r))
 		return 0; /* while the journal could not be read, it was met without */
-	a = attachment_new(e, r);
+	a = attachments_add(&e->all, r, engine_now(e));
 	if (!a)
 		return -ENOMEM;
 	a->interrupted = r->state == ATTACH_ATTACHING || r->state == ATTACH_RETURNING;
 	a->ipam_asked = a->announced = true;
 	a->since_ms = 0;
-	a->doubt_ms = uv_now(e->loop);
+	a->doubt_ms = engine_now(e);
 	if (r->state == ATTACH_BAD)
-		a->retry_ms = uv_now(e->loop);
+		a->retry_ms = engine_now(e);
 	if (is_of_another_boot(r, boot)) {
 		a->interrupted = true;
 		a->why = "the node has been started anew since it was attached";
@@ -132,7 +133,7 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 	if (len >= sizeof(r.function) || strchr(bad->key, ' '))
 		return;
 	r.origin.vf_index = -1;
-	a = attachment_find(e, &r) ? NULL : attachment_new(e, &r);
+	a = attachments_find(&e->all, &r) ? NULL : attachments_add(&e->all, &r, engine_now(e));
 	if (!a)
 		return;
 	a->lost = true;
@@ -181,16 +182,15 @@ static void try_again(struct attach_engine *e, const struct err *err)
 	e->ops->journal_close(e->journal);
 	e->journal = NULL;
 	e->wants_journal = true;
-	e->journal_ms = uv_now(e->loop) + RETRY_MS;
-	engine_wake(e, RETRY_MS);
+	e->journal_ms = engine_now(e) + RETRY_MS;
 }
 
 /* What could not be attached without a journal is tried once more. */
 static void forget_failures(struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->n; i++)
-		if (attachment_is_idle(e->items[i]))
-			e->items[i]->failure = (struct err){0};
+	for (size_t i = 0; i < e->all.n; i++)
+		if (attachment_is_idle(e->all.items[i]))
+			e->all.items[i]->failure = (struct err){0};
 }
 
 static void on_walked(uv_work_t *work, int status)
@@ -213,7 +213,7 @@ static void on_walked(uv_work_t *work, int status)
 		take_all(e, w);
 	}
 	walk_free(w);
-	engine_decide_soon(e);
+	engine_soon(e);
 }
 
 /* Nothing is made before something needs it. */

@@ -1,4 +1,4 @@
-/* gate_device.c - may the container start, as far as this one of its devices goes? */
+/* gate_device.c - see gate_device.h. */
 #include "gate_device.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void not_yet(const struct attachment *a, struct err *err)
 			a->trouble.msg);
 	else if (r->state == ATTACH_ATTACHING)
 		err_set(err, -ETIMEDOUT, "%s is still being attached, step %s", r->function,
-			a->op ? operation_step(a->op) : "none");
+			a->step ? a->step : "none");
 	else if (r->state == ATTACH_IN_POD && a->trouble.code == -ENODEV)
 		err_set(err, -ETIMEDOUT, "%s", a->trouble.msg);
 	else
@@ -122,7 +122,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 				  struct err *err)
 {
 	const struct attach_engine *e = g->engine;
-	const struct attachment *a = attachment_of_id(e, g->resource, g->id);
+	const struct attachment *a = attachments_of_id(&e->all, g->resource, g->id);
 	const struct desired *w = desired_find(&e->desired, g->resource, g->id);
 	const struct sandbox *s = pod_sandbox_find(attach_engine_sandboxes(e), d);
 	bool fresh = e->cri_asked_ms >= g->since_ms, seen = attach_engine_sandboxes(e)->known;

@@ -1,7 +1,7 @@
-/* gate_device.h - one device that somebody at the gate asks about. For gate.c. */
+/* gate_device.h - may a container start, as far as this one of its devices goes? For gate.c. */
 #pragma once
 
-#include "engine_state.h"
+#include "attach_events.h"
 
 enum gate_answer { GATE_WAITS, GATE_OPENS, GATE_REFUSES };
 

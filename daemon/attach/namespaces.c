@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "array.h"
-#include "engine_state.h"
 #include "log.h"
+#include "observe.h"
 #include "worker.h"
 
 /* A path that goes at once again, of a process that ends, is no reason to search all the time. */
@@ -46,24 +46,24 @@ static bool is_same(const struct netns_id *a, const struct netns_id *b)
 	return a->ino == b->ino && a->dev == b->dev;
 }
 
-static void take_found(struct attachment *a, const struct sought *s)
+static bool take_found(struct attachment *a, const struct sought *s)
 {
 	struct netns_id *id = &a->record.owner.netns;
 
 	if (s->life != NETNS_ALIVE || strcmp(id->path, s->id.path) == 0)
-		return;
+		return false;
 	log_info("attach", 0, "%s: the namespace of its pod is not at %s any more, it is at %s",
 		 a->record.function, id->path, s->id.path);
 	*id = s->id;
-	a->engine->list_changed = true;
+	return true;
 }
 
-static void take_result(struct attachment *a, const struct sought *s)
+static bool take_result(struct attachment *a, const struct sought *s, uint64_t now_ms)
 {
 	uint64_t pause = s->life == NETNS_UNKNOWN ? UNKNOWN_MS : AGAIN_MS;
 
 	if (!is_same(&a->record.owner.netns, &s->id) || a->life == NETNS_ALIVE)
-		return;
+		return false;
 	if (s->life == NETNS_UNKNOWN && !a->search_ms)
 		log_warn(
 			"attach", 0,
@@ -71,8 +71,8 @@ static void take_result(struct attachment *a, const struct sought *s)
 			"whether it is elsewhere: it stays where it is",
 			a->record.function, s->path);
 	a->life = s->life;
-	a->search_ms = uv_now(a->engine->loop) + pause;
-	take_found(a, s);
+	a->search_ms = now_ms + pause;
+	return take_found(a, s);
 }
 
 static void count(struct attach_counters *c, enum netns_life life)
@@ -105,14 +105,14 @@ static void on_searched(uv_work_t *work, int status)
 	(void)status;
 	for (size_t i = 0; i < s->n; i++) {
 		count(&e->counters, s->items[i].life);
-		for (size_t k = 0; k < e->n; k++)
-			take_result(e->items[k], &s->items[i]);
+		for (size_t k = 0; k < e->all.n; k++)
+			e->all.changed |= take_result(e->all.items[k], &s->items[i], engine_now(e));
 	}
 	search_free(s);
 	if (e->closing)
 		engine_release_if_done(e);
 	else
-		engine_decide_soon(e);
+		engine_soon(e);
 }
 
 /* --- who is sought ---------------------------------------------------------------------------- */
@@ -145,17 +145,17 @@ static bool add(struct namespace_search *s, const struct netns_id *id)
 
 static bool collect(struct namespace_search *s, struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->n; i++)
-		if (is_missing(e->items[i]) && e->items[i]->search_ms <= uv_now(e->loop) &&
-		    !add(s, &e->items[i]->record.owner.netns))
+	for (size_t i = 0; i < e->all.n; i++)
+		if (is_missing(e->all.items[i]) && e->all.items[i]->search_ms <= engine_now(e) &&
+		    !add(s, &e->all.items[i]->record.owner.netns))
 			return false;
 	return true;
 }
 
 void namespaces_look(struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->n; i++) {
-		struct attachment *a = e->items[i];
+	for (size_t i = 0; i < e->all.n; i++) {
+		struct attachment *a = e->all.items[i];
 
 		if (is_watched(a) && e->ops->netns_is_there(e->hw, &a->record.owner.netns))
 			a->life = NETNS_ALIVE;
@@ -166,32 +166,39 @@ void namespaces_look(struct attach_engine *e)
 	}
 }
 
-void namespaces_search(struct attach_engine *e)
-{
-	struct namespace_search *s;
-
-	if (e->search || namespaces_deadline(e) > uv_now(e->loop))
-		return;
-	s = calloc(1, sizeof(*s));
-	if (s)
-		*s = (struct namespace_search){.engine = e, .work.data = s};
-	if (!s || !collect(s, e)) {
-		if (s)
-			search_free(s);
-		engine_wake(e, ENGINE_MEMORY_MS);
-		return;
-	}
-	e->search = s;
-	uv_queue_work(e->loop, &s->work, on_worker, on_searched);
-}
-
 /* Its end is a tick, too. */
-uint64_t namespaces_deadline(const struct attach_engine *e)
+static uint64_t next_search(const struct attach_engine *e)
 {
 	uint64_t first = NEVER;
 
-	for (size_t i = 0; i < e->n && !e->search; i++)
-		if (is_missing(e->items[i]))
-			first = earlier(first, e->items[i]->search_ms);
+	for (size_t i = 0; i < e->all.n; i++)
+		if (is_missing(e->all.items[i]))
+			first = earlier(first, e->all.items[i]->search_ms);
 	return first;
+}
+
+static int begin_search(struct attach_engine *e)
+{
+	struct namespace_search *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct namespace_search){.engine = e, .work.data = s};
+	if (!collect(s, e)) {
+		search_free(s);
+		return -ENOMEM;
+	}
+	e->search = s;
+	uv_queue_work(e->loop, &s->work, on_worker, on_searched);
+	return 0;
+}
+
+void namespaces_search(struct attach_engine *e)
+{
+	uint64_t at = e->search ? NEVER : next_search(e);
+
+	if (at <= engine_now(e) && begin_search(e) < 0)
+		at = engine_now(e) + ENGINE_MEMORY_MS;
+	if (!e->search)
+		engine_due(e, at);
 }

@@ -1,20 +1,91 @@
-/* operation.c - the work on one device, on its way to a worker and back.
+/* operation.c - see operation.h.
  *
- * Happy path: queued -> worker -> what follows (journey.c, or the end of a check). Can fail by: out
- * of memory (the next decision comes to it again). */
+ * Happy path: queued -> a worker runs steps (steps.h) -> the IPAM plugin, if there is one -> a
+ * worker runs the others -> e->ended. Can fail by: any step (e->ended); the plugin of a return (a
+ * few times, then it goes on: an address may leak, a device must not). */
+#include "operation.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach_events.h"
+#include "kill_point.h"
 #include "log.h"
-#include "operation.h"
 #include "worker.h"
 
 /* The pool of threads is the looks' and the sampler's, too. */
-#define WORKING_MAX 4
+#define WORKING_MAX   4
+/* Within the time of a container that waits; a return has none, but the device waits. */
+#define IPAM_ADD_MS   15000
+#define IPAM_DEL_MS   5000
+#define IPAM_DEL_MAX  3
+#define IPAM_PAUSE_MS 300
 
-const char *operation_step(const struct operation *op)
+enum operation_place { PLACE_QUEUE, PLACE_WORKER, PLACE_IPAM, PLACE_PAUSE };
+
+struct operation {
+	struct operation *next; /* in its list */
+	struct attach_engine *engine;
+	struct attachment *a;
+	enum operation_kind kind;
+	enum operation_place place;
+	bool repair;
+	uint64_t due_ms; /* of a pause */
+	struct ipam_call *ipam;
+	uv_work_t work;
+	struct attach_job job; /* the worker's while it has it */
+	int result;
+};
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static struct operation *operation_new(struct attach_engine *e, struct attachment *a,
+				       enum operation_kind kind)
 {
-	return op->step;
+	struct operation *op = calloc(1, sizeof(*op));
+
+	if (!op) {
+		log_warn("attach", -ENOMEM, "%s has to wait", a->record.function);
+		a->retry_ms = engine_now(e) + ENGINE_MEMORY_MS;
+		engine_due(e, a->retry_ms);
+		return NULL;
+	}
+	op->engine = e;
+	op->a = a;
+	op->kind = kind;
+	op->job = (struct attach_job){.hw = e->hw,
+				      .journal = e->journal,
+				      .record = a->record,
+				      .is_return = kind == OP_RETURN};
+	a->op = op;
+	e->all.changed = true;
+	return op;
+}
+
+static void operation_free(struct operation *op)
+{
+	op->a->op = NULL;
+	op->a->step = NULL;
+	op->engine->all.changed = true;
+	free(op);
+}
+
+static void end(struct operation *op, int result, const struct err *err)
+{
+	struct attach_engine *e = op->engine;
+	struct attachment *a = op->a;
+	const struct operation_end how = {
+		.kind = op->kind,
+		.result = result,
+		.step = a->step,
+		.err = *err,
+		.untouched = op->kind == OP_ATTACH && op->job.record.state == ATTACH_FREE,
+		.drift = op->job.drift,
+		.repaired = op->repair && !op->job.left,
+	};
+
+	operation_free(op);
+	e->ended(e, a, &how);
 }
 
 /* --- queue and workers ------------------------------------------------------------------------ */
@@ -22,7 +93,7 @@ const char *operation_step(const struct operation *op)
 static void on_worker(uv_work_t *work)
 {
 	struct operation *op = work->data;
-	const struct attach_ops *ops = op->a->engine->ops;
+	const struct attach_ops *ops = op->engine->ops;
 
 	worker_begin();
 	switch (op->kind) {
@@ -39,35 +110,19 @@ static void on_worker(uv_work_t *work)
 	}
 }
 
-static void name_step(struct operation *op)
+static const char *step_of(const struct operation *op)
 {
 	switch (op->kind) {
 	case OP_ATTACH:
-		op->step = attach_step_name((enum attach_step)op->job.next);
-		return;
+		return attach_step_name((enum attach_step)op->job.next);
 	case OP_RETURN:
-		op->step = return_step_name((enum return_step)op->job.next);
-		return;
+		return return_step_name((enum return_step)op->job.next);
 	case OP_CHECK:
-		op->step = "check";
-		return;
+		return "check";
 	case OP_ANNOUNCE:
-		op->step = "announce";
-		return;
+		return "announce";
 	}
-}
-
-/* What has begun goes before what waits. */
-void operation_enqueue(struct operation *op, bool begun)
-{
-	struct operation **at = &op->a->engine->queue;
-
-	while (*at && !begun)
-		at = &(*at)->next;
-	op->place = PLACE_QUEUE;
-	op->next = *at;
-	*at = op;
-	name_step(op);
+	return NULL;
 }
 
 /* The first whose container waits, else the first. */
@@ -75,7 +130,7 @@ static struct operation *dequeue(struct attach_engine *e)
 {
 	struct operation **at = &e->queue, *op;
 
-	while (*at && !gates_await(e, &(*at)->a->record))
+	while (*at && !(*at)->a->awaited)
 		at = &(*at)->next;
 	if (!*at)
 		at = &e->queue;
@@ -86,7 +141,8 @@ static struct operation *dequeue(struct attach_engine *e)
 
 static void on_worked(uv_work_t *, int status);
 
-void operations_pump(struct attach_engine *e)
+/* As many as there is room for. */
+static void pump(struct attach_engine *e)
 {
 	while (e->queue && e->n_working < WORKING_MAX && !e->closing) {
 		struct operation *op = dequeue(e);
@@ -99,114 +155,173 @@ void operations_pump(struct attach_engine *e)
 	}
 }
 
-struct operation *operation_new(struct attachment *a, enum operation_kind kind)
+/* What has begun goes before what waits. */
+static void enqueue(struct operation *op, bool begun)
 {
-	struct attach_engine *e = a->engine;
-	struct operation *op = calloc(1, sizeof(*op));
+	struct operation **at = &op->engine->queue;
 
-	if (!op) {
-		log_warn("attach", -ENOMEM, "%s has to wait", a->record.function);
-		a->retry_ms = uv_now(e->loop) + ENGINE_MEMORY_MS;
-		engine_wake(e, ENGINE_MEMORY_MS);
-		return NULL;
-	}
-	op->a = a;
-	op->kind = kind;
-	op->job = (struct attach_job){.hw = e->hw,
-				      .journal = e->journal,
-				      .record = a->record,
-				      .is_return = kind == OP_RETURN};
-	a->op = op;
-	e->list_changed = true;
-	return op;
+	while (*at && !begun)
+		at = &(*at)->next;
+	op->place = PLACE_QUEUE;
+	op->next = *at;
+	*at = op;
+	op->a->step = step_of(op);
+	pump(op->engine);
 }
 
-void operation_free(struct operation *op)
+/* --- an address, between two visits ----------------------------------------------------------- */
+
+static void go_on(struct operation *op, int next)
 {
-	op->a->op = NULL;
-	op->a->engine->list_changed = true;
-	if (op->kind == OP_CHECK)
-		op->a->engine->checking = false;
-	free(op);
+	op->job.next = next;
+	enqueue(op, true);
 }
 
-/* --- pauses ------------------------------------------------------------------------------------
- */
-
-void operation_pause(struct operation *op, uint64_t ms)
+static void pause_release(struct operation *op, uint64_t ms)
 {
-	struct attach_engine *e = op->a->engine;
+	struct attach_engine *e = op->engine;
 
 	op->place = PLACE_PAUSE;
-	op->due_ms = uv_now(e->loop) + ms;
+	op->due_ms = engine_now(e) + ms;
 	op->next = e->paused;
 	e->paused = op;
-	engine_wake(e, ms);
+	engine_due(e, op->due_ms);
 }
 
-/* --- looking after ---------------------------------------------------------------------------- */
-
-void attachment_check(struct attachment *a, bool repair)
-{
-	struct operation *op = operation_new(a, OP_CHECK);
-
-	if (!op)
-		return;
-	op->repair = repair;
-	a->engine->checking = true;
-	operation_enqueue(op, false);
-	operations_pump(a->engine);
-}
-
-void attachment_announce(struct attachment *a)
-{
-	struct operation *op = operation_new(a, OP_ANNOUNCE);
-
-	if (!op)
-		return;
-	operation_enqueue(op, false);
-	operations_pump(a->engine);
-}
-
-static void end_check(struct operation *op)
+static void release_refused(struct operation *op, const struct err *err)
 {
 	struct attachment *a = op->a;
-	bool repair = op->repair && !op->job.left;
-	unsigned drift = op->job.drift;
-	struct err err = op->job.err;
-	int result = op->result;
+	char device[DEVICE_TEXT_SIZE];
 
-	operation_free(op);
-	outcome_checked(a, result, drift, repair, &err);
+	if (err->code != -ENOENT && err->code != -EINVAL && ++a->ipam_tries < IPAM_DEL_MAX) {
+		pause_release(op, (uint64_t)IPAM_PAUSE_MS << a->ipam_tries);
+		return;
+	}
+	engine_event(op->engine, EVENT_WARNING, "AddressLeak", &a->record,
+		     "the address of %s may stay taken, its release failed: %s",
+		     device_text(&a->record, device), err->msg);
+	go_on(op, BACK_VERIFY);
 }
 
-static void end_announce(struct operation *op)
+static void on_released(const char *text, size_t len, const struct err *err, void *arg)
 {
-	if (op->result < 0)
-		log_info("attach", op->result, "%s: the neighbours were not told: %s",
-			 op->a->record.function, op->job.err.msg);
-	operation_free(op);
+	struct operation *op = arg;
+
+	(void)text, (void)len;
+	op->ipam = NULL;
+	kill_point("back-ipam", "after");
+	if (err->code < 0) {
+		release_refused(op, err);
+		return;
+	}
+	op->a->ipam_asked = false;
+	go_on(op, BACK_VERIFY);
 }
 
-/* --- between workers -------------------------------------------------------------------------- */
+static void release_address(struct operation *op)
+{
+	struct attach_engine *e = op->engine;
+	struct err err = {0};
+
+	if (!op->a->record.plan.ipam[0] || !op->a->ipam_asked) {
+		go_on(op, BACK_VERIFY);
+		return;
+	}
+	kill_point("back-ipam", "before");
+	op->place = PLACE_IPAM;
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, e->cni_path,
+			       IPAM_DEL_MS, on_released, op, &err) < 0)
+		release_refused(op, &err);
+}
+
+static void on_address(const char *text, size_t len, const struct err *err, void *arg)
+{
+	struct operation *op = arg;
+	struct err failure = *err;
+
+	op->ipam = NULL;
+	kill_point("attach-ipam", "after");
+	if (failure.code == 0)
+		ipam_parse_result(&op->job.record, text, len, &failure);
+	if (failure.code < 0)
+		end(op, failure.code, &failure);
+	else if (op->a->why)
+		end(op, -ECANCELED, &(struct err){0});
+	else
+		go_on(op, STEP_CONFIGURE);
+}
+
+static void ask_address(struct operation *op)
+{
+	struct attach_engine *e = op->engine;
+	struct attachment *a = op->a;
+	uint32_t ms = a->timeout_ms && a->timeout_ms < IPAM_ADD_MS ? a->timeout_ms : IPAM_ADD_MS;
+	struct err err = {0};
+
+	if (!a->record.plan.ipam[0]) {
+		go_on(op, STEP_CONFIGURE);
+		return;
+	}
+	kill_point("attach-ipam", "before");
+	op->place = PLACE_IPAM;
+	a->step = attach_step_name(STEP_IPAM);
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, e->cni_path, ms,
+			       on_address, op, &err) == 0)
+		a->ipam_asked = true;
+	else
+		end(op, err.code, &err);
+}
+
+/* --- after a visit ---------------------------------------------------------------------------- */
 
 /* The state is the loop's: it knows what is to come. */
 static void take_record(struct operation *op)
 {
+	struct attach_engine *e = op->engine;
 	struct attach_record *r = &op->a->record;
 	enum attach_state state = r->state;
 
-	op->a->engine->done_ms = uv_now(op->a->engine->loop);
+	e->done_ms = engine_now(e);
 	*r = op->job.record;
 	r->state = state;
-	if (r->serial > op->a->engine->serial)
-		op->a->engine->serial = r->serial;
+	if (r->serial > e->serial)
+		e->serial = r->serial;
+}
+
+static void attach_worked(struct operation *op)
+{
+	take_record(op);
+	if (op->result < 0) {
+		op->a->step = step_of(op);
+		end(op, op->result, &op->job.err);
+	} else if (op->a->why) {
+		end(op, -ECANCELED, &(struct err){0});
+	} else if (op->job.next >= N_ATTACH_STEPS) {
+		end(op, 0, &(struct err){0});
+	} else {
+		ask_address(op);
+	}
+}
+
+static void return_worked(struct operation *op)
+{
+	struct attachment *a = op->a;
+
+	take_record(op);
+	if (op->job.renewal) {
+		a->renewal = op->job.renewal;
+		memcpy(a->left, op->job.traces, sizeof(a->left));
+	}
+	if (op->result == 0 && op->job.next == BACK_IPAM)
+		release_address(op);
+	else
+		end(op, op->result, &op->job.err);
 }
 
 static void on_worked(uv_work_t *work, int status)
 {
 	struct operation *op = work->data;
-	struct attach_engine *e = op->a->engine;
+	struct attach_engine *e = op->engine;
 
 	(void)status;
 	e->n_working--;
@@ -217,56 +332,116 @@ static void on_worked(uv_work_t *work, int status)
 	}
 	switch (op->kind) {
 	case OP_ATTACH:
-		take_record(op);
-		journey_in(op);
+		attach_worked(op);
 		break;
 	case OP_RETURN:
-		take_record(op);
-		journey_back(op);
+		return_worked(op);
 		break;
 	case OP_CHECK:
-		end_check(op);
-		break;
 	case OP_ANNOUNCE:
-		end_announce(op);
+		end(op, op->result, &op->job.err);
 		break;
 	}
-	operations_pump(e);
-	engine_decide_soon(e);
+	pump(e);
 }
+
+/* --- what may be done ------------------------------------------------------------------------- */
+
+bool operation_attach(struct attach_engine *e, struct attachment *a)
+{
+	struct operation *op = operation_new(e, a, OP_ATTACH);
+
+	if (!op)
+		return false;
+	a->why = NULL;
+	a->failure = a->trouble = (struct err){0};
+	a->ipam_asked = a->interrupted = false;
+	a->drift = 0;
+	a->began_us = uv_hrtime() / 1000;
+	attachments_move(&e->all, a, ATTACH_ATTACHING, engine_now(e));
+	enqueue(op, false);
+	return true;
+}
+
+static bool begin_return(struct attach_engine *e, struct attachment *a, const char *why,
+			 enum return_step first, bool begun)
+{
+	struct operation *op = operation_new(e, a, OP_RETURN);
+
+	if (!op)
+		return false;
+	op->job.next = (int)first;
+	op->job.insist = a->tries >= RETURN_PATIENCE;
+	a->why = why;
+	a->interrupted = false;
+	a->ipam_tries = 0;
+	a->renewal = RENEWAL_NONE;
+	a->began_us = uv_hrtime() / 1000;
+	if (a->record.state != ATTACH_RETURNING)
+		attachments_move(&e->all, a, ATTACH_RETURNING, engine_now(e));
+	op->job.record.state = ATTACH_RETURNING;
+	enqueue(op, begun);
+	return true;
+}
+
+bool operation_return(struct attach_engine *e, struct attachment *a, const char *why)
+{
+	return begin_return(e, a, why, BACK_RECORD, false);
+}
+
+bool operation_undo(struct attach_engine *e, struct attachment *a, const char *why)
+{
+	return begin_return(e, a, why, BACK_RECORD, true);
+}
+
+bool operation_forget(struct attach_engine *e, struct attachment *a, const char *why)
+{
+	return begin_return(e, a, why, BACK_DONE, false);
+}
+
+bool operation_check(struct attach_engine *e, struct attachment *a, bool repair)
+{
+	struct operation *op = operation_new(e, a, OP_CHECK);
+
+	if (op) {
+		op->repair = repair;
+		enqueue(op, false);
+	}
+	return op;
+}
+
+bool operation_announce(struct attach_engine *e, struct attachment *a)
+{
+	struct operation *op = operation_new(e, a, OP_ANNOUNCE);
+
+	if (op)
+		enqueue(op, false);
+	return op;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
 
 void operations_continue(struct attach_engine *e)
 {
-	uint64_t now = uv_now(e->loop);
-	struct operation *op = e->paused;
+	struct operation *op = e->paused, *next;
 
 	e->paused = NULL;
-	while (op) {
-		struct operation *next = op->next;
-
-		if (op->due_ms <= now) {
-			journey_release(op);
-		} else {
-			op->next = e->paused;
-			e->paused = op;
+	for (; op; op = next) {
+		next = op->next;
+		if (op->due_ms <= engine_now(e)) {
+			release_address(op);
+			continue;
 		}
-		op = next;
+		op->next = e->paused;
+		e->paused = op;
+		engine_due(e, op->due_ms);
 	}
-}
-
-uint64_t operations_deadline(const struct attach_engine *e)
-{
-	uint64_t first = NEVER;
-
-	for (const struct operation *op = e->paused; op; op = op->next)
-		first = earlier(first, op->due_ms);
-	return first;
 }
 
 void operations_close(struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->n; i++) {
-		struct operation *op = e->items[i]->op;
+	for (size_t i = 0; i < e->all.n; i++) {
+		struct operation *op = e->all.items[i]->op;
 
 		if (!op || op->place == PLACE_WORKER)
 			continue;

@@ -1,35 +1,34 @@
-/* operation.h - one piece of work on one device. For operation.c and journey.c. */
+/* operation.h - work on one device: attach, return, check, announce. On workers, one for a device
+ * at a time and WORKING_MAX in all; an IPAM plugin between two visits. */
 #pragma once
 
 #include "engine_state.h"
 
-enum operation_place { PLACE_QUEUE, PLACE_WORKER, PLACE_IPAM, PLACE_PAUSE };
+enum operation_kind { OP_ATTACH, OP_RETURN, OP_CHECK, OP_ANNOUNCE };
 
-struct operation {
-	struct operation *next; /* in its list */
-	struct attachment *a;
+/* How it has ended. The record is as true as the device by then, but for its state, which is the
+ * loop's. */
+struct operation_end {
 	enum operation_kind kind;
-	enum operation_place place;
-	bool repair;
-	const char *step; /* with which the worker began */
-	uint64_t due_ms;  /* of a pause */
-	struct ipam_call *ipam;
-	uv_work_t work;
-	struct attach_job job; /* the worker's while it has it */
-	int result;
+	int result;	  /* -ECANCELED: an attach that is not wanted any more (why) */
+	const char *step; /* with which it ended, or failed */
+	struct err err;
+	bool untouched; /* of an attach that failed: nothing was changed */
+	unsigned drift; /* that a check has found */
+	bool repaired;
 };
 
-/* NULL: out of memory, tried again soon. */
-struct operation *operation_new(struct attachment *, enum operation_kind);
-void operation_free(struct operation *);
-/* begun: before those that have not. */
-void operation_enqueue(struct operation *, bool begun);
-/* Then journey_release() comes to it again. */
-void operation_pause(struct operation *, uint64_t ms);
-
-/* --- journey.c: between two visits to a worker -------------------------------------------------
- */
-
-void journey_in(struct operation *);
-void journey_back(struct operation *);
-void journey_release(struct operation *);
+/* Each of them: nothing is under way for it yet. False: out of memory, nothing has changed, and a
+ * tick is due. The state becomes attaching or returning. */
+bool operation_attach(struct attach_engine *, struct attachment *);
+bool operation_return(struct attach_engine *, struct attachment *, const char *why);
+/* The same, of what an attach has begun: before those that have not begun. */
+bool operation_undo(struct attach_engine *, struct attachment *, const char *why);
+/* All that is left of a return is to note that it is free. */
+bool operation_forget(struct attach_engine *, struct attachment *, const char *why);
+bool operation_check(struct attach_engine *, struct attachment *, bool repair);
+bool operation_announce(struct attach_engine *, struct attachment *);
+/* Paused ones that are due go on; the others say when. */
+void operations_continue(struct attach_engine *);
+/* Ends those that no worker has; the others end themselves. */
+void operations_close(struct attach_engine *);

@@ -1,17 +1,18 @@
-/* order_checks.c - what keeps a function from being given away by hand: somebody uses it, or the
- * node itself does. */
+/* order_checks.c - see order_checks.h. */
+#include "order_checks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach_events.h"
 #include "default_route.h"
-#include "engine_state.h"
 
 static int check_stacked(const struct attach_engine *e, const char *function, struct err *err)
 {
 	char owner[OWNER_TEXT_SIZE];
 
-	for (size_t i = 0; i < e->n; i++) {
-		const struct attach_record *r = &e->items[i]->record;
+	for (size_t i = 0; i < e->all.n; i++) {
+		const struct attach_record *r = &e->all.items[i]->record;
 
 		if (record_is_stacked(r) && r->state != ATTACH_FREE &&
 		    strcmp(r->function, function) == 0)

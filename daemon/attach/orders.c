@@ -2,28 +2,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_state.h"
+#include "attach_events.h"
 #include "networks.h"
+#include "operation.h"
+#include "order_checks.h"
 
 /* How long an order waits for what it needs to be known: a journal and a runtime that nothing
  * needed before are opened for it. */
 #define EARLY_MS 3000
 
-struct order_waiter {
-	struct order_waiter *next;
+struct order {
+	struct waiter waiter; /* first: it is freed as this */
+	struct attach_engine *engine;
 	bool detach;
+	struct attachment *a; /* whose end it waits for; NULL: it could not be begun yet */
+	struct attach_record record;
 	attach_order_fn *fn;
 	void *arg;
 };
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static bool look(struct waiter *, const struct attach_view *, struct err *);
+
+static void answer(struct waiter *w, const struct err *err)
+{
+	struct order *o = (struct order *)w;
+
+	if (o->a)
+		o->a->n_orders--;
+	else
+		o->engine->n_early--;
+	o->fn(err, o->arg);
+	free(o);
+}
+
+static struct order *order_new(struct attach_engine *e, attach_order_fn *fn, void *arg)
+{
+	struct order *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->waiter = (struct waiter){
+		.look = look, .answer = answer, .since_ms = engine_now(e), .deadline_ms = NEVER};
+	o->engine = e;
+	o->fn = fn;
+	o->arg = arg;
+	return o;
+}
+
+static void wait_for(struct order *o, struct attachment *a)
+{
+	o->a = a;
+	a->n_orders++;
+	o->waiter.deadline_ms = NEVER;
+}
 
 /* False: not yet. */
-static bool outcome_of(const struct attachment *a, const struct order_waiter *o, struct err *ret)
+static bool has_ended(const struct order *o, struct err *ret)
 {
+	const struct attachment *a = o->a;
 	const struct err *why = a->failure.code ? &a->failure : &a->trouble;
 
-	*ret = (struct err){0};
 	switch (a->record.state) {
 	case ATTACH_IN_POD:
 		return !o->detach;
@@ -42,44 +82,6 @@ static bool outcome_of(const struct attachment *a, const struct order_waiter *o,
 		break;
 	}
 	return false;
-}
-
-void orders_tell(struct attachment *a)
-{
-	struct order_waiter **at = &a->orders;
-
-	while (*at) {
-		struct order_waiter *o = *at;
-		struct err err;
-
-		if (a->engine->closing) {
-			err_set(&err, -ECANCELED, "rocelet is stopping");
-		} else if (!outcome_of(a, o, &err)) {
-			at = &o->next;
-			continue;
-		}
-		*at = o->next;
-		o->fn(&err, o->arg);
-		free(o);
-	}
-}
-
-static struct order_waiter *order_new(bool detach, attach_order_fn *fn, void *arg)
-{
-	struct order_waiter *o = calloc(1, sizeof(*o));
-
-	if (!o)
-		return NULL;
-	o->detach = detach;
-	o->fn = fn;
-	o->arg = arg;
-	return o;
-}
-
-static void order_add(struct attachment *a, struct order_waiter *o)
-{
-	o->next = a->orders;
-	a->orders = o;
 }
 
 /* --- attach ----------------------------------------------------------------------------------- */
@@ -106,7 +108,7 @@ static int check_held(const struct attach_view *view, const char *function, stru
 static int check_order(struct attach_engine *e, const struct attach_view *view,
 		       const char *function, struct err *err)
 {
-	const struct attachment *a = attachment_of_function(e, function);
+	const struct attachment *a = attachments_of_function(&e->all, function);
 	char owner[OWNER_TEXT_SIZE];
 	int error;
 
@@ -153,48 +155,60 @@ static int find_pod(const struct attach_engine *e, struct attach_owner *o, struc
 		       o->namespace, o->pod);
 }
 
-static int bring(struct attach_engine *e, const struct attach_record *r, struct order_waiter *o)
+static int bring(struct order *o, const struct attach_record *r)
 {
-	struct attachment *a = attachment_find(e, r);
+	struct attach_engine *e = o->engine;
+	struct attachment *a = attachments_find(&e->all, r);
 
 	if (a)
-		attachment_drop(a); /* idle: only its failure is known */
-	a = attachment_new(e, r);
-	if (a)
-		attachment_attach(a);
-	if (!a || !a->op) {
-		if (a)
-			attachment_drop(a);
+		attachments_drop(&e->all, a); /* idle: only its failure is known */
+	a = attachments_add(&e->all, r, engine_now(e));
+	if (!a)
+		return -ENOMEM;
+	if (!operation_attach(e, a)) {
+		attachments_drop(&e->all, a);
 		return -ENOMEM;
 	}
-	order_add(a, o);
+	wait_for(o, a);
 	return 0;
 }
 
-/* -EAGAIN: something that it needs is not known yet. Otherwise *o is somebody else's, unless it
- * fails. */
-static int begin(struct attach_engine *e, struct attach_record *r, struct order_waiter *o,
-		 struct err *err)
+/* -EAGAIN: something that it needs is not known yet. */
+static int begin(struct order *o, const struct attach_view *view, struct err *err)
 {
+	struct attach_engine *e = o->engine;
+	struct attach_record r = o->record;
 	const char *journal = e->counters.journal_error;
-	struct attach_view view;
 	int error;
 
-	if (!e->journal || !e->journal_read || !e->hooks.view(&view, e->hooks.arg))
+	if (!e->journal || !e->journal_read || !view)
 		return err_set(err, -EAGAIN, "rocelet is still starting%s%s",
 			       journal[0] ? ": " : "", journal);
 	error = engine_refuse_blind(e, err);
 	if (error == 0)
-		error = find_pod(e, &r->owner, err);
+		error = find_pod(e, &r.owner, err);
 	if (error == 0)
-		error = check_order(e, &view, r->function, err);
+		error = check_order(e, view, r.function, err);
 	if (error == 0)
-		error = network_on_function(&r->plan,
-					    host_function(&e->inventory->host, r->function), err);
+		error = network_on_function(&r.plan, host_function(&e->inventory->host, r.function),
+					    err);
 	if (error < 0)
 		return error;
-	r->serial = e->serial;
-	return bring(e, r, o) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+	r.serial = e->serial;
+	return bring(o, &r) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static bool look(struct waiter *w, const struct attach_view *view, struct err *err)
+{
+	struct order *o = (struct order *)w;
+	int error;
+
+	if (o->a)
+		return has_ended(o, err);
+	error = begin(o, view, err);
+	if (error == 0)
+		o->engine->n_early--;
+	return error < 0 && (error != -EAGAIN || engine_now(o->engine) >= w->deadline_ms);
 }
 
 static struct attach_record record_of(const char *function, const struct attach_owner *owner,
@@ -208,99 +222,38 @@ static struct attach_record record_of(const char *function, const struct attach_
 	return r;
 }
 
-/* --- attach, once everything is known --------------------------------------------------------- */
-
-struct early_order {
-	struct early_order *next;
-	struct order_waiter *waiter;
-	struct attach_record record;
-	uint64_t deadline_ms;
-};
-
 /* Journal and runtime are opened for it. */
-static int put_off(struct attach_engine *e, const struct attach_record *r, struct order_waiter *o)
+static void wait_to_begin(struct order *o)
 {
-	struct early_order *early = calloc(1, sizeof(*early)), **at = &e->early;
-
-	if (!early)
-		return -ENOMEM;
-	early->waiter = o;
-	early->record = *r;
-	early->deadline_ms = uv_now(e->loop) + EARLY_MS;
-	while (*at)
-		at = &(*at)->next;
-	*at = early;
-	engine_decide_soon(e);
-	return 0;
+	o->waiter.deadline_ms = o->waiter.since_ms + EARLY_MS;
+	o->engine->n_early++;
 }
 
 int attach_engine_attach(struct attach_engine *e, const char *function,
 			 const struct attach_owner *owner, const struct net_plan *plan,
 			 attach_order_fn *fn, void *arg, struct err *err)
 {
-	struct attach_record r = record_of(function, owner, plan);
-	struct order_waiter *o;
+	struct attach_view view;
+	bool known = e->hooks.view(&view, e->hooks.arg);
+	struct order *o;
 	int error;
 
 	if (e->dry_run)
 		return err_set(err, -EROFS, "a dry run attaches nothing");
-	o = order_new(false, fn, arg);
+	o = order_new(e, fn, arg);
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
-	error = begin(e, &r, o, err);
-	if (error == -EAGAIN && put_off(e, &r, o) == 0)
-		return 0;
-	if (error < 0)
+	o->record = record_of(function, owner, plan);
+	error = begin(o, known ? &view : NULL, err);
+	if (error == -EAGAIN) {
+		wait_to_begin(o);
+	} else if (error < 0) {
 		free(o);
-	return error;
-}
-
-/* False: not yet. */
-static bool is_over(struct attach_engine *e, struct early_order *early)
-{
-	struct order_waiter *o = early->waiter;
-	struct err err = {0};
-	int error;
-
-	if (e->closing)
-		error = err_set(&err, -ECANCELED, "rocelet is stopping");
-	else
-		error = begin(e, &early->record, o, &err);
-	if (error == -EAGAIN && uv_now(e->loop) < early->deadline_ms)
-		return false;
-	if (error < 0) {
-		o->fn(&err, o->arg);
-		free(o);
+		return error;
 	}
-	return true;
-}
-
-/* Who is told may order anew. */
-void orders_continue(struct attach_engine *e)
-{
-	struct early_order *list = e->early, *next, **at;
-
-	e->early = NULL;
-	for (; list; list = next) {
-		next = list->next;
-		if (is_over(e, list)) {
-			free(list);
-			continue;
-		}
-		for (at = &e->early; *at;)
-			at = &(*at)->next;
-		list->next = NULL;
-		*at = list;
-	}
-}
-
-uint64_t orders_deadline(const struct attach_engine *e)
-{
-	uint64_t first = NEVER;
-
-	for (const struct early_order *o = e->early; o; o = o->next)
-		first = earlier(first, o->deadline_ms);
-	return first;
+	waiters_add(&e->waiters, &o->waiter);
+	engine_soon(e);
+	return 0;
 }
 
 /* --- detach ----------------------------------------------------------------------------------- */
@@ -316,15 +269,14 @@ static void take_back(struct attachment *a)
 	/* It is not brought back at once to whom the kubelet gave it. */
 	if (!a->failure.code)
 		err_set(&a->failure, -ECANCELED, "%s was taken back: " BY_HAND, a->record.function);
-	engine_decide_soon(a->engine);
 }
 
 int attach_engine_detach(struct attach_engine *e, const char *function, bool force,
 			 attach_order_fn *fn, void *arg, struct err *err)
 {
-	struct attachment *a = attachment_of_function(e, function);
+	struct attachment *a = attachments_of_function(&e->all, function);
 	char owner[OWNER_TEXT_SIZE];
-	struct order_waiter *o;
+	struct order *o;
 
 	if (!a || a->record.state == ATTACH_FREE)
 		return err_set(err, -ENOENT, "%s is not attached", function);
@@ -341,23 +293,26 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 	if (a->record.owner.door != DOOR_ADMIN && !force)
 		return err_set(err, -EBUSY, "%s belongs to %s", function,
 			       owner_text(&a->record.owner, owner));
-	o = order_new(true, fn, arg);
+	o = order_new(e, fn, arg);
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
-	order_add(a, o);
+	o->detach = true;
+	wait_for(o, a);
+	waiters_add(&e->waiters, &o->waiter);
 	take_back(a);
+	engine_soon(e);
 	return 0;
 }
 
 void attach_engine_fix(struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->n && !e->blind; i++) {
-		struct attachment *a = e->items[i];
+	for (size_t i = 0; i < e->all.n && !e->blind; i++) {
+		struct attachment *a = e->all.items[i];
 
 		if (a->record.state == ATTACH_BAD && a->retry_ms != NEVER)
 			a->retry_ms = 0;
 		a->repair_now = a->record.state == ATTACH_IN_POD;
 	}
 	engine_ask(e);
-	engine_decide_soon(e);
+	engine_soon(e);
 }

@@ -1,9 +1,11 @@
 /* outcome.c - what the end of an operation means: for the state, the counters, whoever waits, and
  * when it is tried again. */
+#include "outcome.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine_state.h"
+#include "attach_events.h"
 #include "explain.h"
 #include "log.h"
 
@@ -31,24 +33,23 @@ static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max
 
 /* --- attach ----------------------------------------------------------------------------------- */
 
-void outcome_attached(struct attachment *a)
+static void attached(struct attach_engine *e, struct attachment *a)
 {
-	struct attach_counters *c = &a->engine->counters;
+	struct attach_counters *c = &e->counters;
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 	uint64_t us = took_us(a, &c->attach_us, &c->attach_us_max);
 
-	attachment_become(a, ATTACH_IN_POD);
+	attachments_move(&e->all, a, ATTACH_IN_POD, engine_now(e));
 	c->attached++;
 	a->n_failed = 0;
 	c->journal_error[0] = '\0';
 	a->announced = false;
 	a->digest = 0;
-	a->check_ms = uv_now(a->engine->loop) + CHECK_MS;
-	engine_event(a->engine, EVENT_NORMAL, "Attached", &a->record,
+	a->check_ms = engine_now(e) + CHECK_MS;
+	engine_event(e, EVENT_NORMAL, "Attached", &a->record,
 		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms",
 		     device_text(&a->record, device), a->record.plan.ifname,
 		     owner_text(&a->record.owner, owner), us / 1000, us / 100 % 10);
-	orders_tell(a);
 }
 
 static bool is_journal(int code)
@@ -56,42 +57,49 @@ static bool is_journal(int code)
 	return code == -EROFS || code == -ENOSPC || code == -EDQUOT || code == -EIO;
 }
 
-void outcome_failed(struct attachment *a, const char *step, const struct err *err)
+void outcome_failed(struct attach_engine *e, struct attachment *a, const char *step,
+		    const struct err *err)
 {
-	struct attach_counters *c = &a->engine->counters;
+	struct attach_counters *c = &e->counters;
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
 	a->failure = *err;
 	a->n_failed++;
-	a->again_ms = uv_now(a->engine->loop) +
-		      back_off(a->n_failed, AGAIN_FIRST_MS, AGAIN_LAST_MS);
+	a->again_ms = engine_now(e) + back_off(a->n_failed, AGAIN_FIRST_MS, AGAIN_LAST_MS);
 	a->why = "the attach failed";
 	err_wrap(&a->failure, "%s for %s, step %s", device_text(&a->record, device),
 		 owner_text(&a->record.owner, owner), step);
 	c->attach_failures++;
 	if (is_journal(err->code) && strcmp(step, attach_step_name(STEP_RECORD)) == 0)
 		snprintf(c->journal_error, sizeof(c->journal_error), "%s", err->msg);
-	engine_event(a->engine, EVENT_WARNING, "AttachFailed", &a->record, "%s", a->failure.msg);
+	engine_event(e, EVENT_WARNING, "AttachFailed", &a->record, "%s", a->failure.msg);
 }
 
 /* It stays for its failure, which is not to be had again at once. */
-static void free_again(struct attachment *a)
+static void free_again(struct attach_engine *e, struct attachment *a)
 {
-	attachment_become(a, ATTACH_FREE);
+	attachments_move(&e->all, a, ATTACH_FREE, engine_now(e));
 	a->retry_ms = NEVER;
 	a->tries = 0;
 	a->lost = a->ipam_asked = false;
 	a->trouble = (struct err){0};
 	a->drift = 0;
-	orders_tell(a);
 	if (!a->failure.code && attachment_is_idle(a))
-		attachment_drop(a);
+		attachments_drop(&e->all, a);
 }
 
-void outcome_unchanged(struct attachment *a)
+/* An attach that failed, or is not wanted any more, is undone. */
+static void not_attached(struct attach_engine *e, struct attachment *a,
+			 const struct operation_end *how)
 {
-	attachment_become(a, ATTACH_RETURNING);
-	free_again(a);
+	if (how->result != -ECANCELED || !a->why)
+		outcome_failed(e, a, how->step, &how->err);
+	if (how->untouched) {
+		attachments_move(&e->all, a, ATTACH_RETURNING, engine_now(e));
+		free_again(e, a);
+	} else {
+		operation_undo(e, a, a->why);
+	}
 }
 
 /* --- return ----------------------------------------------------------------------------------- */
@@ -121,9 +129,9 @@ static void renewal_text(const struct attachment *a, char *text, size_t size)
 	}
 }
 
-void outcome_returned(struct attachment *a)
+static void returned(struct attach_engine *e, struct attachment *a)
 {
-	struct attach_counters *c = &a->engine->counters;
+	struct attach_counters *c = &e->counters;
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 	char renewed[ATTACH_LEFT_SIZE + 64];
 
@@ -131,16 +139,17 @@ void outcome_returned(struct attachment *a)
 	c->returned++;
 	c->renewals[a->renewal]++;
 	renewal_text(a, renewed, sizeof(renewed));
-	engine_event(a->engine, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s%s",
+	engine_event(e, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s%s",
 		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
 		     a->why ? a->why : "its return was interrupted", renewed);
-	free_again(a);
+	free_again(e, a);
 }
 
 /* What has left the bus needs no cleaning. */
-static bool is_unplugged(const struct attachment *a, int code)
+static bool is_unplugged(const struct attach_engine *e, const struct attachment *a, int code)
 {
-	return err_is_gone(code) && attachment_is_off_the_bus(a);
+	return err_is_gone(code) && e->inventory->generation > 0 &&
+	       !host_function(&e->inventory->host, a->record.function);
 }
 
 /* The same trouble again is not told again; that the kernel is not done yet (-EAGAIN) is trouble
@@ -152,109 +161,98 @@ static bool is_news(const struct attachment *a, const struct err *err)
 	return a->tries == 1 || strcmp(err->msg, a->trouble.msg) != 0;
 }
 
-bool outcome_is_trouble(const struct attachment *a)
-{
-	if (a->trouble.code == -EAGAIN)
-		return a->tries >= RETURN_PATIENCE;
-	return a->tries > 0 || a->record.state == ATTACH_BAD;
-}
-
-static void tell_stuck(struct attachment *a, const struct err *err)
+static void tell_stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
 	if (!is_news(a, err))
 		return;
-	engine_event(a->engine, EVENT_WARNING, "ReturnFailed", &a->record,
+	engine_event(e, EVENT_WARNING, "ReturnFailed", &a->record,
 		     "%s does not come back from %s, trying again: %s",
 		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
 		     err->msg);
 }
 
-void outcome_stuck(struct attachment *a, const struct err *err)
+static void stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
 {
-	uint64_t wait_ms;
-
-	a->engine->counters.return_failures++;
-	if (is_unplugged(a, err->code) && attachment_forget(a, "it is not on the bus any more"))
+	e->counters.return_failures++;
+	if (is_unplugged(e, a, err->code) &&
+	    operation_forget(e, a, "it is not on the bus any more"))
 		return;
 	a->tries++;
-	tell_stuck(a, err);
+	tell_stuck(e, a, err);
 	a->trouble = *err;
-	attachment_become(a, ATTACH_BAD);
-	wait_ms = back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
-	a->retry_ms = uv_now(a->engine->loop) + wait_ms;
-	engine_wake(a->engine, wait_ms);
-	orders_tell(a);
-}
-
-void outcome_retry(struct attach_engine *e)
-{
-	uint64_t now = uv_now(e->loop);
-
-	for (size_t i = 0; i < e->n; i++) {
-		struct attachment *a = e->items[i];
-
-		if (a->record.state != ATTACH_BAD || a->op || a->retry_ms > now)
-			continue;
-		a->retry_ms = NEVER;
-		if (!only_say(a, "return", a->why))
-			attachment_return(a, a->why);
-	}
-}
-
-uint64_t outcome_deadline(const struct attach_engine *e)
-{
-	uint64_t first = NEVER;
-
-	for (size_t i = 0; i < e->n; i++)
-		if (e->items[i]->record.state == ATTACH_BAD)
-			first = earlier(first, e->items[i]->retry_ms);
-	return first;
+	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
+	a->retry_ms = engine_now(e) + back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
 }
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static void tell_drift(struct attachment *a, unsigned drift, bool repaired)
+static void tell_drift(struct attach_engine *e, struct attachment *a, unsigned drift, bool repaired)
 {
-	struct attach_counters *c = &a->engine->counters;
+	struct attach_counters *c = &e->counters;
 	char owner[OWNER_TEXT_SIZE], text[160];
 
 	explain_drift(drift, text, sizeof(text));
 	owner_text(&a->record.owner, owner);
 	if (drift & ~a->drift) {
 		c->drifts++;
-		engine_event(a->engine, EVENT_WARNING, "Drift", &a->record,
+		engine_event(e, EVENT_WARNING, "Drift", &a->record,
 			     "%s of %s is not as it was attached: %s", a->record.plan.ifname, owner,
 			     text);
 	}
 	if (!repaired)
 		return;
 	c->repairs++;
-	engine_event(a->engine, EVENT_NORMAL, "Repaired", &a->record, "%s of %s is set right: %s",
+	engine_event(e, EVENT_NORMAL, "Repaired", &a->record, "%s of %s is set right: %s",
 		     a->record.plan.ifname, owner, text);
 }
 
-void outcome_checked(struct attachment *a, int result, unsigned drift, bool repaired,
-		     const struct err *err)
+static void checked(struct attach_engine *e, struct attachment *a, const struct operation_end *how)
 {
-	struct attach_engine *e = a->engine;
-	bool astray = result == -ENODEV && a->life == NETNS_ALIVE;
+	bool astray = how->result == -ENODEV && a->life == NETNS_ALIVE;
 
-	a->check_ms = uv_now(e->loop) + CHECK_MS;
+	e->checking = false;
+	a->check_ms = engine_now(e) + CHECK_MS;
 	a->trouble = (struct err){0};
 	if (astray) {
-		tell_drift(a, ATTACH_DRIFT_NAME, false);
+		tell_drift(e, a, ATTACH_DRIFT_NAME, false);
 		a->drift |= ATTACH_DRIFT_NAME;
-		a->trouble = *err;
-	} else if (result < 0 && !err_is_gone(result)) {
+		a->trouble = how->err;
+	} else if (how->result < 0 && !err_is_gone(how->result)) {
 		log_info("attach", 0, "%s cannot be compared with its plan: %s", a->record.function,
-			 err->msg);
-		a->trouble = *err;
+			 how->err.msg);
+		a->trouble = how->err;
 	}
-	if (result == 0 && drift)
-		tell_drift(a, drift, repaired);
-	if (result == 0)
-		a->drift = repaired ? 0 : drift;
-	e->list_changed = true;
+	if (how->result == 0 && how->drift)
+		tell_drift(e, a, how->drift, how->repaired);
+	if (how->result == 0)
+		a->drift = how->repaired ? 0 : how->drift;
+}
+
+void outcome(struct attach_engine *e, struct attachment *a, const struct operation_end *how)
+{
+	switch (how->kind) {
+	case OP_ATTACH:
+		if (how->result < 0)
+			not_attached(e, a, how);
+		else
+			attached(e, a);
+		break;
+	case OP_RETURN:
+		if (how->result < 0)
+			stuck(e, a, &how->err);
+		else
+			returned(e, a);
+		break;
+	case OP_CHECK:
+		checked(e, a, how);
+		break;
+	case OP_ANNOUNCE:
+		if (how->result < 0)
+			log_info("attach", how->result, "%s: the neighbours were not told: %s",
+				 a->record.function, how->err.msg);
+		break;
+	}
+	engine_soon(e);
 }

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static struct attach_decision give_back(const char *why)
-{
-	return (struct attach_decision){ACT_RETURN, why};
-}
-
-static const struct attach_decision keep = {ACT_KEEP, NULL};
-
 /* --- what the kubelet's list says of a device ----------------------------------------------------
  */
 
@@ -61,44 +54,42 @@ static bool has_newer(const struct sandbox_list *l, const struct sandbox *s)
 	return false;
 }
 
-static struct attach_decision judge_holders(const struct attach_fact *f, const struct holders *h,
-					    const struct reconcile_input *in)
+static const char *judge_holders(const struct attach_fact *f, const struct holders *h,
+				 const struct reconcile_input *in)
 {
 	if (in->held->source == POD_SOURCE_NONE || h->own || f->unheld_ms < RECONCILE_DOUBT_MS)
-		return keep;
-	return give_back(h->others ? "another pod has it" : "no pod has it any more");
+		return NULL;
+	return h->others ? "another pod has it" : "no pod has it any more";
 }
 
-static struct attach_decision judge_native(const struct attach_fact *f,
-					   const struct reconcile_input *in)
+static const char *judge_native(const struct attach_fact *f, const struct reconcile_input *in)
 {
 	const struct attach_record *r = f->record;
 	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
 	struct holders h = find_holders(r, in->held);
 
 	if (in->sandboxes->known && !s)
-		return give_back("its sandbox is gone");
+		return "its sandbox is gone";
 	if (in->sandboxes->known && !s->ready)
-		return give_back("its sandbox has ended");
+		return "its sandbox has ended";
 	if (s && has_newer(in->sandboxes, s))
-		return give_back("its pod has a newer sandbox");
-	return in->sandboxes->known ? keep : judge_holders(f, &h, in);
+		return "its pod has a newer sandbox";
+	return in->sandboxes->known ? NULL : judge_holders(f, &h, in);
 }
 
-struct attach_decision reconcile_attachment(const struct attach_fact *f,
-					    const struct reconcile_input *in)
+const char *reconcile_attachment(const struct attach_fact *f, const struct reconcile_input *in)
 {
 	enum attach_state state = f->record->state;
 
 	if (f->interrupted)
-		return give_back("rocelet ended while it was on its way");
+		return "rocelet ended while it was on its way";
 	if (state != ATTACH_ATTACHING && state != ATTACH_IN_POD)
-		return keep;
+		return NULL;
 	if (f->netns_gone)
-		return give_back("its namespace is gone");
+		return "its namespace is gone";
 	if (state == ATTACH_IN_POD && f->in_host)
-		return give_back("it was taken out of its pod");
-	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : keep;
+		return "it was taken out of its pod";
+	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : NULL;
 }
 
 bool reconcile_may_attach(const struct desired *w, const struct attach_record *current)

@@ -1,4 +1,4 @@
-/* reconcile.h - what is to be done with each attachment now. Pure: facts in, one decision each.
+/* reconcile.h - is one attachment to end now? Pure: facts in, a reason out.
  *
  * The runtime's list is the truth about a sandbox's life while the runtime answers, the kubelet's
  * about who is to have a device next; a namespace that is gone is gone whoever says otherwise.
@@ -28,17 +28,6 @@ struct reconcile_input {
 	const struct sandbox_list *sandboxes;
 };
 
-enum attach_action {
-	ACT_KEEP,
-	ACT_RETURN, /* and attach anew afterwards, if it is wanted */
-};
-
-/* why: for the event, "its sandbox is gone"; NULL with ACT_KEEP. */
-struct attach_decision {
-	enum attach_action action;
-	const char *why;
-};
-
 /* Returned is, of any door: what was interrupted, what is in a namespace that is gone, and what was
  * in its pod and is in the host again. Of DOOR_NATIVE, attaching or in its pod, also: whose sandbox
  * has ended or is gone; what belongs into a newer sandbox of the same pod. While its sandbox is
@@ -46,10 +35,9 @@ struct attach_decision {
  * containers have ended (killPodWithSyncResult() in pkg/kubelet/kuberuntime), but forgets a pod and
  * gives its devices away before, and may have lost its checkpoint. Only where the runtime does not
  * answer is the list believed: what it has named for other pods only, or for none, for
- * RECONCILE_DOUBT_MS. What is free, returning or bad is the engine's own business.
- */
-struct attach_decision reconcile_attachment(const struct attach_fact *,
-					    const struct reconcile_input *);
+ * RECONCILE_DOUBT_MS. What is free, returning or bad is decided elsewhere (decide.h).
+ * Returns why, for the event ("its sandbox is gone"); NULL: it stays. */
+const char *reconcile_attachment(const struct attach_fact *, const struct reconcile_input *);
 /* A wanted device is to be attached now: nobody has it (current: its record, or NULL), and it can
  * be. */
 bool reconcile_may_attach(const struct desired *, const struct attach_record *current);

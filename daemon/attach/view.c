@@ -4,9 +4,10 @@
  * What may be missing when we start (the runtime, a mount) is looked for again. */
 #include <string.h>
 
-#include "engine_state.h"
+#include "attach_events.h"
 #include "host_view.h"
 #include "log.h"
+#include "observe.h"
 
 /* While something is missing, and while nothing is. */
 #define BLIND_MS  1000
@@ -38,28 +39,20 @@ static int judge(struct attach_engine *e, struct err *err)
 
 static void look(struct attach_engine *e, bool needed)
 {
-	const bool early = uv_now(e->loop) < e->opened_ms + ENGINE_START_MS;
+	const bool early = engine_now(e) < e->opened_ms + ENGINE_START_MS;
 	struct err err = {0};
 
 	e->blind = judge(e, &err) < 0;
-	e->view_needed = needed;
-	e->view_ms = uv_now(e->loop) + (e->blind ? BLIND_MS : SEEING_MS);
+	e->view_ms = engine_now(e) + (e->blind ? BLIND_MS : SEEING_MS);
 	if (needed && !(err.code == -EAGAIN && early))
 		tell(e, err.code ? err.msg : "");
 }
 
 bool engine_sees(struct attach_engine *e, bool needed)
 {
-	if (e->blind || uv_now(e->loop) >= e->view_ms)
+	if (e->blind || engine_now(e) >= e->view_ms)
 		look(e, needed);
+	if (e->blind && needed)
+		engine_due(e, e->view_ms);
 	return !e->blind;
-}
-
-int engine_refuse_blind(const struct attach_engine *e, struct err *err)
-{
-	const char *why = e->counters.view_error;
-
-	return e->blind ? err_set(err, -EAGAIN, "nothing is attached or taken back: %s",
-				  why[0] ? why : "rocelet is still starting")
-			: 0;
 }

@@ -412,6 +412,23 @@ static bool all_told(void *arg)
 	return true;
 }
 
+/* "0000:03:00.1 bad, step none, tries 3: why"; valid until the next. */
+static const char *what_is(void)
+{
+	static char text[2048];
+	const struct attach_status *list;
+	size_t n = attach_engine_list(h.w->engine, &list), len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%s %s, step %s, tries %u: %s; ", list[i].record->function,
+					attach_state_name(list[i].record->state),
+					list[i].step ? list[i].step : "none", list[i].tries,
+					list[i].error);
+	return text;
+}
+
 /* Of the VFs (bits) those whose containers do not start. */
 static unsigned start(unsigned vfs, const char **ret_why)
 {
@@ -422,7 +439,7 @@ static unsigned start(unsigned vfs, const char **ret_why)
 		if (vfs & 1u << i)
 			ask(i);
 	if (!loop_until(&h.w->loop, all_told, &first, LIMIT_MS))
-		fail_msg("a container waits for ever");
+		fail_msg("a container waits for ever: %s", what_is());
 	for (size_t i = first; i < h.n_gates; i++) {
 		if (!h.gates[i].gate.err.code)
 			continue;

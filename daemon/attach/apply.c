@@ -1,0 +1,250 @@
+/* apply.c - see apply.h.
+ *
+ * Can fail by: out of memory; the next tick decides the same again. */
+#include "apply.h"
+
+#include <string.h>
+
+#include "attach_events.h"
+#include "log.h"
+#include "operation.h"
+#include "outcome.h"
+
+/* True, and said once, in a daemon that only says what it would do. why: NULL is fine. */
+static bool only_say(const struct attach_engine *e, struct attachment *a, const char *what,
+		     const char *why)
+{
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+
+	if (!e->dry_run)
+		return false;
+	if (!a->told_dry)
+		log_info("attach", 0, "dry run: would %s %s: %s%s%s", what,
+			 device_text(&a->record, device), owner_text(&a->record.owner, owner),
+			 why ? ", " : "", why ? why : "");
+	a->told_dry = true;
+	return true;
+}
+
+static struct attach_record desired_record(const struct desired *w, uint64_t serial)
+{
+	struct attach_record r = {
+		.state = ATTACH_FREE, .serial = serial, .owner = w->owner, .plan = w->plan};
+
+	memcpy(r.resource, w->resource, sizeof(r.resource));
+	memcpy(r.id, w->id, sizeof(r.id));
+	memcpy(r.function, w->function, sizeof(r.function));
+	return r;
+}
+
+static void follow_pool(struct attachment *a, const struct desired *w)
+{
+	a->repair = w->network->drift == DRIFT_REPAIR;
+	a->timeout_ms = w->network->timeout_ms;
+}
+
+/* --- into a pod ------------------------------------------------------------------------------- */
+
+/* The record of what is to be attached; NULL: out of memory. */
+static struct attachment *prepare(struct attach_engine *e, const struct desired *w)
+{
+	const struct attach_record r = desired_record(w, e->serial);
+	struct attachment *a = attachments_find(&e->all, &r);
+
+	if (a && strcmp(a->record.owner.sandbox, r.owner.sandbox) != 0)
+		a->n_failed = 0;
+	if (a)
+		a->record = r;
+	else
+		a = attachments_add(&e->all, &r, engine_now(e));
+	if (!a) {
+		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+		return NULL;
+	}
+	follow_pool(a, w);
+	return a;
+}
+
+static void attach(struct attach_engine *e, const struct desired *w)
+{
+	struct attachment *a = prepare(e, w);
+
+	if (a && !only_say(e, a, "attach", NULL))
+		operation_attach(e, a);
+}
+
+static void fail(struct attach_engine *e, const struct desired *w, const char *why)
+{
+	struct attachment *a = prepare(e, w);
+	struct err err;
+
+	err_set(&err, -EROFS, "%s", why);
+	if (a)
+		outcome_failed(e, a, attach_step_name(STEP_RECORD), &err);
+}
+
+/* --- back ------------------------------------------------------------------------------------- */
+
+/* mark: of a lost one, all that is known of what it was. */
+static void give_back(struct attach_engine *e, struct attachment *a, const char *why,
+		      const struct netdev *mark)
+{
+	a->retry_ms = NEVER;
+	a->why = why;
+	if (only_say(e, a, "return", why))
+		return;
+	if (mark) {
+		a->lost = false;
+		memcpy(a->record.origin.name, mark->origin, sizeof(a->record.origin.name));
+	}
+	operation_return(e, a, why);
+}
+
+/* --- what nobody remembers -------------------------------------------------------------------- */
+
+static void set_free(struct attach_engine *e, struct attachment *a, const char *why)
+{
+	a->lost = false;
+	log_info("attach", 0, "%s %s: it is free", a->record.function, why);
+	attachments_move(&e->all, a, ATTACH_RETURNING, engine_now(e));
+	attachments_move(&e->all, a, ATTACH_FREE, engine_now(e));
+	engine_soon(e);
+}
+
+/* As if it had been attached as it is wanted; of what it was before, its name is known. The PF's
+ * settings cannot be compared: they are set to what drivers start with when it comes back. */
+static void adopt(struct attach_engine *e, struct attachment *a, const struct desired *w,
+		  const struct netdev *nd)
+{
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+	struct netns_id netns;
+
+	if (e->ops->netns_find(e->hw, w->owner.netns.path, &netns) < 0)
+		return;
+	a->record = desired_record(w, e->serial);
+	a->record.state = ATTACH_IN_POD;
+	e->ops->boot_id(e->hw, a->record.boot);
+	a->record.owner.netns = netns;
+	a->record.plan.vf.fields = 0;
+	a->record.origin.vf_index = -1;
+	memcpy(a->record.origin.name, nd->origin, sizeof(nd->origin));
+	a->lost = false;
+	a->why = NULL;
+	a->trouble = (struct err){0};
+	a->ipam_asked = a->announced = true;
+	a->unheld_ms = 0;
+	a->since_ms = a->doubt_ms = a->check_ms = engine_now(e);
+	follow_pool(a, w);
+	e->all.changed = true;
+	engine_event(e, EVENT_WARNING, "Adopted", &a->record,
+		     "%s stays with %s: its mark, the kubelet and the runtime agree on that, no "
+		     "record tells more",
+		     device_text(&a->record, device), owner_text(&a->record.owner, owner));
+	engine_soon(e);
+}
+
+static struct attach_record record_of_mark(const struct attach_engine *e, const struct netdev *nd)
+{
+	struct attach_record r = {.state = ATTACH_FREE, .serial = e->serial};
+
+	memcpy(r.function, nd->function, sizeof(r.function));
+	memcpy(r.origin.name, nd->origin, sizeof(r.origin.name));
+	r.origin.vf_index = -1;
+	return r;
+}
+
+/* The journal is opened first, if it can be: it may explain them. */
+static bool is_journal_tried(const struct attach_engine *e)
+{
+	return e->journal || e->journal_ms || e->dry_run;
+}
+
+static void take_orphan(struct attach_engine *e, const struct netdev *nd)
+{
+	const struct attach_record r = record_of_mark(e, nd);
+	struct attachment *a = attachments_of_function(&e->all, nd->function);
+
+	e->wants_journal = true;
+	engine_soon(e);
+	if (!is_journal_tried(e))
+		return;
+	if (a)
+		attachments_drop(&e->all, a);
+	a = attachments_add(&e->all, &r, engine_now(e));
+	if (!a)
+		return;
+	e->counters.orphans++;
+	engine_event(e, EVENT_WARNING, "Orphan", &r,
+		     "%s bears our mark as %s, and nothing is known of it", nd->function, nd->name);
+	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
+	a->lost = true;
+	a->why = "nobody knows who has it";
+	err_set(&a->trouble, -EUCLEAN, "%s bears our mark, and nothing is known of it",
+		nd->function);
+}
+
+/* --- looking after ---------------------------------------------------------------------------- */
+
+static void check(struct attach_engine *e, struct attachment *a)
+{
+	bool repair = a->repair || a->repair_now;
+
+	a->check_now = a->repair_now = false;
+	a->check_ms = engine_now(e) + ENGINE_MEMORY_MS;
+	e->checking = operation_check(e, a, repair);
+}
+
+static void announce(struct attach_engine *e, struct attachment *a)
+{
+	a->announced = true;
+	operation_announce(e, a);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void apply_one(struct attach_engine *e, const struct attach_action *action)
+{
+	struct attachment *a = action->a;
+
+	switch (action->act) {
+	case ACT_FOLLOW_POOL:
+		follow_pool(a, action->desired);
+		return;
+	case ACT_UNDO:
+		a->why = action->why;
+		return;
+	case ACT_RETURN:
+		give_back(e, a, action->why, action->netdev);
+		return;
+	case ACT_SET_FREE:
+		set_free(e, a, action->why);
+		return;
+	case ACT_ADOPT:
+		adopt(e, a, action->desired, action->netdev);
+		return;
+	case ACT_TAKE_ORPHAN:
+		take_orphan(e, action->netdev);
+		return;
+	case ACT_ATTACH:
+		attach(e, action->desired);
+		return;
+	case ACT_FAIL:
+		fail(e, action->desired, action->why);
+		return;
+	case ACT_ANNOUNCE:
+		announce(e, a);
+		return;
+	case ACT_CHECK:
+		check(e, a);
+		return;
+	case ACT_DROP:
+		attachments_drop(&e->all, a);
+		return;
+	}
+}
+
+void apply(struct attach_engine *e, const struct attach_actions *actions)
+{
+	for (size_t i = 0; i < actions->n; i++)
+		apply_one(e, &actions->items[i]);
+}

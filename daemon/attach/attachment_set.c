@@ -1,0 +1,248 @@
+/* attachment_set.c - see attachment_set.h. */
+#include "attachment_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "log.h"
+#include "pod_devices.h"
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+bool record_is_stacked(const struct attach_record *r)
+{
+	return r->plan.kind != PLAN_VF;
+}
+
+static bool is_id(const struct attach_record *r, const char *resource, const char *id)
+{
+	return strcmp(r->id, id) == 0 && strcmp(r->resource, resource) == 0;
+}
+
+struct attachment *attachments_of_function(const struct attachments *s, const char *function)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!record_is_stacked(&s->items[i]->record) &&
+		    strcmp(s->items[i]->record.function, function) == 0)
+			return s->items[i];
+	return NULL;
+}
+
+struct attachment *attachments_of_id(const struct attachments *s, const char *resource,
+				     const char *id)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (is_id(&s->items[i]->record, resource, id))
+			return s->items[i];
+	return NULL;
+}
+
+static struct attachment *find_slot(const struct attachments *s, const struct attach_record *r)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (record_is_stacked(&s->items[i]->record) &&
+		    is_id(&s->items[i]->record, r->resource, r->id))
+			return s->items[i];
+	return NULL;
+}
+
+struct attachment *attachments_find(const struct attachments *s, const struct attach_record *r)
+{
+	return record_is_stacked(r) ? find_slot(s, r) : attachments_of_function(s, r->function);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct attachment *attachments_add(struct attachments *s, const struct attach_record *record,
+				   uint64_t now_ms)
+{
+	struct attachment *a = calloc(1, sizeof(*a));
+	struct attachment **items = a ? array_room(s->items, s->n, sizeof(void *)) : NULL;
+
+	if (!items) {
+		free(a);
+		return NULL;
+	}
+	s->items = items;
+	s->items[s->n++] = a;
+	s->changed = true;
+	a->record = *record;
+	a->retry_ms = NEVER;
+	a->since_ms = now_ms;
+	return a;
+}
+
+void attachments_drop(struct attachments *s, struct attachment *a)
+{
+	size_t i = 0;
+
+	while (s->items[i] != a)
+		i++;
+	s->items[i] = s->items[--s->n];
+	s->changed = true;
+	a->next = s->dropped;
+	s->dropped = a;
+}
+
+void attachments_move(struct attachments *s, struct attachment *a, enum attach_state to,
+		      uint64_t now_ms)
+{
+	enum attach_state from = a->record.state;
+
+	if (!attach_state_may_become(from, to)) {
+		log_error("attach", 0, "bug: %s goes from %s to %s", a->record.function,
+			  attach_state_name(from), attach_state_name(to));
+		abort();
+	}
+	a->record.state = to;
+	if (to == ATTACH_ATTACHING)
+		a->life = NETNS_UNKNOWN;
+	a->since_ms = now_ms;
+	s->changed = true;
+}
+
+/* --- one of them ------------------------------------------------------------------------------ */
+
+bool attachment_is_idle(const struct attachment *a)
+{
+	return a->record.state == ATTACH_FREE && !a->op && a->n_orders == 0;
+}
+
+bool attachment_is_in_trouble(const struct attachment *a)
+{
+	if (a->trouble.code == -EAGAIN)
+		return a->tries >= RETURN_PATIENCE;
+	return a->tries > 0 || a->record.state == ATTACH_BAD;
+}
+
+const struct netdev *record_netdev(const struct attach_record *r, const struct host *h)
+{
+	for (size_t i = 0; i < h->n_netdevs && !record_is_stacked(r); i++)
+		if (strcmp(h->netdevs[i].function, r->function) == 0)
+			return &h->netdevs[i];
+	return NULL;
+}
+
+bool held_by(const struct pod_device *d, const struct attach_owner *o)
+{
+	if (d->uid[0] && o->uid[0])
+		return strcmp(d->uid, o->uid) == 0;
+	return strcmp(d->pod, o->pod) == 0 && strcmp(d->namespace, o->namespace) == 0;
+}
+
+static bool prefix_equal(const struct ip_prefix *a, const struct ip_prefix *b)
+{
+	return a->family == b->family && a->len == b->len && memcmp(a->addr, b->addr, 16) == 0;
+}
+
+static bool routes_equal(const struct net_plan *a, const struct net_plan *b)
+{
+	for (size_t i = 0; i < a->n_routes; i++)
+		if (!prefix_equal(&a->routes[i].dst, &b->routes[i].dst) ||
+		    !prefix_equal(&a->routes[i].gateway, &b->routes[i].gateway) ||
+		    a->routes[i].priority != b->routes[i].priority)
+			return false;
+	return true;
+}
+
+static bool ips_equal(const struct net_plan *a, const struct net_plan *b)
+{
+	for (size_t i = 0; i < a->n_ips; i++)
+		if (!prefix_equal(&a->ips[i], &b->ips[i]))
+			return false;
+	return true;
+}
+
+static bool vf_equal(const struct vf_settings *a, const struct vf_settings *b)
+{
+	return a->fields == b->fields && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0 &&
+	       a->vlan == b->vlan && a->vlan_qos == b->vlan_qos && a->vlan_proto == b->vlan_proto &&
+	       a->spoofchk == b->spoofchk && a->trust == b->trust &&
+	       a->link_state == b->link_state && a->min_rate == b->min_rate &&
+	       a->max_rate == b->max_rate && a->node_guid == b->node_guid &&
+	       a->port_guid == b->port_guid;
+}
+
+bool plan_equal(const struct net_plan *a, const struct net_plan *b)
+{
+	return a->kind == b->kind && strcmp(a->ifname, b->ifname) == 0 && a->mtu == b->mtu &&
+	       a->has_mac == b->has_mac && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0 &&
+	       vf_equal(&a->vf, &b->vf) && a->n_ips == b->n_ips && ips_equal(a, b) &&
+	       a->n_routes == b->n_routes && routes_equal(a, b) && strcmp(a->ipam, b->ipam) == 0 &&
+	       a->soft_roce == b->soft_roce;
+}
+
+/* --- what others see -------------------------------------------------------------------------- */
+
+/* What keeps it from coming back counts more than why it went. */
+static const struct err *current_error(const struct attachment *a)
+{
+	bool comes_back = a->record.state == ATTACH_RETURNING || a->record.state == ATTACH_BAD;
+
+	return a->failure.code && !(comes_back && a->trouble.code) ? &a->failure : &a->trouble;
+}
+
+static void fill_status(const struct attachment *a, struct attach_status *status)
+{
+	const struct err *e = current_error(a);
+
+	status->record = &a->record;
+	status->step = a->step;
+	status->drift = a->drift;
+	status->tries = a->tries;
+	status->since_ms = a->since_ms;
+	snprintf(status->error, sizeof(status->error), "%s", e->code ? e->msg : "");
+}
+
+const struct attach_status *attachment_status(struct attachment *a)
+{
+	fill_status(a, &a->status);
+	return &a->status;
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct attach_record *x = ((const struct attach_status *)a)->record;
+	const struct attach_record *y = ((const struct attach_status *)b)->record;
+	int order = natural_cmp(x->function, y->function);
+
+	if (order == 0)
+		order = strcmp(x->resource, y->resource);
+	return order ? order : natural_cmp(x->id, y->id);
+}
+
+static void free_dropped(struct attachments *s)
+{
+	while (s->dropped) {
+		struct attachment *a = s->dropped;
+
+		s->dropped = a->next;
+		free(a);
+	}
+}
+
+int attachments_publish(struct attachments *s)
+{
+	struct attach_status *items = calloc(s->n + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n; i++)
+		fill_status(s->items[i], &items[i]);
+	qsort(items, s->n, sizeof(*items), by_function);
+	free((void *)s->list.items);
+	s->list = (struct attach_list){items, s->n};
+	s->changed = false;
+	free_dropped(s);
+	return 0;
+}
+
+void attachments_done(struct attachments *s)
+{
+	while (s->n > 0)
+		free(s->items[--s->n]);
+	free(s->items);
+	free_dropped(s);
+	free((void *)s->list.items);
+}

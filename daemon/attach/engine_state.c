@@ -1,0 +1,69 @@
+/* engine_state.c - when the engine ticks, whom it asks, and its end. */
+#include "engine_state.h"
+
+#include <stdlib.h>
+
+/* Within a tick it is enough to say it: the tick ends with setting the timer. */
+void engine_due(struct attach_engine *e, uint64_t at_ms)
+{
+	const uint64_t now = engine_now(e);
+
+	if (e->closing || at_ms >= e->due_ms)
+		return;
+	e->due_ms = at_ms;
+	if (!e->ticking)
+		uv_timer_start(&e->timer, e->tick, at_ms > now ? at_ms - now : 0, 0);
+}
+
+void engine_soon(struct attach_engine *e)
+{
+	engine_due(e, engine_now(e));
+}
+
+void engine_ask(struct attach_engine *e)
+{
+	e->hooks.ask_pods(e->hooks.arg);
+	if (e->cri)
+		e->ops->cri_refresh(e->cri);
+}
+
+const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *e)
+{
+	static const struct sandbox_list unknown;
+
+	return e->cri ? e->ops->cri_sandboxes(e->cri) : &unknown;
+}
+
+int engine_refuse_blind(const struct attach_engine *e, struct err *err)
+{
+	const char *why = e->counters.view_error;
+
+	return e->blind ? err_set(err, -EAGAIN, "nothing is attached or taken back: %s",
+				  why[0] ? why : "rocelet is still starting")
+			: 0;
+}
+
+const struct pool *view_pool(const struct attach_view *view, const char *resource)
+{
+	const struct pool_view *p = pools_find(view->pools, resource);
+
+	return p ? p->pool : NULL;
+}
+
+static void engine_free(struct attach_engine *e)
+{
+	attachments_done(&e->all);
+	desired_list_done(&e->desired);
+	free(e->state_dir);
+	free(e->cni_path);
+	free(e->cri_socket);
+	if (e->journal)
+		e->ops->journal_close(e->journal);
+	free(e);
+}
+
+void engine_release_if_done(struct attach_engine *e)
+{
+	if (e->closed && e->n_working == 0 && !e->walk && !e->search)
+		engine_free(e);
+}

@@ -1,0 +1,117 @@
+/* observe.c - see observe.h. */
+#include "observe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fnv.h"
+
+/* --- what is held ----------------------------------------------------------------------------- */
+
+static bool is_held(const struct pod_list *held, const struct attach_record *r)
+{
+	size_t n = 0;
+	const struct pod_device *d = pod_list_find(held, r->resource, r->id, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (held_by(&d[i], &r->owner))
+			return true;
+	return false;
+}
+
+/* Whatever was free in between may be another pod's now, of the same name. */
+static void follow_held(struct attachment *a, const struct pod_list *held, uint64_t now_ms)
+{
+	if (held->source == POD_SOURCE_NONE)
+		return;
+	if (is_held(held, &a->record)) {
+		a->unheld_ms = 0;
+		return;
+	}
+	a->doubt_ms = now_ms;
+	if (!a->unheld_ms)
+		a->unheld_ms = now_ms;
+}
+
+static void follow_runtime(struct attach_engine *e)
+{
+	if (attach_engine_sandboxes(e)->known)
+		e->cri_silent_ms = 0;
+	else if (!e->cri_silent_ms)
+		e->cri_silent_ms = engine_now(e);
+}
+
+/* --- what is to be held ----------------------------------------------------------------------- */
+
+static int build_desired(struct attach_engine *e, const struct attach_view *view)
+{
+	const struct attach_record **others = calloc(e->all.n + 1, sizeof(struct attach_record *));
+	struct desired_list desired = {0};
+	size_t n = 0;
+	int r;
+
+	if (!others)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->all.n; i++)
+		if (e->all.items[i]->record.state != ATTACH_FREE)
+			others[n++] = &e->all.items[i]->record;
+	r = desired_build(&desired, view->pools, &e->inventory->host, view->held,
+			  attach_engine_sandboxes(e), others, n);
+	free(others);
+	if (r < 0)
+		return r;
+	desired_list_done(&e->desired);
+	e->desired = desired;
+	return 0;
+}
+
+int engine_observe(struct attach_engine *e, const struct attach_view *view)
+{
+	int r;
+
+	follow_runtime(e);
+	r = build_desired(e, view);
+	if (r < 0)
+		return r;
+	namespaces_look(e);
+	for (size_t i = 0; i < e->all.n; i++)
+		follow_held(e->all.items[i], view->held, engine_now(e));
+	return 0;
+}
+
+/* --- what is seen of them ----------------------------------------------------------------------
+ */
+
+/* Of what an attach sets and the inventory shows. */
+static uint64_t digest_of(const struct netdev *nd, const struct function *fn)
+{
+	unsigned up = nd->flags & IFF_UP;
+	uint64_t h = fnv1a(FNV1A_START, nd->name, strlen(nd->name));
+
+	h = fnv1a(h, nd->addr, nd->addr_len);
+	h = fnv1a(h, &nd->mtu, sizeof(nd->mtu));
+	h = fnv1a(h, &up, sizeof(up));
+	if (fn)
+		h = fnv1a(h, &fn->vf_settings, sizeof(fn->vf_settings));
+	return h ? h : 1;
+}
+
+static void follow_netdev(struct attachment *a, const struct host *host)
+{
+	const struct netdev *nd = record_netdev(&a->record, host);
+	uint64_t digest;
+
+	if (!nd || nd->nsid == NSID_HOST)
+		return;
+	digest = digest_of(nd, host_function(host, a->record.function));
+	if (a->digest && a->digest != digest)
+		a->check_now = true;
+	a->digest = digest;
+}
+
+void observe_netdevs(struct attach_engine *e)
+{
+	for (size_t i = 0; i < e->all.n; i++)
+		if (e->all.items[i]->record.state == ATTACH_IN_POD)
+			follow_netdev(e->all.items[i], &e->inventory->host);
+}

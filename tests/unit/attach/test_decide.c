@@ -1,0 +1,514 @@
+/* What is to be done now: a table of situations, and random ones that must keep what is promised.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "decide.h"
+#include "desired_fixture.h"
+#include "reconcile.h"
+
+#define N_VFS 4
+#define NOW   1000000
+
+static struct operation *const working = (void *)8;
+
+/* VFs 1 to 4 of the fixture's node, each with an attachment or none, and its netdev somewhere. */
+struct scene {
+	struct desired_fixture *f;
+	struct attachments all;
+	struct attachment *items[N_VFS], of_vf[N_VFS];
+	struct netdev *netdevs[N_VFS];
+	struct attach_snapshot s;
+};
+
+static const char *const devices[N_VFS] = {"roce:1", "roce:2", "fast:3", "plain:4"};
+static const char *const functions[N_VFS] = {"0000:03:00.1", "0000:03:00.2", "0000:03:00.3",
+					     "0000:03:00.4"};
+
+static void scene_begin(struct scene *c, struct desired_fixture *f)
+{
+	struct host *h = &f->pools->host;
+
+	*c = (struct scene){.f = f};
+	c->all.items = c->items;
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		for (size_t vf = 0; vf < N_VFS; vf++)
+			if (strcmp(h->netdevs[i].function, functions[vf]) == 0)
+				c->netdevs[vf] = &h->netdevs[i];
+	for (size_t i = 0; i < N_VFS; i++) {
+		assert_non_null(c->netdevs[i]);
+		c->netdevs[i]->nsid = NSID_HOST;
+		c->netdevs[i]->origin[0] = c->netdevs[i]->origin_uid[0] = '\0';
+		c->netdevs[i]->carrier = CARRIER_ON;
+	}
+	c->s = (struct attach_snapshot){.now_ms = NOW,
+					.all = &c->all,
+					.host = h,
+					.devices_ms = NOW,
+					.done_ms = NOW - 10,
+					.pools = &f->pools->pools,
+					.held = &f->held,
+					.sandboxes = &f->sandboxes,
+					.desired = &f->desired};
+}
+
+/* In its pod, all well: ns/t, sandbox u1.0. */
+static struct attachment *add(struct scene *c, size_t vf, enum attach_state state)
+{
+	struct attachment *a = &c->of_vf[vf];
+
+	*a = (struct attachment){.retry_ms = NEVER,
+				 .since_ms = NOW - 5000,
+				 .check_ms = NOW + 60000,
+				 .announced = true,
+				 .life = NETNS_ALIVE,
+				 .timeout_ms = POOL_ATTACH_MS};
+	a->record = *add_record(c->f, devices[vf], "t", "u1.0");
+	a->record.state = state;
+	SET_TEXT(a->record.plan.ifname, "net1");
+	c->items[c->all.n++] = a;
+	if (state != ATTACH_FREE) {
+		c->netdevs[vf]->nsid = NSID_ELSEWHERE;
+		SET_TEXT(c->netdevs[vf]->origin, "v0");
+		SET_TEXT(c->netdevs[vf]->origin_uid, "u1");
+	}
+	return a;
+}
+
+static int vf_of(const struct attach_action *action)
+{
+	const char *function = action->a	 ? action->a->record.function
+			       : action->desired ? action->desired->function
+						 : action->netdev->function;
+
+	return function[11] - '0';
+}
+
+/* "return 1 (its namespace is gone), attach 2"; valid until the next. */
+static const char *decided(struct scene *c, struct attach_actions *ret)
+{
+	static const char *const names[] = {
+		[ACT_FOLLOW_POOL] = "follow", [ACT_UNDO] = "undo",   [ACT_RETURN] = "return",
+		[ACT_SET_FREE] = "free",      [ACT_ADOPT] = "adopt", [ACT_TAKE_ORPHAN] = "orphan",
+		[ACT_ATTACH] = "attach",      [ACT_FAIL] = "fail",   [ACT_ANNOUNCE] = "announce",
+		[ACT_CHECK] = "check",	      [ACT_DROP] = "drop",
+	};
+	static char text[1024];
+	size_t n = 0;
+
+	joined(c->f);
+	assert_int_equal(attach_decide(&c->s, ret), 0);
+	text[0] = '\0';
+	for (size_t i = 0; i < ret->n && n < sizeof(text) - 100; i++) {
+		const struct attach_action *a = &ret->items[i];
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %d%s%s%s", n ? ", " : "",
+				      names[a->act], vf_of(a), a->why ? " (" : "",
+				      a->why ? a->why : "", a->why ? ")" : "");
+	}
+	return text;
+}
+
+static void expect_decision(struct scene *c, const char *wanted, uint64_t due_ms)
+{
+	struct attach_actions actions;
+	const char *text = decided(c, &actions);
+
+	assert_string_equal(text, wanted);
+	assert_int_equal(actions.due_ms, due_ms);
+	attach_actions_done(&actions);
+}
+
+#define HELD	"t:c:roce:1@100"
+#define SANDBOX "t/u1/0@150+"
+
+static struct attachment *in_pod(struct scene *c, struct desired_fixture *f)
+{
+	desired_fixture_clear(f);
+	add_held(f, HELD);
+	add_sandboxes(f, SANDBOX);
+	scene_begin(c, f);
+	return add(c, 0, ATTACH_IN_POD);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void test_nothing_to_do(void **state)
+{
+	struct scene c;
+
+	in_pod(&c, *state);
+	expect_decision(&c, "", NOW + 60000);
+}
+
+static void test_to_be_attached(void **state)
+{
+	struct desired_fixture *f = *state;
+	struct scene c;
+
+	desired_fixture_clear(f);
+	add_held(f, HELD " t:c:fast:3@100");
+	add_sandboxes(f, SANDBOX);
+	scene_begin(&c, f);
+	expect_decision(&c, "attach 3, attach 1", NEVER);
+	c.s.journal_missing = "no journal";
+	expect_decision(&c, "fail 3 (no journal), fail 1 (no journal)", NEVER);
+	c.s.dry_run = true;
+	expect_decision(&c, "attach 3, attach 1", NEVER);
+	c.s.desired = NULL;
+	expect_decision(&c, "", NEVER);
+}
+
+static void test_what_failed(void **state)
+{
+	struct desired_fixture *f = *state;
+	struct attachment *a;
+	struct scene c;
+
+	in_pod(&c, f);
+	c.all.n = 0;
+	a = add(&c, 0, ATTACH_FREE);
+	c.netdevs[0]->nsid = NSID_HOST;
+	c.netdevs[0]->origin[0] = '\0';
+	joined(f);
+	a->record.plan = wanted_of(f, "roce:1")->plan;
+	err_set(&a->failure, -EIO, "it failed");
+	a->again_ms = NOW + 500;
+	expect_decision(&c, "", NOW + 500);
+	a->again_ms = NOW;
+	expect_decision(&c, "attach 1", NEVER);
+	a->failure.code = -ECANCELED; /* a person took it away */
+	expect_decision(&c, "", NEVER);
+	SET_TEXT(a->record.owner.sandbox, "u1.7");
+	expect_decision(&c, "attach 1", NEVER);
+	a->n_orders = 1; /* its end has not been told yet */
+	expect_decision(&c, "", NEVER);
+	a->n_orders = 0;
+	pod_list_done(&f->held);
+	f->held.source = POD_SOURCE_API;
+	expect_decision(&c, "drop 1", NEVER);
+}
+
+static void test_returned(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->life = NETNS_DEAD; /* but the runtime calls its sandbox ready */
+	expect_decision(&c, "", NOW + 60000);
+	c.f->sandboxes.items[0].ready = false;
+	expect_decision(&c, "return 1 (its namespace is gone)", NEVER);
+	a->op = working;
+	expect_decision(&c, "undo 1 (its namespace is gone)", NEVER);
+	a->why = "its namespace is gone";
+	expect_decision(&c, "", NEVER);
+	a->op = NULL;
+	expect_decision(&c, "return 1 (its namespace is gone)", NEVER);
+	c.s.desired = NULL; /* what was decided before needs no list */
+	expect_decision(&c, "return 1 (its namespace is gone)", NEVER);
+}
+
+static void test_in_the_host_again(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	c.netdevs[0]->nsid = NSID_HOST;
+	a->since_ms = NOW; /* the look began before */
+	expect_decision(&c, "", NOW + 60000);
+	a->since_ms = NOW - 1;
+	expect_decision(&c, "return 1 (it was taken out of its pod)", NEVER);
+}
+
+static void test_doubt(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	pod_list_done(&c.f->held);
+	c.f->held.source = POD_SOURCE_API;
+	a->unheld_ms = NOW - 4000;
+	expect_decision(&c, "", NOW + 60000); /* its sandbox is ready */
+	c.f->sandboxes.known = false;
+	c.s.cri_silent_ms = NOW - 1000;
+	expect_decision(&c, "", NOW - 1000 + RECONCILE_DOUBT_MS);
+	c.s.now_ms = c.s.cri_silent_ms + RECONCILE_DOUBT_MS - 1;
+	expect_decision(&c, "return 1 (no pod has it any more)", NEVER);
+}
+
+static void test_bad(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->record.state = ATTACH_BAD;
+	a->why = "before";
+	a->retry_ms = NOW + 100;
+	expect_decision(&c, "", NOW + 100);
+	a->retry_ms = NOW;
+	expect_decision(&c, "return 1 (before)", NEVER);
+	a->op = working;
+	expect_decision(&c, "", NEVER);
+}
+
+static void test_lost(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->record.state = ATTACH_BAD;
+	a->lost = true;
+	expect_decision(&c, "adopt 1", NEVER);
+	SET_TEXT(c.netdevs[0]->origin_uid, "u7"); /* no pod that runs */
+	expect_decision(&c, "return 1", NEVER);
+	c.f->sandboxes.known = false;
+	expect_decision(&c, "", NEVER);
+	c.netdevs[0]->nsid = NSID_HOST;
+	expect_decision(&c, "return 1", NEVER);
+	c.netdevs[0]->origin[0] = '\0';
+	expect_decision(&c, "free 1 (is in the host and bears no mark)", NEVER);
+}
+
+/* VF 4 is in no pool of ours. */
+static void test_orphans(void **state)
+{
+	struct desired_fixture *f = *state;
+	const char *recorded = "0000:03:00.4";
+	struct scene c;
+
+	desired_fixture_clear(f);
+	add_held(f, HELD);
+	add_sandboxes(f, SANDBOX);
+	scene_begin(&c, f);
+	SET_TEXT(c.netdevs[0]->origin, "v0");
+	SET_TEXT(c.netdevs[3]->origin, "v3");
+	expect_decision(&c, "orphan 1", NEVER); /* and not attached */
+	c.s.recorded = &recorded;
+	c.s.n_recorded = 1;
+	expect_decision(&c, "orphan 1, orphan 4", NEVER);
+	c.s.devices_ms = c.s.done_ms; /* an old look */
+	expect_decision(&c, "attach 1", NEVER);
+}
+
+static void test_looked_after(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->announced = false;
+	expect_decision(&c, "announce 1", NEVER);
+	c.netdevs[0]->nsid = 3;
+	c.netdevs[0]->carrier = CARRIER_OFF;
+	expect_decision(&c, "", NOW + 60000);
+	a->announced = true;
+	a->check_now = true;
+	expect_decision(&c, "check 1", NEVER);
+	c.s.checking = true;
+	expect_decision(&c, "", NEVER);
+	c.s.checking = false;
+	c.s.dry_run = true;
+	expect_decision(&c, "", NEVER);
+	a->timeout_ms = 7;
+	expect_decision(&c, "follow 1", NEVER);
+}
+
+/* --- anything --------------------------------------------------------------------------------- */
+
+static unsigned pick(unsigned n)
+{
+	return (unsigned)rand() % n;
+}
+
+static bool chance(unsigned percent)
+{
+	return pick(100) < percent;
+}
+
+static void random_lists(struct desired_fixture *f)
+{
+	static const char *const held[] = {"",
+					   "t:c:roce:1@100",
+					   "s:c:roce:1@100",
+					   "#u1:c:roce:1@100 t:c:fast:3",
+					   "t:c:roce:1@100 t:c:roce:2@100",
+					   "::roce:1@300",
+					   "s:c:roce:2@100 s:c:fast:3 t:c:plain:4"};
+	static const char *const sandboxes[] = {"",
+						"t/u1/0@150+",
+						"t/u1/0@150-",
+						"t/u1/0@150+ t/u1/1@200+",
+						"s/u2/0@150+",
+						"t/u1/0@150- s/u2/0@160+"};
+
+	desired_fixture_clear(f);
+	add_held(f, held[pick(ARRAY_SIZE(held))]);
+	add_sandboxes(f, sandboxes[pick(ARRAY_SIZE(sandboxes))]);
+	f->sandboxes.known = chance(80);
+	if (chance(10))
+		f->held.source = POD_SOURCE_NONE;
+}
+
+static uint64_t some_time(void)
+{
+	static const uint64_t times[] = {0, 1, NOW - 1, NOW, NOW + 1, NOW + 5000, NEVER};
+
+	return times[pick(ARRAY_SIZE(times))];
+}
+
+static void random_attachment(struct scene *c, size_t vf)
+{
+	struct attachment *a = add(c, vf, (enum attach_state)pick(ATTACH_BAD + 1));
+
+	a->op = chance(30) ? working : NULL;
+	a->why = chance(20) ? "before" : NULL;
+	a->interrupted = chance(15);
+	a->lost = a->record.state == ATTACH_BAD && chance(40);
+	a->life = (enum netns_life)pick(3);
+	a->announced = chance(80);
+	a->check_now = chance(10);
+	a->n_orders = chance(10);
+	a->since_ms = NOW - pick(20);
+	a->retry_ms = some_time();
+	a->again_ms = some_time();
+	a->check_ms = some_time();
+	a->unheld_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
+	a->failure.code = chance(30) ? -EIO : 0;
+}
+
+static void random_scene(struct scene *c, struct desired_fixture *f)
+{
+	random_lists(f);
+	scene_begin(c, f);
+	for (size_t i = 0; i < N_VFS; i++) {
+		if (chance(70))
+			random_attachment(c, i);
+		if (chance(30))
+			c->netdevs[i]->nsid = (int)pick(3) - 2;
+		if (chance(20))
+			SET_TEXT(c->netdevs[i]->origin, chance(50) ? "v0" : "");
+	}
+	c->s.devices_ms = NOW - pick(20);
+	c->s.done_ms = NOW - pick(20);
+	c->s.checking = chance(20);
+	c->s.dry_run = chance(10);
+	c->s.cri_silent_ms = f->sandboxes.known ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
+	c->s.journal_missing = chance(10) ? "no journal" : NULL;
+	if (chance(10))
+		c->s.desired = NULL;
+}
+
+/* The pod has it, as far as anybody can tell. */
+static bool is_living(const struct scene *c, const struct attachment *a)
+{
+	const struct sandbox *s = sandbox_find(&c->f->sandboxes, a->record.owner.sandbox);
+	const struct netdev *nd = record_netdev(&a->record, c->s.host);
+
+	return a->record.state == ATTACH_IN_POD && !a->why && !a->interrupted &&
+	       c->f->sandboxes.known && s && s->ready && c->f->sandboxes.n == 1 &&
+	       nd->nsid != NSID_HOST;
+}
+
+static bool is_dead(const struct scene *c, const struct attachment *a)
+{
+	const struct sandbox *s = sandbox_find(&c->f->sandboxes, a->record.owner.sandbox);
+
+	return a->record.state == ATTACH_IN_POD && !a->op && c->s.desired &&
+	       c->f->sandboxes.known && (!s || !s->ready);
+}
+
+static bool begins(enum attach_act act)
+{
+	return act != ACT_FOLLOW_POOL && act != ACT_UNDO;
+}
+
+static void judge(const struct scene *c, const struct attach_actions *actions, const char *text)
+{
+	const struct attach_action *of[N_VFS + 1] = {NULL};
+	unsigned n_checks = 0;
+
+	for (size_t i = 0; i < actions->n; i++) {
+		const struct attach_action *a = &actions->items[i];
+		int vf = vf_of(a);
+
+		if (!begins(a->act))
+			continue;
+		/* one beginning for each; what is only remembered makes way at once */
+		if (of[vf] && of[vf]->act != ACT_DROP)
+			fail_msg("two at once: %s", text);
+		if (a->a && a->a->op)
+			fail_msg("something is under way: %s", text);
+		if (a->act == ACT_RETURN && is_living(c, a->a))
+			fail_msg("taken from a living pod: %s", text);
+		if (a->act == ACT_ATTACH && a->desired->err.code)
+			fail_msg("attached what cannot be: %s", text);
+		n_checks += a->act == ACT_CHECK;
+		of[vf] = a;
+	}
+	for (size_t i = 0; i < c->all.n; i++)
+		if (is_dead(c, c->items[i]) &&
+		    (!of[c->items[i]->record.function[11] - '0'] ||
+		     of[c->items[i]->record.function[11] - '0']->act != ACT_RETURN))
+			fail_msg("not taken back: %s", text);
+	assert_true(n_checks + c->s.checking <= 1);
+	assert_true(actions->due_ms > c->s.now_ms);
+}
+
+static void test_anything(void **state)
+{
+	struct desired_fixture *f = *state;
+	const char *seed = getenv("SEED"), *n = getenv("HISTORIES");
+	unsigned long long n_actions = 0;
+
+	srand(seed ? (unsigned)atoi(seed) : 1);
+	for (int i = 0; i < (n ? atoi(n) : 100000); i++) {
+		struct attach_actions actions;
+		struct attachment before[N_VFS];
+		struct scene c;
+		const char *text;
+
+		random_scene(&c, f);
+		memcpy(before, c.of_vf, sizeof(before));
+		text = decided(&c, &actions);
+		judge(&c, &actions, text);
+		assert_memory_equal(before, c.of_vf, sizeof(before));
+		n_actions += actions.n;
+		attach_actions_done(&actions);
+	}
+	print_message("%llu actions\n", n_actions);
+}
+
+#define T(test)                                                                                    \
+	cmocka_unit_test_setup_teardown(test, desired_fixture_setup, desired_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_nothing_to_do),
+		T(test_to_be_attached),
+		T(test_what_failed),
+		T(test_returned),
+		T(test_in_the_host_again),
+		T(test_doubt),
+		T(test_bad),
+		T(test_lost),
+		T(test_orphans),
+		T(test_looked_after),
+		T(test_anything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
