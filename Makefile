@@ -19,7 +19,7 @@ B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $
 # Generated headers do not depend on the compiler's flavour.
 GEN := build/gen
 
-PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libnghttp2 libprotobuf-c
+PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libisal libnghttp2 libprotobuf-c
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith \
 	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wno-format-nonliteral
 HARDEN := -fstack-protector-strong -fPIE

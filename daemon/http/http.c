@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "gzip.h"
 #include "listen.h"
 #include "self_counters.h"
 #include "server.h"
@@ -123,6 +124,9 @@ static int start(struct http *h)
 	const union MHD_DaemonInfo *info;
 	int r;
 
+	h->gzip = gzip_new();
+	if (!h->gzip)
+		return -ENOMEM;
 	h->mhd = requests_start(h);
 	info = h->mhd ? MHD_get_daemon_info(h->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info || info->epoll_fd < 0)
@@ -154,6 +158,7 @@ static void free_http(struct http *h)
 {
 	stop_mhd(h);
 	connections_done(&h->connections);
+	gzip_free(h->gzip);
 	free(h);
 }
 

@@ -91,7 +91,7 @@ static void reply_sentence(struct http_reply *reply, unsigned status, const char
 static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 				  struct http_reply *reply, bool accepts_gzip)
 {
-	struct MHD_Response *response = response_new(reply, accepts_gzip);
+	struct MHD_Response *response = response_new(reply, accepts_gzip ? h->gzip : NULL);
 	enum MHD_Result r;
 
 	h->self->http_requests++;

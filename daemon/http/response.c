@@ -94,10 +94,10 @@ static void on_page_sent(void *page)
 	page_unref(page);
 }
 
-static struct MHD_Response *from_gzip(struct page *page, const struct text *gzip)
+static struct MHD_Response *from_member(struct page *page, const struct text *member)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback_cls(
-		gzip->len, gzip->data, on_page_sent, page);
+		member->len, member->data, on_page_sent, page);
 
 	if (r)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
@@ -106,10 +106,10 @@ static struct MHD_Response *from_gzip(struct page *page, const struct text *gzip
 
 /* Takes the reference. */
 static struct MHD_Response *from_page(struct page *page, enum metrics_format format,
-				      bool accepts_gzip)
+				      struct gzip *gzip)
 {
-	const struct text *gzip = accepts_gzip ? gzip_page(page, format) : NULL;
-	struct MHD_Response *r = gzip ? from_gzip(page, gzip) : from_pieces(page, format);
+	const struct text *member = gzip ? gzip_page(gzip, page, format) : NULL;
+	struct MHD_Response *r = member ? from_member(page, member) : from_pieces(page, format);
 
 	if (!r) {
 		page_unref(page);
@@ -130,14 +130,13 @@ static struct MHD_Response *from_body(char *body, size_t len)
 	return r;
 }
 
-struct MHD_Response *response_new(struct http_reply *reply, bool accepts_gzip)
+struct MHD_Response *response_new(struct http_reply *reply, struct gzip *gzip)
 {
 	const char *type = reply->content_type;
 	struct MHD_Response *r;
 
 	if (reply->page)
-		r = from_page(take_ptr(reply->page), (enum metrics_format)reply->page_format,
-			      accepts_gzip);
+		r = from_page(take_ptr(reply->page), (enum metrics_format)reply->page_format, gzip);
 	else
 		r = from_body(take_ptr(reply->body), reply->body_len);
 	if (r && type)

@@ -9,6 +9,7 @@
 #include "connections.h"
 #include "http.h"
 
+struct gzip;
 struct MHD_Connection;
 struct MHD_Daemon;
 
@@ -52,6 +53,7 @@ struct http {
 	unsigned reads_waiting; /* of them */
 	bool closing;
 	struct connections connections;
+	struct gzip *gzip; /* for all pages */
 	/* Of new connections: over TCP, of these from each address (those that share a bucket
 	 * together), over unix sockets. */
 	struct bucket tcp_rate, address_rates[ADDRESS_BUCKETS], unix_rate;

@@ -1,59 +1,102 @@
-/* gzip.c - feeds the pieces of a page through zlib into page->gzip.
+/* gzip.c - gathers the pieces of a page and feeds them through ISA-L into page->gzip.
  *
- * The fastest level: the text repeats itself so much that the better ones hardly gain, and this
- * runs on the loop. */
+ * This is what a scrape costs, and it runs on the loop. ISA-L needs a fourth of the time of zlib's
+ * fastest level for as many bytes. Gathered, because it moves up to a window of old input with each
+ * piece that it is given; and the memory is kept, because new pages from the kernel for each
+ * compression cost as much as a third of it. */
 #include "gzip.h"
 
+#include <isa-l/igzip_lib.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <zlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 
-/* Much less than deflateBound(): such a page shrinks to a tenth and less. */
-#define GROW_BY	    16384
-/* The largest window; adding 16 asks zlib for a gzip header and trailer. */
-#define WINDOW_BITS (15 + 16)
-#define MEM_LEVEL   8
+/* Such a page shrinks to a ninth; what does not grows on. */
+#define SHRINKS_TO(bytes) ((bytes) / 8)
+#define GROW_BY		  16384
+/* The first level with Huffman codes made for the text, which its many digits are worth. */
+#define LEVEL		  1
+#define LEVEL_BYTES	  ISAL_DEF_LVL1_SMALL
 
-/* Compresses what z holds as input; with Z_FINISH to the end of the member. */
-static bool deflate_into(z_stream *z, int flush, struct text *out)
+struct gzip {
+	struct isal_zstream z;
+	uint8_t level[LEVEL_BYTES];
+	size_t n; /* of the input that is gathered */
+	uint8_t input[32768];
+};
+
+/* Most of it is untouched, and no memory yet, until a page is compressed. */
+struct gzip *gzip_new(void)
 {
-	size_t room;
-	int r;
+	return malloc(sizeof(struct gzip));
+}
 
+void gzip_free(struct gzip *g)
+{
+	free(g);
+}
+
+static void begin(struct gzip *g)
+{
+	isal_deflate_init(&g->z);
+	g->z.gzip_flag = IGZIP_GZIP;
+	g->z.level = LEVEL;
+	g->z.level_buf = g->level;
+	g->z.level_buf_size = sizeof(g->level);
+	g->n = 0;
+}
+
+/* Compresses what is gathered; at the end of the stream to the end of the member. */
+static bool deflate_input(struct gzip *g, struct text *out)
+{
+	struct isal_zstream *z = &g->z;
+
+	z->next_in = g->input;
+	z->avail_in = (uint32_t)g->n;
+	g->n = 0;
 	do {
 		if (!text_reserve(out, GROW_BY))
 			return false;
-		room = out->cap - out->len;
-		z->next_out = (Bytef *)out->data + out->len;
-		z->avail_out = (uInt)room;
-		r = deflate(z, flush);
-		out->len += room - z->avail_out;
-	} while (r == Z_OK && (z->avail_in > 0 || flush == Z_FINISH));
-	return r == (flush == Z_FINISH ? Z_STREAM_END : Z_OK);
+		z->next_out = (uint8_t *)out->data + out->len;
+		z->avail_out = (uint32_t)(out->cap - out->len);
+		if (isal_deflate(z) != COMP_OK)
+			return false;
+		out->len = out->cap - z->avail_out;
+	} while (z->avail_in > 0 || (z->end_of_stream && z->internal_state.state != ZSTATE_END));
+	return true;
 }
 
-static bool compress_pieces(const struct iovec *iov, size_t n, struct text *out)
+static bool add(struct gzip *g, const struct iovec *piece, struct text *out)
 {
-	z_stream z = {0};
-	bool ok = true;
-	size_t i;
+	const uint8_t *from = piece->iov_base;
+	size_t left = piece->iov_len, n;
 
-	if (deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS, MEM_LEVEL,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return false;
-	for (i = 0; ok && i < n; i++) {
-		z.next_in = iov[i].iov_base;
-		z.avail_in = (uInt)iov[i].iov_len;
-		ok = iov[i].iov_len == 0 || deflate_into(&z, Z_NO_FLUSH, out);
+	while (left > 0) {
+		n = sizeof(g->input) - g->n;
+		n = left < n ? left : n;
+		memcpy(g->input + g->n, from, n);
+		g->n += n;
+		from += n;
+		left -= n;
+		if (g->n == sizeof(g->input) && !deflate_input(g, out))
+			return false;
 	}
-	ok = ok && deflate_into(&z, Z_FINISH, out);
-	deflateEnd(&z);
-	return ok;
+	return true;
 }
 
-const struct text *gzip_page(struct page *page, enum metrics_format format)
+static bool compress_pieces(struct gzip *g, const struct iovec *iov, size_t n, struct text *out)
+{
+	begin(g);
+	for (size_t i = 0; i < n; i++)
+		if (!add(g, &iov[i], out))
+			return false;
+	g->z.end_of_stream = 1;
+	return deflate_input(g, out);
+}
+
+const struct text *gzip_page(struct gzip *g, struct page *page, enum metrics_format format)
 {
 	struct text *out = &page->gzip[format];
 	AUTO_FREE struct iovec *iov = NULL;
@@ -68,7 +111,7 @@ const struct text *gzip_page(struct page *page, enum metrics_format format)
 	if (!iov)
 		return NULL;
 	n = page_iov(page, format, iov, &bytes);
-	if (compress_pieces(iov, n, out))
+	if (text_reserve(out, SHRINKS_TO(bytes)) && compress_pieces(g, iov, n, out))
 		return out;
 	out->failed = true;
 	return NULL;

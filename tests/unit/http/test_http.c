@@ -249,6 +249,29 @@ static void test_gzip_inflates_to_the_page(void **state)
 	http_fixture_stop(&f);
 }
 
+/* Out of memory, it is sent as it is. */
+static void test_a_page_that_cannot_be_compressed(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+	char *want;
+	size_t len;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	f.page = make_page(5, 10);
+	f.page->gzip[METRICS_PROMETHEUS].failed = true;
+	want = page_text(f.page, METRICS_PROMETHEUS, &len);
+	http_ask(&f, &c, "GET /page HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", &a);
+	assert_header(&a, "Content-Encoding", NULL);
+	assert_int_equal(a.body_len, len);
+	assert_memory_equal(a.body, want, len);
+	free(want);
+	client_close(&c);
+	http_fixture_stop(&f);
+}
+
 static void test_small_bodies_are_never_compressed(void **state)
 {
 	struct http_fixture f;
@@ -460,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_pipelined_requests_are_answered_in_order),
 		cmocka_unit_test(test_page_in_both_formats),
 		cmocka_unit_test(test_gzip_inflates_to_the_page),
+		cmocka_unit_test(test_a_page_that_cannot_be_compressed),
 		cmocka_unit_test(test_small_bodies_are_never_compressed),
 		cmocka_unit_test(test_an_empty_page),
 		cmocka_unit_test(test_page_replaced_while_it_is_sent),
