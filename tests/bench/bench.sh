@@ -24,17 +24,17 @@ echo "looking at 1,032 functions from sysfs alone:"
 build/bench/bench_scan "$work/full"
 echo "the device plugin with 1,024 VFs, from sysfs alone:"
 build/bench/bench_plugin "$PWD/build/rocelet" "$work/full" 20 || status=$?
-echo "PreStartContainer, when the sandbox was known first (bar 5 ms):"
-build/bench/bench_gate 200 5 || status=$?
+echo "PreStartContainer, when the sandbox was known first (bar: 40 times a worker's job that does nothing):"
+build/bench/bench_gate 200 40 || status=$?
 echo "rocectl pcap on captures of 2 GB, beside tcpdump:"
 tests/bench/bench_capture.py build/rocectl || status=$?
 echo "a scrape beside node_exporter's (bar for 136 devices, as Prometheus asks: 60 times less CPU):"
 tests/bench/bench.py "$exporter" 60 || status=$?
-echo "packet programs, ns a packet (bars over an empty program: 3 for others' packets, 10 counted, 25 with the flow):"
-build/bench/bench_packets
+echo "packet programs, ns a packet, and what they take more than an empty program, in empty programs of TC:"
+build/bench/bench_packets || status=$?
 [ "$(id -u)" = 0 ] || exit "$status"
-echo "RoCE packets counted by BPF, read and shown once a second (bar 0.2 % of a core):"
-build/bench/bench_ports 64 200 0.2 || status=$?
+echo "RoCE packets counted by BPF, read and shown once a second (bar: 20 times /proc/net/dev of the same interfaces):"
+build/bench/bench_ports 64 200 20 || status=$?
 scenario "from the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms" lab inventory 5 50
 scenario "from the kernel to the kubelet's list, in the lab, median of 5 against a bar of 50 ms" lab plugin 5 50
 scenario "an attach beside the kernel's floor (bar 1.3 times) and host-device (bar half), in the lab" lab attach_latency 20 1.3 2

@@ -1,16 +1,19 @@
 /* bench_ports.c - what it costs to read the packet programs of many interfaces and to put that on
  * the page, once a second.
  *
- *   bench_ports [INTERFACES=64 [ROUNDS=200 [BAR=0.2]]]
+ *   bench_ports [INTERFACES=64 [ROUNDS=200 [BAR=20]]]
  *
- * Makes veth pairs in a network namespace of its own; needs root. Fails above BAR, in percent of a
- * core. Times are CPU time of this thread (user and system): the machine is shared. */
+ * Makes veth pairs in a network namespace of its own; needs root. The floor is what the kernel
+ * takes in each round to print its own few counters of the same interfaces; fails above BAR times
+ * that. Times are CPU time of this thread (user and system): the machine is shared. */
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "metrics.h"
@@ -33,7 +36,7 @@ struct bench {
 	struct packet_plan plan;
 	struct metrics *metrics;
 	struct visible_table visible;
-	double read_us, page_us, attach_us;
+	double read_us, page_us, floor_us, attach_us;
 	size_t bytes, failed;
 };
 
@@ -100,6 +103,18 @@ static void make_busy(struct packet_sample *s, unsigned round)
 		}
 }
 
+static double read_proc_us(void)
+{
+	static char buf[1 << 16];
+	double start = cpu_us();
+	int fd = open("/proc/thread-self/net/dev", O_RDONLY | O_CLOEXEC);
+
+	while (read(fd, buf, sizeof(buf)) > 0)
+		continue;
+	close(fd);
+	return cpu_us() - start;
+}
+
 static void one_round(struct bench *b, unsigned round)
 {
 	static const struct host host;
@@ -117,6 +132,7 @@ static void one_round(struct bench *b, unsigned round)
 		       &(struct metrics_scene){.host = &host, .packets = &s}, 0);
 	b->page_us += cpu_us() - read;
 	b->read_us += read - start;
+	b->floor_us += read_proc_us();
 	b->bytes = page->text.len;
 	page_unref(page);
 	packet_sample_done(&s);
@@ -147,7 +163,7 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 64;
 	unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 200;
-	double bar = argc > 3 ? atof(argv[3]) : 0.2, percent;
+	double bar = argc > 3 ? atof(argv[3]) : 20, us, times;
 	struct bench b = {0};
 
 	if (unshare(CLONE_NEWNET) < 0 || open_bench(&b) < 0) {
@@ -158,11 +174,13 @@ int main(int argc, char **argv)
 	attach(&b);
 	for (unsigned i = 0; i < rounds; i++)
 		one_round(&b, i);
-	percent = (b.read_us + b.page_us) / rounds / 10000;
+	us = (b.read_us + b.page_us) / rounds;
+	times = (b.read_us + b.page_us) / b.floor_us;
 	printf("%u interfaces (%zu failed): attached in %.0f ms; a sample takes %.0f us to read and "
-	       "%.0f us on the page (%zu bytes): %.3f %% of a core once a second\n",
+	       "%.0f us on the page (%zu bytes): %.3f %% of a core once a second, %.1f times the "
+	       "%.0f us of /proc/net/dev\n",
 	       n, b.failed, b.attach_us / 1000, b.read_us / rounds, b.page_us / rounds, b.bytes,
-	       percent);
+	       us / 10000, times, b.floor_us / rounds);
 	close_bench(&b);
-	return b.failed != 0 || percent > bar;
+	return b.failed != 0 || times > bar;
 }

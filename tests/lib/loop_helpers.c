@@ -63,7 +63,9 @@ unsigned loop_wakeups(uv_loop_t *loop, unsigned ms)
 	struct ticker ticker;
 	unsigned n = 0;
 
-	ticker_start(&ticker, loop, ms, 0);
+	/* Again after that: a timer may fire before the turn's wait, which would then last until
+	 * something else happens. */
+	ticker_start(&ticker, loop, ms, ms);
 	while (!ticker.fired) {
 		uv_run(loop, UV_RUN_ONCE);
 		n++;
