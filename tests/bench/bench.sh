@@ -35,11 +35,12 @@ build/bench/bench_packets || status=$?
 [ "$(id -u)" = 0 ] || exit "$status"
 echo "RoCE packets counted by BPF, read and shown once a second (bar: 20 times /proc/net/dev of the same interfaces):"
 build/bench/bench_ports 64 200 20 || status=$?
-scenario "from the kernel to /api/v1/devices, in the lab, median of 5 against a bar of 50 ms" lab inventory 5 50
-scenario "from the kernel to the kubelet's list, in the lab, median of 5 against a bar of 50 ms" lab plugin 5 50
+scenario "from the kernel to /api/v1/devices, in the lab, median of 5 (bar: 8 starts of an empty program there)" lab inventory 5 8
+scenario "from the kernel to the kubelet's list, in the lab, median of 5 (bar: 8 starts of an empty program there)" lab plugin 5 8
 scenario "an attach beside the kernel's floor (bar 1.3 times) and host-device (bar half), in the lab" lab attach_latency 20 1.3 2
-scenario "a queue pair that fails, told within 100 ms, in the lab" lab bpf_events 100
-export ROUNDS=20 BAR_MS=100
+scenario "a queue pair that fails, in the lab (bar: told within 16 starts of an empty program there)" lab bpf_events 16
+ROUNDS=20 BAR_MS=$(tests/lab/guest/empty_programs.sh 60)
+export ROUNDS BAR_MS
 tests/kubelet/kubelet.sh build >build/bench-kubelet.log
-scenario "a kubelet killed 20 times, registered again within 100 ms" kubelet restart
+scenario "a kubelet killed 20 times, registered again within 60 starts of an empty program, $BAR_MS ms" kubelet restart
 exit "$status"

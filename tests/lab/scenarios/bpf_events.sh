@@ -1,14 +1,15 @@
 # shellcheck shell=bash
 # BPF events on a kernel that allows them: queue pairs' lives and deaths, connections, ports, and that nothing of it stays.
 # On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_events
-#   bpf_events.sh [BAR_MS]    with a bar, how late failures are told is held against it: on an idle machine (make bench)
+#   bpf_events.sh [BAR]    with a bar, how late failures are told is held against that many starts of an empty program: on an idle
+#   machine (make bench)
 # lab: --timeout 600
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/bpf.sh
 . /rocelet/lab/guest/bpf.sh
 
-BAR_MS=${1:-}
+BAR_MS=${1:+$(/rocelet/lab/guest/empty_programs.sh "$1")}
 UID_LEFT=8dbc5577-d0e2-4706-8787-57d52c03ddf2
 
 programs_of_kernel() { # what bpftool lists, without what changes by itself

@@ -3,8 +3,9 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-# inventory.sh [ROUNDS [BAR_MS]]   with a bar, the median of the rounds is held against it: on an idle machine (make bench)
-ROUNDS=${1:-1} BAR_MS=${2:-}
+# inventory.sh [ROUNDS [BAR]]   with a bar, the median of the rounds is held against that many starts of an empty program: on an idle
+# machine (make bench)
+ROUNDS=${1:-1} BAR_MS=${2:+$(/rocelet/lab/guest/empty_programs.sh "$2")}
 
 # Runs the cases on stdin: every change must become visible; how soon is printed, and judged only where a bar was given.
 latencies() {

@@ -4,8 +4,9 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-# plugin.sh [ROUNDS [BAR_MS]]   with a bar, the median of the rounds is held against it: on an idle machine (make bench)
-ROUNDS=${1:-1} BAR_MS=${2:-}
+# plugin.sh [ROUNDS [BAR]]   with a bar, the median of the rounds is held against that many starts of an empty program: on an idle
+# machine (make bench)
+ROUNDS=${1:-1} BAR_MS=${2:+$(/rocelet/lab/guest/empty_programs.sh "$2")}
 RESOURCE=lab.rocelet/vf
 
 # Runs the cases on stdin against the list of the resource.
