@@ -1,5 +1,6 @@
-/* attachment_set.h - the set of attachments: one for each device that is on its way or in a pod, and
- * (state free) for each that could not be brought there. Of the loop; a worker sees copies only. */
+/* attachment_set.h - the set of attachments: one for each device that is on its way or in a pod,
+ * and (state free) for each that could not be brought there. Of the loop; a worker sees copies
+ * only. */
 #pragma once
 
 #include "attach_status.h"

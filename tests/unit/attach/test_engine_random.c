@@ -421,11 +421,10 @@ static const char *what_is(void)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < n && len < sizeof(text); i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					"%s %s, step %s, tries %u: %s; ", list[i].record->function,
-					attach_state_name(list[i].record->state),
-					list[i].step ? list[i].step : "none", list[i].tries,
-					list[i].error);
+		len += (size_t)snprintf(
+			text + len, sizeof(text) - len, "%s %s, step %s, tries %u: %s; ",
+			list[i].record->function, attach_state_name(list[i].record->state),
+			list[i].step ? list[i].step : "none", list[i].tries, list[i].error);
 	return text;
 }
 
