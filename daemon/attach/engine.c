@@ -210,7 +210,7 @@ static int decide(struct attach_engine *e, const struct attach_view *view,
 
 static void decide_and_apply(struct attach_engine *e, const struct attach_view *view)
 {
-	struct attach_actions actions;
+	struct attach_actions actions = {.due_ms = NEVER};
 	int r = view ? engine_observe(e, view) : 0;
 
 	if (r == 0)

@@ -24,8 +24,8 @@ make_pool() { # N_VFS [NETWORK]
 END
 }
 
-# All that can be seen of a VF in the host, but its index, and whether it has ever been up (it then has the kernel's default qdisc).
-# Prints less, or nothing, when it is away.
+# All that can be seen of a VF in the host, but its index, and whether it has ever been up (it then has the kernel's default qdisc, and
+# before Linux 6.12 igb shows its own MAC as what the PF has for it). Prints less, or nothing, when it is away.
 look_of() { # ID
     local path=/sys/bus/pci/devices/$1 name
     name=$(ls "$path/net" 2>/dev/null) || true
@@ -33,7 +33,7 @@ look_of() { # ID
     [[ -n $name ]] || return 0
     ip -d link show dev "$name" | sed -E '1s/^[0-9]+: //; s/ (qlen|numtxqueues) .*//; s/ qdisc (noop|mq|fq_codel|pfifo_fast) / /; s/ permaddr [^ ]*//'
     echo "RDMA devices: $(rdma link show | grep -w "netdev $name" || true)"
-    vf_settings "$1"
+    vf_settings "$1" | sed "s/ether $(cat "$path/net/$name/address") /ether 00:00:00:00:00:00 /"
 }
 
 # The line of its PF about a VF.
