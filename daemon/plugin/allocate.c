@@ -14,9 +14,9 @@
 #include "log.h"
 #include "state.h"
 
-struct waiting {
-	struct waiting *next;
-	struct served *served;
+struct pending_allocate {
+	struct pending_allocate *next;
+	struct resource *resource;
 	struct plugin_answer *answer;
 	uint64_t since_ms;
 	struct id_list *containers; /* owned, with every ID */
@@ -43,12 +43,12 @@ struct allocation_input resources_input(struct resources *r, const struct pool_v
 
 /* --- Allocate --------------------------------------------------------------------------------- */
 
-static bool is_held(const struct served *s, const char *id)
+static bool is_held(const struct resource *s, const char *id)
 {
 	return reservations_state(s->owner->reservations, s->name, id) == RESERVATION_HELD;
 }
 
-static bool any_held(const struct served *s, const struct id_list *containers, size_t n)
+static bool any_held(const struct resource *s, const struct id_list *containers, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
@@ -57,7 +57,7 @@ static bool any_held(const struct served *s, const struct id_list *containers, s
 	return false;
 }
 
-static int check_free(const struct served *s, const char *id, struct err *e)
+static int check_free(const struct resource *s, const char *id, struct err *e)
 {
 	const struct pod_device *d;
 
@@ -84,13 +84,13 @@ static int check_once(const struct id_list *containers, size_t container, size_t
 
 /* A device that is on its way back from another pod is clean before the next container starts:
  * where we attach it, its start waits for that. */
-static unsigned not_before_grant(const struct served *s)
+static unsigned not_before_grant(const struct resource *s)
 {
-	return served_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING)
-				     : 0;
+	return resource_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING)
+				       : 0;
 }
 
-static int grant_one(const struct served *s, const struct allocation_input *in,
+static int grant_one(const struct resource *s, const struct allocation_input *in,
 		     const struct id_list *containers, size_t i, bool sure,
 		     struct container_grant *ret, struct err *e)
 {
@@ -101,14 +101,14 @@ static int grant_one(const struct served *s, const struct allocation_input *in,
 		if (r == 0 && sure)
 			r = check_free(s, containers[i].ids[k], e);
 		if (r == 0)
-			r = served_check_health(s, containers[i].ids[k], not_before_grant(s), e);
+			r = resource_check_health(s, containers[i].ids[k], not_before_grant(s), e);
 	}
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
 }
 
 /* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it
  * right. */
-static void reserve(struct served *s, const struct id_list *containers, size_t n)
+static void reserve(struct resource *s, const struct id_list *containers, size_t n)
 {
 	struct resources *r = s->owner;
 
@@ -121,7 +121,7 @@ static void reserve(struct served *s, const struct id_list *containers, size_t n
 	resources_tell_decided(r);
 }
 
-static void refuse(struct served *s, struct plugin_answer *answer, const struct err *e)
+static void refuse(struct resource *s, struct plugin_answer *answer, const struct err *e)
 {
 	log_warn("resources", 0, "allocation refused: %s", e->msg);
 	s->refusals++;
@@ -129,13 +129,13 @@ static void refuse(struct served *s, struct plugin_answer *answer, const struct 
 }
 
 /* sure: what is held is the kubelet's own word, given after it asked. */
-static void answer_allocate(struct served *s, struct plugin_answer *answer,
+static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 			    const struct id_list *containers, size_t n, bool sure)
 {
 	struct container_grant *grants = calloc(n + 1, sizeof(*grants));
 	struct allocation_input in = {0};
 	struct err e = {0};
-	int r = grants ? served_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
+	int r = grants ? resource_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = grant_one(s, &in, containers, i, sure, &grants[i], &e);
@@ -164,7 +164,7 @@ void free_ids(struct id_list *list)
 	free((void *)list->ids);
 }
 
-static void waiting_free(struct waiting *w)
+static void allocate_free(struct pending_allocate *w)
 {
 	for (size_t i = 0; w->containers && i < w->n; i++)
 		free_ids(&w->containers[i]);
@@ -185,14 +185,14 @@ int copy_ids(struct id_list *dst, const struct id_list *src)
 	return ids ? 0 : -ENOMEM;
 }
 
-static struct waiting *waiting_new(struct served *s, struct plugin_answer *answer,
-				   const struct id_list *containers, size_t n)
+static struct pending_allocate *allocate_new(struct resource *s, struct plugin_answer *answer,
+					     const struct id_list *containers, size_t n)
 {
-	struct waiting *w = calloc(1, sizeof(*w));
+	struct pending_allocate *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
-	w->served = s;
+	w->resource = s;
 	w->answer = answer;
 	w->since_ms = uv_now(s->owner->loop);
 	w->n = n;
@@ -200,18 +200,18 @@ static struct waiting *waiting_new(struct served *s, struct plugin_answer *answe
 	for (size_t i = 0; w->containers && i < n; i++) {
 		if (copy_ids(&w->containers[i], &containers[i]) == 0)
 			continue;
-		waiting_free(w);
+		allocate_free(w);
 		return NULL;
 	}
 	if (w->containers)
 		return w;
-	waiting_free(w);
+	allocate_free(w);
 	return NULL;
 }
 
 /* A kubelet without this API only has its checkpoint, which it writes when it has our answer; one
  * that has just started may not serve it yet. */
-static void tell_belief(const struct served *s)
+static void tell_belief(const struct resource *s)
 {
 	if (reservations_list(s->owner->reservations)->source != POD_SOURCE_CHECKPOINT)
 		log_info("resources", 0,
@@ -223,10 +223,10 @@ static void tell_belief(const struct served *s)
 /* Within the same millisecond the list may be the older one. */
 void allocate_continue(struct resources *r, uint64_t asked_ms)
 {
-	struct waiting **at = &r->waiting;
+	struct pending_allocate **at = &r->allocates;
 
 	while (*at) {
-		struct waiting *w = *at;
+		struct pending_allocate *w = *at;
 
 		if (asked_ms > 0 && w->since_ms >= asked_ms) {
 			at = &w->next;
@@ -234,32 +234,33 @@ void allocate_continue(struct resources *r, uint64_t asked_ms)
 		}
 		*at = w->next;
 		if (asked_ms == 0)
-			tell_belief(w->served);
-		answer_allocate(w->served, w->answer, w->containers, w->n, asked_ms > 0);
-		waiting_free(w);
+			tell_belief(w->resource);
+		answer_allocate(w->resource, w->answer, w->containers, w->n, asked_ms > 0);
+		allocate_free(w);
 	}
-	if (r->waiting)
+	if (r->allocates)
 		pod_resources_refresh(r->pods);
 }
 
 /* Forgets the questions with this answer, or to this resource; both NULL: all. */
-static void forget(struct resources *r, const struct plugin_answer *answer, const struct served *s)
+static void forget(struct resources *r, const struct plugin_answer *answer,
+		   const struct resource *s)
 {
-	struct waiting **at = &r->waiting;
+	struct pending_allocate **at = &r->allocates;
 
 	while (*at) {
-		struct waiting *w = *at;
+		struct pending_allocate *w = *at;
 
-		if ((answer && w->answer != answer) || (s && w->served != s)) {
+		if ((answer && w->answer != answer) || (s && w->resource != s)) {
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
-		waiting_free(w);
+		allocate_free(w);
 	}
 }
 
-void allocate_drop(struct resources *r, const struct served *s)
+void allocate_drop(struct resources *r, const struct resource *s)
 {
 	forget(r, NULL, s);
 	prestart_drop(r, NULL, s);
@@ -268,22 +269,23 @@ void allocate_drop(struct resources *r, const struct served *s)
 static void on_allocate(struct plugin_answer *answer, const struct id_list *containers, size_t n,
 			void *arg)
 {
-	struct served *s = arg;
-	struct waiting *w = any_held(s, containers, n) ? waiting_new(s, answer, containers, n)
-						       : NULL;
+	struct resource *s = arg;
+	struct pending_allocate *w = any_held(s, containers, n)
+					     ? allocate_new(s, answer, containers, n)
+					     : NULL;
 
 	if (!w) {
 		answer_allocate(s, answer, containers, n, false);
 		return;
 	}
-	w->next = s->owner->waiting;
-	s->owner->waiting = w;
+	w->next = s->owner->allocates;
+	s->owner->allocates = w;
 	pod_resources_refresh(s->owner->pods);
 }
 
 static void on_gone(struct plugin_answer *answer, void *arg)
 {
-	struct resources *r = ((struct served *)arg)->owner;
+	struct resources *r = ((struct resource *)arg)->owner;
 
 	forget(r, answer, NULL);
 	prestart_drop(r, answer, NULL);
@@ -294,7 +296,7 @@ static void on_gone(struct plugin_answer *answer, void *arg)
 /* With a container, as far as is known (the kubelet may have seen it end), or not yet back. */
 static bool is_busy(const char *id, void *arg)
 {
-	const struct served *s = arg;
+	const struct resource *s = arg;
 	const struct attach_engine *engine = s->owner->opts.engine;
 	const struct attach_status *a = engine ? attach_engine_find(engine, id) : NULL;
 
@@ -303,7 +305,7 @@ static bool is_busy(const char *id, void *arg)
 }
 
 /* The answer of one container: pointers into the request. */
-static int prefer(struct served *s, const struct allocation_input *in,
+static int prefer(struct resource *s, const struct allocation_input *in,
 		  const struct preference_request *request, struct id_list *ret, struct err *e)
 {
 	const char **ids = calloc(request->size + 1, sizeof(*ids));
@@ -321,11 +323,11 @@ static int prefer(struct served *s, const struct allocation_input *in,
 static void on_preferred(struct plugin_answer *answer, const struct preference_request *requests,
 			 size_t n, void *arg)
 {
-	struct served *s = arg;
+	struct resource *s = arg;
 	struct id_list *lists = calloc(n + 1, sizeof(*lists));
 	struct allocation_input in = {0};
 	struct err e = {0};
-	int r = lists ? served_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
+	int r = lists ? resource_input(s, &in, &e) : err_set(&e, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; lists && i < n && r == 0; i++)
 		r = prefer(s, &in, &requests[i], &lists[i], &e);
@@ -338,9 +340,9 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 	free(lists);
 }
 
-const struct plugin_hooks question_hooks = {
+const struct plugin_hooks plugin_calls = {
 	.allocate = on_allocate,
 	.preferred = on_preferred,
-	.pre_start = start_asked,
+	.pre_start = prestart_asked,
 	.gone = on_gone,
 };

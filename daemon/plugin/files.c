@@ -49,7 +49,7 @@ static bool is_written(const struct resources *r, const struct pool *pool)
 	return access(path, F_OK) == 0;
 }
 
-int files_ensure_cdi(const struct served *s, const struct allocation_input *in, struct err *e)
+int files_ensure_cdi(const struct resource *s, const struct allocation_input *in, struct err *e)
 {
 	const struct pool *pool = in->view->pool;
 
@@ -131,9 +131,9 @@ void files_follow(struct resources *r)
 {
 	struct err e = {0};
 
-	for (size_t i = 0; i < r->n_served; i++) {
+	for (size_t i = 0; i < r->n_items; i++) {
 		const struct allocation_input in = resources_input(r, &r->pools.views[i]);
-		struct served *s = r->served[i];
+		struct resource *s = r->items[i];
 
 		s->has_cdi = write_cdi(r, &in, &e) >= 0;
 		if (!s->has_cdi)

@@ -13,9 +13,9 @@
 /* What can be mended while a container runs is no reason to refuse its start. */
 #define NOT_BEFORE_START (HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN))
 
-struct starting {
-	struct starting *next;
-	struct served *served;
+struct prestart {
+	struct prestart *next;
+	struct resource *resource;
 	struct plugin_answer *answer;
 	struct id_list ids; /* owned */
 	struct attach_gate *gate;
@@ -29,17 +29,17 @@ static void refuse(struct plugin_answer *answer, const struct err *e)
 
 /* in_pod: the engine has said that the device is where it should be; what is not clean otherwise
  * must not start. */
-static void answer_start(const struct served *s, struct plugin_answer *answer, struct id_list ids,
+static void answer_start(const struct resource *s, struct plugin_answer *answer, struct id_list ids,
 			 bool in_pod)
 {
 	unsigned not_clean = HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING);
 	unsigned ignored = NOT_BEFORE_START | (in_pod ? not_clean : 0);
 	struct allocation_input in = {0};
 	struct err e = {0};
-	int r = served_input(s, &in, &e);
+	int r = resource_input(s, &in, &e);
 
 	for (size_t i = 0; i < ids.n && r == 0; i++)
-		r = served_check_health(s, ids.ids[i], ignored, &e);
+		r = resource_check_health(s, ids.ids[i], ignored, &e);
 	if (r == 0)
 		r = allocation_check(&in, ids, &e);
 	if (r == 0)
@@ -50,18 +50,18 @@ static void answer_start(const struct served *s, struct plugin_answer *answer, s
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
-static void starting_free(struct starting *s)
+static void prestart_free(struct prestart *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
-		reservations_note_end(s->served->owner->reservations, s->served->name,
+		reservations_note_end(s->resource->owner->reservations, s->resource->name,
 				      s->ids.ids[i]);
 	free_ids(&s->ids);
 	free(s);
 }
 
-static void take_out(struct resources *r, const struct starting *s)
+static void take_out(struct resources *r, const struct prestart *s)
 {
-	struct starting **at = &r->starting;
+	struct prestart **at = &r->prestarts;
 
 	while (*at != s)
 		at = &(*at)->next;
@@ -70,18 +70,18 @@ static void take_out(struct resources *r, const struct starting *s)
 
 static void on_gate(const struct err *e, void *arg)
 {
-	struct starting *s = arg;
+	struct prestart *s = arg;
 
-	take_out(s->served->owner, s);
+	take_out(s->resource->owner, s);
 	if (e->code < 0)
 		refuse(s->answer, e);
 	else
-		answer_start(s->served, s->answer, s->ids, true);
-	starting_free(s);
+		answer_start(s->resource, s->answer, s->ids, true);
+	prestart_free(s);
 }
 
 /* A function in a pod that nobody is known to hold is not offered. */
-static bool exists(const struct served *s, const char *id)
+static bool exists(const struct resource *s, const char *id)
 {
 	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
 
@@ -90,7 +90,7 @@ static bool exists(const struct served *s, const char *id)
 
 /* That an init container was given it is not known any more when it starts late, or when we have
  * started since. Without memory for it the question is asked again. */
-static void note_start(const struct served *s, const struct id_list *ids)
+static void note_start(const struct resource *s, const struct id_list *ids)
 {
 	struct resources *r = s->owner;
 
@@ -102,42 +102,42 @@ static void note_start(const struct served *s, const struct id_list *ids)
 }
 
 /* The engine may answer from within: then `s` is gone already. */
-static int ask_engine(struct served *served, struct plugin_answer *answer,
+static int ask_engine(struct resource *resource, struct plugin_answer *answer,
 		      const struct id_list *ids)
 {
-	struct resources *r = served->owner;
-	struct starting *s = calloc(1, sizeof(*s));
+	struct resources *r = resource->owner;
+	struct prestart *s = calloc(1, sizeof(*s));
 	struct attach_gate *gate = NULL;
 	int error = s ? copy_ids(&s->ids, ids) : -ENOMEM;
 
 	if (s)
-		s->served = served;
+		s->resource = resource;
 	if (error < 0) {
 		if (s)
-			starting_free(s);
+			prestart_free(s);
 		return error;
 	}
-	note_start(served, ids);
+	note_start(resource, ids);
 	s->answer = answer;
-	s->next = r->starting;
-	r->starting = s;
-	error = attach_engine_gate(r->opts.engine, &gate, served->name, s->ids, on_gate, s);
+	s->next = r->prestarts;
+	r->prestarts = s;
+	error = attach_engine_gate(r->opts.engine, &gate, resource->name, s->ids, on_gate, s);
 	if (error < 0) {
 		take_out(r, s);
-		starting_free(s);
+		prestart_free(s);
 	} else if (gate) {
 		s->gate = gate;
 	}
 	return error;
 }
 
-void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *arg)
+void prestart_asked(struct plugin_answer *answer, const struct id_list *ids, void *arg)
 {
-	struct served *s = arg;
+	struct resource *s = arg;
 	struct err e = {0};
 	int error;
 
-	if (!served_is_attached(s)) {
+	if (!resource_is_attached(s)) {
 		answer_start(s, answer, *ids, false);
 		return;
 	}
@@ -149,19 +149,19 @@ void start_asked(struct plugin_answer *answer, const struct id_list *ids, void *
 }
 
 void prestart_drop(struct resources *r, const struct plugin_answer *answer,
-		   const struct served *served)
+		   const struct resource *resource)
 {
-	struct starting **at = &r->starting;
+	struct prestart **at = &r->prestarts;
 
 	while (*at) {
-		struct starting *s = *at;
+		struct prestart *s = *at;
 
-		if ((answer && s->answer != answer) || (served && s->served != served)) {
+		if ((answer && s->answer != answer) || (resource && s->resource != resource)) {
 			at = &s->next;
 			continue;
 		}
 		*at = s->next;
 		attach_gate_cancel(s->gate);
-		starting_free(s);
+		prestart_free(s);
 	}
 }

@@ -1,8 +1,8 @@
 /* resources.c - see resources.h.
  *
- * Happy path: something changed -> decision (decision.c) -> lists to the kubelet -> table. Can fail
- * by: out of memory (the kubelet keeps its last list, tried again after a second), a socket that
- * cannot be served (said once, tried again at the next decision). */
+ * Happy path: something changed -> decision (advertise.c) -> lists to the kubelet -> table. Can
+ * fail by: out of memory (the kubelet keeps its last list, tried again after a second), a socket
+ * that cannot be served (said once, tried again at the next decision). */
 #include "resources.h"
 
 #include <errno.h>
@@ -206,13 +206,13 @@ int resources_configure(struct resources *r, struct pool_config *config)
 				reservations_list(r->reservations));
 
 	if (error == 0)
-		error = served_follow_config(r, config);
+		error = resource_follow_config(r, config);
 	if (error < 0) {
 		pools_done(&pools);
 		return error;
 	}
 	pools_done(&r->pools); /* refers to the old configuration */
-	decision_drop(r);
+	advertise_drop(r);
 	pool_config_done(&r->config);
 	r->pools = pools;
 	r->config = *config;
@@ -303,11 +303,11 @@ static void on_timer_closed(uv_handle_t *handle)
 
 	if (--r->open_handles > 0)
 		return;
-	for (size_t i = 0; i < r->n_served; i++)
-		served_free(r->served[i]);
-	free(r->served);
+	for (size_t i = 0; i < r->n_items; i++)
+		resource_free(r->items[i]);
+	free(r->items);
 	pools_done(&r->pools);
-	decision_drop(r);
+	advertise_drop(r);
 	pool_config_done(&r->config);
 	reservations_free(r->reservations);
 	resource_table_done(&r->table);

@@ -18,7 +18,7 @@ struct tracked {
 };
 
 /* One resource that is served to the kubelet. */
-struct served {
+struct resource {
 	struct resources *owner;
 	char name[RESOURCE_NAME_SIZE];
 	struct kubelet_plugin
@@ -32,8 +32,8 @@ struct served {
 
 /* An Allocate that waits for the kubelet's word on who holds its devices; a PreStartContainer that
  * waits for its devices to be in their pod. */
-struct waiting;
-struct starting;
+struct pending_allocate;
+struct prestart;
 
 /* Generations. */
 struct built_from {
@@ -54,15 +54,15 @@ struct resources {
 	struct built_from built_from;
 	bool has_built;
 	struct reservations *reservations;
-	struct served **served; /* one per view of the pools, in the same order */
-	size_t n_served;
+	struct resource **items; /* one per view of the pools, in the same order */
+	size_t n_items;
 	struct resource_table table;
 
 	struct kubelet *kubelet;
 	struct pod_resources *pods;
 	struct dir_watch *pods_dir; /* <kubelet-dir>/pods */
-	struct waiting *waiting;
-	struct starting *starting;
+	struct pending_allocate *allocates;
+	struct prestart *prestarts;
 
 	bool told_checkpoint; /* that it cannot be read */
 	bool to_sweep;	      /* IDs or pools have changed since the files were swept */
@@ -82,32 +82,34 @@ void resources_tell_decided(const struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
 
-/* --- decision.c: what is offered -------------------------------------------------------------- */
+/* --- advertise.c: which devices the kubelet is told of ------------------------------------------
+ */
 
 /* Something changed: decide soon. */
 void resources_decide_soon(struct resources *);
 /* Forgets what is built for the next decision, which builds it again. */
-void decision_drop(struct resources *);
+void advertise_drop(struct resources *);
 
-/* --- served.c: what is told of each resource -------------------------------------------------- */
+/* --- resource.c: one resource and its devices ---------------------------------------------------
+ */
 
 /* NULL: the resource has no such ID. */
-const struct tracked *served_tracked(const struct served *, const char *id);
+const struct tracked *resource_tracked(const struct resource *, const char *id);
 /* What the questions about a resource are answered from. -ENOENT while it offers nothing at all: it
  * is being withdrawn, or was never decided on. */
-int served_input(const struct served *, struct allocation_input *ret, struct err *);
+int resource_input(const struct resource *, struct allocation_input *ret, struct err *);
 /* The engine brings its devices into pods, and a container's start waits for that. */
-bool served_is_attached(const struct served *);
+bool resource_is_attached(const struct resource *);
 /* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */
-int served_check_health(const struct served *, const char *id, unsigned ignored, struct err *);
+int resource_check_health(const struct resource *, const char *id, unsigned ignored, struct err *);
 /* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
-int served_follow_config(struct resources *, const struct pool_config *);
+int resource_follow_config(struct resources *, const struct pool_config *);
 /* Judges every offer of the pools; what is no longer offered is forgotten. -ENOMEM: some are judged
  * as before. */
-int served_judge(struct resources *);
+int resource_judge(struct resources *);
 /* Tells the kubelet all lists; a resource that could not be served yet is tried again. */
-int served_tell(struct resources *);
-void served_free(struct served *); /* NULL is fine */
+int resource_tell(struct resources *);
+void resource_free(struct resource *); /* NULL is fine */
 
 struct allocation_input resources_input(struct resources *, const struct pool_view *);
 
@@ -115,7 +117,7 @@ struct allocation_input resources_input(struct resources *, const struct pool_vi
 
 /* The CDI specification of a resource is there, before a container is given a name in it: written
  * by the last decision, or now. */
-int files_ensure_cdi(const struct served *, const struct allocation_input *, struct err *);
+int files_ensure_cdi(const struct resource *, const struct allocation_input *, struct err *);
 /* The device information of what a container is given. */
 void files_write_info(struct resources *, const struct allocation_input *, struct id_list);
 /* Brings all files in step with what was decided. */
@@ -123,11 +125,11 @@ void files_follow(struct resources *);
 
 /* --- allocate.c: what the kubelet asks ------------------------------------------------------- */
 
-extern const struct plugin_hooks question_hooks; /* arg: struct served */
+extern const struct plugin_hooks plugin_calls; /* arg: struct resource */
 /* The kubelet's list has come that was asked for at asked_ms; 0: its word could not be had. */
 void allocate_continue(struct resources *, uint64_t asked_ms);
 /* Questions to this resource, or to any (NULL), are not answered any more. */
-void allocate_drop(struct resources *, const struct served *);
+void allocate_drop(struct resources *, const struct resource *);
 
 /* The same IDs, each owned; on failure those that there was memory for. */
 int copy_ids(struct id_list *dst, const struct id_list *src);
@@ -136,10 +138,10 @@ void free_ids(struct id_list *);
 /* --- prestart.c: may a container start? ---------------------------------------------------------
  */
 
-/* PreStartContainer; arg: struct served. */
-void start_asked(struct plugin_answer *, const struct id_list *ids, void *arg);
+/* PreStartContainer; arg: struct resource. */
+void prestart_asked(struct plugin_answer *, const struct id_list *ids, void *arg);
 /* As allocate_drop(): those with this answer, or to this resource. */
-void prestart_drop(struct resources *, const struct plugin_answer *, const struct served *);
+void prestart_drop(struct resources *, const struct plugin_answer *, const struct resource *);
 
 /* --- table.c: the picture for others ---------------------------------------------------------- */
 

@@ -46,7 +46,7 @@ static int make_room(const struct resources *r, struct resource_table *t)
 	return t->resources && t->devices && t->members && t->not_offered ? 0 : -ENOMEM;
 }
 
-static void add_devices(const struct served *s, struct resource_table *t,
+static void add_devices(const struct resource *s, struct resource_table *t,
 			struct resource_info *info, const struct pool_view *v)
 {
 	size_t at = 0;
@@ -82,7 +82,7 @@ static enum registration_state registration(enum plugin_state state)
 	return REGISTRATION_WAITING;
 }
 
-static void add_status(const struct served *s, struct resource_info *info)
+static void add_status(const struct resource *s, struct resource_info *info)
 {
 	struct plugin_status status = {0};
 
@@ -100,7 +100,7 @@ static void add_status(const struct served *s, struct resource_info *info)
 	info->watchers = status.watchers;
 }
 
-static void add_resource(const struct served *s, struct resource_table *t,
+static void add_resource(const struct resource *s, struct resource_table *t,
 			 const struct pool_view *v)
 {
 	struct resource_info *info = &t->resources[t->n_resources++];
@@ -155,7 +155,7 @@ int resources_make_table(struct resources *r)
 		error = pod_list_copy(&t.held, reservations_list(r->reservations));
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
-			add_resource(r->served[i], &t, &r->pools.views[i]);
+			add_resource(r->items[i], &t, &r->pools.views[i]);
 		add_not_offered(r, &t);
 		snprintf(t.held_error, sizeof(t.held_error), "%s", pod_resources_trouble(r->pods));
 	}

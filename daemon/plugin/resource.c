@@ -1,4 +1,4 @@
-/* served.c - the resources that are served: one per pool of the configuration, what is remembered
+/* resource.c - the resources that are served: one per pool of the configuration, what is remembered
  * of each of its IDs, and what the kubelet is told of them. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* --- looking things up ------------------------------------------------------------------------ */
 
-const struct tracked *served_tracked(const struct served *s, const char *id)
+const struct tracked *resource_tracked(const struct resource *s, const char *id)
 {
 	for (size_t i = 0; i < s->n_tracked; i++)
 		if (strcmp(s->tracked[i].id, id) == 0)
@@ -17,7 +17,7 @@ const struct tracked *served_tracked(const struct served *s, const char *id)
 	return NULL;
 }
 
-int served_input(const struct served *s, struct allocation_input *ret, struct err *e)
+int resource_input(const struct resource *s, struct allocation_input *ret, struct err *e)
 {
 	struct resources *r = s->owner;
 
@@ -25,16 +25,16 @@ int served_input(const struct served *s, struct allocation_input *ret, struct er
 	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
 }
 
-bool served_is_attached(const struct served *s)
+bool resource_is_attached(const struct resource *s)
 {
 	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
 
 	return s->owner->opts.engine && view && view->pool->network;
 }
 
-int served_check_health(const struct served *s, const char *id, unsigned ignored, struct err *e)
+int resource_check_health(const struct resource *s, const char *id, unsigned ignored, struct err *e)
 {
-	const struct tracked *t = served_tracked(s, id);
+	const struct tracked *t = resource_tracked(s, id);
 	unsigned reasons = t ? t->health.counted & ~ignored : 0;
 	char text[128];
 
@@ -46,9 +46,9 @@ int served_check_health(const struct served *s, const char *id, unsigned ignored
 
 /* --- what is served --------------------------------------------------------------------------- */
 
-static struct served *served_new(struct resources *r, const struct pool *pool)
+static struct resource *resource_new(struct resources *r, const struct pool *pool)
 {
-	struct served *s = calloc(1, sizeof(*s));
+	struct resource *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -57,7 +57,7 @@ static struct served *served_new(struct resources *r, const struct pool *pool)
 	return s;
 }
 
-void served_free(struct served *s)
+void resource_free(struct resource *s)
 {
 	if (!s)
 		return;
@@ -65,63 +65,63 @@ void served_free(struct served *s)
 	free(s);
 }
 
-static struct served *take_served(struct resources *r, const char *name)
+static struct resource *take_resource(struct resources *r, const char *name)
 {
-	for (size_t i = 0; i < r->n_served; i++)
-		if (r->served[i] && strcmp(r->served[i]->name, name) == 0)
-			return take_ptr(r->served[i]);
+	for (size_t i = 0; i < r->n_items; i++)
+		if (r->items[i] && strcmp(r->items[i]->name, name) == 0)
+			return take_ptr(r->items[i]);
 	return NULL;
 }
 
-static void withdraw(struct resources *r, struct served *s)
+static void withdraw(struct resources *r, struct resource *s)
 {
 	log_info("resources", 0, "%s is not configured any more, withdrawing it", s->name);
 	allocate_drop(r, s);
 	plugin_withdraw(s->plugin);
-	served_free(s);
+	resource_free(s);
 }
 
-int served_follow_config(struct resources *r, const struct pool_config *config)
+int resource_follow_config(struct resources *r, const struct pool_config *config)
 {
-	struct served **all = calloc(config->n_pools + 1, sizeof(struct served *));
+	struct resource **all = calloc(config->n_pools + 1, sizeof(struct resource *));
 	char name[RESOURCE_NAME_SIZE];
 	size_t n_new = 0;
 
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->n_pools; i++) {
-		all[i] = served_new(r, &config->pools[i]);
+		all[i] = resource_new(r, &config->pools[i]);
 		n_new += all[i] != NULL;
 	}
 	for (size_t i = 0; i < config->n_pools && n_new == config->n_pools; i++) {
-		struct served *known;
+		struct resource *known;
 
 		pool_resource(&config->pools[i], name);
-		known = take_served(r, name);
+		known = take_resource(r, name);
 		if (known) {
-			served_free(all[i]);
+			resource_free(all[i]);
 			all[i] = known;
 		}
 	}
 	if (n_new < config->n_pools) {
 		for (size_t i = 0; i < config->n_pools; i++)
-			served_free(all[i]);
+			resource_free(all[i]);
 		free(all);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < r->n_served; i++)
-		if (r->served[i])
-			withdraw(r, r->served[i]);
-	free(r->served);
-	r->served = all;
-	r->n_served = config->n_pools;
+	for (size_t i = 0; i < r->n_items; i++)
+		if (r->items[i])
+			withdraw(r, r->items[i]);
+	free(r->items);
+	r->items = all;
+	r->n_items = config->n_pools;
 	return 0;
 }
 
 /* --- health ----------------------------------------------------------------------------------- */
 
 /* Offers keep their order, so the one looked for is mostly the next; *at follows. */
-static const struct tracked *find_known(const struct served *s, const char *id, size_t *at)
+static const struct tracked *find_known(const struct resource *s, const char *id, size_t *at)
 {
 	for (size_t i = 0; i < s->n_tracked; i++) {
 		size_t k = (*at + i) % s->n_tracked;
@@ -134,7 +134,7 @@ static const struct tracked *find_known(const struct served *s, const char *id, 
 	return NULL;
 }
 
-static void track(const struct served *s, const struct pool *pool, unsigned reasons, uint64_t now,
+static void track(const struct resource *s, const struct pool *pool, unsigned reasons, uint64_t now,
 		  const struct tracked *known, struct tracked *t)
 {
 	char text[128];
@@ -193,7 +193,7 @@ static unsigned judge(const struct resources *r, const struct pool_view *v, cons
 }
 
 /* Judges every offer of a view; what is no longer offered is forgotten. */
-static int track_view(struct served *s, const struct pool_view *v, const struct host_index *index)
+static int track_view(struct resource *s, const struct pool_view *v, const struct host_index *index)
 {
 	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
 	struct resources *r = s->owner;
@@ -218,24 +218,24 @@ static int track_view(struct served *s, const struct pool_view *v, const struct 
 	return 0;
 }
 
-int served_judge(struct resources *r)
+int resource_judge(struct resources *r)
 {
 	struct host_index index;
 	int error = host_index_init(&index, &r->inventory->host);
 
 	if (error < 0)
 		return error;
-	for (size_t i = 0; i < r->n_served && error == 0; i++)
-		error = track_view(r->served[i], &r->pools.views[i], &index);
+	for (size_t i = 0; i < r->n_items && error == 0; i++)
+		error = track_view(r->items[i], &r->pools.views[i], &index);
 	host_index_done(&index);
 	return error;
 }
 
 /* --- telling the kubelet ---------------------------------------------------------------------- */
 
-static void serve(struct resources *r, struct served *s)
+static void serve(struct resources *r, struct resource *s)
 {
-	struct plugin_hooks hooks = question_hooks;
+	struct plugin_hooks hooks = plugin_calls;
 	struct err e = {0};
 
 	if (s->plugin || !r->kubelet)
@@ -247,7 +247,7 @@ static void serve(struct resources *r, struct served *s)
 	s->told = e.code < 0;
 }
 
-static int tell_list(const struct served *s, const struct pool_view *v)
+static int tell_list(const struct resource *s, const struct pool_view *v)
 {
 	struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
 	int error;
@@ -264,13 +264,13 @@ static int tell_list(const struct served *s, const struct pool_view *v)
 	return error;
 }
 
-int served_tell(struct resources *r)
+int resource_tell(struct resources *r)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < r->n_served && error == 0; i++) {
-		serve(r, r->served[i]);
-		error = tell_list(r->served[i], &r->pools.views[i]);
+	for (size_t i = 0; i < r->n_items && error == 0; i++) {
+		serve(r, r->items[i]);
+		error = tell_list(r->items[i], &r->pools.views[i]);
 	}
 	return error;
 }

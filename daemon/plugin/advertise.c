@@ -1,4 +1,4 @@
-/* decision.c - what is offered is decided, in two turns of the loop.
+/* advertise.c - which devices the kubelet is told of is decided, in two turns of the loop.
  *
  * Happy path: something changed -> settle timer -> pools_build() -> next turn -> health -> lists to
  * the kubelet. The kubelet's questions come in between: with a thousand devices either turn takes
@@ -24,9 +24,9 @@ static void arm_hold(struct resources *r)
 {
 	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
 
-	for (size_t i = 0; i < r->n_served; i++)
-		for (size_t k = 0; k < r->served[i]->n_tracked; k++) {
-			uint64_t at = health_deadline(&r->served[i]->tracked[k].health,
+	for (size_t i = 0; i < r->n_items; i++)
+		for (size_t k = 0; k < r->items[i]->n_tracked; k++) {
+			uint64_t at = health_deadline(&r->items[i]->tracked[k].health,
 						      r->pools.views[i].pool);
 
 			first = at < first ? at : first;
@@ -59,7 +59,7 @@ static bool is_up_to_date(const struct resources *r)
 	       r->built_from.reservations == now.reservations;
 }
 
-void decision_drop(struct resources *r)
+void advertise_drop(struct resources *r)
 {
 	pools_done(&r->built);
 	r->has_built = false;
@@ -100,7 +100,7 @@ static int build(struct resources *r)
 	struct pod_list all = {0};
 	int error = add_leaving(&all, r);
 
-	decision_drop(r);
+	advertise_drop(r);
 	if (error >= 0)
 		error = pools_build(&r->built, &r->config, &r->inventory->host,
 				    error ? &all : reservations_list(r->reservations));
@@ -121,10 +121,10 @@ static int decide(struct resources *r)
 	r->pools = r->built;
 	r->built = (struct pools){0};
 	r->has_built = false;
-	error = served_judge(r);
+	error = resource_judge(r);
 	if (error == 0) {
 		r->decided = true;
-		error = may_tell(r) ? served_tell(r) : 0;
+		error = may_tell(r) ? resource_tell(r) : 0;
 	}
 	arm_hold(r);
 	return error;
