@@ -1,4 +1,4 @@
-/* utc_text.h - a point in time as people read it, RFC 3339 in UTC. Pure. */
+/* utc_text.h - a point in time as people read it, RFC 3339 in UTC. */
 #pragma once
 
 #include <stddef.h>

@@ -31,21 +31,6 @@ static void test_known_times(void **state)
 	assert_time(253402300799999, "9999-12-31T23:59:59.999Z");
 }
 
-/* Every day until the year 2500. */
-static void test_days_are_those_of_the_c_library(void **state)
-{
-	char want[UTC_TEXT_SIZE], got[UTC_TEXT_SIZE];
-	struct tm tm;
-
-	(void)state;
-	for (time_t t = 86399; t < (time_t)193600 * 86400; t += 86400) {
-		gmtime_r(&t, &tm);
-		strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%S.000Z", &tm);
-		utc_text((uint64_t)t * 1000, got);
-		assert_string_equal(got, want);
-	}
-}
-
 static void test_nonsense_fits(void **state)
 {
 	char got[UTC_TEXT_SIZE];
@@ -59,7 +44,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_times),
-		cmocka_unit_test(test_days_are_those_of_the_c_library),
 		cmocka_unit_test(test_nonsense_fits),
 	};
 
