@@ -1,5 +1,4 @@
 /* main.c - the command line; everything else is in the archive that the tests link. */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +6,7 @@
 #include "config_file.h"
 #include "log.h"
 #include "loop.h"
+#include "memory.h"
 #include "options.h"
 #include "output.h"
 #include "pool_config.h"
@@ -39,41 +39,12 @@ static int print_config(const struct options *o, const struct pool_config *pools
 	return EXIT_SUCCESS;
 }
 
-/* Work is done on one thread of several at a time: with a heap for each, all of them grow to what
- * the largest page needs. And a fixed threshold gives pages back when they are replaced
- * (mallopt(3): it would follow the largest block freed). */
-static void keep_memory_small(void)
-{
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-}
-
 /* Four kinds of look, a sample and four attachments may all be waiting for a device at once, and
  * nothing else should have to wait for them; libuv's four threads would not do. A thread that never
  * runs costs nothing. */
 static void widen_thread_pool(void)
 {
 	setenv("UV_THREADPOOL_SIZE", "12", 0);
-}
-
-/* libmicrohttpd brings GnuTLS along and has it initialised while both are loaded: megabytes of
- * tables and tests of ciphers, for nothing, as no connection of ours is encrypted. GnuTLS asks the
- * first (gnutls/gnutls.h, GNUTLS_SKIP_GLOBAL_INIT), libmicrohttpd calls the other two. */
-int _gnutls_global_init_skip(void);
-int _gnutls_global_init_skip(void)
-{
-	return 1;
-}
-
-int gnutls_global_init(void);
-int gnutls_global_init(void)
-{
-	return 0;
-}
-
-void gnutls_global_deinit(void);
-void gnutls_global_deinit(void)
-{
 }
 
 /* Somebody else does the work on this node: not a failure like others. */
@@ -85,7 +56,7 @@ static int run(const struct launch *l)
 	struct err e = {0};
 	int r;
 
-	keep_memory_small();
+	memory_keep_small();
 	widen_thread_pool();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);

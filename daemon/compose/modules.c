@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include "cleanup.h"
-#include "code_pages.h"
 #include "config_file.h"
 #include "config_watch.h"
 #include "daemon.h"
@@ -14,6 +13,7 @@
 #include "http.h"
 #include "link_events.h"
 #include "log.h"
+#include "memory.h"
 #include "node.h"
 #include "qps.h"
 #include "resources.h"
@@ -110,7 +110,7 @@ static void on_page(struct page *page, void *arg)
 	if (!d->page_counts)
 		return;
 	if (!d->routes.page)
-		code_pages_give_back(); /* everything is loaded and has been started */
+		memory_give_back_code(); /* everything is loaded and has been started */
 	page_unref(d->routes.page);
 	d->routes.page = page_ref(page);
 }

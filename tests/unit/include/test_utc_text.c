@@ -1,4 +1,4 @@
-/* Days of a calendar against the C library's. */
+/* Times as people read them. */
 #include "utc_text.h"
 
 #include <setjmp.h>
@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#include <time.h>
 
 static void assert_time(uint64_t unix_ms, const char *want)
 {

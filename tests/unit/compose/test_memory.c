@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "code_pages.h"
+#include "memory.h"
 
 /* proc(5), status: resident file mappings in kB. */
 static long resident_file_kb(void)
@@ -32,7 +32,7 @@ static void test_unused_pages_leave(void **state)
 	long before = resident_file_kb();
 
 	(void)state;
-	code_pages_give_back();
+	memory_give_back_code();
 	assert_true(resident_file_kb() < before);
 }
 
@@ -42,7 +42,7 @@ static void test_what_is_modified_stays(void **state)
 {
 	(void)state;
 	changed = 2;
-	code_pages_give_back();
+	memory_give_back_code();
 	assert_int_equal(changed, 2);
 }
 
@@ -52,8 +52,8 @@ static void test_code_and_constants_come_back(void **state)
 	unsigned long before = crc32(0, (const unsigned char *)text, sizeof(text));
 
 	(void)state;
-	code_pages_give_back();
-	code_pages_give_back();
+	memory_give_back_code();
+	memory_give_back_code();
 	assert_string_equal(text, "constants are read again");
 	assert_int_equal(crc32(0, (const unsigned char *)text, sizeof(text)), before);
 }

@@ -1,15 +1,45 @@
-/* code_pages.c - see code_pages.h.
- *
- * Relocating two dozen libraries, GnuTLS and its company among them, reads pages all over them: 4
- * MB, of which less than one is ever used again. */
-#include "code_pages.h"
+/* memory.c - see memory.h. */
+#include "memory.h"
 
 #include <link.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* --- the heap --------------------------------------------------------------------------------- */
+
+void memory_keep_small(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+}
+
+/* --- GnuTLS ----------------------------------------------------------------------------------- */
+
+/* libmicrohttpd brings it along and has it initialised while both are loaded: megabytes of tables
+ * and tests of ciphers, for nothing, as no connection of ours is encrypted. GnuTLS asks the first
+ * (gnutls/gnutls.h, GNUTLS_SKIP_GLOBAL_INIT), libmicrohttpd calls the other two. */
+int _gnutls_global_init_skip(void);
+int _gnutls_global_init_skip(void)
+{
+	return 1;
+}
+
+int gnutls_global_init(void);
+int gnutls_global_init(void)
+{
+	return 0;
+}
+
+void gnutls_global_deinit(void);
+void gnutls_global_deinit(void)
+{
+}
+
+/* --- code ------------------------------------------------------------------------------------- */
 
 /* Relocations in code itself, which the dynamic linker then has modified (elf(5), DT_TEXTREL and
  * DF_TEXTREL). */
@@ -56,7 +86,7 @@ static int give_back_object(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
-void code_pages_give_back(void)
+void memory_give_back_code(void)
 {
 	dl_iterate_phdr(give_back_object, NULL);
 }
