@@ -318,6 +318,25 @@ static void test_a_persons_is_back(void **state)
 	world_end(w);
 }
 
+/* --- costs ------------------------------------------------------------------------------------ */
+
+static void test_idle_costs_nothing(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns;
+
+	(void)state;
+	world_settle(w);
+	assert_true(loop_sleeps(&w->loop, 300, 2));
+	ns = world_run_pod(w, 1, "b");
+	world_settle(w);
+	assert_true(loop_sleeps(&w->loop, 300, 2));
+	world_end_pod(w, 1, ns);
+	world_settle(w);
+	assert_true(loop_sleeps(&w->loop, 300, 2));
+	world_end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_on_its_way_there),
 		cmocka_unit_test(test_what_is_nowhere_is_dead),
 		cmocka_unit_test(test_a_persons_is_back),
+		cmocka_unit_test(test_idle_costs_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
