@@ -51,6 +51,8 @@ static struct attachment *prepare(struct attach_engine *e, const struct desired 
 	const struct attach_record r = desired_record(w, e->serial);
 	struct attachment *a = attachments_find(&e->all, &r);
 
+	if (a && !attachment_is_idle(a)) /* what was done a moment ago */
+		return NULL;
 	if (a && strcmp(a->record.owner.sandbox, r.owner.sandbox) != 0)
 		a->n_failed = 0;
 	if (a)
@@ -79,8 +81,10 @@ static void fail(struct attach_engine *e, const struct desired *w, const char *w
 	struct err err;
 
 	err_set(&err, -EROFS, "%s", why);
-	if (a)
-		outcome_failed(e, a, attach_step_name(STEP_RECORD), &err);
+	if (!a)
+		return;
+	outcome_failed(e, a, attach_step_name(STEP_RECORD), &err);
+	engine_due(e, a->again_ms);
 }
 
 /* --- back ------------------------------------------------------------------------------------- */
@@ -165,14 +169,18 @@ static void take_orphan(struct attach_engine *e, const struct netdev *nd)
 	struct attachment *a = attachments_of_function(&e->all, nd->function);
 
 	e->wants_journal = true;
-	engine_soon(e);
-	if (!is_journal_tried(e))
+	if (!is_journal_tried(e)) {
+		engine_soon(e);
 		return;
+	}
 	if (a)
 		attachments_drop(&e->all, a);
 	a = attachments_add(&e->all, &r, engine_now(e));
-	if (!a)
+	if (!a) {
+		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return;
+	}
+	engine_soon(e);
 	e->counters.orphans++;
 	engine_event(e, EVENT_WARNING, "Orphan", &r,
 		     "%s bears our mark as %s, and nothing is known of it", nd->function, nd->name);

@@ -327,20 +327,30 @@ static bool failed_before(struct decision *d, const struct attachment *a, const 
 	return a->again_ms > d->s->now_ms;
 }
 
-/* It is looked at as an orphan first, wherever it belongs. */
-static bool is_orphan(const struct decision *d, const struct desired *w)
+/* It is looked at as an orphan first, wherever it belongs; and lists that name it for two pods, as
+ * two resources, do not make two of it. */
+static bool is_taken(const struct decision *d, const struct desired *w)
 {
-	for (size_t i = 0; i < d->ret->n; i++)
-		if (d->ret->items[i].act == ACT_TAKE_ORPHAN &&
-		    strcmp(d->ret->items[i].netdev->function, w->function) == 0)
+	for (size_t i = 0; i < d->ret->n && w->plan.kind == PLAN_VF; i++) {
+		const struct attach_action *a = &d->ret->items[i];
+		const char *function = NULL;
+
+		if (a->act == ACT_TAKE_ORPHAN)
+			function = a->netdev->function;
+		else if ((a->act == ACT_ATTACH || a->act == ACT_FAIL) &&
+			 a->desired->plan.kind == PLAN_VF)
+			function = a->desired->function;
+		if (function && strcmp(function, w->function) == 0)
 			return true;
+	}
 	return false;
 }
 
 static bool is_pool_news(const struct attachment *a, const struct desired *w)
 {
-	return a->repair != (w->network->drift == DRIFT_REPAIR) ||
-	       a->timeout_ms != w->network->timeout_ms;
+	return strcmp(a->record.resource, w->resource) == 0 &&
+	       (a->repair != (w->network->drift == DRIFT_REPAIR) ||
+		a->timeout_ms != w->network->timeout_ms);
 }
 
 static void decide_desired(struct decision *d, const struct desired *w)
@@ -354,7 +364,7 @@ static void decide_desired(struct decision *d, const struct desired *w)
 			    (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .desired = w});
 		return;
 	}
-	if (!reconcile_may_attach(w, NULL) || is_orphan(d, w) || (a && failed_before(d, a, w)))
+	if (!reconcile_may_attach(w, NULL) || is_taken(d, w) || (a && failed_before(d, a, w)))
 		return;
 	/* What is away and not on record would be forgotten with us. */
 	act(d, (struct attach_action){

@@ -108,7 +108,7 @@ static void open_what_is_needed(struct attach_engine *e, bool needed)
 		return;
 	if (engine_now(e) >= e->journal_ms)
 		journal_begin(e, true);
-	else
+	if (!e->journal && !e->walk)
 		engine_due(e, e->journal_ms);
 }
 

@@ -169,6 +169,23 @@ static void enqueue(struct operation *op, bool begun)
 	pump(op->engine);
 }
 
+/* --- what a job has found out ------------------------------------------------------------------
+ */
+
+/* The state is the loop's: it knows what is to come. */
+static void take_record(struct operation *op)
+{
+	struct attach_engine *e = op->engine;
+	struct attach_record *r = &op->a->record;
+	enum attach_state state = r->state;
+
+	e->done_ms = engine_now(e);
+	*r = op->job.record;
+	r->state = state;
+	if (r->serial > e->serial)
+		e->serial = r->serial;
+}
+
 /* --- an address, between two visits ----------------------------------------------------------- */
 
 static void go_on(struct operation *op, int next)
@@ -243,6 +260,7 @@ static void on_address(const char *text, size_t len, const struct err *err, void
 	kill_point("attach-ipam", "after");
 	if (failure.code == 0)
 		ipam_parse_result(&op->job.record, text, len, &failure);
+	take_record(op); /* whoever else asks for that address is to see it */
 	if (failure.code < 0)
 		end(op, failure.code, &failure);
 	else if (op->a->why)
@@ -273,20 +291,6 @@ static void ask_address(struct operation *op)
 }
 
 /* --- after a visit ---------------------------------------------------------------------------- */
-
-/* The state is the loop's: it knows what is to come. */
-static void take_record(struct operation *op)
-{
-	struct attach_engine *e = op->engine;
-	struct attach_record *r = &op->a->record;
-	enum attach_state state = r->state;
-
-	e->done_ms = engine_now(e);
-	*r = op->job.record;
-	r->state = state;
-	if (r->serial > e->serial)
-		e->serial = r->serial;
-}
 
 static void attach_worked(struct operation *op)
 {

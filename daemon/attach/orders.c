@@ -33,6 +33,7 @@ static void answer(struct waiter *w, const struct err *err)
 		o->a->n_orders--;
 	else
 		o->engine->n_early--;
+	engine_soon(o->engine); /* it may be had, or forgotten, now */
 	o->fn(err, o->arg);
 	free(o);
 }

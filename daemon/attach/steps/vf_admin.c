@@ -34,14 +34,21 @@ struct vf_settings vf_admin_kept(const struct attach_record *r)
 	return want;
 }
 
+static bool is_mac(const uint8_t mac[6], const uint8_t other[6])
+{
+	return memcmp(mac, other, 6) == 0;
+}
+
 unsigned vf_admin_changed(const struct attach_record *r, const struct vf_settings *is)
 {
+	static const uint8_t none[6];
 	const struct link_origin *o = &r->origin;
+	const bool has_own = o->addr_len == sizeof(is->mac);
+	const bool was_set = !is_mac(o->vf.mac, none) && !(has_own && is_mac(o->vf.mac, o->addr));
+	const bool is_own = has_own && is_mac(is->mac, o->addr);
 	unsigned changed = vf_settings_differ(&o->vf, is);
-	bool is_own = o->addr_len == sizeof(is->mac) &&
-		      memcmp(is->mac, o->addr, sizeof(is->mac)) == 0;
 
-	if (!r->plan.has_mac || is_own)
+	if (!was_set && (!r->plan.has_mac || is_own))
 		changed &= ~(unsigned)VF_MAC;
 	return changed;
 }

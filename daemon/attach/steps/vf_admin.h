@@ -16,10 +16,10 @@ struct vf_settings vf_admin_kept(const struct attach_record *);
 int vf_admin_find_pf(struct work *);
 /* As they are. -ENODEV: the PF, or the VF on it, is gone. */
 int vf_admin_read(struct work *, struct vf_settings *ret);
-/* Which of them (enum vf_field) are not as they were. A MAC that was not set for the pod is none of
- * ours: before Linux 6.12 igb shows what the VF's driver has told it, and "none" there would take
- * the VF's filter away until its driver tells it again. Nor is the VF's own, told after ours was
- * taken back. Pure. */
+/* Which of them (enum vf_field) are not as they were. Where the PF had set no MAC, one that was not
+ * set for the pod is none of ours: before Linux 6.12 igb shows what the VF's driver has told it,
+ * and "none" there would take the VF's filter away until its driver tells it again. Nor is the VF's
+ * own, told after ours was taken back. Pure. */
 unsigned vf_admin_changed(const struct attach_record *, const struct vf_settings *is);
 /* Sets them. GUIDs: a driver takes new ones only when it takes the VF, so it is taken from it and
  * given back, and its netdev waited for. */

@@ -167,6 +167,22 @@ static void test_to_be_attached(void **state)
 	expect_decision(&c, "", NEVER);
 }
 
+/* The kubelet's list may be wrong: one function, two resources, two pods. */
+static void test_wanted_twice(void **state)
+{
+	struct desired_fixture *f = *state;
+	struct scene c;
+
+	desired_fixture_clear(f);
+	add_held(f, HELD " s:c:fast:1@100");
+	add_sandboxes(f, SANDBOX " s/u2/0@160+");
+	scene_begin(&c, f);
+	assert_string_equal(joined(f), "fast:1>u2.0=net1 roce:1>u1.0=net1");
+	expect_decision(&c, "attach 1", NEVER);
+	add(&c, 0, ATTACH_ATTACHING)->op = working;
+	expect_decision(&c, "", NEVER);
+}
+
 static void test_what_failed(void **state)
 {
 	struct desired_fixture *f = *state;
@@ -346,13 +362,15 @@ static void random_lists(struct desired_fixture *f)
 					   "#u1:c:roce:1@100 t:c:fast:3",
 					   "t:c:roce:1@100 t:c:roce:2@100",
 					   "::roce:1@300",
+					   "t:c:roce:1@100 s:c:fast:1@100",
 					   "s:c:roce:2@100 s:c:fast:3 t:c:plain:4"};
 	static const char *const sandboxes[] = {"",
 						"t/u1/0@150+",
 						"t/u1/0@150-",
 						"t/u1/0@150+ t/u1/1@200+",
 						"s/u2/0@150+",
-						"t/u1/0@150- s/u2/0@160+"};
+						"t/u1/0@150- s/u2/0@160+",
+						"t/u1/0@150+ s/u2/0@160+"};
 
 	desired_fixture_clear(f);
 	add_held(f, held[pick(ARRAY_SIZE(held))]);
@@ -497,17 +515,12 @@ static void test_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_nothing_to_do),
-		T(test_to_be_attached),
-		T(test_what_failed),
-		T(test_returned),
-		T(test_in_the_host_again),
-		T(test_doubt),
-		T(test_bad),
-		T(test_lost),
-		T(test_orphans),
-		T(test_looked_after),
-		T(test_anything),
+		T(test_nothing_to_do), T(test_to_be_attached),
+		T(test_wanted_twice),  T(test_what_failed),
+		T(test_returned),      T(test_in_the_host_again),
+		T(test_doubt),	       T(test_bad),
+		T(test_lost),	       T(test_orphans),
+		T(test_looked_after),  T(test_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,6 +249,29 @@ static void test_order_during_attach(void **state)
 	world_end(w);
 }
 
+static bool none_is_left(void *arg)
+{
+	struct attach_counters c;
+
+	attach_engine_counters(((struct world *)arg)->engine, &c);
+	return c.free == 0;
+}
+
+/* Whoever was told does not look again: it is forgotten without that. */
+static void test_nothing_is_left_of_an_order(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct err e;
+
+	(void)state;
+	assert_int_equal(order(w, 2, world_add_sandbox(w, "x", NULL), &e), 0);
+	world_until_told(w, &ordered);
+	assert_int_equal(take_back(w, 2, false, &e), 0);
+	world_until_told(w, &ordered);
+	assert_true(loop_until(&w->loop, none_is_left, w, 10000));
+	world_end(w);
+}
+
 static void test_close_with_everything(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -285,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_early_orders_that_cannot_be),
 		cmocka_unit_test(test_orders_of_used_functions),
 		cmocka_unit_test(test_order_during_attach),
+		cmocka_unit_test(test_nothing_is_left_of_an_order),
 		cmocka_unit_test(test_close_with_everything),
 	};
 

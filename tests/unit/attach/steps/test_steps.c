@@ -261,6 +261,21 @@ static void a_mac_that_the_vf_has_told_its_pf_stays_there(void **state)
 	assert_memory_equal(b->pf.vfs[3].mac, seen.netdev.addr, 6);
 }
 
+/* A trusted VF may have told its PF another. */
+static void a_mac_that_an_administrator_had_set_comes_back(void **state)
+{
+	static const uint8_t set[6] = {2, 0, 0, 0, 0, 0x77};
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	assert_true(attach_bench_look(b, -1, &seen));
+	memcpy(b->pf.vfs[3].mac, set, sizeof(set));
+	attach_ok(b);
+	memcpy(b->pf.vfs[3].mac, seen.netdev.addr, 6);
+	return_ok(b);
+	assert_memory_equal(b->pf.vfs[3].mac, set, sizeof(set));
+}
+
 static void a_mac_that_was_set_for_the_pod_goes(void **state)
 {
 	static const uint8_t none[6], mac[6] = {2, 0, 0, 0, 0, 0x99};
@@ -1287,6 +1302,7 @@ int main(void)
 		TEST(a_name_that_is_taken_is_named),
 		TEST(an_address_that_is_refused_is_named),
 		TEST_WITH_PF(a_mac_that_the_vf_has_told_its_pf_stays_there),
+		TEST_WITH_PF(a_mac_that_an_administrator_had_set_comes_back),
 		TEST_WITH_PF(a_mac_that_was_set_for_the_pod_goes),
 		TEST_WITH_PF(another_boot_leaves_it_as_it_is),
 		TEST_WITH_PF(one_that_was_made_anew_is_left_as_it_is),
