@@ -85,11 +85,12 @@ struct world {
 	uint64_t first_ns;	 /* of this boot: in each, inodes begin anew */
 	char boot[BOOT_ID_SIZE]; /* which the node is in */
 	int fail_in[N_ATTACH_STEPS], fail_back[N_RETURN_STEPS]; /* 0 = it works */
-	unsigned n_fail_back; /* times that steps back fail, then they work; 0 = always */
-	int fail_check;	      /* of every check */
-	int fail_journal;     /* of opening it */
-	unsigned drift;	      /* found by every check */
-	bool hold;	      /* steps wait */
+	unsigned n_fail_back;	   /* times that steps back fail, then they work; 0 = always */
+	int fail_check;		   /* of every check */
+	int fail_journal;	   /* of opening it */
+	unsigned n_journal_opened; /* tried */
+	unsigned drift;		   /* found by every check */
+	bool hold;		   /* steps wait */
 	unsigned n_inside, n_inside_max, n_checks, n_repairs, n_announced;
 
 	struct event events[128]; /* the first ones */

@@ -326,6 +326,7 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	static struct journal journal;
 
 	(void)state_dir;
+	world->n_journal_opened++;
 	if (world->fail_journal)
 		return err_set(e, world->fail_journal, "journal: somebody said so");
 	*ret = &journal;

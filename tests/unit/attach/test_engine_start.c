@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "loop_helpers.h"
 #include "world_pods.h"
 #include "world_trouble.h"
 
@@ -317,6 +318,36 @@ static void test_no_journal(void **state)
 	world_end(w);
 }
 
+static bool journal_works(void *arg)
+{
+	struct attach_counters c;
+
+	attach_engine_counters(((struct world *)arg)->engine, &c);
+	return !c.journal_error[0];
+}
+
+static bool journal_was_tried_again(void *arg)
+{
+	return ((struct world *)arg)->n_journal_opened > 1;
+}
+
+/* Nothing else happens on this node meanwhile. */
+static void test_a_journal_is_tried_until_it_works(void **state)
+{
+	struct world *w = world_new(WORLD_PLAIN, false);
+
+	(void)state;
+	world_close(w);
+	w->fail_journal = -EROFS;
+	w->n_journal_opened = 0;
+	world_open(w, false);
+	world_until_ready(w);
+	assert_true(loop_until(&w->loop, journal_was_tried_again, w, 30000));
+	w->fail_journal = 0;
+	assert_true(loop_until(&w->loop, journal_works, w, 30000));
+	world_end(w);
+}
+
 /* --- blind ------------------------------------------------------------------------------------ */
 
 /* A daemon that was started without the host's processes: everything looks as if it were gone. */
@@ -422,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_forged_mark),
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),
+		cmocka_unit_test(test_a_journal_is_tried_until_it_works),
 		cmocka_unit_test(test_who_cannot_see_the_host_touches_nothing),
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_dry_run_returns_nothing),
