@@ -427,7 +427,7 @@ static int look_what_came(struct work *w)
 	return r;
 }
 
-static int restore_link(struct work *w)
+static int restore_link(struct work *w, bool *ret_own_mac)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
 	struct nlsock *s = NULL;
@@ -435,6 +435,7 @@ static int restore_link(struct work *w)
 
 	if (r < 0)
 		return r == -ENODEV ? 0 : r;
+	*ret_own_mac = return_has_own_mac(w);
 	r = place_rtnl(&w->host, &s, w->err);
 	if (r == 0)
 		r = restore_mac(w, s);
@@ -443,14 +444,19 @@ static int restore_link(struct work *w)
 	return r;
 }
 
+/* A VF that is given its MAC tells its PF, which, if it trusts the VF, takes it for the one that an
+ * administrator had set. */
 int return_restore(struct work *w)
 {
+	bool own_mac = true;
 	int r = restore_settings(w);
 
 	if (r == 0)
 		r = restore_driver(w);
 	kill_point("back-admin-2", "before");
-	return r < 0 ? r : restore_link(w);
+	if (r == 0)
+		r = restore_link(w, &own_mac);
+	return r < 0 || own_mac ? r : restore_settings(w);
 }
 
 int return_step_admin(struct work *w)
