@@ -156,7 +156,7 @@ other_device() { # WHAT EDIT WORDS
     watch_links
     start_engine
     check_within 30 "$1: it is bad" "[[ \$(engine_state $A) == bad ]]"
-    check "$1: doctor says why" "rocectl doctor | grep -A1 '$A' | grep '$3'"
+    check_within 10 "$1: doctor says why" "rocectl doctor | grep -A1 '$A' | grep '$3'"
     rocectl doctor | grep -A1 "$A" | sed 's/^/# /' || true
     check "$1: nobody is given it" "[[ \$(engine_state $B) == free ]]"
     check_untouched "$1"
