@@ -232,17 +232,17 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 static void work(struct attach_engine *e, const struct attach_view *view)
 {
 	bool needed = view && (attaches(view) || e->all.n > 0 || e->n_early > 0);
-	bool all = view && e->journal_read;
+	bool known = view && e->journal_read;
 
 	if (view) {
 		open_what_is_needed(e, needed);
 		ask_whose(e, view, e->whose_ms);
 	}
-	if (all && !engine_sees(e, needed) && needed)
+	if (known && !engine_sees(e, needed) && needed)
 		return;
-	if (all || !e->blind) {
+	if (known || !e->blind) {
 		observe_netdevs(e);
-		decide_and_apply(e, all ? view : NULL);
+		decide_and_apply(e, known ? view : NULL);
 	}
 }
 

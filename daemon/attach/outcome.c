@@ -1,5 +1,4 @@
-/* outcome.c - what the end of an operation means: for the state, the counters, whoever waits, and
- * when it is tried again. */
+/* outcome.c - see outcome.h. */
 #include "outcome.h"
 
 #include <inttypes.h>
