@@ -62,8 +62,7 @@ SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events 
 
 includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
 includes 'daemon/(metrics|http|api)' 'k8s/.*|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
-includes 'daemon/(inventory|pods|pools|events|packets|qp)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
-includes 'daemon/attach.*' 'k8s/(rpc|kubelet)' | rule 'of Kubernetes the engine knows the runtime only'
+includes 'daemon/(inventory|pools|events|packets|qp|attach.*)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
 includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' 'uv\.h|log\.h|libudev\.h' | grep -v '^include/log\.h' |
 	rule 'contracts, hw/ and what runs on workers have neither a loop nor a log'
 includes '(include|daemon.*|hw|hw/(netlink|ops|counters))' '.*' 'infiniband/verbs\.h' | rule 'verbs are spoken in hw/scan and hw/sniff'

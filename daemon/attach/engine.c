@@ -18,13 +18,18 @@
 #include "observe.h"
 #include "operation.h"
 #include "outcome.h"
-#include "pod_sandbox.h"
 
 /* As the last resort, while anything is away from the host. */
 #define LOOK_MS 30000
 
 void attach_engine_look(struct attach_engine *e)
 {
+	engine_soon(e);
+}
+
+void attach_engine_offer(struct attach_engine *e, const struct pools *pools)
+{
+	e->pools = pools;
 	engine_soon(e);
 }
 
@@ -46,36 +51,14 @@ static bool is_reserved(const struct attach_view *view)
 	return false;
 }
 
-/* Whose a new sandbox's devices are, the kubelet tells. */
-static void ask_whose(struct attach_engine *e, const struct attach_view *view, uint64_t since_ms)
-{
-	if (!pod_sandbox_must_ask(view->held, attach_engine_sandboxes(e), since_ms))
-		return;
-	e->whose_ms = engine_now(e);
-	e->hooks.ask_pods(e->hooks.arg);
-}
-
-static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, void *arg)
-{
-	struct attach_engine *e = arg;
-	struct attach_view view;
-
-	(void)list;
-	if (asked_ms)
-		e->cri_asked_ms = asked_ms;
-	if (asked_ms && e->hooks.view(&view, e->hooks.arg))
-		ask_whose(e, &view, 0);
-	engine_soon(e);
-}
-
 static void expect_sandboxes(struct attach_engine *e, const struct attach_view *view)
 {
 	bool expecting = e->n_gates > 0 || (view && is_reserved(view));
 
-	if (!e->cri || expecting == e->expecting)
+	if (expecting == e->expecting)
 		return;
 	e->expecting = expecting;
-	e->ops->cri_expect(e->cri, expecting);
+	e->ops->expect_sandboxes(e->holders, expecting);
 }
 
 /* --- what is needed --------------------------------------------------------------------------- */
@@ -92,9 +75,8 @@ static void need_runtime(struct attach_engine *e)
 {
 	struct err err = {0};
 
-	if (e->cri || e->ops->cri_open(&e->cri, e->loop, e->cri_socket, on_sandboxes, e, &err) == 0)
+	if (e->ops->watch_sandboxes(e->holders, &err) == 0)
 		return;
-	e->cri = NULL;
 	log_warn("attach", 0, "%s, trying again", err.msg);
 	engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 }
@@ -115,7 +97,7 @@ static void open_what_is_needed(struct attach_engine *e, bool needed)
 static void follow_readiness(struct attach_engine *e, const struct attach_view *view)
 {
 	const uint64_t late_ms = e->opened_ms + ENGINE_START_MS;
-	const bool known = attach_engine_sandboxes(e)->known;
+	const bool known = engine_sandboxes(e)->known;
 	const bool nothing = !attaches(view) && e->all.n == 0;
 
 	if (e->ready)
@@ -192,7 +174,7 @@ static int decide(struct attach_engine *e, const struct attach_view *view,
 		.done_ms = e->done_ms,
 		.dry_run = e->dry_run,
 		.checking = e->checking,
-		.sandboxes = attach_engine_sandboxes(e),
+		.sandboxes = engine_sandboxes(e),
 		.cri_silent_ms = e->cri_silent_ms,
 		.journal_missing = journal_missing(e),
 	};
@@ -234,10 +216,8 @@ static void work(struct attach_engine *e, const struct attach_view *view)
 	bool needed = view && (attaches(view) || e->all.n > 0 || e->n_early > 0);
 	bool known = view && e->journal_read;
 
-	if (view) {
+	if (view)
 		open_what_is_needed(e, needed);
-		ask_whose(e, view, e->whose_ms);
-	}
 	if (known && !engine_sees(e, needed) && needed)
 		return;
 	if (known || !e->blind) {
@@ -269,7 +249,7 @@ static void arm(struct attach_engine *e)
 static void on_tick(uv_timer_t *timer)
 {
 	struct attach_engine *e = timer->data;
-	struct attach_view view, *known = e->hooks.view(&view, e->hooks.arg) ? &view : NULL;
+	struct attach_view view, *known = engine_view(e, &view) ? &view : NULL;
 
 	e->ticking = true;
 	e->due_ms = NEVER;
@@ -296,10 +276,10 @@ static int copy_opts(struct attach_engine *e, const struct attach_engine_opts *o
 {
 	e->state_dir = copy(o->state_dir);
 	e->cni_path = copy(o->cni_path);
-	e->cri_socket = copy(o->cri_socket);
+	e->holders = o->holders;
 	e->dry_run = o->dry_run;
 	e->ops = o->ops ? o->ops : &attach_real_ops;
-	return e->state_dir && e->cni_path && e->cri_socket ? 0 : -ENOMEM;
+	return e->state_dir && e->cni_path ? 0 : -ENOMEM;
 }
 
 int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const struct hw *hw,
@@ -347,8 +327,6 @@ void attach_engine_close(struct attach_engine *e)
 	e->closing = true;
 	waiters_close(&e->waiters);
 	operations_close(e);
-	if (e->cri)
-		e->ops->cri_close(e->cri);
-	e->cri = NULL;
+	e->holders = NULL;
 	uv_close((uv_handle_t *)&e->timer, on_timer_closed);
 }

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "attach_status.h"
-#include "cri.h"
 #include "event.h"
+#include "holders.h"
 #include "inventory.h"
 #include "pod_devices.h"
 #include "pools.h"
@@ -19,34 +19,29 @@ struct attach_engine;
 struct attach_ops;
 
 struct attach_engine_opts {
-	const char *state_dir, *cri_socket, *cni_path; /* copied */
-	bool dry_run;				       /* says what it would do, does nothing */
-	const struct attach_ops *ops;		       /* NULL: the real ones (attach_ops.h) */
-};
-
-/* What the device plugin has decided; borrowed until the loop goes on. False: nothing yet. */
-struct attach_view {
-	const struct pools *pools;
-	const struct pod_list *held; /* with reservations */
+	const char *state_dir, *cni_path; /* copied */
+	struct holders *holders;
+	bool dry_run;		      /* says what it would do, does nothing */
+	const struct attach_ops *ops; /* NULL: the real ones (attach_ops.h) */
 };
 
 struct attach_hooks {
-	bool (*view)(struct attach_view *ret, void *arg);
-	/* The kubelet is to be asked who holds what. */
-	void (*ask_pods)(void *arg);
 	/* attach_engine_list() has changed, or the engine became ready. */
 	void (*changed)(void *arg);
 	void (*event)(const struct event *, void *arg);
 	void *arg;
 };
 
-/* hw and inventory must outlive it. A journal that cannot be written is told; then nothing is
- * attached, and what is away is still returned. */
+/* hw, inventory and holders must outlive it. A journal that cannot be written is told; then nothing
+ * is attached, and what is away is still returned. */
 int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *, const struct hw *,
 		       const struct inventory *, const struct attach_engine_opts *,
 		       const struct attach_hooks *, struct err *);
 /* Something may have changed: decides soon. */
 void attach_engine_look(struct attach_engine *);
+/* The device plugin has decided what is offered, or given something away: decides soon. The pools
+ * are borrowed until the next call; NULL: nobody knows them. */
+void attach_engine_offer(struct attach_engine *, const struct pools *);
 /* The journal is read, every device in it was looked for, and repairs have begun. */
 bool attach_engine_is_ready(const struct attach_engine *);
 /* NULL is fine. Operations under way are finished up to their next step; waiters are told. Gone
@@ -102,8 +97,5 @@ const struct attach_status *attach_engine_find(const struct attach_engine *, con
  * what a person has attached, and what could not be cleaned. */
 enum attach_fitness { ATTACH_FIT, ATTACH_LEAVING, ATTACH_UNFIT };
 enum attach_fitness attach_engine_fitness(const struct attach_engine *, const char *function);
-
-/* The runtime's list as it is known; not known while nothing is attached here. */
-const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *);
 
 void attach_engine_counters(const struct attach_engine *, struct attach_counters *ret);

@@ -22,16 +22,23 @@ void engine_soon(struct attach_engine *e)
 
 void engine_ask(struct attach_engine *e)
 {
-	e->hooks.ask_pods(e->hooks.arg);
-	if (e->cri)
-		e->ops->cri_refresh(e->cri);
+	if (e->holders)
+		e->ops->ask(e->holders);
 }
 
-const struct sandbox_list *attach_engine_sandboxes(const struct attach_engine *e)
+bool engine_view(const struct attach_engine *e, struct attach_view *ret)
+{
+	if (!e->pools || !e->holders)
+		return false;
+	*ret = (struct attach_view){.pools = e->pools, .held = e->ops->held(e->holders)};
+	return true;
+}
+
+const struct sandbox_list *engine_sandboxes(const struct attach_engine *e)
 {
 	static const struct sandbox_list unknown;
 
-	return e->cri ? e->ops->cri_sandboxes(e->cri) : &unknown;
+	return e->holders ? e->ops->sandboxes(e->holders) : &unknown;
 }
 
 int engine_refuse_blind(const struct attach_engine *e, struct err *err)
@@ -56,7 +63,6 @@ static void engine_free(struct attach_engine *e)
 	desired_list_done(&e->desired);
 	free(e->state_dir);
 	free(e->cni_path);
-	free(e->cri_socket);
 	if (e->journal)
 		e->ops->journal_close(e->journal);
 	free(e);

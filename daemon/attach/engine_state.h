@@ -24,13 +24,21 @@ struct journal_walk;
 struct namespace_search;
 struct operation_end;
 
+/* Borrowed until the loop goes on. */
+struct attach_view {
+	const struct pools *pools;
+	const struct pod_list *held; /* with reservations */
+};
+
 struct attach_engine {
 	uv_loop_t *loop;
 	const struct hw *hw;
 	const struct inventory *inventory;
 	const struct attach_ops *ops;
 	struct attach_hooks hooks;
-	char *state_dir, *cni_path, *cri_socket;
+	char *state_dir, *cni_path;
+	struct holders *holders;   /* NULL: closing */
+	const struct pools *pools; /* NULL: not decided yet */
 	bool dry_run;
 	/* Those that an event has told of, the newest in place of the oldest. */
 	char told_host_network[HOST_NETWORKS_MAX][HOST_NETWORK_SIZE];
@@ -39,9 +47,7 @@ struct attach_engine {
 	struct journal *journal; /* NULL: could not be opened yet */
 	struct journal_walk *walk;
 	struct namespace_search *search; /* NULL: none is under way */
-	struct cri *cri;
-	uint64_t cri_silent_ms; /* since when the runtime's list is not known, 0 = it is */
-	uint64_t cri_asked_ms;	/* when the runtime was asked what is known of it now, 0 = never */
+	uint64_t cri_silent_ms;		 /* since when the runtime's list is not known, 0 = it is */
 	struct attachments all;
 	struct desired_list desired; /* of the last decision; its pools may be gone */
 	struct waiters waiters;	     /* containers and people */
@@ -66,7 +72,6 @@ struct attach_engine {
 	uint64_t done_ms;    /* the last step of any attach or return */
 	uint64_t look_ms;    /* the last look at everything */
 	uint64_t ask_ms;     /* of the last question on behalf of a container that waits */
-	uint64_t whose_ms;   /* of the last one on behalf of a new sandbox */
 	uint64_t journal_ms; /* not before that the journal is tried again */
 	uint64_t serial;     /* highest of all records */
 	struct attach_counters counters;
@@ -81,8 +86,11 @@ static inline uint64_t engine_now(const struct attach_engine *e)
 void engine_due(struct attach_engine *, uint64_t at_ms);
 /* As soon as the loop goes on. */
 void engine_soon(struct attach_engine *);
-/* Asks the kubelet and the runtime. */
+/* The kubelet and the runtime are asked. */
 void engine_ask(struct attach_engine *);
+/* What is offered and who holds what, as of now; false: not decided yet. */
+bool engine_view(const struct attach_engine *, struct attach_view *ret);
+const struct sandbox_list *engine_sandboxes(const struct attach_engine *);
 /* Frees it once it is closed and no worker has anything of it. */
 void engine_release_if_done(struct attach_engine *);
 /* NULL: the resource is not offered. */

@@ -27,7 +27,7 @@ static bool is_holders(const struct attach_engine *e, const struct attachment *a
 	struct attach_view view;
 	const struct pod_device *d;
 
-	if (!e->hooks.view(&view, e->hooks.arg) || view.held->source == POD_SOURCE_NONE)
+	if (!engine_view(e, &view) || view.held->source == POD_SOURCE_NONE)
 		return true;
 	d = pod_list_find(view.held, a->record.resource, a->record.id, NULL);
 	return d && (d->pod[0] == '\0' || (strcmp(d->pod, a->record.owner.pod) == 0 &&
@@ -64,7 +64,5 @@ void attach_engine_counters(const struct attach_engine *e, struct attach_counter
 	*ret = e->counters;
 	for (size_t i = 0; i < e->all.n; i++)
 		++*of_state[e->all.items[i]->record.state];
-	ret->cri_open = e->cri != NULL;
-	if (e->cri)
-		e->ops->cri_status(e->cri, &ret->cri);
+	ret->cri_open = e->holders && e->ops->runtime(e->holders, &ret->cri);
 }

@@ -170,7 +170,7 @@ int attach_engine_gate(struct attach_engine *e, struct attach_gate **ret, const 
 {
 	struct attach_gate *g = gate_new(e, resource, ids);
 	struct attach_view view;
-	bool known = e->hooks.view(&view, e->hooks.arg);
+	bool known = engine_view(e, &view);
 	struct err err = {0};
 
 	if (!g)

@@ -29,7 +29,7 @@ static bool is_of_last_allocate(const struct attachment *a, const struct pod_dev
 static bool is_sandbox(const struct attach_engine *e, const struct attachment *a,
 		       const struct pod_device *d)
 {
-	const struct sandbox_list *sandboxes = attach_engine_sandboxes(e);
+	const struct sandbox_list *sandboxes = engine_sandboxes(e);
 	const struct sandbox *s = pod_sandbox_find(sandboxes, d);
 
 	if (!sandboxes->known)
@@ -44,14 +44,14 @@ static bool is_there(const struct attach_engine *e, const struct attachment *a,
 
 	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
 	       !a->why && a->trouble.code != -ENODEV &&
-	       (a->doubt_ms == 0 || e->cri_asked_ms > a->doubt_ms) &&
+	       (a->doubt_ms == 0 || engine_sandboxes(e)->asked_ms > a->doubt_ms) &&
 	       e->ops->netns_is_there(e->hw, &o->netns);
 }
 
 /* Nothing is attached, and nothing wanted of it is known. */
 static void no_sandbox(const struct attach_engine *e, const struct pod_device *d, struct err *err)
 {
-	const struct sandbox_list *l = attach_engine_sandboxes(e);
+	const struct sandbox_list *l = engine_sandboxes(e);
 	const char *pod = d->pod[0] ? d->pod : d->uid;
 	struct cri_status status = {.error = ""};
 
@@ -66,8 +66,8 @@ static void no_sandbox(const struct attach_engine *e, const struct pod_device *d
 		err_set(err, -ETIMEDOUT, "no sandbox of pod %s/%s yet", d->namespace, pod);
 		return;
 	}
-	if (e->cri)
-		e->ops->cri_status(e->cri, &status);
+	if (e->holders)
+		e->ops->runtime(e->holders, &status);
 	err_set(err, -ETIMEDOUT, "the container runtime does not answer: %s",
 		status.error[0] ? status.error : "no socket of one was found");
 }
@@ -124,8 +124,9 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	const struct attach_engine *e = g->engine;
 	const struct attachment *a = attachments_of_id(&e->all, g->resource, g->id);
 	const struct desired *w = desired_find(&e->desired, g->resource, g->id);
-	const struct sandbox *s = pod_sandbox_find(attach_engine_sandboxes(e), d);
-	bool fresh = e->cri_asked_ms >= g->since_ms, seen = attach_engine_sandboxes(e)->known;
+	const struct sandbox *s = pod_sandbox_find(engine_sandboxes(e), d);
+	bool fresh = engine_sandboxes(e)->asked_ms >= g->since_ms,
+	     seen = engine_sandboxes(e)->known;
 
 	if (a && is_there(e, a, d))
 		return GATE_OPENS;
@@ -197,7 +198,7 @@ void gate_tell_host_network(const struct gate_view *g)
 	struct attach_record r = {.state = ATTACH_FREE};
 	const struct pool *pool = view_pool(g->view, g->resource);
 	const struct pod_device *d = pool && pool->network ? holder(g) : NULL;
-	const struct sandbox *s = d ? pod_sandbox_find(attach_engine_sandboxes(e), d) : NULL;
+	const struct sandbox *s = d ? pod_sandbox_find(engine_sandboxes(e), d) : NULL;
 	char device[DEVICE_TEXT_SIZE];
 
 	if (!has_host_network(s) || !is_news(e, s, g->id))

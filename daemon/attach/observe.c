@@ -35,7 +35,7 @@ static void follow_held(struct attachment *a, const struct pod_list *held, uint6
 
 static void follow_runtime(struct attach_engine *e)
 {
-	if (attach_engine_sandboxes(e)->known)
+	if (engine_sandboxes(e)->known)
 		e->cri_silent_ms = 0;
 	else if (!e->cri_silent_ms)
 		e->cri_silent_ms = engine_now(e);
@@ -56,7 +56,7 @@ static int build_desired(struct attach_engine *e, const struct attach_view *view
 		if (e->all.items[i]->record.state != ATTACH_FREE)
 			others[n++] = &e->all.items[i]->record;
 	r = desired_build(&desired, view->pools, &e->inventory->host, view->held,
-			  attach_engine_sandboxes(e), others, n);
+			  engine_sandboxes(e), others, n);
 	free(others);
 	if (r < 0)
 		return r;

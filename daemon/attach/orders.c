@@ -126,7 +126,7 @@ static int check_order(struct attach_engine *e, const struct attach_view *view,
 /* -EAGAIN: the runtime has not told it yet. */
 static int find_pod(const struct attach_engine *e, struct attach_owner *o, struct err *err)
 {
-	const struct sandbox_list *list = attach_engine_sandboxes(e);
+	const struct sandbox_list *list = engine_sandboxes(e);
 	const struct sandbox *pod = NULL;
 	bool known = list->known;
 
@@ -235,7 +235,7 @@ int attach_engine_attach(struct attach_engine *e, const char *function,
 			 attach_order_fn *fn, void *arg, struct err *err)
 {
 	struct attach_view view;
-	bool known = e->hooks.view(&view, e->hooks.arg);
+	bool known = engine_view(e, &view);
 	struct order *o;
 	int error;
 

@@ -32,8 +32,8 @@ static int judge(struct attach_engine *e, struct err *err)
 {
 	struct cri_status status = {.socket = ""};
 
-	if (e->cri)
-		e->ops->cri_status(e->cri, &status);
+	if (e->holders)
+		e->ops->runtime(e->holders, &status);
 	return e->ops->look_at_host(e->hw, status.socket, err);
 }
 

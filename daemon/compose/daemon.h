@@ -46,6 +46,7 @@ struct daemon {
 	struct netns_exits netns_exits;
 	struct bucket bpf_told, bpf_told_cm; /* how many of its events may still be told */
 	struct sampler *sampler;
+	struct holders *holders;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
 	struct event_ring events;
@@ -65,8 +66,10 @@ struct module {
 	void (*stop)(struct daemon *);
 };
 
-/* --- vf_wing.c: two of the modules ------------------------------------------------------------ */
+/* --- vf_wing.c: three of the modules ---------------------------------------------------------- */
 
+int holders_start(struct daemon *, struct err *);
+void holders_stop(struct daemon *);
 int engine_start(struct daemon *, struct err *);
 void engine_stop(struct daemon *);
 int resources_start(struct daemon *, struct err *);

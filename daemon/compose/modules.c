@@ -331,6 +331,7 @@ const struct module modules[] = {
 	{"uevents", true, uevents_start, uevents_stop},
 	{"http", false, http_start, http_stop},
 	{"event watch", true, event_watch_start, event_watch_stop},
+	{"who holds what", false, holders_start, holders_stop},
 	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},

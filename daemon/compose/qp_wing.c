@@ -33,7 +33,7 @@ static const struct sandbox_list *known_pods(void *arg)
 {
 	const struct daemon *d = arg;
 
-	return d->engine ? attach_engine_sandboxes(d->engine) : NULL;
+	return holders_sandboxes(d->holders);
 }
 
 /* --- what queue pairs are made from ----------------------------------------------------------- */

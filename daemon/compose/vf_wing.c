@@ -1,7 +1,8 @@
-/* vf_wing.c - the VF wing: the device plugin and the attach engine, and what they tell each other.
- */
+/* vf_wing.c - the VF wing: who holds what, the attach engine and the device plugin, and what they
+ * tell each other. */
 #include "daemon.h"
 #include "engine.h"
+#include "holders.h"
 #include "node.h"
 #include "resources.h"
 #include "self_metrics.h"
@@ -28,19 +29,22 @@ static void on_sockets_swept(void *arg)
 	sockets_serve_metrics(d->http, d->options->kubelet_dir);
 }
 
-static bool engine_view(struct attach_view *ret, void *arg)
-{
-	const struct daemon *d = arg;
-
-	return d->resources && resources_view(d->resources, ret);
-}
-
-static void engine_asks_pods(void *arg)
+static void on_held(bool changed, uint64_t answered_ms, void *arg)
 {
 	struct daemon *d = arg;
 
 	if (d->resources)
-		resources_ask_pods(d->resources);
+		resources_held(d->resources, changed, answered_ms);
+	if (d->engine)
+		attach_engine_look(d->engine);
+}
+
+static void on_sandboxes(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->engine)
+		attach_engine_look(d->engine);
 }
 
 static void on_attachments(void *arg)
@@ -52,14 +56,6 @@ static void on_attachments(void *arg)
 	if (d->resources)
 		resources_attachments_changed(d->resources);
 	packet_wing_look(d);
-}
-
-static void on_decided(void *arg)
-{
-	struct daemon *d = arg;
-
-	if (d->engine)
-		attach_engine_look(d->engine);
 }
 
 /* --- what a person orders --------------------------------------------------------------------- */
@@ -97,18 +93,35 @@ static void tell_counters(struct attach_counters *ret, void *arg)
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
+int holders_start(struct daemon *d, struct err *e)
+{
+	const struct options *o = d->options;
+	const struct holders_opts opts = {
+		.kubelet_dir = o->kubelet_dir,
+		.cri_socket = o->cri_socket,
+		.polls = o->dry_run,
+	};
+	const struct holders_hooks hooks = {.held = on_held, .sandboxes = on_sandboxes, .arg = d};
+
+	return holders_open(&d->holders, &d->loop, &opts, &hooks, e);
+}
+
+void holders_stop(struct daemon *d)
+{
+	holders_close(d->holders);
+	d->holders = NULL;
+}
+
 int engine_start(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
 	const struct attach_engine_opts opts = {
 		.state_dir = o->state_dir,
-		.cri_socket = o->cri_socket,
 		.cni_path = o->cni_path,
+		.holders = d->holders,
 		.dry_run = o->dry_run,
 	};
 	const struct attach_hooks hooks = {
-		.view = engine_view,
-		.ask_pods = engine_asks_pods,
 		.changed = on_attachments,
 		.event = on_event,
 		.arg = d,
@@ -154,11 +167,11 @@ int resources_start(struct daemon *d, struct err *e)
 		.devinfo_dir = o->devinfo_dir,
 		.cdi_dir = o->cdi_dir,
 		.dry_run = o->dry_run,
+		.holders = d->holders,
 		.engine = d->engine,
 	};
 	const struct resources_hooks hooks = {
 		.changed = on_resources,
-		.decided = on_decided,
 		.sockets_swept = on_sockets_swept,
 		.arg = d,
 	};

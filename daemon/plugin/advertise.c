@@ -48,7 +48,7 @@ static bool may_tell(const struct resources *r)
 static struct built_from sources(const struct resources *r)
 {
 	return (struct built_from){r->inventory->generation,
-				   reservations_generation(r->reservations)};
+				   reservations_generation(holders_reservations(r->holders))};
 }
 
 static bool is_up_to_date(const struct resources *r)
@@ -75,7 +75,7 @@ static bool is_leaving(const struct attach_record *r, const struct pod_list *hel
  * be seen of it meanwhile. 1: *ret is what is held and that, 0: there is nothing such. */
 static int add_leaving(struct pod_list *ret, const struct resources *r)
 {
-	const struct pod_list *held = reservations_list(r->reservations);
+	const struct pod_list *held = holders_held(r->holders);
 	const struct attach_status *list = NULL;
 	size_t n = r->opts.engine ? attach_engine_list(r->opts.engine, &list) : 0;
 	int error = 0;
@@ -103,7 +103,7 @@ static int build(struct resources *r)
 	advertise_drop(r);
 	if (error >= 0)
 		error = pools_build(&r->built, &r->config, &r->inventory->host,
-				    error ? &all : reservations_list(r->reservations));
+				    error ? &all : holders_held(r->holders));
 	pod_list_done(&all);
 	r->has_built = error == 0;
 	r->built_from = sources(r);
@@ -143,7 +143,7 @@ static void on_built(uv_timer_t *timer)
 	}
 	files_follow(r);
 	resources_show_soon(r);
-	resources_tell_decided(r);
+	resources_tell_engine(r);
 }
 
 /* Out of memory the second turn tries again. */
@@ -151,7 +151,7 @@ static void on_settled(uv_timer_t *timer)
 {
 	struct resources *r = timer->data;
 
-	if (!r->devices_known || !r->pods_known)
+	if (!r->devices_known || !holders_known(r->holders))
 		return;
 	(void)build(r);
 	uv_timer_start(&r->settle, on_built, NEXT_TURN_MS, 0);

@@ -45,7 +45,8 @@ struct allocation_input resources_input(struct resources *r, const struct pool_v
 
 static bool is_held(const struct resource *s, const char *id)
 {
-	return reservations_state(s->owner->reservations, s->name, id) == RESERVATION_HELD;
+	return reservations_state(holders_reservations(s->owner->holders), s->name, id) ==
+	       RESERVATION_HELD;
 }
 
 static bool any_held(const struct resource *s, const struct id_list *containers, size_t n)
@@ -63,7 +64,7 @@ static int check_free(const struct resource *s, const char *id, struct err *e)
 
 	if (!is_held(s, id))
 		return 0;
-	d = pod_list_find(reservations_list(s->owner->reservations), s->name, id, NULL);
+	d = pod_list_find(holders_held(s->owner->holders), s->name, id, NULL);
 	if (d && d->doubted)
 		return 0;
 	return err_set(e, -EBUSY, "%s of %s is held by container %s of pod %s/%s", id, s->name,
@@ -114,11 +115,10 @@ static void reserve(struct resource *s, const struct id_list *containers, size_t
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
-			reservations_add(r->reservations, s->name, containers[i].ids[k],
-					 uv_now(r->loop));
+			holders_reserve(r->holders, s->name, containers[i].ids[k]);
 	s->allocations += n;
-	pod_resources_refresh(r->pods);
-	resources_tell_decided(r);
+	holders_ask(r->holders);
+	resources_tell_engine(r);
 }
 
 static void refuse(struct resource *s, struct plugin_answer *answer, const struct err *e)
@@ -213,7 +213,7 @@ static struct pending_allocate *allocate_new(struct resource *s, struct plugin_a
  * that has just started may not serve it yet. */
 static void tell_belief(const struct resource *s)
 {
-	if (reservations_list(s->owner->reservations)->source != POD_SOURCE_CHECKPOINT)
+	if (holders_held(s->owner->holders)->source != POD_SOURCE_CHECKPOINT)
 		log_info("resources", 0,
 			 "%s: the kubelet allocates a device that a container held when it last "
 			 "said so, and does not answer who holds it now: it knows better",
@@ -239,7 +239,7 @@ void allocate_continue(struct resources *r, uint64_t asked_ms)
 		allocate_free(w);
 	}
 	if (r->allocates)
-		pod_resources_refresh(r->pods);
+		holders_ask(r->holders);
 }
 
 /* Forgets the questions with this answer, or to this resource; both NULL: all. */
@@ -280,7 +280,7 @@ static void on_allocate(struct plugin_answer *answer, const struct id_list *cont
 	}
 	w->next = s->owner->allocates;
 	s->owner->allocates = w;
-	pod_resources_refresh(s->owner->pods);
+	holders_ask(s->owner->holders);
 }
 
 static void on_gone(struct plugin_answer *answer, void *arg)
@@ -300,7 +300,8 @@ static bool is_busy(const char *id, void *arg)
 	const struct attach_engine *engine = s->owner->opts.engine;
 	const struct attach_status *a = engine ? attach_engine_find(engine, id) : NULL;
 
-	return reservations_state(s->owner->reservations, s->name, id) != RESERVATION_FREE ||
+	return reservations_state(holders_reservations(s->owner->holders), s->name, id) !=
+		       RESERVATION_FREE ||
 	       (a && a->record->state != ATTACH_FREE);
 }
 

@@ -53,8 +53,7 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 static void prestart_free(struct prestart *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
-		reservations_note_end(s->resource->owner->reservations, s->resource->name,
-				      s->ids.ids[i]);
+		holders_note_end(s->resource->owner->holders, s->resource->name, s->ids.ids[i]);
 	free_ids(&s->ids);
 	free(s);
 }
@@ -96,8 +95,7 @@ static void note_start(const struct resource *s, const struct id_list *ids)
 
 	for (size_t i = 0; i < ids->n; i++)
 		if (exists(s, ids->ids[i]))
-			reservations_note_start(r->reservations, s->name, ids->ids[i],
-						uv_now(r->loop));
+			holders_note_start(r->holders, s->name, ids->ids[i]);
 	resources_decide_soon(r);
 }
 

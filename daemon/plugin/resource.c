@@ -203,8 +203,8 @@ static int track_view(struct resource *s, const struct pool_view *v, const struc
 		return -ENOMEM;
 	for (size_t i = 0; i < v->n_offers; i++) {
 		const struct offer *o = &v->offers[i];
-		bool held = reservations_state_next(r->reservations, s->name, o->id,
-						    &reservations_at) != RESERVATION_FREE;
+		bool held = reservations_state_next(holders_reservations(r->holders), s->name,
+						    o->id, &reservations_at) != RESERVATION_FREE;
 		const struct tracked *known = find_known(s, o->id, &at);
 
 		n_known += known != NULL;

@@ -8,6 +8,7 @@
 
 #include "engine.h"
 #include "err.h"
+#include "holders.h"
 #include "hw.h"
 #include "inventory.h"
 #include "kubelet.h"
@@ -21,20 +22,19 @@ struct resources_opts {
 	struct kubelet_opts kubelet;
 	const char *devinfo_dir, *cdi_dir; /* borrowed */
 	bool dry_run;			   /* decide and show, but tell the kubelet nothing */
-	struct attach_engine *engine;	   /* NULL: nothing is attached here */
+	struct holders *holders;
+	struct attach_engine *engine; /* NULL: nothing is attached here */
 };
 
 struct resources_hooks {
 	/* The table has changed. */
 	void (*changed)(void *arg);
-	/* Decided anew, or the kubelet has said who holds what. May be NULL. */
-	void (*decided)(void *arg);
 	/* The kubelet swept device-plugins/: other sockets of ours there are gone, too. */
 	void (*sockets_swept)(void *arg);
 	void *arg;
 };
 
-/* hw and inventory must outlive it. Starts with the empty configuration. */
+/* hw, inventory, holders and engine must outlive it. Starts with the empty configuration. */
 int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *,
 		   const struct inventory *, const struct resources_opts *,
 		   const struct resources_hooks *, struct err *);
@@ -46,10 +46,8 @@ const struct pool_config *resources_config(const struct resources *);
 void resources_look(struct resources *);
 /* The attachments have changed: their devices' health may have. */
 void resources_attachments_changed(struct resources *);
-/* The kubelet is to be asked who holds what. */
-void resources_ask_pods(struct resources *);
-/* As of now; false: nothing is decided yet. */
-bool resources_view(const struct resources *, struct attach_view *ret);
+/* As struct holders_hooks tells it. */
+void resources_held(struct resources *, bool changed, uint64_t answered_ms);
 /* As of the last decision; borrowed until the next. */
 const struct resource_table *resources_table(const struct resources *);
 /* NULL is fine. Gone when the loop has run out of handles. */

@@ -6,9 +6,7 @@
 #include "allocation.h"
 #include "engine.h"
 #include "health.h"
-#include "pod_resources.h"
 #include "pools.h"
-#include "reservations.h"
 #include "resources.h"
 
 /* One ID of a resource, remembered from one decision to the next. */
@@ -44,6 +42,7 @@ struct resources {
 	struct uv_loop_s *loop;
 	const struct hw *hw;
 	const struct inventory *inventory;
+	struct holders *holders;
 	struct resources_opts opts;
 	struct resources_hooks hooks;
 
@@ -53,32 +52,27 @@ struct resources {
 	struct pools built;
 	struct built_from built_from;
 	bool has_built;
-	struct reservations *reservations;
 	struct resource **items; /* one per view of the pools, in the same order */
 	size_t n_items;
 	struct resource_table table;
 
 	struct kubelet *kubelet;
-	struct pod_resources *pods;
-	struct dir_watch *pods_dir; /* <kubelet-dir>/pods */
 	struct pending_allocate *allocates;
 	struct prestart *prestarts;
 
-	bool told_checkpoint; /* that it cannot be read */
-	bool to_sweep;	      /* IDs or pools have changed since the files were swept */
+	bool to_sweep; /* IDs or pools have changed since the files were swept */
 
-	uv_timer_t settle;  /* gathers changes */
-	uv_timer_t show;    /* gathers what only the table tells */
-	uv_timer_t hold;    /* the next hold time of somebody's health ends */
-	uv_timer_t refresh; /* asks again who holds what, while anything is held */
-	bool devices_known, pods_known, decided, closing;
+	uv_timer_t settle; /* gathers changes */
+	uv_timer_t show;   /* gathers what only the table tells */
+	uv_timer_t hold;   /* the next hold time of somebody's health ends */
+	bool devices_known, decided, closing;
 	unsigned open_handles;
 };
 
 /* Starts the timer: not later than that, and not at all after the end. */
 void resources_within(const struct resources *, uv_timer_t *, uv_timer_cb, uint64_t ms);
-/* What has been decided, or who holds what, is another. */
-void resources_tell_decided(const struct resources *);
+/* The engine is to look at what has been decided, or given away. */
+void resources_tell_engine(const struct resources *);
 /* Nothing to decide, but the table is to tell it. */
 void resources_show_soon(struct resources *);
 

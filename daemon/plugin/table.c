@@ -60,7 +60,8 @@ static void add_devices(const struct resource *s, struct resource_table *t,
 		/* Until the next decision the judgements may be those of another configuration. */
 		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
 			d->reasons = s->tracked[i].health.counted;
-		d->state = reservations_state_next(s->owner->reservations, info->name, d->id, &at);
+		d->state = reservations_state_next(holders_reservations(s->owner->holders),
+						   info->name, d->id, &at);
 	}
 	info->first_member = t->n_members;
 	info->n_members = v->n_members;
@@ -152,12 +153,12 @@ int resources_make_table(struct resources *r)
 	int error = make_room(r, &t);
 
 	if (error == 0)
-		error = pod_list_copy(&t.held, reservations_list(r->reservations));
+		error = pod_list_copy(&t.held, holders_held(r->holders));
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			add_resource(r->items[i], &t, &r->pools.views[i]);
 		add_not_offered(r, &t);
-		snprintf(t.held_error, sizeof(t.held_error), "%s", pod_resources_trouble(r->pods));
+		snprintf(t.held_error, sizeof(t.held_error), "%s", holders_trouble(r->holders));
 	}
 	if (error < 0 || (r->table.generation > 0 && same(&t, &r->table))) {
 		resource_table_done(&t);

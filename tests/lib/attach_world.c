@@ -79,14 +79,6 @@ static void build_pools(struct world *w)
 
 /* --- the hooks -------------------------------------------------------------------------------- */
 
-static bool on_view(struct attach_view *ret, void *arg)
-{
-	struct world *w = arg;
-
-	*ret = (struct attach_view){&w->pools, &w->held};
-	return w->view_known && w->inventory.generation > 0;
-}
-
 static void on_kubelet(uv_timer_t *timer)
 {
 	struct world *w = timer->data;
@@ -95,13 +87,18 @@ static void on_kubelet(uv_timer_t *timer)
 		world_show_pods(w);
 }
 
-static void on_ask_pods(void *arg)
+void world_ask_kubelet(struct world *w)
 {
-	struct world *w = arg;
-
 	w->pods_asked++;
 	if (!uv_is_closing((uv_handle_t *)&w->kubelet_timer))
 		uv_timer_start(&w->kubelet_timer, on_kubelet, 0, 0);
+}
+
+void world_offer(struct world *w)
+{
+	bool known = w->view_known && w->inventory.generation > 0;
+
+	attach_engine_offer(w->engine, known ? &w->pools : NULL);
 }
 
 /* Whoever is told reads all of it. */
@@ -129,11 +126,11 @@ static void on_event(const struct event *event, void *arg)
 void world_open(struct world *w, bool dry_run)
 {
 	struct attach_engine_opts opts = {.state_dir = w->dir,
-					  .cri_socket = "",
 					  .cni_path = w->dir,
+					  .holders = world_holders_open(w),
 					  .dry_run = dry_run,
 					  .ops = &world_ops};
-	struct attach_hooks hooks = {on_view, on_ask_pods, on_changed, on_event, w};
+	struct attach_hooks hooks = {on_changed, on_event, w};
 	struct err e = {0};
 
 	assert_int_equal(lock_take(&w->state_lock, &w->hw, w->dir, 0700, "the world's", &e), 0);
@@ -142,6 +139,7 @@ void world_open(struct world *w, bool dry_run)
 	assert_int_equal(
 		attach_engine_open(&w->engine, &w->loop, &w->hw, &w->inventory, &opts, &hooks, &e),
 		0);
+	world_offer(w);
 }
 
 struct world *world_new(const char *network, bool dry_run)
@@ -183,6 +181,7 @@ void world_close(struct world *w)
 	world_let_go(w);
 	attach_engine_close(w->engine);
 	w->engine = NULL;
+	world_holders_close();
 	uv_close((uv_handle_t *)&w->kubelet_timer, NULL);
 	uv_run(&w->loop, UV_RUN_DEFAULT);
 	lock_release(&w->state_lock);
@@ -324,7 +323,7 @@ void world_reserve(struct world *w, unsigned i)
 		build_pools(w);
 	}
 	date_pods(w);
-	attach_engine_look(w->engine);
+	world_offer(w);
 }
 
 void world_note_start(struct world *w, unsigned i, bool waits)
@@ -342,7 +341,8 @@ void world_show_pods(struct world *w)
 	w->held.asked_ms = uv_now(&w->loop);
 	date_pods(w);
 	build_pools(w);
-	attach_engine_look(w->engine);
+	world_ask_whose(w, w->whose_ms);
+	world_offer(w);
 }
 
 static void show_device(struct netdev *nd, const struct world_device *d)
@@ -389,7 +389,7 @@ void world_show_devices(struct world *w)
 	scan_done(&scan);
 	build_pools(w);
 	if (w->engine)
-		attach_engine_look(w->engine);
+		world_offer(w);
 }
 
 void world_show_all(struct world *w)

@@ -58,7 +58,7 @@ struct world {
 	struct pool_config config;
 	struct pools pools;
 	struct attach_engine *engine;
-	bool view_known;
+	bool view_known; /* the device plugin has decided */
 
 	/* What is, and what the engine is shown of it. */
 	struct pod_list kubelet, held;
@@ -66,6 +66,7 @@ struct world {
 	bool kubelet_dead, runtime_dead;
 	uv_timer_t kubelet_timer;
 	unsigned pods_asked;
+	uint64_t whose_ms;    /* when the kubelet was asked about a new sandbox */
 	int64_t clock_set_ns; /* the wall clock was set by that much */
 
 	pthread_mutex_t lock;
@@ -128,6 +129,8 @@ void world_show_pods(struct world *);
 void world_show_sandboxes(struct world *);
 void world_show_devices(struct world *);
 void world_show_all(struct world *);
+/* The device plugin tells what is offered, if view_known. */
+void world_offer(struct world *);
 
 const char *world_vf(unsigned i);
 unsigned world_vf_of(const struct world *, const char *function);

@@ -23,6 +23,19 @@ static void on_changed(void *arg)
 	((struct resources_bench *)arg)->changes++;
 }
 
+static void on_held(bool changed, uint64_t answered_ms, void *arg)
+{
+	struct resources_bench *b = arg;
+
+	if (b->resources)
+		resources_held(b->resources, changed, answered_ms);
+}
+
+static void on_sandboxes(void *arg)
+{
+	(void)arg;
+}
+
 static void on_swept(void *arg)
 {
 	((struct resources_bench *)arg)->sweeps++;
@@ -93,14 +106,27 @@ void bench_init(struct resources_bench *b)
 	fake_pods_init(&b->pods, &b->loop, b->dir);
 }
 
-void bench_open(struct resources_bench *b)
+int bench_try_open(struct resources_bench *b, struct err *e)
 {
+	const struct holders_opts who = {
+		.kubelet_dir = b->dir, .cri_socket = "", .polls = b->opts.dry_run};
+	const struct holders_hooks who_hooks = {
+		.held = on_held, .sandboxes = on_sandboxes, .arg = b};
 	const struct resources_hooks hooks = {
 		.changed = on_changed, .sockets_swept = on_swept, .arg = b};
+	int r = holders_open(&b->holders, &b->loop, &who, &who_hooks, e);
+
+	if (r < 0)
+		return r;
+	b->opts.holders = b->holders;
+	return resources_open(&b->resources, &b->loop, &b->hw, &b->inventory, &b->opts, &hooks, e);
+}
+
+void bench_open(struct resources_bench *b)
+{
 	struct err e = {0};
 
-	if (resources_open(&b->resources, &b->loop, &b->hw, &b->inventory, &b->opts, &hooks, &e) <
-	    0)
+	if (bench_try_open(b, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -139,9 +165,17 @@ void bench_start(struct resources_bench *b, const char *config)
 	bench_settle(b);
 }
 
-void bench_stop(struct resources_bench *b)
+void bench_close(struct resources_bench *b)
 {
 	resources_close(b->resources);
+	b->resources = NULL;
+	holders_close(b->holders);
+	b->holders = NULL;
+}
+
+void bench_stop(struct resources_bench *b)
+{
+	bench_close(b);
 	fake_kubelet_stop(&b->kubelet, false);
 	fake_pods_done(&b->pods);
 	assert_int_equal(loop_end(&b->loop), 0);

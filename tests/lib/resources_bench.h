@@ -32,6 +32,7 @@ struct resources_bench {
 	struct resources_opts opts;
 	struct fake_kubelet kubelet;
 	struct fake_pods pods;
+	struct holders *holders;
 	struct resources *resources;
 	unsigned changes, sweeps;
 	bool (*until)(struct resources_bench *); /* of bench_until() */
@@ -42,9 +43,12 @@ void bench_init(struct resources_bench *);
 /* Starts the kubelet unless it is there, the device plugin with this configuration, and waits for
  * the first list. */
 void bench_start(struct resources_bench *, const char *config);
-/* resources_open() alone. */
+/* holders_open() and resources_open() alone; the first asserts that they work. */
 void bench_open(struct resources_bench *);
+int bench_try_open(struct resources_bench *, struct err *);
 void bench_configure(struct resources_bench *, const char *config);
+/* What bench_open() opened. */
+void bench_close(struct resources_bench *);
 /* Ends it all; the loop must be empty then. */
 void bench_stop(struct resources_bench *);
 

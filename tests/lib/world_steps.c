@@ -9,6 +9,7 @@
 #include "attach_steps.h"
 #include "cleanup.h"
 #include "identity.h"
+#include "pod_sandbox.h"
 #include "world_ipam.h"
 
 static struct world *world;
@@ -354,16 +355,23 @@ static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *
 	return 0;
 }
 
-/* --- the runtime ------------------------------------------------------------------------------ */
+/* --- who holds what --------------------------------------------------------------------------- */
 
-struct cri {
-	uv_timer_t timer;
-	cri_fn *fn;
-	void *arg;
+struct holders {
+	uv_timer_t timer; /* the runtime's answer */
+	bool watched;
 	uint64_t asked_ms;
 };
 
-static struct cri *runtime;
+static struct holders *holders;
+
+void world_ask_whose(struct world *w, uint64_t since_ms)
+{
+	if (!holders->watched || !pod_sandbox_must_ask(&w->held, &w->shown, since_ms))
+		return;
+	w->whose_ms = uv_now(&w->loop);
+	world_ask_kubelet(w);
+}
 
 /* Made by a clock that may have been set since. */
 static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *from,
@@ -386,58 +394,38 @@ static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *f
 
 static void on_answer(uv_timer_t *timer)
 {
-	struct cri *c = timer->data;
+	struct holders *h = timer->data;
 
-	if (world->runtime_dead)
+	if (world->runtime_dead) {
 		world->shown.known = false;
-	else
-		copy_sandboxes(&world->shown, &world->runtime, c->asked_ms);
-	c->fn(&world->shown, world->runtime_dead ? 0 : c->asked_ms, c->arg);
+	} else {
+		copy_sandboxes(&world->shown, &world->runtime, h->asked_ms);
+		world_ask_whose(world, 0);
+	}
+	attach_engine_look(world->engine);
 }
 
-static void fake_cri_refresh(struct cri *c)
+static void ask_runtime(struct holders *h)
 {
-	c->asked_ms = uv_now(&world->loop);
-	uv_timer_start(&c->timer, on_answer, 0, 0);
+	if (!h->watched)
+		return;
+	h->asked_ms = uv_now(&world->loop);
+	uv_timer_start(&h->timer, on_answer, 0, 0);
 }
 
 void world_show_sandboxes(struct world *w)
 {
 	(void)w;
-	if (runtime)
-		fake_cri_refresh(runtime);
+	ask_runtime(holders);
 }
 
-static int fake_cri_open(struct cri **ret, struct uv_loop_s *loop, const char *socket, cri_fn *fn,
-			 void *arg, struct err *e)
+struct holders *world_holders_open(struct world *w)
 {
-	(void)socket, (void)e;
-	runtime = calloc(1, sizeof(*runtime));
-	MUST(runtime);
-	runtime->fn = fn;
-	runtime->arg = arg;
-	uv_timer_init(loop, &runtime->timer);
-	runtime->timer.data = runtime;
-	fake_cri_refresh(runtime);
-	*ret = runtime;
-	return 0;
-}
-
-static void fake_cri_expect(struct cri *c, bool expect)
-{
-	(void)c, (void)expect;
-}
-
-static const struct sandbox_list *fake_cri_sandboxes(const struct cri *c)
-{
-	(void)c;
-	return &world->shown;
-}
-
-static void fake_cri_status(const struct cri *c, struct cri_status *ret)
-{
-	(void)c;
-	*ret = (struct cri_status){.error = "connection refused"};
+	holders = calloc(1, sizeof(*holders));
+	MUST(holders);
+	uv_timer_init(&w->loop, &holders->timer);
+	holders->timer.data = holders;
+	return holders;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -445,11 +433,50 @@ static void on_closed(uv_handle_t *handle)
 	free(handle->data);
 }
 
-static void fake_cri_close(struct cri *c)
+void world_holders_close(void)
 {
-	runtime = NULL;
 	sandbox_list_done(&world->shown);
-	uv_close((uv_handle_t *)&c->timer, on_closed);
+	uv_close((uv_handle_t *)&holders->timer, on_closed);
+	holders = NULL;
+}
+
+static const struct pod_list *fake_held(const struct holders *h)
+{
+	(void)h;
+	return &world->held;
+}
+
+static const struct sandbox_list *fake_sandboxes(const struct holders *h)
+{
+	(void)h;
+	return &world->shown;
+}
+
+static void fake_ask(struct holders *h)
+{
+	world_ask_kubelet(world);
+	ask_runtime(h);
+}
+
+static int fake_watch_sandboxes(struct holders *h, struct err *e)
+{
+	(void)e;
+	if (!h->watched) {
+		h->watched = true;
+		ask_runtime(h);
+	}
+	return 0;
+}
+
+static void fake_expect_sandboxes(struct holders *h, bool somebody_waits)
+{
+	(void)h, (void)somebody_waits;
+}
+
+static bool fake_runtime(const struct holders *h, struct cri_status *ret)
+{
+	*ret = (struct cri_status){.error = "connection refused"};
+	return h->watched;
 }
 
 const struct attach_ops world_ops = {
@@ -467,10 +494,10 @@ const struct attach_ops world_ops = {
 	.netns_find = fake_find,
 	.ipam_start = world_ipam_start,
 	.ipam_cancel = world_ipam_cancel,
-	.cri_open = fake_cri_open,
-	.cri_refresh = fake_cri_refresh,
-	.cri_expect = fake_cri_expect,
-	.cri_sandboxes = fake_cri_sandboxes,
-	.cri_status = fake_cri_status,
-	.cri_close = fake_cri_close,
+	.held = fake_held,
+	.sandboxes = fake_sandboxes,
+	.ask = fake_ask,
+	.watch_sandboxes = fake_watch_sandboxes,
+	.expect_sandboxes = fake_expect_sandboxes,
+	.runtime = fake_runtime,
 };

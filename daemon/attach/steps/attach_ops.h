@@ -1,8 +1,8 @@
-/* attach_ops.h - what the engine has done by others: on workers, by IPAM plugins, and by the
- * container runtime. Tests bring their own. */
+/* attach_ops.h - what the engine has done by others: on workers and by IPAM plugins; and whom it
+ * asks who holds what. Tests bring their own. */
 #pragma once
 
-#include "cri.h"
+#include "holders.h"
 #include "ipam.h"
 #include "journal.h"
 #include "netns_ops.h"
@@ -30,13 +30,13 @@ struct attach_ops {
 			  ipam_fn *, void *arg, struct err *);
 	void (*ipam_cancel)(struct ipam_call *);
 
-	int (*cri_open)(struct cri **, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
-			struct err *);
-	void (*cri_refresh)(struct cri *);
-	void (*cri_expect)(struct cri *, bool);
-	const struct sandbox_list *(*cri_sandboxes)(const struct cri *);
-	void (*cri_status)(const struct cri *, struct cri_status *);
-	void (*cri_close)(struct cri *);
+	/* holders.h */
+	const struct pod_list *(*held)(const struct holders *);
+	const struct sandbox_list *(*sandboxes)(const struct holders *);
+	void (*ask)(struct holders *);
+	int (*watch_sandboxes)(struct holders *, struct err *);
+	void (*expect_sandboxes)(struct holders *, bool);
+	bool (*runtime)(const struct holders *, struct cri_status *);
 };
 
 extern const struct attach_ops attach_real_ops;

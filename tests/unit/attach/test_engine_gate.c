@@ -122,10 +122,12 @@ static void test_gate_deadlines(void **state)
 	world_until_told(w, &g);
 	assert_non_null(strstr(g.err.msg, "does not answer: connection refused (waited"));
 	w->view_known = false;
+	world_offer(w);
 	world_ask(w, &g, 0);
 	assert_int_equal(g.told, 0);
 	attach_gate_cancel(g.gate);
 	w->view_known = true;
+	world_offer(w);
 	world_end(w);
 }
 

@@ -133,7 +133,7 @@ static void test_the_first_order(void **state)
 	struct err e;
 
 	(void)state;
-	assert_false(attach_engine_sandboxes(w->engine)->known);
+	assert_false(w->shown.known);
 	assert_int_equal(order_pod(w, 2, "x", &e), 0);
 	assert_int_equal(ordered.told, 0);
 	world_until_told(w, &ordered);

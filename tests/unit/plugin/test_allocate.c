@@ -367,14 +367,6 @@ static bool is_free(struct resources_bench *b)
 	return bench_device(b, ROCE, VF(2))->state == RESERVATION_FREE;
 }
 
-static const struct attach_view *view_of(struct resources_bench *b)
-{
-	static struct attach_view view;
-
-	assert_true(resources_view(b->resources, &view));
-	return &view;
-}
-
 static bool is_held(struct resources_bench *b)
 {
 	return bench_device(b, ROCE, VF(2))->state == RESERVATION_HELD;
@@ -426,7 +418,7 @@ static void test_an_init_containers_device(void **state)
 		bench_settle(&b);
 	bench_settle(&b);
 	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, RESERVATION_RESERVED);
-	assert_string_equal(view_of(&b)->held->devices[0].uid, UID);
+	assert_string_equal(holders_held(b.holders)->devices[0].uid, UID);
 	/* A container that reuses it. */
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs2");

@@ -106,9 +106,7 @@ static void test_a_newer_list_of_holders(void **state)
 
 	(void)state;
 	start_between(&b, CONFIG_ROCE);
-	assert_int_equal(
-		reservations_add(b.resources->reservations, ROCE, "0000:03:00.6", uv_now(&b.loop)),
-		0);
+	assert_int_equal(holders_reserve(b.holders, ROCE, "0000:03:00.6"), 0);
 	bench_until(&b, is_another_list);
 	assert_int_equal(b.kubelet.n_devices, 5);
 	assert_int_equal(b.kubelet.n_healthy, 4);

@@ -448,16 +448,10 @@ static bool is_specified(struct resources_bench *b)
 	return strstr(file_text(b, CDI_FILE), VF(4)) != NULL;
 }
 
-static void on_anything(void *arg)
-{
-	(void)arg;
-}
-
 /* A start and a change without a kubelet (the stand-in has no mercy), during which one allocation
  * fails: whatever that was, the daemon goes on and comes to the right end by itself. */
 static bool starts_in_spite_of(long nth)
 {
-	const struct resources_hooks hooks = {.changed = on_anything, .sockets_swept = on_anything};
 	struct resources_bench b;
 	struct err e = {0};
 	bool hit;
@@ -465,7 +459,7 @@ static bool starts_in_spite_of(long nth)
 	bench_init(&b);
 	fake_pods_start(&b.pods);
 	faults_alloc(nth);
-	if (resources_open(&b.resources, &b.loop, &b.hw, &b.inventory, &b.opts, &hooks, &e) == 0) {
+	if (bench_try_open(&b, &e) == 0) {
 		configure(&b, CONFIG_ROCE);
 		resources_look(b.resources);
 		live(&b);

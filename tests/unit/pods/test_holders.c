@@ -1,0 +1,229 @@
+/* Between a kubelet and a container runtime that live in the same loop: who is asked, and when. */
+#include "holders.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cri_fixture.h"
+#include "fake_pods.h"
+#include "loop_helpers.h"
+#include "tmptree.h"
+
+#define LIMIT_MS 20000
+#define ROCE	 "rocelet.dev/roce"
+#define VF	 "0000:03:00.1"
+
+struct node {
+	uv_loop_t loop;
+	char *dir, path[108]; /* of the runtime's socket */
+	struct fake_pods kubelet;
+	struct fake_cri runtime;
+	struct holders *holders;
+	unsigned told, changed;	   /* by the kubelet's answers, and how many changed something */
+	unsigned runtime_told;	   /* by the runtime's */
+	uint64_t answered_ms;	   /* of the last of the kubelet's */
+	unsigned questions, lists; /* as it was */
+	bool (*until)(struct node *);
+};
+
+static void on_held(bool changed, uint64_t answered_ms, void *arg)
+{
+	struct node *n = arg;
+
+	n->told++;
+	n->changed += changed;
+	n->answered_ms = answered_ms;
+}
+
+static void on_sandboxes(void *arg)
+{
+	((struct node *)arg)->runtime_told++;
+}
+
+static void node_open(struct node *n)
+{
+	struct holders_opts opts = {.cri_socket = n->path};
+	const struct holders_hooks hooks = {.held = on_held, .sandboxes = on_sandboxes, .arg = n};
+	struct err e = {0};
+
+	*n = (struct node){.dir = tmptree_new()};
+	assert_int_equal(uv_loop_init(&n->loop), 0);
+	tmptree_write(n->dir, "pods/keep", "%s", "");
+	assert_true(snprintf(n->path, sizeof(n->path), "%s/cri.sock", n->dir) <
+		    (int)sizeof(n->path));
+	fake_pods_init(&n->kubelet, &n->loop, n->dir);
+	fake_cri_init(&n->runtime, &n->loop, n->path);
+	fake_cri_start(&n->runtime);
+	opts.kubelet_dir = n->dir;
+	assert_int_equal(holders_open(&n->holders, &n->loop, &opts, &hooks, &e), 0);
+	assert_false(holders_known(n->holders));
+}
+
+static void node_close(struct node *n)
+{
+	holders_close(n->holders);
+	fake_pods_done(&n->kubelet);
+	fake_cri_done(&n->runtime);
+	assert_int_equal(loop_end(&n->loop), 0);
+	tmptree_free(n->dir);
+}
+
+static bool is_met(void *arg)
+{
+	struct node *n = arg;
+
+	return n->until(n);
+}
+
+static void until(struct node *n, bool (*condition)(struct node *))
+{
+	n->until = condition;
+	assert_true(loop_until(&n->loop, is_met, n, LIMIT_MS));
+}
+
+static bool is_known(struct node *n)
+{
+	return holders_known(n->holders);
+}
+
+/* --- the kubelet ------------------------------------------------------------------------------ */
+
+static void test_a_kubelet_that_says_nothing(void **state)
+{
+	struct node n;
+
+	(void)state;
+	node_open(&n);
+	until(&n, is_known);
+	assert_true(n.changed > 0);
+	assert_int_equal(n.answered_ms, 0);
+	assert_int_equal(holders_held(n.holders)->n, 0);
+	assert_int_equal(holders_held(n.holders)->source, POD_SOURCE_NONE);
+	node_close(&n);
+}
+
+static bool is_held(struct node *n)
+{
+	return reservations_state(holders_reservations(n->holders), ROCE, VF) == RESERVATION_HELD;
+}
+
+static void test_what_was_reserved_is_held(void **state)
+{
+	const struct fake_held held = {"a", "p", ROCE, VF};
+	struct node n;
+
+	(void)state;
+	node_open(&n);
+	fake_pods_start(&n.kubelet);
+	until(&n, is_known);
+	assert_true(n.answered_ms > 0);
+	assert_int_equal(holders_reserve(n.holders, ROCE, VF), 0);
+	assert_int_equal(reservations_state(holders_reservations(n.holders), ROCE, VF),
+			 RESERVATION_RESERVED);
+	fake_pods_hold(&n.kubelet, &held, 1);
+	holders_ask(n.holders);
+	until(&n, is_held);
+	assert_string_equal(holders_held(n.holders)->devices[0].pod, "p");
+	assert_string_equal(holders_trouble(n.holders), "");
+	node_close(&n);
+}
+
+/* --- the runtime ------------------------------------------------------------------------------ */
+
+static bool sees_three(struct node *n)
+{
+	return holders_sandboxes(n->holders)->known && holders_sandboxes(n->holders)->n == 3;
+}
+
+static void test_nobody_watches(void **state)
+{
+	struct cri_status status = {.asked = 1};
+	struct err e = {0};
+	struct node n;
+
+	(void)state;
+	node_open(&n);
+	fake_pods_start(&n.kubelet);
+	fake_cri_set(&n.runtime, three_sandboxes, 3);
+	holders_ask_all(n.holders);
+	holders_expect_sandboxes(n.holders, true);
+	until(&n, is_known);
+	assert_int_equal(n.runtime.lists, 0);
+	assert_false(holders_sandboxes(n.holders)->known);
+	assert_false(holders_runtime(n.holders, &status));
+	assert_int_equal(status.asked, 0);
+	assert_int_equal(holders_watch_sandboxes(n.holders, &e), 0);
+	assert_int_equal(holders_watch_sandboxes(n.holders, &e), 0);
+	until(&n, sees_three);
+	assert_true(n.runtime_told > 0);
+	assert_true(holders_runtime(n.holders, &status));
+	assert_string_equal(status.socket, n.path);
+	node_close(&n);
+}
+
+static bool is_asked_again(struct node *n)
+{
+	return n->kubelet.questions > n->questions;
+}
+
+/* Whose its devices are, a list that was asked for before it was made does not say. */
+static void test_a_sandbox_younger_than_the_list(void **state)
+{
+	struct err e = {0};
+	struct node n;
+
+	(void)state;
+	node_open(&n);
+	fake_pods_start(&n.kubelet);
+	until(&n, is_known);
+	assert_int_equal(holders_watch_sandboxes(n.holders, &e), 0);
+	loop_wakeups(&n.loop, 100);
+	n.questions = n.kubelet.questions;
+	fake_cri_set(&n.runtime, three_sandboxes, 3);
+	holders_expect_sandboxes(n.holders, true); /* without a question to the kubelet */
+	until(&n, sees_three);
+	until(&n, is_asked_again);
+	node_close(&n);
+}
+
+static bool both_are_asked(struct node *n)
+{
+	return n->kubelet.questions > n->questions && n->runtime.lists > n->lists;
+}
+
+static void test_both_are_asked(void **state)
+{
+	struct err e = {0};
+	struct node n;
+
+	(void)state;
+	node_open(&n);
+	fake_pods_start(&n.kubelet);
+	assert_int_equal(holders_watch_sandboxes(n.holders, &e), 0);
+	until(&n, is_known);
+	n.questions = n.kubelet.questions;
+	n.lists = n.runtime.lists;
+	holders_ask_all(n.holders);
+	until(&n, both_are_asked);
+	node_close(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_kubelet_that_says_nothing),
+		cmocka_unit_test(test_what_was_reserved_is_held),
+		cmocka_unit_test(test_nobody_watches),
+		cmocka_unit_test(test_a_sandbox_younger_than_the_list),
+		cmocka_unit_test(test_both_are_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
