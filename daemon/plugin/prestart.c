@@ -5,6 +5,7 @@
  * Can fail by: no attachment in time, an unhealthy device, a missing node. The kubelet puts the
  * sentence into the pod's status, and asks again with back-off. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "log.h"
@@ -50,10 +51,23 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
+/* A kubelet that was restarted may ask again before we know that the one before has gone. */
+static bool is_awaited(const struct resource *resource, const char *id)
+{
+	for (const struct prestart *s = resource->owner->prestarts; s; s = s->next)
+		for (size_t i = 0; s->resource == resource && i < s->ids.n; i++)
+			if (strcmp(s->ids.ids[i], id) == 0)
+				return true;
+	return false;
+}
+
+/* It is in the list no more. */
 static void prestart_free(struct prestart *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
-		holders_note_end(s->resource->owner->holders, s->resource->name, s->ids.ids[i]);
+		if (!is_awaited(s->resource, s->ids.ids[i]))
+			holders_note_end(s->resource->owner->holders, s->resource->name,
+					 s->ids.ids[i]);
 	free_ids(&s->ids);
 	free(s);
 }

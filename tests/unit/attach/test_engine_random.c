@@ -26,6 +26,7 @@
 #define LAST_TRIES 4
 #define GATES	   (TURNS + LAST_TRIES * WORLD_VFS)
 #define LIMIT_MS   60000
+#define GATE_MS	   50000 /* no gate is shut that long when all works */
 #define HOUR_NS	   INT64_C(3600000000000)
 
 /* What each VF's pod is up to. */
@@ -42,7 +43,7 @@ struct history {
 	struct asked {
 		struct world_gate gate;
 		unsigned vf;
-		bool cancelled;
+		bool cancelled, kubelets; /* it was asked by the kubelet, whose pod has a sandbox */
 	} gates[GATES];
 	size_t n_gates;
 	/* Namespaces of pods that the kubelet has forgotten, and that have not ended. */
@@ -148,7 +149,29 @@ static void end_life(unsigned i, struct life *l)
 	*l = (struct life){.held = false};
 }
 
-/* Told that the device is there, it is: in the pod that has it, unless that has ended meanwhile. */
+/* No container of it waits to be started, but for those that do. */
+static void note_end(unsigned i)
+{
+	for (size_t k = 0; k < h.n_gates; k++)
+		if (h.gates[k].vf == i && h.gates[k].kubelets && !h.gates[k].gate.told &&
+		    !h.gates[k].cancelled)
+			return;
+	world_note_start(h.w, i, false);
+}
+
+/* The runtime has told of it. */
+static bool is_shown(uint64_t ns)
+{
+	for (size_t i = 0; i < h.w->shown.n; i++)
+		if (strtoul(h.w->shown.items[i].id + 1, NULL, 10) == ns)
+			return true;
+	return false;
+}
+
+/* Told that the device is there, it is: in the pod that has it, unless that has ended meanwhile.
+ * Who asked before that pod had a sandbox was told of the one before, if that was all there was to
+ * see.
+ */
 static void on_answer(const struct err *err, void *arg)
 {
 	struct asked *a = arg;
@@ -159,10 +182,10 @@ static void on_answer(const struct err *err, void *arg)
 	a->gate.told++;
 	a->gate.err = *err;
 	a->gate.gate = NULL;
-	world_note_start(h.w, a->vf, false);
+	note_end(a->vf);
 	pthread_mutex_lock(&h.w->lock);
 	astray = l->held && !l->reserved && l->sandboxed && h.w->alive[l->ns] && d->ns != l->ns &&
-		 !d->taken_out;
+		 !d->taken_out && (a->kubelets || is_shown(l->ns));
 	pthread_mutex_unlock(&h.w->lock);
 	if (err->code == 0 && astray)
 		fail_msg("VF %u is in namespace %u, not in %u", a->vf, (unsigned)d->ns,
@@ -177,9 +200,9 @@ static void ask(unsigned i)
 	if (h.n_gates == GATES)
 		fail_msg("too many questions");
 	h.n_gates++;
-	*a = (struct asked){.vf = i};
 	/* The kubelet asks only then; whoever else asks knows no better. */
-	if (h.lives[i].sandboxed && !h.lives[i].ended)
+	*a = (struct asked){.vf = i, .kubelets = h.lives[i].sandboxed && !h.lives[i].ended};
+	if (a->kubelets)
 		world_note_start(h.w, i, true);
 	assert_int_equal(attach_engine_gate(h.w->engine, &a->gate.gate, WORLD_ROCE,
 					    (struct id_list){&id, 1}, on_answer, a),
@@ -193,9 +216,9 @@ static void cancel_one(void)
 	if (!a || !a->gate.gate)
 		return;
 	attach_gate_cancel(a->gate.gate);
-	world_note_start(h.w, a->vf, false);
 	a->gate.gate = NULL;
 	a->cancelled = true;
+	note_end(a->vf);
 }
 
 static void break_something(void)
@@ -385,7 +408,7 @@ static void calm(void)
 {
 	heal();
 	h.w->kubelet_dead = h.w->runtime_dead = false;
-	h.w->config.pools[0].network->timeout_ms = LIMIT_MS;
+	h.w->config.pools[0].network->timeout_ms = GATE_MS;
 	memset(h.w->moved, 0, sizeof(h.w->moved));
 	world_move(h.w, 0, false, false);
 	while (h.n_lingering)
@@ -442,6 +465,9 @@ static unsigned start(unsigned vfs, const char **ret_why)
 	for (size_t i = first; i < h.n_gates; i++) {
 		if (!h.gates[i].gate.err.code)
 			continue;
+		if (strstr(h.gates[i].gate.err.msg, "(waited "))
+			fail_msg("a container waits for ever: %s; %s", h.gates[i].gate.err.msg,
+				 what_is());
 		left |= 1u << h.gates[i].vf;
 		*ret_why = h.gates[i].gate.err.msg;
 	}
