@@ -25,19 +25,19 @@ __attribute__((format(printf, 4, 5))) static void differs(unsigned *drift, unsig
 	va_end(ap);
 }
 
-static void compare_link(const struct work *w, unsigned *drift, struct err *first)
+static void compare_link(const struct step_run *run, unsigned *drift, struct err *first)
 {
-	const struct net_plan *plan = &w->record->plan;
-	const struct netdev *nd = &w->seen.netdev;
+	const struct net_plan *plan = &run->record->plan;
+	const struct netdev *nd = &run->seen.netdev;
 	char alias[ATTACH_ALIAS_SIZE];
 
-	work_alias(w, alias);
+	run_alias(run, alias);
 	if (strcmp(nd->name, plan->ifname) != 0)
 		differs(drift, ATTACH_DRIFT_NAME, first, "the interface is called %s, not %s",
 			nd->name, plan->ifname);
-	if (strcmp(w->seen.alias, alias) != 0)
+	if (strcmp(run->seen.alias, alias) != 0)
 		differs(drift, ATTACH_DRIFT_NAME, first, "%s bears the alias \"%.100s\", not ours",
-			nd->name, w->seen.alias);
+			nd->name, run->seen.alias);
 	if (plan->has_mac && memcmp(nd->addr, plan->mac, sizeof(plan->mac)) != 0)
 		differs(drift, VF_MAC, first, "%s has another MAC than the one that was set",
 			nd->name);
@@ -61,58 +61,58 @@ static bool has_prefix(const struct ip_prefix *list, size_t n, const struct ip_p
 #define ADDRESSES_FEW 64
 #define ADDRESSES_MAX 65536
 
-static int ask_addresses(struct work *w, struct ip_prefix *has, size_t max)
+static int ask_addresses(struct step_run *run, struct ip_prefix *has, size_t max)
 {
 	struct nlsock *s = NULL;
-	int r = place_rtnl(w->at, &s, w->err);
+	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
-	return r < 0 ? r : netdev_addresses(s, w->seen.netdev.ifindex, has, max, w->err);
+	return r < 0 ? r : netdev_addresses(s, run->seen.netdev.ifindex, has, max, run->err);
 }
 
 /* There is room for `max`. Returns how many there are. */
-static int compare_with(struct work *w, struct ip_prefix *has, int max, unsigned *drift,
+static int compare_with(struct step_run *run, struct ip_prefix *has, int max, unsigned *drift,
 			struct err *first)
 {
 	struct wanted_net net;
-	int n = ask_addresses(w, has, (size_t)max);
+	int n = ask_addresses(run, has, (size_t)max);
 
-	attach_wanted_net(w->record, &net);
+	attach_wanted_net(run->record, &net);
 	for (size_t i = 0; n >= 0 && i < net.n_ips; i++)
 		if (!has_prefix(has, (size_t)(n < max ? n : max), &net.ips[i]))
 			differs(drift, ATTACH_DRIFT_IPS, first, "%s lacks address %zu of %zu",
-				w->seen.netdev.name, i + 1, net.n_ips);
+				run->seen.netdev.name, i + 1, net.n_ips);
 	return n;
 }
 
-static int compare_many(struct work *w, int max, unsigned *drift, struct err *first)
+static int compare_many(struct step_run *run, int max, unsigned *drift, struct err *first)
 {
 	struct ip_prefix *has = calloc((size_t)max, sizeof(*has));
-	int n = has ? compare_with(w, has, max, drift, first)
-		    : err_set(w->err, -ENOMEM, "out of memory");
+	int n = has ? compare_with(run, has, max, drift, first)
+		    : err_set(run->err, -ENOMEM, "out of memory");
 
 	free(has);
 	return n < 0 ? n : 0;
 }
 
-static int compare_addresses(struct work *w, unsigned *drift, struct err *first)
+static int compare_addresses(struct step_run *run, unsigned *drift, struct err *first)
 {
 	struct ip_prefix few[ADDRESSES_FEW] = {{0}};
 	struct err seen = {0};
 	unsigned lacks = 0;
 	int n;
 
-	if (w->record->plan.n_ips + w->record->n_ips == 0)
+	if (run->record->plan.n_ips + run->record->n_ips == 0)
 		return 0;
-	n = compare_with(w, few, ADDRESSES_FEW, &lacks, &seen);
+	n = compare_with(run, few, ADDRESSES_FEW, &lacks, &seen);
 	if (n > ADDRESSES_FEW)
-		return compare_many(w, n < ADDRESSES_MAX ? n : ADDRESSES_MAX, drift, first);
+		return compare_many(run, n < ADDRESSES_MAX ? n : ADDRESSES_MAX, drift, first);
 	if (lacks)
 		differs(drift, lacks, first, "%s", seen.msg);
 	return n < 0 ? n : 0;
 }
 
 /* A setting that the driver does not tell cannot differ. */
-static int compare_admin(struct work *w, struct vf_settings want, unsigned *drift,
+static int compare_admin(struct step_run *run, struct vf_settings want, unsigned *drift,
 			 struct err *first)
 {
 	struct vf_settings is;
@@ -122,7 +122,7 @@ static int compare_admin(struct work *w, struct vf_settings want, unsigned *drif
 
 	if (!want.fields)
 		return 0;
-	r = vf_admin_read(w, &is);
+	r = vf_admin_read(run, &is);
 	if (r < 0)
 		return r;
 	want.fields &= is.fields;
@@ -131,95 +131,95 @@ static int compare_admin(struct work *w, struct vf_settings want, unsigned *drif
 		return 0;
 	vf_fields_text(different, names, sizeof(names));
 	differs(drift, different, first, "VF %d of %s is not set as wanted: %s",
-		w->record->origin.vf_index, w->record->origin.pf, names);
+		run->record->origin.vf_index, run->record->origin.pf, names);
 	return 0;
 }
 
-static int look_in_pod(struct work *w)
+static int look_in_pod(struct step_run *run)
 {
-	int r = work_open_pod(w);
+	int r = run_open_pod(run);
 
 	if (r < 0)
 		return r;
-	r = work_look(w, &w->pod);
-	return r == -ENODEV
-		       ? err_set(w->err, r, "%s is not in the pod any more", w->record->function)
-		       : r;
+	r = run_look(run, &run->pod);
+	return r == -ENODEV ? err_set(run->err, r, "%s is not in the pod any more",
+				      run->record->function)
+			    : r;
 }
 
-static int compare(struct work *w, const struct vf_settings *admin, unsigned *ret_drift,
+static int compare(struct step_run *run, const struct vf_settings *admin, unsigned *ret_drift,
 		   struct err *first)
 {
 	unsigned drift = 0;
-	int r = look_in_pod(w);
+	int r = look_in_pod(run);
 
 	if (r < 0)
 		return r;
-	compare_link(w, &drift, first);
-	r = compare_addresses(w, &drift, first);
+	compare_link(run, &drift, first);
+	r = compare_addresses(run, &drift, first);
 	if (r == 0)
-		r = compare_admin(w, *admin, &drift, first);
+		r = compare_admin(run, *admin, &drift, first);
 	if (r == 0)
 		*ret_drift = drift;
 	return r;
 }
 
-int attach_compare(struct work *w, unsigned *ret_drift, struct err *first)
+int attach_compare(struct step_run *run, unsigned *ret_drift, struct err *first)
 {
-	const struct vf_settings admin = vf_admin_wanted(w->record);
+	const struct vf_settings admin = vf_admin_wanted(run->record);
 
-	return compare(w, &admin, ret_drift, first);
+	return compare(run, &admin, ret_drift, first);
 }
 
 /* --- repair ----------------------------------------------------------------------------------- */
 
-static int repair_link(struct work *w, unsigned drift)
+static int repair_link(struct step_run *run, unsigned drift)
 {
 	struct wanted_net net;
 	struct nlsock *s = NULL;
-	int r = attach_settle_in_pod(w);
+	int r = attach_settle_in_pod(run);
 
 	if (r == 0)
-		r = place_rtnl(w->at, &s, w->err);
+		r = netns_sockets_rtnl(run->at, &s, run->err);
 	if (r < 0 || !(drift & (ATTACH_DRIFT_DOWN | ATTACH_DRIFT_IPS)))
 		return r;
-	attach_wanted_net(w->record, &net);
-	return netdev_configure(s, w->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
-				net.n_routes, true, w->err);
+	attach_wanted_net(run->record, &net);
+	return netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
+				net.n_routes, true, run->err);
 }
 
 /* The PF's word is set anew; the interface's own MAC where the driver lets it. */
-static int repair_mac(struct work *w)
+static int repair_mac(struct step_run *run)
 {
-	const struct net_plan *plan = &w->record->plan;
+	const struct net_plan *plan = &run->record->plan;
 	const struct netdev_change c = {
 		.netns_fd = -1, .addr = plan->mac, .addr_len = sizeof(plan->mac), .up = -1};
 	struct nlsock *s = NULL;
 	int r;
 
-	if (!plan->has_mac || memcmp(w->seen.netdev.addr, plan->mac, sizeof(plan->mac)) == 0)
+	if (!plan->has_mac || memcmp(run->seen.netdev.addr, plan->mac, sizeof(plan->mac)) == 0)
 		return 0;
-	r = place_rtnl(w->at, &s, w->err);
-	return r < 0 ? r : netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+	r = netns_sockets_rtnl(run->at, &s, run->err);
+	return r < 0 ? r : netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
 }
 
 /* GUIDs would take the device from its driver, and so from the pod. */
-static int repair_admin(struct work *w, unsigned drift)
+static int repair_admin(struct step_run *run, unsigned drift)
 {
-	struct vf_settings want = vf_admin_kept(w->record);
+	struct vf_settings want = vf_admin_kept(run->record);
 
 	want.fields &= drift & ~VF_GUIDS;
-	return want.fields ? vf_admin_write(w, &want) : 0;
+	return want.fields ? vf_admin_write(run, &want) : 0;
 }
 
-static int repair_all(struct work *w, unsigned drift)
+static int repair_all(struct step_run *run, unsigned drift)
 {
-	int r = repair_admin(w, drift);
+	int r = repair_admin(run, drift);
 
 	if (r == 0)
-		r = repair_link(w, drift);
+		r = repair_link(run, drift);
 	if (r == 0 && drift & VF_MAC)
-		r = repair_mac(w);
+		r = repair_mac(run);
 	return r;
 }
 
@@ -227,45 +227,45 @@ int attach_check(struct attach_job *job, bool repair)
 {
 	const struct vf_settings admin = vf_admin_kept(&job->record);
 	struct err first = {0};
-	struct work w;
+	struct step_run run;
 	int r;
 
 	job->err = (struct err){0};
 	job->drift = job->left = 0;
-	work_begin(&w, job);
-	r = compare(&w, &admin, &job->drift, &first);
+	run_begin(&run, job);
+	r = compare(&run, &admin, &job->drift, &first);
 	if (r == 0 && repair && job->drift)
-		r = repair_all(&w, job->drift);
+		r = repair_all(&run, job->drift);
 	if (r == 0 && repair && job->drift)
-		r = attach_compare(&w, &job->left, &first);
-	work_end(&w);
+		r = attach_compare(&run, &job->left, &first);
+	run_end(&run);
 	return r;
 }
 
 /* --- announce --------------------------------------------------------------------------------- */
 
-static int announce(struct work *w)
+static int announce(struct step_run *run)
 {
 	struct wanted_net net;
-	int r = look_in_pod(w);
+	int r = look_in_pod(run);
 
-	if (r < 0 || w->seen.netdev.type != ARPHRD_ETHER)
+	if (r < 0 || run->seen.netdev.type != ARPHRD_ETHER)
 		return r;
-	if (w->seen.netdev.carrier != CARRIER_ON)
-		return err_set(w->err, -EAGAIN, "%s has no carrier yet", w->seen.netdev.name);
-	attach_wanted_net(w->record, &net);
-	return netns_announce(w->pod.netns_fd, w->seen.netdev.ifindex, w->seen.netdev.addr, net.ips,
-			      net.n_ips, w->err);
+	if (run->seen.netdev.carrier != CARRIER_ON)
+		return err_set(run->err, -EAGAIN, "%s has no carrier yet", run->seen.netdev.name);
+	attach_wanted_net(run->record, &net);
+	return netns_announce(run->pod.netns_fd, run->seen.netdev.ifindex, run->seen.netdev.addr,
+			      net.ips, net.n_ips, run->err);
 }
 
 int attach_announce(struct attach_job *job)
 {
-	struct work w;
+	struct step_run run;
 	int r;
 
 	job->err = (struct err){0};
-	work_begin(&w, job);
-	r = announce(&w);
-	work_end(&w);
+	run_begin(&run, job);
+	r = announce(&run);
+	run_end(&run);
 	return r;
 }

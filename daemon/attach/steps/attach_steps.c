@@ -14,180 +14,180 @@
 /* --- record ----------------------------------------------------------------------------------- */
 
 /* Whoever asked may know the namespace already; a path alone is made sure of here. */
-static int identify_netns(struct work *w)
+static int identify_netns(struct step_run *run)
 {
-	struct netns_id *id = &w->record->owner.netns, seen;
+	struct netns_id *id = &run->record->owner.netns, seen;
 	char path[sizeof(id->path)];
 	int r;
 
 	if (id->ino)
-		return work_open_pod(w);
+		return run_open_pod(run);
 	memcpy(path, id->path, sizeof(path));
-	w->pod.netns_fd = netns_open_path(w->hw, path, w->err);
-	if (w->pod.netns_fd < 0)
-		return w->pod.netns_fd;
-	r = netns_identify(w->pod.netns_fd, path, &seen);
+	run->pod.netns_fd = netns_open_path(run->hw, path, run->err);
+	if (run->pod.netns_fd < 0)
+		return run->pod.netns_fd;
+	r = netns_identify(run->pod.netns_fd, path, &seen);
 	if (r < 0)
-		return err_set(w->err, r, "%s: %s", path, strerror(-r));
+		return err_set(run->err, r, "%s: %s", path, strerror(-r));
 	*id = seen;
 	return 0;
 }
 
 /* There it would be nobody's: it could neither be told from a free one nor be returned. */
-static int refuse_host(struct work *w)
+static int refuse_host(struct step_run *run)
 {
-	const struct netns_id *id = &w->record->owner.netns;
+	const struct netns_id *id = &run->record->owner.netns;
 	struct netns_id own;
-	int r = work_open_host(w);
+	int r = run_open_host(run);
 
 	if (r == 0)
-		r = netns_identify(w->host.netns_fd, id->path, &own);
+		r = netns_identify(run->host.netns_fd, id->path, &own);
 	if (r == 0 && own.dev == id->dev && own.ino == id->ino)
-		return err_set(w->err, -EINVAL, "%s: that is the host's own network namespace",
+		return err_set(run->err, -EINVAL, "%s: that is the host's own network namespace",
 			       id->path);
 	return r;
 }
 
-static int look_in_host(struct work *w)
+static int look_in_host(struct step_run *run)
 {
-	const char *function = w->record->function;
+	const char *function = run->record->function;
 	struct nlsock *s = NULL;
-	int r = work_open_host(w);
+	int r = run_open_host(run);
 
 	if (r == 0)
-		r = place_rtnl(&w->host, &s, w->err);
+		r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r == 0)
-		r = netdev_by_function(s, function, function_ifindex(w->hw, function), &w->seen,
-				       w->err);
+		r = netdev_by_function(s, function, function_ifindex(run->hw, function), &run->seen,
+				       run->err);
 	if (r == -ENODEV)
-		return err_set(w->err, -EBUSY, "%s has no netdev in the host", function);
+		return err_set(run->err, -EBUSY, "%s has no netdev in the host", function);
 	if (r == 0)
-		w->at = &w->host;
+		run->at = &run->host;
 	return r;
 }
 
-static int check_unused(struct work *w)
+static int check_unused(struct step_run *run)
 {
-	const struct netdev *nd = &w->seen.netdev;
+	const struct netdev *nd = &run->seen.netdev;
 	char origin[IFNAMSIZ], upper[IFNAMSIZ];
 
-	if (attach_alias_origin(w->seen.alias, origin))
-		return err_set(w->err, -EBUSY,
+	if (attach_alias_origin(run->seen.alias, origin))
+		return err_set(run->err, -EBUSY,
 			       "%s is dirty: %s still bears the mark of an attachment, \"%s\"",
-			       w->record->function, nd->name, w->seen.alias);
-	if (w->seen.more_altnames)
-		return err_set(w->err, -E2BIG,
+			       run->record->function, nd->name, run->seen.alias);
+	if (run->seen.more_altnames)
+		return err_set(run->err, -E2BIG,
 			       "%s: %s has more alternative names than could be given back to it",
-			       w->record->function, nd->name);
+			       run->record->function, nd->name);
 	if (nd->master)
-		return err_set(w->err, -EBUSY, "%s is in use: %s belongs to a bond or bridge",
-			       w->record->function, nd->name);
-	if (netdev_upper_here(w->hw, nd->name, upper))
-		return err_set(w->err, -EBUSY, "%s is in use: %s sits on %s", w->record->function,
-			       upper, nd->name);
+		return err_set(run->err, -EBUSY, "%s is in use: %s belongs to a bond or bridge",
+			       run->record->function, nd->name);
+	if (netdev_upper_here(run->hw, nd->name, upper))
+		return err_set(run->err, -EBUSY, "%s is in use: %s sits on %s",
+			       run->record->function, upper, nd->name);
 	return 0;
 }
 
 /* VFs are there, with their netdevs, before their PF counts them: sriov_numvfs is still written. */
-static int read_settings(struct work *w, struct vf_settings *ret)
+static int read_settings(struct step_run *run, struct vf_settings *ret)
 {
-	struct patience p = {0};
+	struct retries retries = {0};
 	int r;
 
-	while ((r = vf_admin_read(w, ret)) == -ENODEV && work_wait(&p))
+	while ((r = vf_admin_read(run, ret)) == -ENODEV && run_again_later(&retries))
 		;
 	return r;
 }
 
-static int fill_pf(struct work *w, struct link_origin *o)
+static int fill_pf(struct step_run *run, struct link_origin *o)
 {
-	const char *function = w->record->function;
-	int r = function_pf(w->hw, function, o->pf, &o->vf_index);
+	const char *function = run->record->function;
+	int r = function_pf(run->hw, function, o->pf, &o->vf_index);
 
 	if (r == 0)
-		r = function_rdma(w->hw, function, o->rdma);
+		r = function_rdma(run->hw, function, o->rdma);
 	if (r < 0)
-		return err_set(w->err, r, "%s in sysfs: %s", function, strerror(-r));
-	return o->pf[0] ? read_settings(w, &o->vf) : 0;
+		return err_set(run->err, r, "%s in sysfs: %s", function, strerror(-r));
+	return o->pf[0] ? read_settings(run, &o->vf) : 0;
 }
 
-void attach_look_at_state(struct work *w, struct netdev_state *ret)
+void attach_look_at_state(struct step_run *run, struct netdev_state *ret)
 {
-	const struct netdev *nd = &w->seen.netdev;
+	const struct netdev *nd = &run->seen.netdev;
 	struct nlsock *s = NULL;
 
 	if (getrandom(ret->key, sizeof(ret->key), 0) == sizeof(ret->key) &&
-	    place_rtnl(&w->host, &s, NULL) == 0)
-		netdev_look(ret, w->hw, s, nd->ifindex, nd->name);
+	    netns_sockets_rtnl(&run->host, &s, NULL) == 0)
+		netdev_look(ret, run->hw, s, nd->ifindex, nd->name);
 }
 
-static int fill_origin(struct work *w)
+static int fill_origin(struct step_run *run)
 {
-	struct link_origin *o = &w->record->origin;
-	const struct netdev *nd = &w->seen.netdev;
+	struct link_origin *o = &run->record->origin;
+	const struct netdev *nd = &run->seen.netdev;
 
 	memset(o, 0, sizeof(*o));
 	memcpy(o->name, nd->name, sizeof(o->name));
-	memcpy(o->alias, w->seen.alias, sizeof(o->alias));
-	memcpy(o->altnames, w->seen.altnames, sizeof(o->altnames));
+	memcpy(o->alias, run->seen.alias, sizeof(o->alias));
+	memcpy(o->altnames, run->seen.altnames, sizeof(o->altnames));
 	memcpy(o->addr, nd->addr, sizeof(o->addr));
 	o->addr_len = nd->addr_len;
 	o->mtu = nd->mtu;
 	o->up = nd->flags & IFF_UP;
-	attach_look_at_state(w, &o->state);
-	return fill_pf(w, o);
+	attach_look_at_state(run, &o->state);
+	return fill_pf(run, o);
 }
 
 /* From now on, whatever is called so in the pod is ours. */
-static int fill_stacked(struct work *w)
+static int fill_stacked(struct step_run *run)
 {
-	struct attach_record *rec = w->record;
+	struct attach_record *rec = run->record;
 	struct netdev_seen seen;
 	struct nlsock *s = NULL;
-	int r = place_rtnl(&w->pod, &s, w->err);
+	int r = netns_sockets_rtnl(&run->pod, &s, run->err);
 
 	memset(&rec->origin, 0, sizeof(rec->origin));
-	memcpy(rec->origin.parent, w->seen.netdev.name, sizeof(rec->origin.parent));
+	memcpy(rec->origin.parent, run->seen.netdev.name, sizeof(rec->origin.parent));
 	if (r == 0)
-		r = netdev_by_name(s, rec->plan.ifname, &seen, w->err);
+		r = netdev_by_name(s, rec->plan.ifname, &seen, run->err);
 	if (r == 0)
-		return err_set(w->err, -EEXIST, "the pod has an interface %s already",
+		return err_set(run->err, -EEXIST, "the pod has an interface %s already",
 			       rec->plan.ifname);
 	return r == -ENODEV ? 0 : r;
 }
 
-static int look_and_fill(struct work *w)
+static int look_and_fill(struct step_run *run)
 {
-	int r = identify_netns(w);
+	int r = identify_netns(run);
 
 	if (r == 0)
-		r = refuse_host(w);
+		r = refuse_host(run);
 	if (r == 0)
-		r = look_in_host(w);
-	if (r < 0 || !work_is_vf(w))
-		return r < 0 ? r : fill_stacked(w);
-	r = check_unused(w);
-	return r < 0 ? r : fill_origin(w);
+		r = look_in_host(run);
+	if (r < 0 || !run_is_vf(run))
+		return r < 0 ? r : fill_stacked(run);
+	r = check_unused(run);
+	return r < 0 ? r : fill_origin(run);
 }
 
 /* A record that is not free has its origin: what the device looks like now may be our own work. */
-int attach_step_record(struct work *w)
+int attach_step_record(struct step_run *run)
 {
-	struct attach_record *rec = w->record;
+	struct attach_record *rec = run->record;
 	int r;
 
 	if (rec->state == ATTACH_ATTACHING || rec->state == ATTACH_IN_POD)
-		return work_open_pod(w);
+		return run_open_pod(run);
 	if (rec->state != ATTACH_FREE)
-		return err_set(w->err, -EBUSY, "%s has not come back yet: it is %s", rec->function,
-			       attach_state_name(rec->state));
-	r = look_and_fill(w);
+		return err_set(run->err, -EBUSY, "%s has not come back yet: it is %s",
+			       rec->function, attach_state_name(rec->state));
+	r = look_and_fill(run);
 	if (r < 0)
 		return r;
-	identity_note(w);
+	identity_note(run);
 	rec->state = ATTACH_ATTACHING;
 	rec->serial++;
-	r = journal_write(w->job->journal, rec, true, w->err);
+	r = journal_write(run->job->journal, rec, true, run->err);
 	if (r < 0) {
 		rec->state = ATTACH_FREE;
 		rec->serial--;
@@ -200,77 +200,77 @@ int attach_step_record(struct work *w)
 /* Some drivers (igbvf) take a MAC that the PF set only with their next reset, and refuse to be told
  * the same; others (mlx5) want to be told. So it is tried on the closed device, and what came of it
  * is seen when it is up. */
-static int set_own_mac(struct work *w)
+static int set_own_mac(struct step_run *run)
 {
-	const struct net_plan *plan = &w->record->plan;
+	const struct net_plan *plan = &run->record->plan;
 	struct netdev_change down = {.netns_fd = -1, .up = 0};
 	struct netdev_change mac = {
 		.netns_fd = -1, .addr = plan->mac, .addr_len = sizeof(plan->mac), .up = -1};
 	struct err refused = {0};
 	struct nlsock *s = NULL;
-	int r = w->at ? 0 : work_find(w);
+	int r = run->at ? 0 : run_find(run);
 
 	if (r < 0)
 		return r;
-	if (!w->at->is_host || memcmp(w->seen.netdev.addr, plan->mac, sizeof(plan->mac)) == 0)
+	if (!run->at->is_host || memcmp(run->seen.netdev.addr, plan->mac, sizeof(plan->mac)) == 0)
 		return 0;
-	r = place_rtnl(w->at, &s, w->err);
-	if (r == 0 && w->seen.netdev.flags & IFF_UP)
-		r = netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
+	r = netns_sockets_rtnl(run->at, &s, run->err);
+	if (r == 0 && run->seen.netdev.flags & IFF_UP)
+		r = netdev_change(s, run->seen.netdev.ifindex, &down, run->err);
 	if (r == 0)
-		netdev_change(s, w->seen.netdev.ifindex, &mac, &refused);
+		netdev_change(s, run->seen.netdev.ifindex, &mac, &refused);
 	return r;
 }
 
-int attach_step_admin(struct work *w)
+int attach_step_admin(struct step_run *run)
 {
-	const struct attach_record *rec = w->record;
+	const struct attach_record *rec = run->record;
 	const struct vf_settings want = vf_admin_wanted(rec);
 	int r;
 
 	if (!want.fields)
 		return 0;
 	if (!rec->origin.pf[0])
-		return err_set(w->err, -EOPNOTSUPP,
+		return err_set(run->err, -EOPNOTSUPP,
 			       "%s is no virtual function: it has no PF that could set what is "
 			       "wanted",
 			       rec->function);
-	r = vf_admin_write(w, &want);
-	return r == 0 && rec->plan.has_mac ? set_own_mac(w) : r;
+	r = vf_admin_write(run, &want);
+	return r == 0 && rec->plan.has_mac ? set_own_mac(run) : r;
 }
 
 /* --- move ------------------------------------------------------------------------------------- */
 
 /* The kernel says no more than that something exists. */
-static bool is_name_taken(struct work *w)
+static bool is_name_taken(struct step_run *run)
 {
 	struct netdev_seen other;
 	struct nlsock *s = NULL;
 
-	return place_rtnl(&w->pod, &s, NULL) == 0 &&
-	       netdev_by_name(s, w->record->plan.ifname, &other, NULL) == 0;
+	return netns_sockets_rtnl(&run->pod, &s, NULL) == 0 &&
+	       netdev_by_name(s, run->record->plan.ifname, &other, NULL) == 0;
 }
 
-static int move_failed(struct work *w, int r)
+static int move_failed(struct step_run *run, int r)
 {
-	if (r == -EEXIST && is_name_taken(w))
-		return err_set(w->err, r, "the pod has an interface %s already",
-			       w->record->plan.ifname);
-	return err_wrap(w->err, "%s: moving %s into the pod", w->record->function,
-			w->seen.netdev.name);
+	if (r == -EEXIST && is_name_taken(run))
+		return err_set(run->err, r, "the pod has an interface %s already",
+			       run->record->plan.ifname);
+	return err_wrap(run->err, "%s: moving %s into the pod", run->record->function,
+			run->seen.netdev.name);
 }
 
 /* What the interface is to be; alias: room for one. */
-static struct netdev_change wanted_link(const struct work *w, char alias[ATTACH_ALIAS_SIZE])
+static struct netdev_change wanted_link(const struct step_run *run, char alias[ATTACH_ALIAS_SIZE])
 {
-	const struct attach_record *rec = w->record;
+	const struct attach_record *rec = run->record;
 	struct netdev_change c = {.netns_fd = -1,
 				  .name = rec->plan.ifname,
 				  .alias = alias,
 				  .mtu = rec->plan.mtu,
 				  .up = -1};
 
-	work_alias(w, alias);
+	run_alias(run, alias);
 	if (rec->plan.has_mac && !rec->origin.pf[0]) {
 		c.addr = rec->plan.mac;
 		c.addr_len = sizeof(rec->plan.mac);
@@ -278,17 +278,17 @@ static struct netdev_change wanted_link(const struct work *w, char alias[ATTACH_
 	return c;
 }
 
-int attach_settle_in_pod(struct work *w)
+int attach_settle_in_pod(struct step_run *run)
 {
-	const struct netdev *nd = &w->seen.netdev;
+	const struct netdev *nd = &run->seen.netdev;
 	char alias[ATTACH_ALIAS_SIZE];
-	struct netdev_change c = wanted_link(w, alias);
+	struct netdev_change c = wanted_link(run, alias);
 	struct nlsock *s = NULL;
-	int r = place_rtnl(w->at, &s, w->err);
+	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
 	if (strcmp(nd->name, c.name) == 0)
 		c.name = NULL;
-	if (strcmp(w->seen.alias, alias) == 0)
+	if (strcmp(run->seen.alias, alias) == 0)
 		c.alias = NULL;
 	if (nd->mtu == c.mtu)
 		c.mtu = 0;
@@ -296,98 +296,98 @@ int attach_settle_in_pod(struct work *w)
 		c.addr_len = 0;
 	if (r < 0 || (!c.name && !c.alias && !c.mtu && !c.addr_len))
 		return r;
-	r = netdev_change(s, nd->ifindex, &c, w->err);
-	return r < 0 ? move_failed(w, r) : 0;
+	r = netdev_change(s, nd->ifindex, &c, run->err);
+	return r < 0 ? move_failed(run, r) : 0;
 }
 
-static int move_from_host(struct work *w)
+static int move_from_host(struct step_run *run)
 {
 	char alias[ATTACH_ALIAS_SIZE];
-	struct netdev_change c = wanted_link(w, alias);
+	struct netdev_change c = wanted_link(run, alias);
 	struct nlsock *s = NULL;
-	int r = work_open_pod(w);
+	int r = run_open_pod(run);
 
 	if (r == 0)
-		r = place_rtnl(&w->host, &s, w->err);
+		r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r < 0)
 		return r;
-	c.netns_fd = w->pod.netns_fd;
-	r = netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
-	w->at = NULL;
-	return r < 0 ? move_failed(w, r) : 0;
+	c.netns_fd = run->pod.netns_fd;
+	r = netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
+	run->at = NULL;
+	return r < 0 ? move_failed(run, r) : 0;
 }
 
 /* The RDMA device takes its IPoIB netdev down and makes it anew where it goes, so it goes first;
  * the new one comes when it is ready. */
-static int move_ipoib_first(struct work *w)
+static int move_ipoib_first(struct step_run *run)
 {
-	struct patience p = {0};
-	int r = attach_rdma_moves(w);
+	struct retries retries = {0};
+	int r = attach_rdma_moves(run);
 
 	if (r <= 0)
 		return r;
-	r = attach_rdma_move(w);
+	r = attach_rdma_move(run);
 	kill_point("attach-move-2", "before");
-	while (r == 0 && (r = work_find(w)) == -ENODEV && work_wait(&p))
+	while (r == 0 && (r = run_find(run)) == -ENODEV && run_again_later(&retries))
 		r = 0;
 	return r;
 }
 
-static int move_function(struct work *w)
+static int move_function(struct step_run *run)
 {
-	int r = w->at ? 0 : work_find(w);
+	int r = run->at ? 0 : run_find(run);
 
-	if (r == 0 && w->seen.netdev.type == ARPHRD_INFINIBAND && w->at->is_host)
-		r = move_ipoib_first(w);
+	if (r == 0 && run->seen.netdev.type == ARPHRD_INFINIBAND && run->at->is_host)
+		r = move_ipoib_first(run);
 	if (r < 0)
 		return r == -ENODEV
-			       ? err_set(w->err, r, "%s has no netdev in the host nor in the pod",
-					 w->record->function)
+			       ? err_set(run->err, r, "%s has no netdev in the host nor in the pod",
+					 run->record->function)
 			       : r;
-	return w->at->is_host ? move_from_host(w) : attach_settle_in_pod(w);
+	return run->at->is_host ? move_from_host(run) : attach_settle_in_pod(run);
 }
 
-static int make_stacked(struct work *w)
+static int make_stacked(struct step_run *run)
 {
-	const struct attach_record *rec = w->record;
+	const struct attach_record *rec = run->record;
 	struct netdev_seen parent;
 	char alias[ATTACH_ALIAS_SIZE];
 	struct nlsock *s = NULL;
-	int r = work_open_host(w);
+	int r = run_open_host(run);
 
-	work_alias(w, alias);
+	run_alias(run, alias);
 	if (r == 0)
-		r = place_rtnl(&w->host, &s, w->err);
+		r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r == 0)
-		r = netdev_by_function(s, rec->function, function_ifindex(w->hw, rec->function),
-				       &parent, w->err);
+		r = netdev_by_function(s, rec->function, function_ifindex(run->hw, rec->function),
+				       &parent, run->err);
 	if (r == 0)
-		r = netdev_make_stacked(s, &rec->plan, parent.netdev.ifindex, w->pod.netns_fd,
-					alias, w->err);
-	return r < 0 ? err_wrap(w->err, "%s: an interface on it for the pod", rec->function) : 0;
+		r = netdev_make_stacked(s, &rec->plan, parent.netdev.ifindex, run->pod.netns_fd,
+					alias, run->err);
+	return r < 0 ? err_wrap(run->err, "%s: an interface on it for the pod", rec->function) : 0;
 }
 
-static int ensure_stacked(struct work *w)
+static int ensure_stacked(struct step_run *run)
 {
-	int r = work_open_pod(w);
+	int r = run_open_pod(run);
 
 	if (r == 0)
-		r = work_look(w, &w->pod);
+		r = run_look(run, &run->pod);
 	if (r == -ENODEV)
-		return make_stacked(w);
-	return r < 0 ? r : attach_settle_in_pod(w);
+		return make_stacked(run);
+	return r < 0 ? r : attach_settle_in_pod(run);
 }
 
-int attach_step_move(struct work *w)
+int attach_step_move(struct step_run *run)
 {
-	return work_is_vf(w) ? move_function(w) : ensure_stacked(w);
+	return run_is_vf(run) ? move_function(run) : ensure_stacked(run);
 }
 
 /* --- configure -------------------------------------------------------------------------------- */
 
 /* Neighbours learn of new addresses by themselves, and addresses are usable at once while duplicate
  * detection runs (RFC 4429). A kernel that lacks one does without. */
-static int set_sysctls(struct work *w)
+static int set_sysctls(struct step_run *run)
 {
 	static const struct sysctl_setting settings[] = {
 		{AF_INET, "arp_notify", "1"},
@@ -395,8 +395,8 @@ static int set_sysctls(struct work *w)
 		{AF_INET6, "optimistic_dad", "1"},
 		{AF_INET6, "use_optimistic", "1"},
 	};
-	int r = netns_sysctl(w->pod.netns_fd, w->record->plan.ifname, settings,
-			     sizeof(settings) / sizeof(settings[0]), w->err);
+	int r = netns_sysctl(run->pod.netns_fd, run->record->plan.ifname, settings,
+			     sizeof(settings) / sizeof(settings[0]), run->err);
 
 	return r == -ENOENT ? 0 : r;
 }
@@ -411,55 +411,55 @@ void attach_wanted_net(const struct attach_record *r, struct wanted_net *ret)
 	memcpy(ret->routes + r->plan.n_routes, r->routes, r->n_routes * sizeof(r->routes[0]));
 }
 
-int attach_step_configure(struct work *w)
+int attach_step_configure(struct step_run *run)
 {
 	struct wanted_net net;
 	struct nlsock *s = NULL;
-	int r = work_open_pod(w);
+	int r = run_open_pod(run);
 
 	if (r == 0)
-		r = set_sysctls(w);
+		r = set_sysctls(run);
 	kill_point("attach-configure-2", "before");
 	if (r == 0)
-		r = place_rtnl(&w->pod, &s, w->err);
+		r = netns_sockets_rtnl(&run->pod, &s, run->err);
 	if (r == 0)
-		r = netdev_by_name(s, w->record->plan.ifname, &w->seen, w->err);
+		r = netdev_by_name(s, run->record->plan.ifname, &run->seen, run->err);
 	if (r < 0)
 		return r;
-	attach_wanted_net(w->record, &net);
-	r = netdev_configure(s, w->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
-			     net.n_routes, true, w->err);
-	w->at = NULL;
-	return r < 0 ? err_wrap(w->err, "%s in the pod", w->record->plan.ifname) : 0;
+	attach_wanted_net(run->record, &net);
+	r = netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
+			     net.n_routes, true, run->err);
+	run->at = NULL;
+	return r < 0 ? err_wrap(run->err, "%s in the pod", run->record->plan.ifname) : 0;
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-int attach_step_rdma(struct work *w)
+int attach_step_rdma(struct step_run *run)
 {
-	return w->record->plan.soft_roce ? attach_rdma_make(w) : attach_rdma_move(w);
+	return run->record->plan.soft_roce ? attach_rdma_make(run) : attach_rdma_move(run);
 }
 
 /* A MAC that the driver takes over from the PF may arrive a moment after the interface is up. */
-int attach_step_verify(struct work *w)
+int attach_step_verify(struct step_run *run)
 {
-	struct patience p = {0};
+	struct retries retries = {0};
 	struct err first;
 	unsigned drift = 0;
 	int r;
 
 	do {
 		first = (struct err){0};
-		r = attach_compare(w, &drift, &first);
-	} while (r == 0 && drift == VF_MAC && work_wait(&p));
+		r = attach_compare(run, &drift, &first);
+	} while (r == 0 && drift == VF_MAC && run_again_later(&retries));
 	if (r < 0 || !drift)
-		return r < 0 ? r : attach_rdma_verify(w);
-	*w->err = first;
+		return r < 0 ? r : attach_rdma_verify(run);
+	*run->err = first;
 	return first.code;
 }
 
-int attach_step_done(struct work *w)
+int attach_step_done(struct step_run *run)
 {
-	w->record->state = ATTACH_IN_POD;
-	return journal_write(w->job->journal, w->record, false, w->err);
+	run->record->state = ATTACH_IN_POD;
+	return journal_write(run->job->journal, run->record, false, run->err);
 }

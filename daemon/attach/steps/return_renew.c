@@ -17,21 +17,21 @@ struct findings {
 	int inside_told; /* by netdev_look_inside() */
 };
 
-static int look(struct work *w, struct findings *f)
+static int look(struct step_run *run, struct findings *f)
 {
-	const struct netdev_state *was = &w->record->origin.state;
+	const struct netdev_state *was = &run->record->origin.state;
 	struct netdev_state is = {.key = {was->key[0], was->key[1]}};
 	struct nlsock *s = NULL;
-	int r = return_look_at_home(w);
+	int r = return_look_at_home(run);
 
 	if (r == 0)
-		r = place_rtnl(&w->host, &s, w->err);
+		r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r < 0)
 		return r;
-	netdev_look(&is, w->hw, s, w->seen.netdev.ifindex, w->seen.netdev.name);
+	netdev_look(&is, run->hw, s, run->seen.netdev.ifindex, run->seen.netdev.name);
 	*f = (struct findings){0};
 	f->different = netdev_state_differ(was, &is, &f->unknown);
-	f->inside_told = netdev_look_inside(w->hw, w->seen.netdev.ifindex, &f->inside);
+	f->inside_told = netdev_look_inside(run->hw, run->seen.netdev.ifindex, &f->inside);
 	if (f->inside.napi_apart)
 		f->different |= 1u << STATE_NAPI;
 	return 0;
@@ -51,9 +51,9 @@ static void describe(const struct findings *f, char text[ATTACH_LEFT_SIZE])
 
 /* A pool that wants no reset is content with what can be found, and with what a driver may have
  * set. */
-static bool is_unknown(const struct work *w, const struct findings *f)
+static bool is_unknown(const struct step_run *run, const struct findings *f)
 {
-	const bool content = w->record->plan.clean == CLEAN_RESTORE;
+	const bool content = run->record->plan.clean == CLEAN_RESTORE;
 
 	return f->unknown & ~(content ? 1u << STATE_XPS : 0) || f->inside_told < 0 ||
 	       (f->inside_told == NETDEV_SEARCHED && !content);
@@ -69,178 +69,179 @@ enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, en
 }
 
 /* In words, what cannot be told as well. */
-static int left_dirty(struct work *w, const struct findings *f, const char *why)
+static int left_dirty(struct step_run *run, const struct findings *f, const char *why)
 {
 	char unknown[ATTACH_LEFT_SIZE];
 
 	netdev_sections_text(f->unknown, unknown, sizeof(unknown));
-	if (!w->job->traces[0])
+	if (!run->job->traces[0])
 		return err_set(
-			w->err, -EUCLEAN,
+			run->err, -EUCLEAN,
 			"%s: nobody knows whether its pod has left something behind (%.80s)%s",
-			w->record->function, unknown[0] ? unknown : "what sits on it", why);
-	return err_set(w->err, -EUCLEAN, "%s: left behind by its pod: %s%s", w->record->function,
-		       w->job->traces, why);
+			run->record->function, unknown[0] ? unknown : "what sits on it", why);
+	return err_set(run->err, -EUCLEAN, "%s: left behind by its pod: %s%s",
+		       run->record->function, run->job->traces, why);
 }
 
 /* --- a new one -------------------------------------------------------------------------------- */
 
 /* A record that cannot be written keeps nothing from coming back: see return_step_record(). */
-static void remember(struct work *w, bool renewing)
+static void remember(struct step_run *run, bool renewing)
 {
 	struct err ignored = {0};
 
-	w->record->renewing = renewing;
+	run->record->renewing = renewing;
 	if (renewing)
-		journal_write(w->job->journal, w->record, true, &ignored);
+		journal_write(run->job->journal, run->record, true, &ignored);
 }
 
-static int take_away(struct work *w)
+static int take_away(struct step_run *run)
 {
-	int r = function_unbind(w->hw, w->record->function, w->err);
+	int r = function_unbind(run->hw, run->record->function, run->err);
 
-	w->at = NULL;
-	if (r == 0 && function_has(w->hw, w->record->function, "net"))
-		r = err_set(w->err, -EAGAIN, "%s: its old netdev does not go", w->record->function);
+	run->at = NULL;
+	if (r == 0 && function_has(run->hw, run->record->function, "net"))
+		r = err_set(run->err, -EAGAIN, "%s: its old netdev does not go",
+			    run->record->function);
 	return r;
 }
 
 /* udev gives it the usual ones; what an administrator gave it, nobody else does. One that has
  * become another's stays that. */
-static void give_altnames(struct work *w)
+static void give_altnames(struct step_run *run)
 {
 	char names[ALTNAMES_SIZE], *rest = NULL;
 	struct nlsock *s = NULL;
 
-	if (return_look_at_home(w) < 0 || place_rtnl(&w->host, &s, NULL) < 0)
+	if (return_look_at_home(run) < 0 || netns_sockets_rtnl(&run->host, &s, NULL) < 0)
 		return;
-	memcpy(names, w->record->origin.altnames, sizeof(names));
+	memcpy(names, run->record->origin.altnames, sizeof(names));
 	for (char *alt = strtok_r(names, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
-		netdev_add_altname(s, w->seen.netdev.ifindex, alt, NULL);
+		netdev_add_altname(s, run->seen.netdev.ifindex, alt, NULL);
 }
 
 /* Drivers set more when their netdev is first used. Before the next pod it shall be as after it, or
  * that would look like the pod's. One that cannot be brought up now is none the worse for it. */
-static int use_once(struct work *w)
+static int use_once(struct step_run *run)
 {
 	const struct netdev_change up = {.netns_fd = -1, .up = 1}, down = {.netns_fd = -1};
 	struct nlsock *s = NULL;
-	int r = return_look_at_home(w);
+	int r = return_look_at_home(run);
 
-	if (r == -ENODEV || w->record->origin.up)
+	if (r == -ENODEV || run->record->origin.up)
 		return 0;
 	if (r == 0)
-		r = place_rtnl(&w->host, &s, w->err);
+		r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r < 0)
 		return r;
-	netdev_change(s, w->seen.netdev.ifindex, &up, NULL);
-	return netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
+	netdev_change(s, run->seen.netdev.ifindex, &up, NULL);
+	return netdev_change(s, run->seen.netdev.ifindex, &down, run->err);
 }
 
-static int put_back(struct work *w)
+static int put_back(struct step_run *run)
 {
-	int r = return_bring_home(w);
+	int r = return_bring_home(run);
 
 	if (r == 0)
-		r = attach_rdma_renewed(w);
+		r = attach_rdma_renewed(run);
 	if (r < 0)
 		return r;
-	give_altnames(w);
-	r = use_once(w);
-	return r < 0 ? r : return_restore(w);
+	give_altnames(run);
+	r = use_once(run);
+	return r < 0 ? r : return_restore(run);
 }
 
 /* Nobody has had it: what it is like is what it was, for whoever has to look again. */
-static int know_anew(struct work *w)
+static int know_anew(struct step_run *run)
 {
-	int r = return_look_at_home(w);
+	int r = return_look_at_home(run);
 
 	if (r == 0)
-		attach_look_at_state(w, &w->record->origin.state);
+		attach_look_at_state(run, &run->record->origin.state);
 	return r == -ENODEV ? 0 : r;
 }
 
-static int renew(struct work *w)
+static int renew(struct step_run *run)
 {
 	int r;
 
-	remember(w, true);
+	remember(run, true);
 	kill_point("back-renew-2", "before");
-	r = take_away(w);
+	r = take_away(run);
 	kill_point("back-renew-3", "before");
 	if (r == 0)
-		r = function_bind(w->hw, w->record->function, w->err);
+		r = function_bind(run->hw, run->record->function, run->err);
 	kill_point("back-renew-4", "before");
 	if (r == 0)
-		r = vf_admin_wait_for_netdev(w);
+		r = vf_admin_wait_for_netdev(run);
 	if (r == 0)
-		r = put_back(w);
+		r = put_back(run);
 	if (r == 0)
-		r = know_anew(w);
+		r = know_anew(run);
 	if (r == 0)
-		remember(w, false);
+		remember(run, false);
 	return r;
 }
 
 /* A PF's driver takes its VFs along, and one of two ports the other port's netdev. */
-static const char *why_not(const struct work *w)
+static const char *why_not(const struct step_run *run)
 {
-	if (function_has(w->hw, w->record->function, "virtfn0"))
+	if (function_has(run->hw, run->record->function, "virtfn0"))
 		return "; it gets no new netdev, because it has VFs";
-	if (function_count(w->hw, w->record->function, "net") > 1)
+	if (function_count(run->hw, run->record->function, "net") > 1)
 		return "; it gets no new netdev, because it has others";
 	return NULL;
 }
 
-int return_replace(struct work *w)
+int return_replace(struct step_run *run)
 {
-	const char *why = w->record->plan.clean == CLEAN_RESTORE
+	const char *why = run->record->plan.clean == CLEAN_RESTORE
 				  ? ", and its pool says \"clean\": \"restore\""
-				  : why_not(w);
+				  : why_not(run);
 	int r;
 
-	if (!work_is_vf(w) || !function_is_there(w->hw, w->record->function))
+	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
 		return -EAGAIN;
 	if (why)
-		return err_set(w->err, -EAGAIN,
+		return err_set(run->err, -EAGAIN,
 			       "%s: it is in a namespace that nobody can enter, and that something "
 			       "keeps%s",
-			       w->record->function, why);
-	r = renew(w);
+			       run->record->function, why);
+	r = renew(run);
 	if (r == 0)
-		w->job->renewal = RENEWAL_BEYOND;
+		run->job->renewal = RENEWAL_BEYOND;
 	return r;
 }
 
 /* A function without a netdev has none that could be dirty. */
-int return_step_renew(struct work *w)
+int return_step_renew(struct step_run *run)
 {
 	struct findings f;
 	enum renewal why;
 	int r;
 
-	w->job->traces[0] = '\0';
-	if (w->job->renewal == RENEWAL_BEYOND) /* it is new */
+	run->job->traces[0] = '\0';
+	if (run->job->renewal == RENEWAL_BEYOND) /* it is new */
 		return 0;
-	w->job->renewal = RENEWAL_NONE;
-	if (!work_is_vf(w) || !function_is_there(w->hw, w->record->function))
+	run->job->renewal = RENEWAL_NONE;
+	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
 		return 0;
-	r = look(w, &f);
-	if (r == -ENODEV && !function_has(w->hw, w->record->function, "net"))
+	r = look(run, &f);
+	if (r == -ENODEV && !function_has(run->hw, run->record->function, "net"))
 		return 0;
 	if (r < 0)
 		return r;
-	describe(&f, w->job->traces);
-	why = return_renewal(f.different, is_unknown(w, &f), f.inside.n_uppers > 0,
-			     w->record->plan.clean);
+	describe(&f, run->job->traces);
+	why = return_renewal(f.different, is_unknown(run, &f), f.inside.n_uppers > 0,
+			     run->record->plan.clean);
 	if (why == RENEWAL_NONE)
 		return 0;
-	if (w->record->plan.clean == CLEAN_RESTORE)
-		return left_dirty(w, &f, ", and its pool says \"clean\": \"restore\"");
-	if (why_not(w))
-		return left_dirty(w, &f, why_not(w));
-	r = renew(w);
+	if (run->record->plan.clean == CLEAN_RESTORE)
+		return left_dirty(run, &f, ", and its pool says \"clean\": \"restore\"");
+	if (why_not(run))
+		return left_dirty(run, &f, why_not(run));
+	r = renew(run);
 	if (r == 0)
-		w->job->renewal = why;
+		run->job->renewal = why;
 	return r;
 }

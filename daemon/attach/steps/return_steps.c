@@ -15,31 +15,31 @@
 
 /* What is on the disk already leads to a return, too: a disk that cannot be written keeps no device
  * from coming back. */
-int return_step_record(struct work *w)
+int return_step_record(struct step_run *run)
 {
 	struct err ignored = {0};
-	int r = identity_check(w);
+	int r = identity_check(run);
 
 	if (r < 0)
 		return r;
-	w->job->settle_only = r > 0;
-	if (w->job->settle_only)
-		soft_roce_nodes_remove(w->hw, w->record->id, &ignored);
-	w->record->state = ATTACH_RETURNING;
-	journal_write(w->job->journal, w->record, false, &ignored);
+	run->job->settle_only = r > 0;
+	if (run->job->settle_only)
+		soft_roce_nodes_remove(run->hw, run->record->id, &ignored);
+	run->record->state = ATTACH_RETURNING;
+	journal_write(run->job->journal, run->record, false, &ignored);
 	return 0;
 }
 
 /* A namespace lives as long as a socket in it, a descriptor that is on its way from one process to
  * another, or a mount that only a container sees. None of them lets anybody in. */
-static int if_beyond(struct work *w, int r)
+static int if_beyond(struct step_run *run, int r)
 {
-	return r == -EAGAIN && w->job->insist ? return_replace(w) : r;
+	return r == -EAGAIN && run->job->insist ? return_replace(run) : r;
 }
 
-int return_step_rdma(struct work *w)
+int return_step_rdma(struct step_run *run)
 {
-	return if_beyond(w, attach_rdma_return(w));
+	return if_beyond(run, attach_rdma_return(run));
 }
 
 /* --- move ------------------------------------------------------------------------------------- */
@@ -58,36 +58,36 @@ static void spare_name(const char *function, char ret[IFNAMSIZ])
 }
 
 /* In a pod's hands: away, or at home with our mark still on it. */
-static bool is_away(const struct work *w)
+static bool is_away(const struct step_run *run)
 {
 	char ignored[IFNAMSIZ];
 
-	return !w->at->is_host || attach_alias_origin(w->seen.alias, ignored);
+	return !run->at->is_host || attach_alias_origin(run->seen.alias, ignored);
 }
 
 /* Of a device that nobody has looked at before: what a driver starts with. */
-static unsigned own_mtu(const struct work *w)
+static unsigned own_mtu(const struct step_run *run)
 {
-	if (w->record->origin.mtu || w->seen.netdev.type != ARPHRD_ETHER || !is_away(w))
-		return w->record->origin.mtu;
+	if (run->record->origin.mtu || run->seen.netdev.type != ARPHRD_ETHER || !is_away(run))
+		return run->record->origin.mtu;
 	return ETH_DATA_LEN;
 }
 
 /* What is to change before it is as it was; the MAC follows when the PF allows it again. */
-static struct netdev_change home_change(const struct work *w, const char *name)
+static struct netdev_change home_change(const struct step_run *run, const char *name)
 {
-	const struct link_origin *o = &w->record->origin;
-	const struct netdev *nd = &w->seen.netdev;
+	const struct link_origin *o = &run->record->origin;
+	const struct netdev *nd = &run->seen.netdev;
 	struct netdev_change c = {.netns_fd = -1, .up = -1};
 
-	if (!w->at->is_host)
-		c.netns_fd = w->host.netns_fd;
+	if (!run->at->is_host)
+		c.netns_fd = run->host.netns_fd;
 	if (c.netns_fd >= 0 || strcmp(nd->name, name) != 0)
 		c.name = name;
-	if (strcmp(w->seen.alias, o->alias) != 0)
+	if (strcmp(run->seen.alias, o->alias) != 0)
 		c.alias = o->alias;
-	if (nd->mtu != own_mtu(w))
-		c.mtu = own_mtu(w);
+	if (nd->mtu != own_mtu(run))
+		c.mtu = own_mtu(run);
 	c.clear = nd->flags & PODS_FLAGS;
 	/* A name may change only while the device is down, before Linux 6.2; a move takes it down.
 	 */
@@ -96,25 +96,25 @@ static struct netdev_change home_change(const struct work *w, const char *name)
 	return c;
 }
 
-static int take_down(struct work *w, struct nlsock *s)
+static int take_down(struct step_run *run, struct nlsock *s)
 {
 	const struct netdev_change down = {.netns_fd = -1, .up = 0};
 
-	return netdev_change(s, w->seen.netdev.ifindex, &down, w->err);
+	return netdev_change(s, run->seen.netdev.ifindex, &down, run->err);
 }
 
 /* The alternative names that it had, but for those that are another's by now. */
-static void free_altnames(struct work *w, char ret[ALTNAMES_SIZE])
+static void free_altnames(struct step_run *run, char ret[ALTNAMES_SIZE])
 {
 	char had[ALTNAMES_SIZE], *rest = NULL;
 	struct netdev_seen other;
 	struct nlsock *s = NULL;
 	size_t n = 0;
 
-	memcpy(had, w->record->origin.altnames, sizeof(had));
+	memcpy(had, run->record->origin.altnames, sizeof(had));
 	ret[0] = '\0';
 	for (char *alt = strtok_r(had, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
-		if (w->at->is_host || place_rtnl(&w->host, &s, NULL) < 0 ||
+		if (run->at->is_host || netns_sockets_rtnl(&run->host, &s, NULL) < 0 ||
 		    netdev_by_name(s, alt, &other, NULL) < 0)
 			n += (size_t)snprintf(ret + n, ALTNAMES_SIZE - n, "%s%s", n ? " " : "",
 					      alt);
@@ -124,36 +124,36 @@ static void free_altnames(struct work *w, char ret[ALTNAMES_SIZE])
  * it where it is, and one that is free would be taken by it. With the name that it is to have, udev
  * has been at work on a device that came home as net1. Of a device whose origin nobody knows, all
  * of them are the pod's until the mark is gone; udev gives the usual ones again. */
-static int wash(struct work *w, struct nlsock *s)
+static int wash(struct step_run *run, struct nlsock *s)
 {
-	const struct netdev *nd = &w->seen.netdev;
+	const struct netdev *nd = &run->seen.netdev;
 	char keep[ALTNAMES_SIZE];
 
-	if (w->seen.has_xdp)
+	if (run->seen.has_xdp)
 		netdev_detach_xdp(s, nd->ifindex);
-	if (!w->record->origin.mtu && !is_away(w))
+	if (!run->record->origin.mtu && !is_away(run))
 		return 0;
-	free_altnames(w, keep);
-	return netdev_keep_altnames(s, nd->ifindex, keep, w->err);
+	free_altnames(run, keep);
+	return netdev_keep_altnames(s, nd->ifindex, keep, run->err);
 }
 
-static int change_home(struct work *w, const char *name)
+static int change_home(struct step_run *run, const char *name)
 {
-	struct netdev_change c = home_change(w, name);
+	struct netdev_change c = home_change(run, name);
 	struct nlsock *s = NULL;
-	int r = place_rtnl(w->at, &s, w->err);
+	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
 	if (r == 0)
-		r = wash(w, s);
+		r = wash(run, s);
 	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu && !c.clear))
 		return r;
 	if (c.up == 0)
-		r = take_down(w, s);
+		r = take_down(run, s);
 	c.up = -1;
 	if (r == 0)
-		r = netdev_change(s, w->seen.netdev.ifindex, &c, w->err);
+		r = netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
 	if (r == 0 && c.netns_fd >= 0)
-		snprintf(w->came_as, sizeof(w->came_as), "%s", name);
+		snprintf(run->came_as, sizeof(run->came_as), "%s", name);
 	return r;
 }
 
@@ -165,100 +165,100 @@ static bool is_passing(int r)
 
 /* A record that has none learns it from the mark, before that goes; without one, a device at home
  * keeps the name that it has. */
-static void learn_name(struct work *w)
+static void learn_name(struct step_run *run)
 {
-	struct link_origin *o = &w->record->origin;
+	struct link_origin *o = &run->record->origin;
 
-	if (!o->name[0] && !attach_alias_origin(w->seen.alias, o->name) && w->at->is_host)
-		memcpy(o->name, w->seen.netdev.name, sizeof(o->name));
+	if (!o->name[0] && !attach_alias_origin(run->seen.alias, o->name) && run->at->is_host)
+		memcpy(o->name, run->seen.netdev.name, sizeof(o->name));
 }
 
 /* Of a device that only its mark tells of, which its pod could write: the name of another interface
  * would keep it from being clean for as long as that is there. A new netdev, once udev has seen it,
  * has a name of its own. */
-static bool keeps_its_name(const struct work *w)
+static bool keeps_its_name(const struct step_run *run)
 {
-	return w->record->renewing && !w->record->origin.mtu && w->at && w->at->is_host;
+	return run->record->renewing && !run->record->origin.mtu && run->at && run->at->is_host;
 }
 
 /* A quarter of a second: udev may just have given the name away, to this very device. */
-#define OWN_NAME_LOOKS 7
+#define OWN_NAME_RETRIES 7
 
 /* A second and a half: udev, where it runs, is slow on a busy node. */
-#define UDEV_LOOKS 12
+#define UDEV_RETRIES 12
 
 /* A dead namespace has handed it back under a name that udev takes for none, and gives it another
  * (UDEV_ALLOWED_CHARS_INPUT of systemd): whoever renames it before would have it renamed again. */
-static bool is_udevs_next(const struct work *w)
+static bool is_udevs_next(const struct step_run *run)
 {
-	const char *c = w->seen.netdev.name;
+	const char *c = run->seen.netdev.name;
 
 	while (isalnum((unsigned char)*c) || (*c && strchr("#+-.:=@_", *c)))
 		c++;
-	return w->at->is_host && *c;
+	return run->at->is_host && *c;
 }
 
 /* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
  * the RDMA device has come back) is waited for. A name that stays taken leaves the netdev in the
  * host under whatever name: it is given a spare one, and not called clean. */
-int return_bring_home(struct work *w)
+int return_bring_home(struct step_run *run)
 {
-	const char *name = w->record->origin.name;
-	struct patience p = {0};
+	const char *name = run->record->origin.name;
+	struct retries retries = {0};
 	char spare[IFNAMSIZ];
 	int r;
 
-	spare_name(w->record->function, spare);
+	spare_name(run->record->function, spare);
 	do {
-		r = work_find_anywhere(w, &p);
-		if (r == -ENODEV && !function_has(w->hw, w->record->function, "driver"))
+		r = run_find_anywhere(run, &retries);
+		if (r == -ENODEV && !function_has(run->hw, run->record->function, "driver"))
 			return 0;
-		if (r == 0 && p.looks < UDEV_LOOKS && is_udevs_next(w)) {
+		if (r == 0 && retries.n < UDEV_RETRIES && is_udevs_next(run)) {
 			r = -EAGAIN;
 		} else if (r == 0) {
-			learn_name(w);
-			r = change_home(w, *name ? name : spare);
+			learn_name(run);
+			r = change_home(run, *name ? name : spare);
 		}
-		if (r == -EEXIST && keeps_its_name(w)) {
-			if (p.looks >= UDEV_LOOKS)
-				memcpy(w->record->origin.name, w->seen.netdev.name, IFNAMSIZ);
-		} else if (r == -EEXIST && p.looks >= OWN_NAME_LOOKS) {
+		if (r == -EEXIST && keeps_its_name(run)) {
+			if (retries.n >= UDEV_RETRIES)
+				memcpy(run->record->origin.name, run->seen.netdev.name, IFNAMSIZ);
+		} else if (r == -EEXIST && retries.n >= OWN_NAME_RETRIES) {
 			name = spare;
 		}
-	} while (is_passing(r) && work_wait(&p));
+	} while (is_passing(r) && run_again_later(&retries));
 	if (r == -ENODEV)
 		return 0;
-	return r < 0 ? err_wrap(w->err, "%s: back into the host", w->record->function) : 0;
+	return r < 0 ? err_wrap(run->err, "%s: back into the host", run->record->function) : 0;
 }
 
 /* A namespace that is gone has taken it along. */
-static int delete_stacked(struct work *w)
+static int delete_stacked(struct step_run *run)
 {
 	struct nlsock *s = NULL;
-	int r = work_open_pod(w);
+	int r = run_open_pod(run);
 
 	if (r == 0)
-		r = work_look(w, &w->pod);
+		r = run_look(run, &run->pod);
 	if (r == 0)
-		r = place_rtnl(&w->pod, &s, w->err);
+		r = netns_sockets_rtnl(&run->pod, &s, run->err);
 	if (r == 0)
-		r = netdev_delete(s, w->seen.netdev.ifindex, w->err);
-	w->at = NULL;
+		r = netdev_delete(s, run->seen.netdev.ifindex, run->err);
+	run->at = NULL;
 	return err_is_gone(r) ? 0 : r;
 }
 
-int return_step_move(struct work *w)
+int return_step_move(struct step_run *run)
 {
-	return work_is_vf(w) ? if_beyond(w, return_bring_home(w)) : delete_stacked(w);
+	return run_is_vf(run) ? if_beyond(run, return_bring_home(run)) : delete_stacked(run);
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */
 
-int return_look_at_home(struct work *w)
+int return_look_at_home(struct step_run *run)
 {
-	int r = work_open_host(w);
+	int r = run_open_host(run);
 
-	return r < 0 ? r : work_look(w, &w->host);
+	return r < 0 ? r : run_look(run, &run->host);
 }
 
 /* Rates are set in one attribute, both. */
@@ -271,28 +271,29 @@ static unsigned whole_fields(unsigned fields, unsigned known)
 
 /* Without one of the PF's, the VF chooses its own with its next reset; a driver that knows no such
  * thing keeps the one there is. */
-static int forget_mac(struct work *w, const struct vf_settings *is)
+static int forget_mac(struct step_run *run, const struct vf_settings *is)
 {
 	const struct vf_settings none = {.fields = VF_MAC};
-	int r = is->fields & VF_MAC && vf_settings_differ(&none, is) ? vf_admin_write(w, &none) : 0;
+	int r = is->fields & VF_MAC && vf_settings_differ(&none, is) ? vf_admin_write(run, &none)
+								     : 0;
 
 	return r == -EOPNOTSUPP || r == -EINVAL || r == -EADDRNOTAVAIL ? 0 : r;
 }
 
 /* Of a device that only its mark is known of: what the PF has set for it is set to what drivers
  * start with. */
-static int assume_settings(struct work *w)
+static int assume_settings(struct step_run *run)
 {
-	struct link_origin *o = &w->record->origin;
+	struct link_origin *o = &run->record->origin;
 	int r;
 
 	if (o->mtu || o->pf[0])
 		return 0;
-	r = function_pf(w->hw, w->record->function, o->pf, &o->vf_index);
+	r = function_pf(run->hw, run->record->function, o->pf, &o->vf_index);
 	if (r == 0 && o->pf[0])
-		r = vf_admin_read(w, &o->vf);
+		r = vf_admin_read(run, &o->vf);
 	if (r == 0 && o->pf[0])
-		r = forget_mac(w, &o->vf);
+		r = forget_mac(run, &o->vf);
 	if (r < 0) {
 		o->pf[0] = '\0';
 		return err_is_gone(r) ? 0 : r;
@@ -308,48 +309,48 @@ static int assume_settings(struct work *w)
 	return 0;
 }
 
-static int restore_settings(struct work *w)
+static int restore_settings(struct step_run *run)
 {
 	struct vf_settings want, is;
-	int r = assume_settings(w);
+	int r = assume_settings(run);
 
 	if (r < 0)
 		return r;
-	want = w->record->origin.vf;
-	if (!w->record->origin.pf[0])
+	want = run->record->origin.vf;
+	if (!run->record->origin.pf[0])
 		return 0;
-	r = vf_admin_read(w, &is);
-	if (r == -ENODEV && !function_is_there(w->hw, w->record->function))
+	r = vf_admin_read(run, &is);
+	if (r == -ENODEV && !function_is_there(run->hw, run->record->function))
 		return 0;
 	if (r < 0)
 		return r;
-	want.fields = whole_fields(vf_admin_changed(w->record, &is), want.fields);
+	want.fields = whole_fields(vf_admin_changed(run->record, &is), want.fields);
 	if (!want.fields)
 		return 0;
-	r = vf_admin_write(w, &want);
-	return r == 0 && want.fields & VF_GUIDS ? return_bring_home(w) : r;
+	r = vf_admin_write(run, &want);
+	return r == 0 && want.fields & VF_GUIDS ? return_bring_home(run) : r;
 }
 
 /* A crash may have left it without: its driver was to take new GUIDs, or to make a new netdev. */
-static int restore_driver(struct work *w)
+static int restore_driver(struct step_run *run)
 {
-	struct patience p = {0};
+	struct retries retries = {0};
 	int r;
 
-	if ((!(w->record->plan.vf.fields & VF_GUIDS) && !w->record->renewing) ||
-	    !function_is_there(w->hw, w->record->function) ||
-	    function_has(w->hw, w->record->function, "net"))
+	if ((!(run->record->plan.vf.fields & VF_GUIDS) && !run->record->renewing) ||
+	    !function_is_there(run->hw, run->record->function) ||
+	    function_has(run->hw, run->record->function, "net"))
 		return 0;
-	r = function_bind(w->hw, w->record->function, w->err);
-	while (r == 0 && (r = return_look_at_home(w)) == -ENODEV && work_wait(&p))
+	r = function_bind(run->hw, run->record->function, run->err);
+	while (r == 0 && (r = return_look_at_home(run)) == -ENODEV && run_again_later(&retries))
 		r = 0;
-	return r < 0 ? r : return_bring_home(w);
+	return r < 0 ? r : return_bring_home(run);
 }
 
-bool return_has_own_mac(const struct work *w)
+bool return_has_own_mac(const struct step_run *run)
 {
-	const struct link_origin *o = &w->record->origin;
-	const struct netdev *nd = &w->seen.netdev;
+	const struct link_origin *o = &run->record->origin;
+	const struct netdev *nd = &run->seen.netdev;
 
 	return nd->type != ARPHRD_ETHER || o->addr_len != nd->addr_len ||
 	       memcmp(nd->addr, o->addr, o->addr_len) == 0;
@@ -357,125 +358,127 @@ bool return_has_own_mac(const struct work *w)
 
 /* The PF has said it already. A driver that lets nobody say it again (igbvf) takes it over when it
  * resets the device, which it does on the way down. */
-static int adopt_mac(struct work *w, struct nlsock *s)
+static int adopt_mac(struct step_run *run, struct nlsock *s)
 {
-	const struct link_origin *o = &w->record->origin;
+	const struct link_origin *o = &run->record->origin;
 	const struct netdev_change up = {.netns_fd = -1, .up = 1};
 	int r;
 
 	if (!(o->vf.fields & VF_MAC) || memcmp(o->vf.mac, o->addr, sizeof(o->vf.mac)) != 0)
 		return -EADDRNOTAVAIL;
-	r = netdev_change(s, w->seen.netdev.ifindex, &up, w->err);
+	r = netdev_change(s, run->seen.netdev.ifindex, &up, run->err);
 	if (r == 0)
-		r = take_down(w, s);
+		r = take_down(run, s);
 	if (r == 0)
-		r = return_look_at_home(w);
-	return r == 0 && !return_has_own_mac(w) ? -EADDRNOTAVAIL : r;
+		r = return_look_at_home(run);
+	return r == 0 && !return_has_own_mac(run) ? -EADDRNOTAVAIL : r;
 }
 
 /* InfiniBand's address is made of what the device is, and is not ours to set. */
-static int restore_mac(struct work *w, struct nlsock *s)
+static int restore_mac(struct step_run *run, struct nlsock *s)
 {
-	const struct link_origin *o = &w->record->origin;
+	const struct link_origin *o = &run->record->origin;
 	const struct netdev_change mac = {
 		.netns_fd = -1, .addr = o->addr, .addr_len = o->addr_len, .up = -1};
 	struct err refused = {0};
 	int r;
 
-	if (return_has_own_mac(w))
+	if (return_has_own_mac(run))
 		return 0;
-	if (w->seen.netdev.flags & IFF_UP) {
-		r = take_down(w, s);
+	if (run->seen.netdev.flags & IFF_UP) {
+		r = take_down(run, s);
 		if (r < 0)
 			return r;
-		w->seen.netdev.flags &= ~(unsigned)IFF_UP;
+		run->seen.netdev.flags &= ~(unsigned)IFF_UP;
 	}
-	r = netdev_change(s, w->seen.netdev.ifindex, &mac, &refused);
-	if (r < 0 && adopt_mac(w, s) < 0)
-		return err_set(w->err, r, "%s: its own MAC: %s", w->seen.netdev.name, refused.msg);
+	r = netdev_change(s, run->seen.netdev.ifindex, &mac, &refused);
+	if (r < 0 && adopt_mac(run, s) < 0)
+		return err_set(run->err, r, "%s: its own MAC: %s", run->seen.netdev.name,
+			       refused.msg);
 	return 0;
 }
 
 /* A pod that is alive may put another interface, a veth or the like, in the place where we saw the
  * function's, with the same index. The name was free here before, so what bears it is what came. */
-static void send_away(struct work *w)
+static void send_away(struct step_run *run)
 {
 	struct netdev_seen other;
 	struct nlsock *s = NULL;
 
-	if (w->came_as[0] && place_rtnl(&w->host, &s, NULL) == 0 &&
-	    netdev_by_name(s, w->came_as, &other, NULL) == 0 && other.netdev.kind[0])
+	if (run->came_as[0] && netns_sockets_rtnl(&run->host, &s, NULL) == 0 &&
+	    netdev_by_name(s, run->came_as, &other, NULL) == 0 && other.netdev.kind[0])
 		netdev_delete(s, other.netdev.ifindex, NULL);
-	w->came_as[0] = '\0';
+	run->came_as[0] = '\0';
 }
 
 /* Seen by its function: an index is anybody's. */
-static int look_what_came(struct work *w)
+static int look_what_came(struct step_run *run)
 {
-	struct patience p = {0};
-	int r = return_look_at_home(w);
+	struct retries retries = {0};
+	int r = return_look_at_home(run);
 
-	while (r == -ENODEV && function_has(w->hw, w->record->function, "net")) {
-		send_away(w);
-		r = return_bring_home(w);
+	while (r == -ENODEV && function_has(run->hw, run->record->function, "net")) {
+		send_away(run);
+		r = return_bring_home(run);
 		if (r == 0)
-			r = return_look_at_home(w);
-		if (r == -ENODEV && !work_wait(&p))
-			return err_set(w->err, -EAGAIN, "%s: its netdev does not stay in the host",
-				       w->record->function);
+			r = return_look_at_home(run);
+		if (r == -ENODEV && !run_again_later(&retries))
+			return err_set(run->err, -EAGAIN,
+				       "%s: its netdev does not stay in the host",
+				       run->record->function);
 	}
 	return r;
 }
 
-static int restore_link(struct work *w, bool *ret_own_mac)
+static int restore_link(struct step_run *run, bool *ret_own_mac)
 {
-	struct netdev_change state = {.netns_fd = -1, .up = w->record->origin.up};
+	struct netdev_change state = {.netns_fd = -1, .up = run->record->origin.up};
 	struct nlsock *s = NULL;
-	int r = look_what_came(w);
+	int r = look_what_came(run);
 
 	if (r < 0)
 		return r == -ENODEV ? 0 : r;
-	*ret_own_mac = return_has_own_mac(w);
-	r = place_rtnl(&w->host, &s, w->err);
+	*ret_own_mac = return_has_own_mac(run);
+	r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r == 0)
-		r = restore_mac(w, s);
-	if (r == 0 && !(w->seen.netdev.flags & IFF_UP) == w->record->origin.up)
-		r = netdev_change(s, w->seen.netdev.ifindex, &state, w->err);
+		r = restore_mac(run, s);
+	if (r == 0 && !(run->seen.netdev.flags & IFF_UP) == run->record->origin.up)
+		r = netdev_change(s, run->seen.netdev.ifindex, &state, run->err);
 	return r;
 }
 
 /* A VF that is given its MAC tells its PF, which, if it trusts the VF, takes it for the one that an
  * administrator had set. */
-int return_restore(struct work *w)
+int return_restore(struct step_run *run)
 {
 	bool own_mac = true;
-	int r = restore_settings(w);
+	int r = restore_settings(run);
 
 	if (r == 0)
-		r = restore_driver(w);
+		r = restore_driver(run);
 	kill_point("back-admin-2", "before");
 	if (r == 0)
-		r = restore_link(w, &own_mac);
-	return r < 0 || own_mac ? r : restore_settings(w);
+		r = restore_link(run, &own_mac);
+	return r < 0 || own_mac ? r : restore_settings(run);
 }
 
-int return_step_admin(struct work *w)
+int return_step_admin(struct step_run *run)
 {
-	return work_is_vf(w) ? return_restore(w) : 0;
+	return run_is_vf(run) ? return_restore(run) : 0;
 }
 
 /* --- done ------------------------------------------------------------------------------------- */
 
 /* Whatever the disk says instead when the machine dies: that is of another boot then, and nothing
  * is done to a device for it (identity.h). */
-int return_step_done(struct work *w)
+int return_step_done(struct step_run *run)
 {
 	int r;
 
-	w->record->state = ATTACH_FREE;
-	w->record->renewing = false;
-	r = journal_write(w->job->journal, w->record, false, w->err);
+	run->record->state = ATTACH_FREE;
+	run->record->renewing = false;
+	r = journal_write(run->job->journal, run->record, false, run->err);
 	if (r < 0)
-		w->record->state = ATTACH_RETURNING;
+		run->record->state = ATTACH_RETURNING;
 	return r;
 }

@@ -6,8 +6,8 @@
 
 struct step {
 	const char *name;
-	int (*run)(struct work *); /* NULL: the engine's own */
-	bool settles;		   /* does nothing to the device */
+	int (*run)(struct step_run *); /* NULL: the engine's own */
+	bool settles;		       /* does nothing to the device */
 };
 
 static const struct step attach_steps[N_ATTACH_STEPS] = {
@@ -47,16 +47,16 @@ bool return_step_settles(enum return_step s)
 	return return_steps[s].settles;
 }
 
-static int run_step(struct work *w, const struct step *s)
+static int run_step(struct step_run *run, const struct step *s)
 {
 	char point[32];
 	int r;
 
-	if (w->job->settle_only && !s->settles)
+	if (run->job->settle_only && !s->settles)
 		return 0;
-	snprintf(point, sizeof(point), "%s%s", w->job->is_return ? "" : "attach-", s->name);
+	snprintf(point, sizeof(point), "%s%s", run->job->is_return ? "" : "attach-", s->name);
 	kill_point(point, "before");
-	r = s->run(w);
+	r = s->run(run);
 	kill_point(point, "after");
 	return r;
 }
@@ -65,20 +65,20 @@ int attach_run(struct attach_job *job)
 {
 	const struct step *steps = job->is_return ? return_steps : attach_steps;
 	const int n = job->is_return ? (int)N_RETURN_STEPS : (int)N_ATTACH_STEPS;
-	struct work w;
+	struct step_run run;
 	int r = 0;
 
 	/* Nothing has been done, or all of it undone. */
 	if (job->is_return && job->next == BACK_RECORD && job->record.state == ATTACH_FREE)
 		job->next = N_RETURN_STEPS;
-	work_begin(&w, job);
+	run_begin(&run, job);
 	while (r == 0 && job->next < n && steps[job->next].run) {
 		job->err = (struct err){0};
-		r = run_step(&w, &steps[job->next]);
+		r = run_step(&run, &steps[job->next]);
 		if (r == 0)
 			job->next++;
 	}
-	work_end(&w);
+	run_end(&run);
 	if (r == 0)
 		job->err = (struct err){0};
 	return r;

@@ -54,95 +54,96 @@ unsigned vf_admin_changed(const struct attach_record *r, const struct vf_setting
 }
 
 /* What is not known does not differ. */
-static bool is_same_pf(const struct work *w)
+static bool is_same_pf(const struct step_run *run)
 {
-	const struct function_identity *was = &w->record->origin.identity;
+	const struct function_identity *was = &run->record->origin.identity;
 
-	return was->pf_mac_len == 0 || w->pf_mac_len == 0 ||
-	       (was->pf_mac_len == w->pf_mac_len &&
-		memcmp(was->pf_mac, w->pf_mac, was->pf_mac_len) == 0);
+	return was->pf_mac_len == 0 || run->pf_mac_len == 0 ||
+	       (was->pf_mac_len == run->pf_mac_len &&
+		memcmp(was->pf_mac, run->pf_mac, was->pf_mac_len) == 0);
 }
 
-static int look_for_pf(struct work *w, struct nlsock *s)
+static int look_for_pf(struct step_run *run, struct nlsock *s)
 {
 	struct netdev_seen pf;
-	const char *function = w->record->origin.pf;
-	int r = netdev_by_function(s, function, function_ifindex(w->hw, function), &pf, w->err);
+	const char *function = run->record->origin.pf;
+	int r = netdev_by_function(s, function, function_ifindex(run->hw, function), &pf, run->err);
 
 	if (r < 0)
-		return err_wrap(w->err, "%s: its PF %s", w->record->function, function);
-	memcpy(w->pf_mac, pf.perm_addr, pf.perm_addr_len);
-	w->pf_mac_len = pf.perm_addr_len;
-	if (!is_same_pf(w))
-		return err_set(w->err, -ESTALE,
+		return err_wrap(run->err, "%s: its PF %s", run->record->function, function);
+	memcpy(run->pf_mac, pf.perm_addr, pf.perm_addr_len);
+	run->pf_mac_len = pf.perm_addr_len;
+	if (!is_same_pf(run))
+		return err_set(run->err, -ESTALE,
 			       "%s: its PF %s is another device than it was, by its MAC",
-			       w->record->function, w->record->origin.pf);
-	w->pf_ifindex = pf.netdev.ifindex;
+			       run->record->function, run->record->origin.pf);
+	run->pf_ifindex = pf.netdev.ifindex;
 	return 0;
 }
 
 /* A PF stays in the host. */
-static int find_pf(struct work *w, struct nlsock **ret)
+static int find_pf(struct step_run *run, struct nlsock **ret)
 {
-	int r = work_open_host(w);
+	int r = run_open_host(run);
 
 	if (r == 0)
-		r = place_rtnl(&w->host, ret, w->err);
-	return r < 0 || w->pf_ifindex ? r : look_for_pf(w, *ret);
+		r = netns_sockets_rtnl(&run->host, ret, run->err);
+	return r < 0 || run->pf_ifindex ? r : look_for_pf(run, *ret);
 }
 
-int vf_admin_find_pf(struct work *w)
+int vf_admin_find_pf(struct step_run *run)
 {
 	struct nlsock *s = NULL;
 
-	return find_pf(w, &s);
+	return find_pf(run, &s);
 }
 
-int vf_admin_read(struct work *w, struct vf_settings *ret)
+int vf_admin_read(struct step_run *run, struct vf_settings *ret)
 {
 	struct nlsock *s = NULL;
-	int r = find_pf(w, &s);
+	int r = find_pf(run, &s);
 
 	if (r < 0)
 		return r;
-	r = vf_settings_get(s, w->pf_ifindex, w->record->origin.vf_index, ret, w->err);
-	return r < 0 ? err_wrap(w->err, "%s: settings of its VF %d", w->record->origin.pf,
-				w->record->origin.vf_index)
+	r = vf_settings_get(s, run->pf_ifindex, run->record->origin.vf_index, ret, run->err);
+	return r < 0 ? err_wrap(run->err, "%s: settings of its VF %d", run->record->origin.pf,
+				run->record->origin.vf_index)
 		     : 0;
 }
 
-int vf_admin_wait_for_netdev(struct work *w)
+int vf_admin_wait_for_netdev(struct step_run *run)
 {
-	struct patience p = {0};
+	struct retries retries = {0};
 	int r;
 
-	while ((r = work_look(w, &w->host)) == -ENODEV && work_wait(&p))
+	while ((r = run_look(run, &run->host)) == -ENODEV && run_again_later(&retries))
 		;
-	return r < 0 ? err_wrap(w->err, "%s: after its driver took it anew", w->record->function)
+	return r < 0 ? err_wrap(run->err, "%s: after its driver took it anew",
+				run->record->function)
 		     : 0;
 }
 
-static int take_guids(struct work *w)
+static int take_guids(struct step_run *run)
 {
-	int r = function_unbind(w->hw, w->record->function, w->err);
+	int r = function_unbind(run->hw, run->record->function, run->err);
 
 	if (r < 0)
 		return r;
 	kill_point("attach-admin-2", "before");
-	r = function_bind(w->hw, w->record->function, w->err);
-	return r < 0 ? r : vf_admin_wait_for_netdev(w);
+	r = function_bind(run->hw, run->record->function, run->err);
+	return r < 0 ? r : vf_admin_wait_for_netdev(run);
 }
 
-int vf_admin_write(struct work *w, const struct vf_settings *want)
+int vf_admin_write(struct step_run *run, const struct vf_settings *want)
 {
 	struct nlsock *s = NULL;
-	int r = find_pf(w, &s);
+	int r = find_pf(run, &s);
 
 	if (r < 0)
 		return r;
-	r = vf_settings_set(s, w->pf_ifindex, w->record->origin.vf_index, want, w->err);
+	r = vf_settings_set(s, run->pf_ifindex, run->record->origin.vf_index, want, run->err);
 	if (r < 0)
-		return err_wrap(w->err, "%s: settings of its VF %d", w->record->origin.pf,
-				w->record->origin.vf_index);
-	return want->fields & VF_GUIDS ? take_guids(w) : 0;
+		return err_wrap(run->err, "%s: settings of its VF %d", run->record->origin.pf,
+				run->record->origin.vf_index);
+	return want->fields & VF_GUIDS ? take_guids(run) : 0;
 }
