@@ -19,10 +19,10 @@ static const struct pod_device *holder(const struct gate_view *g)
 }
 
 /* It was not given away anew since it was attached, to another pod of the same name perhaps: we
- * have seen it given away, and attached after that. */
+ * have seen it given away, and attached after that. No attach takes less than a millisecond. */
 static bool is_of_last_allocate(const struct attachment *a, const struct pod_device *d)
 {
-	return d->reserved_ms && d->reserved_ms <= a->since_ms;
+	return d->reserved_ms && d->reserved_ms < a->since_ms;
 }
 
 /* It was attached to the sandbox of the pod that the kubelet means. */
