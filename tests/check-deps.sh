@@ -61,7 +61,7 @@ SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events 
 }
 
 includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
-includes 'daemon/(metrics|http|api)' 'k8s/.*|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
+includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
 includes 'daemon/(inventory|pods|pools|events|packets|qp)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
 includes 'daemon/attach.*' 'k8s/(rpc|kubelet)' | rule 'of Kubernetes the engine knows the runtime only'
 includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' 'uv\.h|log\.h|libudev\.h' | grep -v '^include/log\.h' |

@@ -219,6 +219,7 @@ int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, str
 
 static int serve_unix(struct http *h, const char *path, unsigned mode, bool orders, struct err *e)
 {
+	struct stat file;
 	char *copy;
 
 	if (listeners_has(h, path))
@@ -226,7 +227,7 @@ static int serve_unix(struct http *h, const char *path, unsigned mode, bool orde
 	copy = strdup(path);
 	if (!copy)
 		return err_set(e, -ENOMEM, "cannot listen on %s: out of memory", path);
-	return serve(h, listen_unix(path, mode, e), path, copy, orders, e);
+	return serve(h, listen_unix(path, mode, &file, e), path, copy, orders, e);
 }
 
 int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
