@@ -57,7 +57,7 @@ bool listen_address_parse(const char *s, struct listen_address *ret)
 }
 
 /* NULL: it is no address. */
-static struct addrinfo *resolve(const char *host, unsigned port)
+static struct addrinfo *resolve_address(const char *host, unsigned port)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 				 .ai_socktype = SOCK_STREAM};
@@ -71,7 +71,7 @@ static struct addrinfo *resolve(const char *host, unsigned port)
 /* The listening socket or a negative errno. */
 static int open_tcp(const char *host, unsigned port, bool dual_stack)
 {
-	AUTO_ADDRINFO at = resolve(host, port);
+	AUTO_ADDRINFO at = resolve_address(host, port);
 	int on = 1, v6only = !dual_stack;
 	AUTO_FD fd = -1;
 
@@ -114,7 +114,7 @@ static int read_address(const char *address, struct listen_address *ret, struct 
 		return err_set(e, -EINVAL,
 			       "cannot listen on \"%s\": want ADDR:PORT, [V6]:PORT or :PORT",
 			       address);
-	found = ret->host[0] ? resolve(ret->host, ret->port) : NULL;
+	found = ret->host[0] ? resolve_address(ret->host, ret->port) : NULL;
 	if (ret->host[0] && !found)
 		return err_set(e, -EINVAL, "cannot listen on \"%s\": \"%s\" is not an IP address",
 			       address, ret->host);
