@@ -61,7 +61,7 @@ SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events 
 }
 
 includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
-includes 'daemon/(metrics|http|api)' 'k8s/.*|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
+includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
 includes 'daemon/(inventory|pools|events|packets|qp|attach.*)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
 includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' 'uv\.h|log\.h|libudev\.h' | grep -v '^include/log\.h' |
 	rule 'contracts, hw/ and what runs on workers have neither a loop nor a log'

@@ -23,7 +23,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static struct span trim(const char *s, const char *end)
+static struct span trim_blanks(const char *s, const char *end)
 {
 	while (s < end && is_blank(*s))
 		s++;
@@ -47,7 +47,7 @@ static bool next_part(struct span *p, char sep, struct span *ret)
 		else if (quoted && *s == '\\' && s + 1 < end)
 			s++;
 	}
-	*ret = trim(p->s, s);
+	*ret = trim_blanks(p->s, s);
 	if (s < end)
 		s++;
 	*p = (struct span){s, (size_t)(end - s)};
@@ -59,7 +59,7 @@ static bool span_is(struct span a, const char *word)
 	return a.len == strlen(word) && strncasecmp(a.s, word, a.len) == 0;
 }
 
-/* "0", "0.75", "1.000"; -1 = malformed. */
+/* "0", "0.75", "1.000"; what is malformed counts as 0. */
 static int parse_q(struct span v)
 {
 	int q, scale = Q_MAX / 10;
@@ -67,17 +67,17 @@ static int parse_q(struct span v)
 
 	if (v.len == 0 || v.len > 5 || (v.s[0] != '0' && v.s[0] != '1') ||
 	    (v.len > 1 && v.s[1] != '.'))
-		return -1;
+		return 0;
 	q = (v.s[0] - '0') * Q_MAX;
 	for (i = 2; i < v.len; i++, scale /= 10) {
 		if (v.s[i] < '0' || v.s[i] > '9')
-			return -1;
+			return 0;
 		q += (v.s[i] - '0') * scale;
 	}
-	return q <= Q_MAX ? q : -1;
+	return q <= Q_MAX ? q : 0;
 }
 
-static struct span unquote(struct span v)
+static struct span strip_quotes(struct span v)
 {
 	if (v.len >= 2 && v.s[0] == '"' && v.s[v.len - 1] == '"')
 		return (struct span){v.s + 1, v.len - 2};
@@ -87,17 +87,14 @@ static struct span unquote(struct span v)
 static void take_parameter(struct element *e, struct span param)
 {
 	struct span name;
-	int q;
 
 	if (!next_part(&param, '=', &name))
 		return;
-	param = unquote(trim(param.s, param.s + param.len));
+	param = strip_quotes(trim_blanks(param.s, param.s + param.len));
 	if (span_is(name, "version"))
 		e->version = param;
-	if (!span_is(name, "q"))
-		return;
-	q = parse_q(param);
-	e->q = q < 0 ? 0 : q;
+	if (span_is(name, "q"))
+		e->q = parse_q(param);
 }
 
 static bool next_element(struct span *list, struct element *ret)
@@ -114,7 +111,7 @@ static bool next_element(struct span *list, struct element *ret)
 	return true;
 }
 
-static struct span whole(const char *header)
+static struct span span_of(const char *header)
 {
 	return (struct span){header, strlen(header)};
 }
@@ -138,7 +135,7 @@ static int plain_text_closeness(struct span name)
 
 enum metrics_format accept_metrics(const char *accept)
 {
-	struct span list = whole(accept);
+	struct span list = span_of(accept);
 	int openmetrics_q = 0, text_q = 0, closest = 1, closeness;
 	struct element e;
 
@@ -164,7 +161,7 @@ const char *accept_content_type(enum metrics_format format)
 
 bool accept_gzip(const char *accept_encoding)
 {
-	struct span list = whole(accept_encoding);
+	struct span list = span_of(accept_encoding);
 	int named_q = -1, any_q = 0;
 	struct element e;
 

@@ -1,19 +1,17 @@
-/* http.c - libmicrohttpd as a guest of the libuv loop.
+/* http.c - libmicrohttpd as a guest of the libuv loop, and new connections: rate, libmicrohttpd,
+ * room for the next one, in this order.
  *
- * Happy path: a listener is readable -> accept(2) -> a slot in the table, the socket goes to
- * libmicrohttpd -> its epoll descriptor is readable -> MHD_run() -> the handler is asked ->
- * MHD_run() sends -> the connection is idle, or closed.
+ * Happy path: a listener is readable -> accept(2) -> the socket goes to libmicrohttpd -> its epoll
+ * descriptor is readable -> MHD_run() -> the handler is asked -> MHD_run() sends -> the connection
+ * is idle, or closed.
  *
- * libmicrohttpd takes a socket over at once or, from 1.0 on, in the next MHD_run(); one that it
- * could not take it closes without a word, so a slot that is still an orphan after MHD_run() is
- * free again.
+ * We accept ourselves, and one libmicrohttpd daemon without a listening socket serves all
+ * listeners: so the rate limit comes first, and running out of descriptors is ours to sit out
+ * (libmicrohttpd would spin on it).
  *
- * We accept ourselves and one libmicrohttpd daemon without a listening socket serves them all: so
- * the rate limit and the table come first, and running out of descriptors is ours to sit out.
- *
- * Ways to fail: too many connections a second from one address are closed at once; a nearly full
- * table or a missed deadline shuts the slowest one down (libmicrohttpd then finds it ended and
- * closes it); accept(2) without descriptors, or a table that stays full, pauses all listeners for a
+ * Ways to fail: too many connections a second from one address are closed at once; when nearly all
+ * places are taken, or a deadline is missed, the slowest connection is shut down (libmicrohttpd
+ * then finds it ended and closes it); accept(2) without descriptors pauses all listeners for a
  * moment.
  *
  * One timer serves work left in libmicrohttpd, the next deadline and the end of a pause. With no
@@ -21,79 +19,124 @@
 #include "http.h"
 
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include "cleanup.h"
 #include "gzip.h"
 #include "listen.h"
+#include "log.h"
 #include "self_counters.h"
 #include "server.h"
 
 #define MAX_CONNECTIONS_DEFAULT 64
 #define REQUEST_MS_DEFAULT	10000
 #define ORDER_MS_DEFAULT	30000
-#define IDLE_MS			60000
+#define IDLE_S_DEFAULT		60
 /* New connections from one address, and over unix sockets. All addresses together have twice as
  * much: one that takes all it can get leaves as much to the others. */
 #define CONNECTS_PER_SECOND	200
 #define CONNECTS_BURST		400
+/* Accepted in one go. */
+#define ACCEPT_BATCH		8
+#define PAUSE_MS		100
+
+struct listener {
+	uv_poll_t poll;
+	struct http *http;
+	struct listener *next;
+	int fd;
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "" = TCP */
+	struct stat file;					   /* at that path */
+	bool orders;
+};
+
+/* --- the end of a connection ------------------------------------------------------------------ */
 
 /* An answer that nobody takes is thrown away with the socket (SO_LINGER), or the kernel would keep
  * it for minutes. */
-void http_cut(struct http *h, struct connection *slot)
+void http_cut(struct http *h, struct connection *connection)
 {
 	struct linger at_once = {1, 0};
 
-	if (slot->phase == CONNECTION_ANSWER)
-		setsockopt(slot->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	connections_enter(&h->connections, slot, CONNECTION_CUT, uv_now(h->loop));
-	shutdown(slot->fd, SHUT_RDWR);
+	if (connection->phase == CONNECTION_ANSWER)
+		setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	connections_enter(&h->connections, connection, CONNECTION_CUT, uv_now(h->loop));
+	shutdown(connection->fd, SHUT_RDWR);
 }
 
-void http_evict(struct http *h, struct connection *slot)
+void http_evict(struct http *h, struct connection *connection)
 {
 	h->self->http_evictions++;
-	http_cut(h, slot);
+	http_cut(h, connection);
 }
 
-static void cut_expired(struct http *h, uint64_t now_ms)
+static void end_expired(struct http *h, uint64_t now_ms)
 {
-	struct connection *slot;
+	struct connection *connection;
+	uint64_t deadline;
 
-	while ((slot = connections_expired(&h->connections, now_ms)) != NULL) {
-		if (slot->phase == CONNECTION_IDLE)
-			http_cut(h, slot); /* the ordinary end of a kept connection */
-		else if (slot->phase != CONNECTION_WAITING || !deferred_expire(h, slot))
-			http_evict(h, slot);
+	while ((connection = connections_next(&h->connections, &deadline)) != NULL &&
+	       deadline <= now_ms) {
+		if (connection->phase == CONNECTION_WAITING)
+			requests_expire(connection);
+		else
+			http_evict(h, connection);
 	}
 }
 
-/* When the timer has to run next; CONNECTIONS_NEVER = not at all. */
-static uint64_t next_wake(struct http *h, uint64_t now_ms)
-{
-	uint64_t next = connections_deadline(&h->connections);
-	MHD_UNSIGNED_LONG_LONG left_ms;
+/* --- the loop --------------------------------------------------------------------------------- */
 
-	if (h->resume_ms && h->resume_ms < next)
-		next = h->resume_ms;
-	if (MHD_get_timeout(h->mhd, &left_ms) == MHD_YES && now_ms + left_ms < next)
-		next = now_ms + left_ms;
-	return next;
-}
+static void on_listener(uv_poll_t *poll, int status, int events);
+static void on_timer(uv_timer_t *timer);
 
-static void on_timer(uv_timer_t *timer)
+static void resume_listeners(struct http *h)
 {
-	http_run(timer->data);
+	h->resume_ms = 0;
+	for (struct listener *l = h->listeners; l; l = l->next)
+		uv_poll_start(&l->poll, UV_READABLE, on_listener);
 }
 
 static void arm_timer(struct http *h, uint64_t now_ms)
 {
-	uint64_t next = next_wake(h, now_ms);
+	MHD_UNSIGNED_LONG_LONG left_ms;
+	uint64_t next;
 
+	connections_next(&h->connections, &next);
+	if (h->resume_ms && h->resume_ms < next)
+		next = h->resume_ms;
+	if (MHD_get_timeout(h->mhd, &left_ms) == MHD_YES && now_ms + left_ms < next)
+		next = now_ms + left_ms;
 	if (next == CONNECTIONS_NEVER)
 		uv_timer_stop(&h->timer);
 	else
 		uv_timer_start(&h->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+}
+
+/* What every callback on the loop ends with: deadlines, libmicrohttpd's work, the timer. */
+static void run_server(struct http *h)
+{
+	uint64_t now_ms = uv_now(h->loop);
+
+	end_expired(h, now_ms);
+	MHD_run(h->mhd);
+	if (h->resume_ms && h->resume_ms <= now_ms)
+		resume_listeners(h);
+	arm_timer(h, now_ms);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	run_server(timer->data);
+}
+
+static void on_mhd_ready(uv_poll_t *poll, int status, int events)
+{
+	(void)status, (void)events;
+	run_server(poll->data);
 }
 
 void http_wake(struct http *h)
@@ -101,33 +144,255 @@ void http_wake(struct http *h)
 	uv_timer_start(&h->timer, on_timer, 0, 0);
 }
 
-void http_run(struct http *h)
-{
-	uint64_t now_ms = uv_now(h->loop);
+/* --- new connections -------------------------------------------------------------------------- */
 
-	cut_expired(h, now_ms);
+/* Whether who has connected may give orders; the file's mode alone would do, unless somebody
+ * changes it. */
+static enum connection_orders peers_orders(const struct listener *l, int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (!l->orders)
+		return ORDERS_NOT_HERE;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return ORDERS_FORBIDDEN;
+	return peer.uid == 0 || peer.uid == geteuid() ? ORDERS_TAKEN : ORDERS_FORBIDDEN;
+}
+
+/* libmicrohttpd says that it has taken the socket over at once or, from 1.0 on, in MHD_run(); one
+ * that it could not take it closes without a word. */
+static void hand_over(const struct listener *l, int fd, const struct sockaddr *peer, socklen_t len)
+{
+	struct http *h = l->http;
+	struct connection *slowest;
+
+	h->arriving = calloc(1, sizeof(*h->arriving));
+	if (!h->arriving) {
+		close(fd);
+		return;
+	}
+	h->arriving->fd = fd;
+	h->arriving->orders = peers_orders(l, fd);
+	MHD_add_connection(h->mhd, fd, peer, len);
 	MHD_run(h->mhd);
-	connections_drop_orphans(&h->connections);
-	if (h->resume_ms && h->resume_ms <= now_ms)
-		listeners_resume(h);
-	arm_timer(h, now_ms);
+	free(take_ptr(h->arriving));
+	slowest = connections_crowding(&h->connections);
+	if (!slowest)
+		return;
+	http_evict(h, slowest);
+	MHD_run(h->mhd);
 }
 
-static void on_mhd_ready(uv_poll_t *poll, int status, int events)
+/* One user of an IPv6 network may have all of its lower half. */
+static struct bucket *address_rate(struct http *h, const struct sockaddr *peer)
 {
-	(void)status, (void)events;
-	http_run(poll->data);
+	const struct sockaddr_in6 *ip6 = (const void *)peer;
+	const struct sockaddr_in *ip4 = (const void *)peer;
+	uint64_t address = 0;
+
+	if (peer->sa_family == AF_INET)
+		address = ip4->sin_addr.s_addr;
+	else if (IN6_IS_ADDR_V4MAPPED(&ip6->sin6_addr))
+		memcpy(&address, &ip6->sin6_addr.s6_addr[12], 4);
+	else
+		memcpy(&address, &ip6->sin6_addr, sizeof(address));
+	/* Fibonacci hashing. */
+	return &h->address_rates[(address * 0x9e3779b97f4a7c15) >> 56];
 }
 
-static int start(struct http *h)
+static bool may_enter(const struct listener *l, const struct sockaddr *peer)
+{
+	struct http *h = l->http;
+	uint64_t now = uv_now(h->loop);
+
+	if (l->path[0])
+		return bucket_take(&h->unix_rate, now);
+	return bucket_take(address_rate(h, peer), now) && bucket_take(&h->tcp_rate, now);
+}
+
+/* The peer was gone before we came; accept(2) reports that in several ways. */
+static bool is_peers_fault(int code)
+{
+	return code == ECONNABORTED || code == EINTR || code == EPROTO || code == EPERM ||
+	       code == ENETDOWN || code == EHOSTUNREACH || code == ENETUNREACH;
+}
+
+/* Takes one connection from the backlog. Returns 0 or a negative errno. */
+static int accept_one(const struct listener *l)
+{
+	struct http *h = l->http;
+	struct sockaddr_storage peer = {0};
+	socklen_t len = sizeof(peer);
+	int fd = accept4(l->fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return is_peers_fault(errno) ? 0 : -errno;
+	h->self->http_connections++;
+	if (may_enter(l, (struct sockaddr *)&peer)) {
+		hand_over(l, fd, (struct sockaddr *)&peer, len);
+	} else {
+		h->self->http_evictions++;
+		close(fd);
+	}
+	return 0;
+}
+
+/* Mostly out of descriptors. The connection stays in the backlog, so the listener would be readable
+ * for ever: look away for a moment, and make the slowest give its descriptor back. */
+static void accept_failed(struct http *h, int code)
+{
+	struct connection *slowest = connections_slowest(&h->connections);
+
+	log_warn("http", code, "cannot accept connections, trying again in %d ms", PAUSE_MS);
+	if (slowest)
+		http_evict(h, slowest);
+	h->resume_ms = uv_now(h->loop) + PAUSE_MS;
+	for (struct listener *l = h->listeners; l; l = l->next)
+		uv_poll_stop(&l->poll);
+}
+
+/* Without descriptors accept(2) fails before it looks at the backlog, so only the first call says
+ * that somebody waits. */
+static void on_listener(uv_poll_t *poll, int status, int events)
+{
+	struct listener *l = poll->data;
+	int i, r = 0;
+
+	(void)status, (void)events;
+	for (i = 0; r == 0 && i < ACCEPT_BATCH; i++)
+		r = accept_one(l);
+	if (r < 0 && r != -EAGAIN && i == 1)
+		accept_failed(l->http, r);
+	run_server(l->http);
+}
+
+/* --- listeners -------------------------------------------------------------------------------- */
+
+static void handle_closed(struct http *h);
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+	struct listener *l = handle->data;
+
+	handle_closed(l->http);
+	free(l);
+}
+
+static void close_listener(struct listener *l)
+{
+	uv_close((uv_handle_t *)&l->poll, on_listener_closed);
+	if (l->path[0])
+		listen_unlink(l->path, &l->file);
+	close(l->fd);
+}
+
+/* Takes the descriptor, or the error of whoever was to open it. file: NULL = TCP. */
+static int add_listener(struct http *h, int fd, const char *address, const struct stat *file,
+			bool orders, struct err *e)
+{
+	struct listener *l;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	l = calloc(1, sizeof(*l));
+	r = l ? uv_poll_init(h->loop, &l->poll, fd) : -ENOMEM;
+	if (r < 0) {
+		close(fd);
+		free(l);
+		return err_set(e, r, "cannot listen on %s: %s", address, strerror(-r));
+	}
+	if (file) {
+		l->file = *file;
+		snprintf(l->path, sizeof(l->path), "%s", address);
+	}
+	l->poll.data = l;
+	l->http = h;
+	l->fd = fd;
+	l->orders = orders;
+	l->next = h->listeners;
+	h->listeners = l;
+	h->open_handles++;
+	uv_poll_start(&l->poll, UV_READABLE, on_listener);
+	return 0;
+}
+
+int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, struct err *e)
+{
+	return add_listener(h, listen_tcp(address, ret_port, e), address, NULL, false, e);
+}
+
+/* There is a listener on this path and its file is still the one it made. One whose file is gone or
+ * somebody else's is closed. */
+static bool is_served(struct http *h, const char *path)
+{
+	struct listener **at = &h->listeners, *l;
+
+	while ((l = *at) && strcmp(l->path, path) != 0)
+		at = &l->next;
+	if (!l || listen_is_own(path, &l->file))
+		return l != NULL;
+	*at = l->next;
+	close_listener(l);
+	return false;
+}
+
+static int serve_unix(struct http *h, const char *path, unsigned mode, bool orders, struct err *e)
+{
+	struct stat file;
+
+	if (is_served(h, path))
+		return 1;
+	return add_listener(h, listen_unix(path, mode, &file, e), path, &file, orders, e);
+}
+
+int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
+{
+	return serve_unix(h, path, mode, false, e);
+}
+
+int http_listen_orders(struct http *h, const char *path, unsigned mode, struct err *e)
+{
+	return serve_unix(h, path, mode, true, e);
+}
+
+/* --- the whole server ------------------------------------------------------------------------- */
+
+static void stop_mhd(struct http *h)
+{
+	h->closing = true;
+	if (!h->mhd)
+		return;
+	MHD_run(h->mhd); /* who was answered a moment ago still gets it */
+	requests_release(h);
+	MHD_stop_daemon(take_ptr(h->mhd));
+}
+
+static void free_http(struct http *h)
+{
+	stop_mhd(h);
+	gzip_free(h->gzip);
+	free(h);
+}
+
+static void init_rates(struct http *h)
+{
+	uint64_t now = uv_now(h->loop);
+
+	bucket_init(&h->tcp_rate, 2 * CONNECTS_PER_SECOND, 2 * CONNECTS_BURST, now);
+	bucket_init(&h->unix_rate, CONNECTS_PER_SECOND, CONNECTS_BURST, now);
+	for (size_t i = 0; i < ADDRESS_BUCKETS; i++)
+		bucket_init(&h->address_rates[i], CONNECTS_PER_SECOND, CONNECTS_BURST, now);
+}
+
+static int start_mhd(struct http *h)
 {
 	const union MHD_DaemonInfo *info;
 	int r;
 
 	h->gzip = gzip_new();
-	if (!h->gzip)
-		return -ENOMEM;
-	h->mhd = requests_start(h);
+	h->mhd = h->gzip ? requests_start(h) : NULL;
 	info = h->mhd ? MHD_get_daemon_info(h->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info || info->epoll_fd < 0)
 		return -ENOMEM;
@@ -143,41 +408,9 @@ static int start(struct http *h)
 	return 0;
 }
 
-static void stop_mhd(struct http *h)
-{
-	h->closing = true;
-	if (h->mhd)
-		MHD_run(h->mhd); /* who was answered a moment ago still gets it */
-	deferred_release(h);
-	if (h->mhd)
-		MHD_stop_daemon(h->mhd);
-	h->mhd = NULL;
-}
-
-static void free_http(struct http *h)
-{
-	stop_mhd(h);
-	connections_done(&h->connections);
-	gzip_free(h->gzip);
-	free(h);
-}
-
-static void init_rates(struct http *h)
-{
-	uint64_t now = uv_now(h->loop);
-
-	bucket_init(&h->tcp_rate, 2 * CONNECTS_PER_SECOND, 2 * CONNECTS_BURST, now);
-	bucket_init(&h->unix_rate, CONNECTS_PER_SECOND, CONNECTS_BURST, now);
-	for (size_t i = 0; i < ADDRESS_BUCKETS; i++)
-		bucket_init(&h->address_rates[i], CONNECTS_PER_SECOND, CONNECTS_BURST, now);
-}
-
 int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts *opts,
 	      struct self_counters *self, http_handler_fn *handler, void *arg, struct err *e)
 {
-	unsigned size = opts->max_connections ? opts->max_connections : MAX_CONNECTIONS_DEFAULT;
-	unsigned request_ms = opts->request_ms ? opts->request_ms : REQUEST_MS_DEFAULT;
-	unsigned order_ms = opts->order_ms ? opts->order_ms : ORDER_MS_DEFAULT;
 	struct http *h = calloc(1, sizeof(*h));
 	int r;
 
@@ -187,10 +420,13 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	h->self = self;
 	h->handler = handler;
 	h->handler_arg = arg;
+	h->idle_s = opts->idle_s ? opts->idle_s : IDLE_S_DEFAULT;
+	connections_init(&h->connections,
+			 opts->max_connections ? opts->max_connections : MAX_CONNECTIONS_DEFAULT,
+			 opts->request_ms ? opts->request_ms : REQUEST_MS_DEFAULT,
+			 opts->order_ms ? opts->order_ms : ORDER_MS_DEFAULT);
 	init_rates(h);
-	r = connections_init(&h->connections, size, request_ms, IDLE_MS, order_ms);
-	if (r == 0)
-		r = start(h);
+	r = start_mhd(h);
 	if (r < 0) {
 		free_http(h);
 		return err_set(e, r, "cannot start the HTTP server: %s", strerror(-r));
@@ -199,49 +435,8 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	return 0;
 }
 
-/* Takes what listen_tcp() or listen_unix() returned. */
-static int serve(struct http *h, int fd, const char *what, char *path, bool orders, struct err *e)
+static void handle_closed(struct http *h)
 {
-	int r;
-
-	if (fd < 0) {
-		free(path);
-		return fd;
-	}
-	r = listeners_add(h, fd, path, orders);
-	return r < 0 ? err_set(e, r, "cannot listen on %s: %s", what, strerror(-r)) : 0;
-}
-
-int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, struct err *e)
-{
-	return serve(h, listen_tcp(address, ret_port, e), address, NULL, false, e);
-}
-
-static int serve_unix(struct http *h, const char *path, unsigned mode, bool orders, struct err *e)
-{
-	char *copy;
-
-	if (listeners_has(h, path))
-		return 1;
-	copy = strdup(path);
-	if (!copy)
-		return err_set(e, -ENOMEM, "cannot listen on %s: out of memory", path);
-	return serve(h, listen_unix(path, mode, e), path, copy, orders, e);
-}
-
-int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
-{
-	return serve_unix(h, path, mode, false, e);
-}
-
-int http_listen_orders(struct http *h, const char *path, unsigned mode, struct err *e)
-{
-	return serve_unix(h, path, mode, true, e);
-}
-
-void http_handle_closed(uv_handle_t *handle)
-{
-	struct http *h = handle->data;
 	void (*on_closed)(void *) = h->on_closed;
 	void *arg = h->closed_arg;
 
@@ -252,13 +447,23 @@ void http_handle_closed(uv_handle_t *handle)
 		on_closed(arg);
 }
 
+static void on_handle_closed(uv_handle_t *handle)
+{
+	handle_closed(handle->data);
+}
+
 /* The handles go first: they watch descriptors that libmicrohttpd is about to close. */
 void http_close(struct http *h, void (*on_closed)(void *), void *arg)
 {
+	struct listener *l;
+
 	h->on_closed = on_closed;
 	h->closed_arg = arg;
-	uv_close((uv_handle_t *)&h->timer, http_handle_closed);
-	uv_close((uv_handle_t *)&h->mhd_poll, http_handle_closed);
-	listeners_close(h);
+	uv_close((uv_handle_t *)&h->timer, on_handle_closed);
+	uv_close((uv_handle_t *)&h->mhd_poll, on_handle_closed);
+	while ((l = h->listeners) != NULL) {
+		h->listeners = l->next;
+		close_listener(l);
+	}
 	stop_mhd(h);
 }

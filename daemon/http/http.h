@@ -76,6 +76,8 @@ struct http_opts {
 	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time; 0
 				= 10 s */
 	unsigned order_ms;   /* an answer that comes later must come within this time; 0 = 30 s */
+	unsigned idle_s;     /* a connection on which nothing is asked any more ends then, or after
+				request_ms if that is longer; 0 = 60 s */
 };
 
 int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,

@@ -25,7 +25,8 @@ int listen_tcp(const char *address, unsigned *ret_port, struct err *);
 
 /* The socket, listening, its file with exactly this mode from its first moment. A socket file that
  * nobody serves is replaced; one that is served is -EADDRINUSE; anything else is left alone. */
-int listen_unix(const char *path, unsigned mode, struct err *);
-/* Removes the file of a listening unix socket, unless somebody else put theirs in its place; `own`
- * is what lstat() said after listen_unix(). */
-void listen_unlink(const char *path, const struct stat *own);
+int listen_unix(const char *path, unsigned mode, struct stat *ret_file, struct err *);
+/* That file is still there, and nobody has put theirs in its place. */
+bool listen_is_own(const char *path, const struct stat *file);
+/* Removes it if so. */
+void listen_unlink(const char *path, const struct stat *file);

@@ -1,90 +1,140 @@
-/* requests.c - what libmicrohttpd calls: connections that come and go, requests that want an
- * answer. All of it runs inside MHD_run() or MHD_add_connection(), on the loop's thread. */
+/* requests.c - what libmicrohttpd calls: connections that come and go, requests that want an answer
+ * at once or later. All of it runs inside MHD_run() or MHD_add_connection(), on the loop's thread.
+ *
+ * While somebody works on an answer its connection is suspended: libmicrohttpd does not look at it,
+ * so a client that goes away is noticed when it is to get its answer, or when its place is wanted,
+ * and one that waits too long is told so by our own deadline. */
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "accept.h"
 #include "cleanup.h"
 #include "log.h"
-#include "response.h"
+#include "page.h"
 #include "self_counters.h"
 #include "server.h"
 
-/* What a request has in *request instead of a deferred answer: it is a GET or a HEAD that is not
- * answered yet, or its refusal is sent. */
-static char plain_request, refused_request;
+/* Of libmicrohttpd, for one request's line and headers and the headers of its answer. */
+#define CONNECTION_MEMORY ((size_t)16384)
+/* What libmicrohttpd keeps of a header beside its text, and a bit. */
+#define HEADER_RECORD	  ((size_t)80)
+/* For the head of an answer. */
+#define ANSWER_MEMORY	  ((size_t)2048)
+/* That are worked on at once. */
+#define ORDERS_MAX	  8
 
-static bool is_deferred(const void *request)
+#define TEXT_OF_(n) #n
+#define TEXT_OF(n)  TEXT_OF_(n)
+
+/* One request from its headers on. It goes when the request has ended and nobody is to answer it
+ * any more. */
+struct http_deferred {
+	struct http *http;
+	struct connection *connection; /* NULL: the request has ended */
+	bool reads;		       /* a GET or HEAD; otherwise a POST */
+	char *body;		       /* of a POST, terminated */
+	size_t body_len;
+	bool too_large;
+	bool kept;     /* http_answer() is to come */
+	bool answered; /* reply is what to send */
+	struct http_reply reply;
+};
+
+static struct connection *connection_of(struct MHD_Connection *c)
 {
-	return request && request != &plain_request && request != &refused_request;
+	return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-struct connection *request_slot(struct MHD_Connection *c)
+static void enter_phase(struct http *h, struct connection *connection, enum connection_phase phase)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-		c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
+	connections_enter(&h->connections, connection, phase, uv_now(h->loop));
 }
 
-static void enter(struct http *h, struct MHD_Connection *c, enum connection_phase phase)
-{
-	struct connection *slot = request_slot(c);
-
-	if (slot)
-		connections_enter(&h->connections, slot, phase, uv_now(h->loop));
-}
-
-static struct connection *adopt(struct http *h, struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-		c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct connection *slot = connections_adopt(&h->connections, info->connect_fd);
-
-	if (!slot) /* without a slot it would have no deadline */
-		shutdown(info->connect_fd, SHUT_RDWR);
-	return slot;
-}
-
-static void on_connection(void *cls, struct MHD_Connection *c, void **slot,
-			  enum MHD_ConnectionNotificationCode what)
-{
-	struct http *h = cls;
-
-	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		*slot = adopt(h, c);
-		return;
-	}
-	if (*slot)
-		connections_remove(&h->connections, take_ptr(*slot));
-	if (h->resume_ms)
-		h->resume_ms = 1; /* a slot and a descriptor: what the pause waited for */
-}
-
-/* A request's first line is complete; what this returns is *request in on_request(). */
-static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *c)
-{
-	struct connection *slot = request_slot(c);
-
-	if (slot && slot->phase == CONNECTION_IDLE)
-		enter(cls, c, CONNECTION_REQUEST);
-	return refusal_of_target(cls, c, uri) ? &refused_request : NULL;
-}
-
-static const char *header(struct MHD_Connection *c, const char *name)
+static const char *header_value(struct MHD_Connection *c, const char *name)
 {
 	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 
 	return value ? value : "";
 }
 
-static void reply_sentence(struct http_reply *reply, unsigned status, const char *sentence)
+/* --- requests that are larger than what we take in ----------------------------------------------
+ * A connection has a fixed memory in libmicrohttpd, shared by its request (each parameter and
+ * header costs it a record) and the head of the answer. What fills it up gets no answer at all from
+ * libmicrohttpd (0.9.75 even waits for more of it), so it is refused before, in words of our own
+ * that need none of that memory: straight to the socket, since libmicrohttpd has sent all of what
+ * it was given, and nothing of this request's. The connection ends with it. */
+
+static void refuse_and_cut(struct http *h, struct connection *connection, unsigned status,
+			   const char *sentence)
+{
+	char text[512];
+	int n = snprintf(text, sizeof(text),
+			 "HTTP/1.1 %u %s\r\nConnection: close\r\n"
+			 "Content-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\n\r\n%s",
+			 status, MHD_get_reason_phrase_for(status), strlen(sentence), sentence);
+
+	h->self->http_requests++;
+	h->self->http_errors++;
+	(void)!send(connection->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	http_cut(h, connection);
+}
+
+/* As libmicrohttpd will count them. */
+static size_t count_params(const char *target)
+{
+	const char *query = strchr(target, '?');
+	size_t n = query && query[1];
+
+	for (const char *at = query; at && (at = strchr(at, '&')) != NULL; at++)
+		n += at[1] != '\0';
+	return n;
+}
+
+/* A request's first line is complete, and not taken apart yet. */
+static void *on_request_line(void *http, const char *target, struct MHD_Connection *c)
+{
+	struct connection *connection = connection_of(c);
+
+	if (connection->phase == CONNECTION_IDLE)
+		enter_phase(http, connection, CONNECTION_REQUEST);
+	if (strlen(target) > HTTP_TARGET_MAX)
+		refuse_and_cut(
+			http, connection, MHD_HTTP_URI_TOO_LONG,
+			"a path and its query have at most " TEXT_OF(HTTP_TARGET_MAX) " bytes\n");
+	else if (count_params(target) > HTTP_PARAMS_MAX)
+		refuse_and_cut(http, connection, MHD_HTTP_BAD_REQUEST,
+			       "a query has at most " TEXT_OF(HTTP_PARAMS_MAX) " parameters\n");
+	return NULL; /* the first on_request() has nothing in *request */
+}
+
+/* Once all are there. */
+static bool are_headers_too_large(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		c, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	int n = MHD_get_connection_values(c, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, NULL, NULL);
+	size_t size = (info ? info->header_size : 0) + (n > 0 ? (size_t)n : 0) * HEADER_RECORD;
+
+	return size > CONNECTION_MEMORY - ANSWER_MEMORY;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void reply_sentence(struct http_reply *reply, unsigned status, const char *type,
+			   const char *sentence)
 {
 	reply->status = status;
-	reply->content_type = "text/plain; charset=utf-8";
+	reply->content_type = type;
 	reply->body = strdup(sentence);
 	reply->body_len = reply->body ? strlen(sentence) : 0;
+}
+
+static void drop_reply(struct http_reply *reply)
+{
+	free(take_ptr(reply->body));
+	page_unref(take_ptr(reply->page));
 }
 
 /* MHD_NO makes libmicrohttpd end the connection. */
@@ -101,20 +151,167 @@ static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 		return MHD_NO;
 	r = MHD_queue_response(c, reply->status, response);
 	MHD_destroy_response(response);
-	enter(h, c, CONNECTION_ANSWER);
+	enter_phase(h, connection_of(c), CONNECTION_ANSWER);
 	return r;
 }
 
-static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
-			      const char *sentence)
+static enum MHD_Result refuse_request(struct http *h, struct MHD_Connection *c, unsigned status,
+				      const char *sentence)
 {
 	struct http_reply reply = {0};
 
-	reply_sentence(&reply, status, sentence);
+	reply_sentence(&reply, status, "text/plain; charset=utf-8", sentence);
 	return send_reply(h, c, &reply, false);
 }
 
+/* --- answers that come later ------------------------------------------------------------------ */
+
+static bool is_waiting(const struct http_deferred *d)
+{
+	return d->connection && d->connection->phase == CONNECTION_WAITING;
+}
+
+static void wait_for_answer(struct http_deferred *d)
+{
+	d->connection->deferred = d;
+	enter_phase(d->http, d->connection, CONNECTION_WAITING);
+	MHD_suspend_connection(d->connection->mhd);
+}
+
+/* libmicrohttpd comes back to the request in the loop's next turn. */
+static void resume_request(struct http_deferred *d)
+{
+	MHD_resume_connection(d->connection->mhd);
+	http_wake(d->http); /* its epoll descriptor says nothing of it */
+}
+
+/* Takes the reply. */
+static void answer_waiting(struct http_deferred *d, struct http_reply *reply)
+{
+	d->reply = *reply;
+	d->answered = true;
+	enter_phase(d->http, d->connection, CONNECTION_ANSWER);
+	resume_request(d);
+}
+
+static void deferred_free(struct http_deferred *d)
+{
+	drop_reply(&d->reply);
+	free(d->body);
+	free(d);
+}
+
+void http_keep(struct http_deferred *d)
+{
+	d->kept = true;
+}
+
+void http_answer(struct http_deferred *d, struct http_reply *reply)
+{
+	d->kept = false;
+	if (is_waiting(d))
+		answer_waiting(d, reply);
+	else
+		drop_reply(reply);
+	if (!d->connection)
+		deferred_free(d);
+}
+
+static bool has_gone(const struct connection *connection)
+{
+	struct pollfd p = {.fd = connection->fd, .events = POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+bool http_has_left(const struct http_deferred *d)
+{
+	return !d->connection || has_gone(d->connection);
+}
+
+void requests_expire(struct connection *connection)
+{
+	struct http_reply reply = {0};
+
+	reply_sentence(&reply, MHD_HTTP_GATEWAY_TIMEOUT, "application/json",
+		       "{\"error\":\"it takes long and is still being worked on; "
+		       "ask again later\"}");
+	answer_waiting(connection->deferred, &reply);
+}
+
+void requests_release(struct http *h)
+{
+	struct connection *it;
+
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
+		if (it->phase == CONNECTION_WAITING)
+			MHD_resume_connection(it->mhd);
+}
+
+/* Makes room: whoever was to answer a GET finds nobody there. */
+static void drop_gone(struct http *h)
+{
+	struct connection *it, *next;
+
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = next) {
+		next = TAILQ_NEXT(it, entry);
+		if (it->phase != CONNECTION_WAITING || !it->deferred->reads || !has_gone(it))
+			continue;
+		http_evict(h, it);
+		resume_request(it->deferred);
+	}
+}
+
+/* One more GET, or order, of which so many may: others keep half of the places. */
+static bool may_wait(const struct http *h, bool reads, unsigned max)
+{
+	unsigned all = 0, same = 0;
+	const struct connection *it;
+
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry)) {
+		if (it->phase != CONNECTION_WAITING)
+			continue;
+		all++;
+		same += it->deferred->reads == reads;
+	}
+	return same < max && all < h->connections.max / 2;
+}
+
+static bool may_order(const struct http *h)
+{
+	return may_wait(h, false, ORDERS_MAX);
+}
+
+static bool may_read_later(struct http *h)
+{
+	unsigned max = h->connections.max / 4;
+
+	if (may_wait(h, true, max))
+		return true;
+	drop_gone(h);
+	return may_wait(h, true, max);
+}
+
 /* --- what is asked ---------------------------------------------------------------------------- */
+
+static void add_to_body(struct http_deferred *d, const char *piece, size_t n)
+{
+	char *body;
+
+	if (d->too_large || n > HTTP_BODY_MAX - d->body_len) {
+		d->too_large = true;
+		return;
+	}
+	body = realloc(d->body, d->body_len + n + 1);
+	if (!body) {
+		d->too_large = true; /* for what memory there is */
+		return;
+	}
+	memcpy(body + d->body_len, piece, n);
+	d->body = body;
+	d->body_len += n;
+	body[d->body_len] = '\0';
+}
 
 /* MHD_KeyValueIterator. */
 static enum MHD_Result add_param(void *cls, enum MHD_ValueKind kind, const char *name,
@@ -129,21 +326,6 @@ static enum MHD_Result add_param(void *cls, enum MHD_ValueKind kind, const char 
 	return MHD_YES;
 }
 
-static struct http_request describe(struct http *h, struct MHD_Connection *c, const char *path,
-				    const char *method)
-{
-	struct http_request request = {
-		.method = method,
-		.path = path,
-		.accept = header(c, MHD_HTTP_HEADER_ACCEPT),
-		.accepts_gzip = accept_gzip(header(c, MHD_HTTP_HEADER_ACCEPT_ENCODING)),
-		.now_ms = uv_now(h->loop),
-	};
-
-	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_param, &request);
-	return request;
-}
-
 const char *http_param(const struct http_request *request, const char *name)
 {
 	for (size_t i = 0; i < request->n_params; i++)
@@ -152,138 +334,138 @@ const char *http_param(const struct http_request *request, const char *name)
 	return NULL;
 }
 
-static enum MHD_Result answer(struct http *h, struct MHD_Connection *c,
-			      const struct http_request *request)
+/* Asks the handler: the whole request is there. */
+static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connection *c,
+				   const char *path, const char *method)
 {
-	struct http_deferred *t = request->deferred ? request->deferred : request->later;
+	struct http *h = d->http;
+	struct http_request request = {
+		.method = method,
+		.path = path,
+		.accept = header_value(c, MHD_HTTP_HEADER_ACCEPT),
+		.accepts_gzip = accept_gzip(header_value(c, MHD_HTTP_HEADER_ACCEPT_ENCODING)),
+		.now_ms = uv_now(h->loop),
+		.body = d->body,
+		.body_len = d->body_len,
+		.deferred = d->reads ? NULL : d,
+		.later = d->reads && may_read_later(h) ? d : NULL,
+	};
 	struct http_reply reply = {0};
 
 	if (h->closing)
 		return MHD_NO;
-	h->handler(request, &reply, h->handler_arg);
-	if (t && t->kept) {
-		deferred_wait(t);
+	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_param, &request);
+	h->handler(&request, &reply, h->handler_arg);
+	if (d->kept) {
+		wait_for_answer(d);
 		return MHD_YES;
 	}
 	if (reply.status == 0)
-		reply_sentence(&reply, MHD_HTTP_NOT_FOUND, "nothing is served under this path\n");
-	return send_reply(h, c, &reply, request->accepts_gzip);
-}
-
-static bool is_read(const char *method)
-{
-	return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
-	       strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-}
-
-/* What it is answered with, should it wait. */
-static enum MHD_Result resume(struct http_deferred *t)
-{
-	return t->answered ? send_reply(t->http, t->connection, &t->reply, false)
-			   : MHD_NO; /* it goes on without an answer: the server ends */
-}
-
-/* The whole of it is there. */
-static enum MHD_Result answer_read(struct http *h, struct MHD_Connection *c, const char *path,
-				   const char *method, void **deferred)
-{
-	struct http_request request = describe(h, c, path, method);
-	struct http_deferred *t = deferred_new(h, c);
-
-	if (!t)
-		return MHD_NO;
-	t->reads = true;
-	*deferred = t;
-	request.later = deferred_may_read(h) ? t : NULL;
-	return answer(h, c, &request);
-}
-
-/* --- orders ----------------------------------------------------------------------------------- */
-
-/* The headers of a POST are there. */
-static enum MHD_Result begin_order(struct http *h, struct MHD_Connection *c, void **request)
-{
-	const struct connection *slot = request_slot(c);
-
-	if (!slot || slot->orders == ORDERS_NOT_HERE)
-		return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED,
-			      "only GET and HEAD are served here\n");
-	if (slot->orders == ORDERS_FORBIDDEN)
-		return refuse(h, c, MHD_HTTP_FORBIDDEN, "only root may give orders\n");
-	if (strtoull(header(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
-		return refuse(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
-			      "an order has at most 65536 bytes\n");
-	*request = deferred_new(h, c);
-	return *request ? MHD_YES : MHD_NO;
-}
-
-/* The whole of it is there, or its answer. */
-static enum MHD_Result answer_order(struct http_deferred *t, const char *path, const char *method)
-{
-	struct http *h = t->http;
-	struct http_request request;
-
-	if (t->too_large)
-		return refuse(h, t->connection, MHD_HTTP_CONTENT_TOO_LARGE,
-			      "an order has at most 65536 bytes\n");
-	if (!deferred_may_order(h))
-		return refuse(h, t->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-			      "too many orders are being carried out, try again later\n");
-	request = describe(h, t->connection, path, method);
-	request.body = t->body;
-	request.body_len = t->body_len;
-	request.deferred = t;
-	return answer(h, t->connection, &request);
+		return refuse_request(h, c, MHD_HTTP_NOT_FOUND,
+				      "nothing is served under this path\n");
+	return send_reply(h, c, &reply, request.accepts_gzip);
 }
 
 /* --- libmicrohttpd's side --------------------------------------------------------------------- */
 
-static enum MHD_Result begin(struct http *h, struct MHD_Connection *c, const char *method,
-			     void **request)
+/* What is refused is refused at once, the rest of the request unread. */
+static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, const char *method,
+				     void **request)
 {
-	*request = &plain_request;
-	if (refusal_of_headers(h, c))
+	bool reads = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+		     strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+	struct connection *connection = connection_of(c);
+	struct http_deferred *d;
+
+	if (are_headers_too_large(c)) {
+		refuse_and_cut(h, connection, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
+			       "the headers of a request are too many or too long\n");
 		return MHD_NO;
-	if (is_read(method))
-		return MHD_YES;
-	if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
-		return begin_order(h, c, request);
-	return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served here\n");
+	}
+	if (!reads &&
+	    (strcmp(method, MHD_HTTP_METHOD_POST) != 0 || connection->orders == ORDERS_NOT_HERE))
+		return refuse_request(h, c, MHD_HTTP_METHOD_NOT_ALLOWED,
+				      "only GET and HEAD are served here\n");
+	if (!reads && connection->orders == ORDERS_FORBIDDEN)
+		return refuse_request(h, c, MHD_HTTP_FORBIDDEN, "only root may give orders\n");
+	if (!reads &&
+	    strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
+		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
+				      "an order has at most 65536 bytes\n");
+	*request = d = calloc(1, sizeof(*d));
+	if (!d)
+		return MHD_NO;
+	*d = (struct http_deferred){.http = h, .connection = connection, .reads = reads};
+	return MHD_YES;
+}
+
+/* The whole request is there, or its answer. */
+static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connection *c,
+				      const char *path, const char *method)
+{
+	struct http *h = d->http;
+
+	if (d->answered)
+		return send_reply(h, c, &d->reply, false);
+	if (d->kept)
+		return MHD_NO; /* it goes on without an answer: the server ends */
+	if (d->too_large)
+		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
+				      "an order has at most 65536 bytes\n");
+	if (!d->reads && !may_order(h))
+		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				      "too many orders are being carried out, try again later\n");
+	return ask_handler(d, c, path, method);
 }
 
 /* Called once when the headers are there, once per piece of a body, once at the end, and again when
- * a connection that was set aside goes on. What is refused is refused at once, the rest of the
- * request unread; a body that comes with a GET is dropped piece by piece. */
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *path,
+ * a connection that was set aside goes on. A body that comes with a GET is dropped piece by piece.
+ */
+static enum MHD_Result on_request(void *http, struct MHD_Connection *c, const char *path,
 				  const char *method, const char *version, const char *body,
 				  size_t *body_len, void **request)
 {
-	struct http_deferred *t = is_deferred(*request) ? *request : NULL;
+	struct http_deferred *d = *request;
 
 	(void)version;
-	if (*request == &refused_request)
+	if (connection_of(c)->phase == CONNECTION_CUT)
 		return MHD_NO;
-	if (!*request)
-		return begin(cls, c, method, request);
-	if (*body_len > 0) {
-		if (t)
-			deferred_add(t, body, *body_len);
-		*body_len = 0;
-		return MHD_YES;
-	}
-	if (t && (t->answered || t->kept || t->reads))
-		return resume(t);
-	return t ? answer_order(t, path, method) : answer_read(cls, c, path, method, request);
+	if (!d)
+		return begin_request(http, c, method, request);
+	if (*body_len == 0)
+		return answer_request(d, c, path, method);
+	if (!d->reads)
+		add_to_body(d, body, *body_len);
+	*body_len = 0;
+	return MHD_YES;
 }
 
-static void on_completed(void *cls, struct MHD_Connection *c, void **request,
-			 enum MHD_RequestTerminationCode why)
+static void on_request_end(void *http, struct MHD_Connection *c, void **request,
+			   enum MHD_RequestTerminationCode why)
 {
+	struct http_deferred *d = take_ptr(*request);
+
 	(void)why;
-	enter(cls, c, CONNECTION_IDLE);
-	if (is_deferred(*request))
-		deferred_end(*request);
-	*request = NULL;
+	enter_phase(http, connection_of(c), CONNECTION_IDLE);
+	if (d)
+		d->connection = NULL;
+	if (d && !d->kept)
+		deferred_free(d);
+}
+
+static void on_connection(void *http, struct MHD_Connection *c, void **connection,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = http;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		h->arriving->mhd = c;
+		connections_add(&h->connections, h->arriving, uv_now(h->loop));
+		*connection = take_ptr(h->arriving);
+	} else {
+		connections_remove(&h->connections, *connection);
+		free(take_ptr(*connection));
+	}
 }
 
 __attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *fmt, va_list ap)
@@ -296,13 +478,16 @@ __attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *
 
 struct MHD_Daemon *requests_start(struct http *h)
 {
-	/* Connections are ours to limit: libmicrohttpd's own limit must not be met first. */
+	/* Not to be met before the time that a request may take. */
+	unsigned request_s = (unsigned)(h->connections.request_ms / 1000) + 1;
+	unsigned idle_s = h->idle_s > request_s ? h->idle_s : request_s;
+
 	return MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
 			MHD_USE_ERROR_LOG,
 		0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, h, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
-		MHD_OPTION_CONNECTION_LIMIT, h->connections.size + 8,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_END);
+		on_request_end, h, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
+		MHD_OPTION_CONNECTION_LIMIT, h->connections.max, MHD_OPTION_CONNECTION_TIMEOUT,
+		idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_END);
 }

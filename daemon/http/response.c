@@ -7,32 +7,28 @@
  *
  * A response holds a reference to its page until it is sent or its connection is gone, which
  * libmicrohttpd reports on the loop's thread. */
-#include "response.h"
-
 #include <microhttpd.h>
 #include <stdlib.h>
 
-#include "accept.h"
 #include "cleanup.h"
 #include "gzip.h"
+#include "server.h"
 
 /* Memory of a response on its way; a socket's buffer takes about that much at once. */
 #define BLOCK_SIZE 65536
 
-/* Reads a page's body from front to back. */
-struct reader {
+/* A page in its pieces. */
+struct page_reader {
 	struct page *page;
-	size_t bytes;	    /* of the body */
-	size_t n, current;  /* pieces, and the one that the last read ended in */
-	uint64_t piece_pos; /* where that one starts in the body */
+	size_t bytes, n; /* of the body; pieces */
 	struct iovec iov[];
 };
 
 /* NULL: out of memory; otherwise it takes the reference. */
-static struct reader *reader_new(struct page *page, enum metrics_format format)
+static struct page_reader *page_reader_new(struct page *page, enum metrics_format format)
 {
 	size_t bytes, n = page_iov(page, format, NULL, &bytes);
-	struct reader *r = calloc(1, sizeof(*r) + (n + 1) * sizeof(r->iov[0]));
+	struct page_reader *r = calloc(1, sizeof(*r) + n * sizeof(r->iov[0]));
 
 	if (!r)
 		return NULL;
@@ -41,49 +37,43 @@ static struct reader *reader_new(struct page *page, enum metrics_format format)
 	return r;
 }
 
-static void reader_free(void *reader)
+static void page_reader_free(void *reader)
 {
-	struct reader *r = reader;
+	struct page_reader *r = reader;
 
 	page_unref(r->page);
 	free(r);
 }
 
-/* Makes the piece that holds byte `pos` the current one; false: there is none. */
-static bool reader_seek(struct reader *r, uint64_t pos)
-{
-	if (pos < r->piece_pos)
-		r->current = r->piece_pos = 0;
-	while (r->current < r->n && pos - r->piece_pos >= r->iov[r->current].iov_len)
-		r->piece_pos += r->iov[r->current++].iov_len;
-	return r->current < r->n;
-}
-
 /* MHD_ContentReaderCallback: fills buf with what the body has from `pos` on. */
-static ssize_t reader_read(void *reader, uint64_t pos, char *buf, size_t max)
+static ssize_t page_reader_read(void *reader, uint64_t pos, char *buf, size_t max)
 {
-	struct reader *r = reader;
-	size_t filled = 0, skip, len;
+	struct page_reader *r = reader;
+	size_t filled = 0, len;
 
-	while (filled < max && reader_seek(r, pos + filled)) {
-		skip = (size_t)(pos + filled - r->piece_pos);
-		len = r->iov[r->current].iov_len - skip;
+	for (const struct iovec *piece = r->iov; piece < r->iov + r->n && filled < max; piece++) {
+		if (pos >= piece->iov_len) {
+			pos -= piece->iov_len;
+			continue;
+		}
+		len = piece->iov_len - (size_t)pos;
 		len = len < max - filled ? len : max - filled;
-		memcpy(buf + filled, (const char *)r->iov[r->current].iov_base + skip, len);
+		memcpy(buf + filled, (const char *)piece->iov_base + pos, len);
 		filled += len;
+		pos = 0;
 	}
 	return filled ? (ssize_t)filled : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
 static struct MHD_Response *from_pieces(struct page *page, enum metrics_format format)
 {
-	struct reader *reader = reader_new(page, format);
+	struct page_reader *reader = page_reader_new(page, format);
 	struct MHD_Response *r;
 
 	if (!reader)
 		return NULL;
-	r = MHD_create_response_from_callback(reader->bytes, BLOCK_SIZE, reader_read, reader,
-					      reader_free);
+	r = MHD_create_response_from_callback(reader->bytes, BLOCK_SIZE, page_reader_read, reader,
+					      page_reader_free);
 	if (!r)
 		free(reader);
 	return r;

@@ -10,22 +10,16 @@
 /* Only the daemon's own user gets at them. */
 #define SOCKET_MODE 0600
 
-static int make_dir(const char *dir, struct err *e)
-{
-	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-		return err_set(e, -errno, "%s: %s", dir, strerror(errno));
-	return 0;
-}
+typedef int listen_fn(struct http *, const char *path, unsigned mode, struct err *);
 
-static void serve(struct http *http, const char *dir, const char *name, bool orders)
+static void serve_socket(struct http *http, listen_fn *listen, const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 	struct err e = {0};
 	int r;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	r = orders ? http_listen_orders(http, path, SOCKET_MODE, &e)
-		   : http_listen_unix(http, path, SOCKET_MODE, &e);
+	r = listen(http, path, SOCKET_MODE, &e);
 	if (r < 0)
 		log_warn("http", 0, "%s, serving without this socket", e.msg);
 	else if (r == 0)
@@ -34,12 +28,11 @@ static void serve(struct http *http, const char *dir, const char *name, bool ord
 
 void sockets_serve(struct http *http, const char *run_dir)
 {
-	struct err e = {0};
-
-	if (make_dir(run_dir, &e) < 0)
-		log_warn("http", 0, "%s, serving without rocelet.sock", e.msg);
+	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST)
+		log_warn("http", 0, "%s: %s, serving without rocelet.sock", run_dir,
+			 strerror(errno));
 	else
-		serve(http, run_dir, "rocelet.sock", true);
+		serve_socket(http, http_listen_orders, run_dir, "rocelet.sock");
 }
 
 void sockets_serve_metrics(struct http *http, const char *kubelet_dir)
@@ -48,5 +41,5 @@ void sockets_serve_metrics(struct http *http, const char *kubelet_dir)
 
 	snprintf(plugins, sizeof(plugins), "%s/device-plugins", kubelet_dir);
 	if (access(plugins, F_OK) == 0)
-		serve(http, plugins, "rocelet-metrics.sock", false);
+		serve_socket(http, http_listen_unix, plugins, "rocelet-metrics.sock");
 }

@@ -362,6 +362,33 @@ static void test_half_open_clients_do_not_starve_others(void **state)
 	http_fixture_stop(&f);
 }
 
+/* On the smallest server, too, each newcomer finds a place that somebody has just had to leave. */
+static void test_a_crowd_of_slow_clients_on_few_places(void **state)
+{
+	static const char half[] = "GET /text HTTP/1.1\r\nHo";
+	const struct http_opts few = {.max_connections = 8};
+	struct client slow[60];
+	struct http_fixture f;
+	int i;
+
+	(void)state;
+	http_fixture_start(&f, &few);
+	for (i = 0; i < 60; i++) {
+		client_tcp(&slow[i], f.port);
+		if (i % 3 == 0)
+			client_send(&slow[i], half, strlen(half));
+		else if (i % 3 == 1) /* and never reads */
+			client_send(&slow[i], GET("/big"), strlen(GET("/big")));
+	}
+	assert_served(&f);
+	assert_int_equal(f.self.http_connections, 61);
+	assert_int_equal(f.self.http_evictions, 61 - 7);
+	for (i = 0; i < 60; i++)
+		client_close(&slow[i]);
+	assert_served(&f);
+	http_fixture_stop(&f);
+}
+
 static void test_idle_connections_make_room_first(void **state)
 {
 	const struct http_opts small = {.max_connections = 8};
@@ -462,6 +489,26 @@ static void test_second_request_has_the_same_deadline(void **state)
 	http_await_end(&f, &c);
 	assert_int_equal(f.self.http_evictions, 1);
 	client_close(&c);
+	http_fixture_stop(&f);
+}
+
+/* Nobody has evicted it: its time was over. */
+static void test_a_connection_that_asks_nothing_more_ends(void **state)
+{
+	const struct http_opts short_idle = {.request_ms = 100, .idle_s = 1};
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &short_idle);
+	http_ask(&f, &c, GET("/text"), &a);
+	client_next(&c, &a);
+	http_await_end(&f, &c);
+	assert_int_equal(c.len, 0);
+	assert_int_equal(f.self.http_evictions, 0);
+	client_close(&c);
+	assert_true(loop_sleeps(&f.loop, 100, 1));
 	http_fixture_stop(&f);
 }
 
@@ -651,10 +698,12 @@ int main(void)
 		cmocka_unit_test(test_what_is_refused_leaves_nothing),
 		cmocka_unit_test(test_a_refusal_comes_after_what_was_asked_before),
 		cmocka_unit_test(test_half_open_clients_do_not_starve_others),
+		cmocka_unit_test(test_a_crowd_of_slow_clients_on_few_places),
 		cmocka_unit_test(test_idle_connections_make_room_first),
 		cmocka_unit_test(test_slow_request_is_cut_at_its_deadline),
 		cmocka_unit_test(test_dribbled_request_is_cut_at_its_deadline),
 		cmocka_unit_test(test_second_request_has_the_same_deadline),
+		cmocka_unit_test(test_a_connection_that_asks_nothing_more_ends),
 		cmocka_unit_test(test_client_that_never_reads_is_cut),
 		cmocka_unit_test(test_client_that_leaves_in_the_middle),
 		cmocka_unit_test(test_too_many_connections_a_second),

@@ -140,6 +140,7 @@ static void test_tcp_failures_are_sentences(void **state)
 /* A directory of its own per test, with the path of a socket in it. */
 struct place {
 	char dir[32], path[64];
+	struct stat file;
 };
 
 static void place_make(struct place *p)
@@ -168,7 +169,7 @@ static void test_the_file_has_exactly_the_mode(void **state)
 	(void)state;
 	place_make(&p);
 	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		fd = listen_unix(p.path, modes[i], &e);
+		fd = listen_unix(p.path, modes[i], &p.file, &e);
 		assert_true(fd >= 0);
 		assert_int_equal(stat(p.path, &st), 0);
 		assert_int_equal(st.st_mode & 0777, modes[i]);
@@ -186,13 +187,13 @@ static void test_stale_is_replaced_and_live_is_refused(void **state)
 
 	(void)state;
 	place_make(&p);
-	stale = listen_unix(p.path, 0600, &e);
+	stale = listen_unix(p.path, 0600, &p.file, &e);
 	assert_true(stale >= 0);
-	assert_int_equal(listen_unix(p.path, 0600, &e), -EADDRINUSE);
+	assert_int_equal(listen_unix(p.path, 0600, &p.file, &e), -EADDRINUSE);
 	assert_non_null(strstr(e.msg, "another process serves"));
 	assert_non_null(strstr(e.msg, p.path));
 	close(stale);
-	live = listen_unix(p.path, 0600, &e);
+	live = listen_unix(p.path, 0600, &p.file, &e);
 	assert_true(live >= 0);
 	close(live);
 	place_remove(&p);
@@ -216,7 +217,7 @@ static void test_a_full_backlog_is_live(void **state)
 		if (connect(clients[i], (struct sockaddr *)&sa, sizeof(sa)) < 0)
 			assert_int_equal(errno, EAGAIN);
 	}
-	assert_int_equal(listen_unix(p.path, 0600, &e), -EADDRINUSE);
+	assert_int_equal(listen_unix(p.path, 0600, &p.file, &e), -EADDRINUSE);
 	for (i = 0; i < 8; i++)
 		close(clients[i]);
 	close(server);
@@ -232,18 +233,18 @@ static void test_other_files_are_left_alone(void **state)
 	(void)state;
 	place_make(&p);
 	close(open(p.path, O_CREAT | O_WRONLY, 0600));
-	assert_int_equal(listen_unix(p.path, 0600, &e), -EEXIST);
+	assert_int_equal(listen_unix(p.path, 0600, &p.file, &e), -EEXIST);
 	assert_non_null(strstr(e.msg, "not a socket"));
 	assert_int_equal(access(p.path, F_OK), 0);
 	unlink(p.path);
 	snprintf(target, sizeof(target), "%s/elsewhere", p.dir);
 	assert_int_equal(symlink(target, p.path), 0);
-	assert_int_equal(listen_unix(p.path, 0600, &e), -EEXIST);
+	assert_int_equal(listen_unix(p.path, 0600, &p.file, &e), -EEXIST);
 	assert_int_equal(access(target, F_OK), -1);
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(listen_unix(longest, 0600, &e), -ENAMETOOLONG);
-	assert_int_equal(listen_unix("", 0600, &e), -ENAMETOOLONG);
+	assert_int_equal(listen_unix(longest, 0600, &p.file, &e), -ENAMETOOLONG);
+	assert_int_equal(listen_unix("", 0600, &p.file, &e), -ENAMETOOLONG);
 	place_remove(&p);
 }
 
@@ -256,9 +257,11 @@ static void test_only_our_own_file_is_removed(void **state)
 
 	(void)state;
 	place_make(&p);
-	fd = listen_unix(p.path, 0600, &e);
+	fd = listen_unix(p.path, 0600, &p.file, &e);
 	assert_true(fd >= 0);
 	assert_int_equal(lstat(p.path, &ours), 0);
+	assert_true(ours.st_dev == p.file.st_dev && ours.st_ino == p.file.st_ino);
+	assert_true(listen_is_own(p.path, &p.file));
 	theirs = ours;
 	theirs.st_ino++;
 	listen_unlink(p.path, &theirs);
