@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "array.h"
+#include "back_off.h"
 #include "cleanup.h"
 #include "log.h"
 #include "owners.h"
@@ -43,7 +44,7 @@ struct qps {
 	struct packet_sample flows; /* while somebody is answered */
 	bool wants_dump;
 	uint64_t dump_ms;  /* not before */
-	uint64_t retry_ms; /* the pause after the last dump, if it failed */
+	uint32_t retry_ms; /* the pause after the last dump, if it failed */
 	uint64_t read_ms;
 	char read_error[256];
 	struct refresh *refreshes;   /* owned */
@@ -178,11 +179,8 @@ static void retry_later(struct qps *q, int result)
 		q->retry_ms = 0;
 		return;
 	}
-	q->retry_ms = q->retry_ms ? q->retry_ms * 2 : READ_PAUSE_MS;
-	if (q->retry_ms > RETRY_PAUSE_MAX_MS)
-		q->retry_ms = RETRY_PAUSE_MAX_MS;
 	q->wants_dump = true;
-	q->dump_ms = uv_now(q->loop) + q->retry_ms;
+	q->dump_ms = uv_now(q->loop) + back_off(&q->retry_ms, READ_PAUSE_MS, RETRY_PAUSE_MAX_MS);
 }
 
 /* Of what could be read, in any case. */

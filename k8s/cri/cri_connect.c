@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/un.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 #include "cri_internal.h"
 #include "dir_watch.h"
@@ -210,10 +211,7 @@ void cri_lost(struct cri *c)
 	uint32_t max_ms = c->list.known ? PAUSE_KNOWN_MS : PAUSE_MAX_MS;
 
 	c->over = true;
-	c->pause_ms = c->pause_ms ? 2 * c->pause_ms : PAUSE_FIRST_MS;
-	if (c->pause_ms > max_ms)
-		c->pause_ms = max_ms;
-	c->connect_ms = uv_now(c->loop) + c->pause_ms;
+	c->connect_ms = uv_now(c->loop) + back_off(&c->pause_ms, PAUSE_FIRST_MS, max_ms);
 	cri_schedule(c);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 
 #define PAUSE_FIRST_MS 50
@@ -134,10 +135,7 @@ static void remove_todo(struct cri_details *d, size_t i)
 static void ask_later(struct cri_todo *t, uint64_t now_ms)
 {
 	t->asking = false;
-	t->pause_ms = t->pause_ms ? 2 * t->pause_ms : PAUSE_FIRST_MS;
-	if (t->pause_ms > PAUSE_MAX_MS)
-		t->pause_ms = PAUSE_MAX_MS;
-	t->next_ms = now_ms + t->pause_ms;
+	t->next_ms = now_ms + back_off(&t->pause_ms, PAUSE_FIRST_MS, PAUSE_MAX_MS);
 }
 
 bool cri_details_answer(struct cri_details *d, struct sandbox_list *l, const char *id,

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "back_off.h"
+
 #define AWAIT_MS       1000
 #define PAUSE_FIRST_MS 4
 
@@ -80,7 +82,7 @@ static void put(struct cri_await *a, const struct cri_awaited *item)
 		slot = &a->items[a->n++];
 	}
 	*slot = *item;
-	a->pause_ms = PAUSE_FIRST_MS;
+	a->pause_ms = 0;
 }
 
 bool cri_await_event(struct cri_await *a, const struct cri_event *e, const struct sandbox_list *l,
@@ -110,13 +112,8 @@ void cri_await_anything(struct cri_await *a, uint64_t now_ms)
 
 uint32_t cri_await_pause(struct cri_await *a, const struct sandbox_list *l, uint64_t now_ms)
 {
-	uint32_t pause_ms = a->pause_ms;
-
 	for (size_t i = a->n; i-- > 0;)
 		if (now_ms >= a->items[i].until_ms || is_fulfilled(&a->items[i], l))
 			drop(a, i);
-	if (a->n == 0)
-		return 0;
-	a->pause_ms = pause_ms < AWAIT_MS / 2 ? 2 * pause_ms : AWAIT_MS;
-	return pause_ms;
+	return a->n ? back_off(&a->pause_ms, PAUSE_FIRST_MS, AWAIT_MS) : 0;
 }

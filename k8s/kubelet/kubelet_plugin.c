@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 #include "list_watch.h"
 #include "log.h"
@@ -278,10 +279,7 @@ static uint64_t send_lists(struct kubelet_plugin *p)
 		p->nag_ms = 0;
 		return UINT64_MAX;
 	}
-	p->nag_ms = p->nag_ms ? 2 * p->nag_ms : NAG_MIN_MS;
-	if (p->nag_ms > NAG_MAX_MS)
-		p->nag_ms = NAG_MAX_MS;
-	return now_of(p) + p->nag_ms;
+	return now_of(p) + back_off(&p->nag_ms, NAG_MIN_MS, NAG_MAX_MS);
 }
 
 static void on_timer_closed(uv_handle_t *handle)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 #include "dir_watch.h"
 #include "file_id.h"
@@ -127,10 +128,7 @@ static void unanswered(struct pod_resources *p)
 /* When the next pause is over. */
 static uint64_t after_pause(struct pod_resources *p)
 {
-	uint32_t pause_ms = p->pause_ms ? 2 * p->pause_ms : SPACING_MS;
-
-	p->pause_ms = pause_ms < PAUSE_MAX_MS ? pause_ms : PAUSE_MAX_MS;
-	return uv_now(p->loop) + p->pause_ms;
+	return uv_now(p->loop) + back_off(&p->pause_ms, SPACING_MS, PAUSE_MAX_MS);
 }
 
 /* Not before a pause, whoever wants it. */
