@@ -32,7 +32,7 @@ struct kubelet {
 	struct dir_watch *plugins_watch, *registry_watch;
 	struct kubelet_plugin *plugins;
 	unsigned n_plugins; /* with those that are leaving */
-	uv_timer_t poll;    /* active: a folder cannot be watched */
+	struct due poll;    /* a folder cannot be watched */
 };
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -165,9 +165,12 @@ static void on_registry_hint(const char *name, void *arg)
 		look(k);
 }
 
-static void on_poll(uv_timer_t *timer)
+static void on_poll(void *arg)
 {
-	look_at_everything(timer->data);
+	struct kubelet *k = arg;
+
+	due_in(&k->poll, POLL_MS);
+	look_at_everything(k);
 }
 
 static struct dir_watch *watch(struct kubelet *k, const char *dir, dir_watch_fn *hint)
@@ -178,7 +181,7 @@ static struct dir_watch *watch(struct kubelet *k, const char *dir, dir_watch_fn 
 	if (dir_watch_open(&w, k->place.loop, dir, hint, k, &e) == 0)
 		return w;
 	log_warn("kubelet", 0, "%s, looking once a second instead", e.msg);
-	uv_timer_start(&k->poll, on_poll, POLL_MS, POLL_MS);
+	due_in(&k->poll, POLL_MS);
 	return NULL;
 }
 
@@ -232,9 +235,9 @@ static int check_free(const struct kubelet *k, const char *resource, struct err 
 	return 0;
 }
 
-static void release(uv_handle_t *handle)
+static void kubelet_free(void *arg)
 {
-	struct kubelet *k = handle->data;
+	struct kubelet *k = arg;
 
 	free(k->plugins_dir);
 	free(k->registry_dir);
@@ -245,7 +248,7 @@ static void release(uv_handle_t *handle)
 static void end_if_empty(struct kubelet *k)
 {
 	if (k->closing && k->n_plugins == 0)
-		uv_close((uv_handle_t *)&k->poll, release);
+		due_close(&k->poll, kubelet_free);
 }
 
 static void on_plugin_gone(void *arg)
@@ -319,12 +322,11 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 	k->place.hooks = &k->hooks;
 	k->registration = opts->registration;
 	k->zero_on_close = opts->zero_on_close;
-	k->poll.data = k;
 	if (make_paths(k, opts->dir) < 0) {
-		release((uv_handle_t *)&k->poll);
+		kubelet_free(k);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	uv_timer_init(loop, &k->poll);
+	due_init(&k->poll, loop, on_poll, k);
 	k->plugins_watch = watch(k, k->plugins_dir, on_plugins_hint);
 	if (k->registration != REGISTRATION_LEGACY)
 		k->registry_watch = watch(k, k->registry_dir, on_registry_hint);
@@ -344,7 +346,7 @@ void kubelet_close(struct kubelet *k)
 	k->closing = true;
 	dir_watch_close(k->plugins_watch);
 	dir_watch_close(k->registry_watch);
-	uv_timer_stop(&k->poll);
+	due_at(&k->poll, DUE_NEVER);
 	while (k->plugins)
 		leave(k, k->plugins, k->zero_on_close);
 	end_if_empty(k);

@@ -26,26 +26,21 @@
 #define SOCKET_MODE	    0600
 #define CONNECTIONS_MAX	    16
 
-static struct kubelet_plugin *plugin_of(uv_timer_t *timer)
-{
-	return timer->data;
-}
-
 static uint64_t now_of(const struct kubelet_plugin *p)
 {
 	return uv_now(p->place->loop);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	plugin_run(plugin_of(timer));
+	plugin_run(arg);
 }
 
 /* From within anything: plugin_run() soon, from the loop. */
 static void kick(struct kubelet_plugin *p)
 {
 	p->kicked = true;
-	uv_timer_start(&p->timer, on_timer, 0, 0);
+	due_in(&p->due, 0);
 }
 
 /* --- what the service tells ------------------------------------------------------------------ */
@@ -249,12 +244,12 @@ static void look_at_own_socket(struct kubelet_plugin *p)
 /* Until when nothing is due. */
 static uint64_t take_steps(struct kubelet_plugin *p)
 {
-	uint64_t wake_ms = UINT64_MAX;
+	uint64_t wake_ms = DUE_NEVER;
 	enum registration_step step;
 	int r = settle(p);
 
 	if (r < 0)
-		return r == -ENOENT ? UINT64_MAX : now_of(p) + NO_MEMORY_MS;
+		return r == -ENOENT ? DUE_NEVER : now_of(p) + NO_MEMORY_MS;
 	look_at_own_socket(p);
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
@@ -277,48 +272,42 @@ static uint64_t send_lists(struct kubelet_plugin *p)
 		uds_server_flush(p->server);
 	if (behind == 0) {
 		p->nag_ms = 0;
-		return UINT64_MAX;
+		return DUE_NEVER;
 	}
 	return now_of(p) + back_off(&p->nag_ms, NAG_MIN_MS, NAG_MAX_MS);
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void plugin_free(void *arg)
 {
-	struct kubelet_plugin *p = plugin_of((uv_timer_t *)handle);
+	struct kubelet_plugin *p = arg;
 	void (*gone)(void *) = p->gone;
-	void *arg = p->gone_arg;
+	void *gone_arg = p->gone_arg;
 
 	plugin_service_free(p->service);
 	free(p->name);
 	free(p->path);
 	free(p);
-	gone(arg);
+	gone(gone_arg);
 }
 
 static void end(struct kubelet_plugin *p)
 {
 	close_client(p);
 	close_server(p);
-	uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+	due_close(&p->due, plugin_free);
 }
 
 static void sleep_until(struct kubelet_plugin *p, uint64_t wake_ms)
 {
-	uint64_t now_ms = now_of(p);
-
-	if (p->kicked) /* by what was just done */
-		return;
-	if (wake_ms == UINT64_MAX)
-		uv_timer_stop(&p->timer);
-	else
-		uv_timer_start(&p->timer, on_timer, wake_ms > now_ms ? wake_ms - now_ms : 0, 0);
+	if (!p->kicked) /* by what was just done */
+		due_at(&p->due, wake_ms);
 }
 
 static void run_leaving(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = send_lists(p);
 
-	if (wake_ms == UINT64_MAX || now_of(p) >= p->leave_ms)
+	if (wake_ms == DUE_NEVER || now_of(p) >= p->leave_ms)
 		end(p);
 	else
 		sleep_until(p, wake_ms < p->leave_ms ? wake_ms : p->leave_ms);
@@ -439,8 +428,7 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 	p->has_pre_start = hooks->pre_start != NULL;
 	p->has_preferred = hooks->preferred != NULL;
 	registration_init(&p->registration, uv_now(place->loop));
-	uv_timer_init(place->loop, &p->timer);
-	p->timer.data = p;
+	due_init(&p->due, place->loop, on_due, p);
 	kick(p);
 	*ret = p;
 	return 0;

@@ -6,8 +6,8 @@
 #pragma once
 
 #include <stdint.h>
-#include <uv.h>
 
+#include "due.h"
 #include "file_id.h"
 #include "kubelet.h"
 #include "registration.h"
@@ -46,7 +46,7 @@ struct kubelet_plugin {
 	bool has_served, leaving, kicked;
 	uint64_t leave_ms; /* no later */
 	uint32_t nag_ms;   /* between looks at watchers that do not read */
-	uv_timer_t timer;
+	struct due due;
 	struct registration_plan registration;
 
 	/* What the owner knows. */

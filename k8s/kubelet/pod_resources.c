@@ -11,11 +11,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "back_off.h"
 #include "cleanup.h"
 #include "dir_watch.h"
+#include "due.h"
 #include "file_id.h"
 #include "grpc.h"
 #include "log.h"
@@ -30,7 +30,7 @@
 
 struct pod_resources {
 	uv_loop_t *loop;
-	uv_timer_t timer;
+	struct due due;
 	struct dir_watch *watch;
 	struct uds_client *client; /* NULL between questions */
 	char *sock, *dir;
@@ -54,16 +54,12 @@ struct pod_resources {
 	size_t told_left_out;
 };
 
-static void on_timer(uv_timer_t *timer);
-
 static void schedule(struct pod_resources *p)
 {
-	uint64_t now_ms = uv_now(p->loop), at_ms = p->wanted ? p->next_ms : p->again_ms;
-
 	if (p->over)
-		uv_timer_start(&p->timer, on_timer, 0, 0);
+		due_in(&p->due, 0);
 	else if ((p->wanted || p->doubts) && !p->asking)
-		uv_timer_start(&p->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
+		due_at(&p->due, p->wanted ? p->next_ms : p->again_ms);
 }
 
 /* --- what comes of a question ---------------------------------------------------------------- */
@@ -269,9 +265,9 @@ static void ask(struct pod_resources *p)
 	}
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct pod_resources *p = timer->data;
+	struct pod_resources *p = arg;
 
 	/* A connection per question: none stands idle, and none leads to the kubelet before. */
 	if (p->over) {
@@ -314,9 +310,9 @@ static void on_hint(const char *name, void *arg)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static void release(uv_handle_t *handle)
+static void pod_resources_free(void *arg)
 {
-	struct pod_resources *p = handle->data;
+	struct pod_resources *p = arg;
 
 	pod_list_done(&p->list);
 	free(p->sock);
@@ -347,15 +343,14 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 	p->loop = loop;
 	p->fn = fn;
 	p->arg = arg;
-	p->timer.data = p;
 	if (asprintf(&p->sock, "%s/pod-resources/kubelet.sock", kubelet_dir) < 0)
 		p->sock = NULL;
 	p->dir = strdup(kubelet_dir);
 	if (!p->sock || !p->dir) {
-		release((uv_handle_t *)&p->timer);
+		pod_resources_free(p);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	uv_timer_init(loop, &p->timer);
+	due_init(&p->due, loop, on_due, p);
 	watch(p, kubelet_dir);
 	pod_resources_refresh(p);
 	*ret = p;
@@ -385,5 +380,5 @@ void pod_resources_close(struct pod_resources *p)
 	p->closing = true;
 	uds_client_close(p->client);
 	dir_watch_close(p->watch);
-	uv_close((uv_handle_t *)&p->timer, release);
+	due_close(&p->due, pod_resources_free);
 }
