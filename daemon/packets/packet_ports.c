@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "cleanup.h"
+#include "due.h"
+#include "job.h"
 #include "log.h"
 #include "packet_job.h"
 #include "packet_view.h"
-#include "worker.h"
 
 struct watched {
 	struct packet_wanted want;
@@ -28,8 +28,8 @@ struct packet_ports {
 	struct uv_loop_s *loop;
 	struct packet_ports_opts opts;
 	uint64_t used; /* bytes of what is attached */
-	uv_timer_t timer;
-	bool closing, timer_closed;
+	struct due due;
+	bool closing;
 	unsigned views;
 
 	struct watched *items;
@@ -40,9 +40,9 @@ struct packet_ports {
 	uint32_t measured_flows;
 	uint64_t measured;
 
-	/* The worker's, untouched by the loop while `running`. */
-	uv_work_t work;
-	bool running, attaching;
+	struct job work;
+	/* The worker's, untouched by the loop while it works. */
+	bool attaching;
 	struct attached *detaching;
 	struct attached *place; /* for what is attached */
 	struct packet_job job;
@@ -50,10 +50,10 @@ struct packet_ports {
 
 static void go_on(struct packet_ports *);
 
-static void release_if_done(struct packet_ports *p)
+static void packet_ports_free(void *arg)
 {
-	if (!p->closing || p->running || p->views || !p->timer_closed || p->dead)
-		return;
+	struct packet_ports *p = arg;
+
 	free(p->place);
 	free(p);
 }
@@ -173,11 +173,10 @@ static void attach_ended(struct packet_ports *p)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-static void work(uv_work_t *req)
+static void work(void *arg)
 {
-	struct packet_ports *p = req->data;
+	struct packet_ports *p = arg;
 
-	worker_begin();
 	for (struct attached *a = p->detaching; a; a = a->next)
 		a->result = packet_port_close(a->fd);
 	if (p->attaching)
@@ -197,12 +196,10 @@ static void detach_ended(struct packet_ports *p)
 	}
 }
 
-static void on_worked(uv_work_t *req, int status)
+static void on_worked(void *arg)
 {
-	struct packet_ports *p = req->data;
+	struct packet_ports *p = arg;
 
-	(void)status;
-	p->running = false;
 	detach_ended(p);
 	if (p->attaching)
 		attach_ended(p);
@@ -241,24 +238,21 @@ static struct watched *next_due(struct packet_ports *p)
 	return NULL;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	go_on(timer->data);
+	go_on(arg);
 }
 
 /* Wakes up for the next try, and never where there is none to come. */
 static void wait_for_next(struct packet_ports *p)
 {
-	uint64_t now = uv_now(p->loop), next = UINT64_MAX;
+	uint64_t soon = uv_now(p->loop) + 1, next = DUE_NEVER;
 
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->items[i].attached && !waits_for_room(p, &p->items[i]) &&
 		    p->items[i].retry_ms < next)
 			next = p->items[i].retry_ms;
-	if (next == UINT64_MAX)
-		uv_timer_stop(&p->timer);
-	else
-		uv_timer_start(&p->timer, on_timer, next > now ? next - now : 1, 0);
+	due_at(&p->due, next > soon ? next : soon);
 }
 
 /* False: without memory nothing can be attached now. */
@@ -282,22 +276,20 @@ static void go_on(struct packet_ports *p)
 {
 	struct watched *w = NULL;
 
-	if (p->running)
+	if (p->work.running)
 		return;
 	if (!p->dead && !p->closing)
 		w = next_due(p);
 	p->attaching = w && begin_attach(p, w);
 	p->detaching = take_ptr(p->dead);
 	if (p->attaching || p->detaching) {
-		p->running = true;
-		p->work.data = p;
-		uv_queue_work(p->loop, &p->work, work, on_worked);
+		job_begin(&p->work, p->loop, work, on_worked, p);
 		return;
 	}
-	if (p->closing)
-		release_if_done(p);
-	else
+	if (!p->closing)
 		wait_for_next(p);
+	else if (!p->views)
+		due_close(&p->due, packet_ports_free);
 }
 
 /* --- the plan --------------------------------------------------------------------------------- */
@@ -394,18 +386,9 @@ int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const s
 	p->loop = loop;
 	p->opts = *opts;
 	p->job.hw = hw;
-	uv_timer_init(loop, &p->timer);
-	p->timer.data = p;
+	due_init(&p->due, loop, on_due, p);
 	*ret = p;
 	return 0;
-}
-
-static void on_timer_closed(uv_handle_t *h)
-{
-	struct packet_ports *p = h->data;
-
-	p->timer_closed = true;
-	go_on(p);
 }
 
 void packet_ports_close(struct packet_ports *p)
@@ -413,6 +396,7 @@ void packet_ports_close(struct packet_ports *p)
 	if (!p)
 		return;
 	p->closing = true;
+	due_at(&p->due, DUE_NEVER);
 	replace(p, NULL, NULL, 0);
-	uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+	go_on(p);
 }
