@@ -11,6 +11,7 @@
 
 #include "back_off.h"
 #include "cleanup.h"
+#include "fnv.h"
 #include "list_watch.h"
 #include "log.h"
 #include "plugin_service.h"
@@ -72,6 +73,63 @@ static void on_notified(bool registered, const char *why, void *arg)
 static void on_late_answer(void *arg)
 {
 	kick(arg);
+}
+
+/* --- what the log hears ---------------------------------------------------------------------- */
+
+/* Every change once, and each trouble once until it is over. */
+static void tell_nobody(struct kubelet_plugin *p, const char *why)
+{
+	if (!p->place->told_nobody)
+		log_info("kubelet", 0, "no kubelet answers (%s), waiting for it", why);
+	p->place->told_nobody = true;
+}
+
+/* A starting kubelet does so, and has ended its watch before. */
+static void tell_deleted(struct kubelet_plugin *p)
+{
+	if (p->told_works)
+		log_info("kubelet", 0, "%s: somebody has deleted %s, registering again",
+			 p->resource, p->path);
+	p->told_works = false;
+}
+
+/* Each reason once, however often they take turns. */
+static void tell_error(struct kubelet_plugin *p)
+{
+	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
+
+	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
+		if (p->told_errors[i] == hash)
+			return;
+	p->told_errors[p->n_told_errors++ % ARRAY_SIZE(p->told_errors)] = hash;
+	log_warn("kubelet", 0, "%s: %s, trying again", p->resource, p->registration.error);
+}
+
+static void tell_change(struct kubelet_plugin *p, bool works)
+{
+	if (works)
+		log_info("kubelet", 0, "%s: registered%s, the kubelet watches its list",
+			 p->resource, p->told_worked ? " again" : "");
+	else
+		log_info("kubelet", 0, "%s: the kubelet has stopped watching its list, %s",
+			 p->resource, p->place->registry ? "waiting for it" : "registering again");
+	p->told_works = works;
+	p->told_worked |= works;
+}
+
+static void tell_situation(struct kubelet_plugin *p)
+{
+	bool works = registration_works(&p->registration);
+
+	if (p->registration.error[0] != '\0')
+		tell_error(p);
+	if (works != p->told_works)
+		tell_change(p, works);
+	if (works) {
+		p->n_told_errors = 0;
+		p->place->told_nobody = false;
+	}
 }
 
 /* --- our socket ------------------------------------------------------------------------------ */
@@ -153,7 +211,7 @@ static void on_registered(struct grpc_call *call, enum grpc_status status, const
 		snprintf(why, sizeof(why), "the kubelet answers Register with %s: %s",
 			 grpc_status_name(status), text ? text : "");
 	if (a == REGISTRATION_NOBODY)
-		plugin_tell_nobody(p, text ? text : p->place->kubelet_sock);
+		tell_nobody(p, text ? text : p->place->kubelet_sock);
 	registration_answered(&p->registration, p->client_attempt, a, why, now_of(p));
 	kick(p);
 }
@@ -237,7 +295,7 @@ static void look_at_own_socket(struct kubelet_plugin *p)
 {
 	if (!p->registration.serving || !p->server || uds_server_is_there(p->server))
 		return;
-	plugin_tell_deleted(p);
+	tell_deleted(p);
 	registration_serving(&p->registration, false, now_of(p));
 }
 
@@ -324,7 +382,7 @@ void plugin_run(struct kubelet_plugin *p)
 	}
 	wake_ms = take_steps(p);
 	nag_ms = send_lists(p);
-	plugin_tell(p);
+	tell_situation(p);
 	show(p);
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
 }

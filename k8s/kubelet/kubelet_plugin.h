@@ -68,12 +68,3 @@ void plugin_look(struct kubelet_plugin *, bool is_new);
 void plugin_run(struct kubelet_plugin *);
 /* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
-
-/* --- plugin_tell.c --------------------------------------------------------------------------- */
-
-/* Its situation, if that has changed. */
-void plugin_tell(struct kubelet_plugin *);
-/* Nobody listens on kubelet.sock, for that reason. */
-void plugin_tell_nobody(struct kubelet_plugin *, const char *why);
-/* Its socket is gone. */
-void plugin_tell_deleted(struct kubelet_plugin *);
