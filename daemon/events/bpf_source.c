@@ -198,7 +198,7 @@ static unsigned refused_for_now(const struct bpf_job *j)
 	return groups;
 }
 
-static void finish(struct bpf_source *b);
+static void close_poll(struct bpf_source *b);
 static void catch_up(struct bpf_source *b);
 
 static void on_loaded(void *arg)
@@ -210,7 +210,7 @@ static void on_loaded(void *arg)
 	b->again_ms = uv_now(b->loop) + RETRY_MS;
 	take_status(b);
 	if (b->closing) {
-		finish(b);
+		close_poll(b);
 		return;
 	}
 	b->hooks.programs(b->hooks.arg);
@@ -291,7 +291,7 @@ static void on_closed(uv_handle_t *h)
 	free(b);
 }
 
-static void finish(struct bpf_source *b)
+static void close_poll(struct bpf_source *b)
 {
 	if (b->polling)
 		uv_close((uv_handle_t *)&b->poll, on_closed);
@@ -307,7 +307,7 @@ void bpf_source_close(struct bpf_source *b)
 	if (b->polling)
 		uv_poll_stop(&b->poll);
 	if (!b->work.running)
-		finish(b);
+		close_poll(b);
 }
 
 /* --- what is told of it ----------------------------------------------------------------------- */

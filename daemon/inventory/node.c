@@ -112,7 +112,7 @@ static void on_trim(void *arg)
 
 /* --- one look --------------------------------------------------------------------------------- */
 
-static void look(void *arg)
+static void look_on_worker(void *arg)
 {
 	struct looker *l = arg;
 	uint64_t start = uv_hrtime();
@@ -153,7 +153,7 @@ static bool all_done_once(const struct node *n)
 static void schedule(struct looker *);
 
 /* Tells the others; then whatever is still wanted is scheduled. */
-static void finish(struct looker *l, bool changed)
+static void look_ended(struct looker *l, bool changed)
 {
 	struct node *n = l->node;
 	bool first;
@@ -193,10 +193,10 @@ static void on_looked(void *arg)
 		return;
 	}
 	due_within(&n->trim, TRIM_MS);
-	finish(l, changed);
+	look_ended(l, changed);
 }
 
-static void count(struct looker *l)
+static void count_look(struct looker *l)
 {
 	uint64_t *const counters[N_LOOKS] = {
 		[LOOK_FUNCTIONS] = &l->node->self->looks_functions,
@@ -229,10 +229,10 @@ static void start_look(void *arg)
 	if (l->kind == LOOK_DETAILS)
 		r = inventory_take_stale(&l->node->inventory, &l->scan.host);
 	if (r > 0) {
-		job_begin(&l->work, l->node->loop, look, on_looked, l);
-		count(l);
+		job_begin(&l->work, l->node->loop, look_on_worker, on_looked, l);
+		count_look(l);
 	} else if (r == 0) {
-		finish(l, false); /* nothing is stale */
+		look_ended(l, false); /* nothing is stale */
 	} else {
 		log_warn("node", r, "cannot look at the hardware, trying again");
 		scan_done(&l->scan);

@@ -94,7 +94,7 @@ static const struct packet_sample *read_packets(struct sampler *s, const struct 
 	return &s->packet_sample;
 }
 
-static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
+static struct page *render_page(struct sampler *s, const struct sample *sample, uint64_t now_ms)
 {
 	const struct metrics_scene scene = {
 		.host = &s->loan->host,
@@ -118,7 +118,7 @@ static struct page *render(struct sampler *s, const struct sample *sample, uint6
 
 /* Opens thousands of descriptors on a big host, and asks its firmware: not on the loop. Out of
  * memory keeps the old layout until the next tick. */
-static void layout(struct sampler *s)
+static void lay_out(struct sampler *s)
 {
 	s->optional = (struct err){0};
 	if (s->opts.n_optional > 0)
@@ -135,10 +135,10 @@ static void take_sample(void *arg)
 	uint64_t start_ns = uv_hrtime();
 
 	if (s->relayout)
-		layout(s);
+		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
-	s->page = render(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
-			 start_ns / 1000000);
+	s->page = render_page(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
+			      start_ns / 1000000);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
@@ -165,7 +165,7 @@ static void tell_optional(struct sampler *s)
 	s->optional_told = s->optional.code;
 }
 
-static void wake(struct sampler *s);
+static void wake_after_pause(struct sampler *s);
 
 /* Without a page the last one goes on being served. */
 static void keep_page(struct sampler *s)
@@ -205,7 +205,7 @@ static void on_sampled(void *arg)
 		log_warn("sampler", -ENOMEM, "no page from this sample, keeping the last one");
 	keep_page(s);
 	if (s->wake_again && !s->closing)
-		wake(s);
+		wake_after_pause(s);
 }
 
 static int borrow_host(struct sampler *s)
@@ -274,7 +274,7 @@ static void on_tick(void *arg)
 }
 
 /* Starts a sample, or brings the timer forward to the end of the pause. */
-static void wake(struct sampler *s)
+static void wake_after_pause(struct sampler *s)
 {
 	uint64_t since = uv_now(s->loop) - s->ended_ms, took = s->sample_us / 1000;
 
@@ -292,10 +292,10 @@ void sampler_wake(struct sampler *s)
 	if (s->work.running)
 		s->wake_again = true;
 	else
-		wake(s);
+		wake_after_pause(s);
 }
 
-static int start(struct sampler *s)
+static int make_parts(struct sampler *s)
 {
 	s->counters = counters_new(s->hw, &s->opts.counters);
 	s->metrics = metrics_new();
@@ -320,7 +320,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	s->opts = *opts;
 	s->hooks = *hooks;
 	s->statm_fd = -1;
-	if (start(s) < 0) {
+	if (make_parts(s) < 0) {
 		counters_free(s->counters);
 		metrics_free(s->metrics);
 		free(s);

@@ -48,7 +48,7 @@ struct packet_ports {
 	struct packet_job job;
 };
 
-static void go_on(struct packet_ports *);
+static void begin_next(struct packet_ports *);
 
 static void packet_ports_free(void *arg)
 {
@@ -95,7 +95,7 @@ static void tell_failed(const struct packet_port *port, const char *in, const st
 			 port->error == -ENOSPC ? "when there is room" : "each minute");
 }
 
-static void tell(const struct packet_port *port, int error_before, const struct err *e)
+static void log_outcome(const struct packet_port *port, int error_before, const struct err *e)
 {
 	const char *in = port->netns[0] ? " in " : "";
 
@@ -109,16 +109,17 @@ static void tell(const struct packet_port *port, int error_before, const struct 
 			 port->netns);
 }
 
-static int cmp(const void *a, const void *b)
+static int compare_wanted(const void *a, const void *b)
 {
 	const struct watched *y = b;
 
 	return packet_wanted_cmp(a, &y->want);
 }
 
-static struct watched *find(struct watched *items, size_t n, const struct packet_wanted *want)
+static struct watched *find_watched(struct watched *items, size_t n,
+				    const struct packet_wanted *want)
 {
-	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), cmp) : NULL;
+	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), compare_wanted) : NULL;
 
 	return w && packet_wanted_same(&w->want, want) ? w : NULL;
 }
@@ -137,7 +138,7 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 		give_up(p, a);
 }
 
-static void measure(struct packet_ports *p)
+static void keep_measured(struct packet_ports *p)
 {
 	if (!p->job.needs_with_flows)
 		return;
@@ -145,7 +146,7 @@ static void measure(struct packet_ports *p)
 	p->measured_flows = p->job.want.port.flows;
 }
 
-static void show(struct packet_ports *p, struct watched *w)
+static void show_outcome(struct packet_ports *p, struct watched *w)
 {
 	const struct packet_job *j = &p->job;
 	struct packet_port *port = &p->list[w - p->items];
@@ -157,23 +158,23 @@ static void show(struct packet_ports *p, struct watched *w)
 	port->flows = j->flows;
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 	w->needs = j->needs;
-	tell(port, before, &j->err);
+	log_outcome(port, before, &j->err);
 }
 
 static void attach_ended(struct packet_ports *p)
 {
-	struct watched *w = find(p->items, p->n, &p->job.want);
+	struct watched *w = find_watched(p->items, p->n, &p->job.want);
 
-	measure(p);
+	keep_measured(p);
 	if (p->job.result == 0)
 		take_attached(p, w);
 	if (w)
-		show(p, w);
+		show_outcome(p, w);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-static void work(void *arg)
+static void run_port_job(void *arg)
 {
 	struct packet_ports *p = arg;
 
@@ -204,7 +205,7 @@ static void on_worked(void *arg)
 	if (p->attaching)
 		attach_ended(p);
 	p->attaching = false;
-	go_on(p);
+	begin_next(p);
 }
 
 static uint64_t room(const struct packet_ports *p)
@@ -240,7 +241,7 @@ static struct watched *next_due(struct packet_ports *p)
 
 static void on_due(void *arg)
 {
-	go_on(arg);
+	begin_next(arg);
 }
 
 /* Wakes up for the next try, and never where there is none to come. */
@@ -272,7 +273,7 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 }
 
 /* What is dead goes first, in a job of its own: then there is more room. */
-static void go_on(struct packet_ports *p)
+static void begin_next(struct packet_ports *p)
 {
 	struct watched *w = NULL;
 
@@ -283,7 +284,7 @@ static void go_on(struct packet_ports *p)
 	p->attaching = w && begin_attach(p, w);
 	p->detaching = take_ptr(p->dead);
 	if (p->attaching || p->detaching) {
-		job_begin(&p->work, p->loop, work, on_worked, p);
+		job_begin(&p->work, p->loop, run_port_job, on_worked, p);
 		return;
 	}
 	if (!p->closing)
@@ -297,7 +298,7 @@ static void go_on(struct packet_ports *p)
 /* A port that stays keeps what became of it. */
 static void carry_over(struct packet_ports *p, struct watched *w, struct packet_port *port)
 {
-	struct watched *old = find(p->items, p->n, &w->want);
+	struct watched *old = find_watched(p->items, p->n, &w->want);
 	const struct packet_port *was = old ? &p->list[old - p->items] : NULL;
 
 	if (!old)
@@ -311,8 +312,8 @@ static void carry_over(struct packet_ports *p, struct watched *w, struct packet_
 	port->flows = w->retry_ms ? was->flows : port->flows;
 }
 
-static void replace(struct packet_ports *p, struct watched *items, struct packet_port *list,
-		    size_t n)
+static void replace_items(struct packet_ports *p, struct watched *items, struct packet_port *list,
+			  size_t n)
 {
 	for (size_t i = 0; i < p->n; i++)
 		give_up(p, p->items[i].attached);
@@ -340,8 +341,8 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 		list[i] = plan->items[i].port;
 		carry_over(p, &items[i], &list[i]);
 	}
-	replace(p, items, list, plan->n);
-	go_on(p);
+	replace_items(p, items, list, plan->n);
+	begin_next(p);
 }
 
 /* --- views ------------------------------------------------------------------------------------ */
@@ -371,7 +372,7 @@ void packet_view_put(struct packet_view *v)
 		give_up(p, v->attached[i]);
 	p->views--;
 	packet_view_free(v);
-	go_on(p);
+	begin_next(p);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -397,6 +398,6 @@ void packet_ports_close(struct packet_ports *p)
 		return;
 	p->closing = true;
 	due_at(&p->due, DUE_NEVER);
-	replace(p, NULL, NULL, 0);
-	go_on(p);
+	replace_items(p, NULL, NULL, 0);
+	begin_next(p);
 }

@@ -56,7 +56,7 @@ struct qps {
 	size_t n_refreshes, n_ready; /* the first ones are: nothing is read for them any more */
 };
 
-static void go_on(struct qps *q);
+static void begin_due(struct qps *q);
 
 /* --- failures --------------------------------------------------------------------------------- */
 
@@ -171,7 +171,7 @@ static void on_read(void *arg)
 		packet_sample_done(&q->read);
 	}
 	ready_if_read(q);
-	go_on(q);
+	begin_due(q);
 }
 
 static void read_flows(struct qps *q)
@@ -195,7 +195,7 @@ static void retry_later(struct qps *q, int result)
 }
 
 /* Of what could be read, in any case. */
-static void replace(struct qps *q, struct qps_work *w)
+static void replace_table(struct qps *q, struct qps_work *w)
 {
 	const struct rdma_qp_list *l = &w->list;
 	int r = 0;
@@ -213,7 +213,7 @@ static void replace(struct qps *q, struct qps_work *w)
 
 static void take_dump(struct qps *q, struct qps_work *w)
 {
-	replace(q, w);
+	replace_table(q, w);
 	retry_later(q, w->result);
 	if (w->result == 0) {
 		q->read_ms = uv_now(q->loop);
@@ -249,10 +249,10 @@ static void on_dumped(void *arg)
 		return;
 	}
 	ready_if_read(q);
-	go_on(q);
+	begin_due(q);
 }
 
-static void dump(struct qps *q)
+static void begin_dump(struct qps *q)
 {
 	struct qps_work *w = qps_work_new(q->hw, &q->inventory->host);
 
@@ -272,14 +272,14 @@ static void on_due(void *arg)
 
 	if (q->n_ready > 0)
 		answer_one(q);
-	go_on(q);
+	begin_due(q);
 }
 
 /* Begins what is to be done and can be. */
-static void go_on(struct qps *q)
+static void begin_due(struct qps *q)
 {
 	if (q->wants_dump && !q->dump && q->dump_ms <= uv_now(q->loop))
-		dump(q);
+		begin_dump(q);
 	if (q->n_ready > 0)
 		due_in(&q->due, 1); /* in the loop's next turn, others first */
 	else
@@ -339,7 +339,7 @@ void qps_look(struct qps *q)
 	if (!q)
 		return;
 	follow_programs(q);
-	go_on(q);
+	begin_due(q);
 }
 
 void qps_event(struct qps *q, const struct bpf_event *e)
@@ -355,7 +355,7 @@ void qps_event(struct qps *q, const struct bpf_event *e)
 		on_failed(q, (const struct bpf_event_qp_failed *)e);
 	else
 		return;
-	go_on(q);
+	begin_due(q);
 }
 
 /* --- what others ask -------------------------------------------------------------------------- */
@@ -400,7 +400,7 @@ int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *a
 		q->wants_dump = true;
 		q->dump_ms = 0;
 	}
-	go_on(q);
+	begin_due(q);
 	slot = q->reading.running || waits_for_dump(q) ? array_push(q->refreshes, q->n_refreshes)
 						       : NULL;
 	if (!slot)
@@ -424,7 +424,7 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->hooks = *hooks;
 	due_init(&q->due, loop, on_due, q);
 	q->wants_dump = true;
-	go_on(q);
+	begin_due(q);
 	*ret = q;
 	return 0;
 }

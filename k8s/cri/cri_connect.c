@@ -293,7 +293,7 @@ static void on_hint(const char *name, void *arg)
 	due_in(&c->due, 0);
 }
 
-static void watch(struct cri *c, size_t i)
+static void watch_folder(struct cri *c, size_t i)
 {
 	const char *path = c->sockets[i];
 	size_t len = (size_t)(strrchr(path, '/') - path);
@@ -313,7 +313,7 @@ static int add_socket(struct cri *c, const char *path, struct err *e)
 	c->sockets[c->n_sockets] = strdup(path);
 	if (!c->sockets[c->n_sockets])
 		return err_set(e, -ENOMEM, "out of memory");
-	watch(c, c->n_sockets++);
+	watch_folder(c, c->n_sockets++);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ static bool is_dir(const char *path)
 }
 
 /* Decides between the folders, as soon as that can be done. */
-static void settle(struct kubelet *k)
+static void choose_folder(struct kubelet *k)
 {
 	struct kubelet_place *place = &k->place;
 
@@ -79,11 +79,11 @@ static bool look_at_sock(struct kubelet *k)
 
 /* First what is there, all of it, then what follows: a starting kubelet deletes our sockets and
  * makes its own within a moment. Whether a new kubelet was seen. */
-static bool look(struct kubelet *k)
+static bool look_at_folders(struct kubelet *k)
 {
 	bool is_new = look_at_sock(k);
 
-	settle(k);
+	choose_folder(k);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
 		plugin_look(p, is_new);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
@@ -132,7 +132,7 @@ static void tell_allocations(const struct kubelet *k)
 
 static void look_at_everything(struct kubelet *k)
 {
-	look(k);
+	look_at_folders(k);
 	tell_swept(k);
 	tell_allocations(k);
 }
@@ -152,7 +152,7 @@ static void on_plugins_hint(const char *name, void *arg)
 	}
 	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
 	if (is_ours)
-		is_new = look(k);
+		is_new = look_at_folders(k);
 	if (is_new || is_swept(k, name))
 		tell_swept(k);
 }
@@ -162,7 +162,7 @@ static void on_registry_hint(const char *name, void *arg)
 	struct kubelet *k = arg;
 
 	if (!name || (k->place.registry && plugin_by_socket(k, name)))
-		look(k);
+		look_at_folders(k);
 }
 
 static void on_poll(void *arg)
@@ -173,7 +173,7 @@ static void on_poll(void *arg)
 	look_at_everything(k);
 }
 
-static struct dir_watch *watch(struct kubelet *k, const char *dir, dir_watch_fn *hint)
+static struct dir_watch *watch_folder(struct kubelet *k, const char *dir, dir_watch_fn *hint)
 {
 	struct dir_watch *w = NULL;
 	struct err e = {0};
@@ -280,7 +280,7 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 	return 0;
 }
 
-static void leave(struct kubelet *k, struct kubelet_plugin *p, bool zero)
+static void leave_kubelet(struct kubelet *k, struct kubelet_plugin *p, bool zero)
 {
 	struct kubelet_plugin **at = &k->plugins;
 
@@ -293,7 +293,7 @@ static void leave(struct kubelet *k, struct kubelet_plugin *p, bool zero)
 void plugin_withdraw(struct kubelet_plugin *p)
 {
 	if (p)
-		leave(p->kubelet, p, true);
+		leave_kubelet(p->kubelet, p, true);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -327,10 +327,10 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	due_init(&k->poll, loop, on_poll, k);
-	k->plugins_watch = watch(k, k->plugins_dir, on_plugins_hint);
+	k->plugins_watch = watch_folder(k, k->plugins_dir, on_plugins_hint);
 	if (k->registration != REGISTRATION_LEGACY)
-		k->registry_watch = watch(k, k->registry_dir, on_registry_hint);
-	settle(k);
+		k->registry_watch = watch_folder(k, k->registry_dir, on_registry_hint);
+	choose_folder(k);
 	look_at_sock(k);
 	if (!k->place.folder)
 		log_info("kubelet", 0, "neither %s nor %s is there, waiting for a kubelet",
@@ -348,6 +348,6 @@ void kubelet_close(struct kubelet *k)
 	dir_watch_close(k->registry_watch);
 	due_at(&k->poll, DUE_NEVER);
 	while (k->plugins)
-		leave(k, k->plugins, k->zero_on_close);
+		leave_kubelet(k, k->plugins, k->zero_on_close);
 	end_if_empty(k);
 }

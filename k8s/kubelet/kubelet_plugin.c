@@ -169,7 +169,7 @@ static int open_server(struct kubelet_plugin *p, struct err *e)
 	return uds_server_open(&p->server, p->place->loop, p->path, &opts, &service, e);
 }
 
-static void serve(struct kubelet_plugin *p)
+static void serve_socket(struct kubelet_plugin *p)
 {
 	struct err e = {0};
 
@@ -255,7 +255,7 @@ static void call_register(struct kubelet_plugin *p)
 }
 
 /* Whoever shows it elsewhere. */
-static void show(struct kubelet_plugin *p)
+static void show_status(struct kubelet_plugin *p)
 {
 	struct plugin_status now;
 
@@ -272,7 +272,7 @@ static void show(struct kubelet_plugin *p)
 /* --- what is due ----------------------------------------------------------------------------- */
 
 /* Finds its place, once the kubelet has one. */
-static int settle(struct kubelet_plugin *p)
+static int find_place(struct kubelet_plugin *p)
 {
 	char *path;
 
@@ -304,7 +304,7 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = DUE_NEVER;
 	enum registration_step step;
-	int r = settle(p);
+	int r = find_place(p);
 
 	if (r < 0)
 		return r == -ENOENT ? DUE_NEVER : now_of(p) + NO_MEMORY_MS;
@@ -312,7 +312,7 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
-			serve(p);
+			serve_socket(p);
 		else
 			call_register(p);
 	}
@@ -348,7 +348,7 @@ static void plugin_free(void *arg)
 	gone(gone_arg);
 }
 
-static void end(struct kubelet_plugin *p)
+static void end_plugin(struct kubelet_plugin *p)
 {
 	close_client(p);
 	close_server(p);
@@ -366,7 +366,7 @@ static void run_leaving(struct kubelet_plugin *p)
 	uint64_t wake_ms = send_lists(p);
 
 	if (wake_ms == DUE_NEVER || now_of(p) >= p->leave_ms)
-		end(p);
+		end_plugin(p);
 	else
 		sleep_until(p, wake_ms < p->leave_ms ? wake_ms : p->leave_ms);
 }
@@ -383,7 +383,7 @@ void plugin_run(struct kubelet_plugin *p)
 	wake_ms = take_steps(p);
 	nag_ms = send_lists(p);
 	tell_situation(p);
-	show(p);
+	show_status(p);
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
 }
 

@@ -126,7 +126,7 @@ struct parse {
 	struct err *err;
 };
 
-static int bad(struct parse *p, const char *key, const char *want)
+static int bad_entry(struct parse *p, const char *key, const char *want)
 {
 	return err_set(p->err, -EBADMSG, "Data.PodDeviceEntries[%zu].%s is not %s", p->entry, key,
 		       want);
@@ -148,11 +148,11 @@ static int add_ids(struct parse *p, struct pod_device *e, const json_t *ids)
 	if (json_is_null(ids))
 		return 0;
 	if (!json_is_array(ids))
-		return bad(p, "DeviceIDs", "a list");
+		return bad_entry(p, "DeviceIDs", "a list");
 	json_array_foreach (ids, i, id) {
 		e->id = json_string_value(id);
 		if (!e->id)
-			return bad(p, "DeviceIDs", "a list of strings");
+			return bad_entry(p, "DeviceIDs", "a list of strings");
 		r = add_device(&p->list, &p->left_out, e);
 		if (r < 0)
 			return add_failed(p, r);
@@ -183,13 +183,13 @@ static int add_entry(struct parse *p, const json_t *entry)
 	json_t *ids = json_object_get(entry, "DeviceIDs");
 
 	if (!e.uid)
-		return bad(p, "PodUID", "a string");
+		return bad_entry(p, "PodUID", "a string");
 	if (!e.container)
-		return bad(p, "ContainerName", "a string");
+		return bad_entry(p, "ContainerName", "a string");
 	if (!e.resource)
-		return bad(p, "ResourceName", "a string");
+		return bad_entry(p, "ResourceName", "a string");
 	if (!ids)
-		return bad(p, "DeviceIDs", "there");
+		return bad_entry(p, "DeviceIDs", "there");
 	return json_is_object(ids) ? add_ids_by_node(p, &e, ids) : add_ids(p, &e, ids);
 }
 

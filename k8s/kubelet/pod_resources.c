@@ -157,7 +157,7 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 /* --- the API --------------------------------------------------------------------------------- */
 
 /* Whoever has made its socket lately may not know its pods yet. */
-static int complete(const struct pod_resources *p, struct pod_list *list)
+static int add_doubted(const struct pod_resources *p, struct pod_list *list)
 {
 	return p->asked_ms < p->young_until_ms ? pod_list_add_doubted(list, &p->list) : 0;
 }
@@ -175,7 +175,7 @@ static void on_message(struct grpc_call *call, const uint8_t *message, size_t le
 	p->refused = pod_resources_decode(&list, &left_out, message, len);
 	if (p->refused < 0)
 		return;
-	doubted = complete(p, &list);
+	doubted = add_doubted(p, &list);
 	if (doubted < 0) {
 		p->refused = doubted;
 		pod_list_done(&list);
@@ -241,7 +241,7 @@ static int ask_api(struct pod_resources *p, struct err *e)
 	return 0;
 }
 
-static void ask(struct pod_resources *p)
+static void ask_kubelet(struct pod_resources *p)
 {
 	struct err e = {0};
 
@@ -277,7 +277,7 @@ static void on_due(void *arg)
 	}
 	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
-		ask(p);
+		ask_kubelet(p);
 	schedule(p);
 }
 
@@ -320,7 +320,7 @@ static void pod_resources_free(void *arg)
 	free(p);
 }
 
-static void watch(struct pod_resources *p, const char *kubelet_dir)
+static void watch_folder(struct pod_resources *p, const char *kubelet_dir)
 {
 	AUTO_FREE char *dir = NULL;
 	struct err e = {0};
@@ -351,7 +351,7 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	due_init(&p->due, loop, on_due, p);
-	watch(p, kubelet_dir);
+	watch_folder(p, kubelet_dir);
 	pod_resources_refresh(p);
 	*ret = p;
 	return 0;

@@ -239,7 +239,7 @@ void registration_watched(struct registration_plan *r, unsigned watchers, uint64
 }
 
 /* What is to be done as soon as the time has come. */
-static enum registration_step due(const struct registration_plan *r)
+static enum registration_step due_step(const struct registration_plan *r)
 {
 	if (!r->wanted)
 		return REGISTRATION_WAIT;
@@ -253,7 +253,7 @@ static enum registration_step due(const struct registration_plan *r)
 enum registration_step registration_next(struct registration_plan *r, uint64_t now_ms,
 					 uint64_t *ret_wake_ms)
 {
-	enum registration_step step = due(r);
+	enum registration_step step = due_step(r);
 
 	*ret_wake_ms = step == REGISTRATION_WAIT ? UINT64_MAX : r->next_ms;
 	if (step == REGISTRATION_WAIT || now_ms < r->next_ms)

@@ -233,7 +233,7 @@ static void channel_leave(struct uds_call *call, enum grpc_status status)
 /* --- a call on its connection ----------------------------------------------------------------- */
 
 /* Why a call ended with its link; the socket knows better than the connection. */
-static const char *reason(const struct uds_channel *ch, const char *text)
+static const char *loss_reason(const struct uds_channel *ch, const char *text)
 {
 	return ch->link.why.code ? ch->link.why.msg : text;
 }
@@ -252,7 +252,7 @@ static void on_end(struct grpc_call *grpc, enum grpc_status status, const char *
 	}
 	if (status == GRPC_UNAVAILABLE && !ch->link.conn) {
 		snprintf(lost, sizeof(lost), "%.110s: %.140s", call->client->address.sun_path,
-			 reason(ch, text));
+			 loss_reason(ch, text));
 		text = lost;
 	}
 	if (call->is_cancelled) {
@@ -314,7 +314,7 @@ static int start_call(struct uds_call *call, const char *path, const uint8_t *me
 	return r < 0 ? r : channel_start(ch, call, path, message, len);
 }
 
-static void refuse(struct uds_call *call, int code)
+static void refuse_call(struct uds_call *call, int code)
 {
 	char text[256];
 
@@ -376,7 +376,7 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 		return r;
 	}
 	if (r < 0)
-		refuse(call, r);
+		refuse_call(call, r);
 	if (ret_id)
 		*ret_id = call->id;
 	return 0;
@@ -384,7 +384,7 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 
 /* --- what the loop does ----------------------------------------------------------------------- */
 
-static void retry(struct uds_call *call)
+static void retry_call(struct uds_call *call)
 {
 	uint64_t now_ms = uv_now(call->client->loop);
 	int r;
@@ -395,7 +395,7 @@ static void retry(struct uds_call *call)
 	}
 	r = start_call(call, call->path, call->message, call->len);
 	if (r < 0 && (r != -EAGAIN || now_ms >= call->give_up_ms))
-		refuse(call, r);
+		refuse_call(call, r);
 }
 
 /* Whether there are others that wait. */
@@ -407,7 +407,7 @@ static bool retry_waiting(struct uds_client *c)
 	for (call = c->calls.first; call; call = next) {
 		next = call->next;
 		if (call->state == CALL_WAITING)
-			retry(call);
+			retry_call(call);
 		is_waiting |= call->state == CALL_WAITING;
 	}
 	return is_waiting;

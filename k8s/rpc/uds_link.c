@@ -13,7 +13,7 @@
 /* Per wake-up, so that one busy peer cannot keep the loop from the others. */
 #define READS_MAX 8
 
-static void settle(struct uds_link *);
+static void settle_link(struct uds_link *);
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
@@ -93,7 +93,7 @@ static int write_out(struct uds_link *l)
 	return r;
 }
 
-static void finish(struct uds_link *l)
+static void finish_link(struct uds_link *l)
 {
 	struct grpc_conn *conn = l->conn;
 
@@ -115,10 +115,10 @@ void uds_link_end(struct uds_link *l)
 {
 	l->is_ending = true;
 	if (!l->is_over && l->n_busy == 0)
-		finish(l);
+		finish_link(l);
 }
 
-static void fail(struct uds_link *l, int code, const char *doing)
+static void fail_link(struct uds_link *l, int code, const char *doing)
 {
 	err_set(&l->why, code, "%s: %s", doing, strerror(-code));
 	uds_link_end(l);
@@ -159,7 +159,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 		for (int i = 0; i < READS_MAX && read_once(l); i++)
 			continue;
 	l->n_busy--;
-	settle(l);
+	settle_link(l);
 }
 
 static void on_due(void *arg)
@@ -170,7 +170,7 @@ static void on_due(void *arg)
 	if (grpc_tick(l->conn, uv_now(l->poll.loop), &l->why) < 0)
 		l->is_ending = true;
 	l->n_busy--;
-	settle(l);
+	settle_link(l);
 }
 
 static int wait_for_socket(struct uds_link *l)
@@ -184,18 +184,18 @@ static int wait_for_socket(struct uds_link *l)
 }
 
 /* After every entry: writes, and says what is waited for. */
-static void settle(struct uds_link *l)
+static void settle_link(struct uds_link *l)
 {
 	int r = 0;
 
 	if (!l->is_ending)
 		r = write_out(l);
 	if (r < 0)
-		fail(l, r, "writing");
+		fail_link(l, r, "writing");
 	else if (l->is_ending || (!l->rest && grpc_is_done(l->conn)))
 		uds_link_end(l);
 	else if ((r = wait_for_socket(l)) < 0)
-		fail(l, r, "waiting");
+		fail_link(l, r, "waiting");
 	else
 		due_at(&l->due, grpc_deadline(l->conn));
 }
