@@ -48,7 +48,7 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isys
 PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
 # Every file of these, however deep.
 files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
-DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s,*.h)))))
+DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s include/loop,*.h)))))
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)

@@ -34,7 +34,7 @@ static struct pod_text *texts_with_room(struct pod_list *l, size_t len)
 }
 
 /* last: the neighbour's text, or NULL. NULL: out of memory. */
-static const char *keep(struct pod_list *l, const char *text, const char *last)
+static const char *keep_name(struct pod_list *l, const char *text, const char *last)
 {
 	size_t len;
 	struct pod_text *t;
@@ -75,12 +75,12 @@ int pod_list_push(struct pod_list *l, const struct pod_device *from)
 		return -ENOMEM;
 	last = l->n > 1 ? d - 1 : &nobody;
 	*d = (struct pod_device){
-		.namespace = keep(l, from->namespace, last->namespace),
-		.pod = keep(l, from->pod, last->pod),
-		.container = keep(l, from->container, last->container),
-		.uid = keep(l, from->uid, last->uid),
-		.resource = keep(l, from->resource, last->resource),
-		.id = keep(l, from->id, last->id),
+		.namespace = keep_name(l, from->namespace, last->namespace),
+		.pod = keep_name(l, from->pod, last->pod),
+		.container = keep_name(l, from->container, last->container),
+		.uid = keep_name(l, from->uid, last->uid),
+		.resource = keep_name(l, from->resource, last->resource),
+		.id = keep_name(l, from->id, last->id),
 		.reserved_ms = from->reserved_ms,
 		.start_ms = from->start_ms,
 		.doubted = from->doubted,

@@ -72,7 +72,7 @@ static bool same_networks(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same(const struct sandbox *a, const struct sandbox *b)
+static bool is_same_sandbox(const struct sandbox *a, const struct sandbox *b)
 {
 	return compare(a, b) == 0 && a->ready == b->ready && a->created_ns == b->created_ns &&
 	       a->detailed == b->detailed && a->host_network == b->host_network &&
@@ -84,7 +84,7 @@ bool sandbox_list_equal(const struct sandbox_list *a, const struct sandbox_list 
 	if (a->n != b->n || a->known != b->known)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
-		if (!same(&a->items[i], &b->items[i]))
+		if (!is_same_sandbox(&a->items[i], &b->items[i]))
 			return false;
 	return true;
 }

@@ -55,15 +55,15 @@ SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events 
 # shellcheck disable=SC2086 # lists of words
 {
 	line include $HW
-	line include k8s/rpc k8s/cri k8s/kubelet
-	line include $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/compose daemon
+	line include include/loop k8s/rpc k8s/cri k8s/kubelet
+	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/compose daemon
 	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/ctl
 }
 
 includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
 includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
 includes 'daemon/(inventory|pools|events|packets|qp|attach.*)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
-includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' 'uv\.h|log\.h|libudev\.h' | grep -v '^include/log\.h' |
+includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' '(uv|log|libudev|due|job)\.h' | grep -v '^include/log\.h' |
 	rule 'contracts, hw/ and what runs on workers have neither a loop nor a log'
 includes '(include|daemon.*|hw|hw/(netlink|ops|counters))' '.*' 'infiniband/verbs\.h' | rule 'verbs are spoken in hw/scan and hw/sniff'
 includes 'bpf' 'include' | grep -v ': bpf_event\.h$\|: roce_\w*\.h$\|: netdev_inside\.h$' | rule 'bpf/ shares only records and decoders with the daemon'
@@ -71,7 +71,7 @@ includes 'bpf' 'include' | grep -v ': bpf_event\.h$\|: roce_\w*\.h$\|: netdev_in
 PURE=$(sources | xargs awk 'FNR == 1 { open = /^\/\*/ } open && /Pure/ { print FILENAME; open = 0 } /\*\// { open = 0 }' | sed 's/\.[ch]$//' | sort -u)
 for stem in $PURE; do
 	ls "$stem".[ch] 2>/dev/null
-done | xargs grep -nE '^#[[:space:]]*include [<"](uv\.h|log\.h|sys/socket\.h|libudev\.h|time\.h)[>"]' /dev/null |
+done | xargs grep -nE '^#[[:space:]]*include [<"]((uv|log|due|job|sys/socket|libudev|time)\.h)[>"]' /dev/null |
 	rule 'pure files know no loop, socket, clock or log'
 
 [ $breaches = 0 ] || { echo "$breaches include rules broken" >&2; exit 1; }

@@ -16,7 +16,7 @@
 /* --- values ----------------------------------------------------------------------------------- */
 
 /* 0 means unknown. */
-static void count(struct json_out *o, const char *key, uint64_t n)
+static void add_count(struct json_out *o, const char *key, uint64_t n)
 {
 	json_out_known(o, key, n > 0, n);
 }
@@ -84,10 +84,10 @@ static void netdev(struct json_out *o, const struct host *host, const struct net
 	json_out_open(o, NULL, '{');
 	json_out_text(o, "name", nd->name);
 	altnames(o, nd);
-	count(o, "ifindex", (unsigned)nd->ifindex);
+	add_count(o, "ifindex", (unsigned)nd->ifindex);
 	namespace(o, host, nd->nsid);
 	mac(o, "mac", nd);
-	count(o, "mtu", nd->mtu);
+	add_count(o, "mtu", nd->mtu);
 	json_out_text(o, "operstate", nd->operstate);
 	carrier(o, nd->carrier);
 	json_out_bool(o, "up", nd->flags & IFF_UP);
@@ -127,12 +127,12 @@ static void port(struct json_out *o, const struct rdma_port *p)
 	json_out_open(o, NULL, '{');
 	json_out_number(o, "port", p->num);
 	states(o, p);
-	count(o, "rateBitsPerSecond", p->rate_bps);
-	count(o, "activeMtu", p->active_mtu);
-	count(o, "maxMtu", p->max_mtu);
+	add_count(o, "rateBitsPerSecond", p->rate_bps);
+	add_count(o, "activeMtu", p->active_mtu);
+	add_count(o, "maxMtu", p->max_mtu);
 	json_out_text(o, "netdev", p->netdev);
 	hex(o, "pkey", p->pkey, 4);
-	count(o, "gidTableLength", p->gid_table_len);
+	add_count(o, "gidTableLength", p->gid_table_len);
 	json_out_open(o, "gids", '[');
 	for (unsigned i = 0; i < p->n_gids; i++)
 		gid(o, &p->gids[i]);
@@ -223,7 +223,7 @@ static void function(struct json_out *o, const struct function *fn)
 	json_out_known(o, "numVfs", fn->sriov, fn->vfs);
 	json_out_known(o, "totalVfs", fn->sriov, fn->vfs_total);
 	json_out_text(o, "pciPath", fn->path);
-	count(o, "acpiIndex", fn->acpi_index);
+	add_count(o, "acpiIndex", fn->acpi_index);
 	json_out_text(o, "vfio", fn->vfio);
 	json_out_text(o, "uio", fn->uio);
 	vdpa(o, fn);

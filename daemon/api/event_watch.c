@@ -1,36 +1,84 @@
 #include "event_watch.h"
 
 #include <stdlib.h>
-#include <uv.h>
+#include <string.h>
 
-struct event_watch {
-	uv_timer_t timer;
-	const struct event_ring *ring;
-	struct event_waiters waiters;
-};
+#include "array.h"
+#include "cleanup.h"
+#include "reply.h"
 
-static void on_timer(uv_timer_t *timer);
-
-static void run_at(struct event_watch *w, uint64_t next_ms)
+static void waiter_done(struct event_waiter *w)
 {
-	uint64_t now_ms = uv_now(w->timer.loop);
-
-	if (next_ms == UINT64_MAX)
-		uv_timer_stop(&w->timer);
-	else
-		uv_timer_start(&w->timer, on_timer, next_ms > now_ms ? next_ms - now_ms : 0, 0);
+	free(w->pod);
+	free(w->device);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void answer_waiter(struct event_waiter *w, const struct event_ring *ring)
 {
-	struct event_watch *w = timer->data;
+	struct http_reply reply = {0};
+	size_t len = 0;
 
-	run_at(w, event_waiters_look(&w->waiters, w->ring, uv_now(timer->loop)));
+	if (!http_has_left(w->deferred))
+		reply_document(&reply, api_events(ring, &w->filter, &len));
+	http_answer(w->deferred, &reply);
+	waiter_done(w);
 }
 
-static void on_added(void *arg)
+/* Those for whom there are events, whose time is over, or who have left. When the next one's is. */
+static uint64_t answer_waiters(struct event_watch *watch, uint64_t now_ms)
 {
-	run_at(arg, 0);
+	uint64_t next = DUE_NEVER;
+	size_t n = 0;
+
+	for (size_t i = 0; i < watch->n; i++) {
+		struct event_waiter w = watch->items[i];
+
+		if (w.until_ms <= now_ms || http_has_left(w.deferred) ||
+		    api_events_any(watch->ring, &w.filter)) {
+			answer_waiter(&w, watch->ring);
+			continue;
+		}
+		next = w.until_ms < next ? w.until_ms : next;
+		watch->items[n++] = w;
+	}
+	watch->n = n;
+	if (n == 0)
+		free(take_ptr(watch->items));
+	return next;
+}
+
+static void on_due(void *arg)
+{
+	struct event_watch *w = arg;
+
+	due_at(&w->due, answer_waiters(w, uv_now(w->due.timer.loop)));
+}
+
+int event_watch_wait(struct event_watch *watch, struct http_deferred *deferred,
+		     const struct event_filter *filter, uint64_t until_ms)
+{
+	struct event_waiter w = {.deferred = deferred, .filter = *filter, .until_ms = until_ms};
+	struct event_waiter *slot;
+
+	w.filter.pod = w.pod = filter->pod ? strdup(filter->pod) : NULL;
+	w.filter.device = w.device = filter->device ? strdup(filter->device) : NULL;
+	slot = !w.pod == !filter->pod && !w.device == !filter->device
+		       ? array_push(watch->items, watch->n)
+		       : NULL;
+	if (!slot) {
+		waiter_done(&w);
+		return -ENOMEM;
+	}
+	*slot = w;
+	http_keep(deferred);
+	due_in(&watch->due, 0);
+	return 0;
+}
+
+void event_watch_wake(struct event_watch *w)
+{
+	if (w && w->n > 0)
+		due_in(&w->due, 0);
 }
 
 int event_watch_open(struct event_watch **ret, struct uv_loop_s *loop,
@@ -41,34 +89,15 @@ int event_watch_open(struct event_watch **ret, struct uv_loop_s *loop,
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
 	w->ring = ring;
-	w->waiters.added = on_added;
-	w->waiters.arg = w;
-	uv_timer_init(loop, &w->timer);
-	w->timer.data = w;
+	due_init(&w->due, loop, on_due, w);
 	*ret = w;
 	return 0;
-}
-
-struct event_waiters *event_watch_waiters(struct event_watch *w)
-{
-	return &w->waiters;
-}
-
-void event_watch_wake(struct event_watch *w)
-{
-	if (w && w->waiters.n > 0)
-		run_at(w, 0);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-	free(handle->data);
 }
 
 void event_watch_close(struct event_watch *w)
 {
 	if (!w)
 		return;
-	event_waiters_look(&w->waiters, w->ring, UINT64_MAX);
-	uv_close((uv_handle_t *)&w->timer, on_closed);
+	answer_waiters(w, UINT64_MAX);
+	due_close(&w->due, free);
 }

@@ -5,7 +5,7 @@
 #include "json_text.h"
 #include "number.h"
 
-static void begin(struct json_out *o, const char *key)
+static void begin_value(struct json_out *o, const char *key)
 {
 	if (o->comma)
 		text_add(&o->text, ",", 1);
@@ -19,13 +19,13 @@ static void begin(struct json_out *o, const char *key)
 
 static void word(struct json_out *o, const char *key, const char *value)
 {
-	begin(o, key);
+	begin_value(o, key);
 	text_add(&o->text, value, strlen(value));
 }
 
 void json_out_open(struct json_out *o, const char *key, char bracket)
 {
-	begin(o, key);
+	begin_value(o, key);
 	text_add(&o->text, &bracket, 1);
 	o->comma = false;
 }
@@ -50,7 +50,7 @@ void json_out_number(struct json_out *o, const char *key, uint64_t n)
 {
 	char *at;
 
-	begin(o, key);
+	begin_value(o, key);
 	at = text_reserve(&o->text, NUMBER_MAX);
 	if (at)
 		o->text.len += number_u64(at, n);
@@ -65,7 +65,7 @@ void json_out_known(struct json_out *o, const char *key, bool is_known, uint64_t
 }
 
 /* json_dump_callback_t. */
-static int add(const char *s, size_t n, void *text)
+static int append_text(const char *s, size_t n, void *text)
 {
 	text_add(text, s, n);
 	return ((struct text *)text)->failed ? -1 : 0;
@@ -73,8 +73,9 @@ static int add(const char *s, size_t n, void *text)
 
 void json_out_value(struct json_out *o, const char *key, json_t *value)
 {
-	begin(o, key);
-	if (!value || json_dump_callback(value, add, &o->text, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+	begin_value(o, key);
+	if (!value ||
+	    json_dump_callback(value, append_text, &o->text, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
 		o->text.failed = true;
 	json_decref(value);
 }
@@ -90,7 +91,7 @@ static bool is_plain(const char *s)
 
 static void quoted(struct json_out *o, const char *key, const char *s)
 {
-	begin(o, key);
+	begin_value(o, key);
 	text_add(&o->text, "\"", 1);
 	text_add(&o->text, s, strlen(s));
 	text_add(&o->text, "\"", 1);

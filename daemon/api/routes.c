@@ -11,7 +11,7 @@
 #include "api_resources.h"
 #include "config_state.h"
 #include "device_name.h"
-#include "event_waiters.h"
+#include "event_watch.h"
 #include "explain.h"
 #include "inventory.h"
 #include "json_text.h"
@@ -226,10 +226,10 @@ static bool wait_for_events(const struct routes *r, const struct http_request *r
 {
 	uint64_t wait_ms = wait_s < EVENT_WAIT_MAX_MS / 1000 ? wait_s * 1000 : EVENT_WAIT_MAX_MS;
 
-	if (wait_s == 0 || !r->event_waiters || api_events_any(r->events, filter))
+	if (wait_s == 0 || !r->event_watch || api_events_any(r->events, filter))
 		return false;
-	if (request->later && event_waiters_add(r->event_waiters, request->later, filter,
-						request->now_ms + wait_ms) == 0)
+	if (request->later && event_watch_wait(r->event_watch, request->later, filter,
+					       request->now_ms + wait_ms) == 0)
 		return true;
 	err_set(e, -EAGAIN, "too many wait for events, ask again later");
 	return false;

@@ -13,7 +13,7 @@
 
 struct config_state;
 struct event_ring;
-struct event_waiters;
+struct event_watch;
 struct inventory;
 struct resource_table;
 
@@ -59,8 +59,8 @@ struct routes {
 	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
 	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
 	void *tell_bpf_arg;
-	const struct event_ring *events;     /* NULL: none */
-	struct event_waiters *event_waiters; /* NULL: nobody may wait for events */
+	const struct event_ring *events; /* NULL: none */
+	struct event_watch *event_watch; /* NULL: nobody may wait for events */
 	struct qp_hooks qp_hooks;
 	struct order_hooks orders;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */

@@ -32,7 +32,7 @@ static void reply_done(struct http_reply *reply, const struct pending *p)
 	reply_document(reply, text);
 }
 
-static void on_done(const struct err *e, void *arg)
+static void on_order_done(const struct err *e, void *arg)
 {
 	struct pending *p = arg;
 	struct http_reply reply = {0};
@@ -67,16 +67,16 @@ static int pending_new(struct pending **ret, struct routes *r, struct http_defer
 	return 0;
 }
 
-static int give(struct routes *r, enum order_kind kind, const struct order *o, struct pending *p,
-		struct err *e)
+static int give_order(struct routes *r, enum order_kind kind, const struct order *o,
+		      struct pending *p, struct err *e)
 {
 	const struct order_hooks *h = &r->orders;
 
 	switch (kind) {
 	case ORDER_ATTACH:
-		return h->attach(p->function, o, on_done, p, e, h->arg);
+		return h->attach(p->function, o, on_order_done, p, e, h->arg);
 	case ORDER_DETACH:
-		return h->detach(p->function, o->force, on_done, p, e, h->arg);
+		return h->detach(p->function, o->force, on_order_done, p, e, h->arg);
 	case ORDER_FIX:
 		break;
 	}
@@ -93,8 +93,8 @@ static int begin_fix(struct routes *r, struct http_reply *reply)
 	return 0;
 }
 
-static int begin(struct routes *r, enum order_kind kind, const struct http_request *request,
-		 struct http_reply *reply, struct err *e)
+static int begin_order(struct routes *r, enum order_kind kind, const struct http_request *request,
+		       struct http_reply *reply, struct err *e)
 {
 	AUTO_FREE struct pending *p = NULL;
 	struct order order;
@@ -108,7 +108,7 @@ static int begin(struct routes *r, enum order_kind kind, const struct http_reque
 	if (error == 0)
 		error = pending_new(&p, r, request->deferred, order.device, e);
 	if (error == 0)
-		error = give(r, kind, &order, p, e);
+		error = give_order(r, kind, &order, p, e);
 	if (error < 0)
 		return error;
 	http_keep(request->deferred);
@@ -130,6 +130,6 @@ void routes_order(struct routes *r, const struct http_request *request, struct h
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (strcmp(request->path, table[i].path) == 0 &&
-		    begin(r, table[i].kind, request, reply, &e) < 0)
+		    begin_order(r, table[i].kind, request, reply, &e) < 0)
 			reply_error(reply, &e);
 }

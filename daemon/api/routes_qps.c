@@ -108,7 +108,7 @@ static void on_fresh(uint64_t now_ms, void *arg)
 }
 
 /* Whoever cannot wait gets what there is. */
-static bool wait(struct asked *a, struct http_deferred *later)
+static bool wait_for_flows(struct asked *a, struct http_deferred *later)
 {
 	const struct qp_hooks *h = &a->routes->qp_hooks;
 
@@ -134,7 +134,7 @@ void routes_qps(struct routes *r, const struct http_request *request, struct htt
 	a->now_ms = request->now_ms;
 	if (take_question(a, request, &e) < 0)
 		reply_error(reply, &e);
-	else if (wait(a, request->later))
+	else if (wait_for_flows(a, request->later))
 		return; /* on_fresh() frees it */
 	else
 		reply_qps(a, reply);

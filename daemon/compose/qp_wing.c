@@ -70,13 +70,13 @@ int event_watch_start(struct daemon *d, struct err *e)
 	int r = event_watch_open(&d->event_watch, &d->loop, &d->events, e);
 
 	if (r == 0)
-		d->routes.event_waiters = event_watch_waiters(d->event_watch);
+		d->routes.event_watch = d->event_watch;
 	return r;
 }
 
 void event_watch_stop(struct daemon *d)
 {
-	d->routes.event_waiters = NULL;
+	d->routes.event_watch = NULL;
 	event_watch_close(d->event_watch);
 	d->event_watch = NULL;
 }

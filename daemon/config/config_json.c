@@ -121,8 +121,8 @@ static bool is_peers(const json_t *root)
 		has_key(root, "mode"));
 }
 
-__attribute__((format(printf, 3, 4))) static void tell(options_warn_fn *warn, void *arg,
-						       const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void tell_warning(options_warn_fn *warn, void *arg,
+							       const char *fmt, ...)
 {
 	char sentence[512];
 	va_list ap;
@@ -151,11 +151,12 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 		return NULL;
 	}
 	if (odd != SIZE_MAX)
-		tell(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it", r->name,
-		     line_of(r, odd), (unsigned char)r->text[odd]);
+		tell_warning(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it",
+			     r->name, line_of(r, odd), (unsigned char)r->text[odd]);
 	strict = json_loadb(copy, r->len, JSON_REJECT_DUPLICATES, &where);
 	if (!strict)
-		tell(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line, where.text);
+		tell_warning(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line,
+			     where.text);
 	json_decref(strict);
 	return root;
 }

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "cleanup.h"
 #include "dir_watch.h"
+#include "due.h"
 #include "log.h"
 
 /* A kubelet swaps a ConfigMap with several renames, an editor saves with several writes. */
@@ -33,29 +33,26 @@ struct link {
 
 struct config_watch {
 	uv_loop_t *loop;
-	uv_timer_t settle;
+	struct due settle;
 	struct link links[LINKS_MAX];
 	size_t n_links;
 	bool hinted;   /* something moved since fn was last called */
 	bool retrying; /* a link could not be watched */
+	bool closing;
 	config_watch_fn *fn;
 	void *arg;
 };
 
-static void on_settled(uv_timer_t *);
-
 static void on_hint(const char *name, void *arg)
 {
 	struct link *l = arg;
-	uv_timer_t *settle = &l->owner->settle;
 
 	if (name && strcmp(name, l->base) != 0)
 		return;
 	l->owner->hinted = true;
 	/* The first arms it, the others ride along: a lasting storm postpones nothing. A retry
 	 * that waits already is not to hold this up. */
-	if (!uv_is_active((uv_handle_t *)settle) || uv_timer_get_due_in(settle) > SETTLE_MS)
-		uv_timer_start(settle, on_settled, SETTLE_MS, 0);
+	due_within(&l->owner->settle, SETTLE_MS);
 }
 
 /* --- the links -------------------------------------------------------------------------------- */
@@ -146,9 +143,9 @@ static int follow(struct config_watch *w, struct err *e)
 	return 0;
 }
 
-static void on_settled(uv_timer_t *timer)
+static void on_settled(void *arg)
 {
-	struct config_watch *w = timer->data;
+	struct config_watch *w = arg;
 	bool told = w->retrying;
 	struct err e = {0};
 
@@ -156,7 +153,7 @@ static void on_settled(uv_timer_t *timer)
 	if (w->retrying) {
 		if (!told)
 			log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
-		uv_timer_start(&w->settle, on_settled, RETRY_MS, 0);
+		due_in(&w->settle, RETRY_MS);
 	}
 	/* What is not watched is looked at once more when it is. */
 	if (!w->hinted && w->retrying)
@@ -167,9 +164,9 @@ static void on_settled(uv_timer_t *timer)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void on_closed(uv_handle_t *h)
+static void config_watch_free(void *arg)
 {
-	struct config_watch *w = h->data;
+	struct config_watch *w = arg;
 
 	drop_links(w, 0);
 	free(w);
@@ -177,13 +174,14 @@ static void on_closed(uv_handle_t *h)
 
 void config_watch_close(struct config_watch *w)
 {
-	if (!w || uv_is_closing((uv_handle_t *)&w->settle))
+	if (!w || w->closing)
 		return;
+	w->closing = true;
 	for (size_t i = 0; i < w->n_links; i++) {
 		dir_watch_close(w->links[i].dir);
 		w->links[i].dir = NULL;
 	}
-	uv_close((uv_handle_t *)&w->settle, on_closed);
+	due_close(&w->settle, config_watch_free);
 }
 
 int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const char *path,
@@ -201,8 +199,7 @@ int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const c
 	w->loop = loop;
 	w->fn = fn;
 	w->arg = arg;
-	uv_timer_init(loop, &w->settle);
-	w->settle.data = w;
+	due_init(&w->settle, loop, on_settled, w);
 	r = watch_link(w, 0, copy, e);
 	if (r == 0)
 		r = follow(w, e);

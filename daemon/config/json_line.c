@@ -29,7 +29,7 @@ static void skip_space(struct cursor *c)
 		advance(c);
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool take_char(struct cursor *c, char wanted)
 {
 	skip_space(c);
 	if (peek(c) != wanted)
@@ -100,7 +100,7 @@ static bool token_is(const char *token, size_t len, const char *key)
 /* To the key's value; *line is the key's line. */
 static bool enter_key(struct cursor *c, const char *key, unsigned *line)
 {
-	if (!take(c, '{'))
+	if (!take_char(c, '{'))
 		return false;
 	do {
 		size_t start;
@@ -114,22 +114,22 @@ static bool enter_key(struct cursor *c, const char *key, unsigned *line)
 		skip_string(c);
 		if (token_is(c->text + start, c->pos - start, key)) {
 			*line = key_line;
-			return take(c, ':');
+			return take_char(c, ':');
 		}
-		if (!take(c, ':'))
+		if (!take_char(c, ':'))
 			return false;
 		skip_value(c);
-	} while (take(c, ','));
+	} while (take_char(c, ','));
 	return false;
 }
 
 static bool enter_element(struct cursor *c, size_t index, unsigned *line)
 {
-	if (!take(c, '['))
+	if (!take_char(c, '['))
 		return false;
 	for (; index > 0; index--) {
 		skip_value(c);
-		if (!take(c, ','))
+		if (!take_char(c, ','))
 			return false;
 	}
 	skip_space(c);

@@ -1,149 +1,29 @@
-/* options.c - the option table, the values it takes, and the command line. options_json.c reads and
- * writes the config file's text, options_text.c prints the table. */
+/* options.c - the command line, and the config file's text: read key by key, and written. */
 #include "options_table.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
-#include <net/if.h>
+#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "config_file.h"
+#include "config_json.h"
+#include "json_line.h"
 #include "pool_config.h"
 #include "suggest.h"
 
-static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
-static const char *const log_formats[] = {"text", "json", NULL};
-static const char *const compat_names[] = {"none", "node_exporter", NULL};
-static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
-static const char *const shutdown_policies[] = {"keep", "zero", NULL};
-static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
-
-#define OPTION(name, arg, field, kind, def, text)                                                  \
-	name, arg, offsetof(struct options, field), def, .help = (text), .type = (kind)
-#define TEXT(name, arg, field, def, text)                                                          \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_TEXT, def, text)                                      \
-	}
-#define BOOL(name, field, text)                                                                    \
-	{                                                                                          \
-		OPTION(name, NULL, field, OPT_BOOL, "false", text)                                 \
-	}
-#define LIST(name, arg, field, text)                                                               \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_LIST, "", text)                                       \
-	}
-#define NETDEVS(name, field, text)                                                                 \
-	{                                                                                          \
-		OPTION(name, "NAME,...", field, OPT_LIST, "", text), .netdevs = true               \
-	}
-#define NUMBER(name, arg, field, def, low, high, text)                                             \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_NUMBER, def, text), .min = (low), .max = (high)       \
-	}
-#define SECONDS(name, field, def, low, high, text)                                                 \
-	{                                                                                          \
-		OPTION(name, "SEC", field, OPT_SECONDS, def, text), .min = (low), .max = (high)    \
-	}
-#define CHOICE(name, arg, field, words, def, text)                                                 \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_CHOICE, def, text), .choices = (words)                \
-	}
-#define ACTION(name, action, text)                                                                 \
-	{                                                                                          \
-		name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true      \
-	}
-
-const struct option_def option_table[] = {
-	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
-		"configuration file; when it is absent, rocelet only observes"),
-	 .flag_only = true},
-	TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
-	     "where sysfs is mounted; of a directory that is not sysfs only files are read"),
-	TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are"),
-	TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted"),
-	TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory"),
-	TEXT("cri-socket", "PATH", cri_socket, "",
-	     "container runtime socket; empty: containerd's or CRI-O's, whichever is there"),
-	TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener"),
-	TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made"),
-	TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
-	     "where what must survive a crash is kept; one rocelet at a time has it"),
-	SECONDS("lock-wait", lock_wait_ms, "10", 0, 3600,
-		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3"),
-	TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
-	     "where IPAM plugins are looked for, with ':' between"),
-	SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
-		"time between samples of all counters"),
-	CHOICE("log-level", "LEVEL", log_level, log_levels, "info", "least important lines to log"),
-	CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line"),
-	BOOL("dry-run", dry_run, "log every change, make none"),
-	CHOICE("compat", "NAMES", compat, compat_names, "none",
-	       "also publish another exporter's names"),
-	BOOL("port-counters", port_counters,
-	     "also read ports/N/counters/ (costs a firmware command per file on mlx5)"),
-	LIST("optional-counters", "NAME,...", optional_counters,
-	     "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone"),
-	BOOL("no-bpf", no_bpf, "load no BPF program"),
-	NETDEVS("mirrors", mirrors,
-		"netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there"),
-	NETDEVS("packet-ports", packet_ports,
-		"more netdevs whose RoCE packets BPF counts: PFs, representors; soft-RoCE's are counted anyway"),
-	BOOL("packet-pods", packet_pods,
-	     "also watch the devices with hardware RoCE that rocelet put into pods; hardly anything of that passes the kernel"),
-	NUMBER("packet-flows", "N", packet_flows, "4096", 0, 1 << 20,
-	       "flows to queue pairs that BPF keeps apart on each netdev; 0: none"),
-	NUMBER("mirror-flows", "N", mirror_flows, "0", 0, 1 << 20, "the same on each mirror"),
-	NUMBER("bpf-memory", "MIB", bpf_memory, "32", 1, 65536,
-	       "most memory for the BPF maps of all netdevs together"),
-	CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
-	       "where uevents come from; auto: the kernel, and udev where it runs"),
-	NUMBER("event-buffer", "BYTES", event_buffer, "4194304", 1024, 1 << 30,
-	       "receive buffer of each event socket; an overrun only costs a full scan"),
-	NUMBER("settle-ms", "MS", settle_ms, "2", 0, 10000,
-	       "how long a burst of events is gathered"),
-	SECONDS("rescan-interval", rescan_interval_ms, "60", 0, 86400,
-		"full look at the hardware even without an event; 0: never"),
-	NUMBER("max-connections", "N", max_connections, "64", 8, 4096,
-	       "HTTP connections at a time"),
-	SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
-		"how long a request may take to arrive and its answer to be taken"),
-	CHOICE("registration", "WAY", registration, registrations, "auto",
-	       "how the kubelet learns of resources; auto: registry if plugins_registry exists"),
-	CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
-	       "on shutdown leave the resources as they are, or tell the kubelet there are none"),
-	TEXT("resource-prefix", "NAME", resource_prefix, "",
-	     "prefix of resources that name none; empty: the usual one of each grammar"),
-	BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, where a pool does not say"),
-	TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written"),
-	TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
-	     "where device information for Multus is written"),
-	ACTION("check-config", ACTION_CHECK_CONFIG,
-	       "check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at"),
-	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
-		"with --check-config: 1 also if there are warnings or a resource is left out"),
-	 .flag_only = true},
-	ACTION("print-config", ACTION_PRINT_CONFIG,
-	       "print the options in effect as a configuration file and exit"),
-	ACTION("version", ACTION_VERSION, "print the version and exit"),
-	ACTION("help", ACTION_HELP, "print this help and exit"),
-};
-
-const size_t n_options = ARRAY_SIZE(option_table);
-
-const struct option_def *option_find(const char *name, size_t len)
+void options_defaults(struct options *o)
 {
+	memset(o, 0, sizeof(*o));
 	for (size_t i = 0; i < n_options; i++)
-		if (strlen(option_table[i].name) == len &&
-		    memcmp(option_table[i].name, name, len) == 0)
-			return &option_table[i];
-	return NULL;
+		option_set(o, &option_table[i], option_table[i].def, NULL);
 }
 
-const char *option_suggest(const char *name, size_t len, bool keys)
+/* Known names near a misspelt one; NULL: none. keys: of the config file only. */
+static const char *option_suggest(const char *name, size_t len, bool keys)
 {
-	const char *names[ARRAY_SIZE(option_table) + POOL_CONFIG_KEYS];
+	const char *names[OPTIONS_MAX + POOL_CONFIG_KEYS];
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_options; i++)
@@ -152,139 +32,6 @@ const char *option_suggest(const char *name, size_t len, bool keys)
 	for (size_t i = 0; keys && i < POOL_CONFIG_KEYS; i++)
 		names[n++] = pool_config_keys[i];
 	return suggest(name, len, names, n);
-}
-
-/* Without a name a file would be looked for at the root. */
-static bool needs_name(const struct option_def *d)
-{
-	return strcmp(d->arg, "DIR") == 0 || strcmp(d->arg, "FILE") == 0;
-}
-
-static int set_text(const struct option_def *d, char *field, const char *value, struct err *e)
-{
-	if (*value == '\0' && needs_name(d))
-		return err_set(e, -EINVAL, "is empty");
-	if (strlen(value) >= OPTION_TEXT_SIZE)
-		return err_set(e, -EINVAL, "longer than %d bytes", OPTION_TEXT_SIZE - 1);
-	strcpy(field, value);
-	return 0;
-}
-
-static int set_number(const struct option_def *d, uint32_t *field, const char *value, struct err *e)
-{
-	char *end;
-	double scale = d->type == OPT_SECONDS ? 1000 : 1, v;
-
-	errno = 0;
-	v = isdigit((unsigned char)*value) || *value == '.' ? strtod(value, &end) : (end = NULL, 0);
-	if (end == NULL || *end != '\0' || errno != 0 || !isfinite(v))
-		return err_set(e, -EINVAL, "'%.40s' is not a number", value);
-	if (v < d->min || v > d->max)
-		return err_set(e, -EINVAL, "%.40s is not between %.10g and %.10g", value, d->min,
-			       d->max);
-	if (d->type == OPT_NUMBER && v != (double)(uint32_t)v)
-		return err_set(e, -EINVAL, "'%.40s' is not a whole number", value);
-	*field = (uint32_t)(v * scale + 0.5);
-	return 0;
-}
-
-static int set_choice(const struct option_def *d, uint32_t *field, const char *value, struct err *e)
-{
-	char all[128] = "";
-
-	for (uint32_t i = 0; d->choices[i]; i++) {
-		if (strcmp(d->choices[i], value) == 0) {
-			*field = i;
-			return 0;
-		}
-		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "",
-			 d->choices[i]);
-	}
-	return err_set(e, -EINVAL, "'%.40s' is none of %s", value, all);
-}
-
-static int set_bool(bool *field, const char *value, struct err *e)
-{
-	bool on = strcmp(value, "true") == 0;
-
-	if (!on && strcmp(value, "false") != 0)
-		return err_set(e, -EINVAL, "'%.40s' is neither true nor false", value);
-	*field = on;
-	return 0;
-}
-
-/* dev_valid_name() in linux/net/core/dev.c, and no comma. */
-static bool is_netdev_name(const char *name, size_t len)
-{
-	if (len >= IFNAMSIZ || (len <= 2 && strspn(name, ".") >= len))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (strchr("/:,", name[i]) || isspace((unsigned char)name[i]))
-			return false;
-	return true;
-}
-
-int option_list_add(struct option_list *list, const struct option_def *d, const char *item,
-		    size_t len, struct err *e)
-{
-	if (list->n == OPTION_LIST_MAX)
-		return err_set(e, -EINVAL, "more than %d items", OPTION_LIST_MAX);
-	if (len == 0 || len >= OPTION_LIST_ITEM)
-		return err_set(e, -EINVAL, "item %u is empty or longer than %d bytes", list->n + 1,
-			       OPTION_LIST_ITEM - 1);
-	if (d->netdevs && !is_netdev_name(item, len))
-		return err_set(e, -EINVAL, "'%.*s' cannot be the name of a netdev",
-			       len > 40 ? 40 : (int)len, item);
-	memcpy(list->items[list->n], item, len);
-	list->items[list->n++][len] = '\0';
-	return 0;
-}
-
-/* "a,b,c"; "" is the empty list. */
-static int set_list(const struct option_def *d, struct option_list *field, const char *value,
-		    struct err *e)
-{
-	struct option_list list = {0};
-	int r = 0;
-
-	while (*value != '\0' && r == 0) {
-		size_t len = strcspn(value, ",");
-
-		r = option_list_add(&list, d, value, len, e);
-		value += len + (value[len] == ',');
-	}
-	if (r == 0)
-		*field = list;
-	return r;
-}
-
-int option_set(struct options *o, const struct option_def *d, const char *value, struct err *e)
-{
-	void *field = (char *)o + d->offset;
-
-	switch (d->type) {
-	case OPT_TEXT:
-		return set_text(d, field, value, e);
-	case OPT_BOOL:
-		return set_bool(field, value, e);
-	case OPT_NUMBER:
-	case OPT_SECONDS:
-		return set_number(d, field, value, e);
-	case OPT_CHOICE:
-		return set_choice(d, field, value, e);
-	case OPT_LIST:
-		return set_list(d, field, value, e);
-	case OPT_ACTION:
-		break;
-	}
-	return 0;
-}
-
-void options_defaults(struct options *o)
-{
-	memset(o, 0, sizeof(*o));
-	for (size_t i = 0; i < n_options; i++)
-		option_set(o, &option_table[i], option_table[i].def, NULL);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -352,7 +99,169 @@ static bool argv_names(const char *name, int argc, char *const argv[])
 	return false;
 }
 
-/* --- the config file and all together --------------------------------------------------------- */
+/* --- the config file ---------------------------------------------------------------------------
+ */
+
+static int set_json_list(struct option_list *field, const struct option_def *d, const json_t *value,
+			 struct err *e)
+{
+	struct option_list list = {0};
+	const json_t *item;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach (value, i, item) {
+		if (!json_is_string(item))
+			return err_set(e, -EINVAL, "item %zu is not a string", i + 1);
+		r = option_list_add(&list, d, json_string_value(item),
+				    strlen(json_string_value(item)), e);
+		if (r < 0)
+			return r;
+	}
+	*field = list;
+	return 0;
+}
+
+/* The type a JSON value must have; numbers travel as text so that both readers share one check. */
+static int set_json(struct options *o, const struct option_def *d, const json_t *value,
+		    struct err *e)
+{
+	char number[32];
+
+	if (d->type == OPT_LIST)
+		return json_is_array(value)
+			       ? set_json_list((void *)((char *)o + d->offset), d, value, e)
+			       : err_set(e, -EINVAL, "is not a list of strings");
+	if (d->type == OPT_BOOL)
+		return json_is_boolean(value)
+			       ? option_set(o, d, json_is_true(value) ? "true" : "false", e)
+			       : err_set(e, -EINVAL, "is neither true nor false");
+	if (d->type == OPT_NUMBER || d->type == OPT_SECONDS) {
+		if (!json_is_number(value))
+			return err_set(e, -EINVAL, "is not a number");
+		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
+		return option_set(o, d, number, e);
+	}
+	return json_is_string(value) ? option_set(o, d, json_string_value(value), e)
+				     : err_set(e, -EINVAL, "is not a string");
+}
+
+static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
+			 void *arg)
+{
+	const char *near = option_suggest(key, strlen(key), true);
+	char sentence[256];
+
+	snprintf(sentence, sizeof(sentence), "%s:%u: unknown key \"%.60s\"%s%s%s, ignoring it",
+		 file, line, key, near ? " (did you mean \"" : "", near ? near : "",
+		 near ? "\"?)" : "");
+	warn(sentence, arg);
+}
+
+int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
+		       options_warn_fn *warn, void *arg, struct err *e)
+{
+	struct options parsed = *o;
+	json_t *root = config_json(text, len, name, NULL, NULL, e), *value;
+	const char *key;
+	int r = 0;
+
+	if (!root)
+		return -EINVAL;
+	json_object_foreach (root, key, value) {
+		const struct option_def *d = option_find(key, strlen(key));
+		struct json_place at = {NULL, key, 0};
+
+		if (r < 0)
+			break;
+		if (pool_config_key(key))
+			continue;
+		if (!d || d->flag_only)
+			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
+		else if (set_json(&parsed, d, value, e) < 0)
+			r = err_wrap(e, "%s:%u: \"%s\"", name, json_line(text, len, &at), key);
+	}
+	json_decref(root);
+	if (r == 0)
+		*o = parsed;
+	return r;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static json_t *list_json(const struct option_list *list)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < list->n; i++)
+		json_array_append_new(array, json_string(list->items[i]));
+	return array;
+}
+
+static json_t *value_json(const struct options *o, const struct option_def *d)
+{
+	const void *field = (const char *)o + d->offset;
+	uint32_t number;
+
+	switch (d->type) {
+	case OPT_TEXT:
+		return json_string(field);
+	case OPT_BOOL:
+		return json_boolean(*(const bool *)field);
+	case OPT_NUMBER:
+		return json_integer(*(const uint32_t *)field);
+	case OPT_SECONDS:
+		number = *(const uint32_t *)field;
+		return number % 1000 ? json_real(number / 1000.0) : json_integer(number / 1000);
+	case OPT_CHOICE:
+		return json_string(d->choices[*(const uint32_t *)field]);
+	case OPT_LIST:
+		return list_json(field);
+	case OPT_ACTION:
+		break;
+	}
+	return NULL;
+}
+
+char *options_json(const struct options *o, const struct pool_config *pools)
+{
+	json_t *root = json_object();
+	char *text;
+
+	for (size_t i = 0; i < n_options; i++)
+		if (!option_table[i].flag_only)
+			json_object_set_new(root, option_table[i].name,
+					    value_json(o, &option_table[i]));
+	if (pools && pools->n_pools > 0)
+		json_object_set_new(root, "pools", pool_config_tree(pools));
+	text = json_dumps(root, JSON_INDENT(2));
+	json_decref(root);
+	return text;
+}
+
+size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)
+{
+	size_t n = 0, len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option_def *d = &option_table[i];
+		json_t *x = d->type == OPT_ACTION ? NULL : value_json(a, d);
+		json_t *y = d->type == OPT_ACTION ? NULL : value_json(b, d);
+
+		if (x && y && !json_equal(x, y)) {
+			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",
+						d->name);
+			len = len < size ? len : size - 1;
+			n++;
+		}
+		json_decref(x);
+		json_decref(y);
+	}
+	return n;
+}
+
+/* --- all together ----------------------------------------------------------------------------- */
 
 static int load_file(struct options *o, struct config_file *file, bool must_exist,
 		     options_warn_fn *warn, void *arg, struct err *e)

@@ -22,7 +22,8 @@ struct option_def {
 };
 
 extern const struct option_def option_table[];
-extern const size_t n_options;
+extern const size_t n_options; /* OPTIONS_MAX at most */
+#define OPTIONS_MAX 64
 
 /* NULL: there is no such option. */
 const struct option_def *option_find(const char *name, size_t len);
@@ -32,5 +33,3 @@ int option_set(struct options *o, const struct option_def *, const char *value, 
 /* Appends to a list. -EINVAL: full, or the item is empty, too long or not of the list's kind. */
 int option_list_add(struct option_list *, const struct option_def *, const char *item, size_t len,
 		    struct err *);
-/* Known names near a misspelt one; NULL: none. keys: of the config file only. */
-const char *option_suggest(const char *name, size_t len, bool keys);

@@ -163,7 +163,7 @@ int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 }
 
 /* What is known of a resource whose text is wrong, and why it is. */
-static int refuse(struct parse *p, const struct pool *pool)
+static int refuse_pool(struct parse *p, const struct pool *pool)
 {
 	struct pool_refusal *slot = array_push(p->config->refusals.list, p->config->refusals.n);
 
@@ -198,7 +198,7 @@ static int read_pool(struct parse *p, const struct json_place *at, const json_t 
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL && g->peers)
-		r = refuse(p, &pool);
+		r = refuse_pool(p, &pool);
 	pool_done(&pool);
 	return r;
 }

@@ -49,7 +49,7 @@ static int read_pfs(struct parse *p, const struct json_place *at, const json_t *
 	return r;
 }
 
-static int fill(struct parse *p, struct pool *pool, const char *name)
+static int fill_pool(struct parse *p, struct pool *pool, const char *name)
 {
 	struct selector *s = array_push(pool->selectors, pool->n_selectors);
 
@@ -70,13 +70,13 @@ static int read_hca(struct parse *p, struct pool *pool)
 	pool->slots = MODE_HCA_SLOTS;
 	pool->slots_given = true;
 	pool->fixed_slots = true;
-	return fill(p, pool, "hca");
+	return fill_pool(p, pool, "hca");
 }
 
 static int read_sriov(struct parse *p, const struct json_place *at, const json_t *pfs,
 		      struct pool *pool)
 {
-	int r = fill(p, pool, "vhca");
+	int r = fill_pool(p, pool, "vhca");
 
 	return r < 0 ? r : read_pfs(p, at, pfs, &pool->selectors[0]);
 }

@@ -10,12 +10,12 @@ struct writer {
 	bool failed;
 };
 
-static void put(struct writer *w, const char *key, json_t *value)
+static void put_key(struct writer *w, const char *key, json_t *value)
 {
 	w->failed |= json_object_set_new(w->object, key, value) < 0;
 }
 
-static json_t *finish(struct writer *w)
+static json_t *finish_object(struct writer *w)
 {
 	if (!w->failed)
 		return w->object;
@@ -34,7 +34,7 @@ static void put_words(struct writer *w, const char *key, const struct word_list 
 	array = json_array();
 	for (size_t i = 0; i < list->n; i++)
 		w->failed |= json_array_append_new(array, json_string(list->words[i])) < 0;
-	put(w, key, array);
+	put_key(w, key, array);
 }
 
 /* "name#0,2-5"; NULL when out of memory. */
@@ -64,7 +64,7 @@ static void put_pfs(struct writer *w, const char *key, const struct pf_selectors
 	array = json_array();
 	for (size_t i = 0; i < pfs->n; i++)
 		w->failed |= json_array_append_new(array, pf_json(&pfs->list[i])) < 0;
-	put(w, key, array);
+	put_key(w, key, array);
 }
 
 static json_t *selector_json(const struct selector *s)
@@ -84,12 +84,12 @@ static json_t *selector_json(const struct selector *s)
 	put_words(&w, "pKeys", &s->pkeys);
 	put_words(&w, "rdmaNames", &s->rdma_names);
 	if (s->is_rdma)
-		put(&w, "isRdma", json_true());
+		put_key(&w, "isRdma", json_true());
 	if (s->need_vhost_net)
-		put(&w, "needVhostNet", json_true());
+		put_key(&w, "needVhostNet", json_true());
 	if (s->vdpa != VDPA_NONE)
-		put(&w, "vdpaType", json_string(vdpa_words[s->vdpa]));
-	return finish(&w);
+		put_key(&w, "vdpaType", json_string(vdpa_words[s->vdpa]));
+	return finish_object(&w);
 }
 
 static json_t *selectors_json(const struct pool *pool)
@@ -112,15 +112,16 @@ static void put_kind(struct writer *w, const struct pool *pool)
 	static const char *const ids[] = {"function", "number", "deviceSlot"};
 	bool shared = pool->kind != POOL_EXCLUSIVE;
 
-	put(w, "kind", json_string(shared ? "shared" : "exclusive"));
+	put_key(w, "kind", json_string(shared ? "shared" : "exclusive"));
 	if (shared)
-		put(w, "hcaPerSlot", json_string(pool->kind == POOL_SHARED_ALL ? "all" : "one"));
+		put_key(w, "hcaPerSlot",
+			json_string(pool->kind == POOL_SHARED_ALL ? "all" : "one"));
 	if (pool->slots_given)
-		put(w, "slots", json_integer(pool->slots));
+		put_key(w, "slots", json_integer(pool->slots));
 	if (pool->fixed_slots)
-		put(w, "fixedSlots", json_true());
-	put(w, "ids", json_string(ids[pool->ids]));
-	put(w, "deviceType", json_string(device_type_words[pool->type]));
+		put_key(w, "fixedSlots", json_true());
+	put_key(w, "ids", json_string(ids[pool->ids]));
+	put_key(w, "deviceType", json_string(device_type_words[pool->type]));
 }
 
 static void put_extra(struct writer *w, const struct pool *pool)
@@ -138,7 +139,7 @@ static void put_extra(struct writer *w, const struct pool *pool)
 		w->failed |= json_object_set_new(of_device, extra->key, json_string(extra->value)) <
 			     0;
 	}
-	put(w, "additionalInfo", all);
+	put_key(w, "additionalInfo", all);
 }
 
 static void put_hold(struct writer *w, const struct pool *pool)
@@ -151,34 +152,34 @@ static void put_hold(struct writer *w, const struct pool *pool)
 							   (json_int_t)pool->hold[i].down_ms,
 							   "upMs",
 							   (json_int_t)pool->hold[i].up_ms)) < 0;
-	put(w, "hold", all);
+	put_key(w, "hold", all);
 }
 
 static json_t *pool_json(const struct pool *pool)
 {
 	struct writer w = {json_object(), false};
 
-	put(&w, "resourceName", json_string(pool->name));
-	put(&w, "resourcePrefix", json_string(pool->prefix));
+	put_key(&w, "resourceName", json_string(pool->name));
+	put_key(&w, "resourcePrefix", json_string(pool->prefix));
 	put_kind(&w, pool);
-	put(&w, "selectors", selectors_json(pool));
-	put(&w, "permissions", json_string(pool->permissions));
+	put_key(&w, "selectors", selectors_json(pool));
+	put_key(&w, "permissions", json_string(pool->permissions));
 	if (pool->nics_only)
-		put(&w, "subFunctions", json_false());
-	put(&w, "issm", json_boolean(pool->issm));
-	put(&w, "umad", json_boolean(pool->umad));
-	put(&w, "requireUmad", json_boolean(pool->require_umad));
-	put(&w, "wholeDirectory", json_boolean(pool->whole_directory));
-	put(&w, "excludeTopology", json_boolean(pool->exclude_topology));
-	put(&w, "cdi", json_boolean(pool->cdi));
-	put(&w, "deviceInfo", json_boolean(pool->device_info));
-	put(&w, "ignoreLink", json_boolean(pool->ignore_link));
+		put_key(&w, "subFunctions", json_false());
+	put_key(&w, "issm", json_boolean(pool->issm));
+	put_key(&w, "umad", json_boolean(pool->umad));
+	put_key(&w, "requireUmad", json_boolean(pool->require_umad));
+	put_key(&w, "wholeDirectory", json_boolean(pool->whole_directory));
+	put_key(&w, "excludeTopology", json_boolean(pool->exclude_topology));
+	put_key(&w, "cdi", json_boolean(pool->cdi));
+	put_key(&w, "deviceInfo", json_boolean(pool->device_info));
+	put_key(&w, "ignoreLink", json_boolean(pool->ignore_link));
 	put_hold(&w, pool);
 	if (pool->n_extra > 0)
 		put_extra(&w, pool);
 	if (pool->network)
 		w.failed |= !network_print(w.object, pool->network);
-	return finish(&w);
+	return finish_object(&w);
 }
 
 json_t *pool_config_tree(const struct pool_config *c)

@@ -139,7 +139,7 @@ static bool is_kept(const struct keep *k, const struct pool *pool)
 }
 
 /* In the file's order, each refused text standing for what stays because of it. */
-static int merge(const struct keep *k, struct pool_config *out)
+static int merge_kept(const struct keep *k, struct pool_config *out)
 {
 	const struct pool_refusals *refusals = &k->new->refusals;
 	size_t next = 0;
@@ -166,7 +166,7 @@ static int keep_refused(struct pool_config *c, const struct pool_config *used, s
 	if (!k.because)
 		return err_set(e, -ENOMEM, "out of memory");
 	assign(&k);
-	r = merge(&k, &merged);
+	r = merge_kept(&k, &merged);
 	free(k.because);
 	if (r == 0 && merged.n_pools > POOLS_MAX)
 		r = -E2BIG;

@@ -27,7 +27,7 @@ struct found {
 	struct json_place network_at, soft_roce_at, interface_at, clean_at;
 };
 
-static bool find(const json_t *item, const struct json_place *at, struct found *f)
+static bool find_key(const json_t *item, const struct json_place *at, struct found *f)
 {
 	f->network_at = (struct json_place){at, "network", 0};
 	f->soft_roce_at = (struct json_place){at, "softRoce", 0};
@@ -139,7 +139,7 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 	struct found f;
 	int r;
 
-	if (!find(item, at, &f))
+	if (!find_key(item, at, &f))
 		return f.clean ? parse_fail(
 					 p, &f.clean_at,
 					 "needs \"network\": nobody here puts the pool's devices "
@@ -162,16 +162,17 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static bool put(json_t *object, const char *key, json_t *value)
+static bool put_key(json_t *object, const char *key, json_t *value)
 {
 	return json_object_set_new(object, key, value) == 0;
 }
 
 static bool print_vlan(json_t *o, const struct vf_settings *vf)
 {
-	return put(o, "vlan", json_integer(vf->vlan)) &&
-	       put(o, "vlanQoS", json_integer(vf->vlan_qos)) &&
-	       put(o, "vlanProto", json_string(vlan_proto_words[vf->vlan_proto == ETH_P_8021AD]));
+	return put_key(o, "vlan", json_integer(vf->vlan)) &&
+	       put_key(o, "vlanQoS", json_integer(vf->vlan_qos)) &&
+	       put_key(o, "vlanProto",
+		       json_string(vlan_proto_words[vf->vlan_proto == ETH_P_8021AD]));
 }
 
 static bool print_vf(json_t *o, const struct vf_settings *vf)
@@ -179,16 +180,16 @@ static bool print_vf(json_t *o, const struct vf_settings *vf)
 	bool ok = !(vf->fields & VF_VLAN) || print_vlan(o, vf);
 
 	if (vf->fields & VF_SPOOFCHK)
-		ok = ok && put(o, "spoofchk", json_string(vf->spoofchk ? "on" : "off"));
+		ok = ok && put_key(o, "spoofchk", json_string(vf->spoofchk ? "on" : "off"));
 	if (vf->fields & VF_TRUST)
-		ok = ok && put(o, "trust", json_string(vf->trust ? "on" : "off"));
+		ok = ok && put_key(o, "trust", json_string(vf->trust ? "on" : "off"));
 	if (vf->fields & VF_LINK_STATE)
-		ok = ok &&
-		     put(o, "linkState", json_string(vf_link_words[vf->link_state - VF_LINK_AUTO]));
+		ok = ok && put_key(o, "linkState",
+				   json_string(vf_link_words[vf->link_state - VF_LINK_AUTO]));
 	if (vf->fields & VF_MIN_RATE)
-		ok = ok && put(o, "minTxRate", json_integer(vf->min_rate));
+		ok = ok && put_key(o, "minTxRate", json_integer(vf->min_rate));
 	if (vf->fields & VF_MAX_RATE)
-		ok = ok && put(o, "maxTxRate", json_integer(vf->max_rate));
+		ok = ok && put_key(o, "maxTxRate", json_integer(vf->max_rate));
 	return ok;
 }
 
@@ -199,12 +200,12 @@ static json_t *route_json(const struct net_route *route)
 	bool ok;
 
 	ip_prefix_text(&route->dst, text);
-	ok = put(o, "dst", json_string(text));
+	ok = put_key(o, "dst", json_string(text));
 	ip_address_text(&route->gateway, text);
 	if (*text)
-		ok = ok && put(o, "gw", json_string(text));
+		ok = ok && put_key(o, "gw", json_string(text));
 	if (route->priority)
-		ok = ok && put(o, "priority", json_integer(route->priority));
+		ok = ok && put_key(o, "priority", json_integer(route->priority));
 	if (ok)
 		return o;
 	json_decref(o);
@@ -223,8 +224,8 @@ static bool print_addresses(json_t *o, const struct net_plan *plan)
 	}
 	for (size_t i = 0; i < plan->n_routes && ok; i++)
 		ok = json_array_append_new(routes, route_json(&plan->routes[i])) == 0;
-	ok = put(o, "ips", ips) && ok;
-	return put(o, "routes", routes) && ok;
+	ok = put_key(o, "ips", ips) && ok;
+	return put_key(o, "routes", routes) && ok;
 }
 
 static bool print_pods(json_t *o, const struct pool_network *network)
@@ -241,21 +242,21 @@ static bool print_pods(json_t *o, const struct pool_network *network)
 		ip_prefix_text(&network->subnets[i], text);
 		ok = json_array_append_new(subnets, json_string(text)) == 0;
 	}
-	ok = put(o, "allow", allow) && ok;
-	return put(o, "subnets", subnets) && ok;
+	ok = put_key(o, "allow", allow) && ok;
+	return put_key(o, "subnets", subnets) && ok;
 }
 
 static bool print_settings(json_t *o, const struct pool_network *network)
 {
 	const struct net_plan *plan = &network->plan;
-	bool ok = put(o, "drift", json_string(drift_words[network->drift])) &&
-		  put(o, "timeoutMs", json_integer(network->timeout_ms));
+	bool ok = put_key(o, "drift", json_string(drift_words[network->drift])) &&
+		  put_key(o, "timeoutMs", json_integer(network->timeout_ms));
 
 	if (plan->mtu)
-		ok = ok && put(o, "mtu", json_integer(plan->mtu));
+		ok = ok && put_key(o, "mtu", json_integer(plan->mtu));
 	ok = ok && print_pods(o, network) && print_vf(o, &plan->vf) && print_addresses(o, plan);
 	if (plan->ipam[0])
-		ok = ok && put(o, "ipam", json_loads(plan->ipam, 0, NULL));
+		ok = ok && put_key(o, "ipam", json_loads(plan->ipam, 0, NULL));
 	return ok;
 }
 
@@ -265,12 +266,12 @@ bool network_print(json_t *pool, const struct pool_network *network)
 	enum plan_kind kind = network->plan.kind;
 	bool ok = print_settings(settings, network);
 
-	ok = put(pool, "network", settings) && ok;
-	ok = ok && put(pool, "softRoce", json_boolean(network->plan.soft_roce));
+	ok = put_key(pool, "network", settings) && ok;
+	ok = ok && put_key(pool, "softRoce", json_boolean(network->plan.soft_roce));
 	if (kind == PLAN_VF)
-		ok = ok && put(pool, "clean", json_string(clean_words[network->plan.clean]));
+		ok = ok && put_key(pool, "clean", json_string(clean_words[network->plan.clean]));
 	else
 		ok = ok &&
-		     put(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
+		     put_key(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
 	return ok;
 }

@@ -15,9 +15,9 @@
 #include "bpf_event_check.h"
 #include "bpf_log.h"
 #include "cleanup.h"
+#include "job.h"
 #include "log.h"
 #include "self_counters.h"
-#include "worker.h"
 
 /* Events taken at a time, so that a storm of them leaves the loop to others. */
 #define EVENTS_PER_TURN 512
@@ -26,7 +26,6 @@
 
 /* While it runs it belongs to the worker. */
 struct bpf_job {
-	uv_work_t work;
 	unsigned load, unload; /* groups */
 	const struct bpf_maps *maps;
 	struct bpf_loaded *loaded[N_BPF_GROUPS];
@@ -38,7 +37,7 @@ struct bpf_source {
 	struct bpf_maps maps;
 	struct ring_buffer *ring;
 	uv_poll_t poll;
-	bool polling, working, closing;
+	bool polling, closing;
 	unsigned taken; /* events of this turn */
 	struct self_counters *self;
 	uint64_t losses[N_BPF_LOSSES];
@@ -46,6 +45,7 @@ struct bpf_source {
 	unsigned wanted, tried; /* groups */
 	unsigned again;		/* those of the tried that were refused for now */
 	uint64_t again_ms;	/* loop time */
+	struct job work;
 	struct bpf_job job;
 	struct bpf_program_status status[N_BPF_POINTS];
 };
@@ -147,7 +147,7 @@ static void list_without_hook(struct bpf_program_status *s, unsigned point, cons
 	snprintf(s->error, sizeof(s->error), "%.*s", (int)sizeof(s->error) - 1, why);
 }
 
-static void tell(const struct bpf_program_status *s)
+static void log_program(const struct bpf_program_status *s)
 {
 	if (strcmp(s->hook, "none") == 0)
 		log_warn("bpf", 0, "%s: %s, going on without it", s->name, s->error);
@@ -156,12 +156,10 @@ static void tell(const struct bpf_program_status *s)
 			  *s->error ? "; " : "", s->error);
 }
 
-static void on_work(uv_work_t *work)
+static void load_groups(void *arg)
 {
-	struct bpf_source *b = work->data;
-	struct bpf_job *j = &b->job;
+	struct bpf_job *j = &((struct bpf_source *)arg)->job;
 
-	worker_begin();
 	for (unsigned g = 0; g < N_BPF_GROUPS; g++) {
 		if (j->unload & 1U << g) {
 			bpf_loaded_free(j->loaded[g]);
@@ -179,7 +177,7 @@ static void take_status(struct bpf_source *b)
 
 		if (b->job.load & group) {
 			b->status[i] = b->job.status[i];
-			tell(&b->status[i]);
+			log_program(&b->status[i]);
 		} else if (b->job.unload & group) {
 			list_without_hook(&b->status[i], i, group_waits_for(bpf_points[i].group));
 		}
@@ -200,21 +198,19 @@ static unsigned refused_for_now(const struct bpf_job *j)
 	return groups;
 }
 
-static void finish(struct bpf_source *b);
+static void close_poll(struct bpf_source *b);
 static void catch_up(struct bpf_source *b);
 
-static void on_worked(uv_work_t *work, int status)
+static void on_loaded(void *arg)
 {
-	struct bpf_source *b = work->data;
+	struct bpf_source *b = arg;
 
-	(void)status; /* it is never cancelled */
-	b->working = false;
 	b->tried = (b->tried & ~b->job.unload) | b->job.load;
 	b->again = (b->again & b->tried & ~b->job.load) | refused_for_now(&b->job);
 	b->again_ms = uv_now(b->loop) + RETRY_MS;
 	take_status(b);
 	if (b->closing) {
-		finish(b);
+		close_poll(b);
 		return;
 	}
 	b->hooks.programs(b->hooks.arg);
@@ -225,7 +221,7 @@ static void on_worked(uv_work_t *work, int status)
  * the next look after a while. */
 static void catch_up(struct bpf_source *b)
 {
-	if (b->working || b->closing || !b->polling)
+	if (b->work.running || b->closing || !b->polling)
 		return;
 	if (b->again && uv_now(b->loop) >= b->again_ms)
 		b->tried &= ~(b->again & b->wanted);
@@ -234,8 +230,7 @@ static void catch_up(struct bpf_source *b)
 	b->job.load = b->wanted & ~b->tried;
 	b->job.unload = b->tried & ~b->wanted;
 	b->job.maps = &b->maps;
-	b->job.work.data = b;
-	b->working = uv_queue_work(b->loop, &b->job.work, on_work, on_worked) == 0;
+	job_begin(&b->work, b->loop, load_groups, on_loaded, b);
 }
 
 void bpf_source_follow(struct bpf_source *b, const struct bpf_presence *p)
@@ -296,7 +291,7 @@ static void on_closed(uv_handle_t *h)
 	free(b);
 }
 
-static void finish(struct bpf_source *b)
+static void close_poll(struct bpf_source *b)
 {
 	if (b->polling)
 		uv_close((uv_handle_t *)&b->poll, on_closed);
@@ -311,8 +306,8 @@ void bpf_source_close(struct bpf_source *b)
 	b->closing = true;
 	if (b->polling)
 		uv_poll_stop(&b->poll);
-	if (!b->working)
-		finish(b);
+	if (!b->work.running)
+		close_poll(b);
 }
 
 /* --- what is told of it ----------------------------------------------------------------------- */

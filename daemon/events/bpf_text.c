@@ -12,7 +12,7 @@ struct line {
 	size_t left;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add_text(struct line *l, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 static void add_task(struct line *l, const struct bpf_event *e)
 {
 	if (e->pid)
-		add(l, " by %s, pid %u", e->comm, e->pid);
+		add_text(l, " by %s, pid %u", e->comm, e->pid);
 }
 
 static void add_address(struct line *l, const __u8 address[16], unsigned port)
@@ -39,15 +39,15 @@ static void add_address(struct line *l, const __u8 address[16], unsigned port)
 	char text[64];
 
 	bpf_address_text(address, text, sizeof(text));
-	add(l, strchr(text, ':') ? "[%s]:%u" : "%s:%u", text, port);
+	add_text(l, strchr(text, ':') ? "[%s]:%u" : "%s:%u", text, port);
 }
 
 /* --- one kind each ---------------------------------------------------------------------------- */
 
 static void netdev_moved(struct line *l, const struct bpf_event_netdev_moved *e)
 {
-	add(l, "%s (index %u) is moved from network namespace %u to %u", e->name, e->ifindex,
-	    e->netns_from, e->netns_to);
+	add_text(l, "%s (index %u) is moved from network namespace %u to %u", e->name, e->ifindex,
+		 e->netns_from, e->netns_to);
 	add_task(l, &e->head);
 }
 
@@ -55,43 +55,44 @@ static void qp_changed(struct line *l, const struct bpf_event_qp *e)
 {
 	static const char *const changes[] = {"is made", "is changed", "is destroyed"};
 
-	add(l, "queue pair %u of %s %s", e->qpn, e->device, changes[e->change]);
+	add_text(l, "queue pair %u of %s %s", e->qpn, e->device, changes[e->change]);
 	if (e->result)
-		add(l, ", error %d", e->result);
+		add_text(l, ", error %d", e->result);
 	add_task(l, &e->head);
 }
 
 static void qp_failed(struct line *l, const struct bpf_event_qp_failed *e)
 {
-	add(l, "queue pair %u of %s: ", e->qpn, e->device);
+	add_text(l, "queue pair %u of %s: ", e->qpn, e->device);
 	if (e->event >= 0)
-		add(l, "%s", ib_event_words((__u32)e->event));
+		add_text(l, "%s", ib_event_words((__u32)e->event));
 	else
-		add(l, "a completion with status %u", e->status);
+		add_text(l, "a completion with status %u", e->status);
 }
 
 static void port_event(struct line *l, const struct bpf_event_port *e)
 {
-	add(l, "%s", e->device);
+	add_text(l, "%s", e->device);
 	if (e->port)
-		add(l, " port %u", e->port);
-	add(l, ": %s", ib_event_words(e->event));
+		add_text(l, " port %u", e->port);
+	add_text(l, ": %s", ib_event_words(e->event));
 }
 
 static void cm_result(struct line *l, const struct bpf_event_cm *e)
 {
 	switch ((enum bpf_cm_what)e->what) {
 	case BPF_CM_CONNECTED:
-		add(l, e->passive ? " is accepted" : " is made");
+		add_text(l, e->passive ? " is accepted" : " is made");
 		break;
 	case BPF_CM_REJECTED:
-		add(l, " is rejected: %s (reason %d)", cm_reject_meaning(e->status), e->status);
+		add_text(l, " is rejected: %s (reason %d)", cm_reject_meaning(e->status),
+			 e->status);
 		break;
 	case BPF_CM_TIMED_OUT:
-		add(l, " timed out: the peer does not answer");
+		add_text(l, " timed out: the peer does not answer");
 		break;
 	case BPF_CM_OTHER:
-		add(l, " failed: %s", cm_event_words(e->event));
+		add_text(l, " failed: %s", cm_event_words(e->event));
 		break;
 	case N_BPF_CM:
 		break;
@@ -100,29 +101,29 @@ static void cm_result(struct line *l, const struct bpf_event_cm *e)
 
 static void cm_event(struct line *l, const struct bpf_event_cm *e)
 {
-	add(l, "connection ");
+	add_text(l, "connection ");
 	add_address(l, e->saddr, e->sport);
-	add(l, e->passive ? " from " : " to ");
+	add_text(l, e->passive ? " from " : " to ");
 	add_address(l, e->daddr, e->dport);
 	cm_result(l, e);
 	if (e->latency_ns)
-		add(l, " after %llu.%03llu ms", (unsigned long long)(e->latency_ns / 1000000),
-		    (unsigned long long)(e->latency_ns / 1000 % 1000));
+		add_text(l, " after %llu.%03llu ms", (unsigned long long)(e->latency_ns / 1000000),
+			 (unsigned long long)(e->latency_ns / 1000 % 1000));
 	if (e->qpn)
-		add(l, ", queue pair %u", e->qpn);
+		add_text(l, ", queue pair %u", e->qpn);
 	add_task(l, &e->head);
 }
 
 static void health(struct line *l, const struct bpf_event_health *e)
 {
-	add(l, "%s/%s", e->bus, e->device);
+	add_text(l, "%s/%s", e->bus, e->device);
 	if (e->driver[0])
-		add(l, " (%s)", e->driver);
-	add(l, ": reporter %s ", e->reporter);
+		add_text(l, " (%s)", e->driver);
+	add_text(l, ": reporter %s ", e->reporter);
 	if (e->aborted)
-		add(l, "has given up recovering");
+		add_text(l, "has given up recovering");
 	else
-		add(l, "reports: %s", e->message);
+		add_text(l, "reports: %s", e->message);
 }
 
 static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
@@ -130,10 +131,10 @@ static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
 	const char *verb = e->what == BPF_DCB_APP_SET ? "goes to" : "no longer goes to";
 
 	if (e->selector == 5) /* IEEE_8021QAZ_APP_SEL_DSCP */
-		add(l, "DSCP %u %s priority %u", e->protocol, verb, e->priority);
+		add_text(l, "DSCP %u %s priority %u", e->protocol, verb, e->priority);
 	else
-		add(l, "application %u of selector %u %s priority %u", e->protocol, e->selector,
-		    verb, e->priority);
+		add_text(l, "application %u of selector %u %s priority %u", e->protocol,
+			 e->selector, verb, e->priority);
 }
 
 static void pfc_priorities(struct line *l, unsigned mask)
@@ -141,32 +142,32 @@ static void pfc_priorities(struct line *l, unsigned mask)
 	const char *comma = "";
 
 	if (mask == 0)
-		add(l, "PFC off");
+		add_text(l, "PFC off");
 	else
-		add(l, "PFC on for priority ");
+		add_text(l, "PFC on for priority ");
 	for (unsigned i = 0; i < 8; i++)
 		if (mask & 1U << i) {
-			add(l, "%s%u", comma, i);
+			add_text(l, "%s%u", comma, i);
 			comma = ", ";
 		}
 }
 
 static void dcb(struct line *l, const struct bpf_event_dcb *e)
 {
-	add(l, "%s: ", e->name);
+	add_text(l, "%s: ", e->name);
 	switch ((enum bpf_dcb_what)e->what) {
 	case BPF_DCB_PFC:
 		pfc_priorities(l, e->pfc_enable);
 		break;
 	case BPF_DCB_ETS:
-		add(l, "bandwidths of traffic classes (ETS) are set");
+		add_text(l, "bandwidths of traffic classes (ETS) are set");
 		break;
 	case BPF_DCB_APP_SET:
 	case BPF_DCB_APP_DELETED:
 		dcb_app(l, e);
 		break;
 	case BPF_DCB_OTHER:
-		add(l, "PFC is set through CEE");
+		add_text(l, "PFC is set through CEE");
 		break;
 	case N_BPF_DCB:
 		break;
@@ -259,7 +260,7 @@ static bool tell_port(const struct bpf_event_port *e, struct told *t)
 	return true;
 }
 
-static bool tell(const struct bpf_event *e, struct told *t)
+static bool tell_kind(const struct bpf_event *e, struct told *t)
 {
 	switch ((enum bpf_event_kind)e->kind) {
 	case BPF_EVENT_PORT:
@@ -283,7 +284,7 @@ bool bpf_event_tell(const struct bpf_event *e, uint64_t now_ms, struct event *re
 {
 	struct told t = {.device = ""};
 
-	if (!tell(e, &t))
+	if (!tell_kind(e, &t))
 		return false;
 	*ret = (struct event){
 		.first_ms = now_ms,

@@ -283,7 +283,7 @@ static void open_devlink(struct link_events *l, unsigned buffer_bytes)
 	l->devlink.fd = -1;
 }
 
-static void release(struct link_events *l)
+static void link_events_free(struct link_events *l)
 {
 	const int fds[] = {l->route.fd, l->rdma.fd, l->devlink.fd};
 
@@ -293,8 +293,8 @@ static void release(struct link_events *l)
 	free(l);
 }
 
-static int watch(struct link_events *l, struct uv_loop_s *loop, struct event_socket *s,
-		 uv_poll_cb on_readable)
+static int watch_socket(struct link_events *l, struct uv_loop_s *loop, struct event_socket *s,
+			uv_poll_cb on_readable)
 {
 	int r = s->fd < 0 ? 0 : uv_poll_init(loop, &s->poll, s->fd);
 
@@ -335,11 +335,11 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned 
 	if (r == 0) {
 		open_rdma(l, buffer_bytes);
 		open_devlink(l, buffer_bytes);
-		r = watch(l, loop, &l->route, on_route_readable);
+		r = watch_socket(l, loop, &l->route, on_route_readable);
 		if (r == 0)
-			r = watch(l, loop, &l->rdma, on_rdma_readable);
+			r = watch_socket(l, loop, &l->rdma, on_rdma_readable);
 		if (r == 0)
-			r = watch(l, loop, &l->devlink, on_devlink_readable);
+			r = watch_socket(l, loop, &l->devlink, on_devlink_readable);
 		if (r < 0)
 			err_set(e, r, "watching netlink events: %s", strerror(-r));
 	}
@@ -356,7 +356,7 @@ static void on_closed(uv_handle_t *h)
 	struct link_events *l = h->data;
 
 	if (--l->open_handles == 0)
-		release(l);
+		link_events_free(l);
 }
 
 static void unwatch(struct event_socket *s)
@@ -370,7 +370,7 @@ void link_events_close(struct link_events *l)
 	if (!l)
 		return;
 	if (l->open_handles == 0) {
-		release(l);
+		link_events_free(l);
 		return;
 	}
 	unwatch(&l->route);

@@ -9,11 +9,11 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "cleanup.h"
+#include "due.h"
+#include "job.h"
 #include "log.h"
-#include "worker.h"
 
 /* GIDs are made by a work queue of the kernel after the event that leads to them (ib_core's
  * roce_gid_mgmt.c). */
@@ -29,15 +29,15 @@
 struct looker {
 	struct node *node;
 	enum look kind;
-	uv_timer_t settle;
-	uv_work_t work;
-	bool running, done_once;
+	struct due settle;
+	struct job work;
+	bool done_once;
 	unsigned wanted; /* parts hinted at since the last look began; LOOK_DETAILS: any bit */
 	uint64_t us, began_ms, ended_ms;
 	int64_t credit_ms;	  /* as of ended_ms; below 0 the next look has to wait */
 	int told[N_SCAN_SOURCES]; /* problem codes last logged */
 
-	/* The worker's own while `running`. */
+	/* The worker's own while it works. */
 	unsigned want;
 	uint64_t took_us;
 	struct scan scan; /* LOOK_DETAILS: scan.host holds the devices to be read */
@@ -52,7 +52,7 @@ struct node {
 	void *arg;
 	struct inventory inventory;
 	struct looker lookers[N_LOOKS];
-	uv_timer_t rescan, trim;
+	struct due rescan, trim;
 	unsigned open_handles;
 	bool closing, complete;
 };
@@ -93,7 +93,7 @@ uint64_t node_look_us(const struct node *n, enum look kind)
 static void release_if_done(struct node *n)
 {
 	for (int i = 0; i < N_LOOKS; i++)
-		if (n->lookers[i].running)
+		if (n->lookers[i].work.running)
 			return;
 	if (n->open_handles > 0)
 		return;
@@ -104,26 +104,19 @@ static void release_if_done(struct node *n)
 /* A look is made of thousands of small pieces, and leaves as many holes in the heap. Giving them
  * back takes a turn, and so does getting them again for who comes next: not after every look of a
  * storm, and not while what follows a look is waited for. */
-static void on_trim(uv_timer_t *timer)
+static void on_trim(void *arg)
 {
-	(void)timer;
+	(void)arg;
 	malloc_trim(0);
-}
-
-static void trim_later(struct node *n)
-{
-	if (!uv_is_active((uv_handle_t *)&n->trim))
-		uv_timer_start(&n->trim, on_trim, TRIM_MS, 0);
 }
 
 /* --- one look --------------------------------------------------------------------------------- */
 
-static void on_worker(uv_work_t *work)
+static void look_on_worker(void *arg)
 {
-	struct looker *l = work->data;
+	struct looker *l = arg;
 	uint64_t start = uv_hrtime();
 
-	worker_begin();
 	if (l->kind == LOOK_DETAILS)
 		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
 	else
@@ -160,7 +153,7 @@ static bool all_done_once(const struct node *n)
 static void schedule(struct looker *);
 
 /* Tells the others; then whatever is still wanted is scheduled. */
-static void finish(struct looker *l, bool changed)
+static void look_ended(struct looker *l, bool changed)
 {
 	struct node *n = l->node;
 	bool first;
@@ -178,14 +171,12 @@ static void finish(struct looker *l, bool changed)
 		schedule(&n->lookers[i]);
 }
 
-static void on_looked(uv_work_t *work, int status)
+static void on_looked(void *arg)
 {
-	struct looker *l = work->data;
+	struct looker *l = arg;
 	struct node *n = l->node;
 	bool changed = false;
 
-	(void)status;
-	l->running = false;
 	l->us = l->took_us;
 	l->credit_ms -= (int64_t)(l->us / 1000);
 	if (!n->closing) {
@@ -201,11 +192,11 @@ static void on_looked(uv_work_t *work, int status)
 		release_if_done(n);
 		return;
 	}
-	trim_later(n);
-	finish(l, changed);
+	due_within(&n->trim, TRIM_MS);
+	look_ended(l, changed);
 }
 
-static void count(struct looker *l)
+static void count_look(struct looker *l)
 {
 	uint64_t *const counters[N_LOOKS] = {
 		[LOOK_FUNCTIONS] = &l->node->self->looks_functions,
@@ -225,10 +216,10 @@ static int64_t credit_now(const struct looker *l)
 	return credit > CREDIT_MAX_MS ? CREDIT_MAX_MS : credit;
 }
 
-static void start_look(uv_timer_t *timer)
+static void start_look(void *arg)
 {
-	struct looker *l = timer->data;
-	int r = 0;
+	struct looker *l = arg;
+	int r = 1;
 
 	l->credit_ms = credit_now(l);
 	l->began_ms = uv_now(l->node->loop);
@@ -237,36 +228,30 @@ static void start_look(uv_timer_t *timer)
 	l->scan = (struct scan){0};
 	if (l->kind == LOOK_DETAILS)
 		r = inventory_take_stale(&l->node->inventory, &l->scan.host);
-	if (r == 0 && l->kind == LOOK_DETAILS) {
-		finish(l, false); /* nothing is stale */
-		return;
+	if (r > 0) {
+		job_begin(&l->work, l->node->loop, look_on_worker, on_looked, l);
+		count_look(l);
+	} else if (r == 0) {
+		look_ended(l, false); /* nothing is stale */
+	} else {
+		log_warn("node", r, "cannot look at the hardware, trying again");
+		scan_done(&l->scan);
+		l->wanted = 1;
+		due_in(&l->settle, RETRY_MS);
 	}
-	l->work.data = l;
-	if (r >= 0)
-		r = uv_queue_work(l->node->loop, &l->work, on_worker, on_looked);
-	if (r == 0) {
-		l->running = true;
-		count(l);
-		return;
-	}
-	log_warn("node", r, "cannot look at the hardware, trying again");
-	scan_done(&l->scan);
-	l->wanted = l->want | (l->kind == LOOK_DETAILS);
-	uv_timer_start(&l->settle, start_look, RETRY_MS, 0);
 }
 
-/* Arms the settle timer, once per burst: later hints ride along and cannot postpone it. */
+/* Once per burst: later hints ride along and cannot postpone it. */
 static void schedule(struct looker *l)
 {
 	int64_t wait = l->kind == LOOK_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
 	int64_t debt = -credit_now(l);
 
-	if (l->wanted == 0 || l->running || l->node->closing ||
-	    uv_is_active((uv_handle_t *)&l->settle))
+	if (l->wanted == 0 || l->work.running || l->node->closing)
 		return;
 	if (!l->done_once)
 		wait = 0;
-	uv_timer_start(&l->settle, start_look, (uint64_t)(debt > wait ? debt : wait), 0);
+	due_within(&l->settle, (uint64_t)(debt > wait ? debt : wait));
 }
 
 /* --- hints ------------------------------------------------------------------------------------ */
@@ -295,19 +280,15 @@ void node_hint_address(struct node *n, int nsid, int ifindex)
 	schedule(&n->lookers[LOOK_DETAILS]);
 }
 
-static void on_rescan(uv_timer_t *timer)
+static void on_rescan(void *arg)
 {
-	node_hint(timer->data, SCAN_ALL, false);
+	struct node *n = arg;
+
+	due_in(&n->rescan, n->opts.rescan_interval_ms);
+	node_hint(n, SCAN_ALL, false);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
-
-static void init_timer(struct node *n, uv_timer_t *timer, void *data)
-{
-	uv_timer_init(n->loop, timer);
-	timer->data = data;
-	n->open_handles++;
-}
 
 int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	      struct self_counters *self, const struct node_opts *opts, node_changed_fn *changed,
@@ -326,32 +307,29 @@ int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	for (int i = 0; i < N_LOOKS; i++) {
 		n->lookers[i].node = n;
 		n->lookers[i].kind = (enum look)i;
-		init_timer(n, &n->lookers[i].settle, &n->lookers[i]);
+		due_init(&n->lookers[i].settle, loop, start_look, &n->lookers[i]);
 	}
-	init_timer(n, &n->rescan, n);
-	init_timer(n, &n->trim, n);
+	due_init(&n->rescan, loop, on_rescan, n);
+	due_init(&n->trim, loop, on_trim, n);
+	n->open_handles = N_LOOKS + 2;
 	if (opts->rescan_interval_ms > 0)
-		uv_timer_start(&n->rescan, on_rescan, opts->rescan_interval_ms,
-			       opts->rescan_interval_ms);
+		due_in(&n->rescan, opts->rescan_interval_ms);
 	node_hint(n, SCAN_ALL, false);
 	*ret = n;
 	return 0;
 }
 
-static void on_handle_closed(uv_handle_t *h)
+static void on_closed(void *arg)
 {
-	struct looker *l = h->data;
-
-	l->node->open_handles--;
-	release_if_done(l->node);
-}
-
-static void on_timer_closed(uv_handle_t *h)
-{
-	struct node *n = h->data;
+	struct node *n = arg;
 
 	n->open_handles--;
 	release_if_done(n);
+}
+
+static void on_looker_closed(void *arg)
+{
+	on_closed(((struct looker *)arg)->node);
 }
 
 void node_close(struct node *n)
@@ -360,7 +338,7 @@ void node_close(struct node *n)
 		return;
 	n->closing = true;
 	for (int i = 0; i < N_LOOKS; i++)
-		uv_close((uv_handle_t *)&n->lookers[i].settle, on_handle_closed);
-	uv_close((uv_handle_t *)&n->rescan, on_timer_closed);
-	uv_close((uv_handle_t *)&n->trim, on_timer_closed);
+		due_close(&n->lookers[i].settle, on_looker_closed);
+	due_close(&n->rescan, on_closed);
+	due_close(&n->trim, on_closed);
 }

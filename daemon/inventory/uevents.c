@@ -81,7 +81,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 		u->hint(parts, lost, u->arg);
 }
 
-static void release(struct uevents *u)
+static void uevents_free(struct uevents *u)
 {
 	udev_monitor_unref(u->monitor);
 	udev_unref(u->udev);
@@ -119,7 +119,7 @@ int uevents_open(struct uevents **ret, struct uv_loop_s *loop, bool kernel_sourc
 	if (r == 0)
 		r = uv_poll_init(loop, &u->poll, udev_monitor_get_fd(u->monitor));
 	if (r < 0) {
-		release(u);
+		uevents_free(u);
 		return err_set(e, r, "opening the %s uevent monitor: %s",
 			       kernel_source ? "kernel" : "udev", strerror(-r));
 	}
@@ -131,7 +131,7 @@ int uevents_open(struct uevents **ret, struct uv_loop_s *loop, bool kernel_sourc
 
 static void on_closed(uv_handle_t *h)
 {
-	release(h->data);
+	uevents_free(h->data);
 }
 
 void uevents_close(struct uevents *u)

@@ -38,7 +38,7 @@ void gzip_free(struct gzip *g)
 	free(g);
 }
 
-static void begin(struct gzip *g)
+static void begin_member(struct gzip *g)
 {
 	isal_deflate_init(&g->z);
 	g->z.gzip_flag = IGZIP_GZIP;
@@ -68,7 +68,7 @@ static bool deflate_input(struct gzip *g, struct text *out)
 	return true;
 }
 
-static bool add(struct gzip *g, const struct iovec *piece, struct text *out)
+static bool add_piece(struct gzip *g, const struct iovec *piece, struct text *out)
 {
 	const uint8_t *from = piece->iov_base;
 	size_t left = piece->iov_len, n;
@@ -88,9 +88,9 @@ static bool add(struct gzip *g, const struct iovec *piece, struct text *out)
 
 static bool compress_pieces(struct gzip *g, const struct iovec *iov, size_t n, struct text *out)
 {
-	begin(g);
+	begin_member(g);
 	for (size_t i = 0; i < n; i++)
-		if (!add(g, &iov[i], out))
+		if (!add_piece(g, &iov[i], out))
 			return false;
 	g->z.end_of_stream = 1;
 	return deflate_input(g, out);

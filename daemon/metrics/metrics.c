@@ -129,7 +129,7 @@ static const char *type_of(const struct family *f)
 	return n > 5 && !strcmp(f->name + n - 5, "_info") ? "info" : "gauge";
 }
 
-static int begin(struct page *p, const struct family *f)
+static int begin_family(struct page *p, const struct family *f)
 {
 	return page_begin(p, f->name, type_of(f), f->help);
 }
@@ -163,7 +163,7 @@ static int render_fixed(struct metrics *m, struct page *p, const struct page *la
 		struct slice *slice = &m->fixed[i];
 		size_t start = p->text.len;
 
-		r = begin(p, fixed_family(i));
+		r = begin_family(p, fixed_family(i));
 		if (r == 0 && last)
 			text_add(&p->text, last->text.data + slice->start, slice->len);
 		else if (r == 0)
@@ -182,11 +182,6 @@ static bool is_current(const struct metrics *m, const struct sample *s,
 	       m->resources_generation == generation_of(scene->resources);
 }
 
-static char *put(char *dst, const char *text, size_t n)
-{
-	return (char *)memcpy(dst, text, n) + n;
-}
-
 /* source: a label that all samples of the family have in addition, "" = none. */
 static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
 			   const char *source)
@@ -198,15 +193,15 @@ static void render_reading(const struct metrics *m, struct page *p, const struct
 
 	if (!start)
 		return;
-	dst = put(dst, r->family->name, name);
-	dst = put(dst, m->text.data + port->start, port->len);
+	dst = mempcpy(dst, r->family->name, name);
+	dst = mempcpy(dst, m->text.data + port->start, port->len);
 	if (labels > 0)
 		*dst++ = ',';
-	dst = put(dst, r->labels, labels);
+	dst = mempcpy(dst, r->labels, labels);
 	if (more > 0)
 		*dst++ = ',';
-	dst = put(dst, source, more);
-	dst = put(dst, "} ", 2);
+	dst = mempcpy(dst, source, more);
+	dst = mempcpy(dst, "} ", 2);
 	dst += number_reading(dst, r->value, r->unit);
 	*dst++ = '\n';
 	p->text.len += (size_t)(dst - start);
@@ -232,7 +227,7 @@ static size_t shared_index(const struct family *f)
 static int open_family(struct page *p, struct shared *s, const struct family *f)
 {
 	s->open = shared_index(f);
-	return begin(p, f);
+	return begin_family(p, f);
 }
 
 /* BPF's samples follow the NICs'. */
@@ -311,7 +306,7 @@ static int render_counters(const struct metrics *m, struct page *p, const struct
 static int render_resets(const struct metrics *m, struct page *p, const struct sample *s)
 {
 	const struct family *f = &own[OWN_RESETS];
-	int r = begin(p, f);
+	int r = begin_family(p, f);
 
 	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
 		text_addf(&p->text, "%s", f->name);
@@ -337,7 +332,7 @@ static bool source_value(enum own_family f, const struct source_state *st, uint6
 static int render_sources(struct page *p, const struct sample *s, enum own_family f,
 			  uint64_t now_ms)
 {
-	int r = begin(p, &own[f]);
+	int r = begin_family(p, &own[f]);
 
 	for (enum source i = 0; i < N_SOURCES && r == 0; i++) {
 		char number[NUMBER_MAX];

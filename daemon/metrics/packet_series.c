@@ -228,17 +228,12 @@ void packet_text_done(struct packet_text *x)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-static char *put(char *dst, const char *text, size_t n)
-{
-	return (char *)memcpy(dst, text, n) + n;
-}
-
 static char *put_label(char *dst, const char *label, size_t n)
 {
 	if (n == 0)
 		return dst;
 	*dst++ = ',';
-	return put(dst, label, n);
+	return mempcpy(dst, label, n);
 }
 
 /* `name{PORT,first,second} value`; labels that are "" are left out. */
@@ -251,12 +246,12 @@ static void add_sample(struct text *t, const char *name, const struct packet_tex
 
 	if (!start)
 		return;
-	dst = put(dst, name, n);
+	dst = mempcpy(dst, name, n);
 	if (labels)
-		dst = put(dst, x->text.data + x->starts[port], labels);
+		dst = mempcpy(dst, x->text.data + x->starts[port], labels);
 	dst = put_label(dst, first, a);
 	dst = put_label(dst, second, b);
-	dst = put(dst, "} ", 2);
+	dst = mempcpy(dst, "} ", 2);
 	dst += number_u64(dst, value);
 	*dst++ = '\n';
 	t->len += (size_t)(dst - start);

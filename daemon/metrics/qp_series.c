@@ -7,7 +7,7 @@
 #include "qp_words.h"
 
 /* The table is sorted by device. */
-static void count(struct qp_summary *s, const struct qp *qp)
+static void count_qp(struct qp_summary *s, const struct qp *qp)
 {
 	size_t last = s->n_devices;
 
@@ -29,7 +29,7 @@ void qp_summary_build(struct qp_summary *ret, const struct qp_table *t, bool cou
 	ret->known = true;
 	ret->counted = counted;
 	for (size_t i = 0; i < t->n && counted; i++)
-		count(ret, t->items[i]);
+		count_qp(ret, t->items[i]);
 	ret->n_failures = f->n_counts;
 	memcpy(ret->failures, f->counts, sizeof(f->counts));
 }

@@ -14,15 +14,15 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "cleanup.h"
+#include "due.h"
+#include "job.h"
 #include "log.h"
 #include "metrics.h"
 #include "packet_ports.h"
 #include "packet_visible.h"
 #include "unix_time.h"
-#include "worker.h"
 
 struct sampler {
 	struct uv_loop_s *loop;
@@ -32,15 +32,15 @@ struct sampler {
 	struct sampler_opts opts;
 	struct sampler_hooks hooks;
 
-	uv_timer_t timer;
-	uv_work_t work;
-	bool running, wake_again, closing, timer_closed;
+	struct due due;
+	struct job work;
+	bool wake_again, closing;
 	uint64_t ended_ms;
 	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
 	uint64_t lag_us;
 	int statm_fd;
 
-	/* The worker's own, untouched by the loop while `running`. */
+	/* The worker's own, untouched by the loop while it works. */
 	struct counters *counters;
 	struct metrics *metrics;
 	struct loan *loan;   /* the host */
@@ -94,7 +94,7 @@ static const struct packet_sample *read_packets(struct sampler *s, const struct 
 	return &s->packet_sample;
 }
 
-static struct page *render(struct sampler *s, const struct sample *sample, uint64_t now_ms)
+static struct page *render_page(struct sampler *s, const struct sample *sample, uint64_t now_ms)
 {
 	const struct metrics_scene scene = {
 		.host = &s->loan->host,
@@ -118,7 +118,7 @@ static struct page *render(struct sampler *s, const struct sample *sample, uint6
 
 /* Opens thousands of descriptors on a big host, and asks its firmware: not on the loop. Out of
  * memory keeps the old layout until the next tick. */
-static void layout(struct sampler *s)
+static void lay_out(struct sampler *s)
 {
 	s->optional = (struct err){0};
 	if (s->opts.n_optional > 0)
@@ -129,27 +129,26 @@ static void layout(struct sampler *s)
 	malloc_trim(0); /* lists of what every port has were many small pieces */
 }
 
-static void take_sample(uv_work_t *work)
+static void take_sample(void *arg)
 {
-	struct sampler *s = work->data;
+	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
 
-	worker_begin();
 	if (s->relayout)
-		layout(s);
+		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
-	s->page = render(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
-			 start_ns / 1000000);
+	s->page = render_page(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
+			      start_ns / 1000000);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
 
 /* --- on the loop's thread --------------------------------------------------------------------- */
 
-static void release_if_done(struct sampler *s)
+static void sampler_free(void *arg)
 {
-	if (!s->closing || s->running || !s->timer_closed)
-		return;
+	struct sampler *s = arg;
+
 	counters_free(s->counters);
 	metrics_free(s->metrics);
 	visible_table_done(&s->visible);
@@ -166,7 +165,7 @@ static void tell_optional(struct sampler *s)
 	s->optional_told = s->optional.code;
 }
 
-static void wake(struct sampler *s);
+static void wake_after_pause(struct sampler *s);
 
 /* Without a page the last one goes on being served. */
 static void keep_page(struct sampler *s)
@@ -187,24 +186,26 @@ static void take_back(struct sampler *s)
 	packet_view_put(take_ptr(s->packets));
 }
 
-static void on_sampled(uv_work_t *work, int status)
+static void on_sampled(void *arg)
 {
-	struct sampler *s = work->data;
+	struct sampler *s = arg;
 
-	(void)status;
 	take_back(s);
-	s->running = false;
 	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
 	tell_optional(s);
-	if (s->page && !s->closing)
+	if (s->closing) {
+		page_unref(s->page);
+		due_close(&s->due, sampler_free);
+		return;
+	}
+	if (s->page)
 		s->hooks.done(s->page, s->hooks.arg);
-	else if (!s->page)
+	else
 		log_warn("sampler", -ENOMEM, "no page from this sample, keeping the last one");
 	keep_page(s);
 	if (s->wake_again && !s->closing)
-		wake(s);
-	release_if_done(s);
+		wake_after_pause(s);
 }
 
 static int borrow_host(struct sampler *s)
@@ -233,8 +234,10 @@ static int queue_sample(struct sampler *s)
 
 	if (r == 0)
 		r = copy_resources(s);
-	if (r < 0)
-		goto failed;
+	if (r < 0) {
+		take_back(s);
+		return r;
+	}
 	s->about = (struct self_metrics){
 		.counters = *s->self,
 		.sample_us = s->sample_us,
@@ -242,13 +245,8 @@ static int queue_sample(struct sampler *s)
 	};
 	s->hooks.describe(&s->about, s->hooks.arg);
 	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
-	s->work.data = s;
-	r = uv_queue_work(s->loop, &s->work, take_sample, on_sampled);
-	if (r == 0)
-		return 0;
-failed:
-	take_back(s);
-	return r;
+	job_begin(&s->work, s->loop, take_sample, on_sampled, s);
+	return 0;
 }
 
 static void start_sample(struct sampler *s)
@@ -258,17 +256,16 @@ static void start_sample(struct sampler *s)
 	s->wake_again = false;
 	if (r < 0)
 		log_warn("sampler", r, "cannot start a sample, trying again at the next tick");
-	else
-		s->running = true;
 }
 
-static void on_tick(uv_timer_t *timer)
+static void on_tick(void *arg)
 {
-	struct sampler *s = timer->data;
+	struct sampler *s = arg;
 	uint64_t now = uv_hrtime(), lag = s->due_ns && now > s->due_ns ? now - s->due_ns : 0;
 
+	due_in(&s->due, s->opts.interval_ms);
 	s->due_ns = now + (uint64_t)s->opts.interval_ms * 1000000;
-	if (s->running) {
+	if (s->work.running) {
 		s->self->samples_late++;
 		return;
 	}
@@ -277,7 +274,7 @@ static void on_tick(uv_timer_t *timer)
 }
 
 /* Starts a sample, or brings the timer forward to the end of the pause. */
-static void wake(struct sampler *s)
+static void wake_after_pause(struct sampler *s)
 {
 	uint64_t since = uv_now(s->loop) - s->ended_ms, took = s->sample_us / 1000;
 
@@ -287,18 +284,18 @@ static void wake(struct sampler *s)
 	}
 	s->wake_again = false;
 	s->due_ns = uv_hrtime() + (took - since) * 1000000;
-	uv_timer_start(&s->timer, on_tick, took - since, s->opts.interval_ms);
+	due_in(&s->due, took - since);
 }
 
 void sampler_wake(struct sampler *s)
 {
-	if (s->running)
+	if (s->work.running)
 		s->wake_again = true;
 	else
-		wake(s);
+		wake_after_pause(s);
 }
 
-static int start(struct sampler *s)
+static int make_parts(struct sampler *s)
 {
 	s->counters = counters_new(s->hw, &s->opts.counters);
 	s->metrics = metrics_new();
@@ -323,25 +320,16 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	s->opts = *opts;
 	s->hooks = *hooks;
 	s->statm_fd = -1;
-	if (start(s) < 0) {
+	if (make_parts(s) < 0) {
 		counters_free(s->counters);
 		metrics_free(s->metrics);
 		free(s);
 		return err_set(e, -ENOMEM, "sampler: out of memory");
 	}
-	uv_timer_init(loop, &s->timer);
-	s->timer.data = s;
-	uv_timer_start(&s->timer, on_tick, opts->interval_ms, opts->interval_ms);
+	due_init(&s->due, loop, on_tick, s);
+	due_in(&s->due, opts->interval_ms);
 	*ret = s;
 	return 0;
-}
-
-static void on_timer_closed(uv_handle_t *h)
-{
-	struct sampler *s = h->data;
-
-	s->timer_closed = true;
-	release_if_done(s);
 }
 
 void sampler_close(struct sampler *s)
@@ -349,5 +337,7 @@ void sampler_close(struct sampler *s)
 	if (!s)
 		return;
 	s->closing = true;
-	uv_close((uv_handle_t *)&s->timer, on_timer_closed);
+	due_at(&s->due, DUE_NEVER);
+	if (!s->work.running) /* else at its end */
+		due_close(&s->due, sampler_free);
 }

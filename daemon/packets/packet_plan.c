@@ -20,7 +20,7 @@ struct build {
 #define COPY(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
 /* NULL: out of memory, and the build has failed. */
-static struct packet_wanted *add(struct build *b, enum packet_role role)
+static struct packet_wanted *add_wanted(struct build *b, enum packet_role role)
 {
 	struct packet_wanted *w = array_push(b->items, b->n);
 	bool mirror = role == PACKET_MIRROR;
@@ -65,7 +65,7 @@ static void add_configured(struct build *b, const struct option_list *names, enu
 {
 	for (unsigned i = 0; i < names->n; i++) {
 		const struct netdev *nd = netdev_named(b->host, names->items[i]);
-		struct packet_wanted *w = add(b, role);
+		struct packet_wanted *w = add_wanted(b, role);
 
 		if (!w)
 			return;
@@ -135,7 +135,7 @@ static void add_port(struct build *b, const struct rdma_dev *dev, const struct r
 
 	if ((!seen && !pod) || (pod && pod->state != ATTACH_IN_POD))
 		return;
-	w = add(b, PACKET_SOFT_ROCE);
+	w = add_wanted(b, PACKET_SOFT_ROCE);
 	if (!w)
 		return;
 	w->port.nsid = seen ? port->netdev_nsid : NSID_ELSEWHERE;
@@ -183,7 +183,7 @@ static void add_pods(struct build *b)
 			continue;
 		if (!r->plan.soft_roce && !b->options->packet_pods)
 			continue;
-		w = add(b, PACKET_POD);
+		w = add_wanted(b, PACKET_POD);
 		if (!w)
 			return;
 		w->port.nsid = NSID_ELSEWHERE;

@@ -352,7 +352,7 @@ uint64_t packet_port_memory(const struct packet_port_fd *p)
 
 /* --- read ----------------------------------------------------------------------------------- */
 
-static void add(struct roce_counts *sum, const struct roce_counts *one)
+static void add_counts(struct roce_counts *sum, const struct roce_counts *one)
 {
 	uint64_t *to = (uint64_t *)sum;
 	const uint64_t *from = (const uint64_t *)one;
@@ -378,7 +378,7 @@ int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_RO
 		if (bpf_map_lookup_elem(p->counts_fd, &key, values) < 0)
 			return -errno;
 		for (int i = 0; i < n_cpus; i++)
-			add(&sums[key], &values[i].counts);
+			add_counts(&sums[key], &values[i].counts);
 	}
 	memcpy(ret, sums, sizeof(sums));
 	return 0;

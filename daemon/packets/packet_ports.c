@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "cleanup.h"
+#include "due.h"
+#include "job.h"
 #include "log.h"
 #include "packet_job.h"
 #include "packet_view.h"
-#include "worker.h"
 
 struct watched {
 	struct packet_wanted want;
@@ -28,8 +28,8 @@ struct packet_ports {
 	struct uv_loop_s *loop;
 	struct packet_ports_opts opts;
 	uint64_t used; /* bytes of what is attached */
-	uv_timer_t timer;
-	bool closing, timer_closed;
+	struct due due;
+	bool closing;
 	unsigned views;
 
 	struct watched *items;
@@ -40,20 +40,20 @@ struct packet_ports {
 	uint32_t measured_flows;
 	uint64_t measured;
 
-	/* The worker's, untouched by the loop while `running`. */
-	uv_work_t work;
-	bool running, attaching;
+	struct job work;
+	/* The worker's, untouched by the loop while it works. */
+	bool attaching;
 	struct attached *detaching;
 	struct attached *place; /* for what is attached */
 	struct packet_job job;
 };
 
-static void go_on(struct packet_ports *);
+static void begin_next(struct packet_ports *);
 
-static void release_if_done(struct packet_ports *p)
+static void packet_ports_free(void *arg)
 {
-	if (!p->closing || p->running || p->views || !p->timer_closed || p->dead)
-		return;
+	struct packet_ports *p = arg;
+
 	free(p->place);
 	free(p);
 }
@@ -95,7 +95,7 @@ static void tell_failed(const struct packet_port *port, const char *in, const st
 			 port->error == -ENOSPC ? "when there is room" : "each minute");
 }
 
-static void tell(const struct packet_port *port, int error_before, const struct err *e)
+static void log_outcome(const struct packet_port *port, int error_before, const struct err *e)
 {
 	const char *in = port->netns[0] ? " in " : "";
 
@@ -109,16 +109,17 @@ static void tell(const struct packet_port *port, int error_before, const struct 
 			 port->netns);
 }
 
-static int cmp(const void *a, const void *b)
+static int compare_wanted(const void *a, const void *b)
 {
 	const struct watched *y = b;
 
 	return packet_wanted_cmp(a, &y->want);
 }
 
-static struct watched *find(struct watched *items, size_t n, const struct packet_wanted *want)
+static struct watched *find_watched(struct watched *items, size_t n,
+				    const struct packet_wanted *want)
 {
-	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), cmp) : NULL;
+	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), compare_wanted) : NULL;
 
 	return w && packet_wanted_same(&w->want, want) ? w : NULL;
 }
@@ -137,7 +138,7 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 		give_up(p, a);
 }
 
-static void measure(struct packet_ports *p)
+static void keep_measured(struct packet_ports *p)
 {
 	if (!p->job.needs_with_flows)
 		return;
@@ -145,7 +146,7 @@ static void measure(struct packet_ports *p)
 	p->measured_flows = p->job.want.port.flows;
 }
 
-static void show(struct packet_ports *p, struct watched *w)
+static void show_outcome(struct packet_ports *p, struct watched *w)
 {
 	const struct packet_job *j = &p->job;
 	struct packet_port *port = &p->list[w - p->items];
@@ -157,27 +158,26 @@ static void show(struct packet_ports *p, struct watched *w)
 	port->flows = j->flows;
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 	w->needs = j->needs;
-	tell(port, before, &j->err);
+	log_outcome(port, before, &j->err);
 }
 
 static void attach_ended(struct packet_ports *p)
 {
-	struct watched *w = find(p->items, p->n, &p->job.want);
+	struct watched *w = find_watched(p->items, p->n, &p->job.want);
 
-	measure(p);
+	keep_measured(p);
 	if (p->job.result == 0)
 		take_attached(p, w);
 	if (w)
-		show(p, w);
+		show_outcome(p, w);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-static void work(uv_work_t *req)
+static void run_port_job(void *arg)
 {
-	struct packet_ports *p = req->data;
+	struct packet_ports *p = arg;
 
-	worker_begin();
 	for (struct attached *a = p->detaching; a; a = a->next)
 		a->result = packet_port_close(a->fd);
 	if (p->attaching)
@@ -197,17 +197,15 @@ static void detach_ended(struct packet_ports *p)
 	}
 }
 
-static void on_worked(uv_work_t *req, int status)
+static void on_worked(void *arg)
 {
-	struct packet_ports *p = req->data;
+	struct packet_ports *p = arg;
 
-	(void)status;
-	p->running = false;
 	detach_ended(p);
 	if (p->attaching)
 		attach_ended(p);
 	p->attaching = false;
-	go_on(p);
+	begin_next(p);
 }
 
 static uint64_t room(const struct packet_ports *p)
@@ -241,24 +239,21 @@ static struct watched *next_due(struct packet_ports *p)
 	return NULL;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	go_on(timer->data);
+	begin_next(arg);
 }
 
 /* Wakes up for the next try, and never where there is none to come. */
 static void wait_for_next(struct packet_ports *p)
 {
-	uint64_t now = uv_now(p->loop), next = UINT64_MAX;
+	uint64_t soon = uv_now(p->loop) + 1, next = DUE_NEVER;
 
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->items[i].attached && !waits_for_room(p, &p->items[i]) &&
 		    p->items[i].retry_ms < next)
 			next = p->items[i].retry_ms;
-	if (next == UINT64_MAX)
-		uv_timer_stop(&p->timer);
-	else
-		uv_timer_start(&p->timer, on_timer, next > now ? next - now : 1, 0);
+	due_at(&p->due, next > soon ? next : soon);
 }
 
 /* False: without memory nothing can be attached now. */
@@ -278,26 +273,24 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 }
 
 /* What is dead goes first, in a job of its own: then there is more room. */
-static void go_on(struct packet_ports *p)
+static void begin_next(struct packet_ports *p)
 {
 	struct watched *w = NULL;
 
-	if (p->running)
+	if (p->work.running)
 		return;
 	if (!p->dead && !p->closing)
 		w = next_due(p);
 	p->attaching = w && begin_attach(p, w);
 	p->detaching = take_ptr(p->dead);
 	if (p->attaching || p->detaching) {
-		p->running = true;
-		p->work.data = p;
-		uv_queue_work(p->loop, &p->work, work, on_worked);
+		job_begin(&p->work, p->loop, run_port_job, on_worked, p);
 		return;
 	}
-	if (p->closing)
-		release_if_done(p);
-	else
+	if (!p->closing)
 		wait_for_next(p);
+	else if (!p->views)
+		due_close(&p->due, packet_ports_free);
 }
 
 /* --- the plan --------------------------------------------------------------------------------- */
@@ -305,7 +298,7 @@ static void go_on(struct packet_ports *p)
 /* A port that stays keeps what became of it. */
 static void carry_over(struct packet_ports *p, struct watched *w, struct packet_port *port)
 {
-	struct watched *old = find(p->items, p->n, &w->want);
+	struct watched *old = find_watched(p->items, p->n, &w->want);
 	const struct packet_port *was = old ? &p->list[old - p->items] : NULL;
 
 	if (!old)
@@ -319,8 +312,8 @@ static void carry_over(struct packet_ports *p, struct watched *w, struct packet_
 	port->flows = w->retry_ms ? was->flows : port->flows;
 }
 
-static void replace(struct packet_ports *p, struct watched *items, struct packet_port *list,
-		    size_t n)
+static void replace_items(struct packet_ports *p, struct watched *items, struct packet_port *list,
+			  size_t n)
 {
 	for (size_t i = 0; i < p->n; i++)
 		give_up(p, p->items[i].attached);
@@ -348,8 +341,8 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 		list[i] = plan->items[i].port;
 		carry_over(p, &items[i], &list[i]);
 	}
-	replace(p, items, list, plan->n);
-	go_on(p);
+	replace_items(p, items, list, plan->n);
+	begin_next(p);
 }
 
 /* --- views ------------------------------------------------------------------------------------ */
@@ -379,7 +372,7 @@ void packet_view_put(struct packet_view *v)
 		give_up(p, v->attached[i]);
 	p->views--;
 	packet_view_free(v);
-	go_on(p);
+	begin_next(p);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -394,18 +387,9 @@ int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const s
 	p->loop = loop;
 	p->opts = *opts;
 	p->job.hw = hw;
-	uv_timer_init(loop, &p->timer);
-	p->timer.data = p;
+	due_init(&p->due, loop, on_due, p);
 	*ret = p;
 	return 0;
-}
-
-static void on_timer_closed(uv_handle_t *h)
-{
-	struct packet_ports *p = h->data;
-
-	p->timer_closed = true;
-	go_on(p);
 }
 
 void packet_ports_close(struct packet_ports *p)
@@ -413,6 +397,7 @@ void packet_ports_close(struct packet_ports *p)
 	if (!p)
 		return;
 	p->closing = true;
-	replace(p, NULL, NULL, 0);
-	uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+	due_at(&p->due, DUE_NEVER);
+	replace_items(p, NULL, NULL, 0);
+	begin_next(p);
 }

@@ -8,8 +8,8 @@
 
 /* --- one interface ---------------------------------------------------------------------------- */
 
-static void begin(struct visible_watch *w, uint64_t now_ms, bool nic_known, uint64_t nic,
-		  uint64_t seen)
+static void begin_watch(struct visible_watch *w, uint64_t now_ms, bool nic_known, uint64_t nic,
+			uint64_t seen)
 {
 	w->begun = true;
 	w->begin_ms = now_ms;
@@ -38,7 +38,7 @@ void visible_judge(struct visible_watch *w, uint64_t now_ms, bool nic_known, uin
 	if (!w->begun && seen)
 		w->verdict = PACKET_VISIBLE_YES; /* since the program was attached */
 	if (!w->begun || seen < w->seen || nic_known != w->nic_known || nic < w->nic) {
-		begin(w, now_ms, nic_known, nic, seen);
+		begin_watch(w, now_ms, nic_known, nic, seen);
 		return;
 	}
 	moved = nic - w->nic;
@@ -51,7 +51,7 @@ void visible_judge(struct visible_watch *w, uint64_t now_ms, bool nic_known, uin
 		say(w, passed >= moved / VISIBLE_ONE_OF);
 	else if (passed >= VISIBLE_PACKETS || (passed && !nic_known))
 		say(w, true);
-	begin(w, now_ms, nic_known, nic, seen);
+	begin_watch(w, now_ms, nic_known, nic, seen);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -69,8 +69,8 @@ static bool is_of(const struct visible_item *item, const struct packet_port *p)
 }
 
 /* The ports rarely change, so an item is mostly found where it was. */
-static const struct visible_item *find(const struct visible_table *t, const struct packet_port *p,
-				       size_t i)
+static const struct visible_item *find_visible(const struct visible_table *t,
+					       const struct packet_port *p, size_t i)
 {
 	if (i < t->n && is_of(&t->items[i], p))
 		return &t->items[i];
@@ -94,7 +94,7 @@ static int follow(struct visible_table *t, const struct packet_sample *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->n_ports; i++) {
 		const struct packet_port *p = &s->ports[i];
-		const struct visible_item *old = find(t, p, i);
+		const struct visible_item *old = find_visible(t, p, i);
 
 		memcpy(items[i].netns, p->netns, sizeof(p->netns));
 		memcpy(items[i].netdev, p->netdev, sizeof(p->netdev));

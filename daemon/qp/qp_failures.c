@@ -122,7 +122,7 @@ static bool take_turn(struct qp_failure_kind *k, uint64_t now_ms)
 	return true;
 }
 
-static void count(struct qp_failures *f, const char *device, const char *reason)
+static void count_failure(struct qp_failures *f, const char *device, const char *reason)
 {
 	struct qp_failure_count *c;
 
@@ -180,7 +180,7 @@ void qp_failures_tell(struct qp_failures *f, const struct qp *qp, uint64_t now_m
 	char peer[80], owner[48];
 
 	*ret_detailed = take_turn(kind_of(f, qp, now_ms), now_ms);
-	count(f, qp->device, reason);
+	count_failure(f, qp->device, reason);
 	*ret = (struct event){.type = EVENT_WARNING, .reason = "QueuePairFailed"};
 	if (!*ret_detailed) {
 		snprintf(ret->message, sizeof(ret->message),

@@ -384,7 +384,7 @@ static void tell_links(const struct join *j, const struct row *row, struct qp_ro
 	}
 }
 
-static int tell(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
+static int tell_row(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
 {
 	struct qp_row told = {.qp = qp_of(j, row)};
 
@@ -416,7 +416,7 @@ int qp_flows_each(const struct qp_sources *in, const struct qp_question *questio
 		qsort(j.rows, j.n_rows, sizeof(*j.rows), by_key);
 	}
 	for (size_t i = 0; r >= 0 && i < j.n_rows && i < question->limit; i++)
-		r = tell(&j, &j.rows[i], fn, arg);
+		r = tell_row(&j, &j.rows[i], fn, arg);
 	join_done(&j);
 	return r < 0 ? r : 0;
 }

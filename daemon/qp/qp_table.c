@@ -1,5 +1,5 @@
 /* qp_table.c - a sorted array of pointers: one that comes or goes moves pointers, not queue pairs.
- */
+ * A dump, sorted too, is merged with it into a new array. */
 #include "qp_table.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "qp_table_parts.h"
 
 /* enum ib_qp_attr_mask, linux/include/rdma/ib_verbs.h */
 enum {
@@ -46,27 +45,28 @@ static size_t place_of(const struct qp_table *t, const char *device, uint32_t qp
 	return low;
 }
 
-struct qp *qp_table_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
+/* The queue pair of that name if it stands at that place, or NULL. */
+static struct qp *qp_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
 	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place]
 									     : NULL;
 }
 
-static struct qp *find(const struct qp_table *t, const char *device, uint32_t qpn)
+static struct qp *find_qp(const struct qp_table *t, const char *device, uint32_t qpn)
 {
-	return qp_table_at(t, place_of(t, device, qpn), device, qpn);
+	return qp_at(t, place_of(t, device, qpn), device, qpn);
 }
 
 const struct qp *qp_table_find(const struct qp_table *t, const char *device, uint32_t qpn)
 {
-	return find(t, device, qpn);
+	return find_qp(t, device, qpn);
 }
 
 size_t qp_table_index(const struct qp_table *t, const char *device, uint32_t qpn)
 {
 	size_t place = place_of(t, device, qpn);
 
-	return qp_table_at(t, place, device, qpn) ? place : SIZE_MAX;
+	return qp_at(t, place, device, qpn) ? place : SIZE_MAX;
 }
 
 void qp_init(struct qp *qp, const char *device, uint32_t qpn)
@@ -83,7 +83,7 @@ void qp_init(struct qp *qp, const char *device, uint32_t qpn)
 	snprintf(qp->device, sizeof(qp->device), "%s", device);
 }
 
-static struct qp *insert(struct qp_table *t, size_t place, const char *device, uint32_t qpn)
+static struct qp *insert_qp(struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
 	struct qp *qp = t->n < QP_TABLE_MAX ? malloc(sizeof(*qp)) : NULL;
 	struct qp **items = qp ? array_room(t->items, t->n, sizeof(struct qp *)) : NULL;
@@ -100,14 +100,14 @@ static struct qp *insert(struct qp_table *t, size_t place, const char *device, u
 	return qp;
 }
 
-static struct qp *find_or_insert(struct qp_table *t, const char *device, uint32_t qpn,
-				 bool *ret_new)
+static struct qp *find_or_insert_qp(struct qp_table *t, const char *device, uint32_t qpn,
+				    bool *ret_new)
 {
 	size_t place = place_of(t, device, qpn);
-	struct qp *qp = qp_table_at(t, place, device, qpn);
+	struct qp *qp = qp_at(t, place, device, qpn);
 
 	*ret_new = !qp;
-	return qp ? qp : insert(t, place, device, qpn);
+	return qp ? qp : insert_qp(t, place, device, qpn);
 }
 
 void qp_table_done(struct qp_table *t)
@@ -137,7 +137,7 @@ static uint32_t mtu_bytes(uint8_t mtu)
 	return mtu >= 1 && mtu <= 5 ? 128u << mtu : 0;
 }
 
-void qp_take_state(struct qp *qp, uint32_t state)
+static void take_state(struct qp *qp, uint32_t state)
 {
 	if (state == QP_STATE_RESET) { /* it begins anew */
 		qp->peer_qpn = QP_UNKNOWN;
@@ -152,7 +152,7 @@ void qp_take_state(struct qp *qp, uint32_t state)
 static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
 {
 	if (e->attr_mask & HAS_STATE)
-		qp_take_state(qp, e->state);
+		take_state(qp, e->state);
 	if (e->attr_mask & HAS_PEER)
 		qp->peer_qpn = e->peer_qpn;
 	if (e->attr_mask & HAS_AV) {
@@ -191,7 +191,7 @@ static void remember_destroyed(struct qp_table *t, const struct bpf_event_qp *e)
 static const struct qp *take_away(struct qp_table *t, const struct bpf_event_qp *e)
 {
 	size_t place = place_of(t, e->device, e->qpn);
-	struct qp *qp = qp_table_at(t, place, e->device, e->qpn);
+	struct qp *qp = qp_at(t, place, e->device, e->qpn);
 
 	remember_destroyed(t, e);
 	if (!qp)
@@ -207,7 +207,7 @@ static const struct qp *take_away(struct qp_table *t, const struct bpf_event_qp 
 static const struct qp *take_change(struct qp_table *t, const struct bpf_event_qp *e)
 {
 	bool made = e->change == BPF_QP_CREATED, is_new;
-	struct qp *qp = find_or_insert(t, e->device, e->qpn, &is_new);
+	struct qp *qp = find_or_insert_qp(t, e->device, e->qpn, &is_new);
 
 	if (!qp)
 		return NULL;
@@ -238,7 +238,7 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_failed *e,
 				 bool *ret_first)
 {
-	struct qp *qp = find(t, e->device, e->qpn);
+	struct qp *qp = find_qp(t, e->device, e->qpn);
 
 	if (!qp)
 		return NULL;
@@ -263,7 +263,7 @@ static int by_pid(const void *pid, const void *owner)
 	return (wanted > other) - (wanted < other);
 }
 
-static void name(struct qp_table *t, struct qp *qp, const struct process_owner *o)
+static void set_owner(struct qp_table *t, struct qp *qp, const struct process_owner *o)
 {
 	qp->owner_known = true;
 	memcpy(qp->pod_uid, o->pod_uid, sizeof(qp->pod_uid));
@@ -281,14 +281,196 @@ void qp_table_name(struct qp_table *t, const struct process_owner *owners, size_
 			continue;
 		o = bsearch(&t->items[i]->pid, owners, n, sizeof(*owners), by_pid);
 		if (o)
-			name(t, t->items[i], o);
+			set_owner(t, t->items[i], o);
 	}
 }
 
 void qp_table_name_one(struct qp_table *t, const struct qp *qp, const struct process_owner *o)
 {
-	struct qp *own = find(t, qp->device, qp->qpn);
+	struct qp *own = find_qp(t, qp->device, qp->qpn);
 
 	if (own)
-		name(t, own, o);
+		set_owner(t, own, o);
+}
+
+/* --- dumps ----------------------------------------------------------------------------------- */
+
+void qp_table_dump_begins(struct qp_table *t)
+{
+	t->dumping = true;
+	t->n_destroyed = 0;
+}
+
+void qp_table_dump_failed(struct qp_table *t)
+{
+	t->dumping = false;
+}
+
+static int by_device_and_number(const void *a, const void *b)
+{
+	const struct nldev_qp *const *x = a, *const *y = b;
+	int r = strcmp((*x)->device, (*y)->device);
+
+	return r ? r : ((*x)->qpn > (*y)->qpn) - ((*x)->qpn < (*y)->qpn);
+}
+
+static const struct nldev_qp **sort_entries(const struct nldev_qp *entries, size_t n)
+{
+	const struct nldev_qp **list = malloc((n ? n : 1) * sizeof(const struct nldev_qp *));
+
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = &entries[i];
+	if (list)
+		qsort(list, n, sizeof(const struct nldev_qp *), by_device_and_number);
+	return list;
+}
+
+/* One that was made anew since is in the table, and is not asked for here. */
+static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, uint64_t begun_ns)
+{
+	for (size_t i = 0; t->destroyed && i < QP_DESTROYED_MAX; i++) {
+		const struct qp_destroyed *gone = &t->destroyed[i];
+
+		if (gone->qpn == d->qpn && strcmp(gone->device, d->device) == 0 &&
+		    gone->time_ns + QP_DESTROYING_NS > begun_ns)
+			return true;
+	}
+	return false;
+}
+
+/* The number was given again, unheard. Both pids are processes', see qps_work.c. */
+static bool is_another(const struct qp *qp, const struct nldev_qp *d)
+{
+	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||
+	       (d->pid && qp->pid && qp->pid != d->pid);
+}
+
+static void take_entry(struct qp *qp, const struct nldev_qp *d)
+{
+	if (qp->state != d->state)
+		take_state(qp, d->state);
+	qp->type = d->type;
+	qp->port = d->port ? d->port : qp->port;
+	if (d->peer_qpn != QP_UNKNOWN && d->state != QP_STATE_RESET)
+		qp->peer_qpn = d->peer_qpn;
+	if (d->pid && !qp->pid) {
+		qp->pid = d->pid;
+		qp->owner_known = false;
+	}
+	if (!d->owner[0])
+		return;
+	qp->kernel = qp->owner_known = true;
+	snprintf(qp->comm, sizeof(qp->comm), "%.*s", (int)sizeof(qp->comm) - 1, d->owner);
+}
+
+/* What the table is to have in the place of `old` (NULL: nothing) and of an entry of that name;
+ * NULL: no memory. */
+static struct qp *join_entry(struct qp *old, const struct nldev_qp *d, uint64_t begun_ns)
+{
+	struct qp *qp = old ? old : malloc(sizeof(*qp));
+
+	if (!qp || (old && old->changed_ns > begun_ns))
+		return qp;
+	if (!old || is_another(old, d))
+		qp_init(qp, d->device, d->qpn);
+	take_entry(qp, d);
+	return qp;
+}
+
+/* Both sorted; what is left in the old array is gone. */
+struct merge {
+	struct qp_table *table;
+	struct qp **items;
+	size_t n, at; /* at: in the table's */
+	uint64_t begun_ns;
+	const char (*devices)[RDMA_NAME_SIZE]; /* NULL: all have been read */
+	size_t n_devices;
+};
+
+static bool was_read(const struct merge *m, const struct qp *qp)
+{
+	for (size_t i = 0; m->devices && i < m->n_devices; i++)
+		if (strcmp(m->devices[i], qp->device) == 0)
+			return true;
+	return !m->devices;
+}
+
+/* Up to the first that does not stand before this name; NULL: all. */
+static void merge_before(struct merge *m, const struct nldev_qp *until)
+{
+	struct qp_table *t = m->table;
+
+	for (; m->at < t->n; m->at++) {
+		struct qp *qp = t->items[m->at];
+
+		if (until && qp_compare(qp, until->device, until->qpn) >= 0)
+			return;
+		if ((qp->changed_ns > m->begun_ns || !was_read(m, qp)) && m->n < QP_TABLE_MAX)
+			m->items[m->n++] = qp;
+		else
+			free(qp);
+	}
+}
+
+static void merge_entry(struct merge *m, const struct nldev_qp *d)
+{
+	struct qp_table *t = m->table;
+	struct qp *old, *qp;
+
+	merge_before(m, d);
+	old = qp_at(t, m->at, d->device, d->qpn);
+	m->at += old != NULL;
+	if (!old && was_destroyed(t, d, m->begun_ns))
+		return;
+	qp = m->n < QP_TABLE_MAX ? join_entry(old, d, m->begun_ns) : NULL;
+	if (qp) {
+		m->items[m->n++] = qp;
+	} else {
+		free(old);
+		t->dropped++;
+	}
+}
+
+static int merge_dump(struct merge m, const struct nldev_qp *entries, size_t n)
+{
+	struct qp_table *t = m.table;
+	const struct nldev_qp **list = sort_entries(entries, n);
+	bool lost = t->dumping && t->n_destroyed > QP_DESTROYED_MAX;
+	size_t room = 1; /* as array_push() makes it, for what comes after */
+
+	while (room < t->n + n)
+		room *= 2;
+	m.items = list && !lost ? malloc(room * sizeof(struct qp *)) : NULL;
+	for (size_t i = 0; m.items && i < n; i++)
+		if (i == 0 || by_device_and_number(&list[i - 1], &list[i]) != 0)
+			merge_entry(&m, list[i]);
+	free(list);
+	t->dumping = false;
+	if (!m.items)
+		return lost ? -EAGAIN : -ENOMEM;
+	merge_before(&m, NULL);
+	free(t->items);
+	t->items = m.items;
+	t->n = m.n;
+	t->generation++;
+	return 0;
+}
+
+int qp_table_replace(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+		     uint64_t begun_ns)
+{
+	return merge_dump((struct merge){.table = t, .begun_ns = begun_ns}, entries, n);
+}
+
+int qp_table_replace_some(struct qp_table *t, const struct nldev_qp *entries, size_t n,
+			  uint64_t begun_ns, const char (*devices)[RDMA_NAME_SIZE],
+			  size_t n_devices)
+{
+	static const char none[1][RDMA_NAME_SIZE];
+
+	return merge_dump((struct merge){.table = t,
+					 .begun_ns = begun_ns,
+					 .devices = devices ? devices : none,
+					 .n_devices = n_devices},
+			  entries, n);
 }

@@ -11,8 +11,13 @@
 #include "model.h"
 #include "nldev_qp.h"
 
-#define QP_TABLE_MAX 65536
-#define QP_UNKNOWN   UINT32_MAX
+#define QP_TABLE_MAX	 65536
+#define QP_UNKNOWN	 UINT32_MAX
+/* More destroyed than these while a dump is read, and another dump is worth more. */
+#define QP_DESTROYED_MAX 512
+/* ib_destroy_qp_user() is heard of as it begins: for this long a dump may still list what it
+ * destroys. */
+#define QP_DESTROYING_NS UINT64_C(10000000000)
 
 /* Values of the kernel's enums as linux/include/rdma/ib_verbs.h has them. */
 enum { QP_STATE_RESET, QP_STATE_ERR = 6 };
@@ -86,6 +91,8 @@ void qp_table_name(struct qp_table *, const struct process_owner *, size_t n);
 void qp_table_name_one(struct qp_table *, const struct qp *, const struct process_owner *);
 /* A queue pair of which nothing else is known. */
 void qp_init(struct qp *, const char *device, uint32_t qpn);
+/* The order of items: as strcmp(). */
+int qp_compare(const struct qp *, const char *device, uint32_t qpn);
 const struct qp *qp_table_find(const struct qp_table *, const char *device, uint32_t qpn);
 /* Its place in items; SIZE_MAX: it is not there. */
 size_t qp_table_index(const struct qp_table *, const char *device, uint32_t qpn);

@@ -6,12 +6,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "array.h"
+#include "back_off.h"
 #include "cleanup.h"
+#include "due.h"
+#include "job.h"
 #include "log.h"
 #include "owners.h"
+#include "packet_ports.h"
 #include "qps_work.h"
 #include "unix_time.h"
 
@@ -33,24 +36,27 @@ struct qps {
 	const struct inventory *inventory;
 	struct owners *owners;
 	struct qps_hooks hooks;
-	bool events, closing, timer_closed;
-	uv_timer_t timer;
+	bool events, closing;
+	struct due due;
 	struct qp_table table;
 	struct qp_failures failures;
-	struct qps_work *dump; /* under way */
-	struct qps_reading *reading;
+	struct job dumping, reading;
+	struct qps_work *dump;	   /* under way */
+	struct packet_view *view;  /* being read, to be put back */
+	struct packet_sample read; /* from it, by the worker */
+	int read_result;
 	bool has_flows;
 	struct packet_sample flows; /* while somebody is answered */
 	bool wants_dump;
 	uint64_t dump_ms;  /* not before */
-	uint64_t retry_ms; /* the pause after the last dump, if it failed */
+	uint32_t retry_ms; /* the pause after the last dump, if it failed */
 	uint64_t read_ms;
 	char read_error[256];
 	struct refresh *refreshes;   /* owned */
 	size_t n_refreshes, n_ready; /* the first ones are: nothing is read for them any more */
 };
 
-static void go_on(struct qps *q);
+static void begin_due(struct qps *q);
 
 /* --- failures --------------------------------------------------------------------------------- */
 
@@ -91,14 +97,20 @@ void qps_named(struct qps *q, const struct process_owner *owners, size_t n)
 
 /* --- work ------------------------------------------------------------------------------------- */
 
-static void release_if_done(struct qps *q)
+static void qps_free(void *arg)
 {
-	if (!q->closing || !q->timer_closed || q->dump || q->reading)
-		return;
+	struct qps *q = arg;
+
 	qp_table_done(&q->table);
 	free(q->refreshes);
 	packet_sample_done(&q->flows);
 	free(q);
+}
+
+static void end_if_done(struct qps *q)
+{
+	if (q->closing && !q->dumping.running && !q->reading.running)
+		due_close(&q->due, qps_free);
 }
 
 /* One of those that are ready: an answer may take long to make. The flows are too many to be
@@ -123,52 +135,52 @@ static void answer_one(struct qps *q)
 /* With events the table is as good as a dump. */
 static bool waits_for_dump(const struct qps *q)
 {
-	return q->dump && !q->events;
+	return q->dumping.running && !q->events;
 }
 
 static void ready_if_read(struct qps *q)
 {
-	if (q->reading || waits_for_dump(q))
+	if (q->reading.running || waits_for_dump(q))
 		return;
 	q->n_ready = q->n_refreshes;
 	answer_one(q);
 }
 
-static void on_read(uv_work_t *work, int status)
+static void read_view(void *arg)
 {
-	struct qps *q = work->data;
-	struct qps_reading *r = take_ptr(q->reading);
+	struct qps *q = arg;
 
-	(void)status;
-	packet_view_put(r->view);
-	if (r->result == 0 && !q->closing) {
+	q->read_result = packet_view_read(q->view, true, &q->read);
+}
+
+static void on_read(void *arg)
+{
+	struct qps *q = arg;
+
+	packet_view_put(take_ptr(q->view));
+	if (q->closing) {
+		packet_sample_done(&q->read);
+		end_if_done(q);
+		return;
+	}
+	if (q->read_result == 0) {
 		packet_sample_done(&q->flows);
-		q->flows = r->sample;
+		q->flows = q->read;
 		q->has_flows = true;
 	} else {
-		packet_sample_done(&r->sample);
+		packet_sample_done(&q->read);
 	}
-	free(r);
-	if (!q->closing) {
-		ready_if_read(q);
-		go_on(q);
-	}
-	release_if_done(q);
+	ready_if_read(q);
+	begin_due(q);
 }
 
 static void read_flows(struct qps *q)
 {
-	struct packet_view *view = q->hooks.packets ? q->hooks.packets(q->hooks.arg) : NULL;
-	struct qps_reading *r = view ? calloc(1, sizeof(*r)) : NULL;
-
-	if (!r) {
-		packet_view_put(view);
+	q->view = q->hooks.packets ? q->hooks.packets(q->hooks.arg) : NULL;
+	if (!q->view)
 		return;
-	}
-	r->view = view;
-	r->work.data = q;
-	q->reading = r;
-	uv_queue_work(q->loop, &r->work, qps_reading_run, on_read);
+	q->read = (struct packet_sample){0};
+	job_begin(&q->reading, q->loop, read_view, on_read, q);
 }
 
 /* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
@@ -178,15 +190,12 @@ static void retry_later(struct qps *q, int result)
 		q->retry_ms = 0;
 		return;
 	}
-	q->retry_ms = q->retry_ms ? q->retry_ms * 2 : READ_PAUSE_MS;
-	if (q->retry_ms > RETRY_PAUSE_MAX_MS)
-		q->retry_ms = RETRY_PAUSE_MAX_MS;
 	q->wants_dump = true;
-	q->dump_ms = uv_now(q->loop) + q->retry_ms;
+	q->dump_ms = uv_now(q->loop) + back_off(&q->retry_ms, READ_PAUSE_MS, RETRY_PAUSE_MAX_MS);
 }
 
 /* Of what could be read, in any case. */
-static void replace(struct qps *q, struct qps_work *w)
+static void replace_table(struct qps *q, struct qps_work *w)
 {
 	const struct rdma_qp_list *l = &w->list;
 	int r = 0;
@@ -204,7 +213,7 @@ static void replace(struct qps *q, struct qps_work *w)
 
 static void take_dump(struct qps *q, struct qps_work *w)
 {
-	replace(q, w);
+	replace_table(q, w);
 	retry_later(q, w->result);
 	if (w->result == 0) {
 		q->read_ms = uv_now(q->loop);
@@ -220,23 +229,30 @@ static void take_dump(struct qps *q, struct qps_work *w)
 	snprintf(q->read_error, sizeof(q->read_error), "%s", w->err.msg);
 }
 
-static void on_dumped(uv_work_t *work, int status)
+static void run_dump(void *arg)
 {
-	struct qps *q = work->data;
+	qps_work_run(((struct qps *)arg)->dump);
+}
+
+static void on_dumped(void *arg)
+{
+	struct qps *q = arg;
 	struct qps_work *w = take_ptr(q->dump);
 
-	(void)status;
 	if (!q->closing) {
 		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
 		take_dump(q, w);
-		ready_if_read(q);
-		go_on(q);
 	}
 	qps_work_free(w);
-	release_if_done(q);
+	if (q->closing) {
+		end_if_done(q);
+		return;
+	}
+	ready_if_read(q);
+	begin_due(q);
 }
 
-static void dump(struct qps *q)
+static void begin_dump(struct qps *q)
 {
 	struct qps_work *w = qps_work_new(q->hw, &q->inventory->host);
 
@@ -246,40 +262,28 @@ static void dump(struct qps *q)
 	}
 	q->wants_dump = false;
 	qp_table_dump_begins(&q->table);
-	w->work.data = q;
 	q->dump = w;
-	uv_queue_work(q->loop, &w->work, qps_work_run, on_dumped);
+	job_begin(&q->dumping, q->loop, run_dump, on_dumped, q);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct qps *q = timer->data;
+	struct qps *q = arg;
 
 	if (q->n_ready > 0)
 		answer_one(q);
-	go_on(q);
-}
-
-static void run_timer(struct qps *q, uint64_t now_ms)
-{
-	uint64_t next = q->wants_dump && !q->dump ? q->dump_ms : UINT64_MAX;
-
-	if (q->n_ready > 0)
-		next = now_ms + 1; /* in the loop's next turn, others first */
-	if (next == UINT64_MAX)
-		uv_timer_stop(&q->timer);
-	else
-		uv_timer_start(&q->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+	begin_due(q);
 }
 
 /* Begins what is to be done and can be. */
-static void go_on(struct qps *q)
+static void begin_due(struct qps *q)
 {
-	uint64_t now_ms = uv_now(q->loop);
-
-	if (q->wants_dump && !q->dump && q->dump_ms <= now_ms)
-		dump(q);
-	run_timer(q, now_ms);
+	if (q->wants_dump && !q->dump && q->dump_ms <= uv_now(q->loop))
+		begin_dump(q);
+	if (q->n_ready > 0)
+		due_in(&q->due, 1); /* in the loop's next turn, others first */
+	else
+		due_at(&q->due, q->wants_dump && !q->dump ? q->dump_ms : DUE_NEVER);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -335,7 +339,7 @@ void qps_look(struct qps *q)
 	if (!q)
 		return;
 	follow_programs(q);
-	go_on(q);
+	begin_due(q);
 }
 
 void qps_event(struct qps *q, const struct bpf_event *e)
@@ -351,7 +355,7 @@ void qps_event(struct qps *q, const struct bpf_event *e)
 		on_failed(q, (const struct bpf_event_qp_failed *)e);
 	else
 		return;
-	go_on(q);
+	begin_due(q);
 }
 
 /* --- what others ask -------------------------------------------------------------------------- */
@@ -390,14 +394,15 @@ int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *a
 	struct refresh *slot;
 
 	follow_programs(q);
-	if (!q->reading)
+	if (!q->reading.running)
 		read_flows(q);
 	if (!q->dump && is_stale(q)) {
 		q->wants_dump = true;
 		q->dump_ms = 0;
 	}
-	go_on(q);
-	slot = q->reading || waits_for_dump(q) ? array_push(q->refreshes, q->n_refreshes) : NULL;
+	begin_due(q);
+	slot = q->reading.running || waits_for_dump(q) ? array_push(q->refreshes, q->n_refreshes)
+						       : NULL;
 	if (!slot)
 		return 0;
 	*slot = (struct refresh){done, arg};
@@ -417,20 +422,11 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->inventory = inventory;
 	q->owners = owners;
 	q->hooks = *hooks;
-	uv_timer_init(loop, &q->timer);
-	q->timer.data = q;
+	due_init(&q->due, loop, on_due, q);
 	q->wants_dump = true;
-	go_on(q);
+	begin_due(q);
 	*ret = q;
 	return 0;
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-	struct qps *q = handle->data;
-
-	q->timer_closed = true;
-	release_if_done(q);
 }
 
 void qps_close(struct qps *q)
@@ -441,5 +437,6 @@ void qps_close(struct qps *q)
 	q->n_ready = q->n_refreshes;
 	while (q->n_ready > 0)
 		answer_one(q);
-	uv_close((uv_handle_t *)&q->timer, on_closed);
+	due_at(&q->due, DUE_NEVER);
+	end_if_done(q);
 }

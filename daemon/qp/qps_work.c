@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #include "array.h"
 #include "process_owner.h"
-#include "worker.h"
 
 void qps_work_free(struct qps_work *w)
 {
@@ -87,22 +87,10 @@ static void ask_for_list(struct qps_work *w)
 	free(asked);
 }
 
-void qps_work_run(uv_work_t *work)
+void qps_work_run(struct qps_work *w)
 {
-	struct qps_work *w = (struct qps_work *)((char *)work - offsetof(struct qps_work, work));
-
-	worker_begin();
 	w->result = hw_read_qps(w->hw, (const char(*)[NETNS_NAME_SIZE])w->namespaces,
 				w->n_namespaces, &w->list, &w->err);
 	name_processes(w);
 	ask_for_list(w);
-}
-
-void qps_reading_run(uv_work_t *work)
-{
-	struct qps_reading *r = (struct qps_reading *)((char *)work -
-						       offsetof(struct qps_reading, work));
-
-	worker_begin();
-	r->result = packet_view_read(r->view, true, &r->sample);
 }

@@ -1,36 +1,249 @@
-/* cri.c - one timer does what is due: telling, connecting, asking. */
+/* cri.c - the questions, one for the list at a time and some for details beside it, and the one
+ * timer that does what is due: telling, connecting, asking. */
 #include "cri.h"
 
 #include <stdlib.h>
 
+#include "cleanup.h"
 #include "cri_internal.h"
+#include "grpc.h"
 #include "log.h"
 #include "uds.h"
+#include "unix_time.h"
 
+#define SPACING_MS	 4
+#define EXPECTING_MS	 1000
+#define WITHOUT_MS	 10000
+#define WITH_EVENTS_MS	 30000
+/* Asking costs the runtime a fifth of one core at most. */
+#define SHARE		 4
+/* Whoever wants to know while there is no connection is told so soon. */
 #define RETRY_SPACING_MS 100
 
-static uint64_t min(uint64_t a, uint64_t b)
+static uint64_t sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Whoever wants to know while there is no connection is told so soon. */
-static uint64_t connect_due(const struct cri *c)
-{
-	uint64_t asked_for_ms = c->wanted ? c->asked_ms + RETRY_SPACING_MS : UINT64_MAX;
+/* --- the list --------------------------------------------------------------------------------- */
 
-	return c->client ? UINT64_MAX : min(c->connect_ms, asked_for_ms);
+static uint64_t interval(const struct cri *c)
+{
+	if (c->expecting)
+		return EXPECTING_MS;
+	return c->hints == CRI_HINTS_NONE ? WITHOUT_MS : WITH_EVENTS_MS;
 }
 
-static uint64_t due(const struct cri *c)
+static uint64_t list_due(const struct cri *c)
+{
+	uint64_t due_ms = c->asked_ms + interval(c);
+
+	if (!c->up || c->asking)
+		return DUE_NEVER;
+	if (c->wanted)
+		due_ms = 0;
+	if (c->await_ms < due_ms)
+		due_ms = c->await_ms;
+	return due_ms < c->next_ms ? c->next_ms : due_ms;
+}
+
+static void tell_success(struct cri *c, size_t left_out)
+{
+	if (c->told_trouble || !c->list.known)
+		log_info("cri", 0, "the pods' sandboxes come from %s at %s", c->status.runtime,
+			 c->status.socket);
+	c->told_trouble = false;
+	c->status.error[0] = '\0';
+	if (left_out > 0 && left_out != c->told_left_out)
+		log_warn("cri", 0,
+			 "%zu sandboxes have names that are too long or no text, going on without "
+			 "them",
+			 left_out);
+	c->told_left_out = left_out;
+}
+
+static void set_spacing(struct cri *c)
+{
+	uint64_t took_ms = uv_now(c->loop) - c->asked_ms;
+	uint32_t pause_ms = cri_await_pause(&c->await, &c->list, uv_now(c->loop));
+
+	c->next_ms = uv_now(c->loop) + (took_ms > 1 ? SHARE * took_ms : SPACING_MS);
+	c->await_ms = pause_ms ? uv_now(c->loop) + pause_ms : DUE_NEVER;
+}
+
+/* Takes the list. */
+static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
+{
+	int r = cri_details_list(&c->details, list, &c->list);
+
+	if (r < 0)
+		return r;
+	sandbox_list_date(list, &c->list, uv_now(c->loop), unix_ns());
+	list->asked_ms = c->asked_ms;
+	tell_success(c, left_out);
+	sandbox_list_done(&c->list);
+	c->list = *list;
+	c->answered_ms = c->asked_ms;
+	c->silent_since_ms = 0;
+	c->tell_list = true;
+	cri_pause_reset(c);
+	set_spacing(c);
+	return 0;
+}
+
+static void on_list(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+{
+	struct cri *c = arg;
+	struct sandbox_list list = {0};
+	size_t left_out = 0;
+
+	(void)call;
+	if (c->closing || c->over || c->got)
+		return;
+	c->refused = cri_list_decode(&list, &left_out, message, len);
+	if (c->refused == 0)
+		c->refused = take_list(c, &list, left_out);
+	c->got = c->refused == 0;
+	if (!c->got)
+		sandbox_list_done(&list);
+}
+
+static void on_list_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			void *arg)
+{
+	struct cri *c = arg;
+
+	(void)call;
+	if (c->closing || c->over)
+		return;
+	c->asking = false;
+	if (!c->got) {
+		cri_failed(c, c->asked_ms, "%s: %s %s", c->status.socket, grpc_status_name(status),
+			   c->refused ? strerror(-c->refused)
+			   : text     ? text
+				      : "");
+		cri_lost(c);
+	}
+	due_in(&c->due, 0);
+}
+
+static void ask_list(struct cri *c)
+{
+	struct grpc_reply reply = {.message = on_list, .end = on_list_end, .arg = c};
+	int r;
+
+	c->wanted = c->got = false;
+	c->refused = 0;
+	c->asked_ms = uv_now(c->loop);
+	c->status.asked++;
+	r = uds_client_call(c->client, CRI_SERVICE("ListPodSandbox"), (const uint8_t *)"", 0,
+			    CRI_DOUBT_MS, &reply, NULL);
+	c->asking = r == 0;
+	if (r == 0)
+		return;
+	cri_failed(c, c->asked_ms, "asking the runtime: %s", strerror(-r));
+	cri_lost(c);
+}
+
+/* --- details ---------------------------------------------------------------------------------- */
+
+static void on_detail(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+{
+	struct cri_slot *s = arg;
+	int r;
+
+	(void)call;
+	if (s->cri->closing || s->got)
+		return;
+	r = cri_status_decode(&s->detail, message, len);
+	s->got = r == 0;
+	if (r < 0)
+		log_warn("cri", r, "sandbox %s: what the runtime says of it is of no use", s->id);
+}
+
+static void on_detail_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			  void *arg)
+{
+	struct cri_slot *s = arg;
+	struct cri *c = s->cri;
+
+	(void)call;
+	s->open = false;
+	if (!c->closing) {
+		if (cri_details_answer(&c->details, &c->list, s->id, s->got ? &s->detail : NULL,
+				       uv_now(c->loop)))
+			c->tell_list = true;
+		if (!s->got)
+			log_debug("cri", 0, "sandbox %s: %s %s", s->id, grpc_status_name(status),
+				  text ? text : "");
+		if (status == GRPC_NOT_FOUND && !c->over)
+			cri_refresh(c); /* it is gone by now */
+		due_in(&c->due, 0);
+	}
+	free(take_ptr(s->detail.networks));
+}
+
+static struct cri_slot *free_slot(struct cri *c)
+{
+	for (size_t i = 0; i < CRI_DETAILS_OPEN; i++)
+		if (!c->slots[i].open)
+			return &c->slots[i];
+	return NULL;
+}
+
+static int ask_detail(struct cri *c, struct cri_slot *s, const char *id)
+{
+	struct grpc_reply reply = {.message = on_detail, .end = on_detail_end, .arg = s};
+	AUTO_FREE uint8_t *message = NULL;
+	size_t len;
+	int r;
+
+	*s = (struct cri_slot){.cri = c, .open = true};
+	snprintf(s->id, sizeof(s->id), "%s", id);
+	r = cri_status_encode(&message, &len, id);
+	if (r == 0)
+		r = uds_client_call(c->client, CRI_SERVICE("PodSandboxStatus"), message, len,
+				    CRI_DOUBT_MS, &reply, NULL);
+	s->open = r == 0;
+	return r;
+}
+
+static void ask_details(struct cri *c)
+{
+	struct cri_slot *s;
+	const char *id;
+
+	while ((s = free_slot(c)) && (id = cri_details_next(&c->details, uv_now(c->loop))))
+		if (ask_detail(c, s, id) < 0)
+			cri_details_answer(&c->details, &c->list, s->id, NULL, uv_now(c->loop));
+}
+
+static uint64_t details_due(const struct cri *c)
+{
+	for (size_t i = 0; i < CRI_DETAILS_OPEN; i++)
+		if (c->up && !c->slots[i].open)
+			return cri_details_due(&c->details);
+	return DUE_NEVER;
+}
+
+/* --- what is due ------------------------------------------------------------------------------ */
+
+static uint64_t connect_due(const struct cri *c)
+{
+	uint64_t asked_for_ms = c->wanted ? c->asked_ms + RETRY_SPACING_MS : DUE_NEVER;
+
+	return c->client ? DUE_NEVER : sooner(c->connect_ms, asked_for_ms);
+}
+
+static uint64_t next_due(const struct cri *c)
 {
 	if (c->over || c->tell_list || c->tell_failure)
 		return 0;
-	return min(connect_due(c), min(cri_list_due(c), cri_details_due_now(c)));
+	return sooner(connect_due(c), sooner(list_due(c), details_due(c)));
 }
 
 /* Hooks of the questions may have to say something; the owner may close us from its own. */
-static void tell(struct cri *c)
+static void tell_owner(struct cri *c)
 {
 	if (c->tell_failure) {
 		c->tell_failure = false;
@@ -42,72 +255,28 @@ static void tell(struct cri *c)
 	}
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct cri *c = timer->data;
+	struct cri *c = arg;
 
 	cri_hang_up(c);
-	tell(c);
+	tell_owner(c);
 	if (c->closing)
 		return;
 	if (connect_due(c) <= uv_now(c->loop))
 		cri_connect(c);
-	if (!c->over && cri_list_due(c) <= uv_now(c->loop))
-		cri_ask_list(c);
-	if (!c->over && cri_details_due_now(c) <= uv_now(c->loop))
-		cri_ask_details(c);
-	cri_schedule(c);
-}
-
-void cri_schedule(struct cri *c)
-{
-	uint64_t due_ms = due(c), now_ms = uv_now(c->loop);
-
-	if (c->closing)
-		return;
-	if (due_ms == UINT64_MAX)
-		uv_timer_stop(&c->timer);
-	else
-		uv_timer_start(&c->timer, on_timer, due_ms > now_ms ? due_ms - now_ms : 0, 0);
-}
-
-/* A node without a runtime is ordinary. */
-static void log_failure(struct cri *c)
-{
-	if (c->told_trouble)
-		return;
-	c->told_trouble = true;
-	if (c->found)
-		log_warn("cri", 0,
-			 "cannot see the pods' sandboxes: %s, keeping what was last known",
-			 c->status.error);
-	else
-		log_info("cri", 0, "nobody tells the pods' sandboxes (%s), going on without",
-			 c->status.error);
-}
-
-void cri_failed(struct cri *c, uint64_t since_ms, const char *fmt, ...)
-{
-	va_list ap;
-
-	c->status.failed++;
-	va_start(ap, fmt);
-	vsnprintf(c->status.error, sizeof(c->status.error), fmt, ap);
-	va_end(ap);
-	log_failure(c);
-	if (!c->silent_since_ms)
-		c->silent_since_ms = since_ms;
-	if (uv_now(c->loop) - c->silent_since_ms >= CRI_DOUBT_MS)
-		c->list.known = false;
-	c->wanted = false;
-	c->tell_failure = true;
+	if (!c->over && list_due(c) <= uv_now(c->loop))
+		ask_list(c);
+	if (!c->over && details_due(c) <= uv_now(c->loop))
+		ask_details(c);
+	due_at(&c->due, next_due(c));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void release(uv_handle_t *handle)
+static void cri_free(void *arg)
 {
-	struct cri *c = handle->data;
+	struct cri *c = arg;
 
 	sandbox_list_done(&c->list);
 	cri_details_done(&c->details);
@@ -125,15 +294,14 @@ int cri_open(struct cri **ret, struct uv_loop_s *loop, const char *socket, cri_f
 	c->loop = loop;
 	c->fn = fn;
 	c->arg = arg;
-	c->await_ms = UINT64_MAX;
-	c->timer.data = c;
-	uv_timer_init(loop, &c->timer);
+	c->await_ms = DUE_NEVER;
+	due_init(&c->due, loop, on_due, c);
 	r = cri_sockets_open(c, socket, e);
 	if (r < 0) {
 		cri_close(c);
 		return r;
 	}
-	cri_schedule(c);
+	due_in(&c->due, 0);
 	*ret = c;
 	return 0;
 }
@@ -141,13 +309,15 @@ int cri_open(struct cri **ret, struct uv_loop_s *loop, const char *socket, cri_f
 void cri_refresh(struct cri *c)
 {
 	c->wanted = true;
-	cri_schedule(c);
+	due_in(&c->due, 0);
 }
 
 void cri_expect(struct cri *c, bool expecting)
 {
+	if (c->expecting == expecting)
+		return;
 	c->expecting = expecting;
-	cri_schedule(c);
+	due_in(&c->due, 0);
 }
 
 const struct sandbox_list *cri_sandboxes(const struct cri *c)
@@ -167,5 +337,5 @@ void cri_close(struct cri *c)
 		return;
 	c->closing = true;
 	cri_sockets_close(c);
-	uv_close((uv_handle_t *)&c->timer, release);
+	due_close(&c->due, cri_free);
 }

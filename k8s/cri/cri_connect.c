@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/un.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 #include "cri_internal.h"
 #include "dir_watch.h"
@@ -24,6 +25,40 @@
 #define STREAM_MIN_MS  1000
 
 static const uint8_t empty[1];
+
+/* --- failures --------------------------------------------------------------------------------- */
+
+/* A node without a runtime is ordinary. */
+static void log_failure(struct cri *c)
+{
+	if (c->told_trouble)
+		return;
+	c->told_trouble = true;
+	if (c->found)
+		log_warn("cri", 0,
+			 "cannot see the pods' sandboxes: %s, keeping what was last known",
+			 c->status.error);
+	else
+		log_info("cri", 0, "nobody tells the pods' sandboxes (%s), going on without",
+			 c->status.error);
+}
+
+void cri_failed(struct cri *c, uint64_t since_ms, const char *fmt, ...)
+{
+	va_list ap;
+
+	c->status.failed++;
+	va_start(ap, fmt);
+	vsnprintf(c->status.error, sizeof(c->status.error), fmt, ap);
+	va_end(ap);
+	log_failure(c);
+	if (!c->silent_since_ms)
+		c->silent_since_ms = since_ms;
+	if (uv_now(c->loop) - c->silent_since_ms >= CRI_DOUBT_MS)
+		c->list.known = false;
+	c->wanted = false;
+	c->tell_failure = true;
+}
 
 /* --- the stream of events --------------------------------------------------------------------- */
 
@@ -43,7 +78,8 @@ static void on_event(struct grpc_call *call, const uint8_t *message, size_t len,
 		cri_await_anything(&c->await, uv_now(c->loop));
 	else if (!cri_await_event(&c->await, &e, &c->list, c->asking, uv_now(c->loop)))
 		return;
-	cri_refresh(c);
+	c->wanted = true;
+	due_in(&c->due, 0);
 }
 
 static void subscribe(struct cri *c);
@@ -65,7 +101,7 @@ static void on_events_end(struct grpc_call *call, enum grpc_status status, const
 	log_debug("cri", 0, "no events: %s %s", grpc_status_name(status), text ? text : "");
 	c->hints = cri_hints_next(&c->version, c->hints);
 	subscribe(c);
-	cri_schedule(c);
+	due_in(&c->due, 0);
 }
 
 static int start_stream(struct cri *c)
@@ -116,7 +152,8 @@ static void is_up(struct cri *c)
 	subscribe(c);
 	cri_await_anything(&c->await, uv_now(c->loop));
 	c->next_ms = 0;
-	cri_refresh(c);
+	c->wanted = true;
+	due_in(&c->due, 0);
 }
 
 /* Not once a runtime has told its list: what another one does not list is not gone. */
@@ -198,7 +235,7 @@ void cri_connect(struct cri *c)
 		cri_failed(c, c->asked_ms, "%s is not there", c->sockets[c->at]);
 		cri_lost(c);
 		if (!c->list.known && is_watched(c))
-			c->connect_ms = UINT64_MAX;
+			c->connect_ms = DUE_NEVER;
 	} else if (greet(c, &e) < 0) {
 		cri_failed(c, c->asked_ms, "%s", e.msg);
 		try_next(c);
@@ -210,11 +247,8 @@ void cri_lost(struct cri *c)
 	uint32_t max_ms = c->list.known ? PAUSE_KNOWN_MS : PAUSE_MAX_MS;
 
 	c->over = true;
-	c->pause_ms = c->pause_ms ? 2 * c->pause_ms : PAUSE_FIRST_MS;
-	if (c->pause_ms > max_ms)
-		c->pause_ms = max_ms;
-	c->connect_ms = uv_now(c->loop) + c->pause_ms;
-	cri_schedule(c);
+	c->connect_ms = uv_now(c->loop) + back_off(&c->pause_ms, PAUSE_FIRST_MS, max_ms);
+	due_in(&c->due, 0);
 }
 
 void cri_pause_reset(struct cri *c)
@@ -256,10 +290,10 @@ static void on_hint(const char *name, void *arg)
 	c->over |= c->client != NULL;
 	c->pause_ms = 0;
 	c->connect_ms = uv_now(c->loop);
-	cri_schedule(c);
+	due_in(&c->due, 0);
 }
 
-static void watch(struct cri *c, size_t i)
+static void watch_folder(struct cri *c, size_t i)
 {
 	const char *path = c->sockets[i];
 	size_t len = (size_t)(strrchr(path, '/') - path);
@@ -279,7 +313,7 @@ static int add_socket(struct cri *c, const char *path, struct err *e)
 	c->sockets[c->n_sockets] = strdup(path);
 	if (!c->sockets[c->n_sockets])
 		return err_set(e, -ENOMEM, "out of memory");
-	watch(c, c->n_sockets++);
+	watch_folder(c, c->n_sockets++);
 	return 0;
 }
 

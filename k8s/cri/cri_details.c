@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 
 #define PAUSE_FIRST_MS 50
@@ -44,8 +45,8 @@ static bool is_wanting(const struct sandbox *s)
 }
 
 /* Both indices run along in parallel, as do the questions that are known already. */
-static void merge(struct cri_details *d, struct cri_todo *items, struct sandbox **now, size_t n_now,
-		  struct sandbox **before, size_t n_before)
+static void merge_todos(struct cri_details *d, struct cri_todo *items, struct sandbox **now,
+			size_t n_now, struct sandbox **before, size_t n_before)
 {
 	size_t n = 0, k = 0, t = 0, n_asking = 0;
 
@@ -82,7 +83,7 @@ int cri_details_list(struct cri_details *d, struct sandbox_list *now, struct san
 	}
 	make_index(index, now);
 	make_index(index + now->n, before);
-	merge(d, items, index, now->n, index + now->n, before->n);
+	merge_todos(d, items, index, now->n, index + now->n, before->n);
 	free(index);
 	return 0;
 }
@@ -113,7 +114,7 @@ uint64_t cri_details_due(const struct cri_details *d)
 	return due_ms;
 }
 
-static bool take(struct sandbox *s, struct cri_detail *from)
+static bool take_detail(struct sandbox *s, struct cri_detail *from)
 {
 	bool changed = !s->detailed || s->host_network != from->host_network ||
 		       strcmp(s->netns, from->netns) != 0;
@@ -134,10 +135,7 @@ static void remove_todo(struct cri_details *d, size_t i)
 static void ask_later(struct cri_todo *t, uint64_t now_ms)
 {
 	t->asking = false;
-	t->pause_ms = t->pause_ms ? 2 * t->pause_ms : PAUSE_FIRST_MS;
-	if (t->pause_ms > PAUSE_MAX_MS)
-		t->pause_ms = PAUSE_MAX_MS;
-	t->next_ms = now_ms + t->pause_ms;
+	t->next_ms = now_ms + back_off(&t->pause_ms, PAUSE_FIRST_MS, PAUSE_MAX_MS);
 }
 
 bool cri_details_answer(struct cri_details *d, struct sandbox_list *l, const char *id,
@@ -153,7 +151,7 @@ bool cri_details_answer(struct cri_details *d, struct sandbox_list *l, const cha
 	d->n_asking--;
 	for (size_t k = 0; detail && k < l->n; k++)
 		if (strcmp(l->items[k].id, id) == 0) {
-			changed = take(&l->items[k], detail);
+			changed = take_detail(&l->items[k], detail);
 			wanting = is_wanting(&l->items[k]);
 			break;
 		}

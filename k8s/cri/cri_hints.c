@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "back_off.h"
+
 #define AWAIT_MS       1000
 #define PAUSE_FIRST_MS 4
 
@@ -56,7 +58,7 @@ static bool is_fulfilled(const struct cri_awaited *a, const struct sandbox_list 
 	return false;
 }
 
-static struct cri_awaited *find(struct cri_await *a, const char *id)
+static struct cri_awaited *find_awaited(struct cri_await *a, const char *id)
 {
 	for (size_t i = 0; i < a->n; i++)
 		if (strcmp(a->items[i].id, id) == 0)
@@ -64,23 +66,23 @@ static struct cri_awaited *find(struct cri_await *a, const char *id)
 	return NULL;
 }
 
-static void drop(struct cri_await *a, size_t i)
+static void drop_awaited(struct cri_await *a, size_t i)
 {
 	memmove(&a->items[i], &a->items[i + 1], (--a->n - i) * sizeof(a->items[0]));
 }
 
 /* The oldest makes room: it has been waited for longest. */
-static void put(struct cri_await *a, const struct cri_awaited *item)
+static void put_awaited(struct cri_await *a, const struct cri_awaited *item)
 {
-	struct cri_awaited *slot = find(a, item->id);
+	struct cri_awaited *slot = find_awaited(a, item->id);
 
 	if (!slot) {
 		if (a->n == CRI_AWAITED_MAX)
-			drop(a, 0);
+			drop_awaited(a, 0);
 		slot = &a->items[a->n++];
 	}
 	*slot = *item;
-	a->pause_ms = PAUSE_FIRST_MS;
+	a->pause_ms = 0;
 }
 
 bool cri_await_event(struct cri_await *a, const struct cri_event *e, const struct sandbox_list *l,
@@ -95,9 +97,9 @@ bool cri_await_event(struct cri_await *a, const struct cri_event *e, const struc
 		return true;
 	}
 	memcpy(item.id, e->id, sizeof(item.id));
-	if (is_fulfilled(&item, l) && !is_asking && !find(a, item.id))
+	if (is_fulfilled(&item, l) && !is_asking && !find_awaited(a, item.id))
 		return false;
-	put(a, &item);
+	put_awaited(a, &item);
 	return true;
 }
 
@@ -105,18 +107,13 @@ void cri_await_anything(struct cri_await *a, uint64_t now_ms)
 {
 	struct cri_awaited item = {.kind = CRI_EVENT_OTHER, .until_ms = now_ms + AWAIT_MS};
 
-	put(a, &item);
+	put_awaited(a, &item);
 }
 
 uint32_t cri_await_pause(struct cri_await *a, const struct sandbox_list *l, uint64_t now_ms)
 {
-	uint32_t pause_ms = a->pause_ms;
-
 	for (size_t i = a->n; i-- > 0;)
 		if (now_ms >= a->items[i].until_ms || is_fulfilled(&a->items[i], l))
-			drop(a, i);
-	if (a->n == 0)
-		return 0;
-	a->pause_ms = pause_ms < AWAIT_MS / 2 ? 2 * pause_ms : AWAIT_MS;
-	return pause_ms;
+			drop_awaited(a, i);
+	return a->n ? back_off(&a->pause_ms, PAUSE_FIRST_MS, AWAIT_MS) : 0;
 }

@@ -1,15 +1,13 @@
-/* cri_internal.h - what the files behind cri.h share: the connection to a runtime (cri_connect.c),
- * the questions that go over it (cri_ask.c), and the life around both (cri.c).
+/* cri_internal.h - what cri.c, which asks, and cri_connect.c, the connection to a runtime, share.
  *
- * Hooks of calls only note what has come; everything else is done by the timer: the connection is
- * closed and the owner told from there, and never from within a hook. */
+ * Hooks of calls only note what has come and that something is due; everything else is done then:
+ * the connection is closed and the owner told from there, and never from within a hook. */
 #pragma once
-
-#include <uv.h>
 
 #include "cri.h"
 #include "cri_details.h"
 #include "cri_hints.h"
+#include "due.h"
 #include "file_id.h"
 
 #define CRI_SOCKETS_MAX	    2
@@ -26,7 +24,7 @@ struct cri_slot {
 
 struct cri {
 	struct uv_loop_s *loop;
-	uv_timer_t timer;
+	struct due due;
 	cri_fn *fn;
 	void *arg;
 	bool closing;
@@ -46,7 +44,7 @@ struct cri {
 	uint64_t connect_ms;
 	uint32_t pause_ms;
 
-	/* cri_ask.c */
+	/* cri.c */
 	struct sandbox_list list;
 	struct cri_details details;
 	struct cri_await await;
@@ -61,31 +59,18 @@ struct cri {
 	struct cri_status status;
 };
 
-/* --- cri.c ------------------------------------------------------------------------------------ */
-
-/* Something is due at another time than before. */
-void cri_schedule(struct cri *);
-/* A question, or the attempt to ask one that was sent or tried then, has failed. */
-__attribute__((format(printf, 3, 4))) void cri_failed(struct cri *, uint64_t since_ms,
-						      const char *fmt, ...);
-
 /* --- cri_connect.c ---------------------------------------------------------------------------- */
 
 /* socket: as in cri.h. */
 int cri_sockets_open(struct cri *, const char *socket, struct err *);
 void cri_sockets_close(struct cri *);
 void cri_connect(struct cri *);
+/* A question, or the attempt to ask one that was sent or tried then, has failed. */
+__attribute__((format(printf, 3, 4))) void cri_failed(struct cri *, uint64_t since_ms,
+						      const char *fmt, ...);
 /* Starts anew, after a pause. */
 void cri_lost(struct cri *);
 /* Closes what is over. */
 void cri_hang_up(struct cri *);
 /* It has answered well. */
 void cri_pause_reset(struct cri *);
-
-/* --- cri_ask.c -------------------------------------------------------------------------------- */
-
-/* The list is due; UINT64_MAX = not before something else happens. */
-uint64_t cri_list_due(const struct cri *);
-void cri_ask_list(struct cri *);
-uint64_t cri_details_due_now(const struct cri *);
-void cri_ask_details(struct cri *);

@@ -1,10 +1,13 @@
-/* cri_wire.c - the list and the version, and requests. */
+/* cri_wire.c - requests; the version, the list, one sandbox's details, events. */
 #include "cri_wire.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "containerd.pb-c.h"
 #include "cri.pb-c.h"
 #include "proto_budget.h"
@@ -121,5 +124,232 @@ int cri_list_decode(struct sandbox_list *ret, size_t *ret_left_out, const uint8_
 	sandbox_list_sort(&l);
 	*ret = l;
 	*ret_left_out = left_out;
+	return 0;
+}
+
+/* --- JSON: where the network namespace is, which CRI does not tell --------------------------- */
+
+static bool take_path(char ret[SANDBOX_NETNS_SIZE], const json_t *path)
+{
+	const char *text = json_string_value(path);
+
+	if (!text || text[0] != '/' || strlen(text) >= SANDBOX_NETNS_SIZE)
+		return false;
+	memcpy(ret, text, strlen(text) + 1);
+	return true;
+}
+
+/* Of the OCI specification's list; NULL = not there. */
+static const json_t *network_of(const json_t *namespaces)
+{
+	const json_t *ns;
+	size_t i;
+
+	json_array_foreach (namespaces, i, ns) {
+		const char *type = json_string_value(json_object_get(ns, "type"));
+
+		if (type && strcmp(type, "network") == 0)
+			return ns;
+	}
+	return NULL;
+}
+
+static void look_up_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const json_t *info)
+{
+	const json_t *spec = json_object_get(info, "runtimeSpec");
+	const json_t *list = json_object_get(json_object_get(spec, "linux"), "namespaces");
+	const json_t *network = network_of(list);
+	const json_t *meta = json_object_get(json_object_get(info, "sandboxMetadata"), "Metadata");
+
+	if (!take_path(ret, json_object_get(network, "path")) &&
+	    !take_path(ret, json_object_get(meta, "NetNSPath")))
+		*ret_host = json_array_size(list) > 0 && !network;
+}
+
+int cri_info_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const char *text, size_t len)
+{
+	json_t *info;
+
+	if (len > CRI_INFO_MAX)
+		return -EMSGSIZE;
+	info = json_loadb(text, len, 0, NULL);
+	if (!json_is_object(info)) {
+		json_decref(info);
+		return -EBADMSG;
+	}
+	ret[0] = '\0';
+	*ret_host = false;
+	look_up_netns(ret, ret_host, info);
+	json_decref(info);
+	return 0;
+}
+
+/* --- one sandbox's details ---------------------------------------------------------------------
+ */
+
+static bool is_node_network(const Runtime__V1__PodSandboxStatus *s)
+{
+	return s->linux_status && s->linux_status->namespaces &&
+	       s->linux_status->namespaces->options &&
+	       s->linux_status->namespaces->options->network == RUNTIME__V1__NAMESPACE_MODE__NODE;
+}
+
+static int take_networks(char **ret, const Runtime__V1__PodSandboxStatus *s)
+{
+	const char *text = NULL;
+
+	for (size_t i = 0; i < s->n_annotations; i++)
+		if (strcmp(s->annotations[i]->key, CRI_NETWORKS) == 0)
+			text = s->annotations[i]->value;
+	if (!text)
+		return 0;
+	*ret = strndup(text, SANDBOX_NETWORKS_MAX + 1);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* A runtime that tells nothing of its own is no failure. */
+static int take_info(struct cri_detail *d, const Runtime__V1__PodSandboxStatusResponse *m)
+{
+	const char *text = NULL;
+	bool host = false;
+	int r;
+
+	for (size_t i = 0; i < m->n_info; i++)
+		if (strcmp(m->info[i]->key, "info") == 0)
+			text = m->info[i]->value;
+	if (!text || !text[0])
+		return 0;
+	r = cri_info_netns(d->netns, &host, text, strlen(text));
+	d->host_network |= host;
+	return r;
+}
+
+static int take_details(struct cri_detail *d, const Runtime__V1__PodSandboxStatusResponse *m)
+{
+	int r;
+
+	if (!m->status)
+		return -ENODATA;
+	r = take_info(d, m);
+	if (is_node_network(m->status))
+		d->host_network = true;
+	if (d->host_network)
+		d->netns[0] = '\0';
+	return r < 0 ? r : take_networks(&d->networks, m->status);
+}
+
+int cri_status_decode(struct cri_detail *ret, const uint8_t *bytes, size_t len)
+{
+	struct proto_budget budget;
+	struct cri_detail d = {0};
+	int r = 0;
+	ProtobufCMessage *m = proto_decode(
+		&budget, &runtime__v1__pod_sandbox_status_response__descriptor, bytes, len, &r);
+
+	if (!m)
+		return r;
+	r = take_details(&d, (Runtime__V1__PodSandboxStatusResponse *)m);
+	protobuf_c_message_free_unpacked(m, &budget.allocator);
+	if (r == 0)
+		*ret = d;
+	return r;
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static enum cri_event_kind kind_of_topic(const char *topic)
+{
+	static const struct {
+		const char *topic;
+		enum cri_event_kind kind;
+	} kinds[] = {
+		{"tasks/start", CRI_EVENT_BEGINS},  {"sandboxes/start", CRI_EVENT_BEGINS},
+		{"tasks/exit", CRI_EVENT_ENDS},	    {"tasks/delete", CRI_EVENT_ENDS},
+		{"sandboxes/exit", CRI_EVENT_ENDS}, {"containers/delete", CRI_EVENT_GONE},
+	};
+
+	topic += topic[0] == '/';
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(topic, kinds[i].topic) == 0)
+			return kinds[i].kind;
+	return CRI_EVENT_OTHER;
+}
+
+static int take_subject(struct cri_event *e, const Containerd__Any *any)
+{
+	struct proto_budget budget;
+	Containerd__Subject *m;
+	int r = 0;
+
+	if (!any)
+		return 0;
+	m = (void *)proto_decode(&budget, &containerd__subject__descriptor, any->value.data,
+				 any->value.len, &r);
+	if (!m)
+		return r;
+	utf8_copy_name(e->id, sizeof(e->id), m->id);
+	protobuf_c_message_free_unpacked(&m->base, &budget.allocator);
+	return 0;
+}
+
+int cri_envelope_decode(struct cri_event *ret, const uint8_t *bytes, size_t len)
+{
+	struct cri_event e = {.kind = CRI_EVENT_OTHER};
+	struct proto_budget budget;
+	Containerd__Envelope *m;
+	int r = 0;
+
+	m = (void *)proto_decode(&budget, &containerd__envelope__descriptor, bytes, len, &r);
+	if (!m)
+		return r;
+	e.kind = kind_of_topic(m->topic);
+	if (e.kind != CRI_EVENT_OTHER)
+		r = take_subject(&e, m->event);
+	protobuf_c_message_free_unpacked(&m->base, &budget.allocator);
+	if (r == 0)
+		*ret = e;
+	return r;
+}
+
+static enum cri_event_kind kind_of_type(Runtime__V1__ContainerEventType type)
+{
+	switch ((int)type) {
+	case RUNTIME__V1__CONTAINER_EVENT_TYPE__CONTAINER_CREATED_EVENT:
+	case RUNTIME__V1__CONTAINER_EVENT_TYPE__CONTAINER_STARTED_EVENT:
+		return CRI_EVENT_BEGINS;
+	case RUNTIME__V1__CONTAINER_EVENT_TYPE__CONTAINER_STOPPED_EVENT:
+		return CRI_EVENT_ENDS;
+	case RUNTIME__V1__CONTAINER_EVENT_TYPE__CONTAINER_DELETED_EVENT:
+		return CRI_EVENT_GONE;
+	default: /* of a newer runtime */
+		return CRI_EVENT_OTHER;
+	}
+}
+
+/* The event of a container in a sandbox. A sandbox's own bears its id twice, or no status at all
+ * when it is gone already. */
+static bool is_container(const Runtime__V1__ContainerEventResponse *m)
+{
+	const Runtime__V1__PodSandboxStatus *s = m->pod_sandbox_status;
+
+	return s && s->id[0] && strcmp(s->id, m->container_id) != 0;
+}
+
+int cri_event_decode(struct cri_event *ret, const uint8_t *bytes, size_t len)
+{
+	struct cri_event e = {.kind = CRI_EVENT_OTHER};
+	struct proto_budget budget;
+	Runtime__V1__ContainerEventResponse *m;
+	int r = 0;
+
+	m = (void *)proto_decode(&budget, &runtime__v1__container_event_response__descriptor, bytes,
+				 len, &r);
+	if (!m)
+		return r;
+	if (!is_container(m))
+		e.kind = kind_of_type(m->container_event_type);
+	utf8_copy_name(e.id, sizeof(e.id), m->container_id);
+	protobuf_c_message_free_unpacked(&m->base, &budget.allocator);
+	*ret = e;
 	return 0;
 }

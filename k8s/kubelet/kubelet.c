@@ -32,7 +32,7 @@ struct kubelet {
 	struct dir_watch *plugins_watch, *registry_watch;
 	struct kubelet_plugin *plugins;
 	unsigned n_plugins; /* with those that are leaving */
-	uv_timer_t poll;    /* active: a folder cannot be watched */
+	struct due poll;    /* a folder cannot be watched */
 };
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static bool is_dir(const char *path)
 }
 
 /* Decides between the folders, as soon as that can be done. */
-static void settle(struct kubelet *k)
+static void choose_folder(struct kubelet *k)
 {
 	struct kubelet_place *place = &k->place;
 
@@ -79,11 +79,11 @@ static bool look_at_sock(struct kubelet *k)
 
 /* First what is there, all of it, then what follows: a starting kubelet deletes our sockets and
  * makes its own within a moment. Whether a new kubelet was seen. */
-static bool look(struct kubelet *k)
+static bool look_at_folders(struct kubelet *k)
 {
 	bool is_new = look_at_sock(k);
 
-	settle(k);
+	choose_folder(k);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
 		plugin_look(p, is_new);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
@@ -132,7 +132,7 @@ static void tell_allocations(const struct kubelet *k)
 
 static void look_at_everything(struct kubelet *k)
 {
-	look(k);
+	look_at_folders(k);
 	tell_swept(k);
 	tell_allocations(k);
 }
@@ -152,7 +152,7 @@ static void on_plugins_hint(const char *name, void *arg)
 	}
 	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
 	if (is_ours)
-		is_new = look(k);
+		is_new = look_at_folders(k);
 	if (is_new || is_swept(k, name))
 		tell_swept(k);
 }
@@ -162,15 +162,18 @@ static void on_registry_hint(const char *name, void *arg)
 	struct kubelet *k = arg;
 
 	if (!name || (k->place.registry && plugin_by_socket(k, name)))
-		look(k);
+		look_at_folders(k);
 }
 
-static void on_poll(uv_timer_t *timer)
+static void on_poll(void *arg)
 {
-	look_at_everything(timer->data);
+	struct kubelet *k = arg;
+
+	due_in(&k->poll, POLL_MS);
+	look_at_everything(k);
 }
 
-static struct dir_watch *watch(struct kubelet *k, const char *dir, dir_watch_fn *hint)
+static struct dir_watch *watch_folder(struct kubelet *k, const char *dir, dir_watch_fn *hint)
 {
 	struct dir_watch *w = NULL;
 	struct err e = {0};
@@ -178,7 +181,7 @@ static struct dir_watch *watch(struct kubelet *k, const char *dir, dir_watch_fn 
 	if (dir_watch_open(&w, k->place.loop, dir, hint, k, &e) == 0)
 		return w;
 	log_warn("kubelet", 0, "%s, looking once a second instead", e.msg);
-	uv_timer_start(&k->poll, on_poll, POLL_MS, POLL_MS);
+	due_in(&k->poll, POLL_MS);
 	return NULL;
 }
 
@@ -232,9 +235,9 @@ static int check_free(const struct kubelet *k, const char *resource, struct err 
 	return 0;
 }
 
-static void release(uv_handle_t *handle)
+static void kubelet_free(void *arg)
 {
-	struct kubelet *k = handle->data;
+	struct kubelet *k = arg;
 
 	free(k->plugins_dir);
 	free(k->registry_dir);
@@ -245,7 +248,7 @@ static void release(uv_handle_t *handle)
 static void end_if_empty(struct kubelet *k)
 {
 	if (k->closing && k->n_plugins == 0)
-		uv_close((uv_handle_t *)&k->poll, release);
+		due_close(&k->poll, kubelet_free);
 }
 
 static void on_plugin_gone(void *arg)
@@ -277,7 +280,7 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 	return 0;
 }
 
-static void leave(struct kubelet *k, struct kubelet_plugin *p, bool zero)
+static void leave_kubelet(struct kubelet *k, struct kubelet_plugin *p, bool zero)
 {
 	struct kubelet_plugin **at = &k->plugins;
 
@@ -290,7 +293,7 @@ static void leave(struct kubelet *k, struct kubelet_plugin *p, bool zero)
 void plugin_withdraw(struct kubelet_plugin *p)
 {
 	if (p)
-		leave(p->kubelet, p, true);
+		leave_kubelet(p->kubelet, p, true);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -319,16 +322,15 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 	k->place.hooks = &k->hooks;
 	k->registration = opts->registration;
 	k->zero_on_close = opts->zero_on_close;
-	k->poll.data = k;
 	if (make_paths(k, opts->dir) < 0) {
-		release((uv_handle_t *)&k->poll);
+		kubelet_free(k);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	uv_timer_init(loop, &k->poll);
-	k->plugins_watch = watch(k, k->plugins_dir, on_plugins_hint);
+	due_init(&k->poll, loop, on_poll, k);
+	k->plugins_watch = watch_folder(k, k->plugins_dir, on_plugins_hint);
 	if (k->registration != REGISTRATION_LEGACY)
-		k->registry_watch = watch(k, k->registry_dir, on_registry_hint);
-	settle(k);
+		k->registry_watch = watch_folder(k, k->registry_dir, on_registry_hint);
+	choose_folder(k);
 	look_at_sock(k);
 	if (!k->place.folder)
 		log_info("kubelet", 0, "neither %s nor %s is there, waiting for a kubelet",
@@ -344,8 +346,8 @@ void kubelet_close(struct kubelet *k)
 	k->closing = true;
 	dir_watch_close(k->plugins_watch);
 	dir_watch_close(k->registry_watch);
-	uv_timer_stop(&k->poll);
+	due_at(&k->poll, DUE_NEVER);
 	while (k->plugins)
-		leave(k, k->plugins, k->zero_on_close);
+		leave_kubelet(k, k->plugins, k->zero_on_close);
 	end_if_empty(k);
 }

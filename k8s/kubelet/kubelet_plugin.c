@@ -9,7 +9,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "back_off.h"
 #include "cleanup.h"
+#include "fnv.h"
 #include "list_watch.h"
 #include "log.h"
 #include "plugin_service.h"
@@ -25,26 +27,21 @@
 #define SOCKET_MODE	    0600
 #define CONNECTIONS_MAX	    16
 
-static struct kubelet_plugin *plugin_of(uv_timer_t *timer)
-{
-	return timer->data;
-}
-
 static uint64_t now_of(const struct kubelet_plugin *p)
 {
 	return uv_now(p->place->loop);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	plugin_run(plugin_of(timer));
+	plugin_run(arg);
 }
 
 /* From within anything: plugin_run() soon, from the loop. */
 static void kick(struct kubelet_plugin *p)
 {
 	p->kicked = true;
-	uv_timer_start(&p->timer, on_timer, 0, 0);
+	due_in(&p->due, 0);
 }
 
 /* --- what the service tells ------------------------------------------------------------------ */
@@ -76,6 +73,63 @@ static void on_notified(bool registered, const char *why, void *arg)
 static void on_late_answer(void *arg)
 {
 	kick(arg);
+}
+
+/* --- what the log hears ---------------------------------------------------------------------- */
+
+/* Every change once, and each trouble once until it is over. */
+static void tell_nobody(struct kubelet_plugin *p, const char *why)
+{
+	if (!p->place->told_nobody)
+		log_info("kubelet", 0, "no kubelet answers (%s), waiting for it", why);
+	p->place->told_nobody = true;
+}
+
+/* A starting kubelet does so, and has ended its watch before. */
+static void tell_deleted(struct kubelet_plugin *p)
+{
+	if (p->told_works)
+		log_info("kubelet", 0, "%s: somebody has deleted %s, registering again",
+			 p->resource, p->path);
+	p->told_works = false;
+}
+
+/* Each reason once, however often they take turns. */
+static void tell_error(struct kubelet_plugin *p)
+{
+	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
+
+	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
+		if (p->told_errors[i] == hash)
+			return;
+	p->told_errors[p->n_told_errors++ % ARRAY_SIZE(p->told_errors)] = hash;
+	log_warn("kubelet", 0, "%s: %s, trying again", p->resource, p->registration.error);
+}
+
+static void tell_change(struct kubelet_plugin *p, bool works)
+{
+	if (works)
+		log_info("kubelet", 0, "%s: registered%s, the kubelet watches its list",
+			 p->resource, p->told_worked ? " again" : "");
+	else
+		log_info("kubelet", 0, "%s: the kubelet has stopped watching its list, %s",
+			 p->resource, p->place->registry ? "waiting for it" : "registering again");
+	p->told_works = works;
+	p->told_worked |= works;
+}
+
+static void tell_situation(struct kubelet_plugin *p)
+{
+	bool works = registration_works(&p->registration);
+
+	if (p->registration.error[0] != '\0')
+		tell_error(p);
+	if (works != p->told_works)
+		tell_change(p, works);
+	if (works) {
+		p->n_told_errors = 0;
+		p->place->told_nobody = false;
+	}
 }
 
 /* --- our socket ------------------------------------------------------------------------------ */
@@ -115,7 +169,7 @@ static int open_server(struct kubelet_plugin *p, struct err *e)
 	return uds_server_open(&p->server, p->place->loop, p->path, &opts, &service, e);
 }
 
-static void serve(struct kubelet_plugin *p)
+static void serve_socket(struct kubelet_plugin *p)
 {
 	struct err e = {0};
 
@@ -157,7 +211,7 @@ static void on_registered(struct grpc_call *call, enum grpc_status status, const
 		snprintf(why, sizeof(why), "the kubelet answers Register with %s: %s",
 			 grpc_status_name(status), text ? text : "");
 	if (a == REGISTRATION_NOBODY)
-		plugin_tell_nobody(p, text ? text : p->place->kubelet_sock);
+		tell_nobody(p, text ? text : p->place->kubelet_sock);
 	registration_answered(&p->registration, p->client_attempt, a, why, now_of(p));
 	kick(p);
 }
@@ -201,7 +255,7 @@ static void call_register(struct kubelet_plugin *p)
 }
 
 /* Whoever shows it elsewhere. */
-static void show(struct kubelet_plugin *p)
+static void show_status(struct kubelet_plugin *p)
 {
 	struct plugin_status now;
 
@@ -218,7 +272,7 @@ static void show(struct kubelet_plugin *p)
 /* --- what is due ----------------------------------------------------------------------------- */
 
 /* Finds its place, once the kubelet has one. */
-static int settle(struct kubelet_plugin *p)
+static int find_place(struct kubelet_plugin *p)
 {
 	char *path;
 
@@ -241,24 +295,24 @@ static void look_at_own_socket(struct kubelet_plugin *p)
 {
 	if (!p->registration.serving || !p->server || uds_server_is_there(p->server))
 		return;
-	plugin_tell_deleted(p);
+	tell_deleted(p);
 	registration_serving(&p->registration, false, now_of(p));
 }
 
 /* Until when nothing is due. */
 static uint64_t take_steps(struct kubelet_plugin *p)
 {
-	uint64_t wake_ms = UINT64_MAX;
+	uint64_t wake_ms = DUE_NEVER;
 	enum registration_step step;
-	int r = settle(p);
+	int r = find_place(p);
 
 	if (r < 0)
-		return r == -ENOENT ? UINT64_MAX : now_of(p) + NO_MEMORY_MS;
+		return r == -ENOENT ? DUE_NEVER : now_of(p) + NO_MEMORY_MS;
 	look_at_own_socket(p);
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
-			serve(p);
+			serve_socket(p);
 		else
 			call_register(p);
 	}
@@ -276,52 +330,43 @@ static uint64_t send_lists(struct kubelet_plugin *p)
 		uds_server_flush(p->server);
 	if (behind == 0) {
 		p->nag_ms = 0;
-		return UINT64_MAX;
+		return DUE_NEVER;
 	}
-	p->nag_ms = p->nag_ms ? 2 * p->nag_ms : NAG_MIN_MS;
-	if (p->nag_ms > NAG_MAX_MS)
-		p->nag_ms = NAG_MAX_MS;
-	return now_of(p) + p->nag_ms;
+	return now_of(p) + back_off(&p->nag_ms, NAG_MIN_MS, NAG_MAX_MS);
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void plugin_free(void *arg)
 {
-	struct kubelet_plugin *p = plugin_of((uv_timer_t *)handle);
+	struct kubelet_plugin *p = arg;
 	void (*gone)(void *) = p->gone;
-	void *arg = p->gone_arg;
+	void *gone_arg = p->gone_arg;
 
 	plugin_service_free(p->service);
 	free(p->name);
 	free(p->path);
 	free(p);
-	gone(arg);
+	gone(gone_arg);
 }
 
-static void end(struct kubelet_plugin *p)
+static void end_plugin(struct kubelet_plugin *p)
 {
 	close_client(p);
 	close_server(p);
-	uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+	due_close(&p->due, plugin_free);
 }
 
 static void sleep_until(struct kubelet_plugin *p, uint64_t wake_ms)
 {
-	uint64_t now_ms = now_of(p);
-
-	if (p->kicked) /* by what was just done */
-		return;
-	if (wake_ms == UINT64_MAX)
-		uv_timer_stop(&p->timer);
-	else
-		uv_timer_start(&p->timer, on_timer, wake_ms > now_ms ? wake_ms - now_ms : 0, 0);
+	if (!p->kicked) /* by what was just done */
+		due_at(&p->due, wake_ms);
 }
 
 static void run_leaving(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = send_lists(p);
 
-	if (wake_ms == UINT64_MAX || now_of(p) >= p->leave_ms)
-		end(p);
+	if (wake_ms == DUE_NEVER || now_of(p) >= p->leave_ms)
+		end_plugin(p);
 	else
 		sleep_until(p, wake_ms < p->leave_ms ? wake_ms : p->leave_ms);
 }
@@ -337,8 +382,8 @@ void plugin_run(struct kubelet_plugin *p)
 	}
 	wake_ms = take_steps(p);
 	nag_ms = send_lists(p);
-	plugin_tell(p);
-	show(p);
+	tell_situation(p);
+	show_status(p);
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
 }
 
@@ -441,8 +486,7 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 	p->has_pre_start = hooks->pre_start != NULL;
 	p->has_preferred = hooks->preferred != NULL;
 	registration_init(&p->registration, uv_now(place->loop));
-	uv_timer_init(place->loop, &p->timer);
-	p->timer.data = p;
+	due_init(&p->due, place->loop, on_due, p);
 	kick(p);
 	*ret = p;
 	return 0;

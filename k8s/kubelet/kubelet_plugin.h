@@ -6,8 +6,8 @@
 #pragma once
 
 #include <stdint.h>
-#include <uv.h>
 
+#include "due.h"
 #include "file_id.h"
 #include "kubelet.h"
 #include "registration.h"
@@ -46,7 +46,7 @@ struct kubelet_plugin {
 	bool has_served, leaving, kicked;
 	uint64_t leave_ms; /* no later */
 	uint32_t nag_ms;   /* between looks at watchers that do not read */
-	uv_timer_t timer;
+	struct due due;
 	struct registration_plan registration;
 
 	/* What the owner knows. */
@@ -68,12 +68,3 @@ void plugin_look(struct kubelet_plugin *, bool is_new);
 void plugin_run(struct kubelet_plugin *);
 /* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
-
-/* --- plugin_tell.c --------------------------------------------------------------------------- */
-
-/* Its situation, if that has changed. */
-void plugin_tell(struct kubelet_plugin *);
-/* Nobody listens on kubelet.sock, for that reason. */
-void plugin_tell_nobody(struct kubelet_plugin *, const char *why);
-/* Its socket is gone. */
-void plugin_tell_deleted(struct kubelet_plugin *);

@@ -112,7 +112,7 @@ int list_watch_set(struct list_watch *w, const struct plugin_device *devices, si
 }
 
 /* False: it is still busy with an older one, or there is no memory for another. */
-static bool give(struct list_watch *lw, struct watcher *w)
+static bool give_list(struct list_watch *lw, struct watcher *w)
 {
 	struct device_list *l = lw->list;
 
@@ -134,7 +134,7 @@ unsigned list_watch_send(struct list_watch *lw)
 	unsigned behind = 0;
 
 	for (struct watcher *w = lw->watchers; w; w = w->next)
-		if (!give(lw, w))
+		if (!give_list(lw, w))
 			behind++;
 	return behind;
 }
@@ -149,7 +149,7 @@ int list_watch_add(struct list_watch *lw, struct grpc_call *call)
 	w->next = lw->watchers;
 	lw->watchers = w;
 	lw->n_watchers++;
-	give(lw, w);
+	give_list(lw, w);
 	return 0;
 }
 

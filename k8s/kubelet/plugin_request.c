@@ -76,8 +76,8 @@ static int fill_preferences(struct plugin_request *q, struct err *e)
 typedef int decode_fn(struct wire_request **ret, const uint8_t *, size_t len);
 typedef int fill_fn(struct plugin_request *, struct err *);
 
-static int take(struct plugin_request *ret, decode_fn *decode, fill_fn *fill, const uint8_t *bytes,
-		size_t len, struct err *e)
+static int take_request(struct plugin_request *ret, decode_fn *decode, fill_fn *fill,
+			const uint8_t *bytes, size_t len, struct err *e)
 {
 	struct plugin_request q = {0};
 	int r = decode(&q.wire, bytes, len);
@@ -98,19 +98,19 @@ static int take(struct plugin_request *ret, decode_fn *decode, fill_fn *fill, co
 int plugin_request_allocate(struct plugin_request *q, const uint8_t *bytes, size_t len,
 			    struct err *e)
 {
-	return take(q, wire_decode_allocate, fill_ids, bytes, len, e);
+	return take_request(q, wire_decode_allocate, fill_ids, bytes, len, e);
 }
 
 int plugin_request_pre_start(struct plugin_request *q, const uint8_t *bytes, size_t len,
 			     struct err *e)
 {
-	return take(q, wire_decode_pre_start, fill_ids, bytes, len, e);
+	return take_request(q, wire_decode_pre_start, fill_ids, bytes, len, e);
 }
 
 int plugin_request_preferred(struct plugin_request *q, const uint8_t *bytes, size_t len,
 			     struct err *e)
 {
-	return take(q, wire_decode_preferred, fill_preferences, bytes, len, e);
+	return take_request(q, wire_decode_preferred, fill_preferences, bytes, len, e);
 }
 
 void plugin_request_done(struct plugin_request *q)

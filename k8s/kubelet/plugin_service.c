@@ -43,7 +43,7 @@ refuse(struct grpc_call *call, enum grpc_status status, const char *fmt, ...)
 	grpc_finish(call, status, text);
 }
 
-static void fail(struct grpc_call *call, int code)
+static void finish_failed(struct grpc_call *call, int code)
 {
 	grpc_finish(call, grpc_status_of_errno(code), strerror(-code));
 }
@@ -56,7 +56,7 @@ static void reply(struct grpc_call *call, int code, uint8_t *bytes, size_t len)
 	if (code == 0)
 		code = grpc_send(call, owned ? owned : (const uint8_t *)"", len);
 	if (code < 0)
-		fail(call, code);
+		finish_failed(call, code);
 	else
 		grpc_finish(call, GRPC_OK, NULL);
 }
@@ -110,7 +110,7 @@ static bool fits(const struct plugin_answer *a, enum question question, size_t n
 	return a->question == question && (question == ASKED_PRE_START || a->containers == n);
 }
 
-static void answer(struct plugin_answer *a, bool is_fit, int code, uint8_t *bytes, size_t len)
+static void answer_call(struct plugin_answer *a, bool is_fit, int code, uint8_t *bytes, size_t len)
 {
 	told(a->service, a);
 	if (is_fit)
@@ -126,7 +126,7 @@ void plugin_answer_allocate(struct plugin_answer *a, const struct container_gran
 	size_t len = 0;
 	int r = is_fit ? wire_allocate_response(&bytes, &len, grants, n) : 0;
 
-	answer(a, is_fit, r, bytes, len);
+	answer_call(a, is_fit, r, bytes, len);
 }
 
 void plugin_answer_preferred(struct plugin_answer *a, const struct id_list *chosen, size_t n)
@@ -136,12 +136,12 @@ void plugin_answer_preferred(struct plugin_answer *a, const struct id_list *chos
 	size_t len = 0;
 	int r = is_fit ? wire_preferred_response(&bytes, &len, chosen, n) : 0;
 
-	answer(a, is_fit, r, bytes, len);
+	answer_call(a, is_fit, r, bytes, len);
 }
 
 void plugin_answer_started(struct plugin_answer *a)
 {
-	answer(a, fits(a, ASKED_PRE_START, 0), 0, NULL, 0);
+	answer_call(a, fits(a, ASKED_PRE_START, 0), 0, NULL, 0);
 }
 
 void plugin_answer_error(struct plugin_answer *a, const struct err *e)
@@ -171,8 +171,8 @@ static struct plugin_answer *new_answer(struct plugin_service *s, struct grpc_ca
 /* --- methods --------------------------------------------------------------------------------- */
 
 /* NULL: answered. */
-static struct plugin_answer *begin(struct plugin_service *s, struct grpc_call *call,
-				   enum question question, size_t containers)
+static struct plugin_answer *begin_question(struct plugin_service *s, struct grpc_call *call,
+					    enum question question, size_t containers)
 {
 	struct plugin_answer *a;
 
@@ -182,7 +182,7 @@ static struct plugin_answer *begin(struct plugin_service *s, struct grpc_call *c
 	}
 	a = new_answer(s, call, question, containers);
 	if (!a)
-		fail(call, -ENOMEM);
+		finish_failed(call, -ENOMEM);
 	s->asking = a;
 	return a;
 }
@@ -198,7 +198,7 @@ static void allocate(struct plugin_service *s, struct grpc_call *call, const uin
 		refuse(call, grpc_status_of_errno(e.code), "Allocate: %s", e.msg);
 		return;
 	}
-	a = begin(s, call, ASKED_ALLOCATE, q.n);
+	a = begin_question(s, call, ASKED_ALLOCATE, q.n);
 	if (a)
 		s->hooks.allocate(a, q.ids, q.n, s->hooks.arg);
 	s->asking = NULL;
@@ -216,7 +216,7 @@ static void preferred(struct plugin_service *s, struct grpc_call *call, const ui
 		refuse(call, grpc_status_of_errno(e.code), "GetPreferredAllocation: %s", e.msg);
 		return;
 	}
-	a = begin(s, call, ASKED_PREFERRED, q.n);
+	a = begin_question(s, call, ASKED_PREFERRED, q.n);
 	if (a)
 		s->hooks.preferred(a, q.preferences, q.n, s->hooks.arg);
 	s->asking = NULL;
@@ -234,7 +234,7 @@ static void pre_start(struct plugin_service *s, struct grpc_call *call, const ui
 		refuse(call, grpc_status_of_errno(e.code), "PreStartContainer: %s", e.msg);
 		return;
 	}
-	a = begin(s, call, ASKED_PRE_START, q.n);
+	a = begin_question(s, call, ASKED_PRE_START, q.n);
 	if (a)
 		s->hooks.pre_start(a, q.ids, s->hooks.arg);
 	s->asking = NULL;
@@ -254,7 +254,7 @@ static void list_and_watch(struct plugin_service *s, struct grpc_call *call, con
 	/* Came and went: the kubelet does not ask again by itself. */
 	s->events.watchers(s->lists.n_watchers + 1, s->events.arg);
 	s->events.watchers(s->lists.n_watchers, s->events.arg);
-	fail(call, r);
+	finish_failed(call, r);
 }
 
 static void options(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,

@@ -11,10 +11,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 #include "dir_watch.h"
+#include "due.h"
 #include "file_id.h"
 #include "grpc.h"
 #include "log.h"
@@ -29,7 +30,7 @@
 
 struct pod_resources {
 	uv_loop_t *loop;
-	uv_timer_t timer;
+	struct due due;
 	struct dir_watch *watch;
 	struct uds_client *client; /* NULL between questions */
 	char *sock, *dir;
@@ -53,16 +54,12 @@ struct pod_resources {
 	size_t told_left_out;
 };
 
-static void on_timer(uv_timer_t *timer);
-
 static void schedule(struct pod_resources *p)
 {
-	uint64_t now_ms = uv_now(p->loop), at_ms = p->wanted ? p->next_ms : p->again_ms;
-
 	if (p->over)
-		uv_timer_start(&p->timer, on_timer, 0, 0);
+		due_in(&p->due, 0);
 	else if ((p->wanted || p->doubts) && !p->asking)
-		uv_timer_start(&p->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
+		due_at(&p->due, p->wanted ? p->next_ms : p->again_ms);
 }
 
 /* --- what comes of a question ---------------------------------------------------------------- */
@@ -127,10 +124,7 @@ static void unanswered(struct pod_resources *p)
 /* When the next pause is over. */
 static uint64_t after_pause(struct pod_resources *p)
 {
-	uint32_t pause_ms = p->pause_ms ? 2 * p->pause_ms : SPACING_MS;
-
-	p->pause_ms = pause_ms < PAUSE_MAX_MS ? pause_ms : PAUSE_MAX_MS;
-	return uv_now(p->loop) + p->pause_ms;
+	return uv_now(p->loop) + back_off(&p->pause_ms, SPACING_MS, PAUSE_MAX_MS);
 }
 
 /* Not before a pause, whoever wants it. */
@@ -163,7 +157,7 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 /* --- the API --------------------------------------------------------------------------------- */
 
 /* Whoever has made its socket lately may not know its pods yet. */
-static int complete(const struct pod_resources *p, struct pod_list *list)
+static int add_doubted(const struct pod_resources *p, struct pod_list *list)
 {
 	return p->asked_ms < p->young_until_ms ? pod_list_add_doubted(list, &p->list) : 0;
 }
@@ -181,7 +175,7 @@ static void on_message(struct grpc_call *call, const uint8_t *message, size_t le
 	p->refused = pod_resources_decode(&list, &left_out, message, len);
 	if (p->refused < 0)
 		return;
-	doubted = complete(p, &list);
+	doubted = add_doubted(p, &list);
 	if (doubted < 0) {
 		p->refused = doubted;
 		pod_list_done(&list);
@@ -247,7 +241,7 @@ static int ask_api(struct pod_resources *p, struct err *e)
 	return 0;
 }
 
-static void ask(struct pod_resources *p)
+static void ask_kubelet(struct pod_resources *p)
 {
 	struct err e = {0};
 
@@ -271,9 +265,9 @@ static void ask(struct pod_resources *p)
 	}
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct pod_resources *p = timer->data;
+	struct pod_resources *p = arg;
 
 	/* A connection per question: none stands idle, and none leads to the kubelet before. */
 	if (p->over) {
@@ -283,7 +277,7 @@ static void on_timer(uv_timer_t *timer)
 	}
 	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
-		ask(p);
+		ask_kubelet(p);
 	schedule(p);
 }
 
@@ -316,9 +310,9 @@ static void on_hint(const char *name, void *arg)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static void release(uv_handle_t *handle)
+static void pod_resources_free(void *arg)
 {
-	struct pod_resources *p = handle->data;
+	struct pod_resources *p = arg;
 
 	pod_list_done(&p->list);
 	free(p->sock);
@@ -326,7 +320,7 @@ static void release(uv_handle_t *handle)
 	free(p);
 }
 
-static void watch(struct pod_resources *p, const char *kubelet_dir)
+static void watch_folder(struct pod_resources *p, const char *kubelet_dir)
 {
 	AUTO_FREE char *dir = NULL;
 	struct err e = {0};
@@ -349,16 +343,15 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 	p->loop = loop;
 	p->fn = fn;
 	p->arg = arg;
-	p->timer.data = p;
 	if (asprintf(&p->sock, "%s/pod-resources/kubelet.sock", kubelet_dir) < 0)
 		p->sock = NULL;
 	p->dir = strdup(kubelet_dir);
 	if (!p->sock || !p->dir) {
-		release((uv_handle_t *)&p->timer);
+		pod_resources_free(p);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	uv_timer_init(loop, &p->timer);
-	watch(p, kubelet_dir);
+	due_init(&p->due, loop, on_due, p);
+	watch_folder(p, kubelet_dir);
 	pod_resources_refresh(p);
 	*ret = p;
 	return 0;
@@ -387,5 +380,5 @@ void pod_resources_close(struct pod_resources *p)
 	p->closing = true;
 	uds_client_close(p->client);
 	dir_watch_close(p->watch);
-	uv_close((uv_handle_t *)&p->timer, release);
+	due_close(&p->due, pod_resources_free);
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "back_off.h"
 #include "cleanup.h"
 
 #define PAUSE_MIN_MS  20
@@ -49,11 +50,6 @@ static uint64_t later(uint64_t a_ms, uint64_t b_ms)
 	return a_ms > b_ms ? a_ms : b_ms;
 }
 
-static uint32_t shorter(uint32_t a_ms, uint32_t b_ms)
-{
-	return a_ms < b_ms ? a_ms : b_ms;
-}
-
 /* All was well until now, or begins anew. */
 static void start_over(struct registration_plan *r, uint64_t now_ms)
 {
@@ -71,22 +67,19 @@ static void hurry(struct registration_plan *r, uint64_t now_ms)
 		r->next_ms = soon_ms;
 }
 
-static void back_off(struct registration_plan *r, uint32_t longest_ms, uint64_t now_ms)
-{
-	r->pause_ms = r->pause_ms ? shorter(2 * r->pause_ms, longest_ms) : PAUSE_MIN_MS;
-	r->next_ms = now_ms + r->pause_ms;
-}
-
-static void back_off_freshly(struct registration_plan *r, uint64_t now_ms)
+static void pause_freshly(struct registration_plan *r, uint64_t now_ms)
 {
 	r->next_ms = now_ms + fresh_pauses_ms[r->n_nobody];
 	if (r->n_nobody + 1 < ARRAY_SIZE(fresh_pauses_ms))
 		r->n_nobody++;
 }
 
-static uint32_t longest_pause(const struct registration_plan *r, uint64_t now_ms)
+static void pause_longer(struct registration_plan *r, uint64_t now_ms)
 {
-	return now_ms - r->trouble_ms < TROUBLE_MS ? PAUSE_MAX_MS : PAUSE_LONG_MS;
+	bool lasts = now_ms - r->trouble_ms >= TROUBLE_MS;
+
+	r->next_ms = now_ms +
+		     back_off(&r->pause_ms, PAUSE_MIN_MS, lasts ? PAUSE_LONG_MS : PAUSE_MAX_MS);
 }
 
 static void trouble(struct registration_plan *r, const char *why)
@@ -155,7 +148,7 @@ void registration_serving(struct registration_plan *r, bool there, uint64_t now_
 	r->serving = there;
 	if (there && r->registry) {
 		wait_for_watch(r, r->patience_ms, now_ms);
-		r->patience_ms = shorter(2 * r->patience_ms, WATCH_LONG_MS);
+		back_off(&r->patience_ms, WATCH_MS, WATCH_LONG_MS);
 	}
 	if (there)
 		return;
@@ -168,7 +161,7 @@ void registration_not_serving(struct registration_plan *r, const char *why, uint
 {
 	r->serving = false;
 	trouble(r, why);
-	back_off(r, longest_pause(r, now_ms), now_ms);
+	pause_longer(r, now_ms);
 }
 
 void registration_folder(struct registration_plan *r, uint64_t now_ms)
@@ -187,7 +180,7 @@ static void lost_watch(struct registration_plan *r, uint64_t now_ms)
 	if (r->registry)
 		wait_for_watch(r, r->patience_ms, now_ms);
 	else
-		back_off(r, longest_pause(r, now_ms), now_ms);
+		pause_longer(r, now_ms);
 }
 
 void registration_answered(struct registration_plan *r, unsigned attempt,
@@ -205,14 +198,14 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 		break;
 	case REGISTRATION_NOBODY:
 		if (now_ms - r->fresh_ms < FRESH_MS)
-			back_off_freshly(r, now_ms);
+			pause_freshly(r, now_ms);
 		else
-			back_off(r, longest_pause(r, now_ms), now_ms);
+			pause_longer(r, now_ms);
 		break;
 	case REGISTRATION_REFUSED:
 	case REGISTRATION_NO_REPLY:
 		trouble(r, why);
-		back_off(r, longest_pause(r, now_ms), now_ms);
+		pause_longer(r, now_ms);
 		break;
 	}
 }
@@ -246,7 +239,7 @@ void registration_watched(struct registration_plan *r, unsigned watchers, uint64
 }
 
 /* What is to be done as soon as the time has come. */
-static enum registration_step due(const struct registration_plan *r)
+static enum registration_step due_step(const struct registration_plan *r)
 {
 	if (!r->wanted)
 		return REGISTRATION_WAIT;
@@ -260,7 +253,7 @@ static enum registration_step due(const struct registration_plan *r)
 enum registration_step registration_next(struct registration_plan *r, uint64_t now_ms,
 					 uint64_t *ret_wake_ms)
 {
-	enum registration_step step = due(r);
+	enum registration_step step = due_step(r);
 
 	*ret_wake_ms = step == REGISTRATION_WAIT ? UINT64_MAX : r->next_ms;
 	if (step == REGISTRATION_WAIT || now_ms < r->next_ms)

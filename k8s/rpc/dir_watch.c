@@ -67,7 +67,7 @@ static bool next_name(struct walk *w, char name[NAME_MAX + 1])
 }
 
 /* dir + "/" + name; false = too long. */
-static bool join(char ret[PATH_MAX], const char *dir, const char *name)
+static bool join_path(char ret[PATH_MAX], const char *dir, const char *name)
 {
 	const char *slash = dir[0] && dir[strlen(dir) - 1] != '/' ? "/" : "";
 
@@ -75,12 +75,12 @@ static bool join(char ret[PATH_MAX], const char *dir, const char *name)
 }
 
 /* Goes to the name, or puts what it links to in front of the rest. */
-static int enter(struct walk *w, const char *name)
+static int enter_name(struct walk *w, const char *name)
 {
 	char path[PATH_MAX], link[PATH_MAX], rest[PATH_MAX];
 	ssize_t len;
 
-	if (!join(path, w->at, name))
+	if (!join_path(path, w->at, name))
 		return -ENAMETOOLONG;
 	len = readlink(path, link, sizeof(link) - 1);
 	if (len < 0 && errno != EINVAL)
@@ -92,7 +92,7 @@ static int enter(struct walk *w, const char *name)
 	link[len] = '\0';
 	if (++w->n_links > LINKS_MAX)
 		return -ELOOP;
-	if (!join(rest, link, w->rest))
+	if (!join_path(rest, link, w->rest))
 		return -ENAMETOOLONG;
 	strcpy(w->rest, rest);
 	if (link[0] == '/')
@@ -139,7 +139,7 @@ static int walk_path(struct dir_watch *w, struct walk *walk)
 		if (r == -EACCES && more)
 			r = 0; /* may be passed, but not watched */
 		if (r == 0 && more)
-			r = enter(walk, name);
+			r = enter_name(walk, name);
 	} while (r == 0 && more);
 	return is_missing(r) && w->n_steps > 0 ? 0 : r;
 }
@@ -197,7 +197,7 @@ static bool is_on_path(const struct step *s, const struct inotify_event *ev, con
 }
 
 /* Whether the path has to be walked again. Names are told right away. */
-static bool apply(struct dir_watch *w, const struct inotify_event *ev)
+static bool apply_event(struct dir_watch *w, const struct inotify_event *ev)
 {
 	const char *name = ev->len ? ev->name : NULL;
 	bool in_dir = false, on_path = ev->mask & IN_Q_OVERFLOW;
@@ -222,7 +222,7 @@ static bool read_events(struct dir_watch *w, bool *on_path)
 	for (ssize_t at = 0; at < len && !w->closed;) {
 		const struct inotify_event *ev = (void *)(buf + at);
 
-		*on_path |= apply(w, ev);
+		*on_path |= apply_event(w, ev);
 		at += (ssize_t)(sizeof(*ev) + ev->len);
 	}
 	return len > 0 && !w->closed;
@@ -242,7 +242,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void release(struct dir_watch *w)
+static void dir_watch_free(struct dir_watch *w)
 {
 	if (w->fd >= 0)
 		close(w->fd); /* and all its watches */
@@ -258,7 +258,7 @@ static void on_closed(uv_handle_t *h)
 	struct dir_watch *w = h->data;
 
 	if (--w->n_handles == 0)
-		release(w);
+		dir_watch_free(w);
 }
 
 void dir_watch_close(struct dir_watch *w)
@@ -278,7 +278,7 @@ static const char *limit_of(int code)
 }
 
 /* Not in the loop yet. */
-static int start(struct dir_watch *w, const char *dir)
+static int start_watch(struct dir_watch *w, const char *dir)
 {
 	if (dir[0] == '\0')
 		return -EINVAL;
@@ -302,11 +302,11 @@ int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *d
 	w->fd = -1;
 	w->fn = fn;
 	w->arg = arg;
-	r = start(w, dir);
+	r = start_watch(w, dir);
 	if (r == 0)
 		r = uv_poll_init(loop, &w->poll, w->fd);
 	if (r < 0) {
-		release(w);
+		dir_watch_free(w);
 		return err_set(e, r, "cannot watch \"%s\": %s%s", dir, strerror(-r), limit_of(r));
 	}
 	uv_timer_init(loop, &w->retry);

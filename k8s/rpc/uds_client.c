@@ -3,28 +3,305 @@
  *
  * Can fail by: nobody at the path (told at once), a listener whose queue is full (tried again until
  * the call's time is up), a connection that is lost. Whatever was started is never started again.
- */
+ *
+ * A connection (channel) that is not up any more (the peer hung up or said GOAWAY; it has not said
+ * a word to a call that ran out of time) keeps the calls it has, and the next call gets a new one.
+ * Hence a server may be replaced between two calls without its clients seeing it. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "uds_client.h"
+#include "due.h"
+#include "uds.h"
+#include "uds_link.h"
+#include "uds_socket.h"
 
 /* A listener whose queue is full is tried again this often, this long if the call has no timeout of
  * its own. */
 #define CONNECT_RETRY_MS 10
 #define CONNECT_MAX_MS	 10000
 
-static void on_timer(uv_timer_t *);
+struct uds_channel {
+	struct uds_link link; /* first: the one is the other */
+	struct uds_client *client;
+	struct uds_channel *next, **at;
+	unsigned n_calls;
+	bool is_retired;
+};
 
-void uds_client_unuse(struct uds_client *c)
+enum uds_call_state {
+	CALL_WAITING, /* for a connection */
+	CALL_RUNNING, /* on its channel */
+	CALL_ENDED,   /* to be told from the loop */
+	CALL_TOLD,    /* by the client's end; the channel's connection has still to let go of it */
+};
+
+/* Oldest first. */
+struct uds_call_list {
+	struct uds_call *first, **end;
+};
+
+struct uds_call {
+	struct uds_client *client;
+	struct uds_call_list *list;
+	struct uds_call *next, **at;
+	uint64_t id;
+	enum uds_call_state state;
+	struct grpc_reply reply;
+	/* Waiting */
+	char *path;
+	uint8_t *message;
+	size_t len;
+	uint64_t deadline_ms; /* UINT64_MAX = none */
+	uint64_t give_up_ms;
+	/* Running */
+	struct uds_channel *channel;
+	struct grpc_call *grpc;
+	uint64_t n_reads; /* of the link when it started */
+	bool is_cancelled;
+	/* Ended */
+	enum grpc_status status;
+	char text[256];
+};
+
+struct uds_client {
+	struct sockaddr_un address;
+	struct grpc_limits limits;
+	const struct grpc_limits *limits_or_null;
+	struct uv_loop_s *loop;
+	struct due due;
+	struct uds_channel *channels;
+	struct uds_call_list calls, ended;
+	uint64_t last_id;
+	unsigned n_users; /* its due and links, which point here */
+	bool is_closed;
+};
+
+/* What is due or a channel does not point here any more. */
+static void client_unuse(void *arg)
 {
+	struct uds_client *c = arg;
+
 	if (--c->n_users == 0)
 		free(c);
 }
 
-void uds_client_wake(struct uds_client *c)
+/* --- calls and their lists -------------------------------------------------------------------- */
+
+static void call_put(struct uds_call_list *list, struct uds_call *call)
 {
-	uv_timer_start(&c->timer, on_timer, 0, 0);
+	call->list = list;
+	call->next = NULL;
+	call->at = list->end;
+	*list->end = call;
+	list->end = &call->next;
+}
+
+static void call_take_out(struct uds_call *call)
+{
+	*call->at = call->next;
+	if (call->next)
+		call->next->at = call->at;
+	else
+		call->list->end = call->at;
+}
+
+/* The first one, taken out; NULL = none. */
+static struct uds_call *call_pop(struct uds_call_list *list)
+{
+	struct uds_call *call = list->first;
+
+	if (call)
+		call_take_out(call);
+	return call;
+}
+
+static void call_free(struct uds_call *call)
+{
+	free(call->path);
+	free(call->message);
+	free(call);
+}
+
+/* To be told from the loop. */
+static void call_end(struct uds_call *call, enum grpc_status status, const char *text)
+{
+	call->state = CALL_ENDED;
+	call->grpc = NULL; /* gone by then */
+	call->status = status;
+	snprintf(call->text, sizeof(call->text), "%s", text);
+	call_take_out(call);
+	call_put(&call->client->ended, call);
+	due_in(&call->client->due, 0);
+}
+
+/* Its last word now; frees it. Not in a list any more. */
+static void call_tell(struct uds_call *call, enum grpc_status status, const char *text)
+{
+	if (call->reply.end)
+		call->reply.end(call->grpc, status, text, call->reply.arg);
+	call_free(call);
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void on_lost(struct uds_link *l)
+{
+	struct uds_channel *ch = (struct uds_channel *)l;
+
+	*ch->at = ch->next;
+	if (ch->next)
+		ch->next->at = ch->at;
+}
+
+static void on_release(struct uds_link *l)
+{
+	struct uds_channel *ch = (struct uds_channel *)l;
+
+	client_unuse(ch->client);
+	free(ch);
+}
+
+static void add_channel(struct uds_client *c, struct uds_channel *ch)
+{
+	ch->client = c;
+	ch->next = c->channels;
+	ch->at = &c->channels;
+	if (ch->next)
+		ch->next->at = &ch->next;
+	c->channels = ch;
+	c->n_users++;
+}
+
+static bool is_usable(const struct uds_channel *ch)
+{
+	return !ch->is_retired && !ch->link.is_ending && ch->link.conn &&
+	       !grpc_is_closing(ch->link.conn) && !uds_is_hung_up(ch->link.fd);
+}
+
+static int connect_channel(struct uds_client *c, struct uds_channel **ret)
+{
+	int fd = uds_connect(&c->address), r;
+	struct uds_channel *ch;
+	struct grpc_conn *conn;
+
+	if (fd < 0)
+		return fd;
+	ch = calloc(1, sizeof(*ch));
+	if (!ch || grpc_client_new(&conn, c->limits_or_null, uv_now(c->loop)) < 0) {
+		free(ch);
+		close(fd);
+		return -ENOMEM;
+	}
+	ch->link.lost = on_lost;
+	ch->link.release = on_release;
+	r = uds_link_start(&ch->link, c->loop, fd, conn);
+	if (r < 0) {
+		free(ch);
+		return r;
+	}
+	add_channel(c, ch);
+	*ret = ch;
+	return 0;
+}
+
+/* The one that is up, or a new one. -EAGAIN: the listener's queue is full. */
+static int channel_find(struct uds_client *c, struct uds_channel **ret)
+{
+	for (struct uds_channel *ch = c->channels; ch; ch = ch->next)
+		if (is_usable(ch)) {
+			*ret = ch;
+			return 0;
+		}
+	return connect_channel(c, ret);
+}
+
+/* A call has ended there. A server that does not say a word within a call's time is not tried
+ * again. */
+static void channel_leave(struct uds_call *call, enum grpc_status status)
+{
+	struct uds_channel *ch = call->channel;
+
+	ch->n_calls--;
+	if (status == GRPC_DEADLINE_EXCEEDED && ch->link.n_reads == call->n_reads)
+		ch->is_retired = true;
+	if (ch->is_retired && ch->n_calls == 0)
+		uds_link_end_soon(&ch->link);
+	call->channel = NULL;
+}
+
+/* --- a call on its connection ----------------------------------------------------------------- */
+
+/* Why a call ended with its link; the socket knows better than the connection. */
+static const char *loss_reason(const struct uds_channel *ch, const char *text)
+{
+	return ch->link.why.code ? ch->link.why.msg : text;
+}
+
+static void on_end(struct grpc_call *grpc, enum grpc_status status, const char *text, void *arg)
+{
+	struct uds_call *call = arg;
+	struct uds_channel *ch = call->channel;
+	char lost[sizeof(call->text)];
+
+	(void)grpc;
+	channel_leave(call, status);
+	if (call->state == CALL_TOLD) {
+		call_free(call);
+		return;
+	}
+	if (status == GRPC_UNAVAILABLE && !ch->link.conn) {
+		snprintf(lost, sizeof(lost), "%.110s: %.140s", call->client->address.sun_path,
+			 loss_reason(ch, text));
+		text = lost;
+	}
+	if (call->is_cancelled) {
+		call_end(call, status, text);
+		return;
+	}
+	call_take_out(call);
+	call_tell(call, status, text);
+}
+
+static void on_message(struct grpc_call *grpc, const uint8_t *message, size_t len, void *arg)
+{
+	struct uds_call *call = arg;
+
+	if (call->state == CALL_RUNNING && call->reply.message)
+		call->reply.message(grpc, message, len, call->reply.arg);
+}
+
+/* Milliseconds for grpc_start(): what is left of the timeout, 0 = none was asked for. */
+static uint32_t time_left(const struct uds_call *call)
+{
+	uint64_t now_ms = uv_now(call->client->loop);
+
+	if (call->deadline_ms == UINT64_MAX)
+		return 0;
+	return call->deadline_ms > now_ms ? (uint32_t)(call->deadline_ms - now_ms) : 1;
+}
+
+static unsigned max_calls(const struct uds_client *c)
+{
+	return c->limits_or_null ? c->limits.max_calls : 100; /* see grpc.h */
+}
+
+/* -ENOMEM, -EBUSY. */
+static int channel_start(struct uds_channel *ch, struct uds_call *call, const char *path,
+			 const uint8_t *message, size_t len)
+{
+	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = call};
+
+	call->grpc = grpc_start(ch->link.conn, path, message, len, time_left(call), &reply,
+				uv_now(call->client->loop));
+	if (!call->grpc)
+		return ch->n_calls >= max_calls(call->client) ? -EBUSY : -ENOMEM;
+	call->state = CALL_RUNNING;
+	call->channel = ch;
+	call->n_reads = ch->link.n_reads;
+	ch->n_calls++;
+	uds_link_kick(&ch->link);
+	return 0;
 }
 
 /* --- starting --------------------------------------------------------------------------------- */
@@ -32,18 +309,18 @@ void uds_client_wake(struct uds_client *c)
 static int start_call(struct uds_call *call, const char *path, const uint8_t *message, size_t len)
 {
 	struct uds_channel *ch;
-	int r = uds_channel_find(call->client, &ch);
+	int r = channel_find(call->client, &ch);
 
-	return r < 0 ? r : uds_call_start(ch, call, path, message, len);
+	return r < 0 ? r : channel_start(ch, call, path, message, len);
 }
 
-static void refuse(struct uds_call *call, int code)
+static void refuse_call(struct uds_call *call, int code)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "cannot connect to %s: %s", call->client->address.sun_path,
 		 strerror(-code));
-	uds_call_end(call, GRPC_UNAVAILABLE, text);
+	call_end(call, GRPC_UNAVAILABLE, text);
 }
 
 /* The listener's queue is full: later. */
@@ -59,8 +336,7 @@ static int keep_for_later(struct uds_call *call, const char *path, const uint8_t
 	call->len = len;
 	call->state = CALL_WAITING;
 	call->give_up_ms = uv_now(call->client->loop) + CONNECT_MAX_MS;
-	if (!uv_is_active((uv_handle_t *)&call->client->timer))
-		uv_timer_start(&call->client->timer, on_timer, CONNECT_RETRY_MS, 0);
+	due_within(&call->client->due, CONNECT_RETRY_MS);
 	return 0;
 }
 
@@ -75,7 +351,7 @@ static struct uds_call *new_call(struct uds_client *c, uint32_t timeout_ms,
 	call->id = ++c->last_id;
 	call->reply = *reply;
 	call->deadline_ms = timeout_ms ? uv_now(c->loop) + timeout_ms : UINT64_MAX;
-	uds_call_put(&c->calls, call);
+	call_put(&c->calls, call);
 	return call;
 }
 
@@ -95,12 +371,12 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 	if (r == -EAGAIN)
 		r = keep_for_later(call, path, message, len);
 	if (r == -ENOMEM || r == -EBUSY) {
-		uds_call_take_out(call);
-		uds_call_free(call);
+		call_take_out(call);
+		call_free(call);
 		return r;
 	}
 	if (r < 0)
-		refuse(call, r);
+		refuse_call(call, r);
 	if (ret_id)
 		*ret_id = call->id;
 	return 0;
@@ -108,19 +384,18 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 
 /* --- what the loop does ----------------------------------------------------------------------- */
 
-static void retry(struct uds_call *call)
+static void retry_call(struct uds_call *call)
 {
 	uint64_t now_ms = uv_now(call->client->loop);
 	int r;
 
 	if (now_ms >= call->deadline_ms) {
-		uds_call_end(call, GRPC_DEADLINE_EXCEEDED,
-			     "the deadline passed before a connection");
+		call_end(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed before a connection");
 		return;
 	}
 	r = start_call(call, call->path, call->message, call->len);
 	if (r < 0 && (r != -EAGAIN || now_ms >= call->give_up_ms))
-		refuse(call, r);
+		refuse_call(call, r);
 }
 
 /* Whether there are others that wait. */
@@ -132,22 +407,22 @@ static bool retry_waiting(struct uds_client *c)
 	for (call = c->calls.first; call; call = next) {
 		next = call->next;
 		if (call->state == CALL_WAITING)
-			retry(call);
+			retry_call(call);
 		is_waiting |= call->state == CALL_WAITING;
 	}
 	return is_waiting;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct uds_client *c = timer->data;
+	struct uds_client *c = arg;
 	struct uds_call *call;
 
 	if (retry_waiting(c))
-		uv_timer_start(timer, on_timer, CONNECT_RETRY_MS, 0);
+		due_in(&c->due, CONNECT_RETRY_MS);
 	/* Their hooks may make, cancel and end any others, and close the client. */
-	while (!c->is_closed && (call = uds_call_pop(&c->ended)))
-		uds_call_tell(call, call->status, call->text);
+	while (!c->is_closed && (call = call_pop(&c->ended)))
+		call_tell(call, call->status, call->text);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -172,8 +447,7 @@ int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char 
 	c->loop = loop;
 	c->calls.end = &c->calls.first;
 	c->ended.end = &c->ended.first;
-	uv_timer_init(loop, &c->timer);
-	c->timer.data = c;
+	due_init(&c->due, loop, on_due, c);
 	c->n_users = 1;
 	*ret = c;
 	return 0;
@@ -188,7 +462,7 @@ void uds_client_cancel(struct uds_client *c, uint64_t id)
 	if (!call)
 		return;
 	if (call->state == CALL_WAITING) {
-		uds_call_end(call, GRPC_CANCELLED, "cancelled");
+		call_end(call, GRPC_CANCELLED, "cancelled");
 		return;
 	}
 	call->is_cancelled = true;
@@ -200,18 +474,13 @@ void uds_client_cancel(struct uds_client *c, uint64_t id)
 static void abandon(struct uds_call *call)
 {
 	if (call->state != CALL_RUNNING) {
-		uds_call_tell(call, GRPC_CANCELLED, "the client was closed");
+		call_tell(call, GRPC_CANCELLED, "the client was closed");
 		return;
 	}
 	call->state = CALL_TOLD;
 	if (call->reply.end)
 		call->reply.end(call->grpc, GRPC_CANCELLED, "the client was closed",
 				call->reply.arg);
-}
-
-static void on_timer_closed(uv_handle_t *h)
-{
-	uds_client_unuse(h->data);
 }
 
 void uds_client_close(struct uds_client *c)
@@ -222,8 +491,8 @@ void uds_client_close(struct uds_client *c)
 	if (!c || c->is_closed)
 		return;
 	c->is_closed = true;
-	uv_close((uv_handle_t *)&c->timer, on_timer_closed);
-	while ((call = uds_call_pop(&c->calls)) || (call = uds_call_pop(&c->ended)))
+	due_close(&c->due, client_unuse);
+	while ((call = call_pop(&c->calls)) || (call = call_pop(&c->ended)))
 		abandon(call);
 	for (ch = c->channels; ch; ch = next) {
 		next = ch->next;

@@ -13,18 +13,21 @@
 /* Per wake-up, so that one busy peer cannot keep the loop from the others. */
 #define READS_MAX 8
 
-#define NEVER UINT64_MAX
-
-static void settle(struct uds_link *);
+static void settle_link(struct uds_link *);
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void on_closed(uv_handle_t *h)
+static void on_due_closed(void *arg)
 {
-	struct uds_link *l = h->data;
+	struct uds_link *l = arg;
 
 	if (--l->n_handles == 0)
 		l->release(l);
+}
+
+static void on_poll_closed(uv_handle_t *poll)
+{
+	on_due_closed(poll->data);
 }
 
 /* Bytes the socket took, 0 = it is full, or negative errno. */
@@ -90,7 +93,7 @@ static int write_out(struct uds_link *l)
 	return r;
 }
 
-static void finish(struct uds_link *l)
+static void finish_link(struct uds_link *l)
 {
 	struct grpc_conn *conn = l->conn;
 
@@ -100,8 +103,8 @@ static void finish(struct uds_link *l)
 	l->conn = NULL;
 	grpc_conn_free(conn);
 	l->n_busy--;
-	uv_close((uv_handle_t *)&l->poll, on_closed);
-	uv_close((uv_handle_t *)&l->timer, on_closed);
+	uv_close((uv_handle_t *)&l->poll, on_poll_closed);
+	due_close(&l->due, on_due_closed);
 	close(l->fd);
 	free(l->rest);
 	l->rest = NULL;
@@ -112,10 +115,10 @@ void uds_link_end(struct uds_link *l)
 {
 	l->is_ending = true;
 	if (!l->is_over && l->n_busy == 0)
-		finish(l);
+		finish_link(l);
 }
 
-static void fail(struct uds_link *l, int code, const char *doing)
+static void fail_link(struct uds_link *l, int code, const char *doing)
 {
 	err_set(&l->why, code, "%s: %s", doing, strerror(-code));
 	uds_link_end(l);
@@ -156,32 +159,18 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 		for (int i = 0; i < READS_MAX && read_once(l); i++)
 			continue;
 	l->n_busy--;
-	settle(l);
+	settle_link(l);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct uds_link *l = timer->data;
+	struct uds_link *l = arg;
 
-	l->armed_ms = NEVER;
 	l->n_busy++;
-	if (grpc_tick(l->conn, uv_now(timer->loop), &l->why) < 0)
+	if (grpc_tick(l->conn, uv_now(l->poll.loop), &l->why) < 0)
 		l->is_ending = true;
 	l->n_busy--;
-	settle(l);
-}
-
-static void arm(struct uds_link *l, uint64_t at_ms)
-{
-	uint64_t now_ms = uv_now(l->timer.loop);
-
-	if (at_ms == l->armed_ms)
-		return;
-	l->armed_ms = at_ms;
-	if (at_ms == NEVER)
-		uv_timer_stop(&l->timer);
-	else
-		uv_timer_start(&l->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
+	settle_link(l);
 }
 
 static int wait_for_socket(struct uds_link *l)
@@ -195,26 +184,26 @@ static int wait_for_socket(struct uds_link *l)
 }
 
 /* After every entry: writes, and says what is waited for. */
-static void settle(struct uds_link *l)
+static void settle_link(struct uds_link *l)
 {
 	int r = 0;
 
 	if (!l->is_ending)
 		r = write_out(l);
 	if (r < 0)
-		fail(l, r, "writing");
+		fail_link(l, r, "writing");
 	else if (l->is_ending || (!l->rest && grpc_is_done(l->conn)))
 		uds_link_end(l);
 	else if ((r = wait_for_socket(l)) < 0)
-		fail(l, r, "waiting");
+		fail_link(l, r, "waiting");
 	else
-		arm(l, grpc_deadline(l->conn));
+		due_at(&l->due, grpc_deadline(l->conn));
 }
 
 void uds_link_kick(struct uds_link *l)
 {
 	if (!l->is_over)
-		arm(l, 0);
+		due_in(&l->due, 0);
 }
 
 void uds_link_end_soon(struct uds_link *l)
@@ -232,12 +221,11 @@ int uds_link_start(struct uds_link *l, struct uv_loop_s *loop, int fd, struct gr
 		close(fd);
 		return r;
 	}
-	uv_timer_init(loop, &l->timer);
+	due_init(&l->due, loop, on_due, l);
 	l->n_handles = 2;
 	l->fd = fd;
 	l->conn = conn;
-	l->armed_ms = NEVER;
-	l->poll.data = l->timer.data = l;
-	arm(l, 0);
+	l->poll.data = l;
+	due_in(&l->due, 0);
 	return 0;
 }

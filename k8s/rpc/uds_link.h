@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "due.h"
 #include "err.h"
 #include "grpc.h"
 
@@ -25,8 +26,7 @@ struct uds_link {
 	bool is_ending;		/* no more calls here */
 	/* From here on: uds_link.c's own. */
 	uv_poll_t poll;
-	uv_timer_t timer;
-	uint64_t armed_ms;
+	struct due due;
 	int polled; /* uv_poll events */
 	unsigned n_busy, n_handles;
 	bool is_over;

@@ -93,7 +93,7 @@ static void add_peer(struct uds_server *s, struct peer *p)
 }
 
 /* Takes fd over. Without memory for it the connection is closed, which its maker sees. */
-static void serve(struct uds_server *s, int fd)
+static void serve_peer(struct uds_server *s, int fd)
 {
 	struct peer *p = calloc(1, sizeof(*p));
 	struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = p};
@@ -143,7 +143,7 @@ static bool accept_one(struct uds_server *s)
 	if (s->n_peers >= s->opts.max_connections)
 		close(fd);
 	else
-		serve(s, fd);
+		serve_peer(s, fd);
 	return true;
 }
 
@@ -170,7 +170,7 @@ static void on_closed(uv_handle_t *h)
 	unuse(h->data);
 }
 
-static int start(struct uds_server *s, struct uv_loop_s *loop, struct err *e)
+static int start_listening(struct uds_server *s, struct uv_loop_s *loop, struct err *e)
 {
 	int r;
 
@@ -204,7 +204,7 @@ int uds_server_open(struct uds_server **ret, struct uv_loop_s *loop, const char 
 	s->peers_end = &s->peers;
 	r = uds_address(&s->address, path, e);
 	if (r == 0)
-		r = start(s, loop, e);
+		r = start_listening(s, loop, e);
 	if (r < 0) {
 		free(s);
 		return r;

@@ -46,7 +46,7 @@ static struct node *start(void)
 	assert_int_equal(event_ring_init(&n->ring), 0);
 	assert_int_equal(event_watch_open(&n->watch, &n->loop, &n->ring, &e), 0);
 	n->routes.events = &n->ring;
-	n->routes.event_waiters = event_watch_waiters(n->watch);
+	n->routes.event_watch = n->watch;
 	assert_int_equal(http_open(&n->http, &n->loop, &(struct http_opts){0}, &n->self,
 				   routes_answer, &n->routes, &e),
 			 0);
@@ -57,7 +57,7 @@ static struct node *start(void)
 /* As the daemon does it: who serves goes last. */
 static void stop(struct node *n)
 {
-	n->routes.event_waiters = NULL;
+	n->routes.event_watch = NULL;
 	event_watch_close(n->watch);
 	http_close(n->http, NULL, NULL);
 	assert_int_equal(loop_end(&n->loop), 0);
@@ -103,7 +103,7 @@ static void assert_answer(struct node *n, struct client *c, unsigned status, con
 }
 
 struct count {
-	const struct event_waiters *waiters;
+	const struct event_watch *watch;
 	size_t n;
 };
 
@@ -111,12 +111,12 @@ static bool are_waiting(void *arg)
 {
 	struct count *c = arg;
 
-	return c->waiters->n == c->n;
+	return c->watch->n == c->n;
 }
 
 static void await_waiters(struct node *n, size_t how_many)
 {
-	struct count c = {event_watch_waiters(n->watch), how_many};
+	struct count c = {n->watch, how_many};
 
 	assert_true(loop_until(&n->loop, are_waiting, &c, PATIENCE_MS));
 }
@@ -165,9 +165,9 @@ static void test_waiting(void **state)
 
 static bool waits_for_b(void *arg)
 {
-	const struct event_waiters *ws = event_watch_waiters(((struct node *)arg)->watch);
+	const struct event_watch *w = ((struct node *)arg)->watch;
 
-	return ws->n == 1 && ws->items[0].pod;
+	return w->n == 1 && w->items[0].pod;
 }
 
 static void test_who_leaves_makes_room(void **state)
@@ -223,16 +223,16 @@ static void test_wrong_questions(void **state)
 		ask(n, &c, wrong[i]);
 		assert_answer(n, &c, 400, "is not a number", NULL);
 	}
-	assert_int_equal(event_watch_waiters(n->watch)->n, 0);
+	assert_int_equal(n->watch->n, 0);
 	stop(n);
 }
 
 /* The last one waits for a pod. */
 static bool are_all_there(void *arg)
 {
-	const struct event_waiters *ws = event_watch_waiters(((struct node *)arg)->watch);
+	const struct event_watch *w = ((struct node *)arg)->watch;
 
-	return ws->n == 16 && ws->items[15].pod;
+	return w->n == 16 && w->items[15].pod;
 }
 
 /* Sixteen of 64 places; the next is told so, and who has gone makes room. */
@@ -261,16 +261,16 @@ static void test_too_many_wait(void **state)
 
 static void test_without_memory(void **state)
 {
-	struct event_waiters waiters = {0};
+	struct event_watch watch = {.n = 0};
 	const struct event_filter filter = {.pod = "a", .device = "b"};
 
 	(void)state;
 	for (long i = 0; i < 3; i++) {
 		faults_alloc(i);
-		assert_int_equal(event_waiters_add(&waiters, NULL, &filter, 1), -ENOMEM);
+		assert_int_equal(event_watch_wait(&watch, NULL, &filter, 1), -ENOMEM);
 		assert_true(faults_end());
 	}
-	assert_int_equal(waiters.n, 0);
+	assert_int_equal(watch.n, 0);
 }
 
 /* The end of the daemon is an answer. */

@@ -12,7 +12,6 @@
 
 #include "cleanup.h"
 #include "faults.h"
-#include "qp_table_parts.h"
 #include "qp_words.h"
 
 enum { STATE = 1, PORT = 1 << 5, AV = 1 << 7, MTU = 1 << 8, PEER = 1 << 20 };
