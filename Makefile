@@ -15,7 +15,8 @@ SAN ?= 0
 
 VERSION := 0.1.0
 KILL_POINTS ?= 0
-B ?= build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)$(if $(filter 1,$(KILL_POINTS)),/kill)
+BASE := build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
+B ?= $(BASE)$(if $(filter 1,$(KILL_POINTS)),/kill)
 # Generated headers do not depend on the compiler's flavour.
 GEN := build/gen
 
@@ -56,7 +57,9 @@ PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*
 # What has a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
-OBJ := $(SRC:%.c=$(B)/%.o) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
+# With KILL_POINTS=1 what has none is as without.
+KILLS := $(if $(filter 1,$(KILL_POINTS)),$(shell grep -l kill_point.h $(SRC)),$(SRC))
+OBJ := $(KILLS:%.c=$(B)/%.o) $(patsubst %.c,$(BASE)/%.o,$(filter-out $(KILLS),$(SRC))) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
 UNIT := $(call files,tests/unit,test_*.c)
 TESTS := $(addprefix $(B)/tests/,$(basename $(notdir $(UNIT))))
@@ -76,9 +79,18 @@ $(B)/rocectl: $(B)/daemon/ctl/rocectl.o $(LIB)
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+define COMPILE
+$(Q)mkdir -p $(@D)
+$(Q)$(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
+endef
+
 $(B)/%.o: %.c | $(SKELS) $(PROTO:=.h)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
+	$(COMPILE)
+
+ifneq ($(B),$(BASE))
+$(BASE)/%.o: %.c | $(SKELS) $(PROTO:=.h)
+	$(COMPILE)
+endif
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
@@ -94,7 +106,7 @@ $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 # --- protobuf: .proto -> C ----------------------------------------------------------------------
 $(GEN)/proto/%.pb-c.h $(GEN)/proto/%.pb-c.c &: k8s/proto/%.proto
 	$(Q)mkdir -p $(@D)
-	$(Q)protoc-c --c_out=$(@D) --proto_path=k8s/proto $<
+	$(Q)protoc --c_out=$(@D) --proto_path=k8s/proto $<
 
 # Generated code is not ours to warn about.
 PROTO_CFLAGS = -isystem $(GEN)/proto -std=gnu11 $(OPT) $(HARDEN) -w
@@ -173,9 +185,12 @@ check-unit: ## the unit tests alone, seconds
 check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
-demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once (root)
-	$(Q)$(MAKE) --no-print-directory all
+demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once, beside a first view (root)
+	$(Q)$(MAKE) --no-print-directory -j3 all lab-image
 	$(Q)tests/lab/lab.sh demo
+
+lab-image:
+	$(Q)tests/lab/lab.sh image
 
 run: all ## the daemon on this host; observes only, unless a configuration says otherwise
 	$(B)/rocelet $(ARGS)
@@ -231,7 +246,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all tests fuzz deps check lint check-unit check-kubelet check-kernels demo run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

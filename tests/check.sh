@@ -1,33 +1,85 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: lint unit interop kubelet san threads fuzz lab (default: all but lint, after installing what
-#                         they need; san includes threads)
+#   check.sh [PART...]    parts: lint unit interop kubelet san threads fuzz lab (default: all but lint and threads, after installing what
+#                         they need)
 #
-# CHECK=full is what CI runs: lint as well, every scenario of the lab, and each fuzz program for 45 s, those of what a peer sends for
-# 60. Otherwise the quick half of the lab and 10 s. FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS: other choices.
+# That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
+# and each fuzz program for 45 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 3 s.
+# FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
+shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
 	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach allow cage attach_latency attach_churn orphans beyond anew dirty views journal clock reboot orders company crash bpf_events bpf_packets nic_events}
+	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}
 else
-	FUZZ_SECONDS=${FUZZ_SECONDS:-10}
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot plugin metrics attach attach_latency crash bpf_events}
+	FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+	# One kill before and one after the record is on the disk, on the way there and back, and one with another netdev.
+	KILLS=1:attach-record-before:attach-move-after:back-record-after:back-move-before:back-renew-after
+	# The longest one first.
+	LAB_SCENARIOS=${LAB_SCENARIOS:-attach bpf_events crash:$KILLS boot plugin metrics attach_latency}
+	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-pods restart owners numa}
 fi
 LAB_PORT=${LAB_PORT:-19907} # and the next one, on 127.0.0.1, for scenarios with a part on the host
 passed=0 failed=0 skipped=0
 
 say() { printf '%s %s\n' "$1" "$2"; }
 
+# --- what runs now, and how long that usually takes ---------------------------------------------
+
+# A line for each: SECONDS NAME. What it has taken on two idle cores is checked in; what it took on this machine counts more.
+USUAL=tests/check.seconds
+LAST=/var/cache/rocelet-check/seconds
+mkdir -p "${LAST%/*}" 2>/dev/null && [ -w "${LAST%/*}" ] || LAST=build/check.seconds
+
+# Prints the seconds, or nothing.
+usual() { # NAME
+	cat "$USUAL" "$LAST" 2>/dev/null | awk -v name="$1" '{ s = $1; sub(/^[0-9]+ /, "") } $0 == name { last = s } END { print last }'
+}
+
+# Prints ", usually 4 min", or nothing.
+usually() { # NAME
+	usual "$1" | awk '$1 >= 90 { printf ", usually %.0f min", $1 / 60 } $1 && $1 < 90 { printf ", usually %d s", $1 }'
+}
+
+announce() { # NAME
+	say " ...  " "$1$(usually "$1")"
+}
+
+remember() { # NAME SECONDS
+	{
+		flock 9
+		{ grep -vxE "[0-9]+ $1" "$LAST" 2>/dev/null; echo "$2 $1"; } >"$LAST.new"
+		mv "$LAST.new" "$LAST"
+	} 9>"$LAST.lock"
+}
+
+once_s=0 # of the part's seconds, what is only spent once
+
+# What is built or fetched by the first run on a machine, and kept: COMMAND built says whether it is there.
+once() { # NAME COMMAND MAKE
+	local began=$SECONDS
+	if ! "$2" built >/dev/null 2>&1; then
+		say " ...  " "$1 is made, once$(usually "$1")"
+		step "$1" "$2" "$3"
+		once_s=$((once_s + SECONDS - began))
+	fi
+}
+
+# --- verdicts -----------------------------------------------------------------------------------
+
 # step NAME COMMAND...: one test that is its exit status; its output is shown when it fails.
 step() {
-	local name=$1 log
+	local name=$1 log began=$SECONDS
 	shift
 	log=$LOGS/${name//[^a-z0-9_-]/_}.log
+	announce "$name"
 	if "$@" >"$log" 2>&1; then
 		say "  ok  " "$name"
 		passed=$((passed + 1))
+		remember "$name" $((SECONDS - began))
 	else
 		say "FAILED" "$name (exit $?): $*"
 		tail -n 40 "$log" | sed 's/^/        /'
@@ -46,8 +98,8 @@ cmocka() { # NAME LOG
 	status=$(cat "$log.rc")
 	ok=$(grep -c '^\[       OK \]' "$log")
 	# Both are named twice: when they happen and at the end.
-	bad=$(grep -o '^\[  FAILED  \] [a-z].*' "$log" | sort -u | wc -l)
-	not=$(grep -o '^\[  SKIPPED \] [a-z].*' "$log" | sort -u | wc -l)
+	bad=$(grep -xE '\[  (FAILED |ERROR  ) \] \w+' "$log" | awk '{ print $NF }' | sort -u | wc -l)
+	not=$(grep -xE '\[  SKIPPED \] \w+' "$log" | sort -u | wc -l)
 	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	if [ "$status" = 0 ] && [ $((ok + not)) = 0 ]; then bad=1; fi
 	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + not))
@@ -59,18 +111,27 @@ cmocka() { # NAME LOG
 	fi
 }
 
-# The cmocka programs of a folder, some at a time: they mostly wait for time-outs.
+# The cmocka programs of a folder, some at a time: they mostly wait for time-outs. The one that waits longest is the first.
 cmocka_all() { # TITLE FOLDER LOG_PREFIX
 	local t
 	# shellcheck disable=SC2016
-	find "$2" -maxdepth 1 -name 'test_*' -type f -executable -print0 |
-		xargs -0 -P 4 -I{} sh -c 'log=$2-${1##*/}.log; "$1" >"$log" 2>&1; echo $? >"$log.rc"' sh {} "$LOGS/$3"
-	for t in "$2"/test_*; do
-		[ -x "$t" ] && [ ! -d "$t" ] && cmocka "$1 ${t##*/}" "$LOGS/$3-${t##*/}.log"
-	done
+	{
+		echo test_engine_random
+		find "$2" -maxdepth 1 -name 'test_*' -type f -executable ! -name test_engine_random -printf '%f\n'
+	} | xargs -P 6 -I{} sh -c '"$2/$1" >"$3-$1.log" 2>&1; echo $? >"$3-$1.log.rc"; echo "$1"' sh {} "$2" "$LOGS/$3" |
+		while read -r t; do cmocka "$1 $t" "$LOGS/$3-$t.log"; done
 }
 
 make_quietly() { make --no-print-directory --silent -j2 "$@"; }
+
+# What a part needs.
+build() { # MAKE_ARGUMENTS..
+	announce "build $*"
+	local began=$SECONDS
+	make_quietly "$@" || exit 1
+	# Nobody learns from one that had nothing to do.
+	[ $((SECONDS - began)) -lt 20 ] || remember "build $*" $((SECONDS - began))
+}
 
 part_lint() {
 	step "build with gcc" make_quietly CC=gcc all tests
@@ -90,14 +151,14 @@ part_lint() {
 }
 
 part_unit() {
-	make_quietly all tests || exit 1
+	build all tests
 	cmocka_all unit build/tests unit
 }
 
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
 # lines.
 part_interop() {
-	make_quietly SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/interop/cri_watch build/san/interop/packet_watch build/san/bench/mk_sysfs all || exit 1
+	build SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/interop/cri_watch build/san/interop/packet_watch build/san/bench/mk_sysfs all
 	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
 	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
 	interop "runtime of grpc-python" tests/interop/cri_python.py build/san/interop/cri_watch
@@ -117,26 +178,26 @@ capture_judge() {
 }
 
 interop() {
-	local name=$1 log last
+	local name=$1 log last began=$SECONDS
 	shift
 	log=$LOGS/interop-${1##*/}.log
-	timeout 300 /usr/bin/python3 "$@" >"$log" 2>&1
+	announce "interop $name"
+	timeout 900 /usr/bin/python3 "$@" >"$log" 2>&1
 	local status=$?
 	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-	count_scenario "interop $name" "$status" "${last:-0 passed, 0 failed}" "$log"
+	count_scenario "interop $name" "$status" "${last:-0 passed, 0 failed}" "$log" $((SECONDS - began))
 }
 
 part_san() {
-	make_quietly SAN=1 all tests || exit 1
+	build SAN=1 all tests
 	cmocka_all ASan+UBSan build/san/tests san
-	part_threads
 }
 
 # Where workers and the loop meet. Without address randomisation: the sanitizer of older compilers cannot live with much of it.
 part_threads() {
 	local t
 	for t in node sampler loop; do
-		make_quietly SAN=thread "build/tsan/tests/test_$t" || exit 1
+		build SAN=thread "build/tsan/tests/test_$t"
 		step "TSan test_$t" setarch -R "build/tsan/tests/test_$t"
 	done
 }
@@ -156,34 +217,41 @@ fuzz_one() {
 
 # Two at a time: the machine has two cores.
 part_fuzz() {
-	local programs p i
-	make_quietly fuzz || exit 1
-	programs=(build/fuzz/fuzz_*)
-	for ((i = 0; i < ${#programs[@]}; i += 2)); do
-		for p in "${programs[@]:i:2}"; do
-			(fuzz_one "$p" >"$LOGS/${p##*/}.log" 2>&1; echo $? >"$LOGS/${p##*/}.rc") &
-		done
-		wait
-		for p in "${programs[@]:i:2}"; do
-			step "${p##*/}, $(grep -o 'number_of_executed_units: *[0-9]*' "$LOGS/${p##*/}.log" | grep -o '[0-9]*$') runs" \
-				fuzz_result "${p##*/}"
-		done
-	done
+	local p status
+	build fuzz
+	export -f fuzz_one
+	export LOGS FUZZ_SECONDS
+	# shellcheck disable=SC2016
+	printf '%s\n' build/fuzz/fuzz_* | xargs -P 2 -I{} bash -c 'fuzz_one "$1" >"$LOGS/${1##*/}.log" 2>&1; echo "$1 $?"' bash {} |
+		while read -r p status; do fuzz_result "${p##*/}" "$status"; done
 }
 
-fuzz_result() {
-	tail -n 30 "$LOGS/$1.log"
-	[ "$(cat "$LOGS/$1.rc")" = 0 ]
+fuzz_result() { # NAME STATUS
+	local log=$LOGS/$1.log
+	if [ "$2" = 0 ]; then
+		say "  ok  " "$1, $(grep -o 'number_of_executed_units: *[0-9]*' "$log" | grep -o '[0-9]*$') runs"
+		passed=$((passed + 1))
+	else
+		say "FAILED" "$1 (exit $2)"
+		tail -n 40 "$log" | sed 's/^/        /'
+		failed=$((failed + 1))
+	fi
 }
 
-run_scenario() { # NAME LOG COMMAND..
-	local status=0
-	"${@:3}" >"$2" 2>&1 || status=$?
-	judge_scenario "$1" "$2" "$status"
+# Scenarios, some at a time: each is announced, run, and judged when it has ended.
+scenarios() { # PART N_AT_A_TIME SCENARIO..
+	local name status seconds
+	# shellcheck disable=SC2016
+	printf '%s\n' "${@:3}" | xargs -P "$2" --process-slot-var=SLOT -I{} bash -c '
+		name=${2%%:*} status=0 began=$SECONDS
+		announce "$1 $name" >&3
+		"run_$1" ${2//:/ } >"$LOGS/$1-$name.log" 2>&1 </dev/null || status=$?
+		echo "$name $status $((SECONDS - began))"' bash "$1" {} |
+		while read -r name status seconds; do judge_scenario "$1 $name" "$LOGS/$1-$name.log" "$status" "$seconds"; done
 }
 
 # A scenario counts its own checks in its last line.
-judge_scenario() { # NAME LOG STATUS
+judge_scenario() { # NAME LOG STATUS SECONDS
 	local last
 	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1)
 	if [ -z "$last" ]; then
@@ -192,50 +260,50 @@ judge_scenario() { # NAME LOG STATUS
 		failed=$((failed + 1))
 		return
 	fi
-	count_scenario "$1" "$3" "$last" "$2"
+	count_scenario "$1" "$3" "$last" "$2" "$4"
+}
+
+run_kubelet() { # SCENARIO
+	tests/kubelet/kubelet.sh run "$@"
+}
+
+run_lab() { # SCENARIO [ARGS..]
+	tests/lab/lab.sh run --forward "$((LAB_PORT + SLOT)):9907" "$@"
 }
 
 part_kubelet() {
-	local name
 	if [ "$(id -u)" != 0 ]; then
 		skip "kubelet" "its namespaces need root"
 		return
 	fi
-	make_quietly all tests || exit 1
-	step "kubelet, built from source or cached" tests/kubelet/kubelet.sh build
-	for name in ${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}; do
-		run_scenario "kubelet $name" "$LOGS/kubelet-$name.log" tests/kubelet/kubelet.sh run "$name"
-	done
+	build all tests
+	once "kubelet from source" tests/kubelet/kubelet.sh build
+	# shellcheck disable=SC2086
+	scenarios kubelet 1 $KUBELET_SCENARIOS
 }
 
 part_lab() {
-	local name
 	if [ "$(id -u)" != 0 ]; then
 		skip "lab" "the virtual machine's image needs root"
 		return
 	fi
-	make_quietly all tests || exit 1
-	make_quietly KILL_POINTS=1 build/kill/rocelet || exit 1
-	step "lab image" tests/lab/lab.sh image
-	step "kubelet for the lab, built from source or cached" tests/kubelet/kubelet.sh build
+	build all tests
+	build KILL_POINTS=1 build/kill/rocelet
+	once "lab image" tests/lab/lab.sh image
+	once "kubelet from source" tests/kubelet/kubelet.sh build
 	# Two at a time: a machine's emulated processors keep little more than one real one busy.
-	# shellcheck disable=SC2016,SC2086
-	printf '%s\n' $LAB_SCENARIOS | xargs -P 2 --process-slot-var=SLOT -I{} sh -c '
-		status=0
-		tests/lab/lab.sh run --forward "$(($3 + SLOT)):9907" "$1" >"$2-$1.log" 2>&1 </dev/null || status=$?
-		echo "$status" >"$2-$1.log.rc"' sh {} "$LOGS/lab" "$LAB_PORT"
-	for name in $LAB_SCENARIOS; do
-		judge_scenario "lab $name" "$LOGS/lab-$name.log" "$(cat "$LOGS/lab-$name.log.rc")"
-	done
+	# shellcheck disable=SC2086
+	scenarios lab 2 $LAB_SCENARIOS
 }
 
-count_scenario() { # NAME STATUS LAST_LINE LOG
+count_scenario() { # NAME STATUS LAST_LINE LOG SECONDS
 	local ok bad
 	ok=$(echo "$3" | grep -oE '^[0-9]+') bad=$(echo "$3" | grep -oE '[0-9]+ failed' | grep -oE '[0-9]+')
 	if [ "$2" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	passed=$((passed + ok)) failed=$((failed + bad))
 	if [ "$bad" = 0 ]; then
 		say "  ok  " "$1: $ok"
+		remember "$1" "$5"
 		grep -E '^# ' "$4" | sed 's/^/        /'
 	else
 		say "FAILED" "$1: $3"
@@ -248,14 +316,20 @@ count_scenario() { # NAME STATUS LAST_LINE LOG
 if [ $# = 0 ]; then
 	tests/deps.sh || exit 1
 	set -- unit interop kubelet san fuzz lab
-	[ "${CHECK:-}" != full ] || set -- lint "$@"
+	[ "${CHECK:-}" != full ] || set -- lint unit interop kubelet san threads fuzz lab
 fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
+exec 3>&1
+export -f announce say usual usually run_kubelet run_lab
+export LOGS USUAL LAST LAB_PORT
 for part in "$@"; do
-	start=$SECONDS
+	began=$SECONDS once_s=0 before=$failed
+	say "======" "$part$(usually "$part${CHECK:+, $CHECK}")"
 	"part_$part"
-	say "      " "$part took $((SECONDS - start)) s"
+	took=$((SECONDS - began - once_s))
+	say "      " "$part took $took s"
+	[ $failed != $before ] || remember "$part${CHECK:+, $CHECK}" $took
 done
 echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
 [ $failed = 0 ]

@@ -4,22 +4,24 @@
 
 #include "grpc_internal.h"
 
-#define MAX_FIELDS 8
+#define MAX_FIELDS  8
+#define NUMBER_SIZE 12 /* of any int, as text */
 
 /* The fields of a response's first header list, with the status when nothing else follows. */
 static size_t response_fields(const struct grpc_call *call, unsigned http_status, bool with_status,
-			      nghttp2_nv nv[MAX_FIELDS], char http[8], char grpc[8])
+			      nghttp2_nv nv[MAX_FIELDS], char http[NUMBER_SIZE],
+			      char grpc[NUMBER_SIZE])
 {
 	size_t n = 0;
 
-	snprintf(http, 8, "%u", http_status);
+	snprintf(http, NUMBER_SIZE, "%u", http_status);
 	nv[n++] = grpc_nv(":status", http);
 	nv[n++] = grpc_nv("content-type", "application/grpc");
 	if (http_status == 405)
 		nv[n++] = grpc_nv("allow", "POST");
 	if (!with_status)
 		return n;
-	snprintf(grpc, 8, "%d", (int)call->status);
+	snprintf(grpc, NUMBER_SIZE, "%d", (int)call->status);
 	nv[n++] = grpc_nv("grpc-status", grpc);
 	if (call->text)
 		nv[n++] = grpc_nv("grpc-message", call->text);
@@ -33,7 +35,7 @@ static size_t response_fields(const struct grpc_call *call, unsigned http_status
 static void submit_status_alone(struct grpc_call *call, unsigned http_status)
 {
 	struct grpc_conn *c = call->conn;
-	char http[8], grpc[8];
+	char http[NUMBER_SIZE], grpc[NUMBER_SIZE];
 	nghttp2_nv nv[MAX_FIELDS];
 	size_t n = response_fields(call, http_status, true, nv, http, grpc);
 
@@ -45,7 +47,7 @@ static int submit_headers(struct grpc_call *call)
 {
 	struct grpc_conn *c = call->conn;
 	nghttp2_data_provider source = grpc_call_source(call);
-	char http[8], grpc[8];
+	char http[NUMBER_SIZE], grpc[NUMBER_SIZE];
 	nghttp2_nv nv[MAX_FIELDS];
 	size_t n = response_fields(call, 200, false, nv, http, grpc);
 	int r = nghttp2_submit_response(c->session, call->stream, nv, n, &source);
@@ -58,7 +60,7 @@ static int submit_headers(struct grpc_call *call)
 
 int grpc_server_trailers(struct grpc_call *call)
 {
-	char grpc[8];
+	char grpc[NUMBER_SIZE];
 	nghttp2_nv nv[2];
 	size_t n = 0;
 

@@ -27,6 +27,7 @@ from scapy.packet import Raw  # noqa: E402
 from scapy.utils import PcapWriter  # noqa: E402
 
 PROGRAM = sys.argv[1]
+SOON = 120  # when to give up: well above what anything takes on a busy machine
 ETHERNET, RAW_IP, COOKED, COOKED2 = 1, 101, 113, 276
 OPERATIONS = ["send"] * 6 + ["write"] * 6 + ["readRequest"] + ["readResponse"] * 4 + ["ack", "atomicAck"] + ["atomic"] * 2 + ["other"] + ["send"] * 2
 TRANSPORTS = {0: ("rc", 0xdfffff), 1: ("uc", 0xfff), 2: ("rd", 0x1fffff), 3: ("ud", 0x30), 5: ("xrc", 0xdfffff)}
@@ -129,7 +130,7 @@ def save(name, frames, link=ETHERNET, endian="<", nano=False):
 # --- the two sides -----------------------------------------------------------------------------------------------------------------
 
 def ours(name, *options, code=0):
-    done = subprocess.run([PROGRAM, "pcap", "--json", *options, name], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([PROGRAM, "pcap", "--json", *options, name], capture_output=True, text=True, timeout=SOON)
     if done.returncode != code:
         raise AssertionError(f"exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -146,7 +147,7 @@ def number(text):
 def theirs(name, *options):
     """What tshark says of the same file, as the counts that we make."""
     lines = subprocess.run(["tshark", "-n", "-r", name, "-Y", "infiniband.bth", "-T", "fields", *sum([["-e", f] for f in FIELDS], [])],
-                           capture_output=True, text=True, timeout=120, check=True).stdout.splitlines()
+                           capture_output=True, text=True, timeout=SOON, check=True).stdout.splitlines()
     counts = collections.Counter()
     for line in lines:
         value = dict(zip(FIELDS, line.split("\t")))
@@ -424,7 +425,7 @@ def sniffed_is_what_was_sent(folder):
     with Pair() as pair:
         child = pair.sniff("--seconds", "60", "--packets", str(len(frames)), "--write", name)
         pair.send(noise + frames + noise)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=SOON)
     equal(child.returncode, 0, err)
     found = json.loads(out)
     equal((found["method"], found["dropped"], found["packets"]), ("packet socket", 0, len(frames)))
@@ -437,15 +438,15 @@ def sniffed_is_what_was_sent(folder):
 def sniffing_ends_with_its_time(folder):
     with Pair() as pair:
         child = pair.sniff("--seconds", "1")
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=SOON)
         equal((child.returncode, json.loads(out)["roce"]["packets"]), (0, 0), err)
         child = pair.sniff("--seconds", "600")
         child.terminate()
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=SOON)
         equal((child.returncode, json.loads(out)["error"]), (0, None), err)
         child = pair.sniff("--seconds", "600")
         Pair.run(f"ip -n {pair.names[0]} link del west")
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=SOON)
         equal(child.returncode, 1)
         assert "Network is down" in err, err
 
@@ -453,7 +454,7 @@ def sniffing_ends_with_its_time(folder):
 @check
 def sniffing_that_cannot_be(folder):
     def says(arguments, words, code=1, **how):
-        done = subprocess.run([PROGRAM, "sniff", *arguments], capture_output=True, text=True, timeout=30, **how)
+        done = subprocess.run([PROGRAM, "sniff", *arguments], capture_output=True, text=True, timeout=SOON, **how)
         equal(done.returncode, code, done.stderr)
         assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
 

@@ -463,8 +463,8 @@ def owners_after_a_restart():
         kubelet.client().allocate([VFS[1]])
         pods.held = [("train", "c", "main", ROCE, VFS[1])]  # a is not admitted again yet
         began = time.monotonic()
-        eventually("b's is c's", lambda: holders() == ["a", "c"], 15)
-        eventually("the page says so", lambda: series("c", VFS[1]) == 1 and series("b", VFS[1]) is None and series("a", VFS[0]) == 1, 15)
+        eventually("b's is c's", lambda: holders() == ["a", "c"], 25)  # without being named it is asked for every 30 s
+        eventually("the page says so", lambda: series("c", VFS[1]) == 1 and series("b", VFS[1]) is None and series("a", VFS[0]) == 1, 25)
         print(f"# c is known as the owner {(time.monotonic() - began) * 1000:.0f} ms after a list names it")
         pods.held.append(("train", "a", "main", ROCE, VFS[0]))
         assert not any("believing" in line for line in daemon.log), daemon.log

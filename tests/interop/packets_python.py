@@ -31,7 +31,7 @@ from scapy.utils import wrpcap  # noqa: E402
 
 PROGRAM = sys.argv[1]
 NEAR, FAR = "near0", "far0"
-SOON = 20
+SOON = 120  # when to give up: well above what anything takes on a busy machine
 CNP = 0x81
 # Opcodes of a transport (IBTA volume 1, table 38), what they are for us, and who has an AETH or a RETH.
 TRANSPORTS = {0: set(range(0x15)) | {0x16, 0x17}, 1: set(range(0x0c)), 2: set(range(0x15)), 3: {4, 5}, 5: set(range(0x15)) | {0x16, 0x17}}

@@ -12,6 +12,7 @@ TIMEOUT=${ROCELET_KUBELET_TIMEOUT:-400}
 usage() {
     cat <<EOT
 usage: kubelet.sh build                 build the kubelet and fetch the runtime, unless they are there; prints where
+       kubelet.sh built                 status 0 when they are there
        kubelet.sh run [OPTIONS] SCENARIO..
                                         run scenarios, each in a rig of its own; status 0 when all checks held
            --quiet                        print only the results, and the logs of a failure
@@ -31,7 +32,7 @@ EOT
 . "$KUBELET_DIR/host/run.sh"
 
 case ${1:-} in
-    build | run | up | shell | down)
+    build | built | run | up | shell | down)
         ((EUID == 0)) || die "run me as root"
         "cmd_$1" "${@:2}"
         ;;

@@ -1,7 +1,7 @@
 # The demo's view, of two scrapes of /metrics and of what rocelet says:
 #     file=last PAGE file=page PAGE file=pods TEXT file=shown TEXT file=events TEXT
 # pods is what rocectl prints; events has a line each, which begins with its time; shown has those that were printed before.
-# Variables: elapsed (seconds so far), url, terminal (redraw when set), columns (cut lines there, 0 = do not).
+# Variables: elapsed (seconds so far), url, notice (a line, or none), terminal (redraw when set), columns (cut lines there, 0 = do not).
 # Exit status 0 when between the scrapes a pod's device moved bytes, while VFs are attached to pods.
 # What a page does not say is "-", never 0.
 
@@ -46,6 +46,7 @@ END {
 function show_screen(    i) {
     printf "\033[H"
     print_line(sprintf("rocelet demo, %d s     page: %s     Ctrl-C ends it", elapsed, url))
+    if (notice != "") print_line(notice)
     print_line("")
     print_table_head()
     print_ports()
@@ -61,6 +62,7 @@ function show_news(    i) {
     for (i = 1; i <= n_events; i++)
         if (!(event_list[i] in old)) print_line(event_text(event_list[i]))
     if (taken_before == "") {
+        if (notice != "") print_line(notice)
         for (i = 1; i <= n_pod_lines; i++) print_line(pod_lines[i])
         print_table_head()
     }

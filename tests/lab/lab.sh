@@ -11,6 +11,7 @@ usage() {
     cat <<EOF
 usage: lab.sh deps                      install the host packages the lab needs
        lab.sh image [--kernel NAME]     build what the guest boots from, unless it is there
+       lab.sh built [--kernel NAME]     status 0 when it is there
        lab.sh run [OPTIONS] SCENARIO [ARGS..]
                                         run a scenario; its status is the exit status
            --kernel NAME                  $(tr ' ' , <<<"$KNOWN_KERNELS"); default $KERNEL
@@ -35,7 +36,7 @@ EOF
 . "$LAB_DIR/host/demo.sh"
 
 case ${1:-} in
-    deps | image | run | shell | demo)
+    deps | image | built | run | shell | demo)
         ((EUID == 0)) || die "run me as root"
         "cmd_$1" "${@:2}"
         ;;

@@ -15,11 +15,9 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "loop_helpers.h"
 #include "netns_ops.h"
 #include "tmptree.h"
-
-/* Only says when to give up. */
-#define GONE_MS 10000
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 9, 3};
 
@@ -103,7 +101,7 @@ static int is_namespace(int netns_fd, const char *path, void *arg)
 /* Whoever looks into all processes at this moment, another test perhaps, keeps it for as long. */
 static void until_gone(const struct attach_bench *b, struct stat *namespace)
 {
-	for (int ms = 0; ms < GONE_MS; ms += 10) {
+	for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
 		if (netns_each(&b->hw, is_namespace, namespace) != -EEXIST)
 			return;
 		usleep(10000);

@@ -19,7 +19,6 @@
 #include "tmptree.h"
 #include "world_steps.h"
 
-#define LIMIT_MS       20000
 #define TEXT(dst, ...) snprintf((dst), sizeof(dst), __VA_ARGS__)
 
 static void *must(void *p)
@@ -443,7 +442,7 @@ void world_until_state(struct world *w, unsigned i, enum attach_state state)
 {
 	struct waiting x = {.w = w, .i = i, .state = state};
 
-	if (!loop_until(&w->loop, has_state, &x, LIMIT_MS))
+	if (!loop_until(&w->loop, has_state, &x, PATIENCE_MS))
 		fail_msg("%s is %s, not %s", world_vf(i), attach_state_name(world_state(w, i)),
 			 attach_state_name(state));
 }
@@ -455,7 +454,7 @@ static bool is_ready(void *arg)
 
 void world_until_ready(struct world *w)
 {
-	assert_true(loop_until(&w->loop, is_ready, w, LIMIT_MS));
+	assert_true(loop_until(&w->loop, is_ready, w, PATIENCE_MS));
 }
 
 static bool has_events(void *arg)
@@ -469,7 +468,7 @@ void world_until_events(struct world *w, const char *reason, unsigned n)
 {
 	struct waiting x = {.w = w, .reason = reason, .n = n};
 
-	if (!loop_until(&w->loop, has_events, &x, LIMIT_MS))
+	if (!loop_until(&w->loop, has_events, &x, PATIENCE_MS))
 		fail_msg("%u events %s, not %u", world_events(w, reason), reason, n);
 }
 
@@ -542,6 +541,6 @@ static bool is_told(void *arg)
 
 void world_until_told(struct world *w, struct world_gate *g)
 {
-	assert_true(loop_until(&w->loop, is_told, g, LIMIT_MS));
+	assert_true(loop_until(&w->loop, is_told, g, PATIENCE_MS));
 	assert_int_equal(g->told, 1);
 }

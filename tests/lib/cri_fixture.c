@@ -11,9 +11,6 @@
 #include "loop_helpers.h"
 #include "tmptree.h"
 
-/* Well above what anything in the tests takes. */
-#define SOON_MS 20000
-
 const struct fake_sandbox three_sandboxes[3] = {
 	{.id = "aaa1", .namespace = "default", .pod = "a", .uid = "u1", .netns = "/run/netns/a"},
 	{.id = "bbb2",
@@ -110,7 +107,7 @@ static bool is_met(void *arg)
 void cri_fixture_until(struct cri_fixture *f, bool (*until)(struct cri_fixture *), const char *name)
 {
 	f->until = until;
-	if (!loop_until(&f->loop, is_met, f, SOON_MS))
+	if (!loop_until(&f->loop, is_met, f, PATIENCE_MS))
 		fail_msg("%s did not come true", name);
 }
 

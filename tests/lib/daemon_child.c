@@ -1,4 +1,5 @@
 #include "daemon_child.h"
+#include "loop_helpers.h"
 
 #include <fcntl.h>
 #include <poll.h>

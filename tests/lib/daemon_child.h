@@ -8,9 +8,6 @@
 
 #include "loop.h"
 
-/* Well above what anything here takes. */
-#define PATIENCE_MS 10000
-
 uint64_t monotonic_ms(void);
 /* Runs it in a child; log: a file for its log, NULL = ours, errors only. */
 pid_t daemon_start(const struct launch *, const char *log);

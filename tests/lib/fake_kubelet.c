@@ -332,7 +332,7 @@ void fake_call_start(struct fake_kubelet *f, const char *path, const void *messa
 
 void fake_call_await(struct fake_kubelet *f, struct fake_answer *a)
 {
-	assert_true(loop_until(f->loop, has_ended, a, 30000));
+	assert_true(loop_until(f->loop, has_ended, a, PATIENCE_MS));
 }
 
 void fake_call(struct fake_kubelet *f, const char *path, const void *message, size_t len,

@@ -19,9 +19,6 @@
 
 #include "loop_helpers.h"
 
-/* Nothing that is asked takes this long unless it hangs. */
-#define PATIENCE_MS 10000
-
 static void connect_to(struct client *c, const struct sockaddr *sa, socklen_t len)
 {
 	*c = (struct client){.fd = socket(sa->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};

@@ -10,10 +10,8 @@
 #include "loop_helpers.h"
 #include "self_counters.h"
 
-#define GET(path)   "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-#define BIG_SIZE    ((size_t)4 << 20)
-/* Nothing here takes this long unless it hangs. */
-#define PATIENCE_MS 10000
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+#define BIG_SIZE  ((size_t)4 << 20)
 
 #define DEFERRED_MAX 16
 

@@ -179,7 +179,7 @@ void kubelet_fixture_until(struct kubelet_fixture *f, bool (*until)(struct kubel
 			   const char *name)
 {
 	f->until = until;
-	if (!loop_until(&f->loop, is_met, f, SOON_MS))
+	if (!loop_until(&f->loop, is_met, f, PATIENCE_MS))
 		fail_msg("%s did not come true", name);
 }
 

@@ -11,8 +11,6 @@
 #define SOCKET	    "rocelet.dev_roce.sock"
 /* In the legacy registration. */
 #define SOCKET_PATH "device-plugins/" SOCKET
-/* Well above what anything in the tests takes. */
-#define SOON_MS	    5000
 
 extern const struct plugin_device two_devices[2], one_ill[2];
 

@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <uv.h>
 
+/* When to give up, for whatever is waited for: well above what anything takes on a busy machine. */
+#define PATIENCE_MS 60000
+
 /* Runs the loop until done(arg); false when that took longer than limit_ms. done() is asked again
  * at least every millisecond, so it may look at things that the loop does not know of. */
 bool loop_until(uv_loop_t *, bool (*done)(void *), void *arg, unsigned limit_ms);

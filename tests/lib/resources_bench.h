@@ -9,9 +9,6 @@
 #include "host_builder.h"
 #include "resources.h"
 
-/* Well above what anything here takes. */
-#define PATIENCE_MS 10000
-
 /* Four VFs of pool_fixture.h's node, 0000:03:00.1 to .4 with uverbs1 to uverbs4, judged without
  * delay. */
 #define ROCE  "rocelet.dev/roce"

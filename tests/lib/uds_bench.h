@@ -7,9 +7,6 @@
 #include "grpc_pair.h"
 #include "uds.h"
 
-/* Well above what anything in the tests takes. */
-#define PATIENCE_MS 10000
-
 struct uds_bench {
 	uv_loop_t loop;
 	char *dir;

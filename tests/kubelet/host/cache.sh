@@ -2,8 +2,8 @@
 # What is made once and kept: the kubelet, built from source, and the programs around it, unpacked from packages. Each has a folder
 # of its own under the hash of what decides its content, and the folder gets its name only when it is complete.
 
-KUBELET_BIN=  # the folder with the kubelet; set by prepare_cache
-RUNTIME_ROOT= # the folder with containerd, runc, CNI plugins and busybox, laid out as in the packages; set by prepare_cache
+KUBELET_BIN=  # the folder with the kubelet; set by name_cache
+RUNTIME_ROOT= # the folder with containerd, runc, CNI plugins and busybox, laid out as in the packages; set by name_cache
 
 # busybox is what the pods run.
 readonly RUNTIME_PACKAGES=(containerd runc containernetworking-plugins busybox-static)
@@ -14,15 +14,22 @@ cmd_build() {
     echo "$KUBELET_BIN"
 }
 
-prepare_cache() {
+# Has `build` nothing to do?
+cmd_built() {
+    name_cache
+    [[ -d $RUNTIME_ROOT && -d $KUBELET_BIN ]]
+}
+
+name_cache() {
     RUNTIME_ROOT=$CACHE/runtime-$(key "${RUNTIME_PACKAGES[*]}")
-    made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
-    if [[ -n $OTHER_KUBELET ]]; then
-        take_other
-        return
-    fi
     KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
-    made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" contained bash "$KUBELET_DIR/host/build-kubelet.sh"
+    [[ -z $OTHER_KUBELET ]] || take_other
+}
+
+prepare_cache() {
+    name_cache
+    made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
+    [[ -n $OTHER_KUBELET ]] || made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" contained bash "$KUBELET_DIR/host/build-kubelet.sh"
 }
 
 # Somebody's own. A rig has a /run, /var/lib, /var/log and /dev of its own, where it would not be seen.

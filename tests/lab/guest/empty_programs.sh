@@ -9,4 +9,4 @@ for _ in {1..51}; do
 	began=${EPOCHREALTIME/[.,]/}
 	/bin/true
 	echo $((${EPOCHREALTIME/[.,]/} - began))
-done | sort -n | awk -v times="$1" 'NR == 26 { printf "%.0f\n", times * $1 / 1000 }'
+done | sort -n | awk -v times="$1" 'NR == 26 { printf "%.1f\n", times * $1 / 1000 }'

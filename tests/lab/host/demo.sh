@@ -1,24 +1,72 @@
 # shellcheck shell=bash
 # lab.sh demo: real pods with a VF each, RDMA traffic between them, the daemon inside, and on this terminal what it says, once a second.
+# The first time there is no kubelet: while it is built, VFs that rocectl attaches and traffic between them.
 
 readonly DEMO_PORT=9907
 readonly DEMO_URL=http://127.0.0.1:$DEMO_PORT
-# From power-on to traffic between the pods; under a minute on an idle machine.
+# From power-on to traffic; under a minute on an idle machine.
 readonly DEMO_READY_TIMEOUT=$((BOOT_TIMEOUT + 180))
+readonly BUILD_LOG=$PROJECT_DIR/build/kubelet-build.log
+
+KUBELET_BUILD= # its process, and its group, while the kubelet is built
+DEMO_NOTICE=   # a line of the view
+DEMO_BEGAN=    # SECONDS when the view with pods came up
+DEMO_SEEN=     # has the view shown traffic of pods?
 
 cmd_demo() {
     [[ -x $PROJECT_DIR/build/rocelet && -x $PROJECT_DIR/build/rocectl ]] || die "build/rocelet or build/rocectl is not there: run make first"
     require_free_port "$DEMO_PORT"
-    # shellcheck disable=SC2046
-    parse_run_options $(sed -n 's/^# lab: //p' "$LAB_DIR/scenarios/demo.sh") --forward "$DEMO_PORT:$DEMO_PORT"
-    TIMEOUT=$((24 * 3600))
-    start_machine demo
-    trap demo_interrupted INT
-    wait_for_demo
+    prepare_image
+    if ! "$PROJECT_DIR/tests/kubelet/kubelet.sh" built; then demo_by_hand; fi
+    start_demo demo
     show_demo
 }
 
-# Up to the daemon answering and traffic flowing; the guest says what it is at.
+# Something to see while the kubelet is built, which takes minutes, once.
+demo_by_hand() {
+    # A session of its own: a job of a script does not hear Ctrl-C, and its children would outlive it.
+    setsid "$PROJECT_DIR/tests/kubelet/kubelet.sh" build >"$BUILD_LOG" 2>&1 </dev/null &
+    KUBELET_BUILD=$!
+    trap end_build EXIT
+    note "the kubelet is being built, once; until it is there: VFs that rocectl attaches to network namespaces"
+    start_demo demo_by_hand
+    renice -n 10 -p "$QEMU_PID" >/dev/null # who looks is waiting for the kubelet
+    show_while is_building
+    stop_machine
+    [[ ! -t 1 ]] || printf '\033[2J\033[H'
+    wait "$KUBELET_BUILD" || demo_build_failed
+    KUBELET_BUILD='' DEMO_NOTICE=''
+    note "the kubelet is built; the machine starts again, with real pods"
+}
+
+is_building() {
+    DEMO_NOTICE=$(tail -n 1 "$BUILD_LOG")
+    kill -0 "$KUBELET_BUILD" 2>/dev/null
+}
+
+end_build() {
+    [[ -z $KUBELET_BUILD ]] || kill -TERM -- "-$KUBELET_BUILD" 2>/dev/null || true
+}
+
+demo_build_failed() {
+    KUBELET_BUILD=
+    tail -n 30 "$BUILD_LOG" >&2
+    die "demo FAILED: the kubelet could not be built; log: $BUILD_LOG"
+}
+
+# Up to the daemon answering and traffic flowing.
+start_demo() { # SCENARIO
+    SHOWN=0
+    # shellcheck disable=SC2046
+    parse_run_options $(sed -n 's/^# lab: //p' "$LAB_DIR/scenarios/$1.sh") --forward "$DEMO_PORT:$DEMO_PORT"
+    TIMEOUT=$((24 * 3600))
+    start_machine "$1"
+    trap 'stop_machine; end_build' EXIT
+    trap demo_interrupted INT
+    wait_for_demo
+}
+
+# The guest says what it is at.
 wait_for_demo() {
     local started=$SECONDS
     until [[ -e $OUT/ready ]]; do
@@ -39,6 +87,7 @@ wait_for_demo() {
 
 demo_failed() { # WHY
     stop_machine
+    end_build
     VERDICT=$1
     explain
     die "demo FAILED: $1; logs: $OUT"
@@ -47,6 +96,7 @@ demo_failed() { # WHY
 # Without a set time Ctrl-C is how the demo ends; with one it cuts it short.
 demo_interrupted() {
     stop_machine
+    end_build
     echo
     note "demo ended"
     [[ -n ${DEMO_SECONDS:-} ]] && exit 130
@@ -54,23 +104,34 @@ demo_interrupted() {
 }
 
 show_demo() {
-    local began=$SECONDS seen='' page=$OUT/page last=$OUT/page.last
+    DEMO_BEGAN=$SECONDS
+    show_while demo_has_time
+    stop_machine
+    [[ -n $DEMO_SEEN ]] || die "demo FAILED: no traffic between pods with attached VFs was seen in $DEMO_SECONDS s"
+    note "demo ended after $DEMO_SECONDS s; traffic between pods with attached VFs was seen"
+}
+
+demo_has_time() {
+    [[ -z ${DEMO_SECONDS:-} ]] || ((SECONDS - DEMO_BEGAN < DEMO_SECONDS))
+}
+
+# The view, with each new sample. Sets DEMO_SEEN when it shows traffic of pods with attached VFs.
+show_while() { # CONDITION
+    local began=$SECONDS page=$OUT/page last=$OUT/page.last
+    DEMO_SEEN=
     : >"$last"
     [[ ! -t 1 ]] || printf '\033[2J'
-    while [[ -z ${DEMO_SECONDS:-} ]] || ((SECONDS - began < DEMO_SECONDS)); do
+    while "$1"; do
         [[ ! -e $OUT/status ]] || demo_failed "the guest could not go on"
         machine_runs || demo_failed "the machine ended on its own$(panic_line)"
         if ! curl -fsS -m 5 -o "$page" "$DEMO_URL/metrics" 2>"$OUT/curl.log"; then
             note "no answer from $DEMO_URL/metrics: $(<"$OUT/curl.log")"
         elif [[ $(sample_time "$page") != "$(sample_time "$last")" ]]; then
-            demo_view "$((SECONDS - began))" "$last" "$page" && seen=yes
+            demo_view "$((SECONDS - began))" "$last" "$page" && DEMO_SEEN=yes
             mv "$page" "$last"
         fi
         sleep 0.2
     done
-    stop_machine
-    [[ -n $seen ]] || die "demo FAILED: no traffic between pods with attached VFs was seen in $DEMO_SECONDS s"
-    note "demo ended after $DEMO_SECONDS s; traffic between pods with attached VFs was seen"
 }
 
 sample_time() { # PAGE
@@ -88,7 +149,7 @@ demo_view() { # SECONDS_SO_FAR LAST_PAGE PAGE
     for name in pods events; do cat "$OUT/$name" >"$OUT/$name.now" 2>/dev/null || true; done
     touch "$OUT/events.shown"
     awk -v terminal="$terminal" -v columns="$columns" -v elapsed="$1" -v url="$DEMO_URL" \
-        -f "$LAB_DIR/demo_view.awk" file=last "$2" file=page "$3" file=pods "$OUT/pods.now" file=shown "$OUT/events.shown" \
+        -v notice="$DEMO_NOTICE" -f "$LAB_DIR/demo_view.awk" file=last "$2" file=page "$3" file=pods "$OUT/pods.now" file=shown "$OUT/events.shown" \
         file=events "$OUT/events.now" || status=$?
     mv "$OUT/events.now" "$OUT/events.shown"
     return "$status"

@@ -8,40 +8,13 @@
 . /rocelet/lab/guest/kubelet.sh
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
+# shellcheck source=../guest/demo.sh
+. /rocelet/lab/guest/demo.sh
 
 POD_TIMEOUT=240 # also on a busy machine
 
 networks() { # IP/LEN
     echo "[{\"resource\": \"$RESOURCE\", \"ips\": [\"$1\"]}]"
-}
-
-# What rocelet cannot know, for the list of events.
-tell() { # WORDS..
-    echo "$(date -u +%FT%T.%3NZ) $*" >>"$OUT/steps"
-}
-
-# For the host, which cannot reach the daemon's socket: what people would ask for themselves, and all that happened in one list.
-show_attachments() {
-    touch "$OUT/steps"
-    while sleep 1; do
-        show pods "$(rocectl pods)"
-        show events "$({ rocectl events | event_lines; cat "$OUT/steps"; } | sort)"
-    done 2>/dev/null
-}
-
-declare -A SHOWN
-
-# Writes a file anew when it is to be another, in one step for whoever reads it.
-show() { # FILE TEXT
-    [[ $2 != "${SHOWN[$1]:-}" ]] || return 0
-    echo "$2" >"$OUT/$1.new"
-    mv "$OUT/$1.new" "$OUT/$1"
-    SHOWN[$1]=$2
-}
-
-# LAST TYPE REASON POD DEVICE COUNT MESSAGE -> LAST REASON: MESSAGE
-event_lines() {
-    awk 'NR > 1 { line = $1 " " $3 ":"; for (i = 7; i <= NF; i++) line = line " " $i; print line }'
 }
 
 # A pod that sends to PEER, or without one receives, for as long as it lives.
@@ -72,11 +45,6 @@ come_and_go() {
     done
 }
 
-# What train1's NIC would send on CE marks, if it were one; soft-RoCE does not.
-answer_with_cnps() {
-    while sleep 5; do send_cnp train1 train0; done
-}
-
 say "an SR-IOV NIC with three virtual functions, and rocelet with a pool of them"
 make_pool 3
 start_engine
@@ -91,11 +59,6 @@ tell "pods train0 and train1 are made, with rocelet.dev/roce: 1 and an address i
 make_trainer train1 10.9.0.2/24
 make_trainer train0 10.9.0.1/24 10.9.0.2
 wait_until "$POD_TIMEOUT" "pod_started train0 && pod_started train1"
-# Slower than the emulated NIC, so that train0's packets queue up and some arrive with CE marks, and pods that start have the processors.
-congest_pod train0 8mbit
-answer_with_cnps &
-rdma=$(rxe_of train1)
-becomes_true 120 "(( \$(rdma_counter $rdma rcvd_pkts) > 500 ))" || fail "no traffic: $(tail -n 5 "$PODS"/train?/perftest)"
-tell "traffic from train0 to train1"
-touch "$OUT/ready"
+mark_traffic
+traffic_is_there "$(rxe_of train1)" || fail "no traffic: $(tail -n 5 "$PODS"/train?/perftest)"
 come_and_go

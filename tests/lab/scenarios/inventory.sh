@@ -3,21 +3,10 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-# inventory.sh [ROUNDS [BAR]]   with a bar, the median of the rounds is held against that many starts of an empty program: on an idle
-# machine (make bench)
-ROUNDS=${1:-1} BAR_MS=${2:+$(/rocelet/lab/guest/empty_programs.sh "$2")}
-
-# Runs the cases on stdin: every change must become visible; how soon is printed, and judged only where a bar was given.
-latencies() {
-    local name times median
-    cat >/tmp/cases
-    python3 /rocelet/lab/guest/latency.py "$ROUNDS" /tmp/cases >/tmp/latencies || fail "latency: $(cat /tmp/latencies)"
-    while read -r name times; do
-        median=$(tr ' ' '\n' <<<"$times" | sort -n | sed -n "$((ROUNDS / 2 + 1))p")
-        echo "# $name: visible $median ms after the kernel's message (rounds: $times)"
-        check "$name becomes visible${BAR_MS:+ within $BAR_MS ms}" "[[ -z '$BAR_MS' ]] || awk 'BEGIN { exit !($median <= ${BAR_MS:-0}) }'"
-    done </tmp/latencies
-}
+# inventory.sh [ROUNDS [BAR]]
+ROUNDS=${1:-1} BAR=${2:-}
+# shellcheck source=../guest/latency.sh
+. /rocelet/lab/guest/latency.sh
 
 say "one PF, no VFs"
 find_pf
@@ -34,14 +23,14 @@ check "RDMA netlink events are received" '! grep -q "sends no RDMA netlink event
 
 say "latency: from the kernel's message to /api/v1/devices"
 NO_VF='all(d["kind"] != "vf" for d in functions.values())'
-latencies <<END
+latencies "in /api/v1/devices" <<END
 vf_function_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(pci\\) | sum(d["kind"] == "vf" for d in functions.values()) == 1 | echo 0 >$NUMVFS | $NO_VF
 vf_netdev_added | echo 1 >$NUMVFS | KERNEL.* add +/.* \\(net\\) | any(d["kind"] == "vf" and d["netdevs"] for d in functions.values()) | echo 0 >$NUMVFS | $NO_VF
 END
 make_vfs 1
 VF=${VFS[0]}
 VF_ID=$(basename "$(readlink "/sys/class/net/$VF/device")")
-latencies <<END
+latencies "in /api/v1/devices" <<END
 vf_removed | echo 0 >$NUMVFS | KERNEL.* remove +/.*$VF_ID \\(pci\\) | "$VF_ID" not in functions | echo 1 >$NUMVFS | "$VF_ID" in functions and "$VF" in netdevs
 END
 ip link set "$VF" up
@@ -59,12 +48,12 @@ check "a default route is seen" "holds_in_devices 'netdevs[\"$PF\"][\"defaultRou
 ip route delete default dev "$PF" metric 4000
 wait_until "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"]'"
 check "and its end" "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"]'"
-latencies <<END
+latencies "in /api/v1/devices" <<END
 rdma_device_added | rdma link add rxe_t type rxe netdev $VF | KERNEL.* add +/.*rxe_t \\(infiniband\\) | "rxe_t" in rdma | rdma link delete rxe_t | "rxe_t" not in rdma
 END
 rdma link add rxe_t type rxe netdev "$VF"
 wait_until "holds_in_devices 'rdma[\"rxe_t\"][\"ports\"][0][\"state\"] == \"active\"'"
-latencies <<END
+latencies "in /api/v1/devices" <<END
 carrier_and_port_lost | ip link set $PF down | \\] [0-9]+: $VF: .*NO-CARRIER | netdevs["$VF"]["carrier"] is False and rdma["rxe_t"]["ports"][0]["state"] != "active" | ip link set $PF up | netdevs["$VF"]["carrier"] and rdma["rxe_t"]["ports"][0]["state"] == "active"
 rdma_device_removed | rdma link delete rxe_t | KERNEL.* remove +/.*rxe_t \\(infiniband\\) | "rxe_t" not in rdma | rdma link add rxe_t type rxe netdev $VF | "rxe_t" in rdma
 renamed | ip link set $VF name renamed0 | \\] [0-9]+: renamed0: | "renamed0" in netdevs | ip link set renamed0 name $VF | "$VF" in netdevs
@@ -74,7 +63,7 @@ rdma link delete rxe_t
 say "a VF in a pod stays known"
 ip link set "$VF" down
 ip netns add pod
-latencies <<END
+latencies "in /api/v1/devices" <<END
 moved_to_pod | ip link set $VF netns pod name net1 | Deleted [0-9]+: $VF | netdevs["net1"]["netns"] == "pod" | ip -n pod link set net1 netns 1 name $VF | netdevs["$VF"]["netns"] == "host"
 END
 ip link set "$VF" netns pod name net1

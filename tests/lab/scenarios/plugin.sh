@@ -4,23 +4,11 @@
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 
-# plugin.sh [ROUNDS [BAR]]   with a bar, the median of the rounds is held against that many starts of an empty program: on an idle
-# machine (make bench)
-ROUNDS=${1:-1} BAR_MS=${2:+$(/rocelet/lab/guest/empty_programs.sh "$2")}
+# plugin.sh [ROUNDS [BAR]]
+ROUNDS=${1:-1} BAR=${2:-}
+# shellcheck source=../guest/latency.sh
+. /rocelet/lab/guest/latency.sh
 RESOURCE=lab.rocelet/vf
-
-# Runs the cases on stdin against the list of the resource.
-latencies() {
-    local name times median
-    cat >/tmp/cases
-    PYTHONPATH=/rocelet/lab/guest python3 /rocelet/lab/guest/latency.py "$ROUNDS" /tmp/cases list "$RESOURCE" >/tmp/latencies ||
-        fail "latency: $(cat /tmp/latencies)"
-    while read -r name times; do
-        median=$(tr ' ' '\n' <<<"$times" | sort -n | sed -n "$((ROUNDS / 2 + 1))p")
-        echo "# $name: in the kubelet's list $median ms after the kernel's message (rounds: $times)"
-        check "$name reaches the kubelet${BAR_MS:+ within $BAR_MS ms}" "[[ -z '$BAR_MS' ]] || awk 'BEGIN { exit !($median <= ${BAR_MS:-0}) }'"
-    done </tmp/latencies
-}
 
 say "a stand-in for the kubelet, and VFs"
 make_vfs 2
@@ -40,11 +28,11 @@ check "both VFs are offered" "holds_in_devices 'all(functions[i][\"resources\"][
 check "the PF is not, and it is said why" "holds_in_devices 'functions[\"$(basename "$(readlink "/sys/class/net/$PF/device")")\"][\"notOffered\"] is not None'"
 
 say "latency: from the kernel's message to the kubelet's list"
-latencies <<END
+latencies "in the kubelet's list" list "$RESOURCE" <<END
 vf_gone | echo 0 >$NUMVFS | KERNEL.* remove +/.*${VF_IDS[1]}/net/.* \\(net\\) | "${VF_IDS[1]}" not in healthy.union(unhealthy) | echo 2 >$NUMVFS | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
 END
 wait_until "ip link show $PF | grep -q LOWER_UP"
-latencies <<END
+latencies "in the kubelet's list" list "$RESOURCE" <<END
 driver_unbound | echo ${VF_IDS[0]} >/sys/bus/pci/drivers/igbvf/unbind | KERNEL.* unbind +/.*${VF_IDS[0]} \\(pci\\) | "${VF_IDS[0]}" not in healthy | echo ${VF_IDS[0]} >/sys/bus/pci/drivers/igbvf/bind | "${VF_IDS[0]}" in healthy
 pf_carrier_lost | ip link set $PF down | \\] [0-9]+: $PF: | not healthy | ip link set $PF up | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
 END

@@ -22,8 +22,6 @@
 #include "routes.h"
 #include "self_counters.h"
 
-#define PATIENCE_MS 10000
-
 /* A daemon without an engine: the test answers. */
 struct node {
 	uv_loop_t loop;

@@ -15,8 +15,6 @@
 #include "routes.h"
 #include "self_counters.h"
 
-#define PATIENCE_MS 10000
-
 struct node {
 	uv_loop_t loop;
 	struct http *http;

@@ -268,7 +268,7 @@ static void test_nothing_is_left_of_an_order(void **state)
 	world_until_told(w, &ordered);
 	assert_int_equal(take_back(w, 2, false, &e), 0);
 	world_until_told(w, &ordered);
-	assert_true(loop_until(&w->loop, none_is_left, w, 10000));
+	assert_true(loop_until(&w->loop, none_is_left, w, PATIENCE_MS));
 	world_end(w);
 }
 

@@ -342,9 +342,9 @@ static void test_a_journal_is_tried_until_it_works(void **state)
 	w->n_journal_opened = 0;
 	world_open(w, false);
 	world_until_ready(w);
-	assert_true(loop_until(&w->loop, journal_was_tried_again, w, 30000));
+	assert_true(loop_until(&w->loop, journal_was_tried_again, w, PATIENCE_MS));
 	w->fail_journal = 0;
-	assert_true(loop_until(&w->loop, journal_works, w, 30000));
+	assert_true(loop_until(&w->loop, journal_works, w, PATIENCE_MS));
 	world_end(w);
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "daemon_child.h"
+#include "loop_helpers.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
 

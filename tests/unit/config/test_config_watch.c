@@ -19,10 +19,8 @@
 #include "loop_helpers.h"
 #include "tmptree.h"
 
-/* Well above what anything here takes. */
-#define PATIENCE_MS 10000
 /* Longer than a burst is gathered. */
-#define QUIET_MS    150
+#define QUIET_MS 150
 
 static uv_loop_t loop;
 static char *tmp;

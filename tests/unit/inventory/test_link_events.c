@@ -30,7 +30,6 @@
 #include "namespaces.h"
 #include "self_counters.h"
 
-#define PATIENCE_MS  10000
 #define BUFFER_BYTES (1 << 20)
 
 struct fixture {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <uv.h>
 
+#include "loop_helpers.h"
 #include "node.h"
 #include "tmptree.h"
 
@@ -42,7 +43,7 @@ static void on_deadline(uv_timer_t *timer)
 /* Until `looks` at devices have begun and `changes` were told, for at most 10 s. */
 static void run_until(struct fixture *f, uint64_t looks, unsigned changes)
 {
-	uv_timer_start(&f->deadline, on_deadline, 10000, 0);
+	uv_timer_start(&f->deadline, on_deadline, PATIENCE_MS, 0);
 	while ((f->self.looks_devices < looks || f->changes < changes) && !f->timed_out)
 		uv_run(&f->loop, UV_RUN_ONCE);
 	uv_timer_stop(&f->deadline);
@@ -51,7 +52,7 @@ static void run_until(struct fixture *f, uint64_t looks, unsigned changes)
 
 static void run_until_complete(struct fixture *f)
 {
-	uv_timer_start(&f->deadline, on_deadline, 10000, 0);
+	uv_timer_start(&f->deadline, on_deadline, PATIENCE_MS, 0);
 	while (!node_complete(f->node) && !f->timed_out)
 		uv_run(&f->loop, UV_RUN_ONCE);
 	uv_timer_stop(&f->deadline);

@@ -19,9 +19,8 @@
 #include "sysfs_tree.h"
 #include "tmptree.h"
 
-#define PATIENCE_MS 10000
-#define HOUR_MS	    3600000
-#define CNP_SENT    "roce_cnp_sent_packets_total{device=\"%s\",port=\"1\",source=\"hw\"} %s\n"
+#define HOUR_MS	 3600000
+#define CNP_SENT "roce_cnp_sent_packets_total{device=\"%s\",port=\"1\",source=\"hw\"} %s\n"
 
 struct fixture {
 	uv_loop_t loop;

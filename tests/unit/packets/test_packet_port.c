@@ -27,6 +27,7 @@
 
 #include "cleanup.h"
 #include "fds.h"
+#include "loop_helpers.h"
 #include "namespaces.h"
 #include "netns_ops.h"
 #include "packet_port.h"
@@ -35,7 +36,6 @@
 
 #define TCX_INGRESS 46
 #define CYCLES	    10
-#define WAITS_MS    5000
 
 static const char *why_not;
 static int near_index, far_index;
@@ -109,7 +109,7 @@ static struct roce_counts read_one(const struct packet_port_fd *port, enum roce_
 /* Until so many packets were seen there. */
 static void wait_packets(const struct packet_port_fd *port, enum roce_direction d, uint64_t n)
 {
-	for (int i = 0; i < WAITS_MS && read_one(port, d).packets < n; i++)
+	for (int i = 0; i < PATIENCE_MS && read_one(port, d).packets < n; i++)
 		poll(NULL, 0, 1);
 	assert_int_equal(read_one(port, d).packets, n);
 }
@@ -489,7 +489,7 @@ static bool are_gone(const struct ids *ids)
 /* The kernel frees them once no CPU can be in them. */
 static void wait_gone(const struct ids *ids)
 {
-	for (int k = 0; k < WAITS_MS && !are_gone(ids); k++)
+	for (int k = 0; k < PATIENCE_MS && !are_gone(ids); k++)
 		poll(NULL, 0, 1);
 	assert_true(are_gone(ids));
 }

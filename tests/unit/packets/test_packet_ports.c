@@ -18,10 +18,9 @@
 #include "loop_helpers.h"
 #include "packet_ports.h"
 
-#define PATIENCE_MS 10000
-#define HOUR_MS	    3600000
-#define KIB	    ((uint64_t)1024)
-#define ITEMS_MAX   8
+#define HOUR_MS	  3600000
+#define KIB	  ((uint64_t)1024)
+#define ITEMS_MAX 8
 
 struct fixture {
 	uv_loop_t loop;
@@ -186,7 +185,7 @@ static void test_the_same_plan_again_changes_nothing(void **state)
 	until_told(f);
 	strcpy(f->items[0].port.netdev, "renamed");
 	follow(f);
-	assert_true(loop_wakeups(&f->loop, 20) <= 1);
+	assert_true(loop_sleeps(&f->loop, 20, 1));
 	assert_int_equal(f->fake.tried, 1);
 	assert_string_equal(port(f, 0)->netdev, "renamed");
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
@@ -286,7 +285,7 @@ static void test_no_room_in_the_kernel_is_a_failure_like_others(void **state)
 	want(f, 3);
 	follow(f);
 	until_told(f);
-	assert_true(loop_wakeups(&f->loop, 20) <= 1);
+	assert_true(loop_sleeps(&f->loop, 20, 1));
 	assert_int_equal(f->fake.tried, 1);
 }
 
@@ -298,7 +297,7 @@ static void test_nothing_wakes_up_once_everything_is_attached(void **state)
 	want(f, 3);
 	follow(f);
 	until_told(f);
-	assert_true(loop_wakeups(&f->loop, 20) <= 1);
+	assert_true(loop_sleeps(&f->loop, 20, 1));
 }
 
 static void test_a_namespace_or_interface_that_is_gone(void **state)
@@ -372,7 +371,7 @@ static void test_what_does_not_fit_waits_for_room(void **state)
 	assert_int_equal(port(f, 1)->error, -ENOSPC);
 	assert_int_equal(port(f, 1)->hook, PACKET_HOOK_NONE);
 	assert_int_equal(f->fake.open, 1);
-	assert_true(loop_wakeups(&f->loop, 20) <= 1); /* and does not try in vain */
+	assert_true(loop_sleeps(&f->loop, 20, 1)); /* and does not try in vain */
 	f->items[0] = f->items[1];
 	f->plan.n = 1;
 	follow(f);
@@ -560,7 +559,7 @@ static void test_a_view_holds_on_to_what_it_reads(void **state)
 	v = packet_ports_view(f->ports);
 	f->plan.n = 0;
 	follow(f);
-	assert_true(loop_wakeups(&f->loop, 20) <= 1);
+	assert_true(loop_sleeps(&f->loop, 20, 1));
 	assert_int_equal(f->fake.open, 1);
 	packet_ports_close(f->ports);
 	f->ports = NULL;

@@ -26,8 +26,7 @@
 #include "packet_port.h"
 #include "packet_ports.h"
 
-#define PATIENCE_MS 20000
-#define BUDGET	    ((uint64_t)64 << 20)
+#define BUDGET ((uint64_t)64 << 20)
 
 struct fixture {
 	uv_loop_t loop;

@@ -22,9 +22,8 @@
 #include "process_owner.h"
 #include "tmptree.h"
 
-#define PATIENCE_MS 10000
-#define UID	    "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
-#define KUBEPODS    "kubepods/burstable/pod" UID
+#define UID	 "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
+#define KUBEPODS "kubepods/burstable/pod" UID
 
 struct world {
 	uv_loop_t loop;

@@ -19,8 +19,7 @@
 #include "owners.h"
 #include "tmptree.h"
 
-#define PATIENCE_MS 10000
-#define UID	    "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
+#define UID "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
 
 struct world {
 	uv_loop_t loop;

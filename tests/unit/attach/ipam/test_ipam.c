@@ -21,7 +21,7 @@
 #include "loop_helpers.h"
 #include "tmptree.h"
 
-#define LIMIT_MS 10000
+#define LIMIT_MS 60000
 
 static struct attach_record record_of(const char *ipam)
 {

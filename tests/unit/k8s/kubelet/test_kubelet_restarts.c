@@ -143,7 +143,7 @@ static void test_a_socket_that_does_not_listen_yet(void **state)
 	assert_int_equal(listen(fd, 8), 0);
 	uv_update_time(&f.loop);
 	began_ms = uv_now(&f.loop);
-	while (peer < 0 && uv_now(&f.loop) - began_ms < SOON_MS) {
+	while (peer < 0 && uv_now(&f.loop) - began_ms < PATIENCE_MS) {
 		uv_run(&f.loop, UV_RUN_ONCE);
 		peer = accept(fd, NULL, NULL);
 	}

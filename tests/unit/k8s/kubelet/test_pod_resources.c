@@ -16,8 +16,6 @@
 #include "tmptree.h"
 #include "uds.h"
 
-#define SOON_MS 5000
-
 struct fixture {
 	uv_loop_t loop;
 	char *dir;
@@ -113,7 +111,7 @@ static bool has_failed(void *arg)
 
 static void until(struct fixture *f, bool (*cond)(void *))
 {
-	assert_true(loop_until(&f->loop, cond, f, SOON_MS));
+	assert_true(loop_until(&f->loop, cond, f, PATIENCE_MS));
 }
 
 static void test_the_list(void **state)

@@ -18,9 +18,6 @@
 #include "loop_helpers.h"
 #include "tmptree.h"
 
-/* Well above what anything here takes. */
-#define PATIENCE_MS 10000
-
 static uv_loop_t loop;
 static char *tmp;
 static struct dir_watch *watch;
