@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "counters_setup.h"
-#include "nldev_stat.h"
+#include "nldev.h"
 
 struct collect {
 	struct optional_counter *counters;

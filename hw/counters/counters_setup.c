@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "nldev_stat.h"
+#include "nldev.h"
 
 void setup_init(struct setup *s)
 {

@@ -8,11 +8,12 @@
  * that kind are absent). */
 #include "nlpoll.h"
 
+#include <linux/ethtool_netlink.h>
 #include <stdlib.h>
 
 #include "array.h"
+#include "genl.h"
 #include "nlpoll_kinds.h"
-#include "pause.h"
 
 enum source nlpoll_source(enum nlpoll_kind kind)
 {
@@ -80,19 +81,12 @@ static struct nlsock *open_socket(struct nlpoll *p, int protocol)
 	return s;
 }
 
-static int on_family(const struct nlmsghdr *h, void *arg)
-{
-	return pause_decode_family(h, arg);
-}
-
 static void find_family(struct nlpoll *p)
 {
 	struct nlsock *s = open_socket(p, NETLINK_GENERIC);
-	struct nl_msg *msg = s ? pause_family_request() : NULL;
 
-	if (msg && nlsock_call(s, msg, on_family, &p->ethtool_family, NULL) < 0)
-		p->ethtool_family = 0;
-	nlmsg_free(msg);
+	if (s)
+		p->ethtool_family = nlsock_family(s, ETHTOOL_GENL_NAME);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "dcb.h"
-#include "pause.h"
+#include "genl.h"
 #include "rtnl.h"
 
 static struct nl_msg *stat_request(const struct nlpoll_id *id, uint16_t family)

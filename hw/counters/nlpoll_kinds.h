@@ -1,7 +1,7 @@
 /* nlpoll_kinds.h - what differs between the kinds of targets. Private to nlpoll*.c. */
 #pragma once
 
-#include "nldev_stat.h"
+#include "nldev.h"
 #include "nlpoll.h"
 
 struct nlpoll_kind_ops {

@@ -16,7 +16,7 @@
 #include "cleanup.h"
 #include "genl.h"
 #include "own_programs.h"
-#include "rtnl_change.h"
+#include "rtnl.h"
 #include "sysfs.h"
 
 struct look {
@@ -74,11 +74,6 @@ static void look_at_tcx(struct look *l, uint32_t type)
 
 /* --- ethtool ---------------------------------------------------------------------------------- */
 
-static int on_family(const struct nlmsghdr *h, void *arg)
-{
-	return genl_decode_family(h, arg);
-}
-
 /* They are part of the kernel, never of a module: numbers last as long as it runs. */
 enum family { FAMILY_ETHTOOL, FAMILY_NETDEV, FAMILY_SHAPER, N_FAMILIES };
 
@@ -90,10 +85,8 @@ static uint16_t family_of(struct look *l, enum family which)
 	static _Atomic uint16_t known[N_FAMILIES];
 	uint16_t family = known[which];
 
-	if (!family) {
-		nlsock_ask(&l->genl, genl_family_request(names[which]), on_family, &family, NULL);
-		known[which] = family;
-	}
+	if (!family)
+		known[which] = family = nlsock_family(&l->genl, names[which]);
 	return family;
 }
 

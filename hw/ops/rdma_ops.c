@@ -4,7 +4,7 @@
  * with -EPERM or -EOPNOTSUPP, depending on the kernel. */
 #include "rdma_ops.h"
 
-#include "nldev_change.h"
+#include "nldev.h"
 
 #define DUMP_ATTEMPTS 5
 

@@ -7,7 +7,6 @@
 #include "cleanup.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
-#include "rtnl_vf_admin.h"
 
 /* In the order in which do_setvfinfo() makes them. */
 static const struct {

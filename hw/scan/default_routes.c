@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "array.h"
-#include "rtnl_route.h"
+#include "rtnl_addr.h"
 
 #define DUMP_ATTEMPTS 3
 #define NEXTHOPS_MAX  1024

@@ -7,7 +7,6 @@
 
 #include "array.h"
 #include "nldev.h"
-#include "nldev_change.h"
 
 #define PORTS_MAX     256
 #define DUMP_ATTEMPTS 5

@@ -12,7 +12,6 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "devlink.h"
 #include "functions.h"
 #include "genl.h"
 #include "nlsock.h"
@@ -171,11 +170,6 @@ struct dump {
 	uint16_t family;
 };
 
-static int on_family(const struct nlmsghdr *h, void *arg)
-{
-	return genl_decode_family(h, arg);
-}
-
 static int on_reporter(const struct nlmsghdr *h, void *arg)
 {
 	const struct dump *d = arg;
@@ -194,18 +188,6 @@ static int on_reporter(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* The number of the family, 0 where the kernel has none. */
-static uint16_t find_family(struct nlsock *s)
-{
-	struct nl_msg *req = genl_family_request(DEVLINK_FAMILY);
-	uint16_t family = 0;
-
-	if (req && nlsock_call(s, req, on_family, &family, NULL) < 0)
-		family = 0;
-	nlmsg_free(req);
-	return family;
-}
-
 static int read_devlink(struct host *h, struct err *e)
 {
 	struct dump d = {.h = h};
@@ -215,7 +197,7 @@ static int read_devlink(struct host *h, struct err *e)
 
 	if (r < 0)
 		return 0;
-	d.family = find_family(&s);
+	d.family = nlsock_family(&s, DEVLINK_FAMILY);
 	if (d.family)
 		req = devlink_dump_reporters(d.family);
 	if (req)

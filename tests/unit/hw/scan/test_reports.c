@@ -15,7 +15,6 @@
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
-#include "devlink.h"
 #include "genl.h"
 #include "nlsock.h"
 #include "reports.h"
