@@ -11,16 +11,46 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture_file.h"
 #include "cleanup.h"
 #include "ctl_capture.h"
 #include "ctl_http.h"
 #include "ctl_table.h"
 #include "json_text.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "packet_socket.h"
-#include "pcap_write.h"
 #include "sniff_target.h"
 #include "verbs_sniffer.h"
+
+/* --- the pcap file that is written --------------------------------------------------------------
+ */
+
+/* Heads of the file and of its packets: nanoseconds, Ethernet, this machine's byte order. */
+struct pcap_file_head {
+	uint32_t magic;
+	uint16_t major, minor;
+	uint32_t reserved[2], snaplen, link;
+};
+
+struct pcap_packet_head {
+	uint32_t s, ns, captured, length;
+};
+
+static struct pcap_file_head pcap_file_head(void)
+{
+	return (struct pcap_file_head){.magic = 0xa1b23c4d,
+				       .major = 2,
+				       .minor = 4,
+				       .snaplen = CAPTURE_PACKET_MAX,
+				       .link = LINKTYPE_ETHERNET};
+}
+
+static struct pcap_packet_head pcap_packet_head(const struct capture_packet *p)
+{
+	return (struct pcap_packet_head){(uint32_t)(p->time_ns / 1000000000),
+					 (uint32_t)(p->time_ns % 1000000000), p->captured,
+					 p->length};
+}
 
 #define WAIT_MS 100
 

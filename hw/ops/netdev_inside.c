@@ -18,7 +18,6 @@
 #include "netdev_inside.skel.h"
 #include "netdev_look.h"
 #include "netns.h"
-#include "netns_ops.h"
 #include "rtnl.h"
 
 /* --- the kernel's word ------------------------------------------------------------------------ */

@@ -7,7 +7,7 @@
 
 #include "announce.h"
 #include "cleanup.h"
-#include "netns_ops.h"
+#include "netns.h"
 
 /* Protocol 0: it only sends. */
 static int open_packet_socket(void *arg)

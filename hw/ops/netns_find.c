@@ -11,7 +11,6 @@
 #include "cleanup.h"
 #include "ino_set.h"
 #include "netns.h"
-#include "netns_ops.h"
 #include "netns_walk.h"
 
 /* Until everything that was found could be opened or is gone. */

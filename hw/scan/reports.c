@@ -3,7 +3,6 @@
  * Happy path: every function of the PCI bus that is not a VF and that we show: read its ids; if it
  * has VFs, ask its netdev about them; then one devlink dump. Can fail by: no netlink (a copied
  * tree, a kernel without devlink: nothing is told), a device that vanishes meanwhile. */
-#include "reports.h"
 
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -15,8 +14,8 @@
 #include "functions.h"
 #include "genl.h"
 #include "nlsock.h"
-#include "problem.h"
 #include "rtnl_vf.h"
+#include "scan.h"
 #include "sysfs.h"
 
 struct reading {
@@ -110,15 +109,12 @@ static bool is_representor(int net, const char *name)
 static int on_pf_netdev(int net, const char *name, void *arg)
 {
 	struct pf *pf = arg;
-	struct nl_msg *req;
 	int ifindex, r;
 
 	if (pf->n_vfs > 0 || is_representor(net, name) ||
 	    sysfs_int(net, &ifindex, "%s/ifindex", name) < 0)
 		return 0;
-	req = rtnl_get_vfs(ifindex);
-	r = req ? nlsock_call(&pf->rd->route, req, on_link, pf, pf->rd->e) : -ENOMEM;
-	nlmsg_free(req);
+	r = nlsock_ask(&pf->rd->route, rtnl_get_vfs(ifindex), on_link, pf, pf->rd->e);
 	if (err_is_gone(r) && pf->rd->e) /* renumbered or gone meanwhile */
 		*pf->rd->e = (struct err){0};
 	/* A device in the middle of a reset: what it said before still stands. */

@@ -3,7 +3,7 @@
  * Happy path, per device: open a context, query its ports, query its GID table, close.
  * Can fail by: no device node or no permission for it (the device's values stay unknown); a port
  * that went away meanwhile. */
-#include "verbs.h"
+#include "scan.h"
 
 #include <infiniband/verbs.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "tmptree.h"
 
 /* Only says when to give up. */

@@ -28,7 +28,7 @@
 #include "cleanup.h"
 #include "fds.h"
 #include "namespaces.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "packet_port.h"
 #include "roce_account.h"
 #include "roce_frames.h"

@@ -17,8 +17,8 @@
 
 #include "genl.h"
 #include "nlsock.h"
-#include "reports.h"
 #include "rtnl_vf.h"
+#include "scan.h"
 #include "sysfs_fixture.h"
 #include "tmptree.h"
 
