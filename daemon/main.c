@@ -30,7 +30,7 @@ static void tell_refusals(const struct pool_config *pools)
 
 static int print_config(const struct options *o, const struct pool_config *pools)
 {
-	char *text = options_json(o, pools);
+	char *text = options_json(o, pool_config_tree(pools));
 
 	if (!text)
 		return EXIT_FAILURE;

@@ -1,17 +1,35 @@
-/* options.c - the option table, the values it takes, and the command line. options_json.c reads and
- * writes the config file's text, options_text.c prints the table. */
-#include "options_table.h"
-
+/* options.c - the option table; from it the command line, the config file's text, --help and
+ * docs/options.md. */
 #include <ctype.h>
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "cleanup.h"
 #include "config_file.h"
-#include "pool_config.h"
+#include "config_json.h"
+#include "options.h"
 #include "suggest.h"
+
+enum option_type { OPT_TEXT, OPT_BOOL, OPT_NUMBER, OPT_SECONDS, OPT_CHOICE, OPT_LIST, OPT_ACTION };
+
+struct option_def {
+	const char *name;	    /* flag without "--", and key of the config file */
+	const char *arg;	    /* placeholder in --help, NULL = takes none */
+	size_t offset;		    /* into struct options; OPT_ACTION: the action */
+	const char *def;	    /* as it would be written on the command line */
+	double min, max;	    /* OPT_NUMBER, OPT_SECONDS */
+	const char *const *choices; /* OPT_CHOICE, NULL-terminated; the index is stored */
+	const char *help;
+	enum option_type type;
+	bool flag_only; /* not a key of the config file */
+	bool netdevs;	/* OPT_LIST: the items are names of netdevs */
+};
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -55,7 +73,7 @@ static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 		name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true      \
 	}
 
-const struct option_def option_table[] = {
+static const struct option_def option_table[] = {
 	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
 		"configuration file; when it is absent, rocelet only observes"),
 	 .flag_only = true},
@@ -130,26 +148,48 @@ const struct option_def option_table[] = {
 	ACTION("help", ACTION_HELP, "print this help and exit"),
 };
 
-const size_t n_options = ARRAY_SIZE(option_table);
-
-const struct option_def *option_find(const char *name, size_t len)
+static const struct option_def *option_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < n_options; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (strlen(option_table[i].name) == len &&
 		    memcmp(option_table[i].name, name, len) == 0)
 			return &option_table[i];
 	return NULL;
 }
 
-const char *option_suggest(const char *name, size_t len, bool keys)
+bool option_is_key(const char *name)
 {
-	const char *names[ARRAY_SIZE(option_table) + POOL_CONFIG_KEYS];
+	return option_find(name, strlen(name)) != NULL;
+}
+
+const char *const pool_config_keys[N_POOL_CONFIG_KEYS] = {
+	[KEY_RESOURCE_LIST] = "resourceList",
+	[KEY_CONFIG_LIST] = "configList",
+	[KEY_INTERVAL] = "periodicUpdateInterval",
+	[KEY_POOLS] = "pools",
+	[KEY_MODE] = "mode",
+	[KEY_PF_NETDEVICES] = "pfNetdevices",
+};
+
+enum pool_config_key pool_config_key(const char *key)
+{
+	unsigned i = 0;
+
+	while (i < N_POOL_CONFIG_KEYS && strcasecmp(pool_config_keys[i], key) != 0)
+		i++;
+	return (enum pool_config_key)i;
+}
+
+/* Known names near a misspelt one; NULL: none. keys: of the config file only. */
+static const char *option_suggest(const char *name, size_t len, bool keys)
+{
+	const char *names[ARRAY_SIZE(option_table) + N_POOL_CONFIG_KEYS];
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_options; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (!keys || !option_table[i].flag_only)
 			names[n++] = option_table[i].name;
-	for (size_t i = 0; keys && i < POOL_CONFIG_KEYS; i++)
+	for (size_t i = 0; keys && i < N_POOL_CONFIG_KEYS; i++)
 		names[n++] = pool_config_keys[i];
 	return suggest(name, len, names, n);
 }
@@ -224,8 +264,8 @@ static bool is_netdev_name(const char *name, size_t len)
 	return true;
 }
 
-int option_list_add(struct option_list *list, const struct option_def *d, const char *item,
-		    size_t len, struct err *e)
+static int option_list_add(struct option_list *list, const struct option_def *d, const char *item,
+			   size_t len, struct err *e)
 {
 	if (list->n == OPTION_LIST_MAX)
 		return err_set(e, -EINVAL, "more than %d items", OPTION_LIST_MAX);
@@ -258,7 +298,9 @@ static int set_list(const struct option_def *d, struct option_list *field, const
 	return r;
 }
 
-int option_set(struct options *o, const struct option_def *d, const char *value, struct err *e)
+/* Takes a value as the command line spells it; *o is untouched on failure. */
+static int option_set(struct options *o, const struct option_def *d, const char *value,
+		      struct err *e)
 {
 	void *field = (char *)o + d->offset;
 
@@ -283,7 +325,7 @@ int option_set(struct options *o, const struct option_def *d, const char *value,
 void options_defaults(struct options *o)
 {
 	memset(o, 0, sizeof(*o));
-	for (size_t i = 0; i < n_options; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		option_set(o, &option_table[i], option_table[i].def, NULL);
 }
 
@@ -395,4 +437,213 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 	}
 	config_file_done(&file);
 	return r;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static int set_json_list(struct option_list *field, const struct option_def *d, const json_t *value,
+			 struct err *e)
+{
+	struct option_list list = {0};
+	const json_t *item;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach (value, i, item) {
+		if (!json_is_string(item))
+			return err_set(e, -EINVAL, "item %zu is not a string", i + 1);
+		r = option_list_add(&list, d, json_string_value(item),
+				    strlen(json_string_value(item)), e);
+		if (r < 0)
+			return r;
+	}
+	*field = list;
+	return 0;
+}
+
+/* The type a JSON value must have; numbers travel as text so that both readers share one check. */
+static int set_json(struct options *o, const struct option_def *d, const json_t *value,
+		    struct err *e)
+{
+	char number[32];
+
+	if (d->type == OPT_LIST)
+		return json_is_array(value)
+			       ? set_json_list((void *)((char *)o + d->offset), d, value, e)
+			       : err_set(e, -EINVAL, "is not a list of strings");
+	if (d->type == OPT_BOOL)
+		return json_is_boolean(value)
+			       ? option_set(o, d, json_is_true(value) ? "true" : "false", e)
+			       : err_set(e, -EINVAL, "is neither true nor false");
+	if (d->type == OPT_NUMBER || d->type == OPT_SECONDS) {
+		if (!json_is_number(value))
+			return err_set(e, -EINVAL, "is not a number");
+		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
+		return option_set(o, d, number, e);
+	}
+	return json_is_string(value) ? option_set(o, d, json_string_value(value), e)
+				     : err_set(e, -EINVAL, "is not a string");
+}
+
+static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
+			 void *arg)
+{
+	const char *near = option_suggest(key, strlen(key), true);
+	char sentence[256];
+
+	snprintf(sentence, sizeof(sentence), "%s:%u: unknown key \"%.60s\"%s%s%s, ignoring it",
+		 file, line, key, near ? " (did you mean \"" : "", near ? near : "",
+		 near ? "\"?)" : "");
+	warn(sentence, arg);
+}
+
+int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
+		       options_warn_fn *warn, void *arg, struct err *e)
+{
+	struct options parsed = *o;
+	json_t *root = config_json(text, len, name, NULL, NULL, e), *value;
+	const char *key;
+	int r = 0;
+
+	if (!root)
+		return -EINVAL;
+	json_object_foreach (root, key, value) {
+		const struct option_def *d = option_find(key, strlen(key));
+		struct json_place at = {NULL, key, 0};
+
+		if (r < 0)
+			break;
+		if (pool_config_key(key) != N_POOL_CONFIG_KEYS)
+			continue;
+		if (!d || d->flag_only)
+			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
+		else if (set_json(&parsed, d, value, e) < 0)
+			r = err_wrap(e, "%s:%u: \"%s\"", name, json_line(text, len, &at), key);
+	}
+	json_decref(root);
+	if (r == 0)
+		*o = parsed;
+	return r;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static json_t *list_json(const struct option_list *list)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < list->n; i++)
+		json_array_append_new(array, json_string(list->items[i]));
+	return array;
+}
+
+static json_t *value_json(const struct options *o, const struct option_def *d)
+{
+	const void *field = (const char *)o + d->offset;
+	uint32_t number;
+
+	switch (d->type) {
+	case OPT_TEXT:
+		return json_string(field);
+	case OPT_BOOL:
+		return json_boolean(*(const bool *)field);
+	case OPT_NUMBER:
+		return json_integer(*(const uint32_t *)field);
+	case OPT_SECONDS:
+		number = *(const uint32_t *)field;
+		return number % 1000 ? json_real(number / 1000.0) : json_integer(number / 1000);
+	case OPT_CHOICE:
+		return json_string(d->choices[*(const uint32_t *)field]);
+	case OPT_LIST:
+		return list_json(field);
+	case OPT_ACTION:
+		break;
+	}
+	return NULL;
+}
+
+char *options_json(const struct options *o, json_t *pools)
+{
+	json_t *root = json_object();
+	char *text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
+		if (!option_table[i].flag_only)
+			json_object_set_new(root, option_table[i].name,
+					    value_json(o, &option_table[i]));
+	if (json_array_size(pools) > 0)
+		json_object_set(root, "pools", pools);
+	json_decref(pools);
+	text = json_dumps(root, JSON_INDENT(2));
+	json_decref(root);
+	return text;
+}
+
+size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)
+{
+	size_t n = 0, len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
+		const struct option_def *d = &option_table[i];
+		json_t *x = d->type == OPT_ACTION ? NULL : value_json(a, d);
+		json_t *y = d->type == OPT_ACTION ? NULL : value_json(b, d);
+
+		if (x && y && !json_equal(x, y)) {
+			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",
+						d->name);
+			len = len < size ? len : size - 1;
+			n++;
+		}
+		json_decref(x);
+		json_decref(y);
+	}
+	return n;
+}
+
+/* --- --help and docs/options.md --------------------------------------------------------------- */
+
+void options_help(FILE *f)
+{
+	fputs("usage: rocelet [FLAGS]\n\nThe node agent for RoCE clusters. Every flag is also a key of the "
+	      "configuration file,\nunless marked with *.\n\n",
+	      f);
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
+		const struct option_def *d = &option_table[i];
+		char flag[64];
+
+		snprintf(flag, sizeof(flag), "--%s%s%s%s", d->name, d->arg ? " " : "",
+			 d->arg ? d->arg : "", d->flag_only ? " *" : "");
+		fprintf(f, "  %-30s %s", flag, d->help);
+		if (d->choices) {
+			fputs(": ", f);
+			for (unsigned c = 0; d->choices[c]; c++)
+				fprintf(f, "%s%s", c ? ", " : "", d->choices[c]);
+		}
+		if (d->arg)
+			fprintf(f, " [%s]", d->def);
+		fputc('\n', f);
+	}
+}
+
+void options_markdown(FILE *f)
+{
+	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON "
+	      "configuration file\n(the flag's name without the dashes). A flag wins over the file, the file over "
+	      "the default.\nThis page is made from the option table in the code (`make docs`).\n\n"
+	      "| option | value | default | meaning |\n|---|---|---|---|\n",
+	      f);
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
+		const struct option_def *d = &option_table[i];
+
+		fprintf(f, "| `--%s` | ", d->name);
+		for (unsigned c = 0; d->choices && d->choices[c]; c++)
+			fprintf(f, "%s`%s`", c ? ", " : "", d->choices[c]);
+		if (!d->choices)
+			fputs(d->arg ? d->arg : d->type == OPT_BOOL ? "true, false" : "", f);
+		if (d->type == OPT_NUMBER || d->type == OPT_SECONDS)
+			fprintf(f, " (%.10g to %.10g)", d->min, d->max);
+		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
+			d->help, d->flag_only ? " (flag only)" : "");
+	}
 }

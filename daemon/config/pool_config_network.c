@@ -10,15 +10,6 @@
 static const char *const interface_words[] = {"macvlan", "ipvlan"};
 static const char *const clean_words[] = {"auto", "always-reset", "restore"};
 
-int parse_refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
-		 const char *sentence)
-{
-	struct json_place here = {at, key, 0};
-
-	parse_find(item, key, &here.key);
-	return parse_fail(p, &here, "%s", sentence);
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* Where the keys stand; NULL = absent. */
@@ -33,10 +24,10 @@ static bool find(const json_t *item, const struct json_place *at, struct found *
 	f->soft_roce_at = (struct json_place){at, "softRoce", 0};
 	f->interface_at = (struct json_place){at, "interface", 0};
 	f->clean_at = (struct json_place){at, "clean", 0};
-	f->clean = parse_find(item, "clean", &f->clean_at.key);
-	f->network = parse_find(item, "network", &f->network_at.key);
-	f->soft_roce = parse_find(item, "softRoce", &f->soft_roce_at.key);
-	f->interface = parse_find(item, "interface", &f->interface_at.key);
+	f->clean = json_find(item, "clean", &f->clean_at.key);
+	f->network = json_find(item, "network", &f->network_at.key);
+	f->soft_roce = json_find(item, "softRoce", &f->soft_roce_at.key);
+	f->interface = json_find(item, "interface", &f->interface_at.key);
 	return f->network || f->soft_roce || f->interface;
 }
 
@@ -109,7 +100,7 @@ static int check_plan(struct parse *p, const struct found *f, const struct pool 
 		return parse_refuse(p, &f->network_at, f->network, key, wrong);
 	at.key = "ips";
 	if (plan->n_ips && !(pool->kind == POOL_SHARED_ALL && pool->slots == 1)) {
-		parse_find(f->network, "ips", &at.key);
+		json_find(f->network, "ips", &at.key);
 		parse_warn(p, &at, "are every pod's; only one at a time can start with them");
 	}
 	return 0;
