@@ -108,12 +108,12 @@ int natural_cmp(const char *a, const char *b)
 /* --- words -------------------------------------------------------------------------------- */
 
 /* Values come from the kernel: one that is newer than these tables has no name yet. */
-static const char *word(const char *const *words, size_t n, unsigned value)
+static const char *word_of(const char *const *words, size_t n, unsigned value)
 {
 	return value < n && words[value] ? words[value] : "unknown";
 }
 
-#define WORD(table, value) word(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
+#define WORD(table, value) word_of(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
 
 const char *fn_kind_name(enum fn_kind k)
 {
@@ -424,7 +424,7 @@ static bool is_unreachable(const struct host *h, const char *function)
 	return false;
 }
 
-static void join(const struct host *h, struct function *f)
+static void function_join(const struct host *h, struct function *f)
 {
 	size_t at = first_report(h, f->id, -1);
 	const struct report *r;
@@ -449,7 +449,7 @@ static void join(const struct host *h, struct function *f)
 void host_join_reports(struct host *h)
 {
 	for (size_t i = 0; i < h->n_functions; i++)
-		join(h, &h->functions[i]);
+		function_join(h, &h->functions[i]);
 }
 
 /* --- look-ups ----------------------------------------------------------------------------- */

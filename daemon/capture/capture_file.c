@@ -157,7 +157,7 @@ struct block {
 	uint32_t type, length;
 };
 
-static int bad(const struct capture *c, struct err *e, const char *what, uint32_t number)
+static int block_wrong(const struct capture *c, struct err *e, const char *what, uint32_t number)
 {
 	return err_set(e, -EBADMSG, "at byte %" PRIu64 ": %s (%" PRIu32 ")", c->record, what,
 		       number);
@@ -184,7 +184,7 @@ static int end_block(struct capture *c, struct capture_cursor *in, struct err *e
 	if (c->skip > 0 || in->n < 4)
 		return 0;
 	if (capture_u32(c, in->at) != c->trailer)
-		return bad(c, e, "a block's two lengths differ", c->trailer);
+		return block_wrong(c, e, "a block's two lengths differ", c->trailer);
 	capture_advance(c, in, 4);
 	c->trailer = 0;
 	return 1;
@@ -192,7 +192,8 @@ static int end_block(struct capture *c, struct capture_cursor *in, struct err *e
 
 /* --- sections and interfaces ------------------------------------------------------------------ */
 
-static int section(struct capture *c, struct capture_cursor *in, struct block *b, struct err *e)
+static int block_section(struct capture *c, struct capture_cursor *in, struct block *b,
+			 struct err *e)
 {
 	if (in->n < SECTION_HEAD)
 		return 0;
@@ -200,12 +201,14 @@ static int section(struct capture *c, struct capture_cursor *in, struct block *b
 	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
 		c->big_endian = true;
 	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
-		return bad(c, e, "a section without byte order", capture_u32(c, in->at + 8));
+		return block_wrong(c, e, "a section without byte order",
+				   capture_u32(c, in->at + 8));
 	b->length = capture_u32(c, in->at + 4);
 	if (b->length < SECTION_MIN || b->length % 4)
-		return bad(c, e, "a section's length cannot be", b->length);
+		return block_wrong(c, e, "a section's length cannot be", b->length);
 	if (capture_u16(c, in->at + 12) != 1)
-		return bad(c, e, "an unknown version of pcapng", capture_u16(c, in->at + 12));
+		return block_wrong(c, e, "an unknown version of pcapng",
+				   capture_u16(c, in->at + 12));
 	c->n_interfaces = 0;
 	leave_rest(c, in, b, SECTION_HEAD);
 	return 1;
@@ -245,7 +248,7 @@ static int take_option(const struct capture *c, struct capture_interface *i, uns
 	uint64_t first, second;
 
 	if (option == OPTION_TIME_RESOLUTION && n == 1 && set_resolution(i, value[0]) < 0)
-		return bad(c, e, "an unknown resolution of time", value[0]);
+		return block_wrong(c, e, "an unknown resolution of time", value[0]);
 	if (option == OPTION_FCS && n == 1)
 		i->fcs = value[0] > 8 ? value[0] / 8 : value[0]; /* some write bits */
 	if (option == OPTION_TIME_OFFSET && n == 8) {
@@ -267,7 +270,8 @@ static int take_options(const struct capture *c, struct capture_interface *i, co
 		if (option == OPTION_END)
 			break;
 		if (whole > n)
-			return bad(c, e, "an interface's option is longer than its block", len);
+			return block_wrong(c, e, "an interface's option is longer than its block",
+					   len);
 		r = take_option(c, i, option, at + 4, len, e);
 		if (r < 0)
 			return r;
@@ -277,16 +281,17 @@ static int take_options(const struct capture *c, struct capture_interface *i, co
 	return 0;
 }
 
-static int interface(struct capture *c, struct capture_cursor *in, const struct block *b,
-		     struct err *e)
+static int block_interface(struct capture *c, struct capture_cursor *in, const struct block *b,
+			   struct err *e)
 {
 	struct capture_interface i = {.multiply = 1000, .divide = 1};
 	int r;
 
 	if (b->length < INTERFACE_MIN || b->length > INTERFACE_MAX)
-		return bad(c, e, "an interface's block has a length that cannot be", b->length);
+		return block_wrong(c, e, "an interface's block has a length that cannot be",
+				   b->length);
 	if (c->n_interfaces == CAPTURE_INTERFACES_MAX)
-		return bad(c, e, "too many interfaces", CAPTURE_INTERFACES_MAX);
+		return block_wrong(c, e, "too many interfaces", CAPTURE_INTERFACES_MAX);
 	if (in->n < b->length)
 		return 0;
 	i.link = capture_u16(c, in->at + 8);
@@ -306,27 +311,27 @@ static int check_captured(const struct capture *c, const struct block *b, uint32
 			  uint32_t captured, struct err *e)
 {
 	if (captured > CAPTURE_PACKET_MAX)
-		return bad(c, e, "a packet has more bytes than can be", captured);
+		return block_wrong(c, e, "a packet has more bytes than can be", captured);
 	if (b->length < head + 4 || b->length - head - 4 < captured)
-		return bad(c, e, "a packet is longer than its block", captured);
+		return block_wrong(c, e, "a packet is longer than its block", captured);
 	return 0;
 }
 
 /* The obsolete block differs in the width of the interface's number only. 2: *ret is a packet. */
-static int packet(struct capture *c, struct capture_cursor *in, const struct block *b,
-		  struct capture_packet *ret, struct err *e)
+static int block_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
+			struct capture_packet *ret, struct err *e)
 {
 	const uint8_t *at = in->at;
 	uint32_t captured, number;
 	int r;
 
 	if (b->length < PACKET_HEAD + 4)
-		return bad(c, e, "a packet's block is too short", b->length);
+		return block_wrong(c, e, "a packet's block is too short", b->length);
 	if (in->n < PACKET_HEAD)
 		return 0;
 	number = b->type == BLOCK_PACKET ? capture_u16(c, at + 8) : capture_u32(c, at + 8);
 	if (number >= c->n_interfaces)
-		return bad(c, e, "a packet of an interface that is not described", number);
+		return block_wrong(c, e, "a packet of an interface that is not described", number);
 	captured = capture_u32(c, at + 20);
 	r = check_captured(c, b, PACKET_HEAD, captured, e);
 	if (r < 0 || in->n - PACKET_HEAD < captured)
@@ -341,17 +346,17 @@ static int packet(struct capture *c, struct capture_cursor *in, const struct blo
 }
 
 /* Of the first interface, without a time; how much is captured follows from the rest. */
-static int simple_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
-			 struct capture_packet *ret, struct err *e)
+static int block_simple_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
+			       struct capture_packet *ret, struct err *e)
 {
 	const struct capture_interface *i = &c->interfaces[0];
 	uint32_t captured, length;
 	int r;
 
 	if (b->length < SIMPLE_PACKET_HEAD + 4)
-		return bad(c, e, "a packet's block is too short", b->length);
+		return block_wrong(c, e, "a packet's block is too short", b->length);
 	if (c->n_interfaces == 0)
-		return bad(c, e, "a packet of an interface that is not described", 0);
+		return block_wrong(c, e, "a packet of an interface that is not described", 0);
 	if (in->n < SIMPLE_PACKET_HEAD)
 		return 0;
 	captured = length = capture_u32(c, in->at + 8);
@@ -377,15 +382,15 @@ static int begin_block(struct capture *c, struct capture_cursor *in, struct capt
 	b.type = capture_u32(c, in->at);
 	b.length = capture_u32(c, in->at + 4);
 	if (b.type == BLOCK_SECTION)
-		return section(c, in, &b, e);
+		return block_section(c, in, &b, e);
 	if (b.length < BLOCK_MIN || b.length % 4)
-		return bad(c, e, "a block's length cannot be", b.length);
+		return block_wrong(c, e, "a block's length cannot be", b.length);
 	if (b.type == BLOCK_INTERFACE)
-		return interface(c, in, &b, e);
+		return block_interface(c, in, &b, e);
 	if (b.type == BLOCK_PACKET || b.type == BLOCK_ENHANCED_PACKET)
-		return packet(c, in, &b, ret, e);
+		return block_packet(c, in, &b, ret, e);
 	if (b.type == BLOCK_SIMPLE_PACKET)
-		return simple_packet(c, in, &b, ret, e);
+		return block_simple_packet(c, in, &b, ret, e);
 	leave_rest(c, in, &b, 8);
 	return 1;
 }
@@ -414,7 +419,7 @@ static int wrong_magic(const uint8_t *at, struct err *e)
 		       at[0], at[1], at[2], at[3]);
 }
 
-static int begin(struct capture *c, struct capture_cursor *in, struct err *e)
+static int capture_begin(struct capture *c, struct capture_cursor *in, struct err *e)
 {
 	uint32_t magic;
 
@@ -435,7 +440,7 @@ int capture_next(struct capture *c, const uint8_t *bytes, size_t n, size_t *ret_
 		 struct capture_packet *ret, struct err *e)
 {
 	struct capture_cursor in = {bytes, n};
-	int r = c->format == CAPTURE_UNKNOWN ? begin(c, &in, e) : 1;
+	int r = c->format == CAPTURE_UNKNOWN ? capture_begin(c, &in, e) : 1;
 
 	if (r == 1)
 		r = c->format == CAPTURE_PCAP ? pcap_next(c, &in, ret, e)

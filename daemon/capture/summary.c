@@ -26,7 +26,7 @@ void summary_done(struct capture_summary *s)
 	pending_table_done(&s->pending);
 }
 
-static void note(struct capture_place *first, const struct capture_packet *p)
+static void place_note(struct capture_place *first, const struct capture_packet *p)
 {
 	if (first->number == 0)
 		*first = (struct capture_place){p->number, p->offset};
@@ -47,7 +47,7 @@ static void add_icrc(struct capture_summary *s, const struct capture_packet *p,
 
 	s->icrc[verdict]++;
 	if (verdict == ICRC_BAD)
-		note(&s->bad_icrc, p);
+		place_note(&s->bad_icrc, p);
 }
 
 /* A request that is sent again waits no more: whose ACK comes then cannot be told. */
@@ -111,7 +111,7 @@ static void add_frame(struct capture_summary *s, const struct capture_packet *p,
 		add_icrc(s, p, frame, &roce);
 		break;
 	case ROCE_MALFORMED:
-		note(&s->malformed, p);
+		place_note(&s->malformed, p);
 		break;
 	case ROCE_CUT:
 		s->cut++;

@@ -115,7 +115,7 @@ static const char *trailing_comma(const struct reading *r, size_t end)
 	return NULL;
 }
 
-static void explain(const struct reading *r, json_error_t *where, struct err *e)
+static void syntax_explain(const struct reading *r, json_error_t *where, struct err *e)
 {
 	const char *comma = NULL;
 
@@ -147,8 +147,8 @@ static bool is_peers(const json_t *root)
 		has_key(root, "mode"));
 }
 
-__attribute__((format(printf, 3, 4))) static void tell(options_warn_fn *warn, void *arg,
-						       const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void odd_text_warn(options_warn_fn *warn, void *arg,
+								const char *fmt, ...)
 {
 	char sentence[512];
 	va_list ap;
@@ -177,11 +177,12 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 		return NULL;
 	}
 	if (odd != SIZE_MAX)
-		tell(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it", r->name,
-		     line_of(r, odd), (unsigned char)r->text[odd]);
+		odd_text_warn(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it",
+			      r->name, line_of(r, odd), (unsigned char)r->text[odd]);
 	strict = json_loadb(copy, r->len, JSON_REJECT_DUPLICATES, &where);
 	if (!strict)
-		tell(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line, where.text);
+		odd_text_warn(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line,
+			      where.text);
 	json_decref(strict);
 	return root;
 }
@@ -212,7 +213,7 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 		root = read_as_go(&r, warn, arg, &where);
 	if (!root) {
 		text_printable(where.text);
-		explain(&r, &where, e);
+		syntax_explain(&r, &where, e);
 	} else if (!json_is_object(root)) {
 		err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
 		json_decref(root);
@@ -230,12 +231,12 @@ struct cursor {
 };
 
 /* '\0' at the end: never a part of JSON. */
-static char peek(const struct cursor *c)
+static char cursor_peek(const struct cursor *c)
 {
 	return c->pos < c->len ? c->text[c->pos] : '\0';
 }
 
-static void advance(struct cursor *c)
+static void cursor_advance(struct cursor *c)
 {
 	c->line += c->text[c->pos] == '\n';
 	c->pos++;
@@ -243,30 +244,30 @@ static void advance(struct cursor *c)
 
 static void skip_space(struct cursor *c)
 {
-	while (c->pos < c->len && strchr(" \t\r\n", peek(c)) && peek(c) != '\0')
-		advance(c);
+	while (c->pos < c->len && strchr(" \t\r\n", cursor_peek(c)) && cursor_peek(c) != '\0')
+		cursor_advance(c);
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool cursor_take(struct cursor *c, char wanted)
 {
 	skip_space(c);
-	if (peek(c) != wanted)
+	if (cursor_peek(c) != wanted)
 		return false;
-	advance(c);
+	cursor_advance(c);
 	return true;
 }
 
 /* From one quote to past the other. */
 static void skip_string(struct cursor *c)
 {
-	advance(c);
-	while (c->pos < c->len && peek(c) != '"') {
-		if (peek(c) == '\\' && c->pos + 1 < c->len)
-			advance(c);
-		advance(c);
+	cursor_advance(c);
+	while (c->pos < c->len && cursor_peek(c) != '"') {
+		if (cursor_peek(c) == '\\' && c->pos + 1 < c->len)
+			cursor_advance(c);
+		cursor_advance(c);
 	}
 	if (c->pos < c->len)
-		advance(c);
+		cursor_advance(c);
 }
 
 /* Counts brackets instead of calling itself: the text decides how deep it is. */
@@ -276,22 +277,22 @@ static void skip_value(struct cursor *c)
 
 	skip_space(c);
 	while (c->pos < c->len) {
-		char here = peek(c);
+		char here = cursor_peek(c);
 
 		if (here == '"') {
 			skip_string(c);
 		} else if (here == '{' || here == '[') {
 			depth++;
-			advance(c);
+			cursor_advance(c);
 		} else if (here == '}' || here == ']') {
 			if (depth == 0)
 				return;
 			depth--;
-			advance(c);
+			cursor_advance(c);
 		} else if (depth == 0 && strchr(", \t\r\n", here)) {
 			return;
 		} else {
-			advance(c);
+			cursor_advance(c);
 			continue; /* inside a number or a word, or between values */
 		}
 		if (depth == 0)
@@ -318,36 +319,36 @@ static bool token_is(const char *token, size_t len, const char *key)
 /* To the key's value; *line is the key's line. */
 static bool enter_key(struct cursor *c, const char *key, unsigned *line)
 {
-	if (!take(c, '{'))
+	if (!cursor_take(c, '{'))
 		return false;
 	do {
 		size_t start;
 		unsigned key_line;
 
 		skip_space(c);
-		if (peek(c) != '"')
+		if (cursor_peek(c) != '"')
 			return false;
 		start = c->pos;
 		key_line = c->line;
 		skip_string(c);
 		if (token_is(c->text + start, c->pos - start, key)) {
 			*line = key_line;
-			return take(c, ':');
+			return cursor_take(c, ':');
 		}
-		if (!take(c, ':'))
+		if (!cursor_take(c, ':'))
 			return false;
 		skip_value(c);
-	} while (take(c, ','));
+	} while (cursor_take(c, ','));
 	return false;
 }
 
 static bool enter_element(struct cursor *c, size_t index, unsigned *line)
 {
-	if (!take(c, '['))
+	if (!cursor_take(c, '['))
 		return false;
 	for (; index > 0; index--) {
 		skip_value(c);
-		if (!take(c, ','))
+		if (!cursor_take(c, ','))
 			return false;
 	}
 	skip_space(c);

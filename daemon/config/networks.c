@@ -73,7 +73,7 @@ static int read_entries(struct parse *p, const json_t *root, struct network_requ
 	return parse_each(p, NULL, root, "a list", read_entry, list);
 }
 
-static json_t *load(struct parse *p, const char *text)
+static json_t *annotation_load(struct parse *p, const char *text)
 {
 	size_t len = strnlen(text, NETWORKS_TEXT_MAX + 1);
 	json_error_t where;
@@ -95,7 +95,7 @@ int networks_parse(struct network_requests *ret, const char *text, struct err *e
 	struct network_requests list = {0};
 	struct err mine = {0};
 	struct parse p = {.file = NETWORKS_KEY, .strict = true, .err = e ? e : &mine};
-	json_t *root = text ? load(&p, text) : NULL;
+	json_t *root = text ? annotation_load(&p, text) : NULL;
 	int r = text && !root ? -EINVAL : 0;
 
 	if (root)

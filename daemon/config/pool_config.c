@@ -159,7 +159,7 @@ static int pool_add(struct parse *p, const struct json_place *at, struct pool *p
 }
 
 /* What is known of a resource whose text is wrong, and why it is. */
-static int refuse(struct parse *p, const struct pool *pool)
+static int pool_refuse(struct parse *p, const struct pool *pool)
 {
 	struct pool_refusal *slot = array_push(p->config->refusals.list, p->config->refusals.n);
 
@@ -194,7 +194,7 @@ static int read_pool(struct parse *p, const struct json_place *at, const json_t 
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL && g->peers)
-		r = refuse(p, &pool);
+		r = pool_refuse(p, &pool);
 	pool_done(&pool);
 	return r;
 }

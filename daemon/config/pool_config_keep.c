@@ -252,7 +252,7 @@ static bool means_anything(const struct keep *k, const struct pool_refusal *r,
 }
 
 /* Who is named comes first. */
-static void assign(struct keep *k)
+static void keep_assign(struct keep *k)
 {
 	static means_fn *const means[] = {means_resource, means_name, means_anything};
 	const struct pool_refusals *refusals = &k->new->refusals;
@@ -328,7 +328,7 @@ static bool is_kept(const struct keep *k, const struct pool *pool)
 }
 
 /* In the file's order, each refused text standing for what stays because of it. */
-static int merge(const struct keep *k, struct pool_config *out)
+static int keep_merge(const struct keep *k, struct pool_config *out)
 {
 	const struct pool_refusals *refusals = &k->new->refusals;
 	size_t next = 0;
@@ -354,8 +354,8 @@ static int keep_refused(struct pool_config *c, const struct pool_config *used, s
 	k.because = calloc(used->n_pools + 1, sizeof(*k.because));
 	if (!k.because)
 		return err_set(e, -ENOMEM, "out of memory");
-	assign(&k);
-	r = merge(&k, &merged);
+	keep_assign(&k);
+	r = keep_merge(&k, &merged);
 	free(k.because);
 	if (r == 0 && merged.n_pools > POOLS_MAX)
 		r = -E2BIG;

@@ -323,28 +323,9 @@ const struct pool_grammar grammar_native = {"rocelet.dev", false, read_native};
 /* --- written: every default spelt out; reading it again gives the same pools --------------------
  */
 
-/* jansson's setters take NULL for "out of memory" and fail; one look at the end is enough. */
-struct writer {
-	json_t *object;
-	bool failed;
-};
-
-static void put(struct writer *w, const char *key, json_t *value)
-{
-	w->failed |= json_object_set_new(w->object, key, value) < 0;
-}
-
-static json_t *finish(struct writer *w)
-{
-	if (!w->failed)
-		return w->object;
-	json_decref(w->object);
-	return NULL;
-}
-
 /* --- selectors -------------------------------------------------------------------------------- */
 
-static void put_words(struct writer *w, const char *key, const struct word_list *list)
+static void put_words(struct json_writer *w, const char *key, const struct word_list *list)
 {
 	json_t *array;
 
@@ -352,8 +333,8 @@ static void put_words(struct writer *w, const char *key, const struct word_list 
 		return;
 	array = json_array();
 	for (size_t i = 0; i < list->n; i++)
-		w->failed |= json_array_append_new(array, json_string(list->words[i])) < 0;
-	put(w, key, array);
+		json_append(w, array, json_string(list->words[i]));
+	json_put(w, key, array);
 }
 
 /* "name#0,2-5"; NULL when out of memory. */
@@ -374,7 +355,7 @@ static json_t *pf_json(const struct pf_selector *pf)
 	return fclose(f) == 0 ? json_string(text) : NULL;
 }
 
-static void put_pfs(struct writer *w, const char *key, const struct pf_selectors *pfs)
+static void put_pfs(struct json_writer *w, const char *key, const struct pf_selectors *pfs)
 {
 	json_t *array;
 
@@ -382,13 +363,13 @@ static void put_pfs(struct writer *w, const char *key, const struct pf_selectors
 		return;
 	array = json_array();
 	for (size_t i = 0; i < pfs->n; i++)
-		w->failed |= json_array_append_new(array, pf_json(&pfs->list[i])) < 0;
-	put(w, key, array);
+		json_append(w, array, pf_json(&pfs->list[i]));
+	json_put(w, key, array);
 }
 
 static json_t *selector_json(const struct selector *s)
 {
-	struct writer w = {json_object(), false};
+	struct json_writer w = {json_object(), false};
 
 	put_words(&w, "vendors", &s->vendors);
 	put_words(&w, "devices", &s->devices);
@@ -403,12 +384,12 @@ static json_t *selector_json(const struct selector *s)
 	put_words(&w, "pKeys", &s->pkeys);
 	put_words(&w, "rdmaNames", &s->rdma_names);
 	if (s->is_rdma)
-		put(&w, "isRdma", json_true());
+		json_put(&w, "isRdma", json_true());
 	if (s->need_vhost_net)
-		put(&w, "needVhostNet", json_true());
+		json_put(&w, "needVhostNet", json_true());
 	if (s->vdpa != VDPA_NONE)
-		put(&w, "vdpaType", json_string(vdpa_words[s->vdpa]));
-	return finish(&w);
+		json_put(&w, "vdpaType", json_string(vdpa_words[s->vdpa]));
+	return json_finish(&w);
 }
 
 static json_t *selectors_json(const struct pool *pool)
@@ -426,22 +407,23 @@ static json_t *selectors_json(const struct pool *pool)
 
 /* --- the rest of a pool ----------------------------------------------------------------------- */
 
-static void put_kind(struct writer *w, const struct pool *pool)
+static void put_kind(struct json_writer *w, const struct pool *pool)
 {
 	bool shared = pool->kind != POOL_EXCLUSIVE;
 
-	put(w, "kind", json_string(kind_words[shared]));
+	json_put(w, "kind", json_string(kind_words[shared]));
 	if (shared)
-		put(w, "hcaPerSlot", json_string(per_slot_words[pool->kind == POOL_SHARED_ALL]));
+		json_put(w, "hcaPerSlot",
+			 json_string(per_slot_words[pool->kind == POOL_SHARED_ALL]));
 	if (pool->slots_given)
-		put(w, "slots", json_integer(pool->slots));
+		json_put(w, "slots", json_integer(pool->slots));
 	if (pool->fixed_slots)
-		put(w, "fixedSlots", json_true());
-	put(w, "ids", json_string(id_words[pool->ids]));
-	put(w, "deviceType", json_string(device_type_words[pool->type]));
+		json_put(w, "fixedSlots", json_true());
+	json_put(w, "ids", json_string(id_words[pool->ids]));
+	json_put(w, "deviceType", json_string(device_type_words[pool->type]));
 }
 
-static void put_extra(struct writer *w, const struct pool *pool)
+static void put_extra(struct json_writer *w, const struct pool *pool)
 {
 	json_t *all = json_object();
 
@@ -456,10 +438,10 @@ static void put_extra(struct writer *w, const struct pool *pool)
 		w->failed |= json_object_set_new(of_device, extra->key, json_string(extra->value)) <
 			     0;
 	}
-	put(w, "additionalInfo", all);
+	json_put(w, "additionalInfo", all);
 }
 
-static void put_hold(struct writer *w, const struct pool *pool)
+static void put_hold(struct json_writer *w, const struct pool *pool)
 {
 	json_t *all = json_object();
 
@@ -469,34 +451,34 @@ static void put_hold(struct writer *w, const struct pool *pool)
 							   (json_int_t)pool->hold[i].down_ms,
 							   "upMs",
 							   (json_int_t)pool->hold[i].up_ms)) < 0;
-	put(w, "hold", all);
+	json_put(w, "hold", all);
 }
 
 static json_t *pool_json(const struct pool *pool)
 {
-	struct writer w = {json_object(), false};
+	struct json_writer w = {json_object(), false};
 
-	put(&w, "resourceName", json_string(pool->name));
-	put(&w, "resourcePrefix", json_string(pool->prefix));
+	json_put(&w, "resourceName", json_string(pool->name));
+	json_put(&w, "resourcePrefix", json_string(pool->prefix));
 	put_kind(&w, pool);
-	put(&w, "selectors", selectors_json(pool));
-	put(&w, "permissions", json_string(pool->permissions));
+	json_put(&w, "selectors", selectors_json(pool));
+	json_put(&w, "permissions", json_string(pool->permissions));
 	if (pool->nics_only)
-		put(&w, "subFunctions", json_false());
-	put(&w, "issm", json_boolean(pool->issm));
-	put(&w, "umad", json_boolean(pool->umad));
-	put(&w, "requireUmad", json_boolean(pool->require_umad));
-	put(&w, "wholeDirectory", json_boolean(pool->whole_directory));
-	put(&w, "excludeTopology", json_boolean(pool->exclude_topology));
-	put(&w, "cdi", json_boolean(pool->cdi));
-	put(&w, "deviceInfo", json_boolean(pool->device_info));
-	put(&w, "ignoreLink", json_boolean(pool->ignore_link));
+		json_put(&w, "subFunctions", json_false());
+	json_put(&w, "issm", json_boolean(pool->issm));
+	json_put(&w, "umad", json_boolean(pool->umad));
+	json_put(&w, "requireUmad", json_boolean(pool->require_umad));
+	json_put(&w, "wholeDirectory", json_boolean(pool->whole_directory));
+	json_put(&w, "excludeTopology", json_boolean(pool->exclude_topology));
+	json_put(&w, "cdi", json_boolean(pool->cdi));
+	json_put(&w, "deviceInfo", json_boolean(pool->device_info));
+	json_put(&w, "ignoreLink", json_boolean(pool->ignore_link));
 	put_hold(&w, pool);
 	if (pool->n_extra > 0)
 		put_extra(&w, pool);
 	if (pool->network)
-		w.failed |= !network_print(w.object, pool->network);
-	return finish(&w);
+		network_print(&w, pool->network);
+	return json_finish(&w);
 }
 
 json_t *pool_config_tree(const struct pool_config *c)

@@ -46,8 +46,8 @@ static void describe_line(const struct parse *p, const struct json_place *at, ch
 		snprintf(text + n, size - n, "item %zu: ", at->index + 1);
 }
 
-static void describe(const struct parse *p, const struct json_place *at, const char *fmt,
-		     va_list ap, char *text, size_t size)
+static void sentence_write(const struct parse *p, const struct json_place *at, const char *fmt,
+			   va_list ap, char *text, size_t size)
 {
 	size_t n;
 
@@ -67,7 +67,7 @@ int parse_fail(struct parse *p, const struct json_place *at, const char *fmt, ..
 	va_list ap;
 
 	va_start(ap, fmt);
-	describe(p, at, fmt, ap, text, sizeof(text));
+	sentence_write(p, at, fmt, ap, text, sizeof(text));
 	va_end(ap);
 	return err_set(p->err, -EINVAL, "%s", text);
 }
@@ -93,7 +93,7 @@ void parse_warn(struct parse *p, const struct json_place *at, const char *fmt, .
 		return;
 	}
 	va_start(ap, fmt);
-	describe(p, at, fmt, ap, text, sizeof(text));
+	sentence_write(p, at, fmt, ap, text, sizeof(text));
 	va_end(ap);
 	parse_warn_text(p, text);
 }
@@ -106,7 +106,7 @@ void parse_doubt(struct parse *p, const struct json_place *at, bool faint, const
 	if (!doubt || (doubt->why[0] && (faint || !doubt->faint)))
 		return;
 	va_start(ap, fmt);
-	describe(p, at, fmt, ap, doubt->why, sizeof(doubt->why));
+	sentence_write(p, at, fmt, ap, doubt->why, sizeof(doubt->why));
 	va_end(ap);
 	doubt->faint = faint;
 }
@@ -332,4 +332,24 @@ int parse_word_list(struct parse *p, const struct json_place *at, const json_t *
 int parse_words(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	return parse_word_list(p, at, value, field, NULL);
+}
+
+/* --- written ---------------------------------------------------------------------------------- */
+
+void json_put(struct json_writer *w, const char *key, json_t *value)
+{
+	w->failed |= json_object_set_new(w->object, key, value) < 0;
+}
+
+void json_append(struct json_writer *w, json_t *array, json_t *value)
+{
+	w->failed |= json_array_append_new(array, value) < 0;
+}
+
+json_t *json_finish(struct json_writer *w)
+{
+	if (!w->failed)
+		return w->object;
+	json_decref(w->object);
+	return NULL;
 }

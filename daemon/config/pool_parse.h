@@ -85,6 +85,18 @@ int parse_word_list(struct parse *, const struct json_place *, const json_t *, s
 		    parse_word_fn *);
 int word_list_add(struct word_list *, const char *word);
 
+/* An object that is written. jansson's setters take NULL for "out of memory" and fail; one look at
+ * the end is enough. */
+struct json_writer {
+	json_t *object;
+	bool failed;
+};
+/* Both take the value. */
+void json_put(struct json_writer *, const char *key, json_t *value);
+void json_append(struct json_writer *, json_t *array, json_t *value);
+/* NULL: out of memory, and the object is freed. */
+json_t *json_finish(struct json_writer *);
+
 /* pool_config_keep.c: frees what the pool owns. */
 void pool_done(struct pool *);
 
@@ -104,8 +116,8 @@ void hold_defaults(struct hold_times[N_HEALTH_REASONS]);
 /* pool_config_network.c: the keys "network", "softRoce" and "interface" of item, for a pool whose
  * kind and other keys are known. Sets pool->network if one of them is there. */
 int parse_network(struct parse *, const struct json_place *, const json_t *item, struct pool *);
-/* Puts the three keys into the tree; false when out of memory. */
-bool network_print(json_t *pool, const struct pool_network *);
+/* Puts the three keys into the pool's object. */
+void network_print(struct json_writer *pool, const struct pool_network *);
 
 /* A grammar that is a list of pools. read: one of them into *pool, in which what the grammars agree
  * on is set, and name and prefix are known. */

@@ -12,26 +12,26 @@
 
 /* --- what people see -------------------------------------------------------------------------- */
 
-static const json_t *in(const json_t *object, const char *key)
+static const json_t *member(const json_t *object, const char *key)
 {
 	return json_object_get(object, key);
 }
 
-static long long number(const json_t *object, const char *key)
+static long long number_of(const json_t *object, const char *key)
 {
-	return json_integer_value(in(object, key));
+	return json_integer_value(member(object, key));
 }
 
-static const char *text(const json_t *object, const char *key)
+static const char *text_of(const json_t *object, const char *key)
 {
-	return json_string_value(in(object, key));
+	return json_string_value(member(object, key));
 }
 
 static void add_number(struct table *t, const json_t *object, const char *key)
 {
 	char cell[24];
 
-	snprintf(cell, sizeof(cell), "%lld", number(object, key));
+	snprintf(cell, sizeof(cell), "%lld", number_of(object, key));
 	table_add(t, cell);
 }
 
@@ -58,24 +58,25 @@ static void put_bytes(long long n, FILE *f)
 
 static void put_source(const json_t *d, FILE *f)
 {
-	table_put(text(d, "file")     ? text(d, "file")
-		  : text(d, "netdev") ? text(d, "netdev")
-				      : "",
+	table_put(text_of(d, "file")	 ? text_of(d, "file")
+		  : text_of(d, "netdev") ? text_of(d, "netdev")
+					 : "",
 		  f);
 	fprintf(f, ": %s, %lld packets, ",
-		text(d, "format")   ? text(d, "format")
-		: text(d, "method") ? text(d, "method")
-				    : "nothing",
-		number(d, "packets"));
-	put_bytes(number(d, "bytes"), f);
-	if (text(d, "start"))
-		fprintf(f, ", %.6f s from %s", json_real_value(in(d, "seconds")), text(d, "start"));
+		text_of(d, "format")   ? text_of(d, "format")
+		: text_of(d, "method") ? text_of(d, "method")
+				       : "nothing",
+		number_of(d, "packets"));
+	put_bytes(number_of(d, "bytes"), f);
+	if (text_of(d, "start"))
+		fprintf(f, ", %.6f s from %s", json_real_value(member(d, "seconds")),
+			text_of(d, "start"));
 	fputc('\n', f);
-	if (number(d, "dropped") > 0)
-		fprintf(f, "%lld packets came too fast and were lost\n", number(d, "dropped"));
-	if (text(d, "noFlow")) {
+	if (number_of(d, "dropped") > 0)
+		fprintf(f, "%lld packets came too fast and were lost\n", number_of(d, "dropped"));
+	if (text_of(d, "noFlow")) {
 		fputs("what the hardware carries is not among them: ", f);
-		table_put(text(d, "noFlow"), f);
+		table_put(text_of(d, "noFlow"), f);
 		fputc('\n', f);
 	}
 }
@@ -83,65 +84,65 @@ static void put_source(const json_t *d, FILE *f)
 /* Only what there is. */
 static void put_if(const json_t *object, const char *key, const char *what, FILE *f)
 {
-	if (number(object, key) > 0)
-		fprintf(f, ", %lld %s", number(object, key), what);
+	if (number_of(object, key) > 0)
+		fprintf(f, ", %lld %s", number_of(object, key), what);
 }
 
 static void put_place(const json_t *place, FILE *f)
 {
 	if (!json_is_object(place))
 		return;
-	fprintf(f, " (the first is packet %lld", number(place, "packet"));
-	if (number(place, "offset") > 0)
-		fprintf(f, ", at byte %lld", number(place, "offset"));
+	fprintf(f, " (the first is packet %lld", number_of(place, "packet"));
+	if (number_of(place, "offset") > 0)
+		fprintf(f, ", at byte %lld", number_of(place, "offset"));
 	fputc(')', f);
 }
 
 static void put_unknown_links(const json_t *d, FILE *f)
 {
-	const char *name = json_string_value(in(in(d, "unknownLink"), "name"));
+	const char *name = json_string_value(member(member(d, "unknownLink"), "name"));
 	char text[80];
 
 	snprintf(text, sizeof(text), "of links that are not known (type %lld%s%s)",
-		 number(in(d, "unknownLink"), "type"), name ? ", " : "", name ? name : "");
+		 number_of(member(d, "unknownLink"), "type"), name ? ", " : "", name ? name : "");
 	put_if(d, "unknownLinkPackets", text, f);
 }
 
 static void put_packets(const json_t *d, const json_t *roce, FILE *f)
 {
-	fprintf(f, "RoCE      %lld packets, ", number(roce, "packets"));
-	put_bytes(number(roce, "bytes"), f);
+	fprintf(f, "RoCE      %lld packets, ", number_of(roce, "packets"));
+	put_bytes(number_of(roce, "bytes"), f);
 	put_if(roce, "ipv4", "v2 over IPv4", f);
 	put_if(roce, "ipv6", "v2 over IPv6", f);
 	put_if(roce, "v1", "RoCEv1", f);
-	fprintf(f, "\nbeside    %lld other", number(d, "otherPackets"));
+	fprintf(f, "\nbeside    %lld other", number_of(d, "otherPackets"));
 	put_if(d, "cutPackets", "captured too short to tell", f);
 	put_unknown_links(d, f);
 	put_if(d, "pauseFrames", "pause frames", f);
 	put_if(roce, "fragments", "fragmented", f);
 	put_if(roce, "malformed", "malformed", f);
-	put_place(in(roce, "firstMalformed"), f);
+	put_place(member(roce, "firstMalformed"), f);
 	fputc('\n', f);
 }
 
 static void put_signs(const json_t *roce, FILE *f)
 {
-	const json_t *icrc = in(roce, "icrc"), *rtt = in(roce, "rtt");
+	const json_t *icrc = member(roce, "icrc"), *rtt = member(roce, "rtt");
 
 	fprintf(f, "signs     %lld CE, %lld CNP, %lld retransmissions",
-		number(in(roce, "ecn"), "ce"), number(roce, "cnp"),
-		number(roce, "retransmissions"));
+		number_of(member(roce, "ecn"), "ce"), number_of(roce, "cnp"),
+		number_of(roce, "retransmissions"));
 	put_if(roce, "fecn", "FECN", f);
 	put_if(roce, "becn", "BECN", f);
 	put_if(roce, "solicited", "solicited", f);
-	fprintf(f, "\nICRC      %lld good, %lld bad, %lld cannot be verified", number(icrc, "good"),
-		number(icrc, "bad"), number(icrc, "unverifiable"));
-	put_place(in(icrc, "firstBad"), f);
+	fprintf(f, "\nICRC      %lld good, %lld bad, %lld cannot be verified",
+		number_of(icrc, "good"), number_of(icrc, "bad"), number_of(icrc, "unverifiable"));
+	put_place(member(icrc, "firstBad"), f);
 	fputc('\n', f);
 	if (json_is_object(rtt))
 		fprintf(f, "RTT       p50 %.1f us, p99 %.1f us, of %lld requests\n",
-			(double)number(rtt, "p50Ns") / 1e3, (double)number(rtt, "p99Ns") / 1e3,
-			number(rtt, "count"));
+			(double)number_of(rtt, "p50Ns") / 1e3,
+			(double)number_of(rtt, "p99Ns") / 1e3, number_of(rtt, "count"));
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -166,8 +167,8 @@ static void show_operations(const json_t *list, FILE *f)
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, row) {
-		table_add(&t, text(row, "transport"));
-		table_add(&t, text(row, "operation"));
+		table_add(&t, text_of(row, "transport"));
+		table_add(&t, text_of(row, "operation"));
 		add_number(&t, row, "packets");
 	}
 	show_table(&t, f);
@@ -193,7 +194,7 @@ static void add_us(struct table *t, const json_t *rtt, const char *key)
 	char cell[24] = "";
 
 	if (json_is_object(rtt))
-		snprintf(cell, sizeof(cell), "%.1f us", (double)number(rtt, key) / 1e3);
+		snprintf(cell, sizeof(cell), "%.1f us", (double)number_of(rtt, key) / 1e3);
 	table_add(t, cell);
 }
 
@@ -204,40 +205,41 @@ static void show_flows(const json_t *d, FILE *f)
 	struct table t = {.heads = {"SOURCE", "DESTINATION", "QPN", "PACKETS", "CE", "CNP", "NAK",
 				    "RNR", "RETRANS", "RTT-P50", "RTT-P99"},
 			  .n_columns = 11};
-	const json_t *list = in(d, "flows");
+	const json_t *list = member(d, "flows");
 	json_t *flow;
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, flow) {
-		table_add(&t, text(flow, "source"));
-		table_add(&t, text(flow, "destination"));
+		table_add(&t, text_of(flow, "source"));
+		table_add(&t, text_of(flow, "destination"));
 		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
 			add_number(&t, flow, keys[k]);
-		add_us(&t, in(flow, "rtt"), "p50Ns");
-		add_us(&t, in(flow, "rtt"), "p99Ns");
+		add_us(&t, member(flow, "rtt"), "p50Ns");
+		add_us(&t, member(flow, "rtt"), "p99Ns");
 	}
 	show_table(&t, f);
-	if (number(d, "flowsSeen") > (long long)json_array_size(list) && json_array_size(list) > 0)
-		fprintf(f, "%zu of %lld flows", json_array_size(list), number(d, "flowsSeen"));
-	if (number(d, "flowsPushedOut") > 0)
+	if (number_of(d, "flowsSeen") > (long long)json_array_size(list) &&
+	    json_array_size(list) > 0)
+		fprintf(f, "%zu of %lld flows", json_array_size(list), number_of(d, "flowsSeen"));
+	if (number_of(d, "flowsPushedOut") > 0)
 		fprintf(f, "; %lld were pushed out by others and count as new when they come back",
-			number(d, "flowsPushedOut"));
-	if (number(d, "flowsSeen") > (long long)json_array_size(list))
+			number_of(d, "flowsPushedOut"));
+	if (number_of(d, "flowsSeen") > (long long)json_array_size(list))
 		fputc('\n', f);
 }
 
 static void show_capture(const json_t *d, FILE *f)
 {
-	const json_t *roce = in(d, "roce");
+	const json_t *roce = member(d, "roce");
 
 	put_source(d, f);
 	put_packets(d, roce, f);
-	if (number(roce, "packets") == 0)
+	if (number_of(roce, "packets") == 0)
 		return;
 	put_signs(roce, f);
-	show_dscp(in(roce, "dscp"), f);
-	show_operations(in(roce, "operations"), f);
-	show_syndromes(in(roce, "syndromes"), f);
+	show_dscp(member(roce, "dscp"), f);
+	show_operations(member(roce, "operations"), f);
+	show_syndromes(member(roce, "syndromes"), f);
 	show_flows(d, f);
 }
 
@@ -305,7 +307,7 @@ struct reading {
 };
 
 /* 1: there is more; 0: the end. */
-static int fill(struct reading *r, struct err *e)
+static int window_fill(struct reading *r, struct err *e)
 {
 	ssize_t n;
 
@@ -337,7 +339,7 @@ static int read_all(struct reading *r, struct err *e)
 		if (got == 1)
 			summary_add(&r->summary, &p);
 		else
-			more = fill(r, e);
+			more = window_fill(r, e);
 	}
 	return more < 0 ? more : capture_end(&r->capture, r->end - r->start, e);
 }

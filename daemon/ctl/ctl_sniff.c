@@ -176,7 +176,7 @@ static int enter(const struct sniffing *s, const struct hw *hw, struct err *e)
 		       : 0;
 }
 
-static int locate(struct sniffing *s, struct err *e)
+static int target_locate(struct sniffing *s, struct err *e)
 {
 	struct hw hw;
 	int r = hw_open(&hw, "/sys", "/dev", "/proc", e);
@@ -280,7 +280,7 @@ static int take_packets(struct sniffing *s, struct err *e)
 }
 
 /* An interrupt ends the sniffing, not the telling. */
-static int sniff(struct sniffing *s, struct err *e)
+static int packets_sniff(struct sniffing *s, struct err *e)
 {
 	struct sigaction stop = {.sa_handler = on_signal}, old_int, old_term;
 	int r;
@@ -308,7 +308,7 @@ static json_t *source_of(const struct sniffing *s)
 			 json_text(s->no_flow.msg), "dropped", dropped);
 }
 
-static enum ctl_exit refuse(const struct err *e, FILE *err)
+static enum ctl_exit sniff_refuse(const struct err *e, FILE *err)
 {
 	fputs("rocectl: ", err);
 	if (e->code == -EPERM || e->code == -EACCES)
@@ -324,8 +324,8 @@ static enum ctl_exit sniff_and_tell(struct sniffing *s, FILE *out, FILE *err)
 	json_t *source;
 
 	if (open_written(s, &e) < 0)
-		return refuse(&e, err);
-	if (sniff(s, &e) == 0)
+		return sniff_refuse(&e, err);
+	if (packets_sniff(s, &e) == 0)
 		close_written(s, &e);
 	else
 		close_written(s, NULL);
@@ -341,8 +341,8 @@ enum ctl_exit ctl_sniff(const struct ctl_args *a, FILE *out, FILE *err)
 
 	if (summary_init(&s.summary) < 0)
 		err_set(&e, -ENOMEM, "out of memory");
-	if (e.code || locate(&s, &e) < 0 || open_source(&s, &e) < 0)
-		exit_code = refuse(&e, err);
+	if (e.code || target_locate(&s, &e) < 0 || open_source(&s, &e) < 0)
+		exit_code = sniff_refuse(&e, err);
 	else
 		exit_code = sniff_and_tell(&s, out, err);
 	verbs_sniffer_close(s.flow);

@@ -11,7 +11,7 @@
 #include "selectors.h"
 
 /* Reasons that have not been counted, or not been given up, yet. */
-static unsigned pending(const struct health *h)
+static unsigned health_pending(const struct health *h)
 {
 	return h->seen ^ h->counted;
 }
@@ -34,13 +34,13 @@ bool health_update(struct health *h, unsigned reasons, const struct pool *pool, 
 {
 	unsigned flipped = h->seen ^ reasons, before = h->counted;
 
-	if (flipped == 0 && pending(h) == 0)
+	if (flipped == 0 && health_pending(h) == 0)
 		return false;
 	h->seen = reasons;
 	for (unsigned i = 0; i < N_HEALTH_REASONS; i++) {
 		if (flipped & HEALTH_BIT(i))
 			h->since_ms[i] = now_ms;
-		if (pending(h) & HEALTH_BIT(i) && now_ms >= h->since_ms[i] &&
+		if (health_pending(h) & HEALTH_BIT(i) && now_ms >= h->since_ms[i] &&
 		    now_ms - h->since_ms[i] >= hold_ms(h, pool, i))
 			h->counted ^= HEALTH_BIT(i);
 	}
@@ -51,10 +51,10 @@ uint64_t health_deadline(const struct health *h, const struct pool *pool)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (unsigned i = 0; i < N_HEALTH_REASONS && pending(h); i++) {
+	for (unsigned i = 0; i < N_HEALTH_REASONS && health_pending(h); i++) {
 		uint64_t at = h->since_ms[i] + hold_ms(h, pool, i);
 
-		if (pending(h) & HEALTH_BIT(i) && at < first)
+		if (health_pending(h) & HEALTH_BIT(i) && at < first)
 			first = at;
 	}
 	return first;

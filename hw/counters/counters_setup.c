@@ -169,7 +169,7 @@ static void add_targets(struct setup *s, struct plan_port *pp)
 		add_target(s, pp, POLL_LINK);
 }
 
-static int probe(struct setup *s, struct plan *plan)
+static int targets_probe(struct setup *s, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
 		plan->ports[i].has_index = false;
@@ -444,7 +444,7 @@ int setup_make(struct setup *s, const struct hw *hw, const struct counters_opts 
 	       struct plan *plan)
 {
 	struct listing_ctx x = {s, hw, opts};
-	int r = hw->live ? probe(s, plan) : 0;
+	int r = hw->live ? targets_probe(s, plan) : 0;
 
 	for (size_t i = 0; i < plan->n && r == 0; i++) {
 		const struct plan_port *pp = &plan->ports[i];

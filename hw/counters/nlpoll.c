@@ -229,7 +229,7 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 	return r;
 }
 
-static int ask(struct nlpoll *p, enum nlpoll_kind kind, nlsock_batch_fn *fn, void *arg)
+static int kind_ask(struct nlpoll *p, enum nlpoll_kind kind, nlsock_batch_fn *fn, void *arg)
 {
 	struct nldev_batch *b = &p->groups[kind].batch;
 	struct nlsock *s = b->n ? open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
@@ -287,7 +287,7 @@ static int probe_kind(struct nlpoll *p, enum nlpoll_kind kind)
 	int r = make_batch(p, kind);
 
 	if (r == 0)
-		ask(p, kind, on_probed, &pr);
+		kind_ask(p, kind, on_probed, &pr);
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = make_slots(&g->targets[i]);
 	return r < 0 ? r : pr.error;
@@ -427,7 +427,7 @@ size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bo
 
 	for (size_t i = 0; i < p->groups[kind].n; i++)
 		forget(&p->groups[kind].targets[i], l);
-	ask(p, kind, on_answer, &pass);
+	kind_ask(p, kind, on_answer, &pass);
 	return p->groups[kind].n - pass.answered;
 }
 

@@ -154,7 +154,7 @@ static void index_families(struct shape *s)
 }
 
 /* The candidates are sorted, the cells numbered. */
-static int fill(struct shape *s, const struct draft *d, size_t n_cells)
+static int shape_fill(struct shape *s, const struct draft *d, size_t n_cells)
 {
 	if (!shape_alloc(s, n_cells, d->n_candidates)) {
 		shape_done(s);
@@ -175,7 +175,7 @@ int shape_make(struct shape *ret, struct draft *d)
 		qsort(d->candidates, d->n_candidates, sizeof(*d->candidates), by_rank);
 	keep_best(d);
 	*ret = (struct shape){0};
-	return fill(ret, d, number_cells(d));
+	return shape_fill(ret, d, number_cells(d));
 }
 
 /* Names and labels are interned. */
@@ -216,7 +216,7 @@ static uint32_t hash(const char *s)
 	return h;
 }
 
-static char **find(char **slots, size_t cap, const char *s)
+static char **intern_slot(char **slots, size_t cap, const char *s)
 {
 	size_t i = hash(s) & (cap - 1);
 
@@ -234,7 +234,7 @@ static int grow(struct intern *in)
 		return -1;
 	for (size_t i = 0; i < in->cap; i++)
 		if (in->slots[i])
-			*find(slots, cap, in->slots[i]) = in->slots[i];
+			*intern_slot(slots, cap, in->slots[i]) = in->slots[i];
 	free(in->slots);
 	in->slots = slots;
 	in->cap = cap;
@@ -247,7 +247,7 @@ const char *intern(struct intern *in, const char *s)
 
 	if (in->n * 2 >= in->cap && grow(in) < 0)
 		return NULL;
-	slot = find(in->slots, in->cap, s);
+	slot = intern_slot(in->slots, in->cap, s);
 	if (!*slot && (*slot = strdup(s)))
 		in->n++;
 	return *slot;

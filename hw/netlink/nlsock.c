@@ -161,7 +161,7 @@ static int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 	return (size_t)r == n ? 0 : -EIO;
 }
 
-static ssize_t receive(const struct nlsock *s, int flags, struct sockaddr_nl *from)
+static ssize_t datagram_receive(const struct nlsock *s, int flags, struct sockaddr_nl *from)
 {
 	struct iovec iov = {.iov_base = s->buf, .iov_len = BUF_SIZE};
 	struct msghdr m = {
@@ -181,7 +181,7 @@ static ssize_t nlsock_receive(struct nlsock *s, int flags)
 {
 	for (int i = 0; i < MAX_STRAYS; i++) {
 		struct sockaddr_nl from = {0};
-		ssize_t n = receive(s, flags, &from);
+		ssize_t n = datagram_receive(s, flags, &from);
 
 		if (n < 0)
 			return n == -EAGAIN ? -ETIMEDOUT : n;
@@ -304,7 +304,7 @@ static int on_batch_answer(const struct nlmsghdr *h, void *arg)
 }
 
 /* Reads answers until all are there, none comes any more, or some were lost (-ENOBUFS). */
-static int collect(struct nlsock *s, struct batch *b)
+static int batch_collect(struct nlsock *s, struct batch *b)
 {
 	bool lost = false;
 
@@ -378,7 +378,7 @@ static int run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size
 		int r = send_some(s, b, buf, len, max);
 
 		if (r == 0)
-			r = collect(s, b);
+			r = batch_collect(s, b);
 		if (r < 0 && (r != -ENOBUFS || b->n_left == before))
 			return r;
 		if (r < 0)

@@ -50,7 +50,7 @@ static int look_below_root(const struct hw *hw)
 }
 
 /* Is the path that, or below it? */
-static bool covers(const char *point, const char *path)
+static bool mount_covers(const char *point, const char *path)
 {
 	size_t n = strlen(point);
 
@@ -72,7 +72,7 @@ static bool follows_host(const struct hw *hw)
 		return false;
 	take_fd(&fd);
 	while (fgets(line, sizeof(line), f)) {
-		if (!mountinfo_parse(line, &m) || !covers(m.point, NETNS_DIR) ||
+		if (!mountinfo_parse(line, &m) || !mount_covers(m.point, NETNS_DIR) ||
 		    strlen(m.point) < most)
 			continue;
 		most = strlen(m.point);

@@ -36,7 +36,7 @@ struct look {
 	int ioctl_fd;
 };
 
-static void unknown(struct look *l, enum netdev_section from, enum netdev_section to)
+static void sections_unknown(struct look *l, enum netdev_section from, enum netdev_section to)
 {
 	for (unsigned i = from; i <= to; i++)
 		netdev_state_unknown(l->state, (enum netdev_section)i);
@@ -52,7 +52,7 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 static void look_at_link(struct look *l, struct nlsock *rtnl)
 {
 	if (nlsock_ask(rtnl, rtnl_get_link(l->ifindex, NULL), on_link, l->state, NULL) < 0)
-		unknown(l, STATE_LINK, STATE_XDP);
+		sections_unknown(l, STATE_LINK, STATE_XDP);
 }
 
 /* --- tcx -------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static void look_at_ethtool(struct look *l)
 	int r;
 
 	if (!family) {
-		unknown(l, STATE_OFFLOADS, STATE_RSS);
+		sections_unknown(l, STATE_OFFLOADS, STATE_RSS);
 		return;
 	}
 	for (; (msg = netdev_state_question(n, family, l->ifindex, &section)); n++) {
@@ -278,7 +278,7 @@ static void look_in_sysfs(struct look *l)
 			dir = (close(dir), -1);
 	}
 	if (dir < 0 || sysfs_int(dir, &index, "ifindex") < 0 || index != l->ifindex)
-		unknown(l, STATE_RULES, STATE_QUEUES);
+		sections_unknown(l, STATE_RULES, STATE_QUEUES);
 }
 
 static int on_entry(int dir, const char *entry, void *arg)
@@ -410,7 +410,7 @@ void netdev_look(struct netdev_state *ret, const struct hw *hw, struct nlsock *r
 		look_at_shapers(&l);
 		nlsock_close(&l.genl);
 	} else {
-		unknown(&l, STATE_OFFLOADS, STATE_NAPI);
+		sections_unknown(&l, STATE_OFFLOADS, STATE_NAPI);
 		netdev_state_unknown(l.state, STATE_QUEUES);
 	}
 	look_by_ioctl(&l);

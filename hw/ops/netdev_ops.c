@@ -57,8 +57,8 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 	return rtnl_decode_alias(h, seen->alias);
 }
 
-static int find(struct nlsock *s, int ifindex, const char *name, struct netdev_seen *ret,
-		struct err *e)
+static int netdev_find(struct nlsock *s, int ifindex, const char *name, struct netdev_seen *ret,
+		       struct err *e)
 {
 	struct netdev_seen seen = {0};
 	int r = nlsock_ask(s, rtnl_get_link(ifindex, name), on_link, &seen, e);
@@ -73,7 +73,7 @@ static int find(struct nlsock *s, int ifindex, const char *name, struct netdev_s
 
 int netdev_by_index(struct nlsock *s, int ifindex, struct netdev_seen *ret, struct err *e)
 {
-	int r = ifindex > 0 ? find(s, ifindex, NULL, ret, e)
+	int r = ifindex > 0 ? netdev_find(s, ifindex, NULL, ret, e)
 			    : err_set(e, -ENODEV, "%s", strerror(ENODEV));
 
 	if (r < 0)
@@ -83,7 +83,7 @@ int netdev_by_index(struct nlsock *s, int ifindex, struct netdev_seen *ret, stru
 
 int netdev_by_name(struct nlsock *s, const char *name, struct netdev_seen *ret, struct err *e)
 {
-	int r = find(s, 0, name, ret, e);
+	int r = netdev_find(s, 0, name, ret, e);
 
 	if (r < 0)
 		err_wrap(e, "%s", name);
@@ -146,7 +146,7 @@ int netdev_by_function(struct nlsock *s, const char *function, int guess, struct
 	struct link_search search = {.fits = is_of_function, .wanted = function};
 	struct netdev_seen seen;
 
-	if (guess > 0 && find(s, guess, NULL, &seen, NULL) == 0 &&
+	if (guess > 0 && netdev_find(s, guess, NULL, &seen, NULL) == 0 &&
 	    is_of_function(&seen, function)) {
 		*ret = seen;
 		return 0;

@@ -97,7 +97,7 @@ static bool is_answer(int r)
 	return r == 0 || r == -ENOENT || r == -EOPNOTSUPP || r == -EAFNOSUPPORT;
 }
 
-static int dump(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
+static int routes_dump(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
 {
 	struct err why = {0};
 	int r = -EAGAIN;
@@ -117,7 +117,7 @@ static int on_nexthop(const struct nlmsghdr *h, void *arg)
 
 /* Links of what was found as objects; the members of a group join the list that is being walked. A
  * group has no groups in it, but the list is bounded all the same. */
-static int resolve(struct nlsock *s, struct found *f)
+static int nexthops_resolve(struct nlsock *s, struct found *f)
 {
 	for (size_t i = 0; i < f->n_nexthops && i < NEXTHOPS_MAX; i++) {
 		struct rtnl_nexthop n = {0};
@@ -148,11 +148,11 @@ static void mark_links(struct host *h, const struct found *f)
 int default_routes_read(struct nlsock *s, struct host *h, struct err *e)
 {
 	struct found f = {0};
-	int r = dump(s, AF_INET, &f, e), r6 = dump(s, AF_INET6, &f, r < 0 ? NULL : e);
+	int r = routes_dump(s, AF_INET, &f, e), r6 = routes_dump(s, AF_INET6, &f, r < 0 ? NULL : e);
 
 	if (r == 0)
 		r = r6;
-	if (resolve(s, &f) < 0 && r == 0)
+	if (nexthops_resolve(s, &f) < 0 && r == 0)
 		r = err_set(e, -ENOMEM, "default routes: out of memory");
 	mark_links(h, &f);
 	free(f.links);

@@ -185,7 +185,7 @@ static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_S
 	return function_id_from_path(above, ret);
 }
 
-static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
+static struct function *function_add(struct walk *w, const char *id, enum fn_kind kind)
 {
 	struct function *f = array_push(w->h->functions, w->h->n_functions);
 
@@ -198,7 +198,7 @@ static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
 
 static int add_pci(struct walk *w, int dir, const char *id, const char *target)
 {
-	struct function *f = add(w, id, FN_PF);
+	struct function *f = function_add(w, id, FN_PF);
 
 	if (!f)
 		return -ENOMEM;
@@ -222,7 +222,7 @@ static int add_aux(struct walk *w, int dir, const char *id, const char *target)
 
 	if (!parent_from_path(target, id, parent))
 		return 0;
-	f = add(w, id, FN_SF);
+	f = function_add(w, id, FN_SF);
 	if (!f)
 		return -ENOMEM;
 	memcpy(f->parent, parent, sizeof(f->parent));

@@ -98,7 +98,7 @@ static void find_functions(const struct hw *hw, struct netdev_list *list)
 	}
 }
 
-static int append(struct host *h, const struct netdev_list *list, bool only_functions)
+static int netdevs_append(struct host *h, const struct netdev_list *list, bool only_functions)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		struct netdev *d;
@@ -121,7 +121,7 @@ static int read_own(const struct hw *hw, struct nlsock *s, struct host *h, struc
 	if (r == 0) {
 		find_functions(hw, &list);
 		name_masters(&list);
-		r = append(h, &list, false);
+		r = netdevs_append(h, &list, false);
 	}
 	free(list.items);
 	return r;
@@ -134,7 +134,7 @@ static int read_other(struct nlsock *s, int nsid, struct host *h, struct err *e)
 
 	if (r == 0) {
 		name_masters(&list);
-		r = append(h, &list, true);
+		r = netdevs_append(h, &list, true);
 	}
 	free(list.items);
 	return r;

@@ -12,7 +12,6 @@
 
 #include <linux/netlink.h>
 
-#include "chardev.h"
 #include "cleanup.h"
 #include "netns.h"
 #include "rdma_netlink.h"

@@ -24,7 +24,7 @@ struct reading {
 	struct err *e;
 };
 
-static struct report *add(struct host *h, const char *function, int vf)
+static struct report *report_add(struct host *h, const char *function, int vf)
 {
 	struct report *r = array_push(h->reports, h->n_reports);
 
@@ -61,7 +61,7 @@ static int read_bus(int dir, const char *id, struct reading *rd)
 
 	if (is_suspended(dir) || !reads_all_ones(dir))
 		return 0;
-	r = add(rd->h, id, -1);
+	r = report_add(rd->h, id, -1);
 	if (!r)
 		return -ENOMEM;
 	r->unreachable = true;
@@ -79,7 +79,7 @@ struct pf {
 static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 {
 	const struct pf *pf = arg;
-	struct report *r = add(pf->rd->h, pf->id, vf);
+	struct report *r = report_add(pf->rd->h, pf->id, vf);
 
 	if (!r)
 		return -ENOMEM;
@@ -175,7 +175,7 @@ static int on_reporter(const struct nlmsghdr *h, void *arg)
 	if (devlink_decode_reporter(h, d->family, &reporter) < 0 || !reporter.error ||
 	    !reporter.function[0])
 		return 0;
-	r = add(d->h, reporter.function, -1);
+	r = report_add(d->h, reporter.function, -1);
 	if (!r)
 		return -ENOMEM;
 	/* An error without a name is one all the same. */
