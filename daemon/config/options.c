@@ -40,112 +40,95 @@ static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 #define OPTION(name, arg, field, kind, def, text)                                                  \
 	name, arg, offsetof(struct options, field), def, .help = (text), .type = (kind)
-#define TEXT(name, arg, field, def, text)                                                          \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_TEXT, def, text)                                      \
-	}
-#define BOOL(name, field, text)                                                                    \
-	{                                                                                          \
-		OPTION(name, NULL, field, OPT_BOOL, "false", text)                                 \
-	}
-#define LIST(name, arg, field, text)                                                               \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_LIST, "", text)                                       \
-	}
-#define NETDEVS(name, field, text)                                                                 \
-	{                                                                                          \
-		OPTION(name, "NAME,...", field, OPT_LIST, "", text), .netdevs = true               \
-	}
+#define TEXT(name, arg, field, def, text) OPTION(name, arg, field, OPT_TEXT, def, text)
+#define BOOL(name, field, text)		  OPTION(name, NULL, field, OPT_BOOL, "false", text)
+#define LIST(name, arg, field, text)	  OPTION(name, arg, field, OPT_LIST, "", text)
+#define NETDEVS(name, field, text)	  LIST(name, "NAME,...", field, text), .netdevs = true
 #define NUMBER(name, arg, field, def, low, high, text)                                             \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_NUMBER, def, text), .min = (low), .max = (high)       \
-	}
+	OPTION(name, arg, field, OPT_NUMBER, def, text), .min = (low), .max = (high)
 #define SECONDS(name, field, def, low, high, text)                                                 \
-	{                                                                                          \
-		OPTION(name, "SEC", field, OPT_SECONDS, def, text), .min = (low), .max = (high)    \
-	}
+	OPTION(name, "SEC", field, OPT_SECONDS, def, text), .min = (low), .max = (high)
 #define CHOICE(name, arg, field, words, def, text)                                                 \
-	{                                                                                          \
-		OPTION(name, arg, field, OPT_CHOICE, def, text), .choices = (words)                \
-	}
+	OPTION(name, arg, field, OPT_CHOICE, def, text), .choices = (words)
 #define ACTION(name, action, text)                                                                 \
-	{                                                                                          \
-		name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true      \
-	}
+	name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true
 
 static const struct option_def option_table[] = {
 	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
 		"configuration file; when it is absent, rocelet only observes"),
 	 .flag_only = true},
-	TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
-	     "where sysfs is mounted; of a directory that is not sysfs only files are read"),
-	TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are"),
-	TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted"),
-	TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory"),
-	TEXT("cri-socket", "PATH", cri_socket, "",
-	     "container runtime socket; empty: containerd's or CRI-O's, whichever is there"),
-	TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener"),
-	TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made"),
-	TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
-	     "where what must survive a crash is kept; one rocelet at a time has it"),
-	SECONDS("lock-wait", lock_wait_ms, "10", 0, 3600,
-		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3"),
-	TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
-	     "where IPAM plugins are looked for, with ':' between"),
-	SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
-		"time between samples of all counters"),
-	CHOICE("log-level", "LEVEL", log_level, log_levels, "info", "least important lines to log"),
-	CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line"),
-	BOOL("dry-run", dry_run, "log every change, make none"),
-	CHOICE("compat", "NAMES", compat, compat_names, "none",
-	       "also publish another exporter's names"),
-	BOOL("port-counters", port_counters,
-	     "also read ports/N/counters/ (costs a firmware command per file on mlx5)"),
-	LIST("optional-counters", "NAME,...", optional_counters,
-	     "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone"),
-	BOOL("no-bpf", no_bpf, "load no BPF program"),
-	NETDEVS("mirrors", mirrors,
-		"netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there"),
-	NETDEVS("packet-ports", packet_ports,
-		"more netdevs whose RoCE packets BPF counts: PFs, representors; soft-RoCE's are counted anyway"),
-	BOOL("packet-pods", packet_pods,
-	     "also watch the devices with hardware RoCE that rocelet put into pods; hardly anything of that passes the kernel"),
-	NUMBER("packet-flows", "N", packet_flows, "4096", 0, 1 << 20,
-	       "flows to queue pairs that BPF keeps apart on each netdev; 0: none"),
-	NUMBER("mirror-flows", "N", mirror_flows, "0", 0, 1 << 20, "the same on each mirror"),
-	NUMBER("bpf-memory", "MIB", bpf_memory, "32", 1, 65536,
-	       "most memory for the BPF maps of all netdevs together"),
-	CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
-	       "where uevents come from; auto: the kernel, and udev where it runs"),
-	NUMBER("event-buffer", "BYTES", event_buffer, "4194304", 1024, 1 << 30,
-	       "receive buffer of each event socket; an overrun only costs a full scan"),
-	NUMBER("settle-ms", "MS", settle_ms, "2", 0, 10000,
-	       "how long a burst of events is gathered"),
-	SECONDS("rescan-interval", rescan_interval_ms, "60", 0, 86400,
-		"full look at the hardware even without an event; 0: never"),
-	NUMBER("max-connections", "N", max_connections, "64", 8, 4096,
-	       "HTTP connections at a time"),
-	SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
-		"how long a request may take to arrive and its answer to be taken"),
-	CHOICE("registration", "WAY", registration, registrations, "auto",
-	       "how the kubelet learns of resources; auto: registry if plugins_registry exists"),
-	CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
-	       "on shutdown leave the resources as they are, or tell the kubelet there are none"),
-	TEXT("resource-prefix", "NAME", resource_prefix, "",
-	     "prefix of resources that name none; empty: the usual one of each grammar"),
-	BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, where a pool does not say"),
-	TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written"),
-	TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
-	     "where device information for Multus is written"),
-	ACTION("check-config", ACTION_CHECK_CONFIG,
-	       "check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at"),
+	{TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
+	      "where sysfs is mounted; of a directory that is not sysfs only files are read")},
+	{TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are")},
+	{TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted")},
+	{TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory")},
+	{TEXT("cri-socket", "PATH", cri_socket, "",
+	      "container runtime socket; empty: containerd's or CRI-O's, whichever is there")},
+	{TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener")},
+	{TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made")},
+	{TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
+	      "where what must survive a crash is kept; one rocelet at a time has it")},
+	{SECONDS(
+		"lock-wait", lock_wait_ms, "10", 0, 3600,
+		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3")},
+	{TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
+	      "where IPAM plugins are looked for, with ':' between")},
+	{SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
+		 "time between samples of all counters")},
+	{CHOICE("log-level", "LEVEL", log_level, log_levels, "info",
+		"least important lines to log")},
+	{CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line")},
+	{BOOL("dry-run", dry_run, "log every change, make none")},
+	{CHOICE("compat", "NAMES", compat, compat_names, "none",
+		"also publish another exporter's names")},
+	{BOOL("port-counters", port_counters,
+	      "also read ports/N/counters/ (costs a firmware command per file on mlx5)")},
+	{LIST("optional-counters", "NAME,...", optional_counters,
+	      "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone")},
+	{BOOL("no-bpf", no_bpf, "load no BPF program")},
+	{NETDEVS("mirrors", mirrors,
+		 "netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there")},
+	{NETDEVS(
+		"packet-ports", packet_ports,
+		"more netdevs whose RoCE packets BPF counts: PFs, representors; soft-RoCE's are counted anyway")},
+	{BOOL("packet-pods", packet_pods,
+	      "also watch the devices with hardware RoCE that rocelet put into pods; hardly anything of that passes the kernel")},
+	{NUMBER("packet-flows", "N", packet_flows, "4096", 0, 1 << 20,
+		"flows to queue pairs that BPF keeps apart on each netdev; 0: none")},
+	{NUMBER("mirror-flows", "N", mirror_flows, "0", 0, 1 << 20, "the same on each mirror")},
+	{NUMBER("bpf-memory", "MIB", bpf_memory, "32", 1, 65536,
+		"most memory for the BPF maps of all netdevs together")},
+	{CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
+		"where uevents come from; auto: the kernel, and udev where it runs")},
+	{NUMBER("event-buffer", "BYTES", event_buffer, "4194304", 1024, 1 << 30,
+		"receive buffer of each event socket; an overrun only costs a full scan")},
+	{NUMBER("settle-ms", "MS", settle_ms, "2", 0, 10000,
+		"how long a burst of events is gathered")},
+	{SECONDS("rescan-interval", rescan_interval_ms, "60", 0, 86400,
+		 "full look at the hardware even without an event; 0: never")},
+	{NUMBER("max-connections", "N", max_connections, "64", 8, 4096,
+		"HTTP connections at a time")},
+	{SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
+		 "how long a request may take to arrive and its answer to be taken")},
+	{CHOICE("registration", "WAY", registration, registrations, "auto",
+		"how the kubelet learns of resources; auto: registry if plugins_registry exists")},
+	{CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
+		"on shutdown leave the resources as they are, or tell the kubelet there are none")},
+	{TEXT("resource-prefix", "NAME", resource_prefix, "",
+	      "prefix of resources that name none; empty: the usual one of each grammar")},
+	{BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, where a pool does not say")},
+	{TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written")},
+	{TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
+	      "where device information for Multus is written")},
+	{ACTION("check-config", ACTION_CHECK_CONFIG,
+		"check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at")},
 	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
 		"with --check-config: 1 also if there are warnings or a resource is left out"),
 	 .flag_only = true},
-	ACTION("print-config", ACTION_PRINT_CONFIG,
-	       "print the options in effect as a configuration file and exit"),
-	ACTION("version", ACTION_VERSION, "print the version and exit"),
-	ACTION("help", ACTION_HELP, "print this help and exit"),
+	{ACTION("print-config", ACTION_PRINT_CONFIG,
+		"print the options in effect as a configuration file and exit")},
+	{ACTION("version", ACTION_VERSION, "print the version and exit")},
+	{ACTION("help", ACTION_HELP, "print this help and exit")},
 };
 
 static const struct option_def *option_find(const char *name, size_t len)

@@ -305,18 +305,15 @@ struct nl_msg *nldev_get_chardev(uint32_t index, const char *kind)
 /* One entry of a table, its attributes by type. Negative ends the walk. */
 typedef int entry_fn(struct nlattr **tb, void *arg);
 
-/* Walks the entries of the given type in the table of the given type. */
-static int stat_walk(const struct nlmsghdr *h, int cmd, int table, int entry, entry_fn *fn,
-		     void *arg)
+/* Walks the entries of the given type in the table. Returns how many there are. */
+static int walk_table(const struct nlattr *table, int entry, entry_fn *fn, void *arg)
 {
-	struct nlattr *top[NLDEV_ATTR_LAST + 1], *tb[NLDEV_ATTR_LAST + 1], *a;
-	int left, n = 0, r = nldev_parse(h, cmd, top);
+	struct nlattr *tb[NLDEV_ATTR_LAST + 1], *a;
+	int left, n = 0, r;
 
-	if (r < 0)
-		return r;
-	if (!top[table])
+	if (!table)
 		return -EBADMSG;
-	nla_for_each_nested (a, top[table], left) {
+	nla_for_each_nested (a, table, left) {
 		if (nla_type(a) != entry)
 			continue;
 		if (nla_parse_nested(tb, NLDEV_ATTR_LAST, a, policy) < 0)
@@ -327,6 +324,15 @@ static int stat_walk(const struct nlmsghdr *h, int cmd, int table, int entry, en
 		n++;
 	}
 	return n;
+}
+
+static int walk_answer(const struct nlmsghdr *h, int cmd, int table, int entry, entry_fn *fn,
+		       void *arg)
+{
+	struct nlattr *top[NLDEV_ATTR_LAST + 1];
+	int r = nldev_parse(h, cmd, top);
+
+	return r < 0 ? r : walk_table(top[table], entry, fn, arg);
 }
 
 /* The name, or NULL when it does not end: what libnl's policies promise about that has changed. */
@@ -357,8 +363,8 @@ int nldev_decode_stat(const struct nlmsghdr *h, named_value_fn *fn, void *arg)
 	struct named n = {RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME,
 			  RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, fn, arg};
 
-	return stat_walk(h, RDMA_NLDEV_CMD_STAT_GET, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
-			 RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, on_named, &n);
+	return walk_answer(h, RDMA_NLDEV_CMD_STAT_GET, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
+			   RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, on_named, &n);
 }
 
 int nldev_decode_resources(const struct nlmsghdr *h, named_value_fn *fn, void *arg)
@@ -366,8 +372,8 @@ int nldev_decode_resources(const struct nlmsghdr *h, named_value_fn *fn, void *a
 	struct named n = {RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME,
 			  RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, fn, arg};
 
-	return stat_walk(h, RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_ATTR_RES_SUMMARY,
-			 RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, on_named, &n);
+	return walk_answer(h, RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_ATTR_RES_SUMMARY,
+			   RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, on_named, &n);
 }
 
 struct status_walk {
@@ -398,8 +404,8 @@ int nldev_decode_stat_status(const struct nlmsghdr *h, nldev_stat_status_fn *fn,
 {
 	struct status_walk w = {fn, arg};
 
-	return stat_walk(h, RDMA_NLDEV_CMD_STAT_GET_STATUS, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
-			 RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, on_status, &w);
+	return walk_answer(h, RDMA_NLDEV_CMD_STAT_GET_STATUS, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
+			   RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, on_status, &w);
 }
 
 struct nl_msg *nldev_stat_set(uint32_t dev_index, uint32_t port, const uint32_t *indices, size_t n)
@@ -427,49 +433,45 @@ struct nl_msg *nldev_qp_dump(uint32_t dev_index)
 	return nldev_request(RDMA_NLDEV_CMD_RES_QP_GET, NLM_F_DUMP, dev_index, NLDEV_ANY);
 }
 
-/* qp: with its device's name. */
-static int decode_qp(struct nlattr *entry, struct nldev_qp *qp)
-{
-	struct nlattr *tb[NLDEV_ATTR_LAST + 1], *owner;
+struct qp_walk {
+	nldev_qp_fn *fn;
+	void *arg;
+	const char *device;
+};
 
-	if (nla_parse_nested(tb, NLDEV_ATTR_LAST, entry, policy) < 0 ||
-	    !tb[RDMA_NLDEV_ATTR_RES_LQPN] || !tb[RDMA_NLDEV_ATTR_RES_TYPE] ||
+static int on_qp(struct nlattr **tb, void *arg)
+{
+	const struct nlattr *owner = tb[RDMA_NLDEV_ATTR_RES_KERN_NAME];
+	const struct qp_walk *w = arg;
+	struct nldev_qp qp = {0};
+
+	if (!tb[RDMA_NLDEV_ATTR_RES_LQPN] || !tb[RDMA_NLDEV_ATTR_RES_TYPE] ||
 	    !tb[RDMA_NLDEV_ATTR_RES_STATE])
 		return -EBADMSG;
-	qp->qpn = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_LQPN]);
-	qp->peer_qpn = attr_u32(tb[RDMA_NLDEV_ATTR_RES_RQPN], NLDEV_QP_UNKNOWN);
-	qp->port = attr_u32(tb[RDMA_NLDEV_ATTR_PORT_INDEX], 0);
-	qp->type = nla_get_u8(tb[RDMA_NLDEV_ATTR_RES_TYPE]);
-	qp->state = nla_get_u8(tb[RDMA_NLDEV_ATTR_RES_STATE]);
-	qp->pid = attr_u32(tb[RDMA_NLDEV_ATTR_RES_PID], 0);
-	owner = tb[RDMA_NLDEV_ATTR_RES_KERN_NAME];
-	qp->owner[0] = '\0';
+	memcpy(qp.device, w->device, sizeof(qp.device));
+	qp.qpn = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_LQPN]);
+	qp.peer_qpn = attr_u32(tb[RDMA_NLDEV_ATTR_RES_RQPN], NLDEV_QP_UNKNOWN);
+	qp.port = attr_u32(tb[RDMA_NLDEV_ATTR_PORT_INDEX], 0);
+	qp.type = nla_get_u8(tb[RDMA_NLDEV_ATTR_RES_TYPE]);
+	qp.state = nla_get_u8(tb[RDMA_NLDEV_ATTR_RES_STATE]);
+	qp.pid = attr_u32(tb[RDMA_NLDEV_ATTR_RES_PID], 0);
 	if (owner)
-		snprintf(qp->owner, sizeof(qp->owner), "%.*s", nla_len(owner),
+		snprintf(qp.owner, sizeof(qp.owner), "%.*s", nla_len(owner),
 			 (const char *)nla_data(owner));
-	return 0;
+	return w->fn(&qp, w->arg);
 }
 
 int nldev_decode_qps(const struct nlmsghdr *h, nldev_qp_fn *fn, void *arg)
 {
-	struct nlattr *top[NLDEV_ATTR_LAST + 1], *a;
-	struct nldev_qp qp = {0};
-	int left, n = 0, r = nldev_parse(h, RDMA_NLDEV_CMD_RES_QP_GET, top);
+	struct nlattr *top[NLDEV_ATTR_LAST + 1];
+	char device[RDMA_NAME_SIZE] = "";
+	struct qp_walk w = {fn, arg, device};
+	int r = nldev_parse(h, RDMA_NLDEV_CMD_RES_QP_GET, top);
 
 	if (r < 0)
 		return r;
-	if (!top[RDMA_NLDEV_ATTR_RES_QP] || !top[RDMA_NLDEV_ATTR_DEV_NAME])
+	if (!top[RDMA_NLDEV_ATTR_DEV_NAME])
 		return -EBADMSG;
-	attr_text(top[RDMA_NLDEV_ATTR_DEV_NAME], qp.device, sizeof(qp.device));
-	nla_for_each_nested (a, top[RDMA_NLDEV_ATTR_RES_QP], left) {
-		if (nla_type(a) != RDMA_NLDEV_ATTR_RES_QP_ENTRY)
-			continue;
-		r = decode_qp(a, &qp);
-		if (r == 0)
-			r = fn(&qp, arg);
-		if (r < 0)
-			return r;
-		n++;
-	}
-	return n;
+	attr_text(top[RDMA_NLDEV_ATTR_DEV_NAME], device, sizeof(device));
+	return walk_table(top[RDMA_NLDEV_ATTR_RES_QP], RDMA_NLDEV_ATTR_RES_QP_ENTRY, on_qp, &w);
 }
