@@ -1,4 +1,5 @@
-/* sysfs.c - attribute files below a directory descriptor. */
+/* sysfs.c - attribute files below a directory descriptor, and their texts as numbers: strict, the
+ * whole text or nothing. */
 #include "sysfs.h"
 
 #include <ctype.h>

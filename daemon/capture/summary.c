@@ -146,6 +146,8 @@ void summary_add(struct capture_summary *s, const struct capture_packet *p)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
+/* A value that cannot be made for want of memory fails the json_pack() around it. */
+
 #define NUMBER(n) ((json_int_t)(n))
 
 /* Takes both; NULL when either is none or cannot be appended to. */

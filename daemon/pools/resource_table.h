@@ -68,8 +68,6 @@ const struct not_offered *resource_table_why(const struct resource_table *, cons
 
 /* --- who offers a function -------------------------------------------------------------------- */
 
-/* Finds quickly which resources offer a function. Pure. */
-
 /* A function and what offers it: an ID of its own, or (device NULL) a shared resource. */
 struct resource_entry {
 	const char *function;

@@ -1,5 +1,5 @@
 /* host_view.h - what of the host can be seen from where we run: a container may lack its processes
- * and its mounts. */
+ * and its mounts; and which boot it is. */
 #pragma once
 
 #include "attachment.h"
@@ -21,10 +21,7 @@ void host_view_read(const struct hw *, const char *runtime_socket, struct host_v
  * what is missing, in one sentence. -EAGAIN: that will be known when the runtime answers. */
 int host_view_judge(const struct host_view *, struct err *);
 
-/* --- boot ------------------------------------------------------------------------------------- */
-
-/* Which boot of the node this is. */
-
-/* The kernel's own, chosen at random each time (linux/Documentation/admin-guide/sysctl/kernel.rst,
- * "random"): 36 characters. "" when it cannot be read, or is nothing of the kind. */
+/* Which boot of the node this is, by the kernel's own id, chosen at random each time
+ * (linux/Documentation/admin-guide/sysctl/kernel.rst, "random"): 36 characters. "" when it cannot
+ * be read, or is nothing of the kind. */
 void boot_id_read(const struct hw *, char ret[BOOT_ID_SIZE]);

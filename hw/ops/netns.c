@@ -1,4 +1,12 @@
-/* netns.c - names of network namespaces, and netlink sockets inside them. */
+/* netns.c - network namespaces: their names, opened as others name them and proved to be the one
+ * that is meant, and work inside.
+ *
+ * A path comes from the container runtime and is one of the host's. When our mount namespace is
+ * another, it is looked up below process 1's root, and symbolic links on the way stay below that
+ * root, too: "/var/run" is one to "/run" as a rule.
+ * Can fail by: a path that is gone (-ENOENT) or was never a network namespace (-EINVAL); one whose
+ * namespace is another by now; one below a process's root that only its file system could tell
+ * (-EAGAIN). */
 #include "netns.h"
 
 #include <ctype.h>
@@ -83,6 +91,10 @@ int netns_socket(int netns_fd, int protocol)
 
 /* --- settings in /proc/sys/net ---------------------------------------------------------------- */
 
+/* The folder shows the namespace of the task that opens a file in it. Can fail by: a setting or
+ * netdev that is not there (-ENOENT); /proc/sys read-only, as container runtimes mount it for all
+ * but privileged containers (-EROFS). */
+
 struct sysctl_job {
 	const char *ifname;
 	const struct sysctl_setting *settings;
@@ -143,8 +155,6 @@ int netns_sysctl(int netns_fd, const char *ifname, const struct sysctl_setting *
 	r = netns_run(netns_fd, write_settings, &job);
 	return r < 0 ? err_set(e, r, "%s", inner.code ? inner.msg : strerror(-r)) : 0;
 }
-
-/* --- work inside namespaces ------------------------------------------------------------------- */
 
 /* --- open ----------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* netns.h - named network namespaces, and sockets inside them. */
+/* netns.h - network namespaces: named ones, others by path or identity, and work inside them. */
 #pragma once
 
 #include "attachment.h"
@@ -23,8 +23,6 @@ int netns_open_own(void);
 int netns_socket(int netns_fd, int protocol);
 
 /* --- work inside namespaces ------------------------------------------------------------------- */
-
-/* Work inside other network namespaces. */
 
 /* Opens the namespace of `path` ("/var/run/netns/cni-1234", "/proc/17/ns/net", as the runtime tells
  * it: a path of the host). Below proc_fd's "1/root" when we have a mount namespace of our own

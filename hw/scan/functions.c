@@ -358,6 +358,8 @@ int functions_read(const struct hw *hw, struct host *h, struct err *e)
 
 /* --- vDPA ------------------------------------------------------------------------------------- */
 
+/* A host without such devices has no such bus, which costs one open. */
+
 static int on_child(int dir, const char *name, void *arg)
 {
 	struct function *f = arg;

@@ -23,10 +23,9 @@ bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE]);
 
 /* --- vDPA ------------------------------------------------------------------------------------- */
 
-/* VDPA devices on the host's functions, and what they are bound to.
- *
- * From sysfs: linux/Documentation/ABI/testing/sysfs-bus-vdpa; the character device of a vhost_vdpa
- * device is a child of it, linux/drivers/vhost/vdpa.c (vhost_vdpa_probe). */
+/* vDPA devices on the host's functions, and what they are bound to, from sysfs:
+ * linux/Documentation/ABI/testing/sysfs-bus-vdpa; the character device of a vhost_vdpa device is a
+ * child of it, linux/drivers/vhost/vdpa.c (vhost_vdpa_probe). */
 
 /* Fills vdpa_driver and vdpa_node of the functions that have a vDPA device. */
 void vdpa_read(const struct hw *, struct host *);

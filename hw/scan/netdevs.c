@@ -261,7 +261,8 @@ int netdevs_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_
 	return netdevs_read_sysfs(hw, h, problem_slot(problem, SRC_SYSFS));
 }
 
-/* --- sysfs ------------------------------------------------------------------------------------ */
+/* --- class/net: linux/Documentation/ABI/testing/sysfs-class-net
+ * ----------------------------------- */
 
 /* "a0:88:c2:03:00:01"; anything else leaves the address unknown. */
 static void parse_address(const char *s, struct netdev *d)

@@ -286,6 +286,11 @@ void rdma_sysfs_netdevs(const struct hw *hw, struct rdma_dev *d)
 
 /* --- character devices ------------------------------------------------------------------------ */
 
+/* Each class device has a file `ibdev` with the RDMA device's name and, for umad and issm, a file
+ * `port`: linux/drivers/infiniband/core/{uverbs_main,user_mad}.c. RDMA netlink's GET_CHARDEV says
+ * the same, but it loads a kernel module where a device has no such client, which a look must not.
+ */
+
 enum chardev_kind { CHARDEV_UVERBS, CHARDEV_UMAD, CHARDEV_ISSM, CHARDEV_UCM };
 
 struct chardev {
