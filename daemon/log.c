@@ -149,7 +149,7 @@ static bool passes(struct log_site *site, enum log_level level, uint32_t *ret_mi
 	return pass;
 }
 
-static void put(const char *line, size_t n)
+static void line_put(const char *line, size_t n)
 {
 	if (write(STDERR_FILENO, line, n) < 0)
 		return; /* nobody reads our log: there is no better place to say so */
@@ -174,7 +174,7 @@ void log_v(struct log_site *site, enum log_level level, const char *module, int 
 	n = line_format == LOG_FORMAT_JSON
 		    ? format_json(line, sizeof(line), level, module, msg, err)
 		    : format_text(line, sizeof(line), level, module, msg, err);
-	put(line, n);
+	line_put(line, n);
 }
 
 /* Members in front of the object's end; what does not fit is left out. */
@@ -226,7 +226,7 @@ void log_fields(struct log_site *site, enum log_level level, const char *module,
 		add_fields_text(text, sizeof(text), fields, n_fields);
 		n = format_text(line, sizeof(line), level, module, text, 0);
 	}
-	put(line, n);
+	line_put(line, n);
 }
 
 void log_at(struct log_site *site, enum log_level level, const char *module, int err,

@@ -30,7 +30,7 @@ static void tell_refusals(const struct pool_config *pools)
 
 static int print_config(const struct options *o, const struct pool_config *pools)
 {
-	char *text = options_json(o, pools);
+	char *text = options_json(o, pool_config_tree(pools));
 
 	if (!text)
 		return EXIT_FAILURE;
@@ -50,7 +50,7 @@ static void widen_thread_pool(void)
 /* Somebody else does the work on this node: not a failure like others. */
 #define EXIT_IN_USE 3
 
-static int run(const struct launch *l)
+static int daemon_run(const struct launch *l)
 {
 	const struct options *o = l->options;
 	struct err e = {0};
@@ -89,7 +89,7 @@ static int act(enum option_action action, const struct launch *l, bool has_file,
 	case ACTION_RUN:
 		break;
 	}
-	return run(l);
+	return daemon_run(l);
 }
 
 int main(int argc, char *argv[])

@@ -1,8 +1,13 @@
-/* model.c - PCI addresses, natural order and the words of model.h. Pure. */
+/* model.c - PCI addresses, natural order, the words of model.h, and struct host as a whole: order,
+ * ownership, copies, look-ups. Pure. */
 #include "model.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "array.h"
 
 /* --- PCI addresses ------------------------------------------------------------------------ */
 
@@ -103,12 +108,12 @@ int natural_cmp(const char *a, const char *b)
 /* --- words -------------------------------------------------------------------------------- */
 
 /* Values come from the kernel: one that is newer than these tables has no name yet. */
-static const char *word(const char *const *words, size_t n, unsigned value)
+static const char *word_of(const char *const *words, size_t n, unsigned value)
 {
 	return value < n && words[value] ? words[value] : "unknown";
 }
 
-#define WORD(table, value) word(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
+#define WORD(table, value) word_of(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
 
 const char *fn_kind_name(enum fn_kind k)
 {
@@ -171,4 +176,318 @@ const char *rdma_netns_mode_name(enum rdma_netns_mode m)
 		[RDMA_NETNS_SHARED] = "shared", [RDMA_NETNS_EXCLUSIVE] = "exclusive"};
 
 	return WORD(words, m);
+}
+
+/* --- the host: order ------------------------------------------------------------------------ */
+
+static int cmp_function(const void *pa, const void *pb)
+{
+	const struct function *a = pa, *b = pb;
+	struct pci_addr pci_a, pci_b;
+	bool is_a = pci_addr_parse(a->id, &pci_a), is_b = pci_addr_parse(b->id, &pci_b);
+
+	if (is_a && is_b)
+		return pci_addr_cmp(&pci_a, &pci_b);
+	return is_a != is_b ? is_b - is_a : natural_cmp(a->id, b->id);
+}
+
+static int cmp_netdev(const void *pa, const void *pb)
+{
+	const struct netdev *a = pa, *b = pb;
+
+	if (a->nsid != b->nsid)
+		return a->nsid < b->nsid ? -1 : 1;
+	if (a->ifindex != b->ifindex)
+		return a->ifindex < b->ifindex ? -1 : 1;
+	return natural_cmp(a->name, b->name);
+}
+
+static int cmp_rdma(const void *pa, const void *pb)
+{
+	const struct rdma_dev *a = pa, *b = pb;
+	int r = natural_cmp(a->name, b->name);
+
+	/* In exclusive mode each namespace has its own names. */
+	return r ? r : (a->nsid > b->nsid) - (a->nsid < b->nsid);
+}
+
+static int cmp_netns(const void *pa, const void *pb)
+{
+	const struct netns *a = pa, *b = pb;
+	int r = natural_cmp(a->name, b->name);
+
+	return r ? r : (a->nsid > b->nsid) - (a->nsid < b->nsid);
+}
+
+static int cmp_report(const void *pa, const void *pb)
+{
+	const struct report *a = pa, *b = pb;
+	int r = strcmp(a->function, b->function);
+
+	if (r == 0)
+		r = (a->vf > b->vf) - (a->vf < b->vf);
+	return r ? r : strcmp(a->devlink_error, b->devlink_error);
+}
+
+static bool is_sorted(const char *array, size_t n, size_t size,
+		      int (*cmp)(const void *, const void *))
+{
+	for (size_t i = 1; i < n; i++)
+		if (cmp(array + (i - 1) * size, array + i * size) > 0)
+			return false;
+	return true;
+}
+
+/* A look sorts what it found, and the inventory once more after bringing in what it knew: mostly in
+ * vain, and comparing neighbours costs a tenth of sorting. */
+static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, const void *))
+{
+	if (!is_sorted(array, n, size, cmp))
+		qsort(array, n, size, cmp);
+}
+
+void host_sort(struct host *h)
+{
+	sort(h->functions, h->n_functions, sizeof(*h->functions), cmp_function);
+	sort(h->netdevs, h->n_netdevs, sizeof(*h->netdevs), cmp_netdev);
+	sort(h->rdma, h->n_rdma, sizeof(*h->rdma), cmp_rdma);
+	sort(h->namespaces, h->n_namespaces, sizeof(*h->namespaces), cmp_netns);
+	sort(h->reports, h->n_reports, sizeof(*h->reports), cmp_report);
+}
+
+/* --- ownership ---------------------------------------------------------------------------- */
+
+void rdma_dev_done(struct rdma_dev *d)
+{
+	for (unsigned i = 0; i < d->n_ports; i++)
+		free(d->ports[i].gids);
+	free(d->ports);
+	d->ports = NULL;
+	d->n_ports = 0;
+}
+
+void host_done(struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		rdma_dev_done(&h->rdma[i]);
+	free(h->functions);
+	free(h->netdevs);
+	free(h->rdma);
+	free(h->namespaces);
+	free(h->reports);
+	*h = (struct host){0};
+}
+
+/* A copy of n elements, with the room that array_push() counts on; sets *ret_n, to 0 when there are
+ * none. false: out of memory. */
+static bool copy_array(void **ret, size_t *ret_n, const void *from, size_t n, size_t size)
+{
+	size_t room = 1;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (n == 0)
+		return true;
+	while (room < n)
+		room *= 2;
+	*ret = reallocarray(NULL, room, size);
+	if (!*ret)
+		return false;
+	memcpy(*ret, from, n * size);
+	*ret_n = n;
+	return true;
+}
+
+#define COPY_ARRAY(dst, src, items, count)                                                         \
+	({                                                                                         \
+		void *copy_;                                                                       \
+		size_t n_;                                                                         \
+		bool ok_ = copy_array(&copy_, &n_, (src)->items, (src)->count,                     \
+				      sizeof(*(src)->items));                                      \
+		(dst)->items = copy_;                                                              \
+		(dst)->count = (__typeof__((dst)->count))n_;                                       \
+		ok_;                                                                               \
+	})
+
+/* Replaces the ports, which are still the original's, by copies. Always leaves what can be freed.
+ */
+static bool own_ports(struct rdma_dev *d)
+{
+	const struct rdma_dev from = *d;
+
+	if (!COPY_ARRAY(d, &from, ports, n_ports))
+		return false;
+	for (unsigned i = 0; i < d->n_ports; i++)
+		d->ports[i].gids = NULL;
+	for (unsigned i = 0; i < d->n_ports; i++)
+		if (!COPY_ARRAY(&d->ports[i], &from.ports[i], gids, n_gids))
+			return false;
+	return true;
+}
+
+int rdma_dev_copy_bare(struct rdma_dev *dst, const struct rdma_dev *src)
+{
+	*dst = *src;
+	if (!COPY_ARRAY(dst, src, ports, n_ports))
+		return -ENOMEM;
+	for (unsigned i = 0; i < dst->n_ports; i++) {
+		struct rdma_port *p = &dst->ports[i];
+
+		p->gid_table_len = p->active_mtu = p->max_mtu = p->n_gids = 0;
+		p->gids = NULL;
+	}
+	return 0;
+}
+
+int host_copy(struct host *dst, const struct host *src)
+{
+	bool ok = COPY_ARRAY(dst, src, functions, n_functions) &&
+		  COPY_ARRAY(dst, src, netdevs, n_netdevs) &&
+		  COPY_ARRAY(dst, src, namespaces, n_namespaces) &&
+		  COPY_ARRAY(dst, src, reports, n_reports) && COPY_ARRAY(dst, src, rdma, n_rdma);
+	size_t owned = 0;
+
+	dst->rdma_mode = src->rdma_mode;
+	while (ok && owned < dst->n_rdma)
+		ok = own_ports(&dst->rdma[owned++]);
+	if (ok)
+		return 0;
+	dst->n_rdma = owned; /* the others' ports are still the original's */
+	host_done(dst);
+	return -ENOMEM;
+}
+
+int host_sync_virtual(struct host *h)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->n_functions; i++) {
+		if (h->functions[i].kind == FN_VIRTUAL)
+			continue;
+		if (kept < i)
+			h->functions[kept] = h->functions[i];
+		kept++;
+	}
+	h->n_functions = kept;
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		struct function *f;
+
+		if (strcmp(h->rdma[i].function, h->rdma[i].name) != 0)
+			continue;
+		f = array_push(h->functions, h->n_functions);
+		if (!f)
+			return -ENOMEM;
+		*f = (struct function){.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
+		memcpy(f->id, h->rdma[i].name, sizeof(f->id));
+	}
+	return 0;
+}
+
+/* --- reports ------------------------------------------------------------------------------ */
+
+/* The first report that does not stand before (function, vf). */
+static size_t first_report(const struct host *h, const char *function, int vf)
+{
+	size_t low = 0, high = h->n_reports;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int r = strcmp(h->reports[mid].function, function);
+
+		if (r < 0 || (r == 0 && h->reports[mid].vf < vf))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The next report of (function, vf) and its place in *at, or NULL. */
+static const struct report *next_report(const struct host *h, const char *function, int vf,
+					size_t *at)
+{
+	const struct report *r = *at < h->n_reports ? &h->reports[*at] : NULL;
+
+	++*at;
+	return r && r->vf == vf && strcmp(r->function, function) == 0 ? r : NULL;
+}
+
+/* A parent that does not answer carries nothing. */
+static bool is_unreachable(const struct host *h, const char *function)
+{
+	size_t at = first_report(h, function, -1);
+	const struct report *r;
+
+	while ((r = next_report(h, function, -1, &at)))
+		if (r->unreachable)
+			return true;
+	return false;
+}
+
+static void function_join(const struct host *h, struct function *f)
+{
+	size_t at = first_report(h, f->id, -1);
+	const struct report *r;
+
+	f->vf_link = VF_LINK_UNKNOWN;
+	f->vf_settings = 0;
+	f->devlink_error[0] = '\0';
+	f->unreachable = is_unreachable(h, f->id) || (f->parent[0] && is_unreachable(h, f->parent));
+	while ((r = next_report(h, f->id, -1, &at)))
+		if (!f->devlink_error[0])
+			memcpy(f->devlink_error, r->devlink_error, sizeof(f->devlink_error));
+	if (f->kind != FN_VF || f->vf < 0)
+		return;
+	at = first_report(h, f->parent, f->vf);
+	r = next_report(h, f->parent, f->vf, &at);
+	if (!r)
+		return;
+	f->vf_link = r->vf_link;
+	f->vf_settings = r->vf_settings;
+}
+
+void host_join_reports(struct host *h)
+{
+	for (size_t i = 0; i < h->n_functions; i++)
+		function_join(h, &h->functions[i]);
+}
+
+/* --- look-ups ----------------------------------------------------------------------------- */
+
+const struct function *host_function(const struct host *h, const char *id)
+{
+	for (size_t i = 0; i < h->n_functions; i++)
+		if (strcmp(h->functions[i].id, id) == 0)
+			return &h->functions[i];
+	return NULL;
+}
+
+const struct netdev *host_netdev(const struct host *h, int nsid, int ifindex)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].nsid == nsid && h->netdevs[i].ifindex == ifindex)
+			return &h->netdevs[i];
+	return NULL;
+}
+
+const struct rdma_dev *host_rdma(const struct host *h, const char *name)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (strcmp(h->rdma[i].name, name) == 0)
+			return &h->rdma[i];
+	return NULL;
+}
+
+const char *netdev_altname(const struct netdev *d, const char *name)
+{
+	name = name ? name + strlen(name) + 1 : d->altnames;
+	return *name ? name : NULL;
+}
+
+const char *host_netns_name(const struct host *h, int nsid)
+{
+	for (size_t i = 0; i < h->n_namespaces && nsid >= 0; i++)
+		if (h->namespaces[i].nsid == nsid)
+			return h->namespaces[i].name;
+	return "";
 }

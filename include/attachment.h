@@ -157,8 +157,9 @@ struct attach_record {
 	struct net_route routes[PLAN_ROUTES_MAX];
 	size_t n_routes;
 	char rdma[RDMA_NAME_SIZE]; /* in the pod; "" = none */
-	/* In which it was attached (boot_id.h); "" = an older rocelet did not say. What was done to
-	 * devices before ended with the boot, and what they are now is not ours to change. */
+	/* In which it was attached (boot_id_read()); "" = an older rocelet did not say. What was
+	 * done to devices before ended with the boot, and what they are now is not ours to change.
+	 */
 	char boot[BOOT_ID_SIZE];
 	bool renewing; /* its driver is taken from it, to be given back at once */
 };

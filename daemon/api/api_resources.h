@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "attach_status.h"
-#include "resource_index.h"
+#include "resource_table.h"
 
 /* The resources that offer a function:
  * [{"resource":"rocelet.dev/roce","id":"0000:03:00.2","shared":false,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "attach_status.h"
-#include "config_state.h"
+#include "pool_config.h"
 #include "resource_table.h"
 
 /* How long an attach or a return may take before doctor speaks of it. */

@@ -6,7 +6,7 @@
 #include "attach_status.h"
 #include "err.h"
 #include "inventory.h"
-#include "netns_ops.h"
+#include "netns.h"
 
 /* No deadline. */
 #define NEVER UINT64_MAX

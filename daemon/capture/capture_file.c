@@ -1,8 +1,9 @@
+/* capture_file.c - see capture_file.h: pcap, then pcapng. Pure. */
 #include "capture_file.h"
 
+#include <endian.h>
 #include <inttypes.h>
-
-#include "capture_cursor.h"
+#include <string.h>
 
 #define PCAP_HEADER	     24
 #define PCAP_RECORD	     16
@@ -19,7 +20,37 @@
 #define FCS_WORDS(w) ((w) >> 28)
 #define LINK_OF(w)   ((w)&0x0000ffffu)
 
-uint64_t capture_time(const struct capture_interface *i, uint64_t units)
+/* The way through the bytes that are there. */
+struct capture_cursor {
+	const uint8_t *at;
+	size_t n;
+};
+
+static void capture_advance(struct capture *c, struct capture_cursor *in, size_t n)
+{
+	in->at += n;
+	in->n -= n;
+	c->offset += n;
+}
+
+static uint32_t capture_u32(const struct capture *c, const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return c->big_endian ? be32toh(v) : le32toh(v);
+}
+
+static uint16_t capture_u16(const struct capture *c, const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return c->big_endian ? be16toh(v) : le16toh(v);
+}
+
+/* Units of the interface's clock as nanoseconds. */
+static uint64_t capture_time(const struct capture_interface *i, uint64_t units)
 {
 	uint64_t ns = units * i->multiply / i->divide;
 
@@ -28,8 +59,10 @@ uint64_t capture_time(const struct capture_interface *i, uint64_t units)
 	return ns + (uint64_t)i->offset_s * 1000000000;
 }
 
-struct capture_packet capture_packet(struct capture *c, const struct capture_interface *i,
-				     uint32_t captured, uint32_t length, const uint8_t *bytes)
+/* A packet of interface i: its lengths as the file has them, its bytes. FCS is taken off. */
+static struct capture_packet capture_packet(struct capture *c, const struct capture_interface *i,
+					    uint32_t captured, uint32_t length,
+					    const uint8_t *bytes)
 {
 	struct capture_packet p = {.bytes = bytes, .link = i->link, .offset = c->record};
 
@@ -92,6 +125,289 @@ static int pcap_next(struct capture *c, struct capture_cursor *in, struct captur
 	return 1;
 }
 
+/* --- pcapng ----------------------------------------------------------------------------------- */
+
+/* Per block: its header says what it is and how long; of a packet the packet is handed out and the
+ * rest skipped, an interface is remembered, a section forgets the interfaces before it, all others
+ * are skipped; at the block's end its length stands once more. Can fail by: lengths that contradict
+ * each other, packets of interfaces that were never described. */
+
+enum {
+	BLOCK_INTERFACE = 1,
+	BLOCK_PACKET = 2, /* obsolete */
+	BLOCK_SIMPLE_PACKET = 3,
+	BLOCK_ENHANCED_PACKET = 6,
+	BLOCK_SECTION = 0x0a0d0d0a,
+};
+
+enum { OPTION_END, OPTION_TIME_RESOLUTION = 9, OPTION_FCS = 13, OPTION_TIME_OFFSET = 14 };
+
+#define BLOCK_MIN	   12 /* type, length, length */
+#define SECTION_HEAD	   16 /* type, length, byte order, version */
+#define SECTION_MIN	   28
+#define INTERFACE_HEAD	   16
+#define INTERFACE_MIN	   20
+#define PACKET_HEAD	   28
+#define SIMPLE_PACKET_HEAD 12
+#define BYTE_ORDER_MAGIC   0x1a2b3c4d
+/* Options of an interface beyond this are nobody's. */
+#define INTERFACE_MAX	   CAPTURE_PACKET_MAX
+
+struct block {
+	uint32_t type, length;
+};
+
+static int block_wrong(const struct capture *c, struct err *e, const char *what, uint32_t number)
+{
+	return err_set(e, -EBADMSG, "at byte %" PRIu64 ": %s (%" PRIu32 ")", c->record, what,
+		       number);
+}
+
+/* Consumes what has been looked at; the rest is skipped, then its length stands once more. */
+static void leave_rest(struct capture *c, struct capture_cursor *in, const struct block *b,
+		       size_t used)
+{
+	capture_advance(c, in, used);
+	c->skip = b->length - 4 - used;
+	c->trailer = b->length;
+}
+
+/* 1: between two blocks. */
+static int end_block(struct capture *c, struct capture_cursor *in, struct err *e)
+{
+	size_t n = in->n < c->skip ? in->n : (size_t)c->skip;
+
+	capture_advance(c, in, n);
+	c->skip -= n;
+	if (c->trailer == 0)
+		return 1;
+	if (c->skip > 0 || in->n < 4)
+		return 0;
+	if (capture_u32(c, in->at) != c->trailer)
+		return block_wrong(c, e, "a block's two lengths differ", c->trailer);
+	capture_advance(c, in, 4);
+	c->trailer = 0;
+	return 1;
+}
+
+/* --- sections and interfaces ------------------------------------------------------------------ */
+
+static int block_section(struct capture *c, struct capture_cursor *in, struct block *b,
+			 struct err *e)
+{
+	if (in->n < SECTION_HEAD)
+		return 0;
+	c->big_endian = false;
+	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
+		c->big_endian = true;
+	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
+		return block_wrong(c, e, "a section without byte order",
+				   capture_u32(c, in->at + 8));
+	b->length = capture_u32(c, in->at + 4);
+	if (b->length < SECTION_MIN || b->length % 4)
+		return block_wrong(c, e, "a section's length cannot be", b->length);
+	if (capture_u16(c, in->at + 12) != 1)
+		return block_wrong(c, e, "an unknown version of pcapng",
+				   capture_u16(c, in->at + 12));
+	c->n_interfaces = 0;
+	leave_rest(c, in, b, SECTION_HEAD);
+	return 1;
+}
+
+static uint64_t power_of_10(unsigned n)
+{
+	uint64_t v = 1;
+
+	for (; n > 0; n--)
+		v *= 10;
+	return v;
+}
+
+/* The upper bit says of what base the negative power is. */
+static int set_resolution(struct capture_interface *i, uint8_t resolution)
+{
+	unsigned n = resolution & 0x7f;
+
+	*i = (struct capture_interface){i->link, i->snaplen, i->fcs, 1, 1, 0, i->offset_s};
+	if (resolution & 0x80 && n < 64 && n > 0)
+		i->shift = n;
+	else if (resolution & 0x80 && n == 0)
+		i->multiply = 1000000000;
+	else if (!(resolution & 0x80) && n <= 9)
+		i->multiply = power_of_10(9 - n);
+	else if (!(resolution & 0x80) && n <= 28)
+		i->divide = power_of_10(n - 9);
+	else
+		return -EBADMSG;
+	return 0;
+}
+
+static int take_option(const struct capture *c, struct capture_interface *i, unsigned option,
+		       const uint8_t *value, unsigned n, struct err *e)
+{
+	uint64_t first, second;
+
+	if (option == OPTION_TIME_RESOLUTION && n == 1 && set_resolution(i, value[0]) < 0)
+		return block_wrong(c, e, "an unknown resolution of time", value[0]);
+	if (option == OPTION_FCS && n == 1)
+		i->fcs = value[0] > 8 ? value[0] / 8 : value[0]; /* some write bits */
+	if (option == OPTION_TIME_OFFSET && n == 8) {
+		first = capture_u32(c, value), second = capture_u32(c, value + 4);
+		i->offset_s = (int64_t)(c->big_endian ? first << 32 | second
+						      : second << 32 | first);
+	}
+	return 0;
+}
+
+static int take_options(const struct capture *c, struct capture_interface *i, const uint8_t *at,
+			size_t n, struct err *e)
+{
+	while (n >= 4) {
+		unsigned option = capture_u16(c, at), len = capture_u16(c, at + 2);
+		size_t whole = 4 + ((size_t)len + 3) / 4 * 4;
+		int r;
+
+		if (option == OPTION_END)
+			break;
+		if (whole > n)
+			return block_wrong(c, e, "an interface's option is longer than its block",
+					   len);
+		r = take_option(c, i, option, at + 4, len, e);
+		if (r < 0)
+			return r;
+		at += whole;
+		n -= whole;
+	}
+	return 0;
+}
+
+static int block_interface(struct capture *c, struct capture_cursor *in, const struct block *b,
+			   struct err *e)
+{
+	struct capture_interface i = {.multiply = 1000, .divide = 1};
+	int r;
+
+	if (b->length < INTERFACE_MIN || b->length > INTERFACE_MAX)
+		return block_wrong(c, e, "an interface's block has a length that cannot be",
+				   b->length);
+	if (c->n_interfaces == CAPTURE_INTERFACES_MAX)
+		return block_wrong(c, e, "too many interfaces", CAPTURE_INTERFACES_MAX);
+	if (in->n < b->length)
+		return 0;
+	i.link = capture_u16(c, in->at + 8);
+	i.snaplen = capture_u32(c, in->at + 12);
+	r = take_options(c, &i, in->at + INTERFACE_HEAD, b->length - INTERFACE_MIN, e);
+	if (r < 0)
+		return r;
+	c->interfaces[c->n_interfaces++] = i;
+	leave_rest(c, in, b, b->length - 4);
+	return 1;
+}
+
+/* --- packets ---------------------------------------------------------------------------------- */
+
+/* The captured bytes lie between the head and the trailer. */
+static int check_captured(const struct capture *c, const struct block *b, uint32_t head,
+			  uint32_t captured, struct err *e)
+{
+	if (captured > CAPTURE_PACKET_MAX)
+		return block_wrong(c, e, "a packet has more bytes than can be", captured);
+	if (b->length < head + 4 || b->length - head - 4 < captured)
+		return block_wrong(c, e, "a packet is longer than its block", captured);
+	return 0;
+}
+
+/* The obsolete block differs in the width of the interface's number only. 2: *ret is a packet. */
+static int block_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
+			struct capture_packet *ret, struct err *e)
+{
+	const uint8_t *at = in->at;
+	uint32_t captured, number;
+	int r;
+
+	if (b->length < PACKET_HEAD + 4)
+		return block_wrong(c, e, "a packet's block is too short", b->length);
+	if (in->n < PACKET_HEAD)
+		return 0;
+	number = b->type == BLOCK_PACKET ? capture_u16(c, at + 8) : capture_u32(c, at + 8);
+	if (number >= c->n_interfaces)
+		return block_wrong(c, e, "a packet of an interface that is not described", number);
+	captured = capture_u32(c, at + 20);
+	r = check_captured(c, b, PACKET_HEAD, captured, e);
+	if (r < 0 || in->n - PACKET_HEAD < captured)
+		return r;
+	*ret = capture_packet(c, &c->interfaces[number], captured, capture_u32(c, at + 24),
+			      at + PACKET_HEAD);
+	ret->time_ns = capture_time(&c->interfaces[number], (uint64_t)capture_u32(c, at + 12)
+									    << 32 |
+								    capture_u32(c, at + 16));
+	leave_rest(c, in, b, PACKET_HEAD + captured);
+	return 2;
+}
+
+/* Of the first interface, without a time; how much is captured follows from the rest. */
+static int block_simple_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
+			       struct capture_packet *ret, struct err *e)
+{
+	const struct capture_interface *i = &c->interfaces[0];
+	uint32_t captured, length;
+	int r;
+
+	if (b->length < SIMPLE_PACKET_HEAD + 4)
+		return block_wrong(c, e, "a packet's block is too short", b->length);
+	if (c->n_interfaces == 0)
+		return block_wrong(c, e, "a packet of an interface that is not described", 0);
+	if (in->n < SIMPLE_PACKET_HEAD)
+		return 0;
+	captured = length = capture_u32(c, in->at + 8);
+	if (i->snaplen && i->snaplen < captured)
+		captured = i->snaplen;
+	r = check_captured(c, b, SIMPLE_PACKET_HEAD, captured, e);
+	if (r < 0 || in->n - SIMPLE_PACKET_HEAD < captured)
+		return r;
+	*ret = capture_packet(c, i, captured, length, in->at + SIMPLE_PACKET_HEAD);
+	leave_rest(c, in, b, SIMPLE_PACKET_HEAD + captured);
+	return 2;
+}
+
+/* 2: *ret is a packet. 1: something else. 0: more bytes are needed. */
+static int begin_block(struct capture *c, struct capture_cursor *in, struct capture_packet *ret,
+		       struct err *e)
+{
+	struct block b;
+
+	c->record = c->offset;
+	if (in->n < BLOCK_MIN)
+		return 0;
+	b.type = capture_u32(c, in->at);
+	b.length = capture_u32(c, in->at + 4);
+	if (b.type == BLOCK_SECTION)
+		return block_section(c, in, &b, e);
+	if (b.length < BLOCK_MIN || b.length % 4)
+		return block_wrong(c, e, "a block's length cannot be", b.length);
+	if (b.type == BLOCK_INTERFACE)
+		return block_interface(c, in, &b, e);
+	if (b.type == BLOCK_PACKET || b.type == BLOCK_ENHANCED_PACKET)
+		return block_packet(c, in, &b, ret, e);
+	if (b.type == BLOCK_SIMPLE_PACKET)
+		return block_simple_packet(c, in, &b, ret, e);
+	leave_rest(c, in, &b, 8);
+	return 1;
+}
+
+static int pcapng_next(struct capture *c, struct capture_cursor *in, struct capture_packet *ret,
+		       struct err *e)
+{
+	int r;
+
+	do {
+		r = end_block(c, in, e);
+		if (r == 1)
+			r = begin_block(c, in, ret, e);
+	} while (r == 1);
+	return r == 2 ? 1 : r;
+}
+
 /* --- both ------------------------------------------------------------------------------------- */
 
 static int wrong_magic(const uint8_t *at, struct err *e)
@@ -103,7 +419,7 @@ static int wrong_magic(const uint8_t *at, struct err *e)
 		       at[0], at[1], at[2], at[3]);
 }
 
-static int begin(struct capture *c, struct capture_cursor *in, struct err *e)
+static int capture_begin(struct capture *c, struct capture_cursor *in, struct err *e)
 {
 	uint32_t magic;
 
@@ -124,7 +440,7 @@ int capture_next(struct capture *c, const uint8_t *bytes, size_t n, size_t *ret_
 		 struct capture_packet *ret, struct err *e)
 {
 	struct capture_cursor in = {bytes, n};
-	int r = c->format == CAPTURE_UNKNOWN ? begin(c, &in, e) : 1;
+	int r = c->format == CAPTURE_UNKNOWN ? capture_begin(c, &in, e) : 1;
 
 	if (r == 1)
 		r = c->format == CAPTURE_PCAP ? pcap_next(c, &in, ret, e)

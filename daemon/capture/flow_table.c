@@ -4,7 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "address_hash.h"
+/* Spreads two addresses and a number over a table. Keys that differ in a few bits go far apart; who
+ * makes collisions on purpose pushes out what is his own. addresses: both, 32 bytes. */
+static uint64_t address_hash(const void *addresses, uint32_t number)
+{
+	uint64_t h = number, words[4];
+
+	memcpy(words, addresses, sizeof(words));
+	for (size_t i = 0; i < 4; i++) {
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15;
+		h ^= h >> 32;
+	}
+	return h;
+}
 
 int flow_table_init(struct flow_table *t, size_t size)
 {
@@ -106,4 +118,43 @@ size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret,
 		ret[i] = all[i];
 	free(all);
 	return n;
+}
+
+/* --- requests that wait for their ACK --------------------------------------------------------- */
+
+int pending_table_init(struct pending_table *t)
+{
+	t->entries = calloc(PENDING_TABLE_SIZE, sizeof(t->entries[0]));
+	return t->entries ? 0 : -ENOMEM;
+}
+
+void pending_table_done(struct pending_table *t)
+{
+	free(t->entries);
+	t->entries = NULL;
+}
+
+static struct pending_entry *place_of(const struct pending_table *t,
+				      const struct roce_pending_key *key)
+{
+	return &t->entries[address_hash(key, key->psn) % PENDING_TABLE_SIZE];
+}
+
+void pending_table_put(struct pending_table *t, const struct roce_pending_key *key,
+		       const struct roce_pending *value)
+{
+	*place_of(t, key) = (struct pending_entry){*key, *value};
+}
+
+bool pending_table_take(struct pending_table *t, const struct roce_pending_key *key,
+			struct roce_pending *ret)
+{
+	struct pending_entry *e = place_of(t, key);
+
+	if (e->value.sent_ns == 0 || e->key.psn != key->psn ||
+	    memcmp(&e->key, key, 2 * sizeof(key->requester)) != 0)
+		return false;
+	*ret = e->value;
+	e->value.sent_ns = 0;
+	return true;
 }

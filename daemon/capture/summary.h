@@ -6,8 +6,7 @@
 
 #include "capture_file.h"
 #include "flow_table.h"
-#include "icrc.h"
-#include "pending_table.h"
+#include "frame.h"
 
 /* Which packet was the first of its sort; number 0: there was none. */
 struct capture_place {

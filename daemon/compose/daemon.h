@@ -7,12 +7,12 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
-#include "config_state.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "lock.h"
 #include "loop.h"
 #include "packet_plan.h"
+#include "pool_config.h"
 #include "port_events.h"
 #include "routes.h"
 #include "self_counters.h"

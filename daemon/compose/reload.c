@@ -56,7 +56,7 @@ static void tell_refusals(struct daemon *d)
 
 int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
 {
-	char *text = options_json(d->launch->options, pools);
+	char *text = options_json(d->launch->options, pool_config_tree(pools));
 	struct pool_refusals refusals = pools->refusals;
 	size_t n = pools->n_pools;
 

@@ -55,8 +55,8 @@ static int read_version(int fd, char *text, size_t *ret_len, const char *path, s
 }
 
 /* A copy of just its size: it may stay as long as the daemon runs. */
-static int keep_text(struct config_file *ret, const char *text, size_t len, const char *path,
-		     struct err *e)
+static int config_file_keep(struct config_file *ret, const char *text, size_t len, const char *path,
+			    struct err *e)
 {
 	char *copy = malloc(len + 1);
 
@@ -93,7 +93,7 @@ int config_file_read(struct config_file *ret, const char *path, struct err *e)
 		return err_set(e, -ENOMEM, "%s: out of memory", path);
 	r = read_stable(fd, text, &len, path, e);
 	if (r >= 0)
-		r = keep_text(ret, text, len, path, e);
+		r = config_file_keep(ret, text, len, path, e);
 	free(text);
 	return r;
 }

@@ -9,8 +9,34 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "pool_parse.h"
 #include "utf8.h"
+
+/* What the file says stands in the sentence; no terminal control characters, no cut characters. */
+void text_printable(char *text)
+{
+	for (size_t n; *text; text += n) {
+		n = utf8_char(text);
+		if (n == 0 || (n == 1 && ((unsigned char)*text < 0x20 || *text == 0x7f))) {
+			*text = '?';
+			n = 1;
+		}
+	}
+}
+
+const json_t *json_find(const json_t *object, const char *name, const char **ret_key)
+{
+	const json_t *found = NULL;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)object, key, value)
+		if (strcasecmp(key, name) == 0 && !json_is_null(value)) {
+			if (ret_key)
+				*ret_key = key;
+			found = value;
+		}
+	return found;
+}
 
 /* What is being read. */
 struct reading {
@@ -89,7 +115,7 @@ static const char *trailing_comma(const struct reading *r, size_t end)
 	return NULL;
 }
 
-static void explain(const struct reading *r, json_error_t *where, struct err *e)
+static void syntax_explain(const struct reading *r, json_error_t *where, struct err *e)
 {
 	const char *comma = NULL;
 
@@ -111,7 +137,7 @@ static void explain(const struct reading *r, json_error_t *where, struct err *e)
 
 static bool has_key(const json_t *root, const char *name)
 {
-	return parse_find(root, name, NULL) != NULL;
+	return json_find(root, name, NULL) != NULL;
 }
 
 static bool is_peers(const json_t *root)
@@ -121,8 +147,8 @@ static bool is_peers(const json_t *root)
 		has_key(root, "mode"));
 }
 
-__attribute__((format(printf, 3, 4))) static void tell_warning(options_warn_fn *warn, void *arg,
-							       const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void odd_text_warn(options_warn_fn *warn, void *arg,
+								const char *fmt, ...)
 {
 	char sentence[512];
 	va_list ap;
@@ -132,7 +158,7 @@ __attribute__((format(printf, 3, 4))) static void tell_warning(options_warn_fn *
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
-	parse_printable(sentence);
+	text_printable(sentence);
 	warn(sentence, arg);
 }
 
@@ -151,12 +177,12 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 		return NULL;
 	}
 	if (odd != SIZE_MAX)
-		tell_warning(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it",
-			     r->name, line_of(r, odd), (unsigned char)r->text[odd]);
+		odd_text_warn(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it",
+			      r->name, line_of(r, odd), (unsigned char)r->text[odd]);
 	strict = json_loadb(copy, r->len, JSON_REJECT_DUPLICATES, &where);
 	if (!strict)
-		tell_warning(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line,
-			     where.text);
+		odd_text_warn(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line,
+			      where.text);
 	json_decref(strict);
 	return root;
 }
@@ -186,12 +212,167 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 		      json_error_code(&where) == json_error_invalid_utf8))
 		root = read_as_go(&r, warn, arg, &where);
 	if (!root) {
-		parse_printable(where.text);
-		explain(&r, &where, e);
+		text_printable(where.text);
+		syntax_explain(&r, &where, e);
 	} else if (!json_is_object(root)) {
 		err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
 		json_decref(root);
 		root = NULL;
 	}
 	return root;
+}
+
+/* --- on which line ---------------------------------------------------------------------------- */
+
+struct cursor {
+	const char *text;
+	size_t len, pos;
+	unsigned line;
+};
+
+/* '\0' at the end: never a part of JSON. */
+static char cursor_peek(const struct cursor *c)
+{
+	return c->pos < c->len ? c->text[c->pos] : '\0';
+}
+
+static void cursor_advance(struct cursor *c)
+{
+	c->line += c->text[c->pos] == '\n';
+	c->pos++;
+}
+
+static void skip_space(struct cursor *c)
+{
+	while (c->pos < c->len && strchr(" \t\r\n", cursor_peek(c)) && cursor_peek(c) != '\0')
+		cursor_advance(c);
+}
+
+static bool cursor_take(struct cursor *c, char wanted)
+{
+	skip_space(c);
+	if (cursor_peek(c) != wanted)
+		return false;
+	cursor_advance(c);
+	return true;
+}
+
+/* From one quote to past the other. */
+static void skip_string(struct cursor *c)
+{
+	cursor_advance(c);
+	while (c->pos < c->len && cursor_peek(c) != '"') {
+		if (cursor_peek(c) == '\\' && c->pos + 1 < c->len)
+			cursor_advance(c);
+		cursor_advance(c);
+	}
+	if (c->pos < c->len)
+		cursor_advance(c);
+}
+
+/* Counts brackets instead of calling itself: the text decides how deep it is. */
+static void skip_value(struct cursor *c)
+{
+	size_t depth = 0;
+
+	skip_space(c);
+	while (c->pos < c->len) {
+		char here = cursor_peek(c);
+
+		if (here == '"') {
+			skip_string(c);
+		} else if (here == '{' || here == '[') {
+			depth++;
+			cursor_advance(c);
+		} else if (here == '}' || here == ']') {
+			if (depth == 0)
+				return;
+			depth--;
+			cursor_advance(c);
+		} else if (depth == 0 && strchr(", \t\r\n", here)) {
+			return;
+		} else {
+			cursor_advance(c);
+			continue; /* inside a number or a word, or between values */
+		}
+		if (depth == 0)
+			return;
+	}
+}
+
+/* Is the string token, quotes included, that key? Escapes are jansson's to read. */
+static bool token_is(const char *token, size_t len, const char *key)
+{
+	json_t *string;
+	bool same;
+
+	if (len < 2)
+		return false;
+	if (!memchr(token, '\\', len))
+		return len - 2 == strlen(key) && memcmp(token + 1, key, len - 2) == 0;
+	string = json_loadb(token, len, JSON_DECODE_ANY, NULL);
+	same = json_is_string(string) && strcmp(json_string_value(string), key) == 0;
+	json_decref(string);
+	return same;
+}
+
+/* To the key's value; *line is the key's line. */
+static bool enter_key(struct cursor *c, const char *key, unsigned *line)
+{
+	if (!cursor_take(c, '{'))
+		return false;
+	do {
+		size_t start;
+		unsigned key_line;
+
+		skip_space(c);
+		if (cursor_peek(c) != '"')
+			return false;
+		start = c->pos;
+		key_line = c->line;
+		skip_string(c);
+		if (token_is(c->text + start, c->pos - start, key)) {
+			*line = key_line;
+			return cursor_take(c, ':');
+		}
+		if (!cursor_take(c, ':'))
+			return false;
+		skip_value(c);
+	} while (cursor_take(c, ','));
+	return false;
+}
+
+static bool enter_element(struct cursor *c, size_t index, unsigned *line)
+{
+	if (!cursor_take(c, '['))
+		return false;
+	for (; index > 0; index--) {
+		skip_value(c);
+		if (!cursor_take(c, ','))
+			return false;
+	}
+	skip_space(c);
+	*line = c->line;
+	return true;
+}
+
+unsigned json_line(const char *text, size_t len, const struct json_place *place)
+{
+	const struct json_place *steps[JSON_PLACE_MAX];
+	struct cursor c = {text, len, 0, 1};
+	unsigned line = place ? 0 : 1;
+	size_t n = 0;
+
+	for (; place && n < JSON_PLACE_MAX; place = place->up)
+		steps[n++] = place;
+	if (place)
+		return 0;
+	while (n > 0) {
+		const struct json_place *step = steps[--n];
+
+		if (!(step->key ? enter_key(&c, step->key, &line)
+				: enter_element(&c, step->index, &line)))
+			break;
+	}
+	return line;
 }

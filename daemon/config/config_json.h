@@ -16,3 +16,27 @@ struct json_t;
  * ...'. warn NULL: somebody else tells the warnings. */
 struct json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 			   void *arg, struct err *);
+
+/* The (last) value of a key, NULL = absent or null; *ret_key as the file spells it. */
+const struct json_t *json_find(const struct json_t *object, const char *name, const char **ret_key);
+/* Replaces control characters and broken UTF-8 with '?'. */
+void text_printable(char *text);
+
+/* --- on which line does a value stand? -------------------------------------------------------- */
+
+/* jansson tells lines of syntax
+ * errors only. Pure; any bytes are fine, of a text that is no JSON the answer is just useless. */
+
+/* One step of the way from the top of the text to a value; lives on the stack. */
+struct json_place {
+	const struct json_place *up; /* NULL = from the top */
+	const char *key;	     /* of an object; NULL = element `index` of a list */
+	size_t index;
+};
+
+/* Most steps that json_line() follows. */
+#define JSON_PLACE_MAX 16
+
+/* Line (from 1) of the key, or of the element's first character; where the way cannot be followed
+ * to its end, of the last step that could; 0 = of none. NULL is the top. */
+unsigned json_line(const char *text, size_t len, const struct json_place *);

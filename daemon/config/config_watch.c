@@ -71,7 +71,7 @@ static void drop_links(struct config_watch *w, size_t from)
 }
 
 /* The folder of a path, heap; *ret_base is the rest of it. */
-static char *split(const char *path, const char **ret_base)
+static char *path_split(const char *path, const char **ret_base)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -92,7 +92,7 @@ static int target_of(const char *path, char **ret)
 	if (n <= 0)
 		return 0;
 	target[n] = '\0';
-	dir = split(path, &base);
+	dir = path_split(path, &base);
 	if (!dir)
 		return -ENOMEM;
 	snprintf(full, sizeof(full), "%s/%s", dir, target);
@@ -110,7 +110,7 @@ static int watch_link(struct config_watch *w, size_t i, char *path, struct err *
 
 	l->owner = w;
 	l->path = path;
-	dir = split(path, &l->base);
+	dir = path_split(path, &l->base);
 	r = dir ? dir_watch_open(&l->dir, w->loop, dir, on_hint, l, e)
 		: err_set(e, -ENOMEM, "out of memory");
 	w->n_links = i + 1;
@@ -121,7 +121,7 @@ static int watch_link(struct config_watch *w, size_t i, char *path, struct err *
 
 /* Watches each path on the way that is not watched yet, before it is followed further: what changes
  * after that look is a hint. */
-static int follow(struct config_watch *w, struct err *e)
+static int links_follow(struct config_watch *w, struct err *e)
 {
 	for (size_t i = 1; i < LINKS_MAX; i++) {
 		AUTO_FREE char *path = NULL;
@@ -149,7 +149,7 @@ static void on_settled(void *arg)
 	bool told = w->retrying;
 	struct err e = {0};
 
-	w->retrying = follow(w, &e) < 0;
+	w->retrying = links_follow(w, &e) < 0;
 	if (w->retrying) {
 		if (!told)
 			log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
@@ -202,7 +202,7 @@ int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const c
 	due_init(&w->settle, loop, on_settled, w);
 	r = watch_link(w, 0, copy, e);
 	if (r == 0)
-		r = follow(w, e);
+		r = links_follow(w, e);
 	if (r < 0) {
 		config_watch_close(w);
 		return r;

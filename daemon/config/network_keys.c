@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "cleanup.h"
+#include "ipam_needs.h"
 #include "network_text.h"
 
 /* The kubelet gives up after 30 s (KubeletPreStartContainerRPCTimeoutInSecs in
@@ -64,25 +65,22 @@ static int refuse_word(struct parse *p, const struct json_place *at, const char 
 	return parse_fail(p, at, "'%.40s' is none of %s", word, known);
 }
 
+static int add_allowed(struct parse *p, const struct json_place *at, const json_t *value,
+		       void *field)
+{
+	const char *word = json_string_value(value);
+
+	if (!word)
+		return parse_fail(p, at, "is not a string");
+	if (!allowable(word))
+		return refuse_word(p, at, word);
+	*(unsigned *)field |= allowable(word);
+	return 0;
+}
+
 static int read_allow(struct parse *p, const struct json_place *at, const json_t *list, void *field)
 {
-	unsigned *allow = field;
-	const json_t *item;
-	size_t i;
-
-	if (!json_is_array(list))
-		return parse_fail(p, at, "is not a list");
-	json_array_foreach (list, i, item) {
-		struct json_place here = {at, NULL, i};
-		const char *word = json_string_value(item);
-
-		if (!word)
-			return parse_fail(p, &here, "is not a string");
-		if (!allowable(word))
-			return refuse_word(p, &here, word);
-		*allow |= allowable(word);
-	}
-	return 0;
+	return parse_each(p, at, list, "a list", add_allowed, field);
 }
 
 /* --- the link and its VF ---------------------------------------------------------------------- */
@@ -286,6 +284,212 @@ static int read_interface(struct parse *p, const struct json_place *at, const js
 	return 0;
 }
 
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static const char *address_wrong(const struct ip_prefix *p)
+{
+	static const struct ip_prefix loopback6 = {.family = AF_INET6, .addr = {[15] = 1}};
+	/* ::ffff:0:0/96, RFC 4291, section 2.5.5.2. */
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	struct ip_prefix all = *p;
+	bool v4 = p->family == AF_INET;
+
+	all.len = 0;
+	if (ip_rest_is(&all, false))
+		return "is the unspecified address";
+	if (v4 ? p->addr[0] >= 224 : p->addr[0] == 0xff)
+		return "is no address of one host";
+	if (!v4 && memcmp(p->addr, mapped, sizeof(mapped)) == 0)
+		return "is an IPv4 address in IPv6's clothes";
+	if (v4 ? p->addr[0] == 127 : ip_same_address(p, &loopback6))
+		return "is a loopback address";
+	return NULL;
+}
+
+/* An IPv4 network of two addresses (RFC 3021) or one has neither of the special ones. */
+static const char *host_wrong(const struct ip_prefix *p)
+{
+	const char *wrong = address_wrong(p);
+
+	if (wrong)
+		return wrong;
+	if (p->len == 0)
+		return "has no network";
+	if (p->family == AF_INET && p->len < 31 && ip_rest_is(p, false))
+		return "names the network, not an address in it";
+	if (p->family == AF_INET && p->len < 31 && ip_rest_is(p, true))
+		return "is the network's broadcast address";
+	return NULL;
+}
+
+static int add_ip(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	const char *text = json_string_value(value), *wrong;
+	struct net_plan *plan = field;
+	struct ip_prefix ip;
+
+	if (!text)
+		return parse_fail(p, at, "is not a string");
+	if (!ip_prefix_parse(text, &ip))
+		return parse_fail(p, at, "'%.60s' is no address with a length like 10.9.0.1/24",
+				  text);
+	wrong = host_wrong(&ip);
+	if (wrong)
+		return parse_fail(p, at, "%s %s", text, wrong);
+	for (size_t i = 0; i < plan->n_ips; i++)
+		if (ip_same_address(&ip, &plan->ips[i]))
+			return parse_fail(p, at, "%s stands here twice", text);
+	if (plan->n_ips == PLAN_IPS_MAX)
+		return parse_fail(p, at, "is one more than %d addresses", PLAN_IPS_MAX);
+	plan->ips[plan->n_ips++] = ip;
+	return 0;
+}
+
+static int read_ips(struct parse *p, const struct json_place *at, const json_t *list, void *field)
+{
+	return parse_each(p, at, list, "a list", add_ip, field);
+}
+
+/* --- networks and routes ------------------------------------------------------------------------
+ */
+
+static int read_network(struct parse *p, const struct json_place *at, const json_t *value,
+			void *field)
+{
+	const char *text = json_string_value(value);
+	struct ip_prefix dst;
+
+	if (!text)
+		return parse_fail(p, at, "is not a string");
+	if (!ip_prefix_parse(text, &dst))
+		return parse_fail(p, at, "'%.60s' is no network like 10.0.0.0/8", text);
+	if (!ip_rest_is(&dst, false))
+		return parse_fail(p, at, "%s has bits behind its length", text);
+	*(struct ip_prefix *)field = dst;
+	return 0;
+}
+
+static int add_subnet(struct parse *p, const struct json_place *at, const json_t *value,
+		      void *field)
+{
+	struct network_values *values = field;
+	int r = read_network(p, at, value, &values->subnets[values->n_subnets]);
+
+	values->n_subnets += r == 0;
+	return r;
+}
+
+static int read_subnets(struct parse *p, const struct json_place *at, const json_t *list,
+			void *target)
+{
+	if (json_array_size(list) > POOL_SUBNETS_MAX)
+		return parse_fail(p, at, "has %zu subnets, more than %d", json_array_size(list),
+				  POOL_SUBNETS_MAX);
+	return parse_each(p, at, list, "a list", add_subnet, target);
+}
+
+static int read_gw(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	const char *text = json_string_value(value), *wrong;
+	struct ip_prefix gw;
+
+	if (!text)
+		return parse_fail(p, at, "is not a string");
+	if (!ip_address_parse(text, &gw))
+		return parse_fail(p, at, "'%.60s' is no address like 10.9.0.254", text);
+	wrong = address_wrong(&gw);
+	if (wrong)
+		return parse_fail(p, at, "%s %s", text, wrong);
+	*(struct ip_prefix *)field = gw;
+	return 0;
+}
+
+static int read_priority(struct parse *p, const struct json_place *at, const json_t *value,
+			 void *field)
+{
+	return parse_count(p, at, value, 0, UINT32_MAX, field);
+}
+
+static bool same_route(const struct net_route *a, const struct net_route *b)
+{
+	return ip_same_address(&a->dst, &b->dst) && a->dst.len == b->dst.len &&
+	       a->priority == b->priority;
+}
+
+static int add_route(struct parse *p, const struct json_place *at, struct net_plan *plan,
+		     const struct net_route *route)
+{
+	char dst[IP_TEXT_SIZE];
+
+	ip_prefix_text(&route->dst, dst);
+	if (route->gateway.family != AF_UNSPEC && route->gateway.family != route->dst.family)
+		return parse_fail(p, at, "the gateway to %s is not of its family", dst);
+	for (size_t i = 0; i < plan->n_routes; i++)
+		if (same_route(route, &plan->routes[i]))
+			return parse_fail(p, at, "there is another route to %s", dst);
+	if (plan->n_routes == PLAN_ROUTES_MAX)
+		return parse_fail(p, at, "is one more than %d routes", PLAN_ROUTES_MAX);
+	plan->routes[plan->n_routes++] = *route;
+	return 0;
+}
+
+static int read_route(struct parse *p, const struct json_place *at, const json_t *item, void *plan)
+{
+	static const struct parse_key route_keys[] = {
+		PARSE_KEY("dst", read_network, struct net_route, dst),
+		PARSE_KEY("gw", read_gw, struct net_route, gateway),
+		PARSE_KEY("priority", read_priority, struct net_route, priority),
+	};
+	struct net_route route = {0};
+	int r = parse_object(p, at, item, route_keys, ARRAY_SIZE(route_keys), &route);
+
+	if (r == 0 && route.dst.family == AF_UNSPEC)
+		r = parse_fail(p, at, "\"dst\" is missing");
+	return r < 0 ? r : add_route(p, at, plan, &route);
+}
+
+static int read_routes(struct parse *p, const struct json_place *at, const json_t *list,
+		       void *field)
+{
+	return parse_each(p, at, list, "a list", read_route, field);
+}
+
+/* The default route of the gateway's family. */
+static int add_gateway(struct parse *p, const struct json_place *at, const json_t *value,
+		       void *plan)
+{
+	struct net_route route = {0};
+	int r = read_gw(p, at, value, &route.gateway);
+
+	route.dst.family = route.gateway.family;
+	return r < 0 ? r : add_route(p, at, plan, &route);
+}
+
+static int read_gateway(struct parse *p, const struct json_place *at, const json_t *value,
+			void *field)
+{
+	return json_is_array(value) ? parse_each(p, at, value, "a list", add_gateway, field)
+				    : add_gateway(p, at, value, field);
+}
+
+/* What a plugin is told beyond that is the plugin's business. */
+static int read_ipam(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	struct ipam_needs needs;
+	struct err wrong = {0};
+	size_t n;
+
+	if (ipam_needs_read(&needs, value, &wrong) < 0)
+		return parse_fail(p, at, "%s", wrong.msg);
+	n = json_dumpb(value, field, PLAN_IPAM_SIZE - 1, JSON_COMPACT);
+	if (n == 0)
+		return parse_no_memory(p);
+	if (n >= PLAN_IPAM_SIZE)
+		return parse_fail(p, at, "has %zu bytes, more than %d", n, PLAN_IPAM_SIZE - 1);
+	((char *)field)[n] = '\0';
+	return 0;
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define KEY(name, read, field) PARSE_KEY(name, read, struct network_values, field)
@@ -295,7 +499,7 @@ static const struct parse_key keys[N_NETWORK_KEYS] = {
 	[NETWORK_DRIFT] = KEY("drift", read_drift, drift),
 	[NETWORK_TIMEOUT] = KEY("timeoutMs", read_timeout, timeout_ms),
 	[NETWORK_ALLOW] = KEY("allow", read_allow, allow),
-	[NETWORK_SUBNETS] = {"subnets", network_read_subnets, 0},
+	[NETWORK_SUBNETS] = {"subnets", read_subnets, 0},
 	[NETWORK_MTU] = KEY("mtu", read_mtu, PLAN(mtu)),
 	[NETWORK_VLAN] = KEY("vlan", read_vlan, PLAN(vf)),
 	[NETWORK_VLAN_QOS] = KEY("vlanQoS", read_qos, PLAN(vf)),
@@ -305,10 +509,10 @@ static const struct parse_key keys[N_NETWORK_KEYS] = {
 	[NETWORK_LINK_STATE] = KEY("linkState", read_link_state, PLAN(vf)),
 	[NETWORK_MIN_RATE] = KEY("minTxRate", read_min_rate, PLAN(vf)),
 	[NETWORK_MAX_RATE] = KEY("maxTxRate", read_max_rate, PLAN(vf)),
-	[NETWORK_IPS] = KEY("ips", network_read_ips, request.plan),
-	[NETWORK_ROUTES] = KEY("routes", network_read_routes, request.plan),
-	[NETWORK_GATEWAY] = KEY("gateway", network_read_gateway, request.plan),
-	[NETWORK_IPAM] = KEY("ipam", network_read_ipam, PLAN(ipam)),
+	[NETWORK_IPS] = KEY("ips", read_ips, request.plan),
+	[NETWORK_ROUTES] = KEY("routes", read_routes, request.plan),
+	[NETWORK_GATEWAY] = KEY("gateway", read_gateway, request.plan),
+	[NETWORK_IPAM] = KEY("ipam", read_ipam, PLAN(ipam)),
 	[NETWORK_RESOURCE] = KEY("resource", read_resource, request.resource),
 	[NETWORK_INTERFACE] = KEY("interface", read_interface, PLAN(ifname)),
 	[NETWORK_MAC] = KEY("mac", read_mac, request.plan),
@@ -327,7 +531,7 @@ static int read_keys(struct parse *p, const struct json_place *at, const json_t 
 	int r = parse_object(p, at, object, &keys[first], last + 1 - first, ret);
 
 	for (unsigned i = first; i <= last && r == 0; i++)
-		if (parse_find(object, keys[i].name, NULL))
+		if (json_find(object, keys[i].name, NULL))
 			ret->request.keys |= NETWORK_BIT(i);
 	return r;
 }
@@ -344,7 +548,7 @@ int network_keys_of_entry(struct parse *p, const struct json_place *at, const js
 	int r = read_keys(p, at, object, NETWORK_MTU, NETWORK_RESOURCE, ret);
 	struct json_place ipam = {at, network_key_name(NETWORK_IPAM), 0};
 
-	if (r == 0 && parse_find(object, ipam.key, &ipam.key))
+	if (r == 0 && json_find(object, ipam.key, &ipam.key))
 		r = parse_fail(p, &ipam, "comes from the pool alone, its plugins run on the host");
 	return r;
 }

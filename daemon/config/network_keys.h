@@ -37,10 +37,5 @@ const char *network_key_name(enum network_key);
 	 NETWORK_BIT(NETWORK_ROUTES) | NETWORK_BIT(NETWORK_GATEWAY) | NETWORK_BIT(NETWORK_MAC) |   \
 	 NETWORK_BIT(NETWORK_GUID))
 
-/* A struct network_values. */
-parse_read_fn network_read_subnets;
-/* network_keys_ip.c; the last is char[PLAN_IPAM_SIZE], the others a struct net_plan. */
-parse_read_fn network_read_ips, network_read_routes, network_read_gateway, network_read_ipam;
-
 /* Words in the order of their values; vf_link_words from VF_LINK_AUTO on. */
 extern const char *const drift_words[2], *const vlan_proto_words[2], *const vf_link_words[3];

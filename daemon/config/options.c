@@ -1,37 +1,315 @@
-/* options.c - the command line, and the config file's text: read key by key, and written. */
-#include "options_table.h"
-
+/* options.c - the option table; from it the command line, the config file's text, --help and
+ * docs/options.md. */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
+#include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
-#include "json_line.h"
-#include "pool_config.h"
+#include "options.h"
 #include "suggest.h"
 
-void options_defaults(struct options *o)
+enum option_type { OPT_TEXT, OPT_BOOL, OPT_NUMBER, OPT_SECONDS, OPT_CHOICE, OPT_LIST, OPT_ACTION };
+
+struct option_def {
+	const char *name;	    /* flag without "--", and key of the config file */
+	const char *arg;	    /* placeholder in --help, NULL = takes none */
+	size_t offset;		    /* into struct options; OPT_ACTION: the action */
+	const char *def;	    /* as it would be written on the command line */
+	double min, max;	    /* OPT_NUMBER, OPT_SECONDS */
+	const char *const *choices; /* OPT_CHOICE, NULL-terminated; the index is stored */
+	const char *help;
+	enum option_type type;
+	bool flag_only; /* not a key of the config file */
+	bool netdevs;	/* OPT_LIST: the items are names of netdevs */
+};
+
+static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const compat_names[] = {"none", "node_exporter", NULL};
+static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
+static const char *const shutdown_policies[] = {"keep", "zero", NULL};
+static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
+
+#define OPTION(name, arg, field, kind, def, text)                                                  \
+	name, arg, offsetof(struct options, field), def, .help = (text), .type = (kind)
+#define TEXT(name, arg, field, def, text) OPTION(name, arg, field, OPT_TEXT, def, text)
+#define BOOL(name, field, text)		  OPTION(name, NULL, field, OPT_BOOL, "false", text)
+#define LIST(name, arg, field, text)	  OPTION(name, arg, field, OPT_LIST, "", text)
+#define NETDEVS(name, field, text)	  LIST(name, "NAME,...", field, text), .netdevs = true
+#define NUMBER(name, arg, field, def, low, high, text)                                             \
+	OPTION(name, arg, field, OPT_NUMBER, def, text), .min = (low), .max = (high)
+#define SECONDS(name, field, def, low, high, text)                                                 \
+	OPTION(name, "SEC", field, OPT_SECONDS, def, text), .min = (low), .max = (high)
+#define CHOICE(name, arg, field, words, def, text)                                                 \
+	OPTION(name, arg, field, OPT_CHOICE, def, text), .choices = (words)
+#define ACTION(name, action, text)                                                                 \
+	name, NULL, action, "", .help = (text), .type = OPT_ACTION, .flag_only = true
+
+static const struct option_def option_table[] = {
+	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
+		"configuration file; when it is absent, rocelet only observes"),
+	 .flag_only = true},
+	{TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
+	      "where sysfs is mounted; of a directory that is not sysfs only files are read")},
+	{TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are")},
+	{TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted")},
+	{TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory")},
+	{TEXT("cri-socket", "PATH", cri_socket, "",
+	      "container runtime socket; empty: containerd's or CRI-O's, whichever is there")},
+	{TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener")},
+	{TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made")},
+	{TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
+	      "where what must survive a crash is kept; one rocelet at a time has it")},
+	{SECONDS(
+		"lock-wait", lock_wait_ms, "10", 0, 3600,
+		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3")},
+	{TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
+	      "where IPAM plugins are looked for, with ':' between")},
+	{SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
+		 "time between samples of all counters")},
+	{CHOICE("log-level", "LEVEL", log_level, log_levels, "info",
+		"least important lines to log")},
+	{CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line")},
+	{BOOL("dry-run", dry_run, "log every change, make none")},
+	{CHOICE("compat", "NAMES", compat, compat_names, "none",
+		"also publish another exporter's names")},
+	{BOOL("port-counters", port_counters,
+	      "also read ports/N/counters/ (costs a firmware command per file on mlx5)")},
+	{LIST("optional-counters", "NAME,...", optional_counters,
+	      "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone")},
+	{BOOL("no-bpf", no_bpf, "load no BPF program")},
+	{NETDEVS("mirrors", mirrors,
+		 "netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there")},
+	{NETDEVS(
+		"packet-ports", packet_ports,
+		"more netdevs whose RoCE packets BPF counts: PFs, representors; soft-RoCE's are counted anyway")},
+	{BOOL("packet-pods", packet_pods,
+	      "also watch the devices with hardware RoCE that rocelet put into pods; hardly anything of that passes the kernel")},
+	{NUMBER("packet-flows", "N", packet_flows, "4096", 0, 1 << 20,
+		"flows to queue pairs that BPF keeps apart on each netdev; 0: none")},
+	{NUMBER("mirror-flows", "N", mirror_flows, "0", 0, 1 << 20, "the same on each mirror")},
+	{NUMBER("bpf-memory", "MIB", bpf_memory, "32", 1, 65536,
+		"most memory for the BPF maps of all netdevs together")},
+	{CHOICE("event-source", "SOURCE", event_source, event_sources, "auto",
+		"where uevents come from; auto: the kernel, and udev where it runs")},
+	{NUMBER("event-buffer", "BYTES", event_buffer, "4194304", 1024, 1 << 30,
+		"receive buffer of each event socket; an overrun only costs a full scan")},
+	{NUMBER("settle-ms", "MS", settle_ms, "2", 0, 10000,
+		"how long a burst of events is gathered")},
+	{SECONDS("rescan-interval", rescan_interval_ms, "60", 0, 86400,
+		 "full look at the hardware even without an event; 0: never")},
+	{NUMBER("max-connections", "N", max_connections, "64", 8, 4096,
+		"HTTP connections at a time")},
+	{SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
+		 "how long a request may take to arrive and its answer to be taken")},
+	{CHOICE("registration", "WAY", registration, registrations, "auto",
+		"how the kubelet learns of resources; auto: registry if plugins_registry exists")},
+	{CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
+		"on shutdown leave the resources as they are, or tell the kubelet there are none")},
+	{TEXT("resource-prefix", "NAME", resource_prefix, "",
+	      "prefix of resources that name none; empty: the usual one of each grammar")},
+	{BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, where a pool does not say")},
+	{TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written")},
+	{TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
+	      "where device information for Multus is written")},
+	{ACTION("check-config", ACTION_CHECK_CONFIG,
+		"check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at")},
+	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
+		"with --check-config: 1 also if there are warnings or a resource is left out"),
+	 .flag_only = true},
+	{ACTION("print-config", ACTION_PRINT_CONFIG,
+		"print the options in effect as a configuration file and exit")},
+	{ACTION("version", ACTION_VERSION, "print the version and exit")},
+	{ACTION("help", ACTION_HELP, "print this help and exit")},
+};
+
+static const struct option_def *option_find(const char *name, size_t len)
 {
-	memset(o, 0, sizeof(*o));
-	for (size_t i = 0; i < n_options; i++)
-		option_set(o, &option_table[i], option_table[i].def, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
+		if (strlen(option_table[i].name) == len &&
+		    memcmp(option_table[i].name, name, len) == 0)
+			return &option_table[i];
+	return NULL;
+}
+
+bool option_is_key(const char *name)
+{
+	return option_find(name, strlen(name)) != NULL;
+}
+
+const char *const pool_config_keys[N_POOL_CONFIG_KEYS] = {
+	[KEY_RESOURCE_LIST] = "resourceList",
+	[KEY_CONFIG_LIST] = "configList",
+	[KEY_INTERVAL] = "periodicUpdateInterval",
+	[KEY_POOLS] = "pools",
+	[KEY_MODE] = "mode",
+	[KEY_PF_NETDEVICES] = "pfNetdevices",
+};
+
+enum pool_config_key pool_config_key(const char *key)
+{
+	unsigned i = 0;
+
+	while (i < N_POOL_CONFIG_KEYS && strcasecmp(pool_config_keys[i], key) != 0)
+		i++;
+	return (enum pool_config_key)i;
 }
 
 /* Known names near a misspelt one; NULL: none. keys: of the config file only. */
 static const char *option_suggest(const char *name, size_t len, bool keys)
 {
-	const char *names[OPTIONS_MAX + POOL_CONFIG_KEYS];
+	const char *names[ARRAY_SIZE(option_table) + N_POOL_CONFIG_KEYS];
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_options; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (!keys || !option_table[i].flag_only)
 			names[n++] = option_table[i].name;
-	for (size_t i = 0; keys && i < POOL_CONFIG_KEYS; i++)
+	for (size_t i = 0; keys && i < N_POOL_CONFIG_KEYS; i++)
 		names[n++] = pool_config_keys[i];
 	return suggest(name, len, names, n);
+}
+
+/* Without a name a file would be looked for at the root. */
+static bool needs_name(const struct option_def *d)
+{
+	return strcmp(d->arg, "DIR") == 0 || strcmp(d->arg, "FILE") == 0;
+}
+
+static int set_text(const struct option_def *d, char *field, const char *value, struct err *e)
+{
+	if (*value == '\0' && needs_name(d))
+		return err_set(e, -EINVAL, "is empty");
+	if (strlen(value) >= OPTION_TEXT_SIZE)
+		return err_set(e, -EINVAL, "longer than %d bytes", OPTION_TEXT_SIZE - 1);
+	strcpy(field, value);
+	return 0;
+}
+
+static int set_number(const struct option_def *d, uint32_t *field, const char *value, struct err *e)
+{
+	char *end;
+	double scale = d->type == OPT_SECONDS ? 1000 : 1, v;
+
+	errno = 0;
+	v = isdigit((unsigned char)*value) || *value == '.' ? strtod(value, &end) : (end = NULL, 0);
+	if (end == NULL || *end != '\0' || errno != 0 || !isfinite(v))
+		return err_set(e, -EINVAL, "'%.40s' is not a number", value);
+	if (v < d->min || v > d->max)
+		return err_set(e, -EINVAL, "%.40s is not between %.10g and %.10g", value, d->min,
+			       d->max);
+	if (d->type == OPT_NUMBER && v != (double)(uint32_t)v)
+		return err_set(e, -EINVAL, "'%.40s' is not a whole number", value);
+	*field = (uint32_t)(v * scale + 0.5);
+	return 0;
+}
+
+static int set_choice(const struct option_def *d, uint32_t *field, const char *value, struct err *e)
+{
+	char all[128] = "";
+
+	for (uint32_t i = 0; d->choices[i]; i++) {
+		if (strcmp(d->choices[i], value) == 0) {
+			*field = i;
+			return 0;
+		}
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "",
+			 d->choices[i]);
+	}
+	return err_set(e, -EINVAL, "'%.40s' is none of %s", value, all);
+}
+
+static int set_bool(bool *field, const char *value, struct err *e)
+{
+	bool on = strcmp(value, "true") == 0;
+
+	if (!on && strcmp(value, "false") != 0)
+		return err_set(e, -EINVAL, "'%.40s' is neither true nor false", value);
+	*field = on;
+	return 0;
+}
+
+/* dev_valid_name() in linux/net/core/dev.c, and no comma. */
+static bool is_netdev_name(const char *name, size_t len)
+{
+	if (len >= IFNAMSIZ || (len <= 2 && strspn(name, ".") >= len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (strchr("/:,", name[i]) || isspace((unsigned char)name[i]))
+			return false;
+	return true;
+}
+
+static int option_list_add(struct option_list *list, const struct option_def *d, const char *item,
+			   size_t len, struct err *e)
+{
+	if (list->n == OPTION_LIST_MAX)
+		return err_set(e, -EINVAL, "more than %d items", OPTION_LIST_MAX);
+	if (len == 0 || len >= OPTION_LIST_ITEM)
+		return err_set(e, -EINVAL, "item %u is empty or longer than %d bytes", list->n + 1,
+			       OPTION_LIST_ITEM - 1);
+	if (d->netdevs && !is_netdev_name(item, len))
+		return err_set(e, -EINVAL, "'%.*s' cannot be the name of a netdev",
+			       len > 40 ? 40 : (int)len, item);
+	memcpy(list->items[list->n], item, len);
+	list->items[list->n++][len] = '\0';
+	return 0;
+}
+
+/* "a,b,c"; "" is the empty list. */
+static int set_list(const struct option_def *d, struct option_list *field, const char *value,
+		    struct err *e)
+{
+	struct option_list list = {0};
+	int r = 0;
+
+	while (*value != '\0' && r == 0) {
+		size_t len = strcspn(value, ",");
+
+		r = option_list_add(&list, d, value, len, e);
+		value += len + (value[len] == ',');
+	}
+	if (r == 0)
+		*field = list;
+	return r;
+}
+
+/* Takes a value as the command line spells it; *o is untouched on failure. */
+static int option_set(struct options *o, const struct option_def *d, const char *value,
+		      struct err *e)
+{
+	void *field = (char *)o + d->offset;
+
+	switch (d->type) {
+	case OPT_TEXT:
+		return set_text(d, field, value, e);
+	case OPT_BOOL:
+		return set_bool(field, value, e);
+	case OPT_NUMBER:
+	case OPT_SECONDS:
+		return set_number(d, field, value, e);
+	case OPT_CHOICE:
+		return set_choice(d, field, value, e);
+	case OPT_LIST:
+		return set_list(d, field, value, e);
+	case OPT_ACTION:
+		break;
+	}
+	return 0;
+}
+
+void options_defaults(struct options *o)
+{
+	memset(o, 0, sizeof(*o));
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
+		option_set(o, &option_table[i], option_table[i].def, NULL);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -99,8 +377,52 @@ static bool argv_names(const char *name, int argc, char *const argv[])
 	return false;
 }
 
-/* --- the config file ---------------------------------------------------------------------------
- */
+/* --- the config file and all together --------------------------------------------------------- */
+
+static int load_file(struct options *o, struct config_file *file, bool must_exist,
+		     options_warn_fn *warn, void *arg, struct err *e)
+{
+	int r = config_file_read(file, o->config, e);
+
+	if (r == -ENOENT && !must_exist)
+		return 0;
+	return r < 0 ? r : options_parse_json(o, file->text, file->len, o->config, warn, arg, e);
+}
+
+int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
+		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
+{
+	enum option_action action = ACTION_RUN;
+	struct config_file file = {0};
+	struct options o;
+	int r;
+
+	options_defaults(&o);
+	/* For --config, and to refuse bad flags first. */
+	r = parse_argv(&o, &action, argc, argv, e);
+	if (r == 0 && action != ACTION_HELP && action != ACTION_VERSION) {
+		char config[OPTION_TEXT_SIZE];
+
+		memcpy(config, o.config, sizeof(config));
+		options_defaults(&o);
+		memcpy(o.config, config, sizeof(config));
+		r = load_file(&o, &file, argv_names("config", argc, argv), warn, arg, e);
+		if (r == 0)
+			r = parse_argv(&o, &action, argc, argv, e);
+	}
+	if (r == 0) {
+		*ret = o;
+		*ret_action = action;
+		if (ret_file) {
+			*ret_file = file;
+			return 0;
+		}
+	}
+	config_file_done(&file);
+	return r;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
 
 static int set_json_list(struct option_list *field, const struct option_def *d, const json_t *value,
 			 struct err *e)
@@ -174,7 +496,7 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 
 		if (r < 0)
 			break;
-		if (pool_config_key(key))
+		if (pool_config_key(key) != N_POOL_CONFIG_KEYS)
 			continue;
 		if (!d || d->flag_only)
 			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
@@ -223,17 +545,18 @@ static json_t *value_json(const struct options *o, const struct option_def *d)
 	return NULL;
 }
 
-char *options_json(const struct options *o, const struct pool_config *pools)
+char *options_json(const struct options *o, json_t *pools)
 {
 	json_t *root = json_object();
 	char *text;
 
-	for (size_t i = 0; i < n_options; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (!option_table[i].flag_only)
 			json_object_set_new(root, option_table[i].name,
 					    value_json(o, &option_table[i]));
-	if (pools && pools->n_pools > 0)
-		json_object_set_new(root, "pools", pool_config_tree(pools));
+	if (json_array_size(pools) > 0)
+		json_object_set(root, "pools", pools);
+	json_decref(pools);
 	text = json_dumps(root, JSON_INDENT(2));
 	json_decref(root);
 	return text;
@@ -244,7 +567,7 @@ size_t options_changed(const struct options *a, const struct options *b, char *n
 	size_t n = 0, len = 0;
 
 	names[0] = '\0';
-	for (size_t i = 0; i < n_options; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
 		const struct option_def *d = &option_table[i];
 		json_t *x = d->type == OPT_ACTION ? NULL : value_json(a, d);
 		json_t *y = d->type == OPT_ACTION ? NULL : value_json(b, d);
@@ -261,47 +584,49 @@ size_t options_changed(const struct options *a, const struct options *b, char *n
 	return n;
 }
 
-/* --- all together ----------------------------------------------------------------------------- */
+/* --- --help and docs/options.md --------------------------------------------------------------- */
 
-static int load_file(struct options *o, struct config_file *file, bool must_exist,
-		     options_warn_fn *warn, void *arg, struct err *e)
+void options_help(FILE *f)
 {
-	int r = config_file_read(file, o->config, e);
+	fputs("usage: rocelet [FLAGS]\n\nThe node agent for RoCE clusters. Every flag is also a key of the "
+	      "configuration file,\nunless marked with *.\n\n",
+	      f);
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
+		const struct option_def *d = &option_table[i];
+		char flag[64];
 
-	if (r == -ENOENT && !must_exist)
-		return 0;
-	return r < 0 ? r : options_parse_json(o, file->text, file->len, o->config, warn, arg, e);
+		snprintf(flag, sizeof(flag), "--%s%s%s%s", d->name, d->arg ? " " : "",
+			 d->arg ? d->arg : "", d->flag_only ? " *" : "");
+		fprintf(f, "  %-30s %s", flag, d->help);
+		if (d->choices) {
+			fputs(": ", f);
+			for (unsigned c = 0; d->choices[c]; c++)
+				fprintf(f, "%s%s", c ? ", " : "", d->choices[c]);
+		}
+		if (d->arg)
+			fprintf(f, " [%s]", d->def);
+		fputc('\n', f);
+	}
 }
 
-int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
-		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
+void options_markdown(FILE *f)
 {
-	enum option_action action = ACTION_RUN;
-	struct config_file file = {0};
-	struct options o;
-	int r;
+	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON "
+	      "configuration file\n(the flag's name without the dashes). A flag wins over the file, the file over "
+	      "the default.\nThis page is made from the option table in the code (`make docs`).\n\n"
+	      "| option | value | default | meaning |\n|---|---|---|---|\n",
+	      f);
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
+		const struct option_def *d = &option_table[i];
 
-	options_defaults(&o);
-	/* For --config, and to refuse bad flags first. */
-	r = parse_argv(&o, &action, argc, argv, e);
-	if (r == 0 && action != ACTION_HELP && action != ACTION_VERSION) {
-		char config[OPTION_TEXT_SIZE];
-
-		memcpy(config, o.config, sizeof(config));
-		options_defaults(&o);
-		memcpy(o.config, config, sizeof(config));
-		r = load_file(&o, &file, argv_names("config", argc, argv), warn, arg, e);
-		if (r == 0)
-			r = parse_argv(&o, &action, argc, argv, e);
+		fprintf(f, "| `--%s` | ", d->name);
+		for (unsigned c = 0; d->choices && d->choices[c]; c++)
+			fprintf(f, "%s`%s`", c ? ", " : "", d->choices[c]);
+		if (!d->choices)
+			fputs(d->arg ? d->arg : d->type == OPT_BOOL ? "true, false" : "", f);
+		if (d->type == OPT_NUMBER || d->type == OPT_SECONDS)
+			fprintf(f, " (%.10g to %.10g)", d->min, d->max);
+		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
+			d->help, d->flag_only ? " (flag only)" : "");
 	}
-	if (r == 0) {
-		*ret = o;
-		*ret_action = action;
-		if (ret_file) {
-			*ret_file = file;
-			return 0;
-		}
-	}
-	config_file_done(&file);
-	return r;
 }

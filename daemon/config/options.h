@@ -75,7 +75,7 @@ enum option_action {
 typedef void options_warn_fn(const char *sentence, void *arg);
 
 struct config_file;
-struct pool_config;
+struct json_t;
 
 /* Defaults, then the config file (none is fine unless --config named it), then the flags. -EINVAL
  * and a sentence that names flag or file, line and key; nothing is returned then. ret_file: the
@@ -85,7 +85,7 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
 /* Parses the text of a config file on top of *o. `name` is for messages. Unknown keys are warned
- * about; those of pools (pool_config_key()) are somebody else's. */
+ * about; those of pools (pool_config_key()) are pool_config.h's. */
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *, void *arg, struct err *);
 
@@ -94,8 +94,24 @@ void options_defaults(struct options *);
 
 void options_help(FILE *);
 void options_markdown(FILE *);
-/* The options in effect as a config file, with the pools in our own grammar (NULL: none); heap,
- * NULL when out of memory. */
-char *options_json(const struct options *, const struct pool_config *);
+/* The options in effect as a config file, with the pools in our own grammar (pool_config_tree();
+ * taken, NULL: none); heap, NULL when out of memory. */
+char *options_json(const struct options *, struct json_t *pools);
 /* How many options differ; `names` gets theirs, "a, b", cut to size. */
 size_t options_changed(const struct options *, const struct options *, char *names, size_t size);
+
+/* Is it an option, be it a key of the file or a flag only? */
+bool option_is_key(const char *name);
+/* The file's other keys, which pool_config.h reads. N_POOL_CONFIG_KEYS: none of them. Compared
+ * without case. */
+enum pool_config_key {
+	KEY_RESOURCE_LIST,
+	KEY_CONFIG_LIST,
+	KEY_INTERVAL,
+	KEY_POOLS,
+	KEY_MODE,
+	KEY_PF_NETDEVICES,
+	N_POOL_CONFIG_KEYS
+};
+extern const char *const pool_config_keys[N_POOL_CONFIG_KEYS];
+enum pool_config_key pool_config_key(const char *key);

@@ -9,16 +9,10 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
-#include "options_table.h"
 #include "pool_parse.h"
 #include "suggest.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
-
-void pool_resource(const struct pool *pool, char ret[RESOURCE_NAME_SIZE])
-{
-	snprintf(ret, RESOURCE_NAME_SIZE, "%s/%s", pool->prefix, pool->name);
-}
 
 /* The part after the slash of a qualified name, IsQualifiedName() in
  * k8s.io/apimachinery/pkg/util/validation: 63 letters, digits, "-_.", first and last no mark. */
@@ -66,7 +60,7 @@ static bool prefix_is_reserved(const char *prefix)
 /* What the file says under the key; *ret NULL: nothing. *at gets the key's place. */
 static int find_text(struct parse *p, struct json_place *at, const json_t *item, const char **ret)
 {
-	const json_t *value = parse_find(item, at->key, &at->key);
+	const json_t *value = json_find(item, at->key, &at->key);
 
 	if (value && !json_is_string(value))
 		return parse_fail(p, at, "is not a string");
@@ -119,7 +113,8 @@ static int read_prefix(struct parse *p, const struct json_place *at, const json_
 
 /* --- lists of pools --------------------------------------------------------------------------- */
 
-void pool_start(const struct parse *p, struct pool *pool)
+/* What the grammars agree on. */
+static void pool_start(const struct parse *p, struct pool *pool)
 {
 	memset(pool, 0, sizeof(*pool));
 	strcpy(pool->permissions, "rw");
@@ -151,7 +146,8 @@ static int check_addition(struct parse *p, const struct json_place *at, const st
 	return 0;
 }
 
-int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
+/* Appends and takes what *pool owns, not so on failure. */
+static int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 {
 	int r = check_addition(p, at, pool);
 	struct pool *slot = r < 0 ? NULL : array_push(p->config->pools, p->config->n_pools);
@@ -163,7 +159,7 @@ int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 }
 
 /* What is known of a resource whose text is wrong, and why it is. */
-static int refuse_pool(struct parse *p, const struct pool *pool)
+static int pool_refuse(struct parse *p, const struct pool *pool)
 {
 	struct pool_refusal *slot = array_push(p->config->refusals.list, p->config->refusals.n);
 
@@ -198,13 +194,13 @@ static int read_pool(struct parse *p, const struct json_place *at, const json_t 
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL && g->peers)
-		r = refuse_pool(p, &pool);
+		r = pool_refuse(p, &pool);
 	pool_done(&pool);
 	return r;
 }
 
-int parse_pools(struct parse *p, const struct json_place *at, const json_t *list,
-		const struct pool_grammar *g)
+static int parse_pools(struct parse *p, const struct json_place *at, const json_t *list,
+		       const struct pool_grammar *g)
 {
 	const json_t *item;
 	size_t i;
@@ -227,58 +223,66 @@ int parse_pools(struct parse *p, const struct json_place *at, const json_t *list
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* "mode" also looks at "pfNetdevices". */
-static const struct parse_key grammars[] = {{"resourceList", parse_resource_list, 0},
-					    {"configList", parse_config_list, 0},
-					    {"periodicUpdateInterval", parse_interval, 0},
-					    {"pools", parse_native_pools, 0},
-					    {"mode", NULL, 0},
-					    {"pfNetdevices", NULL, 0}};
-
-const char *const pool_config_keys[POOL_CONFIG_KEYS] = {
-	"resourceList", "configList", "periodicUpdateInterval", "pools", "mode", "pfNetdevices"};
-
-static const struct parse_key *find_grammar(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(grammars); i++)
-		if (strcasecmp(grammars[i].name, key) == 0)
-			return &grammars[i];
-	return NULL;
-}
-
-bool pool_config_key(const char *key)
-{
-	return find_grammar(key) != NULL;
-}
-
 static void doubt_unknown(struct parse *p, const struct json_place *at)
 {
-	size_t len = strlen(at->key);
-	const char *near = suggest(at->key, len, pool_config_keys, POOL_CONFIG_KEYS);
+	const char *near = suggest(at->key, strlen(at->key), pool_config_keys, N_POOL_CONFIG_KEYS);
 
-	if (!option_find(at->key, len))
+	if (!option_is_key(at->key))
 		parse_doubt(p, at, !near, "unknown key%s%s%s", near ? " (did you mean \"" : "",
 			    near ? near : "", near ? "\"?)" : "");
 }
 
+static int read_mode(struct parse *p, const struct json_place *at, const json_t *root)
+{
+	struct pool pool;
+	int r;
+
+	pool_start(p, &pool);
+	r = parse_mode(p, at, root, &pool);
+	pool.line = json_line(p->text, p->len, at);
+	if (r == 0)
+		r = pool_add(p, at, &pool);
+	if (r < 0)
+		pool_done(&pool);
+	return r;
+}
+
+static int read_grammar(struct parse *p, const struct json_place *at, enum pool_config_key key,
+			const json_t *root, const json_t *value)
+{
+	switch (key) {
+	case KEY_RESOURCE_LIST:
+		return parse_pools(p, at, value, &grammar_resource_list);
+	case KEY_CONFIG_LIST:
+		return parse_pools(p, at, value, &grammar_config_list);
+	case KEY_INTERVAL:
+		return parse_interval(p, at, value, NULL);
+	case KEY_POOLS:
+		return parse_pools(p, at, value, &grammar_native);
+	case KEY_MODE:
+		return read_mode(p, at, root);
+	case KEY_PF_NETDEVICES: /* of "mode", which looks at it */
+		return json_find(root, "mode", NULL)
+			       ? 0
+			       : parse_fail(p, at, "stands here without \"mode\"");
+	case N_POOL_CONFIG_KEYS:
+		break;
+	}
+	return 0;
+}
+
 static int read_key(struct parse *p, const json_t *root, const char *key, const json_t *value)
 {
-	const struct parse_key *grammar = find_grammar(key);
+	enum pool_config_key which = pool_config_key(key);
 	struct json_place at = {NULL, key, 0};
 
-	if (!grammar)
+	if (which == N_POOL_CONFIG_KEYS)
 		doubt_unknown(p, &at);
-	if (!grammar || json_is_null(value))
+	if (which == N_POOL_CONFIG_KEYS || json_is_null(value))
 		return 0; /* an option */
-	if (parse_find(root, key, NULL) != value)
-		return parse_twice(p, &at, strcasecmp(key, "pools") != 0);
-	if (grammar->read)
-		return grammar->read(p, &at, value, NULL);
-	if (strcasecmp(key, "mode") == 0)
-		return parse_mode(p, root, key);
-	if (!parse_find(root, "mode", NULL))
-		return parse_fail(p, &at, "stands here without \"mode\"");
-	return 0;
+	if (json_find(root, key, NULL) != value)
+		return parse_twice(p, &at, which != KEY_POOLS);
+	return read_grammar(p, &at, which, root, value);
 }
 
 static int read_file(struct parse *p, json_t *root)

@@ -175,13 +175,19 @@ struct pool_config {
 	struct pool_doubt doubt;
 };
 
+/* Is the configuration file, as it stands now, what rocelet goes by? Zero-initialised: it is. */
+struct config_state {
+	struct err error;	       /* the file was refused as a whole; code 0 = it was not */
+	struct pool_refusals refusals; /* of the configuration in use; the list is owned */
+};
+
+static inline bool config_state_ok(const struct config_state *c)
+{
+	return c->error.code == 0 && c->refusals.n == 0;
+}
+
 /* Zero-initialised it is the empty configuration. */
 void pool_config_done(struct pool_config *);
-
-/* The keys of the file that belong to pools, for options_parse_json(): true for these. */
-bool pool_config_key(const char *key);
-#define POOL_CONFIG_KEYS 6
-extern const char *const pool_config_keys[POOL_CONFIG_KEYS];
 
 /* -EINVAL and "file:line: ..." for what cannot be meant: not JSON, wrong types, a pool of our own
  * grammar that is wrong. A wrong resource of the peers' grammars is refused alone: ret->refusals

@@ -1,13 +1,79 @@
-/* pool_config_native.c - "pools", our own grammar: the keys of a resourceList, and all else that a
- * pool can be told. Here a bad selector is an error: nobody depends on its being ignored. Pure. */
-#include "pool_parse.h"
-
+/* pool_config_native.c - "pools", our own grammar, read and written: the keys of a resourceList,
+ * and all else that a pool can be told. Here a bad selector is an error: nobody depends on its
+ * being ignored. Pure. */
 #include "array.h"
 #include "cleanup.h"
+#include "pool_parse.h"
 
 static const char *const kind_words[] = {"exclusive", "shared"};
 static const char *const per_slot_words[] = {"one", "all"};
 static const char *const id_words[] = {"function", "number", "deviceSlot"};
+
+/* --- health reasons, and how long they must hold ------------------------------------------------
+ */
+
+/* An hour: longer is a way to switch a reason off, which ignoreLink does openly. */
+#define HOLD_MAX_MS 3600000
+
+/* What is gone cannot be given to anyone, so it counts at once. A link that flaps for less than a
+ * second is the switch's doing and no reason to reschedule; one that has been down must prove
+ * itself. Whoever is given what is about to leave its pod waits for it at the gate. */
+static const struct {
+	const char *name, *key;
+	struct hold_times hold;
+} reasons[N_HEALTH_REASONS] = {
+	[HEALTH_GONE] = {"gone", "gone", {0, 1000}},
+	[HEALTH_NO_DRIVER] = {"no_driver", "noDriver", {0, 1000}},
+	[HEALTH_NO_CHARDEV] = {"no_chardev", "noChardev", {0, 1000}},
+	[HEALTH_NO_RDMA] = {"no_rdma", "noRdma", {0, 1000}},
+	[HEALTH_LINK_DOWN] = {"link_down", "linkDown", {1000, 3000}},
+	[HEALTH_PORT_DOWN] = {"port_down", "portDown", {1000, 3000}},
+	[HEALTH_PCI] = {"pci", "pci", {0, 5000}},
+	[HEALTH_DEVLINK] = {"devlink", "devlink", {1000, 5000}},
+	[HEALTH_NOT_CLEAN] = {"not_clean", "notClean", {0, 0}},
+	[HEALTH_LEAVING] = {"leaving", "leaving", {HOLD_MAX_MS, 0}},
+};
+
+const char *health_reason_name(enum health_reason reason)
+{
+	return reason < N_HEALTH_REASONS ? reasons[reason].name : "unknown";
+}
+
+void hold_defaults(struct hold_times hold[N_HEALTH_REASONS])
+{
+	for (size_t i = 0; i < N_HEALTH_REASONS; i++)
+		hold[i] = reasons[i].hold;
+}
+
+static int parse_ms(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	return parse_count(p, at, value, 0, HOLD_MAX_MS, field);
+}
+
+static int parse_times(struct parse *p, const struct json_place *at, const json_t *value,
+		       void *field)
+{
+	static const struct parse_key keys[] = {
+		PARSE_KEY("downMs", parse_ms, struct hold_times, down_ms),
+		PARSE_KEY("upMs", parse_ms, struct hold_times, up_ms),
+	};
+
+	return parse_object(p, at, value, keys, ARRAY_SIZE(keys), field);
+}
+
+static int parse_hold(struct parse *p, const struct json_place *at, const json_t *value,
+		      void *field)
+{
+	struct parse_key keys[N_HEALTH_REASONS];
+
+	for (size_t i = 0; i < N_HEALTH_REASONS; i++)
+		keys[i] = (struct parse_key){reasons[i].key, parse_times,
+					     i * sizeof(struct hold_times)};
+	return parse_object(p, at, value, keys, N_HEALTH_REASONS, field);
+}
+
+/* --- keys ---------------------------------------------------------------------------------------
+ */
 
 /* What stands in the file before it is known what goes together. */
 struct draft {
@@ -141,7 +207,7 @@ static int check_kind(struct parse *p, const struct json_place *at, const json_t
 	if (!d->shared && d->pool.fixed_slots)
 		return parse_refuse(p, at, item, "fixedSlots",
 				    "only a pool of kind shared has slots");
-	if (!d->shared && parse_find(item, "subFunctions", NULL))
+	if (!d->shared && json_find(item, "subFunctions", NULL))
 		return parse_refuse(
 			p, at, item, "subFunctions",
 			"of kind exclusive they are a pool of their own, see deviceType");
@@ -245,18 +311,185 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 		r = parse_selectors(p, at, item, &d.pool, selector_keys_native, true);
 	if (r == 0)
 		r = check_selectors(p, at, &d);
-	if (!parse_find(item, "deviceInfo", NULL))
+	if (!json_find(item, "deviceInfo", NULL))
 		d.pool.device_info = !d.shared; /* a slot is no PCI device of its container */
 	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
 	*pool = d.pool;
 	return r;
 }
 
-int parse_native_pools(struct parse *p, const struct json_place *at, const json_t *list,
-		       void *unused)
-{
-	static const struct pool_grammar grammar = {"rocelet.dev", false, read_native};
+const struct pool_grammar grammar_native = {"rocelet.dev", false, read_native};
 
-	(void)unused;
-	return parse_pools(p, at, list, &grammar);
+/* --- written: every default spelt out; reading it again gives the same pools --------------------
+ */
+
+/* --- selectors -------------------------------------------------------------------------------- */
+
+static void put_words(struct json_writer *w, const char *key, const struct word_list *list)
+{
+	json_t *array;
+
+	if (list->n == 0)
+		return;
+	array = json_array();
+	for (size_t i = 0; i < list->n; i++)
+		json_append(w, array, json_string(list->words[i]));
+	json_put(w, key, array);
+}
+
+/* "name#0,2-5"; NULL when out of memory. */
+static json_t *pf_json(const struct pf_selector *pf)
+{
+	AUTO_FREE char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	fputs(pf->name, f);
+	for (size_t i = 0; i < pf->n_ranges; i++) {
+		fprintf(f, "%c%u", i ? ',' : '#', pf->ranges[i].first);
+		if (pf->ranges[i].last != pf->ranges[i].first)
+			fprintf(f, "-%u", pf->ranges[i].last);
+	}
+	return fclose(f) == 0 ? json_string(text) : NULL;
+}
+
+static void put_pfs(struct json_writer *w, const char *key, const struct pf_selectors *pfs)
+{
+	json_t *array;
+
+	if (pfs->n == 0)
+		return;
+	array = json_array();
+	for (size_t i = 0; i < pfs->n; i++)
+		json_append(w, array, pf_json(&pfs->list[i]));
+	json_put(w, key, array);
+}
+
+static json_t *selector_json(const struct selector *s)
+{
+	struct json_writer w = {json_object(), false};
+
+	put_words(&w, "vendors", &s->vendors);
+	put_words(&w, "devices", &s->devices);
+	put_words(&w, "drivers", &s->drivers);
+	put_words(&w, "pciAddresses", &s->pci_addresses);
+	put_words(&w, "acpiIndexes", &s->acpi_indexes);
+	put_words(&w, "auxTypes", &s->aux_types);
+	put_pfs(&w, "pfNames", &s->pf_names);
+	put_pfs(&w, "rootDevices", &s->root_devices);
+	put_words(&w, "ifNames", &s->if_names);
+	put_words(&w, "linkTypes", &s->link_types);
+	put_words(&w, "pKeys", &s->pkeys);
+	put_words(&w, "rdmaNames", &s->rdma_names);
+	if (s->is_rdma)
+		json_put(&w, "isRdma", json_true());
+	if (s->need_vhost_net)
+		json_put(&w, "needVhostNet", json_true());
+	if (s->vdpa != VDPA_NONE)
+		json_put(&w, "vdpaType", json_string(vdpa_words[s->vdpa]));
+	return json_finish(&w);
+}
+
+static json_t *selectors_json(const struct pool *pool)
+{
+	json_t *array = json_array();
+	int r = 0;
+
+	for (size_t i = 0; i < pool->n_selectors && r == 0; i++)
+		r = json_array_append_new(array, selector_json(&pool->selectors[i]));
+	if (r == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+/* --- the rest of a pool ----------------------------------------------------------------------- */
+
+static void put_kind(struct json_writer *w, const struct pool *pool)
+{
+	bool shared = pool->kind != POOL_EXCLUSIVE;
+
+	json_put(w, "kind", json_string(kind_words[shared]));
+	if (shared)
+		json_put(w, "hcaPerSlot",
+			 json_string(per_slot_words[pool->kind == POOL_SHARED_ALL]));
+	if (pool->slots_given)
+		json_put(w, "slots", json_integer(pool->slots));
+	if (pool->fixed_slots)
+		json_put(w, "fixedSlots", json_true());
+	json_put(w, "ids", json_string(id_words[pool->ids]));
+	json_put(w, "deviceType", json_string(device_type_words[pool->type]));
+}
+
+static void put_extra(struct json_writer *w, const struct pool *pool)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < pool->n_extra; i++) {
+		const struct extra_info *extra = &pool->extra[i];
+		json_t *of_device = json_object_get(all, extra->device);
+
+		if (!of_device) {
+			of_device = json_object();
+			w->failed |= json_object_set_new(all, extra->device, of_device) < 0;
+		}
+		w->failed |= json_object_set_new(of_device, extra->key, json_string(extra->value)) <
+			     0;
+	}
+	json_put(w, "additionalInfo", all);
+}
+
+static void put_hold(struct json_writer *w, const struct pool *pool)
+{
+	json_t *all = json_object();
+
+	for (unsigned i = 0; i < N_HEALTH_REASONS; i++)
+		w->failed |= json_object_set_new(all, reasons[i].key,
+						 json_pack("{s:I, s:I}", "downMs",
+							   (json_int_t)pool->hold[i].down_ms,
+							   "upMs",
+							   (json_int_t)pool->hold[i].up_ms)) < 0;
+	json_put(w, "hold", all);
+}
+
+static json_t *pool_json(const struct pool *pool)
+{
+	struct json_writer w = {json_object(), false};
+
+	json_put(&w, "resourceName", json_string(pool->name));
+	json_put(&w, "resourcePrefix", json_string(pool->prefix));
+	put_kind(&w, pool);
+	json_put(&w, "selectors", selectors_json(pool));
+	json_put(&w, "permissions", json_string(pool->permissions));
+	if (pool->nics_only)
+		json_put(&w, "subFunctions", json_false());
+	json_put(&w, "issm", json_boolean(pool->issm));
+	json_put(&w, "umad", json_boolean(pool->umad));
+	json_put(&w, "requireUmad", json_boolean(pool->require_umad));
+	json_put(&w, "wholeDirectory", json_boolean(pool->whole_directory));
+	json_put(&w, "excludeTopology", json_boolean(pool->exclude_topology));
+	json_put(&w, "cdi", json_boolean(pool->cdi));
+	json_put(&w, "deviceInfo", json_boolean(pool->device_info));
+	json_put(&w, "ignoreLink", json_boolean(pool->ignore_link));
+	put_hold(&w, pool);
+	if (pool->n_extra > 0)
+		put_extra(&w, pool);
+	if (pool->network)
+		network_print(&w, pool->network);
+	return json_finish(&w);
+}
+
+json_t *pool_config_tree(const struct pool_config *c)
+{
+	json_t *array = json_array();
+	int r = 0;
+
+	for (size_t i = 0; i < c->n_pools && r == 0; i++)
+		r = json_array_append_new(array, pool_json(&c->pools[i]));
+	if (r == 0)
+		return array;
+	json_decref(array);
+	return NULL;
 }

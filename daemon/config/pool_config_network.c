@@ -10,15 +10,6 @@
 static const char *const interface_words[] = {"macvlan", "ipvlan"};
 static const char *const clean_words[] = {"auto", "always-reset", "restore"};
 
-int parse_refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
-		 const char *sentence)
-{
-	struct json_place here = {at, key, 0};
-
-	parse_find(item, key, &here.key);
-	return parse_fail(p, &here, "%s", sentence);
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* Where the keys stand; NULL = absent. */
@@ -27,16 +18,16 @@ struct found {
 	struct json_place network_at, soft_roce_at, interface_at, clean_at;
 };
 
-static bool find_key(const json_t *item, const struct json_place *at, struct found *f)
+static bool network_find(const json_t *item, const struct json_place *at, struct found *f)
 {
 	f->network_at = (struct json_place){at, "network", 0};
 	f->soft_roce_at = (struct json_place){at, "softRoce", 0};
 	f->interface_at = (struct json_place){at, "interface", 0};
 	f->clean_at = (struct json_place){at, "clean", 0};
-	f->clean = parse_find(item, "clean", &f->clean_at.key);
-	f->network = parse_find(item, "network", &f->network_at.key);
-	f->soft_roce = parse_find(item, "softRoce", &f->soft_roce_at.key);
-	f->interface = parse_find(item, "interface", &f->interface_at.key);
+	f->clean = json_find(item, "clean", &f->clean_at.key);
+	f->network = json_find(item, "network", &f->network_at.key);
+	f->soft_roce = json_find(item, "softRoce", &f->soft_roce_at.key);
+	f->interface = json_find(item, "interface", &f->interface_at.key);
 	return f->network || f->soft_roce || f->interface;
 }
 
@@ -109,7 +100,7 @@ static int check_plan(struct parse *p, const struct found *f, const struct pool 
 		return parse_refuse(p, &f->network_at, f->network, key, wrong);
 	at.key = "ips";
 	if (plan->n_ips && !(pool->kind == POOL_SHARED_ALL && pool->slots == 1)) {
-		parse_find(f->network, "ips", &at.key);
+		json_find(f->network, "ips", &at.key);
 		parse_warn(p, &at, "are every pod's; only one at a time can start with them");
 	}
 	return 0;
@@ -139,7 +130,7 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 	struct found f;
 	int r;
 
-	if (!find_key(item, at, &f))
+	if (!network_find(item, at, &f))
 		return f.clean ? parse_fail(
 					 p, &f.clean_at,
 					 "needs \"network\": nobody here puts the pool's devices "
@@ -162,116 +153,90 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static bool put_key(json_t *object, const char *key, json_t *value)
+static void print_vlan(struct json_writer *w, const struct vf_settings *vf)
 {
-	return json_object_set_new(object, key, value) == 0;
+	json_put(w, "vlan", json_integer(vf->vlan));
+	json_put(w, "vlanQoS", json_integer(vf->vlan_qos));
+	json_put(w, "vlanProto", json_string(vlan_proto_words[vf->vlan_proto == ETH_P_8021AD]));
 }
 
-static bool print_vlan(json_t *o, const struct vf_settings *vf)
+static void print_vf(struct json_writer *w, const struct vf_settings *vf)
 {
-	return put_key(o, "vlan", json_integer(vf->vlan)) &&
-	       put_key(o, "vlanQoS", json_integer(vf->vlan_qos)) &&
-	       put_key(o, "vlanProto",
-		       json_string(vlan_proto_words[vf->vlan_proto == ETH_P_8021AD]));
-}
-
-static bool print_vf(json_t *o, const struct vf_settings *vf)
-{
-	bool ok = !(vf->fields & VF_VLAN) || print_vlan(o, vf);
-
+	if (vf->fields & VF_VLAN)
+		print_vlan(w, vf);
 	if (vf->fields & VF_SPOOFCHK)
-		ok = ok && put_key(o, "spoofchk", json_string(vf->spoofchk ? "on" : "off"));
+		json_put(w, "spoofchk", json_string(vf->spoofchk ? "on" : "off"));
 	if (vf->fields & VF_TRUST)
-		ok = ok && put_key(o, "trust", json_string(vf->trust ? "on" : "off"));
+		json_put(w, "trust", json_string(vf->trust ? "on" : "off"));
 	if (vf->fields & VF_LINK_STATE)
-		ok = ok && put_key(o, "linkState",
-				   json_string(vf_link_words[vf->link_state - VF_LINK_AUTO]));
+		json_put(w, "linkState", json_string(vf_link_words[vf->link_state - VF_LINK_AUTO]));
 	if (vf->fields & VF_MIN_RATE)
-		ok = ok && put_key(o, "minTxRate", json_integer(vf->min_rate));
+		json_put(w, "minTxRate", json_integer(vf->min_rate));
 	if (vf->fields & VF_MAX_RATE)
-		ok = ok && put_key(o, "maxTxRate", json_integer(vf->max_rate));
-	return ok;
+		json_put(w, "maxTxRate", json_integer(vf->max_rate));
 }
 
 static json_t *route_json(const struct net_route *route)
 {
-	json_t *o = json_object();
+	struct json_writer w = {json_object(), false};
 	char text[IP_TEXT_SIZE];
-	bool ok;
 
 	ip_prefix_text(&route->dst, text);
-	ok = put_key(o, "dst", json_string(text));
+	json_put(&w, "dst", json_string(text));
 	ip_address_text(&route->gateway, text);
 	if (*text)
-		ok = ok && put_key(o, "gw", json_string(text));
+		json_put(&w, "gw", json_string(text));
 	if (route->priority)
-		ok = ok && put_key(o, "priority", json_integer(route->priority));
-	if (ok)
-		return o;
-	json_decref(o);
-	return NULL;
+		json_put(&w, "priority", json_integer(route->priority));
+	return json_finish(&w);
 }
 
-static bool print_addresses(json_t *o, const struct net_plan *plan)
+static void print_prefixes(struct json_writer *w, const char *key, const struct ip_prefix *list,
+			   size_t n)
 {
-	json_t *ips = json_array(), *routes = json_array();
+	json_t *array = json_array();
 	char text[IP_TEXT_SIZE];
-	bool ok = ips && routes;
 
-	for (size_t i = 0; i < plan->n_ips && ok; i++) {
-		ip_prefix_text(&plan->ips[i], text);
-		ok = json_array_append_new(ips, json_string(text)) == 0;
+	for (size_t i = 0; i < n; i++) {
+		ip_prefix_text(&list[i], text);
+		json_append(w, array, json_string(text));
 	}
-	for (size_t i = 0; i < plan->n_routes && ok; i++)
-		ok = json_array_append_new(routes, route_json(&plan->routes[i])) == 0;
-	ok = put_key(o, "ips", ips) && ok;
-	return put_key(o, "routes", routes) && ok;
+	json_put(w, key, array);
 }
 
-static bool print_pods(json_t *o, const struct pool_network *network)
-{
-	json_t *allow = json_array(), *subnets = json_array();
-	char text[IP_TEXT_SIZE];
-	bool ok = allow && subnets;
-
-	for (unsigned key = 0; key < N_NETWORK_KEYS && ok; key++)
-		if (network->allow & NETWORK_BIT(key))
-			ok = json_array_append_new(allow, json_string(network_key_name(
-								  (enum network_key)key))) == 0;
-	for (size_t i = 0; i < network->n_subnets && ok; i++) {
-		ip_prefix_text(&network->subnets[i], text);
-		ok = json_array_append_new(subnets, json_string(text)) == 0;
-	}
-	ok = put_key(o, "allow", allow) && ok;
-	return put_key(o, "subnets", subnets) && ok;
-}
-
-static bool print_settings(json_t *o, const struct pool_network *network)
+static void print_settings(struct json_writer *w, const struct pool_network *network)
 {
 	const struct net_plan *plan = &network->plan;
-	bool ok = put_key(o, "drift", json_string(drift_words[network->drift])) &&
-		  put_key(o, "timeoutMs", json_integer(network->timeout_ms));
+	json_t *allow = json_array(), *routes = json_array();
 
+	json_put(w, "drift", json_string(drift_words[network->drift]));
+	json_put(w, "timeoutMs", json_integer(network->timeout_ms));
 	if (plan->mtu)
-		ok = ok && put_key(o, "mtu", json_integer(plan->mtu));
-	ok = ok && print_pods(o, network) && print_vf(o, &plan->vf) && print_addresses(o, plan);
+		json_put(w, "mtu", json_integer(plan->mtu));
+	for (unsigned key = 0; key < N_NETWORK_KEYS; key++)
+		if (network->allow & NETWORK_BIT(key))
+			json_append(w, allow, json_string(network_key_name((enum network_key)key)));
+	json_put(w, "allow", allow);
+	print_prefixes(w, "subnets", network->subnets, network->n_subnets);
+	print_vf(w, &plan->vf);
+	print_prefixes(w, "ips", plan->ips, plan->n_ips);
+	for (size_t i = 0; i < plan->n_routes; i++)
+		json_append(w, routes, route_json(&plan->routes[i]));
+	json_put(w, "routes", routes);
 	if (plan->ipam[0])
-		ok = ok && put_key(o, "ipam", json_loads(plan->ipam, 0, NULL));
-	return ok;
+		json_put(w, "ipam", json_loads(plan->ipam, 0, NULL));
 }
 
-bool network_print(json_t *pool, const struct pool_network *network)
+void network_print(struct json_writer *pool, const struct pool_network *network)
 {
-	json_t *settings = json_object();
+	struct json_writer w = {json_object(), false};
 	enum plan_kind kind = network->plan.kind;
-	bool ok = print_settings(settings, network);
 
-	ok = put_key(pool, "network", settings) && ok;
-	ok = ok && put_key(pool, "softRoce", json_boolean(network->plan.soft_roce));
+	print_settings(&w, network);
+	json_put(pool, "network", json_finish(&w));
+	json_put(pool, "softRoce", json_boolean(network->plan.soft_roce));
 	if (kind == PLAN_VF)
-		ok = ok && put_key(pool, "clean", json_string(clean_words[network->plan.clean]));
+		json_put(pool, "clean", json_string(clean_words[network->plan.clean]));
 	else
-		ok = ok &&
-		     put_key(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
-	return ok;
+		json_put(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
 }

@@ -1,10 +1,232 @@
-/* pool_config_selectors.c - "selectors" of every grammar: which keys each has, and what cannot be
- * meant together. Pure. */
+/* pool_config_selectors.c - "selectors" of every grammar: which keys each has, the words in their
+ * lists, each brought into the one form in which it is compared, and what cannot be meant together.
+ * Pure. */
+#include <ctype.h>
+#include <strings.h>
+
 #include "array.h"
+#include "cleanup.h"
 #include "pool_parse.h"
 
 const char *const device_type_words[3] = {"netDevice", "auxNetDevice", "accelerator"};
 const char *const vdpa_words[3] = {"", "virtio", "vhost"};
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* VF numbers are 16 bits wide in the SR-IOV capability. */
+#define VF_MAX UINT16_MAX
+
+/* Up to four hex digits, with or without 0x; -1 = no such number. */
+static int hex16(const char *word)
+{
+	unsigned value = 0;
+	size_t n = 0;
+
+	if (word[0] == '0' && (word[1] | 0x20) == 'x')
+		word += 2;
+	for (; n < 5 && isxdigit((unsigned char)word[n]); n++)
+		value = value * 16 + (unsigned)(isdigit((unsigned char)word[n])
+							? word[n] - '0'
+							: (word[n] | 0x20) - 'a' + 10);
+	return n == 0 || n > 4 || word[n] ? -1 : (int)value;
+}
+
+static const char *pci_id_word(const char *word, char *canonical)
+{
+	int id = hex16(word);
+
+	if (id < 0)
+		return "is not a PCI id of four hex digits";
+	snprintf(canonical, PARSE_WORD_SIZE, "%04x", (unsigned)id);
+	return NULL;
+}
+
+static const char *pkey_word(const char *word, char *canonical)
+{
+	int pkey = hex16(word);
+
+	if (pkey < 0)
+		return "is not a partition key of four hex digits";
+	snprintf(canonical, PARSE_WORD_SIZE, "0x%04x", (unsigned)pkey);
+	return NULL;
+}
+
+static const char *pci_address_word(const char *word, char *canonical)
+{
+	char full[PARSE_WORD_SIZE];
+	struct pci_addr a;
+
+	/* lspci(8) leaves out domain 0. */
+	snprintf(full, sizeof(full), "0000:%.32s", word);
+	if (!pci_addr_parse(word, &a) && !pci_addr_parse(full, &a))
+		return "is not a PCI address like 0000:03:00.1";
+	snprintf(canonical, PARSE_WORD_SIZE, "%04x:%02x:%02x.%x", a.domain, a.bus, a.dev, a.fn);
+	return NULL;
+}
+
+static const char *acpi_index_word(const char *word, char *canonical)
+{
+	(void)canonical;
+	return strspn(word, "0123456789") == strlen(word) && strlen(word) <= 10 ? NULL
+										: "is not a number";
+}
+
+static const char *link_type_word(const char *word, char *canonical)
+{
+	static const char *const known[] = {"ether", "infiniband"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcasecmp(known[i], word) == 0) {
+			strcpy(canonical, known[i]);
+			return NULL;
+		}
+	return "is none of ether, infiniband";
+}
+
+#define WORD_READER(name, check)                                                                   \
+	static int name(struct parse *p, const struct json_place *at, const json_t *value,         \
+			void *field)                                                               \
+	{                                                                                          \
+		return parse_word_list(p, at, value, field, check);                                \
+	}
+WORD_READER(parse_pci_ids, pci_id_word)
+WORD_READER(parse_pci_addresses, pci_address_word)
+WORD_READER(parse_acpi_indexes, acpi_index_word)
+WORD_READER(parse_link_types, link_type_word)
+WORD_READER(parse_pkeys, pkey_word)
+
+/* --- "name#0,2-5" ----------------------------------------------------------------------------- */
+
+/* Decimal digits up to the first other character; NULL = none, or too large. */
+static const char *vf_number(const char *s, uint32_t *ret)
+{
+	uint32_t value = 0;
+	const char *start = s;
+
+	for (; isdigit((unsigned char)*s) && value <= VF_MAX; s++)
+		value = value * 10 + (uint32_t)(*s - '0');
+	*ret = value;
+	return s == start || value > VF_MAX ? NULL : s;
+}
+
+/* One of the words between the commas, "3" or "2-5". */
+static int range_parse(const char *word, size_t len, struct pf_range *ret, struct err *e)
+{
+	struct pf_range range;
+	const char *end = vf_number(word, &range.first);
+
+	range.last = range.first;
+	if (end && *end == '-')
+		end = vf_number(end + 1, &range.last);
+	if (len == 0)
+		return err_set(e, -EINVAL, "a comma with nothing beside it");
+	if (end != word + len)
+		return err_set(e, -EINVAL, "'%.*s' is neither a VF number nor a range like 2-5",
+			       len > 20 ? 20 : (int)len, word);
+	if (range.first > range.last)
+		return err_set(e, -EINVAL, "the range %u-%u is empty", range.first, range.last);
+	*ret = range;
+	return 0;
+}
+
+/* What is to become of a word that is no range: sriov-network-device-plugin goes on without it. */
+static int bad_range(struct parse *p, const struct json_place *at, const char *text,
+		     const struct err *e)
+{
+	if (!p->forgiving)
+		return parse_fail(p, at, "'%.40s': %s", text, e->msg);
+	parse_warn(p, at, "'%.40s': %s, ignoring it", text, e->msg);
+	return 0;
+}
+
+static int read_ranges(struct parse *p, const struct json_place *at, const char *text,
+		       const char *ranges, struct pf_selector *pf)
+{
+	struct pf_range range = {0}, *slot;
+	struct err e = {0};
+
+	for (const char *s = ranges;; s++) {
+		size_t len = strcspn(s, ",");
+		int r = range_parse(s, len, &range, &e);
+
+		if (r < 0 && bad_range(p, at, text, &e) < 0)
+			return -EINVAL;
+		slot = r == 0 ? array_push(pf->ranges, pf->n_ranges) : NULL;
+		if (r == 0 && !slot)
+			return parse_no_memory(p);
+		if (slot)
+			*slot = range;
+		s += len;
+		if (*s == '\0')
+			break;
+	}
+	return pf->n_ranges ? 0 : parse_fail(p, at, "'%.40s': %s", text, e.msg);
+}
+
+/* What it owns is the caller's also on failure. */
+static int read_pf(struct parse *p, const struct json_place *at, const char *text,
+		   struct pf_selector *pf)
+{
+	const char *hash = strchr(text, '#');
+
+	if (*text == '\0' || hash == text)
+		return parse_fail(p, at, "'%.40s': names no PF", text);
+	if (hash && hash[1] == '\0')
+		return parse_fail(p, at, "'%.40s': names no VF after '#'", text);
+	pf->name = hash ? strndup(text, (size_t)(hash - text)) : strdup(text);
+	if (!pf->name)
+		return parse_no_memory(p);
+	return hash ? read_ranges(p, at, text, hash + 1, pf) : 0;
+}
+
+/* rootDevices: the PF by its address. */
+static int make_root(struct parse *p, const struct json_place *at, const char *text,
+		     struct pf_selector *pf)
+{
+	char canonical[PARSE_WORD_SIZE];
+	const char *wrong = pci_address_word(pf->name, canonical);
+	char *name;
+
+	if (wrong)
+		return parse_fail(p, at, "'%.40s': '%.40s' %s", text, pf->name, wrong);
+	name = strdup(canonical);
+	if (!name)
+		return parse_no_memory(p);
+	free(pf->name);
+	pf->name = name;
+	return 0;
+}
+
+static int add_pf(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	const char *text = json_string_value(value);
+	struct pf_selectors *pfs = field;
+	struct pf_selector *pf;
+
+	if (!text)
+		return parse_fail(p, at, "is not a string");
+	pf = array_push(pfs->list, pfs->n);
+	return pf ? read_pf(p, at, text, pf) : parse_no_memory(p);
+}
+
+static int add_root(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	struct pf_selectors *pfs = field;
+	int r = add_pf(p, at, value, field);
+
+	return r < 0 ? r : make_root(p, at, json_string_value(value), &pfs->list[pfs->n - 1]);
+}
+
+static int parse_pfs(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+{
+	return parse_each(p, at, value, "a list of strings", add_pf, field);
+}
+
+static int parse_roots(struct parse *p, const struct json_place *at, const json_t *value,
+		       void *field)
+{
+	return parse_each(p, at, value, "a list of strings", add_root, field);
+}
 
 /* --- other values ----------------------------------------------------------------------------- */
 
@@ -178,7 +400,7 @@ int parse_selectors(struct parse *p, const struct json_place *at, const json_t *
 		    struct pool *pool, const struct parse_key *keys, bool strict)
 {
 	struct json_place here = {at, "selectors", 0};
-	const json_t *value = parse_find(item, "selectors", &here.key);
+	const json_t *value = json_find(item, "selectors", &here.key);
 	int r;
 
 	if (!value)

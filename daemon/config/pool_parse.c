@@ -6,25 +6,12 @@
 #include "array.h"
 #include "cleanup.h"
 #include "suggest.h"
-#include "utf8.h"
 
 #define WARNINGS_MAX 32
 /* Keys of one table. */
 #define KEYS_MAX     64
 /* So many keys are listed where none is near the one that is not known. */
 #define LISTED_MAX   10
-
-/* What the file says stands in the sentence; no terminal control characters, no cut characters. */
-void parse_printable(char *text)
-{
-	for (size_t n; *text; text += n) {
-		n = utf8_char(text);
-		if (n == 0 || (n == 1 && ((unsigned char)*text < 0x20 || *text == 0x7f))) {
-			*text = '?';
-			n = 1;
-		}
-	}
-}
 
 /* 'entry 2: routes: item 1: gw: ' */
 static void describe_way(const struct json_place *at, char *text, size_t size)
@@ -59,8 +46,8 @@ static void describe_line(const struct parse *p, const struct json_place *at, ch
 		snprintf(text + n, size - n, "item %zu: ", at->index + 1);
 }
 
-static void describe(const struct parse *p, const struct json_place *at, const char *fmt,
-		     va_list ap, char *text, size_t size)
+static void sentence_write(const struct parse *p, const struct json_place *at, const char *fmt,
+			   va_list ap, char *text, size_t size)
 {
 	size_t n;
 
@@ -71,7 +58,7 @@ static void describe(const struct parse *p, const struct json_place *at, const c
 		describe_way(at, text, size);
 	n = strlen(text);
 	vsnprintf(text + n, size - n, fmt, ap);
-	parse_printable(text);
+	text_printable(text);
 }
 
 int parse_fail(struct parse *p, const struct json_place *at, const char *fmt, ...)
@@ -80,7 +67,7 @@ int parse_fail(struct parse *p, const struct json_place *at, const char *fmt, ..
 	va_list ap;
 
 	va_start(ap, fmt);
-	describe(p, at, fmt, ap, text, sizeof(text));
+	sentence_write(p, at, fmt, ap, text, sizeof(text));
 	va_end(ap);
 	return err_set(p->err, -EINVAL, "%s", text);
 }
@@ -90,7 +77,7 @@ int parse_no_memory(struct parse *p)
 	return err_set(p->err, -ENOMEM, "%s: out of memory", p->file);
 }
 
-void parse_warn_text(struct parse *p, const char *sentence)
+static void parse_warn_text(struct parse *p, const char *sentence)
 {
 	if (p->n_warnings++ < WARNINGS_MAX)
 		p->warn(sentence, p->arg);
@@ -106,7 +93,7 @@ void parse_warn(struct parse *p, const struct json_place *at, const char *fmt, .
 		return;
 	}
 	va_start(ap, fmt);
-	describe(p, at, fmt, ap, text, sizeof(text));
+	sentence_write(p, at, fmt, ap, text, sizeof(text));
 	va_end(ap);
 	parse_warn_text(p, text);
 }
@@ -119,7 +106,7 @@ void parse_doubt(struct parse *p, const struct json_place *at, bool faint, const
 	if (!doubt || (doubt->why[0] && (faint || !doubt->faint)))
 		return;
 	va_start(ap, fmt);
-	describe(p, at, fmt, ap, doubt->why, sizeof(doubt->why));
+	sentence_write(p, at, fmt, ap, doubt->why, sizeof(doubt->why));
 	va_end(ap);
 	doubt->faint = faint;
 }
@@ -231,36 +218,34 @@ int parse_object(struct parse *p, const struct json_place *at, const json_t *obj
 	return r;
 }
 
-const json_t *parse_find(const json_t *object, const char *name, const char **ret_key)
+int parse_refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
+		 const char *sentence)
 {
-	const json_t *found = NULL;
-	const char *key;
-	json_t *value;
+	struct json_place here = {at, key, 0};
 
-	json_object_foreach ((json_t *)object, key, value)
-		if (strcasecmp(key, name) == 0 && !json_is_null(value)) {
-			if (ret_key)
-				*ret_key = key;
-			found = value;
-		}
-	return found;
+	json_find(item, key, &here.key);
+	return parse_fail(p, &here, "%s", sentence);
+}
+
+int parse_each(struct parse *p, const struct json_place *at, const json_t *list, const char *what,
+	       parse_read_fn *read, void *field)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(list))
+		return parse_fail(p, at, "is not %s", what);
+	json_array_foreach (list, i, item) {
+		struct json_place here = {at, NULL, i};
+		int r = read(p, &here, item, field);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
-
-int parse_text(struct parse *p, const struct json_place *at, const json_t *value, void *field)
-{
-	char *text;
-
-	if (!json_is_string(value))
-		return parse_fail(p, at, "is not a string");
-	text = strdup(json_string_value(value));
-	if (!text)
-		return parse_no_memory(p);
-	free(*(char **)field);
-	*(char **)field = text;
-	return 0;
-}
 
 int parse_bool(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
@@ -313,9 +298,14 @@ int word_list_add(struct word_list *list, const char *word)
 	return 0;
 }
 
-static int add_word(struct parse *p, const struct json_place *at, const json_t *value,
-		    struct word_list *list, parse_word_fn *check)
+struct words_reader {
+	struct word_list *list;
+	parse_word_fn *check;
+};
+
+static int add_word(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
+	const struct words_reader *w = field;
 	char canonical[PARSE_WORD_SIZE] = "";
 	const char *word = json_string_value(value), *wrong;
 
@@ -323,10 +313,10 @@ static int add_word(struct parse *p, const struct json_place *at, const json_t *
 		return parse_fail(p, at, "is not a string");
 	if (*word == '\0')
 		return parse_fail(p, at, "is empty");
-	wrong = check ? check(word, canonical) : NULL;
+	wrong = w->check ? w->check(word, canonical) : NULL;
 	if (wrong)
 		return parse_fail(p, at, "'%.40s' %s", word, wrong);
-	if (word_list_add(list, *canonical ? canonical : word) < 0)
+	if (word_list_add(w->list, *canonical ? canonical : word) < 0)
 		return parse_no_memory(p);
 	return 0;
 }
@@ -334,22 +324,32 @@ static int add_word(struct parse *p, const struct json_place *at, const json_t *
 int parse_word_list(struct parse *p, const struct json_place *at, const json_t *value,
 		    struct word_list *list, parse_word_fn *check)
 {
-	const json_t *item;
-	size_t i;
+	struct words_reader w = {list, check};
 
-	if (!json_is_array(value))
-		return parse_fail(p, at, "is not a list of strings");
-	json_array_foreach (value, i, item) {
-		struct json_place here = {at, NULL, i};
-		int r = add_word(p, &here, item, list, check);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return parse_each(p, at, value, "a list of strings", add_word, &w);
 }
 
 int parse_words(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	return parse_word_list(p, at, value, field, NULL);
+}
+
+/* --- written ---------------------------------------------------------------------------------- */
+
+void json_put(struct json_writer *w, const char *key, json_t *value)
+{
+	w->failed |= json_object_set_new(w->object, key, value) < 0;
+}
+
+void json_append(struct json_writer *w, json_t *array, json_t *value)
+{
+	w->failed |= json_array_append_new(array, value) < 0;
+}
+
+json_t *json_finish(struct json_writer *w)
+{
+	if (!w->failed)
+		return w->object;
+	json_decref(w->object);
+	return NULL;
 }

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "json_line.h"
+#include "config_json.h"
 #include "pool_config.h"
 
 /* More resources than a node can sensibly have; keeps the time for a hostile file bounded. */
@@ -52,10 +52,6 @@ __attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const stru
 /* The same, for config->doubt: what is not faint goes before what is, else the first counts. */
 __attribute__((format(printf, 4, 5))) void parse_doubt(struct parse *, const struct json_place *,
 						       bool faint, const char *fmt, ...);
-/* Replaces control characters and broken UTF-8 with '?'. */
-void parse_printable(char *text);
-/* A finished sentence. */
-void parse_warn_text(struct parse *, const char *sentence);
 /* Tells how many warnings were only counted. */
 void parse_warnings_end(struct parse *);
 
@@ -64,11 +60,15 @@ int parse_object(struct parse *, const struct json_place *, const json_t *,
 		 const struct parse_key *, size_t n, void *target);
 /* A key that an object has in two spellings: -EINVAL, or a warning that the last one counts. */
 int parse_twice(struct parse *, const struct json_place *, bool forgiving);
-/* The (last) value of a key, NULL = absent or null; *ret_key as the file spells it. */
-const json_t *parse_find(const json_t *object, const char *name, const char **ret_key);
+
+/* Reads each element of a list into the same field. what: "a list of strings", which it must be. */
+int parse_each(struct parse *, const struct json_place *, const json_t *list, const char *what,
+	       parse_read_fn *, void *field);
+/* A key that stands there although its kind of pool has no use for it. */
+int parse_refuse(struct parse *, const struct json_place *, const json_t *item, const char *key,
+		 const char *sentence);
 
 /* Readers. */
-parse_read_fn parse_text;  /* char *: heap */
 parse_read_fn parse_bool;  /* bool */
 parse_read_fn parse_words; /* struct word_list */
 /* An integer from min to max. */
@@ -85,28 +85,20 @@ int parse_word_list(struct parse *, const struct json_place *, const json_t *, s
 		    parse_word_fn *);
 int word_list_add(struct word_list *, const char *word);
 
-/* pool_config_words.c: lists whose words have a form; the last two are struct pf_selectors. */
-parse_read_fn parse_pci_ids, parse_pci_addresses, parse_acpi_indexes, parse_link_types, parse_pkeys;
-parse_read_fn parse_pfs, parse_roots;
-
-/* pool_config.c: a pool of the grammar begins. What the grammars agree on is set. */
-void pool_start(const struct parse *, struct pool *);
-/* Reads one element of a list of pools into *pool, whose name and prefix are known. */
-typedef int parse_pool_fn(struct parse *, const struct json_place *, const json_t *item,
-			  struct pool *);
-struct pool_grammar {
-	const char *prefix; /* unless the file or the options say another */
-	bool peers;	    /* a wrong resource is refused alone, and not the whole file */
-	parse_pool_fn *read;
+/* An object that is written. jansson's setters take NULL for "out of memory" and fail; one look at
+ * the end is enough. */
+struct json_writer {
+	json_t *object;
+	bool failed;
 };
-int parse_pools(struct parse *, const struct json_place *, const json_t *list,
-		const struct pool_grammar *);
-/* Appends and takes what *pool owns, not so on failure. */
-int pool_add(struct parse *, const struct json_place *, struct pool *);
-/* pool_config_values.c: frees what the pool owns. */
+/* Both take the value. */
+void json_put(struct json_writer *, const char *key, json_t *value);
+void json_append(struct json_writer *, json_t *array, json_t *value);
+/* NULL: out of memory, and the object is freed. */
+json_t *json_finish(struct json_writer *);
+
+/* pool_config_keep.c: frees what the pool owns. */
 void pool_done(struct pool *);
-/* -ENOMEM leaves *ret alone. */
-int pool_copy(struct pool *ret, const struct pool *);
 
 /* pool_config_selectors.c: the key "selectors" of item, an object or a list of them. */
 extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector_keys_accelerator[],
@@ -114,25 +106,33 @@ extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector
 /* strict: an unknown key is an error. */
 int parse_selectors(struct parse *, const struct json_place *, const json_t *item, struct pool *,
 		    const struct parse_key *keys, bool strict);
-parse_read_fn parse_device_type, parse_extra, parse_hold;
-/* bool pool.nics_only, which the file says the other way round. */
-parse_read_fn parse_sub_functions;
 /* The first driver of the list under which a function has neither netdev nor RDMA device. */
 const char *user_space_driver(const struct word_list *drivers);
 extern const char *const device_type_words[3], *const vdpa_words[3];
-/* pool_config_health.c: the key of a reason in "hold", and how long each holds unless told. */
-const char *hold_key(enum health_reason);
+
+/* pool_config_native.c: how long each reason of "hold" holds unless told. */
 void hold_defaults(struct hold_times[N_HEALTH_REASONS]);
 
 /* pool_config_network.c: the keys "network", "softRoce" and "interface" of item, for a pool whose
  * kind and other keys are known. Sets pool->network if one of them is there. */
 int parse_network(struct parse *, const struct json_place *, const json_t *item, struct pool *);
-/* A key that stands there although its kind of pool has no use for it. */
-int parse_refuse(struct parse *, const struct json_place *, const json_t *item, const char *key,
-		 const char *sentence);
-/* Puts the three keys into the tree; false when out of memory. */
-bool network_print(json_t *pool, const struct pool_network *);
+/* Puts the three keys into the pool's object. */
+void network_print(struct json_writer *pool, const struct pool_network *);
 
-/* The grammars, one top-level key each. */
-parse_read_fn parse_resource_list, parse_config_list, parse_interval, parse_native_pools;
-int parse_mode(struct parse *, const json_t *root, const char *mode_key);
+/* A grammar that is a list of pools. read: one of them into *pool, in which what the grammars agree
+ * on is set, and name and prefix are known. */
+struct pool_grammar {
+	const char *prefix; /* unless the file or the options say another */
+	bool peers;	    /* a wrong resource is refused alone, and not the whole file */
+	int (*read)(struct parse *, const struct json_place *, const json_t *item, struct pool *);
+};
+extern const struct pool_grammar grammar_native;
+/* pool_config_peers.c */
+extern const struct pool_grammar grammar_resource_list, grammar_config_list;
+parse_read_fn parse_interval;
+/* "mode", into a pool of which nothing is known but what the grammars agree on. */
+int parse_mode(struct parse *, const struct json_place *mode_at, const json_t *root, struct pool *);
+/* What pools of ours and sriov-network-device-plugin's have in common. */
+parse_read_fn parse_device_type, parse_extra;
+/* bool pool.nics_only, which the file says the other way round. */
+parse_read_fn parse_sub_functions;

@@ -13,7 +13,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len)
+static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned row[WORD_MAX + 1];
 
@@ -46,7 +46,7 @@ const char *suggest(const char *word, size_t len, const char *const *known, size
 
 		if (known_len > WORD_MAX)
 			continue;
-		d = distance(word, len, known[i], known_len);
+		d = edit_distance(word, len, known[i], known_len);
 		if (d < best) {
 			best = d;
 			found = known[i];

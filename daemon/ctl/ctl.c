@@ -38,7 +38,8 @@ static void complain(const struct ctl *c, const struct ctl_answer *a, const json
 }
 
 /* Asks; *ret is the document, or NULL with the exit code returned. */
-static enum ctl_exit ask(const struct ctl *c, const char *path, const char *body, json_t **ret)
+static enum ctl_exit daemon_ask(const struct ctl *c, const char *path, const char *body,
+				json_t **ret)
 {
 	struct ctl_answer a = {0};
 	struct err e = {0};
@@ -67,7 +68,7 @@ static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const c
 				  void (*show)(const json_t *, FILE *))
 {
 	json_t *document;
-	enum ctl_exit r = ask(c, path, body, &document);
+	enum ctl_exit r = daemon_ask(c, path, body, &document);
 
 	if (document && !c->args->json)
 		show(document, c->out);
@@ -161,10 +162,10 @@ static bool has_returning(const json_t *attachments)
 static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 {
 	json_t *findings, *attachments = NULL;
-	enum ctl_exit r = ask(c, "/api/v1/doctor", NULL, &findings);
+	enum ctl_exit r = daemon_ask(c, "/api/v1/doctor", NULL, &findings);
 
 	if (r == CTL_OK)
-		r = ask(c, "/api/v1/attachments", NULL, &attachments);
+		r = daemon_ask(c, "/api/v1/attachments", NULL, &attachments);
 	*ret = r == CTL_OK && (has_fixable(json_object_get(findings, "findings")) ||
 			       has_returning(json_object_get(attachments, "attachments")));
 	json_decref(findings);
@@ -174,7 +175,7 @@ static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 
 /* The order is answered at once, and done by and by: what it has come to is what doctor says next.
  */
-static enum ctl_exit fix(const struct ctl *c)
+static enum ctl_exit doctor_fix(const struct ctl *c)
 {
 	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
 	struct ctl_args args = *c->args;
@@ -184,7 +185,7 @@ static enum ctl_exit fix(const struct ctl *c)
 	enum ctl_exit r;
 
 	args.json = false;
-	r = ask(&quiet, "/api/v1/doctor/fix", "{}", &document);
+	r = daemon_ask(&quiet, "/api/v1/doctor/fix", "{}", &document);
 	json_decref(document);
 	for (int left = FIX_MS / FIX_LOOK_MS; r == CTL_OK && busy && left > 0; left--) {
 		nanosleep(&pause, NULL);
@@ -193,15 +194,15 @@ static enum ctl_exit fix(const struct ctl *c)
 	return r;
 }
 
-static enum ctl_exit doctor(const struct ctl *c)
+static enum ctl_exit doctor_run(const struct ctl *c)
 {
-	enum ctl_exit r = c->args->fix ? fix(c) : CTL_OK;
+	enum ctl_exit r = c->args->fix ? doctor_fix(c) : CTL_OK;
 	json_t *document;
 	size_t n;
 
 	if (r != CTL_OK)
 		return r;
-	r = ask(c, "/api/v1/doctor", NULL, &document);
+	r = daemon_ask(c, "/api/v1/doctor", NULL, &document);
 	if (!document)
 		return r;
 	n = c->args->json ? json_array_size(json_object_get(document, "findings"))
@@ -236,7 +237,7 @@ static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show
 	enum ctl_exit r;
 
 	args.json = false;
-	r = ask(&quiet, path, NULL, &document);
+	r = daemon_ask(&quiet, path, NULL, &document);
 	if (!document)
 		return r;
 	*generation = json_integer_value(json_object_get(document, "generation"));
@@ -247,7 +248,7 @@ static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show
 }
 
 /* From now on, until the daemon or whoever reads us ends. */
-static enum ctl_exit watch(const struct ctl *c)
+static enum ctl_exit events_watch(const struct ctl *c)
 {
 	json_int_t generation = 0;
 	enum ctl_exit r = watch_once(c, "/api/v1/events?limit=1", false, &generation);
@@ -269,23 +270,23 @@ static enum ctl_exit watch(const struct ctl *c)
 /* --- orders ----------------------------------------------------------------------------------- */
 
 /* Takes the value; a key without one is left out. */
-static void set(json_t *order, const char *key, json_t *value)
+static void order_set(json_t *order, const char *key, json_t *value)
 {
 	if (value)
 		json_object_set_new(order, key, value);
 }
 
-static json_t *text(const char *s)
+static json_t *order_text(const char *s)
 {
 	return s ? json_string(s) : NULL;
 }
 
-static json_t *number(long n)
+static json_t *order_number(long n)
 {
 	return n >= 0 ? json_integer(n) : NULL;
 }
 
-static json_t *addresses(const struct ctl_args *a)
+static json_t *order_addresses(const struct ctl_args *a)
 {
 	json_t *list = a->n_ips ? json_array() : NULL;
 
@@ -300,16 +301,16 @@ static char *order_of(const struct ctl_args *a)
 	json_t *order = json_object();
 	char *body;
 
-	set(order, "device", text(a->device));
-	set(order, "netns", text(a->netns));
-	set(order, "pod", text(a->pod));
-	set(order, "interface", text(a->interface));
-	set(order, "ips", addresses(a));
-	set(order, "mac", text(a->mac));
-	set(order, "vlan", number(a->vlan));
-	set(order, "mtu", number(a->mtu));
-	set(order, "softRoce", a->soft_roce ? json_true() : NULL);
-	set(order, "force", a->force ? json_true() : NULL);
+	order_set(order, "device", order_text(a->device));
+	order_set(order, "netns", order_text(a->netns));
+	order_set(order, "pod", order_text(a->pod));
+	order_set(order, "interface", order_text(a->interface));
+	order_set(order, "ips", order_addresses(a));
+	order_set(order, "mac", order_text(a->mac));
+	order_set(order, "vlan", order_number(a->vlan));
+	order_set(order, "mtu", order_number(a->mtu));
+	order_set(order, "softRoce", a->soft_roce ? json_true() : NULL);
+	order_set(order, "force", a->force ? json_true() : NULL);
 	body = order ? json_dumps(order, JSON_COMPACT) : NULL;
 	json_decref(order);
 	return body;
@@ -325,7 +326,7 @@ static enum ctl_exit give_order(const struct ctl *c, const char *path,
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static enum ctl_exit run(const struct ctl *c)
+static enum ctl_exit command_run(const struct ctl *c)
 {
 	switch (c->args->command) {
 	case CTL_HELP:
@@ -345,9 +346,9 @@ static enum ctl_exit run(const struct ctl *c)
 	case CTL_QPS:
 		return ask_with_params(c, "/api/v1/qps", ctl_show_qps);
 	case CTL_WATCH:
-		return watch(c);
+		return events_watch(c);
 	case CTL_DOCTOR:
-		return doctor(c);
+		return doctor_run(c);
 	case CTL_ATTACH:
 		return give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:
@@ -372,5 +373,5 @@ enum ctl_exit ctl_run(int argc, char *argv[], FILE *out, FILE *err)
 		fprintf(err, "rocectl: %s\n", e.msg);
 		return CTL_USAGE;
 	}
-	return run(&c);
+	return command_run(&c);
 }

@@ -1,6 +1,7 @@
 #include "ctl_args.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -11,90 +12,63 @@
 #define BIT(command) (1u << (command))
 #define ANY	     (~0u)
 
-enum {
-	OPT_SOCKET = 256,
-	OPT_JSON,
-	OPT_NETNS,
-	OPT_POD,
-	OPT_INTERFACE,
-	OPT_IP,
-	OPT_MAC,
-	OPT_VLAN,
-	OPT_MTU,
-	OPT_SOFT_ROCE,
-	OPT_FORCE,
-	OPT_FIX,
-	OPT_DEVICE,
-	OPT_LIMIT,
-	OPT_FLOWS,
-	OPT_SECONDS,
-	OPT_PACKETS,
-	OPT_BYTES,
-	OPT_WRITE,
-	OPT_TOP,
+enum option_kind { OPT_SWITCH, OPT_WORD, OPT_NUMBER, OPT_BOX, OPT_IP };
+
+#define WORD(name, commands)   #name, OPT_WORD, offsetof(struct ctl_args, name), 0, commands
+#define SWITCH(name, commands) #name, OPT_SWITCH, offsetof(struct ctl_args, name), 0, commands
+#define NUMBER(name, max, commands)                                                                \
+#name, OPT_NUMBER, offsetof(struct ctl_args, name), max, commands
+#define BOX(name, max) #name, OPT_BOX, offsetof(struct ctl_args, name), max, BIT(CTL_SNIFF)
+
+#define WITH_POD                                                                                   \
+	(BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) | BIT(CTL_SNIFF))
+
+static const struct ctl_option {
+	const char *name;
+	enum option_kind kind;
+	size_t offset; /* in struct ctl_args: a bool, const char * or long */
+	long max;
+	unsigned commands; /* to which it belongs */
+} options[] = {
+	{WORD(socket, ANY)},
+	{SWITCH(json, ANY)},
+	{WORD(netns, BIT(CTL_ATTACH) | BIT(CTL_SNIFF))},
+	{WORD(pod, WITH_POD)},
+	{WORD(interface, BIT(CTL_ATTACH))},
+	{"ip", OPT_IP, 0, 0, BIT(CTL_ATTACH)},
+	{WORD(mac, BIT(CTL_ATTACH))},
+	{NUMBER(vlan, 1000000, BIT(CTL_ATTACH))},
+	{NUMBER(mtu, 1000000, BIT(CTL_ATTACH))},
+	{"soft-roce", OPT_SWITCH, offsetof(struct ctl_args, soft_roce), 0, BIT(CTL_ATTACH)},
+	{SWITCH(force, BIT(CTL_DETACH))},
+	{SWITCH(fix, BIT(CTL_DOCTOR))},
+	{WORD(device, BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH))},
+	{NUMBER(limit, 1000000, BIT(CTL_EVENTS) | BIT(CTL_QPS))},
+	{NUMBER(flows, 65536, BIT(CTL_PCAP) | BIT(CTL_SNIFF))},
+	{BOX(seconds, 86400)},
+	{BOX(packets, CTL_BOX_MAX)},
+	{BOX(bytes, CTL_BOX_MAX)},
+	{WORD(write, BIT(CTL_SNIFF))},
+	{WORD(top, BIT(CTL_QPS))},
 };
 
-static const struct option options[] = {
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{"socket", required_argument, NULL, OPT_SOCKET},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"netns", required_argument, NULL, OPT_NETNS},
-	{"pod", required_argument, NULL, OPT_POD},
-	{"interface", required_argument, NULL, OPT_INTERFACE},
-	{"ip", required_argument, NULL, OPT_IP},
-	{"mac", required_argument, NULL, OPT_MAC},
-	{"vlan", required_argument, NULL, OPT_VLAN},
-	{"mtu", required_argument, NULL, OPT_MTU},
-	{"soft-roce", no_argument, NULL, OPT_SOFT_ROCE},
-	{"force", no_argument, NULL, OPT_FORCE},
-	{"fix", no_argument, NULL, OPT_FIX},
-	{"device", required_argument, NULL, OPT_DEVICE},
-	{"limit", required_argument, NULL, OPT_LIMIT},
-	{"flows", required_argument, NULL, OPT_FLOWS},
-	{"seconds", required_argument, NULL, OPT_SECONDS},
-	{"packets", required_argument, NULL, OPT_PACKETS},
-	{"bytes", required_argument, NULL, OPT_BYTES},
-	{"write", required_argument, NULL, OPT_WRITE},
-	{"top", required_argument, NULL, OPT_TOP},
-	{0},
-};
+/* What getopt_long(3) returns for the first of them. */
+#define OPT_FIRST  256
+/* --help, --version and the end of the list. */
+#define OPT_OTHERS 3
 
-/* Which commands an option belongs to. */
-static unsigned commands_of(int option)
+static void list_options(struct option ret[ARRAY_SIZE(options) + OPT_OTHERS])
 {
-	switch (option) {
-	case OPT_INTERFACE:
-	case OPT_IP:
-	case OPT_MAC:
-	case OPT_VLAN:
-	case OPT_MTU:
-	case OPT_SOFT_ROCE:
-		return BIT(CTL_ATTACH);
-	case OPT_NETNS:
-		return BIT(CTL_ATTACH) | BIT(CTL_SNIFF);
-	case OPT_POD:
-		return BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) |
-		       BIT(CTL_SNIFF);
-	case OPT_FLOWS:
-		return BIT(CTL_PCAP) | BIT(CTL_SNIFF);
-	case OPT_SECONDS:
-	case OPT_PACKETS:
-	case OPT_BYTES:
-	case OPT_WRITE:
-		return BIT(CTL_SNIFF);
-	case OPT_FORCE:
-		return BIT(CTL_DETACH);
-	case OPT_FIX:
-		return BIT(CTL_DOCTOR);
-	case OPT_DEVICE:
-		return BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH);
-	case OPT_LIMIT:
-		return BIT(CTL_EVENTS) | BIT(CTL_QPS);
-	case OPT_TOP:
-		return BIT(CTL_QPS);
-	}
-	return ANY;
+	size_t n = 0;
+
+	ret[n++] = (struct option){"help", no_argument, NULL, 'h'};
+	ret[n++] = (struct option){"version", no_argument, NULL, 'V'};
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		ret[n++] = (struct option){options[i].name,
+					   options[i].kind == OPT_SWITCH ? no_argument
+									 : required_argument,
+					   NULL, OPT_FIRST + (int)i};
+	ret[n] = (struct option){0};
 }
 
 static const struct {
@@ -110,28 +84,18 @@ static const struct {
 	[CTL_WATCH] = {"watch", NULL},
 };
 
-static int read_upto(long *ret, long max, const char *name, const char *text, struct err *e)
+static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
 {
 	char *end;
 
 	*ret = strtol(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || *ret > max)
-		return err_set(e, -EINVAL, "--%s %.60s: not a number, or more than %ld", name, text,
-			       max);
-	return 0;
-}
-
-static int read_number(long *ret, const char *name, const char *text, struct err *e)
-{
-	return read_upto(ret, 1000000, name, text, e);
-}
-
-/* A box of nothing is a slip. */
-static int read_box(long *ret, long max, const char *name, const char *text, struct err *e)
-{
-	int r = read_upto(ret, max, name, text, e);
-
-	return r == 0 && *ret == 0 ? err_set(e, -EINVAL, "--%s 0: nothing to do", name) : r;
+	if (text[0] < '0' || text[0] > '9' || *end || *ret > o->max)
+		return err_set(e, -EINVAL, "--%s %.60s: not a number, or more than %ld", o->name,
+			       text, o->max);
+	/* A box of nothing is a slip. */
+	return o->kind == OPT_BOX && *ret == 0
+		       ? err_set(e, -EINVAL, "--%s 0: nothing to do", o->name)
+		       : 0;
 }
 
 static int add_ip(struct ctl_args *a, const char *text, struct err *e)
@@ -142,71 +106,25 @@ static int add_ip(struct ctl_args *a, const char *text, struct err *e)
 	return 0;
 }
 
-static int take_option(struct ctl_args *a, int option, const char *value, struct err *e)
+static int take_option(struct ctl_args *a, const struct ctl_option *o, const char *value,
+		       struct err *e)
 {
-	switch (option) {
-	case OPT_SOCKET:
-		a->socket = value;
+	void *field = (char *)a + o->offset;
+
+	switch (o->kind) {
+	case OPT_SWITCH:
+		*(bool *)field = true;
 		break;
-	case OPT_JSON:
-		a->json = true;
+	case OPT_WORD:
+		*(const char **)field = value;
 		break;
-	case OPT_NETNS:
-		a->netns = value;
-		break;
-	case OPT_POD:
-		a->pod = value;
-		break;
-	case OPT_INTERFACE:
-		a->interface = value;
-		break;
+	case OPT_NUMBER:
+	case OPT_BOX:
+		return read_number(field, o, value, e);
 	case OPT_IP:
 		return add_ip(a, value, e);
-	case OPT_MAC:
-		a->mac = value;
-		break;
-	case OPT_VLAN:
-		return read_number(&a->vlan, "vlan", value, e);
-	case OPT_MTU:
-		return read_number(&a->mtu, "mtu", value, e);
-	case OPT_SOFT_ROCE:
-		a->soft_roce = true;
-		break;
-	case OPT_FORCE:
-		a->force = true;
-		break;
-	case OPT_FIX:
-		a->fix = true;
-		break;
-	case OPT_DEVICE:
-		a->device = value;
-		break;
-	case OPT_LIMIT:
-		return read_number(&a->limit, "limit", value, e);
-	case OPT_FLOWS:
-		return read_upto(&a->flows, 65536, "flows", value, e);
-	case OPT_SECONDS:
-		return read_box(&a->seconds, 86400, "seconds", value, e);
-	case OPT_PACKETS:
-		return read_box(&a->packets, CTL_BOX_MAX, "packets", value, e);
-	case OPT_BYTES:
-		return read_box(&a->bytes, CTL_BOX_MAX, "bytes", value, e);
-	case OPT_WRITE:
-		a->write = value;
-		break;
-	case OPT_TOP:
-		a->top = value;
-		break;
 	}
 	return 0;
-}
-
-static const char *option_name(int option)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (options[i].val == option)
-			return options[i].name;
-	return "";
 }
 
 static int find_command(struct ctl_args *a, const char *word, struct err *e)
@@ -275,9 +193,9 @@ static int check_words(const struct ctl_args *a, struct err *e)
 static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!(commands_of((int)seen[i]) & BIT(a->command)))
-			return err_set(e, -EINVAL, "--%s is no option of %s",
-				       option_name((int)seen[i]), commands[a->command].name);
+		if (!(options[seen[i]].commands & BIT(a->command)))
+			return err_set(e, -EINVAL, "--%s is no option of %s", options[seen[i]].name,
+				       commands[a->command].name);
 	if (a->command == CTL_ATTACH && !a->netns == !a->pod)
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
 	if (a->command == CTL_SNIFF && a->netns && a->pod)
@@ -288,15 +206,15 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 }
 
 /* getopt_long(3) has left it behind optind, or in optopt if it is a letter. */
-static int unknown_option(char *argv[], struct err *e)
+static int unknown_option(const struct option *known, char *argv[], struct err *e)
 {
-	const char *names[ARRAY_SIZE(options)], *word = argv[optind - 1], *near;
+	const char *names[ARRAY_SIZE(options) + OPT_OTHERS], *word = argv[optind - 1], *near;
 	size_t n = 0;
 
-	if (optopt > 0 && optopt < OPT_SOCKET)
+	if (optopt > 0 && optopt < OPT_FIRST)
 		return err_set(e, -EINVAL, "-%c is no option; --help lists them", optopt);
-	for (; options[n].name; n++)
-		names[n] = options[n].name;
+	for (; known[n].name; n++)
+		names[n] = known[n].name;
 	near = suggest(word + 2, strcspn(word + 2, "="), names, n);
 	return err_set(e, -EINVAL,
 		       near ? "%.60s is no option (did you mean --%s?)"
@@ -314,17 +232,19 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 			     .seconds = 10,
 			     .packets = 1000000,
 			     .bytes = 1000000000};
+	struct option known[ARRAY_SIZE(options) + OPT_OTHERS];
 	unsigned seen[CTL_IPS_MAX * 2];
 	size_t n = 0;
 	int option, r;
 
+	list_options(known);
 	optind = 0; /* begins anew, also after another command line */
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":hV", known, NULL)) != -1) {
 		if (option == ':')
 			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
 		if (option == '?')
-			return unknown_option(argv, e);
+			return unknown_option(known, argv, e);
 		if (option == 'h' || option == 'V') {
 			*ret = a;
 			ret->command = option == 'h' ? CTL_HELP : CTL_VERSION;
@@ -332,8 +252,8 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 		}
 		if (n == ARRAY_SIZE(seen))
 			return err_set(e, -EINVAL, "too many options");
-		seen[n++] = (unsigned)option;
-		r = take_option(&a, option, optarg, e);
+		seen[n] = (unsigned)(option - OPT_FIRST);
+		r = take_option(&a, &options[seen[n++]], optarg, e);
 		if (r < 0)
 			return r;
 	}

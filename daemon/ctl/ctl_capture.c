@@ -1,7 +1,249 @@
+/* ctl_capture.c - what a capture says, as a document and as people read it, and captures in files.
+ */
 #include "ctl_capture.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "cleanup.h"
 #include "ctl_table.h"
 #include "json_text.h"
+
+/* --- what people see -------------------------------------------------------------------------- */
+
+static const json_t *member(const json_t *object, const char *key)
+{
+	return json_object_get(object, key);
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(member(object, key));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(member(object, key));
+}
+
+static void add_number(struct table *t, const json_t *object, const char *key)
+{
+	char cell[24];
+
+	snprintf(cell, sizeof(cell), "%lld", number_of(object, key));
+	table_add(t, cell);
+}
+
+static void show_table(struct table *t, FILE *f)
+{
+	if (t->n_cells > 0)
+		fputc('\n', f);
+	table_print(t, f);
+	table_done(t);
+}
+
+/* --- what it is all about --------------------------------------------------------------------- */
+
+static void put_bytes(long long n, FILE *f)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+	double v = (double)n;
+	size_t unit = 0;
+
+	for (; v >= 1000; unit++)
+		v /= 1000;
+	fprintf(f, unit ? "%.2f %s" : "%.0f %s", v, units[unit]);
+}
+
+static void put_source(const json_t *d, FILE *f)
+{
+	table_put(text_of(d, "file")	 ? text_of(d, "file")
+		  : text_of(d, "netdev") ? text_of(d, "netdev")
+					 : "",
+		  f);
+	fprintf(f, ": %s, %lld packets, ",
+		text_of(d, "format")   ? text_of(d, "format")
+		: text_of(d, "method") ? text_of(d, "method")
+				       : "nothing",
+		number_of(d, "packets"));
+	put_bytes(number_of(d, "bytes"), f);
+	if (text_of(d, "start"))
+		fprintf(f, ", %.6f s from %s", json_real_value(member(d, "seconds")),
+			text_of(d, "start"));
+	fputc('\n', f);
+	if (number_of(d, "dropped") > 0)
+		fprintf(f, "%lld packets came too fast and were lost\n", number_of(d, "dropped"));
+	if (text_of(d, "noFlow")) {
+		fputs("what the hardware carries is not among them: ", f);
+		table_put(text_of(d, "noFlow"), f);
+		fputc('\n', f);
+	}
+}
+
+/* Only what there is. */
+static void put_if(const json_t *object, const char *key, const char *what, FILE *f)
+{
+	if (number_of(object, key) > 0)
+		fprintf(f, ", %lld %s", number_of(object, key), what);
+}
+
+static void put_place(const json_t *place, FILE *f)
+{
+	if (!json_is_object(place))
+		return;
+	fprintf(f, " (the first is packet %lld", number_of(place, "packet"));
+	if (number_of(place, "offset") > 0)
+		fprintf(f, ", at byte %lld", number_of(place, "offset"));
+	fputc(')', f);
+}
+
+static void put_unknown_links(const json_t *d, FILE *f)
+{
+	const char *name = json_string_value(member(member(d, "unknownLink"), "name"));
+	char text[80];
+
+	snprintf(text, sizeof(text), "of links that are not known (type %lld%s%s)",
+		 number_of(member(d, "unknownLink"), "type"), name ? ", " : "", name ? name : "");
+	put_if(d, "unknownLinkPackets", text, f);
+}
+
+static void put_packets(const json_t *d, const json_t *roce, FILE *f)
+{
+	fprintf(f, "RoCE      %lld packets, ", number_of(roce, "packets"));
+	put_bytes(number_of(roce, "bytes"), f);
+	put_if(roce, "ipv4", "v2 over IPv4", f);
+	put_if(roce, "ipv6", "v2 over IPv6", f);
+	put_if(roce, "v1", "RoCEv1", f);
+	fprintf(f, "\nbeside    %lld other", number_of(d, "otherPackets"));
+	put_if(d, "cutPackets", "captured too short to tell", f);
+	put_unknown_links(d, f);
+	put_if(d, "pauseFrames", "pause frames", f);
+	put_if(roce, "fragments", "fragmented", f);
+	put_if(roce, "malformed", "malformed", f);
+	put_place(member(roce, "firstMalformed"), f);
+	fputc('\n', f);
+}
+
+static void put_signs(const json_t *roce, FILE *f)
+{
+	const json_t *icrc = member(roce, "icrc"), *rtt = member(roce, "rtt");
+
+	fprintf(f, "signs     %lld CE, %lld CNP, %lld retransmissions",
+		number_of(member(roce, "ecn"), "ce"), number_of(roce, "cnp"),
+		number_of(roce, "retransmissions"));
+	put_if(roce, "fecn", "FECN", f);
+	put_if(roce, "becn", "BECN", f);
+	put_if(roce, "solicited", "solicited", f);
+	fprintf(f, "\nICRC      %lld good, %lld bad, %lld cannot be verified",
+		number_of(icrc, "good"), number_of(icrc, "bad"), number_of(icrc, "unverifiable"));
+	put_place(member(icrc, "firstBad"), f);
+	fputc('\n', f);
+	if (json_is_object(rtt))
+		fprintf(f, "RTT       p50 %.1f us, p99 %.1f us, of %lld requests\n",
+			(double)number_of(rtt, "p50Ns") / 1e3,
+			(double)number_of(rtt, "p99Ns") / 1e3, number_of(rtt, "count"));
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void show_dscp(const json_t *list, FILE *f)
+{
+	static const char *const keys[] = {"dscp", "notEct", "ect0", "ect1", "ce"};
+	struct table t = {.heads = {"DSCP", "NOT-ECT", "ECT(0)", "ECT(1)", "CE"}, .n_columns = 5};
+	json_t *row;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, row)
+		for (size_t k = 0; k < 5; k++)
+			add_number(&t, row, keys[k]);
+	show_table(&t, f);
+}
+
+static void show_operations(const json_t *list, FILE *f)
+{
+	struct table t = {.heads = {"TRANSPORT", "OPERATION", "PACKETS"}, .n_columns = 3};
+	json_t *row;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, row) {
+		table_add(&t, text_of(row, "transport"));
+		table_add(&t, text_of(row, "operation"));
+		add_number(&t, row, "packets");
+	}
+	show_table(&t, f);
+}
+
+static void show_syndromes(const json_t *syndromes, FILE *f)
+{
+	struct table t = {.heads = {"ANSWER", "PACKETS"}, .n_columns = 2};
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)syndromes, key, value) {
+		if (json_integer_value(value) == 0)
+			continue;
+		table_add(&t, key);
+		add_number(&t, syndromes, key);
+	}
+	show_table(&t, f);
+}
+
+static void add_us(struct table *t, const json_t *rtt, const char *key)
+{
+	char cell[24] = "";
+
+	if (json_is_object(rtt))
+		snprintf(cell, sizeof(cell), "%.1f us", (double)number_of(rtt, key) / 1e3);
+	table_add(t, cell);
+}
+
+static void show_flows(const json_t *d, FILE *f)
+{
+	static const char *const keys[] = {"qpn",     "packets",	"ce", "cnp", "naks",
+					   "rnrNaks", "retransmissions"};
+	struct table t = {.heads = {"SOURCE", "DESTINATION", "QPN", "PACKETS", "CE", "CNP", "NAK",
+				    "RNR", "RETRANS", "RTT-P50", "RTT-P99"},
+			  .n_columns = 11};
+	const json_t *list = member(d, "flows");
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, flow) {
+		table_add(&t, text_of(flow, "source"));
+		table_add(&t, text_of(flow, "destination"));
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			add_number(&t, flow, keys[k]);
+		add_us(&t, member(flow, "rtt"), "p50Ns");
+		add_us(&t, member(flow, "rtt"), "p99Ns");
+	}
+	show_table(&t, f);
+	if (number_of(d, "flowsSeen") > (long long)json_array_size(list) &&
+	    json_array_size(list) > 0)
+		fprintf(f, "%zu of %lld flows", json_array_size(list), number_of(d, "flowsSeen"));
+	if (number_of(d, "flowsPushedOut") > 0)
+		fprintf(f, "; %lld were pushed out by others and count as new when they come back",
+			number_of(d, "flowsPushedOut"));
+	if (number_of(d, "flowsSeen") > (long long)json_array_size(list))
+		fputc('\n', f);
+}
+
+static void show_capture(const json_t *d, FILE *f)
+{
+	const json_t *roce = member(d, "roce");
+
+	put_source(d, f);
+	put_packets(d, roce, f);
+	if (number_of(roce, "packets") == 0)
+		return;
+	put_signs(roce, f);
+	show_dscp(member(roce, "dscp"), f);
+	show_operations(member(roce, "operations"), f);
+	show_syndromes(member(roce, "syndromes"), f);
+	show_flows(d, f);
+}
+
+/* --- either way ------------------------------------------------------------------------------- */
 
 /* NULL when out of memory. */
 static json_t *document_of(const struct ctl_args *a, json_t *source,
@@ -37,11 +279,129 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 	else if (a->json && json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0)
 		fputc('\n', out);
 	else if (!a->json && (s->packets > 0 || !problem))
-		ctl_show_capture(document, out);
+		show_capture(document, out);
 	json_decref(document);
 	if (!problem)
 		return CTL_OK;
 	fflush(out);
 	complain(problem, err);
+	return CTL_NO;
+}
+
+/* --- a capture file --------------------------------------------------------------------------- */
+
+/* A window of the file is in memory, never more: fill it, take packets out of it until it has no
+ * whole one, move what is left to its start, and so on until the file ends. Can fail by: files that
+ * cannot be opened or read, or whose bytes make no sense from some place on; what came before that
+ * place is told. */
+
+/* Far larger than what a step needs, so that little is moved. */
+#define WINDOW (4 * CAPTURE_WINDOW)
+
+struct reading {
+	int fd;
+	size_t start, end; /* of what is not done with, in window */
+	struct capture capture;
+	struct capture_summary summary;
+	uint8_t window[WINDOW];
+};
+
+/* 1: there is more; 0: the end. */
+static int window_fill(struct reading *r, struct err *e)
+{
+	ssize_t n;
+
+	memmove(r->window, r->window + r->start, r->end - r->start);
+	r->end -= r->start;
+	r->start = 0;
+	do
+		n = read(r->fd, r->window + r->end, sizeof(r->window) - r->end);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return err_set(e, -errno, "at byte %" PRIu64 ": %s", r->capture.offset + r->end,
+			       strerror(errno));
+	r->end += (size_t)n;
+	return n > 0;
+}
+
+static int read_all(struct reading *r, struct err *e)
+{
+	struct capture_packet p;
+	size_t used;
+	int more = 1, got;
+
+	while (more == 1) {
+		got = capture_next(&r->capture, r->window + r->start, r->end - r->start, &used, &p,
+				   e);
+		r->start += used;
+		if (got < 0)
+			return got;
+		if (got == 1)
+			summary_add(&r->summary, &p);
+		else
+			more = window_fill(r, e);
+	}
+	return more < 0 ? more : capture_end(&r->capture, r->end - r->start, e);
+}
+
+static int open_file(const char *name, struct err *e)
+{
+	int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? err_set(e, -errno, "%s", strerror(errno)) : fd;
+}
+
+static const char *format_of(const struct capture *c)
+{
+	switch (c->format) {
+	case CAPTURE_UNKNOWN:
+		break;
+	case CAPTURE_PCAP:
+		return "pcap";
+	case CAPTURE_PCAPNG:
+		return "pcapng";
+	}
+	return NULL;
+}
+
+static enum ctl_exit read_and_tell(const struct ctl_args *a, struct reading *r, FILE *out,
+				   FILE *err)
+{
+	struct err e = {0};
+	json_t *source;
+
+	if (read_all(r, &e) < 0)
+		err_wrap(&e, "%.120s", a->file);
+	source = json_pack("{so ss?}", "file", json_text(a->file), "format",
+			   format_of(&r->capture));
+	return ctl_capture_tell(a, source, &r->summary, e.code ? e.msg : NULL, out, err);
+}
+
+static enum ctl_exit summarise(const struct ctl_args *a, int fd, FILE *out, FILE *err)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+	enum ctl_exit exit_code = CTL_NO;
+
+	if (!r || summary_init(&r->summary) < 0) {
+		fputs("rocectl: out of memory\n", err);
+	} else {
+		r->fd = fd;
+		exit_code = read_and_tell(a, r, out, err);
+		summary_done(&r->summary);
+	}
+	free(r);
+	return exit_code;
+}
+
+enum ctl_exit ctl_pcap(const struct ctl_args *a, FILE *out, FILE *err)
+{
+	struct err e = {0};
+	AUTO_FD fd = open_file(a->file, &e);
+
+	if (fd >= 0)
+		return summarise(a, fd, out, err);
+	fputs("rocectl: ", err);
+	table_put(a->file, err);
+	fprintf(err, ": %s\n", e.msg);
 	return CTL_NO;
 }

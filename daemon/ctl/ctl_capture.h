@@ -16,5 +16,3 @@ enum ctl_exit ctl_sniff(const struct ctl_args *, FILE *out, FILE *err);
 enum ctl_exit ctl_capture_tell(const struct ctl_args *, json_t *source,
 			       const struct capture_summary *, const char *problem, FILE *out,
 			       FILE *err);
-/* Pure: the document as people read it. */
-void ctl_show_capture(const json_t *, FILE *);

@@ -222,7 +222,7 @@ struct buffer {
 };
 
 /* Bytes that came, 0 = the end. */
-static ssize_t receive(int fd, struct buffer *b)
+static ssize_t answer_receive(int fd, struct buffer *b)
 {
 	ssize_t n;
 
@@ -251,7 +251,7 @@ static int receive_answer(int fd, struct ctl_answer *ret)
 	int r;
 
 	do {
-		n = receive(fd, &b);
+		n = answer_receive(fd, &b);
 		r = n < 0 ? (int)n : ctl_answer_decode(ret, b.data, b.len, n == 0);
 	} while (r == 0);
 	free(b.data);

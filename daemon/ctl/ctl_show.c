@@ -38,7 +38,7 @@ static void add_joined(struct table *t, const json_t *list, const char *key)
 	table_add(t, text);
 }
 
-static void print(struct table *t, FILE *f, const char *nothing)
+static void show_table(struct table *t, FILE *f, const char *nothing)
 {
 	if (t->failed)
 		fputs("out of memory\n", f);
@@ -46,6 +46,13 @@ static void print(struct table *t, FILE *f, const char *nothing)
 		fprintf(f, "%s\n", nothing);
 	table_print(t, f);
 	table_done(t);
+}
+
+static void put_text(const json_t *object, const char *key, FILE *f)
+{
+	const char *text = text_of(object, key);
+
+	table_put(text ? text : "-", f);
 }
 
 /* --- pods ------------------------------------------------------------------------------------- */
@@ -81,7 +88,7 @@ void ctl_show_pods(const json_t *document, FILE *f)
 			}
 		}
 	}
-	print(&t, f, "no container has a device");
+	show_table(&t, f, "no container has a device");
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -112,16 +119,14 @@ void ctl_show_devices(const json_t *document, FILE *f)
 		table_add(&t, text_of(device, "driver"));
 		table_add(&t, text_of(device, "why"));
 	}
-	print(&t, f, "this node has no devices");
+	show_table(&t, f, "this node has no devices");
 }
 
 void ctl_show_explain(const json_t *document, FILE *f)
 {
-	const char *device = text_of(document, "device"), *why = text_of(document, "why");
-
-	table_put(device ? device : "-", f);
+	put_text(document, "device", f);
 	fputs(": ", f);
-	table_put(why ? why : "-", f);
+	put_text(document, "why", f);
 	fputc('\n', f);
 }
 
@@ -165,7 +170,7 @@ void ctl_show_events(const json_t *document, FILE *f)
 	json_array_foreach (json_object_get(document, "events"), i, e) {
 		add_event(&t, e);
 	}
-	print(&t, f, "no events");
+	show_table(&t, f, "no events");
 }
 
 static void put_word(const char *text, FILE *f)
@@ -177,7 +182,6 @@ static void put_word(const char *text, FILE *f)
 void ctl_show_event(const json_t *e, FILE *f)
 {
 	json_int_t count = json_integer_value(json_object_get(e, "count"));
-	const char *message = text_of(e, "message");
 	char object[POD_TEXT_SIZE];
 
 	pod_text(e, object);
@@ -186,7 +190,7 @@ void ctl_show_event(const json_t *e, FILE *f)
 	put_word(text_of(e, "reason"), f);
 	put_word(object, f);
 	put_word(text_of(e, "device"), f);
-	table_put(message ? message : "-", f);
+	put_text(e, "message", f);
 	if (count > 1)
 		fprintf(f, " (%" JSON_INTEGER_FORMAT " times)", count);
 	fputc('\n', f);
@@ -196,18 +200,15 @@ void ctl_show_event(const json_t *e, FILE *f)
 
 static void show_finding(const json_t *finding, FILE *f)
 {
-	const char *object = text_of(finding, "object"), *help = text_of(finding, "help");
-	const char *kind = text_of(finding, "kind"), *what = text_of(finding, "what");
-
-	table_put(kind ? kind : "-", f);
+	put_text(finding, "kind", f);
 	fputs(": ", f);
-	if (object) {
-		table_put(object, f);
+	if (text_of(finding, "object")) {
+		put_text(finding, "object", f);
 		fputs(": ", f);
 	}
-	table_put(what ? what : "-", f);
+	put_text(finding, "what", f);
 	fputs("\n    ", f);
-	table_put(help ? help : "-", f);
+	put_text(finding, "help", f);
 	fputs(json_is_true(json_object_get(finding, "fixable"))
 		      ? "\n    `rocectl doctor --fix` works on it.\n"
 		      : "\n",
@@ -233,21 +234,141 @@ size_t ctl_show_doctor(const json_t *document, FILE *f)
 void ctl_show_attached(const json_t *document, FILE *f)
 {
 	const json_t *a = json_object_get(document, "attachment");
-	const char *device = text_of(document, "device"), *interface = text_of(a, "interface");
 
-	table_put(device ? device : "-", f);
+	put_text(document, "device", f);
 	fputs(" is attached", f);
-	if (interface) {
+	if (text_of(a, "interface")) {
 		fputs(" as ", f);
-		table_put(interface, f);
+		put_text(a, "interface", f);
 	}
 	fputc('\n', f);
 }
 
 void ctl_show_detached(const json_t *document, FILE *f)
 {
-	const char *device = text_of(document, "device");
-
-	table_put(device ? device : "-", f);
+	put_text(document, "device", f);
 	fputs(" is back in the host, and clean\n", f);
+}
+
+/* --- queue pairs ------------------------------------------------------------------------------ */
+
+static bool number_of(const json_t *object, const char *key, json_int_t *ret)
+{
+	const json_t *n = json_object_get(object, key);
+
+	if (!json_is_integer(n))
+		return false;
+	*ret = json_integer_value(n);
+	return true;
+}
+
+static void add_number(struct table *t, const json_t *object, const char *key)
+{
+	char text[24] = "";
+	json_int_t n;
+
+	if (number_of(object, key, &n))
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, n);
+	table_add(t, text);
+}
+
+/* What it received and sent together, unknown when there is neither. */
+static void add_sum(struct table *t, const json_t *qp, const char *key)
+{
+	json_int_t received = 0, sent = 0;
+	bool known = number_of(json_object_get(qp, "received"), key, &received);
+	char text[24] = "";
+
+	known |= number_of(json_object_get(qp, "sent"), key, &sent);
+	if (known)
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, received + sent);
+	table_add(t, text);
+}
+
+/* Round trips belong to the flow of the requests. "12.3us" of the side that has more of them. */
+static void add_rtt(struct table *t, const json_t *qp, const char *key)
+{
+	const json_t *received = json_object_get(json_object_get(qp, "received"), "rtt");
+	const json_t *sent = json_object_get(json_object_get(qp, "sent"), "rtt");
+	json_int_t n_received = 0, n_sent = 0, ns;
+	char text[32] = "";
+
+	number_of(received, "count", &n_received);
+	number_of(sent, "count", &n_sent);
+	if (number_of(n_received > n_sent ? received : sent, key, &ns))
+		snprintf(text, sizeof(text), "%.1fus", (double)ns / 1000);
+	table_add(t, text);
+}
+
+static void add_peer(struct table *t, const json_t *qp)
+{
+	const char *address = text_of(qp, "peerAddress");
+	char text[96] = "";
+	json_int_t n;
+
+	if (number_of(qp, "peerQpn", &n))
+		snprintf(text, sizeof(text), "%s%s%" JSON_INTEGER_FORMAT, address ? address : "",
+			 address ? " " : "", n);
+	table_add(t, text[0] ? text : address);
+}
+
+/* The pod, or at least its uid. */
+static void add_pod(struct table *t, const json_t *qp)
+{
+	char pod[POD_TEXT_SIZE];
+
+	pod_text(qp, pod);
+	table_add(t, pod[0] ? pod : text_of(qp, "podUid"));
+}
+
+static void add_qp(struct table *t, const json_t *qp)
+{
+	const char *failure = text_of(qp, "failure"), *device = text_of(qp, "device");
+
+	table_add(t, device ? device : text_of(qp, "netdev"));
+	add_number(t, qp, "qpn");
+	add_peer(t, qp);
+	table_add(t, text_of(qp, "type"));
+	table_add(t, failure ? failure : text_of(qp, "state"));
+	add_pod(t, qp);
+	table_add(t, text_of(qp, "comm"));
+	add_sum(t, qp, "packets");
+	add_sum(t, qp, "ce");
+	add_sum(t, qp, "cnp");
+	add_sum(t, qp, "naks");
+	add_sum(t, qp, "rnr");
+	add_sum(t, qp, "retransmissions");
+	add_rtt(t, qp, "p99Ns");
+}
+
+/* What the table alone would not say. */
+static void show_notes(const json_t *document, size_t n, FILE *f)
+{
+	const char *error = text_of(document, "error");
+	json_int_t age, total;
+
+	if (number_of(document, "ageSeconds", &age) && age > 0)
+		fprintf(f, "read %" JSON_INTEGER_FORMAT " s ago\n", age);
+	if (error) {
+		fputs("not read since: ", f);
+		table_put(error, f);
+		fputc('\n', f);
+	}
+	if (number_of(document, "total", &total) && (size_t)total > n)
+		fprintf(f, "%zu of %" JSON_INTEGER_FORMAT "; --limit N shows more\n", n, total);
+}
+
+void ctl_show_qps(const json_t *document, FILE *f)
+{
+	struct table t = {.heads = {"DEVICE", "QPN", "PEER", "TYPE", "STATE", "POD", "COMMAND",
+				    "PACKETS", "CE", "CNP", "NAK", "RNR", "RETRANS", "RTT-P99"},
+			  .n_columns = 14};
+	json_t *qp;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "qps"), i, qp) {
+		add_qp(&t, qp);
+	}
+	show_table(&t, f, "no queue pairs");
+	show_notes(document, i, f);
 }

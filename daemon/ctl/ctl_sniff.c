@@ -11,16 +11,46 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture_file.h"
 #include "cleanup.h"
 #include "ctl_capture.h"
 #include "ctl_http.h"
 #include "ctl_table.h"
 #include "json_text.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "packet_socket.h"
-#include "pcap_write.h"
 #include "sniff_target.h"
 #include "verbs_sniffer.h"
+
+/* --- the pcap file that is written --------------------------------------------------------------
+ */
+
+/* Heads of the file and of its packets: nanoseconds, Ethernet, this machine's byte order. */
+struct pcap_file_head {
+	uint32_t magic;
+	uint16_t major, minor;
+	uint32_t reserved[2], snaplen, link;
+};
+
+struct pcap_packet_head {
+	uint32_t s, ns, captured, length;
+};
+
+static struct pcap_file_head pcap_file_head(void)
+{
+	return (struct pcap_file_head){.magic = 0xa1b23c4d,
+				       .major = 2,
+				       .minor = 4,
+				       .snaplen = CAPTURE_PACKET_MAX,
+				       .link = LINKTYPE_ETHERNET};
+}
+
+static struct pcap_packet_head pcap_packet_head(const struct capture_packet *p)
+{
+	return (struct pcap_packet_head){(uint32_t)(p->time_ns / 1000000000),
+					 (uint32_t)(p->time_ns % 1000000000), p->captured,
+					 p->length};
+}
 
 #define WAIT_MS 100
 
@@ -146,7 +176,7 @@ static int enter(const struct sniffing *s, const struct hw *hw, struct err *e)
 		       : 0;
 }
 
-static int locate(struct sniffing *s, struct err *e)
+static int target_locate(struct sniffing *s, struct err *e)
 {
 	struct hw hw;
 	int r = hw_open(&hw, "/sys", "/dev", "/proc", e);
@@ -250,7 +280,7 @@ static int take_packets(struct sniffing *s, struct err *e)
 }
 
 /* An interrupt ends the sniffing, not the telling. */
-static int sniff(struct sniffing *s, struct err *e)
+static int packets_sniff(struct sniffing *s, struct err *e)
 {
 	struct sigaction stop = {.sa_handler = on_signal}, old_int, old_term;
 	int r;
@@ -278,7 +308,7 @@ static json_t *source_of(const struct sniffing *s)
 			 json_text(s->no_flow.msg), "dropped", dropped);
 }
 
-static enum ctl_exit refuse(const struct err *e, FILE *err)
+static enum ctl_exit sniff_refuse(const struct err *e, FILE *err)
 {
 	fputs("rocectl: ", err);
 	if (e->code == -EPERM || e->code == -EACCES)
@@ -294,8 +324,8 @@ static enum ctl_exit sniff_and_tell(struct sniffing *s, FILE *out, FILE *err)
 	json_t *source;
 
 	if (open_written(s, &e) < 0)
-		return refuse(&e, err);
-	if (sniff(s, &e) == 0)
+		return sniff_refuse(&e, err);
+	if (packets_sniff(s, &e) == 0)
 		close_written(s, &e);
 	else
 		close_written(s, NULL);
@@ -311,8 +341,8 @@ enum ctl_exit ctl_sniff(const struct ctl_args *a, FILE *out, FILE *err)
 
 	if (summary_init(&s.summary) < 0)
 		err_set(&e, -ENOMEM, "out of memory");
-	if (e.code || locate(&s, &e) < 0 || open_source(&s, &e) < 0)
-		exit_code = refuse(&e, err);
+	if (e.code || target_locate(&s, &e) < 0 || open_source(&s, &e) < 0)
+		exit_code = sniff_refuse(&e, err);
 	else
 		exit_code = sniff_and_tell(&s, out, err);
 	verbs_sniffer_close(s.flow);

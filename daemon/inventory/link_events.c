@@ -17,7 +17,6 @@
 #include <uv.h>
 
 #include "cleanup.h"
-#include "devlink.h"
 #include "genl.h"
 #include "log.h"
 #include "nldev.h"

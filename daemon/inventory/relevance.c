@@ -4,11 +4,11 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "devlink.h"
+#include "genl.h"
 #include "hw.h"
 #include "nldev.h"
 #include "nlsock.h"
-#include "rtnl_route.h"
+#include "rtnl_addr.h"
 
 static bool carries_rdma_port(const struct host *h, int nsid, int ifindex)
 {

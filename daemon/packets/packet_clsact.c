@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "nlsock.h"
 
 /* Ours, at any priority: what a crash has left is replaced by it. "RoCE". */

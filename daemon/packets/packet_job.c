@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "cleanup.h"
-#include "netns_ops.h"
+#include "netns.h"
 
 /* What is left of a name whose namespace is gone is an ordinary file for a moment (-EINVAL). */
 static int open_namespace(const struct packet_job *j, struct err *e)

@@ -20,7 +20,7 @@
 
 #include "bpf_log.h"
 #include "cleanup.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "own_programs.h"
 #include "packet_clsact.h"
 #include "roce_flows.h"

@@ -16,7 +16,7 @@
 /* --- IDs -------------------------------------------------------------------------------------- */
 
 /* An ID from a request, for messages: whatever its bytes and length are. */
-static const char *shown(const char *id, char text[PLUGIN_ID_SIZE])
+static const char *id_shown(const char *id, char text[PLUGIN_ID_SIZE])
 {
 	size_t i;
 
@@ -40,10 +40,11 @@ static int unknown_id(const struct allocation_input *in, const char *id, struct 
 	char text[PLUGIN_ID_SIZE];
 
 	if (owner)
-		return err_set(err, -ENOENT, "%s belongs to %s/%s, not to %s/%s", shown(id, text),
-			       owner->prefix, owner->name, pool->prefix, pool->name);
+		return err_set(err, -ENOENT, "%s belongs to %s/%s, not to %s/%s",
+			       id_shown(id, text), owner->prefix, owner->name, pool->prefix,
+			       pool->name);
 	return err_set(err, -ENOENT, "%s/%s has no device \"%s\"", pool->prefix, pool->name,
-		       shown(id, text));
+		       id_shown(id, text));
 }
 
 /* Known and new: a list of any length ends here by its first ID too many. */
@@ -58,7 +59,7 @@ static int check_id(const struct allocation_input *in, struct id_list ids, size_
 	for (size_t i = 0; i < at; i++)
 		if (strcmp(ids.ids[i], ids.ids[at]) == 0)
 			return err_set(err, -EINVAL, "%s is asked for twice",
-				       shown(ids.ids[at], text));
+				       id_shown(ids.ids[at], text));
 	return 0;
 }
 
@@ -82,7 +83,7 @@ static const struct {
 };
 
 /* The provider's object, made where there is none; NULL when out of memory. */
-static json_t *provider(json_t *info, const char *name)
+static json_t *info_provider(json_t *info, const char *name)
 {
 	json_t *o = json_object_get(info, name);
 
@@ -91,42 +92,42 @@ static json_t *provider(json_t *info, const char *name)
 	return o;
 }
 
-static bool tell(json_t *info, const char *provider_name, const char *key, const char *value)
+static bool info_set(json_t *info, const char *provider_name, const char *key, const char *value)
 {
-	json_t *o = provider(info, provider_name);
+	json_t *o = info_provider(info, provider_name);
 
 	return o && json_object_set_new(o, key, value[0] ? json_text(value) : json_string("")) == 0;
 }
 
-static bool tell_nodes(json_t *info, const struct function_nodes *nodes)
+static bool info_set_nodes(json_t *info, const struct function_nodes *nodes)
 {
 	const char *path;
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		path = function_nodes_path(nodes, places[i].role);
-		if (path && !tell(info, places[i].provider, places[i].key, path))
+		if (path && !info_set(info, places[i].provider, places[i].key, path))
 			return false;
 	}
-	if (nodes->rdma && !tell(info, "rdma", "rdma_dev", nodes->rdma->name))
+	if (nodes->rdma && !info_set(info, "rdma", "rdma_dev", nodes->rdma->name))
 		return false;
-	return !nodes->vdpa || provider(info, "vdpa");
+	return !nodes->vdpa || info_provider(info, "vdpa");
 }
 
 /* additionalInfo: first what is said of all devices, then what is said of this one. */
-static bool tell_extra(json_t *info, const struct pool *pool, const char *function)
+static bool info_set_extra(json_t *info, const struct pool *pool, const char *function)
 {
 	const char *const whom[] = {"*", function};
 
 	if (pool->n_extra == 0)
 		return true;
-	if (!provider(info, "extra"))
+	if (!info_provider(info, "extra"))
 		return false;
 	for (size_t w = 0; w < ARRAY_SIZE(whom); w++)
 		for (size_t i = 0; i < pool->n_extra; i++) {
 			const struct extra_info *x = &pool->extra[i];
 
 			if (strcmp(x->device, whom[w]) == 0 &&
-			    !tell(info, "extra", x->key, x->value))
+			    !info_set(info, "extra", x->key, x->value))
 				return false;
 		}
 	return true;
@@ -138,8 +139,8 @@ static json_t *function_info(const struct pool *pool, const char *function,
 {
 	json_t *info = json_object();
 
-	if (tell(info, "generic", "deviceID", function) && tell_nodes(info, nodes) &&
-	    tell_extra(info, pool, function))
+	if (info_set(info, "generic", "deviceID", function) && info_set_nodes(info, nodes) &&
+	    info_set_extra(info, pool, function))
 		return info;
 	json_decref(info);
 	return NULL;

@@ -120,7 +120,7 @@ static bool has_id(const struct pool_view *view, const char *id)
 }
 
 /* Only functions with a PCI address have a form. */
-static int describe(char **ret_json, const struct allocation_input *in, const char *id)
+static int device_describe(char **ret_json, const struct allocation_input *in, const char *id)
 {
 	const struct function *fn = host_function(in->host, id);
 	struct function_nodes nodes;
@@ -148,7 +148,7 @@ int allocation_device_info(char **ret_json, char **ret_name, const struct alloca
 	if (!has_id(in->view, id))
 		return -ENOENT;
 	if (pool->kind == POOL_EXCLUSIVE)
-		r = describe(&json, in, id);
+		r = device_describe(&json, in, id);
 	if (r < 0)
 		return r;
 	if (asprintf(&name, "%s-%s-%s%s", pool->prefix, pool->name, id, device_info_end) < 0) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attach_status.h"
-#include "resource_index.h"
+#include "resource_table.h"
 
 #define EXPLAIN_SIZE 640
 

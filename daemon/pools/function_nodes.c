@@ -68,7 +68,7 @@ static int add_as(struct collection *c, enum node_role role, const char *name, c
 	return 0;
 }
 
-static int add(struct collection *c, enum node_role role, const char *name)
+static int node_add(struct collection *c, enum node_role role, const char *name)
 {
 	return add_as(c, role, name, name);
 }
@@ -82,7 +82,7 @@ static int add_rdma_node(struct collection *c, enum node_role role, const char *
 	if (name[0] == '\0')
 		return 0;
 	snprintf(below_dev, sizeof(below_dev), "infiniband/%s", name);
-	return add(c, role, below_dev);
+	return node_add(c, role, below_dev);
 }
 
 /* Verbs and the (long obsolete) ucm always; umad and issm reach the whole fabric, so only as the
@@ -132,7 +132,7 @@ static int add_rdma(struct collection *c, bool required)
 	/* Programs that do without the connection manager exist, and so do kernels. */
 	if (!c->in->exists("infiniband/rdma_cm", c->in->arg))
 		return 0;
-	return add(c, NODE_RDMA_CM, "infiniband/rdma_cm");
+	return node_add(c, NODE_RDMA_CM, "infiniband/rdma_cm");
 }
 
 /* --- user space drivers, vDPA, vhost ---------------------------------------------------------- */
@@ -149,7 +149,7 @@ static int add_vfio(struct collection *c, const struct function *fn)
 		snprintf(inside, sizeof(inside), "vfio/%s", fn->vfio + sizeof(noiommu) - 1);
 	else
 		snprintf(inside, sizeof(inside), "%s", fn->vfio);
-	r = add(c, NODE_VFIO_CONTAINER, "vfio/vfio");
+	r = node_add(c, NODE_VFIO_CONTAINER, "vfio/vfio");
 	return r < 0 ? r : add_as(c, NODE_VFIO, fn->vfio, inside);
 }
 
@@ -161,7 +161,7 @@ static int add_vdpa(struct collection *c, const struct function *fn)
 		return 0;
 	if (fn->vdpa_node[0] == '\0')
 		return err_set(c->err, -ENODEV, "the vDPA device of %s has no node", fn->id);
-	return add(c, NODE_VDPA, fn->vdpa_node);
+	return node_add(c, NODE_VDPA, fn->vdpa_node);
 }
 
 static int add_vhost(struct collection *c, bool required)
@@ -171,8 +171,8 @@ static int add_vhost(struct collection *c, bool required)
 	if (!required && !c->in->exists("vhost-net", c->in->arg))
 		return 0;
 	c->nodes->vhost = true;
-	r = add(c, NODE_VHOST_NET, "vhost-net");
-	return r < 0 ? r : add(c, NODE_TUN, "net/tun");
+	r = node_add(c, NODE_VHOST_NET, "vhost-net");
+	return r < 0 ? r : node_add(c, NODE_TUN, "net/tun");
 }
 
 /* vDPA stands in for RDMA: a selector has the one or the other. */
@@ -193,7 +193,7 @@ static int add_all(struct collection *c, const struct function *fn)
 	if (fn->vfio[0] != '\0')
 		r = add_vfio(c, fn);
 	if (r == 0 && fn->uio[0] != '\0')
-		r = add(c, NODE_UIO, fn->uio);
+		r = node_add(c, NODE_UIO, fn->uio);
 	if (r == 0)
 		r = add_kind(c, &w, fn);
 	return r == 0 && w.vhost.any ? add_vhost(c, w.vhost.all) : r;
@@ -219,7 +219,7 @@ int function_nodes_folder(struct function_nodes *ret, const struct allocation_in
 {
 	struct function_nodes nodes = {0};
 	struct collection c = {&nodes, in, NULL, err};
-	int r = add(&c, NODE_RDMA_FOLDER, "infiniband");
+	int r = node_add(&c, NODE_RDMA_FOLDER, "infiniband");
 
 	if (r < 0)
 		function_nodes_done(&nodes);

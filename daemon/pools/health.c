@@ -1,5 +1,5 @@
-/* health.c - reasons that come and go, damped. What speaks against a device now is judged in
- * health_judge.c.
+/* health.c - what speaks against a device now, and what of that counts: reasons come and go,
+ * damped.
  *
  * Each reason has a clock of its own, which starts anew whenever the reason comes or goes: one that
  * flaps faster than its hold time never gets through, in either direction. */
@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "selectors.h"
+
 /* Reasons that have not been counted, or not been given up, yet. */
-static unsigned pending(const struct health *h)
+static unsigned health_pending(const struct health *h)
 {
 	return h->seen ^ h->counted;
 }
@@ -32,13 +34,13 @@ bool health_update(struct health *h, unsigned reasons, const struct pool *pool, 
 {
 	unsigned flipped = h->seen ^ reasons, before = h->counted;
 
-	if (flipped == 0 && pending(h) == 0)
+	if (flipped == 0 && health_pending(h) == 0)
 		return false;
 	h->seen = reasons;
 	for (unsigned i = 0; i < N_HEALTH_REASONS; i++) {
 		if (flipped & HEALTH_BIT(i))
 			h->since_ms[i] = now_ms;
-		if (pending(h) & HEALTH_BIT(i) && now_ms >= h->since_ms[i] &&
+		if (health_pending(h) & HEALTH_BIT(i) && now_ms >= h->since_ms[i] &&
 		    now_ms - h->since_ms[i] >= hold_ms(h, pool, i))
 			h->counted ^= HEALTH_BIT(i);
 	}
@@ -49,10 +51,10 @@ uint64_t health_deadline(const struct health *h, const struct pool *pool)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (unsigned i = 0; i < N_HEALTH_REASONS && pending(h); i++) {
+	for (unsigned i = 0; i < N_HEALTH_REASONS && health_pending(h); i++) {
 		uint64_t at = h->since_ms[i] + hold_ms(h, pool, i);
 
-		if (pending(h) & HEALTH_BIT(i) && at < first)
+		if (health_pending(h) & HEALTH_BIT(i) && at < first)
 			first = at;
 	}
 	return first;
@@ -68,4 +70,220 @@ void health_text(unsigned reasons, char *text, size_t size)
 		if (reasons & HEALTH_BIT(i))
 			len += (size_t)snprintf(text + len, size - len, "%s%s", len ? ", " : "",
 						health_reason_name((enum health_reason)i));
+}
+
+/* --- what speaks against a device now --------------------------------------------------------- */
+
+/* A VF that nobody uses lies about in the host administratively down, or is bound to a user space
+ * driver and has no netdev at all: that is how it should be. Whether it would have a link then
+ * follows from its PF's carrier and from the link state that the PF sets for it. */
+
+/* --- links ------------------------------------------------------------------------------------ */
+
+enum sight { SEEN_NOTHING, SEEN_IDLE, SEEN_DEAD, SEEN_ALIVE }; /* the best counts */
+
+/* RFC 2863: a link that is up may still be dormant, say for want of 802.1X. */
+static bool is_usable(const struct netdev *d)
+{
+	static const char *const bad[] = {"dormant", "testing", "notpresent"};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (strcmp(d->operstate, bad[i]) == 0)
+			return false;
+	return d->carrier == CARRIER_ON || d->operstate[0] == '\0' ||
+	       strcmp(d->operstate, "up") == 0 || strcmp(d->operstate, "unknown") == 0;
+}
+
+static enum sight netdev_link(const struct netdev *d)
+{
+	if (!(d->flags & IFF_UP))
+		return SEEN_IDLE;
+	return d->carrier != CARRIER_OFF && is_usable(d) ? SEEN_ALIVE : SEEN_DEAD;
+}
+
+/* Of a function with several ports, one is enough. */
+static enum sight own_link(const struct fn_parts *parts, bool anywhere)
+{
+	enum sight best = SEEN_NOTHING;
+
+	for (size_t i = 0; i < parts->n_netdevs; i++) {
+		const struct netdev *d = part_netdev(parts, i);
+		enum sight link;
+
+		/* What is lent away to where we cannot look is remembered, not seen. */
+		if (d->nsid != NSID_HOST && (!anywhere || d->nsid == NSID_ELSEWHERE))
+			continue;
+		if (!netdev_is_own(d))
+			continue;
+		link = netdev_link(d);
+		if (link > best)
+			best = link;
+	}
+	return best;
+}
+
+static const struct rdma_dev *rdma_of(const struct fn_parts *parts)
+{
+	return parts->n_rdma ? part_rdma(parts, 0) : NULL;
+}
+
+static bool is_infiniband(const struct rdma_dev *d)
+{
+	return d->n_ports && d->ports[0].link_layer == LINK_INFINIBAND;
+}
+
+/* A state that cannot be read is not held against the port. */
+static bool any_port_active(const struct rdma_dev *d)
+{
+	for (unsigned i = 0; i < d->n_ports; i++)
+		if (d->ports[i].state == PORT_ACTIVE || d->ports[i].state == PORT_ACTIVE_DEFER ||
+		    d->ports[i].state == PORT_UNKNOWN)
+			return true;
+	return d->n_ports == 0;
+}
+
+/* The physical function that carries a VF or a sub-function (which may sit on a VF), or NULL. */
+static const struct function *carrier_of(const struct host_index *ix, const struct function *f)
+{
+	const struct function *up = f;
+
+	for (int i = 0; i < 2 && up && up->parent[0]; i++)
+		up = host_index_function(ix, up->parent);
+	return up == f ? NULL : up;
+}
+
+/* Down, too, while it is administratively down: no VF has a link then. On InfiniBand the netdev is
+ * only IP's; the port tells. */
+static bool is_uplink_dead(const struct host_index *ix, const struct function *pf)
+{
+	const struct fn_parts parts = host_index_own_parts(ix, pf);
+	const struct rdma_dev *rdma = rdma_of(&parts);
+	enum sight link;
+
+	if (rdma && is_infiniband(rdma))
+		return !any_port_active(rdma);
+	link = own_link(&parts, true);
+	return link == SEEN_DEAD || link == SEEN_IDLE;
+}
+
+static bool is_carrier_dead(const struct host_index *ix, const struct function *f)
+{
+	const struct function *pf = carrier_of(ix, f);
+
+	return pf && f->vf_link != VF_LINK_ENABLE && is_uplink_dead(ix, pf);
+}
+
+/* Of what is in a pod's namespace nothing is seen, and its PF speaks for it. */
+static bool is_link_down(const struct host_index *ix, const struct fn_parts *parts)
+{
+	const struct function *f = parts->fn;
+	enum sight own = own_link(parts, false);
+
+	if (f->vf_link == VF_LINK_DISABLE)
+		return true;
+	if (own == SEEN_ALIVE || own == SEEN_DEAD)
+		return own == SEEN_DEAD;
+	return is_carrier_dead(ix, f);
+}
+
+/* --- RDMA ------------------------------------------------------------------------------------- */
+
+/* What does not hold for each of the selectors was not what made the function match. */
+static bool wants_rdma(const struct pool *p)
+{
+	for (size_t i = 0; i < p->n_selectors; i++)
+		if (!p->selectors[i].is_rdma)
+			return p->kind != POOL_EXCLUSIVE;
+	return p->kind != POOL_EXCLUSIVE || p->n_selectors > 0;
+}
+
+/* The port of a free RoCE device is down with its netdev, as it should be: the kernel closes a
+ * netdev that changes its namespace, so a PF that comes back from a pod is down, too. */
+static bool is_port_judged(const struct pool *p, const struct fn_parts *parts,
+			   const struct rdma_dev *rdma)
+{
+	return p->kind != POOL_EXCLUSIVE || parts->fn->kind == FN_VIRTUAL || is_infiniband(rdma) ||
+	       own_link(parts, false) >= SEEN_DEAD;
+}
+
+static unsigned judge_rdma(const struct pool *p, const struct fn_parts *parts)
+{
+	const struct rdma_dev *rdma = rdma_of(parts);
+	unsigned reasons = 0;
+
+	if (!rdma)
+		return HEALTH_BIT(HEALTH_NO_RDMA);
+	if (!rdma->uverbs[0] || rdma->no_uverbs_node ||
+	    (p->require_umad && (!rdma->umad[0] || rdma->no_umad_node)))
+		reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
+	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, parts, rdma))
+		reasons |= HEALTH_BIT(HEALTH_PORT_DOWN);
+	return reasons;
+}
+
+/* --- one function ----------------------------------------------------------------------------- */
+
+static bool has_word(const struct word_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->words[i], word) == 0)
+			return true;
+	return list->n == 0;
+}
+
+static bool is_driver_wrong(const struct pool *p, const struct function *f)
+{
+	if (p->kind != POOL_EXCLUSIVE || f->kind == FN_VIRTUAL)
+		return false;
+	for (size_t i = 0; i < p->n_selectors && f->driver[0]; i++)
+		if (has_word(&p->selectors[i].drivers, f->driver))
+			return false;
+	return !f->driver[0] || p->n_selectors > 0;
+}
+
+static unsigned judge_function(const struct pool *p, const struct host_index *ix, const char *id,
+			       bool held)
+{
+	const struct fn_parts parts = host_index_parts(ix, id);
+	const struct function *f = parts.fn;
+	unsigned reasons = 0;
+
+	if (!f)
+		return HEALTH_BIT(HEALTH_GONE);
+	if (f->unreachable)
+		reasons |= HEALTH_BIT(HEALTH_PCI);
+	if (f->devlink_error[0])
+		reasons |= HEALTH_BIT(HEALTH_DEVLINK);
+	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, &parts))
+		reasons |= HEALTH_BIT(HEALTH_LINK_DOWN);
+	if (held)
+		return reasons;
+	if (is_driver_wrong(p, f))
+		reasons |= HEALTH_BIT(HEALTH_NO_DRIVER);
+	return wants_rdma(p) ? reasons | judge_rdma(p, &parts) : reasons;
+}
+
+/* --- one offer -------------------------------------------------------------------------------- */
+
+unsigned health_judge(const struct pool_view *view, const struct offer *offer,
+		      const struct host_index *ix, bool held)
+{
+	const struct pool *p = view->pool;
+	unsigned all = 0;
+
+	if (offer->gone)
+		return HEALTH_BIT(HEALTH_GONE);
+	/* Slots that are advertised without any HCA, as the mode wants it, have nothing to fail. */
+	if (offer->n_members == 0)
+		return p->fixed_slots ? 0 : HEALTH_BIT(HEALTH_GONE);
+	for (size_t i = 0; i < offer->n_members; i++) {
+		/* A shared device stays in the host, whoever has a slot on it. */
+		unsigned reasons = judge_function(p, ix, view->members[offer->first_member + i],
+						  held && p->kind == POOL_EXCLUSIVE);
+
+		if (reasons == 0)
+			return 0; /* one member that is fit is enough */
+		all |= reasons;
+	}
+	return all;
 }

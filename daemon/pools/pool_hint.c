@@ -216,8 +216,8 @@ static struct progress progress_of(const struct pool *pool, const struct selecto
 	return p;
 }
 
-static void find(const struct pool *pool, const struct selector *s, const struct host_index *ix,
-		 enum why_not furthest, struct words *ret)
+static void hint_find(const struct pool *pool, const struct selector *s,
+		      const struct host_index *ix, enum why_not furthest, struct words *ret)
 {
 	for (size_t i = 0; i < ix->host->n_functions; i++) {
 		struct candidate c = candidate_of(ix, &ix->host->functions[i]);
@@ -236,14 +236,15 @@ static bool has_pf(const struct words *found, const struct pf_selectors *pfs)
 	return false;
 }
 
-static void explain(const struct pool *pool, const struct selector *s, const struct host_index *ix,
-		    const struct progress *p, char *text, size_t size)
+static void hint_explain(const struct pool *pool, const struct selector *s,
+			 const struct host_index *ix, const struct progress *p, char *text,
+			 size_t size)
 {
 	struct words found = {0}, wanted = {0};
 	const char *noun = wishes[p->furthest].noun;
 	char among[64] = "";
 
-	find(pool, s, ix, p->furthest, &found);
+	hint_find(pool, s, ix, p->furthest, &found);
 	add_wanted(&wanted, s, p->furthest);
 	if (p->n_earlier > 0)
 		snprintf(among, sizeof(among), " among the %zu that match all before that", p->n);
@@ -270,6 +271,6 @@ void pool_hint(const struct pool *pool, const struct host_index *ix, char *text,
 	for (size_t i = 0; i < pool->n_selectors && !text[0]; i++) {
 		p = progress_of(pool, &pool->selectors[i], ix);
 		if (p.furthest != WHY_NOT_NONE)
-			explain(pool, &pool->selectors[i], ix, &p, text, size);
+			hint_explain(pool, &pool->selectors[i], ix, &p, text, size);
 	}
 }

@@ -132,7 +132,7 @@ static int add_slots(struct pool_view *v, size_t first, size_t n_members, uint64
 	return 0;
 }
 
-static uint64_t slots(const struct pool *p, unsigned room)
+static uint64_t slots_of(const struct pool *p, unsigned room)
 {
 	if (p->slots || p->slots_given)
 		return p->slots;
@@ -145,7 +145,7 @@ static int offer_all(struct pool_view *v, const struct host_index *ix)
 		v->gid_capacity = min_room(v->gid_capacity, hca_room(v, i, ix));
 	if (v->n_members == 0 && !v->pool->fixed_slots)
 		return 0;
-	return add_slots(v, 0, v->n_members, slots(v->pool, v->gid_capacity), ix);
+	return add_slots(v, 0, v->n_members, slots_of(v->pool, v->gid_capacity), ix);
 }
 
 static int offer_each(struct pool_view *v, const struct host_index *ix)
@@ -153,10 +153,10 @@ static int offer_each(struct pool_view *v, const struct host_index *ix)
 	bool known = true;
 
 	if (v->n_members == 0 && v->pool->fixed_slots && !names_hca(v->pool))
-		return add_slots(v, 0, 0, slots(v->pool, 0), ix);
+		return add_slots(v, 0, 0, slots_of(v->pool, 0), ix);
 	for (size_t i = 0; i < v->n_members; i++) {
 		unsigned room = hca_room(v, i, ix);
-		int r = add_slots(v, i, 1, slots(v->pool, room), ix);
+		int r = add_slots(v, i, 1, slots_of(v->pool, room), ix);
 
 		if (r < 0)
 			return r;

@@ -130,7 +130,7 @@ static bool may_join(const struct placing *pl, const struct pool *p)
 	return !pl->lent && (!pl->owner || (!is_exclusive(pl->owner) && !is_exclusive(p)));
 }
 
-static int join(struct placing *pl, struct pool_view *v, enum verdict_kind kind)
+static int view_join(struct placing *pl, struct pool_view *v, enum verdict_kind kind)
 {
 	if (!pl->owner) {
 		pl->owner = v->pool;
@@ -170,7 +170,7 @@ static bool is_excluded(const struct build *b, struct placing *pl, struct pool_v
 	return true;
 }
 
-static int ask(struct build *b, struct placing *pl, size_t pool)
+static int pool_ask(struct build *b, struct placing *pl, size_t pool)
 {
 	struct pool_view *v = &b->out->views[pool];
 	enum why_not why = match(v, &pl->c);
@@ -178,10 +178,10 @@ static int ask(struct build *b, struct placing *pl, size_t pool)
 	bool fits = why == WHY_NOT_NONE && !is_excluded(b, pl, v);
 
 	if (held)
-		return join(pl, v, fits && !pl->wanted ? VERDICT_OFFERED : VERDICT_KEPT);
+		return view_join(pl, v, fits && !pl->wanted ? VERDICT_OFFERED : VERDICT_KEPT);
 	pl->wanted = pl->wanted || fits;
 	if (fits && may_join(pl, v->pool))
-		return join(pl, v, VERDICT_OFFERED);
+		return view_join(pl, v, VERDICT_OFFERED);
 	v->n_taken += fits;
 	if (why != WHY_NOT_NONE && !pl->owner && !pl->excluded)
 		note_nearest(pl->verdict, v->pool, why);
@@ -196,7 +196,7 @@ static int place(struct build *b, const struct function *fn, struct verdict *ver
 	memcpy(verdict->function, fn->id, sizeof(verdict->function));
 	verdict->kind = VERDICT_NO_MATCH;
 	for (size_t i = 0; i < b->out->n_views; i++) {
-		int r = ask(b, &pl, i);
+		int r = pool_ask(b, &pl, i);
 
 		if (r < 0)
 			return r;

@@ -43,7 +43,7 @@ void verdict_text(const struct verdict *v, char *text, size_t size)
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static int width(const struct pools *p)
+static int function_width(const struct pools *p)
 {
 	size_t widest = 0;
 
@@ -148,9 +148,9 @@ static void warn_slots(FILE *f, const struct pool_view *v)
 }
 
 /* at: room for one place per pool, zeroed. */
-static void explain(FILE *f, const struct pools *p, size_t *at)
+static void pools_print(FILE *f, const struct pools *p, size_t *at)
 {
-	int columns = width(p);
+	int columns = function_width(p);
 
 	for (size_t i = 0; i < p->n_verdicts; i++)
 		print_function(f, p, &p->verdicts[i], columns, at);
@@ -173,7 +173,7 @@ char *pools_explain(const struct pools *p)
 	FILE *f = at ? open_memstream(&text, &n) : NULL;
 
 	if (f)
-		explain(f, p, at);
+		pools_print(f, p, at);
 	free(at);
 	if (f && fclose(f) == 0)
 		return text;

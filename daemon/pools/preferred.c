@@ -1,8 +1,8 @@
 /* preferred.c - which of the free IDs a container should best get. Pure.
  *
  * The contenders are put into natural order once, so that the order of the request tells nothing;
- * then the best of those left is taken until there are enough. What "best" means is better().
- * Can fail by: must_include that does not fit, out of memory. */
+ * then the best of those left is taken until there are enough. What "best" means is
+ * contender_better(). Can fail by: must_include that does not fit, out of memory. */
 #include "allocation.h"
 
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static const char *pf_of(const struct pool_view *view, const struct function *fn
 /* --- contenders ------------------------------------------------------------------------------- */
 
 /* The group with that name and node, counted up; ret_i: its place. false: out of memory. */
-static bool join(struct groups *g, const char *name, int numa, size_t *ret_i)
+static bool group_join(struct groups *g, const char *name, int numa, size_t *ret_i)
 {
 	struct group *new;
 
@@ -156,7 +156,7 @@ static int by_id(const void *pa, const void *pb)
 	return r ? r : strcmp(a->id, b->id);
 }
 
-static bool fill(struct choice *c, const struct id_list *available)
+static bool choice_fill(struct choice *c, const struct id_list *available)
 {
 	size_t n = 0;
 
@@ -173,21 +173,21 @@ static bool fill(struct choice *c, const struct id_list *available)
 	return true;
 }
 
-static bool describe(struct choice *c, const struct knowledge *k)
+static bool choice_describe(struct choice *c, const struct knowledge *k)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct contender *x = &c->list[i];
 		const struct function *fn = function_of(k, x->id);
 
 		x->path = fn ? fn->path : "";
-		if (!join(&c->nodes, NULL, numa_of(k, fn), &x->node) ||
-		    !join(&c->pfs, fn ? pf_of(k->view, fn) : "", 0, &x->pf))
+		if (!group_join(&c->nodes, NULL, numa_of(k, fn), &x->node) ||
+		    !group_join(&c->pfs, fn ? pf_of(k->view, fn) : "", 0, &x->pf))
 			return false;
 	}
 	return true;
 }
 
-static void take(struct choice *c, struct contender *x)
+static void choice_take(struct choice *c, struct contender *x)
 {
 	x->taken = true;
 	c->nodes.list[x->node].left--;
@@ -218,7 +218,7 @@ static unsigned shared_bridges(const char *a, const char *b)
 }
 
 /* Notes how close every contender is to what is taken. */
-static void measure(struct choice *c)
+static void choice_measure(struct choice *c)
 {
 	for (size_t j = 0; j < c->n; j++)
 		for (size_t i = 0; c->list[j].taken && i < c->n; i++) {
@@ -258,7 +258,8 @@ static int compare_pfs(const struct group *a, const struct group *b)
 }
 
 /* b stands before a in natural order, so it must be beaten. */
-static bool better(const struct choice *c, const struct contender *a, const struct contender *b)
+static bool contender_better(const struct choice *c, const struct contender *a,
+			     const struct contender *b)
 {
 	int r = a->busy - b->busy;
 
@@ -271,12 +272,12 @@ static bool better(const struct choice *c, const struct contender *a, const stru
 	return r < 0;
 }
 
-static struct contender *best(struct choice *c)
+static struct contender *contender_best(struct choice *c)
 {
 	struct contender *found = NULL;
 
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->list[i].taken && (!found || better(c, &c->list[i], found)))
+		if (!c->list[i].taken && (!found || contender_better(c, &c->list[i], found)))
 			found = &c->list[i];
 	return found;
 }
@@ -297,23 +298,23 @@ static int take_must(struct choice *c, const char **ret, const struct preference
 			return -EINVAL;
 		n += !x->taken;
 		if (!x->taken)
-			take(c, x);
+			choice_take(c, x);
 	}
 	n = 0;
 	for (size_t i = 0; i < c->n; i++)
 		if (c->list[i].taken)
 			ret[n++] = c->list[i].id;
-	measure(c);
+	choice_measure(c);
 	return (int)n;
 }
 
-static int choose(struct choice *c, const char **ret, const struct preference_request *req)
+static int choice_make(struct choice *c, const char **ret, const struct preference_request *req)
 {
 	int n = take_must(c, ret, req);
 	struct contender *x;
 
-	while (n >= 0 && (size_t)n < req->size && (x = best(c))) {
-		take(c, x);
+	while (n >= 0 && (size_t)n < req->size && (x = contender_best(c))) {
+		choice_take(c, x);
 		ret[n++] = x->id;
 	}
 	return n;
@@ -326,10 +327,11 @@ int allocation_prefer(const char **ret, const struct pool_view *view, const stru
 	struct knowledge k;
 	int r = -ENOMEM;
 
-	if (knowledge_init(&k, view, host) && fill(&c, &req->available) && describe(&c, &k)) {
+	if (knowledge_init(&k, view, host) && choice_fill(&c, &req->available) &&
+	    choice_describe(&c, &k)) {
 		for (size_t i = 0; i < c.n; i++)
 			c.list[i].busy = is_busy(c.list[i].id, arg);
-		r = choose(&c, ret, req);
+		r = choice_make(&c, ret, req);
 	}
 	choice_done(&c);
 	knowledge_done(&k);

@@ -242,12 +242,12 @@ static bool root_devices(const struct selector *s, const struct candidate *c)
 
 /* --- flags ------------------------------------------------------------------------------------ */
 
-static bool rdma(const struct selector *s, const struct candidate *c)
+static bool matches_rdma(const struct selector *s, const struct candidate *c)
 {
 	return !s->is_rdma || c->self.n_rdma > 0;
 }
 
-static bool vdpa(const struct selector *s, const struct candidate *c)
+static bool matches_vdpa(const struct selector *s, const struct candidate *c)
 {
 	switch (s->vdpa) {
 	case VDPA_NONE:
@@ -287,11 +287,11 @@ static const struct rule rules[N_WHY_NOT] = {
 	[WHY_NOT_LINK_TYPE] = WORDS(link_types, is_link_type),
 	[WHY_NOT_PKEY] = WORDS(pkeys, is_pkey),
 	[WHY_NOT_RDMA_NAME] = WORDS(rdma_names, is_rdma_name),
-	[WHY_NOT_RDMA] = {.matches = rdma},
-	[WHY_NOT_VDPA] = {.matches = vdpa},
+	[WHY_NOT_RDMA] = {.matches = matches_rdma},
+	[WHY_NOT_VDPA] = {.matches = matches_vdpa},
 };
 
-static bool holds(const struct rule *r, const struct selector *s, const struct candidate *c)
+static bool rule_holds(const struct rule *r, const struct selector *s, const struct candidate *c)
 {
 	const struct word_list *l = (const void *)((const char *)s + r->words);
 
@@ -332,7 +332,7 @@ enum why_not selector_match(const struct selector *s, const struct pool *p,
 	if (!is_type(s, p, c->self.fn))
 		return WHY_NOT_TYPE;
 	for (unsigned why = WHY_NOT_TYPE + 1; why < N_WHY_NOT; why++)
-		if (!holds(&rules[why], s, c))
+		if (!rule_holds(&rules[why], s, c))
 			return why;
 	return WHY_NOT_NONE;
 }

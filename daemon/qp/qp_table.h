@@ -9,7 +9,7 @@
 #include "bpf_event.h"
 #include "known_owners.h"
 #include "model.h"
-#include "nldev_qp.h"
+#include "nldev.h"
 
 #define QP_TABLE_MAX	 65536
 #define QP_UNKNOWN	 UINT32_MAX

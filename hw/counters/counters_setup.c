@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
-#include "nldev_stat.h"
+#include "array.h"
+#include "label.h"
+#include "nldev.h"
 
 void setup_init(struct setup *s)
 {
@@ -22,6 +24,98 @@ void setup_done(struct setup *s)
 	statfiles_done(&s->files);
 	nicstats_done(&s->nics);
 	nlpoll_done(&s->polls);
+}
+
+/* --- the ports that can be sampled from here, in the order of the host -------------------------
+ */
+
+/* A device in another namespace shows us neither files nor answers. A name that is no file name
+ * would lead elsewhere. */
+static bool is_within_reach(const struct rdma_dev *dev)
+{
+	return dev->nsid == NSID_HOST && dev->name[0] && dev->name[0] != '.' &&
+	       !strchr(dev->name, '/');
+}
+
+static enum nic nic_of(const struct rdma_dev *dev, const struct host *host)
+{
+	const struct function *fn = dev->function[0] ? host_function(host, dev->function) : NULL;
+
+	/* A software device stands on someone else's function. */
+	return dict_nic(dev->driver, fn && !dev->driver[0] ? fn->vendor : 0);
+}
+
+static bool add_label(char *labels, size_t size, const char *name, const char *value)
+{
+	size_t n = strlen(labels);
+	int k = snprintf(labels + n, size - n, "%s%s=\"", n ? "," : "", name);
+
+	if (k < 0 || n + (size_t)k + 1 >= size ||
+	    !label_escape(labels + n + k, size - n - (size_t)k - 1, value)) {
+		labels[n] = '\0';
+		return false;
+	}
+	strcat(labels, "\"");
+	return true;
+}
+
+static struct plan_port *add_port(struct plan *p, const struct rdma_dev *dev, uint32_t port,
+				  enum nic nic)
+{
+	struct plan_port *pp = array_push(p->ports, p->n);
+
+	if (!pp)
+		return NULL;
+	snprintf(pp->device, sizeof(pp->device), "%s", dev->name);
+	pp->port = port;
+	pp->nic = nic;
+	for (size_t k = 0; k < N_POLL_KINDS; k++)
+		pp->polls[k] = NO_SLOT;
+	return pp;
+}
+
+static int add_device(struct plan *p, const struct rdma_dev *dev, enum nic nic)
+{
+	struct plan_port *pp = add_port(p, dev, 0, nic);
+
+	if (!pp)
+		return -ENOMEM;
+	add_label(pp->info, sizeof(pp->info), "board_id", dev->board);
+	add_label(pp->info, sizeof(pp->info), "firmware_version", dev->fw);
+	add_label(pp->info, sizeof(pp->info), "hca_type", dev->hca_type);
+	for (unsigned i = 0; i < dev->n_ports; i++) {
+		const struct rdma_port *port = &dev->ports[i];
+
+		pp = port->num ? add_port(p, dev, port->num, nic) : NULL;
+		if (!pp)
+			return port->num ? -ENOMEM : 0;
+		snprintf(pp->netdev, sizeof(pp->netdev), "%s", port->netdev);
+		pp->netdev_nsid = port->netdev_nsid;
+		pp->netdev_ifindex = port->netdev_ifindex;
+		pp->state = port->state;
+		pp->phys_state = port->phys_state;
+		pp->rate_bps = port->rate_bps;
+	}
+	return 0;
+}
+
+void plan_done(struct plan *p)
+{
+	free(p->ports);
+	*p = (struct plan){0};
+}
+
+int plan_make(struct plan *p, const struct host *host)
+{
+	int r = 0;
+
+	*p = (struct plan){0};
+	for (size_t i = 0; i < host->n_rdma && r == 0; i++)
+		if (is_within_reach(&host->rdma[i]))
+			r = add_device(p, &host->rdma[i], nic_of(&host->rdma[i], host));
+	if (r < 0)
+		plan_done(p);
+	return r;
 }
 
 /* --- targets ---------------------------------------------------------------------------------- */
@@ -75,7 +169,7 @@ static void add_targets(struct setup *s, struct plan_port *pp)
 		add_target(s, pp, POLL_LINK);
 }
 
-static int probe(struct setup *s, struct plan *plan)
+static int targets_probe(struct setup *s, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
 		plan->ports[i].has_index = false;
@@ -83,6 +177,137 @@ static int probe(struct setup *s, struct plan *plan)
 	for (size_t i = 0; i < plan->n; i++)
 		add_targets(s, &plan->ports[i]);
 	return nlpoll_probe(&s->polls);
+}
+
+/* --- optional counters ------------------------------------------------------------------------ */
+
+/* The kernel replaces the whole set, so what is on already stays in it. */
+
+#define OPTIONAL_MAX 64
+
+/* One port's; index and enabled as the kernel tells them. */
+struct optional_counter {
+	char name[DICT_NAME_MAX + 1];
+	uint32_t index;
+	bool enabled;
+};
+
+struct collect {
+	struct optional_counter *counters;
+	size_t n, size;
+};
+
+static void on_status(const struct nldev_stat_status *st, void *arg)
+{
+	struct collect *c = arg;
+	struct optional_counter *oc = &c->counters[c->n];
+
+	if (!st->optional || c->n == c->size || strlen(st->name) >= sizeof(oc->name))
+		return;
+	strcpy(oc->name, st->name);
+	oc->index = st->index;
+	oc->enabled = st->enabled;
+	c->n++;
+}
+
+static int on_answer(const struct nlmsghdr *h, void *arg)
+{
+	return nldev_decode_stat_status(h, on_status, arg);
+}
+
+/* Reads up to `size` optional counters. Returns their number or a negative errno. */
+static int optional_counters(struct nlsock *s, uint32_t dev, uint32_t port,
+			     struct optional_counter *ret, size_t size)
+{
+	struct collect c = {ret, 0, size};
+	struct nl_msg *req = nldev_request(RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, dev, port);
+	int r = nlsock_ask(s, req, on_answer, &c, NULL);
+
+	return r < 0 ? r : (int)c.n;
+}
+
+static bool is_wanted(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* A port without optional counters, or a kernel that does not know them, is no failure. */
+static int enable_on_port(struct nlsock *s, uint32_t dev, uint32_t port, const char *const *names,
+			  size_t n_names, struct err *e)
+{
+	struct optional_counter counters[OPTIONAL_MAX];
+	uint32_t set[OPTIONAL_MAX];
+	size_t n_set = 0;
+	bool change = false;
+	int n = optional_counters(s, dev, port, counters, OPTIONAL_MAX);
+
+	for (int i = 0; i < n; i++) {
+		bool wanted = is_wanted(counters[i].name, names, n_names);
+
+		change |= wanted && !counters[i].enabled;
+		if (wanted || counters[i].enabled)
+			set[n_set++] = counters[i].index;
+	}
+	return change ? nlsock_ask(s, nldev_stat_set(dev, port, set, n_set), NULL, NULL, e) : 0;
+}
+
+struct indices {
+	const struct host *host;
+	uint32_t *of; /* by device of the host, NLDEV_ANY = none */
+};
+
+static void on_optional_device(const char *name, uint32_t index, void *arg)
+{
+	struct indices *x = arg;
+
+	for (size_t i = 0; i < x->host->n_rdma; i++)
+		if (!strcmp(x->host->rdma[i].name, name))
+			x->of[i] = index;
+}
+
+static int enable_all(struct nlsock *s, const struct indices *x, const char *const *names, size_t n,
+		      struct err *e)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < x->host->n_rdma; i++) {
+		const struct rdma_dev *dev = &x->host->rdma[i];
+
+		for (unsigned k = 0; x->of[i] != NLDEV_ANY && k < dev->n_ports; k++) {
+			struct err own = {0};
+			int r = enable_on_port(s, x->of[i], dev->ports[k].num, names, n, &own);
+
+			if (r < 0 && first == 0)
+				first = err_set(e, r, "%s/%u: enabling optional counters: %s",
+						dev->name, dev->ports[k].num, own.msg);
+		}
+	}
+	return first;
+}
+
+int counters_enable_optional(const struct hw *hw, const struct host *host, const char *const *names,
+			     size_t n, struct err *e)
+{
+	struct indices x = {host, malloc((host->n_rdma + 1) * sizeof(uint32_t))};
+	struct nlpoll p;
+	int r;
+
+	if (!x.of)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < host->n_rdma; i++)
+		x.of[i] = NLDEV_ANY;
+	nlpoll_init(&p);
+	r = hw->live ? nlpoll_devices(&p, on_optional_device, &x) : -EOPNOTSUPP;
+	if (r < 0)
+		err_set(e, r, "optional counters: RDMA netlink: %s", strerror(-r));
+	else
+		r = enable_all(&p.rdma, &x, names, n, e);
+	nlpoll_done(&p);
+	free(x.of);
+	return r;
 }
 
 /* --- slots ------------------------------------------------------------------------------------ */
@@ -219,7 +444,7 @@ int setup_make(struct setup *s, const struct hw *hw, const struct counters_opts 
 	       struct plan *plan)
 {
 	struct listing_ctx x = {s, hw, opts};
-	int r = hw->live ? probe(s, plan) : 0;
+	int r = hw->live ? targets_probe(s, plan) : 0;
 
 	for (size_t i = 0; i < plan->n && r == 0; i++) {
 		const struct plan_port *pp = &plan->ports[i];

@@ -1,5 +1,5 @@
 /* counters_setup.h - what is read, from where, into which readings: made once per change of the
- * hardware. Private to counters*.c. */
+ * hardware. Private to counters.c. */
 #pragma once
 
 #include "counters.h"
@@ -46,15 +46,3 @@ void setup_init(struct setup *);
 void setup_done(struct setup *);
 /* Lists and probes everything and lays the readings out. No file is held open yet. */
 int setup_make(struct setup *, const struct hw *, const struct counters_opts *, struct plan *);
-
-/* Optional counters of one port by name; index, optional and enabled as the kernel tells them. */
-struct optional_counter {
-	char name[DICT_NAME_MAX + 1];
-	uint32_t index;
-	bool enabled;
-};
-
-/* Reads up to `size` optional counters. Returns their number or a negative errno. */
-int optional_counters(struct nlsock *, uint32_t dev, uint32_t port, struct optional_counter *ret,
-		      size_t size);
-#define OPTIONAL_MAX 64

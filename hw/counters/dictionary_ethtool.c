@@ -4,21 +4,11 @@
  * broadcom/bnxt/bnxt_ethtool.c, intel/ice/ice_ethtool.c, hisilicon/hns3/hns3pf/hclge_main.c. */
 #include "dictionary_rows.h"
 
-#define RX	 "direction=\"received\""
-#define TX	 "direction=\"sent\""
 #define PRIO	 "priority=\"#\""
 #define RX_PRIO	 RX "," PRIO
 #define TX_PRIO	 TX "," PRIO
 #define WHY(why) PRIO ",reason=\"" why "\""
 
-#define ROW(name, family, labels)                                                                  \
-	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, 0, false                                       \
-	}
-#define RANK(name, family, labels, rank)                                                           \
-	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, rank, false                                    \
-	}
 #define USEC(name, family, labels)                                                                 \
 	{                                                                                          \
 		name, F_##family, labels, UNIT_MICROSECONDS, 0, false                              \

@@ -5,21 +5,11 @@
  * hw/erdma/erdma_verbs.c, sw/rxe/rxe_hw_counters.c; ionic's come from its firmware. */
 #include "dictionary_rows.h"
 
-#define RX	"direction=\"received\""
-#define TX	"direction=\"sent\""
 #define REQ	"side=\"req\""
 #define RESP	"side=\"resp\""
 #define OP(op)	"op=\"" op "\""
 #define KIND(k) "kind=\"" k "\""
 
-#define ROW(name, family, labels)                                                                  \
-	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, 0, false                                       \
-	}
-#define RANK(name, family, labels, rank)                                                           \
-	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, rank, false                                    \
-	}
 #define WRAPS(name, family, labels)                                                                \
 	{                                                                                          \
 		name, F_##family, labels, UNIT_ONE, 0, true                                        \

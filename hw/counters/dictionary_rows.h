@@ -210,6 +210,15 @@ struct row {
 	bool wraps32;
 };
 
+#define RX "direction=\"received\""
+#define TX "direction=\"sent\""
+
+#define RANK(name, family, labels, rank)                                                           \
+	{                                                                                          \
+		name, F_##family, labels, UNIT_ONE, rank, false                                    \
+	}
+#define ROW(name, family, labels) RANK(name, family, labels, 0)
+
 struct row_table {
 	const struct row *rows;
 	size_t n;
@@ -220,10 +229,6 @@ struct row_table {
 		array, sizeof(array) / sizeof((array)[0])                                          \
 	}
 
-extern const struct family dict_families[N_FAMILIES];
 extern const struct row_table dict_hw_rows[N_NICS];
 extern const struct row_table dict_hw_device_rows[N_NICS];
 extern const struct row_table dict_ethtool_rows[N_NICS];
-/* Places whose vocabulary does not depend on the vendor; empty for the others. */
-extern const struct row_table dict_common_rows[N_DICT_PLACES];
-extern const struct row_table dict_compat_rows[N_DICT_PLACES];

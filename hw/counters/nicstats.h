@@ -2,7 +2,10 @@
  * feed which slot is found out once. */
 #pragma once
 
-#include "ethtool.h"
+#include <net/if.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "layout.h"
 
 struct nicstats_pick {
@@ -17,7 +20,10 @@ struct nicstats_nic {
 };
 
 struct nicstats {
-	struct ethtool ethtool;
+	struct ethtool {
+		int fd;	   /* -1 = closed */
+		void *map; /* one buffer for all ioctls */
+	} ethtool;
 	struct nicstats_nic *nics;
 	size_t n;
 };

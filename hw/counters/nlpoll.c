@@ -1,4 +1,4 @@
-/* nlpoll.c - the one way through the table of kinds (nlpoll_kinds.c).
+/* nlpoll.c - the one way through the table of kinds.
  *
  * Every kind is a request, a socket and a decoder that calls back with (name, value) pairs. Probing
  * writes the names down; reading expects the same names again, in the same order as a rule, and
@@ -8,11 +8,138 @@
  * that kind are absent). */
 #include "nlpoll.h"
 
+#include <linux/ethtool_netlink.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "array.h"
-#include "nlpoll_kinds.h"
-#include "pause.h"
+#include "dcb.h"
+#include "genl.h"
+#include "nlmsg.h"
+#include "rtnl.h"
+
+/* --- kinds of targets ------------------------------------------------------------------------- */
+
+struct nlpoll_kind_ops {
+	int protocol; /* NETLINK_* */
+	enum source source;
+	bool slow;
+	/* family: id of generic netlink's "ethtool"; NULL when out of memory */
+	struct nl_msg *(*request)(const struct nlpoll_id *, uint16_t family);
+	/* Negative: not an answer of this kind, or malformed. */
+	int (*decode)(const struct nlmsghdr *, uint16_t family, named_value_fn *, void *arg);
+};
+
+static struct nl_msg *stat_request(const struct nlpoll_id *id, uint16_t family)
+{
+	(void)family;
+	return nldev_request(RDMA_NLDEV_CMD_STAT_GET, 0, id->dev, id->port);
+}
+
+static int decode_stat(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
+{
+	(void)family;
+	return nldev_decode_stat(h, fn, arg);
+}
+
+static struct nl_msg *resource_request(const struct nlpoll_id *id, uint16_t family)
+{
+	(void)family;
+	return nldev_request(RDMA_NLDEV_CMD_RES_GET, 0, id->dev, NLDEV_ANY);
+}
+
+static int decode_resources(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn,
+			    void *arg)
+{
+	(void)family;
+	return nldev_decode_resources(h, fn, arg);
+}
+
+static struct nl_msg *pause_frames_request(const struct nlpoll_id *id, uint16_t family)
+{
+	return pause_request(family, id->ifindex);
+}
+
+static struct nl_msg *dcb_request(const struct nlpoll_id *id, uint16_t family)
+{
+	(void)family;
+	return dcb_ieee_request(id->ifname);
+}
+
+static void deliver_pfc(const char *what, int priority, uint64_t value, named_value_fn *fn,
+			void *arg)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%d", what, priority);
+	fn(name, value, arg);
+}
+
+static int decode_dcb(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
+{
+	struct pfc pfc;
+	int r = dcb_decode_pfc(h, &pfc);
+
+	(void)family;
+	for (int i = 0; r == 0 && i < N_PRIORITIES; i++)
+		deliver_pfc("enabled", i, pfc.enabled >> i & 1, fn, arg);
+	return r;
+}
+
+static int decode_dcb_frames(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn,
+			     void *arg)
+{
+	struct pfc pfc;
+	int r = decode_dcb(h, family, fn, arg);
+
+	if (r < 0 || dcb_decode_pfc(h, &pfc) < 0)
+		return r;
+	for (int i = 0; i < N_PRIORITIES; i++) {
+		deliver_pfc("requests", i, pfc.requests[i], fn, arg);
+		deliver_pfc("indications", i, pfc.indications[i], fn, arg);
+	}
+	return 0;
+}
+
+static struct nl_msg *link_request(const struct nlpoll_id *id, uint16_t family)
+{
+	struct ifinfomsg ifi = {.ifi_family = AF_UNSPEC, .ifi_index = id->ifindex};
+	struct nl_msg *msg = nlmsg_build(RTM_GETLINK, NLM_F_REQUEST, &ifi, sizeof(ifi));
+	int r = msg ? 0 : -1;
+
+	(void)family;
+	if (r == 0 && id->nsid >= 0)
+		r = nla_put_s32(msg, IFLA_TARGET_NETNSID, id->nsid);
+	return nlmsg_finished(msg, r);
+}
+
+static int decode_link(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
+{
+	struct rtnl_link link;
+	struct rtnl_stats stats;
+	int r = rtnl_decode_link(h, &link, &stats);
+
+	(void)family;
+	if (r < 0 || !stats.known)
+		return r;
+	fn("rx_bytes", stats.rx_bytes, arg);
+	fn("tx_bytes", stats.tx_bytes, arg);
+	return 0;
+}
+
+static const struct nlpoll_kind_ops nlpoll_kinds[N_POLL_KINDS] = {
+	[POLL_STAT] = {NETLINK_RDMA, SOURCE_NETLINK, false, stat_request, decode_stat},
+	[POLL_RESOURCES] = {NETLINK_RDMA, SOURCE_NETLINK, true, resource_request, decode_resources},
+	[POLL_PAUSE] = {NETLINK_GENERIC, SOURCE_PAUSE, false, pause_frames_request, pause_decode},
+	[POLL_DCB] = {NETLINK_ROUTE, SOURCE_DCB, true, dcb_request, decode_dcb},
+	[POLL_DCB_FRAMES] = {NETLINK_ROUTE, SOURCE_DCB, false, dcb_request, decode_dcb_frames},
+	[POLL_LINK] = {NETLINK_ROUTE, SOURCE_NETDEV, false, link_request, decode_link},
+};
+
+/* --- targets ---------------------------------------------------------------------------------- */
 
 enum source nlpoll_source(enum nlpoll_kind kind)
 {
@@ -80,19 +207,12 @@ static struct nlsock *open_socket(struct nlpoll *p, int protocol)
 	return s;
 }
 
-static int on_family(const struct nlmsghdr *h, void *arg)
-{
-	return pause_decode_family(h, arg);
-}
-
 static void find_family(struct nlpoll *p)
 {
 	struct nlsock *s = open_socket(p, NETLINK_GENERIC);
-	struct nl_msg *msg = s ? pause_family_request() : NULL;
 
-	if (msg && nlsock_call(s, msg, on_family, &p->ethtool_family, NULL) < 0)
-		p->ethtool_family = 0;
-	nlmsg_free(msg);
+	if (s)
+		p->ethtool_family = nlsock_family(s, ETHTOOL_GENL_NAME);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -109,7 +229,7 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 	return r;
 }
 
-static int ask(struct nlpoll *p, enum nlpoll_kind kind, nlsock_batch_fn *fn, void *arg)
+static int kind_ask(struct nlpoll *p, enum nlpoll_kind kind, nlsock_batch_fn *fn, void *arg)
 {
 	struct nldev_batch *b = &p->groups[kind].batch;
 	struct nlsock *s = b->n ? open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
@@ -167,7 +287,7 @@ static int probe_kind(struct nlpoll *p, enum nlpoll_kind kind)
 	int r = make_batch(p, kind);
 
 	if (r == 0)
-		ask(p, kind, on_probed, &pr);
+		kind_ask(p, kind, on_probed, &pr);
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = make_slots(&g->targets[i]);
 	return r < 0 ? r : pr.error;
@@ -307,7 +427,7 @@ size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bo
 
 	for (size_t i = 0; i < p->groups[kind].n; i++)
 		forget(&p->groups[kind].targets[i], l);
-	ask(p, kind, on_answer, &pass);
+	kind_ask(p, kind, on_answer, &pass);
 	return p->groups[kind].n - pass.answered;
 }
 
@@ -332,13 +452,9 @@ int nlpoll_devices(struct nlpoll *p, nlpoll_device_fn *fn, void *arg)
 {
 	struct device_walk w = {fn, arg};
 	struct nlsock *s = open_socket(p, NETLINK_RDMA);
-	struct nl_msg *msg;
-	int r;
 
 	if (!s)
 		return -EPROTONOSUPPORT;
-	msg = nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY);
-	r = msg ? nlsock_call(s, msg, on_device, &w, NULL) : -ENOMEM;
-	nlmsg_free(msg);
-	return r;
+	return nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
+			  on_device, &w, NULL);
 }

@@ -4,6 +4,7 @@
 #include "shape.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +154,7 @@ static void index_families(struct shape *s)
 }
 
 /* The candidates are sorted, the cells numbered. */
-static int fill(struct shape *s, const struct draft *d, size_t n_cells)
+static int shape_fill(struct shape *s, const struct draft *d, size_t n_cells)
 {
 	if (!shape_alloc(s, n_cells, d->n_candidates)) {
 		shape_done(s);
@@ -174,7 +175,7 @@ int shape_make(struct shape *ret, struct draft *d)
 		qsort(d->candidates, d->n_candidates, sizeof(*d->candidates), by_rank);
 	keep_best(d);
 	*ret = (struct shape){0};
-	return fill(ret, d, number_cells(d));
+	return shape_fill(ret, d, number_cells(d));
 }
 
 /* Names and labels are interned. */
@@ -201,4 +202,61 @@ bool shape_same(const struct shape *a, const struct shape *b)
 		if (!same_series(&a->series[i], &b->series[i]))
 			return false;
 	return memcmp(a->terms, b->terms, a->n_terms * sizeof(*a->terms)) == 0;
+}
+
+/* --- strings ---------------------------------------------------------------------------------- */
+
+/* FNV-1a */
+static uint32_t hash(const char *s)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	return h;
+}
+
+static char **intern_slot(char **slots, size_t cap, const char *s)
+{
+	size_t i = hash(s) & (cap - 1);
+
+	while (slots[i] && strcmp(slots[i], s) != 0)
+		i = (i + 1) & (cap - 1);
+	return &slots[i];
+}
+
+static int grow(struct intern *in)
+{
+	size_t cap = in->cap ? in->cap * 2 : 64;
+	char **slots = calloc(cap, sizeof(*slots));
+
+	if (!slots)
+		return -1;
+	for (size_t i = 0; i < in->cap; i++)
+		if (in->slots[i])
+			*intern_slot(slots, cap, in->slots[i]) = in->slots[i];
+	free(in->slots);
+	in->slots = slots;
+	in->cap = cap;
+	return 0;
+}
+
+const char *intern(struct intern *in, const char *s)
+{
+	char **slot;
+
+	if (in->n * 2 >= in->cap && grow(in) < 0)
+		return NULL;
+	slot = intern_slot(in->slots, in->cap, s);
+	if (!*slot && (*slot = strdup(s)))
+		in->n++;
+	return *slot;
+}
+
+void intern_done(struct intern *in)
+{
+	for (size_t i = 0; i < in->cap; i++)
+		free(in->slots[i]);
+	free(in->slots);
+	*in = (struct intern){0};
 }

@@ -5,8 +5,21 @@
  * of a NIC have the same counters: what their ports have in common is a shape. */
 #pragma once
 
+#include <stddef.h>
+
 #include "dictionary.h"
-#include "intern.h"
+
+/* One copy of each string, with a pointer that stays put until intern_done(). */
+
+/* Zero-initialised it is empty. */
+struct intern {
+	char **slots; /* open addressing, a power of two */
+	size_t n, cap;
+};
+
+/* NULL when out of memory. */
+const char *intern(struct intern *, const char *s);
+void intern_done(struct intern *);
 
 #define NO_SLOT UINT32_MAX
 

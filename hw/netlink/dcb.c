@@ -6,19 +6,16 @@
 #include <netlink/attr.h>
 #include <string.h>
 
+#include "nlmsg.h"
+
 _Static_assert(sizeof(struct ieee_pfc) == 136, "ABI of dcbnl.h");
 
 struct nl_msg *dcb_ieee_request(const char *ifname)
 {
 	struct dcbmsg d = {.dcb_family = AF_UNSPEC, .cmd = DCB_CMD_IEEE_GET};
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETDCB, NLM_F_REQUEST);
+	struct nl_msg *msg = nlmsg_build(RTM_GETDCB, NLM_F_REQUEST, &d, sizeof(d));
 
-	if (msg && (nlmsg_append(msg, &d, sizeof(d), NLMSG_ALIGNTO) < 0 ||
-		    nla_put_string(msg, DCB_ATTR_IFNAME, ifname) < 0)) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
+	return nlmsg_finished(msg, msg ? nla_put_string(msg, DCB_ATTR_IFNAME, ifname) : -1);
 }
 
 static void copy_pfc(struct pfc *ret, struct nlattr *a)

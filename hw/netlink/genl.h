@@ -1,4 +1,5 @@
-/* genl.h - generic netlink: message headers, and which number a family has. Pure.
+/* genl.h - generic netlink: message headers, which number a family has, and what is asked of two of
+ * them: health reporters of devlink, pause frames of ethtool. Pure.
  *
  * Wire facts: linux/include/uapi/linux/genetlink.h. */
 #pragma once
@@ -6,6 +7,9 @@
 #include <netlink/msg.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "model.h"
+#include "nldev.h"
 
 /* A request with its generic header; NULL when out of memory, else the caller frees with
  * nlmsg_free(). */
@@ -19,3 +23,39 @@ struct nl_msg *genl_family_request(const char *name);
 int genl_decode_family(const struct nlmsghdr *, uint16_t *ret_family);
 /* The number of its multicast group of that name, to be joined; -ENOENT: it has none. */
 int genl_decode_group(const struct nlmsghdr *, const char *name, uint32_t *ret_group);
+
+/* --- devlink: health reporters ---------------------------------------------------------------- */
+
+/* A driver has a reporter for each thing that can break ("fw", "fw_fatal", "tx", "rx"); it is in
+ * state error from the report of an error until its recovery. Wire facts:
+ * linux/include/uapi/linux/devlink.h, linux/net/devlink/health.c; the states are no part of uapi:
+ * enum devlink_health_reporter_state in linux/include/net/devlink.h. */
+
+#define DEVLINK_FAMILY "devlink"
+#define DEVLINK_GROUP  "config" /* its multicast group for all events */
+
+struct devlink_reporter {
+	char function[DEV_ID_SIZE]; /* of its device or port; "" = on neither bus that we know */
+	char name[32];
+	bool error;
+};
+
+/* Asks for all reporters of all devices and ports; NULL when out of memory, else the caller frees
+ * with nlmsg_free(). */
+struct nl_msg *devlink_dump_reporters(uint16_t family);
+/* Does this event tell of a reporter whose state has changed? */
+bool devlink_is_health_event(const struct nlmsghdr *, uint16_t family);
+/* -EPROTO: another message, -EBADMSG: of the wrong form. *ret is untouched on failure. */
+int devlink_decode_reporter(const struct nlmsghdr *, uint16_t family, struct devlink_reporter *ret);
+
+/* --- ethtool: pause frames -------------------------------------------------------------------- */
+
+/* IEEE 802.3x pause frames (PAUSE_GET). Wire facts: linux/include/uapi/linux/ethtool_netlink.h,
+ * linux/net/ethtool/pause.c, linux/include/uapi/linux/genetlink.h. */
+
+/* family: of ETHTOOL_GENL_NAME. NULL when out of memory, else the caller frees with nlmsg_free().
+ */
+struct nl_msg *pause_request(uint16_t family, int ifindex);
+/* Delivers "rx_frames" and "tx_frames", each only where the driver counts it. Returns how many,
+ * -EPROTO for another message, -EBADMSG for attributes of the wrong form. */
+int pause_decode(const struct nlmsghdr *, uint16_t family, named_value_fn *, void *arg);

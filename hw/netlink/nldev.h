@@ -7,6 +7,8 @@
 
 #include <netlink/msg.h>
 #include <rdma/rdma_netlink.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "model.h"
 
@@ -101,3 +103,78 @@ struct nldev_event {
 };
 
 int nldev_decode_event(const struct nlmsghdr *, struct nldev_event *ret);
+
+/* --- requests that change devices ------------------------------------------------------------- */
+
+/* NULL when out of memory, else the caller frees with nlmsg_free(). Wire facts: nldev_set_doit(),
+ * nldev_newlink(), nldev_dellink() in linux/drivers/infiniband/core/nldev.c. */
+
+struct nl_msg *nldev_move(uint32_t index, int netns_fd);
+struct nl_msg *nldev_rename(uint32_t index, const char *name);
+/* A software device of that kind ("rxe") on a netdev of the socket's own namespace. */
+struct nl_msg *nldev_new_link(const char *name, const char *kind, const char *ifname);
+struct nl_msg *nldev_delete_link(uint32_t index);
+/* Asks for the char device of that kind ("uverbs"). */
+struct nl_msg *nldev_get_chardev(uint32_t index, const char *kind);
+
+/* --- counters and resources ------------------------------------------------------------------- */
+
+/* Wire facts: linux/drivers/infiniband/core/nldev.c (stat_get_doit_default_counter,
+ * nldev_stat_get_counter_status_doit, nldev_stat_set_counter_dynamic_doit, fill_res_info). Requests
+ * are nldev_request() with RDMA_NLDEV_CMD_STAT_GET, STAT_GET_STATUS (device, port) and RES_GET
+ * (device). */
+
+/* One number of an answer; the name is borrowed for the call. */
+typedef void named_value_fn(const char *name, uint64_t value, void *arg);
+
+/* All decoders: -EPROTO for a message of another command, -EBADMSG for attributes of the wrong
+ * form; what came before the malformed one was delivered. Otherwise the number of entries. */
+
+/* STAT_GET of a port: its hw counters; optional ones that are off are not among them. */
+int nldev_decode_stat(const struct nlmsghdr *, named_value_fn *, void *arg);
+/* RES_GET: objects in use by kind ("qp", "mr", ...). */
+int nldev_decode_resources(const struct nlmsghdr *, named_value_fn *, void *arg);
+
+struct nldev_stat_status {
+	const char *name; /* borrowed for the call */
+	uint32_t index;	  /* within the port's counters */
+	bool optional;
+	bool enabled; /* always, unless optional */
+};
+typedef void nldev_stat_status_fn(const struct nldev_stat_status *, void *arg);
+
+/* STAT_GET_STATUS (Linux 5.16 and later). */
+int nldev_decode_stat_status(const struct nlmsghdr *, nldev_stat_status_fn *, void *arg);
+
+/* STAT_SET: makes exactly these optional counters the enabled ones. NULL when out of memory; the
+ * caller frees with nlmsg_free(). */
+struct nl_msg *nldev_stat_set(uint32_t dev_index, uint32_t port, const uint32_t *indices, size_t n);
+
+/* --- queue pairs ------------------------------------------------------------------------------ */
+
+/* Wire facts: linux/drivers/infiniband/core/nldev.c (res_get_common_dumpit, fill_res_qp_entry,
+ * fill_res_name_pid). A dump is of one device; each of its messages holds some of the queue pairs.
+ * The kernel asks the device for each of them (a firmware command on hardware) and begins at the
+ * first one for every message: nothing to be done often. */
+
+#define NLDEV_QP_UNKNOWN UINT32_MAX
+
+struct nldev_qp {
+	char device[RDMA_NAME_SIZE];
+	uint32_t qpn;
+	uint32_t peer_qpn; /* NLDEV_QP_UNKNOWN: not told; only RC and UC have one */
+	uint32_t port;	   /* 0: not told, it has none before INIT */
+	uint32_t type;	   /* enum ib_qp_type */
+	uint32_t state;	   /* enum ib_qp_state */
+	uint32_t pid;	   /* 0: the kernel's, or a process that cannot be named from here */
+	char owner[32];	   /* the kernel's user of it ("rpcrdma", "ib_core"), or "" */
+};
+
+typedef int nldev_qp_fn(const struct nldev_qp *, void *arg);
+
+/* NULL when out of memory; the caller frees with nlmsg_free(). */
+struct nl_msg *nldev_qp_dump(uint32_t dev_index);
+/* Calls fn for every queue pair of the message; a negative return ends the walk and is returned.
+ * -EPROTO: another command; -EBADMSG: attributes of the wrong form (what came before was
+ * delivered). Otherwise how many there were. */
+int nldev_decode_qps(const struct nlmsghdr *, nldev_qp_fn *, void *arg);

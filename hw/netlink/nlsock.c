@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "nlsock_io.h"
+#include "genl.h"
 
 /* The kernel fills 32 kB in one datagram of a dump, as a rule; one answer's attributes have up to
  * 64 kB each. What is not used of it costs nothing. */
@@ -107,7 +107,7 @@ static bool is_dump(const struct nlmsghdr *h)
 }
 
 /* The errno that NLMSG_ERROR and NLMSG_DONE begin with; a message too short for it is a lie. */
-int nlsock_end_code(const struct nlmsghdr *h)
+static int nlsock_end_code(const struct nlmsghdr *h)
 {
 	int code = 0;
 
@@ -148,7 +148,7 @@ static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
 
 /* --- bytes in and out --------------------------------------------------------------------- */
 
-int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
+static int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 {
 	ssize_t r;
 
@@ -161,7 +161,7 @@ int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 	return (size_t)r == n ? 0 : -EIO;
 }
 
-static ssize_t receive(const struct nlsock *s, int flags, struct sockaddr_nl *from)
+static ssize_t datagram_receive(const struct nlsock *s, int flags, struct sockaddr_nl *from)
 {
 	struct iovec iov = {.iov_base = s->buf, .iov_len = BUF_SIZE};
 	struct msghdr m = {
@@ -174,11 +174,14 @@ static ssize_t receive(const struct nlsock *s, int flags, struct sockaddr_nl *fr
 	return n < 0 ? -errno : n;
 }
 
-ssize_t nlsock_receive(struct nlsock *s, int flags)
+/* One datagram of the kernel's, into s->buf; returns its size. flags: 0 or MSG_DONTWAIT.
+ * -ETIMEDOUT: none came (or, with MSG_DONTWAIT, none is waiting); -ENOBUFS: some were lost, said
+ * once, before those that did fit. */
+static ssize_t nlsock_receive(struct nlsock *s, int flags)
 {
 	for (int i = 0; i < MAX_STRAYS; i++) {
 		struct sockaddr_nl from = {0};
-		ssize_t n = receive(s, flags, &from);
+		ssize_t n = datagram_receive(s, flags, &from);
 
 		if (n < 0)
 			return n == -EAGAIN ? -ETIMEDOUT : n;
@@ -251,5 +254,154 @@ int nlsock_ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, s
 	int r = req ? nlsock_call(s, req, fn, arg, e) : err_set(e, -ENOMEM, "out of memory");
 
 	nlmsg_free(req);
+	return r;
+}
+
+static int on_family(const struct nlmsghdr *h, void *arg)
+{
+	return genl_decode_family(h, arg);
+}
+
+uint16_t nlsock_family(struct nlsock *s, const char *name)
+{
+	uint16_t family = 0;
+
+	return nlsock_ask(s, genl_family_request(name), on_family, &family, NULL) < 0 ? 0 : family;
+}
+
+/* --- many requests at once -------------------------------------------------------------------- */
+
+/* Happy path: number the requests, send them together, match the answers by number.
+ * Can fail by: a request that the kernel refuses (its own error, the others go on); more answers
+ * than the receive buffer holds (-ENOBUFS; the missing ones are asked for again, as many at a time
+ * as did fit); no datagram for two seconds (-ETIMEDOUT). */
+
+struct batch {
+	uint32_t first_seq;
+	size_t n, n_left;
+	size_t sent_from, sent_to; /* requests of the datagram that is being answered */
+	size_t sent_left;	   /* how many of those have no answer yet */
+	uint8_t *answered;
+	nlsock_batch_fn *fn;
+	void *arg;
+};
+
+static int on_batch_answer(const struct nlmsghdr *h, void *arg)
+{
+	struct batch *b = arg;
+	size_t i = h->nlmsg_seq - b->first_seq;
+	bool end = h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE;
+
+	/* The ack after a message that was asked for says nothing new. */
+	if (h->nlmsg_seq < b->first_seq || i >= b->n || b->answered[i] ||
+	    (!end && h->nlmsg_type < NLMSG_MIN_TYPE))
+		return 0;
+	b->answered[i] = 1;
+	b->n_left--;
+	b->sent_left -= i >= b->sent_from && i < b->sent_to;
+	b->fn(i, end ? NULL : h, end ? nlsock_end_code(h) : 0, b->arg);
+	return 0;
+}
+
+/* Reads answers until all are there, none comes any more, or some were lost (-ENOBUFS). */
+static int batch_collect(struct nlsock *s, struct batch *b)
+{
+	bool lost = false;
+
+	while (b->sent_left) {
+		ssize_t n = nlsock_receive(s, lost ? MSG_DONTWAIT : 0);
+
+		if (n == -ENOBUFS) /* what did fit is still queued behind this error */
+			lost = true;
+		else if (n < 0)
+			return lost ? -ENOBUFS : (int)n;
+		else
+			nlsock_walk(s->buf, (size_t)n, on_batch_answer, b);
+	}
+	return 0;
+}
+
+/* Numbers the requests; -EINVAL when buf does not hold exactly n of them. */
+static int number_requests(struct nlsock *s, uint8_t *buf, size_t len, size_t n,
+			   uint32_t *ret_first)
+{
+	/* Numbers of one batch must not wrap past 0, or a compare of them lies. */
+	if (s->seq > UINT32_MAX - n - 1)
+		s->seq = 0;
+	*ret_first = s->seq + 1;
+	for (size_t i = 0; i < n; i++) {
+		struct nlmsghdr *h = (struct nlmsghdr *)buf;
+		size_t step;
+
+		if (len < sizeof(*h) || h->nlmsg_len < sizeof(*h) || h->nlmsg_len > len)
+			return -EINVAL;
+		h->nlmsg_seq = ++s->seq;
+		step = NLMSG_ALIGN((size_t)h->nlmsg_len);
+		if (step > len)
+			step = len;
+		buf += step;
+		len -= step;
+	}
+	return len ? -EINVAL : 0;
+}
+
+static size_t step_over(const uint8_t *buf, size_t at)
+{
+	return at + NLMSG_ALIGN((size_t)((const struct nlmsghdr *)(buf + at))->nlmsg_len);
+}
+
+/* Sends up to `max` requests from the first that has no answer. The kernel works in order, so that
+ * after an overflow the missing ones are the tail. */
+static int send_some(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len, size_t max)
+{
+	size_t from = 0, to, i = 0;
+
+	for (; i < b->n && b->answered[i]; i++)
+		from = step_over(buf, from);
+	b->sent_from = i;
+	b->sent_left = 0;
+	for (to = from; i < b->n && i - b->sent_from < max; i++) {
+		to = step_over(buf, to);
+		b->sent_left += !b->answered[i];
+	}
+	b->sent_to = i;
+	return nlsock_send(s, buf + from, (to < len ? to : len) - from);
+}
+
+/* All at once; when that overflows the receive buffer, then as many at a time as did fit. */
+static int run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
+{
+	size_t max = b->n;
+
+	while (b->n_left) {
+		size_t before = b->n_left;
+		int r = send_some(s, b, buf, len, max);
+
+		if (r == 0)
+			r = batch_collect(s, b);
+		if (r < 0 && (r != -ENOBUFS || b->n_left == before))
+			return r;
+		if (r < 0)
+			max = before - b->n_left;
+	}
+	return 0;
+}
+
+int nlsock_batch(struct nlsock *s, void *buf, size_t len, size_t n, nlsock_batch_fn *fn, void *arg)
+{
+	uint8_t *answered = calloc(n ? n : 1, 1);
+	struct batch b = {.n = n, .n_left = n, .answered = answered, .fn = fn, .arg = arg};
+	int r;
+
+	if (!answered)
+		return -ENOMEM;
+	r = number_requests(s, buf, len, n, &b.first_seq);
+	if (r == 0) {
+		r = run_batch(s, &b, buf, len);
+		for (size_t i = 0; i < n && r < 0; i++)
+			if (!answered[i])
+				fn(i, NULL, r, arg);
+	}
+	free(answered);
 	return r;
 }

@@ -40,6 +40,10 @@ int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, s
 /* The same, and frees the request; NULL: there was no memory for it. */
 int nlsock_ask(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
 
+/* The number of a generic netlink family, over a NETLINK_GENERIC socket; 0: the kernel has none, or
+ * does not say. */
+uint16_t nlsock_family(struct nlsock *, const char *name);
+
 /* The answer to request `index` of a batch: a message, or h == NULL and its error (negative errno,
  * 0 = plain ack). */
 typedef void nlsock_batch_fn(size_t index, const struct nlmsghdr *h, int error, void *arg);

@@ -12,6 +12,7 @@
 #include "attachment.h"
 #include "cleanup.h"
 #include "ifname.h"
+#include "nlmsg.h"
 
 /* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). */
 #ifndef RTEXT_FILTER_SKIP_STATS
@@ -44,18 +45,6 @@ static const struct nla_policy link_policy[IFLA_MAX + 1] = {
 	[IFLA_STATS64] = {.minlen = sizeof(struct stats_head)},
 };
 
-/* Copies a string attribute; false when it does not fit or is empty. */
-static bool copy_str(const struct nlattr *a, char *ret, size_t size)
-{
-	size_t n = strnlen(nla_data(a), (size_t)nla_len(a));
-
-	if (n == 0 || n >= size)
-		return false;
-	memcpy(ret, nla_data(a), n);
-	ret[n] = '\0';
-	return true;
-}
-
 static void decode_altnames(struct nlattr *list, struct netdev *d)
 {
 	struct nlattr *a;
@@ -65,7 +54,7 @@ static void decode_altnames(struct nlattr *list, struct netdev *d)
 	nla_for_each_nested (a, list, left)
 		/* The last byte ends the list. */
 		if (nla_type(a) == IFLA_ALT_IFNAME &&
-		    copy_str(a, d->altnames + n, sizeof(d->altnames) - 1 - n))
+		    attr_text(a, d->altnames + n, sizeof(d->altnames) - 1 - n))
 			n += strlen(d->altnames + n) + 1;
 }
 
@@ -74,7 +63,7 @@ static void decode_kind(struct nlattr *linkinfo, struct netdev *d)
 	const struct nlattr *kind = nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_KIND);
 
 	if (kind)
-		copy_str(kind, d->kind, sizeof(d->kind));
+		attr_text(kind, d->kind, sizeof(d->kind));
 }
 
 /* RFC 2863 ifOperStatus as operstates[] in linux/net/core/net-sysfs.c spells it. */
@@ -105,7 +94,7 @@ static void decode_origin(const struct nlattr *alias, struct netdev *d)
 {
 	char text[ATTACH_ALIAS_SIZE];
 
-	if (copy_str(alias, text, sizeof(text)) && attach_alias_origin(text, d->origin))
+	if (attr_text(alias, text, sizeof(text)) && attach_alias_origin(text, d->origin))
 		attach_alias_uid(text, d->origin_uid);
 }
 
@@ -122,13 +111,13 @@ static void decode_identity(struct nlattr **tb, struct netdev *d)
 	if (tb[IFLA_LINKINFO])
 		decode_kind(tb[IFLA_LINKINFO], d);
 	if (tb[IFLA_PARENT_DEV_NAME] &&
-	    copy_str(tb[IFLA_PARENT_DEV_NAME], d->function, sizeof(d->function)) &&
+	    attr_text(tb[IFLA_PARENT_DEV_NAME], d->function, sizeof(d->function)) &&
 	    !is_function_id(d->function))
 		d->function[0] = '\0'; /* "virtio3": the function is further up */
 	if (tb[IFLA_TARGET_NETNSID])
 		d->nsid = nla_get_s32(tb[IFLA_TARGET_NETNSID]);
 	if (tb[IFLA_PHYS_PORT_NAME])
-		copy_str(tb[IFLA_PHYS_PORT_NAME], d->port_name, sizeof(d->port_name));
+		attr_text(tb[IFLA_PHYS_PORT_NAME], d->port_name, sizeof(d->port_name));
 }
 
 /* Below a VLAN or the like. A veth's other end, or what a macvlan in another namespace sits on,
@@ -165,7 +154,7 @@ int rtnl_decode_link(const struct nlmsghdr *h, struct rtnl_link *ret, struct rtn
 		return -EBADMSG;
 	memcpy(&ifi, nlmsg_data(h), sizeof(ifi));
 	if (ifi.ifi_index <= 0 || !tb[IFLA_IFNAME] ||
-	    !copy_str(tb[IFLA_IFNAME], l.netdev.name, IFNAMSIZ) || !ifname_is_valid(l.netdev.name))
+	    !attr_text(tb[IFLA_IFNAME], l.netdev.name, IFNAMSIZ) || !ifname_is_valid(l.netdev.name))
 		return -EBADMSG;
 	l.gone = h->nlmsg_type == RTM_DELLINK;
 	l.netdev.ifindex = ifi.ifi_index;
@@ -196,7 +185,7 @@ int rtnl_decode_alias(const struct nlmsghdr *h, char ret[ATTACH_ALIAS_SIZE])
 		return -EBADMSG;
 	alias = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_IFALIAS);
 	if (alias)
-		copy_str(alias, text, sizeof(text));
+		attr_text(alias, text, sizeof(text));
 	memcpy(ret, text, sizeof(text));
 	return 0;
 }
@@ -216,7 +205,7 @@ int rtnl_decode_altnames(const struct nlmsghdr *h, char ret[ALTNAMES_SIZE])
 	nla_for_each_nested (a, list, left) {
 		char name[ALTNAME_SIZE];
 
-		if (nla_type(a) != IFLA_ALT_IFNAME || !copy_str(a, name, sizeof(name)))
+		if (nla_type(a) != IFLA_ALT_IFNAME || !attr_text(a, name, sizeof(name)))
 			continue;
 		if (n + strlen(name) + 2 > ALTNAMES_SIZE)
 			return -EOVERFLOW;
@@ -243,46 +232,195 @@ int rtnl_decode_nsid(const struct nlmsghdr *h, int *ret_nsid)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-/* Appends the family header; frees msg and returns NULL when there is no room. */
-static struct nl_msg *with_header(struct nl_msg *msg, const void *header, size_t size)
+static struct nl_msg *link_request(int type, int flags, const struct ifinfomsg *ifi)
 {
-	if (msg && nlmsg_append(msg, (void *)header, size, NLMSG_ALIGNTO) == 0)
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
+	return nlmsg_build(type, flags, ifi, sizeof(*ifi));
 }
 
 struct nl_msg *rtnl_dump_links(int nsid, bool with_stats)
 {
 	struct ifinfomsg ifi = {.ifi_family = AF_UNSPEC};
-	struct nl_msg *msg = with_header(nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP), &ifi,
-					 sizeof(ifi));
+	struct nl_msg *msg = link_request(RTM_GETLINK, NLM_F_DUMP, &ifi);
+	int r = msg ? 0 : -1;
 
-	if (!msg)
-		return NULL;
-	if ((nsid != NSID_HOST && nla_put_s32(msg, IFLA_TARGET_NETNSID, nsid) < 0) ||
-	    (!with_stats && nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) < 0)) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
+	if (r == 0 && nsid != NSID_HOST)
+		r = nla_put_s32(msg, IFLA_TARGET_NETNSID, nsid);
+	if (r == 0 && !with_stats)
+		r = nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	return nlmsg_finished(msg, r);
 }
 
 struct nl_msg *rtnl_dump_nsids(void)
 {
 	struct rtgenmsg gen = {.rtgen_family = AF_UNSPEC};
 
-	return with_header(nlmsg_alloc_simple(RTM_GETNSID, NLM_F_DUMP), &gen, sizeof(gen));
+	return nlmsg_build(RTM_GETNSID, NLM_F_DUMP, &gen, sizeof(gen));
 }
 
 struct nl_msg *rtnl_get_nsid(int netns_fd)
 {
 	struct rtgenmsg gen = {.rtgen_family = AF_UNSPEC};
-	struct nl_msg *msg = with_header(nlmsg_alloc_simple(RTM_GETNSID, 0), &gen, sizeof(gen));
+	struct nl_msg *msg = nlmsg_build(RTM_GETNSID, 0, &gen, sizeof(gen));
 
-	if (msg && nla_put_u32(msg, NETNSA_FD, (uint32_t)netns_fd) < 0) {
-		nlmsg_free(msg);
-		return NULL;
+	return nlmsg_finished(msg, msg ? nla_put_u32(msg, NETNSA_FD, (uint32_t)netns_fd) : -1);
+}
+
+/* --- changes of links ------------------------------------------------------------------------- */
+
+struct nl_msg *rtnl_get_link(int ifindex, const char *name)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex > 0 ? ifindex : 0};
+	struct nl_msg *msg = link_request(RTM_GETLINK, 0, &ifi);
+	int r = msg ? nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) : -1;
+
+	if (r == 0 && ifindex <= 0)
+		r = nla_put_string(msg, IFLA_IFNAME, name);
+	return nlmsg_finished(msg, r);
+}
+
+/* The alias is bytes to the kernel, so that none of them can mean none. */
+static int put_change(struct nl_msg *msg, const struct netdev_change *c)
+{
+	int r = 0;
+
+	if (c->netns_fd >= 0)
+		r |= nla_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)c->netns_fd);
+	if (c->name)
+		r |= nla_put_string(msg, IFLA_IFNAME, c->name);
+	if (c->alias)
+		r |= nla_put(msg, IFLA_IFALIAS, (int)strlen(c->alias), c->alias);
+	if (c->mtu)
+		r |= nla_put_u32(msg, IFLA_MTU, c->mtu);
+	if (c->addr_len)
+		r |= nla_put(msg, IFLA_ADDRESS, (int)c->addr_len, c->addr);
+	return r;
+}
+
+struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *c)
+{
+	struct ifinfomsg ifi = {
+		.ifi_index = ifindex,
+		.ifi_flags = c->up == 1 ? IFF_UP : 0,
+		.ifi_change = (c->up >= 0 ? IFF_UP : 0) | c->clear,
+	};
+	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
+
+	return nlmsg_finished(msg, msg ? put_change(msg, c) : -1);
+}
+
+static int put_kind(struct nl_msg *msg, const struct net_plan *plan)
+{
+	bool is_macvlan = plan->kind == PLAN_MACVLAN;
+	struct nlattr *info = nla_nest_start(msg, IFLA_LINKINFO), *data;
+	int r = info ? nla_put_string(msg, IFLA_INFO_KIND, is_macvlan ? "macvlan" : "ipvlan") : -1;
+
+	data = r == 0 ? nla_nest_start(msg, IFLA_INFO_DATA) : NULL;
+	if (!data)
+		return -1;
+	r = is_macvlan ? nla_put_u32(msg, IFLA_MACVLAN_MODE, MACVLAN_MODE_BRIDGE)
+		       : nla_put_u16(msg, IFLA_IPVLAN_MODE, IPVLAN_MODE_L2);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, info);
+	return r;
+}
+
+struct nl_msg *rtnl_new_stacked(const struct net_plan *plan, const char *name, int parent_ifindex,
+				int netns_fd)
+{
+	struct ifinfomsg ifi = {0};
+	const struct netdev_change c = {
+		.netns_fd = netns_fd,
+		.name = name,
+		.mtu = plan->mtu,
+		.addr = plan->mac,
+		.addr_len = plan->has_mac ? sizeof(plan->mac) : 0,
+	};
+	struct nl_msg *msg = link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	int r = msg ? put_change(msg, &c) : -1;
+
+	if (r == 0)
+		r = nla_put_u32(msg, IFLA_LINK, (uint32_t)parent_ifindex);
+	return nlmsg_finished(msg, r == 0 ? put_kind(msg, plan) : r);
+}
+
+struct nl_msg *rtnl_delete_link(int ifindex)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+
+	return link_request(RTM_DELLINK, 0, &ifi);
+}
+
+static bool has_word(const char *list, const char *word, size_t n)
+{
+	for (; *list; list += strcspn(list, " "), list += strspn(list, " "))
+		if (strcspn(list, " ") == n && memcmp(list, word, n) == 0)
+			return true;
+	return false;
+}
+
+/* Returns how many of them found room. */
+static unsigned put_altnames(struct nl_msg *msg, const struct nlattr *from, const char *keep)
+{
+	unsigned n = 0;
+	struct nlattr *a;
+	int left;
+
+	nla_for_each_nested (a, from, left) {
+		const char *name = nla_data(a);
+		size_t len = strnlen(name, (size_t)nla_len(a));
+
+		if (nla_type(a) != IFLA_ALT_IFNAME || has_word(keep, name, len))
+			continue;
+		if (nla_put(msg, IFLA_ALT_IFNAME, nla_len(a), name) < 0)
+			break;
+		n++;
 	}
-	return msg;
+	return n;
+}
+
+struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *keep, unsigned *ret_n)
+{
+	struct nlattr *from, *list;
+	struct ifinfomsg ifi;
+	struct nl_msg *msg;
+
+	*ret_n = 0;
+	if (!nlmsg_valid_hdr(link, sizeof(ifi)))
+		return NULL;
+	memcpy(&ifi, nlmsg_data(link), sizeof(ifi));
+	ifi = (struct ifinfomsg){.ifi_index = ifi.ifi_index};
+	from = nlmsg_find_attr((struct nlmsghdr *)link, sizeof(ifi), IFLA_PROP_LIST);
+	msg = link_request(RTM_DELLINKPROP, 0, &ifi);
+	list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
+	if (list && from)
+		*ret_n = put_altnames(msg, from, keep);
+	if (list)
+		nla_nest_end(msg, list);
+	return nlmsg_finished(msg, list ? 0 : -NLE_NOMEM);
+}
+
+struct nl_msg *rtnl_add_altname(int ifindex, const char *name)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+	struct nl_msg *msg = link_request(RTM_NEWLINKPROP, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	struct nlattr *list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
+	int r = list ? nla_put_string(msg, IFLA_ALT_IFNAME, name) : -NLE_NOMEM;
+
+	if (list)
+		nla_nest_end(msg, list);
+	return nlmsg_finished(msg, r);
+}
+
+struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags)
+{
+	struct ifinfomsg ifi = {.ifi_index = ifindex};
+	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
+	struct nlattr *xdp = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_XDP) : NULL;
+	int r = xdp ? nla_put_s32(msg, IFLA_XDP_FD, program_fd) : -NLE_NOMEM;
+
+	if (r == 0)
+		r = nla_put_u32(msg, IFLA_XDP_FLAGS, flags);
+	if (r == 0)
+		nla_nest_end(msg, xdp);
+	return nlmsg_finished(msg, r);
 }

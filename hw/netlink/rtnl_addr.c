@@ -4,11 +4,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_addr.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <string.h>
 
-#include "nlmsg_build.h"
+#include "nlmsg.h"
 
 /* What the kernel makes of priority 0: IP6_RT_PRIO_USER in linux/include/uapi/linux/ipv6_route.h.
  */
@@ -17,17 +18,6 @@
 static int addr_size(int family)
 {
 	return family == AF_INET6 ? 16 : 4;
-}
-
-static struct nl_msg *request(int type, int flags, const void *header, size_t size)
-{
-	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
-
-	if (msg && nlmsg_append(msg, (void *)header, size, NLMSG_ALIGNTO) < 0) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
 }
 
 /* --- addresses ------------------------------------------------------------------------------ */
@@ -52,7 +42,7 @@ struct nl_msg *rtnl_new_addr(int ifindex, const struct ip_prefix *ip)
 		.ifa_scope = RT_SCOPE_UNIVERSE,
 		.ifa_index = (uint32_t)ifindex,
 	};
-	struct nl_msg *msg = request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &ifa, sizeof(ifa));
+	struct nl_msg *msg = nlmsg_build(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &ifa, sizeof(ifa));
 	int r = -1;
 
 	if (msg)
@@ -66,7 +56,7 @@ struct nl_msg *rtnl_dump_addrs(int ifindex)
 {
 	struct ifaddrmsg ifa = {.ifa_family = AF_UNSPEC, .ifa_index = (uint32_t)ifindex};
 
-	return request(RTM_GETADDR, NLM_F_DUMP, &ifa, sizeof(ifa));
+	return nlmsg_build(RTM_GETADDR, NLM_F_DUMP, &ifa, sizeof(ifa));
 }
 
 /* An address of that family, or NULL. */
@@ -134,7 +124,8 @@ struct nl_msg *rtnl_new_route(int ifindex, const struct net_route *route)
 		.rtm_scope = on_link ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE,
 		.rtm_type = RTN_UNICAST,
 	};
-	struct nl_msg *msg = request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &rtm, sizeof(rtm));
+	struct nl_msg *msg = nlmsg_build(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &rtm,
+					 sizeof(rtm));
 
 	return nlmsg_finished(msg, msg ? put_route(msg, ifindex, route) : -1);
 }
@@ -142,7 +133,7 @@ struct nl_msg *rtnl_new_route(int ifindex, const struct net_route *route)
 struct nl_msg *rtnl_dump_link_routes(uint8_t family, int ifindex)
 {
 	struct rtmsg rtm = {.rtm_family = family, .rtm_table = RT_TABLE_MAIN};
-	struct nl_msg *msg = request(RTM_GETROUTE, NLM_F_DUMP, &rtm, sizeof(rtm));
+	struct nl_msg *msg = nlmsg_build(RTM_GETROUTE, NLM_F_DUMP, &rtm, sizeof(rtm));
 
 	return nlmsg_finished(msg, msg ? nla_put_u32(msg, RTA_TABLE, RT_TABLE_MAIN) |
 						   nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex)
@@ -172,11 +163,6 @@ static bool is_gateway(const struct nlattr *a, const struct ip_prefix *gateway)
 	       memcmp(nla_data(a), gateway->addr, (size_t)nla_len(a)) == 0;
 }
 
-static uint32_t get_u32(const struct nlattr *a, uint32_t otherwise)
-{
-	return a ? nla_get_u32(a) : otherwise;
-}
-
 bool rtnl_is_route(const struct nlmsghdr *h, int ifindex, const struct net_route *route)
 {
 	static const struct nla_policy policy[RTA_MAX + 1] = {
@@ -196,9 +182,9 @@ bool rtnl_is_route(const struct nlmsghdr *h, int ifindex, const struct net_route
 	memcpy(&rtm, nlmsg_data(h), sizeof(rtm));
 	return rtm.rtm_family == family && rtm.rtm_dst_len == route->dst.len &&
 	       rtm.rtm_type == RTN_UNICAST && !(rtm.rtm_flags & RTM_F_CLONED) &&
-	       get_u32(tb[RTA_TABLE], rtm.rtm_table) == RT_TABLE_MAIN &&
-	       get_u32(tb[RTA_OIF], 0) == (uint32_t)ifindex &&
-	       get_u32(tb[RTA_PRIORITY], 0) == priority &&
+	       attr_u32(tb[RTA_TABLE], rtm.rtm_table) == RT_TABLE_MAIN &&
+	       attr_u32(tb[RTA_OIF], 0) == (uint32_t)ifindex &&
+	       attr_u32(tb[RTA_PRIORITY], 0) == priority &&
 	       is_same_net(tb[RTA_DST], &route->dst, family) &&
 	       is_gateway(tb[RTA_GATEWAY], &route->gateway);
 }
@@ -209,4 +195,135 @@ void rtnl_prefix_text(const struct ip_prefix *ip, char text[RTNL_PREFIX_SIZE])
 
 	inet_ntop(ip->family, ip->addr, addr, sizeof(addr));
 	snprintf(text, RTNL_PREFIX_SIZE, "%s/%u", addr, ip->len);
+}
+
+/* --- what a route says ------------------------------------------------------------------------ */
+
+static const struct nla_policy route_policy[RTA_MAX + 1] = {
+	[RTA_OIF] = {.type = NLA_U32},
+	[RTA_TABLE] = {.type = NLA_U32},
+	[RTA_NH_ID] = {.type = NLA_U32},
+};
+
+static void add_link(struct rtnl_route *r, uint32_t ifindex)
+{
+	if (ifindex && ifindex <= INT32_MAX && r->n_links < ROUTE_LINKS_MAX)
+		r->links[r->n_links++] = (int)ifindex;
+}
+
+/* struct rtnexthop, one behind the other, each with attributes of its own. */
+static void add_hops(struct rtnl_route *r, const struct nlattr *multipath)
+{
+	const uint8_t *p = nla_data(multipath);
+	size_t left = (size_t)nla_len(multipath);
+
+	while (left >= sizeof(struct rtnexthop)) {
+		struct rtnexthop hop;
+		size_t step;
+
+		memcpy(&hop, p, sizeof(hop));
+		step = RTNH_ALIGN((size_t)hop.rtnh_len);
+		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
+			return;
+		add_link(r, (uint32_t)hop.rtnh_ifindex);
+		if (step >= left)
+			return;
+		p += step;
+		left -= step;
+	}
+}
+
+static bool is_zero(const struct nlattr *dst)
+{
+	const uint8_t *p = dst ? nla_data(dst) : NULL;
+
+	for (int i = 0; p && i < nla_len(dst); i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+int rtnl_decode_route(const struct nlmsghdr *h, struct rtnl_route *ret)
+{
+	struct rtnl_route r = {0};
+	struct nlattr *tb[RTA_MAX + 1];
+	struct rtmsg rtm;
+
+	if (h->nlmsg_type != RTM_NEWROUTE && h->nlmsg_type != RTM_DELROUTE)
+		return -EPROTO;
+	if (!nlmsg_valid_hdr(h, sizeof(rtm)) ||
+	    nlmsg_parse((struct nlmsghdr *)h, sizeof(rtm), tb, RTA_MAX, route_policy) < 0)
+		return -EBADMSG;
+	memcpy(&rtm, nlmsg_data(h), sizeof(rtm));
+	r.is_main = attr_u32(tb[RTA_TABLE], rtm.rtm_table) == RT_TABLE_MAIN;
+	r.is_default = rtm.rtm_dst_len == 0 && rtm.rtm_type == RTN_UNICAST &&
+		       !(rtm.rtm_flags & RTM_F_CLONED);
+	r.at_zero = is_zero(tb[RTA_DST]);
+	add_link(&r, attr_u32(tb[RTA_OIF], 0));
+	if (tb[RTA_MULTIPATH])
+		add_hops(&r, tb[RTA_MULTIPATH]);
+	r.nexthop = attr_u32(tb[RTA_NH_ID], 0);
+	*ret = r;
+	return 0;
+}
+
+bool rtnl_is_default_route(const struct nlmsghdr *h)
+{
+	struct rtmsg rtm;
+
+	if ((h->nlmsg_type != RTM_NEWROUTE && h->nlmsg_type != RTM_DELROUTE) ||
+	    !nlmsg_valid_hdr(h, sizeof(rtm)))
+		return false;
+	memcpy(&rtm, nlmsg_data(h), sizeof(rtm));
+	return rtm.rtm_dst_len == 0;
+}
+
+static void add_group(struct rtnl_nexthop *n, const struct nlattr *group)
+{
+	size_t count = (size_t)nla_len(group) / sizeof(struct nexthop_grp);
+	const uint8_t *p = nla_data(group);
+
+	for (size_t i = 0; i < count && n->n_group < ROUTE_LINKS_MAX; i++) {
+		struct nexthop_grp one;
+
+		memcpy(&one, p + i * sizeof(one), sizeof(one));
+		n->group[n->n_group++] = one.id;
+	}
+}
+
+int rtnl_decode_nexthop(const struct nlmsghdr *h, struct rtnl_nexthop *ret)
+{
+	static const struct nla_policy policy[NHA_OIF + 1] = {[NHA_OIF] = {.type = NLA_U32}};
+	struct nlattr *tb[NHA_OIF + 1];
+	struct rtnl_nexthop n = {0};
+
+	if (h->nlmsg_type != RTM_NEWNEXTHOP)
+		return -EPROTO;
+	if (!nlmsg_valid_hdr(h, sizeof(struct nhmsg)) ||
+	    nlmsg_parse((struct nlmsghdr *)h, sizeof(struct nhmsg), tb, NHA_OIF, policy) < 0)
+		return -EBADMSG;
+	if (tb[NHA_OIF] && nla_get_u32(tb[NHA_OIF]) <= INT32_MAX)
+		n.link = (int)nla_get_u32(tb[NHA_OIF]);
+	if (tb[NHA_GROUP])
+		add_group(&n, tb[NHA_GROUP]);
+	*ret = n;
+	return 0;
+}
+
+/* --- requests ----------------------------------------------------------------------------- */
+
+struct nl_msg *rtnl_dump_routes(uint8_t family)
+{
+	struct rtmsg rtm = {.rtm_family = family, .rtm_table = RT_TABLE_MAIN};
+	struct nl_msg *msg = nlmsg_build(RTM_GETROUTE, NLM_F_DUMP, &rtm, sizeof(rtm));
+
+	return nlmsg_finished(msg, msg ? nla_put_u32(msg, RTA_TABLE, RT_TABLE_MAIN) : -1);
+}
+
+struct nl_msg *rtnl_get_nexthop(uint32_t id)
+{
+	struct nhmsg nh = {.nh_family = AF_UNSPEC};
+	struct nl_msg *msg = nlmsg_build(RTM_GETNEXTHOP, 0, &nh, sizeof(nh));
+
+	return nlmsg_finished(msg, msg ? nla_put_u32(msg, NHA_ID, id) : -1);
 }

@@ -7,6 +7,7 @@
 
 #include <netlink/msg.h>
 
+#include "attachment.h"
 #include "model.h"
 
 /* NULL when out of memory, else the caller frees with nlmsg_free(). */
@@ -20,3 +21,21 @@ typedef int rtnl_vf_fn(int vf, enum vf_link, uint64_t settings, void *arg);
  * 64 KiB, which some 200 VFs make, does not fit an attribute's length: older kernels send it all
  * the same, and only its start can be read. */
 int rtnl_decode_vfs(const struct nlmsghdr *, rtnl_vf_fn *fn, void *arg);
+
+/* --- a VF's settings -------------------------------------------------------------------------- */
+
+/* Settings of a VF that are made through its PF. The request for what they are is rtnl_get_vfs().
+ *
+ * Wire facts: linux/include/uapi/linux/if_link.h (IFLA_VFINFO_LIST); rtnl_fill_vfinfo(),
+ * do_setvfinfo() in linux/net/core/rtnetlink.c. GUIDs are in host order there. */
+
+/* Sets the fields of `want` that are among `fields`. A lone VF_MAX_RATE leaves the minimum as it
+ * is; VF_MIN_RATE takes want->max_rate along, because the kernel sets both. NULL when out of
+ * memory, else the caller frees with nlmsg_free(). */
+struct nl_msg *rtnl_set_vf(int pf_ifindex, int vf, const struct vf_settings *want, unsigned fields);
+
+/* What an RTM_NEWLINK about a PF tells of one of its VFs. Fields that its driver does not tell, and
+ * that are of the wrong size or form, are not in ret->fields. -ENODEV: no such VF in it, -EPROTO:
+ * another type of message; *ret is untouched then. A list of more than 64 KiB, whose length does
+ * not fit its attribute, is read to its end. */
+int rtnl_decode_vf(const struct nlmsghdr *, int vf, struct vf_settings *ret);

@@ -50,7 +50,7 @@ static int look_below_root(const struct hw *hw)
 }
 
 /* Is the path that, or below it? */
-static bool covers(const char *point, const char *path)
+static bool mount_covers(const char *point, const char *path)
 {
 	size_t n = strlen(point);
 
@@ -72,7 +72,7 @@ static bool follows_host(const struct hw *hw)
 		return false;
 	take_fd(&fd);
 	while (fgets(line, sizeof(line), f)) {
-		if (!mountinfo_parse(line, &m) || !covers(m.point, NETNS_DIR) ||
+		if (!mountinfo_parse(line, &m) || !mount_covers(m.point, NETNS_DIR) ||
 		    strlen(m.point) < most)
 			continue;
 		most = strlen(m.point);
@@ -117,4 +117,16 @@ int host_view_judge(const struct host_view *v, struct err *e)
 			       "\"mountPropagation: HostToContainer\" on " NETNS_DIR "?",
 			       strerror(v->root_error));
 	return 0;
+}
+
+/* --- boot ------------------------------------------------------------------------------------- */
+
+void boot_id_read(const struct hw *hw, char ret[BOOT_ID_SIZE])
+{
+	char text[BOOT_ID_SIZE];
+
+	ret[0] = '\0';
+	if (hw->proc_fd >= 0 && sysfs_str(hw->proc_fd, text, sizeof(text),
+					  "sys/kernel/random/boot_id") == BOOT_ID_SIZE - 1)
+		memcpy(ret, text, BOOT_ID_SIZE);
 }

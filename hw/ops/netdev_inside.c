@@ -18,7 +18,6 @@
 #include "netdev_inside.skel.h"
 #include "netdev_look.h"
 #include "netns.h"
-#include "netns_ops.h"
 #include "rtnl.h"
 
 /* --- the kernel's word ------------------------------------------------------------------------ */
@@ -26,7 +25,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int program_fd, map_fd, refused; /* 0 = not tried yet */
 
-static int keep(const struct bpf_object *o)
+static int program_keep(const struct bpf_object *o)
 {
 	int program = bpf_program__fd(bpf_object__find_program_by_name(o, "netdev_inside"));
 	int map = bpf_map__fd(bpf_object__find_map_by_name(o, "answer"));
@@ -49,7 +48,7 @@ static bool is_passing(int r)
 	       r == -ENFILE;
 }
 
-static int load(void)
+static int program_load(void)
 {
 	size_t size;
 	const void *elf = netdev_inside_bpf__elf_bytes(&size);
@@ -57,7 +56,7 @@ static int load(void)
 	int r = o ? bpf_object__load(o) : -errno;
 
 	if (r == 0)
-		r = keep(o);
+		r = program_keep(o);
 	bpf_object__close(o);
 	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
 	if (r < 0 && !is_passing(r))
@@ -65,7 +64,7 @@ static int load(void)
 	return r;
 }
 
-static int run(int ifindex, struct netdev_inside *ret)
+static int program_run(int ifindex, struct netdev_inside *ret)
 {
 	uint64_t ctx[1] = {(uint64_t)ifindex};
 	struct bpf_test_run_opts opts = {
@@ -74,7 +73,7 @@ static int run(int ifindex, struct netdev_inside *ret)
 	int r = refused;
 
 	if (r == 0 && !program_fd)
-		r = load();
+		r = program_load();
 	if (r == 0)
 		r = bpf_prog_test_run_opts(program_fd, &opts);
 	if (r == 0 && !opts.retval)
@@ -89,7 +88,7 @@ static int ask_kernel(const struct hw *hw, int ifindex, struct netdev_inside *re
 	if (hw->no_bpf)
 		return -EPERM;
 	pthread_mutex_lock(&lock);
-	r = run(ifindex, ret);
+	r = program_run(ifindex, ret);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -111,7 +110,7 @@ static int on_nsid(const struct nlmsghdr *h, void *arg)
 	return rtnl_decode_nsid(h, arg);
 }
 
-static void tell(struct search *s, const struct rtnl_link *link)
+static void search_note(struct search *s, const struct rtnl_link *link)
 {
 	struct netdev_upper *u = &s->found->first;
 
@@ -137,7 +136,7 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 		return 0;
 	s->maybe = true;
 	if (!nsid || (s->nsid >= 0 && nla_get_s32(nsid) == s->nsid))
-		tell(s, &link);
+		search_note(s, &link);
 	return 0;
 }
 

@@ -6,17 +6,25 @@
 #include "netdev_look.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
+#include <linux/net_tstamp.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netlink/attr.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "genl.h"
 #include "own_programs.h"
-#include "rtnl_change.h"
+#include "rtnl.h"
 #include "sysfs.h"
 
 struct look {
@@ -25,9 +33,10 @@ struct look {
 	int ifindex;
 	const char *name;
 	struct nlsock genl;
+	int ioctl_fd;
 };
 
-static void unknown(struct look *l, enum netdev_section from, enum netdev_section to)
+static void sections_unknown(struct look *l, enum netdev_section from, enum netdev_section to)
 {
 	for (unsigned i = from; i <= to; i++)
 		netdev_state_unknown(l->state, (enum netdev_section)i);
@@ -43,7 +52,7 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 static void look_at_link(struct look *l, struct nlsock *rtnl)
 {
 	if (nlsock_ask(rtnl, rtnl_get_link(l->ifindex, NULL), on_link, l->state, NULL) < 0)
-		unknown(l, STATE_LINK, STATE_XDP);
+		sections_unknown(l, STATE_LINK, STATE_XDP);
 }
 
 /* --- tcx -------------------------------------------------------------------------------------- */
@@ -74,11 +83,6 @@ static void look_at_tcx(struct look *l, uint32_t type)
 
 /* --- ethtool ---------------------------------------------------------------------------------- */
 
-static int on_family(const struct nlmsghdr *h, void *arg)
-{
-	return genl_decode_family(h, arg);
-}
-
 /* They are part of the kernel, never of a module: numbers last as long as it runs. */
 enum family { FAMILY_ETHTOOL, FAMILY_NETDEV, FAMILY_SHAPER, N_FAMILIES };
 
@@ -90,10 +94,8 @@ static uint16_t family_of(struct look *l, enum family which)
 	static _Atomic uint16_t known[N_FAMILIES];
 	uint16_t family = known[which];
 
-	if (!family) {
-		nlsock_ask(&l->genl, genl_family_request(names[which]), on_family, &family, NULL);
-		known[which] = family;
-	}
+	if (!family)
+		known[which] = family = nlsock_family(&l->genl, names[which]);
 	return family;
 }
 
@@ -118,7 +120,7 @@ static void look_at_ethtool(struct look *l)
 	int r;
 
 	if (!family) {
-		unknown(l, STATE_OFFLOADS, STATE_RSS);
+		sections_unknown(l, STATE_OFFLOADS, STATE_RSS);
 		return;
 	}
 	for (; (msg = netdev_state_question(n, family, l->ifindex, &section)); n++) {
@@ -276,7 +278,7 @@ static void look_in_sysfs(struct look *l)
 			dir = (close(dir), -1);
 	}
 	if (dir < 0 || sysfs_int(dir, &index, "ifindex") < 0 || index != l->ifindex)
-		unknown(l, STATE_RULES, STATE_QUEUES);
+		sections_unknown(l, STATE_RULES, STATE_QUEUES);
 }
 
 static int on_entry(int dir, const char *entry, void *arg)
@@ -299,6 +301,100 @@ bool netdev_upper_here(const struct hw *hw, const char *name, char ret[IFNAMSIZ]
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* --- by ioctl --------------------------------------------------------------------------------- */
+
+/* One ioctl for what a driver does not have at all, some for what it has. Can fail by: no right to
+ * ask, for its section. */
+static int ask_ethtool(struct look *l, void *question)
+{
+	struct ifreq ifr = {.ifr_data = question};
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", l->name);
+	return ioctl(l->ioctl_fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
+}
+
+/* What a driver has no word for counts as that. */
+static void add_answer(struct look *l, enum netdev_section section, uint32_t what, int r,
+		       uint32_t value)
+{
+	if (r == -EPERM || r == -ENODEV || r == -ENOMEM || r == -EBADF)
+		netdev_state_unknown(l->state, section);
+	else if (r != -EOPNOTSUPP)
+		netdev_state_add(l->state, section, what, r < 0 ? (void *)&r : (void *)&value,
+				 r < 0 ? sizeof(r) : sizeof(value));
+}
+
+/* Rules are counted: nobody's were there before, as a rule. */
+static void look_at_rules(struct look *l)
+{
+	struct ethtool_rxnfc rules = {.cmd = ETHTOOL_GRXCLSRLCNT};
+	int r = ask_ethtool(l, &rules);
+
+	if ((r < 0 && r != -EOPNOTSUPP) || rules.rule_cnt)
+		netdev_state_unknown(l->state, STATE_RULES);
+}
+
+/* Which fields of a packet its queue depends on, for every kind. Whoever knows nothing of TCP knows
+ * of none. */
+static void look_at_hash_fields(struct look *l)
+{
+	for (uint32_t kind = TCP_V4_FLOW; kind <= ETHER_FLOW; kind++) {
+		struct ethtool_rxnfc hash = {.cmd = ETHTOOL_GRXFH, .flow_type = kind};
+		int r = ask_ethtool(l, &hash);
+
+		if (kind == TCP_V4_FLOW && r == -EOPNOTSUPP)
+			return;
+		add_answer(l, STATE_RSS, kind, r, (uint32_t)hash.data);
+	}
+}
+
+/* linux/include/uapi/linux/ethtool.h: rx_copybreak, tx_copybreak, pfc_prevention_tout,
+ * tx_copybreak_buf_size */
+static void look_at_tunables(struct look *l)
+{
+	static const uint32_t types[] = {ETHTOOL_TUNABLE_U32, ETHTOOL_TUNABLE_U32,
+					 ETHTOOL_TUNABLE_U16, ETHTOOL_TUNABLE_U32};
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(types); i++) {
+		const struct ethtool_tunable question = {
+			.cmd = ETHTOOL_GTUNABLE,
+			.id = i + 1,
+			.type_id = types[i],
+			.len = types[i] == ETHTOOL_TUNABLE_U16 ? 2 : 4};
+		uint32_t q[sizeof(question) / 4 + 1] = {0};
+		int r;
+
+		memcpy(q, &question, sizeof(question));
+		r = ask_ethtool(l, q);
+		add_answer(l, STATE_QUEUES, i, r, q[sizeof(question) / 4]);
+	}
+}
+
+static void look_at_time_stamps(struct look *l)
+{
+	struct hwtstamp_config stamps = {0};
+	struct ifreq ifr = {.ifr_data = (void *)&stamps};
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", l->name);
+	if (ioctl(l->ioctl_fd, SIOCGHWTSTAMP, &ifr) == 0)
+		netdev_state_add(l->state, STATE_TIMESTAMPS, 0, &stamps, sizeof(stamps));
+	else if (errno != EOPNOTSUPP)
+		netdev_state_unknown(l->state, STATE_TIMESTAMPS);
+}
+
+static void look_by_ioctl(struct look *l)
+{
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	l->ioctl_fd = fd;
+	look_at_rules(l);
+	look_at_hash_fields(l);
+	look_at_tunables(l);
+	look_at_time_stamps(l);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
 void netdev_look(struct netdev_state *ret, const struct hw *hw, struct nlsock *rtnl, int ifindex,
 		 const char *name)
 {
@@ -314,9 +410,9 @@ void netdev_look(struct netdev_state *ret, const struct hw *hw, struct nlsock *r
 		look_at_shapers(&l);
 		nlsock_close(&l.genl);
 	} else {
-		unknown(&l, STATE_OFFLOADS, STATE_NAPI);
+		sections_unknown(&l, STATE_OFFLOADS, STATE_NAPI);
 		netdev_state_unknown(l.state, STATE_QUEUES);
 	}
-	netdev_look_ioctl(ret, name);
+	look_by_ioctl(&l);
 	look_in_sysfs(&l);
 }

@@ -15,9 +15,6 @@
 void netdev_look(struct netdev_state *ret, const struct hw *, struct nlsock *rtnl, int ifindex,
 		 const char *name);
 
-/* Its part by ioctls, in the thread's namespace; internal to it. */
-void netdev_look_ioctl(struct netdev_state *, const char *name);
-
 /* The namespaces that can be found were asked; one that only a socket keeps cannot be. */
 #define NETDEV_SEARCHED 1
 

@@ -10,7 +10,7 @@
 
 #include "attachment.h"
 #include "nlsock.h"
-#include "rtnl_change.h"
+#include "rtnl.h"
 
 /* The alias comes along: "" = none. */
 struct netdev_seen {

@@ -140,7 +140,7 @@ static const struct {
 	{STATE_RSS, MSG_RSS_GET, HEADER},
 };
 
-static struct nl_msg *ask(uint16_t family, uint8_t command, int flags, int ifindex)
+static struct nl_msg *ethtool_question(uint16_t family, uint8_t command, int flags, int ifindex)
 {
 	struct nl_msg *msg = genl_request(family, command, ETHTOOL_GENL_VERSION, flags);
 	struct nlattr *header = msg ? nla_nest_start(msg, NLA_F_NESTED | 1) : NULL;
@@ -161,7 +161,7 @@ struct nl_msg *netdev_state_question(size_t i, uint16_t family, int ifindex,
 
 	if (i >= ARRAY_SIZE(questions))
 		return NULL;
-	msg = ask(family, questions[i].command, 0, ifindex);
+	msg = ethtool_question(family, questions[i].command, 0, ifindex);
 	if (msg)
 		*ret_section = questions[i].section;
 	return msg;
@@ -169,7 +169,7 @@ struct nl_msg *netdev_state_question(size_t i, uint16_t family, int ifindex,
 
 struct nl_msg *netdev_state_rss_dump(uint16_t family, int ifindex)
 {
-	return ask(family, MSG_RSS_GET, NLM_F_DUMP, ifindex);
+	return ethtool_question(family, MSG_RSS_GET, NLM_F_DUMP, ifindex);
 }
 
 static void add_attrs(struct netdev_state *s, enum netdev_section section, uint32_t left_out,

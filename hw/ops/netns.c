@@ -1,11 +1,26 @@
-/* netns.c - names of network namespaces, and netlink sockets inside them. */
+/* netns.c - network namespaces: their names, opened as others name them and proved to be the one
+ * that is meant, and work inside.
+ *
+ * A path comes from the container runtime and is one of the host's. When our mount namespace is
+ * another, it is looked up below process 1's root, and symbolic links on the way stay below that
+ * root, too: "/var/run" is one to "/run" as a rule.
+ * Can fail by: a path that is gone (-ENOENT) or was never a network namespace (-EINVAL); one whose
+ * namespace is another by now; one below a process's root that only its file system could tell
+ * (-EAGAIN). */
 #include "netns.h"
 
+#include <ctype.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "cleanup.h"
-#include "netns_ops.h"
 #include "netns_walk.h"
 #include "sysfs.h"
 
@@ -72,4 +87,270 @@ static int open_socket(void *arg)
 int netns_socket(int netns_fd, int protocol)
 {
 	return netns_run(netns_fd, open_socket, &protocol);
+}
+
+/* --- settings in /proc/sys/net ---------------------------------------------------------------- */
+
+/* The folder shows the namespace of the task that opens a file in it. Can fail by: a setting or
+ * netdev that is not there (-ENOENT); /proc/sys read-only, as container runtimes mount it for all
+ * but privileged containers (-EROFS). */
+
+struct sysctl_job {
+	const char *ifname;
+	const struct sysctl_setting *settings;
+	size_t n;
+	struct err *e;
+};
+
+static bool is_path_part(const char *s)
+{
+	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
+}
+
+static int write_value(const char *path, const char *value)
+{
+	AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, value, strlen(value));
+
+	return n < 0 ? -errno : n == (ssize_t)strlen(value) ? 0 : -EIO;
+}
+
+static int write_setting(const char *ifname, const struct sysctl_setting *s, struct err *e)
+{
+	const char *ip = s->family == AF_INET6 ? "ipv6" : "ipv4";
+	char path[128];
+	int r;
+
+	if (!is_path_part(s->key) || strlen(s->key) > 64)
+		return err_set(e, -EINVAL, "\"%s\" is no setting's name", s->key);
+	snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%.15s/%.64s", ip, ifname, s->key);
+	r = write_value(path, s->value);
+	if (r == -EROFS)
+		return err_set(e, r, "net.%s.conf.%s.%s: /proc/sys is mounted read-only here", ip,
+			       ifname, s->key);
+	return r < 0 ? err_set(e, r, "net.%s.conf.%s.%s = %s: %s", ip, ifname, s->key, s->value,
+			       strerror(-r))
+		     : 0;
+}
+
+static int write_settings(void *arg)
+{
+	const struct sysctl_job *job = arg;
+	int r = 0;
+
+	for (size_t i = 0; i < job->n && r == 0; i++)
+		r = write_setting(job->ifname, &job->settings[i], job->e);
+	return r;
+}
+
+int netns_sysctl(int netns_fd, const char *ifname, const struct sysctl_setting *settings, size_t n,
+		 struct err *e)
+{
+	struct err inner = {0};
+	struct sysctl_job job = {ifname, settings, n, &inner};
+	int r;
+
+	if (!is_path_part(ifname) || strlen(ifname) >= IFNAMSIZ)
+		return err_set(e, -EINVAL, "\"%s\" is no netdev's name", ifname);
+	r = netns_run(netns_fd, write_settings, &job);
+	return r < 0 ? err_set(e, r, "%s", inner.code ? inner.msg : strerror(-r)) : 0;
+}
+
+/* --- open ----------------------------------------------------------------------------------- */
+
+/* All namespaces are on one file system. Nobody is asked who may not answer, as whoever serves
+ * another file system (FUSE) could. */
+static bool is_on_nsfs(int path_fd)
+{
+	struct statx file, own;
+
+	return statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &file) == 0 &&
+	       statx(AT_FDCWD, "/proc/thread-self/ns/net", AT_STATX_DONT_SYNC, STATX_INO, &own) ==
+		       0 &&
+	       file.stx_dev_major == own.stx_dev_major && file.stx_dev_minor == own.stx_dev_minor;
+}
+
+/* Of several kinds, only nsfs itself answers which one it is. */
+static int reopen(int path_fd)
+{
+	char link[64];
+	AUTO_FD fd = -1;
+
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", path_fd);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET ? take_fd(&fd) : -EINVAL;
+}
+
+int netns_open_at(int dir_fd, const char *path, uint64_t resolve)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	AUTO_FD at = resolve ? (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how))
+			     : openat(dir_fd, path, O_PATH | O_CLOEXEC);
+
+	if (at < 0)
+		return -errno;
+	return is_on_nsfs(at) ? reopen(at) : -EINVAL;
+}
+
+/* The links read "mnt:[4026531841]". What cannot be read is taken for the same. */
+static bool has_own_mounts(const struct hw *hw)
+{
+	char ours[64], first[64];
+
+	return hw->proc_fd >= 0 &&
+	       sysfs_target(hw->proc_fd, ours, sizeof(ours), "thread-self/ns/mnt") == 0 &&
+	       sysfs_target(hw->proc_fd, first, sizeof(first), "1/ns/mnt") == 0 &&
+	       strcmp(ours, first) != 0;
+}
+
+/* What a process has mounted may be served by somebody who never answers (FUSE). What a mount hangs
+ * on is always cached, and so is the way to it. Linux 5.12; 0 before. */
+static uint64_t without_asking(int root_fd)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	AUTO_FD fd = (int)syscall(SYS_openat2, root_fd, ".", &how, sizeof(how));
+
+	return fd < 0 && errno == EINVAL ? 0 : RESOLVE_CACHED;
+}
+
+/* Symbolic links on the way stay below that root. The host's own is trusted. */
+static int open_below_root(int proc_fd, const char *process, const char *path)
+{
+	char root[32];
+	AUTO_FD fd = -1;
+
+	if ((size_t)snprintf(root, sizeof(root), "%s/root", process) >= sizeof(root))
+		return -ENOENT;
+	fd = openat(proc_fd, root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return netns_open_at(fd, path,
+			     RESOLVE_IN_ROOT | (strcmp(process, "1") ? without_asking(fd) : 0));
+}
+
+/* "/proc/17/...": processes are the same whoever's /proc shows them, and what is in there are magic
+ * links, which lead where no path does. */
+static const char *below_proc(const char *path)
+{
+	static const char proc[] = "/proc/";
+
+	return strncmp(path, proc, strlen(proc)) == 0 && isdigit((unsigned char)path[strlen(proc)])
+		       ? path + strlen(proc)
+		       : NULL;
+}
+
+/* "17/ns/net", "17/fd/4", "17/root/run/netns/a" */
+static int open_of_process(int proc_fd, const char *path)
+{
+	size_t digits = strspn(path, "0123456789");
+	char process[16];
+
+	if (digits >= sizeof(process))
+		return -ENOENT;
+	if (strncmp(path + digits, "/root/", 6) != 0)
+		return netns_open_at(proc_fd, path, 0);
+	snprintf(process, sizeof(process), "%.*s", (int)digits, path);
+	return open_below_root(proc_fd, process, path + digits + strlen("/root"));
+}
+
+static int open_path(const struct hw *hw, const char *path)
+{
+	const char *process = hw->proc_fd >= 0 ? below_proc(path) : NULL;
+
+	if (path[0] != '/')
+		return -EINVAL;
+	if (process)
+		return open_of_process(hw->proc_fd, process);
+	return has_own_mounts(hw) ? open_below_root(hw->proc_fd, "1", path)
+				  : netns_open_at(AT_FDCWD, path, 0);
+}
+
+int netns_open_path(const struct hw *hw, const char *path, struct err *e)
+{
+	int fd = open_path(hw, path);
+
+	/* Ways in which a path, or the process in it, is not there. */
+	if (fd == -ENOTDIR || fd == -ESRCH || fd == -ELOOP || fd == -ENXIO)
+		fd = -ENOENT;
+	if (fd == -EINVAL)
+		return err_set(e, fd, "%s: not a network namespace", path);
+	return fd < 0 ? err_set(e, fd, "%s: %s", path, strerror(-fd)) : fd;
+}
+
+/* --- which one ------------------------------------------------------------------------------ */
+
+int netns_identify(int netns_fd, const char *path, struct netns_id *ret)
+{
+	struct netns_id id = {0};
+	struct stat st;
+
+	if (strlen(path) >= sizeof(id.path))
+		return -ENAMETOOLONG;
+	if (fstat(netns_fd, &st) < 0)
+		return -errno;
+	memcpy(id.path, path, strlen(path) + 1);
+	id.dev = st.st_dev;
+	id.ino = st.st_ino;
+	*ret = id;
+	return 0;
+}
+
+int netns_open_id(const struct hw *hw, const struct netns_id *id, struct err *e)
+{
+	AUTO_FD fd = netns_open_path(hw, id->path, e);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return err_set(e, -errno, "%s: %s", id->path, strerror(errno));
+	if (st.st_dev != id->dev || st.st_ino != id->ino)
+		return err_set(e, -ENOENT, "%s: another namespace by now", id->path);
+	return take_fd(&fd);
+}
+
+bool netns_is_there(const struct hw *hw, const struct netns_id *id)
+{
+	AUTO_FD fd = netns_open_id(hw, id, NULL);
+
+	return fd >= 0;
+}
+
+/* --- inside --------------------------------------------------------------------------------- */
+
+/* The kernel refuses it only while it has no memory for it (create_new_namespaces() in
+ * linux/kernel/nsproxy.c). Nothing may be done before it is so. */
+static void come_back(int own_fd)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	while (setns(own_fd, CLONE_NEWNET) < 0)
+		nanosleep(&moment, NULL);
+}
+
+int netns_run(int netns_fd, int (*fn)(void *arg), void *arg)
+{
+	AUTO_FD own = netns_open_own();
+	int r;
+
+	if (own < 0)
+		return own;
+	if (setns(netns_fd, CLONE_NEWNET) < 0)
+		return -errno;
+	r = fn(arg);
+	come_back(own);
+	return r;
+}
+
+int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *e)
+{
+	int fd = netns_socket(netns_fd, protocol), r = fd;
+
+	*ret = NLSOCK_CLOSED;
+	if (r >= 0)
+		r = nlsock_adopt(ret, fd);
+	return r < 0 ? err_set(e, r, "netlink: a socket inside the namespace: %s", strerror(-r))
+		     : 0;
 }

@@ -1,13 +1,117 @@
-/* netns_announce.c - sends the frames of announce.h from inside a namespace.
+/* netns_announce.c - frames for the neighbours, sent from inside a namespace.
  *
  * Can fail by: a netdev that is down (-ENETDOWN) or gone (-ENODEV, -ENXIO). */
+#include "netns_announce.h"
+
 #include <arpa/inet.h>
+#include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <netinet/icmp6.h>
+#include <netinet/if_ether.h>
+#include <netinet/ip6.h>
+#include <string.h>
 #include <sys/socket.h>
 
-#include "announce.h"
 #include "cleanup.h"
-#include "netns_ops.h"
+#include "netns.h"
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* RFC 1071, over what follows one another in memory; `sum` begins with the pseudo header's. */
+static uint16_t checksum(const uint8_t *p, size_t n, uint32_t sum)
+{
+	for (size_t i = 0; i + 1 < n; i += 2)
+		sum += (uint32_t)p[i] << 8 | p[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+static size_t arp_frame(const uint8_t mac[6], const uint8_t addr[4], uint8_t *ret)
+{
+	struct ether_header eth = {.ether_type = htons(ETH_P_ARP)};
+	struct ether_arp arp = {
+		.ea_hdr = {.ar_hrd = htons(ARPHRD_ETHER),
+			   .ar_pro = htons(ETH_P_IP),
+			   .ar_hln = 6,
+			   .ar_pln = 4,
+			   .ar_op = htons(ARPOP_REQUEST)},
+	};
+
+	memset(eth.ether_dhost, 0xff, sizeof(eth.ether_dhost));
+	memcpy(eth.ether_shost, mac, 6);
+	memcpy(arp.arp_sha, mac, 6);
+	memcpy(arp.arp_spa, addr, 4);
+	memcpy(arp.arp_tpa, addr, 4);
+	memcpy(ret, &eth, sizeof(eth));
+	memcpy(ret + sizeof(eth), &arp, sizeof(arp));
+	return sizeof(eth) + sizeof(arp);
+}
+
+/* The advertisement and its only option, of 8 bytes. */
+struct advertisement {
+	struct nd_neighbor_advert na;
+	struct nd_opt_hdr opt;
+	uint8_t mac[6];
+};
+_Static_assert(sizeof(struct advertisement) == 32, "no padding");
+_Static_assert(sizeof(struct ether_header) + sizeof(struct ip6_hdr) +
+			       sizeof(struct advertisement) ==
+		       ANNOUNCE_FRAME_MAX,
+	       "the longest");
+
+/* RFC 8200, section 8.1. Addresses stand before the payload. */
+static uint16_t icmp6_checksum(const struct ip6_hdr *ip, const struct advertisement *a)
+{
+	uint8_t pseudo[2 * sizeof(ip->ip6_src)];
+
+	memcpy(pseudo, &ip->ip6_src, sizeof(ip->ip6_src));
+	memcpy(pseudo + sizeof(ip->ip6_src), &ip->ip6_dst, sizeof(ip->ip6_dst));
+	return checksum((const uint8_t *)a, sizeof(*a),
+			(uint16_t)~checksum(pseudo, sizeof(pseudo), 0) + (uint32_t)sizeof(*a) +
+				IPPROTO_ICMPV6);
+}
+
+static size_t advertisement_frame(const uint8_t mac[6], const uint8_t addr[16], uint8_t *ret)
+{
+	static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
+	struct ether_header eth = {.ether_dhost = {0x33, 0x33, 0, 0, 0, 1},
+				   .ether_type = htons(ETH_P_IPV6)};
+	struct advertisement a = {.opt = {ND_OPT_TARGET_LINKADDR, 1}};
+	struct ip6_hdr ip = {0};
+
+	memcpy(eth.ether_shost, mac, 6);
+	ip.ip6_flow = htonl(UINT32_C(6) << 28);
+	ip.ip6_plen = htons(sizeof(a));
+	ip.ip6_nxt = IPPROTO_ICMPV6;
+	ip.ip6_hlim = 255;
+	memcpy(&ip.ip6_src, addr, 16);
+	memcpy(&ip.ip6_dst, all_nodes, 16);
+	a.na.nd_na_type = ND_NEIGHBOR_ADVERT;
+	a.na.nd_na_flags_reserved = ND_NA_FLAG_OVERRIDE;
+	memcpy(&a.na.nd_na_target, addr, 16);
+	memcpy(a.mac, mac, 6);
+	a.na.nd_na_cksum = htons(icmp6_checksum(&ip, &a));
+	memcpy(ret, &eth, sizeof(eth));
+	memcpy(ret + sizeof(eth), &ip, sizeof(ip));
+	memcpy(ret + sizeof(eth) + sizeof(ip), &a, sizeof(a));
+	return ANNOUNCE_FRAME_MAX;
+}
+
+size_t announce_frame(const uint8_t mac[6], const struct ip_prefix *ip,
+		      uint8_t ret[ANNOUNCE_FRAME_MAX])
+{
+	switch (ip->family) {
+	case AF_INET:
+		return arp_frame(mac, ip->addr, ret);
+	case AF_INET6:
+		return advertisement_frame(mac, ip->addr, ret);
+	}
+	return 0;
+}
+
+/* --- sent ---------------------------------------------------------------------------------------
+ */
 
 /* Protocol 0: it only sends. */
 static int open_packet_socket(void *arg)

@@ -11,7 +11,6 @@
 #include "cleanup.h"
 #include "ino_set.h"
 #include "netns.h"
-#include "netns_ops.h"
 #include "netns_walk.h"
 
 /* Until everything that was found could be opened or is gone. */
@@ -35,7 +34,7 @@ static struct {
 	struct shared_set *last; /* NULL: nobody needs it */
 } walks = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
-static void put_locked(struct shared_set *s)
+static void set_put_locked(struct shared_set *s)
 {
 	if (!s || --s->holders > 0)
 		return;
@@ -43,12 +42,12 @@ static void put_locked(struct shared_set *s)
 	free(s);
 }
 
-static void put(struct shared_set *s)
+static void set_put(struct shared_set *s)
 {
 	pthread_mutex_lock(&walks.lock);
-	put_locked(s);
+	set_put_locked(s);
 	if (walks.waiting == 0) {
-		put_locked(walks.last);
+		set_put_locked(walks.last);
 		walks.last = NULL;
 	}
 	pthread_mutex_unlock(&walks.lock);
@@ -69,7 +68,7 @@ static void take_walk(const struct hw *hw)
 		s->error = netns_walk(hw, &netns_budget_usual, &s->set);
 	}
 	pthread_mutex_lock(&walks.lock);
-	put_locked(walks.last);
+	set_put_locked(walks.last);
 	walks.last = s;
 	walks.done = number;
 	walks.walking = false;
@@ -77,7 +76,7 @@ static void take_walk(const struct hw *hw)
 }
 
 /* A set of a walk that began after this was called. NULL: out of memory. */
-static struct shared_set *look(const struct hw *hw)
+static struct shared_set *set_of_now(const struct hw *hw)
 {
 	struct shared_set *s = NULL;
 	uint64_t need;
@@ -97,7 +96,7 @@ static struct shared_set *look(const struct hw *hw)
 		s->holders++;
 	pthread_mutex_unlock(&walks.lock);
 	if (s && s->error) {
-		put(s);
+		set_put(s);
 		return NULL;
 	}
 	return s;
@@ -122,7 +121,7 @@ static int open_found(const struct hw *hw, const struct netns_found *f, struct n
 	return take_fd(&fd);
 }
 
-static const struct netns_found *find(const struct netns_set *s, uint64_t ino)
+static const struct netns_found *set_find(const struct netns_set *s, uint64_t ino)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->items[i].ino == ino)
@@ -133,7 +132,7 @@ static const struct netns_found *find(const struct netns_set *s, uint64_t ino)
 /* What is there but cannot be opened is not known to be anything. */
 static int open_from(const struct hw *hw, const struct netns_set *s, struct netns_id *id)
 {
-	const struct netns_found *found = find(s, id->ino);
+	const struct netns_found *found = set_find(s, id->ino);
 	struct netns_id seen = {0};
 	AUTO_FD fd = -1;
 
@@ -158,10 +157,10 @@ int netns_open_anywhere(const struct hw *hw, struct netns_id *id, struct err *e)
 		return fd;
 	if (!id->ino)
 		return err_set(e, -ENOENT, "%s: nobody knows which namespace it was", id->path);
-	s = look(hw);
+	s = set_of_now(hw);
 	fd = s ? open_from(hw, &s->set, id) : -EAGAIN;
 	if (s)
-		put(s);
+		set_put(s);
 	if (fd == -ENOENT)
 		return err_set(e, fd, "%s: the namespace is gone", id->path);
 	return fd < 0 ? err_set(e, fd,
@@ -191,7 +190,7 @@ struct each {
 	int end;     /* what fn said, negative */
 };
 
-static void tell(struct each *e, const struct netns_found *f)
+static void each_tell(struct each *e, const struct netns_found *f)
 {
 	struct netns_id id;
 	AUTO_FD fd = -1;
@@ -218,18 +217,18 @@ static int leave_out_own(struct each *e)
 }
 
 /* 0, NETNS_INCOMPLETE or negative. */
-static int tell_all(struct each *e)
+static int each_tell_all(struct each *e)
 {
-	struct shared_set *s = look(e->hw);
+	struct shared_set *s = set_of_now(e->hw);
 	bool complete;
 
 	if (!s)
 		return -ENOMEM;
 	e->missed = false;
 	for (size_t i = 0; i < s->set.n && e->end >= 0; i++)
-		tell(e, &s->set.items[i]);
+		each_tell(e, &s->set.items[i]);
 	complete = s->set.complete;
-	put(s);
+	set_put(s);
 	return e->end < 0 ? e->end : complete && !e->missed ? 0 : NETNS_INCOMPLETE;
 }
 
@@ -240,7 +239,7 @@ int netns_each(const struct hw *hw, int (*fn)(int netns_fd, const char *path, vo
 
 	if (r == 0)
 		do
-			r = tell_all(&e);
+			r = each_tell_all(&e);
 		while (r == NETNS_INCOMPLETE && e.missed && ++round < ROUNDS_MAX);
 	free(e.told.slots);
 	return r;

@@ -89,7 +89,7 @@ static void miss(struct walk *w)
 }
 
 /* False: there is no time left. */
-static bool step(struct walk *w)
+static bool walk_step(struct walk *w)
 {
 	if (w->error)
 		return false;
@@ -122,7 +122,7 @@ static void failed(struct walk *w, int code)
 
 /* --- tell ------------------------------------------------------------------------------------- */
 
-static void tell(struct walk *w, uint64_t ino, const char *path)
+static void walk_found(struct walk *w, uint64_t ino, const char *path)
 {
 	struct netns_found *found = NULL;
 	char *copy = NULL;
@@ -154,7 +154,7 @@ static int on_name(int netns_fd, const char *name, void *arg)
 
 	snprintf(path, sizeof(path), "/run/netns/%s", name);
 	if (fstat(netns_fd, &st) == 0)
-		tell(w, st.st_ino, path);
+		walk_found(w, st.st_ino, path);
 	return w->error;
 }
 
@@ -189,7 +189,7 @@ static void look_at_mount(struct walk *w, int pid, char *line)
 	else if ((size_t)snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m.point) >=
 		 sizeof(path))
 		return;
-	tell(w, ino, path);
+	walk_found(w, ino, path);
 }
 
 /* The first process's are the host's own. */
@@ -210,7 +210,7 @@ static void read_mounts(struct walk *w, const struct process *p, FILE *f)
 	char line[LINE_SIZE];
 	bool whole = true;
 
-	while (step(w) && may_read_mounts(w, p) && fgets(line, sizeof(line), f)) {
+	while (walk_step(w) && may_read_mounts(w, p) && fgets(line, sizeof(line), f)) {
 		size_t n = strlen(line);
 		bool is_start = whole;
 
@@ -290,8 +290,8 @@ static int on_process(int dir, const char *name, void *arg)
 		return w->error;
 	snprintf(path, sizeof(path), "/proc/%s/ns/net", name);
 	if (link_inode(w, pid_fd, "ns/net", "net", &ino))
-		tell(w, ino, path);
-	if (step(w))
+		walk_found(w, ino, path);
+	if (walk_step(w))
 		look_at_mounts(w, p, pid_fd);
 	return w->error;
 }
@@ -319,7 +319,7 @@ static void look_at_descriptor(struct walk *w, const struct process *p, int dir,
 	if (!link_inode(w, dir, name, "net", &ino))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.32s", p->pid, name);
-	tell(w, ino, path);
+	walk_found(w, ino, path);
 }
 
 /* Not so many are left that it has to be gone on with. */
@@ -328,7 +328,7 @@ static bool read_some(struct walk *w, struct process *p, DIR *d, size_t most)
 	const struct dirent *entry = NULL;
 
 	seekdir(d, p->at);
-	for (size_t i = 0; i < most && step(w) && may_read_descriptors(w, p); i++) {
+	for (size_t i = 0; i < most && walk_step(w) && may_read_descriptors(w, p); i++) {
 		errno = 0;
 		entry = readdir(d);
 		if (!entry && errno)
@@ -377,7 +377,7 @@ static bool has_known_files(struct walk *w, const struct process *p)
 
 static bool may_go_on(struct walk *w)
 {
-	return !w->error && w->set->n_descriptors < w->budget->descriptors && step(w);
+	return !w->error && w->set->n_descriptors < w->budget->descriptors && walk_step(w);
 }
 
 static void look_at_all_descriptors(struct walk *w)

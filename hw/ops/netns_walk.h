@@ -1,4 +1,4 @@
-/* netns_walk.h - the walk over everything that can keep a network namespace, for netns_ops.c and
+/* netns_walk.h - the walk over everything that can keep a network namespace, for netns.c and
  * netns_find.c. Nothing is opened on the way: the links in /proc tell the inodes. */
 #pragma once
 

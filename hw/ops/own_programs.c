@@ -19,7 +19,7 @@ static uint32_t id_of(int program_fd)
 	return bpf_obj_get_info_by_fd(program_fd, &info, &size) < 0 ? 0 : info.id;
 }
 
-static size_t find(uint32_t id)
+static size_t program_index(uint32_t id)
 {
 	size_t i = 0;
 
@@ -44,7 +44,7 @@ void own_program_remove(uint32_t id)
 	size_t i;
 
 	pthread_mutex_lock(&lock);
-	i = find(id);
+	i = program_index(id);
 	if (id && i < n_ids)
 		ids[i] = ids[--n_ids];
 	pthread_mutex_unlock(&lock);
@@ -55,7 +55,7 @@ bool own_program_is(uint32_t id)
 	bool is;
 
 	pthread_mutex_lock(&lock);
-	is = find(id) < n_ids;
+	is = program_index(id) < n_ids;
 	pthread_mutex_unlock(&lock);
 	return is;
 }

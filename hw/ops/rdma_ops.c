@@ -4,7 +4,7 @@
  * with -EPERM or -EOPNOTSUPP, depending on the kernel. */
 #include "rdma_ops.h"
 
-#include "nldev_change.h"
+#include "nldev.h"
 
 #define DUMP_ATTEMPTS 5
 
@@ -46,7 +46,7 @@ int rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, stru
 }
 
 /* Asks, frees the request, and says what it was for. */
-static int change(struct nlsock *s, struct nl_msg *req, const char *what, struct err *e)
+static int rdma_change(struct nlsock *s, struct nl_msg *req, const char *what, struct err *e)
 {
 	int r = nlsock_ask(s, req, NULL, NULL, e);
 
@@ -57,22 +57,22 @@ static int change(struct nlsock *s, struct nl_msg *req, const char *what, struct
 
 int rdma_move(struct nlsock *s, uint32_t index, int netns_fd, struct err *e)
 {
-	return change(s, nldev_move(index, netns_fd), "moving the RDMA device", e);
+	return rdma_change(s, nldev_move(index, netns_fd), "moving the RDMA device", e);
 }
 
 int rdma_rename(struct nlsock *s, uint32_t index, const char *name, struct err *e)
 {
-	return change(s, nldev_rename(index, name), "renaming the RDMA device", e);
+	return rdma_change(s, nldev_rename(index, name), "renaming the RDMA device", e);
 }
 
 int rdma_make_rxe(struct nlsock *s, const char *name, const char *ifname, struct err *e)
 {
-	return change(s, nldev_new_link(name, "rxe", ifname), "making a soft-RoCE device", e);
+	return rdma_change(s, nldev_new_link(name, "rxe", ifname), "making a soft-RoCE device", e);
 }
 
 int rdma_delete(struct nlsock *s, uint32_t index, struct err *e)
 {
-	return change(s, nldev_delete_link(index), "deleting the RDMA device", e);
+	return rdma_change(s, nldev_delete_link(index), "deleting the RDMA device", e);
 }
 
 static int on_chardev(const struct nlmsghdr *h, void *arg)

@@ -7,7 +7,6 @@
 #include "cleanup.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
-#include "rtnl_vf_admin.h"
 
 /* In the order in which do_setvfinfo() makes them. */
 static const struct {
@@ -95,10 +94,8 @@ int vf_settings_get(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings
 		    struct err *e)
 {
 	struct vf_question q = {.vf = vf, .ret = ret, .result = -ENODEV};
-	struct nl_msg *req = rtnl_get_vfs(pf_ifindex);
-	int r = req ? nlsock_call(s, req, on_pf, &q, e) : err_set(e, -ENOMEM, "out of memory");
+	int r = nlsock_ask(s, rtnl_get_vfs(pf_ifindex), on_pf, &q, e);
 
-	nlmsg_free(req);
 	if (r < 0) {
 		err_wrap(e, "VF %d", vf);
 		return r;
@@ -111,11 +108,7 @@ int vf_settings_get(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings
 static int set_fields(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
 		      unsigned which, struct err *e)
 {
-	struct nl_msg *req = rtnl_set_vf(pf_ifindex, vf, want, which);
-	int r = req ? nlsock_call(s, req, NULL, NULL, e) : err_set(e, -ENOMEM, "out of memory");
-
-	nlmsg_free(req);
-	return r;
+	return nlsock_ask(s, rtnl_set_vf(pf_ifindex, vf, want, which), NULL, NULL, e);
 }
 
 /* The answers that can be about one of the fields, instead of about the PF, the VF or us. */

@@ -8,11 +8,17 @@
  * in any of the attempts counts). */
 #include "default_routes.h"
 
+#include <fcntl.h>
 #include <linux/netlink.h>
+#include <net/route.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "array.h"
-#include "rtnl_route.h"
+#include "cleanup.h"
+#include "rtnl_addr.h"
 
 #define DUMP_ATTEMPTS 3
 #define NEXTHOPS_MAX  1024
@@ -67,11 +73,7 @@ static int on_route(const struct nlmsghdr *h, void *arg)
 
 static int dump_once(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
 {
-	struct nl_msg *req = rtnl_dump_routes(family);
-	int r = req ? nlsock_call(s, req, on_route, f, e) : -ENOMEM;
-
-	nlmsg_free(req);
-	return r;
+	return nlsock_ask(s, rtnl_dump_routes(family), on_route, f, e);
 }
 
 /* An IPv4 dump is given up half-way, which costs its socket. */
@@ -95,7 +97,7 @@ static bool is_answer(int r)
 	return r == 0 || r == -ENOENT || r == -EOPNOTSUPP || r == -EAFNOSUPPORT;
 }
 
-static int dump(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
+static int routes_dump(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
 {
 	struct err why = {0};
 	int r = -EAGAIN;
@@ -115,16 +117,14 @@ static int on_nexthop(const struct nlmsghdr *h, void *arg)
 
 /* Links of what was found as objects; the members of a group join the list that is being walked. A
  * group has no groups in it, but the list is bounded all the same. */
-static int resolve(struct nlsock *s, struct found *f)
+static int nexthops_resolve(struct nlsock *s, struct found *f)
 {
 	for (size_t i = 0; i < f->n_nexthops && i < NEXTHOPS_MAX; i++) {
-		struct nl_msg *req = rtnl_get_nexthop(f->nexthops[i]);
 		struct rtnl_nexthop n = {0};
 		int r = 0;
 
-		if (req) /* gone meanwhile: then its routes are, too */
-			nlsock_call(s, req, on_nexthop, &n, NULL);
-		nlmsg_free(req);
+		/* Gone meanwhile: then its routes are, too. */
+		nlsock_ask(s, rtnl_get_nexthop(f->nexthops[i]), on_nexthop, &n, NULL);
 		if (n.link)
 			r = add_link(f, n.link);
 		for (unsigned k = 0; k < n.n_group && r == 0; k++)
@@ -137,7 +137,7 @@ static int resolve(struct nlsock *s, struct found *f)
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static void mark(struct host *h, const struct found *f)
+static void mark_links(struct host *h, const struct found *f)
 {
 	for (size_t i = 0; i < f->n_links; i++)
 		for (size_t k = 0; k < h->n_netdevs; k++)
@@ -148,14 +148,93 @@ static void mark(struct host *h, const struct found *f)
 int default_routes_read(struct nlsock *s, struct host *h, struct err *e)
 {
 	struct found f = {0};
-	int r = dump(s, AF_INET, &f, e), r6 = dump(s, AF_INET6, &f, r < 0 ? NULL : e);
+	int r = routes_dump(s, AF_INET, &f, e), r6 = routes_dump(s, AF_INET6, &f, r < 0 ? NULL : e);
 
 	if (r == 0)
 		r = r6;
-	if (resolve(s, &f) < 0 && r == 0)
+	if (nexthops_resolve(s, &f) < 0 && r == 0)
 		r = err_set(e, -ENOMEM, "default routes: out of memory");
-	mark(h, &f);
+	mark_links(h, &f);
 	free(f.links);
 	free(f.nexthops);
 	return r;
+}
+
+/* --- procfs, for trees that are not this machine's ----------------------------------------------
+ */
+
+/* Columns: fib_route_seq_show() in linux/net/ipv4/fib_trie.c, rt6_info_seq_show() in
+ * linux/net/ipv6/ip6_fib.c. */
+
+/* A number of 8 or 32 hex digits that is zero. */
+#define ZERO8  "00000000"
+#define ZERO32 ZERO8 ZERO8 ZERO8 ZERO8
+
+static bool is_usable(const char *flags)
+{
+	unsigned long f = strtoul(flags, NULL, 16);
+
+	return f & RTF_UP && !(f & RTF_REJECT);
+}
+
+static bool take_name(const char *name, char ret[IFNAMSIZ])
+{
+	if (strlen(name) >= IFNAMSIZ)
+		return false;
+	memcpy(ret, name, strlen(name) + 1);
+	return true;
+}
+
+/* Interface, destination, gateway, flags, references, use, metric, mask ... */
+bool route_line(const char *line, char ret[IFNAMSIZ])
+{
+	char name[32], dst[16], flags[16], mask[16];
+
+	return sscanf(line, "%31s %15s %*s %15s %*s %*s %*s %15s", name, dst, flags, mask) == 4 &&
+	       strcmp(dst, ZERO8) == 0 && strcmp(mask, ZERO8) == 0 && is_usable(flags) &&
+	       take_name(name, ret);
+}
+
+/* Destination, its length, source, its length, next hop, metric, references, use, flags, interface.
+ */
+bool route_line_v6(const char *line, char ret[IFNAMSIZ])
+{
+	char dst[40], len[8], flags[16], name[32];
+
+	return sscanf(line, "%39s %7s %*s %*s %*s %*s %*s %*s %15s %31s", dst, len, flags, name) ==
+		       4 &&
+	       strcmp(dst, ZERO32) == 0 && strcmp(len, "00") == 0 && is_usable(flags) &&
+	       take_name(name, ret);
+}
+
+static void mark_name(struct host *h, const char *name)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].nsid == NSID_HOST && strcmp(h->netdevs[i].name, name) == 0)
+			h->netdevs[i].default_route = true;
+}
+
+static int read_file(const struct hw *hw, const char *path, bool (*parse)(const char *, char *),
+		     struct host *h)
+{
+	AUTO_FD fd = openat(hw->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[512], name[IFNAMSIZ];
+
+	if (!f)
+		return -errno;
+	(void)take_fd(&fd); /* fclose() closes it */
+	while (fgets(line, sizeof(line), f))
+		if (parse(line, name))
+			mark_name(h, name);
+	fclose(f);
+	return 0;
+}
+
+int default_routes_read_proc(const struct hw *hw, struct host *h)
+{
+	int r = read_file(hw, "net/route", route_line, h);
+	int r6 = read_file(hw, "net/ipv6_route", route_line_v6, h);
+
+	return r < 0 ? r6 : 0;
 }

@@ -11,7 +11,6 @@
 #include "array.h"
 #include "cleanup.h"
 #include "sysfs.h"
-#include "vdpa.h"
 
 /* PCI class codes, linux/include/linux/pci_ids.h. */
 #define CLASS_BASE(c)	      ((c) >> 16)
@@ -186,7 +185,7 @@ static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_S
 	return function_id_from_path(above, ret);
 }
 
-static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
+static struct function *function_add(struct walk *w, const char *id, enum fn_kind kind)
 {
 	struct function *f = array_push(w->h->functions, w->h->n_functions);
 
@@ -199,7 +198,7 @@ static struct function *add(struct walk *w, const char *id, enum fn_kind kind)
 
 static int add_pci(struct walk *w, int dir, const char *id, const char *target)
 {
-	struct function *f = add(w, id, FN_PF);
+	struct function *f = function_add(w, id, FN_PF);
 
 	if (!f)
 		return -ENOMEM;
@@ -223,7 +222,7 @@ static int add_aux(struct walk *w, int dir, const char *id, const char *target)
 
 	if (!parent_from_path(target, id, parent))
 		return 0;
-	f = add(w, id, FN_SF);
+	f = function_add(w, id, FN_SF);
 	if (!f)
 		return -ENOMEM;
 	memcpy(f->parent, parent, sizeof(f->parent));
@@ -355,4 +354,47 @@ int functions_read(const struct hw *hw, struct host *h, struct err *e)
 	free(w.links);
 	vdpa_read(hw, h);
 	return r < 0 ? err_set(e, r, "sysfs: listing devices: %s", strerror(-r)) : 0;
+}
+
+/* --- vDPA ------------------------------------------------------------------------------------- */
+
+/* A host without such devices has no such bus, which costs one open. */
+
+static int on_child(int dir, const char *name, void *arg)
+{
+	struct function *f = arg;
+
+	(void)dir;
+	if (strncmp(name, "vhost-vdpa-", 11) == 0 && strlen(name) < sizeof(f->vdpa_node))
+		memcpy(f->vdpa_node, name, strlen(name) + 1);
+	return 0;
+}
+
+static struct function *find_function(struct host *h, const char *id)
+{
+	for (size_t i = 0; i < h->n_functions; i++)
+		if (strcmp(h->functions[i].id, id) == 0)
+			return &h->functions[i];
+	return NULL;
+}
+
+static int on_vdpa(int bus, const char *name, void *arg)
+{
+	char target[SYSFS_PATH_MAX], id[DEV_ID_SIZE];
+	struct function *f;
+
+	if (sysfs_target(bus, target, sizeof(target), "%s", name) < 0 ||
+	    !function_id_from_path(target, id))
+		return 0;
+	f = find_function(arg, id);
+	if (!f || f->vdpa_driver[0])
+		return 0;
+	sysfs_link(bus, f->vdpa_driver, sizeof(f->vdpa_driver), "%s/driver", name);
+	sysfs_list(bus, name, on_child, f);
+	return 0;
+}
+
+void vdpa_read(const struct hw *hw, struct host *h)
+{
+	sysfs_list(hw->sys_fd, "bus/vdpa/devices", on_vdpa, h);
 }

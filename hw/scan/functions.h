@@ -20,3 +20,12 @@ bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE]);
 /* Pure: what stands above the function `id` in a device path, from the root complex on:
  * "pci0000:00/0000:00:01.0". False, *ret untouched: the path does not lead through both. */
 bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE]);
+
+/* --- vDPA ------------------------------------------------------------------------------------- */
+
+/* vDPA devices on the host's functions, and what they are bound to, from sysfs:
+ * linux/Documentation/ABI/testing/sysfs-bus-vdpa; the character device of a vhost_vdpa device is a
+ * child of it, linux/drivers/vhost/vdpa.c (vhost_vdpa_probe). */
+
+/* Fills vdpa_driver and vdpa_node of the functions that have a vDPA device. */
+void vdpa_read(const struct hw *, struct host *);

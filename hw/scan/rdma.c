@@ -9,18 +9,15 @@
  * Where a port's netdev is: the kernel names it only to those who ask from the netdev's namespace.
  * A hardware port's netdev elsewhere is known by the function they share; a soft-RoCE device has no
  * function, so its port is asked about once more from inside each candidate namespace. */
-#include "rdma.h"
 
 #include <linux/netlink.h>
 
-#include "chardev.h"
 #include "cleanup.h"
 #include "netns.h"
-#include "problem.h"
 #include "rdma_netlink.h"
 #include "rdma_sysfs.h"
+#include "scan.h"
 #include "sysfs.h"
-#include "verbs.h"
 
 /* --- other namespaces --------------------------------------------------------------------- */
 

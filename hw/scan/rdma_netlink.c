@@ -7,7 +7,6 @@
 
 #include "array.h"
 #include "nldev.h"
-#include "nldev_change.h"
 
 #define PORTS_MAX     256
 #define DUMP_ATTEMPTS 5
@@ -21,25 +20,16 @@ static int on_sys(const struct nlmsghdr *h, void *arg)
 
 int rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e)
 {
-	struct nl_msg *req = nldev_request(RDMA_NLDEV_CMD_SYS_GET, 0, NLDEV_ANY, NLDEV_ANY);
-	int r;
-
 	*ret = RDMA_NETNS_UNKNOWN;
-	r = req ? nlsock_call(s, req, on_sys, ret, e) : -ENOMEM;
-	nlmsg_free(req);
-	return r;
+	return nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_SYS_GET, 0, NLDEV_ANY, NLDEV_ANY), on_sys,
+			  ret, e);
 }
 
 /* --- devices ------------------------------------------------------------------------------ */
 
-struct device_list {
-	struct nldev_dev *items;
-	size_t n;
-};
-
 static int on_device(const struct nlmsghdr *h, void *arg)
 {
-	struct device_list *list = arg;
+	struct rdma_netlink_list *list = arg;
 	struct nldev_dev d, *new;
 
 	if (nldev_decode_dev(h, &d) < 0)
@@ -51,17 +41,15 @@ static int on_device(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-static int dump_devices(struct nlsock *s, struct device_list *list, struct err *e)
+int rdma_netlink_list(struct nlsock *s, struct rdma_netlink_list *list, struct err *e)
 {
 	int r = -EAGAIN;
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		struct nl_msg *req = nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY,
-						   NLDEV_ANY);
-
 		list->n = 0;
-		r = req ? nlsock_call(s, req, on_device, list, e) : -ENOMEM;
-		nlmsg_free(req);
+		r = nlsock_ask(s,
+			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
+			       on_device, list, e);
 	}
 	if (r == 0 && e)
 		*e = (struct err){0}; /* of the attempts before */
@@ -181,9 +169,9 @@ static int read_ports(struct nlsock *s, int nsid, struct host *h, size_t first)
 
 int rdma_netlink_devices(struct nlsock *s, int nsid, struct host *h, struct err *e)
 {
-	struct device_list list = {0};
+	struct rdma_netlink_list list = {0};
 	size_t first = h->n_rdma;
-	int r = dump_devices(s, &list, e);
+	int r = rdma_netlink_list(s, &list, e);
 
 	for (size_t i = 0; i < list.n && r == 0; i++)
 		if (!is_known(h, list.items[i].index))

@@ -2,10 +2,18 @@
 #pragma once
 
 #include "hw.h"
+#include "nldev.h"
 #include "nlsock.h"
 
 /* *ret is RDMA_NETNS_UNKNOWN where the kernel is too old to say (before 5.2). */
 int rdma_netlink_mode(struct nlsock *, enum rdma_netns_mode *ret, struct err *);
+
+/* The devices that the socket's namespace shows; the caller frees them. */
+struct rdma_netlink_list {
+	struct nldev_dev *items;
+	size_t n;
+};
+int rdma_netlink_list(struct nlsock *, struct rdma_netlink_list *ret, struct err *);
 
 /* Appends the devices that the socket's namespace shows and `h` does not hold yet (by index), with
  * their ports' states and netdevs; both get the nsid. */

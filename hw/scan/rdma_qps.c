@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "netns.h"
 #include "nldev.h"
+#include "rdma_netlink.h"
 
 #define DUMP_ATTEMPTS 5
 
@@ -18,26 +19,7 @@ void rdma_qp_list_done(struct rdma_qp_list *list)
 	*list = (struct rdma_qp_list){0};
 }
 
-struct devices {
-	struct nldev_dev *items;
-	size_t n;
-};
-
-static int on_device(const struct nlmsghdr *h, void *arg)
-{
-	struct devices *devices = arg;
-	struct nldev_dev d, *slot;
-
-	if (nldev_decode_dev(h, &d) < 0)
-		return 0;
-	slot = array_push(devices->items, devices->n);
-	if (!slot)
-		return -ENOMEM;
-	*slot = d;
-	return 0;
-}
-
-static int keep(const struct nldev_qp *qp, void *arg)
+static int keep_qp(const struct nldev_qp *qp, void *arg)
 {
 	struct rdma_qp_list *list = arg;
 	struct nldev_qp *slot;
@@ -55,22 +37,9 @@ static int keep(const struct nldev_qp *qp, void *arg)
 
 static int on_qps(const struct nlmsghdr *h, void *arg)
 {
-	int r = nldev_decode_qps(h, keep, arg);
+	int r = nldev_decode_qps(h, keep_qp, arg);
 
 	return r == -ENOMEM ? r : 0; /* one that cannot be understood is one that is not seen */
-}
-
-static int dump_devices(struct nlsock *s, struct devices *devices, struct err *e)
-{
-	int r = -EAGAIN;
-
-	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		devices->n = 0;
-		r = nlsock_ask(s,
-			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       on_device, devices, e);
-	}
-	return r;
 }
 
 /* What the dump has told before it was interrupted is told again. */
@@ -119,9 +88,9 @@ static int first_error(int first, int r, const struct err *one, struct err *e)
 
 int rdma_qps(struct nlsock *s, struct rdma_qp_list *list, struct err *e)
 {
-	struct devices devices = {0};
+	struct rdma_netlink_list devices = {0};
 	struct err one = {0};
-	int r = first_error(0, dump_devices(s, &devices, &one), &one, e);
+	int r = first_error(0, rdma_netlink_list(s, &devices, &one), &one, e);
 
 	for (size_t i = 0; i < devices.n && r != -ENOMEM; i++) {
 		one = (struct err){0};

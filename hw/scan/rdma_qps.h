@@ -1,8 +1,8 @@
-/* rdma_qps.h - the queue pairs that RDMA netlink shows: the I/O around nldev_qp.h, synchronous. */
+/* rdma_qps.h - the queue pairs that RDMA netlink shows: the I/O around nldev.h, synchronous. */
 #pragma once
 
 #include "hw.h"
-#include "nldev_qp.h"
+#include "nldev.h"
 #include "nlsock.h"
 
 /* Zero-initialised it is empty. */
@@ -20,7 +20,7 @@ void rdma_qp_list_done(struct rdma_qp_list *);
 
 /* Appends the queue pairs of the devices that the socket's namespace shows; a device that leaves
  * meanwhile has none. One that fails adds nothing, and the others are asked all the same: the first
- * error is told. Costs a firmware command each, see nldev_qp.h. */
+ * error is told. Costs a firmware command each, see nldev.h. */
 int rdma_qps(struct nlsock *, struct rdma_qp_list *, struct err *);
 
 /* The same of our own namespace and, for the exclusive mode, of these others by name (in the shared

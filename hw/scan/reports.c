@@ -3,7 +3,6 @@
  * Happy path: every function of the PCI bus that is not a VF and that we show: read its ids; if it
  * has VFs, ask its netdev about them; then one devlink dump. Can fail by: no netlink (a copied
  * tree, a kernel without devlink: nothing is told), a device that vanishes meanwhile. */
-#include "reports.h"
 
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -12,12 +11,11 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "devlink.h"
 #include "functions.h"
 #include "genl.h"
 #include "nlsock.h"
-#include "problem.h"
 #include "rtnl_vf.h"
+#include "scan.h"
 #include "sysfs.h"
 
 struct reading {
@@ -26,7 +24,7 @@ struct reading {
 	struct err *e;
 };
 
-static struct report *add(struct host *h, const char *function, int vf)
+static struct report *report_add(struct host *h, const char *function, int vf)
 {
 	struct report *r = array_push(h->reports, h->n_reports);
 
@@ -63,7 +61,7 @@ static int read_bus(int dir, const char *id, struct reading *rd)
 
 	if (is_suspended(dir) || !reads_all_ones(dir))
 		return 0;
-	r = add(rd->h, id, -1);
+	r = report_add(rd->h, id, -1);
 	if (!r)
 		return -ENOMEM;
 	r->unreachable = true;
@@ -81,7 +79,7 @@ struct pf {
 static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 {
 	const struct pf *pf = arg;
-	struct report *r = add(pf->rd->h, pf->id, vf);
+	struct report *r = report_add(pf->rd->h, pf->id, vf);
 
 	if (!r)
 		return -ENOMEM;
@@ -111,15 +109,12 @@ static bool is_representor(int net, const char *name)
 static int on_pf_netdev(int net, const char *name, void *arg)
 {
 	struct pf *pf = arg;
-	struct nl_msg *req;
 	int ifindex, r;
 
 	if (pf->n_vfs > 0 || is_representor(net, name) ||
 	    sysfs_int(net, &ifindex, "%s/ifindex", name) < 0)
 		return 0;
-	req = rtnl_get_vfs(ifindex);
-	r = req ? nlsock_call(&pf->rd->route, req, on_link, pf, pf->rd->e) : -ENOMEM;
-	nlmsg_free(req);
+	r = nlsock_ask(&pf->rd->route, rtnl_get_vfs(ifindex), on_link, pf, pf->rd->e);
 	if (err_is_gone(r) && pf->rd->e) /* renumbered or gone meanwhile */
 		*pf->rd->e = (struct err){0};
 	/* A device in the middle of a reset: what it said before still stands. */
@@ -171,11 +166,6 @@ struct dump {
 	uint16_t family;
 };
 
-static int on_family(const struct nlmsghdr *h, void *arg)
-{
-	return genl_decode_family(h, arg);
-}
-
 static int on_reporter(const struct nlmsghdr *h, void *arg)
 {
 	const struct dump *d = arg;
@@ -185,25 +175,13 @@ static int on_reporter(const struct nlmsghdr *h, void *arg)
 	if (devlink_decode_reporter(h, d->family, &reporter) < 0 || !reporter.error ||
 	    !reporter.function[0])
 		return 0;
-	r = add(d->h, reporter.function, -1);
+	r = report_add(d->h, reporter.function, -1);
 	if (!r)
 		return -ENOMEM;
 	/* An error without a name is one all the same. */
 	snprintf(r->devlink_error, sizeof(r->devlink_error), "%s",
 		 reporter.name[0] ? reporter.name : "error");
 	return 0;
-}
-
-/* The number of the family, 0 where the kernel has none. */
-static uint16_t find_family(struct nlsock *s)
-{
-	struct nl_msg *req = genl_family_request(DEVLINK_FAMILY);
-	uint16_t family = 0;
-
-	if (req && nlsock_call(s, req, on_family, &family, NULL) < 0)
-		family = 0;
-	nlmsg_free(req);
-	return family;
 }
 
 static int read_devlink(struct host *h, struct err *e)
@@ -215,7 +193,7 @@ static int read_devlink(struct host *h, struct err *e)
 
 	if (r < 0)
 		return 0;
-	d.family = find_family(&s);
+	d.family = nlsock_family(&s, DEVLINK_FAMILY);
 	if (d.family)
 		req = devlink_dump_reporters(d.family);
 	if (req)

@@ -2,12 +2,9 @@
  *
  * Each part is read by its own file and can fail on its own. RDMA devices refer to network devices,
  * so that a look at them looks at those, too. */
+#include "scan.h"
 #include "functions.h"
 #include "hw.h"
-#include "netdevs.h"
-#include "problem.h"
-#include "rdma.h"
-#include "reports.h"
 #include "sysfs.h"
 
 const char *scan_source_name(enum scan_source s)

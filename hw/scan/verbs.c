@@ -3,7 +3,7 @@
  * Happy path, per device: open a context, query its ports, query its GID table, close.
  * Can fail by: no device node or no permission for it (the device's values stay unknown); a port
  * that went away meanwhile. */
-#include "verbs.h"
+#include "scan.h"
 
 #include <infiniband/verbs.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static int read_device(struct ibv_device *dev, struct rdma_dev *d)
 	return r;
 }
 
-static struct ibv_device *find(struct ibv_device **list, int n, const char *name)
+static struct ibv_device *verbs_device(struct ibv_device **list, int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(ibv_get_device_name(list[i]), name) == 0)
@@ -151,7 +151,7 @@ void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		/* Devices of other namespaces may bear the same name. */
 		struct ibv_device *dev = devs[i].nsid == NSID_HOST
-						 ? find(list, n_list, devs[i].name)
+						 ? verbs_device(list, n_list, devs[i].name)
 						 : NULL;
 		int r = dev ? read_device(dev, &devs[i]) : 0;
 

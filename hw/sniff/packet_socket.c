@@ -93,7 +93,8 @@ static int set_up_ring(struct packet_socket *s)
 }
 
 /* The netdev's index and flags in the socket's namespace. */
-static int ask(const struct packet_socket *s, const char *netdev, struct ifreq *ret, int *ret_flags)
+static int netdev_ask(const struct packet_socket *s, const char *netdev, struct ifreq *ret,
+		      int *ret_flags)
 {
 	if (strlen(netdev) >= sizeof(ret->ifr_name))
 		return -ENODEV;
@@ -110,7 +111,7 @@ static int bind_to(struct packet_socket *s, const char *netdev)
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	struct packet_mreq promiscuous = {.mr_type = PACKET_MR_PROMISC};
 	struct ifreq request;
-	int flags = 0, r = ask(s, netdev, &request, &flags);
+	int flags = 0, r = netdev_ask(s, netdev, &request, &flags);
 
 	if (r < 0)
 		return r;
@@ -189,7 +190,8 @@ static void restore_tag(struct sniffed *p, uint8_t *frame, const struct tpacket3
 	p->length += VLAN_SIZE;
 }
 
-static bool tell(const struct packet_socket *s, struct tpacket3_hdr *h, sniffed_fn *fn, void *arg)
+static bool packet_deliver(const struct packet_socket *s, struct tpacket3_hdr *h, sniffed_fn *fn,
+			   void *arg)
 {
 	const struct sockaddr_ll *from = (void *)((uint8_t *)h + TPACKET_ALIGN(sizeof(*h)));
 	uint8_t *frame = (uint8_t *)h + h->tp_mac;
@@ -202,7 +204,7 @@ static bool tell(const struct packet_socket *s, struct tpacket3_hdr *h, sniffed_
 	return fn(&p, arg);
 }
 
-static bool tell_block(struct packet_socket *s, sniffed_fn *fn, void *arg)
+static bool block_deliver(struct packet_socket *s, sniffed_fn *fn, void *arg)
 {
 	struct tpacket_block_desc *b = block_of(s);
 	uint8_t *at = (uint8_t *)b + b->hdr.bh1.offset_to_first_pkt;
@@ -211,7 +213,7 @@ static bool tell_block(struct packet_socket *s, sniffed_fn *fn, void *arg)
 	for (uint32_t i = 0; more && i < b->hdr.bh1.num_pkts; i++) {
 		struct tpacket3_hdr *h = (void *)at;
 
-		more = tell(s, h, fn, arg);
+		more = packet_deliver(s, h, fn, arg);
 		at += h->tp_next_offset;
 	}
 	give_back(s);
@@ -241,7 +243,7 @@ int packet_socket_next(struct packet_socket *s, int wait_ms, sniffed_fn *fn, voi
 	if (r < 0)
 		return err_set(e, r, "%s", strerror(-r));
 	for (size_t i = 0; i < N_BLOCKS && is_ours(block_of(s)); i++)
-		if (!tell_block(s, fn, arg))
+		if (!block_deliver(s, fn, arg))
 			return 0;
 	return 1;
 }

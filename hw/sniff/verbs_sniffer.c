@@ -56,7 +56,7 @@ static struct ibv_context *open_device(const char *name)
 	return context;
 }
 
-static int post(struct verbs_sniffer *s, uint64_t slot)
+static int slot_post(struct verbs_sniffer *s, uint64_t slot)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)(s->memory + slot * SLOT_SIZE),
 			      .length = SLOT_SIZE,
@@ -95,7 +95,7 @@ static int start_queue(struct verbs_sniffer *s)
 	if (r == 0)
 		r = -ibv_modify_qp(s->qp, &rtr, IBV_QP_STATE);
 	for (uint64_t slot = 0; r == 0 && slot < N_SLOTS; slot++)
-		r = post(s, slot);
+		r = slot_post(s, slot);
 	return r == 0 ? -ibv_req_notify_cq(s->cq, 0) : r;
 }
 
@@ -155,8 +155,8 @@ void verbs_sniffer_close(struct verbs_sniffer *s)
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* 1: go on; 0: no more is wanted. */
-static int take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t now, sniffed_fn *fn,
-		void *arg)
+static int slot_take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t now, sniffed_fn *fn,
+		     void *arg)
 {
 	struct sniffed p = {s->memory + wc->wr_id * SLOT_SIZE, wc->byte_len, wc->byte_len, now};
 	int r;
@@ -165,7 +165,7 @@ static int take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t now, 
 		return -EIO;
 	if (!fn(&p, arg))
 		return 0;
-	r = post(s, wc->wr_id);
+	r = slot_post(s, wc->wr_id);
 	return r < 0 ? r : 1;
 }
 
@@ -182,7 +182,7 @@ static int drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
 		if (n <= 0)
 			break;
 		for (int i = 0; r == 1 && i < n; i++)
-			r = take(s, &wc[i], now, fn, arg);
+			r = slot_take(s, &wc[i], now, fn, arg);
 		if (r != 1)
 			return r;
 	}

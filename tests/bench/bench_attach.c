@@ -17,7 +17,7 @@
 
 #include "cleanup.h"
 #include "netdev_ops.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "rtnl_addr.h"
 #include "steps.h"
 

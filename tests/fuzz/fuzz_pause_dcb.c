@@ -3,7 +3,7 @@
 
 #include "datagram.h"
 #include "dcb.h"
-#include "pause.h"
+#include "genl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_line.h"
+#include "config_json.h"
 #include "pool_config.h"
 
 static void ignore(const char *sentence, void *arg)
@@ -20,7 +20,7 @@ static char *print(const struct pool_config *c)
 	char *text;
 
 	options_defaults(&o);
-	text = options_json(&o, c);
+	text = options_json(&o, pool_config_tree(c));
 	if (!text)
 		abort();
 	return text;

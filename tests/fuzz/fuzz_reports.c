@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "datagram.h"
-#include "devlink.h"
 #include "genl.h"
 #include "rtnl_vf.h"
 

@@ -6,7 +6,7 @@
 #include "datagram.h"
 #include "netdev_look.h"
 #include "rtnl.h"
-#include "rtnl_route.h"
+#include "rtnl_addr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

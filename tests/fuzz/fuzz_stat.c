@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "datagram.h"
-#include "nldev_stat.h"
+#include "nldev.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -7,7 +7,7 @@
 #include "datagram.h"
 #include "rtnl.h"
 #include "rtnl_addr.h"
-#include "rtnl_vf_admin.h"
+#include "rtnl_vf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -16,7 +16,7 @@
 
 #include "cleanup.h"
 #include "loop_helpers.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "tmptree.h"
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 9, 3};

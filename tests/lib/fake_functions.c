@@ -9,7 +9,7 @@
 #include "cleanup.h"
 #include "function_files.h"
 #include "netdev_ops.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "rdma_netlink.h"
 #include "rdma_ops.h"
 

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "boot_id.h"
 #include "cleanup.h"
 #include "host_view.h"
 

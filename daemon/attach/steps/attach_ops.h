@@ -5,7 +5,7 @@
 #include "holders.h"
 #include "ipam.h"
 #include "journal.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "steps.h"
 
 struct attach_ops {

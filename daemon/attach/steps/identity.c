@@ -1,8 +1,8 @@
 /* identity.c - a record is compared with what is there. */
 #include "identity.h"
 
-#include "boot_id.h"
 #include "function_files.h"
+#include "host_view.h"
 #include "vf_admin.h"
 
 /* In records whose boot is not this one, whichever it was. */

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "netdev_ops.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "rdma_ops.h"
 #include "steps.h"
 

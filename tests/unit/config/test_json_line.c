@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "json_line.h"
+#include "config_json.h"
 
 /* "a/2/b": digits are indices. */
 static unsigned line(const char *text, const char *path)

@@ -566,7 +566,7 @@ static void test_out_of_memory_at_any_point(void **state)
 
 static char *printed(const struct options *o, const struct pool_config *c)
 {
-	char *text = options_json(o, c);
+	char *text = options_json(o, pool_config_tree(c));
 
 	assert_non_null(text);
 	return text;

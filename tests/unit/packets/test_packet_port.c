@@ -29,7 +29,7 @@
 #include "fds.h"
 #include "loop_helpers.h"
 #include "namespaces.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "packet_port.h"
 #include "roce_account.h"
 #include "roce_frames.h"

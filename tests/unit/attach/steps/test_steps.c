@@ -15,7 +15,7 @@
 #include "cleanup.h"
 #include "faults.h"
 #include "namespaces.h"
-#include "netns_ops.h"
+#include "netns.h"
 #include "tmptree.h"
 
 static int open_bench(void **state)

@@ -10,7 +10,7 @@
 
 #include <arpa/inet.h>
 
-#include "announce.h"
+#include "netns_announce.h"
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 7, 7};
 

@@ -1,5 +1,5 @@
 /* RDMA netlink's queue pairs: messages built as the kernel builds them, then bent. */
-#include "nldev_qp.h"
+#include "nldev.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,8 +17,8 @@
 
 #include "cleanup.h"
 #include "err.h"
+#include "rtnl.h"
 #include "rtnl_addr.h"
-#include "rtnl_change.h"
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
 

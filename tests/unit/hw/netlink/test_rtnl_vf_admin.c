@@ -17,7 +17,7 @@
 #include "cleanup.h"
 #include "err.h"
 #include "netdev_ops.h"
-#include "rtnl_vf_admin.h"
+#include "rtnl_vf.h"
 
 #define ALL 0x1ffu
 

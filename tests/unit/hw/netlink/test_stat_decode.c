@@ -19,9 +19,8 @@
 
 #include "cleanup.h"
 #include "dcb.h"
+#include "genl.h"
 #include "nldev.h"
-#include "nldev_stat.h"
-#include "pause.h"
 
 #define STAT_GET	RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET)
 #define STAT_GET_STATUS RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET_STATUS)
@@ -294,9 +293,9 @@ static void the_family_is_found_by_name(void **state)
 	uint16_t family = 0;
 
 	(void)state;
-	assert_int_equal(pause_decode_family(nlmsg_hdr(m), &family), -EBADMSG);
+	assert_int_equal(genl_decode_family(nlmsg_hdr(m), &family), -EBADMSG);
 	nla_put_u16(m, CTRL_ATTR_FAMILY_ID, FAMILY);
-	assert_int_equal(pause_decode_family(nlmsg_hdr(m), &family), 0);
+	assert_int_equal(genl_decode_family(nlmsg_hdr(m), &family), 0);
 	assert_int_equal(family, FAMILY);
 	nlmsg_free(m);
 }

@@ -21,7 +21,7 @@
 #include "fds.h"
 #include "namespaces.h"
 #include "netdev_ops.h"
-#include "netns_ops.h"
+#include "netns.h"
 
 #define ALIAS "rocelet near0 ml/train-7 0b0e1a5c"
 

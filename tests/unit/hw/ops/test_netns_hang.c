@@ -26,7 +26,6 @@
 #include "cleanup.h"
 #include "namespaces.h"
 #include "netns.h"
-#include "netns_ops.h"
 
 #define GIVE_UP_S 60 /* only when it hangs */
 

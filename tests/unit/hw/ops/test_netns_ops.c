@@ -31,7 +31,6 @@
 #include "fds.h"
 #include "namespaces.h"
 #include "netns.h"
-#include "netns_ops.h"
 #include "netns_walk.h"
 
 static const char *no_namespace;

@@ -13,7 +13,7 @@
 #include "cleanup.h"
 #include "fake_netlink.h"
 #include "faults.h"
-#include "nldev_change.h"
+#include "nldev.h"
 #include "rdma_ops.h"
 
 /* --- what is sent --------------------------------------------------------------------------- */

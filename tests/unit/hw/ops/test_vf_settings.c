@@ -18,7 +18,7 @@
 #include "fake_netlink.h"
 #include "faults.h"
 #include "netdev_ops.h"
-#include "rtnl_vf_admin.h"
+#include "rtnl_vf.h"
 
 struct fixture {
 	struct nlsock s;

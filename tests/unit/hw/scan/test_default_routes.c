@@ -15,7 +15,7 @@
 #include <sched.h>
 
 #include "default_routes.h"
-#include "rtnl_route.h"
+#include "rtnl_addr.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
 

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "chardev.h"
 #include "rdma_sysfs.h"
 #include "sysfs_fixture.h"
 #include "sysfs_tree.h"

@@ -15,11 +15,10 @@
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
-#include "devlink.h"
 #include "genl.h"
 #include "nlsock.h"
-#include "reports.h"
 #include "rtnl_vf.h"
+#include "scan.h"
 #include "sysfs_fixture.h"
 #include "tmptree.h"
 

@@ -16,9 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "netdevs.h"
 #include "netns.h"
 #include "nlsock.h"
+#include "scan.h"
 #include "sysfs_fixture.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
