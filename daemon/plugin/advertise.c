@@ -7,22 +7,15 @@
 #include "log.h"
 #include "state.h"
 
-/* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
-#define SETTLE_MS    10
 /* A timer of 0 ms may fire in the same turn. */
 #define NEXT_TURN_MS 1
 /* Out of memory: the next try. */
 #define RETRY_MS     1000
 
-static void on_hold(uv_timer_t *timer)
-{
-	resources_decide_soon(timer->data);
-}
-
 /* Wakes when the first hold time ends. */
 static void arm_hold(struct resources *r)
 {
-	uint64_t now = uv_now(r->loop), first = UINT64_MAX;
+	uint64_t first = DUE_NEVER;
 
 	for (size_t i = 0; i < r->n_items; i++)
 		for (size_t k = 0; k < r->items[i]->n_tracked; k++) {
@@ -31,9 +24,7 @@ static void arm_hold(struct resources *r)
 
 			first = at < first ? at : first;
 		}
-	uv_timer_stop(&r->hold);
-	if (first != UINT64_MAX)
-		uv_timer_start(&r->hold, on_hold, first > now ? first - now : 0, 0);
+	due_at(&r->hold, first);
 }
 
 /* --- deciding --------------------------------------------------------------------------------- */
@@ -130,34 +121,30 @@ static int decide(struct resources *r)
 	return error;
 }
 
-static void on_settled(uv_timer_t *timer);
-
-static void on_built(uv_timer_t *timer)
+static void second_turn(struct resources *r)
 {
-	struct resources *r = timer->data;
-	int error = decide(r);
+	int error;
 
+	r->to_judge = false;
+	error = decide(r);
 	if (error < 0) {
 		log_warn("resources", error, "cannot decide what to offer, the last list stays");
-		uv_timer_start(&r->settle, on_settled, RETRY_MS, 0);
+		due_in(&r->settle, RETRY_MS);
 	}
 	files_follow(r);
 	resources_show_soon(r);
 	resources_tell_engine(r);
 }
 
-/* Out of memory the second turn tries again. */
-static void on_settled(uv_timer_t *timer)
+void advertise_turn(void *arg)
 {
-	struct resources *r = timer->data;
+	struct resources *r = arg;
 
-	if (!r->devices_known || !holders_known(r->holders))
-		return;
-	(void)build(r);
-	uv_timer_start(&r->settle, on_built, NEXT_TURN_MS, 0);
-}
-
-void resources_decide_soon(struct resources *r)
-{
-	resources_within(r, &r->settle, on_settled, SETTLE_MS);
+	if (r->to_judge) {
+		second_turn(r);
+	} else if (r->devices_known && holders_known(r->holders)) {
+		(void)build(r); /* out of memory the second turn tries again */
+		r->to_judge = true;
+		due_in(&r->settle, NEXT_TURN_MS);
+	}
 }

@@ -3,14 +3,10 @@
  * Answers come at once, but for one case: the kubelet allocates an ID that a container held when it
  * last said so. Either that container is gone, or something is wrong; its own list tells, and is
  * waited for. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "allocation.h"
-#include "array.h"
-#include "cleanup.h"
 #include "log.h"
 #include "state.h"
 
@@ -22,24 +18,6 @@ struct pending_allocate {
 	struct id_list *containers; /* owned, with every ID */
 	size_t n;
 };
-
-static bool dev_exists(const char *name, void *arg)
-{
-	const struct resources *r = arg;
-
-	return faccessat(r->hw->dev_fd, name, F_OK, 0) == 0;
-}
-
-struct allocation_input resources_input(struct resources *r, const struct pool_view *view)
-{
-	return (struct allocation_input){
-		.view = view,
-		.host = &r->inventory->host,
-		.exists = dev_exists,
-		.arg = r,
-		.pools = &r->pools,
-	};
-}
 
 /* --- Allocate --------------------------------------------------------------------------------- */
 
@@ -157,32 +135,12 @@ static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 
 /* --- waiting for the kubelet's list ----------------------------------------------------------- */
 
-void free_ids(struct id_list *list)
-{
-	for (size_t k = 0; k < list->n; k++)
-		free((char *)list->ids[k]);
-	free((void *)list->ids);
-}
-
 static void allocate_free(struct pending_allocate *w)
 {
 	for (size_t i = 0; w->containers && i < w->n; i++)
 		free_ids(&w->containers[i]);
 	free(w->containers);
 	free(w);
-}
-
-int copy_ids(struct id_list *dst, const struct id_list *src)
-{
-	const char **ids = calloc(src->n + 1, sizeof(*ids));
-
-	dst->ids = ids;
-	for (; ids && dst->n < src->n; dst->n++) {
-		ids[dst->n] = strdup(src->ids[dst->n]);
-		if (!ids[dst->n])
-			return -ENOMEM;
-	}
-	return ids ? 0 : -ENOMEM;
 }
 
 static struct pending_allocate *allocate_new(struct resource *s, struct plugin_answer *answer,

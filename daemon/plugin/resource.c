@@ -7,43 +7,6 @@
 #include "log.h"
 #include "state.h"
 
-/* --- looking things up ------------------------------------------------------------------------ */
-
-const struct tracked *resource_tracked(const struct resource *s, const char *id)
-{
-	for (size_t i = 0; i < s->n_tracked; i++)
-		if (strcmp(s->tracked[i].id, id) == 0)
-			return &s->tracked[i];
-	return NULL;
-}
-
-int resource_input(const struct resource *s, struct allocation_input *ret, struct err *e)
-{
-	struct resources *r = s->owner;
-
-	*ret = resources_input(r, pools_find(&r->pools, s->name));
-	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
-}
-
-bool resource_is_attached(const struct resource *s)
-{
-	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
-
-	return s->owner->opts.engine && view && view->pool->network;
-}
-
-int resource_check_health(const struct resource *s, const char *id, unsigned ignored, struct err *e)
-{
-	const struct tracked *t = resource_tracked(s, id);
-	unsigned reasons = t ? t->health.counted & ~ignored : 0;
-	char text[128];
-
-	if (!reasons)
-		return 0;
-	health_text(reasons, text, sizeof(text));
-	return err_set(e, -ENODEV, "%s of %s is unhealthy: %s", id, s->name, text);
-}
-
 /* --- what is served --------------------------------------------------------------------------- */
 
 static struct resource *resource_new(struct resources *r, const struct pool *pool)

@@ -9,13 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "dir_watch.h"
 #include "log.h"
 #include "state.h"
 
-/* Who reads the table is a person or takes a sample a second. */
-#define SHOW_MS	 50
 /* Out of memory: the next try. */
 #define RETRY_MS 1000
 
@@ -26,34 +22,17 @@ const struct resource_table *resources_table(const struct resources *r)
 
 /* --- telling and showing ---------------------------------------------------------------------- */
 
-void resources_tell_engine(const struct resources *r)
+static void on_show(void *arg)
 {
-	if (r->opts.engine && r->decided)
-		attach_engine_offer(r->opts.engine, &r->pools);
-}
-
-static void on_show(uv_timer_t *timer)
-{
-	struct resources *r = timer->data;
+	struct resources *r = arg;
 	int changed = resources_make_table(r);
 
 	if (changed < 0) {
 		log_warn("resources", changed, "cannot show what is offered, trying again later");
-		uv_timer_start(&r->show, on_show, RETRY_MS, 0);
+		due_in(&r->show, RETRY_MS);
 	} else if (changed > 0) {
 		r->hooks.changed(r->hooks.arg);
 	}
-}
-
-void resources_within(const struct resources *r, uv_timer_t *timer, uv_timer_cb cb, uint64_t ms)
-{
-	if (!r->closing && (!uv_is_active((uv_handle_t *)timer) || uv_timer_get_due_in(timer) > ms))
-		uv_timer_start(timer, cb, ms, 0);
-}
-
-void resources_show_soon(struct resources *r)
-{
-	resources_within(r, &r->show, on_show, SHOW_MS);
 }
 
 /* --- what others know ------------------------------------------------------------------------- */
@@ -139,11 +118,9 @@ static int start(struct resources *r, struct err *e)
 			       : kubelet_open(&r->kubelet, r->loop, &r->opts.kubelet, &hooks, e);
 }
 
-static void init_timer(struct resources *r, uv_timer_t *timer)
+static void on_hold(void *arg)
 {
-	uv_timer_init(r->loop, timer);
-	timer->data = r;
-	r->open_handles++;
+	resources_decide_soon(arg);
 }
 
 int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct hw *hw,
@@ -162,9 +139,10 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	r->opts = *opts;
 	r->hooks = *hooks;
 	r->to_sweep = true;
-	init_timer(r, &r->settle);
-	init_timer(r, &r->show);
-	init_timer(r, &r->hold);
+	due_init(&r->settle, loop, advertise_turn, r);
+	due_init(&r->show, loop, on_show, r);
+	due_init(&r->hold, loop, on_hold, r);
+	r->open_handles = 3;
 	error = start(r, e);
 	if (error < 0)
 		resources_close(r);
@@ -173,9 +151,9 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	return error;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_due_closed(void *arg)
 {
-	struct resources *r = handle->data;
+	struct resources *r = arg;
 
 	if (--r->open_handles > 0)
 		return;
@@ -198,7 +176,7 @@ void resources_close(struct resources *r)
 		attach_engine_offer(r->opts.engine, NULL);
 	allocate_drop(r, NULL);
 	kubelet_close(r->kubelet);
-	uv_close((uv_handle_t *)&r->settle, on_timer_closed);
-	uv_close((uv_handle_t *)&r->show, on_timer_closed);
-	uv_close((uv_handle_t *)&r->hold, on_timer_closed);
+	due_close(&r->settle, on_due_closed);
+	due_close(&r->show, on_due_closed);
+	due_close(&r->hold, on_due_closed);
 }

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "allocation.h"
+#include "due.h"
 #include "engine.h"
 #include "health.h"
 #include "pools.h"
@@ -62,40 +63,48 @@ struct resources {
 
 	bool to_sweep; /* IDs or pools have changed since the files were swept */
 
-	uv_timer_t settle; /* gathers changes */
-	uv_timer_t show;   /* gathers what only the table tells */
-	uv_timer_t hold;   /* the next hold time of somebody's health ends */
+	struct due settle; /* gathers changes; the next turn of a decision */
+	struct due show;   /* gathers what only the table tells */
+	struct due hold;   /* the next hold time of somebody's health ends */
+	bool to_judge;	   /* pools are built, and looked at in the next turn */
 	bool devices_known, decided, closing;
 	unsigned open_handles;
 };
 
-/* Starts the timer: not later than that, and not at all after the end. */
-void resources_within(const struct resources *, uv_timer_t *, uv_timer_cb, uint64_t ms);
-/* The engine is to look at what has been decided, or given away. */
-void resources_tell_engine(const struct resources *);
-/* Nothing to decide, but the table is to tell it. */
-void resources_show_soon(struct resources *);
-
-/* --- advertise.c: which devices the kubelet is told of ------------------------------------------
+/* --- state.c: what all files ask and say --------------------------------------------------------
  */
 
 /* Something changed: decide soon. */
 void resources_decide_soon(struct resources *);
+/* Nothing to decide, but the table is to tell it. */
+void resources_show_soon(struct resources *);
+/* The engine is to look at what has been decided, or given away. */
+void resources_tell_engine(const struct resources *);
+/* NULL: the resource has no such ID. */
+const struct tracked *resource_tracked(const struct resource *, const char *id);
+/* What the questions about a resource are answered from. -ENOENT while it offers nothing at all: it
+ * is being withdrawn, or was never decided on. */
+int resource_input(const struct resource *, struct allocation_input *ret, struct err *);
+struct allocation_input resources_input(struct resources *, const struct pool_view *);
+/* The engine brings its devices into pods, and a container's start waits for that. */
+bool resource_is_attached(const struct resource *);
+/* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */
+int resource_check_health(const struct resource *, const char *id, unsigned ignored, struct err *);
+/* The same IDs, each owned; on failure those that there was memory for. */
+int copy_ids(struct id_list *dst, const struct id_list *src);
+void free_ids(struct id_list *);
+
+/* --- advertise.c: which devices the kubelet is told of ------------------------------------------
+ */
+
+/* A turn of a decision; arg: struct resources. */
+void advertise_turn(void *arg);
 /* Forgets what is built for the next decision, which builds it again. */
 void advertise_drop(struct resources *);
 
 /* --- resource.c: one resource and its devices ---------------------------------------------------
  */
 
-/* NULL: the resource has no such ID. */
-const struct tracked *resource_tracked(const struct resource *, const char *id);
-/* What the questions about a resource are answered from. -ENOENT while it offers nothing at all: it
- * is being withdrawn, or was never decided on. */
-int resource_input(const struct resource *, struct allocation_input *ret, struct err *);
-/* The engine brings its devices into pods, and a container's start waits for that. */
-bool resource_is_attached(const struct resource *);
-/* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */
-int resource_check_health(const struct resource *, const char *id, unsigned ignored, struct err *);
 /* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
 int resource_follow_config(struct resources *, const struct pool_config *);
 /* Judges every offer of the pools; what is no longer offered is forgotten. -ENOMEM: some are judged
@@ -104,8 +113,6 @@ int resource_judge(struct resources *);
 /* Tells the kubelet all lists; a resource that could not be served yet is tried again. */
 int resource_tell(struct resources *);
 void resource_free(struct resource *); /* NULL is fine */
-
-struct allocation_input resources_input(struct resources *, const struct pool_view *);
 
 /* --- files.c: what others read ---------------------------------------------------------------- */
 
@@ -124,10 +131,6 @@ extern const struct plugin_hooks plugin_calls; /* arg: struct resource */
 void allocate_continue(struct resources *, uint64_t asked_ms);
 /* Questions to this resource, or to any (NULL), are not answered any more. */
 void allocate_drop(struct resources *, const struct resource *);
-
-/* The same IDs, each owned; on failure those that there was memory for. */
-int copy_ids(struct id_list *dst, const struct id_list *src);
-void free_ids(struct id_list *);
 
 /* --- prestart.c: may a container start? ---------------------------------------------------------
  */

@@ -1,0 +1,112 @@
+/* state.c - what all of the plugin's files ask and say: a resource and its devices as they were
+ * last decided on, and that something is to be decided, or shown, anew. */
+#include "state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
+#define SETTLE_MS 10
+/* Who reads the table is a person or takes a sample a second. */
+#define SHOW_MS	  50
+
+/* --- what is to be done ----------------------------------------------------------------------- */
+
+/* What is built already is looked at in the next turn, and built anew if that is out of date. */
+void resources_decide_soon(struct resources *r)
+{
+	if (!r->closing && !r->to_judge)
+		due_within(&r->settle, SETTLE_MS);
+}
+
+void resources_show_soon(struct resources *r)
+{
+	if (!r->closing)
+		due_within(&r->show, SHOW_MS);
+}
+
+void resources_tell_engine(const struct resources *r)
+{
+	if (r->opts.engine && r->decided)
+		attach_engine_offer(r->opts.engine, &r->pools);
+}
+
+/* --- a resource and its devices --------------------------------------------------------------- */
+
+static bool dev_exists(const char *name, void *arg)
+{
+	const struct resources *r = arg;
+
+	return faccessat(r->hw->dev_fd, name, F_OK, 0) == 0;
+}
+
+struct allocation_input resources_input(struct resources *r, const struct pool_view *view)
+{
+	return (struct allocation_input){
+		.view = view,
+		.host = &r->inventory->host,
+		.exists = dev_exists,
+		.arg = r,
+		.pools = &r->pools,
+	};
+}
+
+const struct tracked *resource_tracked(const struct resource *s, const char *id)
+{
+	for (size_t i = 0; i < s->n_tracked; i++)
+		if (strcmp(s->tracked[i].id, id) == 0)
+			return &s->tracked[i];
+	return NULL;
+}
+
+int resource_input(const struct resource *s, struct allocation_input *ret, struct err *e)
+{
+	struct resources *r = s->owner;
+
+	*ret = resources_input(r, pools_find(&r->pools, s->name));
+	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
+}
+
+bool resource_is_attached(const struct resource *s)
+{
+	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
+
+	return s->owner->opts.engine && view && view->pool->network;
+}
+
+int resource_check_health(const struct resource *s, const char *id, unsigned ignored, struct err *e)
+{
+	const struct tracked *t = resource_tracked(s, id);
+	unsigned reasons = t ? t->health.counted & ~ignored : 0;
+	char text[128];
+
+	if (!reasons)
+		return 0;
+	health_text(reasons, text, sizeof(text));
+	return err_set(e, -ENODEV, "%s of %s is unhealthy: %s", id, s->name, text);
+}
+
+/* --- lists of IDs ----------------------------------------------------------------------------- */
+
+int copy_ids(struct id_list *dst, const struct id_list *src)
+{
+	const char **ids = calloc(src->n + 1, sizeof(*ids));
+
+	dst->ids = ids;
+	for (; ids && dst->n < src->n; dst->n++) {
+		ids[dst->n] = strdup(src->ids[dst->n]);
+		if (!ids[dst->n])
+			return -ENOMEM;
+	}
+	return ids ? 0 : -ENOMEM;
+}
+
+void free_ids(struct id_list *list)
+{
+	for (size_t k = 0; k < list->n; k++)
+		free((char *)list->ids[k]);
+	free((void *)list->ids);
+}
