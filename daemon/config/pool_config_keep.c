@@ -284,7 +284,7 @@ static int add_refusal(struct pool_config *out, const struct pool_refusal *from,
 
 static int add_copy(struct pool_config *out, const struct pool *pool, unsigned line)
 {
-	struct pool copy, *slot;
+	struct pool copy = {.name = NULL}, *slot;
 	int r = pool_copy(&copy, pool);
 
 	if (r < 0)
