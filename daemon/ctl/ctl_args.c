@@ -14,20 +14,20 @@
 
 enum option_kind { OPT_SWITCH, OPT_WORD, OPT_NUMBER, OPT_BOX, OPT_IP };
 
-#define WORD(name, commands)   #name, OPT_WORD, offsetof(struct ctl_args, name), 0, commands
-#define SWITCH(name, commands) #name, OPT_SWITCH, offsetof(struct ctl_args, name), 0, commands
+#define WORD(name, commands)   #name, offsetof(struct ctl_args, name), 0, OPT_WORD, commands
+#define SWITCH(name, commands) #name, offsetof(struct ctl_args, name), 0, OPT_SWITCH, commands
 #define NUMBER(name, max, commands)                                                                \
-#name, OPT_NUMBER, offsetof(struct ctl_args, name), max, commands
-#define BOX(name, max) #name, OPT_BOX, offsetof(struct ctl_args, name), max, BIT(CTL_SNIFF)
+#name, offsetof(struct ctl_args, name), max, OPT_NUMBER, commands
+#define BOX(name, max) #name, offsetof(struct ctl_args, name), max, OPT_BOX, BIT(CTL_SNIFF)
 
 #define WITH_POD                                                                                   \
 	(BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) | BIT(CTL_SNIFF))
 
 static const struct ctl_option {
 	const char *name;
-	enum option_kind kind;
 	size_t offset; /* in struct ctl_args: a bool, const char * or long */
 	long max;
+	enum option_kind kind;
 	unsigned commands; /* to which it belongs */
 } options[] = {
 	{WORD(socket, ANY)},
@@ -35,11 +35,11 @@ static const struct ctl_option {
 	{WORD(netns, BIT(CTL_ATTACH) | BIT(CTL_SNIFF))},
 	{WORD(pod, WITH_POD)},
 	{WORD(interface, BIT(CTL_ATTACH))},
-	{"ip", OPT_IP, 0, 0, BIT(CTL_ATTACH)},
+	{"ip", 0, 0, OPT_IP, BIT(CTL_ATTACH)},
 	{WORD(mac, BIT(CTL_ATTACH))},
 	{NUMBER(vlan, 1000000, BIT(CTL_ATTACH))},
 	{NUMBER(mtu, 1000000, BIT(CTL_ATTACH))},
-	{"soft-roce", OPT_SWITCH, offsetof(struct ctl_args, soft_roce), 0, BIT(CTL_ATTACH)},
+	{"soft-roce", offsetof(struct ctl_args, soft_roce), 0, OPT_SWITCH, BIT(CTL_ATTACH)},
 	{SWITCH(force, BIT(CTL_DETACH))},
 	{SWITCH(fix, BIT(CTL_DOCTOR))},
 	{WORD(device, BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH))},

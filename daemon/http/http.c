@@ -44,6 +44,13 @@
 #define ACCEPT_BATCH		8
 #define PAUSE_MS		100
 
+union peer {
+	struct sockaddr_storage all;
+	struct sockaddr any;
+	struct sockaddr_in ip4;
+	struct sockaddr_in6 ip6;
+};
+
 struct listener {
 	uv_poll_t poll;
 	struct http *http;
@@ -185,23 +192,21 @@ static void hand_over(const struct listener *l, int fd, const struct sockaddr *p
 }
 
 /* One user of an IPv6 network may have all of its lower half. */
-static struct bucket *address_rate(struct http *h, const struct sockaddr *peer)
+static struct bucket *address_rate(struct http *h, const union peer *peer)
 {
-	const struct sockaddr_in6 *ip6 = (const void *)peer;
-	const struct sockaddr_in *ip4 = (const void *)peer;
 	uint64_t address = 0;
 
-	if (peer->sa_family == AF_INET)
-		address = ip4->sin_addr.s_addr;
-	else if (IN6_IS_ADDR_V4MAPPED(&ip6->sin6_addr))
-		memcpy(&address, &ip6->sin6_addr.s6_addr[12], 4);
+	if (peer->any.sa_family == AF_INET)
+		address = peer->ip4.sin_addr.s_addr;
+	else if (IN6_IS_ADDR_V4MAPPED(&peer->ip6.sin6_addr))
+		memcpy(&address, &peer->ip6.sin6_addr.s6_addr[12], 4);
 	else
-		memcpy(&address, &ip6->sin6_addr, sizeof(address));
+		memcpy(&address, &peer->ip6.sin6_addr, sizeof(address));
 	/* Fibonacci hashing. */
 	return &h->address_rates[(address * 0x9e3779b97f4a7c15) >> 56];
 }
 
-static bool may_enter(const struct listener *l, const struct sockaddr *peer)
+static bool may_enter(const struct listener *l, const union peer *peer)
 {
 	struct http *h = l->http;
 	uint64_t now = uv_now(h->loop);
@@ -222,15 +227,15 @@ static bool is_peers_fault(int code)
 static int accept_one(const struct listener *l)
 {
 	struct http *h = l->http;
-	struct sockaddr_storage peer = {0};
+	union peer peer = {.all = {0}};
 	socklen_t len = sizeof(peer);
-	int fd = accept4(l->fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = accept4(l->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return is_peers_fault(errno) ? 0 : -errno;
 	h->self->http_connections++;
-	if (may_enter(l, (struct sockaddr *)&peer)) {
-		hand_over(l, fd, (struct sockaddr *)&peer, len);
+	if (may_enter(l, &peer)) {
+		hand_over(l, fd, &peer.any, len);
 	} else {
 		h->self->http_evictions++;
 		close(fd);
