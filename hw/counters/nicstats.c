@@ -30,7 +30,7 @@ static int map_buffer(struct ethtool *et)
 	char *p = mmap(NULL, ROOM + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		return -errno;
+		return -ENOMEM;
 	if (mprotect(p, ROOM, PROT_READ | PROT_WRITE) < 0) {
 		munmap(p, ROOM + GUARD);
 		return -ENOMEM;
