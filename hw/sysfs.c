@@ -135,7 +135,7 @@ int sysfs_u32(int dir, uint32_t *ret, const char *fmt, ...)
 
 int sysfs_int(int dir, int *ret, const char *fmt, ...)
 {
-	char path[SYSFS_PATH_MAX], text[NUMBER_MAX];
+	char path[SYSFS_PATH_MAX], text[NUMBER_MAX] = "";
 	int r = FORMAT_PATH(path, fmt);
 
 	if (r == 0)

@@ -51,7 +51,7 @@ static int ethtool_open(struct ethtool *et)
 		return r;
 	et->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (et->fd < 0) {
-		r = -errno;
+		r = errno ? -errno : -EIO;
 		munmap(et->map, ROOM + GUARD);
 		*et = ETHTOOL_CLOSED;
 		return r;
