@@ -383,6 +383,11 @@ static void test_device_information(void **state)
 	bench_stop(&b);
 }
 
+static bool has_a_table(struct resources_bench *b)
+{
+	return resources_table(b->resources)->n_resources > 0;
+}
+
 static void test_a_dry_run(void **state)
 {
 	const struct fake_held held = {"train", "job-1", ROCE, VF(1)};
@@ -401,6 +406,7 @@ static void test_a_dry_run(void **state)
 	bench_open(&b);
 	bench_configure(&b, "{\"pools\": [" POOL_CDI "]}");
 	resources_look(b.resources);
+	bench_until(&b, has_a_table);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.registers, 0);
 	assert_true(is_roce_gone(&b));
