@@ -86,6 +86,8 @@ def main(resource, *words):
     with grpc.insecure_channel(f"unix://{FOLDER}/kubelet.sock") as channel:
         request = m["RegisterRequest"](version="v1beta1", endpoint=name, resource_name=resource,
                                        options=m["DevicePluginOptions"](pre_start_required=True))
+        # The socket may be the one that a kubelet has left behind.
+        grpc.channel_ready_future(channel).result(timeout=120)
         kube_api.call(channel, "/v1beta1.Registration/Register", request, m["Empty"])
     print("registered", flush=True)
     server.wait_for_termination()
