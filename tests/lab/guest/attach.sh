@@ -25,7 +25,7 @@ END
 }
 
 # All that can be seen of a VF in the host, but its index, and whether it has ever been up (it then has the kernel's default qdisc, and
-# its PF may show its own MAC: without_own_mac). Prints less, or nothing, when it is away.
+# before Linux 6.12 igb shows its own MAC as what the PF has for it). Prints less, or nothing, when it is away.
 look_of() { # ID
     local path=/sys/bus/pci/devices/$1 name
     name=$(ls "$path/net" 2>/dev/null) || true
@@ -33,15 +33,7 @@ look_of() { # ID
     [[ -n $name ]] || return 0
     ip -d link show dev "$name" | sed -E '1s/^[0-9]+: //; s/ (qlen|numtxqueues) .*//; s/ qdisc (noop|mq|fq_codel|pfifo_fast) / /; s/ permaddr [^ ]*//'
     echo "RDMA devices: $(rdma link show | grep -w "netdev $name" || true)"
-    vf_settings "$1" | without_own_mac "$(cat "$path/net/$name/address")"
-}
-
-# The line of a PF about a VF with this MAC. Before Linux 6.12 igb shows what a VF's driver has told it like what its administrator has set,
-# once the VF was up. A MAC that is pinned and the VF's own cannot be told from that there.
-without_own_mac() { # MAC
-    local newer
-    newer=$(printf '%s\n' 6.12 "$(uname -r)" | sort -V | tail -1)
-    if [[ $newer == 6.12 ]]; then sed "s/ether $1 /ether 00:00:00:00:00:00 /"; else cat; fi
+    vf_settings "$1" | sed "s/ether $(cat "$path/net/$name/address") /ether 00:00:00:00:00:00 /"
 }
 
 # The line of its PF about a VF.
