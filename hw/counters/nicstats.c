@@ -51,10 +51,10 @@ static int ethtool_open(struct ethtool *et)
 		return r;
 	et->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (et->fd < 0) {
-		r = errno ? -errno : -EIO;
+		r = -errno;
 		munmap(et->map, ROOM + GUARD);
 		*et = ETHTOOL_CLOSED;
-		return r;
+		return r < 0 ? r : -EIO;
 	}
 	return 0;
 }

@@ -310,7 +310,7 @@ static int channel_start(struct uds_channel *ch, struct uds_call *call, const ch
 
 static int start_call(struct uds_call *call, const char *path, const uint8_t *message, size_t len)
 {
-	struct uds_channel *ch;
+	struct uds_channel *ch = NULL;
 	int r = channel_find(call->client, &ch);
 
 	return r < 0 ? r : channel_start(ch, call, path, message, len);
