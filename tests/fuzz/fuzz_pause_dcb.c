@@ -21,7 +21,7 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 	struct pfc pfc;
 
 	pause_decode(h, h->nlmsg_type, on_named, arg);
-	pause_decode_family(h, &family);
+	genl_decode_family(h, &family);
 	dcb_decode_pfc(h, &pfc);
 	return 0;
 }
