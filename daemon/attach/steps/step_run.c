@@ -13,7 +13,7 @@
 #define LONG_WAIT_MS  256
 #define RETRIES_MAX   14
 
-#define PLACE_CLOSED                                                                               \
+#define NETNS_SOCKETS_CLOSED                                                                       \
 	((struct netns_sockets){.netns_fd = -1, .rtnl = NLSOCK_CLOSED, .rdma = NLSOCK_CLOSED})
 
 /* --- namespaces ------------------------------------------------------------------------------ */
@@ -24,7 +24,7 @@ static void netns_sockets_close(struct netns_sockets *p)
 	nlsock_close(&p->rdma);
 	if (p->netns_fd >= 0)
 		close(p->netns_fd);
-	*p = PLACE_CLOSED;
+	*p = NETNS_SOCKETS_CLOSED;
 }
 
 void run_begin(struct step_run *run, struct attach_job *job)
@@ -33,9 +33,9 @@ void run_begin(struct step_run *run, struct attach_job *job)
 				 .hw = job->hw,
 				 .record = &job->record,
 				 .err = &job->err,
-				 .host = PLACE_CLOSED,
-				 .pod = PLACE_CLOSED,
-				 .elsewhere = PLACE_CLOSED,
+				 .host = NETNS_SOCKETS_CLOSED,
+				 .pod = NETNS_SOCKETS_CLOSED,
+				 .elsewhere = NETNS_SOCKETS_CLOSED,
 				 .rdma_mode = RDMA_NETNS_UNKNOWN};
 }
 
