@@ -100,7 +100,8 @@ check_within 5 "before anything fails each reason of both devices is 0" 'begins_
 [[ ! -e /sys/module/rdma_cm ]] || check "and those of rejections" '[[ $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') == 0 ]]'
 
 say "a queue pair's life"
-start_fault rkey
+# An answer may take its time on a busy machine: half a second and more, before anybody sends again.
+start_fault rkey 17 6
 check_within 2 "it is listed with its state, peer and settings" 'curl -fsS $HTTP/api/v1/qps | tee $OUT/qps.json | grep -q RTS'
 wait_until "grep -q status $OUT/fault.log"
 
@@ -108,7 +109,7 @@ say "and its end"
 check_within 2 "a wrong key is told${BAR:+ within $BAR starts of an empty program}, with queue pair, peer and reason" 'told REM_ACCESS'
 end_fault
 check_within 3 "and counted, from 0 on" '[[ $(metric roce_qp_failures_total '\''device="rxe_left"'\'' '\''reason="REM_ACCESS_ERR"'\'') == 1 ]]'
-start_fault rnr
+start_fault rnr 17
 wait_until "grep -q status $OUT/fault.log"
 check_within 2 "exhausted RNR retries are" 'told RNR_RETRY'
 end_fault
