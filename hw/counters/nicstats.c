@@ -215,7 +215,7 @@ void nicstats_trim(struct nicstats *ns, const struct layout *l)
 
 static int read_nic(struct nicstats *ns, const struct nicstats_nic *nic, struct layout *l)
 {
-	const uint64_t *values;
+	const uint64_t *values = NULL;
 	int r = ethtool_values(&ns->ethtool, nic->ifname, nic->count, &values);
 
 	for (size_t i = 0; i < nic->n; i++) {
