@@ -11,7 +11,7 @@ void sandbox_list_done(struct sandbox_list *l)
 	*l = (struct sandbox_list){0};
 }
 
-static int compare(const void *a, const void *b)
+static int compare_sandboxes(const void *a, const void *b)
 {
 	const struct sandbox *x = a, *y = b;
 	int r = strcmp(x->namespace, y->namespace);
@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 void sandbox_list_sort(struct sandbox_list *l)
 {
 	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), compare);
+		qsort(l->items, l->n, sizeof(*l->items), compare_sandboxes);
 }
 
 static uint64_t made_ms(const struct sandbox *s, uint64_t now_ms, int64_t unix_ns)
@@ -46,9 +46,9 @@ void sandbox_list_date(struct sandbox_list *l, const struct sandbox_list *before
 	for (size_t i = 0, k = 0; i < l->n; i++) {
 		struct sandbox *s = &l->items[i];
 
-		while (k < before->n && compare(&before->items[k], s) < 0)
+		while (k < before->n && compare_sandboxes(&before->items[k], s) < 0)
 			k++;
-		if (k < before->n && compare(&before->items[k], s) == 0) {
+		if (k < before->n && compare_sandboxes(&before->items[k], s) == 0) {
 			s->seen_ms = before->items[k].seen_ms;
 			s->made_ms = before->items[k].made_ms;
 		} else {
@@ -74,9 +74,10 @@ static bool same_networks(const char *a, const char *b)
 
 static bool is_same_sandbox(const struct sandbox *a, const struct sandbox *b)
 {
-	return compare(a, b) == 0 && a->ready == b->ready && a->created_ns == b->created_ns &&
-	       a->detailed == b->detailed && a->host_network == b->host_network &&
-	       strcmp(a->netns, b->netns) == 0 && same_networks(a->networks, b->networks);
+	return compare_sandboxes(a, b) == 0 && a->ready == b->ready &&
+	       a->created_ns == b->created_ns && a->detailed == b->detailed &&
+	       a->host_network == b->host_network && strcmp(a->netns, b->netns) == 0 &&
+	       same_networks(a->networks, b->networks);
 }
 
 bool sandbox_list_equal(const struct sandbox_list *a, const struct sandbox_list *b)

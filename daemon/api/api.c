@@ -22,7 +22,7 @@ static void add_count(struct json_out *o, const char *key, uint64_t n)
 }
 
 /* As count(). */
-static void hex(struct json_out *o, const char *key, uint32_t n, int digits)
+static void json_hex(struct json_out *o, const char *key, uint32_t n, int digits)
 {
 	char s[16] = "";
 
@@ -44,7 +44,7 @@ static void guid(struct json_out *o, const char *key, uint64_t g)
 }
 
 /* "00:11:22:33:44:55", or twenty bytes for IP over InfiniBand. */
-static void mac(struct json_out *o, const char *key, const struct netdev *nd)
+static void netdev_mac_json(struct json_out *o, const char *key, const struct netdev *nd)
 {
 	char s[HW_ADDR_MAX * 3 + 1] = "";
 	unsigned i;
@@ -86,7 +86,7 @@ static void netdev(struct json_out *o, const struct host *host, const struct net
 	altnames(o, nd);
 	add_count(o, "ifindex", (unsigned)nd->ifindex);
 	namespace(o, host, nd->nsid);
-	mac(o, "mac", nd);
+	netdev_mac_json(o, "mac", nd);
 	add_count(o, "mtu", nd->mtu);
 	json_out_text(o, "operstate", nd->operstate);
 	carrier(o, nd->carrier);
@@ -122,7 +122,7 @@ static void states(struct json_out *o, const struct rdma_port *p)
 		      p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer));
 }
 
-static void port(struct json_out *o, const struct rdma_port *p)
+static void rdma_port_json(struct json_out *o, const struct rdma_port *p)
 {
 	json_out_open(o, NULL, '{');
 	json_out_number(o, "port", p->num);
@@ -131,7 +131,7 @@ static void port(struct json_out *o, const struct rdma_port *p)
 	add_count(o, "activeMtu", p->active_mtu);
 	add_count(o, "maxMtu", p->max_mtu);
 	json_out_text(o, "netdev", p->netdev);
-	hex(o, "pkey", p->pkey, 4);
+	json_hex(o, "pkey", p->pkey, 4);
 	add_count(o, "gidTableLength", p->gid_table_len);
 	json_out_open(o, "gids", '[');
 	for (unsigned i = 0; i < p->n_gids; i++)
@@ -165,7 +165,7 @@ static void rdma(struct json_out *o, const struct host *host, const struct rdma_
 	namespace(o, host, rd->nsid);
 	json_out_open(o, "ports", '[');
 	for (unsigned i = 0; i < rd->n_ports; i++)
-		port(o, &rd->ports[i]);
+		rdma_port_json(o, &rd->ports[i]);
 	json_out_close(o, ']');
 	json_out_close(o, '}');
 }
@@ -216,9 +216,9 @@ static void function(struct json_out *o, const struct function *fn)
 	json_out_known(o, "vf", fn->vf >= 0, (uint64_t)fn->vf);
 	json_out_known(o, "sf", fn->sfnum >= 0, (uint64_t)fn->sfnum);
 	json_out_text(o, "driver", fn->driver);
-	hex(o, "vendor", fn->vendor, 4);
-	hex(o, "device", fn->device, 4);
-	hex(o, "class", fn->class, 6);
+	json_hex(o, "vendor", fn->vendor, 4);
+	json_hex(o, "device", fn->device, 4);
+	json_hex(o, "class", fn->class, 6);
 	json_out_known(o, "numaNode", fn->numa >= 0, (uint64_t)fn->numa);
 	json_out_known(o, "numVfs", fn->sriov, fn->vfs);
 	json_out_known(o, "totalVfs", fn->sriov, fn->vfs_total);

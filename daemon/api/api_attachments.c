@@ -37,7 +37,7 @@ static json_t *time_text(uint64_t unix_ms)
 }
 
 /* 0 means as it is. */
-static json_t *number(uint64_t n)
+static json_t *attach_number_json(uint64_t n)
 {
 	return n ? json_integer((json_int_t)n) : json_null();
 }
@@ -76,7 +76,7 @@ static json_t *ips(const struct attach_record *r)
 	return push_ips(array, r->ips, r->n_ips);
 }
 
-static json_t *mac(const struct attach_record *r)
+static json_t *attach_mac_json(const struct attach_record *r)
 {
 	const uint8_t *m = r->plan.mac;
 	char text[18];
@@ -102,7 +102,7 @@ static json_t *drift(unsigned bits)
 
 static json_t *vlan(const struct attach_record *r)
 {
-	return r->plan.vf.fields & VF_VLAN ? number(r->plan.vf.vlan) : json_null();
+	return r->plan.vf.fields & VF_VLAN ? attach_number_json(r->plan.vf.vlan) : json_null();
 }
 
 json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
@@ -112,17 +112,17 @@ json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
 
 	if (!r || r->state == ATTACH_FREE)
 		return json_null();
-	return json_pack("{ss so so so ss so so so so so so so so so so so so so so so so sI}",
-			 "state", attach_state_name(r->state), "resource", json_text(r->resource),
-			 "id", json_text(r->id), "function", json_text(r->function), "door",
-			 door_name(o->door), "namespace", json_text(o->namespace), "pod",
-			 json_text(o->pod), "container", json_text(o->container), "uid",
-			 json_text(o->uid), "interface", json_text(r->plan.ifname), "name",
-			 json_text(r->origin.name), "rdma", json_text(r->rdma), "ips", ips(r),
-			 "mac", mac(r), "vlan", vlan(r), "mtu", number(r->plan.mtu), "netns",
-			 json_text(o->netns.path), "step", json_text(a->step), "since",
-			 time_text(a->since_ms + epoch_ms), "error", json_text(a->error), "drift",
-			 drift(a->drift), "tries", (json_int_t)a->tries);
+	return json_pack(
+		"{ss so so so ss so so so so so so so so so so so so so so so so sI}", "state",
+		attach_state_name(r->state), "resource", json_text(r->resource), "id",
+		json_text(r->id), "function", json_text(r->function), "door", door_name(o->door),
+		"namespace", json_text(o->namespace), "pod", json_text(o->pod), "container",
+		json_text(o->container), "uid", json_text(o->uid), "interface",
+		json_text(r->plan.ifname), "name", json_text(r->origin.name), "rdma",
+		json_text(r->rdma), "ips", ips(r), "mac", attach_mac_json(r), "vlan", vlan(r),
+		"mtu", attach_number_json(r->plan.mtu), "netns", json_text(o->netns.path), "step",
+		json_text(a->step), "since", time_text(a->since_ms + epoch_ms), "error",
+		json_text(a->error), "drift", drift(a->drift), "tries", (json_int_t)a->tries);
 }
 
 char *api_attachments(struct attach_list list, uint64_t epoch_ms, size_t *ret_len)

@@ -8,7 +8,7 @@
 #include "json_text.h"
 
 /* 0 is nothing. */
-static json_t *number(uint64_t n)
+static json_t *bpf_number_json(uint64_t n)
 {
 	return n ? json_integer((json_int_t)n) : json_null();
 }
@@ -24,12 +24,12 @@ static json_t *programs(const struct api_bpf *b)
 	return a;
 }
 
-static json_t *port(const struct packet_port *p)
+static json_t *packet_port_json(const struct packet_port *p)
 {
 	return json_pack("{so so so so so so ss ss sI sI so}", "netdev", json_text(p->netdev),
 			 "netns", json_text(p->nsid == NSID_HOST ? "host" : p->netns), "nsid",
 			 p->nsid >= 0 ? json_integer(p->nsid) : json_null(), "device",
-			 json_text(p->device), "port", number(p->device_port), "function",
+			 json_text(p->device), "port", bpf_number_json(p->device_port), "function",
 			 json_text(p->function), "role", packet_role_name(p->role), "hook",
 			 packet_hook_name(p->hook), "flows", (json_int_t)p->flows, "memory",
 			 (json_int_t)p->memory, "error",
@@ -41,7 +41,7 @@ static json_t *ports(const struct api_bpf *b)
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < b->n_ports; i++)
-		a = api_push(a, port(&b->ports[i]));
+		a = api_push(a, packet_port_json(&b->ports[i]));
 	return a;
 }
 

@@ -34,7 +34,7 @@ static const char *state_name(enum reservation_state s)
 	return "free";
 }
 
-static json_t *holder(const struct resource_table *t, const struct resource_entry *e)
+static json_t *resource_holder_json(const struct resource_table *t, const struct resource_entry *e)
 {
 	const struct pod_device *d = pod_list_find(&t->held, e->resource->name, e->device->id,
 						   NULL);
@@ -46,7 +46,7 @@ static json_t *holder(const struct resource_table *t, const struct resource_entr
 			 json_text(d->container));
 }
 
-static json_t *offered(const struct resource_table *t, const struct resource_entry *e)
+static json_t *resource_entry_json(const struct resource_table *t, const struct resource_entry *e)
 {
 	const struct resource_device *d = e->device;
 
@@ -56,7 +56,7 @@ static json_t *offered(const struct resource_table *t, const struct resource_ent
 	return json_pack("{so so sb sb so ss so}", "resource", json_text(e->resource->name), "id",
 			 json_text(d->id), "shared", 0, "healthy", d->reasons == 0, "reasons",
 			 reasons(d->reasons), "state", state_name(d->state), "holder",
-			 holder(t, e));
+			 resource_holder_json(t, e));
 }
 
 json_t *api_resources_of(const struct resource_index *index, const char *function)
@@ -66,7 +66,7 @@ json_t *api_resources_of(const struct resource_index *index, const char *functio
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < n; i++)
-		a = api_push(a, offered(index->table, &e[i]));
+		a = api_push(a, resource_entry_json(index->table, &e[i]));
 	return a;
 }
 

@@ -17,7 +17,7 @@
 #define BPF_TOLD_PER_SECOND 20
 #define BPF_TOLD_AT_ONCE    100
 
-static void tell(struct daemon *d, const struct bpf_event *e)
+static void bpf_event_publish(struct daemon *d, const struct bpf_event *e)
 {
 	bool cm = e->kind == BPF_EVENT_CM; /* any user can cause these */
 	struct event told;
@@ -56,7 +56,7 @@ static void on_event(const struct bpf_event *e, void *arg)
 		return;
 	}
 	bpf_tally_add(&d->bpf_tally, e);
-	tell(d, e);
+	bpf_event_publish(d, e);
 	if (e->kind == BPF_EVENT_NETDEV_MOVED)
 		on_netdev_moved(d, e);
 	else if (e->kind == BPF_EVENT_PORT)

@@ -20,7 +20,7 @@ struct check {
 	int status;
 };
 
-static void fail(struct check *c, int status, const char *sentence)
+static void check_fail(struct check *c, int status, const char *sentence)
 {
 	fprintf(stderr, "rocelet: %s\n", sentence);
 	c->status = status > c->status ? status : c->status;
@@ -31,7 +31,7 @@ static void check_listen(struct check *c)
 	struct err e = {0};
 
 	if (c->options->listen[0] && listen_check(c->options->listen, &e) < 0)
-		fail(c, 2, e.msg);
+		check_fail(c, 2, e.msg);
 }
 
 static void check_refusals(struct check *c)
@@ -43,7 +43,7 @@ static void check_refusals(struct check *c)
 		fprintf(stderr, "rocelet: %s\n", text);
 	}
 	if (c->pools->refusals.n > 0 && c->pools->n_pools == 0)
-		fail(c, 2, "no resource is left");
+		check_fail(c, 2, "no resource is left");
 }
 
 /* Whoever names no resource and has a key that nobody knows has rather misspelt the one than meant
@@ -51,7 +51,8 @@ static void check_refusals(struct check *c)
 static void check_names(struct check *c, unsigned n_unknown)
 {
 	if (n_unknown > 0 && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
-		fail(c, 1, "no resource is named; is a key that is ignored meant to name some?");
+		check_fail(c, 1,
+			   "no resource is named; is a key that is ignored meant to name some?");
 }
 
 /* --- the node --------------------------------------------------------------------------------- */
@@ -76,7 +77,7 @@ static void explain(struct check *c, const struct host *host)
 		text = pools_explain(&built);
 	pools_done(&built);
 	if (!text) {
-		fail(c, 1, "out of memory");
+		check_fail(c, 1, "out of memory");
 		return;
 	}
 	fputs(text, stdout);
@@ -91,7 +92,7 @@ static void check_node(struct check *c)
 	struct hw hw;
 
 	if (hw_open(&hw, o->sysfs_root, o->dev_root, o->proc_root, &e) < 0) {
-		fail(c, 1, e.msg);
+		check_fail(c, 1, e.msg);
 		return;
 	}
 	hw_scan(&hw, SCAN_ALL, &scan);
@@ -103,7 +104,7 @@ static void check_node(struct check *c)
 			scan.problem[i].msg);
 	}
 	if (scan.problem[SRC_SYSFS].code < 0)
-		fail(c, 1, "there is no sysfs to look at (--sysfs-root)");
+		check_fail(c, 1, "there is no sysfs to look at (--sysfs-root)");
 	explain(c, &scan.host);
 	scan_done(&scan);
 	hw_close(&hw);
@@ -111,7 +112,7 @@ static void check_node(struct check *c)
 
 /* --- what came of it -------------------------------------------------------------------------- */
 
-static const char *plural(size_t n)
+static const char *check_plural(size_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -122,13 +123,13 @@ static void conclude(const struct check *c, bool has_file)
 
 	printf("%s: ", c->options->config);
 	if (left_out > 0)
-		printf("%zu resource%s left out", left_out, plural(left_out));
+		printf("%zu resource%s left out", left_out, check_plural(left_out));
 	else if (c->status)
 		fputs("not ok", stdout);
 	else
 		fputs(has_file ? "ok" : "not there, no resources are offered", stdout);
 	if (c->warnings > 0)
-		printf(", %u warning%s", c->warnings, plural(c->warnings));
+		printf(", %u warning%s", c->warnings, check_plural(c->warnings));
 	putchar('\n');
 }
 

@@ -74,14 +74,14 @@ static void on_config_changed(void *arg)
 	reload_now(arg);
 }
 
-static const struct resource_table *offered(void *arg)
+static const struct resource_table *resources_offered(void *arg)
 {
 	struct daemon *d = arg;
 
 	return d->resources ? resources_table(d->resources) : NULL;
 }
 
-static void describe(struct self_metrics *m, void *arg)
+static void self_metrics_fill(struct self_metrics *m, void *arg)
 {
 	struct daemon *d = arg;
 	struct rlimit fds = {0};
@@ -236,8 +236,8 @@ static int sampler_start(struct daemon *d, struct err *e)
 			},
 	};
 	const struct sampler_hooks hooks = {
-		.describe = describe,
-		.resources = offered,
+		.describe = self_metrics_fill,
+		.resources = resources_offered,
 		.packets = packet_wing_view,
 		.done = on_page,
 		.arg = d,

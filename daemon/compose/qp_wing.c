@@ -49,7 +49,7 @@ static bool events_come(void *arg)
 
 /* --- for the routes --------------------------------------------------------------------------- */
 
-static void look(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
+static void qp_sources_read(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
 {
 	const struct daemon *d = arg;
 
@@ -113,7 +113,8 @@ int qps_start(struct daemon *d, struct err *e)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
 	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), d->owners, &hooks, e);
 	if (r == 0)
-		d->routes.qp_hooks = (struct qp_hooks){.look = look, .refresh = refresh, .arg = d};
+		d->routes.qp_hooks = (struct qp_hooks){
+			.look = qp_sources_read, .refresh = refresh, .arg = d};
 	return r;
 }
 

@@ -35,7 +35,7 @@ static void show(struct daemon *d, char *text)
 	d->routes.config_json = text;
 }
 
-static void tell(struct daemon *d, const char *sentence)
+static void reload_report(struct daemon *d, const char *sentence)
 {
 	struct event event = {.type = EVENT_WARNING, .reason = "ConfigRefused"};
 
@@ -50,7 +50,7 @@ static void tell_refusals(struct daemon *d)
 
 	for (size_t i = 0; i < d->config.refusals.n; i++) {
 		pool_refusal_text(&d->config.refusals.list[i], text);
-		tell(d, text);
+		reload_report(d, text);
 	}
 }
 
@@ -125,5 +125,5 @@ void reload_now(struct daemon *d)
 	d->self.reloads_failed++;
 	d->config.error = e;
 	snprintf(sentence, sizeof(sentence), "%s, keeping the configuration in use", e.msg);
-	tell(d, sentence);
+	reload_report(d, sentence);
 }

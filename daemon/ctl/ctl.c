@@ -24,7 +24,7 @@ struct ctl {
 };
 
 /* The daemon's sentence, or what stands in its place. */
-static void complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
+static void ctl_complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
 {
 	const char *sentence = json_string_value(json_object_get(document, "error"));
 
@@ -58,7 +58,7 @@ static enum ctl_exit daemon_ask(const struct ctl *c, const char *path, const cha
 		free(a.body);
 		return CTL_OK;
 	}
-	complain(c, &a, document);
+	ctl_complain(c, &a, document);
 	json_decref(document);
 	free(a.body);
 	return CTL_NO;

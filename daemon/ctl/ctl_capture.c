@@ -260,7 +260,7 @@ static json_t *document_of(const struct ctl_args *a, json_t *source,
 	return source;
 }
 
-static void complain(const char *problem, FILE *err)
+static void capture_complain(const char *problem, FILE *err)
 {
 	fputs("rocectl: ", err);
 	table_put(problem, err);
@@ -284,7 +284,7 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 	if (!problem)
 		return CTL_OK;
 	fflush(out);
-	complain(problem, err);
+	capture_complain(problem, err);
 	return CTL_NO;
 }
 

@@ -208,8 +208,8 @@ static int attach_kprobe(struct bpf_loaded *l, struct bpf_object *o, const struc
 	return r;
 }
 
-static int attach(struct bpf_loaded *l, struct bpf_object *o, const struct bpf_point *p,
-		  const struct bpf_hook *h)
+static int attach_hook(struct bpf_loaded *l, struct bpf_object *o, const struct bpf_point *p,
+		       const struct bpf_hook *h)
 {
 	if (h->kind == BPF_HOOK_KPROBE)
 		return attach_kprobe(l, o, p, h);
@@ -230,7 +230,7 @@ static int try_choice(struct bpf_loaded *l, enum bpf_group group, struct choice 
 		return r;
 	for (unsigned i = 0; i < N_BPF_POINTS && r == 0; i++)
 		if (c->hook[i] >= 0)
-			r = attach(l, o, &bpf_points[i], &bpf_points[i].hooks[c->hook[i]]);
+			r = attach_hook(l, o, &bpf_points[i], &bpf_points[i].hooks[c->hook[i]]);
 	if (r == 0) {
 		l->objects[l->n_objects++] = o;
 		return 0;
@@ -247,7 +247,7 @@ static void choose_nothing(struct choice *c)
 		c->hook[i] = -1;
 }
 
-static const char *why(enum bpf_hook_kind kind, int error)
+static const char *hook_failure_reason(enum bpf_hook_kind kind, int error)
 {
 	switch (error) {
 	case -ESRCH:
@@ -283,7 +283,8 @@ static void tell_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, 
 	size_t n = strlen(s->error);
 
 	snprintf(s->error + n, sizeof(s->error) - n, "%s%s: %s%s%s", n ? "; " : "",
-		 bpf_hook_name(kind), why(kind, error), words[0] ? ": " : "", words);
+		 bpf_hook_name(kind), hook_failure_reason(kind, error), words[0] ? ": " : "",
+		 words);
 	s->may_pass |= may_pass(error);
 }
 

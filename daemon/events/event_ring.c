@@ -46,7 +46,7 @@ static struct event *make_newest(struct event_ring *ring, size_t place)
 	return &ring->slots[slot];
 }
 
-static struct event *room(struct event_ring *ring)
+static struct event *event_slot(struct event_ring *ring)
 {
 	if (ring->n == EVENT_RING_SIZE)
 		return make_newest(ring, 0);
@@ -65,7 +65,7 @@ void event_ring_add(struct event_ring *ring, const struct event *e)
 		kept = make_newest(ring, place);
 		kept->count += count;
 	} else {
-		kept = room(ring);
+		kept = event_slot(ring);
 		*kept = *e;
 		kept->count = count;
 	}

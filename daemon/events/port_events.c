@@ -31,7 +31,7 @@ static bool has_device(const struct attach_record *r, const char *device)
 	       (r->plan.kind == PLAN_VF && strcmp(r->origin.rdma, device) == 0);
 }
 
-static const struct attach_record *holder(struct attach_list list, const char *device)
+static const struct attach_record *port_holder(struct attach_list list, const char *device)
 {
 	for (size_t i = 0; i < list.n; i++) {
 		const struct attach_record *r = list.items[i].record;
@@ -51,7 +51,7 @@ static bool is_on_its_way(const struct attach_record *r, const struct bpf_event_
 void port_event_complete(struct event *event, const struct bpf_event_port *e,
 			 struct attach_list list, const struct netns_exits *x)
 {
-	const struct attach_record *r = holder(list, e->device);
+	const struct attach_record *r = port_holder(list, e->device);
 	size_t used = strlen(event->message);
 
 	if (!r)

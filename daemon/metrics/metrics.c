@@ -100,7 +100,8 @@ static uint64_t generation_of(const struct resource_table *table)
 	return table ? table->generation : 0;
 }
 
-static int prepare(struct metrics *m, const struct sample *s, const struct metrics_scene *scene)
+static int metrics_prepare(struct metrics *m, const struct sample *s,
+			   const struct metrics_scene *scene)
 {
 	m->prepared = false;
 	text_done(&m->text);
@@ -352,7 +353,7 @@ int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 {
 	bool current = is_current(m, s, scene);
 	const struct page *last = current && scene->last == m->page ? scene->last : NULL;
-	int r = current ? 0 : prepare(m, s, scene);
+	int r = current ? 0 : metrics_prepare(m, s, scene);
 
 	m->page = NULL;
 	if (r == 0 && !text_reserve(&p->text, m->page_bytes))

@@ -98,7 +98,7 @@ static bool is_used(const struct packet_clsact *c, uint32_t parent)
 	return r < 0 || used;
 }
 
-static int detach(void *arg)
+static int clsact_detach(void *arg)
 {
 	struct packet_clsact *c = arg;
 	struct bpf_tc_hook hook = hook_of(c, BPF_TC_INGRESS | BPF_TC_EGRESS);
@@ -110,7 +110,7 @@ static int detach(void *arg)
 	return r < 0 ? r : r2;
 }
 
-static int attach(struct packet_clsact *c, int ingress_fd, int egress_fd)
+static int clsact_attach(struct packet_clsact *c, int ingress_fd, int egress_fd)
 {
 	struct bpf_tc_hook hook = hook_of(c, BPF_TC_INGRESS | BPF_TC_EGRESS);
 	int r = bpf_tc_hook_create(&hook);
@@ -122,7 +122,7 @@ static int attach(struct packet_clsact *c, int ingress_fd, int egress_fd)
 	if (r == 0)
 		r = filter_attach(c, &c->filters[1], egress_fd);
 	if (r < 0)
-		detach(c);
+		clsact_detach(c);
 	return r;
 }
 
@@ -140,7 +140,7 @@ int packet_clsact_attach(struct packet_clsact **ret, int netns_fd, int ifindex, 
 		.filters = {{.point = BPF_TC_INGRESS}, {.point = BPF_TC_EGRESS}}};
 	if (netns_fd >= 0)
 		c->netns_fd = fcntl(netns_fd, F_DUPFD_CLOEXEC, 3);
-	r = netns_fd >= 0 && c->netns_fd < 0 ? -errno : attach(c, ingress_fd, egress_fd);
+	r = netns_fd >= 0 && c->netns_fd < 0 ? -errno : clsact_attach(c, ingress_fd, egress_fd);
 	if (r < 0) {
 		cleanup_fd(&c->netns_fd);
 		free(c);
@@ -156,7 +156,7 @@ int packet_clsact_detach(struct packet_clsact *c)
 
 	if (!c)
 		return 0;
-	r = c->netns_fd >= 0 ? netns_run(c->netns_fd, detach, c) : detach(c);
+	r = c->netns_fd >= 0 ? netns_run(c->netns_fd, clsact_detach, c) : clsact_detach(c);
 	cleanup_fd(&c->netns_fd);
 	free(c);
 	return r;

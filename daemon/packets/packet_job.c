@@ -42,7 +42,7 @@ static int find_interface(struct packet_job *j, int netns_fd, struct err *e)
 	return r < 0 ? err_set(e, r, "there is no such interface") : r;
 }
 
-static int attach(struct packet_job *j, const struct packet_port_spec *spec)
+static int job_port_attach(struct packet_job *j, const struct packet_port_spec *spec)
 {
 	int r = packet_port_open(&j->fd, spec, &j->hook, &j->err);
 
@@ -54,7 +54,7 @@ static int attach(struct packet_job *j, const struct packet_port_spec *spec)
 	return 0;
 }
 
-static void detach(struct packet_job *j)
+static void job_port_detach(struct packet_job *j)
 {
 	packet_port_close(take_ptr(j->fd));
 	j->hook = PACKET_HOOK_NONE;
@@ -63,11 +63,11 @@ static void detach(struct packet_job *j)
 /* Within the room that there is, or not at all. */
 static int attach_small(struct packet_job *j, const struct packet_port_spec *spec)
 {
-	int r = attach(j, spec);
+	int r = job_port_attach(j, spec);
 
 	if (r < 0 || j->memory <= j->room)
 		return r;
-	detach(j);
+	job_port_detach(j);
 	return err_set(&j->err, -ENOSPC,
 		       "its maps take %" PRIu64 " KiB, and %" PRIu64
 		       " KiB of --bpf-memory are left",
@@ -92,7 +92,7 @@ static int attach_fitting(struct packet_job *j, struct packet_port_spec *spec)
 	return r;
 }
 
-static int run(struct packet_job *j)
+static int packet_job_run(struct packet_job *j)
 {
 	struct packet_port_spec spec = {
 		.netns_fd = -1, .xdp = j->want.xdp, .flows = j->want.port.flows};
@@ -116,7 +116,7 @@ void packet_job_attach(struct packet_job *j)
 	j->flows = 0;
 	j->memory = j->needs = j->needs_with_flows = 0;
 	j->err = (struct err){0};
-	j->result = run(j);
+	j->result = packet_job_run(j);
 	if (j->result < 0)
 		j->memory = 0;
 }

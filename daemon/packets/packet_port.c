@@ -139,7 +139,7 @@ static int attach_tc(struct attaching *a)
 	return r;
 }
 
-static int attach(void *arg)
+static int attach_in_netns(void *arg)
 {
 	struct attaching *a = arg;
 	int r = check_interface(a->spec->ifindex, a->err);
@@ -298,8 +298,8 @@ static int open_port(struct attaching *a)
 	if (r < 0)
 		return err_set(a->err, r, "packet program: %s", strerror(-r));
 	if (a->spec->netns_fd < 0)
-		return attach(a);
-	r = netns_run(a->spec->netns_fd, attach, a);
+		return attach_in_netns(a);
+	r = netns_run(a->spec->netns_fd, attach_in_netns, a);
 	/* Where the namespace could not be entered, nobody has said so yet. */
 	if (r < 0 && a->err && a->err->code != r)
 		err_set(a->err, r, "its network namespace: %s", strerror(-r));

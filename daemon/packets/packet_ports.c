@@ -208,7 +208,7 @@ static void on_worked(void *arg)
 	begin_next(p);
 }
 
-static uint64_t room(const struct packet_ports *p)
+static uint64_t memory_left(const struct packet_ports *p)
 {
 	return p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
 }
@@ -226,7 +226,7 @@ static bool is_due(const struct packet_ports *p, const struct watched *w)
 	if (w->retry_ms == 0)
 		return true;
 	if (waits_for_room(p, w))
-		return w->needs <= room(p);
+		return w->needs <= memory_left(p);
 	return w->retry_ms <= uv_now(p->loop);
 }
 
@@ -266,7 +266,7 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 		return false;
 	}
 	p->job.want = w->want;
-	p->job.room = room(p);
+	p->job.room = memory_left(p);
 	p->job.no_flows = w->want.port.flows && w->want.port.flows == p->measured_flows &&
 			  p->measured > p->job.room;
 	return true;

@@ -18,7 +18,7 @@ static void begin_watch(struct visible_watch *w, uint64_t now_ms, bool nic_known
 	w->seen = seen;
 }
 
-static void say(struct visible_watch *w, bool visible)
+static void set_visible(struct visible_watch *w, bool visible)
 {
 	if (visible) {
 		w->verdict = PACKET_VISIBLE_YES;
@@ -48,9 +48,9 @@ void visible_judge(struct visible_watch *w, uint64_t now_ms, bool nic_known, uin
 	if (now_ms - w->begin_ms < VISIBLE_WINDOW_MS)
 		return;
 	if (moved >= VISIBLE_PACKETS)
-		say(w, passed >= moved / VISIBLE_ONE_OF);
+		set_visible(w, passed >= moved / VISIBLE_ONE_OF);
 	else if (passed >= VISIBLE_PACKETS || (passed && !nic_known))
-		say(w, true);
+		set_visible(w, true);
 	begin_watch(w, now_ms, nic_known, nic, seen);
 }
 

@@ -86,7 +86,7 @@ static int add_leaving(struct pod_list *ret, const struct resources *r)
 	return error < 0 ? error : ret->n > 0;
 }
 
-static int build(struct resources *r)
+static int advertise_build(struct resources *r)
 {
 	struct pod_list all = {0};
 	int error = add_leaving(&all, r);
@@ -102,9 +102,9 @@ static int build(struct resources *r)
 }
 
 /* What has changed since they were built is not left to the next decision. */
-static int decide(struct resources *r)
+static int advertise_decide(struct resources *r)
 {
-	int error = is_up_to_date(r) ? 0 : build(r);
+	int error = is_up_to_date(r) ? 0 : advertise_build(r);
 
 	if (error < 0)
 		return error;
@@ -126,7 +126,7 @@ static void second_turn(struct resources *r)
 	int error;
 
 	r->to_judge = false;
-	error = decide(r);
+	error = advertise_decide(r);
 	if (error < 0) {
 		log_warn("resources", error, "cannot decide what to offer, the last list stays");
 		due_in(&r->settle, RETRY_MS);
@@ -143,7 +143,7 @@ void advertise_turn(void *arg)
 	if (r->to_judge) {
 		second_turn(r);
 	} else if (r->devices_known && holders_known(r->holders)) {
-		(void)build(r); /* out of memory the second turn tries again */
+		(void)advertise_build(r); /* out of memory the second turn tries again */
 		r->to_judge = true;
 		due_in(&r->settle, NEXT_TURN_MS);
 	}

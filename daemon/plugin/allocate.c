@@ -87,7 +87,7 @@ static int grant_one(const struct resource *s, const struct allocation_input *in
 
 /* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it
  * right. */
-static void reserve(struct resource *s, const struct id_list *containers, size_t n)
+static void allocate_reserve(struct resource *s, const struct id_list *containers, size_t n)
 {
 	struct resources *r = s->owner;
 
@@ -99,7 +99,7 @@ static void reserve(struct resource *s, const struct id_list *containers, size_t
 	resources_tell_engine(r);
 }
 
-static void refuse(struct resource *s, struct plugin_answer *answer, const struct err *e)
+static void allocate_refuse(struct resource *s, struct plugin_answer *answer, const struct err *e)
 {
 	log_warn("resources", 0, "allocation refused: %s", e->msg);
 	s->refusals++;
@@ -120,9 +120,9 @@ static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 	if (r == 0)
 		r = files_ensure_cdi(s, &in, &e);
 	if (r < 0) {
-		refuse(s, answer, &e);
+		allocate_refuse(s, answer, &e);
 	} else {
-		reserve(s, containers, n);
+		allocate_reserve(s, containers, n);
 		for (size_t i = 0; i < n; i++)
 			files_write_info(s->owner, &in, containers[i]);
 		plugin_answer_allocate(answer, grants, n);
@@ -201,8 +201,8 @@ void allocate_continue(struct resources *r, uint64_t asked_ms)
 }
 
 /* Forgets the questions with this answer, or to this resource; both NULL: all. */
-static void forget(struct resources *r, const struct plugin_answer *answer,
-		   const struct resource *s)
+static void forget_questions(struct resources *r, const struct plugin_answer *answer,
+			     const struct resource *s)
 {
 	struct pending_allocate **at = &r->allocates;
 
@@ -220,7 +220,7 @@ static void forget(struct resources *r, const struct plugin_answer *answer,
 
 void allocate_drop(struct resources *r, const struct resource *s)
 {
-	forget(r, NULL, s);
+	forget_questions(r, NULL, s);
 	prestart_drop(r, NULL, s);
 }
 
@@ -245,7 +245,7 @@ static void on_gone(struct plugin_answer *answer, void *arg)
 {
 	struct resources *r = ((struct resource *)arg)->owner;
 
-	forget(r, answer, NULL);
+	forget_questions(r, answer, NULL);
 	prestart_drop(r, answer, NULL);
 }
 

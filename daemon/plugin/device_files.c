@@ -31,7 +31,7 @@ static int join(char path[PATH_MAX], const struct device_folder *f, const char *
 	return 0;
 }
 
-static int failed(struct err *err, const char *what, const char *path)
+static int device_file_failed(struct err *err, const char *what, const char *path)
 {
 	int r = -errno;
 
@@ -52,7 +52,7 @@ static int make_folder(const struct device_folder *f, struct err *err)
 		memcpy(path, f->path, i);
 		path[i] = '\0';
 		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return failed(err, "making", path);
+			return device_file_failed(err, "making", path);
 	}
 	return 0;
 }
@@ -103,9 +103,9 @@ static int write_all(int fd, const char *text)
 static int replace(const char *path, const char *temp, int fd, const char *text, struct err *err)
 {
 	if (fchmod(fd, FILE_MODE) < 0 || write_all(fd, text) < 0)
-		return failed(err, "writing", temp);
+		return device_file_failed(err, "writing", temp);
 	if (rename(temp, path) < 0)
-		return failed(err, "writing", path);
+		return device_file_failed(err, "writing", path);
 	return 1;
 }
 
@@ -120,7 +120,7 @@ static int make_temporary(char temp[PATH_MAX], const struct device_folder *f, st
 	if (r < 0)
 		return r;
 	fd = mkostemp(temp, O_CLOEXEC);
-	return fd < 0 ? failed(err, "writing", temp) : fd;
+	return fd < 0 ? device_file_failed(err, "writing", temp) : fd;
 }
 
 /* The folder is mostly there. */
@@ -179,7 +179,7 @@ static int remove_file(const struct device_folder *f, const char *name, struct e
 	}
 	if (unlink(path) == 0)
 		return 1;
-	return errno == ENOENT ? 0 : failed(err, "removing", path);
+	return errno == ENOENT ? 0 : device_file_failed(err, "removing", path);
 }
 
 int device_files_remove(const struct device_folder *f, const char *name, struct err *err)
@@ -202,7 +202,7 @@ int device_files_sweep(const struct device_folder *f, device_file_stale_fn *stal
 	struct dirent *entry;
 
 	if (!dir)
-		return errno == ENOENT ? 0 : failed(err, "reading", f->path);
+		return errno == ENOENT ? 0 : device_file_failed(err, "reading", f->path);
 	while ((entry = readdir(dir)) != NULL) {
 		if (!is_temporary(entry->d_name) &&
 		    (entry->d_name[0] == '.' || !stale(entry->d_name, arg)))

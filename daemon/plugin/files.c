@@ -107,8 +107,8 @@ static bool is_stale_info(const char *name, void *arg)
 /* --- after each decision ---------------------------------------------------------------------- */
 
 /* False: to be tried again. */
-static bool sweep(struct resources *r, const struct device_folder *folder,
-		  device_file_stale_fn *is_stale)
+static bool sweep_folder(struct resources *r, const struct device_folder *folder,
+			 device_file_stale_fn *is_stale)
 {
 	struct err e = {0};
 
@@ -122,7 +122,8 @@ static bool sweep(struct resources *r, const struct device_folder *folder,
 static void sweep_all(struct resources *r)
 {
 	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
-	bool swept_cdi = sweep(r, &cdi, is_stale_spec), swept_info = sweep(r, &info, is_stale_info);
+	bool swept_cdi = sweep_folder(r, &cdi, is_stale_spec),
+	     swept_info = sweep_folder(r, &info, is_stale_info);
 
 	r->to_sweep = !swept_cdi || !swept_info;
 }

@@ -22,7 +22,7 @@ struct prestart {
 	struct attach_gate *gate;
 };
 
-static void refuse(struct plugin_answer *answer, const struct err *e)
+static void prestart_refuse(struct plugin_answer *answer, const struct err *e)
 {
 	log_warn("resources", 0, "container not started: %s", e->msg);
 	plugin_answer_error(answer, e);
@@ -46,7 +46,7 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 	if (r == 0)
 		plugin_answer_started(answer);
 	else
-		refuse(answer, &e);
+		prestart_refuse(answer, &e);
 }
 
 /* --- the gate --------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void on_gate(const struct err *e, void *arg)
 
 	take_out(s->resource->owner, s);
 	if (e->code < 0)
-		refuse(s->answer, e);
+		prestart_refuse(s->answer, e);
 	else
 		answer_start(s->resource, s->answer, s->ids, true);
 	prestart_free(s);
@@ -156,7 +156,7 @@ void prestart_asked(struct plugin_answer *answer, const struct id_list *ids, voi
 	error = ask_engine(s, answer, ids);
 	if (error < 0) {
 		err_set(&e, error, "%s: out of memory", s->name);
-		refuse(answer, &e);
+		prestart_refuse(answer, &e);
 	}
 }
 

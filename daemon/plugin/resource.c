@@ -142,8 +142,8 @@ static unsigned judge_attachment(const struct pool_view *v, const char *function
 }
 
 /* What sits in the namespace of a pod that had it cannot be seen from the host either. */
-static unsigned judge(const struct resources *r, const struct pool_view *v, const struct offer *o,
-		      const struct host_index *index, bool held)
+static unsigned offer_reasons(const struct resources *r, const struct pool_view *v,
+			      const struct offer *o, const struct host_index *index, bool held)
 {
 	unsigned reasons = 0;
 
@@ -172,7 +172,8 @@ static int track_view(struct resource *s, const struct pool_view *v, const struc
 
 		n_known += known != NULL;
 		memcpy(all[i].id, o->id, sizeof(all[i].id));
-		track(s, v->pool, judge(r, v, o, index, held), uv_now(r->loop), known, &all[i]);
+		track(s, v->pool, offer_reasons(r, v, o, index, held), uv_now(r->loop), known,
+		      &all[i]);
 	}
 	r->to_sweep = r->to_sweep || n_known != s->n_tracked;
 	free(s->tracked);

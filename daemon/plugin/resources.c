@@ -105,7 +105,7 @@ const struct pool_config *resources_config(const struct resources *r)
 	return &r->config;
 }
 
-static int start(struct resources *r, struct err *e)
+static int plugin_start(struct resources *r, struct err *e)
 {
 	const struct kubelet_hooks hooks = {
 		.sockets_swept = on_swept,
@@ -143,7 +143,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	due_init(&r->show, loop, on_show, r);
 	due_init(&r->hold, loop, on_hold, r);
 	r->open_handles = 3;
-	error = start(r, e);
+	error = plugin_start(r, e);
 	if (error < 0)
 		resources_close(r);
 	else

@@ -16,7 +16,7 @@ static bool is(struct word w, const char *text)
 }
 
 /* Cuts the text off the front; false: it does not begin with it. */
-static bool cut(struct word *w, const char *text)
+static bool cut_prefix(struct word *w, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -66,9 +66,9 @@ static bool is_slice(struct word w, char ret[POD_UID_SIZE])
 		return false;
 	w.len -= (size_t)(found - w.s) + strlen(name);
 	w.s = found + strlen(name);
-	if (!cut(&w, "-burstable"))
-		cut(&w, "-besteffort");
-	if (!cut(&w, "-pod") || !cut_uid(&w, '_', uid) || !cut(&w, ".slice") ||
+	if (!cut_prefix(&w, "-burstable"))
+		cut_prefix(&w, "-besteffort");
+	if (!cut_prefix(&w, "-pod") || !cut_uid(&w, '_', uid) || !cut_prefix(&w, ".slice") ||
 	    (w.len > 0 && w.s[0] != ':'))
 		return false;
 	memcpy(ret, uid, sizeof(uid));
@@ -81,7 +81,7 @@ static bool is_folder(struct word w, const struct word before[2], char ret[POD_U
 	bool by_class = is(before[0], "burstable") || is(before[0], "besteffort");
 	char uid[POD_UID_SIZE];
 
-	if (!is(before[by_class ? 1 : 0], "kubepods") || !cut(&w, "pod") ||
+	if (!is(before[by_class ? 1 : 0], "kubepods") || !cut_prefix(&w, "pod") ||
 	    !cut_uid(&w, '-', uid) || w.len > 0)
 		return false;
 	memcpy(ret, uid, sizeof(uid));

@@ -122,7 +122,7 @@ static void release_if_done(struct owners *o)
 		free(o);
 }
 
-static void work(uv_work_t *work)
+static void owners_work(uv_work_t *work)
 {
 	struct question *q = (struct question *)((char *)work - offsetof(struct question, work));
 
@@ -130,7 +130,7 @@ static void work(uv_work_t *work)
 	q->n_owners = process_owners(q->proc_fd, q->asked, q->n, &q->owners);
 }
 
-static void ask(struct owners *o);
+static void owners_ask(struct owners *o);
 
 static void take_answers(struct owners *o, const struct question *q)
 {
@@ -140,7 +140,7 @@ static void take_answers(struct owners *o, const struct question *q)
 		o->hooks.named(q->owners, q->n_owners, o->hooks.arg);
 	tell_waiting(o, q, uv_now(o->loop));
 	run_timer(o);
-	ask(o);
+	owners_ask(o);
 }
 
 static void on_worked(uv_work_t *work, int status)
@@ -156,7 +156,7 @@ static void on_worked(uv_work_t *work, int status)
 	release_if_done(o);
 }
 
-static void ask(struct owners *o)
+static void owners_ask(struct owners *o)
 {
 	struct question *q;
 
@@ -171,7 +171,7 @@ static void ask(struct owners *o)
 	memcpy(q->asked, o->asked, sizeof(*o->asked) * o->n_asked);
 	o->n_asked = 0;
 	o->question = q;
-	uv_queue_work(o->loop, &q->work, work, on_worked);
+	uv_queue_work(o->loop, &q->work, owners_work, on_worked);
 }
 
 static void want(struct owners *o, uint32_t pid, uint64_t cgroup)
@@ -181,7 +181,7 @@ static void want(struct owners *o, uint32_t pid, uint64_t cgroup)
 			return;
 	if (o->n_asked < ASKED_MAX)
 		o->asked[o->n_asked++] = (struct process_owner){.pid = pid, .cgroup = cgroup};
-	ask(o);
+	owners_ask(o);
 }
 
 const struct process_owner *owners_find(struct owners *o, uint32_t pid, uint64_t cgroup)

@@ -150,7 +150,8 @@ static void note(struct reservations *l, const char *resource, const char *id, u
 	snprintf(r->id, sizeof(r->id), "%s", id);
 }
 
-static int reserve(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
+static int reservation_add(struct reservations *l, const char *resource, const char *id,
+			   uint64_t now_ms)
 {
 	struct reservation *r = find(l, resource, id);
 
@@ -173,7 +174,7 @@ static int reserve(struct reservations *l, const char *resource, const char *id,
 
 int reservations_add(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
-	if (reserve(l, resource, id, now_ms) < 0)
+	if (reservation_add(l, resource, id, now_ms) < 0)
 		return -ENOMEM;
 	stamp(l, resource, id, now_ms);
 	return 0;
@@ -182,7 +183,8 @@ int reservations_add(struct reservations *l, const char *resource, const char *i
 int reservations_note_start(struct reservations *l, const char *resource, const char *id,
 			    uint64_t now_ms)
 {
-	if (!pod_list_find(&l->list, resource, id, NULL) && reserve(l, resource, id, now_ms) < 0)
+	if (!pod_list_find(&l->list, resource, id, NULL) &&
+	    reservation_add(l, resource, id, now_ms) < 0)
 		return -ENOMEM;
 	stamp_start(l, resource, id, now_ms);
 	return 0;

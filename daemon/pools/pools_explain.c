@@ -85,7 +85,7 @@ static void print_function(FILE *f, const struct pools *p, const struct verdict 
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-static const char *plural(size_t n)
+static const char *explain_plural(size_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -95,15 +95,15 @@ static void print_pool(FILE *f, const struct pool_view *v)
 	print_resource(f, "", v->pool);
 	switch (v->pool->kind) {
 	case POOL_EXCLUSIVE:
-		fprintf(f, ": %zu device%s", v->n_offers, plural(v->n_offers));
+		fprintf(f, ": %zu device%s", v->n_offers, explain_plural(v->n_offers));
 		break;
 	case POOL_SHARED_ALL:
 		fprintf(f, ": %zu slot%s, each on all of %zu HCA%s", v->n_offers,
-			plural(v->n_offers), v->n_members, plural(v->n_members));
+			explain_plural(v->n_offers), v->n_members, explain_plural(v->n_members));
 		break;
 	case POOL_SHARED_ONE:
 		fprintf(f, ": %zu slot%s, each on one of %zu HCA%s", v->n_offers,
-			plural(v->n_offers), v->n_members, plural(v->n_members));
+			explain_plural(v->n_offers), v->n_members, explain_plural(v->n_members));
 		break;
 	}
 	if (v->gid_capacity)

@@ -79,7 +79,7 @@ static bool is_kind(const struct qp_failure_kind *k, const struct qp *qp, const 
 }
 
 /* The slot of a new kind: a free one, or that of the one that is longest quiet. */
-static struct qp_failure_kind *room(struct qp_failures *f)
+static struct qp_failure_kind *failure_kind_slot(struct qp_failures *f)
 {
 	struct qp_failure_kind *oldest = f->kinds;
 
@@ -99,7 +99,7 @@ static struct qp_failure_kind *kind_of(struct qp_failures *f, const struct qp *q
 	for (size_t i = 0; i < f->n_kinds; i++)
 		if (is_kind(&f->kinds[i], qp, reason))
 			return &f->kinds[i];
-	k = room(f);
+	k = failure_kind_slot(f);
 	*k = (struct qp_failure_kind){.left = QP_FAILURE_BURST, .gained_ms = now_ms};
 	memcpy(k->device, qp->device, sizeof(k->device));
 	memcpy(k->pod_uid, qp->pod_uid, sizeof(k->pod_uid));

@@ -207,7 +207,7 @@ bool shape_same(const struct shape *a, const struct shape *b)
 /* --- strings ---------------------------------------------------------------------------------- */
 
 /* FNV-1a */
-static uint32_t hash(const char *s)
+static uint32_t shape_hash(const char *s)
 {
 	uint32_t h = 2166136261u;
 
@@ -218,7 +218,7 @@ static uint32_t hash(const char *s)
 
 static char **intern_slot(char **slots, size_t cap, const char *s)
 {
-	size_t i = hash(s) & (cap - 1);
+	size_t i = shape_hash(s) & (cap - 1);
 
 	while (slots[i] && strcmp(slots[i], s) != 0)
 		i = (i + 1) & (cap - 1);

@@ -18,7 +18,7 @@
 /* --- frames ----------------------------------------------------------------------------------- */
 
 /* RFC 1071, over what follows one another in memory; `sum` begins with the pseudo header's. */
-static uint16_t checksum(const uint8_t *p, size_t n, uint32_t sum)
+static uint16_t inet_checksum(const uint8_t *p, size_t n, uint32_t sum)
 {
 	for (size_t i = 0; i + 1 < n; i += 2)
 		sum += (uint32_t)p[i] << 8 | p[i + 1];
@@ -67,9 +67,9 @@ static uint16_t icmp6_checksum(const struct ip6_hdr *ip, const struct advertisem
 
 	memcpy(pseudo, &ip->ip6_src, sizeof(ip->ip6_src));
 	memcpy(pseudo + sizeof(ip->ip6_src), &ip->ip6_dst, sizeof(ip->ip6_dst));
-	return checksum((const uint8_t *)a, sizeof(*a),
-			(uint16_t)~checksum(pseudo, sizeof(pseudo), 0) + (uint32_t)sizeof(*a) +
-				IPPROTO_ICMPV6);
+	return inet_checksum((const uint8_t *)a, sizeof(*a),
+			     (uint16_t)~inet_checksum(pseudo, sizeof(pseudo), 0) +
+				     (uint32_t)sizeof(*a) + IPPROTO_ICMPV6);
 }
 
 static size_t advertisement_frame(const uint8_t mac[6], const uint8_t addr[16], uint8_t *ret)

@@ -114,7 +114,7 @@ static unsigned user_of(struct walk *w, uid_t uid)
 }
 
 /* What may not be looked at is missed; what is not there any more is not. */
-static void failed(struct walk *w, int code)
+static void walk_failed(struct walk *w, int code)
 {
 	if (code != ENOENT && code != ESRCH && code != EINVAL && code != ENOTDIR)
 		miss(w);
@@ -165,7 +165,7 @@ static bool link_inode(struct walk *w, int dir, const char *entry, const char *k
 	ssize_t n = readlinkat(dir, entry, link, sizeof(link));
 
 	if (n < 0)
-		failed(w, errno);
+		walk_failed(w, errno);
 	if (n < 0 || n == sizeof(link))
 		return false;
 	link[n] = '\0';
@@ -238,7 +238,7 @@ static void look_at_mounts(struct walk *w, const struct process *p, int pid_fd)
 	fd = openat(pid_fd, "mountinfo", O_RDONLY | O_CLOEXEC);
 	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f) {
-		failed(w, errno);
+		walk_failed(w, errno);
 		return;
 	}
 	take_fd(&fd);
@@ -282,7 +282,7 @@ static int on_process(int dir, const char *name, void *arg)
 		return 0;
 	pid_fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (pid_fd < 0 || fstat(pid_fd, &st) < 0) {
-		failed(w, errno);
+		walk_failed(w, errno);
 		return 0;
 	}
 	p = add_process(w, name, st.st_uid);
@@ -332,7 +332,7 @@ static bool read_some(struct walk *w, struct process *p, DIR *d, size_t most)
 		errno = 0;
 		entry = readdir(d);
 		if (!entry && errno)
-			failed(w, errno);
+			walk_failed(w, errno);
 		if (!entry)
 			return true;
 		if (entry->d_name[0] != '.')
@@ -356,7 +356,7 @@ static void look_at_descriptors(struct walk *w, struct process *p, size_t most)
 		p->done = true;
 		if (p->at)
 			miss(w);
-		failed(w, errno);
+		walk_failed(w, errno);
 		return;
 	}
 	take_fd(&fd);

@@ -170,7 +170,7 @@ static int slot_take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t 
 }
 
 /* 1: the queue is empty, or as much was taken as it holds: whoever asked looks at the time. */
-static int drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
+static int sniffer_drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
 {
 	struct ibv_wc wc[POLL_BATCH];
 	int n = 0, r = 1;
@@ -211,6 +211,6 @@ int verbs_sniffer_next(struct verbs_sniffer *s, int wait_ms, sniffed_fn *fn, voi
 	int r = wait_for_event(s, wait_ms);
 
 	if (r == 0)
-		r = drain(s, fn, arg);
+		r = sniffer_drain(s, fn, arg);
 	return r < 0 ? err_set(e, r, "the sniffer's queue: %s", strerror(-r)) : r;
 }

@@ -20,7 +20,7 @@
 	"namespace==k8s.io,"                                                                       \
 	"topic~=\"^/?(tasks/(start|exit|delete)|containers/delete|sandboxes/(start|exit))$\""
 
-static int pack(uint8_t **ret, size_t *ret_len, const ProtobufCMessage *m)
+static int cri_message_pack(uint8_t **ret, size_t *ret_len, const ProtobufCMessage *m)
 {
 	size_t len = protobuf_c_message_get_packed_size(m);
 	uint8_t *bytes = malloc(len + 1);
@@ -39,7 +39,7 @@ int cri_status_encode(uint8_t **ret, size_t *ret_len, const char *id)
 
 	m.pod_sandbox_id = (char *)(uintptr_t)id;
 	m.verbose = true;
-	return pack(ret, ret_len, &m.base);
+	return cri_message_pack(ret, ret_len, &m.base);
 }
 
 int cri_subscribe_encode(uint8_t **ret, size_t *ret_len)
@@ -49,7 +49,7 @@ int cri_subscribe_encode(uint8_t **ret, size_t *ret_len)
 
 	m.filters = filters;
 	m.n_filters = 1;
-	return pack(ret, ret_len, &m.base);
+	return cri_message_pack(ret, ret_len, &m.base);
 }
 
 int cri_version_decode(struct cri_version *ret, const uint8_t *bytes, size_t len)

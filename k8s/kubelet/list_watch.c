@@ -67,8 +67,8 @@ void list_watch_done(struct list_watch *w)
 }
 
 /* As many devices as fit, from the first. */
-static int encode(uint8_t **ret, size_t *ret_len, const struct plugin_device *devices, size_t n,
-		  size_t *ret_left_out)
+static int list_encode(uint8_t **ret, size_t *ret_len, const struct plugin_device *devices,
+		       size_t n, size_t *ret_left_out)
 {
 	size_t all = n, len = 0;
 	uint8_t *bytes = NULL;
@@ -93,7 +93,7 @@ int list_watch_set(struct list_watch *w, const struct plugin_device *devices, si
 	struct device_list *list;
 	uint8_t *bytes = NULL;
 	size_t len = 0;
-	int r = encode(&bytes, &len, devices, n, ret_left_out);
+	int r = list_encode(&bytes, &len, devices, n, ret_left_out);
 
 	if (r < 0)
 		return r;

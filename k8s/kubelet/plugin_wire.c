@@ -58,7 +58,7 @@ static void scratch_done(struct scratch *s)
 		pointers_;                                                                         \
 	})
 
-static int pack(uint8_t **ret, size_t *ret_len, const ProtobufCMessage *m)
+static int plugin_message_pack(uint8_t **ret, size_t *ret_len, const ProtobufCMessage *m)
 {
 	size_t len = protobuf_c_message_get_packed_size(m);
 	uint8_t *bytes = NULL;
@@ -80,7 +80,7 @@ int wire_plugin_options(uint8_t **ret, size_t *ret_len, bool pre_start, bool pre
 
 	m.pre_start_required = pre_start;
 	m.get_preferred_allocation_available = preferred;
-	return pack(ret, ret_len, &m.base);
+	return plugin_message_pack(ret, ret_len, &m.base);
 }
 
 int wire_register_request(uint8_t **ret, size_t *ret_len, const char *endpoint,
@@ -95,7 +95,7 @@ int wire_register_request(uint8_t **ret, size_t *ret_len, const char *endpoint,
 	m.endpoint = (char *)endpoint;
 	m.resource_name = (char *)resource;
 	m.options = &options;
-	return pack(ret, ret_len, &m.base);
+	return plugin_message_pack(ret, ret_len, &m.base);
 }
 
 int wire_plugin_info(uint8_t **ret, size_t *ret_len, const char *resource, const char *endpoint)
@@ -108,7 +108,7 @@ int wire_plugin_info(uint8_t **ret, size_t *ret_len, const char *resource, const
 	m.endpoint = (char *)endpoint;
 	m.supported_versions = versions;
 	m.n_supported_versions = 1;
-	return pack(ret, ret_len, &m.base);
+	return plugin_message_pack(ret, ret_len, &m.base);
 }
 
 /* A device with the one NUMA node it may have. */
@@ -148,7 +148,7 @@ int wire_device_list(uint8_t **ret, size_t *ret_len, const struct plugin_device 
 			m.devices[i] = &rows[i].device;
 		}
 		m.n_devices = n;
-		r = pack(ret, ret_len, &m.base);
+		r = plugin_message_pack(ret, ret_len, &m.base);
 	}
 	scratch_done(&s);
 	return r;
@@ -260,7 +260,7 @@ int wire_allocate_response(uint8_t **ret, size_t *ret_len, const struct containe
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = fill_grant(&s, m.container_responses[i], &grants[i]);
 	if (r == 0)
-		r = pack(ret, ret_len, &m.base);
+		r = plugin_message_pack(ret, ret_len, &m.base);
 	scratch_done(&s);
 	return r;
 }
@@ -281,7 +281,7 @@ int wire_preferred_response(uint8_t **ret, size_t *ret_len, const struct id_list
 			c->n_deviceids = lists[i].n;
 		}
 		m.n_container_responses = n;
-		r = pack(ret, ret_len, &m.base);
+		r = plugin_message_pack(ret, ret_len, &m.base);
 	}
 	scratch_done(&s);
 	return r;

@@ -54,7 +54,7 @@ struct pod_resources {
 	size_t told_left_out;
 };
 
-static void schedule(struct pod_resources *p)
+static void schedule_list(struct pod_resources *p)
 {
 	if (p->over)
 		due_in(&p->due, 0);
@@ -105,7 +105,7 @@ static void tell_source(struct pod_resources *p, enum pod_source source, size_t 
 }
 
 /* Takes the list. */
-static void succeeded(struct pod_resources *p, struct pod_list *list, size_t left_out)
+static void list_succeeded(struct pod_resources *p, struct pod_list *list, size_t left_out)
 {
 	if (list->source == POD_SOURCE_API && !p->doubts)
 		p->pause_ms = 0;
@@ -144,7 +144,7 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 	int r = pod_checkpoint_read(&list, p->dir, &e);
 
 	if (r >= 0) {
-		succeeded(p, &list, (size_t)r);
+		list_succeeded(p, &list, (size_t)r);
 		return;
 	}
 	if (r == -ENOENT && p->list.source == POD_SOURCE_NONE)
@@ -183,7 +183,7 @@ static void on_message(struct grpc_call *call, const uint8_t *message, size_t le
 	}
 	p->got = true;
 	p->doubts = doubted > 0;
-	succeeded(p, &list, left_out);
+	list_succeeded(p, &list, left_out);
 }
 
 /* Nobody behind the socket: the kubelet is away, and its checkpoint is as good as what it said. An
@@ -218,7 +218,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	} else if (p->doubts) {
 		p->again_ms = after_pause(p);
 	}
-	schedule(p);
+	schedule_list(p);
 }
 
 static int ask_api(struct pod_resources *p, struct err *e)
@@ -278,13 +278,13 @@ static void on_due(void *arg)
 	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
 		ask_kubelet(p);
-	schedule(p);
+	schedule_list(p);
 }
 
 void pod_resources_refresh(struct pod_resources *p)
 {
 	p->wanted = true;
-	schedule(p);
+	schedule_list(p);
 }
 
 /* A new kubelet: no reason for patience with the one before. */

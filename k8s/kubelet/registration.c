@@ -95,7 +95,7 @@ static void wait_for_watch(struct registration_plan *r, uint32_t ms, uint64_t no
 		r->next_ms = now_ms + ms;
 }
 
-static void succeeded(struct registration_plan *r, uint64_t now_ms)
+static void registration_succeeded(struct registration_plan *r, uint64_t now_ms)
 {
 	r->registered = true;
 	r->refused = false;
@@ -105,7 +105,7 @@ static void succeeded(struct registration_plan *r, uint64_t now_ms)
 }
 
 /* What was asked of the kubelet until now does not count. */
-static void forget(struct registration_plan *r)
+static void forget_registration(struct registration_plan *r)
 {
 	r->registered = r->refused = r->calling = false;
 	r->attempt++;
@@ -128,7 +128,7 @@ static void meet_kubelet(struct registration_plan *r, uint64_t now_ms)
 		wait_for_watch(r, WATCH_MS, now_ms);
 		return;
 	}
-	forget(r);
+	forget_registration(r);
 	r->error[0] = '\0';
 	if (r->watchers)
 		r->serving = false; /* making the socket anew ends the old watch */
@@ -153,7 +153,7 @@ void registration_serving(struct registration_plan *r, bool there, uint64_t now_
 	if (there)
 		return;
 	if (!r->registry && !r->calling)
-		forget(r);
+		forget_registration(r);
 	hurry(r, now_ms);
 }
 
@@ -192,7 +192,7 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 	r->refused = a == REGISTRATION_REFUSED;
 	switch (a) {
 	case REGISTRATION_OK:
-		succeeded(r, now_ms);
+		registration_succeeded(r, now_ms);
 		if (r->lost && !r->watchers) /* its watch has ended already */
 			lost_watch(r, now_ms);
 		break;
@@ -219,7 +219,7 @@ void registration_notified(struct registration_plan *r, bool registered, const c
 			   uint64_t now_ms)
 {
 	if (registered) {
-		succeeded(r, now_ms);
+		registration_succeeded(r, now_ms);
 		return;
 	}
 	r->registered = false;

@@ -64,7 +64,7 @@ static bool count_field(struct grpc_head *h, const struct field *f)
 	return !h->is_too_large;
 }
 
-static void keep(struct grpc_head *h, char **ret, char *copy)
+static void head_keep_text(struct grpc_head *h, char **ret, char *copy)
 {
 	if (!copy)
 		h->is_out_of_memory = true;
@@ -101,7 +101,7 @@ static void take_pseudo(struct grpc_head *h, const struct field *f)
 	if (bit == SEEN_METHOD)
 		h->is_post = is_value(f, "POST");
 	else if (bit == SEEN_PATH)
-		keep(h, &h->path, copy_text(f));
+		head_keep_text(h, &h->path, copy_text(f));
 }
 
 /* RFC 9113 sections 8.2.1 and 8.2.2. */
@@ -201,5 +201,5 @@ void grpc_head_take_response(struct grpc_head *h, const char *name, size_t name_
 		h->grpc_status = grpc_parse_status(value, len) < 0 ? GRPC_UNKNOWN
 								   : grpc_parse_status(value, len);
 	else if (is_name(&f, "grpc-message"))
-		keep(h, &h->message, grpc_percent_decode(value, len));
+		head_keep_text(h, &h->message, grpc_percent_decode(value, len));
 }

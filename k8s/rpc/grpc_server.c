@@ -81,8 +81,8 @@ static void set_status(struct grpc_call *call, enum grpc_status status, const ch
 /* --- requests ------------------------------------------------------------------------------- */
 
 /* Our own last word, before the owner has heard of the call. */
-static void refuse(struct grpc_call *call, unsigned http_status, enum grpc_status status,
-		   const char *text)
+static void grpc_call_refuse(struct grpc_call *call, unsigned http_status, enum grpc_status status,
+			     const char *text)
 {
 	grpc_assembler_reset(&call->in, &call->conn->held);
 	set_status(call, status, text);
@@ -113,7 +113,7 @@ int grpc_server_headers(struct grpc_call *call, bool is_trailer)
 		return 0;
 	http = grpc_head_refusal(&call->head, &status, &text);
 	if (http)
-		refuse(call, http, status, text);
+		grpc_call_refuse(call, http, status, text);
 	else
 		start_deadline(call);
 	return 0;
@@ -127,17 +127,18 @@ static void refuse_message(struct grpc_call *call, int code)
 	case -EMSGSIZE:
 		snprintf(text, sizeof(text), "the request is larger than %zu bytes",
 			 call->conn->limits.max_message);
-		refuse(call, 200, GRPC_RESOURCE_EXHAUSTED, text);
+		grpc_call_refuse(call, 200, GRPC_RESOURCE_EXHAUSTED, text);
 		break;
 	case -EOPNOTSUPP:
-		refuse(call, 200, GRPC_UNIMPLEMENTED,
-		       "the request is compressed, which is not supported");
+		grpc_call_refuse(call, 200, GRPC_UNIMPLEMENTED,
+				 "the request is compressed, which is not supported");
 		break;
 	case -EBADMSG:
-		refuse(call, 200, GRPC_INTERNAL, "the request is not a gRPC message");
+		grpc_call_refuse(call, 200, GRPC_INTERNAL, "the request is not a gRPC message");
 		break;
 	default:
-		refuse(call, 200, GRPC_RESOURCE_EXHAUSTED, "out of memory for the request");
+		grpc_call_refuse(call, 200, GRPC_RESOURCE_EXHAUSTED,
+				 "out of memory for the request");
 	}
 }
 
@@ -149,7 +150,8 @@ int grpc_server_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 	if (call->is_finished || len == 0)
 		return 0;
 	if (call->has_message) {
-		refuse(call, 200, GRPC_UNIMPLEMENTED, "more than one message in the request");
+		grpc_call_refuse(call, 200, GRPC_UNIMPLEMENTED,
+				 "more than one message in the request");
 		return 0;
 	}
 	r = grpc_assemble(&call->in, &bytes, &len, c->limits.max_message, &c->held);
@@ -167,9 +169,11 @@ void grpc_server_request_end(struct grpc_call *call)
 		return;
 	if (!call->has_message) {
 		if (grpc_assembler_is_empty(&call->in))
-			refuse(call, 200, GRPC_UNIMPLEMENTED, "no message in the request");
+			grpc_call_refuse(call, 200, GRPC_UNIMPLEMENTED,
+					 "no message in the request");
 		else
-			refuse(call, 200, GRPC_INTERNAL, "the request ends within its message");
+			grpc_call_refuse(call, 200, GRPC_INTERNAL,
+					 "the request ends within its message");
 		return;
 	}
 	call->is_requested = true;

@@ -14,7 +14,7 @@ static bool is_plain(char c)
 }
 
 /* Where to cut a text: at a character's start. */
-static size_t cut(const char *text)
+static size_t text_cut_length(const char *text)
 {
 	size_t len = strnlen(text, GRPC_TEXT_MAX);
 
@@ -28,7 +28,7 @@ static size_t cut(const char *text)
 char *grpc_percent_encode(const char *text)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	size_t len = cut(text);
+	size_t len = text_cut_length(text);
 	char *ret = malloc(3 * len + 1), *to = ret;
 
 	if (!ret)
@@ -46,7 +46,7 @@ char *grpc_percent_encode(const char *text)
 	return ret;
 }
 
-static int hex(char c)
+static int hex_digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -60,9 +60,10 @@ static size_t unescape(const char *bytes, size_t len, char *to)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		if (bytes[i] == '%' && i + 2 < len && hex(bytes[i + 1]) >= 0 &&
-		    hex(bytes[i + 2]) >= 0) {
-			to[n++] = (char)(hex(bytes[i + 1]) << 4 | hex(bytes[i + 2]));
+		if (bytes[i] == '%' && i + 2 < len && hex_digit_value(bytes[i + 1]) >= 0 &&
+		    hex_digit_value(bytes[i + 2]) >= 0) {
+			to[n++] = (char)(hex_digit_value(bytes[i + 1]) << 4 |
+					 hex_digit_value(bytes[i + 2]));
 			i += 2;
 		} else {
 			to[n++] = bytes[i];

@@ -68,8 +68,8 @@ static int bind_temporary(int fd, const struct sockaddr_un *sa, struct sockaddr_
 }
 
 /* Nobody sees the file under its name before it can be connected to and has its mode. */
-static int publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
-		   uint32_t mode, struct stat *ret_file)
+static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
+		       uint32_t mode, struct stat *ret_file)
 {
 	if (chmod(temporary->sun_path, mode) < 0 || listen(fd, BACKLOG) < 0 ||
 	    lstat(temporary->sun_path, ret_file) < 0 ||
@@ -94,7 +94,7 @@ static int listen_at(const struct sockaddr_un *sa, uint32_t mode, struct stat *r
 	r = bind_temporary(fd, sa, &temporary);
 	if (r < 0)
 		return r;
-	r = publish(fd, &temporary, sa, mode, ret_file);
+	r = uds_publish(fd, &temporary, sa, mode, ret_file);
 	if (r < 0) {
 		unlink(temporary.sun_path);
 		return r;
