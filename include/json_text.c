@@ -54,3 +54,8 @@ json_t *json_text(const char *s)
 	free(copy);
 	return value;
 }
+
+json_t *json_above_zero(uint64_t n)
+{
+	return n ? json_integer((json_int_t)n) : json_null();
+}

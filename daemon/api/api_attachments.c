@@ -36,12 +36,6 @@ static json_t *time_text(uint64_t unix_ms)
 	return json_text(text);
 }
 
-/* 0 means as it is. */
-static json_t *attach_number_json(uint64_t n)
-{
-	return n ? json_integer((json_int_t)n) : json_null();
-}
-
 /* --- attachments ------------------------------------------------------------------------------ */
 
 static const char *door_name(enum attach_door door)
@@ -102,7 +96,7 @@ static json_t *drift(unsigned bits)
 
 static json_t *vlan(const struct attach_record *r)
 {
-	return r->plan.vf.fields & VF_VLAN ? attach_number_json(r->plan.vf.vlan) : json_null();
+	return r->plan.vf.fields & VF_VLAN ? json_above_zero(r->plan.vf.vlan) : json_null();
 }
 
 json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
@@ -120,7 +114,7 @@ json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
 		json_text(o->container), "uid", json_text(o->uid), "interface",
 		json_text(r->plan.ifname), "name", json_text(r->origin.name), "rdma",
 		json_text(r->rdma), "ips", ips(r), "mac", attach_mac_json(r), "vlan", vlan(r),
-		"mtu", attach_number_json(r->plan.mtu), "netns", json_text(o->netns.path), "step",
+		"mtu", json_above_zero(r->plan.mtu), "netns", json_text(o->netns.path), "step",
 		json_text(a->step), "since", time_text(a->since_ms + epoch_ms), "error",
 		json_text(a->error), "drift", drift(a->drift), "tries", (json_int_t)a->tries);
 }

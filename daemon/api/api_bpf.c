@@ -7,12 +7,6 @@
 #include "api_attachments.h"
 #include "json_text.h"
 
-/* 0 is nothing. */
-static json_t *bpf_number_json(uint64_t n)
-{
-	return n ? json_integer((json_int_t)n) : json_null();
-}
-
 static json_t *programs(const struct api_bpf *b)
 {
 	json_t *a = json_array();
@@ -29,7 +23,7 @@ static json_t *packet_port_json(const struct packet_port *p)
 	return json_pack("{so so so so so so ss ss sI sI so}", "netdev", json_text(p->netdev),
 			 "netns", json_text(p->nsid == NSID_HOST ? "host" : p->netns), "nsid",
 			 p->nsid >= 0 ? json_integer(p->nsid) : json_null(), "device",
-			 json_text(p->device), "port", bpf_number_json(p->device_port), "function",
+			 json_text(p->device), "port", json_above_zero(p->device_port), "function",
 			 json_text(p->function), "role", packet_role_name(p->role), "hook",
 			 packet_hook_name(p->hook), "flows", (json_int_t)p->flows, "memory",
 			 (json_int_t)p->memory, "error",

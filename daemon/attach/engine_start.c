@@ -13,8 +13,8 @@
 #include "attach_events.h"
 #include "cleanup.h"
 #include "engine_start.h"
+#include "job.h"
 #include "log.h"
-#include "worker.h"
 
 #define RETRY_MS 5000
 
@@ -26,7 +26,7 @@ struct bad_file {
 /* The worker's, then the loop's. */
 struct journal_walk {
 	struct attach_engine *engine;
-	uv_work_t work;
+	struct job job;
 	struct attach_record *records;
 	size_t n_records;
 	struct bad_file *bad;
@@ -80,12 +80,11 @@ static void on_bad(const char *key, const struct err *err, void *arg)
 	bad->err = *err;
 }
 
-static void on_worker(uv_work_t *work)
+static void walk(void *arg)
 {
-	struct journal_walk *w = work->data;
+	struct journal_walk *w = arg;
 	struct attach_engine *e = w->engine;
 
-	worker_begin();
 	w->result = e->ops->journal_each(e->journal, on_record, on_bad, w, &w->err);
 }
 
@@ -193,12 +192,11 @@ static void forget_failures(struct attach_engine *e)
 			e->all.items[i]->failure = (struct err){0};
 }
 
-static void on_walked(uv_work_t *work, int status)
+static void on_walked(void *arg)
 {
-	struct journal_walk *w = work->data;
+	struct journal_walk *w = arg;
 	struct attach_engine *e = w->engine;
 
-	(void)status;
 	if (e->closing) {
 		walk_free(w);
 		engine_release_if_done(e);
@@ -252,7 +250,6 @@ void journal_begin(struct attach_engine *e, bool needed)
 		return;
 	}
 	w->engine = e;
-	w->work.data = w;
 	e->walk = w;
-	uv_queue_work(e->loop, &w->work, on_worker, on_walked);
+	job_begin(&w->job, e->loop, walk, on_walked, w);
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "array.h"
+#include "job.h"
 #include "log.h"
 #include "observe.h"
-#include "worker.h"
 
 /* A path that goes at once again, of a process that ends, is no reason to search all the time. */
 #define AGAIN_MS   1000
@@ -24,19 +24,18 @@ struct sought {
 
 struct namespace_search {
 	struct attach_engine *engine;
-	uv_work_t work;
+	struct job job;
 	struct sought *items; /* the worker's, then the loop's */
 	size_t n;
 };
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static void on_worker(uv_work_t *work)
+static void search(void *arg)
 {
-	struct namespace_search *s = work->data;
+	struct namespace_search *s = arg;
 	const struct attach_engine *e = s->engine;
 
-	worker_begin();
 	for (size_t i = 0; i < s->n; i++)
 		s->items[i].life = e->ops->netns_search(e->hw, &s->items[i].id);
 }
@@ -97,12 +96,11 @@ static void search_free(struct namespace_search *s)
 	free(s);
 }
 
-static void on_searched(uv_work_t *work, int status)
+static void on_searched(void *arg)
 {
-	struct namespace_search *s = work->data;
+	struct namespace_search *s = arg;
 	struct attach_engine *e = s->engine;
 
-	(void)status;
 	for (size_t i = 0; i < s->n; i++) {
 		count(&e->counters, s->items[i].life);
 		for (size_t k = 0; k < e->all.n; k++)
@@ -183,13 +181,13 @@ static int begin_search(struct attach_engine *e)
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct namespace_search){.engine = e, .work.data = s};
+	s->engine = e;
 	if (!collect(s, e)) {
 		search_free(s);
 		return -ENOMEM;
 	}
 	e->search = s;
-	uv_queue_work(e->loop, &s->work, on_worker, on_searched);
+	job_begin(&s->job, e->loop, search, on_searched, s);
 	return 0;
 }
 

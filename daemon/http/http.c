@@ -98,7 +98,6 @@ static void end_expired(struct http *h, uint64_t now_ms)
 /* --- the loop --------------------------------------------------------------------------------- */
 
 static void on_listener(uv_poll_t *poll, int status, int events);
-static void on_timer(uv_timer_t *timer);
 
 static void resume_listeners(struct http *h)
 {
@@ -117,10 +116,7 @@ static void arm_timer(struct http *h, uint64_t now_ms)
 		next = h->resume_ms;
 	if (MHD_get_timeout(h->mhd, &left_ms) == MHD_YES && now_ms + left_ms < next)
 		next = now_ms + left_ms;
-	if (next == CONNECTIONS_NEVER)
-		uv_timer_stop(&h->timer);
-	else
-		uv_timer_start(&h->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+	due_at(&h->due, next == CONNECTIONS_NEVER ? DUE_NEVER : next);
 }
 
 /* What every callback on the loop ends with: deadlines, libmicrohttpd's work, the timer. */
@@ -135,9 +131,9 @@ static void run_server(struct http *h)
 	arm_timer(h, now_ms);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	run_server(timer->data);
+	run_server(arg);
 }
 
 static void on_mhd_ready(uv_poll_t *poll, int status, int events)
@@ -148,7 +144,7 @@ static void on_mhd_ready(uv_poll_t *poll, int status, int events)
 
 void http_wake(struct http *h)
 {
-	uv_timer_start(&h->timer, on_timer, 0, 0);
+	due_in(&h->due, 0);
 }
 
 /* --- new connections -------------------------------------------------------------------------- */
@@ -274,7 +270,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
 
 /* --- listeners -------------------------------------------------------------------------------- */
 
-static void handle_closed(struct http *h);
+static void handle_closed(void *arg);
 
 static void on_listener_closed(uv_handle_t *handle)
 {
@@ -407,8 +403,7 @@ static int start_mhd(struct http *h)
 	/* From here on nothing fails: a handle can only be given back by closing it. */
 	h->mhd_poll.data = h;
 	uv_poll_start(&h->mhd_poll, UV_READABLE, on_mhd_ready);
-	uv_timer_init(h->loop, &h->timer);
-	h->timer.data = h;
+	due_init(&h->due, h->loop, on_due, h);
 	h->open_handles = 2;
 	return 0;
 }
@@ -440,16 +435,17 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	return 0;
 }
 
-static void handle_closed(struct http *h)
+static void handle_closed(void *arg)
 {
+	struct http *h = arg;
 	void (*on_closed)(void *) = h->on_closed;
-	void *arg = h->closed_arg;
+	void *closed_arg = h->closed_arg;
 
 	if (--h->open_handles > 0)
 		return;
 	free_http(h);
 	if (on_closed)
-		on_closed(arg);
+		on_closed(closed_arg);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -464,7 +460,7 @@ void http_close(struct http *h, void (*on_closed)(void *), void *arg)
 
 	h->on_closed = on_closed;
 	h->closed_arg = arg;
-	uv_close((uv_handle_t *)&h->timer, on_handle_closed);
+	due_close(&h->due, handle_closed);
 	uv_close((uv_handle_t *)&h->mhd_poll, on_handle_closed);
 	while ((l = h->listeners) != NULL) {
 		h->listeners = l->next;

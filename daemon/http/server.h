@@ -6,6 +6,7 @@
 
 #include "bucket.h"
 #include "connections.h"
+#include "due.h"
 #include "http.h"
 
 struct gzip;
@@ -18,7 +19,7 @@ struct http {
 	uv_loop_t *loop;
 	struct MHD_Daemon *mhd;
 	uv_poll_t mhd_poll;
-	uv_timer_t timer;
+	struct due due;
 	struct listener *listeners;
 	struct connections connections;
 	struct connection *arriving; /* libmicrohttpd is about to take it over */

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <uv.h>
 
-#include "cleanup.h"
+#include "due.h"
+#include "job.h"
 #include "process_owner.h"
-#include "worker.h"
 
 /* Processes asked at one time; those beyond are asked with their next event. */
 #define ASKED_MAX   1024
@@ -17,7 +17,8 @@
 
 /* While it runs it belongs to the worker. */
 struct question {
-	uv_work_t work;
+	struct job job;
+	struct owners *asker;
 	int proc_fd;
 	struct process_owner asked[ASKED_MAX], *owners;
 	size_t n, n_owners;
@@ -35,7 +36,7 @@ struct owners {
 	const struct hw *hw;
 	struct owners_hooks hooks;
 	bool closing, timer_closed;
-	uv_timer_t timer;
+	struct due due;			       /* the first that has waited long enough */
 	struct question *question;	       /* under way */
 	struct process_owner asked[ASKED_MAX]; /* to be, with the next one */
 	size_t n_asked;
@@ -91,24 +92,19 @@ static void tell_waiting(struct owners *o, const struct question *answered, uint
 	o->n_waiting = n;
 }
 
-static void on_timer(uv_timer_t *timer);
-
 static void run_timer(struct owners *o)
 {
-	uint64_t now_ms = uv_now(o->loop), next = UINT64_MAX;
+	uint64_t next = DUE_NEVER;
 
 	for (size_t i = 0; i < o->n_waiting; i++)
 		if (o->waiting[i].until_ms < next)
 			next = o->waiting[i].until_ms;
-	if (next == UINT64_MAX)
-		uv_timer_stop(&o->timer);
-	else
-		uv_timer_start(&o->timer, on_timer, next > now_ms ? next - now_ms : 0, 0);
+	due_at(&o->due, next);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct owners *o = timer->data;
+	struct owners *o = arg;
 
 	tell_waiting(o, NULL, uv_now(o->loop));
 	run_timer(o);
@@ -122,11 +118,10 @@ static void release_if_done(struct owners *o)
 		free(o);
 }
 
-static void owners_work(uv_work_t *work)
+static void find_owners(void *arg)
 {
-	struct question *q = (struct question *)((char *)work - offsetof(struct question, work));
+	struct question *q = arg;
 
-	worker_begin();
 	q->n_owners = process_owners(q->proc_fd, q->asked, q->n, &q->owners);
 }
 
@@ -143,12 +138,12 @@ static void take_answers(struct owners *o, const struct question *q)
 	owners_ask(o);
 }
 
-static void on_worked(uv_work_t *work, int status)
+static void on_found(void *arg)
 {
-	struct owners *o = work->data;
-	struct question *q = take_ptr(o->question);
+	struct question *q = arg;
+	struct owners *o = q->asker;
 
-	(void)status;
+	o->question = NULL;
 	if (!o->closing)
 		take_answers(o, q);
 	free(q->owners);
@@ -165,13 +160,13 @@ static void owners_ask(struct owners *o)
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return; /* with the next event */
-	q->work.data = o;
+	q->asker = o;
 	q->proc_fd = o->hw->proc_fd;
 	q->n = o->n_asked;
 	memcpy(q->asked, o->asked, sizeof(*o->asked) * o->n_asked);
 	o->n_asked = 0;
 	o->question = q;
-	uv_queue_work(o->loop, &q->work, owners_work, on_worked);
+	job_begin(&q->job, o->loop, find_owners, on_found, q);
 }
 
 static void want(struct owners *o, uint32_t pid, uint64_t cgroup)
@@ -221,15 +216,14 @@ int owners_open(struct owners **ret, struct uv_loop_s *loop, const struct hw *hw
 	o->loop = loop;
 	o->hw = hw;
 	o->hooks = *hooks;
-	uv_timer_init(loop, &o->timer);
-	o->timer.data = o;
+	due_init(&o->due, loop, on_due, o);
 	*ret = o;
 	return 0;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_closed(void *arg)
 {
-	struct owners *o = handle->data;
+	struct owners *o = arg;
 
 	o->timer_closed = true;
 	release_if_done(o);
@@ -241,5 +235,5 @@ void owners_close(struct owners *o)
 		return;
 	o->closing = true;
 	tell_waiting(o, NULL, UINT64_MAX);
-	uv_close((uv_handle_t *)&o->timer, on_closed);
+	due_close(&o->due, on_closed);
 }
