@@ -66,3 +66,10 @@ void scan_done(struct scan *);
  * should be stale. */
 void hw_read_details(const struct hw *, struct host *h, struct err problem[N_SCAN_SOURCES]);
 const char *scan_source_name(enum scan_source);
+
+/* Where a reader leaves what it could not do, the first per source: the slot to write into, or NULL
+ * (err_set() copes) when the source has a problem already. */
+static inline struct err *problem_slot(struct err problem[N_SCAN_SOURCES], enum scan_source s)
+{
+	return problem[s].code ? NULL : &problem[s];
+}

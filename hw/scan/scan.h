@@ -3,13 +3,6 @@
 
 #include "hw.h"
 
-/* Where a part leaves what it could not do, the first per source: the slot to write into, or NULL
- * (err_set() copes) when the source has a problem already. */
-static inline struct err *problem_slot(struct err problem[N_SCAN_SOURCES], enum scan_source s)
-{
-	return problem[s].code ? NULL : &problem[s];
-}
-
 /* The host's network devices, and those of its functions that live in other namespaces: from
  * rtnetlink; from class/net where that cannot be asked. Appends to host->netdevs and
  * host->namespaces, unsorted. 0 when our own namespace was read completely; what else failed is in

@@ -135,47 +135,6 @@ void grpc_reap(struct grpc_conn *c)
 	}
 }
 
-void grpc_call_expire(struct grpc_call *call)
-{
-	call->deadline_ms = GRPC_NEVER;
-	if (call->conn->is_server) {
-		grpc_server_expire(call);
-		return;
-	}
-	grpc_call_end(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed");
-	grpc_call_reset(call, NGHTTP2_CANCEL);
-}
-
-/* --- DATA ----------------------------------------------------------------------------------- */
-
-static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
-		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
-{
-	struct grpc_call *call = source->ptr;
-	size_t n = grpc_queue_give(&call->out, buf, length);
-
-	(void)session;
-	(void)stream;
-	(void)arg;
-	if (call->out.size > 0)
-		return (ssize_t)n;
-	if (!call->conn->is_server) {
-		*data_flags |= NGHTTP2_DATA_FLAG_EOF;
-		return (ssize_t)n;
-	}
-	if (n == 0)
-		return NGHTTP2_ERR_DEFERRED;
-	if (!call->is_finished)
-		return (ssize_t)n;
-	*data_flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-	return grpc_server_trailers(call) < 0 ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : (ssize_t)n;
-}
-
-nghttp2_data_provider grpc_call_source(struct grpc_call *call)
-{
-	return (nghttp2_data_provider){.source.ptr = call, .read_callback = on_read};
-}
-
 void grpc_call_set_data(struct grpc_call *call, void *data)
 {
 	call->data = data;

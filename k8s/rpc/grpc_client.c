@@ -23,10 +23,23 @@ static size_t request_fields(nghttp2_nv nv[N_FIELDS], const char *path, const ch
 	return n;
 }
 
+/* nghttp2_data_source_read_callback: the request, then its end. */
+static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
+		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
+{
+	struct grpc_call *call = source->ptr;
+	size_t n = grpc_queue_give(&call->out, buf, length);
+
+	(void)session, (void)stream, (void)arg;
+	if (call->out.size == 0)
+		*data_flags |= NGHTTP2_DATA_FLAG_EOF;
+	return (ssize_t)n;
+}
+
 static int submit_request(struct grpc_call *call, const char *path, uint32_t timeout_ms)
 {
 	struct grpc_conn *c = call->conn;
-	nghttp2_data_provider source = grpc_call_source(call);
+	nghttp2_data_provider source = {.source.ptr = call, .read_callback = on_read};
 	nghttp2_nv nv[N_FIELDS];
 	char timeout[16];
 	size_t n;
@@ -69,6 +82,13 @@ void grpc_cancel(struct grpc_call *call)
 	call->is_over = false; /* an end that waits to be told comes too late */
 	grpc_call_end(call, GRPC_CANCELLED, "cancelled");
 	grpc_call_tell(call);
+	grpc_call_reset(call, NGHTTP2_CANCEL);
+}
+
+void grpc_client_expire(struct grpc_call *call)
+{
+	call->deadline_ms = GRPC_NEVER;
+	grpc_call_end(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed");
 	grpc_call_reset(call, NGHTTP2_CANCEL);
 }
 

@@ -74,34 +74,6 @@ void grpc_conn_free(struct grpc_conn *c)
 	free(c);
 }
 
-/* --- failure -------------------------------------------------------------------------------- */
-
-int grpc_conn_fail(struct grpc_conn *c, int code, const char *text)
-{
-	if (c->err.code == 0)
-		err_set(&c->err, code, "%s", text);
-	return code;
-}
-
-int grpc_conn_check(struct grpc_conn *c, int code)
-{
-	if (code >= 0 || !nghttp2_is_fatal(code))
-		return code;
-	c->is_broken = true;
-	return grpc_conn_fail(c, code == NGHTTP2_ERR_NOMEM ? -ENOMEM : -EPROTO,
-			      nghttp2_strerror(code));
-}
-
-static int tell_failure(struct grpc_conn *c, struct err *err)
-{
-	if (c->err.code == 0)
-		return 0;
-	c->is_err_told = true;
-	if (err)
-		*err = c->err;
-	return c->err.code;
-}
-
 /* --- out ------------------------------------------------------------------------------------ */
 
 static int stage_bytes(struct grpc_conn *c, const void *bytes, size_t len)
@@ -238,7 +210,7 @@ static int settle(struct grpc_conn *c, struct err *err)
 {
 	stage(c);
 	grpc_reap(c);
-	return tell_failure(c, err);
+	return grpc_conn_failure(c, err);
 }
 
 static void feed_slice(struct grpc_conn *c, const uint8_t *bytes, size_t len)
@@ -265,7 +237,7 @@ int grpc_feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t no
 		}
 		return settle(c, err);
 	}
-	return tell_failure(c, err);
+	return grpc_conn_failure(c, err);
 }
 
 /* --- time ----------------------------------------------------------------------------------- */
@@ -309,21 +281,16 @@ int grpc_tick(struct grpc_conn *c, uint64_t now_ms, struct err *err)
 {
 	c->now_ms = now_ms;
 	if (c->err.code)
-		return tell_failure(c, err);
+		return grpc_conn_failure(c, err);
 	for (struct grpc_call *call = c->calls; call; call = call->next)
 		if (call->deadline_ms <= now_ms)
-			grpc_call_expire(call);
+			(c->is_server ? grpc_server_expire : grpc_client_expire)(call);
 	tick_ping(c);
 	grpc_reap(c);
 	return settle(c, err);
 }
 
 /* --- its end -------------------------------------------------------------------------------- */
-
-bool grpc_is_closing(const struct grpc_conn *c)
-{
-	return c->is_left || c->is_shut || c->is_freed || c->err.code != 0;
-}
 
 bool grpc_is_done(const struct grpc_conn *c)
 {

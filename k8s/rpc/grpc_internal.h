@@ -157,28 +157,29 @@ void grpc_call_tell(struct grpc_call *);
 /* Client: notes the last word, the first one counts. text may be NULL. */
 void grpc_call_end(struct grpc_call *, enum grpc_status, const char *text);
 void grpc_call_reset(struct grpc_call *, uint32_t error_code);
-/* Bytes for nghttp2's DATA frames, of either side. */
-nghttp2_data_provider grpc_call_source(struct grpc_call *);
 /* Tells and frees whoever waits for it. */
 void grpc_reap(struct grpc_conn *);
-/* The deadline has passed. */
-void grpc_call_expire(struct grpc_call *);
 
 /* grpc_server.c */
 int grpc_server_headers(struct grpc_call *, bool is_trailer);
 int grpc_server_data(struct grpc_call *, const uint8_t *bytes, size_t len);
 void grpc_server_request_end(struct grpc_call *);
+/* The deadline has passed. */
 void grpc_server_expire(struct grpc_call *);
-int grpc_server_trailers(struct grpc_call *);
 
 /* grpc_client.c */
 void grpc_client_headers(struct grpc_call *);
 void grpc_client_data(struct grpc_call *, const uint8_t *bytes, size_t len);
 void grpc_client_reply_end(struct grpc_call *);
+/* The deadline has passed. */
+void grpc_client_expire(struct grpc_call *);
 
-/* grpc_conn.c: the first failure is kept. */
+/* grpc_failure.c: the first failure is kept. */
 int grpc_conn_fail(struct grpc_conn *, int code, const char *text);
 /* What nghttp2 said: fatal errors break the connection. */
 int grpc_conn_check(struct grpc_conn *, int nghttp2_code);
+/* 0, or the failure, which has been told now. */
+int grpc_conn_failure(struct grpc_conn *, struct err *);
+
 /* grpc_session.c */
 int grpc_session_open(struct grpc_conn *);

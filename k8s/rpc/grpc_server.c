@@ -43,22 +43,7 @@ static void submit_status_alone(struct grpc_call *call, unsigned http_status)
 	grpc_conn_check(c, nghttp2_submit_response(c->session, call->stream, nv, n, NULL));
 }
 
-static int submit_headers(struct grpc_call *call)
-{
-	struct grpc_conn *c = call->conn;
-	nghttp2_data_provider source = grpc_call_source(call);
-	char http[NUMBER_SIZE], grpc[NUMBER_SIZE];
-	nghttp2_nv nv[MAX_FIELDS];
-	size_t n = response_fields(call, 200, false, nv, http, grpc);
-	int r = nghttp2_submit_response(c->session, call->stream, nv, n, &source);
-
-	if (grpc_conn_check(c, r) < 0)
-		return -ENOMEM;
-	call->is_answered = true;
-	return 0;
-}
-
-int grpc_server_trailers(struct grpc_call *call)
+static int submit_trailers(struct grpc_call *call)
 {
 	char grpc[NUMBER_SIZE];
 	nghttp2_nv nv[2];
@@ -69,6 +54,39 @@ int grpc_server_trailers(struct grpc_call *call)
 	if (call->text)
 		nv[n++] = grpc_nv("grpc-message", call->text);
 	return nghttp2_submit_trailer(call->conn->session, call->stream, nv, n);
+}
+
+/* nghttp2_data_source_read_callback: messages as they come, then the status. */
+static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
+		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
+{
+	struct grpc_call *call = source->ptr;
+	size_t n = grpc_queue_give(&call->out, buf, length);
+
+	(void)session, (void)stream, (void)arg;
+	if (call->out.size > 0)
+		return (ssize_t)n;
+	if (n == 0)
+		return NGHTTP2_ERR_DEFERRED;
+	if (!call->is_finished)
+		return (ssize_t)n;
+	*data_flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+	return submit_trailers(call) < 0 ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : (ssize_t)n;
+}
+
+static int submit_headers(struct grpc_call *call)
+{
+	struct grpc_conn *c = call->conn;
+	nghttp2_data_provider source = {.source.ptr = call, .read_callback = on_read};
+	char http[NUMBER_SIZE], grpc[NUMBER_SIZE];
+	nghttp2_nv nv[MAX_FIELDS];
+	size_t n = response_fields(call, 200, false, nv, http, grpc);
+	int r = nghttp2_submit_response(c->session, call->stream, nv, n, &source);
+
+	if (grpc_conn_check(c, r) < 0)
+		return -ENOMEM;
+	call->is_answered = true;
+	return 0;
 }
 
 static void set_status(struct grpc_call *call, enum grpc_status status, const char *text)
@@ -234,13 +252,14 @@ void grpc_finish(struct grpc_call *call, enum grpc_status status, const char *te
 	else if (call->out.size > 0)
 		resume(call);
 	else /* at once: DATA is not asked for while the window is shut */
-		grpc_conn_check(call->conn, grpc_server_trailers(call));
+		grpc_conn_check(call->conn, submit_trailers(call));
 }
 
 void grpc_server_expire(struct grpc_call *call)
 {
 	bool was_finished = call->is_finished;
 
+	call->deadline_ms = GRPC_NEVER;
 	grpc_call_tell(call);
 	if (is_dead(call) || was_finished != call->is_finished) /* the hook's word counts */
 		return;
