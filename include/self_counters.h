@@ -31,11 +31,11 @@
 	X(untold_bpf, "kind=\"other\"", "rocelet_bpf_events_untold_total",                                   \
 	  "Events from BPF programs that were not told, as there were too many.")                            \
 	X(untold_bpf_cm, "kind=\"connection\"", "rocelet_bpf_events_untold_total", "")                       \
-	X(looks_functions, "kind=\"functions\"", "rocelet_looks_total",                                      \
+	X(rescans_functions, "kind=\"functions\"", "rocelet_looks_total",                                    \
 	  "Looks at the host's hardware.")                                                                   \
-	X(looks_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                      \
-	X(looks_details, "kind=\"details\"", "rocelet_looks_total", "")                                      \
-	X(looks_reports, "kind=\"reports\"", "rocelet_looks_total", "")                                      \
+	X(rescans_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                    \
+	X(rescans_details, "kind=\"details\"", "rocelet_looks_total", "")                                    \
+	X(rescans_reports, "kind=\"reports\"", "rocelet_looks_total", "")                                    \
 	X(resyncs, "", "rocelet_resyncs_total",                                                              \
 	  "Full looks at the hardware because events were lost.")                                            \
 	X(reloads_ok, "result=\"ok\"", "rocelet_config_reloads_total",                                       \

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "attach_events.h"
+#include "job.h"
 #include "kill_point.h"
 #include "log.h"
-#include "worker.h"
 
 /* The pool of threads is the looks' and the sampler's, too. */
 #define WORKING_MAX   4
@@ -32,7 +32,7 @@ struct operation {
 	bool repair;
 	uint64_t due_ms; /* of a pause */
 	struct ipam_call *ipam;
-	uv_work_t work;
+	struct job worker;
 	struct attach_job job; /* the worker's while it has it */
 	int result;
 };
@@ -90,12 +90,11 @@ static void end(struct operation *op, int result, const struct err *err)
 
 /* --- queue and workers ------------------------------------------------------------------------ */
 
-static void on_worker(uv_work_t *work)
+static void operation_run(void *arg)
 {
-	struct operation *op = work->data;
+	struct operation *op = arg;
 	const struct attach_ops *ops = op->engine->ops;
 
-	worker_begin();
 	switch (op->kind) {
 	case OP_ATTACH:
 	case OP_RETURN:
@@ -139,7 +138,7 @@ static struct operation *dequeue(struct attach_engine *e)
 	return op;
 }
 
-static void on_worked(uv_work_t *, int status);
+static void on_worked(void *arg);
 
 /* As many as there is room for. */
 static void pump(struct attach_engine *e)
@@ -148,9 +147,7 @@ static void pump(struct attach_engine *e)
 		struct operation *op = dequeue(e);
 
 		op->place = PLACE_WORKER;
-		op->work.data = op;
-		/* Fails only without a function to run. */
-		uv_queue_work(e->loop, &op->work, on_worker, on_worked);
+		job_begin(&op->worker, e->loop, operation_run, on_worked, op);
 		e->n_working++;
 	}
 }
@@ -322,12 +319,11 @@ static void return_worked(struct operation *op)
 		end(op, op->result, &op->job.err);
 }
 
-static void on_worked(uv_work_t *work, int status)
+static void on_worked(void *arg)
 {
-	struct operation *op = work->data;
+	struct operation *op = arg;
 	struct attach_engine *e = op->engine;
 
-	(void)status;
 	e->n_working--;
 	if (e->closing) {
 		operation_free(op);

@@ -92,8 +92,8 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->config_refusals = d->config.refusals.n;
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
-	for (int i = 0; i < N_LOOKS; i++)
-		m->look_us[i] = node_look_us(d->node, (enum look)i);
+	for (int i = 0; i < N_RESCANS; i++)
+		m->rescan_us[i] = node_rescan_us(d->node, (enum rescan)i);
 	getrlimit(RLIMIT_NOFILE, &fds);
 	m->open_fds_max = (unsigned)fds.rlim_cur;
 	bpf_wing_look(d);

@@ -1,9 +1,9 @@
 /* node.c - see node.h.
  *
- * Happy path: hint -> settle timer -> look on a worker -> apply -> tell the others if anything
- * changed. Can fail by: parts of a look failing (said once per source and again when it recovers;
- * the inventory keeps what it knew), storms (looking spends credit that time earns, so in the long
- * run each kind costs at most half a core). */
+ * Happy path: hint -> settle timer -> rescan on a worker -> apply -> tell the others if anything
+ * changed. Can fail by: parts of a rescan failing (said once per source and again when it recovers;
+ * the inventory keeps what it knew), storms (rescanning spends credit that time earns, so in the
+ * long run each kind costs at most half a core). */
 #include "node.h"
 
 #include <malloc.h>
@@ -22,25 +22,25 @@
 /* A burst of events may be answered at once for so long; a lasting storm only every other moment.
  */
 #define CREDIT_MAX_MS	  200
-/* From a look until the heap is trimmed. */
+/* From a rescan until the heap is trimmed. */
 #define TRIM_MS		  500
 
 /* One of the four; embedded in the node. */
-struct looker {
+struct rescanner {
 	struct node *node;
-	enum look kind;
+	enum rescan kind;
 	struct due settle;
 	struct job work;
 	bool done_once;
-	unsigned wanted; /* parts hinted at since the last look began; LOOK_DETAILS: any bit */
+	unsigned wanted; /* parts hinted at since the last rescan began; RESCAN_DETAILS: any bit */
 	uint64_t us, began_ms, ended_ms;
-	int64_t credit_ms;	  /* as of ended_ms; below 0 the next look has to wait */
+	int64_t credit_ms;	  /* as of ended_ms; below 0 the next rescan has to wait */
 	int told[N_SCAN_SOURCES]; /* problem codes last logged */
 
 	/* The worker's own while it works. */
 	unsigned want;
 	uint64_t took_us;
-	struct scan scan; /* LOOK_DETAILS: scan.host holds the devices to be read */
+	struct scan scan; /* RESCAN_DETAILS: scan.host holds the devices to be read */
 };
 
 struct node {
@@ -51,23 +51,23 @@ struct node {
 	node_changed_fn *changed;
 	void *arg;
 	struct inventory inventory;
-	struct looker lookers[N_LOOKS];
+	struct rescanner rescanners[N_RESCANS];
 	struct due rescan, trim;
 	unsigned open_handles;
 	bool closing, complete;
 };
 
-static const unsigned parts_of[N_LOOKS] = {
-	[LOOK_FUNCTIONS] = SCAN_FUNCTIONS,
-	[LOOK_DEVICES] = SCAN_NETDEVS | SCAN_RDMA,
-	[LOOK_REPORTS] = SCAN_REPORTS,
+static const unsigned parts_of[N_RESCANS] = {
+	[RESCAN_FUNCTIONS] = SCAN_FUNCTIONS,
+	[RESCAN_DEVICES] = SCAN_NETDEVS | SCAN_RDMA,
+	[RESCAN_REPORTS] = SCAN_REPORTS,
 };
 
-static const char *const look_names[N_LOOKS] = {
-	[LOOK_FUNCTIONS] = "functions",
-	[LOOK_DEVICES] = "devices",
-	[LOOK_DETAILS] = "details",
-	[LOOK_REPORTS] = "reports",
+static const char *const rescan_names[N_RESCANS] = {
+	[RESCAN_FUNCTIONS] = "functions",
+	[RESCAN_DEVICES] = "devices",
+	[RESCAN_DETAILS] = "details",
+	[RESCAN_REPORTS] = "reports",
 };
 
 struct inventory *node_inventory(struct node *n)
@@ -77,7 +77,7 @@ struct inventory *node_inventory(struct node *n)
 
 bool node_knows_devices(const struct node *n)
 {
-	return n->lookers[LOOK_FUNCTIONS].done_once && n->lookers[LOOK_DEVICES].done_once;
+	return n->rescanners[RESCAN_FUNCTIONS].done_once && n->rescanners[RESCAN_DEVICES].done_once;
 }
 
 bool node_complete(const struct node *n)
@@ -85,15 +85,15 @@ bool node_complete(const struct node *n)
 	return n->complete;
 }
 
-uint64_t node_look_us(const struct node *n, enum look kind)
+uint64_t node_rescan_us(const struct node *n, enum rescan kind)
 {
-	return n->lookers[kind].us;
+	return n->rescanners[kind].us;
 }
 
 static void release_if_done(struct node *n)
 {
-	for (int i = 0; i < N_LOOKS; i++)
-		if (n->lookers[i].work.running)
+	for (int i = 0; i < N_RESCANS; i++)
+		if (n->rescanners[i].work.running)
 			return;
 	if (n->open_handles > 0)
 		return;
@@ -101,31 +101,31 @@ static void release_if_done(struct node *n)
 	free(n);
 }
 
-/* A look is made of thousands of small pieces, and leaves as many holes in the heap. Giving them
- * back takes a turn, and so does getting them again for who comes next: not after every look of a
- * storm, and not while what follows a look is waited for. */
+/* A rescan is made of thousands of small pieces, and leaves as many holes in the heap. Giving them
+ * back takes a turn, and so does getting them again for who comes next: not after every rescan of a
+ * storm, and not while what follows a rescan is waited for. */
 static void on_trim(void *arg)
 {
 	(void)arg;
 	malloc_trim(0);
 }
 
-/* --- one look --------------------------------------------------------------------------------- */
+/* --- one rescan ------------------------------------------------------------------------------- */
 
-static void look_on_worker(void *arg)
+static void rescan_on_worker(void *arg)
 {
-	struct looker *l = arg;
+	struct rescanner *l = arg;
 	uint64_t start = uv_hrtime();
 
-	if (l->kind == LOOK_DETAILS)
+	if (l->kind == RESCAN_DETAILS)
 		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
 	else
 		hw_scan(l->node->hw, l->want, &l->scan);
 	l->took_us = (uv_hrtime() - start) / 1000;
 }
 
-/* What lasts is told once. A look at fewer parts than its kind has says nothing of the others. */
-static void tell_problems(struct looker *l)
+/* What lasts is told once. A rescan of fewer parts than its kind has says nothing of the others. */
+static void tell_problems(struct rescanner *l)
 {
 	for (int i = 0; i < N_SCAN_SOURCES; i++) {
 		const struct err *e = &l->scan.problem[i];
@@ -144,16 +144,16 @@ static void tell_problems(struct looker *l)
 /* Nobody waits for reports: they are the slowest where a device is ill. */
 static bool all_done_once(const struct node *n)
 {
-	for (int i = 0; i < N_LOOKS; i++)
-		if (i != LOOK_REPORTS && !n->lookers[i].done_once)
+	for (int i = 0; i < N_RESCANS; i++)
+		if (i != RESCAN_REPORTS && !n->rescanners[i].done_once)
 			return false;
 	return true;
 }
 
-static void schedule(struct looker *);
+static void rescan_schedule(struct rescanner *);
 
 /* Tells the others; then whatever is still wanted is scheduled. */
-static void look_ended(struct looker *l, bool changed)
+static void rescan_ended(struct rescanner *l, bool changed)
 {
 	struct node *n = l->node;
 	bool first;
@@ -161,19 +161,19 @@ static void look_ended(struct looker *l, bool changed)
 	l->done_once = true;
 	l->ended_ms = uv_now(n->loop);
 	/* Details come after the devices that they belong to. */
-	if (l->kind == LOOK_DEVICES)
-		n->lookers[LOOK_DETAILS].wanted = 1;
+	if (l->kind == RESCAN_DEVICES)
+		n->rescanners[RESCAN_DETAILS].wanted = 1;
 	first = !n->complete && all_done_once(n);
 	n->complete |= first;
 	if (changed || first)
 		n->changed(first, n->arg);
-	for (int i = 0; i < N_LOOKS; i++)
-		schedule(&n->lookers[i]);
+	for (int i = 0; i < N_RESCANS; i++)
+		rescan_schedule(&n->rescanners[i]);
 }
 
-static void on_looked(void *arg)
+static void on_rescanned(void *arg)
 {
-	struct looker *l = arg;
+	struct rescanner *l = arg;
 	struct node *n = l->node;
 	bool changed = false;
 
@@ -181,11 +181,11 @@ static void on_looked(void *arg)
 	l->credit_ms -= (int64_t)(l->us / 1000);
 	if (!n->closing) {
 		tell_problems(l);
-		changed = l->kind == LOOK_DETAILS
+		changed = l->kind == RESCAN_DETAILS
 				  ? inventory_apply_details(&n->inventory, &l->scan.host)
 				  : inventory_apply(&n->inventory, &l->scan, l->began_ms);
 	}
-	log_debug("node", 0, "looked at %s for %llu us: %s", look_names[l->kind],
+	log_debug("node", 0, "looked at %s for %llu us: %s", rescan_names[l->kind],
 		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
 	if (n->closing) {
@@ -193,32 +193,32 @@ static void on_looked(void *arg)
 		return;
 	}
 	due_within(&n->trim, TRIM_MS);
-	look_ended(l, changed);
+	rescan_ended(l, changed);
 }
 
-static void count_look(struct looker *l)
+static void rescan_count(struct rescanner *l)
 {
-	uint64_t *const counters[N_LOOKS] = {
-		[LOOK_FUNCTIONS] = &l->node->self->looks_functions,
-		[LOOK_DEVICES] = &l->node->self->looks_devices,
-		[LOOK_DETAILS] = &l->node->self->looks_details,
-		[LOOK_REPORTS] = &l->node->self->looks_reports,
+	uint64_t *const counters[N_RESCANS] = {
+		[RESCAN_FUNCTIONS] = &l->node->self->rescans_functions,
+		[RESCAN_DEVICES] = &l->node->self->rescans_devices,
+		[RESCAN_DETAILS] = &l->node->self->rescans_details,
+		[RESCAN_REPORTS] = &l->node->self->rescans_reports,
 	};
 
 	++*counters[l->kind];
 }
 
-/* Time earns looks: as much as has passed since the last one, up to CREDIT_MAX_MS. */
-static int64_t credit_now(const struct looker *l)
+/* Time earns rescans: as much as has passed since the last one, up to CREDIT_MAX_MS. */
+static int64_t credit_now(const struct rescanner *l)
 {
 	int64_t credit = l->credit_ms + (int64_t)(uv_now(l->node->loop) - l->ended_ms);
 
 	return credit > CREDIT_MAX_MS ? CREDIT_MAX_MS : credit;
 }
 
-static void start_look(void *arg)
+static void rescan_start(void *arg)
 {
-	struct looker *l = arg;
+	struct rescanner *l = arg;
 	int r = 1;
 
 	l->credit_ms = credit_now(l);
@@ -226,13 +226,13 @@ static void start_look(void *arg)
 	l->want = l->wanted & parts_of[l->kind];
 	l->wanted = 0;
 	l->scan = (struct scan){0};
-	if (l->kind == LOOK_DETAILS)
+	if (l->kind == RESCAN_DETAILS)
 		r = inventory_take_stale(&l->node->inventory, &l->scan.host);
 	if (r > 0) {
-		job_begin(&l->work, l->node->loop, look_on_worker, on_looked, l);
-		count_look(l);
+		job_begin(&l->work, l->node->loop, rescan_on_worker, on_rescanned, l);
+		rescan_count(l);
 	} else if (r == 0) {
-		look_ended(l, false); /* nothing is stale */
+		rescan_ended(l, false); /* nothing is stale */
 	} else {
 		log_warn("node", r, "cannot look at the hardware, trying again");
 		scan_done(&l->scan);
@@ -242,9 +242,9 @@ static void start_look(void *arg)
 }
 
 /* Once per burst: later hints ride along and cannot postpone it. */
-static void schedule(struct looker *l)
+static void rescan_schedule(struct rescanner *l)
 {
-	int64_t wait = l->kind == LOOK_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
+	int64_t wait = l->kind == RESCAN_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
 	int64_t debt = -credit_now(l);
 
 	if (l->wanted == 0 || l->work.running || l->node->closing)
@@ -266,9 +266,9 @@ void node_hint(struct node *n, unsigned parts, bool lost)
 		inventory_mark_stale(&n->inventory, NSID_HOST, 0);
 		parts = SCAN_ALL;
 	}
-	for (int i = 0; i < N_LOOKS; i++) {
-		n->lookers[i].wanted |= parts & parts_of[i];
-		schedule(&n->lookers[i]);
+	for (int i = 0; i < N_RESCANS; i++) {
+		n->rescanners[i].wanted |= parts & parts_of[i];
+		rescan_schedule(&n->rescanners[i]);
 	}
 }
 
@@ -276,8 +276,8 @@ void node_hint_address(struct node *n, int nsid, int ifindex)
 {
 	if (!inventory_mark_stale(&n->inventory, nsid, ifindex))
 		return;
-	n->lookers[LOOK_DETAILS].wanted = 1;
-	schedule(&n->lookers[LOOK_DETAILS]);
+	n->rescanners[RESCAN_DETAILS].wanted = 1;
+	rescan_schedule(&n->rescanners[RESCAN_DETAILS]);
 }
 
 static void on_rescan(void *arg)
@@ -304,14 +304,14 @@ int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	n->opts = *opts;
 	n->changed = changed;
 	n->arg = arg;
-	for (int i = 0; i < N_LOOKS; i++) {
-		n->lookers[i].node = n;
-		n->lookers[i].kind = (enum look)i;
-		due_init(&n->lookers[i].settle, loop, start_look, &n->lookers[i]);
+	for (int i = 0; i < N_RESCANS; i++) {
+		n->rescanners[i].node = n;
+		n->rescanners[i].kind = (enum rescan)i;
+		due_init(&n->rescanners[i].settle, loop, rescan_start, &n->rescanners[i]);
 	}
 	due_init(&n->rescan, loop, on_rescan, n);
 	due_init(&n->trim, loop, on_trim, n);
-	n->open_handles = N_LOOKS + 2;
+	n->open_handles = N_RESCANS + 2;
 	if (opts->rescan_interval_ms > 0)
 		due_in(&n->rescan, opts->rescan_interval_ms);
 	node_hint(n, SCAN_ALL, false);
@@ -327,9 +327,9 @@ static void on_closed(void *arg)
 	release_if_done(n);
 }
 
-static void on_looker_closed(void *arg)
+static void on_rescanner_closed(void *arg)
 {
-	on_closed(((struct looker *)arg)->node);
+	on_closed(((struct rescanner *)arg)->node);
 }
 
 void node_close(struct node *n)
@@ -337,8 +337,8 @@ void node_close(struct node *n)
 	if (!n)
 		return;
 	n->closing = true;
-	for (int i = 0; i < N_LOOKS; i++)
-		due_close(&n->lookers[i].settle, on_looker_closed);
+	for (int i = 0; i < N_RESCANS; i++)
+		due_close(&n->rescanners[i].settle, on_rescanner_closed);
 	due_close(&n->rescan, on_closed);
 	due_close(&n->trim, on_closed);
 }

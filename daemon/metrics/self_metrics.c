@@ -54,7 +54,7 @@ static void add_number(struct page *p, const char *name, const char *type, const
 	page_end(p);
 }
 
-static void add_looks(struct page *p, const struct self_metrics *m)
+static void add_rescans(struct page *p, const struct self_metrics *m)
 {
 	static const char *const kinds[] = {"functions", "devices", "details", "reports"};
 
@@ -63,7 +63,7 @@ static void add_looks(struct page *p, const struct self_metrics *m)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		text_addf(&p->text,
 			  "rocelet_last_look_seconds{kind=\"%s\"} %" PRIu64 ".%06" PRIu64 "\n",
-			  kinds[i], m->look_us[i] / 1000000, m->look_us[i] % 1000000);
+			  kinds[i], m->rescan_us[i] / 1000000, m->rescan_us[i] % 1000000);
 	page_end(p);
 }
 
@@ -109,7 +109,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		m->config_refusals);
 	add_number(p, "rocelet_inventory_generation", "gauge",
 		   "Grows with every change of the inventory.", m->inventory_generation);
-	add_looks(p, m);
+	add_rescans(p, m);
 	add_seconds(p, "rocelet_last_sample_seconds", "gauge",
 		    "Duration of the last sample of all counters, rendering included.",
 		    m->sample_us);

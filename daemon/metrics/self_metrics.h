@@ -20,7 +20,8 @@ struct self_metrics {
 	uint64_t config_refusals; /* resources of it whose text is wrong */
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;
-	uint64_t look_us[4];  /* how long the last look at functions, devices, details, reports took
+	uint64_t
+		rescan_us[4]; /* how long the last look at functions, devices, details, reports took
 			       */
 	uint64_t loop_lag_us; /* how late the loop was for the last sampling tick */
 	uint64_t sample_us;   /* how long the last sample took, rendering included */

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "due.h"
 #include "uds.h"
 #include "uds_link.h"
 #include "uds_socket.h"
@@ -29,15 +30,17 @@ struct uds_server {
 	struct grpc_service service;
 	int fd;
 	uv_poll_t poll;
-	uv_timer_t pause;
+	struct due pause;
 	struct peer *peers, **peers_end; /* oldest first */
 	unsigned n_peers;
 	unsigned n_users; /* handles and links that point here */
 	bool is_closed;
 };
 
-static void unuse(struct uds_server *s)
+static void unuse(void *arg)
 {
+	struct uds_server *s = arg;
+
 	if (--s->n_users == 0)
 		free(s);
 }
@@ -124,8 +127,6 @@ static void make_room(struct uds_server *s)
 		}
 }
 
-static void on_pause_over(uv_timer_t *);
-
 static bool accept_one(struct uds_server *s)
 {
 	int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -134,7 +135,7 @@ static bool accept_one(struct uds_server *s)
 		return true;
 	if (fd < 0 && errno != EAGAIN) { /* EMFILE, ENFILE, ENOBUFS, ENOMEM: would come at once */
 		uv_poll_stop(&s->poll);
-		uv_timer_start(&s->pause, on_pause_over, PAUSE_MS, 0);
+		due_in(&s->pause, PAUSE_MS);
 	}
 	if (fd < 0)
 		return false;
@@ -156,9 +157,9 @@ static void on_connections(uv_poll_t *poll, int status, int events)
 		continue;
 }
 
-static void on_pause_over(uv_timer_t *timer)
+static void on_pause_over(void *arg)
 {
-	struct uds_server *s = timer->data;
+	struct uds_server *s = arg;
 
 	uv_poll_start(&s->poll, UV_READABLE, on_connections);
 }
@@ -183,9 +184,9 @@ static int start_listening(struct uds_server *s, struct uv_loop_s *loop, struct 
 		close(s->fd);
 		return err_set(e, r, "%s: %s", s->address.sun_path, strerror(-r));
 	}
-	uv_timer_init(loop, &s->pause);
+	due_init(&s->pause, loop, on_pause_over, s);
 	s->n_users = 2;
-	s->poll.data = s->pause.data = s;
+	s->poll.data = s;
 	uv_poll_start(&s->poll, UV_READABLE, on_connections);
 	return 0;
 }
@@ -234,7 +235,7 @@ void uds_server_close(struct uds_server *s)
 	if (uds_server_is_there(s))
 		unlink(s->address.sun_path);
 	uv_close((uv_handle_t *)&s->poll, on_closed);
-	uv_close((uv_handle_t *)&s->pause, on_closed);
+	due_close(&s->pause, unuse);
 	close(s->fd);
 	for (p = s->peers; p; p = next) {
 		next = p->next;

@@ -44,7 +44,7 @@ static void on_deadline(uv_timer_t *timer)
 static void run_until(struct fixture *f, uint64_t looks, unsigned changes)
 {
 	uv_timer_start(&f->deadline, on_deadline, PATIENCE_MS, 0);
-	while ((f->self.looks_devices < looks || f->changes < changes) && !f->timed_out)
+	while ((f->self.rescans_devices < looks || f->changes < changes) && !f->timed_out)
 		uv_run(&f->loop, UV_RUN_ONCE);
 	uv_timer_stop(&f->deadline);
 	assert_false(f->timed_out);
@@ -108,8 +108,8 @@ static void test_the_first_looks_are_told_once_as_first(void **state)
 
 	run_until_complete(f);
 	assert_int_equal(f->firsts, 1);
-	assert_int_equal(f->self.looks_functions, 1);
-	assert_int_equal(f->self.looks_devices, 1);
+	assert_int_equal(f->self.rescans_functions, 1);
+	assert_int_equal(f->self.rescans_devices, 1);
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_0"));
 }
 
@@ -136,8 +136,8 @@ static void test_a_burst_of_hints_is_one_look(void **state)
 	for (int i = 0; i < 1000; i++)
 		node_hint(f->node, SCAN_RDMA, false);
 	run_until(f, 2, f->changes + 1);
-	assert_int_equal(f->self.looks_devices, 2);
-	assert_int_equal(f->self.looks_functions, 1);
+	assert_int_equal(f->self.rescans_devices, 2);
+	assert_int_equal(f->self.rescans_functions, 1);
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_1"));
 }
 
@@ -146,11 +146,11 @@ static void test_hints_during_a_look_start_another(void **state)
 	struct fixture *f = *state;
 
 	uv_run(&f->loop, UV_RUN_NOWAIT); /* the first looks are in flight now */
-	assert_int_equal(f->self.looks_devices, 1);
+	assert_int_equal(f->self.rescans_devices, 1);
 	node_hint(f->node, SCAN_RDMA, false);
 	run_until(f, 2, 1);
-	assert_int_equal(f->self.looks_devices, 2);
-	assert_int_equal(f->self.looks_functions, 1);
+	assert_int_equal(f->self.rescans_devices, 2);
+	assert_int_equal(f->self.rescans_functions, 1);
 }
 
 static void test_a_loss_means_looking_at_everything(void **state)
@@ -161,7 +161,7 @@ static void test_a_loss_means_looking_at_everything(void **state)
 	node_hint(f->node, 0, true);
 	run_until(f, 2, 1);
 	assert_int_equal(f->self.resyncs, 1);
-	assert_int_equal(f->self.looks_functions, 2);
+	assert_int_equal(f->self.rescans_functions, 2);
 }
 
 static void test_nothing_is_told_when_nothing_changed(void **state)
@@ -204,7 +204,7 @@ static void test_closing_with_looks_in_flight_is_clean(void **state)
 	struct fixture *f = *state;
 
 	uv_run(&f->loop, UV_RUN_NOWAIT);
-	assert_int_equal(f->self.looks_devices, 1); /* the teardown's assertions judge */
+	assert_int_equal(f->self.rescans_devices, 1); /* the teardown's assertions judge */
 }
 
 int main(void)

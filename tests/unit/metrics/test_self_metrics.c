@@ -25,7 +25,7 @@ static void fill(struct self_metrics *m)
 		.log_lines_dropped = 101,
 		.start_unix_ms = 1700000000123,
 		.inventory_generation = 102,
-		.look_us = {103, 1000104, 60000000, 7},
+		.rescan_us = {103, 1000104, 60000000, 7},
 		.loop_lag_us = 7,
 		.sample_us = 1234567,
 		.cpu_us = 98765432,
