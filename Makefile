@@ -224,8 +224,9 @@ fmt: ## format the sources
 fmt-check:
 	$(Q)clang-format --dry-run -Werror $(SOURCES)
 
-check-deps: ## who may include whom
+check-deps: all ## who may include whom, and who calls whom in a circle
 	$(Q)tests/check-deps.sh
+	$(Q)python3 tests/check-circles.py $(B)
 
 cppcheck: $(SKELS) $(PROTO:=.h)
 	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
