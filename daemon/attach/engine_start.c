@@ -80,7 +80,7 @@ static void on_bad(const char *key, const struct err *err, void *arg)
 	bad->err = *err;
 }
 
-static void walk(void *arg)
+static void journal_walk_run(void *arg)
 {
 	struct journal_walk *w = arg;
 	struct attach_engine *e = w->engine;
@@ -251,5 +251,5 @@ void journal_begin(struct attach_engine *e, bool needed)
 	}
 	w->engine = e;
 	e->walk = w;
-	job_begin(&w->job, e->loop, walk, on_walked, w);
+	job_begin(&w->job, e->loop, journal_walk_run, on_walked, w);
 }

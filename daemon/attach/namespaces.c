@@ -31,7 +31,7 @@ struct namespace_search {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static void search(void *arg)
+static void namespace_search_run(void *arg)
 {
 	struct namespace_search *s = arg;
 	const struct attach_engine *e = s->engine;
@@ -187,7 +187,7 @@ static int begin_search(struct attach_engine *e)
 		return -ENOMEM;
 	}
 	e->search = s;
-	job_begin(&s->job, e->loop, search, on_searched, s);
+	job_begin(&s->job, e->loop, namespace_search_run, on_searched, s);
 	return 0;
 }
 

@@ -340,7 +340,7 @@ void nlpoll_trim(struct nlpoll *p, const struct layout *l)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void forget_layout(const struct nlpoll_target *t, struct layout *l)
+static void mark_unread(const struct nlpoll_target *t, struct layout *l)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->slots[i] != NO_SLOT)
@@ -394,7 +394,7 @@ int nlpoll_deliver(enum nlpoll_kind kind, struct nlpoll_target *t, const struct 
 	t->next = t->heard = 0;
 	r = nlpoll_kinds[kind].decode(h, ethtool_family, on_value, &d);
 	if (r < 0) {
-		forget_layout(t, l);
+		mark_unread(t, l);
 		return r;
 	}
 	if (t->heard < t->n)
@@ -426,7 +426,7 @@ size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bo
 	struct reading_pass pass = {.p = p, .kind = kind, .layout = l, .stale = ret_stale};
 
 	for (size_t i = 0; i < p->groups[kind].n; i++)
-		forget_layout(&p->groups[kind].targets[i], l);
+		mark_unread(&p->groups[kind].targets[i], l);
 	kind_ask(p, kind, on_answer, &pass);
 	return p->groups[kind].n - pass.answered;
 }
