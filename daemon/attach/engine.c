@@ -243,12 +243,12 @@ static void arm(struct attach_engine *e)
 
 	e->ticking = false;
 	if (e->due_ms != NEVER && !e->closing)
-		uv_timer_start(&e->timer, e->tick, e->due_ms > now ? e->due_ms - now : 1, 0);
+		due_in(&e->tick, e->due_ms > now ? e->due_ms - now : 1);
 }
 
-static void on_tick(uv_timer_t *timer)
+static void on_tick(void *arg)
 {
-	struct attach_engine *e = timer->data;
+	struct attach_engine *e = arg;
 	struct attach_view view, *known = engine_view(e, &view) ? &view : NULL;
 
 	e->ticking = true;
@@ -302,19 +302,17 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	e->blind = true;
 	e->opened_ms = e->look_ms = uv_now(loop);
 	e->due_ms = NEVER;
-	e->tick = on_tick;
 	e->ended = outcome;
-	uv_timer_init(loop, &e->timer);
-	e->timer.data = e;
+	due_init(&e->tick, loop, on_tick, e);
 	journal_begin(e, false);
 	engine_soon(e);
 	*ret = e;
 	return 0;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_tick_closed(void *arg)
 {
-	struct attach_engine *e = handle->data;
+	struct attach_engine *e = arg;
 
 	e->closed = true;
 	engine_release_if_done(e);
@@ -328,5 +326,5 @@ void attach_engine_close(struct attach_engine *e)
 	waiters_close(&e->waiters);
 	operations_close(e);
 	e->holders = NULL;
-	uv_close((uv_handle_t *)&e->timer, on_timer_closed);
+	due_close(&e->tick, on_tick_closed);
 }

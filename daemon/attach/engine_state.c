@@ -6,13 +6,11 @@
 /* Within a tick it is enough to say it: the tick ends with setting the timer. */
 void engine_due(struct attach_engine *e, uint64_t at_ms)
 {
-	const uint64_t now = engine_now(e);
-
 	if (e->closing || at_ms >= e->due_ms)
 		return;
 	e->due_ms = at_ms;
 	if (!e->ticking)
-		uv_timer_start(&e->timer, e->tick, at_ms > now ? at_ms - now : 0, 0);
+		due_at(&e->tick, at_ms);
 }
 
 void engine_soon(struct attach_engine *e)

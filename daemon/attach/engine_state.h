@@ -9,6 +9,7 @@
 #include "attach_ops.h"
 #include "attachment_set.h"
 #include "desired.h"
+#include "due.h"
 #include "engine.h"
 #include "waiters.h"
 
@@ -59,8 +60,7 @@ struct attach_engine {
 	/* What an operation's end means is the engine's business. */
 	void (*ended)(struct attach_engine *, struct attachment *, const struct operation_end *);
 
-	uv_timer_t timer; /* of the next tick */
-	uv_timer_cb tick;
+	struct due tick;
 	uint64_t due_ms; /* NEVER = nothing is */
 	bool ticking;
 	bool journal_read, wants_journal, ready, closing, closed;

@@ -16,6 +16,7 @@
 #include "cleanup.h"
 #include "cri.h"
 #include "dir_watch.h"
+#include "due.h"
 #include "log.h"
 #include "pod_resources.h"
 #include "pod_sandbox.h"
@@ -35,7 +36,7 @@ struct holders {
 	struct pod_resources *kubelet;
 	struct dir_watch *pods_dir; /* <kubelet-dir>/pods */
 	struct cri *cri;	    /* NULL: nobody watches */
-	uv_timer_t refresh;	    /* asks again who holds what, while anything is held */
+	struct due refresh;	    /* asks again who holds what, while anything is held */
 	uint64_t whose_ms;	    /* when the kubelet was last asked about a new sandbox */
 	bool polls, known;
 	bool told_checkpoint; /* that it cannot be read */
@@ -94,9 +95,9 @@ static void ask_about_sandboxes(struct holders *h, uint64_t since_ms)
 
 /* --- its answers ------------------------------------------------------------------------------ */
 
-static void on_refresh(uv_timer_t *timer)
+static void on_refresh(void *arg)
 {
-	struct holders *h = timer->data;
+	struct holders *h = arg;
 
 	if (!h->known) {
 		log_warn("pods", 0,
@@ -104,6 +105,7 @@ static void on_refresh(uv_timer_t *timer)
 		h->known = true;
 		h->hooks.held(true, 0, h->hooks.arg);
 	}
+	due_in(&h->refresh, REFRESH_MS); /* unless the answer says otherwise */
 	holders_ask(h);
 }
 
@@ -117,9 +119,9 @@ static void arm_refresh(struct holders *h)
 	if (at > now && at - now < REFRESH_MS)
 		wait = at - now;
 	if (holders_held(h)->n == 0 && !h->polls)
-		uv_timer_stop(&h->refresh);
+		due_at(&h->refresh, DUE_NEVER);
 	else
-		uv_timer_start(&h->refresh, on_refresh, wait, REFRESH_MS);
+		due_in(&h->refresh, wait);
 }
 
 /* Of init containers' devices. A kubelet that has given nothing away yet has none. */
@@ -156,7 +158,7 @@ static void on_list(const struct pod_list *list, uint64_t asked_ms, void *arg)
 
 	if (changed < 0) {
 		log_warn("pods", changed, "cannot note who holds what, keeping the last list");
-		uv_timer_start(&h->refresh, on_refresh, RETRY_MS, REFRESH_MS);
+		due_in(&h->refresh, RETRY_MS);
 		return;
 	}
 	h->known = true;
@@ -269,23 +271,22 @@ int holders_open(struct holders **ret, struct uv_loop_s *loop, const struct hold
 		return err_set(e, -ENOMEM, "pods: out of memory");
 	h->loop = loop;
 	h->hooks = *hooks;
-	uv_timer_init(loop, &h->refresh);
-	h->refresh.data = h;
+	due_init(&h->refresh, loop, on_refresh, h);
 	r = pod_resources_open(&h->kubelet, loop, h->kubelet_dir, on_list, h, e);
 	if (r < 0) {
 		holders_close(h);
 		return r;
 	}
 	watch_pods_dir(h);
-	uv_timer_start(&h->refresh, on_refresh, FIRST_LIST_MS, 0);
+	due_in(&h->refresh, FIRST_LIST_MS);
 	holders_ask(h);
 	*ret = h;
 	return 0;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_refresh_closed(void *arg)
 {
-	holders_free(handle->data);
+	holders_free(arg);
 }
 
 void holders_close(struct holders *h)
@@ -295,5 +296,5 @@ void holders_close(struct holders *h)
 	pod_resources_close(h->kubelet);
 	dir_watch_close(h->pods_dir);
 	cri_close(h->cri);
-	uv_close((uv_handle_t *)&h->refresh, on_timer_closed);
+	due_close(&h->refresh, on_refresh_closed);
 }

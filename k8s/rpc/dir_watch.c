@@ -16,6 +16,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "due.h"
 
 #define WATCH_GONE (IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define WATCH_PATH (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | WATCH_GONE)
@@ -36,8 +37,7 @@ struct dir_watch {
 	char *dir;
 	int fd;
 	uv_poll_t poll;
-	uv_timer_t retry;
-	unsigned n_handles;
+	struct due retry;
 	struct step *steps;
 	size_t n_steps;
 	dir_watch_fn *fn;
@@ -173,18 +173,16 @@ static int look_again(struct dir_watch *w)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void on_retry(uv_timer_t *);
-
 static void path_changed(struct dir_watch *w)
 {
 	if (look_again(w) < 0)
-		uv_timer_start(&w->retry, on_retry, RETRY_MS, 0);
+		due_in(&w->retry, RETRY_MS);
 	w->fn(NULL, w->arg);
 }
 
-static void on_retry(uv_timer_t *timer)
+static void on_retry(void *arg)
 {
-	path_changed(timer->data);
+	path_changed(arg);
 }
 
 /* Something happened to where the path leads. */
@@ -253,12 +251,16 @@ static void dir_watch_free(struct dir_watch *w)
 	free(w);
 }
 
-static void on_closed(uv_handle_t *h)
+static void on_retry_closed(void *arg)
 {
-	struct dir_watch *w = h->data;
+	dir_watch_free(arg);
+}
 
-	if (--w->n_handles == 0)
-		dir_watch_free(w);
+static void on_poll_closed(uv_handle_t *poll)
+{
+	struct dir_watch *w = poll->data;
+
+	due_close(&w->retry, on_retry_closed);
 }
 
 void dir_watch_close(struct dir_watch *w)
@@ -266,8 +268,8 @@ void dir_watch_close(struct dir_watch *w)
 	if (!w || w->closed)
 		return;
 	w->closed = true;
-	uv_close((uv_handle_t *)&w->poll, on_closed);
-	uv_close((uv_handle_t *)&w->retry, on_closed);
+	due_at(&w->retry, DUE_NEVER);
+	uv_close((uv_handle_t *)&w->poll, on_poll_closed);
 }
 
 static const char *limit_of(int code)
@@ -309,9 +311,8 @@ int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *d
 		dir_watch_free(w);
 		return err_set(e, r, "cannot watch \"%s\": %s%s", dir, strerror(-r), limit_of(r));
 	}
-	uv_timer_init(loop, &w->retry);
-	w->n_handles = 2;
-	w->poll.data = w->retry.data = w;
+	due_init(&w->retry, loop, on_retry, w);
+	w->poll.data = w;
 	uv_poll_start(&w->poll, UV_READABLE, on_readable);
 	*ret = w;
 	return 0;

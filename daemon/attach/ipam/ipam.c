@@ -15,6 +15,7 @@
 
 #include "cage.h"
 #include "cleanup.h"
+#include "due.h"
 
 /* What is killed is dead by then, unless the kernel holds it in a call. */
 #define LEFTOVER_MS  200
@@ -34,7 +35,7 @@ enum { N_ENV = 8 };
 
 struct ipam_call {
 	uv_poll_t end; /* of the cage */
-	uv_timer_t timer;
+	struct due due; /* its answer; once it is killed, its end */
 	struct output out, err;
 	struct uv_loop_s *loop;
 	struct ipam_needs needs;
@@ -52,10 +53,8 @@ struct ipam_call {
 
 /* --- its end ---------------------------------------------------------------------------------- */
 
-static void on_closed(uv_handle_t *handle)
+static void release(struct ipam_call *c)
 {
-	struct ipam_call *c = handle->data;
-
 	if (--c->open_handles > 0)
 		return;
 	for (size_t i = 0; i < N_ENV; i++)
@@ -67,6 +66,16 @@ static void on_closed(uv_handle_t *handle)
 	free(c);
 }
 
+static void on_due_closed(void *arg)
+{
+	release(arg);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	release(handle->data);
+}
+
 static void close_handle(uv_handle_t *handle)
 {
 	if (!uv_is_closing(handle))
@@ -76,7 +85,8 @@ static void close_handle(uv_handle_t *handle)
 /* Once the cage has ended: one that is not waited for would stay a zombie. */
 static void close_all(struct ipam_call *c)
 {
-	close_handle((uv_handle_t *)&c->timer);
+	if (!uv_is_closing((uv_handle_t *)&c->due.timer))
+		due_close(&c->due, on_due_closed);
 	close_handle((uv_handle_t *)&c->out.pipe);
 	close_handle((uv_handle_t *)&c->err.pipe);
 	if (c->started)
@@ -116,29 +126,25 @@ static void finish_if_done(struct ipam_call *c)
 	close_all(c);
 }
 
-/* It cannot be killed (yet). */
-static void on_leftover(uv_timer_t *timer)
-{
-	struct ipam_call *c = timer->data;
-
-	tell(c);
-	finish_if_done(c);
-}
-
 static void give_up(struct ipam_call *c, int code, const char *why)
 {
 	if (c->failure.code != 0)
 		return;
 	err_set(&c->failure, code, "%s", why);
 	cage_kill(&c->caged);
-	uv_timer_start(&c->timer, on_leftover, LEFTOVER_MS, 0);
+	due_in(&c->due, LEFTOVER_MS);
 }
 
-static void on_timeout(uv_timer_t *timer)
+static void on_due(void *arg)
 {
-	struct ipam_call *c = timer->data;
+	struct ipam_call *c = arg;
 	char why[64];
 
+	if (c->failure.code != 0) { /* it cannot be killed (yet) */
+		tell(c);
+		finish_if_done(c);
+		return;
+	}
 	snprintf(why, sizeof(why), "no answer within %u ms", c->timeout_ms);
 	give_up(c, -ETIMEDOUT, why);
 }
@@ -312,7 +318,7 @@ static int run(struct ipam_call *c, const char *program, const struct attach_rec
 		return err_wrap(e, "%s", program);
 	uv_read_start((uv_stream_t *)&c->out.pipe, on_room, on_output);
 	uv_read_start((uv_stream_t *)&c->err.pipe, on_room, on_output);
-	uv_timer_start(&c->timer, on_timeout, c->timeout_ms, 0);
+	due_in(&c->due, c->timeout_ms);
 	return 0;
 }
 
@@ -326,11 +332,11 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 	c->out.max = sizeof(c->answer);
 	c->err.text = c->said;
 	c->err.max = sizeof(c->said);
-	uv_timer_init(loop, &c->timer);
+	due_init(&c->due, loop, on_due, c);
 	uv_pipe_init(loop, &c->out.pipe, 0);
 	uv_pipe_init(loop, &c->err.pipe, 0);
 	c->loop = loop;
-	c->timer.data = c->out.pipe.data = c->err.pipe.data = c->end.data = c;
+	c->out.pipe.data = c->err.pipe.data = c->end.data = c;
 	c->open_handles = 3;
 	return c;
 }
