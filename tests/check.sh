@@ -27,6 +27,14 @@ passed=0 failed=0 skipped=0
 
 say() { printf '%s %s\n' "$1" "$2"; }
 
+failures=() # said again at the end: who keeps only the end of this shall see what it was
+
+fail() { # TEXT [LOG OF A SCENARIO]
+	say "FAILED" "$1"
+	failures+=("$1")
+	[ $# = 1 ] || mapfile -t -O ${#failures[@]} failures < <(grep -A 1 -E '^(not ok|failed \(status)' "$2" | sed 's/^/    /')
+}
+
 # --- what runs now, and how long that usually takes ---------------------------------------------
 
 # A line for each: SECONDS NAME. What it has taken on two idle cores is checked in; what it took on this machine counts more.
@@ -81,7 +89,7 @@ step() {
 		passed=$((passed + 1))
 		remember "$name" $((SECONDS - began))
 	else
-		say "FAILED" "$name (exit $?): $*"
+		fail "$name (exit $?): $*"
 		tail -n 40 "$log" | sed 's/^/        /'
 		failed=$((failed + 1))
 	fi
@@ -104,7 +112,7 @@ cmocka() { # NAME LOG
 	if [ "$status" = 0 ] && [ $((ok + not)) = 0 ]; then bad=1; fi
 	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + not))
 	if [ "$bad" != 0 ]; then
-		say "FAILED" "$name: $bad of $((ok + bad + not)) (exit $status)"
+		fail "$name: $bad of $((ok + bad + not)) (exit $status)"
 		tail -n 40 "$log" | sed 's/^/        /'
 	else
 		say "  ok  " "$name: $ok$([ "$not" = 0 ] || echo ", $not skipped: $(grep -m1 -oP 'skipped: \K.*' "$log")")"
@@ -232,7 +240,7 @@ fuzz_result() { # NAME STATUS
 		say "  ok  " "$1, $(grep -o 'number_of_executed_units: *[0-9]*' "$log" | grep -o '[0-9]*$') runs"
 		passed=$((passed + 1))
 	else
-		say "FAILED" "$1 (exit $2)"
+		fail "$1 (exit $2)"
 		tail -n 40 "$log" | sed 's/^/        /'
 		failed=$((failed + 1))
 	fi
@@ -255,7 +263,7 @@ judge_scenario() { # NAME LOG STATUS SECONDS
 	local last
 	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1)
 	if [ -z "$last" ]; then
-		say "FAILED" "$1 (exit $3)"
+		fail "$1 (exit $3)"
 		tail -n 60 "$2" | sed 's/^/        /'
 		failed=$((failed + 1))
 		return
@@ -306,10 +314,8 @@ count_scenario() { # NAME STATUS LAST_LINE LOG SECONDS
 		remember "$1" "$5"
 		grep -E '^# ' "$4" | sed 's/^/        /'
 	else
-		say "FAILED" "$1: $3"
+		fail "$1: $3" "$4"
 		tail -n 80 "$4" | sed 's/^/        /'
-		# Last, as who shows only the end of this shall see what it was.
-		grep -A 1 -E '^(not ok|failed \(status)' "$4" | sed 's/^/        /'
 	fi
 }
 
@@ -331,5 +337,6 @@ for part in "$@"; do
 	say "      " "$part took $took s"
 	[ $failed != $before ] || remember "$part${CHECK:+, $CHECK}" $took
 done
+[ ${#failures[@]} = 0 ] || printf '%s\n' "what failed:" "${failures[@]/#/    }"
 echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
 [ $failed = 0 ]

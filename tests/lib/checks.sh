@@ -82,7 +82,7 @@ json() { # EXPRESSION
 
 # The value of the first series with that name and all those labels; prints nothing and fails when there is none.
 metric() { # NAME ['label="x"'..]
-    curl -fsS -m 5 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
+    curl -fsS -m 60 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
         BEGIN { n = split(labels, wanted, " ") }
         index($0, name "{") == 1 || index($0, name " ") == 1 {
             for (i = 1; i <= n; i++) if (!index($0, "{" wanted[i]) && !index($0, "," wanted[i])) next

@@ -37,5 +37,5 @@ stop_rocelet() { # [SIGNAL]
 
 # A Python expression over one of the daemon's JSON documents, which is `doc`.
 api() { # devices|pods EXPRESSION
-    curl -fsS -m 5 "$HTTP/api/v1/$1" | json "$2"
+    curl -fsS -m 60 "$HTTP/api/v1/$1" | json "$2"
 }

@@ -94,7 +94,7 @@ kubelet_log() {
 
 # How often the present kubelet was asked to Register that resource (a plugin it finds in plugins_registry does not ask).
 registrations() { # RESOURCE
-    curl -fsS -m 5 "$KUBELET_URL/metrics" | awk -v name="kubelet_device_plugin_registration_total{resource_name=\"$1\"}" \
+    curl -fsS -m 60 "$KUBELET_URL/metrics" | awk -v name="kubelet_device_plugin_registration_total{resource_name=\"$1\"}" \
         '$1 == name { n = $2 } END { print n + 0 }'
 }
 

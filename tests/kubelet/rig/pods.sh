@@ -67,7 +67,7 @@ remove_pod() { # NAME
 
 # "NAME PHASE REASON MESSAGE" of each, as the kubelet tells. A pod from a file bears the node's name too.
 pods() {
-    curl -fsS -m 5 "$KUBELET_URL/pods" | /usr/bin/python3 -c '
+    curl -fsS -m 60 "$KUBELET_URL/pods" | /usr/bin/python3 -c '
 import json, sys
 for pod in json.load(sys.stdin)["items"] or []:
     status = pod["status"]

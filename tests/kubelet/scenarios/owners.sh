@@ -12,7 +12,7 @@ owners() {
 
 # And as the metrics page does.
 owners_in_series() {
-    curl -fsS -m 5 "$HTTP/metrics" | sed -n 's/^rocelet_device_allocated_info{.*id="\([^"]*\)".*pod="\([^"]*\)-rig".*} 1$/\2=\1/p' | sort | xargs
+    curl -fsS -m 60 "$HTTP/metrics" | sed -n 's/^rocelet_device_allocated_info{.*id="\([^"]*\)".*pod="\([^"]*\)-rig".*} 1$/\2=\1/p' | sort | xargs
 }
 
 # And the kubelet.
@@ -50,7 +50,7 @@ check_within 5 "we say that c has it, although the list lacks what the other had
 check_within 5 "and so does the page" "[[ ' '\$(owners_in_series)' ' == *' c=$OURS '* ]]"
 check "a has what it had" "[[ ' '\$(owners)' ' == *' a=$(pod_resources a $VF) '* ]]"
 check "nothing has two owners" "[[ -z \$(owners | tr ' ' '\n' | cut -d= -f2 | sort | uniq -d) ]]"
-check "no series without its pod" "! curl -fsS -m 5 $HTTP/metrics | grep -q 'pod=\"\"'"
+check "no series without its pod" "! curl -fsS -m 60 $HTTP/metrics | grep -q 'pod=\"\"'"
 check "ordinary reuse is no warning" "! grep ' warn ' $OUT/rocelet.log | grep -q 'knows better'"
 check_within 90 "and once the kubelet has had time, what nobody has is nobody's" "[[ \$(owners) == '$NAMED' ]]"
 stop_rocelet

@@ -37,7 +37,7 @@ netns_of_pod() { stat -Lc %i "/proc/$(pod_pid "$1")/ns/net"; } # POD
 same_netns() { [[ $(stat -Lc %i "$(field "$1" 8)") == "$(netns_of_pod "$1")" ]]; } # POD
 
 uid_of() { # POD
-    curl -fsS -m 5 "$KUBELET_URL/pods" | json "next(p['metadata']['uid'] for p in doc['items'] if p['metadata']['name'] == '$1-rig')"
+    curl -fsS -m 60 "$KUBELET_URL/pods" | json "next(p['metadata']['uid'] for p in doc['items'] if p['metadata']['name'] == '$1-rig')"
 }
 
 ahead() { # POD..

@@ -122,7 +122,7 @@ rocectl() { # ARGS..
 # free, attaching, in_pod, returning or bad; fails while nobody answers.
 engine_state() { # ID
     local document state
-    document=$(curl -fsS -m 5 "$HTTP/api/v1/attachments" 2>/dev/null) || return
+    document=$(curl -fsS -m 60 "$HTTP/api/v1/attachments" 2>/dev/null) || return
     state=$(tr '{' '\n' <<<"$document" | sed -nE '/"function":"'"$1"'"/s/.*"state":"([a-z_]+)".*/\1/p')
     echo "${state:-free}"
 }

@@ -32,7 +32,7 @@ n_bpf_objects() {
 
 # One value of the daemon's account of its BPF programs, by a Python expression over: ports (by RDMA device), programs, bpf.
 bpf_config() { # EXPRESSION
-    curl -fsS -m 5 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
+    curl -fsS -m 60 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
 import json, sys
 bpf = json.load(sys.stdin)["bpf"]
 ports, programs = {p["device"]: p for p in bpf["ports"]}, bpf["programs"]
@@ -46,7 +46,7 @@ holds_in_bpf() { # EXPRESSION
 # Which programs there are, how they hang, and what the kernel has refused; in comments, that summaries repeat.
 tell_programs() {
     echo "# BPF programs on kernel $(uname -r), by hook:"
-    curl -fsS -m 5 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
+    curl -fsS -m 60 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
 import collections, json, sys, textwrap
 bpf, by_hook = json.load(sys.stdin)["bpf"], collections.defaultdict(list)
 for p in bpf["programs"]:

@@ -179,7 +179,7 @@ stop_rocelet() {
 }
 
 devices_json() {
-    curl -fsS -m 5 "$HTTP/api/v1/devices"
+    curl -fsS -m 60 "$HTTP/api/v1/devices"
 }
 
 # One value of /api/v1/devices by a Python expression over: functions, netdevs, rdma (by id or name).

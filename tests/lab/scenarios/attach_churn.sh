@@ -36,7 +36,7 @@ cycles() { # INDEX N [stubborn]
 # What the daemon and its threads do, for a failure's log.
 show_engine() {
     local task
-    curl -fsS -m 5 "$HTTP/api/v1/attachments" || true
+    curl -fsS -m 60 "$HTTP/api/v1/attachments" || true
     rocectl events --limit 40 || true
     for task in "/proc/$ROCELET_PID/task"/*; do echo "$(<"$task/comm") $(<"$task/wchan")"; sed 's/^/    /' "$task/stack"; done
 }

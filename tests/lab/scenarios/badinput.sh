@@ -7,7 +7,7 @@ PLUGINS=/var/lib/kubelet/device-plugins
 SOCKETS=(/run/rocelet/rocelet.sock "$PLUGINS/rocelet-metrics.sock")
 
 answers_on() { # SOCKET
-    curl -fsS -m 5 -o /dev/null --unix-socket "$1" http://localhost/metrics
+    curl -fsS -m 60 -o /dev/null --unix-socket "$1" http://localhost/metrics
 }
 
 # The kernel makes addresses, and GIDs of them, for a while after a link came up.

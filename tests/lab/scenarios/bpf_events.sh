@@ -27,11 +27,11 @@ loaded() { # PROGRAM [HOOK]
 all_loaded() {
     local left_out='^-'
     [[ -e /sys/module/rdma_cm ]] || left_out='"cm_'
-    ! curl -fsS -m 5 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | grep -v -e "$left_out" | grep -qv ' 1$'
+    ! curl -fsS -m 60 "$HTTP/metrics" | grep '^rocelet_bpf_program_loaded' | grep -v -e "$left_out" | grep -qv ' 1$'
 }
 
 event() { # REGEX: one that the API tells
-    curl -fsS -m 2 "$HTTP/api/v1/events" | grep -qE "$1"
+    curl -fsS -m 60 "$HTTP/api/v1/events" | grep -qE "$1"
 }
 
 # Runs qp_fault between the pods' devices; its output is in $OUT/fault.log. A line on fd 7 lets it go on.
@@ -51,7 +51,7 @@ end_fault() {
 
 # The event of the queue pair that has just failed, with its peer and reason; how late is in $OUT/lateness.
 told() { # REASON
-    curl -fsS -m 2 "$HTTP/api/v1/events" | python3 -c '
+    curl -fsS -m 60 "$HTTP/api/v1/events" | python3 -c '
 import calendar, json, re, sys, time
 reason, fault, lateness, empty, bar = sys.argv[1], open(sys.argv[2]).read(), sys.argv[3], float(sys.argv[4]), sys.argv[5]
 qpn, peer = re.search(r"qpn (\d+) peer (\d+)", fault).groups()

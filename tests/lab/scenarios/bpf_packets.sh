@@ -202,7 +202,7 @@ check_within 10 "it is watched there" watched_in_pod plain1
 check "it is taken back" "$BUILD/rocectl detach $id"
 check_within 10 "and not watched any more" '! watched_in_pod plain1'
 ip netns delete plain
-check "nothing is wrong with what is still there" 'watched rxe_left && watched rxe_right && watched rxe_late'
+check_within 10 "nothing is wrong with what is still there" 'watched rxe_left && watched rxe_right && watched rxe_late'
 
 say "the end"
 programs=$(tell_programs)

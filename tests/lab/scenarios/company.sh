@@ -51,7 +51,7 @@ say "the host's network"
 make_pod_with "doc['spec'].update(hostNetwork=True)" host "$RESOURCE=1"
 check_within 60 "it is told why not" "pod_status host | grep -q 'pod default/host-rig has hostNetwork, so there is no interface of its own'"
 check_within 90 "each time it is tried" "(( \$(grep -c 'container not started: .*has hostNetwork' $OUT/rocelet.log) >= 2 ))"
-check "which is no event of the device" "! curl -fsS -m 5 $HTTP/api/v1/events | grep -q HostNetwork"
+check "which is no event of the device" "! curl -fsS -m 60 $HTTP/api/v1/events | grep -q HostNetwork"
 remove_pod host
 check_all_free
 

@@ -13,8 +13,8 @@ is_valid_text() { # FILE
 
 # Whatever is in the pod is shown as valid text.
 outputs_are_valid() {
-    curl -fsS -m 5 "$HTTP/metrics" >/tmp/metrics && curl -fsS -m 5 "$HTTP/api/v1/devices" | python3 -m json.tool >/dev/null &&
-        curl -fsS -m 5 "$HTTP/api/v1/attachments" | python3 -m json.tool >/dev/null && is_valid_text /tmp/metrics && is_valid_text "$OUT/rocelet.log"
+    curl -fsS -m 60 "$HTTP/metrics" >/tmp/metrics && curl -fsS -m 60 "$HTTP/api/v1/devices" | python3 -m json.tool >/dev/null &&
+        curl -fsS -m 60 "$HTTP/api/v1/attachments" | python3 -m json.tool >/dev/null && is_valid_text /tmp/metrics && is_valid_text "$OUT/rocelet.log"
 }
 
 make_pool 2

@@ -8,7 +8,7 @@
 . /rocelet/lab/guest/bpf.sh
 
 event() { # REASON REGEX: one of that NIC's that the API tells
-    curl -fsS -m 2 "$HTTP/api/v1/events" | /usr/bin/python3 -c '
+    curl -fsS -m 60 "$HTTP/api/v1/events" | /usr/bin/python3 -c '
 import json, re, sys
 for e in json.load(sys.stdin)["events"]:
     if e["reason"] == sys.argv[1] and re.search(sys.argv[2], e["message"]):
@@ -17,11 +17,11 @@ sys.exit("no such event")' "$@" 2>/dev/null
 }
 
 n_events() { # REASON
-    curl -fsS -m 2 "$HTTP/api/v1/events" | json "len([e for e in doc['events'] if e['reason'] == '$1'])"
+    curl -fsS -m 60 "$HTTP/api/v1/events" | json "len([e for e in doc['events'] if e['reason'] == '$1'])"
 }
 
 hangs() { # PROGRAM
-    curl -fsS -m 5 "$HTTP/metrics" | grep -q "^rocelet_bpf_program_loaded{.*program=\"$1\".*} 1$"
+    curl -fsS -m 60 "$HTTP/metrics" | grep -q "^rocelet_bpf_program_loaded{.*program=\"$1\".*} 1$"
 }
 
 fault() {
