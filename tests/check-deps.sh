@@ -56,7 +56,7 @@ SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events 
 {
 	line include $HW
 	line include include/loop k8s/rpc k8s/cri k8s/kubelet
-	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/compose daemon
+	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS
 	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/ctl
 }
 

@@ -173,6 +173,7 @@ part_interop() {
 	capture_judge
 	interop "packets of scapy and tshark" tests/interop/packets_python.py build/san/interop/packet_watch
 	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
+	interop "one daemon after the other" tests/interop/hand_over_python.py build/san/rocelet build/san/bench/mk_sysfs
 	interop "configurations and command lines" tests/interop/config_python.py build/san/rocelet build/san/rocectl build/san/bench/mk_sysfs
 }
 

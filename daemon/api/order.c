@@ -85,6 +85,9 @@ static const struct parse_key detach_keys[] = {
 	KEY("device", read_device, device),
 	KEY("force", parse_bool, force),
 };
+static const struct parse_key hand_over_keys[] = {
+	KEY("pod", read_pod, owner),
+};
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
@@ -153,6 +156,8 @@ static int read_order(struct parse *p, enum order_kind kind, json_t *object, str
 		break;
 	case ORDER_FIX:
 		return parse_object(p, NULL, object, NULL, 0, o);
+	case ORDER_HAND_OVER:
+		return parse_object(p, NULL, object, hand_over_keys, ARRAY_SIZE(hand_over_keys), o);
 	}
 	return r == 0 && !o->device[0] ? parse_fail(p, NULL, "device is missing") : r;
 }

@@ -37,6 +37,14 @@ struct order_hooks {
 	void *arg;
 };
 
+/* Who gives the node to a successor; NULL: nobody does. Returns 0 and stops soon, or a negative
+ * errno with its sentence. *ret_pod: "namespace/name" of its own pod, "" = none; borrowed. */
+struct hand_over_hook {
+	int (*begin)(const struct attach_owner *successor, const char **ret_pod, struct err *,
+		     void *arg);
+	void *arg;
+};
+
 /* Who keeps the table of queue pairs. All NULL: nobody does. */
 struct qp_hooks {
 	/* What there is, but for the host; borrowed until the loop goes on. */
@@ -63,6 +71,7 @@ struct routes {
 	struct event_watch *event_watch; /* NULL: nobody may wait for events */
 	struct qp_hooks qp_hooks;
 	struct order_hooks orders;
+	struct hand_over_hook hand_over;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
 	/* To be set together: a new list is another generation. */
 	struct attach_list attachments;

@@ -78,9 +78,32 @@ static int give_order(struct routes *r, enum order_kind kind, const struct order
 	case ORDER_DETACH:
 		return h->detach(p->function, o->force, on_order_done, p, e, h->arg);
 	case ORDER_FIX:
+	case ORDER_HAND_OVER:
 		break;
 	}
 	return -EINVAL;
+}
+
+/* {"error":null,"pod":"rocelet/rocelet-x7k2p"}: answered before it is carried out, since we answer
+ * nobody then. */
+static int begin_hand_over(struct routes *r, const struct http_request *request,
+			   struct http_reply *reply, struct err *e)
+{
+	const char *pod = "";
+	struct order order;
+	size_t len = 0;
+	int error;
+
+	if (!r->hand_over.begin)
+		return err_set(e, -EOPNOTSUPP, "nothing is handed over here");
+	error = order_parse(&order, ORDER_HAND_OVER, request->body, request->body_len, e);
+	if (error == 0)
+		error = r->hand_over.begin(&order.owner, &pod, e, r->hand_over.arg);
+	if (error < 0)
+		return error;
+	reply_document(reply,
+		       api_print(json_pack("{sn so}", "error", "pod", json_text(pod)), &len));
+	return 0;
 }
 
 /* Nothing to wait for. */
@@ -100,6 +123,8 @@ static int begin_order(struct routes *r, enum order_kind kind, const struct http
 	struct order order;
 	int error;
 
+	if (kind == ORDER_HAND_OVER)
+		return begin_hand_over(r, request, reply, e);
 	if (!r->orders.attach)
 		return err_set(e, -EOPNOTSUPP, "nothing is attached here: the engine does not run");
 	error = order_parse(&order, kind, request->body, request->body_len, e);
@@ -125,6 +150,7 @@ void routes_order(struct routes *r, const struct http_request *request, struct h
 		{"/api/v1/attach", ORDER_ATTACH},
 		{"/api/v1/detach", ORDER_DETACH},
 		{"/api/v1/doctor/fix", ORDER_FIX},
+		{"/api/v1/hand-over", ORDER_HAND_OVER},
 	};
 	struct err e = {0};
 

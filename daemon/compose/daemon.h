@@ -7,7 +7,9 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
+#include "due.h"
 #include "event_ring.h"
+#include "hand_over.h"
 #include "hw.h"
 #include "lock.h"
 #include "loop.h"
@@ -24,6 +26,13 @@ struct daemon {
 	uv_loop_t loop;
 	struct hw hw;
 	struct lock state_lock, run_lock;
+	/* Our pod, the one from which we took the node over, and the one to which we give it. */
+	char own_pod[HAND_OVER_POD_SIZE], predecessor[HAND_OVER_POD_SIZE],
+		successor[HAND_OVER_POD_SIZE];
+	bool asked_predecessor;
+	bool hands_over;		/* stopping for a successor */
+	struct due hand_over;		/* the stop, when the answer is on its way */
+	struct silent_peers at_kubelet; /* connections that are kept for it */
 	struct self_counters self;
 	uint64_t start_unix_ms;
 	char *config_json;

@@ -207,8 +207,16 @@ bool lock_is_of(const struct lock *l, const char *folder)
 	       had.st_dev == there.st_dev && had.st_ino == there.st_ino;
 }
 
+bool lock_is_free(const char *folder)
+{
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+}
+
 int lock_wait(struct lock *ret, const struct hw *hw, const char *folder, mode_t mode,
-	      const char *self, uint64_t wait_ms, struct err *e)
+	      const char *self, uint64_t wait_ms, void (*meanwhile)(void *arg), void *arg,
+	      struct err *e)
 {
 	const struct timespec moment = {.tv_nsec = 50 * 1000000L};
 	const uint64_t began = now_ms();
@@ -221,6 +229,8 @@ int lock_wait(struct lock *ret, const struct hw *hw, const char *folder, mode_t 
 			log_info("lock", 0, "%s, waiting %llu s for its end", e->msg,
 				 (unsigned long long)(wait_ms + 999) / 1000);
 		told = true;
+		if (meanwhile)
+			meanwhile(arg);
 		nanosleep(&moment, NULL);
 	}
 	return r;

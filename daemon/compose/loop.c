@@ -100,15 +100,35 @@ static void describe_self(const struct launch *l, char *ret, size_t size)
 		n += (size_t)snprintf(ret + n, size - n, "%s%s", i ? " " : ": ", l->argv[i]);
 }
 
+/* Until it has answered: who has just started serves its socket a little later. Called with every
+ * try for the lock. */
+static void ask_predecessor(void *arg)
+{
+	struct daemon *d = arg;
+	struct err e = {0};
+	int r;
+
+	if (d->asked_predecessor)
+		return;
+	r = hand_over_ask(d->predecessor, d->options->run_dir, &e);
+	d->asked_predecessor = r == 0 || r == -EBUSY;
+	if (r == 0)
+		log_info("lock", 0, "the other rocelet hands this node over");
+	else if (r == -EBUSY)
+		log_warn("lock", 0, "the other rocelet does not hand over: %s, waiting for its end",
+			 e.msg);
+}
+
 /* What cannot be locked cannot be written either, or knows no locks: no reason not to look. */
-static int lock_one(const struct daemon *d, struct lock *l, const char *folder, mode_t mode,
+static int lock_one(struct daemon *d, struct lock *l, const char *folder, mode_t mode,
 		    struct err *e)
 {
 	char self[180];
 	int r;
 
 	describe_self(d->launch, self, sizeof(self));
-	r = lock_wait(l, &d->hw, folder, mode, self, d->options->lock_wait_ms, e);
+	r = lock_wait(l, &d->hw, folder, mode, self, d->options->lock_wait_ms,
+		      d->options->take_over ? ask_predecessor : NULL, d, e);
 	if (r == -EALREADY || r == 0)
 		return r;
 	log_warn("lock", 0, "%s, going on without", e->msg);
@@ -164,6 +184,16 @@ static int run_loop(struct daemon *d, struct err *e)
 	return r < 0 ? err_set(e, r, "event loop: %s", uv_strerror(r)) : run_modules(d, e);
 }
 
+/* The successor has the node. */
+static void linger(struct daemon *d)
+{
+	log_info("loop", 0, "handed over to %s, waiting to be told to end",
+		 *d->successor ? d->successor : "a rocelet in no pod");
+	if (hand_over_linger(&d->at_kubelet, d->options->run_dir) == -EOWNERDEAD)
+		log_warn("loop", 0, "nobody has %s any more: ending, to be started anew",
+			 d->options->run_dir);
+}
+
 int loop_run(const struct launch *launch, struct err *e)
 {
 	const struct options *options = launch->options;
@@ -189,5 +219,7 @@ int loop_run(const struct launch *launch, struct err *e)
 	lock_release(&d.run_lock);
 	lock_release(&d.state_lock);
 	hw_close(&d.hw);
+	if (r == 0 && d.hands_over)
+		linger(&d);
 	return r;
 }

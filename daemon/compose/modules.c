@@ -115,7 +115,7 @@ static void on_page(struct page *page, void *arg)
 	d->routes.page = page_ref(page);
 }
 
-/* --- modules ---------------------------------------------------------------------------------- */
+/* --- signals ---------------------------------------------------------------------------------- */
 
 static void on_signal(uv_signal_t *handle, int signum)
 {
@@ -149,6 +149,56 @@ static void signals_stop(struct daemon *d)
 	uv_close((uv_handle_t *)&d->sigterm, NULL);
 	uv_close((uv_handle_t *)&d->sighup, NULL);
 }
+
+/* --- a successor ------------------------------------------------------------------------------ */
+
+/* Who asks is answered meanwhile; it waits for our locks then. */
+#define ANSWER_MS 50
+
+static void on_hand_over_due(void *arg)
+{
+	struct daemon *d = arg;
+
+	uv_stop(&d->loop);
+}
+
+/* One that has given us the node and was started anew shall end, not have it back. */
+static int on_hand_over(const struct attach_owner *successor, const char **ret_pod, struct err *e,
+			void *arg)
+{
+	struct daemon *d = arg;
+	char pod[HAND_OVER_POD_SIZE] = "";
+
+	if (successor->pod[0])
+		snprintf(pod, sizeof(pod), "%s/%s", successor->namespace, successor->pod);
+	if (*pod && strcmp(pod, d->predecessor) == 0)
+		return err_set(e, -EBUSY, "pod %s has handed this node over before, and is to end",
+			       pod);
+	log_info("loop", 0, "%s%s asks for this node: handing it over",
+		 *pod ? "pod " : "a rocelet in no pod", pod);
+	snprintf(d->successor, sizeof(d->successor), "%s", pod);
+	d->hands_over = true;
+	due_in(&d->hand_over, ANSWER_MS);
+	*ret_pod = d->own_pod;
+	return 0;
+}
+
+static int hand_over_start(struct daemon *d, struct err *e)
+{
+	(void)e;
+	due_init(&d->hand_over, &d->loop, on_hand_over_due, d);
+	hand_over_self(d->own_pod);
+	d->routes.hand_over = (struct hand_over_hook){on_hand_over, d};
+	return 0;
+}
+
+static void hand_over_stop(struct daemon *d)
+{
+	d->routes.hand_over = (struct hand_over_hook){0};
+	due_close(&d->hand_over, NULL);
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static int node_start(struct daemon *d, struct err *e)
 {
@@ -342,6 +392,7 @@ const struct module modules[] = {
 	{"bpf", true, bpf_start, bpf_stop},
 	{"packet counting", true, packets_start, packets_stop},
 	{"queue pairs", true, qps_start, qps_stop}, /* what is there once changes are told */
+	{"successor", false, hand_over_start, hand_over_stop},
 };
 
 const size_t n_modules = ARRAY_SIZE(modules);

@@ -184,7 +184,10 @@ int resources_start(struct daemon *d, struct err *e)
 void resources_stop(struct daemon *d)
 {
 	d->routes.resources = NULL;
-	resources_close(d->resources);
+	if (d->hands_over)
+		resources_hand_over(d->resources, &d->at_kubelet);
+	else
+		resources_close(d->resources);
 	d->resources = NULL;
 }
 

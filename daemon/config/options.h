@@ -50,8 +50,9 @@ struct options {
 	uint32_t max_connections;
 	uint32_t request_timeout_ms; /* given in seconds */
 	uint32_t lock_wait_ms;	     /* given in seconds */
-	uint32_t registration;	     /* enum registration */
-	uint32_t shutdown_policy;    /* enum shutdown_policy */
+	bool take_over;
+	uint32_t registration;	  /* enum registration */
+	uint32_t shutdown_policy; /* enum shutdown_policy */
 	char resource_prefix[OPTION_TEXT_SIZE];
 	bool use_cdi;
 	char cdi_dir[OPTION_TEXT_SIZE], devinfo_dir[OPTION_TEXT_SIZE];

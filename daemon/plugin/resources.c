@@ -167,16 +167,29 @@ static void on_due_closed(void *arg)
 	free(r);
 }
 
-void resources_close(struct resources *r)
+static void stop_deciding(struct resources *r)
 {
-	if (!r)
-		return;
 	r->closing = true;
 	if (r->opts.engine)
 		attach_engine_offer(r->opts.engine, NULL);
 	allocate_drop(r, NULL);
-	kubelet_close(r->kubelet);
 	due_close(&r->settle, on_due_closed);
 	due_close(&r->show, on_due_closed);
 	due_close(&r->hold, on_due_closed);
+}
+
+void resources_close(struct resources *r)
+{
+	if (!r)
+		return;
+	stop_deciding(r);
+	kubelet_close(r->kubelet);
+}
+
+void resources_hand_over(struct resources *r, struct silent_peers *ret)
+{
+	if (!r)
+		return;
+	stop_deciding(r);
+	kubelet_hand_over(r->kubelet, ret);
 }

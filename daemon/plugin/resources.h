@@ -17,6 +17,7 @@
 
 struct uv_loop_s;
 struct resources;
+struct silent_peers;
 
 struct resources_opts {
 	struct kubelet_opts kubelet;
@@ -52,3 +53,5 @@ void resources_held(struct resources *, bool changed, uint64_t answered_ms);
 const struct resource_table *resources_table(const struct resources *);
 /* NULL is fine. Gone when the loop has run out of handles. */
 void resources_close(struct resources *);
+/* The same for a successor: see kubelet_hand_over(). */
+void resources_hand_over(struct resources *, struct silent_peers *ret);

@@ -280,13 +280,18 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 	return 0;
 }
 
-static void leave_kubelet(struct kubelet *k, struct kubelet_plugin *p, bool zero)
+static void unlink_plugin(struct kubelet *k, const struct kubelet_plugin *p)
 {
 	struct kubelet_plugin **at = &k->plugins;
 
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
+}
+
+static void leave_kubelet(struct kubelet *k, struct kubelet_plugin *p, bool zero)
+{
+	unlink_plugin(k, p);
 	plugin_leave(p, zero);
 }
 
@@ -339,15 +344,34 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 	return 0;
 }
 
-void kubelet_close(struct kubelet *k)
+static void stop_watching(struct kubelet *k)
 {
-	if (!k)
-		return;
 	k->closing = true;
 	dir_watch_close(k->plugins_watch);
 	dir_watch_close(k->registry_watch);
 	due_at(&k->poll, DUE_NEVER);
+}
+
+void kubelet_close(struct kubelet *k)
+{
+	if (!k)
+		return;
+	stop_watching(k);
 	while (k->plugins)
 		leave_kubelet(k, k->plugins, k->zero_on_close);
+	end_if_empty(k);
+}
+
+void kubelet_hand_over(struct kubelet *k, struct silent_peers *ret)
+{
+	if (!k)
+		return;
+	stop_watching(k);
+	while (k->plugins) {
+		struct kubelet_plugin *p = k->plugins;
+
+		unlink_plugin(k, p);
+		plugin_hand_over(p, ret);
+	}
 	end_if_empty(k);
 }

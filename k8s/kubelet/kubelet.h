@@ -16,6 +16,7 @@
 struct uv_loop_s;
 struct kubelet;
 struct kubelet_plugin;
+struct silent_peers;
 
 struct kubelet_opts {
 	const char *dir; /* copied */
@@ -95,3 +96,8 @@ void plugin_withdraw(struct kubelet_plugin *);
 /* Withdraws every plugin that is left (with the empty list only if zero_on_close). NULL is fine.
  * Gone when the loop has run out of handles. */
 void kubelet_close(struct kubelet *);
+/* Closes it for a successor: the kubelet is told nothing, and goes on offering the devices while
+ * the connections that are added to *ret stay open. It closes them itself when the same resources
+ * are registered anew (pkg/kubelet/cm/devicemanager, addEndpoint and registerEndpoint). What it
+ * asks meanwhile has no answer. Instead of kubelet_close(); not from a hook. NULL is fine. */
+void kubelet_hand_over(struct kubelet *, struct silent_peers *ret);

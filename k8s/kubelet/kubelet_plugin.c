@@ -449,6 +449,16 @@ void plugin_leave(struct kubelet_plugin *p, bool zero)
 	kick(p);
 }
 
+void plugin_hand_over(struct kubelet_plugin *p, struct silent_peers *ret)
+{
+	p->leaving = true;
+	p->leave_ms = now_of(p);
+	plugin_service_retire(p->service);
+	uds_server_fall_silent(p->server, ret);
+	p->server = NULL;
+	kick(p);
+}
+
 char *plugin_socket_name(const char *resource)
 {
 	char *name;

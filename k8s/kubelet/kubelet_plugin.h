@@ -13,6 +13,7 @@
 #include "registration.h"
 
 struct plugin_service;
+struct silent_peers;
 struct uds_client;
 struct uds_server;
 
@@ -68,3 +69,5 @@ void plugin_look(struct kubelet_plugin *, bool is_new);
 void plugin_run(struct kubelet_plugin *);
 /* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
+/* Leaves by itself without a word to who watches the list: see kubelet_hand_over(). */
+void plugin_hand_over(struct kubelet_plugin *, struct silent_peers *ret);

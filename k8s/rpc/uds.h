@@ -35,6 +35,15 @@ void uds_server_flush(struct uds_server *);
  * handles. Called from one of the service's own hooks, `cancel` of that connection's calls comes
  * when the hook has returned: the service has to live so long. */
 void uds_server_close(struct uds_server *);
+/* Descriptors that keep connections open of which nothing is read or written any more. Owned. */
+struct silent_peers {
+	int *fds;
+	size_t n;
+};
+/* As uds_server_close(), but those who have asked something are not told: their connections stay
+ * open, silent, as what is added to *ret (those for which there is no memory or descriptor end),
+ * and the file stays, so that a successor can take its place in one step. Not from a hook. */
+void uds_server_fall_silent(struct uds_server *, struct silent_peers *ret);
 
 /* --- client --------------------------------------------------------------------------------- */
 

@@ -3,10 +3,12 @@
  * Can fail by: too many connections (one that has asked nothing yet makes room), no descriptors
  * left (accepting pauses, the backlog keeps them), files that come and go at the path (asked for by
  * uds_server_is_there()). */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "due.h"
 #include "uds.h"
 #include "uds_link.h"
@@ -225,22 +227,53 @@ void uds_server_flush(struct uds_server *s)
 		uds_link_kick(&p->link);
 }
 
+static void stop_listening(struct uds_server *s)
+{
+	s->is_closed = true;
+	uv_close((uv_handle_t *)&s->poll, on_closed);
+	due_close(&s->pause, unuse);
+	close(s->fd);
+}
+
 void uds_server_close(struct uds_server *s)
 {
 	struct peer *p, *next;
 
 	if (!s || s->is_closed)
 		return;
-	s->is_closed = true;
 	if (uds_server_is_there(s))
 		unlink(s->address.sun_path);
-	uv_close((uv_handle_t *)&s->poll, on_closed);
-	due_close(&s->pause, unuse);
-	close(s->fd);
+	stop_listening(s);
 	for (p = s->peers; p; p = next) {
 		next = p->next;
 		if (p->link.conn)
 			grpc_shutdown(p->link.conn);
+		uds_link_end(&p->link);
+	}
+}
+
+/* A second descriptor of a connection keeps it open when the first one is closed. */
+static void keep_open(const struct peer *p, struct silent_peers *ret)
+{
+	int fd = p->has_asked ? fcntl(p->link.fd, F_DUPFD_CLOEXEC, 0) : -1;
+	int *kept = fd < 0 ? NULL : array_push(ret->fds, ret->n);
+
+	if (kept)
+		*kept = fd;
+	else if (fd >= 0)
+		close(fd);
+}
+
+void uds_server_fall_silent(struct uds_server *s, struct silent_peers *ret)
+{
+	struct peer *p, *next;
+
+	if (!s || s->is_closed)
+		return;
+	stop_listening(s);
+	for (p = s->peers; p; p = next) {
+		next = p->next;
+		keep_open(p, ret);
 		uds_link_end(&p->link);
 	}
 }

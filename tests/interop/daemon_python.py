@@ -17,7 +17,6 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from concurrent import futures
 
 import grpc
@@ -80,7 +79,7 @@ class Daemon(base.Host):
 
     make = staticmethod(make_tree)
 
-    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=(), text=None):
+    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=(), text=None, environment=()):
         self.temp = tempfile.TemporaryDirectory()
         self.dir = self.temp.name
         self.connection = None
@@ -92,7 +91,7 @@ class Daemon(base.Host):
             self.configure(pools)
         else:
             write(self.dir + "/config.json", text)
-        environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1")
+        environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1", **dict(environment))
         self.process = subprocess.Popen([*command(self.dir, self.dir), *flags], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.log = []
@@ -232,7 +231,7 @@ def the_registry_and_its_words():
 def watchers_and_cancellation():
     with Daemon() as daemon:
         kubelet = registered(daemon)
-        second = Plugin(daemon.socket(), ("grpc.use_local_subchannel_pool", 1))
+        second = Plugin(daemon.socket())
         watches = [kubelet.watch(), Watch(second)]
         daemon.link("ens1v0", False)
         for watch in watches:
@@ -595,7 +594,7 @@ def bad_input():
         idle = [socket.socket(socket.AF_UNIX) for _ in range(40)]
         for s in idle:
             s.connect(daemon.socket())
-        fresh = Plugin(daemon.socket(), ("grpc.use_local_subchannel_pool", 1))
+        fresh = Plugin(daemon.socket())
         fresh.options()
         fresh.close()
         for s in idle:
@@ -644,26 +643,12 @@ def requests_of_any_size():
 
 def main():
     programs["daemon"], programs["mk_sysfs"] = sys.argv[1:3]
-    only = sys.argv[3:]
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as tree:
         make_tree(tree)
         write(tree + "/config.json", json.dumps({"pools": [VF_POOL]}))
         base.Host.command = " ".join(f"'{part}'" for part in command("{dir}", tree))
-        for function in [f for f, needs_host in base.checks if not needs_host] + checks:
-            if only and function.__name__ not in only:
-                continue
-            begin = time.monotonic()
-            try:
-                function()
-                passed += 1
-                print(f"ok     {function.__name__} {time.monotonic() - begin:.1f} s", flush=True)
-            except Exception:  # whatever it is, the next one runs
-                failed += 1
-                print(f"FAILED {function.__name__}", flush=True)
-                traceback.print_exc()
-    print(f"{passed} passed, {failed} failed", flush=True)
-    os._exit(failed != 0)  # a silent kubelet's threads never end
+        failed = base.run_checks([f for f, needs_host in base.checks if not needs_host] + checks, sys.argv[3:])
+    os._exit(failed)  # a silent kubelet's threads never end
 
 
 if __name__ == "__main__":

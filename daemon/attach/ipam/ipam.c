@@ -34,7 +34,7 @@ struct output {
 enum { N_ENV = 8 };
 
 struct ipam_call {
-	uv_poll_t end; /* of the cage */
+	uv_poll_t end;	/* of the cage */
 	struct due due; /* its answer; once it is killed, its end */
 	struct output out, err;
 	struct uv_loop_s *loop;

@@ -1,0 +1,143 @@
+/* hand_over.c - see hand_over.h. */
+#include "hand_over.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cleanup.h"
+#include "ctl_http.h"
+#include "due.h"
+#include "lock.h"
+#include "uds_socket.h"
+#include "utf8.h"
+
+/* A successor that is started again after a crash has it back by then. */
+#define FREE_TICKS 5
+#define TICK_MS	   1000
+
+void hand_over_self(char ret[HAND_OVER_POD_SIZE])
+{
+	const char *namespace = getenv("POD_NAMESPACE"), *pod = getenv("POD_NAME");
+
+	*ret = '\0';
+	if (pod)
+		snprintf(ret, HAND_OVER_POD_SIZE, "%s/%s", namespace ? namespace : "", pod);
+}
+
+/* --- the successor ---------------------------------------------------------------------------- */
+
+/* Texts of the answer's document are printable ASCII or escaped; how long they are is ours to see.
+ */
+static int judge_answer(const struct ctl_answer *answer, char predecessor[HAND_OVER_POD_SIZE],
+			struct err *e)
+{
+	json_t *doc = json_loadb(answer->body, answer->len, 0, NULL);
+	const char *error = json_string_value(json_object_get(doc, "error"));
+	const char *pod = json_string_value(json_object_get(doc, "pod"));
+	int r = 0;
+
+	*predecessor = '\0';
+	if (answer->status == 200 && pod && utf8_is_name(pod, HAND_OVER_POD_SIZE))
+		snprintf(predecessor, HAND_OVER_POD_SIZE, "%s", pod);
+	else if (answer->status == 200)
+		; /* in no pod */
+	else if (error)
+		r = err_set(e, -EBUSY, "%.200s", error);
+	else
+		r = err_set(e, -EBUSY, "it does not know how (status %u)", answer->status);
+	json_decref(doc);
+	return r;
+}
+
+int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, struct err *e)
+{
+	AUTO_FREE char *socket = NULL;
+	AUTO_FREE char *body = NULL;
+	char self[HAND_OVER_POD_SIZE];
+	struct ctl_answer answer = {0};
+	json_t *question;
+	int r;
+
+	hand_over_self(self);
+	question = *self ? json_pack("{ss}", "pod", self) : json_object();
+	body = question ? json_dumps(question, 0) : NULL;
+	json_decref(question);
+	if (!body || asprintf(&socket, "%s/rocelet.sock", run_dir) < 0)
+		return err_set(e, -ENOMEM, "out of memory");
+	r = ctl_ask(&answer, socket, "/api/v1/hand-over", body, e);
+	if (r == 0)
+		r = judge_answer(&answer, predecessor, e);
+	free(answer.body);
+	return r;
+}
+
+/* --- the predecessor -------------------------------------------------------------------------- */
+
+struct predecessor {
+	uv_loop_t loop;
+	uv_signal_t sigterm, sigint;
+	struct due tick;
+	struct silent_peers *peers;
+	const char *folder;
+	unsigned n_free; /* ticks in which nobody had the lock */
+};
+
+static void drop_peer(struct silent_peers *peers, size_t i)
+{
+	close(peers->fds[i]);
+	peers->fds[i] = peers->fds[--peers->n];
+}
+
+/* Those that the kubelet has closed. */
+static void drop_hung_up(struct silent_peers *peers)
+{
+	for (size_t i = peers->n; i > 0; i--)
+		if (uds_is_hung_up(peers->fds[i - 1]))
+			drop_peer(peers, i - 1);
+}
+
+static void on_tick(void *arg)
+{
+	struct predecessor *l = arg;
+
+	drop_hung_up(l->peers);
+	l->n_free = lock_is_free(l->folder) ? l->n_free + 1 : 0;
+	if (l->n_free < FREE_TICKS)
+		due_in(&l->tick, TICK_MS);
+	else
+		uv_stop(&l->loop);
+}
+
+static void on_signal(uv_signal_t *signal, int signum)
+{
+	(void)signum;
+	uv_stop(signal->loop);
+}
+
+int hand_over_linger(struct silent_peers *peers, const char *folder)
+{
+	struct predecessor l = {.peers = peers, .folder = folder};
+	int r = uv_loop_init(&l.loop);
+
+	if (r == 0) {
+		uv_signal_init(&l.loop, &l.sigterm);
+		uv_signal_init(&l.loop, &l.sigint);
+		uv_signal_start(&l.sigterm, on_signal, SIGTERM);
+		uv_signal_start(&l.sigint, on_signal, SIGINT);
+		due_init(&l.tick, &l.loop, on_tick, &l);
+		due_in(&l.tick, TICK_MS);
+		uv_run(&l.loop, UV_RUN_DEFAULT);
+		uv_close((uv_handle_t *)&l.sigterm, NULL);
+		uv_close((uv_handle_t *)&l.sigint, NULL);
+		due_close(&l.tick, NULL);
+		uv_run(&l.loop, UV_RUN_DEFAULT);
+		r = uv_loop_close(&l.loop);
+	}
+	while (peers->n > 0)
+		drop_peer(peers, peers->n - 1);
+	free(peers->fds);
+	*peers = (struct silent_peers){0};
+	return r < 0 ? r : l.n_free < FREE_TICKS ? 0 : -EOWNERDEAD;
+}

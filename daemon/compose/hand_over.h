@@ -1,0 +1,26 @@
+/* hand_over.h - a node is handed from one rocelet to its successor, and the kubelet goes on
+ * offering its devices meanwhile.
+ *
+ * The successor is started with --take-over and finds the folders locked: it asks who has them,
+ * over the admin socket. The predecessor stops as ever, but for what the kubelet sees: its
+ * connections to it stay open and silent. Its locks are released, the successor starts and
+ * registers, and the kubelet closes what is left of the predecessor by itself. That one stays until
+ * it is told to end, since who watches over it would start it again. */
+#pragma once
+
+#include "err.h"
+#include "uds.h"
+
+/* "namespace/name" of the pod that a rocelet is in; "": it is in none. */
+#define HAND_OVER_POD_SIZE 320
+
+/* Our own pod, from POD_NAMESPACE and POD_NAME (the downward API sets them). */
+void hand_over_self(char pod[HAND_OVER_POD_SIZE]);
+
+/* Asks who serves <run-dir>/rocelet.sock; blocks until it has answered. *predecessor: its pod.
+ * -ENOTCONN and the like: nobody can be asked (yet); -EBUSY: it refuses, and says why. */
+int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, struct err *);
+
+/* Holds the connections until SIGTERM or SIGINT (0), or until nobody has had the lock of the folder
+ * for some seconds: the successor is gone for good (-EOWNERDEAD). Closes them. Blocks. */
+int hand_over_linger(struct silent_peers *, const char *folder);

@@ -1,0 +1,272 @@
+#!/usr/bin/python3
+"""Judges how one daemon hands its node to the next, with a kubelet made of grpc-python.
+
+  hand_over_python.py DAEMON MK_SYSFS [CHECK...]
+
+What the kubelet sees is what counts: a list that it watches until the successor has registered, and no moment without devices. One line per
+check, "N passed, N failed" last.
+"""
+import fcntl
+import http.server
+import json
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import daemon_python as daemons  # noqa: E402
+import kubelet_python as base  # noqa: E402
+from daemon_python import ROCE, VFS, Unix, command, registered  # noqa: E402
+from kubelet_python import SOON, Kubelet, equal, eventually  # noqa: E402
+
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def as_pod(name):
+    return {"POD_NAMESPACE": "rocelet", "POD_NAME": name} if name else {}
+
+
+class Daemon(daemons.Daemon):
+    def __init__(self, pod="old", **arguments):
+        super().__init__(environment=as_pod(pod), **arguments)
+
+
+class Successor:
+    """Another daemon in the folders of a first one."""
+
+    def __init__(self, first, pod="new", flags=("--take-over",)):
+        self.process = subprocess.Popen([*command(first.dir, first.dir), *flags], env=dict(os.environ, **as_pod(pod)), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.log = []
+        threading.Thread(target=lambda: base.iter_lines(self.process.stderr, self.log), daemon=True).start()
+
+    def said(self, text):
+        return any(text in line for line in self.log)
+
+    def quit(self):
+        self.process.send_signal(signal.SIGTERM)
+        equal(self.process.wait(SOON), 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def said(daemon, text):
+    return any(text in line for line in daemon.log)
+
+
+def hang_up(client):
+    """What a kubelet does with the connection of a resource that was registered anew."""
+    client.close()
+
+
+def sockets_of(process):
+    folder = f"/proc/{process.pid}/fd"
+    return sum(os.readlink(f"{folder}/{fd}").startswith("socket:") for fd in os.listdir(folder))
+
+
+def is_lingering(daemon):
+    return said(daemon, "handed over to")
+
+
+def take_over(first, kubelet, pod="new"):
+    watch = kubelet.watches[ROCE]
+    successor = Successor(first, pod)
+    eventually("registered anew", lambda: kubelet.watches[ROCE] is not watch and kubelet.watches[ROCE].lists)
+    return successor
+
+
+@check
+def the_kubelet_never_loses_the_list():
+    with Daemon() as old:
+        kubelet = registered(old)
+        watch, client = kubelet.watches[ROCE], kubelet.clients[ROCE]
+        with take_over(old, kubelet) as new:
+            assert watch.is_alive()
+            equal(len(watch.lists), 1)
+            equal([(d.ID, d.health) for d in kubelet.watches[ROCE].lists[0]], [(id, "Healthy") for id in VFS])
+            eventually("handed over", lambda: is_lingering(old) and said(old, "pod rocelet/new asks"))
+            hang_up(client)
+            watch.join(SOON)
+            eventually("nothing is held", lambda: sockets_of(old.process) == 0)
+            equal(len(kubelet.client().allocate([VFS[0]])), 1)
+            assert old.process.poll() is None  # who watches over it would start it again
+            old.quit()
+            kubelet.stop()
+            new.quit()
+
+
+@check
+def its_socket_is_always_there():
+    """In the registry a socket that goes takes the resource with it."""
+    with Daemon(mode="registry") as old:
+        kubelet = Kubelet(old.dir).start()
+        path = old.socket("plugins_registry")
+        kubelet.find(path)
+        first, missing, done = os.stat(path).st_ino, [], threading.Event()
+
+        def look():
+            while not done.is_set():
+                if not os.path.exists(path):
+                    missing.append(path)
+        looker = threading.Thread(target=look)
+        looker.start()
+        with Successor(old) as new:
+            eventually("another socket", lambda: os.stat(path).st_ino != first)
+            done.set()
+            looker.join()
+            equal(missing, [])
+            kubelet.find(path)
+            equal([d.ID for d in kubelet.watch().lists[0]], VFS)
+            old.quit()
+            assert os.path.exists(path)
+            kubelet.stop()
+            new.quit()
+
+
+@check
+def a_list_that_was_changed_is_told_by_the_successor():
+    with Daemon() as old:
+        kubelet = registered(old)
+        watch = kubelet.watches[ROCE]
+        with take_over(old, kubelet) as new:
+            old.link("ens1v0", False)
+            eventually("an ill device", lambda: kubelet.watches[ROCE].healthy() == 1)
+            equal(watch.healthy(), 2)
+            kubelet.stop()
+            new.quit()
+
+
+@check
+def who_has_handed_over_does_not_get_it_back():
+    with Daemon() as old:
+        kubelet = registered(old)
+        with take_over(old, kubelet) as new:
+            old.process.kill()
+            with Successor(old, pod="old", flags=("--take-over", "--lock-wait", "1")) as again:
+                equal(again.process.wait(SOON), 3)
+                assert again.said("pod rocelet/old has handed this node over before"), again.log
+            assert new.process.poll() is None
+            equal(len(kubelet.requests), 2)
+            kubelet.stop()
+            new.quit()
+        old.process.returncode = 0  # it was us
+
+
+@check
+def the_third_takes_over_from_the_second():
+    with Daemon() as old:
+        kubelet = registered(old)
+        with take_over(old, kubelet) as new:
+            with take_over(old, kubelet, "newest") as newest:
+                eventually("handed over", lambda: new.said("handed over to rocelet/newest"))
+                new.quit()
+                old.quit()
+                kubelet.stop()
+                newest.quit()
+
+
+@check
+def a_successor_that_dies_leaves_the_node_to_whoever_starts():
+    with Daemon() as old:
+        kubelet = registered(old)
+        watch = kubelet.watches[ROCE]
+        with take_over(old, kubelet) as new:
+            new.process.kill()
+            equal(old.process.wait(SOON), 0)
+            assert said(old, "nobody has"), old.log
+            watch.join(SOON)
+            with take_over(old, kubelet, "old") as again:
+                kubelet.stop()
+                again.quit()
+
+
+@check
+def nobody_to_ask():
+    with Daemon(flags=("--take-over",)) as alone:
+        kubelet = registered(alone)
+        equal([d.ID for d in kubelet.watch().lists[0]], VFS)
+        kubelet.stop()
+
+
+@check
+def without_the_option_it_waits_for_the_end():
+    with Daemon() as old:
+        kubelet = registered(old)
+        with Successor(old, flags=("--lock-wait", "1")) as second:
+            equal(second.process.wait(SOON), 3)
+        assert kubelet.watch().is_alive() and not is_lingering(old)
+        kubelet.stop()
+
+
+class Stranger(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """Has the folder and its socket, and knows nothing of handing over."""
+
+    daemon_threads = True
+
+
+class Refuse(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.server.asked.append(self.path)
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+    def address_string(self):
+        return ""
+
+
+@check
+def an_older_version_is_waited_for():
+    with Daemon() as old:
+        kubelet = registered(old)
+        old.quit()
+        run = old.dir + "/run"
+        folder = os.open(run, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        stranger = Stranger(run + "/rocelet.sock", Refuse)
+        stranger.asked = []
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        with Successor(old, flags=("--take-over", "--lock-wait", "600")) as new:
+            eventually("told", lambda: new.said("it does not know how"))
+            equal(stranger.asked, ["/api/v1/hand-over"])
+            stranger.shutdown()
+            stranger.server_close()
+            os.close(folder)
+            eventually("registered", lambda: len(kubelet.requests) == 2)
+            equal(stranger.asked, ["/api/v1/hand-over"])
+            kubelet.stop()
+            new.quit()
+
+
+@check
+def bad_orders_change_nothing():
+    with Daemon() as old:
+        kubelet = registered(old)
+        for body in ("x", "[]", '{"pod": 5}', '{"pod": "a/b/c"}', '{"pod": ""}', '{"pod": "a\\u0000b/c"}', '{"pods": "a/b"}', '{"pod": "' + "a" * 9000 + '"}'):
+            connection = Unix(old.dir + "/run/rocelet.sock")
+            connection.request("POST", "/api/v1/hand-over", body)
+            answer = connection.getresponse()
+            assert (answer.status, "error" in json.loads(answer.read())) == (400, True), body
+        assert kubelet.watch().is_alive() and not said(old, "asks for this node")
+        kubelet.stop()
+
+
+if __name__ == "__main__":
+    daemons.programs.update(daemon=sys.argv[1], mk_sysfs=sys.argv[2])
+    sys.exit(base.run_checks(checks, sys.argv[3:]))
