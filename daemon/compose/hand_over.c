@@ -22,8 +22,8 @@ void hand_over_self(char ret[HAND_OVER_POD_SIZE])
 	const char *namespace = getenv("POD_NAMESPACE"), *pod = getenv("POD_NAME");
 
 	*ret = '\0';
-	if (pod)
-		snprintf(ret, HAND_OVER_POD_SIZE, "%s/%s", namespace ? namespace : "", pod);
+	if (pod && *pod)
+		snprintf(ret, HAND_OVER_POD_SIZE, "%s/%s", namespace ? namespace : "default", pod);
 }
 
 /* --- the successor ---------------------------------------------------------------------------- */

@@ -87,15 +87,13 @@ static void ask_for_short_turns(void)
 /* "pid 17 on node-1, pod a/b: rocelet --config x". */
 static void describe_self(const struct launch *l, char *ret, size_t size)
 {
-	const char *namespace = getenv("POD_NAMESPACE"), *pod = getenv("POD_NAME");
-	char host[65] = "";
+	char host[65] = "", pod[HAND_OVER_POD_SIZE];
 	size_t n;
 
 	gethostname(host, sizeof(host) - 1);
-	n = (size_t)snprintf(ret, size, "pid %d on %s", getpid(), host);
-	if (pod && n < size)
-		n += (size_t)snprintf(ret + n, size - n, ", pod %s/%s", namespace ? namespace : "",
-				      pod);
+	hand_over_self(pod);
+	n = (size_t)snprintf(ret, size, "pid %d on %s%s%s", getpid(), host, *pod ? ", pod " : "",
+			     pod);
 	for (int i = 0; i < l->argc && n < size; i++)
 		n += (size_t)snprintf(ret + n, size - n, "%s%s", i ? " " : ": ", l->argv[i]);
 }

@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# The daemon's successor takes the node over while pods run: the kubelet never takes their devices for ill, nothing in the pods changes, and
+# what comes next is the successor's.
+# lab: --kubelet --memory 4096 --timeout 900
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/kubelet.sh
+. /rocelet/lab/guest/kubelet.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+# As in a DaemonSet; in device-plugins/ the kubelet exchanges one plugin for the next without a moment between.
+readonly FLAGS=(--registration legacy --config "$CONFIG" --state-dir "$STATE_DIR")
+
+entry() { # ADDRESS: an annotation with it
+    echo "[{\"resource\": \"$RESOURCE\", \"ips\": [\"$1\"]}]"
+}
+
+launch() { # POD_NAME [ARGS..]
+    POD_NAMESPACE=rocelet POD_NAME=$1 launch_rocelet "$LAB_ROCELET" "${FLAGS[@]}" "${@:2}"
+    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+}
+
+# The successor answers where the first one has answered before.
+take_over() { # POD_NAME
+    launch "$1" --take-over --lock-wait 600 # what is under way there ends first, such as loading BPF programs
+    need_within 60 "$1 takes over" "grep -q 'handed over to rocelet/$1,' $OUT/rocelet.log"
+    check_within 30 "it is registered" is_registered
+}
+
+# The kubelet's words for a plugin whose connection has ended (pkg/kubelet/cm/devicemanager, markResourceUnhealthy).
+n_taken_for_ill() {
+    grep -c "Mark all resources Unhealthy for resource $RESOURCE" "$OUT/kubelet.log" || true
+}
+
+# What happens to the links and addresses of a pod.
+watch_pod() { # POD
+    in_netns "$1" ip monitor link address route >"$OUT/$1.monitor" 2>&1 &
+}
+
+nothing_happened() { # POD
+    [[ ! -s $OUT/$1.monitor ]] || { cat "$OUT/$1.monitor"; return 1; }
+}
+
+is_registered() {
+    [[ $(metric rocelet_resource_registered "resource=\"$RESOURCE\"") == 1 ]]
+}
+
+make_pool 3
+start_node
+launch old
+need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 3 ))"
+run_pod a "$RESOURCE=1" "$(entry 10.9.0.1/24)"
+run_pod b "$RESOURCE=1" "$(entry 10.9.0.2/24)"
+a=$(vf_of a) b=$(vf_of b)
+check "both have their interfaces" "is_complete a $a 10.9.0.1/24 && is_complete b $b 10.9.0.2/24"
+
+say "an ordinary restart, to see that it would be told"
+ill=$(n_taken_for_ill)
+stop_rocelet
+launch old
+check_within 30 "the kubelet has taken the devices for ill" "is_registered && (( \$(n_taken_for_ill) > $ill ))"
+
+say "the successor, while one pod writes into the other's memory"
+first=$ROCELET_PID
+watch_pod a
+watch_pod b
+perftest ib_write_bw a b -n 400 -s 65536 &
+traffic=$!
+ill=$(n_taken_for_ill)
+take_over new
+check "the traffic goes on" "kill -0 $traffic"
+check "the kubelet has not taken them for ill" "(( \$(n_taken_for_ill) == $ill ))"
+check "it knows who has what" "[[ \$(engine_state $a) == in_pod && \$(engine_state $b) == in_pod ]]"
+check "the first one stays" "kill -0 $first"
+check "the traffic has ended well" "wait $traffic"
+check "nothing has happened to the pods' interfaces" "nothing_happened a && nothing_happened b"
+
+say "the next pod is the successor's"
+run_pod c "$RESOURCE=1" "$(entry 10.9.0.3/24)"
+check "it has its interface" "is_complete c $(vf_of c) 10.9.0.3/24"
+kill -TERM "$first"
+check "the first one ends well" "wait $first"
+check "which the kubelet does not notice" "is_registered && (( \$(n_taken_for_ill) == $ill ))"
+remove_pod a
+remove_pod b
+remove_pod c
+check_all_free
+
+say "and back, as in a rollback"
+second=$ROCELET_PID
+take_over older
+kill -TERM "$second"
+check "the second one ends well" "wait $second"
+check "the kubelet has not taken them for ill" "(( \$(n_taken_for_ill) == $ill ))"
+check "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 3 ))"
+stop_rocelet
+check "nothing to complain about" "! grep -E ' (error|warn) ' $OUT/rocelet.log"
