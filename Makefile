@@ -58,7 +58,7 @@ endif
 CPPFLAGS += $(if $(filter 1,$(KILL_POINTS)),-DROCELET_KILL_POINTS)
 CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
 # Where the sources lie is nobody's business: the same sources give the same bytes in any folder.
-PLACELESS := -ffile-prefix-map=$(CURDIR)=.
+PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(SYSROOT)=)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto

@@ -6,8 +6,9 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/lib/checks.sh
 
-readonly NATIVE=$(dpkg --print-architecture)
-readonly VERSION=$(sed -n 's/^VERSION := //p' Makefile)
+NATIVE=$(dpkg --print-architecture)
+VERSION=$(sed -n 's/^VERSION := //p' Makefile)
+readonly NATIVE VERSION
 WORK=$(mktemp -d /var/tmp/rocelet-image.XXXXXX) ARCH=$NATIVE
 ROOT=$WORK/root
 RUNNER=()
@@ -70,10 +71,10 @@ libraries_are_closed() {
 # libibverbs reads a name in each file and opens lib<name>-rdmav<ABI>.so.
 providers_are_there() {
     local name n=0
-    for name in $(awk '$1 == "driver" { print $2 }' "$ROOT"/etc/libibverbs.d/*.driver); do
+    while read -r name; do
         compgen -G "$ROOT/usr/lib/$TRIPLET/libibverbs/lib$name-rdmav*.so" >/dev/null || { echo "no provider $name"; return 1; }
         n=$((n + 1))
-    done
+    done < <(awk '$1 == "driver" { print $2 }' "$ROOT"/etc/libibverbs.d/*.driver)
     ((n >= 10))
 }
 
@@ -82,14 +83,16 @@ loader_finds_all() {
     local elf loader
     loader=$(readelf -l "$ROOT/usr/sbin/rocelet" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
     while read -r elf; do
-        (in_image "$loader" --list "${elf#"$ROOT"}") >"$WORK/list" 2>&1 && ! grep 'not found' "$WORK/list" || { cat "$WORK/list"; return 1; }
+        (in_image "$loader" --list "${elf#"$ROOT"}") >"$WORK/list" 2>&1 || { cat "$WORK/list"; return 1; }
+        ! grep 'not found' "$WORK/list" || return 1
     done < <(find "$ROOT/usr/lib/$TRIPLET/libibverbs" -type f)
 }
 
 owners_are_told() {
     local folder=$ROOT/var/lib/dpkg/status.d package
     for package in "$folder"/*; do
-        [[ -s $ROOT/usr/share/doc/${package##*/}/copyright ]] && grep -q '^Version: ' "$package" || { echo "${package##*/}"; return 1; }
+        [[ -s $ROOT/usr/share/doc/${package##*/}/copyright ]] || { echo "no copyright of ${package##*/}"; return 1; }
+        grep -q '^Version: ' "$package" || { echo "no version of ${package##*/}"; return 1; }
     done
     (($(find "$folder" -type f | wc -l) > 10))
 }
@@ -100,13 +103,9 @@ unpacked_bytes() {
         -printf '%s\n' | awk '{ n += $1 } END { print n }'
 }
 
-# With nothing of this machine but its kernel: a root in which the image is all there is. qemu's looks there first.
+# With nothing of this machine but its kernel, and qemu if need be: a root in which the image is all there is.
 in_image() { # PROGRAM ARGS..
-    if [[ ${#RUNNER[@]} == 0 ]]; then
-        exec chroot "$ROOT" "$@"
-    else
-        exec "${RUNNER[@]}" -L "$ROOT" "$ROOT$1" "${@:2}"
-    fi
+    exec chroot "$ROOT" "${RUNNER[@]}" "$@"
 }
 
 page() { curl -fsS -m 30 --unix-socket "$SOCKET" "http://rocelet$1"; }
@@ -139,23 +138,21 @@ same_as_dockerfile() { # CONFIG
 }
 
 judge_programs() {
-    local tree=/run/tree below=
-    [[ ${#RUNNER[@]} == 0 ]] || below=$ROOT
+    local tree=/run/tree
     check "rocelet says its version" "[[ \$(in_image /usr/sbin/rocelet --version) == 'rocelet $VERSION' ]]"
     check "rocectl says its version" "[[ \$(in_image /usr/sbin/rocectl --version) == 'rocectl $VERSION' ]]"
     check "the loader finds what is opened at run time" loader_finds_all
     build/bench/mk_sysfs "$ROOT$tree" 2 4 >/dev/null
-    # Reading another tree, only what is in it is looked at; qemu shows the programs this machine's / behind the image's.
     echo '{"pools": [{"resourceName": "roce", "selectors": {"isRdma": true}}]}' >"$ROOT/run/config.json"
     check "a configuration is checked: the tree has six functions for the pool" \
-        "[[ \$(in_image /usr/sbin/rocelet --config $below/run/config.json --sysfs-root $below$tree --check-config 2>&1 | grep -c 'rocelet.dev/roce') -ge 2 ]]"
+        "[[ \$(in_image /usr/sbin/rocelet --config /run/config.json --sysfs-root $tree --check-config 2>&1 | grep -c 'rocelet.dev/roce') -ge 2 ]]"
     SOCKET=$ROOT/run/rocelet.d/rocelet.sock
-    in_image /usr/sbin/rocelet --sysfs-root "$below$tree" --run-dir "$below/run/rocelet.d" --state-dir "$below/run/state" \
+    in_image /usr/sbin/rocelet --sysfs-root $tree --run-dir /run/rocelet.d --state-dir /run/state \
         --kubelet-dir /nonexistent --listen '' >"$WORK/daemon.log" 2>&1 &
     DAEMON=$!
     check_within 10 "its page has the tree's RDMA devices" serves
     check "all six of them" "[[ \$(grep -c '^roce_port_info{' '$WORK/page') == 6 ]]"
-    check "rocectl asks it" "(in_image /usr/sbin/rocectl --socket $below/run/rocelet.d/rocelet.sock --json doctor) | json 'type(doc)'"
+    check "rocectl asks it" "(in_image /usr/sbin/rocectl --socket /run/rocelet.d/rocelet.sock --json doctor) | json 'type(doc)'"
     [[ ${#RUNNER[@]} != 0 ]] || echo "# $(awk '$1 == "VmRSS:" { printf "%.1f MB resident", $2 / 1000 }' "/proc/$DAEMON/status") with 6 devices"
     kill "$DAEMON"
     check "it ends when it is told to" "wait $DAEMON"
@@ -168,6 +165,7 @@ show_logs() { tail -n 20 "$WORK"/*.log 2>/dev/null; }
 build_again() {
     local there=$WORK/some/where/else
     mkdir -p "$there"
+    # shellcheck disable=SC2016 # the inner shell's
     git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$f" ] || cp -P --parents "$f" "$0"; done' "$there"
     (umask 077; cd "$there" && SOURCE_DATE_EPOCH=$1 make --no-print-directory --silent -j2 image) >"$WORK/again.log" 2>&1
     SOURCE_DATE_EPOCH=$1 make --no-print-directory --silent -j2 image >>"$WORK/again.log" 2>&1
@@ -178,10 +176,13 @@ case ${1:-} in
 again) build_again 1700000000 ;;
 *)
     ARCH=${1:-$NATIVE}
-    [[ $ARCH == "$NATIVE" ]] || RUNNER=("$(tests/ship/qemu.sh "$ARCH")")
     TRIPLET=$(case $ARCH in amd64) echo x86_64 ;; arm64) echo aarch64 ;; esac)-linux-gnu
     mkdir "$ROOT"
     judge_contents
+    if [[ $ARCH != "$NATIVE" ]]; then
+        cp "$(tests/ship/qemu.sh "$ARCH")" "$ROOT/qemu"
+        RUNNER=(/qemu)
+    fi
     judge_programs
     ;;
 esac

@@ -64,7 +64,7 @@ take_loader() {
 	local path
 	path=$(readelf -l "$ROOT/usr/sbin/rocelet" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
 	take_library "${path##*/}"
-	ln -s "/$LIB/${path##*/}" "$ROOT/usr$path"
+	ln -sr "$ROOT/$LIB/${path##*/}" "$ROOT/usr$path"
 }
 
 opened_at_run_time() {
@@ -85,7 +85,7 @@ tell_packages() {
 		install -D -m 644 "$SYSTEM/usr/share/doc/$name/copyright" "$ROOT/usr/share/doc/$name/copyright"
 		dpkg-query --admindir="$SYSTEM/var/lib/dpkg" -s "$package" >"$ROOT/var/lib/dpkg/status.d/$name"
 	done
-	for licence in $(grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$ROOT/usr/share/doc" | sort -u); do
+	grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$ROOT/usr/share/doc" | sort -u | while read -r licence; do
 		[[ ! -e $SYSTEM$licence ]] || install -D -m 644 "$SYSTEM$licence" "$ROOT$licence"
 	done
 }
@@ -102,7 +102,7 @@ mkdir -p "$ROOT"/{etc,run,var,usr/lib}
 ln -s usr/lib "$ROOT/lib"
 ln -s usr/lib64 "$ROOT/lib64"
 mkdir -p "$ROOT/usr/lib64"
-ln -s /run "$ROOT/var/run" # where the paths of other people's interfaces begin
+ln -s ../run "$ROOT/var/run" # where the paths of other people's interfaces begin
 take_libraries_of "$ROOT"/usr/sbin/*
 take_loader
 opened_at_run_time

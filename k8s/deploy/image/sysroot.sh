@@ -16,6 +16,7 @@ mapfile -t PACKAGES < <(tests/deps.sh libraries && printf '%s\n' libc6-dev ibver
 # "deb URI RELEASE main" of what this machine gets Debian from: the suite, its updates and its security updates.
 debian_sources() {
     require_mirror >/dev/null
+    # shellcheck disable=SC2016 # apt's
     apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)|$(RELEASE)' 'Created-By: Packages' |
         awk -F'|' -v release="$(host_codename)" '
             $1 == "Debian" && $2 ~ /^Debian(-Security)?$/ && $4 == "main" && $3 ~ "^" release "(-updates|-security)?$" { print $5, $6 }' |
@@ -31,7 +32,7 @@ key() {
 # Files of the package are known to dpkg-query afterwards, by --admindir.
 unpack() { # DEB ROOT
     local name
-    name=$(dpkg-deb --showformat '${Package}' --show "$1")
+    name=$(dpkg-deb --field "$1" Package)
     [[ $(dpkg-deb --field "$1" Multi-Arch) != same ]] || name+=:$ARCH
     dpkg-deb --extract "$1" "$2"
     { dpkg-deb --field "$1"; printf 'Status: install ok installed\n\n'; } >>"$2/var/lib/dpkg/status"
@@ -80,7 +81,9 @@ if [[ ! -d $root ]]; then
         trap 'rm -rf "$new"' EXIT
         make_root "$new" >&2
         mv "$new" "$root"
-        find "$CACHE" -mindepth 1 -maxdepth 1 -type d -name "$ARCH-*" ! -path "$root" -exec rm -rf {} +
+        # The two used last stay: another checkout may be building with the other one.
+        find "$CACHE" -mindepth 1 -maxdepth 1 -type d -name "$ARCH-*" -printf '%T@ %p\n' | sort -rn | tail -n +3 | cut -d' ' -f2- | xargs -r rm -rf
     fi
 fi
+touch "$root"
 echo "$root"
