@@ -1,8 +1,21 @@
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
-# CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer) and KILL_POINTS=1 build into folders of their own,
-# V=1 shows the commands.
+# CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer), KILL_POINTS=1 and ARCH=arm64 (a Debian architecture that this
+# machine has not) build into folders of their own, V=1 shows the commands.
 
+NATIVE_ARCH := $(shell dpkg --print-architecture)
+ARCH ?= $(NATIVE_ARCH)
+MACHINE := $(patsubst amd64,x86_64,$(patsubst arm64,aarch64,$(ARCH)))
+TRIPLET := $(MACHINE)-linux-gnu
+SYSROOT :=
+# Of another architecture, libraries and headers come from packages that are unpacked in a folder, and nothing of this machine is seen.
+ifneq ($(ARCH),$(NATIVE_ARCH))
+SYSROOT := $(shell tests/deps.sh cross $(ARCH) >&2 && k8s/deploy/image/sysroot.sh $(ARCH))
+$(if $(SYSROOT),,$(error no libraries to build for $(ARCH) with))
+CC := $(TRIPLET)-gcc --sysroot=$(SYSROOT)
+PKG_CONFIG := PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) pkg-config
+endif
+PKG_CONFIG ?= pkg-config
 # make's own default is cc, which `?=` would leave.
 ifeq ($(origin CC),default)
 CC := gcc
@@ -15,17 +28,18 @@ SAN ?= 0
 
 VERSION := 0.1.0
 KILL_POINTS ?= 0
-BASE := build$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
+BUILD := build$(if $(SYSROOT),/$(ARCH))
+BASE := $(BUILD)$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
 B ?= $(BASE)$(if $(filter 1,$(KILL_POINTS)),/kill)
 # Generated headers do not depend on the compiler's flavour.
-GEN := build/gen
+GEN := $(BUILD)/gen
 
 PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libisal libnghttp2 libprotobuf-c
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith \
 	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wno-format-nonliteral
 HARDEN := -fstack-protector-strong -fPIE
 # clang 14 wants another flag with this one.
-HARDEN += $(if $(filter gcc%,$(CC)),-ftrivial-auto-var-init=zero)
+HARDEN += $(if $(filter clang%,$(CC)),,-ftrivial-auto-var-init=zero)
 LDHARDEN := -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed
 ifeq ($(SAN),1)
 OPT ?= -O1 -g
@@ -43,10 +57,12 @@ endif
 # Places in which ROCELET_KILL_AT=NAME kills the program, see include/kill_point.h.
 CPPFLAGS += $(if $(filter 1,$(KILL_POINTS)),-DROCELET_KILL_POINTS)
 CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
-CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN)
+# Where the sources lie is nobody's business: the same sources give the same bytes in any folder.
+PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(SYSROOT)=)
+CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
 # System headers of the libraries are not ours to warn about.
-PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
-PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread
+PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
+PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lpthread
 # Every file of these, however deep.
 files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
 DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s include/loop,*.h)))))
@@ -93,12 +109,13 @@ $(BASE)/%.o: %.c | $(SKELS) $(PROTO:=.h)
 endif
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
-BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
-BPF_CFLAGS := -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I. -Iinclude -Ibpf
+# Of the CPU a program knows only which registers hold a kprobe's arguments.
+BPF_ARCH := $(patsubst amd64,x86,$(ARCH))
+BPF_CFLAGS := -g -O2 $(PLACELESS) -Wall -Wextra -Werror -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I. -Iinclude -Ibpf
 
 $(GEN)/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -isystem /usr/include/$(shell uname -m)-linux-gnu -c $< -o $@
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -isystem $(SYSROOT)/usr/include/$(TRIPLET) -c $< -o $@
 
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< > $@ 2>$(GEN)/bpftool.log || { cat $(GEN)/bpftool.log >&2; exit 1; }
@@ -182,6 +199,12 @@ lint: deps ## both compilers, formatting, include rules, clang-tidy, cppcheck, s
 check-unit: ## the unit tests alone, seconds
 	$(Q)tests/check.sh unit
 
+check-ship: deps ## what is shipped: the manifests, the image; CHECK=full: the package, two builds compared, arm64 (root)
+	$(Q)tests/check.sh ship
+
+check-arm64: ## the unit tests and the image for arm64, by qemu; their builds take minutes (root)
+	$(Q)tests/ship/arm64.sh
+
 check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
@@ -238,16 +261,41 @@ tidy: $(SKELS) $(PROTO:=.h)
 		$(PKG_CFLAGS) 2>build/tidy.log || { cat build/tidy.log >&2; exit 1; }
 
 install: all ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl
-	$(Q)install -D -m 755 $(B)/rocelet $(DESTDIR)/usr/sbin/rocelet
-	$(Q)install -D -m 755 $(B)/rocectl $(DESTDIR)/usr/sbin/rocectl
+	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocelet $(DESTDIR)/usr/sbin/rocelet
+	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocectl $(DESTDIR)/usr/sbin/rocectl
+
+# --- what is shipped ---------------------------------------------------------------------------
+IMAGE_NAME := localhost/rocelet:$(VERSION)
+IMAGE := $(BUILD)/rocelet-$(VERSION)-$(ARCH).tar
+
+rootfs: all
+	$(Q)rm -rf $(BUILD)/rootfs
+	$(Q)$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/rootfs INSTALL_FLAGS='-s --strip-program=$(TRIPLET)-strip'
+	$(Q)k8s/deploy/image/rootfs.sh $(BUILD)/rootfs $(TRIPLET) $(SYSROOT)
+
+image: rootfs ## the image for Kubernetes, build/rocelet-VERSION-ARCH.tar, made without Docker; ARCH=arm64 builds build/arm64/...
+	$(Q)export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)}; \
+		k8s/deploy/image/oci.py $(BUILD)/rootfs $(IMAGE) $(IMAGE_NAME) $(ARCH)
+	$(Q)echo "$(IMAGE): $(IMAGE_NAME), $$(du -sh $(BUILD)/rootfs | cut -f1) unpacked"
+
+# Debian's tools want debian/ at the top of the sources, which is not where it belongs in ours: they get a copy.
+DEB := build/deb/rocelet-$(VERSION)
+
+deb: ## the Debian package of this machine's architecture, build/deb/rocelet_VERSION_ARCH.deb
+	$(Q)tests/deps.sh deb
+	$(Q)rm -rf build/deb && mkdir -p $(DEB)
+	$(Q)git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$$f" ] || cp -P --parents "$$f" $(DEB); done' sh
+	$(Q)mv $(DEB)/daemon/debian $(DEB)/debian
+	$(Q)cd $(DEB) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS dpkg-buildpackage --build=binary --no-sign >../build.log 2>&1 || { tail -n 40 ../build.log >&2; exit 1; }
+	$(Q)ls build/deb/*.deb
 
 clean: ## remove build/
 	$(Q)rm -rf build
 
 help: ## this list
-	$(Q)sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
+	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all rootfs image deb check-ship check-arm64 tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: lint unit interop kubelet san threads fuzz lab (default: all but lint and threads, after installing what
+#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab (default: all but lint and threads, after installing what
 #                         they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
@@ -272,6 +272,33 @@ judge_scenario() { # NAME LOG STATUS SECONDS
 	count_scenario "$1" "$3" "$last" "$2" "$4"
 }
 
+# What is shipped. Quick: the manifests, and the image of this machine's architecture.
+part_ship() {
+	local kubectl
+	build all build/bench/mk_sysfs
+	kubectl=$(tests/ship/kubectl.sh) || exit 1
+	# shellcheck disable=SC2086 # one word for each
+	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs $kubectl
+	if [ "$(id -u)" != 0 ]; then
+		skip "image" "chroot needs root"
+		return
+	fi
+	build image
+	judged "ship image" tests/ship/image.sh
+	[ "${CHECK:-}" = full ] || return
+	judged "ship image, twice" tests/ship/image.sh again
+	judged "ship package" tests/ship/deb.sh
+}
+
+# A program that counts its own checks in its last line.
+judged() { # NAME COMMAND..
+	local name=$1 log=$LOGS/${1//[^a-z0-9]/-}.log status=0 began=$SECONDS
+	shift
+	announce "$name"
+	timeout 900 "$@" >"$log" 2>&1 </dev/null || status=$?
+	judge_scenario "$name" "$log" "$status" $((SECONDS - began))
+}
+
 run_kubelet() { # SCENARIO
 	tests/kubelet/kubelet.sh run "$@"
 }
@@ -322,8 +349,8 @@ count_scenario() { # NAME STATUS LAST_LINE LOG SECONDS
 
 if [ $# = 0 ]; then
 	tests/deps.sh || exit 1
-	set -- unit interop kubelet san fuzz lab
-	[ "${CHECK:-}" != full ] || set -- lint unit interop kubelet san threads fuzz lab
+	set -- unit interop ship kubelet san fuzz lab
+	[ "${CHECK:-}" != full ] || set -- lint unit interop ship kubelet san threads fuzz lab
 fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"

@@ -1,25 +1,30 @@
 #!/bin/bash
 # deps.sh - the Debian packages that build and test rocelet. Quiet when they are all there.
 #
-#   deps.sh          build, unit tests, linters, benchmarks; the lab's host side too
+#   deps.sh              build, unit tests, linters, benchmarks; the lab's host side too
+#   deps.sh build        what the programs and the image are built with, no more
+#   deps.sh cross ARCH   what a build for another architecture needs of this machine: a compiler
+#   deps.sh deb          what `make deb` needs
+#   deps.sh libraries    prints the libraries' packages, of whatever architecture
 set -euo pipefail
 
-BUILD="gcc make pkg-config clang bpftool git
-libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-dev libmicrohttpd-dev libjansson-dev zlib1g-dev libisal-dev
-libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler"
-TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 python3 procps strace python3-grpcio python3-protobuf
-python3-scapy tshark tcpdump"
+TOOLS="gcc make pkg-config clang bpftool git python3 protobuf-c-compiler protobuf-compiler ibverbs-providers"
+LIBRARIES="libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-dev libmicrohttpd-dev libjansson-dev zlib1g-dev libisal-dev
+libnghttp2-dev libprotobuf-c-dev"
+TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 procps strace python3-grpcio python3-protobuf
+python3-scapy tshark tcpdump python3-yaml python3-kubernetes"
+PACKAGING="dpkg-dev debhelper help2man lintian"
 
 missing() {
 	local package
-	for package in $BUILD $TEST; do
+	for package in "$@"; do
 		[ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null)" = "ii " ] || echo "$package"
 	done
 }
 
 install_missing() {
 	local packages
-	mapfile -t packages < <(missing)
+	mapfile -t packages < <(missing "$@")
 	[ ${#packages[@]} -gt 0 ] || return 0
 	if [ "$(id -u)" != 0 ]; then
 		echo "these packages are missing, install them or run 'sudo make deps': ${packages[*]}" >&2
@@ -30,5 +35,14 @@ install_missing() {
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 }
 
-install_missing
-[ "$(id -u)" != 0 ] || "$(dirname "$0")/lab/lab.sh" deps
+# shellcheck disable=SC2086 # lists of words
+case ${1:-} in
+build) install_missing $TOOLS $LIBRARIES ;;
+cross) install_missing "gcc-$(case $2 in arm64) echo aarch64 ;; amd64) echo x86-64 ;; esac)-linux-gnu" ;;
+deb) install_missing $TOOLS $LIBRARIES $PACKAGING ;;
+libraries) printf '%s\n' $LIBRARIES libcmocka-dev ;;
+*)
+	install_missing $TOOLS $LIBRARIES $TEST
+	[ "$(id -u)" != 0 ] || "$(dirname "$0")/lab/lab.sh" deps
+	;;
+esac

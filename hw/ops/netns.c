@@ -96,6 +96,7 @@ int netns_socket(int netns_fd, int protocol)
  * but privileged containers (-EROFS). */
 
 struct sysctl_job {
+	const struct hw *hw;
 	const char *ifname;
 	const struct sysctl_setting *settings;
 	size_t n;
@@ -107,15 +108,20 @@ static bool is_path_part(const char *s)
 	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
 }
 
-static int write_value(const char *path, const char *value)
+static int write_value(const struct hw *hw, const char *path, const char *value)
 {
-	AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : write(fd, value, strlen(value));
+	AUTO_FD fd = -1;
+	ssize_t n;
 
+	if (hw->proc_fd < 0)
+		return -ENOENT;
+	fd = openat(hw->proc_fd, path, O_WRONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : write(fd, value, strlen(value));
 	return n < 0 ? -errno : n == (ssize_t)strlen(value) ? 0 : -EIO;
 }
 
-static int write_setting(const char *ifname, const struct sysctl_setting *s, struct err *e)
+static int write_setting(const struct hw *hw, const char *ifname, const struct sysctl_setting *s,
+			 struct err *e)
 {
 	const char *ip = s->family == AF_INET6 ? "ipv6" : "ipv4";
 	char path[128];
@@ -123,8 +129,8 @@ static int write_setting(const char *ifname, const struct sysctl_setting *s, str
 
 	if (!is_path_part(s->key) || strlen(s->key) > 64)
 		return err_set(e, -EINVAL, "\"%s\" is no setting's name", s->key);
-	snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%.15s/%.64s", ip, ifname, s->key);
-	r = write_value(path, s->value);
+	snprintf(path, sizeof(path), "sys/net/%s/conf/%.15s/%.64s", ip, ifname, s->key);
+	r = write_value(hw, path, s->value);
 	if (r == -EROFS)
 		return err_set(e, r, "net.%s.conf.%s.%s: /proc/sys is mounted read-only here", ip,
 			       ifname, s->key);
@@ -139,15 +145,15 @@ static int write_settings(void *arg)
 	int r = 0;
 
 	for (size_t i = 0; i < job->n && r == 0; i++)
-		r = write_setting(job->ifname, &job->settings[i], job->e);
+		r = write_setting(job->hw, job->ifname, &job->settings[i], job->e);
 	return r;
 }
 
-int netns_sysctl(int netns_fd, const char *ifname, const struct sysctl_setting *settings, size_t n,
-		 struct err *e)
+int netns_sysctl(const struct hw *hw, int netns_fd, const char *ifname,
+		 const struct sysctl_setting *settings, size_t n, struct err *e)
 {
 	struct err inner = {0};
-	struct sysctl_job job = {ifname, settings, n, &inner};
+	struct sysctl_job job = {hw, ifname, settings, n, &inner};
 	int r;
 
 	if (!is_path_part(ifname) || strlen(ifname) >= IFNAMSIZ)

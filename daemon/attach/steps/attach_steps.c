@@ -395,7 +395,7 @@ static int set_sysctls(struct step_run *run)
 		{AF_INET6, "optimistic_dad", "1"},
 		{AF_INET6, "use_optimistic", "1"},
 	};
-	int r = netns_sysctl(run->pod.netns_fd, run->record->plan.ifname, settings,
+	int r = netns_sysctl(run->hw, run->pod.netns_fd, run->record->plan.ifname, settings,
 			     sizeof(settings) / sizeof(settings[0]), run->err);
 
 	return r == -ENOENT ? 0 : r;

@@ -814,12 +814,14 @@ static void test_settings_are_made_inside(void **state)
 	static const struct sysctl_setting settings[] = {{AF_INET, "arp_notify", "1"},
 							 {AF_INET, "rp_filter", "2"}};
 	AUTO_FD fd = namespace_new();
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct hw node = {.sys_fd = -1, .dev_fd = -1, .proc_fd = proc};
 	struct err e = {0};
 	int r;
 	(void)state;
 
 	namespace_run(fd, "ip link add net1 type veth peer name net2");
-	r = netns_sysctl(fd, "net1", settings, 2, &e);
+	r = netns_sysctl(&node, fd, "net1", settings, 2, &e);
 	if (r == -EROFS) {
 		assert_non_null(strstr(e.msg, "read-only"));
 		skip();
@@ -835,28 +837,32 @@ static void test_settings_that_are_not_there(void **state)
 {
 	struct sysctl_setting s = {AF_INET, "arp_notify", "1"};
 	AUTO_FD fd = namespace_new();
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct hw node = {.sys_fd = -1, .dev_fd = -1, .proc_fd = proc};
 	struct err e = {0};
 	(void)state;
 
-	assert_int_equal(netns_sysctl(fd, "none0", &s, 1, &e), -ENOENT);
+	assert_int_equal(netns_sysctl(&node, fd, "none0", &s, 1, &e), -ENOENT);
 	assert_string_equal(e.msg, "net.ipv4.conf.none0.arp_notify = 1: No such file or directory");
 	s.key = "no_such_thing";
 	s.family = AF_INET6;
-	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -ENOENT);
+	assert_int_equal(netns_sysctl(&node, fd, "lo", &s, 1, &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "net.ipv6.conf.lo.no_such_thing"));
 	s.key = "../../../../kernel/core_pattern";
-	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(&node, fd, "lo", &s, 1, &e), -EINVAL);
 	s.key = "";
-	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(&node, fd, "lo", &s, 1, &e), -EINVAL);
 	s.key = "arp_notify";
-	assert_int_equal(netns_sysctl(fd, "..", &s, 1, &e), -EINVAL);
-	assert_int_equal(netns_sysctl(fd, "a/b", &s, 1, &e), -EINVAL);
-	assert_int_equal(netns_sysctl(fd, "much-too-long-a-name", &s, 1, &e), -EINVAL);
-	assert_int_equal(netns_sysctl(-1, "lo", &s, 1, &e), -EBADF);
+	assert_int_equal(netns_sysctl(&node, fd, "..", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(&node, fd, "a/b", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(&node, fd, "much-too-long-a-name", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(&node, -1, "lo", &s, 1, &e), -EBADF);
 	s.family = AF_INET;
 	s.value = "nonsense";
-	assert_int_equal(netns_sysctl(fd, "lo", &s, 1, &e), -EINVAL);
-	assert_int_equal(netns_sysctl(fd, "lo", NULL, 0, &e), 0);
+	assert_int_equal(netns_sysctl(&node, fd, "lo", &s, 1, &e), -EINVAL);
+	assert_int_equal(netns_sysctl(&node, fd, "lo", NULL, 0, &e), 0);
+	node.proc_fd = -1;
+	assert_int_equal(netns_sysctl(&node, fd, "lo", &s, 1, &e), -ENOENT);
 }
 
 /* --- neighbours ----------------------------------------------------------------------------- */

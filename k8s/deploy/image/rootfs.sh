@@ -1,0 +1,111 @@
+#!/bin/bash
+# rootfs.sh ROOT TRIPLET [SYSROOT] - completes the image's file system in ROOT, in which `make install` has put the programs: the shared
+# libraries that they need, directly or not, what libibverbs opens at run time, and for each Debian package that anything was taken from
+# its copyright and its entry for vulnerability scanners.
+#
+# What is here is all there is in the image, made with Docker or without: the Dockerfile runs this, too. Libraries come from this
+# machine's packages, or from those unpacked in SYSROOT (sysroot.sh). No shell, no package manager, no configuration.
+set -euo pipefail
+shopt -s inherit_errexit nullglob
+
+ROOT=$1 TRIPLET=$2 SYSTEM=${3:-}
+LIB=usr/lib/$TRIPLET
+
+# libibverbs opens a device's provider by the name that a file of /etc/libibverbs.d says. All of them: which NIC a node has is known there.
+readonly OPENED_AT_RUN_TIME=("usr/lib/$TRIPLET/libibverbs/*.so" "etc/libibverbs.d/*.driver")
+declare -A PACKAGES=() TAKEN=()
+
+die() {
+	echo "rootfs.sh: $*" >&2
+	exit 1
+}
+
+# Files that packages own, by their path there, which knows nothing of /lib being /usr/lib.
+note_package() { # PATH
+	local path=/${1#/} owner=
+	for path in "$path" "${path#/usr}" "/usr$path"; do
+		owner=$(dpkg-query --admindir="$SYSTEM/var/lib/dpkg" -S "$path" 2>/dev/null | sed 's/: .*//') && break
+	done
+	[[ -n $owner ]] || die "no package owns $SYSTEM/$1, so nobody knows its copyright"
+	PACKAGES[${owner%%, *}]=1
+}
+
+take() { # PATH [AS]
+	local as=${2:-$1} mode=644
+	[[ $as != */ld-linux* ]] || mode=755 # the kernel executes it
+	install -D -m "$mode" "$SYSTEM/$1" "$ROOT/$as"
+	note_package "$1"
+}
+
+needed_by() { # ELF
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
+}
+
+take_libraries_of() { # ELF..
+	local elf name
+	for elf in "$@"; do
+		for name in $(needed_by "$elf"); do take_library "$name"; done
+	done
+}
+
+# With what it needs itself.
+take_library() { # NAME
+	local name=$1 dir
+	[[ -z ${TAKEN[$name]:-} ]] || return 0
+	TAKEN[$name]=1
+	for dir in "$LIB" "lib/$TRIPLET"; do [[ ! -e $SYSTEM/$dir/$name ]] || break; done
+	[[ -e $SYSTEM/$dir/$name ]] || die "$name is needed, and is not in $SYSTEM/$LIB"
+	take "$dir/$name" "$LIB/$name"
+	take_libraries_of "$ROOT/$LIB/$name"
+}
+
+# The dynamic loader has the path that is written into every program.
+take_loader() {
+	local path
+	path=$(readelf -l "$ROOT/usr/sbin/rocelet" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+	take_library "${path##*/}"
+	ln -sr "$ROOT/$LIB/${path##*/}" "$ROOT/usr$path"
+}
+
+opened_at_run_time() {
+	local pattern path
+	for pattern in "${OPENED_AT_RUN_TIME[@]}"; do
+		for path in "$SYSTEM"/$pattern; do take "${path#"$SYSTEM"/}"; done
+	done
+	take_libraries_of "$ROOT/$LIB"/libibverbs/*.so
+	[[ -e $ROOT/$LIB/libibverbs.so.1 && -d $ROOT/etc/libibverbs.d ]] || die "no providers of libibverbs: is ibverbs-providers installed?"
+}
+
+# "libuv1:amd64" is libuv1 there.
+tell_packages() {
+	local package name licence
+	mkdir -p "$ROOT/var/lib/dpkg/status.d"
+	for package in "${!PACKAGES[@]}"; do
+		name=${package%:*}
+		install -D -m 644 "$SYSTEM/usr/share/doc/$name/copyright" "$ROOT/usr/share/doc/$name/copyright"
+		dpkg-query --admindir="$SYSTEM/var/lib/dpkg" -s "$package" >"$ROOT/var/lib/dpkg/status.d/$name"
+	done
+	grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$ROOT/usr/share/doc" | sort -u | while read -r licence; do
+		[[ ! -e $SYSTEM$licence ]] || install -D -m 644 "$SYSTEM$licence" "$ROOT$licence"
+	done
+}
+
+# Scanners ask which Debian this is; the runtime and libc who uid 0 is.
+etc() {
+	take usr/lib/os-release
+	ln -s ../usr/lib/os-release "$ROOT/etc/os-release"
+	printf '%s\n' 'root:x:0:0:root:/:/nonexistent' 'nobody:x:65534:65534:nobody:/nonexistent:/nonexistent' >"$ROOT/etc/passwd"
+	printf '%s\n' 'root:x:0:' 'nogroup:x:65534:' >"$ROOT/etc/group"
+}
+
+mkdir -p "$ROOT"/{etc,run,var,usr/lib}
+ln -s usr/lib "$ROOT/lib"
+ln -s usr/lib64 "$ROOT/lib64"
+mkdir -p "$ROOT/usr/lib64"
+ln -s ../run "$ROOT/var/run" # where the paths of other people's interfaces begin
+take_libraries_of "$ROOT"/usr/sbin/*
+take_loader
+opened_at_run_time
+etc
+tell_packages
+chmod -R u=rwX,go=rX "$ROOT"

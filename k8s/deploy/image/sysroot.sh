@@ -1,0 +1,89 @@
+#!/bin/bash
+# sysroot.sh ARCH - a folder with the libraries and headers to build for another architecture, from Debian's packages of the suite that this
+# machine has; prints its name. Packages are unpacked, nothing is installed and no apt configuration changes, so that it can be done
+# beside anything that the machine is for. Kept in /var/cache, and made anew when the machine's package lists are newer.
+set -euo pipefail
+shopt -s inherit_errexit
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
+. tests/lab/host/common.sh
+. tests/lab/host/apt.sh
+
+ARCH=$1
+CACHE=${ROCELET_SYSROOT_CACHE:-/var/cache/rocelet-sysroot}
+# What the image and a linker take from a Debian system beyond the project's libraries.
+mapfile -t PACKAGES < <(tests/deps.sh libraries && printf '%s\n' libc6-dev ibverbs-providers base-files)
+
+# "deb URI RELEASE main" of what this machine gets Debian from: the suite, its updates and its security updates.
+debian_sources() {
+    require_mirror >/dev/null
+    # shellcheck disable=SC2016 # apt's
+    apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)|$(RELEASE)' 'Created-By: Packages' |
+        awk -F'|' -v release="$(host_codename)" '
+            $1 == "Debian" && $2 ~ /^Debian(-Security)?$/ && $4 == "main" && $3 ~ "^" release "(-updates|-security)?$" { print $5, $6 }' |
+        sort -u | while read -r uri release; do deb_source "$uri" "$release"; done
+}
+
+key() {
+    local lists
+    eval "$(apt-config shell lists Dir::State::lists/d)"
+    { cat "${BASH_SOURCE[0]}"; printf '%s\n' "${PACKAGES[@]}"; cat "$lists"/*_InRelease 2>/dev/null || true; } | sha256sum | cut -c1-16
+}
+
+# Files of the package are known to dpkg-query afterwards, by --admindir.
+unpack() { # DEB ROOT
+    local name
+    name=$(dpkg-deb --field "$1" Package)
+    [[ $(dpkg-deb --field "$1" Multi-Arch) != same ]] || name+=:$ARCH
+    dpkg-deb --extract "$1" "$2"
+    { dpkg-deb --field "$1"; printf 'Status: install ok installed\n\n'; } >>"$2/var/lib/dpkg/status"
+    dpkg-deb --fsys-tarfile "$1" | tar -t | sed 's|^\.||; s|/$||; s|^$|/.|' >"$2/var/lib/dpkg/info/$name.list"
+}
+
+# A link to /lib/... would leave the folder.
+stay_inside() { # ROOT
+    local link target
+    find "$1" -type l -lname '/*' -printf '%P\n' | while read -r link; do
+        target=$(readlink "$1/$link")
+        ln -sfnr "$1$target" "$1/$link"
+    done
+}
+
+make_root() { # ROOT
+    local work=$1/apt deb
+    private_apt "$work" ''
+    debian_sources >"$work/sources/suites.list"
+    : >"$work/status"
+    cat >>"$work/apt.conf" <<END
+APT::Architecture "$ARCH";
+APT::Architectures { "$ARCH"; };
+Dir::State::Status "$work/status";
+END
+    export APT_CONFIG=$work/apt.conf
+    apt-get -qq update
+    apt-get -qq install --yes --download-only --no-install-recommends "${PACKAGES[@]}"
+    mkdir -p "$1"/var/lib/dpkg/{info,updates}
+    echo 1 >"$1/var/lib/dpkg/info/format"
+    for deb in "$work"/cache/archives/*.deb; do unpack "$deb" "$1"; done
+    stay_inside "$1"
+    rm -rf "$work"
+}
+
+root=$CACHE/$ARCH-$(key)
+if [[ ! -d $root ]]; then
+    note "fetching Debian's libraries for $ARCH (once)"
+    mkdir -p "$CACHE"
+    exec 9>"$CACHE/lock"
+    flock 9
+    rm -rf "$CACHE"/new.*
+    if [[ ! -d $root ]]; then
+        new=$(mktemp -d "$CACHE/new.XXXXXX")
+        chmod 755 "$new"
+        trap 'rm -rf "$new"' EXIT
+        make_root "$new" >&2
+        mv "$new" "$root"
+        # The two used last stay: another checkout may be building with the other one.
+        find "$CACHE" -mindepth 1 -maxdepth 1 -type d -name "$ARCH-*" -printf '%T@ %p\n' | sort -rn | tail -n +3 | cut -d' ' -f2- | xargs -r rm -rf
+    fi
+fi
+touch "$root"
+echo "$root"
