@@ -165,6 +165,7 @@ part_interop() {
 	capture_judge
 	interop "packets of scapy and tshark" tests/interop/packets_python.py build/san/interop/packet_watch
 	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
+	interop "what is proposed to a node" tests/interop/suggest_python.py build/san/rocelet build/san/rocectl
 	interop "configurations and command lines" tests/interop/config_python.py build/san/rocelet build/san/rocectl build/san/bench/mk_sysfs
 }
 

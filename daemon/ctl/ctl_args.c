@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "ctl_config_map.h"
 #include "suggest.h"
 #include "utf8.h"
 
@@ -50,6 +51,7 @@ static const struct ctl_option {
 	{BOX(bytes, CTL_BOX_MAX)},
 	{WORD(write, BIT(CTL_SNIFF))},
 	{WORD(top, BIT(CTL_QPS))},
+	{WORD(configmap, BIT(CTL_SUGGEST))},
 };
 
 /* What getopt_long(3) returns for the first of them. */
@@ -81,7 +83,7 @@ static const struct {
 	[CTL_EXPLAIN] = {"explain", "device"}, [CTL_DOCTOR] = {"doctor", NULL},
 	[CTL_EVENTS] = {"events", NULL},       [CTL_PCAP] = {"pcap", "file"},
 	[CTL_SNIFF] = {"sniff", "device"},     [CTL_QPS] = {"qps", NULL},
-	[CTL_WATCH] = {"watch", NULL},
+	[CTL_WATCH] = {"watch", NULL},	       [CTL_SUGGEST] = {"suggest", NULL},
 };
 
 static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
@@ -200,6 +202,8 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
 	if (a->command == CTL_SNIFF && a->netns && a->pod)
 		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
+	if (a->configmap && !config_map_name_is_valid(a->configmap))
+		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
 	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
 		return check_words(a, e);
 	return 0;
@@ -281,6 +285,8 @@ void ctl_args_help(FILE *f)
 	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
 	      "packets]\n"
 	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
+	      "  rocectl suggest                 a configuration that suits this node, with reasons "
+	      "[--configmap [NS/]NAME]\n"
 	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
 	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "
 	      "N]\n"

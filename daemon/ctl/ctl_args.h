@@ -25,6 +25,7 @@ enum ctl_command {
 	CTL_SNIFF,
 	CTL_QPS,
 	CTL_WATCH,
+	CTL_SUGGEST,
 	N_CTL_COMMANDS
 };
 
@@ -36,6 +37,7 @@ struct ctl_args {
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
 	const char *file, *write;
+	const char *configmap;
 	long vlan, mtu, limit; /* -1 = not given */
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */
