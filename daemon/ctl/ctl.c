@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "ctl_args.h"
+#include "ctl_bundle.h"
 #include "ctl_capture.h"
 #include "ctl_config_map.h"
 #include "ctl_http.h"
@@ -376,6 +377,8 @@ static enum ctl_exit command_run(const struct ctl *c)
 		return doctor_run(c);
 	case CTL_SUGGEST:
 		return suggest_run(c);
+	case CTL_SUPPORT_BUNDLE:
+		return ctl_bundle(c->args, c->out, c->err);
 	case CTL_ATTACH:
 		return give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:

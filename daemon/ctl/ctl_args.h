@@ -26,6 +26,7 @@ enum ctl_command {
 	CTL_QPS,
 	CTL_WATCH,
 	CTL_SUGGEST,
+	CTL_SUPPORT_BUNDLE,
 	N_CTL_COMMANDS
 };
 
@@ -38,6 +39,7 @@ struct ctl_args {
 	size_t n_ips;
 	const char *file, *write;
 	const char *configmap;
+	const char *output, *config, *state_dir;
 	long vlan, mtu, limit; /* -1 = not given */
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */
