@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output.h"
 #include "pool_config.h"
+#include "suggest_config.h"
 
 /* arg: how many there were. */
 static void on_warning(const char *sentence, void *arg)
@@ -84,6 +85,8 @@ static int act(enum option_action action, const struct launch *l, bool has_file,
 	case ACTION_PRINT_CONFIG:
 		tell_refusals(l->pools);
 		return print_config(o, l->pools);
+	case ACTION_SUGGEST_CONFIG:
+		return suggest_config(o);
 	case ACTION_CHECK_CONFIG:
 		return check_config(o, l->pools, has_file, n_warnings, n_unknown);
 	case ACTION_RUN:

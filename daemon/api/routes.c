@@ -15,6 +15,7 @@
 #include "inventory.h"
 #include "json_text.h"
 #include "pool_config.h"
+#include "proposal.h"
 #include "reply.h"
 #include "routes_orders.h"
 #include "routes_qps.h"
@@ -38,6 +39,8 @@ static const char index_html[] =
 	"<li><a href=\"/api/v1/doctor\">/api/v1/doctor</a>: what is wrong, and what would help"
 	"</li>\n"
 	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
+	"<li><a href=\"/api/v1/suggest\">/api/v1/suggest</a>: a configuration that suits this node"
+	"</li>\n"
 	"<li><a href=\"/healthz\">/healthz</a>, <a href=\"/readyz\">/readyz</a>: probes</li>\n"
 	"</ul></body></html>\n";
 
@@ -362,16 +365,31 @@ static void answer_config(struct routes *r, const struct http_request *request,
 		reply_string(reply, 503, REPLY_TEXT, "the configuration has not been read yet\n");
 }
 
+static void answer_suggest(struct routes *r, const struct http_request *request,
+			   struct http_reply *reply)
+{
+	(void)request;
+	if (knows_devices(r, reply))
+		reply_document(reply, proposal_of(&r->inventory->host));
+}
+
 static const struct route {
 	const char *path;
 	void (*answer)(struct routes *, const struct http_request *, struct http_reply *);
 } table[] = {
-	{"/metrics", answer_metrics},	     {"/healthz", answer_healthz},
-	{"/readyz", answer_readyz},	     {"/api/v1/devices", answer_devices},
-	{"/api/v1/pods", answer_pods},	     {"/api/v1/attachments", answer_attachments},
-	{"/api/v1/events", answer_events},   {"/api/v1/qps", routes_qps},
-	{"/api/v1/explain", answer_explain}, {"/api/v1/doctor", answer_doctor},
-	{"/api/v1/config", answer_config},   {"/", answer_index},
+	{"/metrics", answer_metrics},
+	{"/healthz", answer_healthz},
+	{"/readyz", answer_readyz},
+	{"/api/v1/devices", answer_devices},
+	{"/api/v1/pods", answer_pods},
+	{"/api/v1/attachments", answer_attachments},
+	{"/api/v1/events", answer_events},
+	{"/api/v1/qps", routes_qps},
+	{"/api/v1/explain", answer_explain},
+	{"/api/v1/doctor", answer_doctor},
+	{"/api/v1/config", answer_config},
+	{"/api/v1/suggest", answer_suggest},
+	{"/", answer_index},
 };
 
 void routes_answer(const struct http_request *request, struct http_reply *reply, void *routes)

@@ -7,8 +7,8 @@
 
 #include "cleanup.h"
 #include "err.h"
-#include "hw.h"
 #include "listen.h"
+#include "node_look.h"
 #include "options.h"
 #include "pool_config.h"
 #include "pools.h"
@@ -86,28 +86,15 @@ static void explain(struct check *c, const struct host *host)
 
 static void check_node(struct check *c)
 {
-	const struct options *o = c->options;
-	struct err e = {0};
+	unsigned n_problems;
 	struct scan scan;
-	struct hw hw;
 
-	if (hw_open(&hw, o->sysfs_root, o->dev_root, o->proc_root, &e) < 0) {
-		check_fail(c, 1, e.msg);
-		return;
-	}
-	hw_scan(&hw, SCAN_ALL, &scan);
-	for (int i = 0; i < N_SCAN_SOURCES; i++) {
-		if (scan.problem[i].code == 0)
-			continue;
-		c->warnings++;
-		fprintf(stderr, "rocelet: %s: %s\n", scan_source_name((enum scan_source)i),
-			scan.problem[i].msg);
-	}
-	if (scan.problem[SRC_SYSFS].code < 0)
-		check_fail(c, 1, "there is no sysfs to look at (--sysfs-root)");
-	explain(c, &scan.host);
+	if (node_look(&scan, c->options, &n_problems) == 0)
+		explain(c, &scan.host);
+	else
+		c->status = c->status > 1 ? c->status : 1;
+	c->warnings += n_problems;
 	scan_done(&scan);
-	hw_close(&hw);
 }
 
 /* --- what came of it -------------------------------------------------------------------------- */

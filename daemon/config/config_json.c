@@ -198,6 +198,31 @@ static json_t *read_as_go(const struct reading *r, options_warn_fn *warn, void *
 	return root;
 }
 
+/* --- comments --------------------------------------------------------------------------------- */
+
+/* What is handed on as it stands: to containers, to an IPAM plugin. */
+static bool is_others(const char *key)
+{
+	return strcasecmp(key, "additionalInfo") == 0 || strcasecmp(key, "ipam") == 0;
+}
+
+/* jansson has bounded how deep it is. */
+static void comments_remove(json_t *value)
+{
+	const char *key;
+	json_t *child;
+	size_t i;
+
+	json_object_del(value, CONFIG_COMMENT);
+	json_object_foreach (value, key, child) {
+		if (!is_others(key))
+			comments_remove(child);
+	}
+	json_array_foreach (value, i, child) {
+		comments_remove(child);
+	}
+}
+
 json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 		    void *arg, struct err *e)
 {
@@ -219,6 +244,8 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 		json_decref(root);
 		root = NULL;
 	}
+	if (root)
+		comments_remove(root);
 	return root;
 }
 

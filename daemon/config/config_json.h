@@ -2,7 +2,9 @@
  *
  * What is no JSON gets one sentence with file and line. A file of the peers' grammars that has none
  * of our own "pools" is read as their encoding/json (Go) reads it: of a key that stands twice the
- * last counts, a byte that is no UTF-8 stands for itself; both are warned about. */
+ * last counts, a byte that is no UTF-8 stands for itself; both are warned about. Comments are keys:
+ * so a commented file is still JSON, for jq, for what makes ConfigMaps, and for those that keep it.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +14,12 @@
 
 struct json_t;
 
-/* An object, which the caller owns (json_decref); NULL with -EINVAL and a sentence, 'file:line:
- * ...'. warn NULL: somebody else tells the warnings. */
+/* A key of any object, of any value: a comment. */
+#define CONFIG_COMMENT "_comment"
+
+/* An object, which the caller owns (json_decref), without comments but those in what is handed on
+ * as it stands ("ipam", "additionalInfo"); NULL with -EINVAL and a sentence, 'file:line: ...'. warn
+ * NULL: somebody else tells the warnings. */
 struct json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 			   void *arg, struct err *);
 

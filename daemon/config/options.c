@@ -129,6 +129,8 @@ static const struct option_def option_table[] = {
 	 .flag_only = true},
 	{ACTION("print-config", ACTION_PRINT_CONFIG,
 		"print the options in effect as a configuration file and exit")},
+	{ACTION("suggest-config", ACTION_SUGGEST_CONFIG,
+		"look at the node, print a configuration that suits it, with reasons, and exit")},
 	{ACTION("version", ACTION_VERSION, "print the version and exit")},
 	{ACTION("help", ACTION_HELP, "print this help and exit")},
 };
@@ -391,6 +393,12 @@ static int load_file(struct options *o, struct config_file *file, bool must_exis
 	return r < 0 ? r : options_parse_json(o, file->text, file->len, o->config, warn, arg, e);
 }
 
+/* Whoever asks for a configuration may have none, or a wrong one. */
+static bool goes_by_file(enum option_action action)
+{
+	return action != ACTION_HELP && action != ACTION_VERSION && action != ACTION_SUGGEST_CONFIG;
+}
+
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
 {
@@ -402,7 +410,7 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 	options_defaults(&o);
 	/* For --config, and to refuse bad flags first. */
 	r = parse_argv(&o, &action, argc, argv, e);
-	if (r == 0 && action != ACTION_HELP && action != ACTION_VERSION) {
+	if (r == 0 && goes_by_file(action)) {
 		char config[OPTION_TEXT_SIZE];
 
 		memcpy(config, o.config, sizeof(config));

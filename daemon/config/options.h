@@ -67,6 +67,7 @@ enum option_action {
 	ACTION_RUN,
 	ACTION_CHECK_CONFIG,
 	ACTION_PRINT_CONFIG,
+	ACTION_SUGGEST_CONFIG,
 	ACTION_VERSION,
 	ACTION_HELP
 };
@@ -78,7 +79,8 @@ typedef void options_warn_fn(const char *sentence, void *arg);
 struct config_file;
 struct json_t;
 
-/* Defaults, then the config file (none is fine unless --config named it), then the flags. -EINVAL
+/* Defaults, then the config file (none is fine unless --config named it; not read for what does not
+ * go by one: --help, --version, --suggest-config), then the flags. -EINVAL
  * and a sentence that names flag or file, line and key; nothing is returned then. ret_file: the
  * file as it was read, for who parses the rest of it; NULL = not wanted. Also for a reload: the
  * same arguments again, and the file as it is now. */

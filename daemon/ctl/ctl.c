@@ -7,7 +7,9 @@
 
 #include "cleanup.h"
 #include "ctl_args.h"
+#include "ctl_bundle.h"
 #include "ctl_capture.h"
+#include "ctl_config_map.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
@@ -211,6 +213,30 @@ static enum ctl_exit doctor_run(const struct ctl *c)
 	return n > 0 ? CTL_NO : CTL_OK;
 }
 
+/* As the daemon has written it: made anew of what it means, it would have lost its lines. */
+static enum ctl_exit suggest_run(const struct ctl *c)
+{
+	const char *configmap = c->args->configmap;
+	struct ctl_answer a = {0};
+	struct err e = {0};
+	json_t *document;
+
+	if (ctl_ask(&a, c->args->socket, "/api/v1/suggest", NULL, &e) < 0) {
+		fprintf(c->err, "rocectl: %s\n", e.msg);
+		return CTL_NO_DAEMON;
+	}
+	document = json_loadb(a.body, a.len, 0, NULL);
+	if (a.status != 200 || !document)
+		ctl_complain(c, &a, document);
+	else if (configmap)
+		config_map_print(configmap, a.body, c->out);
+	else
+		fputs(a.body, c->out);
+	free(a.body);
+	json_decref(document);
+	return a.status == 200 && document ? CTL_OK : CTL_NO;
+}
+
 /* --- watch ------------------------------------------------------------------------------------ */
 
 static void show_events(const struct ctl *c, const json_t *document)
@@ -349,6 +375,10 @@ static enum ctl_exit command_run(const struct ctl *c)
 		return events_watch(c);
 	case CTL_DOCTOR:
 		return doctor_run(c);
+	case CTL_SUGGEST:
+		return suggest_run(c);
+	case CTL_SUPPORT_BUNDLE:
+		return ctl_bundle(c->args, c->out, c->err);
 	case CTL_ATTACH:
 		return give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "ctl_config_map.h"
 #include "suggest.h"
 #include "utf8.h"
 
@@ -50,6 +51,10 @@ static const struct ctl_option {
 	{BOX(bytes, CTL_BOX_MAX)},
 	{WORD(write, BIT(CTL_SNIFF))},
 	{WORD(top, BIT(CTL_QPS))},
+	{WORD(configmap, BIT(CTL_SUGGEST))},
+	{WORD(output, BIT(CTL_SUPPORT_BUNDLE))},
+	{WORD(config, BIT(CTL_SUPPORT_BUNDLE))},
+	{"state-dir", offsetof(struct ctl_args, state_dir), 0, OPT_WORD, BIT(CTL_SUPPORT_BUNDLE)},
 };
 
 /* What getopt_long(3) returns for the first of them. */
@@ -75,13 +80,21 @@ static const struct {
 	const char *name;
 	const char *takes; /* what its word is; NULL: it has none */
 } commands[N_CTL_COMMANDS] = {
-	[CTL_HELP] = {"help", NULL},	       [CTL_VERSION] = {"version", NULL},
-	[CTL_PODS] = {"pods", NULL},	       [CTL_DEVICES] = {"devices", NULL},
-	[CTL_ATTACH] = {"attach", "device"},   [CTL_DETACH] = {"detach", "device"},
-	[CTL_EXPLAIN] = {"explain", "device"}, [CTL_DOCTOR] = {"doctor", NULL},
-	[CTL_EVENTS] = {"events", NULL},       [CTL_PCAP] = {"pcap", "file"},
-	[CTL_SNIFF] = {"sniff", "device"},     [CTL_QPS] = {"qps", NULL},
+	[CTL_HELP] = {"help", NULL},
+	[CTL_VERSION] = {"version", NULL},
+	[CTL_PODS] = {"pods", NULL},
+	[CTL_DEVICES] = {"devices", NULL},
+	[CTL_ATTACH] = {"attach", "device"},
+	[CTL_DETACH] = {"detach", "device"},
+	[CTL_EXPLAIN] = {"explain", "device"},
+	[CTL_DOCTOR] = {"doctor", NULL},
+	[CTL_EVENTS] = {"events", NULL},
+	[CTL_PCAP] = {"pcap", "file"},
+	[CTL_SNIFF] = {"sniff", "device"},
+	[CTL_QPS] = {"qps", NULL},
 	[CTL_WATCH] = {"watch", NULL},
+	[CTL_SUGGEST] = {"suggest", NULL},
+	[CTL_SUPPORT_BUNDLE] = {"support-bundle", NULL},
 };
 
 static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
@@ -200,6 +213,8 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
 	if (a->command == CTL_SNIFF && a->netns && a->pod)
 		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
+	if (a->configmap && !config_map_name_is_valid(a->configmap))
+		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
 	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
 		return check_words(a, e);
 	return 0;
@@ -222,6 +237,16 @@ static int unknown_option(const struct option *known, char *argv[], struct err *
 		       word, near);
 }
 
+/* Which of the list a single letter stands for. */
+static int short_option(const char *name)
+{
+	int i = 0;
+
+	while (strcmp(options[i].name, name) != 0)
+		i++;
+	return OPT_FIRST + i;
+}
+
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 {
 	struct ctl_args a = {.socket = CTL_SOCKET,
@@ -240,7 +265,7 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 	list_options(known);
 	optind = 0; /* begins anew, also after another command line */
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":hV", known, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":hVo:", known, NULL)) != -1) {
 		if (option == ':')
 			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
 		if (option == '?')
@@ -250,6 +275,8 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 			ret->command = option == 'h' ? CTL_HELP : CTL_VERSION;
 			return 0;
 		}
+		if (option == 'o')
+			option = short_option("output");
 		if (n == ARRAY_SIZE(seen))
 			return err_set(e, -EINVAL, "too many options");
 		seen[n] = (unsigned)(option - OPT_FIRST);
@@ -281,6 +308,11 @@ void ctl_args_help(FILE *f)
 	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
 	      "packets]\n"
 	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
+	      "  rocectl suggest                 a configuration that suits this node, with reasons "
+	      "[--configmap [NS/]NAME]\n"
+	      "  rocectl support-bundle          what a stranger needs to see of this node, without "
+	      "secrets, as FILE.tar.gz\n"
+	      "                                  [-o FILE | -o -] [--config FILE] [--state-dir DIR]\n"
 	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
 	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "
 	      "N]\n"

@@ -25,6 +25,8 @@ enum ctl_command {
 	CTL_SNIFF,
 	CTL_QPS,
 	CTL_WATCH,
+	CTL_SUGGEST,
+	CTL_SUPPORT_BUNDLE,
 	N_CTL_COMMANDS
 };
 
@@ -36,6 +38,8 @@ struct ctl_args {
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
 	const char *file, *write;
+	const char *configmap;
+	const char *output, *config, *state_dir;
 	long vlan, mtu, limit; /* -1 = not given */
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */

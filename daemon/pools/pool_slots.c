@@ -7,9 +7,6 @@
 
 #include "array.h"
 
-/* "mlx5_0-65535" must fit an ID. */
-#define SLOT_NAME_MAX (PLUGIN_ID_SIZE - 1 - (sizeof("-65535") - 1))
-
 /* A slot on all HCAs is not called after one of them. */
 static bool names_hca(const struct pool *p)
 {

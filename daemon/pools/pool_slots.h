@@ -5,6 +5,9 @@
 #include "host_index.h"
 #include "pools.h"
 
+/* Of an HCA whose slots are called after it: "mlx5_0-65535" must fit an ID. */
+#define SLOT_NAME_MAX (PLUGIN_ID_SIZE - 1 - (sizeof("-65535") - 1))
+
 /* The RDMA device through which a shared pool uses a function: in the host's namespace and with its
  * nodes. NULL: *ret_why says what is missing. */
 const struct rdma_dev *pool_slots_rdma(const struct pool *, const struct fn_parts *,

@@ -440,12 +440,13 @@ def nobody_takes_what_is_printed():
         configure(json.dumps(pool()))
         with open(TREE.name + "/empty.pcap", "wb") as f:
             f.write(PCAP_147[:24])
-        asked = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"]]
+        asked = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"], ["suggest"]]
         commands = [["rocectl", *words, *more, *socket] for words in asked for more in ([], ["--json"])]
         commands += [["rocectl", "pcap", "empty.pcap"], ["rocectl", "pcap", "empty.pcap", "--json"], ["rocectl", "--help"], ["rocectl", "help"],
                      ["rocectl", "--version"], ["rocectl", "version"], ["rocectl", "-h"], ["rocectl", "-V"]]
         commands += [["daemon", "--config", "c.json", *words] for words in (["--help"], ["-h"], ["--version"], ["-V"], ["--print-config"],
-                                                                           ["--check-config", "--sysfs-root", "node/sys", "--dev-root", "node/dev"])]
+                                                                           ["--check-config", "--sysfs-root", "node/sys", "--dev-root", "node/dev"],
+                                                                           ["--suggest-config", "--sysfs-root", "node/sys"])]
         if os.getuid() == 0:
             commands += [["rocectl", "sniff", "lo", "--packets", "1", "--seconds", "1", *more] for more in ([], ["--json"])]
         bad = []

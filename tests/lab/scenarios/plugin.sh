@@ -38,4 +38,20 @@ pf_carrier_lost | ip link set $PF down | \\] [0-9]+: $PF: | not healthy | ip lin
 END
 stop_rocelet
 check "its socket is gone" "[[ ! -e /var/lib/kubelet/device-plugins/lab.rocelet_vf.sock ]]"
+
+say "what rocelet proposes to this node, written to the file that it follows"
+both_are_free() {
+    holds_in_devices "all(functions[i]['resources'][0]['healthy'] for i in ('${VF_IDS[0]}', '${VF_IDS[1]}'))"
+}
+echo '{}' >/tmp/config.json
+start_rocelet --config /tmp/config.json
+wait_until "$BUILD/rocectl suggest >/tmp/suggested.json && grep -q 'VFs of' /tmp/suggested.json"
+cat /tmp/suggested.json
+check "the flag prints the same" 'diff <("$BUILD/rocelet" --suggest-config) /tmp/suggested.json'
+check "it has no slip" '"$BUILD/rocelet" --config /tmp/suggested.json --check-config --strict'
+cat /tmp/suggested.json >/tmp/config.json
+wait_until 30 "grep -q '^rocelet.dev/soft-roce rocelet.dev_soft-roce.sock v1beta1' /tmp/registered"
+check "both VFs can be allocated" "wait_until 30 both_are_free"
+check "nothing else is offered" "holds_in_devices \"sorted(i for i in functions if functions[i]['resources']) == sorted(['${VF_IDS[0]}', '${VF_IDS[1]}'])\""
+stop_rocelet
 kill "$KUBELET_PID"

@@ -1,0 +1,117 @@
+/* What is a secret, and that nothing of it is left anywhere. */
+#include "ctl_secrets.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+static void test_names(void **state)
+{
+	static const char *const secret[] = {
+		"password",   "etcd_password", "Passwd",	"passphrase", "clientSecret",
+		"TOKEN",      "token-file",    "api_key",	"key",	      "etcd_key_file",
+		"privateKey", "credentials",   "Authorization", "Set-Cookie"};
+	static const char *const open[] = {"pKeys",  "pkey",	  "name",  "resourceName",
+					   "subnet", "selectors", "bytes", ""};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(secret); i++)
+		if (!secret_name(secret[i], strlen(secret[i])))
+			fail_msg("%s", secret[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(open); i++)
+		if (secret_name(open[i], strlen(open[i])))
+			fail_msg("%s", open[i]);
+}
+
+static char *cleaned(struct secrets *s, const char *text)
+{
+	json_t *document = json_loads(text, 0, NULL);
+	char *clean;
+
+	assert_non_null(document);
+	assert_int_equal(secrets_learn(s, document), 0);
+	assert_int_equal(secrets_scrub(s, document), 0);
+	clean = json_dumps(document, JSON_COMPACT);
+	json_decref(document);
+	return clean;
+}
+
+static void assert_document(const char *text, const char *wanted)
+{
+	struct secrets s = {0};
+	AUTO_FREE char *clean = cleaned(&s, text);
+
+	assert_string_equal(clean, wanted);
+	secrets_done(&s);
+}
+
+static void test_documents(void **state)
+{
+	(void)state;
+	assert_document("{\"a\":1,\"password\":\"hunter2\",\"b\":null}",
+			"{\"a\":1,\"password\":\"(masked)\",\"b\":null}");
+	assert_document("{\"token\":null,\"key\":true,\"pin\":{\"secret\":5}}",
+			"{\"token\":null,\"key\":true,\"pin\":{\"secret\":\"(masked)\"}}");
+	assert_document("[{\"keys\":[{\"x\":\"abcd\"},\"efgh\"]},\"see abcd, efgh\"]",
+			"[{\"keys\":\"(masked)\"},\"see (masked), (masked)\"]");
+	/* An IPAM configuration, as records have it. */
+	assert_document(
+		"{\"ipam\":\"{\\\"type\\\":\\\"x\\\",\\\"password\\\":\\\"a\\\\\\\"bc\\\"}\",\"why\":"
+		"\"not a\\\"bc\"}",
+		"{\"ipam\":\"{\\\"type\\\":\\\"x\\\",\\\"password\\\":\\\"(masked)\\\"}\",\"why\":\"not "
+		"(masked)\"}");
+	/* A short one is taken out only where it is named. */
+	assert_document("{\"token\":\"ab\",\"name\":\"abbey\"}",
+			"{\"token\":\"(masked)\",\"name\":\"abbey\"}");
+}
+
+static void assert_text(const char *text, const char *wanted)
+{
+	const struct secrets s = {.values = (char *[]){(char *)"hunter2", (char *)"hunter2000"},
+				  .n = 2};
+	AUTO_FREE char *clean = secrets_scrub_text(&s, text);
+
+	assert_string_equal(clean, wanted);
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	assert_text("", "");
+	assert_text("a key of the file is unknown", "a key of the file is unknown");
+	assert_text("roce_bytes_total{device=\"mlx5_0\"} 5",
+		    "roce_bytes_total{device=\"mlx5_0\"} 5");
+	assert_text("xhunter2y hunter2000", "x(masked)y (masked)");
+	assert_text("password=abc&x=1 pass: ok", "password=(masked)&x=1 pass: ok");
+	assert_text("{\"etcd_password\": \"abc\", \"a\": 1}",
+		    "{\"etcd_password\": \"(masked)\", \"a\": 1}");
+	assert_text("\\\"token\\\":\\\"abc\\\"}", "\\\"token\\\":\\\"(masked)\\\"}");
+	assert_text("Authorization: Bearer ab.c-d\nnext", "Authorization: Bearer (masked)\nnext");
+	assert_text("sent Basic dXNlcg== there", "sent Basic (masked) there");
+	assert_text("https://user:pw@host/x@y https://host/a@b",
+		    "https://(masked)@host/x@y https://host/a@b");
+	assert_text("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nrest",
+		    "(masked)\nrest");
+	assert_text("-----BEGIN PRIVATE KEY-----\nMII", "(masked)");
+	assert_text("secret=", "secret=");
+	assert_text("token", "token");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_texts),
+	};
+
+	return cmocka_run_group_tests_name("ctl_secrets", tests, NULL, NULL);
+}
