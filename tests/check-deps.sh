@@ -49,7 +49,7 @@ line() { # FOLDER..
 }
 
 HW='hw hw/netlink hw/ops hw/counters hw/scan hw/sniff'
-SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
+SUBJECTS='daemon/privileges daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
 	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
 	daemon/metrics daemon/http daemon/api'
 # shellcheck disable=SC2086 # lists of words

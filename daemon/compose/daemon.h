@@ -7,6 +7,7 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
+#include "capabilities.h"
 #include "event_ring.h"
 #include "hw.h"
 #include "lock.h"
@@ -29,6 +30,7 @@ struct daemon {
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
 	struct config_state config;
+	struct capability_lack lacks[CAPABILITY_LACKS_MAX]; /* of what it asks; told */
 	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm, sighup;

@@ -36,6 +36,7 @@ static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const compat_names[] = {"none", "node_exporter", NULL};
 static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
 static const char *const shutdown_policies[] = {"keep", "zero", NULL};
+static const char *const seccomp_modes[] = {"on", "log", "off", NULL};
 static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 #define OPTION(name, arg, field, kind, def, text)                                                  \
@@ -79,6 +80,8 @@ static const struct option_def option_table[] = {
 		"least important lines to log")},
 	{CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line")},
 	{BOOL("dry-run", dry_run, "log every change, make none")},
+	{CHOICE("seccomp", "MODE", seccomp, seccomp_modes, "on",
+		"system calls that no part of rocelet makes: on, refused and in the kernel's log; log, only there")},
 	{CHOICE("compat", "NAMES", compat, compat_names, "none",
 		"also publish another exporter's names")},
 	{BOOL("port-counters", port_counters,

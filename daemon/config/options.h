@@ -34,8 +34,9 @@ struct options {
 	uint32_t log_level;	     /* enum log_level */
 	uint32_t log_format;	     /* enum log_format */
 	bool dry_run;
-	bool strict;	 /* --check-config: warnings are an exit status, too */
-	uint32_t compat; /* 0 = none, 1 = node_exporter */
+	uint32_t seccomp; /* enum seccomp_mode of privileges.h */
+	bool strict;	  /* --check-config: warnings are an exit status, too */
+	uint32_t compat;  /* 0 = none, 1 = node_exporter */
 	bool port_counters;
 	struct option_list optional_counters;
 	bool no_bpf;
