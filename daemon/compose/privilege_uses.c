@@ -15,18 +15,20 @@ static unsigned uses_of_options(const struct options *o)
 	bool low = o->listen[0] && listen_address_parse(o->listen, &at) && at.port > 0 &&
 		   at.port < LOW_PORTS_END;
 
-	return USE_OBSERVE | (o->no_bpf ? 0 : USE_BPF) | (low ? USE_LOW_PORT : 0);
+	return USE_OBSERVE | USE_INSIDE | (o->no_bpf ? 0 : USE_BPF) | (low ? USE_LOW_PORT : 0);
 }
 
 unsigned privilege_uses_possible(const struct options *o)
 {
-	return uses_of_options(o) | (o->dry_run ? 0 : USE_ATTACH | USE_SOFT_ROCE | USE_IPAM);
+	return uses_of_options(o) |
+	       (o->dry_run ? 0 : USE_ATTACH | USE_SOFT_ROCE | USE_IPAM | USE_PLUGIN_PORTS);
 }
 
 static unsigned uses_of_network(const struct pool_network *n)
 {
 	return USE_ATTACH | (n->plan.soft_roce ? USE_SOFT_ROCE : 0) |
-	       (n->plan.ipam[0] ? USE_IPAM : 0);
+	       (n->plan.ipam[0] ? USE_IPAM : 0) |
+	       (strstr(n->plan.ipam, "\"NET_BIND_SERVICE\"") ? USE_PLUGIN_PORTS : 0);
 }
 
 unsigned privilege_uses_now(const struct options *o, const struct pool_config *pools)

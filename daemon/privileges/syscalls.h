@@ -1,4 +1,5 @@
-/* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make. Pure.
+/* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make: lists
+ * of values.
  *
  * A name that an architecture does not have is no error: "open" is x86-64's, where arm64 has
  * "openat" alone. What is not listed is answered as by a kernel that does not have it (-ENOSYS),

@@ -73,8 +73,8 @@ static int bind_temporary(int fd, const struct sockaddr_un *sa, struct sockaddr_
 static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
 		       uint32_t mode, struct stat *ret_file)
 {
-	if (fchmodat(AT_FDCWD, temporary->sun_path, mode, AT_SYMLINK_NOFOLLOW) < 0 || listen(fd, BACKLOG) < 0 ||
-	    lstat(temporary->sun_path, ret_file) < 0 ||
+	if (fchmodat(AT_FDCWD, temporary->sun_path, mode, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    listen(fd, BACKLOG) < 0 || lstat(temporary->sun_path, ret_file) < 0 ||
 	    rename(temporary->sun_path, sa->sun_path) < 0)
 		return -errno;
 	return 0;

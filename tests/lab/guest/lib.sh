@@ -6,8 +6,10 @@
 readonly BUILD=/rocelet/build OUT=/out
 readonly HTTP=http://127.0.0.1:9907
 
-# What a container of the native overlay has (SECURITY.md, "Privileges"): no scenario's daemon has more.
-readonly NATIVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+net_raw,+sys_admin,+sys_ptrace,+dac_read_search,+mknod,+chown,+setpcap,+setuid,+bpf,+perfmon
+# What containers of the overlays have (SECURITY.md, "Privileges"); no scenario's daemon has more than the native one's.
+# shellcheck disable=SC2034 # scenarios do
+readonly NATIVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+net_raw,+sys_admin,+sys_ptrace,+dac_read_search,+mknod,+chown,+setpcap,+setuid
+readonly OBSERVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+sys_ptrace,+dac_read_search,+bpf,+perfmon
 
 CAPABILITIES=$NATIVE_CAPABILITIES
 ROCELET_PID=

@@ -13,16 +13,21 @@ IP=10.9.0.1/24
 
 # What stops without each: the probes below that fail.
 declare -A STOPS=(
-    [net_admin]="ready foreign attach neighbours soft_roce ipam stranger packets"
+    [net_admin]="ready pod_packets foreign foreign_change attach neighbours soft_roce ipam stranger"
     [net_broadcast]="foreign_change"
     [net_raw]="neighbours"
-    [sys_admin]="ready attach neighbours soft_roce ipam stranger pod_packets"
+    [sys_admin]="ready bpf packets pod_packets attach neighbours soft_roce ipam stranger"
     [sys_ptrace]="ready attach neighbours soft_roce ipam stranger"
     [dac_read_search]="stranger"
     [mknod]="soft_roce"
     [chown]="soft_roce"
     [setpcap]="ipam"
     [setuid]="ipam"
+)
+# The same of the overlays that attach nothing.
+declare -A OBSERVER_STOPS=(
+    [nothing]="pod_packets"
+    [net_admin]="packets pod_packets foreign foreign_change"
     [bpf]="bpf packets pod_packets"
     [perfmon]="bpf packets pod_packets"
 )
@@ -42,6 +47,7 @@ goes_and_comes() { # KEYS [NETNS]
 
 # Its device nodes are the host's, group and all, and the device's own.
 has_nodes() {
+    rm -f "/dev/rocelet/${NODE##*/}"
     order "\"ips\": [\"$IP\"], \"softRoce\": true" 2>/dev/null || return
     local made=/dev/rocelet/by-name/$ID like
     like=$(stat -c '%G %a' "$NODE")
@@ -59,6 +65,14 @@ tells_neighbours() {
     kill $pid
     rocectl detach "$ID" 2>/dev/null && becomes_true 10 "is_free $ID"
     return $status
+}
+
+attaches() {
+    goes_and_comes "\"ips\": [\"$IP\"]"
+}
+
+runs_plugin() {
+    goes_and_comes "\"ipam\": {\"type\": \"static\", \"addresses\": [{\"address\": \"$IP\"}]}"
 }
 
 # A namespace that only an open file of somebody else's process keeps.
@@ -89,21 +103,24 @@ probe() { # NAME SECONDS CONDITION..
 }
 
 # Fills FAILING.
-probe_all() { # MTU
+probe_all() { # MTU [WHETHER_TO_ATTACH]
     FAILING=()
     : >"$OUT/rocelet.log"
     start_rocelet --config $CONFIG --state-dir $STATE_DIR --log-level debug
     wait_until '! curl -sS '$HTTP'/readyz | grep -q "have not been\|has not been"'
     probe ready 10 curl -fsS -m 2 -o /dev/null "$HTTP/readyz"
-    probe bpf 10 program_loaded
+    # BPF comes last, and is slow here: what it can do is known once it says what it did.
+    wait_until 60 "program_loaded || grep -q 'bpf.*going on without' $OUT/rocelet.log"
+    probe bpf 0 program_loaded
     probe packets 10 watches rxe_host
     probe pod_packets 10 watches rxe_other
     probe foreign 5 "[[ \$(mtu_elsewhere) != '[]' ]]"
     probe foreign_change 0 follows "$1"
-    probe attach 0 goes_and_comes "\"ips\": [\"$IP\"]"
+    ${2:-true} || return 0
+    probe attach 0 attaches
     probe neighbours 0 tells_neighbours
     probe soft_roce 0 has_nodes
-    probe ipam 0 goes_and_comes "\"ipam\": {\"type\": \"static\", \"addresses\": [{\"address\": \"$IP\"}]}"
+    probe ipam 0 runs_plugin
     probe stranger 0 to_a_stranger
 }
 
@@ -136,7 +153,7 @@ is_confined() {
 }
 
 SOFT_ROCE=true
-make_pool 2
+make_pool 2 '{"ipam": {"type": "static", "addresses": [{"address": "10.9.0.9/24"}]}}' # so that each is asked for
 sed -i "s/$PF#0-1/$PF#0/" $CONFIG # the other one is for a namespace that is not ours
 VF_IDS=("${VF_IDS[0]}")
 ID=${VF_IDS[0]} OTHER=$(basename "$(readlink "/sys/class/net/${VFS[1]}/device")")
@@ -167,34 +184,41 @@ check "every thread is under the filter, and gets no new ones" is_confined
 cp "$OUT/rocelet.log" "$OUT/rocelet-all.log"
 stop_rocelet
 
-mtu=1400
-without=("$@")
-((${#without[@]})) || without=(${NATIVE_CAPABILITIES//,+/ })
-for capability in "${without[@]}"; do
-    [[ $capability != -all ]] || continue
-    say "without $capability"
-    CAPABILITIES=${NATIVE_CAPABILITIES/,+$capability/} mtu=$((mtu - 4))
-    # The longer names contain shorter ones.
-    [[ ,$CAPABILITIES, != *",+$capability,"* ]] || fail "$capability is still there"
-    probe_all $mtu
-    echo "# without $capability: ${FAILING[*]:-nothing stops}"
-    check "what stops is ${STOPS[$capability]}" '[[ ${FAILING[*]} == "${STOPS[$capability]}" ]]'
-    check "the daemon names it, log and doctor" "named $capability"
-    stop_rocelet
-    cp "$OUT/rocelet.log" "$OUT/rocelet-$capability.log"
-done
-CAPABILITIES=$NATIVE_CAPABILITIES
+MTU=1400
+# Without each of the list.
+take_away() { # LIST WHETHER_TO_ATTACH CAPABILITY..
+    local list=$1 attach=$2 capability stops
+    for capability in "${@:3}"; do
+        say "without $capability"
+        CAPABILITIES=$list, MTU=$((MTU - 4))
+        CAPABILITIES=${CAPABILITIES/,+$capability,/,}
+        CAPABILITIES=${CAPABILITIES%,}
+        probe_all $MTU "$attach"
+        echo "# without $capability: ${FAILING[*]:-nothing stops}"
+        if $attach; then stops=${STOPS[$capability]}; else stops=${OBSERVER_STOPS[$capability]}; fi
+        check "what stops is ${stops:-nothing}" "[[ '${FAILING[*]}' == '$stops' ]]"
+        [[ $capability == nothing ]] || check "the daemon names it, log and doctor" "named $capability"
+        stop_rocelet
+        cp "$OUT/rocelet.log" "$OUT/rocelet-$capability.log"
+    done
+}
 
-say "a daemon that may only look is asked for more"
-CAPABILITIES=-all,+net_admin,+net_broadcast
+read -ra without <<<"${*:-net_admin net_broadcast net_raw sys_admin sys_ptrace dac_read_search mknod chown setpcap setuid}"
+take_away "$NATIVE_CAPABILITIES" true "${without[@]}"
+
+say "a daemon that attaches nothing"
 cp $CONFIG /tmp/native.json
 echo '{}' >$CONFIG
+take_away "$OBSERVE_CAPABILITIES" false nothing net_admin bpf perfmon
+
+say "a daemon that may only look is asked for more"
+CAPABILITIES=$OBSERVE_CAPABILITIES
 : >"$OUT/rocelet.log"
 start_engine --no-bpf
-check "it is ready, and names what it cannot see" 'grep -q "CAP_SYS_ADMIN is missing: RDMA devices" $OUT/rocelet.log'
+check "it is ready, and names what it cannot see" 'grep -q "CAP_SYS_ADMIN is missing: packets in pods" $OUT/rocelet.log'
 cp /tmp/native.json $CONFIG
 check_within 10 "then /readyz says what it lacks" 'curl -sS $HTTP/readyz | grep -q "^not ready: .*CAP_SYS_"'
-check "and the log, in a sentence each" 'grep -q "CAP_SYS_PTRACE is missing: " $OUT/rocelet.log && grep -q "CAP_MKNOD is missing: " $OUT/rocelet.log'
+check "and the log, in a sentence each" 'grep -q "CAP_SYS_ADMIN is missing: .*entered" $OUT/rocelet.log && grep -q "CAP_MKNOD is missing: " $OUT/rocelet.log'
 echo '{"pools": []}' >$CONFIG
 check_within 10 "and it is ready once nobody asks" 'curl -fsS $HTTP/readyz'
 stop_rocelet
