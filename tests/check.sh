@@ -154,6 +154,7 @@ part_unit() {
 	build all tests
 	cmocka_all unit build/tests unit
 	privileges_judge
+	guard_judge
 }
 
 # Looking into a root's process, and having it try, needs root.
@@ -163,6 +164,10 @@ privileges_judge() {
 		return
 	fi
 	interop "privileges of the running daemon" tests/interop/privileges_python.py build/rocelet
+}
+
+guard_judge() {
+	interop "TLS, tokens and passwords" tests/interop/guard_python.py build/rocelet
 }
 
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last

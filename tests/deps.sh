@@ -6,8 +6,8 @@ set -euo pipefail
 
 BUILD="gcc make pkg-config clang bpftool git
 libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-dev libmicrohttpd-dev libjansson-dev zlib1g-dev libisal-dev
-libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libseccomp-dev libcap-ng-dev"
-TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 python3 procps strace gdb python3-grpcio python3-protobuf
+libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libseccomp-dev libcap-ng-dev libgnutls28-dev libcrypt-dev"
+TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 python3 procps strace gdb openssl python3-grpcio python3-protobuf
 python3-scapy tshark tcpdump"
 
 missing() {

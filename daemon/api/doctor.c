@@ -365,6 +365,11 @@ static void check_config(struct examination *x)
 		     "The configuration of before stays in use until the file is right; a restart would "
 		     "fail. `rocelet --check-config` tells the same.",
 		     "the configuration file is refused: %s", c->error.msg);
+	if (x->in->port_error && x->in->port_error->code)
+		find(x, FINDING_CONFIG, "listen",
+		     "What was right before stays in use; a daemon that has just started serves "
+		     "nothing over TCP until the file is right. It is read again when it changes.",
+		     "%s", x->in->port_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		const struct pool_refusal *r = &c->refusals.list[i];
 

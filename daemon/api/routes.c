@@ -292,6 +292,7 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 	struct doctor_input in = {.resources = r->resources,
 				  .attachments = r->attachments,
 				  .config = r->config,
+				  .port_error = r->port_error,
 				  .lacks = r->lacks,
 				  .n_lacks = r->n_lacks,
 				  .now_ms = request->now_ms};

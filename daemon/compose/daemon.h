@@ -9,6 +9,7 @@
 #include "bucket.h"
 #include "capabilities.h"
 #include "event_ring.h"
+#include "http_wing.h"
 #include "hw.h"
 #include "lock.h"
 #include "loop.h"
@@ -36,6 +37,7 @@ struct daemon {
 	uv_signal_t sigint, sigterm, sighup;
 	struct routes routes;
 	struct http *http;
+	struct http_wing http_wing;
 	struct node *node;
 	struct link_events *links;
 	struct uevents *kernel_uevents, *udev_uevents;
@@ -67,6 +69,12 @@ struct module {
 	int (*start)(struct daemon *, struct err *);
 	void (*stop)(struct daemon *);
 };
+
+/* --- http_wing.c: one of the modules -----------------------------------------------------------
+ */
+
+int http_start(struct daemon *, struct err *);
+void http_stop(struct daemon *);
 
 /* --- vf_wing.c: three of the modules ---------------------------------------------------------- */
 

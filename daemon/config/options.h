@@ -28,6 +28,8 @@ struct options {
 	char sysfs_root[OPTION_TEXT_SIZE], dev_root[OPTION_TEXT_SIZE], proc_root[OPTION_TEXT_SIZE];
 	char kubelet_dir[OPTION_TEXT_SIZE], cri_socket[OPTION_TEXT_SIZE];
 	char listen[OPTION_TEXT_SIZE];
+	char tls_cert[OPTION_TEXT_SIZE], tls_key[OPTION_TEXT_SIZE];
+	char auth_token_file[OPTION_TEXT_SIZE], basic_auth_file[OPTION_TEXT_SIZE];
 	char run_dir[OPTION_TEXT_SIZE], state_dir[OPTION_TEXT_SIZE];
 	char cni_path[OPTION_TEXT_SIZE];
 	uint32_t sample_interval_ms; /* given in seconds */
