@@ -10,6 +10,7 @@ import errno
 import glob
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -132,6 +133,7 @@ def it_tries():
         check("a call that it may never make ends it", process.returncode == -signal.SIGSYS)
 
 
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 kernel_says()
 it_tries()
 print(f"{counts[True]} passed, {counts[False]} failed")
