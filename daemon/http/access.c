@@ -109,10 +109,11 @@ int access_new(struct access **ret, const struct access_source *tokens,
 	       const struct access_source *users, struct err *e)
 {
 	struct access *a = calloc(1, sizeof(*a));
-	int r = a ? 0 : err_set(e, -ENOMEM, "out of memory");
+	int r;
 
-	if (r == 0)
-		r = read_lines(a, tokens, add_token, e);
+	if (!a)
+		return err_set(e, -ENOMEM, "out of memory");
+	r = read_lines(a, tokens, add_token, e);
 	if (r == 0)
 		r = read_lines(a, users, add_user, e);
 	if (r == 0)
@@ -149,7 +150,7 @@ static bool has_token(const struct access *a, const char *token)
 
 	if (strlen(token) > ACCESS_TOKEN_MAX)
 		return false;
-	memcpy(padded, token, strlen(token));
+	snprintf(padded, sizeof(padded), "%s", token);
 	for (size_t i = 0; i < a->n_tokens; i++)
 		found |= is_same(a->tokens[i], padded, sizeof(padded));
 	return found;

@@ -134,20 +134,20 @@ static int certificate_new(struct certificate **ret, const struct tls_pem *certi
 
 int tls_check(const struct tls_pem *certificate, const struct tls_pem *key, struct err *e)
 {
-	struct certificate *c;
+	struct certificate *c = NULL;
 	int r = certificate_new(&c, certificate, key, e);
 
-	if (r == 0)
+	if (c)
 		certificate_free(c);
 	return r;
 }
 
 int tls_use(const struct tls_pem *certificate, const struct tls_pem *key, struct err *e)
 {
-	struct certificate *c;
+	struct certificate *c = NULL;
 	int r = certificate_new(&c, certificate, key, e);
 
-	if (r == 0)
+	if (c)
 		replace_certificate(c);
 	return r;
 }

@@ -52,6 +52,7 @@ const struct syscall_row syscalls_allowed[] = {
 	ALWAYS(sched_setaffinity), ALWAYS(sched_getattr), ALWAYS(sched_setattr),
 	ALWAYS(sched_getparam), ALWAYS(sched_getscheduler), ALWAYS(sched_get_priority_max),
 	ALWAYS(sched_get_priority_min), ALWAYS(getcpu), ALWAYS(getpriority),
+	ALWAYS(setpriority),
 	ALWAYS(clock_gettime), ALWAYS(clock_getres), ALWAYS(clock_nanosleep), ALWAYS(nanosleep),
 	ALWAYS(gettimeofday), ALWAYS(time), ALWAYS(rt_sigaction), ALWAYS(rt_sigprocmask),
 	ALWAYS(rt_sigreturn), ALWAYS(rt_sigsuspend), ALWAYS(rt_sigpending),
@@ -83,7 +84,7 @@ const struct syscall_row syscalls_allowed[] = {
 	ATTACH(fgetxattr), ATTACH(listxattr), ATTACH(llistxattr), ATTACH(flistxattr),
 	ATTACH(alarm), ATTACH(setitimer), ATTACH(getitimer), ATTACH(timer_create),
 	ATTACH(timer_settime), ATTACH(timer_gettime), ATTACH(timer_getoverrun),
-	ATTACH(timer_delete), ATTACH(setpriority), ATTACH(splice), ATTACH(tee),
+	ATTACH(timer_delete), ATTACH(splice), ATTACH(tee),
 	ATTACH(rt_sigqueueinfo), ATTACH(rt_tgsigqueueinfo),
 };
 /* clang-format on */

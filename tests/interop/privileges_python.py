@@ -88,6 +88,12 @@ def syscall(number, *args):
     return f"((long (*)(long, ...))syscall)({', '.join(map(str, (number, *args)))})"
 
 
+def refused_calls(pid):
+    """As the kernel has logged them; its log may be nobody's to read."""
+    said = subprocess.run(["dmesg"], capture_output=True, text=True, check=False)
+    return re.findall(rf"type=1326 .* pid={pid} .* (syscall=\d+)", said.stdout)
+
+
 def kernel_says():
     for name, flags, wanted in [("all it may be asked", (), OBSERVE | PROGRAMS | ATTACH), ("without BPF", ("--no-bpf",), OBSERVE | ATTACH),
                                 ("one that changes nothing", ("--dry-run", "--no-bpf"), OBSERVE),
@@ -99,6 +105,7 @@ def kernel_says():
                 check(f"{name}: every thread's {key} is empty", threads(process, key) == {"0" * 16})
             check(f"{name}: no thread gets new ones", threads(process, "NoNewPrivs") == {"1"})
             check(f"{name}: every thread is under the filter", threads(process, "Seccomp") == {"2"})
+        check(f"{name}: it made no call that is not listed, until its end", process.returncode == 0 and not refused_calls(process.pid))
     with daemon("--seccomp", "off", "--no-bpf") as process:
         check("--seccomp off: no filter", threads(process, "Seccomp") == {"0"})
         check("--seccomp off: still no new privileges", threads(process, "NoNewPrivs") == {"1"})

@@ -174,7 +174,7 @@ launch_rocelet() { # PROGRAM [ARGS..]
 
 # The kernel's log has a line for each call that the filter did not let through, with the program's name.
 refused_calls() {
-    dmesg | grep -oE 'audit: type=1326 .*' | grep -oE '(comm|syscall|sig)=[^ ]+' | paste -d' ' - - - | sort | uniq -c
+    dmesg | { grep -oE 'audit: type=1326 .*' || true; } | { grep -oE ' (comm|syscall|sig)=[^ ]+' || true; } | paste -d' ' - - - | sort | uniq -c
 }
 
 last_checks() {
