@@ -34,7 +34,7 @@ B ?= $(BASE)$(if $(filter 1,$(KILL_POINTS)),/kill)
 # Generated headers do not depend on the compiler's flavour.
 GEN := $(BUILD)/gen
 
-PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libisal libnghttp2 libprotobuf-c
+PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libisal libnghttp2 libprotobuf-c libseccomp libcap-ng gnutls libcrypt
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith \
 	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wno-format-nonliteral
 HARDEN := -fstack-protector-strong -fPIE

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output.h"
 #include "pool_config.h"
+#include "privilege_uses.h"
 #include "suggest_config.h"
 
 /* arg: how many there were. */
@@ -48,6 +49,12 @@ static void widen_thread_pool(void)
 	setenv("UV_THREADPOOL_SIZE", "12", 0);
 }
 
+/* Its rings would make system calls behind the filter's back; libuv then does without. */
+static void keep_from_io_uring(void)
+{
+	setenv("UV_USE_IO_URING", "0", 1);
+}
+
 /* Somebody else does the work on this node: not a failure like others. */
 #define EXIT_IN_USE 3
 
@@ -59,8 +66,10 @@ static int daemon_run(const struct launch *l)
 
 	memory_keep_small();
 	widen_thread_pool();
+	keep_from_io_uring();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
+	privilege_uses_reduce(o);
 	r = loop_run(l, &e);
 	if (r < 0) {
 		log_error("main", 0, "%s, giving up", e.msg);

@@ -49,7 +49,7 @@ line() { # FOLDER..
 }
 
 HW='hw hw/netlink hw/ops hw/counters hw/scan hw/sniff'
-SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
+SUBJECTS='daemon/privileges daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
 	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
 	daemon/metrics daemon/http daemon/api'
 # shellcheck disable=SC2086 # lists of words
@@ -58,6 +58,7 @@ SUBJECTS='daemon/config daemon/inventory daemon/pods daemon/pools daemon/events 
 	line include include/loop k8s/rpc k8s/cri k8s/kubelet
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS
 	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/ctl
+	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/ctl daemon/compose daemon
 }
 
 includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'

@@ -12,7 +12,7 @@ shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach allow cage attach_latency attach_churn orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach allow cage privileges attach_latency attach_churn orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-3}
@@ -161,6 +161,21 @@ part_lint() {
 part_unit() {
 	build all tests
 	cmocka_all unit build/tests unit
+	privileges_judge
+	guard_judge
+}
+
+# Looking into a root's process, and having it try, needs root.
+privileges_judge() {
+	if [ "$(id -u)" != 0 ]; then
+		skip "privileges" "a debugger in the daemon needs root"
+		return
+	fi
+	interop "privileges of the running daemon" tests/interop/privileges_python.py build/rocelet
+}
+
+guard_judge() {
+	interop "TLS, tokens and passwords" tests/interop/guard_python.py build/rocelet
 }
 
 # Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last

@@ -28,6 +28,7 @@ const char *finding_kind_name(enum finding_kind kind)
 		[FINDING_JOURNAL] = "journal",	   [FINDING_RUNTIME] = "runtime",
 		[FINDING_KUBELET] = "kubelet",	   [FINDING_CONFIG] = "config",
 		[FINDING_EMPTY] = "empty",	   [FINDING_VIEW] = "view",
+		[FINDING_PRIVILEGE] = "privilege",
 	};
 
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
@@ -318,6 +319,15 @@ static void check_view(struct examination *x)
 		     "%s", c->view_error);
 }
 
+static void check_privileges(struct examination *x)
+{
+	for (size_t i = 0; i < x->in->n_lacks; i++)
+		find(x, FINDING_PRIVILEGE, x->in->lacks[i].name,
+		     "Add it to the container's capabilities (or the unit's CapabilityBoundingSet) "
+		     "if that is wanted here; SECURITY.md says what each is for.",
+		     "the daemon was started without it: %s", x->in->lacks[i].stops);
+}
+
 static void check_journal(struct examination *x)
 {
 	const struct attach_counters *c = x->in->counters;
@@ -355,6 +365,11 @@ static void check_config(struct examination *x)
 		     "The configuration of before stays in use until the file is right; a restart would "
 		     "fail. `rocelet --check-config` tells the same.",
 		     "the configuration file is refused: %s", c->error.msg);
+	if (x->in->port_error && x->in->port_error->code)
+		find(x, FINDING_CONFIG, "listen",
+		     "What was right before stays in use; a daemon that has just started serves "
+		     "nothing over TCP until the file is right. It is read again when it changes.",
+		     "%s", x->in->port_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		const struct pool_refusal *r = &c->refusals.list[i];
 
@@ -372,6 +387,7 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 
 	*ret = (struct doctor){0};
 	check_view(&x);
+	check_privileges(&x);
 	check_attachments(&x, check_dirty);
 	check_orphans(&x);
 	check_attachments(&x, check_drift);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attach_status.h"
+#include "capabilities.h"
 #include "pool_config.h"
 #include "resource_table.h"
 
@@ -10,11 +11,12 @@
 #define DOCTOR_SLOW_MS 30000
 
 enum finding_kind {
-	FINDING_VIEW,	 /* what runs here cannot see the host */
-	FINDING_DIRTY,	 /* a device that could not be cleaned, or is long on its way */
-	FINDING_ORPHAN,	 /* a device in a namespace that nobody answers for */
-	FINDING_DRIFT,	 /* an attachment that is not as it was set */
-	FINDING_CHARDEV, /* a device node is missing */
+	FINDING_VIEW,	   /* what runs here cannot see the host */
+	FINDING_PRIVILEGE, /* a capability that is missing */
+	FINDING_DIRTY,	   /* a device that could not be cleaned, or is long on its way */
+	FINDING_ORPHAN,	   /* a device in a namespace that nobody answers for */
+	FINDING_DRIFT,	   /* an attachment that is not as it was set */
+	FINDING_CHARDEV,   /* a device node is missing */
 	FINDING_UNHEALTHY,
 	FINDING_SETTING, /* a free VF is not as a clean one */
 	FINDING_JOURNAL,
@@ -45,7 +47,10 @@ struct doctor_input {
 	struct attach_list attachments;
 	const struct attach_counters *counters; /* NULL: nothing is attached here */
 	const struct config_state *config;	/* NULL: nothing is said of it */
-	uint64_t now_ms;			/* the loop's */
+	const struct err *port_error;		/* of the TCP listener's files; NULL: none */
+	const struct capability_lack *lacks;	/* what the daemon may not do */
+	size_t n_lacks;
+	uint64_t now_ms; /* the loop's */
 };
 
 /* -ENOMEM leaves *ret empty. */

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "api_attachments.h"
 #include "api_resources.h"
+#include "capabilities.h"
 #include "device_name.h"
 #include "event_watch.h"
 #include "explain.h"
@@ -97,16 +98,29 @@ static bool is_blind(const struct routes *r, char ret[512])
 	return counters.view_error[0];
 }
 
+/* What is asked of the daemon cannot be done at all. */
+static bool is_powerless(const struct routes *r, char ret[512])
+{
+	for (size_t i = 0; i < r->n_lacks; i++) {
+		if (!r->lacks[i].fatal)
+			continue;
+		snprintf(ret, 512, "not ready: %s is missing: %.400s\n", r->lacks[i].name,
+			 r->lacks[i].stops);
+		return true;
+	}
+	return false;
+}
+
 static void answer_readyz(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
 	const char *because = not_ready_because(r);
 	size_t len = 0;
-	char *text, blind[512];
+	char *text, sentence[512];
 
 	(void)request;
-	if (!because && is_blind(r, blind))
-		because = blind;
+	if (!because && (is_blind(r, sentence) || is_powerless(r, sentence)))
+		because = sentence;
 	if (because) {
 		reply_string(reply, 503, REPLY_TEXT, because);
 		return;
@@ -281,6 +295,9 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 	struct doctor_input in = {.resources = r->resources,
 				  .attachments = r->attachments,
 				  .config = r->config,
+				  .port_error = r->port_error,
+				  .lacks = r->lacks,
+				  .n_lacks = r->n_lacks,
 				  .now_ms = request->now_ms};
 	struct attach_counters counters = {0};
 	struct doctor doctor;

@@ -11,6 +11,7 @@
 #include "http.h"
 #include "order.h"
 
+struct capability_lack;
 struct config_state;
 struct event_ring;
 struct event_watch;
@@ -64,6 +65,9 @@ struct routes {
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
 	const struct config_state *config;	/* whether the file is that; NULL: it is */
+	const struct err *port_error;	     /* why nothing, or what was right before, guards TCP */
+	const struct capability_lack *lacks; /* what the daemon may not do */
+	size_t n_lacks;
 	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
 	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
 	void *tell_bpf_arg;

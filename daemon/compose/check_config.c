@@ -7,6 +7,8 @@
 
 #include "cleanup.h"
 #include "err.h"
+#include "http_wing.h"
+#include "hw.h"
 #include "listen.h"
 #include "node_look.h"
 #include "options.h"
@@ -32,6 +34,16 @@ static void check_listen(struct check *c)
 
 	if (c->options->listen[0] && listen_check(c->options->listen, &e) < 0)
 		check_fail(c, 2, e.msg);
+}
+
+/* The daemon runs without them, and serves nothing over TCP. */
+static void check_guards(struct check *c)
+{
+	struct err e = {0};
+	uint64_t digest;
+
+	if (c->options->listen[0] && http_guard_load(c->options, NULL, &digest, &e) < 0)
+		check_fail(c, 1, e.msg);
 }
 
 static void check_refusals(struct check *c)
@@ -126,6 +138,7 @@ int check_config(const struct options *o, const struct pool_config *pools, bool 
 	struct check c = {.options = o, .pools = pools, .warnings = n_warnings};
 
 	check_listen(&c);
+	check_guards(&c);
 	check_refusals(&c);
 	check_names(&c, n_unknown);
 	check_node(&c);

@@ -7,9 +7,11 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
+#include "capabilities.h"
 #include "due.h"
 #include "event_ring.h"
 #include "hand_over.h"
+#include "http_wing.h"
 #include "hw.h"
 #include "lock.h"
 #include "loop.h"
@@ -38,11 +40,13 @@ struct daemon {
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
 	struct config_state config;
+	struct capability_lack lacks[CAPABILITY_LACKS_MAX]; /* of what it asks; told */
 	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm, sighup;
 	struct routes routes;
 	struct http *http;
+	struct http_wing http_wing;
 	struct node *node;
 	struct link_events *links;
 	struct uevents *kernel_uevents, *udev_uevents;
@@ -74,6 +78,12 @@ struct module {
 	int (*start)(struct daemon *, struct err *);
 	void (*stop)(struct daemon *);
 };
+
+/* --- http_wing.c: one of the modules -----------------------------------------------------------
+ */
+
+int http_start(struct daemon *, struct err *);
+void http_stop(struct daemon *);
 
 /* --- vf_wing.c: three of the modules ---------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* memory.c - see memory.h. */
 #include "memory.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -20,7 +22,7 @@ void memory_keep_small(void)
 /* --- GnuTLS ----------------------------------------------------------------------------------- */
 
 /* libmicrohttpd brings it along and has it initialised while both are loaded: megabytes of tables
- * and tests of ciphers, for nothing, as no connection of ours is encrypted. GnuTLS asks the first
+ * and tests of ciphers, for nothing unless connections of ours are encrypted. GnuTLS asks the first
  * (gnutls/gnutls.h, GNUTLS_SKIP_GLOBAL_INIT), libmicrohttpd calls the other two. */
 int _gnutls_global_init_skip(void);
 int _gnutls_global_init_skip(void)
@@ -37,6 +39,18 @@ int gnutls_global_init(void)
 void gnutls_global_deinit(void);
 void gnutls_global_deinit(void)
 {
+}
+
+int memory_start_tls(void)
+{
+	static bool started;
+	int (*init)(void);
+
+	if (started)
+		return 0;
+	*(void **)&init = dlsym(RTLD_NEXT, "gnutls_global_init");
+	started = init && init() == 0;
+	return started ? 0 : -ELIBACC;
 }
 
 /* --- code ------------------------------------------------------------------------------------- */

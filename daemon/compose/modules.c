@@ -10,7 +10,6 @@
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
-#include "http.h"
 #include "link_events.h"
 #include "log.h"
 #include "memory.h"
@@ -18,7 +17,6 @@
 #include "qps.h"
 #include "resources.h"
 #include "sampler.h"
-#include "sockets.h"
 #include "uevents.h"
 
 /* --- what the modules tell each other --------------------------------------------------------- */
@@ -300,35 +298,6 @@ static int sampler_start(struct daemon *d, struct err *e)
 static void sampler_stop(struct daemon *d)
 {
 	sampler_close(d->sampler);
-}
-
-static int http_start(struct daemon *d, struct err *e)
-{
-	const struct http_opts opts = {
-		.max_connections = d->options->max_connections,
-		.request_ms = d->options->request_timeout_ms,
-	};
-	unsigned port = 0;
-	int r;
-
-	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
-	if (r < 0)
-		return r;
-	if (*d->options->listen != '\0') {
-		r = http_listen_tcp(d->http, d->options->listen, &port, e);
-		if (r < 0)
-			return r;
-		log_info("http", 0, "serving on %s, port %u", d->options->listen, port);
-	}
-	sockets_serve(d->http, d->options->run_dir);
-	sockets_serve_metrics(d->http, d->options->kubelet_dir);
-	return 0;
-}
-
-static void http_stop(struct daemon *d)
-{
-	if (d->http)
-		http_close(d->http, NULL, NULL);
 }
 
 /* A node that is deleted or made by hand sends no event. */

@@ -10,6 +10,8 @@
 #include "daemon.h"
 #include "log.h"
 #include "pool_config.h"
+#include "privilege_uses.h"
+#include "privileges.h"
 #include "resources.h"
 #include "unix_time.h"
 
@@ -54,12 +56,38 @@ static void tell_refusals(struct daemon *d)
 	}
 }
 
+static bool is_told(const struct daemon *d, const struct capability_lack *lack)
+{
+	for (size_t i = 0; i < d->routes.n_lacks; i++)
+		if (strcmp(d->lacks[i].name, lack->name) == 0 &&
+		    strcmp(d->lacks[i].stops, lack->stops) == 0)
+			return true;
+	return false;
+}
+
+/* What is asked anew may need what the daemon was not started with. */
+static void look_at_privileges(struct daemon *d, const struct pool_config *pools)
+{
+	struct capability_lack lacks[CAPABILITY_LACKS_MAX] = {0};
+	size_t n = capabilities_lacking(privilege_uses_now(d->options, pools),
+					privileges_effective(), lacks);
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_told(d, &lacks[i]))
+			log_warn("privileges", 0, "%s is missing: %s", lacks[i].name,
+				 lacks[i].stops);
+	memcpy(d->lacks, lacks, sizeof(lacks));
+	d->routes.lacks = d->lacks;
+	d->routes.n_lacks = n;
+}
+
 int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
 {
 	char *text = options_json(d->launch->options, pool_config_tree(pools));
 	struct pool_refusals refusals = pools->refusals;
 	size_t n = pools->n_pools;
 
+	look_at_privileges(d, pools);
 	pools->refusals = (struct pool_refusals){0};
 	if (!text || resources_configure(d->resources, pools) < 0) {
 		free(text);

@@ -36,6 +36,7 @@ static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const compat_names[] = {"none", "node_exporter", NULL};
 static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
 static const char *const shutdown_policies[] = {"keep", "zero", NULL};
+static const char *const seccomp_modes[] = {"on", "log", "off", NULL};
 static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 #define OPTION(name, arg, field, kind, def, text)                                                  \
@@ -65,6 +66,13 @@ static const struct option_def option_table[] = {
 	{TEXT("cri-socket", "PATH", cri_socket, "",
 	      "container runtime socket; empty: containerd's or CRI-O's, whichever is there")},
 	{TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener")},
+	{TEXT("tls-cert", "PATH", tls_cert, "",
+	      "certificate (PEM, with its chain) for the TCP listener; empty: no TLS")},
+	{TEXT("tls-key", "PATH", tls_key, "", "its key (PEM)")},
+	{TEXT("auth-token-file", "PATH", auth_token_file, "",
+	      "tokens, one on each line, of which the TCP listener asks one (Authorization: Bearer)")},
+	{TEXT("basic-auth-file", "PATH", basic_auth_file, "",
+	      "lines NAME:HASH (htpasswd -B), of which the TCP listener asks one, or a token")},
 	{TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made")},
 	{TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
 	      "where what must survive a crash is kept; one rocelet at a time has it")},
@@ -81,6 +89,8 @@ static const struct option_def option_table[] = {
 		"least important lines to log")},
 	{CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line")},
 	{BOOL("dry-run", dry_run, "log every change, make none")},
+	{CHOICE("seccomp", "MODE", seccomp, seccomp_modes, "on",
+		"system calls that no part of rocelet makes: on, refused and in the kernel's log; log, only there")},
 	{CHOICE("compat", "NAMES", compat, compat_names, "none",
 		"also publish another exporter's names")},
 	{BOOL("port-counters", port_counters,

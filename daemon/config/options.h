@@ -28,14 +28,17 @@ struct options {
 	char sysfs_root[OPTION_TEXT_SIZE], dev_root[OPTION_TEXT_SIZE], proc_root[OPTION_TEXT_SIZE];
 	char kubelet_dir[OPTION_TEXT_SIZE], cri_socket[OPTION_TEXT_SIZE];
 	char listen[OPTION_TEXT_SIZE];
+	char tls_cert[OPTION_TEXT_SIZE], tls_key[OPTION_TEXT_SIZE];
+	char auth_token_file[OPTION_TEXT_SIZE], basic_auth_file[OPTION_TEXT_SIZE];
 	char run_dir[OPTION_TEXT_SIZE], state_dir[OPTION_TEXT_SIZE];
 	char cni_path[OPTION_TEXT_SIZE];
 	uint32_t sample_interval_ms; /* given in seconds */
 	uint32_t log_level;	     /* enum log_level */
 	uint32_t log_format;	     /* enum log_format */
 	bool dry_run;
-	bool strict;	 /* --check-config: warnings are an exit status, too */
-	uint32_t compat; /* 0 = none, 1 = node_exporter */
+	uint32_t seccomp; /* enum seccomp_mode of privileges.h */
+	bool strict;	  /* --check-config: warnings are an exit status, too */
+	uint32_t compat;  /* 0 = none, 1 = node_exporter */
 	bool port_counters;
 	struct option_list optional_counters;
 	bool no_bpf;

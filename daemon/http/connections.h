@@ -23,7 +23,8 @@ enum connection_orders { ORDERS_NOT_HERE, ORDERS_FORBIDDEN, ORDERS_TAKEN };
 
 struct connection {
 	TAILQ_ENTRY(connection) entry;
-	int fd; /* borrowed */
+	int fd;	      /* borrowed */
+	bool guarded; /* over TCP: may be asked who it is */
 	enum connection_orders orders;
 	enum connection_phase phase;
 	uint64_t since_ms;		/* when the phase began */

@@ -31,6 +31,7 @@
 #include "log.h"
 #include "self_counters.h"
 #include "server.h"
+#include "tls.h"
 
 #define MAX_CONNECTIONS_DEFAULT 64
 #define REQUEST_MS_DEFAULT	10000
@@ -108,15 +109,25 @@ static void resume_listeners(struct http *h)
 
 static void arm_timer(struct http *h, uint64_t now_ms)
 {
+	struct MHD_Daemon *const daemons[] = {h->mhd, h->tls_mhd};
 	MHD_UNSIGNED_LONG_LONG left_ms;
 	uint64_t next;
 
 	connections_next(&h->connections, &next);
 	if (h->resume_ms && h->resume_ms < next)
 		next = h->resume_ms;
-	if (MHD_get_timeout(h->mhd, &left_ms) == MHD_YES && now_ms + left_ms < next)
-		next = now_ms + left_ms;
+	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++)
+		if (daemons[i] && MHD_get_timeout(daemons[i], &left_ms) == MHD_YES &&
+		    now_ms + left_ms < next)
+			next = now_ms + left_ms;
 	due_at(&h->due, next == CONNECTIONS_NEVER ? DUE_NEVER : next);
+}
+
+static void run_mhd(struct http *h)
+{
+	MHD_run(h->mhd);
+	if (h->tls_mhd)
+		MHD_run(h->tls_mhd);
 }
 
 /* What every callback on the loop ends with: deadlines, libmicrohttpd's work, the timer. */
@@ -125,7 +136,7 @@ static void run_server(struct http *h)
 	uint64_t now_ms = uv_now(h->loop);
 
 	end_expired(h, now_ms);
-	MHD_run(h->mhd);
+	run_mhd(h);
 	if (h->resume_ms && h->resume_ms <= now_ms)
 		resume_listeners(h);
 	arm_timer(h, now_ms);
@@ -145,6 +156,11 @@ static void on_mhd_ready(uv_poll_t *poll, int status, int events)
 void http_wake(struct http *h)
 {
 	due_in(&h->due, 0);
+}
+
+void http_hold(struct http *h)
+{
+	h->open_handles++;
 }
 
 /* --- new connections -------------------------------------------------------------------------- */
@@ -177,14 +193,15 @@ static void hand_over(const struct listener *l, int fd, const struct sockaddr *p
 	}
 	h->arriving->fd = fd;
 	h->arriving->orders = peers_orders(l, fd);
-	MHD_add_connection(h->mhd, fd, peer, len);
-	MHD_run(h->mhd);
+	h->arriving->guarded = !l->path[0];
+	MHD_add_connection(h->arriving->guarded && h->tls_mhd ? h->tls_mhd : h->mhd, fd, peer, len);
+	run_mhd(h);
 	free(take_ptr(h->arriving));
 	slowest = connections_crowding(&h->connections);
 	if (!slowest)
 		return;
 	http_evict(h, slowest);
-	MHD_run(h->mhd);
+	run_mhd(h);
 }
 
 /* One user of an IPv6 network may have all of its lower half. */
@@ -314,7 +331,7 @@ static int add_listener(struct http *h, int fd, const char *address, const struc
 	l->orders = orders;
 	l->next = h->listeners;
 	h->listeners = l;
-	h->open_handles++;
+	http_hold(h);
 	uv_poll_start(&l->poll, UV_READABLE, on_listener);
 	return 0;
 }
@@ -365,14 +382,19 @@ static void stop_mhd(struct http *h)
 	h->closing = true;
 	if (!h->mhd)
 		return;
-	MHD_run(h->mhd); /* who was answered a moment ago still gets it */
+	run_mhd(h); /* who was answered a moment ago still gets it */
 	requests_release(h);
 	MHD_stop_daemon(take_ptr(h->mhd));
+	if (!h->tls_mhd)
+		return;
+	MHD_stop_daemon(take_ptr(h->tls_mhd));
+	tls_done();
 }
 
 static void free_http(struct http *h)
 {
 	stop_mhd(h);
+	access_free(h->access);
 	gzip_free(h->gzip);
 	free(h);
 }
@@ -387,25 +409,62 @@ static void init_rates(struct http *h)
 		bucket_init(&h->address_rates[i], CONNECTS_PER_SECOND, CONNECTS_BURST, now);
 }
 
+/* Its epoll descriptor in our loop. */
+static int watch_mhd(struct http *h, struct MHD_Daemon *mhd, uv_poll_t *poll)
+{
+	const union MHD_DaemonInfo *info = mhd ? MHD_get_daemon_info(mhd, MHD_DAEMON_INFO_EPOLL_FD)
+					       : NULL;
+	int r = info && info->epoll_fd >= 0 ? uv_poll_init(h->loop, poll, info->epoll_fd) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	poll->data = h;
+	uv_poll_start(poll, UV_READABLE, on_mhd_ready);
+	http_hold(h);
+	return 0;
+}
+
 static int start_mhd(struct http *h)
 {
-	const union MHD_DaemonInfo *info;
 	int r;
 
 	h->gzip = gzip_new();
-	h->mhd = h->gzip ? requests_start(h) : NULL;
-	info = h->mhd ? MHD_get_daemon_info(h->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
-	if (!info || info->epoll_fd < 0)
-		return -ENOMEM;
-	r = uv_poll_init(h->loop, &h->mhd_poll, info->epoll_fd);
+	h->mhd = h->gzip ? requests_start(h, false) : NULL;
+	r = watch_mhd(h, h->mhd, &h->mhd_poll);
 	if (r < 0)
 		return r;
 	/* From here on nothing fails: a handle can only be given back by closing it. */
-	h->mhd_poll.data = h;
-	uv_poll_start(&h->mhd_poll, UV_READABLE, on_mhd_ready);
 	due_init(&h->due, h->loop, on_due, h);
-	h->open_handles = 2;
+	http_hold(h);
 	return 0;
+}
+
+int http_use_tls(struct http *h, const struct tls_pem *certificate, const struct tls_pem *key,
+		 struct err *e)
+{
+	struct MHD_Daemon *mhd;
+	int r = tls_use(certificate, key, e);
+
+	if (r < 0 || h->tls_mhd)
+		return r;
+	mhd = requests_start(h, true);
+	r = watch_mhd(h, mhd, &h->tls_poll);
+	if (r == 0) {
+		h->tls_mhd = mhd;
+		return 0;
+	}
+	if (mhd)
+		MHD_stop_daemon(mhd);
+	tls_done();
+	return err_set(e, r, "TLS: %s", strerror(-r));
+}
+
+void http_use_access(struct http *h, struct access *access, const char *const *open_paths)
+{
+	access_free(h->access);
+	h->access = access;
+	h->open_paths = open_paths;
+	h->access_generation++;
 }
 
 int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts *opts,
@@ -448,6 +507,11 @@ static void handle_closed(void *arg)
 		on_closed(closed_arg);
 }
 
+void http_release(struct http *h)
+{
+	handle_closed(h);
+}
+
 static void on_handle_closed(uv_handle_t *handle)
 {
 	handle_closed(handle->data);
@@ -462,6 +526,8 @@ void http_close(struct http *h, void (*on_closed)(void *), void *arg)
 	h->closed_arg = arg;
 	due_close(&h->due, handle_closed);
 	uv_close((uv_handle_t *)&h->mhd_poll, on_handle_closed);
+	if (h->tls_mhd)
+		uv_close((uv_handle_t *)&h->tls_poll, on_handle_closed);
 	while ((l = h->listeners) != NULL) {
 		h->listeners = l->next;
 		close_listener(l);

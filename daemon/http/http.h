@@ -15,6 +15,8 @@ struct uv_loop_s;
 struct http;
 struct page;
 struct self_counters;
+struct access;
+struct tls_pem;
 
 struct http_param {
 	const char *name, *value; /* value: "" when absent */
@@ -52,6 +54,7 @@ struct http_reply {
 	const char *content_type;
 	char *body; /* heap, taken by the server; NULL = empty */
 	size_t body_len;
+	bool challenges;   /* 401: whoever asks is to say who he is */
 	struct page *page; /* or a metrics page: one reference, taken */
 	int page_format;   /* enum metrics_format */
 };
@@ -85,6 +88,13 @@ int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
 /* "ADDR:PORT", "[V6]:PORT", ":PORT" (all addresses). Port 0 picks one; *ret_port, if not NULL, is
  * the one in use. */
 int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, struct err *);
+/* New connections over TCP are encrypted from now on, and meet this certificate: at first before
+ * http_listen_tcp(), then to replace it. Errors of tls_use(). */
+int http_use_tls(struct http *, const struct tls_pem *certificate, const struct tls_pem *key,
+		 struct err *);
+/* Requests over TCP are judged by it from now on, but for those paths (up to NULL; borrowed). Takes
+ * it; NULL: everybody may read. */
+void http_use_access(struct http *, struct access *, const char *const *open_paths);
 /* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. A path that we serve
  * already is left as it is (1) while its file is ours, and served anew when that was deleted. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);

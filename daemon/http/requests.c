@@ -4,6 +4,7 @@
  * While somebody works on an answer its connection is suspended: libmicrohttpd does not look at it,
  * so a client that goes away is noticed when it is to get its answer, or when its place is wanted,
  * and one that waits too long is told so by our own deadline. */
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "page.h"
 #include "self_counters.h"
 #include "server.h"
+#include "tls.h"
 
 /* Of libmicrohttpd, for one request's line and headers and the headers of its answer. */
 #define CONNECTION_MEMORY ((size_t)16384)
@@ -37,6 +39,8 @@ struct http_deferred {
 	char *body;		       /* of a POST, terminated */
 	size_t body_len;
 	bool too_large;
+	bool to_try;   /* its password */
+	bool refused;  /* which was wrong */
 	bool kept;     /* http_answer() is to come */
 	bool answered; /* reply is what to send */
 	struct http_reply reply;
@@ -66,6 +70,12 @@ static const char *header_value(struct MHD_Connection *c, const char *name)
  * that need none of that memory: straight to the socket, since libmicrohttpd has sent all of what
  * it was given, and nothing of this request's. The connection ends with it. */
 
+static gnutls_session_t session_of(const struct connection *connection)
+{
+	return MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)
+		->tls_session;
+}
+
 static void refuse_and_cut(struct http *h, struct connection *connection, unsigned status,
 			   const char *sentence)
 {
@@ -77,7 +87,10 @@ static void refuse_and_cut(struct http *h, struct connection *connection, unsign
 
 	h->self->http_requests++;
 	h->self->http_errors++;
-	(void)!send(connection->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (h->tls_mhd && connection->guarded)
+		gnutls_record_send(session_of(connection), text, (size_t)n);
+	else
+		(void)!send(connection->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
 	http_cut(h, connection);
 }
 
@@ -137,6 +150,15 @@ static void drop_reply(struct http_reply *reply)
 	page_unref(take_ptr(reply->page));
 }
 
+/* A browser takes the first that it knows. */
+static void add_challenges(struct MHD_Response *response)
+{
+	MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				"Basic realm=\"rocelet\", charset=\"UTF-8\"");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				"Bearer realm=\"rocelet\"");
+}
+
 /* MHD_NO makes libmicrohttpd end the connection. */
 static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 				  struct http_reply *reply, bool accepts_gzip)
@@ -149,6 +171,8 @@ static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 		h->self->http_errors++;
 	if (!response)
 		return MHD_NO;
+	if (reply->challenges)
+		add_challenges(response);
 	r = MHD_queue_response(c, reply->status, response);
 	MHD_destroy_response(response);
 	enter_phase(h, connection_of(c), CONNECTION_ANSWER);
@@ -366,15 +390,90 @@ static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connectio
 	return send_reply(h, c, &reply, request.accepts_gzip);
 }
 
+/* --- who asks --------------------------------------------------------------------------------- */
+
+static enum MHD_Result refuse_stranger(struct http *h, struct MHD_Connection *c)
+{
+	struct http_reply reply = {.challenges = true};
+
+	reply_sentence(&reply, MHD_HTTP_UNAUTHORIZED, "text/plain; charset=utf-8",
+		       "a token, or a name and its password, are asked for here\n");
+	return send_reply(h, c, &reply, false);
+}
+
+static bool is_open(const struct http *h, const char *path)
+{
+	for (const char *const *open = h->open_paths; open && *open; open++)
+		if (strcmp(path, *open) == 0)
+			return true;
+	return false;
+}
+
+static enum access_verdict judge(const struct http *h, struct MHD_Connection *c, const char *path,
+				 struct access_claim *ret)
+{
+	if (!h->access || !connection_of(c)->guarded || is_open(h, path))
+		return ACCESS_GRANTED;
+	return access_judge(h->access, header_value(c, MHD_HTTP_HEADER_AUTHORIZATION), ret);
+}
+
+static void trial_run(void *arg)
+{
+	struct trial *t = &((struct http *)arg)->trial;
+
+	t->right = access_try(&t->claim);
+}
+
+/* The files may have changed meanwhile: what was right then is right for this request. */
+static void trial_done(void *arg)
+{
+	struct http *h = arg;
+	struct http_deferred *d = take_ptr(h->trial.asks);
+
+	if (h->trial.right && h->trial.generation == h->access_generation)
+		access_remember(h->access, &h->trial.claim);
+	explicit_bzero(&h->trial.claim, sizeof(h->trial.claim));
+	d->kept = false;
+	d->refused = !h->trial.right;
+	if (is_waiting(d)) {
+		enter_phase(h, d->connection, CONNECTION_ANSWER);
+		resume_request(d);
+	}
+	if (!d->connection)
+		deferred_free(d);
+	http_release(h);
+}
+
+/* One at a time: trying passwords is made to be slow, and others want to be served. */
+static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connection *c,
+				    const struct access_claim *claim)
+{
+	struct http *h = d->http;
+
+	if (h->trial.job.running)
+		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				      "another password is being tried, ask again\n");
+	h->trial.claim = *claim;
+	h->trial.generation = h->access_generation;
+	h->trial.asks = d;
+	d->kept = true;
+	wait_for_answer(d);
+	http_hold(h);
+	job_begin(&h->trial.job, h->loop, trial_run, trial_done, h);
+	return MHD_YES;
+}
+
 /* --- libmicrohttpd's side --------------------------------------------------------------------- */
 
 /* What is refused is refused at once, the rest of the request unread. */
-static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, const char *method,
-				     void **request)
+static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, const char *path,
+				     const char *method, void **request)
 {
 	bool reads = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 		     strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 	struct connection *connection = connection_of(c);
+	enum access_verdict verdict;
+	struct access_claim claim;
 	struct http_deferred *d;
 
 	if (are_headers_too_large(c)) {
@@ -392,10 +491,14 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 	    strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
 		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
 				      "an order has at most 65536 bytes\n");
+	verdict = judge(h, c, path, &claim);
+	if (verdict == ACCESS_REFUSED)
+		return refuse_stranger(h, c);
 	*request = d = calloc(1, sizeof(*d));
 	if (!d)
 		return MHD_NO;
 	*d = (struct http_deferred){.http = h, .connection = connection, .reads = reads};
+	d->to_try = verdict == ACCESS_TO_TRY;
 	return MHD_YES;
 }
 
@@ -404,11 +507,20 @@ static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connec
 				      const char *path, const char *method)
 {
 	struct http *h = d->http;
+	struct access_claim claim;
 
 	if (d->answered)
 		return send_reply(h, c, &d->reply, false);
 	if (d->kept)
 		return MHD_NO; /* it goes on without an answer: the server ends */
+	if (d->refused)
+		return refuse_stranger(h, c);
+	if (d->to_try) {
+		d->to_try = false;
+		/* Somebody else may have been right with it by now. */
+		if (judge(h, c, path, &claim) == ACCESS_TO_TRY)
+			return try_password(d, c, &claim);
+	}
 	if (d->too_large)
 		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
 				      "an order has at most 65536 bytes\n");
@@ -431,7 +543,7 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *c, const ch
 	if (connection_of(c)->phase == CONNECTION_CUT)
 		return MHD_NO;
 	if (!d)
-		return begin_request(http, c, method, request);
+		return begin_request(http, c, path, method, request);
 	if (*body_len == 0)
 		return answer_request(d, c, path, method);
 	if (!d->reads)
@@ -476,18 +588,25 @@ __attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *
 	log_v(&site, LOG_LVL_DEBUG, "http", 0, fmt, ap);
 }
 
-struct MHD_Daemon *requests_start(struct http *h)
+struct MHD_Daemon *requests_start(struct http *h, bool tls)
 {
 	/* Not to be met before the time that a request may take. */
 	unsigned request_s = (unsigned)(h->connections.request_ms / 1000) + 1;
 	unsigned idle_s = h->idle_s > request_s ? h->idle_s : request_s;
 
+	const struct MHD_OptionItem options[] = {
+		{tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, 0, tls_callback()},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_PRIORITIES},
+		{MHD_OPTION_END, 0, NULL},
+	};
+
 	return MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-			MHD_USE_ERROR_LOG,
+			MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0),
 		0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
 		on_request_end, h, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
 		MHD_OPTION_CONNECTION_LIMIT, h->connections.max, MHD_OPTION_CONNECTION_TIMEOUT,
-		idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_END);
+		idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_ARRAY,
+		options, MHD_OPTION_END);
 }

@@ -4,10 +4,12 @@
 
 #include <uv.h>
 
+#include "access.h"
 #include "bucket.h"
 #include "connections.h"
 #include "due.h"
 #include "http.h"
+#include "job.h"
 
 struct gzip;
 struct MHD_Daemon;
@@ -19,6 +21,18 @@ struct http {
 	uv_loop_t *loop;
 	struct MHD_Daemon *mhd;
 	uv_poll_t mhd_poll;
+	struct MHD_Daemon *tls_mhd; /* of TCP, once it is encrypted; NULL: it is not */
+	uv_poll_t tls_poll;
+	struct access *access; /* NULL: everybody may read */
+	const char *const *open_paths;
+	struct trial {
+		struct job job;
+		struct access_claim claim;
+		bool right;
+		unsigned generation;
+		struct http_deferred *asks;
+	} trial; /* a password that is being tried: one at a time */
+	unsigned access_generation;
 	struct due due;
 	struct listener *listeners;
 	struct connections connections;
@@ -42,6 +56,9 @@ struct http {
 
 /* libmicrohttpd gets to run in the loop's next turn. */
 void http_wake(struct http *);
+/* A handle, or a job, that the server waits for at its end. */
+void http_hold(struct http *);
+void http_release(struct http *);
 /* Shuts the connection down; libmicrohttpd finds it ended and closes it. */
 void http_cut(struct http *, struct connection *);
 /* The same, and counts it. */
@@ -50,7 +67,7 @@ void http_evict(struct http *, struct connection *);
 /* --- requests.c ------------------------------------------------------------------------------- */
 
 /* A daemon without a listening socket; NULL: out of memory or descriptors. */
-struct MHD_Daemon *requests_start(struct http *);
+struct MHD_Daemon *requests_start(struct http *, bool tls);
 /* The connection in WAITING waits too long: its client is told so. */
 void requests_expire(struct connection *);
 /* No connection is set aside any more: the server ends. */

@@ -1,5 +1,6 @@
 #include "uds_socket.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -67,12 +68,13 @@ static int bind_temporary(int fd, const struct sockaddr_un *sa, struct sockaddr_
 	return r;
 }
 
-/* Nobody sees the file under its name before it can be connected to and has its mode. */
+/* Nobody sees the file under its name before it can be connected to and has its mode. The folder
+ * may be other device plugins', too: what one of them puts in the file's place is not followed. */
 static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
 		       uint32_t mode, struct stat *ret_file)
 {
-	if (chmod(temporary->sun_path, mode) < 0 || listen(fd, BACKLOG) < 0 ||
-	    lstat(temporary->sun_path, ret_file) < 0 ||
+	if (fchmodat(AT_FDCWD, temporary->sun_path, mode, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    listen(fd, BACKLOG) < 0 || lstat(temporary->sun_path, ret_file) < 0 ||
 	    rename(temporary->sun_path, sa->sun_path) < 0)
 		return -errno;
 	return 0;

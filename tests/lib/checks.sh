@@ -23,13 +23,16 @@ on_error() { # STATUS WHERE COMMAND
 # The last line a scenario prints, whatever ended it.
 on_exit() { # STATUS
     trap - ERR EXIT
-    if (($1 != 0)); then FAILED=$((FAILED + 1)); fi
+    if (($1 != 0)); then FAILED=$((FAILED + 1)); else last_checks; fi
     if ((FAILED > 0)); then show_logs || true; fi
     echo "$PASSED passed, $FAILED failed"
     exit "$((FAILED > 0))"
 }
 
 show_logs() { :; }
+
+# What is to be so whenever a scenario has come to its end.
+last_checks() { :; }
 
 say() { echo "== $*"; }
 

@@ -86,7 +86,7 @@ static int make_like(int dir, const char *name, const struct stat *like)
 {
 	if (mknodat(dir, name, S_IFCHR | (like->st_mode & 0777), like->st_rdev) < 0 ||
 	    fchownat(dir, name, like->st_uid, like->st_gid, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    fchmodat(dir, name, like->st_mode & 0777, 0) < 0)
+	    fchmodat(dir, name, like->st_mode & 0777, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return 0;
 }

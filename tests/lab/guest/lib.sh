@@ -6,6 +6,12 @@
 readonly BUILD=/rocelet/build OUT=/out
 readonly HTTP=http://127.0.0.1:9907
 
+# What containers of the overlays have (SECURITY.md, "Privileges"); no scenario's daemon has more than the native one's.
+# shellcheck disable=SC2034 # scenarios do
+readonly NATIVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+net_raw,+sys_admin,+sys_ptrace,+dac_read_search,+mknod,+chown,+setpcap,+setuid
+readonly OBSERVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+sys_ptrace,+dac_read_search,+bpf,+perfmon
+
+CAPABILITIES=$NATIVE_CAPABILITIES
 ROCELET_PID=
 VFS=() # the VFs' netdevs, in order; see make_vfs
 PF=    # the physical function's netdev
@@ -161,8 +167,21 @@ launch_rocelet() { # PROGRAM [ARGS..]
     local installed=/usr/local/sbin/${1//\//-}
     [[ -e $installed ]] || cp "$BUILD/$1" "$installed"
     # The sanitizers' libraries, beside the program that needs them, are not in the image.
-    (cd / && LD_LIBRARY_PATH=$BUILD/${1%rocelet}lib exec "$installed" "${@:2}") >>"$OUT/rocelet.log" 2>&1 &
+    (cd / && LD_LIBRARY_PATH=$BUILD/${1%rocelet}lib exec setpriv --bounding-set "$CAPABILITIES" --inh-caps=-all "$installed" "${@:2}") \
+        >>"$OUT/rocelet.log" 2>&1 &
     ROCELET_PID=$!
+}
+
+# The kernel's log has a line for each call that the filter did not let through, with the program's name.
+refused_calls() {
+    dmesg | { grep -oE 'audit: type=1326 .*' || true; } | { grep -oE ' (comm|syscall|sig)=[^ ]+' || true; } | paste -d' ' - - - | sort | uniq -c
+}
+
+last_checks() {
+    local refused
+    refused=$(refused_calls)
+    check "no system call was refused" '[[ -z $refused ]]'
+    [[ -z $refused ]] || echo "$refused"
 }
 
 healthy() {

@@ -1,0 +1,218 @@
+/* http_wing.c - see http_wing.h.
+ *
+ * A port that is to be guarded is not opened before its guards are right: plain text, or without a
+ * password, is never what happens instead. Later what was right last stays in use. */
+#include "http_wing.h"
+
+#include "access.h"
+#include "config_file.h"
+#include "config_watch.h"
+#include "daemon.h"
+#include "http.h"
+#include "log.h"
+#include "memory.h"
+#include "sockets.h"
+#include "tls.h"
+
+/* The kubelet has neither token nor password. */
+static const char *const open_paths[] = {"/healthz", "/readyz", NULL};
+
+static const char *guard_path(const struct options *o, int i)
+{
+	switch (i) {
+	case GUARD_CERT:
+		return o->tls_cert;
+	case GUARD_KEY:
+		return o->tls_key;
+	case GUARD_TOKENS:
+		return o->auth_token_file;
+	}
+	return o->basic_auth_file;
+}
+
+static bool has_guards(const struct options *o)
+{
+	for (int i = 0; i < N_GUARD_FILES; i++)
+		if (guard_path(o, i)[0])
+			return true;
+	return false;
+}
+
+/* --- the files -------------------------------------------------------------------------------- */
+
+static int read_guards(const struct options *o, struct config_file files[N_GUARD_FILES],
+		       uint64_t *ret_digest, struct err *e)
+{
+	int r = 0;
+
+	*ret_digest = 0;
+	for (int i = 0; i < N_GUARD_FILES && r == 0; i++) {
+		if (!guard_path(o, i)[0])
+			continue;
+		r = config_file_read(&files[i], guard_path(o, i), e);
+		*ret_digest = *ret_digest * 31 + config_file_digest(&files[i]);
+	}
+	if (r == 0 && !o->tls_cert[0] != !o->tls_key[0])
+		r = err_set(e, -EINVAL, "%s is given without %s",
+			    o->tls_cert[0] ? "tls-cert" : "tls-key",
+			    o->tls_cert[0] ? "tls-key" : "tls-cert");
+	return r;
+}
+
+static struct tls_pem pem_of(const struct options *o, const struct config_file *files, int i)
+{
+	return (struct tls_pem){files[i].text, files[i].len, guard_path(o, i)};
+}
+
+static struct access_source source_of(const struct options *o, const struct config_file *files,
+				      int i)
+{
+	return (struct access_source){files[i].text, files[i].len, guard_path(o, i)};
+}
+
+static int use_certificate(const struct options *o, const struct config_file *files,
+			   struct http *http, struct err *e)
+{
+	const struct tls_pem cert = pem_of(o, files, GUARD_CERT), key = pem_of(o, files, GUARD_KEY);
+	int r;
+
+	if (!cert.text)
+		return 0;
+	r = memory_start_tls();
+	if (r < 0)
+		return err_set(e, r, "TLS: %s", strerror(-r));
+	return http ? http_use_tls(http, &cert, &key, e) : tls_check(&cert, &key, e);
+}
+
+static int use_guards(const struct options *o, const struct config_file *files, struct http *http,
+		      struct err *e)
+{
+	const struct access_source tokens = source_of(o, files, GUARD_TOKENS);
+	const struct access_source users = source_of(o, files, GUARD_USERS);
+	struct access *access = NULL;
+	int r = 0;
+
+	if (tokens.text || users.text)
+		r = access_new(&access, &tokens, &users, e);
+	if (r == 0)
+		r = use_certificate(o, files, http, e);
+	if (r < 0 || !http)
+		access_free(access);
+	else
+		http_use_access(http, access, open_paths);
+	return r;
+}
+
+int http_guard_load(const struct options *o, struct http *http, uint64_t *ret_digest, struct err *e)
+{
+	struct config_file files[N_GUARD_FILES] = {{0}};
+	int r = read_guards(o, files, ret_digest, e);
+
+	if (r == 0)
+		r = use_guards(o, files, http, e);
+	for (int i = 0; i < N_GUARD_FILES; i++) {
+		if (files[i].text)
+			explicit_bzero(files[i].text, files[i].len);
+		config_file_done(&files[i]);
+	}
+	return r;
+}
+
+/* --- the listener ----------------------------------------------------------------------------- */
+
+static const char *guards_text(const struct options *o)
+{
+	bool asks = o->auth_token_file[0] || o->basic_auth_file[0];
+
+	return o->tls_cert[0] ? asks ? ", TLS, to who is known" : ", TLS"
+	       : asks	      ? ", to who is known"
+			      : "";
+}
+
+static int serve_tcp(struct daemon *d, struct err *e)
+{
+	unsigned port = 0;
+	int r = http_listen_tcp(d->http, d->options->listen, &port, e);
+
+	if (r < 0)
+		return r;
+	d->http_wing.serves = true;
+	log_info("http", 0, "serving on %s, port %u%s", d->options->listen, port,
+		 guards_text(d->options));
+	return 0;
+}
+
+/* Told once for each state of the files. */
+static void load_guards(struct daemon *d)
+{
+	struct http_wing *w = &d->http_wing;
+	struct err e = {0};
+	uint64_t digest;
+	int r = http_guard_load(d->options, d->http, &digest, &e);
+	bool told = digest == w->digest && strcmp(e.msg, w->err.msg) == 0;
+
+	w->digest = digest;
+	w->err = e;
+	if (r == 0 && !w->serves)
+		r = serve_tcp(d, &w->err);
+	else if (r == 0 && !told)
+		log_info("http", 0, "certificate, tokens and passwords are read anew");
+	if (r < 0 && !told)
+		log_error("http", 0, "%s, %s", w->err.msg,
+			  w->serves ? "keeping what was right"
+				    : "serving nothing over TCP until it is right");
+}
+
+static void on_guard_changed(void *arg)
+{
+	load_guards(arg);
+}
+
+static int watch_guards(struct daemon *d, struct err *e)
+{
+	int r = 0;
+
+	for (int i = 0; i < N_GUARD_FILES && r == 0; i++)
+		if (guard_path(d->options, i)[0])
+			r = config_watch_open(&d->http_wing.watches[i], &d->loop,
+					      guard_path(d->options, i), on_guard_changed, d, e);
+	return r;
+}
+
+/* Watched first: what changes after it was read is a hint. */
+static int serve_guarded(struct daemon *d, struct err *e)
+{
+	int r = watch_guards(d, e);
+
+	if (r == 0)
+		load_guards(d);
+	return r;
+}
+
+int http_start(struct daemon *d, struct err *e)
+{
+	const struct http_opts opts = {
+		.max_connections = d->options->max_connections,
+		.request_ms = d->options->request_timeout_ms,
+	};
+	int r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
+
+	if (r < 0)
+		return r;
+	d->routes.port_error = &d->http_wing.err;
+	if (*d->options->listen != '\0')
+		r = has_guards(d->options) ? serve_guarded(d, e) : serve_tcp(d, e);
+	if (r < 0)
+		return r;
+	sockets_serve(d->http, d->options->run_dir);
+	sockets_serve_metrics(d->http, d->options->kubelet_dir);
+	return 0;
+}
+
+void http_stop(struct daemon *d)
+{
+	for (int i = 0; i < N_GUARD_FILES; i++)
+		config_watch_close(d->http_wing.watches[i]);
+	if (d->http)
+		http_close(d->http, NULL, NULL);
+}

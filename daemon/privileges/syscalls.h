@@ -1,0 +1,40 @@
+/* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make: lists
+ * of values.
+ *
+ * A name that an architecture does not have is no error: "open" is x86-64's, where arm64 has
+ * "openat" alone. What is not listed is answered as by a kernel that does not have it (-ENOSYS),
+ * which is what libraries know how to live with; what no part of the daemon may ever make ends it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum syscall_use {
+	CALLS_ALWAYS = 1,
+	CALLS_BPF = 2,	  /* unless --no-bpf */
+	CALLS_ATTACH = 4, /* namespaces, device nodes, the cage, and what a plugin in it does */
+};
+
+struct syscall_row {
+	const char *name;
+	enum syscall_use use;
+};
+
+extern const struct syscall_row syscalls_allowed[];
+extern const size_t n_syscalls_allowed;
+
+/* Allowed only with one value of an argument; several rows of a call are alternatives. */
+struct syscall_condition {
+	const char *name;
+	enum syscall_use use;
+	unsigned argument; /* from 0 */
+	uint64_t value;
+};
+
+extern const struct syscall_condition syscalls_conditional[];
+extern const size_t n_syscalls_conditional;
+
+/* End the daemon, or the plugin that makes them. */
+extern const char *const syscalls_fatal[];
+extern const size_t n_syscalls_fatal;

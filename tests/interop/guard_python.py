@@ -1,0 +1,303 @@
+#!/usr/bin/python3
+"""The TCP listener behind TLS, tokens and passwords, as curl, openssl and Python's own TLS see it, with Secrets as the kubelet mounts and replaces them.
+
+  guard_python.py DAEMON
+
+One line per check, "N passed, N failed" last.
+"""
+import base64
+import contextlib
+import http.client
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+SOON = 60
+TOKEN, NEXT_TOKEN, PASSWORD = "a-token-of-some-length", "the-next-token-is-another", "right horse"
+counts = {True: 0, False: 0}
+
+
+def check(what, holds):
+    counts[bool(holds)] += 1
+    print("ok -" if holds else "not ok -", what, flush=True)
+
+
+def becomes(condition):
+    deadline = time.monotonic() + SOON
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def openssl(*args, text=None):
+    return subprocess.run(["openssl", *args], input=text, capture_output=True, text=True, timeout=SOON, check=False)
+
+
+class Authority:
+    """Signs certificates for 127.0.0.1."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.n = 0
+        self.pem = folder + "/ca.pem"
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/ca.key", "-out", self.pem, "-subj", "/CN=lab", "-days", "9")
+
+    def pair(self, kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
+        self.n += 1
+        base = f"{self.folder}/{self.n}"
+        openssl("req", *kind, "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN=node-{self.n}")
+        with open(base + ".ext", "w", encoding="ascii") as f:
+            f.write("subjectAltName=IP:127.0.0.1\n")
+        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", "9", "-extfile",
+                base + ".ext", "-out", base + ".pem")
+        with open(base + ".pem", encoding="ascii") as cert, open(base + ".key", encoding="ascii") as key:
+            return cert.read(), key.read()
+
+
+class Secret:
+    """A folder as the kubelet makes it: names are links through ..data, which is switched."""
+
+    def __init__(self, folder, **files):
+        self.folder, self.n, self.names = folder, 0, set()
+        os.mkdir(folder)
+        if files:
+            self.replace(**files)
+
+    def replace(self, **files):
+        self.n += 1
+        version = f"..version{self.n}"
+        os.mkdir(f"{self.folder}/{version}")
+        for name, text in files.items():
+            with open(f"{self.folder}/{version}/{name}", "w", encoding="ascii") as f:
+                f.write(text)
+        os.symlink(version, self.folder + "/..data_tmp")
+        os.rename(self.folder + "/..data_tmp", self.folder + "/..data")
+        for name in set(files) - self.names:
+            os.symlink(f"..data/{name}", f"{self.folder}/{name}")
+        self.names |= set(files)
+
+    def path(self, name):
+        return f"{self.folder}/{name}"
+
+
+class Daemon:
+    def __init__(self, folder, *flags):
+        self.folder = tempfile.mkdtemp(dir=folder)
+        self.socket = self.folder + "/run/rocelet.sock"
+        with open(self.folder + "/config.json", "w", encoding="ascii") as f:
+            f.write("{}")
+        os.mkdir(self.folder + "/sys")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.log_file = self.folder + "/log"
+        with open(self.log_file, "wb") as f:
+            self.process = subprocess.Popen(self.command(*flags), stdout=f, stderr=f, stdin=subprocess.DEVNULL)
+        if not becomes(lambda: os.path.exists(self.socket) or self.process.poll() is not None) or self.process.poll() is not None:
+            raise AssertionError("the daemon does not serve: " + self.log())
+
+    def command(self, *flags):
+        return [sys.argv[1], "--config", self.folder + "/config.json", "--sysfs-root", self.folder + "/sys", "--run-dir", self.folder + "/run", "--kubelet-dir",
+                self.folder, "--state-dir", self.folder + "/state", "--no-bpf", "--listen", f"127.0.0.1:{self.port}", *flags]
+
+    def log(self):
+        with open(self.log_file, encoding="utf-8") as f:
+            return f.read()
+
+    def says(self, *words):
+        return becomes(lambda: any(all(w in line for w in words) for line in self.log().splitlines()))
+
+    def curl(self, path, *args, scheme="http"):
+        """The status, 0 = none, and the body."""
+        done = subprocess.run(["curl", "-sS", "-m", str(SOON), "-w", "\n%{http_code}", *args, f"{scheme}://127.0.0.1:{self.port}{path}"], capture_output=True,
+                              text=True, check=False)
+        body, _, status = done.stdout.rpartition("\n")
+        return int(status), body
+
+    def over_socket(self, path):
+        done = subprocess.run(["curl", "-sS", "-m", str(SOON), "--unix-socket", self.socket, "http://localhost" + path], capture_output=True, text=True,
+                              check=False)
+        return done.stdout
+
+    def is_closed(self):
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", self.port)) != 0
+
+
+@contextlib.contextmanager
+def daemon(folder, *flags):
+    d = Daemon(folder, *flags)
+    try:
+        yield d
+    finally:
+        if d.process.poll() is None:
+            d.process.send_signal(signal.SIGTERM)
+        status = d.process.wait(SOON)
+        check("the daemon ends well", status == 0)
+        if status:
+            print(d.log())
+
+
+def subject(d, *flags):
+    said = openssl("s_client", "-connect", f"127.0.0.1:{d.port}", "-servername", "x", *flags, text="")
+    found = re.search(r"subject=.*?CN ?= ?(\S+)", said.stdout)
+    return found[1] if found else None
+
+
+def tls(folder):
+    ca = Authority(folder)
+    cert, key = ca.pair()
+    secret = Secret(folder + "/tls", crt=cert, key=key)
+    flags = ("--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"))
+    with daemon(folder, *flags) as d:
+        def get(path, *args):
+            return d.curl(path, "--cacert", ca.pem, *args, scheme="https")
+        check("TLS: curl trusts it and is answered", get("/healthz") == (200, "ok\n"))
+        check("TLS: the unix socket is as before", d.over_socket("/healthz") == "ok\n")
+        check("TLS: plain text is not answered", d.curl("/healthz")[0] == 0)
+        check("TLS: 1.3 and 1.2 are spoken", get("/healthz", "--tlsv1.3")[0] == 200 and get("/healthz", "--tls-max", "1.2")[0] == 200)
+        check("TLS: 1.1 is not", subject(d, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0") is None)
+        check("TLS: what is too large is told inside of it", get("/" + "x" * 5000) == (414, "a path and its query have at most 4096 bytes\n"))
+        check("TLS: a page that is compressed, and one that waits", get("/api/v1/config", "--compressed")[0] in (200, 503))
+        check("TLS: many requests on one connection", keeps_alive(d, ca))
+        check("TLS: no orders over it", get("/api/v1/attach", "-d", "{}")[0] == 405)
+        noise(d)
+        check("TLS: after garbage and half handshakes it goes on", get("/healthz")[0] == 200)
+
+        first = subject(d)
+        secret.replace(**dict(zip(("crt", "key"), ca.pair(("-newkey", "rsa:2048")))))
+        check("a new certificate is shown", becomes(lambda: subject(d) not in (None, first)) and get("/healthz")[0] == 200)
+        second, other = subject(d), ca.pair()
+        secret.replace(crt=other[0], key=key)
+        check("a key that is another's is told", d.says("error", secret.path("crt"), "keeping what was right"))
+        check("and by doctor", becomes(lambda: '"listen"' in d.over_socket("/api/v1/doctor")))
+        check("what was right stays", subject(d) == second and get("/healthz")[0] == 200)
+        secret.replace(crt="no certificate\n", key="no key\n")
+        check("garbage is told", d.says("error", "crt: ", "keeping"))
+        os.unlink(secret.path("..data"))
+        check("a Secret that is gone is told", d.says("error", "No such file", "keeping"))
+        check("what was right stays still", subject(d) == second)
+        secret.replace(crt=other[0], key=other[1])
+        check("and is replaced when it is right again", becomes(lambda: subject(d) not in (None, second)) and get("/healthz")[0] == 200)
+
+
+def keeps_alive(d, ca):
+    connection = http.client.HTTPSConnection("127.0.0.1", d.port, context=ssl.create_default_context(cafile=ca.pem), timeout=SOON)
+    for _ in range(20):
+        connection.request("GET", "/")
+        if connection.getresponse().read()[:9] != b"<!DOCTYPE":
+            return False
+    connection.close()
+    return True
+
+
+def noise(d):
+    held = []
+    for i in range(60):
+        s = socket.create_connection(("127.0.0.1", d.port), SOON)
+        s.sendall((b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", os.urandom(500))[i % 3])
+        if i % 2:
+            s.close()
+        else:
+            held.append(s)
+    for s in held:
+        s.close()
+
+
+def wrong_at_the_start(folder):
+    ca = Authority(folder)
+    cert, key = ca.pair()
+    secret = Secret(folder + "/late")
+    os.chmod(secret.folder, 0o700)
+    flags = ("--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"))
+    with daemon(folder, *flags) as d:
+        check("no certificate: it says so", d.says("error", secret.path("crt"), "serving nothing over TCP"))
+        check("no certificate: nothing is served, and not in plain text", d.is_closed())
+        check("no certificate: the unix socket is served", d.over_socket("/healthz") == "ok\n")
+        told = d.log().count("serving nothing")
+        secret.replace(crt=cert, key=ca.pair()[1])
+        check("a pair that is none: it says so", d.says("error", " and ", "serving nothing over TCP"))
+        check("a pair that is none: nothing is served", d.is_closed() and d.log().count("serving nothing") > told)
+        secret.replace(crt=cert, key=key)
+        check("a right one comes later: it is served", becomes(lambda: d.curl("/healthz", "--cacert", ca.pem, scheme="https")[0] == 200))
+    for name, flags, words in [("tls-cert without tls-key", flags[:2], "tls-cert is given without tls-key"), ("tls-key without tls-cert", flags[2:],
+                                                                                                            "tls-key is given without tls-cert")]:
+        with daemon(folder, *flags) as d:
+            check(f"{name}: it says so, and serves nothing there", d.says("error", words) and d.is_closed())
+            done = subprocess.run([*d.command(*flags), "--check-config"], capture_output=True, text=True, check=False)
+            check(f"{name}: --check-config says it, too", done.returncode != 0 and words in done.stderr)
+
+
+def basic(name, password):
+    return ("-u", f"{name}:{password}")
+
+
+def access(folder):
+    hashes = openssl("passwd", "-6", PASSWORD).stdout.strip()
+    secret = Secret(folder + "/auth", tokens=f"# of Prometheus\n{TOKEN}\n", users=f"ann:{hashes}\n")
+    with daemon(folder, "--auth-token-file", secret.path("tokens"), "--basic-auth-file", secret.path("users")) as d:
+        def get(*args, path="/"):
+            return d.curl(path, *args)[0]
+        bearer = ("-H", f"Authorization: Bearer {TOKEN}")
+        check("a token is let in", get(*bearer) == 200)
+        check("nobody is not, and is asked for both", get() == 401 and "WWW-Authenticate: Basic" in d.curl("/", "-i")[1] and
+              "WWW-Authenticate: Bearer" in d.curl("/", "-i")[1])
+        check("another token is not", get("-H", f"Authorization: Bearer {TOKEN}x") == 401 and get("-H", "Authorization: Bearer x") == 401)
+        for path in ("/metrics", "/api/v1/config", "/api/v1/events", "/nowhere", "/healthz/", "//healthz", "/%68ealthz/../metrics"):
+            check(f"{path} is closed", get("--path-as-is", path=path) == 401)
+        check("the kubelet's probes are open", get(path="/healthz") == 200 and get(path="/readyz") in (200, 503))
+        check("unix sockets are as before", d.over_socket("/")[:9] == "<!DOCTYPE")
+        check("a right password is let in", get(*basic("ann", PASSWORD)) == 200)
+        check("and again", all(get(*basic("ann", PASSWORD)) == 200 for _ in range(5)))
+        check("a wrong one, and a wrong name, are not", get(*basic("ann", "wrong")) == 401 and get(*basic("bob", PASSWORD)) == 401)
+        check("orders are not taken from who is known", get(*bearer, "-d", "{}", path="/api/v1/attach") == 405)
+        flood(d)
+        check("after a flood of wrong ones the token is let in at once", get(*bearer) == 200)
+
+        secret.replace(tokens=f"{TOKEN}\n{NEXT_TOKEN}\n", users=f"ann:{hashes}\n")
+        check("a token is added", becomes(lambda: get("-H", f"Authorization: Bearer {NEXT_TOKEN}") == 200) and get(*bearer) == 200)
+        secret.replace(tokens=f"{NEXT_TOKEN}\n", users=f"ann:{openssl('passwd', '-6', 'new').stdout.strip()}\n")
+        check("the old one is taken away", becomes(lambda: get(*bearer) == 401))
+        check("so is the password, though it was right once", get(*basic("ann", PASSWORD)) == 401 and get(*basic("ann", "new")) == 200)
+        secret.replace(tokens="short\n", users="ann:plain\n")
+        check("files that are wrong are told, by line", d.says("error", "tokens:1:", "keeping what was right"))
+        check("and change nothing", get("-H", f"Authorization: Bearer {NEXT_TOKEN}") == 200 and get() == 401)
+        check("no secret is in the log or the configuration", not any(s in d.log() + d.over_socket("/api/v1/config") for s in (TOKEN, NEXT_TOKEN, PASSWORD,
+                                                                                                                           hashes)))
+    empty = Secret(folder + "/empty", tokens="\n")
+    with daemon(folder, "--auth-token-file", empty.path("tokens")) as d:
+        check("a file without a token opens nothing", d.says("error", "there is nothing in it", "serving nothing") and d.is_closed())
+
+
+def flood(d):
+    """Wrong passwords all at once: some are tried, the others told to come again."""
+    header = base64.b64encode(b"ann:guess").decode()
+    held = []
+    for _ in range(30):
+        s = socket.create_connection(("127.0.0.1", d.port), SOON)
+        s.sendall(f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {header}\r\nConnection: close\r\n\r\n".encode())
+        held.append(s)
+    statuses = []
+    for s in held:
+        answer = b""
+        while (piece := s.recv(65536)):
+            answer += piece
+        statuses.append(answer[9:12])
+        s.close()
+    check("a flood of wrong passwords: each is answered, none is let in", set(statuses) <= {b"401", b"503"})
+
+
+with tempfile.TemporaryDirectory() as temp:
+    for i, part in enumerate((tls, wrong_at_the_start, access)):
+        os.mkdir(f"{temp}/{i}")
+        part(f"{temp}/{i}")
+print(f"{counts[True]} passed, {counts[False]} failed")
+sys.exit(counts[False] > 0)

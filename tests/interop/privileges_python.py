@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""What the running daemon may still do: by what the kernel says of every thread, and by a debugger that has it try. Needs root and gdb.
+
+  privileges_python.py DAEMON
+
+One line per check, "N passed, N failed" last.
+"""
+import contextlib
+import errno
+import glob
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOON = 60
+# linux/capability.h
+CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, KILL, SETUID, SETPCAP, NET_BIND_SERVICE, NET_BROADCAST, NET_ADMIN, NET_RAW = 0, 1, 2, 5, 7, 8, 10, 11, 12, 13
+SYS_PTRACE, SYS_ADMIN, SYS_NICE, MKNOD, PERFMON, BPF = 19, 21, 23, 27, 38, 39
+OBSERVE = {NET_ADMIN, NET_BROADCAST, SYS_ADMIN}
+PROGRAMS = {NET_ADMIN, SYS_ADMIN, SYS_PTRACE, DAC_READ_SEARCH, BPF, PERFMON}
+ATTACH = {NET_ADMIN, NET_RAW, NET_BIND_SERVICE, SYS_ADMIN, SYS_PTRACE, DAC_READ_SEARCH, MKNOD, CHOWN, SETPCAP, SETUID}
+counts = {True: 0, False: 0}
+
+
+def check(what, holds):
+    counts[bool(holds)] += 1
+    print("ok -" if holds else "not ok -", what, flush=True)
+
+
+def mask(capabilities):
+    """Of those that there are: who runs this may be in a container, too."""
+    with open("/proc/self/status", encoding="ascii") as f:
+        ours = int(re.search(r"CapEff:\s*(\w+)", f.read())[1], 16)
+    return sum(1 << c for c in capabilities) & ours
+
+
+@contextlib.contextmanager
+def daemon(*flags):
+    with tempfile.TemporaryDirectory() as folder:
+        log, config = os.path.join(folder, "log"), os.path.join(folder, "config.json")
+        with open(config, "w", encoding="ascii") as f:
+            f.write("{}")
+        with open(log, "wb") as f:
+            process = subprocess.Popen([sys.argv[1], "--config", config, "--run-dir", folder + "/run", "--state-dir", folder + "/state", "--kubelet-dir",
+                                        folder, "--listen", "", *flags], stdout=f, stderr=f, stdin=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + SOON
+            while not os.path.exists(folder + "/run/rocelet.sock") or len(glob.glob(f"/proc/{process.pid}/task/*")) < 2:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    with open(log, encoding="utf-8") as f:
+                        raise AssertionError("the daemon does not serve: " + f.read())
+                time.sleep(0.02)
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                process.wait(SOON)
+
+
+def threads(process, key):
+    """The line's values, of all threads."""
+    values = set()
+    for path in glob.glob(f"/proc/{process.pid}/task/*/status"):
+        with open(path, encoding="ascii") as f:
+            values.add(re.search(rf"^{key}:\s*(\w+)", f.read(), re.M)[1])
+    return values
+
+
+def calls(process, *expressions):
+    """Has the daemon make them: [(result, errno)]."""
+    command = ["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-p", str(process.pid)]
+    for expression in expressions:
+        command += ["-ex", f"print $result = (long){expression}", "-ex", "print *(int *)((void *(*)(void))__errno_location)()",
+                    "-ex", 'printf "RESULT %ld %d\\n", $result, $']
+    said = subprocess.run(command, capture_output=True, text=True, timeout=10 * SOON, check=False)
+    found = [(int(a), int(b)) for a, b in re.findall(r"RESULT (-?\d+) (\d+)", said.stdout)]
+    if len(found) != len(expressions) and process.poll() is None:
+        print(said.stdout, said.stderr)
+    return found
+
+
+def syscall(number, *args):
+    return f"((long (*)(long, ...))syscall)({', '.join(map(str, (number, *args)))})"
+
+
+def refused_calls(pid):
+    """As the kernel has logged them; its log may be nobody's to read."""
+    said = subprocess.run(["dmesg"], capture_output=True, text=True, check=False)
+    return re.findall(rf"type=1326 .* pid={pid} .* (syscall=\d+)", said.stdout)
+
+
+def kernel_says():
+    for name, flags, wanted in [("all it may be asked", (), OBSERVE | PROGRAMS | ATTACH), ("without BPF", ("--no-bpf",), OBSERVE | ATTACH),
+                                ("one that changes nothing", ("--dry-run", "--no-bpf"), OBSERVE),
+                                ("a low port", ("--dry-run", "--no-bpf", "--listen", "127.0.0.1:1"), OBSERVE | {NET_BIND_SERVICE})]:
+        with daemon(*flags) as process:
+            for key in ("CapEff", "CapPrm", "CapBnd"):
+                check(f"{name}: every thread's {key} is what that needs", threads(process, key) == {"%016x" % mask(wanted)})
+            for key in ("CapInh", "CapAmb"):
+                check(f"{name}: every thread's {key} is empty", threads(process, key) == {"0" * 16})
+            check(f"{name}: no thread gets new ones", threads(process, "NoNewPrivs") == {"1"})
+            check(f"{name}: every thread is under the filter", threads(process, "Seccomp") == {"2"})
+        check(f"{name}: it made no call that is not listed, until its end", process.returncode == 0 and not refused_calls(process.pid))
+    with daemon("--seccomp", "off", "--no-bpf") as process:
+        check("--seccomp off: no filter", threads(process, "Seccomp") == {"0"})
+        check("--seccomp off: still no new privileges", threads(process, "NoNewPrivs") == {"1"})
+
+
+def it_tries():
+    number = {"x86_64": {"umount2": 166, "unshare": 272, "sethostname": 170, "setpriority": 141, "mount": 165, "reboot": 169, "socket": 41, "getpid": 39},
+              "aarch64": {"umount2": 39, "unshare": 97, "sethostname": 161, "setpriority": 140, "mount": 40, "reboot": 142, "socket": 198,
+                          "getpid": 172}}[os.uname().machine]
+    refused = (-1, errno.ENOSYS)
+    with daemon("--no-bpf") as process, tempfile.NamedTemporaryFile() as other, subprocess.Popen(["sleep", "1000"], user=12345) as stranger:
+        os.chmod(other.name, 0)
+        os.chown(other.name, 12345, 12345)
+        said = calls(process, syscall(number["getpid"]), syscall(number["umount2"], '"/nowhere"', 0), syscall(number["unshare"], 0x10000000),
+                     syscall(number["sethostname"], '"x"', 1), syscall(number["mount"], '"x"', '"/nowhere"', '"tmpfs"', 0, 0),
+                     syscall(number["socket"], 40, 1, 0), syscall(number["setpriority"], 0, 0, -20), f'((int (*)(int, int))kill)({stranger.pid}, 9)',
+                     f'((int (*)(const char *, int))open)("{other.name}", 2)')
+        said += [(None, None)] * (9 - len(said))
+        check("a call that is listed is made", said[0][0] == process.pid)
+        for i, what in enumerate(("umount2", "unshare", "sethostname", "mount of a file system", "a socket of another family"), 1):
+            check(f"the daemon cannot call {what}", said[i] == refused)
+        check("CAP_SYS_NICE is gone", said[6] == (-1, errno.EACCES))
+        check("CAP_KILL is gone", said[7] == (-1, errno.EPERM) and stranger.poll() is None)
+        check("CAP_DAC_OVERRIDE is gone", said[8] == (-1, errno.EACCES))
+        check("it lives", process.poll() is None)
+        stranger.kill()
+        calls(process, syscall(number["reboot"], 0, 0, 0, 0))
+        try:
+            process.wait(SOON)
+        except subprocess.TimeoutExpired:
+            pass
+        check("a call that it may never make ends it", process.returncode == -signal.SIGSYS)
+
+
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+kernel_says()
+it_tries()
+print(f"{counts[True]} passed, {counts[False]} failed")
+sys.exit(counts[False] > 0)

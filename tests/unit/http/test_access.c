@@ -1,0 +1,193 @@
+/* Who may read: files of tokens and users, headers of every kind, and passwords. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <crypt.h>
+
+#include "access.h"
+#include "cleanup.h"
+
+#define TOKEN "0123456789abcdef"
+
+static struct access_source source(const char *text, const char *name)
+{
+	return (struct access_source){text, text ? strlen(text) : 0, name};
+}
+
+static int make(struct access **ret, const char *tokens, const char *users, struct err *e)
+{
+	const struct access_source t = source(tokens, "tokens"), u = source(users, "users");
+
+	return access_new(ret, &t, &u, e);
+}
+
+/* A line of a users' file; few rounds, as it is only a test. */
+static char *user_line(const char *name, const char *password)
+{
+	struct crypt_data data = {0};
+	char *line = NULL;
+
+	assert_true(asprintf(&line, "%s:%s\n", name,
+			     crypt_r(password, "$6$rounds=1000$saltsalt", &data)) > 0);
+	return line;
+}
+
+static enum access_verdict ask(const struct access *a, const char *header)
+{
+	struct access_claim claim;
+
+	return access_judge(a, header, &claim);
+}
+
+static void test_a_token_is_asked_for_whole(void **state)
+{
+	struct access *a = NULL;
+
+	(void)state;
+	assert_int_equal(make(&a, "# ours\n\n " TOKEN " \nsecond-token-of-many\r\n", NULL, NULL),
+			 0);
+	assert_int_equal(ask(a, "Bearer " TOKEN), ACCESS_GRANTED);
+	assert_int_equal(ask(a, "bearer  second-token-of-many"), ACCESS_GRANTED);
+	assert_int_equal(ask(a, ""), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Bearer"), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Bearer "), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Bearer 0123456789abcde"), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Bearer " TOKEN "0"), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Bearer # ours"), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Digest " TOKEN), ACCESS_REFUSED);
+	assert_int_equal(ask(a, "Basic dXNlcjpwYXNz"), ACCESS_REFUSED); /* there are no users */
+	access_free(a);
+}
+
+static void test_files_that_are_none_are_refused_by_line(void **state)
+{
+	static const struct {
+		const char *tokens, *users, *says;
+	} bad[] = {
+		{"short\n", NULL, "tokens:1: "},
+		{"# x\n\nwith blanks between them\n", NULL, "tokens:3: "},
+		{"# nothing\n", NULL, "tokens: there is nothing"},
+		{"", NULL, "tokens: there is nothing"},
+		{NULL, "", "users: there is nothing"},
+		{NULL, "admin\n", "users:1: want NAME:HASH"},
+		{NULL, ":$6$saltsalt$x\n", "users:1: want NAME:HASH"},
+		{NULL, "admin:plain\n", "users:1: the hash"},
+		{NULL, "admin:$apr1$salt$hash\n", "users:1: the hash"},
+		{NULL, "admin:$1$saltsalt$hash\n", "users:1: the hash"}, /* MD5 */
+		{NULL, "admin:aaQSqAReePlq6\n", "users:1: the hash"},	 /* DES */
+		{TOKEN, "x", "users:1: "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct access *a = NULL;
+		struct err e = {0};
+
+		assert_int_equal(make(&a, bad[i].tokens, bad[i].users, &e), -EINVAL);
+		if (strncmp(e.msg, bad[i].says, strlen(bad[i].says)) != 0)
+			fail_msg("want \"%s\", is \"%s\"", bad[i].says, e.msg);
+		assert_null(a);
+	}
+}
+
+static void test_too_many_are_refused(void **state)
+{
+	char text[(ACCESS_ENTRIES_MAX + 1) * sizeof(TOKEN) + 1] = "";
+	struct access *a = NULL;
+	struct err e = {0};
+
+	(void)state;
+	for (size_t i = 0; i <= ACCESS_ENTRIES_MAX; i++)
+		strcat(text, TOKEN "\n");
+	assert_int_equal(make(&a, text, NULL, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "too many"));
+}
+
+/* base64 of "ann:right horse", and with another password, another name, no colon. */
+#define RIGHT	"Basic YW5uOnJpZ2h0IGhvcnNl"
+#define WRONG	"Basic YW5uOndyb25nIGhvcnNl"
+#define UNKNOWN "Basic Ym9iOnJpZ2h0IGhvcnNl"
+
+static void test_a_password_is_tried_once_and_remembered(void **state)
+{
+	AUTO_FREE char *first = user_line("zoe", "a much longer password than that of the other"),
+		       *second = user_line("ann", "right horse"), *both = NULL;
+	struct access_claim claim;
+	struct access *a = NULL;
+
+	(void)state;
+	assert_true(asprintf(&both, "%s%s", first, second) > 0);
+	assert_int_equal(make(&a, NULL, both, NULL), 0);
+	assert_int_equal(access_judge(a, WRONG, &claim), ACCESS_TO_TRY);
+	assert_false(access_try(&claim));
+	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_TRY);
+	assert_false(access_try(&claim));
+	assert_int_equal(access_judge(a, RIGHT, &claim), ACCESS_TO_TRY);
+	assert_true(access_try(&claim));
+	access_remember(a, &claim);
+	assert_int_equal(access_judge(a, RIGHT, &claim), ACCESS_GRANTED);
+	assert_int_equal(access_judge(a, WRONG, &claim), ACCESS_TO_TRY);
+	access_free(a);
+}
+
+/* The hash of whoever stands first is tried for an unknown name: it may not let it in. */
+static void test_an_unknown_name_with_somebodys_password_is_unknown(void **state)
+{
+	AUTO_FREE char *line = user_line("ann", "right horse");
+	struct access_claim claim;
+	struct access *a = NULL;
+
+	(void)state;
+	assert_int_equal(make(&a, NULL, line, NULL), 0);
+	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_TRY);
+	assert_false(access_try(&claim));
+	access_remember(a, &claim); /* nobody to remember it of */
+	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_TRY);
+	access_free(a);
+}
+
+static void test_headers_that_are_none_are_refused(void **state)
+{
+	static const char *const headers[] = {
+		"Basic",	  "Basic ",	     "Basic ====",
+		"Basic !!!!",	  "Basic YW5u",	     "Basic AAAA",
+		"Basic YW5uOg=x", "Basic YW5uOg==x", "BasicYW5uOnJpZ2h0IGhvcnNl",
+	};
+	AUTO_FREE char *line = user_line("ann", "right horse");
+	struct access *a = NULL;
+	char *longest;
+
+	(void)state;
+	assert_int_equal(make(&a, NULL, line, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
+		assert_int_equal(ask(a, headers[i]), ACCESS_REFUSED);
+	longest = calloc(1, 20000);
+	assert_non_null(longest);
+	memcpy(longest, "Basic ", 6);
+	memset(longest + 6, 'Y', 19000);
+	assert_int_equal(ask(a, longest), ACCESS_REFUSED);
+	memcpy(longest, "Bearer", 6);
+	longest[6] = ' ';
+	assert_int_equal(ask(a, longest), ACCESS_REFUSED);
+	free(longest);
+	access_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_token_is_asked_for_whole),
+		cmocka_unit_test(test_files_that_are_none_are_refused_by_line),
+		cmocka_unit_test(test_too_many_are_refused),
+		cmocka_unit_test(test_a_password_is_tried_once_and_remembered),
+		cmocka_unit_test(test_an_unknown_name_with_somebodys_password_is_unknown),
+		cmocka_unit_test(test_headers_that_are_none_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

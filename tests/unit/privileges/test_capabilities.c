@@ -1,0 +1,209 @@
+/* The table of capabilities: what is kept, what a lack is called, and that SECURITY.md and the lab
+ * say the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <linux/capability.h>
+
+#include "capabilities.h"
+#include "options.h"
+#include "pool_config.h"
+#include "privilege_uses.h"
+
+#define ALL_USES     (LOOK_USES | USE_BPF | USE_ATTACH | USE_SOFT_ROCE | USE_IPAM)
+#define LOOK_USES    (USE_OBSERVE | USE_INSIDE)
+#define BIT(cap)     (UINT64_C(1) << (cap))
+/* The overlays observe and device-plugin do without what only CAP_SYS_ADMIN lets one see. */
+#define OBSERVE_USES (USE_OBSERVE | USE_BPF)
+#define WATCH_USES   (LOOK_USES | USE_BPF)
+
+static void test_what_is_kept_follows_the_uses(void **state)
+{
+	(void)state;
+	assert_int_equal(capabilities_for(0), 0);
+	assert_int_equal(capabilities_for(USE_OBSERVE),
+			 BIT(CAP_NET_ADMIN) | BIT(CAP_NET_BROADCAST));
+	assert_int_equal(capabilities_for(USE_LOW_PORT), BIT(CAP_NET_BIND_SERVICE));
+	assert_true(capabilities_for(USE_IPAM) & BIT(CAP_SETUID));
+	assert_false(capabilities_for(ALL_USES) & BIT(CAP_SYS_MODULE));
+	assert_false(capabilities_for(ALL_USES) & BIT(CAP_DAC_OVERRIDE));
+}
+
+static void test_a_lack_is_one_sentence_for_all_uses(void **state)
+{
+	struct capability_lack lacks[CAPABILITY_LACKS_MAX];
+	uint64_t have = capabilities_for(ALL_USES) & ~BIT(CAP_SYS_ADMIN) & ~BIT(CAP_BPF);
+	uint64_t native = capabilities_least(ALL_USES);
+
+	(void)state;
+	assert_int_equal(capabilities_lacking(ALL_USES, have, lacks), 2);
+	assert_string_equal(lacks[0].name, "CAP_SYS_ADMIN");
+	assert_true(lacks[0].fatal);
+	assert_non_null(strstr(lacks[0].stops, "cannot be entered; "));
+	assert_non_null(strstr(lacks[0].stops, "no IPAM plugin"));
+	assert_string_equal(lacks[1].name, "CAP_BPF");
+	assert_false(lacks[1].fatal);
+	assert_int_equal(capabilities_lacking(LOOK_USES, have, lacks), 1);
+	assert_false(lacks[0].fatal); /* nobody asks for more than to look */
+	assert_int_equal(capabilities_lacking(USE_OBSERVE, have, lacks), 0);
+	/* One that another one covers is not missed. */
+	assert_false(native & BIT(CAP_BPF));
+	assert_int_equal(capabilities_lacking(ALL_USES, native, lacks), 0);
+	assert_int_equal(capabilities_lacking(ALL_USES, UINT64_MAX, lacks), 0);
+}
+
+static void test_nothing_at_all_fits_the_list(void **state)
+{
+	struct capability_lack lacks[CAPABILITY_LACKS_MAX];
+	size_t n = capabilities_lacking(~0u, 0, lacks);
+	uint64_t all = capabilities_for(~0u);
+
+	(void)state;
+	assert_int_equal(n, __builtin_popcountll(all));
+	assert_true(n < CAPABILITY_LACKS_MAX);
+	for (size_t i = 0; i < n; i++)
+		assert_true(strlen(lacks[i].stops) < sizeof(lacks[i].stops) - 1);
+}
+
+/* --- by options ------------------------------------------------------------------------------- */
+
+static void test_options_say_what_can_be_dropped(void **state)
+{
+	static struct options o;
+
+	(void)state;
+	options_defaults(&o);
+	assert_int_equal(privilege_uses_possible(&o), ALL_USES | USE_PLUGIN_PORTS);
+	o.no_bpf = true;
+	assert_int_equal(privilege_uses_possible(&o), (ALL_USES | USE_PLUGIN_PORTS) & ~USE_BPF);
+	o.dry_run = true;
+	assert_int_equal(privilege_uses_possible(&o), LOOK_USES);
+	strcpy(o.listen, "127.0.0.1:443");
+	assert_int_equal(privilege_uses_possible(&o), LOOK_USES | USE_LOW_PORT);
+	strcpy(o.listen, ":1024");
+	assert_int_equal(privilege_uses_possible(&o), LOOK_USES);
+}
+
+static void test_pools_say_what_is_asked(void **state)
+{
+	static struct options o;
+	struct pool_network network = {.timeout_ms = 1};
+	struct pool pool = {.network = NULL};
+	const struct pool_config pools = {.pools = &pool, .n_pools = 1};
+
+	(void)state;
+	options_defaults(&o);
+	assert_int_equal(privilege_uses_now(&o, &pools), WATCH_USES);
+	pool.network = &network;
+	assert_int_equal(privilege_uses_now(&o, &pools), WATCH_USES | USE_ATTACH);
+	network.plan.soft_roce = true;
+	strcpy(network.plan.ipam, "{\"type\": \"static\"}");
+	assert_int_equal(privilege_uses_now(&o, &pools), ALL_USES);
+	strcpy(network.plan.ipam, "{\"needs\": {\"capabilities\": [\"NET_BIND_SERVICE\"]}}");
+	assert_int_equal(privilege_uses_now(&o, &pools), ALL_USES | USE_PLUGIN_PORTS);
+	o.dry_run = true;
+	assert_int_equal(privilege_uses_now(&o, &pools), WATCH_USES);
+}
+
+/* --- what others read ------------------------------------------------------------------------- */
+
+static char *read_text(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	assert_non_null(f);
+	assert_true(getdelim(&text, &size, '\0', f) > 0);
+	fclose(f);
+	return text;
+}
+
+/* "| `CAP_X` | yes | yes | yes | ..", or "no". */
+static void check_row(const char *text, const char *name, unsigned capability)
+{
+	static const unsigned overlays[] = {OBSERVE_USES, OBSERVE_USES, ALL_USES};
+	char row[160];
+	int n = snprintf(row, sizeof(row), "| `%s` |", name);
+
+	for (size_t i = 0; i < 3; i++)
+		n += snprintf(row + n, sizeof(row) - (size_t)n, " %s |",
+			      capabilities_least(overlays[i]) & BIT(capability) ? "yes" : "no");
+	if (!strstr(text, row))
+		fail_msg("SECURITY.md has no row that begins with: %s", row);
+}
+
+static void test_security_md_has_the_table(void **state)
+{
+	char *text = read_text("SECURITY.md");
+	size_t rows = 0;
+
+	(void)state;
+	for (size_t i = 0; i < n_capability_rows; i++)
+		check_row(text, capability_table[i].name, capability_table[i].capability);
+	for (const char *at = text; (at = strstr(at, "| `CAP_")); at++)
+		rows++;
+	assert_int_equal(rows, __builtin_popcountll(capabilities_for(~0u)));
+	free(text);
+}
+
+/* "+net_admin" for CAP_NET_ADMIN, as setpriv(1) has it. */
+static void add_word(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, ",+%s", name + strlen("CAP_"));
+	for (char *c = list + n; *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c += 'a' - 'A';
+}
+
+static void check_list(const char *text, const char *name, uint64_t wanted)
+{
+	uint64_t listed = 0;
+	char list[512];
+
+	snprintf(list, sizeof(list), "readonly %s=-all", name);
+	for (size_t i = 0; i < n_capability_rows; i++) {
+		const struct capability_row *row = &capability_table[i];
+
+		if (!(wanted & ~listed & BIT(row->capability)))
+			continue;
+		listed |= BIT(row->capability);
+		add_word(list, sizeof(list), row->name);
+	}
+	strcat(list, "\n");
+	if (!strstr(text, list))
+		fail_msg("tests/lab/guest/lib.sh has not: %s", list);
+}
+
+static void test_the_lab_gives_what_the_overlays_give(void **state)
+{
+	char *text = read_text("tests/lab/guest/lib.sh");
+
+	(void)state;
+	check_list(text, "NATIVE_CAPABILITIES", capabilities_least(ALL_USES));
+	check_list(text, "OBSERVE_CAPABILITIES", capabilities_least(OBSERVE_USES));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_kept_follows_the_uses),
+		cmocka_unit_test(test_a_lack_is_one_sentence_for_all_uses),
+		cmocka_unit_test(test_nothing_at_all_fits_the_list),
+		cmocka_unit_test(test_options_say_what_can_be_dropped),
+		cmocka_unit_test(test_pools_say_what_is_asked),
+		cmocka_unit_test(test_security_md_has_the_table),
+		cmocka_unit_test(test_the_lab_gives_what_the_overlays_give),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
