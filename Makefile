@@ -208,6 +208,9 @@ check-arm64: ## the unit tests and the image for arm64, by qemu; their builds ta
 check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
+check-cluster: deps ## an installation on two nodes of a real cluster, and RoCE between pods of both; builds a control plane once (root)
+	$(Q)tests/check.sh cluster
+
 demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once, beside a first view (root)
 	$(Q)$(MAKE) --no-print-directory -j3 all lab-image
 	$(Q)tests/lab/lab.sh demo
@@ -295,7 +298,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all rootfs image deb check-ship check-arm64 tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

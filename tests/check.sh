@@ -1,12 +1,12 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab (default: all but lint and threads, after installing what
-#                         they need)
+#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab cluster (default: all but lint, threads and cluster,
+#                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
 # and each fuzz program for 45 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 3 s.
-# FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
+# FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
@@ -22,6 +22,7 @@ else
 	LAB_SCENARIOS=${LAB_SCENARIOS:-attach bpf_events crash:$KILLS boot plugin metrics attach_latency}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-pods restart owners numa}
 fi
+CLUSTER_SCENARIOS=${CLUSTER_SCENARIOS:-switch install}
 LAB_PORT=${LAB_PORT:-19907} # and the next one, on 127.0.0.1, for scenarios with a part on the host
 passed=0 failed=0 skipped=0
 
@@ -67,11 +68,11 @@ remember() { # NAME SECONDS
 once_s=0 # of the part's seconds, what is only spent once
 
 # What is built or fetched by the first run on a machine, and kept: COMMAND built says whether it is there.
-once() { # NAME COMMAND MAKE
+once() { # NAME COMMAND MAKE [ARG]
 	local began=$SECONDS
-	if ! "$2" built >/dev/null 2>&1; then
+	if ! "$2" built "${@:4}" >/dev/null 2>&1; then
 		say " ...  " "$1 is made, once$(usually "$1")"
-		step "$1" "$2" "$3"
+		step "$1" "$2" "${@:3}"
 		once_s=$((once_s + SECONDS - began))
 	fi
 }
@@ -325,6 +326,10 @@ run_lab() { # SCENARIO [ARGS..]
 	tests/lab/lab.sh run --forward "$((LAB_PORT + SLOT)):9907" "$@"
 }
 
+run_cluster() { # SCENARIO
+	tests/lab/lab.sh cluster "$@"
+}
+
 part_kubelet() {
 	if [ "$(id -u)" != 0 ]; then
 		skip "kubelet" "its namespaces need root"
@@ -350,6 +355,21 @@ part_lab() {
 	scenarios lab 2 $LAB_SCENARIOS
 }
 
+# One at a time: two machines and a control plane are enough for two processors.
+part_cluster() {
+	if [ "$(id -u)" != 0 ]; then
+		skip "cluster" "its virtual machines and namespaces need root"
+		return
+	fi
+	build all tests
+	build image
+	once "lab image" tests/lab/lab.sh image
+	once "kubelet from source" tests/kubelet/kubelet.sh build
+	once "control plane from source" tests/kubelet/kubelet.sh build control-plane
+	# shellcheck disable=SC2086
+	scenarios cluster 1 $CLUSTER_SCENARIOS
+}
+
 count_scenario() { # NAME STATUS LAST_LINE LOG SECONDS
 	local ok bad
 	ok=$(echo "$3" | grep -oE '^[0-9]+') bad=$(echo "$3" | grep -oE '[0-9]+ failed' | grep -oE '[0-9]+')
@@ -373,7 +393,7 @@ fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 exec 3>&1
-export -f announce say usual usually run_kubelet run_lab
+export -f announce say usual usually run_kubelet run_lab run_cluster
 export LOGS USUAL LAST LAB_PORT
 for part in "$@"; do
 	began=$SECONDS once_s=0 before=$failed

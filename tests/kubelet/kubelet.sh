@@ -11,8 +11,9 @@ TIMEOUT=${ROCELET_KUBELET_TIMEOUT:-400}
 
 usage() {
     cat <<EOT
-usage: kubelet.sh build                 build the kubelet and fetch the runtime, unless they are there; prints where
-       kubelet.sh built                 status 0 when they are there
+usage: kubelet.sh build [control-plane]  build the kubelet and fetch the runtime, unless they are there; prints where. With a word, also
+                                        the API server, controller manager, scheduler, kubectl and etcd, and prints where they are
+       kubelet.sh built [control-plane]  status 0 when they are there
        kubelet.sh run [OPTIONS] SCENARIO..
                                         run scenarios, each in a rig of its own; status 0 when all checks held
            --quiet                        print only the results, and the logs of a failure

@@ -22,7 +22,10 @@ usage: lab.sh deps                      install the host packages the lab needs
            --quiet                        print only the result, and the logs when it fails
        lab.sh shell                     a shell in the guest
        lab.sh demo                      real pods with a VF each, traffic and the daemon, with a live view
+       lab.sh cluster [OPTIONS] SCENARIO [ARGS..]
+                                        two machines whose NICs hang on one switch, and a Kubernetes of them; options as for run
 scenarios: $(scenarios)
+of a cluster: $(cluster_scenarios)
 EOF
 }
 
@@ -34,9 +37,11 @@ EOF
 . "$LAB_DIR/host/run.sh"
 . "$LAB_DIR/host/shell.sh"
 . "$LAB_DIR/host/demo.sh"
+. "$LAB_DIR/host/cluster.sh"
+. "$LAB_DIR/cluster/inside.sh"
 
 case ${1:-} in
-    deps | image | built | run | shell | demo)
+    deps | image | built | run | shell | demo | cluster | inside)
         ((EUID == 0)) || die "run me as root"
         "cmd_$1" "${@:2}"
         ;;

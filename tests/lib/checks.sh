@@ -87,12 +87,12 @@ json() { # EXPRESSION
 metric() { # NAME ['label="x"'..]
     curl -fsS -m 60 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
         BEGIN { n = split(labels, wanted, " ") }
-        index($0, name "{") == 1 || index($0, name " ") == 1 {
+        # The rest is read, too: curl complains when nobody takes it.
+        !found && (index($0, name "{") == 1 || index($0, name " ") == 1) {
             for (i = 1; i <= n; i++) if (!index($0, "{" wanted[i]) && !index($0, "," wanted[i])) next
             sub(/^[^{ ]*(\{.*\})? /, "")
             print $1
             found = 1
-            exit
         }
         END { exit !found }'
 }

@@ -1,35 +1,56 @@
 # shellcheck shell=bash
-# What is made once and kept: the kubelet, built from source, and the programs around it, unpacked from packages. Each has a folder
-# of its own under the hash of what decides its content, and the folder gets its name only when it is complete.
+# What is made once and kept: the kubelet and a control plane, built from source, and the programs around them, unpacked from packages. Each has
+# a folder of its own under the hash of what decides its content, and the folder gets its name only when it is complete.
 
 KUBELET_BIN=  # the folder with the kubelet; set by name_cache
 RUNTIME_ROOT= # the folder with containerd, runc, CNI plugins and busybox, laid out as in the packages; set by name_cache
+CONTROL_PLANE= # the folder with the API server and its like, and etcd; set by name_cache
 
 # busybox is what the pods run.
 readonly RUNTIME_PACKAGES=(containerd runc containernetworking-plugins busybox-static)
+readonly CONTROL_PLANE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
 
-# Prints the folder with the kubelet.
-cmd_build() {
+# Prints the folder with the kubelet, or the one with the control plane.
+cmd_build() { # [control-plane]
     prepare_cache
-    echo "$KUBELET_BIN"
+    if [[ ${1:-} == control-plane ]]; then
+        prepare_control_plane
+        echo "$CONTROL_PLANE"
+    else
+        echo "$KUBELET_BIN"
+    fi
 }
 
 # Has `build` nothing to do?
-cmd_built() {
+cmd_built() { # [control-plane]
     name_cache
-    [[ -d $RUNTIME_ROOT && -d $KUBELET_BIN ]]
+    [[ -d $RUNTIME_ROOT && -d $KUBELET_BIN ]] && [[ ${1:-} != control-plane || -d $CONTROL_PLANE ]]
 }
 
 name_cache() {
     RUNTIME_ROOT=$CACHE/runtime-$(key "${RUNTIME_PACKAGES[*]}")
-    KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubelet.sh")")
+    KUBELET_BIN=$CACHE/kubelet-$(key "$(<"$KUBELET_DIR/host/build-kubernetes.sh")")
+    CONTROL_PLANE=$CACHE/control_plane-$(key "${CONTROL_PLANE_PROGRAMS[*]} $(<"$KUBELET_DIR/host/build-kubernetes.sh")")
     [[ -z $OTHER_KUBELET ]] || take_other
 }
 
 prepare_cache() {
     name_cache
     made_once "$RUNTIME_ROOT" "fetching containerd and runc" unpack_runtime
-    [[ -n $OTHER_KUBELET ]] || made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" contained bash "$KUBELET_DIR/host/build-kubelet.sh"
+    [[ -n $OTHER_KUBELET ]] || made_once "$KUBELET_BIN" "building the kubelet, 3 to 8 minutes on two cores" contained bash "$KUBELET_DIR/host/build-kubernetes.sh" kubelet
+}
+
+prepare_control_plane() {
+    made_once "$CONTROL_PLANE" "building the control plane, 3 to 8 minutes on two cores" build_control_plane
+}
+
+build_control_plane() { # FOLDER
+    open_suite "$1/apt"
+    fetch_packages "$1/packages" etcd-server
+    close_suite
+    mv "$1/packages/usr/bin/etcd" "$1/"
+    rm -r "$1/packages"
+    contained bash "$KUBELET_DIR/host/build-kubernetes.sh" "${CONTROL_PLANE_PROGRAMS[@]}" "$1"
 }
 
 # Somebody's own. A rig has a /run, /var/lib, /var/log and /dev of its own, where it would not be seen.

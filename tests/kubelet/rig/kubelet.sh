@@ -1,5 +1,10 @@
 # shellcheck shell=bash
-# The kubelet, without an API server: pods come from a folder of manifests.
+# The kubelet. Without an API server pods come from a folder of manifests.
+
+# May be set before it is started: for one that has an API server.
+NODE_NAME=rig
+KUBELET_ADDRESS=127.0.0.1
+KUBELET_FLAGS=(--v=4)
 
 KUBELET_PID=
 KUBELET_LOG_START=1 # line of kubelet.log with which the present kubelet begins
@@ -19,7 +24,7 @@ launch_kubelet() {
     touch "$OUT/kubelet.log"
     KUBELET_LOG_START=$(($(wc -l <"$OUT/kubelet.log") + 1))
     # shellcheck disable=SC2046  # words
-    "$KUBELET_BIN/kubelet" --config /run/rig/kubelet.yaml $(version_flags) --hostname-override=rig --v=4 \
+    "$KUBELET_BIN/kubelet" --config /run/rig/kubelet.yaml $(version_flags) --hostname-override="$NODE_NAME" "${KUBELET_FLAGS[@]}" \
         >>"$OUT/kubelet.log" 2>&1 </dev/null &
     KUBELET_PID=$!
     echo "$KUBELET_PID" >/run/rig/kubelet.pid
@@ -66,7 +71,7 @@ kubelet_config() { # [YAML_LINE..]
     cat <<EOT
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-address: 127.0.0.1
+address: $KUBELET_ADDRESS
 port: 10250
 readOnlyPort: 10255
 healthzBindAddress: 127.0.0.1

@@ -6,14 +6,14 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 
 main() {
     mount_all
-    bring_up_devices
     set -a
     # shellcheck source=/dev/null
     . /out/run.env
     set +a
-    ((!LAB_MGMT)) || bring_up_mgmt
+    bring_up_devices
+    [[ -z $LAB_MGMT ]] || bring_up_mgmt
     [[ -z $LAB_KUBELET ]] || share_kubelet
-    if [[ $SCENARIO == shell ]]; then
+    if [[ $SCRIPT == shell ]]; then
         interactive
     else
         run_scenario
@@ -43,7 +43,7 @@ mount_all() {
 
 # udev first: the devices that the modules make are then named by it as they appear, and no full replay is needed.
 bring_up_devices() {
-    hostname lab
+    hostname "$LAB_HOSTNAME"
     ip link set lo up
     # The emulated network has a router of its own, and what carries the default route is not given away.
     echo 0 >/proc/sys/net/ipv6/conf/default/accept_ra
@@ -62,7 +62,7 @@ share_kubelet() {
     done
 }
 
-# The NIC that the host's forwarded ports arrive on. QEMU's user network has fixed addresses: no DHCP needed.
+# The NIC on which the host is reached, or reaches in. The host knows the address: no DHCP needed.
 bring_up_mgmt() {
     modprobe virtio_net
     udevadm settle --timeout=20
@@ -70,7 +70,7 @@ bring_up_mgmt() {
     for path in /sys/class/net/*; do
         [[ $(readlink "$path/device/driver") == */virtio_net ]] || continue
         ip link set "${path##*/}" name mgmt
-        ip address add 10.0.2.15/24 dev mgmt
+        ip address add "$LAB_MGMT" dev mgmt
         ip link set mgmt up
     done
 }
@@ -80,7 +80,7 @@ run_scenario() {
     touch /out/started
     cd /tmp || return
     while sleep 1; do echo >/out/heartbeat; done &
-    timeout --kill-after=5 "$LAB_TIMEOUT" bash "/rocelet/lab/scenarios/$SCENARIO.sh" "${ARGS[@]}" >/out/scenario.log 2>&1 </dev/null
+    timeout --kill-after=5 "$LAB_TIMEOUT" bash "/rocelet/lab/$SCRIPT" "${ARGS[@]}" >/out/scenario.log 2>&1 </dev/null
     local status=$?
     dmesg >/out/dmesg.log
     echo "$status" >/out/status.new

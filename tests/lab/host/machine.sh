@@ -6,6 +6,10 @@ OUT=
 QEMU_PID=
 HOST_PART= # process of the scenario's part on the host, while it runs
 
+CPUS=2
+FABRIC=user,restrict=on # what the igb is connected to: a netdev of QEMU
+NODE=                   # a digit: which machine it is, of several
+
 # KVM counts only when the processor has the hardware for it: some containers offer a /dev/kvm that opens and then
 # cannot run a kernel. ROCELET_LAB_ACCEL=kvm|tcg decides otherwise.
 accelerator() {
@@ -25,7 +29,7 @@ machine_command() { # KERNEL_ARGS
     [[ $accel != tcg ]] || accel=tcg,thread=multi
     # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
     QEMU=(setpriv --pdeathsig KILL qemu-system-x86_64 -name rocelet-lab -nodefaults -no-user-config -display none -no-reboot
-        -M q35 -accel "$accel" -smp 2 -m "$MEMORY"
+        -M q35 -accel "$accel" -smp "$CPUS" -m "$MEMORY"
         # With more address bits the guest puts the VFs' registers where QEMU does not map them.
         -cpu max,host-phys-bits=off,phys-bits=36
         -kernel "$KERNEL_DIR/vmlinuz" -initrd "$KERNEL_DIR/initrd"
@@ -39,7 +43,7 @@ machine_command() { # KERNEL_ARGS
         -virtfs "local,mount_tag=out,security_model=none,path=$OUT"
         # igb needs a PCIe slot of its own for its VFs.
         -device pcie-root-port,id=rp1,chassis=1
-        -netdev user,id=fabric,restrict=on -device igb,bus=rp1,netdev=fabric,romfile=)
+        -netdev "$FABRIC,id=fabric" -device "igb,bus=rp1,netdev=fabric,romfile=${NODE:+,mac=52:54:00:00:0$NODE:01}")
 }
 
 # The kubelet that tests/kubelet builds once, and the helpers of its rig.
@@ -51,11 +55,13 @@ share_kubelet() {
         -virtfs "local,mount_tag=kubelet,security_model=none,readonly=on,path=$PROJECT_DIR/tests/kubelet")
 }
 
+readonly FORWARD_ADDRESS=10.0.2.15 # of the guest, in QEMU's user network
+
 forward_options() { # HOSTPORT:GUESTPORT..
     local rules='' pair
     (($#)) || return 0
     for pair in "$@"; do
-        rules+=",hostfwd=tcp:127.0.0.1:${pair%%:*}-10.0.2.15:${pair##*:}"
+        rules+=",hostfwd=tcp:127.0.0.1:${pair%%:*}-$FORWARD_ADDRESS:${pair##*:}"
     done
     QEMU+=(-netdev "user,id=mgmt,restrict=on$rules" -device virtio-net-pci,netdev=mgmt,romfile=)
 }
@@ -79,12 +85,13 @@ claim_output() { # SCENARIO
 }
 
 # What init.sh reads in the guest.
-write_run_env() { # SCENARIO [ARGS..]
+write_run_env() { # MGMT_ADDRESS SCRIPT [ARGS..]
     {
-        echo "SCENARIO=$1"
-        echo "ARGS=($(printf '%q ' "${@:2}"))"
+        echo "SCRIPT=$2"
+        echo "ARGS=($(printf '%q ' "${@:3}"))"
         echo "LAB_TIMEOUT=$TIMEOUT"
-        echo "LAB_MGMT=${#FORWARDS[@]}"
+        echo "LAB_HOSTNAME=${NODE:+node}${NODE:-lab}"
+        echo "LAB_MGMT=$1"
         echo "LAB_KUBELET=$WITH_KUBELET"
         echo "LAB_ROCELET=${ROCELET_LAB_ROCELET:-rocelet}"
     } >"$OUT/run.env"
@@ -103,7 +110,7 @@ start_machine() { # SCENARIO [ARGS..]
     for pair in "${FORWARDS[@]}"; do require_free_port "${pair%%:*}"; done
     prepare_image
     claim_output "$1"
-    write_run_env "$@"
+    write_run_env "${FORWARDS[0]:+$FORWARD_ADDRESS/24}" "scenarios/$1.sh" "${@:2}"
     machine_command ''
     share_kubelet
     share_sanitizers

@@ -7,7 +7,7 @@ cmd_shell() {
     local saved
     prepare_image
     claim_output shell
-    write_run_env shell
+    write_run_env "${FORWARDS[0]:+$FORWARD_ADDRESS/24}" shell
     printf 'LAB_ROWS=%d LAB_COLUMNS=%d LAB_TERM=%q\n' "$(tput lines)" "$(tput cols)" "$TERM" >>"$OUT/run.env"
     machine_command quiet
     share_kubelet

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the kubelet into WORKDIR. A program of its own, called by cache.sh, so that -e holds in every step; a change to it makes a
-# new kubelet.
+# Builds programs of Kubernetes into WORKDIR: build-kubernetes.sh PROGRAM.. WORKDIR. One of its own, called by cache.sh, so that -e holds in
+# every step; a change to it makes new programs.
 #
 # Debian 12's source package holds all of Kubernetes with its vendored modules, so nothing comes from outside Debian's archive.
 set -euo pipefail
@@ -14,13 +14,13 @@ readonly GO=golang-1.19
 readonly KUBERNETES=1.20.2
 readonly NOT_NEEDED=(CHANGELOG api cluster docs logo test) # folders of the source
 
-main() { # WORKDIR
-    local work=$1
+main() { # PROGRAM.. WORKDIR
+    local work=${*: -1}
     open_suite "$work/apt"
     fetch_packages "$work/go" "$GO-go" "$GO-src"
     fetch_source "$work/src/k8s.io"
     shorten_start "$work/src/k8s.io/kubernetes"
-    build "$work"
+    build "$@"
     close_suite
     # Go writes its caches read-only in places.
     chmod -R u+w "$work"/{go,src,cache}
@@ -46,14 +46,34 @@ shorten_start() { # SOURCE
     grep -q '^const rootDirRetryPeriod = time.Millisecond' "$file"
 }
 
-# GOPATH mode: with modules, this go.mod asks for updates. Without cgo the program runs on any Debian.
-build() { # WORKDIR
-    export GOROOT=$1/go/usr/lib/go-1.19 GOPATH=$1/gopath GOCACHE=$1/cache GO111MODULE=off GOFLAGS=-trimpath CGO_ENABLED=0
+# GOPATH mode: with modules, this go.mod asks for updates. Without cgo the programs run on any Debian.
+build() { # PROGRAM.. WORKDIR
+    local work=${*: -1} program
+    export GOROOT=$work/go/usr/lib/go-1.19 GOPATH=$work/gopath GOCACHE=$work/cache GO111MODULE=off GOFLAGS=-trimpath CGO_ENABLED=0
     mkdir -p "$GOPATH"
-    ln -s "$1/src" "$GOPATH/src"
+    ln -s "$work/src" "$GOPATH/src"
     cd "$GOPATH/src/k8s.io/kubernetes"
-    nice -n 10 "$GOROOT/bin/go" build -ldflags "-s -w $(version_flags)" -o "$1/kubelet" k8s.io/kubernetes/cmd/kubelet
+    [[ " $* " != *" kube-apiserver "* ]] || generate_openapi "$work"
+    for program in "${@:1:$#-1}"; do
+        go_build -ldflags "-s -w $(version_flags)" -o "$work/$program" "k8s.io/kubernetes/cmd/$program"
+    done
     rm -r "$GOPATH"
+}
+
+go_build() {
+    nice -n 10 "$GOROOT/bin/go" build "$@"
+}
+
+# The API server's description of its types, which the source package leaves to be made.
+generate_openapi() { # WORKDIR
+    local package=pkg/generated/openapi types
+    go_build -o "$1/openapi-gen" k8s.io/kubernetes/vendor/k8s.io/kube-openapi/cmd/openapi-gen
+    types=$(grep -RlF '+k8s:openapi-gen=' --include='*.go' --exclude='*_test.go' --exclude-dir={generated,code-generator,sample-apiserver} \
+        vendor/k8s.io pkg cmd | xargs dirname | sort -u | sed 's,^,k8s.io/kubernetes/,' | paste -sd ,)
+    GOFLAGS='' PATH=$GOROOT/bin:$PATH nice -n 10 "$1/openapi-gen" --logtostderr -i "$types" -p "k8s.io/kubernetes/$package" -O zz_generated.openapi \
+        -h hack/boilerplate/boilerplate.generatego.txt --output-base "$1/generated" -r "$1/openapi.violations"
+    cp "$1/generated/k8s.io/kubernetes/$package/zz_generated.openapi.go" "$package/"
+    rm -r "$1"/{openapi-gen,generated,openapi.violations}
 }
 
 # Two packages know the version, and each is linked under its vendored path.
@@ -66,4 +86,4 @@ version_flags() {
 }
 
 set -x # the output is a log that is read only when something went wrong
-main "$1"
+main "$@"

@@ -1,0 +1,15 @@
+"""Has a machine's agent (guest/agent.py) run the script on stdin: ask.py ADDRESS PORT. Prints what it printed; the exit status is its own."""
+import socket, sys
+
+
+def main(address, port):
+    with socket.create_connection((address, int(port))) as connection:
+        connection.sendall(sys.stdin.buffer.read())
+        connection.shutdown(socket.SHUT_WR)
+        answer = connection.makefile("rb").read()
+    status, _, output = answer.partition(b"\n")
+    sys.stdout.buffer.write(output)
+    return int(status) if status else 255  # the machine has ended in between
+
+
+sys.exit(main(*sys.argv[1:]))

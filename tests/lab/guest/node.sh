@@ -1,0 +1,3 @@
+# shellcheck shell=bash
+# A machine of a cluster does what the scenario says, which runs on the host: node.sh AGENT_PORT.
+exec /usr/bin/python3 /rocelet/lab/guest/agent.py "${LAB_MGMT%/*}" "$1"
