@@ -104,26 +104,46 @@ static int act(enum option_action action, const struct launch *l, bool has_file,
 	return daemon_run(l);
 }
 
+/* A daemon whose file is wrong is of use all the same: it observes, and says what is wrong where
+ * people look. Who only asks about the file, or types a wrong flag, is told and that is it. */
+static int run_without_file(struct launch *l, struct options *options, bool has_options,
+			    const struct err *why)
+{
+	enum option_action action = ACTION_RUN;
+	struct err e;
+	int r = has_options ? 0 : options_of_flags(options, &action, l->argc, l->argv, &e);
+
+	if (r < 0 || action != ACTION_RUN || why->code == -ENOENT)
+		return why->code;
+	l->refused = *why;
+	l->observes = !has_options;
+	options->dry_run |= l->observes;
+	return 0;
+}
+
 int main(int argc, char *argv[])
 {
 	static struct options options;
 	struct config_file file = {0};
 	struct pool_config pools = {0};
-	struct launch launch = {&options, &pools, argc, argv, 0};
-	enum option_action action;
+	struct launch launch = {.options = &options, .pools = &pools, .argc = argc, .argv = argv};
+	enum option_action action = ACTION_RUN;
 	struct err e = {0};
 	unsigned n_warnings = 0, n_unknown;
-	bool has_file;
+	bool has_file, has_options;
 	int r;
 
 	output_begin();
 	r = options_load(&options, &action, &file, argc, argv, on_warning, &n_warnings, &e);
+	has_options = r == 0;
 	n_unknown = n_warnings;
 	if (r == 0)
 		r = pool_config_load(&pools, &file, &options, on_warning, &n_warnings, &e);
 	has_file = file.text != NULL;
 	launch.config_digest = config_file_digest(&file);
 	config_file_done(&file);
+	if (r < 0 && action == ACTION_RUN)
+		r = run_without_file(&launch, &options, has_options, &e);
 	if (r < 0) {
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;

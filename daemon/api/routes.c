@@ -66,7 +66,7 @@ static void answer_healthz(struct routes *r, const struct http_request *request,
 	reply_string(reply, 200, REPLY_TEXT, "ok\n");
 }
 
-/* Ready all the same: what is in use works. NULL: out of memory. */
+/* Ready all the same: there is one in use that works. NULL: out of memory. */
 static char *ready_text(const struct config_state *c, size_t *ret_len)
 {
 	char *text = NULL, refusal[POOL_REFUSAL_TEXT];
@@ -111,6 +111,17 @@ static bool is_powerless(const struct routes *r, char ret[512])
 	return false;
 }
 
+/* Who waits until a rollout is ready shall not get past a file that nothing works with. */
+static bool offers_nothing(const struct routes *r, char ret[512])
+{
+	const struct config_state *c = r->config;
+
+	if (!c || !c->offers_nothing)
+		return false;
+	snprintf(ret, 512, "not ready: the configuration file is refused: %s\n", c->error.msg);
+	return true;
+}
+
 static void answer_readyz(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -119,7 +130,8 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	char *text, sentence[512];
 
 	(void)request;
-	if (!because && (is_blind(r, sentence) || is_powerless(r, sentence)))
+	if (!because &&
+	    (offers_nothing(r, sentence) || is_blind(r, sentence) || is_powerless(r, sentence)))
 		because = sentence;
 	if (because) {
 		reply_string(reply, 503, REPLY_TEXT, because);

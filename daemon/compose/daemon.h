@@ -136,6 +136,8 @@ extern const size_t n_modules;
 
 /* Puts these resources into use and takes them over. */
 int reload_use(struct daemon *, struct pool_config *, struct err *);
+/* The file was wrong at the start: nothing is offered until it is right. */
+void reload_refused(struct daemon *, const struct err *);
 /* Reads the configuration anew; what is wrong with it is told in the log, and the one in use stays.
  */
 void reload_now(struct daemon *);

@@ -16,6 +16,11 @@ struct launch {
 	int argc;		   /* for a reload */
 	char *const *argv;
 	uint64_t config_digest; /* of the file that options and pools are from */
+	/* The file is refused as a whole, and no pool of it is there; code 0: it is not. */
+	struct err refused;
+	/* Its options are not in use either, so that nobody knows which folders are meant: nothing
+	 * is changed, and what it says when it is right takes another start. */
+	bool observes;
 };
 
 /* Runs until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could not start.

@@ -129,13 +129,29 @@ static int reload(struct daemon *d, struct err *e)
 		r = pool_config_load(&pools, &file, l->options, on_warning, NULL, e);
 	if (r == 0)
 		r = pool_config_keep(&pools, resources_config(d->resources), e);
-	if (r == 0) {
+	if (r == 0 && l->observes) {
+		log_info("loop", 0, "%s is right now: ending, to be started anew with it",
+			 options.config);
+		uv_stop(&d->loop);
+	} else if (r == 0) {
 		tell_changed_options(l->options, &options);
 		r = reload_use(d, &pools, e);
 	}
 	pool_config_done(&pools);
 	config_file_done(&file);
 	return r;
+}
+
+void reload_refused(struct daemon *d, const struct err *why)
+{
+	char sentence[sizeof(((struct err *)0)->msg) + 64];
+
+	d->self.reloads_failed++;
+	d->config.error = *why;
+	d->config.offers_nothing = true;
+	snprintf(sentence, sizeof(sentence), "%s, %s until it is right", why->msg,
+		 d->launch->observes ? "only observing" : "offering nothing");
+	reload_report(d, sentence);
 }
 
 void reload_now(struct daemon *d)

@@ -153,7 +153,6 @@ void engine_stop(struct daemon *d)
 	d->engine = NULL;
 }
 
-/* A configuration that is wrong at the start is a reason not to start: nobody depends on us yet. */
 int resources_start(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
@@ -178,7 +177,11 @@ int resources_start(struct daemon *d, struct err *e)
 	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &opts,
 			       &hooks, e);
 
-	return r < 0 ? r : reload_use(d, d->launch->pools, e);
+	if (r == 0)
+		r = reload_use(d, d->launch->pools, e);
+	if (r == 0 && d->launch->refused.code < 0)
+		reload_refused(d, &d->launch->refused);
+	return r;
 }
 
 void resources_stop(struct daemon *d)

@@ -409,6 +409,14 @@ static bool goes_by_file(enum option_action action)
 	return action != ACTION_HELP && action != ACTION_VERSION && action != ACTION_SUGGEST_CONFIG;
 }
 
+int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
+		     char *const argv[], struct err *e)
+{
+	options_defaults(ret);
+	*ret_action = ACTION_RUN;
+	return parse_argv(ret, ret_action, argc, argv, e);
+}
+
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
 {

@@ -82,6 +82,9 @@ typedef void options_warn_fn(const char *sentence, void *arg);
 struct config_file;
 struct json_t;
 
+/* Defaults, then the flags alone. -EINVAL and a sentence that names the flag. */
+int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
+		     char *const argv[], struct err *);
 /* Defaults, then the config file (none is fine unless --config named it; not read for what does not
  * go by one: --help, --version, --suggest-config), then the flags. -EINVAL
  * and a sentence that names flag or file, line and key; nothing is returned then. ret_file: the

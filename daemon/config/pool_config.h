@@ -178,6 +178,7 @@ struct pool_config {
 /* Is the configuration file, as it stands now, what rocelet goes by? Zero-initialised: it is. */
 struct config_state {
 	struct err error;	       /* the file was refused as a whole; code 0 = it was not */
+	bool offers_nothing;	       /* and there is no earlier one to go by */
 	struct pool_refusals refusals; /* of the configuration in use; the list is owned */
 };
 

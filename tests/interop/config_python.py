@@ -112,13 +112,13 @@ def rocectl(*words, **more):
 # --- texts ------------------------------------------------------------------------------------
 
 ROWS = {}  # of each theme: (name, text, status of the check, of a start, words of what is said)
-STARTS = None
+STARTS, REFUSED = None, "serves, and is not ready"
 
 
 def row(theme, name, text, *words, status=0, start=STARTS, flags=()):
     if not isinstance(text, (str, bytes)):
         text = json.dumps(text)
-    ROWS.setdefault(theme, []).append((name, text, status, 2 if status == 2 and start is STARTS else start, words, flags))
+    ROWS.setdefault(theme, []).append((name, text, status, REFUSED if status == 2 and start is STARTS else start, words, flags))
 
 
 def pool(**keys):
@@ -298,7 +298,7 @@ def judge(name, text, status, start, words, flags):
     equal((name, said.status), (name, status))
     for word in words:
         assert word in said.all, f"{name}: no {word!r} in {said}"
-    if start == 2:
+    if start == REFUSED:
         one_clear_line(said)
         equal((name, said.out), (name, ""))
     else:
@@ -310,8 +310,18 @@ def judge(name, text, status, start, words, flags):
     equal((name, begun), (name, start if start else 0))
 
 
+def is_told(log):
+    return any("ConfigRefused" in line and "until it is right" in line for line in log)
+
+
+def is_refused(socket):
+    socket.request("GET", "/readyz")
+    answer = socket.getresponse()
+    return answer.status == 503 and answer.read().decode().startswith("not ready: the configuration file is refused: c.json:")
+
+
 def begin(text, flags):
-    """The status that a start ends with; 0: it serves."""
+    """The status that a start ends with; 0: it serves; REFUSED: but nothing of the file."""
     listen = () if "listen\"" in str(text) else ("--listen", "")
     with tempfile.TemporaryDirectory() as dir:
         folders = [f"--{name}-dir={dir}/{name}" for name in ("kubelet", "run", "state", "cdi", "devinfo")]
@@ -336,11 +346,14 @@ def begin(text, flags):
         except AssertionError as error:
             daemon.kill()
             raise AssertionError("".join(log)) from error
+        refused = daemon.poll() is None and is_told(log)
+        if refused:
+            eventually("it is not ready", lambda: is_refused(socket))
         if daemon.poll() is None:
             daemon.send_signal(signal.SIGTERM)
         status = daemon.wait(SOON)
         reader.join(SOON)
-        return status
+        return REFUSED if refused and status == 0 else status
 
 
 def table(theme):

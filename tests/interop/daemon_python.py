@@ -380,6 +380,42 @@ def a_wrong_resource_at_the_start():
         kubelet.stop()
 
 
+def not_ready_for(daemon, word):
+    """With the reason wherever people look, and without an offer to the kubelet."""
+    status, text = curl(daemon, "/readyz")
+    assert status == 503 and word in text, (status, text)
+    equal(daemon.value("rocelet_config_ok"), 0)
+    assert any(f["kind"] == "config" and word in f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"])
+    assert daemon.value('rocelet_samples_total') is not None
+    equal(glob.glob(daemon.dir + "/device-plugins/*_*.sock"), [])
+
+
+@check
+def a_wrong_file_at_the_start():
+    """It observes; pools that become right are served, options that do take another start."""
+    with Daemon(text='{"pools": [{"resourceName": "roce", "selectors": {"pfNames": 5}}]}') as daemon:
+        kubelet = Kubelet(daemon.dir).start()
+        eventually("a page", lambda: daemon.value("rocelet_config_ok") == 0)
+        not_ready_for(daemon, "pfNames")
+        daemon.configure((VF_POOL,))
+        eventually("registered", lambda: kubelet.watches and kubelet.watch().lists)
+        all_right(daemon)
+        kubelet.stop()
+    for text in ('{"pools": [', '{"sample-interval": "x"}'):
+        with Daemon(text=text) as daemon:
+            kubelet = Kubelet(daemon.dir).start()
+            eventually("a page", lambda: daemon.value("rocelet_config_ok") == 0)
+            not_ready_for(daemon, "config.json")
+            assert not os.path.exists(daemon.dir + "/state"), "the state folder may be another one"
+            write(daemon.dir + "/config.json", "{")
+            eventually("read", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') == 2)
+            equal(daemon.process.poll(), None)
+            daemon.configure((VF_POOL,))
+            equal(daemon.process.wait(SOON), 0)  # whoever watches over it starts it anew
+            assert any("to be started anew" in line for line in daemon.log)
+            kubelet.stop()
+
+
 @check
 def vf_ranges_as_the_peer_reads_them():
     for word, n in (("ens1np0#0-1,", 2), ("ens1np0#0-1, 5", 2), ("ens1np0#5-2,1", 1), ("ens1np0#0-1-2,0", 1)):

@@ -42,7 +42,7 @@ static pid_t start(const struct options *o)
 {
 	static char *argv[] = {(char *)"rocelet", NULL};
 	struct pool_config none = {0};
-	const struct launch launch = {o, &none, 1, argv, 0};
+	const struct launch launch = {.options = o, .pools = &none, .argc = 1, .argv = argv};
 
 	return daemon_start(&launch, NULL);
 }
@@ -51,7 +51,7 @@ static int run(const struct options *o, struct err *e)
 {
 	static char *argv[] = {(char *)"rocelet", NULL};
 	struct pool_config none = {0};
-	const struct launch launch = {o, &none, 1, argv, 0};
+	const struct launch launch = {.options = o, .pools = &none, .argc = 1, .argv = argv};
 
 	return loop_run(&launch, e);
 }

@@ -56,7 +56,7 @@ static pid_t start(void)
 {
 	static char *argv[] = {(char *)"rocelet", NULL};
 	struct pool_config none = {0};
-	const struct launch launch = {&options, &none, 1, argv, 0};
+	const struct launch launch = {.options = &options, .pools = &none, .argc = 1, .argv = argv};
 
 	return daemon_start(&launch, log_path);
 }
