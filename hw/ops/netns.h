@@ -63,8 +63,8 @@ int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *);
  * not known. -ENOMEM. What it sees is never older than the call; calls at once share a walk. */
 int netns_each(const struct hw *, int (*fn)(int netns_fd, const char *path, void *arg), void *arg);
 
-/* Writes net/ipv4 or net/ipv6 conf settings of a netdev in that namespace: "arp_notify" = "1". Below
- * hw's proc root, which shows the caller's namespace whoever's procfs it is (proc_sysctl.c).
+/* Writes net/ipv4 or net/ipv6 conf settings of a netdev in that namespace: "arp_notify" = "1".
+ * Below hw's proc root, which shows the caller's namespace whoever's procfs it is (proc_sysctl.c).
  * -ENOENT: this kernel has no such setting, or IPv6 is off. -EROFS: its sys/ is read-only, as in
  * containers that are not privileged and have no other procfs. */
 struct sysctl_setting {
