@@ -20,11 +20,10 @@ leave() { # STATUS
 }
 
 make_system() {
-    local mirror option options=()
-    mirror=$(require_mirror)
+    local option options=()
     while read -r option; do options+=(--aptopt="$option"); done < <(apt_acquire_settings)
-    mmdebstrap --mode=root --variant=minbase --include=systemd "${options[@]}" --dpkgopt=force-unsafe-io --quiet \
-        "$(host_codename)" "$ROOT" "$(deb_source "$mirror" "$(host_codename)")"
+    mmdebstrap --mode=root --variant=minbase --include=systemd "${options[@]}" --dpkgopt=force-unsafe-io --skip=cleanup/apt/lists --quiet \
+        "$(host_codename)" "$ROOT" - <<<"$(debian_sources)"
 }
 
 # Services are not started in a folder.
@@ -71,7 +70,7 @@ need_within 0 "it installs, with what it depends on" installs
 check "rocelet runs" "[[ \$(inside rocelet --version) == 'rocelet $VERSION' ]]"
 check "rocectl runs" "[[ \$(inside rocectl --version) == 'rocectl $VERSION' ]]"
 check "the unit is enabled" "[[ -L $ROOT/etc/systemd/system/multi-user.target.wants/rocelet.service ]]"
-check "systemd understands it" "inside systemd-analyze verify --man=no rocelet.service 2>&1 | tee /dev/stderr | { ! grep -q rocelet; }"
+check "systemd understands it" "inside systemd-analyze verify --man=no rocelet.service"
 check "both programs have a manual page" "[[ \$(inside dpkg -L rocelet | grep -c '/man8/roce.*\.8\.gz') == 2 ]]"
 check "it is purged without a trace" purges
 check "but records of devices that are out stay" keeps_records

@@ -13,16 +13,6 @@ CACHE=${ROCELET_SYSROOT_CACHE:-/var/cache/rocelet-sysroot}
 # What the image and a linker take from a Debian system beyond the project's libraries.
 mapfile -t PACKAGES < <(tests/deps.sh libraries && printf '%s\n' libc6-dev ibverbs-providers base-files)
 
-# "deb URI RELEASE main" of what this machine gets Debian from: the suite, its updates and its security updates.
-debian_sources() {
-    require_mirror >/dev/null
-    # shellcheck disable=SC2016 # apt's
-    apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)|$(RELEASE)' 'Created-By: Packages' |
-        awk -F'|' -v release="$(host_codename)" '
-            $1 == "Debian" && $2 ~ /^Debian(-Security)?$/ && $4 == "main" && $3 ~ "^" release "(-updates|-security)?$" { print $5, $6 }' |
-        sort -u | while read -r uri release; do deb_source "$uri" "$release"; done
-}
-
 key() {
     local lists
     eval "$(apt-config shell lists Dir::State::lists/d)"
@@ -66,6 +56,8 @@ END
     for deb in "$work"/cache/archives/*.deb; do unpack "$deb" "$1"; done
     stay_inside "$1"
     rm -rf "$work"
+    # qemu (-L) shows its programs what is here in place of what is there: not an empty /proc.
+    find "$1" -mindepth 1 -depth -type d -empty ! -path '*/var/lib/dpkg/*' -delete
 }
 
 root=$CACHE/$ARCH-$(key)

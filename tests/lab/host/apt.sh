@@ -31,6 +31,16 @@ apt_quiet() {
     apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" >/dev/null
 }
 
+# Entries for all that this machine gets Debian from: its release, that one's updates and its security updates.
+debian_sources() {
+    require_mirror >/dev/null
+    # shellcheck disable=SC2016 # apt's
+    apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)|$(RELEASE)' 'Created-By: Packages' |
+        awk -F'|' -v release="$(host_codename)" '
+            $1 == "Debian" && $2 ~ /^Debian(-Security)?$/ && $4 == "main" && $3 ~ "^" release "(-updates|-security)?$" { print $5, $6 }' |
+        sort -u | while read -r uri release; do deb_source "$uri" "$release"; done
+}
+
 # The host's proxy and TLS settings, for apts that run with another root (mmdebstrap does not read the host's apt.conf).
 apt_acquire_settings() {
     apt-config dump | grep -E '^Acquire::((https?|ftp)::|Retries )' || true
