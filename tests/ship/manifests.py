@@ -21,7 +21,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "../..")
 DEPLOY = os.path.join(TOP, "k8s/deploy")
 DAEMON, MK_SYSFS, *KUBECTLS = sys.argv[1:]
-OVERLAYS = ["observe", "device-plugin", "native"]
+SURGE = "native-surge"
+OVERLAYS = ["observe", "device-plugin", "native", SURGE]
 checks = []
 
 
@@ -124,7 +125,10 @@ def selectors_match_labels():
         monitor, = render("monitoring")
         assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
         assert monitor["metadata"]["namespace"] == the("DaemonSet", docs)["metadata"]["namespace"] == the("Namespace", docs)["metadata"]["name"]
-        ports = {p["name"] for p in daemonset["template"]["spec"]["containers"][0]["ports"]}
+        ports = {p["name"] for p in daemonset["template"]["spec"]["containers"][0].get("ports", [])}
+        if overlay == SURGE:
+            assert not ports, "a port of the host's network keeps the next pod from being scheduled beside this one"
+            continue
         assert {e["port"] for e in monitor["spec"]["podMetricsEndpoints"]} <= ports
 
 
@@ -139,7 +143,7 @@ def names_that_are_used_exist():
         assert all(len(v) == 2 for v in volumes.values()), f"{overlay}: a volume of two kinds"
         assert volumes["config"]["configMap"]["name"] == the("ConfigMap", docs)["metadata"]["name"]
         assert pod["serviceAccountName"] == the("ServiceAccount", docs)["metadata"]["name"]
-        ports = {p["name"] for p in pod["containers"][0]["ports"]}
+        ports = {p["name"] for p in pod["containers"][0].get("ports", [])} or {9907}
         for probe in ("livenessProbe", "readinessProbe"):
             assert pod["containers"][0][probe]["httpGet"]["port"] in ports
 
@@ -159,7 +163,7 @@ def least_rights():
         pod, context = pod_of(overlay), container_of(overlay)["securityContext"]
         assert context["privileged"] is False and context["allowPrivilegeEscalation"] is False and context["readOnlyRootFilesystem"] is True, overlay
         assert context["capabilities"]["drop"] == ["ALL"] and context["seccompProfile"] == {"type": "RuntimeDefault"}, overlay
-        assert overlay == "native" or ("add" not in context["capabilities"] and "hostPID" not in pod), overlay
+        assert overlay.startswith("native") or ("add" not in context["capabilities"] and "hostPID" not in pod), overlay
         assert not {"hostIPC", "initContainers", "shareProcessNamespace"} & pod.keys()
     hosts = {m["name"] for m in container_of("observe")["volumeMounts"]} - {"config", "run", "state"}
     assert hosts == {"pod-resources"} and all(m.get("readOnly") for m in container_of("observe")["volumeMounts"] if m["name"] == "pod-resources")
@@ -207,10 +211,20 @@ def every_mount_and_capability_has_its_reason():
 
 
 @check
+def a_surge_is_native_that_takes_over():
+    """What it adds to the arguments of `native` it adds at their end: the list is replaced whole."""
+    args, added = container_of("native")["args"], ["--take-over", "--lock-wait=120", "--registration=legacy"]
+    assert container_of(SURGE)["args"] == args + added
+    assert {k: v for k, v in container_of(SURGE).items() if k not in ("args", "ports", "livenessProbe", "readinessProbe")} == {
+        k: v for k, v in container_of("native").items() if k not in ("args", "ports", "livenessProbe", "readinessProbe")}
+    assert {k: v for k, v in pod_of(SURGE).items() if k != "containers"} == {k: v for k, v in pod_of("native").items() if k != "containers"}
+
+
+@check
 def upgrades_and_probes():
     for overlay in OVERLAYS:
         spec = the("DaemonSet", render("overlays/" + overlay))["spec"]
-        assert spec["updateStrategy"]["rollingUpdate"]["maxUnavailable"] == "10%"
+        assert spec["updateStrategy"]["rollingUpdate"] == ({"maxSurge": "10%", "maxUnavailable": 0} if overlay == SURGE else {"maxUnavailable": "10%"})
         container = spec["template"]["spec"]["containers"][0]
         assert container["livenessProbe"]["httpGet"]["path"] == "/healthz" and container["readinessProbe"]["httpGet"]["path"] == "/readyz"
         assert spec["template"]["spec"]["priorityClassName"] == "system-node-critical"
