@@ -170,6 +170,14 @@ def least_rights():
 
 
 @check
+def the_capabilities_are_those_that_were_measured():
+    with open(os.path.join(TOP, "SECURITY.md")) as f:
+        rows = re.findall(r"^\| `CAP_([A-Z_]+)` \|[^|]*\|[^|]*\| (yes|no) \|", f.read(), re.M)
+    assert len(rows) > 10
+    assert sorted(container_of("native")["securityContext"]["capabilities"]["add"]) == sorted(name for name, native in rows if native == "yes")
+
+
+@check
 def memory_is_limited_and_asked_for():
     for overlay in OVERLAYS:
         resources = container_of(overlay)["resources"]
