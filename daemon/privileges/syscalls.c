@@ -1,5 +1,5 @@
-/* syscalls.c - the lists of syscalls.h: from traces of every lab scenario (SECURITY.md, "System
- * calls"), each with what makes it where that is not plain. */
+/* syscalls.c - the lists of syscalls.h: what the lab's scenarios were seen to need (SECURITY.md,
+ * "System calls"), each with what makes it where that is not plain. */
 #include "syscalls.h"
 
 #include <linux/sched.h>
