@@ -82,6 +82,30 @@ static void what_is_written_can_be_read(void **state)
 	assert_in_range(n_written, 2000, 18000);
 }
 
+/* Written by the first rocelet that had a journal, before members were left out or added: who goes
+ * back to an older version, or comes from one, loses nothing. */
+static void what_the_first_version_wrote_is_understood(void **state)
+{
+	FILE *f = fopen("tests/fixtures/journal/two_blocks", "r");
+	struct err e = {0};
+	uint64_t serial;
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(fread(file, 1, FILE_SIZE, f), FILE_SIZE);
+	fclose(f);
+	if (journal_decode(file, FILE_SIZE, &got, &serial, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_string_equal(got.function, "0000:03:10.7");
+	assert_string_equal(got.resource, "rocelet.dev/roce");
+	assert_string_equal(got.owner.namespace, "team-a");
+	assert_string_equal(got.owner.pod, "trainer-0");
+	assert_string_equal(got.owner.uid, "5b3e1f7a-0c43-4c5e-9f0a-3f5d6a0d8a11");
+	assert_string_not_equal(got.plan.ifname, "");
+	assert_string_not_equal(got.origin.name, "");
+	assert_string_not_equal(got.origin.pf, "");
+}
+
 /* Of one whose settings nobody knows: an orphan's, an adopted one's. */
 static void a_record_without_a_pf_comes_back(void **state)
 {
@@ -699,6 +723,7 @@ int main(void)
 		cmocka_unit_test_setup(every_member_comes_back, fill),
 		cmocka_unit_test_setup(what_is_written_can_be_read, fill),
 		cmocka_unit_test_setup(a_record_without_a_pf_comes_back, fill),
+		cmocka_unit_test_setup(what_the_first_version_wrote_is_understood, fill),
 		cmocka_unit_test_setup(a_torn_write_leaves_the_older_block, fill),
 		cmocka_unit_test_setup(no_flipped_bit_is_believed, fill),
 		cmocka_unit_test_setup(what_is_no_journal_is_refused, fill),
