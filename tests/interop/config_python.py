@@ -310,16 +310,6 @@ def judge(name, text, status, start, words, flags):
     equal((name, begun), (name, start if start else 0))
 
 
-def is_told(log):
-    return any("ConfigRefused" in line and "until it is right" in line for line in log)
-
-
-def is_refused(socket):
-    socket.request("GET", "/readyz")
-    answer = socket.getresponse()
-    return answer.status == 503 and answer.read().decode().startswith("not ready: the configuration file is refused: c.json:")
-
-
 def begin(text, flags):
     """The status that a start ends with; 0: it serves; REFUSED: but nothing of the file."""
     listen = () if "listen\"" in str(text) else ("--listen", "")
@@ -334,21 +324,26 @@ def begin(text, flags):
         reader.start()
         socket = daemon_judge.Unix(dir + "/run/rocelet.sock")
 
-        def serves():
+        ready = []  # what it says once it knows: a status, and why
+
+        def knows():
             try:
-                socket.request("GET", "/healthz")
-                return socket.getresponse().read() == b"ok\n"
+                socket.request("GET", "/readyz")
+                answer = socket.getresponse()
+                text = answer.read().decode()
             except OSError:
                 socket.close()
                 return False
+            ready[:] = [answer.status, text]
+            return answer.status == 200 or "configuration file is refused" in text
         try:
-            eventually("it serves or ends", lambda: daemon.poll() is not None or serves())
+            eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or knows())
         except AssertionError as error:
             daemon.kill()
             raise AssertionError("".join(log)) from error
-        refused = daemon.poll() is None and is_told(log)
+        refused = daemon.poll() is None and ready[0] == 503
         if refused:
-            eventually("it is not ready", lambda: is_refused(socket))
+            assert ready[1].startswith("not ready: the configuration file is refused: c.json:"), ready
         if daemon.poll() is None:
             daemon.send_signal(signal.SIGTERM)
         status = daemon.wait(SOON)

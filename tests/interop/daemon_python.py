@@ -43,9 +43,12 @@ def check(function):
 
 
 def write(path, text=""):
+    """A configuration is there whole: who reads it in between would read another one."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
+    there = path + ".new" if path.endswith("/config.json") else path
+    with open(there, "w", encoding="utf-8") as f:
         f.write(text)
+    os.rename(there, path)
 
 
 def make_tree(dir):

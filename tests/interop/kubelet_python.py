@@ -83,8 +83,8 @@ def raises(code, function):
 class Plugin:
     """The kubelet's client of one plugin socket, with a connection of its own."""
 
-    def __init__(self, path):
-        self.channel = grpc.insecure_channel("unix:" + path, options=[("grpc.use_local_subchannel_pool", 1)])
+    def __init__(self, path, *options):
+        self.channel = grpc.insecure_channel("unix:" + path, options=[("grpc.use_local_subchannel_pool", 1), *options])
 
     def unary(self, path, request, answer, timeout=SOON):
         call = self.channel.unary_unary(path, request_serializer=type(request).SerializeToString, response_deserializer=answer.FromString)
@@ -450,7 +450,7 @@ def an_old_kubelets_authority_is_fine():
 def many_clients_at_once():
     with start() as host:
         kubelet = registered(host)
-        clients = [Plugin(host.socket(), ("grpc.use_local_subchannel_pool", 1)) for _ in range(8)]
+        clients = [Plugin(host.socket()) for _ in range(8)]
         with futures.ThreadPoolExecutor(16) as pool:
             answers = list(pool.map(lambda i: clients[i % 8].allocate([f"dev{i % 4}"]), range(800)))
         equal([a[0].envs["DEVICES"] for a in answers], [f"dev{i % 4}" for i in range(800)])
@@ -502,7 +502,7 @@ def a_watcher_that_does_not_read_costs_no_memory():
     with start() as host:
         kubelet = registered(host)
         fast = kubelet.watch()
-        slow = Plugin(host.socket(), ("grpc.use_local_subchannel_pool", 1))
+        slow = Plugin(host.socket())
         call = slow.watch()
         host.say("big 20000")
         eventually("the big list", lambda: len(fast.lists[-1]) == 20000)
