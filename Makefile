@@ -126,7 +126,7 @@ $(GEN)/proto/%.pb-c.h $(GEN)/proto/%.pb-c.c &: k8s/proto/%.proto
 	$(Q)protoc --c_out=$(@D) --proto_path=k8s/proto $<
 
 # Generated code is not ours to warn about.
-PROTO_CFLAGS = -isystem $(GEN)/proto -std=gnu11 $(OPT) $(HARDEN) -w
+PROTO_CFLAGS = -isystem $(GEN)/proto -std=gnu11 $(OPT) $(HARDEN) -w $(PLACELESS)
 
 $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)mkdir -p $(@D)

@@ -73,11 +73,13 @@ static int bind_temporary(int fd, const struct sockaddr_un *sa, struct sockaddr_
 static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
 		       uint32_t mode, struct stat *ret_file)
 {
-	if (fchmodat(AT_FDCWD, temporary->sun_path, mode, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    listen(fd, BACKLOG) < 0 || lstat(temporary->sun_path, ret_file) < 0 ||
-	    rename(temporary->sun_path, sa->sun_path) < 0)
+	if (listen(fd, BACKLOG) < 0 || lstat(temporary->sun_path, ret_file) < 0)
 		return -errno;
-	return 0;
+	/* Which without procfs cannot be done (fchmodat(3)), and seldom has to. */
+	if ((ret_file->st_mode & 07777) != mode &&
+	    fchmodat(AT_FDCWD, temporary->sun_path, mode, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return rename(temporary->sun_path, sa->sun_path) < 0 ? -errno : 0;
 }
 
 /* The mode of the socket's inode is what bind() gives the file, less the umask
