@@ -33,7 +33,7 @@ failures=() # said again at the end: who keeps only the end of this shall see wh
 fail() { # TEXT [LOG OF A SCENARIO]
 	say "FAILED" "$1"
 	failures+=("$1")
-	[ $# = 1 ] || mapfile -t -O ${#failures[@]} failures < <(grep -A 1 -E '^(not ok|failed \(status)' "$2" | sed 's/^/    /')
+	[ $# = 1 ] || mapfile -t -O ${#failures[@]} failures < <(grep --no-group-separator -A 1 -E '^(not ok|failed \(status)' "$2" | sed 's/^/    /')
 }
 
 # --- what runs now, and how long that usually takes ---------------------------------------------
