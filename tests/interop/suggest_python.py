@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib")]
+from kubelet_python import run_checks  # noqa: E402
 
 SOON = 60
 programs = {}
@@ -475,22 +477,7 @@ def the_daemon_says_the_same():
 
 def main():
     programs["daemon"], programs["rocectl"] = (os.path.abspath(path) for path in sys.argv[1:3])
-    only = sys.argv[3:]
-    passed = failed = 0
-    for function in checks:
-        if only and function.__name__ not in only:
-            continue
-        began = time.monotonic()
-        try:
-            function()
-            passed += 1
-            print(f"ok     {function.__name__} {time.monotonic() - began:.1f} s", flush=True)
-        except Exception:  # whatever it is, the next one runs
-            failed += 1
-            print(f"FAILED {function.__name__}", flush=True)
-            traceback.print_exc()
-    print(f"{passed} passed, {failed} failed", flush=True)
-    sys.exit(failed != 0)
+    sys.exit(run_checks(checks, sys.argv[3:]))
 
 
 if __name__ == "__main__":
