@@ -49,11 +49,11 @@ registers_are_arm64s() {
     ((n > 0))
 }
 
-# Four at a time: they mostly wait. In a namespace of processes, with which everything ends that a test has left.
+# Four at a time: they mostly wait. In namespaces with which everything ends that a test has left, processes and files.
 run_tests() {
     # shellcheck disable=SC2016 # the inner shell's
     find "$BUILD/tests" -maxdepth 1 -type f -name 'test_*' -executable -printf '%f\n' |
-        unshare --mount --pid --fork --kill-child --mount-proc xargs -P 4 -I{} sh -c 'timeout -k 5 300 "$1" -L "$2" "$3/tests/$5" >"$4/$5.log" 2>&1; echo $? >"$4/$5.log.rc"' sh "$QEMU" "$SYSROOT" "$BUILD" "$LOGS" {}
+        unshare --mount --pid --fork --kill-child --mount-proc sh -c 'mount -t tmpfs tmpfs /tmp && exec "$@"' sh xargs -P 4 -I{} sh -c 'timeout -k 5 300 "$1" -L "$2" "$3/tests/$5" >"$4/$5.log" 2>&1; echo $? >"$4/$5.log.rc"' sh "$QEMU" "$SYSROOT" "$BUILD" "$LOGS" {}
 }
 
 # Each program's tests, as cmocka tells them. One that did not come to its end has failed.
