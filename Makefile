@@ -225,6 +225,10 @@ demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; b
 	$(Q)$(MAKE) --no-print-directory -j3 all lab-image
 	$(Q)tests/lab/lab.sh demo
 
+demo-cluster: deps ## rocelet installed on a Kubernetes of two virtual machines, and RoCE between pods of both; builds a kubelet and a control plane once (root)
+	$(Q)$(MAKE) --no-print-directory -j3 image lab-image
+	$(Q)tests/lab/lab.sh cluster demo
+
 lab-image:
 	$(Q)tests/lab/lab.sh image
 
@@ -308,7 +312,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
