@@ -24,7 +24,7 @@ accelerator() {
 
 # Fills the array QEMU with everything but the consoles.
 machine_command() { # KERNEL_ARGS
-    local accel
+    local accel nic
     accel=$(accelerator)
     [[ $accel != tcg ]] || accel=tcg,thread=multi
     # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
@@ -44,6 +44,9 @@ machine_command() { # KERNEL_ARGS
         # igb needs a PCIe slot of its own for its VFs.
         -device pcie-root-port,id=rp1,chassis=1
         -netdev "$FABRIC,id=fabric" -device "igb,bus=rp1,netdev=fabric,romfile=${NODE:+,mac=52:54:00:00:0$NODE:01}")
+    for ((nic = 2; nic <= NICS; nic++)); do
+        QEMU+=(-device "pcie-root-port,id=rp$nic,chassis=$nic" -netdev "user,restrict=on,id=fabric$nic" -device "igb,bus=rp$nic,netdev=fabric$nic,romfile=")
+    done
 }
 
 # The kubelet that tests/kubelet builds once, and the helpers of its rig.
