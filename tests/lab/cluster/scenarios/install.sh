@@ -153,6 +153,11 @@ sed 's/^/# /' "$CLUSTER_OUT/allocatable"
 check "no node has offered fewer devices at any time" "[[ \$(fewest $CLUSTER_OUT/allocatable) == $N_VFS ]]"
 check "no kubelet has taken them for ill" "[[ \$(n_taken_for_ill) == $ill ]]"
 
+for n in 0 1; do
+    resident=$(node_metric $n process_resident_memory_bytes)
+    check "the rocelet of node $n has at most 12 MB ($((resident / 1000)) kB)" "((resident <= 12000000))"
+done
+
 say "uninstall"
 kubectl delete pod left right
 kubectl delete -k k8s/deploy/overlays/native-versioned
