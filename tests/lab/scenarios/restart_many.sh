@@ -60,7 +60,7 @@ look_at_all() {
     local i path
     for ((i = 0; i < N; i++)); do
         ip -n "p$i" -d link show net1
-        ip -n "p$i" address show net1
+        ip -n "p$i" address show net1 | grep -v valid_lft
         ip netns exec "p$i" cat /sys/class/net/net1/carrier_changes
     done
     for path in /sys/class/net/*/device/sriov_totalvfs; do ip -d link show "$(cut -d/ -f5 <<<"$path")" | grep -w vf; done
