@@ -8,8 +8,8 @@
 # while the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now
 # and then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
 # BPF on each of the lab's kernels, with what loads there.
-# And arm64 by qemu (`make check-arm64`), some minutes.
-# SOAK_PARTS: which of "arm64 histories daemon attach crash dirty churn rxe bpf kernels" (all).
+# And arm64 by qemu (`make check-arm64`), some minutes; and an installation, its updates and its end on a cluster (`make check-cluster`), ten.
+# SOAK_PARTS: which of "arm64 cluster histories daemon attach crash dirty churn rxe bpf kernels" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-arm64 histories daemon attach crash dirty churn rxe bpf kernels} "
+parts=" ${SOAK_PARTS:-arm64 cluster histories daemon attach crash dirty churn rxe bpf kernels} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -41,6 +41,10 @@ histories() { # N
 if [[ $parts == *" arm64 "* ]]; then
 	tests/ship/arm64.sh >build/soak/arm64.log 2>&1 || status=$?
 	grep -aE '^# |^not ok|passed,' build/soak/arm64.log
+fi
+if [[ $parts == *" cluster "* ]]; then
+	tests/check.sh cluster >build/soak/cluster.log 2>&1 || status=$?
+	grep -aE '^        # |^FAILED|passed,' build/soak/cluster.log
 fi
 if [[ $parts == *" histories "* ]]; then
 	echo "test_engine_random, ${SOAK_HISTORIES:-10000} histories:"
