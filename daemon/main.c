@@ -1,4 +1,5 @@
 /* main.c - the command line; everything else is in the archive that the tests link. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,6 +66,8 @@ static int daemon_run(const struct launch *l)
 	struct err e = {0};
 	int r;
 
+	/* Until the loop listens to it there is nothing to be read again, and nothing to die of. */
+	signal(SIGHUP, SIG_IGN);
 	memory_keep_small();
 	widen_thread_pool();
 	keep_from_io_uring();

@@ -13,9 +13,11 @@
 #include "uds_socket.h"
 #include "utf8.h"
 
+#define TICK_MS	   100
 /* A successor that is started again after a crash has it back by then. */
-#define FREE_TICKS 5
-#define TICK_MS	   1000
+#define FREE_TICKS (5000 / TICK_MS)
+/* The successor registers within a second, on a slow machine within some. */
+#define HOLD_TICKS (15000 / TICK_MS)
 
 void hand_over_self(char ret[HAND_OVER_POD_SIZE])
 {
@@ -38,20 +40,19 @@ static int judge_answer(const struct ctl_answer *answer, char predecessor[HAND_O
 	const char *pod = json_string_value(json_object_get(doc, "pod"));
 	int r = 0;
 
-	*predecessor = '\0';
-	if (answer->status == 200 && pod && utf8_is_name(pod, HAND_OVER_POD_SIZE))
-		snprintf(predecessor, HAND_OVER_POD_SIZE, "%s", pod);
-	else if (answer->status == 200)
-		; /* in no pod */
-	else if (error)
+	if (!pod || !utf8_is_name(pod, HAND_OVER_POD_SIZE))
+		pod = ""; /* in none */
+	snprintf(predecessor, HAND_OVER_POD_SIZE, "%s", pod);
+	if (answer->status != 200 && error)
 		r = err_set(e, -EBUSY, "%.200s", error);
-	else
+	else if (answer->status != 200)
 		r = err_set(e, -EBUSY, "it does not know how (status %u)", answer->status);
 	json_decref(doc);
 	return r;
 }
 
-int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, struct err *e)
+int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uint64_t wait_ms,
+		  struct err *e)
 {
 	AUTO_FREE char *socket = NULL;
 	AUTO_FREE char *body = NULL;
@@ -66,7 +67,7 @@ int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, str
 	json_decref(question);
 	if (!body || asprintf(&socket, "%s/rocelet.sock", run_dir) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
-	r = ctl_ask(&answer, socket, "/api/v1/hand-over", body, e);
+	r = ctl_ask(&answer, socket, "/api/v1/hand-over", body, wait_ms, e);
 	if (r == 0)
 		r = judge_answer(&answer, predecessor, e);
 	free(answer.body);
@@ -82,6 +83,7 @@ struct predecessor {
 	struct silent_peers *peers;
 	const char *folder;
 	unsigned n_free; /* ticks in which nobody had the lock */
+	unsigned n_held; /* ticks since the hand-over */
 };
 
 static void drop_peer(struct silent_peers *peers, size_t i)
@@ -90,11 +92,12 @@ static void drop_peer(struct silent_peers *peers, size_t i)
 	peers->fds[i] = peers->fds[--peers->n];
 }
 
-/* Those that the kubelet has closed. */
-static void drop_hung_up(struct silent_peers *peers)
+/* Those that the kubelet has closed, and those over which it asks something: nobody answers here,
+ * and it waits for ever. */
+static void drop_peers(struct silent_peers *peers, bool all)
 {
 	for (size_t i = peers->n; i > 0; i--)
-		if (uds_is_hung_up(peers->fds[i - 1]))
+		if (all || !uds_is_silent(peers->fds[i - 1]))
 			drop_peer(peers, i - 1);
 }
 
@@ -102,7 +105,7 @@ static void on_tick(void *arg)
 {
 	struct predecessor *l = arg;
 
-	drop_hung_up(l->peers);
+	drop_peers(l->peers, ++l->n_held > HOLD_TICKS);
 	l->n_free = lock_is_free(l->folder) ? l->n_free + 1 : 0;
 	if (l->n_free < FREE_TICKS)
 		due_in(&l->tick, TICK_MS);

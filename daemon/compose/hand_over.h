@@ -17,10 +17,14 @@
 /* Our own pod, from POD_NAMESPACE and POD_NAME (the downward API sets them). */
 void hand_over_self(char pod[HAND_OVER_POD_SIZE]);
 
-/* Asks who serves <run-dir>/rocelet.sock; blocks until it has answered. *predecessor: its pod.
- * -ENOTCONN and the like: nobody can be asked (yet); -EBUSY: it refuses, and says why. */
-int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, struct err *);
+/* Asks who serves <run-dir>/rocelet.sock; blocks until it has answered, for wait_ms at most.
+ * *predecessor: its pod. -ENOTCONN, -ETIMEDOUT and the like: nobody can be asked (yet); -EBUSY: it
+ * refuses, and says why. */
+int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uint64_t wait_ms,
+		  struct err *);
 
-/* Holds the connections until SIGTERM or SIGINT (0), or until nobody has had the lock of the folder
- * for some seconds: the successor is gone for good (-EOWNERDEAD). Closes them. Blocks. */
+/* Lives until SIGTERM or SIGINT (0), or until nobody has had the lock of the folder for some
+ * seconds: the successor is gone for good (-EOWNERDEAD). Holds each connection until the kubelet
+ * hangs up, or asks something, which then fails as it does while no rocelet runs; and none for
+ * longer than a successor takes that registers the same resource. Blocks. */
 int hand_over_linger(struct silent_peers *, const char *folder);

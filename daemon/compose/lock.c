@@ -215,22 +215,21 @@ bool lock_is_free(const char *folder)
 }
 
 int lock_wait(struct lock *ret, const struct hw *hw, const char *folder, mode_t mode,
-	      const char *self, uint64_t wait_ms, void (*meanwhile)(void *arg), void *arg,
-	      struct err *e)
+	      const char *self, uint64_t wait_ms, void (*meanwhile)(uint64_t left_ms, void *arg),
+	      void *arg, struct err *e)
 {
 	const struct timespec moment = {.tv_nsec = 50 * 1000000L};
-	const uint64_t began = now_ms();
+	const uint64_t until = now_ms() + wait_ms;
 	bool told = false;
 	int r;
 
-	while ((r = lock_take(ret, hw, folder, mode, self, e)) == -EALREADY &&
-	       now_ms() - began < wait_ms) {
+	while ((r = lock_take(ret, hw, folder, mode, self, e)) == -EALREADY && now_ms() < until) {
 		if (!told)
 			log_info("lock", 0, "%s, waiting %llu s for its end", e->msg,
 				 (unsigned long long)(wait_ms + 999) / 1000);
 		told = true;
 		if (meanwhile)
-			meanwhile(arg);
+			meanwhile(until - now_ms(), arg);
 		nanosleep(&moment, NULL);
 	}
 	return r;

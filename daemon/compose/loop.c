@@ -99,8 +99,9 @@ static void describe_self(const struct launch *l, char *ret, size_t size)
 }
 
 /* Until it has answered: who has just started serves its socket a little later. Called with every
- * try for the lock. */
-static void ask_predecessor(void *arg)
+ * try for the lock. Who has nothing to offer does not ask: the other one, whose configuration was
+ * right, serves the node as long as it lives. */
+static void ask_predecessor(uint64_t left_ms, void *arg)
 {
 	struct daemon *d = arg;
 	struct err e = {0};
@@ -108,7 +109,13 @@ static void ask_predecessor(void *arg)
 
 	if (d->asked_predecessor)
 		return;
-	r = hand_over_ask(d->predecessor, d->options->run_dir, &e);
+	if (d->launch->refused.code) {
+		d->asked_predecessor = true;
+		log_warn("lock", 0, "the configuration is refused, not asking for this node: %s",
+			 d->launch->refused.msg);
+		return;
+	}
+	r = hand_over_ask(d->predecessor, d->options->run_dir, left_ms, &e);
 	d->asked_predecessor = r == 0 || r == -EBUSY;
 	if (r == 0)
 		log_info("lock", 0, "the other rocelet hands this node over");
@@ -185,6 +192,8 @@ static int run_loop(struct daemon *d, struct err *e)
 /* The successor has the node. */
 static void linger(struct daemon *d)
 {
+	/* libuv has no handler for it any more, and there is nothing to be read again. */
+	signal(SIGHUP, SIG_IGN);
 	log_info("loop", 0, "handed over to %s, waiting to be told to end",
 		 *d->successor ? d->successor : "a rocelet in no pod");
 	if (hand_over_linger(&d->at_kubelet, d->options->run_dir) == -EOWNERDEAD)

@@ -49,7 +49,7 @@ static enum ctl_exit daemon_ask(const struct ctl *c, const char *path, const cha
 	json_t *document;
 
 	*ret = NULL;
-	if (ctl_ask(&a, c->args->socket, path, body, &e) < 0) {
+	if (ctl_ask(&a, c->args->socket, path, body, CTL_WAIT_MS, &e) < 0) {
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		return CTL_NO_DAEMON;
 	}
@@ -222,7 +222,7 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 	struct err e = {0};
 	json_t *document;
 
-	if (ctl_ask(&a, c->args->socket, "/api/v1/suggest", NULL, &e) < 0) {
+	if (ctl_ask(&a, c->args->socket, "/api/v1/suggest", NULL, CTL_WAIT_MS, &e) < 0) {
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		return CTL_NO_DAEMON;
 	}

@@ -120,7 +120,7 @@ static void ask_daemon(struct bundle *b, const char *socket)
 		struct ctl_answer a = {0};
 		struct err e = {0};
 
-		if (ctl_ask(&a, socket, documents[i].path, NULL, &e) < 0) {
+		if (ctl_ask(&a, socket, documents[i].path, NULL, CTL_WAIT_MS, &e) < 0) {
 			bundle_miss(b, "%s, and what follows of the daemon's: %s",
 				    documents[i].name, e.msg);
 			return;

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "cleanup.h"
 
@@ -162,10 +163,29 @@ int ctl_answer_decode(struct ctl_answer *ret, const char *bytes, size_t len, boo
 
 /* --- the socket ------------------------------------------------------------------------------- */
 
-static int connect_to(const char *path, struct err *e)
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The next thing that blocks on the socket ends by then. -ETIMEDOUT: it is too late already. */
+static int wait_until(int fd, int option, uint64_t deadline)
+{
+	uint64_t now = now_ms(), left = deadline > now ? deadline - now : 0;
+	const struct timeval wait = {.tv_sec = (time_t)(left / 1000),
+				     .tv_usec = (suseconds_t)(left % 1000 * 1000)};
+
+	if (left == 0)
+		return -ETIMEDOUT;
+	return setsockopt(fd, SOL_SOCKET, option, &wait, sizeof(wait)) < 0 ? -errno : 0;
+}
+
+static int connect_to(const char *path, uint64_t deadline, struct err *e)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	const struct timeval wait = {.tv_sec = CTL_WAIT_S};
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -173,30 +193,33 @@ static int connect_to(const char *path, struct err *e)
 	if (strlen(path) >= sizeof(sa.sun_path))
 		return err_set(e, -ENAMETOOLONG, "%.100s...: too long for a socket", path);
 	strcpy(sa.sun_path, path);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	if (wait_until(fd, SO_SNDTIMEO, deadline) < 0)
+		return err_set(e, -ETIMEDOUT, "%s: there was no time to ask", path);
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
 		return err_set(e, -errno, "%s: %s%s", path, strerror(errno),
 			       errno == EACCES ? " (it is root's)" : ": does rocelet run?");
 	return take_fd(&fd);
 }
 
-static int send_all(int fd, const char *s, size_t n)
+static int send_all(int fd, const char *s, size_t n, uint64_t deadline)
 {
 	while (n > 0) {
-		ssize_t sent = send(fd, s, n, MSG_NOSIGNAL);
+		int r = wait_until(fd, SO_SNDTIMEO, deadline);
+		ssize_t sent = r < 0 ? 0 : send(fd, s, n, MSG_NOSIGNAL);
 
+		if (r < 0)
+			return r;
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)
-			return -errno;
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
 		s += sent;
 		n -= (size_t)sent;
 	}
 	return 0;
 }
 
-static int send_request(int fd, const char *path, const char *body)
+static int send_request(int fd, const char *path, const char *body, uint64_t deadline)
 {
 	AUTO_FREE char *text = NULL;
 	int n;
@@ -213,7 +236,7 @@ static int send_request(int fd, const char *path, const char *body)
 		text = NULL;
 		return -ENOMEM;
 	}
-	return send_all(fd, text, (size_t)n);
+	return send_all(fd, text, (size_t)n, deadline);
 }
 
 struct buffer {
@@ -222,9 +245,12 @@ struct buffer {
 };
 
 /* Bytes that came, 0 = the end. */
-static ssize_t answer_receive(int fd, struct buffer *b)
+static ssize_t answer_receive(int fd, struct buffer *b, uint64_t deadline)
 {
-	ssize_t n;
+	ssize_t n = wait_until(fd, SO_RCVTIMEO, deadline);
+
+	if (n < 0)
+		return n;
 
 	if (b->cap - b->len < READ_SIZE) {
 		size_t cap = b->cap ? b->cap * 2 : (size_t)READ_SIZE * 2;
@@ -244,14 +270,14 @@ static ssize_t answer_receive(int fd, struct buffer *b)
 	return n;
 }
 
-static int receive_answer(int fd, struct ctl_answer *ret)
+static int receive_answer(int fd, struct ctl_answer *ret, uint64_t deadline)
 {
 	struct buffer b = {0};
 	ssize_t n;
 	int r;
 
 	do {
-		n = answer_receive(fd, &b);
+		n = answer_receive(fd, &b, deadline);
 		r = n < 0 ? (int)n : ctl_answer_decode(ret, b.data, b.len, n == 0);
 	} while (r == 0);
 	free(b.data);
@@ -259,19 +285,21 @@ static int receive_answer(int fd, struct ctl_answer *ret)
 }
 
 int ctl_ask(struct ctl_answer *ret, const char *socket_path, const char *path, const char *body,
-	    struct err *e)
+	    uint64_t wait_ms, struct err *e)
 {
-	AUTO_FD fd = connect_to(socket_path, e);
+	const uint64_t deadline = now_ms() + wait_ms;
+	AUTO_FD fd = connect_to(socket_path, deadline, e);
 	int r;
 
 	if (fd < 0)
 		return fd;
 	/* An answer may come before the whole question was taken in: too large. */
-	r = send_request(fd, path, body);
+	r = send_request(fd, path, body, deadline);
 	if (r == 0 || r == -EPIPE)
-		r = receive_answer(fd, ret);
+		r = receive_answer(fd, ret, deadline);
 	if (r == -ETIMEDOUT)
-		return err_set(e, r, "%s: no answer within %d s", socket_path, CTL_WAIT_S);
+		return err_set(e, r, "%s: no answer within %llu s", socket_path,
+			       (unsigned long long)(wait_ms + 999) / 1000);
 	if (r < 0)
 		return err_set(e, r, "%s: no answer: %s", socket_path,
 			       r == -EBADMSG ? "what serves it is not rocelet" : strerror(-r));

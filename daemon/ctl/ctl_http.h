@@ -4,13 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "err.h"
 
 /* A longer answer is not taken in. */
 #define CTL_ANSWER_MAX ((size_t)64 << 20)
 /* Longer than the daemon lets anybody wait. */
-#define CTL_WAIT_S     45
+#define CTL_WAIT_MS    45000
 
 struct ctl_answer {
 	unsigned status;
@@ -22,7 +23,7 @@ struct ctl_answer {
  * yet; -EBADMSG, -ENOMEM. */
 int ctl_answer_decode(struct ctl_answer *ret, const char *bytes, size_t len, bool ended);
 
-/* body NULL: a GET. -ENOTCONN: nobody serves the socket; -EACCES; -ETIMEDOUT; -EBADMSG. The caller
- * frees ret->body. */
+/* body NULL: a GET. Question and answer take wait_ms at most. -ENOTCONN: nobody serves the socket;
+ * -EACCES; -ETIMEDOUT; -EBADMSG. The caller frees ret->body. */
 int ctl_ask(struct ctl_answer *ret, const char *socket, const char *path, const char *body,
-	    struct err *);
+	    uint64_t wait_ms, struct err *);

@@ -141,7 +141,7 @@ static int ask_for_pod(struct sniffing *s, struct err *e)
 {
 	struct ctl_answer answer = {0};
 	json_t *document;
-	int r = ctl_ask(&answer, s->args->socket, "/api/v1/attachments", NULL, e);
+	int r = ctl_ask(&answer, s->args->socket, "/api/v1/attachments", NULL, CTL_WAIT_MS, e);
 
 	if (r < 0)
 		return e->code = -ENOTCONN;

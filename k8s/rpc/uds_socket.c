@@ -146,3 +146,10 @@ bool uds_is_hung_up(int fd)
 
 	return poll(&p, 1, 0) > 0;
 }
+
+bool uds_is_silent(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN | POLLRDHUP};
+
+	return poll(&p, 1, 0) == 0;
+}

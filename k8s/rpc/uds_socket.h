@@ -23,3 +23,5 @@ bool uds_is_ours(const struct sockaddr_un *, const struct stat *file);
 int uds_connect(const struct sockaddr_un *);
 /* The other side has closed it, even if there is something left to read. */
 bool uds_is_hung_up(int fd);
+/* The peer has neither hung up nor said anything that was not read. */
+bool uds_is_silent(int fd);

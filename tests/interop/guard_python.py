@@ -316,7 +316,7 @@ def prometheus(folder):
                                         "--web.listen-address", f"127.0.0.1:{port}"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
         def value(expression):
-            done = subprocess.run(["curl", "-sS", "-m", str(SOON), "--data-urlencode", "query=" + expression, f"http://127.0.0.1:{port}/api/v1/query"],
+            done = subprocess.run(["curl", "-sSf", "-m", str(SOON), "--data-urlencode", "query=" + expression, f"http://127.0.0.1:{port}/api/v1/query"],
                                   capture_output=True, text=True, check=False)
             results = json.loads(done.stdout)["data"]["result"] if done.stdout else []
             return results[0]["value"][1] if results else None

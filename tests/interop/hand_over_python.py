@@ -17,6 +17,8 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import grpc  # noqa: E402
+
 import daemon_python as daemons  # noqa: E402
 import kubelet_python as base  # noqa: E402
 from daemon_python import ROCE, VFS, Unix, command, registered  # noqa: E402
@@ -191,6 +193,75 @@ def a_successor_that_dies_leaves_the_node_to_whoever_starts():
             with take_over(old, kubelet, "old") as again:
                 kubelet.stop()
                 again.quit()
+
+
+@check
+def a_question_over_a_silent_connection_fails_at_once():
+    """The kubelet sets no deadline for Allocate: it would stand still until somebody ends the first daemon."""
+    with Daemon() as old:
+        kubelet = registered(old)
+        client = kubelet.clients[ROCE]
+        with take_over(old, kubelet) as new:
+            eventually("handed over", lambda: is_lingering(old))
+            try:
+                client.allocate([VFS[0]], timeout=SOON)
+            except grpc.RpcError as e:
+                equal(e.code(), grpc.StatusCode.UNAVAILABLE)
+            else:
+                raise AssertionError("nobody can have answered")
+            equal(len(kubelet.client().allocate([VFS[0]])), 1)
+            kubelet.stop()
+            new.quit()
+
+
+@check
+def a_successor_that_does_not_register_loses_the_list():
+    """It hangs, or has other resources: what nobody serves is not healthy."""
+    with Daemon() as old:
+        kubelet = registered(old)
+        watch = kubelet.watches[ROCE]
+        with open(old.dir + "/other.json", "w", encoding="ascii") as f:
+            json.dump({"pools": [dict(daemons.VF_POOL, resourceName="other")]}, f)
+        with Successor(old, flags=("--take-over", "--config", old.dir + "/other.json")) as new:
+            eventually("the other resource", lambda: "rocelet.dev/other" in kubelet.watches)
+            watch.join(SOON)
+            assert not watch.is_alive() and old.process.poll() is None
+            kubelet.stop()
+            new.quit()
+
+
+@check
+def who_has_nothing_to_offer_does_not_ask():
+    for text in ('{"pools": [{"resourceName": "bad name", "selectors": {}}]}', '{"pools": [', '{"lock-wait": "x"}'):
+        with Daemon() as old:
+            kubelet = registered(old)
+            with open(old.dir + "/config.json", "w", encoding="ascii") as f:
+                f.write(text)
+            eventually("refused", lambda: old.value('rocelet_config_reloads_total{result="failed"}') == 1)
+            with Successor(old, flags=("--take-over", "--lock-wait", "1")) as new:
+                equal(new.process.wait(SOON), 3)
+                assert new.said("not asking for this node"), new.log
+            assert kubelet.watch().is_alive() and not is_lingering(old)
+            equal(len(kubelet.client().allocate([VFS[0]])), 1)
+            kubelet.stop()
+
+
+@check
+def sighup_ends_nobody():
+    """Neither who waits for the lock nor who has handed over reads anything again."""
+    with Daemon() as old:
+        kubelet = registered(old)
+        with Successor(old, pod="waiting", flags=("--lock-wait", "600")) as waiting:
+            eventually("waiting", lambda: waiting.said("waiting 600 s"))
+            waiting.process.send_signal(signal.SIGHUP)
+            waiting.process.send_signal(signal.SIGTERM)
+            equal(waiting.process.wait(SOON), -signal.SIGTERM)
+        with take_over(old, kubelet) as new:
+            eventually("handed over", lambda: is_lingering(old))
+            old.process.send_signal(signal.SIGHUP)
+            old.quit()
+            kubelet.stop()
+            new.quit()
 
 
 @check
