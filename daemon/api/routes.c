@@ -88,15 +88,16 @@ static char *ready_text(const struct config_state *c, size_t *ret_len)
 	return NULL;
 }
 
-/* What is attached to pods cannot be looked after. */
+/* What is attached to pods cannot be looked after, or nothing can be attached. */
 static bool is_blind(const struct routes *r, char ret[512])
 {
-	struct attach_counters counters = {.view_error = ""};
+	struct attach_counters counters = {.view_error = "", .journal_error = ""};
 
 	if (r->orders.counters)
 		r->orders.counters(&counters, r->orders.arg);
-	snprintf(ret, 512, "not ready: %s\n", counters.view_error);
-	return counters.view_error[0];
+	snprintf(ret, 512, "not ready: %s\n",
+		 counters.view_error[0] ? counters.view_error : counters.journal_error);
+	return counters.view_error[0] || counters.journal_error[0];
 }
 
 /* What is asked of the daemon cannot be done at all. */

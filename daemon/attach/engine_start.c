@@ -34,6 +34,7 @@ struct journal_walk {
 	uint64_t serial;
 	int result;
 	struct err err;
+	struct err unwritable; /* code 0: it can be written, as far as can be seen */
 };
 
 /* --- on the worker ---------------------------------------------------------------------------- */
@@ -206,6 +207,8 @@ static void on_walked(void *arg)
 		try_again(e, &w->err);
 	} else {
 		e->counters.journal_error[0] = '\0';
+		if (w->unwritable.code)
+			tell_trouble(e, &w->unwritable);
 		e->journal_read = true;
 		forget_failures(e);
 		take_all(e, w);
@@ -250,6 +253,7 @@ void journal_begin(struct attach_engine *e, bool needed)
 		return;
 	}
 	w->engine = e;
+	w->unwritable = err;
 	e->walk = w;
 	job_begin(&w->job, e->loop, journal_walk_run, on_walked, w);
 }

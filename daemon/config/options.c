@@ -80,7 +80,7 @@ static const struct option_def option_table[] = {
 		"lock-wait", lock_wait_ms, "10", 0, 3600,
 		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3")},
 	{BOOL("take-over", take_over,
-	      "ask the rocelet that has run-dir or state-dir to hand this node over, so that the kubelet's devices stay; for upgrades")},
+	      "ask the rocelet that serves run-dir/rocelet.sock to hand this node over, so that the kubelet's devices stay; for upgrades")},
 	{TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
 	      "where IPAM plugins are looked for, with ':' between")},
 	{SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,

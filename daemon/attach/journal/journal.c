@@ -32,7 +32,8 @@ static int open_folder(struct journal *j, const char *state_dir, struct err *e)
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	}
 	made = j->read_only ? 0 : make_folders(j->path, 0700);
-	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* What lies behind a link is somebody else's, and would be set aside and deleted. */
+	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (j->dir_fd < 0) {
 		int r = made < 0 ? made : -errno;
 
@@ -40,6 +41,15 @@ static int open_folder(struct journal *j, const char *state_dir, struct err *e)
 			       j->path, strerror(-r));
 	}
 	return 0;
+}
+
+/* Known before the first pod waits for it. */
+static int only_read(const struct journal *j, struct err *e)
+{
+	if (j->read_only || faccessat(j->dir_fd, ".", W_OK, AT_EACCESS) == 0)
+		return 0;
+	err_set(e, -errno, "journal: writing to %s: %s", j->path, strerror(errno));
+	return 1;
 }
 
 static int open_journal(struct journal **ret, const char *state_dir, bool read_only, struct err *e)
@@ -57,7 +67,7 @@ static int open_journal(struct journal **ret, const char *state_dir, bool read_o
 		return r;
 	}
 	*ret = j;
-	return 0;
+	return only_read(j, e);
 }
 
 int journal_open(struct journal **ret, const char *state_dir, struct err *e)

@@ -40,8 +40,9 @@ int journal_serial(const uint8_t *, size_t len, uint64_t *ret, struct err *);
 
 struct journal;
 
-/* Makes the folder (0700). -EROFS, -ENOSPC ...: it can be opened all the same when it can be read;
- * writing fails then. */
+/* Makes the folder (0700); a link in its place is not followed (-ENOTDIR). 1: it can be read, but
+ * not written, and the sentence says why. -EROFS, -ENOSPC ...: there is none, and none can be made.
+ */
 int journal_open(struct journal **ret, const char *state_dir, struct err *);
 /* The same for one who only looks: nothing is made, written, renamed or removed. */
 int journal_look(struct journal **ret, const char *state_dir, struct err *);

@@ -574,13 +574,30 @@ static void on_a_read_only_disk(const char *dir)
 	MUST(journal_write(j, &record, true, &e) == 0);
 	journal_close(j);
 	MUST(mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
-	MUST(journal_open(&j, dir, &e) == 0);
+	MUST(journal_open(&j, dir, &e) == 1 && strstr(e.msg, "Read-only"));
 	MUST(journal_write(j, &record, true, &e) == -EROFS);
 	MUST(strstr(e.msg, "Read-only") != NULL);
 	MUST(tell(j, 0).n == 1);
 	journal_close(j);
 	MUST(umount(dir) == 0 && mount("none", dir, "tmpfs", MS_RDONLY, NULL) == 0);
 	MUST(journal_open(&j, dir, &e) == -EROFS && strstr(e.msg, dir));
+}
+
+/* What lies behind it is somebody else's. */
+static void a_link_to_another_folder_is_not_followed(void **state)
+{
+	char *dir = tmptree_new(), link[512];
+	struct err e = {0};
+	struct journal *j;
+
+	(void)state;
+	tmptree_write(dir, "theirs/report.new", "%s", "x");
+	snprintf(link, sizeof(link), "%s/devices", dir);
+	assert_int_equal(symlink("theirs", link), 0);
+	assert_int_equal(journal_open(&j, dir, &e), -ENOTDIR);
+	assert_int_equal(journal_look(&j, dir, &e), -ENOTDIR);
+	assert_true(exists(dir, "theirs/report.new"));
+	tmptree_free(dir);
 }
 
 /* Who only looks leaves even rubbish where it is. */
@@ -740,6 +757,7 @@ int main(void)
 		cmocka_unit_test_setup(a_full_disk_keeps_what_was_begun, fill),
 		cmocka_unit_test_setup(a_pipe_in_the_way_is_not_waited_for, fill),
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
+		cmocka_unit_test_setup(a_link_to_another_folder_is_not_followed, fill),
 		cmocka_unit_test_setup(a_look_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
