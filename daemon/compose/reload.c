@@ -13,6 +13,7 @@
 #include "privilege_uses.h"
 #include "privileges.h"
 #include "resources.h"
+#include "secrets.h"
 #include "unix_time.h"
 
 static void on_warning(const char *sentence, void *arg)
@@ -81,9 +82,24 @@ static void look_at_privileges(struct daemon *d, const struct pool_config *pools
 	d->routes.n_lacks = n;
 }
 
+/* As everybody may see it who can read /api/v1/config. NULL: out of memory. */
+static char *shown_text(const struct daemon *d, const struct pool_config *pools)
+{
+	json_t *tree = pool_config_tree(pools), *shown = json_deep_copy(tree);
+	struct secrets secrets = {0};
+	int r = secrets_learn(&secrets, shown);
+
+	secrets_done(&secrets);
+	json_decref(tree);
+	if (r == 0)
+		return options_json(d->launch->options, shown);
+	json_decref(shown);
+	return NULL;
+}
+
 int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
 {
-	char *text = options_json(d->launch->options, pool_config_tree(pools));
+	char *text = shown_text(d, pools);
 	struct pool_refusals refusals = pools->refusals;
 	size_t n = pools->n_pools;
 

@@ -8,7 +8,7 @@
 
 #include "ctl.h"
 #include "ctl_args.h"
-#include "ctl_secrets.h"
+#include "secrets.h"
 
 /* Of one file in it, and of all before they are packed. */
 #define BUNDLE_FILE_MAX ((size_t)16 << 20)

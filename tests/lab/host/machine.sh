@@ -24,19 +24,18 @@ accelerator() {
 
 # Fills the array QEMU with everything but the consoles.
 machine_command() { # KERNEL_ARGS
-    local accel nic
+    local accel nic tsc_khz
+    tsc_khz=$(/usr/bin/python3 "$LAB_DIR/host/tsc_khz.py")
     accel=$(accelerator)
     [[ $accel != tcg ]] || accel=tcg,thread=multi
     # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
     QEMU=(setpriv --pdeathsig KILL qemu-system-x86_64 -name rocelet-lab -nodefaults -no-user-config -display none -no-reboot
-        # Without the PIT the kernel measures the processor's clock by the HPET. By the PIT it was seen to find 180 MHz instead of 2,596 on a busy host,
-        # and the guest's time went by fourteen times as fast.
-        -M q35,pit=off -accel "$accel" -smp "$CPUS" -m "$MEMORY"
+        -M q35 -accel "$accel" -smp "$CPUS" -m "$MEMORY"
         # With more address bits the guest puts the VFs' registers where QEMU does not map them.
         -cpu max,host-phys-bits=off,phys-bits=36
         -kernel "$KERNEL_DIR/vmlinuz" -initrd "$KERNEL_DIR/initrd"
         # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
-        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $1"
+        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable tsc_early_khz=$tsc_khz nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $1"
         -drive "if=none,id=root,format=raw,snapshot=on,file=$ROOT_DIR/root.img" -device virtio-blk-pci,drive=root
         -drive "if=none,id=modules,format=raw,readonly=on,file=$KERNEL_DIR/modules.img" -device virtio-blk-pci,drive=modules
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What an administrator does, in his words, on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
 # updates and rollbacks while that flows, and away with it.
-# cluster: --kubelet --memory 3072 --timeout 1800
+# cluster: --kubelet --memory 3072 --timeout 3600
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh" "$1"
 # shellcheck source=../rocelet.sh
@@ -132,10 +132,12 @@ wait_until is_listening
 check "ib_write_bw runs from node to node" "write_bw left -n 100 -s 1024 10.9.0.2 &>$CLUSTER_OUT/left.log || grep -q \"Can't produce a report\" $CLUSTER_OUT/left.log"
 wait "$server" || true
 
+# Soft-RoCE as fast as it can be leaves the emulated processors nothing for kubelet and runtime: the way is narrow, with room for all that waits.
 say "traffic without end"
+set_port 1 rate=2e6 limit=8e6
 start_traffic
-wait_until "[[ \$(counter 1 right rcvd_pkts) -gt 2000 ]]"
-over_traffic "nothing" wait_for_packets 10000
+wait_until "[[ \$(counter 1 right rcvd_pkts) -gt 1000 ]]"
+over_traffic "nothing" wait_for_packets 2000
 
 # Kubernetes 1.20 starts a node's next pod when the old one is gone: its devices are not offered for that moment.
 say "a rolling update, and back"

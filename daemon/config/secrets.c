@@ -1,4 +1,4 @@
-#include "ctl_secrets.h"
+#include "secrets.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -31,13 +31,27 @@ static bool has_word(const char *name, size_t len, const char *word)
 	return false;
 }
 
+/* "pass" and "db_pass", not "bypass". */
+static bool ends_with_word(const char *name, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	return len >= n && strncasecmp(name + len - n, word, n) == 0 &&
+	       (len == n || !isalnum((unsigned char)name[len - n - 1]));
+}
+
 bool secret_name(const char *name, size_t len)
 {
-	static const char *const words[] = {"passw",	  "passphrase", "secret",   "token",
-					    "credential", "cookie",	"authoriz", "bearer"};
+	static const char *const words[] = {"passw",	"passphrase", "secret",
+					    "token",	"credential", "cookie",
+					    "authoriz", "bearer",     "private"};
+	static const char *const ends[] = {"pass", "pwd", "psk", "auth", "dsn"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (has_word(name, len, words[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends_with_word(name, len, ends[i]))
 			return true;
 	return has_word(name, len, "key") && !has_word(name, len, "pkey");
 }
@@ -105,6 +119,22 @@ static int learn_string(struct secrets *s, json_t *string)
 	return r;
 }
 
+/* Is what stands in `key` named by the "name" beside it? */
+static bool is_named(json_t *object, const char *key)
+{
+	const char *name = json_string_value(json_object_get(object, "name"));
+
+	return name && strcmp(key, "value") == 0 && secret_name(name, strlen(name));
+}
+
+/* "--password": the next one is it. */
+static bool names_next(const json_t *string)
+{
+	const char *s = json_string_value(string);
+
+	return s && *s == '-' && !strchr(s, '=') && secret_name(s, strlen(s));
+}
+
 int secrets_learn(struct secrets *s, json_t *document)
 {
 	const char *key;
@@ -117,7 +147,8 @@ int secrets_learn(struct secrets *s, json_t *document)
 	{
 		if (r < 0)
 			return r;
-		if (!secret_name(key, strlen(key)) || !holds_something(child)) {
+		if (!holds_something(child) ||
+		    !(secret_name(key, strlen(key)) || is_named(document, key))) {
 			r = secrets_learn(s, child);
 			continue;
 		}
@@ -126,9 +157,15 @@ int secrets_learn(struct secrets *s, json_t *document)
 			r = -ENOMEM;
 	}
 	json_array_foreach (document, i, child) {
-		r = r < 0 ? r : secrets_learn(s, child);
+		bool named = i > 0 && json_is_string(child) &&
+			     names_next(json_array_get(document, i - 1));
+
+		if (r == 0 && named)
+			r = remember(s, json_string_value(child));
+		if (r == 0)
+			r = !named ? secrets_learn(s, child) : json_string_set(child, SECRET_MASK);
 	}
-	return r;
+	return r < 0 ? -ENOMEM : 0;
 }
 
 /* --- what stands in a text -------------------------------------------------------------------- */
@@ -184,7 +221,10 @@ static size_t formed_len(const char *at, size_t *lead)
 	}
 	if (strncmp(at, "://", 3) == 0) {
 		*lead = 3;
+		/* A password may have a slash; then more than the user is taken out. */
 		host = strcspn(at + 3, "/ \t\r\n\"'");
+		if (!memchr(at + 3, '@', host) && memchr(at + 3, ':', host))
+			host = strcspn(at + 3, " \t\r\n\"'");
 		for (size_t i = host; i > 0; i--)
 			if (at[2 + i] == '@')
 				return i - 1;

@@ -1,5 +1,5 @@
 /* What is a secret, and that nothing of it is left anywhere. */
-#include "ctl_secrets.h"
+#include "secrets.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +18,11 @@ static void test_names(void **state)
 	static const char *const secret[] = {
 		"password",   "etcd_password", "Passwd",	"passphrase", "clientSecret",
 		"TOKEN",      "token-file",    "api_key",	"key",	      "etcd_key_file",
-		"privateKey", "credentials",   "Authorization", "Set-Cookie"};
-	static const char *const open[] = {"pKeys",  "pkey",	  "name",  "resourceName",
-					   "subnet", "selectors", "bytes", ""};
+		"privateKey", "credentials",   "Authorization", "Set-Cookie", "pass",
+		"db_pass",    "PWD",	       "psk",		"auth",	      "--pass"};
+	static const char *const open[] = {"pKeys",  "pkey",	  "name",	"resourceName",
+					   "subnet", "selectors", "bytes",	"",
+					   "bypass", "author",	  "passthrough"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(secret); i++)
@@ -68,6 +70,12 @@ static void test_documents(void **state)
 		"\"not a\\\"bc\"}",
 		"{\"ipam\":\"{\\\"type\\\":\\\"x\\\",\\\"password\\\":\\\"(masked)\\\"}\",\"why\":\"not "
 		"(masked)\"}");
+	assert_document(
+		"[{\"name\":\"DB_PASSWORD\",\"value\":\"abcd\"},{\"name\":\"x\",\"value\":\"y\"}]",
+		"[{\"name\":\"DB_PASSWORD\",\"value\":\"(masked)\"},{\"name\":\"x\",\"value\":\"y\"}]");
+	assert_document(
+		"[\"--user\",\"ann\",\"--password\",\"abcd\",\"--token=efgh\",\"x\"]",
+		"[\"--user\",\"ann\",\"--password\",\"(masked)\",\"--token=(masked)\",\"x\"]");
 	/* A short one is taken out only where it is named. */
 	assert_document("{\"token\":\"ab\",\"name\":\"abbey\"}",
 			"{\"token\":\"(masked)\",\"name\":\"abbey\"}");
@@ -90,7 +98,7 @@ static void test_texts(void **state)
 	assert_text("roce_bytes_total{device=\"mlx5_0\"} 5",
 		    "roce_bytes_total{device=\"mlx5_0\"} 5");
 	assert_text("xhunter2y hunter2000", "x(masked)y (masked)");
-	assert_text("password=abc&x=1 pass: ok", "password=(masked)&x=1 pass: ok");
+	assert_text("password=abc&x=1 pass: ok", "password=(masked)&x=1 pass: (masked)");
 	assert_text("{\"etcd_password\": \"abc\", \"a\": 1}",
 		    "{\"etcd_password\": \"(masked)\", \"a\": 1}");
 	assert_text("\\\"token\\\":\\\"abc\\\"}", "\\\"token\\\":\\\"(masked)\\\"}");
@@ -98,6 +106,7 @@ static void test_texts(void **state)
 	assert_text("sent Basic dXNlcg== there", "sent Basic (masked) there");
 	assert_text("https://user:pw@host/x@y https://host/a@b",
 		    "https://(masked)@host/x@y https://host/a@b");
+	assert_text("https://user:pa/ss@host http://h:80/x", "https://(masked)@host http://h:80/x");
 	assert_text("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nrest",
 		    "(masked)\nrest");
 	assert_text("-----BEGIN PRIVATE KEY-----\nMII", "(masked)");
@@ -113,5 +122,5 @@ int main(void)
 		cmocka_unit_test(test_texts),
 	};
 
-	return cmocka_run_group_tests_name("ctl_secrets", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }

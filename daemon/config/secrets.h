@@ -1,9 +1,10 @@
-/* ctl_secrets.h - what must not leave the node with a support bundle: known by what it is called,
- * and then taken out wherever it stands. Pure.
+/* secrets.h - what must not leave the node with a support bundle or the API: known by what it is
+ * called, and then taken out wherever it stands. Pure.
  *
  * Called so is what a key names: password, secret, token, credential, key ... (not a partition
- * key). Besides, whatever it is called: the user of a URL, what follows Bearer and Basic, and PEM.
- */
+ * key), the value beside such a name ({"name": "DB_PASSWORD", "value": ...}), and what follows such
+ * an option in a list. Besides, whatever it is called: the user of a URL, what follows Bearer and
+ * Basic, and PEM. */
 #pragma once
 
 #include <jansson.h>

@@ -1,0 +1,29 @@
+#!/usr/bin/python3
+"""Prints how fast this processor's time stamp counter runs, in kHz: what the guest is told, since a kernel that finds out for itself on a busy host
+was seen to find 180 MHz instead of 2,596, and the guest's time went by fourteen times as fast."""
+import ctypes
+import mmap
+import time
+
+# rdtsc; shl $32, %rdx; or %rdx, %rax; ret
+CODE = bytes.fromhex("0f31 48c1e220 4809d0 c3")
+page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+page.write(CODE)
+read_counter = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+
+
+def now():
+    """Clock and counter of one moment: of several tries the one that nothing came between."""
+    tries = []
+    for _ in range(50):
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        counter = read_counter()
+        after = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        tries.append((after - before, before + (after - before) // 2, counter))
+    return min(tries)[1:]
+
+
+t0, c0 = now()
+time.sleep(0.05)
+t1, c1 = now()
+print(round((c1 - c0) * 1e6 / (t1 - t0)))
