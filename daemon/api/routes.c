@@ -124,6 +124,17 @@ static bool offers_nothing(const struct routes *r, char ret[512])
 	return true;
 }
 
+/* Who asks for a rocelet by its pod asks for no other one: in an upgrade two of a node have the
+ * same socket and port, one after the other. */
+static bool is_another(const struct routes *r, const struct http_request *request, char ret[512])
+{
+	const char *pod = http_param(request, "pod"), *own = r->own_pod ? r->own_pod : "";
+
+	snprintf(ret, 512, "not ready: this is the rocelet of %s%s\n", *own ? "pod " : "no pod",
+		 own);
+	return pod && strcmp(pod, own) != 0;
+}
+
 static void answer_readyz(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -131,9 +142,8 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	size_t len = 0;
 	char *text, sentence[512];
 
-	(void)request;
-	if (!because &&
-	    (offers_nothing(r, sentence) || is_blind(r, sentence) || is_powerless(r, sentence)))
+	if (!because && (is_another(r, request, sentence) || offers_nothing(r, sentence) ||
+			 is_blind(r, sentence) || is_powerless(r, sentence)))
 		because = sentence;
 	if (because) {
 		reply_string(reply, 503, REPLY_TEXT, because);

@@ -68,6 +68,7 @@ struct routes {
 	const struct err *port_error;	     /* why nothing, or what was right before, guards TCP */
 	const struct capability_lack *lacks; /* what the daemon may not do */
 	size_t n_lacks;
+	const char *own_pod; /* namespace/name of the daemon's; NULL or "" = it is in none */
 	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
 	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
 	void *tell_bpf_arg;

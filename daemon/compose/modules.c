@@ -186,6 +186,7 @@ static int hand_over_start(struct daemon *d, struct err *e)
 	(void)e;
 	due_init(&d->hand_over, &d->loop, on_hand_over_due, d);
 	hand_over_self(d->own_pod);
+	d->routes.own_pod = d->own_pod;
 	d->routes.hand_over = (struct hand_over_hook){on_hand_over, d};
 	return 0;
 }

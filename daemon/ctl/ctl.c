@@ -238,6 +238,34 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 	return a.status == 200 && document ? CTL_OK : CTL_NO;
 }
 
+/* --- ready ------------------------------------------------------------------------------------ */
+
+/* In a pod (POD_NAMESPACE and POD_NAME, by the downward API) only its own daemon's word counts. */
+static enum ctl_exit ready_run(const struct ctl *c)
+{
+	const char *namespace = getenv("POD_NAMESPACE"), *pod = getenv("POD_NAME");
+	struct ctl_args args = *c->args;
+	AUTO_FREE char *path = NULL;
+	struct ctl_answer a = {0};
+	struct err e = {0};
+	enum ctl_exit r;
+	char own[320];
+
+	snprintf(own, sizeof(own), "%s/%s", namespace ? namespace : "default", pod ? pod : "");
+	args.pod = pod && *pod ? own : NULL;
+	path = path_of(&args, "/readyz");
+	if (!path)
+		return no_memory(c);
+	if (ctl_ask(&a, args.socket, path, NULL, CTL_WAIT_MS, &e) < 0) {
+		fprintf(c->err, "rocectl: %s\n", e.msg);
+		return CTL_NO_DAEMON;
+	}
+	fputs(a.body, c->out);
+	r = a.status == 200 ? CTL_OK : CTL_NO;
+	free(a.body);
+	return r;
+}
+
 /* --- watch ------------------------------------------------------------------------------------ */
 
 static void show_events(const struct ctl *c, const json_t *document)
@@ -376,6 +404,8 @@ static enum ctl_exit command_run(const struct ctl *c)
 		return events_watch(c);
 	case CTL_DOCTOR:
 		return doctor_run(c);
+	case CTL_READY:
+		return ready_run(c);
 	case CTL_SUGGEST:
 		return suggest_run(c);
 	case CTL_SUPPORT_BUNDLE:

@@ -88,6 +88,7 @@ static const struct {
 	[CTL_DETACH] = {"detach", "device"},
 	[CTL_EXPLAIN] = {"explain", "device"},
 	[CTL_DOCTOR] = {"doctor", NULL},
+	[CTL_READY] = {"ready", NULL},
 	[CTL_EVENTS] = {"events", NULL},
 	[CTL_PCAP] = {"pcap", "file"},
 	[CTL_SNIFF] = {"sniff", "device"},
@@ -308,6 +309,8 @@ void ctl_args_help(FILE *f)
 	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
 	      "packets]\n"
 	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
+	      "  rocectl ready                   is it ready, and if not, why; in a pod: is it the "
+	      "pod's own\n"
 	      "  rocectl suggest                 a configuration that suits this node, with reasons "
 	      "[--configmap [NS/]NAME]\n"
 	      "  rocectl support-bundle          what a stranger needs to see of this node, without "

@@ -20,6 +20,7 @@ enum ctl_command {
 	CTL_DETACH,
 	CTL_EXPLAIN,
 	CTL_DOCTOR,
+	CTL_READY,
 	CTL_EVENTS,
 	CTL_PCAP,
 	CTL_SNIFF,

@@ -89,7 +89,7 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"device", "did you mean devices"},
 		{"bogus",
 		 "is no command; there are help, version, pods, devices, attach, detach, explain, "
-		 "doctor, events, pcap, sniff, qps, watch, suggest, support-bundle"},
+		 "doctor, ready, events, pcap, sniff, qps, watch, suggest, support-bundle"},
 		{"\x1b[31m", "is no command"},
 		{"attach", "which device"},
 		{"attach d", "--netns or --pod"},
@@ -322,6 +322,9 @@ static void test_what_servers_answer(void **state)
 	assert_fake(OK_JSON("{\"a\" : [1]}"), "pods --json", CTL_OK, "{\"a\" : [1]}\n");
 	assert_fake(OK_JSON("{\"findings\":[]}"), "doctor", CTL_OK, "nothing is wrong\n");
 	assert_fake(OK_JSON("{\"findings\":[1]}"), "doctor --json", CTL_NO, "{\"findings\":[1]}");
+	assert_fake("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n", "ready", CTL_OK, "ok\n");
+	assert_fake("HTTP/1.1 503 No\r\nContent-Length: 11\r\n\r\nnot ready:\n", "ready", CTL_NO,
+		    "not ready:\n");
 	assert_fake("HTTP/1.1 409 Conflict\r\nContent-Length: 20\r\n\r\n"
 		    "{\"error\":\"a\\u001bb\"}",
 		    "detach d", CTL_NO, "rocectl: a?b\n");
