@@ -90,10 +90,41 @@ struct fake_netlink *fake_netlink_start(struct nlsock *s, fake_netlink_fn *fn, v
 	return k;
 }
 
-void fake_netlink_stop(struct fake_netlink *k, struct nlsock *s)
+static void join_and_free(struct fake_netlink *k)
 {
-	nlsock_close(s);
 	pthread_join(k->thread, NULL);
 	close(k->fd);
 	free(k);
+}
+
+void fake_netlink_stop(struct fake_netlink *k, struct nlsock *s)
+{
+	nlsock_close(s);
+	join_and_free(k);
+}
+
+/* --- behind sockets that are opened elsewhere ------------------------------------------------- */
+
+static struct {
+	fake_netlink_fn *fn;
+	void *arg;
+	struct fake_netlink *kernels[16];
+	size_t n;
+} behind;
+
+void fake_netlink_behind_sockets(fake_netlink_fn *fn, void *arg)
+{
+	while (behind.n > 0)
+		join_and_free(behind.kernels[--behind.n]);
+	behind.fn = fn;
+	behind.arg = arg;
+}
+
+bool fake_netlink_open(struct nlsock *s)
+{
+	if (!behind.fn)
+		return false;
+	assert_true(behind.n < sizeof(behind.kernels) / sizeof(behind.kernels[0]));
+	behind.kernels[behind.n++] = fake_netlink_start(s, behind.fn, behind.arg);
+	return true;
 }
