@@ -20,10 +20,12 @@ struct nl_msg *dcb_ieee_request(const char *ifname)
 	return nlmsg_finished(msg, msg ? nla_put_string(msg, DCB_ATTR_IFNAME, ifname) : -1);
 }
 
-static void copy_pfc(struct pfc *ret, struct nlattr *a)
+static int copy_pfc(struct pfc *ret, struct nlattr *a)
 {
 	struct ieee_pfc p;
 
+	if ((size_t)nla_len(a) < sizeof(p))
+		return -EBADMSG;
 	memcpy(&p, nla_data(a), sizeof(p));
 	ret->enabled = p.pfc_en;
 	ret->classes = p.pfc_cap;
@@ -32,6 +34,7 @@ static void copy_pfc(struct pfc *ret, struct nlattr *a)
 		ret->requests[i] = p.requests[i];
 		ret->indications[i] = p.indications[i];
 	}
+	return 0;
 }
 
 /* Newer than the headers of some supported build machines (6.1 ends before it). */
@@ -51,9 +54,6 @@ static int parse_ieee(const struct nlmsghdr *h, struct ieee_answer *ret)
 		[DCB_ATTR_DCBX] = {.type = NLA_U8},
 	};
 	static const struct nla_policy ieee_policy[ATTR_APP_TRUST_TABLE + 1] = {
-		[DCB_ATTR_IEEE_ETS] = {.minlen = sizeof(struct ieee_ets)},
-		[DCB_ATTR_IEEE_PFC] = {.minlen = sizeof(struct ieee_pfc)},
-		[DCB_ATTR_IEEE_PEER_PFC] = {.minlen = sizeof(struct ieee_pfc)},
 		[DCB_ATTR_IEEE_APP_TABLE] = {.type = NLA_NESTED},
 		[ATTR_APP_TRUST_TABLE] = {.type = NLA_NESTED},
 	};
@@ -80,27 +80,39 @@ int dcb_decode_pfc(const struct nlmsghdr *h, struct pfc *ret)
 		return r;
 	if (!a.ieee[DCB_ATTR_IEEE_PFC])
 		return -ENODATA;
-	copy_pfc(ret, a.ieee[DCB_ATTR_IEEE_PFC]);
-	return 0;
+	return copy_pfc(ret, a.ieee[DCB_ATTR_IEEE_PFC]);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
 
 /* The kernel tells the newest entry first (dcb_app_add()). Drivers that leave the older ones of a
  * DSCP in the table have given the hardware the newest. */
-static int add_app(struct nlattr *entry, struct port_settings *s)
+static void add_app(const struct dcb_app *app, struct port_settings *s)
 {
-	struct dcb_app app;
-
-	if ((size_t)nla_len(entry) < sizeof(app))
-		return -EBADMSG;
-	memcpy(&app, nla_data(entry), sizeof(app));
-	if (nla_type(entry) != DCB_ATTR_IEEE_APP || app.selector != IEEE_8021QAZ_APP_SEL_DSCP ||
-	    app.protocol >= N_DSCP || app.priority >= SETTINGS_PRIOS)
-		return 0;
+	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= N_DSCP ||
+	    app->priority >= SETTINGS_PRIOS)
+		return;
 	s->dscp_trusted = true;
-	if (s->dscp_priority[app.protocol] == NO_PRIORITY)
-		s->dscp_priority[app.protocol] = app.priority;
+	if (s->dscp_priority[app->protocol] == NO_PRIORITY)
+		s->dscp_priority[app->protocol] = app->priority;
+}
+
+static int add_apps(struct nlattr *table, struct port_settings *s)
+{
+	struct nlattr *a;
+	int left;
+
+	s->dscp_trusted = false;
+	memset(s->dscp_priority, NO_PRIORITY, sizeof(s->dscp_priority));
+	nla_for_each_nested (a, table, left) {
+		struct dcb_app app;
+
+		if ((size_t)nla_len(a) < sizeof(app))
+			return -EBADMSG;
+		memcpy(&app, nla_data(a), sizeof(app));
+		if (nla_type(a) == DCB_ATTR_IEEE_APP)
+			add_app(&app, s);
+	}
 	return 0;
 }
 
@@ -116,31 +128,25 @@ static bool is_dscp_trusted(struct nlattr *table)
 	return false;
 }
 
-/* Drivers of RoCE NICs have no trust of their own: they go by DSCP as long as the table has an
- * entry for one. */
-static int add_dscp(const struct ieee_answer *a, struct port_settings *s)
+/* Drivers of RoCE NICs tell no trust: they go by DSCP as long as the table has an entry for one. */
+static void add_dscp(const struct ieee_answer *a, struct port_settings *s)
 {
-	struct nlattr *table = a->ieee[DCB_ATTR_IEEE_APP_TABLE], *entry;
-	int left, r = 0;
+	struct nlattr *table = a->ieee[DCB_ATTR_IEEE_APP_TABLE];
+	struct port_settings with = *s;
 
-	if (!table)
-		return 0;
-	s->seen |= SETTINGS_DSCP;
-	s->dscp_trusted = false;
-	memset(s->dscp_priority, NO_PRIORITY, sizeof(s->dscp_priority));
-	nla_for_each_nested (entry, table, left)
-		if (r == 0)
-			r = add_app(entry, s);
+	if (!table || add_apps(table, &with) < 0)
+		return;
 	if (a->ieee[ATTR_APP_TRUST_TABLE])
-		s->dscp_trusted = is_dscp_trusted(a->ieee[ATTR_APP_TRUST_TABLE]);
-	return r;
+		with.dscp_trusted = is_dscp_trusted(a->ieee[ATTR_APP_TRUST_TABLE]);
+	with.seen |= SETTINGS_DSCP;
+	*s = with;
 }
 
 static void add_ets(struct nlattr *a, struct port_settings *s)
 {
 	struct ieee_ets ets;
 
-	if (!a)
+	if (!a || (size_t)nla_len(a) < sizeof(ets))
 		return;
 	memcpy(&ets, nla_data(a), sizeof(ets));
 	for (int i = 0; i < SETTINGS_PRIOS; i++)
@@ -157,30 +163,26 @@ static void add_pfc(struct nlattr *a, enum settings_part part, uint8_t *mask,
 {
 	struct pfc pfc;
 
-	if (!a)
+	if (!a || copy_pfc(&pfc, a) < 0)
 		return;
-	copy_pfc(&pfc, a);
 	*mask = pfc.enabled;
 	s->seen |= part;
 }
 
 int dcb_decode_settings(const struct nlmsghdr *h, struct port_settings *ret)
 {
-	struct port_settings s = *ret;
 	struct ieee_answer a;
 	int r = parse_ieee(h, &a);
 
-	if (r == 0)
-		r = add_dscp(&a, &s);
 	if (r < 0)
 		return r;
-	add_pfc(a.ieee[DCB_ATTR_IEEE_PFC], SETTINGS_PFC, &s.pfc, &s);
-	add_pfc(a.ieee[DCB_ATTR_IEEE_PEER_PFC], SETTINGS_PEER_PFC, &s.peer_pfc, &s);
-	add_ets(a.ieee[DCB_ATTR_IEEE_ETS], &s);
+	add_dscp(&a, ret);
+	add_pfc(a.ieee[DCB_ATTR_IEEE_PFC], SETTINGS_PFC, &ret->pfc, ret);
+	add_pfc(a.ieee[DCB_ATTR_IEEE_PEER_PFC], SETTINGS_PEER_PFC, &ret->peer_pfc, ret);
+	add_ets(a.ieee[DCB_ATTR_IEEE_ETS], ret);
 	if (a.top[DCB_ATTR_DCBX]) {
-		s.dcbx = nla_get_u8(a.top[DCB_ATTR_DCBX]);
-		s.seen |= SETTINGS_DCBX;
+		ret->dcbx = nla_get_u8(a.top[DCB_ATTR_DCBX]);
+		ret->seen |= SETTINGS_DCBX;
 	}
-	*ret = s;
 	return 0;
 }

@@ -25,6 +25,7 @@ struct nl_msg *dcb_ieee_request(const char *ifname);
 /* -EPROTO: another message. -EBADMSG: attributes of the wrong form. -ENODATA: the device does not
  * do PFC. The output is untouched on failure. */
 int dcb_decode_pfc(const struct nlmsghdr *, struct pfc *ret);
-/* Adds what the same answer tells of DSCP, PFC, the peer's PFC, ETS and DCBX; parts with values
- * that no port can have stay as they are. 0, or as above, but never -ENODATA. */
+/* Adds what the same answer tells of DSCP, PFC, the peer's PFC, ETS and DCBX; parts of the wrong
+ * form, or with values that no port can have, stay as they are. 0, -EPROTO, or -EBADMSG where the
+ * message as a whole is malformed. */
 int dcb_decode_settings(const struct nlmsghdr *, struct port_settings *ret);

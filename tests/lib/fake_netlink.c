@@ -1,5 +1,6 @@
 #include "fake_netlink.h"
 
+#include <errno.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
 #include <pthread.h>
@@ -21,12 +22,15 @@ struct fake_netlink {
 	pthread_t thread;
 };
 
+/* Who has closed its socket meanwhile had heard enough. */
 static void send_message(struct fake_netlink *k, const struct nlmsghdr *req, struct nl_msg *m)
 {
 	struct nlmsghdr *h = nlmsg_hdr(m);
+	struct iovec iov = {h, h->nlmsg_len};
+	struct msghdr out = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	h->nlmsg_seq = req->nlmsg_seq;
-	if (write(k->fd, h, h->nlmsg_len) != (ssize_t)h->nlmsg_len)
+	if (sendmsg(k->fd, &out, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
 		abort();
 	nlmsg_free(m);
 }
