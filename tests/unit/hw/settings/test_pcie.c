@@ -70,14 +70,14 @@ static void a_card_that_can_more_than_its_slot(void **state)
 	const struct sysfs_fixture *f = *state;
 	struct port_settings s;
 
-	device(f, NIC, GEN4, GEN5, 16, 16);
-	device(f, ROOT, GEN4, GEN4, 16, 16);
+	device(f, NIC, GEN4, GEN5, 8, 16);
+	device(f, ROOT, GEN4, GEN4, 8, 8);
 	s = read_in_root(f);
 	assert_int_equal(s.seen, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
 	assert_int_equal(s.pcie.mt_s, 16000);
 	assert_int_equal(s.pcie.max_mt_s, 16000);
-	assert_int_equal(s.pcie.width, 16);
-	assert_int_equal(s.pcie.max_width, 16);
+	assert_int_equal(s.pcie.width, 8);
+	assert_int_equal(s.pcie.max_width, 8);
 	assert_string_equal(s.segment, "");
 }
 
