@@ -11,6 +11,7 @@
 #include <linux/dcbnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,6 +294,14 @@ static void read_rdma_cm(const struct hw *hw, const struct rdma_dev *dev,
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+static int cmp_row(const void *a, const void *b)
+{
+	const struct settings_row *ra = a, *rb = b;
+	int r = strcmp(ra->device, rb->device);
+
+	return r ? r : (ra->port > rb->port) - (ra->port < rb->port);
+}
+
 static void fill_rows(const struct reading *rd, struct settings_table *t)
 {
 	for (size_t i = 0; i < rd->n_ports; i++) {
@@ -304,6 +313,8 @@ static void fill_rows(const struct reading *rd, struct settings_table *t)
 		row->settings = rd->sources[p->source].settings;
 		read_rdma_cm(rd->hw, p->dev, p->port, &row->settings);
 	}
+	if (t->n)
+		qsort(t->rows, t->n, sizeof(*t->rows), cmp_row);
 }
 
 int settings_read(const struct hw *hw, const struct host *h, struct settings_table *ret)
@@ -334,8 +345,10 @@ void settings_done(struct settings_table *t)
 const struct port_settings *settings_of(const struct settings_table *t, const char *device,
 					uint32_t port)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->rows[i].port == port && strcmp(t->rows[i].device, device) == 0)
-			return &t->rows[i].settings;
-	return NULL;
+	struct settings_row key = {.port = port};
+	const struct settings_row *row;
+
+	snprintf(key.device, sizeof(key.device), "%s", device);
+	row = t->n ? bsearch(&key, t->rows, t->n, sizeof(key), cmp_row) : NULL;
+	return row ? &row->settings : NULL;
 }

@@ -16,7 +16,7 @@ struct settings_row {
 };
 
 struct settings_table {
-	struct settings_row *rows; /* in the order of the host's devices and their ports */
+	struct settings_row *rows; /* one for each port, in the order that settings_of() needs */
 	size_t n;
 };
 
