@@ -132,7 +132,8 @@ static int list_ports(struct reading *rd, const struct host *h)
 
 /* Requests of one kind to all sources with a netdev, and whose answers they will be. */
 struct questions {
-	struct settings_source **of;
+	struct settings_source *sources;
+	size_t *of; /* of each request, its source's place among them */
 	struct nldev_batch batch;
 	uint16_t family; /* of ethtool; 0: these ask for DCB */
 };
@@ -155,7 +156,7 @@ static int questions_make(struct questions *q, struct reading *rd)
 
 		if (!d)
 			continue;
-		q->of[q->batch.n] = &rd->sources[i];
+		q->of[q->batch.n] = i;
 		r = nldev_batch_add(&q->batch, q->family
 						       ? pause_request(q->family, d->ifindex, false)
 						       : dcb_ieee_request(d->name));
@@ -166,7 +167,7 @@ static int questions_make(struct questions *q, struct reading *rd)
 static void on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
 {
 	const struct questions *q = arg;
-	struct port_settings *settings = &q->of[index]->settings;
+	struct port_settings *settings = &q->sources[q->of[index]].settings;
 
 	(void)error;
 	if (h && q->family)
@@ -177,7 +178,7 @@ static void on_answer(size_t index, const struct nlmsghdr *h, int error, void *a
 
 static int ask(struct reading *rd, struct nlsock *s, uint16_t family)
 {
-	struct questions q = {.family = family};
+	struct questions q = {.sources = rd->sources, .family = family};
 	int r = questions_make(&q, rd);
 
 	if (r == 0 && q.batch.n > 0)
