@@ -14,7 +14,9 @@
  *  "pcie":{"speed":16000,"maxSpeed":16000,"width":16,"maxWidth":16},
  *  "slowSegments":[{"bridge":"0000:00:01.0","speed":16000,"maxSpeed":32000,"width":16,
  *                   "maxWidth":16}]}
- * pfc and peerPfc are priorities. classes is by priority, algorithms ("strict", "cbs", "ets",
- * "vendor", else the number as text) and percents by class. slowSegments is [] when no link above
- * the function's own runs slower than both of its ends could; never more than the slowest. */
+ * pfc and peerPfc are priorities. dcbx is of "host", "firmware", "cee", "ieee", "static". classes
+ * is by priority, algorithms ("strict", "cbs", "ets", "vendor", else the number as text) and
+ * percents by class. slowSegments is [] when no link above the function's own runs slower than both
+ * of its ends could; never more than the slowest. rdmaCm needs a folder of the device's in
+ * configfs, which a container sees only with the host's /sys. */
 void api_settings(struct json_out *, const struct port_settings *);

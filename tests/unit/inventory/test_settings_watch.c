@@ -104,8 +104,10 @@ static void what_was_read_is_told(void **state)
 	assert_int_equal(settings_watch_table(f->watch)->n, 0);
 	settings_watch_look(f->watch);
 	settings_watch_look(f->watch); /* one reading at a time */
+	assert_int_equal(f->inventory.loan->n_borrowers, 1);
 	assert_int_equal(f->n_told, 0);
 	look(f);
+	assert_null(f->inventory.loan);
 	assert_int_equal(f->n_told, 1);
 	assert_int_equal(tos_of(f), 106);
 }

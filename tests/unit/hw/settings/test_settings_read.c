@@ -291,15 +291,19 @@ static void a_vf_of_two_ports_is_unknown(void **state)
 static void a_pf_in_another_namespace_is_unknown(void **state)
 {
 	struct world *w = *state;
-	struct told *pf = add_pf(w);
+	struct told *pf = add_pf(w), *other;
 
 	find_netdev(&w->host, "ens1np0")->nsid = 3;
 	find_rdma(&w->host, "mlx5_0")->ports[0].netdev_nsid = 3;
 	build_function(&w->host, FN_VF, VF, PF, 0);
 	add_rdma(w, "mlx5_1", VF, "");
+	/* Numbers of netdevs are a namespace's: ours has another one of that number. */
+	other = add_netdev(w, "eth0", "");
+	other->dcb = &lossless;
+	find_netdev(&w->host, "eth0")->ifindex = other->ifindex = pf->ifindex;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, 0);
 	assert_int_equal(settings_of(&w->table, "mlx5_1", 1)->seen, 0);
-	assert_int_equal(pf->n_asked_dcb, 0);
+	assert_int_equal(pf->n_asked_dcb + other->n_asked_dcb, 0);
 }
 
 /* --- what does not answer --------------------------------------------------------------------- */
@@ -347,6 +351,26 @@ static void a_copied_tree_is_not_asked_about(void **state)
 	w->f->hw.live = false;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, 0);
 	assert_int_equal(pf->n_asked_dcb + pf->n_asked_pause, 0);
+}
+
+/* In the host's order numbers count as numbers. */
+static void each_port_is_found_by_its_name(void **state)
+{
+	static const char *const names[] = {"mlx5_2", "mlx5_10", "mlx5_1", "bnxt_re0"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char path[128];
+
+		build_function(&w->host, FN_VIRTUAL, names[i], "", -1);
+		add_rdma(w, names[i], names[i], "");
+		snprintf(path, sizeof(path), "kernel/config/rdma_cm/%s/ports/1/default_roce_tos",
+			 names[i]);
+		tmptree_write(w->f->dir, path, "%zu\n", i);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(read_port(w, names[i])->cm_tos, i);
+	assert_null(settings_of(&w->table, "mlx5_3", 1));
 }
 
 static void a_host_without_ports(void **state)
@@ -566,6 +590,7 @@ int main(void)
 		T(what_a_driver_refuses_is_unknown),
 		T(refusals_stay_with_their_netdev),
 		T(a_copied_tree_is_not_asked_about),
+		T(each_port_is_found_by_its_name),
 		T(a_host_without_ports),
 		T(zeros_of_bnxt_are_no_settings),
 		T(a_drivers_file_of_trust_holds_against_the_table),
