@@ -315,25 +315,54 @@ int parse_leading_u32(const char *s, uint32_t *ret)
 	return 0;
 }
 
-int parse_rate(const char *s, uint64_t *ret_bps)
+/* A number with at most one decimal, in tenths; *s stands behind it then. */
+static int take_tenths(const char **s, uint64_t *ret)
 {
 	uint64_t whole, tenths = 0;
-	int n = take_digits(s, 10, &whole);
+	int n = take_digits(*s, 10, &whole);
 
 	if (n <= 0)
 		return n < 0 ? n : -EINVAL;
-	s += n;
-	if (*s == '.') {
-		if (!isdigit((unsigned char)s[1]))
+	*s += n;
+	if (**s == '.') {
+		if (!isdigit((unsigned char)(*s)[1]))
 			return -EINVAL;
-		tenths = (uint64_t)(s[1] - '0');
-		s += 2;
+		tenths = (uint64_t)((*s)[1] - '0');
+		*s += 2;
 	}
+	if (whole > UINT64_MAX / 10 - 1)
+		return -ERANGE;
+	*ret = whole * 10 + tenths;
+	return 0;
+}
+
+int parse_rate(const char *s, uint64_t *ret_bps)
+{
+	uint64_t tenths;
+	int r = take_tenths(&s, &tenths);
+
+	if (r < 0)
+		return r;
 	if (strncmp(s, " Gb/sec", 7) != 0 || (s[7] && s[7] != ' '))
 		return -EINVAL;
-	if (whole > UINT64_MAX / 1000000000 - 1)
+	if (tenths > UINT64_MAX / 100000000)
 		return -ERANGE;
-	*ret_bps = whole * 1000000000 + tenths * 100000000;
+	*ret_bps = tenths * 100000000;
+	return 0;
+}
+
+int parse_link_speed(const char *s, uint32_t *ret_mt_s)
+{
+	uint64_t tenths;
+	int r = take_tenths(&s, &tenths);
+
+	if (r < 0)
+		return r;
+	if (strncmp(s, " GT/s", 5) != 0 || (s[5] && strcmp(s + 5, " PCIe") != 0) || tenths == 0)
+		return -EINVAL;
+	if (tenths > UINT32_MAX / 100)
+		return -ERANGE;
+	*ret_mt_s = (uint32_t)tenths * 100;
 	return 0;
 }
 

@@ -53,6 +53,10 @@ int parse_leading_u32(const char *, uint32_t *ret);
 /* Port rate as rate_show() in linux/drivers/infiniband/core/sysfs.c prints it, to bits per second:
  * "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X SDR)". */
 int parse_rate(const char *, uint64_t *ret_bps);
+/* Speed of a PCIe lane as pci_speed_string() in linux/drivers/pci/probe.c spells it, to mega
+ * transfers a second: "16.0 GT/s PCIe"; kernels before 5.7 without the last word. "Unknown" is
+ * -EINVAL. */
+int parse_link_speed(const char *, uint32_t *ret_mt_s);
 /* "a088:c203:0000:0001", host order. */
 int parse_guid(const char *, uint64_t *ret);
 /* Eight groups of four hexadecimal digits, as gids/N prints them. */

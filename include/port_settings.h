@@ -52,8 +52,9 @@ struct port_settings {
 	/* Of the function itself (a VF's: its PF's), held against what card and slot could do
 	 * together. */
 	struct pcie_link pcie;
-	/* The bridge on the way up whose link is the slowest, where it is slower than both of its
-	 * ends could be. */
+	/* Of the links above the function's own that run slower than both of their ends could: the
+	 * slowest, by its upper end, as the kernel's log names it ("limited by ... link at").
+	 * "" = none of them does. */
 	char segment[DEV_ID_SIZE];
 	struct pcie_link segment_link;
 };

@@ -48,7 +48,7 @@ line() { # FOLDER..
 	done
 }
 
-HW='hw hw/netlink hw/ops hw/counters hw/scan hw/sniff'
+HW='hw hw/netlink hw/ops hw/counters hw/scan hw/settings hw/sniff'
 SUBJECTS='daemon/privileges daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
 	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
 	daemon/metrics daemon/http daemon/api'

@@ -9,6 +9,7 @@
 
 #include "api_attachments.h"
 #include "api_resources.h"
+#include "api_settings.h"
 #include "explain.h"
 #include "host_index.h"
 #include "json_out.h"
@@ -122,7 +123,8 @@ static void states(struct json_out *o, const struct rdma_port *p)
 		      p->link_layer == LINK_UNKNOWN ? "" : link_layer_name(p->link_layer));
 }
 
-static void rdma_port_json(struct json_out *o, const struct rdma_port *p)
+static void rdma_port_json(struct json_out *o, const struct rdma_port *p,
+			   const struct port_settings *settings)
 {
 	json_out_open(o, NULL, '{');
 	json_out_number(o, "port", p->num);
@@ -137,6 +139,7 @@ static void rdma_port_json(struct json_out *o, const struct rdma_port *p)
 	for (unsigned i = 0; i < p->n_gids; i++)
 		gid(o, &p->gids[i]);
 	json_out_close(o, ']');
+	api_settings(o, settings);
 	json_out_close(o, '}');
 }
 
@@ -150,7 +153,7 @@ static void char_devices(struct json_out *o, const struct rdma_dev *rd)
 	json_out_close(o, '}');
 }
 
-static void rdma(struct json_out *o, const struct host *host, const struct rdma_dev *rd)
+static void rdma(struct json_out *o, const struct api_scene *scene, const struct rdma_dev *rd)
 {
 	json_out_open(o, NULL, '{');
 	json_out_text(o, "name", rd->name);
@@ -162,10 +165,13 @@ static void rdma(struct json_out *o, const struct host *host, const struct rdma_
 	guid(o, "nodeGuid", rd->node_guid);
 	guid(o, "sysImageGuid", rd->sys_image_guid);
 	char_devices(o, rd);
-	namespace(o, host, rd->nsid);
+	namespace(o, scene->host, rd->nsid);
 	json_out_open(o, "ports", '[');
 	for (unsigned i = 0; i < rd->n_ports; i++)
-		rdma_port_json(o, &rd->ports[i]);
+		rdma_port_json(o, &rd->ports[i],
+			       scene->settings
+				       ? settings_of(scene->settings, rd->name, rd->ports[i].num)
+				       : NULL);
 	json_out_close(o, ']');
 	json_out_close(o, '}');
 }
@@ -233,15 +239,15 @@ static void function(struct json_out *o, const struct function *fn)
 	json_out_text(o, "devlinkError", fn->devlink_error);
 }
 
-static void parts(struct json_out *o, const struct host *host, const struct fn_parts *p)
+static void parts(struct json_out *o, const struct api_scene *scene, const struct fn_parts *p)
 {
 	json_out_open(o, "netdevs", '[');
 	for (size_t i = 0; i < p->n_netdevs; i++)
-		netdev(o, host, part_netdev(p, i));
+		netdev(o, scene->host, part_netdev(p, i));
 	json_out_close(o, ']');
 	json_out_open(o, "rdma", '[');
 	for (size_t i = 0; i < p->n_rdma; i++)
-		rdma(o, host, part_rdma(p, i));
+		rdma(o, scene, part_rdma(p, i));
 	json_out_close(o, ']');
 }
 
@@ -252,7 +258,7 @@ static void device(struct json_out *o, const struct view *v, const struct functi
 
 	json_out_open(o, NULL, '{');
 	function(o, fn);
-	parts(o, v->host.host, &p);
+	parts(o, v->scene, &p);
 	json_out_value(o, "resources", api_resources_of(v->resources, fn->id));
 	json_out_value(o, "notOffered", api_why_not(v->resources, fn->id));
 	json_out_value(o, "attachment", api_attachment(a, v->scene->epoch_ms));

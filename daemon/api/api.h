@@ -10,6 +10,7 @@
 #include "attach_status.h"
 #include "model.h"
 #include "resource_table.h"
+#include "settings_read.h"
 
 /* What the document is made from. */
 struct api_scene {
@@ -17,7 +18,8 @@ struct api_scene {
 	uint64_t generation;			/* of the host */
 	const struct resource_table *resources; /* NULL: none */
 	struct attach_list attachments;
-	uint64_t epoch_ms; /* unix time at the loop's time 0 */
+	uint64_t epoch_ms;		       /* unix time at the loop's time 0 */
+	const struct settings_table *settings; /* NULL: none were read */
 };
 
 /* The document of /api/v1/devices, compact: functions in the host's order (host_sort()), each with
@@ -31,6 +33,7 @@ struct api_scene {
  *  "vdpa":{"driver":"vhost_vdpa","node":"vhost-vdpa-0"},"vfLinkState":"auto","unreachable":false,
  *  "devlinkError":null,"netdevs":[...],"rdma":[...],"resources":[...],"notOffered":...,
  *  "attachment":...,"why":"free, offered as rocelet.dev/roce"},...],"resources":[...]}
- * vfio, uio and vdpa's node are names below /dev; resources and notOffered are api_resources.h's,
+ * vfio, uio and vdpa's node are names below /dev; a port's "settings" are api_settings.h's,
+ * resources and notOffered api_resources.h's,
  * attachment is api_attachments.h's, why is explain.h's. */
 char *api_devices(const struct api_scene *, size_t *ret_len);

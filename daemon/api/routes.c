@@ -174,14 +174,15 @@ static bool refresh_devices(struct routes *r)
 {
 	uint64_t generation = r->inventory->generation;
 	uint64_t resources = r->resources ? r->resources->generation : 0;
-	const struct api_scene scene = {&r->inventory->host, generation, r->resources,
-					r->attachments, r->epoch_ms};
+	const struct api_scene scene = {&r->inventory->host, generation,  r->resources,
+					r->attachments,	     r->epoch_ms, r->settings};
 	size_t len;
 	char *text;
 
 	if (r->devices && r->devices_generation == generation &&
 	    r->devices_resources == resources &&
-	    r->devices_attachments == r->attachments_generation)
+	    r->devices_attachments == r->attachments_generation &&
+	    r->devices_settings == r->settings_generation)
 		return true;
 	text = api_devices(&scene, &len);
 	if (!text)
@@ -192,6 +193,7 @@ static bool refresh_devices(struct routes *r)
 	r->devices_generation = generation;
 	r->devices_resources = resources;
 	r->devices_attachments = r->attachments_generation;
+	r->devices_settings = r->settings_generation;
 	return true;
 }
 

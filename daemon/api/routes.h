@@ -17,6 +17,7 @@ struct event_ring;
 struct event_watch;
 struct inventory;
 struct resource_table;
+struct settings_table;
 
 /* code 0: done. */
 typedef void order_done_fn(const struct err *, void *done_arg);
@@ -81,12 +82,14 @@ struct routes {
 	/* To be set together: a new list is another generation. */
 	struct attach_list attachments;
 	uint64_t attachments_generation;
+	const struct settings_table *settings; /* NULL: none were read */
+	uint64_t settings_generation;	       /* likewise */
 
-	/* /api/v1/devices of these generations of the inventory, the resources and the
-	 * attachments, owned. */
+	/* /api/v1/devices of these generations of the inventory, the resources, the attachments
+	 * and the settings, owned. */
 	char *devices;
 	size_t devices_len;
-	uint64_t devices_generation, devices_resources, devices_attachments;
+	uint64_t devices_generation, devices_resources, devices_attachments, devices_settings;
 };
 
 /* An http_handler_fn; arg is the struct routes. */

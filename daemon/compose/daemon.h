@@ -59,6 +59,7 @@ struct daemon {
 	struct netns_exits netns_exits;
 	struct bucket bpf_told, bpf_told_cm; /* how many of its events may still be told */
 	struct sampler *sampler;
+	struct settings_watch *settings;
 	struct holders *holders;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */

@@ -17,6 +17,7 @@
 #include "qps.h"
 #include "resources.h"
 #include "sampler.h"
+#include "settings_watch.h"
 #include "uevents.h"
 
 /* --- what the modules tell each other --------------------------------------------------------- */
@@ -111,6 +112,15 @@ static void on_page(struct page *page, void *arg)
 		memory_give_back_code(); /* everything is loaded and has been started */
 	page_unref(d->routes.page);
 	d->routes.page = page_ref(page);
+	settings_watch_look(d->settings);
+}
+
+static void on_settings(void *arg)
+{
+	struct daemon *d = arg;
+
+	d->routes.settings = settings_watch_table(d->settings);
+	d->routes.settings_generation++;
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */
@@ -301,6 +311,22 @@ static void sampler_stop(struct daemon *d)
 	sampler_close(d->sampler);
 }
 
+/* With samples of a second each fourth of them: a change is known 5 s after it was made. */
+#define SETTINGS_PAUSE_MS 3500
+
+static int settings_start(struct daemon *d, struct err *e)
+{
+	return settings_watch_open(&d->settings, &d->loop, &d->hw, node_inventory(d->node),
+				   SETTINGS_PAUSE_MS, on_settings, d, e);
+}
+
+static void settings_stop(struct daemon *d)
+{
+	d->routes.settings = NULL;
+	settings_watch_close(d->settings);
+	d->settings = NULL;
+}
+
 /* A node that is deleted or made by hand sends no event. */
 static int dev_watch_start(struct daemon *d, struct err *e)
 {
@@ -357,6 +383,7 @@ const struct module modules[] = {
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
+	{"settings of ports", true, settings_start, settings_stop}, /* looks after each sample */
 	{"owners of processes", false, owners_start, owners_stop},
 	/* Late: reading the kernel's BTF takes a while. */
 	{"bpf", true, bpf_start, bpf_stop},

@@ -17,18 +17,22 @@
 
 struct loan *inventory_lend(struct inventory *inv)
 {
-	struct loan *l = calloc(1, sizeof(*l));
+	struct loan *l = inv->loan;
 
-	if (!l)
-		return NULL;
-	*l = (struct loan){.host = inv->host, .owner = inv};
-	inv->loan = l;
+	if (!l) {
+		l = calloc(1, sizeof(*l));
+		if (!l)
+			return NULL;
+		*l = (struct loan){.host = inv->host, .owner = inv};
+		inv->loan = l;
+	}
+	l->n_borrowers++;
 	return l;
 }
 
 void loan_return(struct loan *l)
 {
-	if (!l)
+	if (!l || --l->n_borrowers > 0)
 		return;
 	if (l->owner)
 		l->owner->loan = NULL;

@@ -23,15 +23,16 @@ struct inventory {
 /* The host of an inventory, lent for reading on another thread. */
 struct loan {
 	struct host host;
+	unsigned n_borrowers;
 	struct inventory *owner; /* NULL: the owner went on with a copy, or is gone */
 };
 
 void inventory_done(struct inventory *);
 
 /* Lends the host as it is now, without a copy: only when it has to change meanwhile, the inventory
- * goes on with one. One loan at a time, to be given back on the thread of the inventory, which may
- * be gone by then. What only the inventory's own thread looks at (rdma_dev.stale) may change. NULL:
- * out of memory. */
+ * goes on with one. Each is to be given back on the thread of the inventory, which may be gone by
+ * then; who borrows the same host gets the same loan. What only the inventory's own thread looks at
+ * (rdma_dev.stale) may change. NULL: out of memory. */
 struct loan *inventory_lend(struct inventory *);
 void loan_return(struct loan *); /* NULL is fine */
 

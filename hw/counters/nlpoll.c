@@ -60,7 +60,7 @@ static int decode_resources(const struct nlmsghdr *h, uint16_t family, named_val
 
 static struct nl_msg *pause_frames_request(const struct nlpoll_id *id, uint16_t family)
 {
-	return pause_request(family, id->ifindex);
+	return pause_request(family, id->ifindex, true);
 }
 
 static struct nl_msg *dcb_request(const struct nlpoll_id *id, uint16_t family)

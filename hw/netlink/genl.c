@@ -135,15 +135,15 @@ int devlink_decode_reporter(const struct nlmsghdr *h, uint16_t family, struct de
 	return 0;
 }
 
-/* --- ethtool: pause frames -------------------------------------------------------------------- */
+/* --- ethtool: pause --------------------------------------------------------------------------- */
 
-struct nl_msg *pause_request(uint16_t family, int ifindex)
+struct nl_msg *pause_request(uint16_t family, int ifindex, bool frames)
 {
 	struct nl_msg *msg = genl_request(family, ETHTOOL_MSG_PAUSE_GET, ETHTOOL_GENL_VERSION, 0);
 	struct nlattr *header = msg ? nla_nest_start(msg, ETHTOOL_A_PAUSE_HEADER) : NULL;
 
 	if (!header || nla_put_u32(msg, ETHTOOL_A_HEADER_DEV_INDEX, ifindex) < 0 ||
-	    nla_put_u32(msg, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_STATS) < 0) {
+	    nla_put_u32(msg, ETHTOOL_A_HEADER_FLAGS, frames ? ETHTOOL_FLAG_STATS : 0) < 0) {
 		nlmsg_free(msg);
 		return NULL;
 	}
@@ -161,22 +161,34 @@ static int pause_deliver(struct nlattr *a, const char *name, named_value_fn *fn,
 	return 1;
 }
 
-int pause_decode(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
+static int parse_pause(const struct nlmsghdr *h, uint16_t family,
+		       struct nlattr *tb[ETHTOOL_A_PAUSE_STATS + 1])
 {
 	static const struct nla_policy policy[ETHTOOL_A_PAUSE_STATS + 1] = {
+		[ETHTOOL_A_PAUSE_RX] = {.type = NLA_U8},
+		[ETHTOOL_A_PAUSE_TX] = {.type = NLA_U8},
 		[ETHTOOL_A_PAUSE_STATS] = {.type = NLA_NESTED},
 	};
+
+	if (!genl_is(h, family, ETHTOOL_MSG_PAUSE_GET_REPLY))
+		return -EPROTO;
+	return nlmsg_parse((struct nlmsghdr *)h, sizeof(struct genlmsghdr), tb,
+			   ETHTOOL_A_PAUSE_STATS, policy) < 0
+		       ? -EBADMSG
+		       : 0;
+}
+
+int pause_decode(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, void *arg)
+{
 	static const struct nla_policy stats_policy[ETHTOOL_A_PAUSE_STAT_RX_FRAMES + 1] = {
 		[ETHTOOL_A_PAUSE_STAT_TX_FRAMES] = {.type = NLA_U64},
 		[ETHTOOL_A_PAUSE_STAT_RX_FRAMES] = {.type = NLA_U64},
 	};
 	struct nlattr *tb[ETHTOOL_A_PAUSE_STATS + 1], *st[ETHTOOL_A_PAUSE_STAT_RX_FRAMES + 1];
+	int r = parse_pause(h, family, tb);
 
-	if (!genl_is(h, family, ETHTOOL_MSG_PAUSE_GET_REPLY))
-		return -EPROTO;
-	if (nlmsg_parse((struct nlmsghdr *)h, sizeof(struct genlmsghdr), tb, ETHTOOL_A_PAUSE_STATS,
-			policy) < 0)
-		return -EBADMSG;
+	if (r < 0)
+		return r;
 	if (!tb[ETHTOOL_A_PAUSE_STATS])
 		return 0;
 	if (nla_parse_nested(st, ETHTOOL_A_PAUSE_STAT_RX_FRAMES, tb[ETHTOOL_A_PAUSE_STATS],
@@ -184,4 +196,19 @@ int pause_decode(const struct nlmsghdr *h, uint16_t family, named_value_fn *fn, 
 		return -EBADMSG;
 	return pause_deliver(st[ETHTOOL_A_PAUSE_STAT_RX_FRAMES], "rx_frames", fn, arg) +
 	       pause_deliver(st[ETHTOOL_A_PAUSE_STAT_TX_FRAMES], "tx_frames", fn, arg);
+}
+
+int pause_decode_settings(const struct nlmsghdr *h, uint16_t family, struct port_settings *ret)
+{
+	struct nlattr *tb[ETHTOOL_A_PAUSE_STATS + 1];
+	int r = parse_pause(h, family, tb);
+
+	if (r < 0)
+		return r;
+	if (!tb[ETHTOOL_A_PAUSE_RX] || !tb[ETHTOOL_A_PAUSE_TX])
+		return -EBADMSG;
+	ret->pause_receives = nla_get_u8(tb[ETHTOOL_A_PAUSE_RX]) != 0;
+	ret->pause_sends = nla_get_u8(tb[ETHTOOL_A_PAUSE_TX]) != 0;
+	ret->seen |= SETTINGS_PAUSE;
+	return 0;
 }

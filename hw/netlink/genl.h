@@ -1,5 +1,5 @@
 /* genl.h - generic netlink: message headers, which number a family has, and what is asked of two of
- * them: health reporters of devlink, pause frames of ethtool. Pure.
+ * them: health reporters of devlink, pause of ethtool. Pure.
  *
  * Wire facts: linux/include/uapi/linux/genetlink.h. */
 #pragma once
@@ -10,6 +10,7 @@
 
 #include "model.h"
 #include "nldev.h"
+#include "port_settings.h"
 
 /* A request with its generic header; NULL when out of memory, else the caller frees with
  * nlmsg_free(). */
@@ -48,14 +49,17 @@ bool devlink_is_health_event(const struct nlmsghdr *, uint16_t family);
 /* -EPROTO: another message, -EBADMSG: of the wrong form. *ret is untouched on failure. */
 int devlink_decode_reporter(const struct nlmsghdr *, uint16_t family, struct devlink_reporter *ret);
 
-/* --- ethtool: pause frames -------------------------------------------------------------------- */
+/* --- ethtool: pause --------------------------------------------------------------------------- */
 
-/* IEEE 802.3x pause frames (PAUSE_GET). Wire facts: linux/include/uapi/linux/ethtool_netlink.h,
- * linux/net/ethtool/pause.c, linux/include/uapi/linux/genetlink.h. */
+/* IEEE 802.3x pause (PAUSE_GET): its frames, and in which directions it is on. Wire facts:
+ * linux/include/uapi/linux/ethtool_netlink.h, linux/net/ethtool/pause.c,
+ * linux/include/uapi/linux/genetlink.h. */
 
-/* family: of ETHTOOL_GENL_NAME. NULL when out of memory, else the caller frees with nlmsg_free().
- */
-struct nl_msg *pause_request(uint16_t family, int ifindex);
+/* family: of ETHTOOL_GENL_NAME. frames: count them, too, for which a device may be asked. NULL when
+ * out of memory, else the caller frees with nlmsg_free(). */
+struct nl_msg *pause_request(uint16_t family, int ifindex, bool frames);
 /* Delivers "rx_frames" and "tx_frames", each only where the driver counts it. Returns how many,
  * -EPROTO for another message, -EBADMSG for attributes of the wrong form. */
 int pause_decode(const struct nlmsghdr *, uint16_t family, named_value_fn *, void *arg);
+/* Adds what the answer tells of global pause. 0, or as above; *ret is untouched on failure. */
+int pause_decode_settings(const struct nlmsghdr *, uint16_t family, struct port_settings *ret);

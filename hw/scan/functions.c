@@ -251,6 +251,14 @@ bool is_function(int dir)
 	return is_our_class(read_class(dir)) || has_children(dir);
 }
 
+bool function_sleeps(int dir)
+{
+	char status[32];
+
+	return sysfs_str(dir, status, sizeof(status), "power/runtime_status") > 0 &&
+	       strncmp(status, "suspend", 7) == 0;
+}
+
 static int on_pci(int bus, const char *name, void *arg)
 {
 	char target[SYSFS_PATH_MAX] = "";

@@ -13,6 +13,9 @@ int functions_read(const struct hw *, struct host *, struct err *);
 
 /* Is this PCI device, an open directory, one of those? */
 bool is_function(int dir);
+/* Is this PCI device, an open directory, suspended or about to be? Reading its configuration space
+ * would wake it. */
+bool function_sleeps(int dir);
 
 /* Pure: the function that a device path ends in. "../../devices/pci0000:00/0000:18:00.1/net/eth0"
  * is on "0000:18:00.1"; below a sub-function it is that. False when no component names one. */

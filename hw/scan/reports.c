@@ -37,15 +37,6 @@ static struct report *report_add(struct host *h, const char *function, int vf)
 
 /* --- the bus ------------------------------------------------------------------------------ */
 
-/* Reading it would wake a suspended device. */
-static bool is_suspended(int dir)
-{
-	char status[32];
-
-	return sysfs_str(dir, status, sizeof(status), "power/runtime_status") > 0 &&
-	       strncmp(status, "suspend", 7) == 0;
-}
-
 /* Vendor and device are the first four bytes; no device has 0xffff for a vendor. */
 static bool reads_all_ones(int dir)
 {
@@ -59,7 +50,7 @@ static int read_bus(int dir, const char *id, struct reading *rd)
 {
 	struct report *r;
 
-	if (is_suspended(dir) || !reads_all_ones(dir))
+	if (function_sleeps(dir) || !reads_all_ones(dir))
 		return 0;
 	r = report_add(rd->h, id, -1);
 	if (!r)

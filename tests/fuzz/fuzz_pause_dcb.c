@@ -1,4 +1,5 @@
-/* Fuzzes the decoders of pause frames and PFC with a datagram of messages. */
+/* Fuzzes the decoders of pause and of DCB, frames and settings, with a datagram of messages. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "datagram.h"
@@ -14,15 +15,30 @@ static void on_named(const char *name, uint64_t value, void *arg)
 	*sum += strlen(name) + (size_t)value;
 }
 
+/* What is told may be used as an index. */
+static void check_settings(const struct port_settings *s)
+{
+	for (int i = 0; i < N_DSCP && s->seen & SETTINGS_DSCP; i++)
+		if (s->dscp_priority[i] >= SETTINGS_PRIOS && s->dscp_priority[i] != NO_PRIORITY)
+			abort();
+	for (int i = 0; i < SETTINGS_PRIOS && s->seen & SETTINGS_ETS; i++)
+		if (s->ets_class[i] >= SETTINGS_PRIOS || s->ets_percent[i] > 100)
+			abort();
+}
+
 /* Whatever the family is called: the message says it is the one. */
 static int on_message(const struct nlmsghdr *h, void *arg)
 {
+	struct port_settings settings = {0};
 	uint16_t family;
 	struct pfc pfc;
 
 	pause_decode(h, h->nlmsg_type, on_named, arg);
 	genl_decode_family(h, &family);
 	dcb_decode_pfc(h, &pfc);
+	pause_decode_settings(h, h->nlmsg_type, &settings);
+	dcb_decode_settings(h, &settings);
+	check_settings(&settings);
 	return 0;
 }
 

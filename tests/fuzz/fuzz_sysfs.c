@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	parse_int(text, &i);
 	parse_leading_u32(text, &u32);
 	parse_rate(text, &u64);
+	if (parse_link_speed(text, &u32) == 0 && u32 == 0)
+		abort();
 	parse_guid(text, &u64);
 	parse_gid(text, gid);
 	gid_type_parse(text, LINK_ETHERNET);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "fake_netlink.h"
 #include "function_files.h"
 #include "netdev_ops.h"
 #include "netns.h"
@@ -183,7 +184,7 @@ static int protocol_for(int protocol)
 
 int __wrap_nlsock_open(struct nlsock *s, int protocol, struct err *e)
 {
-	return __real_nlsock_open(s, protocol_for(protocol), e);
+	return fake_netlink_open(s) ? 0 : __real_nlsock_open(s, protocol_for(protocol), e);
 }
 
 int __wrap_netns_nlsock(struct nlsock *s, int netns_fd, int protocol, struct err *e)

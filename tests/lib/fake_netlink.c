@@ -1,5 +1,6 @@
 #include "fake_netlink.h"
 
+#include <errno.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
 #include <pthread.h>
@@ -21,12 +22,15 @@ struct fake_netlink {
 	pthread_t thread;
 };
 
+/* Who has closed its socket meanwhile had heard enough. */
 static void send_message(struct fake_netlink *k, const struct nlmsghdr *req, struct nl_msg *m)
 {
 	struct nlmsghdr *h = nlmsg_hdr(m);
+	struct iovec iov = {h, h->nlmsg_len};
+	struct msghdr out = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	h->nlmsg_seq = req->nlmsg_seq;
-	if (write(k->fd, h, h->nlmsg_len) != (ssize_t)h->nlmsg_len)
+	if (sendmsg(k->fd, &out, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
 		abort();
 	nlmsg_free(m);
 }
@@ -90,10 +94,41 @@ struct fake_netlink *fake_netlink_start(struct nlsock *s, fake_netlink_fn *fn, v
 	return k;
 }
 
-void fake_netlink_stop(struct fake_netlink *k, struct nlsock *s)
+static void join_and_free(struct fake_netlink *k)
 {
-	nlsock_close(s);
 	pthread_join(k->thread, NULL);
 	close(k->fd);
 	free(k);
+}
+
+void fake_netlink_stop(struct fake_netlink *k, struct nlsock *s)
+{
+	nlsock_close(s);
+	join_and_free(k);
+}
+
+/* --- behind sockets that are opened elsewhere ------------------------------------------------- */
+
+static struct {
+	fake_netlink_fn *fn;
+	void *arg;
+	struct fake_netlink *kernels[16];
+	size_t n;
+} behind;
+
+void fake_netlink_behind_sockets(fake_netlink_fn *fn, void *arg)
+{
+	while (behind.n > 0)
+		join_and_free(behind.kernels[--behind.n]);
+	behind.fn = fn;
+	behind.arg = arg;
+}
+
+bool fake_netlink_open(struct nlsock *s)
+{
+	if (!behind.fn)
+		return false;
+	assert_true(behind.n < sizeof(behind.kernels) / sizeof(behind.kernels[0]));
+	behind.kernels[behind.n++] = fake_netlink_start(s, behind.fn, behind.arg);
+	return true;
 }

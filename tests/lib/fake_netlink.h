@@ -2,6 +2,7 @@
 #pragma once
 
 #include <netlink/msg.h>
+#include <stdbool.h>
 
 #include "nlsock.h"
 
@@ -19,3 +20,10 @@ void fake_netlink_tell(struct fake_netlink *, const struct nlmsghdr *req, struct
 void fake_netlink_say(struct fake_netlink *, const char *sentence);
 /* Closes s and ends the thread. */
 void fake_netlink_stop(struct fake_netlink *, struct nlsock *s);
+
+/* From now on every socket that our code opens by itself (nlsock_open()) leads to such a kernel;
+ * NULL: to the real one again, and the threads of those are waited for, whose sockets must be
+ * closed. */
+void fake_netlink_behind_sockets(fake_netlink_fn *fn, void *arg);
+/* Opens `s` to it; false: the real one is to answer. */
+bool fake_netlink_open(struct nlsock *s);

@@ -148,6 +148,11 @@ static void test_devices_are_rendered_once_per_generation(void **state)
 	assert_text(
 		&r, "/api/v1/devices", 200,
 		"{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[],\"resources\":[]}");
+	inventory.host.rdma_mode = RDMA_NETNS_EXCLUSIVE;
+	r.settings_generation++; /* what ports are set to is shown, too */
+	assert_text(&r, "/api/v1/devices", 200,
+		    "{\"generation\":5,\"rdmaNetnsMode\":\"exclusive\",\"devices\":[],"
+		    "\"resources\":[]}");
 	routes_done(&r);
 	assert_null(r.devices);
 }

@@ -112,6 +112,32 @@ static void test_a_new_value_reaches_the_page_with_the_next_sample(void **state)
 	tmptree_free(tree);
 }
 
+/* Nobody tells of a change in configfs. */
+static void test_what_a_port_is_set_to_is_shown_as_it_changes(void **state)
+{
+	static const char tos[] = "kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos";
+	static struct options o;
+	char path[256];
+	pid_t pid;
+	(void)state;
+
+	tree = tmptree_new();
+	make_tree(tree);
+	tmptree_write(tree, tos, "106\n");
+	set_options(&o, tree);
+	pid = start(&o);
+	snprintf(path, sizeof(path), "%s/run/rocelet.sock", tree);
+	http_get_until(path, "/api/v1/devices", "\"rdmaCm\":{\"type\":null,\"tos\":106}", answer,
+		       sizeof(answer));
+	/* There is no netlink of a tree, and no link without a bus. */
+	assert_non_null(strstr(answer, "\"pfc\":null"));
+	assert_non_null(strstr(answer, "\"pcie\":null"));
+	tmptree_write(tree, tos, "104\n");
+	http_get_until(path, "/api/v1/devices", "\"tos\":104}", answer, sizeof(answer));
+	assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+	tmptree_free(tree);
+}
+
 static void test_a_root_that_is_not_there_is_one_sentence(void **state)
 {
 	static struct options o;
@@ -144,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_daemon_serves_what_it_sees_and_stops_cleanly),
 		cmocka_unit_test(test_a_new_value_reaches_the_page_with_the_next_sample),
+		cmocka_unit_test(test_what_a_port_is_set_to_is_shown_as_it_changes),
 		cmocka_unit_test(test_a_root_that_is_not_there_is_one_sentence),
 		cmocka_unit_test(test_a_port_in_use_stops_the_start_cleanly),
 	};

@@ -205,6 +205,36 @@ static void test_rates(void **state)
 	assert_int_equal(bps, 77);
 }
 
+static void test_link_speeds(void **state)
+{
+	uint32_t mt_s = 77;
+	(void)state;
+
+	assert_int_equal(parse_link_speed("16.0 GT/s PCIe", &mt_s), 0);
+	assert_int_equal(mt_s, 16000);
+	assert_int_equal(parse_link_speed("2.5 GT/s PCIe", &mt_s), 0);
+	assert_int_equal(mt_s, 2500);
+	assert_int_equal(parse_link_speed("8 GT/s", &mt_s), 0); /* Linux 5.6 and before */
+	assert_int_equal(mt_s, 8000);
+	assert_int_equal(parse_link_speed("64.0 GT/s PCIe", &mt_s), 0);
+	assert_int_equal(mt_s, 64000);
+	mt_s = 77;
+	assert_int_equal(parse_link_speed("Unknown", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("Unknown speed", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("0 GT/s", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("0.0 GT/s PCIe", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("16.0 GT/s PCI", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("16.0 GT/s PCIe\x1b[2J", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("16.0", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("16. GT/s", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("16.00 GT/s", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("-16 GT/s", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("", &mt_s), -EINVAL);
+	assert_int_equal(parse_link_speed("4294968 GT/s", &mt_s), -ERANGE);
+	assert_int_equal(parse_link_speed("18446744073709551615 GT/s", &mt_s), -ERANGE);
+	assert_int_equal(mt_s, 77);
+}
+
 static void test_states_guids_gids(void **state)
 {
 	uint32_t n = 77;
@@ -242,6 +272,7 @@ int main(void)
 		T(test_listing),
 		T(test_roots),
 		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_link_speeds),
 		cmocka_unit_test(test_states_guids_gids),
 	};
 #undef T

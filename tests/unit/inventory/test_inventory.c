@@ -711,6 +711,29 @@ static void test_a_host_given_back_is_changed_in_place(void **state)
 	assert_ptr_equal(inv->host.functions, functions);
 }
 
+static void test_two_borrow_at_a_time(void **state)
+{
+	struct inventory *inv = *state;
+	struct scan s = whole_host();
+	struct loan *first, *second, *third;
+
+	apply(inv, &s);
+	first = must(inventory_lend(inv));
+	second = must(inventory_lend(inv));
+	s = whole_host();
+	strcpy(s.host.netdevs[0].name, "renamed");
+	assert_true(apply(inv, &s));
+	third = must(inventory_lend(inv));
+	loan_return(first);
+	assert_string_equal(second->host.netdevs[0].name, "pf");
+	assert_string_equal(third->host.netdevs[0].name, "renamed");
+	loan_return(third);
+	loan_return(second);
+	/* All is given back: changes are made in place again. */
+	loan_return(must(inventory_lend(inv)));
+	assert_null(inv->loan);
+}
+
 static void test_a_loan_outlives_the_inventory(void **state)
 {
 	struct inventory *inv = *state;
@@ -776,6 +799,7 @@ int main(void)
 		T(test_a_thousand_changes_leave_nothing_behind),
 		T(test_a_lent_host_stays_as_it_is),
 		T(test_a_host_given_back_is_changed_in_place),
+		T(test_two_borrow_at_a_time),
 		T(test_a_loan_outlives_the_inventory),
 	};
 #undef T

@@ -302,7 +302,7 @@ static void the_family_is_found_by_name(void **state)
 
 static void the_request_for_pause_asks_for_statistics(void **state)
 {
-	struct nl_msg *m = pause_request(FAMILY, 7);
+	struct nl_msg *m = pause_request(FAMILY, 7, true);
 	struct nlattr *tb[ETHTOOL_A_PAUSE_MAX + 1], *header[ETHTOOL_A_HEADER_MAX + 1];
 
 	(void)state;

@@ -1,0 +1,119 @@
+/* settings_watch.c - see settings_watch.h.
+ *
+ * Happy path: look -> the host is borrowed -> a worker reads -> another table than before is told.
+ * Can fail by: no memory (the last table stays, the next look tries again). */
+#include "settings_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "job.h"
+#include "log.h"
+
+struct settings_watch {
+	struct uv_loop_s *loop;
+	const struct hw *hw;
+	struct inventory *inventory;
+	uint32_t pause_ms;
+	settings_changed_fn *changed;
+	void *arg;
+	struct settings_table table;
+	struct job work;
+	uint64_t began_ms;
+	bool began, closing;
+
+	/* The worker's while it works. */
+	struct loan *loan;
+	struct settings_table read;
+	int result;
+};
+
+static void settings_watch_free(struct settings_watch *w)
+{
+	settings_done(&w->table);
+	free(w);
+}
+
+static void read_on_worker(void *arg)
+{
+	struct settings_watch *w = arg;
+
+	w->result = settings_read(w->hw, &w->loan->host, &w->read);
+}
+
+/* Rows come zeroed, so equal ones have equal bytes; should a compiler leave padding out, a table is
+ * told once too often. */
+static bool is_same(const struct settings_table *a, const struct settings_table *b)
+{
+	return a->n == b->n &&
+	       (a->n == 0 || memcmp(a->rows, b->rows, a->n * sizeof(*a->rows)) == 0);
+}
+
+static void on_read(void *arg)
+{
+	struct settings_watch *w = arg;
+	bool changed = w->result == 0 && !is_same(&w->table, &w->read);
+
+	loan_return(w->loan);
+	w->loan = NULL;
+	if (w->result < 0)
+		log_warn("settings", w->result, "cannot read what ports are set to, trying again");
+	if (changed) {
+		settings_done(&w->table);
+		w->table = w->read;
+	} else {
+		settings_done(&w->read);
+	}
+	w->read = (struct settings_table){0};
+	if (w->closing)
+		settings_watch_free(w);
+	else if (changed)
+		w->changed(w->arg);
+}
+
+void settings_watch_look(struct settings_watch *w)
+{
+	uint64_t now = w ? uv_now(w->loop) : 0;
+
+	if (!w || w->work.running || (w->began && now - w->began_ms < w->pause_ms))
+		return;
+	w->loan = inventory_lend(w->inventory);
+	if (!w->loan)
+		return;
+	w->began = true;
+	w->began_ms = now;
+	job_begin(&w->work, w->loop, read_on_worker, on_read, w);
+}
+
+const struct settings_table *settings_watch_table(const struct settings_watch *w)
+{
+	return &w->table;
+}
+
+int settings_watch_open(struct settings_watch **ret, struct uv_loop_s *loop, const struct hw *hw,
+			struct inventory *inventory, uint32_t pause_ms,
+			settings_changed_fn *changed, void *arg, struct err *e)
+{
+	struct settings_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return err_set(e, -ENOMEM, "settings: out of memory");
+	w->loop = loop;
+	w->hw = hw;
+	w->inventory = inventory;
+	w->pause_ms = pause_ms;
+	w->changed = changed;
+	w->arg = arg;
+	*ret = w;
+	return 0;
+}
+
+void settings_watch_close(struct settings_watch *w)
+{
+	if (!w)
+		return;
+	w->closing = true;
+	if (!w->work.running)
+		settings_watch_free(w);
+}

@@ -1,0 +1,288 @@
+/* How links of PCIe run, against what both of their ends could do: from files as sysfs shows them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pcie.h"
+#include "sysfs_fixture.h"
+#include "tmptree.h"
+
+#define BUS "bus/pci/devices/"
+
+/* A device with its link, in the words of the kernel: "16.0 GT/s PCIe" of "32.0 GT/s PCIe". */
+static void device(const struct sysfs_fixture *f, const char *id, const char *speed,
+		   const char *max_speed, unsigned width, unsigned max_width)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), BUS "%s/current_link_speed", id);
+	tmptree_write(f->dir, path, "%s\n", speed);
+	snprintf(path, sizeof(path), BUS "%s/max_link_speed", id);
+	tmptree_write(f->dir, path, "%s\n", max_speed);
+	snprintf(path, sizeof(path), BUS "%s/current_link_width", id);
+	tmptree_write(f->dir, path, "%u\n", width);
+	snprintf(path, sizeof(path), BUS "%s/max_link_width", id);
+	tmptree_write(f->dir, path, "%u\n", max_width);
+}
+
+#define GEN3 "8.0 GT/s PCIe"
+#define GEN4 "16.0 GT/s PCIe"
+#define GEN5 "32.0 GT/s PCIe"
+
+#define NIC   "0000:05:00.0"
+#define SLOT  "0000:04:00.0" /* lower port of a switch */
+#define ENTRY "0000:01:00.0" /* upper port of the switch */
+#define ROOT  "0000:00:01.0"
+
+static struct port_settings read_below(const struct sysfs_fixture *f, const char *path)
+{
+	struct function nic = {.kind = FN_PF, .id = NIC};
+	struct port_settings s = {0};
+
+	snprintf(nic.path, sizeof(nic.path), "%s", path);
+	pcie_read(&f->hw, &nic, &s);
+	return s;
+}
+
+static struct port_settings read_in_root(const struct sysfs_fixture *f)
+{
+	return read_below(f, "pci0000:00/" ROOT);
+}
+
+static struct port_settings read_in_switch(const struct sysfs_fixture *f)
+{
+	return read_below(f, "pci0000:00/" ROOT "/" ENTRY "/" SLOT);
+}
+
+/* --- the function's own link ------------------------------------------------------------------ */
+
+/* Mistake of others: a Gen5 card in a Gen4 slot is no fault. */
+static void a_card_that_can_more_than_its_slot(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	struct port_settings s;
+
+	device(f, NIC, GEN4, GEN5, 8, 16);
+	device(f, ROOT, GEN4, GEN4, 8, 8);
+	s = read_in_root(f);
+	assert_int_equal(s.seen, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
+	assert_int_equal(s.pcie.mt_s, 16000);
+	assert_int_equal(s.pcie.max_mt_s, 16000);
+	assert_int_equal(s.pcie.width, 8);
+	assert_int_equal(s.pcie.max_width, 8);
+	assert_string_equal(s.segment, "");
+}
+
+static void a_slot_that_can_more_than_its_card(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	struct port_settings s;
+
+	device(f, NIC, GEN3, GEN3, 8, 8);
+	device(f, ROOT, GEN3, GEN5, 8, 16);
+	s = read_in_root(f);
+	assert_int_equal(s.pcie.max_mt_s, 8000);
+	assert_int_equal(s.pcie.max_width, 8);
+}
+
+static void a_link_that_trained_down(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	struct port_settings s;
+
+	device(f, NIC, GEN3, GEN5, 4, 16);
+	device(f, ROOT, GEN3, GEN5, 4, 16);
+	s = read_in_root(f);
+	assert_int_equal(s.pcie.mt_s, 8000);
+	assert_int_equal(s.pcie.max_mt_s, 32000);
+	assert_int_equal(s.pcie.width, 4);
+	assert_int_equal(s.pcie.max_width, 16);
+	/* The segment is of the links above. */
+	assert_string_equal(s.segment, "");
+}
+
+/* Ends that disagree are not ends of one link, or it changes right now. */
+static void ends_that_disagree(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+
+	device(f, NIC, GEN4, GEN5, 16, 16);
+	device(f, ROOT, GEN5, GEN5, 16, 16);
+	assert_int_equal(read_in_root(f).seen, SETTINGS_PCIE_SEGMENT);
+	device(f, ROOT, GEN4, GEN5, 8, 16);
+	assert_int_equal(read_in_root(f).seen, SETTINGS_PCIE_SEGMENT);
+	device(f, ROOT, GEN4, GEN5, 16, 16);
+	assert_true(read_in_root(f).seen & SETTINGS_PCIE);
+}
+
+/* --- the way up ------------------------------------------------------------------------------- */
+
+/* The other half of that mistake: the card's own link is in order, the switch's is not. */
+static void a_segment_in_the_middle(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	struct port_settings s;
+
+	device(f, NIC, GEN5, GEN5, 16, 16);
+	device(f, SLOT, GEN5, GEN5, 16, 16);
+	device(f, ENTRY, GEN4, GEN5, 16, 16);
+	device(f, ROOT, GEN4, GEN5, 16, 16);
+	s = read_in_switch(f);
+	assert_int_equal(s.seen, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
+	assert_int_equal(s.pcie.mt_s, s.pcie.max_mt_s);
+	assert_string_equal(s.segment, ROOT);
+	assert_int_equal(s.segment_link.mt_s, 16000);
+	assert_int_equal(s.segment_link.max_mt_s, 32000);
+	assert_int_equal(s.segment_link.width, 16);
+	assert_int_equal(s.segment_link.max_width, 16);
+}
+
+/* Within a switch there is no link: what its two ports run at may differ. */
+static void between_the_ports_of_a_switch(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	struct port_settings s;
+
+	device(f, NIC, GEN3, GEN3, 8, 8);
+	device(f, SLOT, GEN3, GEN5, 8, 16);
+	device(f, ENTRY, GEN5, GEN5, 16, 16);
+	device(f, ROOT, GEN5, GEN5, 16, 16);
+	s = read_in_switch(f);
+	assert_int_equal(s.seen, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
+	assert_int_equal(s.pcie.max_mt_s, 8000);
+	assert_string_equal(s.segment, "");
+}
+
+static void the_slowest_of_several(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	struct port_settings s;
+
+	device(f, NIC, GEN5, GEN5, 16, 16);
+	device(f, SLOT, GEN5, GEN5, 16, 16);
+	device(f, ENTRY, GEN4, GEN5, 16, 16);
+	device(f, "0000:02:00.0", GEN4, GEN5, 16, 16);
+	device(f, "0000:03:00.0", GEN5, GEN5, 4, 16); /* half of that */
+	device(f, ROOT, GEN5, GEN5, 4, 16);
+	s = read_below(f, "pci0000:00/" ROOT "/0000:03:00.0/0000:02:00.0/" ENTRY "/" SLOT);
+	assert_string_equal(s.segment, ROOT);
+	assert_int_equal(s.segment_link.width, 4);
+	device(f, "0000:03:00.0", GEN5, GEN5, 16, 16);
+	device(f, ROOT, GEN5, GEN5, 16, 16);
+	s = read_below(f, "pci0000:00/" ROOT "/0000:03:00.0/0000:02:00.0/" ENTRY "/" SLOT);
+	assert_string_equal(s.segment, "0000:02:00.0");
+}
+
+/* A part of the way that is not seen may hide a segment; one that was found stands. */
+static void a_way_that_is_seen_in_part(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+	const char *path = "pci0000:00/" ROOT "/0000:03:00.0/0000:02:00.0/" ENTRY "/" SLOT;
+	struct port_settings s;
+
+	device(f, NIC, GEN5, GEN5, 16, 16);
+	device(f, SLOT, GEN5, GEN5, 16, 16);
+	device(f, ENTRY, GEN5, GEN5, 16, 16);
+	device(f, "0000:02:00.0", GEN5, GEN5, 16, 16);
+	s = read_below(f, path);
+	assert_int_equal(s.seen, SETTINGS_PCIE);
+	device(f, ENTRY, GEN4, GEN5, 16, 16);
+	device(f, "0000:02:00.0", GEN4, GEN5, 16, 16);
+	s = read_below(f, path);
+	assert_int_equal(s.seen, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
+	assert_string_equal(s.segment, "0000:02:00.0");
+}
+
+/* A virtual machine shows a passed-through card right on the root bus: the other end of its link is
+ * out of sight. A bridge to conventional PCI makes pairs of what are no links. */
+static void ways_whose_links_cannot_be_told(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+
+	device(f, NIC, GEN4, GEN5, 16, 16);
+	device(f, ENTRY, GEN4, GEN5, 16, 16);
+	device(f, ROOT, GEN4, GEN5, 16, 16);
+	assert_int_equal(read_below(f, "pci0000:00").seen, 0);
+	assert_int_equal(read_below(f, "").seen, 0);
+	assert_int_equal(read_below(f, "pci0000:00/" ROOT "/" ENTRY).seen, 0);
+	assert_int_equal(read_below(f, ROOT).seen, 0);
+	assert_int_equal(read_below(f, "pci0000:00/../0000:00:01.0x").seen, 0);
+	/* Behind a volume management device a root complex of its own begins. */
+	assert_int_equal(read_below(f, "pci0000:00/0000:00:0e.0/pci10000:e0/" ROOT).seen,
+			 SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void what_is_no_link_is_unknown(void **state)
+{
+	static const struct {
+		const char *file, *text;
+	} bad[] = {
+		{"current_link_speed", "Unknown\n"},
+		{"current_link_speed", ""},
+		{"current_link_speed", "16.0 GT/s PCIe\x1b]0;owned\x07\n"},
+		{"max_link_speed", "Unknown speed\n"},
+		{"max_link_speed", "4294967296.0 GT/s PCIe\n"},
+		{"current_link_width", "0\n"},	/* no link */
+		{"current_link_width", "63\n"}, /* a device that does not answer reads as ones */
+		{"max_link_width", "255\n"},	/* no such capability */
+		{"max_link_width", "x16\n"},
+		{"max_link_width", ""},
+	};
+	const struct sysfs_fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char path[256];
+
+		device(f, NIC, GEN4, GEN5, 16, 16);
+		device(f, ROOT, GEN4, GEN5, 16, 16);
+		assert_true(read_in_root(f).seen & SETTINGS_PCIE);
+		snprintf(path, sizeof(path), BUS "%s/%s", i % 2 ? NIC : ROOT, bad[i].file);
+		tmptree_remove(f->dir, path);
+		assert_false(read_in_root(f).seen & SETTINGS_PCIE);
+		tmptree_write(f->dir, path, "%s", bad[i].text);
+		assert_false(read_in_root(f).seen & SETTINGS_PCIE);
+	}
+}
+
+static void a_device_that_sleeps_is_not_woken(void **state)
+{
+	const struct sysfs_fixture *f = *state;
+
+	device(f, NIC, GEN4, GEN5, 16, 16);
+	device(f, ROOT, GEN4, GEN5, 16, 16);
+	tmptree_write(f->dir, BUS ROOT "/power/runtime_status", "suspended\n");
+	assert_false(read_in_root(f).seen & SETTINGS_PCIE);
+	tmptree_write(f->dir, BUS ROOT "/power/runtime_status", "active\n");
+	assert_true(read_in_root(f).seen & SETTINGS_PCIE);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_card_that_can_more_than_its_slot),
+		T(a_slot_that_can_more_than_its_card),
+		T(a_link_that_trained_down),
+		T(ends_that_disagree),
+		T(a_segment_in_the_middle),
+		T(between_the_ports_of_a_switch),
+		T(the_slowest_of_several),
+		T(a_way_that_is_seen_in_part),
+		T(ways_whose_links_cannot_be_told),
+		T(what_is_no_link_is_unknown),
+		T(a_device_that_sleeps_is_not_woken),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* Settings of ports, kept: read on a worker when there is time for it again, told when they differ,
+ * and closed at any moment. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <uv.h>
+
+#include "loop_helpers.h"
+#include "settings_watch.h"
+#include "sysfs_tree.h"
+#include "tmptree.h"
+
+#define TOS "kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos"
+
+struct fixture {
+	uv_loop_t loop;
+	struct hw hw;
+	char *tree;
+	struct inventory inventory;
+	struct settings_watch *watch;
+	unsigned n_told;
+};
+
+static void on_changed(void *arg)
+{
+	struct fixture *f = arg;
+
+	f->n_told++;
+}
+
+static void look_at_host(struct fixture *f)
+{
+	struct scan s;
+
+	hw_scan(&f->hw, SCAN_ALL, &s);
+	inventory_apply(&f->inventory, &s, 1);
+	scan_done(&s);
+}
+
+static void open_watch(struct fixture *f, uint32_t pause_ms)
+{
+	struct err e = {0};
+
+	assert_int_equal(settings_watch_open(&f->watch, &f->loop, &f->hw, &f->inventory, pause_ms,
+					     on_changed, f, &e),
+			 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->tree = tmptree_new();
+	tmptree_write(f->tree, "class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+	tmptree_write(f->tree, TOS, "106\n");
+	f->hw = sysfs_tree_open(f->tree);
+	look_at_host(f);
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	settings_watch_close(f->watch);
+	inventory_done(&f->inventory);
+	assert_int_equal(loop_end(&f->loop), 0);
+	hw_close(&f->hw);
+	tmptree_free(f->tree);
+	free(f);
+	return 0;
+}
+
+/* Looks, and waits for what that began. */
+static void look(struct fixture *f)
+{
+	settings_watch_look(f->watch);
+	while (uv_run(&f->loop, UV_RUN_ONCE))
+		;
+}
+
+static unsigned tos_of(const struct fixture *f)
+{
+	const struct port_settings *s = settings_of(settings_watch_table(f->watch), "mlx5_0", 1);
+
+	assert_non_null(s);
+	assert_true(s->seen & SETTINGS_CM_TOS);
+	return s->cm_tos;
+}
+
+static void what_was_read_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	open_watch(f, 0);
+	assert_int_equal(settings_watch_table(f->watch)->n, 0);
+	settings_watch_look(f->watch);
+	settings_watch_look(f->watch); /* one reading at a time */
+	assert_int_equal(f->inventory.loan->n_borrowers, 1);
+	assert_int_equal(f->n_told, 0);
+	look(f);
+	assert_null(f->inventory.loan);
+	assert_int_equal(f->n_told, 1);
+	assert_int_equal(tos_of(f), 106);
+}
+
+static void a_change_is_told_and_sameness_is_not(void **state)
+{
+	struct fixture *f = *state;
+	const struct settings_row *rows;
+
+	open_watch(f, 0);
+	look(f);
+	rows = settings_watch_table(f->watch)->rows;
+	look(f);
+	assert_int_equal(f->n_told, 1);
+	assert_ptr_equal(settings_watch_table(f->watch)->rows, rows);
+	tmptree_write(f->tree, TOS, "104\n");
+	look(f);
+	assert_int_equal(f->n_told, 2);
+	assert_int_equal(tos_of(f), 104);
+}
+
+/* Many looks are few readings. */
+static void it_is_not_read_before_it_is_time(void **state)
+{
+	struct fixture *f = *state;
+
+	open_watch(f, UINT32_MAX);
+	look(f);
+	tmptree_write(f->tree, TOS, "104\n");
+	settings_watch_look(f->watch);
+	assert_null(f->inventory.loan);
+	look(f);
+	assert_int_equal(tos_of(f), 106);
+}
+
+static void the_host_may_change_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+
+	open_watch(f, 0);
+	settings_watch_look(f->watch);
+	assert_non_null(f->inventory.loan);
+	tmptree_write(f->tree, "class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n");
+	look_at_host(f);
+	while (uv_run(&f->loop, UV_RUN_ONCE))
+		;
+	assert_int_equal(settings_watch_table(f->watch)->n, 1);
+	look(f);
+	assert_int_equal(settings_watch_table(f->watch)->n, 2);
+}
+
+static void it_ends_in_the_middle(void **state)
+{
+	struct fixture *f = *state;
+
+	open_watch(f, 0);
+	settings_watch_look(f->watch);
+	settings_watch_close(f->watch);
+	f->watch = NULL;
+	inventory_done(&f->inventory);
+	while (uv_run(&f->loop, UV_RUN_ONCE))
+		;
+	assert_int_equal(f->n_told, 0);
+	settings_watch_look(NULL);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(what_was_read_is_told),
+		T(a_change_is_told_and_sameness_is_not),
+		T(it_is_not_read_before_it_is_time),
+		T(the_host_may_change_meanwhile),
+		T(it_ends_in_the_middle),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
