@@ -89,6 +89,7 @@ static char *shown_text(const struct daemon *d, const struct pool_config *pools)
 	struct secrets secrets = {0};
 	int r = secrets_learn(&secrets, shown);
 
+	r = r < 0 ? r : secrets_scrub(&secrets, shown);
 	secrets_done(&secrets);
 	json_decref(tree);
 	if (r == 0)

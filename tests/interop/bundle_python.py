@@ -138,6 +138,9 @@ def what_is_promised_and_no_secret():
         equal(config["pools"][0]["network"]["ipam"]["type"], "static")
         equal(config["pools"][0]["network"]["ipam"]["password"], "(masked)")
         equal(config["pools"][0]["network"]["ipam"]["server"], "https://(masked)@10.0.0.1/v1")
+        asked = subprocess.run(["curl", "-sS", "-m", str(SOON), "--unix-socket", node.dir + "/run/rocelet.sock", "http://x/api/v1/config"], capture_output=True,
+                               check=True).stdout
+        has_no_secret({"/api/v1/config": asked})
         effective = json.loads(node.member(bundle, "api/config.json"))
         equal(effective["pools"][0]["network"]["ipam"]["password"], "(masked)")
         journal = json.loads(next(content for name, content in bundle.items() if "journal/0000:18:00.2" in name))
