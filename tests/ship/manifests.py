@@ -164,7 +164,8 @@ def names_that_are_used_exist():
         assert {m["name"] for m in mounts} == set(volumes), f"{overlay}: a volume is not mounted, or a mount has none"
         assert len({m["mountPath"] for m in mounts}) == len(mounts)
         assert all(len(v) == 2 for v in volumes.values()), f"{overlay}: a volume of two kinds"
-        assert volumes["config"]["configMap"]["name"] == the("ConfigMap", docs)["metadata"]["name"]
+        assert volumes["config"]["configMap"] == {"name": "rocelet", "optional": True}
+        assert not [d for d in docs if d["kind"] == "ConfigMap"], "applied with the next version, it would put an end to the pools"
         assert pod["serviceAccountName"] == the("ServiceAccount", docs)["metadata"]["name"]
         ports = {p["name"] for p in pod["containers"][0].get("ports", [])} or {9907}
         for probe in ("livenessProbe", "readinessProbe"):
@@ -293,11 +294,8 @@ def the_daemon_takes_arguments_and_configuration():
         tree = os.path.join(folder, "tree")
         subprocess.run([MK_SYSFS, tree, "2", "8"], check=True, capture_output=True)
         for overlay in OVERLAYS:
-            path = os.path.join(folder, "config.json")
-            with open(path, "w") as f:
-                f.write(the("ConfigMap", render("overlays/" + overlay))["data"]["config.json"])
             args = container_of(overlay).get("args", [])
-            out = daemon("--config", path, *args, "--sysfs-root", tree, "--check-config", "--strict")
+            out = daemon(*args, "--sysfs-root", tree, "--check-config", "--strict")
             assert out.returncode == 0, f"{overlay}: {out.stdout}{out.stderr}"
 
 
@@ -328,7 +326,8 @@ def resources_of(d):
 def examples_ask_for_what_their_pools_offer():
     docs = list(examples())
     pools = the("ConfigMap", [d for _, d in docs])
-    assert pools["metadata"] == {**the("ConfigMap", render("base"))["metadata"]}, "it takes the place of the overlay's"
+    namespace = the("Namespace", render("base"))["metadata"]["name"]
+    assert (pools["metadata"]["name"], pools["metadata"]["namespace"]) == ("rocelet", namespace), "the overlays look for another one"
     with tempfile.TemporaryDirectory() as folder:
         path, tree = os.path.join(folder, "config.json"), os.path.join(folder, "tree")
         subprocess.run([MK_SYSFS, tree, "2", "16"], check=True, capture_output=True)
