@@ -96,7 +96,7 @@ def fields_and_types():
     docs = [d for o in OVERLAYS for d in render("overlays/" + o)] + [d for _, d in examples()]
     for d in docs:
         conforms(d, KINDS[d["kind"]], d["kind"])
-    wrong = json.loads(json.dumps(the("DaemonSet", docs[:4])))
+    wrong = json.loads(json.dumps(the("DaemonSet", docs[:3])))
     wrong["spec"]["template"]["spec"]["containers"][0]["securityContext"]["privilegd"] = False
     try:
         conforms(wrong, "V1DaemonSet", "DaemonSet")
