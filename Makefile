@@ -251,8 +251,14 @@ soak: deps ## what takes too long for check: 10,000 random histories of the atta
 	$(Q)$(MAKE) --no-print-directory KILL_POINTS=1 build/kill/rocelet
 	$(Q)tests/bench/soak.sh
 
-golden: tests ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; git diff --stat -- docs tests/golden
+golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+
+# kustomize cannot put a file into an object.
+k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml
+	$(Q)printf '%s\n' '# Made of rules.yaml: make golden.' 'apiVersion: monitoring.coreos.com/v1' 'kind: PrometheusRule' 'metadata:' '  name: rocelet' \
+		'  namespace: rocelet' '  labels:' '    app.kubernetes.io/name: rocelet' 'spec:' > $@
+	$(Q)sed '/^ *#/d; s/^./  &/' $< >> $@
 
 docs: golden
 

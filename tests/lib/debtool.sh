@@ -14,7 +14,9 @@ if [ ! -e "$dir/.complete" ]; then
 	(
 		cd "$work"
 		apt-get download -qq "$package" >&2 || { apt-get update -qq >&2 && apt-get download -qq "$package" >&2; }
-		dpkg-deb -x ./*.deb root
+		# Since Debian 13 promtool is a package of its own.
+		if [ "$package" = prometheus ] && apt-cache show promtool >/dev/null 2>&1; then apt-get download -qq promtool >&2; fi
+		for deb in ./*.deb; do dpkg-deb -x "$deb" root; done
 	)
 	touch "$work/root/.complete"
 	rm -rf "$dir"

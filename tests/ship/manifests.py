@@ -123,7 +123,7 @@ def selectors_match_labels():
         labels = daemonset["template"]["metadata"]["labels"]
         selector = daemonset["selector"]["matchLabels"]
         assert selector.items() <= labels.items()
-        monitor, = render("monitoring")
+        monitor = the("PodMonitor", render("monitoring"))
         assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
         assert monitor["metadata"]["namespace"] == the("DaemonSet", docs)["metadata"]["namespace"] == the("Namespace", docs)["metadata"]["name"]
         if overlay in BESIDE_EACH_OTHER:
@@ -132,7 +132,7 @@ def selectors_match_labels():
 
 def relabelled(labels):
     """What the PodMonitor makes of a pod that was discovered, by Prometheus itself."""
-    endpoint, = render("monitoring")[0]["spec"]["podMetricsEndpoints"]
+    endpoint, = the("PodMonitor", render("monitoring"))["spec"]["podMetricsEndpoints"]
     assert "port" not in endpoint and "targetPort" not in endpoint, "it would look for pods that name it"
     rules = [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), k): v for k, v in rule.items()} for rule in endpoint["relabelings"]]
     with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""Judges the fleet rules in k8s/deploy/monitoring: by promtool and the unit tests in rules/, and by rules of our own.
+
+  rules.py PROMTOOL
+
+CHECK=full also leaves out one condition of an alert after the other, which a test has to notice: a minute of CPU time.
+
+One line per check, "N passed, N failed" last.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+MONITORING = os.path.join(TOP, "k8s/deploy/monitoring")
+TESTS = os.path.join(TOP, "tests/ship/rules")
+PROMTOOL = sys.argv[1]
+failures, n_checks = 0, 0
+
+
+def check(what, problem=""):
+    global failures, n_checks
+    n_checks += 1
+    failures += bool(problem)
+    print(("not ok - " if problem else "ok - ") + what + (f"\n    {problem}" if problem else ""))
+
+
+def read(*path):
+    with open(os.path.join(*path)) as f:
+        return f.read()
+
+
+SOURCE = read(MONITORING, "rules.yaml")
+GROUPS = yaml.safe_load(SOURCE)["groups"]
+RULES = [rule for group in GROUPS for rule in group["rules"]]
+ALERTS = {rule["alert"]: rule for rule in RULES if "alert" in rule}
+RECORDS = [rule["record"] for rule in RULES if "record" in rule]
+FLEET = read(TOP, "docs/fleet.md")
+TEST_FILES = {name: read(TESTS, name) for name in sorted(os.listdir(TESTS))}
+
+
+def promtool(*args):
+    """Its complaint, or nothing."""
+    out = subprocess.run([PROMTOOL, *args], capture_output=True, text=True)
+    return "" if out.returncode == 0 else out.stdout + out.stderr
+
+
+def tested(rules, alert):
+    """What the unit tests of an alert say of other rules; nothing where they agree."""
+    tests = [{**test, "alert_rule_test": cases} for text in TEST_FILES.values() for test in yaml.safe_load(text)["tests"]
+             if (cases := [case for case in test.get("alert_rule_test", []) if case["alertname"] == alert])]
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "rules.yaml"), "w") as f:
+            f.write(rules)
+        with open(os.path.join(folder, "tests.yaml"), "w") as f:
+            yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": tests}, f)
+        return promtool("test", "rules", f.name)
+
+
+# --- by promtool --------------------------------------------------------------------------------
+
+def units():
+    check("promtool takes the rules", promtool("check", "rules", os.path.join(MONITORING, "rules.yaml")))
+    for name in TEST_FILES:
+        check(f"unit tests of {name}", promtool("test", "rules", os.path.join(TESTS, name)))
+
+
+def coverage():
+    fires, silent = set(), set()
+    for text in TEST_FILES.values():
+        for test in yaml.safe_load(text)["tests"]:
+            for case in test.get("alert_rule_test", []):
+                (fires if case.get("exp_alerts") else silent).add(case["alertname"])
+    for name in ALERTS:
+        check(f"{name} has a test in which it fires and one in which it is silent", "" if name in fires & silent else "it has not")
+    check("no test is of an alert that is not there", ", ".join((fires | silent) - ALERTS.keys()))
+
+
+def mutants():
+    """Whatever is left out of an alert, some test misses it."""
+    for name in ALERTS:
+        start = SOURCE.index(f"alert: {name}\n")
+        end = SOURCE.index("labels:", start)
+        rule = SOURCE[start:end]
+        conditions = [line for line in rule.splitlines(True) if re.match(r" +(and|unless|for:) ", line) and line.count("(") == line.count(")")]
+        needless = [line.strip() for line in conditions if not tested(SOURCE[:start] + rule.replace(line, "", 1) + SOURCE[end:], name)]
+        check(f"a test needs every condition of {name} ({len(conditions)})", "; ".join(needless))
+
+
+# --- by rules of our own ------------------------------------------------------------------------
+
+def families():
+    known = set(re.findall(r"^\| `(\w+)` \| ", read(TOP, "docs/metrics.md"), re.M)) | {"up"}
+    for rule in RULES:
+        words = re.sub(r'"[^"]*"|\b(on|by|without|group_left) *\([^)]*\)|\w+=~?"', "", rule["expr"])
+        used = set(re.findall(r"(?<![\w:])(?:roce_|rocelet_|up\b)\w*(?![\w:])", words))
+        check(f"{rule.get('record') or rule['alert']} uses families that there are", ", ".join(used - known))
+    recorded = set()
+    for rule in RULES:
+        unknown = set(re.findall(r"[a-z]+:\w+:\w+", rule["expr"])) - recorded
+        recorded |= {rule["record"]} if "record" in rule else set()
+        if unknown:
+            check("what is recorded is used after that", ", ".join(unknown))
+
+
+def conventions():
+    for name, rule in ALERTS.items():
+        texts, problems = rule["annotations"], []
+        problems += [] if re.fullmatch(r"Rocelet([A-Z][a-z]+)+", name) else ["its name"]
+        problems += [] if list(rule["labels"]) == ["severity"] and rule["labels"]["severity"] in ("critical", "warning", "info") else ["severity"]
+        problems += [] if sorted(texts) == ["description", "runbook_url", "summary"] else ["annotations"]
+        problems += ["a summary that is not fixed"] if "{{" in texts["summary"] else []
+        problems += [] if "{{" in texts["description"] else ["a description of nothing"]
+        problems += [] if texts["runbook_url"] == f"docs/fleet.md#{name.lower()}" and f"\n### {name}\n" in FLEET else ["runbook"]
+        problems += [] if rule.get("for") else ["no `for`"]
+        check(f"{name} is as alerts are", ", ".join(problems))
+    for record in RECORDS:
+        used = FLEET.count(f"`{record}`") + sum(record in rule["expr"] for rule in RULES)
+        check(f"{record} is named as records are, and for something",
+              "" if re.fullmatch(r"(function|port|cluster):[a-z_]+:[a-z_]*[a-z0-9]+", record) and used else "it is not")
+    check("docs/fleet.md has no alert that there is not", ", ".join(set(re.findall(r"\n### (\w+)\n", FLEET)) - ALERTS.keys()))
+
+
+def operator():
+    made = yaml.safe_load(read(MONITORING, "prometheusrule.yaml"))
+    check("the operator's rules are these (make golden)", "" if made["kind"] == "PrometheusRule" and made["spec"]["groups"] == GROUPS else "they are not")
+    listed = yaml.safe_load(read(MONITORING, "kustomization.yaml"))["resources"]
+    check("and are installed with the monitor", "" if "prometheusrule.yaml" in listed else "they are not")
+
+
+for judge in units, coverage, families, conventions, operator:
+    judge()
+if os.environ.get("CHECK") == "full":
+    mutants()
+print(f"{n_checks - failures} passed, {failures} failed")
+sys.exit(failures != 0)
