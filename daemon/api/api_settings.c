@@ -7,7 +7,7 @@
 
 static void dscp(struct json_out *o, const struct port_settings *s)
 {
-	char key[8];
+	char key[12];
 
 	if (!(s->seen & SETTINGS_DSCP)) {
 		json_out_null(o, "dscpTrusted");
