@@ -21,6 +21,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@
 /* Accepted in one go. */
 #define ACCEPT_BATCH		8
 #define PAUSE_MS		100
+#define TLS_PAUSE_MAX_MS	64
 
 union peer {
 	struct sockaddr_storage all;
@@ -107,19 +109,48 @@ static void resume_listeners(struct http *h)
 		uv_poll_start(&l->poll, UV_READABLE, on_listener);
 }
 
+/* When libmicrohttpd wants to run without being woken. */
+static uint64_t next_run(struct MHD_Daemon *mhd, uint64_t now_ms)
+{
+	MHD_UNSIGNED_LONG_LONG left_ms;
+
+	return mhd && MHD_get_timeout(mhd, &left_ms) == MHD_YES ? now_ms + left_ms
+								: CONNECTIONS_NEVER;
+}
+
+static bool is_answering_tls(const struct http *h)
+{
+	const struct connection *it;
+
+	TAILQ_FOREACH(it, &h->connections.list, entry)
+	if (it->guarded && it->phase == CONNECTION_ANSWER)
+		return true;
+	return false;
+}
+
+/* In the middle of a handshake libmicrohttpd (0.9.75) wants to run at once, over and over. Unless
+ * an answer is on its way its descriptor tells what there is to do, but for what it has read and
+ * not looked at yet: less and less likely the longer nothing comes. */
+static uint64_t next_tls_run(struct http *h, uint64_t now_ms)
+{
+	uint64_t next = next_run(h->tls_mhd, now_ms);
+
+	if (next > now_ms)
+		return next;
+	h->tls_pause_ms = is_answering_tls(h) || !h->tls_pause_ms ? 1 : h->tls_pause_ms * 2;
+	h->tls_pause_ms = MIN(h->tls_pause_ms, TLS_PAUSE_MAX_MS);
+	return now_ms + h->tls_pause_ms;
+}
+
 static void arm_timer(struct http *h, uint64_t now_ms)
 {
-	struct MHD_Daemon *const daemons[] = {h->mhd, h->tls_mhd};
-	MHD_UNSIGNED_LONG_LONG left_ms;
 	uint64_t next;
 
 	connections_next(&h->connections, &next);
-	if (h->resume_ms && h->resume_ms < next)
-		next = h->resume_ms;
-	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++)
-		if (daemons[i] && MHD_get_timeout(daemons[i], &left_ms) == MHD_YES &&
-		    now_ms + left_ms < next)
-			next = now_ms + left_ms;
+	if (h->resume_ms)
+		next = MIN(next, h->resume_ms);
+	next = MIN(next, next_run(h->mhd, now_ms));
+	next = MIN(next, next_tls_run(h, now_ms));
 	due_at(&h->due, next == CONNECTIONS_NEVER ? DUE_NEVER : next);
 }
 
@@ -149,8 +180,12 @@ static void on_due(void *arg)
 
 static void on_mhd_ready(uv_poll_t *poll, int status, int events)
 {
+	struct http *h = poll->data;
+
 	(void)status, (void)events;
-	run_server(poll->data);
+	if (poll == &h->tls_poll)
+		h->tls_pause_ms = 0;
+	run_server(h);
 }
 
 void http_wake(struct http *h)

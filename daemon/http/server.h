@@ -23,6 +23,7 @@ struct http {
 	uv_poll_t mhd_poll;
 	struct MHD_Daemon *tls_mhd; /* of TCP, once it is encrypted; NULL: it is not */
 	uv_poll_t tls_poll;
+	uint64_t tls_pause_ms; /* before it runs unasked; 0 = its descriptor has just said so */
 	struct access *access; /* NULL: everybody may read */
 	const char *const *open_paths;
 	struct trial {

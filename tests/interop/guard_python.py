@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The TCP listener behind TLS, tokens and passwords, as curl, openssl and Python's own TLS see it, with Secrets as the kubelet mounts and replaces them.
 
-  guard_python.py DAEMON
+  guard_python.py DAEMON [PART...]
 
 One line per check, "N passed, N failed" last.
 """
@@ -123,8 +123,8 @@ class Daemon:
         body, _, status = done.stdout.rpartition("\n")
         return int(status), body
 
-    def over_socket(self, path):
-        done = subprocess.run(["curl", "-sS", "-m", str(SOON), "--unix-socket", self.socket, "http://localhost" + path], capture_output=True, text=True,
+    def over_socket(self, path, *args):
+        done = subprocess.run(["curl", "-sS", "-m", str(SOON), *args, "--unix-socket", self.socket, "http://localhost" + path], capture_output=True, text=True,
                               check=False)
         return done.stdout
 
@@ -139,12 +139,15 @@ def daemon(folder, *flags):
     try:
         yield d
     finally:
-        if d.process.poll() is None:
-            d.process.send_signal(signal.SIGTERM)
-        status = d.process.wait(SOON)
+        status = end(d)
         check("the daemon ends well", status == 0)
         if status:
             print(d.log())
+
+
+def end(d):
+    d.process.send_signal(signal.SIGTERM)
+    return d.process.wait(SOON)
 
 
 def subject(d, *flags):
@@ -158,7 +161,10 @@ def tls(folder):
     cert, key = ca.pair()
     secret = Secret(folder + "/tls", crt=cert, key=key)
     flags = ("--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"))
-    with daemon(folder, *flags) as d:
+    with daemon(folder, *flags) as d, socket.create_connection(("127.0.0.1", d.port), SOON) as half:
+        half.sendall(client_hello()[:100])
+        check("TLS: half a ClientHello keeps nobody from ending it", end(d) == 0)
+    with daemon(folder, "--request-timeout", "2", *flags) as d:
         def get(path, *args):
             return d.curl(path, "--cacert", ca.pem, *args, scheme="https")
         check("TLS: curl trusts it and is answered", get("/healthz") == (200, "ok\n"))
@@ -170,6 +176,7 @@ def tls(folder):
         check("TLS: a page that is compressed, and one that waits", get("/api/v1/config", "--compressed")[0] in (200, 503))
         check("TLS: many requests on one connection", keeps_alive(d, ca))
         check("TLS: no orders over it", get("/api/v1/attach", "-d", "{}")[0] == 405)
+        unfinished(d, get)
         noise(d)
         check("TLS: after garbage and half handshakes it goes on", get("/healthz")[0] == 200)
 
@@ -198,6 +205,35 @@ def keeps_alive(d, ca):
             return False
     connection.close()
     return True
+
+
+def client_hello():
+    """One as Python sends it."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="x").do_handshake()
+    except ssl.SSLWantReadError:
+        return outgoing.read()
+
+
+def cpu_seconds(d):
+    with open(f"/proc/{d.process.pid}/stat", encoding="ascii") as f:
+        return sum(int(n) for n in f.read().rpartition(")")[2].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+
+
+def unfinished(d, get):
+    """Handshakes that stop in the middle: others are answered meanwhile, and they end in time."""
+    hello = client_hello()
+    for name, text in (("a byte", hello[:1]), ("half a ClientHello", hello[:100]), ("a whole one", hello)):
+        with socket.create_connection(("127.0.0.1", d.port), SOON) as s:
+            s.sendall(text)
+            before, began = cpu_seconds(d), time.monotonic()
+            check(f"TLS: {name} and silence: the unix socket and others are served",
+                  all(d.over_socket("/healthz", "-m", "5") == "ok\n" and get("/healthz", "-m", "5") == (200, "ok\n") for _ in range(3)))
+            while s.recv(4096):
+                pass
+            took = time.monotonic() - began
+            check(f"TLS: {name} and silence: ends at --request-timeout, and costs nothing", took < 30 and cpu_seconds(d) - before < took / 2)
 
 
 def noise(d):
@@ -335,7 +371,8 @@ def prometheus(folder):
 
 
 with tempfile.TemporaryDirectory() as temp:
-    for i, part in enumerate((tls, wrong_at_the_start, access, prometheus)):
+    parts = (tls, wrong_at_the_start, access, prometheus)
+    for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")
 print(f"{counts[True]} passed, {counts[False]} failed")
