@@ -179,6 +179,15 @@ static int watch_guards(struct daemon *d, struct err *e)
 	return r;
 }
 
+/* Who is let in stands in a file that cannot be read. A port whose guards are flags has them. */
+static bool is_anybodys(const struct daemon *d)
+{
+	const struct launch *l = d->launch;
+
+	return l->observes && !(options_has_flag("listen", l->argc, l->argv) &&
+				(d->options->auth_token_file[0] || d->options->basic_auth_file[0]));
+}
+
 /* Watched first: what changes after it was read is a hint. */
 static int serve_guarded(struct daemon *d, struct err *e)
 {
@@ -200,6 +209,12 @@ int http_start(struct daemon *d, struct err *e)
 	if (r < 0)
 		return r;
 	d->routes.port_error = &d->http_wing.err;
+	if (is_anybodys(d))
+		http_close_paths(
+			d->http,
+			"the configuration file is refused, and with it who may read this; "
+			"/readyz says why\n",
+			open_paths);
 	if (*d->options->listen != '\0')
 		r = has_guards(d->options) ? serve_guarded(d, e) : serve_tcp(d, e);
 	if (r < 0)

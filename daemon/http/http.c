@@ -502,6 +502,12 @@ void http_use_access(struct http *h, struct access *access, const char *const *o
 	h->access_generation++;
 }
 
+void http_close_paths(struct http *h, const char *why, const char *const *open_paths)
+{
+	h->closed_because = why;
+	h->open_paths = open_paths;
+}
+
 int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts *opts,
 	      struct self_counters *self, http_handler_fn *handler, void *arg, struct err *e)
 {

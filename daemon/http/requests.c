@@ -491,6 +491,8 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 	    strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
 		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
 				      "an order has at most 65536 bytes\n");
+	if (h->closed_because && connection->guarded && !is_open(h, path))
+		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, h->closed_because);
 	verdict = judge(h, c, path, &claim);
 	if (verdict == ACCESS_REFUSED)
 		return refuse_stranger(h, c);

@@ -26,6 +26,7 @@ struct http {
 	uint64_t tls_pause_ms; /* before it runs unasked; 0 = its descriptor has just said so */
 	struct access *access; /* NULL: everybody may read */
 	const char *const *open_paths;
+	const char *closed_because; /* the others over TCP; NULL: they are not */
 	struct trial {
 		struct job job;
 		struct access_claim claim;

@@ -90,11 +90,11 @@ class Secret:
 
 
 class Daemon:
-    def __init__(self, folder, *flags):
+    def __init__(self, folder, *flags, config="{}"):
         self.folder = tempfile.mkdtemp(dir=folder)
         self.socket = self.folder + "/run/rocelet.sock"
         with open(self.folder + "/config.json", "w", encoding="ascii") as f:
-            f.write("{}")
+            f.write(config)
         os.mkdir(self.folder + "/sys")
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
@@ -134,8 +134,8 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def daemon(folder, *flags):
-    d = Daemon(folder, *flags)
+def daemon(folder, *flags, **more):
+    d = Daemon(folder, *flags, **more)
     try:
         yield d
     finally:
@@ -273,6 +273,21 @@ def wrong_at_the_start(folder):
             check(f"{name}: --check-config says it, too", done.returncode != 0 and words in done.stderr)
 
 
+def without_a_file(folder):
+    """Whose guards stood in a file that cannot be read."""
+    secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
+    bearer = ("-H", f"Authorization: Bearer {TOKEN}")
+    for name, text in (("empty", ""), ("no JSON", "{"), ("of a wrong type", '{"tls-cert": 5}'), ("with a misspelt guard", '{"auth-token_file": "/x"}')):
+        with daemon(folder, config=text) as d:
+            check(f"a file that is {name}: it observes, and says so", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
+            check(f"a file that is {name}: only the kubelet is answered",
+                  d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file is refused" in d.curl(path)[1]
+                                                             for path in ("/", "/metrics", "/api/v1/config", "/healthz/", "/nowhere")))
+            check(f"a file that is {name}: the unix socket is as ever", d.over_socket("/")[:9] == "<!DOCTYPE" and "rocelet_config_ok" in d.over_socket("/metrics"))
+        with daemon(folder, "--auth-token-file", secret.path("tokens"), config=text) as d:
+            check(f"a file that is {name}, guards that are flags: these hold", d.curl("/")[0] == 401 and d.curl("/", *bearer)[0] == 200)
+
+
 def basic(name, password):
     return ("-u", f"{name}:{password}")
 
@@ -371,7 +386,7 @@ def prometheus(folder):
 
 
 with tempfile.TemporaryDirectory() as temp:
-    parts = (tls, wrong_at_the_start, access, prometheus)
+    parts = (tls, wrong_at_the_start, without_a_file, access, prometheus)
     for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")

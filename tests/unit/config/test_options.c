@@ -171,6 +171,13 @@ static void test_a_bad_config_names_file_line_and_key_and_changes_nothing(void *
 		{"{\"mirrors\": [\"eth0\", \"a/b\"]}",
 		 "c.json:1: \"mirrors\": 'a/b' cannot be the name of a netdev"},
 		{"{\"mirrors\": \"eth0\"}", "c.json:1: \"mirrors\": is not a list of strings"},
+		{"{\n\"tls_cert\": \"/x\"}",
+		 "c.json:2: unknown key \"tls_cert\", write \"tls-cert\""},
+		{"{\"tlsKey\": 1}", "c.json:1: unknown key \"tlsKey\", write \"tls-key\""},
+		{"{\"authTokenFile\": 1}",
+		 "c.json:1: unknown key \"authTokenFile\", write \"auth-token-file\""},
+		{"{\"BASIC-AUTH-FILE\": 1}",
+		 "c.json:1: unknown key \"BASIC-AUTH-FILE\", write \"basic-auth-file\""},
 		{"[]", "c.json:1: the file is not a JSON object"},
 	};
 	(void)state;
