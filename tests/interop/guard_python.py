@@ -277,12 +277,14 @@ def without_a_file(folder):
     """Whose guards stood in a file that cannot be read."""
     secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
     bearer = ("-H", f"Authorization: Bearer {TOKEN}")
-    for name, text in (("empty", ""), ("no JSON", "{"), ("of a wrong type", '{"tls-cert": 5}'), ("with a misspelt guard", '{"auth-token_file": "/x"}')):
+    for name, text in (("empty", ""), ("no JSON", '{"a": {"password": "hunter2}}'), ("of a wrong type", '{"tls-cert": 5}'), ("with a misspelt guard", '{"auth-token_file": "/x"}')):
         with daemon(folder, config=text) as d:
             check(f"a file that is {name}: it observes, and says so", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
             check(f"a file that is {name}: only the kubelet is answered",
                   d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file is refused" in d.curl(path)[1]
                                                              for path in ("/", "/metrics", "/api/v1/config", "/healthz/", "/nowhere")))
+            check(f"a file that is {name}: what stands in it is not told",
+                  not any("hunter2" in said for said in (d.log(), d.curl("/readyz")[1], d.over_socket("/api/v1/doctor"), d.over_socket("/api/v1/events"))))
             check(f"a file that is {name}: the unix socket is as ever", d.over_socket("/")[:9] == "<!DOCTYPE" and "rocelet_config_ok" in d.over_socket("/metrics"))
         with daemon(folder, "--auth-token-file", secret.path("tokens"), config=text) as d:
             check(f"a file that is {name}, guards that are flags: these hold", d.curl("/")[0] == 401 and d.curl("/", *bearer)[0] == 200)

@@ -201,6 +201,28 @@ static void test_broken_json_names_line_and_column(void **state)
 	assert_true(parse(&o, "", &w, &e) < 0);
 }
 
+static void test_broken_json_is_not_quoted(void **state)
+{
+	static const char *const texts[] = {
+		"{\"a\": {\"b\": \"hunter2secret}}",
+		"{\"a\": \"x\" \"hunter2secret\"}",
+		"{\"a\": hunter2secret}",
+		"{\"a\": \"hunter2secret\\q\"}",
+		"{\"a\": \"hunter2secret\\ud800\"}",
+		"{\"a\": \"hunter2secret\n\"}",
+		"{\"a\": \"hunter2secret\xff\"}",
+		"\"hunter2secret\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		VARS;
+		assert_true(parse(&o, texts[i], &w, &e) < 0);
+		assert_true(strncmp(e.msg, "c.json:1:", 9) == 0);
+		assert_null(strstr(e.msg, "hunter"));
+	}
+}
+
 static void test_unknown_keys_are_warned_about_with_a_suggestion(void **state)
 {
 	VARS;
@@ -325,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_a_config_file_sets_keys_of_every_type),
 		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
 		cmocka_unit_test(test_broken_json_names_line_and_column),
+		cmocka_unit_test(test_broken_json_is_not_quoted),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
 		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
