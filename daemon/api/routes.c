@@ -68,8 +68,9 @@ static void answer_healthz(struct routes *r, const struct http_request *request,
 }
 
 /* Ready all the same: there is one in use that works. NULL: out of memory. */
-static char *ready_text(const struct config_state *c, size_t *ret_len)
+static char *ready_text(const struct routes *r, size_t *ret_len)
 {
+	const struct config_state *c = r->config;
 	char *text = NULL, refusal[POOL_REFUSAL_TEXT];
 	FILE *f = open_memstream(&text, ret_len);
 
@@ -78,6 +79,8 @@ static char *ready_text(const struct config_state *c, size_t *ret_len)
 	fputs("ok\n", f);
 	if (c && c->error.code)
 		fprintf(f, "the configuration file is refused: %s\n", c->error.msg);
+	if (r->port_error && r->port_error->code)
+		fprintf(f, "nothing is served over TCP: %s\n", r->port_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		pool_refusal_text(&c->refusals.list[i], refusal);
 		fprintf(f, "%s\n", refusal);
@@ -138,7 +141,7 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 		reply_string(reply, 503, REPLY_TEXT, because);
 		return;
 	}
-	text = ready_text(r->config, &len);
+	text = ready_text(r, &len);
 	reply_copy(reply, 200, REPLY_TEXT, text ? text : "ok\n", text ? len : strlen("ok\n"));
 	free(text);
 }
@@ -308,6 +311,7 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 	struct doctor_input in = {.resources = r->resources,
 				  .attachments = r->attachments,
 				  .config = r->config,
+				  .guard_error = r->guard_error,
 				  .port_error = r->port_error,
 				  .lacks = r->lacks,
 				  .n_lacks = r->n_lacks,

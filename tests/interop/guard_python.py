@@ -90,7 +90,7 @@ class Secret:
 
 
 class Daemon:
-    def __init__(self, folder, *flags, config="{}"):
+    def __init__(self, folder, *flags, config="{}", port=None):
         self.folder = tempfile.mkdtemp(dir=folder)
         self.socket = self.folder + "/run/rocelet.sock"
         with open(self.folder + "/config.json", "w", encoding="ascii") as f:
@@ -98,7 +98,7 @@ class Daemon:
         os.mkdir(self.folder + "/sys")
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+            self.port = port or s.getsockname()[1]
         self.log_file = self.folder + "/log"
         with open(self.log_file, "wb") as f:
             self.process = subprocess.Popen(self.command(*flags), stdout=f, stderr=f, stdin=subprocess.DEVNULL)
@@ -273,6 +273,24 @@ def wrong_at_the_start(folder):
             check(f"{name}: --check-config says it, too", done.returncode != 0 and words in done.stderr)
 
 
+def busy(folder):
+    """A port that another process has for now, guarded or not."""
+    secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
+    bearer = ("-H", f"Authorization: Bearer {TOKEN}")
+    for name, flags in (("open", ()), ("guarded", ("--auth-token-file", secret.path("tokens")))):
+        with socket.create_server(("127.0.0.1", 0)) as other, daemon(folder, *flags, port=other.getsockname()[1]) as d:
+            sentence = f"cannot listen on 127.0.0.1:{d.port}: Address already in use"
+            check(f"a busy port, {name}: it says so", d.says("error", sentence, "trying again"))
+            check(f"a busy port, {name}: so does /readyz", becomes(lambda: "not ready" not in d.over_socket("/readyz")) and sentence in d.over_socket("/readyz"))
+            found = [f for f in json.loads(d.over_socket("/api/v1/doctor"))["findings"] if f["object"] == "listen"]
+            check(f"a busy port, {name}: and doctor, with the right help", len(found) == 1 and found[0]["what"] == sentence and "file" not in found[0]["help"])
+            other.close()
+            check(f"a busy port, {name}: it is served once it is free", becomes(lambda: d.curl("/", *bearer)[0] == 200))
+            check(f"a busy port, {name}: as it was to be", (d.curl("/")[0] == 401) == bool(flags))
+            check(f"a busy port, {name}: it was told once, and is over", d.log().count("cannot listen") == 1 and '"listen"' not in d.over_socket("/api/v1/doctor") and
+                  "TCP" not in d.over_socket("/readyz"))
+
+
 def without_a_file(folder):
     """Whose guards stood in a file that cannot be read."""
     secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
@@ -388,7 +406,7 @@ def prometheus(folder):
 
 
 with tempfile.TemporaryDirectory() as temp:
-    parts = (tls, wrong_at_the_start, without_a_file, access, prometheus)
+    parts = (tls, wrong_at_the_start, busy, without_a_file, access, prometheus)
     for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")
