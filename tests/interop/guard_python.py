@@ -17,6 +17,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SOON = 60
@@ -367,6 +368,41 @@ def flood(d):
     check("a flood of wrong passwords: each is answered, none is let in", set(statuses) <= {b"401", b"503"})
 
 
+def asks(d, source, name, password):
+    """The status of one request from that address."""
+    connection = http.client.HTTPConnection("127.0.0.1", d.port, timeout=SOON, source_address=(source, 0))
+    connection.request("GET", "/", headers={"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()})
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def guessers(folder):
+    """Who guesses from some addresses keeps nobody out who knows."""
+    slow = subprocess.run(["perl", "-e", 'print crypt($ARGV[0], q($6$rounds=100000$saltsalt))', PASSWORD], capture_output=True, text=True, check=True).stdout
+    names = [f"user{i}" for i in range(8)]
+    secret = Secret(folder + "/auth", users="".join(f"{name}:{slow}\n" for name in names))
+    with daemon(folder, "--basic-auth-file", secret.path("users")) as d:
+        over, guessed = threading.Event(), []
+
+        def guess(source):
+            while not over.is_set():
+                with contextlib.suppress(OSError, http.client.HTTPException):  # too many connections
+                    guessed.append(asks(d, source, "user0", "guess"))
+        threads = [threading.Thread(target=guess, args=(f"127.0.0.{2 + i % 2}",)) for i in range(6)]
+        for t in threads:
+            t.start()
+        check("guessing: some are tried", becomes(lambda: 401 in guessed and 503 in guessed))
+        check("guessing: who knows is let in at the first attempt", [asks(d, "127.0.0.1", name, PASSWORD) for name in names] == [200] * len(names))
+        secret.replace(users="".join(f"{name}:{slow}\n" for name in names + ["new"]))
+        check("guessing: a new user is let in, and the others as before", becomes(lambda: asks(d, "127.0.0.1", "new", PASSWORD) == 200) and
+              all(asks(d, "127.0.0.1", name, PASSWORD) == 200 for name in names))
+        over.set()
+        for t in threads:
+            t.join()
+        check("guessing: nobody was let in for it", set(guessed) <= {401, 503})
+
+
 def prometheus(folder):
     """The real one scrapes over TLS with a token, follows it when both are replaced, and with another token is refused."""
     tools = subprocess.run([os.path.join(os.path.dirname(__file__), "../lib/debtool.sh"), "prometheus"], capture_output=True, text=True, check=True).stdout.strip()
@@ -406,7 +442,7 @@ def prometheus(folder):
 
 
 with tempfile.TemporaryDirectory() as temp:
-    parts = (tls, wrong_at_the_start, busy, without_a_file, access, prometheus)
+    parts = (tls, wrong_at_the_start, busy, without_a_file, access, guessers, prometheus)
     for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")
