@@ -219,6 +219,29 @@ static int serve_open(struct daemon *d, struct err *e)
 	return r;
 }
 
+/* Somebody may have deleted it, or the folder, which then is anybody's to lock. */
+static void serve_socket(void *arg)
+{
+	struct daemon *d = arg;
+	struct http_wing *w = &d->http_wing;
+	const char *folder = d->options->run_dir;
+	struct err e = {0};
+	int r = loop_lock_run_folder(d, &e);
+
+	if (d->options->rescan_interval_ms > 0)
+		due_in(&w->look, d->options->rescan_interval_ms);
+	if (r != -EALREADY)
+		r = sockets_serve(d->http, folder, &e);
+	if (r == 0 && w->had_socket)
+		log_warn("http", 0, "%s/rocelet.sock was deleted, serving it anew", folder);
+	else if (r == 0)
+		log_info("http", 0, "serving on %s/rocelet.sock", folder);
+	else if (r < 0 && strcmp(e.msg, w->socket_err.msg) != 0)
+		log_warn("http", 0, "%s, serving without rocelet.sock", e.msg);
+	w->had_socket |= r >= 0;
+	w->socket_err = r < 0 ? e : (struct err){0};
+}
+
 int http_start(struct daemon *d, struct err *e)
 {
 	const struct http_opts opts = {
@@ -228,6 +251,7 @@ int http_start(struct daemon *d, struct err *e)
 	int r;
 
 	due_init(&d->http_wing.again, &d->loop, serve_tcp, d);
+	due_init(&d->http_wing.look, &d->loop, serve_socket, d);
 	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 
 	if (r < 0)
@@ -244,7 +268,7 @@ int http_start(struct daemon *d, struct err *e)
 		r = has_guards(d->options) ? serve_guarded(d, e) : serve_open(d, e);
 	if (r < 0)
 		return r;
-	sockets_serve(d->http, d->options->run_dir);
+	serve_socket(d);
 	sockets_serve_metrics(d->http, d->options->kubelet_dir);
 	return 0;
 }
@@ -252,6 +276,7 @@ int http_start(struct daemon *d, struct err *e)
 void http_stop(struct daemon *d)
 {
 	due_close(&d->http_wing.again, NULL);
+	due_close(&d->http_wing.look, NULL);
 	for (int i = 0; i < N_GUARD_FILES; i++)
 		config_watch_close(d->http_wing.watches[i]);
 	if (d->http)
