@@ -372,6 +372,10 @@ static void check_config(struct examination *x)
 		find(x, FINDING_CONFIG, "listen",
 		     "It is tried again each second; unix sockets are served meanwhile.", "%s",
 		     x->in->port_error->msg);
+	if (x->in->tls_expired)
+		find(x, FINDING_CONFIG, "listen",
+		     "Clients refuse it. A new one is read as soon as it is in its file.", "%s",
+		     "the certificate that is shown has expired");
 	if (x->in->guard_error && x->in->guard_error->code)
 		find(x, FINDING_CONFIG, "listen",
 		     "What was right before stays in use; a daemon that has just started serves "

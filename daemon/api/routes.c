@@ -67,8 +67,15 @@ static void answer_healthz(struct routes *r, const struct http_request *request,
 	reply_string(reply, 200, REPLY_TEXT, "ok\n");
 }
 
+static bool has_tls_expired(const struct routes *r, uint64_t now_ms)
+{
+	uint64_t expires_s = r->tls_expires_s ? r->tls_expires_s() : 0;
+
+	return expires_s > 0 && expires_s * 1000 <= r->epoch_ms + now_ms;
+}
+
 /* Ready all the same: there is one in use that works. NULL: out of memory. */
-static char *ready_text(const struct routes *r, size_t *ret_len)
+static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len)
 {
 	const struct config_state *c = r->config;
 	char *text = NULL, refusal[POOL_REFUSAL_TEXT];
@@ -81,6 +88,10 @@ static char *ready_text(const struct routes *r, size_t *ret_len)
 		fprintf(f, "the configuration file is refused: %s\n", c->error.msg);
 	if (r->port_error && r->port_error->code)
 		fprintf(f, "nothing is served over TCP: %s\n", r->port_error->msg);
+	if (r->guard_error && r->guard_error->code)
+		fprintf(f, "what guards TCP is not as its files are: %s\n", r->guard_error->msg);
+	if (has_tls_expired(r, now_ms))
+		fputs("the certificate that is shown over TCP has expired\n", f);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		pool_refusal_text(&c->refusals.list[i], refusal);
 		fprintf(f, "%s\n", refusal);
@@ -133,7 +144,6 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	size_t len = 0;
 	char *text, sentence[512];
 
-	(void)request;
 	if (!because &&
 	    (offers_nothing(r, sentence) || is_blind(r, sentence) || is_powerless(r, sentence)))
 		because = sentence;
@@ -141,7 +151,7 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 		reply_string(reply, 503, REPLY_TEXT, because);
 		return;
 	}
-	text = ready_text(r, &len);
+	text = ready_text(r, request->now_ms, &len);
 	reply_copy(reply, 200, REPLY_TEXT, text ? text : "ok\n", text ? len : strlen("ok\n"));
 	free(text);
 }
@@ -313,6 +323,7 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 				  .config = r->config,
 				  .guard_error = r->guard_error,
 				  .port_error = r->port_error,
+				  .tls_expired = has_tls_expired(r, request->now_ms),
 				  .lacks = r->lacks,
 				  .n_lacks = r->n_lacks,
 				  .now_ms = request->now_ms};

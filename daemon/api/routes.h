@@ -67,6 +67,7 @@ struct routes {
 	const struct config_state *config;	/* whether the file is that; NULL: it is */
 	const struct err *guard_error;	     /* why nothing, or what was right before, guards TCP */
 	const struct err *port_error;	     /* why nothing listens there */
+	uint64_t (*tls_expires_s)(void);     /* of its certificate; 0 = none. NULL: none */
 	const struct capability_lack *lacks; /* what the daemon may not do */
 	size_t n_lacks;
 	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "sockets.h"
 #include "tls.h"
+#include "unix_time.h"
 
 #define PORT_RETRY_MS 1000
 
@@ -164,6 +165,9 @@ static void load_guards(struct daemon *d)
 
 	w->digest = digest;
 	w->err = e;
+	if (r == 0 && d->options->tls_cert[0] && tls_expires_s() * 1000 <= unix_ms())
+		log_warn("http", 0, "%s: the certificate has expired, showing it all the same",
+			 d->options->tls_cert);
 	if (r == 0 && !w->serves)
 		serve_tcp(d);
 	else if (r == 0 && !told)
@@ -257,6 +261,7 @@ int http_start(struct daemon *d, struct err *e)
 	if (r < 0)
 		return r;
 	d->routes.guard_error = &d->http_wing.err;
+	d->routes.tls_expires_s = tls_expires_s;
 	d->routes.port_error = &d->http_wing.port_err;
 	if (is_anybodys(d))
 		http_close_paths(

@@ -17,6 +17,7 @@
 #include "qps.h"
 #include "resources.h"
 #include "sampler.h"
+#include "tls.h"
 #include "uevents.h"
 
 /* --- what the modules tell each other --------------------------------------------------------- */
@@ -88,6 +89,7 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->log_lines_dropped = log_dropped();
 	m->config_ok = config_state_ok(&d->config);
 	m->config_refusals = d->config.refusals.n;
+	m->tls_expires_s = tls_expires_s();
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
 	for (int i = 0; i < N_RESCANS; i++)

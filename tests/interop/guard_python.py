@@ -52,13 +52,13 @@ class Authority:
         self.pem = folder + "/ca.pem"
         openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/ca.key", "-out", self.pem, "-subj", "/CN=lab", "-days", "9")
 
-    def pair(self, kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
+    def pair(self, days="9", kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
         self.n += 1
         base = f"{self.folder}/{self.n}"
         openssl("req", *kind, "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN=node-{self.n}")
         with open(base + ".ext", "w", encoding="ascii") as f:
             f.write("subjectAltName=IP:127.0.0.1\n")
-        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", "9", "-extfile",
+        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", days, "-extfile",
                 base + ".ext", "-out", base + ".pem")
         with open(base + ".pem", encoding="ascii") as cert, open(base + ".key", encoding="ascii") as key:
             return cert.read(), key.read()
@@ -182,7 +182,7 @@ def tls(folder):
         check("TLS: after garbage and half handshakes it goes on", get("/healthz")[0] == 200)
 
         first = subject(d)
-        secret.replace(**dict(zip(("crt", "key"), ca.pair(("-newkey", "rsa:2048")))))
+        secret.replace(**dict(zip(("crt", "key"), ca.pair(kind=("-newkey", "rsa:2048")))))
         check("a new certificate is shown", becomes(lambda: subject(d) not in (None, first)) and get("/healthz")[0] == 200)
         second, other = subject(d), ca.pair()
         secret.replace(crt=other[0], key=key)
@@ -194,6 +194,11 @@ def tls(folder):
         os.unlink(secret.path("..data"))
         check("a Secret that is gone is told", d.says("error", "No such file", "keeping"))
         check("what was right stays still", subject(d) == second)
+        expired = ca.pair("-1")
+        secret.replace(crt=expired[0], key=expired[1])
+        check("one that has expired is told", d.says("error", "the certificate has expired", "keeping what was right"))
+        check("by doctor and /readyz, too", all("the certificate has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
+        check("what was right stays even so", subject(d) == second and get("/healthz")[0] == 200)
         secret.replace(crt=other[0], key=other[1])
         check("and is replaced when it is right again", becomes(lambda: subject(d) not in (None, second)) and get("/healthz")[0] == 200)
 
@@ -248,6 +253,21 @@ def noise(d):
             held.append(s)
     for s in held:
         s.close()
+
+
+def expired_at_the_start(folder):
+    ca = Authority(folder)
+    secret = Secret(folder + "/tls", **dict(zip(("crt", "key"), ca.pair("-1"))))
+
+    def expires(d):
+        return int((re.search(r"^rocelet_tls_certificate_expires_seconds (\d+)$", d.over_socket("/metrics"), re.M) or "00")[1])
+    with daemon(folder, "--tls-cert", secret.path("crt"), "--tls-key", secret.path("key")) as d:
+        check("an expired one at the start is told, and shown", d.says("warn", "has expired") and becomes(lambda: subject(d) == f"node-{ca.n}"))
+        check("by doctor, /readyz and a gauge", becomes(lambda: 0 < expires(d) < time.time()) and
+              all("has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
+        secret.replace(**dict(zip(("crt", "key"), ca.pair())))
+        check("until there is a new one", becomes(lambda: expires(d) > time.time() + 86400) and
+              not any("has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
 
 
 def wrong_at_the_start(folder):
@@ -442,7 +462,7 @@ def prometheus(folder):
 
 
 with tempfile.TemporaryDirectory() as temp:
-    parts = (tls, wrong_at_the_start, busy, without_a_file, access, guessers, prometheus)
+    parts = (tls, expired_at_the_start, wrong_at_the_start, busy, without_a_file, access, guessers, prometheus)
     for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")
