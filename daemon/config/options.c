@@ -628,6 +628,23 @@ size_t options_changed(const struct options *a, const struct options *b, char *n
 	return n;
 }
 
+static void ignore_warning(const char *sentence, void *arg)
+{
+	(void)sentence, (void)arg;
+}
+
+size_t options_overridden(const struct options *o, const struct config_file *file, char *names,
+			  size_t size)
+{
+	struct options by_file = *o;
+
+	names[0] = '\0';
+	if (!file->text || options_parse_json(&by_file, file->text, file->len, o->config,
+					      ignore_warning, NULL, NULL) < 0)
+		return 0;
+	return options_changed(o, &by_file, names, size);
+}
+
 /* --- --help and docs/options.md --------------------------------------------------------------- */
 
 void options_help(FILE *f)

@@ -96,6 +96,11 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 /* Is it among the arguments? */
 bool options_has_flag(const char *name, int argc, char *const argv[]);
 
+/* How many options the file and the flags say differently, so that the flags count; names as of
+ * options_changed(). */
+size_t options_overridden(const struct options *, const struct config_file *, char *names,
+			  size_t size);
+
 /* Parses the text of a config file on top of *o. `name` is for messages. Unknown keys are warned
  * about, and refused if they resemble one that guards the TCP listener; those of pools
  * (pool_config_key()) are pool_config.h's. */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "config_file.h"
 #include "golden.h"
 #include "options.h"
 
@@ -275,6 +276,24 @@ static void test_flags_win_over_the_file(void **state)
 	unlink(path);
 }
 
+static void test_what_flags_override(void **state)
+{
+	char text[] =
+		"{\"listen\": \":9907\", \"run-dir\": \"/file\", \"dry-run\": true, \"x\": 1}";
+	const struct config_file file = {text, sizeof(text) - 1}, none = {0};
+	char names[64];
+	VARS;
+	(void)state;
+
+	assert_int_equal(LOAD("--listen", ":2", "--run-dir", "/file", "--state-dir", "/flag",
+			      "--dry-run=false"),
+			 0);
+	assert_int_equal(options_overridden(&o, &file, names, sizeof(names)), 2);
+	assert_string_equal(names, "listen, dry-run");
+	assert_int_equal(options_overridden(&o, &none, names, sizeof(names)), 0);
+	assert_string_equal(names, "");
+}
+
 static void test_printed_config_reads_back_the_same(void **state)
 {
 	struct options again;
@@ -351,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
 		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
+		cmocka_unit_test(test_what_flags_override),
 		cmocka_unit_test(test_printed_config_reads_back_the_same),
 		cmocka_unit_test(test_what_has_changed),
 		cmocka_unit_test(test_help_and_docs_are_the_table),
