@@ -22,6 +22,15 @@ static void on_warning(const char *sentence, void *arg)
 	fprintf(stderr, "rocelet: %s\n", sentence);
 }
 
+static void tell_overridden(const struct options *o, const struct config_file *file)
+{
+	char names[256];
+
+	if (options_overridden(o, file, names, sizeof(names)) > 0)
+		fprintf(stderr, "rocelet: %s: flags say otherwise, and count: %s\n", o->config,
+			names);
+}
+
 static void tell_refusals(const struct pool_config *pools)
 {
 	char text[POOL_REFUSAL_TEXT];
@@ -141,6 +150,8 @@ int main(int argc, char *argv[])
 	r = options_load(&options, &action, &file, argc, argv, on_warning, &n_warnings, &e);
 	has_options = r == 0;
 	n_unknown = n_warnings;
+	if (r == 0)
+		tell_overridden(&options, &file);
 	if (r == 0)
 		r = pool_config_load(&pools, &file, &options, on_warning, &n_warnings, &e);
 	has_file = file.text != NULL;

@@ -370,9 +370,17 @@ static void check_config(struct examination *x)
 		     "the configuration file is refused: %s", c->error.msg);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
+		     "It is tried again each second; unix sockets are served meanwhile.", "%s",
+		     x->in->port_error->msg);
+	if (x->in->tls_expired)
+		find(x, FINDING_CONFIG, "listen",
+		     "Clients refuse it. A new one is read as soon as it is in its file.", "%s",
+		     "the certificate that is shown has expired");
+	if (x->in->guard_error && x->in->guard_error->code)
+		find(x, FINDING_CONFIG, "listen",
 		     "What was right before stays in use; a daemon that has just started serves "
 		     "nothing over TCP until the file is right. It is read again when it changes.",
-		     "%s", x->in->port_error->msg);
+		     "%s", x->in->guard_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		const struct pool_refusal *r = &c->refusals.list[i];
 

@@ -47,7 +47,9 @@ struct doctor_input {
 	struct attach_list attachments;
 	const struct attach_counters *counters; /* NULL: nothing is attached here */
 	const struct config_state *config;	/* NULL: nothing is said of it */
-	const struct err *port_error;		/* of the TCP listener's files; NULL: none */
+	const struct err *guard_error;		/* of the TCP listener's files; NULL: none */
+	const struct err *port_error;		/* of the listener itself; NULL: none */
+	bool tls_expired;			/* its certificate has */
 	const struct capability_lack *lacks;	/* what the daemon may not do */
 	size_t n_lacks;
 	uint64_t now_ms; /* the loop's */

@@ -67,9 +67,17 @@ static void answer_healthz(struct routes *r, const struct http_request *request,
 	reply_string(reply, 200, REPLY_TEXT, "ok\n");
 }
 
-/* Ready all the same: there is one in use that works. NULL: out of memory. */
-static char *ready_text(const struct config_state *c, size_t *ret_len)
+static bool has_tls_expired(const struct routes *r, uint64_t now_ms)
 {
+	uint64_t expires_s = r->tls_expires_s ? r->tls_expires_s() : 0;
+
+	return expires_s > 0 && expires_s * 1000 <= r->epoch_ms + now_ms;
+}
+
+/* Ready all the same: there is one in use that works. NULL: out of memory. */
+static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len)
+{
+	const struct config_state *c = r->config;
 	char *text = NULL, refusal[POOL_REFUSAL_TEXT];
 	FILE *f = open_memstream(&text, ret_len);
 
@@ -78,6 +86,12 @@ static char *ready_text(const struct config_state *c, size_t *ret_len)
 	fputs("ok\n", f);
 	if (c && c->error.code)
 		fprintf(f, "the configuration file is refused: %s\n", c->error.msg);
+	if (r->port_error && r->port_error->code)
+		fprintf(f, "nothing is served over TCP: %s\n", r->port_error->msg);
+	if (r->guard_error && r->guard_error->code)
+		fprintf(f, "what guards TCP is not as its files are: %s\n", r->guard_error->msg);
+	if (has_tls_expired(r, now_ms))
+		fputs("the certificate that is shown over TCP has expired\n", f);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		pool_refusal_text(&c->refusals.list[i], refusal);
 		fprintf(f, "%s\n", refusal);
@@ -149,7 +163,7 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 		reply_string(reply, 503, REPLY_TEXT, because);
 		return;
 	}
-	text = ready_text(r->config, &len);
+	text = ready_text(r, request->now_ms, &len);
 	reply_copy(reply, 200, REPLY_TEXT, text ? text : "ok\n", text ? len : strlen("ok\n"));
 	free(text);
 }
@@ -321,7 +335,9 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 	struct doctor_input in = {.resources = r->resources,
 				  .attachments = r->attachments,
 				  .config = r->config,
+				  .guard_error = r->guard_error,
 				  .port_error = r->port_error,
+				  .tls_expired = has_tls_expired(r, request->now_ms),
 				  .lacks = r->lacks,
 				  .n_lacks = r->n_lacks,
 				  .now_ms = request->now_ms};

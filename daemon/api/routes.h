@@ -66,7 +66,9 @@ struct routes {
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
 	const struct config_state *config;	/* whether the file is that; NULL: it is */
-	const struct err *port_error;	     /* why nothing, or what was right before, guards TCP */
+	const struct err *guard_error;	     /* why nothing, or what was right before, guards TCP */
+	const struct err *port_error;	     /* why nothing listens there */
+	uint64_t (*tls_expires_s)(void);     /* of its certificate; 0 = none. NULL: none */
 	const struct capability_lack *lacks; /* what the daemon may not do */
 	size_t n_lacks;
 	const char *own_pod; /* namespace/name of the daemon's; NULL or "" = it is in none */

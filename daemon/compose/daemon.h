@@ -80,6 +80,13 @@ struct module {
 	void (*stop)(struct daemon *);
 };
 
+/* --- loop.c -----------------------------------------------------------------------------------
+ */
+
+/* Takes the lock of the run folder anew if that is another one than it was. Errors of lock_take().
+ */
+int loop_lock_run_folder(struct daemon *, struct err *);
+
 /* --- http_wing.c: one of the modules -----------------------------------------------------------
  */
 

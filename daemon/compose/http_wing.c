@@ -9,10 +9,14 @@
 #include "config_watch.h"
 #include "daemon.h"
 #include "http.h"
+#include "listen.h"
 #include "log.h"
 #include "memory.h"
 #include "sockets.h"
 #include "tls.h"
+#include "unix_time.h"
+
+#define PORT_RETRY_MS 1000
 
 /* The kubelet has neither token nor password. */
 static const char *const open_paths[] = {"/healthz", "/readyz", NULL};
@@ -129,17 +133,25 @@ static const char *guards_text(const struct options *o)
 			      : "";
 }
 
-static int serve_tcp(struct daemon *d, struct err *e)
+/* Another process may have the port for now. */
+static void serve_tcp(void *arg)
 {
+	struct daemon *d = arg;
+	struct http_wing *w = &d->http_wing;
+	struct err e = {0};
 	unsigned port = 0;
-	int r = http_listen_tcp(d->http, d->options->listen, &port, e);
+	int r = http_listen_tcp(d->http, d->options->listen, &port, &e);
+	bool told = strcmp(e.msg, w->port_err.msg) == 0;
 
-	if (r < 0)
-		return r;
-	d->http_wing.serves = true;
-	log_info("http", 0, "serving on %s, port %u%s", d->options->listen, port,
-		 guards_text(d->options));
-	return 0;
+	w->port_err = e;
+	w->serves = r == 0;
+	if (r == 0)
+		log_info("http", 0, "serving on %s, port %u%s", d->options->listen, port,
+			 guards_text(d->options));
+	else
+		due_in(&w->again, PORT_RETRY_MS);
+	if (r < 0 && !told)
+		log_error("http", 0, "%s, trying again each second", e.msg);
 }
 
 /* Told once for each state of the files. */
@@ -153,14 +165,18 @@ static void load_guards(struct daemon *d)
 
 	w->digest = digest;
 	w->err = e;
+	if (r == 0 && d->options->tls_cert[0] && tls_expires_s() * 1000 <= unix_ms())
+		log_warn("http", 0, "%s: the certificate has expired, showing it all the same",
+			 d->options->tls_cert);
 	if (r == 0 && !w->serves)
-		r = serve_tcp(d, &w->err);
+		serve_tcp(d);
 	else if (r == 0 && !told)
 		log_info("http", 0, "certificate, tokens and passwords are read anew");
 	if (r < 0 && !told)
 		log_error("http", 0, "%s, %s", w->err.msg,
-			  w->serves ? "keeping what was right"
-				    : "serving nothing over TCP until it is right");
+			  w->serves || w->port_err.code
+				  ? "keeping what was right"
+				  : "serving nothing over TCP until it is right");
 }
 
 static void on_guard_changed(void *arg)
@@ -179,6 +195,15 @@ static int watch_guards(struct daemon *d, struct err *e)
 	return r;
 }
 
+/* Who is let in stands in a file that cannot be read. A port whose guards are flags has them. */
+static bool is_anybodys(const struct daemon *d)
+{
+	const struct launch *l = d->launch;
+
+	return l->observes && !(options_has_flag("listen", l->argc, l->argv) &&
+				(d->options->auth_token_file[0] || d->options->basic_auth_file[0]));
+}
+
 /* Watched first: what changes after it was read is a hint. */
 static int serve_guarded(struct daemon *d, struct err *e)
 {
@@ -189,28 +214,74 @@ static int serve_guarded(struct daemon *d, struct err *e)
 	return r;
 }
 
+static int serve_open(struct daemon *d, struct err *e)
+{
+	int r = listen_check(d->options->listen, e);
+
+	if (r == 0)
+		serve_tcp(d);
+	return r;
+}
+
+/* Somebody may have deleted it, or the folder, which then is anybody's to lock. */
+static void serve_socket(void *arg)
+{
+	struct daemon *d = arg;
+	struct http_wing *w = &d->http_wing;
+	const char *folder = d->options->run_dir;
+	struct err e = {0};
+	int r = loop_lock_run_folder(d, &e);
+
+	if (d->options->rescan_interval_ms > 0)
+		due_in(&w->look, d->options->rescan_interval_ms);
+	if (r != -EALREADY)
+		r = sockets_serve(d->http, folder, &e);
+	if (r == 0 && w->had_socket)
+		log_warn("http", 0, "%s/rocelet.sock was deleted, serving it anew", folder);
+	else if (r == 0)
+		log_info("http", 0, "serving on %s/rocelet.sock", folder);
+	else if (r < 0 && strcmp(e.msg, w->socket_err.msg) != 0)
+		log_warn("http", 0, "%s, serving without rocelet.sock", e.msg);
+	w->had_socket |= r >= 0;
+	w->socket_err = r < 0 ? e : (struct err){0};
+}
+
 int http_start(struct daemon *d, struct err *e)
 {
 	const struct http_opts opts = {
 		.max_connections = d->options->max_connections,
 		.request_ms = d->options->request_timeout_ms,
 	};
-	int r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
+	int r;
+
+	due_init(&d->http_wing.again, &d->loop, serve_tcp, d);
+	due_init(&d->http_wing.look, &d->loop, serve_socket, d);
+	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 
 	if (r < 0)
 		return r;
-	d->routes.port_error = &d->http_wing.err;
+	d->routes.guard_error = &d->http_wing.err;
+	d->routes.tls_expires_s = tls_expires_s;
+	d->routes.port_error = &d->http_wing.port_err;
+	if (is_anybodys(d))
+		http_close_paths(
+			d->http,
+			"the configuration file is refused, and with it who may read this; "
+			"/readyz says why\n",
+			open_paths);
 	if (*d->options->listen != '\0')
-		r = has_guards(d->options) ? serve_guarded(d, e) : serve_tcp(d, e);
+		r = has_guards(d->options) ? serve_guarded(d, e) : serve_open(d, e);
 	if (r < 0)
 		return r;
-	sockets_serve(d->http, d->options->run_dir);
+	serve_socket(d);
 	sockets_serve_metrics(d->http, d->options->kubelet_dir);
 	return 0;
 }
 
 void http_stop(struct daemon *d)
 {
+	due_close(&d->http_wing.again, NULL);
+	due_close(&d->http_wing.look, NULL);
 	for (int i = 0; i < N_GUARD_FILES; i++)
 		config_watch_close(d->http_wing.watches[i]);
 	if (d->http)

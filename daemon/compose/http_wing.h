@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "due.h"
 #include "err.h"
 #include "options.h"
 
@@ -18,6 +19,11 @@ struct http_wing {
 	uint64_t digest; /* of the files as they were last read */
 	bool serves;	 /* the TCP listener is there */
 	struct err err;	 /* why what was last read is not in use; code 0: it is */
+	struct due look; /* whether rocelet.sock is still there */
+	bool had_socket;
+	struct err socket_err; /* why it is not; told */
+	struct due again;      /* when the listener is tried once more */
+	struct err port_err;   /* why it is not there; code 0: it is, or is not to be yet */
 };
 
 /* The files of these options as the server would take them; http NULL: only looks. -EINVAL and a

@@ -153,6 +153,24 @@ static int lock_folders(struct daemon *d, struct err *e)
 	return r;
 }
 
+int loop_lock_run_folder(struct daemon *d, struct err *e)
+{
+	const char *folder = d->options->run_dir;
+	struct lock l = LOCK_NONE;
+	char self[180];
+	int r;
+
+	if (lock_is_of(&d->state_lock, folder) || lock_is_of(&d->run_lock, folder))
+		return 0;
+	describe_self(d->launch, self, sizeof(self));
+	r = lock_take(&l, &d->hw, folder, 0755, self, e);
+	if (r < 0)
+		return r;
+	lock_release(&d->run_lock);
+	d->run_lock = l;
+	return 0;
+}
+
 /* --- its life --------------------------------------------------------------------------------- */
 
 static int run_modules(struct daemon *d, struct err *e)

@@ -18,6 +18,7 @@
 #include "resources.h"
 #include "sampler.h"
 #include "settings_watch.h"
+#include "tls.h"
 #include "uevents.h"
 
 /* --- what the modules tell each other --------------------------------------------------------- */
@@ -89,6 +90,7 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->log_lines_dropped = log_dropped();
 	m->config_ok = config_state_ok(&d->config);
 	m->config_refusals = d->config.refusals.n;
+	m->tls_expires_s = tls_expires_s();
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
 	for (int i = 0; i < N_RESCANS; i++)

@@ -115,6 +115,16 @@ static const char *trailing_comma(const struct reading *r, size_t end)
 	return NULL;
 }
 
+/* Without what stands there (" near '..'"), but for keys: it may be a password, and the sentence is
+ * for everybody. */
+static void hide_values(json_error_t *where)
+{
+	char *near = strstr(where->text, " near '");
+
+	if (near && json_error_code(where) != json_error_duplicate_key)
+		*near = '\0';
+}
+
 static void syntax_explain(const struct reading *r, json_error_t *where, struct err *e)
 {
 	const char *comma = NULL;
@@ -237,6 +247,7 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 		      json_error_code(&where) == json_error_invalid_utf8))
 		root = read_as_go(&r, warn, arg, &where);
 	if (!root) {
+		hide_values(&where);
 		text_printable(where.text);
 		syntax_explain(&r, &where, e);
 	} else if (!json_is_object(root)) {

@@ -380,7 +380,7 @@ static int parse_argv(struct options *o, enum option_action *action, int argc, c
 	return r;
 }
 
-static bool argv_names(const char *name, int argc, char *const argv[])
+bool options_has_flag(const char *name, int argc, char *const argv[])
 {
 	size_t len = strlen(name);
 
@@ -434,7 +434,7 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 		memcpy(config, o.config, sizeof(config));
 		options_defaults(&o);
 		memcpy(o.config, config, sizeof(config));
-		r = load_file(&o, &file, argv_names("config", argc, argv), warn, arg, e);
+		r = load_file(&o, &file, options_has_flag("config", argc, argv), warn, arg, e);
 		if (r == 0)
 			r = parse_argv(&o, &action, argc, argv, e);
 	}
@@ -496,6 +496,19 @@ static int set_json(struct options *o, const struct option_def *d, const json_t 
 				     : err_set(e, -EINVAL, "is not a string");
 }
 
+/* The key of a guard that was meant by it: without that guard everybody would get in. NULL: none.
+ */
+static const char *misspelt_guard(const char *key)
+{
+	static const char *const guards[] = {"tls-cert", "tls-key", "auth-token-file",
+					     "basic-auth-file"};
+	char lower[64] = "";
+
+	for (size_t i = 0; key[i] && i < sizeof(lower) - 1; i++)
+		lower[i] = (char)tolower((unsigned char)key[i]);
+	return suggest(lower, strlen(lower), guards, ARRAY_SIZE(guards));
+}
+
 static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
 			 void *arg)
 {
@@ -526,7 +539,10 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 			break;
 		if (pool_config_key(key) != N_POOL_CONFIG_KEYS)
 			continue;
-		if (!d || d->flag_only)
+		if (!d && misspelt_guard(key))
+			r = err_set(e, -EINVAL, "%s:%u: unknown key \"%.60s\", write \"%s\"", name,
+				    json_line(text, len, &at), key, misspelt_guard(key));
+		else if (!d || d->flag_only)
 			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
 		else if (set_json(&parsed, d, value, e) < 0)
 			r = err_wrap(e, "%s:%u: \"%s\"", name, json_line(text, len, &at), key);
@@ -610,6 +626,23 @@ size_t options_changed(const struct options *a, const struct options *b, char *n
 		json_decref(y);
 	}
 	return n;
+}
+
+static void ignore_warning(const char *sentence, void *arg)
+{
+	(void)sentence, (void)arg;
+}
+
+size_t options_overridden(const struct options *o, const struct config_file *file, char *names,
+			  size_t size)
+{
+	struct options by_file = *o;
+
+	names[0] = '\0';
+	if (!file->text || options_parse_json(&by_file, file->text, file->len, o->config,
+					      ignore_warning, NULL, NULL) < 0)
+		return 0;
+	return options_changed(o, &by_file, names, size);
 }
 
 /* --- --help and docs/options.md --------------------------------------------------------------- */

@@ -93,8 +93,17 @@ int options_of_flags(struct options *ret, enum option_action *ret_action, int ar
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
+/* Is it among the arguments? */
+bool options_has_flag(const char *name, int argc, char *const argv[]);
+
+/* How many options the file and the flags say differently, so that the flags count; names as of
+ * options_changed(). */
+size_t options_overridden(const struct options *, const struct config_file *, char *names,
+			  size_t size);
+
 /* Parses the text of a config file on top of *o. `name` is for messages. Unknown keys are warned
- * about; those of pools (pool_config_key()) are pool_config.h's. */
+ * about, and refused if they resemble one that guards the TCP listener; those of pools
+ * (pool_config_key()) are pool_config.h's. */
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *, void *arg, struct err *);
 

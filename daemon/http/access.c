@@ -282,3 +282,13 @@ void access_remember(struct access *a, const struct access_claim *c)
 		snprintf(u->right, sizeof(u->right), "%s:%s", c->user, c->password);
 	}
 }
+
+void access_carry(struct access *a, const struct access *from)
+{
+	for (size_t i = 0; i < a->n_users; i++)
+		for (size_t j = 0; j < from->n_users; j++)
+			if (strcmp(a->users[i].name, from->users[j].name) == 0 &&
+			    strcmp(a->users[i].hash, from->users[j].hash) == 0)
+				memcpy(a->users[i].right, from->users[j].right,
+				       sizeof(a->users[i].right));
+}

@@ -48,5 +48,7 @@ enum access_verdict access_judge(const struct access *, const char *header,
 				 struct access_claim *ret);
 /* Takes long, and touches nothing else: for a worker. */
 bool access_try(const struct access_claim *);
-/* It was right. */
+/* It was right. Nothing is remembered of a user who is not there any more, or has another hash. */
 void access_remember(struct access *, const struct access_claim *);
+/* What the other one remembers, of users whose hash is the same. */
+void access_carry(struct access *, const struct access *from);

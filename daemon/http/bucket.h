@@ -16,6 +16,12 @@ static inline void bucket_init(struct bucket *b, uint32_t per_second, uint32_t b
 	*b = (struct bucket){per_second, burst, burst * 1000, now_ms};
 }
 
+/* Takes so many, or those that are left. */
+static inline void bucket_charge(struct bucket *b, uint32_t tokens)
+{
+	b->milli_tokens -= b->milli_tokens < tokens * 1000 ? b->milli_tokens : tokens * 1000;
+}
+
 /* Takes one token; false: none left. A clock that steps back gives nothing. */
 static inline bool bucket_take(struct bucket *b, uint64_t now_ms)
 {

@@ -23,8 +23,9 @@ enum connection_orders { ORDERS_NOT_HERE, ORDERS_FORBIDDEN, ORDERS_TAKEN };
 
 struct connection {
 	TAILQ_ENTRY(connection) entry;
-	int fd;	      /* borrowed */
-	bool guarded; /* over TCP: may be asked who it is */
+	int fd;	       /* borrowed */
+	bool guarded;  /* over TCP: may be asked who it is */
+	uint64_t peer; /* whose it is, of those */
 	enum connection_orders orders;
 	enum connection_phase phase;
 	uint64_t since_ms;		/* when the phase began */

@@ -21,6 +21,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@
 /* Accepted in one go. */
 #define ACCEPT_BATCH		8
 #define PAUSE_MS		100
+#define TLS_PAUSE_MAX_MS	64
 
 union peer {
 	struct sockaddr_storage all;
@@ -107,19 +109,48 @@ static void resume_listeners(struct http *h)
 		uv_poll_start(&l->poll, UV_READABLE, on_listener);
 }
 
+/* When libmicrohttpd wants to run without being woken. */
+static uint64_t next_run(struct MHD_Daemon *mhd, uint64_t now_ms)
+{
+	MHD_UNSIGNED_LONG_LONG left_ms;
+
+	return mhd && MHD_get_timeout(mhd, &left_ms) == MHD_YES ? now_ms + left_ms
+								: CONNECTIONS_NEVER;
+}
+
+static bool is_answering_tls(const struct http *h)
+{
+	const struct connection *it;
+
+	TAILQ_FOREACH(it, &h->connections.list, entry)
+	if (it->guarded && it->phase == CONNECTION_ANSWER)
+		return true;
+	return false;
+}
+
+/* In the middle of a handshake libmicrohttpd (0.9.75) wants to run at once, over and over. Unless
+ * an answer is on its way its descriptor tells what there is to do, but for what it has read and
+ * not looked at yet: less and less likely the longer nothing comes. */
+static uint64_t next_tls_run(struct http *h, uint64_t now_ms)
+{
+	uint64_t next = next_run(h->tls_mhd, now_ms);
+
+	if (next > now_ms)
+		return next;
+	h->tls_pause_ms = is_answering_tls(h) || !h->tls_pause_ms ? 1 : h->tls_pause_ms * 2;
+	h->tls_pause_ms = MIN(h->tls_pause_ms, TLS_PAUSE_MAX_MS);
+	return now_ms + h->tls_pause_ms;
+}
+
 static void arm_timer(struct http *h, uint64_t now_ms)
 {
-	struct MHD_Daemon *const daemons[] = {h->mhd, h->tls_mhd};
-	MHD_UNSIGNED_LONG_LONG left_ms;
 	uint64_t next;
 
 	connections_next(&h->connections, &next);
-	if (h->resume_ms && h->resume_ms < next)
-		next = h->resume_ms;
-	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++)
-		if (daemons[i] && MHD_get_timeout(daemons[i], &left_ms) == MHD_YES &&
-		    now_ms + left_ms < next)
-			next = now_ms + left_ms;
+	if (h->resume_ms)
+		next = MIN(next, h->resume_ms);
+	next = MIN(next, next_run(h->mhd, now_ms));
+	next = MIN(next, next_tls_run(h, now_ms));
 	due_at(&h->due, next == CONNECTIONS_NEVER ? DUE_NEVER : next);
 }
 
@@ -149,8 +180,12 @@ static void on_due(void *arg)
 
 static void on_mhd_ready(uv_poll_t *poll, int status, int events)
 {
+	struct http *h = poll->data;
+
 	(void)status, (void)events;
-	run_server(poll->data);
+	if (poll == &h->tls_poll)
+		h->tls_pause_ms = 0;
+	run_server(h);
 }
 
 void http_wake(struct http *h)
@@ -164,6 +199,20 @@ void http_hold(struct http *h)
 }
 
 /* --- new connections -------------------------------------------------------------------------- */
+
+/* One user of an IPv6 network may have all of its lower half. */
+static uint64_t peer_number(const union peer *peer)
+{
+	uint64_t address = 0;
+
+	if (peer->any.sa_family == AF_INET)
+		address = peer->ip4.sin_addr.s_addr;
+	else if (IN6_IS_ADDR_V4MAPPED(&peer->ip6.sin6_addr))
+		memcpy(&address, &peer->ip6.sin6_addr.s6_addr[12], 4);
+	else
+		memcpy(&address, &peer->ip6.sin6_addr, sizeof(address));
+	return address;
+}
 
 /* Whether who has connected may give orders; the file's mode alone would do, unless somebody
  * changes it. */
@@ -181,7 +230,7 @@ static enum connection_orders peers_orders(const struct listener *l, int fd)
 
 /* libmicrohttpd says that it has taken the socket over at once or, from 1.0 on, in MHD_run(); one
  * that it could not take it closes without a word. */
-static void hand_over(const struct listener *l, int fd, const struct sockaddr *peer, socklen_t len)
+static void hand_over(const struct listener *l, int fd, const union peer *peer, socklen_t len)
 {
 	struct http *h = l->http;
 	struct connection *slowest;
@@ -194,7 +243,9 @@ static void hand_over(const struct listener *l, int fd, const struct sockaddr *p
 	h->arriving->fd = fd;
 	h->arriving->orders = peers_orders(l, fd);
 	h->arriving->guarded = !l->path[0];
-	MHD_add_connection(h->arriving->guarded && h->tls_mhd ? h->tls_mhd : h->mhd, fd, peer, len);
+	h->arriving->peer = h->arriving->guarded ? peer_number(peer) : 0;
+	MHD_add_connection(h->arriving->guarded && h->tls_mhd ? h->tls_mhd : h->mhd, fd, &peer->any,
+			   len);
 	run_mhd(h);
 	free(take_ptr(h->arriving));
 	slowest = connections_crowding(&h->connections);
@@ -204,19 +255,10 @@ static void hand_over(const struct listener *l, int fd, const struct sockaddr *p
 	run_mhd(h);
 }
 
-/* One user of an IPv6 network may have all of its lower half. */
-static struct bucket *address_rate(struct http *h, const union peer *peer)
+struct bucket *http_peer_rate(struct http *h, uint64_t peer)
 {
-	uint64_t address = 0;
-
-	if (peer->any.sa_family == AF_INET)
-		address = peer->ip4.sin_addr.s_addr;
-	else if (IN6_IS_ADDR_V4MAPPED(&peer->ip6.sin6_addr))
-		memcpy(&address, &peer->ip6.sin6_addr.s6_addr[12], 4);
-	else
-		memcpy(&address, &peer->ip6.sin6_addr, sizeof(address));
 	/* Fibonacci hashing. */
-	return &h->address_rates[(address * 0x9e3779b97f4a7c15) >> 56];
+	return &h->address_rates[(peer * 0x9e3779b97f4a7c15) >> 56];
 }
 
 static bool may_enter(const struct listener *l, const union peer *peer)
@@ -226,7 +268,8 @@ static bool may_enter(const struct listener *l, const union peer *peer)
 
 	if (l->path[0])
 		return bucket_take(&h->unix_rate, now);
-	return bucket_take(address_rate(h, peer), now) && bucket_take(&h->tcp_rate, now);
+	return bucket_take(http_peer_rate(h, peer_number(peer)), now) &&
+	       bucket_take(&h->tcp_rate, now);
 }
 
 /* The peer was gone before we came; accept(2) reports that in several ways. */
@@ -248,7 +291,7 @@ static int accept_one(const struct listener *l)
 		return is_peers_fault(errno) ? 0 : -errno;
 	h->self->http_connections++;
 	if (may_enter(l, &peer)) {
-		hand_over(l, fd, &peer.any, len);
+		hand_over(l, fd, &peer, len);
 	} else {
 		h->self->http_evictions++;
 		close(fd);
@@ -461,10 +504,17 @@ int http_use_tls(struct http *h, const struct tls_pem *certificate, const struct
 
 void http_use_access(struct http *h, struct access *access, const char *const *open_paths)
 {
+	if (access && h->access)
+		access_carry(access, h->access);
 	access_free(h->access);
 	h->access = access;
 	h->open_paths = open_paths;
-	h->access_generation++;
+}
+
+void http_close_paths(struct http *h, const char *why, const char *const *open_paths)
+{
+	h->closed_because = why;
+	h->open_paths = open_paths;
 }
 
 int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts *opts,
@@ -475,6 +525,7 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 
 	if (!h)
 		return err_set(e, -ENOMEM, "cannot start the HTTP server: out of memory");
+	TAILQ_INIT(&h->trials);
 	h->loop = loop;
 	h->self = self;
 	h->handler = handler;

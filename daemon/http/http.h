@@ -93,8 +93,10 @@ int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, stru
 int http_use_tls(struct http *, const struct tls_pem *certificate, const struct tls_pem *key,
 		 struct err *);
 /* Requests over TCP are judged by it from now on, but for those paths (up to NULL; borrowed). Takes
- * it; NULL: everybody may read. */
+ * it, and what the one before remembers; NULL: everybody may read. */
 void http_use_access(struct http *, struct access *, const char *const *open_paths);
+/* Requests over TCP but for those paths (up to NULL) get 503 and this sentence; both borrowed. */
+void http_close_paths(struct http *, const char *why, const char *const *open_paths);
 /* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. A path that we serve
  * already is left as it is (1) while its file is ours, and served anew when that was deleted. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);

@@ -27,6 +27,9 @@
 /* That are worked on at once. */
 #define ORDERS_MAX	  8
 
+/* What a wrong password costs its peer, in connections. */
+#define FAILURE_TOKENS 20
+
 #define TEXT_OF_(n) #n
 #define TEXT_OF(n)  TEXT_OF_(n)
 
@@ -417,49 +420,104 @@ static enum access_verdict judge(const struct http *h, struct MHD_Connection *c,
 	return access_judge(h->access, header_value(c, MHD_HTTP_HEADER_AUTHORIZATION), ret);
 }
 
+/* Passwords are tried one after the other, as that is made to be slow and others want to be served;
+ * of each peer one at a time, so that who guesses is one of those who wait, and no more. */
+struct trial {
+	TAILQ_ENTRY(trial) entry;
+	struct http *http;
+	uint64_t peer;
+	struct access_claim claim;
+	bool right;
+	struct http_deferred *asks;
+};
+
 static void trial_run(void *arg)
 {
-	struct trial *t = &((struct http *)arg)->trial;
+	struct trial *t = arg;
 
 	t->right = access_try(&t->claim);
+}
+
+static void trial_end(struct trial *t)
+{
+	struct http_deferred *d = t->asks;
+
+	TAILQ_REMOVE(&t->http->trials, t, entry);
+	d->kept = false;
+	d->refused = !t->right;
+	if (is_waiting(d)) {
+		enter_phase(d->http, d->connection, CONNECTION_ANSWER);
+		resume_request(d);
+	}
+	if (!d->connection)
+		deferred_free(d);
+	explicit_bzero(t, sizeof(*t));
+	free(t);
+}
+
+static void trial_done(void *arg);
+
+/* Who has gone does not want to know any more. */
+static void begin_trial(struct http *h)
+{
+	struct trial *t;
+
+	while ((t = TAILQ_FIRST(&h->trials)) != NULL && !t->asks->connection)
+		trial_end(t);
+	if (!t)
+		return;
+	http_hold(h);
+	job_begin(&h->trial_job, h->loop, trial_run, trial_done, t);
 }
 
 /* The files may have changed meanwhile: what was right then is right for this request. */
 static void trial_done(void *arg)
 {
-	struct http *h = arg;
-	struct http_deferred *d = take_ptr(h->trial.asks);
+	struct trial *t = arg;
+	struct http *h = t->http;
 
-	if (h->trial.right && h->trial.generation == h->access_generation)
-		access_remember(h->access, &h->trial.claim);
-	explicit_bzero(&h->trial.claim, sizeof(h->trial.claim));
-	d->kept = false;
-	d->refused = !h->trial.right;
-	if (is_waiting(d)) {
-		enter_phase(h, d->connection, CONNECTION_ANSWER);
-		resume_request(d);
-	}
-	if (!d->connection)
-		deferred_free(d);
+	if (!t->right)
+		bucket_charge(http_peer_rate(h, t->peer), FAILURE_TOKENS);
+	else if (h->access)
+		access_remember(h->access, &t->claim);
+	trial_end(t);
+	begin_trial(h);
 	http_release(h);
 }
 
-/* One at a time: trying passwords is made to be slow, and others want to be served. */
+static bool may_try(struct http *h, uint64_t peer)
+{
+	const struct trial *t;
+	unsigned n = 0;
+
+	TAILQ_FOREACH(t, &h->trials, entry)
+	{
+		if (t->peer == peer)
+			return false;
+		n++;
+	}
+	return n < h->connections.max / 4 && bucket_take(http_peer_rate(h, peer), uv_now(h->loop));
+}
+
 static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connection *c,
 				    const struct access_claim *claim)
 {
 	struct http *h = d->http;
+	uint64_t peer = d->connection->peer;
+	struct trial *t;
 
-	if (h->trial.job.running)
+	if (!may_try(h, peer))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				      "another password is being tried, ask again\n");
-	h->trial.claim = *claim;
-	h->trial.generation = h->access_generation;
-	h->trial.asks = d;
+				      "other passwords are being tried, ask again\n");
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return MHD_NO;
+	*t = (struct trial){.http = h, .peer = peer, .claim = *claim, .asks = d};
+	TAILQ_INSERT_TAIL(&h->trials, t, entry);
 	d->kept = true;
 	wait_for_answer(d);
-	http_hold(h);
-	job_begin(&h->trial.job, h->loop, trial_run, trial_done, h);
+	if (!h->trial_job.running)
+		begin_trial(h);
 	return MHD_YES;
 }
 
@@ -491,6 +549,8 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 	    strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
 		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
 				      "an order has at most 65536 bytes\n");
+	if (h->closed_because && connection->guarded && !is_open(h, path))
+		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, h->closed_because);
 	verdict = judge(h, c, path, &claim);
 	if (verdict == ACCESS_REFUSED)
 		return refuse_stranger(h, c);

@@ -17,22 +17,20 @@ struct MHD_Response;
 
 #define ADDRESS_BUCKETS 256
 
+TAILQ_HEAD(trial_list, trial);
+
 struct http {
 	uv_loop_t *loop;
 	struct MHD_Daemon *mhd;
 	uv_poll_t mhd_poll;
 	struct MHD_Daemon *tls_mhd; /* of TCP, once it is encrypted; NULL: it is not */
 	uv_poll_t tls_poll;
+	uint64_t tls_pause_ms; /* before it runs unasked; 0 = its descriptor has just said so */
 	struct access *access; /* NULL: everybody may read */
 	const char *const *open_paths;
-	struct trial {
-		struct job job;
-		struct access_claim claim;
-		bool right;
-		unsigned generation;
-		struct http_deferred *asks;
-	} trial; /* a password that is being tried: one at a time */
-	unsigned access_generation;
+	const char *closed_because; /* the others over TCP; NULL: they are not */
+	struct trial_list trials;   /* passwords to try; the first one is being tried */
+	struct job trial_job;
 	struct due due;
 	struct listener *listeners;
 	struct connections connections;
@@ -59,6 +57,8 @@ void http_wake(struct http *);
 /* A handle, or a job, that the server waits for at its end. */
 void http_hold(struct http *);
 void http_release(struct http *);
+/* What this peer may still do. */
+struct bucket *http_peer_rate(struct http *, uint64_t peer);
 /* Shuts the connection down; libmicrohttpd finds it ended and closes it. */
 void http_cut(struct http *, struct connection *);
 /* The same, and counts it. */

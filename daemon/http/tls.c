@@ -8,6 +8,7 @@
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,6 +21,7 @@ struct certificate {
 	gnutls_pcert_st chain[CHAIN_MAX];
 	unsigned n;
 	gnutls_privkey_t key;
+	time_t expires_s; /* by the wall clock */
 	time_t retired_s;
 	struct certificate *before;
 };
@@ -47,6 +49,18 @@ static int refuse(const struct tls_pem *p, int code, struct err *e)
 	return err_set(e, -EINVAL, "%s: %s", p->name, gnutls_strerror(code));
 }
 
+static int read_expiry(struct certificate *c)
+{
+	gnutls_x509_crt_t node;
+	int r = gnutls_pcert_export_x509(&c->chain[0], &node);
+
+	if (r < 0)
+		return r;
+	c->expires_s = gnutls_x509_crt_get_expiration_time(node);
+	gnutls_x509_crt_deinit(node);
+	return c->expires_s < 0 ? GNUTLS_E_ASN1_GENERIC_ERROR : 0;
+}
+
 static int read_certificate(struct certificate *ret, const struct tls_pem *certificate,
 			    const struct tls_pem *key, struct err *e)
 {
@@ -57,6 +71,9 @@ static int read_certificate(struct certificate *ret, const struct tls_pem *certi
 	if (r < 0)
 		return refuse(certificate, r, e);
 	ret->n = n;
+	r = read_expiry(ret);
+	if (r < 0)
+		return refuse(certificate, r, e);
 	r = gnutls_privkey_init(&ret->key);
 	if (r == 0)
 		r = gnutls_privkey_import_x509_raw(ret->key, &key_pem, GNUTLS_X509_FMT_PEM, NULL,
@@ -114,6 +131,19 @@ static void replace_certificate(struct certificate *c)
 	in_use = c;
 }
 
+static bool has_expired(const struct certificate *c)
+{
+	return c->expires_s <= time(NULL);
+}
+
+/* An authority that is late, or a mistake: clients would refuse what they take now. */
+static int check_better(const struct certificate *c, const char *name, struct err *e)
+{
+	return in_use && !has_expired(in_use) && has_expired(c)
+		       ? err_set(e, -EINVAL, "%s: the certificate has expired", name)
+		       : 0;
+}
+
 static int certificate_new(struct certificate **ret, const struct tls_pem *certificate,
 			   const struct tls_pem *key, struct err *e)
 {
@@ -125,6 +155,8 @@ static int certificate_new(struct certificate **ret, const struct tls_pem *certi
 	r = read_certificate(c, certificate, key, e);
 	if (r == 0)
 		r = check_match(certificate, key, e);
+	if (r == 0)
+		r = check_better(c, certificate->name, e);
 	if (r == 0)
 		*ret = c;
 	else
@@ -150,6 +182,11 @@ int tls_use(const struct tls_pem *certificate, const struct tls_pem *key, struct
 	if (c)
 		replace_certificate(c);
 	return r;
+}
+
+uint64_t tls_expires_s(void)
+{
+	return in_use ? (uint64_t)in_use->expires_s : 0;
 }
 
 void tls_done(void)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "err.h"
 
@@ -15,11 +16,14 @@ struct tls_pem {
 };
 
 /* From now on that one is shown. -EINVAL and a sentence, and the one in use stays: no certificate,
- * no key, or one that is not the certificate's. Several certificates are a chain, the node's first.
+ * no key, or one that is not the certificate's; one that has expired, in place of one that has not.
+ * Several certificates are a chain, the node's first.
  */
 int tls_use(const struct tls_pem *certificate, const struct tls_pem *key, struct err *);
 /* Only looks whether it could. */
 int tls_check(const struct tls_pem *certificate, const struct tls_pem *key, struct err *);
+/* When the one in use expires, in unix seconds; 0 = there is none. */
+uint64_t tls_expires_s(void);
 /* After the last connection. */
 void tls_done(void);
 

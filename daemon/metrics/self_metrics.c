@@ -108,6 +108,11 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		"Resources whose text in the configuration file is wrong: left out, or as they were "
 		"before.",
 		m->config_refusals);
+	if (m->tls_expires_s > 0)
+		add_number(
+			p, "rocelet_tls_certificate_expires_seconds", "gauge",
+			"When the certificate that is shown over TCP expires, since the Unix epoch.",
+			m->tls_expires_s);
 	add_number(p, "rocelet_inventory_generation", "gauge",
 		   "Grows with every change of the inventory.", m->inventory_generation);
 	add_rescans(p, m);

@@ -18,6 +18,7 @@ struct self_metrics {
 	uint64_t log_lines_dropped;
 	bool config_ok;		  /* the configuration file as it stands is the one in use */
 	uint64_t config_refusals; /* resources of it whose text is wrong */
+	uint64_t tls_expires_s;	  /* 0 = there is no certificate */
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;
 	uint64_t

@@ -5,6 +5,7 @@
 
 First what kubelet_python.py asks of any device plugin, then what only the real one can be asked. One line per check, "N passed, N failed" last.
 """
+import fcntl
 import glob
 import http.client
 import json
@@ -428,6 +429,38 @@ def vf_ranges_as_the_peer_reads_them():
             assert any(word in line for line in daemon.log), daemon.log
             eventually("the gauge", lambda: daemon.value("rocelet_config_resources_refused") == 0)
             kubelet.stop()
+
+
+@check
+def a_socket_that_is_deleted_comes_back():
+    """Alone, with its folder, and with a folder that somebody else has put and locked there."""
+    with Daemon() as daemon:
+        run = daemon.dir + "/run"
+
+        def answers():
+            daemon.connection = None
+            return os.path.exists(run + "/rocelet.sock") and daemon.connect() and "rocelet" in daemon.get("/")
+
+        def told(word):
+            return sum(word in line for line in daemon.log)
+        eventually("it is served", answers)
+        os.unlink(run + "/rocelet.sock")
+        eventually("it is back, and told", lambda: answers() and told("was deleted, serving it anew") == 1)
+        os.rename(run, run + ".old")
+        eventually("it is back in a new folder, and told", lambda: answers() and told("was deleted, serving it anew") == 2)
+        second = subprocess.run([*command(daemon.dir, daemon.dir), "--lock-wait", "0"], stdin=subprocess.DEVNULL, capture_output=True, timeout=SOON, check=False)
+        equal(second.returncode, 3)
+        write(run + ".new/lock")
+        with open(run + ".new/lock", "r+", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            daemon.process.send_signal(signal.SIGSTOP)
+            os.rename(run, run + ".older")
+            os.rename(run + ".new", run)
+            daemon.process.send_signal(signal.SIGCONT)
+            eventually("told", lambda: told("is in use by another rocelet"))
+            assert not os.path.exists(run + "/rocelet.sock")
+        eventually("it is back once the folder is free", answers)
+        equal(told("is in use by another rocelet"), 1)
 
 
 # --- what others are told ---------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The TCP listener behind TLS, tokens and passwords, as curl, openssl and Python's own TLS see it, with Secrets as the kubelet mounts and replaces them.
 
-  guard_python.py DAEMON
+  guard_python.py DAEMON [PART...]
 
 One line per check, "N passed, N failed" last.
 """
@@ -17,6 +17,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SOON = 60
@@ -51,13 +52,13 @@ class Authority:
         self.pem = folder + "/ca.pem"
         openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/ca.key", "-out", self.pem, "-subj", "/CN=lab", "-days", "9")
 
-    def pair(self, kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
+    def pair(self, days="9", kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
         self.n += 1
         base = f"{self.folder}/{self.n}"
         openssl("req", *kind, "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN=node-{self.n}")
         with open(base + ".ext", "w", encoding="ascii") as f:
             f.write("subjectAltName=IP:127.0.0.1\n")
-        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", "9", "-extfile",
+        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", days, "-extfile",
                 base + ".ext", "-out", base + ".pem")
         with open(base + ".pem", encoding="ascii") as cert, open(base + ".key", encoding="ascii") as key:
             return cert.read(), key.read()
@@ -90,15 +91,15 @@ class Secret:
 
 
 class Daemon:
-    def __init__(self, folder, *flags):
+    def __init__(self, folder, *flags, config="{}", port=None):
         self.folder = tempfile.mkdtemp(dir=folder)
         self.socket = self.folder + "/run/rocelet.sock"
         with open(self.folder + "/config.json", "w", encoding="ascii") as f:
-            f.write("{}")
+            f.write(config)
         os.mkdir(self.folder + "/sys")
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+            self.port = port or s.getsockname()[1]
         self.log_file = self.folder + "/log"
         with open(self.log_file, "wb") as f:
             self.process = subprocess.Popen(self.command(*flags), stdout=f, stderr=f, stdin=subprocess.DEVNULL)
@@ -123,8 +124,8 @@ class Daemon:
         body, _, status = done.stdout.rpartition("\n")
         return int(status), body
 
-    def over_socket(self, path):
-        done = subprocess.run(["curl", "-sS", "-m", str(SOON), "--unix-socket", self.socket, "http://localhost" + path], capture_output=True, text=True,
+    def over_socket(self, path, *args):
+        done = subprocess.run(["curl", "-sS", "-m", str(SOON), *args, "--unix-socket", self.socket, "http://localhost" + path], capture_output=True, text=True,
                               check=False)
         return done.stdout
 
@@ -134,17 +135,20 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def daemon(folder, *flags):
-    d = Daemon(folder, *flags)
+def daemon(folder, *flags, **more):
+    d = Daemon(folder, *flags, **more)
     try:
         yield d
     finally:
-        if d.process.poll() is None:
-            d.process.send_signal(signal.SIGTERM)
-        status = d.process.wait(SOON)
+        status = end(d)
         check("the daemon ends well", status == 0)
         if status:
             print(d.log())
+
+
+def end(d):
+    d.process.send_signal(signal.SIGTERM)
+    return d.process.wait(SOON)
 
 
 def subject(d, *flags):
@@ -158,7 +162,10 @@ def tls(folder):
     cert, key = ca.pair()
     secret = Secret(folder + "/tls", crt=cert, key=key)
     flags = ("--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"))
-    with daemon(folder, *flags) as d:
+    with daemon(folder, *flags) as d, socket.create_connection(("127.0.0.1", d.port), SOON) as half:
+        half.sendall(client_hello()[:100])
+        check("TLS: half a ClientHello keeps nobody from ending it", end(d) == 0)
+    with daemon(folder, "--request-timeout", "2", *flags) as d:
         def get(path, *args):
             return d.curl(path, "--cacert", ca.pem, *args, scheme="https")
         check("TLS: curl trusts it and is answered", get("/healthz") == (200, "ok\n"))
@@ -170,11 +177,12 @@ def tls(folder):
         check("TLS: a page that is compressed, and one that waits", get("/api/v1/config", "--compressed")[0] in (200, 503))
         check("TLS: many requests on one connection", keeps_alive(d, ca))
         check("TLS: no orders over it", get("/api/v1/attach", "-d", "{}")[0] == 405)
+        unfinished(d, get)
         noise(d)
         check("TLS: after garbage and half handshakes it goes on", get("/healthz")[0] == 200)
 
         first = subject(d)
-        secret.replace(**dict(zip(("crt", "key"), ca.pair(("-newkey", "rsa:2048")))))
+        secret.replace(**dict(zip(("crt", "key"), ca.pair(kind=("-newkey", "rsa:2048")))))
         check("a new certificate is shown", becomes(lambda: subject(d) not in (None, first)) and get("/healthz")[0] == 200)
         second, other = subject(d), ca.pair()
         secret.replace(crt=other[0], key=key)
@@ -186,6 +194,11 @@ def tls(folder):
         os.unlink(secret.path("..data"))
         check("a Secret that is gone is told", d.says("error", "No such file", "keeping"))
         check("what was right stays still", subject(d) == second)
+        expired = ca.pair("-1")
+        secret.replace(crt=expired[0], key=expired[1])
+        check("one that has expired is told", d.says("error", "the certificate has expired", "keeping what was right"))
+        check("by doctor and /readyz, too", all("the certificate has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
+        check("what was right stays even so", subject(d) == second and get("/healthz")[0] == 200)
         secret.replace(crt=other[0], key=other[1])
         check("and is replaced when it is right again", becomes(lambda: subject(d) not in (None, second)) and get("/healthz")[0] == 200)
 
@@ -200,6 +213,35 @@ def keeps_alive(d, ca):
     return True
 
 
+def client_hello():
+    """One as Python sends it."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="x").do_handshake()
+    except ssl.SSLWantReadError:
+        return outgoing.read()
+
+
+def cpu_seconds(d):
+    with open(f"/proc/{d.process.pid}/stat", encoding="ascii") as f:
+        return sum(int(n) for n in f.read().rpartition(")")[2].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+
+
+def unfinished(d, get):
+    """Handshakes that stop in the middle: others are answered meanwhile, and they end in time."""
+    hello = client_hello()
+    for name, text in (("a byte", hello[:1]), ("half a ClientHello", hello[:100]), ("a whole one", hello)):
+        with socket.create_connection(("127.0.0.1", d.port), SOON) as s:
+            s.sendall(text)
+            before, began = cpu_seconds(d), time.monotonic()
+            check(f"TLS: {name} and silence: the unix socket and others are served",
+                  all(d.over_socket("/healthz", "-m", "5") == "ok\n" and get("/healthz", "-m", "5") == (200, "ok\n") for _ in range(3)))
+            while s.recv(4096):
+                pass
+            took = time.monotonic() - began
+            check(f"TLS: {name} and silence: ends at --request-timeout, and costs nothing", took < 30 and cpu_seconds(d) - before < took / 2)
+
+
 def noise(d):
     held = []
     for i in range(60):
@@ -211,6 +253,21 @@ def noise(d):
             held.append(s)
     for s in held:
         s.close()
+
+
+def expired_at_the_start(folder):
+    ca = Authority(folder)
+    secret = Secret(folder + "/tls", **dict(zip(("crt", "key"), ca.pair("-1"))))
+
+    def expires(d):
+        return int((re.search(r"^rocelet_tls_certificate_expires_seconds (\d+)$", d.over_socket("/metrics"), re.M) or "00")[1])
+    with daemon(folder, "--tls-cert", secret.path("crt"), "--tls-key", secret.path("key")) as d:
+        check("an expired one at the start is told, and shown", d.says("warn", "has expired") and becomes(lambda: subject(d) == f"node-{ca.n}"))
+        check("by doctor, /readyz and a gauge", becomes(lambda: 0 < expires(d) < time.time()) and
+              all("has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
+        secret.replace(**dict(zip(("crt", "key"), ca.pair())))
+        check("until there is a new one", becomes(lambda: expires(d) > time.time() + 86400) and
+              not any("has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
 
 
 def wrong_at_the_start(folder):
@@ -235,6 +292,41 @@ def wrong_at_the_start(folder):
             check(f"{name}: it says so, and serves nothing there", d.says("error", words) and d.is_closed())
             done = subprocess.run([*d.command(*flags), "--check-config"], capture_output=True, text=True, check=False)
             check(f"{name}: --check-config says it, too", done.returncode != 0 and words in done.stderr)
+
+
+def busy(folder):
+    """A port that another process has for now, guarded or not."""
+    secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
+    bearer = ("-H", f"Authorization: Bearer {TOKEN}")
+    for name, flags in (("open", ()), ("guarded", ("--auth-token-file", secret.path("tokens")))):
+        with socket.create_server(("127.0.0.1", 0)) as other, daemon(folder, *flags, port=other.getsockname()[1]) as d:
+            sentence = f"cannot listen on 127.0.0.1:{d.port}: Address already in use"
+            check(f"a busy port, {name}: it says so", d.says("error", sentence, "trying again"))
+            check(f"a busy port, {name}: so does /readyz", becomes(lambda: "not ready" not in d.over_socket("/readyz")) and sentence in d.over_socket("/readyz"))
+            found = [f for f in json.loads(d.over_socket("/api/v1/doctor"))["findings"] if f["object"] == "listen"]
+            check(f"a busy port, {name}: and doctor, with the right help", len(found) == 1 and found[0]["what"] == sentence and "file" not in found[0]["help"])
+            other.close()
+            check(f"a busy port, {name}: it is served once it is free", becomes(lambda: d.curl("/", *bearer)[0] == 200))
+            check(f"a busy port, {name}: as it was to be", (d.curl("/")[0] == 401) == bool(flags))
+            check(f"a busy port, {name}: it was told once, and is over", d.log().count("cannot listen") == 1 and '"listen"' not in d.over_socket("/api/v1/doctor") and
+                  "TCP" not in d.over_socket("/readyz"))
+
+
+def without_a_file(folder):
+    """Whose guards stood in a file that cannot be read."""
+    secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
+    bearer = ("-H", f"Authorization: Bearer {TOKEN}")
+    for name, text in (("empty", ""), ("no JSON", '{"a": {"password": "hunter2}}'), ("of a wrong type", '{"tls-cert": 5}'), ("with a misspelt guard", '{"auth-token_file": "/x"}')):
+        with daemon(folder, config=text) as d:
+            check(f"a file that is {name}: it observes, and says so", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
+            check(f"a file that is {name}: only the kubelet is answered",
+                  d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file is refused" in d.curl(path)[1]
+                                                             for path in ("/", "/metrics", "/api/v1/config", "/healthz/", "/nowhere")))
+            check(f"a file that is {name}: what stands in it is not told",
+                  not any("hunter2" in said for said in (d.log(), d.curl("/readyz")[1], d.over_socket("/api/v1/doctor"), d.over_socket("/api/v1/events"))))
+            check(f"a file that is {name}: the unix socket is as ever", d.over_socket("/")[:9] == "<!DOCTYPE" and "rocelet_config_ok" in d.over_socket("/metrics"))
+        with daemon(folder, "--auth-token-file", secret.path("tokens"), config=text) as d:
+            check(f"a file that is {name}, guards that are flags: these hold", d.curl("/")[0] == 401 and d.curl("/", *bearer)[0] == 200)
 
 
 def basic(name, password):
@@ -296,6 +388,41 @@ def flood(d):
     check("a flood of wrong passwords: each is answered, none is let in", set(statuses) <= {b"401", b"503"})
 
 
+def asks(d, source, name, password):
+    """The status of one request from that address."""
+    connection = http.client.HTTPConnection("127.0.0.1", d.port, timeout=SOON, source_address=(source, 0))
+    connection.request("GET", "/", headers={"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()})
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def guessers(folder):
+    """Who guesses from some addresses keeps nobody out who knows."""
+    slow = subprocess.run(["perl", "-e", 'print crypt($ARGV[0], q($6$rounds=100000$saltsalt))', PASSWORD], capture_output=True, text=True, check=True).stdout
+    names = [f"user{i}" for i in range(8)]
+    secret = Secret(folder + "/auth", users="".join(f"{name}:{slow}\n" for name in names))
+    with daemon(folder, "--basic-auth-file", secret.path("users")) as d:
+        over, guessed = threading.Event(), []
+
+        def guess(source):
+            while not over.is_set():
+                with contextlib.suppress(OSError, http.client.HTTPException):  # too many connections
+                    guessed.append(asks(d, source, "user0", "guess"))
+        threads = [threading.Thread(target=guess, args=(f"127.0.0.{2 + i % 2}",)) for i in range(6)]
+        for t in threads:
+            t.start()
+        check("guessing: some are tried", becomes(lambda: 401 in guessed and 503 in guessed))
+        check("guessing: who knows is let in at the first attempt", [asks(d, "127.0.0.1", name, PASSWORD) for name in names] == [200] * len(names))
+        secret.replace(users="".join(f"{name}:{slow}\n" for name in names + ["new"]))
+        check("guessing: a new user is let in, and the others as before", becomes(lambda: asks(d, "127.0.0.1", "new", PASSWORD) == 200) and
+              all(asks(d, "127.0.0.1", name, PASSWORD) == 200 for name in names))
+        over.set()
+        for t in threads:
+            t.join()
+        check("guessing: nobody was let in for it", set(guessed) <= {401, 503})
+
+
 def prometheus(folder):
     """The real one scrapes over TLS with a token, follows it when both are replaced, and with another token is refused."""
     tools = subprocess.run([os.path.join(os.path.dirname(__file__), "../lib/debtool.sh"), "prometheus"], capture_output=True, text=True, check=True).stdout.strip()
@@ -335,7 +462,8 @@ def prometheus(folder):
 
 
 with tempfile.TemporaryDirectory() as temp:
-    for i, part in enumerate((tls, wrong_at_the_start, access, prometheus)):
+    parts = (tls, expired_at_the_start, wrong_at_the_start, busy, without_a_file, access, guessers, prometheus)
+    for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")
 print(f"{counts[True]} passed, {counts[False]} failed")

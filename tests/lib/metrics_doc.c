@@ -228,7 +228,7 @@ static struct page *self_page(void)
 						 .gate_questions = 1,
 						 .cri_open = true,
 						 .cri.socket = "x"};
-	struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
+	struct self_metrics about = {.tls_expires_s = 1, .rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 
 	about.events = (struct event_summary){

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "config_file.h"
 #include "golden.h"
 #include "options.h"
 
@@ -171,6 +172,13 @@ static void test_a_bad_config_names_file_line_and_key_and_changes_nothing(void *
 		{"{\"mirrors\": [\"eth0\", \"a/b\"]}",
 		 "c.json:1: \"mirrors\": 'a/b' cannot be the name of a netdev"},
 		{"{\"mirrors\": \"eth0\"}", "c.json:1: \"mirrors\": is not a list of strings"},
+		{"{\n\"tls_cert\": \"/x\"}",
+		 "c.json:2: unknown key \"tls_cert\", write \"tls-cert\""},
+		{"{\"tlsKey\": 1}", "c.json:1: unknown key \"tlsKey\", write \"tls-key\""},
+		{"{\"authTokenFile\": 1}",
+		 "c.json:1: unknown key \"authTokenFile\", write \"auth-token-file\""},
+		{"{\"BASIC-AUTH-FILE\": 1}",
+		 "c.json:1: unknown key \"BASIC-AUTH-FILE\", write \"basic-auth-file\""},
 		{"[]", "c.json:1: the file is not a JSON object"},
 	};
 	(void)state;
@@ -192,6 +200,28 @@ static void test_broken_json_names_line_and_column(void **state)
 	assert_true(parse(&o, "{\"listen\":\"\xff\xfe\"}", &w, &e) < 0);
 	assert_true(parse(&o, "{\"listen\":\"a\",\"listen\":\"b\"}", &w, &e) < 0);
 	assert_true(parse(&o, "", &w, &e) < 0);
+}
+
+static void test_broken_json_is_not_quoted(void **state)
+{
+	static const char *const texts[] = {
+		"{\"a\": {\"b\": \"hunter2secret}}",
+		"{\"a\": \"x\" \"hunter2secret\"}",
+		"{\"a\": hunter2secret}",
+		"{\"a\": \"hunter2secret\\q\"}",
+		"{\"a\": \"hunter2secret\\ud800\"}",
+		"{\"a\": \"hunter2secret\n\"}",
+		"{\"a\": \"hunter2secret\xff\"}",
+		"\"hunter2secret\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		VARS;
+		assert_true(parse(&o, texts[i], &w, &e) < 0);
+		assert_true(strncmp(e.msg, "c.json:1:", 9) == 0);
+		assert_null(strstr(e.msg, "hunter"));
+	}
 }
 
 static void test_unknown_keys_are_warned_about_with_a_suggestion(void **state)
@@ -244,6 +274,24 @@ static void test_flags_win_over_the_file(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_true(LOAD("--config", path) < 0); /* and does not wait for a writer */
 	unlink(path);
+}
+
+static void test_what_flags_override(void **state)
+{
+	char text[] =
+		"{\"listen\": \":9907\", \"run-dir\": \"/file\", \"dry-run\": true, \"x\": 1}";
+	const struct config_file file = {text, sizeof(text) - 1}, none = {0};
+	char names[64];
+	VARS;
+	(void)state;
+
+	assert_int_equal(LOAD("--listen", ":2", "--run-dir", "/file", "--state-dir", "/flag",
+			      "--dry-run=false"),
+			 0);
+	assert_int_equal(options_overridden(&o, &file, names, sizeof(names)), 2);
+	assert_string_equal(names, "listen, dry-run");
+	assert_int_equal(options_overridden(&o, &none, names, sizeof(names)), 0);
+	assert_string_equal(names, "");
 }
 
 static void test_printed_config_reads_back_the_same(void **state)
@@ -318,9 +366,11 @@ int main(void)
 		cmocka_unit_test(test_a_config_file_sets_keys_of_every_type),
 		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
 		cmocka_unit_test(test_broken_json_names_line_and_column),
+		cmocka_unit_test(test_broken_json_is_not_quoted),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
 		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
+		cmocka_unit_test(test_what_flags_override),
 		cmocka_unit_test(test_printed_config_reads_back_the_same),
 		cmocka_unit_test(test_what_has_changed),
 		cmocka_unit_test(test_help_and_docs_are_the_table),

@@ -151,6 +151,29 @@ static void test_an_unknown_name_with_somebodys_password_is_unknown(void **state
 	access_free(a);
 }
 
+static void test_new_files_forget_only_what_has_changed(void **state)
+{
+	AUTO_FREE char *ann = user_line("ann", "right horse"), *bob = user_line("bob", "another"),
+		       *other = user_line("ann", "left horse"), *both = NULL;
+	struct access *old = NULL, *more = NULL, *changed = NULL;
+	struct access_claim claim;
+
+	(void)state;
+	assert_true(asprintf(&both, "%s%s", bob, ann) > 0);
+	assert_int_equal(make(&old, NULL, ann, NULL), 0);
+	assert_int_equal(make(&more, NULL, both, NULL), 0);
+	assert_int_equal(make(&changed, NULL, other, NULL), 0);
+	assert_int_equal(access_judge(old, RIGHT, &claim), ACCESS_TO_TRY);
+	access_remember(old, &claim);
+	access_carry(more, old);
+	access_carry(changed, old);
+	assert_int_equal(access_judge(more, RIGHT, &claim), ACCESS_GRANTED);
+	assert_int_equal(access_judge(changed, RIGHT, &claim), ACCESS_TO_TRY);
+	access_free(old);
+	access_free(more);
+	access_free(changed);
+}
+
 static void test_headers_that_are_none_are_refused(void **state)
 {
 	static const char *const headers[] = {
@@ -186,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_too_many_are_refused),
 		cmocka_unit_test(test_a_password_is_tried_once_and_remembered),
 		cmocka_unit_test(test_an_unknown_name_with_somebodys_password_is_unknown),
+		cmocka_unit_test(test_new_files_forget_only_what_has_changed),
 		cmocka_unit_test(test_headers_that_are_none_are_refused),
 	};
 

@@ -138,6 +138,10 @@ static void test_bucket(void **state)
 	for (i = 0; i < 400; i++)
 		assert_true(bucket_take(&b, UINT64_MAX / 2));
 	assert_false(bucket_take(&b, UINT64_MAX / 2));
+	bucket_charge(&b, 1); /* none is left */
+	assert_true(bucket_take(&b, UINT64_MAX / 2 + 10));
+	bucket_charge(&b, 1);
+	assert_false(bucket_take(&b, UINT64_MAX / 2 + 10));
 }
 
 int main(void)

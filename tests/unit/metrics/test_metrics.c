@@ -220,7 +220,7 @@ static void add_family(struct page *p, const struct family *f)
 /* Every name and help text there is: for review, and for the linter of Prometheus. */
 static void all_families_are_the_golden_ones(void **state)
 {
-	const struct self_metrics about = {.rss_bytes = 1, .n_programs = 1};
+	const struct self_metrics about = {.tls_expires_s = 1, .rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 	const struct family *f;
 
