@@ -144,13 +144,13 @@ static uint64_t next_tls_run(struct http *h, uint64_t now_ms)
 
 static void arm_timer(struct http *h, uint64_t now_ms)
 {
+	const uint64_t plain = next_run(h->mhd, now_ms), tls = next_tls_run(h, now_ms);
 	uint64_t next;
 
 	connections_next(&h->connections, &next);
 	if (h->resume_ms)
 		next = MIN(next, h->resume_ms);
-	next = MIN(next, next_run(h->mhd, now_ms));
-	next = MIN(next, next_tls_run(h, now_ms));
+	next = MIN(next, MIN(plain, tls));
 	due_at(&h->due, next == CONNECTIONS_NEVER ? DUE_NEVER : next);
 }
 
