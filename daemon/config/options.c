@@ -504,7 +504,7 @@ static const char *misspelt_guard(const char *key)
 					     "basic-auth-file"};
 	char lower[64] = "";
 
-	for (size_t i = 0; key[i] && i < sizeof(lower) - 1; i++)
+	for (size_t i = 0; i < sizeof(lower) - 1 && key[i]; i++)
 		lower[i] = (char)tolower((unsigned char)key[i]);
 	return suggest(lower, strlen(lower), guards, ARRAY_SIZE(guards));
 }

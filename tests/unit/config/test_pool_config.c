@@ -269,8 +269,7 @@ static void test_bytes_that_are_no_text(void **state)
 		     "c.json:1: begins with a byte order mark; save it as UTF-8 without one");
 	assert_error(utf16, sizeof(utf16) - 1, "c.json:1: is UTF-16; save it as UTF-8");
 	assert_error(zero, sizeof(zero) - 1, "c.json:2: a zero byte; is this a text file?");
-	assert_error(ours, sizeof(ours) - 1,
-		     "c.json:2:11: unable to decode byte 0xe9");
+	assert_error(ours, sizeof(ours) - 1, "c.json:2:11: unable to decode byte 0xe9");
 	assert_int_equal(
 		pool_config_parse(&c, peers, sizeof(peers) - 1, "c.json", print_warning, f, &e), 0);
 	fclose(f);
