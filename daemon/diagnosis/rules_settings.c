@@ -1,0 +1,182 @@
+/* Settings that do not go together: with the traffic, with the peer's, with the siblings'. */
+#include <math.h>
+#include <string.h>
+
+#include "rules.h"
+
+static bool is_seen(const struct port_settings *s, enum settings_part part)
+{
+	return s && (s->seen & part);
+}
+
+/* Another physical port of this kind of NIC that carries data. */
+static bool is_sibling(const struct port_observation *a, const struct port_observation *b)
+{
+	return a != b && b->visible && !b->management && !b->parent[0] && !a->parent[0] &&
+	       !b->admin_down && b->state == PORT_ACTIVE && b->rate_bps == a->rate_bps &&
+	       strcmp(a->driver, b->driver) == 0;
+}
+
+/* --- PCIe ------------------------------------------------------------------------------------- */
+
+static bool is_less(const struct pcie_link *l)
+{
+	return l->width < l->max_width || l->mt_s < l->max_mt_s;
+}
+
+enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
+{
+	const struct port_settings *s = in->port->settings;
+	const struct pcie_link *l;
+
+	if (!is_seen(s, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT))
+		return cannot_decide(f, "PCIe width and speed are not visible");
+	if (is_seen(s, SETTINGS_PCIE_SEGMENT)) {
+		l = &s->segment_link;
+		f->why = "a bridge on the way up is the narrow place";
+	} else {
+		l = &s->pcie;
+	}
+	if (!is_less(l))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	show(f, "PCIe lanes", "", l->width, l->max_width);
+	show(f, "PCIe rate of a lane", "MT/s", l->mt_s, l->max_mt_s);
+	return SIGHT_YES;
+}
+
+/* --- which priority the traffic uses ---------------------------------------------------------- */
+
+/* RDMA bytes beyond those of the lossless priorities, which may carry others' traffic as well: so
+ * what is left over is RDMA's for certain. NaN: cannot be seen. */
+static double outside(const struct rule_input *in, enum series bytes, enum series first)
+{
+	double lossless = 0;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		if (in->port->settings->pfc & 1 << p)
+			lossless += rate_of(in, (enum series)((int)first + p));
+	return rate_of(in, bytes) - lossless;
+}
+
+static bool is_outside(const struct rule_input *in, double bytes, double all)
+{
+	return bytes >= limit(in, LIMIT_outside_lossless) * all &&
+	       bytes >= limit(in, LIMIT_outside_lossless_bytes);
+}
+
+enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
+{
+	double out, back;
+	bool sends;
+
+	if (in->limits->expected == CC_LOSSY)
+		return SIGHT_NO;
+	if (!is_seen(in->port->settings, SETTINGS_PFC))
+		return cannot_decide(f, "which priorities are lossless is not visible");
+	if (in->port->settings->pfc == 0)
+		return cannot_decide(f, "no priority is lossless");
+	out = outside(in, SERIES_BYTES_SENT, SERIES_PRIORITY_SENT);
+	back = outside(in, SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED);
+	if (isnan(out) && isnan(back))
+		return cannot_decide(f, "bytes of the lossless priorities are not visible");
+	sends = is_outside(in, out, rate_of(in, SERIES_BYTES_SENT));
+	if (!sends && !is_outside(in, back, rate_of(in, SERIES_BYTES_RECEIVED)))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->why = sends ? "sent by this host; queue pairs that the kernel does not know (DevX) do "
+			 "not show their class"
+		       : "received: the peer sends it so, or this port does not trust its DSCP";
+	show(f, "RDMA bytes sent outside the lossless priorities", "B/s", out,
+	     threshold(in, LIMIT_outside_lossless) * rate_of(in, SERIES_BYTES_SENT));
+	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back,
+	     threshold(in, LIMIT_outside_lossless) * rate_of(in, SERIES_BYTES_RECEIVED));
+	if (is_seen(in->port->settings, SETTINGS_DSCP))
+		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
+	return SIGHT_YES;
+}
+
+/* --- who agrees with whom --------------------------------------------------------------------- */
+
+/* What two siblings or more have and all agree on; -1: nothing. */
+static int siblings_pfc(const struct rule_input *in)
+{
+	int common = -1, n = 0;
+
+	for (size_t i = 0; i < in->all->n_ports; i++) {
+		const struct port_observation *o = &in->all->ports[i];
+
+		if (!is_sibling(in->port, o) || !is_seen(o->settings, SETTINGS_PFC))
+			continue;
+		if (n++ > 0 && common != o->settings->pfc)
+			return -1;
+		common = o->settings->pfc;
+	}
+	return n >= 2 ? common : -1;
+}
+
+enum sight rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
+{
+	const struct port_settings *s = in->port->settings;
+	int others;
+
+	if (in->limits->expected == CC_LOSSY)
+		return SIGHT_NO;
+	if (!is_seen(s, SETTINGS_PFC))
+		return cannot_decide(f, "which priorities are lossless is not visible");
+	others = siblings_pfc(in);
+	if (!is_seen(s, SETTINGS_PEER_PFC) && others < 0)
+		return cannot_decide(f, "neither the switch (DCBX) nor siblings tell theirs");
+	f->severity = SEVERITY_WARNING;
+	show(f, "PFC mask of this port", "", s->pfc, (double)NAN);
+	if (is_seen(s, SETTINGS_PEER_PFC) && s->peer_pfc != s->pfc) {
+		show(f, "PFC mask of the switch port", "", s->peer_pfc, s->pfc);
+		f->why = "the switch says otherwise";
+		return SIGHT_YES;
+	}
+	if (others < 0 || others == s->pfc)
+		return SIGHT_NO;
+	show(f, "PFC mask of all siblings", "", others, s->pfc);
+	f->why = "all siblings agree on another one";
+	return SIGHT_YES;
+}
+
+static unsigned siblings_mtu(const struct rule_input *in)
+{
+	unsigned common = 0, n = 0;
+
+	for (size_t i = 0; i < in->all->n_ports; i++) {
+		const struct port_observation *o = &in->all->ports[i];
+
+		if (!is_sibling(in->port, o) || !o->mtu)
+			continue;
+		if (n++ > 0 && common != o->mtu)
+			return 0;
+		common = o->mtu;
+	}
+	return n >= 2 ? common : 0;
+}
+
+enum sight rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
+{
+	unsigned mtu = in->port->mtu, others;
+	uint32_t path = in->port->qps.known ? in->port->qps.path_mtu : 0;
+
+	if (!mtu)
+		return cannot_decide(f, "the port's MTU is not visible");
+	f->severity = SEVERITY_WARNING;
+	if (path > mtu) {
+		show(f, "greatest path MTU of queue pairs", "B", path, mtu);
+		f->why = "queue pairs send larger packets than the port takes now";
+		return SIGHT_YES;
+	}
+	others = siblings_mtu(in);
+	if (!others || others == mtu)
+		return path || others
+			       ? SIGHT_NO
+			       : cannot_decide(f, "neither queue pairs nor siblings tell theirs");
+	f->severity = SEVERITY_INFO;
+	show(f, "roce_port_mtu_bytes", "B", mtu, others);
+	f->why = "all siblings have another one";
+	return SIGHT_YES;
+}

@@ -1,0 +1,118 @@
+#include "series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+struct series_row {
+	const char *family, *labels, *name;
+	enum series first;
+	int n;
+	enum series_kind kind;
+};
+
+static const struct series_row rows[] = {
+#define X(id, n, kind, family, labels)                                                             \
+	{family,      labels, sizeof(labels) > 1 ? family "{" labels "}" : family,                 \
+	 SERIES_##id, n,      SERIES_##kind},
+	SERIES_LIST(X)
+#undef X
+};
+
+static const struct series_row *row_of(enum series s)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(rows) && rows[i + 1].first <= s)
+		i++;
+	return &rows[i];
+}
+
+/* Of labels, the value of the one that `wanted` begins with, `key="`; NULL: it has none. */
+static const char *value_of(const char *labels, const char *wanted, size_t key_len)
+{
+	for (const char *at = labels; (at = strstr(at, wanted)); at++)
+		if ((at == labels || at[-1] == ',' || at[-1] == ' ' || at[-1] == '{') &&
+		    strlen(at) > key_len)
+			return at + key_len;
+	return NULL;
+}
+
+/* Are all labels of the row among these? The number that stands for '#', 0 without one; -1: no. */
+static int match_labels(const struct series_row *row, const char *labels)
+{
+	int number = 0;
+
+	for (const char *wanted = row->labels; *wanted; wanted += strcspn(wanted, ",")) {
+		char key[24];
+		size_t key_len, value_len;
+		const char *value, *given;
+
+		wanted += *wanted == ',';
+		key_len = strcspn(wanted, "\"") + 1;
+		memcpy(key, wanted, key_len);
+		key[key_len] = '\0';
+		value = wanted + key_len;
+		value_len = strcspn(value, "\"");
+		given = value_of(labels, key, key_len);
+		if (!given)
+			return -1;
+		if (*value == '#') {
+			char *end;
+			long n = strtol(given, &end, 10);
+
+			if (end == given || *end != '"' || n < 0 || n >= row->n)
+				return -1;
+			number = (int)n;
+		} else if (strncmp(given, value, value_len) != 0 || given[value_len] != '"') {
+			return -1;
+		}
+	}
+	return number;
+}
+
+int series_find(const char *family, const char *labels)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int number;
+
+		if (strcmp(rows[i].family, family) != 0)
+			continue;
+		number = match_labels(&rows[i], labels);
+		if (number >= 0)
+			return (int)rows[i].first + number;
+	}
+	return -1;
+}
+
+bool series_has_family(const char *family, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (strncmp(rows[i].family, family, len) == 0 && rows[i].family[len] == '\0')
+			return true;
+	return false;
+}
+
+const char *series_name(enum series s)
+{
+	return row_of(s)->name;
+}
+
+enum series_kind series_kind(enum series s)
+{
+	static const unsigned char kinds[N_SERIES] = {
+#define X(id, n, kind, family, labels) [SERIES_##id... SERIES_##id##_LAST] = SERIES_##kind,
+		SERIES_LIST(X)
+#undef X
+	};
+
+	return (enum series_kind)kinds[s];
+}
+
+int series_number(enum series s)
+{
+	const struct series_row *row = row_of(s);
+
+	return row->n > 1 ? (int)(s - row->first) : -1;
+}
