@@ -51,13 +51,14 @@ line() { # FOLDER..
 HW='hw hw/netlink hw/ops hw/counters hw/scan hw/sniff'
 SUBJECTS='daemon/privileges daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
 	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
-	daemon/metrics daemon/http daemon/api'
+	daemon/diagnosis daemon/metrics daemon/http daemon/api'
 # shellcheck disable=SC2086 # lists of words
 {
 	line include $HW
 	line include include/loop k8s/rpc k8s/cri k8s/kubelet
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS
-	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/ctl
+	line include daemon/diagnosis
+	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/diagnosis daemon/ctl
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/ctl daemon/compose daemon
 }
 

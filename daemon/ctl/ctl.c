@@ -10,6 +10,7 @@
 #include "ctl_bundle.h"
 #include "ctl_capture.h"
 #include "ctl_config_map.h"
+#include "ctl_diagnose.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
@@ -387,6 +388,8 @@ static enum ctl_exit command_run(const struct ctl *c)
 		return ctl_pcap(c->args, c->out, c->err);
 	case CTL_SNIFF:
 		return ctl_sniff(c->args, c->out, c->err);
+	case CTL_DIAGNOSE:
+		return ctl_replay(c->args, c->out, c->err);
 	case N_CTL_COMMANDS:
 		break;
 	}

@@ -52,7 +52,8 @@ static const struct ctl_option {
 	{WORD(write, BIT(CTL_SNIFF))},
 	{WORD(top, BIT(CTL_QPS))},
 	{WORD(configmap, BIT(CTL_SUGGEST))},
-	{WORD(output, BIT(CTL_SUPPORT_BUNDLE))},
+	{WORD(output, BIT(CTL_SUPPORT_BUNDLE) | BIT(CTL_DIAGNOSE))},
+	{WORD(replay, BIT(CTL_DIAGNOSE))},
 	{WORD(config, BIT(CTL_SUPPORT_BUNDLE))},
 	{"state-dir", offsetof(struct ctl_args, state_dir), 0, OPT_WORD, BIT(CTL_SUPPORT_BUNDLE)},
 };
@@ -95,6 +96,7 @@ static const struct {
 	[CTL_WATCH] = {"watch", NULL},
 	[CTL_SUGGEST] = {"suggest", NULL},
 	[CTL_SUPPORT_BUNDLE] = {"support-bundle", NULL},
+	[CTL_DIAGNOSE] = {"diagnose", NULL},
 };
 
 static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
@@ -143,7 +145,7 @@ static int take_option(struct ctl_args *a, const struct ctl_option *o, const cha
 static int find_command(struct ctl_args *a, const char *word, struct err *e)
 {
 	const char *names[N_CTL_COMMANDS], *near;
-	char all[160] = "";
+	char all[192] = "";
 
 	for (size_t i = 0; i < N_CTL_COMMANDS; i++) {
 		names[i] = commands[i].name;
@@ -203,7 +205,17 @@ static int check_words(const struct ctl_args *a, struct err *e)
 	return 0;
 }
 
-static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
+static int check_diagnose(struct ctl_args *a, struct err *e)
+{
+	if (!a->replay)
+		return err_set(e, -EINVAL, "diagnose: which scenario? give --replay FILE");
+	if (a->output && strcmp(a->output, "json") != 0 && strcmp(a->output, "text") != 0)
+		return err_set(e, -EINVAL, "diagnose: -o %.60s: neither json nor text", a->output);
+	a->json |= a->output && strcmp(a->output, "json") == 0;
+	return 0;
+}
+
+static int check_whole(struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!(options[seen[i]].commands & BIT(a->command)))
@@ -215,6 +227,8 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
 	if (a->configmap && !config_map_name_is_valid(a->configmap))
 		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
+	if (a->command == CTL_DIAGNOSE)
+		return check_diagnose(a, e);
 	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
 		return check_words(a, e);
 	return 0;
@@ -324,7 +338,9 @@ void ctl_args_help(FILE *f)
 	      "1000000]\n"
 	      "                                  [--bytes 1000000000] [--write FILE.pcap] [--netns "
 	      "PATH |\n"
-	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n\n"
+	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n"
+	      "  rocectl diagnose                what is wrong with RDMA in a recorded scenario: "
+	      "--replay FILE [-o json]\n\n"
 	      "DEVICE is a bus name (0000:03:00.2), the name of a netdev or of an RDMA device.\n\n"
 	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
 	      "  --json          what the daemon answers, as it is; pcap, sniff: the same as a document\n"

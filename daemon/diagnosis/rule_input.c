@@ -106,7 +106,7 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 					SERIES_UNCORRECTABLE);
 	ret[SIGNAL_PAUSE_RECEIVED] = paused_most(r, SERIES_PAUSE_RECEIVED).share;
 	ret[SIGNAL_PAUSE_SENT] = paused_most(r, SERIES_PAUSE_SENT).share;
-	ret[SIGNAL_CE_SHARE] = ce == 0 ? 0 : fmin(ce / packets, 1);
+	ret[SIGNAL_CE_SHARE] = ce == 0 ? 0 : ce > packets ? 1 : ce / packets;
 	ret[SIGNAL_CNP_SENT] = (double)r->rate[SERIES_CNP_SENT];
 	ret[SIGNAL_CNP_RECEIVED] = isnan(cnp) ? SUM_OF(r, SERIES_CNP_HANDLED, SERIES_CNP_IGNORED)
 					      : cnp;

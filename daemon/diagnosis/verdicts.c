@@ -106,6 +106,11 @@ static uint64_t symptoms_of(enum cause c, uint64_t open)
 	return found & ~CAUSE_BIT(c);
 }
 
+static bool is_bad(const struct latch *l)
+{
+	return l->sight == SIGHT_YES;
+}
+
 static void tell(struct diagnosis *d, size_t at)
 {
 	d->owners[at].told = true;
@@ -130,12 +135,15 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 			continue;
 		v->symptoms = symptoms_of(v->cause, open);
 		v->explained = explained & CAUSE_BIT(v->cause);
-		if (!v->explained && !d->owners[i].told) {
-			tell(d, i);
-		} else if (v->explained && d->owners[i].told) {
+		if (d->owners[i].told && v->explained) {
 			d->owners[i].told = false;
 			v->change = VERDICT_CLOSED;
 			v->closed = CLOSE_EXPLAINED;
+		} else if (!d->owners[i].told) {
+			/* What outlives its cause, but only because it was held, is still that. */
+			v->explained |= !is_bad(&p->latch[v->cause]);
+			if (!v->explained)
+				tell(d, i);
 		}
 	}
 }

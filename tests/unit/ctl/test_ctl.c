@@ -88,7 +88,7 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"device", "did you mean devices"},
 		{"bogus",
 		 "is no command; there are help, version, pods, devices, attach, detach, explain, "
-		 "doctor, events, pcap, sniff, qps, watch, suggest, support-bundle"},
+		 "doctor, events, pcap, sniff, qps, watch, suggest, support-bundle, diagnose"},
 		{"\x1b[31m", "is no command"},
 		{"attach", "which device"},
 		{"attach d", "--netns or --pod"},
