@@ -56,7 +56,7 @@ endif
 
 # Places in which ROCELET_KILL_AT=NAME kills the program, see include/kill_point.h.
 CPPFLAGS += $(if $(filter 1,$(KILL_POINTS)),-DROCELET_KILL_POINTS)
-CPPFLAGS += -D_GNU_SOURCE -DROCELET_VERSION='"$(VERSION)"' -Iinclude -I$(GEN)
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -I$(GEN)
 # Where the sources lie is nobody's business: the same sources give the same bytes in any folder.
 PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(SYSROOT)=)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
@@ -70,6 +70,8 @@ DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s i
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
+# What must be there before anything is compiled.
+GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h
 # What has a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
@@ -95,16 +97,24 @@ $(B)/rocectl: $(B)/daemon/ctl/rocectl.o $(LIB)
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+# Made anew for another version, and with it whatever names that.
+$(GEN)/version.h:
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define ROCELET_VERSION "$(VERSION)"' > $@
+ifneq ("$(VERSION)",$(shell sed -n 's/^.define ROCELET_VERSION //p' $(GEN)/version.h 2>/dev/null))
+.PHONY: $(GEN)/version.h
+endif
+
 define COMPILE
 $(Q)mkdir -p $(@D)
 $(Q)$(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
 endef
 
-$(B)/%.o: %.c | $(SKELS) $(PROTO:=.h)
+$(B)/%.o: %.c | $(GENERATED)
 	$(COMPILE)
 
 ifneq ($(B),$(BASE))
-$(BASE)/%.o: %.c | $(SKELS) $(PROTO:=.h)
+$(BASE)/%.o: %.c | $(GENERATED)
 	$(COMPILE)
 endif
 
@@ -167,7 +177,7 @@ $(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 # The library is instrumented too: a fuzzer that sees no branches finds nothing.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
-build/fuzz/obj/%.o: %.c | $(SKELS) $(PROTO:=.h)
+build/fuzz/obj/%.o: %.c | $(GENERATED)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP -std=gnu11 -O1 -g $(WARN) $(FUZZ_FLAGS) -c $< -o $@
 
@@ -215,6 +225,10 @@ demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; b
 	$(Q)$(MAKE) --no-print-directory -j3 all lab-image
 	$(Q)tests/lab/lab.sh demo
 
+demo-cluster: deps ## rocelet installed on a Kubernetes of two virtual machines, and RoCE between pods of both; builds a kubelet and a control plane once (root)
+	$(Q)$(MAKE) --no-print-directory -j3 image lab-image
+	$(Q)tests/lab/lab.sh cluster demo
+
 lab-image:
 	$(Q)tests/lab/lab.sh image
 
@@ -254,12 +268,12 @@ check-deps: all ## who may include whom, and who calls whom in a circle
 	$(Q)tests/check-deps.sh
 	$(Q)python3 tests/check-circles.py $(B)
 
-cppcheck: $(SKELS) $(PROTO:=.h)
+cppcheck: $(GENERATED)
 	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
-		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -D__x86_64__ -DROCELET_VERSION='"0"' \
+		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -D__x86_64__ \
 		-Iinclude $(DIRS) -j2 daemon hw k8s include
 
-tidy: $(SKELS) $(PROTO:=.h)
+tidy: $(GENERATED)
 	$(Q)printf '%s\n' $(SRC) $(MAIN) | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
 		$(PKG_CFLAGS) 2>build/tidy.log || { cat build/tidy.log >&2; exit 1; }
 
@@ -298,7 +312,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -12,6 +12,7 @@
 #include "pool_config.h"
 #include "privilege_uses.h"
 #include "suggest_config.h"
+#include "version.h"
 
 /* arg: how many there were. */
 static void on_warning(const char *sentence, void *arg)

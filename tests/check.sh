@@ -293,11 +293,12 @@ judge_scenario() { # NAME LOG STATUS SECONDS
 
 # What is shipped. Quick: the manifests, and the image of this machine's architecture.
 part_ship() {
-	local kubectl
+	local kubectl prometheus
 	build all build/bench/mk_sysfs
 	kubectl=$(tests/ship/kubectl.sh) || exit 1
+	prometheus=$(tests/lib/debtool.sh prometheus) || exit 1
 	# shellcheck disable=SC2086 # one word for each
-	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs $kubectl
+	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/promtool" $kubectl
 	if [ "$(id -u)" != 0 ]; then
 		skip "image" "chroot needs root"
 		return
@@ -361,6 +362,7 @@ part_cluster() {
 		skip "cluster" "its virtual machines and namespaces need root"
 		return
 	fi
+	build image VERSION="$(sed -n 's/^VERSION := //p' Makefile)-next" # what is updated to
 	build all tests
 	build image
 	once "lab image" tests/lab/lab.sh image

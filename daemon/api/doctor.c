@@ -362,8 +362,11 @@ static void check_config(struct examination *x)
 
 	if (c && c->error.code)
 		find(x, FINDING_CONFIG, "",
-		     "The configuration of before stays in use until the file is right; a restart would "
-		     "fail. `rocelet --check-config` tells the same.",
+		     c->offers_nothing
+			     ? "Nothing is offered until the file is right; what pods have is looked "
+			       "after. `rocelet --check-config` tells the same."
+			     : "The configuration of before stays in use until the file is right; a "
+			       "restart would leave none. `rocelet --check-config` tells the same.",
 		     "the configuration file is refused: %s", c->error.msg);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",

@@ -20,6 +20,7 @@
 #include "reply.h"
 #include "routes_orders.h"
 #include "routes_qps.h"
+#include "version.h"
 
 #define NAME_BYTES_MAX 512
 

@@ -238,6 +238,9 @@ int lock_wait(struct lock *ret, const struct hw *hw, const char *folder, mode_t 
 
 void lock_release(struct lock *l)
 {
+	/* Whoever has opened it by now sees that it is gone once he has locked it. */
+	if (l->file_fd >= 0 && is_still_there(l->folder_fd, l->file_fd))
+		unlinkat(l->folder_fd, file_name, 0);
 	if (l->file_fd >= 0)
 		close(l->file_fd);
 	if (l->folder_fd >= 0)

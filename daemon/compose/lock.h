@@ -32,4 +32,5 @@ int lock_wait(struct lock *, const struct hw *, const char *folder, mode_t, cons
 bool lock_is_free(const char *folder);
 /* It is of this folder, under whatever name. */
 bool lock_is_of(const struct lock *, const char *folder);
+/* The file goes, too. */
 void lock_release(struct lock *);

@@ -14,6 +14,7 @@
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_table.h"
+#include "version.h"
 
 /* How long doctor waits for what it has ordered, and how often it looks. */
 #define FIX_MS	     10000

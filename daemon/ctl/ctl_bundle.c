@@ -17,6 +17,7 @@
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_tar.h"
+#include "version.h"
 
 #define CONFIG_DEFAULT	  "/etc/rocelet/config.json"
 #define STATE_DIR_DEFAULT "/var/lib/rocelet"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "version.h"
 
 struct self_series {
 	const char *family, *labels, *help;

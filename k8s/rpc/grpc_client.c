@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "grpc_internal.h"
+#include "version.h"
 
 #define N_FIELDS 8
 

@@ -38,6 +38,7 @@ build/bench/bench_ports 64 200 20 || status=$?
 scenario "from the kernel to /api/v1/devices, in the lab, median of 5 (bar: 8 starts of an empty program there)" lab inventory 5 8
 scenario "from the kernel to the kubelet's list, in the lab, median of 5 (bar: 8 starts of an empty program there)" lab plugin 5 8
 scenario "an attach beside the kernel's floor (bar 1.3 times) and host-device (bar half), in the lab" lab attach_latency 20 1.3 2
+scenario "a restart with 32 attached VFs, in the lab (bar: registered within 300 starts of an empty program there, 300 ms where one takes 1 ms)" lab restart_many 5 300
 scenario "a queue pair that fails, in the lab (bar: told within 16 starts of an empty program there)" lab bpf_events 16
 ROUNDS=20 BAR_MS=$(tests/lab/guest/empty_programs.sh 60)
 export ROUNDS BAR_MS

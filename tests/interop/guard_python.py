@@ -8,6 +8,7 @@ One line per check, "N passed, N failed" last.
 import base64
 import contextlib
 import http.client
+import json
 import os
 import re
 import signal
@@ -295,8 +296,46 @@ def flood(d):
     check("a flood of wrong passwords: each is answered, none is let in", set(statuses) <= {b"401", b"503"})
 
 
+def prometheus(folder):
+    """The real one scrapes over TLS with a token, follows it when both are replaced, and with another token is refused."""
+    tools = subprocess.run([os.path.join(os.path.dirname(__file__), "../lib/debtool.sh"), "prometheus"], capture_output=True, text=True, check=True).stdout.strip()
+    ca = Authority(folder)
+    cert, key = ca.pair()
+    secret = Secret(folder + "/tls", crt=cert, key=key, tokens=f"{TOKEN}\n")
+    Secret(folder + "/its", good=TOKEN, bad="some-other-token-of-its-own")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    with daemon(folder, "--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"), "--auth-token-file", secret.path("tokens")) as d:
+        jobs = [{"job_name": name, "scheme": "https", "tls_config": {"ca_file": ca.pem}, "authorization": {"credentials_file": f"{folder}/its/{name}"},
+                 "static_configs": [{"targets": [f"127.0.0.1:{d.port}"]}]} for name in ("good", "bad")]
+        with open(folder + "/prometheus.yml", "w", encoding="ascii") as f:
+            json.dump({"global": {"scrape_interval": "1s"}, "scrape_configs": jobs}, f)
+        with open(folder + "/prometheus.log", "wb") as log:
+            process = subprocess.Popen([tools + "/usr/bin/prometheus", "--config.file", folder + "/prometheus.yml", "--storage.tsdb.path", folder + "/data",
+                                        "--web.listen-address", f"127.0.0.1:{port}"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+        def value(expression):
+            done = subprocess.run(["curl", "-sS", "-m", str(SOON), "--data-urlencode", "query=" + expression, f"http://127.0.0.1:{port}/api/v1/query"],
+                                  capture_output=True, text=True, check=False)
+            results = json.loads(done.stdout)["data"]["result"] if done.stdout else []
+            return results[0]["value"][1] if results else None
+        try:
+            check("Prometheus scrapes over TLS, with its token", becomes(lambda: value('up{job="good"}') == "1") and
+                  int(value('scrape_samples_scraped{job="good"}')) > 20)
+            check("with another token it is refused", becomes(lambda: value('up{job="bad"}') == "0"))
+            samples = value('rocelet_samples_total{job="good"}')
+            cert, key = ca.pair()
+            secret.replace(crt=cert, key=key, tokens=f"{NEXT_TOKEN}\n{TOKEN}\n")
+            check("another certificate is in use", becomes(lambda: subject(d) == f"node-{ca.n}"))
+            check("and Prometheus goes on", becomes(lambda: float(value('rocelet_samples_total{job="good"}') or 0) > float(samples)))
+        finally:
+            process.terminate()
+            process.wait(SOON)
+
+
 with tempfile.TemporaryDirectory() as temp:
-    for i, part in enumerate((tls, wrong_at_the_start, access)):
+    for i, part in enumerate((tls, wrong_at_the_start, access, prometheus)):
         os.mkdir(f"{temp}/{i}")
         part(f"{temp}/{i}")
 print(f"{counts[True]} passed, {counts[False]} failed")

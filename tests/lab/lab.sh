@@ -17,6 +17,7 @@ usage: lab.sh deps                      install the host packages the lab needs
            --kernel NAME                  $(tr ' ' , <<<"$KNOWN_KERNELS"); default $KERNEL
            --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more)
            --memory MIB                   default $MEMORY
+           --nics N                       SR-IOV NICs, default $NICS
            --kubelet                      share the real kubelet with the guest
            --timeout SECONDS              for the scenario, default $TIMEOUT
            --quiet                        print only the result, and the logs when it fails

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Judges k8s/deploy: every overlay, rendered by kubectl's own kustomize, and the examples.
 
-  manifests.py DAEMON MK_SYSFS KUBECTL..
+  manifests.py DAEMON MK_SYSFS PROMTOOL KUBECTL..
 
 Each kubectl (the oldest in use first) renders the same. Fields and their types are judged by Debian's python3-kubernetes, which is made from the API's
 description; the rules are ours. One line per check, "N passed, N failed" last.
@@ -20,9 +20,10 @@ from kubernetes.client import models
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "../..")
 DEPLOY = os.path.join(TOP, "k8s/deploy")
-DAEMON, MK_SYSFS, *KUBECTLS = sys.argv[1:]
-SURGE = "native-surge"
-OVERLAYS = ["observe", "device-plugin", "native", SURGE]
+DAEMON, MK_SYSFS, PROMTOOL, *KUBECTLS = sys.argv[1:]
+SURGE, VERSIONED = "native-surge", "native-versioned"
+OVERLAYS = ["observe", "device-plugin", "native", SURGE, VERSIONED]
+BESIDE_EACH_OTHER = [SURGE, VERSIONED]
 checks = []
 
 
@@ -125,11 +126,33 @@ def selectors_match_labels():
         monitor, = render("monitoring")
         assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
         assert monitor["metadata"]["namespace"] == the("DaemonSet", docs)["metadata"]["namespace"] == the("Namespace", docs)["metadata"]["name"]
-        ports = {p["name"] for p in daemonset["template"]["spec"]["containers"][0].get("ports", [])}
-        if overlay == SURGE:
-            assert not ports, "a port of the host's network keeps the next pod from being scheduled beside this one"
-            continue
-        assert {e["port"] for e in monitor["spec"]["podMetricsEndpoints"]} <= ports
+        if overlay in BESIDE_EACH_OTHER:
+            assert not daemonset["template"]["spec"]["containers"][0].get("ports"), "a port of the host's network keeps the next pod from being scheduled beside this one"
+
+
+def relabelled(labels):
+    """What the PodMonitor makes of a pod that was discovered, by Prometheus itself."""
+    endpoint, = render("monitoring")[0]["spec"]["podMetricsEndpoints"]
+    assert "port" not in endpoint and "targetPort" not in endpoint, "it would look for pods that name it"
+    rules = [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), k): v for k, v in rule.items()} for rule in endpoint["relabelings"]]
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "pods.json"), "w") as f:
+            json.dump([{"targets": ["discovered:1"], "labels": labels}], f)
+        with open(os.path.join(folder, "prometheus.yml"), "w") as f:
+            json.dump({"scrape_configs": [{"job_name": "pods", "relabel_configs": rules, "file_sd_configs": [{"files": [os.path.join(folder, "pods.json")]}]}]}, f)
+        out = subprocess.run([PROMTOOL, "check", "service-discovery", "--timeout=5s", os.path.join(folder, "prometheus.yml"), "pods"],
+                             capture_output=True, text=True)
+        found, = json.loads(out.stdout)
+        return found["labels"]
+
+
+@check
+def the_monitor_finds_pods_that_name_no_port():
+    """Labels as Prometheus' discovery of pods gives them."""
+    v4 = relabelled({"__meta_kubernetes_pod_ip": "192.0.2.7", "__meta_kubernetes_pod_node_name": "node-7"})
+    assert v4["__address__"] == "192.0.2.7:9907" and v4["node"] == "node-7", v4
+    v6 = relabelled({"__meta_kubernetes_pod_ip": "2001:db8::7", "__meta_kubernetes_pod_node_name": "node-7"})
+    assert v6["__address__"] == "[2001:db8::7]:9907", v6
 
 
 @check
@@ -204,7 +227,7 @@ def folders_of_the_host():
 
 @check
 def every_mount_and_capability_has_its_reason():
-    for file in ["base/daemonset.yaml"] + [f"overlays/{o}/daemonset.yaml" for o in OVERLAYS]:
+    for file in ["base/daemonset.yaml"] + [f"overlays/{o}/daemonset.yaml" for o in OVERLAYS if o != VERSIONED]:
         with open(os.path.join(DEPLOY, file)) as f:
             lines = f.read().splitlines()
         lists = 0
@@ -229,10 +252,25 @@ def a_surge_is_native_that_takes_over():
 
 
 @check
+def a_version_of_its_own_is_a_surge_with_another_name():
+    with open(os.path.join(TOP, "Makefile")) as f:
+        version = re.search(r"^VERSION := (.*)$", f.read(), re.M)[1]
+    surge, versioned = (the("DaemonSet", render("overlays/" + o)) for o in BESIDE_EACH_OTHER)
+    surge["metadata"]["name"] += "-" + version
+    for labels in (surge["spec"]["selector"]["matchLabels"], surge["spec"]["template"]["metadata"]["labels"]):
+        labels["app.kubernetes.io/version"] = version
+    surge["spec"]["updateStrategy"] = STRATEGIES[VERSIONED]
+    assert versioned == surge
+
+
+STRATEGIES = {SURGE: {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%", "maxUnavailable": 0}}, VERSIONED: {"type": "OnDelete"}}
+
+
+@check
 def upgrades_and_probes():
     for overlay in OVERLAYS:
         spec = the("DaemonSet", render("overlays/" + overlay))["spec"]
-        assert spec["updateStrategy"]["rollingUpdate"] == ({"maxSurge": "10%", "maxUnavailable": 0} if overlay == SURGE else {"maxUnavailable": "10%"})
+        assert spec["updateStrategy"] == STRATEGIES.get(overlay, {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}})
         container = spec["template"]["spec"]["containers"][0]
         assert container["livenessProbe"]["httpGet"]["path"] == "/healthz" and container["readinessProbe"]["httpGet"]["path"] == "/readyz"
         assert spec["template"]["spec"]["priorityClassName"] == "system-node-critical"

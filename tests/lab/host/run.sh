@@ -11,6 +11,7 @@ readonly BOOT_TIMEOUT=${ROCELET_LAB_BOOT_TIMEOUT:-360}
 MEMORY=2048
 TIMEOUT=${ROCELET_LAB_TIMEOUT:-900}
 KERNEL=newest
+NICS=1 # each with up to seven VFs
 FORWARDS=()
 QUIET=
 WITH_KUBELET= # the guest gets a kubelet
@@ -54,6 +55,7 @@ parse_run_options() { # [OPTIONS] [REST..]
             --timeout) TIMEOUT=${2:?--timeout SECONDS}; shift 2 ;;
             --quiet) QUIET=yes; shift ;;
             --kubelet) WITH_KUBELET=yes; shift ;;
+            --nics) NICS=${2:?--nics N}; shift 2 ;;
             -*) die "unknown option $1" ;;
             *) break ;;
         esac

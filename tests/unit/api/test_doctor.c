@@ -1,6 +1,7 @@
 /* What doctor finds, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "doctor.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,6 +243,26 @@ static void test_guids_are_never_fixed(void **state)
 	patient_done(&p);
 }
 
+/* After the start there is an earlier one to go by, at the start there is none. */
+static void test_what_a_refused_file_leaves(void **state)
+{
+	struct config_state config = {.error = {.code = -EINVAL, .msg = "line 3: pools"}};
+	struct host none = {0};
+	const struct doctor_input in = {.host = &none, .config = &config};
+	struct doctor d;
+
+	(void)state;
+	for (int at_start = 0; at_start < 2; at_start++) {
+		config.offers_nothing = at_start;
+		assert_int_equal(doctor_build(&d, &in), 0);
+		assert_int_equal(d.n, 1);
+		assert_non_null(strstr(d.findings[0].what, "line 3: pools"));
+		assert_non_null(strstr(d.findings[0].help,
+				       at_start ? "Nothing is offered" : "of before stays in use"));
+		doctor_done(&d);
+	}
+}
+
 static void test_every_kind_and_reason_has_words(void **state)
 {
 	struct resource_device device = {.id = "0000:03:00.2"};
@@ -278,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_a_kubelet_that_does_not_tell_who_holds_what),
 		cmocka_unit_test(test_what_is_not_in_its_pod_is_not_fixed),
 		cmocka_unit_test(test_guids_are_never_fixed),
+		cmocka_unit_test(test_what_a_refused_file_leaves),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
 

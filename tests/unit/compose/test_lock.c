@@ -129,6 +129,7 @@ static void a_file_that_was_left_is_no_lock(void **state)
 	(void)state;
 	tmptree_write(tree, "state/lock", "pid 1 on node-1: rocelet\n");
 	is_free();
+	assert_int_equal(access(in_tree("state/lock"), F_OK), -1);
 }
 
 static void the_file_may_be_deleted(void **state)

@@ -14,6 +14,7 @@
 #include "loop.h"
 #include "pool_config.h"
 #include "tmptree.h"
+#include "version.h"
 
 static char
 	*tree; /* of the running test; not on the stack, where the child's leak check misses it */

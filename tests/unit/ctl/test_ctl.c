@@ -21,6 +21,7 @@
 #include "ctl_show.h"
 #include "ctl_table.h"
 #include "golden.h"
+#include "version.h"
 
 /* --- the command line ------------------------------------------------------------------------- */
 

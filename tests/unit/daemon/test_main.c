@@ -16,6 +16,7 @@
 #include "golden.h"
 #include "sysfs_tree.h"
 #include "tmptree.h"
+#include "version.h"
 
 static char *tree;
 static char text[1 << 16];

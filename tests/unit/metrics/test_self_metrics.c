@@ -15,6 +15,7 @@
 #include "golden.h"
 #include "page_text.h"
 #include "self_metrics.h"
+#include "version.h"
 
 /* Every value another one, so that none can stand in for its neighbour. */
 static void fill(struct self_metrics *m)

@@ -134,12 +134,27 @@ static void send_packet(const char *netdev)
 			 sizeof(frame));
 }
 
+/* The kernel has no queue for what is sent through an interface before it has noticed the carrier,
+ * which on a busy machine takes a moment. */
+static void wait_for_carrier(int netns, const char *name)
+{
+	namespace_run(
+		netns,
+		"timeout 60 sh -c 'until ip link show dev %s | grep -q \"state UP\"; do :; done'",
+		name);
+}
+
 static void make_pair(const char *name)
 {
+	char far[IFNAMSIZ];
+
 	namespace_run(-1,
 		      "ip link add %s type veth peer name %s-far && ip link set %s up && "
 		      "ip link set %s-far up",
 		      name, name, name, name);
+	snprintf(far, sizeof(far), "%s-far", name);
+	wait_for_carrier(-1, name);
+	wait_for_carrier(-1, far);
 }
 
 static void delete_pair(const char *name)
@@ -203,6 +218,8 @@ static void test_an_interface_in_a_pods_namespace(void **state)
 	make_pair("p0");
 	namespace_run(-1, "ip link set p0-far netns /proc/%d/fd/%d", getpid(), pod);
 	namespace_run(pod, "ip link set p0-far name net1 && ip link set net1 up");
+	wait_for_carrier(pod, "net1");
+	wait_for_carrier(-1, "p0");
 	w = want(f, "net1");
 	w->port.nsid = NSID_ELSEWHERE;
 	w->port.ifindex = 0;

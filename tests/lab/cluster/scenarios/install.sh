@@ -1,106 +1,87 @@
 # shellcheck shell=bash
-# What an administrator does, in his words, on a cluster of two nodes: install, and two pods with a VF each and RDMA traffic between them, from node
-# to node.
+# What an administrator does, in his words, on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
+# updates and rollbacks while that flows, and away with it.
 # cluster: --kubelet --memory 3072 --timeout 1800
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh" "$1"
+# shellcheck source=../rocelet.sh
+. "$(dirname "$0")/../rocelet.sh"
 
-RESOURCE=rocelet.dev/roce
 N_VFS=2
-IMAGE=localhost/rocelet:$VERSION
 cd "$PROJECT_DIR" || exit # where the words of docs/install.md are typed
 
-# ---- what the cluster says
+# The next version is these sources by another number: its image is made before (check.sh), its manifests are those here.
+NEXT=$VERSION-next
+mkdir "$CLUSTER_OUT/next"
+cp -r k8s "$CLUSTER_OUT/next"
+grep -rlF "$VERSION" "$CLUSTER_OUT/next/k8s/deploy" | xargs sed -i "s/${VERSION//./\\.}/$NEXT/g"
 
-daemonset() { # JSONPATH
-    kubectl -n rocelet get daemonset rocelet -o jsonpath="$1"
+# ---- what comes of what is done
+
+not_ready_because() { # NODE WORDS..
+    local text word
+    text=$(node "$1" "curl -sS http://127.0.0.1:9907/readyz")
+    for word in "${@:2}"; do [[ $text == *"$word"* ]] || return; done
 }
 
-# On all nodes, with this image.
-rolled_out() { # IMAGE
-    [[ $(daemonset '{.status.observedGeneration} {.status.updatedNumberScheduled} {.status.numberReady}') == "$(daemonset '{.metadata.generation}') $N_NODES $N_NODES" ]] &&
-        [[ $(kubectl -n rocelet get pods -o jsonpath='{.items[*].spec.containers[*].image}') == "$1 $1" ]]
+# Every change of what nodes offer from now on: "NODE ALLOCATABLE" a line.
+watch_allocatable() { # FILE
+    kubectl get nodes --watch -o custom-columns='NAME:.metadata.name,N:.status.allocatable.rocelet\.dev/roce' --no-headers >"$1" 2>&1 &
 }
 
-# How many devices pods can be given there.
-allocatable() { # NODE
-    kubectl get node "node$1" -o jsonpath='{.status.allocatable.rocelet\.dev/roce}'
+fewest() { # FILE
+    awk '{ print $2 + 0 }' "$1" | sort -n | head -n 1
 }
 
-pod_phase() { # POD
-    kubectl get pod "$1" -o jsonpath='{.status.phase}'
+# How often both kubelets have taken a plugin's devices for ill, in their words (pkg/kubelet/cm/devicemanager, markResourceUnhealthy).
+n_taken_for_ill() {
+    cat "$CLUSTER_OUT"/node?/kubelet.log | grep -c "Mark all resources Unhealthy for resource $RESOURCE" || true
 }
 
-# ---- pods. Their last argument is how a node's helpers find them.
-
-pod_manifest() { # NAME NODE IP/LEN
-    cat <<END
-apiVersion: v1
-kind: Pod
-metadata:
-  name: $1
-  annotations:
-    rocelet.dev/networks: '[{"resource": "$RESOURCE", "ips": ["$3"]}]'
-spec:
-  nodeSelector: {kubernetes.io/hostname: node$2}
-  terminationGracePeriodSeconds: 1
-  containers:
-  - name: main
-    image: localhost/busybox:1
-    imagePullPolicy: Never
-    command: [/bin/sh, -c, 'trap exit TERM; while :; do sleep 3600 & wait; done', rig-pod-$1]
-    resources: {limits: {$RESOURCE: 1}}
-    # Of the image there is a busybox only: perftest is the node's.
-    volumeMounts:
-    - {name: usr, mountPath: /usr, readOnly: true}
-    - {name: libibverbs, mountPath: /etc/libibverbs.d, readOnly: true}
-  volumes:
-  - {name: usr, hostPath: {path: /usr}}
-  - {name: libibverbs, hostPath: {path: /etc/libibverbs.d}}
-END
+# What is done while packets flow, and what became of these.
+over_traffic() { # WHAT COMMAND..
+    local before after began=$SECONDS
+    read -ra before <<<"$(traffic)"
+    "${@:2}"
+    read -ra after <<<"$(traffic)"
+    echo "# $1: $((SECONDS - began)) s, $((after[0] - before[0])) packets, $((after[1] - before[1])) out of sequence," \
+        "$((after[2] - before[2])) sent again, $((after[3] - before[3])) dropped by the switch"
+    check "$1: packets went on" "((${after[0]} > ${before[0]}))"
+    check "$1: none was lost" "((${after[1]} == ${before[1]} && ${after[3]} == ${before[3]}))"
+    check "$1: perftest has not ended" "kill -0 $TRAFFIC"
 }
 
-# perftest in a pod, on the RDMA device of its VF.
-write_bw() { # POD ARGS..
-    kubectl exec "$1" -- sh -c "exec ib_write_bw -d \$(echo rxe_\$PCIDEVICE_ROCELET_DEV_ROCE | tr :. __) ${*:2}"
+wait_for_packets() { # N
+    local from
+    read -r from _ <<<"$(traffic)"
+    wait_until "[[ \$(counter 1 right rcvd_pkts) -gt $((from + $1)) ]]"
 }
 
-is_listening() {
-    node 1 'in_netns right ss -Hltn "sport = :18515" | grep -q .'
+# One DaemonSet, as any Kubernetes updates it.
+update() {
+    kubectl -n rocelet set image daemonset/rocelet "rocelet=localhost/rocelet:$NEXT"
+    check_within 120 "updated on both nodes" rolled_out rocelet "localhost/rocelet:$NEXT"
 }
 
-# From left to right until one of them ends.
-start_traffic() {
-    write_bw right -D 3000 -u 20 -s 4096 --tclass=106 &>"$CLUSTER_OUT/right.log" &
-    wait_until is_listening
-    write_bw left -D 3000 -u 20 -s 4096 --tclass=106 10.9.0.2 &>"$CLUSTER_OUT/left.log" &
-    TRAFFIC=$!
+roll_back() {
+    kubectl -n rocelet rollout undo daemonset/rocelet
+    check_within 120 "rolled back on both nodes" rolled_out rocelet "$IMAGE"
 }
 
-# The ConfigMap, from stdin.
-configure() {
-    kubectl -n rocelet create configmap rocelet --from-file=config.json=/dev/stdin --dry-run=client -o yaml | kubectl apply -f -
+# Two DaemonSets, the second of which takes over.
+exchange() { # OLD NEW FOLDER   its overlay's
+    kubectl apply -k "$3/k8s/deploy/overlays/native-versioned"
+    wait_until 60 "[[ \$(n_ready $2) == $N_NODES ]]"
+    kubectl -n rocelet delete daemonset "$1"
+    check_within 60 "both nodes are $2's" rolled_out "$2" "localhost/rocelet:${2#rocelet-}"
 }
 
-# A counter of the kernel for the RDMA device of a pod.
-counter() { # NODE POD NAME
-    node "$1" "rdma_counter \$(pod_rdma $2) $3"
-}
-
-# Of the traffic so far: packets that right has received; of those, how many came out of sequence; left's and right's that came twice or were sent again;
-# frames that the switch has dropped.
-traffic() {
-    local right left
-    right=$(node 1 'rdma statistic show link "$(pod_rdma right)/1"') left=$(node 0 'rdma statistic show link "$(pod_rdma left)/1"')
-    sums() { # TEXT COUNTER..
-        xargs -n 2 <<<"${1#link */1}" | awk -v names=" ${*:2} " 'index(names, " " $1 " ") { n += $2 } END { print n + 0 }'
-    }
-    echo "$(sums "$right" rcvd_pkts) $(($(sums "$right" out_of_seq_request) + $(sums "$left" rcvd_seq_err)))" \
-        "$(($(sums "$right" duplicate_request) + $(sums "$left" completer_retry_err)))" "$(($(dropped 0) + $(dropped 1)))"
-}
-
-dropped() { # NODE
-    port_counters "$1" | cut -d' ' -f3
+# What rocelet leaves on a node, or not.
+remains_of_rocelet() { # NODE
+    node "$1" "find_pf
+        ip -d link show | sed -E 's/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g' | grep -v '^ *link/ether'
+        rdma link show; bpftool prog show | grep -oE ' name (rocelet|roce)[^ ]*' || true
+        ls -d /run/rocelet/* /sys/fs/bpf/* /dev/rocelet /var/lib/kubelet/device-plugins/rocelet* 2>/dev/null || true"
 }
 
 # ---- the scenario
@@ -110,14 +91,26 @@ echo "# both machines are up after $SECONDS s"
 on_nodes "make_vfs $N_VFS"
 join_nodes
 echo "# both nodes are Ready after $SECONDS s"
-on_nodes "import_image rocelet-$VERSION-amd64.tar"
+for version in "$VERSION" "$NEXT"; do on_nodes "import_image rocelet-$version-amd64.tar"; done
+for n in 0 1; do remains_of_rocelet "$n" >"$CLUSTER_OUT/before$n"; done
 
 say "install"
 kubectl apply -k k8s/deploy/overlays/native
-need_within 60 "the DaemonSet is ready on both nodes" rolled_out "$IMAGE"
+need_within 60 "the DaemonSet is ready on both nodes" rolled_out rocelet "$IMAGE"
 echo "# installed after $SECONDS s"
 check "without a pool nothing is offered" "[[ -z \$(allocatable 0) && -z \$(allocatable 1) ]]"
 PF=$(node 0 'find_pf; echo $PF')
+
+say "a configuration that is wrong when rocelet starts"
+configure <<<'{"pools": [{"resourceName": "roce", "selectors": {"pfNames": "all of them"}, "network": {}}]}'
+kubectl -n rocelet delete pod --all
+check_within 60 "its pods run" "[[ \$(kubectl -n rocelet get pods -o jsonpath='{.items[*].status.phase}') == 'Running Running' ]]"
+check_within 30 "and answer scrapes" "[[ \$(node_metric 0 rocelet_samples_total) -gt 0 ]]"
+check_within 30 "are not ready" "[[ \$(n_ready rocelet) == 0 ]]"
+check "say why: file, key and what is wrong with it" "not_ready_because 0 /etc/rocelet/config.json pfNames"
+check "in the log, too" "kubectl -n rocelet logs \$(rocelet_on 0) | grep config.json | grep -q pfNames"
+check "and rocectl doctor says it" "kubectl -n rocelet exec \$(rocelet_on 0) -- rocectl doctor | grep -q pfNames"
+node 0 "curl -sS http://127.0.0.1:9907/readyz" | sed 's/^/# /'
 
 say "a pool"
 configure <<END
@@ -142,12 +135,33 @@ wait "$server" || true
 say "traffic without end"
 start_traffic
 wait_until "[[ \$(counter 1 right rcvd_pkts) -gt 2000 ]]"
-read -ra before <<<"$(traffic)"
-wait_until "[[ \$(counter 1 right rcvd_pkts) -gt $((before[0] + 20000)) ]]"
-read -ra after <<<"$(traffic)"
-echo "# $((after[0] - before[0])) packets, $((after[1] - before[1])) out of sequence, $((after[2] - before[2])) sent again," \
-    "$((after[3] - before[3])) dropped by the switch"
-check "packets go on" "((${after[0]} > ${before[0]}))"
-check "none is lost" "((${after[1]} == ${before[1]} && ${after[3]} == ${before[3]}))"
-check "perftest has not ended" "kill -0 $TRAFFIC"
+over_traffic "nothing" wait_for_packets 10000
+
+# Kubernetes 1.20 starts a node's next pod when the old one is gone: its devices are not offered for that moment.
+say "a rolling update, and back"
+over_traffic "rolling update" update
+over_traffic "rollback" roll_back
+
+say "two versions that hand over"
+over_traffic "to a DaemonSet by its version" exchange rocelet "rocelet-$VERSION" .
+need_within 60 "both nodes offer their VFs" "[[ \$(allocatable 0) == $N_VFS && \$(allocatable 1) == $N_VFS ]]"
+watch_allocatable "$CLUSTER_OUT/allocatable"
+ill=$(n_taken_for_ill)
+over_traffic "update" exchange "rocelet-$VERSION" "rocelet-$NEXT" "$CLUSTER_OUT/next"
+over_traffic "and back" exchange "rocelet-$NEXT" "rocelet-$VERSION" .
+sed 's/^/# /' "$CLUSTER_OUT/allocatable"
+check "no node has offered fewer devices at any time" "[[ \$(fewest $CLUSTER_OUT/allocatable) == $N_VFS ]]"
+check "no kubelet has taken them for ill" "[[ \$(n_taken_for_ill) == $ill ]]"
+
+for n in 0 1; do
+    resident=$(node_metric $n process_resident_memory_bytes)
+    check "the rocelet of node $n has at most 12 MB ($((resident / 1000)) kB)" "((resident <= 12000000))"
+done
+
+say "uninstall"
+kubectl delete pod left right
+kubectl delete -k k8s/deploy/overlays/native-versioned
+for n in 0 1; do
+    check_within 60 "node $n is as before" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
+done
 echo "# the scenario took $SECONDS s"

@@ -1,0 +1,108 @@
+# shellcheck shell=bash
+# For scenarios with rocelet on the cluster: what the cluster says of it, pods with a VF each, and traffic between them. To be sourced after lib.sh.
+
+RESOURCE=rocelet.dev/roce
+IMAGE=localhost/rocelet:$VERSION
+
+# ---- what the cluster says
+
+# On all nodes, with this image.
+rolled_out() { # DAEMONSET IMAGE
+    [[ $(kubectl -n rocelet get daemonset "$1" -o jsonpath='{.status.observedGeneration} {.status.updatedNumberScheduled} {.status.numberReady}' 2>/dev/null) == \
+        "$(kubectl -n rocelet get daemonset "$1" -o jsonpath='{.metadata.generation}') $N_NODES $N_NODES" ]] &&
+        [[ $(images) == "$2 $2" ]]
+}
+
+n_ready() { # DAEMONSET
+    kubectl -n rocelet get daemonset "$1" -o jsonpath='{.status.numberReady}'
+}
+
+# Of all pods of rocelet.
+images() {
+    kubectl -n rocelet get pods -o jsonpath='{.items[*].spec.containers[*].image}'
+}
+
+rocelet_on() { # NODE
+    kubectl -n rocelet get pods --field-selector "spec.nodeName=node$1" -o name
+}
+
+# How many devices pods can be given there.
+allocatable() { # NODE
+    kubectl get node "node$1" -o jsonpath='{.status.allocatable.rocelet\.dev/roce}'
+}
+
+pod_phase() { # POD
+    kubectl get pod "$1" -o jsonpath='{.status.phase}'
+}
+
+# ---- pods. Their last argument is how a node's helpers find them.
+
+pod_manifest() { # NAME NODE IP/LEN
+    cat <<END
+apiVersion: v1
+kind: Pod
+metadata:
+  name: $1
+  annotations:
+    rocelet.dev/networks: '[{"resource": "$RESOURCE", "ips": ["$3"]}]'
+spec:
+  nodeSelector: {kubernetes.io/hostname: node$2}
+  terminationGracePeriodSeconds: 1
+  containers:
+  - name: main
+    image: localhost/busybox:1
+    imagePullPolicy: Never
+    command: [/bin/sh, -c, 'trap exit TERM; while :; do sleep 3600 & wait; done', rig-pod-$1]
+    resources: {limits: {$RESOURCE: 1}}
+    # Of the image there is a busybox only: perftest is the node's.
+    volumeMounts:
+    - {name: usr, mountPath: /usr, readOnly: true}
+    - {name: libibverbs, mountPath: /etc/libibverbs.d, readOnly: true}
+  volumes:
+  - {name: usr, hostPath: {path: /usr}}
+  - {name: libibverbs, hostPath: {path: /etc/libibverbs.d}}
+END
+}
+
+# perftest in a pod, on the RDMA device of its VF.
+write_bw() { # POD ARGS..
+    kubectl exec "$1" -- sh -c "exec ib_write_bw -d \$(echo rxe_\$PCIDEVICE_ROCELET_DEV_ROCE | tr :. __) ${*:2}"
+}
+
+is_listening() {
+    node 1 'in_netns right ss -Hltn "sport = :18515" | grep -q .'
+}
+
+# From left to right until one of them ends.
+start_traffic() {
+    write_bw right -D 3000 -u 20 -s 4096 --tclass=106 &>"$CLUSTER_OUT/right.log" &
+    wait_until is_listening
+    write_bw left -D 3000 -u 20 -s 4096 --tclass=106 10.9.0.2 &>"$CLUSTER_OUT/left.log" &
+    TRAFFIC=$!
+}
+
+# The ConfigMap, from stdin.
+configure() {
+    kubectl -n rocelet create configmap rocelet --from-file=config.json=/dev/stdin --dry-run=client -o yaml | kubectl apply -f -
+}
+
+# A counter of the kernel for the RDMA device of a pod.
+counter() { # NODE POD NAME
+    node "$1" "rdma_counter \$(pod_rdma $2) $3"
+}
+
+# Of the traffic so far: packets that right has received; of those, how many came out of sequence; left's and right's that came twice or were sent again;
+# frames that the switch has dropped.
+traffic() {
+    local right left
+    right=$(node 1 'rdma statistic show link "$(pod_rdma right)/1"') left=$(node 0 'rdma statistic show link "$(pod_rdma left)/1"')
+    sums() { # TEXT COUNTER..
+        xargs -n 2 <<<"${1#link */1}" | awk -v names=" ${*:2} " 'index(names, " " $1 " ") { n += $2 } END { print n + 0 }'
+    }
+    echo "$(sums "$right" rcvd_pkts) $(($(sums "$right" out_of_seq_request) + $(sums "$left" rcvd_seq_err)))" \
+        "$(($(sums "$right" duplicate_request) + $(sums "$left" completer_retry_err)))" "$(($(dropped 0) + $(dropped 1)))"
+}
+
+dropped() { # NODE
+    port_counters "$1" | cut -d' ' -f3
+}
