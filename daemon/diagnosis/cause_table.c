@@ -234,7 +234,6 @@ static const struct cause_row rows[N_CAUSES] = {
 			SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
-			NEEDS(SERIES_BYTES_SENT, SERIES_PRIORITY_SENT),
 			.explains = PATH_SYMPTOMS | QUEUE_SYMPTOMS | B(JOB_ENDED),
 			.sentence = "RDMA traffic travels outside the lossless priorities",
 			.advice =

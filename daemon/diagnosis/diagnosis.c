@@ -191,6 +191,9 @@ static void take_sample(struct diagnosis *d, struct watched_port *p,
 	/* Pause is counted in times of the line's rate: of a line that changed it says nothing. */
 	if (p->history.down || p->history.changed)
 		signals[SIGNAL_PAUSE_RECEIVED] = signals[SIGNAL_PAUSE_SENT] = (double)NAN;
+	/* Nor do errors of a link that is still training. */
+	if (!history_is_settled(&p->history, &d->limits, d->now_ms))
+		signals[SIGNAL_PHY_ERRORS] = (double)NAN;
 	fill_window(d, p, signals, row);
 }
 

@@ -36,8 +36,9 @@ struct diagnosis {
 	struct verdict *verdicts;
 	struct verdict_owner {
 		uint32_t port_id;
-		bool told; /* has been, as a verdict of its own */
-	} * owners;	   /* of each verdict */
+		bool told;	       /* is, as a verdict of its own */
+		uint64_t explained_ms; /* when it last was another's symptom; 0 = never */
+	} * owners;		       /* of each verdict */
 	size_t n_verdicts, room_verdicts;
 	uint64_t onsets[N_CAUSES];
 };

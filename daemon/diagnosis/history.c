@@ -4,11 +4,15 @@
 #include <string.h>
 
 /* Over which the rate of the PHY is smoothed. */
-#define PHY_SECONDS  60.0
+#define PHY_SECONDS    60.0
 /* Below this rate nothing is said of counters that disagree. */
-#define JUDGED_RATE  100
+#define JUDGED_RATE    100
 /* Of the line: bytes that cannot move without packets. */
-#define MOVING_SHARE 0.01
+#define MOVING_SHARE   0.01
+/* Of RDMA's bytes: less is the moment of reading. */
+#define OUTSIDE_AT_ALL 0.005
+#define BALANCE_FAST_S 3.0
+#define BALANCE_SLOW_S 60.0
 
 static bool is_down(enum port_state s)
 {
@@ -90,6 +94,54 @@ static void update_trust(struct history *h, const struct port_observation *o, co
 	h->ignored = r->ignored;
 }
 
+/* --- RDMA bytes against priorities' ----------------------------------------------------------- */
+
+static void smooth(double *mean, double now, double interval_s, double over_s)
+{
+	*mean += (now - *mean) * interval_s / (interval_s + over_s);
+}
+
+/* What RDMA has beyond the lossless priorities, which may carry others' traffic as well: so what is
+ * left over is RDMA's for certain. */
+static void update_balance(struct balance *b, const struct rates *r, enum series bytes,
+			   enum series first, uint8_t pfc, uint64_t now_ms, double interval_s)
+{
+	double all = (double)r->rate[bytes], outside = all, usual;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		if (pfc & 1 << p)
+			outside -= (double)r->rate[(int)first + p];
+	if (isnan(outside))
+		return;
+	usual = b->slow_all > 0 ? b->slow_outside / b->slow_all * all : outside;
+	smooth(&b->noise, fabs(outside - usual), interval_s, BALANCE_SLOW_S);
+	smooth(&b->outside, outside, interval_s, BALANCE_FAST_S);
+	smooth(&b->all, all, interval_s, BALANCE_FAST_S);
+	smooth(&b->slow_outside, outside, interval_s, BALANCE_SLOW_S);
+	smooth(&b->slow_all, all, interval_s, BALANCE_SLOW_S);
+	b->samples++;
+	if (outside > OUTSIDE_AT_ALL * all && !b->since_ms)
+		b->since_ms = now_ms;
+	else if (outside <= OUTSIDE_AT_ALL * all && b->missed)
+		b->since_ms = 0;
+	b->missed = outside <= OUTSIDE_AT_ALL * all;
+}
+
+static void update_balances(struct history *h, const struct port_observation *o,
+			    const struct rates *r, uint64_t now_ms, double interval_s)
+{
+	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
+
+	if (!pfc) {
+		h->sent = h->received = (struct balance){0};
+		return;
+	}
+	update_balance(&h->sent, r, SERIES_BYTES_SENT, SERIES_PRIORITY_SENT, pfc, now_ms,
+		       interval_s);
+	update_balance(&h->received, r, SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED, pfc,
+		       now_ms, interval_s);
+}
+
 void history_update(struct history *h, const struct port_observation *o, const struct rates *r,
 		    const struct thresholds *t, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts)
@@ -100,6 +152,7 @@ void history_update(struct history *h, const struct port_observation *o, const s
 		h->first_seen_ms = now_ms;
 	update_link(h, o, r, t, now_ms);
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
+	update_balances(h, o, r, now_ms, interval_s);
 	h->queue_pairs_failed = r->rate[SERIES_RETRIES_EXCEEDED] > 0;
 	if (h->queue_pairs_failed)
 		h->failed_ms = now_ms;

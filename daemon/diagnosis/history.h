@@ -8,6 +8,17 @@
 
 #define HISTORY_FLAPS 8
 
+/* RDMA bytes against those on the lossless priorities, over a few seconds and over a minute. The
+ * two come of different reads, so a single sample says little. */
+struct balance {
+	double outside, all;	       /* bytes a second, smoothed over seconds */
+	double slow_outside, slow_all; /* over a minute */
+	double noise; /* by how much single samples deviate from that, bytes a second */
+	uint32_t samples;
+	uint64_t since_ms; /* when this run of samples with something outside began; 0 = none */
+	bool missed;	   /* the last sample had nothing */
+};
+
 struct history {
 	uint64_t first_seen_ms; /* never 0 once it was seen */
 	uint64_t watched_ms;	/* since when without a gap */
@@ -26,8 +37,9 @@ struct history {
 	double phy_rate;	 /* bytes a second that the PHY received, over about a minute */
 	double stuck_s;		 /* for how long RDMA counters stood still while its bytes moved */
 	double disagree_s;	 /* for how long counters have contradicted each other */
-	bool packets_moved;	 /* ever */
-	bool beyond;		 /* rates of this sample were beyond what the line can carry */
+	struct balance sent, received;
+	bool packets_moved; /* ever */
+	bool beyond;	    /* rates of this sample were beyond what the line can carry */
 	uint32_t ignored;
 };
 
@@ -36,5 +48,12 @@ struct history {
 void history_update(struct history *, const struct port_observation *, const struct rates *,
 		    const struct thresholds *, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts);
+/* Has it been seen for long enough to judge its link? */
+static inline bool history_is_settled(const struct history *h, const struct thresholds *t,
+				      uint64_t now_ms)
+{
+	return (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
+}
+
 /* Times that it went down during the last span_ms. */
 unsigned history_flaps(const struct history *, uint64_t now_ms, uint64_t span_ms);

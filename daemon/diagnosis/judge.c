@@ -47,12 +47,13 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 	}
 }
 
-static uint64_t onset_of(const struct cause_row *row, const struct latch *l,
+static uint64_t onset_of(const struct finding *f, const struct latch *l,
 			 const struct rule_input *in)
 {
-	uint64_t since = row->has_signal ? window_since(in->window, in->timeline, row->signal,
-							LOOK_BACK_MS, LULL_MS)
-					 : 0;
+	uint64_t since = f->since_ms;
+
+	if (!since && f->has_signal)
+		since = window_since(in->window, in->timeline, f->signal, LOOK_BACK_MS, LULL_MS);
 
 	/* An excursion that fills the whole look back began at an unknown time, before it was one.
 	 */
@@ -128,7 +129,7 @@ static int apply(struct diagnosis *d, struct watched_port *p, enum cause c, stru
 			latch_close(l); /* the next sample tries again */
 			return -ENOMEM;
 		}
-		v->onset_ms = onset_of(row, l, in);
+		v->onset_ms = onset_of(f, l, in);
 		v->onset_unix_ms = in->all->unix_ms > in->now_ms - v->onset_ms
 					   ? in->all->unix_ms - (in->now_ms - v->onset_ms)
 					   : 0;
@@ -216,7 +217,10 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	for (int c = 0; c < N_CAUSES; c++) {
 		const struct cause_row *row = cause_row((enum cause)c);
 		struct latch *l = &p->latch[c];
-		struct finding f = {.severity = SEVERITY_INFO, .confidence = USUAL_CONFIDENCE};
+		struct finding f = {.severity = SEVERITY_INFO,
+				    .confidence = USUAL_CONFIDENCE,
+				    .signal = row->signal,
+				    .has_signal = row->has_signal};
 		enum sight sight = look(row, l, &in, &f);
 		enum latch_step step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
 						    (uint64_t)(p->interval_s * 1000));

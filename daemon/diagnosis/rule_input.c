@@ -169,8 +169,7 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 	in->timeline = timeline;
 	in->now_ms = all->now_ms;
 	in->interval_s = interval_s;
-	in->settled = (double)(in->now_ms - history->first_seen_ms) >=
-		      1000 * limits->value[LIMIT_settle_seconds];
+	in->settled = history_is_settled(history, limits, in->now_ms);
 	in->judgeable = !history->down && !history->changed;
 	in->line = port_line(in->port);
 	in->most = most_of_line(in->port, in->line);

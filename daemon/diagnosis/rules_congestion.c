@@ -5,8 +5,10 @@
 #include "rules.h"
 
 /* Shares of less traffic than this, packets a second, say nothing. */
-#define LEAST_PACKETS 1000
-#define LEAST_MARKS   10
+#define LEAST_PACKETS  1000
+#define LEAST_MARKS    10
+/* Of the last ten seconds: a loop that works is seen in bursts. */
+#define MARKED_SAMPLES 3
 
 /* --- does the loop work? ---------------------------------------------------------------------- */
 
@@ -48,7 +50,8 @@ static bool marks(const struct rule_input *in, double least)
 
 	return share >= least && in->packets_received >= LEAST_PACKETS &&
 	       share * in->packets_received >= LEAST_MARKS &&
-	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, RECENT_MS, least) >= 2;
+	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, RECENT_MS, least) >=
+		       MARKED_SAMPLES;
 }
 
 static void show_marks(const struct rule_input *in, struct finding *f, enum threshold reached)
@@ -95,6 +98,7 @@ static enum sight slowed_sender(const struct rule_input *in, struct finding *f)
 		      !sustained(in, SIGNAL_CNP_RECEIVED, LEAST_MARKS)))
 		return SIGHT_NO;
 	f->severity = late ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->signal = late ? SIGNAL_PAUSE_RECEIVED : SIGNAL_CNP_RECEIVED;
 	f->why = late ? "seen by the sender: notifications come, and PFC has to stop it none the "
 			"less"
 		      : "seen by the sender: its peers' notifications slow it down";

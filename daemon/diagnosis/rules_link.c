@@ -82,8 +82,8 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 {
 	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS);
 	double watched_s = fmin((double)(in->now_ms - in->history->watched_ms), LATELY_MS) / 1000;
-	double bits = 8 * fmax(fmax(in->history->phy_rate, rate_of(in, SERIES_PHY_BYTES)),
-			       LEAST_SHARE * in->line);
+	double received = window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, LATELY_MS);
+	double bits = 8 * fmax(fmax(in->history->phy_rate, received), LEAST_SHARE * in->line);
 	double ratio = errors / bits;
 
 	if (!in->settled)

@@ -5,6 +5,7 @@
 
 /* For how long there must be no sign of loss before packets out of order are called reordered. */
 #define STEADY_MS 30000
+#define LULL_MS	  5000
 /* And how even the traffic has to be. */
 #define STEADY	  0.3
 
@@ -52,6 +53,8 @@ enum sight rule_reordering(const struct rule_input *in, struct finding *f)
 	double oos = lately(in, SIGNAL_OUT_OF_SEQUENCE);
 	double naks = lately(in, SIGNAL_NAK), timeouts = lately(in, SIGNAL_TIMEOUTS);
 	double bytes = lately(in, SIGNAL_BYTES_RECEIVED);
+	uint64_t since = window_since(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE,
+				      2 * STEADY_MS, LULL_MS);
 
 	if (oos == 0 || !(oos >= limit(in, LIMIT_reordering_ratio) * in->packets_received))
 		return isnan(in->packets_received)
@@ -62,10 +65,8 @@ enum sight rule_reordering(const struct rule_input *in, struct finding *f)
 	if (naks > 0 || timeouts > 0 ||
 	    window_count(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE, STEADY_MS, 0) * 2 <
 		    window_count(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, STEADY_MS, 0) ||
-	    in->now_ms - in->history->watched_ms < STEADY_MS ||
-	    window_since(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE, 2 * STEADY_MS, 5000) +
-			    STEADY_MS >
-		    in->now_ms ||
+	    in->now_ms - in->history->watched_ms < STEADY_MS || !since ||
+	    in->now_ms - since < STEADY_MS ||
 	    fabs(in->mean[SIGNAL_BYTES_RECEIVED] - bytes) > STEADY * bytes)
 		return SIGHT_NO;
 	f->severity = SEVERITY_INFO;

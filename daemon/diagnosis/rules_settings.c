@@ -47,27 +47,28 @@ enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 
 /* --- which priority the traffic uses ---------------------------------------------------------- */
 
-/* RDMA bytes beyond those of the lossless priorities, which may carry others' traffic as well: so
- * what is left over is RDMA's for certain. NaN: cannot be seen. */
-static double outside(const struct rule_input *in, enum series bytes, enum series first)
-{
-	double lossless = 0;
+/* Samples after which noise is known, and how much of it a mean over seconds or a minute keeps. */
+#define NOISE_KNOWN 10
+#define NOISE_FAST  1.0
+#define NOISE_SLOW  0.2
+/* A share that no noise makes. */
+#define CLEARLY	    0.2
 
-	for (int p = 0; p < SETTINGS_PRIOS; p++)
-		if (in->port->settings->pfc & 1 << p)
-			lossless += rate_of(in, (enum series)((int)first + p));
-	return rate_of(in, bytes) - lossless;
-}
-
-static bool is_outside(const struct rule_input *in, double bytes, double all)
+static bool is_outside(const struct rule_input *in, const struct balance *b)
 {
-	return bytes >= limit(in, LIMIT_outside_lossless) * all &&
-	       bytes >= limit(in, LIMIT_outside_lossless_bytes);
+	double share = limit(in, LIMIT_outside_lossless);
+	double least = limit(in, LIMIT_outside_lossless_bytes);
+
+	if (b->samples < NOISE_KNOWN)
+		return b->outside >= least && b->outside >= CLEARLY * b->all;
+	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * b->noise) ||
+	       (b->slow_outside >= least &&
+		b->slow_outside >= share * b->slow_all + NOISE_SLOW * b->noise);
 }
 
 enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 {
-	double out, back;
+	const struct balance *out = &in->history->sent, *back = &in->history->received;
 	bool sends;
 
 	if (in->limits->expected == CC_LOSSY)
@@ -76,21 +77,20 @@ enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 		return cannot_decide(f, "which priorities are lossless is not visible");
 	if (in->port->settings->pfc == 0)
 		return cannot_decide(f, "no priority is lossless");
-	out = outside(in, SERIES_BYTES_SENT, SERIES_PRIORITY_SENT);
-	back = outside(in, SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED);
-	if (isnan(out) && isnan(back))
+	if (out->samples + back->samples == 0)
 		return cannot_decide(f, "bytes of the lossless priorities are not visible");
-	sends = is_outside(in, out, rate_of(in, SERIES_BYTES_SENT));
-	if (!sends && !is_outside(in, back, rate_of(in, SERIES_BYTES_RECEIVED)))
+	sends = is_outside(in, out);
+	if (!sends && !is_outside(in, back))
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
+	f->since_ms = sends ? out->since_ms : back->since_ms;
 	f->why = sends ? "sent by this host; queue pairs that the kernel does not know (DevX) do "
 			 "not show their class"
 		       : "received: the peer sends it so, or this port does not trust its DSCP";
-	show(f, "RDMA bytes sent outside the lossless priorities", "B/s", out,
-	     threshold(in, LIMIT_outside_lossless) * rate_of(in, SERIES_BYTES_SENT));
-	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back,
-	     threshold(in, LIMIT_outside_lossless) * rate_of(in, SERIES_BYTES_RECEIVED));
+	show(f, "RDMA bytes sent outside the lossless priorities", "B/s", out->outside,
+	     threshold(in, LIMIT_outside_lossless) * out->all);
+	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back->outside,
+	     threshold(in, LIMIT_outside_lossless) * back->all);
 	if (is_seen(in->port->settings, SETTINGS_DSCP))
 		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
 	return SIGHT_YES;

@@ -249,6 +249,7 @@ static void take_header(struct scenario *s, const json_t *h)
 					    "expect_congestion_control",
 					    "ports",
 					    "expect",
+					    "judge",
 					    NULL};
 	const char *title = json_string_value(json_object_get(h, "scenario"));
 	const char *expected = json_string_value(json_object_get(h, "expect_congestion_control"));
@@ -320,7 +321,7 @@ static void take_sample(struct scenario *s, const json_t *object)
 	list = json_object_get(object, "ports");
 	json_array_foreach ((json_t *)list, i, port)
 		take_port(s, port, port_skips);
-	if (!list || json_object_get(object, "device"))
+	if (json_object_get(object, "device") || (!list && json_object_get(object, "values")))
 		take_port(s, object, keys);
 }
 

@@ -23,6 +23,10 @@ struct finding {
 	bool at_once;	   /* one sample is enough: it counts what happened, not how much */
 	const char *why;   /* of SIGHT_UNKNOWN, and a remark of SIGHT_YES; static; NULL = none */
 	const struct port_observation *subject; /* whose pods are concerned; NULL: this port's */
+	/* Whose excursion it is, where it is not the row's; has_signal: it is one at all. */
+	enum signal signal;
+	bool has_signal;
+	uint64_t since_ms; /* when it began, where the rule knows; 0 = it does not */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
 };

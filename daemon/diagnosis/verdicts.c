@@ -111,6 +111,12 @@ static bool is_bad(const struct latch *l)
 	return l->sight == SIGHT_YES;
 }
 
+static bool outlives_shortly(const struct diagnosis *d, const struct verdict_owner *o)
+{
+	return o->explained_ms &&
+	       (double)(d->now_ms - o->explained_ms) < 1000 * d->limits.value[LIMIT_hold_seconds];
+}
+
 static void tell(struct diagnosis *d, size_t at)
 {
 	d->owners[at].told = true;
@@ -139,11 +145,14 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 			d->owners[i].told = false;
 			v->change = VERDICT_CLOSED;
 			v->closed = CLOSE_EXPLAINED;
-		} else if (!d->owners[i].told) {
-			/* What outlives its cause, but only because it was held, is still that. */
-			v->explained |= !is_bad(&p->latch[v->cause]);
+		} else if (!d->owners[i].told && !v->explained) {
+			/* What outlives its cause only for a while is still its symptom. */
+			v->explained = !is_bad(&p->latch[v->cause]) ||
+				       outlives_shortly(d, &d->owners[i]);
 			if (!v->explained)
 				tell(d, i);
 		}
+		if (explained & CAUSE_BIT(v->cause))
+			d->owners[i].explained_ms = d->now_ms;
 	}
 }
