@@ -40,6 +40,7 @@ struct daemon {
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
 	struct config_state config;
+	struct thresholds limits; /* of the diagnosis, as the configuration in use says */
 	struct capability_lack lacks[CAPABILITY_LACKS_MAX]; /* of what it asks; told */
 	const char *optional[OPTION_LIST_MAX];
 
@@ -121,6 +122,14 @@ void packet_wing_look(struct daemon *);
 /* For the sampler; arg is the daemon. */
 struct packet_view *packet_wing_view(void *arg);
 
+/* --- diagnosis_wing.c ---------------------------------------------------------------------------
+ */
+
+struct diagnosis_report;
+
+/* For the sampler; arg is the daemon. */
+void diagnosis_wing_tell(const struct diagnosis_report *, void *arg);
+
 /* --- bpf_wing.c: and one more ----------------------------------------------------------------- */
 
 int bpf_start(struct daemon *, struct err *);
@@ -134,8 +143,8 @@ void bpf_wing_describe(struct daemon *, struct self_metrics *);
 extern const struct module modules[];
 extern const size_t n_modules;
 
-/* Puts these resources into use and takes them over. */
-int reload_use(struct daemon *, struct pool_config *, struct err *);
+/* Puts these resources, which it takes over, and limits of the diagnosis into use. */
+int reload_use(struct daemon *, struct pool_config *, const struct thresholds *, struct err *);
 /* The file was wrong at the start: nothing is offered until it is right. */
 void reload_refused(struct daemon *, const struct err *);
 /* Reads the configuration anew; what is wrong with it is told in the log, and the one in use stays.

@@ -277,6 +277,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.optional = d->optional,
 		.n_optional = optional_counters(d),
 		.interval_ms = d->options->sample_interval_ms,
+		.limits = &d->limits,
 		.counters =
 			{
 				.port_counters = d->options->port_counters,
@@ -287,6 +288,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.describe = self_metrics_fill,
 		.resources = resources_offered,
 		.packets = packet_wing_view,
+		.diagnosed = diagnosis_wing_tell,
 		.done = on_page,
 		.arg = d,
 	};
@@ -297,6 +299,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 
 static void sampler_stop(struct daemon *d)
 {
+	d->routes.diagnosis = NULL;
 	sampler_close(d->sampler);
 }
 

@@ -182,13 +182,17 @@ static void add_event(struct replay *r, const struct verdict *v)
 
 static void end_document(const struct replay *r)
 {
-	json_t *end = diagnosis_json(r->diagnosis);
+	struct diagnosis_report report = {0};
+	json_t *end = diagnosis_report_make(&report, r->diagnosis) == 0
+			      ? diagnosis_json(&report, NULL, NULL)
+			      : NULL;
 
 	fprintf(r->out, "\n],\n\"samples\":%llu,\n\"end\":", (unsigned long long)r->samples);
 	if (!end || json_dumpf(end, r->out, JSON_STYLE) < 0)
 		fputs("null", r->out);
 	fputs("}\n", r->out);
 	json_decref(end);
+	diagnosis_report_done(&report);
 }
 
 /* --- either way ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* Ports that come, stay and go; each sample's way through rates, window, rules and verdicts. */
-#include "diagnosis.h"
+#include "diagnosis_report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -248,6 +248,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	if (make_room(d, all->n_ports) < 0)
 		return -ENOMEM;
 	d->now_ms = all->now_ms;
+	d->unix_ms = all->unix_ms;
 	verdicts_begin(d);
 	if (!all->partial)
 		timeline_add(&d->timeline, all->now_ms);
@@ -324,11 +325,7 @@ bool diagnosis_undecided(const struct diagnosis *d, size_t port, enum cause c,
 
 	if (!l->why)
 		return false;
-	if (l->missing >= 0)
-		snprintf(ret, UNDECIDED_SIZE, "%s %s", series_name((enum series)l->missing),
-			 l->why);
-	else
-		snprintf(ret, UNDECIDED_SIZE, "%s", l->why);
+	undecided_text(&(struct undecided){port, c, l->why, l->missing}, ret);
 	return true;
 }
 

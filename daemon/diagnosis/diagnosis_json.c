@@ -88,90 +88,105 @@ json_t *verdict_json(const struct verdict *v)
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so ss ss ss si so so so so sb so so so si so sb so ss ss ss}", "device",
-		json_text(v->device), "port", (int)v->port, "netdev", json_text(v->netdev), "cause",
-		row->name, "rule", row->number, "severity", severity_name(v->severity), "level",
+		"{so si so so ss ss ss si so so so so sb so so so si so sb so ss so ss ss}",
+		"device", json_text(v->device), "port", (int)v->port, "netdev",
+		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
+		"rule", row->number, "severity", severity_name(v->severity), "level",
 		(int)v->severity, "confidence", number_json(v->confidence), "onset",
 		utc_json(v->onset_unix_ms), "onsetMs", json_integer((json_int_t)v->onset_ms),
 		"firstMoved", json_text(v->first_moved), "sameSample", (int)v->others_moved,
 		"clearingSinceMs", json_above_zero(v->clearing_ms), "evidence", evidence_json(v),
 		"pods", pods_json(v), "podCount", (int)v->n_pods, "peer", json_text(v->peer),
 		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
-		row->sentence, "advice", row->advice, "disproof", row->disproof);
+		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "disproof",
+		row->disproof);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static json_t *verdicts_json(const struct diagnosis *d)
-{
-	json_t *list = json_array();
-	bool ok = list;
-	size_t n;
-	const struct verdict *v = diagnosis_verdicts(d, &n);
+struct selection {
+	const struct diagnosis_report *report;
+	diagnosis_wanted_fn *wanted;
+	void *arg;
+};
 
-	for (size_t i = 0; ok && i < n; i++)
-		if (!v[i].explained && v[i].change != VERDICT_CLOSED)
-			ok = append(list, verdict_json(&v[i]));
-	return whole(list, ok);
+static bool is_wanted(const struct selection *s, const char *device, const struct verdict *v)
+{
+	return !s->wanted || s->wanted(device, v, s->arg);
 }
 
-static json_t *undecided_json(const struct diagnosis *d)
+static json_t *verdicts_json(const struct selection *s)
 {
+	const struct diagnosis_report *r = s->report;
 	json_t *list = json_array();
 	bool ok = list;
 
-	for (size_t p = 0; p < diagnosis_n_ports(d); p++)
-		for (int c = 0; ok && c < N_CAUSES; c++) {
-			struct port_watched port;
-			char why[UNDECIDED_SIZE];
+	for (size_t i = 0; ok && i < r->n_verdicts; i++) {
+		const struct verdict *v = &r->verdicts[i];
 
-			if (!diagnosis_undecided(d, p, (enum cause)c, why))
-				continue;
-			diagnosis_port(d, p, &port);
-			ok = append(list, json_pack("{so si ss so}", "device",
-						    json_text(port.device), "port", (int)port.port,
-						    "cause", cause_row((enum cause)c)->name, "why",
-						    json_text(why)));
-		}
-	return whole(list, ok);
-}
-
-static json_t *ports_json(const struct diagnosis *d)
-{
-	json_t *list = json_array();
-	bool ok = list;
-
-	for (size_t p = 0; ok && p < diagnosis_n_ports(d); p++) {
-		struct port_watched port;
-
-		diagnosis_port(d, p, &port);
-		ok = append(list,
-			    json_pack("{so si ss so si si}", "device", json_text(port.device),
-				      "port", (int)port.port, "watch", port_watch_name(port.watch),
-				      "clearSinceMs", json_above_zero(port.clear_ms), "resets",
-				      (int)port.resets, "ignoredRates", (int)port.ignored));
+		if (!v->explained && v->change != VERDICT_CLOSED && is_wanted(s, v->device, v))
+			ok = append(list, verdict_json(v));
 	}
 	return whole(list, ok);
 }
 
-static json_t *clear_json(const struct diagnosis *d)
+static json_t *undecided_json(const struct selection *s)
 {
+	const struct diagnosis_report *r = s->report;
 	json_t *list = json_array();
 	bool ok = list;
 
-	for (size_t p = 0; ok && p < diagnosis_n_ports(d); p++) {
-		struct port_watched port;
+	for (size_t i = 0; ok && i < r->n_undecided; i++) {
+		const struct undecided *u = &r->undecided[i];
+		const struct port_watched *port = &r->ports[u->port];
+		char why[UNDECIDED_SIZE];
 
-		diagnosis_port(d, p, &port);
-		if (port.clear_ms)
-			ok = append(list, json_pack("{so si}", "device", json_text(port.device),
-						    "port", (int)port.port));
+		if (!is_wanted(s, port->device, NULL))
+			continue;
+		undecided_text(u, why);
+		ok = append(list, json_pack("{so si ss so}", "device", json_text(port->device),
+					    "port", (int)port->port, "cause",
+					    cause_row(u->cause)->name, "why", json_text(why)));
 	}
 	return whole(list, ok);
 }
 
-json_t *diagnosis_json(const struct diagnosis *d)
+static json_t *port_json(const struct port_watched *port)
 {
-	return json_pack("{so so so so}", "verdicts", verdicts_json(d), "undecided",
-			 undecided_json(d), "notTheNetwork", clear_json(d), "ports", ports_json(d));
+	return json_pack("{so si ss so si si}", "device", json_text(port->device), "port",
+			 (int)port->port, "watch", port_watch_name(port->watch), "clearSinceMs",
+			 json_above_zero(port->clear_ms), "resets", (int)port->resets,
+			 "ignoredRates", (int)port->ignored);
+}
+
+static json_t *clear_port_json(const struct port_watched *port)
+{
+	return json_pack("{so si}", "device", json_text(port->device), "port", (int)port->port);
+}
+
+/* clear: only those of which the network is not what is slow. */
+static json_t *ports_json(const struct selection *s, bool clear)
+{
+	const struct diagnosis_report *r = s->report;
+	json_t *list = json_array();
+	bool ok = list;
+
+	for (size_t i = 0; ok && i < r->n_ports; i++) {
+		const struct port_watched *port = &r->ports[i];
+
+		if ((clear && !port->clear_ms) || !is_wanted(s, port->device, NULL))
+			continue;
+		ok = append(list, clear ? clear_port_json(port) : port_json(port));
+	}
+	return whole(list, ok);
+}
+
+json_t *diagnosis_json(const struct diagnosis_report *r, diagnosis_wanted_fn *wanted, void *arg)
+{
+	const struct selection s = {r, wanted, arg};
+
+	return json_pack("{so sI so so so so}", "time", utc_json(r->unix_ms), "timeMs",
+			 (json_int_t)r->now_ms, "verdicts", verdicts_json(&s), "undecided",
+			 undecided_json(&s), "notTheNetwork", ports_json(&s, true), "ports",
+			 ports_json(&s, false));
 }

@@ -26,7 +26,7 @@ struct watched_port {
 struct diagnosis {
 	struct thresholds limits;
 	struct timeline timeline;
-	uint64_t now_ms;
+	uint64_t now_ms, unix_ms; /* of the last sample */
 	uint32_t next_id;
 	struct watched_port **ports;
 	size_t n_ports, room_ports;

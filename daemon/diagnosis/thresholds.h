@@ -19,9 +19,9 @@
 	  "without its numbers")                                                                   \
 	X(escalation_onsets, "", 3, 2, 6,                                                          \
 	  "onsets in an hour that make a warning of a verdict critical")                           \
-	X(longest_gap_seconds, "s", 60, 1, 3600,                                                   \
+	X(longest_gap_seconds, "s", 60, 1, 7200,                                                   \
 	  "of two samples that are further apart no rates are made")                               \
-	X(stale_source_seconds, "s", 10, 1, 3600, "a source that is silent for longer is blind")   \
+	X(stale_source_seconds, "s", 10, 1, 7200, "a source that is silent for longer is blind")   \
 	X(utilisation_idle, "ratio", 0.001, 0, 1,                                                  \
 	  "below this share of the line there is no traffic")                                      \
 	X(ce_share_warning, "ratio", 0.01, 0, 1, "packets that arrive marked CE")                  \

@@ -43,7 +43,7 @@ enum close_reason {
 struct verdict {
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
-	char netdev[IFNAMSIZ];
+	char netdev[IFNAMSIZ], function[DEV_ID_SIZE]; /* "" = unknown */
 	enum cause cause;
 	enum severity severity;
 	double confidence;

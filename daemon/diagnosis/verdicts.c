@@ -71,6 +71,7 @@ struct verdict *verdicts_add(struct diagnosis *d, const struct watched_port *p,
 	memset(v, 0, sizeof(*v));
 	memcpy(v->device, p->device, sizeof(v->device));
 	memcpy(v->netdev, o->netdev, sizeof(v->netdev));
+	memcpy(v->function, o->function, sizeof(v->function));
 	v->port = p->port;
 	v->cause = c;
 	v->opened_ms = d->now_ms;

@@ -1,10 +1,10 @@
 /* sampler.c - one timer, one work item, two ticks never overlap.
  *
- * Happy path: tick -> lend or copy what the worker needs -> [worker: read counters, render page] ->
- * publish. Can fail by: the sample before still running (the tick is skipped and counted; a wake
- * asked for meanwhile is kept), out of memory (no page this time; the last one stays), storms of
- * changes (the pause before a sample that was woken is at least as long as the last one took, so
- * that laying out again and again costs at most half of a core). */
+ * Happy path: tick -> lend or copy what the worker needs -> [worker: read counters, judge them,
+ * render page] -> publish. Can fail by: the sample before still running (the tick is skipped and
+ * counted; a wake asked for meanwhile is kept), out of memory (no page this time; the last one
+ * stays), storms of changes (the pause before a sample that was woken is at least as long as the
+ * last one took, so that laying out again and again costs at most half of a core). */
 #include "sampler.h"
 
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "job.h"
 #include "log.h"
 #include "metrics.h"
+#include "node_diagnosis.h"
 #include "packet_ports.h"
 #include "packet_visible.h"
 #include "unix_time.h"
@@ -39,12 +40,16 @@ struct sampler {
 	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
 	uint64_t lag_us;
 	int statm_fd;
+	struct thresholds limits;
+	bool new_limits; /* the diagnosis does not go by them yet */
 
 	/* The worker's own, untouched by the loop while it works. */
 	struct counters *counters;
 	struct metrics *metrics;
-	struct loan *loan;   /* the host */
-	uint64_t generation; /* of the host */
+	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
+	const struct diagnosis_report *report; /* of the sample; NULL = none */
+	struct loan *loan;		       /* the host */
+	uint64_t generation;		       /* of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
@@ -102,6 +107,7 @@ static struct page *render_page(struct sampler *s, const struct sample *sample, 
 		.resources = &s->resources,
 		.last = s->last,
 		.packets = read_packets(s, sample, now_ms),
+		.diagnosis = s->report,
 	};
 	struct page *page = page_new();
 
@@ -129,16 +135,30 @@ static void lay_out(struct sampler *s)
 	malloc_trim(0); /* lists of what every port has were many small pieces */
 }
 
+static const struct diagnosis_report *judge(struct sampler *s, const struct sample *sample)
+{
+	const struct observer_scene scene = {
+		.host = &s->loan->host,
+		.host_generation = s->generation,
+		.resources = &s->resources,
+		.unix_ms = s->about.sample_unix_ms,
+	};
+
+	return s->diagnosis ? node_diagnosis_judge(s->diagnosis, sample, &scene) : NULL;
+}
+
 static void take_sample(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
+	const struct sample *sample;
 
 	if (s->relayout)
 		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
-	s->page = render_page(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
-			      start_ns / 1000000);
+	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
+	s->report = judge(s, sample);
+	s->page = render_page(s, sample, start_ns / 1000000);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
@@ -151,6 +171,7 @@ static void sampler_free(void *arg)
 
 	counters_free(s->counters);
 	metrics_free(s->metrics);
+	node_diagnosis_free(s->diagnosis);
 	visible_table_done(&s->visible);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
@@ -199,6 +220,8 @@ static void on_sampled(void *arg)
 		due_close(&s->due, sampler_free);
 		return;
 	}
+	if (s->report && s->hooks.diagnosed)
+		s->hooks.diagnosed(s->report, s->hooks.arg);
 	if (s->page)
 		s->hooks.done(s->page, s->hooks.arg);
 	else
@@ -244,6 +267,9 @@ static int queue_sample(struct sampler *s)
 		.loop_lag_us = s->lag_us,
 	};
 	s->hooks.describe(&s->about, s->hooks.arg);
+	if (s->new_limits && s->diagnosis)
+		node_diagnosis_follow(s->diagnosis, &s->limits);
+	s->new_limits = false;
 	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
 	job_begin(&s->work, s->loop, take_sample, on_sampled, s);
 	return 0;
@@ -295,12 +321,21 @@ void sampler_wake(struct sampler *s)
 		wake_after_pause(s);
 }
 
+void sampler_judge_by(struct sampler *s, const struct thresholds *limits)
+{
+	s->limits = *limits;
+	s->new_limits = true;
+}
+
 static int make_parts(struct sampler *s)
 {
 	s->counters = counters_new(s->hw, &s->opts.counters);
 	s->metrics = metrics_new();
-	if (!s->counters || !s->metrics)
+	if (s->opts.limits)
+		s->diagnosis = node_diagnosis_new(s->opts.limits);
+	if (!s->counters || !s->metrics || (s->opts.limits && !s->diagnosis))
 		return -ENOMEM;
+	s->opts.limits = NULL;
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	return 0;
 }
@@ -323,6 +358,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	if (make_parts(s) < 0) {
 		counters_free(s->counters);
 		metrics_free(s->metrics);
+		node_diagnosis_free(s->diagnosis);
 		free(s);
 		return err_set(e, -ENOMEM, "sampler: out of memory");
 	}
