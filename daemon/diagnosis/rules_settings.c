@@ -58,12 +58,13 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 {
 	double share = limit(in, LIMIT_outside_lossless);
 	double least = limit(in, LIMIT_outside_lossless_bytes);
+	double noise = b->weight > 0 ? b->noise / b->weight : 0;
 
 	if (b->samples < NOISE_KNOWN)
 		return b->outside >= least && b->outside >= CLEARLY * b->all;
-	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * b->noise) ||
+	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * noise) ||
 	       (b->slow_outside >= least &&
-		b->slow_outside >= share * b->slow_all + NOISE_SLOW * b->noise);
+		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);
 }
 
 enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
