@@ -87,17 +87,18 @@ json_t *verdict_json(const struct verdict *v)
 {
 	const struct cause_row *row = cause_row(v->cause);
 
-	return json_pack(
-		"{so si so ss ss ss si so so so so sb so so so si so sb so ss ss ss}", "device",
-		json_text(v->device), "port", (int)v->port, "netdev", json_text(v->netdev), "cause",
-		row->name, "rule", row->number, "severity", severity_name(v->severity), "level",
-		(int)v->severity, "confidence", number_json(v->confidence), "onset",
-		utc_json(v->onset_unix_ms), "onsetMs", json_integer((json_int_t)v->onset_ms),
-		"firstMoved", json_text(v->first_moved), "sameSample", (int)v->others_moved,
-		"clearingSinceMs", json_above_zero(v->clearing_ms), "evidence", evidence_json(v),
-		"pods", pods_json(v), "podCount", (int)v->n_pods, "peer", json_text(v->peer),
-		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
-		row->sentence, "advice", row->advice, "disproof", row->disproof);
+	return json_pack("{so si so ss ss ss si so so so so sb so so so si so sb so ss so ss ss}",
+			 "device", json_text(v->device), "port", (int)v->port, "netdev",
+			 json_text(v->netdev), "cause", row->name, "rule", row->number, "severity",
+			 severity_name(v->severity), "level", (int)v->severity, "confidence",
+			 number_json(v->confidence), "onset", utc_json(v->onset_unix_ms), "onsetMs",
+			 json_integer((json_int_t)v->onset_ms), "firstMoved",
+			 json_text(v->first_moved), "sameSample", (int)v->others_moved,
+			 "clearingSinceMs", json_above_zero(v->clearing_ms), "evidence",
+			 evidence_json(v), "pods", pods_json(v), "podCount", (int)v->n_pods, "peer",
+			 json_text(v->peer), "managementPort", (int)v->management, "symptoms",
+			 symptoms_json(v), "sentence", row->sentence, "remark",
+			 json_text(v->remark), "advice", row->advice, "disproof", row->disproof);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

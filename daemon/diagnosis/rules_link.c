@@ -78,13 +78,19 @@ static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
 	return SIGHT_YES;
 }
 
+/* A second, over about a minute. */
+static double bits_received(const struct rule_input *in)
+{
+	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, LATELY_MS);
+
+	return 8 * fmax(fmax(in->history->phy_rate, bytes), LEAST_SHARE * in->line);
+}
+
 enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 {
 	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS);
 	double watched_s = fmin((double)(in->now_ms - in->history->watched_ms), LATELY_MS) / 1000;
-	double received = window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, LATELY_MS);
-	double bits = 8 * fmax(fmax(in->history->phy_rate, received), LEAST_SHARE * in->line);
-	double ratio = errors / bits;
+	double bits, ratio;
 
 	if (!in->settled)
 		return cannot_decide(f, "the link may still be training");
@@ -92,6 +98,10 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 		return isnan(rate_of(in, SERIES_ICRC_ERRORS))
 			       ? cannot_decide(f, "no counter of PHY errors is visible")
 			       : judge_icrc(in, f);
+	if (errors == 0)
+		return judge_icrc(in, f);
+	bits = bits_received(in);
+	ratio = errors / bits;
 	if (bits == 0)
 		return cannot_decide(f, "neither bits received nor the port's rate are visible");
 	if (!(ratio >= limit(in, LIMIT_bit_errors_warning)) ||

@@ -51,6 +51,9 @@ void window_skip(struct window *, const struct timeline *);
 double window_get(const struct window *, const struct timeline *, enum signal, unsigned back);
 /* Mean over the rows of the last span_ms in which it was seen; NaN: in none. */
 double window_mean(const struct window *, const struct timeline *, enum signal, uint64_t span_ms);
+/* The same of all signals. */
+void window_means(const struct window *, const struct timeline *, uint64_t span_ms,
+		  double ret[N_SIGNALS]);
 /* Rows of the last span_ms in which it was at least this much, and more than 0. */
 unsigned window_count(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      double level);
