@@ -109,6 +109,26 @@ void window_means(const struct window *w, const struct timeline *t, uint64_t spa
 		ret[s] = n[s] ? sum[s] / n[s] : (double)NAN;
 }
 
+double window_sum(const struct window *w, const struct timeline *t, enum signal s, uint64_t span_ms,
+		  double *ret_seconds)
+{
+	double sum = 0;
+
+	*ret_seconds = 0;
+	for (unsigned back = 0; within(t, back, span_ms) && back + 1 < t->n; back++) {
+		unsigned at = index_of(t, back);
+		uint16_t packed = w->rows[at][s];
+		double seconds = (double)(t->at_ms[at] - t->at_ms[index_of(t, back + 1)]) / 1000;
+
+		if (packed == UNSEEN)
+			continue;
+		*ret_seconds += seconds;
+		if (packed)
+			sum += window_unpack(packed) * seconds;
+	}
+	return sum;
+}
+
 unsigned window_count(const struct window *w, const struct timeline *t, enum signal s,
 		      uint64_t span_ms, double level)
 {

@@ -36,6 +36,9 @@ void world_init(struct world *w, size_t n, uint64_t seed)
 						     .pfc = 1 << WORLD_PRIORITY};
 		for (int s = 0; s < N_SERIES; s++)
 			p->o.value[s] = 0;
+		/* Which nobody has switched on. */
+		p->o.value[SERIES_OPTIONAL_CE] = p->o.value[SERIES_OPTIONAL_CNP_SENT] =
+			p->o.value[SERIES_OPTIONAL_CNP_RECEIVED] = (double)NAN;
 	}
 }
 
