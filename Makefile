@@ -168,7 +168,12 @@ $(B)/bench/bench_gate: $(B)/tests/bench/bench_gate.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
 
-$(B)/tests/bench/bench_gate.o: DIRS += -Itests/lib
+# Over the tests' ports.
+$(B)/bench/bench_diagnosis: $(B)/tests/bench/bench_diagnosis.o $(B)/tests/lib/diagnosis_world.o $(LIB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+$(B)/tests/bench/bench_gate.o $(B)/tests/bench/bench_diagnosis.o: DIRS += -Itests/lib
 
 $(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 	$(Q)mkdir -p $(@D)

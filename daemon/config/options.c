@@ -789,16 +789,9 @@ void options_markdown(FILE *f)
 		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
 			d->help, d->flag_only ? " (flag only)" : "");
 	}
-	fputs("\n## diagnosis\n\nAn object of the configuration file, no flag; what it and "
-	      "`expect-congestion-control` say is followed while rocelet runs.\nWindows (keys that end in "
-	      "_seconds, and whose least value is not 0) shorter than twice the `sample-interval` are refused; "
-	      "their defaults\ngrow with it.\n\n"
-	      "| key | unit | range | default | meaning |\n|---|---|---|---|---|\n",
+	fputs("\n## diagnosis\n\nAn object of the configuration file, no flag: limits by which rocelet judges, each with its name, "
+	      "range and default in [diagnosis.md](diagnosis.md#thresholds).\nIt and `expect-congestion-control` are followed while rocelet "
+	      "runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n`stale_source_seconds`, `clear_seconds`) of less than two "
+	      "`sample-interval`s are refused; their defaults grow with it.\n",
 	      f);
-	for (int i = 0; i < N_THRESHOLDS; i++) {
-		const struct threshold_key *k = threshold_key((enum threshold)i);
-
-		fprintf(f, "| `%s` | %s | %.10g to %.10g | `%.10g` | %s |\n", k->name, k->unit,
-			k->least, k->greatest, k->fallback, k->help);
-	}
 }

@@ -197,13 +197,17 @@ static void take_sample(struct diagnosis *d, struct watched_port *p,
 	fill_window(d, p, signals, row);
 }
 
-static void weigh(struct diagnosis *d, size_t i, const struct watched_port *p)
+/* Only VFs are asked for their marks, by their PF. */
+static void weigh(struct diagnosis *d, const struct port_observation *o, size_t i,
+		  const struct watched_port *p)
 {
 	double received = (double)p->rates.rate[SERIES_BYTES_RECEIVED];
 	double sent = (double)p->rates.rate[SERIES_BYTES_SENT];
 
 	d->loads[i].bytes = isnan(received) ? sent : isnan(sent) ? received : received + sent;
-	d->loads[i].ce_share = window_mean(&p->window, &d->timeline, SIGNAL_CE_SHARE, RECENT_MS);
+	d->loads[i].ce_share = o->parent[0] ? window_mean(&p->window, &d->timeline, SIGNAL_CE_SHARE,
+							  RECENT_MS)
+					    : (double)NAN;
 }
 
 /* -ENOMEM: the port is not judged. */
@@ -231,7 +235,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 		return 0;
 	}
 	take_sample(d, p, o, !all->partial);
-	weigh(d, i, p);
+	weigh(d, o, i, p);
 	if (p->applicable)
 		d->observed[i] = p;
 	else
@@ -257,6 +261,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (observe(d, all, i) < 0)
 			r = -ENOMEM;
+	siblings_make(&d->siblings, all);
 	for (size_t i = 0; i < all->n_ports; i++) {
 		if (!d->observed[i])
 			continue;

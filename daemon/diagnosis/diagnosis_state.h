@@ -30,7 +30,8 @@ struct diagnosis {
 	uint32_t next_id;
 	struct watched_port **ports;
 	size_t n_ports, room_ports;
-	struct port_load *loads; /* of the observation's ports */
+	struct siblings siblings; /* of this tick */
+	struct port_load *loads;  /* of the observation's ports */
 	struct watched_port **observed;
 	size_t room_loads;
 	struct verdict *verdicts;

@@ -115,6 +115,7 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 		return;
 	usual = b->slow_all > 0 ? b->slow_outside / b->slow_all * all : outside;
 	smooth(&b->noise, fabs(outside - usual), interval_s, BALANCE_SLOW_S);
+	smooth(&b->weight, 1, interval_s, BALANCE_SLOW_S);
 	smooth(&b->outside, outside, interval_s, BALANCE_FAST_S);
 	smooth(&b->all, all, interval_s, BALANCE_FAST_S);
 	smooth(&b->slow_outside, outside, interval_s, BALANCE_SLOW_S);

@@ -13,7 +13,7 @@
 struct balance {
 	double outside, all;	       /* bytes a second, smoothed over seconds */
 	double slow_outside, slow_all; /* over a minute */
-	double noise; /* by how much single samples deviate from that, bytes a second */
+	double noise, weight; /* noise / weight: how much single samples deviate from that */
 	uint32_t samples;
 	uint64_t since_ms; /* when this run of samples with something outside began; 0 = none */
 	bool missed;	   /* the last sample had nothing */

@@ -104,7 +104,7 @@ static void refresh(struct verdict *v, const struct cause_row *row, const struct
 	v->remark = f->why;
 	v->management = is_management(in->port);
 	v->n_evidence = f->n_evidence;
-	memcpy(v->evidence, f->evidence, sizeof(v->evidence));
+	memcpy(v->evidence, f->evidence, f->n_evidence * sizeof(f->evidence[0]));
 	/* Whom it concerned stays known when the pod has gone. */
 	if (subject->n_pods)
 		copy_pods(v, subject);
@@ -201,15 +201,31 @@ static bool is_clear(const struct rule_input *in)
 	       in->use_sent < in->limits->value[LIMIT_clear_utilisation];
 }
 
+/* Evidence is left as it is: n_evidence says how much of it there is. */
+static void begin_finding(struct finding *f, const struct cause_row *row)
+{
+	f->severity = SEVERITY_INFO;
+	f->confidence = USUAL_CONFIDENCE;
+	f->at_once = false;
+	f->why = NULL;
+	f->subject = NULL;
+	f->signal = row->signal;
+	f->has_signal = row->has_signal;
+	f->since_ms = 0;
+	f->n_evidence = 0;
+}
+
 int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	       struct watched_port *p)
 {
 	struct rule_input in;
+	struct finding f;
 	int r = 0;
 
 	rule_input_make(&in, all, port, &d->limits, &p->rates, &p->history, &p->window,
 			&d->timeline, p->interval_s);
 	in.loads = d->loads;
+	in.siblings = &d->siblings;
 	if (!is_clear(&in))
 		p->clear_ms = 0;
 	else if (!p->clear_ms)
@@ -217,14 +233,13 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	for (int c = 0; c < N_CAUSES; c++) {
 		const struct cause_row *row = cause_row((enum cause)c);
 		struct latch *l = &p->latch[c];
-		struct finding f = {.severity = SEVERITY_INFO,
-				    .confidence = USUAL_CONFIDENCE,
-				    .signal = row->signal,
-				    .has_signal = row->has_signal};
-		enum sight sight = look(row, l, &in, &f);
-		enum latch_step step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
-						    (uint64_t)(p->interval_s * 1000));
+		enum latch_step step;
+		enum sight sight;
 
+		begin_finding(&f, row);
+		sight = look(row, l, &in, &f);
+		step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
+				    (uint64_t)(p->interval_s * 1000));
 		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
 		if (apply(d, p, (enum cause)c, &in, &f, step) < 0)
 			r = -ENOMEM;

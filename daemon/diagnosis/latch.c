@@ -22,7 +22,8 @@ static enum latch_step open_now(struct latch *l, uint64_t now_ms)
 static enum latch_step bad(struct latch *l, bool at_once, uint64_t now_ms)
 {
 	l->clear_ms = l->quiet_ms = 0;
-	if (!l->bad_since_ms)
+	/* A run is what makes two of three. */
+	if (!l->bad_since_ms || (!latch_is_open(l) && !(l->recent & RECENT & ~1)))
 		l->bad_since_ms = now_ms;
 	if (!latch_is_open(l) && (at_once || __builtin_popcount(l->recent & RECENT) >= 2))
 		return open_now(l, now_ms);
@@ -45,11 +46,8 @@ enum latch_step latch_update(struct latch *l, const struct cause_row *row,
 			return bad(l, at_once, now_ms);
 		*(sight == SIGHT_QUIET ? &l->quiet_ms : &l->clear_ms) += (uint32_t)passed_ms;
 	}
-	if (!latch_is_open(l)) {
-		if (!(l->recent & RECENT))
-			l->bad_since_ms = 0;
+	if (!latch_is_open(l))
 		return LATCH_SAME;
-	}
 	if (now_ms - l->opened_ms < ms_of(t, LIMIT_hold_seconds))
 		return LATCH_SAME;
 	if (l->clear_ms >= ms_of(t, row->release)) {

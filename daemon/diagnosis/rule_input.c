@@ -128,6 +128,8 @@ static double recent_ce_share(const struct rule_input *in)
 {
 	double marked = 0, bytes = 0;
 
+	if (!(in->mean[SIGNAL_CE_SHARE] > 0))
+		return in->mean[SIGNAL_CE_SHARE];
 	for (unsigned back = 0; back < 10; back++) {
 		double share = window_get(in->window, in->timeline, SIGNAL_CE_SHARE, back);
 		double weight = window_get(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, back);
@@ -175,8 +177,7 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 	in->most = most_of_line(in->port, in->line);
 	in->pause_received = paused_most(rates, SERIES_PAUSE_RECEIVED);
 	in->pause_sent = paused_most(rates, SERIES_PAUSE_SENT);
-	for (int s = 0; s < N_SIGNALS; s++)
-		in->mean[s] = window_mean(window, timeline, (enum signal)s, RECENT_MS);
+	window_means(window, timeline, RECENT_MS, in->mean);
 	in->mean[SIGNAL_CE_SHARE] = recent_ce_share(in);
 	in->use_received = in->most > 0 ? in->mean[SIGNAL_BYTES_RECEIVED] / in->most : (double)NAN;
 	in->use_sent = in->most > 0 ? in->mean[SIGNAL_BYTES_SENT] / in->most : (double)NAN;

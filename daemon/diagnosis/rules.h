@@ -7,6 +7,7 @@
 
 #include "history.h"
 #include "rates.h"
+#include "siblings.h"
 #include "verdict.h"
 #include "window.h"
 
@@ -29,6 +30,7 @@ struct rule_input {
 	const struct port_observation *port;
 	const struct observation *all;
 	const struct port_load *loads; /* of all->ports */
+	const struct siblings *siblings;
 	const struct thresholds *limits;
 	const struct rates *rates;
 	const struct history *history;

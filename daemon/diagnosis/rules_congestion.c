@@ -140,7 +140,7 @@ static const struct port_observation *busiest_vf(const struct rule_input *in, do
 
 	*ret_bytes = *ret_active = 0;
 	*ret_all = in->loads[self].bytes;
-	*ret_ce = in->loads[self].ce_share;
+	*ret_ce = in->mean[SIGNAL_CE_SHARE];
 	for (size_t i = 0; i < in->all->n_ports; i++) {
 		const struct port_observation *o = &in->all->ports[i];
 		double bytes = in->loads[i].bytes;

@@ -6,6 +6,9 @@
 /* gpud's time for counting flaps. */
 #define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
 #define LATELY_MS   60000
+#define LONG_MS	    900000
+/* Standard deviations. */
+#define CHANCE	    2.0
 /* A PHY carries idle symbols, too: of its line at least this share counts as bits received. */
 #define LEAST_SHARE 0.01
 
@@ -78,13 +81,26 @@ static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
 	return SIGHT_YES;
 }
 
+/* Errors for each bit that the port received over a span, as far as their number is beyond chance:
+ * so few come that two more or less are no news. */
+static double error_ratio(const struct rule_input *in, uint64_t span_ms)
+{
+	double seconds, seen;
+	double errors = window_sum(in->window, in->timeline, SIGNAL_PHY_ERRORS, span_ms, &seconds);
+	double bytes = window_sum(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, span_ms, &seen);
+	/* The PHY's own bytes hold what is not RDMA, too. */
+	double bits = 8 *
+		      fmax(bytes, seconds * fmax(in->history->phy_rate, LEAST_SHARE * in->line));
+
+	if (errors < limit(in, LIMIT_least_events) || bits == 0)
+		return 0;
+	return fmax(errors - CHANCE * sqrt(errors), 0) / bits;
+}
+
 enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 {
 	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS);
-	double watched_s = fmin((double)(in->now_ms - in->history->watched_ms), LATELY_MS) / 1000;
-	double received = window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, LATELY_MS);
-	double bits = 8 * fmax(fmax(in->history->phy_rate, received), LEAST_SHARE * in->line);
-	double ratio = errors / bits;
+	double ratio, warning = limit(in, LIMIT_bit_errors_warning);
 
 	if (!in->settled)
 		return cannot_decide(f, "the link may still be training");
@@ -92,17 +108,20 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 		return isnan(rate_of(in, SERIES_ICRC_ERRORS))
 			       ? cannot_decide(f, "no counter of PHY errors is visible")
 			       : judge_icrc(in, f);
-	if (bits == 0)
+	if (errors == 0)
+		return judge_icrc(in, f);
+	if (in->line == 0 && in->history->phy_rate == 0)
 		return cannot_decide(f, "neither bits received nor the port's rate are visible");
-	if (!(ratio >= limit(in, LIMIT_bit_errors_warning)) ||
-	    errors * watched_s < limit(in, LIMIT_least_events) ||
+	ratio = error_ratio(in, LATELY_MS);
+	if (ratio < warning)
+		ratio = error_ratio(in, LONG_MS);
+	if (ratio < warning ||
 	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS, 0) < 2)
 		return judge_icrc(in, f);
 	f->severity = severity_by(ratio, 0, threshold(in, LIMIT_bit_errors_critical));
 	show(f, "errors past FEC for each bit received", "ratio", ratio,
-	     threshold(in, ratio >= threshold(in, LIMIT_bit_errors_critical)
-				   ? LIMIT_bit_errors_critical
-				   : LIMIT_bit_errors_warning));
+	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_bit_errors_critical
+							    : LIMIT_bit_errors_warning));
 	show(f, "roce_phy_symbol_errors_total", "1/s", rate_of(in, SERIES_SYMBOL_ERRORS),
 	     (double)NAN);
 	show(f, "roce_phy_crc_errors_total", "1/s", rate_of(in, SERIES_CRC_ERRORS), (double)NAN);

@@ -48,26 +48,34 @@ static double lately(const struct rule_input *in, enum signal s)
 	return window_mean(in->window, in->timeline, s, STEADY_MS);
 }
 
-enum sight rule_reordering(const struct rule_input *in, struct finding *f)
+/* Nothing but packets out of order, for the whole time and at an even rate. */
+static bool is_steady(const struct rule_input *in)
 {
-	double oos = lately(in, SIGNAL_OUT_OF_SEQUENCE);
-	double naks = lately(in, SIGNAL_NAK), timeouts = lately(in, SIGNAL_TIMEOUTS);
 	double bytes = lately(in, SIGNAL_BYTES_RECEIVED);
 	uint64_t since = window_since(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE,
 				      2 * STEADY_MS, LULL_MS);
+	unsigned moved = window_count(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, STEADY_MS,
+				      0);
+	unsigned hit = window_count(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE, STEADY_MS, 0);
 
+	return since && in->now_ms - since >= STEADY_MS &&
+	       in->now_ms - in->history->watched_ms >= STEADY_MS && hit * 2 >= moved &&
+	       fabs(in->mean[SIGNAL_BYTES_RECEIVED] - bytes) <= STEADY * bytes;
+}
+
+enum sight rule_reordering(const struct rule_input *in, struct finding *f)
+{
+	double oos = in->mean[SIGNAL_OUT_OF_SEQUENCE], naks, timeouts;
+
+	if (isnan(in->packets_received))
+		return cannot_decide(f, "packets received are not counted");
 	if (oos == 0 || !(oos >= limit(in, LIMIT_reordering_ratio) * in->packets_received))
-		return isnan(in->packets_received)
-			       ? cannot_decide(f, "packets received are not counted")
-			       : SIGHT_NO;
+		return SIGHT_NO;
+	naks = lately(in, SIGNAL_NAK);
+	timeouts = lately(in, SIGNAL_TIMEOUTS);
 	if (isnan(naks) || isnan(timeouts))
 		return cannot_decide(f, "NAKs or timeouts are not counted: loss or reordering");
-	if (naks > 0 || timeouts > 0 ||
-	    window_count(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE, STEADY_MS, 0) * 2 <
-		    window_count(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, STEADY_MS, 0) ||
-	    in->now_ms - in->history->watched_ms < STEADY_MS || !since ||
-	    in->now_ms - since < STEADY_MS ||
-	    fabs(in->mean[SIGNAL_BYTES_RECEIVED] - bytes) > STEADY * bytes)
+	if (naks > 0 || timeouts > 0 || !is_steady(in))
 		return SIGHT_NO;
 	f->severity = SEVERITY_INFO;
 	f->why = "or loss, where the peers receive sequence NAKs: their numbers tell";

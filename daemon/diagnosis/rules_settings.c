@@ -9,14 +9,6 @@ static bool is_seen(const struct port_settings *s, enum settings_part part)
 	return s && (s->seen & part);
 }
 
-/* Another physical port of this kind of NIC that carries data. */
-static bool is_sibling(const struct port_observation *a, const struct port_observation *b)
-{
-	return a != b && b->visible && !b->management && !b->parent[0] && !a->parent[0] &&
-	       !b->admin_down && b->state == PORT_ACTIVE && b->rate_bps == a->rate_bps &&
-	       strcmp(a->driver, b->driver) == 0;
-}
-
 /* --- PCIe ------------------------------------------------------------------------------------- */
 
 static bool is_less(const struct pcie_link *l)
@@ -58,12 +50,13 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 {
 	double share = limit(in, LIMIT_outside_lossless);
 	double least = limit(in, LIMIT_outside_lossless_bytes);
+	double noise = b->weight > 0 ? b->noise / b->weight : 0;
 
 	if (b->samples < NOISE_KNOWN)
 		return b->outside >= least && b->outside >= CLEARLY * b->all;
-	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * b->noise) ||
+	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * noise) ||
 	       (b->slow_outside >= least &&
-		b->slow_outside >= share * b->slow_all + NOISE_SLOW * b->noise);
+		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);
 }
 
 enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
@@ -98,33 +91,17 @@ enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 
 /* --- who agrees with whom --------------------------------------------------------------------- */
 
-/* What two siblings or more have and all agree on; -1: nothing. */
-static int siblings_pfc(const struct rule_input *in)
-{
-	int common = -1, n = 0;
-
-	for (size_t i = 0; i < in->all->n_ports; i++) {
-		const struct port_observation *o = &in->all->ports[i];
-
-		if (!is_sibling(in->port, o) || !is_seen(o->settings, SETTINGS_PFC))
-			continue;
-		if (n++ > 0 && common != o->settings->pfc)
-			return -1;
-		common = o->settings->pfc;
-	}
-	return n >= 2 ? common : -1;
-}
-
 enum sight rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
 {
 	const struct port_settings *s = in->port->settings;
+	const struct sibling_group *g = siblings_of(in->siblings, in->port);
 	int others;
 
 	if (in->limits->expected == CC_LOSSY)
 		return SIGHT_NO;
 	if (!is_seen(s, SETTINGS_PFC))
 		return cannot_decide(f, "which priorities are lossless is not visible");
-	others = siblings_pfc(in);
+	others = g ? siblings_agree(&g->pfc, s->pfc) : -1;
 	if (!is_seen(s, SETTINGS_PEER_PFC) && others < 0)
 		return cannot_decide(f, "neither the switch (DCBX) nor siblings tell theirs");
 	f->severity = SEVERITY_WARNING;
@@ -141,25 +118,11 @@ enum sight rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
 	return SIGHT_YES;
 }
 
-static unsigned siblings_mtu(const struct rule_input *in)
-{
-	unsigned common = 0, n = 0;
-
-	for (size_t i = 0; i < in->all->n_ports; i++) {
-		const struct port_observation *o = &in->all->ports[i];
-
-		if (!is_sibling(in->port, o) || !o->mtu)
-			continue;
-		if (n++ > 0 && common != o->mtu)
-			return 0;
-		common = o->mtu;
-	}
-	return n >= 2 ? common : 0;
-}
-
 enum sight rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
 {
-	unsigned mtu = in->port->mtu, others;
+	const struct sibling_group *g = siblings_of(in->siblings, in->port);
+	unsigned mtu = in->port->mtu;
+	int others;
 	uint32_t path = in->port->qps.known ? in->port->qps.path_mtu : 0;
 
 	if (!mtu)
@@ -170,9 +133,9 @@ enum sight rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
 		f->why = "queue pairs send larger packets than the port takes now";
 		return SIGHT_YES;
 	}
-	others = siblings_mtu(in);
-	if (!others || others == mtu)
-		return path || others
+	others = g ? siblings_agree(&g->mtu, mtu) : -1;
+	if (others < 0 || others == (int)mtu)
+		return path || others >= 0
 			       ? SIGHT_NO
 			       : cannot_decide(f, "neither queue pairs nor siblings tell theirs");
 	f->severity = SEVERITY_INFO;

@@ -369,7 +369,8 @@ static void begin_time(struct scenario *s, double t)
 /* Ports that no line told of could not be looked at; in a hurry only those that moved are. */
 static void finish(struct scenario *s, struct observation *ret)
 {
-	double unix_s = isnan(s->wall) ? s->start_unix + s->t : s->wall;
+	double started = s->start_unix > 0 ? s->start_unix + s->t : 0;
+	double unix_s = isnan(s->wall) ? started : s->wall;
 	size_t missing = 0, n = 0;
 
 	for (size_t i = 0; i < s->n_ports; i++)

@@ -99,16 +99,11 @@ const char *series_name(enum series s)
 	return row_of(s)->name;
 }
 
-enum series_kind series_kind(enum series s)
-{
-	static const unsigned char kinds[N_SERIES] = {
+const unsigned char series_kinds[N_SERIES] = {
 #define X(id, n, kind, family, labels) [SERIES_##id... SERIES_##id##_LAST] = SERIES_##kind,
-		SERIES_LIST(X)
+	SERIES_LIST(X)
 #undef X
-	};
-
-	return (enum series_kind)kinds[s];
-}
+};
 
 int series_number(enum series s)
 {

@@ -102,6 +102,10 @@ int series_find(const char *family, const char *labels);
 bool series_has_family(const char *family, size_t len);
 /* Family and labels as in docs/metrics.md, '#' for a number. */
 const char *series_name(enum series);
-enum series_kind series_kind(enum series);
+extern const unsigned char series_kinds[N_SERIES];
+static inline enum series_kind series_kind(enum series s)
+{
+	return (enum series_kind)series_kinds[s];
+}
 /* Which one of its kind, a priority or lane; -1: there is only one. */
 int series_number(enum series);

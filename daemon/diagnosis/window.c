@@ -88,6 +88,47 @@ double window_mean(const struct window *w, const struct timeline *t, enum signal
 	return n ? sum / n : (double)NAN;
 }
 
+void window_means(const struct window *w, const struct timeline *t, uint64_t span_ms,
+		  double ret[N_SIGNALS])
+{
+	double sum[N_SIGNALS] = {0};
+	unsigned n[N_SIGNALS] = {0};
+
+	for (unsigned back = 0; within(t, back, span_ms); back++) {
+		const uint16_t *row = w->rows[index_of(t, back)];
+
+		for (int s = 0; s < N_SIGNALS; s++) {
+			if (row[s] == UNSEEN)
+				continue;
+			n[s]++;
+			if (row[s])
+				sum[s] += window_unpack(row[s]);
+		}
+	}
+	for (int s = 0; s < N_SIGNALS; s++)
+		ret[s] = n[s] ? sum[s] / n[s] : (double)NAN;
+}
+
+double window_sum(const struct window *w, const struct timeline *t, enum signal s, uint64_t span_ms,
+		  double *ret_seconds)
+{
+	double sum = 0;
+
+	*ret_seconds = 0;
+	for (unsigned back = 0; within(t, back, span_ms) && back + 1 < t->n; back++) {
+		unsigned at = index_of(t, back);
+		uint16_t packed = w->rows[at][s];
+		double seconds = (double)(t->at_ms[at] - t->at_ms[index_of(t, back + 1)]) / 1000;
+
+		if (packed == UNSEEN)
+			continue;
+		*ret_seconds += seconds;
+		if (packed)
+			sum += window_unpack(packed) * seconds;
+	}
+	return sum;
+}
+
 unsigned window_count(const struct window *w, const struct timeline *t, enum signal s,
 		      uint64_t span_ms, double level)
 {

@@ -51,6 +51,12 @@ void window_skip(struct window *, const struct timeline *);
 double window_get(const struct window *, const struct timeline *, enum signal, unsigned back);
 /* Mean over the rows of the last span_ms in which it was seen; NaN: in none. */
 double window_mean(const struct window *, const struct timeline *, enum signal, uint64_t span_ms);
+/* The same of all signals. */
+void window_means(const struct window *, const struct timeline *, uint64_t span_ms,
+		  double ret[N_SIGNALS]);
+/* What a rate has come to in the last span_ms, and the seconds of those in which it was seen. */
+double window_sum(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
+		  double *ret_seconds);
 /* Rows of the last span_ms in which it was at least this much, and more than 0. */
 unsigned window_count(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      double level);

@@ -160,7 +160,7 @@ def mistake_13_clearing_counts():
 def mistake_15_tumbling_windows():
     """121 errors in 60 s, astride every edge of a minute."""
     return [simple(f"mistake-15-from-{at}", lambda p, t, _, at=at: p.rate.update(symbol_errors=121 / 60 if at <= t < at + 60 else 0),
-                   expected("bad_link", onset=(at, at + 3), opened_by=at + 10), traffic=(24e9, 1e9), seconds=250) for at in (90, 119, 150)]
+                   expected("bad_link", onset=(at, at + 3), opened_by=at + 16), traffic=(24e9, 1e9), seconds=250) for at in (90, 119, 150)]
 
 
 @scenario
