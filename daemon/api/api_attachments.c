@@ -13,7 +13,7 @@
 
 char *api_print(json_t *document, size_t *ret_len)
 {
-	char *text = document ? json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+	char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
 
 	json_decref(document);
 	if (text)

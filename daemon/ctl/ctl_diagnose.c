@@ -183,9 +183,8 @@ static void add_event(struct replay *r, const struct verdict *v)
 static void end_document(const struct replay *r)
 {
 	struct diagnosis_report report = {0};
-	json_t *end = diagnosis_report_make(&report, r->diagnosis) == 0
-			      ? diagnosis_json(&report, NULL, NULL)
-			      : NULL;
+	json_t *end = diagnosis_report_make(&report, r->diagnosis) == 0 ? diagnosis_json(&report)
+									: NULL;
 
 	fprintf(r->out, "\n],\n\"samples\":%llu,\n\"end\":", (unsigned long long)r->samples);
 	if (!end || json_dumpf(end, r->out, JSON_STYLE) < 0)

@@ -104,35 +104,19 @@ json_t *verdict_json(const struct verdict *v)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-struct selection {
-	const struct diagnosis_report *report;
-	diagnosis_wanted_fn *wanted;
-	void *arg;
-};
-
-static bool is_wanted(const struct selection *s, const char *device, const struct verdict *v)
+static json_t *verdicts_json(const struct diagnosis_report *r)
 {
-	return !s->wanted || s->wanted(device, v, s->arg);
-}
-
-static json_t *verdicts_json(const struct selection *s)
-{
-	const struct diagnosis_report *r = s->report;
 	json_t *list = json_array();
 	bool ok = list;
 
-	for (size_t i = 0; ok && i < r->n_verdicts; i++) {
-		const struct verdict *v = &r->verdicts[i];
-
-		if (!v->explained && v->change != VERDICT_CLOSED && is_wanted(s, v->device, v))
-			ok = append(list, verdict_json(v));
-	}
+	for (size_t i = 0; ok && i < r->n_verdicts; i++)
+		if (verdict_is_told(&r->verdicts[i]))
+			ok = append(list, verdict_json(&r->verdicts[i]));
 	return whole(list, ok);
 }
 
-static json_t *undecided_json(const struct selection *s)
+static json_t *undecided_json(const struct diagnosis_report *r)
 {
-	const struct diagnosis_report *r = s->report;
 	json_t *list = json_array();
 	bool ok = list;
 
@@ -141,8 +125,6 @@ static json_t *undecided_json(const struct selection *s)
 		const struct port_watched *port = &r->ports[u->port];
 		char why[UNDECIDED_SIZE];
 
-		if (!is_wanted(s, port->device, NULL))
-			continue;
 		undecided_text(u, why);
 		ok = append(list, json_pack("{so si ss so}", "device", json_text(port->device),
 					    "port", (int)port->port, "cause",
@@ -165,28 +147,24 @@ static json_t *clear_port_json(const struct port_watched *port)
 }
 
 /* clear: only those of which the network is not what is slow. */
-static json_t *ports_json(const struct selection *s, bool clear)
+static json_t *ports_json(const struct diagnosis_report *r, bool clear)
 {
-	const struct diagnosis_report *r = s->report;
 	json_t *list = json_array();
 	bool ok = list;
 
 	for (size_t i = 0; ok && i < r->n_ports; i++) {
 		const struct port_watched *port = &r->ports[i];
 
-		if ((clear && !port->clear_ms) || !is_wanted(s, port->device, NULL))
-			continue;
-		ok = append(list, clear ? clear_port_json(port) : port_json(port));
+		if (!clear || port->clear_ms)
+			ok = append(list, clear ? clear_port_json(port) : port_json(port));
 	}
 	return whole(list, ok);
 }
 
-json_t *diagnosis_json(const struct diagnosis_report *r, diagnosis_wanted_fn *wanted, void *arg)
+json_t *diagnosis_json(const struct diagnosis_report *r)
 {
-	const struct selection s = {r, wanted, arg};
-
 	return json_pack("{so sI so so so so}", "time", utc_json(r->unix_ms), "timeMs",
-			 (json_int_t)r->now_ms, "verdicts", verdicts_json(&s), "undecided",
-			 undecided_json(&s), "notTheNetwork", ports_json(&s, true), "ports",
-			 ports_json(&s, false));
+			 (json_int_t)r->now_ms, "verdicts", verdicts_json(r), "undecided",
+			 undecided_json(r), "notTheNetwork", ports_json(r, true), "ports",
+			 ports_json(r, false));
 }

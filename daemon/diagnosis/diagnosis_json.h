@@ -7,9 +7,7 @@
 
 /* One verdict with its evidence, what explains it and what to do. NULL when out of memory. */
 json_t *verdict_json(const struct verdict *);
-/* Is it asked for? v NULL: the port as such. */
-typedef bool diagnosis_wanted_fn(const char *device, const struct verdict *v, void *arg);
-/* What is open, of what is wanted (NULL: of everything):
+/* What is open:
  * {"time":"2026-...Z","timeMs":123,"verdicts":[...],
  *  "undecided":[{"device":"mlx5_0","port":1,"cause":"incast","why":"..."}],
  *  "notTheNetwork":[{"device":"mlx5_0","port":1}],
@@ -17,4 +15,4 @@ typedef bool diagnosis_wanted_fn(const char *device, const struct verdict *v, vo
  *    "ignoredRates":0}]}
  * Keys that end in Ms are milliseconds of a clock that only counts on, as timeMs is; those of
  * verdict_json(), too. NULL when out of memory. */
-json_t *diagnosis_json(const struct diagnosis_report *, diagnosis_wanted_fn *, void *arg);
+json_t *diagnosis_json(const struct diagnosis_report *);

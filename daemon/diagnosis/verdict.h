@@ -69,5 +69,11 @@ struct verdict {
 	enum close_reason closed;
 };
 
+/* Is it open, and a verdict of its own? */
+static inline bool verdict_is_told(const struct verdict *v)
+{
+	return !v->explained && v->change != VERDICT_CLOSED;
+}
+
 const char *verdict_change_name(enum verdict_change);
 const char *close_reason_name(enum close_reason);

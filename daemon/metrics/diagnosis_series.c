@@ -41,7 +41,7 @@ static int add_verdicts(struct page *p, const struct diagnosis_report *r,
 	int failed = begin_family(p, &families[DIAGNOSIS]);
 
 	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++)
-		if (!r->verdicts[i].explained && r->verdicts[i].change != VERDICT_CLOSED)
+		if (verdict_is_told(&r->verdicts[i]))
 			add_verdict(&p->text, &r->verdicts[i], table);
 	page_end(p);
 	return failed;

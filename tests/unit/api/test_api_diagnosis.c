@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "diagnosis_fixture.h"
+#include "diagnosis_json.h"
 #include "golden.h"
 #include "host_builder.h"
 #include "resource_tables.h"
@@ -72,6 +73,17 @@ static void test_document(void **state)
 	json_decref(document);
 }
 
+/* Whoever replays a scenario reads the same. */
+static void test_replay_has_the_same(void **state)
+{
+	const struct fixture *f = *state;
+	json_t *document = ask(f, NULL, NULL), *replayed = diagnosis_json(&f->report);
+
+	assert_true(json_equal(document, replayed));
+	json_decref(document);
+	json_decref(replayed);
+}
+
 /* "packet_loss mlx5_0 mlx5_0": causes, ports, ports of undecided causes. */
 static void assert_told(const struct fixture *f, const char *function, const char *pod,
 			const char *wanted)
@@ -114,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_document, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_replay_has_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_selections, setup, teardown),
 	};
 

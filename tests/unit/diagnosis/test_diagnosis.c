@@ -214,7 +214,7 @@ static char *said(bool backwards)
 		assert_int_equal(diagnosis_tick(f.d, &o), 0);
 	}
 	assert_int_equal(diagnosis_report_make(&report, f.d), 0);
-	all = diagnosis_json(&report, NULL, NULL);
+	all = diagnosis_json(&report);
 	diagnosis_report_done(&report);
 	verdicts = json_object_get(all, "verdicts");
 	assert_int_equal(json_array_size(verdicts), 2);
