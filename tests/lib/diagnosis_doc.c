@@ -21,7 +21,7 @@ static void put_text(FILE *f)
 	      "  everything is info.\n"
 	      "* **One cause explains its symptoms**: what is in its last column is listed under it, not beside it, while both are there.\n"
 	      "* A port that was seen for less than `warming_seconds` is *warming*, never healthy. Its link is not judged during the first `settle_seconds`.\n"
-	      "* **What congestion control is expected** (`expect_congestion_control`: `dcqcn`, `pfc_only`, `lossy`, `unknown`) decides what silence means. Causes marked with * accuse only where it is `dcqcn`;\n"
+	      "* **What congestion control is expected** (`expect-congestion-control`: `dcqcn`, `pfc_only`, `lossy`, `unknown`) decides what silence means. Causes marked with * accuse only where it is `dcqcn`;\n"
 	      "  where it is `unknown` they are info, elsewhere they are silent.\n"
 	      "* **The network is not it** is said of a port that has moved much for a minute, with room on its line, every sign of trouble visible, and none of them there. It is no verdict.\n\n",
 	      f);
