@@ -18,6 +18,7 @@
 #include "packet_plan.h"
 #include "pool_config.h"
 #include "port_events.h"
+#include "qp_ports.h"
 #include "routes.h"
 #include "self_counters.h"
 #include "self_metrics.h"
@@ -66,7 +67,9 @@ struct daemon {
 	struct event_ring events;
 	struct event_watch *event_watch;
 	struct owners *owners;
-	struct qps *qps; /* NULL: nobody knows the queue pairs */
+	struct qps *qps;	  /* NULL: nobody knows the queue pairs */
+	struct qp_ports qp_ports; /* of this generation of the table, and as it was then */
+	uint64_t qp_ports_generation, qp_ports_ns;
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
 	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */
@@ -108,6 +111,8 @@ int qps_start(struct daemon *, struct err *);
 void qps_stop(struct daemon *);
 /* The queue pairs' part of the page. */
 void qp_wing_describe(struct daemon *, struct self_metrics *);
+/* For the sampler; arg is the daemon. */
+const struct qp_ports *qp_wing_ports(void *arg);
 /* Into the ring, the log, and to those who wait for it. */
 void daemon_event(struct daemon *, const struct event *);
 

@@ -288,6 +288,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.describe = self_metrics_fill,
 		.resources = resources_offered,
 		.packets = packet_wing_view,
+		.queue_pairs = qp_wing_ports,
 		.diagnosed = diagnosis_wing_tell,
 		.done = on_page,
 		.arg = d,

@@ -351,12 +351,24 @@ static void take_readings(struct port_observer *b, const struct sample *s)
 	}
 }
 
+static void take_queue_pairs(struct port_observer *b, const struct qp_ports *qps)
+{
+	for (size_t i = 0; i < b->n_ports; i++) {
+		struct port_observation *o = &b->ports[i];
+		const struct observed_qps *found = qps ? qp_ports_find(qps, o->device, o->port)
+						       : NULL;
+
+		o->qps = found ? *found : (struct observed_qps){0};
+	}
+}
+
 int port_observer_look(struct port_observer *b, const struct sample *s,
 		       const struct observer_scene *scene, struct observation *ret)
 {
 	if (!is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
 		return -ENOMEM;
 	take_readings(b, s);
+	take_queue_pairs(b, scene->qps);
 	for (size_t i = 0; i < b->n_ports; i++)
 		tell_user(&b->ports[i], &b->users[i], s->taken_ms);
 	*ret = (struct observation){.now_ms = s->taken_ms,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "observation.h"
+#include "qp_ports.h"
 #include "resource_table.h"
 
 struct port_observer;
@@ -16,6 +17,7 @@ struct observer_scene {
 	uint64_t host_generation;		/* names the version of `host` */
 	const struct resource_table *resources; /* NULL: none */
 	uint64_t unix_ms;			/* of the sample */
+	const struct qp_ports *qps;		/* NULL: nobody knows the queue pairs */
 };
 
 struct port_observer *port_observer_new(void); /* NULL: out of memory */

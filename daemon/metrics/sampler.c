@@ -48,8 +48,10 @@ struct sampler {
 	struct metrics *metrics;
 	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
 	const struct diagnosis_report *report; /* of the sample; NULL = none */
-	struct loan *loan;		       /* the host */
-	uint64_t generation;		       /* of the host */
+	struct qp_ports qps;
+	bool knows_qps;
+	struct loan *loan;   /* the host */
+	uint64_t generation; /* of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
@@ -142,6 +144,7 @@ static const struct diagnosis_report *judge(struct sampler *s, const struct samp
 		.host_generation = s->generation,
 		.resources = &s->resources,
 		.unix_ms = s->about.sample_unix_ms,
+		.qps = s->knows_qps ? &s->qps : NULL,
 	};
 
 	return s->diagnosis ? node_diagnosis_judge(s->diagnosis, sample, &scene) : NULL;
@@ -172,6 +175,7 @@ static void sampler_free(void *arg)
 	counters_free(s->counters);
 	metrics_free(s->metrics);
 	node_diagnosis_free(s->diagnosis);
+	qp_ports_done(&s->qps);
 	visible_table_done(&s->visible);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
@@ -251,6 +255,15 @@ static int copy_resources(struct sampler *s)
 	return now ? resource_table_copy(&s->resources, now) : 0;
 }
 
+/* What cannot be copied is not known this time. */
+static void copy_queue_pairs(struct sampler *s)
+{
+	const struct qp_ports *now = s->hooks.queue_pairs ? s->hooks.queue_pairs(s->hooks.arg)
+							  : NULL;
+
+	s->knows_qps = now && qp_ports_copy(&s->qps, now) == 0;
+}
+
 static int queue_sample(struct sampler *s)
 {
 	int r = borrow_host(s);
@@ -267,6 +280,7 @@ static int queue_sample(struct sampler *s)
 		.loop_lag_us = s->lag_us,
 	};
 	s->hooks.describe(&s->about, s->hooks.arg);
+	copy_queue_pairs(s);
 	if (s->new_limits && s->diagnosis)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;

@@ -16,6 +16,7 @@
 
 struct diagnosis_report;
 struct packet_view;
+struct qp_ports;
 struct thresholds;
 struct uv_loop_s;
 struct sampler;
@@ -39,6 +40,9 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: what BPF programs count, NULL = nothing; put
 	 * back after it. May be NULL. */
 	struct packet_view *(*packets)(void *arg);
+	/* Before each sample, on the loop's thread: the queue pairs of each port, NULL = nobody
+	 * knows them; copied. May be NULL. */
+	const struct qp_ports *(*queue_pairs)(void *arg);
 	/* After each sample that was judged, on the loop's thread, before `done`. The report is
 	 * borrowed until the next one or the sampler's end. May be NULL. */
 	void (*diagnosed)(const struct diagnosis_report *, void *arg);

@@ -95,7 +95,8 @@ static int setup(void **state)
 				      .resource = "rocelet.dev/roce",
 				      .id = VF_ID};
 	f->table = (struct resource_table){.generation = 1, .held = {.devices = &f->held, .n = 1}};
-	f->scene = (struct observer_scene){&f->host, 1, &f->table, 1000000};
+	f->scene = (struct observer_scene){
+		.host = &f->host, .host_generation = 1, .resources = &f->table, .unix_ms = 1000000};
 	f->observer = port_observer_new();
 	assert_non_null(f->observer);
 	*state = f;
@@ -221,6 +222,21 @@ static void test_holders(void **state)
 	assert_true(look(f, 1)->n_pods == 1 && f->o.ports[1].pods[0].ended);
 }
 
+static void test_queue_pairs(void **state)
+{
+	struct qp_port items[] = {{"mlx5_0", 2, {.known = true, .count = 9}},
+				  {"mlx5_0", 1, {.known = true, .count = 7}}};
+	const struct qp_ports qps = {.items = items, .n = 2};
+	struct fixture *f = *state;
+
+	assert_false(look(f, 0)->qps.known);
+	f->scene.qps = &qps;
+	assert_int_equal(look(f, 0)->qps.count, 7);
+	assert_false(f->o.ports[1].qps.known);
+	f->scene.qps = NULL;
+	assert_false(look(f, 0)->qps.known);
+}
+
 static void test_another_layout(void **state)
 {
 	struct fixture *f = *state;
@@ -251,6 +267,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_the_host_knows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_host_is_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_holders, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
 	};
