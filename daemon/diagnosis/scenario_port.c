@@ -31,7 +31,7 @@ static bool read_text(char *field, size_t size, const json_t *v)
 	if (!text || strlen(text) >= size)
 		return json_is_null(v);
 	memset(field, 0, size);
-	memcpy(field, text, strlen(text));
+	snprintf(field, size, "%s", text);
 	return true;
 }
 
