@@ -77,21 +77,21 @@ struct cause_row {
 	const char *name;
 	const char *number;	/* in the table of telemetry rules; "" = of our own */
 	rule_fn *rule;		/* NULL: one node alone cannot decide it */
+	uint64_t explains;	/* causes that are its symptoms, on the same port */
+	const char *sentence;	/* what is wrong, for people */
+	const char *advice;	/* what to do */
+	const char *disproof;	/* what would show that it is something else */
+	const char *source;	/* where the rule comes from */
 	enum severity severity; /* the worst that the rule gives */
 	/* Series without which nothing can be said; of one for each priority, any will do. */
 	enum series needs[CAUSE_NEEDS];
 	unsigned n_needs;
+	enum threshold release; /* how long it must be good */
 	/* Whose excursion is the onset; none: the first bad sample is. */
 	enum signal signal;
 	bool has_signal;
-	enum threshold release;	       /* how long it must be good */
 	bool needs_traffic;	       /* silence proves nothing */
 	bool needs_congestion_control; /* an accusation only where that is expected */
-	uint64_t explains;	       /* causes that are its symptoms, on the same port */
-	const char *sentence;	       /* what is wrong, for people */
-	const char *advice;	       /* what to do */
-	const char *disproof;	       /* what would show that it is something else */
-	const char *source;	       /* where the rule comes from */
 };
 
 const struct cause_row *cause_row(enum cause);

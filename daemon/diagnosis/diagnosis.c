@@ -67,7 +67,7 @@ static struct watched_port *add_port(struct diagnosis *d, const struct port_obse
 	struct watched_port *p;
 
 	if (d->n_ports == d->room_ports) {
-		void *more = reallocarray(d->ports, d->room_ports + ROOM_STEP, sizeof(*d->ports));
+		void *more = reallocarray(d->ports, d->room_ports + ROOM_STEP, sizeof(void *));
 
 		if (!more)
 			return NULL;
@@ -96,7 +96,7 @@ static int make_room(struct diagnosis *d, size_t n)
 	loads = reallocarray(d->loads, n, sizeof(*d->loads));
 	if (loads)
 		d->loads = loads;
-	observed = reallocarray(d->observed, n, sizeof(*d->observed));
+	observed = reallocarray(d->observed, n, sizeof(void *));
 	if (observed)
 		d->observed = observed;
 	if (!loads || !observed)
@@ -348,7 +348,7 @@ const char *port_watch_name(enum port_watch w)
 
 size_t diagnosis_memory(const struct diagnosis *d)
 {
-	return sizeof(*d) + d->room_ports * sizeof(*d->ports) + d->n_ports * sizeof(**d->ports) +
-	       d->room_loads * (sizeof(*d->loads) + sizeof(*d->observed)) +
+	return sizeof(*d) + d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
+	       d->room_loads * (sizeof(*d->loads) + sizeof(void *)) +
 	       d->room_verdicts * (sizeof(*d->verdicts) + sizeof(*d->owners));
 }

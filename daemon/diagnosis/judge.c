@@ -103,6 +103,8 @@ static void refresh(struct verdict *v, const struct cause_row *row, const struct
 	v->clearing_ms = 0;
 	v->remark = f->why;
 	v->management = is_management(in->port);
+	if (v->management)
+		v->severity = SEVERITY_INFO;
 	v->n_evidence = f->n_evidence;
 	memcpy(v->evidence, f->evidence, f->n_evidence * sizeof(f->evidence[0]));
 	/* Whom it concerned stays known when the pod has gone. */

@@ -165,7 +165,7 @@ static struct scenario_port *find_port(struct scenario *s, const char *device, u
 	}
 	if (s->n_ports == s->room_ports) {
 		size_t room = s->room_ports ? 2 * s->room_ports : 16;
-		void *ports = reallocarray(s->ports, room, sizeof(*s->ports)), *observed;
+		void *ports = reallocarray(s->ports, room, sizeof(void *)), *observed;
 
 		if (!ports)
 			return NULL;
@@ -319,8 +319,9 @@ static void take_sample(struct scenario *s, const json_t *object)
 	s->partial |= json_is_true(json_object_get(object, "partial"));
 	take_sources(s, json_object_get(object, "sources"));
 	list = json_object_get(object, "ports");
-	json_array_foreach ((json_t *)list, i, port)
+	json_array_foreach ((json_t *)list, i, port) {
 		take_port(s, port, port_skips);
+	}
 	if (json_object_get(object, "device") || (!list && json_object_get(object, "values")))
 		take_port(s, object, keys);
 }

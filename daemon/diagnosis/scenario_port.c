@@ -17,10 +17,10 @@ enum key_type { KEY_TEXT, KEY_BOOL, KEY_U8, KEY_U32, KEY_U64, KEY_OBJECT };
 
 struct key {
 	const char *name;
-	enum key_type type;
-	size_t offset, size; /* size of texts */
-	/* Objects, and whatever is no plain field. False: the value is of a wrong type. */
+	size_t offset, size; /* of the field; size of texts */
+	/* Whatever is no plain field. False: the value is of a wrong type. */
 	bool (*read)(struct scenario_port *, const json_t *, const struct scenario_complaints *);
+	enum key_type type;
 	uint32_t seen; /* of settings: the part that is seen with it */
 };
 
@@ -31,7 +31,7 @@ static bool read_text(char *field, size_t size, const json_t *v)
 	if (!text || strlen(text) >= size)
 		return json_is_null(v);
 	memset(field, 0, size);
-	memcpy(field, text, strlen(text));
+	snprintf(field, size, "%s", text);
 	return true;
 }
 
@@ -208,18 +208,18 @@ static bool read_segment(struct scenario_port *p, const json_t *v,
 #define SETTING(field) offsetof(struct port_settings, field)
 
 static const struct key setting_keys[] = {
-	{"pfc", KEY_OBJECT, 0, 0, read_pfc, SETTINGS_PFC},
-	{"peer_pfc", KEY_OBJECT, 0, 0, read_peer_pfc, SETTINGS_PEER_PFC},
-	{"trust", KEY_OBJECT, 0, 0, read_trust, SETTINGS_DSCP},
-	{"dscp_trusted", KEY_BOOL, SETTING(dscp_trusted), 0, NULL, SETTINGS_DSCP},
-	{"dscp_priority", KEY_OBJECT, 0, 0, read_dscp, 0},
-	{"pause_receives", KEY_BOOL, SETTING(pause_receives), 0, NULL, SETTINGS_PAUSE},
-	{"pause_sends", KEY_BOOL, SETTING(pause_sends), 0, NULL, SETTINGS_PAUSE},
-	{"dcbx", KEY_U8, SETTING(dcbx), 0, NULL, SETTINGS_DCBX},
-	{"cm_roce_v2", KEY_BOOL, SETTING(cm_roce_v2), 0, NULL, SETTINGS_CM_TYPE},
-	{"cm_tos", KEY_U8, SETTING(cm_tos), 0, NULL, SETTINGS_CM_TOS},
-	{"pcie", KEY_OBJECT, 0, 0, read_pcie, SETTINGS_PCIE},
-	{"segment", KEY_OBJECT, 0, 0, read_segment, SETTINGS_PCIE_SEGMENT},
+	{"pfc", 0, 0, read_pfc, KEY_OBJECT, SETTINGS_PFC},
+	{"peer_pfc", 0, 0, read_peer_pfc, KEY_OBJECT, SETTINGS_PEER_PFC},
+	{"trust", 0, 0, read_trust, KEY_OBJECT, SETTINGS_DSCP},
+	{"dscp_trusted", SETTING(dscp_trusted), 0, NULL, KEY_BOOL, SETTINGS_DSCP},
+	{"dscp_priority", 0, 0, read_dscp, KEY_OBJECT, 0},
+	{"pause_receives", SETTING(pause_receives), 0, NULL, KEY_BOOL, SETTINGS_PAUSE},
+	{"pause_sends", SETTING(pause_sends), 0, NULL, KEY_BOOL, SETTINGS_PAUSE},
+	{"dcbx", SETTING(dcbx), 0, NULL, KEY_U8, SETTINGS_DCBX},
+	{"cm_roce_v2", SETTING(cm_roce_v2), 0, NULL, KEY_BOOL, SETTINGS_CM_TYPE},
+	{"cm_tos", SETTING(cm_tos), 0, NULL, KEY_U8, SETTINGS_CM_TOS},
+	{"pcie", 0, 0, read_pcie, KEY_OBJECT, SETTINGS_PCIE},
+	{"segment", 0, 0, read_segment, KEY_OBJECT, SETTINGS_PCIE_SEGMENT},
 };
 
 static bool read_settings(struct scenario_port *p, const json_t *v,
@@ -286,13 +286,13 @@ static bool read_failed(struct scenario_port *p, const json_t *v,
 #define OF_QPS(field) offsetof(struct observed_qps, field)
 
 static const struct key qp_keys[] = {
-	{"count", KEY_U32, OF_QPS(count), 0, NULL, 0},
-	{"peers", KEY_U32, OF_QPS(peers), 0, NULL, 0},
-	{"not_ect", KEY_U32, OF_QPS(not_ect), 0, NULL, 0},
-	{"path_mtu", KEY_U32, OF_QPS(path_mtu), 0, NULL, 0},
-	{"failed", KEY_OBJECT, 0, 0, read_failed, 0},
-	{"failed_peers", KEY_U32, OF_QPS(failed_peers), 0, NULL, 0},
-	{"peer", KEY_TEXT, OF_QPS(peer), OBSERVED_PEER_SIZE, NULL, 0},
+	{"count", OF_QPS(count), 0, NULL, KEY_U32, 0},
+	{"peers", OF_QPS(peers), 0, NULL, KEY_U32, 0},
+	{"not_ect", OF_QPS(not_ect), 0, NULL, KEY_U32, 0},
+	{"path_mtu", OF_QPS(path_mtu), 0, NULL, KEY_U32, 0},
+	{"failed", 0, 0, read_failed, KEY_OBJECT, 0},
+	{"failed_peers", OF_QPS(failed_peers), 0, NULL, KEY_U32, 0},
+	{"peer", OF_QPS(peer), OBSERVED_PEER_SIZE, NULL, KEY_TEXT, 0},
 };
 
 static bool read_qps(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
@@ -306,11 +306,11 @@ static bool read_qps(struct scenario_port *p, const json_t *v, const struct scen
 #define OF_HEALTH(field) offsetof(struct observed_health, field)
 
 static const struct key health_keys[] = {
-	{"devlink_error", KEY_TEXT, OF_HEALTH(devlink_error), 32, NULL, 0},
-	{"unreachable", KEY_BOOL, OF_HEALTH(unreachable), 0, NULL, 0},
-	{"driverless", KEY_BOOL, OF_HEALTH(driverless), 0, NULL, 0},
-	{"command_failures", KEY_U64, OF_HEALTH(command_failures), 0, NULL, 0},
-	{"restricted", KEY_TEXT, OF_HEALTH(restricted), 64, NULL, 0},
+	{"devlink_error", OF_HEALTH(devlink_error), 32, NULL, KEY_TEXT, 0},
+	{"unreachable", OF_HEALTH(unreachable), 0, NULL, KEY_BOOL, 0},
+	{"driverless", OF_HEALTH(driverless), 0, NULL, KEY_BOOL, 0},
+	{"command_failures", OF_HEALTH(command_failures), 0, NULL, KEY_U64, 0},
+	{"restricted", OF_HEALTH(restricted), 64, NULL, KEY_TEXT, 0},
 };
 
 static bool read_health(struct scenario_port *p, const json_t *v,
@@ -372,27 +372,28 @@ static bool read_link_layer(struct scenario_port *p, const json_t *v,
 }
 
 #define OF_PORT(field) offsetof(struct port_observation, field)
-#define TEXT_OF(field) KEY_TEXT, OF_PORT(field), sizeof(((struct port_observation *)0)->field)
+#define TEXT_OF(field)                                                                             \
+	OF_PORT(field), sizeof(((struct port_observation *)0)->field), NULL, KEY_TEXT, 0
 
 static const struct key port_keys[] = {
-	{"netdev", TEXT_OF(netdev), NULL, 0},
-	{"function", TEXT_OF(function), NULL, 0},
-	{"parent", TEXT_OF(parent), NULL, 0},
-	{"driver", TEXT_OF(driver), NULL, 0},
-	{"bytes_source", TEXT_OF(bytes_source), NULL, 0},
-	{"management", KEY_BOOL, OF_PORT(management), 0, NULL, 0},
-	{"admin_down", KEY_BOOL, OF_PORT(admin_down), 0, NULL, 0},
-	{"was_active", KEY_BOOL, OF_PORT(was_active), 0, NULL, 0},
-	{"gid_moved", KEY_BOOL, OF_PORT(gid_moved), 0, NULL, 0},
-	{"visible", KEY_BOOL, OF_PORT(visible), 0, NULL, 0},
-	{"mtu_bytes", KEY_U32, OF_PORT(mtu), 0, NULL, 0},
-	{"rate_bytes_per_second", KEY_OBJECT, 0, 0, read_rate, 0},
-	{"state", KEY_OBJECT, 0, 0, read_state, 0},
-	{"link_layer", KEY_OBJECT, 0, 0, read_link_layer, 0},
-	{"pods", KEY_OBJECT, 0, 0, read_pods, 0},
-	{"qps", KEY_OBJECT, 0, 0, read_qps, 0},
-	{"health", KEY_OBJECT, 0, 0, read_health, 0},
-	{"settings", KEY_OBJECT, 0, 0, read_settings, 0},
+	{"netdev", TEXT_OF(netdev)},
+	{"function", TEXT_OF(function)},
+	{"parent", TEXT_OF(parent)},
+	{"driver", TEXT_OF(driver)},
+	{"bytes_source", TEXT_OF(bytes_source)},
+	{"management", OF_PORT(management), 0, NULL, KEY_BOOL, 0},
+	{"admin_down", OF_PORT(admin_down), 0, NULL, KEY_BOOL, 0},
+	{"was_active", OF_PORT(was_active), 0, NULL, KEY_BOOL, 0},
+	{"gid_moved", OF_PORT(gid_moved), 0, NULL, KEY_BOOL, 0},
+	{"visible", OF_PORT(visible), 0, NULL, KEY_BOOL, 0},
+	{"mtu_bytes", OF_PORT(mtu), 0, NULL, KEY_U32, 0},
+	{"rate_bytes_per_second", 0, 0, read_rate, KEY_OBJECT, 0},
+	{"state", 0, 0, read_state, KEY_OBJECT, 0},
+	{"link_layer", 0, 0, read_link_layer, KEY_OBJECT, 0},
+	{"pods", 0, 0, read_pods, KEY_OBJECT, 0},
+	{"qps", 0, 0, read_qps, KEY_OBJECT, 0},
+	{"health", 0, 0, read_health, KEY_OBJECT, 0},
+	{"settings", 0, 0, read_settings, KEY_OBJECT, 0},
 };
 
 void scenario_port_init(struct scenario_port *p, const char *device, uint32_t port)

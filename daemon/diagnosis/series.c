@@ -6,19 +6,21 @@
 #include "cleanup.h"
 
 struct series_row {
-	const char *family, *labels, *name;
+	const char *name; /* family{labels} */
 	enum series first;
 	int n;
-	enum series_kind kind;
 };
 
 static const struct series_row rows[] = {
-#define X(id, n, kind, family, labels)                                                             \
-	{family,      labels, sizeof(labels) > 1 ? family "{" labels "}" : family,                 \
-	 SERIES_##id, n,      SERIES_##kind},
+#define X(id, n, kind, name) {name, SERIES_##id, n},
 	SERIES_LIST(X)
 #undef X
 };
+
+static size_t family_len(const struct series_row *row)
+{
+	return strcspn(row->name, "{");
+}
 
 static const struct series_row *row_of(enum series s)
 {
@@ -42,9 +44,10 @@ static const char *value_of(const char *labels, const char *wanted, size_t key_l
 /* Are all labels of the row among these? The number that stands for '#', 0 without one; -1: no. */
 static int match_labels(const struct series_row *row, const char *labels)
 {
+	const char *wanted = row->name + family_len(row);
 	int number = 0;
 
-	for (const char *wanted = row->labels; *wanted; wanted += strcspn(wanted, ",")) {
+	for (wanted += *wanted == '{'; *wanted && *wanted != '}'; wanted += strcspn(wanted, ",}")) {
 		char key[24];
 		size_t key_len, value_len;
 		const char *value, *given;
@@ -77,7 +80,9 @@ int series_find(const char *family, const char *labels)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		int number;
 
-		if (strcmp(rows[i].family, family) != 0)
+		size_t len = family_len(&rows[i]);
+
+		if (strncmp(rows[i].name, family, len) != 0 || family[len])
 			continue;
 		number = match_labels(&rows[i], labels);
 		if (number >= 0)
@@ -86,21 +91,13 @@ int series_find(const char *family, const char *labels)
 	return -1;
 }
 
-bool series_has_family(const char *family, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (strncmp(rows[i].family, family, len) == 0 && rows[i].family[len] == '\0')
-			return true;
-	return false;
-}
-
 const char *series_name(enum series s)
 {
 	return row_of(s)->name;
 }
 
 const unsigned char series_kinds[N_SERIES] = {
-#define X(id, n, kind, family, labels) [SERIES_##id... SERIES_##id##_LAST] = SERIES_##kind,
+#define X(id, n, kind, name) [SERIES_##id... SERIES_##id##_LAST] = SERIES_##kind,
 	SERIES_LIST(X)
 #undef X
 };

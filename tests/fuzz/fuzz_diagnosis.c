@@ -126,8 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (diagnosis_tick(d, &o) < 0)
 			abort();
 		/* A sample at the same moment was none. */
-		for (int i = 0; i < PORTS && !o.partial && o.now_ms > before_ms; i++)
-			absent[i] = which & 1 << i ? 0 : absent[i] + 1;
+		for (int i = 0; i < PORTS && o.now_ms > before_ms; i++)
+			absent[i] = which & 1 << i ? 0 : absent[i] + !o.partial;
 		check(d, &o, absent);
 	}
 	json_decref(diagnosis_json(d));
