@@ -1,9 +1,7 @@
 /* diagnosis_wing.c - what the sampler's diagnosis says: to the API, and as events. */
 #include "daemon.h"
-#include "sampler.h"
-#include "verdict_event.h"
-
 #include "diagnosis_report.h"
+#include "verdict_event.h"
 
 /* Until the devices have been looked for, nobody is told that nothing is wrong with them. */
 void diagnosis_wing_tell(const struct diagnosis_report *report, void *arg)

@@ -23,7 +23,7 @@ struct metrics_scene {
 	const struct resource_table *resources; /* NULL: none */
 	const struct page *last;	     /* the page before, to copy from; NULL: it is gone */
 	const struct packet_sample *packets; /* what BPF programs count; NULL: nothing */
-	const struct diagnosis_report *diagnosis; /* of the same sample; NULL: none */
+	const struct diagnosis_report *diagnosis; /* the last one; NULL: none */
 };
 
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the

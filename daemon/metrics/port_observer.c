@@ -10,7 +10,9 @@
 #include "default_route.h"
 
 /* For so long after its container's end a pod is still told of. */
-#define ENDED_MS 60000
+#define ENDED_MS     60000
+/* Of one family that are looked up once. */
+#define KNOWN_LABELS 64
 
 /* Who has a port's device to itself, or had it a moment ago. */
 struct port_user {
@@ -196,19 +198,40 @@ static void find_spans(struct port_observer *b, const struct sample *s)
 	}
 }
 
+/* The labels of one family: ports that are alike share their texts. */
+struct known_labels {
+	const char *labels[KNOWN_LABELS];
+	int16_t series[KNOWN_LABELS];
+	size_t n;
+};
+
+static int16_t series_of(struct known_labels *k, const struct reading *r)
+{
+	int16_t found;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (k->labels[i] == r->labels)
+			return k->series[i];
+	found = (int16_t)series_find(r->family->name, r->labels);
+	if (k->n < KNOWN_LABELS) {
+		k->labels[k->n] = r->labels;
+		k->series[k->n++] = found;
+	}
+	return found;
+}
+
 static void find_series(struct port_observer *b, const struct sample *s)
 {
+	struct known_labels known = {.n = 0};
 	const struct family *family = NULL;
 	struct reading_pos pos = {0};
 	struct reading r;
-	bool known = false;
 
 	for (size_t i = 0; i < s->n_readings && sample_next(s, &pos, &r); i++) {
-		if (r.family != family) {
-			family = r.family;
-			known = series_has_family(family->name, strlen(family->name));
-		}
-		b->series[i] = (int16_t)(known ? series_find(family->name, r.labels) : -1);
+		if (r.family != family)
+			known.n = 0;
+		family = r.family;
+		b->series[i] = series_of(&known, &r);
 	}
 }
 

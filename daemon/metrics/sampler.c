@@ -25,6 +25,9 @@
 #include "packet_visible.h"
 #include "unix_time.h"
 
+/* Between two samples that are judged there is half an interval, or so much. */
+#define JUDGE_PAUSE_MS 500
+
 struct sampler {
 	struct uv_loop_s *loop;
 	const struct hw *hw;
@@ -47,7 +50,9 @@ struct sampler {
 	struct counters *counters;
 	struct metrics *metrics;
 	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
-	const struct diagnosis_report *report; /* of the sample; NULL = none */
+	const struct diagnosis_report *report; /* the last one; NULL = none */
+	uint64_t judged_ms;
+	bool has_judged; /* the report is of this sample */
 	struct qp_ports qps;
 	bool knows_qps;
 	struct loan *loan;   /* the host */
@@ -137,8 +142,19 @@ static void lay_out(struct sampler *s)
 	malloc_trim(0); /* lists of what every port has were many small pieces */
 }
 
-static const struct diagnosis_report *judge(struct sampler *s, const struct sample *sample)
+/* Rates over a moment say little, and a port that is missing in three samples is gone: those that a
+ * storm of changes woke are not judged, and the last report stays. */
+static bool is_to_be_judged(const struct sampler *s, const struct sample *sample)
 {
+	uint64_t least = s->opts.interval_ms / 2;
+
+	least = least < JUDGE_PAUSE_MS ? least : JUDGE_PAUSE_MS;
+	return s->diagnosis && (!s->report || sample->taken_ms - s->judged_ms >= least);
+}
+
+static void judge(struct sampler *s, const struct sample *sample)
+{
+	const struct diagnosis_report *report;
 	const struct observer_scene scene = {
 		.host = &s->loan->host,
 		.host_generation = s->generation,
@@ -147,7 +163,15 @@ static const struct diagnosis_report *judge(struct sampler *s, const struct samp
 		.qps = s->knows_qps ? &s->qps : NULL,
 	};
 
-	return s->diagnosis ? node_diagnosis_judge(s->diagnosis, sample, &scene) : NULL;
+	s->has_judged = false;
+	if (!is_to_be_judged(s, sample))
+		return;
+	report = node_diagnosis_judge(s->diagnosis, sample, &scene);
+	if (!report)
+		return;
+	s->report = report;
+	s->judged_ms = sample->taken_ms;
+	s->has_judged = true;
 }
 
 static void take_sample(void *arg)
@@ -160,7 +184,7 @@ static void take_sample(void *arg)
 		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
 	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
-	s->report = judge(s, sample);
+	judge(s, sample);
 	s->page = render_page(s, sample, start_ns / 1000000);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
@@ -224,7 +248,7 @@ static void on_sampled(void *arg)
 		due_close(&s->due, sampler_free);
 		return;
 	}
-	if (s->report && s->hooks.diagnosed)
+	if (s->has_judged && s->hooks.diagnosed)
 		s->hooks.diagnosed(s->report, s->hooks.arg);
 	if (s->page)
 		s->hooks.done(s->page, s->hooks.arg);
