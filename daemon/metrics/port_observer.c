@@ -222,8 +222,9 @@ static int16_t series_of(struct known_labels *k, const struct reading *r)
 
 static void find_series(struct port_observer *b, const struct sample *s)
 {
+	static const struct family none;
+	const struct family *family = &none;
 	struct known_labels known = {.n = 0};
-	const struct family *family = NULL;
 	struct reading_pos pos = {0};
 	struct reading r;
 

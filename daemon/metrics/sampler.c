@@ -38,12 +38,12 @@ struct sampler {
 
 	struct due due;
 	struct job work;
-	bool wake_again, closing;
 	uint64_t ended_ms;
 	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
 	uint64_t lag_us;
-	int statm_fd;
 	struct thresholds limits;
+	int statm_fd;
+	bool wake_again, closing;
 	bool new_limits; /* the diagnosis does not go by them yet */
 
 	/* The worker's own, untouched by the loop while it works. */
@@ -52,16 +52,16 @@ struct sampler {
 	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
 	const struct diagnosis_report *report; /* the last one; NULL = none */
 	uint64_t judged_ms;
-	bool has_judged; /* the report is of this sample */
 	struct qp_ports qps;
-	bool knows_qps;
 	struct loan *loan;   /* the host */
 	uint64_t generation; /* of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
 	struct visible_table visible;
-	bool relayout; /* the host is new to the counters */
+	bool relayout;	 /* the host is new to the counters */
+	bool has_judged; /* the report is of this sample */
+	bool knows_qps;
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
 	struct page *last; /* the one before, which the next one is copied from */

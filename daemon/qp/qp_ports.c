@@ -32,8 +32,7 @@ static int peer_set_init(struct peer_set *s, size_t n)
 /* True: it is new. kind: failed or not, which are counted apart. */
 static bool peer_set_add(struct peer_set *s, size_t port, unsigned kind, const uint8_t gid[16])
 {
-	const size_t whose[2] = {port, kind};
-	uint64_t key = fnv1a(fnv1a(FNV1A_START, whose, sizeof(whose)), gid, 16);
+	uint64_t key = fnv1a(FNV1A_START, gid, 16) ^ (2 * port + kind) * 0x9e3779b97f4a7c15;
 	size_t at;
 
 	key += key == 0;
