@@ -62,7 +62,7 @@ PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(S
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
-PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lpthread
+PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lpthread -lm
 # Every file of these, however deep.
 files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
 DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s include/loop,*.h)))))
@@ -168,7 +168,12 @@ $(B)/bench/bench_gate: $(B)/tests/bench/bench_gate.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
 
-$(B)/tests/bench/bench_gate.o: DIRS += -Itests/lib
+# Over the tests' ports.
+$(B)/bench/bench_diagnosis: $(B)/tests/bench/bench_diagnosis.o $(B)/tests/lib/diagnosis_world.o $(LIB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+$(B)/tests/bench/bench_gate.o $(B)/tests/bench/bench_diagnosis.o: DIRS += -Itests/lib
 
 $(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 	$(Q)mkdir -p $(@D)

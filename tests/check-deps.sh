@@ -49,15 +49,16 @@ line() { # FOLDER..
 }
 
 HW='hw hw/netlink hw/ops hw/counters hw/scan hw/settings hw/sniff'
-SUBJECTS='daemon/privileges daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
+SUBJECTS='daemon/privileges daemon/diagnosis daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
 	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
 	daemon/metrics daemon/http daemon/api'
 # shellcheck disable=SC2086 # lists of words
 {
 	line include $HW
 	line include include/loop k8s/rpc k8s/cri k8s/kubelet
+	line include daemon/diagnosis
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS
-	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/ctl
+	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/diagnosis daemon/ctl
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/ctl daemon/compose daemon
 }
 

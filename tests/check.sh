@@ -191,8 +191,10 @@ part_interop() {
 	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
 	interop "one daemon after the other" tests/interop/hand_over_python.py build/san/rocelet build/san/bench/mk_sysfs
 	interop "what is proposed to a node" tests/interop/suggest_python.py build/san/rocelet build/san/rocectl
+	interop "diagnosis of scenarios" tests/scenarios/judge.py build/san/rocectl
 	interop "support bundles" tests/interop/bundle_python.py build/san/rocelet build/san/rocectl
 	interop "migration" tests/interop/migration_python.py build/san/rocelet build/san/rocectl build/san/bench/mk_sysfs
+	interop "diagnosis of the running daemon" tests/interop/diagnosis_python.py build/san/rocelet build/san/bench/mk_sysfs build/san/rocectl
 	interop "configurations and command lines" tests/interop/config_python.py build/san/rocelet build/san/rocectl build/san/bench/mk_sysfs
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doctor.h"
 #include "json_text.h"
 #include "network_text.h"
 #include "utc_text.h"
@@ -131,22 +132,22 @@ char *api_attachments(struct attach_list list, uint64_t epoch_ms, size_t *ret_le
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static bool names_pod(const char *wanted, const struct event *e)
+bool api_names_pod(const char *wanted, const char *namespace, const char *pod)
 {
 	const char *slash = strchr(wanted, '/');
 	size_t n = slash ? (size_t)(slash - wanted) : 0;
 
 	if (!slash)
-		return strcmp(wanted, e->pod) == 0;
-	return strlen(e->namespace) == n && strncmp(wanted, e->namespace, n) == 0 &&
-	       strcmp(slash + 1, e->pod) == 0;
+		return strcmp(wanted, pod) == 0;
+	return strlen(namespace) == n && strncmp(wanted, namespace, n) == 0 &&
+	       strcmp(slash + 1, pod) == 0;
 }
 
 static bool is_wanted(const struct event_ring *ring, const struct event_filter *f,
 		      const struct event *e)
 {
 	return (f->after > ring->generation || e->generation > f->after) &&
-	       (!f->pod || names_pod(f->pod, e)) &&
+	       (!f->pod || api_names_pod(f->pod, e->namespace, e->pod)) &&
 	       (!f->device || strcmp(f->device, e->device) == 0);
 }
 

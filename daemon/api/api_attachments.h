@@ -7,8 +7,9 @@
 #include <jansson.h>
 
 #include "attach_status.h"
-#include "doctor.h"
 #include "event_ring.h"
+
+struct doctor;
 
 /* Prints and takes the value; NULL when it is NULL or out of memory. */
 char *api_print(json_t *, size_t *ret_len);
@@ -28,6 +29,9 @@ json_t *api_push(json_t *array, json_t *item);
 json_t *api_attachment(const struct attach_status *, uint64_t epoch_ms);
 /* {"attachments":[...]}, macvlans and ipvlans among them, in the engine's order. */
 char *api_attachments(struct attach_list, uint64_t epoch_ms, size_t *ret_len);
+
+/* wanted: "name" or "namespace/name". */
+bool api_names_pod(const char *wanted, const char *namespace, const char *pod);
 
 /* Which events are told; NULL or 0: all. */
 struct event_filter {

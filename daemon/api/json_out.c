@@ -75,7 +75,8 @@ void json_out_value(struct json_out *o, const char *key, json_t *value)
 {
 	begin_value(o, key);
 	if (!value ||
-	    json_dump_callback(value, append_text, &o->text, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+	    json_dump_callback(value, append_text, &o->text,
+			       JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) < 0)
 		o->text.failed = true;
 	json_decref(value);
 }

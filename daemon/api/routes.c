@@ -8,9 +8,11 @@
 #include "accept.h"
 #include "api.h"
 #include "api_attachments.h"
+#include "api_diagnosis.h"
 #include "api_resources.h"
 #include "capabilities.h"
 #include "device_name.h"
+#include "doctor.h"
 #include "event_watch.h"
 #include "explain.h"
 #include "inventory.h"
@@ -38,6 +40,8 @@ static const char index_html[] =
 	"<li><a href=\"/api/v1/events\">/api/v1/events</a>: what happened</li>\n"
 	"<li><a href=\"/api/v1/qps\">/api/v1/qps</a>: queue pairs, whose they are and their "
 	"traffic</li>\n"
+	"<li><a href=\"/api/v1/diagnosis\">/api/v1/diagnosis</a>: what is wrong with RDMA here, and "
+	"whose pods it concerns</li>\n"
 	"<li><a href=\"/api/v1/doctor\">/api/v1/doctor</a>: what is wrong, and what would help"
 	"</li>\n"
 	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
@@ -329,6 +333,28 @@ static void answer_events(struct routes *r, const struct http_request *request,
 		reply_document(reply, api_events(r->events, &filter, &len));
 }
 
+static void answer_diagnosis(struct routes *r, const struct http_request *request,
+			     struct http_reply *reply)
+{
+	struct diagnosis_question question = {.pod = http_param(request, "pod"),
+					      .resources = r->resources};
+	struct err e = {0};
+	size_t len = 0;
+
+	if (!knows_devices(r, reply))
+		return;
+	if (!r->diagnosis) {
+		reply_string(reply, 503, REPLY_TEXT, "no sample has been judged yet\n");
+		return;
+	}
+	question.host = &r->inventory->host;
+	question.function = wanted_device(r, request, &e);
+	if (e.code < 0)
+		reply_error(reply, &e);
+	else
+		reply_document(reply, api_diagnosis(r->diagnosis, &question, &len));
+}
+
 static void answer_doctor(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -444,6 +470,7 @@ static const struct route {
 	{"/api/v1/attachments", answer_attachments},
 	{"/api/v1/events", answer_events},
 	{"/api/v1/qps", routes_qps},
+	{"/api/v1/diagnosis", answer_diagnosis},
 	{"/api/v1/explain", answer_explain},
 	{"/api/v1/doctor", answer_doctor},
 	{"/api/v1/config", answer_config},

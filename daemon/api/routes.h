@@ -13,6 +13,7 @@
 
 struct capability_lack;
 struct config_state;
+struct diagnosis_report;
 struct event_ring;
 struct event_watch;
 struct inventory;
@@ -78,6 +79,7 @@ struct routes {
 	const struct event_ring *events; /* NULL: none */
 	struct event_watch *event_watch; /* NULL: nobody may wait for events */
 	struct qp_hooks qp_hooks;
+	const struct diagnosis_report *diagnosis; /* of the last sample; NULL: none yet */
 	struct order_hooks orders;
 	struct hand_over_hook hand_over;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */

@@ -18,6 +18,7 @@
 #include "packet_plan.h"
 #include "pool_config.h"
 #include "port_events.h"
+#include "qp_ports.h"
 #include "routes.h"
 #include "self_counters.h"
 #include "self_metrics.h"
@@ -40,6 +41,7 @@ struct daemon {
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
 	struct config_state config;
+	struct thresholds limits; /* of the diagnosis, as the configuration in use says */
 	struct capability_lack lacks[CAPABILITY_LACKS_MAX]; /* of what it asks; told */
 	const char *optional[OPTION_LIST_MAX];
 
@@ -66,7 +68,9 @@ struct daemon {
 	struct event_ring events;
 	struct event_watch *event_watch;
 	struct owners *owners;
-	struct qps *qps; /* NULL: nobody knows the queue pairs */
+	struct qps *qps;	  /* NULL: nobody knows the queue pairs */
+	struct qp_ports qp_ports; /* of this generation of the table, and as it was then */
+	uint64_t qp_ports_generation, qp_ports_ns;
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
 	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */
@@ -115,6 +119,8 @@ int qps_start(struct daemon *, struct err *);
 void qps_stop(struct daemon *);
 /* The queue pairs' part of the page. */
 void qp_wing_describe(struct daemon *, struct self_metrics *);
+/* For the sampler; arg is the daemon. */
+const struct qp_ports *qp_wing_ports(void *arg);
 /* Into the ring, the log, and to those who wait for it. */
 void daemon_event(struct daemon *, const struct event *);
 
@@ -129,6 +135,14 @@ void packet_wing_look(struct daemon *);
 /* For the sampler; arg is the daemon. */
 struct packet_view *packet_wing_view(void *arg);
 
+/* --- diagnosis_wing.c ---------------------------------------------------------------------------
+ */
+
+struct diagnosis_report;
+
+/* For the sampler; arg is the daemon. */
+void diagnosis_wing_tell(const struct diagnosis_report *, void *arg);
+
 /* --- bpf_wing.c: and one more ----------------------------------------------------------------- */
 
 int bpf_start(struct daemon *, struct err *);
@@ -142,8 +156,8 @@ void bpf_wing_describe(struct daemon *, struct self_metrics *);
 extern const struct module modules[];
 extern const size_t n_modules;
 
-/* Puts these resources into use and takes them over. */
-int reload_use(struct daemon *, struct pool_config *, struct err *);
+/* Puts these resources, which it takes over, and limits of the diagnosis into use. */
+int reload_use(struct daemon *, struct pool_config *, const struct thresholds *, struct err *);
 /* The file was wrong at the start: nothing is offered until it is right. */
 void reload_refused(struct daemon *, const struct err *);
 /* Reads the configuration anew; what is wrong with it is told in the log, and the one in use stays.

@@ -225,6 +225,7 @@ int loop_run(const struct launch *launch, struct err *e)
 	struct daemon d = {
 		.launch = launch,
 		.options = options,
+		.limits = options->diagnosis,
 		.start_unix_ms = unix_ms(),
 		.n_rdma_sampled = SIZE_MAX, /* not yet */
 		.state_lock = LOCK_NONE,

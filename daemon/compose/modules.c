@@ -290,6 +290,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.optional = d->optional,
 		.n_optional = optional_counters(d),
 		.interval_ms = d->options->sample_interval_ms,
+		.limits = &d->limits,
 		.counters =
 			{
 				.port_counters = d->options->port_counters,
@@ -300,6 +301,8 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.describe = self_metrics_fill,
 		.resources = resources_offered,
 		.packets = packet_wing_view,
+		.queue_pairs = qp_wing_ports,
+		.diagnosed = diagnosis_wing_tell,
 		.done = on_page,
 		.arg = d,
 	};
@@ -310,6 +313,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 
 static void sampler_stop(struct daemon *d)
 {
+	d->routes.diagnosis = NULL;
 	sampler_close(d->sampler);
 }
 

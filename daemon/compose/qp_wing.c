@@ -11,6 +11,9 @@
 #include "qps.h"
 #include "self_metrics.h"
 
+/* How long a failure of the past may be told without a look. */
+#define QP_PORTS_NS UINT64_C(10000000000)
+
 void daemon_event(struct daemon *d, const struct event *event)
 {
 	events_tell(&d->events, event);
@@ -121,6 +124,7 @@ int qps_start(struct daemon *d, struct err *e)
 void qps_stop(struct daemon *d)
 {
 	qps_close(d->qps); /* tells those who wait, by the table */
+	qp_ports_done(&d->qp_ports);
 	d->routes.qp_hooks = (struct qp_hooks){0};
 	d->qps = NULL;
 }
@@ -138,4 +142,25 @@ void qp_wing_describe(struct daemon *d, struct self_metrics *m)
 	qps_look(d->qps);
 	qp_summary_build(&m->qps, qps_table(d->qps), events_come(d), qps_failures(d->qps));
 	qp_summary_watch(&m->qps, &node_inventory(d->node)->host, watched);
+}
+
+/* A table that is only read when somebody asks says nothing of now. */
+const struct qp_ports *qp_wing_ports(void *arg)
+{
+	struct daemon *d = arg;
+	const struct qp_table *table = d->qps && events_come(d) ? qps_table(d->qps) : NULL;
+	uint64_t now_ns = uv_hrtime();
+
+	if (!table)
+		return NULL;
+	if (d->qp_ports_ns && d->qp_ports_generation == table->generation &&
+	    now_ns - d->qp_ports_ns < QP_PORTS_NS)
+		return &d->qp_ports;
+	qp_ports_done(&d->qp_ports);
+	d->qp_ports_ns = 0;
+	if (qp_ports_build(&d->qp_ports, table, now_ns) < 0)
+		return NULL;
+	d->qp_ports_ns = now_ns;
+	d->qp_ports_generation = table->generation;
+	return &d->qp_ports;
 }

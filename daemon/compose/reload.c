@@ -1,8 +1,8 @@
 /* reload.c - the configuration while the daemon runs: read as at the start, whole or not at all;
  * only a wrong resource of a peer's grammar is refused alone, and then stays as it was.
  *
- * Resources follow at once. Options are read, too, but belong to modules that run: they are named
- * and wait for a restart. */
+ * Resources follow at once, and so does what the diagnosis judges by. Other options are read, too,
+ * but belong to modules that run: they are named and wait for a restart. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +13,7 @@
 #include "privilege_uses.h"
 #include "privileges.h"
 #include "resources.h"
+#include "sampler.h"
 #include "secrets.h"
 #include "unix_time.h"
 
@@ -83,7 +84,7 @@ static void look_at_privileges(struct daemon *d, const struct pool_config *pools
 }
 
 /* As everybody may see it who can read /api/v1/config. NULL: out of memory. */
-static char *shown_text(const struct daemon *d, const struct pool_config *pools)
+static char *shown_text(const struct options *options, const struct pool_config *pools)
 {
 	json_t *tree = pool_config_tree(pools), *shown = json_deep_copy(tree);
 	struct secrets secrets = {0};
@@ -93,17 +94,21 @@ static char *shown_text(const struct daemon *d, const struct pool_config *pools)
 	secrets_done(&secrets);
 	json_decref(tree);
 	if (r == 0)
-		return options_json(d->launch->options, shown);
+		return options_json(options, shown);
 	json_decref(shown);
 	return NULL;
 }
 
-int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
+int reload_use(struct daemon *d, struct pool_config *pools, const struct thresholds *limits,
+	       struct err *e)
 {
-	char *text = shown_text(d, pools);
+	struct options options = *d->launch->options;
+	char *text;
 	struct pool_refusals refusals = pools->refusals;
 	size_t n = pools->n_pools;
 
+	options.diagnosis = *limits;
+	text = shown_text(&options, pools);
 	look_at_privileges(d, pools);
 	pools->refusals = (struct pool_refusals){0};
 	if (!text || resources_configure(d->resources, pools) < 0) {
@@ -112,6 +117,9 @@ int reload_use(struct daemon *d, struct pool_config *pools, struct err *e)
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	show(d, text);
+	d->limits = *limits;
+	if (d->sampler)
+		sampler_judge_by(d->sampler, limits);
 	d->n_pools = n;
 	free(d->config.refusals.list);
 	d->config = (struct config_state){.refusals = refusals};
@@ -152,7 +160,7 @@ static int reload(struct daemon *d, struct err *e)
 		uv_stop(&d->loop);
 	} else if (r == 0) {
 		tell_changed_options(l->options, &options);
-		r = reload_use(d, &pools, e);
+		r = reload_use(d, &pools, &options.diagnosis, e);
 	}
 	pool_config_done(&pools);
 	config_file_done(&file);

@@ -178,7 +178,7 @@ int resources_start(struct daemon *d, struct err *e)
 			       &hooks, e);
 
 	if (r == 0)
-		r = reload_use(d, d->launch->pools, e);
+		r = reload_use(d, d->launch->pools, &d->limits, e);
 	if (r == 0 && d->launch->refused.code < 0)
 		reload_refused(d, &d->launch->refused);
 	return r;

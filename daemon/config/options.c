@@ -16,7 +16,16 @@
 #include "options.h"
 #include "suggest.h"
 
-enum option_type { OPT_TEXT, OPT_BOOL, OPT_NUMBER, OPT_SECONDS, OPT_CHOICE, OPT_LIST, OPT_ACTION };
+enum option_type {
+	OPT_TEXT,
+	OPT_BOOL,
+	OPT_NUMBER,
+	OPT_SECONDS,
+	OPT_CHOICE,
+	OPT_LIST,
+	OPT_THRESHOLDS,
+	OPT_ACTION
+};
 
 struct option_def {
 	const char *name;	    /* flag without "--", and key of the config file */
@@ -28,6 +37,8 @@ struct option_def {
 	const char *help;
 	enum option_type type;
 	bool flag_only; /* not a key of the config file */
+	bool key_only;	/* not a flag */
+	bool followed;	/* while the daemon runs, when the file is read anew */
 	bool netdevs;	/* OPT_LIST: the items are names of netdevs */
 };
 
@@ -37,6 +48,11 @@ static const char *const compat_names[] = {"none", "node_exporter", NULL};
 static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
 static const char *const shutdown_policies[] = {"keep", "zero", NULL};
 static const char *const seccomp_modes[] = {"on", "log", "off", NULL};
+static const char *const fabrics[] = {[CC_UNKNOWN] = "unknown",
+				      [CC_DCQCN] = "dcqcn",
+				      [CC_PFC_ONLY] = "pfc_only",
+				      [CC_LOSSY] = "lossy",
+				      [N_CC] = NULL};
 static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 #define OPTION(name, arg, field, kind, def, text)                                                  \
@@ -132,6 +148,12 @@ static const struct option_def option_table[] = {
 	{TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written")},
 	{TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
 	      "where device information for Multus is written")},
+	{OPTION("diagnosis", NULL, diagnosis, OPT_THRESHOLDS, "",
+		"an object: limits by which the diagnosis judges"),
+	 .key_only = true, .followed = true},
+	{CHOICE("expect-congestion-control", "KIND", diagnosis.expected, fabrics, "unknown",
+		"what the fabric does against congestion, which decides what its absence means to the diagnosis"),
+	 .followed = true},
 	{ACTION("check-config", ACTION_CHECK_CONFIG,
 		"check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at")},
 	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
@@ -184,7 +206,7 @@ static const char *option_suggest(const char *name, size_t len, bool keys)
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
-		if (!keys || !option_table[i].flag_only)
+		if (keys ? !option_table[i].flag_only : !option_table[i].key_only)
 			names[n++] = option_table[i].name;
 	for (size_t i = 0; keys && i < N_POOL_CONFIG_KEYS; i++)
 		names[n++] = pool_config_keys[i];
@@ -313,6 +335,9 @@ static int option_set(struct options *o, const struct option_def *d, const char 
 		return set_choice(d, field, value, e);
 	case OPT_LIST:
 		return set_list(d, field, value, e);
+	case OPT_THRESHOLDS:
+		thresholds_init(field);
+		break;
 	case OPT_ACTION:
 		break;
 	}
@@ -355,7 +380,7 @@ static int parse_flag(struct options *o, enum option_action *action, int argc, c
 	len = strcspn(name, "=");
 	value = name[len] == '=' ? name + len + 1 : NULL;
 	d = option_find(name, len);
-	if (!d)
+	if (!d || d->key_only)
 		return unknown_flag(name, len, e);
 	if (d->type == OPT_ACTION) {
 		*action = (enum option_action)d->offset;
@@ -417,6 +442,45 @@ int options_of_flags(struct options *ret, enum option_action *ret_action, int ar
 	return parse_argv(ret, ret_action, argc, argv, e);
 }
 
+/* Of a key, or a key of an object. */
+static int wrap_place(struct err *e, const char *name, const char *text, size_t len,
+		      const struct json_place *at)
+{
+	return err_wrap(e, "%s:%u: \"%s%s%.60s\"", name, json_line(text, len, at),
+			at->up ? at->up->key : "", at->up ? "." : "", at->key);
+}
+
+/* How long something must be so, or how far samples may be apart, where that is not 0. */
+static bool is_window(const struct threshold_key *k)
+{
+	static const char end[] = "_seconds";
+	size_t n = strlen(k->name);
+
+	return k->least > 0 && n >= strlen(end) && strcmp(k->name + n - strlen(end), end) == 0;
+}
+
+/* A window has at least two samples: what is given shorter is wrong, and defaults follow. */
+static int fit_windows(struct options *o, const struct config_file *file, struct err *e)
+{
+	double two_samples = 2 * o->sample_interval_ms / 1000.0;
+
+	for (int i = 0; i < N_THRESHOLDS; i++) {
+		const struct threshold_key *k = threshold_key((enum threshold)i);
+		const struct json_place object = {NULL, "diagnosis", 0}, at = {&object, k->name, 0};
+		double *v = &o->diagnosis.value[i];
+		double least = fmin(two_samples, k->greatest);
+
+		if (!is_window(k) || *v >= least)
+			continue;
+		if (*v != k->fallback) {
+			err_set(e, -EINVAL, "%.10g is less than twice the sample-interval", *v);
+			return wrap_place(e, o->config, file->text, file->len, &at);
+		}
+		*v = least;
+	}
+	return 0;
+}
+
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
 {
@@ -438,6 +502,8 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 		if (r == 0)
 			r = parse_argv(&o, &action, argc, argv, e);
 	}
+	if (r == 0)
+		r = fit_windows(&o, &file, e);
 	if (r == 0) {
 		*ret = o;
 		*ret_action = action;
@@ -472,9 +538,56 @@ static int set_json_list(struct option_list *field, const struct option_def *d, 
 	return 0;
 }
 
-/* The type a JSON value must have; numbers travel as text so that both readers share one check. */
+static int unknown_threshold(const char *key, struct err *e)
+{
+	const char *names[N_THRESHOLDS], *near;
+
+	for (int i = 0; i < N_THRESHOLDS; i++)
+		names[i] = threshold_key((enum threshold)i)->name;
+	near = suggest(key, strlen(key), names, N_THRESHOLDS);
+	return err_set(e, -EINVAL, "unknown key%s%s%s", near ? ", did you mean \"" : "",
+		       near ? near : "", near ? "\"?" : "");
+}
+
+static const struct threshold_key *find_threshold(const char *key)
+{
+	for (int i = 0; i < N_THRESHOLDS; i++)
+		if (strcmp(threshold_key((enum threshold)i)->name, key) == 0)
+			return threshold_key((enum threshold)i);
+	return NULL;
+}
+
+/* *ret_key: the one that is wrong. */
+static int set_thresholds(struct thresholds *t, const json_t *object, const char **ret_key,
+			  struct err *e)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(object))
+		return err_set(e, -EINVAL, "is not an object");
+	json_object_foreach ((json_t *)object, key, value) {
+		const struct threshold_key *k = find_threshold(key);
+		double v = json_number_value(value);
+
+		*ret_key = key;
+		if (!k)
+			return unknown_threshold(key, e);
+		if (!json_is_number(value))
+			return err_set(e, -EINVAL, "is not a number");
+		if (!(v >= k->least && v <= k->greatest))
+			return err_set(e, -EINVAL, "%.10g is not between %.10g and %.10g", v,
+				       k->least, k->greatest);
+		thresholds_set(t, key, v, e);
+	}
+	*ret_key = NULL;
+	return 0;
+}
+
+/* The type a JSON value must have; numbers travel as text so that both readers share one check.
+ * *ret_key: of an object, the key that is wrong, NULL: it is all of it. */
 static int set_json(struct options *o, const struct option_def *d, const json_t *value,
-		    struct err *e)
+		    const char **ret_key, struct err *e)
 {
 	char number[32];
 
@@ -482,6 +595,8 @@ static int set_json(struct options *o, const struct option_def *d, const json_t 
 		return json_is_array(value)
 			       ? set_json_list((void *)((char *)o + d->offset), d, value, e)
 			       : err_set(e, -EINVAL, "is not a list of strings");
+	if (d->type == OPT_THRESHOLDS)
+		return set_thresholds((void *)((char *)o + d->offset), value, ret_key, e);
 	if (d->type == OPT_BOOL)
 		return json_is_boolean(value)
 			       ? option_set(o, d, json_is_true(value) ? "true" : "false", e)
@@ -533,7 +648,7 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 		return -EINVAL;
 	json_object_foreach (root, key, value) {
 		const struct option_def *d = option_find(key, strlen(key));
-		struct json_place at = {NULL, key, 0};
+		struct json_place at = {NULL, key, 0}, below = {&at, NULL, 0};
 
 		if (r < 0)
 			break;
@@ -544,8 +659,8 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 				    json_line(text, len, &at), key, misspelt_guard(key));
 		else if (!d || d->flag_only)
 			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
-		else if (set_json(&parsed, d, value, e) < 0)
-			r = err_wrap(e, "%s:%u: \"%s\"", name, json_line(text, len, &at), key);
+		else if (set_json(&parsed, d, value, &below.key, e) < 0)
+			r = wrap_place(e, name, text, len, below.key ? &below : &at);
 	}
 	json_decref(root);
 	if (r == 0)
@@ -562,6 +677,16 @@ static json_t *list_json(const struct option_list *list)
 	for (unsigned i = 0; i < list->n; i++)
 		json_array_append_new(array, json_string(list->items[i]));
 	return array;
+}
+
+static json_t *thresholds_json(const struct thresholds *t)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < N_THRESHOLDS; i++)
+		json_object_set_new(object, threshold_key((enum threshold)i)->name,
+				    json_real(t->value[i]));
+	return object;
 }
 
 static json_t *value_json(const struct options *o, const struct option_def *d)
@@ -583,6 +708,8 @@ static json_t *value_json(const struct options *o, const struct option_def *d)
 		return json_string(d->choices[*(const uint32_t *)field]);
 	case OPT_LIST:
 		return list_json(field);
+	case OPT_THRESHOLDS:
+		return thresholds_json(field);
 	case OPT_ACTION:
 		break;
 	}
@@ -601,7 +728,7 @@ char *options_json(const struct options *o, json_t *pools)
 	if (json_array_size(pools) > 0)
 		json_object_set(root, "pools", pools);
 	json_decref(pools);
-	text = json_dumps(root, JSON_INDENT(2));
+	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(root);
 	return text;
 }
@@ -613,8 +740,9 @@ size_t options_changed(const struct options *a, const struct options *b, char *n
 	names[0] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
 		const struct option_def *d = &option_table[i];
-		json_t *x = d->type == OPT_ACTION ? NULL : value_json(a, d);
-		json_t *y = d->type == OPT_ACTION ? NULL : value_json(b, d);
+		bool told = d->type != OPT_ACTION && !d->followed;
+		json_t *x = told ? value_json(a, d) : NULL;
+		json_t *y = told ? value_json(b, d) : NULL;
 
 		if (x && y && !json_equal(x, y)) {
 			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",
@@ -656,6 +784,8 @@ void options_help(FILE *f)
 		const struct option_def *d = &option_table[i];
 		char flag[64];
 
+		if (d->key_only)
+			continue;
 		snprintf(flag, sizeof(flag), "--%s%s%s%s", d->name, d->arg ? " " : "",
 			 d->arg ? d->arg : "", d->flag_only ? " *" : "");
 		fprintf(f, "  %-30s %s", flag, d->help);
@@ -680,6 +810,8 @@ void options_markdown(FILE *f)
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
 		const struct option_def *d = &option_table[i];
 
+		if (d->key_only)
+			continue;
 		fprintf(f, "| `--%s` | ", d->name);
 		for (unsigned c = 0; d->choices && d->choices[c]; c++)
 			fprintf(f, "%s`%s`", c ? ", " : "", d->choices[c]);
@@ -690,4 +822,9 @@ void options_markdown(FILE *f)
 		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
 			d->help, d->flag_only ? " (flag only)" : "");
 	}
+	fputs("\n## diagnosis\n\nAn object of the configuration file, no flag: limits by which rocelet judges, each with its name, "
+	      "range and default in [diagnosis.md](diagnosis.md#thresholds).\nIt and `expect-congestion-control` are followed while rocelet "
+	      "runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n`stale_source_seconds`, `clear_seconds`) of less than two "
+	      "`sample-interval`s are refused; their defaults grow with it.\n",
+	      f);
 }

@@ -12,6 +12,7 @@
 
 #include "err.h"
 #include "plugin.h"
+#include "thresholds.h"
 
 #define OPTION_TEXT_SIZE 256
 #define OPTION_LIST_MAX	 16
@@ -59,6 +60,7 @@ struct options {
 	char resource_prefix[OPTION_TEXT_SIZE];
 	bool use_cdi;
 	char cdi_dir[OPTION_TEXT_SIZE], devinfo_dir[OPTION_TEXT_SIZE];
+	struct thresholds diagnosis;
 };
 
 enum event_source { EVENT_SOURCE_AUTO, EVENT_SOURCE_UDEV, EVENT_SOURCE_KERNEL };
@@ -115,7 +117,8 @@ void options_markdown(FILE *);
 /* The options in effect as a config file, with the pools in our own grammar (pool_config_tree();
  * taken, NULL: none); heap, NULL when out of memory. */
 char *options_json(const struct options *, struct json_t *pools);
-/* How many options differ; `names` gets theirs, "a, b", cut to size. */
+/* How many options differ that a running daemon does not follow; `names` gets theirs, "a, b", cut
+ * to size. */
 size_t options_changed(const struct options *, const struct options *, char *names, size_t size);
 
 /* Is it an option, be it a key of the file or a flag only? */

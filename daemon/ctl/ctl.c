@@ -10,8 +10,10 @@
 #include "ctl_bundle.h"
 #include "ctl_capture.h"
 #include "ctl_config_map.h"
+#include "ctl_diagnose.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
+#include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "version.h"
 
@@ -212,6 +214,30 @@ static enum ctl_exit doctor_run(const struct ctl *c)
 			  : ctl_show_doctor(document, c->out);
 	json_decref(document);
 	return n > 0 ? CTL_NO : CTL_OK;
+}
+
+/* What is only information is no reason to alarm anybody. */
+static enum ctl_exit exit_by_level(int level)
+{
+	return level >= 3 ? CTL_CRITICAL : level == 2 ? CTL_WARNING : CTL_OK;
+}
+
+static enum ctl_exit diagnose_run(const struct ctl *c)
+{
+	AUTO_FREE char *path = path_of(c->args, "/api/v1/diagnosis");
+	json_t *document;
+	enum ctl_exit r;
+
+	if (!path)
+		return no_memory(c);
+	r = daemon_ask(c, path, NULL, &document);
+	if (!document)
+		return r;
+	if (!c->args->json)
+		ctl_show_diagnosis(document, c->out);
+	r = exit_by_level(ctl_diagnosis_level(document));
+	json_decref(document);
+	return r;
 }
 
 /* As the daemon has written it: made anew of what it means, it would have lost its lines. */
@@ -418,6 +444,8 @@ static enum ctl_exit command_run(const struct ctl *c)
 		return ctl_pcap(c->args, c->out, c->err);
 	case CTL_SNIFF:
 		return ctl_sniff(c->args, c->out, c->err);
+	case CTL_DIAGNOSE:
+		return c->args->replay ? ctl_replay(c->args, c->out, c->err) : diagnose_run(c);
 	case N_CTL_COMMANDS:
 		break;
 	}

@@ -11,6 +11,8 @@ enum ctl_exit {
 			* the output not be written */
 	CTL_USAGE,     /* the command line is wrong */
 	CTL_NO_DAEMON, /* nobody answers on the socket */
+	CTL_WARNING,   /* diagnose: the worst that it says is a warning */
+	CTL_CRITICAL,  /* diagnose: something is critical */
 };
 
 /* The whole program; argv may be permuted. */

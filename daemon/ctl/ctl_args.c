@@ -22,7 +22,8 @@ enum option_kind { OPT_SWITCH, OPT_WORD, OPT_NUMBER, OPT_BOX, OPT_IP };
 #define BOX(name, max) #name, offsetof(struct ctl_args, name), max, OPT_BOX, BIT(CTL_SNIFF)
 
 #define WITH_POD                                                                                   \
-	(BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) | BIT(CTL_SNIFF))
+	(BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) | BIT(CTL_SNIFF) |      \
+	 BIT(CTL_DIAGNOSE))
 
 static const struct ctl_option {
 	const char *name;
@@ -52,7 +53,8 @@ static const struct ctl_option {
 	{WORD(write, BIT(CTL_SNIFF))},
 	{WORD(top, BIT(CTL_QPS))},
 	{WORD(configmap, BIT(CTL_SUGGEST))},
-	{WORD(output, BIT(CTL_SUPPORT_BUNDLE))},
+	{WORD(output, BIT(CTL_SUPPORT_BUNDLE) | BIT(CTL_DIAGNOSE))},
+	{WORD(replay, BIT(CTL_DIAGNOSE))},
 	{WORD(config, BIT(CTL_SUPPORT_BUNDLE))},
 	{"state-dir", offsetof(struct ctl_args, state_dir), 0, OPT_WORD, BIT(CTL_SUPPORT_BUNDLE)},
 };
@@ -79,6 +81,7 @@ static void list_options(struct option ret[ARRAY_SIZE(options) + OPT_OTHERS])
 static const struct {
 	const char *name;
 	const char *takes; /* what its word is; NULL: it has none */
+	bool may_lack;	   /* the word need not be there */
 } commands[N_CTL_COMMANDS] = {
 	[CTL_HELP] = {"help", NULL},
 	[CTL_VERSION] = {"version", NULL},
@@ -96,6 +99,7 @@ static const struct {
 	[CTL_WATCH] = {"watch", NULL},
 	[CTL_SUGGEST] = {"suggest", NULL},
 	[CTL_SUPPORT_BUNDLE] = {"support-bundle", NULL},
+	[CTL_DIAGNOSE] = {"diagnose", "device", true},
 };
 
 static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
@@ -144,7 +148,7 @@ static int take_option(struct ctl_args *a, const struct ctl_option *o, const cha
 static int find_command(struct ctl_args *a, const char *word, struct err *e)
 {
 	const char *names[N_CTL_COMMANDS], *near;
-	char all[160] = "";
+	char all[192] = "";
 
 	for (size_t i = 0; i < N_CTL_COMMANDS; i++) {
 		names[i] = commands[i].name;
@@ -174,11 +178,11 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 	if (r < 0)
 		return r;
 	takes = commands[a->command].takes;
-	if (takes && n < 2)
+	if (takes && n < 2 && !commands[a->command].may_lack)
 		return err_set(e, -EINVAL, "%s: which %s?", words[0], takes);
 	if (a->command == CTL_PCAP)
 		a->file = words[1];
-	else if (takes)
+	else if (takes && n > 1)
 		a->device = words[1];
 	if (n > (takes ? 2 : 1))
 		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0], words[takes ? 2 : 1]);
@@ -204,7 +208,17 @@ static int check_words(const struct ctl_args *a, struct err *e)
 	return 0;
 }
 
-static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
+static int check_diagnose(struct ctl_args *a, struct err *e)
+{
+	if (a->replay && (a->device || a->pod))
+		return err_set(e, -EINVAL, "diagnose: a scenario is replayed as a whole");
+	if (a->output && strcmp(a->output, "json") != 0 && strcmp(a->output, "text") != 0)
+		return err_set(e, -EINVAL, "diagnose: -o %.60s: neither json nor text", a->output);
+	a->json |= a->output && strcmp(a->output, "json") == 0;
+	return 0;
+}
+
+static int check_whole(struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!(options[seen[i]].commands & BIT(a->command)))
@@ -216,6 +230,8 @@ static int check_whole(const struct ctl_args *a, const unsigned *seen, size_t n,
 		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
 	if (a->configmap && !config_map_name_is_valid(a->configmap))
 		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
+	if (a->command == CTL_DIAGNOSE)
+		return check_diagnose(a, e);
 	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
 		return check_words(a, e);
 	return 0;
@@ -327,12 +343,16 @@ void ctl_args_help(FILE *f)
 	      "1000000]\n"
 	      "                                  [--bytes 1000000000] [--write FILE.pcap] [--netns "
 	      "PATH |\n"
-	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n\n"
+	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n"
+	      "  rocectl diagnose [DEVICE]       what is wrong with RDMA here, and what to do [--pod "
+	      "[NS/]NAME] [-o json];\n"
+	      "                                  with --replay FILE, in a recorded scenario\n\n"
 	      "DEVICE is a bus name (0000:03:00.2), the name of a netdev or of an RDMA device.\n\n"
 	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
 	      "  --json          what the daemon answers, as it is; pcap, sniff: the same as a document\n"
 	      "  --help, --version\n\n"
 	      "exits with 0: done, nothing is wrong; 1: the daemon says no, doctor found something, a "
-	      "capture could\nnot be read to its end, or the output not be written; 2: wrong command line; 3: no daemon\n",
+	      "capture could\nnot be read to its end, or the output not be written; 2: wrong command line; 3: no daemon;\n"
+	      "4: diagnose warns; 5: diagnose finds something critical\n",
 	      f);
 }

@@ -28,6 +28,7 @@ enum ctl_command {
 	CTL_WATCH,
 	CTL_SUGGEST,
 	CTL_SUPPORT_BUNDLE,
+	CTL_DIAGNOSE,
 	N_CTL_COMMANDS
 };
 
@@ -41,6 +42,7 @@ struct ctl_args {
 	const char *file, *write;
 	const char *configmap;
 	const char *output, *config, *state_dir;
+	const char *replay;
 	long vlan, mtu, limit; /* -1 = not given */
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */

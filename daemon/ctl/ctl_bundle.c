@@ -87,11 +87,17 @@ static void bundle_done(struct bundle *b)
 static const struct {
 	const char *path, *name;
 } documents[] = {
-	{"/api/v1/config", "api/config.json"}, {"/api/v1/devices", "api/devices.json"},
-	{"/api/v1/pods", "api/pods.json"},     {"/api/v1/attachments", "api/attachments.json"},
-	{"/api/v1/events", "api/events.json"}, {"/api/v1/doctor", "api/doctor.json"},
-	{"/api/v1/qps", "api/qps.json"},       {"/api/v1/suggest", "api/suggest.json"},
-	{"/metrics", "metrics.txt"},	       {"/readyz", "readyz.txt"},
+	{"/api/v1/config", "api/config.json"},
+	{"/api/v1/devices", "api/devices.json"},
+	{"/api/v1/pods", "api/pods.json"},
+	{"/api/v1/attachments", "api/attachments.json"},
+	{"/api/v1/events", "api/events.json"},
+	{"/api/v1/doctor", "api/doctor.json"},
+	{"/api/v1/qps", "api/qps.json"},
+	{"/api/v1/suggest", "api/suggest.json"},
+	{"/api/v1/diagnosis", "api/diagnosis.json"},
+	{"/metrics", "metrics.txt"},
+	{"/readyz", "readyz.txt"},
 };
 
 static bool is_json(const char *name)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnosis_series.h"
 #include "dictionary.h"
 #include "host_series.h"
 #include "number.h"
@@ -56,7 +57,10 @@ const struct family *metrics_family(size_t i)
 	i -= N_RESOURCE_FAMILIES;
 	if (i < N_OWN_FAMILIES)
 		return &own[i];
-	return packet_family(i - N_OWN_FAMILIES);
+	i -= N_OWN_FAMILIES;
+	if (i < N_DIAGNOSIS_FAMILIES)
+		return diagnosis_family(i);
+	return packet_family(i - N_DIAGNOSIS_FAMILIES);
 }
 
 struct metrics *metrics_new(void)
@@ -366,6 +370,8 @@ int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		r = render_resets(m, p, s);
 	for (enum own_family f = OWN_SOURCE_AGE; f <= OWN_SOURCE_ERRORS && r == 0; f++)
 		r = render_sources(p, s, f, now_ms);
+	if (r == 0 && scene->diagnosis)
+		r = diagnosis_series(p, scene->diagnosis, scene->resources);
 	if (r == 0 && p->text.failed)
 		r = -ENOMEM;
 	m->page_bytes = p->text.len;

@@ -4,6 +4,7 @@
  * prints numbers. */
 #pragma once
 
+#include "diagnosis_report.h"
 #include "model.h"
 #include "packet_sample.h"
 #include "page.h"
@@ -22,10 +23,12 @@ struct metrics_scene {
 	const struct resource_table *resources; /* NULL: none */
 	const struct page *last;	     /* the page before, to copy from; NULL: it is gone */
 	const struct packet_sample *packets; /* what BPF programs count; NULL: nothing */
+	const struct diagnosis_report *diagnosis; /* the last one; NULL: none */
 };
 
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors, the resources, what BPF counts. Text is reused while the
+ * host, the sources' age and errors, the resources, what BPF counts, the
+ * diagnosis. Text is reused while the
  * host's and the resources' generation and sample->layout stay. -ENOMEM: the page is not to be
  * used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *,

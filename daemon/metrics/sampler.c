@@ -1,10 +1,10 @@
 /* sampler.c - one timer, one work item, two ticks never overlap.
  *
- * Happy path: tick -> lend or copy what the worker needs -> [worker: read counters, render page] ->
- * publish. Can fail by: the sample before still running (the tick is skipped and counted; a wake
- * asked for meanwhile is kept), out of memory (no page this time; the last one stays), storms of
- * changes (the pause before a sample that was woken is at least as long as the last one took, so
- * that laying out again and again costs at most half of a core). */
+ * Happy path: tick -> lend or copy what the worker needs -> [worker: read counters, judge them,
+ * render page] -> publish. Can fail by: the sample before still running (the tick is skipped and
+ * counted; a wake asked for meanwhile is kept), out of memory (no page this time; the last one
+ * stays), storms of changes (the pause before a sample that was woken is at least as long as the
+ * last one took, so that laying out again and again costs at most half of a core). */
 #include "sampler.h"
 
 #include <fcntl.h>
@@ -20,9 +20,13 @@
 #include "job.h"
 #include "log.h"
 #include "metrics.h"
+#include "node_diagnosis.h"
 #include "packet_ports.h"
 #include "packet_visible.h"
 #include "unix_time.h"
+
+/* Between two samples that are judged there is half an interval, or so much. */
+#define JUDGE_PAUSE_MS 500
 
 struct sampler {
 	struct uv_loop_s *loop;
@@ -34,22 +38,30 @@ struct sampler {
 
 	struct due due;
 	struct job work;
-	bool wake_again, closing;
 	uint64_t ended_ms;
 	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
 	uint64_t lag_us;
+	struct thresholds limits;
 	int statm_fd;
+	bool wake_again, closing;
+	bool new_limits; /* the diagnosis does not go by them yet */
 
 	/* The worker's own, untouched by the loop while it works. */
 	struct counters *counters;
 	struct metrics *metrics;
+	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
+	const struct diagnosis_report *report; /* the last one; NULL = none */
+	uint64_t judged_ms;
+	struct qp_ports qps;
 	struct loan *loan;   /* the host */
 	uint64_t generation; /* of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
 	struct visible_table visible;
-	bool relayout; /* the host is new to the counters */
+	bool relayout;	 /* the host is new to the counters */
+	bool has_judged; /* the report is of this sample */
+	bool knows_qps;
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
 	struct page *last; /* the one before, which the next one is copied from */
@@ -102,6 +114,7 @@ static struct page *render_page(struct sampler *s, const struct sample *sample, 
 		.resources = &s->resources,
 		.last = s->last,
 		.packets = read_packets(s, sample, now_ms),
+		.diagnosis = s->report,
 	};
 	struct page *page = page_new();
 
@@ -129,16 +142,50 @@ static void lay_out(struct sampler *s)
 	malloc_trim(0); /* lists of what every port has were many small pieces */
 }
 
+/* Rates over a moment say little, and a port that is missing in three samples is gone: those that a
+ * storm of changes woke are not judged, and the last report stays. */
+static bool is_to_be_judged(const struct sampler *s, const struct sample *sample)
+{
+	uint64_t least = s->opts.interval_ms / 2;
+
+	least = least < JUDGE_PAUSE_MS ? least : JUDGE_PAUSE_MS;
+	return s->diagnosis && (!s->report || sample->taken_ms - s->judged_ms >= least);
+}
+
+static void judge(struct sampler *s, const struct sample *sample)
+{
+	const struct diagnosis_report *report;
+	const struct observer_scene scene = {
+		.host = &s->loan->host,
+		.host_generation = s->generation,
+		.resources = &s->resources,
+		.unix_ms = s->about.sample_unix_ms,
+		.qps = s->knows_qps ? &s->qps : NULL,
+	};
+
+	s->has_judged = false;
+	if (!is_to_be_judged(s, sample))
+		return;
+	report = node_diagnosis_judge(s->diagnosis, sample, &scene);
+	if (!report)
+		return;
+	s->report = report;
+	s->judged_ms = sample->taken_ms;
+	s->has_judged = true;
+}
+
 static void take_sample(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
+	const struct sample *sample;
 
 	if (s->relayout)
 		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
-	s->page = render_page(s, counters_read(s->counters, &s->loan->host, start_ns / 1000000),
-			      start_ns / 1000000);
+	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
+	judge(s, sample);
+	s->page = render_page(s, sample, start_ns / 1000000);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
@@ -151,6 +198,8 @@ static void sampler_free(void *arg)
 
 	counters_free(s->counters);
 	metrics_free(s->metrics);
+	node_diagnosis_free(s->diagnosis);
+	qp_ports_done(&s->qps);
 	visible_table_done(&s->visible);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
@@ -199,6 +248,8 @@ static void on_sampled(void *arg)
 		due_close(&s->due, sampler_free);
 		return;
 	}
+	if (s->has_judged && s->hooks.diagnosed)
+		s->hooks.diagnosed(s->report, s->hooks.arg);
 	if (s->page)
 		s->hooks.done(s->page, s->hooks.arg);
 	else
@@ -228,6 +279,15 @@ static int copy_resources(struct sampler *s)
 	return now ? resource_table_copy(&s->resources, now) : 0;
 }
 
+/* What cannot be copied is not known this time. */
+static void copy_queue_pairs(struct sampler *s)
+{
+	const struct qp_ports *now = s->hooks.queue_pairs ? s->hooks.queue_pairs(s->hooks.arg)
+							  : NULL;
+
+	s->knows_qps = now && qp_ports_copy(&s->qps, now) == 0;
+}
+
 static int queue_sample(struct sampler *s)
 {
 	int r = borrow_host(s);
@@ -244,6 +304,10 @@ static int queue_sample(struct sampler *s)
 		.loop_lag_us = s->lag_us,
 	};
 	s->hooks.describe(&s->about, s->hooks.arg);
+	copy_queue_pairs(s);
+	if (s->new_limits && s->diagnosis)
+		node_diagnosis_follow(s->diagnosis, &s->limits);
+	s->new_limits = false;
 	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
 	job_begin(&s->work, s->loop, take_sample, on_sampled, s);
 	return 0;
@@ -295,12 +359,21 @@ void sampler_wake(struct sampler *s)
 		wake_after_pause(s);
 }
 
+void sampler_judge_by(struct sampler *s, const struct thresholds *limits)
+{
+	s->limits = *limits;
+	s->new_limits = true;
+}
+
 static int make_parts(struct sampler *s)
 {
 	s->counters = counters_new(s->hw, &s->opts.counters);
 	s->metrics = metrics_new();
-	if (!s->counters || !s->metrics)
+	if (s->opts.limits)
+		s->diagnosis = node_diagnosis_new(s->opts.limits);
+	if (!s->counters || !s->metrics || (s->opts.limits && !s->diagnosis))
 		return -ENOMEM;
+	s->opts.limits = NULL;
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	return 0;
 }
@@ -323,6 +396,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	if (make_parts(s) < 0) {
 		counters_free(s->counters);
 		metrics_free(s->metrics);
+		node_diagnosis_free(s->diagnosis);
 		free(s);
 		return err_set(e, -ENOMEM, "sampler: out of memory");
 	}

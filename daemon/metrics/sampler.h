@@ -1,5 +1,5 @@
-/* sampler.h - takes a sample on its own timer, on a worker thread, and publishes the page rendered
- * from it.
+/* sampler.h - takes a sample on its own timer, on a worker thread, has it judged there, and
+ * publishes the page rendered from it.
  *
  * A scrape only ever sees a finished page. The loop's thread owns the inventory and the self
  * counters; the worker borrows the host and gets copies of the rest. */
@@ -14,7 +14,10 @@
 #include "resource_table.h"
 #include "self_metrics.h"
 
+struct diagnosis_report;
 struct packet_view;
+struct qp_ports;
+struct thresholds;
 struct uv_loop_s;
 struct sampler;
 
@@ -24,6 +27,7 @@ struct sampler_opts {
 	/* Optional counters to switch on wherever a port has them; borrowed. */
 	const char *const *optional;
 	size_t n_optional;
+	const struct thresholds *limits; /* of the diagnosis; copied. NULL: nothing is diagnosed */
 };
 
 struct sampler_hooks {
@@ -36,6 +40,12 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: what BPF programs count, NULL = nothing; put
 	 * back after it. May be NULL. */
 	struct packet_view *(*packets)(void *arg);
+	/* Before each sample, on the loop's thread: the queue pairs of each port, NULL = nobody
+	 * knows them; copied. May be NULL. */
+	const struct qp_ports *(*queue_pairs)(void *arg);
+	/* After each sample that was judged, on the loop's thread, before `done`. The report is
+	 * borrowed until the next one or the sampler's end. May be NULL. */
+	void (*diagnosed)(const struct diagnosis_report *, void *arg);
 	/* After each sample, on the loop's thread; the page is borrowed (page_ref() it to keep it).
 	 */
 	void (*done)(struct page *, void *arg);
@@ -50,6 +60,8 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *, st
 /* The hardware changed: lay out anew and sample now instead of at the next tick; in a storm of
  * changes as soon as the last sample is as long ago as it took. */
 void sampler_wake(struct sampler *);
+/* What is diagnosed from the next sample on goes by these. */
+void sampler_judge_by(struct sampler *, const struct thresholds *);
 /* NULL is fine. A sample in flight is waited for; the struct is gone when the loop has run out of
  * handles. */
 void sampler_close(struct sampler *);

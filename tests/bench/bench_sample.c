@@ -1,4 +1,5 @@
-/* bench_sample.c - what one sample and one rendered page cost, on a synthetic sysfs tree.
+/* bench_sample.c - what one sample, its judgement and one rendered page cost, on a synthetic sysfs
+ * tree.
  *
  *   bench_sample DIR [ROUNDS=200 [PAGE]]
  *
@@ -16,6 +17,7 @@
 #include "array.h"
 #include "counters.h"
 #include "metrics.h"
+#include "node_diagnosis.h"
 
 static double cpu_us(void)
 {
@@ -91,8 +93,9 @@ struct bench {
 	struct host host;
 	struct counters *counters;
 	struct metrics *metrics;
+	struct node_diagnosis *diagnosis;
 	struct page *last;
-	struct times sample, render;
+	struct times sample, judge, render;
 	size_t series, bytes;
 	uint64_t errors;
 	int fds;
@@ -116,15 +119,20 @@ static void write_page(const struct page *page, const char *path)
 
 static void run_round(struct bench *b, uint64_t now_ms)
 {
+	struct metrics_scene scene = {.host = &b->host, .host_generation = 1, .last = b->last};
 	struct page *page = page_new();
 	double start = cpu_us();
 	const struct sample *s = counters_read(b->counters, &b->host, now_ms);
 
 	add_time(&b->sample, cpu_us() - start);
 	start = cpu_us();
-	if (!page ||
-	    metrics_render(b->metrics, page, s,
-			   &(struct metrics_scene){&b->host, 1, NULL, b->last, NULL}, now_ms) < 0)
+	scene.diagnosis = node_diagnosis_judge(b->diagnosis, s,
+					       &(struct observer_scene){.host = &b->host,
+									.host_generation = 1,
+									.unix_ms = now_ms});
+	add_time(&b->judge, cpu_us() - start);
+	start = cpu_us();
+	if (!page || metrics_render(b->metrics, page, s, &scene, now_ms) < 0)
 		exit(1);
 	add_time(&b->render, cpu_us() - start);
 	page_iov(page, METRICS_PROMETHEUS, NULL, &b->bytes);
@@ -157,11 +165,13 @@ static void measure(struct bench *b, int rounds)
 	printf("layout    %8.1f us\n", cpu_us() - start);
 	b->fds = count_fds();
 	run_round(b, 1000);
-	printf("first     %8.1f us sample, %.1f us render\n", b->sample.total, b->render.total);
-	b->sample = b->render = (struct times){0};
+	printf("first     %8.1f us sample, %.1f us judge, %.1f us render\n", b->sample.total,
+	       b->judge.total, b->render.total);
+	b->sample = b->judge = b->render = (struct times){0};
 	for (int i = 0; i < rounds; i++)
 		run_round(b, 2000 + 1000 * (uint64_t)i);
 	printf("sample    %8.1f us (best %.1f)\n", b->sample.total / rounds, b->sample.best);
+	printf("judge     %8.1f us (best %.1f)\n", b->judge.total / rounds, b->judge.best);
 	printf("render    %8.1f us (best %.1f)\n", b->render.total / rounds, b->render.best);
 }
 
@@ -170,6 +180,7 @@ int main(int argc, char **argv)
 	static const struct counters_opts opts;
 	struct bench b = {.hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1}};
 	int rounds = argc > 2 ? atoi(argv[2]) : 200;
+	struct thresholds limits;
 	struct rusage ru;
 
 	if (argc < 2 || rounds < 1) {
@@ -186,6 +197,10 @@ int main(int argc, char **argv)
 	find_devices(&b.hw, &b.host);
 	b.counters = counters_new(&b.hw, &opts);
 	b.metrics = metrics_new();
+	thresholds_init(&limits);
+	b.diagnosis = node_diagnosis_new(&limits);
+	if (!b.counters || !b.metrics || !b.diagnosis)
+		return 1;
 	measure(&b, rounds);
 	getrusage(RUSAGE_SELF, &ru);
 	printf("devices   %8zu\nfiles     %8d (open descriptors)\nreadings  %8zu\nbody      %8zu "
@@ -194,6 +209,7 @@ int main(int argc, char **argv)
 	page_unref(b.last);
 	counters_free(b.counters);
 	metrics_free(b.metrics);
+	node_diagnosis_free(b.diagnosis);
 	host_done(&b.host);
 	close(b.hw.sys_fd);
 	return 0;

@@ -173,6 +173,8 @@ static struct page *host_page(void)
 	const struct host host = {.functions = &fn, .n_functions = 1, .rdma = &dev, .n_rdma = 1};
 	struct sampled_port sampled = {.device = "mlx5_0", .port = 1};
 	struct sample sample = {.ports = &sampled, .n_ports = 1};
+	struct verdict verdict = {.device = "mlx5_0", .function = "0000:18:00.0", .port = 1};
+	const struct diagnosis_report report = {.verdicts = &verdict, .n_verdicts = 1};
 	struct metrics *m = metrics_new();
 	struct page *p = page_new();
 	struct resource_table table;
@@ -180,10 +182,12 @@ static struct page *host_page(void)
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
 	resource_table_small(&table);
-	metrics_render(
-		m, p, &sample,
-		&(struct metrics_scene){.host = &host, .host_generation = 1, .resources = &table},
-		1);
+	metrics_render(m, p, &sample,
+		       &(struct metrics_scene){.host = &host,
+					       .host_generation = 1,
+					       .resources = &table,
+					       .diagnosis = &report},
+		       1);
 	resource_table_done(&table);
 	metrics_free(m);
 	return p;

@@ -1,4 +1,5 @@
-/* docs/metrics.md is made from the code: UPDATE_GOLDEN=1 (`make docs`) rewrites it. */
+/* docs/metrics.md and docs/diagnosis.md are made from the code: UPDATE_GOLDEN=1 (`make docs`)
+ * rewrites it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnosis_doc.h"
 #include "dictionary.h"
 #include "golden.h"
 #include "metrics.h"
@@ -18,6 +20,12 @@ static void metrics_md_is_what_the_code_says(void **state)
 {
 	(void)state;
 	assert_golden("docs/metrics.md", metrics_doc);
+}
+
+static void diagnosis_md_is_what_the_code_says(void **state)
+{
+	(void)state;
+	assert_golden("docs/diagnosis.md", diagnosis_doc);
 }
 
 static char *document(void)
@@ -77,6 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_md_is_what_the_code_says),
+		cmocka_unit_test(diagnosis_md_is_what_the_code_says),
 		cmocka_unit_test(every_family_has_a_row),
 		cmocka_unit_test(every_vendor_name_is_shown),
 	};

@@ -1,5 +1,6 @@
 /* Documents against golden files; UPDATE_GOLDEN=1 rewrites them. */
 #include "api_attachments.h"
+#include "doctor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "cleanup.h"
 #include "config_file.h"
 #include "golden.h"
 #include "options.h"
@@ -343,10 +344,98 @@ static void test_what_has_changed(void **state)
 	assert_int_equal(options_changed(&b, &a, few, sizeof(few)), 6);
 	assert_int_equal(strlen(few), sizeof(few) - 1); /* cut */
 	assert_memory_equal(few, names, sizeof(few) - 1);
+	b = a;
+	b.diagnosis.value[0]++; /* are followed */
+	b.diagnosis.expected = CC_LOSSY;
+	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
 	strcpy(a.optional_counters.items[0], "gone"); /* n says how many count */
 	b = a;
 	strcpy(b.optional_counters.items[0], "other");
 	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
+}
+
+static void test_limits_of_the_diagnosis(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(parse(&o,
+			       "{\"expect-congestion-control\":\"pfc_only\",\"diagnosis\":{"
+			       "\"_comment\":\"x\",\"ce_share_warning\":0.02,\"hold_seconds\":0}}",
+			       &w, &e),
+			 0);
+	assert_int_equal(w.n, 0);
+	assert_int_equal(o.diagnosis.expected, CC_PFC_ONLY);
+	assert_true(o.diagnosis.value[LIMIT_ce_share_warning] == 0.02);
+	assert_true(o.diagnosis.value[LIMIT_hold_seconds] == 0);
+	assert_true(o.diagnosis.value[LIMIT_settle_seconds] == 30);
+	assert_int_equal(LOAD("--expect-congestion-control", "dcqcn"), 0);
+	assert_int_equal(o.diagnosis.expected, CC_DCQCN);
+	assert_true(o.diagnosis.value[LIMIT_hold_seconds] == 60);
+	assert_true(LOAD("--diagnosis", "x") < 0); /* no flag */
+}
+
+static void test_limits_that_are_wrong(void **state)
+{
+	static const struct {
+		const char *text, *sentence;
+	} bad[] = {
+		{"{\n\"diagnosis\":{\"hold_second\":1}}",
+		 "c.json:2: \"diagnosis.hold_second\": unknown key, did you mean \"hold_seconds\"?"},
+		{"{\"diagnosis\":{\n\"qwertyuiop\":1}}",
+		 "c.json:2: \"diagnosis.qwertyuiop\": unknown key"},
+		{"{\"diagnosis\":{\"hold_seconds\":\"1\"}}",
+		 "c.json:1: \"diagnosis.hold_seconds\": is not a number"},
+		{"{\"diagnosis\":{\"hold_seconds\":null}}",
+		 "c.json:1: \"diagnosis.hold_seconds\": is not a number"},
+		{"{\"diagnosis\":{\"ce_share_warning\":0.5,\n\n\"hold_seconds\":-1}}",
+		 "c.json:3: \"diagnosis.hold_seconds\": -1 is not between 0 and 3600"},
+		{"{\"diagnosis\":{\"hold_seconds\":3600.5}}",
+		 "c.json:1: \"diagnosis.hold_seconds\": 3600.5 is not between 0 and 3600"},
+		{"{\"diagnosis\":{\"hold_seconds\":NaN}}", "c.json:1:"},
+		{"{\"diagnosis\":{\"hold_seconds\":1e999}}", "c.json:1:"},
+		{"{\"diagnosis\":[]}", "c.json:1: \"diagnosis\": is not an object"},
+		{"{\"diagnosis\":null}", "c.json:1: \"diagnosis\": is not an object"},
+		{"{\"expect-congestion-control\":\"x\"}",
+		 "c.json:1: \"expect-congestion-control\": 'x' is none of unknown, dcqcn"},
+	};
+	VARS;
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(parse(&o, bad[i].text, &w, &e), -EINVAL);
+		if (strncmp(e.msg, bad[i].sentence, strlen(bad[i].sentence)) != 0)
+			fail_msg("%s: %s", bad[i].text, e.msg);
+		assert_true(o.diagnosis.value[LIMIT_ce_share_warning] == 0.01);
+		assert_true(o.diagnosis.value[LIMIT_hold_seconds] == 60);
+	}
+}
+
+/* Words that mean fabrics, and are stored by their place. */
+static void test_fabrics(void **state)
+{
+	VARS;
+	(void)state;
+	for (int cc = 0; cc < N_CC; cc++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "{\"expect-congestion-control\":\"%s\"}",
+			 congestion_control_name((enum congestion_control)cc));
+		assert_int_equal(parse(&o, text, &w, &e), 0);
+		assert_int_equal(o.diagnosis.expected, cc);
+	}
+}
+
+static void test_windows_have_two_samples(void **state)
+{
+	VARS;
+	(void)state;
+	assert_int_equal(LOAD("--sample-interval", "30"), 0);
+	assert_true(o.diagnosis.value[LIMIT_stale_source_seconds] == 60); /* follows */
+	assert_true(o.diagnosis.value[LIMIT_release_storm_seconds] == 300);
+	assert_true(o.diagnosis.value[LIMIT_settle_seconds] == 30); /* is none */
+	assert_int_equal(LOAD("--sample-interval", "3600"), 0);
+	assert_true(o.diagnosis.value[LIMIT_longest_gap_seconds] == 7200);
+	assert_true(o.diagnosis.value[LIMIT_release_seconds] == 3600); /* its greatest */
 }
 
 static void test_help_and_docs_are_the_table(void **state)
@@ -373,6 +462,10 @@ int main(void)
 		cmocka_unit_test(test_what_flags_override),
 		cmocka_unit_test(test_printed_config_reads_back_the_same),
 		cmocka_unit_test(test_what_has_changed),
+		cmocka_unit_test(test_limits_of_the_diagnosis),
+		cmocka_unit_test(test_limits_that_are_wrong),
+		cmocka_unit_test(test_fabrics),
+		cmocka_unit_test(test_windows_have_two_samples),
 		cmocka_unit_test(test_help_and_docs_are_the_table),
 	};
 

@@ -16,9 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "ctl_args.h"
 #include "ctl_http.h"
 #include "ctl_show.h"
+#include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "golden.h"
 #include "version.h"
@@ -74,6 +76,13 @@ static void test_every_option(void **state)
 	assert_string_equal(a.top, "ce");
 	assert_int_equal(parse(&a, "watch --device d --pod p", &e), 0);
 	assert_int_equal(a.command, CTL_WATCH);
+	assert_int_equal(parse(&a, "diagnose", &e), 0);
+	assert_null(a.device);
+	assert_int_equal(parse(&a, "diagnose d --pod p -o json", &e), 0);
+	assert_int_equal(a.command, CTL_DIAGNOSE);
+	assert_string_equal(a.device, "d");
+	assert_string_equal(a.pod, "p");
+	assert_true(a.json);
 	assert_int_equal(parse(&a, "pods --help", &e), 0);
 	assert_int_equal(a.command, CTL_HELP);
 	assert_int_equal(parse(&a, "-V", &e), 0);
@@ -89,7 +98,7 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"device", "did you mean devices"},
 		{"bogus",
 		 "is no command; there are help, version, pods, devices, attach, detach, explain, "
-		 "doctor, ready, events, pcap, sniff, qps, watch, suggest, support-bundle"},
+		 "doctor, ready, events, pcap, sniff, qps, watch, suggest, support-bundle, diagnose"},
 		{"\x1b[31m", "is no command"},
 		{"attach", "which device"},
 		{"attach d", "--netns or --pod"},
@@ -125,6 +134,10 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"attach d --pod \xff", "--pod is no text"},
 		{"attach d --netns /\xed\xa0\x80", "--netns is no text"},
 		{"detach \xff", "the device is no text"},
+		{"diagnose a b", "b is too much"},
+		{"diagnose d --replay f", "a scenario is replayed as a whole"},
+		{"diagnose --replay f --pod p", "a scenario is replayed as a whole"},
+		{"diagnose -o xml", "neither json nor text"},
 	};
 	struct ctl_args a = {.limit = 42};
 	struct err e = {0};
@@ -379,6 +392,42 @@ static void test_tables(void **state)
 	assert_golden("tests/golden/rocectl_tables.txt", print_tables);
 }
 
+static void print_diagnoses(FILE *f)
+{
+	show(f, "tests/golden/api_diagnosis.json", ctl_show_diagnosis);
+	ctl_show_diagnosis(NULL, f);
+}
+
+static void test_diagnosis(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_diagnosis.txt", print_diagnoses);
+}
+
+/* "[{level}, ...]" of each verdict -> the worst. */
+static void test_diagnosis_level(void **state)
+{
+	static const struct {
+		const char *verdicts;
+		int level;
+	} rows[] = {
+		{"[]", 0},
+		{"[{\"level\":1}]", 1},
+		{"[{\"level\":2},{\"level\":3},{\"level\":1}]", 3},
+		{"[{\"level\":\"3\"},7]", 0},
+		{"{}", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *verdicts = json_loads(rows[i].verdicts, 0, NULL);
+		json_t *document = json_pack("{so}", "verdicts", verdicts);
+
+		assert_int_equal(ctl_diagnosis_level(document), rows[i].level);
+		json_decref(document);
+	}
+}
+
 static void test_cells_cannot_command_a_terminal(void **state)
 {
 	struct table t = {.heads = {"A", "B"}, .n_columns = 2};
@@ -439,6 +488,8 @@ int main(void)
 		cmocka_unit_test(test_what_servers_answer),
 		cmocka_unit_test(test_no_daemon),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_diagnosis),
+		cmocka_unit_test(test_diagnosis_level),
 		cmocka_unit_test(test_cells_cannot_command_a_terminal),
 		cmocka_unit_test(test_documents_of_another_shape),
 	};

@@ -171,7 +171,8 @@ static void assert_golden_page(const struct page *p, enum metrics_format format,
 
 static struct page *render_after(struct metrics *m, uint64_t generation, const struct page *last)
 {
-	const struct metrics_scene scene = {&host, generation, NULL, last, NULL};
+	const struct metrics_scene scene = {
+		.host = &host, .host_generation = generation, .last = last};
 	struct page *p = page_new();
 
 	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);

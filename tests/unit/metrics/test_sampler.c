@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "cleanup.h"
+#include "diagnosis_report.h"
 #include "loop_helpers.h"
 #include "page_text.h"
 #include "sampler.h"
@@ -32,6 +33,9 @@ struct fixture {
 	struct page *page; /* the last one published, NULL = none yet */
 	unsigned described, published;
 	unsigned wanted; /* see until_published() */
+	unsigned judged;
+	enum port_watch watch;		 /* of the only port in the last report */
+	const struct thresholds *limits; /* NULL = nothing is judged */
 	/* A worker that waits until it is let go. */
 	uv_work_t blocker;
 	uv_sem_t go;
@@ -54,6 +58,18 @@ static void on_page(struct page *page, void *arg)
 	f->published++;
 }
 
+/* Before the page of the same sample. */
+static void on_diagnosed(const struct diagnosis_report *report, void *arg)
+{
+	struct fixture *f = arg;
+
+	assert_true(f->judged <= f->published);
+	assert_int_equal(report->n_ports, 1);
+	assert_string_equal(report->ports[0].device, "mlx5_0");
+	f->watch = report->ports[0].watch;
+	f->judged++;
+}
+
 static void add_device(struct fixture *f, const char *name, const char *value)
 {
 	char path[128];
@@ -73,8 +89,11 @@ static void look(struct fixture *f)
 
 static void open_sampler(struct fixture *f, uint32_t interval_ms)
 {
-	const struct sampler_opts opts = {.interval_ms = interval_ms};
-	const struct sampler_hooks hooks = {.describe = describe, .done = on_page, .arg = f};
+	const struct sampler_opts opts = {.interval_ms = interval_ms, .limits = f->limits};
+	const struct sampler_hooks hooks = {.describe = describe,
+					    .diagnosed = f->limits ? on_diagnosed : NULL,
+					    .done = on_page,
+					    .arg = f};
 	struct err e = {0};
 
 	assert_int_equal(sampler_open(&f->sampler, &f->loop, &f->hw, &f->inventory, &f->self, &opts,
@@ -205,6 +224,55 @@ static void test_the_sampler_keeps_one_page(void **state)
 	page_unref(first);
 }
 
+static bool is_judged_healthy(void *arg)
+{
+	return ((struct fixture *)arg)->watch == WATCH_JUDGED;
+}
+
+static void test_samples_are_judged(void **state)
+{
+	struct fixture *f = *state;
+	struct thresholds limits;
+
+	thresholds_init(&limits);
+	f->limits = &limits;
+	open_sampler(f, 10);
+	until_published(f, 3);
+	assert_true(f->judged > 0);
+	assert_int_equal(f->watch, WATCH_WARMING);
+	assert_true(shows(f, "roce_diagnosis_onsets_total{cause=\"%s\"} %s\n", "packet_loss", "0"));
+	limits.value[LIMIT_warming_seconds] = 0;
+	sampler_judge_by(f->sampler, &limits);
+	assert_true(loop_until(&f->loop, is_judged_healthy, f, PATIENCE_MS));
+}
+
+/* They are on the page, and what was said last is, too. */
+static void test_samples_of_a_storm_are_not_judged(void **state)
+{
+	struct fixture *f = *state;
+	struct thresholds limits;
+
+	thresholds_init(&limits);
+	f->limits = &limits;
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	sampler_wake(f->sampler);
+	until_published(f, 2);
+	assert_int_equal(f->judged, 1);
+	assert_true(shows(f, "roce_diagnosis_onsets_total{cause=\"%s\"} %s\n", "packet_loss", "0"));
+}
+
+static void test_nobody_needs_a_diagnosis(void **state)
+{
+	struct fixture *f = *state;
+
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	assert_false(shows(f, "roce_diagnosis%s%s", "", ""));
+}
+
 static void test_nothing_happens_before_the_interval_is_over(void **state)
 {
 	struct fixture *f = *state;
@@ -317,6 +385,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_wake_publishes_a_page, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_sampler_keeps_one_page, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_are_judged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_of_a_storm_are_not_judged, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_needs_a_diagnosis, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_happens_before_the_interval_is_over,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_each_interval_has_one_sample, setup, teardown),

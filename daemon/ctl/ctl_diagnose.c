@@ -1,0 +1,281 @@
+#include "ctl_diagnose.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "ctl_table.h"
+#include "diagnosis_json.h"
+#include "scenario.h"
+
+#define JSON_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(9))
+
+/* One replay: what happens is written as it happens, so that a file of any length needs no more
+ * memory than a short one. */
+struct replay {
+	const struct ctl_args *args;
+	FILE *out, *err;
+	struct scenario *scenario;
+	struct diagnosis *diagnosis;
+	uint64_t now_ms;
+	uint64_t samples, told;
+};
+
+static double seconds_of(uint64_t ms)
+{
+	return ((double)ms - SCENARIO_BASE_MS) / 1000;
+}
+
+static void complain(const char *message, void *err)
+{
+	fputs("rocectl: ", err);
+	table_put(message, err);
+	fputc('\n', err);
+}
+
+/* --- as people read it ------------------------------------------------------------------------ */
+
+static void put_evidence(const struct evidence *e, FILE *f)
+{
+	const char *mark = strchr(e->name, '#');
+
+	if (isnan(e->value))
+		return;
+	fputs("              ", f);
+	if (mark && e->number >= 0)
+		fprintf(f, "%.*s%d%s", (int)(mark - e->name), e->name, e->number, mark + 1);
+	else
+		fputs(e->name, f);
+	fprintf(f, " = %.4g%s%s", e->value, e->unit[0] ? " " : "", e->unit);
+	if (!isnan(e->threshold))
+		fprintf(f, " (limit %.4g)", e->threshold);
+	fputc('\n', f);
+}
+
+static void put_pods(const struct verdict *v, FILE *f)
+{
+	for (uint32_t i = 0; i < v->n_pods && i < VERDICT_PODS_MAX; i++) {
+		fputs(i ? ", " : "              pod: ", f);
+		table_put(v->pods[i].namespace, f);
+		fputc('/', f);
+		table_put(v->pods[i].name, f);
+	}
+	if (v->n_pods > VERDICT_PODS_MAX)
+		fprintf(f, " and %u more", v->n_pods - VERDICT_PODS_MAX);
+	if (v->n_pods)
+		fputc('\n', f);
+}
+
+static void put_symptoms(const struct verdict *v, FILE *f)
+{
+	const char *separator = "              explains: ";
+
+	for (int c = 0; c < N_CAUSES; c++) {
+		if (!(v->symptoms & CAUSE_BIT(c)))
+			continue;
+		fprintf(f, "%s%s", separator, cause_row((enum cause)c)->name);
+		separator = ", ";
+	}
+	if (v->symptoms)
+		fputc('\n', f);
+}
+
+static void put_details(const struct verdict *v, FILE *f)
+{
+	const struct cause_row *row = cause_row(v->cause);
+
+	fprintf(f, "              %s\n", row->sentence);
+	if (v->remark)
+		fprintf(f, "              %s\n", v->remark);
+	fprintf(f, "              since %.1f s; ", seconds_of(v->onset_ms));
+	fprintf(f, v->first_moved[0] ? "first moved: %s%s\n" : "nothing else has moved%s%s\n",
+		v->first_moved, v->others_moved ? ", others in the same sample" : "");
+	for (unsigned i = 0; i < v->n_evidence; i++)
+		put_evidence(&v->evidence[i], f);
+	put_pods(v, f);
+	if (v->peer[0]) {
+		fputs("              peer: ", f);
+		table_put(v->peer, f);
+		fputc('\n', f);
+	}
+	put_symptoms(v, f);
+	fprintf(f, "              advice: %s\n              unless: %s\n", row->advice,
+		row->disproof);
+}
+
+static void put_change(const struct replay *r, const struct verdict *v)
+{
+	fprintf(r->out, "%10.1f s  %-8s  %-8s  ", seconds_of(r->now_ms),
+		v->change == VERDICT_CLOSED ? close_reason_name(v->closed)
+					    : verdict_change_name(v->change),
+		severity_name(v->severity));
+	table_put(v->device, r->out);
+	fprintf(r->out, "/%u  %s\n", v->port, cause_row(v->cause)->name);
+	if (v->change == VERDICT_OPENED)
+		put_details(v, r->out);
+}
+
+static void put_undecided(const struct replay *r)
+{
+	struct table t = {.heads = {"DEVICE", "PORT", "CANNOT BE DECIDED", "BECAUSE"},
+			  .n_columns = 4};
+
+	for (size_t p = 0; p < diagnosis_n_ports(r->diagnosis); p++)
+		for (int c = 0; c < N_CAUSES; c++) {
+			char why[UNDECIDED_SIZE], number[16];
+			struct port_watched port;
+
+			if (!diagnosis_undecided(r->diagnosis, p, (enum cause)c, why))
+				continue;
+			diagnosis_port(r->diagnosis, p, &port);
+			snprintf(number, sizeof(number), "%u", port.port);
+			table_add(&t, port.device);
+			table_add(&t, number);
+			table_add(&t, cause_row((enum cause)c)->name);
+			table_add(&t, why);
+		}
+	table_print(&t, r->out);
+	table_done(&t);
+}
+
+static void put_clear(const struct replay *r)
+{
+	for (size_t p = 0; p < diagnosis_n_ports(r->diagnosis); p++) {
+		struct port_watched port;
+
+		diagnosis_port(r->diagnosis, p, &port);
+		if (!port.clear_ms)
+			continue;
+		table_put(port.device, r->out);
+		fprintf(r->out,
+			"/%u: the network is not what is slow: no sign of trouble since %.1f s\n",
+			port.port, seconds_of(port.clear_ms));
+	}
+}
+
+/* --- as a document ---------------------------------------------------------------------------- */
+
+/* One object, written piece by piece: scenario, events, and at the end what is open. */
+static void begin_document(const struct replay *r)
+{
+	json_t *title = json_string(scenario_title(r->scenario));
+	char *text = title ? json_dumps(title, JSON_ENCODE_ANY) : NULL;
+
+	fprintf(r->out, "{\"scenario\":%s,\n\"events\":[", text ? text : "null");
+	free(text);
+	json_decref(title);
+}
+
+static void add_event(struct replay *r, const struct verdict *v)
+{
+	bool closed = v->change == VERDICT_CLOSED;
+	json_t *event = json_pack("{sf ss ss? sf so}", "t", seconds_of(r->now_ms), "event",
+				  verdict_change_name(v->change), "reason",
+				  closed ? close_reason_name(v->closed) : NULL, "onset",
+				  seconds_of(v->onset_ms), "verdict", verdict_json(v));
+
+	fputs(r->told ? ",\n" : "\n", r->out);
+	if (!event || json_dumpf(event, r->out, JSON_STYLE) < 0)
+		fputs("null", r->out);
+	json_decref(event);
+}
+
+static void end_document(const struct replay *r)
+{
+	struct diagnosis_report report = {0};
+	json_t *end = diagnosis_report_make(&report, r->diagnosis) == 0 ? diagnosis_json(&report)
+									: NULL;
+
+	fprintf(r->out, "\n],\n\"samples\":%llu,\n\"end\":", (unsigned long long)r->samples);
+	if (!end || json_dumpf(end, r->out, JSON_STYLE) < 0)
+		fputs("null", r->out);
+	fputs("}\n", r->out);
+	json_decref(end);
+	diagnosis_report_done(&report);
+}
+
+/* --- either way ------------------------------------------------------------------------------- */
+
+static void tell_changes(struct replay *r)
+{
+	size_t n;
+	const struct verdict *v = diagnosis_verdicts(r->diagnosis, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		bool became_symptom = v[i].change == VERDICT_CLOSED &&
+				      v[i].closed == CLOSE_EXPLAINED;
+
+		if (v[i].change == VERDICT_SAME || (v[i].explained && !became_symptom))
+			continue;
+		if (r->args->json)
+			add_event(r, &v[i]);
+		else
+			put_change(r, &v[i]);
+		r->told++;
+	}
+}
+
+static int replay_all(struct replay *r, struct err *e)
+{
+	struct observation o;
+	int more;
+
+	while ((more = scenario_next(r->scenario, &o, e)) > 0) {
+		r->now_ms = o.now_ms;
+		r->samples++;
+		if (diagnosis_tick(r->diagnosis, &o) < 0)
+			return err_set(e, -ENOMEM, "out of memory");
+		tell_changes(r);
+	}
+	return more;
+}
+
+static enum ctl_exit replay_file(struct replay *r, FILE *file, struct err *e)
+{
+	struct thresholds limits;
+	int failed;
+
+	thresholds_init(&limits);
+	failed = scenario_open(&r->scenario, file, r->args->replay, &limits, complain, r->err, e);
+	if (failed == 0 && diagnosis_new(&r->diagnosis, &limits) < 0)
+		failed = err_set(e, -ENOMEM, "out of memory");
+	if (failed < 0)
+		return CTL_NO;
+	if (r->args->json)
+		begin_document(r);
+	failed = replay_all(r, e);
+	scenario_sum_up(r->scenario);
+	if (r->args->json) {
+		end_document(r);
+	} else {
+		fprintf(r->out, "%s%llu samples\n", r->told ? "\n" : "no verdict in ",
+			(unsigned long long)r->samples);
+		put_clear(r);
+		put_undecided(r);
+	}
+	return failed < 0 ? CTL_NO : CTL_OK;
+}
+
+enum ctl_exit ctl_replay(const struct ctl_args *a, FILE *out, FILE *err)
+{
+	struct replay r = {.args = a, .out = out, .err = err};
+	bool is_stdin = strcmp(a->replay, "-") == 0;
+	FILE *file = is_stdin ? stdin : fopen(a->replay, "re");
+	struct err e = {0};
+	enum ctl_exit exit_code = CTL_NO;
+
+	if (file)
+		exit_code = replay_file(&r, file, &e);
+	else
+		err_set(&e, -errno, "%s", strerror(errno));
+	if (e.code) {
+		fputs("rocectl: ", err);
+		table_put(a->replay, err);
+		fprintf(err, ": %s\n", e.msg);
+	}
+	diagnosis_free(r.diagnosis);
+	scenario_free(r.scenario);
+	if (file && !is_stdin)
+		fclose(file);
+	return exit_code;
+}

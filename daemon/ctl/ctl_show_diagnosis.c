@@ -1,0 +1,313 @@
+#include "ctl_show_diagnosis.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_table.h"
+
+/* Ports that are named before the rest is counted. */
+#define NAMED_MAX 4
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static void put_text(const json_t *object, const char *key, FILE *f)
+{
+	const char *text = text_of(object, key);
+
+	table_put(text ? text : "-", f);
+}
+
+static void put_port(const json_t *object, FILE *f)
+{
+	put_text(object, "device", f);
+	fprintf(f, "/%" JSON_INTEGER_FORMAT, number_of(object, "port"));
+}
+
+/* --- a verdict -------------------------------------------------------------------------------- */
+
+/* "    advice: ..."; nothing where there is none. */
+static void put_line(const json_t *verdict, const char *before, const char *key, FILE *f)
+{
+	if (!text_of(verdict, key))
+		return;
+	fprintf(f, "    %s", before);
+	put_text(verdict, key, f);
+	fputc('\n', f);
+}
+
+static void put_evidence(const json_t *verdict, FILE *f)
+{
+	json_t *e;
+	size_t i;
+
+	json_array_foreach (json_object_get(verdict, "evidence"), i, e) {
+		const json_t *value = json_object_get(e, "value"), *limit;
+		const char *unit = text_of(e, "unit");
+
+		if (!json_is_number(value))
+			continue;
+		fputs("    ", f);
+		put_text(e, "name", f);
+		fprintf(f, " = %.4g", json_number_value(value));
+		if (unit && *unit) {
+			fputc(' ', f);
+			table_put(unit, f);
+		}
+		limit = json_object_get(e, "threshold");
+		if (json_is_number(limit))
+			fprintf(f, " (limit %.4g)", json_number_value(limit));
+		fputc('\n', f);
+	}
+}
+
+static void put_first_moved(const json_t *verdict, FILE *f)
+{
+	if (!text_of(verdict, "firstMoved"))
+		return;
+	fputs("    first moved: ", f);
+	put_text(verdict, "firstMoved", f);
+	fputs(json_is_true(json_object_get(verdict, "sameSample")) ? ", others in the same sample\n"
+								   : "\n",
+	      f);
+}
+
+static void put_pods(const json_t *verdict, FILE *f)
+{
+	const json_t *pods = json_object_get(verdict, "pods");
+	json_int_t n = number_of(verdict, "podCount");
+	json_t *pod;
+	size_t i;
+
+	json_array_foreach ((json_t *)pods, i, pod) {
+		fputs(i ? ", " : "    pod: ", f);
+		put_text(pod, "namespace", f);
+		fputc('/', f);
+		put_text(pod, "name", f);
+	}
+	if (n > (json_int_t)json_array_size(pods))
+		fprintf(f, " and %" JSON_INTEGER_FORMAT " more",
+			n - (json_int_t)json_array_size(pods));
+	if (json_array_size(pods) > 0)
+		fputc('\n', f);
+}
+
+static void put_symptoms(const json_t *verdict, FILE *f)
+{
+	json_t *symptom;
+	size_t i;
+
+	json_array_foreach (json_object_get(verdict, "symptoms"), i, symptom) {
+		const char *name = json_string_value(symptom);
+
+		fputs(i ? ", " : "    explains: ", f);
+		table_put(name ? name : "-", f);
+	}
+	if (json_array_size(json_object_get(verdict, "symptoms")) > 0)
+		fputc('\n', f);
+}
+
+static void put_verdict(const json_t *v, FILE *f)
+{
+	put_text(v, "severity", f);
+	fputs(": ", f);
+	put_port(v, f);
+	if (text_of(v, "netdev")) {
+		fputs(" (", f);
+		put_text(v, "netdev", f);
+		fputc(')', f);
+	}
+	fputs(": ", f);
+	put_text(v, "cause", f);
+	fputs(", since ", f);
+	put_text(v, "onset", f);
+	fputs(number_of(v, "clearingSinceMs") ? ", better now\n" : "\n", f);
+	put_line(v, "", "sentence", f);
+	put_line(v, "", "remark", f);
+	put_first_moved(v, f);
+	put_evidence(v, f);
+	put_pods(v, f);
+	put_line(v, "peer: ", "peer", f);
+	put_symptoms(v, f);
+	put_line(v, "advice: ", "advice", f);
+	put_line(v, "unless: ", "disproof", f);
+	fputc('\n', f);
+}
+
+/* --- the ports -------------------------------------------------------------------------------- */
+
+static bool is_watched_as(const json_t *port, const char *watch)
+{
+	const char *is = text_of(port, "watch");
+
+	return is && strcmp(is, watch) == 0;
+}
+
+static size_t count_watched_as(const json_t *ports, const char *watch)
+{
+	json_t *port;
+	size_t i, n = 0;
+
+	json_array_foreach ((json_t *)ports, i, port) {
+		n += is_watched_as(port, watch);
+	}
+	return n;
+}
+
+static void say_no_verdict(const json_t *document, FILE *f)
+{
+	const json_t *ports = json_object_get(document, "ports");
+	size_t judged = count_watched_as(ports, "judged");
+
+	if (json_array_size(ports) == 0)
+		fputs("no port is watched\n", f);
+	else if (judged == 0)
+		fputs("no verdict yet\n", f);
+	else
+		fprintf(f, "nothing is wrong with %zu port%s\n", judged, judged == 1 ? "" : "s");
+}
+
+/* "warming, no verdict yet: mlx5_0/1, mlx5_1/1 and 12 more". */
+static void list_watched_as(const json_t *document, const char *watch, const char *says, FILE *f)
+{
+	const json_t *ports = json_object_get(document, "ports");
+	size_t i, all = count_watched_as(ports, watch), n = 0;
+	json_t *port;
+
+	json_array_foreach ((json_t *)ports, i, port) {
+		if (!is_watched_as(port, watch) || n == NAMED_MAX)
+			continue;
+		fputs(n++ ? ", " : says, f);
+		put_port(port, f);
+	}
+	if (all > n)
+		fprintf(f, " and %zu more", all - n);
+	if (n > 0)
+		fputc('\n', f);
+}
+
+static void list_clear(const json_t *document, FILE *f)
+{
+	json_t *port;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "notTheNetwork"), i, port) {
+		put_port(port, f);
+		fputs(": the network is not what is slow: much moves, and nothing is wrong\n", f);
+	}
+}
+
+/* --- what cannot be decided ------------------------------------------------------------------- */
+
+static bool is_same(const json_t *a, const json_t *b, const char *key)
+{
+	return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+static bool is_same_reason(const json_t *a, const json_t *b)
+{
+	return is_same(a, b, "cause") && is_same(a, b, "why");
+}
+
+/* The ports that have the reason of the i-th, which is the first with it. */
+static void add_ports(struct table *t, const json_t *undecided, size_t i)
+{
+	const json_t *first = json_array_get(undecided, i);
+	char *text = NULL;
+	size_t len, n = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f) {
+		t->failed = true;
+		return;
+	}
+	for (; i < json_array_size(undecided); i++) {
+		const json_t *u = json_array_get(undecided, i);
+
+		if (!is_same_reason(first, u) || n++ >= NAMED_MAX)
+			continue;
+		fputs(n > 1 ? "," : "", f);
+		put_port(u, f);
+	}
+	if (n > NAMED_MAX)
+		fprintf(f, " and %zu more", n - NAMED_MAX);
+	fclose(f);
+	table_add(t, text);
+	free(text);
+}
+
+static bool is_told(const json_t *undecided, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_same_reason(json_array_get(undecided, k), json_array_get(undecided, i)))
+			return true;
+	return false;
+}
+
+static void list_undecided(const json_t *document, FILE *f)
+{
+	struct table t = {.heads = {"CANNOT BE DECIDED", "BECAUSE", "PORTS"}, .n_columns = 3};
+	const json_t *undecided = json_object_get(document, "undecided");
+	json_t *u;
+	size_t i;
+
+	json_array_foreach ((json_t *)undecided, i, u) {
+		if (is_told(undecided, i))
+			continue;
+		table_add(&t, text_of(u, "cause"));
+		table_add(&t, text_of(u, "why"));
+		add_ports(&t, undecided, i);
+	}
+	if (t.n_cells > 0)
+		fputc('\n', f);
+	if (t.failed)
+		fputs("out of memory\n", f);
+	else
+		table_print(&t, f);
+	table_done(&t);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+int ctl_diagnosis_level(const json_t *document)
+{
+	json_int_t worst = 0;
+	json_t *verdict;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "verdicts"), i, verdict) {
+		json_int_t level = number_of(verdict, "level");
+
+		worst = level > worst ? level : worst;
+	}
+	return (int)worst;
+}
+
+void ctl_show_diagnosis(const json_t *document, FILE *f)
+{
+	const json_t *verdicts = json_object_get(document, "verdicts");
+	json_t *verdict;
+	size_t i;
+
+	for (json_int_t level = 3; level > 0; level--) {
+		json_array_foreach ((json_t *)verdicts, i, verdict) {
+			if (number_of(verdict, "level") == level)
+				put_verdict(verdict, f);
+		}
+	}
+	if (json_array_size(verdicts) == 0)
+		say_no_verdict(document, f);
+	list_clear(document, f);
+	list_watched_as(document, "warming",
+			"watched for too short a time to be called healthy: ", f);
+	list_watched_as(document, "unseen", "cannot be read at the moment: ", f);
+	list_undecided(document, f);
+}

@@ -1,0 +1,558 @@
+/* The table of causes: what each reads, how it ends, what it explains, and what is said of it. */
+#include <string.h>
+
+#include "cleanup.h"
+#include "rules.h"
+
+#define NEEDS(...)                                                                                 \
+	.needs = {__VA_ARGS__},                                                                    \
+	.n_needs = sizeof((enum series[]){__VA_ARGS__}) / sizeof(enum series)
+
+#define ONSET(name) .signal = SIGNAL_##name, .has_signal = true
+
+#define B(cause) CAUSE_BIT(CAUSE_##cause)
+
+/* What queue pairs suffer from a path that is gone or broken. */
+#define PATH_SYMPTOMS  (B(PACKET_LOSS) | B(REORDERING) | B(PEER_GONE))
+/* What a sender sees of a queue that is full somewhere. */
+#define QUEUE_SYMPTOMS (B(FABRIC_CONGESTION) | B(PAUSED_BY_NETWORK) | B(NOT_ECN_CAPABLE))
+#define SLOW_RECEIVERS (B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) | B(SLOW_RECEIVER_PCIE))
+#define STORM_SYMPTOMS                                                                             \
+	(PATH_SYMPTOMS | QUEUE_SYMPTOMS | SLOW_RECEIVERS | B(GLOBAL_PAUSE) | B(JOB_ENDED))
+
+static const struct cause_row rows[N_CAUSES] = {
+	[CAUSE_NIC_STUCK] =
+		{
+			"nic_stuck",
+			"22",
+			rule_nic_stuck,
+			.severity = SEVERITY_CRITICAL,
+			.release = LIMIT_release_link_seconds,
+			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(BAD_LINK) |
+				    B(PAUSE_STORM_SOURCE) | B(PORT_NEVER_UP) |
+				    B(CONTRADICTING_COUNTERS),
+			.sentence = "the NIC's firmware or driver does not work any more",
+			.advice =
+				"take the node out of service, keep the kernel log and a firmware dump, reset the NIC; this is no fault of the network",
+			.disproof =
+				"the function answers on the bus, devlink's reporters are healthy and its counters move",
+			.source = "NVSentinel, third layer; Linux devlink health",
+		},
+	[CAUSE_FUNCTION_RESTRICTED] =
+		{
+			"function_restricted",
+			"23",
+			rule_function_restricted,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			.sentence = "the firmware refuses this function some requests by design",
+			.advice =
+				"nothing is wrong with it; what is missing here is asked of another function",
+			.disproof = "the same request succeeds",
+			.source = "prometheus/node_exporter#3434, leptonai/gpud#1164",
+		},
+	[CAUSE_CONTRADICTING_COUNTERS] =
+		{
+			"contradicting_counters",
+			"12",
+			rule_contradicting_counters,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = B(NOTIFICATION_POINT_OFF) | B(REACTION_POINT_OFF),
+			.sentence = "counters of one thing contradict each other",
+			.advice =
+				"suspect the firmware's counting before the network; switch the optional counters on and compare",
+			.disproof = "both counters agree over ten seconds",
+			.source =
+				"a CNP answers a CE mark, so more CNPs than marks are impossible; 400G firmware reported by Meta",
+		},
+	[CAUSE_BLIND_SPOT] =
+		{
+			"blind_spot",
+			"26",
+			rule_blind_spot,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			.sentence = "numbers that are needed cannot be seen or believed",
+			.advice =
+				"see rocelet_source_errors_total and the daemon's log; until then nothing that rests on them is judged",
+			.disproof = "every source has delivered within the last seconds",
+			.source = "rdma_exporter's runbook",
+		},
+	[CAUSE_LINK_FLAP] =
+		{
+			"link_flap",
+			"21",
+			rule_link_flap,
+			.severity = SEVERITY_CRITICAL,
+			.release = LIMIT_release_link_seconds,
+			.explains = STORM_SYMPTOMS | B(BAD_LINK) | B(PAUSE_STORM_SOURCE) |
+				    B(PAUSE_STORM_VICTIM) | B(APPLICATION_ERROR) | B(MTU_MISMATCH) |
+				    B(PFC_MISMATCH),
+			.sentence = "the link went down",
+			.advice =
+				"look at cable, optic and switch port; queue pairs made before it went down have to be made anew",
+			.disproof = "somebody took the port or the switch port down on purpose",
+			.source =
+				"nebius/soperator#481; NVSentinel; gpud's rules of flaps and drops",
+		},
+	[CAUSE_PORT_NEVER_UP] =
+		{
+			"port_never_up",
+			"",
+			rule_port_never_up,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			.sentence = "the port has not been up since rocelet knows it",
+			.advice =
+				"nothing, if nothing is plugged in; otherwise cable, optic, switch port",
+			.disproof = "it was active before",
+			.source = "NVSentinel#1361, #1462",
+		},
+	[CAUSE_BAD_LINK] =
+		{
+			"bad_link",
+			"16",
+			rule_bad_link,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(PHY_ERRORS),
+			.release = LIMIT_release_link_seconds,
+			.explains = PATH_SYMPTOMS,
+			.sentence = "the link damages what it carries",
+			.advice =
+				"clean or replace the optic or cable; if one lane has nearly all errors, it names the fibre",
+			.disproof =
+				"errors stay when optic and cable are replaced, or move with the switch port",
+			.source = "IBTA's limit of 1e-12, as a ratio; NVSentinel",
+		},
+	[CAUSE_PAUSE_STORM_SOURCE] =
+		{
+			"pause_storm_source",
+			"4",
+			rule_pause_storm_source,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(PAUSE_SENT),
+			.release = LIMIT_release_storm_seconds,
+			.explains = STORM_SYMPTOMS | B(CONTRADICTING_COUNTERS),
+			.sentence =
+				"this NIC pauses its switch port all the time and takes nothing (direction: sent)",
+			.advice =
+				"take the node out of service and reset the NIC: it stops everybody who sends to it; enable its stall watermark",
+			.disproof = "the priority receives data while it is paused",
+			.source = "sonic-swss#3036; mlx5 pause storm watchdog; Guo et al. 2016",
+		},
+	[CAUSE_PAUSE_STORM_VICTIM] =
+		{
+			"pause_storm_victim",
+			"5",
+			rule_pause_storm_victim,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(PAUSE_RECEIVED),
+			.release = LIMIT_release_storm_seconds,
+			.explains = STORM_SYMPTOMS,
+			.sentence =
+				"the switch pauses this port all the time: it cannot send (direction: received)",
+			.advice =
+				"find the port that pauses first, upstream from this one, or a deadlock; switch the switches' PFC watchdog on",
+			.disproof = "the priority sends data while it is paused",
+			.source = "sonic-swss#3036; Guo et al. 2016",
+		},
+	[CAUSE_SLOW_RECEIVER_PCIE] =
+		{
+			"slow_receiver_pcie",
+			"3a",
+			rule_slow_receiver_pcie,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(PAUSE_SENT),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) |
+				    B(PCIE_DEGRADED) | B(GLOBAL_PAUSE),
+			.sentence =
+				"this host cannot take what arrives because PCIe is too slow, and pauses the switch (direction: sent)",
+			.advice =
+				"check the slot's width and speed, ACS and IOMMU, relaxed ordering, the maximum payload",
+			.disproof = "the NIC does not wait for PCIe while it pauses",
+			.source = "mlx5's outbound_pci_stalled counters; Mooncake#3205",
+		},
+	[CAUSE_SLOW_RECEIVER_NIC_CACHE] =
+		{
+			"slow_receiver_nic_cache",
+			"3b",
+			rule_slow_receiver_nic_cache,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(PAUSE_SENT),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(GLOBAL_PAUSE),
+			.sentence =
+				"this NIC cannot take what arrives: it has more queue pairs or memory regions than its caches hold (direction: sent)",
+			.advice =
+				"larger pages, fewer queue pairs, shared receive queues or dynamically connected transport",
+			.disproof =
+				"the pause stays with a tenth of the queue pairs and memory regions",
+			.source = "Guo et al. 2016; Collie; Husky",
+		},
+	[CAUSE_SLOW_RECEIVER] =
+		{
+			"slow_receiver",
+			"3",
+			rule_slow_receiver,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(PAUSE_SENT),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = PATH_SYMPTOMS | B(GLOBAL_PAUSE),
+			.sentence =
+				"this host cannot take what arrives, although the line is not full (direction: sent)",
+			.advice =
+				"look inside the host, not at the switch: PCIe, memory, IOMMU, CPU of the receiver",
+			.disproof = "it receives at line rate",
+			.source =
+				"mlx5 counters' description; Guo et al. 2016; Collie's anomaly threshold",
+		},
+	[CAUSE_PCIE_DEGRADED] =
+		{
+			"pcie_degraded",
+			"",
+			rule_pcie_degraded,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.sentence =
+				"the PCIe link runs narrower or slower than both of its ends could",
+			.advice =
+				"reseat the card, look at riser and BIOS settings; the kernel log names the bridge",
+			.disproof = "card and slot cannot do more together",
+			.source = "scitix/sichek#122",
+		},
+	[CAUSE_WRONG_PRIORITY] =
+		{
+			"wrong_priority",
+			"13",
+			rule_wrong_priority,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = PATH_SYMPTOMS | QUEUE_SYMPTOMS | B(JOB_ENDED),
+			.sentence = "RDMA traffic travels outside the lossless priorities",
+			.advice =
+				"trust DSCP on NIC and switch, map the DSCP in use to the lossless priority, set the traffic class of the library (NCCL_IB_TC)",
+			.disproof = "the bytes on the lossless priorities are as many as RDMA's",
+			.source = "byteps#179; NVIDIA/nccl#2383",
+		},
+	[CAUSE_PFC_MISMATCH] =
+		{
+			"pfc_mismatch",
+			"14",
+			rule_pfc_mismatch,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.explains = PATH_SYMPTOMS,
+			.sentence =
+				"this port and its peer or siblings do not agree which priorities are lossless",
+			.advice =
+				"align the PFC mask of NIC and switch port; see who changed it in /api/v1/events",
+			.disproof = "DCBX of the switch port tells the same mask",
+			.source = "IEEE 802.1Qaz",
+		},
+	[CAUSE_GLOBAL_PAUSE] =
+		{
+			"global_pause",
+			"24",
+			rule_global_pause,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.explains = B(PAUSED_BY_NETWORK),
+			.sentence =
+				"IEEE 802.3x pause stops the whole link where PFC should stop one priority",
+			.advice =
+				"switch 802.3x pause off on both ends (ethtool -A) and PFC on for the lossless priority",
+			.disproof = "pause frames of 802.3x stand still while traffic is slow",
+			.source =
+				"NVIDIA/daqiri#250: 21.7 % of 400G lost with every drop counter 0",
+		},
+	[CAUSE_MTU_MISMATCH] =
+		{
+			"mtu_mismatch",
+			"",
+			rule_mtu_mismatch,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.explains = PATH_SYMPTOMS,
+			.sentence = "the MTU is not what queue pairs or siblings use",
+			.advice =
+				"set the netdev's MTU to the RoCE MTU and its headers (4200 for 4096) on hosts and switches",
+			.disproof = "large messages pass",
+			.source = "linux/drivers/infiniband/core: path MTU is agreed on once",
+		},
+	[CAUSE_NOT_ECN_CAPABLE] =
+		{
+			"not_ecn_capable",
+			"8",
+			rule_not_ecn_capable,
+			.severity = SEVERITY_WARNING,
+			ONSET(PAUSE_RECEIVED),
+			.release = LIMIT_release_seconds,
+			.needs_congestion_control = true,
+			.explains = B(PAUSED_BY_NETWORK),
+			.sentence =
+				"queue pairs send packets that switches must not mark: ECN bits 00",
+			.advice =
+				"traffic class 106 instead of 104 (DSCP 26 and ECT(0)): NCCL_IB_TC, rdma_cm's default_roce_tos",
+			.disproof = "packets of these queue pairs arrive marked CE",
+			.source = "RFC 3168; RoCEv2 annex A17",
+		},
+	[CAUSE_NOTIFICATION_POINT_OFF] =
+		{
+			"notification_point_off",
+			"9",
+			rule_notification_point_off,
+			.severity = SEVERITY_WARNING,
+			ONSET(CE_SHARE),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.needs_congestion_control = true,
+			NEEDS(SERIES_CE, SERIES_CNP_SENT),
+			.explains = B(FABRIC_CONGESTION),
+			.sentence = "marked packets arrive, and this port tells no sender",
+			.advice =
+				"enable the notification point (roce_np) for the priority in use; check the firmware",
+			.disproof = "CNPs are sent on the other function of this port",
+			.source = "NVIDIA's description of np_cnp_sent",
+		},
+	[CAUSE_REACTION_POINT_OFF] =
+		{
+			"reaction_point_off",
+			"10",
+			rule_reaction_point_off,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.needs_congestion_control = true,
+			NEEDS(SERIES_CNP_IGNORED),
+			.explains = B(FABRIC_CONGESTION),
+			.sentence = "notifications arrive, and this sender ignores them",
+			.advice =
+				"enable the reaction point (roce_rp) for the priority in use; check on which priority CNPs come",
+			.disproof = "the counter of ignored CNPs stands still",
+			.source = "NVIDIA's description of rp_cnp_ignored: should not raise",
+		},
+	[CAUSE_PACKET_LOSS] =
+		{
+			"packet_loss",
+			"15",
+			rule_packet_loss,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(NAK),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = B(REORDERING) | B(PEER_GONE),
+			.sentence = "packets are lost between the ports",
+			.advice =
+				"PFC off on one hop, too little headroom or the wrong queue: walk the path's drop counters per priority",
+			.disproof =
+				"the peer counts no packets out of sequence, or either link is bad",
+			.source = "NVIDIA/nccl#378, #306",
+		},
+	[CAUSE_REORDERING] =
+		{
+			"reordering",
+			"17",
+			rule_reordering,
+			.severity = SEVERITY_INFO,
+			ONSET(OUT_OF_SEQUENCE),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			NEEDS(SERIES_OUT_OF_SEQUENCE),
+			.sentence = "packets arrive out of order, and none seems to be lost",
+			.advice =
+				"expected with adaptive routing or packet spraying, if the NICs are made for it",
+			.disproof = "the peers receive sequence NAKs",
+			.source = "rxe_resp.c; Meta used it as a signal of load balancing",
+		},
+	[CAUSE_NOISY_NEIGHBOUR] =
+		{
+			"noisy_neighbour",
+			"25",
+			rule_noisy_neighbour,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.explains = B(FABRIC_CONGESTION) | B(INCAST) | SLOW_RECEIVERS |
+				    B(PAUSED_BY_NETWORK),
+			.sentence =
+				"one VF has nearly all of a congested port, and others share it",
+			.advice = "limit this VF's rate, or move its pod",
+			.disproof = "the others are as slow without it",
+			.source =
+				"share alone is no harm: congestion and a second pod have to be there",
+		},
+	[CAUSE_INCAST] =
+		{
+			"incast",
+			"2",
+			rule_incast,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(CE_SHARE),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			NEEDS(SERIES_CE),
+			.explains = B(FABRIC_CONGESTION),
+			.sentence = "many peers send to this port at once, and its line is full",
+			.advice =
+				"receiver-driven admission, other collectives or fewer bytes in flight",
+			.disproof = "the marks stay when few peers send",
+			.source = "Meta's receiver-driven admission; DCQCN",
+		},
+	[CAUSE_FABRIC_CONGESTION] =
+		{
+			"fabric_congestion",
+			"1",
+			rule_fabric_congestion,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(CE_SHARE),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.sentence =
+				"the fabric is congested, and congestion control slows senders down",
+			.advice =
+				"check how paths are balanced (ECMP, queue pairs for each connection) and oversubscription",
+			.disproof = "the share of marked packets falls below a percent",
+			.source = "DCQCN; rdma_exporter's runbook",
+		},
+	[CAUSE_PAUSED_BY_NETWORK] =
+		{
+			"paused_by_network",
+			"6, 7",
+			rule_paused_by_network,
+			.severity = SEVERITY_WARNING,
+			ONSET(PAUSE_RECEIVED),
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.sentence =
+				"the network pauses this sender while congestion control is silent (direction: received)",
+			.advice =
+				"walk the switches' pause counters to the port that pauses first; hold ECN's thresholds against PFC's",
+			.disproof = "notifications arrive while it is paused",
+			.source = "Guo et al. 2016; DCQCN's rule for buffers",
+		},
+	[CAUSE_CNP_LOST] =
+		{
+			"cnp_lost",
+			"11",
+			NULL,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.sentence = "notifications are lost on their way",
+			.advice = "carry CNPs (DSCP 48) in the strict queue everywhere",
+			.disproof = "over all nodes as many CNPs are received as sent",
+			.source = "a sum over all nodes",
+		},
+	[CAUSE_RECEIVER_NOT_READY] =
+		{
+			"receiver_not_ready",
+			"18",
+			rule_receiver_not_ready,
+			.severity = SEVERITY_CRITICAL,
+			ONSET(NOT_READY),
+			.release = LIMIT_release_seconds,
+			.sentence = "requests arrive for which no receive work request is posted",
+			.advice =
+				"the receiving application is too slow: post more receives, look at its CPU limit; no hardware is at fault",
+			.disproof = "the receiver always has work requests posted",
+			.source =
+				"mlx5's rnr_nak_retry_err and out_of_buffer; measured on ConnectX-5 and -6",
+		},
+	[CAUSE_JOB_ENDED] =
+		{
+			"job_ended",
+			"",
+			rule_job_ended,
+			.severity = SEVERITY_INFO,
+			ONSET(TIMEOUTS),
+			.release = LIMIT_release_seconds,
+			.explains = B(PEER_GONE),
+			.sentence = "the job on this port ended, and its queue pairs with it",
+			.advice = "nothing: the application stopped",
+			.disproof = "the pod goes on running",
+			.source = "a rank that ends raises timeouts at its peers",
+		},
+	[CAUSE_PEER_GONE] =
+		{
+			"peer_gone",
+			"19",
+			rule_peer_gone,
+			.severity = SEVERITY_WARNING,
+			ONSET(TIMEOUTS),
+			.release = LIMIT_release_seconds,
+			NEEDS(SERIES_RETRIES_EXCEEDED),
+			.sentence = "a peer does not answer any more: queue pairs died of it",
+			.advice = "look at the peer first: its node, its pod, its link",
+			.disproof = "the peer answers others",
+			.source = "measured vector of a killed peer on ConnectX-5 and -6",
+		},
+	[CAUSE_APPLICATION_ERROR] =
+		{
+			"application_error",
+			"20",
+			rule_application_error,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.sentence =
+				"the application asks for memory or operations that it may not have",
+			.advice =
+				"a wrong key, length or permission in the application; completions flushed afterwards are symptoms",
+			.disproof = "the errors stay with another version of the application",
+			.source = "measured: the requester counts it, the responder does not",
+		},
+};
+
+const struct cause_row *cause_row(enum cause c)
+{
+	return &rows[c];
+}
+
+int cause_by_name(const char *name)
+{
+	for (int i = 0; i < N_CAUSES; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+const char *severity_name(enum severity s)
+{
+	static const char *const names[] = {
+		[SEVERITY_NONE] = "none",
+		[SEVERITY_INFO] = "info",
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_CRITICAL] = "critical",
+	};
+
+	return names[s];
+}
+
+const char *verdict_change_name(enum verdict_change c)
+{
+	static const char *const names[] = {
+		[VERDICT_SAME] = "same",
+		[VERDICT_OPENED] = "opened",
+		[VERDICT_SEVERITY] = "severity",
+		[VERDICT_CLOSED] = "closed",
+	};
+
+	return names[c];
+}
+
+const char *close_reason_name(enum close_reason r)
+{
+	static const char *const names[] = {
+		[CLOSE_CLEARED] = "cleared",
+		[CLOSE_GONE] = "gone",
+		[CLOSE_UNSEEN] = "unseen",
+		[CLOSE_EXPLAINED] = "explained",
+	};
+
+	return names[r];
+}

@@ -1,0 +1,121 @@
+#include "diagnosis_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnosis_state.h"
+
+#define ROOM_STEP 64
+
+void diagnosis_report_done(struct diagnosis_report *r)
+{
+	free(r->verdicts);
+	free(r->ports);
+	free(r->names);
+	free(r->undecided);
+	*r = (struct diagnosis_report){0};
+}
+
+/* An array with room for n; NULL: out of memory, and the array is as it was. */
+static void *with_room(void *array, size_t *room, size_t n, size_t size)
+{
+	size_t more = (n + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
+	void *p = array;
+
+	if (n <= *room && array)
+		return array;
+	p = reallocarray(array, more ? more : ROOM_STEP, size);
+	if (p)
+		*room = more ? more : ROOM_STEP;
+	return p;
+}
+
+static int copy_verdicts(struct diagnosis_report *r, const struct diagnosis *d)
+{
+	void *p = with_room(r->verdicts, &r->room_verdicts, d->n_verdicts, sizeof(*r->verdicts));
+
+	if (!p)
+		return -ENOMEM;
+	r->verdicts = p;
+	r->n_verdicts = d->n_verdicts;
+	if (d->n_verdicts > 0)
+		memcpy(r->verdicts, d->verdicts, d->n_verdicts * sizeof(*r->verdicts));
+	return 0;
+}
+
+static int make_room_for_ports(struct diagnosis_report *r, size_t n)
+{
+	size_t room = r->room_ports;
+	void *names = with_room(r->names, &room, n, sizeof(*r->names)), *ports;
+
+	if (!names)
+		return -ENOMEM;
+	r->names = names;
+	ports = with_room(r->ports, &r->room_ports, n, sizeof(*r->ports));
+	if (!ports)
+		return -ENOMEM;
+	r->ports = ports;
+	return 0;
+}
+
+static int add_undecided(struct diagnosis_report *r, size_t port, const struct watched_port *p)
+{
+	void *room = with_room(r->undecided, &r->room_undecided, r->n_undecided + N_CAUSES,
+			       sizeof(*r->undecided));
+
+	if (!room)
+		return -ENOMEM;
+	r->undecided = room;
+	for (int c = 0; c < N_CAUSES; c++) {
+		const struct latch *l = &p->latch[c];
+
+		if (!l->why)
+			continue;
+		r->undecided[r->n_undecided++] = (struct undecided){port, (enum cause)c, l->why,
+								    l->missing};
+		r->undecidable[c]++;
+	}
+	return 0;
+}
+
+static int copy_ports(struct diagnosis_report *r, const struct diagnosis *d)
+{
+	int failed = make_room_for_ports(r, d->n_ports);
+
+	for (size_t i = 0; failed == 0 && i < d->n_ports; i++) {
+		diagnosis_port(d, i, &r->ports[i]);
+		memcpy(r->names[i], d->ports[i]->device, sizeof(r->names[i]));
+		r->ports[i].device = r->names[i];
+		r->ports[i].window = NULL;
+		failed = add_undecided(r, i, d->ports[i]);
+	}
+	r->n_ports = d->n_ports;
+	return failed;
+}
+
+int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
+{
+	int failed;
+
+	r->now_ms = d->now_ms;
+	r->unix_ms = d->unix_ms;
+	r->n_undecided = 0;
+	memcpy(r->onsets, d->onsets, sizeof(r->onsets));
+	memset(r->undecidable, 0, sizeof(r->undecidable));
+	failed = copy_verdicts(r, d);
+	if (failed == 0)
+		failed = copy_ports(r, d);
+	if (failed < 0)
+		diagnosis_report_done(r);
+	return failed;
+}
+
+void undecided_text(const struct undecided *u, char ret[UNDECIDED_SIZE])
+{
+	if (u->missing >= 0)
+		snprintf(ret, UNDECIDED_SIZE, "%s %s", series_name((enum series)u->missing),
+			 u->why);
+	else
+		snprintf(ret, UNDECIDED_SIZE, "%s", u->why);
+}

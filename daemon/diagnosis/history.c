@@ -1,0 +1,173 @@
+#include "history.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Over which the rate of the PHY is smoothed. */
+#define PHY_SECONDS    60.0
+/* Below this rate nothing is said of counters that disagree. */
+#define JUDGED_RATE    100
+/* Of the line: bytes that cannot move without packets. */
+#define MOVING_SHARE   0.01
+/* Of RDMA's bytes: less is the moment of reading. */
+#define OUTSIDE_AT_ALL 0.005
+#define BALANCE_FAST_S 3.0
+#define BALANCE_SLOW_S 60.0
+
+static bool is_down(enum port_state s)
+{
+	return s != PORT_UNKNOWN && s != PORT_ACTIVE && s != PORT_ACTIVE_DEFER;
+}
+
+static void update_link(struct history *h, const struct port_observation *o, const struct rates *r,
+			const struct thresholds *t, uint64_t now_ms)
+{
+	bool down = is_down(o->state);
+	bool settled = (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
+
+	h->changed = h->state != PORT_UNKNOWN &&
+		     (is_down(h->state) != down || h->rate_bps != o->rate_bps);
+	h->went_down = settled && !o->admin_down &&
+		       (r->rate[SERIES_LINK_DOWN] > 0 ||
+			(down && !h->down && h->was_active && h->state != PORT_UNKNOWN &&
+			 isnan(r->rate[SERIES_LINK_DOWN])));
+	if (h->went_down) {
+		memmove(&h->flap_ms[1], &h->flap_ms[0], sizeof(h->flap_ms) - sizeof(h->flap_ms[0]));
+		h->flap_ms[0] = now_ms;
+	}
+	if (down && !h->down)
+		h->down_ms = now_ms;
+	else if (!down)
+		h->down_ms = 0;
+	h->down = down;
+	h->was_active |= o->was_active || (o->state != PORT_UNKNOWN && !down);
+	h->state = o->state;
+	h->rate_bps = o->rate_bps;
+}
+
+/* Two counters of one thing, both of some size, of which a is more than `times` b. */
+static bool exceeds(const struct rates *r, enum series a, enum series b, double times)
+{
+	return r->rate[a] >= JUDGED_RATE && (double)r->rate[a] > times * (double)r->rate[b];
+}
+
+static bool differ(const struct rates *r, enum series a, enum series b, double times)
+{
+	return exceeds(r, a, b, times) || exceeds(r, b, a, times);
+}
+
+static bool counters_disagree(const struct rates *r, double times)
+{
+	/* A CNP answers a mark, a handled one was received; a little more is the moment of reading.
+	 */
+	return exceeds(r, SERIES_CNP_SENT, SERIES_CE, 1.2) ||
+	       exceeds(r, SERIES_CNP_HANDLED, SERIES_CNP_RECEIVED, 1.2) ||
+	       differ(r, SERIES_OPTIONAL_CE, SERIES_CE, times) ||
+	       differ(r, SERIES_OPTIONAL_CNP_SENT, SERIES_CNP_SENT, times) ||
+	       differ(r, SERIES_OPTIONAL_CNP_RECEIVED, SERIES_CNP_RECEIVED, times);
+}
+
+/* RDMA bytes without packets, or packets without bytes. */
+static bool stands_still(const struct rates *r, double line)
+{
+	double bytes = (double)r->rate[SERIES_BYTES_RECEIVED] + (double)r->rate[SERIES_BYTES_SENT];
+	double packets = (double)r->rate[SERIES_PACKETS_RECEIVED] +
+			 (double)r->rate[SERIES_PACKETS_SENT];
+
+	return (packets == 0 && line > 0 && bytes > MOVING_SHARE * line) ||
+	       (bytes == 0 && packets > 10 * JUDGED_RATE);
+}
+
+static void update_trust(struct history *h, const struct port_observation *o, const struct rates *r,
+			 const struct thresholds *t, double interval_s, bool pause_contradicts)
+{
+	double line = (double)o->rate_bps / 8;
+
+	h->commands_fail = h->command_failures < o->health.command_failures && h->watched_ms;
+	h->command_failures = o->health.command_failures;
+	h->packets_moved |= r->rate[SERIES_PACKETS_RECEIVED] + r->rate[SERIES_PACKETS_SENT] > 0;
+	h->stuck_s = h->packets_moved && stands_still(r, line) ? h->stuck_s + interval_s : 0;
+	h->disagree_s = pause_contradicts || counters_disagree(r, t->value[LIMIT_counters_disagree])
+				? h->disagree_s + interval_s
+				: 0;
+	h->beyond = r->ignored != h->ignored;
+	h->ignored = r->ignored;
+}
+
+/* --- RDMA bytes against priorities' ----------------------------------------------------------- */
+
+static void smooth(double *mean, double now, double interval_s, double over_s)
+{
+	*mean += (now - *mean) * interval_s / (interval_s + over_s);
+}
+
+/* What RDMA has beyond the lossless priorities, which may carry others' traffic as well: so what is
+ * left over is RDMA's for certain. */
+static void update_balance(struct balance *b, const struct rates *r, enum series bytes,
+			   enum series first, uint8_t pfc, uint64_t now_ms, double interval_s)
+{
+	double all = (double)r->rate[bytes], outside = all, usual;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		if (pfc & 1 << p)
+			outside -= (double)r->rate[(int)first + p];
+	if (isnan(outside))
+		return;
+	usual = b->slow_all > 0 ? b->slow_outside / b->slow_all * all : outside;
+	smooth(&b->noise, fabs(outside - usual), interval_s, BALANCE_SLOW_S);
+	smooth(&b->weight, 1, interval_s, BALANCE_SLOW_S);
+	smooth(&b->outside, outside, interval_s, BALANCE_FAST_S);
+	smooth(&b->all, all, interval_s, BALANCE_FAST_S);
+	smooth(&b->slow_outside, outside, interval_s, BALANCE_SLOW_S);
+	smooth(&b->slow_all, all, interval_s, BALANCE_SLOW_S);
+	b->samples++;
+	if (outside > OUTSIDE_AT_ALL * all && !b->since_ms)
+		b->since_ms = now_ms;
+	else if (outside <= OUTSIDE_AT_ALL * all && b->missed)
+		b->since_ms = 0;
+	b->missed = outside <= OUTSIDE_AT_ALL * all;
+}
+
+static void update_balances(struct history *h, const struct port_observation *o,
+			    const struct rates *r, uint64_t now_ms, double interval_s)
+{
+	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
+
+	if (!pfc) {
+		h->sent = h->received = (struct balance){0};
+		return;
+	}
+	update_balance(&h->sent, r, SERIES_BYTES_SENT, SERIES_PRIORITY_SENT, pfc, now_ms,
+		       interval_s);
+	update_balance(&h->received, r, SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED, pfc,
+		       now_ms, interval_s);
+}
+
+void history_update(struct history *h, const struct port_observation *o, const struct rates *r,
+		    const struct thresholds *t, uint64_t now_ms, double interval_s,
+		    bool pause_contradicts)
+{
+	double phy = (double)r->rate[SERIES_PHY_BYTES];
+
+	if (!h->first_seen_ms)
+		h->first_seen_ms = now_ms;
+	update_link(h, o, r, t, now_ms);
+	update_trust(h, o, r, t, interval_s, pause_contradicts);
+	update_balances(h, o, r, now_ms, interval_s);
+	h->queue_pairs_failed = r->rate[SERIES_RETRIES_EXCEEDED] > 0;
+	if (h->queue_pairs_failed)
+		h->failed_ms = now_ms;
+	if (!isnan(phy))
+		h->phy_rate += (phy - h->phy_rate) * fmin(1, interval_s / PHY_SECONDS);
+	if (!h->watched_ms)
+		h->watched_ms = now_ms;
+}
+
+unsigned history_flaps(const struct history *h, uint64_t now_ms, uint64_t span_ms)
+{
+	unsigned n = 0;
+
+	while (n < HISTORY_FLAPS && h->flap_ms[n] && now_ms - h->flap_ms[n] < span_ms)
+		n++;
+	return n;
+}

@@ -1,0 +1,59 @@
+/* history.h - what has to be remembered of a port beyond its window: events and how long ago they
+ * were. Pure. */
+#pragma once
+
+#include "observation.h"
+#include "rates.h"
+#include "thresholds.h"
+
+#define HISTORY_FLAPS 8
+
+/* RDMA bytes against those on the lossless priorities, over a few seconds and over a minute. The
+ * two come of different reads, so a single sample says little. */
+struct balance {
+	double outside, all;	       /* bytes a second, smoothed over seconds */
+	double slow_outside, slow_all; /* over a minute */
+	double noise, weight; /* noise / weight: how much single samples deviate from that */
+	uint32_t samples;
+	uint64_t since_ms; /* when this run of samples with something outside began; 0 = none */
+	bool missed;	   /* the last sample had nothing */
+};
+
+struct history {
+	uint64_t first_seen_ms; /* never 0 once it was seen */
+	uint64_t watched_ms;	/* since when without a gap */
+	enum port_state state;
+	uint64_t rate_bps;
+	bool was_active;		 /* at any time */
+	bool changed;			 /* state or rate are not those of the sample before */
+	bool down;			 /* it is known to be not active */
+	bool went_down;			 /* in this sample */
+	uint64_t down_ms;		 /* since when it is down; 0 = it is not */
+	uint64_t flap_ms[HISTORY_FLAPS]; /* when it went down; 0 = never; the newest first */
+	uint64_t command_failures;
+	bool commands_fail;	 /* firmware commands have failed in this sample */
+	bool queue_pairs_failed; /* retries ran out in this sample */
+	uint64_t failed_ms;	 /* when they last did; 0 = never */
+	double phy_rate;	 /* bytes a second that the PHY received, over about a minute */
+	double stuck_s;		 /* for how long RDMA counters stood still while its bytes moved */
+	double disagree_s;	 /* for how long counters have contradicted each other */
+	struct balance sent, received;
+	bool packets_moved; /* ever */
+	bool beyond;	    /* rates of this sample were beyond what the line can carry */
+	uint32_t ignored;
+};
+
+/* `rates` are of this sample; pause_contradicts: a priority was paused all the time and received
+ * data none the less. */
+void history_update(struct history *, const struct port_observation *, const struct rates *,
+		    const struct thresholds *, uint64_t now_ms, double interval_s,
+		    bool pause_contradicts);
+/* Has it been seen for long enough to judge its link? */
+static inline bool history_is_settled(const struct history *h, const struct thresholds *t,
+				      uint64_t now_ms)
+{
+	return (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
+}
+
+/* Times that it went down during the last span_ms. */
+unsigned history_flaps(const struct history *, uint64_t now_ms, uint64_t span_ms);

@@ -1,0 +1,85 @@
+#include "latch.h"
+
+#include <string.h>
+
+/* Of the last three samples. */
+#define RECENT 7
+#define HOUR_S 3600
+
+static uint64_t ms_of(const struct thresholds *t, enum threshold key)
+{
+	return (uint64_t)(t->value[key] * 1000);
+}
+
+static enum latch_step open_now(struct latch *l, uint64_t now_ms)
+{
+	memmove(&l->onset_s[1], &l->onset_s[0], sizeof(l->onset_s) - sizeof(l->onset_s[0]));
+	l->onset_s[0] = (uint32_t)(now_ms / 1000) + 1;
+	l->opened_ms = now_ms;
+	return LATCH_OPENED;
+}
+
+static enum latch_step bad(struct latch *l, bool at_once, uint64_t now_ms)
+{
+	l->clear_ms = l->quiet_ms = 0;
+	/* A run is what makes two of three. */
+	if (!l->bad_since_ms || (!latch_is_open(l) && !(l->recent & RECENT & ~1)))
+		l->bad_since_ms = now_ms;
+	if (!latch_is_open(l) && (at_once || __builtin_popcount(l->recent & RECENT) >= 2))
+		return open_now(l, now_ms);
+	return LATCH_SAME;
+}
+
+enum latch_step latch_update(struct latch *l, const struct cause_row *row,
+			     const struct thresholds *t, enum sight sight, bool at_once,
+			     uint64_t now_ms, uint64_t passed_ms)
+{
+	uint64_t idle_ms = ms_of(t, LIMIT_release_idle_seconds);
+
+	l->sight = (uint8_t)sight;
+	if (sight == SIGHT_UNKNOWN) {
+		/* What cannot be seen changes nothing, but for how long can it not? */
+		l->quiet_ms += (uint32_t)passed_ms;
+	} else {
+		l->recent = (uint8_t)(l->recent << 1 | (sight == SIGHT_YES));
+		if (sight == SIGHT_YES)
+			return bad(l, at_once, now_ms);
+		*(sight == SIGHT_QUIET ? &l->quiet_ms : &l->clear_ms) += (uint32_t)passed_ms;
+	}
+	if (!latch_is_open(l))
+		return LATCH_SAME;
+	if (now_ms - l->opened_ms < ms_of(t, LIMIT_hold_seconds))
+		return LATCH_SAME;
+	if (l->clear_ms >= ms_of(t, row->release)) {
+		latch_close(l);
+		return LATCH_CLEARED;
+	}
+	if ((uint64_t)l->quiet_ms + l->clear_ms >= idle_ms && l->quiet_ms) {
+		latch_close(l);
+		return sight == SIGHT_UNKNOWN ? LATCH_UNSEEN : LATCH_CLEARED;
+	}
+	return LATCH_SAME;
+}
+
+void latch_gap(struct latch *l)
+{
+	l->recent = 0;
+	if (!latch_is_open(l))
+		l->bad_since_ms = 0;
+}
+
+void latch_close(struct latch *l)
+{
+	l->opened_ms = l->bad_since_ms = 0;
+	l->clear_ms = l->quiet_ms = 0;
+	l->recent = 0;
+}
+
+unsigned latch_onsets(const struct latch *l, uint64_t now_ms)
+{
+	unsigned n = 0;
+
+	while (n < LATCH_ONSETS && l->onset_s[n] && now_ms / 1000 + 1 - l->onset_s[n] < HOUR_S)
+		n++;
+	return n;
+}

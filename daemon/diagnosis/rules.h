@@ -1,0 +1,119 @@
+/* rules.h - what a rule is given, and what it says it with. Pure.
+ *
+ * A rule looks at one port in one sample and says yes, no, or that it cannot be decided. It never
+ * keeps anything: how long, how often and when it ends is latch.h's. While its verdict is open its
+ * limits are halved, so that a value near the limit does not flap. */
+#pragma once
+
+#include "history.h"
+#include "rates.h"
+#include "siblings.h"
+#include "verdict.h"
+#include "window.h"
+
+/* Means over this are called recent. */
+#define RECENT_MS 10000
+
+/* The priority that was paused longest in this sample. */
+struct paused {
+	double share; /* NaN: not seen */
+	int priority; /* -1: the whole link */
+};
+
+/* What others need to know of a port. */
+struct port_load {
+	double bytes;	 /* a second, both directions */
+	double ce_share; /* recent */
+};
+
+struct rule_input {
+	const struct port_observation *port;
+	const struct observation *all;
+	const struct port_load *loads; /* of all->ports */
+	const struct siblings *siblings;
+	const struct thresholds *limits;
+	const struct rates *rates;
+	const struct history *history;
+	const struct window *window;
+	const struct timeline *timeline;
+	uint64_t now_ms;
+	double interval_s;
+	bool open;	/* the rule's verdict is */
+	bool settled;	/* seen for long enough to judge its link */
+	bool judgeable; /* the link is up, and was in the whole sample */
+	double line;	/* bytes a second; 0 = unknown */
+	double most;	/* of them roce_bytes_total can show, as its source counts */
+	bool idle;	/* no traffic to speak of, recently */
+	struct paused pause_received, pause_sent;
+	double mean[N_SIGNALS];		       /* recent; NaN = not seen */
+	double use_received, use_sent;	       /* recent share of `most`; NaN = unknown */
+	double packets_received, packets_sent; /* recent, a second; NaN = unknown */
+};
+
+/* Everything but `open`. */
+void rule_input_make(struct rule_input *ret, const struct observation *, size_t port,
+		     const struct thresholds *, const struct rates *, const struct history *,
+		     const struct window *, const struct timeline *, double interval_s);
+/* Bytes a second of the port's rate, 0 where the link is not up. */
+double port_line(const struct port_observation *);
+/* Of one sample; first: SERIES_PAUSE_RECEIVED or SERIES_PAUSE_SENT. */
+struct paused paused_most(const struct rates *, enum series first);
+/* A priority was paused for all of a sample in which a tenth of the line passed on it. */
+bool pause_contradicts(const struct rates *, double line);
+/* The 14 signals of one sample. */
+void signals_make(double ret[N_SIGNALS], const struct rates *, bool soft_roce, unsigned mtu);
+
+/* --- words of rules --------------------------------------------------------------------------- */
+
+static inline double rate_of(const struct rule_input *in, enum series s)
+{
+	return (double)in->rates->rate[s];
+}
+
+static inline double threshold(const struct rule_input *in, enum threshold t)
+{
+	return in->limits->value[t];
+}
+
+/* What has to be reached. */
+static inline double limit(const struct rule_input *in, enum threshold t)
+{
+	return in->limits->value[t] * (in->open ? 0.5 : 1);
+}
+
+/* What must not be exceeded. */
+static inline double ceiling(const struct rule_input *in, enum threshold t)
+{
+	return in->limits->value[t] * (in->open ? 2 : 1);
+}
+
+/* A recent mean that more than one sample made. */
+bool sustained(const struct rule_input *, enum signal, double least);
+/* Evidence beyond what there is room for is left out. */
+void show(struct finding *, const char *name, const char *unit, double value, double threshold);
+void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
+		   double threshold);
+enum sight cannot_decide(struct finding *, const char *why);
+/* Warning from here, critical from there. */
+enum severity severity_by(double value, double warning, double critical);
+bool is_soft_roce(const struct port_observation *);
+
+/* --- the rules -------------------------------------------------------------------------------- */
+
+/* rules_trust.c */
+rule_fn rule_nic_stuck, rule_function_restricted, rule_contradicting_counters, rule_blind_spot;
+/* rules_link.c */
+rule_fn rule_link_flap, rule_port_never_up, rule_bad_link;
+/* rules_pause.c */
+rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pcie,
+	rule_slow_receiver_nic_cache, rule_slow_receiver, rule_global_pause, rule_paused_by_network,
+	rule_not_ecn_capable;
+/* rules_settings.c */
+rule_fn rule_pcie_degraded, rule_wrong_priority, rule_pfc_mismatch, rule_mtu_mismatch;
+/* rules_congestion.c */
+rule_fn rule_notification_point_off, rule_reaction_point_off, rule_noisy_neighbour, rule_incast,
+	rule_fabric_congestion;
+/* rules_loss.c */
+rule_fn rule_packet_loss, rule_reordering;
+/* rules_application.c */
+rule_fn rule_receiver_not_ready, rule_job_ended, rule_peer_gone, rule_application_error;

@@ -1,0 +1,188 @@
+/* Congestion, and the loop that is to control it. */
+#include <math.h>
+#include <string.h>
+
+#include "rules.h"
+
+/* Shares of less traffic than this, packets a second, say nothing. */
+#define LEAST_PACKETS  1000
+#define LEAST_MARKS    10
+/* Of the last ten seconds: a loop that works is seen in bursts. */
+#define MARKED_SAMPLES 3
+
+/* --- does the loop work? ---------------------------------------------------------------------- */
+
+enum sight rule_notification_point_off(const struct rule_input *in, struct finding *f)
+{
+	double ce = rate_of(in, SERIES_CE);
+
+	if (is_soft_roce(in->port))
+		return cannot_decide(f, "soft-RoCE has no notification point");
+	if (!(ce >= limit(in, LIMIT_marks_unanswered)))
+		return SIGHT_NO;
+	if (in->mean[SIGNAL_CNP_SENT] > 0)
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	show(f, "roce_ecn_ce_received_packets_total", "1/s", ce,
+	     threshold(in, LIMIT_marks_unanswered));
+	show(f, "roce_cnp_sent_packets_total", "1/s", in->mean[SIGNAL_CNP_SENT], 0);
+	return SIGHT_YES;
+}
+
+enum sight rule_reaction_point_off(const struct rule_input *in, struct finding *f)
+{
+	double ignored = rate_of(in, SERIES_CNP_IGNORED);
+
+	if (!(ignored >= limit(in, LIMIT_cnp_ignored)))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	show(f, "roce_cnp_ignored_packets_total", "1/s", ignored, threshold(in, LIMIT_cnp_ignored));
+	show(f, "roce_cnp_handled_packets_total", "1/s", rate_of(in, SERIES_CNP_HANDLED),
+	     (double)NAN);
+	return SIGHT_YES;
+}
+
+/* --- congestion ------------------------------------------------------------------------------- */
+
+static bool marks(const struct rule_input *in, double least)
+{
+	double share = in->mean[SIGNAL_CE_SHARE];
+
+	return share >= least && in->packets_received >= LEAST_PACKETS &&
+	       share * in->packets_received >= LEAST_MARKS &&
+	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, RECENT_MS, least) >=
+		       MARKED_SAMPLES;
+}
+
+static void show_marks(const struct rule_input *in, struct finding *f, enum threshold reached)
+{
+	double share = in->mean[SIGNAL_CE_SHARE];
+
+	f->severity = severity_by(share, 0, threshold(in, LIMIT_ce_share_critical));
+	show(f, "packets that arrive marked CE", "ratio", share,
+	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_ce_share_critical : reached));
+}
+
+enum sight rule_incast(const struct rule_input *in, struct finding *f)
+{
+	const struct observed_qps *q = &in->port->qps;
+
+	if (!marks(in, limit(in, LIMIT_incast_ce_share)))
+		return SIGHT_NO;
+	if (!q->known)
+		return cannot_decide(f, "how many peers there are is not visible");
+	if (isnan(in->use_received))
+		return cannot_decide(f, "how full the line is cannot be seen");
+	if (!(in->use_received >= limit(in, LIMIT_incast_utilisation)) ||
+	    q->peers < limit(in, LIMIT_incast_peers) ||
+	    in->mean[SIGNAL_PAUSE_SENT] >= ceiling(in, LIMIT_pause_sent_warning))
+		return SIGHT_NO;
+	show_marks(in, f, LIMIT_incast_ce_share);
+	show(f, "received, share of what the line can carry", "ratio", in->use_received,
+	     threshold(in, LIMIT_incast_utilisation));
+	show(f, "peers", "", q->peers, threshold(in, LIMIT_incast_peers));
+	show(f, "roce_pfc_pause_seconds_total{direction=\"sent\"}", "ratio",
+	     in->mean[SIGNAL_PAUSE_SENT], threshold(in, LIMIT_pause_sent_warning));
+	return SIGHT_YES;
+}
+
+/* A sender whose peers' notifications, or whose switch's pause beside them, hold it back. */
+static enum sight slowed_sender(const struct rule_input *in, struct finding *f)
+{
+	double cnp = in->mean[SIGNAL_CNP_RECEIVED], share = cnp / in->packets_sent;
+	double paused = in->mean[SIGNAL_PAUSE_RECEIVED];
+	bool late = cnp > threshold(in, LIMIT_cnp_silent) &&
+		    sustained(in, SIGNAL_PAUSE_RECEIVED, limit(in, LIMIT_pause_received_warning));
+
+	if (!late && (!(share >= limit(in, LIMIT_cnp_share)) || in->packets_sent < LEAST_PACKETS ||
+		      !sustained(in, SIGNAL_CNP_RECEIVED, LEAST_MARKS)))
+		return SIGHT_NO;
+	f->severity = late ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->signal = late ? SIGNAL_PAUSE_RECEIVED : SIGNAL_CNP_RECEIVED;
+	f->why = late ? "seen by the sender: notifications come, and PFC has to stop it none the "
+			"less"
+		      : "seen by the sender: its peers' notifications slow it down";
+	show(f, "CNPs received for each packet sent", "ratio", share,
+	     threshold(in, LIMIT_cnp_share));
+	show(f, "roce_pfc_pause_seconds_total{direction=\"received\"}", "ratio", paused,
+	     threshold(in, LIMIT_pause_received_warning));
+	return SIGHT_YES;
+}
+
+enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f)
+{
+	if (!in->judgeable)
+		return cannot_decide(f, "the link is not up, or was not in the whole sample");
+	if (!marks(in, limit(in, LIMIT_ce_share_warning)))
+		return isnan(in->mean[SIGNAL_CE_SHARE]) && isnan(in->mean[SIGNAL_CNP_RECEIVED])
+			       ? cannot_decide(f, "neither marks nor notifications are counted")
+			       : slowed_sender(in, f);
+	show_marks(in, f, LIMIT_ce_share_warning);
+	show(f, "received, share of what the line can carry", "ratio", in->use_received,
+	     (double)NAN);
+	if (in->port->qps.known)
+		show(f, "peers", "", in->port->qps.peers, (double)NAN);
+	f->why = in->use_received < 0.9 ? "the receiver's line has room: the queue is inside the "
+					  "fabric (uneven paths, oversubscription)"
+					: NULL;
+	return SIGHT_YES;
+}
+
+/* --- one VF of many --------------------------------------------------------------------------- */
+
+/* The VF of this physical function that moves most. */
+static const struct port_observation *busiest_vf(const struct rule_input *in, double *ret_bytes,
+						 double *ret_all, unsigned *ret_active,
+						 double *ret_ce)
+{
+	const struct port_observation *busiest = NULL;
+	size_t self = (size_t)(in->port - in->all->ports);
+
+	*ret_bytes = *ret_active = 0;
+	*ret_all = in->loads[self].bytes;
+	*ret_ce = in->mean[SIGNAL_CE_SHARE];
+	for (size_t i = 0; i < in->all->n_ports; i++) {
+		const struct port_observation *o = &in->all->ports[i];
+		double bytes = in->loads[i].bytes;
+
+		if (!o->parent[0] || strcmp(o->parent, in->port->function) != 0 || !(bytes > 0))
+			continue;
+		*ret_all = (isnan(*ret_all) ? 0 : *ret_all) + bytes;
+		*ret_active += bytes > threshold(in, LIMIT_utilisation_idle) * in->line;
+		*ret_ce = fmax(*ret_ce, in->loads[i].ce_share);
+		if (bytes > *ret_bytes) {
+			*ret_bytes = bytes;
+			busiest = o;
+		}
+	}
+	return busiest;
+}
+
+enum sight rule_noisy_neighbour(const struct rule_input *in, struct finding *f)
+{
+	const struct port_observation *vf;
+	double bytes, all, ce, paused;
+	unsigned active;
+
+	if (in->port->parent[0] || !in->port->function[0])
+		return SIGHT_NO;
+	vf = busiest_vf(in, &bytes, &all, &active, &ce);
+	paused = fmax(in->mean[SIGNAL_PAUSE_SENT], in->mean[SIGNAL_PAUSE_RECEIVED]);
+	if (!vf || active < 2 || bytes < limit(in, LIMIT_neighbour_share) * all)
+		return SIGHT_NO;
+	if (isnan(ce) && isnan(paused))
+		return cannot_decide(f, "whether the port is congested cannot be seen");
+	if (!(ce >= limit(in, LIMIT_ce_share_warning)) &&
+	    !(paused >= limit(in, LIMIT_pause_sent_warning)))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->subject = vf;
+	show(f, "bytes of one VF, share of the port's", "ratio", bytes / all,
+	     threshold(in, LIMIT_neighbour_share));
+	show(f, "packets that arrive marked CE", "ratio", ce,
+	     threshold(in, LIMIT_ce_share_warning));
+	show(f, "roce_pfc_pause_seconds_total", "ratio", paused,
+	     threshold(in, LIMIT_pause_sent_warning));
+	show(f, "VFs with traffic", "", active, 2);
+	return SIGHT_YES;
+}

@@ -1,0 +1,130 @@
+/* The port's own link: is it up, has it been, and does it carry bits as they are? */
+#include <math.h>
+
+#include "rules.h"
+
+/* gpud's time for counting flaps. */
+#define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
+#define LATELY_MS   60000
+#define LONG_MS	    900000
+/* Standard deviations. */
+#define CHANCE	    2.0
+/* A PHY carries idle symbols, too: of its line at least this share counts as bits received. */
+#define LEAST_SHARE 0.01
+
+enum sight rule_link_flap(const struct rule_input *in, struct finding *f)
+{
+	const struct history *h = in->history;
+	double down_s = h->down_ms ? (double)(in->now_ms - h->down_ms) / 1000 : 0;
+	unsigned flaps = history_flaps(h, in->now_ms, FLAPS_MS);
+
+	if (in->port->admin_down || !in->settled)
+		return SIGHT_NO;
+	if (!h->went_down && !(h->down && h->was_active))
+		return SIGHT_NO;
+	f->at_once = true;
+	f->severity = flaps >= threshold(in, LIMIT_flaps_critical) ||
+				      down_s >= threshold(in, LIMIT_down_critical_seconds)
+			      ? SEVERITY_CRITICAL
+			      : SEVERITY_WARNING;
+	if (in->port->gid_moved)
+		f->why = "an address moved to another GID index: queue pairs made before use the "
+			 "old one";
+	show(f, "roce_phy_link_down_total in 12 h", "", flaps, threshold(in, LIMIT_flaps_critical));
+	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
+	show(f, "down for", "s", down_s, threshold(in, LIMIT_down_critical_seconds));
+	return SIGHT_YES;
+}
+
+enum sight rule_port_never_up(const struct rule_input *in, struct finding *f)
+{
+	if (in->port->state == PORT_UNKNOWN)
+		return cannot_decide(f, "the port's state is not visible");
+	if (in->port->state != PORT_DOWN || in->history->was_active || !in->settled)
+		return SIGHT_NO;
+	f->severity = SEVERITY_INFO;
+	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
+	return SIGHT_YES;
+}
+
+/* The lane with the most errors, where lanes differ. */
+static void show_lane(const struct rule_input *in, struct finding *f)
+{
+	double most = 0, sum = 0;
+	int lane = 0;
+
+	for (int i = 0; i < SERIES_LANE_ERRORS_LAST - SERIES_LANE_ERRORS + 1; i++) {
+		double errors = rate_of(in, (enum series)(SERIES_LANE_ERRORS + i));
+
+		if (!(errors > 0))
+			continue;
+		sum += errors;
+		if (errors > most) {
+			most = errors;
+			lane = i;
+		}
+	}
+	if (sum > 0)
+		show_numbered(f, "roce_phy_lane_errors_total{lane=\"#\"}, share of all", lane,
+			      "ratio", most / sum, (double)NAN);
+}
+
+static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
+{
+	double icrc = rate_of(in, SERIES_ICRC_ERRORS);
+
+	if (!(icrc >= limit(in, LIMIT_least_events)))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->why = "packets are corrupted where frame checksums hold: memory of a switch or NIC";
+	show(f, "roce_icrc_errors_total", "1/s", icrc, threshold(in, LIMIT_least_events));
+	return SIGHT_YES;
+}
+
+/* Errors for each bit that the port received over a span, as far as their number is beyond chance:
+ * so few come that two more or less are no news. */
+static double error_ratio(const struct rule_input *in, uint64_t span_ms)
+{
+	double seconds, seen;
+	double errors = window_sum(in->window, in->timeline, SIGNAL_PHY_ERRORS, span_ms, &seconds);
+	double bytes = window_sum(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, span_ms, &seen);
+	/* The PHY's own bytes hold what is not RDMA, too. */
+	double bits = 8 *
+		      fmax(bytes, seconds * fmax(in->history->phy_rate, LEAST_SHARE * in->line));
+
+	if (errors < limit(in, LIMIT_least_events) || bits == 0)
+		return 0;
+	return fmax(errors - CHANCE * sqrt(errors), 0) / bits;
+}
+
+enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
+{
+	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS);
+	double ratio, warning = limit(in, LIMIT_bit_errors_warning);
+
+	if (!in->settled)
+		return cannot_decide(f, "the link may still be training");
+	if (isnan(errors))
+		return isnan(rate_of(in, SERIES_ICRC_ERRORS))
+			       ? cannot_decide(f, "no counter of PHY errors is visible")
+			       : judge_icrc(in, f);
+	if (errors == 0)
+		return judge_icrc(in, f);
+	if (in->line == 0 && in->history->phy_rate == 0)
+		return cannot_decide(f, "neither bits received nor the port's rate are visible");
+	ratio = error_ratio(in, LATELY_MS);
+	if (ratio < warning)
+		ratio = error_ratio(in, LONG_MS);
+	if (ratio < warning ||
+	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS, 0) < 2)
+		return judge_icrc(in, f);
+	f->severity = severity_by(ratio, 0, threshold(in, LIMIT_bit_errors_critical));
+	show(f, "errors past FEC for each bit received", "ratio", ratio,
+	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_bit_errors_critical
+							    : LIMIT_bit_errors_warning));
+	show(f, "roce_phy_symbol_errors_total", "1/s", rate_of(in, SERIES_SYMBOL_ERRORS),
+	     (double)NAN);
+	show(f, "roce_phy_crc_errors_total", "1/s", rate_of(in, SERIES_CRC_ERRORS), (double)NAN);
+	show_lane(in, f);
+	return SIGHT_YES;
+}

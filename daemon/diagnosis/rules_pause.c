@@ -1,0 +1,309 @@
+/* Who pauses whom, for how long, and why: storms, slow receivers, paused senders. Direction is what
+ * these rules turn on: pause that is sent says that this host cannot take more, pause that is
+ * received that the network cannot. */
+#include <math.h>
+
+#include "rules.h"
+
+/* A sample of less is no proof of a storm by itself. */
+#define WHOLE_SAMPLE_S 0.5
+
+/* --- storms ----------------------------------------------------------------------------------- */
+
+struct direction {
+	enum series pause, global, bytes, priority_bytes;
+	const char *pause_name, *bytes_name, *global_name;
+};
+
+static const struct direction sent = {
+	SERIES_PAUSE_SENT,
+	SERIES_GLOBAL_PAUSE_SENT,
+	SERIES_BYTES_RECEIVED,
+	SERIES_PRIORITY_RECEIVED,
+	"roce_pfc_pause_seconds_total{direction=\"sent\",priority=\"#\"}",
+	"roce_priority_bytes_total{direction=\"received\",priority=\"#\"}",
+	"roce_pause_seconds_total{direction=\"sent\"}",
+};
+
+static const struct direction received = {
+	SERIES_PAUSE_RECEIVED,
+	SERIES_GLOBAL_PAUSE_RECEIVED,
+	SERIES_BYTES_SENT,
+	SERIES_PRIORITY_SENT,
+	"roce_pfc_pause_seconds_total{direction=\"received\",priority=\"#\"}",
+	"roce_priority_bytes_total{direction=\"sent\",priority=\"#\"}",
+	"roce_pause_seconds_total{direction=\"received\"}",
+};
+
+/* Bytes of the priority where they are seen, else all RDMA's. */
+static double bytes_on(const struct rule_input *in, const struct direction *d, int priority)
+{
+	double bytes = priority < 0 ? (double)NAN
+				    : rate_of(in, (enum series)((int)d->priority_bytes + priority));
+
+	return isnan(bytes) ? rate_of(in, d->bytes) : bytes;
+}
+
+static bool stands(const struct rule_input *in, const struct direction *d, int priority,
+		   double share)
+{
+	return share >= limit(in, LIMIT_storm_share) &&
+	       bytes_on(in, d, priority) <= ceiling(in, LIMIT_storm_bytes) * in->line;
+}
+
+static enum sight storm(const struct rule_input *in, struct finding *f, const struct direction *d)
+{
+	double global = rate_of(in, d->global);
+	bool seen = !isnan(global);
+
+	if (!in->judgeable)
+		return cannot_decide(f, "the link is not up, or was not in the whole sample");
+	if (in->line == 0)
+		return cannot_decide(f, "the port's rate is not visible");
+	for (int p = -1; p < SETTINGS_PRIOS; p++) {
+		double share = p < 0 ? global : rate_of(in, (enum series)((int)d->pause + p));
+
+		seen |= !isnan(share);
+		if (!stands(in, d, p, share))
+			continue;
+		f->severity = SEVERITY_CRITICAL;
+		f->at_once = in->interval_s >= WHOLE_SAMPLE_S;
+		show_numbered(f, p < 0 ? d->global_name : d->pause_name, p, "ratio", fmin(share, 1),
+			      threshold(in, LIMIT_storm_share));
+		show_numbered(f, d->bytes_name, p, "B/s", bytes_on(in, d, p),
+			      threshold(in, LIMIT_storm_bytes) * in->line);
+		return SIGHT_YES;
+	}
+	return seen ? SIGHT_NO : cannot_decide(f, "no pause time is visible");
+}
+
+enum sight rule_pause_storm_source(const struct rule_input *in, struct finding *f)
+{
+	double errors = rate_of(in, SERIES_STORM_ERRORS);
+	double warnings = rate_of(in, SERIES_STORM_WARNINGS);
+
+	if (!(errors > 0) && !(warnings > 0))
+		return storm(in, f, &sent);
+	f->severity = SEVERITY_CRITICAL;
+	f->at_once = true;
+	f->why = errors > 0 ? "the NIC gave up pausing: from here on it drops"
+			    : "the NIC warns that its host has not taken anything for long";
+	show(f, "roce_pause_storms_total{severity=\"error\"}", "1/s", errors, 0);
+	show(f, "roce_pause_storms_total{severity=\"warning\"}", "1/s", warnings, 0);
+	return SIGHT_YES;
+}
+
+enum sight rule_pause_storm_victim(const struct rule_input *in, struct finding *f)
+{
+	return storm(in, f, &received);
+}
+
+/* --- slow receivers --------------------------------------------------------------------------- */
+
+static bool drops_on_arrival(const struct rule_input *in)
+{
+	double least = limit(in, LIMIT_least_events) * 1000 / RECENT_MS;
+
+	return sustained(in, SIGNAL_DISCARDS,
+			 fmax(least, limit(in, LIMIT_discard_ratio) * in->packets_received));
+}
+
+/* The host does not take what arrives, although the line is not full. */
+static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
+{
+	double paused = in->mean[SIGNAL_PAUSE_SENT];
+	bool pauses = sustained(in, SIGNAL_PAUSE_SENT, limit(in, LIMIT_pause_sent_warning));
+
+	if (isnan(paused) && isnan(in->mean[SIGNAL_DISCARDS]))
+		return cannot_decide(f, "neither pause time nor discards are visible");
+	if (!in->judgeable)
+		return cannot_decide(f, "the link is not up, or was not in the whole sample");
+	if (!pauses && !drops_on_arrival(in))
+		return SIGHT_NO;
+	if (isnan(in->use_received))
+		return cannot_decide(f, "how full the line is cannot be seen");
+	if (in->use_received >= fmin(ceiling(in, LIMIT_slow_receiver_utilisation), 1) ||
+	    in->use_received >= 0.98)
+		return SIGHT_NO;
+	f->severity = pauses ? severity_by(paused, 0, threshold(in, LIMIT_pause_sent_critical))
+			     : SEVERITY_WARNING;
+	show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
+		      threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_pause_sent_critical
+								     : LIMIT_pause_sent_warning));
+	show(f, "received, share of what the line can carry", "ratio", in->use_received,
+	     threshold(in, LIMIT_slow_receiver_utilisation));
+	if (in->mean[SIGNAL_DISCARDS] > 0)
+		show(f, "discards on arrival", "1/s", in->mean[SIGNAL_DISCARDS], (double)NAN);
+	return SIGHT_YES;
+}
+
+/* The longest of the four ways in which NICs say that they wait for PCIe. NaN: none is seen. */
+static double pcie_stalled(const struct rule_input *in)
+{
+	return fmax(
+		fmax(rate_of(in, SERIES_PCIE_STALLED_READ), rate_of(in, SERIES_PCIE_STALLED_WRITE)),
+		fmax(rate_of(in, SERIES_PCIE_SECONDS_READ),
+		     rate_of(in, SERIES_PCIE_SECONDS_WRITE)));
+}
+
+static bool link_is_narrow(const struct rule_input *in)
+{
+	const struct port_settings *s = in->port->settings;
+
+	return s && ((s->seen & SETTINGS_PCIE_SEGMENT) ||
+		     ((s->seen & SETTINGS_PCIE) &&
+		      (s->pcie.width < s->pcie.max_width || s->pcie.mt_s < s->pcie.max_mt_s)));
+}
+
+enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *f)
+{
+	double stalled = pcie_stalled(in), overflow = rate_of(in, SERIES_PCIE_OVERFLOW);
+	enum sight sight;
+
+	if (overflow > 0) {
+		f->severity = SEVERITY_CRITICAL;
+		show(f, "roce_pcie_overflow_packets_total", "1/s", overflow, 0);
+		return SIGHT_YES;
+	}
+	if (isnan(stalled) && !link_is_narrow(in))
+		return cannot_decide(f, "no PCIe stall counter is visible");
+	sight = slow_receiver(in, f);
+	if (sight != SIGHT_YES)
+		return sight;
+	if (!(stalled >= limit(in, LIMIT_pcie_stalled)) && !link_is_narrow(in))
+		return SIGHT_NO;
+	if (!isnan(stalled))
+		show(f, "time in which the NIC waits for PCIe", "ratio", stalled,
+		     threshold(in, LIMIT_pcie_stalled));
+	if (link_is_narrow(in))
+		f->why = "the PCIe link is narrower or slower than both of its ends could be";
+	return SIGHT_YES;
+}
+
+enum sight rule_slow_receiver_nic_cache(const struct rule_input *in, struct finding *f)
+{
+	double qps = fmax(rate_of(in, SERIES_QPS),
+			  in->port->qps.known ? in->port->qps.count : (double)NAN);
+	double mrs = rate_of(in, SERIES_MRS), least = limit(in, LIMIT_nic_cache_objects);
+	enum sight sight;
+
+	if (isnan(qps) && isnan(mrs))
+		return cannot_decide(f, "queue pairs and memory regions are not counted");
+	if (!(qps >= least) && !(mrs >= least))
+		return SIGHT_NO;
+	if (pcie_stalled(in) >= threshold(in, LIMIT_pcie_stalled))
+		return SIGHT_NO;
+	sight = slow_receiver(in, f);
+	if (sight != SIGHT_YES)
+		return sight;
+	show(f, "roce_resource_active{kind=\"qp\"}", "", qps,
+	     threshold(in, LIMIT_nic_cache_objects));
+	show(f, "roce_resource_active{kind=\"mr\"}", "", mrs,
+	     threshold(in, LIMIT_nic_cache_objects));
+	return SIGHT_YES;
+}
+
+enum sight rule_slow_receiver(const struct rule_input *in, struct finding *f)
+{
+	return slow_receiver(in, f);
+}
+
+/* --- pause of the whole link ------------------------------------------------------------------ */
+
+static bool carries_rdma(const struct rule_input *in)
+{
+	return in->mean[SIGNAL_BYTES_RECEIVED] + in->mean[SIGNAL_BYTES_SENT] > 0 ||
+	       (in->port->qps.known && in->port->qps.count > 0) || rate_of(in, SERIES_QPS) > 1;
+}
+
+enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
+{
+	double out = rate_of(in, SERIES_GLOBAL_PAUSE_SENT);
+	double back = rate_of(in, SERIES_GLOBAL_PAUSE_RECEIVED);
+	double seconds = fmax(out, back);
+	double frames = fmax(rate_of(in, SERIES_GLOBAL_FRAMES_SENT),
+			     rate_of(in, SERIES_GLOBAL_FRAMES_RECEIVED));
+
+	if (isnan(seconds) && isnan(frames))
+		return cannot_decide(f, "no counter of IEEE 802.3x pause is visible");
+	if (!in->judgeable)
+		return cannot_decide(f, "the link is not up, or was not in the whole sample");
+	if (!(seconds >= limit(in, LIMIT_global_pause)) &&
+	    !(isnan(seconds) && frames >= limit(in, LIMIT_global_pause_frames)))
+		return SIGHT_NO;
+	if (!carries_rdma(in))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->why = out > 0 && back > 0 ? "in both directions: this host and the network"
+		 : out > 0	     ? "sent: this host cannot take what arrives"
+		 : back > 0	     ? "received: the network cannot take what this port sends"
+				     : NULL;
+	show(f, sent.global_name, "ratio", out, threshold(in, LIMIT_global_pause));
+	show(f, received.global_name, "ratio", back, threshold(in, LIMIT_global_pause));
+	show(f, "roce_pause_frames_total", "1/s", frames, threshold(in, LIMIT_global_pause_frames));
+	return SIGHT_YES;
+}
+
+/* --- a paused sender -------------------------------------------------------------------------- */
+
+static double factor_of(const struct rule_input *in)
+{
+	return in->limits->expected == CC_PFC_ONLY ? threshold(in, LIMIT_pfc_only_factor) : 1;
+}
+
+/* Paused, and no notification has told its senders to slow down before. */
+static enum sight paused_in_silence(const struct rule_input *in, struct finding *f)
+{
+	double paused = in->mean[SIGNAL_PAUSE_RECEIVED], cnp = in->mean[SIGNAL_CNP_RECEIVED];
+
+	if (!in->judgeable)
+		return cannot_decide(f, "the link is not up, or was not in the whole sample");
+	if (!sustained(in, SIGNAL_PAUSE_RECEIVED, limit(in, LIMIT_pause_received) * factor_of(in)))
+		return SIGHT_NO;
+	if (isnan(cnp) && in->limits->expected != CC_PFC_ONLY)
+		return cannot_decide(f, "CNPs received are not counted");
+	if (cnp >= ceiling(in, LIMIT_cnp_silent))
+		return SIGHT_NO;
+	f->severity = in->limits->expected != CC_UNKNOWN &&
+				      paused >= threshold(in, LIMIT_pause_received_warning) *
+							factor_of(in)
+			      ? SEVERITY_WARNING
+			      : SEVERITY_INFO;
+	show_numbered(f, received.pause_name, in->pause_received.priority, "ratio", paused,
+		      threshold(in, LIMIT_pause_received) * factor_of(in));
+	show(f, "roce_cnp_received_packets_total", "1/s", cnp, threshold(in, LIMIT_cnp_silent));
+	return SIGHT_YES;
+}
+
+enum sight rule_paused_by_network(const struct rule_input *in, struct finding *f)
+{
+	enum sight sight = paused_in_silence(in, f);
+
+	if (sight == SIGHT_YES)
+		f->why = "a congested port elsewhere (head of line), or ECN thresholds that PFC's "
+			 "come before: one node alone cannot tell";
+	return sight;
+}
+
+enum sight rule_not_ecn_capable(const struct rule_input *in, struct finding *f)
+{
+	const struct observed_qps *q = &in->port->qps;
+	const struct port_settings *s = in->port->settings;
+	bool cm = s && (s->seen & SETTINGS_CM_TOS) && (s->cm_tos & 3) == 0 && s->cm_tos != 0;
+	enum sight paused;
+
+	if (!q->known && !cm)
+		return cannot_decide(f, "traffic classes of queue pairs are not visible");
+	if (q->known ? q->not_ect == 0 : !cm)
+		return SIGHT_NO;
+	paused = paused_in_silence(in, f);
+	if (paused != SIGHT_YES && in->limits->expected != CC_DCQCN)
+		return paused;
+	f->severity = paused == SIGHT_YES ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->why = NULL;
+	if (q->known)
+		show(f, "queue pairs with ECN bits 00", "", q->not_ect, 0);
+	else
+		show(f, "rdma_cm's default type of service", "", s->cm_tos, (double)NAN);
+	return SIGHT_YES;
+}

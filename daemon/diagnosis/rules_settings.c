@@ -1,0 +1,145 @@
+/* Settings that do not go together: with the traffic, with the peer's, with the siblings'. */
+#include <math.h>
+#include <string.h>
+
+#include "rules.h"
+
+static bool is_seen(const struct port_settings *s, enum settings_part part)
+{
+	return s && (s->seen & part);
+}
+
+/* --- PCIe ------------------------------------------------------------------------------------- */
+
+static bool is_less(const struct pcie_link *l)
+{
+	return l->width < l->max_width || l->mt_s < l->max_mt_s;
+}
+
+enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
+{
+	const struct port_settings *s = in->port->settings;
+	const struct pcie_link *l;
+
+	if (!is_seen(s, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT))
+		return cannot_decide(f, "PCIe width and speed are not visible");
+	if (is_seen(s, SETTINGS_PCIE_SEGMENT)) {
+		l = &s->segment_link;
+		f->why = "a bridge on the way up is the narrow place";
+	} else {
+		l = &s->pcie;
+	}
+	if (!is_less(l))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	show(f, "PCIe lanes", "", l->width, l->max_width);
+	show(f, "PCIe rate of a lane", "MT/s", l->mt_s, l->max_mt_s);
+	return SIGHT_YES;
+}
+
+/* --- which priority the traffic uses ---------------------------------------------------------- */
+
+/* Samples after which noise is known, and how much of it a mean over seconds or a minute keeps. */
+#define NOISE_KNOWN 10
+#define NOISE_FAST  1.0
+#define NOISE_SLOW  0.2
+/* A share that no noise makes. */
+#define CLEARLY	    0.2
+
+static bool is_outside(const struct rule_input *in, const struct balance *b)
+{
+	double share = limit(in, LIMIT_outside_lossless);
+	double least = limit(in, LIMIT_outside_lossless_bytes);
+	double noise = b->weight > 0 ? b->noise / b->weight : 0;
+
+	if (b->samples < NOISE_KNOWN)
+		return b->outside >= least && b->outside >= CLEARLY * b->all;
+	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * noise) ||
+	       (b->slow_outside >= least &&
+		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);
+}
+
+enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
+{
+	const struct balance *out = &in->history->sent, *back = &in->history->received;
+	bool sends;
+
+	if (in->limits->expected == CC_LOSSY)
+		return SIGHT_NO;
+	if (!is_seen(in->port->settings, SETTINGS_PFC))
+		return cannot_decide(f, "which priorities are lossless is not visible");
+	if (in->port->settings->pfc == 0)
+		return cannot_decide(f, "no priority is lossless");
+	if (out->samples + back->samples == 0)
+		return cannot_decide(f, "bytes of the lossless priorities are not visible");
+	sends = is_outside(in, out);
+	if (!sends && !is_outside(in, back))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->since_ms = sends ? out->since_ms : back->since_ms;
+	f->why = sends ? "sent by this host; queue pairs that the kernel does not know (DevX) do "
+			 "not show their class"
+		       : "received: the peer sends it so, or this port does not trust its DSCP";
+	show(f, "RDMA bytes sent outside the lossless priorities", "B/s", out->outside,
+	     threshold(in, LIMIT_outside_lossless) * out->all);
+	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back->outside,
+	     threshold(in, LIMIT_outside_lossless) * back->all);
+	if (is_seen(in->port->settings, SETTINGS_DSCP))
+		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
+	return SIGHT_YES;
+}
+
+/* --- who agrees with whom --------------------------------------------------------------------- */
+
+enum sight rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
+{
+	const struct port_settings *s = in->port->settings;
+	const struct sibling_group *g = siblings_of(in->siblings, in->port);
+	int others;
+
+	if (in->limits->expected == CC_LOSSY)
+		return SIGHT_NO;
+	if (!is_seen(s, SETTINGS_PFC))
+		return cannot_decide(f, "which priorities are lossless is not visible");
+	others = g ? siblings_agree(&g->pfc, s->pfc) : -1;
+	if (!is_seen(s, SETTINGS_PEER_PFC) && others < 0)
+		return cannot_decide(f, "neither the switch (DCBX) nor siblings tell theirs");
+	f->severity = SEVERITY_WARNING;
+	show(f, "PFC mask of this port", "", s->pfc, (double)NAN);
+	if (is_seen(s, SETTINGS_PEER_PFC) && s->peer_pfc != s->pfc) {
+		show(f, "PFC mask of the switch port", "", s->peer_pfc, s->pfc);
+		f->why = "the switch says otherwise";
+		return SIGHT_YES;
+	}
+	if (others < 0 || others == s->pfc)
+		return SIGHT_NO;
+	show(f, "PFC mask of all siblings", "", others, s->pfc);
+	f->why = "all siblings agree on another one";
+	return SIGHT_YES;
+}
+
+enum sight rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
+{
+	const struct sibling_group *g = siblings_of(in->siblings, in->port);
+	unsigned mtu = in->port->mtu;
+	int others;
+	uint32_t path = in->port->qps.known ? in->port->qps.path_mtu : 0;
+
+	if (!mtu)
+		return cannot_decide(f, "the port's MTU is not visible");
+	f->severity = SEVERITY_WARNING;
+	if (path > mtu) {
+		show(f, "greatest path MTU of queue pairs", "B", path, mtu);
+		f->why = "queue pairs send larger packets than the port takes now";
+		return SIGHT_YES;
+	}
+	others = g ? siblings_agree(&g->mtu, mtu) : -1;
+	if (others < 0 || others == (int)mtu)
+		return path || others >= 0
+			       ? SIGHT_NO
+			       : cannot_decide(f, "neither queue pairs nor siblings tell theirs");
+	f->severity = SEVERITY_INFO;
+	show(f, "roce_port_mtu_bytes", "B", mtu, others);
+	f->why = "all siblings have another one";
+	return SIGHT_YES;
+}

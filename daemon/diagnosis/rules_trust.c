@@ -1,0 +1,92 @@
+/* Can the data be trusted, and the NIC that counts? */
+#include <math.h>
+
+#include "rules.h"
+
+/* For how long counters have to contradict each other or to stand still. */
+#define CONTRADICTION_S 10
+#define STUCK_S		10
+
+static enum sight stuck(struct finding *f, enum severity severity, const char *why)
+{
+	f->severity = severity;
+	f->why = why;
+	f->at_once = true;
+	return SIGHT_YES;
+}
+
+enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
+{
+	const struct observed_health *h = &in->port->health;
+
+	if (h->unreachable)
+		return stuck(f, SEVERITY_CRITICAL,
+			     "the function does not answer on the bus any more");
+	if (h->driverless && in->settled)
+		return stuck(f, SEVERITY_CRITICAL, "the function has no RDMA device");
+	if (h->devlink_error[0])
+		return stuck(f, SEVERITY_CRITICAL, "a devlink health reporter is in state error");
+	if (in->history->commands_fail)
+		return stuck(f, SEVERITY_WARNING, "firmware commands fail");
+	if (in->history->stuck_s < STUCK_S)
+		return SIGHT_NO;
+	show(f, "roce_bytes_total", "B/s",
+	     rate_of(in, SERIES_BYTES_RECEIVED) + rate_of(in, SERIES_BYTES_SENT), (double)NAN);
+	show(f, "roce_packets_total", "1/s",
+	     rate_of(in, SERIES_PACKETS_RECEIVED) + rate_of(in, SERIES_PACKETS_SENT), (double)NAN);
+	show(f, "standing still for", "s", in->history->stuck_s, STUCK_S);
+	return stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
+}
+
+enum sight rule_function_restricted(const struct rule_input *in, struct finding *f)
+{
+	if (!in->port->health.restricted[0])
+		return SIGHT_NO;
+	f->severity = SEVERITY_INFO;
+	f->at_once = true;
+	return SIGHT_YES;
+}
+
+enum sight rule_contradicting_counters(const struct rule_input *in, struct finding *f)
+{
+	if (in->history->disagree_s < CONTRADICTION_S)
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	show(f, "roce_ecn_ce_received_packets_total", "1/s", rate_of(in, SERIES_CE), (double)NAN);
+	show(f, "roce_cnp_sent_packets_total", "1/s", rate_of(in, SERIES_CNP_SENT), (double)NAN);
+	show(f, "roce_cnp_received_packets_total", "1/s", rate_of(in, SERIES_CNP_RECEIVED),
+	     (double)NAN);
+	show(f, "roce_cnp_handled_packets_total", "1/s", rate_of(in, SERIES_CNP_HANDLED),
+	     (double)NAN);
+	show_numbered(f, "roce_pfc_pause_seconds_total{direction=\"sent\",priority=\"#\"}",
+		      in->pause_sent.priority, "ratio", in->pause_sent.share, (double)NAN);
+	show(f, "contradicting for", "s", in->history->disagree_s, CONTRADICTION_S);
+	return SIGHT_YES;
+}
+
+/* A source belongs to the node: its physical functions speak of it, not each VF. */
+enum sight rule_blind_spot(const struct rule_input *in, struct finding *f)
+{
+	double stale = threshold(in, LIMIT_stale_source_seconds);
+
+	f->severity = SEVERITY_INFO;
+	if (in->history->beyond) {
+		show(f, "rates beyond what the line can carry", "", in->rates->ignored, 0);
+		f->why = "rates that no line can carry were ignored";
+		return SIGHT_YES;
+	}
+	if (in->port->parent[0])
+		return SIGHT_NO;
+	for (int s = 0; s < N_SOURCES; s++) {
+		const struct source_state *source = &in->all->sources[s];
+		double age = ((double)in->now_ms - (double)source->read_ms) / 1000;
+
+		if (!source->used || age <= stale ||
+		    (!source->read_ms && in->now_ms - in->history->first_seen_ms < 1000 * stale))
+			continue;
+		show(f, "rocelet_source_age_seconds", "s", age, stale);
+		f->why = "a source of counters is silent";
+		return SIGHT_YES;
+	}
+	return SIGHT_NO;
+}

@@ -1,0 +1,110 @@
+#include "series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+struct series_row {
+	const char *name; /* family{labels} */
+	enum series first;
+	int n;
+};
+
+static const struct series_row rows[] = {
+#define X(id, n, kind, name) {name, SERIES_##id, n},
+	SERIES_LIST(X)
+#undef X
+};
+
+static size_t family_len(const struct series_row *row)
+{
+	return strcspn(row->name, "{");
+}
+
+static const struct series_row *row_of(enum series s)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(rows) && rows[i + 1].first <= s)
+		i++;
+	return &rows[i];
+}
+
+/* Of labels, the value of the one that `wanted` begins with, `key="`; NULL: it has none. */
+static const char *value_of(const char *labels, const char *wanted, size_t key_len)
+{
+	for (const char *at = labels; (at = strstr(at, wanted)); at++)
+		if ((at == labels || at[-1] == ',' || at[-1] == ' ' || at[-1] == '{') &&
+		    strlen(at) > key_len)
+			return at + key_len;
+	return NULL;
+}
+
+/* Are all labels of the row among these? The number that stands for '#', 0 without one; -1: no. */
+static int match_labels(const struct series_row *row, const char *labels)
+{
+	const char *wanted = row->name + family_len(row);
+	int number = 0;
+
+	for (wanted += *wanted == '{'; *wanted && *wanted != '}'; wanted += strcspn(wanted, ",}")) {
+		char key[24];
+		size_t key_len, value_len;
+		const char *value, *given;
+
+		wanted += *wanted == ',';
+		key_len = strcspn(wanted, "\"") + 1;
+		memcpy(key, wanted, key_len);
+		key[key_len] = '\0';
+		value = wanted + key_len;
+		value_len = strcspn(value, "\"");
+		given = value_of(labels, key, key_len);
+		if (!given)
+			return -1;
+		if (*value == '#') {
+			char *end;
+			long n = strtol(given, &end, 10);
+
+			if (end == given || *end != '"' || n < 0 || n >= row->n)
+				return -1;
+			number = (int)n;
+		} else if (strncmp(given, value, value_len) != 0 || given[value_len] != '"') {
+			return -1;
+		}
+	}
+	return number;
+}
+
+int series_find(const char *family, const char *labels)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int number;
+
+		size_t len = family_len(&rows[i]);
+
+		if (strncmp(rows[i].name, family, len) != 0 || family[len])
+			continue;
+		number = match_labels(&rows[i], labels);
+		if (number >= 0)
+			return (int)rows[i].first + number;
+	}
+	return -1;
+}
+
+const char *series_name(enum series s)
+{
+	return row_of(s)->name;
+}
+
+const unsigned char series_kinds[N_SERIES] = {
+#define X(id, n, kind, name) [SERIES_##id... SERIES_##id##_LAST] = SERIES_##kind,
+	SERIES_LIST(X)
+#undef X
+};
+
+int series_number(enum series s)
+{
+	const struct series_row *row = row_of(s);
+
+	return row->n > 1 ? (int)(s - row->first) : -1;
+}

@@ -1,0 +1,48 @@
+#include "verdict_event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whoever becomes the symptom of another was told of before. */
+static bool is_told(const struct verdict *v)
+{
+	if (v->change == VERDICT_CLOSED)
+		return !v->explained || v->closed == CLOSE_EXPLAINED;
+	return v->change == VERDICT_OPENED && !v->explained;
+}
+
+static const char *end_text(enum close_reason why)
+{
+	static const char *const texts[] = {
+		[CLOSE_CLEARED] = "over",
+		[CLOSE_GONE] = "over, the port is gone",
+		[CLOSE_UNSEEN] = "not told any more, its numbers cannot be seen",
+		[CLOSE_EXPLAINED] = "explained by another cause now",
+	};
+
+	return texts[why];
+}
+
+bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
+{
+	const struct cause_row *row = cause_row(v->cause);
+	bool ends = v->change == VERDICT_CLOSED;
+
+	if (!is_told(v))
+		return false;
+	*ret = (struct event){.first_ms = unix_ms, .last_ms = unix_ms, .count = 1};
+	ret->type = !ends && v->severity > SEVERITY_INFO ? EVENT_WARNING : EVENT_NORMAL;
+	snprintf(ret->reason, sizeof(ret->reason), "%s", ends ? "DiagnosisEnd" : "DiagnosisOnset");
+	memcpy(ret->device, v->function, sizeof(ret->device));
+	if (v->n_pods > 0) {
+		snprintf(ret->namespace, sizeof(ret->namespace), "%s", v->pods[0].namespace);
+		snprintf(ret->pod, sizeof(ret->pod), "%s", v->pods[0].name);
+	}
+	if (ends)
+		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s is %s", v->device,
+			 v->port, row->name, end_text(v->closed));
+	else
+		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s, %s: %s", v->device,
+			 v->port, row->name, severity_name(v->severity), row->sentence);
+	return true;
+}

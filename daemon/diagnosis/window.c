@@ -1,0 +1,186 @@
+#include "window.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What no packed number is: the exponent of infinity. */
+#define UNSEEN	     0xffff
+/* A float has 23 bits of mantissa. */
+#define DROPPED_BITS 15
+#define GREATEST     0xff00 /* packed */
+
+uint16_t window_pack(double v)
+{
+	float f = (float)v;
+	uint32_t bits;
+
+	if (!(f >= 0))
+		return UNSEEN;
+	memcpy(&bits, &f, sizeof(bits));
+	bits = (bits + (1u << (DROPPED_BITS - 1))) >> DROPPED_BITS;
+	return (uint16_t)(bits < GREATEST ? bits : GREATEST - 1);
+}
+
+double window_unpack(uint16_t packed)
+{
+	uint32_t bits = (uint32_t)packed << DROPPED_BITS;
+	float f;
+
+	if (packed == UNSEEN)
+		return (double)NAN;
+	memcpy(&f, &bits, sizeof(f));
+	return (double)f;
+}
+
+void window_init(struct window *w)
+{
+	memset(w, 0xff, sizeof(*w));
+}
+
+void timeline_add(struct timeline *t, uint64_t now_ms)
+{
+	t->newest = (t->newest + 1) % WINDOW_ROWS;
+	t->at_ms[t->newest] = now_ms;
+	if (t->n < WINDOW_ROWS)
+		t->n++;
+}
+
+void window_set(struct window *w, const struct timeline *t, const double values[N_SIGNALS])
+{
+	for (int i = 0; i < N_SIGNALS; i++)
+		w->rows[t->newest][i] = window_pack(values[i]);
+}
+
+void window_skip(struct window *w, const struct timeline *t)
+{
+	memset(w->rows[t->newest], 0xff, sizeof(w->rows[0]));
+}
+
+static unsigned index_of(const struct timeline *t, unsigned back)
+{
+	return (t->newest + WINDOW_ROWS - back) % WINDOW_ROWS;
+}
+
+double window_get(const struct window *w, const struct timeline *t, enum signal s, unsigned back)
+{
+	return back < t->n ? window_unpack(w->rows[index_of(t, back)][s]) : (double)NAN;
+}
+
+static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
+{
+	return back < t->n && t->at_ms[t->newest] - t->at_ms[index_of(t, back)] < span_ms;
+}
+
+double window_mean(const struct window *w, const struct timeline *t, enum signal s,
+		   uint64_t span_ms)
+{
+	double sum = 0;
+	unsigned n = 0;
+
+	for (unsigned back = 0; within(t, back, span_ms); back++) {
+		uint16_t packed = w->rows[index_of(t, back)][s];
+
+		if (packed == UNSEEN)
+			continue;
+		sum += packed ? window_unpack(packed) : 0;
+		n++;
+	}
+	return n ? sum / n : (double)NAN;
+}
+
+void window_means(const struct window *w, const struct timeline *t, uint64_t span_ms,
+		  double ret[N_SIGNALS])
+{
+	double sum[N_SIGNALS] = {0};
+	unsigned n[N_SIGNALS] = {0};
+
+	for (unsigned back = 0; within(t, back, span_ms); back++) {
+		const uint16_t *row = w->rows[index_of(t, back)];
+
+		for (int s = 0; s < N_SIGNALS; s++) {
+			if (row[s] == UNSEEN)
+				continue;
+			n[s]++;
+			if (row[s])
+				sum[s] += window_unpack(row[s]);
+		}
+	}
+	for (int s = 0; s < N_SIGNALS; s++)
+		ret[s] = n[s] ? sum[s] / n[s] : (double)NAN;
+}
+
+double window_sum(const struct window *w, const struct timeline *t, enum signal s, uint64_t span_ms,
+		  double *ret_seconds)
+{
+	double sum = 0;
+
+	*ret_seconds = 0;
+	for (unsigned back = 0; within(t, back, span_ms) && back + 1 < t->n; back++) {
+		unsigned at = index_of(t, back);
+		uint16_t packed = w->rows[at][s];
+		double seconds = (double)(t->at_ms[at] - t->at_ms[index_of(t, back + 1)]) / 1000;
+
+		if (packed == UNSEEN)
+			continue;
+		*ret_seconds += seconds;
+		if (packed)
+			sum += window_unpack(packed) * seconds;
+	}
+	return sum;
+}
+
+unsigned window_count(const struct window *w, const struct timeline *t, enum signal s,
+		      uint64_t span_ms, double level)
+{
+	unsigned n = 0;
+
+	for (unsigned back = 0; within(t, back, span_ms); back++) {
+		double v = window_get(w, t, s, back);
+
+		n += v > 0 && v >= level;
+	}
+	return n;
+}
+
+uint64_t window_since(const struct window *w, const struct timeline *t, enum signal s,
+		      uint64_t span_ms, uint64_t quiet_ms)
+{
+	uint64_t since = 0;
+	double level = 0;
+
+	for (unsigned back = 0; within(t, back, quiet_ms); back++)
+		level = fmax(level, window_get(w, t, s, back)); /* passes NaN over */
+	if (level <= 0)
+		return 0;
+	for (unsigned back = 0; within(t, back, span_ms); back++) {
+		uint64_t at = t->at_ms[index_of(t, back)];
+
+		if (window_get(w, t, s, back) >= level / 4)
+			since = at;
+		else if (since && since - at >= quiet_ms)
+			break;
+	}
+	return since;
+}
+
+const char *signal_name(enum signal s)
+{
+	static const char *const names[] = {
+		[SIGNAL_PHY_ERRORS] = "roce_phy_symbol_errors_total",
+		[SIGNAL_PAUSE_RECEIVED] = "roce_pfc_pause_seconds_total{direction=\"received\"}",
+		[SIGNAL_PAUSE_SENT] = "roce_pfc_pause_seconds_total{direction=\"sent\"}",
+		[SIGNAL_CE_SHARE] = "roce_ecn_ce_received_packets_total",
+		[SIGNAL_CNP_SENT] = "roce_cnp_sent_packets_total",
+		[SIGNAL_CNP_RECEIVED] = "roce_cnp_received_packets_total",
+		[SIGNAL_DISCARDS] = "roce_port_discards_total{direction=\"received\"}",
+		[SIGNAL_OUT_OF_SEQUENCE] = "roce_out_of_sequence_packets_total",
+		[SIGNAL_NAK] = "roce_sequence_nak_received_total",
+		[SIGNAL_TIMEOUTS] = "roce_ack_timeouts_total",
+		[SIGNAL_NOT_READY] = "roce_rnr_nak_received_total",
+		[SIGNAL_FAILED] = "roce_transport_retries_exceeded_total",
+		[SIGNAL_BYTES_RECEIVED] = "roce_bytes_total{direction=\"received\"}",
+		[SIGNAL_BYTES_SENT] = "roce_bytes_total{direction=\"sent\"}",
+	};
+
+	return names[s];
+}

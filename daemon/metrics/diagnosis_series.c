@@ -1,0 +1,73 @@
+#include "diagnosis_series.h"
+
+#include <inttypes.h>
+
+#include "host_series.h"
+
+static const struct family families[N_DIAGNOSIS_FAMILIES] = {
+	[DIAGNOSIS] = {"roce_diagnosis",
+		       "What is wrong with a port: 1 information, 2 warning, 3 critical; absent "
+		       "when nothing is.",
+		       METRIC_GAUGE},
+	[DIAGNOSIS_ONSETS] = {"roce_diagnosis_onsets_total", "Times a cause was diagnosed.",
+			      METRIC_COUNTER},
+	[DIAGNOSIS_UNDECIDABLE] = {"roce_diagnosis_undecidable",
+				   "Ports on which a cause cannot be decided; "
+				   "/api/v1/diagnosis says which and why.",
+				   METRIC_GAUGE},
+};
+
+const struct family *diagnosis_family(enum diagnosis_family f)
+{
+	return &families[f];
+}
+
+static int begin_family(struct page *p, const struct family *f)
+{
+	return page_begin(p, f->name, f->type == METRIC_COUNTER ? "counter" : "gauge", f->help);
+}
+
+static void add_verdict(struct text *t, const struct verdict *v, const struct resource_table *table)
+{
+	text_addf(t, "%s", families[DIAGNOSIS].name);
+	text_add_port(t, v->device, v->port,
+		      table ? resource_table_holder(table, v->function, v->device) : NULL);
+	text_addf(t, ",cause=\"%s\"} %d\n", cause_row(v->cause)->name, (int)v->severity);
+}
+
+static int add_verdicts(struct page *p, const struct diagnosis_report *r,
+			const struct resource_table *table)
+{
+	int failed = begin_family(p, &families[DIAGNOSIS]);
+
+	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++)
+		if (verdict_is_told(&r->verdicts[i]))
+			add_verdict(&p->text, &r->verdicts[i], table);
+	page_end(p);
+	return failed;
+}
+
+/* One number for each cause. */
+static int add_causes(struct page *p, const struct family *f, const struct diagnosis_report *r)
+{
+	int failed = begin_family(p, f);
+
+	for (int c = 0; failed == 0 && c < N_CAUSES; c++)
+		text_addf(&p->text, "%s{cause=\"%s\"} %" PRIu64 "\n", f->name,
+			  cause_row((enum cause)c)->name,
+			  f == &families[DIAGNOSIS_ONSETS] ? r->onsets[c] : r->undecidable[c]);
+	page_end(p);
+	return failed;
+}
+
+int diagnosis_series(struct page *p, const struct diagnosis_report *r,
+		     const struct resource_table *table)
+{
+	int failed = add_verdicts(p, r, table);
+
+	if (failed == 0)
+		failed = add_causes(p, &families[DIAGNOSIS_ONSETS], r);
+	if (failed == 0)
+		failed = add_causes(p, &families[DIAGNOSIS_UNDECIDABLE], r);
+	return failed;
+}

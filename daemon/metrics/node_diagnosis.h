@@ -1,0 +1,19 @@
+/* node_diagnosis.h - the diagnosis of this node: each sample is judged on the worker that took it,
+ * and what is said of it goes to the loop as a report. Pure. */
+#pragma once
+
+#include "diagnosis_report.h"
+#include "port_observer.h"
+
+struct node_diagnosis;
+
+/* NULL: out of memory. */
+struct node_diagnosis *node_diagnosis_new(const struct thresholds *);
+void node_diagnosis_free(struct node_diagnosis *);
+/* From the next sample on; not while one is being judged. */
+void node_diagnosis_follow(struct node_diagnosis *, const struct thresholds *);
+
+/* On the worker. The report is borrowed until the next but one call: the loop may read it while the
+ * next sample is judged. NULL: no memory, nothing new is said. */
+const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *, const struct sample *,
+						    const struct observer_scene *);

@@ -1,0 +1,404 @@
+#include "port_observer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "default_route.h"
+
+/* For so long after its container's end a pod is still told of. */
+#define ENDED_MS     60000
+/* Of one family that are looked up once. */
+#define KNOWN_LABELS 64
+
+/* Who has a port's device to itself, or had it a moment ago. */
+struct port_user {
+	struct observed_pod pod; /* name "" = nobody */
+	uint64_t ended_ms;	 /* 0 = it has it still */
+};
+
+/* The observed ports that a sampled one speaks of: itself, or all of its device. */
+struct port_span {
+	uint32_t first, n;
+};
+
+struct port_observer {
+	bool prepared;
+	uint64_t layout, host_generation, resources_generation;
+	struct port_observation *ports; /* one for each port of the host's RDMA devices */
+	struct port_user *users;	/* of each */
+	size_t n_ports;
+	struct port_span *spans; /* of the sample's ports */
+	int16_t *series;	 /* of the sample's readings; -1: diagnosis does not read it */
+};
+
+struct port_observer *port_observer_new(void)
+{
+	return calloc(1, sizeof(struct port_observer));
+}
+
+void port_observer_free(struct port_observer *b)
+{
+	if (!b)
+		return;
+	free(b->ports);
+	free(b->users);
+	free(b->spans);
+	free(b->series);
+	free(b);
+}
+
+/* --- what only the host changes --------------------------------------------------------------- */
+
+struct look {
+	const struct observer_scene *scene;
+	struct host_index index;
+	const struct netdev **routes; /* default_routes() */
+};
+
+static const struct netdev *netdev_of(const struct look *l, const struct rdma_dev *dev,
+				      const struct rdma_port *port)
+{
+	struct fn_parts parts;
+
+	if (port->netdev_ifindex)
+		return host_index_netdev(&l->index, port->netdev_nsid, port->netdev_ifindex);
+	if (!dev->function[0])
+		return NULL;
+	parts = host_index_parts(&l->index, dev->function);
+	return parts.n_netdevs == 1 ? part_netdev(&parts, 0) : NULL;
+}
+
+/* Of changes that end without a carrier the one before the last was to one. */
+static bool had_carrier(const struct netdev *nd)
+{
+	return nd->carrier == CARRIER_OFF && nd->carrier_changes >= 2;
+}
+
+static void see_netdev(struct port_observation *o, const struct look *l, const struct netdev *nd)
+{
+	if (!nd)
+		return;
+	memcpy(o->netdev, nd->name, sizeof(o->netdev));
+	o->management = l->routes[nd - l->scene->host->netdevs] != NULL;
+	o->admin_down = !(nd->flags & IFF_UP);
+	o->was_active = had_carrier(nd);
+}
+
+static void see_function(struct port_observation *o, const struct function *fn)
+{
+	if (!fn)
+		return;
+	memcpy(o->parent, fn->parent, sizeof(o->parent));
+	memcpy(o->health.devlink_error, fn->devlink_error, sizeof(o->health.devlink_error));
+	o->health.unreachable = fn->unreachable;
+}
+
+static void see_port(struct port_observation *o, const struct look *l, const struct rdma_dev *dev,
+		     const struct rdma_port *port)
+{
+	port_observation_init(o);
+	memcpy(o->device, dev->name, sizeof(o->device));
+	o->port = port->num;
+	memcpy(o->function, dev->function, sizeof(o->function));
+	memcpy(o->driver, dev->driver, sizeof(o->driver));
+	memcpy(o->netdev, port->netdev, sizeof(o->netdev));
+	/* What has gone where we cannot look keeps its last values. */
+	o->visible = dev->nsid != NSID_ELSEWHERE;
+	o->state = port->state;
+	o->link_layer = port->link_layer;
+	o->rate_bps = port->rate_bps;
+	o->mtu = port->active_mtu;
+	o->settings = NULL; /* nobody reads what the port is set to */
+	see_netdev(o, l, netdev_of(l, dev, port));
+	see_function(o, dev->function[0] ? host_index_function(&l->index, dev->function) : NULL);
+}
+
+static void see_ports(struct port_observer *b, const struct look *l)
+{
+	const struct host *h = l->scene->host;
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_rdma; i++)
+		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
+			see_port(&b->ports[n++], l, &h->rdma[i], &h->rdma[i].ports[k]);
+}
+
+/* --- who uses them ---------------------------------------------------------------------------- */
+
+static void see_user(struct port_user *u, const struct port_observation *o,
+		     const struct resource_table *table)
+{
+	const struct pod_device *holder = table ? resource_table_holder(table, o->function,
+									o->device)
+						: NULL;
+
+	if (!holder || !holder->pod[0])
+		return;
+	snprintf(u->pod.namespace, sizeof(u->pod.namespace), "%s", holder->namespace);
+	snprintf(u->pod.name, sizeof(u->pod.name), "%s", holder->pod);
+}
+
+/* port 0: any port of the device, from hint on the next one. SIZE_MAX: there is none. */
+static size_t find_port(const struct port_observation *ports, size_t n, const char *device,
+			uint32_t port, size_t hint)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (hint + i) % n;
+
+		if ((!port || ports[at].port == port) && strcmp(ports[at].device, device) == 0)
+			return at;
+	}
+	return SIZE_MAX;
+}
+
+/* Whoever does not have it any more had it until now. */
+static void keep_user(struct port_user *now, const struct port_user *before, uint64_t now_ms)
+{
+	if (now->pod.name[0] || !before->pod.name[0])
+		return;
+	*now = *before;
+	now->pod.ended = true;
+	if (!now->ended_ms)
+		now->ended_ms = now_ms;
+}
+
+static void tell_user(struct port_observation *o, struct port_user *u, uint64_t now_ms)
+{
+	if (u->ended_ms && now_ms - u->ended_ms >= ENDED_MS)
+		*u = (struct port_user){0};
+	o->pods = &u->pod;
+	o->n_pods = u->pod.name[0] != '\0';
+}
+
+/* --- what the readings are -------------------------------------------------------------------- */
+
+static void find_spans(struct port_observer *b, const struct sample *s)
+{
+	size_t hint = 0;
+
+	for (size_t i = 0; i < s->n_ports; i++) {
+		const struct sampled_port *p = &s->ports[i];
+		struct port_span *span = &b->spans[i];
+		size_t at = find_port(b->ports, b->n_ports, p->device, p->port, p->port ? hint : 0);
+
+		if (at == SIZE_MAX)
+			continue;
+		hint = at;
+		*span = (struct port_span){(uint32_t)at, 1};
+		if (p->port)
+			memcpy(b->ports[at].bytes_source, p->bytes_source, sizeof(p->bytes_source));
+		else /* the ports of a device stand together */
+			while (at + span->n < b->n_ports &&
+			       strcmp(b->ports[at + span->n].device, p->device) == 0)
+				span->n++;
+	}
+}
+
+/* The labels of one family: ports that are alike share their texts. */
+struct known_labels {
+	const char *labels[KNOWN_LABELS];
+	int16_t series[KNOWN_LABELS];
+	size_t n;
+};
+
+static int16_t series_of(struct known_labels *k, const struct reading *r)
+{
+	int16_t found;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (k->labels[i] == r->labels)
+			return k->series[i];
+	found = (int16_t)series_find(r->family->name, r->labels);
+	if (k->n < KNOWN_LABELS) {
+		k->labels[k->n] = r->labels;
+		k->series[k->n++] = found;
+	}
+	return found;
+}
+
+static void find_series(struct port_observer *b, const struct sample *s)
+{
+	static const struct family none;
+	const struct family *family = &none;
+	struct known_labels known = {.n = 0};
+	struct reading_pos pos = {0};
+	struct reading r;
+
+	for (size_t i = 0; i < s->n_readings && sample_next(s, &pos, &r); i++) {
+		if (r.family != family)
+			known.n = 0;
+		family = r.family;
+		b->series[i] = series_of(&known, &r);
+	}
+}
+
+/* --- preparing -------------------------------------------------------------------------------- */
+
+static uint64_t generation_of(const struct resource_table *table)
+{
+	return table ? table->generation : 0;
+}
+
+static bool is_current(const struct port_observer *b, const struct sample *s,
+		       const struct observer_scene *scene)
+{
+	return b->prepared && b->layout == s->layout &&
+	       b->host_generation == scene->host_generation &&
+	       b->resources_generation == generation_of(scene->resources);
+}
+
+/* Empty arrays for all that is to be seen. False: out of memory, and *b is as it was. */
+static bool make_room(struct port_observer *b, size_t n_ports, const struct sample *s)
+{
+	struct port_observer room = {
+		.ports = calloc(n_ports + 1, sizeof(*b->ports)),
+		.users = calloc(n_ports + 1, sizeof(*b->users)),
+		.spans = calloc(s->n_ports + 1, sizeof(*b->spans)),
+		.series = calloc(s->n_readings + 1, sizeof(*b->series)),
+	};
+
+	if (!room.ports || !room.users || !room.spans || !room.series) {
+		free(room.ports);
+		free(room.users);
+		free(room.spans);
+		free(room.series);
+		return false;
+	}
+	room.n_ports = n_ports;
+	*b = room;
+	return true;
+}
+
+static void see_users(struct port_observer *b, const struct port_observer *before,
+		      const struct resource_table *table, uint64_t now_ms)
+{
+	for (size_t i = 0; i < b->n_ports; i++) {
+		size_t at = find_port(before->ports, before->n_ports, b->ports[i].device,
+				      b->ports[i].port, i);
+
+		see_user(&b->users[i], &b->ports[i], table);
+		if (at != SIZE_MAX)
+			keep_user(&b->users[i], &before->users[at], now_ms);
+	}
+}
+
+static int look_up(struct look *l, const struct observer_scene *scene)
+{
+	*l = (struct look){.scene = scene};
+	if (host_index_init(&l->index, scene->host) < 0)
+		return -ENOMEM;
+	l->routes = default_routes(&l->index);
+	if (l->routes)
+		return 0;
+	host_index_done(&l->index);
+	return -ENOMEM;
+}
+
+static size_t count_ports(const struct host *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_rdma; i++)
+		n += h->rdma[i].n_ports;
+	return n;
+}
+
+static int observer_prepare(struct port_observer *b, const struct sample *s,
+			    const struct observer_scene *scene)
+{
+	struct port_observer before = *b;
+	struct look l;
+
+	if (look_up(&l, scene) < 0)
+		return -ENOMEM;
+	if (make_room(b, count_ports(scene->host), s)) {
+		see_ports(b, &l);
+		see_users(b, &before, scene->resources, s->taken_ms);
+		find_spans(b, s);
+		find_series(b, s);
+		b->layout = s->layout;
+		b->host_generation = scene->host_generation;
+		b->resources_generation = generation_of(scene->resources);
+		b->prepared = true;
+		free(before.ports);
+		free(before.users);
+		free(before.spans);
+		free(before.series);
+	} else {
+		b->prepared = false;
+	}
+	host_index_done(&l.index);
+	free(l.routes);
+	return b->prepared ? 0 : -ENOMEM;
+}
+
+/* --- a sample --------------------------------------------------------------------------------- */
+
+/* In base units, as the page has it. */
+static double value_of(const struct reading *r)
+{
+	switch (r->unit) {
+	case UNIT_MICROSECONDS:
+		return (double)r->value / 1e6;
+	case UNIT_WORDS:
+		return (double)r->value * 4;
+	case UNIT_PERCENT:
+		return (double)r->value / 100;
+	case UNIT_BITS:
+		return (double)r->value / 8;
+	case UNIT_SIGNED:
+		return (double)(int64_t)r->value;
+	case UNIT_ONE:
+		break;
+	}
+	return (double)r->value;
+}
+
+static void take_readings(struct port_observer *b, const struct sample *s)
+{
+	struct reading_pos pos = {0};
+	struct reading r;
+
+	for (size_t i = 0; i < s->n_readings && sample_next(s, &pos, &r); i++) {
+		const struct port_span *span = &b->spans[r.port];
+		double v;
+
+		if (b->series[i] < 0)
+			continue;
+		v = r.state == READING_OK ? value_of(&r) : (double)NAN;
+		for (uint32_t k = 0; k < span->n; k++)
+			b->ports[span->first + k].value[b->series[i]] = v;
+	}
+}
+
+static void take_queue_pairs(struct port_observer *b, const struct qp_ports *qps)
+{
+	for (size_t i = 0; i < b->n_ports; i++) {
+		struct port_observation *o = &b->ports[i];
+		const struct observed_qps *found = qps ? qp_ports_find(qps, o->device, o->port)
+						       : NULL;
+
+		o->qps = found ? *found : (struct observed_qps){0};
+	}
+}
+
+int port_observer_look(struct port_observer *b, const struct sample *s,
+		       const struct observer_scene *scene, struct observation *ret)
+{
+	if (!is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
+		return -ENOMEM;
+	take_readings(b, s);
+	take_queue_pairs(b, scene->qps);
+	for (size_t i = 0; i < b->n_ports; i++)
+		tell_user(&b->ports[i], &b->users[i], s->taken_ms);
+	*ret = (struct observation){.now_ms = s->taken_ms,
+				    .unix_ms = scene->unix_ms,
+				    .ports = b->ports,
+				    .n_ports = b->n_ports};
+	memcpy(ret->sources, s->sources, sizeof(ret->sources));
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* port_observer.h - what diagnosis is told of this node: a sample's readings and what the inventory
+ * and the kubelet's list say of the ports, as an observation. Pure.
+ *
+ * Names are looked up when the layout, the host or the holders change; in between a sample is a
+ * walk over its readings. */
+#pragma once
+
+#include "observation.h"
+#include "qp_ports.h"
+#include "resource_table.h"
+
+struct port_observer;
+
+/* What there is beside the sample. */
+struct observer_scene {
+	const struct host *host;
+	uint64_t host_generation;		/* names the version of `host` */
+	const struct resource_table *resources; /* NULL: none */
+	uint64_t unix_ms;			/* of the sample */
+	const struct qp_ports *qps;		/* NULL: nobody knows the queue pairs */
+};
+
+struct port_observer *port_observer_new(void); /* NULL: out of memory */
+void port_observer_free(struct port_observer *);
+/* *ret is borrowed until the next call. -ENOMEM: nothing is seen this time. */
+int port_observer_look(struct port_observer *, const struct sample *, const struct observer_scene *,
+		       struct observation *ret);

@@ -1,0 +1,136 @@
+/* The engine under any sequence of samples: ports that come and go, counters that go anywhere, time
+ * that jumps. What is told is of ports that were there, ends when they go, and never hides itself.
+ *
+ * Of each sample the first byte says how much time has passed, the second which ports there are;
+ * then come changes until a byte of 0xff: port and series, kind of change, value. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnosis_json.h"
+
+#define PORTS	   3
+/* Samples after which a port that has gone must have left nothing. */
+#define GONE_AFTER 3
+
+struct input {
+	const uint8_t *at, *end;
+};
+
+static uint8_t take(struct input *in)
+{
+	return in->at < in->end ? *in->at++ : 0xff;
+}
+
+static struct port_settings settings;
+
+/* Where a counter goes: nowhere, a little, far, back, away. */
+static void change(struct port_observation *o, uint8_t series, uint8_t how, uint8_t by)
+{
+	double *v = &o->value[series % N_SERIES];
+
+	switch (how % 8) {
+	case 0:
+		*v = by;
+		break;
+	case 1:
+		*v += by;
+		break;
+	case 2:
+		*v += by * 1e8;
+		break;
+	case 3:
+		*v -= by;
+		break;
+	case 4:
+		*v = (double)NAN;
+		break;
+	case 5:
+		*v = ldexp(1, by);
+		break;
+	case 6:
+		o->rate_bps = by * UINT64_C(1000000000);
+		o->state = (enum port_state)(series % 6);
+		o->qps = (struct observed_qps){
+			.known = by & 1, .count = by, .peers = series, .not_ect = by & 2};
+		break;
+	case 7:
+		o->settings = by & 1 ? &settings : NULL;
+		settings.seen = series;
+		settings.pfc = by;
+		o->management = by & 2;
+		o->visible = by & 12;
+		o->health.command_failures += by & 16;
+		break;
+	}
+}
+
+static void check(const struct diagnosis *d, const struct observation *o, const unsigned *absent)
+{
+	size_t n;
+	const struct verdict *v = diagnosis_verdicts(d, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned port = (unsigned)(v[i].device[0] - 'a');
+
+		if ((unsigned)v[i].cause >= N_CAUSES || v[i].onset_ms > o->now_ms ||
+		    port >= PORTS || v[i].n_evidence > EVIDENCE_MAX ||
+		    (v[i].symptoms & CAUSE_BIT(v[i].cause)))
+			abort();
+		if (v[i].opened_ms && absent[port] >= GONE_AFTER)
+			abort();
+		if (v[i].management && v[i].severity > SEVERITY_INFO &&
+		    v[i].change == VERDICT_OPENED)
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, data + size};
+	struct port_observation ports[PORTS], seen[PORTS];
+	unsigned absent[PORTS] = {0};
+	struct observation o = {.now_ms = 1000000};
+	struct thresholds limits;
+	struct diagnosis *d;
+
+	thresholds_init(&limits);
+	limits.expected = (enum congestion_control)(take(&in) % N_CC);
+	if (diagnosis_new(&d, &limits) < 0)
+		return 0;
+	for (int i = 0; i < PORTS; i++) {
+		port_observation_init(&ports[i]);
+		ports[i].device[0] = (char)('a' + i);
+		ports[i].state = PORT_ACTIVE;
+		ports[i].rate_bps = 100000000000;
+	}
+	while (in.at < in.end) {
+		uint64_t before_ms = o.now_ms;
+		uint8_t which, series;
+
+		o.now_ms += 100 * take(&in);
+		which = take(&in);
+		while (in.at < in.end && (series = take(&in)) != 0xff) {
+			uint8_t how = take(&in);
+
+			change(&ports[how >> 3 & 1], series, how, take(&in));
+		}
+		o.ports = seen;
+		o.n_ports = 0;
+		for (int i = 0; i < PORTS; i++)
+			if (which & 1 << i)
+				seen[o.n_ports++] = ports[i];
+		o.partial = which & 0x80;
+		if (diagnosis_tick(d, &o) < 0)
+			abort();
+		/* A sample at the same moment was none. */
+		for (int i = 0; i < PORTS && o.now_ms > before_ms; i++)
+			absent[i] = which & 1 << i ? 0 : absent[i] + !o.partial;
+		check(d, &o, absent);
+	}
+	json_decref(diagnosis_json(d));
+	diagnosis_free(d);
+	return 0;
+}

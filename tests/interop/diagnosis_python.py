@@ -1,0 +1,442 @@
+#!/usr/bin/python3
+"""Judges the diagnosis of the running daemon: stories are played into the counter files of a synthetic sysfs tree, and series, API, events and rocectl say what is wrong.
+
+  diagnosis_python.py DAEMON MK_SYSFS ROCECTL [CHECK...]
+
+One line per check, "N passed, N failed" last.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
+import daemon_python  # noqa: E402
+from daemon_python import HOLD, Daemon, PodResources, checkpoint, registered, write  # noqa: E402
+from kubelet_python import SOON, equal, eventually, run_checks  # noqa: E402
+
+checks = []
+ROCECTL = None
+# A minute is long; what is held and released is judged by the engine's own tests.
+QUICK = {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1, "release_seconds": 1, "release_link_seconds": 1, "release_storm_seconds": 1,
+         "release_idle_seconds": 1, "clear_seconds": 1}
+PF, VF = "mlx5_0", "mlx5_2"
+VF_FUNCTION = "0000:18:00.1"
+POOL = {"resourceName": "roce", "selectors": {"isRdma": True, "pfNames": ["ens1np0"]}, "hold": HOLD}
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+# --- a port that moves ------------------------------------------------------------------------
+
+# A 400G port that receives and sends 4 GB/s in packets of 4 KiB; port_*_data counts words of 4 bytes.
+TRAFFIC = {"counters/port_rcv_data": 1e9, "counters/port_xmit_data": 1e9, "counters/port_rcv_packets": 1e6, "counters/port_xmit_packets": 1e6}
+CE, CNP_SENT = "hw_counters/np_ecn_marked_roce_packets", "hw_counters/np_cnp_sent"
+CNP_HANDLED = "hw_counters/rp_cnp_handled"
+NAK, OUT_OF_SEQUENCE = "hw_counters/packet_seq_err", "hw_counters/out_of_sequence"
+TIMEOUTS, RETRIES = "hw_counters/local_ack_timeout_err", "hw_counters/req_transport_retries_exceeded"
+
+
+class Story:
+    """Moves the counters of one port by rates (a second) until it is closed: what is in the files at any time is what they count then."""
+
+    def __init__(self, sys, device):
+        self.port = f"{sys}/class/infiniband/{device}/ports/1/"
+        self.lock, self.rates, self.ends = threading.Lock(), {}, False
+        self.values = {f"{folder}/{name}": 0.0 for folder in ("counters", "hw_counters") for name in os.listdir(self.port + folder) if name != "lifespan"}
+        self.files = {name: os.open(self.port + name, os.O_WRONLY) for name in self.values}
+        self.last = time.monotonic()
+        for name in self.values:
+            os.ftruncate(self.files[name], 0)
+            self.put(name)
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def put(self, name):
+        """Always as long, so that whoever reads meanwhile reads the one value or the other."""
+        os.pwrite(self.files[name], b"%018d\n" % int(self.values[name]), 0)
+
+    def advance(self):
+        now = time.monotonic()
+        for name, rate in self.rates.items():
+            self.values[name] += rate * (now - self.last)
+            self.put(name)
+        self.last = now
+
+    def run(self):
+        while not self.ends:
+            with self.lock:
+                self.advance()
+            time.sleep(0.01)
+
+    def play(self, *rates):
+        with self.lock:
+            self.advance()
+            self.rates = {name: rate for part in rates for name, rate in part.items()}
+
+    def jump(self, name, by):
+        with self.lock:
+            self.values[name] += by
+            self.put(name)
+
+    def reset(self):
+        """The driver was loaded anew."""
+        with self.lock:
+            for name in self.values:
+                self.values[name] = 0.0
+                self.put(name)
+
+    def state(self, text, physical):
+        write(self.port + "state", text + "\n")
+        write(self.port + "phys_state", physical + "\n")
+
+    def close(self):
+        self.ends = True
+        self.thread.join()
+        for file in self.files.values():
+            os.close(file)
+
+
+# --- a daemon that judges it ------------------------------------------------------------------
+
+
+class Node(Daemon):
+    def __init__(self, diagnosis=None, **more):
+        self.stories, self.keys = {}, {"diagnosis": {**QUICK, **(diagnosis or {})}, **more}
+        super().__init__(text=self.text(), flags=["--port-counters", "--state-dir", "/nonexistent"])
+
+    def text(self):
+        return json.dumps({"pools": [POOL], **self.keys}, indent=1)
+
+    def configure_keys(self, **keys):
+        self.keys = keys
+        write(self.dir + "/config.json", self.text())
+
+    def __exit__(self, *what):
+        for story in self.stories.values():
+            story.close()
+        return super().__exit__(*what)
+
+    def story(self, device):
+        self.stories[device] = Story(self.dir + "/sys", device)
+        return self.stories[device]
+
+    def diagnosis(self, query=""):
+        text = self.get("/api/v1/diagnosis" + query)
+        return json.loads(text) if text else {"verdicts": [], "undecided": [], "ports": [], "notTheNetwork": []}
+
+    def verdict(self, device, cause):
+        return next((v for v in self.diagnosis()["verdicts"] if (v["device"], v["cause"]) == (device, cause)), None)
+
+    def watch(self, device):
+        return next((p["watch"] for p in self.diagnosis()["ports"] if p["device"] == device), None)
+
+    def judged(self, device):
+        eventually(f"{device} is judged", lambda: self.watch(device) == "judged")
+
+    def judge_more(self, n):
+        """So many samples later."""
+        wanted = self.value("rocelet_samples_total") + n
+        eventually(f"{n} samples", lambda: self.value("rocelet_samples_total") >= wanted)
+
+    def series(self):
+        """{(device, cause): (value, labels)}"""
+        found = re.findall(r'^roce_diagnosis\{(.*)\} (\S+)$', self.get("/metrics"), re.M)
+        labels = [(dict(re.findall(r'(\w+)="([^"]*)"', text)), float(value)) for text, value in found]
+        return {(l["device"], l["cause"]): (value, l) for l, value in labels}
+
+    def onsets(self, cause):
+        return self.value(f'roce_diagnosis_onsets_total{{cause="{cause}"}}')
+
+    def events(self, reason, cause):
+        events = json.loads(self.get("/api/v1/events"))["events"]
+        return [e for e in events if e["reason"].startswith(reason) and cause in e["message"]]
+
+    def rocectl(self, *words):
+        return subprocess.run([ROCECTL, "--socket", self.dir + "/run/rocelet.sock", "diagnose", *words], capture_output=True, text=True, timeout=SOON)
+
+    def restart(self):
+        """As a crash and a new start."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(SOON)
+        self.connection = None
+        os.unlink(self.dir + "/run/rocelet.sock")
+        command = [*daemon_python.command(self.dir, self.dir), "--port-counters", "--state-dir", "/nonexistent"]
+        self.process = subprocess.Popen(command, env=dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1"), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.log = []
+        threading.Thread(target=lambda p: daemon_python.base.iter_lines(p.stderr, self.log), args=(self.process,), daemon=True).start()
+
+
+MARKED = {CE: 5e4, CNP_SENT: 2e4}  # of 1e6 packets a second: 5 %
+
+
+# --- stories ----------------------------------------------------------------------------------
+
+
+@check
+def marks_at_a_receiver_are_congestion_in_the_fabric():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        equal(node.series(), {})
+        equal(node.onsets("fabric_congestion"), 0)
+        story.play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
+        verdict = node.verdict(PF, "fabric_congestion")
+        equal((verdict["port"], verdict["netdev"], verdict["function"], verdict["severity"]), (1, "ens1np0", "0000:18:00.0", "warning"))
+        evidence = {e["name"]: e for e in verdict["evidence"]}
+        assert any(e["threshold"] == 0.01 and 0.01 < e["value"] < 0.1 for e in evidence.values()), evidence
+        equal(verdict["firstMoved"], "roce_ecn_ce_received_packets_total")
+        equal(node.series()[PF, "fabric_congestion"][0], 2)
+        equal(node.onsets("fabric_congestion"), 1)
+        equal(node.onsets("packet_loss"), 0)
+        onset, = node.events("DiagnosisOnset", "fabric_congestion")
+        equal((onset["type"], onset["device"], onset["count"]), ("Warning", "0000:18:00.0", 1))
+        said = node.rocectl()
+        equal(said.returncode, 4)
+        assert said.stdout.startswith(f"warning: {PF}/1 (ens1np0): fabric_congestion, since 20"), said.stdout
+        for word in ("first moved: roce_ecn_ce_received_packets_total", "(limit 0.01)", "advice: ", "unless: ", "CANNOT BE DECIDED"):
+            assert word in said.stdout, (word, said.stdout)
+        equal(json.loads(node.rocectl("-o", "json").stdout)["verdicts"][0]["cause"], "fabric_congestion")
+        # Another device is another question, and no device a mistake.
+        equal(node.rocectl("mlx5_1").returncode, 0)
+        equal(node.rocectl("ens1np0").returncode, 4)
+        equal(node.rocectl("eth9").returncode, 1)
+        # It goes on: neither an event nor an onset for each sample.
+        node.judge_more(20)
+        equal((len(node.events("DiagnosisOnset", "")), node.events("DiagnosisOnset", "")[0]["count"], node.onsets("fabric_congestion")), (1, 1, 1))
+        story.play(TRAFFIC)
+        eventually("its end", lambda: node.series() == {})
+        end, = node.events("DiagnosisEnd", "fabric_congestion")
+        equal((end["type"], end["count"]), ("Normal", 1))
+        assert "is over" in end["message"], end
+        equal(node.onsets("fabric_congestion"), 1)
+        equal(node.rocectl().returncode, 0)
+
+
+@check
+def a_near_miss_is_silent():
+    with Node() as node:
+        story = node.story(PF)
+        # Marks below the limit, answered; packets out of order now and then; one NAK in ten million.
+        story.play(TRAFFIC, {CE: 5e3, CNP_SENT: 2e3, OUT_OF_SEQUENCE: 2, NAK: 0.1})
+        node.judged(PF)
+        node.judge_more(60)
+        equal((node.diagnosis()["verdicts"], node.series(), node.events("Diagnosis", "")), ([], {}, []))
+        said = node.rocectl(PF)
+        equal(said.returncode, 0)
+        assert said.stdout.startswith("nothing is wrong with 1 port\n"), said.stdout
+
+
+@check
+def naks_are_loss_and_explain_what_they_do():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        story.play(TRAFFIC, {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5})
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        eventually("it is critical", lambda: node.series()[PF, "packet_loss"][0] == 3)
+        equal(set(node.series()), {(PF, "packet_loss")})
+        said = node.rocectl()
+        equal(said.returncode, 5)
+        assert "roce_sequence_nak_received_total" in said.stdout, said.stdout
+        equal(node.onsets("packet_loss"), 1)  # an escalation is none
+
+
+@check
+def retries_that_run_out_are_a_peer_that_is_gone():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        story.jump(RETRIES, 3)
+        eventually("a verdict", lambda: node.verdict(PF, "peer_gone"))
+        assert "roce_transport_retries_exceeded_total" in [e["name"] for e in node.verdict(PF, "peer_gone")["evidence"]]
+
+
+@check
+def a_link_that_goes_down():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        story.play()
+        story.state("1: DOWN", "3: Disabled")
+        eventually("a verdict", lambda: node.verdict(PF, "link_flap"))
+        assert {(e["name"], e["value"]) for e in node.verdict(PF, "link_flap")["evidence"]} >= {("roce_port_state", 1)}
+        equal(set(node.series()), {(PF, "link_flap")})
+        story.state("4: ACTIVE", "5: LinkUp")
+        eventually("its end", lambda: node.events("DiagnosisEnd", "link_flap"))
+
+
+# --- whose it is ------------------------------------------------------------------------------
+
+
+@check
+def a_pod_is_named_with_its_device():
+    with Node() as node:
+        pods = PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        kubelet = registered(node)
+        checkpoint(node)
+        story = node.story(VF)
+        story.play(TRAFFIC)
+        node.judged(VF)
+        story.play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(VF, "fabric_congestion"))
+        equal(node.verdict(VF, "fabric_congestion")["pods"], [{"namespace": "train", "name": "job-7"}])
+        value, labels = node.series()[VF, "fabric_congestion"]
+        equal((value, labels["namespace"], labels["pod"], labels["container"], labels["port"]), (2, "train", "job-7", "main", "1"))
+        onset, = node.events("DiagnosisOnset", "fabric_congestion")
+        equal((onset["namespace"], onset["pod"], onset["device"]), ("train", "job-7", VF_FUNCTION))
+        for pod, status in (("job-7", 4), ("train/job-7", 4), ("other/job-7", 0), ("job-8", 0)):
+            equal((pod, node.rocectl("--pod", pod).returncode), (pod, status))
+        assert "pod: train/job-7" in node.rocectl("--pod", "job-7").stdout
+        equal({p["device"] for p in node.diagnosis("?pod=train/job-7")["ports"]}, {VF})
+        kubelet.stop()
+        pods.stop()
+
+
+# --- what is no reason for a verdict, or none any more -----------------------------------------
+
+
+@check
+def a_restart_is_warming_and_never_healthy():
+    with Node({"warming_seconds": 600}) as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        eventually("it is watched", lambda: node.watch(PF) == "warming")
+        node.restart()
+        eventually("it is watched again", lambda: node.watch(PF) is not None)
+        equal({p["watch"] for p in node.diagnosis()["ports"]}, {"warming"})
+        node.judge_more(10)
+        said = node.rocectl()
+        equal(said.returncode, 0)
+        assert said.stdout.startswith("no verdict yet\n"), said.stdout
+        assert "watched for too short a time to be called healthy: mlx5_0/1" in said.stdout and "nothing is wrong" not in said.stdout, said.stdout
+        equal(node.diagnosis()["notTheNetwork"], [])
+        # What goes on all the time is found all the same.
+        story.play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
+
+
+@check
+def a_device_that_vanishes_closes_its_verdict():
+    with Node({"hold_seconds": 600}) as node:
+        story = node.story(VF)
+        story.play(TRAFFIC)
+        node.judged(VF)
+        story.play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: (VF, "fabric_congestion") in node.series())
+        story.close()
+        del node.stories[VF]
+        os.unlink(f"{node.dir}/sys/class/infiniband/{VF}")
+        for folder, folders, _files in os.walk(node.dir + "/sys/devices"):
+            if VF in folders and folder.endswith("/infiniband"):
+                shutil.rmtree(f"{folder}/{VF}")
+        eventually("its end", lambda: node.series() == {})
+        end, = node.events("DiagnosisEnd", "fabric_congestion")
+        assert end["message"].endswith("over, the port is gone"), end
+        equal(end["device"], VF_FUNCTION)
+        equal((node.watch(VF), node.verdict(VF, "fabric_congestion")), (None, None))
+        node.judge_more(5)
+        equal(len(node.events("DiagnosisEnd", "")), 1)
+
+
+@check
+def counters_that_start_over_are_no_verdict():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC, {CE: 5e3, CNP_SENT: 2e3})
+        node.judged(PF)
+        for _ in range(3):
+            story.reset()
+            node.judge_more(5)
+        eventually("they are seen to", lambda: next(p["resets"] for p in node.diagnosis()["ports"] if p["device"] == PF) >= 1)
+        node.judge_more(20)
+        equal((node.diagnosis()["verdicts"], node.events("Diagnosis", "")), ([], []))
+
+
+# --- the configuration ------------------------------------------------------------------------
+
+
+@check
+def limits_are_followed():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC, {CE: 5e3, CNP_SENT: 2e3})
+        node.judged(PF)
+        node.judge_more(20)
+        equal(node.diagnosis()["verdicts"], [])
+        node.configure_keys(**{"diagnosis": {**QUICK, "ce_share_warning": 0.002}, "expect-congestion-control": "dcqcn"})
+        eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
+        config = json.loads(node.get("/api/v1/config"))
+        equal((config["diagnosis"]["ce_share_warning"], config["expect-congestion-control"]), (0.002, "dcqcn"))
+        # What is wrong changes nothing, and is told with its line.
+        for key, value, why in (("ce_share_warnin", 1, 'unknown key, did you mean "ce_share_warning"?'), ("ce_share_warning", "1", "is not a number"),
+                                ("ce_share_warning", 2, "2 is not between 0 and 1"), ("release_seconds", 0.1, "0.1 is not between 1 and 3600")):
+            node.configure_keys(diagnosis={**QUICK, key: value})
+            line = 1 + next(i for i, text in enumerate(node.text().splitlines()) if f'"{key}"' in text)
+            sentence = f'/config.json:{line}: "diagnosis.{key}": {why}, keeping the configuration in use'
+            eventually(sentence, lambda: any(sentence in entry for entry in node.log))
+            equal(json.loads(node.get("/api/v1/config"))["diagnosis"]["ce_share_warning"], 0.002)
+        for text, why in (('{"diagnosis": []}', 'config.json:1: "diagnosis": is not an object'), ('{"diagnosis": {"hold_seconds": NaN}}', "config.json:1: "),
+                          ('{"expect-congestion-control": "ecn"}', "'ecn' is none of unknown, dcqcn, pfc_only, lossy")):
+            write(node.dir + "/config.json", text)
+            eventually(why, lambda: any(why in entry for entry in node.log))
+        assert node.verdict(PF, "fabric_congestion")
+
+
+@check
+def a_window_has_two_samples():
+    with Node() as node:
+        def ask(text, *flags):
+            write(node.dir + "/other.json", text)
+            command = [daemon_python.programs["daemon"], "--config", node.dir + "/other.json", *flags, "--print-config"]
+            return subprocess.run(command, capture_output=True, text=True, timeout=SOON)
+
+        short = '{\n "sample-interval": 30,\n "diagnosis": {\n  "hold_seconds": 1,\n  "release_seconds": 40}}'
+        said = ask(short)
+        equal(said.returncode, 2)
+        assert 'other.json:5: "diagnosis.release_seconds": 40 is less than twice the sample-interval' in said.stderr, said.stderr
+        equal(ask(short, "--sample-interval", "20").returncode, 0)
+        # Defaults follow, and what is printed can be read again.
+        printed = ask("{}", "--sample-interval", "30")
+        equal((json.loads(printed.stdout)["diagnosis"]["stale_source_seconds"], json.loads(printed.stdout)["diagnosis"]["hold_seconds"]), (60, 60))
+        equal(ask(printed.stdout).stdout, printed.stdout)
+        longest = ask("{}", "--sample-interval", "3600")
+        equal(ask(longest.stdout).stdout, longest.stdout)
+
+
+@check
+def readiness_is_another_question():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        story.play(TRAFFIC, {NAK: 500})
+        eventually("it is critical", lambda: node.series().get((PF, "packet_loss"), (0,))[0] == 3)
+        equal(node.get("/readyz"), "ok\n")
+
+
+def main():
+    global ROCECTL
+    daemon_python.programs["daemon"], daemon_python.programs["mk_sysfs"], ROCECTL = sys.argv[1:4]
+    failed = run_checks(checks, sys.argv[4:])
+    os._exit(failed)  # a kubelet's threads never end
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+/* diagnosis_doc.h - docs/diagnosis.md from the tables of daemon/diagnosis. */
+#pragma once
+
+#include <stdio.h>
+
+void diagnosis_doc(FILE *);

@@ -1,0 +1,138 @@
+/* A thousand hours of healthy nodes, and what must not make them ill: more of the same, or less of
+ * the samples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include "diagnosis_world.h"
+
+/* Of simulated time, for each pattern; a sanitizer takes ten times as long for each. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HOURS 5
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HOURS 5
+#endif
+#endif
+#ifndef HOURS
+#define HOURS 250
+#endif
+#define HOUR_S 3600
+
+struct node {
+	struct world w;
+	struct diagnosis *d;
+};
+
+static void node_init(struct node *n, uint64_t seed, enum congestion_control expected)
+{
+	struct thresholds limits;
+
+	thresholds_init(&limits);
+	limits.expected = expected;
+	world_init(&n->w, 1, seed);
+	assert_int_equal(diagnosis_new(&n->d, &limits), 0);
+}
+
+static void node_done(struct node *n)
+{
+	diagnosis_free(n->d);
+	world_done(&n->w);
+}
+
+static void told(const struct diagnosis *d, const char *pattern, uint64_t second)
+{
+	size_t n;
+	const struct verdict *v = diagnosis_verdicts(d, &n);
+
+	if (n)
+		fail_msg("%s: %s after %llu s", pattern, cause_row(v->cause)->name,
+			 (unsigned long long)second);
+}
+
+/* keep: of a hundred samples. */
+static void watch(const struct world_pattern *p, uint64_t seed, uint64_t seconds, double factor,
+		  unsigned keep)
+{
+	struct node n;
+
+	node_init(&n, seed, (enum congestion_control)(seed % N_CC));
+	n.w.capacity *= factor;
+	for (uint64_t s = 0; s < seconds; s++) {
+		struct observation o;
+
+		p->fn(&n.w, s);
+		o = world_step(&n.w, 1000);
+		if (world_random(&n.w) * 100 >= keep)
+			continue;
+		assert_int_equal(diagnosis_tick(n.d, &o), 0);
+		told(n.d, p->name, s);
+	}
+	for (int c = 0; c < N_CAUSES; c++)
+		assert_int_equal(diagnosis_onsets(n.d, (enum cause)c), 0);
+	node_done(&n);
+}
+
+/* Each hour another node, so that every one warms up. */
+static void a_thousand_healthy_hours(void **state)
+{
+	(void)state;
+	for (unsigned p = 0; p < WORLD_PATTERNS; p++)
+		for (uint64_t hour = 0; hour < HOURS; hour++)
+			watch(&world_patterns[p], 1 + hour * WORLD_PATTERNS + p, HOUR_S, 1, 100);
+}
+
+/* Half of everything is healthy; so is twice of that. */
+static void twice_as_much_is_as_healthy(void **state)
+{
+	(void)state;
+	for (unsigned p = 0; p < WORLD_PATTERNS; p++)
+		for (double factor = 0.0625; factor <= 1; factor *= 2)
+			watch(&world_patterns[p], 99 + p, HOUR_S, factor, 100);
+}
+
+static void samples_that_are_missing_make_no_verdict(void **state)
+{
+	static const unsigned keep[] = {95, 70, 40, 10, 2};
+
+	(void)state;
+	for (unsigned p = 0; p < WORLD_PATTERNS; p++)
+		for (unsigned k = 0; k < 5; k++)
+			watch(&world_patterns[p], 50 + p, HOUR_S, 1, keep[k]);
+}
+
+/* So that the three above can fail. */
+static void they_are_not_blind(void **state)
+{
+	(void)state;
+	for (unsigned p = 0; p < WORLD_PATTERNS - 1; p++) {
+		struct node n;
+
+		node_init(&n, p + 1, CC_DCQCN);
+		for (uint64_t s = 0; s < 200; s++) {
+			struct observation o;
+
+			world_patterns[p].fn(&n.w, s);
+			n.w.ports[0].rate[SERIES_SEQUENCE_NAK] = s < 100 ? 0 : 500;
+			o = world_step(&n.w, 1000);
+			diagnosis_tick(n.d, &o);
+		}
+		assert_non_null(world_verdict(n.d, "mlx5_0", CAUSE_PACKET_LOSS));
+		node_done(&n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thousand_healthy_hours),
+		cmocka_unit_test(twice_as_much_is_as_healthy),
+		cmocka_unit_test(samples_that_are_missing_make_no_verdict),
+		cmocka_unit_test(they_are_not_blind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

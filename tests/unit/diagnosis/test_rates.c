@@ -1,0 +1,161 @@
+/* Counters into rates: the four ways in which they go backwards, and rates that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rates.h"
+
+#define LINE 25e9
+
+static struct rates r;
+static double value[N_SERIES];
+
+static void begin(double v)
+{
+	rates_init(&r);
+	for (int s = 0; s < N_SERIES; s++)
+		value[s] = v;
+	rates_update(&r, value, 1, LINE);
+}
+
+static double step(enum series s, double v)
+{
+	value[s] = v;
+	rates_update(&r, value, 1, LINE);
+	return (double)r.rate[s];
+}
+
+static void one_sample_is_no_rate(void **state)
+{
+	(void)state;
+	begin(1e12);
+	for (int s = 0; s < N_SERIES; s++)
+		assert_true(isnan(r.rate[s]) || series_kind((enum series)s) == SERIES_GAUGE);
+	assert_true(step(SERIES_CE, 1e12 + 50) == 50);
+	assert_true(r.rate[SERIES_SEQUENCE_NAK] == 0);
+}
+
+static void what_is_not_seen_is_no_zero(void **state)
+{
+	(void)state;
+	begin(100);
+	assert_true(isnan(step(SERIES_CE, (double)NAN)));
+	/* Over both samples. */
+	value[SERIES_CE] = 300;
+	rates_update(&r, value, 2, LINE);
+	assert_true(r.rate[SERIES_CE] == 100);
+}
+
+static void it_wrapped(void **state)
+{
+	(void)state;
+	begin(4294967296.0 - 1000);
+	assert_true(step(SERIES_CE, 4294967296.0 - 500) == 500);
+	assert_true(step(SERIES_CE, 100) == 600);
+	assert_int_equal(r.resets, 0);
+	/* Bytes are never of 32 bits. */
+	begin(4294967296.0 - 1000);
+	assert_true(isnan(step(SERIES_BYTES_SENT, 100)));
+}
+
+static void it_started_over(void **state)
+{
+	(void)state;
+	begin(5e6);
+	assert_true(isnan(step(SERIES_CE, 10)));
+	assert_int_equal(r.resets, 0);
+	assert_true(step(SERIES_CE, 30) == 20);
+	/* Near 2^32, but not as fast as it was: no wrap. */
+	begin(4294967296.0 - 1000);
+	step(SERIES_CE, 4294967296.0 - 999);
+	assert_true(isnan(step(SERIES_CE, 50000)));
+}
+
+static void it_was_read_too_early(void **state)
+{
+	(void)state;
+	begin(1000);
+	assert_true(step(SERIES_CE, 997) == 0);
+	/* What is counted again is not counted twice. */
+	assert_true(step(SERIES_CE, 1005) == 5);
+	/* From 1 to 0 is no small step. */
+	begin(1);
+	assert_true(isnan(step(SERIES_LINK_DOWN, 0)));
+	assert_true(step(SERIES_LINK_DOWN, 1) == 1);
+}
+
+static void everything_started_over(void **state)
+{
+	(void)state;
+	begin(1e6);
+	value[SERIES_CE] = value[SERIES_BYTES_SENT] = 0;
+	value[SERIES_CNP_SENT] = 1e6 + 7;
+	rates_update(&r, value, 1, LINE);
+	assert_int_equal(r.resets, 1);
+	assert_true(isnan(r.rate[SERIES_CNP_SENT]) && isnan(r.rate[SERIES_CE]));
+	assert_true(step(SERIES_CE, 5) == 5);
+}
+
+static void no_line_carries_that(void **state)
+{
+	(void)state;
+	begin(0);
+	assert_true(isnan(step(SERIES_BYTES_SENT, 1.2 * LINE)));
+	assert_true(isnan(step(SERIES_CE, LINE)));
+	assert_true(isnan(step(SERIES_PAUSE_SENT, 1.2)));
+	assert_int_equal(r.ignored, 3);
+	assert_true(step(SERIES_BYTES_SENT, 2.2 * LINE) > 0.9 * LINE);
+	/* Repaired bits are not packets. */
+	assert_true(step(SERIES_CORRECTED_BITS, LINE) > 0.99 * LINE);
+}
+
+static void every_name_is_found(void **state)
+{
+	(void)state;
+	for (int s = 0; s < N_SERIES; s++) {
+		char name[160], *labels;
+		const char *mark;
+
+		snprintf(name, sizeof(name), "%s", series_name((enum series)s));
+		mark = strchr(name, '#');
+		if (mark)
+			name[mark - name] = (char)('0' + series_number((enum series)s));
+		labels = strchr(name, '{');
+		if (labels)
+			*labels++ = '\0';
+		assert_int_equal(series_find(name, labels ? labels : ""), s);
+	}
+	assert_int_equal(series_find("roce_pfc_pause_seconds_total",
+				     "port=\"1\",priority=\"2\",direction=\"sent\"}"),
+			 SERIES_PAUSE_SENT + 2);
+	assert_int_equal(series_find("roce_pfc_pause_seconds_total", "direction=\"sent\""), -1);
+	assert_int_equal(
+		series_find("roce_pfc_pause_seconds_total", "direction=\"sent\",priority=\"9\""),
+		-1);
+	assert_int_equal(series_find("roce_bytes_total", "direction=\"sentimental\""), -1);
+	assert_int_equal(series_find("roce_bytes_total", "direction=\""), -1);
+	assert_int_equal(series_find("roce_bytes", "direction=\"sent\""), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_sample_is_no_rate),
+		cmocka_unit_test(what_is_not_seen_is_no_zero),
+		cmocka_unit_test(it_wrapped),
+		cmocka_unit_test(it_started_over),
+		cmocka_unit_test(it_was_read_too_early),
+		cmocka_unit_test(everything_started_over),
+		cmocka_unit_test(no_line_carries_that),
+		cmocka_unit_test(every_name_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* Which changes of verdicts are worth an event. */
+#include "verdict_event.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "diagnosis_fixture.h"
+
+struct fixture {
+	struct diagnosis_report report;
+	struct verdict v; /* a pod's, opened */
+	struct event e;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	diagnosis_report_small(&f->report);
+	f->v = f->report.verdicts[1];
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	diagnosis_report_done(&f->report);
+	free(f);
+	return 0;
+}
+
+static void test_onset(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_int_equal(f->e.type, EVENT_WARNING);
+	assert_string_equal(f->e.reason, "DiagnosisOnset");
+	assert_string_equal(f->e.namespace, "train");
+	assert_string_equal(f->e.pod, "job-7");
+	assert_string_equal(f->e.device, "0000:03:00.2");
+	assert_int_equal(f->e.first_ms, 17);
+	assert_int_equal(f->e.last_ms, 17);
+	assert_int_equal(f->e.count, 1);
+	assert_ptr_equal(strstr(f->e.message, "mlx5_1 port 1: peer_gone, critical: "),
+			 f->e.message);
+	f->v.severity = SEVERITY_INFO;
+	f->v.n_pods = 0;
+	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_int_equal(f->e.type, EVENT_NORMAL);
+	assert_string_equal(f->e.pod, "");
+}
+
+static void test_end(void **state)
+{
+	static const char *const texts[] = {
+		[CLOSE_CLEARED] = "mlx5_1 port 1: peer_gone is over",
+		[CLOSE_GONE] = "mlx5_1 port 1: peer_gone is over, the port is gone",
+		[CLOSE_UNSEEN] = "mlx5_1 port 1: peer_gone is not told any more, its numbers "
+				 "cannot be seen",
+		[CLOSE_EXPLAINED] = "mlx5_1 port 1: peer_gone is explained by another cause now",
+	};
+	struct fixture *f = *state;
+
+	f->v.change = VERDICT_CLOSED;
+	for (int why = CLOSE_CLEARED; why <= CLOSE_EXPLAINED; why++) {
+		f->v.closed = (enum close_reason)why;
+		assert_true(verdict_event(&f->v, 17, &f->e));
+		assert_int_equal(f->e.type, EVENT_NORMAL);
+		assert_string_equal(f->e.reason, "DiagnosisEnd");
+		assert_string_equal(f->e.message, texts[why]);
+	}
+}
+
+static void test_what_is_none(void **state)
+{
+	struct fixture *f = *state;
+
+	f->v.change = VERDICT_SAME;
+	assert_false(verdict_event(&f->v, 17, &f->e));
+	f->v.change = VERDICT_SEVERITY;
+	assert_false(verdict_event(&f->v, 17, &f->e));
+	/* Nobody has heard of it. */
+	f->v.explained = true;
+	f->v.change = VERDICT_OPENED;
+	assert_false(verdict_event(&f->v, 17, &f->e));
+	f->v.change = VERDICT_CLOSED;
+	f->v.closed = CLOSE_CLEARED;
+	assert_false(verdict_event(&f->v, 17, &f->e));
+	f->v.closed = CLOSE_EXPLAINED;
+	assert_true(verdict_event(&f->v, 17, &f->e));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_onset, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_none, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

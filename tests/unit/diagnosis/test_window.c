@@ -1,0 +1,110 @@
+/* The window: 16-bit numbers, means, and since when something moves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "window.h"
+
+static struct window w;
+static struct timeline t;
+
+static void begin(void)
+{
+	t = (struct timeline){0};
+	window_init(&w);
+}
+
+/* One row a second; all signals alike. */
+static void add(double v)
+{
+	double values[N_SIGNALS];
+
+	for (int s = 0; s < N_SIGNALS; s++)
+		values[s] = v;
+	timeline_add(&t, t.n ? t.at_ms[t.newest] + 1000 : 1000);
+	window_set(&w, &t, values);
+}
+
+static void numbers_keep_what_matters(void **state)
+{
+	(void)state;
+	assert_true(window_unpack(window_pack(0)) == 0);
+	assert_true(isnan(window_unpack(window_pack((double)NAN))));
+	assert_true(isnan(window_unpack(window_pack(-1))));
+	for (double v = 1e-12; v < 1e15; v *= 1.37)
+		assert_true(fabs(window_unpack(window_pack(v)) - v) <= 0.002 * v);
+	assert_true(window_unpack(window_pack((double)INFINITY)) > 1e38);
+	assert_true(isfinite(window_unpack(window_pack((double)INFINITY))));
+}
+
+static void means_pass_over_what_was_not_seen(void **state)
+{
+	double means[N_SIGNALS];
+
+	(void)state;
+	begin();
+	assert_true(isnan(window_mean(&w, &t, SIGNAL_NAK, 10000)));
+	add(2);
+	add((double)NAN);
+	add(4);
+	assert_true(window_mean(&w, &t, SIGNAL_NAK, 10000) == 3);
+	assert_true(window_mean(&w, &t, SIGNAL_NAK, 1000) == 4);
+	window_means(&w, &t, 10000, means);
+	assert_true(means[SIGNAL_NAK] == 3 && means[SIGNAL_BYTES_SENT] == 3);
+	assert_int_equal(window_count(&w, &t, SIGNAL_NAK, 10000, 3), 1);
+	assert_true(isnan(window_get(&w, &t, SIGNAL_NAK, 1)));
+	assert_true(isnan(window_get(&w, &t, SIGNAL_NAK, 3)));
+}
+
+static void old_rows_are_overwritten(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < WINDOW_ROWS + 10; i++)
+		add(i < 20 ? 1000 : 1);
+	assert_int_equal(t.n, WINDOW_ROWS);
+	assert_true(window_get(&w, &t, SIGNAL_CE_SHARE, WINDOW_ROWS - 11) == 1);
+	assert_true(window_get(&w, &t, SIGNAL_CE_SHARE, WINDOW_ROWS - 1) == 1000);
+	timeline_add(&t, t.at_ms[t.newest] + 1000);
+	window_skip(&w, &t);
+	assert_true(isnan(window_get(&w, &t, SIGNAL_CE_SHARE, 0)));
+}
+
+static void an_excursion_has_a_beginning(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 30; i++)
+		add(0.001);
+	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 1000);
+	for (int i = 0; i < 10; i++)
+		add(0.5);
+	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 31000);
+	/* A lull does not end it, a long one does. */
+	add(0);
+	add(0);
+	add(0.5);
+	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 31000);
+	for (int i = 0; i < 6; i++)
+		add(0);
+	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 0);
+	add(0.5);
+	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 50000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_keep_what_matters),
+		cmocka_unit_test(means_pass_over_what_was_not_seen),
+		cmocka_unit_test(old_rows_are_overwritten),
+		cmocka_unit_test(an_excursion_has_a_beginning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,276 @@
+/* What diagnosis is told: from a host, a sample and the holders by hand. */
+#include "port_observer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <net/if.h>
+
+#include "cleanup.h"
+#include "host_builder.h"
+
+#define PF_ID "0000:03:00.0"
+#define VF_ID "0000:03:00.2"
+
+static const struct family bytes = {"roce_bytes_total", "", METRIC_COUNTER};
+static const struct family paused = {"roce_pfc_pause_seconds_total", "", METRIC_COUNTER};
+static const struct family stalled = {"roce_pcie_stalled_ratio", "", METRIC_GAUGE};
+static const struct family active = {"roce_resource_active", "", METRIC_GAUGE};
+static const struct family other = {"roce_hw_counters_total", "", METRIC_COUNTER};
+
+static struct sampled_port sampled[] = {
+	{.device = "mlx5_0", .port = 0},
+	{.device = "mlx5_0", .port = 1, .bytes_source = "ethtool"},
+	{.device = "mlx5_1", .port = 1, .bytes_source = "sysfs"},
+	{.device = "gone", .port = 1},
+};
+
+static const struct reading laid_out[] = {
+	{&bytes, 1, UNIT_WORDS, READING_OK, 25, "direction=\"received\""},
+	{&bytes, 1, UNIT_BITS, READING_OK, 80, "direction=\"sent\""},
+	{&bytes, 2, UNIT_ONE, READING_OK, 7, "direction=\"received\""},
+	{&bytes, 3, UNIT_ONE, READING_OK, 9, "direction=\"received\""},
+	{&other, 1, UNIT_ONE, READING_OK, 1, "name=\"x\""},
+	{&stalled, 1, UNIT_PERCENT, READING_OK, 38, "op=\"read\""},
+	{&paused, 1, UNIT_MICROSECONDS, READING_OK, 1500000, "direction=\"sent\",priority=\"3\""},
+	{&active, 0, UNIT_ONE, READING_OK, 12, "kind=\"qp\""},
+};
+
+struct fixture {
+	struct host host;
+	struct reading readings[ARRAY_SIZE(laid_out)];
+	struct sample sample;
+	struct pod_device held;
+	struct resource_table table;
+	struct observer_scene scene;
+	struct port_observer *observer;
+	struct observation o;
+};
+
+static bool step(const void *readings, struct reading_pos *pos, struct reading *ret)
+{
+	if (pos->at == ARRAY_SIZE(laid_out))
+		return false;
+	*ret = ((const struct reading *)readings)[pos->at++];
+	return true;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct netdev *nd;
+
+	assert_non_null(f);
+	build_function(&f->host, FN_PF, PF_ID, "", -1);
+	strcpy(build_function(&f->host, FN_VF, VF_ID, PF_ID, 0)->devlink_error, "fw_fatal");
+	nd = build_netdev(&f->host, "ens1", PF_ID);
+	nd->default_route = true;
+	nd->flags = IFF_UP;
+	nd = build_netdev(&f->host, "ens1v0", VF_ID);
+	nd->carrier = CARRIER_OFF;
+	nd->carrier_changes = 2;
+	build_rdma(&f->host, "mlx5_0", PF_ID)->ports[0].active_mtu = 4096;
+	build_rdma(&f->host, "mlx5_1", VF_ID)->ports[0].state = PORT_DOWN;
+	memcpy(f->readings, laid_out, sizeof(laid_out));
+	f->sample = (struct sample){.ports = sampled,
+				    .n_ports = ARRAY_SIZE(sampled),
+				    .next = step,
+				    .readings = f->readings,
+				    .n_readings = ARRAY_SIZE(laid_out),
+				    .layout = 1,
+				    .taken_ms = 5000};
+	f->sample.sources[SOURCE_SYSFS] = (struct source_state){true, 3, 4000};
+	f->held = (struct pod_device){.namespace = "train",
+				      .pod = "job-7",
+				      .container = "main",
+				      .uid = "",
+				      .resource = "rocelet.dev/roce",
+				      .id = VF_ID};
+	f->table = (struct resource_table){.generation = 1, .held = {.devices = &f->held, .n = 1}};
+	f->scene = (struct observer_scene){
+		.host = &f->host, .host_generation = 1, .resources = &f->table, .unix_ms = 1000000};
+	f->observer = port_observer_new();
+	assert_non_null(f->observer);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	port_observer_free(f->observer);
+	host_done(&f->host);
+	free(f);
+	return 0;
+}
+
+static const struct port_observation *look(struct fixture *f, size_t port)
+{
+	assert_int_equal(port_observer_look(f->observer, &f->sample, &f->scene, &f->o), 0);
+	assert_true(port < f->o.n_ports);
+	return &f->o.ports[port];
+}
+
+static void assert_value(const struct port_observation *o, enum series s, double wanted)
+{
+	assert_float_equal(o->value[s], wanted, 1e-9);
+}
+
+static void test_readings_in_base_units(void **state)
+{
+	struct fixture *f = *state;
+	const struct port_observation *o = look(f, 0);
+	unsigned n = 0;
+
+	assert_int_equal(f->o.n_ports, 2);
+	assert_int_equal(f->o.now_ms, 5000);
+	assert_int_equal(f->o.unix_ms, 1000000);
+	assert_int_equal(f->o.sources[SOURCE_SYSFS].read_ms, 4000);
+	assert_value(o, SERIES_BYTES_RECEIVED, 100);
+	assert_value(o, SERIES_BYTES_SENT, 10);
+	assert_value(o, SERIES_PCIE_STALLED_READ, 0.38);
+	assert_value(o, SERIES_PAUSE_SENT + 3, 1.5);
+	assert_value(o, SERIES_QPS, 12); /* of the device as a whole */
+	for (int s = 0; s < N_SERIES; s++)
+		n += !isnan(o->value[s]);
+	assert_int_equal(n, 5);
+	assert_string_equal(o->bytes_source, "ethtool");
+	assert_value(look(f, 1), SERIES_BYTES_RECEIVED, 7);
+	assert_string_equal(f->o.ports[1].bytes_source, "sysfs");
+}
+
+/* The last value of a counter that cannot be read is none. */
+static void test_absent_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	look(f, 0);
+	f->readings[0].value = 26;
+	f->readings[1].state = READING_ABSENT;
+	assert_value(look(f, 0), SERIES_BYTES_RECEIVED, 104);
+	assert_true(isnan(f->o.ports[0].value[SERIES_BYTES_SENT]));
+}
+
+static void test_what_the_host_knows(void **state)
+{
+	struct fixture *f = *state;
+	const struct port_observation *pf = look(f, 0), *vf = pf + 1;
+
+	assert_string_equal(pf->device, "mlx5_0");
+	assert_string_equal(pf->netdev, "ens1");
+	assert_string_equal(pf->function, PF_ID);
+	assert_string_equal(pf->parent, "");
+	assert_int_equal(pf->mtu, 4096);
+	assert_int_equal(pf->state, PORT_ACTIVE);
+	assert_true(pf->visible && pf->management);
+	assert_false(pf->admin_down || pf->was_active);
+	assert_string_equal(vf->function, VF_ID);
+	assert_string_equal(vf->parent, PF_ID);
+	assert_string_equal(vf->health.devlink_error, "fw_fatal");
+	assert_int_equal(vf->state, PORT_DOWN);
+	assert_true(vf->admin_down && vf->was_active);
+	assert_false(vf->management || vf->health.unreachable);
+}
+
+static void test_the_host_is_followed(void **state)
+{
+	struct fixture *f = *state;
+
+	look(f, 0);
+	find_rdma(&f->host, "mlx5_0")->ports[0].state = PORT_DOWN;
+	find_rdma(&f->host, "mlx5_1")->nsid = NSID_ELSEWHERE;
+	assert_int_equal(look(f, 0)->state, PORT_ACTIVE); /* it is the same version */
+	f->scene.host_generation++;
+	assert_int_equal(look(f, 0)->state, PORT_DOWN);
+	assert_false(f->o.ports[1].visible);
+	assert_value(f->o.ports, SERIES_BYTES_RECEIVED, 100);
+}
+
+static void test_holders(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(look(f, 0)->n_pods, 0);
+	assert_int_equal(f->o.ports[1].n_pods, 1);
+	assert_string_equal(f->o.ports[1].pods[0].namespace, "train");
+	assert_string_equal(f->o.ports[1].pods[0].name, "job-7");
+	assert_false(f->o.ports[1].pods[0].ended);
+
+	f->table.held.n = 0;
+	f->table.generation++;
+	f->sample.taken_ms += 1000;
+	assert_true(look(f, 1)->n_pods == 1 && f->o.ports[1].pods[0].ended);
+	f->scene.host_generation++; /* another change does not make it younger */
+	f->sample.taken_ms += 59000;
+	assert_int_equal(look(f, 1)->n_pods, 1);
+	f->sample.taken_ms += 1000;
+	assert_int_equal(look(f, 1)->n_pods, 0);
+
+	f->table.held.n = 1;
+	f->table.generation++;
+	assert_true(look(f, 1)->n_pods == 1 && !f->o.ports[1].pods[0].ended);
+	f->scene.resources = NULL;
+	assert_true(look(f, 1)->n_pods == 1 && f->o.ports[1].pods[0].ended);
+}
+
+static void test_queue_pairs(void **state)
+{
+	struct qp_port items[] = {{"mlx5_0", 2, {.known = true, .count = 9}},
+				  {"mlx5_0", 1, {.known = true, .count = 7}}};
+	const struct qp_ports qps = {.items = items, .n = 2};
+	struct fixture *f = *state;
+
+	assert_false(look(f, 0)->qps.known);
+	f->scene.qps = &qps;
+	assert_int_equal(look(f, 0)->qps.count, 7);
+	assert_false(f->o.ports[1].qps.known);
+	f->scene.qps = NULL;
+	assert_false(look(f, 0)->qps.known);
+}
+
+static void test_another_layout(void **state)
+{
+	struct fixture *f = *state;
+
+	look(f, 0);
+	f->readings[0].family = &other;
+	f->sample.layout++;
+	assert_true(isnan(look(f, 0)->value[SERIES_BYTES_RECEIVED]));
+	assert_value(f->o.ports, SERIES_BYTES_SENT, 10);
+}
+
+static void test_nothing_to_see(void **state)
+{
+	struct fixture *f = *state;
+
+	host_done(&f->host);
+	f->sample = (struct sample){.taken_ms = 1, .layout = 2};
+	f->scene.resources = NULL;
+	assert_int_equal(port_observer_look(f->observer, &f->sample, &f->scene, &f->o), 0);
+	assert_int_equal(f->o.n_ports, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_readings_in_base_units, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_absent_is_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_the_host_knows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_host_is_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_holders, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
