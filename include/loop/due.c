@@ -1,18 +1,10 @@
 #include "due.h"
 
-#include <stdbool.h>
-
-/* One of them is being called: until all that are due have been, libuv neither polls nor moves its
- * clock (uv__run_timers(), 1.44), so what were due at once would be so before all others. */
-static bool is_calling;
-
 static void on_timer(uv_timer_t *timer)
 {
 	struct due *d = timer->data;
 
-	is_calling = true;
 	d->fn(d->arg);
-	is_calling = false;
 }
 
 void due_init(struct due *d, uv_loop_t *loop, void (*fn)(void *arg), void *arg)
@@ -29,12 +21,12 @@ void due_at(struct due *d, uint64_t at_ms)
 	if (at_ms == DUE_NEVER)
 		uv_timer_stop(&d->timer);
 	else
-		due_in(d, at_ms > now_ms ? at_ms - now_ms : 0);
+		uv_timer_start(&d->timer, on_timer, at_ms > now_ms ? at_ms - now_ms : 0, 0);
 }
 
 void due_in(struct due *d, uint64_t ms)
 {
-	uv_timer_start(&d->timer, on_timer, ms ? ms : is_calling, 0);
+	uv_timer_start(&d->timer, on_timer, ms, 0);
 }
 
 void due_within(struct due *d, uint64_t ms)

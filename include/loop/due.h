@@ -19,8 +19,7 @@ struct due {
 /* fn is called from the loop, once for each time that is set. */
 void due_init(struct due *, uv_loop_t *, void (*fn)(void *arg), void *arg);
 /* In place of what was set before. What has passed is due as soon as the loop looks at its timers
- * again, and from within an fn a millisecond later: what is due over and over keeps nobody else
- * waiting. DUE_NEVER: nothing is. */
+ * again; DUE_NEVER: nothing is. */
 void due_at(struct due *, uint64_t at_ms);
 void due_in(struct due *, uint64_t ms);
 /* Unless it is due sooner anyway. */

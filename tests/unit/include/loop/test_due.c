@@ -15,7 +15,6 @@ struct owner {
 	struct due due;
 	unsigned fired, closed;
 	bool close_when_due;
-	unsigned again; /* so often it is due at once when it was */
 };
 
 static uv_loop_t loop;
@@ -35,8 +34,6 @@ static void on_due(void *arg)
 	o->fired++;
 	if (o->close_when_due)
 		due_close(&o->due, on_closed);
-	else if (o->fired <= o->again)
-		due_in(&o->due, 0);
 }
 
 static int set_up(void **state)
@@ -140,33 +137,6 @@ static void test_nobody_has_to_be_told_of_the_end(void **state)
 	assert_int_equal(owner.fired, 0);
 }
 
-static void on_turn(uv_check_t *check)
-{
-	unsigned *turns = check->data;
-
-	++*turns;
-}
-
-/* libuv runs timers until none is due, and its clock stands still meanwhile. */
-static void test_what_is_always_due_lets_others_run(void **state)
-{
-	uv_check_t check;
-	unsigned turns = 0;
-
-	(void)state;
-	check.data = &turns;
-	uv_check_init(&loop, &check);
-	uv_check_start(&check, on_turn);
-	uv_unref((uv_handle_t *)&check);
-	owner.again = 5;
-	due_in(&owner.due, 0);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	assert_int_equal(owner.fired, 6);
-	assert_true(turns >= 6);
-	uv_close((uv_handle_t *)&check, NULL);
-	uv_run(&loop, UV_RUN_DEFAULT);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -178,7 +148,6 @@ int main(void)
 		TEST(test_closed_while_it_is_set),
 		TEST(test_closed_from_within),
 		TEST(test_nobody_has_to_be_told_of_the_end),
-		TEST(test_what_is_always_due_lets_others_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
