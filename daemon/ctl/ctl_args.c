@@ -81,7 +81,6 @@ static void list_options(struct option ret[ARRAY_SIZE(options) + OPT_OTHERS])
 static const struct {
 	const char *name;
 	const char *takes; /* what its word is; NULL: it has none */
-	bool may_lack;	   /* the word need not be there */
 } commands[N_CTL_COMMANDS] = {
 	[CTL_HELP] = {"help", NULL},
 	[CTL_VERSION] = {"version", NULL},
@@ -99,7 +98,7 @@ static const struct {
 	[CTL_WATCH] = {"watch", NULL},
 	[CTL_SUGGEST] = {"suggest", NULL},
 	[CTL_SUPPORT_BUNDLE] = {"support-bundle", NULL},
-	[CTL_DIAGNOSE] = {"diagnose", "device", true},
+	[CTL_DIAGNOSE] = {"diagnose", "device"},
 };
 
 static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
@@ -178,7 +177,7 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 	if (r < 0)
 		return r;
 	takes = commands[a->command].takes;
-	if (takes && n < 2 && !commands[a->command].may_lack)
+	if (takes && n < 2 && a->command != CTL_DIAGNOSE) /* which is of all devices then */
 		return err_set(e, -EINVAL, "%s: which %s?", words[0], takes);
 	if (a->command == CTL_PCAP)
 		a->file = words[1];

@@ -9,6 +9,7 @@
 #define JUDGED_RATE    100
 /* Of the line: bytes that cannot move without packets. */
 #define MOVING_SHARE   0.01
+#define ONE_FALL_MS    10000
 /* Of RDMA's bytes: less is the moment of reading. */
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
@@ -17,6 +18,12 @@
 static bool is_down(enum port_state s)
 {
 	return s != PORT_UNKNOWN && s != PORT_ACTIVE && s != PORT_ACTIVE_DEFER;
+}
+
+/* The counter and the state tell of one fall in different samples. */
+static bool was_just_counted(const struct history *h, uint64_t now_ms)
+{
+	return h->state == PORT_UNKNOWN || (h->flap_ms[0] && now_ms - h->flap_ms[0] < ONE_FALL_MS);
 }
 
 static void update_link(struct history *h, const struct port_observation *o, const struct rates *r,
@@ -29,8 +36,7 @@ static void update_link(struct history *h, const struct port_observation *o, con
 		     (is_down(h->state) != down || h->rate_bps != o->rate_bps);
 	h->went_down = settled && !o->admin_down &&
 		       (r->rate[SERIES_LINK_DOWN] > 0 ||
-			(down && !h->down && h->was_active && h->state != PORT_UNKNOWN &&
-			 isnan(r->rate[SERIES_LINK_DOWN])));
+			(down && !h->down && h->was_active && !was_just_counted(h, now_ms)));
 	if (h->went_down) {
 		memmove(&h->flap_ms[1], &h->flap_ms[0], sizeof(h->flap_ms) - sizeof(h->flap_ms[0]));
 		h->flap_ms[0] = now_ms;
@@ -78,6 +84,24 @@ static bool stands_still(const struct rates *r, double line)
 	       (bytes == 0 && packets > 10 * JUDGED_RATE);
 }
 
+/* Neither bytes nor packets of RDMA, while its priorities carry a lot: its own, if it is not a VF's
+ * traffic, which the rule has to know. */
+static bool is_frozen(const struct port_observation *o, const struct rates *r, double line)
+{
+	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
+	double bytes = 0;
+
+	if (!o->qps.known || o->qps.count == 0 || line == 0 ||
+	    r->rate[SERIES_BYTES_RECEIVED] != 0 || r->rate[SERIES_BYTES_SENT] != 0 ||
+	    r->rate[SERIES_PACKETS_RECEIVED] != 0 || r->rate[SERIES_PACKETS_SENT] != 0)
+		return false;
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		if (pfc & 1 << p)
+			bytes += (double)(r->rate[SERIES_PRIORITY_RECEIVED + p] +
+					  r->rate[SERIES_PRIORITY_SENT + p]);
+	return bytes > MOVING_SHARE * line;
+}
+
 static void update_trust(struct history *h, const struct port_observation *o, const struct rates *r,
 			 const struct thresholds *t, double interval_s, bool pause_contradicts)
 {
@@ -86,6 +110,7 @@ static void update_trust(struct history *h, const struct port_observation *o, co
 	h->commands_fail = h->command_failures < o->health.command_failures && h->watched_ms;
 	h->command_failures = o->health.command_failures;
 	h->packets_moved |= r->rate[SERIES_PACKETS_RECEIVED] + r->rate[SERIES_PACKETS_SENT] > 0;
+	h->frozen_s = h->packets_moved && is_frozen(o, r, line) ? h->frozen_s + interval_s : 0;
 	h->stuck_s = h->packets_moved && stands_still(r, line) ? h->stuck_s + interval_s : 0;
 	h->disagree_s = pause_contradicts || counters_disagree(r, t->value[LIMIT_counters_disagree])
 				? h->disagree_s + interval_s

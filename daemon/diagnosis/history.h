@@ -36,7 +36,8 @@ struct history {
 	uint64_t failed_ms;	 /* when they last did; 0 = never */
 	double phy_rate;	 /* bytes a second that the PHY received, over about a minute */
 	double stuck_s;		 /* for how long RDMA counters stood still while its bytes moved */
-	double disagree_s;	 /* for how long counters have contradicted each other */
+	double frozen_s;   /* the same while its priorities' bytes moved, perhaps those of VFs */
+	double disagree_s; /* for how long counters have contradicted each other */
 	struct balance sent, received;
 	bool packets_moved; /* ever */
 	bool beyond;	    /* rates of this sample were beyond what the line can carry */

@@ -1,5 +1,6 @@
 /* Can the data be trusted, and the NIC that counts? */
 #include <math.h>
+#include <string.h>
 
 #include "rules.h"
 
@@ -15,6 +16,15 @@ static enum sight stuck(struct finding *f, enum severity severity, const char *w
 	return SIGHT_YES;
 }
 
+static bool has_vfs(const struct rule_input *in)
+{
+	for (size_t i = 0; i < in->all->n_ports; i++)
+		if (in->all->ports[i].parent[0] &&
+		    strcmp(in->all->ports[i].parent, in->port->function) == 0)
+			return true;
+	return false;
+}
+
 enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_health *h = &in->port->health;
@@ -28,13 +38,14 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 		return stuck(f, SEVERITY_CRITICAL, "a devlink health reporter is in state error");
 	if (in->history->commands_fail)
 		return stuck(f, SEVERITY_WARNING, "firmware commands fail");
-	if (in->history->stuck_s < STUCK_S)
+	if (in->history->stuck_s < STUCK_S && (in->history->frozen_s < STUCK_S || has_vfs(in)))
 		return SIGHT_NO;
 	show(f, "roce_bytes_total", "B/s",
 	     rate_of(in, SERIES_BYTES_RECEIVED) + rate_of(in, SERIES_BYTES_SENT), (double)NAN);
 	show(f, "roce_packets_total", "1/s",
 	     rate_of(in, SERIES_PACKETS_RECEIVED) + rate_of(in, SERIES_PACKETS_SENT), (double)NAN);
-	show(f, "standing still for", "s", in->history->stuck_s, STUCK_S);
+	show(f, "standing still for", "s", fmax(in->history->stuck_s, in->history->frozen_s),
+	     STUCK_S);
 	return stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
 }
 

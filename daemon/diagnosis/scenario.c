@@ -6,25 +6,17 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "scenario_port.h"
+#include "scenario_lines.h"
 
-#define T_MAX	     1e9 /* seconds */
+#define T_MAX	    1e9 /* seconds */
 /* Lines that are no further apart are one point in time, unless a port comes twice. */
-#define SAME_TIME_S  0.3
-#define TITLE_SIZE   128
-#define MESSAGE_SIZE 512
+#define SAME_TIME_S 0.3
+#define TITLE_SIZE  128
 
 struct scenario {
-	FILE *file;
-	const char *name;
-	scenario_complain_fn *complain;
-	void *arg;
+	struct scenario_lines lines;
 	struct thresholds *limits;
 	char title[TITLE_SIZE];
-	char *line; /* owned */
-	size_t line_size;
-	uint64_t line_number;
-	uint64_t mistakes[N_MISTAKES];
 	json_t *next; /* a line that belongs to the next point in time; owned */
 	double start_unix, interval_s;
 	double t, full_t; /* of the present point in time, and of the last one of all ports */
@@ -37,118 +29,6 @@ struct scenario {
 	size_t n_ports, room_ports;
 };
 
-/* --- complaints ------------------------------------------------------------------------------- */
-
-static void tell(enum scenario_mistake m, const char *what, void *arg)
-{
-	static const char *const texts[N_MISTAKES] = {
-		[MISTAKE_NOT_JSON] = "no JSON: %.120s; the line is passed over",
-		[MISTAKE_NOT_OBJECT] = "no JSON object; the line is passed over%.0s",
-		[MISTAKE_TOO_LONG] = "longer than 8 MiB; the line is passed over%.0s",
-		[MISTAKE_NO_TIME] = "no \"t\" from 0 on; the line is passed over%.0s",
-		[MISTAKE_TIME_BACK] = "time goes backwards; the line is passed over%.0s",
-		[MISTAKE_TWICE] = "%.120s was told of at this time before; the line is passed over",
-		[MISTAKE_NO_DEVICE] = "no \"device\"; what it says of a port is passed over%.0s",
-		[MISTAKE_TOO_MANY_PORTS] = "more than 1024 ports; %.120s is passed over",
-		[MISTAKE_UNKNOWN_KEY] = "%.120s is no key; it is passed over",
-		[MISTAKE_UNKNOWN_SERIES] = "%.120s is no series; it is passed over",
-		[MISTAKE_WRONG_TYPE] = "%.120s: not a value that it can have; it is passed over",
-		[MISTAKE_THRESHOLD] = "%.200s; it is passed over",
-		[MISTAKE_LATE_HEADER] = "a second header; it is passed over%.0s",
-	};
-	struct scenario *s = arg;
-	char text[MESSAGE_SIZE], message[2 * MESSAGE_SIZE];
-
-	if (s->mistakes[m]++ > 0)
-		return;
-	snprintf(text, sizeof(text), texts[m], what ? what : "");
-	snprintf(message, sizeof(message), "%.200s: line %llu: %s", s->name,
-		 (unsigned long long)s->line_number, text);
-	s->complain(message, s->arg);
-}
-
-void scenario_sum_up(struct scenario *s)
-{
-	uint64_t again = 0;
-	char message[MESSAGE_SIZE];
-
-	for (int i = 0; i < N_MISTAKES; i++)
-		again += s->mistakes[i] > 1 ? s->mistakes[i] - 1 : 0;
-	if (!again)
-		return;
-	snprintf(message, sizeof(message), "%.200s: %llu more mistakes like these", s->name,
-		 (unsigned long long)again);
-	s->complain(message, s->arg);
-}
-
-/* --- lines ------------------------------------------------------------------------------------ */
-
-/* A line of any length into what memory there is for one. 1: a line; 0: the end. */
-static int read_line(struct scenario *s, size_t *ret_len, bool *ret_too_long, struct err *e)
-{
-	size_t len = 0;
-	int c;
-
-	*ret_too_long = false;
-	while ((c = getc_unlocked(s->file)) != EOF && c != '\n') {
-		if (len == s->line_size && s->line_size < SCENARIO_LINE_MAX) {
-			size_t size = s->line_size ? 2 * s->line_size : 4096;
-			char *line = realloc(s->line, size);
-
-			if (!line)
-				return err_set(e, -ENOMEM, "out of memory");
-			s->line = line;
-			s->line_size = size;
-		}
-		if (len < s->line_size)
-			s->line[len++] = (char)c;
-		else
-			*ret_too_long = true;
-	}
-	if (ferror(s->file))
-		return err_set(e, -EIO, "cannot be read: %s", strerror(errno));
-	*ret_len = len;
-	s->line_number++;
-	return c != EOF || len > 0;
-}
-
-static bool is_blank(const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-			return false;
-	return true;
-}
-
-/* The next line that is a JSON object; NULL at the end. */
-static int next_object(struct scenario *s, json_t **ret, struct err *e)
-{
-	size_t len = 0;
-	bool too_long;
-	int r;
-
-	*ret = NULL;
-	while ((r = read_line(s, &len, &too_long, e)) > 0) {
-		json_error_t error;
-		json_t *object;
-
-		if (too_long) {
-			tell(MISTAKE_TOO_LONG, NULL, s);
-			continue;
-		}
-		if (is_blank(s->line, len))
-			continue;
-		object = json_loadb(s->line, len, JSON_DECODE_ANY, &error);
-		if (json_is_object(object)) {
-			*ret = object;
-			return 1;
-		}
-		tell(object ? MISTAKE_NOT_OBJECT : MISTAKE_NOT_JSON, error.text, s);
-		json_decref(object);
-	}
-	return r;
-}
-
 /* --- ports ------------------------------------------------------------------------------------ */
 
 /* NULL: there is no room. */
@@ -160,7 +40,7 @@ static struct scenario_port *find_port(struct scenario *s, const char *device, u
 		if (s->ports[i]->o.port == port && strcmp(s->ports[i]->o.device, device) == 0)
 			return s->ports[i];
 	if (s->n_ports == SCENARIO_PORTS_MAX || strlen(device) >= RDMA_NAME_SIZE) {
-		tell(MISTAKE_TOO_MANY_PORTS, device, s);
+		scenario_tell(MISTAKE_TOO_MANY_PORTS, device, &s->lines);
 		return NULL;
 	}
 	if (s->n_ports == s->room_ports) {
@@ -192,11 +72,11 @@ static struct scenario_port *port_of(struct scenario *s, const json_t *object)
 	json_int_t n = port ? json_integer_value(port) : 1;
 
 	if (!device || !device[0]) {
-		tell(MISTAKE_NO_DEVICE, NULL, s);
+		scenario_tell(MISTAKE_NO_DEVICE, NULL, &s->lines);
 		return NULL;
 	}
 	if (n < 0 || n > UINT32_MAX || (port && !json_is_integer(port))) {
-		tell(MISTAKE_WRONG_TYPE, "port", s);
+		scenario_tell(MISTAKE_WRONG_TYPE, "port", &s->lines);
 		return NULL;
 	}
 	return find_port(s, device, (uint32_t)n);
@@ -213,9 +93,9 @@ static void take_thresholds(struct scenario *s, const json_t *object)
 		struct err e = {0};
 
 		if (!json_is_number(v))
-			tell(MISTAKE_WRONG_TYPE, key, s);
+			scenario_tell(MISTAKE_WRONG_TYPE, key, &s->lines);
 		else if (thresholds_set(s->limits, key, json_number_value(v), &e) < 0)
-			tell(MISTAKE_THRESHOLD, e.msg, s);
+			scenario_tell(MISTAKE_THRESHOLD, e.msg, &s->lines);
 	}
 }
 
@@ -223,7 +103,7 @@ static const char *const port_skips[] = {"device", "port", "values", "about", NU
 
 static void take_header_ports(struct scenario *s, const json_t *list)
 {
-	const struct scenario_complaints c = {tell, s};
+	const struct scenario_complaints c = {scenario_tell, &s->lines};
 	json_t *object;
 	size_t i;
 
@@ -264,13 +144,13 @@ static void take_header(struct scenario *s, const json_t *h)
 		while (known[i] && strcmp(known[i], key) != 0)
 			i++;
 		if (!known[i])
-			tell(MISTAKE_UNKNOWN_KEY, key, s);
+			scenario_tell(MISTAKE_UNKNOWN_KEY, key, &s->lines);
 	}
 	snprintf(s->title, sizeof(s->title), "%s", title ? title : "");
 	s->start_unix = json_number_value(json_object_get(h, "start"));
 	s->interval_s = interval > 0 && interval < T_MAX ? interval : 1;
 	if (expected && thresholds_expect(s->limits, expected, &e) < 0)
-		tell(MISTAKE_THRESHOLD, e.msg, s);
+		scenario_tell(MISTAKE_THRESHOLD, e.msg, &s->lines);
 	take_thresholds(s, json_object_get(h, "thresholds"));
 	take_header_ports(s, json_object_get(h, "ports"));
 }
@@ -292,13 +172,13 @@ static void take_sources(struct scenario *s, const json_t *sources)
 
 static void take_port(struct scenario *s, const json_t *object, const char *const *skip)
 {
-	const struct scenario_complaints c = {tell, s};
+	const struct scenario_complaints c = {scenario_tell, &s->lines};
 	struct scenario_port *p = port_of(s, object);
 
 	if (!p)
 		return;
 	if (p->sampled) {
-		tell(MISTAKE_TWICE, p->o.device, s);
+		scenario_tell(MISTAKE_TWICE, p->o.device, &s->lines);
 		return;
 	}
 	p->sampled = true;
@@ -333,7 +213,8 @@ static bool time_of(struct scenario *s, const json_t *object, double *ret)
 	*ret = json_number_value(t);
 	if (json_is_number(t) && *ret >= 0 && *ret <= T_MAX)
 		return true;
-	tell(json_object_get(object, "scenario") ? MISTAKE_LATE_HEADER : MISTAKE_NO_TIME, NULL, s);
+	scenario_tell(json_object_get(object, "scenario") ? MISTAKE_LATE_HEADER : MISTAKE_NO_TIME,
+		      NULL, &s->lines);
 	return false;
 }
 
@@ -414,7 +295,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 	for (;;) {
 		object = take_ptr(s->next);
 		if (!object)
-			r = next_object(s, &object, e);
+			r = scenario_lines_next(&s->lines, &object, e);
 		if (r <= 0)
 			break;
 		if (!time_of(s, object, &t)) {
@@ -422,7 +303,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 			continue;
 		}
 		if (t < s->t) {
-			tell(MISTAKE_TIME_BACK, NULL, s);
+			scenario_tell(MISTAKE_TIME_BACK, NULL, &s->lines);
 			json_decref(object);
 			continue;
 		}
@@ -432,7 +313,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 			return 1;
 		}
 		if (!s->has_t && t == s->t && t >= 0) {
-			tell(MISTAKE_TWICE, "everything", s);
+			scenario_tell(MISTAKE_TWICE, "everything", &s->lines);
 			json_decref(object);
 			continue;
 		}
@@ -458,14 +339,12 @@ int scenario_open(struct scenario **ret, FILE *file, const char *name, struct th
 
 	if (!s)
 		return err_set(e, -ENOMEM, "out of memory");
-	s->file = file;
-	s->name = name;
+	s->lines = (struct scenario_lines){
+		.file = file, .name = name, .complain = complain, .arg = arg};
 	s->limits = limits;
-	s->complain = complain;
-	s->arg = arg;
 	s->interval_s = 1;
 	s->t = s->full_t = -1;
-	r = next_object(s, &first, e);
+	r = scenario_lines_next(&s->lines, &first, e);
 	if (r < 0) {
 		scenario_free(s);
 		return r;
@@ -488,7 +367,7 @@ void scenario_free(struct scenario *s)
 		free(s->ports[i]);
 	free(s->ports);
 	free(s->observed);
-	free(s->line);
+	free(s->lines.line);
 	json_decref(s->next);
 	free(s);
 }
@@ -496,4 +375,9 @@ void scenario_free(struct scenario *s)
 const char *scenario_title(const struct scenario *s)
 {
 	return s->title;
+}
+
+void scenario_sum_up(struct scenario *s)
+{
+	scenario_lines_sum_up(&s->lines);
 }

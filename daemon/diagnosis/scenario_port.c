@@ -6,108 +6,10 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "utf8.h"
+#include "scenario_keys.h"
 
 #define SERIES_NAME_MAX 256
 #define BITS_IN_BYTE	8
-
-/* --- keys into fields ------------------------------------------------------------------------- */
-
-enum key_type { KEY_TEXT, KEY_BOOL, KEY_U8, KEY_U32, KEY_U64, KEY_OBJECT };
-
-struct key {
-	const char *name;
-	size_t offset, size; /* of the field; size of texts */
-	/* Whatever is no plain field. False: the value is of a wrong type. */
-	bool (*read)(struct scenario_port *, const json_t *, const struct scenario_complaints *);
-	enum key_type type;
-	uint32_t seen; /* of settings: the part that is seen with it */
-};
-
-static bool read_text(char *field, size_t size, const json_t *v)
-{
-	const char *text = json_string_value(v);
-
-	if (!text || strlen(text) >= size)
-		return json_is_null(v);
-	memset(field, 0, size);
-	snprintf(field, size, "%s", text);
-	return true;
-}
-
-static bool read_field(void *base, const struct key *k, const json_t *v)
-{
-	void *field = (char *)base + k->offset;
-	double n = json_number_value(v);
-
-	switch (k->type) {
-	case KEY_TEXT:
-		return read_text(field, k->size, v);
-	case KEY_BOOL:
-		if (!json_is_boolean(v) && !json_is_number(v))
-			return false;
-		*(bool *)field = json_is_true(v) || n > 0;
-		return true;
-	case KEY_U8:
-		if (!json_is_number(v) || !(n >= 0 && n <= UINT8_MAX))
-			return false;
-		*(uint8_t *)field = (uint8_t)n;
-		return true;
-	case KEY_U32:
-		if (!json_is_number(v) || !(n >= 0 && n <= UINT32_MAX))
-			return false;
-		*(uint32_t *)field = (uint32_t)n;
-		return true;
-	case KEY_U64:
-		if (!json_is_number(v) || !(n >= 0 && n < 1e18))
-			return false;
-		*(uint64_t *)field = (uint64_t)n;
-		return true;
-	case KEY_OBJECT:
-		break;
-	}
-	return false;
-}
-
-static const struct key *find_key(const struct key *keys, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-	return NULL;
-}
-
-static bool is_one_of(const char *name, const char *const *list)
-{
-	for (; list && *list; list++)
-		if (strcmp(*list, name) == 0)
-			return true;
-	return false;
-}
-
-/* base: where plain fields are; ret_seen: parts of settings, or NULL. */
-static void read_keys(struct scenario_port *p, void *base, const json_t *object,
-		      const struct key *keys, size_t n, const char *const *skip, uint32_t *ret_seen,
-		      const struct scenario_complaints *c)
-{
-	const char *name;
-	json_t *v;
-
-	json_object_foreach ((json_t *)object, name, v) {
-		const struct key *k = find_key(keys, n, name);
-
-		if (!k && !is_one_of(name, skip))
-			c->tell(MISTAKE_UNKNOWN_KEY, name, c->arg);
-		if (!k)
-			continue;
-		if (k->read ? k->read(p, v, c) : read_field(base, k, v)) {
-			if (ret_seen)
-				*ret_seen |= k->seen;
-		} else {
-			c->tell(MISTAKE_WRONG_TYPE, name, c->arg);
-		}
-	}
-}
 
 /* --- settings --------------------------------------------------------------------------------- */
 
@@ -200,8 +102,8 @@ static bool read_segment(struct scenario_port *p, const json_t *v,
 			 const struct scenario_complaints *c)
 {
 	(void)c;
-	return read_text(p->settings.segment, sizeof(p->settings.segment),
-			 json_object_get(v, "id")) &&
+	return key_read_text(p->settings.segment, sizeof(p->settings.segment),
+			     json_object_get(v, "id")) &&
 	       read_pcie_link(&p->settings.segment_link, v);
 }
 
@@ -226,7 +128,7 @@ static bool read_settings(struct scenario_port *p, const json_t *v,
 			  const struct scenario_complaints *c)
 {
 	memset(&p->settings, 0, sizeof(p->settings));
-	read_keys(p, &p->settings, v, setting_keys, ARRAY_SIZE(setting_keys), NULL,
+	keys_read(p, &p->settings, v, setting_keys, ARRAY_SIZE(setting_keys), NULL,
 		  &p->settings.seen, c);
 	p->o.settings = json_is_object(v) ? &p->settings : NULL;
 	return json_is_object(v) || json_is_null(v);
@@ -249,9 +151,11 @@ static bool read_pod(struct observed_pod *pod, const json_t *v)
 	}
 	pod->ended = json_is_true(json_object_get(v, "ended"));
 	return json_is_object(v) &&
-	       read_text(pod->name, sizeof(pod->name), name ? name : json_object_get(v, "pod")) &&
+	       key_read_text(pod->name, sizeof(pod->name),
+			     name ? name : json_object_get(v, "pod")) &&
 	       (!json_object_get(v, "namespace") ||
-		read_text(pod->namespace, sizeof(pod->namespace), json_object_get(v, "namespace")));
+		key_read_text(pod->namespace, sizeof(pod->namespace),
+			      json_object_get(v, "namespace")));
 }
 
 static bool read_pods(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
@@ -299,7 +203,7 @@ static bool read_qps(struct scenario_port *p, const json_t *v, const struct scen
 {
 	memset(&p->o.qps, 0, sizeof(p->o.qps));
 	p->o.qps.known = json_is_object(v);
-	read_keys(p, &p->o.qps, v, qp_keys, ARRAY_SIZE(qp_keys), NULL, NULL, c);
+	keys_read(p, &p->o.qps, v, qp_keys, ARRAY_SIZE(qp_keys), NULL, NULL, c);
 	return json_is_object(v) || json_is_null(v);
 }
 
@@ -317,7 +221,7 @@ static bool read_health(struct scenario_port *p, const json_t *v,
 			const struct scenario_complaints *c)
 {
 	memset(&p->o.health, 0, sizeof(p->o.health));
-	read_keys(p, &p->o.health, v, health_keys, ARRAY_SIZE(health_keys), NULL, NULL, c);
+	keys_read(p, &p->o.health, v, health_keys, ARRAY_SIZE(health_keys), NULL, NULL, c);
 	return json_is_object(v) || json_is_null(v);
 }
 
@@ -409,7 +313,7 @@ void scenario_port_init(struct scenario_port *p, const char *device, uint32_t po
 void scenario_port_describe(struct scenario_port *p, const json_t *object, const char *const *skip,
 			    const struct scenario_complaints *c)
 {
-	read_keys(p, &p->o, object, port_keys, ARRAY_SIZE(port_keys), skip, NULL, c);
+	keys_read(p, &p->o, object, port_keys, ARRAY_SIZE(port_keys), skip, NULL, c);
 }
 
 /* --- its series ------------------------------------------------------------------------------- */

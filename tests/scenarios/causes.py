@@ -382,11 +382,23 @@ def trust():
         else:
             p.frozen = {d: p.values()[f'roce_packets_total{{direction="{d}"}}'] for d in ("received", "sent")}
 
+    def all_frozen(p, t, on):
+        """Every counter of RDMA's own stands still; the priorities', which another part of the driver reads, go on."""
+        for family in ("roce_bytes_total", "roce_packets_total"):
+            for d in ("received", "sent"):
+                name = f'{family}{{direction="{d}"}}'
+                if not on:
+                    p.frozen = {**getattr(p, "frozen", {}), name: p.values().get(name, 0)}
+                else:
+                    p.base[name] = p.frozen[name]
+
     ill = (60, 62)
     return [
         simple("stuck-devlink", told(health={"devlink_error": "fw_fatal"}), expected("nic_stuck", "critical", onset=ill)),
         simple("stuck-unreachable", told(health={"unreachable": True}), expected("nic_stuck", "critical", onset=ill)),
         simple("stuck-counters", frozen, expected("nic_stuck", onset=(60, 75))),
+        simple("stuck-all-counters", all_frozen, expected("nic_stuck", onset=(60, 75)), may=["wrong_priority"]),
+        simple("stuck-others-traffic", lambda p, t, on: p.other.update({("sent", SOLID): 5e9}), traffic=(0, 0)),
         simple("stuck-driverless", rates(), expected("nic_stuck", "critical", onset=(28, 34)), port=Port(health={"driverless": True})),
         simple("stuck-idle", rates(), traffic=(0, 0)),
         simple("stuck-commands", lambda p, t, on: p.extra.update({"health": {"command_failures": 100 + 5 * on}} if t in (0, 60) else {}),

@@ -66,8 +66,8 @@ static void test_end(void **state)
 	static const char *const texts[] = {
 		[CLOSE_CLEARED] = "mlx5_1 port 1: peer_gone is over",
 		[CLOSE_GONE] = "mlx5_1 port 1: peer_gone is over, the port is gone",
-		[CLOSE_UNSEEN] = "mlx5_1 port 1: peer_gone is not told any more, its numbers "
-				 "cannot be seen",
+		[CLOSE_UNSEEN] = ("mlx5_1 port 1: peer_gone is not told any more, its numbers "
+				  "cannot be seen"),
 		[CLOSE_EXPLAINED] = "mlx5_1 port 1: peer_gone is explained by another cause now",
 	};
 	struct fixture *f = *state;

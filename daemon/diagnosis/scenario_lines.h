@@ -1,0 +1,23 @@
+/* scenario_lines.h - the lines of a scenario file, and what is wrong with them. Pure, but for
+ * reading the file. */
+#pragma once
+
+#include "scenario.h"
+#include "scenario_port.h"
+
+struct scenario_lines {
+	FILE *file;
+	const char *name;
+	scenario_complain_fn *complain;
+	void *arg;
+	char *line; /* owned */
+	size_t line_size;
+	uint64_t line_number;
+	uint64_t mistakes[N_MISTAKES];
+};
+
+/* The next line that is a JSON object, which is the caller's then. 1; 0: the end; else -errno. */
+int scenario_lines_next(struct scenario_lines *, json_t **ret, struct err *);
+/* Complains of the first mistake of each kind; lines: a struct scenario_lines. */
+void scenario_tell(enum scenario_mistake, const char *what, void *lines);
+void scenario_lines_sum_up(struct scenario_lines *);
