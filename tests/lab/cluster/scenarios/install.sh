@@ -76,12 +76,13 @@ exchange() { # OLD NEW FOLDER   its overlay's
     check_within 60 "both nodes are $2's" rolled_out "$2" "localhost/rocelet:${2#rocelet-}"
 }
 
-# What rocelet leaves on a node, or not.
+# What rocelet could leave on a node, but for empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
 remains_of_rocelet() { # NODE
-    node "$1" "find_pf
-        ip -d link show | sed -E 's/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g' | grep -v '^ *link/ether'
-        rdma link show; bpftool prog show | grep -oE ' name (rocelet|roce)[^ ]*' || true
-        ls -d /run/rocelet/* /sys/fs/bpf/* /dev/rocelet /var/lib/kubelet/device-plugins/rocelet* 2>/dev/null || true"
+    node "$1" 'for device in /sys/class/net/*/device; do ip -d link show dev "$(basename "${device%/device}")"; done |
+            sed -E "s/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g" | grep -v "^ *link/ether"
+        rdma link show; bpftool prog show | grep -oE " name (rocelet|roce)[^ ]*" || true
+        find /run/rocelet /var/lib/rocelet /dev/rocelet /sys/fs/bpf /var/run/cdi /var/lib/kubelet/plugins_registry ! -type d 2>/dev/null || true
+        ls -d /var/lib/kubelet/device-plugins/*rocelet* 2>/dev/null || true'
 }
 
 # ---- the scenario
