@@ -24,8 +24,8 @@ struct lock {
  * cannot be locked, or not made. */
 int lock_take(struct lock *, const struct hw *, const char *folder, mode_t, const char *self,
 	      struct err *);
-/* The same, but tries for so long. meanwhile (NULL: nothing) is called after each try, and told what
- * is left of that. */
+/* The same, but tries for so long. meanwhile (NULL: nothing) is called after each try, and told
+ * what is left of that. */
 int lock_wait(struct lock *, const struct hw *, const char *folder, mode_t, const char *self,
 	      uint64_t wait_ms, void (*meanwhile)(uint64_t left_ms, void *arg), void *arg,
 	      struct err *);
