@@ -487,15 +487,11 @@ static void trial_done(void *arg)
 
 static bool may_try(struct http *h, uint64_t peer)
 {
-	const struct trial *t;
 	unsigned n = 0;
 
-	TAILQ_FOREACH(t, &h->trials, entry)
-	{
+	for (const struct trial *t = TAILQ_FIRST(&h->trials); t; t = TAILQ_NEXT(t, entry), n++)
 		if (t->peer == peer)
 			return false;
-		n++;
-	}
 	return n < h->connections.max / 4 && bucket_take(http_peer_rate(h, peer), uv_now(h->loop));
 }
 
