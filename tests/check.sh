@@ -5,7 +5,7 @@
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
-# and each fuzz program for 45 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 3 s.
+# and each fuzz program for 30 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 3 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
@@ -233,7 +233,7 @@ part_threads() {
 }
 
 fuzz_one() {
-	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-45}
+	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-30}
 	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=60
 	# Small decoders have been everywhere within seconds.
 	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(accept|alias|cgroup|pause_dcb|vf_settings) ]] || seconds=20
