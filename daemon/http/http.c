@@ -525,7 +525,6 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 
 	if (!h)
 		return err_set(e, -ENOMEM, "cannot start the HTTP server: out of memory");
-	TAILQ_INIT(&h->trials);
 	h->loop = loop;
 	h->self = self;
 	h->handler = handler;

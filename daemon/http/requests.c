@@ -423,7 +423,7 @@ static enum access_verdict judge(const struct http *h, struct MHD_Connection *c,
 /* Passwords are tried one after the other, as that is made to be slow and others want to be served;
  * of each peer one at a time, so that who guesses is one of those who wait, and no more. */
 struct trial {
-	TAILQ_ENTRY(trial) entry;
+	struct trial *next;
 	struct http *http;
 	uint64_t peer;
 	struct access_claim claim;
@@ -438,19 +438,10 @@ static void trial_run(void *arg)
 	t->right = access_try(&t->claim);
 }
 
-static void trial_end(struct trial *t)
+/* The first one, which is over. */
+static void trial_free(struct trial *t)
 {
-	struct http_deferred *d = t->asks;
-
-	TAILQ_REMOVE(&t->http->trials, t, entry);
-	d->kept = false;
-	d->refused = !t->right;
-	if (is_waiting(d)) {
-		enter_phase(d->http, d->connection, CONNECTION_ANSWER);
-		resume_request(d);
-	}
-	if (!d->connection)
-		deferred_free(d);
+	t->http->trials = t->next;
 	explicit_bzero(t, sizeof(*t));
 	free(t);
 }
@@ -460,14 +451,31 @@ static void trial_done(void *arg);
 /* Who has gone does not want to know any more. */
 static void begin_trial(struct http *h)
 {
-	struct trial *t;
+	struct trial *t = h->trials;
 
-	while ((t = TAILQ_FIRST(&h->trials)) != NULL && !t->asks->connection)
-		trial_end(t);
+	while (t && !t->asks->connection) {
+		struct trial *next = t->next;
+
+		deferred_free(t->asks);
+		trial_free(t);
+		t = next;
+	}
 	if (!t)
 		return;
 	http_hold(h);
 	job_begin(&h->trial_job, h->loop, trial_run, trial_done, t);
+}
+
+static void tell_trial(struct http_deferred *d, bool right)
+{
+	d->kept = false;
+	d->refused = !right;
+	if (!d->connection) {
+		deferred_free(d);
+	} else if (is_waiting(d)) {
+		enter_phase(d->http, d->connection, CONNECTION_ANSWER);
+		resume_request(d);
+	}
 }
 
 /* The files may have changed meanwhile: what was right then is right for this request. */
@@ -480,7 +488,8 @@ static void trial_done(void *arg)
 		bucket_charge(http_peer_rate(h, t->peer), FAILURE_TOKENS);
 	else if (h->access)
 		access_remember(h->access, &t->claim);
-	trial_end(t);
+	tell_trial(t->asks, t->right);
+	trial_free(t);
 	begin_trial(h);
 	http_release(h);
 }
@@ -489,7 +498,7 @@ static bool may_try(struct http *h, uint64_t peer)
 {
 	unsigned n = 0;
 
-	for (const struct trial *t = TAILQ_FIRST(&h->trials); t; t = TAILQ_NEXT(t, entry), n++)
+	for (const struct trial *t = h->trials; t; t = t->next, n++)
 		if (t->peer == peer)
 			return false;
 	return n < h->connections.max / 4 && bucket_take(http_peer_rate(h, peer), uv_now(h->loop));
@@ -500,7 +509,7 @@ static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connecti
 {
 	struct http *h = d->http;
 	uint64_t peer = d->connection->peer;
-	struct trial *t;
+	struct trial *t, **last = &h->trials;
 
 	if (!may_try(h, peer))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -509,7 +518,9 @@ static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connecti
 	if (!t)
 		return MHD_NO;
 	*t = (struct trial){.http = h, .peer = peer, .claim = *claim, .asks = d};
-	TAILQ_INSERT_TAIL(&h->trials, t, entry);
+	while (*last)
+		last = &(*last)->next;
+	*last = t;
 	d->kept = true;
 	wait_for_answer(d);
 	if (!h->trial_job.running)

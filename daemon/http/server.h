@@ -17,7 +17,7 @@ struct MHD_Response;
 
 #define ADDRESS_BUCKETS 256
 
-TAILQ_HEAD(trial_list, trial);
+struct trial;
 
 struct http {
 	uv_loop_t *loop;
@@ -29,7 +29,7 @@ struct http {
 	struct access *access; /* NULL: everybody may read */
 	const char *const *open_paths;
 	const char *closed_because; /* the others over TCP; NULL: they are not */
-	struct trial_list trials;   /* passwords to try; the first one is being tried */
+	struct trial *trials;	    /* passwords to try; the first one is being tried */
 	struct job trial_job;
 	struct due due;
 	struct listener *listeners;
