@@ -89,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct diagnosis_report report = {0};
 	struct input in = {data, data + size};
 	struct port_observation ports[PORTS], seen[PORTS];
 	unsigned absent[PORTS] = {0};
@@ -130,7 +131,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			absent[i] = which & 1 << i ? 0 : absent[i] + !o.partial;
 		check(d, &o, absent);
 	}
-	json_decref(diagnosis_json(d));
+	if (diagnosis_report_make(&report, d) == 0)
+		json_decref(diagnosis_json(&report));
+	diagnosis_report_done(&report);
 	diagnosis_free(d);
 	return 0;
 }

@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	FILE *file = n ? fmemopen((void *)data, n, "r") : NULL;
 	struct scenario *s = NULL;
+	struct diagnosis_report report = {0};
 	struct diagnosis *d = NULL;
 	struct thresholds limits;
 	struct observation o;
@@ -64,7 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			check_verdicts(d, &o);
 		}
 		scenario_sum_up(s);
-		json_decref(diagnosis_json(d));
+		if (diagnosis_report_make(&report, d) == 0)
+			json_decref(diagnosis_json(&report));
+		diagnosis_report_done(&report);
 	}
 	diagnosis_free(d);
 	scenario_free(s);
