@@ -16,8 +16,8 @@
 #define TICK_MS	   100
 /* A successor that is started again after a crash has it back by then. */
 #define FREE_TICKS (5000 / TICK_MS)
-/* The successor registers within a second, on a slow machine within some. */
-#define HOLD_TICKS (15000 / TICK_MS)
+/* The successor registers within a second, on a slow one within some. */
+#define HOLD_TICKS (30000 / TICK_MS)
 
 void hand_over_self(char ret[HAND_OVER_POD_SIZE])
 {
