@@ -5,7 +5,7 @@
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
-# and each fuzz program for 30 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 3 s.
+# and each fuzz program for 30 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 2 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
@@ -15,7 +15,7 @@ if [ "${CHECK:-}" = full ]; then
 	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach allow cage privileges attach_latency attach_churn orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}
 else
-	FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
 	# One kill before and one after the record is on the disk, on the way there and back, and one with another netdev.
 	KILLS=1:attach-record-before:attach-move-after:back-record-after:back-move-before:back-renew-after
 	# The longest one first.
@@ -162,60 +162,53 @@ part_lint() {
 part_unit() {
 	build all tests
 	cmocka_all unit build/tests unit
-	privileges_judge
-	guard_judge
+	judges <<-END
+		$(as_root "privileges of the running daemon" "a debugger in the daemon" tests/interop/privileges_python.py build/rocelet)
+		TLS, tokens and passwords|tests/interop/guard_python.py build/rocelet
+	END
 }
 
-# Looking into a root's process, and having it try, needs root.
-privileges_judge() {
-	if [ "$(id -u)" != 0 ]; then
-		skip "privileges" "a debugger in the daemon needs root"
-		return
-	fi
-	interop "privileges of the running daemon" tests/interop/privileges_python.py build/rocelet
-}
-
-guard_judge() {
-	interop "TLS, tokens and passwords" tests/interop/guard_python.py build/rocelet
-}
-
-# Other people's implementations judge ours, which is instrumented for the occasion. They count their own checks in their last
-# lines.
+# Other people's implementations judge ours, which is instrumented for the occasion. The longest first.
 part_interop() {
-	build SAN=1 build/san/interop/grpc_echo build/san/interop/plugin_host build/san/interop/cri_watch build/san/interop/packet_watch build/san/bench/mk_sysfs all
-	interop grpc-python tests/interop/grpc_python.py build/san/interop/grpc_echo
-	interop "kubelet of grpc-python" tests/interop/kubelet_python.py build/san/interop/plugin_host
-	interop "runtime of grpc-python" tests/interop/cri_python.py build/san/interop/cri_watch
-	capture_judge
-	interop "packets of scapy and tshark" tests/interop/packets_python.py build/san/interop/packet_watch
-	interop "daemon under it" tests/interop/daemon_python.py build/san/rocelet build/san/bench/mk_sysfs
-	interop "one daemon after the other" tests/interop/hand_over_python.py build/san/rocelet build/san/bench/mk_sysfs
-	interop "what is proposed to a node" tests/interop/suggest_python.py build/san/rocelet build/san/rocectl
-	interop "diagnosis of scenarios" tests/scenarios/judge.py build/san/rocectl
-	interop "support bundles" tests/interop/bundle_python.py build/san/rocelet build/san/rocectl
-	interop "migration" tests/interop/migration_python.py build/san/rocelet build/san/rocectl build/san/bench/mk_sysfs
-	interop "diagnosis of the running daemon" tests/interop/diagnosis_python.py build/san/rocelet build/san/bench/mk_sysfs build/san/rocectl
-	interop "configurations and command lines" tests/interop/config_python.py build/san/rocelet build/san/rocectl build/san/bench/mk_sysfs
+	local san=build/san
+	build SAN=1 $san/interop/grpc_echo $san/interop/plugin_host $san/interop/cri_watch $san/interop/packet_watch $san/bench/mk_sysfs all
+	judges <<-END
+		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
+		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
+		daemon under it|tests/interop/daemon_python.py $san/rocelet $san/bench/mk_sysfs
+		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs
+		diagnosis of scenarios|tests/scenarios/judge.py $san/rocectl
+		kubelet of grpc-python|tests/interop/kubelet_python.py $san/interop/plugin_host
+		runtime of grpc-python|tests/interop/cri_python.py $san/interop/cri_watch
+		$(as_root "scapy and tshark on captures" sniffing tests/interop/capture_python.py $san/rocectl)
+		packets of scapy and tshark|tests/interop/packets_python.py $san/interop/packet_watch
+		what is proposed to a node|tests/interop/suggest_python.py $san/rocelet $san/rocectl
+		support bundles|tests/interop/bundle_python.py $san/rocelet $san/rocectl
+		migration|tests/interop/migration_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
+		grpc-python|tests/interop/grpc_python.py $san/interop/grpc_echo
+	END
 }
 
-# Namespaces and packet sockets need root.
-capture_judge() {
-	if [ "$(id -u)" != 0 ]; then
-		skip "captures" "sniffing needs root"
-		return
-	fi
-	interop "scapy and tshark on captures" tests/interop/capture_python.py build/san/rocectl
+# Prints the line of a judge that needs root; without it, one that says so.
+as_root() { # NAME WHAT_NEEDS_IT COMMAND..
+	if [ "$(id -u)" = 0 ]; then echo "$1|${*:3}"; else echo "$1||$2 needs root"; fi
 }
 
-interop() {
-	local name=$1 log last began=$SECONDS
-	shift
-	log=$LOGS/interop-${1##*/}.log
-	announce "interop $name"
-	timeout 900 /usr/bin/python3 "$@" >"$log" 2>&1
-	local status=$?
-	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-	count_scenario "interop $name" "$status" "${last:-0 passed, 0 failed}" "$log" $((SECONDS - began))
+# Programs in Python that judge ours and count their checks in their last line: a line for each on standard input, "NAME|COMMAND" or
+# "NAME||WHY IT CANNOT RUN". Some at a time, as they wait for time-outs more than for a processor.
+judges() {
+	local name command why status seconds log lines=()
+	while IFS='|' read -r name command why; do
+		if [ -n "$why" ]; then skip "interop $name" "$why"; else lines+=("$name|$command"); fi
+	done
+	# shellcheck disable=SC2016
+	printf '%s\n' "${lines[@]}" | xargs -P 3 -d '\n' -I{} bash -c '
+		name=${1%%|*} command=${1#*|} status=0 began=$SECONDS
+		log=${command%% *} log=$LOGS/interop-${log##*/}.log
+		announce "interop $name" >&3
+		timeout 900 /usr/bin/python3 $command >"$log" 2>&1 </dev/null || status=$?
+		echo "$status $((SECONDS - began)) $log $name"' bash {} |
+		while read -r status seconds log name; do judge_scenario "interop $name" "$log" "$status" "$seconds"; done
 }
 
 part_san() {
@@ -341,8 +334,9 @@ part_kubelet() {
 	fi
 	build all tests
 	once "kubelet from source" tests/kubelet/kubelet.sh build
+	# Two at a time: they mostly wait.
 	# shellcheck disable=SC2086
-	scenarios kubelet 1 $KUBELET_SCENARIOS
+	scenarios kubelet 2 $KUBELET_SCENARIOS
 }
 
 part_lab() {

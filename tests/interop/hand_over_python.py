@@ -6,6 +6,7 @@
 What the kubelet sees is what counts: a list that it watches until the successor has registered, and no moment without devices. One line per
 check, "N passed, N failed" last.
 """
+import contextlib
 import fcntl
 import http.server
 import json
@@ -75,8 +76,11 @@ def hang_up(client):
 
 
 def sockets_of(process):
-    folder = f"/proc/{process.pid}/fd"
-    return sum(os.readlink(f"{folder}/{fd}").startswith("socket:") for fd in os.listdir(folder))
+    folder, found = f"/proc/{process.pid}/fd", 0
+    for fd in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):  # closed since
+            found += os.readlink(f"{folder}/{fd}").startswith("socket:")
+    return found
 
 
 def is_lingering(daemon):

@@ -37,8 +37,8 @@ private_folders() {
 }
 
 private_dev() {
-    local dev=/tmp/rig-dev.$$ entry
-    mkdir "$dev"
+    local dev entry
+    dev=$(mktemp -d /tmp/rig-dev.XXXXXX)
     mount -t tmpfs -o mode=755 dev "$dev"
     while read -r entry; do
         # shellcheck disable=SC2086  # name, major, minor
