@@ -61,8 +61,10 @@ static void engine_free(struct attach_engine *e)
 	desired_list_done(&e->desired);
 	free(e->state_dir);
 	free(e->cni_path);
-	if (e->journal)
+	if (e->journal) {
+		e->ops->journal_sweep(e->journal);
 		e->ops->journal_close(e->journal);
+	}
 	free(e);
 }
 

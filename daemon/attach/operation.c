@@ -140,16 +140,20 @@ static struct operation *dequeue(struct attach_engine *e)
 
 static void on_worked(void *arg);
 
+static void begin_work(struct operation *op)
+{
+	struct attach_engine *e = op->engine;
+
+	op->place = PLACE_WORKER;
+	job_begin(&op->worker, e->loop, operation_run, on_worked, op);
+	e->n_working++;
+}
+
 /* As many as there is room for. */
 static void pump(struct attach_engine *e)
 {
-	while (e->queue && e->n_working < WORKING_MAX && !e->closing) {
-		struct operation *op = dequeue(e);
-
-		op->place = PLACE_WORKER;
-		job_begin(&op->worker, e->loop, operation_run, on_worked, op);
-		e->n_working++;
-	}
+	while (e->queue && e->n_working < WORKING_MAX)
+		begin_work(dequeue(e));
 }
 
 /* What has begun goes before what waits. */
@@ -232,12 +236,17 @@ static void on_released(const char *text, size_t len, const struct err *err, voi
 	go_on(op, BACK_VERIFY);
 }
 
+static bool has_address_to_release(const struct attachment *a)
+{
+	return a->record.plan.ipam[0] && a->ipam_asked;
+}
+
 static void release_address(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
 	struct err err = {0};
 
-	if (!op->a->record.plan.ipam[0] || !op->a->ipam_asked) {
+	if (!has_address_to_release(op->a)) {
 		go_on(op, BACK_VERIFY);
 		return;
 	}
@@ -319,6 +328,21 @@ static void return_worked(struct operation *op)
 		end(op, op->result, &op->job.err);
 }
 
+/* A return goes on to its end if that takes no plugin. */
+static void worked_while_closing(struct operation *op)
+{
+	struct attach_engine *e = op->engine;
+
+	if (op->kind == OP_RETURN && op->result == 0 && op->job.next == BACK_IPAM &&
+	    !has_address_to_release(op->a)) {
+		go_on(op, BACK_VERIFY);
+		return;
+	}
+	operation_free(op);
+	pump(e);
+	engine_release_if_done(e);
+}
+
 static void on_worked(void *arg)
 {
 	struct operation *op = arg;
@@ -326,8 +350,7 @@ static void on_worked(void *arg)
 
 	e->n_working--;
 	if (e->closing) {
-		operation_free(op);
-		engine_release_if_done(e);
+		worked_while_closing(op);
 		return;
 	}
 	switch (op->kind) {
@@ -438,15 +461,22 @@ void operations_continue(struct attach_engine *e)
 	}
 }
 
+static bool goes_on_while_closing(const struct operation *op)
+{
+	return op->place == PLACE_WORKER || (op->place == PLACE_QUEUE && op->kind == OP_RETURN);
+}
+
 void operations_close(struct attach_engine *e)
 {
+	e->queue = e->paused = NULL;
 	for (size_t i = 0; i < e->all.n; i++) {
 		struct operation *op = e->all.items[i]->op;
 
-		if (!op || op->place == PLACE_WORKER)
-			continue;
-		e->ops->ipam_cancel(op->ipam);
-		operation_free(op);
+		if (op && !goes_on_while_closing(op)) {
+			e->ops->ipam_cancel(op->ipam);
+			operation_free(op);
+		} else if (op && op->place == PLACE_QUEUE) {
+			enqueue(op, false);
+		}
 	}
-	e->queue = e->paused = NULL;
 }

@@ -30,5 +30,6 @@ bool operation_check(struct attach_engine *, struct attachment *, bool repair);
 bool operation_announce(struct attach_engine *, struct attachment *);
 /* Paused ones that are due go on; the others say when. */
 void operations_continue(struct attach_engine *);
-/* Ends those that no worker has; the others end themselves. */
+/* Ends those that no worker has; the others end themselves. Returns go on to their end, unless they
+ * wait for a plugin: nobody may come after us. */
 void operations_close(struct attach_engine *);

@@ -55,8 +55,10 @@ static void choose_folder(struct kubelet *k)
 	    (k->registration == REGISTRATION_AUTO && is_dir(k->registry_dir))) {
 		place->registry = true;
 		place->folder = k->registry_dir;
+		place->other_folder = k->plugins_dir;
 	} else if (k->registration == REGISTRATION_LEGACY || is_dir(k->plugins_dir)) {
 		place->folder = k->plugins_dir;
+		place->other_folder = k->registry_dir;
 	} else {
 		return;
 	}

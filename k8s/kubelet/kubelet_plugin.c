@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "back_off.h"
 #include "cleanup.h"
@@ -140,18 +142,43 @@ static void close_server(struct kubelet_plugin *p)
 	p->server = NULL;
 }
 
-/* Another process serves our path: after an update, our successor. */
-static bool is_taken(const struct kubelet_plugin *p)
+/* 0: somebody serves it. -ECONNREFUSED: whoever did has ended. */
+static int try_socket(const char *path)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || !p->has_served || strlen(p->path) >= sizeof(sa.sun_path))
-		return false;
-	if (p->server && uds_server_is_there(p->server))
-		return false;
-	memcpy(sa.sun_path, p->path, strlen(p->path) + 1);
-	return connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 || errno == EAGAIN;
+	if (fd < 0)
+		return -errno;
+	if (strlen(path) >= sizeof(sa.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(sa.sun_path, path, strlen(path) + 1);
+	return connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 || errno == EAGAIN ? 0 : -errno;
+}
+
+/* Another process serves our path: after an update, our successor. */
+static bool is_taken(const struct kubelet_plugin *p)
+{
+	return p->has_served && !(p->server && uds_server_is_there(p->server)) &&
+	       try_socket(p->path) == 0;
+}
+
+/* Of a predecessor that was registered in the other way, and was killed or handed over. Only when
+ * we leave, too: the kubelet forgets the resource with the socket in plugins_registry/, whoever
+ * serves it by then (pkg/kubelet/pluginmanager/reconciler, devicemanager's DeRegisterPlugin). */
+static void remove_left_over(const struct kubelet_plugin *p)
+{
+	AUTO_FREE char *path = NULL;
+	struct stat st;
+
+	if (p->handed_over || !p->place->other_folder)
+		return;
+	if (asprintf(&path, "%s/%s", p->place->other_folder, p->name) < 0) {
+		path = NULL;
+		return;
+	}
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && try_socket(path) == -ECONNREFUSED)
+		unlink(path);
 }
 
 static int open_server(struct kubelet_plugin *p, struct err *e)
@@ -365,10 +392,12 @@ static void run_leaving(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = send_lists(p);
 
-	if (wake_ms == DUE_NEVER || now_of(p) >= p->leave_ms)
+	if (wake_ms == DUE_NEVER || now_of(p) >= p->leave_ms) {
+		remove_left_over(p);
 		end_plugin(p);
-	else
+	} else {
 		sleep_until(p, wake_ms < p->leave_ms ? wake_ms : p->leave_ms);
+	}
 }
 
 void plugin_run(struct kubelet_plugin *p)
@@ -451,7 +480,7 @@ void plugin_leave(struct kubelet_plugin *p, bool zero)
 
 void plugin_hand_over(struct kubelet_plugin *p, struct silent_peers *ret)
 {
-	p->leaving = true;
+	p->leaving = p->handed_over = true;
 	p->leave_ms = now_of(p);
 	plugin_service_retire(p->service);
 	uds_server_fall_silent(p->server, ret);

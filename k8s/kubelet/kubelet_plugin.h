@@ -22,6 +22,7 @@ struct kubelet_place {
 	uv_loop_t *loop;
 	const char *kubelet_sock; /* path */
 	const char *folder;	  /* of our sockets; NULL: not known yet */
+	const char *other_folder; /* where they would stand if registered in the other way */
 	bool registry;
 	bool kubelet_there;
 	struct file_id kubelet_id; /* of its socket, when we looked last */
@@ -44,7 +45,7 @@ struct kubelet_plugin {
 	struct uds_client *client;
 	unsigned client_attempt; /* which one it carries */
 	struct file_id called;	 /* the kubelet.sock that it was sent to */
-	bool has_served, leaving, kicked;
+	bool has_served, leaving, handed_over, kicked;
 	uint64_t leave_ms; /* no later */
 	uint32_t nag_ms;   /* between looks at watchers that do not read */
 	struct due due;

@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import socketserver
 import subprocess
 import sys
@@ -140,6 +141,32 @@ def its_socket_is_always_there():
             assert os.path.exists(path)
             kubelet.stop()
             new.quit()
+
+
+@check
+def no_socket_is_left_of_who_registered_in_the_other_way():
+    """While the successor is there, the kubelet would forget its resource with the old socket."""
+    with Daemon(mode="registry") as old:
+        kubelet = Kubelet(old.dir).start()
+        path = old.socket("plugins_registry")
+        kubelet.find(path)
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as somebody, \
+                Successor(old, flags=("--take-over", "--registration", "legacy")) as new:
+            eventually("handed over", lambda: is_lingering(old))
+            eventually("registered", lambda: kubelet.requests and kubelet.watches[ROCE].lists)
+            old.quit()
+            assert os.path.exists(path)
+            kubelet.stop()
+            new.quit()
+            assert not os.path.exists(path)
+            # Another's is not touched, nor what is no socket.
+            somebody.bind(path)
+            somebody.listen()
+            with Successor(old, flags=("--registration", "legacy")) as third:
+                eventually("serves", lambda: os.path.exists(old.socket("device-plugins")))
+                third.quit()
+            assert os.path.exists(path)
+        os.unlink(path)
 
 
 @check

@@ -339,6 +339,12 @@ static void fake_journal_close(struct journal *j)
 	(void)j;
 }
 
+/* They are looked at after the end, too. */
+static void fake_journal_sweep(struct journal *j)
+{
+	(void)j;
+}
+
 static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg,
 			     struct err *e)
 {
@@ -484,6 +490,7 @@ const struct attach_ops world_ops = {
 	.journal_look = fake_journal_open,
 	.journal_close = fake_journal_close,
 	.journal_each = fake_journal_each,
+	.journal_sweep = fake_journal_sweep,
 	.run = fake_run,
 	.check = fake_check,
 	.announce = fake_announce,

@@ -331,7 +331,8 @@ static int visit(const struct walk *w, const char *name)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
-		tell_bad(w, name, &e);
+		if (w->bad)
+			tell_bad(w, name, &e);
 		return 0;
 	}
 	r = w->fn(w->record, w->arg);
@@ -385,4 +386,18 @@ int journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *a
 	const struct walk w = {j, fn, bad, arg, bytes, &record};
 
 	return walk_folder(&w, e);
+}
+
+static int is_free(const struct attach_record *r, void *arg)
+{
+	(void)arg;
+	return r->state == ATTACH_FREE;
+}
+
+void journal_sweep(struct journal *j)
+{
+	struct err ignored;
+
+	if (!j->read_only)
+		journal_each(j, is_free, NULL, NULL, &ignored);
 }

@@ -7,7 +7,7 @@
  * serial counts. A file appears whole, with room for both blocks, so what was once begun can be
  * written on when the disk is full; writing in place then costs one block and one flush. A device
  * that came back leaves a record of state free, without all that was known of it: that always fits.
- * Files of functions that are gone are removed at the next start.
+ * Those of functions that are gone are removed at the next start, all of them at a clean end.
  *
  * Synchronous; called from workers, never twice at once for one device. */
 #pragma once
@@ -61,6 +61,8 @@ int journal_write(struct journal *, const struct attach_record *, bool durable, 
 typedef int journal_fn(const struct attach_record *, void *arg);
 typedef void journal_bad_fn(const char *key, const struct err *, void *arg);
 int journal_each(struct journal *, journal_fn *, journal_bad_fn *, void *arg, struct err *);
+/* Removes every record of state free: at the end, when nothing will be written any more. */
+void journal_sweep(struct journal *);
 /* There is a file of this device, of whatever state, or one that was set aside. */
 bool journal_has(const char *state_dir, const struct attach_record *);
 /* The file's name for a device: a function's bus name, or "resource id" of a shared slot; what does

@@ -26,6 +26,7 @@ const struct attach_ops attach_real_ops = {
 	.journal_look = journal_look,
 	.journal_close = journal_close,
 	.journal_each = journal_each,
+	.journal_sweep = journal_sweep,
 	.run = attach_run,
 	.check = attach_check,
 	.announce = attach_announce,

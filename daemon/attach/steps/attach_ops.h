@@ -14,6 +14,7 @@ struct attach_ops {
 	void (*journal_close)(struct journal *);
 	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
 			    struct err *);
+	void (*journal_sweep)(struct journal *);
 	int (*run)(struct attach_job *);
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -39,6 +40,8 @@ static int open_one(int dir, const char *name, bool make)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Locked until it is closed: what is for all comes with the first device and goes with the last.
+ */
 static int open_folder(const struct hw *hw, bool make, struct folder *ret)
 {
 	AUTO_FD all = open_one(hw->dev_fd, SOFT_ROCE_DIR, make);
@@ -46,6 +49,7 @@ static int open_folder(const struct hw *hw, bool make, struct folder *ret)
 
 	if (by_name < 0)
 		return by_name;
+	flock(all, LOCK_EX);
 	*ret = (struct folder){take_fd(&all), by_name, open_one(hw->dev_fd, "infiniband", false)};
 	return 0;
 }
@@ -147,28 +151,43 @@ static bool is_of_plugin(const struct folder *f, dev_t dev)
 	return sysfs_list(f->by_name, ".", is_of_dev, &dev) == -EEXIST;
 }
 
-static bool is_of_host(const struct folder *f, const char *name, dev_t dev)
+/* rdma_cm and the host's own are for all devices of the plugin, as long as there is one. */
+static bool is_of_all(const struct folder *f, const char *name, dev_t dev)
 {
-	return f->host >= 0 && is_node(f->host, name, dev);
+	return strcmp(name, "rdma_cm") == 0 || (f->host >= 0 && is_node(f->host, name, dev));
 }
 
-/* rdma_cm is everybody's. */
+static int count_one(int dir, const char *name, void *arg)
+{
+	(void)dir;
+	(void)name;
+	++*(unsigned *)arg;
+	return 0;
+}
+
+struct sweep {
+	const struct folder *folder;
+	unsigned n_devices;
+};
+
 static int sweep_one(int dir, const char *name, void *arg)
 {
-	const struct folder *f = arg;
+	const struct sweep *s = arg;
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISCHR(st.st_mode) ||
-	    name[0] == '.' || strcmp(name, "rdma_cm") == 0 || is_of_host(f, name, st.st_rdev) ||
-	    is_of_plugin(f, st.st_rdev))
+	    name[0] == '.' || (s->n_devices && is_of_all(s->folder, name, st.st_rdev)) ||
+	    is_of_plugin(s->folder, st.st_rdev))
 		return 0;
 	return remove_node(dir, name);
 }
 
 static int sweep(const struct folder *f)
 {
-	int r = sysfs_list(f->all, ".", sweep_one, (void *)f);
+	struct sweep s = {.folder = f};
+	int r = sysfs_list(f->by_name, ".", count_one, &s.n_devices);
 
+	r = r < 0 ? r : sysfs_list(f->all, ".", sweep_one, &s);
 	return r < 0 ? r : 0;
 }
 

@@ -95,6 +95,34 @@ static void test_turns_back(void **state)
 	world_end(w);
 }
 
+/* More of them than are worked on at a time. */
+static void test_what_is_on_its_way_back_at_the_end_comes_back(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns[WORLD_VFS];
+	char pod[8];
+
+	(void)state;
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		snprintf(pod, sizeof(pod), "p%u", i);
+		ns[i] = world_run_pod(w, i, pod);
+	}
+	world_settle(w);
+	w->hold = true;
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		world_end_sandbox(w, ns[i]);
+	world_show_sandboxes(w);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		world_until_state(w, i, ATTACH_RETURNING);
+	world_close(w);
+	for (unsigned i = 0; i < WORLD_VFS; i++) {
+		assert_int_equal(w->devices[i].ns, 0);
+		assert_false(w->devices[i].marked);
+		assert_int_equal(w->devices[i].record.state, ATTACH_FREE);
+	}
+	world_free(w);
+}
+
 static void test_return_fails_and_heals(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -343,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_each_hint_alone),
 		cmocka_unit_test(test_a_container_that_ends_slowly_keeps_its_device),
 		cmocka_unit_test(test_turns_back),
+		cmocka_unit_test(test_what_is_on_its_way_back_at_the_end_comes_back),
 		cmocka_unit_test(test_return_fails_and_heals),
 		cmocka_unit_test(test_a_kernel_that_takes_its_time_is_no_news),
 		cmocka_unit_test(test_unplugged),

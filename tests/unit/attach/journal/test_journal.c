@@ -409,6 +409,28 @@ static void what_is_free_can_always_be_written(void **state)
 	tmptree_free(dir);
 }
 
+/* What is away, what nobody understands and what is no file of ours stay. */
+static void what_is_free_goes_at_the_end(void **state)
+{
+	char *dir = tmptree_new();
+	struct journal *j = open_in(dir);
+
+	(void)state;
+	record.state = ATTACH_IN_POD;
+	write_ok(j, true);
+	snprintf(record.function, sizeof(record.function), "0000:03:10.5");
+	record.state = ATTACH_FREE;
+	write_ok(j, true);
+	tmptree_write(dir, "devices/0000:03:10.6", "garbage");
+	journal_sweep(j);
+	assert_true(exists(dir, "devices/0000:03:10.7"));
+	assert_false(exists(dir, "devices/0000:03:10.5"));
+	assert_true(exists(dir, "devices/0000:03:10.6"));
+	journal_close(j);
+	tmptree_remove(dir, "devices/0000:03:10.6");
+	tmptree_free(dir);
+}
+
 static void ten_thousand_writes_do_not_grow(void **state)
 {
 	char *dir = tmptree_new(), path[512];
@@ -750,6 +772,7 @@ int main(void)
 		cmocka_unit_test_setup(keys_are_names_of_files, fill),
 		cmocka_unit_test_setup(what_is_written_is_told, fill),
 		cmocka_unit_test_setup(what_is_free_can_always_be_written, fill),
+		cmocka_unit_test_setup(what_is_free_goes_at_the_end, fill),
 		cmocka_unit_test_setup(ten_thousand_writes_do_not_grow, fill),
 		cmocka_unit_test_setup(what_is_not_understood_is_set_aside, fill),
 		cmocka_unit_test_setup(a_copied_file_is_not_believed, fill),

@@ -328,10 +328,37 @@ static void anothers_node_stays(void **state)
 	assert_int_equal(node(b, "uverbs2", &dev), S_IFCHR | 0666);
 }
 
+/* Nothing of ours stays in /dev when nobody has one any more. */
+static void the_last_one_takes_what_was_for_all(void **state)
+{
+	const struct nldev_chardev first = {.name = "uverbs1", .dev = 1},
+				   second = {.name = "uverbs2", .dev = 2};
+	struct attach_bench *b = attach_bench_need(state);
+	AUTO_FREE char *path = NULL;
+	struct err e = {0};
+	dev_t dev;
+
+	tmptree_write(b->tree, "sys/class/misc/rdma_cm/dev", "10:123\n");
+	tmptree_write(b->tree, "dev/infiniband/file", "no node");
+	assert_true(asprintf(&path, "%s/dev/infiniband/uverbs4", b->tree) > 0);
+	assert_int_equal(mknod(path, S_IFCHR | 0600, 4), 0);
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &first, &e), 0);
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "b", &second, &e), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
+	assert_int_equal(node(b, "rdma_cm", &dev), S_IFCHR | 0666);
+	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "b", &e), 0);
+	assert_int_equal(node(b, "rdma_cm", &dev), 0);
+	assert_int_equal(node(b, "uverbs4", &dev), 0);
+	assert_int_equal(unlink(path), 0);
+	tmptree_remove(b->tree, "dev/infiniband/file");
+}
+
 /* A container may have a device of another pool, too: its node is there for the runtime to find. */
 static void the_hosts_nodes_are_there_too(void **state)
 {
-	const struct nldev_chardev soft = {.name = "uverbs7", .dev = 7};
+	const struct nldev_chardev soft = {.name = "uverbs7", .dev = 7},
+				   other = {.name = "uverbs8", .dev = 8};
 	struct attach_bench *b = attach_bench_need(state);
 	AUTO_FREE char *path = NULL, *own = NULL;
 	struct err e = {0};
@@ -358,12 +385,15 @@ static void the_hosts_nodes_are_there_too(void **state)
 	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
 	assert_int_equal(dev, 5);
 	/* Nobody's device goes with another's, and what the host has lost goes. */
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "b", &other, &e), 0);
 	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
 	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
 	assert_int_equal(node(b, "uverbs7", &dev), 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
 	assert_int_equal(node(b, "uverbs4", &dev), 0);
+	assert_int_equal(node(b, "uverbs8", &dev), S_IFCHR | 0666);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "b", &e), 0);
 	tmptree_remove(b->tree, "dev/infiniband/by-path/x");
 	tmptree_remove(b->tree, "dev/infiniband/file");
 }
@@ -440,6 +470,7 @@ int main(void)
 		cmocka_unit_test(names_are_short_and_ones_own),
 		TEST(names_lead_nowhere_else),
 		TEST(anothers_node_stays),
+		TEST(the_last_one_takes_what_was_for_all),
 		TEST(the_hosts_nodes_are_there_too),
 		TEST(nodes_are_made_at_the_same_time),
 		TEST(a_node_of_another_number_is_seen),
