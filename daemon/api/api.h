@@ -10,7 +10,7 @@
 #include "attach_status.h"
 #include "model.h"
 #include "resource_table.h"
-#include "settings_read.h"
+#include "settings_table.h"
 
 /* What the document is made from. */
 struct api_scene {

@@ -117,6 +117,13 @@ static void on_page(struct page *page, void *arg)
 	settings_watch_look(d->settings);
 }
 
+static const struct settings_table *settings_known(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->routes.settings;
+}
+
 static void on_settings(void *arg)
 {
 	struct daemon *d = arg;
@@ -302,6 +309,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.resources = resources_offered,
 		.packets = packet_wing_view,
 		.queue_pairs = qp_wing_ports,
+		.settings = settings_known,
 		.diagnosed = diagnosis_wing_tell,
 		.done = on_page,
 		.arg = d,
@@ -317,8 +325,8 @@ static void sampler_stop(struct daemon *d)
 	sampler_close(d->sampler);
 }
 
-/* With samples of a second each fourth of them: a change is known 5 s after it was made. */
-#define SETTINGS_PAUSE_MS 3500
+/* With samples of a second each second of them: a change is judged 4 s after it was made. */
+#define SETTINGS_PAUSE_MS 1500
 
 static int settings_start(struct daemon *d, struct err *e)
 {

@@ -19,18 +19,20 @@ static bool is_less(const struct pcie_link *l)
 enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 {
 	const struct port_settings *s = in->port->settings;
+	bool own = is_seen(s, SETTINGS_PCIE);
+	bool bridge = is_seen(s, SETTINGS_PCIE_SEGMENT) && s->segment[0];
 	const struct pcie_link *l;
 
-	if (!is_seen(s, SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT))
+	if (!own && !bridge)
 		return cannot_decide(f, "PCIe width and speed are not visible");
-	if (is_seen(s, SETTINGS_PCIE_SEGMENT)) {
+	if (own && is_less(&s->pcie)) {
+		l = &s->pcie;
+	} else if (bridge && is_less(&s->segment_link)) {
 		l = &s->segment_link;
 		f->why = "a bridge on the way up is the narrow place";
 	} else {
-		l = &s->pcie;
-	}
-	if (!is_less(l))
 		return SIGHT_NO;
+	}
 	f->severity = SEVERITY_WARNING;
 	show(f, "PCIe lanes", "", l->width, l->max_width);
 	show(f, "PCIe rate of a lane", "MT/s", l->mt_s, l->max_mt_s);

@@ -10,6 +10,7 @@
 
 #include "job.h"
 #include "log.h"
+#include "settings_read.h"
 
 struct settings_watch {
 	struct uv_loop_s *loop;
@@ -42,18 +43,10 @@ static void read_on_worker(void *arg)
 	w->result = settings_read(w->hw, &w->loan->host, &w->read);
 }
 
-/* Rows come zeroed, so equal ones have equal bytes; should a compiler leave padding out, a table is
- * told once too often. */
-static bool is_same(const struct settings_table *a, const struct settings_table *b)
-{
-	return a->n == b->n &&
-	       (a->n == 0 || memcmp(a->rows, b->rows, a->n * sizeof(*a->rows)) == 0);
-}
-
 static void on_read(void *arg)
 {
 	struct settings_watch *w = arg;
-	bool changed = w->result == 0 && !is_same(&w->table, &w->read);
+	bool changed = w->result == 0 && !settings_equal(&w->table, &w->read);
 
 	loan_return(w->loan);
 	w->loan = NULL;

@@ -4,7 +4,7 @@
 
 #include "err.h"
 #include "inventory.h"
-#include "settings_read.h"
+#include "settings_table.h"
 
 struct uv_loop_s;
 struct settings_watch;

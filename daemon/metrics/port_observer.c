@@ -27,7 +27,7 @@ struct port_span {
 
 struct port_observer {
 	bool prepared;
-	uint64_t layout, host_generation, resources_generation;
+	uint64_t layout, host_generation, resources_generation, settings_generation;
 	struct port_observation *ports; /* one for each port of the host's RDMA devices */
 	struct port_user *users;	/* of each */
 	size_t n_ports;
@@ -112,7 +112,8 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	o->link_layer = port->link_layer;
 	o->rate_bps = port->rate_bps;
 	o->mtu = port->active_mtu;
-	o->settings = NULL; /* nobody reads what the port is set to */
+	o->settings = l->scene->settings ? settings_of(l->scene->settings, dev->name, port->num)
+					 : NULL;
 	see_netdev(o, l, netdev_of(l, dev, port));
 	see_function(o, dev->function[0] ? host_index_function(&l->index, dev->function) : NULL);
 }
@@ -248,7 +249,8 @@ static bool is_current(const struct port_observer *b, const struct sample *s,
 {
 	return b->prepared && b->layout == s->layout &&
 	       b->host_generation == scene->host_generation &&
-	       b->resources_generation == generation_of(scene->resources);
+	       b->resources_generation == generation_of(scene->resources) &&
+	       b->settings_generation == scene->settings_generation;
 }
 
 /* Empty arrays for all that is to be seen. False: out of memory, and *b is as it was. */
@@ -323,6 +325,7 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 		b->layout = s->layout;
 		b->host_generation = scene->host_generation;
 		b->resources_generation = generation_of(scene->resources);
+		b->settings_generation = scene->settings_generation;
 		b->prepared = true;
 		free(before.ports);
 		free(before.users);

@@ -1,13 +1,14 @@
 /* port_observer.h - what diagnosis is told of this node: a sample's readings and what the inventory
  * and the kubelet's list say of the ports, as an observation. Pure.
  *
- * Names are looked up when the layout, the host or the holders change; in between a sample is a
- * walk over its readings. */
+ * Names are looked up when the layout, the host, the holders or the settings change; in between a
+ * sample is a walk over its readings. */
 #pragma once
 
 #include "observation.h"
 #include "qp_ports.h"
 #include "resource_table.h"
+#include "settings_table.h"
 
 struct port_observer;
 
@@ -18,6 +19,8 @@ struct observer_scene {
 	const struct resource_table *resources; /* NULL: none */
 	uint64_t unix_ms;			/* of the sample */
 	const struct qp_ports *qps;		/* NULL: nobody knows the queue pairs */
+	const struct settings_table *settings;	/* NULL: nobody has read them */
+	uint64_t settings_generation;		/* names the version of `settings` */
 };
 
 struct port_observer *port_observer_new(void); /* NULL: out of memory */

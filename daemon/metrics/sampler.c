@@ -23,6 +23,7 @@
 #include "node_diagnosis.h"
 #include "packet_ports.h"
 #include "packet_visible.h"
+#include "settings_table.h"
 #include "unix_time.h"
 
 /* Between two samples that are judged there is half an interval, or so much. */
@@ -53,8 +54,10 @@ struct sampler {
 	const struct diagnosis_report *report; /* the last one; NULL = none */
 	uint64_t judged_ms;
 	struct qp_ports qps;
-	struct loan *loan;   /* the host */
-	uint64_t generation; /* of the host */
+	struct settings_table settings;
+	uint64_t settings_generation; /* which settings these are */
+	struct loan *loan;	      /* the host */
+	uint64_t generation;	      /* of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
@@ -161,6 +164,8 @@ static void judge(struct sampler *s, const struct sample *sample)
 		.resources = &s->resources,
 		.unix_ms = s->about.sample_unix_ms,
 		.qps = s->knows_qps ? &s->qps : NULL,
+		.settings = &s->settings,
+		.settings_generation = s->settings_generation,
 	};
 
 	s->has_judged = false;
@@ -200,6 +205,7 @@ static void sampler_free(void *arg)
 	metrics_free(s->metrics);
 	node_diagnosis_free(s->diagnosis);
 	qp_ports_done(&s->qps);
+	settings_done(&s->settings);
 	visible_table_done(&s->visible);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
@@ -288,6 +294,21 @@ static void copy_queue_pairs(struct sampler *s)
 	s->knows_qps = now && qp_ports_copy(&s->qps, now) == 0;
 }
 
+/* They seldom change: their copy stays where it is, and known by the same number, as long as they
+ * are the same. */
+static void copy_settings(struct sampler *s)
+{
+	static const struct settings_table none;
+	const struct settings_table *now = s->hooks.settings ? s->hooks.settings(s->hooks.arg)
+							     : NULL;
+
+	now = now ? now : &none;
+	if (settings_equal(&s->settings, now))
+		return;
+	settings_copy(&s->settings, now);
+	s->settings_generation++;
+}
+
 static int queue_sample(struct sampler *s)
 {
 	int r = borrow_host(s);
@@ -305,6 +326,7 @@ static int queue_sample(struct sampler *s)
 	};
 	s->hooks.describe(&s->about, s->hooks.arg);
 	copy_queue_pairs(s);
+	copy_settings(s);
 	if (s->new_limits && s->diagnosis)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;

@@ -17,6 +17,7 @@
 struct diagnosis_report;
 struct packet_view;
 struct qp_ports;
+struct settings_table;
 struct thresholds;
 struct uv_loop_s;
 struct sampler;
@@ -43,6 +44,9 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: the queue pairs of each port, NULL = nobody
 	 * knows them; copied. May be NULL. */
 	const struct qp_ports *(*queue_pairs)(void *arg);
+	/* Before each sample, on the loop's thread: what ports are set to, NULL = nobody has read
+	 * it; copied. May be NULL. */
+	const struct settings_table *(*settings)(void *arg);
 	/* After each sample that was judged, on the loop's thread, before `done`. The report is
 	 * borrowed until the next one or the sampler's end. May be NULL. */
 	void (*diagnosed)(const struct diagnosis_report *, void *arg);

@@ -295,14 +295,6 @@ static void read_rdma_cm(const struct hw *hw, const struct rdma_dev *dev,
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-static int cmp_row(const void *a, const void *b)
-{
-	const struct settings_row *ra = a, *rb = b;
-	int r = strcmp(ra->device, rb->device);
-
-	return r ? r : (ra->port > rb->port) - (ra->port < rb->port);
-}
-
 static void fill_rows(const struct reading *rd, struct settings_table *t)
 {
 	for (size_t i = 0; i < rd->n_ports; i++) {
@@ -314,8 +306,7 @@ static void fill_rows(const struct reading *rd, struct settings_table *t)
 		row->settings = rd->sources[p->source].settings;
 		read_rdma_cm(rd->hw, p->dev, p->port, &row->settings);
 	}
-	if (t->n)
-		qsort(t->rows, t->n, sizeof(*t->rows), cmp_row);
+	settings_sort(t);
 }
 
 int settings_read(const struct hw *hw, const struct host *h, struct settings_table *ret)
@@ -335,21 +326,4 @@ int settings_read(const struct hw *hw, const struct host *h, struct settings_tab
 	free(rd.ports);
 	free(rd.sources);
 	return r;
-}
-
-void settings_done(struct settings_table *t)
-{
-	free(t->rows);
-	*t = (struct settings_table){0};
-}
-
-const struct port_settings *settings_of(const struct settings_table *t, const char *device,
-					uint32_t port)
-{
-	struct settings_row key = {.port = port};
-	const struct settings_row *row;
-
-	snprintf(key.device, sizeof(key.device), "%s", device);
-	row = t->n ? bsearch(&key, t->rows, t->n, sizeof(key), cmp_row) : NULL;
-	return row ? &row->settings : NULL;
 }

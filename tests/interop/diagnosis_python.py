@@ -281,6 +281,48 @@ def a_link_that_goes_down():
         eventually("its end", lambda: node.events("DiagnosisEnd", "link_flap"))
 
 
+# --- what ports are set to ---------------------------------------------------------------------
+
+
+def put_in_slot(sys, function, slot, width):
+    """Below a port of the root complex, both of which could do 16 lanes."""
+    bus, devices = sys + "/bus/pci/devices/", sys + "/devices/pci0000:00/"
+    if not os.path.isdir(devices + slot):
+        os.mkdir(devices + slot)
+        os.symlink("../" + function, f"{devices}{slot}/{function}")
+        os.symlink(f"../../../devices/pci0000:00/{slot}", bus + slot)
+        os.unlink(bus + function)
+        os.symlink(f"../../../devices/pci0000:00/{slot}/{function}", bus + function)
+    for end in (slot, function):
+        for name, text in (("current_link_speed", "16.0 GT/s PCIe"), ("max_link_speed", "16.0 GT/s PCIe"), ("current_link_width", width), ("max_link_width", 16)):
+            write(f"{bus}{end}/{name}", f"{text}\n")
+
+
+def is_undecided(node, device, cause):
+    return any((u["device"], u["cause"]) == (device, cause) for u in node.diagnosis()["undecided"])
+
+
+@check
+def a_card_that_has_lost_its_lanes():
+    with Node() as node:
+        sys = node.dir + "/sys"
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        assert is_undecided(node, PF, "pcie_degraded")
+        put_in_slot(sys, "0000:18:00.0", "0000:00:01.0", 8)
+        eventually("a verdict", lambda: node.verdict(PF, "pcie_degraded"))
+        evidence = {e["name"]: e for e in node.verdict(PF, "pcie_degraded")["evidence"]}
+        equal((evidence["PCIe lanes"]["value"], evidence["PCIe lanes"]["threshold"]), (8, 16))
+        equal(node.series()[PF, "pcie_degraded"][0], 2)
+        put_in_slot(sys, "0000:18:00.0", "0000:00:01.0", 16)
+        eventually("its end", lambda: node.events("DiagnosisEnd", "pcie_degraded"))
+        assert "is over" in node.events("DiagnosisEnd", "pcie_degraded")[0]["message"]
+        assert not is_undecided(node, PF, "pcie_degraded")
+        os.unlink(sys + "/bus/pci/devices/0000:18:00.0/current_link_width")
+        eventually("it cannot be decided", lambda: is_undecided(node, PF, "pcie_degraded"))
+
+
 # --- whose it is ------------------------------------------------------------------------------
 
 
