@@ -22,6 +22,7 @@
 #include "reply.h"
 #include "routes_orders.h"
 #include "routes_qps.h"
+#include "sample_watch.h"
 #include "version.h"
 
 #define NAME_BYTES_MAX 512
@@ -355,6 +356,19 @@ static void answer_diagnosis(struct routes *r, const struct http_request *reques
 		reply_document(reply, api_diagnosis(r->diagnosis, &question, &len));
 }
 
+/* With the next sample: the last one may have been told already. */
+static void answer_sample(struct routes *r, const struct http_request *request,
+			  struct http_reply *reply)
+{
+	struct err e = {0};
+
+	if (r->sample_watch && request->later &&
+	    sample_watch_wait(r->sample_watch, request->later, request->now_ms) == 0)
+		return;
+	err_set(&e, -EAGAIN, "too many wait for samples, ask again later");
+	reply_error(reply, &e);
+}
+
 static void answer_doctor(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -471,6 +485,7 @@ static const struct route {
 	{"/api/v1/events", answer_events},
 	{"/api/v1/qps", routes_qps},
 	{"/api/v1/diagnosis", answer_diagnosis},
+	{"/api/v1/diagnosis/sample", answer_sample},
 	{"/api/v1/explain", answer_explain},
 	{"/api/v1/doctor", answer_doctor},
 	{"/api/v1/config", answer_config},

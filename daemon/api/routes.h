@@ -18,6 +18,7 @@ struct event_ring;
 struct event_watch;
 struct inventory;
 struct resource_table;
+struct sample_watch;
 struct settings_table;
 
 /* code 0: done. */
@@ -80,6 +81,7 @@ struct routes {
 	struct event_watch *event_watch; /* NULL: nobody may wait for events */
 	struct qp_hooks qp_hooks;
 	const struct diagnosis_report *diagnosis; /* of the last sample; NULL: none yet */
+	struct sample_watch *sample_watch;	  /* NULL: nobody may wait for samples */
 	struct order_hooks orders;
 	struct hand_over_hook hand_over;
 	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */

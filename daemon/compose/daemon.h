@@ -67,6 +67,7 @@ struct daemon {
 	struct attach_engine *engine; /* NULL: nothing is attached here */
 	struct event_ring events;
 	struct event_watch *event_watch;
+	struct sample_watch *sample_watch;
 	struct owners *owners;
 	struct qps *qps;	  /* NULL: nobody knows the queue pairs */
 	struct qp_ports qp_ports; /* of this generation of the table, and as it was then */
@@ -111,6 +112,10 @@ void vf_wing_describe(const struct daemon *, struct self_metrics *);
 /* --- qp_wing.c: three more ----------------------------------------------------------------------
  */
 
+int sample_watch_start(struct daemon *, struct err *);
+void sample_watch_stop(struct daemon *);
+bool diagnosis_wing_wants_line(void *arg);
+void diagnosis_wing_line(const char *line, void *arg);
 int event_watch_start(struct daemon *, struct err *);
 void event_watch_stop(struct daemon *);
 int owners_start(struct daemon *, struct err *);

@@ -12,6 +12,7 @@
 #include "ctl_config_map.h"
 #include "ctl_diagnose.h"
 #include "ctl_http.h"
+#include "ctl_record.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
@@ -445,7 +446,9 @@ static enum ctl_exit command_run(const struct ctl *c)
 	case CTL_SNIFF:
 		return ctl_sniff(c->args, c->out, c->err);
 	case CTL_DIAGNOSE:
-		return c->args->replay ? ctl_replay(c->args, c->out, c->err) : diagnose_run(c);
+		if (c->args->replay)
+			return ctl_replay(c->args, c->out, c->err);
+		return c->args->record ? ctl_record(c->args, c->out, c->err) : diagnose_run(c);
 	case N_CTL_COMMANDS:
 		break;
 	}

@@ -20,6 +20,7 @@ enum option_kind { OPT_SWITCH, OPT_WORD, OPT_NUMBER, OPT_BOX, OPT_IP };
 #define NUMBER(name, max, commands)                                                                \
 #name, offsetof(struct ctl_args, name), max, OPT_NUMBER, commands
 #define BOX(name, max) #name, offsetof(struct ctl_args, name), max, OPT_BOX, BIT(CTL_SNIFF)
+#define SECONDS_MAX    86400
 
 #define WITH_POD                                                                                   \
 	(BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) | BIT(CTL_SNIFF) |      \
@@ -47,14 +48,15 @@ static const struct ctl_option {
 	{WORD(device, BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH))},
 	{NUMBER(limit, 1000000, BIT(CTL_EVENTS) | BIT(CTL_QPS))},
 	{NUMBER(flows, 65536, BIT(CTL_PCAP) | BIT(CTL_SNIFF))},
-	{BOX(seconds, 86400)},
+	{BOX(seconds, SECONDS_MAX)},
 	{BOX(packets, CTL_BOX_MAX)},
 	{BOX(bytes, CTL_BOX_MAX)},
-	{WORD(write, BIT(CTL_SNIFF))},
+	{WORD(write, BIT(CTL_SNIFF) | BIT(CTL_DIAGNOSE))},
 	{WORD(top, BIT(CTL_QPS))},
 	{WORD(configmap, BIT(CTL_SUGGEST))},
 	{WORD(output, BIT(CTL_SUPPORT_BUNDLE) | BIT(CTL_DIAGNOSE))},
 	{WORD(replay, BIT(CTL_DIAGNOSE))},
+	{"record", offsetof(struct ctl_args, record), SECONDS_MAX, OPT_BOX, BIT(CTL_DIAGNOSE)},
 	{WORD(config, BIT(CTL_SUPPORT_BUNDLE))},
 	{"state-dir", offsetof(struct ctl_args, state_dir), 0, OPT_WORD, BIT(CTL_SUPPORT_BUNDLE)},
 };
@@ -209,8 +211,13 @@ static int check_words(const struct ctl_args *a, struct err *e)
 
 static int check_diagnose(struct ctl_args *a, struct err *e)
 {
-	if (a->replay && (a->device || a->pod))
-		return err_set(e, -EINVAL, "diagnose: a scenario is replayed as a whole");
+	if ((a->replay || a->record) && (a->device || a->pod))
+		return err_set(e, -EINVAL, "diagnose: a scenario is %s as a whole",
+			       a->replay ? "replayed" : "recorded");
+	if (a->replay && a->record)
+		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
+	if (a->write && !a->record)
+		return err_set(e, -EINVAL, "diagnose: --write is where --record goes");
 	if (a->output && strcmp(a->output, "json") != 0 && strcmp(a->output, "text") != 0)
 		return err_set(e, -EINVAL, "diagnose: -o %.60s: neither json nor text", a->output);
 	a->json |= a->output && strcmp(a->output, "json") == 0;
@@ -345,7 +352,9 @@ void ctl_args_help(FILE *f)
 	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n"
 	      "  rocectl diagnose [DEVICE]       what is wrong with RDMA here, and what to do [--pod "
 	      "[NS/]NAME] [-o json];\n"
-	      "                                  with --replay FILE, in a recorded scenario\n\n"
+	      "                                  with --replay FILE, in a recorded scenario; --record "
+	      "SECONDS\n"
+	      "                                  [--write FILE.jsonl] records one\n\n"
 	      "DEVICE is a bus name (0000:03:00.2), the name of a netdev or of an RDMA device.\n\n"
 	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
 	      "  --json          what the daemon answers, as it is; pcap, sniff: the same as a document\n"

@@ -46,6 +46,7 @@ struct ctl_args {
 	long vlan, mtu, limit; /* -1 = not given */
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */
+	long record;		      /* seconds; 0 = not given */
 	bool json, soft_roce, force, fix;
 };
 

@@ -7,9 +7,11 @@ bool key_read_text(char *field, size_t size, const json_t *v)
 {
 	const char *text = json_string_value(v);
 
-	if (!text || strlen(text) >= size)
-		return json_is_null(v);
+	if (!json_is_null(v) && (!text || strlen(text) >= size))
+		return false;
 	memset(field, 0, size);
+	if (!text)
+		return true; /* unknown from now on */
 	snprintf(field, size, "%s", text);
 	return true;
 }

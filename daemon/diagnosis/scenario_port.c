@@ -85,7 +85,7 @@ static bool read_pcie_link(struct pcie_link *ret, const json_t *v)
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		double n = json_number_value(json_object_get(v, rates[i].name));
 
-		*rates[i].field = n > 0 && n < 1e6 ? (uint32_t)(n * 1000) : 0;
+		*rates[i].field = n > 0 && n < 1e6 ? (uint32_t)lround(n * 1000) : 0;
 	}
 	ret->width = (uint8_t)json_integer_value(json_object_get(v, "width"));
 	ret->max_width = (uint8_t)json_integer_value(json_object_get(v, "max_width"));

@@ -1,5 +1,6 @@
 #include "series.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,18 @@ int series_find(const char *family, const char *labels)
 const char *series_name(enum series s)
 {
 	return row_of(s)->name;
+}
+
+void series_full_name(enum series s, char ret[SERIES_NAME_SIZE])
+{
+	const struct series_row *row = row_of(s);
+	const char *mark = strchr(row->name, '#');
+
+	if (mark)
+		snprintf(ret, SERIES_NAME_SIZE, "%.*s%d%s", (int)(mark - row->name), row->name,
+			 (int)(s - row->first), mark + 1);
+	else
+		snprintf(ret, SERIES_NAME_SIZE, "%s", row->name);
 }
 
 const unsigned char series_kinds[N_SERIES] = {

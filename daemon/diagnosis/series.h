@@ -97,6 +97,9 @@ enum series {
 int series_find(const char *family, const char *labels);
 /* Family and labels as in docs/metrics.md, '#' for a number. */
 const char *series_name(enum series);
+/* The same with the number of this one. */
+#define SERIES_NAME_SIZE 96
+void series_full_name(enum series, char ret[SERIES_NAME_SIZE]);
 extern const unsigned char series_kinds[N_SERIES];
 static inline enum series_kind series_kind(enum series s)
 {

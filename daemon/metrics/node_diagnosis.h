@@ -17,3 +17,6 @@ void node_diagnosis_follow(struct node_diagnosis *, const struct thresholds *);
  * next sample is judged. NULL: no memory, nothing new is said. */
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *, const struct sample *,
 						    const struct observer_scene *);
+/* On the worker: what was judged last, as a line of a scenario; heap, without its newline. NULL:
+ * nothing was, or no memory. */
+char *node_diagnosis_line(const struct node_diagnosis *);

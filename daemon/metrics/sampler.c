@@ -64,6 +64,8 @@ struct sampler {
 	struct visible_table visible;
 	bool relayout;	 /* the host is new to the counters */
 	bool has_judged; /* the report is of this sample */
+	bool wants_line;
+	char *line; /* of this sample, if it is wanted */
 	bool knows_qps;
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
@@ -177,6 +179,8 @@ static void judge(struct sampler *s, const struct sample *sample)
 	s->report = report;
 	s->judged_ms = sample->taken_ms;
 	s->has_judged = true;
+	if (s->wants_line)
+		s->line = node_diagnosis_line(s->diagnosis);
 }
 
 static void take_sample(void *arg)
@@ -250,10 +254,14 @@ static void on_sampled(void *arg)
 	s->self->samples++;
 	tell_optional(s);
 	if (s->closing) {
+		free(s->line);
 		page_unref(s->page);
 		due_close(&s->due, sampler_free);
 		return;
 	}
+	if (s->has_judged && s->wants_line)
+		s->hooks.line(s->line, s->hooks.arg);
+	free(take_ptr(s->line));
 	if (s->has_judged && s->hooks.diagnosed)
 		s->hooks.diagnosed(s->report, s->hooks.arg);
 	if (s->page)
@@ -327,6 +335,7 @@ static int queue_sample(struct sampler *s)
 	s->hooks.describe(&s->about, s->hooks.arg);
 	copy_queue_pairs(s);
 	copy_settings(s);
+	s->wants_line = s->hooks.wants_line && s->hooks.wants_line(s->hooks.arg);
 	if (s->new_limits && s->diagnosis)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;

@@ -47,6 +47,12 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: what ports are set to, NULL = nobody has read
 	 * it; copied. May be NULL. */
 	const struct settings_table *(*settings)(void *arg);
+	/* Before each sample, on the loop's thread: is it to be told as a line of a scenario file?
+	 * May be NULL: it is not. */
+	bool (*wants_line)(void *arg);
+	/* After such a sample, if it was judged, on the loop's thread; borrowed. NULL: no memory.
+	 */
+	void (*line)(const char *, void *arg);
 	/* After each sample that was judged, on the loop's thread, before `done`. The report is
 	 * borrowed until the next one or the sampler's end. May be NULL. */
 	void (*diagnosed)(const struct diagnosis_report *, void *arg);

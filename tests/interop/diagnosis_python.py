@@ -411,6 +411,56 @@ def counters_that_start_over_are_no_verdict():
         equal((node.diagnosis()["verdicts"], node.events("Diagnosis", "")), ([], []))
 
 
+# --- for later ---------------------------------------------------------------------------------
+
+
+@check
+def what_is_recorded_says_the_same_when_it_is_replayed():
+    with Node() as node:
+        pods = PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        kubelet = registered(node)
+        checkpoint(node)
+        story = node.story(VF)
+        story.play(TRAFFIC)
+        node.judged(VF)
+        file = node.dir + "/node.jsonl"
+        started = time.time()
+        recorder = subprocess.Popen([ROCECTL, "--socket", node.dir + "/run/rocelet.sock", "diagnose", "--record", "4", "--write", file],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        eventually("it is recorded", lambda: os.path.exists(file) and len(open(file).readlines()) > 5)
+        story.play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(VF, "fabric_congestion"))
+        told = node.verdict(VF, "fabric_congestion")
+        out, err = recorder.communicate(timeout=SOON)
+        equal((recorder.returncode, out), (0, ""))
+        lines = [json.loads(line) for line in open(file)]
+        equal(err, f"rocectl: {len(lines) - 1} samples\n")
+        equal(lines[0]["thresholds"]["hold_seconds"], 1)
+        assert started - 1 < lines[0]["start"] < time.time(), (started, lines[0])
+        equal(lines[1]["t"], 0)
+        assert 4 <= lines[-1]["t"] < 60 and len(lines) > 20, (lines[-1]["t"], len(lines))
+        # What does not change is said once.
+        first, last = ({p["device"]: p for p in line["ports"]}[VF] for line in (lines[1], lines[-1]))
+        equal((first["pods"], "pods" in last, "values" in last), ([{"namespace": "train", "name": "job-7", "ended": False}], False, True))
+        said = subprocess.run([ROCECTL, "diagnose", "-o", "json", "--replay", file], capture_output=True, text=True, timeout=SOON)
+        equal((said.returncode, said.stderr), (0, ""))
+        opened = [e["verdict"] for e in json.loads(said.stdout)["events"] if e["event"] == "opened"]
+        equal([(v["device"], v["cause"], v["pods"], v["firstMoved"]) for v in opened], [(VF, told["cause"], told["pods"], told["firstMoved"])])
+        equal(opened[0]["onset"], told["onset"])
+        # To standard output, and what makes no sense.
+        short = node.rocectl("--record", "1")
+        equal(short.returncode, 0)
+        assert json.loads(short.stdout.splitlines()[0])["scenario"] == "recorded"
+        for words in (["--record", "0"], ["--record", "x"], ["--record", "1", VF], ["--record", "1", "--replay", file], ["--write", file]):
+            equal((words, node.rocectl(*words).returncode), (words, 2))
+        equal(node.rocectl("--record", "1", "--write", "/nonexistent/x").returncode, 1)
+        kubelet.stop()
+        pods.stop()
+    away = subprocess.run([ROCECTL, "--socket", "/nonexistent.sock", "diagnose", "--record", "1"], capture_output=True, text=True, timeout=SOON)
+    equal((away.returncode, away.stdout), (3, ""))
+
+
 # --- the configuration ------------------------------------------------------------------------
 
 
