@@ -44,7 +44,8 @@ void attach_engine_look(struct attach_engine *);
 void attach_engine_offer(struct attach_engine *, const struct pools *);
 /* The journal is read, every device in it was looked for, and repairs have begun. */
 bool attach_engine_is_ready(const struct attach_engine *);
-/* NULL is fine. Operations under way are finished up to their next step; waiters are told. Gone
+/* NULL is fine. Returns that have begun are finished, unless a plugin has to be asked; what else is
+ * under way up to its next step. Waiters are told, and records of free devices removed. Gone
  * when the loop has run out of handles. */
 void attach_engine_close(struct attach_engine *);
 
