@@ -121,5 +121,5 @@ check_refused
 stop_rocelet
 COMPLAINTS=$(grep -E " (error|warn) " "$OUT/rocelet.log" | grep -vE "rocelet.dev/networks|going on without$")
 check "nothing to complain about but the annotations, and slow starts of others" '[[ -z $COMPLAINTS ]]'
-[[ -z $COMPLAINTS ]] || sed 's/^/# /' <<<"$COMPLAINTS"
+[[ -z $COMPLAINTS ]] || awk '{ print "# " $0 }' <<<"$COMPLAINTS"
 echo "# the scenario took $SECONDS s"
