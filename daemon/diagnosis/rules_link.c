@@ -12,6 +12,12 @@
 /* A PHY carries idle symbols, too: of its line at least this share counts as bits received. */
 #define LEAST_SHARE 0.01
 
+/* It is up again, and who uses it does not know it by the same name. */
+static bool came_back_changed(const struct rule_input *in)
+{
+	return in->port->gid_moved && history_flaps(in->history, in->now_ms, LATELY_MS) > 0;
+}
+
 enum sight rule_link_flap(const struct rule_input *in, struct finding *f)
 {
 	const struct history *h = in->history;
@@ -20,7 +26,7 @@ enum sight rule_link_flap(const struct rule_input *in, struct finding *f)
 
 	if (in->port->admin_down || !in->settled)
 		return SIGHT_NO;
-	if (!h->went_down && !(h->down && h->was_active))
+	if (!h->went_down && !(h->down && h->was_active) && !came_back_changed(in))
 		return SIGHT_NO;
 	f->at_once = true;
 	f->severity = flaps >= threshold(in, LIMIT_flaps_critical) ||

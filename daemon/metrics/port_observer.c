@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "default_route.h"
+#include "gid_places.h"
 
 /* For so long after its container's end a pod is still told of. */
 #define ENDED_MS     60000
@@ -20,6 +21,12 @@ struct port_user {
 	uint64_t ended_ms;	 /* 0 = it has it still */
 };
 
+/* What has to be remembered of a port beyond one look. */
+struct port_past {
+	struct port_user user;
+	struct gid_places gids;
+};
+
 /* The observed ports that a sampled one speaks of: itself, or all of its device. */
 struct port_span {
 	uint32_t first, n;
@@ -29,7 +36,7 @@ struct port_observer {
 	bool prepared;
 	uint64_t layout, host_generation, resources_generation, settings_generation;
 	struct port_observation *ports; /* one for each port of the host's RDMA devices */
-	struct port_user *users;	/* of each */
+	struct port_past *pasts;	/* of each */
 	size_t n_ports;
 	struct port_span *spans; /* of the sample's ports */
 	int16_t *series;	 /* of the sample's readings; -1: diagnosis does not read it */
@@ -40,14 +47,21 @@ struct port_observer *port_observer_new(void)
 	return calloc(1, sizeof(struct port_observer));
 }
 
+static void observer_done(struct port_observer *b)
+{
+	for (size_t i = 0; i < b->n_ports; i++)
+		gid_places_done(&b->pasts[i].gids);
+	free(b->ports);
+	free(b->pasts);
+	free(b->spans);
+	free(b->series);
+}
+
 void port_observer_free(struct port_observer *b)
 {
 	if (!b)
 		return;
-	free(b->ports);
-	free(b->users);
-	free(b->spans);
-	free(b->series);
+	observer_done(b);
 	free(b);
 }
 
@@ -258,16 +272,13 @@ static bool make_room(struct port_observer *b, size_t n_ports, const struct samp
 {
 	struct port_observer room = {
 		.ports = calloc(n_ports + 1, sizeof(*b->ports)),
-		.users = calloc(n_ports + 1, sizeof(*b->users)),
+		.pasts = calloc(n_ports + 1, sizeof(*b->pasts)),
 		.spans = calloc(s->n_ports + 1, sizeof(*b->spans)),
 		.series = calloc(s->n_readings + 1, sizeof(*b->series)),
 	};
 
-	if (!room.ports || !room.users || !room.spans || !room.series) {
-		free(room.ports);
-		free(room.users);
-		free(room.spans);
-		free(room.series);
+	if (!room.ports || !room.pasts || !room.spans || !room.series) {
+		observer_done(&room);
 		return false;
 	}
 	room.n_ports = n_ports;
@@ -275,17 +286,30 @@ static bool make_room(struct port_observer *b, size_t n_ports, const struct samp
 	return true;
 }
 
-static void see_users(struct port_observer *b, const struct port_observer *before,
-		      const struct resource_table *table, uint64_t now_ms)
+/* Whoever had the port, and where its GIDs stood, as the observer before knew it. */
+static void see_pasts(struct port_observer *b, struct port_observer *before, const struct look *l,
+		      uint64_t now_ms)
 {
 	for (size_t i = 0; i < b->n_ports; i++) {
 		size_t at = find_port(before->ports, before->n_ports, b->ports[i].device,
 				      b->ports[i].port, i);
 
-		see_user(&b->users[i], &b->ports[i], table);
-		if (at != SIZE_MAX)
-			keep_user(&b->users[i], &before->users[at], now_ms);
+		see_user(&b->pasts[i].user, &b->ports[i], l->scene->resources);
+		if (at == SIZE_MAX)
+			continue;
+		keep_user(&b->pasts[i].user, &before->pasts[at].user, now_ms);
+		b->pasts[i].gids = before->pasts[at].gids;
+		before->pasts[at].gids = (struct gid_places){0};
 	}
+}
+
+static void see_gids(struct port_observer *b, const struct host *h, uint64_t now_ms)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_rdma; i++)
+		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
+			gid_places_see(&b->pasts[n++].gids, &h->rdma[i].ports[k], now_ms);
 }
 
 static int look_up(struct look *l, const struct observer_scene *scene)
@@ -319,7 +343,8 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 		return -ENOMEM;
 	if (make_room(b, count_ports(scene->host), s)) {
 		see_ports(b, &l);
-		see_users(b, &before, scene->resources, s->taken_ms);
+		see_pasts(b, &before, &l, s->taken_ms);
+		see_gids(b, scene->host, s->taken_ms);
 		find_spans(b, s);
 		find_series(b, s);
 		b->layout = s->layout;
@@ -327,10 +352,7 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 		b->resources_generation = generation_of(scene->resources);
 		b->settings_generation = scene->settings_generation;
 		b->prepared = true;
-		free(before.ports);
-		free(before.users);
-		free(before.spans);
-		free(before.series);
+		observer_done(&before);
 	} else {
 		b->prepared = false;
 	}
@@ -396,8 +418,10 @@ int port_observer_look(struct port_observer *b, const struct sample *s,
 		return -ENOMEM;
 	take_readings(b, s);
 	take_queue_pairs(b, scene->qps);
-	for (size_t i = 0; i < b->n_ports; i++)
-		tell_user(&b->ports[i], &b->users[i], s->taken_ms);
+	for (size_t i = 0; i < b->n_ports; i++) {
+		tell_user(&b->ports[i], &b->pasts[i].user, s->taken_ms);
+		b->ports[i].gid_moved = gid_places_moved(&b->pasts[i].gids, s->taken_ms);
+	}
 	*ret = (struct observation){.now_ms = s->taken_ms,
 				    .unix_ms = scene->unix_ms,
 				    .ports = b->ports,

@@ -281,6 +281,24 @@ def a_link_that_goes_down():
         eventually("its end", lambda: node.events("DiagnosisEnd", "link_flap"))
 
 
+@check
+def an_address_that_comes_back_under_another_index():
+    with Node() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        story.play()
+        gid = open(story.port + "gids/3").read()
+        for name in ("gids", "gid_attrs/types", "gid_attrs/ndevs"):
+            os.rename(f"{story.port}{name}/3", f"{story.port}{name}/5")
+        story.state("1: DOWN", "3: Disabled")
+        eventually("a verdict", lambda: node.verdict(PF, "link_flap"))
+        story.state("4: ACTIVE", "5: LinkUp")
+        eventually("it is told", lambda: "another GID index" in ((node.verdict(PF, "link_flap") or {}).get("remark") or ""))
+        assert gid == open(story.port + "gids/5").read()
+        equal(node.onsets("link_flap"), 1)
+
+
 # --- what ports are set to ---------------------------------------------------------------------
 
 

@@ -42,7 +42,8 @@ def told(document):
     found = {}
     for event in document["events"]:
         v = event["verdict"]
-        entry = found.setdefault((v["device"], v["port"], v["cause"]), {"level": 0, "onsets": [], "opened": [], "closed": [], "reasons": []})
+        entry = found.setdefault((v["device"], v["port"], v["cause"]), {"level": 0, "onsets": [], "opened": [], "closed": [], "reasons": [], "remarks": []})
+        entry["remarks"].append(v["remark"])
         entry.update(verdict=v, level=max(entry["level"], v["level"]))
         if event["event"] == "opened":
             entry["onsets"].append(event["onset"])
@@ -76,6 +77,8 @@ def check_expected(wanted, entry):
         yield f"ended at {entry['closed']}, not from {wanted['closed'][0]} to {wanted['closed'][1]}"
     if "reason" in wanted and wanted["reason"] not in entry["reasons"]:
         yield f"ended as {entry['reasons']}, not {wanted['reason']}"
+    if "remark" in wanted and not any(r and wanted["remark"] in r for r in entry["remarks"]):
+        yield f"remarks {entry['remarks']}, not {wanted['remark']!r}"
     if wanted.get("open_at_end") and len(entry["closed"]) == len(entry["opened"]):
         yield "is not open at the end"
     for key in ("explains", "first_moved", "peer", "evidence"):

@@ -1,0 +1,63 @@
+#include "gid_places.h"
+
+#include <stdlib.h>
+
+#include "array.h"
+#include "fnv.h"
+#include "model.h"
+
+/* As long as link_flap is told at least. */
+#define MOMENT_MS  60000
+/* More than a port has addresses, even with one for each of its VLANs. */
+#define PLACES_MAX 256
+
+static uint64_t hash_of(const struct gid *g)
+{
+	uint64_t h = fnv1a(FNV1A_START, g->raw, sizeof(g->raw));
+
+	h = fnv1a(h, &g->type, sizeof(g->type));
+	return fnv1a(h, g->netdev, sizeof(g->netdev));
+}
+
+static struct gid_place *place_of(struct gid_places *p, uint64_t gid)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->items[i].gid == gid)
+			return &p->items[i];
+	return NULL;
+}
+
+static void add_place(struct gid_places *p, uint64_t gid, uint32_t index)
+{
+	struct gid_place *place = p->n < PLACES_MAX ? array_push(p->items, p->n) : NULL;
+
+	if (place)
+		*place = (struct gid_place){gid, index};
+}
+
+void gid_places_see(struct gid_places *p, const struct rdma_port *port, uint64_t now_ms)
+{
+	for (unsigned i = 0; i < port->n_gids; i++) {
+		const struct gid *g = &port->gids[i];
+		uint64_t gid = hash_of(g);
+		struct gid_place *place = place_of(p, gid);
+
+		if (!place) {
+			add_place(p, gid, g->index);
+		} else if (place->index != g->index) {
+			place->index = g->index;
+			p->moved_ms = now_ms;
+		}
+	}
+}
+
+bool gid_places_moved(const struct gid_places *p, uint64_t now_ms)
+{
+	return p->moved_ms && now_ms - p->moved_ms < MOMENT_MS;
+}
+
+void gid_places_done(struct gid_places *p)
+{
+	free(p->items);
+	*p = (struct gid_places){0};
+}

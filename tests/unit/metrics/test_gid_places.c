@@ -1,0 +1,85 @@
+/* GIDs that come back under another index. */
+#include "gid_places.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include "model.h"
+
+static struct gid_places places;
+
+/* An IPv4 address as RoCE v1 and v2, one behind the other. */
+static void see(uint32_t index, uint64_t now_ms)
+{
+	struct gid gids[] = {{.index = index, .raw = {[15] = 1}, .type = GID_ROCE_V1},
+			     {.index = index + 1, .raw = {[15] = 1}, .type = GID_ROCE_V2}};
+	const struct rdma_port port = {.n_gids = 2, .gids = gids};
+
+	gid_places_see(&places, &port, now_ms);
+}
+
+static void see_none(uint64_t now_ms)
+{
+	const struct rdma_port port = {.n_gids = 0};
+
+	gid_places_see(&places, &port, now_ms);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	gid_places_done(&places);
+	return 0;
+}
+
+static void what_stays_has_not_moved(void **state)
+{
+	(void)state;
+	see(2, 1000);
+	see(2, 2000);
+	see_none(3000);
+	see(2, 4000);
+	assert_false(gid_places_moved(&places, 4000));
+}
+
+/* Also if it was away meanwhile; for a minute. */
+static void what_comes_back_elsewhere_has_moved(void **state)
+{
+	(void)state;
+	see(2, 1000);
+	see_none(2000);
+	see(3, 3000);
+	assert_true(gid_places_moved(&places, 3000));
+	see(3, 4000);
+	assert_true(gid_places_moved(&places, 62999));
+	assert_false(gid_places_moved(&places, 63000));
+}
+
+/* A node that makes and removes addresses for ever. */
+static void memory_is_bounded(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		struct gid gid = {.index = 1, .raw = {(uint8_t)i, (uint8_t)(i >> 8)}};
+		const struct rdma_port port = {.n_gids = 1, .gids = &gid};
+
+		gid_places_see(&places, &port, 1000 + i);
+	}
+	assert_in_range(places.n, 1, 256);
+	assert_false(gid_places_moved(&places, 20000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(what_stays_has_not_moved, teardown),
+		cmocka_unit_test_teardown(what_comes_back_elsewhere_has_moved, teardown),
+		cmocka_unit_test_teardown(memory_is_bounded, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
