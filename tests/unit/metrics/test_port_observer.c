@@ -259,6 +259,27 @@ static void test_queue_pairs(void **state)
 	assert_false(look(f, 0)->qps.known);
 }
 
+/* The device's own counter has precedence, even while it cannot be read: the two have nothing to do
+ * with each other, and what lies between them is no rate. */
+static void test_packets_stand_back(void **state)
+{
+	struct roce_counts counts[1][N_ROCE_DIRECTIONS] = {{{.bytes = 77, .cnp = 8}}};
+	struct packet_port watched = {.device_port = 1, .hook = PACKET_HOOK_TCX};
+	const struct packet_sample packets = {.ports = &watched, .counts = counts, .n_ports = 1};
+	struct fixture *f = *state;
+
+	strcpy(watched.device, "mlx5_1");
+	strcpy(find_rdma(&f->host, "mlx5_1")->driver, "rxe");
+	f->scene.packets = &packets;
+	assert_value(look(f, 1), SERIES_CNP_RECEIVED, 8);
+	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 7);
+	assert_string_equal(f->o.ports[1].bytes_source, "sysfs");
+	f->readings[2].state = READING_ABSENT;
+	assert_true(isnan(look(f, 1)->value[SERIES_BYTES_RECEIVED]));
+	f->scene.packets = NULL;
+	assert_true(isnan(look(f, 1)->value[SERIES_CNP_RECEIVED]));
+}
+
 static void test_another_layout(void **state)
 {
 	struct fixture *f = *state;
@@ -291,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_host_is_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_holders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_packets_stand_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
 	};
