@@ -19,11 +19,11 @@ RATE=7mbit RATE_OF_THREE=2400kbit MTU=512
 PORT=18515 # of the next flow
 FLOWS=()
 
-# What is held and released is judged by the engine's own tests, and quickly here. soft-RoCE says that its line carries 2.5 Gbit/s, of which
+# What is held and released is judged by the engine's own tests, and quickly here; a busy machine's samples may come late. soft-RoCE says that its line carries 2.5 Gbit/s, of which
 # the lab's queues let 7 Mbit/s through: that is its full line. It has no eight VFs to spare, either.
 configure() {
     json 'json.dumps({**doc, "expect-congestion-control": "dcqcn", "diagnosis": {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1,
-        "release_seconds": 1, "release_link_seconds": 1, "release_idle_seconds": 1, "incast_peers": 3, "incast_utilisation": 0.002}})' \
+        "release_seconds": 1, "release_link_seconds": 1, "release_idle_seconds": 1, "stale_source_seconds": 60, "incast_peers": 3, "incast_utilisation": 0.002}})' \
         <"$CONFIG" >"$CONFIG.new"
     mv "$CONFIG.new" "$CONFIG"
 }
@@ -82,12 +82,12 @@ packets_of() { # POD DIRECTION
     metric roce_packets_total "device=\"$(pod_rdma "$1")\"" 'source="hw"' "direction=\"$2\""
 }
 
-# More than a thousand packets a second arrive.
+# Packets arrive, and not only the first.
 flows_to() { # POD
     local before
     before=$(packets_of "$1" received)
     next_samples
-    (($(packets_of "$1" received) - before > 1000))
+    (($(packets_of "$1" received) - before > 300))
 }
 
 # ---- what is said
@@ -242,7 +242,7 @@ out_of_patience() {
     say "a delay that is longer than queue pairs wait"
     flow ib_write_bw a b
     flow ib_write_bw a c -u 17
-    wait_until 'flows_to b'
+    wait_until 'flows_to b && flows_to c'
     netem c delay 20s
     check_said "20 s of delay" peer_gone a
     plain_queue c
