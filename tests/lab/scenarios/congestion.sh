@@ -19,11 +19,12 @@ RATE=7mbit RATE_OF_THREE=2400kbit MTU=512
 PORT=18515 # of the next flow
 FLOWS=()
 
-# What is held and released is judged by the engine's own tests, and quickly here; a busy machine's samples may come late. soft-RoCE says that its line carries 2.5 Gbit/s, of which
-# the lab's queues let 7 Mbit/s through: that is its full line. It has no eight VFs to spare, either.
+# What is held and released is judged by the engine's own tests, and quickly here; a busy machine's samples may come late. soft-RoCE says that
+# its line carries 2.5 Gbit/s, of which the lab's queues let 7 Mbit/s through: that is its full line. It has no eight VFs to spare, either.
 configure() {
     json 'json.dumps({**doc, "expect-congestion-control": "dcqcn", "diagnosis": {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1,
-        "release_seconds": 1, "release_link_seconds": 1, "release_idle_seconds": 1, "stale_source_seconds": 60, "incast_peers": 3, "incast_utilisation": 0.002}})' \
+        "release_seconds": 1, "release_link_seconds": 1, "release_idle_seconds": 1, "stale_source_seconds": 60,
+        "incast_peers": 3, "incast_utilisation": 0.002}})' \
         <"$CONFIG" >"$CONFIG.new"
     mv "$CONFIG.new" "$CONFIG"
 }
@@ -114,8 +115,8 @@ onsets() {
 
 # For people, in the log.
 tell_verdicts() {
-    verdicts '"\n".join(f"#   {v["severity"]}: {v["cause"]} of {", ".join(p["name"] for p in v["pods"])}; first moved: {v.get("firstMoved")}; "
-        + "; ".join(f"{e["name"]} {e["value"]:.4g}" for e in v["evidence"] if e["value"] is not None) for v in verdicts)'
+    verdicts '"\n".join("#   %s: %s of %s; first moved: %s; %s" % (v["severity"], v["cause"], " and ".join(p["name"] for p in v["pods"]),
+        v["firstMoved"], "; ".join("%s %.4g" % (e["name"], e["value"]) for e in v["evidence"] if e["value"] is not None)) for v in verdicts)'
 }
 
 # The fault is there: who suffers from what?
