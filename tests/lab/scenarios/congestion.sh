@@ -23,7 +23,7 @@ FLOWS=()
 # its line carries 2.5 Gbit/s, of which the lab's queues let 7 Mbit/s through: that is its full line. It has no eight VFs to spare, either.
 configure() {
     json 'json.dumps({**doc, "expect-congestion-control": "dcqcn", "diagnosis": {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1,
-        "release_seconds": 1, "release_link_seconds": 1, "release_idle_seconds": 1, "stale_source_seconds": 60,
+        "release_seconds": 2, "release_link_seconds": 2, "release_idle_seconds": 2, "stale_source_seconds": 60,
         "incast_peers": 3, "incast_utilisation": 0.002}})' \
         <"$CONFIG" >"$CONFIG.new"
     mv "$CONFIG.new" "$CONFIG"
