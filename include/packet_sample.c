@@ -33,6 +33,18 @@ const char *packet_role_name(enum packet_role role)
 	return "soft-roce";
 }
 
+/* RFC 3168: the low two bits of the traffic class */
+#define ECN_CE 3
+
+uint64_t roce_counts_marked(const struct roce_counts *c)
+{
+	uint64_t n = 0;
+
+	for (size_t i = ECN_CE; i < sizeof(c->traffic_class) / sizeof(c->traffic_class[0]); i += 4)
+		n += c->traffic_class[i];
+	return n;
+}
+
 void packet_sample_done(struct packet_sample *s)
 {
 	free(s->ports);

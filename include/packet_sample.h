@@ -70,5 +70,8 @@ struct packet_sample {
 	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
 
+/* Packets with CE (RFC 3168), of any DSCP. */
+uint64_t roce_counts_marked(const struct roce_counts *);
+
 /* Frees what it owns and leaves the empty sample. */
 void packet_sample_done(struct packet_sample *);

@@ -51,7 +51,7 @@ struct port_observation {
 	char netdev[IFNAMSIZ];
 	char function[DEV_ID_SIZE], parent[DEV_ID_SIZE]; /* parent: a VF's PF */
 	char driver[32];
-	char bytes_source[16]; /* as in struct sampled_port */
+	char bytes_source[16]; /* as in struct sampled_port, or "bpf" */
 	bool visible;	       /* it could be read this time; false: nothing below counts */
 	bool management;       /* it carries the node's default route */
 	bool admin_down;       /* somebody took the netdev down on purpose */
@@ -82,3 +82,9 @@ struct observation {
 
 /* All values unknown, the port visible. */
 void port_observation_init(struct port_observation *);
+/* Where it is among them, looked for from hint on; port 0: the next one of the device. SIZE_MAX:
+ * nowhere. */
+size_t observed_port(const struct port_observation *, size_t n, const char *device, uint32_t port,
+		     size_t hint);
+/* A device that the kernel plays on a netdev (rxe). */
+bool is_soft_roce(const struct port_observation *);

@@ -11,11 +11,6 @@
 
 #define CONTRADICTION_SHARE 0.1
 
-bool is_soft_roce(const struct port_observation *o)
-{
-	return strcmp(o->driver, "rxe") == 0 || strcmp(o->driver, "rdma_rxe") == 0;
-}
-
 double port_line(const struct port_observation *o)
 {
 	bool down = o->state != PORT_UNKNOWN && o->state != PORT_ACTIVE &&
@@ -30,7 +25,7 @@ static double most_of_line(const struct port_observation *o, double line)
 	double mtu = o->mtu ? o->mtu : 4096;
 	bool frames = strcmp(o->bytes_source, "ethtool") == 0 ||
 		      strcmp(o->bytes_source, "netlink") == 0 ||
-		      strcmp(o->bytes_source, "netdev") == 0;
+		      strcmp(o->bytes_source, "netdev") == 0 || strcmp(o->bytes_source, "bpf") == 0;
 
 	return line * (mtu + (frames ? HEADER_BYTES : 0)) / (mtu + WIRE_BYTES);
 }

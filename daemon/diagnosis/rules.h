@@ -96,7 +96,6 @@ void show_numbered(struct finding *, const char *name, int number, const char *u
 enum sight cannot_decide(struct finding *, const char *why);
 /* Warning from here, critical from there. */
 enum severity severity_by(double value, double warning, double critical);
-bool is_soft_roce(const struct port_observation *);
 
 /* --- the rules -------------------------------------------------------------------------------- */
 

@@ -158,23 +158,12 @@ static const struct row {
 #undef BOTH
 };
 
-#define ECN_CE 3 /* RFC 3168: the low two bits of the traffic class */
-
-static uint64_t marked(const struct roce_counts *c)
-{
-	uint64_t n = 0;
-
-	for (size_t i = ECN_CE; i < ARRAY_SIZE(c->traffic_class); i += 4)
-		n += c->traffic_class[i];
-	return n;
-}
-
 static uint64_t value_of(const struct row *row, const struct roce_counts *c)
 {
 	uint64_t v;
 
 	if (row->ce)
-		return marked(c);
+		return roce_counts_marked(c);
 	memcpy(&v, (const char *)c + row->offset, sizeof(v));
 	return v;
 }

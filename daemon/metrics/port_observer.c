@@ -9,6 +9,7 @@
 
 #include "default_route.h"
 #include "gid_places.h"
+#include "port_packets.h"
 
 /* For so long after its container's end a pod is still told of. */
 #define ENDED_MS     60000
@@ -157,19 +158,6 @@ static void see_user(struct port_user *u, const struct port_observation *o,
 	snprintf(u->pod.name, sizeof(u->pod.name), "%s", holder->pod);
 }
 
-/* port 0: any port of the device, from hint on the next one. SIZE_MAX: there is none. */
-static size_t find_port(const struct port_observation *ports, size_t n, const char *device,
-			uint32_t port, size_t hint)
-{
-	for (size_t i = 0; i < n; i++) {
-		size_t at = (hint + i) % n;
-
-		if ((!port || ports[at].port == port) && strcmp(ports[at].device, device) == 0)
-			return at;
-	}
-	return SIZE_MAX;
-}
-
 /* Whoever does not have it any more had it until now. */
 static void keep_user(struct port_user *now, const struct port_user *before, uint64_t now_ms)
 {
@@ -198,7 +186,8 @@ static void find_spans(struct port_observer *b, const struct sample *s)
 	for (size_t i = 0; i < s->n_ports; i++) {
 		const struct sampled_port *p = &s->ports[i];
 		struct port_span *span = &b->spans[i];
-		size_t at = find_port(b->ports, b->n_ports, p->device, p->port, p->port ? hint : 0);
+		size_t at = observed_port(b->ports, b->n_ports, p->device, p->port,
+					  p->port ? hint : 0);
 
 		if (at == SIZE_MAX)
 			continue;
@@ -291,8 +280,8 @@ static void see_pasts(struct port_observer *b, struct port_observer *before, con
 		      uint64_t now_ms)
 {
 	for (size_t i = 0; i < b->n_ports; i++) {
-		size_t at = find_port(before->ports, before->n_ports, b->ports[i].device,
-				      b->ports[i].port, i);
+		size_t at = observed_port(before->ports, before->n_ports, b->ports[i].device,
+					  b->ports[i].port, i);
 
 		see_user(&b->pasts[i].user, &b->ports[i], l->scene->resources);
 		if (at == SIZE_MAX)
@@ -416,6 +405,7 @@ int port_observer_look(struct port_observer *b, const struct sample *s,
 {
 	if (!is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
 		return -ENOMEM;
+	port_packets_tell(b->ports, b->n_ports, scene->packets, scene->events);
 	take_readings(b, s);
 	take_queue_pairs(b, scene->qps);
 	for (size_t i = 0; i < b->n_ports; i++) {

@@ -1,11 +1,14 @@
-/* port_observer.h - what diagnosis is told of this node: a sample's readings and what the inventory
- * and the kubelet's list say of the ports, as an observation. Pure.
+/* port_observer.h - what diagnosis is told of this node: a sample's readings, what BPF counts
+ * beside them, and what the inventory and the kubelet's list say of the ports, as an observation.
+ * Pure.
  *
  * Names are looked up when the layout, the host, the holders or the settings change; in between a
  * sample is a walk over its readings. */
 #pragma once
 
+#include "event_series.h"
 #include "observation.h"
+#include "packet_sample.h"
 #include "qp_ports.h"
 #include "resource_table.h"
 #include "settings_table.h"
@@ -21,6 +24,8 @@ struct observer_scene {
 	const struct qp_ports *qps;		/* NULL: nobody knows the queue pairs */
 	const struct settings_table *settings;	/* NULL: nobody has read them */
 	uint64_t settings_generation;		/* names the version of `settings` */
+	const struct packet_sample *packets;	/* NULL: nobody counts packets */
+	const struct event_summary *events;	/* NULL: nobody counts events */
 };
 
 struct port_observer *port_observer_new(void); /* NULL: out of memory */

@@ -102,23 +102,23 @@ static uint64_t rss_bytes(int statm_fd)
 /* --- on the worker thread --------------------------------------------------------------------- */
 
 /* NULL: nothing this time. */
-static const struct packet_sample *read_packets(struct sampler *s, const struct sample *sample,
-						uint64_t now_ms)
+static const struct packet_sample *read_packets(struct sampler *s, const struct sample *sample)
 {
 	if (!s->packets || packet_view_read(s->packets, false, &s->packet_sample) < 0 ||
-	    visible_update(&s->visible, &s->packet_sample, sample, now_ms) < 0)
+	    visible_update(&s->visible, &s->packet_sample, sample, sample->taken_ms) < 0)
 		return NULL;
 	return &s->packet_sample;
 }
 
-static struct page *render_page(struct sampler *s, const struct sample *sample, uint64_t now_ms)
+static struct page *render_page(struct sampler *s, const struct sample *sample,
+				const struct packet_sample *packets)
 {
 	const struct metrics_scene scene = {
 		.host = &s->loan->host,
 		.host_generation = s->generation,
 		.resources = &s->resources,
 		.last = s->last,
-		.packets = read_packets(s, sample, now_ms),
+		.packets = packets,
 		.diagnosis = s->report,
 	};
 	struct page *page = page_new();
@@ -127,7 +127,7 @@ static struct page *render_page(struct sampler *s, const struct sample *sample, 
 		return NULL;
 	s->about.cpu_us = cpu_us();
 	s->about.rss_bytes = rss_bytes(s->statm_fd);
-	if (metrics_render(s->metrics, page, sample, &scene, now_ms) == 0 &&
+	if (metrics_render(s->metrics, page, sample, &scene, sample->taken_ms) == 0 &&
 	    self_metrics_render(page, &s->about) == 0)
 		return page;
 	page_unref(page);
@@ -157,7 +157,8 @@ static bool is_to_be_judged(const struct sampler *s, const struct sample *sample
 	return s->diagnosis && (!s->report || sample->taken_ms - s->judged_ms >= least);
 }
 
-static void judge(struct sampler *s, const struct sample *sample)
+static void judge(struct sampler *s, const struct sample *sample,
+		  const struct packet_sample *packets)
 {
 	const struct diagnosis_report *report;
 	const struct observer_scene scene = {
@@ -168,6 +169,8 @@ static void judge(struct sampler *s, const struct sample *sample)
 		.qps = s->knows_qps ? &s->qps : NULL,
 		.settings = &s->settings,
 		.settings_generation = s->settings_generation,
+		.packets = packets,
+		.events = &s->about.events,
 	};
 
 	s->has_judged = false;
@@ -187,14 +190,16 @@ static void take_sample(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
+	const struct packet_sample *packets;
 	const struct sample *sample;
 
 	if (s->relayout)
 		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
 	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
-	judge(s, sample);
-	s->page = render_page(s, sample, start_ns / 1000000);
+	packets = read_packets(s, sample);
+	judge(s, sample, packets);
+	s->page = render_page(s, sample, packets);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }

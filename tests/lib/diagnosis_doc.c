@@ -85,10 +85,36 @@ static void put_series(FILE *f)
 	}
 }
 
+static void put_soft_roce(FILE *f)
+{
+	fputs("\n## What soft-RoCE can show\n\n"
+	      "soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel: what its counters lack BPF tells, where its programs are attached ([packets.md](packets.md)), and is unknown where\n"
+	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes each of these faults with real traffic between pods.\n\n"
+	      "| what is wrong | what tells | verdict, of whose pod |\n|---|---|---|\n"
+	      "| a congested queue that marks | CE marks, by BPF at the receiver | `fabric_congestion` of the receiver, `incast` where there are the peers and the line is full |\n"
+	      "| loss | `rcvd_seq_err`: the receiver's sequence NAKs | `packet_loss` of the sender |\n"
+	      "| delay | no counter has a time; `rocectl qps` shows round trips | none. Longer than queue pairs wait: `peer_gone` of the sender |\n"
+	      "| a receiver that stops posting | `rcvd_rnr_err`, `send_rnr_err` | `receiver_not_ready` of both |\n"
+	      "| a peer that vanishes | `retry_exceeded_err`; timeouts, by BPF | `peer_gone` of those who sent to it |\n"
+	      "| a wrong key | NAKs with that reason, by BPF on both sides | `application_error` of both |\n"
+	      "| a link that flaps | the port's state, `link_downed` | `link_flap` of all pods on it; none where somebody took the pod's own interface down |\n"
+	      "| traffic without ECN | traffic classes of queue pairs, by BPF | `not_ecn_capable` of both ends, where `dcqcn` is expected |\n"
+	      "| an MTU that does not fit | path MTUs of queue pairs, by BPF, and the port's | `mtu_mismatch` of the pod whose interface has the smaller one |\n\n"
+	      "What it cannot show:\n\n"
+	      "* **Congestion control.** It neither answers marks with CNPs nor slows down on them: `notification_point_off` and `reaction_point_off` cannot be decided.\n"
+	      "* **Reordering.** It answers a packet that comes too early with a sequence NAK, as if one before were lost: that is `packet_loss`.\n"
+	      "* **How full the line is.** It tells a rate of its netdev's speed rounded up, 2.5 Gbit/s at least, and a queue before that may be narrower: `incast` needs `incast_utilisation` set to what it can reach.\n"
+	      "* **Pause, PCIe, PHY errors, discards.** A netdev's are not its own: these causes cannot be decided.\n"
+	      "* **Local length errors** are neither counted nor answered with a NAK of their own; `rocectl events` has the failed completion.\n"
+	      "* **Loopback.** What a device sends to itself does not pass its netdev.\n",
+	      f);
+}
+
 void diagnosis_doc(FILE *f)
 {
 	put_text(f);
 	put_causes(f);
 	put_thresholds(f);
 	put_series(f);
+	put_soft_roce(f);
 }

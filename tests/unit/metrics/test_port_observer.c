@@ -244,6 +244,26 @@ static void test_holders(void **state)
 	assert_true(look(f, 1)->n_pods == 1 && f->o.ports[1].pods[0].ended);
 }
 
+/* Made in the pod, on the VF that is there, it is a device of the node's all the same. */
+static void test_soft_roce_in_a_pod(void **state)
+{
+	struct fixture *f = *state;
+	struct netdev *nd = find_netdev(&f->host, "ens1v0");
+	struct rdma_dev *dev = find_rdma(&f->host, "mlx5_1");
+	const struct port_observation *o;
+
+	nd->nsid = 3;
+	strcpy(nd->name, "net1");
+	strcpy(dev->driver, "rxe");
+	dev->ports[0].netdev_nsid = 3;
+	dev->ports[0].netdev_ifindex = nd->ifindex;
+	o = look(f, 1);
+	assert_true(o->visible);
+	assert_string_equal(o->netdev, "net1");
+	assert_int_equal(o->n_pods, 1);
+	assert_string_equal(o->pods[0].name, "job-7");
+}
+
 static void test_queue_pairs(void **state)
 {
 	struct qp_port items[] = {{"mlx5_0", 2, {.known = true, .count = 9}},
@@ -257,6 +277,27 @@ static void test_queue_pairs(void **state)
 	assert_false(f->o.ports[1].qps.known);
 	f->scene.qps = NULL;
 	assert_false(look(f, 0)->qps.known);
+}
+
+/* The device's own counter has precedence, even while it cannot be read: the two have nothing to do
+ * with each other, and what lies between them is no rate. */
+static void test_packets_stand_back(void **state)
+{
+	struct roce_counts counts[1][N_ROCE_DIRECTIONS] = {{{.bytes = 77, .cnp = 8}}};
+	struct packet_port watched = {.device_port = 1, .hook = PACKET_HOOK_TCX};
+	const struct packet_sample packets = {.ports = &watched, .counts = counts, .n_ports = 1};
+	struct fixture *f = *state;
+
+	strcpy(watched.device, "mlx5_1");
+	strcpy(find_rdma(&f->host, "mlx5_1")->driver, "rxe");
+	f->scene.packets = &packets;
+	assert_value(look(f, 1), SERIES_CNP_RECEIVED, 8);
+	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 7);
+	assert_string_equal(f->o.ports[1].bytes_source, "sysfs");
+	f->readings[2].state = READING_ABSENT;
+	assert_true(isnan(look(f, 1)->value[SERIES_BYTES_RECEIVED]));
+	f->scene.packets = NULL;
+	assert_true(isnan(look(f, 1)->value[SERIES_CNP_RECEIVED]));
 }
 
 static void test_another_layout(void **state)
@@ -290,7 +331,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_the_host_knows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_host_is_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_holders, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_soft_roce_in_a_pod, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_packets_stand_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
 	};

@@ -14,7 +14,9 @@
 
 #include "cleanup.h"
 #include "diagnosis_report.h"
+#include "fake_packet_port.h"
 #include "loop_helpers.h"
+#include "packet_ports.h"
 #include "page_text.h"
 #include "sampler.h"
 #include "sysfs_tree.h"
@@ -34,7 +36,10 @@ struct fixture {
 	unsigned described, published;
 	unsigned wanted; /* see until_published() */
 	unsigned judged;
-	enum port_watch watch;		 /* of the only port in the last report */
+	enum port_watch watch;	      /* of the only port in the last report */
+	bool knows_marks;	      /* what rests on them is decided in it */
+	struct packet_ports *packets; /* NULL = none are counted */
+	struct fake_packet_ports fake;
 	const struct thresholds *limits; /* NULL = nothing is judged */
 	/* A worker that waits until it is let go. */
 	uv_work_t blocker;
@@ -67,6 +72,9 @@ static void on_diagnosed(const struct diagnosis_report *report, void *arg)
 	assert_int_equal(report->n_ports, 1);
 	assert_string_equal(report->ports[0].device, "mlx5_0");
 	f->watch = report->ports[0].watch;
+	f->knows_marks = true;
+	for (size_t i = 0; i < report->n_undecided; i++)
+		f->knows_marks &= report->undecided[i].missing != SERIES_CE;
 	f->judged++;
 }
 
@@ -87,10 +95,16 @@ static void look(struct fixture *f)
 	scan_done(&scan);
 }
 
+static struct packet_view *view_packets(void *arg)
+{
+	return packet_ports_view(((struct fixture *)arg)->packets);
+}
+
 static void open_sampler(struct fixture *f, uint32_t interval_ms)
 {
 	const struct sampler_opts opts = {.interval_ms = interval_ms, .limits = f->limits};
 	const struct sampler_hooks hooks = {.describe = describe,
+					    .packets = view_packets,
 					    .diagnosed = f->limits ? on_diagnosed : NULL,
 					    .done = on_page,
 					    .arg = f};
@@ -155,9 +169,11 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	sampler_close(f->sampler);
+	packet_ports_close(f->packets);
 	if (f->blocked) /* the test failed midway */
 		let_go(f);
 	assert_int_equal(loop_end(&f->loop), 0);
+	fake_packet_ports = NULL;
 	uv_sem_destroy(&f->go);
 	page_unref(f->page);
 	inventory_done(&f->inventory);
@@ -244,6 +260,40 @@ static void test_samples_are_judged(void **state)
 	limits.value[LIMIT_warming_seconds] = 0;
 	sampler_judge_by(f->sampler, &limits);
 	assert_true(loop_until(&f->loop, is_judged_healthy, f, PATIENCE_MS));
+}
+
+static bool are_counted(void *arg)
+{
+	return ((struct fixture *)arg)->fake.open == 1;
+}
+
+static bool knows_marks(void *arg)
+{
+	return ((struct fixture *)arg)->knows_marks;
+}
+
+/* Of the same sample: soft-RoCE itself counts no marks. */
+static void test_packets_are_judged(void **state)
+{
+	static const struct packet_ports_opts opts = {.memory_budget = 1 << 20,
+						      .retry_ms = HOUR_MS};
+	struct packet_wanted wanted = {
+		.port = {.nsid = NSID_HOST, .ifindex = 2, .device = "mlx5_0", .device_port = 1}};
+	const struct packet_plan plan = {&wanted, 1};
+	struct fixture *f = *state;
+	struct thresholds limits;
+	struct err e = {0};
+
+	tmptree_write(f->tree, "class/infiniband/mlx5_0/parent", "eth0\n");
+	look(f);
+	fake_packet_ports = &f->fake;
+	assert_int_equal(packet_ports_open(&f->packets, &f->loop, &f->hw, &opts, &e), 0);
+	packet_ports_follow(f->packets, &plan);
+	assert_true(loop_until(&f->loop, are_counted, f, PATIENCE_MS));
+	thresholds_init(&limits);
+	f->limits = &limits;
+	open_sampler(f, 10);
+	assert_true(loop_until(&f->loop, knows_marks, f, PATIENCE_MS));
 }
 
 /* They are on the page, and what was said last is, too. */
@@ -386,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_wake_publishes_a_page, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_sampler_keeps_one_page, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_are_judged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_packets_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_of_a_storm_are_not_judged, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_needs_a_diagnosis, setup, teardown),

@@ -1,0 +1,296 @@
+# shellcheck shell=bash
+# What goes wrong on RDMA networks, made with real parts: pods of the kubelet with soft-RoCE on a VF each, perftest between them, the guest's
+# queues, its links and its queue pairs. The running diagnosis says the cause, with the pod named, while the fault is there, and its end.
+# What soft-RoCE can show at all: docs/diagnosis.md.
+#   congestion.sh [ROUNDS]    how often each fault is made, 1
+# lab: --kubelet --memory 4096 --timeout 2400
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/kubelet.sh
+. /rocelet/lab/guest/kubelet.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+ROUNDS=${1:-1}
+POD_TIMEOUT=240 # also on a busy machine
+# What an emulated machine sends without losing its breath; in packets of half a kilobyte it is more than the thousand a second below which
+# shares of packets say nothing.
+RATE=7mbit RATE_OF_THREE=2400kbit MTU=512
+PORT=18515 # of the next flow
+FLOWS=()
+
+# What is held and released is judged by the engine's own tests, and quickly here; a busy machine's samples may come late. soft-RoCE says that
+# its line carries 2.5 Gbit/s, of which the lab's queues let 7 Mbit/s through: that is its full line. It has no eight VFs to spare, either.
+configure() {
+    json 'json.dumps({**doc, "expect-congestion-control": "dcqcn", "diagnosis": {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1,
+        "release_seconds": 2, "release_link_seconds": 2, "release_idle_seconds": 2, "stale_source_seconds": 60,
+        "incast_peers": 3, "incast_utilisation": 0.002}})' \
+        <"$CONFIG" >"$CONFIG.new"
+    mv "$CONFIG.new" "$CONFIG"
+}
+
+# ---- traffic
+
+# From pod to pod, without end, as DCQCN has it: ECN-capable. ACKs of a busy machine come late.
+flow() { # TOOL FROM TO [ARGS..]
+    local tool=$1 from=$2 to=$3
+    shift 3
+    PORT=$((PORT + 1))
+    in_pod "$to" "$tool" -d "$(pod_rdma "$to")" -p "$PORT" -D 3600 -m "$MTU" --tclass=106 -u 20 "$@" >"$OUT/flow.$PORT.server" 2>&1 &
+    FLOWS+=("$!")
+    wait_until "in_netns $to ss -Hltn 'sport = :$PORT' | grep -q ."
+    in_pod "$from" "$tool" -d "$(pod_rdma "$from")" -p "$PORT" -D 3600 -m "$MTU" --tclass=106 -u 20 "$@" "$(pod_ip "$to")" \
+        >"$OUT/flow.$PORT.client" 2>&1 &
+    FLOWS+=("$!")
+}
+
+# Processes of the pods' traffic in one pod, or in all.
+senders_and_receivers() { # [POD]
+    if (($#)); then
+        pgrep --ns "$(pod_pid "$1")" --nslist net -f '^ib_(write|send)_bw '
+    else
+        pgrep -f '^ib_(write|send)_bw '
+    fi
+}
+
+end_flows() {
+    local pids
+    ((${#FLOWS[@]})) || return 0
+    pids=$(senders_and_receivers) || true
+    # shellcheck disable=SC2086 # numbers
+    [[ -z $pids ]] || kill -KILL $pids 2>/dev/null || true
+    wait_until '! senders_and_receivers'
+    wait "${FLOWS[@]}" || true
+    FLOWS=()
+}
+
+# What a pod sends goes out at a rate, through a queue that neither marks nor drops.
+pace() { # POD
+    plain_queue "$1"
+    in_netns "$1" tc qdisc replace dev net1 root tbf rate "$RATE" burst 10kb latency 2s
+}
+
+netem() { # POD SETTINGS..
+    plain_queue "$1"
+    in_netns "$1" tc qdisc replace dev net1 root netem rate "$RATE" limit 10000 "${@:2}"
+}
+
+plain_queue() { # POD
+    in_netns "$1" tc qdisc delete dev net1 root 2>/dev/null || true
+}
+
+packets_of() { # POD DIRECTION
+    metric roce_packets_total "device=\"$(pod_rdma "$1")\"" 'source="hw"' "direction=\"$2\""
+}
+
+# Packets arrive, and not only the first.
+flows_to() { # POD
+    local before
+    before=$(packets_of "$1" received)
+    next_samples
+    (($(packets_of "$1" received) - before > 300))
+}
+
+# ---- what is said
+
+verdicts() { # PYTHON_EXPRESSION over them
+    { rocectl diagnose -o json || true; } | json "(lambda verdicts: $1)(doc['verdicts'])"
+}
+
+says() { # CAUSE POD..
+    local pod
+    for pod in "${@:2}"; do
+        [[ $(verdicts "any(v['cause'] == '$1' and {'namespace': 'default', 'name': '$pod-rig'} in v['pods'] for v in verdicts)") == True ]] || return
+    done
+}
+
+is_silent() {
+    [[ $(verdicts 'verdicts') == '[]' ]]
+}
+
+# Of all causes and ports, ever.
+onsets() {
+    curl -fsS -m 60 "$HTTP/metrics" | awk '/^roce_diagnosis_onsets_total/ { n += $NF } END { print n + 0 }'
+}
+
+# For people, in the log.
+tell_verdicts() {
+    verdicts '"\n".join("#   %s: %s of %s; first moved: %s; %s" % (v["severity"], v["cause"], " and ".join(p["name"] for p in v["pods"]),
+        v["firstMoved"], "; ".join("%s %.4g" % (e["name"], e["value"]) for e in v["evidence"] if e["value"] is not None)) for v in verdicts)'
+}
+
+# The fault is there: who suffers from what?
+check_said() { # FAULT CAUSE POD..
+    local began=$SECONDS
+    check_within 30 "$1: $2 is said, of pod ${*:3}" says "${@:2}"
+    echo "# after $((SECONDS - began)) s:"
+    tell_verdicts
+}
+
+# The fault has been ended.
+check_over() { # FAULT [SECONDS]
+    check_within "${2:-30}" "$1: it is over, and nothing else is said" is_silent
+    is_silent || tell_verdicts
+}
+
+# ---- the faults
+
+healthy() {
+    local before
+    say "traffic from a to b, and nothing wrong with it"
+    pace a
+    flow ib_write_bw a b
+    wait_until 'flows_to b'
+    before=$(onsets)
+    for _ in {1..8}; do next_samples; done
+    check "nothing is said, and was not meanwhile" 'is_silent && (($(onsets) == before))'
+}
+
+congestion() {
+    say "a congested queue: rate limit and RED with ECN"
+    plain_queue a
+    congest_pod a "$RATE"
+    check_said "marks" fabric_congestion b
+    pace a
+    check_over "marks"
+}
+
+loss() {
+    say "loss: 2 % of what a sends"
+    netem a loss 2%
+    check_said "loss" packet_loss a
+    pace a
+    check_over "loss"
+}
+
+delay() {
+    local before
+    say "delay: 20 ms are longer, but nothing is wrong"
+    netem b delay 20ms
+    before=$(onsets)
+    for _ in {1..8}; do next_samples; done
+    check "nothing is said of 20 ms" 'is_silent && (($(onsets) == before))'
+    plain_queue b
+}
+
+wrong_key() {
+    say "a wrong key"
+    "$BUILD/bench/qp_fault" rkey "$(pod_rdma a)" "$(pod_rdma b)" 20 6 </dev/null >"$OUT/rkey.log" 2>&1 &
+    FLOWS+=("$!")
+    check_said "a wrong key" application_error a b
+    check_over "a wrong key"
+}
+
+link_flap() {
+    say "a link that flaps: the physical port's"
+    ip link set "$PF" down
+    check_said "the link" link_flap a b
+    ip link set "$PF" up
+    end_flows # whose queue pairs may have given up
+    check_over "the link" 90
+}
+
+mtu() {
+    say "an MTU that does not fit the queue pairs there are"
+    flow ib_write_bw a b
+    wait_until 'flows_to b'
+    in_netns b ip link set net1 mtu 400
+    check_said "the MTU" mtu_mismatch b
+    in_netns b ip link set net1 mtu 1500
+    end_flows
+    check_over "the MTU" 90
+}
+
+not_ready() {
+    local receiver
+    say "a receiver that stops posting"
+    flow ib_send_bw a b
+    wait_until 'flows_to b'
+    receiver=$(senders_and_receivers b)
+    kill -STOP "$receiver"
+    check_said "no receive work requests" receiver_not_ready a b
+    kill -CONT "$receiver"
+    check_over "no receive work requests"
+    end_flows
+}
+
+without_ecn() {
+    say "traffic without ECN"
+    flow ib_write_bw a b --tclass=104
+    check_said "no ECN" not_ecn_capable a
+    end_flows
+    check_over "no ECN"
+}
+
+# There is no queue in front of a VF: each sender's own is what a switch's towards the receiver would be.
+incast() {
+    local pod
+    say "incast: three senders to one receiver"
+    for pod in a b c; do
+        plain_queue "$pod"
+        congest_pod "$pod" "$RATE_OF_THREE"
+        flow ib_write_bw "$pod" d
+    done
+    check_said "incast" incast d
+    for pod in b c; do plain_queue "$pod"; done
+    end_flows
+    pace a
+    check_over "incast"
+}
+
+# Its queue pairs give up after four seconds, and others of the same pod go on. It is told for a minute.
+out_of_patience() {
+    say "a delay that is longer than queue pairs wait"
+    flow ib_write_bw a b
+    flow ib_write_bw a c -u 17
+    wait_until 'flows_to b && flows_to c'
+    netem c delay 20s
+    check_said "20 s of delay" peer_gone a
+    plain_queue c
+    check_over "20 s of delay" 90
+    end_flows
+}
+
+vanished() {
+    say "a peer that vanishes: its pod is deleted"
+    flow ib_write_bw a b
+    flow ib_write_bw a d -u 17
+    wait_until 'flows_to b && flows_to d'
+    remove_pod d
+    check_said "a peer that is gone" peer_gone a
+    end_flows
+    check_over "a peer that is gone" 90
+}
+
+run_d() {
+    run_pod d "$RESOURCE=1" "$(entry '"ips": ["10.9.0.4/24"]')"
+}
+
+make_pool 4
+configure
+start_node
+start_engine
+need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 4 ))"
+for i in 1 2 3; do make_pod "$(tr 123 abc <<<"$i")" "$RESOURCE=1" "$(entry "\"ips\": [\"10.9.0.$i/24\"]")"; done
+run_d
+wait_until "$POD_TIMEOUT" 'pod_started a && pod_started b && pod_started c'
+echo "# four pods run $SECONDS s after the scenario's start"
+
+for ((round = 1; round <= ROUNDS; round++)); do
+    ((round == 1)) || { say "round $round"; run_d; }
+    healthy
+    congestion
+    loss
+    delay
+    wrong_key
+    link_flap
+    mtu
+    not_ready
+    without_ecn
+    incast
+    out_of_patience
+    vanished
+done
+
+stop_rocelet
+echo "# the scenario took $SECONDS s"
