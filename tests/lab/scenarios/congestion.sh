@@ -135,7 +135,7 @@ check_over() { # FAULT [SECONDS]
 
 # ---- the faults
 
-healthy() {
+nothing_wrong() {
     local before
     say "traffic from a to b, and nothing wrong with it"
     pace a
@@ -278,7 +278,7 @@ echo "# four pods run $SECONDS s after the scenario's start"
 
 for ((round = 1; round <= ROUNDS; round++)); do
     ((round == 1)) || { say "round $round"; run_d; }
-    healthy
+    nothing_wrong
     congestion
     loss
     delay
