@@ -89,7 +89,7 @@ static void put_soft_roce(FILE *f)
 {
 	fputs("\n## What soft-RoCE can show\n\n"
 	      "soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel: what its counters lack BPF tells, where its programs are attached ([packets.md](packets.md)), and is unknown where\n"
-	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes each of these faults with real traffic between pods.\n\n"
+	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes these faults with real traffic between pods; seen there so far: all but `incast`, `peer_gone` and `not_ecn_capable`.\n\n"
 	      "| what is wrong | what tells | verdict, of whose pod |\n|---|---|---|\n"
 	      "| a congested queue that marks | CE marks, by BPF at the receiver | `fabric_congestion` of the receiver, `incast` where there are the peers and the line is full |\n"
 	      "| loss | `rcvd_seq_err`: the receiver's sequence NAKs | `packet_loss` of the sender |\n"
