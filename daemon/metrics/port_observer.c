@@ -112,9 +112,35 @@ static void see_function(struct port_observation *o, const struct function *fn)
 	o->health.unreachable = fn->unreachable;
 }
 
+static bool has_carrier(const struct look *l, const char *function)
+{
+	struct fn_parts parts = host_index_parts(&l->index, function);
+
+	for (size_t i = 0; i < parts.n_netdevs; i++)
+		if (part_netdev(&parts, i)->carrier == CARRIER_ON)
+			return true;
+	return false;
+}
+
+/* A pod that ends, and whoever moves its device or sets it down there, takes a port down, too. The
+ * link is the PF's: while that has a carrier, it is no link that went down. A soft-RoCE device
+ * without its netdev is about to be gone. */
+static void see_who_took_it_down(struct port_observation *o, const struct look *l,
+				 const struct netdev *nd)
+{
+	if (o->state != PORT_DOWN)
+		return;
+	if (is_soft_roce(o) && !nd)
+		o->visible = false;
+	else if (o->parent[0] && has_carrier(l, o->parent))
+		o->admin_down = true;
+}
+
 static void see_port(struct port_observation *o, const struct look *l, const struct rdma_dev *dev,
 		     const struct rdma_port *port)
 {
+	const struct netdev *nd = netdev_of(l, dev, port);
+
 	port_observation_init(o);
 	memcpy(o->device, dev->name, sizeof(o->device));
 	o->port = port->num;
@@ -129,8 +155,9 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	o->mtu = port->active_mtu;
 	o->settings = l->scene->settings ? settings_of(l->scene->settings, dev->name, port->num)
 					 : NULL;
-	see_netdev(o, l, netdev_of(l, dev, port));
+	see_netdev(o, l, nd);
 	see_function(o, dev->function[0] ? host_index_function(&l->index, dev->function) : NULL);
+	see_who_took_it_down(o, l, nd);
 }
 
 static void see_ports(struct port_observer *b, const struct look *l)

@@ -125,6 +125,43 @@ static void assert_value(const struct port_observation *o, enum series s, double
 	assert_float_equal(o->value[s], wanted, 1e-9);
 }
 
+/* The VF's port is down all the time here; its PF is the link. */
+static void test_a_pod_that_ends_is_no_flap(void **state)
+{
+	struct fixture *f = *state;
+
+	f->host.netdevs[0].carrier = CARRIER_OFF;
+	f->host.netdevs[1].flags = IFF_UP;
+	assert_false(look(f, 1)->admin_down);
+	f->host.netdevs[0].carrier = CARRIER_UNKNOWN;
+	f->scene.host_generation++;
+	assert_false(look(f, 1)->admin_down);
+	f->host.netdevs[0].carrier = CARRIER_ON;
+	f->scene.host_generation++;
+	assert_true(look(f, 1)->admin_down);
+	assert_true(look(f, 1)->visible);
+	f->host.rdma[1].ports[0].state = PORT_ACTIVE;
+	f->scene.host_generation++;
+	assert_false(look(f, 1)->admin_down);
+}
+
+/* Between the end of the namespace and its own. */
+static void test_soft_roce_without_its_netdev(void **state)
+{
+	struct fixture *f = *state;
+	struct rdma_dev *rxe = &f->host.rdma[1];
+
+	strcpy(rxe->driver, "rxe");
+	assert_true(look(f, 1)->visible);
+	rxe->function[0] = '\0';
+	rxe->ports[0].netdev_ifindex = 0;
+	f->scene.host_generation++;
+	assert_false(look(f, 1)->visible);
+	rxe->ports[0].state = PORT_ACTIVE;
+	f->scene.host_generation++;
+	assert_true(look(f, 1)->visible);
+}
+
 /* Until another version of them is named, nobody looks for them again. */
 static void test_settings(void **state)
 {
@@ -327,6 +364,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_readings_in_base_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_pod_that_ends_is_no_flap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_soft_roce_without_its_netdev, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent_is_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_the_host_knows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_host_is_followed, setup, teardown),
