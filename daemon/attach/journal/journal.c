@@ -382,7 +382,7 @@ bool journal_has(const char *state_dir, const struct attach_record *r)
 int journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg, struct err *e)
 {
 	uint8_t bytes[FILE_SIZE + 1];
-	struct attach_record record;
+	struct attach_record record = {0};
 	const struct walk w = {j, fn, bad, arg, bytes, &record};
 
 	return walk_folder(&w, e);

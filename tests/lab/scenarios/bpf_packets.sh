@@ -209,6 +209,8 @@ programs=$(tell_programs)
 stop_rocelet
 bpf_remains left right >/tmp/remains.after
 check "nothing of BPF is left" 'diff -u /tmp/remains.before /tmp/remains.after'
-# A device that goes takes its port down.
-check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -v "rxe_cycle.*PortDown"'
+# A device that goes takes its port down, and the diagnosis tells of what scapy and netem did.
+check "nothing to complain about but what was done here" '! grep -E " (error|warn) " $OUT/rocelet.log |
+    grep -v "rxe_cycle.*PortDown" | grep -vE "rxe_(left|right) .*(application_error|receiver_not_ready|packet_loss|fabric_congestion).*DiagnosisOnset"'
+check "the diagnosis has told of the memory that scapy asked for" 'grep -q "rxe_left .*application_error.*DiagnosisOnset" $OUT/rocelet.log'
 echo "$programs"
