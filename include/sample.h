@@ -20,7 +20,7 @@ enum unit {
 	UNIT_BITS,	   /* published as bytes */
 };
 
-enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
 /* One family of the metrics page: name, type and help text. Static, from the dictionary. */
 struct family {
@@ -71,9 +71,11 @@ struct source_state {
 	uint64_t read_ms; /* monotonic time of the last read that delivered something, 0 = never */
 };
 
-/* A place among the readings; zeroed it stands before the first. */
+/* A place among the readings; zeroed it stands before the first, with `port` and `one_port` set
+ * before the first of that port, and others are passed over. */
 struct reading_pos {
 	size_t family, port, at;
+	bool one_port;
 };
 
 /* Steps to the next reading. False past the end. */

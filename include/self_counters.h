@@ -45,6 +45,8 @@
 	X(samples, "", "rocelet_samples_total", "Samples taken of all counters.")                            \
 	X(samples_late, "", "rocelet_samples_skipped_total",                                                 \
 	  "Samples skipped because the one before still ran.")                                               \
+	X(burst_reads, "", "rocelet_burst_reads_total",                                                      \
+	  "Reads of single ports between samples, because congestion showed on them.")                       \
 	X(http_requests, "", "rocelet_http_requests_total", "Requests answered.")                            \
 	X(http_errors, "", "rocelet_http_errors_total",                                                      \
 	  "Requests answered with a status of 400 or more.")                                                 \

@@ -62,6 +62,9 @@ struct port_observation {
 	uint64_t rate_bps; /* bits a second; 0 = unknown */
 	unsigned mtu;	   /* RoCE MTU in bytes; 0 = unknown */
 	double value[N_SERIES];
+	/* For how long at a stretch nothing moved because of pause, in bursts of looks since the
+	 * sample before; NaN: nobody looked. */
+	double stood_received_s, stood_sent_s;
 	const struct port_settings *settings; /* borrowed; NULL = unknown */
 	const struct observed_pod *pods;      /* borrowed */
 	size_t n_pods;

@@ -51,6 +51,12 @@ static bool stands(const struct rule_input *in, const struct direction *d, int p
 	       bytes_on(in, d, priority) <= ceiling(in, LIMIT_storm_bytes) * in->line;
 }
 
+/* NaN: nobody looked. */
+static double stood(const struct rule_input *in, const struct direction *d)
+{
+	return d == &sent ? in->port->stood_sent_s : in->port->stood_received_s;
+}
+
 static enum sight storm(const struct rule_input *in, struct finding *f, const struct direction *d)
 {
 	double global = rate_of(in, d->global);
@@ -60,6 +66,14 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (in->line == 0)
 		return cannot_decide(f, "the port's rate is not visible");
+	if (stood(in, d) >= threshold(in, LIMIT_storm_burst_seconds)) {
+		f->severity = SEVERITY_CRITICAL;
+		f->at_once = true;
+		f->why = "seen in a burst of looks: shorter than a sample";
+		show(f, "nothing moved at a stretch, paused", "s", stood(in, d),
+		     threshold(in, LIMIT_storm_burst_seconds));
+		return SIGHT_YES;
+	}
 	for (int p = -1; p < SETTINGS_PRIOS; p++) {
 		double share = p < 0 ? global : rate_of(in, (enum series)((int)d->pause + p));
 

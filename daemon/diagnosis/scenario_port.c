@@ -207,6 +207,18 @@ static bool read_qps(struct scenario_port *p, const json_t *v, const struct scen
 	return json_is_object(v) || json_is_null(v);
 }
 
+/* Seconds; null: nobody looked. */
+static bool read_stood(struct scenario_port *p, const json_t *v,
+		       const struct scenario_complaints *c)
+{
+	const json_t *in = json_object_get(v, "received"), *out = json_object_get(v, "sent");
+
+	(void)c;
+	p->o.stood_received_s = json_is_number(in) ? json_number_value(in) : (double)NAN;
+	p->o.stood_sent_s = json_is_number(out) ? json_number_value(out) : (double)NAN;
+	return json_is_object(v) || json_is_null(v);
+}
+
 #define OF_HEALTH(field) offsetof(struct observed_health, field)
 
 static const struct key health_keys[] = {
@@ -297,6 +309,7 @@ static const struct key port_keys[] = {
 	{"pods", 0, 0, read_pods, KEY_OBJECT, 0},
 	{"qps", 0, 0, read_qps, KEY_OBJECT, 0},
 	{"health", 0, 0, read_health, KEY_OBJECT, 0},
+	{"stood", 0, 0, read_stood, KEY_OBJECT, 0},
 	{"settings", 0, 0, read_settings, KEY_OBJECT, 0},
 };
 
@@ -390,6 +403,7 @@ void scenario_port_clear(struct scenario_port *p)
 {
 	for (int i = 0; i < N_SERIES; i++)
 		p->o.value[i] = (double)NAN;
+	p->o.stood_received_s = p->o.stood_sent_s = (double)NAN;
 	p->o.visible = true;
 	p->sampled = false;
 }

@@ -134,6 +134,17 @@ static json_t *health_json(const struct observed_health *h)
 			 json_text(h->restricted));
 }
 
+static json_t *seconds_json(double s)
+{
+	return isnan(s) ? json_null() : json_real(s);
+}
+
+static json_t *stood_json(const struct port_observation *o)
+{
+	return json_pack("{so so}", "received", seconds_json(o->stood_received_s), "sent",
+			 seconds_json(o->stood_sent_s));
+}
+
 /* --- the port --------------------------------------------------------------------------------- */
 
 /* What is counted in whole is written so, as far as a double has it so. */
@@ -198,6 +209,7 @@ static json_t *port_json(const struct port_observation *o)
 	bool ok = object && put_texts(object, o) && put_state(object, o) &&
 		  put(object, "pods", pods_json(o)) && put(object, "qps", qps_json(&o->qps)) &&
 		  put(object, "health", health_json(&o->health)) &&
+		  put(object, "stood", stood_json(o)) &&
 		  put(object, "settings", settings_json(o->settings)) &&
 		  put(object, "values", values_json(o->value));
 

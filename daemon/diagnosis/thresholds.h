@@ -43,6 +43,13 @@
 	  "limits of received pause rise by this factor where congestion control is off")          \
 	X(storm_share, "ratio", 0.99, 0.5, 1, "of one sample paused, of a storm")                  \
 	X(storm_bytes, "ratio", 0.001, 0, 1, "of the line; a storm lets less pass")                \
+	X(storm_burst_seconds, "s", 0.2, 0.05, 60,                                                 \
+	  "a storm that bursts of looks see has stood for so long")                                \
+	X(burst_reads, "1/s", 200, 0, 100000,                                                      \
+	  "answers of drivers that bursts of looks may take; 0: there are none")                   \
+	X(burst_seconds, "s", 5, 1, 300, "a port on which congestion shows is looked at so long")  \
+	X(burst_rest_seconds, "s", 30, 0, 86400,                                                   \
+	  "and again after so long, if it still shows")                                            \
 	X(global_pause, "ratio", 0.001, 0, 1, "time under IEEE 802.3x pause")                      \
 	X(global_pause_frames, "1/s", 10, 0, 1e9, "IEEE 802.3x frames where no time is counted")   \
 	X(pcie_stalled, "ratio", 0.1, 0, 1, "time in which the NIC waits for PCIe credits")        \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "burst_series.h"
 #include "diagnosis_series.h"
 #include "dictionary.h"
 #include "host_series.h"
@@ -60,7 +61,10 @@ const struct family *metrics_family(size_t i)
 	i -= N_OWN_FAMILIES;
 	if (i < N_DIAGNOSIS_FAMILIES)
 		return diagnosis_family(i);
-	return packet_family(i - N_DIAGNOSIS_FAMILIES);
+	i -= N_DIAGNOSIS_FAMILIES;
+	if (i < N_BURST_FAMILIES)
+		return burst_family(i);
+	return packet_family(i - N_BURST_FAMILIES);
 }
 
 struct metrics *metrics_new(void)
@@ -131,6 +135,8 @@ static const char *type_of(const struct family *f)
 
 	if (f->type == METRIC_COUNTER)
 		return "counter";
+	if (f->type == METRIC_HISTOGRAM)
+		return "histogram";
 	return n > 5 && !strcmp(f->name + n - 5, "_info") ? "info" : "gauge";
 }
 
@@ -352,6 +358,22 @@ static int render_sources(struct page *p, const struct sample *s, enum own_famil
 	return r;
 }
 
+static int render_bursts(const struct metrics *m, struct page *p, const struct sample *s,
+			 struct bursts *bursts, enum burst_family f, uint64_t now_ms)
+{
+	int r = begin_family(p, burst_family(f));
+
+	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
+		const struct burst_windows *windows = bursts_windows(bursts, i, now_ms);
+
+		if (windows)
+			burst_series(&p->text, f, m->text.data + m->ports[i].start,
+				     m->ports[i].len, windows);
+	}
+	page_end(p);
+	return r;
+}
+
 int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		   const struct metrics_scene *scene, uint64_t now_ms)
 {
@@ -372,6 +394,8 @@ int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		r = render_sources(p, s, f, now_ms);
 	if (r == 0 && scene->diagnosis)
 		r = diagnosis_series(p, scene->diagnosis, scene->resources);
+	for (enum burst_family f = 0; f < N_BURST_FAMILIES && r == 0 && scene->bursts; f++)
+		r = render_bursts(m, p, s, scene->bursts, f, now_ms);
 	if (r == 0 && p->text.failed)
 		r = -ENOMEM;
 	m->page_bytes = p->text.len;

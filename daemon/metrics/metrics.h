@@ -4,6 +4,7 @@
  * prints numbers. */
 #pragma once
 
+#include "burst.h"
 #include "diagnosis_report.h"
 #include "model.h"
 #include "packet_sample.h"
@@ -24,13 +25,13 @@ struct metrics_scene {
 	const struct page *last;	     /* the page before, to copy from; NULL: it is gone */
 	const struct packet_sample *packets; /* what BPF programs count; NULL: nothing */
 	const struct diagnosis_report *diagnosis; /* the last one; NULL: none */
+	struct bursts *bursts;			  /* of the sample's ports; NULL: none */
 };
 
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors, the resources, what BPF counts, the
- * diagnosis. Text is reused while the
- * host's and the resources' generation and sample->layout stay. -ENOMEM: the page is not to be
- * used. */
+ * host, the sources' age and errors, the resources, what BPF counts, the diagnosis, and what bursts
+ * of looks have shown. Text is reused while the host's and the resources' generation and
+ * sample->layout stay. -ENOMEM: the page is not to be used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *,
 		   const struct metrics_scene *, uint64_t now_ms);
 

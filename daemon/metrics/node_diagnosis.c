@@ -1,12 +1,15 @@
 #include "node_diagnosis.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "rules.h"
 #include "scenario_write.h"
 
 struct node_diagnosis {
 	struct port_observer *observer;
 	struct diagnosis *engine;
+	struct bursts *bursts;
 	struct diagnosis_report reports[2]; /* one is being read, the other one made */
 	unsigned made;			    /* which was made last */
 	struct observation seen;	    /* the observer's, what was judged last */
@@ -19,7 +22,8 @@ struct node_diagnosis *node_diagnosis_new(const struct thresholds *limits)
 	if (!n)
 		return NULL;
 	n->observer = port_observer_new();
-	if (n->observer && diagnosis_new(&n->engine, limits) == 0)
+	n->bursts = bursts_new(limits);
+	if (n->observer && n->bursts && diagnosis_new(&n->engine, limits) == 0)
 		return n;
 	node_diagnosis_free(n);
 	return NULL;
@@ -31,6 +35,7 @@ void node_diagnosis_free(struct node_diagnosis *n)
 		return;
 	port_observer_free(n->observer);
 	diagnosis_free(n->engine);
+	bursts_free(n->bursts);
 	for (unsigned i = 0; i < 2; i++)
 		diagnosis_report_done(&n->reports[i]);
 	free(n);
@@ -39,18 +44,91 @@ void node_diagnosis_free(struct node_diagnosis *n)
 void node_diagnosis_follow(struct node_diagnosis *n, const struct thresholds *limits)
 {
 	diagnosis_set_thresholds(n->engine, limits);
+	bursts_set_thresholds(n->bursts, limits);
 }
+
+/* --- bursts ----------------------------------------------------------------------------------- */
+
+static bool shows(const struct diagnosis *d, const struct port_watched *p, enum signal first,
+		  enum signal last)
+{
+	for (int s = (int)first; s <= (int)last; s++)
+		if (window_get(p->window, diagnosis_timeline(d), (enum signal)s, 0) > 0)
+			return true;
+	return false;
+}
+
+static unsigned reasons_of(const struct diagnosis *d, const struct port_watched *p)
+{
+	return (shows(d, p, SIGNAL_PAUSE_RECEIVED, SIGNAL_PAUSE_SENT) ? BURST_PAUSED : 0) |
+	       (shows(d, p, SIGNAL_CE_SHARE, SIGNAL_CNP_RECEIVED) ? BURST_MARKED : 0) |
+	       (shows(d, p, SIGNAL_DISCARDS, SIGNAL_TIMEOUTS) ? BURST_LOST : 0);
+}
+
+static bool find_watched(const struct diagnosis *d, const struct sampled_port *p, size_t *hint,
+			 struct port_watched *ret)
+{
+	size_t n = diagnosis_n_ports(d);
+
+	for (size_t i = 0; i < n; i++) {
+		diagnosis_port(d, (*hint + i) % n, ret);
+		if (ret->port != p->port || strcmp(ret->device, p->device) != 0)
+			continue;
+		*hint += i + 1;
+		return true;
+	}
+	return false;
+}
+
+/* Who is to be looked at until the next sample. */
+static void choose_bursts(struct node_diagnosis *n, const struct sample *s)
+{
+	struct port_watched watched;
+	size_t hint = 0;
+
+	if (bursts_follow(n->bursts, s) < 0)
+		return;
+	for (size_t i = 0; i < s->n_ports; i++)
+		if (s->ports[i].port && find_watched(n->engine, &s->ports[i], &hint, &watched))
+			bursts_want(n->bursts, i,
+				    watched.watch == WATCH_JUDGED || watched.watch == WATCH_WARMING
+					    ? reasons_of(n->engine, &watched)
+					    : 0,
+				    s->taken_ms);
+	bursts_admit(n->bursts, s->taken_ms);
+}
+
+struct bursts *node_diagnosis_bursts(struct node_diagnosis *n)
+{
+	return n->bursts;
+}
+
+void node_diagnosis_look(struct node_diagnosis *n, const struct sample *s, size_t port,
+			 unsigned asked, uint64_t now_ns)
+{
+	double value[N_SERIES];
+	const struct port_observation *o = port_observer_look_at(n->observer, s, port, value);
+
+	if (o)
+		bursts_look(n->bursts, port, value, port_line(o), o->mtu, asked, now_ns);
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
 
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
 						    const struct sample *s,
 						    const struct observer_scene *scene)
 {
 	struct diagnosis_report *report = &n->reports[1 - n->made];
+	struct observer_scene all = *scene;
 
-	if (port_observer_look(n->observer, s, scene, &n->seen) < 0)
+	if (bursts_follow(n->bursts, s) == 0)
+		all.bursts = n->bursts;
+	if (port_observer_look(n->observer, s, &all, &n->seen) < 0)
 		return NULL;
-	diagnosis_tick(n->engine,
-		       &n->seen); /* what there was no memory for is not judged, all else is */
+	/* What there was no memory for is not judged, all else is. */
+	diagnosis_tick(n->engine, &n->seen);
+	choose_bursts(n, s);
 	if (diagnosis_report_make(report, n->engine) < 0)
 		return NULL;
 	n->made = 1 - n->made;

@@ -47,7 +47,8 @@ struct page *page_ref(struct page *);
 void page_unref(struct page *); /* NULL is fine */
 
 /* Opens a family; what is then added to page->text are its samples. `name` ends in _total for
- * counters and in _info for info series; type: "counter", "gauge", "info", "summary". Closing a
+ * counters and in _info for info series; type: "counter", "gauge", "info", "summary",
+ * "histogram". Closing a
  * family without samples drops it whole. */
 int page_begin(struct page *, const char *name, const char *type, const char *help);
 void page_end(struct page *);

@@ -28,9 +28,12 @@ struct port_past {
 	struct gid_places gids;
 };
 
-/* The observed ports that a sampled one speaks of: itself, or all of its device. */
+/* The observed ports that a sampled one speaks of, itself or all of its device, and what its
+ * readings are. */
 struct port_span {
 	uint32_t first, n;
+	uint32_t series; /* of its first reading, among the observer's */
+	uint32_t at;	 /* while readings are walked: how many of them came */
 };
 
 struct port_observer {
@@ -40,7 +43,7 @@ struct port_observer {
 	struct port_past *pasts;	/* of each */
 	size_t n_ports;
 	struct port_span *spans; /* of the sample's ports */
-	int16_t *series;	 /* of the sample's readings; -1: diagnosis does not read it */
+	int16_t *series; /* of the sample's readings, port by port; -1: diagnosis does not read it */
 };
 
 struct port_observer *port_observer_new(void)
@@ -219,7 +222,8 @@ static void find_spans(struct port_observer *b, const struct sample *s)
 		if (at == SIZE_MAX)
 			continue;
 		hint = at;
-		*span = (struct port_span){(uint32_t)at, 1};
+		span->first = (uint32_t)at;
+		span->n = 1;
 		if (p->port)
 			memcpy(b->ports[at].bytes_source, p->bytes_source, sizeof(p->bytes_source));
 		else /* the ports of a device stand together */
@@ -251,6 +255,35 @@ static int16_t series_of(struct known_labels *k, const struct reading *r)
 	return found;
 }
 
+/* Where the readings of each port begin. */
+static void count_readings(struct port_observer *b, const struct sample *s)
+{
+	struct reading_pos pos = {0};
+	struct reading r;
+	uint32_t first = 0;
+
+	while (sample_next(s, &pos, &r))
+		b->spans[r.port].at++;
+	for (size_t i = 0; i < s->n_ports; i++) {
+		b->spans[i].series = first;
+		first += b->spans[i].at;
+	}
+}
+
+static void rewind_readings(struct port_observer *b, const struct sample *s)
+{
+	for (size_t i = 0; i < s->n_ports; i++)
+		b->spans[i].at = 0;
+}
+
+/* Of the readings of a port that have not come yet. */
+static int16_t *next_series(struct port_observer *b, const struct reading *r)
+{
+	struct port_span *span = &b->spans[r->port];
+
+	return &b->series[span->series + span->at++];
+}
+
 static void find_series(struct port_observer *b, const struct sample *s)
 {
 	static const struct family none;
@@ -259,11 +292,13 @@ static void find_series(struct port_observer *b, const struct sample *s)
 	struct reading_pos pos = {0};
 	struct reading r;
 
-	for (size_t i = 0; i < s->n_readings && sample_next(s, &pos, &r); i++) {
+	count_readings(b, s);
+	rewind_readings(b, s);
+	while (sample_next(s, &pos, &r)) {
 		if (r.family != family)
 			known.n = 0;
 		family = r.family;
-		b->series[i] = series_of(&known, &r);
+		*next_series(b, &r) = series_of(&known, &r);
 	}
 }
 
@@ -380,8 +415,10 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 /* --- a sample --------------------------------------------------------------------------------- */
 
 /* In base units, as the page has it. */
-static double value_of(const struct reading *r)
+static double reading_value(const struct reading *r)
 {
+	if (r->state != READING_OK)
+		return (double)NAN;
 	switch (r->unit) {
 	case UNIT_MICROSECONDS:
 		return (double)r->value / 1e6;
@@ -404,16 +441,35 @@ static void take_readings(struct port_observer *b, const struct sample *s)
 	struct reading_pos pos = {0};
 	struct reading r;
 
-	for (size_t i = 0; i < s->n_readings && sample_next(s, &pos, &r); i++) {
+	rewind_readings(b, s);
+	while (sample_next(s, &pos, &r)) {
 		const struct port_span *span = &b->spans[r.port];
-		double v;
+		int series = *next_series(b, &r);
 
-		if (b->series[i] < 0)
-			continue;
-		v = r.state == READING_OK ? value_of(&r) : (double)NAN;
-		for (uint32_t k = 0; k < span->n; k++)
-			b->ports[span->first + k].value[b->series[i]] = v;
+		for (uint32_t k = 0; series >= 0 && k < span->n; k++)
+			b->ports[span->first + k].value[series] = reading_value(&r);
 	}
+}
+
+const struct port_observation *port_observer_look_at(struct port_observer *b,
+						     const struct sample *s, size_t port,
+						     double ret[N_SERIES])
+{
+	struct reading_pos pos = {.port = port, .one_port = true};
+	struct reading r;
+
+	if (!b->prepared || b->layout != s->layout || b->spans[port].n != 1)
+		return NULL;
+	for (int i = 0; i < N_SERIES; i++)
+		ret[i] = (double)NAN;
+	b->spans[port].at = 0;
+	while (sample_next(s, &pos, &r)) {
+		int series = *next_series(b, &r);
+
+		if (series >= 0)
+			ret[series] = reading_value(&r);
+	}
+	return &b->ports[b->spans[port].first];
 }
 
 static void take_queue_pairs(struct port_observer *b, const struct qp_ports *qps)
@@ -427,6 +483,19 @@ static void take_queue_pairs(struct port_observer *b, const struct qp_ports *qps
 	}
 }
 
+/* What was seen between the samples. */
+static void take_stood(struct port_observer *b, const struct sample *s, struct bursts *bursts)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		struct port_observation *o = &b->ports[b->spans[i].first];
+
+		if (b->spans[i].n != 1 || !s->ports[i].port)
+			continue;
+		o->stood_received_s = bursts_take_stood(bursts, i, BURST_PAUSE_RECEIVED);
+		o->stood_sent_s = bursts_take_stood(bursts, i, BURST_PAUSE_SENT);
+	}
+}
+
 int port_observer_look(struct port_observer *b, const struct sample *s,
 		       const struct observer_scene *scene, struct observation *ret)
 {
@@ -435,6 +504,8 @@ int port_observer_look(struct port_observer *b, const struct sample *s,
 	port_packets_tell(b->ports, b->n_ports, scene->packets, scene->events);
 	take_readings(b, s);
 	take_queue_pairs(b, scene->qps);
+	if (scene->bursts)
+		take_stood(b, s, scene->bursts);
 	for (size_t i = 0; i < b->n_ports; i++) {
 		tell_user(&b->ports[i], &b->pasts[i].user, s->taken_ms);
 		b->ports[i].gid_moved = gid_places_moved(&b->pasts[i].gids, s->taken_ms);

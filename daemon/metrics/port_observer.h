@@ -6,6 +6,7 @@
  * sample is a walk over its readings. */
 #pragma once
 
+#include "burst.h"
 #include "event_series.h"
 #include "observation.h"
 #include "packet_sample.h"
@@ -26,6 +27,8 @@ struct observer_scene {
 	uint64_t settings_generation;		/* names the version of `settings` */
 	const struct packet_sample *packets;	/* NULL: nobody counts packets */
 	const struct event_summary *events;	/* NULL: nobody counts events */
+	struct bursts *bursts; /* that were watched since the look before, of this sample's ports;
+				  NULL: none */
 };
 
 struct port_observer *port_observer_new(void); /* NULL: out of memory */
@@ -33,3 +36,8 @@ void port_observer_free(struct port_observer *);
 /* *ret is borrowed until the next call. -ENOMEM: nothing is seen this time. */
 int port_observer_look(struct port_observer *, const struct sample *, const struct observer_scene *,
 		       struct observation *ret);
+/* One port of the sample, which has been read again since: its values, NaN for what it does not
+ * have, and what was seen of it in the last look; borrowed until the next. NULL: it was not among
+ * that one's, or stands for a whole device. */
+const struct port_observation *port_observer_look_at(struct port_observer *, const struct sample *,
+						     size_t port, double ret[N_SERIES]);

@@ -4,9 +4,13 @@
  * render page] -> publish. Can fail by: the sample before still running (the tick is skipped and
  * counted; a wake asked for meanwhile is kept), out of memory (no page this time; the last one
  * stays), storms of changes (the pause before a sample that was woken is at least as long as the
- * last one took, so that laying out again and again costs at most half of a core). */
+ * last one took, so that laying out again and again costs at most half of a core).
+ *
+ * Between samples the worker looks at single ports while the diagnosis wants that (burst.h), and
+ * takes at most a tenth of the time for it. */
 #include "sampler.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -26,6 +30,8 @@
 #include "settings_table.h"
 #include "unix_time.h"
 
+/* So much longer than a look at single ports took is the time until the next. */
+#define LOOK_PAUSE   10
 /* Between two samples that are judged there is half an interval, or so much. */
 #define JUDGE_PAUSE_MS 500
 
@@ -38,6 +44,7 @@ struct sampler {
 	struct sampler_hooks hooks;
 
 	struct due due;
+	struct due look_due; /* at single ports */
 	struct job work;
 	uint64_t ended_ms;
 	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
@@ -46,6 +53,8 @@ struct sampler {
 	int statm_fd;
 	bool wake_again, closing;
 	bool new_limits; /* the diagnosis does not go by them yet */
+	bool looking;	 /* the work in flight is a look at single ports */
+	uint64_t look_us; /* what the last one took */
 
 	/* The worker's own, untouched by the loop while it works. */
 	struct counters *counters;
@@ -70,6 +79,9 @@ struct sampler {
 	struct self_metrics about;
 	struct page *page; /* its result, NULL = failed */
 	struct page *last; /* the one before, which the next one is copied from */
+	const struct sample *sample; /* the counters', NULL = there is none */
+	unsigned looked_at;	     /* how many ports, in the last look */
+	bool alarm;		     /* it has seen what cannot wait for the next sample */
 	uint64_t sample_us;
 	struct err optional; /* switching on optional counters */
 	int optional_told;   /* code last logged */
@@ -110,6 +122,14 @@ static const struct packet_sample *read_packets(struct sampler *s, const struct 
 	return &s->packet_sample;
 }
 
+/* NULL: there are none, or not of this sample's ports. */
+static struct bursts *bursts_of(struct sampler *s, const struct sample *sample)
+{
+	struct bursts *bursts = s->diagnosis ? node_diagnosis_bursts(s->diagnosis) : NULL;
+
+	return bursts && bursts_are_of(bursts, sample) ? bursts : NULL;
+}
+
 static struct page *render_page(struct sampler *s, const struct sample *sample,
 				const struct packet_sample *packets)
 {
@@ -120,6 +140,7 @@ static struct page *render_page(struct sampler *s, const struct sample *sample,
 		.last = s->last,
 		.packets = packets,
 		.diagnosis = s->report,
+		.bursts = bursts_of(s, sample),
 	};
 	struct page *page = page_new();
 
@@ -154,7 +175,8 @@ static bool is_to_be_judged(const struct sampler *s, const struct sample *sample
 	uint64_t least = s->opts.interval_ms / 2;
 
 	least = least < JUDGE_PAUSE_MS ? least : JUDGE_PAUSE_MS;
-	return s->diagnosis && (!s->report || sample->taken_ms - s->judged_ms >= least);
+	return s->diagnosis &&
+	       (!s->report || s->alarm || sample->taken_ms - s->judged_ms >= least);
 }
 
 static void judge(struct sampler *s, const struct sample *sample,
@@ -182,6 +204,7 @@ static void judge(struct sampler *s, const struct sample *sample,
 	s->report = report;
 	s->judged_ms = sample->taken_ms;
 	s->has_judged = true;
+	s->alarm = false;
 	if (s->wants_line)
 		s->line = node_diagnosis_line(s->diagnosis);
 }
@@ -197,11 +220,33 @@ static void take_sample(void *arg)
 		lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
 	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
+	s->sample = sample;
 	packets = read_packets(s, sample);
 	judge(s, sample, packets);
 	s->page = render_page(s, sample, packets);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
+}
+
+/* Ports that are no longer what was laid out are left to the next sample. */
+static void look_at_ports(void *arg)
+{
+	struct sampler *s = arg;
+	uint64_t start_ns = uv_hrtime();
+	struct bursts *bursts = bursts_of(s, s->sample);
+
+	s->looked_at = 0;
+	for (size_t i = 0; bursts && i < s->sample->n_ports; i++) {
+		int asked = bursts_looks_at(bursts, i) ? counters_read_port(s->counters, i)
+						       : -ENODATA;
+
+		if (asked < 0)
+			continue;
+		s->looked_at++;
+		node_diagnosis_look(s->diagnosis, s->sample, i, (unsigned)asked, uv_hrtime());
+	}
+	s->alarm = bursts && bursts_alarm(bursts);
+	s->look_us = (uv_hrtime() - start_ns) / 1000;
 }
 
 /* --- on the loop's thread --------------------------------------------------------------------- */
@@ -230,6 +275,20 @@ static void tell_optional(struct sampler *s)
 }
 
 static void wake_after_pause(struct sampler *s);
+static void await_look(struct sampler *s);
+
+static void on_look_closed(void *arg)
+{
+	struct sampler *s = arg;
+
+	due_close(&s->due, sampler_free);
+}
+
+/* Once nothing is in flight. */
+static void end(struct sampler *s)
+{
+	due_close(&s->look_due, on_look_closed);
+}
 
 /* Without a page the last one goes on being served. */
 static void keep_page(struct sampler *s)
@@ -261,7 +320,7 @@ static void on_sampled(void *arg)
 	if (s->closing) {
 		free(s->line);
 		page_unref(s->page);
-		due_close(&s->due, sampler_free);
+		end(s);
 		return;
 	}
 	if (s->has_judged && s->wants_line)
@@ -274,7 +333,10 @@ static void on_sampled(void *arg)
 	else
 		log_warn("sampler", -ENOMEM, "no page from this sample, keeping the last one");
 	keep_page(s);
-	if (s->wake_again && !s->closing)
+	if (s->closing)
+		return;
+	await_look(s);
+	if (s->wake_again)
 		wake_after_pause(s);
 }
 
@@ -365,6 +427,10 @@ static void on_tick(void *arg)
 
 	due_in(&s->due, s->opts.interval_ms);
 	s->due_ns = now + (uint64_t)s->opts.interval_ms * 1000000;
+	if (s->looking) {
+		s->wake_again = true;
+		return;
+	}
 	if (s->work.running) {
 		s->self->samples_late++;
 		return;
@@ -385,6 +451,45 @@ static void wake_after_pause(struct sampler *s)
 	s->wake_again = false;
 	s->due_ns = uv_hrtime() + (took - since) * 1000000;
 	due_in(&s->due, took - since);
+}
+
+static void on_looked(void *arg)
+{
+	struct sampler *s = arg;
+
+	s->looking = false;
+	s->self->burst_reads += s->looked_at;
+	if (s->closing)
+		end(s);
+	else if (s->wake_again || s->alarm)
+		start_sample(s);
+	else
+		await_look(s);
+}
+
+static void on_look_due(void *arg)
+{
+	struct sampler *s = arg;
+
+	/* The end of a sample makes the next one due. */
+	if (s->work.running)
+		return;
+	s->looking = true;
+	job_begin(&s->work, s->loop, look_at_ports, on_looked, s);
+}
+
+/* Also after a sample that was not judged: the turns go on. */
+static void await_look(struct sampler *s)
+{
+	unsigned interval_ms = s->diagnosis
+				       ? bursts_interval_ms(node_diagnosis_bursts(s->diagnosis))
+				       : 0;
+	uint64_t pause_ms = s->look_us * LOOK_PAUSE / 1000;
+
+	if (interval_ms)
+		due_in(&s->look_due, pause_ms > interval_ms ? pause_ms : interval_ms);
+	else
+		due_at(&s->look_due, DUE_NEVER);
 }
 
 void sampler_wake(struct sampler *s)
@@ -437,6 +542,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 		return err_set(e, -ENOMEM, "sampler: out of memory");
 	}
 	due_init(&s->due, loop, on_tick, s);
+	due_init(&s->look_due, loop, on_look_due, s);
 	due_in(&s->due, opts->interval_ms);
 	*ret = s;
 	return 0;
@@ -448,6 +554,7 @@ void sampler_close(struct sampler *s)
 		return;
 	s->closing = true;
 	due_at(&s->due, DUE_NEVER);
+	due_at(&s->look_due, DUE_NEVER);
 	if (!s->work.running) /* else at its end */
-		due_close(&s->due, sampler_free);
+		end(s);
 }

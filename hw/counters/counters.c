@@ -7,6 +7,7 @@
  * reading; otherwise before the next sample. */
 #include "counters.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "counters_setup.h"
@@ -220,4 +221,25 @@ const struct sample *counters_read(struct counters *c, const struct host *host, 
 	layout_evaluate(l);
 	fill_sample(c, now_ms);
 	return &c->sample;
+}
+
+int counters_read_port(struct counters *c, size_t port)
+{
+	struct setup *s = &c->setup;
+	struct layout *l = &s->layout;
+	struct cells cells;
+	size_t asked = 0;
+
+	if (port >= l->n_ports || c->stale)
+		return -ESTALE;
+	cells = layout_port_cells(l, port);
+	c->sources[SOURCE_SYSFS].errors += statfiles_read_cells(&s->files, l, &cells, &asked);
+	c->sources[SOURCE_ETHTOOL].errors += nicstats_read_cells(&s->nics, l, &cells, &asked,
+								 &c->stale);
+	for (enum nlpoll_kind kind = 0; kind < N_POLL_KINDS; kind++)
+		if (!nlpoll_is_slow(kind))
+			c->sources[nlpoll_source(kind)].errors += nlpoll_read_cells(
+				&s->polls, kind, l, &cells, &asked, &c->stale);
+	layout_evaluate_port(l, port);
+	return c->stale ? -ESTALE : (int)asked;
 }

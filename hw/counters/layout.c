@@ -283,11 +283,23 @@ size_t layout_inherit(struct layout *l, const struct layout *old, enum source so
 
 /* --- a sample --------------------------------------------------------------------------------- */
 
+struct cells layout_port_cells(const struct layout *l, size_t port)
+{
+	return (struct cells){l->places[port].first_cell, (uint32_t)shape_of(l, port)->n_slots};
+}
+
+void layout_evaluate_port(struct layout *l, size_t port)
+{
+	struct cells cells = layout_port_cells(l, port);
+
+	if (widen_port(&l->cells[cells.first], cells.n))
+		l->ports[port].resets++;
+}
+
 void layout_evaluate(struct layout *l)
 {
 	for (size_t i = 0; i < l->n_ports; i++)
-		if (widen_port(&l->cells[l->places[i].first_cell], shape_of(l, i)->n_slots))
-			l->ports[i].resets++;
+		layout_evaluate_port(l, i);
 }
 
 static void evaluate(const struct layout *l, size_t port, const struct shape *shape,
@@ -311,21 +323,30 @@ static void evaluate(const struct layout *l, size_t port, const struct shape *sh
 	}
 }
 
+/* To the next port that is asked for, or to the next family. */
+static void step(const struct layout *l, struct reading_pos *pos)
+{
+	pos->at = 0;
+	if (!pos->one_port && ++pos->port < l->n_ports)
+		return;
+	if (!pos->one_port)
+		pos->port = 0;
+	pos->family++;
+}
+
 bool layout_next(const void *layout, struct reading_pos *pos, struct reading *ret)
 {
 	const struct layout *l = layout;
 
-	for (; l->n_ports && dict_family(pos->family); pos->family++, pos->port = 0) {
-		for (; pos->port < l->n_ports; pos->port++, pos->at = 0) {
-			const struct shape *s = shape_of(l, pos->port);
-			size_t at = s->starts[pos->family] + pos->at;
+	for (; pos->port < l->n_ports && dict_family(pos->family); step(l, pos)) {
+		const struct shape *s = shape_of(l, pos->port);
+		size_t at = s->starts[pos->family] + pos->at;
 
-			if (at >= s->starts[pos->family + 1])
-				continue;
-			pos->at++;
-			evaluate(l, pos->port, s, &s->series[at], ret);
-			return true;
-		}
+		if (at >= s->starts[pos->family + 1])
+			continue;
+		pos->at++;
+		evaluate(l, pos->port, s, &s->series[at], ret);
+		return true;
 	}
 	return false;
 }

@@ -14,6 +14,16 @@ struct place {
 	uint32_t shape, first_cell;
 };
 
+/* Cells that follow each other. */
+struct cells {
+	uint32_t first, n;
+};
+
+static inline bool cells_have(const struct cells *c, uint32_t cell)
+{
+	return cell >= c->first && cell - c->first < c->n;
+}
+
 /* Which slot a vendor counter feeds, NO_SLOT to leave it out: what sources ask while they list. */
 typedef uint32_t layout_slot_fn(const char *name, void *arg);
 
@@ -64,7 +74,12 @@ const char *layout_cell_name(const struct layout *, uint32_t cell);
  * that such ports lost, for the given source. Both must be finished. */
 size_t layout_inherit(struct layout *, const struct layout *old, enum source);
 
+/* The cells of a port. */
+struct cells layout_port_cells(const struct layout *, size_t port);
+
 /* After the sources wrote their cells: widens and counts resets. */
 void layout_evaluate(struct layout *);
+/* The same of one port. */
+void layout_evaluate_port(struct layout *, size_t port);
 /* A reading_next_fn for a struct layout. */
 bool layout_next(const void *layout, struct reading_pos *, struct reading *ret);

@@ -230,11 +230,24 @@ static int read_nic(struct nicstats *ns, const struct nicstats_nic *nic, struct 
 
 size_t nicstats_read(struct nicstats *ns, struct layout *l, bool *ret_stale)
 {
+	const struct cells all = {0, NO_SLOT};
+	size_t asked = 0;
+
+	return nicstats_read_cells(ns, l, &all, &asked, ret_stale);
+}
+
+size_t nicstats_read_cells(struct nicstats *ns, struct layout *l, const struct cells *cells,
+			   size_t *asked, bool *ret_stale)
+{
 	size_t errors = 0;
 
 	for (size_t i = 0; i < ns->n; i++) {
-		int r = read_nic(ns, &ns->nics[i], l);
+		int r;
 
+		if (!cells_have(cells, ns->nics[i].picks[0].slot))
+			continue;
+		r = read_nic(ns, &ns->nics[i], l);
+		(*asked)++;
 		errors += r < 0;
 		*ret_stale |= r == -ESTALE;
 	}

@@ -38,3 +38,6 @@ void nicstats_trim(struct nicstats *, const struct layout *);
 /* Reads all netdevs. Returns the number that failed; *ret_stale is set when a driver has another
  * number of statistics by now. */
 size_t nicstats_read(struct nicstats *, struct layout *, bool *ret_stale);
+/* The same of those that feed these cells alone; *asked grows by how many those are. */
+size_t nicstats_read_cells(struct nicstats *, struct layout *, const struct cells *, size_t *asked,
+			   bool *ret_stale);

@@ -217,6 +217,12 @@ static void find_family(struct nlpoll *p)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+static int add_request(struct nldev_batch *b, const struct nlpoll *p, enum nlpoll_kind kind,
+		       const struct nlpoll_target *t)
+{
+	return nldev_batch_add(b, nlpoll_kinds[kind].request(&t->id, p->ethtool_family));
+}
+
 static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 {
 	struct nlpoll_group *g = &p->groups[kind];
@@ -224,14 +230,13 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 
 	nldev_batch_done(&g->batch);
 	for (size_t i = 0; i < g->n && r == 0; i++)
-		r = nldev_batch_add(&g->batch, nlpoll_kinds[kind].request(&g->targets[i].id,
-									  p->ethtool_family));
+		r = add_request(&g->batch, p, kind, &g->targets[i]);
 	return r;
 }
 
-static int kind_ask(struct nlpoll *p, enum nlpoll_kind kind, nlsock_batch_fn *fn, void *arg)
+static int ask(struct nlpoll *p, enum nlpoll_kind kind, const struct nldev_batch *b,
+	       nlsock_batch_fn *fn, void *arg)
 {
-	struct nldev_batch *b = &p->groups[kind].batch;
 	struct nlsock *s = b->n ? open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
 
 	if (!s)
@@ -287,7 +292,7 @@ static int probe_kind(struct nlpoll *p, enum nlpoll_kind kind)
 	int r = make_batch(p, kind);
 
 	if (r == 0)
-		kind_ask(p, kind, on_probed, &pr);
+		ask(p, kind, &g->batch, on_probed, &pr);
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = make_slots(&g->targets[i]);
 	return r < 0 ? r : pr.error;
@@ -405,6 +410,7 @@ int nlpoll_deliver(enum nlpoll_kind kind, struct nlpoll_target *t, const struct 
 struct reading_pass {
 	struct nlpoll *p;
 	enum nlpoll_kind kind;
+	struct nlpoll_target *targets; /* that are asked, in this order */
 	struct layout *layout;
 	bool *stale;
 	size_t answered;
@@ -413,22 +419,53 @@ struct reading_pass {
 static void on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
 {
 	struct reading_pass *pass = arg;
-	struct nlpoll_target *t = &pass->p->groups[pass->kind].targets[index];
 
 	(void)error;
-	if (h && nlpoll_deliver(pass->kind, t, h, pass->p->ethtool_family, pass->layout,
-				pass->stale) == 0)
+	if (h && nlpoll_deliver(pass->kind, &pass->targets[index], h, pass->p->ethtool_family,
+				pass->layout, pass->stale) == 0)
 		pass->answered++;
 }
 
 size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bool *ret_stale)
 {
-	struct reading_pass pass = {.p = p, .kind = kind, .layout = l, .stale = ret_stale};
+	struct nlpoll_group *g = &p->groups[kind];
+	struct reading_pass pass = {p, kind, g->targets, l, ret_stale, 0};
 
-	for (size_t i = 0; i < p->groups[kind].n; i++)
-		mark_unread(&p->groups[kind].targets[i], l);
-	kind_ask(p, kind, on_answer, &pass);
-	return p->groups[kind].n - pass.answered;
+	for (size_t i = 0; i < g->n; i++)
+		mark_unread(&g->targets[i], l);
+	ask(p, kind, &g->batch, on_answer, &pass);
+	return g->n - pass.answered;
+}
+
+/* Of a port: all of its cells or none. */
+static bool feeds(const struct nlpoll_target *t, const struct cells *cells)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->slots[i] != NO_SLOT)
+			return cells_have(cells, t->slots[i]);
+	return false;
+}
+
+size_t nlpoll_read_cells(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l,
+			 const struct cells *cells, size_t *asked, bool *ret_stale)
+{
+	struct nlpoll_group *g = &p->groups[kind];
+	size_t failed = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct reading_pass pass = {p, kind, &g->targets[i], l, ret_stale, 0};
+		struct nldev_batch one = {0};
+
+		if (!feeds(&g->targets[i], cells))
+			continue;
+		mark_unread(&g->targets[i], l);
+		if (add_request(&one, p, kind, &g->targets[i]) == 0)
+			ask(p, kind, &one, on_answer, &pass);
+		nldev_batch_done(&one);
+		(*asked)++;
+		failed += !pass.answered;
+	}
+	return failed;
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */

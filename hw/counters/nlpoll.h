@@ -65,6 +65,9 @@ bool nlpoll_is_slow(enum nlpoll_kind);
 /* Asks all targets of a kind. Returns the number of failed targets; *ret_stale is set when one told
  * other names than when it was probed. */
 size_t nlpoll_read(struct nlpoll *, enum nlpoll_kind, struct layout *, bool *ret_stale);
+/* The same of those that feed these cells alone; *asked grows by how many those are. */
+size_t nlpoll_read_cells(struct nlpoll *, enum nlpoll_kind, struct layout *, const struct cells *,
+			 size_t *asked, bool *ret_stale);
 
 /* nldev index of an RDMA device by name, for all devices at once: fn is called for each. A plain
  * question to the kernel, because 0 is a valid index and cannot mean unknown here. */

@@ -287,12 +287,26 @@ static size_t read_dir(const struct statdir *dir, const int *fds, struct layout 
 
 size_t statfiles_read(struct statfiles *sf, struct layout *l)
 {
-	size_t errors = 0, first = 0;
+	const struct cells all = {0, NO_SLOT};
+	size_t asked = 0;
 
 	sf->check_links = false;
+	return statfiles_read_cells(sf, l, &all, &asked);
+}
+
+size_t statfiles_read_cells(struct statfiles *sf, struct layout *l, const struct cells *cells,
+			    size_t *asked)
+{
+	size_t errors = 0, first = 0;
+
 	for (size_t i = 0; i < sf->n_dirs; i++) {
-		errors += read_dir(&sf->dirs[i], &sf->fds[first], l);
-		first += sf->dirs[i].n;
+		const struct statdir *dir = &sf->dirs[i];
+
+		if (dir->n && cells_have(cells, dir->first)) {
+			errors += read_dir(dir, &sf->fds[first], l);
+			*asked += dir->n;
+		}
+		first += dir->n;
 	}
 	return errors;
 }

@@ -44,6 +44,9 @@ void statfiles_done(struct statfiles *);
 bool statfiles_stale(const struct statfiles *);
 /* Reads all files into their slots' cells. Returns the number of readings that failed. */
 size_t statfiles_read(struct statfiles *, struct layout *);
+/* The same of the files that feed these cells alone; *asked grows by how many those are. */
+size_t statfiles_read_cells(struct statfiles *, struct layout *, const struct cells *,
+			    size_t *asked);
 
 /* Pure: exactly one unsigned decimal number, at most one newline after it. */
 bool statfile_parse(const char *text, size_t n, uint64_t *ret);

@@ -47,7 +47,8 @@ TIMEOUTS, RETRIES = "hw_counters/local_ack_timeout_err", "hw_counters/req_transp
 
 
 class Story:
-    """Moves the counters of one port by rates (a second) until it is closed: what is in the files at any time is what they count then."""
+    """Moves the counters of one port by rates (a second, or functions of the time) until it is closed: what is in the files at any time is what they
+    count then."""
 
     def __init__(self, sys, device):
         self.port = f"{sys}/class/infiniband/{device}/ports/1/"
@@ -68,7 +69,7 @@ class Story:
     def advance(self):
         now = time.monotonic()
         for name, rate in self.rates.items():
-            self.values[name] += rate * (now - self.last)
+            self.values[name] += (rate(now) if callable(rate) else rate) * (now - self.last)
             self.put(name)
         self.last = now
 
@@ -480,6 +481,39 @@ def what_is_recorded_says_the_same_when_it_is_replayed():
 
 
 # --- the configuration ------------------------------------------------------------------------
+
+
+@check
+def bursts_show_what_a_second_hides():
+    """Half of the packets are marked for 400 ms of each 2 s: a tenth of them, by samples."""
+    with Node({"burst_reads": 5000, "burst_seconds": 60}) as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+
+        def series(name, device):
+            return node.value(f'{name}{{device="{device}",port="1"}}')
+
+        equal(series("roce_ecn_ce_peak_ratio", PF), None)
+        story.play(TRAFFIC, {CE: lambda now: 5e5 if now % 2 < 0.4 else 0})
+        eventually("a peak", lambda: (series("roce_ecn_ce_peak_ratio", PF) or 0) > 0.4)
+        # The most of what was looked at had no marks, and what was not looked at has no series.
+        eventually("windows", lambda: (series("roce_ecn_ce_window_ratio_count", PF) or 0) >= 100)
+        buckets = [node.value(f'roce_ecn_ce_window_ratio_bucket{{device="{PF}",port="1",le="{le}"}}') for le in ("0.0", "0.25", "1.0", "+Inf")]
+        equal(buckets, sorted(buckets))
+        assert buckets[0] > buckets[3] / 2, buckets
+        mean = series("roce_ecn_ce_window_ratio_sum", PF) / series("roce_ecn_ce_window_ratio_count", PF)
+        assert mean < 0.25, mean
+        equal(series("roce_ecn_ce_peak_ratio", VF), None)
+        equal(node.value(f'roce_pfc_pause_peak_ratio{{device="{PF}",port="1",direction="sent"}}'), None)
+        # Without a budget there are no more.
+        node.configure_keys(diagnosis={**QUICK, "burst_reads": 0})
+        eventually("it is in use", lambda: json.loads(node.get("/api/v1/config"))["diagnosis"]["burst_reads"] == 0)
+        node.judge_more(2)
+        read = node.value("rocelet_burst_reads_total")
+        assert read > 20, read
+        node.judge_more(8)
+        equal(node.value("rocelet_burst_reads_total"), read)
 
 
 @check

@@ -192,6 +192,24 @@ static void partial_samples_leave_others_alone(void **state)
 	assert_int_equal(world_n_verdicts(f.d), 1);
 }
 
+/* 300 ms in a second are a ratio of 0.3; looks in between know that they were at a stretch. */
+static void a_storm_shorter_than_a_sample(void **state)
+{
+	(void)state;
+	begin(2);
+	run(10);
+	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.15;
+	f.w.ports[0].o.stood_sent_s = 0.15;
+	run(1);
+	assert_null(world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_SOURCE));
+	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.3;
+	f.w.ports[0].o.stood_sent_s = 0.3;
+	run(1);
+	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_SOURCE));
+	assert_null(world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_VICTIM));
+	assert_null(world_verdict(f.d, "mlx5_1", CAUSE_PAUSE_STORM_SOURCE));
+}
+
 /* The document without what depends on the order. */
 static char *said(bool backwards)
 {
@@ -328,6 +346,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_cannot_be_seen_is_gone_after_three, teardown),
 		cmocka_unit_test_teardown(a_port_warms_up, teardown),
 		cmocka_unit_test_teardown(partial_samples_leave_others_alone, teardown),
+		cmocka_unit_test_teardown(a_storm_shorter_than_a_sample, teardown),
 		cmocka_unit_test(the_order_of_ports_does_not_matter),
 		cmocka_unit_test_teardown(memory_is_bounded, teardown),
 		cmocka_unit_test(out_of_memory_is_not_the_end),

@@ -140,6 +140,10 @@ static void pick_port(struct drawn *d, size_t i)
 	o->health.unreachable = coin();
 	o->health.driverless = coin();
 	o->health.command_failures = pick(1000);
+	if (coin())
+		o->stood_received_s = pick(1000) / 1e3;
+	if (coin())
+		o->stood_sent_s = pick(1000) / 1e3;
 	o->n_pods = pick(PODS_MAX + 1);
 	for (size_t k = 0; k < o->n_pods; k++) {
 		pick_text(d->pods[i][k].namespace, sizeof(d->pods[i][k].namespace));
@@ -167,6 +171,11 @@ static void draw(struct drawn *d, uint64_t t_ms)
 			d->o.sources[i] = (struct source_state){true, i, t_ms - pick(1000)};
 }
 
+static void assert_same_number(double read, double told)
+{
+	assert_true(isnan(told) ? isnan(read) : read == told);
+}
+
 static void assert_same_port(const struct port_observation *read,
 			     const struct port_observation *told)
 {
@@ -187,8 +196,9 @@ static void assert_same_port(const struct port_observation *read,
 	assert_int_equal(read->rate_bps, told->rate_bps);
 	assert_int_equal(read->mtu, told->mtu);
 	for (int i = 0; i < N_SERIES; i++)
-		assert_true(isnan(told->value[i]) ? isnan(read->value[i])
-						  : read->value[i] == told->value[i]);
+		assert_same_number(read->value[i], told->value[i]);
+	assert_same_number(read->stood_received_s, told->stood_received_s);
+	assert_same_number(read->stood_sent_s, told->stood_sent_s);
 	assert_memory_equal(&read->qps, &told->qps, sizeof(told->qps));
 	assert_memory_equal(&read->health, &told->health, sizeof(told->health));
 	assert_int_equal(read->n_pods, told->n_pods);

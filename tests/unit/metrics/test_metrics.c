@@ -209,6 +209,13 @@ static void add_family(struct page *p, const struct family *f)
 {
 	bool info = strstr(f->name, "_info") != NULL;
 
+	if (f->type == METRIC_HISTOGRAM) {
+		page_begin(p, f->name, "histogram", f->help);
+		text_addf(&p->text, "%s_bucket{le=\"+Inf\"} 1\n%s_sum 1\n%s_count 1\n", f->name,
+			  f->name, f->name);
+		page_end(p);
+		return;
+	}
 	page_begin(p, f->name,
 		   f->type == METRIC_COUNTER ? "counter"
 		   : info		     ? "info"

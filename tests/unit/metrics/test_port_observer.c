@@ -57,10 +57,12 @@ struct fixture {
 
 static bool step(const void *readings, struct reading_pos *pos, struct reading *ret)
 {
-	if (pos->at == ARRAY_SIZE(laid_out))
-		return false;
-	*ret = ((const struct reading *)readings)[pos->at++];
-	return true;
+	while (pos->at < ARRAY_SIZE(laid_out)) {
+		*ret = ((const struct reading *)readings)[pos->at++];
+		if (!pos->one_port || ret->port == pos->port)
+			return true;
+	}
+	return false;
 }
 
 static int setup(void **state)
@@ -348,6 +350,58 @@ static void test_another_layout(void **state)
 	assert_value(f->o.ports, SERIES_BYTES_SENT, 10);
 }
 
+/* One that was read again since the sample. */
+static void test_one_port(void **state)
+{
+	struct fixture *f = *state;
+	double value[N_SERIES];
+
+	assert_null(port_observer_look_at(f->observer, &f->sample, 1, value));
+	look(f, 0);
+	f->readings[6].value = 2500000;
+	f->readings[2].value = 70;
+	assert_ptr_equal(port_observer_look_at(f->observer, &f->sample, 1, value), f->o.ports);
+	assert_float_equal(value[SERIES_PAUSE_SENT + 3], 2.5, 1e-9);
+	assert_float_equal(value[SERIES_BYTES_RECEIVED], 100, 1e-9);
+	assert_true(isnan(value[SERIES_CE]));
+	/* What is judged is the samples. */
+	assert_value(f->o.ports, SERIES_PAUSE_SENT + 3, 1.5);
+	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 7);
+	/* A device as a whole, and a port that the host has not. */
+	assert_int_equal(sampled[0].port, 0);
+	assert_null(port_observer_look_at(f->observer, &f->sample, 3, value));
+	f->sample.layout++;
+	assert_null(port_observer_look_at(f->observer, &f->sample, 1, value));
+	/* And after it readings are those of all ports again. */
+	assert_value(look(f, 0), SERIES_PAUSE_SENT + 3, 2.5);
+	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 70);
+}
+
+static void test_what_bursts_saw(void **state)
+{
+	struct fixture *f = *state;
+	struct thresholds limits;
+	double value[N_SERIES];
+
+	thresholds_init(&limits);
+	f->scene.bursts = bursts_new(&limits);
+	assert_non_null(f->scene.bursts);
+	assert_int_equal(bursts_follow(f->scene.bursts, &f->sample), 0);
+	assert_true(isnan(look(f, 0)->stood_sent_s));
+	bursts_want(f->scene.bursts, 1, BURST_PAUSED, 5000);
+	bursts_admit(f->scene.bursts, 5000);
+	for (uint64_t ms = 5000; ms < 5500; ms += 20) {
+		f->readings[6].value += 20000;
+		port_observer_look_at(f->observer, &f->sample, 1, value);
+		bursts_look(f->scene.bursts, 1, value, 25e9, 4096, 1, ms * 1000000);
+	}
+	assert_true(look(f, 0)->stood_sent_s > 0.4);
+	assert_true(isnan(f->o.ports[1].stood_sent_s));
+	/* Told once. */
+	assert_true(isnan(look(f, 0)->stood_sent_s));
+	bursts_free(f->scene.bursts);
+}
+
 static void test_nothing_to_see(void **state)
 {
 	struct fixture *f = *state;
@@ -374,6 +428,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_packets_stand_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_bursts_saw, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
 	};
 

@@ -41,6 +41,7 @@ struct fixture {
 	struct packet_ports *packets; /* NULL = none are counted */
 	struct fake_packet_ports fake;
 	const struct thresholds *limits; /* NULL = nothing is judged */
+	bool port_counters;
 	/* A worker that waits until it is let go. */
 	uv_work_t blocker;
 	uv_sem_t go;
@@ -102,7 +103,9 @@ static struct packet_view *view_packets(void *arg)
 
 static void open_sampler(struct fixture *f, uint32_t interval_ms)
 {
-	const struct sampler_opts opts = {.interval_ms = interval_ms, .limits = f->limits};
+	const struct sampler_opts opts = {.interval_ms = interval_ms,
+					  .counters.port_counters = f->port_counters,
+					  .limits = f->limits};
 	const struct sampler_hooks hooks = {.describe = describe,
 					    .packets = view_packets,
 					    .diagnosed = f->limits ? on_diagnosed : NULL,
@@ -313,6 +316,59 @@ static void test_samples_of_a_storm_are_not_judged(void **state)
 	assert_true(shows(f, "roce_diagnosis_onsets_total{cause=\"%s\"} %s\n", "packet_loss", "0"));
 }
 
+/* A port with marks on a tenth of what it receives. */
+struct marking {
+	struct fixture *f;
+	uv_timer_t timer;
+	unsigned long packets;
+};
+
+static void write_counter(const struct fixture *f, const char *name, unsigned long value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "class/infiniband/mlx5_0/ports/1/%s", name);
+	tmptree_write(f->tree, path, "%lu\n", value);
+}
+
+static void on_marking(uv_timer_t *timer)
+{
+	struct marking *m = timer->data;
+
+	m->packets += 1000;
+	write_counter(m->f, "counters/port_rcv_packets", m->packets);
+	write_counter(m->f, "hw_counters/np_ecn_marked_roce_packets", m->packets / 10);
+}
+
+static bool is_read_often(void *arg)
+{
+	const struct marking *m = arg;
+
+	return m->f->self.burst_reads >= 10 &&
+	       shows(m->f, "roce_ecn_ce_peak_ratio{device=\"%s\",port=\"1\"} 0.1%s\n", "mlx5_0", "");
+}
+
+static void test_a_port_with_marks_is_looked_at_often(void **state)
+{
+	struct fixture *f = *state;
+	struct marking m = {.f = f};
+	struct thresholds limits;
+
+	thresholds_init(&limits);
+	f->limits = &limits;
+	m.timer.data = &m;
+	on_marking(&m.timer);
+	look(f);
+	assert_int_equal(uv_timer_init(&f->loop, &m.timer), 0);
+	assert_int_equal(uv_timer_start(&m.timer, on_marking, 5, 5), 0);
+	f->port_counters = true;
+	open_sampler(f, 200);
+	assert_true(loop_until(&f->loop, is_read_often, &m, PATIENCE_MS));
+	assert_true(f->self.burst_reads > f->self.samples);
+	uv_close((uv_handle_t *)&m.timer, NULL);
+	close_sampler(f);
+}
+
 static void test_nobody_needs_a_diagnosis(void **state)
 {
 	struct fixture *f = *state;
@@ -438,6 +494,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_samples_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_packets_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_of_a_storm_are_not_judged, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_port_with_marks_is_looked_at_often, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_needs_a_diagnosis, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_happens_before_the_interval_is_over,

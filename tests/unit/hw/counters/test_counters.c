@@ -381,6 +381,40 @@ static size_t open_fds(void)
 	return n;
 }
 
+/* Two ports, of which one is read again. */
+static void a_port_is_read_between_samples(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample *s;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	add_dev(f, "mlx5_1", "mlx5");
+	for (int i = 0; i < 2; i++) {
+		write_one(f, i ? "mlx5_1" : "mlx5_0", "np_cnp_sent");
+		write_one(f, i ? "mlx5_1" : "mlx5_0", "out_of_sequence");
+	}
+	start(f, NULL);
+	s = take(f);
+	assert_int_equal(s->n_ports, 2);
+	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "8\n");
+	tmptree_write(f->dir, HW("mlx5_1") "np_cnp_sent", "9\n");
+	assert_int_equal(counters_read_port(f->c, 1), 2);
+	assert_int_equal(find(s, "mlx5_1", "roce_cnp_sent_packets_total", "")->value, 9);
+	assert_int_equal(find(s, "mlx5_0", "roce_cnp_sent_packets_total", "")->value, 1);
+	/* What starts over is one reset, whoever notices. */
+	tmptree_write(f->dir, HW("mlx5_1") "np_cnp_sent", "0\n");
+	tmptree_write(f->dir, HW("mlx5_1") "out_of_sequence", "0\n");
+	counters_read_port(f->c, 1);
+	s = take(f);
+	assert_int_equal(s->ports[1].resets, 1);
+	assert_int_equal(s->ports[0].resets, 0);
+	/* One that is gone costs its own readings and counts as errors; the next sample tells. */
+	tmptree_write(f->dir, HW("mlx5_1") "np_cnp_sent", "x\n");
+	counters_read_port(f->c, 1);
+	assert_true(take(f)->sources[SOURCE_SYSFS].errors >= 2);
+	assert_int_equal(counters_read_port(f->c, 2), -ESTALE);
+}
+
 static void lay_out_again(struct fixture *f, size_t times)
 {
 	for (size_t i = 0; i < times; i++) {
@@ -511,6 +545,7 @@ int main(void)
 		TEST(counters_of_the_whole_device_have_no_port),
 		TEST(port_counters_only_when_asked_for),
 		TEST(a_reset_is_counted),
+		TEST(a_port_is_read_between_samples),
 		TEST(a_thousand_layouts_do_not_grow),
 		TEST(descriptors_may_run_out),
 		TEST(a_directory_that_cannot_be_listed_is_an_error),

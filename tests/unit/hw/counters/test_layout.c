@@ -295,6 +295,33 @@ static void ports_of_one_kind_have_one_shape(void **state)
 	layout_done(&l);
 }
 
+static void readings_of_one_port(void **state)
+{
+	static const char *const devices[] = {"a", "b", "c"};
+	struct layout l = {0};
+	struct reading_pos pos = {.port = 1, .one_port = true};
+	struct reading r;
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		layout_port(&l, devices[i], 1);
+		hw(&l, "np_cnp_sent");
+		hw(&l, "out_of_sequence");
+		if (i == 1)
+			hw(&l, "rnr_nak_retry_err");
+	}
+	assert_int_equal(layout_finish(&l), 0);
+	while (layout_next(&l, &pos, &r)) {
+		assert_int_equal(r.port, 1);
+		n++;
+	}
+	assert_int_equal(n, 3);
+	pos = (struct reading_pos){.port = 3, .one_port = true};
+	assert_false(layout_next(&l, &pos, &r));
+	layout_done(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +330,7 @@ int main(void)
 		cmocka_unit_test(port_counters_are_the_last_resort),
 		cmocka_unit_test(outranked_counters_are_not_read),
 		cmocka_unit_test(readings_are_in_order),
+		cmocka_unit_test(readings_of_one_port),
 		cmocka_unit_test(an_empty_layout_is_fine),
 		cmocka_unit_test(history_outlives_a_layout),
 		cmocka_unit_test(a_reset_is_the_port_s_own),

@@ -1,0 +1,460 @@
+#include "burst.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+
+#define FASTEST_MS 20
+#define SLOWEST_MS 100
+/* What a port is thought to cost before it was looked at: hw counters, statistics, pause frames. */
+#define USUAL_COST 3
+/* A window that has grown to this says nothing of bursts. */
+#define LONGEST_WINDOW_NS 2500000000
+/* Two reads of a counter of time are some time apart themselves: a share of more is not believed
+ * before the window is longer. */
+#define MOST_SHARE	 1.05
+/* A storm's share is exact over its length, not in each of its windows. */
+#define STORM_WINDOW	 0.9
+#define PEAK_SLOT_MS	 30000
+
+const double burst_bounds[BURST_BOUNDS] = {0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1};
+
+/* Windows in a row in which one priority was paused and nothing of it moved. */
+struct standing {
+	int priority; /* -1: the whole link */
+	double paused_s;
+	uint64_t length_ns;
+	bool told;
+};
+
+/* A window begins when something was counted: who refreshes counters seldom did so just then. */
+enum window_state { WINDOW_NONE, WINDOW_AWAITED, WINDOW_OPEN };
+
+struct burst_watch {
+	struct rates rates;
+	enum window_state state;
+	uint64_t base_ns; /* when the last look was at which anything had moved */
+	struct burst_windows windows[N_BURST_RATIOS];
+	double peaks[N_BURST_RATIOS][2]; /* of this slot of time and the one before */
+	uint64_t slot;
+	struct standing standing[2]; /* received, sent */
+	double stood_s[2];
+};
+
+struct burst_port {
+	char device[RDMA_NAME_SIZE];
+	uint32_t port;
+	unsigned reasons;     /* in the last sample of all ports */
+	bool wanted;	      /* waits for its turn */
+	uint64_t wanted_ms;   /* since when */
+	uint64_t until_ms;    /* 0: is not looked at */
+	uint64_t last_end_ms; /* 0: never was */
+	unsigned cost;
+	struct burst_watch *watch; /* NULL: never looked at */
+};
+
+struct bursts {
+	struct thresholds limits;
+	uint64_t layout;
+	struct burst_port *ports;
+	size_t n_ports;
+	unsigned interval_ms;
+};
+
+struct bursts *bursts_new(const struct thresholds *limits)
+{
+	struct bursts *b = calloc(1, sizeof(*b));
+
+	if (b)
+		b->limits = *limits;
+	return b;
+}
+
+static void forget_ports(struct burst_port *ports, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(ports[i].watch);
+	free(ports);
+}
+
+void bursts_free(struct bursts *b)
+{
+	if (!b)
+		return;
+	forget_ports(b->ports, b->n_ports);
+	free(b);
+}
+
+void bursts_set_thresholds(struct bursts *b, const struct thresholds *limits)
+{
+	b->limits = *limits;
+}
+
+/* --- whom ------------------------------------------------------------------------------------- */
+
+static struct burst_port *find_port(struct bursts *b, const struct sampled_port *p, size_t hint)
+{
+	for (size_t i = 0; i < b->n_ports; i++) {
+		struct burst_port *found = &b->ports[(hint + i) % b->n_ports];
+
+		if (found->port == p->port && strcmp(found->device, p->device) == 0)
+			return found;
+	}
+	return NULL;
+}
+
+bool bursts_are_of(const struct bursts *b, const struct sample *s)
+{
+	return b->layout == s->layout && b->n_ports == s->n_ports;
+}
+
+int bursts_follow(struct bursts *b, const struct sample *s)
+{
+	struct burst_port *ports;
+
+	if (bursts_are_of(b, s))
+		return 0;
+	ports = calloc(s->n_ports + 1, sizeof(*ports));
+	if (!ports)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_ports; i++) {
+		struct burst_port *before = find_port(b, &s->ports[i], i);
+
+		if (before) {
+			ports[i] = *before;
+			before->watch = NULL;
+			/* Its counters may be others by now. */
+			if (ports[i].watch)
+				ports[i].watch->state = WINDOW_NONE;
+			continue;
+		}
+		memcpy(ports[i].device, s->ports[i].device, sizeof(ports[i].device));
+		ports[i].port = s->ports[i].port;
+		ports[i].cost = USUAL_COST;
+	}
+	forget_ports(b->ports, b->n_ports);
+	b->ports = ports;
+	b->n_ports = s->n_ports;
+	b->layout = s->layout;
+	return 0;
+}
+
+static uint64_t limit_ms(const struct bursts *b, enum threshold t)
+{
+	return (uint64_t)(b->limits.value[t] * 1000);
+}
+
+void bursts_want(struct bursts *b, size_t port, unsigned reasons, uint64_t now_ms)
+{
+	struct burst_port *p = &b->ports[port];
+	bool anew = reasons & ~p->reasons;
+	bool rested = reasons &&
+		      now_ms - p->last_end_ms >= limit_ms(b, LIMIT_burst_rest_seconds);
+
+	p->reasons = reasons;
+	if (!p->until_ms && !p->wanted && (anew || rested)) {
+		p->wanted = true;
+		p->wanted_ms = now_ms;
+	}
+	/* What has ended before its turn is not waited for. */
+	p->wanted &= reasons != 0;
+}
+
+static struct burst_port *longest_waiting(struct bursts *b)
+{
+	struct burst_port *found = NULL;
+
+	for (size_t i = 0; i < b->n_ports; i++)
+		if (b->ports[i].wanted && (!found || b->ports[i].wanted_ms < found->wanted_ms))
+			found = &b->ports[i];
+	return found;
+}
+
+static int begin(struct burst_port *p, uint64_t until_ms)
+{
+	if (!p->watch) {
+		p->watch = calloc(1, sizeof(*p->watch));
+		if (!p->watch)
+			return -ENOMEM;
+		for (int r = 0; r < N_BURST_RATIOS; r++)
+			p->watch->peaks[r][0] = p->watch->peaks[r][1] = (double)NAN;
+		p->watch->stood_s[0] = p->watch->stood_s[1] = (double)NAN;
+	}
+	p->watch->state = WINDOW_NONE;
+	memset(p->watch->standing, 0, sizeof(p->watch->standing));
+	p->wanted = false;
+	p->until_ms = until_ms;
+	return 0;
+}
+
+static bool has_budget(const struct bursts *b)
+{
+	return b->limits.value[LIMIT_burst_reads] > 0;
+}
+
+/* Answers a round takes of those who have their turn; ends the others' turns. */
+static unsigned cost_of_turns(struct bursts *b, uint64_t now_ms)
+{
+	unsigned cost = 0;
+
+	for (size_t i = 0; i < b->n_ports; i++) {
+		struct burst_port *p = &b->ports[i];
+
+		if (p->until_ms && (now_ms >= p->until_ms || !has_budget(b))) {
+			p->until_ms = 0;
+			p->last_end_ms = now_ms;
+		}
+		cost += p->until_ms ? p->cost : 0;
+	}
+	return cost;
+}
+
+/* So long a round has to take for the budget to suffice. */
+static double round_ms(const struct bursts *b, unsigned cost)
+{
+	return 1000 * cost / b->limits.value[LIMIT_burst_reads];
+}
+
+void bursts_admit(struct bursts *b, uint64_t now_ms)
+{
+	unsigned cost = cost_of_turns(b, now_ms);
+	struct burst_port *p;
+
+	while (has_budget(b) && (p = longest_waiting(b)) && round_ms(b, cost + p->cost) <= SLOWEST_MS &&
+	       begin(p, now_ms + limit_ms(b, LIMIT_burst_seconds)) == 0)
+		cost += p->cost;
+	b->interval_ms = cost ? (unsigned)ceil(fmax(round_ms(b, cost), FASTEST_MS)) : 0;
+}
+
+unsigned bursts_interval_ms(const struct bursts *b)
+{
+	return b->interval_ms;
+}
+
+bool bursts_looks_at(const struct bursts *b, size_t port)
+{
+	return b->ports[port].until_ms != 0;
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static bool any_moved(const struct rates *r, const double value[N_SERIES], int first, int last)
+{
+	for (int i = first; i <= last; i++)
+		if (value[i] > r->last[i])
+			return true;
+	return false;
+}
+
+/* All that counts when packets or pause frames pass. */
+static bool has_moved(const struct rates *r, const double value[N_SERIES])
+{
+	return any_moved(r, value, SERIES_BYTES_RECEIVED, SERIES_CNP_RECEIVED) ||
+	       any_moved(r, value, SERIES_GLOBAL_PAUSE_RECEIVED, SERIES_GLOBAL_FRAMES_SENT) ||
+	       any_moved(r, value, SERIES_PAUSE_RECEIVED, SERIES_PRIORITY_SENT_LAST);
+}
+
+static bool is_too_short(const struct rates *r, const double value[N_SERIES], double interval_s)
+{
+	for (int i = 0; i < N_SERIES; i++)
+		if (series_kind(i) == SERIES_SECONDS &&
+		    value[i] - r->last[i] > MOST_SHARE * interval_s)
+			return true;
+	return false;
+}
+
+static void begin_window(struct burst_watch *w, enum window_state state,
+			 const double value[N_SERIES], uint64_t now_ns)
+{
+	rates_restart(&w->rates);
+	rates_update(&w->rates, value, 1, 0);
+	w->state = state;
+	w->base_ns = now_ns;
+}
+
+static void count_ratio(struct burst_watch *w, enum burst_ratio r, double ratio)
+{
+	struct burst_windows *seen = &w->windows[r];
+	unsigned at = 0;
+
+	if (isnan(ratio))
+		return;
+	while (at < BURST_BOUNDS - 1 && ratio > burst_bounds[at])
+		at++;
+	seen->n[at]++;
+	seen->sum += ratio;
+	w->peaks[r][0] = fmax(w->peaks[r][0], ratio);
+}
+
+static void turn_slots(struct burst_watch *w, uint64_t now_ms)
+{
+	uint64_t slot = now_ms / PEAK_SLOT_MS;
+
+	if (slot == w->slot)
+		return;
+	for (int r = 0; r < N_BURST_RATIOS; r++) {
+		w->peaks[r][1] = slot == w->slot + 1 ? w->peaks[r][0] : (double)NAN;
+		w->peaks[r][0] = (double)NAN;
+	}
+	w->slot = slot;
+}
+
+/* --- storms ----------------------------------------------------------------------------------- */
+
+struct way {
+	enum series pause, global, bytes, priority_bytes;
+};
+
+/* Of pause that is received nothing is sent, and the other way round. */
+static const struct way ways[2] = {
+	{SERIES_PAUSE_RECEIVED, SERIES_GLOBAL_PAUSE_RECEIVED, SERIES_BYTES_SENT,
+	 SERIES_PRIORITY_SENT},
+	{SERIES_PAUSE_SENT, SERIES_GLOBAL_PAUSE_SENT, SERIES_BYTES_RECEIVED,
+	 SERIES_PRIORITY_RECEIVED},
+};
+
+static struct paused paused_way(const struct rates *r, const struct way *way)
+{
+	struct paused most = paused_most(r, way->pause);
+	double global = (double)r->rate[way->global];
+
+	if (global > most.share || (isnan(most.share) && !isnan(global)))
+		most = (struct paused){fmin(global, 1), -1};
+	return most;
+}
+
+static double bytes_of(const struct rates *r, const struct way *way, int priority)
+{
+	double bytes = priority < 0 ? (double)NAN
+				    : (double)r->rate[(int)way->priority_bytes + priority];
+
+	return isnan(bytes) ? (double)r->rate[way->bytes] : bytes;
+}
+
+static void see_standing(struct bursts *b, struct burst_watch *w, unsigned i, double line,
+			 uint64_t interval_ns)
+{
+	struct paused p = paused_way(&w->rates, &ways[i]);
+	double most = b->limits.value[LIMIT_storm_bytes] * line;
+	struct standing *s = &w->standing[i];
+
+	if (isnan(w->stood_s[i]))
+		w->stood_s[i] = 0;
+	if (!(p.share >= STORM_WINDOW && line > 0 &&
+	      bytes_of(&w->rates, &ways[i], p.priority) <= most)) {
+		*s = (struct standing){0};
+		return;
+	}
+	if (s->priority != p.priority)
+		*s = (struct standing){.priority = p.priority};
+	s->paused_s += p.share * seconds(interval_ns);
+	s->length_ns += interval_ns;
+	if (s->paused_s >= b->limits.value[LIMIT_storm_share] * seconds(s->length_ns))
+		w->stood_s[i] = fmax(w->stood_s[i], seconds(s->length_ns));
+}
+
+static bool is_storm(const struct bursts *b, double stood_s)
+{
+	return stood_s >= b->limits.value[LIMIT_storm_burst_seconds];
+}
+
+bool bursts_alarm(const struct bursts *b)
+{
+	for (size_t i = 0; i < b->n_ports; i++) {
+		const struct burst_watch *w = b->ports[i].watch;
+
+		for (unsigned k = 0; w && k < 2; k++)
+			if (is_storm(b, w->stood_s[k]) && !w->standing[k].told)
+				return true;
+	}
+	return false;
+}
+
+double bursts_take_stood(struct bursts *b, size_t port, enum burst_ratio ratio)
+{
+	struct burst_watch *w = b->ports[port].watch;
+	unsigned i = ratio == BURST_PAUSE_SENT;
+	double stood_s = w ? w->stood_s[i] : (double)NAN;
+
+	if (w) {
+		w->standing[i].told |= is_storm(b, stood_s);
+		w->stood_s[i] = (double)NAN;
+	}
+	return stood_s;
+}
+
+/* --- looks ------------------------------------------------------------------------------------ */
+
+static double ce_of(const struct rates *r, unsigned mtu)
+{
+	double signals[N_SIGNALS];
+
+	signals_make(signals, r, false, mtu);
+	return signals[SIGNAL_CE_SHARE];
+}
+
+static void close_window(struct bursts *b, struct burst_watch *w, const double value[N_SERIES],
+			 double line, unsigned mtu, uint64_t interval_ns)
+{
+	rates_update(&w->rates, value, seconds(interval_ns), line);
+	for (unsigned i = 0; i < 2; i++) {
+		count_ratio(w, i ? BURST_PAUSE_SENT : BURST_PAUSE_RECEIVED,
+			    paused_way(&w->rates, &ways[i]).share);
+		see_standing(b, w, i, line, interval_ns);
+	}
+	count_ratio(w, BURST_CE, ce_of(&w->rates, mtu));
+}
+
+/* What of a look is worth a window. */
+static void take_look(struct bursts *b, struct burst_watch *w, const double value[N_SERIES],
+		      double line, unsigned mtu, uint64_t now_ns)
+{
+	uint64_t interval_ns = now_ns - w->base_ns;
+
+	if (w->state == WINDOW_NONE || interval_ns > LONGEST_WINDOW_NS) {
+		begin_window(w, WINDOW_AWAITED, value, now_ns);
+		return;
+	}
+	if (!has_moved(&w->rates, value))
+		return;
+	if (w->state == WINDOW_AWAITED) {
+		begin_window(w, WINDOW_OPEN, value, now_ns);
+		return;
+	}
+	if (is_too_short(&w->rates, value, seconds(interval_ns)))
+		return;
+	close_window(b, w, value, line, mtu, interval_ns);
+	w->base_ns = now_ns;
+}
+
+void bursts_look(struct bursts *b, size_t port, const double value[N_SERIES], double line,
+		 unsigned mtu, unsigned asked, uint64_t now_ns)
+{
+	struct burst_port *p = &b->ports[port];
+
+	if (!p->until_ms)
+		return;
+	p->cost = asked ? asked : 1;
+	turn_slots(p->watch, now_ns / 1000000);
+	take_look(b, p->watch, value, line, mtu, now_ns);
+}
+
+const struct burst_windows *bursts_windows(struct bursts *b, size_t port, uint64_t now_ms)
+{
+	struct burst_watch *w = b->ports[port].watch;
+
+	if (!w)
+		return NULL;
+	turn_slots(w, now_ms);
+	for (int r = 0; r < N_BURST_RATIOS; r++)
+		w->windows[r].peak = fmax(w->peaks[r][0], w->peaks[r][1]);
+	return w->windows;
+}
