@@ -461,8 +461,10 @@ static void on_looked(void *arg)
 	s->self->burst_reads += s->looked_at;
 	if (s->closing)
 		end(s);
-	else if (s->wake_again || s->alarm)
+	else if (s->alarm)
 		start_sample(s);
+	else if (s->wake_again)
+		wake_after_pause(s);
 	else
 		await_look(s);
 }

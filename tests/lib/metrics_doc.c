@@ -142,9 +142,12 @@ static void print_block(FILE *f, const struct page *p, const struct family_block
 	const char *s = p->text.data + b->start, *end = s + b->len;
 	struct labels_doc labels = {.n = 0};
 
-	for (; s < end; s += strcspn(s, "\n") + 1)
-		if (s[name.n] == '{')
-			add_labels(&labels, s + name.n + 1);
+	for (; s < end; s += strcspn(s, "\n") + 1) {
+		const char *brace = s + strcspn(s, "{\n");
+
+		if (*brace == '{')
+			add_labels(&labels, brace + 1);
+	}
 	fprintf(f, "| `%.*s` | %.*s | ", (int)name.n, name.s, (int)strcspn(type, "\n"), type);
 	print_labels(f, &labels, true);
 	fprintf(f, " | %.*s |\n", (int)strcspn(help, "\n"), help);
@@ -161,6 +164,9 @@ static void print_page(FILE *f, struct page *p)
 /* One function, device and port of which everything is known. */
 static struct page *host_page(void)
 {
+	struct thresholds limits;
+	struct bursts *bursts;
+	double value[N_SERIES] = {0};
 	struct function fn = {.id = "0000:18:00.0", .sriov = true, .vfs = 1, .vfs_total = 1};
 	struct rdma_port port = {.num = 1,
 				 .state = PORT_ACTIVE,
@@ -182,12 +188,21 @@ static struct page *host_page(void)
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
 	resource_table_small(&table);
+	thresholds_init(&limits);
+	bursts = bursts_new(&limits);
+	bursts_follow(bursts, &sample);
+	bursts_want(bursts, 0, BURST_PAUSED, 1);
+	bursts_admit(bursts, 1);
+	for (uint64_t ns = 0; ns < 4000000; ns += 1000000, value[SERIES_BYTES_RECEIVED]++)
+		bursts_look(bursts, 0, value, 1e9, 4096, 1, ns);
 	metrics_render(m, p, &sample,
 		       &(struct metrics_scene){.host = &host,
 					       .host_generation = 1,
 					       .resources = &table,
-					       .diagnosis = &report},
+					       .diagnosis = &report,
+					       .bursts = bursts},
 		       1);
+	bursts_free(bursts);
 	resource_table_done(&table);
 	metrics_free(m);
 	return p;
