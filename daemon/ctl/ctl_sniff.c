@@ -210,6 +210,17 @@ static bool write_packet(struct sniffing *s, const struct capture_packet *p)
 	       fwrite(p->bytes, 1, p->captured, s->file) == p->captured;
 }
 
+/* The kernel's filter lets pass what it cannot see through: multicast reports have an extension
+ * header, too. */
+static bool is_roce(const struct capture_packet *p)
+{
+	struct roce_packet roce = {0};
+	struct roce_frame frame;
+	uint32_t bytes;
+
+	return !frame_of(&frame, &bytes, p) || roce_decode(&frame, &roce) != ROCE_OTHER;
+}
+
 static bool on_packet(const struct sniffed *sniffed, void *arg)
 {
 	struct sniffing *s = arg;
@@ -221,6 +232,8 @@ static bool on_packet(const struct sniffed *sniffed, void *arg)
 				   .offset = s->written,
 				   .number = s->summary.packets + 1};
 
+	if (!is_roce(&p))
+		return true;
 	summary_add(&s->summary, &p);
 	return write_packet(s, &p) && s->summary.packets < (uint64_t)s->args->packets &&
 	       s->summary.bytes < (uint64_t)s->args->bytes;

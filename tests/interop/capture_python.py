@@ -21,7 +21,7 @@ import zlib
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.contrib.roce import BTH  # noqa: E402
 from scapy.layers.inet import IP, UDP, IPOption_NOP  # noqa: E402
-from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt  # noqa: E402
+from scapy.layers.inet6 import ICMPv6MLReport2, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop, RouterAlert  # noqa: E402
 from scapy.layers.l2 import CookedLinux, CookedLinuxV2, Dot1Q, Ether  # noqa: E402
 from scapy.packet import Raw  # noqa: E402
 from scapy.utils import PcapWriter  # noqa: E402
@@ -421,6 +421,8 @@ def sniffed_is_what_was_sent(folder):
     """Among other traffic; what is written opens in tshark and says the same."""
     frames = every_opcode(over_ip4) + every_opcode(over_ip6) + every_opcode(in_grh) + every_opcode(over_ip4, 5)
     noise = [bytes(Ether(**MACS) / IP(src="10.0.0.1", dst="10.0.0.2") / UDP(dport=53) / Raw(b"x"))] * 50
+    # What the kernel's filter cannot see through.
+    noise += [bytes(Ether(**MACS) / IPv6(src="fe80::1", dst="ff02::16") / IPv6ExtHdrHopByHop(options=RouterAlert()) / ICMPv6MLReport2())] * 50
     name = os.path.join(folder, "written.pcap")
     with Pair() as pair:
         child = pair.sniff("--seconds", "60", "--packets", str(len(frames)), "--write", name)

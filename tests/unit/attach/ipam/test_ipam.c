@@ -255,11 +255,22 @@ static bool is_told(void *arg)
 	return ((struct bench *)arg)->told > 0;
 }
 
+/* Its children bear a mark in their command line, as they have other numbers outside: $MARK is
+ * seconds that only this run of the test sleeps. */
+static const char *mark(void)
+{
+	static char text[32];
+
+	if (!text[0])
+		snprintf(text, sizeof(text), "98765.%06d", (int)getpid());
+	return text;
+}
+
 static void plugin(const struct bench *b, const char *script)
 {
 	char path[256];
 
-	tmptree_write(b->dir, "plugin", "#!/bin/sh\n%s\n", script);
+	tmptree_write(b->dir, "plugin", "#!/bin/sh\nMARK=%s\n%s\n", mark(), script);
 	snprintf(path, sizeof(path), "%s/plugin", b->dir);
 	assert_int_equal(chmod(path, 0755), 0);
 }
@@ -363,9 +374,6 @@ static void test_flood(void **state)
 	assert_string_equal(b.text, "fine\n");
 }
 
-/* Children bear a mark in their command line, as they have other numbers outside. */
-#define MARK "98765"
-
 static bool bears_mark(const char *pid)
 {
 	char path[300], line[64] = "";
@@ -378,7 +386,7 @@ static bool bears_mark(const char *pid)
 		return false;
 	n = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
-	return n > 6 && strcmp(line, "sleep") == 0 && strncmp(line + 6, MARK, strlen(MARK)) == 0;
+	return n > 6 && strcmp(line, "sleep") == 0 && strcmp(line + 6, mark()) == 0;
 }
 
 static unsigned n_marked(void)
@@ -409,11 +417,11 @@ static void test_what_it_leaves_behind_dies(void **state)
 	struct bench b;
 
 	(void)state;
-	run(&b, "sleep " MARK " & echo fine", LIMIT_MS);
+	run(&b, "sleep $MARK & echo fine", LIMIT_MS);
 	assert_int_equal(b.err.code, 0);
 	assert_string_equal(b.text, "fine\n");
 	assert_int_equal(n_marked(), 0);
-	run(&b, "(setsid setsid sleep " MARK " </dev/null >/dev/null 2>&1 &) ; echo fine",
+	run(&b, "(setsid setsid sleep $MARK </dev/null >/dev/null 2>&1 &) ; echo fine",
 	    LIMIT_MS);
 	assert_int_equal(b.err.code, 0);
 	assert_string_equal(b.text, "fine\n");
@@ -426,10 +434,10 @@ static void test_it_starts_so_many_and_no_more(void **state)
 	struct bench b;
 
 	(void)state;
-	run(&b, "bomb() { sleep " MARK " & bomb & bomb; }; bomb 2>/dev/null", LIMIT_MS);
+	run(&b, "bomb() { sleep $MARK & bomb & bomb; }; bomb 2>/dev/null", LIMIT_MS);
 	assert_int_not_equal(b.err.code, 0);
 	assert_int_equal(n_marked(), 0);
-	run(&b, "i=0; while :; do sleep " MARK " & i=$((i + 1)); echo $i; done", LIMIT_MS);
+	run(&b, "i=0; while :; do sleep $MARK & i=$((i + 1)); echo $i; done", LIMIT_MS);
 	assert_int_not_equal(b.err.code, 0);
 	assert_non_null(strstr(b.text, "\n200\n"));
 	assert_null(strstr(b.text, "\n256\n"));
@@ -510,7 +518,7 @@ static void test_cancel(void **state)
 	struct bench b;
 
 	(void)state;
-	setup(&b, "sleep " MARK " & setsid sleep " MARK "; echo no");
+	setup(&b, "sleep $MARK & setsid sleep $MARK; echo no");
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
 	assert_true(loop_until(&b.loop, is_marked, NULL, LIMIT_MS));
 	ipam_cancel(b.call);
@@ -528,7 +536,7 @@ static void test_our_death(void **state)
 	pid_t pid;
 
 	(void)state;
-	setup(&b, "sleep " MARK " & setsid sleep " MARK);
+	setup(&b, "sleep $MARK & setsid sleep $MARK");
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
