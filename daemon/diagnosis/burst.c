@@ -7,18 +7,18 @@
 
 #include "rules.h"
 
-#define FASTEST_MS 20
-#define SLOWEST_MS 100
+#define FASTEST_MS	  20
+#define SLOWEST_MS	  100
 /* What a port is thought to cost before it was looked at: hw counters, statistics, pause frames. */
-#define USUAL_COST 3
+#define USUAL_COST	  3
 /* A window that has grown to this says nothing of bursts. */
 #define LONGEST_WINDOW_NS 2500000000
 /* Two reads of a counter of time are some time apart themselves: a share of more is not believed
  * before the window is longer. */
-#define MOST_SHARE	 1.05
+#define MOST_SHARE	  1.05
 /* A storm's share is exact over its length, not in each of its windows. */
-#define STORM_WINDOW	 0.9
-#define PEAK_SLOT_MS	 30000
+#define STORM_WINDOW	  0.9
+#define PEAK_SLOT_MS	  30000
 
 const double burst_bounds[BURST_BOUNDS] = {0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1};
 
@@ -151,8 +151,7 @@ void bursts_want(struct bursts *b, size_t port, unsigned reasons, uint64_t now_m
 {
 	struct burst_port *p = &b->ports[port];
 	bool anew = reasons & ~p->reasons;
-	bool rested = reasons &&
-		      now_ms - p->last_end_ms >= limit_ms(b, LIMIT_burst_rest_seconds);
+	bool rested = reasons && now_ms - p->last_end_ms >= limit_ms(b, LIMIT_burst_rest_seconds);
 
 	p->reasons = reasons;
 	if (!p->until_ms && !p->wanted && (anew || rested)) {
@@ -223,7 +222,8 @@ void bursts_admit(struct bursts *b, uint64_t now_ms)
 	unsigned cost = cost_of_turns(b, now_ms);
 	struct burst_port *p;
 
-	while (has_budget(b) && (p = longest_waiting(b)) && round_ms(b, cost + p->cost) <= SLOWEST_MS &&
+	while (has_budget(b) && (p = longest_waiting(b)) &&
+	       round_ms(b, cost + p->cost) <= SLOWEST_MS &&
 	       begin(p, now_ms + limit_ms(b, LIMIT_burst_seconds)) == 0)
 		cost += p->cost;
 	b->interval_ms = cost ? (unsigned)ceil(fmax(round_ms(b, cost), FASTEST_MS)) : 0;

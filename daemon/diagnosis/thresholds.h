@@ -48,8 +48,7 @@
 	X(burst_reads, "1/s", 200, 0, 100000,                                                      \
 	  "answers of drivers that bursts of looks may take; 0: there are none")                   \
 	X(burst_seconds, "s", 5, 1, 300, "a port on which congestion shows is looked at so long")  \
-	X(burst_rest_seconds, "s", 30, 0, 86400,                                                   \
-	  "and again after so long, if it still shows")                                            \
+	X(burst_rest_seconds, "s", 30, 0, 86400, "and again after so long, if it still shows")     \
 	X(global_pause, "ratio", 0.001, 0, 1, "time under IEEE 802.3x pause")                      \
 	X(global_pause_frames, "1/s", 10, 0, 1e9, "IEEE 802.3x frames where no time is counted")   \
 	X(pcie_stalled, "ratio", 0.1, 0, 1, "time in which the NIC waits for PCIe credits")        \

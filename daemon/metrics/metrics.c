@@ -367,8 +367,8 @@ static int render_bursts(const struct metrics *m, struct page *p, const struct s
 		const struct burst_windows *windows = bursts_windows(bursts, i, now_ms);
 
 		if (windows)
-			burst_series(&p->text, f, m->text.data + m->ports[i].start,
-				     m->ports[i].len, windows);
+			burst_series(&p->text, f, m->text.data + m->ports[i].start, m->ports[i].len,
+				     windows);
 	}
 	page_end(p);
 	return r;

@@ -17,8 +17,8 @@ void node_diagnosis_follow(struct node_diagnosis *, const struct thresholds *);
  * next sample is judged. NULL: no memory, nothing new is said. */
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *, const struct sample *,
 						    const struct observer_scene *);
-/* On the worker, between samples: bursts of looks at single ports, of which the judgement before has
- * said when the next is due (bursts_interval_ms()). The sample's port has been read again, for
+/* On the worker, between samples: bursts of looks at single ports, of which the judgement before
+ * has said when the next is due (bursts_interval_ms()). The sample's port has been read again, for
  * which drivers gave so many answers. */
 struct bursts *node_diagnosis_bursts(struct node_diagnosis *);
 void node_diagnosis_look(struct node_diagnosis *, const struct sample *, size_t port,

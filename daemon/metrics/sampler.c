@@ -31,7 +31,7 @@
 #include "unix_time.h"
 
 /* So much longer than a look at single ports took is the time until the next. */
-#define LOOK_PAUSE   10
+#define LOOK_PAUSE     10
 /* Between two samples that are judged there is half an interval, or so much. */
 #define JUDGE_PAUSE_MS 500
 
@@ -52,8 +52,8 @@ struct sampler {
 	struct thresholds limits;
 	int statm_fd;
 	bool wake_again, closing;
-	bool new_limits; /* the diagnosis does not go by them yet */
-	bool looking;	 /* the work in flight is a look at single ports */
+	bool new_limits;  /* the diagnosis does not go by them yet */
+	bool looking;	  /* the work in flight is a look at single ports */
 	uint64_t look_us; /* what the last one took */
 
 	/* The worker's own, untouched by the loop while it works. */
@@ -77,8 +77,8 @@ struct sampler {
 	char *line; /* of this sample, if it is wanted */
 	bool knows_qps;
 	struct self_metrics about;
-	struct page *page; /* its result, NULL = failed */
-	struct page *last; /* the one before, which the next one is copied from */
+	struct page *page;	     /* its result, NULL = failed */
+	struct page *last;	     /* the one before, which the next one is copied from */
 	const struct sample *sample; /* the counters', NULL = there is none */
 	unsigned looked_at;	     /* how many ports, in the last look */
 	bool alarm;		     /* it has seen what cannot wait for the next sample */
@@ -175,8 +175,7 @@ static bool is_to_be_judged(const struct sampler *s, const struct sample *sample
 	uint64_t least = s->opts.interval_ms / 2;
 
 	least = least < JUDGE_PAUSE_MS ? least : JUDGE_PAUSE_MS;
-	return s->diagnosis &&
-	       (!s->report || s->alarm || sample->taken_ms - s->judged_ms >= least);
+	return s->diagnosis && (!s->report || s->alarm || sample->taken_ms - s->judged_ms >= least);
 }
 
 static void judge(struct sampler *s, const struct sample *sample,

@@ -30,8 +30,8 @@ int counters_layout(struct counters *, const struct host *);
  * needed when a source is no longer what it was then. now_ms: monotonic. */
 const struct sample *counters_read(struct counters *, const struct host *, uint64_t now_ms);
 
-/* Reads one port of the last sample again, without what the driver is asked for seldom: from then on
- * the sample has newer readings of this port than of others. Returns how many questions drivers
+/* Reads one port of the last sample again, without what the driver is asked for seldom: from then
+ * on the sample has newer readings of this port than of others. Returns how many questions drivers
  * were asked, or -ESTALE: the port is no longer what was laid out, and the next sample will tell.
  */
 int counters_read_port(struct counters *, size_t port);

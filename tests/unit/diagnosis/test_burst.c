@@ -1,5 +1,5 @@
-/* Bursts of looks: who is looked at, how often within the budget, and what windows show of counters that are live, or are
- * refreshed once a second. */
+/* Bursts of looks: who is looked at, how often within the budget, and what windows show of counters
+ * that are live, or are refreshed once a second. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,8 @@ static int setup(void **state)
 		f->value[i] = (double)NAN;
 	for (int i = 0; i < 8; i++)
 		f->value[SERIES_PAUSE_RECEIVED + i] = f->value[SERIES_PAUSE_SENT + i] =
-			f->value[SERIES_PRIORITY_SENT + i] = f->value[SERIES_PRIORITY_RECEIVED + i] = 0;
+			f->value[SERIES_PRIORITY_SENT + i] =
+				f->value[SERIES_PRIORITY_RECEIVED + i] = 0;
 	f->value[SERIES_BYTES_RECEIVED] = f->value[SERIES_BYTES_SENT] = f->value[SERIES_CE] =
 		f->value[SERIES_PACKETS_RECEIVED] = 0;
 	f->now_ns = 100 * SECOND;
@@ -178,7 +179,8 @@ static void test_the_budget_is_kept_and_turns_go_round(void **state)
 		else
 			assert_in_range(bursts_interval_ms(f->b), 20, 100);
 		/* Until it is known what they cost, three are reckoned with. */
-		assert_true(reads_per_second(f, s == 0 ? 3 : 2) <= f->limits.value[LIMIT_burst_reads]);
+		assert_true(reads_per_second(f, s == 0 ? 3 : 2) <=
+			    f->limits.value[LIMIT_burst_reads]);
 		for (size_t i = 0; i < PORTS; i++) {
 			seen[i] |= bursts_looks_at(f->b, i);
 			bursts_look(f->b, i, f->value, LINE, 4096, 2, f->now_ns);
@@ -226,7 +228,8 @@ static void test_windows_show_what_a_second_hides(void **state)
 	assert_float_equal(peak(f, BURST_CE), 0.5, 0.01);
 	assert_float_equal(peak(f, BURST_PAUSE_SENT), 0, 1e-9);
 	assert_int_equal(n_windows(f, BURST_PAUSE_RECEIVED), 49);
-	assert_int_equal(bursts_windows(f->b, 0, now_ms(f))[BURST_PAUSE_RECEIVED].n[BURST_BOUNDS - 1], 10);
+	assert_int_equal(
+		bursts_windows(f->b, 0, now_ms(f))[BURST_PAUSE_RECEIVED].n[BURST_BOUNDS - 1], 10);
 	assert_true(bursts_alarm(f->b));
 	assert_float_equal(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED), 0.2, 0.001);
 	assert_false(bursts_alarm(f->b));
@@ -285,7 +288,8 @@ static void test_counters_that_are_refreshed_seldom(void **state)
 	assert_float_equal(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED), 0, 1e-9);
 }
 
-/* Reads take their time: shares of single windows are wrong by some of it, storms are not made of that. */
+/* Reads take their time: shares of single windows are wrong by some of it, storms are not made of
+ * that. */
 static void test_looks_that_are_late(void **state)
 {
 	struct fixture *f = *state;
@@ -300,7 +304,8 @@ static void test_looks_that_are_late(void **state)
 
 		pass(f, 20 + late, 0.5, 0.1);
 		f->now_ns += (20 + late) * (SECOND / 1000);
-		bursts_look(f->b, 0, f->value, LINE, 4096, 2, f->now_ns + (seed >> 8 & 1023) * 1000);
+		bursts_look(f->b, 0, f->value, LINE, 4096, 2,
+			    f->now_ns + (seed >> 8 & 1023) * 1000);
 	}
 	assert_in_range((uint64_t)(peak(f, BURST_PAUSE_RECEIVED) * 100), 49, 54);
 	assert_false(bursts_alarm(f->b));

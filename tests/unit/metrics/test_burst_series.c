@@ -63,12 +63,11 @@ static void test_buckets_add_up(void **state)
 	windows[BURST_CE].sum = 1.15;
 #define BUCKET(le, n) "roce_ecn_ce_window_ratio_bucket" PORT ",le=\"" le "\"} " n "\n"
 	assert_series(BURST_CE_WINDOWS,
-		      BUCKET("0.0", "5") BUCKET("0.01", "5") BUCKET("0.05", "5") BUCKET("0.1", "7")
-			      BUCKET("0.25", "7") BUCKET("0.5", "7") BUCKET("0.75", "7")
-				      BUCKET("0.9", "7") BUCKET("0.99", "7") BUCKET("1.0", "8")
-					      BUCKET("+Inf", "8")
-		      "roce_ecn_ce_window_ratio_sum" PORT "} 1.15\n"
-		      "roce_ecn_ce_window_ratio_count" PORT "} 8\n");
+		      BUCKET("0.0", "5") BUCKET("0.01", "5") BUCKET("0.05", "5") BUCKET(
+			      "0.1", "7") BUCKET("0.25", "7") BUCKET("0.5", "7") BUCKET("0.75", "7")
+			      BUCKET("0.9", "7") BUCKET("0.99", "7") BUCKET("1.0", "8") BUCKET(
+				      "+Inf", "8") "roce_ecn_ce_window_ratio_sum" PORT "} 1.15\n"
+						   "roce_ecn_ce_window_ratio_count" PORT "} 8\n");
 	assert_series(BURST_PAUSE_WINDOWS, "");
 }
 

@@ -421,8 +421,7 @@ static void test_what_it_leaves_behind_dies(void **state)
 	assert_int_equal(b.err.code, 0);
 	assert_string_equal(b.text, "fine\n");
 	assert_int_equal(n_marked(), 0);
-	run(&b, "(setsid setsid sleep $MARK </dev/null >/dev/null 2>&1 &) ; echo fine",
-	    LIMIT_MS);
+	run(&b, "(setsid setsid sleep $MARK </dev/null >/dev/null 2>&1 &) ; echo fine", LIMIT_MS);
 	assert_int_equal(b.err.code, 0);
 	assert_string_equal(b.text, "fine\n");
 	assert_int_equal(n_marked(), 0);
