@@ -21,6 +21,7 @@
 
 #include "cleanup.h"
 #include "due.h"
+#include "fnv.h"
 #include "job.h"
 #include "log.h"
 #include "metrics.h"
@@ -34,6 +35,8 @@
 #define LOOK_PAUSE     10
 /* Between two samples that are judged there is half an interval, or so much. */
 #define JUDGE_PAUSE_MS 500
+/* The same, when a link went down or came up since. */
+#define LINK_PAUSE_MS  50
 
 struct sampler {
 	struct uv_loop_s *loop;
@@ -62,6 +65,8 @@ struct sampler {
 	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
 	const struct diagnosis_report *report; /* the last one; NULL = none */
 	uint64_t judged_ms;
+	uint64_t judged_down; /* links_down() of what was judged */
+	bool is_early;	      /* a link has changed too shortly after that to be judged */
 	struct qp_ports qps;
 	struct settings_table settings;
 	uint64_t settings_generation; /* which settings these are */
@@ -168,14 +173,35 @@ static void lay_out(struct sampler *s)
 	malloc_trim(0); /* lists of what every port has were many small pieces */
 }
 
-/* Rates over a moment say little, and a port that is missing in three samples is gone: those that a
- * storm of changes woke are not judged, and the last report stays. */
-static bool is_to_be_judged(const struct sampler *s, const struct sample *sample)
+/* Over the ports that are down: devices that come and go with pods leave it as it is. */
+static uint64_t links_down(const struct host *h)
 {
-	uint64_t least = s->opts.interval_ms / 2;
+	uint64_t digest = 0;
+
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		const struct rdma_dev *dev = &h->rdma[i];
+		uint64_t name = fnv1a(FNV1A_START, dev->name, strlen(dev->name));
+
+		for (unsigned k = 0; k < dev->n_ports; k++)
+			if (dev->ports[k].state == PORT_DOWN)
+				digest += fnv1a(name, &dev->ports[k].num,
+						sizeof(dev->ports[k].num));
+	}
+	return digest;
+}
+
+/* Rates over a moment say little, and a port that is missing in three samples is gone: those that a
+ * storm of changes woke are not judged, and the last report stays. A link is not waited for. */
+static bool is_to_be_judged(struct sampler *s, const struct sample *sample)
+{
+	uint64_t least = s->opts.interval_ms / 2, since = sample->taken_ms - s->judged_ms;
+	bool changed = links_down(&s->loan->host) != s->judged_down;
 
 	least = least < JUDGE_PAUSE_MS ? least : JUDGE_PAUSE_MS;
-	return s->diagnosis && (!s->report || s->alarm || sample->taken_ms - s->judged_ms >= least);
+	if (changed && least > LINK_PAUSE_MS)
+		least = LINK_PAUSE_MS;
+	s->is_early = changed && since < least;
+	return !s->report || s->alarm || since >= least;
 }
 
 static void judge(struct sampler *s, const struct sample *sample,
@@ -195,13 +221,14 @@ static void judge(struct sampler *s, const struct sample *sample,
 	};
 
 	s->has_judged = false;
-	if (!is_to_be_judged(s, sample))
+	if (!s->diagnosis || !is_to_be_judged(s, sample))
 		return;
 	report = node_diagnosis_judge(s->diagnosis, sample, &scene);
 	if (!report)
 		return;
 	s->report = report;
 	s->judged_ms = sample->taken_ms;
+	s->judged_down = links_down(&s->loan->host);
 	s->has_judged = true;
 	s->alarm = false;
 	if (s->wants_line)
@@ -335,6 +362,8 @@ static void on_sampled(void *arg)
 	if (s->closing)
 		return;
 	await_look(s);
+	if (s->is_early)
+		due_within(&s->due, LINK_PAUSE_MS);
 	if (s->wake_again)
 		wake_after_pause(s);
 }

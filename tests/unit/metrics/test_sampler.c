@@ -340,6 +340,36 @@ static void on_marking(uv_timer_t *timer)
 	write_counter(m->f, "hw_counters/np_ecn_marked_roce_packets", m->packets / 10);
 }
 
+static bool is_judged_again(void *arg)
+{
+	return ((struct fixture *)arg)->judged == 2;
+}
+
+/* Nobody waits for the next interval, nor for half of it. */
+static void test_a_link_that_goes_down_is_judged_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct thresholds limits;
+
+	thresholds_init(&limits);
+	f->limits = &limits;
+	tmptree_write(f->tree, "class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+	look(f);
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	tmptree_write(f->tree, "class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+	look(f);
+	sampler_wake(f->sampler);
+	assert_true(loop_until(&f->loop, is_judged_again, f, PATIENCE_MS));
+	/* A change of anything else is not. */
+	add_device(f, "mlx5_1", "43");
+	look(f);
+	sampler_wake(f->sampler);
+	until_published(f, f->published + 1);
+	assert_int_equal(f->judged, 2);
+}
+
 static bool is_read_often(void *arg)
 {
 	const struct marking *m = arg;
@@ -495,6 +525,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_samples_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_packets_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_of_a_storm_are_not_judged, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_link_that_goes_down_is_judged_at_once, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_port_with_marks_is_looked_at_often, setup,
 						teardown),
