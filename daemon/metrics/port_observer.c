@@ -473,6 +473,15 @@ const struct port_observation *port_observer_look_at(struct port_observer *b,
 	return &b->ports[b->spans[port].first];
 }
 
+/* rxe counts each move of its netdev as a link that went down, and its counter may be read before
+ * the inventory knows of the move: the state alone tells. */
+static void forget_moves(struct port_observer *b)
+{
+	for (size_t i = 0; i < b->n_ports; i++)
+		if (is_soft_roce(&b->ports[i]))
+			b->ports[i].value[SERIES_LINK_DOWN] = (double)NAN;
+}
+
 static void take_queue_pairs(struct port_observer *b, const struct qp_ports *qps)
 {
 	for (size_t i = 0; i < b->n_ports; i++) {
@@ -504,6 +513,7 @@ int port_observer_look(struct port_observer *b, const struct sample *s,
 		return -ENOMEM;
 	port_packets_tell(b->ports, b->n_ports, scene->packets, scene->events);
 	take_readings(b, s);
+	forget_moves(b);
 	take_queue_pairs(b, scene->qps);
 	if (scene->bursts)
 		take_stood(b, s, scene->bursts);

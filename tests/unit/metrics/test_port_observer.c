@@ -339,6 +339,19 @@ static void test_packets_stand_back(void **state)
 	assert_true(isnan(look(f, 1)->value[SERIES_CNP_RECEIVED]));
 }
 
+/* What rxe calls a link that went down is its netdev on the way to a pod. */
+static void test_moves_of_soft_roce(void **state)
+{
+	static const struct family fell = {"roce_phy_link_down_total", "", METRIC_COUNTER};
+	struct fixture *f = *state;
+
+	f->readings[4] = (struct reading){&fell, 1, UNIT_ONE, READING_OK, 1, ""};
+	assert_value(look(f, 0), SERIES_LINK_DOWN, 1);
+	strcpy(f->host.rdma[0].driver, "rxe");
+	f->scene.host_generation++;
+	assert_true(isnan(look(f, 0)->value[SERIES_LINK_DOWN]));
+}
+
 static void test_another_layout(void **state)
 {
 	struct fixture *f = *state;
@@ -427,6 +440,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_soft_roce_in_a_pod, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_packets_stand_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_moves_of_soft_roce, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_port, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_bursts_saw, setup, teardown),

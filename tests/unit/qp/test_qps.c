@@ -333,7 +333,7 @@ static void test_refresh(void **state)
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(w->n_done, 0);
 	assert_true(loop_until(&w->loop, has_done, w, PATIENCE_MS));
-	assert_int_equal(w->n_done, 1); /* one in a turn */
+	assert_in_range(w->n_done, 1, 2); /* one in a turn, of which a late loop makes up for two */
 	assert_true(loop_until(&w->loop, is_done, w, PATIENCE_MS));
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* read, or tried, just now */
 	stop(w);
