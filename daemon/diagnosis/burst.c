@@ -125,7 +125,7 @@ int bursts_follow(struct bursts *b, const struct sample *s)
 
 		if (before) {
 			ports[i] = *before;
-			before->watch = NULL;
+			*before = (struct burst_port){0};
 			/* Its counters may be others by now. */
 			if (ports[i].watch)
 				ports[i].watch->state = WINDOW_NONE;
@@ -309,53 +309,43 @@ static void turn_slots(struct burst_watch *w, uint64_t now_ms)
 
 /* --- storms ----------------------------------------------------------------------------------- */
 
-struct way {
-	enum series pause, global, bytes, priority_bytes;
+static const struct pause_way *const ways[2] = {&pause_received, &pause_sent};
+
+/* The share of a window is at most 1; how much was paused may be a little more, and evens out. */
+struct paused_window {
+	struct paused most;
+	double paused_s;
 };
 
-/* Of pause that is received nothing is sent, and the other way round. */
-static const struct way ways[2] = {
-	{SERIES_PAUSE_RECEIVED, SERIES_GLOBAL_PAUSE_RECEIVED, SERIES_BYTES_SENT,
-	 SERIES_PRIORITY_SENT},
-	{SERIES_PAUSE_SENT, SERIES_GLOBAL_PAUSE_SENT, SERIES_BYTES_RECEIVED,
-	 SERIES_PRIORITY_RECEIVED},
-};
-
-static struct paused paused_way(const struct rates *r, const struct way *way)
+static struct paused_window paused_in(const struct rates *r, const struct pause_way *way,
+				      uint64_t interval_ns)
 {
 	struct paused most = paused_most(r, way->pause);
 	double global = (double)r->rate[way->global];
 
 	if (global > most.share || (isnan(most.share) && !isnan(global)))
 		most = (struct paused){fmin(global, 1), -1};
-	return most;
+	else if (most.priority >= 0)
+		global = (double)r->rate[(int)way->pause + most.priority];
+	return (struct paused_window){most, global * seconds(interval_ns)};
 }
 
-static double bytes_of(const struct rates *r, const struct way *way, int priority)
+static void see_standing(struct bursts *b, struct burst_watch *w, unsigned i,
+			 const struct paused_window *p, double line, uint64_t interval_ns)
 {
-	double bytes = priority < 0 ? (double)NAN
-				    : (double)r->rate[(int)way->priority_bytes + priority];
-
-	return isnan(bytes) ? (double)r->rate[way->bytes] : bytes;
-}
-
-static void see_standing(struct bursts *b, struct burst_watch *w, unsigned i, double line,
-			 uint64_t interval_ns)
-{
-	struct paused p = paused_way(&w->rates, &ways[i]);
 	double most = b->limits.value[LIMIT_storm_bytes] * line;
 	struct standing *s = &w->standing[i];
 
 	if (isnan(w->stood_s[i]))
 		w->stood_s[i] = 0;
-	if (!(p.share >= STORM_WINDOW && line > 0 &&
-	      bytes_of(&w->rates, &ways[i], p.priority) <= most)) {
+	if (!(p->most.share >= STORM_WINDOW && line > 0 &&
+	      pause_bytes(&w->rates, ways[i], p->most.priority) <= most)) {
 		*s = (struct standing){0};
 		return;
 	}
-	if (s->priority != p.priority)
-		*s = (struct standing){.priority = p.priority};
-	s->paused_s += p.share * seconds(interval_ns);
+	if (s->priority != p->most.priority)
+		*s = (struct standing){.priority = p->most.priority};
+	s->paused_s += p->paused_s;
 	s->length_ns += interval_ns;
 	if (s->paused_s >= b->limits.value[LIMIT_storm_share] * seconds(s->length_ns))
 		w->stood_s[i] = fmax(w->stood_s[i], seconds(s->length_ns));
@@ -406,9 +396,10 @@ static void close_window(struct bursts *b, struct burst_watch *w, const double v
 {
 	rates_update(&w->rates, value, seconds(interval_ns), line);
 	for (unsigned i = 0; i < 2; i++) {
-		count_ratio(w, i ? BURST_PAUSE_SENT : BURST_PAUSE_RECEIVED,
-			    paused_way(&w->rates, &ways[i]).share);
-		see_standing(b, w, i, line, interval_ns);
+		struct paused_window p = paused_in(&w->rates, ways[i], interval_ns);
+
+		count_ratio(w, i ? BURST_PAUSE_SENT : BURST_PAUSE_RECEIVED, p.most.share);
+		see_standing(b, w, i, &p, line, interval_ns);
 	}
 	count_ratio(w, BURST_CE, ce_of(&w->rates, mtu));
 }

@@ -30,6 +30,19 @@ static double most_of_line(const struct port_observation *o, double line)
 	return line * (mtu + (frames ? HEADER_BYTES : 0)) / (mtu + WIRE_BYTES);
 }
 
+const struct pause_way pause_received = {SERIES_PAUSE_RECEIVED, SERIES_GLOBAL_PAUSE_RECEIVED,
+					 SERIES_BYTES_SENT, SERIES_PRIORITY_SENT};
+const struct pause_way pause_sent = {SERIES_PAUSE_SENT, SERIES_GLOBAL_PAUSE_SENT,
+				     SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED};
+
+double pause_bytes(const struct rates *r, const struct pause_way *way, int priority)
+{
+	double bytes = priority < 0 ? (double)NAN
+				    : (double)r->rate[(int)way->priority_bytes + priority];
+
+	return isnan(bytes) ? (double)r->rate[way->bytes] : bytes;
+}
+
 struct paused paused_most(const struct rates *r, enum series first)
 {
 	struct paused most = {(double)NAN, -1};

@@ -56,6 +56,15 @@ void rule_input_make(struct rule_input *ret, const struct observation *, size_t 
 		     const struct window *, const struct timeline *, double interval_s);
 /* Bytes a second of the port's rate, 0 where the link is not up. */
 double port_line(const struct port_observation *);
+/* What pause of one direction stops: of pause that is received nothing is sent, and the other way
+ * round. */
+struct pause_way {
+	enum series pause, global, bytes, priority_bytes;
+};
+extern const struct pause_way pause_received, pause_sent;
+/* Bytes a second that passed none the less, of the priority (-1: the whole link) where those are
+ * seen, else all RDMA's. */
+double pause_bytes(const struct rates *, const struct pause_way *, int priority);
 /* Of one sample; first: SERIES_PAUSE_RECEIVED or SERIES_PAUSE_SENT. */
 struct paused paused_most(const struct rates *, enum series first);
 /* A priority was paused for all of a sample in which a tenth of the line passed on it. */

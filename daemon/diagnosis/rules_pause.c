@@ -11,44 +11,30 @@
 /* --- storms ----------------------------------------------------------------------------------- */
 
 struct direction {
-	enum series pause, global, bytes, priority_bytes;
+	const struct pause_way *way;
 	const char *pause_name, *bytes_name, *global_name;
 };
 
 static const struct direction sent = {
-	SERIES_PAUSE_SENT,
-	SERIES_GLOBAL_PAUSE_SENT,
-	SERIES_BYTES_RECEIVED,
-	SERIES_PRIORITY_RECEIVED,
+	&pause_sent,
 	"roce_pfc_pause_seconds_total{direction=\"sent\",priority=\"#\"}",
 	"roce_priority_bytes_total{direction=\"received\",priority=\"#\"}",
 	"roce_pause_seconds_total{direction=\"sent\"}",
 };
 
 static const struct direction received = {
-	SERIES_PAUSE_RECEIVED,
-	SERIES_GLOBAL_PAUSE_RECEIVED,
-	SERIES_BYTES_SENT,
-	SERIES_PRIORITY_SENT,
+	&pause_received,
 	"roce_pfc_pause_seconds_total{direction=\"received\",priority=\"#\"}",
 	"roce_priority_bytes_total{direction=\"sent\",priority=\"#\"}",
 	"roce_pause_seconds_total{direction=\"received\"}",
 };
 
-/* Bytes of the priority where they are seen, else all RDMA's. */
-static double bytes_on(const struct rule_input *in, const struct direction *d, int priority)
-{
-	double bytes = priority < 0 ? (double)NAN
-				    : rate_of(in, (enum series)((int)d->priority_bytes + priority));
-
-	return isnan(bytes) ? rate_of(in, d->bytes) : bytes;
-}
-
 static bool stands(const struct rule_input *in, const struct direction *d, int priority,
 		   double share)
 {
 	return share >= limit(in, LIMIT_storm_share) &&
-	       bytes_on(in, d, priority) <= ceiling(in, LIMIT_storm_bytes) * in->line;
+	       pause_bytes(in->rates, d->way, priority) <=
+		       ceiling(in, LIMIT_storm_bytes) * in->line;
 }
 
 /* NaN: nobody looked. */
@@ -59,7 +45,7 @@ static double stood(const struct rule_input *in, const struct direction *d)
 
 static enum sight storm(const struct rule_input *in, struct finding *f, const struct direction *d)
 {
-	double global = rate_of(in, d->global);
+	double global = rate_of(in, d->way->global);
 	bool seen = !isnan(global);
 
 	if (!in->judgeable)
@@ -69,13 +55,13 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 	if (stood(in, d) >= threshold(in, LIMIT_storm_burst_seconds)) {
 		f->severity = SEVERITY_CRITICAL;
 		f->at_once = true;
-		f->why = "seen in a burst of looks: shorter than a sample";
+		f->why = "seen in a burst of looks";
 		show(f, "nothing moved at a stretch, paused", "s", stood(in, d),
 		     threshold(in, LIMIT_storm_burst_seconds));
 		return SIGHT_YES;
 	}
 	for (int p = -1; p < SETTINGS_PRIOS; p++) {
-		double share = p < 0 ? global : rate_of(in, (enum series)((int)d->pause + p));
+		double share = p < 0 ? global : rate_of(in, (enum series)((int)d->way->pause + p));
 
 		seen |= !isnan(share);
 		if (!stands(in, d, p, share))
@@ -84,7 +70,7 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 		f->at_once = in->interval_s >= WHOLE_SAMPLE_S;
 		show_numbered(f, p < 0 ? d->global_name : d->pause_name, p, "ratio", fmin(share, 1),
 			      threshold(in, LIMIT_storm_share));
-		show_numbered(f, d->bytes_name, p, "B/s", bytes_on(in, d, p),
+		show_numbered(f, d->bytes_name, p, "B/s", pause_bytes(in->rates, d->way, p),
 			      threshold(in, LIMIT_storm_bytes) * in->line);
 		return SIGHT_YES;
 	}

@@ -20,10 +20,6 @@ static const struct family families[N_BURST_FAMILIES] = {
 			      METRIC_HISTOGRAM},
 };
 
-/* burst_bounds as both formats want them. */
-static const char *const bounds[BURST_BOUNDS] = {"0.0", "0.01", "0.05", "0.1",	"0.25",
-						 "0.5", "0.75", "0.9",	"0.99", "1.0"};
-
 const struct family *burst_family(enum burst_family f)
 {
 	return &families[f];
@@ -64,7 +60,9 @@ static void add_windows(const struct line *l, const struct burst_windows *w)
 	for (unsigned i = 0; i < BURST_BOUNDS; i++) {
 		n += w->n[i];
 		begin_line(l, "_bucket");
-		text_addf(l->text, ",le=\"%s\"} %" PRIu64 "\n", bounds[i], n);
+		/* OpenMetrics wants whole numbers with a fraction, too. */
+		text_addf(l->text, ",le=\"%g%s\"} %" PRIu64 "\n", burst_bounds[i],
+			  burst_bounds[i] == floor(burst_bounds[i]) ? ".0" : "", n);
 	}
 	begin_line(l, "_bucket");
 	text_addf(l->text, ",le=\"+Inf\"} %" PRIu64 "\n", n);

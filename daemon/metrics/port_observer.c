@@ -43,8 +43,8 @@ struct port_observer {
 	struct port_past *pasts;	/* of each */
 	size_t n_ports;
 	struct port_span *spans; /* of the sample's ports */
-	int16_t *
-		series; /* of the sample's readings, port by port; -1: diagnosis does not read it */
+	/* Of the sample's readings, port by port; -1: diagnosis does not read it. */
+	int16_t *series;
 };
 
 struct port_observer *port_observer_new(void)

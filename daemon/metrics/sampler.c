@@ -455,7 +455,8 @@ static void on_tick(void *arg)
 
 	due_in(&s->due, s->opts.interval_ms);
 	s->due_ns = now + (uint64_t)s->opts.interval_ms * 1000000;
-	if (s->looking) {
+	/* A look is short: the sample follows it. One that hangs keeps samples waiting. */
+	if (s->looking && !s->wake_again) {
 		s->wake_again = true;
 		return;
 	}

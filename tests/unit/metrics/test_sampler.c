@@ -42,6 +42,8 @@ struct fixture {
 	struct fake_packet_ports fake;
 	const struct thresholds *limits; /* NULL = nothing is judged */
 	bool port_counters;
+	uv_timer_t marking;	/* its data is NULL while nobody marks */
+	unsigned long received; /* packets */
 	/* A worker that waits until it is let go. */
 	uv_work_t blocker;
 	uv_sem_t go;
@@ -173,6 +175,8 @@ static int teardown(void **state)
 
 	sampler_close(f->sampler);
 	packet_ports_close(f->packets);
+	if (f->marking.data)
+		uv_close((uv_handle_t *)&f->marking, NULL);
 	if (f->blocked) /* the test failed midway */
 		let_go(f);
 	assert_int_equal(loop_end(&f->loop), 0);
@@ -316,13 +320,6 @@ static void test_samples_of_a_storm_are_not_judged(void **state)
 	assert_true(shows(f, "roce_diagnosis_onsets_total{cause=\"%s\"} %s\n", "packet_loss", "0"));
 }
 
-/* A port with marks on a tenth of what it receives. */
-struct marking {
-	struct fixture *f;
-	uv_timer_t timer;
-	unsigned long packets;
-};
-
 static void write_counter(const struct fixture *f, const char *name, unsigned long value)
 {
 	char path[128];
@@ -331,13 +328,14 @@ static void write_counter(const struct fixture *f, const char *name, unsigned lo
 	tmptree_write(f->tree, path, "%lu\n", value);
 }
 
+/* Marks on a tenth of what the port receives. */
 static void on_marking(uv_timer_t *timer)
 {
-	struct marking *m = timer->data;
+	struct fixture *f = timer->data;
 
-	m->packets += 1000;
-	write_counter(m->f, "counters/port_rcv_packets", m->packets);
-	write_counter(m->f, "hw_counters/np_ecn_marked_roce_packets", m->packets / 10);
+	f->received += 1000;
+	write_counter(f, "counters/port_rcv_packets", f->received);
+	write_counter(f, "hw_counters/np_ecn_marked_roce_packets", f->received / 10);
 }
 
 static bool is_judged_again(void *arg)
@@ -372,32 +370,29 @@ static void test_a_link_that_goes_down_is_judged_at_once(void **state)
 
 static bool is_read_often(void *arg)
 {
-	const struct marking *m = arg;
+	const struct fixture *f = arg;
 
 	/* How high the peak is depends on which of the two files was read before it changed. */
-	return m->f->self.burst_reads >= 10 &&
-	       shows(m->f, "roce_ecn_ce_peak_ratio{device=\"%s\",port=\"1\"} %s", "mlx5_0", "");
+	return f->self.burst_reads >= 10 &&
+	       shows(f, "roce_ecn_ce_peak_ratio{device=\"%s\",port=\"1\"} %s", "mlx5_0", "");
 }
 
 static void test_a_port_with_marks_is_looked_at_often(void **state)
 {
 	struct fixture *f = *state;
-	struct marking m = {.f = f};
 	struct thresholds limits;
 
 	thresholds_init(&limits);
 	f->limits = &limits;
-	m.timer.data = &m;
-	on_marking(&m.timer);
+	f->marking.data = f;
+	on_marking(&f->marking);
 	look(f);
-	assert_int_equal(uv_timer_init(&f->loop, &m.timer), 0);
-	assert_int_equal(uv_timer_start(&m.timer, on_marking, 5, 5), 0);
+	assert_int_equal(uv_timer_init(&f->loop, &f->marking), 0);
+	assert_int_equal(uv_timer_start(&f->marking, on_marking, 5, 5), 0);
 	f->port_counters = true;
 	open_sampler(f, 200);
-	assert_true(loop_until(&f->loop, is_read_often, &m, PATIENCE_MS));
+	assert_true(loop_until(&f->loop, is_read_often, f, PATIENCE_MS));
 	assert_true(f->self.burst_reads > f->self.samples);
-	uv_close((uv_handle_t *)&m.timer, NULL);
-	close_sampler(f);
 }
 
 static void test_nobody_needs_a_diagnosis(void **state)
