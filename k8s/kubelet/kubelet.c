@@ -120,8 +120,9 @@ static bool is_swept(const struct kubelet *k, const char *name)
 }
 
 /* Its owner may have closed it in a hook before. */
-static void tell_swept(const struct kubelet *k)
+static void tell_swept(struct kubelet *k)
 {
+	k->place.swept = false;
 	if (!k->closing && k->hooks.sockets_swept)
 		k->hooks.sockets_swept(k->hooks.arg);
 }
@@ -155,7 +156,8 @@ static void on_plugins_hint(const char *name, void *arg)
 	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
 	if (is_ours)
 		is_new = look_at_folders(k);
-	if (is_new || is_swept(k, name))
+	/* Our socket may have been made anew by now, at an earlier hint. */
+	if (is_new || k->place.swept || is_swept(k, name))
 		tell_swept(k);
 }
 

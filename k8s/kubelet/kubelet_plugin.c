@@ -323,6 +323,7 @@ static void look_at_own_socket(struct kubelet_plugin *p)
 	if (!p->registration.serving || !p->server || uds_server_is_there(p->server))
 		return;
 	tell_deleted(p);
+	p->place->swept = true;
 	registration_serving(&p->registration, false, now_of(p));
 }
 

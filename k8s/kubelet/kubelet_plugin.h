@@ -27,6 +27,7 @@ struct kubelet_place {
 	bool kubelet_there;
 	struct file_id kubelet_id; /* of its socket, when we looked last */
 	const struct kubelet_hooks *hooks;
+	bool swept;	  /* a socket of ours was gone, and the owner has not been told yet */
 	bool told_nobody; /* that nobody listens on kubelet.sock: said in the log */
 };
 

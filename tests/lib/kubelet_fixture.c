@@ -57,16 +57,29 @@ static void no_pre_start(struct plugin_answer *a, const struct id_list *ids, voi
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* Watches see what others do in the folders above: not in /tmp, where compilers work. */
+static char home[] = "/dev/shm/rocelet-test-XXXXXX";
+
+static void remove_home(void)
+{
+	rmdir(home);
+}
+
+/* Watches see what others do in the folders above: not in /tmp, where compilers work, and once for
+ * all tests of a program, as other programs of tests watch /dev/shm, too. */
 static char *quiet_dir(void)
 {
-	char *dir = strdup("/dev/shm/rocelet-test-XXXXXX");
+	static bool made;
+	char *dir = NULL;
 
-	assert_non_null(dir);
-	if (mkdtemp(dir))
-		return dir;
-	free(dir);
-	return tmptree_new();
+	if (!made) {
+		if (!mkdtemp(home))
+			return tmptree_new();
+		made = true;
+		atexit(remove_home);
+	}
+	assert_true(asprintf(&dir, "%s/XXXXXX", home) > 0);
+	assert_non_null(mkdtemp(dir));
+	return dir;
 }
 
 void kubelet_fixture_init(struct kubelet_fixture *f)

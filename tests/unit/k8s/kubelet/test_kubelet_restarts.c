@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -220,6 +221,25 @@ static void test_our_socket_is_deleted(void **state)
 	kubelet_fixture_stop(&f);
 }
 
+/* Another event is read first, and the socket is there again when its own is. */
+static void test_our_socket_is_deleted_behind_another_event(void **state)
+{
+	AUTO_FREE char *sock = NULL;
+	struct kubelet_fixture f;
+
+	(void)state;
+	kubelet_fixture_start_registered(&f);
+	loop_wakeups(&f.loop, 30);
+	f.fake.lists = 0;
+	f.swept = 0;
+	assert_true(asprintf(&sock, "%s/device-plugins/kubelet.sock", f.dir) > 0);
+	assert_int_equal(chmod(sock, 0700), 0);
+	tmptree_remove(f.dir, SOCKET_PATH);
+	kubelet_until(&f, is_registered_again);
+	assert_true(f.swept > 0);
+	kubelet_fixture_stop(&f);
+}
+
 static void test_hints_for_others(void **state)
 {
 	struct kubelet_fixture f;
@@ -346,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_dropped_by_a_kubelet_that_lives),
 		cmocka_unit_test(test_a_successor_takes_over),
 		cmocka_unit_test(test_our_socket_is_deleted),
+		cmocka_unit_test(test_our_socket_is_deleted_behind_another_event),
 		cmocka_unit_test(test_hints_for_others),
 		cmocka_unit_test(test_the_folder_is_replaced),
 		cmocka_unit_test(test_a_dead_socket_costs_little),
