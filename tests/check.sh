@@ -5,7 +5,7 @@
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
-# and each fuzz program for 30 s, those of what a peer sends for 60. Otherwise some of the scenarios, and 2 s.
+# and each fuzz program for 8 s, those of what a peer sends for 20 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
@@ -31,9 +31,11 @@ say() { printf '%s %s\n' "$1" "$2"; }
 failures=() # said again at the end: who keeps only the end of this shall see what it was
 
 fail() { # TEXT [LOG OF A SCENARIO]
+	local checks=()
+	[ $# = 1 ] || mapfile -t checks < <(grep --no-group-separator -A 1 -E '^(not ok|failed \(status)' "$2" | sed 's/^/    /')
 	say "FAILED" "$1"
-	failures+=("$1")
-	[ $# = 1 ] || mapfile -t -O ${#failures[@]} failures < <(grep --no-group-separator -A 1 -E '^(not ok|failed \(status)' "$2" | sed 's/^/    /')
+	failures+=("$1" "${checks[@]}")
+	[ ${#checks[@]} = 0 ] || printf '    %s\n' "${checks[@]}"
 }
 
 # --- what runs now, and how long that usually takes ---------------------------------------------
@@ -226,10 +228,8 @@ part_threads() {
 }
 
 fuzz_one() {
-	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-30}
-	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=60
-	# Small decoders have been everywhere within seconds.
-	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(accept|alias|cgroup|pause_dcb|vf_settings) ]] || seconds=20
+	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-8}
+	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=20
 	seeds=tests/fixtures/${name#fuzz_}
 	mkdir -p "build/fuzz/corpus/$name"
 	[ -d "$seeds" ] || seeds=

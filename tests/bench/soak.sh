@@ -9,7 +9,8 @@
 # and then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
 # BPF on each of the lab's kernels, with what loads there.
 # And arm64 by qemu (`make check-arm64`), some minutes; and an installation, its updates and its end on a cluster (`make check-cluster`), ten.
-# SOAK_PARTS: which of "arm64 cluster histories daemon attach crash dirty churn rxe bpf kernels" (all).
+# Each fuzz program runs for SOAK_FUZZ (120) seconds, two at a time.
+# SOAK_PARTS: which of "arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -17,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-arm64 cluster histories daemon attach crash dirty churn rxe bpf kernels} "
+parts=" ${SOAK_PARTS:-arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -45,6 +46,10 @@ fi
 if [[ $parts == *" cluster "* ]]; then
 	tests/check.sh cluster >build/soak/cluster.log 2>&1 || status=$?
 	grep -aE '^        # |^FAILED|passed,' build/soak/cluster.log
+fi
+if [[ $parts == *" fuzz "* ]]; then
+	FUZZ_SECONDS=${SOAK_FUZZ:-120} tests/check.sh fuzz >build/soak/fuzz.log 2>&1 || status=$?
+	grep -aE '^FAILED|passed,' build/soak/fuzz.log
 fi
 if [[ $parts == *" histories "* ]]; then
 	echo "test_engine_random, ${SOAK_HISTORIES:-10000} histories:"
