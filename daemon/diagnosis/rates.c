@@ -42,13 +42,17 @@ static bool is_wrap(const struct rates *r, int i, double now, double interval_s)
 	       moved / interval_s <= 4 * (double)r->rate[i] + 1000;
 }
 
-static bool believable(int i, double rate, double line)
+static bool believable(int i, double moved, double interval_s, double line)
 {
+	double rate = moved / interval_s;
+
 	switch (series_kind(i)) {
 	case SERIES_BYTES:
 		return line == 0 || rate <= BEYOND_LINE * line;
 	case SERIES_SECONDS:
 		return rate <= BEYOND_SECOND;
+	case SERIES_WHOLE_SECONDS: /* one more may have begun in the sample before */
+		return moved <= BEYOND_SECOND * interval_s + 1;
 	case SERIES_EVENTS:
 		/* Bits that were repaired are more than packets. */
 		return line == 0 || i == SERIES_CORRECTED_BITS ||
@@ -87,10 +91,12 @@ void rates_update(struct rates *r, const double value[N_SERIES], double interval
 		}
 		moved = moved_by(r, i, now, interval_s, &back);
 		rate = moved / interval_s;
-		if (rate > 0 && !believable(i, rate, line)) {
+		if (moved > 0 && !believable(i, moved, interval_s, line)) {
 			r->ignored++;
 			rate = (double)NAN;
 		}
+		if (series_kind(i) == SERIES_WHOLE_SECONDS && rate > 1)
+			rate = 1;
 		/* A step back is no new base: what is counted again must not count twice. */
 		if (!(moved == 0 && now < r->last[i]))
 			r->last[i] = now;

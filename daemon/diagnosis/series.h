@@ -11,6 +11,7 @@ enum series_kind {
 	SERIES_EVENTS, /* a counter of packets, frames or occasions */
 	SERIES_BYTES,
 	SERIES_SECONDS,
+	SERIES_WHOLE_SECONDS, /* each is counted at its end */
 	SERIES_GAUGE
 };
 
@@ -57,8 +58,8 @@ enum series_kind {
 	X(STORM_ERRORS, 1, EVENTS, "roce_pause_storms_total{severity=\"error\"}")                  \
 	X(PCIE_STALLED_READ, 1, GAUGE, "roce_pcie_stalled_ratio{op=\"read\"}")                     \
 	X(PCIE_STALLED_WRITE, 1, GAUGE, "roce_pcie_stalled_ratio{op=\"write\"}")                   \
-	X(PCIE_SECONDS_READ, 1, SECONDS, "roce_pcie_stalled_seconds_total{op=\"read\"}")           \
-	X(PCIE_SECONDS_WRITE, 1, SECONDS, "roce_pcie_stalled_seconds_total{op=\"write\"}")         \
+	X(PCIE_SECONDS_READ, 1, WHOLE_SECONDS, "roce_pcie_stalled_seconds_total{op=\"read\"}")     \
+	X(PCIE_SECONDS_WRITE, 1, WHOLE_SECONDS, "roce_pcie_stalled_seconds_total{op=\"write\"}")   \
 	X(PCIE_OVERFLOW, 1, EVENTS, "roce_pcie_overflow_packets_total")                            \
 	X(CORRECTED_BITS, 1, EVENTS, "roce_phy_corrected_bit_errors_total")                        \
 	X(UNCORRECTABLE, 1, EVENTS, "roce_phy_fec_blocks_total{kind=\"uncorrectable\"}")           \

@@ -104,8 +104,14 @@ def slow_receiver_variants():
             p.gauge.update(qps=qps, mrs=mrs, pcie_stalled=0.01)
         return behave
 
+    def counted_late(p, t, on):
+        """Whole seconds beside a clock that is not the counter's: now none in a sample, now two."""
+        stalled(0.5, (0, 2, 1, 1, 1)[t % 5])(p, t, on)
+        del p.gauge["pcie_stalled"]
+
     half = (12e9, 1e9)
     return [
+        simple("pcie-whole-seconds", counted_late, expected("slow_receiver_pcie", "critical", explains="slow_receiver"), traffic=half),
         simple("pcie-stalled", stalled(0.5, 1), expected("slow_receiver_pcie", "critical", explains="slow_receiver"), traffic=half),
         simple("pcie-overflow", rates(pcie_overflow=50), expected("slow_receiver_pcie", "critical"), traffic=half),
         simple("pcie-not-stalled", stalled(0.02), expected("slow_receiver", "critical"), traffic=half),

@@ -103,6 +103,20 @@ static void everything_started_over(void **state)
 	assert_true(step(SERIES_CE, 5) == 5);
 }
 
+/* Two ends of whole seconds can fall into one sample, three cannot. */
+static void whole_seconds_come_late(void **state)
+{
+	(void)state;
+	begin(0);
+	assert_true(step(SERIES_PCIE_SECONDS_WRITE, 0) == 0);
+	assert_true(step(SERIES_PCIE_SECONDS_WRITE, 2) == 1);
+	assert_true(step(SERIES_PCIE_SECONDS_WRITE, 3) == 1);
+	assert_int_equal(r.ignored, 0);
+	assert_true(isnan(step(SERIES_PCIE_SECONDS_WRITE, 6)));
+	assert_int_equal(r.ignored, 1);
+	assert_true(isnan(step(SERIES_PAUSE_SENT, 2)));
+}
+
 static void no_line_carries_that(void **state)
 {
 	(void)state;
@@ -153,6 +167,7 @@ int main(void)
 		cmocka_unit_test(it_started_over),
 		cmocka_unit_test(it_was_read_too_early),
 		cmocka_unit_test(everything_started_over),
+		cmocka_unit_test(whole_seconds_come_late),
 		cmocka_unit_test(no_line_carries_that),
 		cmocka_unit_test(every_name_is_found),
 	};
