@@ -165,7 +165,7 @@ part_unit() {
 	build all tests
 	cmocka_all unit build/tests unit
 	judges <<-END
-		$(as_root "privileges of the running daemon" "a debugger in the daemon" tests/interop/privileges_python.py build/rocelet)
+		$(as_root "privileges of the running daemon" "making calls for the daemon" tests/interop/privileges_python.py build/rocelet)
 		TLS, tokens and passwords|tests/interop/guard_python.py build/rocelet
 	END
 }
