@@ -294,6 +294,7 @@ part_ship() {
 	prometheus=$(tests/lib/debtool.sh prometheus) || exit 1
 	# shellcheck disable=SC2086 # one word for each
 	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/promtool" $kubectl
+	judged "ship runbook" /usr/bin/python3 tests/ship/runbook.py build/rocectl
 	judged "ship rules" /usr/bin/python3 tests/ship/rules.py "$prometheus/usr/bin/promtool"
 	if [ "$(id -u)" != 0 ]; then
 		skip "image" "chroot needs root"
