@@ -41,7 +41,7 @@ struct port_observer {
 	uint64_t layout, host_generation, resources_generation, settings_generation;
 	/* One for each port of the host's RDMA devices, then the functions that are to have one. */
 	struct port_observation *ports;
-	struct port_past *pasts;	/* of each */
+	struct port_past *pasts; /* of each */
 	size_t n_ports;
 	struct port_span *spans; /* of the sample's ports */
 	/* Of the sample's readings, port by port; -1: diagnosis does not read it. */
