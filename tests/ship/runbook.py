@@ -90,7 +90,8 @@ def links_lead_somewhere():
     for group in yaml.safe_load(read("k8s/deploy/monitoring/rules.yaml"))["groups"]:
         for rule in group["rules"]:
             if "alert" in rule:
-                check(f"{rule['alert']} leads to its section", *broken("README.md", rule["annotations"].get("runbook_url", "none")))
+                url = rule["annotations"].get("runbook_url", "none").replace("{{ $labels.cause }}", next(iter(causes())))
+                check(f"{rule['alert']} leads to its section", *broken("README.md", url))
 
 
 each_cause_has_its_section()
