@@ -4,10 +4,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cleanup.h"
-#include "ctl_args.h"
 #include "ctl_bundle.h"
 #include "ctl_capture.h"
 #include "ctl_complete.h"
@@ -16,11 +14,13 @@
 #include "ctl_document.h"
 #include "ctl_help.h"
 #include "ctl_http.h"
+#include "ctl_lists.h"
 #include "ctl_record.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "listings.h"
+#include "question.h"
 #include "version.h"
 
 /* How long doctor waits for what it has ordered, and how often it looks. */
@@ -30,60 +30,6 @@
 #define WATCH_WAIT_S 20
 /* Who completes a word does not wait. */
 #define COMPLETE_MS  1000
-/* As many queue pairs as the daemon tells: of those that are asked for some are chosen here. */
-#define CHOOSE_FROM  "10000"
-
-struct ctl {
-	const struct ctl_args *args;
-	FILE *out, *err;
-};
-
-/* The daemon's sentence, or what stands in its place. */
-static void ctl_complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
-{
-	const char *sentence = json_string_value(json_object_get(document, "error"));
-
-	fputs("rocectl: ", c->err);
-	a->body[strcspn(a->body, "\r\n")] = '\0';
-	if (sentence || a->body[0])
-		table_put(sentence ? sentence : a->body, c->err);
-	else
-		fprintf(c->err, "the daemon answers with status %u", a->status);
-	fputc('\n', c->err);
-}
-
-/* Asks; *ret is the document, or NULL with the exit code returned. */
-static enum ctl_exit daemon_ask(const struct ctl *c, const char *path, const char *body,
-				json_t **ret)
-{
-	struct ctl_answer a = {0};
-	struct err e = {0};
-	json_t *document;
-
-	*ret = NULL;
-	if (ctl_ask(&a, c->args->socket, path, body, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
-		return CTL_NO_DAEMON;
-	}
-	document = json_loadb(a.body, a.len, 0, NULL);
-	if (a.status == 200 && document) {
-		*ret = document;
-		free(a.body);
-		return CTL_OK;
-	}
-	if (document && ctl_args_want_document(c->args))
-		ctl_document_put(document, c->args->format, c->out);
-	ctl_complain(c, &a, document);
-	json_decref(document);
-	free(a.body);
-	return CTL_NO;
-}
-
-static enum ctl_exit no_memory(const struct ctl *c)
-{
-	fputs("rocectl: out of memory\n", c->err);
-	return CTL_NO;
-}
 
 /* The document itself, or what `show` makes of it. */
 static enum ctl_exit document_show(const struct ctl *c, const json_t *document,
@@ -95,14 +41,14 @@ static enum ctl_exit document_show(const struct ctl *c, const json_t *document,
 		r = ctl_document_put(document, c->args->format, c->out);
 	else
 		show(document, c->out);
-	return r < 0 ? no_memory(c) : CTL_OK;
+	return r < 0 ? question_no_memory(c) : CTL_OK;
 }
 
 static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const char *body,
 				  void (*show)(const json_t *, FILE *))
 {
 	json_t *document;
-	enum ctl_exit r = daemon_ask(c, path, body, &document);
+	enum ctl_exit r = question_ask(c, path, body, &document);
 
 	if (document)
 		r = document_show(c, document, show);
@@ -112,104 +58,12 @@ static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const c
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* A query's value, RFC 3986 section 2.1. */
-static void put_escaped(FILE *f, const char *s)
-{
-	for (; *s; s++) {
-		if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') ||
-		    (*s >= 'A' && *s <= 'Z') || strchr("-._~", *s))
-			fputc(*s, f);
-		else
-			fprintf(f, "%%%02X", (unsigned char)*s);
-	}
-}
-
-static void put_param(FILE *f, char *before, const char *name, const char *value)
-{
-	if (!value)
-		return;
-	fprintf(f, "%c%s=", *before, name);
-	put_escaped(f, value);
-	*before = '&';
-}
-
-/* limit NULL: as many as there are. Heap. */
-static char *path_with(const struct ctl_args *a, const char *path, const char *limit)
-{
-	char *text = NULL, before = strchr(path, '?') ? '&' : '?';
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return NULL;
-	fputs(path, f);
-	put_param(f, &before, "device", a->device);
-	put_param(f, &before, "pod", a->pod);
-	put_param(f, &before, "limit", limit);
-	put_param(f, &before, "top", a->top);
-	fclose(f);
-	return text;
-}
-
-static char *path_of(const struct ctl_args *a, const char *path)
-{
-	char limit[24];
-
-	snprintf(limit, sizeof(limit), "%ld", a->limit);
-	return path_with(a, path, a->limit >= 0 ? limit : NULL);
-}
-
 static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
 				     void (*show)(const json_t *, FILE *))
 {
-	AUTO_FREE char *whole = path_of(c->args, path);
+	AUTO_FREE char *whole = question_path(c->args, path);
 
-	return whole ? ask_and_show(c, whole, NULL, show) : no_memory(c);
-}
-
-/* --- listings --------------------------------------------------------------------------------- */
-
-/* What the daemon cannot choose is chosen here, out of all that there is. Heap. */
-static char *listing_path(const struct listing *l, const struct ctl_args *a)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/api/v1/%s", l->source);
-	if (l->pod)
-		return strdup(path);
-	return a->namespace || a->selector ? path_with(a, path, CHOOSE_FROM) : path_of(a, path);
-}
-
-static bool wants_colours(FILE *out)
-{
-	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-	return isatty(fileno(out)) && (!no || !*no) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
-static enum ctl_exit listing_run(const struct ctl *c, const struct listing *l)
-{
-	const struct ctl_args *a = c->args;
-	const struct listing_choice choice = {.format = a->format,
-					      .namespace = a->namespace,
-					      .pod = a->pod,
-					      .device = a->device,
-					      .sort_by = a->sort_by,
-					      .selector = a->selector,
-					      .limit = a->limit,
-					      .no_headers = a->no_headers,
-					      .colours = wants_colours(c->out)};
-	AUTO_FREE char *path = listing_path(l, a);
-	json_t *document;
-	enum ctl_exit r;
-
-	if (!path)
-		return no_memory(c);
-	r = daemon_ask(c, path, NULL, &document);
-	if (document && listing_show(l, &choice, document, c->out) < 0)
-		r = no_memory(c);
-	json_decref(document);
-	return r;
+	return whole ? ask_and_show(c, whole, NULL, show) : question_no_memory(c);
 }
 
 /* --- doctor, diagnose, suggest ---------------------------------------------------------------- */
@@ -244,10 +98,10 @@ static bool has_returning(const json_t *attachments)
 static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 {
 	json_t *findings, *attachments = NULL;
-	enum ctl_exit r = daemon_ask(c, "/api/v1/doctor", NULL, &findings);
+	enum ctl_exit r = question_ask(c, "/api/v1/doctor", NULL, &findings);
 
 	if (r == CTL_OK)
-		r = daemon_ask(c, "/api/v1/attachments", NULL, &attachments);
+		r = question_ask(c, "/api/v1/attachments", NULL, &attachments);
 	*ret = r == CTL_OK && (has_fixable(json_object_get(findings, "findings")) ||
 			       has_returning(json_object_get(attachments, "attachments")));
 	json_decref(findings);
@@ -262,7 +116,7 @@ static enum ctl_exit doctor_fix(const struct ctl *c)
 	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
 	bool busy = true;
 	json_t *document;
-	enum ctl_exit r = daemon_ask(c, "/api/v1/doctor/fix", "{}", &document);
+	enum ctl_exit r = question_ask(c, "/api/v1/doctor/fix", "{}", &document);
 
 	json_decref(document);
 	for (int left = FIX_MS / FIX_LOOK_MS; r == CTL_OK && busy && left > 0; left--) {
@@ -279,7 +133,7 @@ static enum ctl_exit doctor_run(const struct ctl *c)
 
 	if (r != CTL_OK)
 		return r;
-	r = daemon_ask(c, "/api/v1/doctor", NULL, &document);
+	r = question_ask(c, "/api/v1/doctor", NULL, &document);
 	if (!document)
 		return r;
 	r = document_show(c, document, ctl_show_doctor);
@@ -297,13 +151,13 @@ static enum ctl_exit exit_by_level(int level)
 
 static enum ctl_exit diagnose_run(const struct ctl *c)
 {
-	AUTO_FREE char *path = path_of(c->args, "/api/v1/diagnosis");
+	AUTO_FREE char *path = question_path(c->args, "/api/v1/diagnosis");
 	json_t *document;
 	enum ctl_exit r;
 
 	if (!path)
-		return no_memory(c);
-	r = daemon_ask(c, path, NULL, &document);
+		return question_no_memory(c);
+	r = question_ask(c, path, NULL, &document);
 	if (!document)
 		return r;
 	r = document_show(c, document, ctl_show_diagnosis);
@@ -327,7 +181,7 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 	}
 	document = json_loadb(a.body, a.len, 0, NULL);
 	if (a.status != 200 || !document)
-		ctl_complain(c, &a, document);
+		question_complain(c, &a, document);
 	else if (configmap)
 		config_map_print(configmap, a.body, c->out);
 	else
@@ -352,9 +206,9 @@ static enum ctl_exit ready_run(const struct ctl *c)
 
 	snprintf(own, sizeof(own), "%s/%s", namespace ? namespace : "default", pod ? pod : "");
 	args.pod = pod && *pod ? own : NULL;
-	path = path_of(&args, "/readyz");
+	path = question_path(&args, "/readyz");
 	if (!path)
-		return no_memory(c);
+		return question_no_memory(c);
 	if (ctl_ask(&a, args.socket, path, NULL, CTL_WAIT_MS, &e) < 0) {
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		return CTL_NO_DAEMON;
@@ -388,7 +242,7 @@ static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show
 				json_int_t *generation)
 {
 	json_t *document;
-	enum ctl_exit r = daemon_ask(c, path, NULL, &document);
+	enum ctl_exit r = question_ask(c, path, NULL, &document);
 
 	if (!document)
 		return r;
@@ -412,9 +266,9 @@ static enum ctl_exit events_watch(const struct ctl *c)
 			 "/api/v1/events?wait=%d&after=%" JSON_INTEGER_FORMAT, WATCH_WAIT_S,
 			 generation);
 
-		AUTO_FREE char *path = path_of(c->args, question);
+		AUTO_FREE char *path = question_path(c->args, question);
 
-		r = path ? watch_once(c, path, true, &generation) : no_memory(c);
+		r = path ? watch_once(c, path, true, &generation) : question_no_memory(c);
 	}
 	return r;
 }
@@ -473,7 +327,7 @@ static enum ctl_exit give_order(const struct ctl *c, const char *path,
 {
 	AUTO_FREE char *body = order_of(c->args);
 
-	return body ? ask_and_show(c, path, body, show) : no_memory(c);
+	return body ? ask_and_show(c, path, body, show) : question_no_memory(c);
 }
 
 /* --- completion ------------------------------------------------------------------------------- */
@@ -509,7 +363,7 @@ static enum ctl_exit command_run(const struct ctl *c)
 	const struct listing *listing = ctl_command_row(c->args->command)->listing;
 
 	if (listing)
-		return listing_run(c, listing);
+		return ctl_list(c, listing);
 	switch (c->args->command) {
 	case CTL_HELP:
 		ctl_help(c->args->topic, c->out);
@@ -520,6 +374,8 @@ static enum ctl_exit command_run(const struct ctl *c)
 	case CTL_COMPLETION:
 		ctl_completion_script(c->args->shell, c->out);
 		break;
+	case CTL_STATUS:
+		return ctl_status_run(c);
 	case CTL_EXPLAIN:
 		return ask_with_params(c, "/api/v1/explain", ctl_show_explain);
 	case CTL_WATCH:
@@ -545,7 +401,9 @@ static enum ctl_exit command_run(const struct ctl *c)
 			return ctl_replay(c->args, c->out, c->err);
 		return c->args->record ? ctl_record(c->args, c->out, c->err) : diagnose_run(c);
 	case CTL_PODS:
+	case CTL_RESOURCES:
 	case CTL_DEVICES:
+	case CTL_PORTS:
 	case CTL_EVENTS:
 	case CTL_QPS:
 	case N_CTL_COMMANDS:

@@ -295,6 +295,10 @@ static int check_whole(const struct ctl_args *a, struct err *e)
 		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
 	if (a->format && strcmp(a->format, "name") == 0 && !listing->name)
 		return err_set(e, -EINVAL, "%s have no names", ctl_command_row(a->command)->name);
+	if (a->watch && a->format && strcmp(a->format, "yaml") == 0)
+		return err_set(e, -EINVAL,
+			       "-w has no end, which YAML cannot say: -o json has a "
+			       "line for each");
 	if (listing && listing_check(listing, a->sort_by, a->selector, e) < 0)
 		return e->code;
 	if (a->command == CTL_DIAGNOSE && check_diagnose(a, e) < 0)

@@ -31,7 +31,7 @@ struct ctl_args {
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */
 	long record;		      /* seconds; 0 = not given */
-	bool json, no_headers, soft_roce, force, fix, help, version;
+	bool json, no_headers, watch, soft_roce, force, fix, help, version;
 	char device_text[16], pod_text[384]; /* what device and pod may point into */
 };
 

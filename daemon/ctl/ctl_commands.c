@@ -8,11 +8,12 @@
 
 #define BIT(command) (1u << (command))
 #define ANY	     (~0u)
-#define LISTINGS     (BIT(CTL_PODS) | BIT(CTL_DEVICES) | BIT(CTL_EVENTS) | BIT(CTL_QPS))
+#define CHOSEN	     (BIT(CTL_PODS) | BIT(CTL_DEVICES) | BIT(CTL_PORTS) | BIT(CTL_EVENTS) | BIT(CTL_QPS))
+#define LISTINGS     (CHOSEN | BIT(CTL_RESOURCES))
 #define DOCUMENTS                                                                                  \
-	(BIT(CTL_EXPLAIN) | BIT(CTL_DIAGNOSE) | BIT(CTL_DOCTOR) | BIT(CTL_ATTACH) |                \
-	 BIT(CTL_DETACH) | BIT(CTL_PCAP) | BIT(CTL_SNIFF))
-#define OF_POD		     (LISTINGS | BIT(CTL_WATCH) | BIT(CTL_DIAGNOSE) | BIT(CTL_ATTACH) | BIT(CTL_SNIFF))
+	(BIT(CTL_STATUS) | BIT(CTL_EXPLAIN) | BIT(CTL_DIAGNOSE) | BIT(CTL_DOCTOR) |                \
+	 BIT(CTL_ATTACH) | BIT(CTL_DETACH) | BIT(CTL_PCAP) | BIT(CTL_SNIFF))
+#define OF_POD		     (CHOSEN | BIT(CTL_WATCH) | BIT(CTL_DIAGNOSE) | BIT(CTL_ATTACH) | BIT(CTL_SNIFF))
 #define FORMATS_OF_LISTINGS  "table|wide|json|yaml|name"
 #define FORMATS_OF_DOCUMENTS "text|json|yaml"
 
@@ -31,10 +32,12 @@ static const struct ctl_flag flags[] = {
 	 "by this column, numbers as numbers; -COLUMN: the largest first"},
 	{"field-selector", 0, TYPE_SELECTOR, "COLUMN=TEXT", FIELD(selector), 0, LISTINGS,
 	 "only rows with that; also COLUMN!=TEXT, several with commas"},
+	{"watch", 'w', TYPE_NONE, NULL, FIELD(watch), 0, LISTINGS,
+	 "and, until Ctrl-C, rows that are new or have changed, each second"},
 	{"namespace", 'n', TYPE_NAMESPACE, "NAMESPACE", FIELD(namespace), 0, OF_POD,
 	 "of this Kubernetes namespace: of the pod, or all of its pods"},
 	{"pod", 0, TYPE_POD, "[NS/]NAME", FIELD(pod), 0, OF_POD, "of this pod"},
-	{"device", 0, TYPE_DEVICE, "DEVICE", FIELD(device), 0, LISTINGS | BIT(CTL_WATCH),
+	{"device", 0, TYPE_DEVICE, "DEVICE", FIELD(device), 0, CHOSEN | BIT(CTL_WATCH),
 	 "of this device"},
 	{"limit", 0, TYPE_NUMBER, "N", FIELD(limit), 1000000, BIT(CTL_EVENTS) | BIT(CTL_QPS),
 	 "so many at most: the newest events, or the first queue pairs"},
@@ -88,14 +91,29 @@ static const struct ctl_flag flags[] = {
 #define A_DOCUMENT .formats = FORMATS_OF_DOCUMENTS
 
 static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
+	[CTL_STATUS] = {.name = "status",
+			NO_WORD,
+			.brief = "is all well? One screen",
+			.text = "Exits with 1 when it is not.",
+			A_DOCUMENT},
 	[CTL_PODS] = {.name = "pods",
 		      NO_WORD,
 		      .brief = "which container has which device",
 		      LISTS(listing_pods)},
+	[CTL_RESOURCES] =
+		{.name = "resources",
+		 NO_WORD,
+		 .brief =
+			 "what the kubelet is offered: how many, healthy, given, and whether it knows",
+		 LISTS(listing_resources)},
 	[CTL_DEVICES] = {.name = "devices",
 			 NO_WORD,
 			 .brief = "all devices, and why each is free, taken or not offered",
 			 LISTS(listing_devices)},
+	[CTL_PORTS] = {.name = "ports",
+		       NO_WORD,
+		       .brief = "RDMA ports: link, whose they are, and what diagnosis says of each",
+		       LISTS(listing_ports)},
 	[CTL_EXPLAIN] = {.name = "explain",
 			 THE_DEVICE,
 			 .brief = "the same of one, in a sentence",

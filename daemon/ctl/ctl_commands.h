@@ -8,8 +8,11 @@
 struct listing;
 
 enum ctl_command {
+	CTL_STATUS,
 	CTL_PODS,
+	CTL_RESOURCES,
 	CTL_DEVICES,
+	CTL_PORTS,
 	CTL_EXPLAIN,
 	CTL_EVENTS,
 	CTL_WATCH,

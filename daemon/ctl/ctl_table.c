@@ -184,6 +184,8 @@ void table_print(const struct table *t, const struct table_style *style, FILE *f
 
 	if (t->failed || t->n_rows == 0)
 		return;
+	if (p.style->widths)
+		memcpy(p.widths, p.style->widths, sizeof(p.widths));
 	if (!p.style->no_heads)
 		measure(&p, t->heads);
 	for (size_t i = 0; i < t->n_rows; i++)
@@ -192,6 +194,8 @@ void table_print(const struct table *t, const struct table_style *style, FILE *f
 		print_row(&p, t->heads);
 	for (size_t i = 0; i < t->n_rows; i++)
 		print_row(&p, (const char *const *)t->rows[i].cells);
+	if (p.style->widths)
+		memcpy(p.style->widths, p.widths, sizeof(p.widths));
 }
 
 void table_done(struct table *t)

@@ -26,6 +26,9 @@ struct table {
 struct table_style {
 	bool no_heads, colours;
 	unsigned hidden; /* columns that are left out, a bit each */
+	/* TABLE_COLUMNS_MAX of them, NULL = none: columns are as wide at least, and as wide as they
+	 * became afterwards: tables below one another. */
+	size_t *widths;
 };
 
 /* Appends a cell; NULL and "" become "-", control characters '?'. */

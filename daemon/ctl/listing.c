@@ -280,6 +280,64 @@ static void choose_rows(struct table *t, const struct listing *l, const struct l
 		   sort_by[0] == '-');
 }
 
+/* --- what was shown before ---------------------------------------------------------------------
+ */
+
+struct listing_seen {
+	json_t *rows; /* those of the last look: an object with a key for each */
+	size_t widths[TABLE_COLUMNS_MAX];
+	bool has_looked, has_heads;
+};
+
+struct listing_seen *listing_seen_new(void)
+{
+	struct listing_seen *seen = calloc(1, sizeof(*seen));
+
+	if (seen)
+		seen->rows = json_object();
+	return seen;
+}
+
+void listing_seen_free(struct listing_seen *seen)
+{
+	if (seen)
+		json_decref(seen->rows);
+	free(seen);
+}
+
+/* Heap. */
+static char *row_text(const struct table *t, size_t row)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (size_t i = 0; f && i < t->n_columns; i++)
+		fprintf(f, "%s\t", t->rows[row].cells[i]);
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* -ENOMEM. */
+static int drop_seen(struct table *t, struct listing_seen *seen)
+{
+	json_t *rows = json_object();
+	int r = rows ? 0 : -ENOMEM;
+
+	for (size_t i = t->n_rows; r == 0 && i-- > 0;) {
+		AUTO_FREE char *text = row_text(t, i);
+
+		if (!text || json_object_set_new_nocheck(rows, text, json_true()) < 0)
+			r = -ENOMEM;
+		else if (json_object_get(seen->rows, text))
+			table_drop_row(t, i);
+	}
+	json_decref(seen->rows);
+	seen->rows = rows;
+	return r;
+}
+
 /* --- formats ---------------------------------------------------------------------------------- */
 
 static bool is_format(const struct listing_choice *c, const char *format)
@@ -290,15 +348,21 @@ static bool is_format(const struct listing_choice *c, const char *format)
 static void show_table(const struct listing *l, const struct listing_choice *c,
 		       const struct table *t, const json_t *document, FILE *f)
 {
-	struct table_style style = {c->no_headers, c->colours, 1u << l->n_columns};
+	struct listing_seen *seen = c->seen;
+	struct table_style style = {.no_heads = c->no_headers || (seen && seen->has_heads),
+				    .colours = c->colours,
+				    .hidden = 1u << l->n_columns,
+				    .widths = seen ? seen->widths : NULL};
 
 	for (size_t i = 0; i < l->n_columns; i++)
 		if (l->columns[i].wide && !is_format(c, "wide"))
 			style.hidden |= 1u << i;
-	if (t->n_rows == 0)
+	if (t->n_rows == 0 && !c->no_headers && (!seen || !seen->has_looked))
 		fprintf(f, "%s\n", l->nothing);
 	table_print(t, &style, f);
-	if (l->notes)
+	if (seen)
+		seen->has_heads |= t->n_rows > 0;
+	else if (l->notes)
 		l->notes(document, json_array_size(objects_of(l, document)), f);
 }
 
@@ -344,12 +408,30 @@ static json_t *document_of(const struct listing *l, const struct table *t, const
 	return NULL;
 }
 
+static int show_lines(const json_t *objects, FILE *f)
+{
+	json_t *object;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach ((json_t *)objects, i, object) {
+		r = ctl_document_line(object, f);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
 static int show_document(const struct listing *l, const struct listing_choice *c,
 			 const struct table *t, const json_t *document, FILE *f)
 {
 	json_t *whole = document_of(l, t, document);
-	int r = whole ? ctl_document_put(whole, c->format, f) : -ENOMEM;
+	int r = whole ? 0 : -ENOMEM;
 
+	if (whole && c->seen)
+		r = show_lines(objects_of(l, whole), f);
+	else if (whole)
+		r = ctl_document_put(whole, c->format, f);
 	json_decref(whole);
 	return r;
 }
@@ -361,6 +443,8 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 	int r = 0;
 
 	choose_rows(&t, l, c, document);
+	if (c->seen && !t.failed)
+		t.failed = drop_seen(&t, c->seen) < 0;
 	if (t.failed)
 		r = -ENOMEM;
 	else if (is_format(c, "json") || is_format(c, "yaml"))
@@ -369,6 +453,8 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 		show_names(l, &t, f);
 	else
 		show_table(l, c, &t, document, f);
+	if (c->seen)
+		c->seen->has_looked = true;
 	table_done(&t);
 	return r;
 }

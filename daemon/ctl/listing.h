@@ -20,9 +20,9 @@ struct listing_column {
 };
 
 struct listing {
-	const char *source;  /* the path below /api/v1 of its document */
-	const char *list;    /* the member that has its objects */
-	const char *nothing; /* said of an empty one */
+	const char *source; /* the path below /api/v1 of its document; NULL: ctl_merge.h makes it */
+	const char *list;   /* the member that has its objects */
+	const char *nothing; /* said of an empty one, in place of headings */
 	const struct listing_column *columns;
 	size_t n_columns;
 	/* The rows of an object, a new array; NULL: it is one. */
@@ -30,7 +30,8 @@ struct listing {
 	/* Heap: what people call a row, which is a command's word or a flag's value; NULL: nothing.
 	 */
 	char *(*name)(const json_t *row);
-	/* Paths of what --namespace, --pod and --device ask for; NULL: the daemon chooses. */
+	/* Paths of what --namespace, --pod and --device ask for; NULL: the daemon is asked for it.
+	 */
 	const char *namespace, *pod, *device;
 	bool newest_last;  /* a limit keeps the last ones */
 	const char *other; /* a list of the document that is not of this listing; NULL = none */
@@ -44,7 +45,16 @@ struct listing_choice {
 	const char *namespace, *pod, *device, *sort_by, *selector;
 	long limit; /* so many at most; -1 = all */
 	bool no_headers, colours;
+	/* NULL, or what was shown before: then only rows that are new or have changed are shown,
+	 * without headings once there was one, and JSON as one line for each object. */
+	struct listing_seen *seen;
 };
+
+struct listing_seen;
+
+/* NULL when out of memory. */
+struct listing_seen *listing_seen_new(void);
+void listing_seen_free(struct listing_seen *);
 
 /* -EINVAL: a column that it does not have, with a sentence. */
 int listing_check(const struct listing *, const char *sort_by, const char *selector, struct err *);

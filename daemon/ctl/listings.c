@@ -317,3 +317,82 @@ const struct listing listing_qps = {
 	.namespace = "namespace",
 	.notes = qp_notes,
 };
+
+/* --- resources -------------------------------------------------------------------------------- */
+
+static char *resource_name(const json_t *row)
+{
+	return listing_text(row, "name");
+}
+
+static const struct listing_column resource_columns[] = {
+	{PATH("RESOURCE", "name")},
+	{PATH("TOTAL", "devices")},
+	{PATH("HEALTHY", "healthy")},
+	{PATH("GIVEN", "allocated")},
+	{PATH("REGISTERED", "registration")},
+	{WIDE("SHARED", "shared")},
+	{WIDE("GIDS", "gidCapacity")},
+	{WIDE("REGISTRATIONS", "registrations")},
+	{WIDE("FAILURES", "registrationFailures")},
+	{WIDE("LISTS", "listsSent")},
+	{WIDE("ERROR", "error")},
+};
+
+const struct listing listing_resources = {
+	.source = "devices",
+	.list = "resources",
+	.other = "devices",
+	.nothing = "no resources are configured",
+	COLUMNS(resource_columns),
+	.name = resource_name,
+};
+
+/* --- ports ------------------------------------------------------------------------------------ */
+
+/* "mlx5_0/1" */
+static char *port_name(const json_t *row)
+{
+	AUTO_FREE char *device = listing_text(row, "device");
+	AUTO_FREE char *port = listing_text(row, "port");
+
+	return with_slash(device, port);
+}
+
+/* "400G": links are named by their bits. */
+static char *port_rate(const json_t *row)
+{
+	json_int_t rate;
+
+	if (!number_of(row, "rateBps", &rate))
+		return NULL;
+	return text_make("%.3gG", (double)rate / 1e9);
+}
+
+/* What diagnosis says, or why it says nothing. */
+static char *port_verdict(const json_t *row)
+{
+	const char *severity = text_of(row, "severity"), *watch = text_of(row, "watch");
+
+	if (severity || !watch)
+		return severity ? strdup(severity) : NULL;
+	return strdup(strcmp(watch, "judged") == 0 ? "ok" : watch);
+}
+
+static const struct listing_column port_columns[] = {
+	{MADE("PORT", port_name)},  {PATH("NETDEV", "netdev")}, {PATH("FUNCTION", "function")},
+	{PATH("KIND", "kind")},	    {PATH("STATE", "state")},	{MADE("RATE", port_rate)},
+	{PATH("MTU", "mtu")},	    {MADE("POD", pod_of)},	{MADE("VERDICT", port_verdict)},
+	{PATH("CAUSES", "causes")}, {WIDE("DRIVER", "driver")}, {WIDE("LINK", "linkLayer")},
+	{WIDE("PARENT", "parent")}, {WIDE("VF", "vf")},		{WIDE("CONTAINER", "container")},
+};
+
+const struct listing listing_ports = {
+	.list = "ports",
+	.nothing = "this node has no RDMA ports",
+	COLUMNS(port_columns),
+	.name = port_name,
+	.namespace = "namespace",
+	.pod = "pod",
+	.device = "device|netdev|function",
+};

@@ -4,7 +4,8 @@
 
 #include "listing.h"
 
-extern const struct listing listing_pods, listing_devices, listing_events, listing_qps;
+extern const struct listing listing_pods, listing_devices, listing_events, listing_qps,
+	listing_resources, listing_ports;
 
 /* One event, a line, as `rocectl watch` shows it. */
 void listing_show_event(const json_t *event, FILE *);

@@ -103,6 +103,7 @@ static void *serve(void *arg)
 		return NULL;
 	if (recv(fd, f->request, sizeof(f->request) - 1, 0) > 0)
 		send(fd, f->answer, strlen(f->answer), MSG_NOSIGNAL);
+	shutdown(f->fd, SHUT_RDWR); /* nobody is served any more */
 	close(fd);
 	return NULL;
 }
@@ -229,6 +230,16 @@ static void test_what_is_chosen_here(void **state)
 		    "GET /api/v1/devices HTTP");
 }
 
+/* Every question is answered alike, and a watcher stops when nobody answers any more. */
+static void test_several_questions(void **state)
+{
+	(void)state;
+	assert_fake(OK_JSON("{\"devices\":[]}"), "ports", CTL_NO_DAEMON, "rocelet");
+	assert_fake(OK_JSON("ok"), "status", CTL_NO_DAEMON, "rocelet");
+	assert_fake(OK_JSON("{\"pods\":[]}"), "pods -w", CTL_NO_DAEMON,
+		    "no container has a device\nrocectl: ");
+}
+
 static void test_completion_of_live_names(void **state)
 {
 	static struct fake f;
@@ -336,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_answers_that_are_none),
 		cmocka_unit_test(test_what_servers_answer),
 		cmocka_unit_test(test_what_is_chosen_here),
+		cmocka_unit_test(test_several_questions),
 		cmocka_unit_test(test_no_daemon),
 		cmocka_unit_test(test_completion_of_live_names),
 		cmocka_unit_test(test_diagnosis),

@@ -140,6 +140,8 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"diagnose --replay f -o yaml", "text or json"},
 		{"pods -o text", "-o text: not one of table, wide, json, yaml, name"},
 		{"events -o name", "events have no names"},
+		{"pods -w -o yaml", "-w has no end"},
+		{"resources --pod x", "--pod is no option of resources"},
 		{"suggest -o json", "--output is no option of suggest"},
 		{"qps --top speed", "--top speed: not one of ce, cnp"},
 		{"pods --sort-by stat", "there is no column STAT (did you mean STATE?)"},
