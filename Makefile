@@ -257,7 +257,7 @@ soak: deps ## what takes too long for check: 10,000 random histories of the atta
 	$(Q)tests/bench/soak.sh
 
 golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
 
 # kustomize cannot put a file into an object.
 k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml

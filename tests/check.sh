@@ -296,6 +296,7 @@ part_ship() {
 	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/promtool" $kubectl
 	judged "ship runbook" /usr/bin/python3 tests/ship/runbook.py build/rocectl
 	judged "ship rules" /usr/bin/python3 tests/ship/rules.py "$prometheus/usr/bin/promtool"
+	judged "ship dashboards" /usr/bin/python3 tests/ship/dashboards.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/prometheus"
 	if [ "$(id -u)" != 0 ]; then
 		skip "image" "chroot needs root"
 		return
