@@ -23,12 +23,18 @@ int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 	return 0;
 }
 
+static void free_port(struct watched_port *p)
+{
+	window_done(&p->window);
+	free(p);
+}
+
 void diagnosis_free(struct diagnosis *d)
 {
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->n_ports; i++)
-		free(d->ports[i]);
+		free_port(d->ports[i]);
 	free(d->ports);
 	free(d->loads);
 	free(d->observed);
@@ -132,7 +138,7 @@ static void miss_others(struct diagnosis *d)
 		if (!p->looked_at)
 			miss_port(d, p);
 		if (!p->looked_at && p->unseen >= GONE_AFTER)
-			free(p);
+			free_port(p);
 		else
 			d->ports[kept++] = p;
 	}
@@ -348,7 +354,12 @@ const char *port_watch_name(enum port_watch w)
 
 size_t diagnosis_memory(const struct diagnosis *d)
 {
-	return sizeof(*d) + d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
+	size_t rows = 0;
+
+	for (size_t i = 0; i < d->n_ports; i++)
+		rows += d->ports[i]->window.rows ? WINDOW_ROWS : 0;
+	return rows * sizeof(*d->ports[0]->window.rows) + sizeof(*d) +
+	       d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
 	       d->room_loads * (sizeof(*d->loads) + sizeof(void *)) +
 	       d->room_verdicts * (sizeof(*d->verdicts) + sizeof(*d->owners));
 }
