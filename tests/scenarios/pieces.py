@@ -17,7 +17,8 @@ from world import Port, Scenario, packets, payload
 BEFORE, AFTER = 10, 26
 FAULT = 60  # where scenarios begin theirs
 THRESHOLDS = {"settle_seconds": 3}
-# The port that every round has beside its pieces, with the highest number: how the others step hangs on it (tests/lab/module/script.h).
+PCIE = {"width": 16, "max_width": 16, "gt_s": 32, "max_gt_s": 32}
+# The port that every round has beside its pieces, with the highest number: how the others step hangs on it (tests/lab/module/lab_script.h).
 HEALTHY = "healthy"
 
 N = packets(20e9)
@@ -68,8 +69,10 @@ def scenarios():
 
 
 def as_the_nic_has_it(port, names):
-    """A port of the header: who counts its bytes, and nothing of queue pairs and pods."""
+    """A port of the header: who counts its bytes, a PCIe link that can carry them, and nothing of queue pairs and pods."""
     port = {k: v for k, v in port.items() if k not in ("pods", "qps")}
+    if port.get("settings"):
+        port["settings"] = {"pcie": PCIE, **port["settings"]}
     return {**port, "device": names[port["device"]], "bytes_source": "ethtool" if port["driver"] == "mlx5" else "netlink"}
 
 

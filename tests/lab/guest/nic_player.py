@@ -40,8 +40,14 @@ def get(path):
         return file.read().strip()
 
 
-def run(*command):
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+def run(*command, text=""):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, input=text, encoding="utf-8")
+
+
+def batch(program, lines):
+    """One start of ip or dcb for all: emulated, each takes half a second."""
+    if lines:
+        run(program, "-b", "-", text="\n".join(lines) + "\n")
 
 
 def wait_for(what, holds):
@@ -71,6 +77,8 @@ def bind(path, driver):
 
 
 def make_vfs(path, n):
+    if n == 0:
+        return
     put(f"{path}/sriov_drivers_autoprobe", "0")
     put(f"{path}/sriov_numvfs", str(n))
 
@@ -115,25 +123,29 @@ class Port:
         put(self.file("device"), self.device)
 
     def set_up(self):
-        netdev = self.netdev()
         speed = self.header["rate_bytes_per_second"] * 8e-6
         if speed != 200000:  # as the module makes them
-            run("ethtool", "-s", netdev, "speed", f"{speed:.0f}", "duplex", "full", "autoneg", "off")
-        run("ip", "link", "set", netdev, "up")
-        self.settings(self.header.get("settings") or {})
+            run("ethtool", "-s", self.netdev(), "speed", f"{speed:.0f}", "duplex", "full", "autoneg", "off")
+        return self.settings(self.header.get("settings") or {})
 
     # What happens.
 
     def settings(self, settings):
+        """Sets what has a file; returns what `dcb` is to set."""
+        dcb = []
         for key, value in settings.items():
             if key == "pfc":
-                run("dcb", "pfc", "set", "dev", self.netdev(), "prio-pfc", "all:off", *(f"{p}:on" for p in value))
+                dcb.append(f"pfc set dev {self.netdev()} prio-pfc all:off " + " ".join(f"{p}:on" for p in value))
             elif key == "peer_pfc":
                 put(self.file("peer_pfc"), str(sum(1 << p for p in value)))
             elif key == "pcie":
                 put(self.file("link"), f"{value['width']} {value['max_width']} {PCIE_SPEEDS[value['gt_s']]} {PCIE_SPEEDS[value['max_gt_s']]}")
             else:
                 sys.exit(f"{self.device}: no setting {key} can be played")
+        return dcb
+
+    def change_settings(self, settings):
+        batch("dcb", self.settings(settings))
 
     def health(self, health):
         for key, value in health.items():
@@ -153,7 +165,7 @@ class Port:
         before, now = self.samples[i - 1][2], self.samples[i][2]
         changed = {k: v for k, v in now.items() if k != "state" or v != before["state"]}
         for key, value in changed.items():
-            play = {"settings": self.settings, "health": self.health, "state": self.link}.get(key)
+            play = {"settings": self.change_settings, "health": self.health, "state": self.link}.get(key)
             if not play:
                 sys.exit(f"{self.device}: {key} cannot be played")
             play(value)
@@ -224,15 +236,15 @@ def make(ports):
     for port in ports:
         if port not in vfs:
             bind(port.path, port.driver)
-            make_vfs(port.path, sum(parent_of(vf, ports) is port for vf in vfs)) if vfs else None
+            make_vfs(port.path, sum(parent_of(vf, ports) is port for vf in vfs))
     place(ports)
     for port in vfs:
         bind(port.path, port.driver)
     for port in ports:
         port.make()
     run("udevadm", "settle", "--timeout=60")  # they are renamed once
-    for port in ports:
-        port.set_up()
+    batch("dcb", [line for port in ports for line in port.set_up()])
+    batch("ip", [f"link set {port.netdev()} up" for port in ports])
     beat(ports[-1])
 
 

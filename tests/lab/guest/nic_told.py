@@ -5,8 +5,9 @@
 
 A line for each piece: "ok NAME: WHAT" or "bad NAME: WHY"; then "# ..." lines, how soon verdicts stood.
 
-The same causes on the same ports, with the same severities. An onset may lie a sample beside: what the daemon hears of links and settings comes between
-two samples, and is in the one or the other.
+The same causes on the same ports, with the same severities. An onset may lie a sample beside: what the daemon hears of links and health comes between two
+samples, and is in the one or the other. Of settings it may lie two samples later than that: nobody tells that they changed, the daemon asks for them every
+second sample.
 """
 import datetime
 import glob
@@ -15,7 +16,7 @@ import os
 import re
 import sys
 
-TOLERANCE = 1  # samples
+TOLERANCE, TOLERANCE_OF_SETTINGS = 1, 3  # samples
 LEVELS = ("", "info", "warning", "critical")
 
 
@@ -39,11 +40,16 @@ def nearest(times, t):
     return min(range(len(times)), key=lambda i: abs(times[i] - t))
 
 
-def times_of(piece):
-    """Of a file's samples; all ports of one have them at the same times."""
-    with open(piece, encoding="utf-8") as file:
-        next(file)
-        return sorted({json.loads(line)["t"] for line in file})
+class Piece:
+    """A file: whose ports, when they have samples (all of them at the same times), and how exactly onsets are known."""
+
+    def __init__(self, path):
+        self.name = os.path.basename(path)[:-len(".jsonl")]
+        with open(path, encoding="utf-8") as file:
+            header, *lines = map(json.loads, file)
+        self.devices = {port["device"] for port in header["ports"]}
+        self.times = sorted({line["t"] for line in lines})
+        self.tolerance = TOLERANCE_OF_SETTINGS if any("settings" in line for line in lines) else TOLERANCE
 
 
 def by_replay(document, times):
@@ -71,7 +77,7 @@ def is_of(event, reason, device, cause):
     return event["reason"] == reason and re.match(rf"{device} port \d+: {cause}\b", event["message"])
 
 
-def compare(wanted, found):
+def compare(wanted, found, tolerance):
     """Yields what differs. What became a symptom of another cause soon is nobody's verdict."""
     for key in {**wanted, **found}:
         name = f"{key[1]} of {key[0]}"
@@ -81,7 +87,7 @@ def compare(wanted, found):
                 yield f"{name} is told by {'replay' if a else 'the daemon'} alone, {a or b}"
         elif a.level != b.level:
             yield f"{name} is {b}, not {a}"
-        elif abs(a.onset - b.onset) > TOLERANCE:
+        elif abs(a.onset - b.onset) > tolerance:
             yield f"{name} is {b}, not {a}"
 
 
@@ -103,15 +109,12 @@ def event_ms(event):
 def main():
     folder, log = sys.argv[1], load(sys.argv[2])
     found, lines = by_daemon(log), []
-    for piece in sorted(glob.glob(f"{folder}/*.jsonl")):
-        name = os.path.basename(piece)[:-len(".jsonl")]
-        with open(piece, encoding="utf-8") as file:
-            devices = {p["device"] for p in json.loads(file.readline())["ports"]}
-        wanted = by_replay(load(f"{folder}/{name}.replay.json"), times_of(piece))
-        problems = list(compare(wanted, {key: told for key, told in found.items() if key[0] in devices}))
+    for piece in map(Piece, sorted(glob.glob(f"{folder}/*.jsonl"))):
+        wanted = by_replay(load(f"{folder}/{piece.name}.replay.json"), piece.times)
+        problems = list(compare(wanted, {key: told for key, told in found.items() if key[0] in piece.devices}, piece.tolerance))
         what = ", ".join(f"{cause} of {device}, {told}" for (device, cause), told in wanted.items()) or "silence"
-        print(f"bad {name}: {'; '.join(problems)}" if problems else f"ok {name}: {what}")
-        lines += [f"# {name}: {cause} stood {seconds:.2f} s after what it is about had changed" for cause, seconds in delays(log, wanted)]
+        print(f"bad {piece.name}: {'; '.join(problems)}" if problems else f"ok {piece.name}: {what}")
+        lines += [f"# {piece.name}: {cause} stood {seconds:.2f} s after what it is about had changed" for cause, seconds in delays(log, wanted)]
     print(*lines, sep="\n")
 
 

@@ -22,7 +22,7 @@ play_round() { # NAME
     say "$1"
     player make "$1"
     configuration "$1" >/tmp/config.json
-    start_rocelet --config /tmp/config.json
+    start_rocelet --config /tmp/config.json --log-level debug
     player play "$1" "$OUT/$1.log"
     /usr/bin/python3 /rocelet/lab/guest/nic_told.py "$OUT/pieces/$1" "$OUT/$1.log" >"$OUT/$1.told"
     while read -r verdict name what; do
@@ -35,6 +35,7 @@ play_round() { # NAME
 
 load_nic
 check "the host makes what is played" 'host_part pieces'
-for round in congestion loss settings bnxt; do
+(($#)) || set -- congestion loss settings bnxt # or those that are asked for
+for round; do
     play_round "$round"
 done

@@ -1,4 +1,4 @@
-#include "health.h"
+#include "lab_health.h"
 
 #define GRACE_MS 3600000
 

@@ -1,10 +1,10 @@
-#include "counters.h"
+#include "lab_counters.h"
 
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/slab.h>
 
-#include "nic.h"
+#include "lab_function.h"
 
 /* One for all functions: a step is one moment for all of them. */
 static DEFINE_SPINLOCK(lock);

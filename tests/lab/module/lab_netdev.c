@@ -1,9 +1,9 @@
-#include "netdev.h"
+#include "lab_netdev.h"
 
 #include <linux/ethtool.h>
 
-#include "dcb.h"
-#include "rdma.h"
+#include "lab_dcb.h"
+#include "lab_rdma.h"
 
 /* --- the link --------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
-/* health.h - the devlink of a function, with one health reporter, "fw".
+/* lab_health.h - the devlink of a function, with one health reporter, "fw".
  *
  * Each write to `fault` is a report. The first is recovered from; a second one too soon is not, and
  * the reporter is in state error then. */
 #pragma once
 
-#include "nic.h"
+#include "lab_function.h"
 
 /* The lab_nic is its private part. */
 struct devlink *health_alloc(size_t size, struct device *);

@@ -1,5 +1,6 @@
-/* nic.h - a NIC for the lab that has what no emulated one has: RDMA counters, ethtool statistics,
- * DCB settings, pause, a devlink health reporter and links that can be ill. It carries no packets.
+/* lab_function.h - a NIC for the lab that has what no emulated one has: RDMA counters, ethtool
+ * statistics, DCB settings, pause, a devlink health reporter and links that can be ill. It carries
+ * no packets.
  *
  * It sits on functions of an emulated NIC under the names of two drivers, mlx5_core and bnxt_en,
  * and knows neither's counters: whoever plays it writes files of the function's folder `lab` in
@@ -7,7 +8,7 @@
  *
  *   names   lines "hw NAME" or "eth NAME": counters it is to have; before `device`
  *   device  a name: from then on there are a netdev and an RDMA device with one port
- *   script  what its counters do in one step (script.h); appended to those before
+ *   script  what its counters do in one step (lab_script.h); appended to those before
  *   beat    1: each look at this function's RDMA counters is a step of all functions
  *   step    how many steps there have been; can be polled
  *   fault   a text: a report of the health reporter with it
@@ -21,8 +22,8 @@
 #include <net/dcbnl.h>
 #include <net/devlink.h>
 
-#include "counters.h"
-#include "script.h"
+#include "lab_counters.h"
+#include "lab_script.h"
 
 struct lab_rdma;
 

@@ -1,4 +1,4 @@
-#include "dcb.h"
+#include "lab_dcb.h"
 
 static int get_ets(struct net_device *netdev, struct ieee_ets *ets)
 {

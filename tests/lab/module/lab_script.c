@@ -1,9 +1,9 @@
-#include "script.h"
+#include "lab_script.h"
 
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "nic.h"
+#include "lab_function.h"
 
 /* Looks that are nearer to each other than this are of one sample, or between two. */
 #define APART_NS (500 * NSEC_PER_MSEC)
@@ -65,8 +65,7 @@ static void step_all(struct lab_nic *beating)
 {
 	struct lab_nic *nic;
 
-	list_for_each_entry(nic, &all, script.nics)
-		take_step(nic);
+	list_for_each_entry(nic, &all, script.nics) take_step(nic);
 	n_steps++;
 	stepped = ktime_get_ns();
 	sysfs_notify(&beating->pci->dev.kobj, "lab", "step");
@@ -96,8 +95,7 @@ void script_done(struct lab_nic *nic)
 
 	mutex_lock(&all_lock);
 	list_del(&nic->script.nics);
-	list_for_each_entry_safe(step, next, &nic->script.steps, node)
-		kfree(step);
+	list_for_each_entry_safe(step, next, &nic->script.steps, node) kfree(step);
 	if (nic->beats)
 		n_steps = 0;
 	mutex_unlock(&all_lock);
@@ -110,8 +108,7 @@ static int parse(const struct lab_nic *nic, const char *line, struct change *ret
 	char kind[4], name[COUNTER_NAME_MAX], op;
 	unsigned long long amount;
 
-	if (sscanf(line, "%3s %39s %c %llu", kind, name, &op, &amount) != 4 ||
-	    !strchr("=+~", op))
+	if (sscanf(line, "%3s %39s %c %llu", kind, name, &op, &amount) != 4 || !strchr("=+~", op))
 		return -EINVAL;
 	ret->hw = strcmp(kind, "hw") == 0;
 	ret->op = op;

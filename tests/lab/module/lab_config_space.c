@@ -1,16 +1,17 @@
-#include "config_space.h"
+#include "lab_config_space.h"
 
 #define PLACES_MAX 64
 
-/* A function that is spoken for. The bus is asked under a lock of the kernel's with interrupts off:
- * nothing here may sleep, and what is read there only ever changes as a whole word. */
+/* A function that is spoken for. Configuration spaces are read at any time, with interrupts off and
+ * without a lock: what is here only ever changes as a whole word. */
 struct place {
 	struct pci_bus *bus;
 	unsigned devfn;
 	u8 express; /* offset of the PCI Express capability */
 	struct place_says {
-		u16 status;	     /* LNKSTA's speed and width; 0: its own */
-		u16 capabilities;    /* LNKCAP's */
+		u16 status;	  /* LNKSTA's speed and width; 0: its own */
+		u16 capabilities; /* LNKCAP's */
+		u32 speeds;	  /* LNKCAP2's, one bit for each */
 		bool gone;
 	} says;
 };
@@ -61,9 +62,8 @@ static int read_config(struct pci_bus *bus, unsigned devfn, int where, int size,
 		replace(value, p->says.status);
 	else if (p && size == 4 && where == p->express + PCI_EXP_LNKCAP)
 		replace(value, p->says.capabilities);
-	/* Else the kernel derives the highest speed from another word. */
-	else if (p && size == 4 && where == p->express + PCI_EXP_LNKCAP2 && p->says.capabilities)
-		*value = 0;
+	else if (p && size == 4 && where == p->express + PCI_EXP_LNKCAP2 && p->says.speeds)
+		*value = p->says.speeds;
 	return r;
 }
 
@@ -103,32 +103,12 @@ static void add(struct pci_dev *pci)
 		take_bus(pci->bus);
 }
 
-static bool is_in_use(const struct pci_bus *bus)
-{
-	for (int i = 0; i < PLACES_MAX; i++)
-		if (places[i].bus == bus)
-			return true;
-	return false;
-}
-
-static void give_back(struct pci_bus *bus)
-{
-	for (int i = 0; i < PLACES_MAX; i++) {
-		if (buses[i].bus != bus || is_in_use(bus))
-			continue;
-		pci_bus_set_ops(bus, buses[i].own);
-		buses[i].bus = NULL;
-	}
-}
-
 static void remove(struct pci_dev *pci)
 {
 	struct place *p = pci ? place_of(pci->bus, pci->devfn) : NULL;
 
-	if (!p)
-		return;
-	p->bus = NULL;
-	give_back(pci->bus);
+	if (p)
+		*p = (struct place){};
 }
 
 void config_space_add(struct lab_nic *nic)
@@ -150,16 +130,30 @@ void config_space_remove(struct lab_nic *nic)
 	mutex_unlock(&lock);
 }
 
+/* A bus that was taken stays so until nobody is bound: somebody may just be reading. */
+void config_space_end(void)
+{
+	for (int i = 0; i < PLACES_MAX && buses[i].bus; i++)
+		pci_bus_set_ops(buses[i].bus, buses[i].own);
+}
+
 /* --- files ------------------------------------------------------------------------------------ */
+
+static u16 word_of(unsigned width, unsigned speed)
+{
+	return width << PCI_EXP_LNKSTA_NLW_SHIFT | speed;
+}
 
 static void say_link(struct pci_dev *pci, u16 status, u16 capabilities)
 {
 	struct place *p = pci ? place_of(pci->bus, pci->devfn) : NULL;
+	u16 fastest = capabilities & PCI_EXP_LNKCAP_SLS;
 
 	if (!p)
 		return;
 	WRITE_ONCE(p->says.status, status);
 	WRITE_ONCE(p->says.capabilities, capabilities);
+	WRITE_ONCE(p->says.speeds, ((1u << fastest) - 1) << 1);
 }
 
 static ssize_t link_store(struct device *dev, struct device_attribute *attr, const char *text,
@@ -172,10 +166,9 @@ static ssize_t link_store(struct device *dev, struct device_attribute *attr, con
 	    width > 32 || max_width > 32 || speed > 15 || max_speed > 15)
 		return -EINVAL;
 	mutex_lock(&lock);
-	say_link(nic->pci, width << PCI_EXP_LNKSTA_NLW_SHIFT | speed,
-		 max_width << PCI_EXP_LNKSTA_NLW_SHIFT | max_speed);
-	say_link(pci_upstream_bridge(nic->pci), width << PCI_EXP_LNKSTA_NLW_SHIFT | speed,
-		 max_width << PCI_EXP_LNKSTA_NLW_SHIFT | max_speed);
+	say_link(nic->pci, word_of(width, speed), word_of(max_width, max_speed));
+	say_link(pci_upstream_bridge(nic->pci), word_of(width, speed),
+		 word_of(max_width, max_speed));
 	mutex_unlock(&lock);
 	return n;
 }

@@ -1,4 +1,4 @@
-#include "rdma.h"
+#include "lab_rdma.h"
 
 #include <net/addrconf.h>
 

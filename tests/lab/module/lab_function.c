@@ -1,12 +1,13 @@
-/* nic.c - a function from bind to unbind: which parts it has, and in which order they come and go. */
+/* lab_function.c - a function from bind to unbind: which parts it has, and in which order they come
+ * and go. */
 #include <linux/module.h>
 
-#include "config_space.h"
-#include "dcb.h"
-#include "health.h"
-#include "netdev.h"
-#include "nic.h"
-#include "rdma.h"
+#include "lab_config_space.h"
+#include "lab_dcb.h"
+#include "lab_function.h"
+#include "lab_health.h"
+#include "lab_netdev.h"
+#include "lab_rdma.h"
 
 #define DEFAULT_SPEED 200000
 
@@ -43,9 +44,8 @@ static const struct attribute_group nic_group = {.name = "lab", .attrs = nic_att
 /* --- from bind to unbind ---------------------------------------------------------------------- */
 
 /* In a folder of one name, whose first group makes it. */
-static const struct attribute_group *const groups[] = {&counters_group, &script_group,
-							&health_group, &config_space_group,
-							&dcb_group, NULL};
+static const struct attribute_group *const groups[] = {
+	&counters_group, &script_group, &health_group, &config_space_group, &dcb_group, NULL};
 
 static int make_files(struct lab_nic *nic)
 {
@@ -134,6 +134,7 @@ static void __exit lab_nic_exit(void)
 {
 	pci_unregister_driver(&drivers[1]);
 	pci_unregister_driver(&drivers[0]);
+	config_space_end();
 }
 
 module_init(lab_nic_init);

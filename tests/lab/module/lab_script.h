@@ -1,4 +1,4 @@
-/* script.h - what counters do, step by step.
+/* lab_script.h - what counters do, step by step.
  *
  * A write to `script` is one step, as lines "hw|eth NAME OP AMOUNT": "=" it is AMOUNT now, "+"
  * AMOUNT more at once, "~" AMOUNT more every second from here on. Counters of which a step does not

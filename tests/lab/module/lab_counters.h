@@ -1,4 +1,4 @@
-/* counters.h - the counters of one vocabulary, and how fast they grow.
+/* lab_counters.h - the counters of one vocabulary, and how fast they grow.
  *
  * What a look is told are true values of one moment: base + rate * time since. A change of rates
  * holds from the last look on, so that every look sees what has happened since the one before, at

@@ -1,10 +1,10 @@
-/* rdma.h - the function's RDMA device: one RoCE port on its netdev, with counters. No queue pair
- * can be made on it, and user space cannot open it. */
+/* lab_rdma.h - the function's RDMA device: one RoCE port on its netdev, with counters. No queue
+ * pair can be made on it, and user space cannot open it. */
 #pragma once
 
 #include <rdma/ib_verbs.h>
 
-#include "nic.h"
+#include "lab_function.h"
 
 int rdma_make(struct lab_nic *, const char *name);
 void rdma_unmake(struct lab_nic *);

@@ -1,7 +1,0 @@
-/* dcb.h - what `dcb` sets and shows of a netdev, and what the switch port says of its own PFC. */
-#pragma once
-
-#include "nic.h"
-
-extern const struct dcbnl_rtnl_ops dcb_ops;
-extern const struct attribute_group dcb_group;
