@@ -4,7 +4,8 @@
   nic_player.py PAGE make FOLDER          binds functions and makes the ports of all files in FOLDER as their headers say
   nic_player.py PAGE play FOLDER LOG      plays them before the running daemon, one sample for each of its samples; LOG: what it said when
 
-PAGE is docs/metrics.md. The port with the highest number steps the others: its counters must be such that the daemon never looks at it between samples.
+Beside each NAME.jsonl it leaves NAME.played.jsonl, the same with the times that the daemon's samples had: what grows with the time has grown as much more
+or less. PAGE is docs/metrics.md. The port with the highest number steps the others: its counters must be such that the daemon never looks at it between samples.
 What a file asks for and this NIC cannot show ends the program.
 """
 import glob
@@ -24,8 +25,10 @@ PF_IDS = ("0x8086", "0x10c9")  # the emulated NIC
 DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
 # Counts below this come whole, when they come; above it they grow with the time, as rates.
 FEW = 100
+GAUGES = ("outbound_pci_stalled_", "active_")
 PCIE_SPEEDS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}
 ACTIVE = 4
+PATIENCE_S = 180  # of a machine that others keep busy
 # What a sample may say of a port that says no more than its counters.
 SILENT = {"t", "device", "port", "values"}
 
@@ -51,10 +54,10 @@ def batch(program, lines):
 
 
 def wait_for(what, holds):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
-            sys.exit(f"still not so after a minute: {what}")
+            sys.exit(f"still not so after {PATIENCE_S} s: {what}")
         time.sleep(0.02)
 
 
@@ -90,16 +93,21 @@ def number_of(device):
     return int(re.search(r"\d+$", device).group())
 
 
+def is_rate(name, grown):
+    return grown >= FEW and not name.startswith(GAUGES)
+
+
 class Port:
     """A port of a file: what it is, its samples, the function that plays it."""
 
     def __init__(self, header, vendors):
         self.header, self.device = header, header["device"]
         self.vendor, self.driver = vendors[header["driver"]], DRIVERS[header["driver"]]
-        self.samples, self.path = [], None
+        self.lines, self.samples, self.path = [], [], None
 
     def add(self, line):
         """A sample: the driver's counters, and whatever else it says."""
+        self.lines.append(line)
         values = dict(line["values"])
         says = {k: v for k, v in line.items() if k not in SILENT}
         says["state"] = values.pop("roce_port_state", line.get("state", self.header["state"]))
@@ -183,32 +191,54 @@ class Port:
     @staticmethod
     def steps(name, before, now, seconds, grows):
         grown, rate = now - before, 0
-        at_once = None
-        if grown < 0 or name[1].endswith(("stalled_wr", "stalled_rd")) or name[1].startswith("active_"):
-            at_once = ("=", now) if grown else None
-        elif grown < FEW:
-            at_once = ("+", grown) if grown else None
-        else:
+        if is_rate(name[1], grown):
             rate = round(grown / seconds)
         if rate != grows.get(name, 0):
             grows[name] = rate
             yield f"{name[0]} {name[1]} ~ {rate}"
-        if at_once:
-            yield f"{name[0]} {name[1]} {at_once[0]} {at_once[1]:.0f}"
+        if grown < 0 or (grown and name[1].startswith(GAUGES)):
+            yield f"{name[0]} {name[1]} = {now:.0f}"
+        elif grown and not rate:
+            yield f"{name[0]} {name[1]} + {grown:.0f}"
+
+    def played(self, times):
+        """The lines, as they were at these times."""
+        shown = dict(self.lines[0]["values"])
+        yield {**self.lines[0], "t": times[0]}
+        for i, (before, now) in enumerate(zip(self.lines, self.lines[1:])):
+            stretched = (times[i + 1] - times[i]) / (now["t"] - before["t"])
+            for series, value in now["values"].items():
+                shown[series] = self.shown(series, shown[series], before["values"][series], value, stretched)
+            yield {**now, "t": times[i + 1], "values": dict(shown)}
+
+    def shown(self, series, shown, before, now, stretched):
+        entry = self.vendor.find(series)
+        if entry and is_rate(entry[1][0], (now - before) * entry[2]):
+            return shown + (now - before) * stretched
+        return now if now < before else shown + now - before
 
 
 # --- all of them ------------------------------------------------------------------------------
 
 
-def load(folder, vendors):
-    ports = {}
-    for path in glob.glob(f"{folder}/*.jsonl"):
+class Piece:
+    """A file."""
+
+    def __init__(self, path, vendors):
+        self.path = path
         with open(path, encoding="utf-8") as file:
-            header = json.loads(file.readline())
-            ports.update({p["device"]: Port(p, vendors) for p in header["ports"]})
-            for line in map(json.loads, file):
-                ports[line["device"]].add(line)
-    return [ports[device] for device in sorted(ports, key=number_of)]
+            self.header, *self.lines = map(json.loads, file)
+        self.ports = {p["device"]: Port(p, vendors) for p in self.header["ports"]}
+        for line in self.lines:
+            self.ports[line["device"]].add(line)
+
+    def write_played(self, times):
+        lines = sorted((line for port in self.ports.values() for line in port.played(times)), key=lambda line: line["t"])
+        put(f"{self.path[:-len('.jsonl')]}.played.jsonl", "".join(json.dumps(line) + "\n" for line in [self.header] + lines))
+
+
+def load(folder, vendors):
+    return [Piece(path, vendors) for path in glob.glob(f"{folder}/*.jsonl") if not path.endswith(".played.jsonl")]
 
 
 def parent_of(port, ports):
@@ -271,8 +301,8 @@ class Steps:
 
     def wait(self, n):
         while self.now() < n:
-            if not self.poll.poll(60000):
-                sys.exit("no sample in a minute")
+            if not self.poll.poll(PATIENCE_S * 1000):
+                sys.exit(f"no sample in {PATIENCE_S} s")
 
 
 def write_scripts(ports):
@@ -288,7 +318,7 @@ def now():
     return {"monotonic": time.monotonic() * 1000, "wall": time.time() * 1000}
 
 
-def play(ports, log):
+def play(pieces, ports, log):
     daemon = Connection()
     steps = Steps(ports[-1])
     wait_for("every port is judged", lambda: len(json.loads(daemon.get("/api/v1/diagnosis"))["ports"]) >= len(ports))
@@ -308,17 +338,20 @@ def play(ports, log):
     record["reports"].append(json.loads(daemon.get("/api/v1/diagnosis")))
     record["events"] = json.loads(daemon.get("/api/v1/events"))["events"]
     put(log, json.dumps(record))
+    for piece in pieces:
+        piece.write_played([(sample["monotonic"] - record["samples"][0]["monotonic"]) / 1000 for sample in record["samples"]])
 
 
 def main():
     page, command, folder = sys.argv[1:4]
     text = get(page)
-    ports = load(folder, {rdma: Vendor(text, rdma, netdev) for rdma, netdev in DRIVERS.items()})
+    pieces = load(folder, {rdma: Vendor(text, rdma, netdev) for rdma, netdev in DRIVERS.items()})
+    ports = sorted((port for piece in pieces for port in piece.ports.values()), key=lambda port: number_of(port.device))
     if command == "make":
         make(ports)
     else:
         place(ports)
-        play(ports, sys.argv[4])
+        play(pieces, ports, sys.argv[4])
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Holds what the daemon said of what nic_player.py played against what replay says of the same files.
 
-  nic_told.py FOLDER LOG      FOLDER/NAME.jsonl is a piece, FOLDER/NAME.replay.json what rocectl said of it, LOG the player's
+  nic_told.py FOLDER LOG      FOLDER/NAME.played.jsonl is a piece, FOLDER/NAME.replay.json what rocectl said of it, LOG the player's
 
 A line for each piece: "ok NAME: WHAT" or "bad NAME: WHY"; then "# ..." lines, how soon verdicts stood.
 
@@ -44,7 +44,7 @@ class Piece:
     """A file: whose ports, when they have samples (all of them at the same times), and how exactly onsets are known."""
 
     def __init__(self, path):
-        self.name = os.path.basename(path)[:-len(".jsonl")]
+        self.name = os.path.basename(path)[:-len(".played.jsonl")]
         with open(path, encoding="utf-8") as file:
             header, *lines = map(json.loads, file)
         self.devices = {port["device"] for port in header["ports"]}
@@ -109,7 +109,7 @@ def event_ms(event):
 def main():
     folder, log = sys.argv[1], load(sys.argv[2])
     found, lines = by_daemon(log), []
-    for piece in map(Piece, sorted(glob.glob(f"{folder}/*.jsonl"))):
+    for piece in map(Piece, sorted(glob.glob(f"{folder}/*.played.jsonl"))):
         wanted = by_replay(load(f"{folder}/{piece.name}.replay.json"), piece.times)
         problems = list(compare(wanted, {key: told for key, told in found.items() if key[0] in piece.devices}, piece.tolerance))
         what = ", ".join(f"{cause} of {device}, {told}" for (device, cause), told in wanted.items()) or "silence"

@@ -22,14 +22,14 @@ play_round() { # NAME
     say "$1"
     player make "$1"
     configuration "$1" >/tmp/config.json
-    start_rocelet --config /tmp/config.json --log-level debug
+    start_rocelet --config /tmp/config.json
     player play "$1" "$OUT/$1.log"
+    check "$1: replay judges what was played" 'host_part replay "$1"'
     /usr/bin/python3 /rocelet/lab/guest/nic_told.py "$OUT/pieces/$1" "$OUT/$1.log" >"$OUT/$1.told"
     while read -r verdict name what; do
-        [[ $verdict != '#' ]] || echo "# $name $what"
-        [[ $verdict != ok ]] || check "$name $what" true
-        [[ $verdict != bad ]] || check "$name $what" false
-    done <"$OUT/$1.told"
+        check "$name $what" '[[ $verdict == ok ]]'
+    done < <(grep -v '^#' "$OUT/$1.told")
+    grep '^#' "$OUT/$1.told"
     stop_rocelet
 }
 
