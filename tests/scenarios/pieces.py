@@ -11,8 +11,8 @@ import sys
 
 import causes
 import mistakes
-import stories  # noqa: F401
-from world import Port, Scenario, packets, payload
+from stories import busy
+from world import Port, Scenario, packets
 
 BEFORE, AFTER = 10, 26
 FAULT = 60  # where scenarios begin theirs
@@ -44,11 +44,24 @@ def of_bnxt():
     ]
 
 
+def switched_off():
+    """PFC of one port of three is switched off while all run."""
+    ports = [Port(f"mlx5_{i}") for i in range(3)]
+
+    def behave(t):
+        for port in ports:
+            busy(port, 10e9, causes.IDLE)
+        if t == FAULT:
+            ports[0].extra = {"settings": {**ports[0].identity["settings"], "pfc": []}}
+
+    return [Scenario("pfc-switched-off", ports).run(FAULT + AFTER, behave)]
+
+
 # Which maker has them, and which pieces are played at a time. Settings of one port are held against those of its siblings: of the ports of a
 # round only one may stand out.
 MAKERS = (causes.fabric_congestion, causes.slow_receiver, causes.slow_receiver_variants, causes.storms, causes.paused_by_network, causes.congestion_control,
           causes.settings, causes.global_pause, causes.links, causes.bad_link, causes.loss, causes.neighbours, causes.applications, causes.trust,
-          mistakes.mistake_16_backwards, of_bnxt)
+          mistakes.mistake_16_backwards, of_bnxt, switched_off)
 ROUNDS = {
     "congestion": ("fabric-congestion-warning", "fabric-congestion-critical", "fabric-congestion-below", "slow-receiver-warning", "slow-receiver-drops",
                    "slow-receiver-one-pause", "pcie-stalled", "pcie-whole-seconds", "storm-source-moving", "storm-victim"),
@@ -56,8 +69,8 @@ ROUNDS = {
              "bad-link-critical"),
     "settings": ("priority-all-wrong", "pfc-peer", "pcie-narrow", "stuck-devlink", "stuck-unreachable", "stuck-counters", "mistake-16-all-reset",
                  "neighbour-noisy", "not-ready-sent", "wrong-key"),
-    "bnxt": ("fabric-congestion-bnxt", "bnxt-loss", "bnxt-slow-receiver", "bnxt-storm-victim", "bnxt-nic-cache", "bnxt-marks-below", "pfc-siblings",
-             "contradiction-cnp"),
+    "bnxt": ("fabric-congestion-bnxt", "bnxt-loss", "bnxt-slow-receiver", "bnxt-storm-victim", "bnxt-nic-cache", "bnxt-marks-below",
+             "pfc-switched-off", "contradiction-cnp"),
 }
 
 
