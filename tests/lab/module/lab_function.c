@@ -85,6 +85,7 @@ no_files:
 	config_space_remove(nic);
 	health_unmake(nic);
 no_health:
+	script_done(nic);
 	devlink_free(devlink);
 	return r;
 }

@@ -113,6 +113,10 @@ static const struct ib_device_ops ops = {
 	.query_pkey = query_pkey,
 	.add_gid = change_gid,
 	.del_gid = change_gid,
+};
+
+/* The core has no place for a list of none. */
+static const struct ib_device_ops counter_ops = {
 	.alloc_hw_port_stats = alloc_stats,
 	.get_hw_stats = get_stats,
 };
@@ -128,6 +132,8 @@ static int register_device(struct lab_rdma *rdma, const char *name)
 	ib->dev.parent = &rdma->nic->pci->dev;
 	addrconf_addr_eui48((u8 *)&ib->node_guid, rdma->nic->netdev->dev_addr);
 	ib_set_device_ops(ib, &ops);
+	if (rdma->nic->hw.n > 0)
+		ib_set_device_ops(ib, &counter_ops);
 	r = ib_device_set_netdev(ib, rdma->nic->netdev, 1);
 	return r < 0 ? r : ib_register_device(ib, name, NULL);
 }

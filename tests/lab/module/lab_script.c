@@ -96,8 +96,6 @@ void script_done(struct lab_nic *nic)
 	mutex_lock(&all_lock);
 	list_del(&nic->script.nics);
 	list_for_each_entry_safe(step, next, &nic->script.steps, node) kfree(step);
-	if (nic->beats)
-		n_steps = 0;
 	mutex_unlock(&all_lock);
 }
 
