@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "ctl_document.h"
 #include "ctl_table.h"
 #include "json_text.h"
 
@@ -37,9 +38,9 @@ static void add_number(struct table *t, const json_t *object, const char *key)
 
 static void show_table(struct table *t, FILE *f)
 {
-	if (t->n_cells > 0)
+	if (t->n_rows > 0)
 		fputc('\n', f);
-	table_print(t, f);
+	table_print(t, NULL, f);
 	table_done(t);
 }
 
@@ -276,9 +277,9 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 
 	if (!document)
 		problem = "out of memory";
-	else if (a->json && json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0)
-		fputc('\n', out);
-	else if (!a->json && (s->packets > 0 || !problem))
+	else if (ctl_args_want_document(a) && ctl_document_put(document, a->format, out) < 0)
+		problem = "out of memory";
+	else if (!ctl_args_want_document(a) && (s->packets > 0 || !problem))
 		show_capture(document, out);
 	json_decref(document);
 	if (!problem)

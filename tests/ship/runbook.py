@@ -72,13 +72,18 @@ def each_cause_has_its_section():
         check(cause, *problems)
 
 
+def says(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def what_it_names_is_there(rocectl):
     text, metrics = read("docs/runbook.md"), read("docs/metrics.md") + read("docs/diagnosis.md")
     check("its metrics", *sorted({name for name in re.findall(r"(?<![:\w])(?:roce|rocelet)_\w+", text) if not re.search(rf"\b{name}\b", metrics)}
                                  - set(re.findall(r"roce_(?:np|rp)", text))))
-    usage = subprocess.run([rocectl, "--help"], capture_output=True, text=True, check=True).stdout
+    usage = says(rocectl, "--help")
     check("its commands", *sorted({name for name in re.findall(r"rocectl ([a-z-]+)", text) if not re.search(rf"^  rocectl {name}\b", usage, re.M)}))
-    check("their flags", *sorted({flag for line in re.findall(r"rocectl ([^`\n#]*)", text) for flag in re.findall(r"--[a-z-]+", line) if flag not in usage}))
+    check("their flags", *sorted({flag for line in re.findall(r"rocectl ([^`\n#]*)", text) for flag in re.findall(r"--[a-z-]+", line)
+                                  if flag not in says(rocectl, "help", line.split()[0])}))
     recorded = {rule["record"] for group in yaml.safe_load(read("k8s/deploy/monitoring/rules.yaml"))["groups"] for rule in group["rules"] if "record" in rule}
     check("its recording rules", *sorted(set(re.findall(r"\b(?:port|cluster):\w+:\w+", text)) - recorded))
 
