@@ -23,10 +23,21 @@ int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 	return 0;
 }
 
+static void free_gone(struct diagnosis *d)
+{
+	struct watched_port *p;
+
+	while ((p = d->gone) != NULL) {
+		d->gone = p->next_gone;
+		free(p);
+	}
+}
+
 void diagnosis_free(struct diagnosis *d)
 {
 	if (!d)
 		return;
+	free_gone(d);
 	for (size_t i = 0; i < d->n_ports; i++)
 		free(d->ports[i]);
 	free(d->ports);
@@ -131,10 +142,12 @@ static void miss_others(struct diagnosis *d)
 
 		if (!p->looked_at)
 			miss_port(d, p);
-		if (!p->looked_at && p->unseen >= GONE_AFTER)
-			free(p);
-		else
+		if (p->looked_at || p->unseen < GONE_AFTER) {
 			d->ports[kept++] = p;
+			continue;
+		}
+		p->next_gone = d->gone;
+		d->gone = p;
 	}
 	d->n_ports = kept;
 }
@@ -251,6 +264,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 		return 0;
 	if (make_room(d, all->n_ports) < 0)
 		return -ENOMEM;
+	free_gone(d);
 	d->now_ms = all->now_ms;
 	d->unix_ms = all->unix_ms;
 	verdicts_begin(d);

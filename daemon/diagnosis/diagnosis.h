@@ -48,6 +48,8 @@ struct port_watched {
 	uint64_t clear_ms;
 	uint32_t ignored; /* rates that no line can carry */
 	uint32_t resets;  /* times its counters started over */
+	/* All but its oldest row may be read until the end of the next tick, also while that runs.
+	 */
 	const struct window *window;
 };
 

@@ -65,6 +65,8 @@ unsigned window_count(const struct window *, const struct timeline *, enum signa
 uint64_t window_since(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      uint64_t quiet_ms);
 
+/* What it is called in documents: "out_of_sequence". */
+const char *signal_word(enum signal);
 /* Series that a signal is made of, for people: "roce_out_of_sequence_packets_total". */
 const char *signal_name(enum signal);
 
