@@ -150,6 +150,13 @@ double window_get(const struct window *w, const struct timeline *t, enum signal 
 	return back < t->n ? window_unpack(row_of(w, t, back)[s]) : (double)NAN;
 }
 
+double window_at(const struct window *w, unsigned index, unsigned back, enum signal s)
+{
+	if (w->rows)
+		return window_unpack(w->rows[index][s]);
+	return back < w->n_still ? window_unpack(w->still[s]) : (double)NAN;
+}
+
 double window_mean(const struct window *w, const struct timeline *t, enum signal s,
 		   uint64_t span_ms)
 {
@@ -240,6 +247,28 @@ uint64_t window_since(const struct window *w, const struct timeline *t, enum sig
 			break;
 	}
 	return since;
+}
+
+const char *signal_word(enum signal s)
+{
+	static const char *const words[] = {
+		[SIGNAL_PHY_ERRORS] = "phy_errors",
+		[SIGNAL_PAUSE_RECEIVED] = "pause_received",
+		[SIGNAL_PAUSE_SENT] = "pause_sent",
+		[SIGNAL_CE_SHARE] = "ce_share",
+		[SIGNAL_CNP_SENT] = "cnp_sent",
+		[SIGNAL_CNP_RECEIVED] = "cnp_received",
+		[SIGNAL_DISCARDS] = "discards",
+		[SIGNAL_OUT_OF_SEQUENCE] = "out_of_sequence",
+		[SIGNAL_NAK] = "nak",
+		[SIGNAL_TIMEOUTS] = "timeouts",
+		[SIGNAL_NOT_READY] = "not_ready",
+		[SIGNAL_FAILED] = "failed",
+		[SIGNAL_BYTES_RECEIVED] = "bytes_received",
+		[SIGNAL_BYTES_SENT] = "bytes_sent",
+	};
+
+	return words[s];
 }
 
 const char *signal_name(enum signal s)

@@ -54,6 +54,8 @@ void window_set(struct window *, const struct timeline *, const double values[N_
 void window_skip(struct window *, const struct timeline *);
 /* NaN: not seen; `back` rows before the newest. */
 double window_get(const struct window *, const struct timeline *, enum signal, unsigned back);
+/* The same of the row at this index, where the newest one is known to the caller alone. */
+double window_at(const struct window *, unsigned index, unsigned back, enum signal);
 /* Mean over the rows of the last span_ms in which it was seen; NaN: in none. */
 double window_mean(const struct window *, const struct timeline *, enum signal, uint64_t span_ms);
 /* The same of all signals. */
@@ -70,6 +72,8 @@ unsigned window_count(const struct window *, const struct timeline *, enum signa
 uint64_t window_since(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      uint64_t quiet_ms);
 
+/* What it is called in documents: "out_of_sequence". */
+const char *signal_word(enum signal);
 /* Series that a signal is made of, for people: "roce_out_of_sequence_packets_total". */
 const char *signal_name(enum signal);
 
