@@ -172,11 +172,11 @@ static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
 /* What the daemon cannot choose is chosen here, out of all that there is. Heap. */
 static char *listing_path(const struct listing *l, const struct ctl_args *a)
 {
-	char path[64];
+	char path[64], *all;
 
 	snprintf(path, sizeof(path), "/api/v1/%s", l->source);
 	if (l->pod)
-		return strdup(path);
+		return asprintf(&all, "%s", path) < 0 ? NULL : all;
 	return a->namespace || a->selector ? path_with(a, path, CHOOSE_FROM) : path_of(a, path);
 }
 
@@ -200,12 +200,9 @@ static enum ctl_exit listing_run(const struct ctl *c, const struct listing *l)
 					      .no_headers = a->no_headers,
 					      .colours = wants_colours(c->out)};
 	AUTO_FREE char *path = listing_path(l, a);
-	json_t *document;
-	enum ctl_exit r;
+	json_t *document = NULL;
+	enum ctl_exit r = path ? daemon_ask(c, path, NULL, &document) : no_memory(c);
 
-	if (!path)
-		return no_memory(c);
-	r = daemon_ask(c, path, NULL, &document);
 	if (document && listing_show(l, &choice, document, c->out) < 0)
 		r = no_memory(c);
 	json_decref(document);
