@@ -71,7 +71,7 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
 # What must be there before anything is compiled.
-GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h
+GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/web_document.h
 # What has a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
@@ -123,6 +123,13 @@ ifneq ($(B),$(BASE))
 $(BASE)/%.o: %.c | $(GENERATED)
 	$(COMPILE)
 endif
+
+# --- the page: sources and what they take from npm -> one document -> a C array ------------------
+NPM_DIR := build/npm
+
+$(GEN)/web_document.h: $(addprefix daemon/web/,document.py npm.py packages) $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
+	$(Q)mkdir -p $(@D) $(NPM_DIR)
+	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) $(VERSION) $@
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
 # Of the CPU a program knows only which registers hold a kprobe's arguments.
@@ -263,7 +270,7 @@ soak: deps ## what takes too long for check: 10,000 random histories of the atta
 	$(Q)tests/bench/soak.sh
 
 golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
 
 # kustomize cannot put a file into an object.
 k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml

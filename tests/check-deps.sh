@@ -51,7 +51,7 @@ line() { # FOLDER..
 HW='hw hw/netlink hw/ops hw/counters hw/scan hw/settings hw/sniff'
 SUBJECTS='daemon/privileges daemon/diagnosis daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
 	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
-	daemon/metrics daemon/http daemon/api'
+	daemon/metrics daemon/http daemon/web daemon/api'
 # shellcheck disable=SC2086 # lists of words
 {
 	line include $HW

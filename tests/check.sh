@@ -5,14 +5,14 @@
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
-# and each fuzz program for 8 s, those of what a peer sends for 20 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
+# and each fuzz program for 5 s, those of what a peer sends for 12 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach allow cage privileges attach_latency attach_churn orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow cage privileges attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events nic_counters}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
@@ -228,8 +228,8 @@ part_threads() {
 }
 
 fuzz_one() {
-	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-8}
-	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=20
+	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-5}
+	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=12
 	seeds=tests/fixtures/${name#fuzz_}
 	mkdir -p "build/fuzz/corpus/$name"
 	[ -d "$seeds" ] || seeds=
@@ -296,6 +296,7 @@ part_ship() {
 	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/promtool" $kubectl
 	judged "ship runbook" /usr/bin/python3 tests/ship/runbook.py build/rocectl
 	judged "ship rules" /usr/bin/python3 tests/ship/rules.py "$prometheus/usr/bin/promtool"
+	judged "ship dashboards" /usr/bin/python3 tests/ship/dashboards.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/prometheus"
 	if [ "$(id -u)" != 0 ]; then
 		skip "image" "chroot needs root"
 		return

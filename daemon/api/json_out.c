@@ -1,5 +1,6 @@
 #include "json_out.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "json_text.h"
@@ -62,6 +63,19 @@ void json_out_known(struct json_out *o, const char *key, bool is_known, uint64_t
 		json_out_number(o, key, n);
 	else
 		json_out_null(o, key);
+}
+
+void json_out_real(struct json_out *o, const char *key, double v)
+{
+	if (!isfinite(v)) {
+		json_out_null(o, key);
+		return;
+	}
+	begin_value(o, key);
+	if (v == 0) /* most of them are, and this is quick */
+		text_add(&o->text, "0", 1);
+	else
+		text_addf(&o->text, "%.4g", v);
 }
 
 /* json_dump_callback_t. */

@@ -19,37 +19,15 @@
 #include "json_text.h"
 #include "pool_config.h"
 #include "proposal.h"
+#include "query.h"
 #include "reply.h"
 #include "routes_orders.h"
+#include "routes_ports.h"
 #include "routes_qps.h"
 #include "sample_watch.h"
-#include "version.h"
+#include "web_page.h"
 
 #define NAME_BYTES_MAX 512
-
-static const char index_html[] =
-	"<!DOCTYPE html>\n"
-	"<html lang=\"en\"><head><meta charset=\"utf-8\"><title>rocelet</title></head>\n"
-	"<body><h1>rocelet " ROCELET_VERSION "</h1>\n"
-	"<ul>\n"
-	"<li><a href=\"/metrics\">/metrics</a>: counters for Prometheus</li>\n"
-	"<li><a href=\"/api/v1/devices\">/api/v1/devices</a>: the RDMA and network devices of this "
-	"host</li>\n"
-	"<li><a href=\"/api/v1/pods\">/api/v1/pods</a>: which container holds which device</li>\n"
-	"<li><a href=\"/api/v1/attachments\">/api/v1/attachments</a>: what is in a pod, or on its "
-	"way</li>\n"
-	"<li><a href=\"/api/v1/events\">/api/v1/events</a>: what happened</li>\n"
-	"<li><a href=\"/api/v1/qps\">/api/v1/qps</a>: queue pairs, whose they are and their "
-	"traffic</li>\n"
-	"<li><a href=\"/api/v1/diagnosis\">/api/v1/diagnosis</a>: what is wrong with RDMA here, and "
-	"whose pods it concerns</li>\n"
-	"<li><a href=\"/api/v1/doctor\">/api/v1/doctor</a>: what is wrong, and what would help"
-	"</li>\n"
-	"<li><a href=\"/api/v1/config\">/api/v1/config</a>: the configuration in use</li>\n"
-	"<li><a href=\"/api/v1/suggest\">/api/v1/suggest</a>: a configuration that suits this node"
-	"</li>\n"
-	"<li><a href=\"/healthz\">/healthz</a>, <a href=\"/readyz\">/readyz</a>: probes</li>\n"
-	"</ul></body></html>\n";
 
 static const char *not_ready_because(const struct routes *r)
 {
@@ -58,11 +36,19 @@ static const char *not_ready_because(const struct routes *r)
 	return r->page ? NULL : "not ready: the first sample has not been taken yet\n";
 }
 
-static void answer_index(struct routes *r, const struct http_request *request,
-			 struct http_reply *reply)
+/* The page comes compressed; for the few who do not take that it is unpacked. */
+static void answer_page(const struct http_request *request, struct http_reply *reply)
 {
-	(void)r, (void)request;
-	reply_string(reply, 200, REPLY_HTML, index_html);
+	reply->content_type = REPLY_HTML;
+	reply->headers = request->accepts_gzip ? web_page_packed_headers : web_page_headers;
+	if (request->accepts_gzip) {
+		reply->fixed = web_page.packed;
+		reply->body_len = web_page.packed_len;
+	} else {
+		reply->body = web_page_unpack();
+		reply->body_len = web_page.len;
+	}
+	reply->status = request->accepts_gzip || reply->body ? 200 : 500;
 }
 
 static void answer_healthz(struct routes *r, const struct http_request *request,
@@ -269,19 +255,6 @@ static const char *wanted_device(const struct routes *r, const struct http_reque
 	return device_by_name(&r->inventory->host, r->attachments, name, e);
 }
 
-/* 0 when it is not there. */
-static int read_number(const struct http_request *request, const char *name, uint64_t *ret,
-		       struct err *e)
-{
-	const char *text = http_param(request, name);
-	char *end = NULL;
-
-	*ret = text ? strtoul(text, &end, 10) : 0;
-	if (text && (text[0] < '0' || text[0] > '9' || *end != '\0'))
-		return err_set(e, -EINVAL, "%s is not a number", name);
-	return 0;
-}
-
 /* Where there are none yet and somebody wants to wait for them; false: to be answered now. */
 static bool wait_for_events(const struct routes *r, const struct http_request *request,
 			    const struct event_filter *filter, uint64_t wait_s, struct err *e)
@@ -321,9 +294,9 @@ static void answer_events(struct routes *r, const struct http_request *request,
 		filter.device = http_param(request, "device");
 		e = (struct err){0};
 	}
-	if (e.code == 0 && read_number(request, "limit", &limit, &e) == 0 &&
-	    read_number(request, "after", &filter.after, &e) == 0 &&
-	    read_number(request, "wait", &wait_s, &e) == 0) {
+	if (e.code == 0 && query_number(request, "limit", &limit, &e) == 0 &&
+	    query_number(request, "after", &filter.after, &e) == 0 &&
+	    query_number(request, "wait", &wait_s, &e) == 0) {
 		filter.limit = limit;
 		if (wait_for_events(r, request, &filter, wait_s, &e))
 			return;
@@ -490,23 +463,55 @@ static const struct route {
 	{"/api/v1/doctor", answer_doctor},
 	{"/api/v1/config", answer_config},
 	{"/api/v1/suggest", answer_suggest},
-	{"/", answer_index},
+	{"/api/v1/ports", routes_ports},
+	{"/api/v1/history", routes_history},
+	{"/api/v1/live", routes_live},
 };
+
+/* A proxy may leave its own path before ours. */
+static bool ends_with(const char *asked, const char *path)
+{
+	size_t n = strlen(asked), len = strlen(path);
+
+	return n >= len && strcmp(asked + n - len, path) == 0;
+}
+
+static const struct route *find_route(const char *path)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (ends_with(path, table[i].path))
+			return &table[i];
+	return NULL;
+}
+
+/* The page is at the root of wherever we are: at any path that ends with '/', but what looks like a
+ * document of ours that was misspelt is none. */
+static bool is_page(const char *path)
+{
+	char stem[HTTP_TARGET_MAX + 1];
+	size_t n = strlen(path);
+
+	if (path[0] != '/' || path[n - 1] != '/' || n >= sizeof(stem) || strstr(path, "//") ||
+	    strstr(path, "/api/"))
+		return false;
+	memcpy(stem, path, n - 1);
+	stem[n - 1] = '\0';
+	return !find_route(stem);
+}
 
 void routes_answer(const struct http_request *request, struct http_reply *reply, void *routes)
 {
-	size_t i;
+	const struct route *route;
 
 	if (request->deferred) {
 		routes_order(routes, request, reply);
 		return;
 	}
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (strcmp(request->path, table[i].path) == 0) {
-			table[i].answer(routes, request, reply);
-			return;
-		}
-	}
+	route = find_route(request->path);
+	if (route)
+		route->answer(routes, request, reply);
+	else if (is_page(request->path))
+		answer_page(request, reply);
 }
 
 void routes_done(struct routes *r)

@@ -17,6 +17,7 @@ struct diagnosis_report;
 struct event_ring;
 struct event_watch;
 struct inventory;
+struct live_watch;
 struct resource_table;
 struct sample_watch;
 struct settings_table;
@@ -67,6 +68,7 @@ struct routes {
 	const struct resource_table *resources; /* NULL: not decided yet */
 	struct page *page;			/* the last sample's, NULL until there is one */
 	const char *config_json;		/* the configuration in use, a JSON document */
+	uint64_t config_generation;		/* another one, another number */
 	const struct config_state *config;	/* whether the file is that; NULL: it is */
 	const struct err *guard_error;	     /* why nothing, or what was right before, guards TCP */
 	const struct err *port_error;	     /* why nothing listens there */
@@ -82,9 +84,12 @@ struct routes {
 	struct qp_hooks qp_hooks;
 	const struct diagnosis_report *diagnosis; /* of the last sample; NULL: none yet */
 	struct sample_watch *sample_watch;	  /* NULL: nobody may wait for samples */
+	struct live_watch *live_watch;		  /* NULL: nobody may wait for what is new */
 	struct order_hooks orders;
 	struct hand_over_hook hand_over;
-	uint64_t epoch_ms; /* unix time at the loop's time 0, to tell since when */
+	uint64_t epoch_ms;	  /* unix time at the loop's time 0, to tell since when */
+	uint64_t started_unix_ms; /* when the daemon began */
+	const char *node;	  /* the host's name; NULL = unknown */
 	/* To be set together: a new list is another generation. */
 	struct attach_list attachments;
 	uint64_t attachments_generation;

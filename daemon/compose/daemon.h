@@ -38,6 +38,7 @@ struct daemon {
 	struct silent_peers at_kubelet; /* connections that are kept for it */
 	struct self_counters self;
 	uint64_t start_unix_ms;
+	char host_name[65]; /* the host's name */
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
 	struct config_state config;
@@ -68,6 +69,7 @@ struct daemon {
 	struct event_ring events;
 	struct event_watch *event_watch;
 	struct sample_watch *sample_watch;
+	struct live_watch *live_watch;
 	struct owners *owners;
 	struct qps *qps;	  /* NULL: nobody knows the queue pairs */
 	struct qp_ports qp_ports; /* of this generation of the table, and as it was then */
@@ -116,6 +118,8 @@ int sample_watch_start(struct daemon *, struct err *);
 void sample_watch_stop(struct daemon *);
 bool diagnosis_wing_wants_line(void *arg);
 void diagnosis_wing_line(const char *line, void *arg);
+int live_watch_start(struct daemon *, struct err *);
+void live_watch_stop(struct daemon *);
 int event_watch_start(struct daemon *, struct err *);
 void event_watch_stop(struct daemon *);
 int owners_start(struct daemon *, struct err *);

@@ -1,7 +1,10 @@
 /* diagnosis_wing.c - what the sampler's diagnosis says: to the API, and as events; and what it was
- * told, to who records that. */
+ * told, to who records that or follows the node. */
+#include "cleanup.h"
 #include "daemon.h"
 #include "diagnosis_report.h"
+#include "live_watch.h"
+#include "routes_ports.h"
 #include "sample_watch.h"
 #include "verdict_event.h"
 
@@ -19,6 +22,7 @@ void diagnosis_wing_tell(const struct diagnosis_report *report, void *arg)
 		if (verdict_event(&report->verdicts[i], report->unix_ms, &event))
 			daemon_event(d, &event);
 	}
+	live_watch_sample(d->live_watch);
 }
 
 /* --- for who records -------------------------------------------------------------------------- */
@@ -51,4 +55,21 @@ void sample_watch_stop(struct daemon *d)
 	d->routes.sample_watch = NULL;
 	sample_watch_close(d->sample_watch);
 	d->sample_watch = NULL;
+}
+
+/* --- for who follows -------------------------------------------------------------------------- */
+
+int live_watch_start(struct daemon *d, struct err *e)
+{
+	int r = live_watch_open(&d->live_watch, &d->loop, routes_live_look, &d->routes, e);
+
+	if (r == 0)
+		d->routes.live_watch = d->live_watch;
+	return r;
+}
+
+void live_watch_stop(struct daemon *d)
+{
+	d->routes.live_watch = NULL;
+	live_watch_close(take_ptr(d->live_watch));
 }

@@ -394,6 +394,7 @@ const struct module modules[] = {
 	{"http", false, http_start, http_stop},
 	{"event watch", true, event_watch_start, event_watch_stop},
 	{"sample watch", true, sample_watch_start, sample_watch_stop},
+	{"live watch", true, live_watch_start, live_watch_stop},
 	{"who holds what", false, holders_start, holders_stop},
 	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},

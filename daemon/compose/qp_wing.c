@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "event_watch.h"
 #include "events.h"
+#include "live_watch.h"
 #include "node.h"
 #include "owners.h"
 #include "qps.h"
@@ -18,6 +19,7 @@ void daemon_event(struct daemon *d, const struct event *event)
 {
 	events_tell(&d->events, event);
 	event_watch_wake(d->event_watch);
+	live_watch_event(d->live_watch);
 }
 
 static void on_event(const struct event *event, void *arg)

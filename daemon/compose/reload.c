@@ -37,6 +37,7 @@ static void show(struct daemon *d, char *text)
 	free(d->config_json);
 	d->config_json = text;
 	d->routes.config_json = text;
+	d->routes.config_generation++;
 }
 
 static void reload_report(struct daemon *d, const char *sentence)

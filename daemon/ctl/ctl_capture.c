@@ -275,9 +275,8 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 {
 	json_t *document = document_of(a, source, s, problem);
 
-	if (!document)
-		problem = "out of memory";
-	else if (ctl_args_want_document(a) && ctl_document_put(document, a->format, out) < 0)
+	if (!document ||
+	    (ctl_args_want_document(a) && ctl_document_put(document, a->format, out) < 0))
 		problem = "out of memory";
 	else if (!ctl_args_want_document(a) && (s->packets > 0 || !problem))
 		show_capture(document, out);

@@ -62,12 +62,11 @@ struct ctl_flag {
 };
 
 struct ctl_command_row {
-	const char *name;
-	enum ctl_type type; /* of the word that follows it */
-	const char *word;   /* what help calls that; NULL = there is none */
+	const char *name, *brief;
+	const char *text;   /* what else is to be known, sentences; NULL = nothing */
+	const char *word;   /* what help calls the word that follows; NULL = there is none */
+	enum ctl_type type; /* of that */
 	bool optional;	    /* it may be left out */
-	const char *brief;
-	const char *text;	       /* what else is to be known, sentences; NULL = nothing */
 	const struct listing *listing; /* NULL = it shows none */
 	const char *formats; /* of -o, "a|b|c", the first unless said otherwise; NULL = one */
 };

@@ -23,12 +23,29 @@ int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 	return 0;
 }
 
+static void free_port(struct watched_port *p)
+{
+	window_done(&p->window);
+	free(p);
+}
+
+static void free_gone(struct diagnosis *d)
+{
+	struct watched_port *p;
+
+	while ((p = d->gone) != NULL) {
+		d->gone = p->next_gone;
+		free_port(p);
+	}
+}
+
 void diagnosis_free(struct diagnosis *d)
 {
 	if (!d)
 		return;
+	free_gone(d);
 	for (size_t i = 0; i < d->n_ports; i++)
-		free(d->ports[i]);
+		free_port(d->ports[i]);
 	free(d->ports);
 	free(d->loads);
 	free(d->observed);
@@ -131,10 +148,12 @@ static void miss_others(struct diagnosis *d)
 
 		if (!p->looked_at)
 			miss_port(d, p);
-		if (!p->looked_at && p->unseen >= GONE_AFTER)
-			free(p);
-		else
+		if (p->looked_at || p->unseen < GONE_AFTER) {
 			d->ports[kept++] = p;
+			continue;
+		}
+		p->next_gone = d->gone;
+		d->gone = p;
 	}
 	d->n_ports = kept;
 }
@@ -251,6 +270,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 		return 0;
 	if (make_room(d, all->n_ports) < 0)
 		return -ENOMEM;
+	free_gone(d);
 	d->now_ms = all->now_ms;
 	d->unix_ms = all->unix_ms;
 	verdicts_begin(d);
@@ -315,7 +335,7 @@ void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *re
 				     .clear_ms = clear && !p->unseen ? p->clear_ms : 0,
 				     .ignored = p->rates.ignored,
 				     .resets = p->rates.resets,
-				     .window = &p->window};
+				     .window = p->window};
 }
 
 const struct timeline *diagnosis_timeline(const struct diagnosis *d)
@@ -348,7 +368,12 @@ const char *port_watch_name(enum port_watch w)
 
 size_t diagnosis_memory(const struct diagnosis *d)
 {
-	return sizeof(*d) + d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
+	size_t rows = 0;
+
+	for (size_t i = 0; i < d->n_ports; i++)
+		rows += d->ports[i]->window.rows ? WINDOW_ROWS : 0;
+	return rows * sizeof(*d->ports[0]->window.rows) + sizeof(*d) +
+	       d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
 	       d->room_loads * (sizeof(*d->loads) + sizeof(void *)) +
 	       d->room_verdicts * (sizeof(*d->verdicts) + sizeof(*d->owners));
 }

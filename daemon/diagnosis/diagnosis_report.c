@@ -87,7 +87,6 @@ static int copy_ports(struct diagnosis_report *r, const struct diagnosis *d)
 		diagnosis_port(d, i, &r->ports[i]);
 		memcpy(r->names[i], d->ports[i]->device, sizeof(r->names[i]));
 		r->ports[i].device = r->names[i];
-		r->ports[i].window = NULL;
 		failed = add_undecided(r, i, d->ports[i]);
 	}
 	r->n_ports = d->n_ports;
@@ -100,6 +99,9 @@ int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
 
 	r->now_ms = d->now_ms;
 	r->unix_ms = d->unix_ms;
+	r->timeline = &d->timeline;
+	r->newest_row = d->timeline.newest;
+	r->n_rows = d->timeline.n;
 	r->n_undecided = 0;
 	memcpy(r->onsets, d->onsets, sizeof(r->onsets));
 	memset(r->undecidable, 0, sizeof(r->undecidable));
@@ -109,6 +111,27 @@ int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
 	if (failed < 0)
 		diagnosis_report_done(r);
 	return failed;
+}
+
+unsigned diagnosis_report_rows(const struct diagnosis_report *r)
+{
+	return r->n_rows < WINDOW_ROWS ? r->n_rows : WINDOW_ROWS - 1;
+}
+
+static unsigned row_index(const struct diagnosis_report *r, unsigned back)
+{
+	return (r->newest_row + WINDOW_ROWS - back) % WINDOW_ROWS;
+}
+
+uint64_t diagnosis_report_row_ms(const struct diagnosis_report *r, unsigned back)
+{
+	return r->timeline->at_ms[row_index(r, back)];
+}
+
+double diagnosis_report_signal(const struct diagnosis_report *r, size_t port, enum signal s,
+			       unsigned back)
+{
+	return window_at(&r->ports[port].window, row_index(r, back), back, s);
 }
 
 void undecided_text(const struct undecided *u, char ret[UNDECIDED_SIZE])

@@ -20,6 +20,8 @@ struct diagnosis_report {
 	struct port_watched *ports; /* their devices are borrowed from `names` */
 	char (*names)[RDMA_NAME_SIZE];
 	size_t n_ports, room_ports;
+	const struct timeline *timeline; /* the engine's; see diagnosis_report_rows() */
+	unsigned newest_row, n_rows;
 	struct undecided *undecided;
 	size_t n_undecided, room_undecided;
 	uint64_t onsets[N_CAUSES];	/* verdicts told since the start */
@@ -30,5 +32,13 @@ void diagnosis_report_done(struct diagnosis_report *);
 /* What is said now, in place of what the report said before: memory is taken only where there is
  * more than ever. -ENOMEM: it is the empty report. */
 int diagnosis_report_make(struct diagnosis_report *, const struct diagnosis *);
+/* Rows of its ports' windows that may be read while the next sample is being judged, by the engine
+ * that the report was made of: all but the one that this may overwrite. */
+unsigned diagnosis_report_rows(const struct diagnosis_report *);
+/* When a row was taken, `back` (less than that) rows before the newest. */
+uint64_t diagnosis_report_row_ms(const struct diagnosis_report *, unsigned back);
+/* NaN: not seen. */
+double diagnosis_report_signal(const struct diagnosis_report *, size_t port, enum signal,
+			       unsigned back);
 /* "roce_pause_frames_total is not there". */
 void undecided_text(const struct undecided *, char ret[UNDECIDED_SIZE]);

@@ -6,6 +6,7 @@
 #include "rules.h"
 
 struct watched_port {
+	struct watched_port *next_gone; /* of diagnosis.gone */
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
 	uint32_t id;	/* never the same again */
@@ -30,8 +31,9 @@ struct diagnosis {
 	uint32_t next_id;
 	struct watched_port **ports;
 	size_t n_ports, room_ports;
-	struct siblings siblings; /* of this tick */
-	struct port_load *loads;  /* of the observation's ports */
+	struct watched_port *gone; /* by the last tick: their windows may still be read */
+	struct siblings siblings;  /* of this tick */
+	struct port_load *loads;   /* of the observation's ports */
 	struct watched_port **observed;
 	size_t room_loads;
 	struct verdict *verdicts;

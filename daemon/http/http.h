@@ -52,11 +52,13 @@ const char *http_param(const struct http_request *, const char *name);
 struct http_reply {
 	unsigned status;
 	const char *content_type;
-	char *body; /* heap, taken by the server; NULL = empty */
+	char *body;	   /* heap, taken by the server; NULL = empty */
+	const void *fixed; /* or body_len bytes that stay where they are for ever */
 	size_t body_len;
-	bool challenges;   /* 401: whoever asks is to say who he is */
-	struct page *page; /* or a metrics page: one reference, taken */
-	int page_format;   /* enum metrics_format */
+	const char *const *headers; /* names and values in turn, up to NULL; static. NULL: none */
+	bool challenges;	    /* 401: whoever asks is to say who he is */
+	struct page *page;	    /* or a metrics page: one reference, taken */
+	int page_format;	    /* enum metrics_format */
 };
 
 /* Runs on the loop's thread, must not block. Only GET and HEAD get here, and POST over a socket

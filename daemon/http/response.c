@@ -109,6 +109,11 @@ static struct MHD_Response *from_page(struct page *page, enum metrics_format for
 	return r;
 }
 
+static struct MHD_Response *from_fixed(const void *bytes, size_t len)
+{
+	return MHD_create_response_from_buffer(len, (void *)bytes, MHD_RESPMEM_PERSISTENT);
+}
+
 /* Takes the body. */
 static struct MHD_Response *from_body(char *body, size_t len)
 {
@@ -127,10 +132,14 @@ struct MHD_Response *response_new(struct http_reply *reply, struct gzip *gzip)
 
 	if (reply->page)
 		r = from_page(take_ptr(reply->page), (enum metrics_format)reply->page_format, gzip);
+	else if (reply->fixed)
+		r = from_fixed(reply->fixed, reply->body_len);
 	else
 		r = from_body(take_ptr(reply->body), reply->body_len);
 	if (r && type)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	for (const char *const *h = reply->headers; r && h && *h; h += 2)
+		MHD_add_response_header(r, h[0], h[1]);
 	if (r && reply->status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	return r;

@@ -13,6 +13,7 @@ struct node_diagnosis {
 	struct diagnosis_report reports[2]; /* one is being read, the other one made */
 	unsigned made;			    /* which was made last */
 	struct observation seen;	    /* the observer's, what was judged last */
+	bool untold;			    /* there was no memory for the report of that */
 };
 
 struct node_diagnosis *node_diagnosis_new(const struct thresholds *limits)
@@ -53,7 +54,7 @@ static bool shows(const struct diagnosis *d, const struct port_watched *p, enum 
 		  enum signal last)
 {
 	for (int s = (int)first; s <= (int)last; s++)
-		if (window_get(p->window, diagnosis_timeline(d), (enum signal)s, 0) > 0)
+		if (window_get(&p->window, diagnosis_timeline(d), (enum signal)s, 0) > 0)
 			return true;
 	return false;
 }
@@ -115,21 +116,34 @@ void node_diagnosis_look(struct node_diagnosis *n, const struct sample *s, size_
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
-						    const struct sample *s,
-						    const struct observer_scene *scene)
+/* False: nothing was seen. */
+static bool judge_sample(struct node_diagnosis *n, const struct sample *s,
+			 const struct observer_scene *scene)
 {
-	struct diagnosis_report *report = &n->reports[1 - n->made];
 	struct observer_scene all = *scene;
 
 	if (bursts_follow(n->bursts, s) == 0)
 		all.bursts = n->bursts;
 	if (port_observer_look(n->observer, s, &all, &n->seen) < 0)
-		return NULL;
+		return false;
 	/* What there was no memory for is not judged, all else is. */
 	diagnosis_tick(n->engine, &n->seen);
 	choose_bursts(n, s);
-	if (diagnosis_report_make(report, n->engine) < 0)
+	return true;
+}
+
+/* The engine is never more than one sample before what was told: whoever reads the last report
+ * reads the windows that it borrows, too. */
+const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
+						    const struct sample *s,
+						    const struct observer_scene *scene)
+{
+	struct diagnosis_report *report = &n->reports[1 - n->made];
+
+	if (!n->untold && !judge_sample(n, s, scene))
+		return NULL;
+	n->untold = diagnosis_report_make(report, n->engine) < 0;
+	if (n->untold)
 		return NULL;
 	n->made = 1 - n->made;
 	return report;

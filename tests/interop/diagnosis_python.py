@@ -111,9 +111,9 @@ class Story:
 
 
 class Node(Daemon):
-    def __init__(self, diagnosis=None, **more):
+    def __init__(self, diagnosis=None, flags=(), **more):
         self.stories, self.keys = {}, {"diagnosis": {**QUICK, **(diagnosis or {})}, **more}
-        super().__init__(text=self.text(), flags=["--port-counters", "--state-dir", "/nonexistent"])
+        super().__init__(text=self.text(), flags=["--port-counters", "--state-dir", "/nonexistent", *flags])
 
     def text(self):
         return json.dumps({"pools": [POOL], **self.keys}, indent=1)

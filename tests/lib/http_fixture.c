@@ -37,6 +37,12 @@ static void on_request(const struct http_request *request, struct http_reply *re
 		f->deferred[f->n_deferred] = request->deferred ? request->deferred : request->later;
 		http_keep(f->deferred[f->n_deferred++]);
 	}
+	if (strcmp(request->path, "/fixed") == 0) {
+		static const char *const headers[] = {"X-First", "1", "X-Second", "2", NULL};
+
+		*reply = (struct http_reply){
+			.status = 200, .fixed = "fixed\n", .body_len = 6, .headers = headers};
+	}
 	if (strcmp(request->path, "/page") == 0) {
 		reply->status = 200;
 		reply->page = page_ref(f->page);

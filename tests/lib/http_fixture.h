@@ -1,6 +1,7 @@
 /* http_fixture.h - a server on 127.0.0.1 with a loop of its own and a handler of a few paths:
- * /text (a heap body), /page (fixture.page), /big (4 MiB of zeros), /echo (a POST's body), /later
- * (a POST, or a GET that may wait, that is kept in fixture.deferred), anything else: 404. */
+ * /text (a heap body), /fixed (one that stays, with headers), /page (fixture.page), /big (4 MiB of
+ * zeros), /echo (a POST's body), /later (a POST, or a GET that may wait, that is kept in
+ * fixture.deferred), anything else: 404. */
 #pragma once
 
 #include <uv.h>

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <math.h>
 
 static void assert_out(struct json_out *o, const char *expected)
 {
@@ -67,11 +68,31 @@ static void any_text_is_a_string(void **state)
 	}
 }
 
+static void numbers_have_four_digits(void **state)
+{
+	static const struct {
+		double v;
+		const char *json;
+	} cases[] = {
+		{0, "0"},	  {-0.0, "0"},	  {0.1 + 0.2, "0.3"},	 {123456789, "1.235e+08"},
+		{1e-12, "1e-12"}, {4e9, "4e+09"}, {(double)NAN, "null"}, {(double)INFINITY, "null"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct json_out o = {0};
+
+		json_out_real(&o, NULL, cases[i].v);
+		assert_out(&o, cases[i].json);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commas_stand_between_members),
 		cmocka_unit_test(any_text_is_a_string),
+		cmocka_unit_test(numbers_have_four_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,26 +157,70 @@ static void test_devices_are_rendered_once_per_generation(void **state)
 	assert_null(r.devices);
 }
 
-static void test_config_and_index(void **state)
+static void test_config(void **state)
 {
 	struct routes r = {.config_json = "{\"listen\":\":9907\"}"};
-	struct answer a;
 
 	(void)state;
 	assert_text(&r, "/api/v1/config", 200, "{\n  \"listen\": \":9907\",\n  \"bpf\": null\n}");
-	a = ask(&r, "/");
+	routes_done(&r);
+}
+
+static const char *header(const struct http_reply *reply, const char *name)
+{
+	for (const char *const *h = reply->headers; h && *h; h += 2)
+		if (strcmp(h[0], name) == 0)
+			return h[1];
+	return NULL;
+}
+
+static void assert_page(struct routes *r, const char *path)
+{
+	struct answer a = ask(r, path);
+
 	assert_int_equal(a.reply.status, 200);
 	assert_string_equal(a.reply.content_type, "text/html; charset=utf-8");
-	assert_non_null(strstr(a.text, "href=\"/metrics\""));
-	assert_non_null(strstr(a.text, "href=\"/api/v1/devices\""));
+	assert_non_null(strstr(a.text, "href=\"metrics\"")); /* relative */
+	assert_non_null(strstr(header(&a.reply, "Content-Security-Policy"), "default-src 'none'"));
+	assert_null(header(&a.reply, "Content-Encoding"));
 	done(&a);
+}
+
+static void test_page(void **state)
+{
+	const struct http_request packed = {
+		.method = "GET", .path = "/", .accept = "", .accepts_gzip = true};
+	struct routes r = {0};
+	struct http_reply reply = {0};
+
+	(void)state;
+	assert_page(&r, "/");
+	routes_answer(&packed, &reply, &r);
+	assert_int_equal(reply.status, 200);
+	assert_string_equal(header(&reply, "Content-Encoding"), "gzip");
+	assert_true(reply.fixed && !reply.body && reply.body_len < 120000);
+	assert_memory_equal(reply.fixed, "\x1f\x8b", 2);
+	routes_done(&r);
+}
+
+/* Their path may still stand before ours. */
+static void test_behind_proxies(void **state)
+{
+	struct routes r = {.config_json = "{}"};
+
+	(void)state;
+	assert_page(&r, "/rocelet/");
+	assert_page(&r, "/a b/%/<script>/");
+	assert_text(&r, "/rocelet/healthz", 200, "ok\n");
+	assert_text(&r, "/a/b/api/v1/config", 200, "{\n  \"bpf\": null\n}");
 	routes_done(&r);
 }
 
 static void test_other_paths_are_left_unanswered(void **state)
 {
-	static const char *const paths[] = {"",	    "/metric",	"/metrics/", "//",
-					    "/api", "/api/v1/", "/METRICS",  "metrics"};
+	static const char *const paths[] = {
+		"",	    "/metric", "/metrics/",   "//",	    "/api", "/api/v1/",
+		"/METRICS", "metrics", "/a/metrics/", "/a/api/v1/", "/a"};
 	struct routes r = {0};
 	struct answer a;
 	size_t i;
@@ -197,7 +241,9 @@ int main(void)
 		cmocka_unit_test(test_who_cannot_see_the_host_is_not_ready),
 		cmocka_unit_test(test_metrics_in_the_format_asked_for),
 		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
-		cmocka_unit_test(test_config_and_index),
+		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_behind_proxies),
 		cmocka_unit_test(test_other_paths_are_left_unanswered),
 	};
 

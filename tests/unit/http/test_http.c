@@ -86,6 +86,26 @@ static void test_body_and_not_found(void **state)
 	http_fixture_stop(&f);
 }
 
+static void test_a_body_that_stays(void **state)
+{
+	struct http_fixture f;
+	struct client c;
+	struct answer a;
+
+	(void)state;
+	http_fixture_start(&f, &defaults);
+	for (int i = 0; i < 2; i++) {
+		http_ask(&f, &c, GET("/fixed"), &a);
+		assert_int_equal(a.status, 200);
+		assert_int_equal(a.body_len, 6);
+		assert_memory_equal(a.body, "fixed\n", 6);
+		assert_header(&a, "X-First", "1");
+		assert_header(&a, "X-Second", "2");
+		client_close(&c);
+	}
+	http_fixture_stop(&f);
+}
+
 static void test_head_has_headers_only(void **state)
 {
 	struct http_fixture f;
@@ -477,6 +497,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_body_and_not_found),
+		cmocka_unit_test(test_a_body_that_stays),
 		cmocka_unit_test(test_head_has_headers_only),
 		cmocka_unit_test(test_kept_connection),
 		cmocka_unit_test(test_http_1_0_is_closed_after_its_answer),

@@ -1,0 +1,204 @@
+#include "api_live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_attachments.h"
+#include "api_ports.h"
+#include "diagnosis_json.h"
+#include "diagnosis_report.h"
+#include "fnv.h"
+#include "utc_text.h"
+#include "version.h"
+
+#define EVENTS_MAX 100
+
+/* What comes of another start of the machine is from before all times of this one. */
+static uint64_t known_ms(const struct live_scene *s, const struct live_question *q)
+{
+	return s->report && q->since_ms <= s->report->now_ms ? q->since_ms : 0;
+}
+
+static struct event_filter filter_of(const struct live_question *q)
+{
+	return (struct event_filter){.after = q->events_after, .limit = EVENTS_MAX};
+}
+
+bool api_live_any(const struct live_scene *s, const struct live_question *q)
+{
+	struct event_filter filter = filter_of(q);
+
+	return (s->report && s->report->now_ms > known_ms(s, q)) ||
+	       (s->events && api_events_any(s->events, &filter));
+}
+
+void live_cache_done(struct live_cache *c)
+{
+	free(c->text);
+	*c = (struct live_cache){0};
+}
+
+/* --- rows and verdicts ------------------------------------------------------------------------ */
+
+static void add_signal_words(struct json_out *o)
+{
+	json_out_open(o, "signals", '[');
+	for (int i = 0; i < N_SIGNALS; i++)
+		json_out_text(o, NULL, signal_word((enum signal)i));
+	json_out_close(o, ']');
+}
+
+static void add_port(struct json_out *o, const struct diagnosis_report *r, size_t port,
+		     unsigned back)
+{
+	json_out_open(o, NULL, '[');
+	json_out_text(o, NULL, r->ports[port].device);
+	json_out_number(o, NULL, r->ports[port].port);
+	for (int i = 0; i < N_SIGNALS; i++)
+		json_out_real(o, NULL, diagnosis_report_signal(r, port, (enum signal)i, back));
+	json_out_close(o, ']');
+}
+
+static void add_row(struct json_out *o, const struct diagnosis_report *r, unsigned back)
+{
+	json_out_open(o, NULL, '{');
+	json_out_number(o, "atMs", diagnosis_report_row_ms(r, back));
+	json_out_open(o, "ports", '[');
+	for (size_t i = 0; i < r->n_ports; i++)
+		add_port(o, r, i, back);
+	json_out_close(o, ']');
+	json_out_close(o, '}');
+}
+
+static void add_rows(struct json_out *o, const struct diagnosis_report *r, uint64_t since_ms)
+{
+	unsigned n = 0, rows = diagnosis_report_rows(r), max = since_ms ? LIVE_ROWS_MAX : 1;
+
+	while (n < rows && n < max && diagnosis_report_row_ms(r, n) > since_ms)
+		n++;
+	/* One that is known, or older, comes next: none is missing. */
+	json_out_bool(o, "complete",
+		      since_ms && n < rows && diagnosis_report_row_ms(r, n) <= since_ms);
+	json_out_open(o, "rows", '[');
+	for (unsigned back = n; back-- > 0;)
+		add_row(o, r, back);
+	json_out_close(o, ']');
+}
+
+static void add_verdicts(struct json_out *o, const struct diagnosis_report *r)
+{
+	uint64_t n = 0;
+
+	json_out_open(o, "verdicts", '[');
+	for (size_t i = 0; i < r->n_verdicts; i++)
+		if (verdict_is_told(&r->verdicts[i]) && n++ < LIVE_VERDICTS_MAX)
+			json_out_value(o, NULL, verdict_json(&r->verdicts[i]));
+	json_out_close(o, ']');
+	json_out_number(o, "nVerdicts", n);
+}
+
+static uint64_t ports_digest(const struct diagnosis_report *r)
+{
+	uint64_t h = FNV1A_START;
+
+	for (size_t i = 0; i < r->n_ports; i++) {
+		const struct port_watched *p = &r->ports[i];
+		const uint64_t how = (uint64_t)p->port << 8 | (uint64_t)p->watch << 1 |
+				     (p->clear_ms > 0);
+
+		h = fnv1a(h, p->device, strlen(p->device) + 1);
+		h = fnv1a(h, &how, sizeof(how));
+	}
+	return h >> 32; /* no more than any reader's numbers can hold */
+}
+
+static void add_report(struct json_out *o, const struct diagnosis_report *r, uint64_t since_ms)
+{
+	api_add_time(o, r);
+	json_out_number(o, "portsDigest", ports_digest(r));
+	add_signal_words(o);
+	add_rows(o, r, since_ms);
+	add_verdicts(o, r);
+}
+
+/* False: out of memory. */
+static bool refresh_cache(struct live_cache *c, const struct diagnosis_report *r, uint64_t since_ms)
+{
+	struct json_out o = {0};
+	size_t len;
+	char *text;
+
+	if (c->text && c->time_ms == r->now_ms && c->since_ms == since_ms)
+		return true;
+	add_report(&o, r, since_ms);
+	text = api_text(&o, &len);
+	if (!text)
+		return false;
+	live_cache_done(c);
+	*c = (struct live_cache){text, len, r->now_ms, since_ms};
+	return true;
+}
+
+/* --- the document ----------------------------------------------------------------------------- */
+
+static void add_start(struct json_out *o, const struct live_scene *s)
+{
+	char started[UTC_TEXT_SIZE];
+
+	utc_text(s->started_unix_ms, started);
+	json_out_text(o, "node", s->node ? s->node : "");
+	json_out_number(o, "nowMs", s->now_ms);
+	json_out_text(o, "started", started);
+	json_out_number(o, "startedMs", s->started_unix_ms);
+	json_out_text(o, "version", ROCELET_VERSION);
+}
+
+static void add_generations(struct json_out *o, const struct live_scene *s)
+{
+	json_out_open(o, "generations", '{');
+	json_out_number(o, "devices", s->devices);
+	json_out_number(o, "resources", s->resources);
+	json_out_number(o, "attachments", s->attachments);
+	json_out_number(o, "settings", s->settings);
+	json_out_number(o, "config", s->config);
+	json_out_close(o, '}');
+}
+
+static void add_document(struct json_out *o, const char *key, const char *text)
+{
+	if (!text) {
+		o->text.failed = true;
+		return;
+	}
+	text_addf(&o->text, ",\"%s\":%s", key, text);
+}
+
+static void add_events(struct json_out *o, const struct live_scene *s,
+		       const struct live_question *q)
+{
+	struct event_filter filter = filter_of(q);
+	size_t len;
+	char *text = api_events(s->events, &filter, &len);
+
+	add_document(o, "events", text);
+	free(text);
+}
+
+char *api_live(struct live_cache *c, const struct live_scene *s, const struct live_question *q,
+	       size_t *ret_len)
+{
+	struct json_out o = {0};
+
+	if (s->report && !refresh_cache(c, s->report, known_ms(s, q)))
+		return NULL;
+	json_out_open(&o, NULL, '{');
+	add_start(&o, s);
+	add_generations(&o, s);
+	add_events(&o, s, q);
+	if (s->report)
+		text_addf(&o.text, ",%s", c->text);
+	else
+		json_out_null(&o, "timeMs");
+	json_out_close(&o, '}');
+	return api_text(&o, ret_len);
+}

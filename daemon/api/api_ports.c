@@ -1,0 +1,203 @@
+#include "api_ports.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnosis_report.h"
+#include "host_index.h"
+#include "utc_text.h"
+
+void api_add_time(struct json_out *o, const struct diagnosis_report *r)
+{
+	char time[UTC_TEXT_SIZE];
+
+	utc_text(r->unix_ms, time);
+	json_out_text(o, "time", time);
+	json_out_number(o, "timeMs", r->now_ms);
+}
+
+char *api_text(struct json_out *o, size_t *ret_len)
+{
+	text_add(&o->text, "", 1); /* its end: the document is terminated */
+	if (o->text.failed) {
+		text_done(&o->text);
+		return NULL;
+	}
+	*ret_len = o->text.len - 1;
+	return o->text.data;
+}
+
+/* --- ports ------------------------------------------------------------------------------------ */
+
+struct scene {
+	const struct diagnosis_report *report;
+	const struct host *host;
+	struct host_index index;
+	const struct resource_table *resources;
+	size_t next; /* among the host's RDMA devices: both lists are in one order, mostly */
+};
+
+/* NULL: it has just gone. */
+static const struct rdma_dev *find_device(struct scene *s, const char *name)
+{
+	for (size_t i = 0; i < s->host->n_rdma; i++) {
+		size_t at = (s->next + i) % s->host->n_rdma;
+
+		if (strcmp(s->host->rdma[at].name, name) != 0)
+			continue;
+		s->next = at;
+		return &s->host->rdma[at];
+	}
+	return NULL;
+}
+
+static const struct rdma_port *find_port(const struct rdma_dev *dev, uint32_t number)
+{
+	for (unsigned i = 0; dev && i < dev->n_ports; i++)
+		if (dev->ports[i].num == number)
+			return &dev->ports[i];
+	return NULL;
+}
+
+static void add_function(struct json_out *o, const struct scene *s, const struct rdma_dev *dev)
+{
+	const struct function *fn = dev ? host_index_function(&s->index, rdma_function_id(dev))
+					: NULL;
+
+	json_out_text(o, "function", fn ? fn->id : "");
+	json_out_text(o, "kind", fn ? fn_kind_name(fn->kind) : "");
+	json_out_text(o, "parent", fn ? fn->parent : "");
+	json_out_known(o, "vf", fn && fn->vf >= 0, fn && fn->vf >= 0 ? (uint64_t)fn->vf : 0);
+	json_out_text(o, "driver", dev ? dev->driver : "");
+}
+
+static void add_link(struct json_out *o, const struct rdma_port *port)
+{
+	json_out_text(o, "state", port ? port_state_name(port->state) : "");
+	json_out_text(o, "linkLayer", port ? link_layer_name(port->link_layer) : "");
+	json_out_known(o, "rateBps", port && port->rate_bps, port ? port->rate_bps : 0);
+	json_out_known(o, "mtu", port && port->active_mtu, port ? port->active_mtu : 0);
+}
+
+static void add_holder(struct json_out *o, const struct scene *s, const struct rdma_dev *dev)
+{
+	const struct pod_device *holder = dev && s->resources
+						  ? resource_table_holder(s->resources,
+									  dev->function, dev->name)
+						  : NULL;
+
+	json_out_text(o, "namespace", holder ? holder->namespace : "");
+	json_out_text(o, "pod", holder ? holder->pod : "");
+	json_out_text(o, "container", holder ? holder->container : "");
+}
+
+static void add_now(struct json_out *o, const struct diagnosis_report *r, size_t port)
+{
+	json_out_open(o, "now", '{');
+	for (int i = 0; i < N_SIGNALS; i++)
+		json_out_real(o, signal_word((enum signal)i),
+			      diagnosis_report_rows(r)
+				      ? diagnosis_report_signal(r, port, (enum signal)i, 0)
+				      : (double)NAN);
+	json_out_close(o, '}');
+}
+
+static void add_port(struct json_out *o, struct scene *s, size_t i)
+{
+	const struct port_watched *watched = &s->report->ports[i];
+	const struct rdma_dev *dev = find_device(s, watched->device);
+	const struct rdma_port *port = find_port(dev, watched->port);
+
+	json_out_open(o, NULL, '{');
+	json_out_text(o, "device", watched->device);
+	json_out_number(o, "port", watched->port);
+	json_out_text(o, "netdev", port ? port->netdev : "");
+	add_function(o, s, dev);
+	add_link(o, port);
+	json_out_text(o, "watch", port_watch_name(watched->watch));
+	json_out_known(o, "clearSinceMs", watched->clear_ms > 0, watched->clear_ms);
+	json_out_number(o, "resets", watched->resets);
+	json_out_number(o, "ignoredRates", watched->ignored);
+	add_holder(o, s, dev);
+	add_now(o, s->report, i);
+	json_out_close(o, '}');
+}
+
+char *api_ports(const struct diagnosis_report *r, const struct host *host,
+		const struct resource_table *resources, size_t *ret_len)
+{
+	struct scene s = {.report = r, .host = host, .resources = resources};
+	struct json_out o = {0};
+
+	if (host_index_init(&s.index, host) < 0)
+		return NULL;
+	json_out_open(&o, NULL, '{');
+	api_add_time(&o, r);
+	json_out_open(&o, "ports", '[');
+	for (size_t i = 0; i < r->n_ports; i++)
+		add_port(&o, &s, i);
+	json_out_close(&o, ']');
+	json_out_close(&o, '}');
+	host_index_done(&s.index);
+	return api_text(&o, ret_len);
+}
+
+/* --- the last quarter of an hour -------------------------------------------------------------- */
+
+size_t api_port_find(const struct diagnosis_report *r, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	unsigned long number;
+	char *end;
+
+	if (!slash || slash[1] < '0' || slash[1] > '9')
+		return SIZE_MAX;
+	number = strtoul(slash + 1, &end, 10);
+	for (size_t i = 0; *end == '\0' && i < r->n_ports; i++)
+		if (r->ports[i].port == number &&
+		    strlen(r->ports[i].device) == (size_t)(slash - name) &&
+		    strncmp(r->ports[i].device, name, (size_t)(slash - name)) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+/* How many rows are younger. */
+static unsigned rows_after(const struct diagnosis_report *r, uint64_t since_ms)
+{
+	unsigned n = 0;
+
+	while (n < diagnosis_report_rows(r) && diagnosis_report_row_ms(r, n) > since_ms)
+		n++;
+	return n;
+}
+
+static void add_signal(struct json_out *o, const struct diagnosis_report *r, size_t port,
+		       enum signal signal, unsigned n)
+{
+	json_out_open(o, signal_word(signal), '[');
+	for (unsigned back = n; back-- > 0;)
+		json_out_real(o, NULL, diagnosis_report_signal(r, port, signal, back));
+	json_out_close(o, ']');
+}
+
+char *api_history(const struct diagnosis_report *r, size_t port, uint64_t since_ms, size_t *ret_len)
+{
+	unsigned n = rows_after(r, since_ms);
+	struct json_out o = {0};
+
+	json_out_open(&o, NULL, '{');
+	api_add_time(&o, r);
+	json_out_text(&o, "device", r->ports[port].device);
+	json_out_number(&o, "port", r->ports[port].port);
+	json_out_open(&o, "atMs", '[');
+	for (unsigned back = n; back-- > 0;)
+		json_out_number(&o, NULL, diagnosis_report_row_ms(r, back));
+	json_out_close(&o, ']');
+	json_out_open(&o, "signals", '{');
+	for (int i = 0; i < N_SIGNALS; i++)
+		add_signal(&o, r, port, (enum signal)i, n);
+	json_out_close(&o, '}');
+	json_out_close(&o, '}');
+	return api_text(&o, ret_len);
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""Makes the page: index.html with its style sheets and scripts in it, compressed, as a C header.
+
+  document.py FOLDER NPM_DIR VERSION OUT
+
+Local style sheets (<link rel="stylesheet" href="X">) and scripts (<script src="X"></script>) become one <style> and one <script>, in their order. What
+stands below "npm/" is of a package of FOLDER/packages, whose licence goes with it. The digests of both are what the Content-Security-Policy allows.
+"""
+import base64
+import gzip
+import hashlib
+import os
+import re
+import sys
+
+import npm
+
+STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
+SCRIPT = re.compile(r'[ \t]*<script src="([^"]+)"></script>\n')
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def part(folder, npm_dir, name):
+    """A file's text; of a package with its licence before it."""
+    if not name.startswith("npm/"):
+        return read(f"{folder}/{name}")
+    _, package, path = name.split("/", 2)
+    there = npm.package(f"{folder}/packages", npm_dir, package)
+    return f"/*! {package}\n{read(there + '/LICENSE').strip()} */\n{read(f'{there}/{path}')}\n"
+
+
+def gather(text, pattern, tag, read_part):
+    """All that the pattern finds as one element, where the first one was; also the digest of what is in it."""
+    inside = "\n" + "".join(read_part(name) for name in pattern.findall(text))
+    if re.search(f"</{tag}|<!--", inside, re.I):
+        sys.exit(f"a <{tag}> of the page has its own end, or a comment of HTML, in it")
+    digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+    first = True
+
+    def put(_):
+        nonlocal first
+        found, first = f"<{tag}>{inside}</{tag}>\n" if first else "", False
+        return found
+    return pattern.sub(put, text), digest
+
+
+def c_header(packed, length, policy):
+    rows = (", ".join(map(str, packed[i:i + 24])) for i in range(0, len(packed), 24))
+    return (f"/* The page, made by document.py. */\n#define WEB_LEN {length}\n#define WEB_POLICY \"{policy}\"\n"
+            f"static const unsigned char web_packed[] = {{\n" + ",\n".join(rows) + "\n};\n")
+
+
+def main():
+    folder, npm_dir, version, out = sys.argv[1:]
+    text = read(folder + "/index.html").replace("@VERSION@", version)
+    text, style = gather(text, STYLE, "style", lambda name: part(folder, npm_dir, name))
+    text, script = gather(text, SCRIPT, "script", lambda name: part(folder, npm_dir, name))
+    policy = (f"default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data:; connect-src 'self'; base-uri 'none'; "
+              "form-action 'none'; frame-ancestors 'none'")
+    data = text.encode()
+    with open(out + ".new", "w", encoding="utf-8") as f:
+        f.write(c_header(gzip.compress(data, 9, mtime=0), len(data), policy))
+    os.replace(out + ".new", out)
+
+
+main()

@@ -1,0 +1,86 @@
+// documents.js - what does not come with the stream: documents that are read when a view needs them and again once the stream says that they changed, and
+// histories of ports that somebody looks at.
+
+const REREAD_MS = 2000; // a storm of changes costs one reading in so long
+const HISTORIES_AT_ONCE = 3;
+const RETRY_HISTORY_MS = 5000;
+
+class Documents {
+	// onRead() is told when one has come.
+	constructor(store, onRead) {
+		Object.assign(this, {store, onRead, documents: new Map(), pending: [], underway: new Set(), failed: new Map()});
+	}
+
+	// The document, or null until it is there. changesWith: words of the stream's generations.
+	get(path, changesWith) {
+		let entry = this.documents.get(path);
+		if (!entry) {
+			entry = {path, changesWith, content: null, error: null, old: true, reading: false, readMs: -Infinity};
+			this.documents.set(path, entry);
+		}
+		entry.used = true;
+		if (entry.old)
+			this.read(entry);
+		return entry.content;
+	}
+
+	errorOf(path) {
+		return this.documents.get(path)?.error ?? null;
+	}
+
+	// The stream says that these have changed; null: everything has.
+	changed(words) {
+		for (const entry of this.documents.values())
+			if (words === null || entry.changesWith.some((word) => words.has(word)))
+				entry.old = true;
+	}
+
+	async read(entry) {
+		if (entry.reading)
+			return;
+		entry.reading = true;
+		await pause(Math.max(0, entry.readMs + REREAD_MS - performance.now()));
+		entry.old = false;
+		entry.readMs = performance.now();
+		try {
+			entry.content = await ask(entry.path);
+			entry.error = null;
+		} catch (error) {
+			entry.error = error.message;
+			entry.old = true; // asked for again with the next look
+		}
+		entry.reading = false;
+		this.onRead();
+	}
+
+	// The history of a port: the store's once it is there. Those that were asked for last come first: they are what is looked at.
+	history(key) {
+		const known = this.store.histories.get(key);
+		const waits = this.underway.has(key) || this.pending.includes(key) || performance.now() < (this.failed.get(key) ?? 0);
+		if (!known && !waits && this.store.timeMs !== null) {
+			this.pending.push(key);
+			this.readHistories();
+		}
+		return known ?? null;
+	}
+
+	readHistories() {
+		while (this.pending.length > 0 && this.underway.size < HISTORIES_AT_ONCE)
+			this.readHistory(this.pending.pop());
+	}
+
+	async readHistory(key) {
+		const started = this.store.startedMs;
+		this.underway.add(key);
+		try {
+			const document = await ask('api/v1/history', {port: key});
+			if (started === this.store.startedMs && this.store.timeMs !== null)
+				this.store.takeHistory(key, document);
+		} catch {
+			this.failed.set(key, performance.now() + RETRY_HISTORY_MS); // a port that has gone has none
+		}
+		this.underway.delete(key);
+		this.readHistories();
+		this.onRead();
+	}
+}

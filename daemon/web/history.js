@@ -1,0 +1,53 @@
+// history.js - the last quarter of an hour of one port: times, and a list of numbers for each signal, null where nothing was seen. Pure.
+
+const HISTORY_S = 900;
+const HISTORY_ROWS = 2000; // more than a row a second, and gaps
+
+class PortHistory {
+	constructor(signals) {
+		this.times = []; // unix seconds
+		this.values = Object.fromEntries(signals.map((signal) => [signal, []]));
+	}
+
+	// A row; what is older than the last one is known already. A time without rows is a gap, over which no line is drawn.
+	add(time, valueOf) {
+		const last = this.times[this.times.length - 1];
+		if (last !== undefined && time <= last)
+			return;
+		if (last !== undefined && time - last > 3 * Math.max(1, this.interval()))
+			this.push((last + time) / 2, () => null);
+		this.push(time, valueOf);
+	}
+
+	push(time, valueOf) {
+		this.times.push(time);
+		for (const [signal, list] of Object.entries(this.values))
+			list.push(valueOf(signal));
+		let old = Math.max(0, this.times.length - HISTORY_ROWS);
+		while (this.times[old] < time - HISTORY_S)
+			old++;
+		if (old > 0)
+			for (const list of [this.times, ...Object.values(this.values)])
+				list.splice(0, old);
+	}
+
+	// Seconds between the last two rows.
+	interval() {
+		const n = this.times.length;
+		return n < 2 ? 1 : this.times[n - 1] - this.times[n - 2];
+	}
+
+	// The greatest in [from, to), null: nothing was seen.
+	greatest(signal, from = -Infinity, to = Infinity) {
+		let found = null;
+		this.values[signal].forEach((v, i) => {
+			if (v !== null && this.times[i] >= from && this.times[i] < to && (found === null || v > found))
+				found = v;
+		});
+		return found;
+	}
+
+	latest(signal) {
+		return this.values[signal][this.times.length - 1] ?? null;
+	}
+}

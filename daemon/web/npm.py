@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Fetches the npm packages that a file pins, each once, and prints where they are unpacked: a folder for each.
+
+  npm.py PACKAGES DIR [NAME..]      PACKAGES: lines NAME VERSION INTEGRITY; without names all of them
+
+Where from is npm's to know (npm config); what comes is believed only if it has the pinned digest. Archives are kept in /var/cache/rocelet-npm where that
+can be written, else in DIR; they are unpacked below DIR.
+"""
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+CACHE = "/var/cache/rocelet-npm"
+
+
+def pinned(path):
+    with open(path, encoding="utf-8") as f:
+        lines = [line.split() for line in f if line.strip() and not line.startswith("#")]
+    return {name: (version, integrity) for name, version, integrity in lines}
+
+
+def is_right(path, integrity):
+    kind, _, digest = integrity.partition("-")
+    with open(path, "rb") as f:
+        return base64.b64encode(hashlib.new(kind, f.read()).digest()).decode() == digest
+
+
+def cache_folder(dir):
+    try:
+        os.makedirs(CACHE, exist_ok=True)
+    except OSError:
+        pass
+    return CACHE if os.access(CACHE, os.W_OK) else dir
+
+
+def fetch(name, version, folder):
+    """Runs npm, and says in one sentence what is missing where that fails."""
+    what = f"{name}@{version}"
+    try:
+        done = subprocess.run(["npm", "pack", what, "--silent", "--pack-destination", folder, "--cache", folder + "/npm-cache", "--fetch-retries", "2"],
+                              cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    except FileNotFoundError:
+        sys.exit(f"{what} cannot be fetched: there is no npm here, `sudo make deps` installs it")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{what} cannot be fetched: npm does not end, is its registry reachable (npm ping)?")
+    if done.returncode != 0:
+        why = (done.stderr or done.stdout).strip().split("\n")[0]
+        sys.exit(f"{what} cannot be fetched, and {CACHE} does not have it: npm says '{why or 'nothing'}' (npm ping tells whether its registry answers)")
+    return os.path.join(folder, done.stdout.split()[-1])
+
+
+def archive(name, version, integrity, dir):
+    """The path of the archive, which is right."""
+    cache = cache_folder(dir)
+    for folder in (CACHE, dir):
+        path = f"{folder}/{name}-{version}.tgz"
+        if os.path.exists(path) and is_right(path, integrity):
+            return path
+    path = f"{cache}/{name}-{version}.tgz"
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        fetched = fetch(name, version, folder)
+        if not is_right(fetched, integrity):
+            sys.exit(f"{name}@{version} is not what is pinned: its digest is another one")
+        os.replace(fetched, path)
+    return path
+
+
+def unpack(path, target):
+    """There whole or not at all."""
+    if os.path.isdir(target):
+        return
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
+        with tarfile.open(path) as tar:
+            for member in tar.getmembers():
+                inside = os.path.normpath(member.name)
+                if member.isfile() and not inside.startswith(("/", "..")):
+                    os.makedirs(os.path.dirname(f"{folder}/{inside}"), exist_ok=True)
+                    with open(f"{folder}/{inside}", "wb") as f:
+                        shutil.copyfileobj(tar.extractfile(member), f)
+        try:
+            os.rename(folder + "/package", target)
+        except OSError:
+            if not os.path.isdir(target):  # another build was quicker
+                raise
+
+
+def package(packages, dir, name):
+    """Where the package is unpacked."""
+    version, integrity = pinned(packages)[name]
+    os.makedirs(dir, exist_ok=True)
+    target = f"{dir}/{name}-{version}"
+    unpack(archive(name, version, integrity, dir), target)
+    return target
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[3:] or pinned(sys.argv[1]):
+        print(package(sys.argv[1], sys.argv[2], wanted))

@@ -1,0 +1,135 @@
+// store.js - what the page knows of the node, and how what is new comes into it. Pure: time is an argument.
+
+const EVENTS_KEPT = 1000;
+
+function portKey(port) {
+	return `${port.device}/${port.port}`;
+}
+
+function verdictKey(verdict) {
+	return `${portKey(verdict)} ${verdict.cause}`;
+}
+
+class Store {
+	constructor() {
+		this.startedMs = null; // of which start of the daemon everything below is
+		this.node = null;
+		this.version = null;
+		this.forget();
+	}
+
+	// Nothing of what was told before holds any more.
+	forget() {
+		this.timeMs = null; // of the newest sample, by the node's monotonic clock
+		this.timeUnixMs = null;
+		this.offsetMs = null; // from that clock to unix time
+		this.serverNowMs = null; // when it said so, by the same clock
+		this.receivedMs = null; // and by ours
+		this.signals = [];
+		this.now = new Map(); // portKey -> {signal: value} of the newest sample
+		this.histories = new Map(); // portKey -> PortHistory, of those that somebody looks at
+		this.verdicts = [];
+		this.nVerdicts = 0;
+		this.events = []; // the oldest first
+		this.eventsGeneration = 0;
+		this.generations = {};
+		this.portsDigest = null;
+	}
+
+	// How old the newest sample is now, by our clock; null: there is none.
+	ageMs(nowMs) {
+		if (this.timeMs === null)
+			return null;
+		return this.serverNowMs - this.timeMs + Math.max(0, nowMs - this.receivedMs);
+	}
+
+	unixSeconds(monotonicMs) {
+		return (monotonicMs + this.offsetMs) / 1000;
+	}
+
+	// Takes a document of api/v1/live and says what has changed.
+	take(live, nowMs) {
+		const change = {restarted: false, gap: false, opened: [], closed: [], documents: new Set()};
+		if (this.startedMs !== null && this.startedMs !== live.startedMs) {
+			change.restarted = true;
+			this.forget();
+		}
+		this.startedMs = live.startedMs;
+		this.node = live.node;
+		this.version = live.version;
+		this.serverNowMs = live.nowMs;
+		this.receivedMs = nowMs;
+		this.takeGenerations(live, change);
+		this.takeEvents(live.events);
+		if (live.timeMs !== null)
+			this.takeReport(live, change);
+		return change;
+	}
+
+	takeGenerations(live, change) {
+		for (const [name, generation] of Object.entries(live.generations)) {
+			if (this.generations[name] !== generation)
+				change.documents.add(name);
+		}
+		this.generations = live.generations;
+		if (isKnown(live.portsDigest) && this.portsDigest !== live.portsDigest) {
+			change.documents.add('ports');
+			this.portsDigest = live.portsDigest;
+		}
+	}
+
+	// One that comes again takes the place of its last time.
+	takeEvents(events) {
+		const key = (e) => JSON.stringify([e.type, e.reason, e.namespace, e.pod, e.device, e.message]);
+		const again = new Set(events.events.map(key));
+		if (again.size > 0)
+			this.events = [...this.events.filter((e) => !again.has(key(e))), ...events.events].slice(-EVENTS_KEPT);
+		this.eventsGeneration = events.generation;
+	}
+
+	takeReport(live, change) {
+		const first = this.timeMs === null;
+		this.signals = live.signals;
+		this.timeUnixMs = Date.parse(live.time);
+		if (this.offsetMs === null)
+			this.offsetMs = this.timeUnixMs - live.timeMs;
+		if (!first && !live.complete) {
+			change.gap = true;
+			this.histories.clear();
+		}
+		for (const row of live.rows)
+			this.takeRow(row);
+		this.takeVerdicts(live, first, change);
+		this.timeMs = live.timeMs;
+	}
+
+	takeRow(row) {
+		const time = this.unixSeconds(row.atMs);
+		this.now = new Map();
+		for (const [device, port, ...values] of row.ports) {
+			const key = portKey({device, port});
+			const named = Object.fromEntries(this.signals.map((signal, i) => [signal, values[i]]));
+			this.now.set(key, named);
+			this.histories.get(key)?.add(time, (signal) => named[signal] ?? null);
+		}
+	}
+
+	takeVerdicts(live, first, change) {
+		const before = new Map(this.verdicts.map((v) => [verdictKey(v), v]));
+		const after = new Map(live.verdicts.map((v) => [verdictKey(v), v]));
+		this.verdicts = live.verdicts;
+		this.nVerdicts = live.nVerdicts;
+		if (first)
+			return;
+		change.opened = live.verdicts.filter((v) => !before.has(verdictKey(v)));
+		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)));
+	}
+
+	// Takes a document of api/v1/history; rows that came meanwhile are in it.
+	takeHistory(key, document) {
+		const history = new PortHistory(Object.keys(document.signals));
+		document.atMs.forEach((at, i) => history.add(this.unixSeconds(at), (signal) => document.signals[signal][i]));
+		this.histories.set(key, history);
+		return history;
+	}
+}

@@ -1,0 +1,38 @@
+// stream.js - the one stream: asks api/v1/live again and again, each time for what is new since the last answer. Nothing is asked while nobody looks.
+//
+// Each question waits in the daemon until there is something new, so a verdict is here a moment after it was made, also through proxies that hold answers
+// back until they are whole. Where too many wait already the answer comes at once, and we wait ourselves.
+
+const WAIT_S = 10;
+const LEAST_PERIOD_MS = 500; // between two questions
+const IDLE_PERIOD_MS = 1000; // after an answer without anything new that came at once
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+
+async function untilVisible() {
+	while (document.hidden)
+		await new Promise((done) => document.addEventListener('visibilitychange', done, {once: true}));
+}
+
+async function askLive(store) {
+	return ask('api/v1/live', {since: store.timeMs ?? 0, events: store.eventsGeneration, wait: store.timeMs === null ? 0 : WAIT_S}, (WAIT_S + 10) * 1000);
+}
+
+// hooks: answered(live) takes a document and returns whether it had anything new; failed(error) is told each time that there is no answer.
+async function follow(store, hooks) {
+	let failures = 0;
+	for (;;) {
+		await untilVisible();
+		const began = performance.now();
+		let rest = 0;
+		try {
+			const news = hooks.answered(await askLive(store));
+			failures = 0;
+			rest = (news ? LEAST_PERIOD_MS : IDLE_PERIOD_MS) - (performance.now() - began);
+		} catch (error) {
+			hooks.failed(error);
+			// Not all pages at once when the daemon is back.
+			rest = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] * (0.75 + Math.random() / 2);
+		}
+		await pause(Math.max(0, rest));
+	}
+}

@@ -1,0 +1,87 @@
+// verdicts.js - what is wrong with RDMA on this node, in sentences, the worst first.
+
+const SHAPES = {critical: '■', warning: '▲', info: '●'};
+
+function worstFirst(verdicts) {
+	return [...verdicts].sort((a, b) => b.level - a.level || Date.parse(a.onset) - Date.parse(b.onset) || naturalOrder(portKey(a), portKey(b)));
+}
+
+function podName(pod) {
+	return `${shown(pod.namespace)}/${shown(pod.name ?? pod.pod)}`;
+}
+
+function portText(v) {
+	return `${shown(v.device)}/${v.port}${v.netdev ? ` (${shown(v.netdev)})` : ''}`;
+}
+
+function evidenceValue(v, unit) {
+	if (!isKnown(v))
+		return UNKNOWN;
+	return unit === 'ratio' ? share(v) : unit === 'B/s' ? bitRate(v) : `${scaled(v, '')}${unit ? ` ${shown(unit)}` : ''}`;
+}
+
+function evidenceTable(v) {
+	const {box, body} = makeTable('evidence', [['number'], ['value', 'number'], ['limit', 'number']]);
+	body.append(...v.evidence.map((e) => make('tr', {}, make('th', {scope: 'row'}, make('code', {}, shown(e.name))),
+		make('td', {class: 'number'}, evidenceValue(e.value, e.unit)), make('td', {class: 'number'}, isKnown(e.threshold) ? evidenceValue(e.threshold, e.unit) : '–'))));
+	return box;
+}
+
+function concerned(v) {
+	if (v.pods.length === 0)
+		return null;
+	const more = v.podCount - v.pods.length;
+	return make('p', {}, `Of ${v.podCount === 1 ? 'pod' : 'pods'} ${v.pods.map(podName).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`);
+}
+
+function fillVerdict(card, v) {
+	const open = card.querySelector('details')?.open ?? false;
+	const facts = [['what to do', v.advice], ['it is something else if', v.disproof], ['moved first', v.firstMoved], ['it also explains', v.symptoms.join(', ')],
+		['remark', v.remark], ['peer', v.peer && shown(v.peer)], ['sure by', share(v.confidence)]].filter(([, text]) => text);
+	card.replaceChildren(
+		make('h3', {}, make('span', {class: 'badge', 'data-severity': v.severity}, make('span', {'aria-hidden': 'true'}, SHAPES[v.severity]), ` ${v.severity}`),
+			' ', make('a', {href: placeLink('port', v.device, v.port)}, portText(v)), `: ${v.sentence}`),
+		make('p', {class: 'quiet'}, make('code', {}, v.cause), ' since ', makeTime(Date.parse(v.onset)), v.clearingSinceMs ? ', getting better' : '',
+			v.managementPort ? ', on the management port' : ''),
+		concerned(v) ?? '',
+		make('details', {open}, make('summary', {}, `evidence and advice on ${v.cause} of ${shown(v.device)}/${v.port}`),
+			make('dl', {}, facts.map(([name, text]) => [make('dt', {}, name), make('dd', {}, text)])), evidenceTable(v)));
+}
+
+// Cards of verdicts; only those that are told in another way now are made anew.
+class VerdictCards {
+	constructor(parent) {
+		this.rows = new Rows(parent, verdictKey, (v) => make('article', {class: 'verdict', 'data-severity': v.severity}), (card, v) => {
+			const said = JSON.stringify(v);
+			if (card.said === said || card.contains(document.activeElement) && card.said)
+				return;
+			card.said = said;
+			setAttribute(card, 'data-severity', v.severity);
+			fillVerdict(card, v);
+		});
+	}
+
+	show(verdicts) {
+		this.rows.show(worstFirst(verdicts));
+	}
+}
+
+// What is said of all ports where nothing, or something, is wrong.
+function summary(store, ports) {
+	const n = store.nVerdicts;
+	const by = (watch) => (ports ?? []).filter((p) => p.watch === watch).length;
+	const parts = [];
+	if (store.timeMs === null)
+		return 'No sample has been judged yet.';
+	if (ports === null)
+		return n === 0 ? 'Nothing is wrong.' : `${count(n, 'thing is', 'things are')} wrong.`;
+	parts.push(n === 0 ? `Nothing is wrong with ${count(by('judged'), 'port', 'ports')}.` : `${count(n, 'thing is', 'things are')} wrong on ${count(ports.length, 'port', 'ports')}.`);
+	if (by('warming'))
+		parts.push(`${count(by('warming'), 'port has', 'ports have')} not been watched for long enough to be called healthy.`);
+	if (by('unseen'))
+		parts.push(`${count(by('unseen'), 'port', 'ports')} cannot be read.`);
+	const clear = ports.filter((p) => p.clearSinceMs !== null).length;
+	if (clear)
+		parts.push(`${count(clear, 'port moves', 'ports move')} much without any sign of trouble: there the network is not what is slow.`);
+	return parts.join(' ');
+}

@@ -1,0 +1,338 @@
+/* The documents of /api/v1/ports, /api/v1/history and /api/v1/live, of a node that was really
+ * judged. */
+#include "api_ports.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "api_live.h"
+#include "diagnosis_report.h"
+#include "diagnosis_world.h"
+#include "event_ring.h"
+#include "faults.h"
+#include "golden.h"
+#include "host_builder.h"
+#include "resource_tables.h"
+
+#define SECOND 1000
+
+struct fixture {
+	struct world world;
+	struct diagnosis *d;
+	struct diagnosis_report report;
+	struct resource_table table;
+	struct host host;
+	struct event_ring ring;
+	struct live_cache cache;
+};
+
+static void step(struct fixture *f, unsigned samples)
+{
+	for (unsigned i = 0; i < samples; i++) {
+		struct observation o;
+
+		world_traffic(&f->world.ports[0], 4e9, 5e8);
+		o = world_step(&f->world, SECOND);
+		assert_int_equal(diagnosis_tick(f->d, &o), 0);
+	}
+	assert_int_equal(diagnosis_report_make(&f->report, f->d), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct thresholds limits;
+
+	assert_non_null(f);
+	thresholds_init(&limits);
+	world_init(&f->world, 2, 1);
+	assert_int_equal(diagnosis_new(&f->d, &limits), 0);
+	assert_int_equal(event_ring_init(&f->ring), 0);
+	resource_table_small(&f->table);
+	build_function(&f->host, FN_PF, "0000:03:00.0", "", -1);
+	build_function(&f->host, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
+	strcpy(build_rdma(&f->host, "mlx5_0", "0000:03:00.0")->ports[0].netdev, "ens1");
+	build_rdma(&f->host, "mlx5_1", "0000:03:00.2")->ports[0].active_mtu = 4096;
+	step(f, 3);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	live_cache_done(&f->cache);
+	diagnosis_report_done(&f->report);
+	diagnosis_free(f->d);
+	world_done(&f->world);
+	resource_table_done(&f->table);
+	event_ring_done(&f->ring);
+	host_done(&f->host);
+	free(f);
+	return 0;
+}
+
+/* Takes the text. */
+static json_t *parsed(char *text, const size_t *len)
+{
+	json_t *document;
+
+	assert_non_null(text);
+	assert_int_equal(strlen(text), *len);
+	document = json_loadb(text, *len, 0, NULL);
+	assert_non_null(document);
+	free(text);
+	return document;
+}
+
+static void assert_golden_json(const char *path, json_t *document)
+{
+	char *text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(5));
+
+	assert_golden_text(path, text, strlen(text));
+	free(text);
+	json_decref(document);
+}
+
+/* --- ports and history ------------------------------------------------------------------------ */
+
+static void test_ports(void **state)
+{
+	const struct fixture *f = *state;
+	size_t len;
+	char *text = api_ports(&f->report, &f->host, &f->table, &len);
+
+	assert_golden_json("tests/golden/api_ports.json", parsed(text, &len));
+}
+
+/* One has gone since the sample; nobody has told who holds what. */
+static void test_ports_that_nobody_knows(void **state)
+{
+	struct fixture *f = *state;
+	struct host none = {0};
+	size_t len;
+	json_t *document, *port;
+
+	document = parsed(api_ports(&f->report, &none, NULL, &len), &len);
+	assert_int_equal(json_array_size(json_object_get(document, "ports")), 2);
+	port = json_array_get(json_object_get(document, "ports"), 0);
+	assert_true(json_is_null(json_object_get(port, "function")));
+	assert_true(json_is_null(json_object_get(port, "state")));
+	assert_true(json_is_number(json_object_get(json_object_get(port, "now"), "bytes_sent")));
+	json_decref(document);
+}
+
+static void test_history(void **state)
+{
+	const struct fixture *f = *state;
+	size_t len;
+	char *text = api_history(&f->report, 0, 0, &len);
+
+	assert_golden_json("tests/golden/api_history.json", parsed(text, &len));
+}
+
+static size_t history_rows(const struct fixture *f, uint64_t since_ms)
+{
+	size_t len, n;
+	json_t *document = parsed(api_history(&f->report, 1, since_ms, &len), &len);
+
+	n = json_array_size(json_object_get(document, "atMs"));
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(document, "signals"), "nak")), n);
+	json_decref(document);
+	return n;
+}
+
+static void test_history_since(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(history_rows(f, f->report.now_ms), 0);
+	assert_int_equal(history_rows(f, f->report.now_ms - SECOND), 1);
+	assert_int_equal(history_rows(f, UINT64_MAX), 0);
+	step(f, 1000);
+	assert_int_equal(history_rows(f, 0), WINDOW_ROWS - 1);
+}
+
+static void test_names_of_ports(void **state)
+{
+	static const char *const none[] = {"",		"mlx5_1",    "mlx5_1/", "mlx5_1/x",
+					   "mlx5_1/2",	"mlx5_1/1x", "mlx5/1",	"/1",
+					   "mlx5_11/1", "mlx5_1/-1"};
+	const struct fixture *f = *state;
+
+	assert_int_equal(api_port_find(&f->report, "mlx5_0/1"), 0);
+	assert_int_equal(api_port_find(&f->report, "mlx5_1/1"), 1);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert_true(api_port_find(&f->report, none[i]) == SIZE_MAX);
+}
+
+/* --- what is new ------------------------------------------------------------------------------ */
+
+static struct live_scene scene_of(const struct fixture *f)
+{
+	return (struct live_scene){.report = &f->report,
+				   .events = &f->ring,
+				   .node = "node-17",
+				   .now_ms = f->report.now_ms + 7,
+				   .started_unix_ms = 1764090245123,
+				   .devices = 7,
+				   .config = 1};
+}
+
+static json_t *live(struct fixture *f, struct live_question q)
+{
+	struct live_scene s = scene_of(f);
+	size_t len;
+
+	return parsed(api_live(&f->cache, &s, &q, &len), &len);
+}
+
+static void happen(struct fixture *f, const char *message)
+{
+	struct event e = {.reason = "LinkDown", .first_ms = 1000, .last_ms = 1000};
+
+	strcpy(e.message, message);
+	event_ring_add(&f->ring, &e);
+}
+
+static void test_live(void **state)
+{
+	struct fixture *f = *state;
+
+	happen(f, "one <script>");
+	assert_golden_json("tests/golden/api_live.json",
+			   live(f, (struct live_question){.since_ms = f->report.now_ms - SECOND}));
+}
+
+static size_t live_rows(struct fixture *f, uint64_t since_ms, bool complete)
+{
+	json_t *document = live(f, (struct live_question){.since_ms = since_ms});
+	size_t n = json_array_size(json_object_get(document, "rows"));
+
+	assert_int_equal(json_is_true(json_object_get(document, "complete")), complete);
+	json_decref(document);
+	return n;
+}
+
+static void test_live_rows(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now;
+
+	step(f, 50);
+	now = f->report.now_ms;
+	assert_int_equal(live_rows(f, now, true), 0);
+	assert_int_equal(live_rows(f, now - 3 * SECOND, true), 3);
+	assert_int_equal(live_rows(f, now - LIVE_ROWS_MAX * SECOND, true), LIVE_ROWS_MAX);
+	assert_int_equal(live_rows(f, now - LIVE_ROWS_MAX * SECOND - 1, false), LIVE_ROWS_MAX);
+	assert_int_equal(live_rows(f, 1, false), LIVE_ROWS_MAX);
+	/* nothing is known yet, or of another start of the machine */
+	assert_int_equal(live_rows(f, 0, false), 1);
+	assert_int_equal(live_rows(f, now + SECOND, false), 1);
+}
+
+static bool is_new(const struct fixture *f, uint64_t since_ms, uint64_t events_after)
+{
+	const struct live_question q = {since_ms, events_after};
+	const struct live_scene s = scene_of(f);
+
+	return api_live_any(&s, &q);
+}
+
+static void test_what_is_new(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = f->report.now_ms;
+
+	happen(f, "one");
+	assert_false(is_new(f, now, 1));
+	assert_true(is_new(f, now - 1, 1));
+	assert_true(is_new(f, now + 1, 1));
+	assert_true(is_new(f, now, 0));
+	assert_true(is_new(f, now, 9));
+	happen(f, "two");
+	assert_true(is_new(f, now, 1));
+	assert_false(is_new(f, now, 2));
+}
+
+static void test_before_the_first_sample(void **state)
+{
+	const struct live_scene s = {.now_ms = 7};
+	const struct live_question q = {.since_ms = 5};
+	struct fixture *f = *state;
+	size_t len;
+	json_t *document = parsed(api_live(&f->cache, &s, &q, &len), &len);
+
+	assert_false(api_live_any(&s, &q));
+	assert_true(json_is_null(json_object_get(document, "timeMs")));
+	assert_true(json_is_null(json_object_get(document, "node")));
+	assert_null(json_object_get(document, "rows"));
+	json_decref(document);
+}
+
+/* Everybody asks for the same; whoever does not gets his own. */
+static void test_the_cache_is_of_the_question(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = f->report.now_ms;
+	const char *kept;
+
+	assert_int_equal(live_rows(f, now - SECOND, true), 1);
+	kept = f->cache.text;
+	assert_int_equal(live_rows(f, now - SECOND, true), 1);
+	assert_ptr_equal(f->cache.text, kept);
+	assert_int_equal(live_rows(f, now - 2 * SECOND, true), 2);
+	step(f, 1);
+	assert_int_equal(live_rows(f, now, true), 1);
+}
+
+static void test_without_memory(void **state)
+{
+	struct fixture *f = *state;
+	const struct live_question q = {.since_ms = 1};
+	const struct live_scene s = scene_of(f);
+	bool failed = true;
+	size_t len;
+
+	for (long i = 0; failed; i++) {
+		char *text;
+
+		live_cache_done(&f->cache);
+		faults_alloc(i);
+		text = api_live(&f->cache, &s, &q, &len);
+		failed = faults_end();
+		assert_true(failed ? !text : !!text);
+		free(text);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_ports),
+		TEST(test_ports_that_nobody_knows),
+		TEST(test_history),
+		TEST(test_history_since),
+		TEST(test_names_of_ports),
+		TEST(test_live),
+		TEST(test_live_rows),
+		TEST(test_what_is_new),
+		TEST(test_before_the_first_sample),
+		TEST(test_the_cache_is_of_the_question),
+		TEST(test_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* What a report lets others read of the windows while the engine goes on by one sample. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "diagnosis_report.h"
+#include "diagnosis_world.h"
+
+#define SECOND 1000
+
+struct fixture {
+	struct world world;
+	struct diagnosis *d;
+	struct diagnosis_report report;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	struct thresholds limits;
+
+	f = (struct fixture){0};
+	thresholds_init(&limits);
+	world_init(&f.world, 2, 1);
+	assert_int_equal(diagnosis_new(&f.d, &limits), 0);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	diagnosis_report_done(&f->report);
+	diagnosis_free(f->d);
+	world_done(&f->world);
+	return 0;
+}
+
+/* Samples of the first n ports, each with another load. */
+static void step(struct fixture *f, unsigned samples, size_t ports)
+{
+	for (unsigned i = 0; i < samples; i++) {
+		struct observation o;
+
+		for (size_t k = 0; k < f->world.n; k++)
+			world_traffic(&f->world.ports[k], 1e9 * (double)(k + 1), 1e6);
+		o = world_step(&f->world, SECOND);
+		o.n_ports = ports;
+		assert_int_equal(diagnosis_tick(f->d, &o), 0);
+	}
+}
+
+static void report(struct fixture *f)
+{
+	assert_int_equal(diagnosis_report_make(&f->report, f->d), 0);
+}
+
+static double received(const struct fixture *f, size_t port, unsigned back)
+{
+	return diagnosis_report_signal(&f->report, port, SIGNAL_BYTES_RECEIVED, back);
+}
+
+static void assert_near(double v, double wanted)
+{
+	assert_true(fabs(v - wanted) < 0.1 * wanted);
+}
+
+static void nothing_yet(void **state)
+{
+	struct fixture *f = *state;
+
+	report(f);
+	assert_int_equal(diagnosis_report_rows(&f->report), 0);
+	step(f, 1, 2);
+	report(f);
+	assert_int_equal(diagnosis_report_rows(&f->report), 1);
+	assert_true(isnan(received(f, 0, 0))); /* there is no rate of one sample */
+}
+
+static void rows_of_each_port(void **state)
+{
+	struct fixture *f = *state;
+
+	step(f, 10, 2);
+	report(f);
+	assert_int_equal(diagnosis_report_rows(&f->report), 10);
+	for (unsigned back = 0; back < 9; back++) {
+		assert_near(received(f, 0, back), 1e9);
+		assert_near(received(f, 1, back), 2e9);
+		assert_int_equal(diagnosis_report_row_ms(&f->report, back),
+				 f->report.now_ms - back * SECOND);
+	}
+	assert_true(isnan(received(f, 0, 9)));
+}
+
+/* The newest sample of the engine takes the place of the oldest row, which nobody reads. */
+static void rows_stay_while_the_engine_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t oldest;
+
+	step(f, 1000, 2);
+	report(f);
+	assert_int_equal(diagnosis_report_rows(&f->report), WINDOW_ROWS - 1);
+	oldest = diagnosis_report_row_ms(&f->report, WINDOW_ROWS - 2);
+	assert_int_equal(oldest, f->report.now_ms - (uint64_t)(WINDOW_ROWS - 2) * SECOND);
+	step(f, 1, 2);
+	assert_int_equal(diagnosis_report_row_ms(&f->report, WINDOW_ROWS - 2), oldest);
+	assert_int_equal(diagnosis_report_row_ms(&f->report, 0), f->report.now_ms);
+	assert_near(received(f, 1, WINDOW_ROWS - 2), 2e9);
+}
+
+/* A port that has gone is gone for the next report. */
+static void a_port_that_goes_can_still_be_read(void **state)
+{
+	struct fixture *f = *state;
+
+	step(f, 10, 2);
+	step(f, 2, 1);
+	report(f);
+	assert_int_equal(f->report.n_ports, 2);
+	step(f, 1, 1); /* the third without it */
+	assert_int_equal(diagnosis_n_ports(f->d), 1);
+	assert_true(isnan(received(f, 1, 0)));
+	assert_near(received(f, 1, 3), 2e9);
+	report(f);
+	assert_int_equal(f->report.n_ports, 1);
+	step(f, 1, 2); /* and is another one when it comes again */
+	report(f);
+	assert_true(isnan(received(f, 1, 5)));
+}
+
+static void every_signal_has_a_word(void **state)
+{
+	(void)state;
+	for (int i = 0; i < N_SIGNALS; i++)
+		assert_non_null(signal_word((enum signal)i));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(nothing_yet, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_of_each_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_stay_while_the_engine_goes_on, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_port_that_goes_can_still_be_read, setup,
+						teardown),
+		cmocka_unit_test(every_signal_has_a_word),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
