@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "ctl_config_map.h"
 #include "listing.h"
+#include "packet_row.h"
 #include "suggest.h"
 #include "utf8.h"
 
@@ -39,6 +40,13 @@ static bool is_known(const struct command_line *l, size_t n, const char *name)
 	return false;
 }
 
+/* Where the command has none of this name, any will do. */
+static bool is_variant_of(const struct ctl_flag *flag, int command)
+{
+	return command < 0 || ctl_flag_is_of(flag, (enum ctl_command)command) ||
+	       !ctl_flag_find((enum ctl_command)command, flag->name, strlen(flag->name));
+}
+
 static void add_letter(struct command_line *l, const struct ctl_flag *flag)
 {
 	size_t n = strlen(l->letters);
@@ -48,15 +56,16 @@ static void add_letter(struct command_line *l, const struct ctl_flag *flag)
 			 flag->type == TYPE_NONE ? "" : ":");
 }
 
-/* Flags of one name are one to getopt_long(3), and take values alike. */
-static void list_flags(struct command_line *l)
+/* Flags of one name are one to getopt_long(3): whether it has a value depends on the command; -1:
+ * there is none. */
+static void list_flags(struct command_line *l, int command)
 {
 	const struct ctl_flag *flag;
 	size_t n = 0;
 
 	strcpy(l->letters, ":");
 	for (size_t i = 0; (flag = ctl_flag(i)) && n < FLAGS_MAX; i++) {
-		if (is_known(l, n, flag->name))
+		if (is_known(l, n, flag->name) || !is_variant_of(flag, command))
 			continue;
 		l->known[n++] = (struct option){
 			flag->name, flag->type == TYPE_NONE ? no_argument : required_argument, NULL,
@@ -281,7 +290,19 @@ static int check_diagnose(const struct ctl_args *a, struct err *e)
 	return 0;
 }
 
-static int check_whole(const struct ctl_args *a, struct err *e)
+static int check_packets(struct ctl_args *a, struct err *e)
+{
+	struct packet_filter filter = {.only = NULL};
+
+	a->packet_list |= a->only || a->flow;
+	if (a->limit >= 0 && !a->packet_list)
+		return err_set(e, -EINVAL, "pcap: --limit is of --packets");
+	if (a->packet_list && a->format && strcmp(a->format, "yaml") == 0)
+		return err_set(e, -EINVAL, "pcap: packets are listed as text or json");
+	return a->flow ? packet_filter_flow(&filter, a->flow, e) : 0;
+}
+
+static int check_whole(struct ctl_args *a, struct err *e)
 {
 	const struct listing *listing = ctl_command_row(a->command)->listing;
 
@@ -302,6 +323,8 @@ static int check_whole(const struct ctl_args *a, struct err *e)
 	if (listing && listing_check(listing, a->sort_by, a->selector, e) < 0)
 		return e->code;
 	if (a->command == CTL_DIAGNOSE && check_diagnose(a, e) < 0)
+		return e->code;
+	if (a->command == CTL_PCAP && check_packets(a, e) < 0)
 		return e->code;
 	return check_texts(a, e);
 }
@@ -399,6 +422,17 @@ static int parse_command(struct ctl_args *a, const struct command_line *l, char 
 	return r == 0 ? check_whole(a, e) : r;
 }
 
+/* The first word that is one. Before it a word may be a flag's value; few are called as commands
+ * are. */
+static int command_among(int argc, char *argv[])
+{
+	int command = -1;
+
+	for (int i = 1; command < 0 && i < argc; i++)
+		command = ctl_command_find(argv[i]);
+	return command;
+}
+
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 {
 	struct ctl_args a = {.socket = CTL_SOCKET,
@@ -413,7 +447,7 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 	struct command_line line = {0};
 	int r;
 
-	list_flags(&line);
+	list_flags(&line, command_among(argc, argv));
 	r = take_flags(&line, argc, argv, e);
 	if (r < 0)
 		return r;

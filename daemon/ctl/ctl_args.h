@@ -23,7 +23,8 @@ struct ctl_args {
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
 	const char *file, *write;
-	const char *shell; /* of completion */
+	const char *only, *flow; /* which packets of a capture are listed */
+	const char *shell;	 /* of completion */
 	const char *configmap;
 	const char *output, *config, *state_dir;
 	const char *replay;
@@ -31,7 +32,7 @@ struct ctl_args {
 	long flows;
 	long seconds, packets, bytes; /* sniff ends with the first of them */
 	long record;		      /* seconds; 0 = not given */
-	bool json, no_headers, watch, soft_roce, force, fix, help, version;
+	bool json, no_headers, watch, packet_list, soft_roce, force, fix, help, version;
 	char device_text[16], pod_text[384]; /* what device and pod may point into */
 };
 

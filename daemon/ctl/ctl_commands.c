@@ -5,6 +5,7 @@
 #include "cleanup.h"
 #include "ctl_args.h"
 #include "listings.h"
+#include "packet_row.h"
 
 #define BIT(command) (1u << (command))
 #define ANY	     (~0u)
@@ -27,7 +28,8 @@ static const struct ctl_flag flags[] = {
 	 "how it is shown"},
 	{"output", 'o', TYPE_FILE, "FILE", FIELD(output), 0, BIT(CTL_SUPPORT_BUNDLE),
 	 "the archive; - is stdout"},
-	{"no-headers", 0, TYPE_NONE, NULL, FIELD(no_headers), 0, LISTINGS, "no line of headings"},
+	{"no-headers", 0, TYPE_NONE, NULL, FIELD(no_headers), 0, LISTINGS | BIT(CTL_PCAP),
+	 "no line of headings"},
 	{"sort-by", 0, TYPE_COLUMN, "COLUMN", FIELD(sort_by), 0, LISTINGS,
 	 "by this column, numbers as numbers; -COLUMN: the largest first"},
 	{"field-selector", 0, TYPE_SELECTOR, "COLUMN=TEXT", FIELD(selector), 0, LISTINGS,
@@ -39,8 +41,9 @@ static const struct ctl_flag flags[] = {
 	{"pod", 0, TYPE_POD, "[NS/]NAME", FIELD(pod), 0, OF_POD, "of this pod"},
 	{"device", 0, TYPE_DEVICE, "DEVICE", FIELD(device), 0, CHOSEN | BIT(CTL_WATCH),
 	 "of this device"},
-	{"limit", 0, TYPE_NUMBER, "N", FIELD(limit), 1000000, BIT(CTL_EVENTS) | BIT(CTL_QPS),
-	 "so many at most: the newest events, or the first queue pairs"},
+	{"limit", 0, TYPE_NUMBER, "N", FIELD(limit), 1000000,
+	 BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_PCAP),
+	 "so many at most: the newest events, the first queue pairs or packets"},
 	{"top", 0, TYPE_CHOICE, "ce|cnp|naks|retransmissions|rtt|packets", FIELD(top), 0,
 	 BIT(CTL_QPS), "those with most of it first"},
 	{"replay", 0, TYPE_FILE, "FILE", FIELD(replay), 0, BIT(CTL_DIAGNOSE),
@@ -74,6 +77,12 @@ static const struct ctl_flag flags[] = {
 	 "so many of those with most trouble, 10 unless given"},
 	{"seconds", 0, TYPE_COUNT, "N", FIELD(seconds), SECONDS_MAX, BIT(CTL_SNIFF),
 	 "until so many have passed, 10 unless given"},
+	{"packets", 0, TYPE_NONE, NULL, FIELD(packet_list), 0, BIT(CTL_PCAP),
+	 "each RoCE packet in a line, not their sum; with -o json an object in a line"},
+	{"only", 0, TYPE_CHOICE, PACKET_SIGNS, FIELD(only), 0, BIT(CTL_PCAP),
+	 "of those, CNPs, packets marked CE, answers that are no ACK, wrong ICRCs"},
+	{"flow", 0, TYPE_TEXT, "ADDRESS,ADDRESS,QPN", FIELD(flow), 0, BIT(CTL_PCAP),
+	 "of those, the ones from or to these addresses and to this queue pair; any of the three"},
 	{"packets", 0, TYPE_COUNT, "N", FIELD(packets), BOX_MAX, BIT(CTL_SNIFF),
 	 "or so many have come, 1000000 unless given"},
 	{"bytes", 0, TYPE_COUNT, "N", FIELD(bytes), BOX_MAX, BIT(CTL_SNIFF),
@@ -165,12 +174,13 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 			THE_DEVICE,
 			.brief = "take it back into the host, and clean it",
 			A_DOCUMENT},
-	[CTL_PCAP] = {.name = "pcap",
-		      .type = TYPE_FILE,
-		      .word = "FILE",
-		      .brief = "what a capture says of RoCE; - is stdin",
-		      .text = "Reads pcap and pcapng and needs no daemon.",
-		      A_DOCUMENT},
+	[CTL_PCAP] =
+		{.name = "pcap",
+		 .type = TYPE_FILE,
+		 .word = "FILE",
+		 .brief = "what a capture says of RoCE; - is stdin",
+		 .text = "Reads pcap and pcapng and needs no daemon. --only and --flow list packets, as --packets.",
+		 A_DOCUMENT},
 	[CTL_SNIFF] = {.name = "sniff",
 		       THE_DEVICE,
 		       .brief = "the same of what passes in the next seconds; needs root",
