@@ -176,6 +176,7 @@ part_interop() {
 	build SAN=1 $san/interop/grpc_echo $san/interop/plugin_host $san/interop/cri_watch $san/interop/packet_watch $san/bench/mk_sysfs all
 	judges <<-END
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
+		page in a browser|tests/web/page_python.py $san/rocelet $san/bench/mk_sysfs
 		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
 		daemon under it|tests/interop/daemon_python.py $san/rocelet $san/bench/mk_sysfs
 		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs

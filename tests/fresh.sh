@@ -17,6 +17,8 @@ make_system() { # SUITE ROOT
     while read -r option; do options+=(--aptopt="$option"); done < <(apt_acquire_settings)
     mmdebstrap --mode=root --variant=minbase --quiet --include=make "${options[@]}" --dpkgopt=force-unsafe-io \
         "$1" "$2" "$(deb_source "$mirror" "$1")"
+    # Where npm asks is this machine's configuration: what it has fetched goes along.
+    [[ ! -d /var/cache/rocelet-npm ]] || cp -r /var/cache/rocelet-npm "$2/var/cache/"
     git clone --quiet --no-hardlinks . "$2/root/rocelet"
 }
 
