@@ -86,13 +86,19 @@ INTEROP := $(patsubst tests/interop/%.c,$(B)/interop/%,$(wildcard tests/interop/
 TESTLIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-all: $(B)/rocelet $(B)/rocectl ## the daemon and its command, build/rocelet and build/rocectl
+# Made of the program's own table; another machine's program does not run.
+MANUAL := $(if $(SYSROOT),,$(B)/rocectl.8)
+
+all: $(B)/rocelet $(B)/rocectl $(MANUAL) ## the daemon and its command, build/rocelet and build/rocectl, and its manual
 
 $(B)/rocelet: $(B)/daemon/main.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
 $(B)/rocectl: $(B)/daemon/ctl/rocectl.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+$(B)/rocectl.8: $(B)/rocectl
+	$(Q)$< __man > $@
 
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -264,7 +270,7 @@ soak: deps ## what takes too long for check: 10,000 random histories of the atta
 	$(Q)tests/bench/soak.sh
 
 golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
 
 # kustomize cannot put a file into an object.
 k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml
@@ -295,7 +301,14 @@ tidy: $(GENERATED)
 	$(Q)printf '%s\n' $(SRC) $(MAIN) | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
 		$(PKG_CFLAGS) 2>build/tidy.log || { grep -v ' generated\.$$' build/tidy.log >&2; exit 1; }
 
-install: all ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl
+install: install-programs ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl, its manual and what shells complete it with
+	$(Q)install -D -m 644 $(MANUAL) $(DESTDIR)/usr/share/man/man8/rocectl.8
+	$(Q)mkdir -p $(DESTDIR)/usr/share/bash-completion/completions $(DESTDIR)/usr/share/zsh/vendor-completions $(DESTDIR)/usr/share/fish/vendor_completions.d
+	$(Q)$(B)/rocectl completion bash >$(DESTDIR)/usr/share/bash-completion/completions/rocectl
+	$(Q)$(B)/rocectl completion zsh >$(DESTDIR)/usr/share/zsh/vendor-completions/_rocectl
+	$(Q)$(B)/rocectl completion fish >$(DESTDIR)/usr/share/fish/vendor_completions.d/rocectl.fish
+
+install-programs: all
 	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocelet $(DESTDIR)/usr/sbin/rocelet
 	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocectl $(DESTDIR)/usr/sbin/rocectl
 
@@ -305,7 +318,7 @@ IMAGE := $(BUILD)/rocelet-$(VERSION)-$(ARCH).tar
 
 rootfs: all
 	$(Q)rm -rf $(BUILD)/rootfs
-	$(Q)$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/rootfs INSTALL_FLAGS='-s --strip-program=$(TRIPLET)-strip'
+	$(Q)$(MAKE) --no-print-directory install-programs DESTDIR=$(BUILD)/rootfs INSTALL_FLAGS='-s --strip-program=$(TRIPLET)-strip'
 	$(Q)k8s/deploy/image/rootfs.sh $(BUILD)/rootfs $(TRIPLET) $(SYSROOT)
 
 image: rootfs ## the image for Kubernetes, build/rocelet-VERSION-ARCH.tar, made without Docker; ARCH=arm64 builds build/arm64/...
@@ -331,6 +344,6 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
 .PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
-	cppcheck tidy install clean help
+	cppcheck tidy install install-programs clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

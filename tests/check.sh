@@ -1,18 +1,18 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab cluster (default: all but lint, threads and cluster,
+#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab cluster page (default: all but lint, threads, cluster and page,
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
-# and each fuzz program for 8 s, those of what a peer sends for 20 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
+# and each fuzz program for 5 s, those of what a peer sends for 12 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics churn badinput attach allow cage privileges attach_latency attach_churn orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow cage privileges attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
@@ -165,7 +165,7 @@ part_unit() {
 	build all tests
 	cmocka_all unit build/tests unit
 	judges <<-END
-		$(as_root "privileges of the running daemon" "a debugger in the daemon" tests/interop/privileges_python.py build/rocelet)
+		$(as_root "privileges of the running daemon" "making calls for the daemon" tests/interop/privileges_python.py build/rocelet)
 		TLS, tokens and passwords|tests/interop/guard_python.py build/rocelet
 	END
 }
@@ -176,7 +176,6 @@ part_interop() {
 	build SAN=1 $san/interop/grpc_echo $san/interop/plugin_host $san/interop/cri_watch $san/interop/packet_watch $san/bench/mk_sysfs all
 	judges <<-END
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
-		page in a browser|tests/web/page_python.py $san/rocelet $san/bench/mk_sysfs
 		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
 		daemon under it|tests/interop/daemon_python.py $san/rocelet $san/bench/mk_sysfs
 		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs
@@ -214,6 +213,12 @@ judges() {
 		while read -r status seconds log name; do judge_scenario "interop $name" "$log" "$status" "$seconds"; done
 }
 
+# In a headless Chromium, which it needs (Debian's package).
+part_page() {
+	build all build/bench/mk_sysfs
+	judged "page in a browser" /usr/bin/python3 -B tests/web/page_python.py build/rocelet build/bench/mk_sysfs
+}
+
 part_san() {
 	build SAN=1 all tests
 	cmocka_all ASan+UBSan build/san/tests san
@@ -229,8 +234,8 @@ part_threads() {
 }
 
 fuzz_one() {
-	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-8}
-	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=20
+	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-5}
+	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=12
 	seeds=tests/fixtures/${name#fuzz_}
 	mkdir -p "build/fuzz/corpus/$name"
 	[ -d "$seeds" ] || seeds=
@@ -295,7 +300,9 @@ part_ship() {
 	prometheus=$(tests/lib/debtool.sh prometheus) || exit 1
 	# shellcheck disable=SC2086 # one word for each
 	judged "ship manifests" /usr/bin/python3 tests/ship/manifests.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/promtool" $kubectl
+	judged "ship runbook" /usr/bin/python3 tests/ship/runbook.py build/rocectl
 	judged "ship rules" /usr/bin/python3 tests/ship/rules.py "$prometheus/usr/bin/promtool"
+	judged "ship dashboards" /usr/bin/python3 tests/ship/dashboards.py build/rocelet build/bench/mk_sysfs "$prometheus/usr/bin/prometheus"
 	if [ "$(id -u)" != 0 ]; then
 		skip "image" "chroot needs root"
 		return

@@ -17,9 +17,17 @@ make_system() { # SUITE ROOT
     while read -r option; do options+=(--aptopt="$option"); done < <(apt_acquire_settings)
     mmdebstrap --mode=root --variant=minbase --quiet --include=make "${options[@]}" --dpkgopt=force-unsafe-io \
         "$1" "$2" "$(deb_source "$mirror" "$1")"
-    # Where npm asks is this machine's configuration: what it has fetched goes along.
-    [[ ! -d /var/cache/rocelet-npm ]] || cp -r /var/cache/rocelet-npm "$2/var/cache/"
     git clone --quiet --no-hardlinks . "$2/root/rocelet"
+    npm_as_here "$2"
+}
+
+# Where this machine's npm takes packages from, and whom it believes.
+npm_as_here() { # ROOT
+    local bundle=/etc/ssl/certs/ca-certificates.crt
+    echo "registry=$(npm config get registry)" >"$1/root/.npmrc"
+    [[ -e $bundle ]] || return 0
+    install -D "$bundle" "$1/root/ca.crt"
+    echo "cafile=/root/ca.crt" >>"$1/root/.npmrc"
 }
 
 # The root of a system is a mount, and what its programs do with it needs that.

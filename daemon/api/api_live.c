@@ -103,10 +103,10 @@ static uint64_t ports_digest(const struct diagnosis_report *r)
 
 	for (size_t i = 0; i < r->n_ports; i++) {
 		const struct port_watched *p = &r->ports[i];
-		const uint32_t how = (uint32_t)p->watch * 2 + (p->clear_ms > 0);
+		const uint64_t how = (uint64_t)p->port << 8 | (uint64_t)p->watch << 1 |
+				     (p->clear_ms > 0);
 
 		h = fnv1a(h, p->device, strlen(p->device) + 1);
-		h = fnv1a(h, &p->port, sizeof(p->port));
 		h = fnv1a(h, &how, sizeof(how));
 	}
 	return h >> 32; /* no more than any reader's numbers can hold */

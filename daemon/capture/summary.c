@@ -1,10 +1,10 @@
 #include "summary.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
 #include "frame.h"
+#include "roce_names.h"
 #include "utc_text.h"
 
 int summary_init(struct capture_summary *s)
@@ -188,22 +188,6 @@ static json_t *dscp_json(const struct roce_counts *c)
 	return list;
 }
 
-static const char *const transport_names[N_ROCE_TRANSPORTS] = {
-	[ROCE_RC] = "rc", [ROCE_UC] = "uc",   [ROCE_RD] = "rd", [ROCE_UD] = "ud",
-	[4] = "cnp",	  [ROCE_XRC] = "xrc", [6] = "6",	[7] = "7",
-};
-
-static const char *const op_names[N_ROCE_OPS] = {
-	[ROCE_SEND] = "send",
-	[ROCE_WRITE] = "write",
-	[ROCE_READ_REQUEST] = "readRequest",
-	[ROCE_READ_RESPONSE] = "readResponse",
-	[ROCE_ACK] = "ack",
-	[ROCE_ATOMIC] = "atomic",
-	[ROCE_ATOMIC_ACK] = "atomicAck",
-	[ROCE_OP_OTHER] = "other",
-};
-
 static json_t *operations_json(const struct roce_counts *c)
 {
 	json_t *list = json_array();
@@ -211,20 +195,24 @@ static json_t *operations_json(const struct roce_counts *c)
 	for (size_t i = 0; list && i < N_ROCE_TRANSPORTS * N_ROCE_OPS; i++)
 		if (c->ops[i])
 			list = push(list, json_pack("{ss ss sI}", "transport",
-						    transport_names[i / N_ROCE_OPS], "operation",
-						    op_names[i % N_ROCE_OPS], "packets",
-						    NUMBER(c->ops[i])));
+						    roce_transport_name((unsigned)(i / N_ROCE_OPS)),
+						    "operation",
+						    roce_op_name((enum roce_op)(i % N_ROCE_OPS)),
+						    "packets", NUMBER(c->ops[i])));
 	return list;
 }
 
 static json_t *syndromes_json(const __u64 n[N_ROCE_SYNDROMES])
 {
-	return json_pack("{sI sI sI sI sI sI sI sI}", "ack", NUMBER(n[ROCE_SYN_ACK]), "rnrNak",
-			 NUMBER(n[ROCE_SYN_RNR]), "sequenceNak", NUMBER(n[ROCE_SYN_SEQUENCE]),
-			 "invalidRequestNak", NUMBER(n[ROCE_SYN_INVALID_REQUEST]),
-			 "remoteAccessNak", NUMBER(n[ROCE_SYN_REMOTE_ACCESS]), "remoteOperationNak",
-			 NUMBER(n[ROCE_SYN_REMOTE_OPERATION]), "invalidRdNak",
-			 NUMBER(n[ROCE_SYN_INVALID_RD]), "other", NUMBER(n[ROCE_SYN_OTHER]));
+	json_t *object = json_object();
+
+	for (int i = 0; i < N_ROCE_SYNDROMES; i++)
+		if (object && json_object_set_new(object, roce_syndrome_name((enum roce_syndrome)i),
+						  json_integer(NUMBER(n[i]))) < 0) {
+			json_decref(object);
+			object = NULL;
+		}
+	return object;
 }
 
 static json_t *place_json(const struct capture_place *p)
@@ -286,15 +274,11 @@ static json_t *all_rtt_json(const struct flow_table *t)
 	return rtt_json(rtt, sum_ns, count);
 }
 
-static json_t *address_json(const uint8_t a[16])
+static json_t *address_json(const uint8_t address[16])
 {
-	static const uint8_t ip4[12] = {[10] = 0xff, [11] = 0xff};
-	char text[INET6_ADDRSTRLEN] = "";
+	char text[INET6_ADDRSTRLEN];
 
-	if (memcmp(a, ip4, sizeof(ip4)) == 0)
-		inet_ntop(AF_INET, a + 12, text, sizeof(text));
-	else
-		inet_ntop(AF_INET6, a, text, sizeof(text));
+	roce_address_text(address, text);
 	return json_string(text);
 }
 

@@ -6,16 +6,21 @@
 #include <time.h>
 
 #include "cleanup.h"
-#include "ctl_args.h"
 #include "ctl_bundle.h"
 #include "ctl_capture.h"
+#include "ctl_complete.h"
 #include "ctl_config_map.h"
 #include "ctl_diagnose.h"
+#include "ctl_document.h"
+#include "ctl_help.h"
 #include "ctl_http.h"
+#include "ctl_lists.h"
 #include "ctl_record.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
+#include "listings.h"
+#include "question.h"
 #include "version.h"
 
 /* How long doctor waits for what it has ordered, and how often it looks. */
@@ -23,120 +28,45 @@
 #define FIX_LOOK_MS  200
 /* How long the daemon is asked to wait for events before it says that there are none. */
 #define WATCH_WAIT_S 20
+/* Who completes a word does not wait. */
+#define COMPLETE_MS  1000
 
-struct ctl {
-	const struct ctl_args *args;
-	FILE *out, *err;
-};
-
-/* The daemon's sentence, or what stands in its place. */
-static void ctl_complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
+/* The document itself, or what `show` makes of it. */
+static enum ctl_exit document_show(const struct ctl *c, const json_t *document,
+				   void (*show)(const json_t *, FILE *))
 {
-	const char *sentence = json_string_value(json_object_get(document, "error"));
+	int r = 0;
 
-	fputs("rocectl: ", c->err);
-	a->body[strcspn(a->body, "\r\n")] = '\0';
-	if (sentence || a->body[0])
-		table_put(sentence ? sentence : a->body, c->err);
+	if (ctl_args_want_document(c->args))
+		r = ctl_document_put(document, c->args->format, c->out);
 	else
-		fprintf(c->err, "the daemon answers with status %u", a->status);
-	fputc('\n', c->err);
-}
-
-/* Asks; *ret is the document, or NULL with the exit code returned. */
-static enum ctl_exit daemon_ask(const struct ctl *c, const char *path, const char *body,
-				json_t **ret)
-{
-	struct ctl_answer a = {0};
-	struct err e = {0};
-	json_t *document;
-
-	*ret = NULL;
-	if (ctl_ask(&a, c->args->socket, path, body, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
-		return CTL_NO_DAEMON;
-	}
-	document = json_loadb(a.body, a.len, 0, NULL);
-	if (c->args->json && document)
-		fprintf(c->out, "%s\n", a.body);
-	if (a.status == 200 && document) {
-		*ret = document;
-		free(a.body);
-		return CTL_OK;
-	}
-	ctl_complain(c, &a, document);
-	json_decref(document);
-	free(a.body);
-	return CTL_NO;
+		show(document, c->out);
+	return r < 0 ? question_no_memory(c) : CTL_OK;
 }
 
 static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const char *body,
 				  void (*show)(const json_t *, FILE *))
 {
 	json_t *document;
-	enum ctl_exit r = daemon_ask(c, path, body, &document);
+	enum ctl_exit r = question_ask(c, path, body, &document);
 
-	if (document && !c->args->json)
-		show(document, c->out);
+	if (document)
+		r = document_show(c, document, show);
 	json_decref(document);
 	return r;
 }
 
-static enum ctl_exit no_memory(const struct ctl *c)
-{
-	fputs("rocectl: out of memory\n", c->err);
-	return CTL_NO;
-}
-
 /* --- questions -------------------------------------------------------------------------------- */
-
-/* A query's value, RFC 3986 section 2.1. */
-static void put_escaped(FILE *f, const char *s)
-{
-	for (; *s; s++) {
-		if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') ||
-		    (*s >= 'A' && *s <= 'Z') || strchr("-._~", *s))
-			fputc(*s, f);
-		else
-			fprintf(f, "%%%02X", (unsigned char)*s);
-	}
-}
-
-static void put_param(FILE *f, char *before, const char *name, const char *value)
-{
-	if (!value)
-		return;
-	fprintf(f, "%c%s=", *before, name);
-	put_escaped(f, value);
-	*before = '&';
-}
-
-/* Heap. */
-static char *path_of(const struct ctl_args *a, const char *path)
-{
-	char *text = NULL, before = strchr(path, '?') ? '&' : '?', limit[24];
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return NULL;
-	fputs(path, f);
-	snprintf(limit, sizeof(limit), "%ld", a->limit);
-	put_param(f, &before, "device", a->device);
-	put_param(f, &before, "pod", a->pod);
-	put_param(f, &before, "limit", a->limit >= 0 ? limit : NULL);
-	put_param(f, &before, "top", a->top);
-	fclose(f);
-	return text;
-}
 
 static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
 				     void (*show)(const json_t *, FILE *))
 {
-	AUTO_FREE char *whole = path_of(c->args, path);
+	AUTO_FREE char *whole = question_path(c->args, path);
 
-	return whole ? ask_and_show(c, whole, NULL, show) : no_memory(c);
+	return whole ? ask_and_show(c, whole, NULL, show) : question_no_memory(c);
 }
+
+/* --- doctor, diagnose, suggest ---------------------------------------------------------------- */
 
 static bool has_fixable(const json_t *findings)
 {
@@ -168,10 +98,10 @@ static bool has_returning(const json_t *attachments)
 static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 {
 	json_t *findings, *attachments = NULL;
-	enum ctl_exit r = daemon_ask(c, "/api/v1/doctor", NULL, &findings);
+	enum ctl_exit r = question_ask(c, "/api/v1/doctor", NULL, &findings);
 
 	if (r == CTL_OK)
-		r = daemon_ask(c, "/api/v1/attachments", NULL, &attachments);
+		r = question_ask(c, "/api/v1/attachments", NULL, &attachments);
 	*ret = r == CTL_OK && (has_fixable(json_object_get(findings, "findings")) ||
 			       has_returning(json_object_get(attachments, "attachments")));
 	json_decref(findings);
@@ -184,18 +114,14 @@ static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 static enum ctl_exit doctor_fix(const struct ctl *c)
 {
 	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
-	struct ctl_args args = *c->args;
-	const struct ctl quiet = {&args, c->out, c->err};
 	bool busy = true;
 	json_t *document;
-	enum ctl_exit r;
+	enum ctl_exit r = question_ask(c, "/api/v1/doctor/fix", "{}", &document);
 
-	args.json = false;
-	r = daemon_ask(&quiet, "/api/v1/doctor/fix", "{}", &document);
 	json_decref(document);
 	for (int left = FIX_MS / FIX_LOOK_MS; r == CTL_OK && busy && left > 0; left--) {
 		nanosleep(&pause, NULL);
-		r = ask_whether_busy(&quiet, &busy);
+		r = ask_whether_busy(c, &busy);
 	}
 	return r;
 }
@@ -204,17 +130,17 @@ static enum ctl_exit doctor_run(const struct ctl *c)
 {
 	enum ctl_exit r = c->args->fix ? doctor_fix(c) : CTL_OK;
 	json_t *document;
-	size_t n;
 
 	if (r != CTL_OK)
 		return r;
-	r = daemon_ask(c, "/api/v1/doctor", NULL, &document);
+	r = question_ask(c, "/api/v1/doctor", NULL, &document);
 	if (!document)
 		return r;
-	n = c->args->json ? json_array_size(json_object_get(document, "findings"))
-			  : ctl_show_doctor(document, c->out);
+	r = document_show(c, document, ctl_show_doctor);
+	if (json_array_size(json_object_get(document, "findings")) > 0)
+		r = CTL_NO;
 	json_decref(document);
-	return n > 0 ? CTL_NO : CTL_OK;
+	return r;
 }
 
 /* What is only information is no reason to alarm anybody. */
@@ -225,18 +151,18 @@ static enum ctl_exit exit_by_level(int level)
 
 static enum ctl_exit diagnose_run(const struct ctl *c)
 {
-	AUTO_FREE char *path = path_of(c->args, "/api/v1/diagnosis");
+	AUTO_FREE char *path = question_path(c->args, "/api/v1/diagnosis");
 	json_t *document;
 	enum ctl_exit r;
 
 	if (!path)
-		return no_memory(c);
-	r = daemon_ask(c, path, NULL, &document);
+		return question_no_memory(c);
+	r = question_ask(c, path, NULL, &document);
 	if (!document)
 		return r;
-	if (!c->args->json)
-		ctl_show_diagnosis(document, c->out);
-	r = exit_by_level(ctl_diagnosis_level(document));
+	r = document_show(c, document, ctl_show_diagnosis);
+	if (r == CTL_OK)
+		r = exit_by_level(ctl_diagnosis_level(document));
 	json_decref(document);
 	return r;
 }
@@ -255,7 +181,7 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 	}
 	document = json_loadb(a.body, a.len, 0, NULL);
 	if (a.status != 200 || !document)
-		ctl_complain(c, &a, document);
+		question_complain(c, &a, document);
 	else if (configmap)
 		config_map_print(configmap, a.body, c->out);
 	else
@@ -280,9 +206,9 @@ static enum ctl_exit ready_run(const struct ctl *c)
 
 	snprintf(own, sizeof(own), "%s/%s", namespace ? namespace : "default", pod ? pod : "");
 	args.pod = pod && *pod ? own : NULL;
-	path = path_of(&args, "/readyz");
+	path = question_path(&args, "/readyz");
 	if (!path)
-		return no_memory(c);
+		return question_no_memory(c);
 	if (ctl_ask(&a, args.socket, path, NULL, CTL_WAIT_MS, &e) < 0) {
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		return CTL_NO_DAEMON;
@@ -301,10 +227,12 @@ static void show_events(const struct ctl *c, const json_t *document)
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "events"), i, event) {
-		if (!c->args->json)
-			ctl_show_event(event, c->out);
-		else if (json_dumpf(event, c->out, JSON_COMPACT) == 0)
-			fputc('\n', c->out);
+		if (c->args->namespace && !listing_has(event, "namespace", c->args->namespace))
+			continue;
+		if (c->args->json)
+			ctl_document_line(event, c->out);
+		else
+			listing_show_event(event, c->out);
 	}
 	fflush(c->out);
 }
@@ -313,13 +241,9 @@ static void show_events(const struct ctl *c, const json_t *document)
 static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show,
 				json_int_t *generation)
 {
-	struct ctl_args args = *c->args;
-	const struct ctl quiet = {&args, c->out, c->err};
 	json_t *document;
-	enum ctl_exit r;
+	enum ctl_exit r = question_ask(c, path, NULL, &document);
 
-	args.json = false;
-	r = daemon_ask(&quiet, path, NULL, &document);
 	if (!document)
 		return r;
 	*generation = json_integer_value(json_object_get(document, "generation"));
@@ -342,9 +266,9 @@ static enum ctl_exit events_watch(const struct ctl *c)
 			 "/api/v1/events?wait=%d&after=%" JSON_INTEGER_FORMAT, WATCH_WAIT_S,
 			 generation);
 
-		AUTO_FREE char *path = path_of(c->args, question);
+		AUTO_FREE char *path = question_path(c->args, question);
 
-		r = path ? watch_once(c, path, true, &generation) : no_memory(c);
+		r = path ? watch_once(c, path, true, &generation) : question_no_memory(c);
 	}
 	return r;
 }
@@ -403,30 +327,57 @@ static enum ctl_exit give_order(const struct ctl *c, const char *path,
 {
 	AUTO_FREE char *body = order_of(c->args);
 
-	return body ? ask_and_show(c, path, body, show) : no_memory(c);
+	return body ? ask_and_show(c, path, body, show) : question_no_memory(c);
+}
+
+/* --- completion ------------------------------------------------------------------------------- */
+
+/* Without a daemon there is nothing to tell of it, and no reason to say so. */
+static void complete_live(const struct ctl_completion *want, FILE *out)
+{
+	const char *path = ctl_complete_source(want);
+	struct ctl_answer a = {0};
+	json_t *document;
+
+	if (!path || ctl_ask(&a, want->socket, path, NULL, COMPLETE_MS, NULL) < 0)
+		return;
+	document = json_loadb(a.body, a.len, 0, NULL);
+	ctl_complete_put_live(want, document, out);
+	json_decref(document);
+	free(a.body);
+}
+
+static void complete_run(int n, char *const words[], FILE *out)
+{
+	struct ctl_completion want;
+
+	ctl_complete(&want, n, words);
+	ctl_complete_put(&want, out);
+	complete_live(&want, out);
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
 
 static enum ctl_exit command_run(const struct ctl *c)
 {
+	const struct listing *listing = ctl_command_row(c->args->command)->listing;
+
+	if (listing)
+		return ctl_list(c, listing);
 	switch (c->args->command) {
 	case CTL_HELP:
-		ctl_args_help(c->out);
+		ctl_help(c->args->topic, c->out);
 		break;
 	case CTL_VERSION:
 		fputs("rocectl " ROCELET_VERSION "\n", c->out);
 		break;
-	case CTL_PODS:
-		return ask_and_show(c, "/api/v1/pods", NULL, ctl_show_pods);
-	case CTL_DEVICES:
-		return ask_and_show(c, "/api/v1/devices", NULL, ctl_show_devices);
+	case CTL_COMPLETION:
+		ctl_completion_script(c->args->shell, c->out);
+		break;
+	case CTL_STATUS:
+		return ctl_status_run(c);
 	case CTL_EXPLAIN:
 		return ask_with_params(c, "/api/v1/explain", ctl_show_explain);
-	case CTL_EVENTS:
-		return ask_with_params(c, "/api/v1/events", ctl_show_events);
-	case CTL_QPS:
-		return ask_with_params(c, "/api/v1/qps", ctl_show_qps);
 	case CTL_WATCH:
 		return events_watch(c);
 	case CTL_DOCTOR:
@@ -449,10 +400,28 @@ static enum ctl_exit command_run(const struct ctl *c)
 		if (c->args->replay)
 			return ctl_replay(c->args, c->out, c->err);
 		return c->args->record ? ctl_record(c->args, c->out, c->err) : diagnose_run(c);
+	case CTL_PODS:
+	case CTL_RESOURCES:
+	case CTL_DEVICES:
+	case CTL_PORTS:
+	case CTL_EVENTS:
+	case CTL_QPS:
 	case N_CTL_COMMANDS:
 		break;
 	}
 	return CTL_OK;
+}
+
+/* For shells and for make, not for people. */
+static bool is_hidden_command(int argc, char *argv[], FILE *out)
+{
+	if (argc > 1 && strcmp(argv[1], "__complete") == 0)
+		complete_run(argc - 2, argv + 2, out);
+	else if (argc == 2 && strcmp(argv[1], "__man") == 0)
+		ctl_man(out);
+	else
+		return false;
+	return true;
 }
 
 enum ctl_exit ctl_run(int argc, char *argv[], FILE *out, FILE *err)
@@ -461,8 +430,12 @@ enum ctl_exit ctl_run(int argc, char *argv[], FILE *out, FILE *err)
 	struct ctl c = {.args = &args, .out = out, .err = err};
 	struct err e = {0};
 
+	if (is_hidden_command(argc, argv, out))
+		return CTL_OK;
 	if (ctl_args_parse(&args, argc, argv, &e) < 0) {
-		fprintf(err, "rocectl: %s\n", e.msg);
+		fputs("rocectl: ", err);
+		table_put(e.msg, err);
+		fputc('\n', err);
 		return CTL_USAGE;
 	}
 	return command_run(&c);

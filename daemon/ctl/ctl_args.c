@@ -1,119 +1,139 @@
 #include "ctl_args.h"
 
+#include <ctype.h>
 #include <getopt.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
 #include "ctl_config_map.h"
+#include "listing.h"
+#include "packet_row.h"
 #include "suggest.h"
 #include "utf8.h"
 
-#define BIT(command) (1u << (command))
-#define ANY	     (~0u)
+#define FLAGS_MAX 64
+#define GIVEN_MAX 128
+/* What getopt_long(3) returns for the first flag of the table. */
+#define OPT_FIRST 256
 
-enum option_kind { OPT_SWITCH, OPT_WORD, OPT_NUMBER, OPT_BOX, OPT_IP };
-
-#define WORD(name, commands)   #name, offsetof(struct ctl_args, name), 0, OPT_WORD, commands
-#define SWITCH(name, commands) #name, offsetof(struct ctl_args, name), 0, OPT_SWITCH, commands
-#define NUMBER(name, max, commands)                                                                \
-#name, offsetof(struct ctl_args, name), max, OPT_NUMBER, commands
-#define BOX(name, max) #name, offsetof(struct ctl_args, name), max, OPT_BOX, BIT(CTL_SNIFF)
-#define SECONDS_MAX    86400
-
-#define WITH_POD                                                                                   \
-	(BIT(CTL_ATTACH) | BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH) | BIT(CTL_SNIFF) |      \
-	 BIT(CTL_DIAGNOSE))
-
-static const struct ctl_option {
-	const char *name;
-	size_t offset; /* in struct ctl_args: a bool, const char * or long */
-	long max;
-	enum option_kind kind;
-	unsigned commands; /* to which it belongs */
-} options[] = {
-	{WORD(socket, ANY)},
-	{SWITCH(json, ANY)},
-	{WORD(netns, BIT(CTL_ATTACH) | BIT(CTL_SNIFF))},
-	{WORD(pod, WITH_POD)},
-	{WORD(interface, BIT(CTL_ATTACH))},
-	{"ip", 0, 0, OPT_IP, BIT(CTL_ATTACH)},
-	{WORD(mac, BIT(CTL_ATTACH))},
-	{NUMBER(vlan, 1000000, BIT(CTL_ATTACH))},
-	{NUMBER(mtu, 1000000, BIT(CTL_ATTACH))},
-	{"soft-roce", offsetof(struct ctl_args, soft_roce), 0, OPT_SWITCH, BIT(CTL_ATTACH)},
-	{SWITCH(force, BIT(CTL_DETACH))},
-	{SWITCH(fix, BIT(CTL_DOCTOR))},
-	{WORD(device, BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_WATCH))},
-	{NUMBER(limit, 1000000, BIT(CTL_EVENTS) | BIT(CTL_QPS))},
-	{NUMBER(flows, 65536, BIT(CTL_PCAP) | BIT(CTL_SNIFF))},
-	{BOX(seconds, SECONDS_MAX)},
-	{BOX(packets, CTL_BOX_MAX)},
-	{BOX(bytes, CTL_BOX_MAX)},
-	{WORD(write, BIT(CTL_SNIFF) | BIT(CTL_DIAGNOSE))},
-	{WORD(top, BIT(CTL_QPS))},
-	{WORD(configmap, BIT(CTL_SUGGEST))},
-	{WORD(output, BIT(CTL_SUPPORT_BUNDLE) | BIT(CTL_DIAGNOSE))},
-	{WORD(replay, BIT(CTL_DIAGNOSE))},
-	{"record", offsetof(struct ctl_args, record), SECONDS_MAX, OPT_BOX, BIT(CTL_DIAGNOSE)},
-	{WORD(config, BIT(CTL_SUPPORT_BUNDLE))},
-	{"state-dir", offsetof(struct ctl_args, state_dir), 0, OPT_WORD, BIT(CTL_SUPPORT_BUNDLE)},
+/* A flag on the command line: which one it is says the command, wherever that stands. */
+struct given {
+	const struct ctl_flag *flag; /* of this name, of whatever command */
+	const char *value;
 };
 
-/* What getopt_long(3) returns for the first of them. */
-#define OPT_FIRST  256
-/* --help, --version and the end of the list. */
-#define OPT_OTHERS 3
+struct command_line {
+	struct option known[FLAGS_MAX + 1];
+	char letters[FLAGS_MAX * 2 + 2];
+	struct given given[GIVEN_MAX];
+	size_t n_given;
+};
 
-static void list_options(struct option ret[ARRAY_SIZE(options) + OPT_OTHERS])
+/* --- which flags there are -------------------------------------------------------------------- */
+
+static bool is_known(const struct command_line *l, size_t n, const char *name)
 {
-	size_t n = 0;
-
-	ret[n++] = (struct option){"help", no_argument, NULL, 'h'};
-	ret[n++] = (struct option){"version", no_argument, NULL, 'V'};
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		ret[n++] = (struct option){options[i].name,
-					   options[i].kind == OPT_SWITCH ? no_argument
-									 : required_argument,
-					   NULL, OPT_FIRST + (int)i};
-	ret[n] = (struct option){0};
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(l->known[i].name, name) == 0)
+			return true;
+	return false;
 }
 
-static const struct {
-	const char *name;
-	const char *takes; /* what its word is; NULL: it has none */
-} commands[N_CTL_COMMANDS] = {
-	[CTL_HELP] = {"help", NULL},
-	[CTL_VERSION] = {"version", NULL},
-	[CTL_PODS] = {"pods", NULL},
-	[CTL_DEVICES] = {"devices", NULL},
-	[CTL_ATTACH] = {"attach", "device"},
-	[CTL_DETACH] = {"detach", "device"},
-	[CTL_EXPLAIN] = {"explain", "device"},
-	[CTL_DOCTOR] = {"doctor", NULL},
-	[CTL_READY] = {"ready", NULL},
-	[CTL_EVENTS] = {"events", NULL},
-	[CTL_PCAP] = {"pcap", "file"},
-	[CTL_SNIFF] = {"sniff", "device"},
-	[CTL_QPS] = {"qps", NULL},
-	[CTL_WATCH] = {"watch", NULL},
-	[CTL_SUGGEST] = {"suggest", NULL},
-	[CTL_SUPPORT_BUNDLE] = {"support-bundle", NULL},
-	[CTL_DIAGNOSE] = {"diagnose", "device"},
-};
+/* Where the command has none of this name, any will do. */
+static bool is_variant_of(const struct ctl_flag *flag, int command)
+{
+	return command < 0 || ctl_flag_is_of(flag, (enum ctl_command)command) ||
+	       !ctl_flag_find((enum ctl_command)command, flag->name, strlen(flag->name));
+}
 
-static int read_number(long *ret, const struct ctl_option *o, const char *text, struct err *e)
+static void add_letter(struct command_line *l, const struct ctl_flag *flag)
+{
+	size_t n = strlen(l->letters);
+
+	if (flag->letter)
+		snprintf(l->letters + n, sizeof(l->letters) - n, "%c%s", flag->letter,
+			 flag->type == TYPE_NONE ? "" : ":");
+}
+
+/* Flags of one name are one to getopt_long(3): whether it has a value depends on the command; -1:
+ * there is none. */
+static void list_flags(struct command_line *l, int command)
+{
+	const struct ctl_flag *flag;
+	size_t n = 0;
+
+	strcpy(l->letters, ":");
+	for (size_t i = 0; (flag = ctl_flag(i)) && n < FLAGS_MAX; i++) {
+		if (is_known(l, n, flag->name) || !is_variant_of(flag, command))
+			continue;
+		l->known[n++] = (struct option){
+			flag->name, flag->type == TYPE_NONE ? no_argument : required_argument, NULL,
+			OPT_FIRST + (int)i};
+		add_letter(l, flag);
+	}
+}
+
+static const struct ctl_flag *flag_of(int option)
+{
+	const struct ctl_flag *flag;
+
+	if (option >= OPT_FIRST)
+		return ctl_flag((size_t)option - OPT_FIRST);
+	for (size_t i = 0; (flag = ctl_flag(i)); i++)
+		if (flag->letter == option)
+			break;
+	return flag;
+}
+
+/* getopt_long(3) has left it behind optind, or in optopt if it is a letter. */
+static int unknown_flag(const struct command_line *l, char *argv[], struct err *e)
+{
+	const char *names[FLAGS_MAX], *word = argv[optind - 1], *near;
+	size_t n = 0;
+
+	if (optopt > 0 && optopt < OPT_FIRST)
+		return err_set(e, -EINVAL, "-%c is no option; --help lists them", optopt);
+	for (; l->known[n].name; n++)
+		names[n] = l->known[n].name;
+	near = suggest(word + 2, strcspn(word + 2, "="), names, n);
+	return err_set(e, -EINVAL,
+		       near ? "%.60s is no option (did you mean --%s?)"
+			    : "%.60s is no option; --help lists them",
+		       word, near);
+}
+
+static int take_flags(struct command_line *l, int argc, char *argv[], struct err *e)
+{
+	int option;
+
+	optind = 0; /* begins anew, also after another command line */
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, l->letters, l->known, NULL)) != -1) {
+		if (option == ':')
+			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
+		if (option == '?')
+			return unknown_flag(l, argv, e);
+		if (l->n_given == GIVEN_MAX)
+			return err_set(e, -EINVAL, "too many options");
+		l->given[l->n_given++] = (struct given){flag_of(option), optarg};
+	}
+	return 0;
+}
+
+/* --- their values ----------------------------------------------------------------------------- */
+
+static int read_number(long *ret, const struct ctl_flag *flag, const char *text, struct err *e)
 {
 	char *end;
 
 	*ret = strtol(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || *ret > o->max)
-		return err_set(e, -EINVAL, "--%s %.60s: not a number, or more than %ld", o->name,
-			       text, o->max);
-	/* A box of nothing is a slip. */
-	return o->kind == OPT_BOX && *ret == 0
-		       ? err_set(e, -EINVAL, "--%s 0: nothing to do", o->name)
+	if (text[0] < '0' || text[0] > '9' || *end || *ret > flag->max)
+		return err_set(e, -EINVAL, "--%s %.60s: not a number, or more than %ld", flag->name,
+			       text, flag->max);
+	/* Nothing is a slip. */
+	return flag->type == TYPE_COUNT && *ret == 0
+		       ? err_set(e, -EINVAL, "--%s 0: nothing to do", flag->name)
 		       : 0;
 }
 
@@ -125,91 +145,138 @@ static int add_ip(struct ctl_args *a, const char *text, struct err *e)
 	return 0;
 }
 
-static int take_option(struct ctl_args *a, const struct ctl_option *o, const char *value,
-		       struct err *e)
+/* what: "--top", "-o". */
+static int check_choice(const char *what, const char *choices, const char *word, struct err *e)
 {
-	void *field = (char *)a + o->offset;
+	char text[128] = "", choice[32];
 
-	switch (o->kind) {
-	case OPT_SWITCH:
-		*(bool *)field = true;
-		break;
-	case OPT_WORD:
-		*(const char **)field = value;
-		break;
-	case OPT_NUMBER:
-	case OPT_BOX:
-		return read_number(field, o, value, e);
-	case OPT_IP:
-		return add_ip(a, value, e);
-	}
-	return 0;
+	if (ctl_choice_has(choices, word))
+		return 0;
+	while (ctl_choice_next(&choices, choice, sizeof(choice)))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+			 text[0] ? ", " : "", choice);
+	return err_set(e, -EINVAL, "%s %.60s: not one of %s", what, word, text);
 }
 
-static int find_command(struct ctl_args *a, const char *word, struct err *e)
+static int take_value(struct ctl_args *a, const struct ctl_flag *flag, const char *value,
+		      struct err *e)
+{
+	const char *formats = ctl_command_row(a->command)->formats;
+	void *field = (char *)a + flag->offset;
+	char name[32];
+
+	snprintf(name, sizeof(name), "--%s", flag->name);
+	if (flag->type == TYPE_NONE)
+		*(bool *)field = true;
+	else if (flag->type == TYPE_NUMBER || flag->type == TYPE_COUNT)
+		return read_number(field, flag, value, e);
+	else if (flag->type == TYPE_IP)
+		return add_ip(a, value, e);
+	else
+		*(const char **)field = value;
+	if (flag->type == TYPE_CHOICE)
+		return check_choice(name, flag->value, value, e);
+	return flag->type == TYPE_FORMAT ? check_choice("-o", formats, value, e) : 0;
+}
+
+static int take_values(struct ctl_args *a, const struct command_line *l, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < l->n_given; i++) {
+		const char *name = l->given[i].flag->name;
+		const struct ctl_flag *flag = ctl_flag_find(a->command, name, strlen(name));
+
+		if (!flag)
+			return err_set(e, -EINVAL, "--%s is no option of %s", name,
+				       ctl_command_row(a->command)->name);
+		r = take_value(a, flag, l->given[i].value, e);
+	}
+	return r;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static int find_command(const char *word, struct err *e)
 {
 	const char *names[N_CTL_COMMANDS], *near;
-	char all[192] = "";
+	int command = ctl_command_find(word);
 
-	for (size_t i = 0; i < N_CTL_COMMANDS; i++) {
-		names[i] = commands[i].name;
-		if (strcmp(word, names[i]) == 0) {
-			a->command = (enum ctl_command)i;
-			return 0;
-		}
-	}
+	if (command >= 0)
+		return command;
+	for (int i = 0; i < N_CTL_COMMANDS; i++)
+		names[i] = ctl_command_row((enum ctl_command)i)->name;
 	near = suggest(word, strlen(word), names, N_CTL_COMMANDS);
-	if (near)
-		return err_set(e, -EINVAL, "%.60s is no command (did you mean %s?)", word, near);
-	for (size_t i = 0; i < N_CTL_COMMANDS; i++)
-		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "",
-			 names[i]);
-	return err_set(e, -EINVAL, "%.60s is no command; there are %s", word, all);
+	return err_set(e, -EINVAL,
+		       near ? "%.60s is no command (did you mean %s?)"
+			    : "%.60s is no command; --help lists them",
+		       word, near);
 }
 
-/* What is left once the options are out. */
-static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e)
+static int take_word(struct ctl_args *a, const struct ctl_command_row *row, const char *word,
+		     struct err *e)
 {
-	const char *takes;
-	int r;
-
-	if (n == 0)
-		return err_set(e, -EINVAL, "which command? --help lists them");
-	r = find_command(a, words[0], e);
-	if (r < 0)
-		return r;
-	takes = commands[a->command].takes;
-	if (takes && n < 2 && a->command != CTL_DIAGNOSE) /* which is of all devices then */
-		return err_set(e, -EINVAL, "%s: which %s?", words[0], takes);
-	if (a->command == CTL_PCAP)
-		a->file = words[1];
-	else if (takes && n > 1)
-		a->device = words[1];
-	if (n > (takes ? 2 : 1))
-		return err_set(e, -EINVAL, "%s: %.60s is too much", words[0], words[takes ? 2 : 1]);
+	if (row->type == TYPE_DEVICE)
+		a->device = word;
+	else if (row->type == TYPE_FILE)
+		a->file = word;
+	else if (row->type == TYPE_CHOICE)
+		return check_choice(row->name, row->word, a->shell = word, e);
+	else if (row->type == TYPE_COMMAND)
+		return a->topic = find_command(word, e);
 	return 0;
 }
 
+/* "which device?" */
+static int missing_word(const struct ctl_command_row *row, struct err *e)
+{
+	char word[32];
+	size_t i = 0;
+
+	for (; i < sizeof(word) - 1 && row->word[i]; i++)
+		word[i] = (char)tolower(row->word[i]);
+	word[i] = '\0';
+	return err_set(e, -EINVAL, "%s: which %s?", row->name, word);
+}
+
+/* What is left once the flags are out. */
+static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e)
+{
+	const struct ctl_command_row *row = ctl_command_row(a->command);
+	size_t most = row->word ? 2 : 1;
+	int r = n > 1 && row->word ? take_word(a, row, words[1], e) : 0;
+
+	if (r < 0)
+		return r;
+	if (row->word && !row->optional && n < 2)
+		return missing_word(row, e);
+	if (n > most)
+		return err_set(e, -EINVAL, "%s: %.60s is too much", row->name, words[most]);
+	return 0;
+}
+
+/* --- what is given as a whole ----------------------------------------------------------------- */
+
 /* What is no text cannot be said in an order, and must not be left out of it. */
-static int check_words(const struct ctl_args *a, struct err *e)
+static int check_texts(const struct ctl_args *a, struct err *e)
 {
 	const struct {
 		const char *name, *value;
-	} words[] = {
+	} texts[] = {
 		{"the device", a->device},     {"--netns", a->netns}, {"--pod", a->pod},
-		{"--interface", a->interface}, {"--mac", a->mac},
+		{"--interface", a->interface}, {"--mac", a->mac},     {"--namespace", a->namespace},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!utf8_is_name(words[i].value, SIZE_MAX))
-			return err_set(e, -EINVAL, "%s is no text", words[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (!utf8_is_name(texts[i].value, SIZE_MAX))
+			return err_set(e, -EINVAL, "%s is no text", texts[i].name);
 	for (size_t i = 0; i < a->n_ips; i++)
 		if (!utf8_is_name(a->ips[i], SIZE_MAX))
 			return err_set(e, -EINVAL, "--ip is no text");
 	return 0;
 }
 
-static int check_diagnose(struct ctl_args *a, struct err *e)
+static int check_diagnose(const struct ctl_args *a, struct err *e)
 {
 	if ((a->replay || a->record) && (a->device || a->pod))
 		return err_set(e, -EINVAL, "diagnose: a scenario is %s as a whole",
@@ -218,61 +285,158 @@ static int check_diagnose(struct ctl_args *a, struct err *e)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
 	if (a->write && !a->record)
 		return err_set(e, -EINVAL, "diagnose: --write is where --record goes");
-	if (a->output && strcmp(a->output, "json") != 0 && strcmp(a->output, "text") != 0)
-		return err_set(e, -EINVAL, "diagnose: -o %.60s: neither json nor text", a->output);
-	a->json |= a->output && strcmp(a->output, "json") == 0;
+	if (a->replay && a->format && strcmp(a->format, "yaml") == 0)
+		return err_set(e, -EINVAL, "diagnose: a replay is told as text or json");
 	return 0;
 }
 
-static int check_whole(struct ctl_args *a, const unsigned *seen, size_t n, struct err *e)
+static int check_packets(struct ctl_args *a, struct err *e)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!(options[seen[i]].commands & BIT(a->command)))
-			return err_set(e, -EINVAL, "--%s is no option of %s", options[seen[i]].name,
-				       commands[a->command].name);
+	struct packet_filter filter = {.only = NULL};
+
+	a->packet_list |= a->only || a->flow;
+	if (a->limit >= 0 && !a->packet_list)
+		return err_set(e, -EINVAL, "pcap: --limit is of --packets");
+	if (a->packet_list && a->format && strcmp(a->format, "yaml") == 0)
+		return err_set(e, -EINVAL, "pcap: packets are listed as text or json");
+	return a->flow ? packet_filter_flow(&filter, a->flow, e) : 0;
+}
+
+static int check_whole(struct ctl_args *a, struct err *e)
+{
+	const struct listing *listing = ctl_command_row(a->command)->listing;
+
 	if (a->command == CTL_ATTACH && !a->netns == !a->pod)
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
 	if (a->command == CTL_SNIFF && a->netns && a->pod)
 		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
+	if ((a->command == CTL_ATTACH || a->command == CTL_SNIFF) && a->namespace && !a->pod)
+		return err_set(e, -EINVAL, "-n is a pod's: give --pod, too");
 	if (a->configmap && !config_map_name_is_valid(a->configmap))
 		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
-	if (a->command == CTL_DIAGNOSE)
-		return check_diagnose(a, e);
-	if (a->command == CTL_ATTACH || a->command == CTL_DETACH)
-		return check_words(a, e);
+	if (a->format && strcmp(a->format, "name") == 0 && !listing->name)
+		return err_set(e, -EINVAL, "%s have no names", ctl_command_row(a->command)->name);
+	if (a->watch && a->format && strcmp(a->format, "yaml") == 0)
+		return err_set(e, -EINVAL,
+			       "-w has no end, which YAML cannot say: -o json has a "
+			       "line for each");
+	if (listing && listing_check(listing, a->sort_by, a->selector, e) < 0)
+		return e->code;
+	if (a->command == CTL_DIAGNOSE && check_diagnose(a, e) < 0)
+		return e->code;
+	if (a->command == CTL_PCAP && check_packets(a, e) < 0)
+		return e->code;
+	return check_texts(a, e);
+}
+
+/* 03:00.2, as lspci(8) has it: of PCI domain 0. */
+static bool is_short_address(const char *s)
+{
+	static const char form[] = "xx:xx.7";
+
+	for (size_t i = 0; i < sizeof(form) - 1; i++) {
+		bool fits = form[i] == 'x'   ? isxdigit((unsigned char)s[i]) != 0
+			    : form[i] == '7' ? s[i] >= '0' && s[i] <= '7'
+					     : s[i] == form[i];
+
+		if (!fits)
+			return false;
+	}
+	return s[sizeof(form) - 1] == '\0';
+}
+
+static void complete_device(struct ctl_args *a)
+{
+	if (!a->device || !is_short_address(a->device))
+		return;
+	snprintf(a->device_text, sizeof(a->device_text), "0000:%s", a->device);
+	for (char *c = a->device_text; *c; c++)
+		*c = (char)tolower(*c);
+}
+
+static int complete_pod(struct ctl_args *a, struct err *e)
+{
+	size_t len = a->namespace ? strlen(a->namespace) : 0;
+	const char *slash = a->pod ? strchr(a->pod, '/') : NULL;
+
+	if (!a->pod || !a->namespace)
+		return 0;
+	if (slash && ((size_t)(slash - a->pod) != len || memcmp(a->pod, a->namespace, len) != 0))
+		return err_set(e, -EINVAL, "--pod %.60s is not of namespace %.60s", a->pod,
+			       a->namespace);
+	if (!slash && snprintf(a->pod_text, sizeof(a->pod_text), "%s/%s", a->namespace, a->pod) >=
+			      (int)sizeof(a->pod_text))
+		return err_set(e, -EINVAL, "--pod and --namespace are too long for names");
 	return 0;
 }
 
-/* getopt_long(3) has left it behind optind, or in optopt if it is a letter. */
-static int unknown_option(const struct option *known, char *argv[], struct err *e)
+/* Where it points into itself it is no plain value. */
+static void settle(struct ctl_args *ret, const struct ctl_args *a)
 {
-	const char *names[ARRAY_SIZE(options) + OPT_OTHERS], *word = argv[optind - 1], *near;
-	size_t n = 0;
-
-	if (optopt > 0 && optopt < OPT_FIRST)
-		return err_set(e, -EINVAL, "-%c is no option; --help lists them", optopt);
-	for (; known[n].name; n++)
-		names[n] = known[n].name;
-	near = suggest(word + 2, strcspn(word + 2, "="), names, n);
-	return err_set(e, -EINVAL,
-		       near ? "%.60s is no option (did you mean --%s?)"
-			    : "%.60s is no option; --help lists them",
-		       word, near);
+	*ret = *a;
+	if (a->device_text[0])
+		ret->device = ret->device_text;
+	if (a->pod_text[0])
+		ret->pod = ret->pod_text;
 }
 
-/* Which of the list a single letter stands for. */
-static int short_option(const char *name)
+static bool has_given(const struct command_line *l, const char *name)
 {
-	int i = 0;
+	for (size_t i = 0; i < l->n_given; i++)
+		if (strcmp(l->given[i].flag->name, name) == 0)
+			return true;
+	return false;
+}
 
-	while (strcmp(options[i].name, name) != 0)
-		i++;
-	return OPT_FIRST + i;
+/* Of what is wrong with the rest whoever asks for help need not know. */
+static int parse_help(struct ctl_args *a, char *words[], size_t n, struct err *e)
+{
+	a->command = CTL_HELP;
+	if (n > 0 && strcmp(words[0], "help") == 0) {
+		words++;
+		n--;
+	}
+	if (n > 0)
+		a->topic = find_command(words[0], e);
+	return n > 0 && a->topic < 0 ? a->topic : 0;
+}
+
+static int parse_command(struct ctl_args *a, const struct command_line *l, char *words[], size_t n,
+			 struct err *e)
+{
+	int r = n == 0 ? err_set(e, -EINVAL, "which command? --help lists them")
+		       : find_command(words[0], e);
+
+	if (r < 0)
+		return r;
+	a->command = (enum ctl_command)r;
+	r = take_values(a, l, e);
+	if (r == 0)
+		r = take_words(a, words, n, e);
+	if (r < 0 || a->command == CTL_HELP)
+		return r < 0 ? r : 0;
+	if (a->json)
+		a->format = "json";
+	complete_device(a);
+	r = complete_pod(a, e);
+	return r == 0 ? check_whole(a, e) : r;
+}
+
+/* The first word that is one. Before it a word may be a flag's value; few are called as commands
+ * are. */
+static int command_among(int argc, char *argv[])
+{
+	int command = -1;
+
+	for (int i = 1; command < 0 && i < argc; i++)
+		command = ctl_command_find(argv[i]);
+	return command;
 }
 
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 {
 	struct ctl_args a = {.socket = CTL_SOCKET,
+			     .topic = -1,
 			     .vlan = -1,
 			     .mtu = -1,
 			     .limit = -1,
@@ -280,87 +444,27 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 			     .seconds = 10,
 			     .packets = 1000000,
 			     .bytes = 1000000000};
-	struct option known[ARRAY_SIZE(options) + OPT_OTHERS];
-	unsigned seen[CTL_IPS_MAX * 2];
-	size_t n = 0;
-	int option, r;
+	struct command_line line = {0};
+	int r;
 
-	list_options(known);
-	optind = 0; /* begins anew, also after another command line */
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":hVo:", known, NULL)) != -1) {
-		if (option == ':')
-			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
-		if (option == '?')
-			return unknown_option(known, argv, e);
-		if (option == 'h' || option == 'V') {
-			*ret = a;
-			ret->command = option == 'h' ? CTL_HELP : CTL_VERSION;
-			return 0;
-		}
-		if (option == 'o')
-			option = short_option("output");
-		if (n == ARRAY_SIZE(seen))
-			return err_set(e, -EINVAL, "too many options");
-		seen[n] = (unsigned)(option - OPT_FIRST);
-		r = take_option(&a, &options[seen[n++]], optarg, e);
-		if (r < 0)
-			return r;
-	}
-	r = take_words(&a, argv + optind, (size_t)(argc - optind), e);
+	list_flags(&line, command_among(argc, argv));
+	r = take_flags(&line, argc, argv, e);
+	if (r < 0)
+		return r;
+	argv += optind;
+	argc -= optind;
+	if (has_given(&line, "help"))
+		r = parse_help(&a, argv, (size_t)argc, e);
+	else if (has_given(&line, "version"))
+		a.command = CTL_VERSION;
+	else
+		r = parse_command(&a, &line, argv, (size_t)argc, e);
 	if (r == 0)
-		r = check_whole(&a, seen, n, e);
-	if (r == 0)
-		*ret = a;
+		settle(ret, &a);
 	return r;
 }
 
-void ctl_args_help(FILE *f)
+bool ctl_args_want_document(const struct ctl_args *a)
 {
-	fputs("rocectl - what rocelet does on this node\n\n"
-	      "  rocectl pods                    which container has which device\n"
-	      "  rocectl devices                 all devices, and why each is free, taken or not "
-	      "offered\n"
-	      "  rocectl explain DEVICE          the same of one\n"
-	      "  rocectl events                  what happened [--pod [NS/]NAME] [--device DEVICE] "
-	      "[--limit N]\n"
-	      "  rocectl watch                   the same as it happens [--pod [NS/]NAME] [--device "
-	      "DEVICE]\n"
-	      "  rocectl qps                     queue pairs, whose they are and their traffic [--pod] "
-	      "[--device]\n"
-	      "                                  [--limit N] [--top ce|cnp|naks|retransmissions|rtt|"
-	      "packets]\n"
-	      "  rocectl doctor                  what is wrong, and what would help [--fix]\n"
-	      "  rocectl ready                   is it ready, and if not, why; in a pod: is it the "
-	      "pod's own\n"
-	      "  rocectl suggest                 a configuration that suits this node, with reasons "
-	      "[--configmap [NS/]NAME]\n"
-	      "  rocectl support-bundle          what a stranger needs to see of this node, without "
-	      "secrets, as FILE.tar.gz\n"
-	      "                                  [-o FILE | -o -] [--config FILE] [--state-dir DIR]\n"
-	      "  rocectl attach DEVICE           into a pod: --netns PATH | --pod [NS/]NAME\n"
-	      "                                  [--interface net1] [--ip A/L]... [--mac M] [--vlan "
-	      "N]\n"
-	      "                                  [--mtu N] [--soft-roce]\n"
-	      "  rocectl detach DEVICE           back into the host; [--force] takes it from a pod "
-	      "that the kubelet gave it to\n"
-	      "  rocectl pcap FILE               what a capture says of RoCE; - is stdin [--flows 10]\n"
-	      "  rocectl sniff DEVICE            the same of what passes now: [--seconds 10] [--packets "
-	      "1000000]\n"
-	      "                                  [--bytes 1000000000] [--write FILE.pcap] [--netns "
-	      "PATH |\n"
-	      "                                  --pod [NS/]NAME] [--flows 10]; needs root\n"
-	      "  rocectl diagnose [DEVICE]       what is wrong with RDMA here, and what to do [--pod "
-	      "[NS/]NAME] [-o json];\n"
-	      "                                  with --replay FILE, in a recorded scenario; --record "
-	      "SECONDS\n"
-	      "                                  [--write FILE.jsonl] records one\n\n"
-	      "DEVICE is a bus name (0000:03:00.2), the name of a netdev or of an RDMA device.\n\n"
-	      "  --socket PATH   of the daemon (" CTL_SOCKET ")\n"
-	      "  --json          what the daemon answers, as it is; pcap, sniff: the same as a document\n"
-	      "  --help, --version\n\n"
-	      "exits with 0: done, nothing is wrong; 1: the daemon says no, doctor found something, a "
-	      "capture could\nnot be read to its end, or the output not be written; 2: wrong command line; 3: no daemon;\n"
-	      "4: diagnose warns; 5: diagnose finds something critical\n",
-	      f);
+	return a->format && (strcmp(a->format, "json") == 0 || strcmp(a->format, "yaml") == 0);
 }

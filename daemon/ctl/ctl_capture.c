@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "ctl_document.h"
 #include "ctl_table.h"
 #include "json_text.h"
+#include "packet_row.h"
 
 /* --- what people see -------------------------------------------------------------------------- */
 
@@ -37,9 +39,9 @@ static void add_number(struct table *t, const json_t *object, const char *key)
 
 static void show_table(struct table *t, FILE *f)
 {
-	if (t->n_cells > 0)
+	if (t->n_rows > 0)
 		fputc('\n', f);
-	table_print(t, f);
+	table_print(t, NULL, f);
 	table_done(t);
 }
 
@@ -274,11 +276,10 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 {
 	json_t *document = document_of(a, source, s, problem);
 
-	if (!document)
+	if (!document ||
+	    (ctl_args_want_document(a) && ctl_document_put(document, a->format, out) < 0))
 		problem = "out of memory";
-	else if (a->json && json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0)
-		fputc('\n', out);
-	else if (!a->json && (s->packets > 0 || !problem))
+	else if (!ctl_args_want_document(a) && (s->packets > 0 || !problem))
 		show_capture(document, out);
 	json_decref(document);
 	if (!problem)
@@ -299,10 +300,16 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 #define WINDOW (4 * CAPTURE_WINDOW)
 
 struct reading {
+	const struct ctl_args *args;
+	FILE *out;
 	int fd;
 	size_t start, end; /* of what is not done with, in window */
 	struct capture capture;
-	struct capture_summary summary;
+	struct capture_summary summary; /* or */
+	struct packet_filter filter;
+	uint64_t first_ns; /* of the first packet that has a time */
+	long n_listed;
+	int error;
 	uint8_t window[WINDOW];
 };
 
@@ -324,23 +331,58 @@ static int window_fill(struct reading *r, struct err *e)
 	return n > 0;
 }
 
+static void list_packet(struct reading *r, const struct capture_packet *p)
+{
+	struct packet_row row;
+	json_t *json;
+
+	r->first_ns = r->first_ns ? r->first_ns : p->time_ns;
+	if (!packet_row_of(&row, p) || !packet_is_wanted(&r->filter, &row))
+		return;
+	r->n_listed++;
+	if (!ctl_args_want_document(r->args)) {
+		packet_row_put(&row, r->first_ns, r->out);
+		return;
+	}
+	json = packet_row_json(&row);
+	r->error = json ? ctl_document_line(json, r->out) : -ENOMEM;
+	json_decref(json);
+}
+
+static void take_packet(struct reading *r, const struct capture_packet *p)
+{
+	if (r->args->packet_list)
+		list_packet(r, p);
+	else
+		summary_add(&r->summary, p);
+}
+
+static bool has_enough(const struct reading *r)
+{
+	return r->error < 0 || (r->args->limit >= 0 && r->n_listed >= r->args->limit);
+}
+
 static int read_all(struct reading *r, struct err *e)
 {
 	struct capture_packet p;
 	size_t used;
 	int more = 1, got;
 
-	while (more == 1) {
+	while (more == 1 && !has_enough(r)) {
 		got = capture_next(&r->capture, r->window + r->start, r->end - r->start, &used, &p,
 				   e);
 		r->start += used;
 		if (got < 0)
 			return got;
 		if (got == 1)
-			summary_add(&r->summary, &p);
+			take_packet(r, &p);
 		else
 			more = window_fill(r, e);
 	}
+	if (r->error < 0)
+		return err_set(e, r->error, "out of memory");
+	if (has_enough(r))
+		return 0;
 	return more < 0 ? more : capture_end(&r->capture, r->end - r->start, e);
 }
 
@@ -364,12 +406,32 @@ static const char *format_of(const struct capture *c)
 	return NULL;
 }
 
+static enum ctl_exit read_and_list(struct reading *r, FILE *err)
+{
+	const struct ctl_args *a = r->args;
+	struct err e = {0};
+
+	if (a->flow)
+		packet_filter_flow(&r->filter, a->flow, NULL); /* it was read before */
+	r->filter.only = a->only;
+	if (!ctl_args_want_document(a) && !a->no_headers)
+		packet_row_heads(r->out);
+	if (read_all(r, &e) == 0)
+		return CTL_OK;
+	fflush(r->out);
+	err_wrap(&e, "%.120s", a->file);
+	capture_complain(e.msg, err);
+	return CTL_NO;
+}
+
 static enum ctl_exit read_and_tell(const struct ctl_args *a, struct reading *r, FILE *out,
 				   FILE *err)
 {
 	struct err e = {0};
 	json_t *source;
 
+	if (a->packet_list)
+		return read_and_list(r, err);
 	if (read_all(r, &e) < 0)
 		err_wrap(&e, "%.120s", a->file);
 	source = json_pack("{so ss?}", "file", json_text(a->file), "format",
@@ -385,6 +447,8 @@ static enum ctl_exit summarise(const struct ctl_args *a, int fd, FILE *out, FILE
 	if (!r || summary_init(&r->summary) < 0) {
 		fputs("rocectl: out of memory\n", err);
 	} else {
+		r->args = a;
+		r->out = out;
 		r->fd = fd;
 		exit_code = read_and_tell(a, r, out, err);
 		summary_done(&r->summary);

@@ -21,6 +21,11 @@ struct replay {
 	uint64_t samples, told;
 };
 
+static bool wants_json(const struct replay *r)
+{
+	return ctl_args_want_document(r->args);
+}
+
 static double seconds_of(uint64_t ms)
 {
 	return ((double)ms - SCENARIO_BASE_MS) / 1000;
@@ -134,7 +139,7 @@ static void put_undecided(const struct replay *r)
 			table_add(&t, cause_row((enum cause)c)->name);
 			table_add(&t, why);
 		}
-	table_print(&t, r->out);
+	table_print(&t, NULL, r->out);
 	table_done(&t);
 }
 
@@ -207,7 +212,7 @@ static void tell_changes(struct replay *r)
 
 		if (v[i].change == VERDICT_SAME || (v[i].explained && !became_symptom))
 			continue;
-		if (r->args->json)
+		if (wants_json(r))
 			add_event(r, &v[i]);
 		else
 			put_change(r, &v[i]);
@@ -241,11 +246,11 @@ static enum ctl_exit replay_file(struct replay *r, FILE *file, struct err *e)
 		failed = err_set(e, -ENOMEM, "out of memory");
 	if (failed < 0)
 		return CTL_NO;
-	if (r->args->json)
+	if (wants_json(r))
 		begin_document(r);
 	failed = replay_all(r, e);
 	scenario_sum_up(r->scenario);
-	if (r->args->json) {
+	if (wants_json(r)) {
 		end_document(r);
 	} else {
 		fprintf(r->out, "%s%llu samples\n", r->told ? "\n" : "no verdict in ",

@@ -266,12 +266,12 @@ static void list_undecided(const json_t *document, FILE *f)
 		table_add(&t, text_of(u, "why"));
 		add_ports(&t, undecided, i);
 	}
-	if (t.n_cells > 0)
+	if (t.n_rows > 0)
 		fputc('\n', f);
 	if (t.failed)
 		fputs("out of memory\n", f);
 	else
-		table_print(&t, f);
+		table_print(&t, NULL, f);
 	table_done(&t);
 }
 

@@ -4,17 +4,89 @@
 #include <string.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "utf8.h"
 
 void table_add(struct table *t, const char *text)
 {
-	char **cell = t->failed ? NULL : array_push(t->cells, t->n_cells);
+	size_t column = t->n_cells % t->n_columns;
+	struct table_row *row = NULL;
 
-	if (cell)
-		*cell = strdup(text && *text ? text : "-");
-	if (!cell || !*cell)
-		t->failed = true;
+	if (!t->failed && column > 0)
+		row = &t->rows[t->n_rows - 1];
+	else if (!t->failed)
+		row = array_push(t->rows, t->n_rows);
+	if (row && column == 0)
+		row->number = t->n_rows;
+	if (row) {
+		row->object = t->object;
+		row->cells[column] = strdup(text && *text ? text : "-");
+	}
+	t->failed |= !row || !row->cells[column];
+	t->n_cells++;
 }
+
+static void row_done(struct table_row *row)
+{
+	for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++)
+		free(row->cells[i]);
+}
+
+void table_drop_row(struct table *t, size_t row)
+{
+	row_done(&t->rows[row]);
+	t->n_rows--;
+	memmove(t->rows + row, t->rows + row + 1, (t->n_rows - row) * sizeof(*t->rows));
+	t->n_cells -= t->n_columns;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+struct order {
+	size_t column;
+	bool largest_first;
+};
+
+static bool is_unknown(const char *cell)
+{
+	return strcmp(cell, "-") == 0;
+}
+
+/* "12.3us" with "9us"; names and addresses by strverscmp(3), so that mlx5_10 follows mlx5_9. */
+static int cells_compare(const char *a, const char *b)
+{
+	char *rest_a, *rest_b;
+	double x = strtod(a, &rest_a), y = strtod(b, &rest_b);
+
+	if (rest_a != a && rest_b != b && strcmp(rest_a, rest_b) == 0 && x != y)
+		return x < y ? -1 : 1;
+	return strverscmp(a, b);
+}
+
+static int rows_compare(const void *a, const void *b, void *arg)
+{
+	const struct table_row *x = a, *y = b;
+	const struct order *o = arg;
+	const char *p = x->cells[o->column], *q = y->cells[o->column];
+	int r;
+
+	if (is_unknown(p) != is_unknown(q))
+		return is_unknown(p) ? 1 : -1;
+	r = cells_compare(p, q);
+	if (r == 0)
+		return x->number < y->number ? -1 : x->number > y->number;
+	return o->largest_first ? -r : r;
+}
+
+void table_sort(struct table *t, size_t column, bool largest_first)
+{
+	struct order order = {column, largest_first};
+
+	if (!t->failed && t->n_rows > 1)
+		qsort_r(t->rows, t->n_rows, sizeof(*t->rows), rows_compare, &order);
+}
+
+/* --- print ------------------------------------------------------------------------------------ */
 
 /* Characters, not bytes; a wide character counts as one. */
 static size_t width_of(const char *s)
@@ -42,36 +114,95 @@ void table_put(const char *s, FILE *f)
 	}
 }
 
-static void print_row(FILE *f, const char *const *cells, size_t n, const size_t *widths)
+/* Words that say how something is, and the colour of each (ECMA-48, SGR); NULL for others. */
+static const char *colour_of(const char *cell)
 {
-	for (size_t i = 0; i < n; i++) {
-		table_put(cells[i], f);
-		if (i + 1 < n)
-			fprintf(f, "%*s", (int)(widths[i] - width_of(cells[i]) + 2), "");
-	}
-	fputc('\n', f);
+	static const struct {
+		const char *word, *colour;
+	} words[] = {
+		{"critical", "31"}, {"bad", "31"},	 {"down", "31"},       {"refused", "31"},
+		{"unseen", "31"},   {"unhealthy", "31"}, {"warning", "33"},    {"Warning", "33"},
+		{"init", "33"},	    {"warming", "33"},	 {"returning", "33"},  {"attaching", "33"},
+		{"active", "32"},   {"in_pod", "32"},	 {"registered", "32"}, {"ok", "32"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(cell, words[i].word) == 0)
+			return words[i].colour;
+	return NULL;
 }
 
-void table_print(const struct table *t, FILE *f)
+static void print_cell(const char *cell, bool colours, FILE *f)
 {
-	size_t widths[TABLE_COLUMNS_MAX], n = t->n_columns;
+	const char *colour = colours ? colour_of(cell) : NULL;
 
-	if (t->failed || n == 0 || t->n_cells == 0)
+	if (colour)
+		fprintf(f, "\033[%sm", colour);
+	table_put(cell, f);
+	if (colour)
+		fputs("\033[m", f);
+}
+
+struct print {
+	const struct table_style *style;
+	size_t widths[TABLE_COLUMNS_MAX], n_columns, last;
+	FILE *f;
+};
+
+static bool is_hidden(const struct print *p, size_t column)
+{
+	return (p->style->hidden & 1u << column) != 0;
+}
+
+static void print_row(const struct print *p, const char *const *cells)
+{
+	for (size_t i = 0; i < p->n_columns; i++) {
+		if (is_hidden(p, i))
+			continue;
+		print_cell(cells[i], p->style->colours, p->f);
+		if (i < p->last)
+			fprintf(p->f, "%*s", (int)(p->widths[i] - width_of(cells[i]) + 2), "");
+	}
+	fputc('\n', p->f);
+}
+
+static void measure(struct print *p, const char *const *cells)
+{
+	for (size_t i = 0; i < p->n_columns; i++) {
+		size_t width = width_of(cells[i]);
+
+		p->widths[i] = width > p->widths[i] ? width : p->widths[i];
+		if (!is_hidden(p, i))
+			p->last = i;
+	}
+}
+
+void table_print(const struct table *t, const struct table_style *style, FILE *f)
+{
+	static const struct table_style plain;
+	struct print p = {.style = style ? style : &plain, .n_columns = t->n_columns, .f = f};
+
+	if (t->failed || t->n_rows == 0)
 		return;
-	for (size_t i = 0; i < n; i++)
-		widths[i] = width_of(t->heads[i]);
-	for (size_t i = 0; i < t->n_cells; i++)
-		if (width_of(t->cells[i]) > widths[i % n])
-			widths[i % n] = width_of(t->cells[i]);
-	print_row(f, t->heads, n, widths);
-	for (size_t i = 0; i + n <= t->n_cells; i += n)
-		print_row(f, (const char *const *)t->cells + i, n, widths);
+	if (p.style->widths)
+		memcpy(p.widths, p.style->widths, sizeof(p.widths));
+	if (!p.style->no_heads)
+		measure(&p, t->heads);
+	for (size_t i = 0; i < t->n_rows; i++)
+		measure(&p, (const char *const *)t->rows[i].cells);
+	if (!p.style->no_heads)
+		print_row(&p, t->heads);
+	for (size_t i = 0; i < t->n_rows; i++)
+		print_row(&p, (const char *const *)t->rows[i].cells);
+	if (p.style->widths)
+		memcpy(p.style->widths, p.widths, sizeof(p.widths));
 }
 
 void table_done(struct table *t)
 {
-	for (size_t i = 0; i < t->n_cells; i++)
-		free(t->cells[i]);
-	free(t->cells);
-	*t = (struct table){0};
+	for (size_t i = 0; i < t->n_rows; i++)
+		row_done(&t->rows[i]);
+	free(t->rows);
+	t->rows = NULL;
+	t->n_rows = t->n_cells = 0;
 }

@@ -23,13 +23,19 @@ int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 	return 0;
 }
 
+static void free_port(struct watched_port *p)
+{
+	window_done(&p->window);
+	free(p);
+}
+
 static void free_gone(struct diagnosis *d)
 {
 	struct watched_port *p;
 
 	while ((p = d->gone) != NULL) {
 		d->gone = p->next_gone;
-		free(p);
+		free_port(p);
 	}
 }
 
@@ -39,7 +45,7 @@ void diagnosis_free(struct diagnosis *d)
 		return;
 	free_gone(d);
 	for (size_t i = 0; i < d->n_ports; i++)
-		free(d->ports[i]);
+		free_port(d->ports[i]);
 	free(d->ports);
 	free(d->loads);
 	free(d->observed);
@@ -329,7 +335,7 @@ void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *re
 				     .clear_ms = clear && !p->unseen ? p->clear_ms : 0,
 				     .ignored = p->rates.ignored,
 				     .resets = p->rates.resets,
-				     .window = &p->window};
+				     .window = p->window};
 }
 
 const struct timeline *diagnosis_timeline(const struct diagnosis *d)
@@ -362,7 +368,12 @@ const char *port_watch_name(enum port_watch w)
 
 size_t diagnosis_memory(const struct diagnosis *d)
 {
-	return sizeof(*d) + d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
+	size_t rows = 0;
+
+	for (size_t i = 0; i < d->n_ports; i++)
+		rows += d->ports[i]->window.rows ? WINDOW_ROWS : 0;
+	return rows * sizeof(*d->ports[0]->window.rows) + sizeof(*d) +
+	       d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
 	       d->room_loads * (sizeof(*d->loads) + sizeof(void *)) +
 	       d->room_verdicts * (sizeof(*d->verdicts) + sizeof(*d->owners));
 }

@@ -48,9 +48,9 @@ struct port_watched {
 	uint64_t clear_ms;
 	uint32_t ignored; /* rates that no line can carry */
 	uint32_t resets;  /* times its counters started over */
-	/* All but its oldest row may be read until the end of the next tick, also while that runs.
-	 */
-	const struct window *window;
+	/* Its rows are borrowed: all but the oldest may be read until the end of the next tick,
+	 * also while that runs. */
+	struct window window;
 };
 
 size_t diagnosis_n_ports(const struct diagnosis *);

@@ -131,7 +131,7 @@ uint64_t diagnosis_report_row_ms(const struct diagnosis_report *r, unsigned back
 double diagnosis_report_signal(const struct diagnosis_report *r, size_t port, enum signal s,
 			       unsigned back)
 {
-	return window_unpack(r->ports[port].window->rows[row_index(r, back)][s]);
+	return window_at(&r->ports[port].window, row_index(r, back), back, s);
 }
 
 void undecided_text(const struct undecided *u, char ret[UNDECIDED_SIZE])

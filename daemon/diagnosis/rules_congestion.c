@@ -4,8 +4,7 @@
 
 #include "rules.h"
 
-/* Shares of less traffic than this, packets a second, say nothing. */
-#define LEAST_PACKETS  1000
+/* A second. */
 #define LEAST_MARKS    10
 /* Of the last ten seconds: a loop that works is seen in bursts. */
 #define MARKED_SAMPLES 3
@@ -48,7 +47,7 @@ static bool marks(const struct rule_input *in, double least)
 {
 	double share = in->mean[SIGNAL_CE_SHARE];
 
-	return share >= least && in->packets_received >= LEAST_PACKETS &&
+	return share >= least && in->packets_received >= threshold(in, LIMIT_congestion_packets) &&
 	       share * in->packets_received >= LEAST_MARKS &&
 	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, RECENT_MS, least) >=
 		       MARKED_SAMPLES;
@@ -94,14 +93,17 @@ static enum sight slowed_sender(const struct rule_input *in, struct finding *f)
 	bool late = cnp > threshold(in, LIMIT_cnp_silent) &&
 		    sustained(in, SIGNAL_PAUSE_RECEIVED, limit(in, LIMIT_pause_received_warning));
 
-	if (!late && (!(share >= limit(in, LIMIT_cnp_share)) || in->packets_sent < LEAST_PACKETS ||
+	if (!late && (!(share >= limit(in, LIMIT_cnp_share)) ||
+		      in->packets_sent < threshold(in, LIMIT_congestion_packets) ||
 		      !sustained(in, SIGNAL_CNP_RECEIVED, LEAST_MARKS)))
 		return SIGHT_NO;
 	f->severity = late ? SEVERITY_WARNING : SEVERITY_INFO;
 	f->signal = late ? SIGNAL_PAUSE_RECEIVED : SIGNAL_CNP_RECEIVED;
 	f->why = late ? "seen by the sender: notifications come, and PFC has to stop it none the "
 			"less"
-		      : "seen by the sender: its peers' notifications slow it down";
+		 : is_soft_roce(in->port)
+			 ? "seen by the sender: its peers notify it, which soft-RoCE does not heed"
+			 : "seen by the sender: its peers' notifications slow it down";
 	show(f, "CNPs received for each packet sent", "ratio", share,
 	     threshold(in, LIMIT_cnp_share));
 	show(f, "roce_pfc_pause_seconds_total{direction=\"received\"}", "ratio", paused,

@@ -28,6 +28,8 @@
 	X(ce_share_critical, "ratio", 0.10, 0, 1, "packets that arrive marked CE")                 \
 	X(cnp_share, "ratio", 0.01, 0, 1,                                                          \
 	  "CNPs received for each packet sent, from which a sender is said to be slowed by them")  \
+	X(congestion_packets, "1/s", 1000, 1, 1e9,                                                 \
+	  "shares of fewer packets than this say nothing of congestion")                           \
 	X(incast_ce_share, "ratio", 0.05, 0, 1, "packets that arrive marked CE, of an incast")     \
 	X(incast_utilisation, "ratio", 0.95, 0, 1, "of what the line can carry, of an incast")     \
 	X(incast_peers, "", 8, 2, 1000000, "peers that an incast takes")                           \

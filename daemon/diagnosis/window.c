@@ -1,6 +1,7 @@
 #include "window.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What no packed number is: the exponent of infinity. */
@@ -34,7 +35,14 @@ double window_unpack(uint16_t packed)
 
 void window_init(struct window *w)
 {
-	memset(w, 0xff, sizeof(*w));
+	*w = (struct window){0};
+	memset(w->still, 0xff, sizeof(w->still));
+}
+
+void window_done(struct window *w)
+{
+	free(w->rows);
+	w->rows = NULL;
 }
 
 void timeline_add(struct timeline *t, uint64_t now_ms)
@@ -45,30 +53,108 @@ void timeline_add(struct timeline *t, uint64_t now_ms)
 		t->n++;
 }
 
-void window_set(struct window *w, const struct timeline *t, const double values[N_SIGNALS])
-{
-	for (int i = 0; i < N_SIGNALS; i++)
-		w->rows[t->newest][i] = window_pack(values[i]);
-}
-
-void window_skip(struct window *w, const struct timeline *t)
-{
-	memset(w->rows[t->newest], 0xff, sizeof(w->rows[0]));
-}
-
 static unsigned index_of(const struct timeline *t, unsigned back)
 {
 	return (t->newest + WINDOW_ROWS - back) % WINDOW_ROWS;
 }
 
-double window_get(const struct window *w, const struct timeline *t, enum signal s, unsigned back)
-{
-	return back < t->n ? window_unpack(w->rows[index_of(t, back)][s]) : (double)NAN;
-}
-
 static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 {
 	return back < t->n && t->at_ms[t->newest] - t->at_ms[index_of(t, back)] < span_ms;
+}
+
+static const uint16_t *row_of(const struct window *w, const struct timeline *t, unsigned back)
+{
+	static const uint16_t unseen[N_SIGNALS] = {[0 ... N_SIGNALS - 1] = UNSEEN};
+
+	if (w->rows)
+		return w->rows[index_of(t, back)];
+	return back < w->n_still ? w->still : unseen;
+}
+
+static bool is_still(const uint16_t row[N_SIGNALS])
+{
+	for (int i = 0; i < N_SIGNALS; i++)
+		if (row[i] && row[i] != UNSEEN)
+			return false;
+	return true;
+}
+
+static bool is_unseen(const uint16_t row[N_SIGNALS])
+{
+	for (int i = 0; i < N_SIGNALS; i++)
+		if (row[i] != UNSEEN)
+			return false;
+	return true;
+}
+
+/* One more row like all before it, or the first in which something was seen. */
+static bool stay_still(struct window *w, const uint16_t row[N_SIGNALS])
+{
+	if (w->rows || !is_still(row))
+		return false;
+	if (memcmp(row, w->still, sizeof(w->still)) != 0) {
+		if (!is_unseen(w->still))
+			return false;
+		memcpy(w->still, row, sizeof(w->still));
+		w->n_still = 0;
+	}
+	if (w->n_still < WINDOW_ROWS)
+		w->n_still++;
+	return true;
+}
+
+/* Room for rows that differ. The newest one has not been filled yet. */
+static bool spread(struct window *w, const struct timeline *t)
+{
+	uint16_t(*rows)[N_SIGNALS] = malloc(WINDOW_ROWS * sizeof(*rows));
+
+	if (!rows)
+		return false;
+	memset(rows, 0xff, WINDOW_ROWS * sizeof(*rows));
+	for (unsigned back = 1; back <= w->n_still && back < t->n; back++)
+		memcpy(rows[index_of(t, back)], w->still, sizeof(*rows));
+	w->rows = rows;
+	return true;
+}
+
+static void set_row(struct window *w, const struct timeline *t, const uint16_t row[N_SIGNALS])
+{
+	if (stay_still(w, row))
+		return;
+	if (w->rows || spread(w, t))
+		memcpy(w->rows[t->newest], row, sizeof(w->rows[0]));
+	else
+		window_init(w);
+}
+
+void window_set(struct window *w, const struct timeline *t, const double values[N_SIGNALS])
+{
+	uint16_t row[N_SIGNALS];
+
+	for (int i = 0; i < N_SIGNALS; i++)
+		row[i] = window_pack(values[i]);
+	set_row(w, t, row);
+}
+
+void window_skip(struct window *w, const struct timeline *t)
+{
+	uint16_t row[N_SIGNALS];
+
+	memset(row, 0xff, sizeof(row));
+	set_row(w, t, row);
+}
+
+double window_get(const struct window *w, const struct timeline *t, enum signal s, unsigned back)
+{
+	return back < t->n ? window_unpack(row_of(w, t, back)[s]) : (double)NAN;
+}
+
+double window_at(const struct window *w, unsigned index, unsigned back, enum signal s)
+{
+	if (w->rows)
+		return window_unpack(w->rows[index][s]);
+	return back < w->n_still ? window_unpack(w->still[s]) : (double)NAN;
 }
 
 double window_mean(const struct window *w, const struct timeline *t, enum signal s,
@@ -78,7 +164,7 @@ double window_mean(const struct window *w, const struct timeline *t, enum signal
 	unsigned n = 0;
 
 	for (unsigned back = 0; within(t, back, span_ms); back++) {
-		uint16_t packed = w->rows[index_of(t, back)][s];
+		uint16_t packed = row_of(w, t, back)[s];
 
 		if (packed == UNSEEN)
 			continue;
@@ -95,7 +181,7 @@ void window_means(const struct window *w, const struct timeline *t, uint64_t spa
 	unsigned n[N_SIGNALS] = {0};
 
 	for (unsigned back = 0; within(t, back, span_ms); back++) {
-		const uint16_t *row = w->rows[index_of(t, back)];
+		const uint16_t *row = row_of(w, t, back);
 
 		for (int s = 0; s < N_SIGNALS; s++) {
 			if (row[s] == UNSEEN)
@@ -117,7 +203,7 @@ double window_sum(const struct window *w, const struct timeline *t, enum signal 
 	*ret_seconds = 0;
 	for (unsigned back = 0; within(t, back, span_ms) && back + 1 < t->n; back++) {
 		unsigned at = index_of(t, back);
-		uint16_t packed = w->rows[at][s];
+		uint16_t packed = row_of(w, t, back)[s];
 		double seconds = (double)(t->at_ms[at] - t->at_ms[index_of(t, back + 1)]) / 1000;
 
 		if (packed == UNSEEN)

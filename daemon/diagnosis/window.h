@@ -1,8 +1,9 @@
 /* window.h - the last quarter of an hour of one port: what moved, and since when. Pure.
  *
  * A row for each full sample has 14 signals of 16 bits: a float without its sign and with 8 bits of
- * mantissa (0.2 %), so that 136 ports fit into 4 MiB. Signals stand in causal order: of two that
- * move in one sample the first is the cause. */
+ * mantissa (0.2 %), so that 136 ports fit into 4 MiB. A port on which nothing has moved yet, as on
+ * most VFs that nobody has, needs only one row. Signals stand in causal order: of two that move in
+ * one sample the first is the cause. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,19 +37,25 @@ struct timeline {
 };
 
 struct window {
-	uint16_t rows[WINDOW_ROWS][N_SIGNALS];
+	uint16_t (*rows)[N_SIGNALS]; /* owned; NULL: each row is as `still` */
+	uint16_t still[N_SIGNALS];
+	unsigned n_still; /* rows so far, while rows is NULL */
 };
 
 /* Nothing has been seen. */
 void window_init(struct window *);
+void window_done(struct window *);
 /* Makes room for a row of each port, at this time. */
 void timeline_add(struct timeline *, uint64_t now_ms);
-/* Fills the newest row; NaN: not seen, and negative numbers likewise. */
+/* Fills the newest row; NaN: not seen, and negative numbers likewise. Without memory for the first
+ * row in which something moves, nothing has been seen so far. */
 void window_set(struct window *, const struct timeline *, const double values[N_SIGNALS]);
 /* The newest row is one of a port that could not be looked at. */
 void window_skip(struct window *, const struct timeline *);
 /* NaN: not seen; `back` rows before the newest. */
 double window_get(const struct window *, const struct timeline *, enum signal, unsigned back);
+/* The same of the row at this index, where the newest one is known to the caller alone. */
+double window_at(const struct window *, unsigned index, unsigned back, enum signal);
 /* Mean over the rows of the last span_ms in which it was seen; NaN: in none. */
 double window_mean(const struct window *, const struct timeline *, enum signal, uint64_t span_ms);
 /* The same of all signals. */

@@ -54,7 +54,7 @@ static bool shows(const struct diagnosis *d, const struct port_watched *p, enum 
 		  enum signal last)
 {
 	for (int s = (int)first; s <= (int)last; s++)
-		if (window_get(p->window, diagnosis_timeline(d), (enum signal)s, 0) > 0)
+		if (window_get(&p->window, diagnosis_timeline(d), (enum signal)s, 0) > 0)
 			return true;
 	return false;
 }

@@ -39,8 +39,9 @@ struct port_span {
 struct port_observer {
 	bool prepared;
 	uint64_t layout, host_generation, resources_generation, settings_generation;
-	struct port_observation *ports; /* one for each port of the host's RDMA devices */
-	struct port_past *pasts;	/* of each */
+	/* One for each port of the host's RDMA devices, then the functions that are to have one. */
+	struct port_observation *ports;
+	struct port_past *pasts; /* of each */
 	size_t n_ports;
 	struct port_span *spans; /* of the sample's ports */
 	/* Of the sample's readings, port by port; -1: diagnosis does not read it. */
@@ -164,6 +165,50 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	see_who_took_it_down(o, l, nd);
 }
 
+/* Another physical function with the same chip has an RDMA device: so was this one to have. */
+static bool has_working_sibling(const struct host_index *index, const struct host *h,
+				const struct function *fn)
+{
+	for (size_t i = 0; i < h->n_functions; i++) {
+		const struct function *other = &h->functions[i];
+
+		if (other->kind == FN_PF && other->vendor == fn->vendor &&
+		    other->device == fn->device && host_index_own_parts(index, other).n_rdma > 0)
+			return true;
+	}
+	return false;
+}
+
+/* A NIC that no driver took, or that its driver gave up. One that was handed to user space has a
+ * driver, VFs are often left without on purpose, and of unknown chips nothing can be said. */
+static bool is_driverless(const struct host_index *index, const struct host *h,
+			  const struct function *fn)
+{
+	return fn->kind == FN_PF && !fn->driver[0] && fn->vendor &&
+	       host_index_own_parts(index, fn).n_rdma == 0 && has_working_sibling(index, h, fn);
+}
+
+static size_t count_driverless(const struct look *l)
+{
+	const struct host *h = l->scene->host;
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_functions; i++)
+		n += is_driverless(&l->index, h, &h->functions[i]);
+	return n;
+}
+
+/* In place of the ports that it does not have. */
+static void see_driverless(struct port_observation *o, const struct function *fn)
+{
+	port_observation_init(o);
+	memcpy(o->device, fn->id, sizeof(fn->id));
+	o->port = 1;
+	memcpy(o->function, fn->id, sizeof(o->function));
+	see_function(o, fn);
+	o->health.driverless = true;
+}
+
 static void see_ports(struct port_observer *b, const struct look *l)
 {
 	const struct host *h = l->scene->host;
@@ -172,6 +217,9 @@ static void see_ports(struct port_observer *b, const struct look *l)
 	for (size_t i = 0; i < h->n_rdma; i++)
 		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
 			see_port(&b->ports[n++], l, &h->rdma[i], &h->rdma[i].ports[k]);
+	for (size_t i = 0; i < h->n_functions; i++)
+		if (is_driverless(&l->index, h, &h->functions[i]))
+			see_driverless(&b->ports[n++], &h->functions[i]);
 }
 
 /* --- who uses them ---------------------------------------------------------------------------- */
@@ -393,7 +441,7 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 
 	if (look_up(&l, scene) < 0)
 		return -ENOMEM;
-	if (make_room(b, count_ports(scene->host), s)) {
+	if (make_room(b, count_ports(scene->host) + count_driverless(&l), s)) {
 		see_ports(b, &l);
 		see_pasts(b, &before, &l, s->taken_ms);
 		see_gids(b, scene->host, s->taken_ms);

@@ -56,6 +56,7 @@ if [[ $parts == *" histories "* ]]; then
 	histories "${SOAK_HISTORIES:-10000}" && echo "none failed" || status=1
 fi
 scenario attach 3600 attach 30
+scenario churn 3600 churn
 scenario crash 3600 crash 3
 scenario dirty 5400 dirty all
 scenario churn 14400 attach_churn 1000 50

@@ -194,7 +194,28 @@ def compare(name, frames):
     equal({(d["dscp"], k): d[k] for d in roce["dscp"] for k in ("notEct", "ect1", "ect0", "ce") if d[k]}, dict(marks), "ECN by DSCP")
     for i, codepoint in enumerate(["notEct", "ect1", "ect0", "ce"]):
         equal(roce["ecn"][codepoint], sum(n for (_, k), n in marks.items() if k == codepoint), codepoint)
+    listed(name, roce)
     return found
+
+
+def listed(name, roce):
+    """Single packets are those that were counted, whatever they are chosen by."""
+    def packets(*options):
+        done = subprocess.run([PROGRAM, "pcap", name, "--packets", "-o", "json", *options], capture_output=True, text=True, timeout=SOON, check=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+    rows = packets()
+    equal(len(rows), roce["packets"], "listed packets")
+    equal(sum(row["bytes"] for row in rows), roce["bytes"], "their bytes")
+    equal(collections.Counter(row["ecn"] for row in rows), collections.Counter({word: n for word, n in roce["ecn"].items() if n}), "their codepoints")
+    equal(len(packets("--only", "cnp")), roce["cnp"], "listed CNPs")
+    equal(len(packets("--only", "ce")), roce["ecn"]["ce"], "listed CE marks")
+    equal(len(packets("--only", "nak")), sum(n for word, n in roce["syndromes"].items() if word != "ack"), "listed NAKs")
+    equal(len(packets("--only", "bad-icrc")), roce["icrc"]["bad"], "listed bad ICRCs")
+    if rows:
+        flow = (rows[0]["source"], rows[0]["destination"], str(rows[0]["qpn"]))
+        ends = {flow[0], flow[1]}
+        equal(packets("--flow", ",".join(flow)), [row for row in rows if row["qpn"] == rows[0]["qpn"] and ends <= {row["source"], row["destination"]}],
+              "a flow's packets")
 
 
 def judge(folder, frames):

@@ -409,7 +409,7 @@ LINES = (
     ("rocectl", "-h", 0, ("rocectl pods",)),
     ("rocectl", "podz", 2, ("did you mean pods?",)),
     ("rocectl", "docter", 2, ("did you mean doctor?",)),
-    ("rocectl", "bogus", 2, ("bogus is no command", "pods", "doctor", "pcap")),
+    ("rocectl", "bogus", 2, ("bogus is no command", "--help")),
     ("rocectl", "--jsn pods", 2, ("did you mean --json?",)),
     ("rocectl", "pods --forse", 2, ("did you mean --force?",)),
     ("rocectl", "--bogus pods", 2, ("--bogus", "--help")),
@@ -450,6 +450,8 @@ def nobody_takes_what_is_printed():
             f.write(PCAP_147[:24])
         asked = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"], ["suggest"]]
         commands = [["rocectl", *words, *more, *socket] for words in asked for more in ([], ["--json"])]
+        commands += [["rocectl", words, "-o", format, *socket] for words in ("devices", "pods") for format in ("wide", "yaml")]
+        commands += [["rocectl", "devices", "-o", "name", *socket], ["rocectl", "completion", "bash"], ["rocectl", "pods", "--help"]]
         commands += [["rocectl", "pcap", "empty.pcap"], ["rocectl", "pcap", "empty.pcap", "--json"], ["rocectl", "--help"], ["rocectl", "help"],
                      ["rocectl", "--version"], ["rocectl", "version"], ["rocectl", "-h"], ["rocectl", "-V"]]
         commands += [["daemon", "--config", "c.json", *words] for words in (["--help"], ["-h"], ["--version"], ["-V"], ["--print-config"],
@@ -486,6 +488,27 @@ def a_watcher_that_cannot_write_ends():
             equal(watcher.returncode, 1)
             said = watcher.stderr.read()
             assert re.fullmatch(r"rocectl: cannot write: .*\n", said), said
+
+
+@check
+def bash_completes():
+    """A real bash, which ends words at colons, and names that the daemon has."""
+    ask = """source <("$1" completion bash); COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
+        COMP_LINE="$1 $2"; COMP_POINT=${#COMP_LINE}; _rocectl 2>/dev/null; printf '%s\\n' "${COMPREPLY[@]}" """
+    with Daemon(pools=(daemon_judge.VF_POOL,)) as daemon:
+        eventually("devices", lambda: "ens1v0" in daemon.get("/api/v1/devices"))
+        devices = [d["id"] for d in json.loads(daemon.get("/api/v1/devices"))["devices"]]
+        socket = "--socket " + daemon.dir + "/run/rocelet.sock "
+
+        def completed(line):
+            return Said(["bash", "--norc", "-c", ask, "bash", programs["rocectl"], line]).out.split()
+        equal(completed("de"), ["devices", "detach"])
+        equal(completed("pods --no"), ["--no-headers"])
+        equal(completed("pods -o w"), ["wide"])
+        equal(completed("qps --top=ce"), ["ce"])
+        equal(completed(socket + "explain ens1v0"), ["ens1v0"])
+        equal(sorted(completed(socket + "explain 0000:")), sorted(d[5:] for d in devices if d.startswith("0000:")))
+        equal(completed("explain "), [])  # nobody is asked, or nobody answers
 
 
 # --- with a daemon ----------------------------------------------------------------------------

@@ -26,7 +26,7 @@ ROCECTL = None
 # A minute is long; what is held and released is judged by the engine's own tests.
 QUICK = {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1, "release_seconds": 1, "release_link_seconds": 1, "release_storm_seconds": 1,
          "release_idle_seconds": 1, "clear_seconds": 1}
-PF, VF = "mlx5_0", "mlx5_2"
+PF, OTHER_PF, VF = "mlx5_0", "mlx5_1", "mlx5_2"
 VF_FUNCTION = "0000:18:00.1"
 POOL = {"resourceName": "roce", "selectors": {"isRdma": True, "pfNames": ["ens1np0"]}, "hold": HOLD}
 
@@ -111,9 +111,9 @@ class Story:
 
 
 class Node(Daemon):
-    def __init__(self, diagnosis=None, **more):
+    def __init__(self, diagnosis=None, flags=(), **more):
         self.stories, self.keys = {}, {"diagnosis": {**QUICK, **(diagnosis or {})}, **more}
-        super().__init__(text=self.text(), flags=["--port-counters", "--state-dir", "/nonexistent"])
+        super().__init__(text=self.text(), flags=["--port-counters", "--state-dir", "/nonexistent", *flags])
 
     def text(self):
         return json.dumps({"pools": [POOL], **self.keys}, indent=1)
@@ -393,6 +393,30 @@ def a_restart_is_warming_and_never_healthy():
         eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
 
 
+def remove_rdma(node, device):
+    os.unlink(f"{node.dir}/sys/class/infiniband/{device}")
+    for folder, folders, _files in os.walk(node.dir + "/sys/devices"):
+        if device in folders and folder.endswith("/infiniband"):
+            shutil.rmtree(f"{folder}/{device}")
+
+
+@check
+def a_card_that_its_driver_gave_up():
+    with Node() as node:
+        function = os.path.basename(os.path.realpath(f"{node.dir}/sys/class/infiniband/{OTHER_PF}/device"))
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        driver = f"{node.dir}/sys/bus/pci/devices/{function}/driver"
+        to = os.readlink(driver)
+        remove_rdma(node, OTHER_PF)
+        os.unlink(driver)
+        eventually("a verdict on the function", lambda: node.verdict(function, "nic_stuck"))
+        equal((node.series()[function, "nic_stuck"][0], node.verdict(PF, "nic_stuck")), (3, None))
+        assert "no RDMA device" in json.dumps(node.verdict(function, "nic_stuck"))
+        os.symlink(to, driver)
+        eventually("its end", lambda: node.events("DiagnosisEnd", "nic_stuck"))
+
+
 @check
 def a_device_that_vanishes_closes_its_verdict():
     with Node({"hold_seconds": 600}) as node:
@@ -403,10 +427,7 @@ def a_device_that_vanishes_closes_its_verdict():
         eventually("a verdict", lambda: (VF, "fabric_congestion") in node.series())
         story.close()
         del node.stories[VF]
-        os.unlink(f"{node.dir}/sys/class/infiniband/{VF}")
-        for folder, folders, _files in os.walk(node.dir + "/sys/devices"):
-            if VF in folders and folder.endswith("/infiniband"):
-                shutil.rmtree(f"{folder}/{VF}")
+        remove_rdma(node, VF)
         eventually("its end", lambda: node.series() == {})
         end, = node.events("DiagnosisEnd", "fabric_congestion")
         assert end["message"].endswith("over, the port is gone"), end

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the running daemon may still do: by what the kernel says of every thread, and by a debugger that has it try. Needs root and gdb.
+"""What the running daemon may still do: by what the kernel says of every thread, and by calls that it is made to make. Needs root.
 
   privileges_python.py DAEMON
 
@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from foreign_calls import foreign_calls
 
 SOON = 60
 # linux/capability.h
@@ -71,23 +73,6 @@ def threads(process, key):
     return values
 
 
-def calls(process, *expressions):
-    """Has the daemon make them: [(result, errno)]."""
-    command = ["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-p", str(process.pid)]
-    for expression in expressions:
-        command += ["-ex", f"print $result = (long){expression}", "-ex", "print *(int *)((void *(*)(void))__errno_location)()",
-                    "-ex", 'printf "RESULT %ld %d\\n", $result, $']
-    said = subprocess.run(command, capture_output=True, text=True, timeout=10 * SOON, check=False)
-    found = [(int(a), int(b)) for a, b in re.findall(r"RESULT (-?\d+) (\d+)", said.stdout)]
-    if len(found) != len(expressions) and process.poll() is None:
-        print(said.stdout, said.stderr)
-    return found
-
-
-def syscall(number, *args):
-    return f"((long (*)(long, ...))syscall)({', '.join(map(str, (number, *args)))})"
-
-
 def refused_calls(pid):
     """As the kernel has logged them; its log may be nobody's to read."""
     said = subprocess.run(["dmesg"], capture_output=True, text=True, check=False)
@@ -112,27 +97,26 @@ def kernel_says():
 
 
 def it_tries():
-    number = {"x86_64": {"umount2": 166, "unshare": 272, "sethostname": 170, "setpriority": 141, "mount": 165, "reboot": 169, "socket": 41, "getpid": 39},
+    number = {"x86_64": {"umount2": 166, "unshare": 272, "sethostname": 170, "setpriority": 141, "mount": 165, "reboot": 169, "socket": 41, "getpid": 39,
+                         "kill": 62, "openat": 257},
               "aarch64": {"umount2": 39, "unshare": 97, "sethostname": 161, "setpriority": 140, "mount": 40, "reboot": 142, "socket": 198,
-                          "getpid": 172}}[os.uname().machine]
-    refused = (-1, errno.ENOSYS)
+                          "getpid": 172, "kill": 129, "openat": 56}}[os.uname().machine]
     with daemon("--no-bpf") as process, tempfile.NamedTemporaryFile() as other, subprocess.Popen(["sleep", "1000"], user=12345) as stranger:
         os.chmod(other.name, 0)
         os.chown(other.name, 12345, 12345)
-        said = calls(process, syscall(number["getpid"]), syscall(number["umount2"], '"/nowhere"', 0), syscall(number["unshare"], 0x10000000),
-                     syscall(number["sethostname"], '"x"', 1), syscall(number["mount"], '"x"', '"/nowhere"', '"tmpfs"', 0, 0),
-                     syscall(number["socket"], 40, 1, 0), syscall(number["setpriority"], 0, 0, -20), f'((int (*)(int, int))kill)({stranger.pid}, 9)',
-                     f'((int (*)(const char *, int))open)("{other.name}", 2)')
-        said += [(None, None)] * (9 - len(said))
-        check("a call that is listed is made", said[0][0] == process.pid)
+        said = foreign_calls(process.pid, (number["getpid"],), (number["umount2"], "/nowhere", 0), (number["unshare"], 0x10000000),
+                             (number["sethostname"], "x", 1), (number["mount"], "x", "/nowhere", "tmpfs", 0, 0), (number["socket"], 40, 1, 0),
+                             (number["setpriority"], 0, 0, -20), (number["kill"], stranger.pid, 9), (number["openat"], -100, other.name, 2))
+        said += [None] * (9 - len(said))
+        check("a call that is listed is made", said[0] == process.pid)
         for i, what in enumerate(("umount2", "unshare", "sethostname", "mount of a file system", "a socket of another family"), 1):
-            check(f"the daemon cannot call {what}", said[i] == refused)
-        check("CAP_SYS_NICE is gone", said[6] == (-1, errno.EACCES))
-        check("CAP_KILL is gone", said[7] == (-1, errno.EPERM) and stranger.poll() is None)
-        check("CAP_DAC_OVERRIDE is gone", said[8] == (-1, errno.EACCES))
+            check(f"the daemon cannot call {what}", said[i] == -errno.ENOSYS)
+        check("CAP_SYS_NICE is gone", said[6] == -errno.EACCES)
+        check("CAP_KILL is gone", said[7] == -errno.EPERM and stranger.poll() is None)
+        check("CAP_DAC_OVERRIDE is gone", said[8] == -errno.EACCES)
         check("it lives", process.poll() is None)
         stranger.kill()
-        calls(process, syscall(number["reboot"], 0, 0, 0, 0))
+        foreign_calls(process.pid, (number["reboot"], 0, 0, 0, 0))
         try:
             process.wait(SOON)
         except subprocess.TimeoutExpired:

@@ -107,7 +107,7 @@ def fields_and_types():
 
 @check
 def every_kubectl_renders_the_same():
-    for folder in ["overlays/" + o for o in OVERLAYS] + ["monitoring"]:
+    for folder in ["overlays/" + o for o in OVERLAYS] + ["monitoring", "monitoring/dashboards"]:
         first = render(folder)
         for other in KUBECTLS[1:]:
             assert render(folder, other) == first, f"{folder}: {other}"

@@ -115,7 +115,8 @@ def conventions():
         problems += [] if sorted(texts) == ["description", "runbook_url", "summary"] else ["annotations"]
         problems += ["a summary that is not fixed"] if "{{" in texts["summary"] else []
         problems += [] if "{{" in texts["description"] else ["a description of nothing"]
-        problems += [] if texts["runbook_url"] == f"docs/fleet.md#{name.lower()}" and f"\n### {name}\n" in FLEET else ["runbook"]
+        lead = "docs/runbook.md#{{ $labels.cause }}" if "roce_diagnosis" in rule["expr"] else f"docs/fleet.md#{name.lower()}"
+        problems += [] if texts["runbook_url"] == lead and f"\n### {name}\n" in FLEET else ["runbook"]
         problems += [] if rule.get("for") else ["no `for`"]
         check(f"{name} is as alerts are", ", ".join(problems))
     for record in RECORDS:

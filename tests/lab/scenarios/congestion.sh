@@ -15,8 +15,7 @@ ROUNDS=${1:-1}
 FAULTS=("${@:2}")
 ((${#FAULTS[@]})) || FAULTS=(nothing_wrong congestion loss delay wrong_key link_flap mtu not_ready without_ecn incast out_of_patience vanished)
 POD_TIMEOUT=240 # also on a busy machine
-# What an emulated machine sends without losing its breath; in packets of half a kilobyte it is more than the thousand a second below which
-# shares of packets say nothing.
+# What an emulated machine sends without losing its breath.
 RATE=7mbit RATE_OF_THREE=2400kbit MTU=512
 PORT=18515 # of the next flow
 # As DCQCN has it: DSCP 26, ECN-capable. And 4 s: ACKs of a busy machine come late.
@@ -24,11 +23,11 @@ TRAFFIC_CLASS=106 ACK_TIMEOUT=20
 FLOWS=()
 
 # What is held and released is judged by the engine's own tests, and quickly here; a busy machine's samples may come late. soft-RoCE says that
-# its line carries 2.5 Gbit/s, of which a thousandth is what three emulated senders can be relied upon for. There are no eight of them, either.
+# its line carries 2.5 Gbit/s, of which a thousandth is what three emulated senders can be relied upon for, in a hundred packets a second. There are no eight of them, either.
 configure() {
     json 'json.dumps({**doc, "expect-congestion-control": "dcqcn", "diagnosis": {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1,
         "release_seconds": 2, "release_link_seconds": 2, "release_idle_seconds": 2, "stale_source_seconds": 60,
-        "incast_peers": 3, "incast_utilisation": 0.001}})' \
+        "congestion_packets": 100, "incast_peers": 3, "incast_utilisation": 0.001}})' \
         <"$CONFIG" >"$CONFIG.new"
     mv "$CONFIG.new" "$CONFIG"
 }

@@ -4,6 +4,8 @@
 # lab: --kernel 6.1 --timeout 300
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/nic.sh
+. /rocelet/lab/guest/nic.sh
 # shellcheck source=../guest/bpf.sh
 . /rocelet/lab/guest/bpf.sh
 
@@ -25,7 +27,7 @@ hangs() { # PROGRAM
 }
 
 fault() {
-    echo "$1" >/sys/devices/platform/lab_nic/fault
+    echo "$1" >"$nic/lab/fault"
 }
 
 # The older protocol, for which there is no tool: a request to set PFC for all priorities (net/dcb/dcbnl.c, dcbnl_setpfccfg).
@@ -43,8 +45,13 @@ with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as 
 }
 
 say "a NIC with settings"
-check "the host builds it for this kernel" 'host_part "$(uname -r)"'
-insmod "$OUT/lab_nic.ko"
+load_nic
+find_pf
+nic=$(realpath "/sys/class/net/$PF/device") function=${nic##*/}
+bind_nic "$function" mlx5_core
+echo mlx5_0 >"$nic/lab/device"
+udevadm settle --timeout=20 # it is renamed once
+ip link set "$(ls "$nic/net")" name labnic0
 start_rocelet
 wait_until "curl -fsS $HTTP/readyz"
 check_within 10 "the host's programs hang" 'hangs dcb_set && hangs dcb_app_set && hangs dcb_app_deleted && hangs dcb_set_cee && hangs nic_health'
@@ -70,8 +77,8 @@ check "looking at it before was no change" '(($(n_events PfcChanged) == changes 
 
 say "health"
 fault "firmware syndrome 0x1"
-check_within 2 "a report, with the NIC, the reporter and its words" 'event NicHealth "lab_nic.*fw.*firmware syndrome 0x1"'
+check_within 2 "a report, with the NIC, the reporter and its words" 'event NicHealth "$function.*fw.*firmware syndrome 0x1"'
 fault "firmware syndrome 0x2"
-check_within 2 "a recovery that is given up" 'event NicRecoveryAborted "lab_nic.*fw"'
+check_within 2 "a recovery that is given up" 'event NicRecoveryAborted "$function.*fw"'
 stop_rocelet
 rmmod lab_nic

@@ -61,7 +61,7 @@ tells_neighbours() {
     in_netns $POD tcpdump -i any -n -p --immediate-mode -l "arp and host ${IP%/*}" >/tmp/arp 2>/tmp/arp.err &
     pid=$!
     wait_until "grep -q 'listening on' /tmp/arp.err"
-    order "\"ips\": [\"$IP\"]" 2>/dev/null && becomes_true "$PATIENCE" '[[ -s /tmp/arp ]]' || status=1
+    order "\"ips\": [\"$IP\"]" 2>/dev/null && becomes_true "$WITHIN" '[[ -s /tmp/arp ]]' || status=1
     kill $pid
     rocectl detach "$ID" 2>/dev/null && becomes_true 60 "is_free $ID"
     return $status
@@ -94,15 +94,15 @@ mtu_elsewhere() {
 
 follows() { # MTU
     ip -n other link set "${VFS[1]}" mtu "$1"
-    becomes_true "$PATIENCE" "[[ \$(mtu_elsewhere) == '[$1]' ]]"
+    becomes_true "$WITHIN" "[[ \$(mtu_elsewhere) == '[$1]' ]]"
 }
 
 FAILING=()
 # What is not to stop has a minute, on a machine with much else to do.
 probe() { # NAME SECONDS CONDITION..
     local seconds=$2
-    PATIENCE=3
-    if [[ " $EXPECTED " != *" $1 "* ]]; then PATIENCE=60 seconds=$((seconds ? 60 : 0)); fi
+    WITHIN=3
+    if [[ " $EXPECTED " != *" $1 "* ]]; then WITHIN=60 seconds=$((seconds ? 60 : 0)); fi
     becomes_true "$seconds" "${@:3}" &>/dev/null || FAILING+=("$1")
 }
 

@@ -127,19 +127,24 @@ static void test_quantiles(void **state)
 
 static char said[16384], complained[1024];
 
-static enum ctl_exit pcap(const char *file, const char *option)
+static enum ctl_exit pcap_with(const char *file, const char *option, const char *value)
 {
 	char program[] = "rocectl", command[] = "pcap";
-	char *argv[] = {program, command, (char *)file, (char *)option, NULL};
+	char *argv[] = {program, command, (char *)file, (char *)option, (char *)value, NULL};
 	FILE *out = fmemopen(said, sizeof(said), "w"),
 	     *err = fmemopen(complained, sizeof(complained), "w");
 	enum ctl_exit r;
 
 	said[0] = complained[0] = '\0';
-	r = ctl_run(option ? 4 : 3, argv, out, err);
+	r = ctl_run(value ? 5 : option ? 4 : 3, argv, out, err);
 	fclose(out);
 	fclose(err);
 	return r;
+}
+
+static enum ctl_exit pcap(const char *file, const char *option)
+{
+	return pcap_with(file, option, NULL);
 }
 
 static void print_text(FILE *f)
@@ -154,11 +159,47 @@ static void print_document(FILE *f)
 	fputs(said, f);
 }
 
+static void print_packets(FILE *f)
+{
+	assert_int_equal(pcap(FILES "little.pcap", "--packets"), CTL_OK);
+	fputs(said, f);
+	assert_int_equal(pcap_with(FILES "little.pcap", "--packets", "--json"), CTL_OK);
+	fputs(said, f);
+}
+
+/* Which packets of it, by their numbers; --json has a line for each. */
+static void test_packets_that_are_wanted(void **state)
+{
+	static const struct {
+		const char *option, *value, *numbers;
+	} rows[] = {
+		{"--only", "cnp", "5"},	    {"--only", "ce", "34"},
+		{"--only", "nak", "4"},	    {"--only", "bad-icrc", ""},
+		{"--flow", "17", "12345"},  {"--flow", "0x11,10.0.0.1", "125"},
+		{"--flow", "fd00::1", "3"}, {"--flow", "10.0.0.1,fd00::1", ""},
+		{"--flow", "18", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char numbers[64] = "", *line;
+
+		assert_int_equal(pcap_with(FILES "little.pcap", rows[i].option, rows[i].value),
+				 CTL_OK);
+		line = strchr(said, '\n'); /* the headings */
+		assert_non_null(line);
+		while (sscanf(line + 1, "%7s", numbers + strlen(numbers)) == 1)
+			line = strchr(line + 1, '\n');
+		assert_string_equal(numbers, rows[i].numbers);
+	}
+}
+
 static void test_what_is_said(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/rocectl_pcap.txt", print_text);
 	assert_golden("tests/golden/rocectl_pcap.json", print_document);
+	assert_golden("tests/golden/rocectl_packets.txt", print_packets);
 }
 
 static void test_a_file_that_ends_early(void **state)
@@ -173,6 +214,9 @@ static void test_a_file_that_ends_early(void **state)
 	fclose(f);
 	assert_int_equal(write(fd, bytes, n - 1), n - 1);
 	close(fd);
+	assert_int_equal(pcap(name, "--packets"), CTL_NO);
+	assert_non_null(strstr(said, "\n       4  "));
+	assert_non_null(strstr(complained, "at byte 597: the file ends within the packet"));
 	assert_int_equal(pcap(name, NULL), CTL_NO);
 	assert_non_null(strstr(said, "RoCE      4 packets"));
 	assert_non_null(strstr(complained, "at byte 597: the file ends within the packet"));
@@ -220,13 +264,16 @@ static void test_without_memory(void **state)
 	long nth = 0;
 
 	(void)state;
-	do {
-		faults_alloc(nth++);
-		r = pcap(FILES "little.pcap", "--json");
-		if (faults_end() && r == CTL_NO)
-			assert_non_null(strstr(complained, "memory"));
-	} while (r != CTL_OK);
-	assert_true(nth > 2);
+	for (int list = 0; list < 2; list++) {
+		do {
+			faults_alloc(nth++);
+			r = pcap_with(FILES "little.pcap", "--json", list ? "--packets" : NULL);
+			if (faults_end() && r == CTL_NO)
+				assert_non_null(strstr(complained, "memory"));
+		} while (r != CTL_OK);
+		assert_true(nth > 2);
+		nth = 0;
+	}
 }
 
 int main(void)
@@ -237,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_a_request_is_answered_once),
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_what_is_said),
+		cmocka_unit_test(test_packets_that_are_wanted),
 		cmocka_unit_test(test_a_file_that_ends_early),
 		cmocka_unit_test(test_a_link_that_is_not_known),
 		cmocka_unit_test(test_without_memory),

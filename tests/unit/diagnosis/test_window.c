@@ -15,6 +15,7 @@ static struct timeline t;
 
 static void begin(void)
 {
+	window_done(&w);
 	t = (struct timeline){0};
 	window_init(&w);
 }
@@ -40,6 +41,35 @@ static void numbers_keep_what_matters(void **state)
 		assert_true(fabs(window_unpack(window_pack(v)) - v) <= 0.002 * v);
 	assert_true(window_unpack(window_pack((double)INFINITY)) > 1e38);
 	assert_true(isfinite(window_unpack(window_pack((double)INFINITY))));
+}
+
+/* Memory for rows is taken when something moves, and what was before is known all the same. */
+static void a_still_port_needs_no_rows(void **state)
+{
+	double seconds;
+
+	(void)state;
+	begin();
+	add((double)NAN);
+	for (int i = 0; i < 2 * WINDOW_ROWS; i++)
+		add(0);
+	assert_null(w.rows);
+	assert_true(window_mean(&w, &t, SIGNAL_NAK, 10000) == 0);
+	assert_true(window_get(&w, &t, SIGNAL_NAK, WINDOW_ROWS - 1) == 0);
+	add(10);
+	assert_non_null(w.rows);
+	assert_true(window_mean(&w, &t, SIGNAL_NAK, 10000) == 1);
+	assert_true(window_sum(&w, &t, SIGNAL_NAK, 5000, &seconds) == 10 && seconds == 5);
+
+	begin();
+	add((double)NAN);
+	add(0);
+	add((double)NAN);
+	assert_non_null(w.rows);
+	assert_true(isnan(window_get(&w, &t, SIGNAL_NAK, 0)) &&
+		    isnan(window_get(&w, &t, SIGNAL_NAK, 2)));
+	assert_true(window_get(&w, &t, SIGNAL_NAK, 1) == 0);
+	begin();
 }
 
 static void means_pass_over_what_was_not_seen(void **state)
@@ -101,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_keep_what_matters),
+		cmocka_unit_test(a_still_port_needs_no_rows),
 		cmocka_unit_test(means_pass_over_what_was_not_seen),
 		cmocka_unit_test(old_rows_are_overwritten),
 		cmocka_unit_test(an_excursion_has_a_beginning),

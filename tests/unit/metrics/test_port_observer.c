@@ -127,6 +127,34 @@ static void assert_value(const struct port_observation *o, enum series s, double
 	assert_float_equal(o->value[s], wanted, 1e-9);
 }
 
+/* A second card of the same chip, which no driver took. */
+static void test_a_card_without_a_driver(void **state)
+{
+	struct fixture *f = *state;
+	struct function *dead = build_function(&f->host, FN_PF, "0000:81:00.0", "", -1);
+	const struct port_observation *o;
+
+	dead->driver[0] = '\0';
+	look(f, 0);
+	assert_int_equal(f->o.n_ports, 2); /* of a chip nobody knows */
+	f->host.functions[0].vendor = dead->vendor = 0x15b3;
+	f->host.functions[0].device = dead->device = 0x1021;
+	f->scene.host_generation++;
+	o = look(f, 2);
+	assert_string_equal(o->device, "0000:81:00.0");
+	assert_true(o->health.driverless && o->visible);
+	assert_false(f->o.ports[0].health.driverless);
+	strcpy(dead->driver, "vfio-pci");
+	f->scene.host_generation++;
+	look(f, 0);
+	assert_int_equal(f->o.n_ports, 2);
+	dead->driver[0] = '\0';
+	dead->device = 0x101e;
+	f->scene.host_generation++;
+	look(f, 0);
+	assert_int_equal(f->o.n_ports, 2);
+}
+
 /* The VF's port is down all the time here; its PF is the link. */
 static void test_a_pod_that_ends_is_no_flap(void **state)
 {
@@ -431,6 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_readings_in_base_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_card_without_a_driver, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_pod_that_ends_is_no_flap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_soft_roce_without_its_netdev, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent_is_unknown, setup, teardown),

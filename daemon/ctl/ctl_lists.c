@@ -1,0 +1,168 @@
+/* ctl_lists.c - documents of the daemon -> one that is shown -> rows, or a screen. */
+#include "ctl_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "ctl_document.h"
+#include "ctl_http.h"
+#include "ctl_merge.h"
+#include "ctl_show_status.h"
+#include "output.h"
+
+/* As many queue pairs as the daemon tells: of those that are asked for some are chosen here. */
+#define CHOOSE_FROM "10000"
+/* How often a list is looked at that is watched. */
+#define LOOK_MS	    999
+
+/* --- listings --------------------------------------------------------------------------------- */
+
+/* What the daemon cannot choose is chosen here, out of all that there is. Heap. */
+static char *listing_path(const struct listing *l, const struct ctl_args *a)
+{
+	const struct ctl_args nothing = {.limit = -1};
+	bool chosen_here = l->pod || l->other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/api/v1/%s", l->source);
+	if (chosen_here || (!a->namespace && !a->selector))
+		return question_path(chosen_here ? &nothing : a, path);
+	return question_path_with(a, path, CHOOSE_FROM);
+}
+
+static bool wants_colours(FILE *out)
+{
+	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return isatty(fileno(out)) && (!no || !*no) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* *ret is the document, or NULL with the exit code returned. */
+static enum ctl_exit ask_for_ports(const struct ctl *c, json_t **ret)
+{
+	bool no_daemon = false;
+	json_t *devices, *diagnosis = NULL;
+	enum ctl_exit r = question_ask(c, "/api/v1/devices", NULL, &devices);
+
+	*ret = NULL;
+	if (devices) /* before the first sample there is no diagnosis */
+		diagnosis = question_ask_quietly(c, "/api/v1/diagnosis", &no_daemon);
+	if (devices && !no_daemon)
+		*ret = ctl_ports(&(struct ctl_answers){.devices = devices, .diagnosis = diagnosis});
+	json_decref(devices);
+	json_decref(diagnosis);
+	return no_daemon ? CTL_NO_DAEMON : r;
+}
+
+static enum ctl_exit ask_for_listing(const struct ctl *c, const struct listing *l, json_t **ret)
+{
+	AUTO_FREE char *path = l->source ? listing_path(l, c->args) : NULL;
+
+	*ret = NULL;
+	if (!l->source)
+		return ask_for_ports(c, ret);
+	return path ? question_ask(c, path, NULL, ret) : question_no_memory(c);
+}
+
+static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
+				  struct listing_seen *seen)
+{
+	const struct ctl_args *a = c->args;
+	const struct listing_choice choice = {.format = a->format,
+					      .namespace = a->namespace,
+					      .pod = a->pod,
+					      .device = a->device,
+					      .sort_by = a->sort_by,
+					      .selector = a->selector,
+					      .limit = a->limit,
+					      .no_headers = a->no_headers,
+					      .colours = wants_colours(c->out),
+					      .seen = seen};
+	json_t *document;
+	enum ctl_exit r = ask_for_listing(c, l, &document);
+
+	if (document && listing_show(l, &choice, document, c->out) < 0)
+		r = question_no_memory(c);
+	json_decref(document);
+	return r;
+}
+
+/* Until the daemon or whoever reads us ends. */
+static enum ctl_exit listing_watch(const struct ctl *c, const struct listing *l)
+{
+	static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+	struct listing_seen *seen = listing_seen_new();
+	enum ctl_exit r = seen ? listing_once(c, l, seen) : question_no_memory(c);
+
+	while (r == CTL_OK && fflush(c->out) == 0 && !output_has_no_reader(c->out)) {
+		nanosleep(&pause, NULL);
+		r = listing_once(c, l, seen);
+	}
+	listing_seen_free(seen);
+	return r;
+}
+
+enum ctl_exit ctl_list(const struct ctl *c, const struct listing *l)
+{
+	return c->args->watch ? listing_watch(c, l) : listing_once(c, l, NULL);
+}
+
+/* --- status ----------------------------------------------------------------------------------- */
+
+static void ask_readiness(const struct ctl *c, struct ctl_answers *ret, char **ret_text,
+			  bool *ret_no_daemon)
+{
+	struct ctl_answer a = {0};
+	struct err e = {0};
+
+	if (ctl_ask(&a, c->args->socket, "/readyz", NULL, CTL_WAIT_MS, &e) < 0) {
+		fprintf(c->err, "rocectl: %s\n", e.msg);
+		*ret_no_daemon = true;
+	}
+	ret->ready = a.status == 200;
+	ret->readiness = *ret_text = a.body;
+}
+
+static enum ctl_exit status_show(const struct ctl *c, const struct ctl_answers *a)
+{
+	json_t *status = ctl_status(a);
+	enum ctl_exit r = json_is_true(json_object_get(status, "well")) ? CTL_OK : CTL_NO;
+
+	if (!status)
+		return question_no_memory(c);
+	if (!ctl_args_want_document(c->args))
+		ctl_show_status(status, wants_colours(c->out), c->out);
+	else if (ctl_document_put(status, c->args->format, c->out) < 0)
+		r = question_no_memory(c);
+	json_decref(status);
+	return r;
+}
+
+enum ctl_exit ctl_status_run(const struct ctl *c)
+{
+	static const char *const paths[] = {"/api/v1/devices", "/api/v1/pods",
+					    "/api/v1/attachments", "/api/v1/diagnosis",
+					    "/api/v1/doctor"};
+	json_t *documents[ARRAY_SIZE(paths)] = {NULL};
+	struct ctl_answers answers = {0};
+	AUTO_FREE char *text = NULL;
+	bool no_daemon = false;
+	enum ctl_exit r = CTL_NO_DAEMON;
+
+	ask_readiness(c, &answers, &text, &no_daemon);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		documents[i] = question_ask_quietly(c, paths[i], &no_daemon);
+	answers.devices = documents[0];
+	answers.pods = documents[1];
+	answers.attachments = documents[2];
+	answers.diagnosis = documents[3];
+	answers.doctor = documents[4];
+	if (!no_daemon)
+		r = status_show(c, &answers);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		json_decref(documents[i]);
+	return r;
+}

@@ -1,0 +1,460 @@
+#include "listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cleanup.h"
+#include "ctl_document.h"
+#include "ctl_table.h"
+#include "suggest.h"
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+typedef void each_fn(const char *text, void *arg);
+
+static void tell_value(const json_t *value, each_fn *each, void *arg)
+{
+	char number[32];
+
+	if (json_is_integer(value))
+		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(value));
+	else if (json_is_real(value))
+		snprintf(number, sizeof(number), "%.4g", json_real_value(value));
+	else if (json_is_boolean(value))
+		snprintf(number, sizeof(number), "%s", json_is_true(value) ? "yes" : "no");
+	else if (!json_is_string(value))
+		return;
+	each(json_is_string(value) ? json_string_value(value) : number, arg);
+}
+
+/* Of one path, the first len bytes: each value there. */
+static void walk_path(const json_t *value, const char *path, size_t len, each_fn *each, void *arg)
+{
+	const char *dot = memchr(path, '.', len);
+	size_t n = dot ? (size_t)(dot - path) : len, i;
+	char key[64];
+	json_t *item;
+
+	if (json_is_array(value)) {
+		json_array_foreach ((json_t *)value, i, item) {
+			walk_path(item, path, len, each, arg);
+		}
+	} else if (len == 0) {
+		tell_value(value, each, arg);
+	} else {
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		walk_path(json_object_get(value, key), dot ? dot + 1 : path + len,
+			  dot ? len - n - 1 : 0, each, arg);
+	}
+}
+
+static void add_text(const char *text, void *f)
+{
+	fprintf(f, "%s%s", ftell(f) > 0 ? "," : "", text);
+}
+
+char *listing_text(const json_t *value, const char *path)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	do {
+		size_t n = strcspn(path, "|");
+
+		walk_path(value, path, n, add_text, f);
+		path += n + (path[n] == '|');
+	} while (ftell(f) <= 0 && *path);
+	fclose(f);
+	if (len > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+struct search {
+	const char *text;
+	bool found;
+};
+
+static void compare_text(const char *text, void *arg)
+{
+	struct search *s = arg;
+
+	s->found |= strcmp(text, s->text) == 0;
+}
+
+bool listing_has(const json_t *value, const char *path, const char *text)
+{
+	struct search s = {.text = text};
+
+	for (; *path && !s.found; path += strspn(path, "|")) {
+		size_t n = strcspn(path, "|");
+
+		walk_path(value, path, n, compare_text, &s);
+		path += n;
+	}
+	return s.found;
+}
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+/* -1: there is none of this name; capitals are all the same. */
+static int find_column(const struct listing *l, const char *name, size_t len)
+{
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (strlen(l->columns[i].head) == len &&
+		    strncasecmp(l->columns[i].head, name, len) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int no_column(const struct listing *l, const char *name, size_t len, struct err *e)
+{
+	const char *heads[TABLE_COLUMNS_MAX], *near;
+	char upper[64];
+	size_t i = 0;
+
+	for (; i < len && i < sizeof(upper) - 1; i++)
+		upper[i] = name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 'a' + 'A') : name[i];
+	upper[i] = '\0';
+	for (i = 0; i < l->n_columns; i++)
+		heads[i] = l->columns[i].head;
+	near = suggest(upper, strlen(upper), heads, l->n_columns);
+	return err_set(e, -EINVAL,
+		       near ? "there is no column %s (did you mean %s?)"
+			    : "there is no column %s; -o wide shows them all",
+		       upper, near);
+}
+
+/* One requirement of a selector: COLUMN=TEXT, COLUMN==TEXT, COLUMN!=TEXT. */
+struct requirement {
+	int column;
+	bool differs;
+	const char *text;
+	size_t len;
+};
+
+/* 1: *ret, and *selector moved on; 0: there is no more. */
+static int next_requirement(const struct listing *l, const char **selector, struct requirement *ret,
+			    struct err *e)
+{
+	const char *s = *selector;
+	size_t len = strcspn(s, ","), name = strcspn(s, "=!,");
+	size_t sign = s[name] == '!' || (s[name] == '=' && s[name + 1] == '=') ? 2 : 1;
+
+	if (len == 0 && *s == '\0')
+		return 0;
+	if (name + sign > len || s[name + sign - 1] != '=')
+		return err_set(e, -EINVAL, "%.60s: not COLUMN=TEXT or COLUMN!=TEXT", s);
+	*ret = (struct requirement){find_column(l, s, name), s[name] == '!', s + name + sign,
+				    len - name - sign};
+	*selector += len + (s[len] == ',');
+	return ret->column >= 0 ? 1 : no_column(l, s, name, e);
+}
+
+int listing_check(const struct listing *l, const char *sort_by, const char *selector, struct err *e)
+{
+	struct requirement requirement;
+	int r = 1;
+
+	if (sort_by) {
+		sort_by += sort_by[0] == '-';
+		if (find_column(l, sort_by, strlen(sort_by)) < 0)
+			return no_column(l, sort_by, strlen(sort_by), e);
+	}
+	while (selector && r == 1)
+		r = next_requirement(l, &selector, &requirement, e);
+	return r < 0 ? r : 0;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* A row has an empty text as "-". */
+static bool is_text(const char *cell, const char *text, size_t len)
+{
+	if (len == 0)
+		return strcmp(cell, "-") == 0;
+	return strlen(cell) == len && memcmp(cell, text, len) == 0;
+}
+
+static bool fits(const struct listing *l, const char *selector, const struct table_row *row)
+{
+	struct requirement r;
+
+	while (selector && next_requirement(l, &selector, &r, NULL) == 1)
+		if (is_text(row->cells[r.column], r.text, r.len) == r.differs)
+			return false;
+	return true;
+}
+
+/* A pod may be NAMESPACE/NAME. */
+static bool is_of(const struct listing *l, const struct listing_choice *c, const json_t *row)
+{
+	const char *pod = c->pod, *slash = pod ? strchr(pod, '/') : NULL;
+	char namespace[256];
+
+	if (c->namespace && l->namespace && !listing_has(row, l->namespace, c->namespace))
+		return false;
+	if (c->device && l->device && !listing_has(row, l->device, c->device))
+		return false;
+	if (!pod || !l->pod)
+		return true;
+	if (slash) {
+		snprintf(namespace, sizeof(namespace), "%.*s", (int)(slash - pod), pod);
+		if (!listing_has(row, l->namespace, namespace))
+			return false;
+	}
+	return listing_has(row, l->pod, slash ? slash + 1 : pod);
+}
+
+/* Columns, and behind them the row's name. */
+static void add_row(struct table *t, const struct listing *l, const json_t *row)
+{
+	AUTO_FREE char *name = l->name ? l->name(row) : NULL;
+
+	for (size_t i = 0; i < l->n_columns; i++) {
+		const struct listing_column *column = &l->columns[i];
+		AUTO_FREE char *text = column->make ? column->make(row)
+						    : listing_text(row, column->path);
+
+		table_add(t, text);
+	}
+	table_add(t, name);
+}
+
+static void add_if(struct table *t, const struct listing *l, const struct listing_choice *c,
+		   const json_t *row)
+{
+	if (!is_of(l, c, row))
+		return;
+	add_row(t, l, row);
+	if (!t->failed && !fits(l, c->selector, &t->rows[t->n_rows - 1]))
+		table_drop_row(t, t->n_rows - 1);
+}
+
+static void add_object(struct table *t, const struct listing *l, const struct listing_choice *c,
+		       const json_t *object)
+{
+	json_t *rows = l->rows_of ? l->rows_of(object) : NULL, *row;
+	size_t i;
+
+	if (!l->rows_of)
+		add_if(t, l, c, object);
+	json_array_foreach (rows, i, row) {
+		add_if(t, l, c, row);
+	}
+	json_decref(rows);
+}
+
+static const json_t *objects_of(const struct listing *l, const json_t *document)
+{
+	return json_object_get(document, l->list);
+}
+
+/* The caller ends the table. */
+static void choose_rows(struct table *t, const struct listing *l, const struct listing_choice *c,
+			const json_t *document)
+{
+	const char *sort_by = c->sort_by;
+	json_t *object;
+
+	t->n_columns = l->n_columns + 1;
+	for (size_t i = 0; i < l->n_columns; i++)
+		t->heads[i] = l->columns[i].head;
+	t->heads[l->n_columns] = "";
+	json_array_foreach ((json_t *)objects_of(l, document), t->object, object) {
+		add_object(t, l, c, object);
+	}
+	while (c->limit >= 0 && t->n_rows > (size_t)c->limit)
+		table_drop_row(t, l->newest_last ? 0 : t->n_rows - 1);
+	if (!sort_by)
+		return;
+	table_sort(t,
+		   (size_t)find_column(l, sort_by + (sort_by[0] == '-'),
+				       strlen(sort_by) - (sort_by[0] == '-')),
+		   sort_by[0] == '-');
+}
+
+/* --- what was shown before ---------------------------------------------------------------------
+ */
+
+struct listing_seen {
+	json_t *rows; /* those of the last look: an object with a key for each */
+	size_t widths[TABLE_COLUMNS_MAX];
+	bool has_looked, has_heads;
+};
+
+struct listing_seen *listing_seen_new(void)
+{
+	struct listing_seen *seen = calloc(1, sizeof(*seen));
+
+	if (seen)
+		seen->rows = json_object();
+	return seen;
+}
+
+void listing_seen_free(struct listing_seen *seen)
+{
+	if (seen)
+		json_decref(seen->rows);
+	free(seen);
+}
+
+/* Heap. */
+static char *row_text(const struct table *t, size_t row)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (size_t i = 0; f && i < t->n_columns; i++)
+		fprintf(f, "%s\t", t->rows[row].cells[i]);
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* -ENOMEM. */
+static int drop_seen(struct table *t, struct listing_seen *seen)
+{
+	json_t *rows = json_object();
+	int r = rows ? 0 : -ENOMEM;
+
+	for (size_t i = t->n_rows; r == 0 && i-- > 0;) {
+		AUTO_FREE char *text = row_text(t, i);
+
+		if (!text || json_object_set_new_nocheck(rows, text, json_true()) < 0)
+			r = -ENOMEM;
+		else if (json_object_get(seen->rows, text))
+			table_drop_row(t, i);
+	}
+	json_decref(seen->rows);
+	seen->rows = rows;
+	return r;
+}
+
+/* --- formats ---------------------------------------------------------------------------------- */
+
+static bool is_format(const struct listing_choice *c, const char *format)
+{
+	return c->format && strcmp(c->format, format) == 0;
+}
+
+static void show_table(const struct listing *l, const struct listing_choice *c,
+		       const struct table *t, const json_t *document, FILE *f)
+{
+	struct listing_seen *seen = c->seen;
+	struct table_style style = {.no_heads = c->no_headers || (seen && seen->has_heads),
+				    .colours = c->colours,
+				    .hidden = 1u << l->n_columns,
+				    .widths = seen ? seen->widths : NULL};
+
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (l->columns[i].wide && !is_format(c, "wide"))
+			style.hidden |= 1u << i;
+	if (t->n_rows == 0 && !c->no_headers && (!seen || !seen->has_looked))
+		fprintf(f, "%s\n", l->nothing);
+	table_print(t, &style, f);
+	if (seen)
+		seen->has_heads |= t->n_rows > 0;
+	else if (l->notes)
+		l->notes(document, json_array_size(objects_of(l, document)), f);
+}
+
+/* Each once; those of one name follow one another. */
+static void show_names(const struct listing *l, const struct table *t, FILE *f)
+{
+	for (size_t i = 0; i < t->n_rows; i++) {
+		const char *name = t->rows[i].cells[l->n_columns];
+
+		if (i > 0 && strcmp(name, t->rows[i - 1].cells[l->n_columns]) == 0)
+			continue;
+		table_put(name, f);
+		fputc('\n', f);
+	}
+}
+
+static bool has_row_before(const struct table *t, size_t row)
+{
+	for (size_t i = row; i-- > 0;)
+		if (t->rows[i].object == t->rows[row].object)
+			return true;
+	return false;
+}
+
+/* The document with the objects that rows are of, in the order of these; of another shape, as it
+ * is. */
+static json_t *document_of(const struct listing *l, const struct table *t, const json_t *document)
+{
+	json_t *whole = json_copy((json_t *)document), *chosen;
+
+	if (!json_is_array(objects_of(l, document)))
+		return whole;
+	chosen = json_array();
+	for (size_t i = 0; chosen && i < t->n_rows; i++)
+		if (!l->rows_of || !has_row_before(t, i))
+			json_array_append(
+				chosen, json_array_get(objects_of(l, document), t->rows[i].object));
+	if (l->other)
+		json_object_del(whole, l->other);
+	if (json_object_set_new(whole, l->list, chosen) == 0)
+		return whole;
+	json_decref(whole);
+	return NULL;
+}
+
+static int show_lines(const json_t *objects, FILE *f)
+{
+	json_t *object;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach ((json_t *)objects, i, object) {
+		r = ctl_document_line(object, f);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+static int show_document(const struct listing *l, const struct listing_choice *c,
+			 const struct table *t, const json_t *document, FILE *f)
+{
+	json_t *whole = document_of(l, t, document);
+	int r = whole ? 0 : -ENOMEM;
+
+	if (whole && c->seen)
+		r = show_lines(objects_of(l, whole), f);
+	else if (whole)
+		r = ctl_document_put(whole, c->format, f);
+	json_decref(whole);
+	return r;
+}
+
+int listing_show(const struct listing *l, const struct listing_choice *c, const json_t *document,
+		 FILE *f)
+{
+	struct table t = {0};
+	int r = 0;
+
+	choose_rows(&t, l, c, document);
+	if (c->seen && !t.failed)
+		t.failed = drop_seen(&t, c->seen) < 0;
+	if (t.failed)
+		r = -ENOMEM;
+	else if (is_format(c, "json") || is_format(c, "yaml"))
+		r = show_document(l, c, &t, document, f);
+	else if (is_format(c, "name"))
+		show_names(l, &t, f);
+	else
+		show_table(l, c, &t, document, f);
+	if (c->seen)
+		c->seen->has_looked = true;
+	table_done(&t);
+	return r;
+}

@@ -1,0 +1,398 @@
+#include "listings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "ctl_table.h"
+
+#define PATH(h, p) .head = (h), .path = (p)
+#define WIDE(h, p) .head = (h), .path = (p), .wide = true
+#define MADE(h, m) .head = (h), .make = (m)
+#define COLUMNS(c) .columns = (c), .n_columns = ARRAY_SIZE(c)
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+__attribute__((format(printf, 1, 2))) static char *text_make(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	return text;
+}
+
+/* "a/b", or what there is of it; NULL for neither. */
+static char *with_slash(const char *a, const char *b)
+{
+	if (a && b)
+		return text_make("%s/%s", a, b);
+	return a || b ? strdup(a ? a : b) : NULL;
+}
+
+/* --- pods ------------------------------------------------------------------------------------- */
+
+/* One row for each device of each container. */
+static json_t *pod_rows(const json_t *pod)
+{
+	json_t *rows = json_array(), *container, *device;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(pod, "containers"), i, container) {
+		json_array_foreach (json_object_get(container, "devices"), k, device) {
+			json_array_append_new(rows,
+					      json_pack("{sO* sO* sO* sO* sO}", "namespace",
+							json_object_get(pod, "namespace"), "name",
+							json_object_get(pod, "name"), "uid",
+							json_object_get(pod, "uid"), "container",
+							json_object_get(container, "name"),
+							"device", device));
+		}
+	}
+	return rows;
+}
+
+static char *pod_state(const json_t *row)
+{
+	const json_t *attachment = json_object_get(json_object_get(row, "device"), "attachment");
+
+	if (!json_is_object(attachment))
+		return strdup("held");
+	return listing_text(attachment, "state");
+}
+
+static char *pod_name(const json_t *row)
+{
+	const char *name = text_of(row, "name");
+
+	return with_slash(name ? text_of(row, "namespace") : NULL,
+			  name ? name : text_of(row, "uid"));
+}
+
+static const struct listing_column pod_columns[] = {
+	{PATH("NAMESPACE", "namespace")},
+	{PATH("POD", "name|uid")},
+	{PATH("CONTAINER", "container")},
+	{PATH("RESOURCE", "device.resource")},
+	{PATH("DEVICE", "device.id")},
+	{PATH("INTERFACE", "device.attachment.interface")},
+	{PATH("IPS", "device.attachment.ips")},
+	{MADE("STATE", pod_state)},
+	{WIDE("RDMA", "device.attachment.rdma")},
+	{WIDE("MAC", "device.attachment.mac")},
+	{WIDE("VLAN", "device.attachment.vlan")},
+	{WIDE("MTU", "device.attachment.mtu")},
+	{WIDE("SINCE", "device.attachment.since")},
+	{WIDE("DRIFT", "device.attachment.drift")},
+	{WIDE("ERROR", "device.attachment.error")},
+};
+
+const struct listing listing_pods = {
+	.source = "pods",
+	.list = "pods",
+	.nothing = "no container has a device",
+	COLUMNS(pod_columns),
+	.rows_of = pod_rows,
+	.name = pod_name,
+	.namespace = "namespace",
+	.pod = "name|uid",
+	.device = "device.id|device.attachment.function|device.attachment.name|"
+		  "device.attachment.rdma|device.attachment.interface",
+};
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static char *device_name(const json_t *row)
+{
+	return listing_text(row, "id");
+}
+
+/* A netdev in a pod bears the pod's name for it: the host's says more. */
+static const struct listing_column device_columns[] = {
+	{PATH("DEVICE", "id")},
+	{PATH("KIND", "kind")},
+	{PATH("NETDEV", "attachment.name|netdevs.name")},
+	{PATH("RDMA", "rdma.name")},
+	{PATH("DRIVER", "driver")},
+	{WIDE("PARENT", "parent")},
+	{WIDE("NUMA", "numaNode")},
+	{WIDE("MTU", "netdevs.mtu")},
+	{WIDE("STATE", "rdma.ports.state|netdevs.operstate")},
+	{WIDE("FIRMWARE", "rdma.firmware")},
+	{WIDE("RESOURCE", "resources.resource")},
+	{WIDE("NAMESPACE", "attachment.namespace")},
+	{WIDE("POD", "attachment.pod")},
+	{PATH("WHY", "why")},
+};
+
+const struct listing listing_devices = {
+	.source = "devices",
+	.list = "devices",
+	.nothing = "this node has no devices",
+	COLUMNS(device_columns),
+	.name = device_name,
+	.namespace = "attachment.namespace|resources.holder.namespace",
+	.pod = "attachment.pod|resources.holder.pod",
+	.device = "id|netdevs.name|netdevs.altnames|rdma.name|attachment.name|attachment.rdma",
+};
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static char *pod_of(const json_t *row)
+{
+	const char *pod = text_of(row, "pod"), *namespace = text_of(row, "namespace");
+
+	return pod ? with_slash(namespace ? namespace : "", pod) : NULL;
+}
+
+static const struct listing_column event_columns[] = {
+	{PATH("LAST", "last")},	    {WIDE("FIRST", "first")},	  {PATH("TYPE", "type")},
+	{PATH("REASON", "reason")}, {MADE("POD", pod_of)},	  {PATH("DEVICE", "device")},
+	{PATH("COUNT", "count")},   {PATH("MESSAGE", "message")},
+};
+
+const struct listing listing_events = {
+	.source = "events",
+	.list = "events",
+	.nothing = "no events",
+	COLUMNS(event_columns),
+	.namespace = "namespace",
+	.newest_last = true,
+};
+
+void listing_show_event(const json_t *event, FILE *f)
+{
+	json_int_t count = json_integer_value(json_object_get(event, "count"));
+
+	for (size_t i = 0; i < ARRAY_SIZE(event_columns); i++) {
+		const struct listing_column *column = &event_columns[i];
+		AUTO_FREE char *text = NULL;
+
+		if (column->wide || strcmp(column->head, "COUNT") == 0)
+			continue;
+		text = column->make ? column->make(event) : listing_text(event, column->path);
+		table_put(text && *text ? text : "-", f);
+		fputs(i + 1 < ARRAY_SIZE(event_columns) ? "  " : "", f);
+	}
+	if (count > 1)
+		fprintf(f, " (%" JSON_INTEGER_FORMAT " times)", count);
+	fputc('\n', f);
+}
+
+/* --- queue pairs ------------------------------------------------------------------------------ */
+
+static bool number_of(const json_t *object, const char *key, json_int_t *ret)
+{
+	const json_t *n = json_object_get(object, key);
+
+	if (!json_is_integer(n))
+		return false;
+	*ret = json_integer_value(n);
+	return true;
+}
+
+/* What it received and sent together, unknown when there is neither. */
+static char *sum_of(const json_t *qp, const char *key)
+{
+	json_int_t received = 0, sent = 0;
+	bool known = number_of(json_object_get(qp, "received"), key, &received);
+
+	known |= number_of(json_object_get(qp, "sent"), key, &sent);
+	return known ? text_make("%" JSON_INTEGER_FORMAT, received + sent) : NULL;
+}
+
+#define SUM(name, key)                                                                             \
+	static char *name(const json_t *qp)                                                        \
+	{                                                                                          \
+		return sum_of(qp, key);                                                            \
+	}
+SUM(qp_packets, "packets")
+SUM(qp_ce, "ce")
+SUM(qp_cnp, "cnp")
+SUM(qp_naks, "naks")
+SUM(qp_rnr, "rnr")
+SUM(qp_retransmissions, "retransmissions")
+
+/* Round trips belong to the flow of the requests. "12.3us" of the side that has more of them. */
+static char *rtt_of(const json_t *qp, const char *key)
+{
+	const json_t *received = json_object_get(json_object_get(qp, "received"), "rtt");
+	const json_t *sent = json_object_get(json_object_get(qp, "sent"), "rtt");
+	json_int_t n_received = 0, n_sent = 0, ns;
+
+	number_of(received, "count", &n_received);
+	number_of(sent, "count", &n_sent);
+	if (!number_of(n_received > n_sent ? received : sent, key, &ns))
+		return NULL;
+	return text_make("%.1fus", (double)ns / 1000);
+}
+
+static char *qp_rtt_p50(const json_t *qp)
+{
+	return rtt_of(qp, "p50Ns");
+}
+
+static char *qp_rtt_p99(const json_t *qp)
+{
+	return rtt_of(qp, "p99Ns");
+}
+
+static char *qp_peer(const json_t *qp)
+{
+	const char *address = text_of(qp, "peerAddress");
+	json_int_t n;
+
+	if (!number_of(qp, "peerQpn", &n))
+		return address ? strdup(address) : NULL;
+	return text_make("%s%s%" JSON_INTEGER_FORMAT, address ? address : "", address ? " " : "",
+			 n);
+}
+
+/* The pod, or at least its uid. */
+static char *qp_pod(const json_t *qp)
+{
+	char *pod = pod_of(qp);
+
+	return pod ? pod : listing_text(qp, "podUid");
+}
+
+/* "mlx5_0/4711" */
+static char *qp_name(const json_t *qp)
+{
+	AUTO_FREE char *device = listing_text(qp, "device|netdev");
+	AUTO_FREE char *qpn = listing_text(qp, "qpn");
+
+	return with_slash(device, qpn);
+}
+
+static const struct listing_column qp_columns[] = {
+	{PATH("DEVICE", "device|netdev")},
+	{PATH("QPN", "qpn")},
+	{MADE("PEER", qp_peer)},
+	{PATH("TYPE", "type")},
+	{PATH("STATE", "failure|state")},
+	{MADE("POD", qp_pod)},
+	{PATH("COMMAND", "comm")},
+	{WIDE("PID", "pid")},
+	{WIDE("MTU", "mtu")},
+	{WIDE("DSCP", "dscp")},
+	{MADE("PACKETS", qp_packets)},
+	{MADE("CE", qp_ce)},
+	{MADE("CNP", qp_cnp)},
+	{MADE("NAK", qp_naks)},
+	{MADE("RNR", qp_rnr)},
+	{MADE("RETRANS", qp_retransmissions)},
+	{.head = "RTT-P50", .make = qp_rtt_p50, .wide = true},
+	{MADE("RTT-P99", qp_rtt_p99)},
+};
+
+static void qp_notes(const json_t *document, size_t n, FILE *f)
+{
+	const char *error = text_of(document, "error");
+	json_int_t age, total;
+
+	if (number_of(document, "ageSeconds", &age) && age > 0)
+		fprintf(f, "read %" JSON_INTEGER_FORMAT " s ago\n", age);
+	if (error) {
+		fputs("not read since: ", f);
+		table_put(error, f);
+		fputc('\n', f);
+	}
+	if (number_of(document, "total", &total) && (size_t)total > n)
+		fprintf(f, "%zu of %" JSON_INTEGER_FORMAT "; --limit N shows more\n", n, total);
+}
+
+const struct listing listing_qps = {
+	.source = "qps",
+	.list = "qps",
+	.nothing = "no queue pairs",
+	COLUMNS(qp_columns),
+	.name = qp_name,
+	.namespace = "namespace",
+	.notes = qp_notes,
+};
+
+/* --- resources -------------------------------------------------------------------------------- */
+
+static char *resource_name(const json_t *row)
+{
+	return listing_text(row, "name");
+}
+
+static const struct listing_column resource_columns[] = {
+	{PATH("RESOURCE", "name")},
+	{PATH("TOTAL", "devices")},
+	{PATH("HEALTHY", "healthy")},
+	{PATH("GIVEN", "allocated")},
+	{PATH("REGISTERED", "registration")},
+	{WIDE("SHARED", "shared")},
+	{WIDE("GIDS", "gidCapacity")},
+	{WIDE("REGISTRATIONS", "registrations")},
+	{WIDE("FAILURES", "registrationFailures")},
+	{WIDE("LISTS", "listsSent")},
+	{WIDE("ERROR", "error")},
+};
+
+const struct listing listing_resources = {
+	.source = "devices",
+	.list = "resources",
+	.other = "devices",
+	.nothing = "no resources are configured",
+	COLUMNS(resource_columns),
+	.name = resource_name,
+};
+
+/* --- ports ------------------------------------------------------------------------------------ */
+
+/* "mlx5_0/1" */
+static char *port_name(const json_t *row)
+{
+	AUTO_FREE char *device = listing_text(row, "device");
+	AUTO_FREE char *port = listing_text(row, "port");
+
+	return with_slash(device, port);
+}
+
+/* "400G": links are named by their bits. */
+static char *port_rate(const json_t *row)
+{
+	json_int_t rate;
+
+	if (!number_of(row, "rateBps", &rate))
+		return NULL;
+	return text_make("%.3gG", (double)rate / 1e9);
+}
+
+/* What diagnosis says, or why it says nothing. */
+static char *port_verdict(const json_t *row)
+{
+	const char *severity = text_of(row, "severity"), *watch = text_of(row, "watch");
+
+	if (severity || !watch)
+		return severity ? strdup(severity) : NULL;
+	return strdup(strcmp(watch, "judged") == 0 ? "ok" : watch);
+}
+
+static const struct listing_column port_columns[] = {
+	{MADE("PORT", port_name)},  {PATH("NETDEV", "netdev")}, {PATH("FUNCTION", "function")},
+	{PATH("KIND", "kind")},	    {PATH("STATE", "state")},	{MADE("RATE", port_rate)},
+	{PATH("MTU", "mtu")},	    {MADE("POD", pod_of)},	{MADE("VERDICT", port_verdict)},
+	{PATH("CAUSES", "causes")}, {WIDE("DRIVER", "driver")}, {WIDE("LINK", "linkLayer")},
+	{WIDE("PARENT", "parent")}, {WIDE("VF", "vf")},		{WIDE("CONTAINER", "container")},
+};
+
+const struct listing listing_ports = {
+	.list = "ports",
+	.nothing = "this node has no RDMA ports",
+	COLUMNS(port_columns),
+	.name = port_name,
+	.namespace = "namespace",
+	.pod = "pod",
+	.device = "device|netdev|function",
+};

@@ -1,0 +1,357 @@
+#!/usr/bin/python3
+"""Plays scenario files (docs/scenarios.md) on the lab's NIC (tests/lab/module), each port on a function of its own.
+
+  nic_player.py PAGE make FOLDER          binds functions and makes the ports of all files in FOLDER as their headers say
+  nic_player.py PAGE play FOLDER LOG      plays them before the running daemon, one sample for each of its samples; LOG: what it said when
+
+Beside each NAME.jsonl it leaves NAME.played.jsonl, the same with the times that the daemon's samples had: what grows with the time has grown as much more
+or less. PAGE is docs/metrics.md. The port with the highest number steps the others: its counters must be such that the daemon never looks at it between samples.
+What a file asks for and this NIC cannot show ends the program.
+"""
+import glob
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+
+from daemon import Connection
+from nic_vendors import Vendor, counters
+
+BUS = "/sys/bus/pci"
+PF_IDS = ("0x8086", "0x10c9")  # the emulated NIC
+DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
+# Counts below this come whole, when they come; above it they grow with the time, as rates.
+FEW = 100
+GAUGES = ("outbound_pci_stalled_", "active_")
+PCIE_SPEEDS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}
+ACTIVE = 4
+PATIENCE_S = 180  # of a machine that others keep busy
+# What a sample may say of a port that says no more than its counters.
+SILENT = {"t", "device", "port", "values"}
+
+
+def put(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def get(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def run(*command, text=""):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, input=text, encoding="utf-8")
+
+
+def batch(program, lines):
+    """One start of ip or dcb for all: emulated, each takes half a second."""
+    if lines:
+        run(program, "-b", "-", text="\n".join(lines) + "\n")
+
+
+def wait_for(what, holds):
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > deadline:
+            sys.exit(f"still not so after {PATIENCE_S} s: {what}")
+        time.sleep(0.02)
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def physical_functions():
+    return sorted(path for path in glob.glob(f"{BUS}/devices/*") if (get(f"{path}/vendor"), get(f"{path}/device")) == PF_IDS)
+
+
+def unbind(path):
+    if os.path.exists(f"{path}/driver"):
+        put(f"{path}/driver/unbind", os.path.basename(path))
+
+
+def bind(path, driver):
+    unbind(path)
+    put(f"{path}/driver_override", driver)
+    put(f"{BUS}/drivers_probe", os.path.basename(path))
+
+
+def make_vfs(path, n):
+    if n == 0:
+        return
+    put(f"{path}/sriov_drivers_autoprobe", "0")
+    put(f"{path}/sriov_numvfs", str(n))
+
+
+# --- one port ---------------------------------------------------------------------------------
+
+
+def number_of(device):
+    return int(re.search(r"\d+$", device).group())
+
+
+def is_rate(name, grown):
+    return grown >= FEW and not name.startswith(GAUGES)
+
+
+class Port:
+    """A port of a file: what it is, its samples, the function that plays it."""
+
+    def __init__(self, header, vendors):
+        self.header, self.device = header, header["device"]
+        self.vendor, self.driver = vendors[header["driver"]], DRIVERS[header["driver"]]
+        self.lines, self.samples, self.path = [], [], None
+
+    def add(self, line):
+        """A sample: the driver's counters, and whatever else it says."""
+        self.lines.append(line)
+        values = dict(line["values"])
+        says = {k: v for k, v in line.items() if k not in SILENT}
+        says["state"] = values.pop("roce_port_state", line.get("state", self.header["state"]))
+        values.pop("roce_port_rate_bytes_per_second", None)  # follows the state
+        found, lacks = counters(self.vendor, values)
+        if lacks:
+            sys.exit(f"{self.device}: its driver counts nothing like {lacks}")
+        self.samples.append((line["t"], found, says))
+
+    def file(self, name):
+        return f"{self.path}/lab/{name}"
+
+    def netdev(self):
+        return os.listdir(f"{self.path}/net")[0]
+
+    # What there is before the daemon.
+
+    def make(self):
+        put(self.file("names"), "".join(f"{place} {name}\n" for place, name in self.samples[0][1]))
+        put(self.file("script"), "".join(f"{place} {name} = {value:.0f}\n" for (place, name), value in self.samples[0][1].items()))
+        put(self.file("device"), self.device)
+
+    def set_up(self):
+        speed = self.header["rate_bytes_per_second"] * 8e-6
+        if speed != 200000:  # as the module makes them
+            run("ethtool", "-s", self.netdev(), "speed", f"{speed:.0f}", "duplex", "full", "autoneg", "off")
+        return self.settings(self.header.get("settings") or {})
+
+    # What happens.
+
+    def settings(self, settings):
+        """Sets what has a file; returns what `dcb` is to set."""
+        dcb = []
+        for key, value in settings.items():
+            if key == "pfc":
+                dcb.append(f"pfc set dev {self.netdev()} prio-pfc all:off " + " ".join(f"{p}:on" for p in value))
+            elif key == "peer_pfc":
+                put(self.file("peer_pfc"), str(sum(1 << p for p in value)))
+            elif key == "pcie":
+                put(self.file("link"), f"{value['width']} {value['max_width']} {PCIE_SPEEDS[value['gt_s']]} {PCIE_SPEEDS[value['max_gt_s']]}")
+            else:
+                sys.exit(f"{self.device}: no setting {key} can be played")
+        return dcb
+
+    def change_settings(self, settings):
+        batch("dcb", self.settings(settings))
+
+    def health(self, health):
+        for key, value in health.items():
+            if key == "devlink_error":
+                for _ in range(2):  # the first is recovered from
+                    put(self.file("fault"), value)
+            elif key == "unreachable":
+                put(self.file("gone"), str(int(value)))
+            else:
+                sys.exit(f"{self.device}: no health {key} can be played")
+
+    def link(self, state):
+        put(f"{self.path}/net/{self.netdev()}/carrier", str(int(state == ACTIVE)))
+
+    def change(self, i):
+        """What sample i says beyond counters, and the sample before did not. False: nothing."""
+        before, now = self.samples[i - 1][2], self.samples[i][2]
+        changed = {k: v for k, v in now.items() if k != "state" or v != before["state"]}
+        for key, value in changed.items():
+            play = {"settings": self.change_settings, "health": self.health, "state": self.link}.get(key)
+            if not play:
+                sys.exit(f"{self.device}: {key} cannot be played")
+            play(value)
+        return bool(changed)
+
+    def script(self):
+        """Each sample's step, from the second on: what counters do from the sample before on."""
+        grows = {}
+        for (t, before, _), (then, now, _) in zip(self.samples, self.samples[1:]):
+            lines = []
+            for name, value in now.items():
+                lines += self.steps(name, before[name], value, then - t, grows)
+            yield "\n".join(lines) + "\n"
+
+    @staticmethod
+    def steps(name, before, now, seconds, grows):
+        grown, rate = now - before, 0
+        if is_rate(name[1], grown):
+            rate = round(grown / seconds)
+        if rate != grows.get(name, 0):
+            grows[name] = rate
+            yield f"{name[0]} {name[1]} ~ {rate}"
+        if grown < 0 or (grown and name[1].startswith(GAUGES)):
+            yield f"{name[0]} {name[1]} = {now:.0f}"
+        elif grown and not rate:
+            yield f"{name[0]} {name[1]} + {grown:.0f}"
+
+    def played(self, times):
+        """The lines, as they were at these times."""
+        shown = dict(self.lines[0]["values"])
+        yield {**self.lines[0], "t": times[0]}
+        for i, (before, now) in enumerate(zip(self.lines, self.lines[1:])):
+            stretched = (times[i + 1] - times[i]) / (now["t"] - before["t"])
+            for series, value in now["values"].items():
+                shown[series] = self.shown(series, shown[series], before["values"][series], value, stretched)
+            yield {**now, "t": times[i + 1], "values": dict(shown)}
+
+    def shown(self, series, shown, before, now, stretched):
+        entry = self.vendor.find(series)
+        if entry and is_rate(entry[1][0], (now - before) * entry[2]):
+            return shown + (now - before) * stretched
+        return now if now < before else shown + now - before
+
+
+# --- all of them ------------------------------------------------------------------------------
+
+
+class Piece:
+    """A file."""
+
+    def __init__(self, path, vendors):
+        self.path = path
+        with open(path, encoding="utf-8") as file:
+            self.header, *self.lines = map(json.loads, file)
+        self.ports = {p["device"]: Port(p, vendors) for p in self.header["ports"]}
+        for line in self.lines:
+            self.ports[line["device"]].add(line)
+
+    def write_played(self, times):
+        lines = sorted((line for port in self.ports.values() for line in port.played(times)), key=lambda line: line["t"])
+        put(f"{self.path[:-len('.jsonl')]}.played.jsonl", "".join(json.dumps(line) + "\n" for line in [self.header] + lines))
+
+
+def load(folder, vendors):
+    return [Piece(path, vendors) for path in glob.glob(f"{folder}/*.jsonl") if not path.endswith(".played.jsonl")]
+
+
+def parent_of(port, ports):
+    """The physical function's port; ports of one file stand together."""
+    return next(p for p in reversed(ports[:ports.index(port)]) if p.header["function"] == port.header["parent"])
+
+
+def place(ports):
+    """Which function plays which port."""
+    free = iter(physical_functions())
+    for port in ports:
+        if not port.header.get("parent"):
+            port.path = next(free)
+    for port in ports:
+        if port.header.get("parent"):
+            siblings = [p for p in ports if p.header.get("parent") and parent_of(p, ports) is parent_of(port, ports)]
+            port.path = os.path.realpath(f"{parent_of(port, ports).path}/virtfn{siblings.index(port)}")
+
+
+def make(ports):
+    for path in physical_functions():
+        unbind(path)
+    place(ports)
+    vfs = [p for p in ports if p.header.get("parent")]
+    for port in ports:
+        if port not in vfs:
+            bind(port.path, port.driver)
+            make_vfs(port.path, sum(parent_of(vf, ports) is port for vf in vfs))
+    place(ports)
+    for port in vfs:
+        bind(port.path, port.driver)
+    for port in ports:
+        port.make()
+    run("udevadm", "settle", "--timeout=60")  # they are renamed once
+    batch("dcb", [line for port in ports for line in port.set_up()])
+    batch("ip", [f"link set {port.netdev()} up" for port in ports])
+    beat(ports[-1])
+
+
+def beat(port):
+    """From here on its looks are steps; one is made, so that counters begin where samples do."""
+    put(port.file("beat"), "1")
+    stats = glob.glob(f"{port.path}/infiniband/*/ports/1/hw_counters")[0]
+    get(f"{stats}/{next(name for name in os.listdir(stats) if name != 'lifespan')}")
+
+
+# --- playing ----------------------------------------------------------------------------------
+
+
+class Steps:
+    """Waits for steps of the module."""
+
+    def __init__(self, port):
+        self.fd = os.open(port.file("step"), os.O_RDONLY)
+        self.poll = select.poll()
+        self.poll.register(self.fd, select.POLLPRI | select.POLLERR)
+
+    def now(self):
+        return int(os.pread(self.fd, 32, 0))
+
+    def wait(self, n):
+        while self.now() < n:
+            if not self.poll.poll(PATIENCE_S * 1000):
+                sys.exit(f"no sample in {PATIENCE_S} s")
+
+
+def write_scripts(ports):
+    """While nothing steps."""
+    put(ports[-1].file("beat"), "0")
+    for port in ports:
+        for text in port.script():
+            put(port.file("script"), text)
+    put(ports[-1].file("beat"), "1")
+
+
+def now():
+    return {"monotonic": time.monotonic() * 1000, "wall": time.time() * 1000}
+
+
+def play(pieces, ports, log):
+    daemon = Connection()
+    steps = Steps(ports[-1])
+    wait_for("every port is judged", lambda: len(json.loads(daemon.get("/api/v1/diagnosis"))["ports"]) >= len(ports))
+    write_scripts(ports)
+    # The sample that makes the next step is the files' first one.
+    first = steps.now() + 1
+    record = {"samples": [], "changes": {}, "reports": []}
+    n = max(len(p.samples) for p in ports)
+    for i in range(n):
+        steps.wait(first + i)
+        record["samples"].append(now())
+        for port in ports:
+            if i + 1 < len(port.samples) and port.change(i + 1):
+                record["changes"].setdefault(port.device, []).append(now())
+        record["reports"].append(json.loads(daemon.get("/api/v1/diagnosis")))
+    steps.wait(first + n)
+    record["reports"].append(json.loads(daemon.get("/api/v1/diagnosis")))
+    record["events"] = json.loads(daemon.get("/api/v1/events"))["events"]
+    put(log, json.dumps(record))
+    for piece in pieces:
+        piece.write_played([(sample["monotonic"] - record["samples"][0]["monotonic"]) / 1000 for sample in record["samples"]])
+
+
+def main():
+    page, command, folder = sys.argv[1:4]
+    text = get(page)
+    pieces = load(folder, {rdma: Vendor(text, rdma, netdev) for rdma, netdev in DRIVERS.items()})
+    ports = sorted((port for piece in pieces for port in piece.ports.values()), key=lambda port: number_of(port.device))
+    if command == "make":
+        make(ports)
+    else:
+        place(ports)
+        play(pieces, ports, sys.argv[4])
+
+
+main()

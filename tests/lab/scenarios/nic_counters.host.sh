@@ -1,0 +1,20 @@
+#!/bin/bash
+# The host's half of nic_counters.
+#   nic_counters.host.sh module RELEASE     the NIC's module, for the guest's kernel
+#   nic_counters.host.sh pieces             what is played, and the page that has the drivers' names
+#   nic_counters.host.sh replay ROUND       what replay says of what was played
+set -euo pipefail
+: "${LAB_OUT:?output folder}"
+cd "$(dirname "$0")/../../.."
+case $1 in
+    module) exec tests/lab/host/nic_module.sh "$2" "$LAB_OUT" ;;
+    pieces)
+        /usr/bin/python3 tests/scenarios/pieces.py "$LAB_OUT/pieces"
+        cp docs/metrics.md "$LAB_OUT/"
+        ;;
+    replay)
+        for piece in "$LAB_OUT/pieces/$2"/*.played.jsonl; do
+            build/rocectl diagnose --replay "$piece" -o json >"${piece%.played.jsonl}.replay.json"
+        done
+        ;;
+esac

@@ -1,0 +1,374 @@
+/* rocectl's table of commands: command lines, and the help that is made of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "ctl_args.h"
+#include "ctl_help.h"
+#include "golden.h"
+
+static char words[512], *argv[64];
+
+/* Words separated by blanks; they stay until the next call. */
+static int parse(struct ctl_args *a, const char *line, struct err *e)
+{
+	int argc = 0;
+
+	snprintf(words, sizeof(words), "rocectl %s", line);
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return ctl_args_parse(a, argc, argv, e);
+}
+
+static void test_every_option(void **state)
+{
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(
+		parse(&a,
+		      "attach eth5 --netns /n --interface x --ip 10.0.0.1/24 --ip=fd00::1/64 "
+		      "--mac m --vlan 7 --mtu 1500 --soft-roce --json --socket s",
+		      &e),
+		0);
+	assert_int_equal(a.command, CTL_ATTACH);
+	assert_string_equal(a.device, "eth5");
+	assert_string_equal(a.netns, "/n");
+	assert_null(a.pod);
+	assert_string_equal(a.interface, "x");
+	assert_int_equal(a.n_ips, 2);
+	assert_string_equal(a.ips[1], "fd00::1/64");
+	assert_string_equal(a.mac, "m");
+	assert_int_equal(a.vlan, 7);
+	assert_int_equal(a.mtu, 1500);
+	assert_true(a.soft_roce && ctl_args_want_document(&a));
+	assert_string_equal(a.socket, "s");
+	assert_int_equal(parse(&a, "--fix doctor", &e), 0);
+	assert_true(a.fix);
+	assert_string_equal(a.socket, CTL_SOCKET);
+	assert_int_equal(a.vlan, -1);
+	assert_int_equal(parse(&a, "events --limit 3 --device d --pod p", &e), 0);
+	assert_int_equal(a.limit, 3);
+	assert_int_equal(parse(&a, "qps --top ce --limit 3 --device d --pod p", &e), 0);
+	assert_int_equal(a.command, CTL_QPS);
+	assert_string_equal(a.top, "ce");
+	assert_int_equal(parse(&a, "watch --device d --pod p", &e), 0);
+	assert_int_equal(a.command, CTL_WATCH);
+	assert_int_equal(parse(&a, "diagnose", &e), 0);
+	assert_null(a.device);
+	assert_int_equal(parse(&a, "diagnose d --pod p -o json", &e), 0);
+	assert_int_equal(a.command, CTL_DIAGNOSE);
+	assert_string_equal(a.device, "d");
+	assert_string_equal(a.pod, "p");
+	assert_string_equal(a.format, "json");
+	assert_int_equal(parse(&a,
+			       "qps -o wide -n train --no-headers --sort-by -ce "
+			       "--field-selector=state=RTS,qpn!=17",
+			       &e),
+			 0);
+	assert_string_equal(a.format, "wide");
+	assert_string_equal(a.namespace, "train");
+	assert_true(a.no_headers && !ctl_args_want_document(&a));
+	assert_string_equal(a.sort_by, "-ce");
+	assert_string_equal(a.selector, "state=RTS,qpn!=17");
+	assert_int_equal(parse(&a, "support-bundle -o f", &e), 0);
+	assert_string_equal(a.output, "f");
+	assert_null(a.format);
+	assert_int_equal(parse(&a, "completion zsh", &e), 0);
+	assert_string_equal(a.shell, "zsh");
+	assert_int_equal(parse(&a, "-V", &e), 0);
+	assert_int_equal(a.command, CTL_VERSION);
+}
+
+static void test_command_lines_that_are_wrong(void **state)
+{
+	static const struct {
+		const char *line, *names;
+	} bad[] = {
+		{"", "which command"},
+		{"device", "did you mean devices"},
+		{"bogus", "bogus is no command; --help lists them"},
+		{"\x1b[31m", "is no command"},
+		{"attach", "which device"},
+		{"attach d", "--netns or --pod"},
+		{"attach d --netns /n --pod p", "--netns or --pod"},
+		{"attach d e --netns /n", "e is too much"},
+		{"pods x", "x is too much"},
+		{"pods --force", "--force is no option of pods"},
+		{"detach d --fix", "--fix is no option of detach"},
+		{"detach d --colour", "--colour is no option; --help lists them"},
+		{"detach d --forse", "--forse is no option (did you mean --force?)"},
+		{"--jsn=1 pods", "--jsn=1 is no option (did you mean --json?)"},
+		{"pods -x", "-x is no option"},
+		{"attach d --netns", "--netns needs a value"},
+		{"attach d --netns /n --vlan x", "--vlan x"},
+		{"attach d --netns /n --mtu -5", "--mtu -5"},
+		{"events --limit 99999999999", "--limit"},
+		{"events --top ce", "--top is no option of events"},
+		{"watch --limit 3", "--limit is no option of watch"},
+		{"pcap", "pcap: which file"},
+		{"pcap a b", "b is too much"},
+		{"pcap a --seconds 1", "--seconds is no option of pcap"},
+		{"pcap a --flows 65537", "--flows 65537"},
+		{"pcap a --limit 3", "--limit is of --packets"},
+		{"pcap a --packets -o yaml", "text or json"},
+		{"pcap a --only drops", "--only drops: not one of cnp, ce, nak, bad-icrc"},
+		{"pcap a --flow x", "--flow: x is neither an address nor a QPN"},
+		{"pcap a --flow 1,16777216", "16777216 is neither"},
+		{"pcap a --flow 1,2", "2 is neither"},
+		{"pcap a --flow ::1,::2,::3", "more than two addresses"},
+		{"sniff d --packets", "--packets needs a value"},
+		{"sniff d --only cnp", "--only is no option of sniff"},
+		{"sniff", "sniff: which device"},
+		{"sniff d --seconds 0", "--seconds 0: nothing to do"},
+		{"sniff d --seconds 86401", "more than 86400"},
+		{"sniff d --packets -1", "--packets -1"},
+		{"sniff d --bytes 1e9", "--bytes 1e9"},
+		{"sniff d --netns /n --pod p", "not both"},
+		{"sniff d --force", "--force is no option of sniff"},
+		{"attach d --pod p --ip 10.0.0.1/24 --ip 1\xff", "--ip is no text"},
+		{"attach d --pod p --mac \xc0\x80", "--mac is no text"},
+		{"attach d --pod p --interface \xff", "--interface is no text"},
+		{"attach d --pod \xff", "--pod is no text"},
+		{"attach d --netns /\xed\xa0\x80", "--netns is no text"},
+		{"detach \xff", "the device is no text"},
+		{"diagnose a b", "b is too much"},
+		{"diagnose d --replay f", "a scenario is replayed as a whole"},
+		{"diagnose --replay f --pod p", "a scenario is replayed as a whole"},
+		{"diagnose -o xml", "-o xml: not one of text, json, yaml"},
+		{"diagnose -o wide", "-o wide: not one of text, json, yaml"},
+		{"diagnose --replay f -o yaml", "text or json"},
+		{"pods -o text", "-o text: not one of table, wide, json, yaml, name"},
+		{"events -o name", "events have no names"},
+		{"pods -w -o yaml", "-w has no end"},
+		{"resources --pod x", "--pod is no option of resources"},
+		{"suggest -o json", "--output is no option of suggest"},
+		{"qps --top speed", "--top speed: not one of ce, cnp"},
+		{"pods --sort-by stat", "there is no column STAT (did you mean STATE?)"},
+		{"pods --sort-by -bogus", "there is no column BOGUS"},
+		{"pods --field-selector state", "state: not COLUMN=TEXT"},
+		{"pods --field-selector state=x,y", "y: not COLUMN=TEXT"},
+		{"pods --field-selector stat=x", "did you mean STATE?"},
+		{"pods -n a --pod b/c", "--pod b/c is not of namespace a"},
+		{"attach d --netns /n -n a", "-n is a pod's"},
+		{"pods -n \xff", "--namespace is no text"},
+		{"completion", "completion: which"},
+		{"completion csh", "completion csh: not one of bash, zsh, fish"},
+		{"help bogus", "bogus is no command"},
+		{"podz --help", "podz is no command (did you mean pods?)"},
+	};
+	struct ctl_args a = {.limit = 42};
+	struct err e = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(parse(&a, bad[i].line, &e), -EINVAL);
+		if (!strstr(e.msg, bad[i].names))
+			fail_msg("%s: %s", bad[i].line, e.msg);
+		assert_int_equal(a.limit, 42);
+	}
+}
+
+static void test_captures(void **state)
+{
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(parse(&a, "pcap - --flows 0 --json", &e), 0);
+	assert_int_equal(a.command, CTL_PCAP);
+	assert_string_equal(a.file, "-");
+	assert_int_equal(a.flows, 0);
+	assert_int_equal(parse(&a, "pcap f --packets --limit 3", &e), 0);
+	assert_true(a.packet_list);
+	assert_string_equal(a.file, "f");
+	assert_int_equal(parse(&a, "--packets pcap --only nak f --flow 10.0.0.1,17", &e), 0);
+	assert_string_equal(a.file, "f");
+	assert_string_equal(a.only, "nak");
+	assert_int_equal(parse(&a, "pcap f --flow 17", &e), 0);
+	assert_true(a.packet_list);
+	assert_int_equal(parse(&a, "--packets 7 sniff d", &e), 0);
+	assert_int_equal(a.packets, 7);
+	assert_int_equal(parse(&a, "sniff mlx5_0", &e), 0);
+	assert_string_equal(a.device, "mlx5_0");
+	assert_int_equal(a.seconds, 10);
+	assert_int_equal(a.packets, 1000000);
+	assert_int_equal(a.bytes, 1000000000);
+	assert_int_equal(a.flows, 10);
+	assert_null(a.write);
+	assert_int_equal(
+		parse(&a,
+		      "sniff net1 --pod ns/p --seconds 1 --packets 2 --bytes 1000000000000 "
+		      "--write x.pcap",
+		      &e),
+		0);
+	assert_int_equal(a.packets, 2);
+	assert_int_equal(a.bytes, 1000000000000);
+	assert_string_equal(a.write, "x.pcap");
+	assert_string_equal(a.pod, "ns/p");
+}
+
+/* However they are asked for. */
+static void test_topics(void **state)
+{
+	static const struct {
+		const char *line;
+		int topic;
+	} rows[] = {
+		{"--help", -1},
+		{"help", -1},
+		{"help pods", CTL_PODS},
+		{"pods --help", CTL_PODS},
+		{"-h attach", CTL_ATTACH},
+		{"attach d --vlan x -h", CTL_ATTACH},
+		{"help --help", -1},
+		{"help --help qps", CTL_QPS},
+	};
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(parse(&a, rows[i].line, &e), 0);
+		assert_int_equal(a.command, CTL_HELP);
+		assert_int_equal(a.topic, rows[i].topic);
+	}
+}
+
+/* Short addresses and pods of a namespace, whole in the copy that is given back. */
+static void test_words_made_whole(void **state)
+{
+	static const struct {
+		const char *line, *device, *pod;
+	} rows[] = {
+		{"detach 03:00.2", "0000:03:00.2", NULL},
+		{"detach 0A:1f.7", "0000:0a:1f.7", NULL},
+		{"detach 0000:03:00.2", "0000:03:00.2", NULL},
+		{"detach 03:00.8", "03:00.8", NULL},
+		{"detach 03:00.22", "03:00.22", NULL},
+		{"detach 03:00", "03:00", NULL},
+		{"events --device 03:00.2 --pod p -n train", "0000:03:00.2", "train/p"},
+		{"events -n train --pod train/p", NULL, "train/p"},
+		{"events --pod p", NULL, "p"},
+		{"events -n train", NULL, NULL},
+	};
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(parse(&a, rows[i].line, &e), 0);
+		if (rows[i].device)
+			assert_string_equal(a.device, rows[i].device);
+		if (rows[i].pod)
+			assert_string_equal(a.pod, rows[i].pod);
+		else
+			assert_null(a.pod);
+	}
+}
+
+static void help_of_all(FILE *f)
+{
+	ctl_help(-1, f);
+}
+
+static void help_of_each(FILE *f)
+{
+	for (int i = 0; i < N_CTL_COMMANDS; i++) {
+		ctl_help(i, f);
+		fputc('\n', f);
+	}
+}
+
+static void test_help(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_help.txt", help_of_all);
+	assert_golden("tests/golden/rocectl_help_each.txt", help_of_each);
+	assert_golden("tests/golden/rocectl.8", ctl_man);
+}
+
+/* A flag is one thing per command, and its letter is its own. */
+static void test_the_table_is_sound(void **state)
+{
+	const struct ctl_flag *a, *b;
+
+	(void)state;
+	for (size_t i = 0; (a = ctl_flag(i)); i++) {
+		assert_true(a->help && a->help[0]);
+		assert_int_equal(a->type == TYPE_NONE, a->value == NULL);
+		for (size_t k = 0; k < i && (b = ctl_flag(k)); k++) {
+			bool same = strcmp(a->name, b->name) == 0;
+
+			assert_false(same && (a->commands & b->commands));
+			assert_true(!a->letter || a->letter != b->letter || same);
+		}
+	}
+	for (int i = 0; i < N_CTL_COMMANDS; i++) {
+		const struct ctl_command_row *row = ctl_command_row((enum ctl_command)i);
+
+		assert_true(row->name && row->brief);
+		assert_int_equal(row->type == TYPE_NONE, row->word == NULL);
+		assert_int_equal(ctl_command_find(row->name), i);
+		assert_int_equal(row->formats != NULL,
+				 ctl_flag_find((enum ctl_command)i, "output", 6) != NULL &&
+					 i != CTL_SUPPORT_BUNDLE);
+	}
+}
+
+/* Heap. */
+static char *page_text(void)
+{
+	FILE *f = fopen("docs/rocectl.md", "r");
+	char *text = calloc(1, 1 << 18);
+
+	assert_non_null(f);
+	assert_true(fread(text, 1, (1 << 18) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+/* docs/rocectl.md names every command and every flag. */
+static void test_the_page_has_them(void **state)
+{
+	char *page = page_text(), word[64];
+	const struct ctl_flag *flag;
+
+	(void)state;
+	for (int i = 0; i < N_CTL_COMMANDS; i++) {
+		snprintf(word, sizeof(word), "| `%s", ctl_command_row((enum ctl_command)i)->name);
+		if (!strstr(page, word))
+			fail_msg("%s is missing", word);
+	}
+	for (size_t i = 0; (flag = ctl_flag(i)); i++) {
+		snprintf(word, sizeof(word), "--%s", flag->name);
+		if (!strstr(page, word))
+			fail_msg("%s is missing", word);
+	}
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_option),
+		cmocka_unit_test(test_command_lines_that_are_wrong),
+		cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_topics),
+		cmocka_unit_test(test_words_made_whole),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_the_table_is_sound),
+		cmocka_unit_test(test_the_page_has_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

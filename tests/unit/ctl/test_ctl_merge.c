@@ -1,0 +1,182 @@
+/* Documents that rocectl makes of several: ports and the status. */
+#include "ctl_merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "ctl_document.h"
+#include "ctl_show_status.h"
+#include "golden.h"
+
+static struct {
+	json_t *devices, *attached, *pods, *attachments, *diagnosis, *doctor;
+} loaded;
+
+static json_t *load(const char *file)
+{
+	json_t *document = json_load_file(file, 0, NULL);
+
+	assert_non_null(document);
+	return document;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	loaded.devices = load("tests/golden/api_devices.json");
+	loaded.attached = load("tests/golden/api_devices_attached.json");
+	loaded.pods = load("tests/golden/api_pods_attached.json");
+	loaded.attachments = load("tests/golden/api_attachments.json");
+	loaded.diagnosis = load("tests/golden/api_diagnosis.json");
+	loaded.doctor = json_loads(
+		"{\"findings\":[{\"kind\":\"dirty\",\"object\":\"0000:03:00.4\","
+		"\"what\":\"is being returned\",\"help\":\"wait\"},{\"kind\":\"a\\u001b\"}]}",
+		0, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	json_decref(loaded.devices);
+	json_decref(loaded.attached);
+	json_decref(loaded.pods);
+	json_decref(loaded.attachments);
+	json_decref(loaded.diagnosis);
+	json_decref(loaded.doctor);
+	return 0;
+}
+
+static void print(json_t *document, FILE *f)
+{
+	assert_non_null(document);
+	assert_int_equal(ctl_document_put(document, "json", f), 0);
+	json_decref(document);
+}
+
+static void print_ports(FILE *f)
+{
+	print(ctl_ports(&(struct ctl_answers){.devices = loaded.devices,
+					      .diagnosis = loaded.diagnosis}),
+	      f);
+}
+
+static void test_ports(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_ports.json", print_ports);
+}
+
+/* A port of a device in a pod is that pod's, and unjudged as long as there is no diagnosis. */
+static void test_whose_port(void **state)
+{
+	json_t *devices = json_loads(
+		"{\"devices\":[{\"id\":\"f\",\"attachment\":null,\"resources\":[{\"holder\":"
+		"{\"namespace\":\"n\",\"pod\":\"p\",\"container\":\"c\"}}],\"rdma\":[{\"name\":\"m\","
+		"\"ports\":[{\"port\":1},{\"port\":2}]}]},7]}",
+		0, NULL);
+	json_t *ports = ctl_ports(&(struct ctl_answers){.devices = devices});
+	json_t *second = json_array_get(json_object_get(ports, "ports"), 1);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(ports, "ports")), 2);
+	assert_string_equal(json_string_value(json_object_get(second, "pod")), "p");
+	assert_string_equal(json_string_value(json_object_get(second, "namespace")), "n");
+	assert_int_equal(json_integer_value(json_object_get(second, "port")), 2);
+	assert_true(json_is_null(json_object_get(second, "watch")));
+	assert_true(json_is_null(json_object_get(second, "severity")));
+	json_decref(ports);
+	json_decref(devices);
+}
+
+static void print_status(FILE *f)
+{
+	print(ctl_status(&(struct ctl_answers){.devices = loaded.attached,
+					       .pods = loaded.pods,
+					       .attachments = loaded.attachments,
+					       .diagnosis = loaded.diagnosis,
+					       .doctor = loaded.doctor,
+					       .ready = true,
+					       .readiness = "ok\nno\x1b more\n"}),
+	      f);
+}
+
+static void print_status_text(FILE *f)
+{
+	json_t *bad = json_load_file("tests/golden/rocectl_status.json", 0, NULL);
+	json_t *nothing = ctl_status(&(struct ctl_answers){.readiness = "not ready: x\n"});
+	json_t *well = ctl_status(&(struct ctl_answers){.ready = true, .readiness = "ok\n"});
+
+	ctl_show_status(bad, true, f);
+	fputc('\n', f);
+	ctl_show_status(nothing, false, f);
+	fputc('\n', f);
+	ctl_show_status(well, false, f);
+	ctl_show_status(NULL, false, f);
+	json_decref(bad);
+	json_decref(nothing);
+	json_decref(well);
+}
+
+static void test_status(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_status.json", print_status);
+	assert_golden("tests/golden/rocectl_status.txt", print_status_text);
+}
+
+static void test_what_is_well(void **state)
+{
+	static const struct {
+		const char *devices, *diagnosis, *doctor;
+		bool ready, well;
+	} rows[] = {
+		{"{}", "{}", "{}", true, true},
+		{"{}", "{}", "{}", false, false},
+		{"{\"resources\":[{\"devices\":3,\"healthy\":3,\"registration\":\"registered\"}]}",
+		 "{\"verdicts\":[{\"level\":1}]}", "{\"findings\":[]}", true, true},
+		{"{\"resources\":[{\"devices\":3,\"healthy\":2,\"registration\":\"registered\"}]}",
+		 "{}", "{}", true, false},
+		{"{\"resources\":[{\"devices\":3,\"healthy\":3,\"registration\":\"refused\"}]}",
+		 "{}", "{}", true, false},
+		{"{}", "{\"verdicts\":[{\"level\":1},{\"level\":2}]}", "{}", true, false},
+		{"{}", "{}", "{\"findings\":[{}]}", true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *devices = json_loads(rows[i].devices, 0, NULL);
+		json_t *diagnosis = json_loads(rows[i].diagnosis, 0, NULL);
+		json_t *doctor = json_loads(rows[i].doctor, 0, NULL);
+		json_t *status = ctl_status(&(struct ctl_answers){.devices = devices,
+								  .diagnosis = diagnosis,
+								  .doctor = doctor,
+								  .ready = rows[i].ready});
+
+		assert_int_equal(json_is_true(json_object_get(status, "well")), rows[i].well);
+		json_decref(status);
+		json_decref(devices);
+		json_decref(diagnosis);
+		json_decref(doctor);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_whose_port),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_what_is_well),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,446 @@
+/* What rocectl lists: rows, what chooses and sorts them, and the forms in which they are shown. */
+#include "listings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "ctl_document.h"
+#include "ctl_table.h"
+#include "golden.h"
+
+static const struct {
+	const struct listing *listing;
+	const char *file; /* a document of the daemon's */
+} all[] = {
+	{&listing_pods, "tests/golden/api_pods_attached.json"},
+	{&listing_devices, "tests/golden/api_devices_attached.json"},
+	{&listing_events, "tests/golden/api_events.json"},
+	{&listing_qps, "tests/golden/api_qps.json"},
+	{&listing_resources, "tests/golden/api_devices_attached.json"},
+	{&listing_ports, "tests/golden/rocectl_ports.json"},
+};
+
+static void show_file(FILE *f, size_t i, const struct listing_choice *choice)
+{
+	json_t *document = json_load_file(all[i].file, 0, NULL);
+
+	assert_non_null(document);
+	assert_int_equal(listing_show(all[i].listing, choice, document, f), 0);
+	fputc('\n', f);
+	json_decref(document);
+}
+
+static void print_tables(FILE *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		show_file(f, i, &(struct listing_choice){.limit = -1});
+}
+
+static void print_wide(FILE *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		show_file(f, i, &(struct listing_choice){.format = "wide", .limit = -1});
+}
+
+static void print_names(FILE *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].listing->name)
+			show_file(f, i, &(struct listing_choice){.format = "name", .limit = -1});
+}
+
+static void print_yaml(FILE *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		show_file(f, i, &(struct listing_choice){.format = "yaml", .limit = 1});
+}
+
+static void test_forms(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_tables.txt", print_tables);
+	assert_golden("tests/golden/rocectl_wide.txt", print_wide);
+	assert_golden("tests/golden/rocectl_names.txt", print_names);
+	assert_golden("tests/golden/rocectl_yaml.txt", print_yaml);
+}
+
+/* Nothing is lost: what is not chosen from is the daemon's document. */
+static void test_json_is_the_document(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		json_t *document = json_load_file(all[i].file, 0, NULL), *shown;
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		show_file(f, i, &(struct listing_choice){.format = "json", .limit = -1});
+		fclose(f);
+		shown = json_loads(text, 0, NULL);
+		if (all[i].listing->other)
+			json_object_del(document, all[i].listing->other);
+		assert_true(json_equal(document, shown));
+		json_decref(document);
+		json_decref(shown);
+		free(text);
+	}
+}
+
+/* --- the schema ------------------------------------------------------------------------------- */
+
+static void assert_documented(const char *page, const json_t *value)
+{
+	const char *key;
+	json_t *member;
+	char word[64];
+	size_t i;
+
+	json_array_foreach ((json_t *)value, i, member) {
+		assert_documented(page, member);
+	}
+	json_object_foreach ((json_t *)value, key, member) {
+		snprintf(word, sizeof(word), "`%s`", key);
+		if (!strstr(page, word))
+			fail_msg("docs/rocectl.md does not have %s", word);
+		assert_documented(page, member);
+	}
+}
+
+/* Every key of what -o json shows has its place in docs/rocectl.md. */
+static void test_keys_are_documented(void **state)
+{
+	static char page[1 << 18];
+	FILE *f = fopen("docs/rocectl.md", "r");
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fread(page, 1, sizeof(page) - 1, f) > 0);
+	fclose(f);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		json_t *document = json_load_file(all[i].file, 0, NULL);
+
+		assert_documented(page, document);
+		json_decref(document);
+	}
+}
+
+/* --- choice and order ------------------------------------------------------------------------- */
+
+static const char some_qps[] =
+	"{\"total\":4,\"qps\":["
+	"{\"device\":\"mlx5_10\",\"qpn\":9,\"namespace\":\"a\",\"pod\":\"x\",\"state\":\"RTS\","
+	"\"sent\":{\"ce\":3}},"
+	"{\"device\":\"mlx5_2\",\"qpn\":10,\"namespace\":\"a\",\"pod\":\"y\",\"state\":\"RTS\","
+	"\"sent\":{\"ce\":20}},"
+	"{\"device\":\"mlx5_2\",\"qpn\":11,\"namespace\":\"b\",\"pod\":\"x\",\"state\":\"ERR\"},"
+	"{\"device\":\"mlx5_1\",\"qpn\":12,\"namespace\":null,\"pod\":null,\"sent\":{\"ce\":0}}]}";
+
+/* -o name of what is chosen, with blanks instead of line ends. */
+static void assert_chosen(const struct listing_choice *choice, const char *want)
+{
+	json_t *document = json_loads(some_qps, 0, NULL);
+	struct listing_choice named = *choice;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	named.format = "name";
+	assert_int_equal(listing_check(&listing_qps, choice->sort_by, choice->selector, NULL), 0);
+	assert_int_equal(listing_show(&listing_qps, &named, document, f), 0);
+	fclose(f);
+	for (char *c = text; *c; c++)
+		*c = *c == '\n' ? ' ' : *c;
+	assert_string_equal(text, want);
+	free(text);
+	json_decref(document);
+}
+
+#define LIMITED(n, ...) (&(struct listing_choice){.limit = (n), __VA_ARGS__})
+#define CHOICE(...)	LIMITED(-1, __VA_ARGS__)
+
+static void test_choice(void **state)
+{
+	(void)state;
+	assert_chosen(CHOICE(.namespace = "a"), "mlx5_10/9 mlx5_2/10 ");
+	assert_chosen(LIMITED(1, .namespace = "a"), "mlx5_10/9 ");
+	assert_chosen(CHOICE(.selector = "state=RTS"), "mlx5_10/9 mlx5_2/10 ");
+	assert_chosen(CHOICE(.selector = "STATE!=RTS,device==mlx5_2"), "mlx5_2/11 ");
+	assert_chosen(CHOICE(.selector = "pod="), "mlx5_1/12 ");
+	assert_chosen(CHOICE(.selector = "pod!="), "mlx5_10/9 mlx5_2/10 mlx5_2/11 ");
+	assert_chosen(CHOICE(.selector = ""), "mlx5_10/9 mlx5_2/10 mlx5_2/11 mlx5_1/12 ");
+}
+
+/* mlx5_10 follows mlx5_2, 20 is more than 3, and what is unknown comes last either way. */
+static void test_order(void **state)
+{
+	(void)state;
+	assert_chosen(CHOICE(.sort_by = "device"), "mlx5_1/12 mlx5_2/10 mlx5_2/11 mlx5_10/9 ");
+	assert_chosen(CHOICE(.sort_by = "-device"), "mlx5_10/9 mlx5_2/10 mlx5_2/11 mlx5_1/12 ");
+	assert_chosen(CHOICE(.sort_by = "ce"), "mlx5_1/12 mlx5_10/9 mlx5_2/10 mlx5_2/11 ");
+	assert_chosen(CHOICE(.sort_by = "-CE"), "mlx5_2/10 mlx5_10/9 mlx5_1/12 mlx5_2/11 ");
+	assert_chosen(LIMITED(2, .sort_by = "-qpn"), "mlx5_2/10 mlx5_10/9 ");
+}
+
+/* JSON has the same objects in the same order; of a pod with several rows, one. */
+static void test_json_is_chosen_from_too(void **state)
+{
+	static const char pods[] =
+		"{\"generation\":7,\"pods\":[{\"name\":\"b\",\"containers\":[{\"devices\":"
+		"[{\"id\":\"1\"},{\"id\":\"2\"}]}]},{\"name\":\"a\",\"containers\":[{"
+		"\"devices\":[{\"id\":\"3\"}]}]},{\"name\":\"c\",\"containers\":[]}]}";
+	json_t *document = json_loads(pods, 0, NULL), *shown;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	listing_show(&listing_pods, CHOICE(.sort_by = "pod", .format = "json"), document, f);
+	fclose(f);
+	shown = json_loads(text, 0, NULL);
+	assert_int_equal(json_integer_value(json_object_get(shown, "generation")), 7);
+	assert_int_equal(json_array_size(json_object_get(shown, "pods")), 2);
+	assert_true(json_equal(json_array_get(json_object_get(shown, "pods"), 1),
+			       json_array_get(json_object_get(document, "pods"), 0)));
+	free(text);
+	json_decref(shown);
+	json_decref(document);
+}
+
+static void test_pods_by_any_name_of_their_devices(void **state)
+{
+	static const char *const names[] = {"0000:03:00.2", "ens1f0v1", "mlx5_4", "net1"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		show_file(f, 0, CHOICE(.device = names[i], .pod = "train/job-7", .format = "name"));
+		fclose(f);
+		assert_string_equal(text, "train/job-7\n\n");
+		free(text);
+	}
+}
+
+/* --- what changes ----------------------------------------------------------------------------- */
+
+/* What is shown of one document after the other. */
+static void assert_looks(const struct listing_choice *choice, const char *const *documents,
+			 size_t n, const char *want)
+{
+	struct listing_choice watched = *choice;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	watched.seen = listing_seen_new();
+	for (size_t i = 0; i < n; i++) {
+		json_t *document = json_loads(documents[i], 0, NULL);
+
+		assert_non_null(document);
+		listing_show(&listing_resources, &watched, document, f);
+		fputs("--\n", f);
+		json_decref(document);
+	}
+	fclose(f);
+	assert_string_equal(text, want);
+	listing_seen_free(watched.seen);
+	free(text);
+}
+
+/* Rows that are new or have changed, below one another; what comes back is new again. */
+static void test_changes(void **state)
+{
+	static const char *const documents[] = {
+		"{\"resources\":[]}",
+		"{\"resources\":[{\"name\":\"resource_a\",\"devices\":2},{\"name\":\"b\"}]}",
+		"{\"resources\":[{\"name\":\"resource_a\",\"devices\":2},{\"name\":\"b\"}]}",
+		"{\"resources\":[{\"name\":\"resource_a\",\"devices\":2},{\"name\":\"b\",\"devices\":3}]}",
+		"{\"resources\":[{\"name\":\"b\",\"devices\":3}]}",
+		"{\"resources\":[{\"name\":\"resource_a\",\"devices\":2},{\"name\":\"b\",\"devices\":3}]}",
+	};
+
+	(void)state;
+	assert_looks(CHOICE(.format = "table"), documents, ARRAY_SIZE(documents),
+		     "no resources are configured\n--\n"
+		     "RESOURCE    TOTAL  HEALTHY  GIVEN  REGISTERED\n"
+		     "resource_a  2      -        -      -\n"
+		     "b           -      -        -      -\n--\n--\n"
+		     "b           3      -        -      -\n--\n--\n"
+		     "resource_a  2      -        -      -\n--\n");
+	assert_looks(CHOICE(.format = "json"), documents + 1, 3,
+		     "{\"name\":\"resource_a\",\"devices\":2}\n{\"name\":\"b\"}\n--\n--\n"
+		     "{\"name\":\"b\",\"devices\":3}\n--\n");
+	assert_looks(CHOICE(.format = "name", .sort_by = "-resource"), documents + 1, 3,
+		     "resource_a\nb\n--\n--\nb\n--\n");
+}
+
+/* --- cells and values ------------------------------------------------------------------------- */
+
+static void test_cells_cannot_command_a_terminal(void **state)
+{
+	struct table t = {.heads = {"A", "B"}, .n_columns = 2};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	table_add(&t, "a\x1b[31m\n");
+	table_add(&t, "\xc2\x9b"
+		      "31m\xff");
+	table_add(&t, NULL);
+	table_add(&t, "\xc3\xa4");
+	table_print(&t, NULL, f);
+	fclose(f);
+	assert_string_equal(text, "A        B\na?[31m?  ?31m?\n-        \xc3\xa4\n");
+	free(text);
+	table_done(&t);
+}
+
+static void test_colours_and_columns(void **state)
+{
+	static const struct {
+		struct table_style style;
+		const char *text;
+	} rows[] = {
+		{{.colours = true},
+		 "A         B     C\n\033[31mcritical\033[m  word  \033[32mactive\033[m\n"},
+		{{.no_heads = true}, "critical  word  active\n"},
+		{{.hidden = 1u << 2}, "A         B\ncritical  word\n"},
+		{{.hidden = 1u << 1 | 1u << 2, .no_heads = true}, "critical\n"},
+	};
+	struct table t = {.heads = {"A", "B", "C"}, .n_columns = 3};
+
+	(void)state;
+	table_add(&t, "critical");
+	table_add(&t, "word");
+	table_add(&t, "active");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		table_print(&t, &rows[i].style, f);
+		fclose(f);
+		assert_string_equal(text, rows[i].text);
+		free(text);
+	}
+	table_done(&t);
+}
+
+static void test_paths(void **state)
+{
+	static const struct {
+		const char *path, *text; /* NULL: nothing */
+	} rows[] = {
+		{"a", "1"},	   {"b.c", "x,y"},	{"b.d", "yes,no"}, {"e", "2.5"},
+		{"none|a", "1"},   {"a|e", "1"},	{"b.none", NULL},  {"b", "7"},
+		{"f", NULL},	   {"", NULL},		{"a.b", NULL},	   {"g", NULL},
+		{"none|h", "p,q"}, {"none|f|e", "2.5"},
+	};
+	json_t *value = json_loads(
+		"{\"a\":1,\"b\":[{\"c\":\"x\",\"d\":true},{\"c\":\"y\",\"d\":false},7],"
+		"\"e\":2.5,\"f\":null,\"g\":[],\"h\":[\"p\",\"q\"]}",
+		0, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *text = listing_text(value, rows[i].path);
+
+		if (rows[i].text)
+			assert_string_equal(text, rows[i].text);
+		else
+			assert_null(text);
+		free(text);
+	}
+	assert_true(listing_has(value, "b.c", "y"));
+	assert_true(listing_has(value, "a|b.c", "y"));
+	assert_false(listing_has(value, "b.c", "x,y"));
+	assert_false(listing_has(value, "none|a", "2"));
+	json_decref(value);
+}
+
+static void test_yaml(void **state)
+{
+	static const struct {
+		const char *json, *yaml;
+	} rows[] = {
+		{"{}", " {}\n"},
+		{"{\"a\":1,\"b\":\"x\",\"c\":null,\"d\":true}", "a: 1\nb: x\nc: null\nd: true\n"},
+		{"{\"a\":\"yes\",\"b\":\"1\",\"c\":\"\",\"d\":\"x: y\",\"no\":\"m\\u001b\"}",
+		 "a: \"yes\"\nb: \"1\"\nc: \"\"\nd: \"x: y\"\n\"no\": \"m\\u001B\"\n"},
+		{"{\"a\":[],\"b\":{},\"c\":[1,[2,3],{\"d\":4,\"e\":{\"f\":[5]}}]}",
+		 "a: []\nb: {}\nc:\n- 1\n-\n  - 2\n  - 3\n- d: 4\n  e:\n    f:\n    - 5\n"},
+		{"[\"0000:03:00.2\",\"a/b-c.d_0\"]", "- \"0000:03:00.2\"\n- a/b-c.d_0\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *value = json_loads(rows[i].json, 0, NULL);
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		assert_int_equal(ctl_document_put(value, "yaml", f), 0);
+		fclose(f);
+		assert_string_equal(text, rows[i].yaml);
+		free(text);
+		json_decref(value);
+	}
+}
+
+/* Documents of any shape show something, or nothing. */
+static void test_documents_of_another_shape(void **state)
+{
+	static const char *const texts[] = {
+		"{}", "[]", "{\"pods\":7,\"devices\":{},\"events\":[7],\"qps\":[3]}",
+		"{\"qps\":[{\"qpn\":\"x\",\"sent\":[],\"received\":{\"rtt\":7}}],\"total\":1e9}",
+		"{\"pods\":[{\"containers\":[{\"devices\":[1]}]}],\"devices\":[null]}"};
+	static const char *const formats[] = {"table", "wide", "json", "yaml", "name"};
+	FILE *f = fopen("/dev/null", "w");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		json_t *document = json_loads(texts[i], 0, NULL);
+
+		for (size_t k = 0; k < ARRAY_SIZE(all) * ARRAY_SIZE(formats); k++)
+			assert_int_equal(
+				listing_show(all[k % ARRAY_SIZE(all)].listing,
+					     CHOICE(.format = formats[k / ARRAY_SIZE(all)]),
+					     document, f),
+				0);
+		listing_show_event(document, f);
+		json_decref(document);
+	}
+	fclose(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_json_is_the_document),
+		cmocka_unit_test(test_keys_are_documented),
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_json_is_chosen_from_too),
+		cmocka_unit_test(test_pods_by_any_name_of_their_devices),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_cells_cannot_command_a_terminal),
+		cmocka_unit_test(test_colours_and_columns),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_yaml),
+		cmocka_unit_test(test_documents_of_another_shape),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
