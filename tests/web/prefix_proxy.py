@@ -38,6 +38,7 @@ class PrefixProxy:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.handle_error = lambda *_: None  # a page that is closed
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}{prefix}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
