@@ -1,18 +1,26 @@
 #!/usr/bin/python3
 """Short pieces of scenarios, for the lab's NIC to play: ten seconds before the fault begins, and half a minute of it.
 
-  pieces.py FOLDER    writes FOLDER/ROUND/NAME.jsonl: what stands in one round is played at the same time, each piece on ports of its own
+  pieces.py FOLDER          writes FOLDER/ROUND/NAME.jsonl: what stands in one round is played at the same time, each piece on ports of its own
+  pieces.py FOLDER PAGE     more rounds, all-1, all-2 ..: every other scenario of which that NIC can show the samples
 
-What no NIC without queue pairs and pods can show is taken out of them, and how long links are left alone is shorter.
+What no NIC without queue pairs and pods can show is taken out of them, and how long links are left alone is shorter. PAGE is docs/metrics.md, which says
+what the drivers count.
 """
 import json
 import os
 import sys
 
 import causes
+import healthy as hours  # noqa: F401
 import mistakes
+import stories  # noqa: F401
+import world
 from stories import busy
 from world import Port, Scenario, packets
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lab/guest"))
+from nic_vendors import Vendor, counters  # noqa: E402
 
 BEFORE, AFTER = 10, 26
 FAULT = 60  # where scenarios begin theirs
@@ -29,8 +37,8 @@ def bnxt():
     return Port(driver="bnxt_re")
 
 
-def healthy():
-    return causes.simple(HEALTHY, causes.rates(), seconds=FAULT + AFTER)
+def healthy(cc):
+    return causes.simple(HEALTHY, causes.rates(), seconds=FAULT + AFTER, cc=cc)
 
 
 def of_bnxt():
@@ -81,6 +89,84 @@ def scenarios():
     return made
 
 
+# --- all others -------------------------------------------------------------------------------
+
+# What the lab's NIC has (tests/lab/guest/nic_player.py): physical functions, of which the healthy port has one, and virtual ones of each.
+PFS, VFS = 11, 7
+NETDEV_DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
+# What is said of ports and samples that it can show; what is said of queue pairs, pods and by a wall clock is taken out.
+PORT_AS_MADE = {"state": 4, "mtu_bytes": 4096, "settings": {"pfc": [3]}}
+CAN_CHANGE = {"t", "device", "port", "values", "state", "health"}
+TAKEN_OUT = {"qps", "pods", "wall"}
+HEALTH = {"devlink_error", "unreachable"}
+
+
+def with_values(lines):
+    """The same lines without what is taken out."""
+    return [{k: v for k, v in line.items() if k not in TAKEN_OUT} for line in lines]
+
+
+def port_can_be_played(port):
+    has = port.header()
+    return port.driver in NETDEV_DRIVERS and all(has.get(k) == v for k, v in PORT_AS_MADE.items() if k != "settings" or has.get(k) is not None)
+
+
+def line_can_be_played(line, vendor):
+    values = {k: v for k, v in line.get("values", {}).items() if k not in ("roce_port_state", "roce_port_rate_bytes_per_second")}
+    return set(line) <= CAN_CHANGE and set(line.get("health", {})) <= HEALTH and not counters(vendor, values)[1]
+
+
+def can_be_played(scenario, vendors):
+    """All of its ports have all of their samples, one a second, with the same counters, and nothing that this NIC cannot show."""
+    lines = with_values(window(scenario))
+    if scenario.interval != 1 or scenario.header.get("thresholds") or not all(port_can_be_played(p) for p in scenario.ports):
+        return False
+    for port in scenario.ports:
+        own = [line for line in lines if line.get("device") == port.device]
+        if len(own) != BEFORE + AFTER + 1 or len(lines) != len(own) * len(scenario.ports) or any(set(o["values"]) != set(own[0]["values"]) for o in own):
+            return False
+        if set(own[0]) & {"state", "health"} or not all(line_can_be_played(line, vendors[port.driver]) for line in own):
+            return False
+    return True
+
+
+def functions_of(scenario):
+    """How many physical ones it needs; None: with more virtual ones than those have."""
+    parents = [p.header().get("parent") for p in scenario.ports]
+    return parents.count(None) if all(parents.count(p) <= VFS for p in parents if p) else None
+
+
+def all_rounds(page):
+    """(name, congestion control, scenarios) of rounds, as full as they can be."""
+    vendors = {rdma: Vendor(page, rdma, netdev) for rdma, netdev in NETDEV_DRIVERS.items()}
+    named = {name for names in ROUNDS.values() for name in names}
+    rounds, left_out = {}, []
+    for maker in world.ALL:
+        result = maker()
+        for s in result if isinstance(result, list) else [result]:
+            if s.name in named:
+                continue
+            if isinstance(s, Scenario) and functions_of(s) and can_be_played(s, vendors):
+                add_to_round(rounds.setdefault(s.header["expect_congestion_control"], [[]]), s)
+            else:
+                left_out.append(s.name)
+    number = 0
+    for cc, of_cc in rounds.items():
+        for scenarios_of_round in of_cc:
+            number += 1
+            yield f"all-{number}", cc, scenarios_of_round
+    print(f"# {len(left_out)} scenarios need what the lab's NIC cannot show: {' '.join(left_out)}")
+
+
+def add_to_round(rounds, scenario):
+    if sum(map(functions_of, rounds[-1])) + functions_of(scenario) > PFS:
+        rounds.append([])
+    rounds[-1].append(scenario)
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
 def as_the_nic_has_it(port, names):
     """A port of the header: who counts its bytes, a PCIe link that can carry them, and nothing of queue pairs and pods."""
     port = {k: v for k, v in port.items() if k not in ("pods", "qps")}
@@ -89,34 +175,54 @@ def as_the_nic_has_it(port, names):
     return {**port, "device": names[port["device"]], "bytes_source": "ethtool" if port["driver"] == "mlx5" else "netlink"}
 
 
+def begins(scenario):
+    """When the first verdict is expected to begin, else when a fault would; what is so from the start stays so."""
+    wanted = scenario.header["expect"]
+    onsets = [sum(w["onset"]) / 2 for w in wanted] if isinstance(wanted, list) else []
+    first = min(onsets, default=FAULT)
+    return round(first) if first > BEFORE else FAULT
+
+
+def window(scenario):
+    fault = begins(scenario)
+    return [line for line in map(json.loads, scenario.lines) if fault - BEFORE <= round(line["t"]) <= fault + AFTER]
+
+
 def piece(scenario, names):
     """The file's text, with its ports under other names."""
     header = {k: v for k, v in scenario.header.items() if k not in ("expect", "judge")}
     header.update(thresholds=THRESHOLDS, ports=[as_the_nic_has_it(p.header(), names) for p in scenario.ports])
-    lines = [line for line in map(json.loads, scenario.lines) if FAULT - BEFORE <= round(line["t"]) <= FAULT + AFTER]
+    lines = with_values(window(scenario))
     start = lines[0]["t"]
     for line in lines:
         line.update(t=round(line["t"] - start, 4), device=names[line["device"]])
     return "\n".join(map(json.dumps, [header] + lines)) + "\n"
 
 
-def write_round(folder, names, made):
+def write_round(folder, played):
+    """The last of them is the healthy one."""
     os.makedirs(folder)
     number = 0
-    for name in (*names, HEALTHY):
+    for scenario in played:
         devices = {}
-        for port in made[name].ports:
+        for port in scenario.ports:
             kind = "bnxt_re" if port.driver == "bnxt_re" else "mlx5_"
             devices[port.device] = f"{kind}{number}"
             number += 1
-        with open(os.path.join(folder, f"{name}.jsonl"), "w", encoding="utf-8") as file:
-            file.write(piece(made[name], devices))
+        with open(os.path.join(folder, f"{scenario.name}.jsonl"), "w", encoding="utf-8") as file:
+            file.write(piece(scenario, devices))
 
 
 def main():
-    made = {**scenarios(), HEALTHY: healthy()}
-    for name, names in ROUNDS.items():
-        write_round(os.path.join(sys.argv[1], name), names, made)
+    folder, *page = sys.argv[1:]
+    if page:
+        with open(page[0], encoding="utf-8") as file:
+            rounds = [(name, played, cc) for name, cc, played in all_rounds(file.read())]
+    else:
+        made = scenarios()
+        rounds = [(name, [made[n] for n in names], "dcqcn") for name, names in ROUNDS.items()]
+    for name, played, cc in rounds:
+        write_round(os.path.join(folder, name), played + [healthy(cc)])
 
 
 if __name__ == "__main__":
