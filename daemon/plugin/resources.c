@@ -96,6 +96,7 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	r->config = *config;
 	*config = (struct pool_config){0};
 	r->to_sweep = true;
+	r->status.followed = false;
 	resources_decide_soon(r);
 	return 0;
 }
@@ -143,6 +144,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	due_init(&r->show, loop, on_show, r);
 	due_init(&r->hold, loop, on_hold, r);
 	r->open_handles = 3;
+	status_open(r);
 	error = plugin_start(r, e);
 	if (error < 0)
 		resources_close(r);
@@ -151,10 +153,8 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	return error;
 }
 
-static void on_due_closed(void *arg)
+void resources_handle_closed(struct resources *r)
 {
-	struct resources *r = arg;
-
 	if (--r->open_handles > 0)
 		return;
 	for (size_t i = 0; i < r->n_items; i++)
@@ -164,12 +164,19 @@ static void on_due_closed(void *arg)
 	advertise_drop(r);
 	pool_config_done(&r->config);
 	resource_table_done(&r->table);
+	status_done(r);
 	free(r);
+}
+
+static void on_due_closed(void *arg)
+{
+	resources_handle_closed(arg);
 }
 
 static void stop_deciding(struct resources *r)
 {
 	r->closing = true;
+	r->open_handles += status_is_busy(r);
 	if (r->opts.engine)
 		attach_engine_offer(r->opts.engine, NULL);
 	allocate_drop(r, NULL);
