@@ -178,6 +178,7 @@ part_interop() {
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
 		daemon under it|tests/interop/daemon_python.py $san/rocelet $san/bench/mk_sysfs
+		what pods read|tests/interop/pod_status_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs
 		diagnosis of scenarios|tests/scenarios/judge.py $san/rocectl
 		kubelet of grpc-python|tests/interop/kubelet_python.py $san/interop/plugin_host

@@ -153,8 +153,10 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	return error;
 }
 
-void resources_handle_closed(struct resources *r)
+static void on_part_closed(void *arg)
 {
+	struct resources *r = arg;
+
 	if (--r->open_handles > 0)
 		return;
 	for (size_t i = 0; i < r->n_items; i++)
@@ -168,21 +170,16 @@ void resources_handle_closed(struct resources *r)
 	free(r);
 }
 
-static void on_due_closed(void *arg)
-{
-	resources_handle_closed(arg);
-}
-
 static void stop_deciding(struct resources *r)
 {
 	r->closing = true;
-	r->open_handles += status_is_busy(r);
+	r->open_handles += status_close(r, on_part_closed);
 	if (r->opts.engine)
 		attach_engine_offer(r->opts.engine, NULL);
 	allocate_drop(r, NULL);
-	due_close(&r->settle, on_due_closed);
-	due_close(&r->show, on_due_closed);
-	due_close(&r->hold, on_due_closed);
+	due_close(&r->settle, on_part_closed);
+	due_close(&r->show, on_part_closed);
+	due_close(&r->hold, on_part_closed);
 }
 
 void resources_close(struct resources *r)

@@ -64,7 +64,8 @@ struct pod_status {
 
 	/* The worker's while the job runs. */
 	struct job job;
-	int all; /* descriptor of all folders; -1: not open */
+	void (*closed)(void *arg); /* called then; NULL: it is not being closed */
+	int all;		   /* descriptor of all folders; -1: not open */
 	struct status_text batch[STATUS_BATCH];
 	size_t n_batch, n_written;
 	bool purges;
@@ -165,14 +166,9 @@ void status_follow(struct resources *);
 /* New folders for devices that are being given away, and their part of the grant; what fails is
  * told, and not granted. */
 void status_give(struct resources *, const struct pool *, struct id_list, struct container_grant *);
-/* A worker has it still, and will call resources_handle_closed(). */
-bool status_is_busy(const struct resources *);
+/* Nothing more is written. True: a worker has it still, and closed is called when it is done. */
+bool status_close(struct resources *, void (*closed)(void *arg));
 void status_done(struct resources *);
-
-/* --- resources.c ------------------------------------------------------------------------------ */
-
-/* One of those that keep it open when it closes; frees it with the last. */
-void resources_handle_closed(struct resources *);
 
 /* --- allocate.c: what the kubelet asks ------------------------------------------------------- */
 

@@ -85,8 +85,8 @@ static void on_written(void *arg)
 	if (p->purge_error.code < 0)
 		log_warn("resources", 0, "%s, leaving it where it is", p->purge_error.msg);
 	drop_batch(p);
-	if (r->closing)
-		resources_handle_closed(r);
+	if (p->closed)
+		p->closed(r);
 	else
 		continue_round(r);
 }
@@ -272,8 +272,9 @@ void status_open(struct resources *r)
 		r->status.run_dir = realpath(r->opts.run_dir, NULL);
 }
 
-bool status_is_busy(const struct resources *r)
+bool status_close(struct resources *r, void (*closed)(void *arg))
 {
+	r->status.closed = closed;
 	return r->status.job.running;
 }
 
