@@ -397,7 +397,7 @@ def the_key_comes_and_goes():
 
 @check
 def many_devices():
-    """What 136 devices cost, each second."""
+    """What 128 devices cost, each second; figures that are worth something take SPAN=20 (seconds)."""
     class Large(Node):
         pool = {"resourceName": "roce", "selectors": {"isRdma": True, "drivers": ["mlx5_core"]}, "hold": HOLD, "podStatus": True}
 
@@ -420,7 +420,7 @@ def many_devices():
             fields = f.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def seconds_of_cpu(node, span=20):
+    def seconds_of_cpu(node, span=float(os.environ.get("SPAN", 3))):
         before = cpu(node.process.pid)
         time.sleep(span)
         return (cpu(node.process.pid) - before) / span
