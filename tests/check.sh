@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
 	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow cage privileges attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
-	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes}
+	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes pod_status}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
 	# One kill before and one after the record is on the disk, on the way there and back, and one with another netdev.
@@ -178,6 +178,7 @@ part_interop() {
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
 		daemon under it|tests/interop/daemon_python.py $san/rocelet $san/bench/mk_sysfs
+		what pods read|tests/interop/pod_status_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs
 		diagnosis of scenarios|tests/scenarios/judge.py $san/rocectl
 		kubelet of grpc-python|tests/interop/kubelet_python.py $san/interop/plugin_host

@@ -60,16 +60,15 @@ static const struct rdma_port *find_port(const struct rdma_dev *dev, uint32_t nu
 	return NULL;
 }
 
-static void add_function(struct json_out *o, const struct scene *s, const struct rdma_dev *dev)
+static void add_function(struct json_out *o, const struct port_row *row)
 {
-	const struct function *fn = dev ? host_index_function(&s->index, rdma_function_id(dev))
-					: NULL;
+	const struct function *fn = row->fn;
 
 	json_out_text(o, "function", fn ? fn->id : "");
 	json_out_text(o, "kind", fn ? fn_kind_name(fn->kind) : "");
-	json_out_text(o, "parent", fn ? fn->parent : "");
+	json_out_text(o, "parent", fn && !row->own ? fn->parent : "");
 	json_out_known(o, "vf", fn && fn->vf >= 0, fn && fn->vf >= 0 ? (uint64_t)fn->vf : 0);
-	json_out_text(o, "driver", dev ? dev->driver : "");
+	json_out_text(o, "driver", row->dev ? row->dev->driver : "");
 }
 
 static void add_link(struct json_out *o, const struct rdma_port *port)
@@ -80,13 +79,8 @@ static void add_link(struct json_out *o, const struct rdma_port *port)
 	json_out_known(o, "mtu", port && port->active_mtu, port ? port->active_mtu : 0);
 }
 
-static void add_holder(struct json_out *o, const struct scene *s, const struct rdma_dev *dev)
+static void add_holder(struct json_out *o, const struct pod_device *holder)
 {
-	const struct pod_device *holder = dev && s->resources
-						  ? resource_table_holder(s->resources,
-									  dev->function, dev->name)
-						  : NULL;
-
 	json_out_text(o, "namespace", holder ? holder->namespace : "");
 	json_out_text(o, "pod", holder ? holder->pod : "");
 	json_out_text(o, "container", holder ? holder->container : "");
@@ -103,25 +97,37 @@ static void add_now(struct json_out *o, const struct diagnosis_report *r, size_t
 	json_out_close(o, '}');
 }
 
-static void add_port(struct json_out *o, struct scene *s, size_t i)
+void api_add_port(struct json_out *o, const struct diagnosis_report *r, const struct port_row *row)
 {
-	const struct port_watched *watched = &s->report->ports[i];
-	const struct rdma_dev *dev = find_device(s, watched->device);
-	const struct rdma_port *port = find_port(dev, watched->port);
+	const struct port_watched *watched = &r->ports[row->at];
+	const struct rdma_port *port = find_port(row->dev, watched->port);
 
 	json_out_open(o, NULL, '{');
 	json_out_text(o, "device", watched->device);
 	json_out_number(o, "port", watched->port);
 	json_out_text(o, "netdev", port ? port->netdev : "");
-	add_function(o, s, dev);
+	add_function(o, row);
 	add_link(o, port);
 	json_out_text(o, "watch", port_watch_name(watched->watch));
 	json_out_known(o, "clearSinceMs", watched->clear_ms > 0, watched->clear_ms);
 	json_out_number(o, "resets", watched->resets);
 	json_out_number(o, "ignoredRates", watched->ignored);
-	add_holder(o, s, dev);
-	add_now(o, s->report, i);
+	add_holder(o, row->holder);
+	add_now(o, r, row->at);
 	json_out_close(o, '}');
+}
+
+static void add_row(struct json_out *o, struct scene *s, size_t at)
+{
+	struct port_row row = {.at = at, .dev = find_device(s, s->report->ports[at].device)};
+
+	if (row.dev) {
+		row.fn = host_index_function(&s->index, rdma_function_id(row.dev));
+		if (s->resources)
+			row.holder = resource_table_holder(s->resources, row.dev->function,
+							   row.dev->name);
+	}
+	api_add_port(o, s->report, &row);
 }
 
 char *api_ports(const struct diagnosis_report *r, const struct host *host,
@@ -136,7 +142,7 @@ char *api_ports(const struct diagnosis_report *r, const struct host *host,
 	api_add_time(&o, r);
 	json_out_open(&o, "ports", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		add_port(&o, &s, i);
+		add_row(&o, &s, i);
 	json_out_close(&o, ']');
 	json_out_close(&o, '}');
 	host_index_done(&s.index);

@@ -29,6 +29,18 @@ size_t api_port_find(const struct diagnosis_report *, const char *name);
  *  "signals":{"bytes_received":[null,1.5e9,1.5e9],...}} */
 char *api_history(const struct diagnosis_report *, size_t port, uint64_t since_ms, size_t *ret_len);
 
+/* A port of the report, and what is known of it beside. */
+struct port_row {
+	size_t at;			 /* in report->ports */
+	const struct rdma_dev *dev;	 /* NULL: it has just gone */
+	const struct function *fn;	 /* NULL: unknown, or none */
+	const struct pod_device *holder; /* NULL: not to be told, not known, or nobody */
+	bool own;			 /* of no other device is anything told */
+};
+
+/* The port's object, as it stands in the list of api_ports(). */
+void api_add_port(struct json_out *, const struct diagnosis_report *, const struct port_row *);
+
 /* "time" and "timeMs" of the report. */
 void api_add_time(struct json_out *, const struct diagnosis_report *);
 /* Ends the document and gives its text away. */

@@ -107,6 +107,8 @@ int engine_start(struct daemon *, struct err *);
 void engine_stop(struct daemon *);
 int resources_start(struct daemon *, struct err *);
 void resources_stop(struct daemon *);
+/* A sample of that loop time was judged: pods may be told. */
+void vf_wing_sampled(struct daemon *, uint64_t sample_ms);
 /* The attach engine's part of the page. */
 void vf_wing_describe(const struct daemon *, struct self_metrics *);
 

@@ -23,6 +23,7 @@ void diagnosis_wing_tell(const struct diagnosis_report *report, void *arg)
 			daemon_event(d, &event);
 	}
 	live_watch_sample(d->live_watch);
+	vf_wing_sampled(d, report->now_ms);
 }
 
 /* --- for who records -------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* vf_wing.c - the VF wing: who holds what, the attach engine and the device plugin, and what they
  * tell each other. */
+#include "api_pod.h"
 #include "daemon.h"
 #include "engine.h"
 #include "holders.h"
@@ -27,6 +28,19 @@ static void on_sockets_swept(void *arg)
 	struct daemon *d = arg;
 
 	sockets_serve_metrics(d->http, d->options->kubelet_dir);
+}
+
+/* What a pod reads of its device. */
+static char *on_pod_status(const char *function, size_t *ret_len, void *arg)
+{
+	const struct daemon *d = arg;
+	uint32_t every_ms = d->options->sample_interval_ms;
+
+	if (!d->routes.diagnosis || !d->routes.inventory)
+		return NULL;
+	every_ms = every_ms < RESOURCES_STATUS_MS ? RESOURCES_STATUS_MS : every_ms;
+	return api_pod_status(d->routes.diagnosis, &d->routes.inventory->host, function, every_ms,
+			      ret_len);
 }
 
 static void on_held(bool changed, uint64_t answered_ms, void *arg)
@@ -165,6 +179,7 @@ int resources_start(struct daemon *d, struct err *e)
 			},
 		.devinfo_dir = o->devinfo_dir,
 		.cdi_dir = o->cdi_dir,
+		.run_dir = o->run_dir,
 		.dry_run = o->dry_run,
 		.holders = d->holders,
 		.engine = d->engine,
@@ -172,6 +187,7 @@ int resources_start(struct daemon *d, struct err *e)
 	const struct resources_hooks hooks = {
 		.changed = on_resources,
 		.sockets_swept = on_sockets_swept,
+		.status = on_pod_status,
 		.arg = d,
 	};
 	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &opts,
@@ -192,6 +208,12 @@ void resources_stop(struct daemon *d)
 	else
 		resources_close(d->resources);
 	d->resources = NULL;
+}
+
+void vf_wing_sampled(struct daemon *d, uint64_t sample_ms)
+{
+	if (d->resources)
+		resources_sampled(d->resources, sample_ms);
 }
 
 void vf_wing_describe(const struct daemon *d, struct self_metrics *m)

@@ -142,6 +142,7 @@ struct pool {
 				 (k8s-rdma-shared-dev-plugin) */
 	bool cdi;
 	bool device_info; /* write device-info files for Multus */
+	bool pod_status;  /* a container reads how its devices do (pod_status.h) */
 	bool ignore_link; /* link and port state are not health */
 	struct hold_times hold[N_HEALTH_REASONS];
 	struct pool_network *network; /* NULL: somebody else attaches (CNI), or nobody; owned */

@@ -166,6 +166,7 @@ static const struct parse_key keys[] = {
 	KEY("subFunctions", parse_sub_functions, pool.nics_only),
 	KEY("cdi", parse_bool, pool.cdi),
 	KEY("deviceInfo", parse_bool, pool.device_info),
+	KEY("podStatus", parse_bool, pool.pod_status),
 	KEY("ignoreLink", parse_bool, pool.ignore_link),
 	KEY("hold", parse_hold, pool.hold),
 	{"network", NULL, 0},
@@ -217,6 +218,11 @@ static int check_kind(struct parse *p, const struct json_place *at, const json_t
 		return parse_refuse(p, at, item, "fixedSlots", "needs \"hcaPerSlot\": \"all\"");
 	if (d->shared && d->pool.type == DEVICE_ACCELERATOR)
 		return parse_refuse(p, at, item, "deviceType", "an accelerator cannot be shared");
+	if (d->pool.pod_status && d->shared)
+		return parse_refuse(p, at, item, "podStatus",
+				    "what a shared device counts is the other pods' as well");
+	if (d->pool.pod_status && d->pool.type == DEVICE_ACCELERATOR)
+		return parse_refuse(p, at, item, "podStatus", "an accelerator has no ports");
 	return 0;
 }
 
@@ -472,6 +478,7 @@ static json_t *pool_json(const struct pool *pool)
 	json_put(&w, "excludeTopology", json_boolean(pool->exclude_topology));
 	json_put(&w, "cdi", json_boolean(pool->cdi));
 	json_put(&w, "deviceInfo", json_boolean(pool->device_info));
+	json_put(&w, "podStatus", json_boolean(pool->pod_status));
 	json_put(&w, "ignoreLink", json_boolean(pool->ignore_link));
 	put_hold(&w, pool);
 	if (pool->n_extra > 0)

@@ -123,8 +123,10 @@ static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 		allocate_refuse(s, answer, &e);
 	} else {
 		allocate_reserve(s, containers, n);
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			files_write_info(s->owner, &in, containers[i]);
+			status_give(s->owner, in.view->pool, containers[i], &grants[i]);
+		}
 		plugin_answer_allocate(answer, grants, n);
 	}
 	for (size_t i = 0; grants && i < n; i++)

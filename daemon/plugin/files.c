@@ -143,4 +143,5 @@ void files_follow(struct resources *r)
 	}
 	if (r->to_sweep)
 		sweep_all(r);
+	status_follow(r);
 }

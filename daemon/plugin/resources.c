@@ -96,6 +96,7 @@ int resources_configure(struct resources *r, struct pool_config *config)
 	r->config = *config;
 	*config = (struct pool_config){0};
 	r->to_sweep = true;
+	r->status.followed = false;
 	resources_decide_soon(r);
 	return 0;
 }
@@ -143,6 +144,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	due_init(&r->show, loop, on_show, r);
 	due_init(&r->hold, loop, on_hold, r);
 	r->open_handles = 3;
+	status_open(r);
 	error = plugin_start(r, e);
 	if (error < 0)
 		resources_close(r);
@@ -151,7 +153,7 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	return error;
 }
 
-static void on_due_closed(void *arg)
+static void on_part_closed(void *arg)
 {
 	struct resources *r = arg;
 
@@ -164,18 +166,20 @@ static void on_due_closed(void *arg)
 	advertise_drop(r);
 	pool_config_done(&r->config);
 	resource_table_done(&r->table);
+	status_done(r);
 	free(r);
 }
 
 static void stop_deciding(struct resources *r)
 {
 	r->closing = true;
+	r->open_handles += status_close(r, on_part_closed);
 	if (r->opts.engine)
 		attach_engine_offer(r->opts.engine, NULL);
 	allocate_drop(r, NULL);
-	due_close(&r->settle, on_due_closed);
-	due_close(&r->show, on_due_closed);
-	due_close(&r->hold, on_due_closed);
+	due_close(&r->settle, on_part_closed);
+	due_close(&r->show, on_part_closed);
+	due_close(&r->hold, on_part_closed);
 }
 
 void resources_close(struct resources *r)

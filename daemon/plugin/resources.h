@@ -22,6 +22,7 @@ struct silent_peers;
 struct resources_opts {
 	struct kubelet_opts kubelet;
 	const char *devinfo_dir, *cdi_dir; /* borrowed */
+	const char *run_dir;		   /* what containers read is below it; NULL: nothing */
 	bool dry_run;			   /* decide and show, but tell the kubelet nothing */
 	struct holders *holders;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
@@ -32,8 +33,13 @@ struct resources_hooks {
 	void (*changed)(void *arg);
 	/* The kubelet swept device-plugins/: other sockets of ours there are gone, too. */
 	void (*sockets_swept)(void *arg);
+	/* What a container is to read of its device now, heap; NULL: nothing new. May be NULL. */
+	char *(*status)(const char *function, size_t *ret_len, void *arg);
 	void *arg;
 };
+
+/* What containers read is written after samples, not more often than that. */
+#define RESOURCES_STATUS_MS 1000
 
 /* hw, inventory, holders and engine must outlive it. Starts with the empty configuration. */
 int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *,
@@ -47,6 +53,9 @@ const struct pool_config *resources_config(const struct resources *);
 void resources_look(struct resources *);
 /* The attachments have changed: their devices' health may have. */
 void resources_attachments_changed(struct resources *);
+/* There is a new sample, taken at that loop time, which the hook `status` tells of: what containers
+ * read is written soon. */
+void resources_sampled(struct resources *, uint64_t sample_ms);
 /* As struct holders_hooks tells it. */
 void resources_held(struct resources *, bool changed, uint64_t answered_ms);
 /* As of the last decision; borrowed until the next. */

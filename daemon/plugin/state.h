@@ -7,6 +7,8 @@
 #include "due.h"
 #include "engine.h"
 #include "health.h"
+#include "job.h"
+#include "pod_status.h"
 #include "pools.h"
 #include "resources.h"
 
@@ -39,6 +41,37 @@ struct built_from {
 	uint64_t inventory, reservations;
 };
 
+/* So many files at a time: texts are made in one turn of the loop. */
+#define STATUS_BATCH 16
+
+/* A file to be written; owned. */
+struct status_text {
+	int folder; /* descriptor */
+	char *text;
+	size_t len;
+};
+
+/* What containers read of their own devices (status.c). */
+struct pod_status {
+	char *run_dir; /* absolute, as the kubelet is told it; NULL: there is none. Owned */
+	bool failing;  /* and that was told */
+	bool followed; /* the folders are as the decision at `generation` of who has what wants */
+	uint64_t generation;
+	bool to_purge;		      /* something was put aside */
+	struct pod_status_plan plan;  /* of this round */
+	size_t next;		      /* in the plan */
+	uint64_t round_ms, sample_ms; /* when it began, and of which sample it tells */
+
+	/* The worker's while the job runs. */
+	struct job job;
+	void (*closed)(void *arg); /* called then; NULL: it is not being closed */
+	int all;		   /* descriptor of all folders; -1: not open */
+	struct status_text batch[STATUS_BATCH];
+	size_t n_batch, n_written;
+	bool purges;
+	struct err error, purge_error; /* of this round, and the last one; code 0 = none */
+};
+
 struct resources {
 	struct uv_loop_s *loop;
 	const struct hw *hw;
@@ -61,6 +94,7 @@ struct resources {
 	struct pending_allocate *allocates;
 	struct prestart *prestarts;
 
+	struct pod_status status;
 	bool to_sweep; /* IDs or pools have changed since the files were swept */
 
 	struct due settle; /* gathers changes; the next turn of a decision */
@@ -123,6 +157,18 @@ int files_ensure_cdi(const struct resource *, const struct allocation_input *, s
 void files_write_info(struct resources *, const struct allocation_input *, struct id_list);
 /* Brings all files in step with what was decided. */
 void files_follow(struct resources *);
+
+/* --- status.c: what containers read of their devices ------------------------------------------ */
+
+void status_open(struct resources *);
+/* Folders as of what was decided, and of who has what. */
+void status_follow(struct resources *);
+/* New folders for devices that are being given away, and their part of the grant; what fails is
+ * told, and not granted. */
+void status_give(struct resources *, const struct pool *, struct id_list, struct container_grant *);
+/* Nothing more is written. True: a worker has it still, and closed is called when it is done. */
+bool status_close(struct resources *, void (*closed)(void *arg));
+void status_done(struct resources *);
 
 /* --- allocate.c: what the kubelet asks ------------------------------------------------------- */
 

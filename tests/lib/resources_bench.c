@@ -41,6 +41,15 @@ static void on_swept(void *arg)
 	((struct resources_bench *)arg)->sweeps++;
 }
 
+static char *on_status(const char *function, size_t *ret_len, void *arg)
+{
+	const struct resources_bench *b = arg;
+
+	(void)function;
+	*ret_len = b->status_text ? strlen(b->status_text) : 0;
+	return b->status_text ? strdup(b->status_text) : NULL;
+}
+
 const char *bench_path(const struct resources_bench *b, const char *name)
 {
 	static char paths[2][PATH_MAX];
@@ -113,7 +122,7 @@ int bench_try_open(struct resources_bench *b, struct err *e)
 	const struct holders_hooks who_hooks = {
 		.held = on_held, .sandboxes = on_sandboxes, .arg = b};
 	const struct resources_hooks hooks = {
-		.changed = on_changed, .sockets_swept = on_swept, .arg = b};
+		.changed = on_changed, .sockets_swept = on_swept, .status = on_status, .arg = b};
 	int r = holders_open(&b->holders, &b->loop, &who, &who_hooks, e);
 
 	if (r < 0)

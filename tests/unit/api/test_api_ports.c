@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "api_live.h"
+#include "api_pod.h"
 #include "diagnosis_report.h"
 #include "diagnosis_world.h"
 #include "event_ring.h"
@@ -128,6 +129,67 @@ static void test_ports_that_nobody_knows(void **state)
 	assert_true(json_is_null(json_object_get(port, "function")));
 	assert_true(json_is_null(json_object_get(port, "state")));
 	assert_true(json_is_number(json_object_get(json_object_get(port, "now"), "bytes_sent")));
+	json_decref(document);
+}
+
+/* --- what a pod reads ------------------------------------------------------------------------- */
+
+/* Verdicts of both ports, which name a pod, a peer and another VF. */
+static void find_faults(struct fixture *f)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		struct observation o;
+
+		for (unsigned p = 0; p < 2; p++) {
+			world_traffic(&f->world.ports[p], 4e9, 5e8);
+			f->world.ports[p].rate[SERIES_SEQUENCE_NAK] = 500;
+			f->world.ports[p].rate[SERIES_OUT_OF_SEQUENCE] = 500;
+		}
+		o = world_step(&f->world, SECOND);
+		assert_int_equal(diagnosis_tick(f->d, &o), 0);
+	}
+	assert_int_equal(diagnosis_report_make(&f->report, f->d), 0);
+	for (size_t i = 0; i < f->report.n_verdicts; i++) {
+		struct verdict *v = &f->report.verdicts[i];
+
+		strcpy(v->pods[0].namespace, "secret-namespace");
+		strcpy(v->pods[0].name, "secret-pod");
+		v->n_pods = 1;
+		strcpy(v->peer, "10.66.66.66");
+	}
+}
+
+static void test_what_a_pod_reads(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document;
+	char *text;
+	size_t len;
+
+	find_faults(f);
+	assert_true(f->report.n_verdicts >= 2);
+	text = api_pod_status(&f->report, &f->host, "0000:03:00.2", 1000, &len);
+	assert_non_null(text);
+	assert_null(strstr(text, "secret"));
+	assert_null(strstr(text, "10.66"));
+	assert_null(strstr(text, "mlx5_0"));
+	assert_null(strstr(text, "0000:03:00.0"));
+	assert_non_null(strstr(text, "packet_loss"));
+	document = parsed(text, &len);
+	assert_golden_json("tests/golden/api_pod_status.json", document);
+}
+
+/* It has gone, or never had an RDMA device. */
+static void test_what_a_pod_reads_of_nothing(void **state)
+{
+	const struct fixture *f = *state;
+	size_t len;
+	json_t *document = parsed(api_pod_status(&f->report, &f->host, "0000:99:00.0", 5000, &len),
+				  &len);
+
+	assert_int_equal(json_array_size(json_object_get(document, "ports")), 0);
+	assert_int_equal(json_array_size(json_object_get(document, "verdicts")), 0);
+	assert_int_equal(json_integer_value(json_object_get(document, "everyMs")), 5000);
 	json_decref(document);
 }
 
@@ -323,6 +385,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_ports),
 		TEST(test_ports_that_nobody_knows),
+		TEST(test_what_a_pod_reads),
+		TEST(test_what_a_pod_reads_of_nothing),
 		TEST(test_history),
 		TEST(test_history_since),
 		TEST(test_names_of_ports),

@@ -117,6 +117,9 @@ static const char *const bad_files[] = {
 	NATIVE("\"kind\":\"shard\""),
 	NATIVE("\"slots\":5"),
 	NATIVE("\"hcaPerSlot\":\"all\""),
+	NATIVE("\"kind\":\"shared\",\"podStatus\":true"),
+	NATIVE("\"deviceType\":\"accelerator\",\"podStatus\":true"),
+	NATIVE("\"podStatus\":1"),
 	NATIVE("\"fixedSlots\":true"),
 	NATIVE("\"kind\":\"shared\",\"fixedSlots\":true"),
 	NATIVE("\"kind\":\"shared\",\"fixedSlots\":true,\"slots\":5"),
@@ -419,7 +422,7 @@ static void test_our_grammar_says_it_all(void **state)
 
 	good(&c, "{\"pools\":[{\"resourceName\":\"a.b\",\"selectors\":{\"ifNames\":[\"x\"],"
 		 "\"rdmaNames\":[\"mlx5_0\"]},\"permissions\":\"r\",\"issm\":true,\"umad\":false,"
-		 "\"cdi\":true,\"deviceInfo\":false,\"ignoreLink\":true,"
+		 "\"cdi\":true,\"deviceInfo\":false,\"podStatus\":true,\"ignoreLink\":true,"
 		 "\"hold\":{\"pci\":{\"downMs\":7},\"linkDown\":{\"upMs\":8}}},"
 		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"selectors\":{}},"
 		 "{\"resourceName\":\"c\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\","
@@ -427,7 +430,8 @@ static void test_our_grammar_says_it_all(void **state)
 	p = &c.pools[0];
 	assert_string_equal(p->prefix, "rocelet.dev");
 	assert_string_equal(p->permissions, "r");
-	assert_true(p->issm && p->cdi && p->ignore_link);
+	assert_true(p->issm && p->cdi && p->ignore_link && p->pod_status);
+	assert_false(c.pools[1].pod_status);
 	assert_false(p->umad || p->device_info);
 	assert_int_equal(p->hold[HEALTH_PCI].down_ms, 7);
 	assert_int_equal(p->hold[HEALTH_PCI].up_ms, 5000);

@@ -1,0 +1,21 @@
+/* api_pod.h - what a pod reads of a device of its own (status.json), as JSON. Pure.
+ *
+ * Told are the device's own ports and what is wrong with them: no other device, no pod, no peer. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct diagnosis_report;
+struct host;
+
+/* The document of a function; heap, terminated by a newline and 0. NULL: out of memory.
+ * {"time":"2026-...Z","timeMs":123,"everyMs":1000,"function":"0000:03:00.2",
+ *  "ports":[{"device":"mlx5_1",...}],
+ *  "verdicts":[{"device":"mlx5_1","port":1,"cause":"packet_loss","severity":"critical",
+ *    "level":3,...,"runbook":"runbook.md#packet_loss"}]}
+ * ports: as in api_ports(), with null for parent, namespace, pod and container. verdicts: as in
+ * api_diagnosis(), without evidence (which may compare with other devices), pods and peer.
+ * every_ms: how often the document is made, for who asks whether it still is. */
+char *api_pod_status(const struct diagnosis_report *, const struct host *, const char *function,
+		     uint32_t every_ms, size_t *ret_len);

@@ -1,0 +1,285 @@
+/* status.c - what containers read of their own devices, in step with who has what.
+ *
+ * Happy path: Allocate -> a new folder, named in the answer -> each sample -> a round: texts are
+ * made in the loop, some at a time, and written by a worker -> the device comes back -> the folder
+ * goes. All of it can fail (a full or read-only file system), which is told once; a container then
+ * gets its device and no folder, or reads what was written last. */
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "state.h"
+#include "status_files.h"
+
+/* Rounds follow samples, but applications and people read them: not more often. Samples come some
+ * milliseconds early or late. */
+#define ROUND_MS (RESOURCES_STATUS_MS - 100)
+
+/* --- trouble ---------------------------------------------------------------------------------- */
+
+static void tell_failure(struct pod_status *p, const struct err *e)
+{
+	if (!p->failing)
+		log_warn("resources", 0,
+			 "%s: pods are not told how their devices do until that is over", e->msg);
+	p->failing = true;
+}
+
+static void tell_success(struct pod_status *p)
+{
+	if (p->failing)
+		log_info("resources", 0, "pods are told again how their devices do");
+	p->failing = false;
+}
+
+static int open_all(const struct pod_status *p, bool make, struct err *e)
+{
+	if (!p->run_dir)
+		return err_set(e, -ENOENT, "there is no run folder");
+	return status_files_open(p->run_dir, make, e);
+}
+
+/* --- the worker's part ------------------------------------------------------------------------ */
+
+static void on_worker(void *arg)
+{
+	struct pod_status *p = &((struct resources *)arg)->status;
+
+	p->purge_error = (struct err){0};
+	for (size_t i = 0; i < p->n_batch; i++) {
+		struct err e = {0};
+		int r = status_files_write(p->batch[i].folder, p->batch[i].text, p->batch[i].len,
+					   &e);
+
+		p->n_written += r == 0;
+		if (r < 0 && r != -ENOENT)
+			p->error = e;
+	}
+	if (p->purges)
+		status_files_purge(p->all, &p->purge_error);
+}
+
+static void drop_batch(struct pod_status *p)
+{
+	for (size_t i = 0; i < p->n_batch; i++) {
+		close(p->batch[i].folder);
+		free(p->batch[i].text);
+	}
+	p->n_batch = 0;
+	if (p->all >= 0)
+		close(p->all);
+	p->all = -1;
+}
+
+static void continue_round(struct resources *r);
+
+static void on_written(void *arg)
+{
+	struct resources *r = arg;
+	struct pod_status *p = &r->status;
+
+	if (p->error.code < 0)
+		tell_failure(p, &p->error);
+	else if (p->n_written > 0 && p->next >= p->plan.n)
+		tell_success(p);
+	if (p->purge_error.code < 0)
+		log_warn("resources", 0, "%s, leaving it where it is", p->purge_error.msg);
+	drop_batch(p);
+	if (p->closed)
+		p->closed(r);
+	else
+		continue_round(r);
+}
+
+/* --- rounds ----------------------------------------------------------------------------------- */
+
+/* What was sampled before the device was given away tells of whoever had it then. */
+static bool is_due(const struct pod_status *p, const struct pod_status_folder *f)
+{
+	return f->told && p->sample_ms > f->since_ms;
+}
+
+/* Nobody has the folder any more, or there is nothing to say: the next one. */
+static void add_text(struct resources *r, const struct pod_status_folder *f)
+{
+	struct pod_status *p = &r->status;
+	AUTO_FD folder = status_files_folder(p->all, f->name);
+	size_t len = 0;
+	char *text = folder < 0 ? NULL : r->hooks.status(f->id, &len, r->hooks.arg);
+
+	if (text)
+		p->batch[p->n_batch++] = (struct status_text){take_fd(&folder), text, len};
+}
+
+/* Until there is nothing to do. */
+static void continue_round(struct resources *r)
+{
+	struct pod_status *p = &r->status;
+	struct err e = {0};
+
+	if (p->next >= p->plan.n && !p->to_purge)
+		return;
+	p->all = open_all(p, false, &e);
+	if (p->all < 0) {
+		p->next = p->plan.n;
+		p->to_purge = false;
+		if (p->all != -ENOENT)
+			tell_failure(p, &e);
+		return;
+	}
+	for (; p->next < p->plan.n && p->n_batch < STATUS_BATCH; p->next++)
+		if (is_due(p, &p->plan.folders[p->next]))
+			add_text(r, &p->plan.folders[p->next]);
+	p->purges = p->to_purge;
+	p->to_purge = false;
+	job_begin(&p->job, r->loop, on_worker, on_written, r);
+}
+
+static void begin_work(struct resources *r)
+{
+	if (!r->status.job.running && !r->closing)
+		continue_round(r);
+}
+
+/* Replaces that of the last round; not while one is under way. */
+static int make_plan(struct resources *r)
+{
+	pod_status_plan_done(&r->status.plan);
+	r->status.next = 0;
+	return pod_status_plan_make(&r->status.plan, &r->pools, holders_held(r->holders));
+}
+
+void resources_sampled(struct resources *r, uint64_t sample_ms)
+{
+	struct pod_status *p = &r->status;
+	uint64_t now = uv_now(r->loop);
+
+	if (r->closing || r->opts.dry_run || !r->decided || !r->hooks.status || p->job.running ||
+	    now < p->round_ms + ROUND_MS)
+		return;
+	p->round_ms = now;
+	p->sample_ms = sample_ms;
+	p->n_written = 0;
+	p->error = (struct err){0};
+	if (make_plan(r) == 0 && p->plan.n_told > 0)
+		continue_round(r);
+	else
+		p->next = p->plan.n;
+}
+
+/* --- after each decision ---------------------------------------------------------------------- */
+
+static bool is_stale_folder(const char *name, void *plan)
+{
+	return pod_status_is_stale(plan, name);
+}
+
+/* The kubelet starts containers again with the mounts of before, so those have to be there, also
+ * after a reboot; what the configuration does not tell any more is an empty folder. */
+static int follow_one(int all, const struct pod_status_folder *f, bool *renewed, struct err *e)
+{
+	if (f->told)
+		return status_files_ensure(all, f->name, e);
+	if (!status_files_has_file(all, f->name))
+		return 0;
+	*renewed = true;
+	return status_files_renew(all, f->name, e);
+}
+
+static int follow_plan(struct resources *r, struct pod_status_plan *plan, struct err *e)
+{
+	AUTO_FD all = open_all(&r->status, plan->n_told > 0, e);
+	bool renewed = false;
+	int error = 0, n;
+
+	if (all == -ENOENT && plan->n_told == 0)
+		return 0;
+	if (all < 0)
+		return all;
+	for (size_t i = 0; i < plan->n && error == 0; i++)
+		error = follow_one(all, &plan->folders[i], &renewed, e);
+	n = status_files_sweep(all, is_stale_folder, plan, error < 0 ? NULL : e);
+	/* What a crash has left aside goes with the first time. */
+	r->status.to_purge |= renewed || n > 0 || !r->status.followed;
+	return error < 0 ? error : n;
+}
+
+void status_follow(struct resources *r)
+{
+	struct pod_status *p = &r->status;
+	const uint64_t generation = reservations_generation(holders_reservations(r->holders));
+	struct pod_status_plan plan = {0};
+	struct err e = {0};
+
+	if (r->opts.dry_run || (p->followed && p->generation == generation))
+		return;
+	if (pod_status_plan_make(&plan, &r->pools, holders_held(r->holders)) < 0)
+		return;
+	if (follow_plan(r, &plan, &e) >= 0) {
+		p->followed = true;
+		p->generation = generation;
+		p->failing &= plan.n_told > 0;
+	} else {
+		tell_failure(p, &e);
+	}
+	pod_status_plan_done(&plan);
+	begin_work(r);
+}
+
+/* --- Allocate --------------------------------------------------------------------------------- */
+
+/* How many of the IDs have a new folder; those are in `made`. */
+static size_t renew_all(struct resources *r, struct id_list ids, const char **made)
+{
+	struct err e = {0};
+	AUTO_FD all = open_all(&r->status, true, &e);
+	char name[PLUGIN_ID_SIZE];
+	size_t n = 0;
+
+	for (size_t i = 0; all >= 0 && i < ids.n; i++)
+		if (pod_status_name(ids.ids[i], name) && status_files_renew(all, name, &e) == 0)
+			made[n++] = ids.ids[i];
+	if (e.code < 0)
+		tell_failure(&r->status, &e);
+	return n;
+}
+
+void status_give(struct resources *r, const struct pool *pool, struct id_list ids,
+		 struct container_grant *grant)
+{
+	const char **made = NULL;
+	size_t n;
+
+	if (!pool->pod_status || r->opts.dry_run)
+		return;
+	made = calloc(ids.n + 1, sizeof(*made));
+	n = made ? renew_all(r, ids, made) : 0;
+	if (!made || (n > 0 && pod_status_grant(grant, pool, r->status.run_dir,
+						(struct id_list){made, n}) < 0))
+		log_warn("resources", 0,
+			 "out of memory: a container is not told how its devices do");
+	free(made);
+	r->status.to_purge = true;
+	begin_work(r);
+}
+
+/* --- lifetime --------------------------------------------------------------------------------- */
+
+void status_open(struct resources *r)
+{
+	r->status = (struct pod_status){.all = -1};
+	if (r->opts.run_dir)
+		r->status.run_dir = realpath(r->opts.run_dir, NULL);
+}
+
+bool status_close(struct resources *r, void (*closed)(void *arg))
+{
+	r->status.closed = closed;
+	return r->status.job.running;
+}
+
+void status_done(struct resources *r)
+{
+	pod_status_plan_done(&r->status.plan);
+	free(r->status.run_dir);
+}
