@@ -177,6 +177,7 @@ part_interop() {
 	judges <<-END
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
+		rocectl top on a terminal|tests/interop/top_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
 		daemon under it|tests/interop/daemon_python.py $san/rocelet $san/bench/mk_sysfs
 		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs
 		diagnosis of scenarios|tests/scenarios/judge.py $san/rocectl
