@@ -18,6 +18,16 @@ make_system() { # SUITE ROOT
     mmdebstrap --mode=root --variant=minbase --quiet --include=make "${options[@]}" --dpkgopt=force-unsafe-io \
         "$1" "$2" "$(deb_source "$mirror" "$1")"
     git clone --quiet --no-hardlinks . "$2/root/rocelet"
+    npm_as_here "$2"
+}
+
+# Where this machine's npm takes packages from, and whom it believes.
+npm_as_here() { # ROOT
+    local bundle=/etc/ssl/certs/ca-certificates.crt
+    echo "registry=$(npm config get registry)" >"$1/root/.npmrc"
+    [[ -e $bundle ]] || return 0
+    install -D "$bundle" "$1/root/ca.crt"
+    echo "cafile=/root/ca.crt" >>"$1/root/.npmrc"
 }
 
 # The root of a system is a mount, and what its programs do with it needs that.

@@ -100,14 +100,14 @@ static json_t *resource(const struct resource_table *t, const struct resource_in
 		healthy += t->devices[r->first_device + i].reasons == 0;
 		given += t->devices[r->first_device + i].state != RESERVATION_FREE;
 	}
-	return json_pack("{so sb sI sI sI so ss so sI sI sI}", "name", json_text(r->name), "shared",
-			 r->shared, "devices", (json_int_t)r->n_devices, "healthy",
+	return json_pack("{so sb sI sI sI so ss so so sI sI sI}", "name", json_text(r->name),
+			 "shared", r->shared, "devices", (json_int_t)r->n_devices, "healthy",
 			 (json_int_t)healthy, "allocated", (json_int_t)given, "gidCapacity",
 			 r->gid_capacity ? json_integer(r->gid_capacity) : json_null(),
 			 "registration", registration_name(r->registration), "error",
-			 json_text(r->error), "registrations", (json_int_t)r->registrations,
-			 "registrationFailures", (json_int_t)r->failures, "listsSent",
-			 (json_int_t)r->lists);
+			 json_text(r->error), "hint", json_text(r->hint), "registrations",
+			 (json_int_t)r->registrations, "registrationFailures",
+			 (json_int_t)r->failures, "listsSent", (json_int_t)r->lists);
 }
 
 json_t *api_resources(const struct resource_table *t)
@@ -117,6 +117,16 @@ json_t *api_resources(const struct resource_table *t)
 	for (size_t i = 0; a && i < t->n_resources; i++)
 		a = api_push(a, resource(t, &t->resources[i]));
 	return a;
+}
+
+char *api_resources_document(const struct resource_table *t, size_t *ret_len)
+{
+	static const struct resource_table none;
+
+	t = t ? t : &none;
+	return api_print(json_pack("{sI so}", "generation", (json_int_t)t->generation, "resources",
+				   api_resources(t)),
+			 ret_len);
 }
 
 /* --- pods ------------------------------------------------------------------------------------- */

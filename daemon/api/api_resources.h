@@ -15,8 +15,12 @@ json_t *api_resources_of(const struct resource_index *, const char *function);
 json_t *api_why_not(const struct resource_index *, const char *function);
 /* All of them:
  * [{"name":...,"shared":false,"devices":8,"healthy":7,"allocated":2,"registration":"registered",
- * "error":null,...}] */
+ * "error":null,"hint":null,...}]; hint: why it has no devices. */
 json_t *api_resources(const struct resource_table *);
+
+/* The document of /api/v1/resources: {"generation":3,"resources":[...]} as api_resources() has
+ * them; heap, terminated, NULL when out of memory. NULL as the table: nothing is configured. */
+char *api_resources_document(const struct resource_table *, size_t *ret_len);
 
 /* The document of /api/v1/pods: pods in order of namespace and name, each with its containers and
  * their devices; heap, terminated, NULL when out of memory.

@@ -235,6 +235,15 @@ static void answer_pods(struct routes *r, const struct http_request *request,
 		reply_string(reply, 503, REPLY_TEXT, "the kubelet has not been asked yet\n");
 }
 
+static void answer_resources(struct routes *r, const struct http_request *request,
+			     struct http_reply *reply)
+{
+	size_t len = 0;
+
+	(void)request;
+	reply_document(reply, api_resources_document(r->resources, &len));
+}
+
 static void answer_attachments(struct routes *r, const struct http_request *request,
 			       struct http_reply *reply)
 {
@@ -454,6 +463,7 @@ static const struct route {
 	{"/readyz", answer_readyz},
 	{"/api/v1/devices", answer_devices},
 	{"/api/v1/pods", answer_pods},
+	{"/api/v1/resources", answer_resources},
 	{"/api/v1/attachments", answer_attachments},
 	{"/api/v1/events", answer_events},
 	{"/api/v1/qps", routes_qps},

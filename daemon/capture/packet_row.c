@@ -26,11 +26,12 @@ bool packet_row_of(struct packet_row *ret, const struct capture_packet *p)
 
 static int add_address(struct packet_filter *f, const char *word, struct err *e)
 {
-	uint8_t *address = f->addresses[f->n_addresses];
 	struct in_addr ip4;
+	uint8_t *address;
 
 	if (f->n_addresses == 2)
 		return err_set(e, -EINVAL, "--flow: more than two addresses");
+	address = f->addresses[f->n_addresses];
 	if (inet_pton(AF_INET, word, &ip4) == 1) {
 		memset(address, 0, 10);
 		memset(address + 10, 0xff, 2);

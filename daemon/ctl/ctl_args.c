@@ -233,7 +233,7 @@ static int missing_word(const struct ctl_command_row *row, struct err *e)
 	char word[32];
 	size_t i = 0;
 
-	for (; row->word[i] && i < sizeof(word) - 1; i++)
+	for (; i < sizeof(word) - 1 && row->word[i]; i++)
 		word[i] = (char)tolower(row->word[i]);
 	word[i] = '\0';
 	return err_set(e, -EINVAL, "%s: which %s?", row->name, word);

@@ -11,17 +11,21 @@ class Documents {
 		Object.assign(this, {store, onRead, documents: new Map(), pending: [], underway: new Set(), failed: new Map()});
 	}
 
-	// The document, or null until it is there. changesWith: words of the stream's generations.
-	get(path, changesWith) {
+	// The document, or null until it is there. changesWith: words of the stream's generations; everyMs: it is old after so long, too.
+	get(path, changesWith, everyMs = Infinity) {
 		let entry = this.documents.get(path);
 		if (!entry) {
-			entry = {path, changesWith, content: null, error: null, old: true, reading: false, readMs: -Infinity};
+			entry = {path, changesWith, content: null, error: null, old: true, reading: false, readMs: -Infinity, readAt: null};
 			this.documents.set(path, entry);
 		}
-		entry.used = true;
-		if (entry.old)
+		if (entry.old || performance.now() - entry.readMs > everyMs)
 			this.read(entry);
 		return entry.content;
+	}
+
+	// When it was read, by our clock.
+	readAt(path) {
+		return this.documents.get(path)?.readAt ?? null;
 	}
 
 	errorOf(path) {
@@ -45,6 +49,7 @@ class Documents {
 		try {
 			entry.content = await ask(entry.path);
 			entry.error = null;
+			entry.readAt = Date.now();
 		} catch (error) {
 			entry.error = error.message;
 			entry.old = true; // asked for again with the next look

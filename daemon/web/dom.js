@@ -9,7 +9,7 @@ function make(tag, attributes = {}, ...children) {
 		else if (value !== null && value !== undefined && value !== false)
 			element.setAttribute(name, value === true ? '' : value);
 	}
-	element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+	element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 	return element;
 }
 

@@ -2,8 +2,15 @@
 
 const STALE_MS = 3000; // or three samples
 
+const PORTS_CHANGE_WITH = ['ports', 'devices', 'resources'];
+
 const VIEWS = [
 	{word: '', title: 'Verdicts and ports', make: (page) => new PortsView(page)},
+	{word: 'pods', title: 'Pods', make: (page) => new PodsView(page)},
+	{word: 'qps', title: 'Queue pairs', make: (page) => new QueuePairsView(page)},
+	{word: 'pools', title: 'Pools', make: (page) => new PoolsView(page)},
+	{word: 'events', title: 'Events', make: (page) => new EventsView(page)},
+	{word: 'config', title: 'Configuration', make: (page) => new ConfigView(page)},
 ];
 
 class Page {
@@ -27,8 +34,7 @@ class Page {
 	open(moves) {
 		const words = placeWords(location.hash);
 		this.view?.done();
-		this.view = words[0] === 'port' && words.length >= 3 ? new PortView(this, words.slice(1, -1).join('/'), words[words.length - 1])
-			: (VIEWS.find((view) => view.word === words[0]) ?? VIEWS[0]).make(this);
+		this.view = this.makeView(words);
 		byId('main').replaceChildren(this.view.element);
 		for (const link of byId('views').querySelectorAll('a'))
 			setAttribute(link, 'aria-current', link.getAttribute('href') === `#${words[0] ?? ''}` ? 'page' : null);
@@ -40,17 +46,43 @@ class Page {
 		}
 	}
 
+	// For who measures: when the first view was there with numbers in it.
+	markFirst() {
+		if (this.marked || this.store.timeMs === null || this.documents.get('api/v1/ports', PORTS_CHANGE_WITH) === null)
+			return;
+		this.marked = true;
+		performance.mark('rocelet first view');
+	}
+
+	makeView(words) {
+		if (words[0] === 'port' && words.length === 3)
+			return new PortView(this, words[1], words[2]);
+		if (words[0] === 'pod' && words.length === 3)
+			return new PodView(this, words[1], words[2]);
+		return (VIEWS.find((view) => view.word === words[0]) ?? VIEWS[0]).make(this);
+	}
+
 	// Once for all that comes together.
 	show() {
 		this.frame ??= requestAnimationFrame(() => {
 			this.frame = null;
 			this.showState();
 			this.view.show();
+			this.markFirst();
 		});
 	}
 
 	ports() {
-		return this.documents.get('api/v1/ports', ['ports', 'devices', 'resources'])?.ports ?? null;
+		return this.documents.get('api/v1/ports', PORTS_CHANGE_WITH)?.ports ?? null;
+	}
+
+	pods() {
+		return this.documents.get('api/v1/pods', ['resources', 'attachments'])?.pods ?? null;
+	}
+
+	// Why there is nothing of a document: it has not come, and why, or it has nothing.
+	missing(path, content, empty) {
+		return content !== null ? empty : this.documents.errorOf(path) ?? 'It is being read.';
 	}
 
 	// Where time axes end: the newest sample's time and how old that is, by our clock.

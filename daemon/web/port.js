@@ -43,15 +43,15 @@ class PortView {
 	show() {
 		const ports = this.page.ports();
 		const facts = ports?.find((p) => portKey(p) === this.key) ?? null;
-		const history = this.page.documents.history(this.key);
 		this.missing.hidden = facts !== null;
-		setText(this.missing, ports === null ? this.page.documents.errorOf('api/v1/ports') ?? 'The ports are being read.' : `There is no port ${this.name} on this node now.`);
+		setText(this.missing, this.page.missing('api/v1/ports', ports, `There is no port ${this.name} on this node now.`));
 		if (!facts)
 			return;
 		this.showFacts(facts);
 		const own = this.page.store.verdicts.filter((v) => portKey(v) === this.key);
 		this.verdicts.show(own);
 		setText(this.healthy, own.length ? '' : facts.watch === 'judged' ? 'Nothing.' : 'Nothing so far: it has not been judged for long enough.');
+		const history = this.page.documents.history(this.key);
 		if (history)
 			this.showHistory(facts, history);
 	}

@@ -1,7 +1,5 @@
 // ports.js - the first view: what is wrong, and all ports as rows.
 
-const ROWS_AT_FIRST = 200;
-
 const COLUMNS = [
 	['port'], ['what is wrong', 'trouble'], ['pod', 'wide'], ['state'], ['speed', 'number wide'], ['received', 'number'], ['sent', 'number'],
 	['paused', 'number'], ['pauses', 'number'], ['CE', 'number'], ['CNP received', 'number wide'], ['CNP sent', 'number wide'], ['lost', 'number'],
@@ -22,15 +20,22 @@ function losses(now) {
 	return seen.length ? seen.reduce((a, b) => a + b, 0) : null;
 }
 
-function makePortRow(item) {
-	const cells = COLUMNS.map(([title, kind], i) => make(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null, class: kind || null, 'data-title': title}));
-	const row = make('tr', {}, cells);
-	row.cells_ = cells;
+// Ports with what is said and measured of them now.
+function portItems(store, ports) {
+	const verdicts = new Map();
+	for (const v of worstFirst(store.verdicts))
+		verdicts.set(portKey(v), [...verdicts.get(portKey(v)) ?? [], v]);
+	return ports.map((facts) => {
+		const key = portKey(facts), own = verdicts.get(key) ?? [];
+		return {key, facts, now: store.now.get(key) ?? {}, verdicts: own, level: own[0]?.level ?? 0};
+	});
+}
+
+function fillPortRow(row, {facts}) {
 	row.spark = makeSpark();
-	cells[0].append(make('a', {href: placeLink('port', item.facts.device, item.facts.port)}, `${shown(item.facts.device)}/${item.facts.port}`),
-		make('span', {class: 'quiet'}, item.facts.netdev ? ` ${shown(item.facts.netdev)}` : ''));
-	cells[cells.length - 1].append(row.spark);
-	return row;
+	row.parts[0].append(make('a', {href: placeLink('port', facts.device, facts.port)}, `${shown(facts.device)}/${facts.port}`),
+		make('span', {class: 'quiet'}, facts.netdev ? ` ${shown(facts.netdev)}` : ''));
+	row.parts[row.parts.length - 1].append(row.spark);
 }
 
 function troubleText(item) {
@@ -40,10 +45,9 @@ function troubleText(item) {
 
 function updatePortRow(row, item) {
 	const {facts, now} = item;
-	const texts = [null, troubleText(item), facts.pod ? podName({namespace: facts.namespace, name: facts.pod}) : '–', facts.state ?? UNKNOWN,
+	setCells(row, [null, troubleText(item), facts.pod ? podName({namespace: facts.namespace, name: facts.pod}) : '–', facts.state ?? UNKNOWN,
 		lineRate(facts.rateBps), bitRate(now.bytes_received), bitRate(now.bytes_sent), share(now.pause_received), share(now.pause_sent), share(now.ce_share),
-		eventRate(now.cnp_received), eventRate(now.cnp_sent), eventRate(losses(now))];
-	texts.forEach((text, i) => text !== null && setText(row.cells_[i], text));
+		eventRate(now.cnp_received), eventRate(now.cnp_sent), eventRate(losses(now))]);
 	setAttribute(row, 'data-severity', item.verdicts[0]?.severity ?? null);
 	row.item = item;
 }
@@ -51,34 +55,22 @@ function updatePortRow(row, item) {
 class PortsView {
 	constructor(page) {
 		this.page = page;
-		this.all = false;
 		this.order = 'trouble';
 		this.seen = new Set(); // rows that can be seen: only they are drawn
 		this.summary = make('p', {class: 'summary'});
 		this.cards = make('div', {class: 'cards'});
 		this.verdicts = new VerdictCards(this.cards);
-		const {box, body} = makeTable('ports', COLUMNS);
 		this.observer = new IntersectionObserver((entries) => this.onSeen(entries), {rootMargin: '100px'});
-		this.rows = new Rows(body, (item) => item.key, (item) => this.watch(makePortRow(item)), updatePortRow);
-		this.more = make('button', {type: 'button', hidden: true, onclick: () => { this.all = true; page.show(); }});
-		this.none = make('p', {hidden: true});
+		this.list = new List({
+			label: 'ports', columns: COLUMNS, keyOf: (item) => item.key, update: updatePortRow,
+			create: (row, item) => { fillPortRow(row, item); this.observer.observe(row); },
+			words: (item) => [item.key, item.facts.netdev, `${item.facts.namespace}/${item.facts.pod}`, troubleText(item)],
+		}, () => page.show());
+		addChoice(this.list, ' by ', {trouble: 'what is wrong', name: 'name', received: 'received', sent: 'sent', pause: 'pause'},
+			(order) => { this.order = order; page.show(); });
 		this.element = make('div', {},
 			make('section', {'aria-labelledby': 'verdicts-title'}, make('h2', {id: 'verdicts-title'}, 'What is wrong'), this.summary, this.cards),
-			make('section', {'aria-labelledby': 'ports-title'}, make('h2', {id: 'ports-title'}, 'Ports'), this.controls(), this.none, box, this.more));
-	}
-
-	controls() {
-		const orders = {trouble: 'what is wrong', name: 'name', received: 'received', sent: 'sent', pause: 'pause'};
-		this.filter = make('input', {type: 'search', id: 'ports-filter', oninput: () => this.page.show()});
-		return make('p', {class: 'controls'}, make('label', {for: 'ports-filter'}, 'show those with '), this.filter,
-			make('label', {for: 'ports-order'}, ' by '),
-			make('select', {id: 'ports-order', onchange: (event) => { this.order = event.target.value; this.page.show(); }},
-				Object.entries(orders).map(([value, text]) => make('option', {value}, text))));
-	}
-
-	watch(row) {
-		this.observer.observe(row);
-		return row;
+			make('section', {'aria-labelledby': 'ports-title'}, make('h2', {id: 'ports-title'}, 'Ports'), this.list.element));
 	}
 
 	onSeen(entries) {
@@ -87,34 +79,12 @@ class PortsView {
 		this.draw();
 	}
 
-	items(ports) {
-		const {store} = this.page;
-		const verdicts = new Map();
-		for (const v of worstFirst(store.verdicts))
-			verdicts.set(portKey(v), [...verdicts.get(portKey(v)) ?? [], v]);
-		return ports.map((facts) => {
-			const key = portKey(facts), own = verdicts.get(key) ?? [];
-			return {key, facts, now: store.now.get(key) ?? {}, verdicts: own, level: own[0]?.level ?? 0};
-		});
-	}
-
-	isWanted(item) {
-		const word = this.filter.value.trim().toLowerCase();
-		const {device, netdev, pod, namespace} = item.facts;
-		return !word || [item.key, device, netdev, `${namespace}/${pod}`, troubleText(item)].some((text) => text && text.toLowerCase().includes(word));
-	}
-
 	show() {
 		const ports = this.page.ports();
 		setText(this.summary, summary(this.page.store, ports));
 		this.verdicts.show(this.page.store.verdicts);
-		const wanted = this.items(ports ?? []).filter((item) => this.isWanted(item)).sort(ORDERS[this.order]);
-		const shownItems = this.all ? wanted : wanted.slice(0, ROWS_AT_FIRST);
-		this.rows.show(shownItems);
-		this.more.hidden = shownItems.length === wanted.length;
-		setText(this.more, `all ${wanted.length} ports`);
-		this.none.hidden = wanted.length > 0;
-		setText(this.none, ports === null ? this.page.documents.errorOf('api/v1/ports') ?? 'The ports are being read.' : 'There are no such ports.');
+		this.list.show(portItems(this.page.store, ports ?? []).sort(ORDERS[this.order]),
+			this.page.missing('api/v1/ports', ports, 'No port is watched on this node.'));
 		this.draw();
 	}
 

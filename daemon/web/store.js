@@ -87,6 +87,13 @@ class Store {
 		this.eventsGeneration = events.generation;
 	}
 
+	// A document of api/v1/events, with all there are: those that are known already are the same ones, or newer.
+	takeOlderEvents(all) {
+		const newer = {generation: this.eventsGeneration, events: this.events};
+		this.events = all.events;
+		this.takeEvents(newer);
+	}
+
 	takeReport(live, change) {
 		const first = this.timeMs === null;
 		this.signals = live.signals;

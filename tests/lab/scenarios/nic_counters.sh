@@ -18,24 +18,24 @@ configuration() { # ROUND
 }
 
 play_round() { # NAME
-    local verdict name what
-    say "$1"
-    player make "$1"
-    configuration "$1" >/tmp/config.json
+    local round=$1 verdict name what
+    say "$round"
+    player make "$round"
+    configuration "$round" >/tmp/config.json
     start_rocelet --config /tmp/config.json
-    player play "$1" "$OUT/$1.log"
-    check "$1: replay judges what was played" 'host_part replay "$1"'
-    /usr/bin/python3 /rocelet/lab/guest/nic_told.py "$OUT/pieces/$1" "$OUT/$1.log" >"$OUT/$1.told"
+    player play "$round" "$OUT/$round.log"
+    check "replay judges what was played" 'host_part replay "$round"'
+    /usr/bin/python3 /rocelet/lab/guest/nic_told.py "$OUT/pieces/$round" "$OUT/$round.log" >"$OUT/$round.told"
     while read -r verdict name what; do
         check "$name $what" '[[ $verdict == ok ]]'
-    done < <(grep -v '^#' "$OUT/$1.told")
-    grep '^#' "$OUT/$1.told"
+    done < <(grep -v '^#' "$OUT/$round.told")
+    grep '^#' "$OUT/$round.told"
     stop_rocelet
 }
 
 load_nic
 check "the host makes what is played" 'host_part pieces'
-(($#)) || set -- congestion loss settings bnxt # or those that are asked for
+[[ -n ${1:-} ]] || set -- congestion loss settings bnxt # or those that are asked for
 for round; do
     play_round "$round"
 done

@@ -67,6 +67,29 @@ static void test_all(void **state)
 	resource_table_done(&t);
 }
 
+static void test_document(void **state)
+{
+	struct resource_table t;
+	size_t len;
+	char *text;
+	json_t *document;
+
+	(void)state;
+	resource_table_small(&t);
+	text = api_resources_document(&t, &len);
+	document = json_loads(text, 0, NULL);
+	assert_int_equal(json_integer_value(json_object_get(document, "generation")), 9);
+	assert_int_equal(json_array_size(json_object_get(document, "resources")), 2);
+	json_decref(document);
+	free(text);
+	text = api_resources_document(NULL, &len);
+	document = json_loads(text, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(document, "resources")), 0);
+	json_decref(document);
+	free(text);
+	resource_table_done(&t);
+}
+
 static void test_pods(void **state)
 {
 	struct resource_table t;
@@ -102,9 +125,8 @@ static void test_no_pods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_functions),
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_pods),
+		cmocka_unit_test(test_of_functions), cmocka_unit_test(test_all),
+		cmocka_unit_test(test_document),     cmocka_unit_test(test_pods),
 		cmocka_unit_test(test_no_pods),
 	};
 

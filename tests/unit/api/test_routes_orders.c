@@ -354,7 +354,7 @@ static void test_rocectl_gives_orders(void **state)
 	assert_string_equal(n->order.owner.netns.path, "/run/netns/a");
 	assert_ctl(n, CTL_OK, "0000:03:00.4 is back in the host", "detach 0000:03:00.4 --force");
 	assert_true(n->force);
-	assert_ctl(n, CTL_NO, "\"kind\":\"drift\"", "doctor --json");
+	assert_ctl(n, CTL_NO, "\"kind\": \"drift\"", "doctor --json");
 	stop(n);
 }
 
@@ -367,7 +367,7 @@ static void test_rocectl_is_told_no(void **state)
 	assert_ctl(n, CTL_NO, "rocectl: it is somebody's\n", "detach ens1f0v2");
 	assert_ctl(n, CTL_NO, "rocectl: the order: mtu: 7 is not between",
 		   "attach ens1f0v2 --pod=a/b --mtu=7");
-	assert_ctl(n, CTL_NO, "{\"error\":\"x is no device", "explain x --json");
+	assert_ctl(n, CTL_NO, "\"error\": \"x is no device", "explain x --json");
 	stop(n);
 }
 
