@@ -1,7 +1,7 @@
 #!/bin/bash
 # check.sh - every test of the project, one line each, "N passed, N failed[, N skipped]" last.
 #
-#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab cluster (default: all but lint, threads and cluster,
+#   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab cluster page (default: all but lint, threads, cluster and page,
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
@@ -212,6 +212,12 @@ judges() {
 		timeout 900 /usr/bin/python3 $command >"$log" 2>&1 </dev/null || status=$?
 		echo "$status $((SECONDS - began)) $log $name"' bash {} |
 		while read -r status seconds log name; do judge_scenario "interop $name" "$log" "$status" "$seconds"; done
+}
+
+# In a headless Chromium, which it needs (Debian's package).
+part_page() {
+	build all build/bench/mk_sysfs
+	judged "page in a browser" /usr/bin/python3 -B tests/web/page_python.py build/rocelet build/bench/mk_sysfs
 }
 
 part_san() {

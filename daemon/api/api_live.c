@@ -164,23 +164,39 @@ static void add_generations(struct json_out *o, const struct live_scene *s)
 	json_out_close(o, '}');
 }
 
-static void add_document(struct json_out *o, const char *key, const char *text)
+/* Members, or the value of one, that are text already. */
+static void add_text(struct json_out *o, const char *text, size_t len)
 {
-	if (!text) {
+	if (text)
+		text_add(&o->text, text, len);
+	else
 		o->text.failed = true;
-		return;
-	}
-	text_addf(&o->text, ",\"%s\":%s", key, text);
+}
+
+static void add_no_events(struct json_out *o, uint64_t generation)
+{
+	json_out_open(o, "events", '{');
+	json_out_number(o, "generation", generation);
+	json_out_open(o, "events", '[');
+	json_out_close(o, ']');
+	json_out_close(o, '}');
 }
 
 static void add_events(struct json_out *o, const struct live_scene *s,
 		       const struct live_question *q)
 {
 	struct event_filter filter = filter_of(q);
-	size_t len;
-	char *text = api_events(s->events, &filter, &len);
+	size_t len = 0;
+	char *text;
 
-	add_document(o, "events", text);
+	/* Mostly there are none, and everybody who follows asks each second. */
+	if (!s->events || !api_events_any(s->events, &filter)) {
+		add_no_events(o, s->events ? s->events->generation : 0);
+		return;
+	}
+	text = api_events(s->events, &filter, &len);
+	text_add(&o->text, ",\"events\":", strlen(",\"events\":"));
+	add_text(o, text, len);
 	free(text);
 }
 
@@ -195,10 +211,12 @@ char *api_live(struct live_cache *c, const struct live_scene *s, const struct li
 	add_start(&o, s);
 	add_generations(&o, s);
 	add_events(&o, s, q);
-	if (s->report)
-		text_addf(&o.text, ",%s", c->text);
-	else
+	if (s->report) {
+		text_add(&o.text, ",", 1);
+		add_text(&o, c->text, c->len);
+	} else {
 		json_out_null(&o, "timeMs");
+	}
 	json_out_close(&o, '}');
 	return api_text(&o, ret_len);
 }

@@ -76,7 +76,6 @@ struct daemon {
 	uint64_t qp_ports_generation, qp_ports_ns;
 	struct config_watch *config_watch;
 	struct dir_watch *dev_watch; /* /dev/infiniband */
-	size_t n_rdma_sampled;	     /* RDMA devices when a sample was last asked for */
 	bool page_counts; /* the sample that is being taken is of devices we have looked for */
 };
 

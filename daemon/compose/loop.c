@@ -230,7 +230,6 @@ int loop_run(const struct launch *launch, struct err *e)
 		.options = options,
 		.limits = options->diagnosis,
 		.start_unix_ms = unix_ms(),
-		.n_rdma_sampled = SIZE_MAX, /* not yet */
 		.state_lock = LOCK_NONE,
 		.run_lock = LOCK_NONE,
 	};

@@ -54,11 +54,8 @@ static void on_inventory(bool first, void *arg)
 	if (d->resources && node_knows_devices(d->node))
 		resources_look(d->resources);
 	packet_wing_look(d);
-	/* What came or went is sampled at once, what only changed with the next tick. */
-	if (d->sampler && node_complete(d->node) && inv->host.n_rdma != d->n_rdma_sampled) {
-		d->n_rdma_sampled = inv->host.n_rdma;
-		sampler_wake(d->sampler);
-	}
+	if (d->sampler && node_complete(d->node))
+		sampler_follow(d->sampler);
 }
 
 static void on_dev_node(const char *name, void *arg)

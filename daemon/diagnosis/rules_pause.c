@@ -150,7 +150,7 @@ static bool link_is_narrow(const struct rule_input *in)
 {
 	const struct port_settings *s = in->port->settings;
 
-	return s && ((s->seen & SETTINGS_PCIE_SEGMENT) ||
+	return s && (((s->seen & SETTINGS_PCIE_SEGMENT) && s->segment[0]) ||
 		     ((s->seen & SETTINGS_PCIE) &&
 		      (s->pcie.width < s->pcie.max_width || s->pcie.mt_s < s->pcie.max_mt_s)));
 }

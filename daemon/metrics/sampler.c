@@ -55,9 +55,11 @@ struct sampler {
 	struct thresholds limits;
 	int statm_fd;
 	bool wake_again, closing;
-	bool new_limits;  /* the diagnosis does not go by them yet */
-	bool looking;	  /* the work in flight is a look at single ports */
-	uint64_t look_us; /* what the last one took */
+	size_t n_rdma;	     /* RDMA devices when the inventory was last looked at */
+	uint64_t links_down; /* links_down() of it */
+	bool new_limits;     /* the diagnosis does not go by them yet */
+	bool looking;	     /* the work in flight is a look at single ports */
+	uint64_t look_us;    /* what the last one took */
 
 	/* The worker's own, untouched by the loop while it works. */
 	struct counters *counters;
@@ -531,6 +533,18 @@ void sampler_wake(struct sampler *s)
 		wake_after_pause(s);
 }
 
+void sampler_follow(struct sampler *s)
+{
+	const struct host *h = &s->inventory->host;
+	uint64_t down = links_down(h);
+
+	if (h->n_rdma == s->n_rdma && down == s->links_down)
+		return;
+	s->n_rdma = h->n_rdma;
+	s->links_down = down;
+	sampler_wake(s);
+}
+
 void sampler_judge_by(struct sampler *s, const struct thresholds *limits)
 {
 	s->limits = *limits;
@@ -561,6 +575,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	s->loop = loop;
 	s->hw = hw;
 	s->inventory = inventory;
+	s->n_rdma = SIZE_MAX; /* not looked at yet */
 	s->self = self;
 	s->opts = *opts;
 	s->hooks = *hooks;

@@ -67,9 +67,12 @@ struct sampler_hooks {
 int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *, struct inventory *,
 		 struct self_counters *self, const struct sampler_opts *,
 		 const struct sampler_hooks *, struct err *);
-/* The hardware changed: lay out anew and sample now instead of at the next tick; in a storm of
- * changes as soon as the last sample is as long ago as it took. */
+/* A sample now instead of at the next tick; in a storm of changes as soon as the last one is as
+ * long ago as it took. */
 void sampler_wake(struct sampler *);
+/* The inventory changed: devices that came or went and links are sampled at once, all else with the
+ * next tick. */
+void sampler_follow(struct sampler *);
 /* What is diagnosed from the next sample on goes by these. */
 void sampler_judge_by(struct sampler *, const struct thresholds *);
 /* NULL is fine. A sample in flight is waited for; the struct is gone when the loop has run out of

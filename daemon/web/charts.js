@@ -3,7 +3,6 @@
 
 const CHART_HEIGHT = 170;
 const LEAST_SPAN_S = 10;
-const LEAST_WHOLE_S = 60; // of a daemon that has just begun
 
 const CHARTS = [
 	{title: 'Throughput', unit: bitRate, least: 1e6, signals: [
@@ -107,7 +106,7 @@ class Charts {
 	// now: unix seconds, where the axis ends.
 	show(history, marks, now) {
 		this.now = now;
-		this.begin = Math.max(now - HISTORY_S, Math.min(history.times[0] ?? now, now - LEAST_WHOLE_S));
+		this.begin = history.begin(now);
 		this.marks = marks;
 		for (const {chart, plot, canvas} of this.charts) {
 			const line = this.facts.rateBps ? this.facts.rateBps / 8 : null;

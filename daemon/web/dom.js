@@ -66,5 +66,5 @@ function makeTable(label, columns) {
 	const body = make('tbody');
 	const head = make('tr', {}, columns.map(([title, kind]) => make('th', {scope: 'col', class: kind || null}, title)));
 	const table = make('table', {}, make('caption', {class: 'unseen'}, label), make('thead', {}, head), body);
-	return {box: make('div', {class: 'scroll', role: 'region', tabindex: '0', 'aria-label': label}, table), body};
+	return {box: make('div', {class: 'scroll', role: 'region', tabindex: '0', 'aria-label': `table of ${label}`}, table), body};
 }

@@ -1,6 +1,7 @@
 // history.js - the last quarter of an hour of one port: times, and a list of numbers for each signal, null where nothing was seen. Pure.
 
 const HISTORY_S = 900;
+const LEAST_AXIS_S = 60;
 const HISTORY_ROWS = 2000; // more than a row a second, and gaps
 
 class PortHistory {
@@ -29,6 +30,11 @@ class PortHistory {
 		if (old > 0)
 			for (const list of [this.times, ...Object.values(this.values)])
 				list.splice(0, old);
+	}
+
+	// Where a time axis begins that ends now: a quarter of an hour ago, or with the first row of a daemon that is younger.
+	begin(now) {
+		return Math.max(now - HISTORY_S, Math.min(this.times[0] ?? now, now - LEAST_AXIS_S));
 	}
 
 	// Seconds between the last two rows.

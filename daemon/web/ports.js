@@ -39,7 +39,7 @@ function fillPortRow(row, {facts}) {
 }
 
 function troubleText(item) {
-	const words = item.verdicts.map((v) => `${SHAPES[v.severity]} ${v.cause}`);
+	const words = item.verdicts.map((v) => `${SHAPES[v.severity]}\u00a0${v.cause}`);
 	return words.length ? words.join(', ') : {judged: 'nothing', warming: 'warming up', unseen: 'cannot be read'}[item.facts.watch] ?? item.facts.watch;
 }
 

@@ -45,7 +45,8 @@ function drawSpark(canvas, history, now) {
 	const context = canvas.getContext('2d');
 	const {width, height} = canvas;
 	const greatest = Math.max(1, history.greatest('bytes_received') ?? 0, history.greatest('bytes_sent') ?? 0);
-	const x = (time) => (time - now + HISTORY_S) / HISTORY_S * width;
+	const begin = history.begin(now);
+	const x = (time) => (time - begin) / (now - begin) * width;
 	const y = (v) => height - 4 - v / greatest * (height - 6);
 	context.clearRect(0, 0, width, height);
 	context.lineWidth = width / SPARK_WIDTH;

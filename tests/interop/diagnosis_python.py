@@ -283,6 +283,16 @@ def a_link_that_goes_down():
 
 
 @check
+def a_link_that_goes_down_does_not_wait_for_the_next_sample():
+    interval = 200  # longer than anything is waited for
+    with Node({**{key: 2 * interval for key in QUICK}, "settle_seconds": 0}, flags=["--sample-interval", str(interval)]) as node:
+        story = node.story(PF)
+        eventually("a sample", lambda: node.diagnosis()["ports"])
+        story.state("1: DOWN", "3: Disabled")
+        eventually("a verdict", lambda: node.verdict(PF, "link_flap"))
+
+
+@check
 def an_address_that_comes_back_under_another_index():
     with Node() as node:
         story = node.story(PF)

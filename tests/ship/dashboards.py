@@ -22,24 +22,11 @@ import urllib.request
 
 import yaml
 
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-MONITORING = os.path.join(TOP, "k8s/deploy/monitoring")
+from checks import MONITORING, TOP, check, end, read
+
 sys.path[:0] = [os.path.join(TOP, "tests/interop"), os.path.join(TOP, "tests/lib")]
 SOON = 120
 VARIABLES = {"cluster": ".*", "instance": "made", "device": "made0", "port": "1", "namespace": "train", "pod": "a", "__rate_interval": "30s", "__range": "30s"}
-failures, n_checks = 0, 0
-
-
-def check(what, *problems):
-    global failures, n_checks
-    n_checks += 1
-    failures += bool(problems)
-    print(("not ok - " if problems else "ok - ") + what + "".join(f"\n    {problem}" for problem in problems))
-
-
-def read(*path):
-    with open(os.path.join(TOP, *path), encoding="utf-8") as f:
-        return f.read()
 
 
 DASHBOARDS = {os.path.basename(path): json.loads(read(path)) for path in sorted(glob.glob(MONITORING + "/dashboards/*.json"))}
@@ -212,5 +199,4 @@ def judge_queries(port):
 made_of_their_source()
 as_grafana_wants_them()
 find_something(*sys.argv[1:4])
-print(f"{n_checks - failures} passed, {failures} failed")
-sys.exit(failures > 0)
+end()

@@ -15,25 +15,10 @@ import tempfile
 
 import yaml
 
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-MONITORING = os.path.join(TOP, "k8s/deploy/monitoring")
+from checks import MONITORING, TOP, check, end, read
+
 TESTS = os.path.join(TOP, "tests/ship/rules")
 PROMTOOL = sys.argv[1]
-failures, n_checks = 0, 0
-
-
-def check(what, problem=""):
-    global failures, n_checks
-    n_checks += 1
-    failures += bool(problem)
-    print(("not ok - " if problem else "ok - ") + what + (f"\n    {problem}" if problem else ""))
-
-
-def read(*path):
-    with open(os.path.join(*path)) as f:
-        return f.read()
-
-
 SOURCE = read(MONITORING, "rules.yaml")
 GROUPS = yaml.safe_load(SOURCE)["groups"]
 RULES = [rule for group in GROUPS for rule in group["rules"]]
@@ -137,5 +122,4 @@ for judge in units, coverage, families, conventions, operator:
     judge()
 if os.environ.get("CHECK") == "full":
     mutants()
-print(f"{n_checks - failures} passed, {failures} failed")
-sys.exit(failures != 0)
+end()

@@ -14,21 +14,9 @@ import sys
 
 import yaml
 
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+from checks import TOP, check, end, read
+
 PARTS = ["Means", "Confirm", "On the host", "On the switch", "Not to be taken for"]
-failures, n_checks = 0, 0
-
-
-def check(what, *problems):
-    global failures, n_checks
-    n_checks += 1
-    failures += bool(problems)
-    print(("not ok - " if problems else "ok - ") + what + "".join(f"\n    {problem}" for problem in problems))
-
-
-def read(*path):
-    with open(os.path.join(TOP, *path)) as f:
-        return f.read()
 
 
 def causes():
@@ -102,5 +90,4 @@ def links_lead_somewhere():
 each_cause_has_its_section()
 what_it_names_is_there(sys.argv[1])
 links_lead_somewhere()
-print(f"{n_checks - failures} passed, {failures} failed")
-sys.exit(failures > 0)
+end()

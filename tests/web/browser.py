@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-PATIENCE = 60
+PATIENCE = 120
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync",
          "--disable-component-update", "--disable-default-apps", "--disable-extensions", "--hide-scrollbars", "--mute-audio", "--disable-dev-shm-usage",
          "--disable-features=Translate,OptimizationHints,MediaRouter", "--ignore-certificate-errors", "--password-store=basic", "about:blank"]
@@ -140,7 +140,7 @@ class Page:
     def until(self, what, expression):
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            value = self.run(expression)
+            value = self.run(f"!!({expression})")
             if value:
                 return value
             time.sleep(0.02)

@@ -1,0 +1,508 @@
+#!/usr/bin/python3
+"""Judges the page at "/" with a headless Chromium, against the real daemon over a synthetic sysfs tree whose counters are played.
+
+  page_python.py DAEMON MK_SYSFS [CHECK...]
+
+One line per check, "N passed, N failed" last. Lines with "# " are figures.
+"""
+import http.client
+import json
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.join(HERE, "../..")
+sys.path[:0] = [HERE, os.path.join(HERE, "../interop"), os.path.join(HERE, "../lib"), os.path.join(TOP, "daemon/web")]
+import daemon_python  # noqa: E402
+import diagnosis_python as played  # noqa: E402
+import npm  # noqa: E402
+from browser import Browser  # noqa: E402
+from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
+from diagnosis_python import MARKED, NAK, OUT_OF_SEQUENCE, PF, TIMEOUTS, TRAFFIC, VF_FUNCTION, Node  # noqa: E402
+from kubelet_python import equal, eventually, run_checks  # noqa: E402
+from prefix_proxy import PrefixProxy  # noqa: E402
+
+LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
+VIEWS = ["", "port/mlx5_0/1", "pods", "qps", "pools", "events", "config", "pod/train/job-7", "port/none/1"]
+LIVE = "document.getElementById('state').dataset.state === 'live'"
+checks, only_by_name = [], []
+browser = None
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def figure(function):
+    """Takes longer, and judges nothing: only when it is asked for by name."""
+    only_by_name.append(function)
+    return function
+
+
+# --- a node whose page can be opened ----------------------------------------------------------
+
+tcp_ports = {}  # of each daemon, by its folder: the same after a restart
+intervals = {}
+plain_command = daemon_python.command
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def command(dir, tree):
+    words = plain_command(dir, tree)
+    words[words.index("--listen") + 1] = f"127.0.0.1:{tcp_ports.setdefault(dir, free_port())}"
+    words[words.index("--sample-interval") + 1] = PageNode.interval
+    return words
+
+
+daemon_python.command = command
+
+
+class PageNode(Node):
+    interval = "0.1"
+
+    @property
+    def port(self):
+        return tcp_ports[self.dir]
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/"
+
+
+def opened(node, place="", **look):
+    """A page that is live."""
+    page = browser.page(**look)
+    page.go(node.url + place)
+    page.until("live", LIVE)
+    return page
+
+
+def silent(page, url):
+    """Nothing was complained of, and nothing asked for elsewhere."""
+    equal(page.complaints, [])
+    strangers = [asked for _, asked in page.requests if not asked.startswith((url, "data:"))]
+    equal(strangers, [])
+
+
+def has(page, text):
+    page.until(f"has '{text}'", f"document.body.innerText.includes({json.dumps(text)})")
+
+
+# --- what is there ----------------------------------------------------------------------------
+
+
+@check
+def the_first_view_is_one_document():
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
+        page = opened(node, height=700)
+        has(page, "fabric_congestion")
+        page.until("drawn", "performance.getEntriesByName('rocelet first view').length")
+        silent(page, node.url)
+        documents = page.run("performance.getEntriesByType('resource').filter((e) => e.initiatorType !== 'fetch').length")
+        equal(documents, 0)
+        size = page.bytes[page.requests[0][0]]
+        assert size <= 120000, size
+        took = page.run("performance.getEntriesByName('rocelet first view')[0].startTime - performance.getEntriesByType('navigation')[0].responseEnd")
+        print(f"# the document: {size} bytes as sent; first view with numbers {took:.0f} ms after it arrived")
+        top = page.run("document.querySelector('.verdict').getBoundingClientRect().bottom")
+        assert top <= 700, top
+        said = page.text(".verdict")
+        for word in ("warning", "mlx5_0/1 (ens1np0)", "congested", "since "):
+            assert word in said, (word, said)
+        page.run("document.querySelector('.verdict summary').click()")
+        for word in ("roce_ecn_ce_received_packets_total", "what to do", "it is something else if", "moved first"):
+            has(page, word)
+        page.until("numbers of the port", "/3\\d(\\.\\d)? Gbit\\/s/.test(document.querySelector('#ports-title ~ div table').innerText)")
+        # What cannot be seen is not 0: these counters have no pause.
+        equal(page.run("[...document.querySelectorAll('#ports-title ~ div tbody tr')].every((row) => row.cells[7].innerText === 'n/a')"), True)
+        page.close()
+
+
+@check
+def a_verdict_appears_and_goes():
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node)
+        has(page, "Nothing is wrong with")
+        story.play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        began = time.monotonic()
+        has(page, "packet_loss")
+        print(f"# a verdict is on the page {1000 * (time.monotonic() - began):.0f} ms after the daemon has it")
+        assert "packets are lost" in page.text("#announcer"), page.text("#announcer")
+        assert page.run("document.title").startswith("1 verdict"), page.run("document.title")
+        story.play(TRAFFIC)
+        page.until("over", "!document.querySelector('.verdict')")
+        assert page.text("#announcer").startswith("over on mlx5_0/1"), page.text("#announcer")
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def a_port_has_its_charts():
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = opened(node, "#port/mlx5_0/1")
+        page.until("five charts", "document.querySelectorAll('.plot canvas[role=img]').length === 5")
+        page.until("a sentence for each", "[...document.querySelectorAll('.plot canvas')].every((c) => c.getAttribute('aria-label').includes('at most'))")
+        page.until("numbers in it", "/received: now \\d.*bit\\/s, at most \\d/.test(document.querySelector('.plot canvas').getAttribute('aria-label'))")
+        has(page, "critical: packet_loss")
+        has(page, "DiagnosisOnset")
+        # By keyboard: all charts zoom together, and the standing view says so.
+        page.run("document.querySelector('.plot').focus()")
+        page.key("+", "Equal", 187, "+")
+        has(page, "standing still")
+        page.key("0", "Digit0", 48, "0")
+        page.until("all of it again", "!document.body.innerText.includes('standing still')")
+        # By pointer.
+        box = page.run("(() => { const b = document.querySelector('.u-over').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+        for kind, x in (("mousePressed", 0.3), ("mouseMoved", 0.5), ("mouseMoved", 0.7), ("mouseReleased", 0.7)):
+            page.call("Input.dispatchMouseEvent", type=kind, x=box[0] + x * box[2], y=box[1] + box[3] / 2, button="left", buttons=0 if kind == "mouseReleased" else 1, clickCount=1)
+        has(page, "standing still")
+        page.run("document.querySelector('.plots ~ details').open = true")
+        page.until("a table", "document.querySelectorAll('.plots ~ details tbody tr').length === 15")
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def places_can_be_pasted():
+    with PageNode() as node:
+        node.judged(PF)
+        for place, text in (("#port/mlx5_1/1", "Port mlx5_1/1"), ("#pods", "No pod has a device."), ("#pools", "rocelet.dev/roce"), ("#config", "diagnosis"),
+                            ("#events", "Nothing has happened"), ("#port/none/1", "There is no port none/1"), ("#pod/a/b", "a/b has no device"),
+                            ("#%E0%A4%A", "What is wrong"), ("#" + "x/" * 500, "What is wrong")):
+            page = opened(node, place)
+            has(page, text)
+            silent(page, node.url)
+            page.close()
+        page = opened(node)
+        page.until("rows", "document.querySelector('tbody a')")
+        page.run("document.querySelector('tbody a').click()")
+        has(page, "Port mlx5_0/1")
+        equal(page.run("location.hash"), "#port/mlx5_0/1")
+        equal(page.run("document.activeElement.id"), "main")
+        page.run("history.back()")
+        page.until("the ports again", "document.querySelector('#ports-title')")
+        page.close()
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+EVIL = "<img src=x onerror=document.title='evil'><script>alert(1)</script>"
+
+
+@check
+def names_are_text():
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("train", EVIL, "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        eventually("held", lambda: EVIL in node.get("/api/v1/pods"))
+        page = opened(node, "#pods")
+        has(page, EVIL)
+        # What steers terminals, or turns the direction of text, is spelt out; a kubelet that told such names would not be believed.
+        equal(page.run("shown('a\\u001b[31m\\u202e')"), "a\\u001b[31m\\u202e")
+        page.run("document.querySelector('tbody a').click()")
+        has(page, f"Pod train/{EVIL}")
+        page.go(node.url + "#")
+        has(page, EVIL)
+        equal(page.run("document.querySelectorAll('main img, main script').length"), 0)
+        assert "evil" not in page.run("document.title")
+        silent(page, node.url)
+        page.close()
+        pods.stop()
+        kubelet.stop()
+
+
+@check
+def a_restart_under_the_page():
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = opened(node, "#port/mlx5_0/1")
+        has(page, "critical: packet_loss")
+        os.kill(node.process.pid, signal.SIGSTOP)  # it hangs
+        page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
+        assert "no new sample" in page.text("#state-text"), page.text("#state-text")
+        equal(page.run("document.body.dataset.old"), "yes")
+        os.kill(node.process.pid, signal.SIGCONT)
+        page.until("live again", LIVE)
+        story.play(TRAFFIC)
+        node.process.send_signal(signal.SIGKILL)
+        node.process.wait()
+        page.until("lost", "document.getElementById('state').dataset.state === 'lost'")
+        assert "no answer since" in page.text("#state-text"), page.text("#state-text")
+        page.complaints.clear()  # of connections that are refused
+        node.restart()
+        page.until("live again", LIVE)
+        has(page, "was started anew")
+        page.until("nothing of before", "!document.body.innerText.includes('critical: packet_loss')")
+        page.close()
+
+
+@check
+def nobody_looks():
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node, "#port/mlx5_0/1")
+        page.until("a chart", "document.querySelector('.plot canvas')")
+        page.run("""Object.defineProperty(document, 'hidden', {configurable: true, get: () => window.asleep === true});
+            window.asleep = true; document.dispatchEvent(new Event('visibilitychange'))""")
+        quiet = {"n": -1}
+
+        def no_more_questions():
+            """One that waits is still answered."""
+            before, quiet["n"] = quiet["n"], len(page.requests)
+            node.judge_more(15)
+            return len(page.requests) == before
+        eventually("no questions", no_more_questions)
+        page.run("window.asleep = false; document.dispatchEvent(new Event('visibilitychange'))")
+        page.until("live", LIVE)
+        page.until("asks again", f"performance.getEntriesByType('resource').length > 0 && {len(page.requests)} > 0")
+        eventually("more questions", lambda: len(page.requests) > quiet["n"] + 2)
+        # What was missed was read anew: no row twice, and in order.
+        assert any("history" in asked for _, asked in page.requests[quiet["n"]:]), page.requests[quiet["n"]:]
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def behind_proxies():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        for prefix in ("/node-17/", "/api/v1/namespaces/rocelet/pods/rocelet-x:9907/proxy/", "/a%20b/%25/%C3%BC/(~)/"):
+            for strips in (True, False):
+                if not strips and "/api/" in prefix:
+                    continue  # that one always strips
+                with PrefixProxy(node.port, prefix, strips) as proxy:
+                    page = browser.page(proxy.url)
+                    page.until("live", LIVE)
+                    has(page, "packet_loss")
+                    silent(page, proxy.url)
+                    page.close()
+        # Without its last slash.
+        with PrefixProxy(node.port, "/node-17", True) as proxy:
+            page = browser.page(proxy.url + "?x#port/mlx5_0/1")
+            page.until("live", LIVE)
+            has(page, "Port mlx5_0/1")
+            silent(page, proxy.url)
+            page.close()
+
+
+# --- who cannot see, or has little room --------------------------------------------------------
+
+
+@check
+def axe_finds_nothing():
+    with open(npm.package(HERE + "/packages", TOP + "/build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
+        axe = f.read()
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        for dark, width in ((False, 1280), (True, 400)):
+            page = opened(node, width=width, dark=dark)
+            page.run(axe + ";0")
+            for view in VIEWS:
+                page.run(f"location.hash = '#{view}'; scrollTo(0, 0)")
+                page.until("filled", f"decodeURI(location.hash) === '#{view}'.replace(/^#$/, '') && document.querySelector('main h2') && !document.body.innerText.includes('It is being read')")
+                page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                found = page.run("axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary)]))")
+                equal((view, dark, found), (view, dark, []))
+                equal((view, width, page.run("document.documentElement.scrollWidth <= innerWidth")), (view, width, True))
+            page.close()
+        pods.stop()
+        kubelet.stop()
+
+
+@check
+def by_keyboard():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        page.until("rows", "document.querySelector('tbody a')")
+        reached = []
+        for _ in range(14):
+            page.key("Tab", "Tab", 9)
+            reached.append(page.run("(document.activeElement.id || document.activeElement.innerText || document.activeElement.getAttribute('aria-label')).slice(0, 30)"))
+        equal(reached[0], "skip")
+        equal(reached[1:7], ["Verdicts and ports", "Pods", "Queue pairs", "Pools", "Events", "Configuration"])
+        equal(reached[7:9], ["filter-ports", "choice-ports"])
+        assert "mlx5_0/1" in reached, reached
+        page.run("[...document.querySelectorAll('tbody a')].find((a) => a.innerText === 'mlx5_0/1').focus()")
+        page.key("Enter", "Enter", 13, "\r")
+        has(page, "Port mlx5_0/1")
+        silent(page, node.url)
+        page.close()
+
+
+# --- much --------------------------------------------------------------------------------------
+
+
+class BigNode(PageNode):
+    """8 PFs with 128 VFs, and a thousand pods that share a device beside those that have one."""
+    interval = "0.5"
+
+    def text(self):
+        slots = dict(SLOT_POOL, slots=1000)
+        return json.dumps({"pools": [played.POOL, slots], **self.keys})
+
+    @staticmethod
+    def make(dir):
+        subprocess.run([daemon_python.programs["mk_sysfs"], dir + "/sys", "8", "128", "upstream"], env=dict(os.environ, BUS="1"), check=True, stdout=subprocess.DEVNULL)
+        for i in range(136):
+            daemon_python.write(f"{dir}/dev/infiniband/uverbs{i}")
+            daemon_python.write(f"{dir}/dev/infiniband/umad{i}")
+        daemon_python.write(dir + "/dev/infiniband/rdma_cm")
+
+
+FRAMES = """new Promise((done) => { const times = []; let last = performance.now();
+    const step = (now) => { times.push(now - last); last = now; times.length < 150 ? requestAnimationFrame(step) : done(times.sort((a, b) => a - b)); };
+    requestAnimationFrame(step); })"""
+
+
+@check
+def many_ports_and_pods():
+    with BigNode() as node:
+        kubelet, pods = registered(node, 2), PodResources(node.dir)
+        pods.held = [("train", f"job-{i}", "main", "rocelet.dev/slot", str(i)) for i in range(1000)]
+        checkpoint(node)
+        node.judged(PF)
+        eventually("held", lambda: "job-999" in node.get("/api/v1/pods"))
+        page = opened(node)
+        page.until("136 rows", "document.querySelectorAll('tbody tr').length === 136")
+        for place, rows in (("", 136), ("#pods", 200)):
+            page.go(node.url + (place or "#"))
+            page.until(f"{rows} rows", f"document.querySelectorAll('tbody tr').length === {rows}")
+            times = page.run(FRAMES)
+            print(f"# {place or 'ports'}: of 150 frames half take at most {times[75]:.0f} ms, 99 of 100 {times[148]:.0f} ms, all {times[149]:.0f} ms")
+        page.run("[...document.querySelectorAll('button')].find((b) => b.innerText === 'all 1000').click()")
+        page.until("all rows", "document.querySelectorAll('tbody tr').length === 1000")
+        page.run("(() => { const f = document.querySelector('input[type=search]'); f.value = 'job-77'; f.dispatchEvent(new Event('input')); })()")
+        page.until("eleven", "document.querySelectorAll('tbody tr').length === 11")
+        silent(page, node.url)
+        page.close()
+        pods.stop()
+        kubelet.stop()
+
+
+# --- figures -----------------------------------------------------------------------------------
+
+
+class SlowNode(BigNode):
+    interval = "1"
+
+
+def follow(port, until):
+    """What a page asks for once it is open, as stream.js does."""
+    there = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def ask(path):
+        there.request("GET", path, headers={"Accept-Encoding": "gzip"})
+        return there.getresponse().read()
+    ask("/")
+    live = json.loads(ask("/api/v1/live?since=0&events=0&wait=0"))
+    ask("/api/v1/ports")
+    for device in range(20):
+        ask(f"/api/v1/history?port=mlx5_{device}%2F1")
+    while time.monotonic() < until:
+        began = time.monotonic()
+        new = json.loads(ask(f"/api/v1/live?since={live['timeMs']}&events={live['events']['generation']}&wait=10"))
+        time.sleep(max(0, (0.5 if new["timeMs"] != live["timeMs"] else 1) - (time.monotonic() - began)))
+        live = new
+    there.close()
+
+
+@figure
+def twenty_and_fifty_pages():
+    def spent(process):
+        """Seconds of the loop's thread, which answers (samples are the workers'), and MB of all."""
+        with open(f"/proc/{process.pid}/task/{process.pid}/schedstat", encoding="utf-8") as f:
+            seconds = int(f.read().split()[0]) / 1e9
+        with open(f"/proc/{process.pid}/statm", encoding="utf-8") as f:
+            return seconds, int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    with SlowNode() as node:
+        node.judged(PF)
+        time.sleep(10)
+        for n in (0, 20, 50):
+            threads = [threading.Thread(target=follow, args=(node.port, time.monotonic() + 40)) for _ in range(n)]
+            for thread in threads:
+                thread.start()
+            time.sleep(8)
+            before = spent(node.process)
+            time.sleep(25)
+            after = spent(node.process)
+            print(f"# 136 ports, {n} pages: {100 * (after[0] - before[0]) / 25:.2f} % of a core for the loop, {after[1]:.1f} MB resident")
+            for thread in threads:
+                thread.join()
+
+
+@figure
+def pictures():
+    """docs/page-*.png: an hour's troubles in a minute and a half."""
+    docs = os.path.join(TOP, "docs")
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        stories = [node.story(device) for device in ("mlx5_0", "mlx5_1", "mlx5_2")]
+        for second in range(92):
+            load = 0.6 + 0.3 * math.sin(second / 5)
+            busy = {name: rate * 4 * load for name, rate in TRAFFIC.items()}
+            stories[0].play(busy, MARKED if 30 <= second < 45 else {}, LOSS if second >= 70 else {})
+            stories[1].play({name: rate * 2 * (1.3 - load) for name, rate in TRAFFIC.items()})
+            stories[2].play({name: rate / 2 for name, rate in busy.items()})
+            time.sleep(1)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        for name, place, width, height, dark in (("ports", "", 1280, 620, False), ("port", "#port/mlx5_0/1", 1280, 1000, True),
+                                                 ("ports-narrow", "", 400, 800, True), ("port-narrow", "#port/mlx5_0/1", 400, 800, False)):
+            page = opened(node, place, width=width, height=height, dark=dark)
+            has(page, "packet_loss")
+            page.until("drawn", "document.querySelector(location.hash ? '.plot canvas' : 'canvas.spark')")
+            node.judge_more(20)
+            page.picture(f"{docs}/page-{name}.png")
+            page.close()
+        pods.stop()
+        kubelet.stop()
+
+
+def main():
+    global browser
+    programs = sys.argv[1:3]
+    if len(programs) < 2:
+        sys.exit(__doc__)
+    daemon_python.programs.update(daemon=programs[0], mk_sysfs=programs[1])
+    with Browser() as browser:
+        failed = run_checks(checks + (only_by_name if sys.argv[3:] else []), sys.argv[3:])
+    sys.stdout.flush()
+    os._exit(failed)  # threads of gRPC never end
+
+
+if __name__ == "__main__":
+    main()
