@@ -6,14 +6,12 @@
 
 #include "cleanup.h"
 #include "ctl_commands.h"
+#include "top_columns.h"
 #include "utf8.h"
 
 /* Above and below the list. */
 #define ROWS_ABOVE 3
 #define ROWS_BELOW 2
-#define SPARK_MIN  10
-#define SPARK_MAX  60
-#define LINE_SIZE  1024
 
 enum {
 	SORT_VERDICT,
@@ -259,262 +257,6 @@ enum top_action top_key(struct top_view *v, const struct top_model *m, int key, 
 	return TOP_STAYS;
 }
 
-/* --- texts ------------------------------------------------------------------------------------ */
-
-/* "196.0G" bits a second, as links are named; "-" = unknown. */
-static void rate_text(double bytes, char *ret, size_t size)
-{
-	static const char units[] = " kMGTP";
-	double bits = bytes * 8;
-	size_t unit = 0;
-
-	if (isnan(bytes)) {
-		snprintf(ret, size, "-");
-		return;
-	}
-	for (; bits >= 999.5 && units[unit + 1]; unit++)
-		bits /= 1000;
-	snprintf(ret, size, unit ? bits < 99.5 ? "%.1f%c" : "%.0f%c" : "%.0f", bits, units[unit]);
-}
-
-static void percent_text(double share, char *ret, size_t size)
-{
-	if (isnan(share))
-		snprintf(ret, size, "-");
-	else
-		snprintf(ret, size, share > 0 && share < 0.0995 ? "%.1f" : "%.0f", share * 100);
-}
-
-static void count_text(double n, char *ret, size_t size)
-{
-	if (isnan(n))
-		snprintf(ret, size, "-");
-	else if (n >= 9999.5)
-		snprintf(ret, size, "%.0fk", n / 1000);
-	else
-		snprintf(ret, size, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
-}
-
-/* What it carried in the last minutes, each mark as high as the most of its samples is against the
- * highest of all; a blank for what is not known. */
-static void spark_text(const struct top_port *p, size_t marks, bool ascii, char *ret, size_t size)
-{
-	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
-					     "\u2585", "\u2586", "\u2587", "\u2588"};
-	static const char *const signs[] = {".", ":", "-", "=", "+", "*", "%", "#"};
-	size_t each = TOP_HISTORY / marks, len = 0;
-	double highest = 0;
-
-	for (size_t i = 0; i < each * marks; i++)
-		highest = fmax(highest, top_sample(p, i)); /* fmax(3) passes over NAN */
-	ret[0] = '\0';
-	for (size_t mark = marks; mark-- > 0;) {
-		double most = (double)NAN;
-		int height = 0;
-
-		for (size_t i = 0; i < each; i++)
-			most = fmax(most, top_sample(p, mark * each + i));
-		if (highest > 0 && !isnan(most))
-			height = (int)(most / highest * 7.999);
-		len += (size_t)snprintf(ret + len, size - len, "%s",
-					isnan(most) ? " " : (ascii ? signs : blocks)[height]);
-	}
-}
-
-/* --- columns ---------------------------------------------------------------------------------- */
-
-enum column {
-	COL_PORT,
-	COL_NETDEV,
-	COL_LINK,
-	COL_RECEIVED,
-	COL_SENT,
-	COL_USE,
-	COL_PAUSE,
-	COL_CE,
-	COL_CNP,
-	COL_LOSS,
-	COL_VERDICT,
-	COL_POD,
-	COL_SPARK,
-	N_COLUMNS
-};
-
-static const struct {
-	const char *head;
-	int width;	 /* at least */
-	bool right;	 /* numbers */
-	unsigned needed; /* the columns with the largest number go first where the screen is narrow
-			  */
-} columns[N_COLUMNS] = {
-	[COL_PORT] = {"PORT", 10, false, 0},	     [COL_NETDEV] = {"NETDEV", 8, false, 8},
-	[COL_LINK] = {"LINK", 5, true, 6},	     [COL_RECEIVED] = {"RX bit/s", 8, true, 1},
-	[COL_SENT] = {"TX bit/s", 8, true, 1},	     [COL_USE] = {"USE%", 4, true, 3},
-	[COL_PAUSE] = {"PAUSE% RX/TX", 12, true, 4}, [COL_CE] = {"CE%", 5, true, 4},
-	[COL_CNP] = {"CNP/s", 6, true, 5},	     [COL_LOSS] = {"LOSS/s", 6, true, 4},
-	[COL_VERDICT] = {"VERDICT", 9, false, 2},    [COL_POD] = {"POD", 8, false, 7},
-	[COL_SPARK] = {"", SPARK_MIN, false, 9},
-};
-
-struct layout {
-	int widths[N_COLUMNS]; /* 0 = it is not there */
-};
-
-static void verdict_text(const struct top_port *p, char *ret, size_t size)
-{
-	static const char *const levels[] = {"", "info", "warning", "critical"};
-
-	if (p->level > 0)
-		snprintf(ret, size, "%s: %s", levels[p->level < 3 ? p->level : 3], p->cause);
-	else
-		snprintf(ret, size, "%s",
-			 strcmp(p->watch, "judged") == 0 ? "ok"
-			 : p->watch[0]			 ? p->watch
-							 : "-");
-}
-
-static void pause_text(const struct top_port *p, char *ret, size_t size)
-{
-	char received[16], sent[16];
-
-	percent_text(p->now[TOP_PAUSE_RECEIVED], received, sizeof(received));
-	percent_text(p->now[TOP_PAUSE_SENT], sent, sizeof(sent));
-	snprintf(ret, size, "%s/%s", received, sent);
-}
-
-static void cell_text(const struct top_view *v, const struct top_port *p, enum column column,
-		      int width, char *ret, size_t size)
-{
-	const char *text = column == COL_PORT ? p->name : column == COL_NETDEV ? p->netdev : p->pod;
-
-	switch (column) {
-	case COL_PORT:
-	case COL_NETDEV:
-	case COL_POD:
-		snprintf(ret, size, "%s", text[0] ? text : "-");
-		break;
-	case COL_LINK:
-		rate_text(p->line, ret, size);
-		break;
-	case COL_RECEIVED:
-		rate_text(p->now[TOP_RECEIVED], ret, size);
-		break;
-	case COL_SENT:
-		rate_text(p->now[TOP_SENT], ret, size);
-		break;
-	case COL_USE:
-		percent_text(top_use(p), ret, size);
-		break;
-	case COL_PAUSE:
-		pause_text(p, ret, size);
-		break;
-	case COL_CE:
-		percent_text(p->now[TOP_CE], ret, size);
-		break;
-	case COL_CNP:
-		count_text(p->now[TOP_CNP], ret, size);
-		break;
-	case COL_LOSS:
-		count_text(p->now[TOP_LOSS], ret, size);
-		break;
-	case COL_VERDICT:
-		verdict_text(p, ret, size);
-		break;
-	case COL_SPARK:
-		spark_text(p, (size_t)width, v->ascii, ret, size);
-		break;
-	case N_COLUMNS:
-		break;
-	}
-}
-
-static int whole_width(const struct layout *l)
-{
-	int width = -2;
-
-	for (int i = 0; i < N_COLUMNS; i++)
-		width += l->widths[i] ? l->widths[i] + 2 : 0;
-	return width;
-}
-
-/* What does not fit goes, the least needed first; what is left over is for the last minutes. */
-static void fit_columns(struct layout *l, size_t width)
-{
-	for (unsigned least = 9; least > 0 && whole_width(l) > (int)width; least--)
-		for (int i = 0; i < N_COLUMNS; i++)
-			if (columns[i].needed == least)
-				l->widths[i] = 0;
-	if (l->widths[COL_SPARK] == 0)
-		return;
-	l->widths[COL_SPARK] += (int)width - whole_width(l);
-	if (l->widths[COL_SPARK] > SPARK_MAX)
-		l->widths[COL_SPARK] = SPARK_MAX;
-}
-
-/* As wide as the widest cell that is shown. */
-static void measure_columns(struct layout *l, const struct top_view *v, const struct top_model *m,
-			    const size_t *order, size_t n)
-{
-	char text[LINE_SIZE];
-
-	for (int i = 0; i < N_COLUMNS; i++)
-		l->widths[i] = columns[i].width;
-	for (size_t row = 0; row < n; row++)
-		for (int i = 0; i < COL_SPARK; i++) {
-			int width;
-
-			cell_text(v, &m->ports[order[row]], (enum column)i, 0, text, sizeof(text));
-			width = (int)strlen(text);
-			l->widths[i] = width > l->widths[i] ? width : l->widths[i];
-		}
-}
-
-struct line {
-	char text[LINE_SIZE];
-	size_t len;
-};
-
-/* The last column has its own length. */
-static void add_cell(struct line *line, const char *text, int width, bool right)
-{
-	int room = (int)(sizeof(line->text) - line->len);
-	int n = snprintf(line->text + line->len, (size_t)room, right ? "%s%*s" : "%s%-*s",
-			 line->len ? "  " : "", width, text);
-
-	line->len += (size_t)(n < room ? n : room - 1);
-}
-
-static void trim(struct line *line)
-{
-	while (line->len > 0 && line->text[line->len - 1] == ' ')
-		line->text[--line->len] = '\0';
-}
-
-static void head_line(struct line *line, const struct layout *l)
-{
-	*line = (struct line){.len = 0};
-	for (int i = 0; i < N_COLUMNS; i++)
-		if (l->widths[i])
-			add_cell(line, i == COL_SPARK ? "LAST 5 MINUTES" : columns[i].head,
-				 l->widths[i], columns[i].right);
-	trim(line);
-}
-
-static void port_line(struct line *line, const struct layout *l, const struct top_view *v,
-		      const struct top_port *p)
-{
-	char text[LINE_SIZE];
-
-	*line = (struct line){.len = 0};
-	for (int i = 0; i < N_COLUMNS; i++) {
-		if (!l->widths[i])
-			continue;
-		cell_text(v, p, (enum column)i, l->widths[i], text, sizeof(text));
-		add_cell(line, text, l->widths[i], columns[i].right);
-	}
-	trim(line);
-}
-
 /* --- the screen ------------------------------------------------------------------------------- */
 
 struct draw {
@@ -526,7 +268,7 @@ struct draw {
 /* Cut at the screen's edge; each character is one column wide. */
 static void put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
 {
-	char cut[LINE_SIZE];
+	char cut[TOP_LINE_SIZE];
 	size_t len = 0;
 
 	snprintf(cut, sizeof(cut), "%s", text);
@@ -540,7 +282,7 @@ static void put_summary(const struct draw *d, const struct top_view *v, const st
 			size_t n)
 {
 	size_t verdicts = 0, critical = 0;
-	char line[LINE_SIZE], sort[16] = "";
+	char line[TOP_LINE_SIZE], sort[16] = "";
 
 	for (size_t i = 0; i < m->n_ports; i++) {
 		verdicts += m->ports[i].level > 0;
@@ -557,7 +299,7 @@ static void put_summary(const struct draw *d, const struct top_view *v, const st
 
 static void put_second(const struct draw *d, const struct top_view *v)
 {
-	char line[LINE_SIZE] = "";
+	char line[TOP_LINE_SIZE] = "";
 
 	if (v->problem[0])
 		snprintf(line, sizeof(line), "%s", v->problem);
@@ -587,19 +329,19 @@ static enum top_style style_of(const struct top_port *p)
 	return p->level >= 3 ? TOP_CRITICAL : p->level == 2 ? TOP_WARNING : TOP_PLAIN;
 }
 
-static void put_port(const struct draw *d, const struct layout *l, const struct top_view *v,
+static void put_port(const struct draw *d, const struct top_layout *l, const struct top_view *v,
 		     const struct top_port *p, size_t at, bool selected)
 {
-	struct line line;
+	struct top_line line;
 
-	port_line(&line, l, v, p);
+	top_columns_port(&line, l, v, p);
 	put_line(d, at, line.text, selected ? TOP_SELECTED : style_of(p));
 }
 
 /* What is said of the selected port. */
 static void put_sentence(const struct draw *d, const struct top_port *p, size_t row)
 {
-	char line[LINE_SIZE];
+	char line[TOP_LINE_SIZE];
 
 	if (p->level == 0)
 		return;
@@ -614,13 +356,12 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	const struct draw d = {width, put, arg};
 	size_t n = order ? top_order(v, m, order) : 0;
 	size_t rows = height ? rows_of_list(height) : n, row = selected_row(v, m, order, n);
-	struct layout layout;
-	struct line head;
+	struct top_layout layout;
+	struct top_line head;
 
 	scroll(v, row, rows);
-	measure_columns(&layout, v, m, order, n);
-	fit_columns(&layout, width);
-	head_line(&head, &layout);
+	top_columns_fit(&layout, v, m, order, n, width);
+	top_columns_head(&head, &layout);
 	put_summary(&d, v, m, n);
 	if (height)
 		put_second(&d, v);
