@@ -62,7 +62,8 @@ PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(S
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
 # System headers of the libraries are not ours to warn about.
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
-PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lpthread -lm
+# ncurses' flags choose other standards than ours.
+PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) ncursesw) -lpthread -lm
 # Every file of these, however deep.
 files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
 DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s include/loop,*.h)))))

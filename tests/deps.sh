@@ -10,9 +10,9 @@ set -euo pipefail
 
 TOOLS="gcc make pkg-config clang bpftool git python3 protobuf-c-compiler protobuf-compiler ibverbs-providers npm"
 LIBRARIES="libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-dev libmicrohttpd-dev libjansson-dev zlib1g-dev libisal-dev
-libnghttp2-dev libprotobuf-c-dev libseccomp-dev libcap-ng-dev libgnutls28-dev libcrypt-dev"
+libnghttp2-dev libprotobuf-c-dev libseccomp-dev libcap-ng-dev libgnutls28-dev libcrypt-dev libncurses-dev"
 TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 procps strace openssl python3-grpcio python3-protobuf
-python3-scapy tshark tcpdump python3-yaml python3-kubernetes"
+python3-scapy tshark tcpdump tmux python3-yaml python3-kubernetes"
 PACKAGING="dpkg-dev debhelper help2man lintian"
 
 missing() {

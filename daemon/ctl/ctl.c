@@ -19,6 +19,7 @@
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
+#include "ctl_top.h"
 #include "listings.h"
 #include "question.h"
 #include "version.h"
@@ -376,6 +377,8 @@ static enum ctl_exit command_run(const struct ctl *c)
 		break;
 	case CTL_STATUS:
 		return ctl_status_run(c);
+	case CTL_TOP:
+		return ctl_top(c);
 	case CTL_EXPLAIN:
 		return ask_with_params(c, "/api/v1/explain", ctl_show_explain);
 	case CTL_WATCH:

@@ -23,6 +23,7 @@ struct ctl_args {
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
 	const char *file, *write;
+	const char *top_sort;
 	const char *only, *flow; /* which packets of a capture are listed */
 	const char *shell;	 /* of completion */
 	const char *configmap;

@@ -6,6 +6,7 @@
 #include "ctl_args.h"
 #include "listings.h"
 #include "packet_row.h"
+#include "top_view.h"
 
 #define BIT(command) (1u << (command))
 #define ANY	     (~0u)
@@ -32,6 +33,8 @@ static const struct ctl_flag flags[] = {
 	 "no line of headings"},
 	{"sort-by", 0, TYPE_COLUMN, "COLUMN", FIELD(sort_by), 0, LISTINGS,
 	 "by this column, numbers as numbers; -COLUMN: the largest first"},
+	{"sort-by", 0, TYPE_CHOICE, TOP_SORTS, FIELD(top_sort), 0, BIT(CTL_TOP),
+	 "what it begins with; the key s changes it"},
 	{"field-selector", 0, TYPE_SELECTOR, "COLUMN=TEXT", FIELD(selector), 0, LISTINGS,
 	 "only rows with that; also COLUMN!=TEXT, several with commas"},
 	{"watch", 'w', TYPE_NONE, NULL, FIELD(watch), 0, LISTINGS,
@@ -123,6 +126,12 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		       NO_WORD,
 		       .brief = "RDMA ports: link, whose they are, and what diagnosis says of each",
 		       LISTS(listing_ports)},
+	[CTL_TOP] =
+		{.name = "top",
+		 NO_WORD,
+		 .brief =
+			 "ports live: rates against the link, pause, CE, CNP, loss, verdicts, the last minutes",
+		 .text = "On a terminal until q is pressed; ? shows the keys. Elsewhere one text, and the end."},
 	[CTL_EXPLAIN] = {.name = "explain",
 			 THE_DEVICE,
 			 .brief = "the same of one, in a sentence",

@@ -33,7 +33,7 @@ static char *listing_path(const struct listing *l, const struct ctl_args *a)
 	return question_path_with(a, path, CHOOSE_FROM);
 }
 
-static bool wants_colours(FILE *out)
+bool ctl_wants_colours(FILE *out)
 {
 	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
@@ -79,7 +79,7 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 					      .selector = a->selector,
 					      .limit = a->limit,
 					      .no_headers = a->no_headers,
-					      .colours = wants_colours(c->out),
+					      .colours = ctl_wants_colours(c->out),
 					      .seen = seen};
 	json_t *document;
 	enum ctl_exit r = ask_for_listing(c, l, &document);
@@ -134,7 +134,7 @@ static enum ctl_exit status_show(const struct ctl *c, const struct ctl_answers *
 	if (!status)
 		return question_no_memory(c);
 	if (!ctl_args_want_document(c->args))
-		ctl_show_status(status, wants_colours(c->out), c->out);
+		ctl_show_status(status, ctl_wants_colours(c->out), c->out);
 	else if (ctl_document_put(status, c->args->format, c->out) < 0)
 		r = question_no_memory(c);
 	json_decref(status);

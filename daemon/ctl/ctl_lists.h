@@ -6,3 +6,6 @@
 
 enum ctl_exit ctl_list(const struct ctl *, const struct listing *);
 enum ctl_exit ctl_status_run(const struct ctl *);
+
+/* It is a terminal, and nobody has asked for no colours (NO_COLOR, no-color.org). */
+bool ctl_wants_colours(FILE *out);

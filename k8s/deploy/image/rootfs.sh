@@ -12,7 +12,9 @@ ROOT=$1 TRIPLET=$2 SYSTEM=${3:-}
 LIB=usr/lib/$TRIPLET
 
 # libibverbs opens a device's provider by the name that a file of /etc/libibverbs.d says. All of them: which NIC a node has is known there.
-readonly OPENED_AT_RUN_TIME=("usr/lib/$TRIPLET/libibverbs/*.so" "etc/libibverbs.d/*.driver")
+# ncurses reads what the terminal of `kubectl exec -it` can do; rocectl top is a plain text without.
+readonly OPENED_AT_RUN_TIME=("usr/lib/$TRIPLET/libibverbs/*.so" "etc/libibverbs.d/*.driver" "usr/lib/terminfo/l/linux" "usr/lib/terminfo/s/screen*"
+	"usr/lib/terminfo/t/tmux*" "usr/lib/terminfo/v/vt100" "usr/lib/terminfo/x/xterm*")
 declare -A PACKAGES=() TAKEN=()
 
 die() {

@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 ARCH=$1
 CACHE=${ROCELET_SYSROOT_CACHE:-/var/cache/rocelet-sysroot}
 # What the image and a linker take from a Debian system beyond the project's libraries.
-mapfile -t PACKAGES < <(tests/deps.sh libraries && printf '%s\n' libc6-dev ibverbs-providers base-files)
+mapfile -t PACKAGES < <(tests/deps.sh libraries && printf '%s\n' libc6-dev ibverbs-providers base-files ncurses-base)
 
 key() {
     local lists

@@ -1,0 +1,302 @@
+/* ctl_top.c - asks each second, draws, and does what keys say.
+ *
+ * Happy path: ports and diagnosis, the past of each port, then the screen until somebody quits. Can
+ * fail by: no daemon at the start; one that goes away later is said on the screen, which keeps what
+ * it had. */
+#include "ctl_top.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "ctl_http.h"
+#include "ctl_lists.h"
+#include "listings.h"
+#include "top_screen.h"
+
+#define LOOK_MS	    1000
+/* Keys wait as long for an answer at most. */
+#define ASK_MS	    2000
+/* The past of more ports would take too long to ask for. */
+#define PAST_MAX    64
+/* Of queue pairs, in bytes; what is longer is cut. */
+#define DRILL_LINE  1024
+/* Of a text that goes to no terminal. */
+#define PLAIN_WIDTH 200
+
+/* Queue pairs of one port. */
+struct drill {
+	char device[80]; /* "" = ports are shown */
+	char *text;	 /* owned */
+	size_t first;	 /* line on top */
+};
+
+struct top {
+	const struct ctl *ctl;
+	struct top_model model;
+	struct top_view view;
+	struct drill drill;
+	uint64_t wait_ms; /* for an answer */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* --- what the daemon says --------------------------------------------------------------------- */
+
+/* NULL, and why in e. */
+static json_t *ask(const struct top *t, const char *path, struct err *e)
+{
+	struct ctl_answer a = {0};
+	json_t *document = NULL;
+
+	if (ctl_ask(&a, t->ctl->args->socket, path, NULL, t->wait_ms, e) < 0)
+		return NULL;
+	if (a.status == 200)
+		document = json_loadb(a.body, a.len, 0, NULL);
+	if (!document)
+		err_set(e, -EPROTO, "%.*s", (int)strcspn(a.body, "\r\n"), a.body);
+	free(a.body);
+	return document;
+}
+
+static void look_at_ports(struct top *t, struct err *e)
+{
+	json_t *ports = ask(t, "/api/v1/ports", e);
+	json_t *diagnosis = ports ? ask(t, "/api/v1/diagnosis", e) : NULL;
+
+	if (top_model_update(&t->model, ports, diagnosis) < 0)
+		err_set(e, -ENOMEM, "out of memory");
+	json_decref(ports);
+	json_decref(diagnosis);
+}
+
+static void look_at_past(struct top *t)
+{
+	for (size_t i = 0; i < t->model.n_ports && i < PAST_MAX; i++) {
+		struct err e = {0};
+		char path[128];
+		json_t *history;
+
+		snprintf(path, sizeof(path), "/api/v1/history?port=%s", t->model.ports[i].name);
+		history = ask(t, path, &e);
+		if (e.code == -ENOTCONN)
+			return;
+		top_model_past(&t->model, history);
+		json_decref(history);
+	}
+}
+
+/* The table of `rocectl qps`. Heap. */
+static char *qps_text(const json_t *document)
+{
+	static const struct listing_choice choice = {.limit = -1};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f) {
+		listing_show(&listing_qps, &choice, document, f);
+		fclose(f);
+	}
+	return text;
+}
+
+static void look_at_qps(struct top *t, struct err *e)
+{
+	const struct ctl_args args = {.device = t->drill.device, .limit = -1};
+	AUTO_FREE char *path = question_path(&args, "/api/v1/qps");
+	json_t *document = path ? ask(t, path, e) : NULL;
+
+	if (!document)
+		return;
+	free(t->drill.text);
+	t->drill.text = qps_text(document);
+	json_decref(document);
+}
+
+static void look(struct top *t)
+{
+	struct err e = {0};
+
+	if (t->drill.device[0])
+		look_at_qps(t, &e);
+	else
+		look_at_ports(t, &e);
+	snprintf(t->view.problem, sizeof(t->view.problem), "%.150s", e.msg);
+	for (char *c = t->view.problem; *c; c++)
+		*c = *c >= ' ' && *c <= '~' ? *c : '?';
+}
+
+/* --- queue pairs ------------------------------------------------------------------------------ */
+
+static void drill_into(struct top *t)
+{
+	const struct top_port *p = top_selected(&t->view, &t->model);
+
+	if (p)
+		snprintf(t->drill.device, sizeof(t->drill.device), "%s", p->device);
+	look(t);
+}
+
+static void drill_out(struct top *t)
+{
+	free(t->drill.text);
+	t->drill = (struct drill){.text = NULL};
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	for (; text && *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* A line of the table, the first of which has the headings. */
+static void put_drill_line(const struct drill *d, size_t i, const char *line, size_t len)
+{
+	char text[DRILL_LINE];
+
+	snprintf(text, sizeof(text), "%.*s", (int)len, line);
+	if (i == 0)
+		top_screen_put(1, text, TOP_HEAD, NULL);
+	else if (i > d->first)
+		top_screen_put(i - d->first + 1, text, TOP_PLAIN, NULL);
+}
+
+static void draw_drill(const struct top *t, size_t height)
+{
+	const char *line = t->drill.text ? t->drill.text : "";
+	char title[160];
+
+	snprintf(title, sizeof(title), "queue pairs of %.80s    arrows scroll  Esc back",
+		 t->drill.device);
+	top_screen_put(0, t->view.problem[0] ? t->view.problem : title, TOP_HEAD, NULL);
+	for (size_t i = 0; *line && i < t->drill.first + height; i++) {
+		size_t len = strcspn(line, "\n");
+
+		put_drill_line(&t->drill, i, line, len);
+		line += len + (line[len] == '\n');
+	}
+}
+
+static void drill_key(struct top *t, int key, size_t height)
+{
+	size_t lines = count_lines(t->drill.text), first = t->drill.first;
+
+	if (key == 'q' || key == '\033' || key == '\n' || key == '\r')
+		drill_out(t);
+	else if (key == TOP_KEY_UP || key == 'k')
+		t->drill.first = first ? first - 1 : 0;
+	else if (key == TOP_KEY_PAGE_UP)
+		t->drill.first = first > height ? first - height : 0;
+	else if (key == TOP_KEY_DOWN || key == 'j')
+		t->drill.first = first + 2 < lines ? first + 1 : first;
+	else if (key == TOP_KEY_PAGE_DOWN)
+		t->drill.first = first + height + 1 < lines ? first + height : first;
+}
+
+/* --- the screen ------------------------------------------------------------------------------- */
+
+static size_t draw(struct top *t)
+{
+	size_t width, height;
+
+	top_screen_size(&width, &height);
+	top_screen_clear();
+	if (t->drill.device[0])
+		draw_drill(t, height);
+	else
+		top_draw(&t->view, &t->model, width, height, top_screen_put, NULL);
+	top_screen_show();
+	return height;
+}
+
+/* False: it ends. */
+static bool on_key(struct top *t, int key, size_t height)
+{
+	enum top_action action = TOP_STAYS;
+
+	if (t->drill.device[0])
+		drill_key(t, key, height);
+	else
+		action = top_key(&t->view, &t->model, key, height);
+	if (action == TOP_OPENS)
+		drill_into(t);
+	return action != TOP_QUITS;
+}
+
+static void run_screen(struct top *t)
+{
+	uint64_t next = now_ms() + LOOK_MS;
+	bool goes_on = true;
+
+	t->view.ascii = !top_screen_has_blocks();
+	while (goes_on) {
+		size_t height = draw(t);
+		uint64_t now = now_ms();
+		int key = top_screen_key(now < next ? (int)(next - now) : 0);
+
+		if (key >= 0)
+			goes_on = on_key(t, key, height);
+		if (now_ms() < next)
+			continue;
+		if (!t->view.frozen)
+			look(t);
+		next = now_ms() + LOOK_MS;
+	}
+}
+
+/* --- a text ----------------------------------------------------------------------------------- */
+
+static void put_plain(size_t row, const char *text, enum top_style style, void *out)
+{
+	(void)row, (void)style;
+	fprintf(out, "%s\n", text);
+}
+
+static void run_plain(struct top *t)
+{
+	t->view.ascii = true;
+	top_draw(&t->view, &t->model, PLAIN_WIDTH, 0, put_plain, t->ctl->out);
+}
+
+static bool is_terminal(const struct ctl *c)
+{
+	return fileno(c->out) == STDOUT_FILENO && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+}
+
+enum ctl_exit ctl_top(const struct ctl *c)
+{
+	struct top t = {.ctl = c, .wait_ms = CTL_WAIT_MS};
+	struct err e = {0};
+
+	look_at_ports(&t, &e);
+	if (e.code) {
+		fprintf(c->err, "rocectl: %s\n", e.msg);
+		top_model_done(&t.model);
+		return e.code == -EPROTO || e.code == -ENOMEM ? CTL_NO : CTL_NO_DAEMON;
+	}
+	t.wait_ms = ASK_MS;
+	look_at_past(&t);
+	if (c->args->top_sort)
+		top_sort_by(&t.view, c->args->top_sort);
+	if (is_terminal(c) && top_screen_open(ctl_wants_colours(c->out)) == 0) {
+		run_screen(&t);
+		top_screen_close();
+	} else {
+		run_plain(&t);
+	}
+	drill_out(&t);
+	top_model_done(&t.model);
+	return CTL_OK;
+}

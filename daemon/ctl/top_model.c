@@ -1,0 +1,237 @@
+#include "top_model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static const json_t *member(const json_t *object, const char *key)
+{
+	return json_object_get(object, key);
+}
+
+static void copy_text(char *ret, size_t size, const char *text)
+{
+	snprintf(ret, size, "%s", text ? text : "");
+	for (char *c = ret; *c; c++)
+		*c = *c >= ' ' && *c <= '~' ? *c : '?';
+}
+
+static void take_text(char *ret, size_t size, const json_t *object, const char *key)
+{
+	copy_text(ret, size, json_string_value(member(object, key)));
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+	const json_t *n = member(object, key);
+
+	return json_is_number(n) ? json_number_value(n) : (double)NAN;
+}
+
+/* Of those that are known; NAN when none is. */
+static double sum_of(const json_t *object, const char *const *keys, size_t n)
+{
+	double sum = (double)NAN;
+
+	for (size_t i = 0; i < n; i++) {
+		double value = number_of(object, keys[i]);
+
+		if (!isnan(value))
+			sum = isnan(sum) ? value : sum + value;
+	}
+	return sum;
+}
+
+static void name_port(char *ret, size_t size, const json_t *object)
+{
+	const char *device = json_string_value(member(object, "device"));
+	char text[96];
+
+	snprintf(text, sizeof(text), "%.80s/%lld", device ? device : "",
+		 (long long)json_integer_value(member(object, "port")));
+	copy_text(ret, size, text);
+}
+
+static struct top_port *find_port(const struct top_model *m, const char *name)
+{
+	for (size_t i = 0; i < m->n_ports; i++)
+		if (strcmp(m->ports[i].name, name) == 0)
+			return &m->ports[i];
+	return NULL;
+}
+
+/* --- the past --------------------------------------------------------------------------------- */
+
+static void add_sample(struct top_port *p, double value)
+{
+	p->history[p->n_history++ % TOP_HISTORY] = (float)value;
+}
+
+double top_sample(const struct top_port *p, size_t back)
+{
+	if (back >= p->n_history || back >= TOP_HISTORY)
+		return (double)NAN;
+	return (double)p->history[(p->n_history - 1 - back) % TOP_HISTORY];
+}
+
+void top_model_past(struct top_model *m, const json_t *history)
+{
+	const json_t *signals = member(history, "signals");
+	const json_t *received = member(signals, "bytes_received"), *value;
+	const json_t *sent = member(signals, "bytes_sent");
+	struct top_port *p;
+	char name[96];
+
+	name_port(name, sizeof(name), history);
+	p = find_port(m, name);
+	if (!p || p->n_history > 1)
+		return;
+	p->n_history = 0;
+	for (size_t i = 0; i < json_array_size(received); i++) {
+		value = json_array_get(received, i);
+		add_sample(p, json_is_number(value)
+				      ? json_number_value(value) +
+						json_number_value(json_array_get(sent, i))
+				      : (double)NAN);
+	}
+}
+
+/* --- now -------------------------------------------------------------------------------------- */
+
+static void take_figures(struct top_port *p, const json_t *now)
+{
+	static const char *const cnp[] = {"cnp_received", "cnp_sent"};
+	static const char *const loss[] = {"discards", "out_of_sequence", "nak", "timeouts"};
+
+	p->now[TOP_RECEIVED] = number_of(now, "bytes_received");
+	p->now[TOP_SENT] = number_of(now, "bytes_sent");
+	p->now[TOP_PAUSE_RECEIVED] = number_of(now, "pause_received");
+	p->now[TOP_PAUSE_SENT] = number_of(now, "pause_sent");
+	p->now[TOP_CE] = number_of(now, "ce_share");
+	p->now[TOP_CNP] = sum_of(now, cnp, 2);
+	p->now[TOP_LOSS] = sum_of(now, loss, 4);
+}
+
+static void take_pod(struct top_port *p, const json_t *port)
+{
+	const char *namespace = json_string_value(member(port, "namespace"));
+	const char *pod = json_string_value(member(port, "pod"));
+	char text[400] = "";
+
+	if (pod)
+		snprintf(text, sizeof(text), "%.64s%s%.300s", namespace ? namespace : "",
+			 namespace ? "/" : "", pod);
+	copy_text(p->pod, sizeof(p->pod), text);
+}
+
+static void take_port(struct top_port *p, const json_t *port, bool is_new)
+{
+	take_text(p->device, sizeof(p->device), port, "device");
+	take_text(p->netdev, sizeof(p->netdev), port, "netdev");
+	take_text(p->state, sizeof(p->state), port, "state");
+	take_text(p->watch, sizeof(p->watch), port, "watch");
+	take_pod(p, port);
+	p->line = number_of(port, "rateBps") / 8;
+	take_figures(p, member(port, "now"));
+	p->seen = true;
+	if (is_new)
+		add_sample(p, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
+}
+
+/* NULL: out of memory. */
+static struct top_port *get_port(struct top_model *m, const char *name)
+{
+	struct top_port *p = find_port(m, name);
+
+	if (p)
+		return p;
+	p = array_push(m->ports, m->n_ports);
+	if (p)
+		snprintf(p->name, sizeof(p->name), "%s", name);
+	return p;
+}
+
+static void drop_unseen(struct top_model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_ports; i++)
+		if (m->ports[i].seen)
+			m->ports[n++] = m->ports[i];
+	m->n_ports = n;
+}
+
+static int take_ports(struct top_model *m, const json_t *ports)
+{
+	json_int_t time_ms = json_integer_value(member(ports, "timeMs"));
+	json_t *port;
+	size_t i;
+
+	for (i = 0; i < m->n_ports; i++)
+		m->ports[i].seen = false;
+	json_array_foreach (member(ports, "ports"), i, port) {
+		struct top_port *p;
+		char name[96];
+
+		name_port(name, sizeof(name), port);
+		p = get_port(m, name);
+		if (!p)
+			return -ENOMEM;
+		take_port(p, port, time_ms != m->time_ms || p->n_history == 0);
+	}
+	drop_unseen(m);
+	m->time_ms = time_ms;
+	take_text(m->time, sizeof(m->time), ports, "time");
+	return 0;
+}
+
+static void take_verdicts(struct top_model *m, const json_t *diagnosis)
+{
+	json_t *verdict;
+	size_t i;
+
+	for (i = 0; i < m->n_ports; i++)
+		m->ports[i].level = 0;
+	json_array_foreach (member(diagnosis, "verdicts"), i, verdict) {
+		int level = (int)json_integer_value(member(verdict, "level"));
+		struct top_port *p;
+		char name[96];
+
+		name_port(name, sizeof(name), verdict);
+		p = find_port(m, name);
+		if (!p || level <= p->level)
+			continue;
+		p->level = level;
+		take_text(p->cause, sizeof(p->cause), verdict, "cause");
+		take_text(p->sentence, sizeof(p->sentence), verdict, "sentence");
+	}
+}
+
+int top_model_update(struct top_model *m, const json_t *ports, const json_t *diagnosis)
+{
+	int r = ports ? take_ports(m, ports) : 0;
+
+	if (diagnosis)
+		take_verdicts(m, diagnosis);
+	return r;
+}
+
+void top_model_done(struct top_model *m)
+{
+	free(m->ports);
+	*m = (struct top_model){0};
+}
+
+double top_use(const struct top_port *p)
+{
+	double received = p->now[TOP_RECEIVED], sent = p->now[TOP_SENT];
+
+	if (!(p->line > 0))
+		return (double)NAN;
+	return (isnan(sent) || received > sent ? received : sent) / p->line;
+}

@@ -1,0 +1,123 @@
+#include "top_screen.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <string.h>
+
+/* Who presses Escape does not wait for the rest of an arrow key's code. */
+#define ESCAPE_MS 50
+
+static SCREEN *screen;
+
+static void open_colours(void)
+{
+	start_color();
+	use_default_colors();
+	init_pair(TOP_GOOD, COLOR_GREEN, -1);
+	init_pair(TOP_WARNING, COLOR_YELLOW, -1);
+	init_pair(TOP_CRITICAL, COLOR_RED, -1);
+}
+
+int top_screen_open(bool colours)
+{
+	setlocale(LC_CTYPE, "");
+	screen = newterm(NULL, stdout, stdin);
+	if (!screen)
+		return -ENOTTY;
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	set_escdelay(ESCAPE_MS);
+	if (colours && has_colors())
+		open_colours();
+	return 0;
+}
+
+void top_screen_close(void)
+{
+	if (!screen)
+		return;
+	endwin();
+	delscreen(screen);
+	screen = NULL;
+}
+
+bool top_screen_has_blocks(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+void top_screen_size(size_t *ret_width, size_t *ret_height)
+{
+	int width = getmaxx(stdscr), height = getmaxy(stdscr);
+
+	*ret_width = width > 0 ? (size_t)width : 0;
+	*ret_height = height > 0 ? (size_t)height : 0;
+}
+
+void top_screen_clear(void)
+{
+	erase();
+}
+
+static attr_t attributes_of(enum top_style style)
+{
+	switch (style) {
+	case TOP_PLAIN:
+		break;
+	case TOP_HEAD:
+		return A_BOLD;
+	case TOP_SELECTED:
+		return A_REVERSE;
+	case TOP_GOOD:
+	case TOP_WARNING:
+	case TOP_CRITICAL:
+		return COLOR_PAIR(style);
+	}
+	return A_NORMAL;
+}
+
+void top_screen_put(size_t row, const char *text, enum top_style style, void *arg)
+{
+	(void)arg;
+	if (row >= (size_t)getmaxy(stdscr))
+		return;
+	attrset(attributes_of(style));
+	mvaddnstr((int)row, 0, text, -1);
+	attrset(A_NORMAL);
+}
+
+void top_screen_show(void)
+{
+	refresh();
+}
+
+int top_screen_key(int wait_ms)
+{
+	int key;
+
+	timeout(wait_ms);
+	key = getch();
+	switch (key) {
+	case ERR:
+	case KEY_RESIZE:
+		return -1;
+	case KEY_UP:
+		return TOP_KEY_UP;
+	case KEY_DOWN:
+		return TOP_KEY_DOWN;
+	case KEY_PPAGE:
+		return TOP_KEY_PAGE_UP;
+	case KEY_NPAGE:
+		return TOP_KEY_PAGE_DOWN;
+	case KEY_BACKSPACE:
+		return TOP_KEY_BACKSPACE;
+	case KEY_ENTER:
+		return '\n';
+	}
+	return key;
+}

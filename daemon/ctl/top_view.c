@@ -1,0 +1,375 @@
+#include "top_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "ctl_commands.h"
+#include "top_columns.h"
+#include "utf8.h"
+
+/* Above and below the list. */
+#define ROWS_ABOVE 3
+#define ROWS_BELOW 2
+
+enum {
+	SORT_VERDICT,
+	SORT_USE,
+	SORT_RECEIVED,
+	SORT_SENT,
+	SORT_PAUSE,
+	SORT_CE,
+	SORT_CNP,
+	SORT_LOSS,
+	SORT_PORT,
+	SORT_POD,
+	N_SORTS
+};
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static double pause_of(const struct top_port *p)
+{
+	double received = p->now[TOP_PAUSE_RECEIVED], sent = p->now[TOP_PAUSE_SENT];
+
+	return isnan(sent) || received > sent ? received : sent;
+}
+
+static double key_of(const struct top_port *p, unsigned sort)
+{
+	switch (sort) {
+	case SORT_VERDICT:
+		return p->level;
+	case SORT_USE:
+		return top_use(p);
+	case SORT_RECEIVED:
+		return p->now[TOP_RECEIVED];
+	case SORT_SENT:
+		return p->now[TOP_SENT];
+	case SORT_PAUSE:
+		return pause_of(p);
+	case SORT_CE:
+		return p->now[TOP_CE];
+	case SORT_CNP:
+		return p->now[TOP_CNP];
+	case SORT_LOSS:
+		return p->now[TOP_LOSS];
+	}
+	return 0;
+}
+
+/* The larger first, what is unknown last. */
+static int compare_numbers(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a < b) - (a > b);
+}
+
+static int compare_pods(const struct top_port *a, const struct top_port *b)
+{
+	if (!a->pod[0] || !b->pod[0])
+		return !a->pod[0] - !b->pod[0];
+	return strverscmp(a->pod, b->pod);
+}
+
+struct order {
+	const struct top_view *view;
+	const struct top_model *model;
+};
+
+static int compare(const void *x, const void *y, void *arg)
+{
+	const struct order *o = arg;
+	const struct top_port *a = &o->model->ports[*(const size_t *)x];
+	const struct top_port *b = &o->model->ports[*(const size_t *)y];
+	unsigned sort = o->view->sort;
+	int r = sort == SORT_POD ? compare_pods(a, b)
+				 : compare_numbers(key_of(a, sort), key_of(b, sort));
+
+	if (r == 0 && sort == SORT_VERDICT)
+		r = compare_numbers(top_use(a), top_use(b));
+	if (r == 0)
+		r = strverscmp(a->name, b->name);
+	return o->view->backwards ? -r : r;
+}
+
+/* What is typed may be in any of its texts. */
+static bool is_shown(const struct top_view *v, const struct top_port *p)
+{
+	const char *const texts[] = {p->name, p->netdev, p->pod, p->state, p->cause};
+
+	if (v->only_verdicts && p->level == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		bool is_cause = texts[i] == p->cause;
+
+		if ((!is_cause || p->level > 0) && strcasestr(texts[i], v->filter))
+			return true;
+	}
+	return false;
+}
+
+size_t top_order(const struct top_view *v, const struct top_model *m, size_t *ret)
+{
+	struct order order = {v, m};
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_ports; i++)
+		if (is_shown(v, &m->ports[i]))
+			ret[n++] = i;
+	if (n > 1)
+		qsort_r(ret, n, sizeof(*ret), compare, &order);
+	return n;
+}
+
+bool top_sort_by(struct top_view *v, const char *name)
+{
+	const char *choices = TOP_SORTS;
+	char choice[16];
+
+	for (unsigned i = 0; ctl_choice_next(&choices, choice, sizeof(choice)); i++)
+		if (strcmp(choice, name) == 0) {
+			v->sort = i;
+			return true;
+		}
+	return false;
+}
+
+static void sort_name(const struct top_view *v, char *ret, size_t size)
+{
+	const char *choices = TOP_SORTS;
+
+	for (unsigned i = 0; i <= v->sort; i++)
+		ctl_choice_next(&choices, ret, size);
+}
+
+/* --- what is selected ------------------------------------------------------------------------- */
+
+/* Its row in the list; 0 when it has gone. */
+static size_t selected_row(const struct top_view *v, const struct top_model *m, const size_t *order,
+			   size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(m->ports[order[i]].name, v->selected) == 0)
+			return i;
+	return 0;
+}
+
+const struct top_port *top_selected(const struct top_view *v, const struct top_model *m)
+{
+	AUTO_FREE size_t *order = calloc(m->n_ports + 1, sizeof(*order));
+	size_t n = order ? top_order(v, m, order) : 0;
+
+	return n > 0 ? &m->ports[order[selected_row(v, m, order, n)]] : NULL;
+}
+
+static void select_by(struct top_view *v, const struct top_model *m, long step)
+{
+	AUTO_FREE size_t *order = calloc(m->n_ports + 1, sizeof(*order));
+	size_t n = order ? top_order(v, m, order) : 0;
+	long row;
+
+	if (n == 0)
+		return;
+	row = (long)selected_row(v, m, order, n) + step;
+	row = row < 0 ? 0 : row >= (long)n ? (long)n - 1 : row;
+	snprintf(v->selected, sizeof(v->selected), "%s", m->ports[order[row]].name);
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static size_t rows_of_list(size_t height)
+{
+	return height > ROWS_ABOVE + ROWS_BELOW ? height - ROWS_ABOVE - ROWS_BELOW : 1;
+}
+
+/* The filter, while it is typed. */
+static void type_key(struct top_view *v, int key)
+{
+	size_t len = strlen(v->filter);
+
+	if (key == '\n' || key == '\r') {
+		v->typing = false;
+	} else if (key == '\033') {
+		v->typing = false;
+		v->filter[0] = '\0';
+	} else if ((key == TOP_KEY_BACKSPACE || key == '\b' || key == 0x7f) && len > 0) {
+		v->filter[len - 1] = '\0';
+	} else if (key >= ' ' && key <= '~' && len < sizeof(v->filter) - 1) {
+		v->filter[len] = (char)key;
+		v->filter[len + 1] = '\0';
+	}
+}
+
+enum top_action top_key(struct top_view *v, const struct top_model *m, int key, size_t height)
+{
+	long page = (long)rows_of_list(height);
+
+	if (v->typing) {
+		type_key(v, key);
+		return TOP_STAYS;
+	}
+	v->help = !v->help && (key == '?' || key == 'h');
+	switch (key) {
+	case 'q':
+		return TOP_QUITS;
+	case '\n':
+	case '\r':
+		return top_selected(v, m) ? TOP_OPENS : TOP_STAYS;
+	case 's':
+		v->sort = (v->sort + 1) % N_SORTS;
+		break;
+	case 'S':
+		v->sort = (v->sort + N_SORTS - 1) % N_SORTS;
+		break;
+	case 'r':
+		v->backwards = !v->backwards;
+		break;
+	case 'v':
+		v->only_verdicts = !v->only_verdicts;
+		break;
+	case ' ':
+		v->frozen = !v->frozen;
+		break;
+	case '/':
+		v->typing = true;
+		break;
+	case '\033':
+		v->filter[0] = '\0';
+		break;
+	case 'k':
+	case TOP_KEY_UP:
+		select_by(v, m, -1);
+		break;
+	case 'j':
+	case TOP_KEY_DOWN:
+		select_by(v, m, 1);
+		break;
+	case TOP_KEY_PAGE_UP:
+		select_by(v, m, -page);
+		break;
+	case TOP_KEY_PAGE_DOWN:
+		select_by(v, m, page);
+		break;
+	}
+	return TOP_STAYS;
+}
+
+/* --- the screen ------------------------------------------------------------------------------- */
+
+struct draw {
+	size_t width;
+	top_put_fn *put;
+	void *arg;
+};
+
+/* Cut at the screen's edge; each character is one column wide. */
+static void put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
+{
+	char cut[TOP_LINE_SIZE];
+	size_t len = 0;
+
+	snprintf(cut, sizeof(cut), "%s", text);
+	for (size_t i = 0; i < d->width && cut[len]; i++)
+		len += utf8_char(cut + len) ? utf8_char(cut + len) : 1;
+	cut[len] = '\0';
+	d->put(row, cut, style, d->arg);
+}
+
+static void put_summary(const struct draw *d, const struct top_view *v, const struct top_model *m,
+			size_t n)
+{
+	size_t verdicts = 0, critical = 0;
+	char line[TOP_LINE_SIZE], sort[16] = "";
+
+	for (size_t i = 0; i < m->n_ports; i++) {
+		verdicts += m->ports[i].level > 0;
+		critical += m->ports[i].level >= 3;
+	}
+	sort_name(v, sort, sizeof(sort));
+	snprintf(line, sizeof(line),
+		 "rocelet  %.19s  %zu of %zu ports, %zu with verdicts, %zu critical; by %s%s%s%s",
+		 m->time[0] ? m->time : "no sample yet", n, m->n_ports, verdicts, critical, sort,
+		 v->backwards ? ", backwards" : "", v->only_verdicts ? ", verdicts only" : "",
+		 v->frozen ? "  FROZEN" : "");
+	put_line(d, 0, line, critical ? TOP_CRITICAL : verdicts ? TOP_WARNING : TOP_GOOD);
+}
+
+static void put_second(const struct draw *d, const struct top_view *v)
+{
+	char line[TOP_LINE_SIZE] = "";
+
+	if (v->problem[0])
+		snprintf(line, sizeof(line), "%s", v->problem);
+	else if (v->typing || v->filter[0])
+		snprintf(line, sizeof(line), "/%s%s", v->filter, v->typing ? "_" : "");
+	else if (v->help)
+		snprintf(line, sizeof(line),
+			 "s S sort  r backwards  / filter  Esc all  v verdicts only  "
+			 "space freeze  arrows j k  Enter queue pairs  q quit");
+	else
+		snprintf(line, sizeof(line),
+			 "s sort  / filter  space freeze  Enter queue pairs  ? keys  q quit");
+	put_line(d, 1, line, v->problem[0] ? TOP_CRITICAL : TOP_PLAIN);
+}
+
+/* Moves what stands on top so that the selected row is seen. */
+static void scroll(struct top_view *v, size_t row, size_t rows)
+{
+	if (row < v->first)
+		v->first = row;
+	if (row >= v->first + rows)
+		v->first = row + 1 - rows;
+}
+
+static enum top_style style_of(const struct top_port *p)
+{
+	return p->level >= 3 ? TOP_CRITICAL : p->level == 2 ? TOP_WARNING : TOP_PLAIN;
+}
+
+static void put_port(const struct draw *d, const struct top_layout *l, const struct top_view *v,
+		     const struct top_port *p, size_t at, bool selected)
+{
+	struct top_line line;
+
+	top_columns_port(&line, l, v, p);
+	put_line(d, at, line.text, selected ? TOP_SELECTED : style_of(p));
+}
+
+/* What is said of the selected port. */
+static void put_sentence(const struct draw *d, const struct top_port *p, size_t row)
+{
+	char line[TOP_LINE_SIZE];
+
+	if (p->level == 0)
+		return;
+	snprintf(line, sizeof(line), "%s: %s: %s", p->name, p->cause, p->sentence);
+	put_line(d, row, line, style_of(p));
+}
+
+void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_t height,
+	      top_put_fn *put, void *arg)
+{
+	size_t *order = calloc(m->n_ports + 1, sizeof(*order));
+	const struct draw d = {width, put, arg};
+	size_t n = order ? top_order(v, m, order) : 0;
+	size_t rows = height ? rows_of_list(height) : n, row = selected_row(v, m, order, n);
+	struct top_layout layout;
+	struct top_line head;
+
+	scroll(v, row, rows);
+	top_columns_fit(&layout, v, m, order, n, width);
+	top_columns_head(&head, &layout);
+	put_summary(&d, v, m, n);
+	if (height)
+		put_second(&d, v);
+	put_line(&d, 2, head.text, TOP_HEAD);
+	for (size_t i = 0; i < rows && v->first + i < n; i++)
+		put_port(&d, &layout, v, &m->ports[order[v->first + i]], ROWS_ABOVE + i,
+			 height && v->first + i == row);
+	if (height && n > 0)
+		put_sentence(&d, &m->ports[order[row]], height - 1);
+	free(order);
+}

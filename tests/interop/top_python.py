@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""Judges `rocectl top` on a real terminal, tmux's: what is on it, what keys do, and that it is given back as it was.
+
+    top_python.py DAEMON ROCECTL MK_SYSFS
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import daemon_python as daemon_judge  # noqa: E402
+
+SOON = 60
+
+
+class Terminal:
+    """A tmux server of its own, without anybody's configuration."""
+
+    def __init__(self, command, width=140, height=24, **environment):
+        self.dir = tempfile.TemporaryDirectory()
+        self.environment = {**{k: v for k, v in os.environ.items() if k not in ("TMUX", "NO_COLOR", "LC_ALL")}, "LANG": "C.UTF-8", **environment}
+        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), f"{command}; echo ended $?; stty -a; sleep {10 * SOON}")
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-f", "/dev/null", "-S", self.dir.name + "/tmux", *words], env=self.environment, check=True, timeout=SOON,
+                              stdout=subprocess.PIPE, text=True).stdout
+
+    def text(self, *options):
+        return self.tmux("capture-pane", "-p", *options)
+
+    def press(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def until(self, what, true):
+        end = time.monotonic() + SOON
+        while not true(self.text()):
+            if time.monotonic() > end:
+                raise AssertionError(f"never: {what}\n{self.text()}")
+            time.sleep(0.05)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["tmux", "-S", self.dir.name + "/tmux", "kill-server"], check=False, stderr=subprocess.DEVNULL)
+        self.dir.cleanup()
+
+
+def rows(text):
+    return [line for line in text.splitlines()[3:] if "/1 " in line]
+
+
+def drives_a_terminal(top):
+    with Terminal(top) as t:
+        t.until("the ports are there", lambda s: len(rows(s)) > 2 and "PORT" in s.splitlines()[2])
+        first = rows(t.text())[0].split()[0]
+        assert re.search(r"\x1b\[[0-9;]*7m(\x1b\[[0-9;]*m)*" + re.escape(first), t.text("-e")), repr(t.text("-e"))
+        t.press("s")
+        t.until("another order", lambda s: "by use" in s.splitlines()[0])
+        t.press("/", "e", "n", "s", "1", "n", "p", "0", "Enter")
+        t.until("the filter", lambda s: len(rows(s)) == 1 and "ens1np0" in rows(s)[0])
+        t.press("Escape")
+        t.until("all of them again", lambda s: len(rows(s)) > 2)
+        t.press("Space")
+        t.until("it is frozen", lambda s: "FROZEN" in s.splitlines()[0])
+        t.press("Space", "Enter")
+        t.until("queue pairs", lambda s: "queue pairs of" in s and "no queue pairs" in s)
+        t.press("Escape")
+        t.until("ports again", lambda s: first in s and len(rows(s)) > 2)
+        t.tmux("resize-window", "-x", "60", "-y", "10")
+        t.until("a smaller one", lambda s: "LINK" not in s and "PORT" in s)
+        t.tmux("resize-window", "-x", "140", "-y", "24")
+        t.press("q")
+        t.until("it ends, and the terminal is as it was", lambda s: "ended 0" in s and " echo " in s and " icanon " in s)
+
+
+def has_colours_unless_told_not_to(top):
+    for environment, wanted in (({}, True), ({"NO_COLOR": "1"}, False)):
+        with Terminal(top, **environment) as t:
+            t.until("the ports are there", lambda s: len(rows(s)) > 2)
+            assert ("\x1b[32m" in t.text("-e")) == wanted, (environment, t.text("-e"))
+
+
+def is_a_text_elsewhere(command):
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SOON, check=True)
+    assert "\x1b" not in done.stdout and len(rows(done.stdout)) > 2, done
+
+
+def says_that_the_daemon_has_gone(top, daemon):
+    with Terminal(top) as t:
+        t.until("the ports are there", lambda s: len(rows(s)) > 2)
+        daemon.quit()
+        t.until("it says so, with what it had", lambda s: "rocelet.sock" in s.splitlines()[1] and len(rows(s)) > 2)
+        t.press("q")
+        t.until("it ends", lambda s: "ended 0" in s)
+
+
+def main():
+    daemon_path, rocectl, mk_sysfs = (os.path.abspath(path) for path in sys.argv[1:4])
+    daemon_judge.programs.update(daemon=daemon_path, mk_sysfs=mk_sysfs)
+    with daemon_judge.Daemon(pools=(daemon_judge.VF_POOL,)) as daemon:
+        command = [rocectl, "--socket", daemon.dir + "/run/rocelet.sock", "top"]
+        top = " ".join(command)
+        daemon_judge.eventually("samples", lambda: '"watch"' in daemon.get("/api/v1/ports"))
+        passed = 0
+        for check, arguments in ((drives_a_terminal, (top,)), (has_colours_unless_told_not_to, (top,)), (is_a_text_elsewhere, (command,)),
+                                 (says_that_the_daemon_has_gone, (top, daemon))):
+            check(*arguments)
+            print("ok    ", check.__name__, flush=True)
+            passed += 1
+    print(f"{passed} passed, 0 failed", flush=True)
+    os._exit(0)  # a silent kubelet's threads never end
+
+
+if __name__ == "__main__":
+    main()

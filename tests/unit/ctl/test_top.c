@@ -1,0 +1,354 @@
+/* rocectl top: what it makes of documents, in which order, where on the screen, and what keys do.
+ */
+#include "top_view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "cleanup.h"
+#include "golden.h"
+
+/* Four ports: a saturated one with a verdict, an idle one, one in a pod, one of which little is
+ * known. */
+static const char ports_text[] =
+	"{\"time\":\"2026-01-02T03:04:05.000Z\",\"timeMs\":7000,\"ports\":["
+	"{\"device\":\"mlx5_2\",\"port\":1,\"netdev\":\"ens1np0\",\"rateBps\":400000000000,"
+	"\"state\":\"active\",\"watch\":\"judged\",\"namespace\":null,\"pod\":null,\"now\":{"
+	"\"bytes_received\":48.5e9,\"bytes_sent\":1e6,\"pause_received\":0,\"pause_sent\":0.12,"
+	"\"ce_share\":0.081,\"cnp_sent\":300000,\"cnp_received\":5,\"discards\":2,\"nak\":0.5,"
+	"\"out_of_sequence\":null,\"timeouts\":0}},"
+	"{\"device\":\"mlx5_10\",\"port\":1,\"netdev\":\"ens2np0\",\"rateBps\":100000000000,"
+	"\"state\":\"active\",\"watch\":\"judged\",\"now\":{\"bytes_received\":0,\"bytes_sent\":0,"
+	"\"pause_received\":0,\"pause_sent\":0,\"ce_share\":0,\"cnp_sent\":0,\"discards\":0}},"
+	"{\"device\":\"mlx5_4\",\"port\":1,\"netdev\":\"net1\",\"rateBps\":200000000000,"
+	"\"state\":\"active\",\"watch\":\"warming\",\"namespace\":\"train\",\"pod\":\"job-7\",\"now\":{"
+	"\"bytes_received\":12.5e9,\"bytes_sent\":24.5e9,\"pause_received\":0.5,\"ce_share\":0.0004,"
+	"\"cnp_received\":15}},"
+	"{\"device\":\"rxe\\u001b[31m\",\"port\":1,\"netdev\":null,\"watch\":\"unseen\",\"now\":{}}]}";
+
+static const char diagnosis_text[] =
+	"{\"verdicts\":["
+	"{\"device\":\"mlx5_2\",\"port\":1,\"level\":2,\"cause\":\"incast\",\"sentence\":\"s1\"},"
+	"{\"device\":\"mlx5_2\",\"port\":1,\"level\":3,\"cause\":\"slow_receiver\","
+	"\"sentence\":\"this host cannot drain what it is sent\"},"
+	"{\"device\":\"mlx5_2\",\"port\":1,\"level\":1,\"cause\":\"other\",\"sentence\":\"s3\"},"
+	"{\"device\":\"gone\",\"port\":1,\"level\":3,\"cause\":\"x\",\"sentence\":\"y\"}]}";
+
+static void update(struct top_model *m, const char *ports, const char *diagnosis)
+{
+	json_t *p = json_loads(ports, 0, NULL), *d = json_loads(diagnosis, 0, NULL);
+
+	assert_non_null(p);
+	assert_non_null(d);
+	assert_int_equal(top_model_update(m, p, d), 0);
+	json_decref(p);
+	json_decref(d);
+}
+
+static void assert_about(double is, double want)
+{
+	assert_true(isnan(want) ? isnan(is) : fabs(is - want) <= 1e-6 * fabs(want));
+}
+
+/* --- the model -------------------------------------------------------------------------------- */
+
+static void test_figures(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	const struct top_port *p;
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	assert_int_equal(m.n_ports, 4);
+	p = &m.ports[0];
+	assert_string_equal(p->name, "mlx5_2/1");
+	assert_about(p->line, 50e9);
+	assert_about(p->now[TOP_CNP], 300005);
+	assert_about(p->now[TOP_LOSS], 2.5);
+	assert_about(top_use(p), 0.97);
+	assert_int_equal(p->level, 3);
+	assert_string_equal(p->cause, "slow_receiver");
+	assert_about(top_sample(p, 0), 48.501e9);
+	assert_about(top_sample(p, 1), (double)NAN);
+	assert_about(m.ports[2].now[TOP_PAUSE_SENT], (double)NAN);
+	assert_about(m.ports[2].now[TOP_LOSS], (double)NAN);
+	assert_about(top_use(&m.ports[2]), 0.98);
+	assert_string_equal(m.ports[2].pod, "train/job-7");
+	assert_string_equal(m.ports[3].name, "rxe?[31m/1");
+	assert_about(top_use(&m.ports[3]), (double)NAN);
+	top_model_done(&m);
+}
+
+/* A sample counts once however often it is read; what has gone is forgotten, a verdict too. */
+static void test_time_goes_on(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	update(&m, ports_text, "{\"verdicts\":[]}");
+	assert_int_equal(m.ports[0].n_history, 1);
+	assert_int_equal(m.ports[0].level, 0);
+	for (int i = 0; i < TOP_HISTORY + 5; i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "{\"timeMs\":%d,\"ports\":[{\"device\":\"mlx5_4\",\"port\":1,"
+			 "\"now\":{\"bytes_received\":%d,\"bytes_sent\":1}}]}",
+			 8000 + i, i);
+		update(&m, text, "{}");
+	}
+	assert_int_equal(m.n_ports, 1);
+	assert_string_equal(m.ports[0].name, "mlx5_4/1");
+	assert_about(top_sample(&m.ports[0], 0), TOP_HISTORY + 5);
+	assert_about(top_sample(&m.ports[0], TOP_HISTORY - 1), 6);
+	assert_about(top_sample(&m.ports[0], TOP_HISTORY), (double)NAN);
+	assert_int_equal(top_model_update(&m, NULL, NULL), 0);
+	assert_int_equal(m.n_ports, 1);
+	top_model_done(&m);
+}
+
+static void test_the_past(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	json_t *past = json_loads(
+		"{\"device\":\"mlx5_10\",\"port\":1,\"signals\":{\"bytes_received\":[1,null,"
+		"3],\"bytes_sent\":[10,20,30]}}",
+		0, NULL);
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	top_model_past(&m, past);
+	top_model_past(&m, NULL);
+	assert_int_equal(m.ports[1].n_history, 3);
+	assert_about(top_sample(&m.ports[1], 0), 33);
+	assert_about(top_sample(&m.ports[1], 1), (double)NAN);
+	assert_about(top_sample(&m.ports[1], 2), 11);
+	top_model_past(&m, past); /* once */
+	assert_int_equal(m.ports[1].n_history, 3);
+	json_decref(past);
+	top_model_done(&m);
+}
+
+/* --- order and keys --------------------------------------------------------------------------- */
+
+/* Names in order, with blanks behind them. */
+static void assert_order(const struct top_view *v, const struct top_model *m, const char *want)
+{
+	size_t order[8], n = top_order(v, m, order);
+	char text[256] = "";
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
+			 m->ports[order[i]].name);
+	assert_string_equal(text, want);
+}
+
+static void test_order(void **state)
+{
+	static const struct {
+		const char *sort, *want;
+	} rows[] = {
+		{"verdict", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
+		{"use", "mlx5_4/1 mlx5_2/1 mlx5_10/1 rxe?[31m/1 "},
+		{"received", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
+		{"sent", "mlx5_4/1 mlx5_2/1 mlx5_10/1 rxe?[31m/1 "},
+		{"pause", "mlx5_4/1 mlx5_2/1 mlx5_10/1 rxe?[31m/1 "},
+		{"ce", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
+		{"loss", "mlx5_2/1 mlx5_10/1 mlx5_4/1 rxe?[31m/1 "},
+		{"port", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
+		{"pod", "mlx5_4/1 mlx5_2/1 mlx5_10/1 rxe?[31m/1 "},
+	};
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.sort = 0};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_true(top_sort_by(&v, rows[i].sort));
+		assert_order(&v, &m, rows[i].want);
+	}
+	assert_false(top_sort_by(&v, "speed"));
+	v.backwards = true;
+	assert_true(top_sort_by(&v, "port"));
+	assert_order(&v, &m, "rxe?[31m/1 mlx5_10/1 mlx5_4/1 mlx5_2/1 ");
+	top_model_done(&m);
+}
+
+static void press(struct top_view *v, const struct top_model *m, const char *keys)
+{
+	for (; *keys; keys++)
+		assert_int_equal(top_key(v, m, *keys, 24), TOP_STAYS);
+}
+
+static void test_filter(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.sort = 0};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	press(&v, &m, "/JOB");
+	assert_true(v.typing);
+	assert_order(&v, &m, "mlx5_4/1 ");
+	top_key(&v, &m, TOP_KEY_BACKSPACE, 24);
+	press(&v, &m, "q"); /* a letter like others */
+	assert_order(&v, &m, "");
+	assert_null(top_selected(&v, &m));
+	press(&v, &m, "\033");
+	assert_false(v.typing);
+	assert_order(&v, &m, "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 ");
+	press(&v, &m, "/slow\n");
+	assert_false(v.typing);
+	assert_order(&v, &m, "mlx5_2/1 ");
+	press(&v, &m, "\033v");
+	assert_order(&v, &m, "mlx5_2/1 ");
+	for (int i = 0; i < 100; i++)
+		press(&v, &m, i ? "x" : "/");
+	assert_int_equal(strlen(v.filter), sizeof(v.filter) - 1);
+	top_model_done(&m);
+}
+
+/* What is selected stays so when the order changes. */
+static void test_selection(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.sort = 0};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	assert_string_equal(top_selected(&v, &m)->name, "mlx5_2/1");
+	press(&v, &m, "j");
+	top_key(&v, &m, TOP_KEY_DOWN, 24);
+	assert_string_equal(top_selected(&v, &m)->name, "mlx5_10/1");
+	press(&v, &m, "s");
+	assert_string_equal(top_selected(&v, &m)->name, "mlx5_10/1");
+	top_key(&v, &m, TOP_KEY_PAGE_UP, 24);
+	assert_string_equal(top_selected(&v, &m)->name, "mlx5_4/1");
+	top_key(&v, &m, TOP_KEY_PAGE_DOWN, 24);
+	assert_string_equal(top_selected(&v, &m)->name, "rxe?[31m/1");
+	press(&v, &m, "jjSr ?");
+	assert_true(v.backwards && v.frozen && v.help);
+	assert_int_equal(v.sort, 0);
+	assert_int_equal(top_key(&v, &m, '\n', 24), TOP_OPENS);
+	assert_int_equal(top_key(&v, &m, 'q', 24), TOP_QUITS);
+	m.n_ports = 0;
+	assert_int_equal(top_key(&v, &m, '\n', 24), TOP_STAYS);
+	press(&v, &m, "jk");
+	top_model_done(&m);
+}
+
+/* --- the screen ------------------------------------------------------------------------------- */
+
+struct screen {
+	char rows[40][512];
+	enum top_style styles[40];
+	size_t height;
+};
+
+static void put(size_t row, const char *text, enum top_style style, void *arg)
+{
+	struct screen *s = arg;
+
+	assert_true(row < 40);
+	snprintf(s->rows[row], sizeof(s->rows[row]), "%s", text);
+	s->styles[row] = style;
+	s->height = row >= s->height ? row + 1 : s->height;
+}
+
+static void print_screen(FILE *f, struct top_view *v, const struct top_model *m, size_t width,
+			 size_t height)
+{
+	struct screen s = {.height = 0};
+
+	top_draw(v, m, width, height, put, &s);
+	fprintf(f, "--- %zu x %zu\n", width, height);
+	for (size_t i = 0; i < s.height; i++)
+		fprintf(f, "%d %s\n", (int)s.styles[i], s.rows[i]);
+}
+
+/* A minute of something that rises and falls. */
+static void add_waves(struct top_model *m)
+{
+	for (int i = 0; i < 240; i++) {
+		char text[512];
+
+		snprintf(
+			text, sizeof(text),
+			"{\"time\":\"2026-01-02T03:08:05.000Z\",\"timeMs\":%d,\"ports\":[{\"device\":"
+			"\"mlx5_2\",\"port\":1,\"rateBps\":400e9,\"watch\":\"judged\",\"netdev\":\"ens1np0\","
+			"\"now\":{\"bytes_received\":%d,\"bytes_sent\":0}},{\"device\":\"mlx5_4\",\"port\":1,"
+			"\"pod\":\"p\",\"now\":{}}]}",
+			10000 + i, i % 60 * 1000000);
+		update(m, text, diagnosis_text);
+	}
+}
+
+static void print_screens(FILE *f)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.ascii = true};
+
+	print_screen(f, &v, &m, 80, 10);
+	update(&m, ports_text, diagnosis_text);
+	print_screen(f, &v, &m, 200, 12);
+	print_screen(f, &v, &m, 120, 12);
+	print_screen(f, &v, &m, 80, 6);
+	press(&v, &m, "jjjr/5");
+	print_screen(f, &v, &m, 40, 12);
+	top_model_done(&m);
+	v = (struct top_view){.frozen = true, .problem = "nobody answers"};
+	add_waves(&m);
+	print_screen(f, &v, &m, 150, 8);
+	v.ascii = true;
+	print_screen(f, &v, &m, 150, 0);
+	top_model_done(&m);
+}
+
+static void test_screens(void **state)
+{
+	(void)state;
+	assert_golden("tests/golden/rocectl_top.txt", print_screens);
+}
+
+/* Whatever size the terminal has, every row is on it and no wider than it. */
+static void test_any_size(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.ascii = true};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	add_waves(&m);
+	for (size_t width = 1; width < 220; width += 7)
+		for (size_t height = 1; height < 30; height++) {
+			struct screen s = {.height = 0};
+
+			top_key(&v, &m, TOP_KEY_DOWN, height);
+			top_draw(&v, &m, width, height, put, &s);
+			for (size_t i = 0; i < s.height; i++)
+				assert_true(strlen(s.rows[i]) <= width);
+		}
+	top_model_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_figures),	 cmocka_unit_test(test_time_goes_on),
+		cmocka_unit_test(test_the_past), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_filter),	 cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_screens),	 cmocka_unit_test(test_any_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
