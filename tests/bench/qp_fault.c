@@ -1,19 +1,34 @@
-/* qp_fault.c - a queue pair that fails in a given way, for scenarios: both ends in one process.
+/* qp_fault.c - a queue pair that fails in a given way, for scenarios.
  *
- *   qp_fault rkey|rnr|gone DEVICE PEER [TIMEOUT [RETRIES]]
+ *   qp_fault rkey|rnr|gone DEVICE PEER [TIMEOUT [RETRIES]]    both ends in one process
+ *   qp_fault write|answer DEVICE [TIMEOUT [RETRIES]]          one end
  *
  * rkey: an RDMA write with a wrong key. rnr: a send that nobody receives. gone: a send to a peer
  * that the scenario has cut off; it reads a line from stdin before it sends. Prints "qpn N peer M"
  * once connected, then "status S at T": the status of the completion (enum ibv_wc_status) and when
- * it was polled, unix milliseconds. */
+ * it was polled, unix milliseconds.
+ *
+ * One end prints "end ..." and reads that line of the other end from stdin. Then `write` writes to
+ * it twenty times a second until that fails, which it tells as above, and `answer` is there until
+ * it is killed. soft-RoCE takes 7 RETRIES as without end, so perftest, which has those, never gives
+ * a peer up there. */
 #include <infiniband/verbs.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SIZE 4096
+
+/* What the other end has to know. */
+struct address {
+	union ibv_gid gid;
+	uint32_t qpn, rkey;
+	uint64_t buffer;
+};
 
 struct end {
 	struct ibv_context *context;
@@ -84,12 +99,17 @@ static void open_end(struct end *e, const char *device)
 	find_gid(e);
 }
 
-static void connect_end(struct end *e, const struct end *peer, int timeout, int retries)
+static struct address address_of(const struct end *e)
+{
+	return (struct address){e->gid, e->qp->qp_num, e->mr->rkey, (uintptr_t)e->buffer};
+}
+
+static void connect_end(struct end *e, const struct address *peer, int timeout, int retries)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qp->qp_num,
+		.dest_qp_num = peer->qpn,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = 1,
 		.ah_attr = {.is_global = 1,
@@ -117,15 +137,15 @@ static void connect_end(struct end *e, const struct end *peer, int timeout, int 
 		die("RTS");
 }
 
-static void post(struct end *e, const struct end *peer, bool write, uint32_t wrong)
+static void post(struct end *e, const struct address *peer, bool write, uint32_t wrong)
 {
 	struct ibv_sge sge = {(uintptr_t)e->buffer, 64, e->mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .send_flags = IBV_SEND_SIGNALED};
 	struct ibv_send_wr *bad;
 
 	wr.opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_SEND;
-	wr.wr.rdma.remote_addr = (uintptr_t)peer->buffer;
-	wr.wr.rdma.rkey = peer->mr->rkey ^ wrong;
+	wr.wr.rdma.remote_addr = peer->buffer;
+	wr.wr.rdma.rkey = peer->rkey ^ wrong;
 	if (ibv_post_send(e->qp, &wr, &bad))
 		die("post");
 }
@@ -136,33 +156,112 @@ static struct ibv_wc wait_completion(struct end *e)
 	int n;
 
 	while ((n = ibv_poll_cq(e->cq, 1, &wc)) == 0)
-		;
+		sched_yield();
 	if (n < 0)
 		die("poll");
 	return wc;
 }
 
-int main(int argc, char **argv)
+static void tell_status(enum ibv_wc_status status)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	printf("status %d at %lld\n", status, (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
+/* --- both ends -------------------------------------------------------------------------------- */
+
+static void fail_once(const char *how, const char *device, const char *peer, int timeout,
+		      int retries)
 {
 	static struct end here, there;
-	struct timespec now;
-	struct ibv_wc wc;
+	struct address from, to;
 
-	if (argc < 4)
-		return 2;
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	open_end(&here, argv[2]);
-	open_end(&there, argv[3]);
-	connect_end(&here, &there, argc > 4 ? atoi(argv[4]) : 10, argc > 5 ? atoi(argv[5]) : 2);
-	connect_end(&there, &here, 14, 7);
-	printf("qpn %u peer %u\n", here.qp->qp_num, there.qp->qp_num);
-	if (strcmp(argv[1], "gone") == 0)
+	open_end(&here, device);
+	open_end(&there, peer);
+	from = address_of(&here);
+	to = address_of(&there);
+	connect_end(&here, &to, timeout, retries);
+	connect_end(&there, &from, 14, 7);
+	printf("qpn %u peer %u\n", from.qpn, to.qpn);
+	if (strcmp(how, "gone") == 0)
 		getchar();
-	post(&here, &there, strcmp(argv[1], "rkey") == 0, 0xff);
-	wc = wait_completion(&here);
-	clock_gettime(CLOCK_REALTIME, &now);
-	printf("status %d at %lld\n", wc.status,
-	       (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+	post(&here, &to, strcmp(how, "rkey") == 0, 0xff);
+	tell_status(wait_completion(&here).status);
 	getchar();
+}
+
+/* --- one end ---------------------------------------------------------------------------------- */
+
+static void put_address(const struct address *a)
+{
+	printf("end ");
+	for (size_t i = 0; i < sizeof(a->gid.raw); i++)
+		printf("%02x", a->gid.raw[i]);
+	printf(" %u %u %llu\n", a->qpn, a->rkey, (unsigned long long)a->buffer);
+}
+
+static void get_address(struct address *ret)
+{
+	char gid[33];
+	unsigned long long buffer;
+
+	if (scanf("end %32s %u %u %llu", gid, &ret->qpn, &ret->rkey, &buffer) != 4 ||
+	    strlen(gid) != 32)
+		exit(2);
+	for (size_t i = 0; i < sizeof(ret->gid.raw); i++)
+		sscanf(gid + 2 * i, "%2hhx", &ret->gid.raw[i]);
+	ret->buffer = buffer;
+}
+
+static void write_until_it_fails(struct end *e, const struct address *peer)
+{
+	static const struct timespec between = {.tv_nsec = 50000000};
+	enum ibv_wc_status status;
+
+	do {
+		nanosleep(&between, NULL);
+		post(e, peer, true, 0);
+		status = wait_completion(e).status;
+	} while (status == IBV_WC_SUCCESS);
+	tell_status(status);
+}
+
+static void be_one_end(const char *device, bool writes, int timeout, int retries)
+{
+	static struct end here;
+	struct address own, peer;
+
+	open_end(&here, device);
+	own = address_of(&here);
+	put_address(&own);
+	get_address(&peer);
+	connect_end(&here, &peer, timeout, retries);
+	if (writes)
+		write_until_it_fails(&here, &peer);
+	else
+		pause();
+}
+
+/* Argument n, or what is usual. */
+static int number(int argc, char **argv, int n, int usual)
+{
+	return argc > n ? atoi(argv[n]) : usual;
+}
+
+int main(int argc, char **argv)
+{
+	bool writes = argc > 1 && strcmp(argv[1], "write") == 0;
+	bool one = writes || (argc > 1 && strcmp(argv[1], "answer") == 0);
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (one && argc > 2)
+		be_one_end(argv[2], writes, number(argc, argv, 3, 10), number(argc, argv, 4, 2));
+	else if (!one && argc > 3)
+		fail_once(argv[1], argv[2], argv[3], number(argc, argv, 4, 10),
+			  number(argc, argv, 5, 2));
+	else
+		return 2;
 	return 0;
 }
