@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Judges the page at "/" with a headless Chromium, against the real daemon over a synthetic sysfs tree whose counters are played.
 
-  page_python.py DAEMON MK_SYSFS [CHECK...]
+  page_python.py DAEMON MK_SYSFS NGINX KUBECTL... [-- CHECK...]
 
 One line per check, "N passed, N failed" last. Lines with "# " are figures.
 """
@@ -10,7 +10,6 @@ import json
 import math
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -24,80 +23,13 @@ import diagnosis_python as played  # noqa: E402
 import npm  # noqa: E402
 from browser import Browser  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
-from diagnosis_python import MARKED, NAK, OUT_OF_SEQUENCE, PF, TIMEOUTS, TRAFFIC, VF_FUNCTION, Node  # noqa: E402
+from diagnosis_python import MARKED, PF, TRAFFIC, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually, run_checks  # noqa: E402
+from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
+import page_reach  # noqa: E402,F401  its checks are ours, too
 
-LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
 VIEWS = ["", "port/mlx5_0/1", "pods", "qps", "pools", "events", "config", "pod/train/job-7", "port/none/1"]
-LIVE = "document.getElementById('state').dataset.state === 'live'"
-checks, only_by_name = [], []
-browser = None
-
-
-def check(function):
-    checks.append(function)
-    return function
-
-
-def figure(function):
-    """Takes longer, and judges nothing: only when it is asked for by name."""
-    only_by_name.append(function)
-    return function
-
-
-# --- a node whose page can be opened ----------------------------------------------------------
-
-tcp_ports = {}  # of each daemon, by its folder: the same after a restart
-intervals = {}
-plain_command = daemon_python.command
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def command(dir, tree):
-    words = plain_command(dir, tree)
-    words[words.index("--listen") + 1] = f"127.0.0.1:{tcp_ports.setdefault(dir, free_port())}"
-    words[words.index("--sample-interval") + 1] = PageNode.interval
-    return words
-
-
-daemon_python.command = command
-
-
-class PageNode(Node):
-    interval = "0.1"
-
-    @property
-    def port(self):
-        return tcp_ports[self.dir]
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}/"
-
-
-def opened(node, place="", **look):
-    """A page that is live."""
-    page = browser.page(**look)
-    page.go(node.url + place)
-    page.until("live", LIVE)
-    return page
-
-
-def silent(page, url):
-    """Nothing was complained of, and nothing asked for elsewhere."""
-    equal(page.complaints, [])
-    strangers = [asked for _, asked in page.requests if not asked.startswith((url, "data:"))]
-    equal(strangers, [])
-
-
-def has(page, text):
-    page.until(f"has '{text}'", f"document.body.innerText.includes({json.dumps(text)})")
 
 
 # --- what is there ----------------------------------------------------------------------------
@@ -242,11 +174,11 @@ def a_restart_under_the_page():
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node, "#port/mlx5_0/1")
         has(page, "critical: packet_loss")
-        os.kill(node.process.pid, signal.SIGSTOP)  # it hangs
+        node.hang()
         page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
         assert "no new sample" in page.text("#state-text"), page.text("#state-text")
         equal(page.run("document.body.dataset.old"), "yes")
-        os.kill(node.process.pid, signal.SIGCONT)
+        node.wake()
         page.until("live again", LIVE)
         story.play(TRAFFIC)
         node.process.send_signal(signal.SIGKILL)
@@ -299,14 +231,14 @@ def behind_proxies():
                 if not strips and "/api/" in prefix:
                     continue  # that one always strips
                 with PrefixProxy(node.port, prefix, strips) as proxy:
-                    page = browser.page(proxy.url)
+                    page = run.browser.page(proxy.url)
                     page.until("live", LIVE)
                     has(page, "packet_loss")
                     silent(page, proxy.url)
                     page.close()
         # Without its last slash.
         with PrefixProxy(node.port, "/node-17", True) as proxy:
-            page = browser.page(proxy.url + "?x#port/mlx5_0/1")
+            page = run.browser.page(proxy.url + "?x#port/mlx5_0/1")
             page.until("live", LIVE)
             has(page, "Port mlx5_0/1")
             silent(page, proxy.url)
@@ -493,13 +425,15 @@ def pictures():
 
 
 def main():
-    global browser
-    programs = sys.argv[1:3]
-    if len(programs) < 2:
+    words = sys.argv[1:]
+    only = words[words.index("--") + 1:] if "--" in words else []
+    programs = words[:words.index("--")] if "--" in words else words
+    if len(programs) < 4:
         sys.exit(__doc__)
     daemon_python.programs.update(daemon=programs[0], mk_sysfs=programs[1])
-    with Browser() as browser:
-        failed = run_checks(checks + (only_by_name if sys.argv[3:] else []), sys.argv[3:])
+    run.nginx, run.kubectls = programs[2], programs[3:]
+    with Browser() as run.browser:
+        failed = run_checks(checks + (only_by_name if only else []), only)
     sys.stdout.flush()
     os._exit(failed)  # threads of gRPC never end
 
