@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-PATIENCE = 120
+PATIENCE = int(os.environ.get("PAGE_PATIENCE", "120"))
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync",
          "--disable-component-update", "--disable-default-apps", "--disable-extensions", "--hide-scrollbars", "--mute-audio", "--disable-dev-shm-usage",
          "--disable-features=Translate,OptimizationHints,MediaRouter", "--ignore-certificate-errors", "--password-store=basic", "about:blank"]

@@ -9,7 +9,7 @@ from diagnosis_python import NAK, OUT_OF_SEQUENCE, TIMEOUTS, Node
 from kubelet_python import equal
 
 LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
-LIVE = "document.getElementById('state').dataset.state === 'live'"
+LIVE = "document.getElementById('state')?.dataset.state === 'live'"
 checks, only_by_name = [], []
 
 
@@ -56,11 +56,11 @@ daemon_python.command = command
 
 class PageNode(Node):
     interval, next_interval = "0.1", None
-    scheme = "http"
+    scheme, limits = "http", {}
 
-    def __init__(self, *args, **more):
+    def __init__(self, **more):
         PageNode.next_interval = self.interval
-        super().__init__(*args, **more)
+        super().__init__(diagnosis=self.limits, **more)
 
     @property
     def port(self):
