@@ -233,10 +233,10 @@ def a_day_asleep():
     """A browser freezes a page that nobody looks at. At its first moment awake it says how old it is; then it goes on with what is so now."""
     with PageNode() as node:
         story = node.story(PF)
-        story.play(TRAFFIC, LOSS)
-        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        story.play(TRAFFIC)
+        node.judged(PF)
         page = opened(node, "#port/mlx5_0/1")
-        has(page, "critical: packet_loss")
+        page.until("a chart", "document.querySelector('.plot canvas')")
         page.run(ASLEEP)
         page.call("Page.setWebLifecycleState", state="frozen")
         node.hang()  # so that it can be seen what is said before there is an answer
@@ -246,10 +246,10 @@ def a_day_asleep():
         equal((state, old), ("stale", "yes"))
         assert re.search(r"no new sample: the last sample is of .*, 24 h \d+ min ago", said), said
         node.wake()
-        story.play(TRAFFIC)
+        story.play(TRAFFIC, LOSS)
         page.call("Emulation.setFocusEmulationEnabled", enabled=True)  # whoever freezes it hides it, too
         page.until("live again", LIVE)
-        page.until("what is over is gone", "!document.body.innerText.includes('critical: packet_loss')")
+        has(page, "critical: packet_loss")
         silent(page, node.url)
         page.close()
 
@@ -304,6 +304,24 @@ def axe_finds_nothing():
             page.close()
         pods.stop()
         kubelet.stop()
+
+
+@check
+def the_runbook():
+    """What verdicts lead to: a document without scripts, whose links lead somewhere in it."""
+    with open(npm.package(HERE + "/packages", TOP + "/build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
+        axe = f.read()
+    with PageNode() as node:
+        for dark, width in ((False, 1280), (True, 400)):
+            page = run.browser.page(node.url + "docs/runbook.md#packet_loss", width=width, dark=dark)
+            equal(page.run("document.querySelector(':target').innerText"), "packet_loss")
+            equal(page.run("[...document.links].filter((a) => a.hash && !document.getElementById(a.hash.slice(1))).map((a) => a.hash)"), [])
+            equal(page.run("document.scripts.length"), 0)
+            page.run(axe + ";0")
+            equal(page.run("axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes[0].html.slice(0, 200)]))"), [])
+            equal(page.run("document.documentElement.scrollWidth <= innerWidth"), True)
+            silent(page, node.url)
+            page.close()
 
 
 @check
