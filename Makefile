@@ -128,9 +128,9 @@ endif
 # --- the page: sources and what they take from npm -> one document -> a C array ------------------
 NPM_DIR := build/npm
 
-$(GEN)/web_document.h: $(addprefix daemon/web/,document.py npm.py packages) $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
+$(GEN)/web_document.h: $(addprefix daemon/web/,document.py markdown.py npm.py packages) docs/runbook.md $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
 	$(Q)mkdir -p $(@D) $(NPM_DIR)
-	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) $(VERSION) $@
+	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) docs/runbook.md $(VERSION) $@
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
 # Of the CPU a program knows only which registers hold a kprobe's arguments.

@@ -28,8 +28,8 @@ static inline bool output_has_no_reader(FILE *out)
 	return p.fd >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
 
-/* The program's exit status: the one it was about to end with, unless not all was written. A reader
- * who has gone is told nothing. */
+/* The program's exit status: the one it was about to end with, unless not all was written: that is a
+ * failure whatever was to be said. A reader who has gone is told nothing. */
 static inline int output_end(const char *program, FILE *out, FILE *err, int status)
 {
 	bool failed = ferror(out);
@@ -43,5 +43,5 @@ static inline int output_end(const char *program, FILE *out, FILE *err, int stat
 	if (!output_has_no_reader(out))
 		fprintf(err, "%s: cannot write: %s\n", program,
 			code ? strerror(code) : "a part of it is lost");
-	return status ? status : EXIT_FAILURE;
+	return EXIT_FAILURE;
 }

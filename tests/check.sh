@@ -4,7 +4,7 @@
 #   check.sh [PART...]    parts: lint unit interop ship kubelet san threads fuzz lab cluster page (default: all but lint, threads, cluster and page,
 #                         after installing what they need)
 #
-# That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint and threads as well, every scenario, every kill point,
+# That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint, threads and page as well, every scenario, every kill point,
 # and each fuzz program for 5 s, those of what a peer sends for 12 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
@@ -215,10 +215,19 @@ judges() {
 		while read -r status seconds log name; do judge_scenario "interop $name" "$log" "$status" "$seconds"; done
 }
 
-# In a headless Chromium, which it needs (Debian's package).
+browser() { # built|install
+	if [ "$1" = built ]; then command -v chromium; else tests/deps.sh page; fi
+}
+
+# In a headless Chromium, behind a real nginx and kubectl's proxy.
 part_page() {
+	local nginx kubectl
+	once "browser" browser install
 	build all build/bench/mk_sysfs
-	judged "page in a browser" /usr/bin/python3 -B tests/web/page_python.py build/rocelet build/bench/mk_sysfs
+	nginx=$(tests/lib/debtool.sh nginx) || exit 1
+	kubectl=$(tests/ship/kubectl.sh) || exit 1
+	# shellcheck disable=SC2086 # one word for each
+	judged "page in a browser" /usr/bin/python3 -B tests/web/page_python.py build/rocelet build/bench/mk_sysfs "$nginx/usr/sbin/nginx" $kubectl
 }
 
 part_san() {
@@ -397,7 +406,7 @@ count_scenario() { # NAME STATUS LAST_LINE LOG SECONDS
 if [ $# = 0 ]; then
 	tests/deps.sh || exit 1
 	set -- unit interop ship kubelet san fuzz lab
-	[ "${CHECK:-}" != full ] || set -- lint unit interop ship kubelet san threads fuzz lab
+	[ "${CHECK:-}" != full ] || set -- lint unit interop ship page kubelet san threads fuzz lab
 fi
 rm -rf "$LOGS"
 mkdir -p "$LOGS"

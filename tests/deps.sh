@@ -5,6 +5,7 @@
 #   deps.sh build        what the programs and the image are built with, no more
 #   deps.sh cross ARCH   what a build for another architecture needs of this machine: a compiler
 #   deps.sh deb          what `make deb` needs
+#   deps.sh page         the browser that judges the page, and what nginx needs that is unpacked beside it
 #   deps.sh libraries    prints the libraries' packages, of whatever architecture
 set -euo pipefail
 
@@ -13,6 +14,7 @@ LIBRARIES="libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-d
 libnghttp2-dev libprotobuf-c-dev libseccomp-dev libcap-ng-dev libgnutls28-dev libcrypt-dev libncurses-dev"
 TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 procps strace openssl python3-grpcio python3-protobuf
 python3-scapy tshark tcpdump tmux python3-yaml python3-kubernetes"
+PAGE="chromium libpcre2-8-0"
 PACKAGING="dpkg-dev debhelper help2man lintian"
 
 missing() {
@@ -42,6 +44,7 @@ case ${1:-} in
 build) install_missing $TOOLS $LIBRARIES ;;
 cross) install_missing "gcc-$(case $2 in arm64) echo aarch64 ;; amd64) echo x86-64 ;; esac)-linux-gnu" ;;
 deb) install_missing $TOOLS $LIBRARIES $PACKAGING ;;
+page) install_missing $PAGE python3-grpcio python3-protobuf openssl npm ;;
 libraries) printf '%s\n' $LIBRARIES libcmocka-dev ;;
 *)
 	install_missing $TOOLS $LIBRARIES $TEST

@@ -12,7 +12,7 @@
 static const char *const verdict_keys[] = {
 	"device",	   "port",	 "netdev", "function", "cause",	     "severity",
 	"level",	   "confidence", "onset",  "onsetMs",  "firstMoved", "remark",
-	"clearingSinceMs", "sentence",	 "advice", "disproof", "symptoms",
+	"clearingSinceMs", "sentence",	 "advice", "disproof", "symptoms",   "runbook",
 };
 
 /* NULL: out of memory. */
@@ -24,10 +24,6 @@ static json_t *own_verdict(const struct verdict *v)
 	for (size_t i = 0; ok && i < ARRAY_SIZE(verdict_keys); i++)
 		ok = json_object_set(ret, verdict_keys[i], json_object_get(all, verdict_keys[i])) ==
 		     0;
-	if (ok)
-		ok = json_object_set_new(
-			     ret, "runbook",
-			     json_sprintf("runbook.md#%s", cause_row(v->cause)->name)) == 0;
 	json_decref(all);
 	if (ok)
 		return ret;

@@ -13,7 +13,7 @@ struct host;
  * {"time":"2026-...Z","timeMs":123,"everyMs":1000,"function":"0000:03:00.2",
  *  "ports":[{"device":"mlx5_1",...}],
  *  "verdicts":[{"device":"mlx5_1","port":1,"cause":"packet_loss","severity":"critical",
- *    "level":3,...,"runbook":"runbook.md#packet_loss"}]}
+ *    "level":3,...,"runbook":"docs/runbook.md#packet_loss"}]}
  * ports: as in api_ports(), with null for parent, namespace, pod and container. verdicts: as in
  * api_diagnosis(), without evidence (which may compare with other devices), pods and peer.
  * every_ms: how often the document is made, for who asks whether it still is. */

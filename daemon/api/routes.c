@@ -11,6 +11,7 @@
 #include "api_diagnosis.h"
 #include "api_resources.h"
 #include "capabilities.h"
+#include "cause.h"
 #include "device_name.h"
 #include "doctor.h"
 #include "event_watch.h"
@@ -36,19 +37,27 @@ static const char *not_ready_because(const struct routes *r)
 	return r->page ? NULL : "not ready: the first sample has not been taken yet\n";
 }
 
-/* The page comes compressed; for the few who do not take that it is unpacked. */
-static void answer_page(const struct http_request *request, struct http_reply *reply)
+/* Documents for browsers come compressed; for the few who do not take that they are unpacked. */
+static void reply_web(const struct web_page *page, const struct http_request *request,
+		      struct http_reply *reply)
 {
 	reply->content_type = REPLY_HTML;
-	reply->headers = request->accepts_gzip ? web_page_packed_headers : web_page_headers;
+	reply->headers = request->accepts_gzip ? page->packed_headers : page->headers;
 	if (request->accepts_gzip) {
-		reply->fixed = web_page.packed;
-		reply->body_len = web_page.packed_len;
+		reply->fixed = page->packed;
+		reply->body_len = page->packed_len;
 	} else {
-		reply->body = web_page_unpack();
-		reply->body_len = web_page.len;
+		reply->body = web_page_unpack(page);
+		reply->body_len = page->len;
 	}
 	reply->status = request->accepts_gzip || reply->body ? 200 : 500;
+}
+
+static void answer_runbook(struct routes *r, const struct http_request *request,
+			   struct http_reply *reply)
+{
+	(void)r;
+	reply_web(&web_runbook, request, reply);
 }
 
 static void answer_healthz(struct routes *r, const struct http_request *request,
@@ -476,6 +485,7 @@ static const struct route {
 	{"/api/v1/ports", routes_ports},
 	{"/api/v1/history", routes_history},
 	{"/api/v1/live", routes_live},
+	{"/" CAUSE_RUNBOOK, answer_runbook},
 };
 
 /* A proxy may leave its own path before ours. */
@@ -521,7 +531,7 @@ void routes_answer(const struct http_request *request, struct http_reply *reply,
 	if (route)
 		route->answer(routes, request, reply);
 	else if (is_page(request->path))
-		answer_page(request, reply);
+		reply_web(&web_page, request, reply);
 }
 
 void routes_done(struct routes *r)

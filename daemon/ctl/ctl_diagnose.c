@@ -106,6 +106,7 @@ static void put_details(const struct verdict *v, FILE *f)
 	put_symptoms(v, f);
 	fprintf(f, "              advice: %s\n              unless: %s\n", row->advice,
 		row->disproof);
+	fprintf(f, "              runbook: " CAUSE_RUNBOOK "#%s\n", row->name);
 }
 
 static void put_change(const struct replay *r, const struct verdict *v)

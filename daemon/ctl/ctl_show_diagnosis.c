@@ -139,6 +139,7 @@ static void put_verdict(const json_t *v, FILE *f)
 	put_symptoms(v, f);
 	put_line(v, "advice: ", "advice", f);
 	put_line(v, "unless: ", "disproof", f);
+	put_line(v, "runbook: ", "runbook", f);
 	fputc('\n', f);
 }
 

@@ -55,6 +55,10 @@ enum cause {
 
 enum severity { SEVERITY_NONE, SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 
+/* Where each has its section, under its name: the document's place in our sources, and below
+ * wherever the daemon answers. */
+#define CAUSE_RUNBOOK "docs/runbook.md"
+
 /* A set of causes. */
 #define CAUSE_BIT(cause) ((uint64_t)1 << (cause))
 

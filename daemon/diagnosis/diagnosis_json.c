@@ -83,12 +83,17 @@ static json_t *symptoms_json(const struct verdict *v)
 	return whole(list, ok);
 }
 
+static json_t *runbook_json(const struct cause_row *row)
+{
+	return json_sprintf(CAUSE_RUNBOOK "#%s", row->name);
+}
+
 json_t *verdict_json(const struct verdict *v)
 {
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so so ss ss ss si so so so so sb so so so si so sb so ss so ss ss}",
+		"{so si so so ss ss ss si so so so so sb so so so si so sb so ss so ss ss so}",
 		"device", json_text(v->device), "port", (int)v->port, "netdev",
 		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
 		"rule", row->number, "severity", severity_name(v->severity), "level",
@@ -99,7 +104,7 @@ json_t *verdict_json(const struct verdict *v)
 		"pods", pods_json(v), "podCount", (int)v->n_pods, "peer", json_text(v->peer),
 		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
 		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "disproof",
-		row->disproof);
+		row->disproof, "runbook", runbook_json(row));
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

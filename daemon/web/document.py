@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Makes the page: index.html with its style sheets and scripts in it, compressed, as a C header.
+"""Makes the page: index.html with its style sheets and scripts in it, compressed, as a C header. And the runbook in the same way.
 
-  document.py FOLDER NPM_DIR VERSION OUT
+  document.py FOLDER NPM_DIR RUNBOOK VERSION OUT
 
 Local style sheets (<link rel="stylesheet" href="X">) and scripts (<script src="X"></script>) become one <style> and one <script>, in their order. What
 stands below "npm/" is of a package of FOLDER/packages, whose licence goes with it. The digests of both are what the Content-Security-Policy allows.
@@ -13,6 +13,7 @@ import os
 import re
 import sys
 
+import markdown
 import npm
 
 STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
@@ -48,22 +49,38 @@ def gather(text, pattern, tag, read_part):
     return pattern.sub(put, text), digest
 
 
-def c_header(packed, length, policy):
+def policy(script, style):
+    """script: None where there is none."""
+    asks = f"script-src 'sha256-{script}'; connect-src 'self'; " if script else ""
+    return f"default-src 'none'; {asks}style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+def c_rows(name, text, allowed):
+    """What web_page.c takes: PREFIX_LEN, PREFIX_POLICY and prefix_packed."""
+    data = text.encode()
+    packed = gzip.compress(data, 9, mtime=0)
     rows = (", ".join(map(str, packed[i:i + 24])) for i in range(0, len(packed), 24))
-    return (f"/* The page, made by document.py. */\n#define WEB_LEN {length}\n#define WEB_POLICY \"{policy}\"\n"
-            f"static const unsigned char web_packed[] = {{\n" + ",\n".join(rows) + "\n};\n")
+    return (f"#define {name.upper()}_LEN {len(data)}\n#define {name.upper()}_POLICY \"{allowed}\"\n"
+            f"static const unsigned char {name}_packed[] = {{\n" + ",\n".join(rows) + "\n};\n")
 
 
-def main():
-    folder, npm_dir, version, out = sys.argv[1:]
+def page(folder, npm_dir, version):
     text = read(folder + "/index.html").replace("@VERSION@", version)
     text, style = gather(text, STYLE, "style", lambda name: part(folder, npm_dir, name))
     text, script = gather(text, SCRIPT, "script", lambda name: part(folder, npm_dir, name))
-    policy = (f"default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data:; connect-src 'self'; base-uri 'none'; "
-              "form-action 'none'; frame-ancestors 'none'")
-    data = text.encode()
+    return c_rows("web", text, policy(script, style))
+
+
+def runbook(folder, path, version):
+    text = read(folder + "/runbook.html").replace("@VERSION@", version)
+    text, style = gather(text, STYLE, "style", lambda name: part(folder, None, name))
+    return c_rows("runbook", text.replace("@RUNBOOK@", markdown.to_html(read(path))), policy(None, style))
+
+
+def main():
+    folder, npm_dir, path, version, out = sys.argv[1:]
     with open(out + ".new", "w", encoding="utf-8") as f:
-        f.write(c_header(gzip.compress(data, 9, mtime=0), len(data), policy))
+        f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, version) + runbook(folder, path, version))
     os.replace(out + ".new", out)
 
 

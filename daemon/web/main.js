@@ -18,12 +18,16 @@ class Page {
 		this.store = new Store();
 		this.documents = new Documents(this.store, () => this.show());
 		this.lostMs = null; // since when there is no answer
+		this.refusal = ''; // or one that says no: what it says
 		this.frame = null;
 		this.view = null;
 		byId('views').append(...VIEWS.map(({word, title}) => make('li', {}, make('a', {href: `#${word}`}, title))));
 		byId('skip').addEventListener('click', (event) => { event.preventDefault(); byId('main').focus(); });
 		window.addEventListener('hashchange', () => this.open(true));
-		document.addEventListener('visibilitychange', () => this.showState());
+		// Before anybody sees what was shown when it fell asleep.
+		for (const wakes of ['visibilitychange', 'resume'])
+			document.addEventListener(wakes, () => this.showState());
+		window.addEventListener('pageshow', () => this.showState());
 		setInterval(() => this.showState(), 1000);
 		this.open(false);
 		follow(this.store, {answered: (live) => this.answered(live), failed: (error) => this.failed(error)});
@@ -114,7 +118,7 @@ class Page {
 			this.lostMs = Date.now();
 			this.announce('rocelet does not answer');
 		}
-		this.error = error.message;
+		this.refusal = error.isAnswer ? `: ${error.message}` : '';
 		this.showState();
 	}
 
@@ -150,7 +154,7 @@ class Page {
 		const {store} = this, age = store.ageMs(Date.now());
 		const sample = age === null ? '' : `the last sample is of ${clock(Date.now() - age)}, ${span(age)} ago`;
 		if (this.lostMs !== null)
-			return ['lost', '✕', `no answer since ${clock(this.lostMs)}, trying again${sample && `; ${sample}`}`];
+			return ['lost', '✕', `no answer since ${clock(this.lostMs)}${this.refusal}, trying again${sample && `; ${sample}`}`];
 		if (store.serverNowMs === null)
 			return ['connecting', '○', 'connecting'];
 		if (age === null)

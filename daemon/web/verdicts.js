@@ -44,6 +44,7 @@ function fillVerdict(card, v) {
 		make('p', {class: 'quiet'}, make('code', {}, v.cause), ' since ', makeTime(Date.parse(v.onset)), v.clearingSinceMs ? ', getting better' : '',
 			v.managementPort ? ', on the management port' : ''),
 		concerned(v) ?? '',
+		make('p', {}, make('a', {href: v.runbook, target: '_blank', rel: 'noopener'}, `runbook on ${v.cause}`)),
 		make('details', {open}, make('summary', {}, `evidence and advice on ${v.cause} of ${shown(v.device)}/${v.port}`),
 			make('dl', {}, facts.map(([name, text]) => [make('dt', {}, name), make('dd', {}, text)])), evidenceTable(v)));
 }

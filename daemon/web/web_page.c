@@ -9,16 +9,23 @@
 
 #define GZIP_WINDOW (15 + 16) /* zlib.h: 16 more for a gzip member */
 
-const struct web_page web_page = {web_packed, sizeof(web_packed), WEB_LEN, WEB_POLICY};
-
 /* Another rocelet of this address may have another page. */
-#define HEADERS                                                                                    \
-	"Content-Security-Policy", WEB_POLICY, "X-Content-Type-Options", "nosniff",                \
-		"Referrer-Policy", "no-referrer", "Cache-Control", "no-cache", "Vary",             \
-		"Accept-Encoding"
+#define HEADERS(policy)                                                                            \
+	"Content-Security-Policy", policy, "X-Content-Type-Options", "nosniff", "Referrer-Policy", \
+		"no-referrer", "Cache-Control", "no-cache", "Vary", "Accept-Encoding"
 
-const char *const web_page_headers[] = {HEADERS, NULL};
-const char *const web_page_packed_headers[] = {HEADERS, "Content-Encoding", "gzip", NULL};
+#define PACKED "Content-Encoding", "gzip"
+
+static const char *const page_headers[] = {HEADERS(WEB_POLICY), NULL};
+static const char *const page_packed_headers[] = {HEADERS(WEB_POLICY), PACKED, NULL};
+static const char *const runbook_headers[] = {HEADERS(RUNBOOK_POLICY), NULL};
+static const char *const runbook_packed_headers[] = {HEADERS(RUNBOOK_POLICY), PACKED, NULL};
+
+const struct web_page web_page = {web_packed, sizeof(web_packed), WEB_LEN,
+				  WEB_POLICY, page_headers,	  page_packed_headers};
+const struct web_page web_runbook = {runbook_packed,  sizeof(runbook_packed),
+				     RUNBOOK_LEN,     RUNBOOK_POLICY,
+				     runbook_headers, runbook_packed_headers};
 
 static int unpack(z_stream *z)
 {
@@ -31,13 +38,13 @@ static int unpack(z_stream *z)
 	return r;
 }
 
-char *web_page_unpack(void)
+char *web_page_unpack(const struct web_page *page)
 {
-	char *text = malloc(web_page.len);
-	z_stream z = {.next_in = (Bytef *)web_page.packed,
-		      .avail_in = (uInt)web_page.packed_len,
+	char *text = malloc(page->len);
+	z_stream z = {.next_in = (Bytef *)page->packed,
+		      .avail_in = (uInt)page->packed_len,
 		      .next_out = (Bytef *)text,
-		      .avail_out = (uInt)web_page.len};
+		      .avail_out = (uInt)page->len};
 
 	if (text && unpack(&z) == Z_STREAM_END)
 		return text;

@@ -475,10 +475,15 @@ def prometheus(folder):
             process.wait(SOON)
 
 
-with tempfile.TemporaryDirectory() as temp:
-    parts = (tls, expired_at_the_start, wrong_at_the_start, busy, without_a_file, access, guessers, prometheus)
-    for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
-        os.mkdir(f"{temp}/{i}")
-        part(f"{temp}/{i}")
-print(f"{counts[True]} passed, {counts[False]} failed")
-sys.exit(counts[False] > 0)
+def main():
+    with tempfile.TemporaryDirectory() as temp:
+        parts = (tls, expired_at_the_start, wrong_at_the_start, busy, without_a_file, access, guessers, prometheus)
+        for i, part in enumerate([p for p in parts if p.__name__ in sys.argv[2:]] or parts):
+            os.mkdir(f"{temp}/{i}")
+            part(f"{temp}/{i}")
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    sys.exit(counts[False] > 0)
+
+
+if __name__ == "__main__":
+    main()

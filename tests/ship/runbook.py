@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Holds docs/runbook.md against what it is about: the causes of docs/diagnosis.md, which is made from the code, the metrics and the commands that it
-names, the alerts that lead to it, and every link.
+names, the alerts and the verdicts that lead to it, and every link.
 
   runbook.py ROCECTL
 
@@ -80,6 +80,9 @@ def links_lead_somewhere():
     for path in ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md", root_dir=TOP))]:
         links = re.findall(r"\]\(((?!\w+:)[^)\s]+)\)", re.sub(r"```.*?```", "", read(path), flags=re.S))
         check(f"links of {path}", *sum((broken(path, link) for link in links), []))
+    base = re.search(r'^#define CAUSE_RUNBOOK "(.*)"$', read("daemon/diagnosis/cause.h"), re.M)[1]
+    for cause in causes():
+        check(f"a verdict of {cause} leads to its section", *broken("README.md", f"{base}#{cause}"))
     for group in yaml.safe_load(read("k8s/deploy/monitoring/rules.yaml"))["groups"]:
         for rule in group["rules"]:
             if "alert" in rule:

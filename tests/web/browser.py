@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-PATIENCE = 120
+PATIENCE = int(os.environ.get("PAGE_PATIENCE", "120"))
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync",
          "--disable-component-update", "--disable-default-apps", "--disable-extensions", "--hide-scrollbars", "--mute-audio", "--disable-dev-shm-usage",
          "--disable-features=Translate,OptimizationHints,MediaRouter", "--ignore-certificate-errors", "--password-store=basic", "about:blank"]
@@ -59,18 +59,23 @@ class Browser:
 
     def take(self, message):
         if "id" in message:
-            self.answers[message["id"]].put(message)
+            if message["id"] in self.answers:
+                self.answers[message["id"]].put(message)
         elif message.get("sessionId") in self.pages:
             self.pages[message["sessionId"]].on_event(message["method"], message["params"])
 
-    def call(self, method, session=None, **params):
-        answer = queue.Queue()
+    def send(self, method, session, params, answer=None):
         with self.lock:
             self.last += 1
-            self.answers[self.last] = answer
+            if answer:
+                self.answers[self.last] = answer
             message = {"id": self.last, "method": method, "params": params, **({"sessionId": session} if session else {})}
             self.out.write(json.dumps(message).encode() + b"\0")
-            number = self.last
+            return self.last
+
+    def call(self, method, session=None, **params):
+        answer = queue.Queue()
+        number = self.send(method, session, params, answer)
         try:
             found = answer.get(timeout=PATIENCE)
         except queue.Empty:
@@ -102,6 +107,15 @@ class Page:
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
 
+    def tell(self, method, **params):
+        """As call, for who does not wait."""
+        self.browser.send(method, self.session, params)
+
+    def asked_for_a_password(self, name=None, password=None):
+        """What a person does who is asked from now on: gives it, or cancels."""
+        self.person = {"response": "ProvideCredentials", "username": name, "password": password} if name else {"response": "CancelAuth"}
+        self.call("Fetch.enable", handleAuthRequests=True)
+
     def on_event(self, method, params):
         if method == "Page.loadEventFired":
             self.loaded.set()
@@ -115,6 +129,10 @@ class Page:
             self.complaints.append(json.dumps(params["args"])[:500])
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             self.complaints.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
+        elif method == "Fetch.requestPaused":
+            self.tell("Fetch.continueRequest", requestId=params["requestId"])
+        elif method == "Fetch.authRequired":
+            self.tell("Fetch.continueWithAuth", requestId=params["requestId"], authChallengeResponse=self.person)
         elif method == "Audits.issueAdded" and params["issue"]["code"] == "ContentSecurityPolicyIssue":
             self.complaints.append(json.dumps(params["issue"])[:500])
 

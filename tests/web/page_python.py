@@ -1,16 +1,17 @@
 #!/usr/bin/python3
 """Judges the page at "/" with a headless Chromium, against the real daemon over a synthetic sysfs tree whose counters are played.
 
-  page_python.py DAEMON MK_SYSFS [CHECK...]
+  page_python.py DAEMON MK_SYSFS NGINX KUBECTL... [-- CHECK...]
 
 One line per check, "N passed, N failed" last. Lines with "# " are figures.
 """
+import concurrent.futures
 import http.client
 import json
 import math
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -24,80 +25,13 @@ import diagnosis_python as played  # noqa: E402
 import npm  # noqa: E402
 from browser import Browser  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
-from diagnosis_python import MARKED, NAK, OUT_OF_SEQUENCE, PF, TIMEOUTS, TRAFFIC, VF_FUNCTION, Node  # noqa: E402
+from diagnosis_python import MARKED, PF, TRAFFIC, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually, run_checks  # noqa: E402
+from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
+import page_reach  # noqa: E402,F401  its checks are ours, too
 
-LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
 VIEWS = ["", "port/mlx5_0/1", "pods", "qps", "pools", "events", "config", "pod/train/job-7", "port/none/1"]
-LIVE = "document.getElementById('state').dataset.state === 'live'"
-checks, only_by_name = [], []
-browser = None
-
-
-def check(function):
-    checks.append(function)
-    return function
-
-
-def figure(function):
-    """Takes longer, and judges nothing: only when it is asked for by name."""
-    only_by_name.append(function)
-    return function
-
-
-# --- a node whose page can be opened ----------------------------------------------------------
-
-tcp_ports = {}  # of each daemon, by its folder: the same after a restart
-intervals = {}
-plain_command = daemon_python.command
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def command(dir, tree):
-    words = plain_command(dir, tree)
-    words[words.index("--listen") + 1] = f"127.0.0.1:{tcp_ports.setdefault(dir, free_port())}"
-    words[words.index("--sample-interval") + 1] = PageNode.interval
-    return words
-
-
-daemon_python.command = command
-
-
-class PageNode(Node):
-    interval = "0.1"
-
-    @property
-    def port(self):
-        return tcp_ports[self.dir]
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}/"
-
-
-def opened(node, place="", **look):
-    """A page that is live."""
-    page = browser.page(**look)
-    page.go(node.url + place)
-    page.until("live", LIVE)
-    return page
-
-
-def silent(page, url):
-    """Nothing was complained of, and nothing asked for elsewhere."""
-    equal(page.complaints, [])
-    strangers = [asked for _, asked in page.requests if not asked.startswith((url, "data:"))]
-    equal(strangers, [])
-
-
-def has(page, text):
-    page.until(f"has '{text}'", f"document.body.innerText.includes({json.dumps(text)})")
 
 
 # --- what is there ----------------------------------------------------------------------------
@@ -242,11 +176,11 @@ def a_restart_under_the_page():
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node, "#port/mlx5_0/1")
         has(page, "critical: packet_loss")
-        os.kill(node.process.pid, signal.SIGSTOP)  # it hangs
+        node.hang()
         page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
         assert "no new sample" in page.text("#state-text"), page.text("#state-text")
         equal(page.run("document.body.dataset.old"), "yes")
-        os.kill(node.process.pid, signal.SIGCONT)
+        node.wake()
         page.until("live again", LIVE)
         story.play(TRAFFIC)
         node.process.send_signal(signal.SIGKILL)
@@ -289,6 +223,37 @@ def nobody_looks():
         page.close()
 
 
+ASLEEP = """(() => { const real = Date.now; let shift = 0; Date.now = () => real() + shift;
+    document.addEventListener('freeze', () => { shift = 86400e3; });
+    document.addEventListener('resume', () => { window.woken = [document.getElementById('state').dataset.state, document.getElementById('state-text').innerText, document.body.dataset.old]; }); })()"""
+
+
+@check
+def a_day_asleep():
+    """A browser freezes a page that nobody looks at. At its first moment awake it says how old it is; then it goes on with what is so now."""
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node, "#port/mlx5_0/1")
+        page.until("a chart", "document.querySelector('.plot canvas')")
+        page.run(ASLEEP)
+        page.call("Page.setWebLifecycleState", state="frozen")
+        node.hang()  # so that it can be seen what is said before there is an answer
+        page.call("Page.setWebLifecycleState", state="active")
+        page.until("awake", "window.woken")
+        state, said, old = page.run("window.woken")
+        equal((state, old), ("stale", "yes"))
+        assert re.search(r"no new sample: the last sample is of .*, 24 h \d+ min ago", said), said
+        node.wake()
+        story.play(TRAFFIC, LOSS)
+        page.call("Emulation.setFocusEmulationEnabled", enabled=True)  # whoever freezes it hides it, too
+        page.until("live again", LIVE)
+        has(page, "critical: packet_loss")
+        silent(page, node.url)
+        page.close()
+
+
 @check
 def behind_proxies():
     with PageNode() as node:
@@ -299,14 +264,14 @@ def behind_proxies():
                 if not strips and "/api/" in prefix:
                     continue  # that one always strips
                 with PrefixProxy(node.port, prefix, strips) as proxy:
-                    page = browser.page(proxy.url)
+                    page = run.browser.page(proxy.url)
                     page.until("live", LIVE)
                     has(page, "packet_loss")
                     silent(page, proxy.url)
                     page.close()
         # Without its last slash.
         with PrefixProxy(node.port, "/node-17", True) as proxy:
-            page = browser.page(proxy.url + "?x#port/mlx5_0/1")
+            page = run.browser.page(proxy.url + "?x#port/mlx5_0/1")
             page.until("live", LIVE)
             has(page, "Port mlx5_0/1")
             silent(page, proxy.url)
@@ -342,6 +307,24 @@ def axe_finds_nothing():
 
 
 @check
+def the_runbook():
+    """What verdicts lead to: a document without scripts, whose links lead somewhere in it."""
+    with open(npm.package(HERE + "/packages", TOP + "/build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
+        axe = f.read()
+    with PageNode() as node:
+        for dark, width in ((False, 1280), (True, 400)):
+            page = run.browser.page(node.url + "docs/runbook.md#packet_loss", width=width, dark=dark)
+            equal(page.run("document.querySelector(':target').innerText"), "packet_loss")
+            equal(page.run("[...document.links].filter((a) => a.hash && !document.getElementById(a.hash.slice(1))).map((a) => a.hash)"), [])
+            equal(page.run("document.scripts.length"), 0)
+            page.run(axe + ";0")
+            equal(page.run("axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes[0].html.slice(0, 200)]))"), [])
+            equal(page.run("document.documentElement.scrollWidth <= innerWidth"), True)
+            silent(page, node.url)
+            page.close()
+
+
+@check
 def by_keyboard():
     with PageNode() as node:
         node.judged(PF)
@@ -367,16 +350,17 @@ def by_keyboard():
 
 class BigNode(PageNode):
     """8 PFs with 128 VFs, and a thousand pods that share a device beside those that have one."""
-    interval = "0.5"
+    n_devices, interval = 136, "0.5"
 
     def text(self):
         slots = dict(SLOT_POOL, slots=1000)
         return json.dumps({"pools": [played.POOL, slots], **self.keys})
 
-    @staticmethod
-    def make(dir):
-        subprocess.run([daemon_python.programs["mk_sysfs"], dir + "/sys", "8", "128", "upstream"], env=dict(os.environ, BUS="1"), check=True, stdout=subprocess.DEVNULL)
-        for i in range(136):
+    @classmethod
+    def make(cls, dir):
+        subprocess.run([daemon_python.programs["mk_sysfs"], dir + "/sys", "8", str(cls.n_devices - 8), "upstream"], env=dict(os.environ, BUS="1"), check=True,
+                       stdout=subprocess.DEVNULL)
+        for i in range(cls.n_devices):
             daemon_python.write(f"{dir}/dev/infiniband/uverbs{i}")
             daemon_python.write(f"{dir}/dev/infiniband/umad{i}")
         daemon_python.write(dir + "/dev/infiniband/rdma_cm")
@@ -412,11 +396,95 @@ def many_ports_and_pods():
         kubelet.stop()
 
 
-# --- figures -----------------------------------------------------------------------------------
-
-
-class SlowNode(BigNode):
+class CalmNode(PageNode):
+    """With the interval that people have."""
     interval = "1"
+    limits = {key: 2 for key in ("release_seconds", "release_link_seconds", "release_storm_seconds", "release_idle_seconds", "clear_seconds")}
+
+
+class SlowNode(CalmNode, BigNode):
+    interval = "1"
+
+
+class HugeNode(SlowNode):
+    """With 1,024 VFs."""
+    n_devices = 1032
+
+
+def frames(page, what):
+    times = page.run(FRAMES)
+    print(f"# {what}: of 150 frames half take at most {times[75]:.0f} ms, 99 of 100 {times[148]:.0f} ms, all {times[149]:.0f} ms")
+    assert times[75] <= 50 and times[149] <= 1500, times
+
+
+@check
+def a_thousand_vfs():
+    with HugeNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        page.until("200 rows", "document.querySelectorAll('tbody tr').length === 200")
+        frames(page, "1,032 ports, 200 rows")
+        page.run("[...document.querySelectorAll('button')].find((b) => b.innerText === 'all 1032').click()")
+        page.until("all rows", "document.querySelectorAll('tbody tr').length === 1032")
+        frames(page, "1,032 ports, all rows")
+        took = page.run("""new Promise((done) => { const f = document.querySelector('input[type=search]'), began = performance.now(); f.value = 'mlx5_77';
+            f.dispatchEvent(new Event('input')); requestAnimationFrame(() => setTimeout(() => done(performance.now() - began))); })""")
+        page.until("eleven", "document.querySelectorAll('tbody tr').length === 11")
+        print(f"# 1,032 ports: what is typed has found its rows after {took:.0f} ms")
+        page.go(node.url + "#port/mlx5_1000/1")
+        page.until("charts", "document.querySelectorAll('.plot canvas[role=img]').length === 5")
+        frames(page, "1,032 ports, one port's charts")
+        silent(page, node.url)
+        page.close()
+
+
+N_PAGES = 50
+
+
+def spent(process):
+    """Seconds of the loop's thread, which answers (samples are the workers'), and MB of all."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/schedstat", encoding="utf-8") as f:
+        seconds = int(f.read().split()[0]) / 1e9
+    with open(f"/proc/{process.pid}/statm", encoding="utf-8") as f:
+        return seconds, int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def fifty_pages_of(node, ports):
+    """Of as many people: each is live, each is told of a verdict, and nothing fails; what that costs the daemon."""
+    story = node.story(PF)
+    story.play(TRAFFIC)
+    node.judged(PF)
+    alone, began = spent(node.process), time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(10) as people:
+        pages = list(people.map(lambda _: run.browser.page(node.url, 800, 600), range(N_PAGES)))
+    for page in pages:
+        page.until("live", LIVE)
+    opening, before, at = time.monotonic() - began, spent(node.process), time.monotonic()
+    node.connection = None  # where there is no room those that nobody uses are closed
+    node.judge_more(8)
+    after, seconds = spent(node.process), time.monotonic() - at
+    story.play(TRAFFIC, LOSS)
+    eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+    at = time.monotonic()
+    for page in pages:
+        has(page, "packet_loss")
+    told = time.monotonic() - at
+    print(f"# {N_PAGES} pages of {ports} ports: open within {opening:.0f} s, {100 * (after[0] - before[0]) / seconds:.1f} % of a core for the loop, "
+          f"{after[1] - alone[1]:.1f} MB more resident; the last has a verdict {told:.1f} s after the daemon")
+    for page in pages:
+        page.until("live", LIVE)
+        silent(page, node.url)
+        page.close()
+    assert after[1] - alone[1] < 16, (alone, after)
+
+
+@check
+def fifty_pages():
+    with CalmNode() as node:
+        fifty_pages_of(node, 6)
+
+
+# --- figures -----------------------------------------------------------------------------------
 
 
 def follow(port, until):
@@ -441,12 +509,6 @@ def follow(port, until):
 
 @figure
 def twenty_and_fifty_pages():
-    def spent(process):
-        """Seconds of the loop's thread, which answers (samples are the workers'), and MB of all."""
-        with open(f"/proc/{process.pid}/task/{process.pid}/schedstat", encoding="utf-8") as f:
-            seconds = int(f.read().split()[0]) / 1e9
-        with open(f"/proc/{process.pid}/statm", encoding="utf-8") as f:
-            return seconds, int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     with SlowNode() as node:
         node.judged(PF)
         time.sleep(10)
@@ -461,6 +523,12 @@ def twenty_and_fifty_pages():
             print(f"# 136 ports, {n} pages: {100 * (after[0] - before[0]) / 25:.2f} % of a core for the loop, {after[1]:.1f} MB resident")
             for thread in threads:
                 thread.join()
+
+
+@figure
+def fifty_pages_of_many_ports():
+    with SlowNode() as node:
+        fifty_pages_of(node, 136)
 
 
 @figure
@@ -493,13 +561,15 @@ def pictures():
 
 
 def main():
-    global browser
-    programs = sys.argv[1:3]
-    if len(programs) < 2:
+    words = sys.argv[1:]
+    only = words[words.index("--") + 1:] if "--" in words else []
+    programs = words[:words.index("--")] if "--" in words else words
+    if len(programs) < 4:
         sys.exit(__doc__)
     daemon_python.programs.update(daemon=programs[0], mk_sysfs=programs[1])
-    with Browser() as browser:
-        failed = run_checks(checks + (only_by_name if sys.argv[3:] else []), sys.argv[3:])
+    run.nginx, run.kubectls = programs[2], programs[3:]
+    with Browser() as run.browser:
+        failed = run_checks(checks + (only_by_name if only else []), only)
     sys.stdout.flush()
     os._exit(failed)  # threads of gRPC never end
 

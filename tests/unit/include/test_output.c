@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "output.h"
 #include "tmptree.h"
 
 enum where { FULL, CLOSED, NO_READER };
@@ -130,11 +131,27 @@ static void test_one_line(void **state)
 	assert_string_equal(said, "");
 }
 
+/* A warning that nobody got to read is none: a program that looks at the status would believe it. */
+static void test_a_status_of_its_own(void **state)
+{
+	FILE *full = fopen("/dev/full", "we"), *fine = tmpfile();
+
+	(void)state;
+	assert_non_null(full);
+	assert_non_null(fine);
+	fputs("warning", full);
+	assert_int_equal(output_end("rocectl", full, fine, 4), 1);
+	assert_int_equal(output_end("rocectl", fine, stderr, 4), 4);
+	fclose(fine);
+	fclose(full);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_way_to_print),
 		cmocka_unit_test(test_one_line),
+		cmocka_unit_test(test_a_status_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

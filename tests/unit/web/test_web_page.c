@@ -1,5 +1,5 @@
-/* The page as it is built in: whole, with nothing from elsewhere, and its policy lets run what is
- * in it and nothing else. */
+/* The page and the runbook as they are built in: whole, with nothing from elsewhere, and their
+ * policies let run what is in them and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,50 +13,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cause.h"
 #include "faults.h"
 #include "memory.h"
 #include "web_page.h"
 
 /* Terminated. */
-static char *unpacked(void)
+static char *unpacked(const struct web_page *page)
 {
-	char *bytes = web_page_unpack(), *text = calloc(1, web_page.len + 1);
+	char *bytes = web_page_unpack(page), *text = calloc(1, page->len + 1);
 
 	assert_non_null(bytes);
 	assert_non_null(text);
-	memcpy(text, bytes, web_page.len);
+	memcpy(text, bytes, page->len);
 	free(bytes);
 	return text;
 }
 
+static void assert_whole(const char *text, const struct web_page *page)
+{
+	assert_int_equal(strlen(text), page->len);
+	assert_memory_equal(text, "<!DOCTYPE html>", 15);
+	assert_string_equal(text + page->len - strlen("</html>\n"), "</html>\n");
+}
+
 static void it_is_whole(void **state)
 {
-	char *text = unpacked();
+	char *text = unpacked(&web_page);
 
 	(void)state;
-	assert_int_equal(strlen(text), web_page.len);
-	assert_memory_equal(text, "<!DOCTYPE html>", 15);
-	assert_string_equal(text + web_page.len - strlen("</html>\n"), "</html>\n");
+	assert_whole(text, &web_page);
 	assert_non_null(strstr(text, "uPlot"));
 	assert_non_null(strstr(text, "Permission is hereby granted")); /* its licence */
 	free(text);
 }
 
-static void nothing_comes_from_elsewhere(void **state)
+static void assert_alone(const struct web_page *page)
 {
 	static const char *const loaders[] = {
 		"src=\"", "<link rel=\"stylesheet", "@import", "href=\"/", "href=\"http", "<base"};
-	char *text = unpacked();
+	char *text = unpacked(page);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
 		if (strstr(text, loaders[i]))
 			fail_msg("%s", loaders[i]);
 	free(text);
 }
 
+static void nothing_comes_from_elsewhere(void **state)
+{
+	(void)state;
+	assert_alone(&web_page);
+	assert_alone(&web_runbook);
+}
+
 /* The one element of this kind is what the policy's digest is of. */
-static void assert_allowed(const char *text, const char *tag)
+static void assert_allowed(const struct web_page *page, const char *text, const char *tag)
 {
 	char open[16], close[16], wanted[160];
 	const char *from, *to;
@@ -77,8 +89,8 @@ static void assert_allowed(const char *text, const char *tag)
 	snprintf(wanted, sizeof(wanted), "%s-src 'sha256-%.*s'", tag, (int)out.size,
 		 (const char *)out.data);
 	gnutls_free(out.data);
-	if (!strstr(web_page.policy, wanted))
-		fail_msg("%s is not in %s", wanted, web_page.policy);
+	if (!strstr(page->policy, wanted))
+		fail_msg("%s is not in %s", wanted, page->policy);
 }
 
 static void its_policy_is_of_it(void **state)
@@ -86,11 +98,11 @@ static void its_policy_is_of_it(void **state)
 	static const char *const words[] = {"default-src 'none'", "connect-src 'self'",
 					    "frame-ancestors 'none'", "base-uri 'none'",
 					    "form-action 'none'"};
-	char *text = unpacked();
+	char *text = unpacked(&web_page);
 
 	(void)state;
-	assert_allowed(text, "script");
-	assert_allowed(text, "style");
+	assert_allowed(&web_page, text, "script");
+	assert_allowed(&web_page, text, "style");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		assert_non_null(strstr(web_page.policy, words[i]));
 	assert_null(strstr(web_page.policy, "unsafe"));
@@ -102,7 +114,7 @@ static void text_is_never_markup(void **state)
 {
 	static const char *const ways[] = {"innerHTML",	     "outerHTML", "insertAdjacentHTML",
 					   "document.write", "eval(",	  "new Function"};
-	char *text = unpacked();
+	char *text = unpacked(&web_page);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
@@ -111,11 +123,32 @@ static void text_is_never_markup(void **state)
 	free(text);
 }
 
+/* What verdicts lead to. */
+static void each_cause_has_its_place(void **state)
+{
+	char *text = unpacked(&web_runbook);
+
+	(void)state;
+	assert_whole(text, &web_runbook);
+	assert_allowed(&web_runbook, text, "style");
+	assert_null(strstr(web_runbook.policy, "script-src"));
+	assert_null(strstr(web_runbook.policy, "unsafe"));
+	for (int c = 0; c < N_CAUSES; c++) {
+		char heading[80];
+
+		snprintf(heading, sizeof(heading), "<h2 id=\"%s\">",
+			 cause_row((enum cause)c)->name);
+		if (!strstr(text, heading))
+			fail_msg("%s", heading);
+	}
+	free(text);
+}
+
 static void without_memory(void **state)
 {
 	(void)state;
 	faults_alloc(0);
-	assert_null(web_page_unpack());
+	assert_null(web_page_unpack(&web_page));
 	assert_true(faults_end());
 }
 
@@ -126,6 +159,7 @@ int main(void)
 		cmocka_unit_test(nothing_comes_from_elsewhere),
 		cmocka_unit_test(its_policy_is_of_it),
 		cmocka_unit_test(text_is_never_markup),
+		cmocka_unit_test(each_cause_has_its_place),
 		cmocka_unit_test(without_memory),
 	};
 

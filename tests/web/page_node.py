@@ -1,0 +1,96 @@
+"""A node whose page is opened: the real daemon over a synthetic sysfs tree whose counters are played, with a port of its own, and what its judges share."""
+import json
+import os
+import signal
+import socket
+
+import daemon_python
+from diagnosis_python import NAK, OUT_OF_SEQUENCE, TIMEOUTS, Node
+from kubelet_python import equal
+
+LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
+LIVE = "document.getElementById('state')?.dataset.state === 'live'"
+checks, only_by_name = [], []
+
+
+class Run:
+    """Of the programs that judge with us: the browser, and where nginx and kubectl are."""
+    browser = nginx = None
+    kubectls = ()
+
+
+run = Run()
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def figure(function):
+    """Takes longer, and judges nothing: only when it is asked for by name."""
+    only_by_name.append(function)
+    return function
+
+
+tcp_ports = {}  # of each daemon, by its folder: the same after a restart
+intervals = {}  # the same
+plain_command = daemon_python.command
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def command(dir, tree):
+    words = plain_command(dir, tree)
+    words[words.index("--listen") + 1] = f"127.0.0.1:{tcp_ports.setdefault(dir, free_port())}"
+    words[words.index("--sample-interval") + 1] = intervals.setdefault(dir, PageNode.next_interval)
+    return words
+
+
+daemon_python.command = command
+
+
+class PageNode(Node):
+    interval, next_interval = "0.1", None
+    scheme, limits = "http", {}
+
+    def __init__(self, **more):
+        PageNode.next_interval = self.interval
+        super().__init__(diagnosis=self.limits, **more)
+
+    @property
+    def port(self):
+        return tcp_ports[self.dir]
+
+    @property
+    def url(self):
+        return f"{self.scheme}://127.0.0.1:{self.port}/"
+
+    def hang(self):
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def wake(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+
+
+def opened(node, place="", **look):
+    """A page that is live."""
+    page = run.browser.page(**look)
+    page.go(node.url + place)
+    page.until("live", LIVE)
+    return page
+
+
+def silent(page, url):
+    """Nothing was complained of, and nothing asked for elsewhere."""
+    equal(page.complaints, [])
+    strangers = [asked for _, asked in page.requests if not asked.startswith((url, "data:"))]
+    equal(strangers, [])
+
+
+def has(page, text):
+    page.until(f"has '{text}'", f"document.body.innerText.includes({json.dumps(text)})")

@@ -1,0 +1,181 @@
+"""The page on its way to who looks: TLS, tokens and passwords, and the proxies of other people."""
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+from diagnosis_python import PF, TRAFFIC
+from guard_python import PASSWORD, TOKEN, Authority, openssl
+from kubelet_python import equal, eventually
+from nginx import Nginx
+from page_node import LIVE, LOSS, PageNode, check, has, opened, run, silent
+from prefix_proxy import PrefixProxy
+
+POD = "/api/v1/namespaces/rocelet/pods/rocelet-x:9907/proxy/"
+ODD = "/a%20b/%25/%C3%BC/(~);=,+/"
+ASKED = "a token, or a name and its password, are asked for here"
+
+
+def file(folder, name, text):
+    with open(f"{folder}/{name}", "w", encoding="ascii") as f:
+        f.write(text)
+    return f"{folder}/{name}"
+
+
+class GuardedNode(PageNode):
+    """Behind TLS, a token and a password."""
+    scheme = "https"
+
+    def __init__(self, *flags):
+        self.secrets = tempfile.TemporaryDirectory()
+        folder = self.secrets.name
+        cert, key = Authority(folder).pair()
+        hashed = openssl("passwd", "-6", PASSWORD).stdout.strip()
+        self.users = file(folder, "users", f"ann:{hashed}\n")
+        guards = ["--auth-token-file", file(folder, "tokens", TOKEN + "\n"), "--basic-auth-file", self.users] if "open" not in flags else []
+        super().__init__(flags=["--tls-cert", file(folder, "crt", cert), "--tls-key", file(folder, "key", key), *guards])
+
+    def __exit__(self, *what):
+        self.secrets.cleanup()
+        return super().__exit__(*what)
+
+
+def shows_the_verdict(node, url, place=""):
+    """A page at that address is live, has what is wrong, and leads to the runbook."""
+    page = run.browser.page(url + place)
+    page.until("live", LIVE)
+    has(page, "packet_loss")
+    silent(page, url)
+    page.go(page.run("document.querySelector('.verdict a[rel=noopener]').href"))
+    page.until("the section", "document.querySelector(':target')?.innerText === 'packet_loss'")
+    silent(page, url)
+    page.close()
+
+
+class TroubledNode(PageNode):
+    def __enter__(self):
+        node = super().__enter__()
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        return node
+
+
+# --- guards -----------------------------------------------------------------------------------
+
+
+@check
+def over_tls():
+    with GuardedNode("open") as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        shows_the_verdict(node, node.url)
+
+
+@check
+def who_is_asked_for_a_password():
+    """Says so instead of a blank page; with it, also in the address, it is live; and when it does not hold any more an open page says that."""
+    with GuardedNode() as node:
+        node.judged(PF)
+        page = run.browser.page()
+        page.asked_for_a_password()
+        page.go(node.url)
+        has(page, ASKED)
+        page.close()
+        page = run.browser.page()
+        page.call("Network.setExtraHTTPHeaders", headers={"Authorization": f"Bearer {TOKEN}"})
+        page.go(node.url)
+        page.until("live by a token", LIVE)
+        silent(page, node.url)
+        page.close()
+        page = run.browser.page()
+        page.asked_for_a_password("ann", PASSWORD)
+        page.go(node.url)
+        page.until("live by a password", LIVE)
+        page.asked_for_a_password()
+        file(node.secrets.name, "users", "bob:" + openssl("passwd", "-6", "x").stdout)
+        page.until("says what it needs", f"document.getElementById('state-text').innerText.includes({ASKED!r})")
+        equal(page.run("document.body.dataset.old"), "yes")
+        page.close()
+        page = run.browser.page(node.url.replace("://", "://bob:x@"))
+        page.until("live by a password in its address", LIVE)
+        page.close()
+
+
+# --- proxies ----------------------------------------------------------------------------------
+
+
+@check
+def behind_nginx():
+    with TroubledNode() as node:
+        for prefix in ("/node-17/", ODD):
+            for strips in (True, False):
+                with Nginx(run.nginx, f"http://127.0.0.1:{node.port}", prefix, strips) as nginx:
+                    shows_the_verdict(node, nginx.url)
+
+
+@check
+def behind_nginx_to_tls():
+    """nginx ends a browser's plain text, and asks the node over TLS with a token."""
+    with GuardedNode() as node:
+        node.judged(PF)
+        with Nginx(run.nginx, f"https://127.0.0.1:{node.port}", "/n/", True, f'proxy_set_header Authorization "Bearer {TOKEN}";') as nginx:
+            page = run.browser.page(nginx.url)
+            page.until("live", LIVE)
+            silent(page, nginx.url)
+            page.close()
+
+
+@check
+def behind_kubectl_proxy():
+    """kubectl's own, before what stands for the API server."""
+    with TroubledNode() as node, PrefixProxy(node.port, POD, True) as server:
+        for kubectl in run.kubectls:
+            environment = dict(os.environ, KUBECONFIG="/dev/null", HOME=node.dir)
+            command = [kubectl, "proxy", "--port=0", "--server=" + server.url[:-len(POD)]]
+            with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as proxy:
+                try:
+                    address = re.search(r"127\.0\.0\.1:\d+", proxy.stdout.readline())[0]
+                    shows_the_verdict(node, f"http://{address}{POD}")
+                    shows_the_verdict(node, f"http://{address}{POD}", "#port/mlx5_0/1")
+                finally:
+                    proxy.terminate()
+
+
+@check
+def behind_one_that_buffers():
+    """Each answer is held back until it is whole, and compressed anew: a verdict is there no later than without."""
+    holds = "proxy_buffering on; proxy_buffers 64 64k; proxy_busy_buffers_size 4032k; gzip on; gzip_types *; proxy_http_version 1.1;"
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        with Nginx(run.nginx, f"http://127.0.0.1:{node.port}", "/node-17/", True, holds) as nginx:
+            page = run.browser.page(nginx.url)
+            page.until("live", LIVE)
+            story.play(TRAFFIC, LOSS)
+            eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+            began = time.monotonic()
+            has(page, "packet_loss")
+            took = time.monotonic() - began
+            print(f"# behind a proxy that buffers a verdict is on the page {1000 * took:.0f} ms after the daemon has it")
+            silent(page, nginx.url)
+            page.close()
+
+
+@check
+def behind_one_that_gives_up():
+    """Sooner than a question waits: the page goes on asking and never takes what is old for new."""
+    with TroubledNode() as node:
+        with Nginx(run.nginx, f"http://127.0.0.1:{node.port}", "/n/", True, "proxy_read_timeout 1s;") as nginx:
+            page = opened(node)
+            page.close()
+            page = run.browser.page(nginx.url)
+            page.until("live", LIVE)
+            node.hang()
+            page.until("it says so", "document.getElementById('state').dataset.state === 'lost'")
+            assert "504" in page.text("#state-text"), page.text("#state-text")
+            equal(page.run("document.body.dataset.old"), "yes")
+            node.wake()
+            page.until("live again", LIVE)
+            page.close()
