@@ -135,8 +135,11 @@ static void continue_round(struct resources *r)
 	job_begin(&p->job, r->loop, on_worker, on_written, r);
 }
 
-static void begin_work(struct resources *r)
+/* The folders are not as the round's plan has them any more: what is left of it waits for the next
+ * sample. What a worker writes meanwhile is written into folders as they were. */
+static void end_round(struct resources *r)
 {
+	r->status.next = r->status.plan.n;
 	if (!r->status.job.running && !r->closing)
 		continue_round(r);
 }
@@ -176,11 +179,13 @@ static bool is_stale_folder(const char *name, void *plan)
 
 /* The kubelet starts containers again with the mounts of before, so those have to be there, also
  * after a reboot; what the configuration does not tell any more is an empty folder. */
-static int follow_one(int all, const struct pod_status_folder *f, bool *renewed, struct err *e)
+static int follow_one(int all, const struct pod_status_folder *f, bool is_writing, bool *renewed,
+		      struct err *e)
 {
 	if (f->told)
 		return status_files_ensure(all, f->name, e);
-	if (!status_files_has_file(all, f->name))
+	/* A worker may be about to write one. */
+	if (!is_writing && !status_files_has_file(all, f->name))
 		return 0;
 	*renewed = true;
 	return status_files_renew(all, f->name, e);
@@ -197,7 +202,7 @@ static int follow_plan(struct resources *r, struct pod_status_plan *plan, struct
 	if (all < 0)
 		return all;
 	for (size_t i = 0; i < plan->n && error == 0; i++)
-		error = follow_one(all, &plan->folders[i], &renewed, e);
+		error = follow_one(all, &plan->folders[i], r->status.job.running, &renewed, e);
 	n = status_files_sweep(all, is_stale_folder, plan, error < 0 ? NULL : e);
 	/* What a crash has left aside goes with the first time. */
 	r->status.to_purge |= renewed || n > 0 || !r->status.followed;
@@ -223,7 +228,7 @@ void status_follow(struct resources *r)
 		tell_failure(p, &e);
 	}
 	pod_status_plan_done(&plan);
-	begin_work(r);
+	end_round(r);
 }
 
 /* --- Allocate --------------------------------------------------------------------------------- */
@@ -260,7 +265,7 @@ void status_give(struct resources *r, const struct pool *pool, struct id_list id
 			 "out of memory: a container is not told how its devices do");
 	free(made);
 	r->status.to_purge = true;
-	begin_work(r);
+	end_round(r);
 }
 
 /* --- lifetime --------------------------------------------------------------------------------- */
