@@ -12,7 +12,7 @@ shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow cage privileges attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow cage privileges attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events nic_counters}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes pod_status}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}

@@ -7,10 +7,10 @@
 # interface first, every kill point three times, a pod that changes all there is to change of its interface, 1,000 attaches and 50 pods
 # while the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now
 # and then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
-# BPF on each of the lab's kernels, with what loads there.
+# BPF on each of the lab's kernels, with what loads there; every fault scenario that the lab's NIC can show, and real congestion, three times.
 # And arm64 by qemu (`make check-arm64`), some minutes; and an installation, its updates and its end on a cluster (`make check-cluster`), ten.
 # Each fuzz program runs for SOAK_FUZZ (120) seconds, two at a time.
-# SOAK_PARTS: which of "arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels" (all).
+# SOAK_PARTS: which of "arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels} "
+parts=" ${SOAK_PARTS:-arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -70,6 +70,9 @@ for KERNEL in 6.1 6.12 newest; do
 	scenario kernels 600 bpf_events
 	scenario kernels 900 bpf_packets
 done
+scenario diagnosis 7200 congestion 3
+KERNEL=6.1
+scenario diagnosis 3600 nic_counters all
 [[ $parts == *" daemon "* ]] || exit "$status"
 timeout 900 tests/bench/soak.py "$work" build/soak "${SOAK_SCRAPES:-10000}" "${SOAK_CHANGES:-1000}" || status=$?
 [ "$status" = 0 ] || echo "logs: build/soak" >&2

@@ -13,7 +13,7 @@
 
 ROUNDS=${1:-1}
 FAULTS=("${@:2}")
-((${#FAULTS[@]})) || FAULTS=(nothing_wrong congestion loss delay wrong_key link_flap mtu not_ready without_ecn incast out_of_patience vanished)
+((${#FAULTS[@]})) || FAULTS=(nothing_wrong congestion top loss delay wrong_key link_flap mtu not_ready without_ecn incast out_of_patience vanished)
 POD_TIMEOUT=240 # also on a busy machine
 # What an emulated machine sends without losing its breath.
 RATE=7mbit RATE_OF_THREE=2400kbit MTU=512
@@ -67,7 +67,7 @@ impatient_flow() { # FROM TO
 }
 
 one_end() { # POD write|answer
-    runc --root /run/containerd/runc/k8s.io exec "$(container_id "$1")" qp_fault "$2" "$(pod_rdma "$1")" 18 3
+    runc --root /run/containerd/runc/k8s.io exec "$(container_id "$1")" /usr/local/bin/qp_fault "$2" "$(pod_rdma "$1")" 18 3
 }
 
 # The kernel's answers have come to the pod's pair.
@@ -77,7 +77,7 @@ pair_works() { # POD
 
 # Processes of the pods' traffic in one pod, or in all.
 senders_and_receivers() { # [POD]
-    local what='^(ib_(write|send)_bw|qp_fault) '
+    local what='^(ib_(write|send)_bw|/usr/local/bin/qp_fault) '
     if (($#)); then
         pgrep --ns "$(pod_pid "$1")" --nslist net -f "$what"
     else
@@ -188,6 +188,42 @@ congestion() {
     check_said "marks" fabric_congestion b
     end_flows
     check_over "marks"
+}
+
+# Each second of it is left in $OUT/top, for tests/lab/recording.py.
+top() {
+    local frames recorder
+    say "rocectl top on a terminal, while a queue is congested"
+    plain_queue a
+    congest_pod a "$RATE"
+    terminal new-session -d -x 150 -y 14 "/usr/local/sbin/rocectl top 2>$OUT/top.log"
+    need_within 30 "top: the four ports are there" 'terminal_shows "a-rig" && terminal_shows "d-rig"'
+    frames=$OUT/top
+    mkdir "$frames"
+    while terminal capture-pane -e -p >"$frames/$SECONDS"; do sleep 1; done &
+    recorder=$!
+    flow ib_write_bw a b
+    check_within 30 "top: it shows the verdict on b's port" 'terminal_shows "fabric_congestion.*default/b-rig"'
+    next_samples
+    terminal send-keys Enter
+    check_within 30 "top: Enter shows the queue pairs of that port" 'terminal_shows "queue pairs of" && terminal_shows ib_write_bw'
+    next_samples
+    terminal send-keys Escape
+    check_within 30 "top: Escape leads back" 'terminal_shows "critical: fabric_congestion"'
+    terminal send-keys q
+    check_within 30 "top: q ends it" '! terminal has-session 2>/dev/null'
+    wait "$recorder"
+    end_flows
+    pace a
+    check_over "top"
+}
+
+terminal() { # TMUX_COMMAND..
+    LC_ALL=C.UTF-8 tmux -f /dev/null -S /tmp/terminal "$@"
+}
+
+terminal_shows() { # PATTERN
+    terminal capture-pane -p | grep -q "$1"
 }
 
 loss() {
