@@ -37,8 +37,12 @@ static struct rdma_port *one_port(void)
 				.link_layer = LINK_ETHERNET,
 				.rate_bps = 400000000000,
 				.gid_table_len = 255};
-	for (unsigned i = 0; i < 2; i++)
-		*array_push(p->gids, p->n_gids) = (struct gid){.index = i, .raw = {[15] = 1}};
+	for (unsigned i = 0; i < 2; i++) {
+		struct gid *g = array_push(p->gids, p->n_gids);
+
+		if (g)
+			*g = (struct gid){.index = i, .raw = {[15] = 1}};
+	}
 	return p;
 }
 
