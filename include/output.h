@@ -28,7 +28,7 @@ static inline bool output_has_no_reader(FILE *out)
 	return p.fd >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
 
-/* The program's exit status: the one it was about to end with, unless not all was written: that is
+/* The program's exit status: the one it was about to end with, unless not all was written, which is
  * a failure whatever was to be said. A reader who has gone is told nothing. */
 static inline int output_end(const char *program, FILE *out, FILE *err, int status)
 {

@@ -70,6 +70,11 @@ class PageNode(Node):
     def url(self):
         return f"{self.scheme}://127.0.0.1:{self.port}/"
 
+    def __exit__(self, *what):
+        if self.process.poll() is None:
+            self.wake()  # what hangs would not end
+        return super().__exit__(*what)
+
     def hang(self):
         os.kill(self.process.pid, signal.SIGSTOP)
 

@@ -131,8 +131,7 @@ static void test_one_line(void **state)
 	assert_string_equal(said, "");
 }
 
-/* A warning that nobody got to read is none: a program that looks at the status would believe it.
- */
+/* A warning that nobody got to read is none. */
 static void test_a_status_of_its_own(void **state)
 {
 	FILE *full = fopen("/dev/full", "we"), *fine = tmpfile();
