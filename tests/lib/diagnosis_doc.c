@@ -92,7 +92,7 @@ static void put_soft_roce(FILE *f)
 {
 	fputs("\n## What soft-RoCE can show\n\n"
 	      "soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel: what its counters lack BPF tells, where its programs are attached ([packets.md](packets.md)), and is unknown where\n"
-	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes these faults with real traffic between pods; seen there so far: all but `incast`, `peer_gone` and `not_ecn_capable`.\n\n"
+	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes these faults with real traffic between pods.\n\n"
 	      "| what is wrong | what tells | verdict, of whose pod |\n|---|---|---|\n"
 	      "| a congested queue that marks | CE marks, by BPF at the receiver | `fabric_congestion` of the receiver, `incast` where there are the peers and the line is full |\n"
 	      "| loss | `rcvd_seq_err`: the receiver's sequence NAKs | `packet_loss` of the sender |\n"
@@ -107,6 +107,7 @@ static void put_soft_roce(FILE *f)
 	      "* **Congestion control.** It neither answers marks with CNPs nor slows down on them: `notification_point_off` and `reaction_point_off` cannot be decided.\n"
 	      "* **Reordering.** It answers a packet that comes too early with a sequence NAK, as if one before were lost: that is `packet_loss`.\n"
 	      "* **How full the line is.** It tells a rate of its netdev's speed rounded up, 2.5 Gbit/s at least, and a queue before that may be narrower: `incast` needs `incast_utilisation` set to what it can reach.\n"
+	      "* **That it gives up**, of queue pairs with 7 retries, which most programs ask for: soft-RoCE takes that as without end. With fewer it is `peer_gone`.\n"
 	      "* **Pause, PCIe, PHY errors, discards.** A netdev's are not its own: these causes cannot be decided.\n"
 	      "* **Local length errors** are neither counted nor answered with a NAK of their own; `rocectl events` has the failed completion.\n"
 	      "* **Loopback.** What a device sends to itself does not pass its netdev.\n",
