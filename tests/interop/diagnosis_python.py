@@ -146,7 +146,7 @@ class Node(Daemon):
 
     def judge_more(self, n):
         """So many samples later."""
-        wanted = self.value("rocelet_samples_total") + n
+        wanted = (self.value("rocelet_samples_total") or 0) + n  # there is none before the first
         eventually(f"{n} samples", lambda: self.value("rocelet_samples_total") >= wanted)
 
     def series(self):
