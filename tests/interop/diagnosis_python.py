@@ -144,10 +144,14 @@ class Node(Daemon):
     def judged(self, device):
         eventually(f"{device} is judged", lambda: self.watch(device) == "judged")
 
+    def samples(self):
+        """How many there were; before the first nothing says so."""
+        return self.value("rocelet_samples_total") or 0
+
     def judge_more(self, n):
         """So many samples later."""
-        wanted = (self.value("rocelet_samples_total") or 0) + n  # there is none before the first
-        eventually(f"{n} samples", lambda: self.value("rocelet_samples_total") >= wanted)
+        wanted = self.samples() + n
+        eventually(f"{n} samples", lambda: self.samples() >= wanted)
 
     def series(self):
         """{(device, cause): (value, labels)}"""
