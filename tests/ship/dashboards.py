@@ -136,6 +136,8 @@ def ask(port, expression):
         with urllib.request.urlopen(url, timeout=SOON) as answer:
             return json.load(answer)["data"]["result"]
     except urllib.error.HTTPError as e:
+        if e.code == 503:  # it is still beginning
+            return None
         raise SystemExit(f"{expression}: {json.load(e)['error']}") from e
     except OSError:
         return None
