@@ -3,7 +3,7 @@
 
 # Exit statuses of the lab itself; a scenario's own is passed on.
 readonly STATUS_TIMEOUT=124 STATUS_BROKEN=125 STATUS_EMULATOR=126
-# The guest leaves a heartbeat every second; a machine without one for so long no longer runs.
+# The guest leaves a heartbeat every second; a machine without one for so long no longer runs. Seen while its kernel booted, too.
 readonly STALL_TIMEOUT=120
 # From power-on to the first line of the scenario; under 15 s on an idle machine.
 readonly BOOT_TIMEOUT=${ROCELET_LAB_BOOT_TIMEOUT:-360}
@@ -91,7 +91,7 @@ supervise() { # SCENARIO
         elif stalled; then
             # Seen with QEMU 10's emulation about once in 20 runs before the guest ticked periodically: its timer
             # interrupts no longer arrive, every process sleeps for ever.
-            emulator_failed "the emulated machine stands still: no heartbeat for $STALL_TIMEOUT s" || return
+            emulator_failed "the emulated machine stands still: no sign of life for $STALL_TIMEOUT s" || return
         elif ((SECONDS - started > BOOT_TIMEOUT + TIMEOUT)); then
             VERDICT="the guest hangs: no result $((TIMEOUT + BOOT_TIMEOUT)) s after its start"
             return "$STATUS_TIMEOUT"
@@ -101,8 +101,11 @@ supervise() { # SCENARIO
     done
 }
 
+# Before the first heartbeat the kernel tells of one device after the other.
 stalled() {
-    [[ -e $OUT/heartbeat ]] && (($(date +%s) - $(stat -c %Y "$OUT/heartbeat") > STALL_TIMEOUT))
+    local sign=$OUT/heartbeat
+    [[ -e $sign ]] || sign=$OUT/console.log
+    [[ -e $sign ]] && (($(date +%s) - $(stat -c %Y "$sign") > STALL_TIMEOUT))
 }
 
 # A guest that panics or powers off ends QEMU with 0. A signal was its own (it aborts on a broken assertion of its own: seen
