@@ -32,7 +32,7 @@ failures=() # said again at the end: who keeps only the end of this shall see wh
 
 fail() { # TEXT [LOG OF A SCENARIO]
 	local checks=()
-	[ $# = 1 ] || mapfile -t checks < <(grep --no-group-separator -A 1 -E '^(not ok|failed \(status)' "$2" | sed 's/^/    /')
+	[ $# = 1 ] || mapfile -t checks < <(grep --no-group-separator -A 1 -E '^(not ok|FAILED |failed \(status)' "$2" | sed '/^Traceback/d; s/^/    /')
 	say "FAILED" "$1"
 	failures+=("$1" "${checks[@]}")
 	[ ${#checks[@]} = 0 ] || printf '    %s\n' "${checks[@]}"

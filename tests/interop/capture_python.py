@@ -499,9 +499,9 @@ def main():
                 function(folder)
             passed += 1
             print(f"ok     {function.__name__}", flush=True)
-        except Exception:
+        except Exception as error:
             failed += 1
-            print(f"FAILED {function.__name__}", flush=True)
+            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
             traceback.print_exc()
     print(f"{passed} passed, {failed} failed", flush=True)
     sys.exit(failed != 0)

@@ -702,9 +702,9 @@ def main():
             function()
             passed += 1
             print(f"ok     {function.__name__} {time.monotonic() - began:.1f} s", flush=True)
-        except Exception:  # whatever it is, the next one runs
+        except Exception as error:  # whatever it is, the next one runs
             failed += 1
-            print(f"FAILED {function.__name__}", flush=True)
+            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
             traceback.print_exc()
     print(f"{passed} passed, {failed} failed", flush=True)
     TREE.cleanup()

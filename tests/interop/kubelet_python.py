@@ -632,9 +632,9 @@ def run_checks(functions, only):
             function()
             passed += 1
             print(f"ok     {function.__name__} {time.monotonic() - begin:.1f} s", flush=True)
-        except Exception:  # whatever it is, the next one runs
+        except Exception as error:  # whatever it is, the next one runs
             failed += 1
-            print(f"FAILED {function.__name__}", flush=True)
+            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
             traceback.print_exc()
     print(f"{passed} passed, {failed} failed", flush=True)
     return failed != 0
