@@ -195,7 +195,7 @@ char *api_events(const struct event_ring *ring, const struct event_filter *f, si
 
 /* --- doctor ----------------------------------------------------------------------------------- */
 
-static json_t *finding(const struct finding *f)
+static json_t *finding(const struct doctor_finding *f)
 {
 	return json_pack("{ss so so so sb}", "kind", finding_kind_name(f->kind), "object",
 			 json_text(f->object), "what", json_text(f->what), "help",

@@ -35,11 +35,11 @@ const char *finding_kind_name(enum finding_kind kind)
 }
 
 /* NULL: out of memory. */
-__attribute__((format(printf, 5, 6))) static struct finding *
+__attribute__((format(printf, 5, 6))) static struct doctor_finding *
 find(struct examination *x, enum finding_kind kind, const char *object, const char *help,
      const char *fmt, ...)
 {
-	struct finding *f = x->failed ? NULL : array_push(x->doctor->findings, x->doctor->n);
+	struct doctor_finding *f = x->failed ? NULL : array_push(x->doctor->findings, x->doctor->n);
 	va_list ap;
 
 	if (!f) {
@@ -56,7 +56,7 @@ find(struct examination *x, enum finding_kind kind, const char *object, const ch
 }
 
 /* `doctor --fix` works on it: the engine's own business. */
-static void make_fixable(struct finding *f)
+static void make_fixable(struct doctor_finding *f)
 {
 	if (f)
 		f->fixable = true;
@@ -79,7 +79,7 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 {
 	const struct attach_record *r = a->record;
 	bool bad = r->state == ATTACH_BAD, returning = r->state == ATTACH_RETURNING;
-	struct finding *f;
+	struct doctor_finding *f;
 	char owner[256];
 
 	if (!bad && !(is_slow(x, a) && (returning || r->state == ATTACH_ATTACHING)))
@@ -102,7 +102,7 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 static void check_drift(struct examination *x, const struct attach_status *a)
 {
 	char settings[128];
-	struct finding *f;
+	struct doctor_finding *f;
 
 	explain_drift(a->drift, settings, sizeof(settings));
 	if (!settings[0])
@@ -145,7 +145,7 @@ static void check_orphans(struct examination *x)
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		const struct netdev *nd = &host->netdevs[i];
 		const char *where = host_netns_name(host, nd->nsid);
-		struct finding *f;
+		struct doctor_finding *f;
 
 		if (nd->nsid == NSID_HOST || nd->function[0] == '\0' ||
 		    attach_list_function(x->in->attachments, nd->function) ||

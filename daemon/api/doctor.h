@@ -27,7 +27,7 @@ enum finding_kind {
 	N_FINDING_KINDS
 };
 
-struct finding {
+struct doctor_finding {
 	enum finding_kind kind;
 	bool fixable;	  /* `rocectl doctor --fix` works on it */
 	char object[192]; /* a device, a resource; "" = the node */
@@ -37,7 +37,7 @@ struct finding {
 
 /* Owns its array; zero-initialised it is empty. */
 struct doctor {
-	struct finding *findings; /* by kind */
+	struct doctor_finding *findings; /* by kind */
 	size_t n;
 };
 

@@ -156,7 +156,7 @@ static void test_filters(void **state)
 
 static void test_doctor(void **state)
 {
-	struct finding findings[] = {
+	struct doctor_finding findings[] = {
 		{FINDING_DIRTY, true, "0000:03:00.2", "could not be cleaned", "wait"},
 		{FINDING_JOURNAL, false, "", "cannot be written", "look"},
 	};
@@ -205,7 +205,7 @@ static char *make_events(size_t *len)
 
 static char *make_doctor(size_t *len)
 {
-	struct finding findings[] = {{.what = "a"}, {.help = "b"}};
+	struct doctor_finding findings[] = {{.what = "a"}, {.help = "b"}};
 	const struct doctor d = {findings, 2};
 
 	return api_doctor(&d, len);
