@@ -14,7 +14,9 @@ struct host;
  *  "ports":[{"device":"mlx5_1",...}],
  *  "verdicts":[{"device":"mlx5_1","port":1,"cause":"packet_loss","severity":"critical",
  *    "level":3,...,"runbook":"docs/runbook.md#packet_loss"}]}
- * ports: as in api_ports(), with null for parent, namespace, pod and container. verdicts: as in
+ * ports: as in api_ports(), with null for parent, namespace, pod and container, and with
+ * "counters":{"roce_bytes_total{direction=\"received\"}":123,...}: what diagnosis reads of them, as
+ * counted since the driver was loaded; null: they were not seen this time. verdicts: as in
  * api_diagnosis(), without evidence (which may compare with other devices), pods and peer.
  * every_ms: how often the document is made, for who asks whether it still is. */
 char *api_pod_status(const struct diagnosis_report *, const struct host *, const char *function,

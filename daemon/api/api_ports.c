@@ -97,6 +97,39 @@ static void add_now(struct json_out *o, const struct diagnosis_report *r, size_t
 	json_out_close(o, '}');
 }
 
+/* With the quotes of its labels as JSON has them. */
+static void counter_key(enum series s, char ret[2 * SERIES_NAME_SIZE])
+{
+	char name[SERIES_NAME_SIZE];
+
+	series_full_name(s, name);
+	for (const char *c = name; *c; c++) {
+		if (*c == '"')
+			*ret++ = '\\';
+		*ret++ = *c;
+	}
+	*ret = '\0';
+}
+
+/* Those that are visible. */
+static void add_counters(struct json_out *o, const double *value)
+{
+	char key[2 * SERIES_NAME_SIZE];
+
+	if (!value) {
+		json_out_null(o, "counters");
+		return;
+	}
+	json_out_open(o, "counters", '{');
+	for (int i = 0; i < N_SERIES; i++) {
+		if (isnan(value[i]) || series_kind(i) == SERIES_GAUGE)
+			continue;
+		counter_key((enum series)i, key);
+		json_out_counter(o, key, value[i]);
+	}
+	json_out_close(o, '}');
+}
+
 void api_add_port(struct json_out *o, const struct diagnosis_report *r, const struct port_row *row)
 {
 	const struct port_watched *watched = &r->ports[row->at];
@@ -114,6 +147,8 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 	json_out_number(o, "ignoredRates", watched->ignored);
 	add_holder(o, row->holder);
 	add_now(o, r, row->at);
+	if (row->own)
+		add_counters(o, diagnosis_report_counters(r, row->at));
 	json_out_close(o, '}');
 }
 

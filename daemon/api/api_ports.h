@@ -35,7 +35,7 @@ struct port_row {
 	const struct rdma_dev *dev;	 /* NULL: it has just gone */
 	const struct function *fn;	 /* NULL: unknown, or none */
 	const struct pod_device *holder; /* NULL: not to be told, not known, or nobody */
-	bool own;			 /* of no other device is anything told */
+	bool own; /* of no other device is anything told, and of this one the counters */
 };
 
 /* The port's object, as it stands in the list of api_ports(). */

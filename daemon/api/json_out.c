@@ -78,6 +78,20 @@ void json_out_real(struct json_out *o, const char *key, double v)
 		text_addf(&o->text, "%.4g", v);
 }
 
+void json_out_counter(struct json_out *o, const char *key, double v)
+{
+	if (v >= 0 && v < 0x1p53 && v == (double)(uint64_t)v) {
+		json_out_number(o, key, (uint64_t)v);
+		return;
+	}
+	if (!isfinite(v)) {
+		json_out_null(o, key);
+		return;
+	}
+	begin_value(o, key);
+	text_addf(&o->text, "%.12g", v);
+}
+
 /* json_dump_callback_t. */
 static int append_text(const char *s, size_t n, void *text)
 {

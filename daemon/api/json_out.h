@@ -27,6 +27,8 @@ void json_out_number(struct json_out *, const char *key, uint64_t);
 void json_out_known(struct json_out *, const char *key, bool is_known, uint64_t);
 /* With four digits; null for what is no number. */
 void json_out_real(struct json_out *, const char *key, double);
+/* A counter: whole where it is whole, up to 2^53. */
+void json_out_counter(struct json_out *, const char *key, double);
 /* As json_text(): null for "", and U+FFFD for what is no UTF-8. */
 void json_out_text(struct json_out *, const char *key, const char *);
 /* Takes the value; NULL is out of memory. */

@@ -109,6 +109,8 @@ int resources_start(struct daemon *, struct err *);
 void resources_stop(struct daemon *);
 /* A sample of that loop time was judged: pods may be told. */
 void vf_wing_sampled(struct daemon *, uint64_t sample_ms);
+/* Pods are told what their devices count. */
+bool vf_wing_wants_counters(void *arg);
 /* The attach engine's part of the page. */
 void vf_wing_describe(const struct daemon *, struct self_metrics *);
 

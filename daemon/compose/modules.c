@@ -309,6 +309,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 		.settings = settings_known,
 		.wants_line = diagnosis_wing_wants_line,
 		.line = diagnosis_wing_line,
+		.wants_counters = vf_wing_wants_counters,
 		.diagnosed = diagnosis_wing_tell,
 		.done = on_page,
 		.arg = d,

@@ -216,6 +216,13 @@ void vf_wing_sampled(struct daemon *d, uint64_t sample_ms)
 		resources_sampled(d->resources, sample_ms);
 }
 
+bool vf_wing_wants_counters(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->resources && resources_tells_pods(d->resources);
+}
+
 void vf_wing_describe(const struct daemon *d, struct self_metrics *m)
 {
 	struct attach_counters counters;

@@ -1,6 +1,7 @@
 #include "diagnosis_report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ void diagnosis_report_done(struct diagnosis_report *r)
 	free(r->ports);
 	free(r->names);
 	free(r->undecided);
+	free(r->counters);
 	*r = (struct diagnosis_report){0};
 }
 
@@ -103,6 +105,7 @@ int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
 	r->newest_row = d->timeline.newest;
 	r->n_rows = d->timeline.n;
 	r->n_undecided = 0;
+	r->has_counters = false;
 	memcpy(r->onsets, d->onsets, sizeof(r->onsets));
 	memset(r->undecidable, 0, sizeof(r->undecidable));
 	failed = copy_verdicts(r, d);
@@ -111,6 +114,43 @@ int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
 	if (failed < 0)
 		diagnosis_report_done(r);
 	return failed;
+}
+
+/* Ports are in one order here and there, mostly. */
+static const struct port_observation *find_seen(const struct observation *o,
+						const struct port_watched *p, size_t *next)
+{
+	size_t at = observed_port(o->ports, o->n_ports, p->device, p->port, *next);
+
+	if (at == SIZE_MAX || !o->ports[at].visible)
+		return NULL;
+	*next = at + 1;
+	return &o->ports[at];
+}
+
+int diagnosis_report_keep_counters(struct diagnosis_report *r, const struct observation *o)
+{
+	void *room = with_room(r->counters, &r->room_counters, r->n_ports, sizeof(*r->counters));
+	size_t next = 0;
+
+	if (!room)
+		return -ENOMEM;
+	r->counters = room;
+	for (size_t i = 0; i < r->n_ports; i++) {
+		const struct port_observation *seen = find_seen(o, &r->ports[i], &next);
+
+		for (int s = 0; s < N_SERIES; s++)
+			r->counters[i][s] = seen ? seen->value[s] : (double)NAN;
+	}
+	r->has_counters = true;
+	return 0;
+}
+
+const double *diagnosis_report_counters(const struct diagnosis_report *r, size_t port)
+{
+	bool seen = r->ports[port].watch != WATCH_UNSEEN;
+
+	return r->has_counters && seen ? r->counters[port] : NULL;
 }
 
 unsigned diagnosis_report_rows(const struct diagnosis_report *r)

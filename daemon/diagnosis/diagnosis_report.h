@@ -20,6 +20,9 @@ struct diagnosis_report {
 	struct port_watched *ports; /* their devices are borrowed from `names` */
 	char (*names)[RDMA_NAME_SIZE];
 	size_t n_ports, room_ports;
+	double (*counters)[N_SERIES]; /* of each port, if they are kept */
+	size_t room_counters;
+	bool has_counters;
 	const struct timeline *timeline; /* the engine's; see diagnosis_report_rows() */
 	unsigned newest_row, n_rows;
 	struct undecided *undecided;
@@ -32,6 +35,12 @@ void diagnosis_report_done(struct diagnosis_report *);
 /* What is said now, in place of what the report said before: memory is taken only where there is
  * more than ever. -ENOMEM: it is the empty report. */
 int diagnosis_report_make(struct diagnosis_report *, const struct diagnosis *);
+/* Keeps what was read of its ports, beside what is said of them: of the observation that was judged
+ * last. -ENOMEM: it is not kept. */
+int diagnosis_report_keep_counters(struct diagnosis_report *, const struct observation *);
+/* N_SERIES values as they were read, NaN = not visible. NULL: not kept, or the port was not seen.
+ */
+const double *diagnosis_report_counters(const struct diagnosis_report *, size_t port);
 /* Rows of its ports' windows that may be read while the next sample is being judged, by the engine
  * that the report was made of: all but the one that this may overwrite. */
 unsigned diagnosis_report_rows(const struct diagnosis_report *);

@@ -136,13 +136,15 @@ static bool judge_sample(struct node_diagnosis *n, const struct sample *s,
  * reads the windows that it borrows, too. */
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
 						    const struct sample *s,
-						    const struct observer_scene *scene)
+						    const struct observer_scene *scene,
+						    bool counters)
 {
 	struct diagnosis_report *report = &n->reports[1 - n->made];
 
 	if (!n->untold && !judge_sample(n, s, scene))
 		return NULL;
-	n->untold = diagnosis_report_make(report, n->engine) < 0;
+	n->untold = diagnosis_report_make(report, n->engine) < 0 ||
+		    (counters && diagnosis_report_keep_counters(report, &n->seen) < 0);
 	if (n->untold)
 		return NULL;
 	n->made = 1 - n->made;

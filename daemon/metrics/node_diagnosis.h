@@ -14,9 +14,9 @@ void node_diagnosis_free(struct node_diagnosis *);
 void node_diagnosis_follow(struct node_diagnosis *, const struct thresholds *);
 
 /* On the worker. The report is borrowed until the next but one call: the loop may read it while the
- * next sample is judged. NULL: no memory, nothing new is said. */
+ * next sample is judged. counters: it is to have them. NULL: no memory, nothing new is said. */
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *, const struct sample *,
-						    const struct observer_scene *);
+						    const struct observer_scene *, bool counters);
 /* On the worker, between samples: bursts of looks at single ports, of which the judgement before
  * has said when the next is due (bursts_interval_ms()). The sample's port has been read again, for
  * which drivers gave so many answers. */

@@ -80,7 +80,7 @@ struct sampler {
 	struct visible_table visible;
 	bool relayout;	 /* the host is new to the counters */
 	bool has_judged; /* the report is of this sample */
-	bool wants_line;
+	bool wants_line, wants_counters;
 	char *line; /* of this sample, if it is wanted */
 	bool knows_qps;
 	struct self_metrics about;
@@ -225,7 +225,7 @@ static void judge(struct sampler *s, const struct sample *sample,
 	s->has_judged = false;
 	if (!s->diagnosis || !is_to_be_judged(s, sample))
 		return;
-	report = node_diagnosis_judge(s->diagnosis, sample, &scene);
+	report = node_diagnosis_judge(s->diagnosis, sample, &scene, s->wants_counters);
 	if (!report)
 		return;
 	s->report = report;
@@ -433,6 +433,7 @@ static int queue_sample(struct sampler *s)
 	copy_queue_pairs(s);
 	copy_settings(s);
 	s->wants_line = s->hooks.wants_line && s->hooks.wants_line(s->hooks.arg);
+	s->wants_counters = s->hooks.wants_counters && s->hooks.wants_counters(s->hooks.arg);
 	if (s->new_limits && s->diagnosis)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;

@@ -50,6 +50,9 @@ struct sampler_hooks {
 	/* Before each sample, on the loop's thread: is it to be told as a line of a scenario file?
 	 * May be NULL: it is not. */
 	bool (*wants_line)(void *arg);
+	/* Before each sample, on the loop's thread: does anybody read the report's counters? May be
+	 * NULL: nobody does. */
+	bool (*wants_counters)(void *arg);
 	/* After such a sample, if it was judged, on the loop's thread; borrowed. NULL: no memory.
 	 */
 	void (*line)(const char *, void *arg);

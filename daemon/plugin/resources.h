@@ -56,6 +56,8 @@ void resources_attachments_changed(struct resources *);
 /* There is a new sample, taken at that loop time, which the hook `status` tells of: what containers
  * read is written soon. */
 void resources_sampled(struct resources *, uint64_t sample_ms);
+/* Any pool may tell its pods how their devices do (podStatus). */
+bool resources_tells_pods(const struct resources *);
 /* As struct holders_hooks tells it. */
 void resources_held(struct resources *, bool changed, uint64_t answered_ms);
 /* As of the last decision; borrowed until the next. */

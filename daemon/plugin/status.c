@@ -170,6 +170,16 @@ void resources_sampled(struct resources *r, uint64_t sample_ms)
 		p->next = p->plan.n;
 }
 
+bool resources_tells_pods(const struct resources *r)
+{
+	const struct pool_config *config = resources_config(r);
+
+	for (size_t i = 0; i < config->n_pools; i++)
+		if (config->pools[i].pod_status)
+			return true;
+	return false;
+}
+
 /* --- after each decision ---------------------------------------------------------------------- */
 
 static bool is_stale_folder(const char *name, void *plan)

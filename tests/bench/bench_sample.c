@@ -131,10 +131,10 @@ static void run_round(struct bench *b, uint64_t now_ms)
 
 	add_time(&b->sample, cpu_us() - start);
 	start = cpu_us();
-	scene.diagnosis = node_diagnosis_judge(b->diagnosis, s,
-					       &(struct observer_scene){.host = &b->host,
-									.host_generation = 1,
-									.unix_ms = now_ms});
+	scene.diagnosis = node_diagnosis_judge(
+		b->diagnosis, s,
+		&(struct observer_scene){.host = &b->host, .host_generation = 1, .unix_ms = now_ms},
+		false);
 	add_time(&b->judge, cpu_us() - start);
 	start = cpu_us();
 	if (!page || metrics_render(b->metrics, page, s, &scene, now_ms) < 0)

@@ -9,6 +9,7 @@ One line per check, "N passed, N failed" last.
 import glob
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -114,6 +115,19 @@ class Scene:
         return self.node.__exit__(*what)
 
 
+def labels_of(text):
+    return set(re.findall(r'(\w+)="([^"]*)"', text))
+
+
+def scraped_of(node, device, name):
+    """The value of a device's series that has these labels beside those that say whose it is."""
+    family, labels = re.fullmatch(r"(\w+)(\{.*\})?", name).groups()
+    found = [float(value) for mine, value in re.findall(r"^%s(\{.*\}) (\S+)$" % family, node.get("/metrics"), re.M)
+             if labels_of(mine) >= labels_of(labels or "") | {("device", device)}]
+    equal((name, len(found)), (name, 1))
+    return found[0]
+
+
 @check
 def a_pod_reads_its_own_ports_and_nobody_elses():
     with Scene() as (node, kubelet):
@@ -137,8 +151,8 @@ def a_pod_reads_its_own_ports_and_nobody_elses():
         # The same object as in the API, but for what is not the pod's.
         port, = document["ports"]
         theirs = next(p for p in json.loads(node.get("/api/v1/ports"))["ports"] if p["device"] == RDMA[0])
-        equal(list(port), list(theirs))
-        equal({k: v for k, v in port.items() if k != "now" and v != theirs[k]}, dict.fromkeys(["parent", "namespace", "pod", "container"]))
+        equal(list(port), [*theirs, "counters"])
+        equal({k: v for k, v in port.items() if k not in ("now", "counters") and v != theirs[k]}, dict.fromkeys(["parent", "namespace", "pod", "container"]))
         equal(list(port["now"]), list(theirs["now"]))
         # What is not seen is null and not 0.
         equal({k for k, v in port["now"].items() if v is None}, {k for k, v in theirs["now"].items() if v is None})
@@ -150,6 +164,10 @@ def a_pod_reads_its_own_ports_and_nobody_elses():
         eventually("a newer one", lambda: mount.read()["timeMs"] > before)
         story.play()
         eventually("silence", lambda: mount.now("bytes_received") == 0)
+        # What was counted is what Prometheus is told.
+        counters = mount.read()["ports"][0]["counters"]
+        assert counters['roce_bytes_total{direction="received"}'] > 1e9, counters
+        equal({name: scraped_of(node, RDMA[0], name) for name in counters}, counters)
         # A fault of this port is told with what to do; one of the other VF is not.
         other = node.story(RDMA[1])
         other.play(TRAFFIC, {NAK: 500})

@@ -137,9 +137,9 @@ static void test_ports_that_nobody_knows(void **state)
 /* Verdicts of both ports, which name a pod, a peer and another VF. */
 static void find_faults(struct fixture *f)
 {
-	for (unsigned i = 0; i < 60; i++) {
-		struct observation o;
+	struct observation o;
 
+	for (unsigned i = 0; i < 60; i++) {
 		for (unsigned p = 0; p < 2; p++) {
 			world_traffic(&f->world.ports[p], 4e9, 5e8);
 			f->world.ports[p].rate[SERIES_SEQUENCE_NAK] = 500;
@@ -149,6 +149,7 @@ static void find_faults(struct fixture *f)
 		assert_int_equal(diagnosis_tick(f->d, &o), 0);
 	}
 	assert_int_equal(diagnosis_report_make(&f->report, f->d), 0);
+	assert_int_equal(diagnosis_report_keep_counters(&f->report, &o), 0);
 	for (size_t i = 0; i < f->report.n_verdicts; i++) {
 		struct verdict *v = &f->report.verdicts[i];
 

@@ -136,6 +136,39 @@ static void a_port_that_goes_can_still_be_read(void **state)
 	assert_true(isnan(received(f, 1, 5)));
 }
 
+/* As they were read, when they are wanted; and those of a port that was not seen are unknown. */
+static void counters_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct observation o;
+	const double *counters;
+
+	step(f, 2, 2);
+	report(f);
+	assert_null(diagnosis_report_counters(&f->report, 0));
+	o = world_step(&f->world, SECOND);
+	f->world.observed[1].value[SERIES_CE] = (double)NAN;
+	assert_int_equal(diagnosis_tick(f->d, &o), 0);
+	report(f);
+	assert_int_equal(diagnosis_report_keep_counters(&f->report, &o), 0);
+	for (size_t i = 0; i < 2; i++) {
+		counters = diagnosis_report_counters(&f->report, i);
+		assert_non_null(counters);
+		assert_true(counters[SERIES_BYTES_RECEIVED] ==
+			    o.ports[i].value[SERIES_BYTES_RECEIVED]);
+	}
+	assert_true(isnan(counters[SERIES_CE]));
+	o = world_step(&f->world, SECOND);
+	o.n_ports = 1;
+	assert_int_equal(diagnosis_tick(f->d, &o), 0);
+	report(f);
+	assert_int_equal(diagnosis_report_keep_counters(&f->report, &o), 0);
+	assert_non_null(diagnosis_report_counters(&f->report, 0));
+	assert_null(diagnosis_report_counters(&f->report, 1));
+	report(f); /* nobody asked any more */
+	assert_null(diagnosis_report_counters(&f->report, 0));
+}
+
 static void every_signal_has_a_word(void **state)
 {
 	(void)state;
@@ -152,6 +185,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_port_that_goes_can_still_be_read, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(counters_are_kept, setup, teardown),
 		cmocka_unit_test(every_signal_has_a_word),
 	};
 
