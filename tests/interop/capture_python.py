@@ -6,6 +6,7 @@
 One line per check, "N passed, N failed" last.
 """
 import collections
+import functools
 import json
 import logging
 import os
@@ -15,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 import zlib
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.contrib.roce import BTH  # noqa: E402
 from scapy.layers.inet import IP, UDP, IPOption_NOP  # noqa: E402
@@ -25,6 +26,7 @@ from scapy.layers.inet6 import ICMPv6MLReport2, IPv6, IPv6ExtHdrDestOpt, IPv6Ext
 from scapy.layers.l2 import CookedLinux, CookedLinuxV2, Dot1Q, Ether  # noqa: E402
 from scapy.packet import Raw  # noqa: E402
 from scapy.utils import PcapWriter  # noqa: E402
+from run_checks import run_checks  # noqa: E402
 
 PROGRAM = sys.argv[1]
 SOON = 120  # when to give up: well above what anything takes on a busy machine
@@ -38,7 +40,12 @@ checks = []
 
 
 def check(function):
-    checks.append(function)
+    """It gets a folder."""
+    @functools.wraps(function)
+    def in_a_folder():
+        with tempfile.TemporaryDirectory() as folder:
+            function(folder)
+    checks.append(in_a_folder)
     return function
 
 
@@ -490,21 +497,7 @@ def sniffing_that_cannot_be(folder):
 
 
 def main():
-    passed = failed = 0
-    for function in checks:
-        if sys.argv[2:] and function.__name__ not in sys.argv[2:]:
-            continue
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                function(folder)
-            passed += 1
-            print(f"ok     {function.__name__}", flush=True)
-        except Exception as error:
-            failed += 1
-            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
-            traceback.print_exc()
-    print(f"{passed} passed, {failed} failed", flush=True)
-    sys.exit(failed != 0)
+    sys.exit(run_checks(checks, sys.argv[2:]))
 
 
 if __name__ == "__main__":

@@ -15,14 +15,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import daemon_python as daemon_judge  # noqa: E402
 from daemon_python import Daemon, equal, eventually, make_tree, peers, registered, reloads, told, write  # noqa: E402
 from kubelet_python import SOON  # noqa: E402
+from run_checks import run_checks  # noqa: E402
 
 TREE = tempfile.TemporaryDirectory()
 programs = daemon_judge.programs
@@ -691,24 +690,10 @@ def every_counter_is_born_at_0():
 
 def main():
     programs["daemon"], programs["rocectl"], programs["mk_sysfs"] = (os.path.abspath(path) for path in sys.argv[1:4])
-    only = sys.argv[4:]
-    passed = failed = 0
     make_node(TREE.name + "/node")
-    for function in checks:
-        if only and function.__name__ not in only:
-            continue
-        began = time.monotonic()
-        try:
-            function()
-            passed += 1
-            print(f"ok     {function.__name__} {time.monotonic() - began:.1f} s", flush=True)
-        except Exception as error:  # whatever it is, the next one runs
-            failed += 1
-            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
-            traceback.print_exc()
-    print(f"{passed} passed, {failed} failed", flush=True)
+    failed = run_checks(checks, sys.argv[4:])
     TREE.cleanup()
-    os._exit(failed != 0)  # a silent kubelet's threads never end
+    os._exit(failed)  # a silent kubelet's threads never end
 
 
 if __name__ == "__main__":

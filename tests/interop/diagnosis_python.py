@@ -19,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import daemon_python  # noqa: E402
 from daemon_python import HOLD, Daemon, PodResources, checkpoint, registered, write  # noqa: E402
-from kubelet_python import SOON, equal, eventually, run_checks  # noqa: E402
+from kubelet_python import SOON, equal, eventually  # noqa: E402
+from run_checks import run_checks  # noqa: E402
 
 checks = []
 ROCECTL = None

@@ -18,10 +18,12 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from concurrent import futures
 
 import grpc
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from run_checks import run_checks  # noqa: E402
 
 MIB = 1 << 20
 API = "/v1beta1.DevicePlugin/"
@@ -619,25 +621,6 @@ def leaving():
             assert watch.error is not None
             assert not os.path.exists(path)
             kubelet.stop()
-
-
-def run_checks(functions, only):
-    """Those with these names, or all; the exit status."""
-    passed = failed = 0
-    for function in functions:
-        if only and function.__name__ not in only:
-            continue
-        begin = time.monotonic()
-        try:
-            function()
-            passed += 1
-            print(f"ok     {function.__name__} {time.monotonic() - begin:.1f} s", flush=True)
-        except Exception as error:  # whatever it is, the next one runs
-            failed += 1
-            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
-            traceback.print_exc()
-    print(f"{passed} passed, {failed} failed", flush=True)
-    return failed != 0
 
 
 def main():

@@ -15,7 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
-from kubelet_python import run_checks  # noqa: E402
+from run_checks import run_checks  # noqa: E402
 from suggest_python import SOON, equal, until  # noqa: E402
 
 programs = {}

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib")]
-from kubelet_python import run_checks  # noqa: E402
+from run_checks import run_checks  # noqa: E402
 
 SOON = 60
 programs = {}

@@ -27,9 +27,10 @@ import npm  # noqa: E402
 from browser import Browser, PATIENCE  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
 from diagnosis_python import MARKED, PF, TRAFFIC, VF_FUNCTION  # noqa: E402
-from kubelet_python import equal, eventually, run_checks  # noqa: E402
+from kubelet_python import equal, eventually  # noqa: E402
 from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
+from run_checks import run_checks  # noqa: E402
 import page_reach  # noqa: E402,F401  its checks are ours, too
 
 VIEWS = ["", "port/mlx5_0/1", "pods", "qps", "pools", "events", "config", "pod/train/job-7", "port/none/1"]
@@ -466,8 +467,8 @@ def ask_as_a_page(port, enough):
         return gzip.decompress(text) if answer.getheader("Content-Encoding") == "gzip" else text
     ask("/")
     live = json.loads(ask("/api/v1/live?since=0&events=0&wait=0"))
-    for port in json.loads(ask("/api/v1/ports"))["ports"][:20]:
-        ask(f"/api/v1/history?port={port['device']}%2F{port['port']}")
+    for row in json.loads(ask("/api/v1/ports"))["ports"][:20]:
+        ask(f"/api/v1/history?port={row['device']}%2F{row['port']}")
     end = time.monotonic() + 2 * PATIENCE
     while not enough(live):
         began = time.monotonic()

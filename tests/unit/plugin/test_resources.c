@@ -287,6 +287,23 @@ static bool has_no_cdi(struct resources_bench *b)
 	return !bench_has(b, CDI_FILE);
 }
 
+#define OLD_SPECIFICATION "cdi/rocelet-old.example_x.json"
+
+static bool old_is_gone(struct resources_bench *b)
+{
+	return !bench_has(b, OLD_SPECIFICATION);
+}
+
+static bool cdi_names_the_fourth(struct resources_bench *b)
+{
+	return bench_has(b, CDI_FILE) && strstr(file_text(b, CDI_FILE), VF(4));
+}
+
+static bool cdi_names_three(struct resources_bench *b)
+{
+	return bench_has(b, CDI_FILE) && !strstr(file_text(b, CDI_FILE), VF(4));
+}
+
 static void test_cdi_specifications(void **state)
 {
 	struct resources_bench b;
@@ -294,17 +311,16 @@ static void test_cdi_specifications(void **state)
 
 	(void)state;
 	bench_init(&b);
-	tmptree_write(b.dir, "cdi/rocelet-old.example_x.json", "{}");
+	tmptree_write(b.dir, OLD_SPECIFICATION, "{}");
 	tmptree_write(b.dir, "cdi/theirs.json", "{}");
 	bench_start(&b, "{\"pools\": [" POOL_CDI "]}");
-	assert_non_null(strstr(file_text(&b, CDI_FILE), VF(4)));
-	assert_false(bench_has(&b, "cdi/rocelet-old.example_x.json"));
+	bench_until(&b, cdi_names_the_fourth);
+	bench_until(&b, old_is_gone);
 	assert_true(bench_has(&b, "cdi/theirs.json"));
 	/* Follows the host, and is there before the answer even if somebody removed it. */
 	find_rdma(&b.inventory.host, "mlx5_4")->uverbs[0] = '\0';
 	resources_look(b.resources);
-	bench_settle(&b);
-	assert_null(strstr(file_text(&b, CDI_FILE), VF(4)));
+	bench_until(&b, cdi_names_three);
 	assert_int_equal(unlink(bench_path(&b, CDI_FILE)), 0);
 	bench_allocate(&b, &a, VF(1));
 	assert_int_equal(a.status, GRPC_OK);
@@ -317,13 +333,6 @@ static void test_cdi_specifications(void **state)
 }
 
 /* Looking through folders of a thousand files is not for every change of somebody's health. */
-#define OLD_SPECIFICATION "cdi/rocelet-old.example_x.json"
-
-static bool old_is_gone(struct resources_bench *b)
-{
-	return !bench_has(b, OLD_SPECIFICATION);
-}
-
 static void test_files_are_swept_when_ids_go(void **state)
 {
 	struct resources_bench b;
