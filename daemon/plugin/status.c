@@ -172,10 +172,8 @@ void resources_sampled(struct resources *r, uint64_t sample_ms)
 
 bool resources_tells_pods(const struct resources *r)
 {
-	const struct pool_config *config = resources_config(r);
-
-	for (size_t i = 0; i < config->n_pools; i++)
-		if (config->pools[i].pod_status)
+	for (size_t i = 0; i < r->config.n_pools; i++)
+		if (r->config.pools[i].pod_status)
 			return true;
 	return false;
 }
