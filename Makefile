@@ -173,6 +173,9 @@ $(B)/tests/unit/%.o: DIRS += -Itests/lib
 
 tests: $(TESTS) $(BENCHES) $(INTEROP) ## the unit tests, benchmarks and interoperability programs, built
 
+# What a second compiler warns of needs no programs.
+objects: $(OBJ) $(MAIN:%.c=$(B)/%.o) $(foreach t,$(UNIT) $(wildcard tests/lib/*.c tests/bench/*.c tests/interop/*.c),$(B)/$(t:.c=.o))
+
 $(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
@@ -344,7 +347,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all objects rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
 	cppcheck tidy install install-programs clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -289,34 +289,45 @@ static void drop_gone(struct http *h)
 	}
 }
 
-/* One more GET, or order, of which so many may: others keep half of the places. */
-static bool may_wait(const struct http *h, bool reads, unsigned max)
+/* One more that waits for its answer: others keep half of the places. */
+static bool has_room(const struct http *h)
 {
-	unsigned all = 0, same = 0;
+	unsigned n = 0;
 	const struct connection *it;
 
-	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry)) {
-		if (it->phase != CONNECTION_WAITING)
-			continue;
-		all++;
-		same += it->deferred->reads == reads;
-	}
-	return same < max && all < h->connections.max / 2;
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
+		n += it->phase == CONNECTION_WAITING;
+	return n < h->connections.max / 2;
 }
 
 static bool may_order(const struct http *h)
 {
-	return may_wait(h, false, ORDERS_MAX);
+	unsigned n = 0;
+	const struct connection *it;
+
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
+		n += it->phase == CONNECTION_WAITING && !it->deferred->reads;
+	return n < ORDERS_MAX && has_room(h);
 }
 
-static bool may_read_later(struct http *h)
+/* Who comes over the network takes no place from whoever is on this node. */
+static bool may_read(const struct http *h, bool guarded)
 {
-	unsigned max = h->connections.max / 4;
+	unsigned n = 0, max = h->connections.max / (guarded ? 4 : 8);
+	const struct connection *it;
 
-	if (may_wait(h, true, max))
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
+		n += it->phase == CONNECTION_WAITING && it->deferred->reads &&
+		     it->guarded == guarded;
+	return n < max && has_room(h);
+}
+
+static bool may_read_later(struct http *h, bool guarded)
+{
+	if (may_read(h, guarded))
 		return true;
 	drop_gone(h);
-	return may_wait(h, true, max);
+	return may_read(h, guarded);
 }
 
 /* --- what is asked ---------------------------------------------------------------------------- */
@@ -375,7 +386,7 @@ static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connectio
 		.body = d->body,
 		.body_len = d->body_len,
 		.deferred = d->reads ? NULL : d,
-		.later = d->reads && may_read_later(h) ? d : NULL,
+		.later = d->reads && may_read_later(h, connection_of(c)->guarded) ? d : NULL,
 	};
 	struct http_reply reply = {0};
 

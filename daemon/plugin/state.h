@@ -57,10 +57,14 @@ struct pod_status {
 	bool failing;  /* and that was told */
 	bool followed; /* the folders are as the decision at `generation` of who has what wants */
 	uint64_t generation;
-	bool to_purge;		      /* something was put aside */
-	struct pod_status_plan plan;  /* of this round */
-	size_t next;		      /* in the plan */
-	uint64_t round_ms, sample_ms; /* when it began, and of which sample it tells */
+	bool to_purge;			   /* something was put aside */
+	struct pod_status_plan plan;	   /* of this round */
+	size_t next;			   /* in the plan */
+	uint64_t round_ms;		   /* when it began */
+	uint64_t rates_from_ms, sample_ms; /* the last two samples: rates are between them */
+	bool missing,
+		told_missing; /* a folder that was removed by somebody: in this round, and told */
+	bool purge_failing;   /* and that was told */
 
 	/* The worker's while the job runs. */
 	struct job job;

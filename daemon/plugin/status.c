@@ -32,6 +32,15 @@ static void tell_success(struct pod_status *p)
 	p->failing = false;
 }
 
+/* After a worker's turn that has purged. */
+static void tell_purge(struct pod_status *p)
+{
+	if (p->purge_error.code < 0 && !p->purge_failing)
+		log_warn("resources", 0, "%s, leaving it where it is", p->purge_error.msg);
+	if (p->purges)
+		p->purge_failing = p->purge_error.code < 0;
+}
+
 static int open_all(const struct pod_status *p, bool make, struct err *e)
 {
 	if (!p->run_dir)
@@ -82,8 +91,7 @@ static void on_written(void *arg)
 		tell_failure(p, &p->error);
 	else if (p->n_written > 0 && p->next >= p->plan.n)
 		tell_success(p);
-	if (p->purge_error.code < 0)
-		log_warn("resources", 0, "%s, leaving it where it is", p->purge_error.msg);
+	tell_purge(p);
 	drop_batch(p);
 	if (p->closed)
 		p->closed(r);
@@ -93,10 +101,36 @@ static void on_written(void *arg)
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
-/* What was sampled before the device was given away tells of whoever had it then. */
+/* Rates are between two samples: what moved before the device was given away is of whoever had it
+ * then. */
 static bool is_due(const struct pod_status *p, const struct pod_status_folder *f)
 {
-	return f->told && p->sample_ms > f->since_ms;
+	return f->told && (f->since_ms == 0 || p->rates_from_ms > f->since_ms);
+}
+
+static bool is_followed(const struct resources *r)
+{
+	return r->status.followed &&
+	       r->status.generation == reservations_generation(holders_reservations(r->holders));
+}
+
+/* A folder is not there. Before the next decision that may be; afterwards somebody has removed it.
+ * A container that runs sees nothing any more until it starts again; that it can, the folder is
+ * made anew. */
+static void note_missing(struct resources *r, const char *name)
+{
+	struct pod_status *p = &r->status;
+
+	if (!is_followed(r))
+		return;
+	if (!p->told_missing)
+		log_warn("resources", 0,
+			 "%s/pod-status%s%s was removed or replaced by somebody: it is made again, "
+			 "containers that run see it after their next start",
+			 p->run_dir, name[0] ? "/" : "", name);
+	p->missing = p->told_missing = true;
+	p->followed = false;
+	resources_decide_soon(r);
 }
 
 /* Nobody has the folder any more, or there is nothing to say: the next one. */
@@ -107,6 +141,8 @@ static void add_text(struct resources *r, const struct pod_status_folder *f)
 	size_t len = 0;
 	char *text = folder < 0 ? NULL : r->hooks.status(f->id, &len, r->hooks.arg);
 
+	if (folder == -ENOENT)
+		note_missing(r, f->name);
 	if (text)
 		p->batch[p->n_batch++] = (struct status_text){take_fd(&folder), text, len};
 }
@@ -123,7 +159,9 @@ static void continue_round(struct resources *r)
 	if (p->all < 0) {
 		p->next = p->plan.n;
 		p->to_purge = false;
-		if (p->all != -ENOENT)
+		if (p->all == -ENOENT)
+			note_missing(r, "");
+		else
 			tell_failure(p, &e);
 		return;
 	}
@@ -157,11 +195,14 @@ void resources_sampled(struct resources *r, uint64_t sample_ms)
 	struct pod_status *p = &r->status;
 	uint64_t now = uv_now(r->loop);
 
+	p->rates_from_ms = p->sample_ms;
+	p->sample_ms = sample_ms;
 	if (r->closing || r->opts.dry_run || !r->decided || !r->hooks.status || p->job.running ||
 	    now < p->round_ms + ROUND_MS)
 		return;
 	p->round_ms = now;
-	p->sample_ms = sample_ms;
+	p->told_missing &= p->missing;
+	p->missing = false;
 	p->n_written = 0;
 	p->error = (struct err){0};
 	if (make_plan(r) == 0 && p->plan.n_told > 0)
@@ -220,17 +261,16 @@ static int follow_plan(struct resources *r, struct pod_status_plan *plan, struct
 void status_follow(struct resources *r)
 {
 	struct pod_status *p = &r->status;
-	const uint64_t generation = reservations_generation(holders_reservations(r->holders));
 	struct pod_status_plan plan = {0};
 	struct err e = {0};
 
-	if (r->opts.dry_run || (p->followed && p->generation == generation))
+	if (r->opts.dry_run || is_followed(r))
 		return;
 	if (pod_status_plan_make(&plan, &r->pools, holders_held(r->holders)) < 0)
 		return;
 	if (follow_plan(r, &plan, &e) >= 0) {
 		p->followed = true;
-		p->generation = generation;
+		p->generation = reservations_generation(holders_reservations(r->holders));
 		p->failing &= plan.n_told > 0;
 	} else {
 		tell_failure(p, &e);

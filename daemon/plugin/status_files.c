@@ -107,16 +107,25 @@ int status_files_renew(int all, const char *name, struct err *e)
 	return status_failed("making", name, e);
 }
 
-int status_files_ensure(int all, const char *name, struct err *e)
-{
-	AUTO_FD fd = open_folder(all, name);
-
-	return fd >= 0 && is_ours(fd) ? 0 : status_files_renew(all, name, e);
-}
-
 int status_files_folder(int all, const char *name)
 {
-	return open_folder(all, name);
+	int fd = open_folder(all, name);
+
+	return fd == -ELOOP || fd == -ENOTDIR ? -ENOENT : fd;
+}
+
+int status_files_ensure(int all, const char *name, struct err *e)
+{
+	AUTO_FD fd = status_files_folder(all, name);
+
+	if (fd >= 0 && is_ours(fd))
+		return 0;
+	/* Nobody's folder is given up because we have no descriptor for it. */
+	if (fd < 0 && fd != -ENOENT) {
+		errno = -fd;
+		return status_failed("opening", name, e);
+	}
+	return status_files_renew(all, name, e);
 }
 
 bool status_files_has_file(int all, const char *name)

@@ -22,7 +22,8 @@ int status_files_open(const char *run_dir, bool make, struct err *);
 int status_files_renew(int all, const char *name, struct err *);
 /* In the loop. There is a folder of this name, ours alone; what else has the name is replaced. */
 int status_files_ensure(int all, const char *name, struct err *);
-/* In the loop. A descriptor of it, for a worker; -ENOENT: there is none. */
+/* In the loop. A descriptor of it, for a worker; -ENOENT: there is none, or no folder has its name.
+ */
 int status_files_folder(int all, const char *name);
 /* In the loop. Is there a file in it? */
 bool status_files_has_file(int all, const char *name);

@@ -229,6 +229,56 @@ def the_next_pod_has_another_folder():
 
 
 @check
+def what_moved_before_a_pod_had_it_is_not_in_its_first_file():
+    with Scene(flags=["--sample-interval", "2"]) as (node, kubelet):
+        story = node.story(RDMA[0])
+        story.play(TRAFFIC, {OUT_OF_SEQUENCE: 5000})
+        first = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
+        node.hold(("first", 0))
+        eventually("traffic", lambda: first.now("out_of_sequence"))
+        node.hold()
+        eventually("free", lambda: node.state() == "free")
+        # The last of it moves between the last sample and the next pod's Allocate.
+        node.judge_more(1)
+        story.jump(OUT_OF_SEQUENCE, 5000)
+        story.play()
+        second = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
+        node.hold(("second", 0))
+        eventually("a file", second.read)
+        equal((second.now("out_of_sequence"), second.now("bytes_received")), (0, 0))
+
+
+@check
+def a_folder_that_is_removed_is_made_again():
+    with Scene() as (node, kubelet):
+        mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
+        node.hold(("job", 0))
+        eventually("a file", mount.read)
+        for n, path in enumerate((node.folder(), node.dir + "/run/pod-status"), 1):
+            shutil.rmtree(path)
+            eventually("a file for the next start", lambda: os.path.exists(node.folder() + "/status.json"))
+            eventually("it is told, once", lambda: len([line for line in node.log if "removed or replaced by somebody" in line]) == n)
+            # Until it has been there for a round, another removal is the same trouble.
+            before = json.loads(open(node.folder() + "/status.json", encoding="utf-8").read())["timeMs"]
+            eventually("rounds", lambda: json.loads(open(node.folder() + "/status.json", encoding="utf-8").read())["timeMs"] > before + 1000)
+
+
+@check
+def what_cannot_be_purged_is_told_once():
+    with Scene() as (node, kubelet):
+        for _ in range(3):
+            mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
+            os.makedirs(mount.path + "/status.json/in/the/way")
+            node.hold(("job", 0))
+            eventually("held", lambda: node.state() == "held")
+            node.hold()
+            eventually("free", lambda: node.state() == "free")
+            eventually("it is told", lambda: [line for line in node.log if "leaving it where it is" in line])
+        node.judge_more(5)
+        equal(len([line for line in node.log if "leaving it where it is" in line]), 1)
+
+
+@check
 def a_refused_allocation_changes_nobodys():
     with Scene() as (node, kubelet):
         mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])

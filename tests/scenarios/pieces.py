@@ -108,6 +108,8 @@ def with_values(lines):
 
 def port_can_be_played(port):
     has = port.header()
+    if has.get("health"):  # what the firmware said before the daemon began, it cannot say
+        return False
     return port.driver in NETDEV_DRIVERS and all(has.get(k) == v for k, v in PORT_AS_MADE.items() if k != "settings" or has.get(k) is not None)
 
 

@@ -115,7 +115,8 @@ def main():
         what = ", ".join(f"{cause} of {device}, {told}" for (device, cause), told in wanted.items()) or "silence"
         print(f"bad {piece.name}: {'; '.join(problems)}" if problems else f"ok {piece.name}: {what}")
         lines += [f"# {piece.name}: {cause} stood {seconds:.2f} s after what it is about had changed" for cause, seconds in delays(log, wanted)]
-    print(*lines, sep="\n")
+    for line in lines:
+        print(line)
 
 
 main()

@@ -86,11 +86,7 @@ bad_annotations() {
     cat <<END
 json | [{"resource": "$RESOURCE", | JSON
 foreign | [{"resource": "nobody.dev/x"}] | resource nobody.dev/x
-long | $(entry '"interface": "abcdefghijklmnop"') | interface abcdefghijklmnop
 path | $(entry '"interface": "../x"') | interface ../x
-twice | $(entry '"ips": ["10.9.0.1/24", "10.9.0.1/24"]') | ips 10.9.0.1/24
-vlan | $(entry '"vlan": 5000') | vlan 5000
-mac | $(entry '"mac": "01:00:5e:00:00:01"') | mac 01:00:5e:00:00:01
 END
     printf 'big | [{"resource": "%s", "x": "' "$RESOURCE"
     for word in {1..12000}; do printf 'too long '; done
@@ -120,6 +116,5 @@ check_refused
 
 stop_rocelet
 COMPLAINTS=$(grep -E " (error|warn) " "$OUT/rocelet.log" | grep -vE "rocelet.dev/networks|going on without$" || true)
-check "nothing to complain about but the annotations, and slow starts of others" '[[ -z $COMPLAINTS ]]'
-[[ -z $COMPLAINTS ]] || awk '{ print "# " $0 }' <<<"$COMPLAINTS"
+check "nothing to complain about but the annotations, and slow starts of others${COMPLAINTS:+: $COMPLAINTS}" '[[ -z $COMPLAINTS ]]'
 echo "# the scenario took $SECONDS s"

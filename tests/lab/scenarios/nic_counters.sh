@@ -29,7 +29,7 @@ play_round() { # NAME
     while read -r verdict name what; do
         check "$name $what" '[[ $verdict == ok ]]'
     done < <(grep -v '^#' "$OUT/$round.told")
-    grep '^#' "$OUT/$round.told"
+    grep '^#' "$OUT/$round.told" || true # a round of silence has no delays
     stop_rocelet
 }
 

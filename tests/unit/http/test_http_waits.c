@@ -2,8 +2,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -130,6 +132,43 @@ static void test_too_many(void **state)
 	http_fixture_stop(&f);
 }
 
+/* Whoever waits over the network takes no place of who asks on this node. */
+static void test_those_on_the_node_have_places_of_their_own(void **state)
+{
+	char dir[] = "/tmp/test_waits.XXXXXX", path[64];
+	struct client far[2], near, second;
+	struct http_fixture f;
+	struct err e;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/sock", dir);
+	http_fixture_start(&f, &small);
+	assert_int_equal(http_listen_unix(f.http, path, 0600, &e), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		ask(&f, &far[i], GET("/later"));
+		await_deferred(&f, i + 1);
+	}
+	client_unix(&near, path);
+	client_send(&near, GET("/later"), strlen(GET("/later")));
+	await_deferred(&f, 3);
+	/* And not all of the rest. */
+	client_unix(&second, path);
+	client_send(&second, GET("/later"), strlen(GET("/later")));
+	assert_answer(&f, &second, 404, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		http_fixture_answer(f.deferred[i], "a");
+	assert_answer(&f, &near, 200, "a");
+	assert_answer(&f, &far[0], 200, "a");
+	assert_answer(&f, &far[1], 200, "a");
+	client_close(&near);
+	client_close(&second);
+	client_close(&far[0]);
+	client_close(&far[1]);
+	http_fixture_stop(&f);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 /* Two places in all: one that is served and one to come. */
 static void test_nobody_waits_on_the_smallest_server(void **state)
 {
@@ -209,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_an_answer_that_comes_later),
 		cmocka_unit_test(test_a_head_may_wait_too),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_those_on_the_node_have_places_of_their_own),
 		cmocka_unit_test(test_nobody_waits_on_the_smallest_server),
 		cmocka_unit_test(test_who_goes_away_makes_room),
 		cmocka_unit_test(test_closing),
