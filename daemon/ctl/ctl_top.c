@@ -51,7 +51,7 @@ static uint64_t now_ms(void)
 
 /* --- what the daemon says --------------------------------------------------------------------- */
 
-/* NULL, and why in e. */
+/* NULL, and why in e. -EPROTO: an answer, but no document; else there was none. */
 static json_t *ask(const struct top *t, const char *path, struct err *e)
 {
 	struct ctl_answer a = {0};
@@ -78,6 +78,8 @@ static void look_at_ports(struct top *t, struct err *e)
 	json_decref(diagnosis);
 }
 
+/* A port that has no past is passed over. Who did not answer is not asked again: each of the ports
+ * would have to wait in vain. */
 static void look_at_past(struct top *t)
 {
 	for (size_t i = 0; i < t->model.n_ports && i < PAST_MAX; i++) {
@@ -87,7 +89,7 @@ static void look_at_past(struct top *t)
 
 		snprintf(path, sizeof(path), "/api/v1/history?port=%s", t->model.ports[i].name);
 		history = ask(t, path, &e);
-		if (e.code == -ENOTCONN)
+		if (!history && e.code != -EPROTO)
 			return;
 		top_model_past(&t->model, history);
 		json_decref(history);

@@ -3,11 +3,15 @@
 
     top_python.py DAEMON ROCECTL MK_SYSFS
 """
+import http.server
+import json
 import os
 import re
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -47,6 +51,55 @@ class Terminal:
     def __exit__(self, *_):
         subprocess.run(["tmux", "-S", self.dir.name + "/tmux", "kill-server"], check=False, stderr=subprocess.DEVNULL)
         self.dir.cleanup()
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        document = self.server.documents.get(self.path.split("?")[0], 404)
+        document = document() if callable(document) else document
+        if document is None:
+            self.server.closed.wait()
+            return
+        self.send_response(document if isinstance(document, int) else 200)
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class StandIn(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """A daemon that says what it is told to: a document of each path, or what makes one; None: it never answers."""
+
+    daemon_threads = True
+
+    def __init__(self, documents):
+        self.dir = tempfile.TemporaryDirectory()
+        self.path = self.dir.name + "/socket"
+        self.documents = {"/api/v1/diagnosis": {"verdicts": []}, **documents}
+        self.asked = []
+        self.closed = threading.Event()
+        super().__init__(self.path, Answer)
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def times_asked(self, path):
+        return sum(asked.startswith(path) for asked in self.asked)
+
+    def __exit__(self, *_):
+        self.closed.set()
+        self.shutdown()
+        self.server_close()
+        self.dir.cleanup()
+
+
+def now_ms():
+    return int(time.clock_gettime(time.CLOCK_MONOTONIC) * 1000)
+
+
+def ports(n, time_ms):
+    return {"time": "2026-01-02T03:04:05.000Z", "timeMs": time_ms,
+            "ports": [{"device": f"mlx5_{i}", "port": 1, "now": {"bytes_received": 1e9, "bytes_sent": 0}} for i in range(n)]}
 
 
 def rows(text):
@@ -98,6 +151,18 @@ def says_that_the_daemon_has_gone(top, daemon):
         t.until("it ends", lambda s: "ended 0" in s)
 
 
+def text_of(rocectl, daemon):
+    return subprocess.run([rocectl, "--socket", daemon.path, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SOON, check=True).stdout
+
+
+def waits_for_one_answer_at_most(rocectl):
+    """A daemon that stops after its first answers is not asked for the past of every port; one port without a past does not hide that of others."""
+    for past, asked in ((None, 1), (404, 64)):
+        with StandIn({"/api/v1/ports": ports(64, now_ms()), "/api/v1/history": past}) as daemon:
+            assert text_of(rocectl, daemon).count("/1 ") == 64
+            assert daemon.times_asked("/api/v1/history") == asked, daemon.asked
+
+
 def main():
     daemon_path, rocectl, mk_sysfs = (os.path.abspath(path) for path in sys.argv[1:4])
     daemon_judge.programs.update(daemon=daemon_path, mk_sysfs=mk_sysfs)
@@ -107,7 +172,7 @@ def main():
         daemon_judge.eventually("samples", lambda: '"watch"' in daemon.get("/api/v1/ports"))
         passed = 0
         for check, arguments in ((drives_a_terminal, (top,)), (has_colours_unless_told_not_to, (top,)), (is_a_text_elsewhere, (command,)),
-                                 (says_that_the_daemon_has_gone, (top, daemon))):
+                                 (says_that_the_daemon_has_gone, (top, daemon)), (waits_for_one_answer_at_most, (rocectl,))):
             check(*arguments)
             print("ok    ", check.__name__, flush=True)
             passed += 1
