@@ -163,30 +163,39 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* A line of the table, the first of which has the headings. */
-static void put_drill_line(const struct drill *d, size_t i, const char *line, size_t len)
+/* What is longer would go on in the next row. */
+static void put_cut(size_t row, const char *text, size_t len, enum top_style style, size_t width)
 {
-	char text[DRILL_LINE];
+	char cut[DRILL_LINE];
 
-	snprintf(text, sizeof(text), "%.*s", (int)len, line);
-	if (i == 0)
-		top_screen_put(1, text, TOP_HEAD, NULL);
-	else if (i > d->first)
-		top_screen_put(i - d->first + 1, text, TOP_PLAIN, NULL);
+	snprintf(cut, sizeof(cut), "%.*s", (int)len, text);
+	top_cut(cut, width);
+	top_screen_put(row, cut, style, NULL);
 }
 
-static void draw_drill(const struct top *t, size_t height)
+/* A line of the table, the first of which has the headings. */
+static void put_drill_line(const struct drill *d, size_t i, const char *line, size_t len,
+			   size_t width)
+{
+	if (i == 0)
+		put_cut(1, line, len, TOP_HEAD, width);
+	else if (i > d->first)
+		put_cut(i - d->first + 1, line, len, TOP_PLAIN, width);
+}
+
+static void draw_drill(const struct top *t, size_t width, size_t height)
 {
 	const char *line = t->drill.text ? t->drill.text : "";
 	char title[160];
+	const char *first = t->view.problem[0] ? t->view.problem : title;
 
 	snprintf(title, sizeof(title), "queue pairs of %.80s    arrows scroll  Esc back",
 		 t->drill.device);
-	top_screen_put(0, t->view.problem[0] ? t->view.problem : title, TOP_HEAD, NULL);
+	put_cut(0, first, strlen(first), TOP_HEAD, width);
 	for (size_t i = 0; *line && i < t->drill.first + height; i++) {
 		size_t len = strcspn(line, "\n");
 
-		put_drill_line(&t->drill, i, line, len);
+		put_drill_line(&t->drill, i, line, len, width);
 		line += len + (line[len] == '\n');
 	}
 }
@@ -216,7 +225,7 @@ static size_t draw(struct top *t)
 	top_screen_size(&width, &height);
 	top_screen_clear();
 	if (t->drill.device[0])
-		draw_drill(t, height);
+		draw_drill(t, width, height);
 	else
 		top_draw(&t->view, &t->model, width, height, top_screen_put, NULL);
 	top_screen_show();

@@ -265,16 +265,21 @@ struct draw {
 	void *arg;
 };
 
-/* Cut at the screen's edge; each character is one column wide. */
+void top_cut(char *text, size_t width)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < width && text[len]; i++)
+		len += utf8_char(text + len) ? utf8_char(text + len) : 1;
+	text[len] = '\0';
+}
+
 static void put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
 {
 	char cut[TOP_LINE_SIZE];
-	size_t len = 0;
 
 	snprintf(cut, sizeof(cut), "%s", text);
-	for (size_t i = 0; i < d->width && cut[len]; i++)
-		len += utf8_char(cut + len) ? utf8_char(cut + len) : 1;
-	cut[len] = '\0';
+	top_cut(cut, d->width);
 	d->put(row, cut, style, d->arg);
 }
 

@@ -37,6 +37,9 @@ const struct top_port *top_selected(const struct top_view *, const struct top_mo
 
 enum top_style { TOP_PLAIN, TOP_HEAD, TOP_SELECTED, TOP_GOOD, TOP_WARNING, TOP_CRITICAL };
 
+/* Cuts a text at the screen's edge; each character is one column wide. */
+void top_cut(char *text, size_t width);
+
 typedef void top_put_fn(size_t row, const char *text, enum top_style, void *arg);
 
 /* Each row of the screen that has something, from above. Moves what stands on top so that the

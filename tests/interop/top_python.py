@@ -163,6 +163,16 @@ def waits_for_one_answer_at_most(rocectl):
             assert daemon.times_asked("/api/v1/history") == asked, daemon.asked
 
 
+def keeps_queue_pairs_to_their_rows(rocectl):
+    qps = [{"device": "mlx5_0", "port": 1, "qpn": 100 + i, "comm": "train", "pid": 4242, "state": "RTS", "type": "RC", "namespace": "default",
+            "pod": f"a-job-with-a-name-that-no-narrow-terminal-has-room-for-{i}"} for i in range(3)]
+    with StandIn({"/api/v1/ports": ports(1, now_ms()), "/api/v1/qps": {"qps": qps, "flows": False}}) as daemon:
+        with Terminal(f"{rocectl} --socket {daemon.path} top", width=40) as t:
+            t.until("the port is there", lambda s: len(rows(s)) == 1)
+            t.press("Enter")
+            t.until("queue pairs, one a row", lambda s: "queue pairs of" in s and [line.split()[1:2] for line in s.splitlines()[2:] if line] == [["100"], ["101"], ["102"]])
+
+
 def main():
     daemon_path, rocectl, mk_sysfs = (os.path.abspath(path) for path in sys.argv[1:4])
     daemon_judge.programs.update(daemon=daemon_path, mk_sysfs=mk_sysfs)
@@ -172,7 +182,8 @@ def main():
         daemon_judge.eventually("samples", lambda: '"watch"' in daemon.get("/api/v1/ports"))
         passed = 0
         for check, arguments in ((drives_a_terminal, (top,)), (has_colours_unless_told_not_to, (top,)), (is_a_text_elsewhere, (command,)),
-                                 (says_that_the_daemon_has_gone, (top, daemon)), (waits_for_one_answer_at_most, (rocectl,))):
+                                 (says_that_the_daemon_has_gone, (top, daemon)), (waits_for_one_answer_at_most, (rocectl,)),
+                                 (keeps_queue_pairs_to_their_rows, (rocectl,))):
             check(*arguments)
             print("ok    ", check.__name__, flush=True)
             passed += 1
