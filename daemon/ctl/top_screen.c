@@ -4,6 +4,7 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <signal.h>
 #include <string.h>
 
 /* Who presses Escape does not wait for the rest of an arrow key's code. */
@@ -20,12 +21,29 @@ static void open_colours(void)
 	init_pair(TOP_CRITICAL, COLOR_RED, -1);
 }
 
+/* ncurses gives the terminal back before SIGINT and SIGTERM end us, and no other signal. */
+static void on_quit(int signal)
+{
+	(void)signal;
+	raise(SIGTERM);
+}
+
+static void catch_quit(void)
+{
+	const struct sigaction quit = {.sa_handler = on_quit};
+	struct sigaction old;
+
+	if (sigaction(SIGQUIT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGQUIT, &quit, NULL);
+}
+
 int top_screen_open(bool colours)
 {
 	setlocale(LC_CTYPE, "");
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return -ENOTTY;
+	catch_quit();
 	cbreak();
 	noecho();
 	nonl();

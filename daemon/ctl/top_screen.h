@@ -4,7 +4,7 @@
 #include "top_view.h"
 
 /* Takes over the terminal of standard input and output. -ENOTTY: it is none that can be drawn on,
- * and is left as it was. */
+ * and is left as it was. SIGINT, SIGTERM and SIGQUIT end us after it was given back. */
 int top_screen_open(bool colours);
 /* Gives it back as it was. */
 void top_screen_close(void);

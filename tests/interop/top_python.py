@@ -151,6 +151,13 @@ def says_that_the_daemon_has_gone(top, daemon):
         t.until("it ends", lambda s: "ended 0" in s)
 
 
+def gives_the_terminal_back_when_told_to_quit(top):
+    with Terminal("trap : QUIT; " + top) as t:  # the shell around it goes on
+        t.until("the ports are there", lambda s: len(rows(s)) > 2)
+        t.press("C-\\")
+        t.until("it ends, and the terminal is as it was", lambda s: "ended 1\n" in s and " echo " in s and " icanon " in s)
+
+
 def text_of(rocectl, daemon):
     return subprocess.run([rocectl, "--socket", daemon.path, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SOON, check=True).stdout
 
@@ -180,14 +187,19 @@ def main():
         command = [rocectl, "--socket", daemon.dir + "/run/rocelet.sock", "top"]
         top = " ".join(command)
         daemon_judge.eventually("samples", lambda: '"watch"' in daemon.get("/api/v1/ports"))
-        passed = 0
-        for check, arguments in ((drives_a_terminal, (top,)), (has_colours_unless_told_not_to, (top,)), (is_a_text_elsewhere, (command,)),
-                                 (says_that_the_daemon_has_gone, (top, daemon)), (waits_for_one_answer_at_most, (rocectl,)),
-                                 (keeps_queue_pairs_to_their_rows, (rocectl,))):
+        everything = (
+            (drives_a_terminal, top),
+            (has_colours_unless_told_not_to, top),
+            (is_a_text_elsewhere, command),
+            (gives_the_terminal_back_when_told_to_quit, top),
+            (says_that_the_daemon_has_gone, top, daemon),
+            (waits_for_one_answer_at_most, rocectl),
+            (keeps_queue_pairs_to_their_rows, rocectl),
+        )
+        for check, *arguments in everything:
             check(*arguments)
             print("ok    ", check.__name__, flush=True)
-            passed += 1
-    print(f"{passed} passed, 0 failed", flush=True)
+    print(f"{len(everything)} passed, 0 failed", flush=True)
     os._exit(0)  # a silent kubelet's threads never end
 
 
