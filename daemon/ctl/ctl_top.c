@@ -1,8 +1,8 @@
 /* ctl_top.c - asks each second, draws, and does what keys say.
  *
- * Happy path: ports and diagnosis, the past of each port, then the screen until somebody quits. Can
- * fail by: no daemon at the start; one that goes away later is said on the screen, which keeps what
- * it had. */
+ * Happy path: ports and diagnosis, the past of each port, then the screen until somebody quits or
+ * the terminal has gone. Can fail by: no daemon at the start; one that goes away later is said on
+ * the screen, which keeps what it had. */
 #include "ctl_top.h"
 
 #include <stdlib.h>
@@ -259,6 +259,8 @@ static void run_screen(struct top *t)
 
 		if (key >= 0)
 			goes_on = on_key(t, key, height);
+		else
+			goes_on = !top_screen_has_gone();
 		if (now_ms() < next)
 			continue;
 		if (!t->view.frozen)

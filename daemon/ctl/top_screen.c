@@ -4,8 +4,10 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Who presses Escape does not wait for the rest of an arrow key's code. */
 #define ESCAPE_MS 50
@@ -138,4 +140,12 @@ int top_screen_key(int wait_ms)
 		return '\n';
 	}
 	return key;
+}
+
+bool top_screen_has_gone(void)
+{
+	struct pollfd input = {
+		.fd = STDIN_FILENO}; /* without being asked poll(2) tells just that */
+
+	return poll(&input, 1, 0) > 0;
 }

@@ -17,3 +17,6 @@ void top_screen_put(size_t row, const char *text, enum top_style, void *arg);
 void top_screen_show(void);
 /* The next key, as top_key() takes it; -1: none came in that time, or the size has changed. */
 int top_screen_key(int wait_ms);
+/* The terminal has hung up. Where SIGHUP is ignored nothing else says so: there is no key, at once
+ * and for ever. */
+bool top_screen_has_gone(void);

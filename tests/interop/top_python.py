@@ -6,7 +6,9 @@
 import http.server
 import json
 import os
+import pty
 import re
+import signal
 import socketserver
 import subprocess
 import sys
@@ -158,6 +160,23 @@ def gives_the_terminal_back_when_told_to_quit(top):
         t.until("it ends, and the terminal is as it was", lambda s: "ended 1\n" in s and " echo " in s and " icanon " in s)
 
 
+def ends_with_its_terminal(command):
+    """Also where the signal that says so is ignored, as below nohup."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.execve(command[0], command, {**os.environ, "TERM": "xterm"})
+    seen = b""
+    while b"PORT" not in seen:
+        seen += os.read(terminal, 65536)
+    os.close(terminal)
+    try:
+        daemon_judge.eventually("it has ended", lambda: os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
 def text_of(rocectl, daemon):
     return subprocess.run([rocectl, "--socket", daemon.path, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SOON, check=True).stdout
 
@@ -192,6 +211,7 @@ def main():
             (has_colours_unless_told_not_to, top),
             (is_a_text_elsewhere, command),
             (gives_the_terminal_back_when_told_to_quit, top),
+            (ends_with_its_terminal, command),
             (says_that_the_daemon_has_gone, top, daemon),
             (waits_for_one_answer_at_most, rocectl),
             (keeps_queue_pairs_to_their_rows, rocectl),
