@@ -42,7 +42,7 @@ static void count_text(double n, char *ret, size_t size)
 		snprintf(ret, size, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
 }
 
-/* What it carried in the last minutes, each mark as high as the most of its samples is against the
+/* What it carried in the last minutes, each mark as high as the most of its seconds is against the
  * highest of all; a blank for what is not known. */
 static void spark_text(const struct top_port *p, size_t marks, bool ascii, char *ret, size_t size)
 {
@@ -53,14 +53,14 @@ static void spark_text(const struct top_port *p, size_t marks, bool ascii, char 
 	double highest = 0;
 
 	for (size_t i = 0; i < each * marks; i++)
-		highest = fmax(highest, top_sample(p, i)); /* fmax(3) passes over NAN */
+		highest = fmax(highest, top_second(p, i)); /* fmax(3) passes over NAN */
 	ret[0] = '\0';
 	for (size_t mark = marks; mark-- > 0;) {
 		double most = (double)NAN;
 		int height = 0;
 
 		for (size_t i = 0; i < each; i++)
-			most = fmax(most, top_sample(p, mark * each + i));
+			most = fmax(most, top_second(p, mark * each + i));
 		if (highest > 0 && !isnan(most))
 			height = (int)(most / highest * 7.999);
 		len += (size_t)snprintf(ret + len, size - len, "%s",

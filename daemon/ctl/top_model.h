@@ -6,8 +6,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Samples that are kept: some minutes, one a second. */
+/* Seconds that are kept: five minutes. */
 #define TOP_HISTORY 300
 
 /* NAN is unknown. */
@@ -29,8 +30,9 @@ struct top_port {
 	double now[N_TOP_FIGURES];
 	int level; /* of the worst verdict, as in the diagnosis; 0 = none */
 	char cause[48], sentence[200];
-	float history[TOP_HISTORY]; /* received and sent, a ring */
-	size_t n_history;	    /* samples so far; the newest is number n_history - 1 */
+	float history[TOP_HISTORY]; /* received and sent, the most of each second; second s is at
+				     * s % TOP_HISTORY; NAN = unknown */
+	uint64_t second;	    /* the newest of them */
 	bool seen;
 };
 
@@ -44,11 +46,11 @@ struct top_model {
 
 /* What /api/v1/ports and /api/v1/diagnosis say now; either may be NULL. -ENOMEM. */
 int top_model_update(struct top_model *, const json_t *ports, const json_t *diagnosis);
-/* The past of a port, of /api/v1/history, where nothing of it is known yet. */
+/* The past of a port, of /api/v1/history, beside what is known of it. */
 void top_model_past(struct top_model *, const json_t *history);
 void top_model_done(struct top_model *);
 
 /* Of what its link carries in the busier direction, 0 to 1; NAN = unknown. */
 double top_use(const struct top_port *);
-/* A sample `back` ones before the newest; NAN: there is none. */
-double top_sample(const struct top_port *, size_t back);
+/* Received and sent, bytes a second, so many seconds before the newest sample; NAN: unknown. */
+double top_second(const struct top_port *, size_t back);

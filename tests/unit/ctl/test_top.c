@@ -77,8 +77,8 @@ static void test_figures(void **state)
 	assert_about(top_use(p), 0.97);
 	assert_int_equal(p->level, 3);
 	assert_string_equal(p->cause, "slow_receiver");
-	assert_about(top_sample(p, 0), 48.501e9);
-	assert_about(top_sample(p, 1), (double)NAN);
+	assert_about(top_second(p, 0), 48.501e9);
+	assert_about(top_second(p, 1), (double)NAN);
 	assert_about(m.ports[2].now[TOP_PAUSE_SENT], (double)NAN);
 	assert_about(m.ports[2].now[TOP_LOSS], (double)NAN);
 	assert_about(top_use(&m.ports[2]), 0.98);
@@ -88,7 +88,7 @@ static void test_figures(void **state)
 	top_model_done(&m);
 }
 
-/* A sample counts once however often it is read; what has gone is forgotten, a verdict too. */
+/* What has gone is forgotten, a verdict too, and a second after five minutes. */
 static void test_time_goes_on(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -96,7 +96,7 @@ static void test_time_goes_on(void **state)
 	(void)state;
 	update(&m, ports_text, diagnosis_text);
 	update(&m, ports_text, "{\"verdicts\":[]}");
-	assert_int_equal(m.ports[0].n_history, 1);
+	assert_about(top_second(&m.ports[0], 1), (double)NAN);
 	assert_int_equal(m.ports[0].level, 0);
 	for (int i = 0; i < TOP_HISTORY + 5; i++) {
 		char text[256];
@@ -104,38 +104,71 @@ static void test_time_goes_on(void **state)
 		snprintf(text, sizeof(text),
 			 "{\"timeMs\":%d,\"ports\":[{\"device\":\"mlx5_4\",\"port\":1,"
 			 "\"now\":{\"bytes_received\":%d,\"bytes_sent\":1}}]}",
-			 8000 + i, i);
+			 8000 + i * 1000, i);
 		update(&m, text, "{}");
 	}
 	assert_int_equal(m.n_ports, 1);
 	assert_string_equal(m.ports[0].name, "mlx5_4/1");
-	assert_about(top_sample(&m.ports[0], 0), TOP_HISTORY + 5);
-	assert_about(top_sample(&m.ports[0], TOP_HISTORY - 1), 6);
-	assert_about(top_sample(&m.ports[0], TOP_HISTORY), (double)NAN);
+	assert_about(top_second(&m.ports[0], 0), TOP_HISTORY + 5);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY - 1), 6);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY), (double)NAN);
 	assert_int_equal(top_model_update(&m, NULL, NULL), 0);
 	assert_int_equal(m.n_ports, 1);
 	top_model_done(&m);
 }
 
+static void take_past(struct top_model *m, const char *text)
+{
+	json_t *past = json_loads(text, 0, NULL);
+
+	assert_non_null(past);
+	top_model_past(m, past);
+	json_decref(past);
+}
+
 static void test_the_past(void **state)
 {
+	static const char past[] =
+		"{\"device\":\"mlx5_10\",\"port\":1,\"atMs\":[3900,5000,5100,6000,7000],\"signals\":{"
+		"\"bytes_received\":[1,4,2,null,3],\"bytes_sent\":[10,20,20,20,30]}}";
 	struct top_model m = {.n_ports = 0};
-	json_t *past = json_loads(
-		"{\"device\":\"mlx5_10\",\"port\":1,\"signals\":{\"bytes_received\":[1,null,"
-		"3],\"bytes_sent\":[10,20,30]}}",
-		0, NULL);
+	const struct top_port *p;
 
 	(void)state;
 	update(&m, ports_text, diagnosis_text);
-	top_model_past(&m, past);
 	top_model_past(&m, NULL);
-	assert_int_equal(m.ports[1].n_history, 3);
-	assert_about(top_sample(&m.ports[1], 0), 33);
-	assert_about(top_sample(&m.ports[1], 1), (double)NAN);
-	assert_about(top_sample(&m.ports[1], 2), 11);
-	top_model_past(&m, past); /* once */
-	assert_int_equal(m.ports[1].n_history, 3);
-	json_decref(past);
+	for (int i = 0; i < 2; i++) { /* said twice it is the same */
+		take_past(&m, past);
+		p = &m.ports[1];
+		assert_about(top_second(p, 0), 33);
+		assert_about(top_second(p, 1), (double)NAN); /* not known */
+		assert_about(top_second(p, 2), 24);	     /* the most of a second */
+		assert_about(top_second(p, 3), (double)NAN); /* no sample */
+		assert_about(top_second(p, 4), 11);
+		assert_about(top_second(p, 5), (double)NAN);
+	}
+	top_model_done(&m);
+}
+
+/* Five minutes, however far apart samples are, and whatever times a document has. */
+static void test_seconds(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	update(&m, "{\"timeMs\":3600000,\"ports\":[{\"device\":\"d\",\"port\":1,\"now\":{}}]}",
+	       "{}");
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[3300999,3301000,3590000,3600000],"
+		      "\"signals\":{\"bytes_received\":[1,2,3,4],\"bytes_sent\":[0,0,0,0]}}");
+	assert_about(top_second(&m.ports[0], 0), 4);
+	assert_about(top_second(&m.ports[0], 1), (double)NAN);
+	assert_about(top_second(&m.ports[0], 10), 3);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY - 1), 2);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY), (double)NAN);
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[null,-1,9223372036854775807,5],"
+		      "\"signals\":{}}");
+	for (size_t back = 0; back <= TOP_HISTORY; back++)
+		assert_about(top_second(&m.ports[0], back), (double)NAN);
 	top_model_done(&m);
 }
 
@@ -276,7 +309,7 @@ static void print_screen(FILE *f, struct top_view *v, const struct top_model *m,
 		fprintf(f, "%d %s\n", (int)s.styles[i], s.rows[i]);
 }
 
-/* A minute of something that rises and falls. */
+/* Four minutes of something that rises and falls. */
 static void add_waves(struct top_model *m)
 {
 	for (int i = 0; i < 240; i++) {
@@ -288,7 +321,7 @@ static void add_waves(struct top_model *m)
 			"\"mlx5_2\",\"port\":1,\"rateBps\":400e9,\"watch\":\"judged\",\"netdev\":\"ens1np0\","
 			"\"now\":{\"bytes_received\":%d,\"bytes_sent\":0}},{\"device\":\"mlx5_4\",\"port\":1,"
 			"\"pod\":\"p\",\"now\":{}}]}",
-			10000 + i, i % 60 * 1000000);
+			10000 + i * 1000, i % 60 * 1000000);
 		update(m, text, diagnosis_text);
 	}
 }
@@ -344,10 +377,11 @@ static void test_any_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),	 cmocka_unit_test(test_time_goes_on),
-		cmocka_unit_test(test_the_past), cmocka_unit_test(test_order),
-		cmocka_unit_test(test_filter),	 cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_screens),	 cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_time_goes_on),
+		cmocka_unit_test(test_the_past),  cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_order),	  cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_selection), cmocka_unit_test(test_screens),
+		cmocka_unit_test(test_any_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
