@@ -374,6 +374,27 @@ static void test_any_size(void **state)
 	top_model_done(&m);
 }
 
+/* However wide the column is, what was almost five minutes ago is in it. */
+static void test_all_of_five_minutes(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.ascii = true};
+
+	(void)state;
+	update(&m, "{\"timeMs\":3600000,\"ports\":[{\"device\":\"d\",\"port\":1,\"now\":{}}]}",
+	       "{}");
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[3301000],"
+		      "\"signals\":{\"bytes_received\":[7],\"bytes_sent\":[0]}}");
+	for (size_t width = 130; width < 190; width++) {
+		struct screen s = {.height = 0};
+
+		top_draw(&v, &m, width, 0, put, &s);
+		assert_non_null(strstr(s.rows[2], "LAST 5 MINUTES"));
+		assert_non_null(strchr(s.rows[3], '#'));
+	}
+	top_model_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,7 +402,7 @@ int main(void)
 		cmocka_unit_test(test_the_past),  cmocka_unit_test(test_seconds),
 		cmocka_unit_test(test_order),	  cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_selection), cmocka_unit_test(test_screens),
-		cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_any_size),  cmocka_unit_test(test_all_of_five_minutes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
