@@ -124,14 +124,15 @@ static void look_at_qps(struct top *t, struct err *e)
 	json_decref(document);
 }
 
+/* Ports also while queue pairs are shown: the seconds would be missing afterwards. */
 static void look(struct top *t)
 {
 	struct err e = {0};
 
-	if (t->drill.device[0])
-		look_at_qps(t, &e);
-	else
+	if (!t->view.frozen)
 		look_at_ports(t, &e);
+	if (t->drill.device[0] && !e.code)
+		look_at_qps(t, &e);
 	snprintf(t->view.problem, sizeof(t->view.problem), "%.150s", e.msg);
 	for (char *c = t->view.problem; *c; c++)
 		*c = *c >= ' ' && *c <= '~' ? *c : '?';

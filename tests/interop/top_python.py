@@ -197,6 +197,8 @@ def keeps_queue_pairs_to_their_rows(rocectl):
             t.until("the port is there", lambda s: len(rows(s)) == 1)
             t.press("Enter")
             t.until("queue pairs, one a row", lambda s: "queue pairs of" in s and [line.split()[1:2] for line in s.splitlines()[2:] if line] == [["100"], ["101"], ["102"]])
+            asked = daemon.times_asked("/api/v1/ports")
+            daemon_judge.eventually("the ports' seconds go on", lambda: daemon.times_asked("/api/v1/ports") > asked)
 
 
 def main():
