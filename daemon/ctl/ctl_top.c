@@ -69,9 +69,11 @@ static json_t *ask(const struct top *t, const char *path, struct err *e)
 
 static void look_at_ports(struct top *t, struct err *e)
 {
-	json_t *ports = ask(t, "/api/v1/ports", e);
-	json_t *diagnosis = ports ? ask(t, "/api/v1/diagnosis", e) : NULL;
+	json_t *ports, *diagnosis;
 
+	t->view.asked_ms = now_ms();
+	ports = ask(t, "/api/v1/ports", e);
+	diagnosis = ports ? ask(t, "/api/v1/diagnosis", e) : NULL;
 	if (top_model_update(&t->model, ports, diagnosis) < 0)
 		err_set(e, -ENOMEM, "out of memory");
 	json_decref(ports);

@@ -7,6 +7,11 @@
 
 #include "array.h"
 
+/* No new sample is worth a word after so many times what samples are apart, and not earlier than
+ * that: an answer, too, takes its time. */
+#define SILENCE_SAMPLES 3
+#define SILENCE_MIN_MS	3000
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 static const json_t *member(const json_t *object, const char *key)
@@ -68,6 +73,32 @@ static struct top_port *find_port(const struct top_model *m, const char *name)
 	return NULL;
 }
 
+/* --- time ------------------------------------------------------------------------------------- */
+
+static void add_apart(struct top_model *m, json_int_t before_ms, json_int_t at_ms)
+{
+	if (before_ms <= 0 || at_ms <= before_ms)
+		return;
+	m->apart_ms[1] = m->apart_ms[0];
+	m->apart_ms[0] = at_ms - before_ms;
+}
+
+/* The shorter one of two: the other may be a time in which nobody sampled or looked. */
+static uint64_t usually_apart(const struct top_model *m)
+{
+	json_int_t last = m->apart_ms[0], before = m->apart_ms[1];
+
+	return (uint64_t)(before > 0 && before < last ? before : last);
+}
+
+uint64_t top_silence_ms(const struct top_model *m, uint64_t now_ms)
+{
+	uint64_t time_ms = (uint64_t)m->time_ms, apart_ms = usually_apart(m);
+	uint64_t age_ms = m->time_ms > 0 && now_ms > time_ms ? now_ms - time_ms : 0;
+
+	return age_ms >= SILENCE_MIN_MS && age_ms / SILENCE_SAMPLES >= apart_ms ? age_ms : 0;
+}
+
 /* --- the past --------------------------------------------------------------------------------- */
 
 /* Seconds that are passed over are unknown. */
@@ -103,18 +134,23 @@ void top_model_past(struct top_model *m, const json_t *history)
 	const json_t *signals = member(history, "signals");
 	const json_t *received = member(signals, "bytes_received");
 	const json_t *sent = member(signals, "bytes_sent");
+	json_int_t before_ms = 0;
 	struct top_port *p;
 	char name[96];
-	json_t *at_ms;
+	json_t *at;
 	size_t i;
 
 	name_port(name, sizeof(name), history);
 	p = find_port(m, name);
 	if (!p)
 		return;
-	json_array_foreach (member(history, "atMs"), i, at_ms) {
-		add_sample(p, json_integer_value(at_ms),
+	json_array_foreach (member(history, "atMs"), i, at) {
+		json_int_t at_ms = json_integer_value(at);
+
+		add_sample(p, at_ms,
 			   number(json_array_get(received, i)) + number(json_array_get(sent, i)));
+		add_apart(m, before_ms, at_ms);
+		before_ms = at_ms;
 	}
 }
 
@@ -204,6 +240,7 @@ static int take_ports(struct top_model *m, const json_t *ports)
 		take_port(p, port, time_ms);
 	}
 	drop_unseen(m);
+	add_apart(m, m->time_ms, time_ms);
 	m->time_ms = time_ms;
 	take_text(m->time, sizeof(m->time), ports, "time");
 	return 0;

@@ -40,7 +40,8 @@ struct top_port {
 struct top_model {
 	struct top_port *ports;
 	size_t n_ports;
-	json_int_t time_ms; /* of the newest sample */
+	json_int_t time_ms;	/* of the newest sample, CLOCK_MONOTONIC; 0 = there is none */
+	json_int_t apart_ms[2]; /* how far the last samples were apart; 0 = unknown */
 	char time[32];
 };
 
@@ -49,6 +50,9 @@ int top_model_update(struct top_model *, const json_t *ports, const json_t *diag
 /* The past of a port, of /api/v1/history, beside what is known of it. */
 void top_model_past(struct top_model *, const json_t *history);
 void top_model_done(struct top_model *);
+
+/* For how long there has been no new sample, once that is longer than it should be; else 0. */
+uint64_t top_silence_ms(const struct top_model *, uint64_t now_ms);
 
 /* Of what its link carries in the busier direction, 0 to 1; NAN = unknown. */
 double top_use(const struct top_port *);

@@ -15,6 +15,7 @@ struct top_view {
 	char selected[96]; /* the port's name; "" = the first */
 	size_t first;	   /* row of the list that stands on top */
 	char problem[160]; /* why there is nothing new; "" = nothing */
+	uint64_t asked_ms; /* when ports were last asked for, CLOCK_MONOTONIC */
 };
 
 enum top_action {

@@ -189,6 +189,17 @@ def waits_for_one_answer_at_most(rocectl):
             assert daemon.times_asked("/api/v1/history") == asked, daemon.asked
 
 
+def says_that_no_sample_comes(rocectl):
+    """The daemon answers, with a sample as old as the machine; then with a new one each time."""
+    with StandIn({"/api/v1/ports": ports(1, 1)}) as daemon:
+        assert re.search(r"no new sample for \d+ s", text_of(rocectl, daemon).splitlines()[0])
+        with Terminal(f"{rocectl} --socket {daemon.path} top") as t:
+            t.until("it says so", lambda s: re.search(r"no new sample for \d+ s", s.splitlines()[0]) and len(rows(s)) == 1)
+            daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
+            t.until("it does no more", lambda s: "no new sample" not in s and len(rows(s)) == 1)
+        assert "no new sample" not in text_of(rocectl, daemon)
+
+
 def keeps_queue_pairs_to_their_rows(rocectl):
     qps = [{"device": "mlx5_0", "port": 1, "qpn": 100 + i, "comm": "train", "pid": 4242, "state": "RTS", "type": "RC", "namespace": "default",
             "pod": f"a-job-with-a-name-that-no-narrow-terminal-has-room-for-{i}"} for i in range(3)]
@@ -216,6 +227,7 @@ def main():
             (ends_with_its_terminal, command),
             (says_that_the_daemon_has_gone, top, daemon),
             (waits_for_one_answer_at_most, rocectl),
+            (says_that_no_sample_comes, rocectl),
             (keeps_queue_pairs_to_their_rows, rocectl),
         )
         for check, *arguments in everything:

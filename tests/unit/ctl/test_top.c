@@ -172,6 +172,51 @@ static void test_seconds(void **state)
 	top_model_done(&m);
 }
 
+/* A document with nothing but its time. */
+static void update_time(struct top_model *m, long long time_ms)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"timeMs\":%lld,\"ports\":[]}", time_ms);
+	update(m, text, "{}");
+}
+
+static void test_silence(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	assert_int_equal(top_silence_ms(&m, 3600000), 0); /* there has never been a sample */
+	update_time(&m, 100000);
+	assert_int_equal(top_silence_ms(&m, 99000), 0);
+	assert_int_equal(top_silence_ms(&m, 102999), 0);
+	assert_int_equal(top_silence_ms(&m, 103000), 3000);
+	update_time(&m, 110000); /* one each ten seconds */
+	update_time(&m, 110000);
+	update_time(&m, 120000);
+	assert_int_equal(top_silence_ms(&m, 149999), 0);
+	assert_int_equal(top_silence_ms(&m, 150000), 30000);
+	update_time(&m, 3600000); /* one long pause does not excuse the next */
+	assert_int_equal(top_silence_ms(&m, 3629999), 0);
+	assert_int_equal(top_silence_ms(&m, 3630000), 30000);
+	update_time(&m, 3601000); /* they come faster now */
+	assert_int_equal(top_silence_ms(&m, 3604000), 3000);
+	top_model_done(&m);
+}
+
+/* How far samples are apart is seen in what has been, too. */
+static void test_silence_after_the_past(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	update(&m, "{\"timeMs\":90000,\"ports\":[{\"device\":\"d\",\"port\":1,\"now\":{}}]}", "{}");
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[70000,80000,90000],\"signals\":{}}");
+	assert_int_equal(top_silence_ms(&m, 119999), 0);
+	assert_int_equal(top_silence_ms(&m, 120000), 30000);
+	top_model_done(&m);
+}
+
 /* --- order and keys --------------------------------------------------------------------------- */
 
 /* Names in order, with blanks behind them. */
@@ -332,6 +377,11 @@ static void print_screens(FILE *f)
 	struct top_view v = {.ascii = true};
 
 	print_screen(f, &v, &m, 80, 10);
+	update(&m, ports_text, "{}");
+	v.asked_ms = 3607000; /* an hour after the sample */
+	print_screen(f, &v, &m, 80, 6);
+	print_screen(f, &v, &m, 120, 0);
+	v.asked_ms = 0;
 	update(&m, ports_text, diagnosis_text);
 	print_screen(f, &v, &m, 200, 12);
 	print_screen(f, &v, &m, 120, 12);
@@ -400,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_time_goes_on),
 		cmocka_unit_test(test_the_past),  cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_silence),	  cmocka_unit_test(test_silence_after_the_past),
 		cmocka_unit_test(test_order),	  cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_selection), cmocka_unit_test(test_screens),
 		cmocka_unit_test(test_any_size),  cmocka_unit_test(test_all_of_five_minutes),
