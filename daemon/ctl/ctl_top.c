@@ -1,8 +1,8 @@
 /* ctl_top.c - asks each second, draws, and does what keys say.
  *
- * Happy path: ports and diagnosis, the past of each port, then the screen until somebody quits. Can
- * fail by: no daemon at the start; one that goes away later is said on the screen, which keeps what
- * it had. */
+ * Happy path: ports and diagnosis, the past of each port, then the screen until somebody quits or
+ * the terminal has gone. Can fail by: no daemon at the start; one that goes away later is said on
+ * the screen, which keeps what it had. */
 #include "ctl_top.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static uint64_t now_ms(void)
 
 /* --- what the daemon says --------------------------------------------------------------------- */
 
-/* NULL, and why in e. */
+/* NULL, and why in e. -EPROTO: an answer, but no document; else there was none. */
 static json_t *ask(const struct top *t, const char *path, struct err *e)
 {
 	struct ctl_answer a = {0};
@@ -69,15 +69,19 @@ static json_t *ask(const struct top *t, const char *path, struct err *e)
 
 static void look_at_ports(struct top *t, struct err *e)
 {
-	json_t *ports = ask(t, "/api/v1/ports", e);
-	json_t *diagnosis = ports ? ask(t, "/api/v1/diagnosis", e) : NULL;
+	json_t *ports, *diagnosis;
 
+	t->view.asked_ms = now_ms();
+	ports = ask(t, "/api/v1/ports", e);
+	diagnosis = ports ? ask(t, "/api/v1/diagnosis", e) : NULL;
 	if (top_model_update(&t->model, ports, diagnosis) < 0)
 		err_set(e, -ENOMEM, "out of memory");
 	json_decref(ports);
 	json_decref(diagnosis);
 }
 
+/* A port that has no past is passed over. Who did not answer is not asked again: each of the ports
+ * would have to wait in vain. */
 static void look_at_past(struct top *t)
 {
 	for (size_t i = 0; i < t->model.n_ports && i < PAST_MAX; i++) {
@@ -87,7 +91,7 @@ static void look_at_past(struct top *t)
 
 		snprintf(path, sizeof(path), "/api/v1/history?port=%s", t->model.ports[i].name);
 		history = ask(t, path, &e);
-		if (e.code == -ENOTCONN)
+		if (!history && e.code != -EPROTO)
 			return;
 		top_model_past(&t->model, history);
 		json_decref(history);
@@ -122,14 +126,15 @@ static void look_at_qps(struct top *t, struct err *e)
 	json_decref(document);
 }
 
+/* Ports also while queue pairs are shown: the seconds would be missing afterwards. */
 static void look(struct top *t)
 {
 	struct err e = {0};
 
-	if (t->drill.device[0])
-		look_at_qps(t, &e);
-	else
+	if (!t->view.frozen)
 		look_at_ports(t, &e);
+	if (t->drill.device[0] && !e.code)
+		look_at_qps(t, &e);
 	snprintf(t->view.problem, sizeof(t->view.problem), "%.150s", e.msg);
 	for (char *c = t->view.problem; *c; c++)
 		*c = *c >= ' ' && *c <= '~' ? *c : '?';
@@ -161,30 +166,39 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* A line of the table, the first of which has the headings. */
-static void put_drill_line(const struct drill *d, size_t i, const char *line, size_t len)
+/* What is longer would go on in the next row. */
+static void put_cut(size_t row, const char *text, size_t len, enum top_style style, size_t width)
 {
-	char text[DRILL_LINE];
+	char cut[DRILL_LINE];
 
-	snprintf(text, sizeof(text), "%.*s", (int)len, line);
-	if (i == 0)
-		top_screen_put(1, text, TOP_HEAD, NULL);
-	else if (i > d->first)
-		top_screen_put(i - d->first + 1, text, TOP_PLAIN, NULL);
+	snprintf(cut, sizeof(cut), "%.*s", (int)len, text);
+	top_cut(cut, width);
+	top_screen_put(row, cut, style, NULL);
 }
 
-static void draw_drill(const struct top *t, size_t height)
+/* A line of the table, the first of which has the headings. */
+static void put_drill_line(const struct drill *d, size_t i, const char *line, size_t len,
+			   size_t width)
+{
+	if (i == 0)
+		put_cut(1, line, len, TOP_HEAD, width);
+	else if (i > d->first)
+		put_cut(i - d->first + 1, line, len, TOP_PLAIN, width);
+}
+
+static void draw_drill(const struct top *t, size_t width, size_t height)
 {
 	const char *line = t->drill.text ? t->drill.text : "";
 	char title[160];
+	const char *first = t->view.problem[0] ? t->view.problem : title;
 
 	snprintf(title, sizeof(title), "queue pairs of %.80s    arrows scroll  Esc back",
 		 t->drill.device);
-	top_screen_put(0, t->view.problem[0] ? t->view.problem : title, TOP_HEAD, NULL);
+	put_cut(0, first, strlen(first), TOP_HEAD, width);
 	for (size_t i = 0; *line && i < t->drill.first + height; i++) {
 		size_t len = strcspn(line, "\n");
 
-		put_drill_line(&t->drill, i, line, len);
+		put_drill_line(&t->drill, i, line, len, width);
 		line += len + (line[len] == '\n');
 	}
 }
@@ -214,7 +228,7 @@ static size_t draw(struct top *t)
 	top_screen_size(&width, &height);
 	top_screen_clear();
 	if (t->drill.device[0])
-		draw_drill(t, height);
+		draw_drill(t, width, height);
 	else
 		top_draw(&t->view, &t->model, width, height, top_screen_put, NULL);
 	top_screen_show();
@@ -248,6 +262,8 @@ static void run_screen(struct top *t)
 
 		if (key >= 0)
 			goes_on = on_key(t, key, height);
+		else
+			goes_on = !top_screen_has_gone();
 		if (now_ms() < next)
 			continue;
 		if (!t->view.frozen)

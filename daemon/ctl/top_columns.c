@@ -42,27 +42,32 @@ static void count_text(double n, char *ret, size_t size)
 		snprintf(ret, size, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
 }
 
-/* What it carried in the last minutes, each mark as high as the most of its samples is against the
+/* Of seconds as far back as from one to before the other; NAN: none is known. */
+static double most_of(const struct top_port *p, size_t from, size_t end)
+{
+	double most = (double)NAN;
+
+	for (size_t i = from; i < end; i++)
+		most = fmax(most, top_second(p, i)); /* fmax(3) passes over NAN */
+	return most;
+}
+
+/* What it carried in the last minutes, each mark as high as the most of its seconds is against the
  * highest of all; a blank for what is not known. */
 static void spark_text(const struct top_port *p, size_t marks, bool ascii, char *ret, size_t size)
 {
 	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
 					     "\u2585", "\u2586", "\u2587", "\u2588"};
 	static const char *const signs[] = {".", ":", "-", "=", "+", "*", "%", "#"};
-	size_t each = TOP_HISTORY / marks, len = 0;
-	double highest = 0;
+	double highest = most_of(p, 0, TOP_HISTORY);
+	size_t len = 0;
 
-	for (size_t i = 0; i < each * marks; i++)
-		highest = fmax(highest, top_sample(p, i)); /* fmax(3) passes over NAN */
 	ret[0] = '\0';
 	for (size_t mark = marks; mark-- > 0;) {
-		double most = (double)NAN;
-		int height = 0;
+		double most = most_of(p, mark * TOP_HISTORY / marks,
+				      (mark + 1) * TOP_HISTORY / marks);
+		int height = highest > 0 && !isnan(most) ? (int)(most / highest * 7.999) : 0;
 
-		for (size_t i = 0; i < each; i++)
-			most = fmax(most, top_sample(p, mark * each + i));
-		if (highest > 0 && !isnan(most))
-			height = (int)(most / highest * 7.999);
 		len += (size_t)snprintf(ret + len, size - len, "%s",
 					isnan(most) ? " " : (ascii ? signs : blocks)[height]);
 	}

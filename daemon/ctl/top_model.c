@@ -7,6 +7,11 @@
 
 #include "array.h"
 
+/* No new sample is worth a word after so many times what samples are apart, and not earlier than
+ * that: an answer, too, takes its time. */
+#define SILENCE_SAMPLES 3
+#define SILENCE_MIN_MS	3000
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 static const json_t *member(const json_t *object, const char *key)
@@ -26,11 +31,14 @@ static void take_text(char *ret, size_t size, const json_t *object, const char *
 	copy_text(ret, size, json_string_value(member(object, key)));
 }
 
+static double number(const json_t *n)
+{
+	return json_is_number(n) ? json_number_value(n) : (double)NAN;
+}
+
 static double number_of(const json_t *object, const char *key)
 {
-	const json_t *n = member(object, key);
-
-	return json_is_number(n) ? json_number_value(n) : (double)NAN;
+	return number(member(object, key));
 }
 
 /* Of those that are known; NAN when none is. */
@@ -65,39 +73,84 @@ static struct top_port *find_port(const struct top_model *m, const char *name)
 	return NULL;
 }
 
-/* --- the past --------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
-static void add_sample(struct top_port *p, double value)
+static void add_apart(struct top_model *m, json_int_t before_ms, json_int_t at_ms)
 {
-	p->history[p->n_history++ % TOP_HISTORY] = (float)value;
+	if (before_ms <= 0 || at_ms <= before_ms)
+		return;
+	m->apart_ms[1] = m->apart_ms[0];
+	m->apart_ms[0] = at_ms - before_ms;
 }
 
-double top_sample(const struct top_port *p, size_t back)
+/* The shorter one of two: the other may be a time in which nobody sampled or looked. */
+static uint64_t usually_apart(const struct top_model *m)
 {
-	if (back >= p->n_history || back >= TOP_HISTORY)
+	json_int_t last = m->apart_ms[0], before = m->apart_ms[1];
+
+	return (uint64_t)(before > 0 && before < last ? before : last);
+}
+
+uint64_t top_silence_ms(const struct top_model *m, uint64_t now_ms)
+{
+	uint64_t time_ms = (uint64_t)m->time_ms, apart_ms = usually_apart(m);
+	uint64_t age_ms = m->time_ms > 0 && now_ms > time_ms ? now_ms - time_ms : 0;
+
+	return age_ms >= SILENCE_MIN_MS && age_ms / SILENCE_SAMPLES >= apart_ms ? age_ms : 0;
+}
+
+/* --- the past --------------------------------------------------------------------------------- */
+
+/* Seconds that are passed over are unknown. */
+static void go_on_to(struct top_port *p, uint64_t second)
+{
+	uint64_t from = second - p->second < TOP_HISTORY ? p->second : second - TOP_HISTORY;
+
+	for (uint64_t i = from + 1; i <= second; i++)
+		p->history[i % TOP_HISTORY] = NAN;
+	p->second = second;
+}
+
+static void add_sample(struct top_port *p, json_int_t at_ms, double value)
+{
+	uint64_t second = (uint64_t)at_ms / 1000;
+	float *most = &p->history[second % TOP_HISTORY];
+
+	if (second > p->second)
+		go_on_to(p, second);
+	if (p->second - second < TOP_HISTORY)
+		*most = fmaxf(*most, (float)value); /* fmaxf(3) passes over NAN */
+}
+
+double top_second(const struct top_port *p, size_t back)
+{
+	if (back >= TOP_HISTORY || back > p->second)
 		return (double)NAN;
-	return (double)p->history[(p->n_history - 1 - back) % TOP_HISTORY];
+	return (double)p->history[(p->second - back) % TOP_HISTORY];
 }
 
 void top_model_past(struct top_model *m, const json_t *history)
 {
 	const json_t *signals = member(history, "signals");
-	const json_t *received = member(signals, "bytes_received"), *value;
+	const json_t *received = member(signals, "bytes_received");
 	const json_t *sent = member(signals, "bytes_sent");
+	json_int_t before_ms = 0;
 	struct top_port *p;
 	char name[96];
+	json_t *at;
+	size_t i;
 
 	name_port(name, sizeof(name), history);
 	p = find_port(m, name);
-	if (!p || p->n_history > 1)
+	if (!p)
 		return;
-	p->n_history = 0;
-	for (size_t i = 0; i < json_array_size(received); i++) {
-		value = json_array_get(received, i);
-		add_sample(p, json_is_number(value)
-				      ? json_number_value(value) +
-						json_number_value(json_array_get(sent, i))
-				      : (double)NAN);
+	json_array_foreach (member(history, "atMs"), i, at) {
+		json_int_t at_ms = json_integer_value(at);
+
+		add_sample(p, at_ms,
+			   number(json_array_get(received, i)) + number(json_array_get(sent, i)));
+		add_apart(m, before_ms, at_ms);
+		before_ms = at_ms;
 	}
 }
 
@@ -129,7 +182,7 @@ static void take_pod(struct top_port *p, const json_t *port)
 	copy_text(p->pod, sizeof(p->pod), text);
 }
 
-static void take_port(struct top_port *p, const json_t *port, bool is_new)
+static void take_port(struct top_port *p, const json_t *port, json_int_t time_ms)
 {
 	take_text(p->device, sizeof(p->device), port, "device");
 	take_text(p->netdev, sizeof(p->netdev), port, "netdev");
@@ -139,8 +192,7 @@ static void take_port(struct top_port *p, const json_t *port, bool is_new)
 	p->line = number_of(port, "rateBps") / 8;
 	take_figures(p, member(port, "now"));
 	p->seen = true;
-	if (is_new)
-		add_sample(p, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
+	add_sample(p, time_ms, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
 }
 
 /* NULL: out of memory. */
@@ -151,8 +203,11 @@ static struct top_port *get_port(struct top_model *m, const char *name)
 	if (p)
 		return p;
 	p = array_push(m->ports, m->n_ports);
-	if (p)
-		snprintf(p->name, sizeof(p->name), "%s", name);
+	if (!p)
+		return NULL;
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	for (size_t i = 0; i < TOP_HISTORY; i++)
+		p->history[i] = NAN;
 	return p;
 }
 
@@ -182,9 +237,10 @@ static int take_ports(struct top_model *m, const json_t *ports)
 		p = get_port(m, name);
 		if (!p)
 			return -ENOMEM;
-		take_port(p, port, time_ms != m->time_ms || p->n_history == 0);
+		take_port(p, port, time_ms);
 	}
 	drop_unseen(m);
+	add_apart(m, m->time_ms, time_ms);
 	m->time_ms = time_ms;
 	take_text(m->time, sizeof(m->time), ports, "time");
 	return 0;

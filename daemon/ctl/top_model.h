@@ -6,8 +6,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Samples that are kept: some minutes, one a second. */
+/* Seconds that are kept: five minutes. */
 #define TOP_HISTORY 300
 
 /* NAN is unknown. */
@@ -29,8 +30,9 @@ struct top_port {
 	double now[N_TOP_FIGURES];
 	int level; /* of the worst verdict, as in the diagnosis; 0 = none */
 	char cause[48], sentence[200];
-	float history[TOP_HISTORY]; /* received and sent, a ring */
-	size_t n_history;	    /* samples so far; the newest is number n_history - 1 */
+	float history[TOP_HISTORY]; /* received and sent, the most of each second; second s is at
+				     * s % TOP_HISTORY; NAN = unknown */
+	uint64_t second;	    /* the newest of them */
 	bool seen;
 };
 
@@ -38,17 +40,21 @@ struct top_port {
 struct top_model {
 	struct top_port *ports;
 	size_t n_ports;
-	json_int_t time_ms; /* of the newest sample */
+	json_int_t time_ms;	/* of the newest sample, CLOCK_MONOTONIC; 0 = there is none */
+	json_int_t apart_ms[2]; /* how far the last samples were apart; 0 = unknown */
 	char time[32];
 };
 
 /* What /api/v1/ports and /api/v1/diagnosis say now; either may be NULL. -ENOMEM. */
 int top_model_update(struct top_model *, const json_t *ports, const json_t *diagnosis);
-/* The past of a port, of /api/v1/history, where nothing of it is known yet. */
+/* The past of a port, of /api/v1/history, beside what is known of it. */
 void top_model_past(struct top_model *, const json_t *history);
 void top_model_done(struct top_model *);
 
+/* For how long there has been no new sample, once that is longer than it should be; else 0. */
+uint64_t top_silence_ms(const struct top_model *, uint64_t now_ms);
+
 /* Of what its link carries in the busier direction, 0 to 1; NAN = unknown. */
 double top_use(const struct top_port *);
-/* A sample `back` ones before the newest; NAN: there is none. */
-double top_sample(const struct top_port *, size_t back);
+/* Received and sent, bytes a second, so many seconds before the newest sample; NAN: unknown. */
+double top_second(const struct top_port *, size_t back);

@@ -4,7 +4,10 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Who presses Escape does not wait for the rest of an arrow key's code. */
 #define ESCAPE_MS 50
@@ -20,12 +23,29 @@ static void open_colours(void)
 	init_pair(TOP_CRITICAL, COLOR_RED, -1);
 }
 
+/* ncurses gives the terminal back before SIGINT and SIGTERM end us, and no other signal. */
+static void on_quit(int signal)
+{
+	(void)signal;
+	raise(SIGTERM);
+}
+
+static void catch_quit(void)
+{
+	const struct sigaction quit = {.sa_handler = on_quit};
+	struct sigaction old;
+
+	if (sigaction(SIGQUIT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGQUIT, &quit, NULL);
+}
+
 int top_screen_open(bool colours)
 {
 	setlocale(LC_CTYPE, "");
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return -ENOTTY;
+	catch_quit();
 	cbreak();
 	noecho();
 	nonl();
@@ -120,4 +140,12 @@ int top_screen_key(int wait_ms)
 		return '\n';
 	}
 	return key;
+}
+
+bool top_screen_has_gone(void)
+{
+	struct pollfd input = {
+		.fd = STDIN_FILENO}; /* without being asked poll(2) tells just that */
+
+	return poll(&input, 1, 0) > 0;
 }

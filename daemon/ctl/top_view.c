@@ -265,36 +265,57 @@ struct draw {
 	void *arg;
 };
 
-/* Cut at the screen's edge; each character is one column wide. */
+void top_cut(char *text, size_t width)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < width && text[len]; i++)
+		len += utf8_char(text + len) ? utf8_char(text + len) : 1;
+	text[len] = '\0';
+}
+
 static void put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
 {
 	char cut[TOP_LINE_SIZE];
-	size_t len = 0;
 
 	snprintf(cut, sizeof(cut), "%s", text);
-	for (size_t i = 0; i < d->width && cut[len]; i++)
-		len += utf8_char(cut + len) ? utf8_char(cut + len) : 1;
-	cut[len] = '\0';
+	top_cut(cut, d->width);
 	d->put(row, cut, style, d->arg);
+}
+
+/* Of what is shown as if it were now. "" = it is. */
+static void silence_text(const struct top_view *v, const struct top_model *m, char *ret,
+			 size_t size)
+{
+	uint64_t silence_ms = top_silence_ms(m, v->asked_ms);
+
+	ret[0] = '\0';
+	if (silence_ms)
+		snprintf(ret, size, "no new sample for %llu s; ",
+			 (unsigned long long)silence_ms / 1000);
 }
 
 static void put_summary(const struct draw *d, const struct top_view *v, const struct top_model *m,
 			size_t n)
 {
 	size_t verdicts = 0, critical = 0;
-	char line[TOP_LINE_SIZE], sort[16] = "";
+	char line[TOP_LINE_SIZE], silence[64], sort[16] = "";
 
 	for (size_t i = 0; i < m->n_ports; i++) {
 		verdicts += m->ports[i].level > 0;
 		critical += m->ports[i].level >= 3;
 	}
+	silence_text(v, m, silence, sizeof(silence));
 	sort_name(v, sort, sizeof(sort));
 	snprintf(line, sizeof(line),
-		 "rocelet  %.19s  %zu of %zu ports, %zu with verdicts, %zu critical; by %s%s%s%s",
-		 m->time[0] ? m->time : "no sample yet", n, m->n_ports, verdicts, critical, sort,
-		 v->backwards ? ", backwards" : "", v->only_verdicts ? ", verdicts only" : "",
+		 "rocelet  %.19s  %s%zu of %zu ports, %zu with verdicts, %zu critical; by %s%s%s%s",
+		 m->time[0] ? m->time : "no sample yet", silence, n, m->n_ports, verdicts, critical,
+		 sort, v->backwards ? ", backwards" : "", v->only_verdicts ? ", verdicts only" : "",
 		 v->frozen ? "  FROZEN" : "");
-	put_line(d, 0, line, critical ? TOP_CRITICAL : verdicts ? TOP_WARNING : TOP_GOOD);
+	put_line(d, 0, line,
+		 critical		  ? TOP_CRITICAL
+		 : verdicts || silence[0] ? TOP_WARNING
+					  : TOP_GOOD);
 }
 
 static void put_second(const struct draw *d, const struct top_view *v)

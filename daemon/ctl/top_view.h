@@ -15,6 +15,7 @@ struct top_view {
 	char selected[96]; /* the port's name; "" = the first */
 	size_t first;	   /* row of the list that stands on top */
 	char problem[160]; /* why there is nothing new; "" = nothing */
+	uint64_t asked_ms; /* when ports were last asked for, CLOCK_MONOTONIC */
 };
 
 enum top_action {
@@ -36,6 +37,9 @@ size_t top_order(const struct top_view *, const struct top_model *, size_t *ret)
 const struct top_port *top_selected(const struct top_view *, const struct top_model *);
 
 enum top_style { TOP_PLAIN, TOP_HEAD, TOP_SELECTED, TOP_GOOD, TOP_WARNING, TOP_CRITICAL };
+
+/* Cuts a text at the screen's edge; each character is one column wide. */
+void top_cut(char *text, size_t width);
 
 typedef void top_put_fn(size_t row, const char *text, enum top_style, void *arg);
 

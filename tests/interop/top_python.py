@@ -3,11 +3,17 @@
 
     top_python.py DAEMON ROCECTL MK_SYSFS
 """
+import http.server
+import json
 import os
+import pty
 import re
+import signal
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -47,6 +53,55 @@ class Terminal:
     def __exit__(self, *_):
         subprocess.run(["tmux", "-S", self.dir.name + "/tmux", "kill-server"], check=False, stderr=subprocess.DEVNULL)
         self.dir.cleanup()
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        document = self.server.documents.get(self.path.split("?")[0], 404)
+        document = document() if callable(document) else document
+        if document is None:
+            self.server.closed.wait()
+            return
+        self.send_response(document if isinstance(document, int) else 200)
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class StandIn(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """A daemon that says what it is told to: a document of each path, or what makes one; None: it never answers."""
+
+    daemon_threads = True
+
+    def __init__(self, documents):
+        self.dir = tempfile.TemporaryDirectory()
+        self.path = self.dir.name + "/socket"
+        self.documents = {"/api/v1/diagnosis": {"verdicts": []}, **documents}
+        self.asked = []
+        self.closed = threading.Event()
+        super().__init__(self.path, Answer)
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def times_asked(self, path):
+        return sum(asked.startswith(path) for asked in self.asked)
+
+    def __exit__(self, *_):
+        self.closed.set()
+        self.shutdown()
+        self.server_close()
+        self.dir.cleanup()
+
+
+def now_ms():
+    return int(time.clock_gettime(time.CLOCK_MONOTONIC) * 1000)
+
+
+def ports(n, time_ms):
+    return {"time": "2026-01-02T03:04:05.000Z", "timeMs": time_ms,
+            "ports": [{"device": f"mlx5_{i}", "port": 1, "now": {"bytes_received": 1e9, "bytes_sent": 0}} for i in range(n)]}
 
 
 def rows(text):
@@ -98,6 +153,65 @@ def says_that_the_daemon_has_gone(top, daemon):
         t.until("it ends", lambda s: "ended 0" in s)
 
 
+def gives_the_terminal_back_when_told_to_quit(top):
+    with Terminal("trap : QUIT; " + top) as t:  # the shell around it goes on
+        t.until("the ports are there", lambda s: len(rows(s)) > 2)
+        t.press("C-\\")
+        t.until("it ends, and the terminal is as it was", lambda s: "ended 1\n" in s and " echo " in s and " icanon " in s)
+
+
+def ends_with_its_terminal(command):
+    """Also where the signal that says so is ignored, as below nohup."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.execve(command[0], command, {**os.environ, "TERM": "xterm"})
+    seen = b""
+    while b"PORT" not in seen:
+        seen += os.read(terminal, 65536)
+    os.close(terminal)
+    try:
+        daemon_judge.eventually("it has ended", lambda: os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def text_of(rocectl, daemon):
+    return subprocess.run([rocectl, "--socket", daemon.path, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SOON, check=True).stdout
+
+
+def waits_for_one_answer_at_most(rocectl):
+    """A daemon that stops after its first answers is not asked for the past of every port; one port without a past does not hide that of others."""
+    for past, asked in ((None, 1), (404, 64)):
+        with StandIn({"/api/v1/ports": ports(64, now_ms()), "/api/v1/history": past}) as daemon:
+            assert text_of(rocectl, daemon).count("/1 ") == 64
+            assert daemon.times_asked("/api/v1/history") == asked, daemon.asked
+
+
+def says_that_no_sample_comes(rocectl):
+    """The daemon answers, with a sample as old as the machine; then with a new one each time."""
+    with StandIn({"/api/v1/ports": ports(1, 1)}) as daemon:
+        assert re.search(r"no new sample for \d+ s", text_of(rocectl, daemon).splitlines()[0])
+        with Terminal(f"{rocectl} --socket {daemon.path} top") as t:
+            t.until("it says so", lambda s: re.search(r"no new sample for \d+ s", s.splitlines()[0]) and len(rows(s)) == 1)
+            daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
+            t.until("it does no more", lambda s: "no new sample" not in s and len(rows(s)) == 1)
+        assert "no new sample" not in text_of(rocectl, daemon)
+
+
+def keeps_queue_pairs_to_their_rows(rocectl):
+    qps = [{"device": "mlx5_0", "port": 1, "qpn": 100 + i, "comm": "train", "pid": 4242, "state": "RTS", "type": "RC", "namespace": "default",
+            "pod": f"a-job-with-a-name-that-no-narrow-terminal-has-room-for-{i}"} for i in range(3)]
+    with StandIn({"/api/v1/ports": ports(1, now_ms()), "/api/v1/qps": {"qps": qps, "flows": False}}) as daemon:
+        with Terminal(f"{rocectl} --socket {daemon.path} top", width=40) as t:
+            t.until("the port is there", lambda s: len(rows(s)) == 1)
+            t.press("Enter")
+            t.until("queue pairs, one a row", lambda s: "queue pairs of" in s and [line.split()[1:2] for line in s.splitlines()[2:] if line] == [["100"], ["101"], ["102"]])
+            asked = daemon.times_asked("/api/v1/ports")
+            daemon_judge.eventually("the ports' seconds go on", lambda: daemon.times_asked("/api/v1/ports") > asked)
+
+
 def main():
     daemon_path, rocectl, mk_sysfs = (os.path.abspath(path) for path in sys.argv[1:4])
     daemon_judge.programs.update(daemon=daemon_path, mk_sysfs=mk_sysfs)
@@ -105,13 +219,21 @@ def main():
         command = [rocectl, "--socket", daemon.dir + "/run/rocelet.sock", "top"]
         top = " ".join(command)
         daemon_judge.eventually("samples", lambda: '"watch"' in daemon.get("/api/v1/ports"))
-        passed = 0
-        for check, arguments in ((drives_a_terminal, (top,)), (has_colours_unless_told_not_to, (top,)), (is_a_text_elsewhere, (command,)),
-                                 (says_that_the_daemon_has_gone, (top, daemon))):
+        everything = (
+            (drives_a_terminal, top),
+            (has_colours_unless_told_not_to, top),
+            (is_a_text_elsewhere, command),
+            (gives_the_terminal_back_when_told_to_quit, top),
+            (ends_with_its_terminal, command),
+            (says_that_the_daemon_has_gone, top, daemon),
+            (waits_for_one_answer_at_most, rocectl),
+            (says_that_no_sample_comes, rocectl),
+            (keeps_queue_pairs_to_their_rows, rocectl),
+        )
+        for check, *arguments in everything:
             check(*arguments)
             print("ok    ", check.__name__, flush=True)
-            passed += 1
-    print(f"{passed} passed, 0 failed", flush=True)
+    print(f"{len(everything)} passed, 0 failed", flush=True)
     os._exit(0)  # a silent kubelet's threads never end
 
 

@@ -77,8 +77,8 @@ static void test_figures(void **state)
 	assert_about(top_use(p), 0.97);
 	assert_int_equal(p->level, 3);
 	assert_string_equal(p->cause, "slow_receiver");
-	assert_about(top_sample(p, 0), 48.501e9);
-	assert_about(top_sample(p, 1), (double)NAN);
+	assert_about(top_second(p, 0), 48.501e9);
+	assert_about(top_second(p, 1), (double)NAN);
 	assert_about(m.ports[2].now[TOP_PAUSE_SENT], (double)NAN);
 	assert_about(m.ports[2].now[TOP_LOSS], (double)NAN);
 	assert_about(top_use(&m.ports[2]), 0.98);
@@ -88,7 +88,7 @@ static void test_figures(void **state)
 	top_model_done(&m);
 }
 
-/* A sample counts once however often it is read; what has gone is forgotten, a verdict too. */
+/* What has gone is forgotten, a verdict too, and a second after five minutes. */
 static void test_time_goes_on(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -96,7 +96,7 @@ static void test_time_goes_on(void **state)
 	(void)state;
 	update(&m, ports_text, diagnosis_text);
 	update(&m, ports_text, "{\"verdicts\":[]}");
-	assert_int_equal(m.ports[0].n_history, 1);
+	assert_about(top_second(&m.ports[0], 1), (double)NAN);
 	assert_int_equal(m.ports[0].level, 0);
 	for (int i = 0; i < TOP_HISTORY + 5; i++) {
 		char text[256];
@@ -104,38 +104,116 @@ static void test_time_goes_on(void **state)
 		snprintf(text, sizeof(text),
 			 "{\"timeMs\":%d,\"ports\":[{\"device\":\"mlx5_4\",\"port\":1,"
 			 "\"now\":{\"bytes_received\":%d,\"bytes_sent\":1}}]}",
-			 8000 + i, i);
+			 8000 + i * 1000, i);
 		update(&m, text, "{}");
 	}
 	assert_int_equal(m.n_ports, 1);
 	assert_string_equal(m.ports[0].name, "mlx5_4/1");
-	assert_about(top_sample(&m.ports[0], 0), TOP_HISTORY + 5);
-	assert_about(top_sample(&m.ports[0], TOP_HISTORY - 1), 6);
-	assert_about(top_sample(&m.ports[0], TOP_HISTORY), (double)NAN);
+	assert_about(top_second(&m.ports[0], 0), TOP_HISTORY + 5);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY - 1), 6);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY), (double)NAN);
 	assert_int_equal(top_model_update(&m, NULL, NULL), 0);
 	assert_int_equal(m.n_ports, 1);
 	top_model_done(&m);
 }
 
+static void take_past(struct top_model *m, const char *text)
+{
+	json_t *past = json_loads(text, 0, NULL);
+
+	assert_non_null(past);
+	top_model_past(m, past);
+	json_decref(past);
+}
+
 static void test_the_past(void **state)
 {
+	static const char past[] =
+		"{\"device\":\"mlx5_10\",\"port\":1,\"atMs\":[3900,5000,5100,6000,7000],\"signals\":{"
+		"\"bytes_received\":[1,4,2,null,3],\"bytes_sent\":[10,20,20,20,30]}}";
 	struct top_model m = {.n_ports = 0};
-	json_t *past = json_loads(
-		"{\"device\":\"mlx5_10\",\"port\":1,\"signals\":{\"bytes_received\":[1,null,"
-		"3],\"bytes_sent\":[10,20,30]}}",
-		0, NULL);
+	const struct top_port *p;
 
 	(void)state;
 	update(&m, ports_text, diagnosis_text);
-	top_model_past(&m, past);
 	top_model_past(&m, NULL);
-	assert_int_equal(m.ports[1].n_history, 3);
-	assert_about(top_sample(&m.ports[1], 0), 33);
-	assert_about(top_sample(&m.ports[1], 1), (double)NAN);
-	assert_about(top_sample(&m.ports[1], 2), 11);
-	top_model_past(&m, past); /* once */
-	assert_int_equal(m.ports[1].n_history, 3);
-	json_decref(past);
+	for (int i = 0; i < 2; i++) { /* said twice it is the same */
+		take_past(&m, past);
+		p = &m.ports[1];
+		assert_about(top_second(p, 0), 33);
+		assert_about(top_second(p, 1), (double)NAN); /* not known */
+		assert_about(top_second(p, 2), 24);	     /* the most of a second */
+		assert_about(top_second(p, 3), (double)NAN); /* no sample */
+		assert_about(top_second(p, 4), 11);
+		assert_about(top_second(p, 5), (double)NAN);
+	}
+	top_model_done(&m);
+}
+
+/* Five minutes, however far apart samples are, and whatever times a document has. */
+static void test_seconds(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	update(&m, "{\"timeMs\":3600000,\"ports\":[{\"device\":\"d\",\"port\":1,\"now\":{}}]}",
+	       "{}");
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[3300999,3301000,3590000,3600000],"
+		      "\"signals\":{\"bytes_received\":[1,2,3,4],\"bytes_sent\":[0,0,0,0]}}");
+	assert_about(top_second(&m.ports[0], 0), 4);
+	assert_about(top_second(&m.ports[0], 1), (double)NAN);
+	assert_about(top_second(&m.ports[0], 10), 3);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY - 1), 2);
+	assert_about(top_second(&m.ports[0], TOP_HISTORY), (double)NAN);
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[null,-1,9223372036854775807,5],"
+		      "\"signals\":{}}");
+	for (size_t back = 0; back <= TOP_HISTORY; back++)
+		assert_about(top_second(&m.ports[0], back), (double)NAN);
+	top_model_done(&m);
+}
+
+/* A document with nothing but its time. */
+static void update_time(struct top_model *m, long long time_ms)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"timeMs\":%lld,\"ports\":[]}", time_ms);
+	update(m, text, "{}");
+}
+
+static void test_silence(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	assert_int_equal(top_silence_ms(&m, 3600000), 0); /* there has never been a sample */
+	update_time(&m, 100000);
+	assert_int_equal(top_silence_ms(&m, 99000), 0);
+	assert_int_equal(top_silence_ms(&m, 102999), 0);
+	assert_int_equal(top_silence_ms(&m, 103000), 3000);
+	update_time(&m, 110000); /* one each ten seconds */
+	update_time(&m, 110000);
+	update_time(&m, 120000);
+	assert_int_equal(top_silence_ms(&m, 149999), 0);
+	assert_int_equal(top_silence_ms(&m, 150000), 30000);
+	update_time(&m, 3600000); /* one long pause does not excuse the next */
+	assert_int_equal(top_silence_ms(&m, 3629999), 0);
+	assert_int_equal(top_silence_ms(&m, 3630000), 30000);
+	update_time(&m, 3601000); /* they come faster now */
+	assert_int_equal(top_silence_ms(&m, 3604000), 3000);
+	top_model_done(&m);
+}
+
+/* How far samples are apart is seen in what has been, too. */
+static void test_silence_after_the_past(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	update(&m, "{\"timeMs\":90000,\"ports\":[{\"device\":\"d\",\"port\":1,\"now\":{}}]}", "{}");
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[70000,80000,90000],\"signals\":{}}");
+	assert_int_equal(top_silence_ms(&m, 119999), 0);
+	assert_int_equal(top_silence_ms(&m, 120000), 30000);
 	top_model_done(&m);
 }
 
@@ -276,7 +354,7 @@ static void print_screen(FILE *f, struct top_view *v, const struct top_model *m,
 		fprintf(f, "%d %s\n", (int)s.styles[i], s.rows[i]);
 }
 
-/* A minute of something that rises and falls. */
+/* Four minutes of something that rises and falls. */
 static void add_waves(struct top_model *m)
 {
 	for (int i = 0; i < 240; i++) {
@@ -288,7 +366,7 @@ static void add_waves(struct top_model *m)
 			"\"mlx5_2\",\"port\":1,\"rateBps\":400e9,\"watch\":\"judged\",\"netdev\":\"ens1np0\","
 			"\"now\":{\"bytes_received\":%d,\"bytes_sent\":0}},{\"device\":\"mlx5_4\",\"port\":1,"
 			"\"pod\":\"p\",\"now\":{}}]}",
-			10000 + i, i % 60 * 1000000);
+			10000 + i * 1000, i % 60 * 1000000);
 		update(m, text, diagnosis_text);
 	}
 }
@@ -299,6 +377,11 @@ static void print_screens(FILE *f)
 	struct top_view v = {.ascii = true};
 
 	print_screen(f, &v, &m, 80, 10);
+	update(&m, ports_text, "{}");
+	v.asked_ms = 3607000; /* an hour after the sample */
+	print_screen(f, &v, &m, 80, 6);
+	print_screen(f, &v, &m, 120, 0);
+	v.asked_ms = 0;
 	update(&m, ports_text, diagnosis_text);
 	print_screen(f, &v, &m, 200, 12);
 	print_screen(f, &v, &m, 120, 12);
@@ -341,13 +424,36 @@ static void test_any_size(void **state)
 	top_model_done(&m);
 }
 
+/* However wide the column is, what was almost five minutes ago is in it. */
+static void test_all_of_five_minutes(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.ascii = true};
+
+	(void)state;
+	update(&m, "{\"timeMs\":3600000,\"ports\":[{\"device\":\"d\",\"port\":1,\"now\":{}}]}",
+	       "{}");
+	take_past(&m, "{\"device\":\"d\",\"port\":1,\"atMs\":[3301000],"
+		      "\"signals\":{\"bytes_received\":[7],\"bytes_sent\":[0]}}");
+	for (size_t width = 130; width < 190; width++) {
+		struct screen s = {.height = 0};
+
+		top_draw(&v, &m, width, 0, put, &s);
+		assert_non_null(strstr(s.rows[2], "LAST 5 MINUTES"));
+		assert_non_null(strchr(s.rows[3], '#'));
+	}
+	top_model_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),	 cmocka_unit_test(test_time_goes_on),
-		cmocka_unit_test(test_the_past), cmocka_unit_test(test_order),
-		cmocka_unit_test(test_filter),	 cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_screens),	 cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_time_goes_on),
+		cmocka_unit_test(test_the_past),  cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_silence),	  cmocka_unit_test(test_silence_after_the_past),
+		cmocka_unit_test(test_order),	  cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_selection), cmocka_unit_test(test_screens),
+		cmocka_unit_test(test_any_size),  cmocka_unit_test(test_all_of_five_minutes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
