@@ -57,7 +57,7 @@ void live_cache_done(struct live_cache *);
  * judged. portsDigest: another one when a port has come or gone, or is watched in another way
  * (watch and clearSinceMs of /api/v1/ports). complete: no row between since_ms and the first one is
  * missing. signals name the numbers that follow device and port. Events are api_events()'s, those
- * after events_after, the newest 100; verdicts verdict_json()'s, all that are open now: nVerdicts,
- * of which so many are told. */
+ * after events_after, the newest 100; verdicts verdict_json()'s, of the nVerdicts that are open now
+ * the worst, among equals those that were opened last. */
 char *api_live(struct live_cache *, const struct live_scene *, const struct live_question *,
 	       size_t *ret_len);
