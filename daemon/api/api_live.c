@@ -156,6 +156,7 @@ static void add_start(struct json_out *o, const struct live_scene *s)
 	json_out_number(o, "nowMs", s->now_ms);
 	json_out_text(o, "started", started);
 	json_out_number(o, "startedMs", s->started_unix_ms);
+	json_out_number(o, "everyMs", s->every_ms);
 	json_out_text(o, "version", ROCELET_VERSION);
 }
 

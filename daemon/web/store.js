@@ -15,6 +15,7 @@ class Store {
 		this.startedMs = null; // of which start of the daemon everything below is
 		this.node = null;
 		this.version = null;
+		this.everyMs = null; // between two samples
 		this.forget();
 	}
 
@@ -57,6 +58,7 @@ class Store {
 		this.startedMs = live.startedMs;
 		this.node = live.node;
 		this.version = live.version;
+		this.everyMs = live.everyMs;
 		this.serverNowMs = live.nowMs;
 		this.receivedMs = nowMs;
 		this.takeGenerations(live, change);

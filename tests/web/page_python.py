@@ -26,7 +26,7 @@ import diagnosis_python as played  # noqa: E402
 import npm  # noqa: E402
 from browser import Browser, PATIENCE  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
-from diagnosis_python import MARKED, PF, TRAFFIC, VF_FUNCTION  # noqa: E402
+from diagnosis_python import MARKED, PF, QUICK, TRAFFIC, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually  # noqa: E402
 from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
@@ -194,6 +194,27 @@ def a_restart_under_the_page():
         page.until("live again", LIVE)
         has(page, "was started anew")
         page.until("nothing of before", "!document.body.innerText.includes('critical: packet_loss')")
+        page.close()
+
+
+class RareNode(PageNode):
+    interval, limits = "10", {key: 20 for key in QUICK}
+
+
+@check
+def samples_that_come_rarely():
+    """Not old before three of them are missing, also where no history says how often they come."""
+    with RareNode() as node:
+        eventually("a sample", lambda: node.diagnosis()["ports"])
+        page = opened(node, "#events")
+        page.until("older than three seconds, and live", "/^live, sample [4-9]\\.\\d s old$/.test(document.getElementById('state-text').innerText)")
+        node.hang()
+        page.run("((real) => { Date.now = () => real() + 45e3; })(Date.now)")
+        page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
+        assert "no new sample" in page.text("#state-text"), page.text("#state-text")
+        node.wake()
+        page.until("live again", LIVE)
+        silent(page, node.url)
         page.close()
 
 

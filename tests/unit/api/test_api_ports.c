@@ -248,6 +248,7 @@ static struct live_scene scene_of(const struct fixture *f)
 				   .node = "node-17",
 				   .now_ms = f->report.now_ms + 7,
 				   .started_unix_ms = 1764090245123,
+				   .every_ms = SECOND,
 				   .devices = 7,
 				   .config = 1};
 }
