@@ -34,31 +34,28 @@ function concerned(v) {
 	return make('p', {}, `Of ${v.podCount === 1 ? 'pod' : 'pods'} ${v.pods.map(podName).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`);
 }
 
-function fillVerdict(card, v) {
-	const open = card.querySelector('details')?.open ?? false;
+function makeCard(v) {
 	const facts = [['what to do', v.advice], ['it is something else if', v.disproof], ['moved first', v.firstMoved], ['it also explains', v.symptoms.join(', ')],
 		['remark', v.remark], ['peer', v.peer && shown(v.peer)], ['sure by', share(v.confidence)]].filter(([, text]) => text);
-	card.replaceChildren(
+	return make('article', {class: 'verdict', 'data-severity': v.severity},
 		make('h3', {}, make('span', {class: 'badge', 'data-severity': v.severity}, make('span', {'aria-hidden': 'true'}, SHAPES[v.severity]), ` ${v.severity}`),
 			' ', make('a', {href: placeLink('port', v.device, v.port)}, portText(v)), `: ${v.sentence}`),
 		make('p', {class: 'quiet'}, make('code', {}, v.cause), ' since ', makeTime(Date.parse(v.onset)), v.clearingSinceMs ? ', getting better' : '',
 			v.managementPort ? ', on the management port' : ''),
-		concerned(v) ?? '',
+		concerned(v) ?? '', // what follows keeps its place
 		make('p', {}, make('a', {href: v.runbook, target: '_blank', rel: 'noopener'}, `runbook on ${v.cause}`)),
-		make('details', {open}, make('summary', {}, `evidence and advice on ${v.cause} of ${shown(v.device)}/${v.port}`),
+		make('details', {}, make('summary', {}, `evidence and advice on ${v.cause} of ${shown(v.device)}/${v.port}`),
 			make('dl', {}, facts.map(([name, text]) => [make('dt', {}, name), make('dd', {}, text)])), evidenceTable(v)));
 }
 
-// Cards of verdicts; only those that are told in another way now are made anew.
+// Cards of verdicts; those that are told in another way now become what they would be.
 class VerdictCards {
 	constructor(parent) {
-		this.rows = new Rows(parent, verdictKey, (v) => make('article', {class: 'verdict', 'data-severity': v.severity}), (card, v) => {
+		this.rows = new Rows(parent, verdictKey, makeCard, (card, v) => {
 			const said = JSON.stringify(v);
-			if (card.said === said || card.contains(document.activeElement) && card.said)
-				return;
+			if (card.said && card.said !== said)
+				become(card, makeCard(v));
 			card.said = said;
-			setAttribute(card, 'data-severity', v.severity);
-			fillVerdict(card, v);
 		});
 	}
 

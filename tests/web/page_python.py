@@ -26,7 +26,7 @@ import diagnosis_python as played  # noqa: E402
 import npm  # noqa: E402
 from browser import Browser, PATIENCE  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
-from diagnosis_python import MARKED, PF, QUICK, TRAFFIC, VF_FUNCTION  # noqa: E402
+from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually  # noqa: E402
 from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
@@ -364,6 +364,35 @@ def by_keyboard():
         page.run("[...document.querySelectorAll('tbody a')].find((a) => a.innerText === 'mlx5_0/1').focus()")
         page.key("Enter", "Enter", 13, "\r")
         has(page, "Port mlx5_0/1")
+        silent(page, node.url)
+        page.close()
+
+
+FIRST_SHARE = "parseFloat([...document.querySelectorAll('.verdict:last-child td')].find((td) => td.innerText.endsWith('%')).innerText)"
+
+
+@check
+def evidence_is_new_where_the_focus_is():
+    """Whoever unfolded it reads what is so now, without losing his place: by what is told anew, by what comes above it or goes."""
+    with PageNode() as node:
+        stories = [node.story(device) for device in (PF, OTHER_PF)]
+        stories[0].play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
+        page = opened(node)
+        has(page, "fabric_congestion")
+        page.run("window.held = document.querySelector('.verdict summary'); held.focus(); held.click()")
+        page.until("few marks", f"0 < {FIRST_SHARE} && {FIRST_SHARE} < 6")
+        stories[0].play(TRAFFIC, {name: rate * 1.7 for name, rate in MARKED.items()})
+        page.until("more marks", f"{FIRST_SHARE} > 7")
+        stories[1].play(TRAFFIC, LOSS)
+        page.until("a worse one above", "document.querySelector('.verdict').innerText.includes('packet_loss')")
+        equal(page.run("document.activeElement === held && held.parentElement.open"), True)
+        stories[1].play(TRAFFIC)
+        page.until("it is over", "document.querySelectorAll('.verdict').length === 1")
+        equal(page.run("document.activeElement === held && held.parentElement.open"), True)
+        # What has to move keeps it, too.
+        equal(page.run("""(() => { const parent = byId('main').appendChild(make('div')); const rows = new Rows(parent, String, (text) => make('button', {}, text), () => {});
+            rows.show(['a', 'b']); parent.lastChild.focus(); rows.show(['b', 'a']); return parent.innerText.trim()[0] + document.activeElement.innerText; })()"""), "bb")
         silent(page, node.url)
         page.close()
 
