@@ -131,7 +131,9 @@ class Store {
 		if (first)
 			return;
 		change.opened = live.verdicts.filter((v) => !before.has(verdictKey(v)));
-		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)));
+		// Where not all are told, those that are not are no worse than the last one that is.
+		const cut = live.verdicts.length < live.nVerdicts ? live.verdicts.at(-1).level : 0;
+		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)) && v.level > cut);
 	}
 
 	// Takes a document of api/v1/history; rows that came meanwhile are in it.

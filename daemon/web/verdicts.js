@@ -64,16 +64,32 @@ class VerdictCards {
 	}
 }
 
+// That not all verdicts that are open are here; '': they are.
+function cutText(store) {
+	const n = store.verdicts.length;
+	return n < store.nVerdicts ? `only ${n} of ${store.nVerdicts} verdicts are shown` : '';
+}
+
+// What is said beside verdicts, or in place of them: that there is nothing only where nothing can be hidden. unseen: texts of what is, '' where it is not.
+function seenText(store, verdicts, unseen) {
+	const doubts = [...unseen, cutText(store)].filter(Boolean);
+	if (store.timeMs === null)
+		return 'No sample has been judged yet.';
+	if (doubts.length > 0)
+		return `Not all is seen (${doubts.join(', ')}).`;
+	return verdicts.length > 0 ? '' : 'Nothing.';
+}
+
 // What is said of all ports where nothing, or something, is wrong.
 function summary(store, ports) {
-	const n = store.nVerdicts;
+	const n = store.nVerdicts, cut = cutText(store) && ` Here ${cutText(store)}, the worst; rocectl diagnose tells all.`;
 	const by = (watch) => (ports ?? []).filter((p) => p.watch === watch).length;
 	const parts = [];
 	if (store.timeMs === null)
 		return 'No sample has been judged yet.';
 	if (ports === null)
-		return n === 0 ? 'Nothing is wrong.' : `${count(n, 'thing is', 'things are')} wrong.`;
-	parts.push(n === 0 ? `Nothing is wrong with ${count(by('judged'), 'port', 'ports')}.` : `${count(n, 'thing is', 'things are')} wrong on ${count(ports.length, 'port', 'ports')}.`);
+		return n === 0 ? 'Nothing is known to be wrong.' : `${count(n, 'thing is', 'things are')} wrong.${cut}`;
+	parts.push(n === 0 ? `Nothing is wrong with ${count(by('judged'), 'port', 'ports')}.` : `${count(n, 'thing is', 'things are')} wrong on ${count(ports.length, 'port', 'ports')}.${cut}`);
 	if (by('warming'))
 		parts.push(`${count(by('warming'), 'port has', 'ports have')} not been watched for long enough to be called healthy.`);
 	if (by('unseen'))

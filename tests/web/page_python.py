@@ -6,6 +6,7 @@
 One line per check, "N passed, N failed" last. Lines with "# " are figures.
 """
 import concurrent.futures
+import glob
 import gzip
 import http.client
 import json
@@ -26,7 +27,7 @@ import diagnosis_python as played  # noqa: E402
 import npm  # noqa: E402
 from browser import Browser, PATIENCE  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
-from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF_FUNCTION  # noqa: E402
+from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually  # noqa: E402
 from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
@@ -140,6 +141,37 @@ def places_can_be_pasted():
         page.run("history.back()")
         page.until("the ports again", "document.querySelector('#ports-title')")
         page.close()
+
+
+@check
+def nothing_is_said_of_what_is_not_seen():
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        eventually("held", lambda: "job-7" in node.get("/api/v1/pods"))
+        node.judged(VF)
+        page = opened(node, "#pod/train/job-7")
+        has(page, "Nothing.")
+        page.go(node.url + "#pod/train/job-8")
+        has(page, "Not all is seen (it has no device here).")
+        # As long as it takes to be called healthy.
+        node.configure_keys(diagnosis={**QUICK, "warming_seconds": 900})
+        page.go(node.url + "#pod/train/job-7")
+        has(page, f"Not all is seen ({VF_FUNCTION}: warming up).")
+        page.go(node.url + f"#port/{VF}/1")
+        has(page, "Not all is seen (warming up).")
+        node.configure_keys(diagnosis=QUICK)
+        has(page, "Nothing.")
+        # What a node cannot be made to be.
+        equal(page.run("['unseen', 'not applicable', 'judged'].map((watch) => seenText({timeMs: 1, verdicts: [], nVerdicts: 0}, [], [doubt({timeMs: 1}, {watch})]))"),
+              ["Not all is seen (cannot be read).", "Not all is seen (not applicable).", "Nothing."])
+        equal(page.run("seenText(new Store(), [], [])"), "No sample has been judged yet.")
+        equal(page.run("PodView.prototype.unseen.call(null, [], null, [])"), ["its devices are not known"])
+        silent(page, node.url)
+        page.close()
+        pods.stop()
+        kubelet.stop()
 
 
 # --- bad input --------------------------------------------------------------------------------
@@ -446,6 +478,46 @@ def many_ports_and_pods():
         page.close()
         pods.stop()
         kubelet.stop()
+
+
+class DarkNode(BigNode):
+    """80 ports that never came up."""
+    n_devices = 88
+
+    @classmethod
+    def make(cls, dir):
+        super().make(dir)
+        for folder in glob.glob(dir + "/sys/devices/pci*/*/infiniband/*/ports/1"):
+            if os.path.exists(folder + "/../../../../physfn"):
+                daemon_python.write(folder + "/state", "1: DOWN\n")
+                daemon_python.write(folder + "/phys_state", "3: Disabled\n")
+
+
+def over(n):
+    """How many verdicts are over of so many by a document in which one of them is missing."""
+    return f"""ask('api/v1/live').then((live) => {{ const store = new Store(); store.take(live, 0);
+        return store.take({{...live, verdicts: live.verdicts.slice(0, -1), nVerdicts: {n}}}, 0).closed.length; }})"""
+
+
+@check
+def more_verdicts_than_are_shown():
+    """The worst are, and of nothing else is it said that there is nothing."""
+    with DarkNode() as node:
+        eventually("80 verdicts", lambda: len(node.diagnosis()["verdicts"]) == 80)
+        node.judged(OTHER_PF)
+        page = opened(node)
+        has(page, "Here only 64 of 80 verdicts are shown, the worst")
+        node.story(PF).state("1: DOWN", "3: Disabled")
+        has(page, "Here only 64 of 81 verdicts are shown, the worst")
+        page.until("it is the first", "document.querySelector('.verdict').innerText.includes('link_flap')")
+        equal(page.run("[...document.querySelectorAll('tbody tr')].filter((row) => row.cells[1]?.innerText === 'nothing').length"), 0)
+        equal(page.run("[...document.querySelectorAll('tbody tr')].find((row) => row.innerText.includes('mlx5_1/1')).cells[1].innerText"),
+              "only 64 of 81 verdicts are shown")
+        equal((page.run(over(80)), page.run(over(63))), (0, 1))
+        page.go(node.url + "#port/mlx5_1/1")
+        has(page, "Not all is seen (only 64 of 81 verdicts are shown).")
+        silent(page, node.url)
+        page.close()
 
 
 class CalmNode(PageNode):
