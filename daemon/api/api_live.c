@@ -85,14 +85,20 @@ static void add_rows(struct json_out *o, const struct diagnosis_report *r, uint6
 	json_out_close(o, ']');
 }
 
+/* In one pass for each severity: the worst must not be among those for which there is no room. */
 static void add_verdicts(struct json_out *o, const struct diagnosis_report *r)
 {
 	uint64_t n = 0;
 
 	json_out_open(o, "verdicts", '[');
-	for (size_t i = 0; i < r->n_verdicts; i++)
-		if (verdict_is_told(&r->verdicts[i]) && n++ < LIVE_VERDICTS_MAX)
-			json_out_value(o, NULL, verdict_json(&r->verdicts[i]));
+	for (int severity = SEVERITY_CRITICAL; severity > SEVERITY_NONE; severity--)
+		for (size_t i = r->n_verdicts; i-- > 0;) {
+			const struct verdict *v = &r->verdicts[i];
+
+			if (verdict_is_told(v) && (int)v->severity == severity &&
+			    n++ < LIVE_VERDICTS_MAX)
+				json_out_value(o, NULL, verdict_json(v));
+		}
 	json_out_close(o, ']');
 	json_out_number(o, "nVerdicts", n);
 }
@@ -150,6 +156,7 @@ static void add_start(struct json_out *o, const struct live_scene *s)
 	json_out_number(o, "nowMs", s->now_ms);
 	json_out_text(o, "started", started);
 	json_out_number(o, "startedMs", s->started_unix_ms);
+	json_out_number(o, "everyMs", s->every_ms);
 	json_out_text(o, "version", ROCELET_VERSION);
 }
 

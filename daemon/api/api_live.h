@@ -23,6 +23,7 @@ struct live_scene {
 	uint64_t now_ms;		       /* of the loop, the clock of samples */
 	uint64_t started_unix_ms;	       /* when the daemon began: who sees another
 						  time there has missed a restart */
+	uint32_t every_ms;		       /* between two samples */
 	/* Of the documents; which number it is says nothing. */
 	uint64_t devices, resources, attachments, settings, config;
 };
@@ -46,18 +47,20 @@ struct live_cache {
 void live_cache_done(struct live_cache *);
 
 /* The document of /api/v1/live. Compact, heap, terminated; NULL when out of memory.
- * {"node":"node-17","nowMs":130,"started":"2026-...Z","startedMs":1764090245123,"version":"0.1.0",
+ * {"node":"node-17","nowMs":130,"started":"2026-...Z","startedMs":1764090245123,"everyMs":1000,
+ *  "version":"0.1.0",
  *  "generations":{"devices":7,"resources":2,"attachments":0,"settings":3,"config":1},
  *  "events":{"generation":17,"events":[...]},
  *  "time":"2026-...Z","timeMs":129,"portsDigest":12345,"signals":["phy_errors",...],
  *  "complete":true,
  *  "rows":[{"atMs":129,"ports":[["mlx5_0",1,0,0.2,...],...]}],
  *  "nVerdicts":1,"verdicts":[...]}
- * startedMs is unix time, the others are of the monotonic clock; timeMs null: no sample has been
- * judged. portsDigest: another one when a port has come or gone, or is watched in another way
- * (watch and clearSinceMs of /api/v1/ports). complete: no row between since_ms and the first one is
- * missing. signals name the numbers that follow device and port. Events are api_events()'s, those
- * after events_after, the newest 100; verdicts verdict_json()'s, all that are open now: nVerdicts,
- * of which so many are told. */
+ * startedMs is unix time, everyMs what lies between two samples, the others are of the monotonic
+ * clock; timeMs null: no sample has been judged. portsDigest: another one when a port has come or
+ * gone, or is watched in another way (watch and clearSinceMs of /api/v1/ports). complete: no row
+ * between since_ms and the first one is missing. signals name the numbers that follow device and
+ * port. Events are api_events()'s, those after events_after, the newest 100; verdicts
+ * verdict_json()'s, of the nVerdicts that are open now the worst, among equals those that were
+ * opened last. */
 char *api_live(struct live_cache *, const struct live_scene *, const struct live_question *,
 	       size_t *ret_len);

@@ -89,6 +89,7 @@ struct routes {
 	struct hand_over_hook hand_over;
 	uint64_t epoch_ms;	  /* unix time at the loop's time 0, to tell since when */
 	uint64_t started_unix_ms; /* when the daemon began */
+	uint32_t every_ms;	  /* between two samples */
 	const char *node;	  /* the host's name; NULL = unknown */
 	/* To be set together: a new list is another generation. */
 	struct attach_list attachments;

@@ -60,6 +60,7 @@ void routes_live_look(struct live_scene *ret, uint64_t now_ms, void *routes)
 		.node = r->node,
 		.now_ms = now_ms,
 		.started_unix_ms = r->started_unix_ms,
+		.every_ms = r->every_ms,
 		.devices = r->inventory ? r->inventory->generation : 0,
 		.resources = r->resources ? r->resources->generation : 0,
 		.attachments = r->attachments_generation,

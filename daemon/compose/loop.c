@@ -180,6 +180,7 @@ static int run_modules(struct daemon *d, struct err *e)
 	gethostname(d->host_name, sizeof(d->host_name) - 1);
 	d->routes.node = d->host_name;
 	d->routes.started_unix_ms = d->start_unix_ms;
+	d->routes.every_ms = d->options->sample_interval_ms;
 	d->routes.epoch_ms = d->start_unix_ms - uv_now(&d->loop);
 	r = event_ring_init(&d->events);
 	d->routes.events = &d->events;

@@ -30,6 +30,26 @@ function setAttribute(element, name, value) {
 		element.setAttribute(name, value);
 }
 
+// Gives an element the attributes and children of another one, by as few changes as it takes: what is alike stays, and with it the focus, what is
+// folded open and what is being read. Attributes that only the element has are its reader's.
+function become(element, other) {
+	for (const {name, value} of other.attributes)
+		setAttribute(element, name, value);
+	const wanted = [...other.childNodes];
+	wanted.forEach((want, i) => {
+		const is = element.childNodes[i];
+		if (!is)
+			element.append(want);
+		else if (is.nodeName !== want.nodeName)
+			is.replaceWith(want);
+		else if (want.nodeType === Node.ELEMENT_NODE)
+			become(is, want);
+		else if (is.data !== want.data)
+			is.data = want.data;
+	});
+	[...element.childNodes].slice(wanted.length).forEach((child) => child.remove());
+}
+
 // A list of elements that follows a list of items: each item keeps its element (by key), and with it focus and what is folded open.
 class Rows {
 	// create(item) makes an element, update(element, item) brings it up to date.
@@ -38,23 +58,33 @@ class Rows {
 	}
 
 	show(items) {
-		const gone = new Map(this.elements);
+		const held = document.activeElement;
+		this.drop(new Set(items.map((item) => this.keyOf(item))));
 		let at = this.parent.firstElementChild;
 		for (const item of items) {
-			const key = this.keyOf(item);
-			let element = this.elements.get(key);
-			if (!element) {
-				element = this.create(item);
-				this.elements.set(key, element);
-			}
-			gone.delete(key);
+			const element = this.element(item);
 			this.update(element, item);
 			if (element === at)
 				at = at.nextElementSibling;
 			else
 				this.parent.insertBefore(element, at);
 		}
-		for (const [key, element] of gone) {
+		// What is moved loses it.
+		if (held !== document.activeElement && this.parent.contains(held))
+			held.focus({preventScroll: true});
+	}
+
+	element(item) {
+		const key = this.keyOf(item);
+		if (!this.elements.has(key))
+			this.elements.set(key, this.create(item));
+		return this.elements.get(key);
+	}
+
+	drop(kept) {
+		for (const [key, element] of this.elements) {
+			if (kept.has(key))
+				continue;
 			element.remove();
 			this.elements.delete(key);
 		}

@@ -165,8 +165,7 @@ class Page {
 	}
 
 	staleMs() {
-		const history = this.store.histories.values().next().value;
-		return Math.max(STALE_MS, 3000 * (history?.interval() ?? 1));
+		return Math.max(STALE_MS, 3 * (this.store.everyMs ?? 0));
 	}
 
 	showState() {

@@ -77,14 +77,24 @@ class PodView {
 		return pod.namespace === this.namespace && (pod.name ?? pod.pod) === this.podName;
 	}
 
+	// What nobody looks at for this pod, in texts.
+	unseen(pods, ports, items) {
+		if (pods === null || ports === null)
+			return ['its devices are not known'];
+		if (items.length === 0)
+			return ['it has no device here'];
+		return items.map(({device, port}) => [device.id, port ? doubt(this.page.store, port.facts) : 'no port of it is known'])
+			.filter(([, why]) => why).map(([id, why]) => `${shown(id)}: ${why}`);
+	}
+
 	show() {
-		const {store} = this.page, pods = this.page.pods();
-		const items = podItems(store, (pods ?? []).filter((pod) => this.isOwn(pod)), this.page.ports() ?? []);
-		const ports = new Set(items.map((item) => item.port?.key));
-		const verdicts = store.verdicts.filter((v) => v.pods.some((pod) => this.isOwn(pod)) || ports.has(portKey(v)));
+		const {store} = this.page, pods = this.page.pods(), ports = this.page.ports();
+		const items = podItems(store, (pods ?? []).filter((pod) => this.isOwn(pod)), ports ?? []);
+		const keys = new Set(items.map((item) => item.port?.key));
+		const verdicts = store.verdicts.filter((v) => v.pods.some((pod) => this.isOwn(pod)) || keys.has(portKey(v)));
 		this.list.show(items, this.page.missing('api/v1/pods', pods, `${this.name} has no device on this node now.`));
 		this.verdicts.show(verdicts);
-		setText(this.healthy, verdicts.length ? '' : 'Nothing.');
+		setText(this.healthy, seenText(store, verdicts, this.unseen(pods, ports, items)));
 		this.events.show(eventItems(store.events.filter((e) => this.isOwn(e))), 'None.');
 	}
 

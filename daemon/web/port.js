@@ -43,14 +43,14 @@ class PortView {
 	show() {
 		const ports = this.page.ports();
 		const facts = ports?.find((p) => portKey(p) === this.key) ?? null;
+		const own = this.page.store.verdicts.filter((v) => portKey(v) === this.key);
 		this.missing.hidden = facts !== null;
 		setText(this.missing, this.page.missing('api/v1/ports', ports, `There is no port ${this.name} on this node now.`));
+		this.verdicts.show(own);
+		setText(this.healthy, facts ? seenText(this.page.store, own, [doubt(this.page.store, facts)]) : '');
 		if (!facts)
 			return;
 		this.showFacts(facts);
-		const own = this.page.store.verdicts.filter((v) => portKey(v) === this.key);
-		this.verdicts.show(own);
-		setText(this.healthy, own.length ? '' : facts.watch === 'judged' ? 'Nothing.' : 'Nothing so far: it has not been judged for long enough.');
 		const history = this.page.documents.history(this.key);
 		if (history)
 			this.showHistory(facts, history);

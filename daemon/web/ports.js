@@ -20,6 +20,11 @@ function losses(now) {
 	return seen.length ? seen.reduce((a, b) => a + b, 0) : null;
 }
 
+// Why there may be more wrong with a port than is told; '': it is judged.
+function doubt(store, facts) {
+	return store.timeMs === null ? 'not judged yet' : {judged: '', warming: 'warming up', unseen: 'cannot be read'}[facts.watch] ?? facts.watch;
+}
+
 // Ports with what is said and measured of them now.
 function portItems(store, ports) {
 	const verdicts = new Map();
@@ -27,7 +32,7 @@ function portItems(store, ports) {
 		verdicts.set(portKey(v), [...verdicts.get(portKey(v)) ?? [], v]);
 	return ports.map((facts) => {
 		const key = portKey(facts), own = verdicts.get(key) ?? [];
-		return {key, facts, now: store.now.get(key) ?? {}, verdicts: own, level: own[0]?.level ?? 0};
+		return {key, facts, now: store.now.get(key) ?? {}, verdicts: own, level: own[0]?.level ?? 0, doubt: doubt(store, facts) || cutText(store)};
 	});
 }
 
@@ -40,7 +45,7 @@ function fillPortRow(row, {facts}) {
 
 function troubleText(item) {
 	const words = item.verdicts.map((v) => `${SHAPES[v.severity]}\u00a0${v.cause}`);
-	return words.length ? words.join(', ') : {judged: 'nothing', warming: 'warming up', unseen: 'cannot be read'}[item.facts.watch] ?? item.facts.watch;
+	return words.join(', ') || item.doubt || 'nothing';
 }
 
 function updatePortRow(row, item) {

@@ -15,6 +15,7 @@ class Store {
 		this.startedMs = null; // of which start of the daemon everything below is
 		this.node = null;
 		this.version = null;
+		this.everyMs = null; // between two samples
 		this.forget();
 	}
 
@@ -57,6 +58,7 @@ class Store {
 		this.startedMs = live.startedMs;
 		this.node = live.node;
 		this.version = live.version;
+		this.everyMs = live.everyMs;
 		this.serverNowMs = live.nowMs;
 		this.receivedMs = nowMs;
 		this.takeGenerations(live, change);
@@ -129,7 +131,9 @@ class Store {
 		if (first)
 			return;
 		change.opened = live.verdicts.filter((v) => !before.has(verdictKey(v)));
-		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)));
+		// Where not all are told, those that are not are no worse than the last one that is.
+		const cut = live.verdicts.length < live.nVerdicts ? live.verdicts.at(-1).level : 0;
+		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)) && v.level > cut);
 	}
 
 	// Takes a document of api/v1/history; rows that came meanwhile are in it.

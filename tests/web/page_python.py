@@ -6,6 +6,7 @@
 One line per check, "N passed, N failed" last. Lines with "# " are figures.
 """
 import concurrent.futures
+import glob
 import gzip
 import http.client
 import json
@@ -26,7 +27,7 @@ import diagnosis_python as played  # noqa: E402
 import npm  # noqa: E402
 from browser import Browser, PATIENCE  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
-from diagnosis_python import MARKED, PF, TRAFFIC, VF_FUNCTION  # noqa: E402
+from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually  # noqa: E402
 from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
@@ -142,6 +143,37 @@ def places_can_be_pasted():
         page.close()
 
 
+@check
+def nothing_is_said_of_what_is_not_seen():
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        eventually("held", lambda: "job-7" in node.get("/api/v1/pods"))
+        node.judged(VF)
+        page = opened(node, "#pod/train/job-7")
+        has(page, "Nothing.")
+        page.go(node.url + "#pod/train/job-8")
+        has(page, "Not all is seen (it has no device here).")
+        # As long as it takes to be called healthy.
+        node.configure_keys(diagnosis={**QUICK, "warming_seconds": 900})
+        page.go(node.url + "#pod/train/job-7")
+        has(page, f"Not all is seen ({VF_FUNCTION}: warming up).")
+        page.go(node.url + f"#port/{VF}/1")
+        has(page, "Not all is seen (warming up).")
+        node.configure_keys(diagnosis=QUICK)
+        has(page, "Nothing.")
+        # What a node cannot be made to be.
+        equal(page.run("['unseen', 'not applicable', 'judged'].map((watch) => seenText({timeMs: 1, verdicts: [], nVerdicts: 0}, [], [doubt({timeMs: 1}, {watch})]))"),
+              ["Not all is seen (cannot be read).", "Not all is seen (not applicable).", "Nothing."])
+        equal(page.run("seenText(new Store(), [], [])"), "No sample has been judged yet.")
+        equal(page.run("PodView.prototype.unseen.call(null, [], null, [])"), ["its devices are not known"])
+        silent(page, node.url)
+        page.close()
+        pods.stop()
+        kubelet.stop()
+
+
 # --- bad input --------------------------------------------------------------------------------
 
 EVIL = "<img src=x onerror=document.title='evil'><script>alert(1)</script>"
@@ -194,6 +226,27 @@ def a_restart_under_the_page():
         page.until("live again", LIVE)
         has(page, "was started anew")
         page.until("nothing of before", "!document.body.innerText.includes('critical: packet_loss')")
+        page.close()
+
+
+class RareNode(PageNode):
+    interval, limits = "10", {key: 20 for key in QUICK}
+
+
+@check
+def samples_that_come_rarely():
+    """Not old before three of them are missing, also where no history says how often they come."""
+    with RareNode() as node:
+        eventually("a sample", lambda: node.diagnosis()["ports"])
+        page = opened(node, "#events")
+        page.until("older than three seconds, and live", "/^live, sample [4-9]\\.\\d s old$/.test(document.getElementById('state-text').innerText)")
+        node.hang()
+        page.run("((real) => { Date.now = () => real() + 45e3; })(Date.now)")
+        page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
+        assert "no new sample" in page.text("#state-text"), page.text("#state-text")
+        node.wake()
+        page.until("live again", LIVE)
+        silent(page, node.url)
         page.close()
 
 
@@ -347,6 +400,35 @@ def by_keyboard():
         page.close()
 
 
+FIRST_SHARE = "parseFloat([...document.querySelectorAll('.verdict:last-child td')].find((td) => td.innerText.endsWith('%')).innerText)"
+
+
+@check
+def evidence_is_new_where_the_focus_is():
+    """Whoever unfolded it reads what is so now, without losing his place: by what is told anew, by what comes above it or goes."""
+    with PageNode() as node:
+        stories = [node.story(device) for device in (PF, OTHER_PF)]
+        stories[0].play(TRAFFIC, MARKED)
+        eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
+        page = opened(node)
+        has(page, "fabric_congestion")
+        page.run("window.held = document.querySelector('.verdict summary'); held.focus(); held.click()")
+        page.until("few marks", f"0 < {FIRST_SHARE} && {FIRST_SHARE} < 6")
+        stories[0].play(TRAFFIC, {name: rate * 1.7 for name, rate in MARKED.items()})
+        page.until("more marks", f"{FIRST_SHARE} > 7")
+        stories[1].play(TRAFFIC, LOSS)
+        page.until("a worse one above", "document.querySelector('.verdict').innerText.includes('packet_loss')")
+        equal(page.run("document.activeElement === held && held.parentElement.open"), True)
+        stories[1].play(TRAFFIC)
+        page.until("it is over", "document.querySelectorAll('.verdict').length === 1")
+        equal(page.run("document.activeElement === held && held.parentElement.open"), True)
+        # What has to move keeps it, too.
+        equal(page.run("""(() => { const parent = byId('main').appendChild(make('div')); const rows = new Rows(parent, String, (text) => make('button', {}, text), () => {});
+            rows.show(['a', 'b']); parent.lastChild.focus(); rows.show(['b', 'a']); return parent.innerText.trim()[0] + document.activeElement.innerText; })()"""), "bb")
+        silent(page, node.url)
+        page.close()
+
+
 # --- much --------------------------------------------------------------------------------------
 
 
@@ -396,6 +478,46 @@ def many_ports_and_pods():
         page.close()
         pods.stop()
         kubelet.stop()
+
+
+class DarkNode(BigNode):
+    """80 ports that never came up."""
+    n_devices = 88
+
+    @classmethod
+    def make(cls, dir):
+        super().make(dir)
+        for folder in glob.glob(dir + "/sys/devices/pci*/*/infiniband/*/ports/1"):
+            if os.path.exists(folder + "/../../../../physfn"):
+                daemon_python.write(folder + "/state", "1: DOWN\n")
+                daemon_python.write(folder + "/phys_state", "3: Disabled\n")
+
+
+def over(n):
+    """How many verdicts are over of so many by a document in which one of them is missing."""
+    return f"""ask('api/v1/live').then((live) => {{ const store = new Store(); store.take(live, 0);
+        return store.take({{...live, verdicts: live.verdicts.slice(0, -1), nVerdicts: {n}}}, 0).closed.length; }})"""
+
+
+@check
+def more_verdicts_than_are_shown():
+    """The worst are, and of nothing else is it said that there is nothing."""
+    with DarkNode() as node:
+        eventually("80 verdicts", lambda: len(node.diagnosis()["verdicts"]) == 80)
+        node.judged(OTHER_PF)
+        page = opened(node)
+        has(page, "Here only 64 of 80 verdicts are shown, the worst")
+        node.story(PF).state("1: DOWN", "3: Disabled")
+        has(page, "Here only 64 of 81 verdicts are shown, the worst")
+        page.until("it is the first", "document.querySelector('.verdict').innerText.includes('link_flap')")
+        equal(page.run("[...document.querySelectorAll('tbody tr')].filter((row) => row.cells[1]?.innerText === 'nothing').length"), 0)
+        equal(page.run("[...document.querySelectorAll('tbody tr')].find((row) => row.innerText.includes('mlx5_1/1')).cells[1].innerText"),
+              "only 64 of 81 verdicts are shown")
+        equal((page.run(over(80)), page.run(over(63))), (0, 1))
+        page.go(node.url + "#port/mlx5_1/1")
+        has(page, "Not all is seen (only 64 of 81 verdicts are shown).")
+        silent(page, node.url)
+        page.close()
 
 
 class CalmNode(PageNode):

@@ -248,6 +248,7 @@ static struct live_scene scene_of(const struct fixture *f)
 				   .node = "node-17",
 				   .now_ms = f->report.now_ms + 7,
 				   .started_unix_ms = 1764090245123,
+				   .every_ms = SECOND,
 				   .devices = 7,
 				   .config = 1};
 }
@@ -302,6 +303,46 @@ static void test_live_rows(void **state)
 	/* nothing is known yet, or of another start of the machine */
 	assert_int_equal(live_rows(f, 0, false), 1);
 	assert_int_equal(live_rows(f, now + SECOND, false), 1);
+}
+
+static void make_verdicts(struct fixture *f, size_t n)
+{
+	void *room = reallocarray(f->report.verdicts, n, sizeof(*f->report.verdicts));
+
+	assert_non_null(room);
+	f->report.verdicts = room;
+	f->report.n_verdicts = f->report.room_verdicts = n;
+	for (size_t i = 0; i < n; i++)
+		f->report.verdicts[i] = (struct verdict){.device = "mlx5_0",
+							 .port = (uint32_t)i,
+							 .cause = CAUSE_PORT_NEVER_UP,
+							 .severity = SEVERITY_INFO,
+							 .first_moved = ""};
+}
+
+/* The worst first, then the newest: what is cut is neither. */
+static void test_verdicts_that_are_too_many(void **state)
+{
+	const size_t n = LIVE_VERDICTS_MAX + 16;
+	struct fixture *f = *state;
+	json_t *document, *verdicts;
+
+	make_verdicts(f, n);
+	f->report.verdicts[3].severity = SEVERITY_WARNING;
+	f->report.verdicts[n - 5].severity = SEVERITY_CRITICAL;
+	f->report.verdicts[n - 3].explained = true;
+	f->report.verdicts[n - 2].change = VERDICT_CLOSED;
+	document = live(f, (struct live_question){0});
+	assert_int_equal(json_integer_value(json_object_get(document, "nVerdicts")), n - 2);
+	verdicts = json_object_get(document, "verdicts");
+	assert_int_equal(json_array_size(verdicts), LIVE_VERDICTS_MAX);
+	for (size_t i = 0; i < 5; i++) {
+		const size_t told[] = {n - 5, 3, n - 1, n - 4, n - 6};
+		const json_t *port = json_object_get(json_array_get(verdicts, i), "port");
+
+		assert_int_equal(json_integer_value(port), told[i]);
+	}
+	json_decref(document);
 }
 
 static bool is_new(const struct fixture *f, uint64_t since_ms, uint64_t events_after)
@@ -393,6 +434,7 @@ int main(void)
 		TEST(test_names_of_ports),
 		TEST(test_live),
 		TEST(test_live_rows),
+		TEST(test_verdicts_that_are_too_many),
 		TEST(test_what_is_new),
 		TEST(test_before_the_first_sample),
 		TEST(test_the_cache_is_of_the_question),
