@@ -230,7 +230,8 @@ def the_next_pod_has_another_folder():
 
 @check
 def what_moved_before_a_pod_had_it_is_not_in_its_first_file():
-    with Scene(flags=["--sample-interval", "2"]) as (node, kubelet):
+    interval = 2
+    with Scene({key: 2 * interval for key in diagnosis.QUICK}, flags=["--sample-interval", str(interval)]) as (node, kubelet):
         story = node.story(RDMA[0])
         story.play(TRAFFIC, {OUT_OF_SEQUENCE: 5000})
         first = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
