@@ -289,15 +289,15 @@ static void drop_gone(struct http *h)
 	}
 }
 
-/* One more that waits for its answer: others keep half of the places. */
+/* One more that waits for its answer: others keep a quarter of the places. */
 static bool has_room(const struct http *h)
 {
-	unsigned n = 0;
+	unsigned n = 0, max = h->connections.max;
 	const struct connection *it;
 
 	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
 		n += it->phase == CONNECTION_WAITING;
-	return n < h->connections.max / 2;
+	return n < max - max / 4;
 }
 
 static bool may_order(const struct http *h)
@@ -307,19 +307,20 @@ static bool may_order(const struct http *h)
 
 	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
 		n += it->phase == CONNECTION_WAITING && !it->deferred->reads;
-	return n < ORDERS_MAX && has_room(h);
+	return n < ORDERS_MAX && n < h->connections.max / 2 && has_room(h);
 }
 
-/* Who comes over the network takes no place from whoever is on this node. */
+/* A quarter is for those of the network, and another for who is on this node: neither takes the
+ * other's. */
 static bool may_read(const struct http *h, bool guarded)
 {
-	unsigned n = 0, max = h->connections.max / (guarded ? 4 : 8);
+	unsigned n = 0;
 	const struct connection *it;
 
 	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
 		n += it->phase == CONNECTION_WAITING && it->deferred->reads &&
 		     it->guarded == guarded;
-	return n < max && has_room(h);
+	return n < h->connections.max / 4 && has_room(h);
 }
 
 static bool may_read_later(struct http *h, bool guarded)
