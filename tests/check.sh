@@ -146,7 +146,7 @@ build() { # MAKE_ARGUMENTS..
 
 part_lint() {
 	step "build with gcc" make_quietly CC=gcc all tests
-	step "compile with clang" make_quietly CC=clang objects
+	step "compile with clang" make_quietly CC=clang test-objects fuzz
 	# Debian 12's; each version formats and checks a little differently.
 	if clang-format --version | grep -q 'version 14\.'; then
 		step "formatting" make_quietly fmt-check

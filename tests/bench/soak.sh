@@ -10,7 +10,8 @@
 # BPF on each of the lab's kernels, with what loads there; every fault scenario that the lab's NIC can show, and real congestion, three times.
 # And arm64 by qemu (`make check-arm64`), some minutes; and an installation, its updates and its end on a cluster (`make check-cluster`), ten.
 # Each fuzz program runs for SOAK_FUZZ (120) seconds, two at a time.
-# SOAK_PARTS: which of "arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis" (all).
+# The static analyzer follows each function as far as it can, about ten minutes.
+# SOAK_PARTS: which of "tidy arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -18,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis} "
+parts=" ${SOAK_PARTS:-tidy arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -39,6 +40,10 @@ histories() { # N
 		SEED=$1 HISTORIES=100 timeout 3600 build/tests/test_engine_random >"$log" 2>&1 || { grep -hE "^SEED|not so|ERROR" "$log" | tail -n 3; exit 1; }' sh {}
 }
 
+if [[ $parts == *" tidy "* ]]; then
+	make --no-print-directory TIDY_STEPS=225000 tidy >build/soak/tidy.log 2>&1 || status=$?
+	tail -n 20 build/soak/tidy.log
+fi
 if [[ $parts == *" arm64 "* ]]; then
 	tests/ship/arm64.sh >build/soak/arm64.log 2>&1 || status=$?
 	grep -aE '^# |^not ok|passed,' build/soak/arm64.log
