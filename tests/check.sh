@@ -5,15 +5,15 @@
 #                         after installing what they need)
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint, threads and page as well, every scenario, every kill point,
-# and each fuzz program for 5 s, those of what a peer sends for 12 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
+# and each fuzz program for 4 s, those of what a peer sends for 10 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts
 cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
-	# Of the lists of allow and privileges some of each kind; make soak: all.
-	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow:vlan:spoof:spelt:mac:subnet:files:up:evil cage privileges:net_admin:sys_admin:dac_read_search:setuid attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash bpf_events bpf_packets nic_events nic_counters}
+	# Of what allow, privileges, crash and nic_counters go through some of each kind; make soak: all.
+	LAB_SCENARIOS=${LAB_SCENARIOS:-boot inventory plugin metrics badinput attach allow:vlan:spoof:spelt:mac:subnet:files:up:evil cage privileges:net_admin:sys_admin:dac_read_search:setuid attach_latency orphans beyond anew dirty views journal clock reboot orders company upgrade crash:after bpf_events bpf_packets nic_events nic_counters:congestion:settings}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes pod_status}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
@@ -245,8 +245,8 @@ part_threads() {
 }
 
 fuzz_one() {
-	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-5}
-	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=12
+	local program=$1 name=${1##*/} seeds seconds=${FUZZ_SECONDS:-4}
+	[[ -n ${FUZZ_SECONDS:-} || $name != fuzz_@(grpc_*|plugin_*|pod_resources|pool_config|checkpoint|cri) ]] || seconds=10
 	seeds=tests/fixtures/${name#fuzz_}
 	mkdir -p "build/fuzz/corpus/$name"
 	[ -d "$seeds" ] || seeds=

@@ -79,6 +79,7 @@ for KERNEL in 6.1 6.12 newest; do
 done
 scenario diagnosis 7200 congestion 3
 KERNEL=6.1
+scenario diagnosis 1200 nic_counters
 scenario diagnosis 3600 nic_counters all
 [[ $parts == *" daemon "* ]] || exit "$status"
 timeout 900 tests/bench/soak.py "$work" build/soak "${SOAK_SCRAPES:-10000}" "${SOAK_CHANGES:-1000}" || status=$?

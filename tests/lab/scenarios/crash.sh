@@ -11,7 +11,9 @@
 
 # crash.sh [ROUNDS [KILL_POINT..]]    every kill point that often (1) at the engine's door; in every other round a pod's end is the end of its
 # namespace instead of an order
-ROUNDS=${1:-1} POINTS=("${@:2}")
+# crash.sh after                      once, and those before a step only where it is not the one after the step before
+ROUNDS=${1:-1} POINTS=("${@:2}") WHICH=.
+[[ $ROUNDS != after ]] || ROUNDS=1 WHICH='-after$|-[0-9]-before$|^(attach|back)-record-before$'
 # What only InfiniBand VFs pass, and the lab has none.
 INFINIBAND=' attach-admin-2-before attach-move-2-before '
 IN_PODS=(attach-move-after attach-done-before back-move-after)
@@ -100,7 +102,7 @@ in_a_pod() { # KILL_POINT
 make_pool 2 '{"mtu": 1400, "vlan": 100, "spoofchk": "off", "trust": "on", "maxTxRate": 200}'
 ((${#POINTS[@]})) || {
     host_part
-    mapfile -t POINTS <"$OUT/kill_points"
+    mapfile -t POINTS < <(grep -E -e "$WHICH" "$OUT/kill_points")
 }
 namespaces=$(n_namespaces)
 
