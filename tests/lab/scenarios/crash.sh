@@ -11,9 +11,9 @@
 
 # crash.sh [ROUNDS [KILL_POINT..]]    every kill point that often (1) at the engine's door; in every other round a pod's end is the end of its
 # namespace instead of an order
-# crash.sh after                      once, and those before a step only where it is not the one after the step before
+# crash.sh some                       once, after the steps that move or record most, and the kubelet's pods as with all
 ROUNDS=${1:-1} POINTS=("${@:2}") WHICH=.
-[[ $ROUNDS != after ]] || ROUNDS=1 WHICH='-after$|-[0-9]-before$|^(attach|back)-record-before$'
+[[ $ROUNDS != some ]] || ROUNDS=1 WHICH='record|(move|renew|configure|done)-after'
 # What only InfiniBand VFs pass, and the lab has none.
 INFINIBAND=' attach-admin-2-before attach-move-2-before '
 IN_PODS=(attach-move-after attach-done-before back-move-after)
