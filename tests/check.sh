@@ -163,8 +163,7 @@ part_lint() {
 
 part_unit() {
 	build all tests
-	# In full the same tests run with sanitizers.
-	[ "${CHECK:-}" = full ] || cmocka_all unit build/tests unit
+	cmocka_all unit build/tests unit
 	judges <<-END
 		$(as_root "privileges of the running daemon" "making calls for the daemon" tests/interop/privileges_python.py build/rocelet)
 		TLS, tokens and passwords|tests/interop/guard_python.py build/rocelet
