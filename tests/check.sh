@@ -19,7 +19,7 @@ else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
 	# One kill before and one after the record is on the disk, on the way there and back, and one with another netdev.
 	KILLS=1:attach-record-before:attach-move-after:back-record-after:back-move-before:back-renew-after
-	LAB_SCENARIOS=${LAB_SCENARIOS:-attach bpf_events crash:$KILLS boot plugin metrics attach_latency}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-attach:1 bpf_events crash:$KILLS plugin metrics}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-pods restart owners numa}
 fi
 CLUSTER_SCENARIOS=${CLUSTER_SCENARIOS:-switch install}

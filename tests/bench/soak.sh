@@ -60,6 +60,8 @@ if [[ $parts == *" histories "* ]]; then
 	echo "test_engine_random, ${SOAK_HISTORIES:-10000} histories:"
 	histories "${SOAK_HISTORIES:-10000}" && echo "none failed" || status=1
 fi
+scenario attach 600 boot
+scenario attach 600 attach_latency
 scenario attach 3600 attach 30
 scenario churn 3600 churn
 scenario crash 3600 crash 3
