@@ -4,7 +4,8 @@
 #
 # SOAK_SCRAPES (10000) and SOAK_CHANGES (1000) are for each of the two runs, about five minutes on two cores; SOAK_HISTORIES (10000)
 # random histories of the attach engine take about ten. Then, as root, in the lab, hours: 30 pods in a row that look for their
-# interface first, all that a pod may not ask for, the daemon without each of its capabilities, every kill point three times, a pod that changes all there is to change of its interface, 1,000 attaches and 50 pods
+# interface first, all that a pod may not ask for, the daemon without each of its capabilities, every kill point three times, a pod that
+# changes all there is to change of its interface, 1,000 attaches and 50 pods
 # while the daemon, the kubelet and the runtime are killed, and 100 more with soft-RoCE devices, at which kernels are known to fail now
 # and then; 1,000 namespaces whose packets are counted, and the program put on and off an interface here as often; and the scenarios of
 # BPF on each of the lab's kernels, with what loads there; every fault scenario that the lab's NIC can show, and real congestion, three times.
