@@ -81,13 +81,15 @@ static char *path_split(const char *path, const char **ret_base)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* What a path points to, heap. 1 = it is a link, 0 = it is none (or not there), or -ENOMEM. */
-static int target_of(const char *path, char **ret)
+/* What a path points to. 1 = it is a link, 0 = it is none (or not there), or -ENOMEM,
+ * -ENAMETOOLONG. */
+static int target_of(const char *path, char *buf, size_t len)
 {
-	char target[PATH_MAX], full[2 * PATH_MAX];
+	char target[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
 	const char *base;
 	char *dir;
+	int r;
 
 	if (n <= 0)
 		return 0;
@@ -95,22 +97,21 @@ static int target_of(const char *path, char **ret)
 	dir = path_split(path, &base);
 	if (!dir)
 		return -ENOMEM;
-	snprintf(full, sizeof(full), "%s/%s", dir, target);
+	r = target[0] == '/' ? snprintf(buf, len, "%s", target)
+			     : snprintf(buf, len, "%s/%s", dir, target);
 	free(dir);
-	*ret = strdup(target[0] == '/' ? target : full);
-	return *ret ? 1 : -ENOMEM;
+	return (size_t)r < len ? 1 : -ENAMETOOLONG;
 }
 
-/* Takes the path. */
-static int watch_link(struct config_watch *w, size_t i, char *path, struct err *e)
+static int watch_link(struct config_watch *w, size_t i, const char *path, struct err *e)
 {
 	struct link *l = &w->links[i];
 	AUTO_FREE char *dir = NULL;
 	int r;
 
 	l->owner = w;
-	l->path = path;
-	dir = path_split(path, &l->base);
+	l->path = strdup(path);
+	dir = l->path ? path_split(l->path, &l->base) : NULL;
 	r = dir ? dir_watch_open(&l->dir, w->loop, dir, on_hint, l, e)
 		: err_set(e, -ENOMEM, "out of memory");
 	w->n_links = i + 1;
@@ -123,12 +124,13 @@ static int watch_link(struct config_watch *w, size_t i, char *path, struct err *
  * after that look is a hint. */
 static int links_follow(struct config_watch *w, struct err *e)
 {
+	char path[2 * PATH_MAX];
+
 	for (size_t i = 1; i < LINKS_MAX; i++) {
-		AUTO_FREE char *path = NULL;
-		int r = target_of(w->links[i - 1].path, &path);
+		int r = target_of(w->links[i - 1].path, path, sizeof(path));
 
 		if (r < 0)
-			return err_set(e, r, "out of memory");
+			return err_set(e, r, "where it points to: %s", strerror(-r));
 		if (r == 0) {
 			drop_links(w, i);
 			return 0;
@@ -136,7 +138,7 @@ static int links_follow(struct config_watch *w, struct err *e)
 		if (i < w->n_links && strcmp(w->links[i].path, path) == 0)
 			continue;
 		drop_links(w, i);
-		r = watch_link(w, i, take_ptr(path), e);
+		r = watch_link(w, i, path, e);
 		if (r < 0)
 			return r;
 	}
@@ -188,19 +190,15 @@ int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const c
 		      config_watch_fn *fn, void *arg, struct err *e)
 {
 	struct config_watch *w = calloc(1, sizeof(*w));
-	char *copy = strdup(path);
 	int r;
 
-	if (!w || !copy) {
-		free(w);
-		free(copy);
+	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
-	}
 	w->loop = loop;
 	w->fn = fn;
 	w->arg = arg;
 	due_init(&w->settle, loop, on_settled, w);
-	r = watch_link(w, 0, copy, e);
+	r = watch_link(w, 0, path, e);
 	if (r == 0)
 		r = links_follow(w, e);
 	if (r < 0) {
