@@ -22,8 +22,10 @@
 #include "sysfs_tree.h"
 #include "tmptree.h"
 
-#define HOUR_MS	 3600000
-#define CNP_SENT "roce_cnp_sent_packets_total{device=\"%s\",port=\"1\",source=\"hw\"} %s\n"
+#define HOUR_MS		3600000
+/* At most, but for links. */
+#define JUDGED_EVERY_NS 500000000
+#define CNP_SENT	"roce_cnp_sent_packets_total{device=\"%s\",port=\"1\",source=\"hw\"} %s\n"
 
 struct fixture {
 	uv_loop_t loop;
@@ -72,7 +74,7 @@ static void on_diagnosed(const struct diagnosis_report *report, void *arg)
 	struct fixture *f = arg;
 
 	assert_true(f->judged <= f->published);
-	assert_int_equal(report->n_ports, 1);
+	assert_true(report->n_ports > 0);
 	assert_string_equal(report->ports[0].device, "mlx5_0");
 	f->watch = report->ports[0].watch;
 	f->knows_marks = true;
@@ -303,20 +305,35 @@ static void test_packets_are_judged(void **state)
 	assert_true(loop_until(&f->loop, knows_marks, f, PATIENCE_MS));
 }
 
-/* They are on the page, and what was said last is, too. */
+/* They are on the page, and what was said last is, too. A test that was itself held up for longer
+ * than what it is about tries again. */
 static void test_samples_of_a_storm_are_not_judged(void **state)
 {
 	struct fixture *f = *state;
 	struct thresholds limits;
+	unsigned judged;
+	uint64_t start_ns;
+	char name[32];
 
 	thresholds_init(&limits);
 	f->limits = &limits;
 	open_sampler(f, HOUR_MS);
 	sampler_wake(f->sampler);
 	until_published(f, 1);
-	sampler_wake(f->sampler);
-	until_published(f, 2);
 	assert_int_equal(f->judged, 1);
+	do {
+		judged = f->judged;
+		start_ns = uv_hrtime();
+		for (int i = 0; i < 3; i++) {
+			/* Devices that come are no reason, either. */
+			snprintf(name, sizeof(name), "mlx5_%u", f->published);
+			add_device(f, name, "43");
+			look(f);
+			sampler_wake(f->sampler);
+			until_published(f, f->published + 1);
+		}
+	} while (uv_hrtime() - start_ns >= JUDGED_EVERY_NS);
+	assert_true(f->judged <= judged + 1);
 	assert_true(shows(f, "roce_diagnosis_onsets_total{cause=\"%s\"} %s\n", "packet_loss", "0"));
 }
 
@@ -360,12 +377,6 @@ static void test_a_link_that_goes_down_is_judged_at_once(void **state)
 	look(f);
 	sampler_wake(f->sampler);
 	assert_true(loop_until(&f->loop, is_judged_again, f, PATIENCE_MS));
-	/* A change of anything else is not. */
-	add_device(f, "mlx5_1", "43");
-	look(f);
-	sampler_wake(f->sampler);
-	until_published(f, f->published + 1);
-	assert_int_equal(f->judged, 2);
 }
 
 static bool is_read_often(void *arg)
@@ -373,7 +384,7 @@ static bool is_read_often(void *arg)
 	const struct fixture *f = arg;
 
 	/* How high the peak is depends on which of the two files was read before it changed. */
-	return f->self.burst_reads >= 10 &&
+	return f->self.burst_reads >= 10 && f->self.burst_reads > f->self.samples &&
 	       shows(f, "roce_ecn_ce_peak_ratio{device=\"%s\",port=\"1\"} %s", "mlx5_0", "");
 }
 
@@ -392,7 +403,6 @@ static void test_a_port_with_marks_is_looked_at_often(void **state)
 	f->port_counters = true;
 	open_sampler(f, 200);
 	assert_true(loop_until(&f->loop, is_read_often, f, PATIENCE_MS));
-	assert_true(f->self.burst_reads > f->self.samples);
 }
 
 static void test_nobody_needs_a_diagnosis(void **state)
