@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cleanup.h"
+
 /* Who presses Escape does not wait for the rest of an arrow key's code. */
 #define ESCAPE_MS 50
 
@@ -24,19 +26,21 @@ static void open_colours(void)
 }
 
 /* ncurses gives the terminal back before SIGINT and SIGTERM end us, and no other signal. */
-static void on_quit(int signal)
+static void on_end(int signal)
 {
 	(void)signal;
 	raise(SIGTERM);
 }
 
-static void catch_quit(void)
+static void catch_ends(void)
 {
-	const struct sigaction quit = {.sa_handler = on_quit};
+	static const int signals[] = {SIGHUP, SIGQUIT};
+	const struct sigaction end = {.sa_handler = on_end};
 	struct sigaction old;
 
-	if (sigaction(SIGQUIT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-		sigaction(SIGQUIT, &quit, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(signals[i], &end, NULL);
 }
 
 int top_screen_open(bool colours)
@@ -45,7 +49,7 @@ int top_screen_open(bool colours)
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return -ENOTTY;
-	catch_quit();
+	catch_ends();
 	cbreak();
 	noecho();
 	nonl();

@@ -289,38 +289,50 @@ static void drop_gone(struct http *h)
 	}
 }
 
-/* One more that waits for its answer: others keep a quarter of the places. */
-static bool has_room(const struct http *h)
+/* Who waits for an answer. */
+struct waiting {
+	unsigned orders;
+	unsigned readers[2]; /* on this node, and of the network */
+};
+
+static struct waiting count_waiting(const struct http *h)
 {
-	unsigned n = 0, max = h->connections.max;
+	struct waiting w = {0};
 	const struct connection *it;
 
-	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
-		n += it->phase == CONNECTION_WAITING;
-	return n < max - max / 4;
+	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry)) {
+		if (it->phase != CONNECTION_WAITING)
+			continue;
+		if (it->deferred->reads)
+			w.readers[it->guarded]++;
+		else
+			w.orders++;
+	}
+	return w;
+}
+
+/* For one more: who does not wait keeps a quarter of the places. */
+static bool has_room(const struct http *h, const struct waiting *w)
+{
+	unsigned max = h->connections.max;
+
+	return w->orders + w->readers[false] + w->readers[true] < max - max / 4;
 }
 
 static bool may_order(const struct http *h)
 {
-	unsigned n = 0;
-	const struct connection *it;
+	const struct waiting w = count_waiting(h);
 
-	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
-		n += it->phase == CONNECTION_WAITING && !it->deferred->reads;
-	return n < ORDERS_MAX && n < h->connections.max / 2 && has_room(h);
+	return w.orders < ORDERS_MAX && w.orders < h->connections.max / 2 && has_room(h, &w);
 }
 
 /* A quarter is for those of the network, and another for who is on this node: neither takes the
  * other's. */
 static bool may_read(const struct http *h, bool guarded)
 {
-	unsigned n = 0;
-	const struct connection *it;
+	const struct waiting w = count_waiting(h);
 
-	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry))
-		n += it->phase == CONNECTION_WAITING && it->deferred->reads &&
-		     it->guarded == guarded;
-	return n < h->connections.max / 4 && has_room(h);
+	return w.readers[guarded] < h->connections.max / 4 && has_room(h, &w);
 }
 
 static bool may_read_later(struct http *h, bool guarded)

@@ -153,11 +153,21 @@ def says_that_the_daemon_has_gone(top, daemon):
         t.until("it ends", lambda s: "ended 0" in s)
 
 
-def gives_the_terminal_back_when_told_to_quit(top):
+def is_as_it_was(screen):
+    return "ended 1\n" in screen and " echo " in screen and " icanon " in screen
+
+
+def gives_the_terminal_back_when_told_to_end(top):
     with Terminal("trap : QUIT; " + top) as t:  # the shell around it goes on
         t.until("the ports are there", lambda s: len(rows(s)) > 2)
         t.press("C-\\")
-        t.until("it ends, and the terminal is as it was", lambda s: "ended 1\n" in s and " echo " in s and " icanon " in s)
+        t.until("it ends, and the terminal is as it was", is_as_it_was)
+    # Told by somebody else: the terminal stays.
+    with tempfile.TemporaryDirectory() as folder, Terminal(f"sh -c 'echo $$ > {folder}/pid; exec {top}'") as t:
+        t.until("the ports are there", lambda s: len(rows(s)) > 2)
+        with open(folder + "/pid", encoding="ascii") as f:
+            os.kill(int(f.read()), signal.SIGHUP)
+        t.until("it ends, and the terminal is as it was", is_as_it_was)
 
 
 def ends_with_its_terminal(command):
@@ -223,7 +233,7 @@ def main():
             (drives_a_terminal, top),
             (has_colours_unless_told_not_to, top),
             (is_a_text_elsewhere, command),
-            (gives_the_terminal_back_when_told_to_quit, top),
+            (gives_the_terminal_back_when_told_to_end, top),
             (ends_with_its_terminal, command),
             (says_that_the_daemon_has_gone, top, daemon),
             (waits_for_one_answer_at_most, rocectl),
