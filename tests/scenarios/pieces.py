@@ -96,6 +96,8 @@ PFS, VFS = 11, 7
 NETDEV_DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
 # What is said of ports and samples that it can show; what is said of queue pairs, pods and by a wall clock is taken out.
 PORT_AS_MADE = {"state": 4, "mtu_bytes": 4096, "settings": {"pfc": [3]}}
+PORT_CAN_SAY = {"device", "port", "driver", "function", "parent", "rate_bytes_per_second", "mtu_bytes", "bytes_source", "state", "settings", "management",
+                "pods", "qps"}
 CAN_CHANGE = {"t", "device", "port", "values", "state", "health"}
 TAKEN_OUT = {"qps", "pods", "wall"}
 HEALTH = {"devlink_error", "unreachable"}
@@ -108,9 +110,8 @@ def with_values(lines):
 
 def port_can_be_played(port):
     has = port.header()
-    if has.get("health"):  # what the firmware said before the daemon began, it cannot say
-        return False
-    return port.driver in NETDEV_DRIVERS and all(has.get(k) == v for k, v in PORT_AS_MADE.items() if k != "settings" or has.get(k) is not None)
+    as_made = all(has.get(k) == v for k, v in PORT_AS_MADE.items() if k != "settings" or not has.get("parent"))  # VFs have none
+    return port.driver in NETDEV_DRIVERS and as_made and {k for k, v in has.items() if v} <= PORT_CAN_SAY
 
 
 def line_can_be_played(line, vendor):

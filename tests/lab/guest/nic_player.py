@@ -275,6 +275,8 @@ def make(ports):
     run("udevadm", "settle", "--timeout=60")  # they are renamed once
     batch("dcb", [line for port in ports for line in port.set_up()])
     batch("ip", [f"link set {port.netdev()} up" for port in ports])
+    # A management port is one that carries the default route.
+    batch("ip", [f"route add default dev {port.netdev()} metric {i + 1}" for i, port in enumerate(ports) if port.header.get("management")])
     beat(ports[-1])
 
 

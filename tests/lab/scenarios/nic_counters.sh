@@ -35,11 +35,13 @@ play_round() { # NAME
 
 load_nic
 [[ -n ${1:-} ]] || set -- congestion loss settings bnxt
-# Those that are asked for, or every scenario that this NIC can show: --timeout 3600.
+# Those that are asked for, or every scenario that this NIC can show, or those of such rounds: --timeout 3600.
+#   nic_counters.sh [ROUND..]|[all [ROUND..]]
 if [[ $1 == all ]]; then
     check "the host makes what is played" 'host_part all_pieces'
+    shift
     # shellcheck disable=SC2046 # names of rounds
-    set -- $(cd "$OUT/pieces" && printf '%s\n' * | sort -V)
+    (($#)) || set -- $(cd "$OUT/pieces" && printf '%s\n' * | sort -V)
 else
     check "the host makes what is played" 'host_part pieces'
 fi
