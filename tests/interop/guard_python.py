@@ -50,14 +50,15 @@ class Authority:
         self.folder = folder
         self.n = 0
         self.pem = folder + "/ca.pem"
-        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/ca.key", "-out", self.pem, "-subj", "/CN=lab", "-days", "9")
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/ca.key", "-out", self.pem, "-subj", "/CN=lab", "-days", "9",
+                "-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
     def pair(self, days="9", kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
         self.n += 1
         base = f"{self.folder}/{self.n}"
         openssl("req", *kind, "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN=node-{self.n}")
         with open(base + ".ext", "w", encoding="ascii") as f:
-            f.write("subjectAltName=IP:127.0.0.1\n")
+            f.write("subjectAltName=IP:127.0.0.1\nsubjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n")
         openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", days, "-extfile",
                 base + ".ext", "-out", base + ".pem")
         with open(base + ".pem", encoding="ascii") as cert, open(base + ".key", encoding="ascii") as key:
@@ -204,7 +205,9 @@ def tls(folder):
 
 
 def keeps_alive(d, ca):
-    connection = http.client.HTTPSConnection("127.0.0.1", d.port, context=ssl.create_default_context(cafile=ca.pem), timeout=SOON)
+    context = ssl.create_default_context(cafile=ca.pem)
+    context.verify_flags |= ssl.VERIFY_X509_STRICT  # as Python 3.13 does of itself
+    connection = http.client.HTTPSConnection("127.0.0.1", d.port, context=context, timeout=SOON)
     for _ in range(20):
         connection.request("GET", "/")
         if connection.getresponse().read()[:9] != b"<!DOCTYPE":
