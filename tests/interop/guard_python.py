@@ -53,16 +53,20 @@ class Authority:
         openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/ca.key", "-out", self.pem, "-subj", "/CN=lab", "-days", "9",
                 "-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
-    def pair(self, days="9", kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
+    def pair(self, when=("-days", "9"), kind=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
         self.n += 1
         base = f"{self.folder}/{self.n}"
         openssl("req", *kind, "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN=node-{self.n}")
         with open(base + ".ext", "w", encoding="ascii") as f:
             f.write("subjectAltName=IP:127.0.0.1\nsubjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n")
-        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", "-days", days, "-extfile",
+        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.pem, "-CAkey", self.folder + "/ca.key", "-CAcreateserial", *when, "-extfile",
                 base + ".ext", "-out", base + ".pem")
         with open(base + ".pem", encoding="ascii") as cert, open(base + ".key", encoding="ascii") as key:
             return cert.read(), key.read()
+
+    def expired(self):
+        has_dates = "-not_after" in openssl("x509", "-help").stderr  # since OpenSSL 3.4, which refuses an end before the beginning
+        return self.pair(("-not_before", "20200101000000Z", "-not_after", "20200102000000Z") if has_dates else ("-days", "-1"))
 
 
 class Secret:
@@ -195,7 +199,7 @@ def tls(folder):
         os.unlink(secret.path("..data"))
         check("a Secret that is gone is told", d.says("error", "No such file", "keeping"))
         check("what was right stays still", subject(d) == second)
-        expired = ca.pair("-1")
+        expired = ca.expired()
         secret.replace(crt=expired[0], key=expired[1])
         check("one that has expired is told", d.says("error", "the certificate has expired", "keeping what was right"))
         check("by doctor and /readyz, too", all("the certificate has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
@@ -260,7 +264,7 @@ def noise(d):
 
 def expired_at_the_start(folder):
     ca = Authority(folder)
-    secret = Secret(folder + "/tls", **dict(zip(("crt", "key"), ca.pair("-1"))))
+    secret = Secret(folder + "/tls", **dict(zip(("crt", "key"), ca.expired())))
 
     def expires(d):
         return int((re.search(r"^rocelet_tls_certificate_expires_seconds (\d+)$", d.over_socket("/metrics"), re.M) or "00")[1])
