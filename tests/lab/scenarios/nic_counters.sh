@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Fault scenarios, played by a NIC whose counters, settings and health are scripted, through the kernel's own interfaces: what the running
 # daemon says of each is what replay says of its file.
+#   nic_counters.sh [ROUND..]        default: all of its own rounds
+#   nic_counters.sh all [ROUND..]    rounds of every other scenario that this NIC can show: --timeout 3600
 # lab: --kernel 6.1 --timeout 600 --nics 12
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -35,8 +37,6 @@ play_round() { # NAME
 
 load_nic
 [[ -n ${1:-} ]] || set -- congestion loss settings bnxt
-# Those that are asked for, or every scenario that this NIC can show, or those of such rounds: --timeout 3600.
-#   nic_counters.sh [ROUND..]|[all [ROUND..]]
 if [[ $1 == all ]]; then
     check "the host makes what is played" 'host_part all_pieces'
     shift
