@@ -225,7 +225,7 @@ fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 deps: ## install the Debian packages needed to build and test (12 and 13)
 	$(Q)tests/deps.sh
 
-check: ## every test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
+check: ## the core of every kind of test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
 
 lint: deps ## both compilers, formatting, include rules, clang-tidy, cppcheck, shellcheck
@@ -234,7 +234,7 @@ lint: deps ## both compilers, formatting, include rules, clang-tidy, cppcheck, s
 check-unit: ## the unit tests alone, seconds
 	$(Q)tests/check.sh unit
 
-check-ship: deps ## what is shipped: the manifests, the image; CHECK=full: the package, two builds compared, arm64 (root)
+check-ship: deps ## what is shipped: the manifests, the image, the package, two builds compared (root)
 	$(Q)tests/check.sh ship
 
 check-arm64: ## the unit tests and the image for arm64, by qemu; their builds take minutes (root)
@@ -269,15 +269,14 @@ bench: deps ## figures against prometheus-node-exporter, in one run (root)
 
 check-kernels: deps ## the lab's scenarios of BPF on Debian's kernels 6.1, 6.12 and the newest, and which programs load there (root)
 	$(Q)$(MAKE) --no-print-directory all tests
-	$(Q)SOAK_PARTS=kernels tests/bench/soak.sh
+	$(Q)tests/check.sh --all lab/bpf_events lab/bpf_packets
 
-soak: deps ## what takes too long for check: 10,000 random histories of the attach engine; scrapes and changes under valgrind; 1,000 attaches, crashes and 50 pods in the lab, its kernels
+soak: deps ## every test with the most that it knows, hours; 10,000 random histories of the attach engine; scrapes and changes under valgrind
 	$(Q)$(MAKE) --no-print-directory all tests
-	$(Q)$(MAKE) --no-print-directory KILL_POINTS=1 build/kill/rocelet
 	$(Q)tests/bench/soak.sh
 
 golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/check/table.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
 
 # kustomize cannot put a file into an object.
 k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml
@@ -286,6 +285,10 @@ k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml
 	$(Q)sed '/^ *#/d; s/^./  &/' $< >> $@
 
 docs: golden
+
+turn: ## begin the next turn, once after a change has landed: CI goes on to the next third of the tests, and counts what changes from here
+	$(Q)echo $$(($$(cat .ci/turn) + 1)) > .ci/turn
+	$(Q)git commit --quiet -m "turn $$(cat .ci/turn)" -- .ci/turn
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
 
@@ -352,7 +355,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all test-objects rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs fmt fmt-check check-deps \
+.PHONY: all test-objects rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs turn fmt fmt-check check-deps \
 	cppcheck tidy install install-programs clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,4 +1,8 @@
-/* Any bytes as Accept and as Accept-Encoding. */
+/* Any bytes as Accept and as Accept-Encoding.
+ *
+ * proves: daemon/http
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

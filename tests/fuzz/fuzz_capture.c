@@ -1,5 +1,9 @@
 /* Any bytes as a capture file: it comes to the same whether they come at once or in pieces, and
- * what it comes to can be told. */
+ * what it comes to can be told.
+ *
+ * proves: daemon/capture hw/sniff
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,9 @@
-/* Any bytes as /proc/PID/cgroup: a process may name cgroups of its own. */
+/* Any bytes as /proc/PID/cgroup: a process may name cgroups of its own.
+ *
+ * proves: daemon/pods
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* Any text as the kubelet's checkpoint: a list or a sentence. */
+/* Any text as the kubelet's checkpoint: a list or a sentence.
+ *
+ * proves: k8s/kubelet
+ * when: core 2
+ * when: turns 10
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

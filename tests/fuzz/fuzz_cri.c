@@ -1,4 +1,9 @@
-/* Any bytes as each of the container runtime's messages, and as its JSON. */
+/* Any bytes as each of the container runtime's messages, and as its JSON.
+ *
+ * proves: k8s/cri
+ * when: core 2
+ * when: turns 10
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* Event datagrams as any local process could have sent them: rtnetlink, RDMA netlink, devlink, and
- * the BPF ring buffer. */
+ * the BPF ring buffer.
+ *
+ * proves: daemon/events hw/netlink
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,9 @@
-/* What an IPAM plugin answers: any bytes are addresses or a sentence. */
+/* What an IPAM plugin answers: any bytes are addresses or a sentence.
+ *
+ * proves: daemon/attach/ipam
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

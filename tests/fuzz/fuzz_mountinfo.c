@@ -1,5 +1,9 @@
 /* A pod mounts what it likes where it likes: any line is a mount or is none, and no part of one
- * reaches beyond the line. */
+ * reaches beyond the line.
+ *
+ * proves: hw/ops
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* The annotation of a pod: any text either is understood or gets a sentence, and what is understood
- * keeps within its bounds and makes a plan or a sentence over any pool. */
+ * keeps within its bounds and makes a plan or a sentence over any pool.
+ *
+ * proves: daemon/config
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,4 +1,9 @@
-/* RDMA netlink answers and events. */
+/* RDMA netlink answers and events.
+ *
+ * proves: hw/netlink
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* A datagram's framing, as any local process could have sent it: no message may reach past its end.
- */
+ *
+ * proves: hw/netlink
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

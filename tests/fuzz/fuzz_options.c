@@ -1,4 +1,8 @@
-/* The configuration file's reader: any bytes either parse or give a sentence. */
+/* The configuration file's reader: any bytes either parse or give a sentence.
+ *
+ * proves: daemon/config
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,9 @@
-/* Any bytes as the body of an order; the first says of which kind. */
+/* Any bytes as the body of an order; the first says of which kind.
+ *
+ * proves: daemon/api
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

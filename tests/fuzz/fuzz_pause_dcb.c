@@ -1,4 +1,8 @@
-/* Fuzzes the decoders of pause and of DCB, frames and settings, with a datagram of messages. */
+/* Fuzzes the decoders of pause and of DCB, frames and settings, with a datagram of messages.
+ *
+ * proves: hw/netlink hw/counters
+ * when: turns 4
+ * when: soak 120 */
 #include <stdlib.h>
 #include <string.h>
 

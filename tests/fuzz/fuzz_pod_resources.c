@@ -1,4 +1,9 @@
-/* Any bytes as the kubelet's PodResources answer. */
+/* Any bytes as the kubelet's PodResources answer.
+ *
+ * proves: k8s/kubelet
+ * when: core 2
+ * when: turns 10
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 

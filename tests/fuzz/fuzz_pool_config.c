@@ -1,5 +1,10 @@
 /* The reader of pools: any bytes either parse or give a sentence; what was understood prints as a
- * file that is understood the same way. */
+ * file that is understood the same way.
+ *
+ * proves: daemon/config
+ * when: core 2
+ * when: turns 10
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

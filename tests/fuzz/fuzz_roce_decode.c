@@ -1,5 +1,10 @@
 /* Fuzzes the decoder of frames. First two bytes: how much longer the frame is than what is at hand,
- * and whether it starts at its network header. */
+ * and whether it starts at its network header.
+ *
+ * proves: include
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,9 @@
-/* Link, namespace, route and nexthop messages. */
+/* Link, namespace, route and nexthop messages.
+ *
+ * proves: hw/netlink
+ * when: core 2
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

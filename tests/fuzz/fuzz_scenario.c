@@ -1,5 +1,9 @@
 /* A scenario file of any bytes: every point in time is later than the one before, names end where
- * they must, and whatever diagnosis says of it is of a port that is in it. */
+ * they must, and whatever diagnosis says of it is of a port that is in it.
+ *
+ * proves: daemon/diagnosis
+ * when: turns 4
+ * when: soak 120 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

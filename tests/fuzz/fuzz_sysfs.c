@@ -1,4 +1,8 @@
-/* The texts of attributes: every parser over the same bytes. */
+/* The texts of attributes: every parser over the same bytes.
+ *
+ * proves: hw
+ * when: turns 4
+ * when: soak 120 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,10 @@
   bundle_python.py DAEMON ROCECTL [CHECK...]
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/rocectl
+proves: daemon/ctl daemon/api
+when: turns
 """
 import io
 import json

@@ -4,6 +4,11 @@
   capture_python.py PROGRAM      PROGRAM: build/rocectl
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/rocectl
+proves: hw/sniff daemon/capture include/roce_decode.h daemon/ctl
+when: turns
+needs: root
 """
 import collections
 import functools

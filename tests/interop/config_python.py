@@ -5,6 +5,10 @@
 
 One row of a table is one text, the status that --check-config ends with, and words of what it says; a start with the same text must come to the same
 end. One line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/rocectl {san}/bench/mk_sysfs
+proves: daemon/config daemon/compose daemon/ctl
+when: core
 """
 import json
 import os

@@ -4,6 +4,10 @@
   cri_python.py PROGRAM      PROGRAM: build/interop/cri_watch
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/interop/cri_watch
+proves: k8s/cri k8s/rpc
+when: core
 """
 import json
 import os

@@ -4,6 +4,10 @@
   daemon_python.py DAEMON MK_SYSFS [CHECK...]
 
 First what kubelet_python.py asks of any device plugin, then what only the real one can be asked. One line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/bench/mk_sysfs
+proves: daemon/plugin daemon/pools daemon/pods daemon/metrics daemon/http daemon/compose
+when: core
 """
 import fcntl
 import glob

@@ -4,6 +4,10 @@
   diagnosis_python.py DAEMON MK_SYSFS ROCECTL [CHECK...]
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/bench/mk_sysfs {san}/rocectl
+proves: daemon/diagnosis daemon/metrics daemon/api hw/counters
+when: core
 """
 import json
 import os

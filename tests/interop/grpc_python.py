@@ -4,6 +4,10 @@
   grpc_python.py PROGRAM      PROGRAM: build/interop/grpc_echo
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/interop/grpc_echo
+proves: k8s/rpc
+when: core
 """
 import concurrent.futures
 import os

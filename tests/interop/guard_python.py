@@ -4,6 +4,10 @@
   guard_python.py DAEMON [PART...]
 
 One line per check, "N passed, N failed" last.
+
+run: {build}/rocelet
+proves: daemon/http daemon/config
+when: core
 """
 import base64
 import contextlib

@@ -5,6 +5,10 @@
 
 What the kubelet sees is what counts: a list that it watches until the successor has registered, and no moment without devices. One line per
 check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/bench/mk_sysfs
+proves: daemon/compose k8s/kubelet daemon/plugin
+when: turns
 """
 import contextlib
 import fcntl

@@ -5,6 +5,10 @@
   kubelet_python.py --command COMMAND  any device plugin: {dir} in COMMAND is its kubelet's folder; what needs plugin_host's help is left out
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/interop/plugin_host
+proves: k8s/kubelet k8s/rpc
+when: core
 """
 import glob
 import importlib

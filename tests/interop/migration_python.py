@@ -4,6 +4,10 @@
   migration_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/rocectl {san}/bench/mk_sysfs
+proves: daemon/config docs/migration.md daemon/metrics
+when: turns
 """
 import json
 import os

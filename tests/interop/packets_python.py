@@ -5,6 +5,10 @@ IPv4 and IPv6, VLAN tags, RoCEv1, over a veth pair that is watched at both ends.
   packets_python.py PROGRAM      PROGRAM: build/interop/packet_watch
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/interop/packet_watch
+proves: bpf daemon/packets
+when: core
 """
 import collections
 import ctypes

@@ -5,6 +5,10 @@ descriptor of the folder in place of the container's mount.
   pod_status_python.py DAEMON MK_SYSFS ROCECTL [CHECK...]
 
 One line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/bench/mk_sysfs {san}/rocectl
+proves: daemon/plugin daemon/api daemon/pools
+when: turns
 """
 import fcntl
 import glob

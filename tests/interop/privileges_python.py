@@ -4,6 +4,11 @@
   privileges_python.py DAEMON
 
 One line per check, "N passed, N failed" last.
+
+run: {build}/rocelet
+proves: daemon/privileges daemon/compose
+when: core
+needs: root
 """
 import contextlib
 import errno

@@ -5,6 +5,10 @@
 
 What --suggest-config prints is given to --check-config, whose answer for every device is compared with the table of the check and with the comments. One
 line per check, "N passed, N failed" last.
+
+run: {san}/rocelet {san}/rocectl
+proves: daemon/config daemon/pools
+when: turns
 """
 import json
 import os

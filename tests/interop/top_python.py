@@ -2,6 +2,10 @@
 """Judges `rocectl top` on a real terminal, tmux's: what is on it, what keys do, and that it is given back as it was.
 
     top_python.py DAEMON ROCECTL MK_SYSFS
+
+run: {san}/rocelet {san}/rocectl {san}/bench/mk_sysfs
+proves: daemon/ctl daemon/api
+when: turns
 """
 import http.server
 import json

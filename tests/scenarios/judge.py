@@ -6,6 +6,10 @@
 
 A scenario passes when each verdict that its header expects is there, with its severity, pod and onset, and no other is. One line for each that fails,
 "N passed, N failed" last.
+
+run: {san}/rocectl
+proves: daemon/diagnosis
+when: core
 """
 import json
 import os

@@ -4,6 +4,10 @@
 # qemu carries out arm64's instructions and hands system calls to this machine's kernel, some of which it does not know. Programs of tests that
 # need one are listed below, with how many of their tests fail for that reason: as many may, and are counted as skipped. All others must
 # hold. Whether the BPF objects load is for an arm64 kernel to say: of them only what can be read is judged.
+# run:
+# proves: Makefile k8s/deploy/image bpf
+# when: soak
+# needs: root
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/lib/checks.sh
 

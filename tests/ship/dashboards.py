@@ -5,6 +5,10 @@ scrapes a rocelet whose counters move, and a page on which every family of docs/
   dashboards.py DAEMON MK_SYSFS PROMETHEUS
 
 One line per check, "N passed, N failed" last.
+
+run: {build}/rocelet {build}/bench/mk_sysfs {prometheus}/usr/bin/prometheus
+proves: k8s/deploy/monitoring docs/metrics.md
+when: turns
 """
 import glob
 import http.server

@@ -1,6 +1,10 @@
 #!/bin/bash
 # deb.sh - the Debian package: it is built, lintian has nothing to say, it installs into a minimal Debian of this machine's suite with what it
 # depends on, its programs run there, its unit is one that systemd understands, and purging it leaves nothing. As root, a minute or two.
+# run:
+# proves: daemon/debian Makefile
+# when: turns
+# needs: root
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/lib/checks.sh
 . tests/lab/host/common.sh

@@ -2,7 +2,12 @@
 # image.sh [ARCH] - judges the image of `make image`, which must have been made: what is in it, that it needs nothing else, and that its
 # programs run in it, by qemu where this machine cannot. As root (chroot).
 #
-#   image.sh again       two builds of the same sources, in different folders, are the same bytes
+#   image.sh again       also: two builds of the same sources, in different folders, are the same bytes
+# run:
+# proves: k8s/deploy/image Makefile
+# when: core
+# when: turns again
+# needs: root image build-lock
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/lib/checks.sh
 
@@ -172,17 +177,13 @@ build_again() {
     check "two folders, the same bytes" "cmp '$there/$(tarball)' '$(tarball)'"
 }
 
-case ${1:-} in
-again) build_again 1700000000 ;;
-*)
-    ARCH=${1:-$NATIVE}
-    TRIPLET=$(case $ARCH in amd64) echo x86_64 ;; arm64) echo aarch64 ;; esac)-linux-gnu
-    mkdir "$ROOT"
-    judge_contents
-    if [[ $ARCH != "$NATIVE" ]]; then
-        cp "$(tests/ship/qemu.sh "$ARCH")" "$ROOT/qemu"
-        RUNNER=(/qemu)
-    fi
-    judge_programs
-    ;;
-esac
+[[ ${1:-again} == again ]] || ARCH=$1
+TRIPLET=$(case $ARCH in amd64) echo x86_64 ;; arm64) echo aarch64 ;; esac)-linux-gnu
+mkdir "$ROOT"
+judge_contents
+if [[ $ARCH != "$NATIVE" ]]; then
+    cp "$(tests/ship/qemu.sh "$ARCH")" "$ROOT/qemu"
+    RUNNER=(/qemu)
+fi
+judge_programs
+[[ ${1:-} != again ]] || build_again 1700000000

@@ -5,6 +5,10 @@
 
 Each kubectl (the oldest in use first) renders the same. Fields and their types are judged by Debian's python3-kubernetes, which is made from the API's
 description; the rules are ours. One line per check, "N passed, N failed" last.
+
+run: {build}/rocelet {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
+proves: k8s/deploy docs/install.md docs/examples
+when: core
 """
 import json
 import os

@@ -5,6 +5,10 @@ names, the alerts and the verdicts that lead to it, and every link.
   runbook.py ROCECTL
 
 One line per check, "N passed, N failed" last.
+
+run: {build}/rocectl
+proves: docs/runbook.md docs/diagnosis.md docs/metrics.md
+when: core
 """
 import glob
 import os

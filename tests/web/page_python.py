@@ -4,6 +4,10 @@
   page_python.py DAEMON MK_SYSFS NGINX KUBECTL... [-- CHECK...]
 
 One line per check, "N passed, N failed" last. Lines with "# " are figures.
+
+run: {build}/rocelet {build}/bench/mk_sysfs {nginx}/usr/sbin/nginx {kubectls}
+proves: daemon/web daemon/api daemon/http
+when: turns
 """
 import concurrent.futures
 import glob

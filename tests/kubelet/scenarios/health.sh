@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Health as the kubelet sees it: each thing that can be wrong with a device takes it out of the kubelet's list, says why, and brings
 # it back when it is mended; who has it keeps running.
+# proves: daemon/pools daemon/plugin
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # A machine of two NUMA nodes and a kubelet that insists: what a container gets is all on one node.
+# proves: daemon/pools
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

@@ -1,5 +1,7 @@
 # shellcheck shell=bash
 # Whose is a device after the kubelet was restarted? What the new one's list names is so at once, although it lacks what another pod had.
+# proves: daemon/pods k8s/kubelet
+# when: core
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Two pools of VFs and a shared one under a real kubelet, in both ways of registering: containers get exactly their devices, and
 # everybody tells the same about it.
+# proves: daemon/plugin daemon/pools daemon/pods k8s/kubelet k8s/cri
+# when: core
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

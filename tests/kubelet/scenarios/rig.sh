@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Is the rig itself sound? A plain stand-in instead of rocelet: what fails here is not the daemon's fault.
+# proves: tests/kubelet
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

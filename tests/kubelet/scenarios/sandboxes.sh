@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Do we see the pods' sandboxes as containerd has them? With cri_watch, which prints what k8s/cri/cri.h tells.
+# proves: k8s/cri
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

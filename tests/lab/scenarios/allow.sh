@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # Who may what: what a pod's author cannot change of the pool's isolation.
 # lab: --kubelet --memory 4096 --timeout 1800
+# proves: daemon/config
+# when: turns vlan spelt files evil
+# when: soak --timeout 3600 --
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Somebody writes sriov_numvfs while pods have VFs: those that bear their names afterwards are new ones. What the old ones were like is not
 # forced on them, and nobody loses them: they are in the host, whatever became of the old ones' pods.
+# proves: daemon/attach/journal daemon/inventory
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # Pods with a VF each, from plain manifests: net1, RDMA, the settings on the PF, and everything as it was afterwards.
 # lab: --kubelet --memory 4096 --timeout 1500
+# proves: daemon/attach daemon/plugin daemon/pods hw/ops
+# when: core 1
+# when: soak --timeout 3600 -- 30
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -2,6 +2,9 @@
 # VFs that go to pods and come back all day, while pods die without a word and the daemon, the kubelet and the runtime are killed: in the end
 # every VF is free and clean, and nothing has grown.
 # lab: --kubelet --memory 4096 --timeout 1800
+# proves: daemon/attach
+# when: soak --timeout 14400 -- 1000 50
+# when: soak --timeout 3600 -- 100 4 true
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # How long an attach takes, beside the least that the kernel needs for it and beside a CNI plugin, on the same VF in the same run.
+# proves: daemon/attach/steps
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # What nobody should do to a daemon: forged kernel messages, garbage on its port, ends in the middle of things.
+# proves: hw/netlink daemon/http
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # A pod has ended, and its namespace lives on where nobody can enter it: a socket of it, which it has given away, keeps it. The VF comes back
 # with a new netdev.
+# proves: daemon/attach/steps hw/ops
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

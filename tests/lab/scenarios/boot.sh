@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Is the lab itself sound? VFs, two pods on them, and RDMA traffic from one to the other. Needs nothing of ours.
+# proves: tests/lab/guest tests/lab/host
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 

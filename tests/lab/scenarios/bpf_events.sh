@@ -4,6 +4,11 @@
 #   bpf_events.sh [BAR]    with a bar, how late failures are told is held against that many starts of an empty program, measured here and
 #   now: only on an idle machine (make bench)
 # lab: --timeout 600
+# proves: bpf daemon/events
+# when: turns
+# when: soak --kernel 6.1 --
+# when: soak --kernel 6.12 --
+# when: soak
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/bpf.sh

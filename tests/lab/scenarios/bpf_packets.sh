@@ -3,6 +3,10 @@
 # and leave nothing. On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_packets
 #   bpf_packets.sh [CYCLES]    how often a pod's namespace with a device comes and goes, 12
 # lab: --timeout 900
+# proves: bpf daemon/packets
+# when: soak --kernel 6.1 --
+# when: soak --kernel 6.12 --
+# when: soak --timeout 7200 -- 1000
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/bpf.sh

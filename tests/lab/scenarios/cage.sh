@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # IPAM plugins of every kind, good and bad: what they may do to the host, and what they leave behind.
+# proves: daemon/attach/ipam
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

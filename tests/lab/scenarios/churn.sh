@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Devices that come and go all day: the daemon neither grows nor tires, and ends up with the right picture.
 #   churn.sh [ROUNDS]    how often a soft-RoCE device is added and removed, 250
+# proves: daemon/inventory daemon/packets
+# when: soak --timeout 3600 --
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 

@@ -2,6 +2,7 @@
 # The wall clock is set by hours, back and forward, while pods are on their way and while they run: every pod starts with its own VF, and
 # every VF comes back.
 # lab: --kubelet --memory 4096 --timeout 1800
+# proves: daemon/attach include/loop
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -2,6 +2,7 @@
 # Soft-RoCE VFs in company: beside a device of another RDMA pool, in a pod with the host's network, and while a container that ignores
 # SIGTERM still has its own.
 # lab: --kubelet --memory 4096 --timeout 1200
+# proves: daemon/attach/steps daemon/plugin
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -4,6 +4,8 @@
 # What soft-RoCE can show at all: docs/diagnosis.md.
 #   congestion.sh [ROUNDS [FAULT..]]    how often each fault is made, 1, and which; all
 # lab: --kubelet --memory 4096 --timeout 2400
+# proves: daemon/diagnosis daemon/metrics
+# when: soak --timeout 7200 -- 3
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

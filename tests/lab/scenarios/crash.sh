@@ -2,6 +2,11 @@
 # The daemon is killed before and after every step of an attach and of a return, and started again: the VF is where it should be, or clean
 # and free; none is lost, none is left half done.
 # lab: --kubelet --memory 4096 --timeout 1800
+# proves: daemon/attach daemon/attach/journal
+# when: core 1 attach-record-before attach-move-after back-record-after back-move-before back-renew-after
+# when: turns some
+# when: soak --timeout 3600 -- 3
+# needs: kill-points
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

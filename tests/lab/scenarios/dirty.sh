@@ -2,6 +2,9 @@
 # A pod changes everything about its interface that ip, tc, bridge, ethtool, bpftool, netlink, sysfs and sysctl offer: the next pod's
 # interface equals one that was never used, nothing of the old one is left anywhere, and traffic passes.
 # lab: --timeout 1800
+# proves: daemon/attach/steps hw/ops hw/settings
+# when: turns some
+# when: soak --timeout 5400 -- all
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # The live inventory: every change of the hardware is visible soon after the kernel's message, and right after lost events.
+# proves: daemon/inventory hw/scan hw/netlink
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 

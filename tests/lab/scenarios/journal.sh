@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What the journal makes of strange names, and of a second daemon.
 # lab: --memory 2048 --timeout 600
+# proves: daemon/attach/journal daemon/compose
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

@@ -1,5 +1,7 @@
 # shellcheck shell=bash
 # The numbers: perftest's own, the kernel's and ours agree; the page is a good page for promtool and Prometheus.
+# proves: daemon/metrics hw/counters
+# when: core
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 

@@ -4,6 +4,9 @@
 #   nic_counters.sh [ROUND..]        default: all of its own rounds
 #   nic_counters.sh all [ROUND..]    rounds of every other scenario that this NIC can show: --timeout 3600
 # lab: --kernel 6.1 --timeout 600 --nics 12
+# proves: daemon/diagnosis hw/counters daemon/metrics
+# when: turns congestion settings
+# when: soak --timeout 3600 -- all
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/nic.sh

@@ -2,6 +2,7 @@
 # Who changes a NIC's DCB settings, and what its devlink health reporter says, seen by BPF. No emulated NIC has either: the host builds
 # one (tests/lab/module), for the kernel whose headers fit Debian 12's compiler.
 # lab: --kernel 6.1 --timeout 300
+# proves: bpf daemon/events
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/nic.sh

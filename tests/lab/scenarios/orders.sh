@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # What a person orders is read and judged as what stands in a pool: the same slips, the same sentences, and nothing is changed by them.
+# proves: daemon/api daemon/config daemon/attach
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # VFs that nobody remembers, and one that somebody took out of its pod: a pod that runs keeps its own, everything else comes home clean.
 # lab: --kubelet --memory 4096 --timeout 1200
+# proves: daemon/attach daemon/pods
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -2,6 +2,7 @@
 # Real pods in the lab: containerd, the kubelet, and the daemon as device plugin for real VFs with soft-RoCE. Is the ground sound on which VFs
 # are given to pods? What the attach engine does with them is done by hand here.
 # lab: --kubelet --memory 4096 --timeout 600
+# proves: tests/lab/guest
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -3,6 +3,9 @@
 # beforehand, and nothing else does. And a configuration that asks for more than the daemon was given.
 #   privileges.sh [CAPABILITY..]    only without these; all
 # lab: --timeout 1800
+# proves: daemon/privileges k8s/deploy
+# when: turns net_admin sys_ptrace mknod setuid
+# when: soak --timeout 3600 --
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

@@ -2,6 +2,8 @@
 # The daemon is started again while 32 VFs are in network namespaces: how soon the kubelet has its list again, which is when every one of them was
 # found where the journal says it is; and nothing about them changes.
 # lab: --kubelet --memory 4096 --nics 5 --timeout 1800
+# proves: daemon/attach daemon/attach/journal daemon/compose
+# when: soak
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -2,6 +2,7 @@
 # The daemon's successor takes the node over while pods run: the kubelet never takes their devices for ill, nothing in the pods changes, and
 # what comes next is the successor's.
 # lab: --kubelet --memory 4096 --timeout 900
+# proves: daemon/compose k8s/kubelet daemon/plugin
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What cannot be seen is not gone: a pod whose namespace has lost its path keeps its VF, and a daemon that cannot see the host takes nothing
 # from anybody.
+# proves: daemon/pods daemon/attach
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh

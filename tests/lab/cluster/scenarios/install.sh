@@ -2,6 +2,8 @@
 # What an administrator does, in his words, on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
 # updates and rollbacks while that flows, and away with it.
 # cluster: --kubelet --memory 3072 --timeout 3600
+# proves: k8s/deploy docs/install.md
+# when: soak
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh" "$1"
 # shellcheck source=../rocelet.sh

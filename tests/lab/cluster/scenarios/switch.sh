@@ -2,6 +2,8 @@
 # Is the ground sound? Two machines on one switch, RDMA between a VF of the one and a VF of the other, and what the switch does to packets on the
 # way is told by the rocelet of the node where they arrive.
 # cluster: --timeout 600
+# proves: tests/lab/cluster
+# when: soak
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh" "$1"
 

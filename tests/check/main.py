@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+"""Every test of the project. The last line it prints is "N passed, N failed[, N skipped]".
+
+  check.sh                     the core of every kind, about ten minutes on two idle cores
+  check.sh --ci                what CI runs: the core, what the change since the turn began touches, and a third of the rest
+  check.sh --all               everything, each test with the most that it knows; hours
+  check.sh KIND[/TEST]...      these only, KIND one of: KINDS; with --all as --all runs them
+      --list                   print what would run and why, and run nothing
+      --turn N, --base COMMIT  for --ci: instead of .ci/turn and the commit that wrote it
+
+CI_MINUTES says how long all of it may take (80 with --ci, else as long as it takes). What is left out for want of time is named and counted as skipped,
+and as failed if it belongs to the core.
+"""
+import argparse
+import collections
+import os
+import shutil
+import signal
+import sys
+import time
+
+import choice
+import history
+import jobs as jobs_of
+import run
+from usual import OF_KIND, Usual
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(usage=__doc__.replace("KIND one of: KINDS", "KIND one of: " + " ".join(jobs_of.KINDS)), add_help=False)
+    parser.add_argument("--ci", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--turn", type=int)
+    parser.add_argument("--base")
+    parser.add_argument("names", nargs="*")
+    return parser.parse_args(argv)
+
+
+def chosen_by_ci(args, everything):
+    turn, base, sentence = history.begun()
+    if args.turn is not None:
+        turn, sentence = args.turn, ""
+    if args.base:
+        base = args.base
+    changed = history.changed_since(base)
+    chosen = choice.choose(everything, changed, turn)
+    n = collections.Counter(c.reason for c in chosen)
+    if sentence:
+        print(f"{sentence}: as many of all turns' tests as there is time for")
+    print(f"turn {'of all' if turn is None else turn % choice.N_TURNS + 1} of {choice.N_TURNS}; "
+          + ("what has changed cannot be known" if changed is None else f"{len(changed)} files changed")
+          + f"; {len(chosen)} tests: {n['core']} of the core, {n['touched']} touched by the change, {n['turn']} in their turn")
+    return chosen
+
+
+def show(chosen):
+    usual = Usual()
+    for c in chosen:
+        seconds = usual.seconds(c.job.title) or OF_KIND[c.job.kind.name]
+        print(f"{c.reason:8} {seconds:6.0f} s  {c.job.title}")
+    print(f"{len(chosen)} tests")
+
+
+def main(argv):
+    args = arguments(argv)
+    os.chdir(jobs_of.TOP)
+    everything = jobs_of.all_jobs()
+    if args.names:
+        try:
+            chosen = choice.named(everything, args.names, args.all)
+        except KeyError as unknown:
+            sys.exit(f"check.sh: there is no test {unknown}; check.sh --list --all prints all of them")
+    elif args.ci:
+        chosen = chosen_by_ci(args, everything)
+    else:
+        chosen = choice.everything(everything) if args.all else choice.core_of(everything)
+    if args.list:
+        show(chosen)
+        return 0
+    minutes = os.environ.get("CI_MINUTES", "80" if args.ci else "")
+    # Since the script around this began, which may have installed packages first.
+    began = time.monotonic() - max(0.0, time.time() - float(os.environ.get("CHECK_BEGAN", time.time())))
+    shutil.rmtree(run.LOGS, ignore_errors=True)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    return run.Run(chosen, float(minutes) * 60 if minutes else None, began).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

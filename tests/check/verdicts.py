@@ -1,0 +1,51 @@
+"""What a test's output says: how many passed, failed and were skipped, and the lines that explain a failure."""
+import dataclasses
+import re
+
+
+@dataclasses.dataclass
+class Verdict:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    note: str = ""  # said behind the count
+    why: list = dataclasses.field(default_factory=list)  # the names of what failed
+    figures: list = dataclasses.field(default_factory=list)  # lines with "# ", which a judge wants seen
+
+
+def read_status(status, _):
+    return Verdict(passed=int(status == 0), failed=int(status != 0))
+
+
+def read_cmocka(status, text):
+    """A cmocka group: its tests are counted one by one."""
+    passed = len(re.findall(r"^\[       OK \]", text, re.M))
+    # Both are named twice: when they happen and at the end.
+    failed = sorted(set(re.findall(r"^\[  (?:FAILED |ERROR  ) \] (\w+)$", text, re.M)))
+    skipped = set(re.findall(r"^\[  SKIPPED \] (\w+)$", text, re.M))
+    n_failed = len(failed)
+    if n_failed == 0 and (status != 0 or passed + len(skipped) == 0):
+        n_failed, failed = 1, [f"exit status {status}, {passed} tests had passed"]
+    reason = re.search(r"skipped: (.*)", text)
+    return Verdict(passed, n_failed, len(skipped), reason[1] if skipped and reason else "", failed)
+
+
+def read_checks(status, text):
+    """A judge or a scenario: it counts its own checks in its last line."""
+    counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.M)
+    figures = re.findall(r"^# .*", text, re.M)
+    why = [line for line in text.splitlines() if re.match(r"not ok|FAILED |failed \(status", line)]
+    if not counts:
+        return Verdict(failed=1, why=why + [f"exit status {status}, and no count at the end"])
+    passed, failed = map(int, counts[-1])
+    if status != 0 and failed == 0:
+        failed, why = 1, why + [f"exit status {status}"]
+    return Verdict(passed, failed, 0, "", why, figures)
+
+
+def read_fuzz(status, text):
+    runs = re.search(r"number_of_executed_units: *(\d+)", text)
+    return Verdict(int(status == 0), int(status != 0), 0, f"{runs[1]} runs" if runs else "")
+
+
+READERS = {"status": read_status, "cmocka": read_cmocka, "checks": read_checks, "fuzz": read_fuzz}
