@@ -91,8 +91,8 @@ def words(head, key):
     return tuple(word for line in head[key] for word in line)
 
 
-def jobs_of_file(kind, path, command, name):
-    """A job for each `when` of a file; command(args) makes its command line."""
+def jobs_of_file(kind, path, command, name, needs=()):
+    """A job for each `when` of a file; command(args) makes its command line; needs: besides what its kind and its head say."""
     head = read_head(os.path.join(TOP, path))
     proves = words(head, "proves")
     if not proves:
@@ -104,10 +104,8 @@ def jobs_of_file(kind, path, command, name):
     for when, *args in head["when"] or [["turns"]]:
         if when not in WHENS:
             raise HeadError(f"{path}: when: {when} is not one of {', '.join(WHENS)}")
-        needs = kind.needs + words(head, "needs") + tuple(n for arg in run for n in placeholders(arg))
-        if kind.root:
-            needs += ("root",)
-        yield Job(kind, name, when, tuple(command(list(run) + args)), proves, (path,), tuple(dict.fromkeys(needs)), tuple(args))
+        all_needs = kind.needs + tuple(needs) + words(head, "needs") + tuple(n for arg in run for n in placeholders(arg)) + ("root",) * kind.root
+        yield Job(kind, name, when, tuple(command(list(run) + args)), proves, (path,), tuple(dict.fromkeys(all_needs)), tuple(args))
 
 
 def placeholders(arg):
@@ -198,7 +196,8 @@ def file_jobs():
             # Judges' folders have helpers, too: a judge says how it is run. Scenarios' folders have halves for the host, and what people look at.
             if name.endswith(".host") or name.startswith("demo") or judge and not read_head(os.path.join(TOP, path))["run"]:
                 continue
-            yield from jobs_of_file(KINDS[kind], path, lambda args, path=path, name=name: command(path, name, args), name)
+            needs = (f"make:build/fuzz/{name}",) if kind == "fuzz" else ()
+            yield from jobs_of_file(KINDS[kind], path, lambda args, path=path, name=name: command(path, name, args), name, needs)
 
 
 LAB_PORT = os.environ.get("LAB_PORT", "19907")  # on 127.0.0.1, for scenarios with a part on the host

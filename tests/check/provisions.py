@@ -21,7 +21,6 @@ NEXT_VERSION = "VERSION=$(sed -n 's/^VERSION := //p' Makefile)-next"
 
 PROVISIONS = {row.name: row for row in (
     Provision("programs", "build programs", (*MAKE, "all", "tests"), makes=True),
-    Provision("fuzz", "build fuzz programs", (*MAKE, "fuzz"), makes=True),
     Provision("kill-points", "build with kill points", (*MAKE, "KILL_POINTS=1", "build/kill/rocelet"), makes=True),
     Provision("image", "build image", (*MAKE, "image"), makes=True),
     # What a cluster is updated to; before `image`, since both leave their programs in build/.

@@ -1,4 +1,4 @@
 #!/bin/bash
-# shellcheck.sh: every shell script of the checkout.
+# Every shell script of the checkout, read by shellcheck.
 set -eu
-git ls-files -z '*.sh' .ci/run | xargs -0 shellcheck -x -e SC1091
+git ls-files -z '*.sh' .ci/run | xargs -0 -P2 -n 40 shellcheck -x -e SC1091
