@@ -60,10 +60,12 @@ CPPFLAGS += -D_GNU_SOURCE -Iinclude -I$(GEN)
 # Where the sources lie is nobody's business: the same sources give the same bytes in any folder.
 PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(SYSROOT)=)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
+# The value of a variable that runs a command: computed when a recipe first needs it, and kept.
+once = $(eval $(1) := $(2))$($(1))
 # System headers of the libraries are not ours to warn about.
-PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto)
 # ncurses' flags choose other standards than ours.
-PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) ncursesw) -lpthread -lm
+PKG_LIBS = $(call once,PKG_LIBS,$(shell $(PKG_CONFIG) --libs $(PKGS) ncursesw) -lpthread -lm)
 # Every file of these, however deep.
 files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
 DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s include/loop,*.h)))))
@@ -76,15 +78,20 @@ GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/web_document.h
 # What has a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
-# With KILL_POINTS=1 what has none is as without.
-KILLS := $(if $(filter 1,$(KILL_POINTS)),$(shell grep -l kill_point.h $(SRC)),$(SRC))
-OBJ := $(KILLS:%.c=$(B)/%.o) $(patsubst %.c,$(BASE)/%.o,$(filter-out $(KILLS),$(SRC))) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
+UNIT := $(call files,tests/unit,*.c)
+# KILL_POINTS=1 compiles only sources with kill points again; the other objects are those without KILL_POINTS.
+KILLS := $(if $(filter 1,$(KILL_POINTS)),$(shell grep -liE 'kill_points?\b' $(SRC) $(UNIT)))
+objects = $(patsubst %.c,$(B)/%.o,$(filter $(KILLS),$(1))) $(patsubst %.c,$(BASE)/%.o,$(filter-out $(KILLS),$(1)))
+OBJ := $(call objects,$(SRC)) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
-UNIT := $(call files,tests/unit,test_*.c)
-TESTS := $(addprefix $(B)/tests/,$(basename $(notdir $(UNIT))))
+# A folder of tests/unit is one program, however deep its files are.
+FOLDERS := $(sort $(foreach u,$(UNIT),$(word 3,$(subst /, ,$(u)))))
+TESTS := $(FOLDERS:%=$(B)/tests/%)
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 INTEROP := $(patsubst tests/interop/%.c,$(B)/interop/%,$(wildcard tests/interop/*.c))
-TESTLIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
+# main() of the unit tests, which the benchmarks have not.
+GROUPS := tests/lib/test_group.c
+TESTLIB := $(call objects,$(filter-out $(GROUPS),$(wildcard tests/lib/*.c)))
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # Made of the program's own table; another machine's program does not run.
@@ -102,7 +109,7 @@ $(B)/rocectl.8: $(B)/rocectl
 	$(Q)$< __man > $@
 
 $(LIB): $(OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsT $@ $^
 
 # Made anew for another version, and with it whatever names that.
 $(GEN)/version.h:
@@ -157,22 +164,22 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
-# Calls of our own objects that tests/lib/faults.c can make fail, and fake_functions.c answer.
+# Calls of our own objects that tests/lib/faults.c can make fail, fake_functions.c answers, and test_group.c counts.
 WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
-	nghttp2_session_server_new3 nghttp2_session_client_new3 \
+	nghttp2_session_server_new3 nghttp2_session_client_new3 _skip \
 	function_unbind function_bind netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
 	rdma_netlink_mode rdma_by_name rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs \
 	packet_port_open packet_port_close packet_port_read packet_port_flows packet_port_memory,-Wl,--wrap=$(f))
 
-# Two hundred programs, each with the whole library: gold, where it is installed, links one in half the time.
-LINK_TESTS := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+# Each program has the whole library: gold, where it is installed, links one in half the time.
+LINK_TESTS = $(call once,LINK_TESTS,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 
-$(foreach t,$(UNIT),$(eval $(B)/tests/$(basename $(notdir $(t))): $(B)/$(t:.c=.o)))
-$(TESTS): $(TESTLIB) $(LIB)
+$(foreach f,$(FOLDERS),$(eval $(B)/tests/$(f): $(call objects,$(filter tests/unit/$(f)/%,$(UNIT)))))
+$(TESTS): $(call objects,$(GROUPS)) $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) $(LINK_TESTS) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka
 
-$(B)/tests/unit/%.o: DIRS += -Itests/lib
+$(sort $(B)/tests/unit/%.o $(BASE)/tests/unit/%.o): DIRS += -Itests/lib
 
 tests: $(TESTS) $(BENCHES) $(INTEROP) ## the unit tests, benchmarks and interoperability programs, built
 
@@ -186,7 +193,7 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
 # Over the tests' node.
 $(B)/bench/bench_gate: $(B)/tests/bench/bench_gate.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(WRAP) -o $@ $^ $(PKG_LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(filter-out %=_skip,$(WRAP)) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 # Over the tests' ports.
 $(B)/bench/bench_diagnosis: $(B)/tests/bench/bench_diagnosis.o $(B)/tests/lib/diagnosis_world.o $(LIB)

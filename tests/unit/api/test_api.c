@@ -13,6 +13,7 @@
 
 #include "golden.h"
 #include "json_text.h"
+#include "test_group.h"
 
 /* A PF with two VFs (one given away to a namespace with a name, one to nobody knows where), a
  * sub-function, an RDMA device on nothing, and things that belong to nobody. */
@@ -354,7 +355,7 @@ static void test_a_thousand_vfs(void **state)
 	free(h.rdma);
 }
 
-int main(void)
+TEST_GROUP(api)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_host),
@@ -365,5 +366,5 @@ int main(void)
 		cmocka_unit_test(test_a_thousand_vfs),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "golden.h"
 #include "host_builder.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 /* Checks and takes the document. */
 static void assert_document(const char *path, char *text, size_t len)
@@ -234,7 +235,7 @@ static void test_any_failed_allocation(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(api_attachments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attachments),
@@ -246,5 +247,5 @@ int main(void)
 		cmocka_unit_test(test_any_failed_allocation),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

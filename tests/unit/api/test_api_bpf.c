@@ -13,6 +13,7 @@
 
 #include "api_bpf.h"
 #include "golden.h"
+#include "test_group.h"
 
 static const struct api_bpf_program programs[] = {
 	{"netdev_moves", "kprobe", NULL},
@@ -87,7 +88,7 @@ static void test_what_is_no_object_has_no_document(void **state)
 	assert_null(api_config("{", &bpf, &len));
 }
 
-int main(void)
+TEST_GROUP(api_bpf)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_document_is_the_golden_one),
@@ -95,5 +96,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_object_has_no_document),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

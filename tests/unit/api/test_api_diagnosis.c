@@ -18,6 +18,7 @@
 #include "golden.h"
 #include "host_builder.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 struct fixture {
 	struct diagnosis_report report;
@@ -122,7 +123,7 @@ static void test_selections(void **state)
 	assert_told(f, NULL, "train/job-7", "peer_gone mlx5_2 mlx5_2 mlx5_2");
 }
 
-int main(void)
+TEST_GROUP(api_diagnosis)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_document, setup, teardown),
@@ -130,5 +131,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_selections, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

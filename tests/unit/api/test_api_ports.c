@@ -22,6 +22,7 @@
 #include "golden.h"
 #include "host_builder.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 #define SECOND 1000
 
@@ -422,7 +423,7 @@ static void test_without_memory(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+TEST_GROUP(api_ports)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_ports),
@@ -441,5 +442,5 @@ int main(void)
 		TEST(test_without_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "api_resources.h"
 #include "golden.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 /* Takes the value. */
 static void assert_json(json_t *value, const char *expected)
@@ -122,7 +123,7 @@ static void test_no_pods(void **state)
 	free(text);
 }
 
-int main(void)
+TEST_GROUP(api_resources)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_functions), cmocka_unit_test(test_all),
@@ -130,5 +131,5 @@ int main(void)
 		cmocka_unit_test(test_no_pods),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "api.h"
 #include "golden.h"
 #include "host_builder.h"
+#include "test_group.h"
 
 /* As the guides set it, but that its switch's link has trained down. */
 static const struct port_settings whole = {
@@ -183,7 +184,7 @@ static void test_each_port_has_its_own(void **state)
 	host_done(&h);
 }
 
-int main(void)
+TEST_GROUP(api_settings)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_of_it),
@@ -193,5 +194,5 @@ int main(void)
 		cmocka_unit_test(test_each_port_has_its_own),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "health.h"
 #include "host_builder.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 /* A node with one of everything that is wrong. */
 struct patient {
@@ -287,7 +288,7 @@ static void test_every_kind_and_reason_has_words(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(doctor)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_findings),
@@ -303,5 +304,5 @@ int main(void)
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

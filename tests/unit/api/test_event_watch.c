@@ -21,6 +21,7 @@
 #include "loop_helpers.h"
 #include "routes.h"
 #include "self_counters.h"
+#include "test_group.h"
 
 struct node {
 	uv_loop_t loop;
@@ -381,7 +382,7 @@ static void test_rocectl_watch_json(void **state)
 	test_rocectl("--json", EVENT "1" TIMES, EVENT "2" TIMES);
 }
 
-int main(void)
+TEST_GROUP(event_watch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_came_since),
@@ -397,5 +398,5 @@ int main(void)
 		cmocka_unit_test(test_rocectl_watch_json),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

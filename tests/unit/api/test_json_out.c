@@ -1,5 +1,6 @@
 /* JSON member by member: what comes out is what a parser reads. */
 #include "json_out.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +88,7 @@ static void numbers_have_four_digits(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(json_out)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commas_stand_between_members),
@@ -95,5 +96,5 @@ int main(void)
 		cmocka_unit_test(numbers_have_four_digits),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "loop_helpers.h"
 #include "routes_ports.h"
 #include "self_counters.h"
+#include "test_group.h"
 
 struct node {
 	uv_loop_t loop;
@@ -271,7 +272,7 @@ static void test_stopping(void **state)
 	client_close(&c);
 }
 
-int main(void)
+TEST_GROUP(live_watch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_the_first_sample),
@@ -284,5 +285,5 @@ int main(void)
 		cmocka_unit_test(test_stopping),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* What an order may say, and what it gets otherwise. */
 #include "order.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -189,7 +190,7 @@ static void test_bad_wholes_are_named(void **state)
 	assert_refused(ORDER_DETACH, "{\"device\":\"a\\u0000b\"}", 22, "JSON");
 }
 
-int main(void)
+TEST_GROUP(order)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything_that_an_attach_can_say),
@@ -199,5 +200,5 @@ int main(void)
 		cmocka_unit_test(test_bad_wholes_are_named),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

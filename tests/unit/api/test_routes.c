@@ -10,6 +10,7 @@
 
 #include "inventory.h"
 #include "page.h"
+#include "test_group.h"
 
 struct answer {
 	struct http_reply reply;
@@ -234,7 +235,7 @@ static void test_other_paths_are_left_unanswered(void **state)
 	routes_done(&r);
 }
 
-int main(void)
+TEST_GROUP(routes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_anything_is_known),
@@ -247,5 +248,5 @@ int main(void)
 		cmocka_unit_test(test_other_paths_are_left_unanswered),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include "resource_tables.h"
 #include "routes.h"
 #include "self_counters.h"
+#include "test_group.h"
 
 /* A daemon without an engine: the test answers. */
 struct node {
@@ -401,7 +402,7 @@ static void test_rocectl_waits_for_what_is_being_fixed(void **state)
 	stop(n);
 }
 
-int main(void)
+TEST_GROUP(routes_orders)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_attach_is_given_to_the_hook),
@@ -415,5 +416,5 @@ int main(void)
 		cmocka_unit_test(test_rocectl_waits_for_what_is_being_fixed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "loop_helpers.h"
 #include "routes.h"
 #include "self_counters.h"
+#include "test_group.h"
 
 struct node {
 	uv_loop_t loop;
@@ -162,7 +163,7 @@ static void test_nobody_knows(void **state)
 	stop(n);
 }
 
-int main(void)
+TEST_GROUP(routes_qps)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
@@ -170,5 +171,5 @@ int main(void)
 		cmocka_unit_test(test_nobody_knows),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

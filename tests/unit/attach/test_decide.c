@@ -14,6 +14,7 @@
 #include "decide.h"
 #include "desired_fixture.h"
 #include "reconcile.h"
+#include "test_group.h"
 
 #define N_VFS 4
 #define NOW   1000000
@@ -512,7 +513,7 @@ static void test_anything(void **state)
 #define T(test)                                                                                    \
 	cmocka_unit_test_setup_teardown(test, desired_fixture_setup, desired_fixture_teardown)
 
-int main(void)
+TEST_GROUP(decide)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_nothing_to_do), T(test_to_be_attached),
@@ -523,5 +524,5 @@ int main(void)
 		T(test_looked_after),  T(test_anything),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

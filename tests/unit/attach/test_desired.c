@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "network_text.h"
 #include "pod_sandbox.h"
+#include "test_group.h"
 
 /* --- whose sandbox ---------------------------------------------------------------------------- */
 
@@ -453,7 +454,7 @@ static void test_out_of_memory_at_any_point(void **state)
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, desired_fixture_setup, desired_fixture_teardown)
 
-int main(void)
+TEST_GROUP(desired)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_case),
@@ -473,5 +474,5 @@ int main(void)
 		TEST(test_out_of_memory_at_any_point),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

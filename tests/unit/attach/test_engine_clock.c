@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "test_group.h"
 #include "world_pods.h"
 
 #define HOUR INT64_C(3600000000000)
@@ -164,7 +165,7 @@ static void test_after_a_restart(void **state)
 	world_end(w);
 }
 
-int main(void)
+TEST_GROUP(engine_clock)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_is_set_meanwhile),
@@ -174,5 +175,5 @@ int main(void)
 		cmocka_unit_test(test_after_a_restart),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

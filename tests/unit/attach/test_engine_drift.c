@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "host_builder.h"
+#include "test_group.h"
 #include "world_pods.h"
 
 static void test_drift(void **state)
@@ -81,7 +82,7 @@ static void test_astray(void **state)
 	world_end(w);
 }
 
-int main(void)
+TEST_GROUP(engine_drift)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_drift),
@@ -89,5 +90,5 @@ int main(void)
 		cmocka_unit_test(test_astray),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

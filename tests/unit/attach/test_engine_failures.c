@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "test_group.h"
 #include "tmptree.h"
 #include "world_pods.h"
 
@@ -152,7 +153,7 @@ static void test_it_is_tried_again_without_being_asked_for(void **state)
 	world_end(w);
 }
 
-int main(void)
+TEST_GROUP(engine_failures)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_is_tried_again_without_being_asked_for),
@@ -162,5 +163,5 @@ int main(void)
 		cmocka_unit_test(test_close_during_ipam),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

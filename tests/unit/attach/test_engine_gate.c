@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "test_group.h"
 #include "world_pods.h"
 
 #define BAD_POD "[{\"resource\": \"rocelet.dev/roce\", \"vlan\": 5000}]"
@@ -368,7 +369,7 @@ static void test_gate_of_soft_roce_on_the_hosts_network(void **state)
 	world_end(w);
 }
 
-int main(void)
+TEST_GROUP(engine_gate)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_the_gate),
@@ -386,5 +387,5 @@ int main(void)
 		cmocka_unit_test(test_gate_is_careful),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "world_pods.h"
 
@@ -299,7 +300,7 @@ static void test_close_with_everything(void **state)
 	world_free(w);
 }
 
-int main(void)
+TEST_GROUP(engine_orders)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_orders),
@@ -312,5 +313,5 @@ int main(void)
 		cmocka_unit_test(test_close_with_everything),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

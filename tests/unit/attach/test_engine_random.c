@@ -17,6 +17,7 @@
 
 #include "cleanup.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "world_pods.h"
 #include "world_trouble.h"
 
@@ -586,11 +587,11 @@ static void test_histories(void **state)
 		     sum.refused && sum.left && sum.renewed && sum.started));
 }
 
-int main(void)
+TEST_GROUP(engine_random)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histories),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "world_pods.h"
 #include "world_trouble.h"
@@ -365,7 +366,7 @@ static void test_idle_costs_nothing(void **state)
 	world_end(w);
 }
 
-int main(void)
+TEST_GROUP(engine_return)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_hint_alone),
@@ -383,5 +384,5 @@ int main(void)
 		cmocka_unit_test(test_idle_costs_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "world_pods.h"
 #include "world_trouble.h"
 
@@ -439,7 +440,7 @@ static void test_dry_run_returns_nothing(void **state)
 	world_free(w);
 }
 
-int main(void)
+TEST_GROUP(engine_start)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_journal_of_every_state),
@@ -459,5 +460,5 @@ int main(void)
 		cmocka_unit_test(test_dry_run_returns_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

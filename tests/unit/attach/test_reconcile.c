@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "desired_fixture.h"
 #include "reconcile.h"
+#include "test_group.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
@@ -515,7 +516,7 @@ static void test_random_histories(void **state)
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, desired_fixture_setup, desired_fixture_teardown)
 
-int main(void)
+TEST_GROUP(reconcile)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_rule),
@@ -526,5 +527,5 @@ int main(void)
 		TEST(test_random_histories),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

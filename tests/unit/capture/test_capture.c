@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "frame.h"
+#include "test_group.h"
 
 #define PACKETS_MAX 16
 
@@ -521,7 +522,7 @@ static void test_links(void **state)
 	assert_frame(105, "0123456789abcdefgh", 18, -1, 0, 0);
 }
 
-int main(void)
+TEST_GROUP(capture)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcap_of_every_kind),
@@ -534,5 +535,5 @@ int main(void)
 		cmocka_unit_test(test_links),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

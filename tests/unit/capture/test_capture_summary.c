@@ -17,6 +17,7 @@
 #include "ctl.h"
 #include "faults.h"
 #include "golden.h"
+#include "test_group.h"
 
 #define FILES "tests/fixtures/capture/"
 
@@ -276,7 +277,7 @@ static void test_without_memory(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(capture_summary)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_icrc_of_a_known_packet),
@@ -290,5 +291,5 @@ int main(void)
 		cmocka_unit_test(test_without_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "daemon_child.h"
 #include "lock.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static char *tree;
@@ -384,7 +385,7 @@ static void the_next_one_waits_for_its_end(void **state)
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
 }
 
-int main(void)
+TEST_GROUP(lock)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_at_a_time, open_tree, close_tree),
@@ -405,5 +406,5 @@ int main(void)
 	};
 
 	alarm(600); /* one that should have ended would be waited for */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "loop.h"
 #include "pool_config.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "version.h"
 
@@ -165,7 +166,7 @@ static void test_a_port_in_use_stops_the_start_cleanly(void **state)
 	tmptree_free(tree);
 }
 
-int main(void)
+TEST_GROUP(loop)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_daemon_serves_what_it_sees_and_stops_cleanly),
@@ -175,5 +176,5 @@ int main(void)
 		cmocka_unit_test(test_a_port_in_use_stops_the_start_cleanly),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

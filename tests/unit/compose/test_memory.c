@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "memory.h"
+#include "test_group.h"
 
 /* proc(5), status: resident file mappings in kB. */
 static long resident_file_kb(void)
@@ -58,7 +59,7 @@ static void test_code_and_constants_come_back(void **state)
 	assert_int_equal(crc32(0, (const unsigned char *)text, sizeof(text)), before);
 }
 
-int main(void)
+TEST_GROUP(memory)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unused_pages_leave),
@@ -66,5 +67,5 @@ int main(void)
 		cmocka_unit_test(test_code_and_constants_come_back),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

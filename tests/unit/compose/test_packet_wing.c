@@ -15,6 +15,7 @@
 #include "daemon_child.h"
 #include "namespaces.h"
 #include "pool_config.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static char *tree; /* of the running test */
@@ -124,7 +125,7 @@ static void test_no_bpf_is_none_of_it(void **state)
 	assert_int_equal(daemon_stop(pid, SIGTERM), 0);
 }
 
-int main(void)
+TEST_GROUP(packet_wing)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -135,5 +136,5 @@ int main(void)
 	};
 
 	namespaces_enter();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

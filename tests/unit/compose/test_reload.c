@@ -16,6 +16,7 @@
 #include "daemon_child.h"
 #include "loop_helpers.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define POOL(name, pf)                                                                             \
@@ -235,7 +236,7 @@ static void test_options_that_wait(void **state)
 	assert_false(log_has("withdrawing"));
 }
 
-int main(void)
+TEST_GROUP(reload)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_an_edit, set_up, tear_down),
@@ -245,5 +246,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_options_that_wait, set_up, tear_down),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

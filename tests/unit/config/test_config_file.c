@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "config_file.h"
+#include "test_group.h"
 
 static char dir[] = "/tmp/rocelet-config-file-XXXXXX";
 
@@ -149,7 +150,7 @@ static void test_a_file_that_never_matches_its_size_is_given_up(void **state)
 	assert_null(f.text);
 }
 
-int main(void)
+TEST_GROUP(config_file)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_file_is_read_through_symlinks),
@@ -158,5 +159,5 @@ int main(void)
 		cmocka_unit_test(test_a_file_that_never_matches_its_size_is_given_up),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return test_group_run(tests, setup, teardown);
 }

@@ -17,6 +17,7 @@
 #include "faults.h"
 #include "fds.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 /* Longer than a burst is gathered. */
@@ -231,7 +232,7 @@ static void test_a_watch_that_cannot_be_made(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(config_watch)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
@@ -244,5 +245,5 @@ int main(void)
 		TEST(test_a_watch_that_cannot_be_made),
 	};
 
-	return cmocka_run_group_tests(tests, set_up_all, NULL);
+	return test_group_run(tests, set_up_all, NULL);
 }

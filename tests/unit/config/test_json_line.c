@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "config_json.h"
+#include "test_group.h"
 
 /* "a/2/b": digits are indices. */
 static unsigned line(const char *text, const char *path)
@@ -87,7 +88,7 @@ static void test_deep_nesting_costs_no_stack(void **state)
 	assert_int_equal(json_line(text, strlen(text), &list), 2);
 }
 
-int main(void)
+TEST_GROUP(json_line)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_occurrence_has_its_own_line),
@@ -96,5 +97,5 @@ int main(void)
 		cmocka_unit_test(test_deep_nesting_costs_no_stack),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "network_text.h"
 #include "networks.h"
+#include "test_group.h"
 
 #define R      "\"resource\":\"rocelet.dev/roce\""
 #define E(key) "[{" R "," key "}]"
@@ -656,7 +657,7 @@ static void test_out_of_memory_at_any_point(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(networks)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_mistake_has_its_sentence),
@@ -677,5 +678,5 @@ int main(void)
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

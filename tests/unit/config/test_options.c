@@ -14,6 +14,7 @@
 #include "config_file.h"
 #include "golden.h"
 #include "options.h"
+#include "test_group.h"
 
 struct warnings {
 	unsigned n;
@@ -445,7 +446,7 @@ static void test_help_and_docs_are_the_table(void **state)
 	assert_golden("docs/options.md", options_markdown);
 }
 
-int main(void)
+TEST_GROUP(options)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_the_documented_ones),
@@ -469,5 +470,5 @@ int main(void)
 		cmocka_unit_test(test_help_and_docs_are_the_table),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

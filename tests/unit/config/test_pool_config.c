@@ -18,6 +18,7 @@
 #include "networks.h"
 #include "options.h"
 #include "pool_config.h"
+#include "test_group.h"
 
 static void print_warning(const char *sentence, void *arg)
 {
@@ -683,7 +684,7 @@ static void test_reasons_have_names(void **state)
 	assert_string_equal(health_reason_name(N_HEALTH_REASONS), "unknown");
 }
 
-int main(void)
+TEST_GROUP(pool_config)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_bad_file_gets_its_sentence),
@@ -702,5 +703,5 @@ int main(void)
 		cmocka_unit_test(test_reasons_have_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "options.h"
 #include "pool_config.h"
+#include "test_group.h"
 
 static void ignore(const char *sentence, void *arg)
 {
@@ -237,7 +238,7 @@ static void test_without_memory_nothing_changes(void **state)
 	pool_config_done(&used);
 }
 
-int main(void)
+TEST_GROUP(pool_config_keep)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_stays),
@@ -246,5 +247,5 @@ int main(void)
 		cmocka_unit_test(test_without_memory_nothing_changes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

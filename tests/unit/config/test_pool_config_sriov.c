@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "pool_config.h"
+#include "test_group.h"
 
 struct warnings {
 	unsigned n;
@@ -314,7 +315,7 @@ static void test_words_are_brought_into_one_form(void **state)
 	pool_config_done(&c);
 }
 
-int main(void)
+TEST_GROUP(pool_config_sriov)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_of_a_net_device_is_read),
@@ -327,5 +328,5 @@ int main(void)
 		cmocka_unit_test(test_words_are_brought_into_one_form),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "test_group.h"
 
 static void test_names(void **state)
 {
@@ -114,7 +115,7 @@ static void test_texts(void **state)
 	assert_text("token", "token");
 }
 
-int main(void)
+TEST_GROUP(secrets)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
@@ -122,5 +123,5 @@ int main(void)
 		cmocka_unit_test(test_texts),
 	};
 
-	return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

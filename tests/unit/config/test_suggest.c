@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "suggest.h"
+#include "test_group.h"
 
 static const char *const known[] = {"listen", "log-level", "log-format", "run-dir", "dry-run"};
 
@@ -71,7 +72,7 @@ static void test_words_of_any_length_are_safe(void **state)
 	assert_null(suggest("listen", 6, NULL, 0));
 }
 
-int main(void)
+TEST_GROUP(suggest)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_slip_is_understood),
@@ -81,5 +82,5 @@ int main(void)
 		cmocka_unit_test(test_words_of_any_length_are_safe),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

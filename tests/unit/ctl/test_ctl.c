@@ -21,6 +21,7 @@
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "golden.h"
+#include "test_group.h"
 #include "version.h"
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -340,7 +341,7 @@ static void test_documents_of_another_shape(void **state)
 	fclose(f);
 }
 
-int main(void)
+TEST_GROUP(ctl)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
@@ -355,5 +356,5 @@ int main(void)
 		cmocka_unit_test(test_documents_of_another_shape),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "ctl_args.h"
 #include "ctl_help.h"
 #include "golden.h"
+#include "test_group.h"
 
 static char words[512], *argv[64];
 
@@ -357,7 +358,7 @@ static void test_the_page_has_them(void **state)
 	free(page);
 }
 
-int main(void)
+TEST_GROUP(ctl_args)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_option),
@@ -370,5 +371,5 @@ int main(void)
 		cmocka_unit_test(test_the_page_has_them),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

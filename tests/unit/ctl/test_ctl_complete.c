@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "golden.h"
+#include "test_group.h"
 
 /* Words with one blank between them; a blank at the end begins another one. */
 static void complete(struct ctl_completion *c, const char *line)
@@ -143,7 +144,7 @@ static void test_scripts(void **state)
 	assert_golden("tests/golden/rocectl_completion.txt", print_scripts);
 }
 
-int main(void)
+TEST_GROUP(ctl_complete)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_wanted), cmocka_unit_test(test_which_daemon),
@@ -151,5 +152,5 @@ int main(void)
 		cmocka_unit_test(test_scripts),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "ctl_document.h"
 #include "ctl_show_status.h"
 #include "golden.h"
+#include "test_group.h"
 
 static struct {
 	json_t *devices, *attached, *pods, *attachments, *diagnosis, *doctor;
@@ -169,7 +170,7 @@ static void test_what_is_well(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(ctl_merge)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),
@@ -178,5 +179,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_well),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return test_group_run(tests, setup, teardown);
 }

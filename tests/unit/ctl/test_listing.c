@@ -15,6 +15,7 @@
 #include "ctl_document.h"
 #include "ctl_table.h"
 #include "golden.h"
+#include "test_group.h"
 
 static const struct {
 	const struct listing *listing;
@@ -424,7 +425,7 @@ static void test_documents_of_another_shape(void **state)
 	fclose(f);
 }
 
-int main(void)
+TEST_GROUP(listing)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
@@ -442,5 +443,5 @@ int main(void)
 		cmocka_unit_test(test_documents_of_another_shape),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 
 #include "cleanup.h"
 #include "golden.h"
+#include "test_group.h"
 
 /* Four ports: a saturated one with a verdict, an idle one, one in a pod, one of which little is
  * known. */
@@ -445,7 +446,7 @@ static void test_all_of_five_minutes(void **state)
 	top_model_done(&m);
 }
 
-int main(void)
+TEST_GROUP(top)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_time_goes_on),
@@ -456,5 +457,5 @@ int main(void)
 		cmocka_unit_test(test_any_size),  cmocka_unit_test(test_all_of_five_minutes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

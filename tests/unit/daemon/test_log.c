@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "test_group.h"
 
 /* Much more than a test writes, and less than a pipe holds. */
 #define CAPTURE_SIZE 32768
@@ -317,7 +318,7 @@ static void test_a_long_silence_earns_no_more_than_a_burst(void **state)
 	assert_int_equal(count_lines(log_many(&site, 2 * LOG_BURST)), LOG_BURST);
 }
 
-int main(void)
+TEST_GROUP(log)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_text_line_says_when_how_bad_who_and_what),
@@ -336,5 +337,5 @@ int main(void)
 		cmocka_unit_test(test_a_long_silence_earns_no_more_than_a_burst),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "golden.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "version.h"
 
@@ -242,7 +243,7 @@ static void test_other_exit_codes(void **state)
 	tmptree_free(tree);
 }
 
-int main(void)
+TEST_GROUP(main)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_check_config),
@@ -250,5 +251,5 @@ int main(void)
 		cmocka_unit_test(test_other_exit_codes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

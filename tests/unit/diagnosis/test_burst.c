@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "burst.h"
+#include "test_group.h"
 
 #define T(fn)	 cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define PORTS	 40
@@ -369,7 +370,7 @@ static void test_what_is_known_stays_with_the_device(void **state)
 	assert_int_equal(bursts_follow(f->b, &f->sample), 0);
 }
 
-int main(void)
+TEST_GROUP(burst)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_nobody_is_looked_at_without_a_reason),
@@ -385,5 +386,5 @@ int main(void)
 		T(test_what_is_known_stays_with_the_device),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

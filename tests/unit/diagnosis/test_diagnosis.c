@@ -13,6 +13,7 @@
 #include "diagnosis_json.h"
 #include "diagnosis_world.h"
 #include "faults.h"
+#include "test_group.h"
 
 #define PORTS_OF_A_LARGE_NODE 136
 #define MEMORY_BAR	      (4u << 20)
@@ -337,7 +338,7 @@ static void what_cannot_be_decided_says_why(void **state)
 	assert_true(diagnosis_undecided(f.d, 0, CAUSE_PACKET_LOSS, why));
 }
 
-int main(void)
+TEST_GROUP(diagnosis)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_fault_opens_and_ends, teardown),
@@ -354,5 +355,5 @@ int main(void)
 		cmocka_unit_test_teardown(what_cannot_be_decided_says_why, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

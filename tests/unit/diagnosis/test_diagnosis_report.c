@@ -10,6 +10,7 @@
 
 #include "diagnosis_report.h"
 #include "diagnosis_world.h"
+#include "test_group.h"
 
 #define SECOND 1000
 
@@ -176,7 +177,7 @@ static void every_signal_has_a_word(void **state)
 		assert_non_null(signal_word((enum signal)i));
 }
 
-int main(void)
+TEST_GROUP(diagnosis_report)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_yet, setup, teardown),
@@ -189,5 +190,5 @@ int main(void)
 		cmocka_unit_test(every_signal_has_a_word),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

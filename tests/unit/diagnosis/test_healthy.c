@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "diagnosis_world.h"
+#include "test_group.h"
 
 /* Of simulated time, for each pattern; a sanitizer takes ten times as long for each. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -125,7 +126,7 @@ static void they_are_not_blind(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(healthy)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thousand_healthy_hours),
@@ -134,5 +135,5 @@ int main(void)
 		cmocka_unit_test(they_are_not_blind),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "latch.h"
+#include "test_group.h"
 
 static struct thresholds limits;
 static struct latch l;
@@ -209,7 +210,7 @@ static void thresholds_refuse_what_is_wrong(void **state)
 	assert_int_equal(t.expected, CC_PFC_ONLY);
 }
 
-int main(void)
+TEST_GROUP(latch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(two_of_three_open, setup),
@@ -226,5 +227,5 @@ int main(void)
 		cmocka_unit_test(thresholds_refuse_what_is_wrong),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "rates.h"
+#include "test_group.h"
 
 #define LINE 25e9
 
@@ -158,7 +159,7 @@ static void every_name_is_found(void **state)
 	assert_int_equal(series_find("roce_bytes", "direction=\"sent\""), -1);
 }
 
-int main(void)
+TEST_GROUP(rates)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_sample_is_no_rate),
@@ -172,5 +173,5 @@ int main(void)
 		cmocka_unit_test(every_name_is_found),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "scenario.h"
+#include "test_group.h"
 
 static char complaints[4096];
 static struct thresholds limits;
@@ -216,7 +217,7 @@ static void an_empty_file_is_none(void **state)
 	assert_string_equal(complaints, "");
 }
 
-int main(void)
+TEST_GROUP(scenario)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_header_says_what_ports_are, teardown),
@@ -228,5 +229,5 @@ int main(void)
 		cmocka_unit_test_teardown(an_empty_file_is_none, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "cleanup.h"
 #include "scenario.h"
+#include "test_group.h"
 
 #define PORTS_MAX 5
 #define PODS_MAX  3
@@ -277,11 +278,11 @@ static void what_is_written_is_read_back(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(scenario_write)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read_back),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

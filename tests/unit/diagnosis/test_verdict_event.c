@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "diagnosis_fixture.h"
+#include "test_group.h"
 
 struct fixture {
 	struct diagnosis_report report;
@@ -101,7 +102,7 @@ static void test_what_is_none(void **state)
 	assert_true(verdict_event(&f->v, 17, &f->e));
 }
 
-int main(void)
+TEST_GROUP(verdict_event)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_onset, setup, teardown),
@@ -109,5 +110,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_none, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

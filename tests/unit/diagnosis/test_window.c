@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "test_group.h"
 #include "window.h"
 
 static struct window w;
@@ -127,7 +128,7 @@ static void an_excursion_has_a_beginning(void **state)
 	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 50000);
 }
 
-int main(void)
+TEST_GROUP(window)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_keep_what_matters),
@@ -137,5 +138,5 @@ int main(void)
 		cmocka_unit_test(an_excursion_has_a_beginning),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

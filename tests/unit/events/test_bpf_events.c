@@ -18,6 +18,7 @@
 #include "event_series.h"
 #include "host_builder.h"
 #include "page_text.h"
+#include "test_group.h"
 
 #define HEAD(of, k)                                                                                \
 	.head = {.version = BPF_EVENT_VERSION,                                                     \
@@ -367,7 +368,7 @@ static void what_is_not_watched_has_no_series(void **state)
 	assert_string_equal(text, "");
 }
 
-int main(void)
+TEST_GROUP(bpf_events)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_event_has_our_version_and_the_size_of_its_kind),
@@ -384,5 +385,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_watched_has_no_series),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

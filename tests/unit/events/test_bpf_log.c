@@ -1,5 +1,6 @@
 /* test_bpf_log.c - the words that decide are found in a verifier's log, whatever is around them. */
 #include "bpf_log.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static void long_and_strange_words_are_cut_and_cleaned(void **state)
 	assert_memory_equal(words_of(text), "?[2J\"xxx", 8);
 }
 
-int main(void)
+TEST_GROUP(bpf_log)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_line_but_the_statistics),
@@ -63,5 +64,5 @@ int main(void)
 		cmocka_unit_test(long_and_strange_words_are_cut_and_cleaned),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

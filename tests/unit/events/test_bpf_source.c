@@ -19,6 +19,7 @@
 #include "bpf_source.h"
 #include "log.h"
 #include "self_counters.h"
+#include "test_group.h"
 
 #define NOBODY 65534
 
@@ -267,7 +268,7 @@ static void the_table_names_the_programs_there_are(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(bpf_source)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_permission_each_program_says_so),
@@ -280,5 +281,5 @@ int main(void)
 	};
 
 	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

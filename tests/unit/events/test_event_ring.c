@@ -1,5 +1,6 @@
 /* What is kept of events, and in which order. */
 #include "event_ring.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +94,7 @@ static void test_a_full_ring_forgets_the_oldest(void **state)
 	event_ring_done(&ring);
 }
 
-int main(void)
+TEST_GROUP(event_ring)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_same_event_counts_up_and_becomes_the_newest),
@@ -101,5 +102,5 @@ int main(void)
 		cmocka_unit_test(test_a_full_ring_forgets_the_oldest),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

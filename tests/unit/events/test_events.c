@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "log.h"
+#include "test_group.h"
 
 /* What one event writes to stderr. */
 static void tell(struct event_ring *ring, const struct event *e, char *text, size_t size)
@@ -82,11 +83,11 @@ static void test_ring_and_log(void **state)
 	event_ring_done(&ring);
 }
 
-int main(void)
+TEST_GROUP(events)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ring_and_log),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

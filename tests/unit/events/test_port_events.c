@@ -13,6 +13,7 @@
 #include "bpf_words.h"
 #include "cleanup.h"
 #include "port_events.h"
+#include "test_group.h"
 
 #define POD_NETNS 4026532001
 #define SECOND_NS 1000000000ULL
@@ -122,7 +123,7 @@ static void other_troubles_stay_troubles(void **state)
 	assert_int_equal(down_at(&macvlan, MOVED_AT, &none).type, EVENT_WARNING);
 }
 
-int main(void)
+TEST_GROUP(port_events)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pods_port_that_goes_down_is_the_pods_trouble),
@@ -131,5 +132,5 @@ int main(void)
 		cmocka_unit_test(other_troubles_stay_troubles),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

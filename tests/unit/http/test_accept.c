@@ -1,4 +1,5 @@
 #include "accept.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +101,7 @@ static void test_content_types(void **state)
 			    "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-int main(void)
+TEST_GROUP(accept)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metrics_format),
@@ -108,5 +109,5 @@ int main(void)
 		cmocka_unit_test(test_content_types),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

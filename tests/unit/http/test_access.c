@@ -11,6 +11,7 @@
 
 #include "access.h"
 #include "cleanup.h"
+#include "test_group.h"
 
 #define TOKEN "0123456789abcdef"
 
@@ -201,7 +202,7 @@ static void test_headers_that_are_none_are_refused(void **state)
 	access_free(a);
 }
 
-int main(void)
+TEST_GROUP(access)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_token_is_asked_for_whole),
@@ -213,5 +214,5 @@ int main(void)
 		cmocka_unit_test(test_headers_that_are_none_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "bucket.h"
+#include "test_group.h"
 
 /* A table of 16 at most, and what is in it. */
 struct table {
@@ -144,7 +145,7 @@ static void test_bucket(void **state)
 	assert_false(bucket_take(&b, UINT64_MAX / 2 + 10));
 }
 
-int main(void)
+TEST_GROUP(connections)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tiny_tables_still_serve),
@@ -155,5 +156,5 @@ int main(void)
 		cmocka_unit_test(test_bucket),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

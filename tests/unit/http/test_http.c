@@ -16,6 +16,7 @@
 #include "http_fixture.h"
 #include "page.h"
 #include "page_text.h"
+#include "test_group.h"
 
 static const struct http_opts defaults = {0};
 
@@ -493,7 +494,7 @@ static void test_closing_with_connections_in_flight(void **state)
 	client_close(&kept);
 }
 
-int main(void)
+TEST_GROUP(http)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_body_and_not_found),
@@ -515,5 +516,5 @@ int main(void)
 		cmocka_unit_test(test_closing_with_connections_in_flight),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "http_fixture.h"
 #include "page.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static const struct http_opts defaults = {0};
@@ -683,7 +684,7 @@ static void test_descriptors_are_taken_back(void **state)
 	http_fixture_stop(&f);
 }
 
-int main(void)
+TEST_GROUP(http_abuse)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_methods_are_refused),
@@ -712,5 +713,5 @@ int main(void)
 		cmocka_unit_test(test_descriptors_are_taken_back),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

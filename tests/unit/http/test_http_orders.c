@@ -12,6 +12,7 @@
 
 #include "fds.h"
 #include "http_fixture.h"
+#include "test_group.h"
 
 #define POST(path, body, length)                                                                   \
 	"POST " path " HTTP/1.1\r\nHost: x\r\nContent-Length: " length "\r\n\r\n" body
@@ -399,7 +400,7 @@ static void test_a_waiting_order_wakes_nobody(void **state)
 	stop(&o);
 }
 
-int main(void)
+TEST_GROUP(http_orders)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_body_reaches_the_handler),
@@ -416,5 +417,5 @@ int main(void)
 		cmocka_unit_test(test_a_waiting_order_wakes_nobody),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "fds.h"
 #include "http_fixture.h"
+#include "test_group.h"
 
 static const struct http_opts defaults = {0};
 static const struct http_opts small = {.max_connections = 8}; /* two of them may wait */
@@ -243,7 +244,7 @@ static void test_closing(void **state)
 	client_close(&waiting);
 }
 
-int main(void)
+TEST_GROUP(http_waits)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_answer_that_comes_later),
@@ -255,5 +256,5 @@ int main(void)
 		cmocka_unit_test(test_closing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

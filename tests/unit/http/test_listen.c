@@ -1,4 +1,5 @@
 #include "listen.h"
+#include "test_group.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -272,7 +273,7 @@ static void test_only_our_own_file_is_removed(void **state)
 	place_remove(&p);
 }
 
-int main(void)
+TEST_GROUP(listen)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
@@ -285,5 +286,5 @@ int main(void)
 		cmocka_unit_test(test_only_our_own_file_is_removed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model.h"
+#include "test_group.h"
 
 static void test_pci_addresses_of_any_domain(void **state)
 {
@@ -206,7 +207,7 @@ static void test_words(void **state)
 	assert_string_equal(rdma_netns_mode_name(RDMA_NETNS_EXCLUSIVE), "exclusive");
 }
 
-int main(void)
+TEST_GROUP(model)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pci_addresses_of_any_domain),
@@ -220,5 +221,5 @@ int main(void)
 		cmocka_unit_test(test_words),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "sysfs.h"
 #include "sysfs_fixture.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static int u64_of(struct sysfs_fixture *f, const char *text, uint64_t *ret)
@@ -259,7 +260,7 @@ static void test_states_guids_gids(void **state)
 	assert_int_equal(parse_gid("fe80::1", gid), -EINVAL);
 }
 
-int main(void)
+TEST_GROUP(sysfs)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -277,5 +278,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "attachment.h"
 #include "cleanup.h"
+#include "test_group.h"
 
 static void test_states_have_names(void **state)
 {
@@ -163,7 +164,7 @@ static void test_the_uid_of_an_alias_is_a_uid(void **state)
 	assert_string_equal(uid, "8dbc5577-d0e2-4706-8787-57d52c03ddf2");
 }
 
-int main(void)
+TEST_GROUP(attachment)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_have_names),
@@ -175,5 +176,5 @@ int main(void)
 		cmocka_unit_test(test_the_uid_of_an_alias_is_a_uid),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

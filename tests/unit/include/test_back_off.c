@@ -1,5 +1,6 @@
 /* Pauses that double. */
 #include "back_off.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static void test_never_wraps(void **state)
 	assert_int_equal(back_off(&pause_ms, 1, UINT32_MAX), UINT32_MAX);
 }
 
-int main(void)
+TEST_GROUP(back_off)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_doubles_up_to_the_longest),
@@ -44,5 +45,5 @@ int main(void)
 		cmocka_unit_test(test_never_wraps),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

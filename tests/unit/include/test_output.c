@@ -16,6 +16,7 @@
 
 #include "cleanup.h"
 #include "output.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 enum where { FULL, CLOSED, NO_READER };
@@ -146,7 +147,7 @@ static void test_a_status_of_its_own(void **state)
 	fclose(full);
 }
 
-int main(void)
+TEST_GROUP(output)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_way_to_print),
@@ -154,5 +155,5 @@ int main(void)
 		cmocka_unit_test(test_a_status_of_its_own),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "roce_account.h"
 #include "roce_frames.h"
+#include "test_group.h"
 
 #define CE 3
 
@@ -416,7 +417,7 @@ static void sums_are_of_whole_packets(void **state)
 	assert_int_equal(c.fragments + c.malformed + c.pauses, 3);
 }
 
-int main(void)
+TEST_GROUP(roce_decode)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_of_a_write_is_read),
@@ -436,5 +437,5 @@ int main(void)
 		cmocka_unit_test(sums_are_of_whole_packets),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

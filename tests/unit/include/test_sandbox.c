@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "test_group.h"
 
 #define MS   INT64_C(1000000)
 #define UNIX (INT64_C(1700000000000) * MS)
@@ -98,7 +99,7 @@ static void test_which_is_younger(void **state)
 	is_younger(&c, &a); /* of one pod */
 }
 
-int main(void)
+TEST_GROUP(sandbox)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when_it_was_made),
@@ -106,5 +107,5 @@ int main(void)
 		cmocka_unit_test(test_which_is_younger),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

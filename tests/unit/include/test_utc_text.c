@@ -1,4 +1,5 @@
 /* Times as people read them. */
+#include "test_group.h"
 #include "utc_text.h"
 
 #include <setjmp.h>
@@ -38,12 +39,12 @@ static void test_nonsense_fits(void **state)
 	assert_int_equal(strlen(got), 24);
 }
 
-int main(void)
+TEST_GROUP(utc_text)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_times),
 		cmocka_unit_test(test_nonsense_fits),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pool_fixture.h"
+#include "test_group.h"
 
 static struct netdev *add_virtual(struct host *h, const char *kind, const char *name)
 {
@@ -177,7 +178,7 @@ static void test_a_loop_of_masters_ends(void **state)
 	expect_route(f, "br0", FIXTURE_VFS);
 }
 
-int main(void)
+TEST_GROUP(default_route)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pool_fixture_setup, pool_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -192,5 +193,5 @@ int main(void)
 		TEST(test_a_loop_of_masters_ends),
 	};
 
-	return cmocka_run_group_tests_name("default_route", tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

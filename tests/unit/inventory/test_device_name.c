@@ -12,6 +12,7 @@
 
 #include "attachments.h"
 #include "host_builder.h"
+#include "test_group.h"
 
 static void build(struct host *h)
 {
@@ -100,7 +101,7 @@ static void test_a_name_of_two(void **state)
 	host_done(&h);
 }
 
-int main(void)
+TEST_GROUP(device_name)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_name_of_a_device),
@@ -109,5 +110,5 @@ int main(void)
 		cmocka_unit_test(test_a_name_of_two),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

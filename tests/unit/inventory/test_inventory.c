@@ -13,6 +13,7 @@
 
 #include "array.h"
 #include "inventory.h"
+#include "test_group.h"
 
 #define PF "0000:18:00.0"
 #define VF "0000:18:00.1"
@@ -766,7 +767,7 @@ static void test_what_failed_to_look_at_netdevs_is_no_look_at_them(void **state)
 	inventory_done(&inv);
 }
 
-int main(void)
+TEST_GROUP(inventory)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -804,5 +805,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@
 #include "loop_helpers.h"
 #include "namespaces.h"
 #include "self_counters.h"
+#include "test_group.h"
 
 #define BUFFER_BYTES (1 << 20)
 
@@ -345,7 +346,7 @@ static int enter_namespace(void **state)
 	return 0;
 }
 
-int main(void)
+TEST_GROUP(link_events)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_other_links_give_no_hint, setup, teardown),
@@ -363,5 +364,5 @@ int main(void)
 			test_what_the_kernel_did_not_send_is_dropped_and_counted, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, enter_namespace, NULL);
+	return test_group_run(tests, enter_namespace, NULL);
 }

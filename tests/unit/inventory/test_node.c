@@ -12,6 +12,7 @@
 
 #include "loop_helpers.h"
 #include "node.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 struct fixture {
@@ -207,7 +208,7 @@ static void test_closing_with_looks_in_flight_is_clean(void **state)
 	assert_int_equal(f->self.rescans_devices, 1); /* the teardown's assertions judge */
 }
 
-int main(void)
+TEST_GROUP(node)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_first_looks_are_told_once_as_first, setup,
@@ -227,5 +228,5 @@ int main(void)
 						teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "hw.h"
 #include "nldev.h"
 #include "relevance.h"
+#include "test_group.h"
 
 static struct function functions[] = {{.id = "0000:01:10.0", .kind = FN_VF},
 				      {.id = "0000:01:00.0", .kind = FN_PF}};
@@ -239,7 +240,7 @@ static void test_rdma_events_matter_and_others_do_not(void **state)
 	nlmsg_free(other);
 }
 
-int main(void)
+TEST_GROUP(relevance)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links_of_our_functions_matter_everywhere),
@@ -254,5 +255,5 @@ int main(void)
 		cmocka_unit_test(test_rdma_events_matter_and_others_do_not),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

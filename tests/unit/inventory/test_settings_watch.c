@@ -13,6 +13,7 @@
 #include "loop_helpers.h"
 #include "settings_watch.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define TOS "kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos"
@@ -174,7 +175,7 @@ static void it_ends_in_the_middle(void **state)
 	settings_watch_look(NULL);
 }
 
-int main(void)
+TEST_GROUP(settings_watch)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -186,5 +187,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

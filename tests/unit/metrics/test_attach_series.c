@@ -12,6 +12,7 @@
 #include "attachments.h"
 #include "golden.h"
 #include "page_text.h"
+#include "test_group.h"
 
 static char *render(const struct attach_summary *s, enum metrics_format format, size_t *ret_len)
 {
@@ -138,7 +139,7 @@ static void test_drifts_are_bounded(void **state)
 	assert_int_equal(s.drifts_left_out, 10);
 }
 
-int main(void)
+TEST_GROUP(attach_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_families_are_the_golden_ones),
@@ -149,5 +150,5 @@ int main(void)
 		cmocka_unit_test(test_drifts_are_bounded),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* What bursts of looks have shown, as text. */
 #include "burst_series.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +72,7 @@ static void test_buckets_add_up(void **state)
 	assert_series(BURST_PAUSE_WINDOWS, "");
 }
 
-int main(void)
+TEST_GROUP(burst_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_what_was_not_seen_is_not_there, setup),
@@ -79,5 +80,5 @@ int main(void)
 		cmocka_unit_test_setup(test_buckets_add_up, setup),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

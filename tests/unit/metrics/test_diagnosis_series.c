@@ -15,6 +15,7 @@
 #include "golden.h"
 #include "page_text.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 static void test_page(void **state)
 {
@@ -56,12 +57,12 @@ static void test_nothing_is_wrong(void **state)
 	page_unref(p);
 }
 
-int main(void)
+TEST_GROUP(diagnosis_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_nothing_is_wrong),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model.h"
+#include "test_group.h"
 
 static struct gid_places places;
 
@@ -73,7 +74,7 @@ static void memory_is_bounded(void **state)
 	assert_false(gid_places_moved(&places, 20000));
 }
 
-int main(void)
+TEST_GROUP(gid_places)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(what_stays_has_not_moved, teardown),
@@ -81,5 +82,5 @@ int main(void)
 		cmocka_unit_test_teardown(memory_is_bounded, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

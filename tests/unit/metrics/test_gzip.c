@@ -15,6 +15,7 @@
 #include "faults.h"
 #include "gzip.h"
 #include "page_text.h"
+#include "test_group.h"
 
 /* Exactly one member, and nothing after it. */
 static void assert_member(const struct text *member, const char *want, size_t len)
@@ -153,7 +154,7 @@ static void out_of_memory(void **state)
 	assert_true(faults_end());
 }
 
-int main(void)
+TEST_GROUP(gzip)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_of_all_sizes),
@@ -162,5 +163,5 @@ int main(void)
 		cmocka_unit_test(out_of_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

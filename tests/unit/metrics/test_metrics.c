@@ -18,6 +18,7 @@
 #include "metrics.h"
 #include "page_text.h"
 #include "self_metrics.h"
+#include "test_group.h"
 
 #define GOLDEN_DIR "tests/golden/"
 
@@ -373,7 +374,7 @@ static void labels_are_escaped_and_valid(void **state)
 	assert_string_equal(out, "a");
 }
 
-int main(void)
+TEST_GROUP(metrics)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_page_is_the_golden_one),
@@ -387,5 +388,5 @@ int main(void)
 		cmocka_unit_test(labels_are_escaped_and_valid),
 	};
 
-	return cmocka_run_group_tests(tests, make_sample, NULL);
+	return test_group_run(tests, make_sample, NULL);
 }

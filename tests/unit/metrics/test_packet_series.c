@@ -18,6 +18,7 @@
 #include "metrics.h"
 #include "page_text.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 enum { OURS, POD, MIRROR, BLIND, UNKNOWN, FAILED, N_PORTS };
 
@@ -272,7 +273,7 @@ static void test_out_of_memory_is_told(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(packet_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_series_are_the_golden_ones),
@@ -284,5 +285,5 @@ int main(void)
 		cmocka_unit_test(test_out_of_memory_is_told),
 	};
 
-	return cmocka_run_group_tests(tests, find_family, NULL);
+	return test_group_run(tests, find_family, NULL);
 }

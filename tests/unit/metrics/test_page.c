@@ -13,6 +13,7 @@
 #include "number.h"
 #include "page.h"
 #include "page_text.h"
+#include "test_group.h"
 
 static void assert_body(const struct page *p, enum metrics_format format, const char *expected)
 {
@@ -152,7 +153,7 @@ static void numbers_in_base_units(void **state)
 		      "-9223372036854775808");
 }
 
-int main(void)
+TEST_GROUP(page)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_text_two_spellings),
@@ -163,5 +164,5 @@ int main(void)
 		cmocka_unit_test(numbers_in_base_units),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 
 #include "cleanup.h"
 #include "host_builder.h"
+#include "test_group.h"
 
 #define PF_ID "0000:03:00.0"
 #define VF_ID "0000:03:00.2"
@@ -454,7 +455,7 @@ static void test_nothing_to_see(void **state)
 	assert_int_equal(f->o.n_ports, 0);
 }
 
-int main(void)
+TEST_GROUP(port_observer)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_readings_in_base_units, setup, teardown),
@@ -476,5 +477,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "cleanup.h"
+#include "test_group.h"
 
 enum { SOFT, OTHER_SOFT, NIC, N_PORTS };
 
@@ -202,7 +203,7 @@ static void test_events(void **state)
 	assert_int_equal(known(&f->ports[SOFT]) + known(&f->ports[NIC]), 0);
 }
 
-int main(void)
+TEST_GROUP(port_packets)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_packets, setup, teardown),
@@ -214,5 +215,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "host_builder.h"
+#include "test_group.h"
 
 static void add(struct qp_table *t, const char *device, uint32_t qpn, uint32_t state)
 {
@@ -136,7 +137,7 @@ static void test_many_devices(void **state)
 	free(s);
 }
 
-int main(void)
+TEST_GROUP(qp_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
@@ -144,5 +145,5 @@ int main(void)
 		cmocka_unit_test(test_many_devices),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

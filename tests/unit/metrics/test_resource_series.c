@@ -14,6 +14,7 @@
 #include "host_series.h"
 #include "resource_series.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 static void test_every_family(void **state)
 {
@@ -154,7 +155,7 @@ static void test_copy(void **state)
 	resource_table_done(&copy);
 }
 
-int main(void)
+TEST_GROUP(resource_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_family),
@@ -167,5 +168,5 @@ int main(void)
 		cmocka_unit_test(test_copy),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

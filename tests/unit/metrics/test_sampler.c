@@ -20,6 +20,7 @@
 #include "page_text.h"
 #include "sampler.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define HOUR_MS		3600000
@@ -522,7 +523,7 @@ static void test_closing_without_a_sample_is_clean(void **state)
 	sampler_close(NULL);
 }
 
-int main(void)
+TEST_GROUP(sampler)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_wake_publishes_a_page, setup, teardown),
@@ -553,5 +554,5 @@ int main(void)
 	};
 
 	setenv("UV_THREADPOOL_SIZE", "1", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "golden.h"
 #include "page_text.h"
 #include "self_metrics.h"
+#include "test_group.h"
 #include "version.h"
 
 /* Every value another one, so that none can stand in for its neighbour. */
@@ -128,7 +129,7 @@ static void test_a_failed_text_fails_the_page(void **state)
 	page_unref(p);
 }
 
-int main(void)
+TEST_GROUP(self_metrics)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_families_are_the_golden_ones),
@@ -137,5 +138,5 @@ int main(void)
 		cmocka_unit_test(test_a_failed_text_fails_the_page),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "array.h"
 #include "faults.h"
 #include "host_builder.h"
+#include "test_group.h"
 
 struct world {
 	struct host host;
@@ -385,7 +386,7 @@ static void test_out_of_memory_keeps_the_plan(void **state)
 	assert_int_equal(r, 0);
 }
 
-int main(void)
+TEST_GROUP(packet_plan)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -408,5 +409,5 @@ int main(void)
 		TEST(test_out_of_memory_keeps_the_plan),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

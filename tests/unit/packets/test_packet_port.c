@@ -33,6 +33,7 @@
 #include "packet_port.h"
 #include "roce_account.h"
 #include "roce_frames.h"
+#include "test_group.h"
 
 #define TCX_INGRESS 46
 #define CYCLES	    10
@@ -558,7 +559,7 @@ static const char *find_out(void)
 	return NULL;
 }
 
-int main(void)
+TEST_GROUP(packet_port)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(both_directions_are_counted, setup, teardown),
@@ -585,5 +586,5 @@ int main(void)
 	why_not = find_out();
 	if (why_not)
 		print_message("skipped: %s\n", why_not);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

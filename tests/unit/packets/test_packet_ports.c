@@ -17,6 +17,7 @@
 #include "faults.h"
 #include "loop_helpers.h"
 #include "packet_ports.h"
+#include "test_group.h"
 
 #define HOUR_MS	  3600000
 #define KIB	  ((uint64_t)1024)
@@ -572,7 +573,7 @@ static void test_a_view_holds_on_to_what_it_reads(void **state)
 	assert_int_equal(f->fake.open, 0);
 }
 
-int main(void)
+TEST_GROUP(packet_ports)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -601,5 +602,5 @@ int main(void)
 		TEST(test_a_view_holds_on_to_what_it_reads),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "dictionary.h"
+#include "test_group.h"
 
 /* The two counters, and the clock in windows. */
 struct counters {
@@ -292,7 +293,7 @@ static void test_a_verdict_follows_its_port_and_ends_with_the_program(void **sta
 	visible_table_done(&t);
 }
 
-int main(void)
+TEST_GROUP(packet_visible)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_moves_nothing_is_known),
@@ -311,5 +312,5 @@ int main(void)
 				       make_ports),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #include "namespaces.h"
 #include "packet_port.h"
 #include "packet_ports.h"
+#include "test_group.h"
 
 #define BUDGET ((uint64_t)64 << 20)
 
@@ -260,7 +261,7 @@ static void test_an_interface_that_is_gone_is_told(void **state)
 	assert_int_equal(f->list[0].hook, PACKET_HOOK_NONE);
 }
 
-int main(void)
+TEST_GROUP(packet_watch)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -272,5 +273,5 @@ int main(void)
 	};
 
 	namespaces_enter();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "roce_flows.h"
 #include "roce_frames.h"
 #include "roce_packets.skel.h"
+#include "test_group.h"
 
 #define N_RANDOM    3000
 #define N_FLOWS	    512
@@ -421,7 +422,7 @@ static void the_verifier_says_why(void **state)
 	libbpf_set_print(NULL);
 }
 
-int main(void)
+TEST_GROUP(roce_packets)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(kernel_and_user_space_count_alike, setup),
@@ -439,5 +440,5 @@ int main(void)
 	libbpf_set_print(NULL);
 	if (is_refused())
 		print_message("skipped: the kernel refuses the packet programs: %s\n", refused);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "loop_helpers.h"
 #include "reservations.h"
 #include "resources_bench.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "uds.h"
 
@@ -541,7 +542,7 @@ static void test_pre_start(void **state)
 	bench_stop(&b);
 }
 
-int main(void)
+TEST_GROUP(allocate)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_grant),
@@ -564,5 +565,5 @@ int main(void)
 		cmocka_unit_test(test_pre_start),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

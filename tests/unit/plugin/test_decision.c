@@ -9,6 +9,7 @@
 
 #include "resources_bench.h"
 #include "state.h"
+#include "test_group.h"
 
 #define CONFIG_HCA                                                                                 \
 	"{\"pools\": [{\"resourceName\": \"hca\", \"kind\": \"shared\", \"slots\": 3,"             \
@@ -130,7 +131,7 @@ static void test_what_happens_to_a_device_counts(void **state)
 	bench_stop(&b);
 }
 
-int main(void)
+TEST_GROUP(decision)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_built_twice),
@@ -141,5 +142,5 @@ int main(void)
 		cmocka_unit_test(test_what_happens_to_a_device_counts),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

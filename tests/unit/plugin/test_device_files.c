@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "test_group.h"
 #include "tmptree.h"
 
 static char *tree, path[512];
@@ -261,7 +262,7 @@ static void test_a_dry_run_changes_nothing(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
-int main(void)
+TEST_GROUP(device_files)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_file_and_its_folder),
@@ -276,5 +277,5 @@ int main(void)
 		TEST(test_a_dry_run_changes_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "log.h"
 #include "loop_helpers.h"
 #include "resources_bench.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "uds.h"
 
@@ -593,7 +594,7 @@ static void test_allocate_without_memory(void **state)
 	bench_stop(&b);
 }
 
-int main(void)
+TEST_GROUP(resources)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_list),
@@ -615,5 +616,5 @@ int main(void)
 		cmocka_unit_test(test_allocate_without_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

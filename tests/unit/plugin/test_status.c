@@ -13,6 +13,7 @@
 #include "deviceplugin.pb-c.h"
 #include "loop_helpers.h"
 #include "resources_bench.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define POOL_TOLD                                                                                  \
@@ -164,7 +165,7 @@ static void test_a_dry_run(void **state)
 	bench_stop(&b);
 }
 
-int main(void)
+TEST_GROUP(status)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_from_allocate_to_return),
@@ -174,5 +175,5 @@ int main(void)
 		cmocka_unit_test(test_a_dry_run),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 
 #include "cleanup.h"
 #include "faults.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define NAME "0000-03-00.2"
@@ -247,7 +248,7 @@ static void test_what_cannot_be_removed(void **state)
 
 #define FILES_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
-int main(void)
+TEST_GROUP(status_files)
 {
 	const struct CMUnitTest tests[] = {
 		FILES_TEST(test_a_file_is_whole_and_for_all_to_read),
@@ -260,5 +261,5 @@ int main(void)
 		FILES_TEST(test_what_cannot_be_removed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "test_group.h"
 
 #define UID	   "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
 #define UID_	   "8dbc5577_d0e2_4706_8787_57d52c03ddf2"
@@ -115,7 +116,7 @@ static void test_cut_anywhere(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(cgroup_pod)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spellings),
@@ -124,5 +125,5 @@ int main(void)
 		cmocka_unit_test(test_cut_anywhere),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

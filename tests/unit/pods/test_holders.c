@@ -14,6 +14,7 @@
 #include "cri_fixture.h"
 #include "fake_pods.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define LIMIT_MS 20000
@@ -215,7 +216,7 @@ static void test_both_are_asked(void **state)
 	node_close(&n);
 }
 
-int main(void)
+TEST_GROUP(holders)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_kubelet_that_says_nothing),
@@ -225,5 +226,5 @@ int main(void)
 		cmocka_unit_test(test_both_are_asked),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

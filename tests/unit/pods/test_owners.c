@@ -20,6 +20,7 @@
 #include "cleanup.h"
 #include "loop_helpers.h"
 #include "process_owner.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define UID	 "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
@@ -303,7 +304,7 @@ static void the_process_of_a_thread(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+TEST_GROUP(owners)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_event_waits_for_its_pod_once),
@@ -316,5 +317,5 @@ int main(void)
 		TEST(the_process_of_a_thread),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

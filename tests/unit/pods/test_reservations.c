@@ -14,6 +14,7 @@
 #include "array.h"
 #include "faults.h"
 #include "reservations.h"
+#include "test_group.h"
 
 #define R	      "a.b/roce"
 #define S	      "a.b/other"
@@ -447,7 +448,7 @@ static void test_a_reservation_may_fail(void **state)
 	assert_int_equal(n, 3);
 }
 
-int main(void)
+TEST_GROUP(reservations)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -470,5 +471,5 @@ int main(void)
 		TEST(test_a_reservation_may_fail),
 	};
 
-	return cmocka_run_group_tests_name(("reservations"), tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "allocation_fixture.h"
 #include "golden.h"
+#include "test_group.h"
 
 /* --- CDI ------------------------------------------------------------------------------------- */
 
@@ -219,7 +220,7 @@ static void test_which_device_info_is_stale(void **state)
 	assert_false(allocation_device_info_is_stale(&given.view, ""));
 }
 
-int main(void)
+TEST_GROUP(allocation_files)
 {
 	const struct CMUnitTest tests[] = {
 		ALLOCATION_TEST(test_cdi_names),
@@ -230,5 +231,5 @@ int main(void)
 		ALLOCATION_TEST(test_which_device_info_is_stale),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "allocation_fixture.h"
 #include "cleanup.h"
 #include "golden.h"
+#include "test_group.h"
 
 static const char *env(const struct container_grant *g, const char *key)
 {
@@ -302,7 +303,7 @@ static void test_slots_on_one_hca_tell_which(void **state)
 	container_grant_done(&g);
 }
 
-int main(void)
+TEST_GROUP(allocation_grant)
 {
 	const struct CMUnitTest tests[] = {
 		ALLOCATION_TEST(test_the_variables_are_those_of_the_peer),
@@ -318,5 +319,5 @@ int main(void)
 		ALLOCATION_TEST(test_slots_on_one_hca_tell_which),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

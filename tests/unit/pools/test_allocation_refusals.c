@@ -13,6 +13,7 @@
 #include "allocation_fixture.h"
 #include "cleanup.h"
 #include "failing_malloc.h"
+#include "test_group.h"
 
 static void test_sentences_name_the_id(void **state)
 {
@@ -125,7 +126,7 @@ static void test_every_allocation_may_fail(void **state)
 }
 #endif
 
-int main(void)
+TEST_GROUP(allocation_refusals)
 {
 	const struct CMUnitTest tests[] = {
 		ALLOCATION_TEST(test_sentences_name_the_id),
@@ -136,5 +137,5 @@ int main(void)
 #endif
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

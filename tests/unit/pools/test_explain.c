@@ -13,6 +13,7 @@
 #include "attachments.h"
 #include "golden.h"
 #include "resource_tables.h"
+#include "test_group.h"
 
 static void explain(FILE *f, const struct resource_table *t, const struct attach_status *a,
 		    const char *function)
@@ -121,7 +122,7 @@ static void test_the_longest_sentence_is_cut(void **state)
 	assert_int_equal(strlen(text), EXPLAIN_SIZE - 1);
 }
 
-int main(void)
+TEST_GROUP(explain)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
@@ -129,5 +130,5 @@ int main(void)
 		cmocka_unit_test(test_the_longest_sentence_is_cut),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "health.h"
+#include "test_group.h"
 
 #define PF  "0000:18:00.0"
 #define VF  "0000:18:00.1"
@@ -601,7 +602,7 @@ static void test_text(void **state)
 	assert_string_equal(health_reason_name(N_HEALTH_REASONS), "unknown");
 }
 
-int main(void)
+TEST_GROUP(health)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -634,5 +635,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

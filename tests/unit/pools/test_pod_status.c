@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "pool_fixture.h"
+#include "test_group.h"
 
 #define ROCE "rocelet.dev/roce"
 
@@ -139,7 +140,7 @@ static void test_nobody_has_said_who_holds_what(void **state)
 
 #define POOL_TEST(fn) cmocka_unit_test_setup_teardown(fn, pool_fixture_setup, pool_fixture_teardown)
 
-int main(void)
+TEST_GROUP(pod_status)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
@@ -149,5 +150,5 @@ int main(void)
 		POOL_TEST(test_nobody_has_said_who_holds_what),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pool_fixture.h"
+#include "test_group.h"
 
 static struct pool *add_shared(struct pool_fixture *f, enum pool_kind kind, uint32_t slots)
 {
@@ -223,7 +224,7 @@ static void test_held_slots_stay(void **state)
 	assert_string_equal(offered_ids(f, 0), "!mlx5_0-1-1 !mlx5_5-7 !mlx5_55-1 !mlx5_59");
 }
 
-int main(void)
+TEST_GROUP(pool_slots)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pool_fixture_setup, pool_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -237,5 +238,5 @@ int main(void)
 		TEST(test_held_slots_stay),
 	};
 
-	return cmocka_run_group_tests_name("pool_slots", tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

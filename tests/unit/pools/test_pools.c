@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "golden.h"
 #include "pool_fixture.h"
+#include "test_group.h"
 
 /* --- who gets what ---------------------------------------------------------------------------- */
 
@@ -591,7 +592,7 @@ static void test_a_config_list_has_no_sub_functions(void **state)
 	assert_members(f, texts[0], 5, "");
 }
 
-int main(void)
+TEST_GROUP(pools)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pool_fixture_setup, pool_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -621,5 +622,5 @@ int main(void)
 		TEST(test_a_thousand_functions),
 	};
 
-	return cmocka_run_group_tests_name("pools", tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include "cleanup.h"
 #include "failing_malloc.h"
+#include "test_group.h"
 
 /* Two NUMA nodes. Node 0: a switch with cards 21 and 22, and card 31 at a port of its own. Node 1:
  * card 81. Each card is a PF with VFs. */
@@ -344,7 +345,7 @@ static void test_every_allocation_may_fail(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup(fn, set_up)
 
-int main(void)
+TEST_GROUP(preferred)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_emptiest_node_and_pf_first),
@@ -361,5 +362,5 @@ int main(void)
 #endif
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "host_builder.h"
 #include "pool_config.h"
 #include "pools.h"
+#include "test_group.h"
 
 #define COPY(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
@@ -295,7 +296,7 @@ static void test_the_words(void **state)
 	assert_golden("tests/golden/proposal.json", print_small);
 }
 
-int main(void)
+TEST_GROUP(proposal)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_words),
@@ -303,5 +304,5 @@ int main(void)
 		cmocka_unit_test(test_any_allocation_may_fail),
 	};
 
-	return cmocka_run_group_tests_name("proposal", tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

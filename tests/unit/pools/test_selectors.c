@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "host_builder.h"
 #include "selectors.h"
+#include "test_group.h"
 
 #define WORDS(...)                                                                                 \
 	{                                                                                          \
@@ -566,7 +567,7 @@ static void test_index_of_a_full_node(void **state)
 	host_done(&h);
 }
 
-int main(void)
+TEST_GROUP(selectors)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_type),
@@ -589,5 +590,5 @@ int main(void)
 		cmocka_unit_test(test_index_of_a_full_node),
 	};
 
-	return cmocka_run_group_tests_name("selectors", tests, setup, teardown);
+	return test_group_run(tests, setup, teardown);
 }

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "pool_config.h"
 #include "privilege_uses.h"
+#include "test_group.h"
 
 #define ALL_USES     (LOOK_USES | USE_BPF | USE_ATTACH | USE_SOFT_ROCE | USE_IPAM)
 #define LOOK_USES    (USE_OBSERVE | USE_INSIDE)
@@ -193,7 +194,7 @@ static void test_the_lab_gives_what_the_overlays_give(void **state)
 	free(text);
 }
 
-int main(void)
+TEST_GROUP(capabilities)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_kept_follows_the_uses),
@@ -205,5 +206,5 @@ int main(void)
 		cmocka_unit_test(test_the_lab_gives_what_the_overlays_give),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

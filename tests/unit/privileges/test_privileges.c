@@ -25,6 +25,7 @@
 #include "cleanup.h"
 #include "privileges.h"
 #include "syscalls.h"
+#include "test_group.h"
 
 #define ALL_CALLS (CALLS_ALWAYS | CALLS_BPF | CALLS_ATTACH)
 
@@ -390,7 +391,7 @@ static void test_arm64_has_one_for_each(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(privileges)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capabilities_are_gone_from_all_sets),
@@ -403,5 +404,5 @@ int main(void)
 		cmocka_unit_test(test_arm64_has_one_for_each),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "event_ring.h"
+#include "test_group.h"
 
 static struct qp failed_qp(uint32_t status, int event)
 {
@@ -182,7 +183,7 @@ static void test_bounded(void **state)
 	free(f);
 }
 
-int main(void)
+TEST_GROUP(qp_failures)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),		cmocka_unit_test(test_what_is_a_failure),
@@ -190,5 +191,5 @@ int main(void)
 		cmocka_unit_test(test_turns_come_back), cmocka_unit_test(test_bounded),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "faults.h"
 #include "golden.h"
 #include "host_builder.h"
+#include "test_group.h"
 
 #define N_FLOWS 8
 
@@ -452,7 +453,7 @@ static void test_heads(void **state)
 		    "\"flows\":false,\"qps\":[],\"total\":0}");
 }
 
-int main(void)
+TEST_GROUP(qp_flows)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_ends),
@@ -470,5 +471,5 @@ int main(void)
 		cmocka_unit_test(test_heads),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

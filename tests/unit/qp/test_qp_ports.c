@@ -1,5 +1,6 @@
 /* The queue pairs of each port in sum. */
 #include "qp_ports.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,7 +131,7 @@ static void test_copies(void **state)
 	qp_ports_done(&copy);
 }
 
-int main(void)
+TEST_GROUP(qp_ports)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
@@ -138,5 +139,5 @@ int main(void)
 		cmocka_unit_test(test_copies),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "faults.h"
 #include "qp_words.h"
+#include "test_group.h"
 
 enum { STATE = 1, PORT = 1 << 5, AV = 1 << 7, MTU = 1 << 8, PEER = 1 << 20 };
 enum { INIT = 1, RTR, RTS };
@@ -419,7 +420,7 @@ static void test_words(void **state)
 	assert_string_equal(ib_event_name(-1), "UNKNOWN_EVENT");
 }
 
-int main(void)
+TEST_GROUP(qp_table)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_life),
@@ -441,5 +442,5 @@ int main(void)
 		cmocka_unit_test(test_words),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "host_builder.h"
 #include "loop_helpers.h"
 #include "owners.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define UID "8dbc5577-d0e2-4706-8787-57d52c03ddf2"
@@ -364,7 +365,7 @@ static void test_nobody(void **state)
 	qps_close(NULL);
 }
 
-int main(void)
+TEST_GROUP(qps)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_failure_names_its_pod),
@@ -380,5 +381,5 @@ int main(void)
 		cmocka_unit_test(test_nobody),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "cause.h"
 #include "faults.h"
 #include "memory.h"
+#include "test_group.h"
 #include "web_page.h"
 
 /* Terminated. */
@@ -152,7 +153,7 @@ static void without_memory(void **state)
 	assert_true(faults_end());
 }
 
-int main(void)
+TEST_GROUP(web_page)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_whole),
@@ -163,5 +164,5 @@ int main(void)
 		cmocka_unit_test(without_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

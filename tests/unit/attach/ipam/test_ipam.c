@@ -19,6 +19,7 @@
 #include "cleanup.h"
 #include "fds.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define LIMIT_MS 60000
@@ -565,7 +566,7 @@ static void test_nothing_is_left(void **state)
 	assert_int_equal(fds_open(), before);
 }
 
-int main(void)
+TEST_GROUP(ipam)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_config),
@@ -589,5 +590,5 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_left),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "faults.h"
 #include "journal.h"
 #include "record_json.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define FILE_SIZE (2 * JOURNAL_BLOCK)
@@ -756,7 +757,7 @@ static void any_failed_allocation_is_survived(void **state)
 	tmptree_free(dir);
 }
 
-int main(void)
+TEST_GROUP(journal)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_member_comes_back, fill),
@@ -786,5 +787,5 @@ int main(void)
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "namespaces.h"
 #include "netns.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static int open_bench(void **state)
@@ -1287,7 +1288,7 @@ static void another_interface_is_not_deleted(void **state)
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
 }
 
-int main(void)
+TEST_GROUP(steps)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 #define TEST_WITH_PF(name)                                                                         \
@@ -1357,5 +1358,5 @@ int main(void)
 	};
 
 	namespaces_enter_pids();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "fds.h"
 #include "namespaces.h"
 #include "netdev_look.h"
+#include "test_group.h"
 
 static int open_bench(void **state)
 {
@@ -226,7 +227,7 @@ static void a_kill_anywhere_is_repaired(void **state)
 
 #endif
 
-int main(void)
+TEST_GROUP(steps_faults)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
@@ -242,5 +243,5 @@ int main(void)
 	};
 
 	namespaces_enter_pids();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "namespaces.h"
 #include "soft_roce_nodes.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static int open_bench(void **state)
@@ -452,7 +453,7 @@ static void a_node_of_another_number_is_seen(void **state)
 	attach_bench_is_clean(b);
 }
 
-int main(void)
+TEST_GROUP(steps_rdma)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
@@ -477,5 +478,5 @@ int main(void)
 	};
 
 	namespaces_enter_pids();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

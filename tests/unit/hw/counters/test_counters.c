@@ -20,6 +20,7 @@
 #include "cleanup.h"
 #include "counters.h"
 #include "statfiles.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define HW(dev) "class/infiniband/" dev "/ports/1/hw_counters/"
@@ -530,7 +531,7 @@ static void enabling_needs_a_kernel_of_our_own(void **state)
 	assert_int_equal(e.code, -EOPNOTSUPP);
 }
 
-int main(void)
+TEST_GROUP(counters)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
@@ -553,5 +554,5 @@ int main(void)
 		TEST(enabling_needs_a_kernel_of_our_own),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

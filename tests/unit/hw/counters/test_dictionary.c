@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "dictionary.h"
+#include "test_group.h"
 
 /* One cell of the vendors' table: what the name must mean. */
 static const struct {
@@ -344,7 +345,7 @@ static void node_exporter_names(void **state)
 	assert_string_equal(dict_compat_gauge(COMPAT_INFO)->name, "node_infiniband_info");
 }
 
-int main(void)
+TEST_GROUP(dictionary)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cell_of_the_vendor_table),
@@ -362,5 +363,5 @@ int main(void)
 		cmocka_unit_test(node_exporter_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "layout.h"
+#include "test_group.h"
 
 static uint32_t slot(struct layout *l, enum source source, enum dict_place place, const char *name)
 {
@@ -322,7 +323,7 @@ static void readings_of_one_port(void **state)
 	layout_done(&l);
 }
 
-int main(void)
+TEST_GROUP(layout)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vendor_counters_of_one_meaning_are_added),
@@ -338,5 +339,5 @@ int main(void)
 		cmocka_unit_test(ports_of_one_kind_have_one_shape),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "cleanup.h"
 #include "nlpoll.h"
+#include "test_group.h"
 
 /* A target that told three counters when it was probed; the second feeds nothing. */
 struct fixture {
@@ -192,7 +193,7 @@ static void a_link_is_polled_in_this_very_kernel(void **state)
 	nlpoll_done(&p);
 }
 
-int main(void)
+TEST_GROUP(nlpoll)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
@@ -203,5 +204,5 @@ int main(void)
 		cmocka_unit_test(a_link_is_polled_in_this_very_kernel),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

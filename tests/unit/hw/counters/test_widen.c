@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "test_group.h"
 #include "widen.h"
 
 #define TOP (UINT64_C(1) << 32)
@@ -121,7 +122,7 @@ static void a_gauge_may_fall(void **state)
 	assert_int_equal(widen_value(&port[2]), 2);
 }
 
-int main(void)
+TEST_GROUP(widen)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(counters_that_rise_are_left_alone, fresh_port),
@@ -136,5 +137,5 @@ int main(void)
 		cmocka_unit_test_setup(a_gauge_may_fall, fresh_port),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 
 #include "netns_announce.h"
+#include "test_group.h"
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 7, 7};
 
@@ -84,7 +85,7 @@ static void test_other_families_have_none(void **state)
 	assert_int_equal(announce_frame(mac, &addr, frame), 0);
 }
 
-int main(void)
+TEST_GROUP(announce)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_arp_announcement),
@@ -92,5 +93,5 @@ int main(void)
 		cmocka_unit_test(test_other_families_have_none),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

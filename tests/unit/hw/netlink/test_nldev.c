@@ -13,6 +13,7 @@
 #include "err.h"
 #include "nldev.h"
 #include "nlsock.h"
+#include "test_group.h"
 
 static struct nl_msg *message(int cmd)
 {
@@ -267,7 +268,7 @@ static void test_requests_lie_one_after_the_other(void **state)
 	nldev_batch_done(&b);
 }
 
-int main(void)
+TEST_GROUP(nldev)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_device),
@@ -282,5 +283,5 @@ int main(void)
 		cmocka_unit_test(test_requests_lie_one_after_the_other),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include "fixture.h"
 #include "nlsock.h"
+#include "test_group.h"
 
 #define QP_GET RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET)
 
@@ -220,7 +221,7 @@ static void test_the_fixture(void **state)
 	free(bytes);
 }
 
-int main(void)
+TEST_GROUP(nldev_qp)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_message),
@@ -232,5 +233,5 @@ int main(void)
 		cmocka_unit_test(test_the_fixture),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

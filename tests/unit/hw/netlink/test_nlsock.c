@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "nlsock.h"
+#include "test_group.h"
 
 static int setup(void **state)
 {
@@ -281,7 +282,7 @@ static void test_closing_twice(void **state)
 	nlsock_close(&s);
 }
 
-int main(void)
+TEST_GROUP(nlsock)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -298,5 +299,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "err.h"
 #include "rtnl.h"
+#include "test_group.h"
 
 static struct nl_msg *link_message(int type, int ifindex, unsigned flags, const char *name)
 {
@@ -370,7 +371,7 @@ static void test_requests(void **state)
 	nlmsg_free(m);
 }
 
-int main(void)
+TEST_GROUP(rtnl)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_link),
@@ -389,5 +390,5 @@ int main(void)
 		cmocka_unit_test(test_requests),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

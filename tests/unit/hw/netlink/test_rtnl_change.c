@@ -19,6 +19,7 @@
 #include "err.h"
 #include "rtnl.h"
 #include "rtnl_addr.h"
+#include "test_group.h"
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
 
@@ -370,7 +371,7 @@ static void test_routes_of_other_kinds(void **state)
 	nlmsg_free(m);
 }
 
-int main(void)
+TEST_GROUP(rtnl_change)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_bytes_of_no_change),
@@ -387,5 +388,5 @@ int main(void)
 		cmocka_unit_test(test_routes_of_other_kinds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "err.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
+#include "test_group.h"
 
 #define ALL 0x1ffu
 
@@ -394,7 +395,7 @@ static void test_fields_in_words(void **state)
 	assert_string_equal(small, "mac, vl");
 }
 
-int main(void)
+TEST_GROUP(rtnl_vf_admin)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_bytes_of_all_settings),
@@ -411,5 +412,5 @@ int main(void)
 		cmocka_unit_test(test_fields_in_words),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "dcb.h"
 #include "genl.h"
 #include "settings_answers.h"
+#include "test_group.h"
 
 #define FAMILY 21
 
@@ -327,7 +328,7 @@ static void half_of_pause_is_none(void **state)
 	nlmsg_free(m);
 }
 
-int main(void)
+TEST_GROUP(settings_decode)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_as_the_guides_set_it),
@@ -345,5 +346,5 @@ int main(void)
 		cmocka_unit_test(half_of_pause_is_none),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include "dcb.h"
 #include "genl.h"
 #include "nldev.h"
+#include "test_group.h"
 
 #define STAT_GET	RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET)
 #define STAT_GET_STATUS RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET_STATUS)
@@ -387,7 +388,7 @@ static void the_request_for_pfc_names_the_netdev(void **state)
 	nlmsg_free(m);
 }
 
-int main(void)
+TEST_GROUP(stat_decode)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stat_names_and_values),
@@ -406,5 +407,5 @@ int main(void)
 		cmocka_unit_test(the_request_for_pfc_names_the_netdev),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "host_view.h"
 #include "namespaces.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static const char *alone; /* why we could not hide the other processes; NULL = we could */
@@ -94,7 +95,7 @@ static void test_without_proc(void **state)
 	assert_true(host_view_judge(&v, &e) < 0);
 }
 
-int main(void)
+TEST_GROUP(host_view)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_missing),
@@ -103,5 +104,5 @@ int main(void)
 	};
 
 	alone = namespaces_enter_pids();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

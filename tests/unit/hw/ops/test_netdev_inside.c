@@ -31,6 +31,7 @@
 #include "genl.h"
 #include "namespaces.h"
 #include "netdev_look.h"
+#include "test_group.h"
 
 static const char *no_namespace;
 static bool kernel_tells;
@@ -377,7 +378,7 @@ static void an_instance_that_is_set_apart(void **state)
 	nlsock_close(&s);
 }
 
-int main(void)
+TEST_GROUP(netdev_inside)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_fails_for_a_moment_is_tried_again, setup),
@@ -393,5 +394,5 @@ int main(void)
 	no_namespace = namespaces_enter_pids();
 	hw.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	kernel_tells = ask_in_child();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@
 #include "namespaces.h"
 #include "netdev_ops.h"
 #include "netns.h"
+#include "test_group.h"
 
 #define ALIAS "rocelet near0 ml/train-7 0b0e1a5c"
 
@@ -630,7 +631,7 @@ static int enter(void **state)
 
 #define IN_NAMESPACES(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+TEST_GROUP(netdev_ops)
 {
 	const struct CMUnitTest tests[] = {
 		IN_NAMESPACES(test_found_by_name_and_index),
@@ -658,5 +659,5 @@ int main(void)
 		IN_NAMESPACES(test_every_allocation_may_fail),
 	};
 
-	return cmocka_run_group_tests(tests, enter, NULL);
+	return test_group_run(tests, enter, NULL);
 }

@@ -17,6 +17,7 @@
 
 #include "genl.h"
 #include "netdev_look.h"
+#include "test_group.h"
 
 #define FAMILY 21
 
@@ -213,7 +214,7 @@ static void sections_have_names(void **state)
 	assert_int_equal(strlen(small), sizeof(small) - 1);
 }
 
-int main(void)
+TEST_GROUP(netdev_state)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links),
@@ -225,5 +226,5 @@ int main(void)
 		cmocka_unit_test(sections_have_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@
 #include "cleanup.h"
 #include "namespaces.h"
 #include "netns.h"
+#include "test_group.h"
 
 #define GIVE_UP_S 60 /* only when it hangs */
 
@@ -243,10 +244,10 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-int main(void)
+TEST_GROUP(netns_hang)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nobody_waits_for_it)};
 
 	(void)namespaces_enter();
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return test_group_run(tests, setup, teardown);
 }

@@ -32,6 +32,7 @@
 #include "namespaces.h"
 #include "netns.h"
 #include "netns_walk.h"
+#include "test_group.h"
 
 static const char *no_namespace;
 static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
@@ -1021,7 +1022,7 @@ static int leave(void **state)
 
 #define IN_NAMESPACES(test) cmocka_unit_test_setup(test, need_namespaces)
 
-int main(void)
+TEST_GROUP(netns_ops)
 {
 	const struct CMUnitTest tests[] = {
 		IN_NAMESPACES(test_work_is_done_inside_and_we_stay),
@@ -1057,5 +1058,5 @@ int main(void)
 	};
 
 	no_namespace = namespaces_enter_pids();
-	return cmocka_run_group_tests(tests, enter, leave);
+	return test_group_run(tests, enter, leave);
 }

@@ -15,6 +15,7 @@
 #include "faults.h"
 #include "nldev.h"
 #include "rdma_ops.h"
+#include "test_group.h"
 
 /* --- what is sent --------------------------------------------------------------------------- */
 
@@ -247,7 +248,7 @@ static void test_a_send_may_fail(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+TEST_GROUP(rdma_ops)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_bytes_of_a_move),
@@ -262,5 +263,5 @@ int main(void)
 		TEST(test_a_send_may_fail),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include "faults.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
+#include "test_group.h"
 
 struct fixture {
 	struct nlsock s;
@@ -252,7 +253,7 @@ static void test_every_send_may_fail(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+TEST_GROUP(vf_settings)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_what_they_are),
@@ -265,5 +266,5 @@ int main(void)
 		TEST(test_every_send_may_fail),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "default_routes.h"
 #include "rtnl_addr.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -334,7 +335,7 @@ static void test_this_kernel(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(default_routes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_default_route),
@@ -348,5 +349,5 @@ int main(void)
 		cmocka_unit_test(test_this_kernel),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "functions.h"
 #include "sysfs_fixture.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static void read_all(struct sysfs_fixture *f)
@@ -353,7 +354,7 @@ static void test_what_stands_above_a_function(void **state)
 	assert_string_equal(path, "pci10000:00/10000:18:00.0");
 }
 
-int main(void)
+TEST_GROUP(functions)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -374,5 +375,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "rdma_sysfs.h"
 #include "sysfs_fixture.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static void put(struct sysfs_fixture *f, const char *dev, const char *file, const char *text)
@@ -255,7 +256,7 @@ static void test_no_rdma_at_all_is_complete(void **state)
 	assert_int_equal(f->scan.problem[SRC_SYSFS].code, 0);
 }
 
-int main(void)
+TEST_GROUP(rdma)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -272,5 +273,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "rtnl_vf.h"
 #include "scan.h"
 #include "sysfs_fixture.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 /* --- VFs of a link ---------------------------------------------------------------------------- */
@@ -391,7 +392,7 @@ static void test_this_machine(void **state)
 	hw_close(&hw);
 }
 
-int main(void)
+TEST_GROUP(reports)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_link_states_of_vfs),
@@ -409,5 +410,5 @@ int main(void)
 		cmocka_unit_test(test_this_machine),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

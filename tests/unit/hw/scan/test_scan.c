@@ -21,6 +21,7 @@
 #include "scan.h"
 #include "sysfs_fixture.h"
 #include "sysfs_tree.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static void test_a_generated_node(void **state)
@@ -323,7 +324,7 @@ static void test_sources_have_names(void **state)
 	assert_string_equal(scan_source_name(SRC_RDMA_NETLINK), "rdma_netlink");
 }
 
-int main(void)
+TEST_GROUP(scan)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -338,5 +339,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "pcie.h"
 #include "sysfs_fixture.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define BUS "bus/pci/devices/"
@@ -266,7 +267,7 @@ static void a_device_that_sleeps_is_not_woken(void **state)
 	assert_true(read_in_root(f).seen & SETTINGS_PCIE);
 }
 
-int main(void)
+TEST_GROUP(pcie)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -284,5 +285,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

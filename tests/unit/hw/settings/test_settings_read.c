@@ -24,6 +24,7 @@
 #include "settings_answers.h"
 #include "settings_read.h"
 #include "sysfs_fixture.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define FAMILY 21
@@ -578,7 +579,7 @@ static void this_machines_kernel_refuses_for_loopback(void **state)
 	assert_int_equal(read_port(w, "rxe0")->seen, 0);
 }
 
-int main(void)
+TEST_GROUP(settings_read)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -604,5 +605,5 @@ int main(void)
 	};
 #undef T
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

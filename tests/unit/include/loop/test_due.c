@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "loop_helpers.h"
+#include "test_group.h"
 
 #define LONG_MS 3600000
 
@@ -137,7 +138,7 @@ static void test_nobody_has_to_be_told_of_the_end(void **state)
 	assert_int_equal(owner.fired, 0);
 }
 
-int main(void)
+TEST_GROUP(due)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
@@ -150,5 +151,5 @@ int main(void)
 		TEST(test_nobody_has_to_be_told_of_the_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "loop_helpers.h"
+#include "test_group.h"
 
 struct owner {
 	struct job job;
@@ -94,7 +95,7 @@ static void test_its_end_may_free_it(void **state)
 	uv_run(&loop, UV_RUN_DEFAULT);
 }
 
-int main(void)
+TEST_GROUP(job)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
@@ -103,5 +104,5 @@ int main(void)
 		TEST(test_its_end_may_free_it),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

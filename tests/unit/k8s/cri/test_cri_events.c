@@ -11,6 +11,7 @@
 
 #include "cri_fixture.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 
 static bool is_there(struct cri_fixture *f)
 {
@@ -217,7 +218,7 @@ static void test_containerd_without_events(void **state)
 	cri_fixture_stop(&f);
 }
 
-int main(void)
+TEST_GROUP(cri_events)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_event_comes_before_its_sandbox),
@@ -229,5 +230,5 @@ int main(void)
 		cmocka_unit_test(test_containerd_without_events),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "cri_fixture.h"
 #include "faults.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "uds.h"
 
 /* --- restarts -------------------------------------------------------------------------------- */
@@ -220,7 +221,7 @@ static void test_no_memory(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(cri_failures)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_restart),
@@ -234,5 +235,5 @@ int main(void)
 		cmocka_unit_test(test_no_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

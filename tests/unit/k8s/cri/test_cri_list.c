@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cri_fixture.h"
+#include "test_group.h"
 
 static void test_the_list_and_its_details(void **state)
 {
@@ -191,7 +192,7 @@ static void test_a_sandbox_that_goes_while_it_is_asked(void **state)
 	cri_fixture_stop(&f);
 }
 
-int main(void)
+TEST_GROUP(cri_list)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_list_and_its_details),
@@ -203,5 +204,5 @@ int main(void)
 		cmocka_unit_test(test_a_sandbox_that_goes_while_it_is_asked),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

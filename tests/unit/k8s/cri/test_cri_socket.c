@@ -13,6 +13,7 @@
 #include "cri_fixture.h"
 #include "cri_internal.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static bool is_refused(struct cri_fixture *f)
@@ -134,7 +135,7 @@ static void test_the_runtime_that_told_its_list_is_the_one(void **state)
 	cri_fixture_stop(&f);
 }
 
-int main(void)
+TEST_GROUP(cri_socket)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nobody_behind_the_socket),
@@ -145,5 +146,5 @@ int main(void)
 		cmocka_unit_test(test_the_runtime_that_told_its_list_is_the_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

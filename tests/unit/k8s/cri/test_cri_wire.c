@@ -19,6 +19,7 @@
 #include "cri_hints.h"
 #include "faults.h"
 #include "fixture.h"
+#include "test_group.h"
 
 #define FIRST "4c5e9f0a3f5d6a0d4c5e9f0a3f5d6a0d4c5e9f0a3f5d6a0d4c5e9f0a3f5d6a0d"
 
@@ -599,7 +600,7 @@ static void no_memory(void **state)
 	sandbox_list_done(&l);
 }
 
-int main(void)
+TEST_GROUP(cri_wire)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_are_golden),
@@ -626,5 +627,5 @@ int main(void)
 		cmocka_unit_test(no_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

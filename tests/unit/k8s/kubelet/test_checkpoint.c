@@ -11,6 +11,7 @@
 #include "faults.h"
 #include "fixture.h"
 #include "pod_resources.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 #define UID "5b3e1f7a-0c43-4c5e-9f0a-3f5d6a0d8a11"
@@ -205,7 +206,7 @@ static void pods_that_are_gone_are_left_out(void **state)
 	free(text);
 }
 
-int main(void)
+TEST_GROUP(checkpoint)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_by_numa_node),
@@ -218,5 +219,5 @@ int main(void)
 		cmocka_unit_test(any_failed_allocation_is_survived),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

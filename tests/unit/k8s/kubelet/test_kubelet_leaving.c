@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "kubelet_fixture.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static void leave(struct kubelet_fixture *f, bool zero)
@@ -95,7 +96,7 @@ static void test_everything_may_be_done_in_hooks(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-int main(void)
+TEST_GROUP(kubelet_leaving)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closing_keeps_the_devices),
@@ -105,5 +106,5 @@ int main(void)
 		cmocka_unit_test(test_everything_may_be_done_in_hooks),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "deviceplugin.pb-c.h"
 #include "kubelet_fixture.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "uds.h"
 
@@ -442,7 +443,7 @@ static void test_withdrawn_when_a_question_is_gone(void **state)
 	stop(&f);
 }
 
-int main(void)
+TEST_GROUP(kubelet_questions)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allocate),
@@ -455,5 +456,5 @@ int main(void)
 		cmocka_unit_test(test_withdrawn_when_a_question_is_gone),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "kubelet_fixture.h"
 #include "list_watch.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 /* --- legacy ---------------------------------------------------------------------------------- */
@@ -303,7 +304,7 @@ static void test_auto_waits_for_a_kubelet(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-int main(void)
+TEST_GROUP(kubelet_registration)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registers),
@@ -319,5 +320,5 @@ int main(void)
 		cmocka_unit_test(test_auto_waits_for_a_kubelet),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "faults.h"
 #include "kubelet_fixture.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "uds.h"
 
@@ -354,7 +355,7 @@ static void test_out_of_memory(void **state)
 	assert_true(n > 20 && n < 1000);
 }
 
-int main(void)
+TEST_GROUP(kubelet_restarts)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fifty_restarts),
@@ -375,5 +376,5 @@ int main(void)
 		cmocka_unit_test(test_out_of_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "deviceplugin.pb-c.h"
 #include "grpc.h"
+#include "test_group.h"
 
 #define N_BIG 20000
 
@@ -267,7 +268,7 @@ static void test_a_list_is_cut_at_whole_devices(void **state)
 	stop(&f);
 }
 
-int main(void)
+TEST_GROUP(list_watch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_empty_list_is_a_list),
@@ -277,5 +278,5 @@ int main(void)
 		cmocka_unit_test(test_a_list_is_cut_at_whole_devices),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

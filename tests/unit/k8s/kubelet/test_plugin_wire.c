@@ -11,6 +11,7 @@
 #include "faults.h"
 #include "fixture.h"
 #include "plugin_wire.h"
+#include "test_group.h"
 
 /* --- encoding --------------------------------------------------------------------------------- */
 
@@ -360,7 +361,7 @@ static void decoding_survives_any_failed_allocation(void **state)
 	free(bytes);
 }
 
-int main(void)
+TEST_GROUP(plugin_wire)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_messages_are_golden),
@@ -380,5 +381,5 @@ int main(void)
 		cmocka_unit_test(decoding_survives_any_failed_allocation),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

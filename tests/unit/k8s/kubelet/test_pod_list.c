@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "fixture.h"
 #include "pod_resources.h"
+#include "test_group.h"
 
 static void has(const struct pod_device *d, const char *ns, const char *pod, const char *container,
 		const char *resource, const char *id)
@@ -304,7 +305,7 @@ static void a_copy_that_fails_is_empty(void **state)
 	pod_list_done(&copy);
 }
 
-int main(void)
+TEST_GROUP(pod_list)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_flat_and_sorted),
@@ -319,5 +320,5 @@ int main(void)
 		cmocka_unit_test(a_copy_that_fails_is_empty),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "fake_pods.h"
 #include "fixture.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 #include "uds.h"
 
@@ -410,7 +411,7 @@ static void test_a_kubelet_that_hangs(void **state)
 	pod_resources_close(NULL);
 }
 
-int main(void)
+TEST_GROUP(pod_resources)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_list),
@@ -427,5 +428,5 @@ int main(void)
 		cmocka_unit_test(test_a_kubelet_that_hangs),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Time is a number here: nobody sleeps. */
 #include "registration.h"
+#include "test_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -505,7 +506,7 @@ static void test_registry_socket_deleted(void **state)
 	assert_true(sleep_until_due(&r, REGISTRATION_SERVE) <= 20);
 }
 
-int main(void)
+TEST_GROUP(registration)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_before_there_is_a_list),
@@ -532,5 +533,5 @@ int main(void)
 		cmocka_unit_test(test_registry_socket_deleted),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

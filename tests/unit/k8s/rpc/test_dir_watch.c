@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "fds.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "tmptree.h"
 
 static uv_loop_t loop;
@@ -432,7 +433,7 @@ static int first_loop(void **state)
 
 #define WATCH_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int main(void)
+TEST_GROUP(dir_watch)
 {
 	const struct CMUnitTest tests[] = {
 		WATCH_TEST(names_in_a_folder),
@@ -453,5 +454,5 @@ int main(void)
 		WATCH_TEST(any_failed_allocation_is_survived),
 	};
 
-	return cmocka_run_group_tests(tests, first_loop, NULL);
+	return test_group_run(tests, first_loop, NULL);
 }

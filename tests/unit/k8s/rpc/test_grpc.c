@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "grpc_pair.h"
+#include "test_group.h"
 
 static struct pair pair;
 
@@ -425,7 +426,7 @@ static void test_call_data(void **state)
 	assert_null(grpc_start(pair.server, "/t.T/Hold", NULL, 0, 0, NULL, 0));
 }
 
-int main(void)
+TEST_GROUP(grpc)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
@@ -452,5 +453,5 @@ int main(void)
 		TEST(test_call_data),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

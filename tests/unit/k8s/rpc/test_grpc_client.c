@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "raw_peer.h"
+#include "test_group.h"
 
 /* --- answers that are fine -------------------------------------------------------------------- */
 
@@ -365,7 +366,7 @@ static void test_large_answer(void **state)
 	free(zeros);
 }
 
-int main(void)
+TEST_GROUP(grpc_client)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(x) cmocka_unit_test_setup_teardown(x, raw_client_setup, raw_client_teardown)
@@ -387,5 +388,5 @@ int main(void)
 		TEST(test_large_answer),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

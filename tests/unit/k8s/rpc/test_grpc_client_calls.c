@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "raw_peer.h"
+#include "test_group.h"
 
 /* --- time, giving up -------------------------------------------------------------------------- */
 
@@ -299,7 +300,7 @@ static void test_every_truncation(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(grpc_client_calls)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(x) cmocka_unit_test_setup_teardown(x, raw_client_setup, raw_client_teardown)
@@ -318,5 +319,5 @@ int main(void)
 		TEST(test_every_truncation),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

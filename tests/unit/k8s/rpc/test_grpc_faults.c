@@ -10,6 +10,7 @@
 
 #include "faults.h"
 #include "grpc_pair.h"
+#include "test_group.h"
 
 static uint64_t now_ms;
 
@@ -165,11 +166,11 @@ static void test_each_allocation_fails(void **state)
 		      n_survived - 1);
 }
 
-int main(void)
+TEST_GROUP(grpc_faults)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_allocation_fails),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "raw_peer.h"
+#include "test_group.h"
 
 /* --- what is answered ------------------------------------------------------------------------- */
 
@@ -288,7 +289,7 @@ static void test_large_header_list(void **state)
 	free(value);
 }
 
-int main(void)
+TEST_GROUP(grpc_server)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(x) cmocka_unit_test_setup_teardown(x, raw_server_setup, raw_server_teardown)
@@ -308,5 +309,5 @@ int main(void)
 		TEST(test_large_header_list),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "raw_peer.h"
+#include "test_group.h"
 
 /* --- floods ----------------------------------------------------------------------------------- */
 
@@ -341,7 +342,7 @@ static void test_every_truncation(void **state)
 	}
 }
 
-int main(void)
+TEST_GROUP(grpc_server_abuse)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(x) cmocka_unit_test_setup_teardown(x, raw_server_setup, raw_server_teardown)
@@ -364,5 +365,5 @@ int main(void)
 		TEST(test_every_truncation),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "raw_peer.h"
+#include "test_group.h"
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -217,7 +218,7 @@ static void test_rapid_reset(void **state)
 	assert_true(raw->has_goaway);
 }
 
-int main(void)
+TEST_GROUP(grpc_server_calls)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(x) cmocka_unit_test_setup_teardown(x, raw_server_setup, raw_server_teardown)
@@ -234,5 +235,5 @@ int main(void)
 		TEST(test_rapid_reset),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

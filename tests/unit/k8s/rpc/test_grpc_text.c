@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "grpc_internal.h"
+#include "test_group.h"
 
 static void assert_encodes(const char *text, const char *wanted)
 {
@@ -198,7 +199,7 @@ static void test_parse_status(void **state)
 	assert_int_equal(grpc_parse_status("4294967296", 10), -1);
 }
 
-int main(void)
+TEST_GROUP(grpc_text)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_encode),	      cmocka_unit_test(test_encode_long),
@@ -208,5 +209,5 @@ int main(void)
 		cmocka_unit_test(test_parse_status),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }

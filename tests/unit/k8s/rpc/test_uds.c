@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "test_group.h"
 #include "tmptree.h"
 #include "uds_bench.h"
 
@@ -520,7 +521,7 @@ static void paths_that_cannot_be_served(void **state)
 #define UDS_TEST(f)                                                                                \
 	cmocka_unit_test_prestate_setup_teardown(f, uds_bench_setup, uds_bench_teardown, &b)
 
-int main(void)
+TEST_GROUP(uds)
 {
 	const struct CMUnitTest tests[] = {
 		UDS_TEST(a_call_is_answered),
@@ -546,5 +547,5 @@ int main(void)
 		UDS_TEST(paths_that_cannot_be_served),
 	};
 
-	return cmocka_run_group_tests(tests, uds_bench_warm, NULL);
+	return test_group_run(tests, uds_bench_warm, NULL);
 }

@@ -13,6 +13,7 @@
 #include "faults.h"
 #include "fds.h"
 #include "loop_helpers.h"
+#include "test_group.h"
 #include "uds_bench.h"
 
 static struct uds_bench b;
@@ -463,7 +464,7 @@ static void any_failed_send_is_survived(void **state)
 #define UDS_TEST(f)                                                                                \
 	cmocka_unit_test_prestate_setup_teardown(f, uds_bench_setup, uds_bench_teardown, &b)
 
-int main(void)
+TEST_GROUP(uds_abuse)
 {
 	const struct CMUnitTest tests[] = {
 		UDS_TEST(http1_on_the_socket),
@@ -484,5 +485,5 @@ int main(void)
 		UDS_TEST(any_failed_send_is_survived),
 	};
 
-	return cmocka_run_group_tests(tests, uds_bench_warm, NULL);
+	return test_group_run(tests, uds_bench_warm, NULL);
 }

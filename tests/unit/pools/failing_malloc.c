@@ -1,23 +1,27 @@
-/* failing_malloc.h - every allocation of a call made to fail, one after the other.
- *
- * Included by one file of a test program, whose malloc it replaces; not under a sanitizer, which
- * brings its own: then CAN_FAIL is not defined. */
-#pragma once
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
-#define CAN_FAIL 1
-
+/* features.h defines __GLIBC__, which the header needs */
 #include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+/* cmocka needs four of the above first */
+#include <cmocka.h>
 
-/* cmocka is included already. */
+#include "failing_malloc.h"
 
-/* glibc's own, under the names it keeps for those who replace them. */
+#ifdef CAN_FAIL
+
+/* glibc's own, under the names it keeps for programs that replace them. */
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void __libc_free(void *);
+
+void *malloc(size_t n);
+void *calloc(size_t n, size_t size);
+void *realloc(void *old, size_t n);
+void free(void *p);
 
 static long allocations_left = -1; /* until the one that fails; < 0: none fails */
 static bool counting;
@@ -58,12 +62,7 @@ void free(void *p)
 	__libc_free(p);
 }
 
-/* 0 or -ENOMEM, with everything freed again. */
-typedef int attempt_fn(void);
-
-/* Fails the first allocation, then the second, ... until there are no more to fail; how many. The C
- * library gets over some of them. */
-static inline unsigned fail_each_allocation(attempt_fn *attempt)
+unsigned fail_each_allocation(attempt_fn *attempt)
 {
 	bool reached = true;
 	unsigned n;

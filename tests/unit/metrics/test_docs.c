@@ -15,6 +15,7 @@
 #include "golden.h"
 #include "metrics.h"
 #include "metrics_doc.h"
+#include "test_group.h"
 
 static void metrics_md_is_what_the_code_says(void **state)
 {
@@ -81,7 +82,7 @@ static void every_vendor_name_is_shown(void **state)
 	free(text);
 }
 
-int main(void)
+TEST_GROUP(docs)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_md_is_what_the_code_says),
@@ -90,5 +91,5 @@ int main(void)
 		cmocka_unit_test(every_vendor_name_is_shown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }
