@@ -145,6 +145,7 @@ build() { # MAKE_ARGUMENTS..
 }
 
 part_lint() {
+	tests/deps.sh lint || exit 1
 	step "build with gcc" make_quietly CC=gcc all tests
 	step "compile with clang" make_quietly CC=clang test-objects fuzz
 	# Debian 12's; each version formats and checks a little differently.
@@ -157,6 +158,7 @@ part_lint() {
 	fi
 	step "include rules" make_quietly check-deps
 	step "cppcheck" make_quietly cppcheck
+	judged "lint cache" /usr/bin/python3 -B tests/lint_judge.py
 	# shellcheck disable=SC2046
 	step "shellcheck" shellcheck -x -e SC1091 $(git ls-files '*.sh' .ci/run)
 }
