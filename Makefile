@@ -24,10 +24,12 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 # Objects come from ccache where it is installed; CCACHE=0 compiles them all. PLACELESS keeps the folder out of the objects, so ccache
 # may leave it out of its keys, and checkouts in different folders share entries.
-CCACHE ?= $(shell command -v ccache)
-ifneq ($(filter-out 0,$(CCACHE)),)
+CCACHE ?= 1
+ifneq ($(CCACHE),0)
+ifneq ($(shell command -v ccache),)
 CACHED := $(if $(shell [ -w /var/cache/rocelet-check ] && echo y),CCACHE_DIR=/var/cache/rocelet-check/ccache CCACHE_MAXSIZE=2G) \
-	CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-ffile-prefix-map=*' $(CCACHE)
+	CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-ffile-prefix-map=*' ccache
+endif
 endif
 V ?= 0
 Q := $(if $(filter 0,$(V)),@,)

@@ -6,6 +6,7 @@
 #
 # That takes a quarter of an hour on two idle cores. CHECK=full is what CI runs: lint, threads and page as well, most scenarios,
 # and each fuzz program for 4 s, those of what a peer sends for 10 (make soak: minutes). Otherwise some of the scenarios, and 2 s.
+# LINT_ALL=1: lint analyzes every source, not only what it has not yet found clean.
 # FUZZ_SECONDS, LAB_SCENARIOS, KUBELET_SCENARIOS, CLUSTER_SCENARIOS: other choices. A scenario's arguments follow its name, as in dirty:all.
 set -u
 shopt -s lastpipe # what reads from a pipe counts

@@ -39,8 +39,8 @@ def write(top, name, text):
         f.write(text)
 
 
-def make_project(top, changes=()):
-    for name, text in {**FILES, **dict(changes)}.items():
+def make_project(top):
+    for name, text in FILES.items():
         write(top, name, text)
 
 
@@ -126,7 +126,8 @@ def judge_tool_changes(work):
         project.expect(f"version {version}: {analyzed} are analyzed", 0, analyzed, 0, PATH=path)
     write(played, "clang-tidy", "#!/bin/sh\nif [ $1 = --version ]; then echo 3; else echo '// edited' >>$2; fi\n")
     project.expect("sources that change during the analysis are analyzed", 0, 2, 0, PATH=path)
-    make_project(project.top, {"src/.clang-tidy": CONFIG})
+    for name in SOURCES:
+        write(project.top, name, FILES[name])
     project.expect("their previous contents are not cached", 0, 2, 0, PATH=path)
     write(played, "clang-tidy", "#!/bin/sh\nif [ $1 = --version ]; then echo 4; else kill -KILL $$; fi\n")
     project.expect("a tool that is killed is a finding", 1, 2, 2, PATH=path)
