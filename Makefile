@@ -1,7 +1,7 @@
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
 # CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer), KILL_POINTS=1 and ARCH=arm64 (a Debian architecture that this
-# machine has not) build into folders of their own, V=1 shows the commands.
+# machine has not) build into folders of their own, CCACHE=0 compiles without ccache, V=1 shows the commands.
 
 NATIVE_ARCH := $(shell dpkg --print-architecture)
 ARCH ?= $(NATIVE_ARCH)
@@ -22,6 +22,15 @@ CC := gcc
 endif
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+# Objects come from ccache where it is installed; CCACHE=0 compiles them all. PLACELESS keeps the folder out of the objects, so ccache
+# may leave it out of its keys, and checkouts in different folders share entries.
+CCACHE ?= 1
+ifneq ($(CCACHE),0)
+ifneq ($(shell command -v ccache),)
+CACHED := $(if $(shell [ -w /var/cache/rocelet-check ] && echo y),CCACHE_DIR=/var/cache/rocelet-check/ccache CCACHE_MAXSIZE=2G) \
+	CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-ffile-prefix-map=*' ccache
+endif
+endif
 V ?= 0
 Q := $(if $(filter 0,$(V)),@,)
 SAN ?= 0
@@ -121,7 +130,7 @@ endif
 
 define COMPILE
 $(Q)mkdir -p $(@D)
-$(Q)$(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
+$(Q)$(CACHED) $(CC) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS) -c $< -o $@
 endef
 
 $(B)/%.o: %.c | $(GENERATED)
@@ -161,7 +170,7 @@ PROTO_CFLAGS = -isystem $(GEN)/proto -std=gnu11 $(OPT) $(HARDEN) -w $(PLACELESS)
 
 $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(PROTO_CFLAGS) -c $< -o $@
+	$(Q)$(CACHED) $(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
 # Calls of our own objects that tests/lib/faults.c can make fail, fake_functions.c answers, and test_group.c counts.
@@ -211,11 +220,11 @@ FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=
 
 build/fuzz/obj/%.o: %.c | $(GENERATED)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP -std=gnu11 -O1 -g $(WARN) $(FUZZ_FLAGS) -c $< -o $@
+	$(Q)$(CACHED) $(CLANG) $(CPPFLAGS) $(DIRS) $(PKG_CFLAGS) -MMD -MP -std=gnu11 -O1 -g $(WARN) $(FUZZ_FLAGS) $(PLACELESS) -c $< -o $@
 
 build/fuzz/obj/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -isystem $(GEN)/proto -std=gnu11 -O1 -g -w $(FUZZ_FLAGS) -c $< -o $@
+	$(Q)$(CACHED) $(CLANG) -isystem $(GEN)/proto -std=gnu11 -O1 -g -w $(FUZZ_FLAGS) $(PLACELESS) -c $< -o $@
 
 build/fuzz/librocelet.a: $(SRC:%.c=build/fuzz/obj/%.o) $(PROTO:$(GEN)/%=build/fuzz/obj/gen/%.o)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -235,8 +244,11 @@ deps: ## install the Debian packages needed to build and test (12 and 13)
 check: ## the core of every kind of test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
 
-lint: deps ## both compilers, formatting, include rules, clang-tidy, cppcheck, shellcheck
+lint: ## both compilers, formatting, include rules, shellcheck; clang-tidy and cppcheck on sources that they have not yet found clean
 	$(Q)tests/check.sh lint
+
+lint-all: ## the same with clang-tidy and cppcheck on every source
+	$(Q)LINT_ALL=1 tests/check.sh lint
 
 check-unit: ## the unit tests alone, seconds
 	$(Q)tests/check.sh unit
@@ -309,16 +321,17 @@ check-deps: all ## who may include whom, and who calls whom in a circle
 	$(Q)tests/check-deps.sh
 	$(Q)python3 tests/check-circles.py $(B)
 
+# Sources that were found clean are not analyzed again: tests/lint/lint.py. LINT_ALL=1 analyzes every one.
 cppcheck: $(GENERATED)
-	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
+	$(Q)tests/lint/lint.py cppcheck $(SRC) $(MAIN) -- --inline-suppr --std=c11 --enable=warning,performance,portability \
 		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -D__x86_64__ \
-		-Iinclude $(DIRS) -j2 daemon hw k8s include
+		-Iinclude $(DIRS)
 
 # How many steps of a function's paths the analyzer follows. Its own limit, 225000, which make soak takes, costs four times as long.
 TIDY_STEPS := 40000
 tidy: $(GENERATED)
-	$(Q)printf '%s\n' $(SRC) $(MAIN) | xargs -P2 -I{} clang-tidy --quiet {} -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
-		$(PKG_CFLAGS) -Xclang -analyzer-config -Xclang max-nodes=$(TIDY_STEPS) 2>build/tidy.log || { grep -v ' generated\.$$' build/tidy.log >&2; exit 1; }
+	$(Q)tests/lint/lint.py clang-tidy $(SRC) $(MAIN) -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
+		$(PKG_CFLAGS) -Xclang -analyzer-config -Xclang max-nodes=$(TIDY_STEPS)
 
 install: install-programs ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl, its manual and what shells complete it with
 	$(Q)install -D -m 644 $(MANUAL) $(DESTDIR)/usr/share/man/man8/rocectl.8
@@ -362,7 +375,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all test-objects rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs turn fmt fmt-check check-deps \
+.PHONY: all test-objects rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint lint-all check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs turn fmt fmt-check check-deps \
 	cppcheck tidy install install-programs clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -6,13 +6,15 @@
 #   deps.sh cross ARCH   what a build for another architecture needs of this machine: a compiler
 #   deps.sh deb          what `make deb` needs
 #   deps.sh page         the browser that judges the page, and what nginx needs that is unpacked beside it
+#   deps.sh lint         installs nothing: fails with the packages that `make lint` lacks
 #   deps.sh libraries    prints the libraries' packages, of whatever architecture
 set -euo pipefail
 
 TOOLS="gcc make pkg-config clang bpftool git python3 protobuf-c-compiler protobuf-compiler ibverbs-providers npm"
 LIBRARIES="libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-dev libmicrohttpd-dev libjansson-dev zlib1g-dev libisal-dev
 libnghttp2-dev libprotobuf-c-dev libseccomp-dev libcap-ng-dev libgnutls28-dev libcrypt-dev libncurses-dev"
-TEST="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev valgrind shellcheck curl iproute2 procps strace openssl python3-grpcio python3-protobuf
+LINT="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev shellcheck"
+TEST="ccache valgrind curl iproute2 procps strace openssl python3-grpcio python3-protobuf
 python3-scapy tshark tcpdump tmux python3-yaml python3-kubernetes"
 PAGE="chromium libpcre2-8-0"
 PACKAGING="dpkg-dev debhelper help2man lintian"
@@ -45,9 +47,16 @@ build) install_missing $TOOLS $LIBRARIES ;;
 cross) install_missing "gcc-$(case $2 in arm64) echo aarch64 ;; amd64) echo x86-64 ;; esac)-linux-gnu" ;;
 deb) install_missing $TOOLS $LIBRARIES $PACKAGING ;;
 page) install_missing $PAGE python3-grpcio python3-protobuf openssl npm ;;
+lint)
+	mapfile -t packages < <(missing $TOOLS $LIBRARIES $LINT)
+	[ ${#packages[@]} = 0 ] || {
+		echo "these packages are missing, 'sudo make deps' installs them: ${packages[*]}" >&2
+		exit 1
+	}
+	;;
 libraries) printf '%s\n' $LIBRARIES libcmocka-dev ;;
 *)
-	install_missing $TOOLS $LIBRARIES $TEST
+	install_missing $TOOLS $LIBRARIES $LINT $TEST
 	[ "$(id -u)" != 0 ] || "$(dirname "$0")/lab/lab.sh" deps
 	;;
 esac

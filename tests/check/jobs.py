@@ -42,7 +42,7 @@ class Kind:
 # In the order in which they run: what fails soonest and says most comes first.
 KINDS = {kind.name: kind for kind in (
     Kind("unit", "cmocka", 0.3),
-    Kind("lint", "status", 2, needs=("programs",)),
+    Kind("lint", "status", 2, needs=("lint-tools", "programs")),
     Kind("interop", "checks", 0.6),
     Kind("fuzz", "fuzz", 1),
     Kind("san", "cmocka", 0.3),

@@ -29,6 +29,7 @@ PROVISIONS = {row.name: row for row in (
     Provision("control-plane", "control plane from source", ("tests/kubelet/kubelet.sh", "build", "control-plane"),
               ("tests/kubelet/kubelet.sh", "built", "control-plane")),
     Provision("lab-image", "lab image", ("tests/lab/lab.sh", "image"), ("tests/lab/lab.sh", "built")),
+    Provision("lint-tools", "tools of lint", ("tests/deps.sh", "lint")),
     Provision("browser", "browser", ("tests/deps.sh", "page"), ("sh", "-c", "command -v chromium")),
     Provision("nginx", "nginx", ("tests/lib/debtool.sh", "nginx"), value=True),
     Provision("prometheus", "prometheus", ("tests/lib/debtool.sh", "prometheus"), value=True),

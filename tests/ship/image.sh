@@ -166,14 +166,14 @@ judge_programs() {
 
 show_logs() { tail -n 20 "$WORK"/*.log 2>/dev/null; }
 
-# The same sources somewhere else, built from nothing.
+# The same sources somewhere else, built from nothing. Without ccache: it would return copies of the first build.
 build_again() {
     local there=$WORK/some/where/else
     mkdir -p "$there"
     # shellcheck disable=SC2016 # the inner shell's
     git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$f" ] || cp -P --parents "$f" "$0"; done' "$there"
-    (umask 077; cd "$there" && SOURCE_DATE_EPOCH=$1 make --no-print-directory --silent -j2 image) >"$WORK/again.log" 2>&1
-    SOURCE_DATE_EPOCH=$1 make --no-print-directory --silent -j2 image >>"$WORK/again.log" 2>&1
+    (umask 077; cd "$there" && SOURCE_DATE_EPOCH=$1 CCACHE=0 make --no-print-directory --silent -j2 image) >"$WORK/again.log" 2>&1
+    SOURCE_DATE_EPOCH=$1 CCACHE=0 make --no-print-directory --silent -j2 image >>"$WORK/again.log" 2>&1
     check "two folders, the same bytes" "cmp '$there/$(tarball)' '$(tarball)'"
 }
 
