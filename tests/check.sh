@@ -103,7 +103,7 @@ skip() {
 	skipped=$((skipped + 1))
 }
 
-# A cmocka program that has run: its tests are counted one by one.
+# A group of a cmocka program that has run: its tests are counted one by one.
 cmocka() { # NAME LOG
 	local name=$1 log=$2 ok bad not status
 	status=$(cat "$log.rc")
@@ -122,15 +122,15 @@ cmocka() { # NAME LOG
 	fi
 }
 
-# The cmocka programs of a folder, some at a time: they mostly wait for time-outs. The one that waits longest is the first.
+# The groups of all cmocka programs, some at a time: they mostly wait for time-outs. The one that waits longest is the first.
 cmocka_all() { # TITLE FOLDER LOG_PREFIX
-	local t
+	local program group
 	# shellcheck disable=SC2016
 	{
-		echo test_engine_random
-		find "$2" -maxdepth 1 -name 'test_*' -type f -executable ! -name test_engine_random -printf '%f\n'
-	} | xargs -P 6 -I{} sh -c '"$2/$1" >"$3-$1.log" 2>&1; echo $? >"$3-$1.log.rc"; echo "$1"' sh {} "$2" "$LOGS/$3" |
-		while read -r t; do cmocka "$1 $t" "$LOGS/$3-$t.log"; done
+		echo attach engine_random
+		tests/lib/groups.sh "$2" | grep -vx 'attach engine_random'
+	} | xargs -P 6 -L 1 sh -c 'log=$2-$3-$4.log; "$1/$3" "$4" >"$log" 2>&1; echo $? >"$log.rc"; echo "$3 $4"' sh "$2" "$LOGS/$3" |
+		while read -r program group; do cmocka "$1 $program $group" "$LOGS/$3-$program-$group.log"; done
 }
 
 make_quietly() { make --no-print-directory --silent -j2 "$@"; }
@@ -237,11 +237,15 @@ part_san() {
 
 # Where workers and the loop meet. Without address randomisation: the sanitizer of older compilers cannot live with much of it.
 part_threads() {
-	local t
-	for t in node sampler loop; do
-		build SAN=thread "build/tsan/tests/test_$t"
-		step "TSan test_$t" setarch -R "build/tsan/tests/test_$t"
-	done
+	local program group
+	build SAN=thread build/tsan/tests/{inventory,metrics,compose}
+	while read -r program group; do
+		step "TSan $program $group" setarch -R "build/tsan/tests/$program" "$group"
+	done <<-END
+		inventory node
+		metrics sampler
+		compose loop
+	END
 }
 
 fuzz_one() {

@@ -38,7 +38,7 @@ scenario() { # PART TIMEOUT_S NAME [ARGS..]
 histories() { # N
 	# shellcheck disable=SC2016
 	seq 1 100 "$1" | xargs -P 16 -I{} sh -c 'log=build/soak/histories-$1.log
-		SEED=$1 HISTORIES=100 timeout 3600 build/tests/test_engine_random >"$log" 2>&1 || { grep -hE "^SEED|not so|ERROR" "$log" | tail -n 3; exit 1; }' sh {}
+		SEED=$1 HISTORIES=100 timeout 3600 build/tests/attach engine_random >"$log" 2>&1 || { grep -hE "^SEED|not so|ERROR" "$log" | tail -n 3; exit 1; }' sh {}
 }
 
 if [[ $parts == *" tidy "* ]]; then
@@ -58,7 +58,7 @@ if [[ $parts == *" fuzz "* ]]; then
 	grep -aE '^FAILED|passed,' build/soak/fuzz.log
 fi
 if [[ $parts == *" histories "* ]]; then
-	echo "test_engine_random, ${SOAK_HISTORIES:-10000} histories:"
+	echo "attach engine_random, ${SOAK_HISTORIES:-10000} histories:"
 	histories "${SOAK_HISTORIES:-10000}" && echo "none failed" || status=1
 fi
 scenario attach 600 boot
@@ -73,8 +73,8 @@ scenario churn 14400 attach_churn 1000 50
 scenario rxe 3600 attach_churn 100 4 true
 scenario bpf 7200 bpf_packets 1000
 if [[ $parts == *" bpf "* ]]; then
-	echo "test_packet_port, 1,000 times on and off and with 1,000 namespaces:"
-	CYCLES=1000 build/tests/test_packet_port 2>&1 | grep -E 'PASSED|FAILED|skipped' || status=1
+	echo "packets packet_port, 1,000 times on and off and with 1,000 namespaces:"
+	CYCLES=1000 build/tests/packets packet_port 2>&1 | grep -E 'PASSED|FAILED|skipped' || status=1
 fi
 for KERNEL in 6.1 6.12 newest; do
 	scenario kernels 600 bpf_events
