@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-/* build/tests/test_x and build/bench/mk_sysfs lie side by side, whatever the flavour of the build.
- */
+/* build/tests/hw and build/bench/mk_sysfs are in folders side by side, in every build flavour. */
 static void generator_path(char path[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);

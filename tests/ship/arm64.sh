@@ -1,7 +1,7 @@
 #!/bin/bash
 # arm64.sh - the programs for arm64: unit tests, and the image, run by qemu's user mode on a machine of another architecture. As root.
 #
-# qemu carries out arm64's instructions and hands system calls to this machine's kernel, some of which it does not know. Programs of tests that
+# qemu carries out arm64's instructions and hands system calls to this machine's kernel, some of which it does not know. Groups of tests that
 # need one are listed below, with how many of their tests fail for that reason: as many may, and are counted as skipped. All others must
 # hold. Whether the BPF objects load is for an arm64 kernel to say: of them only what can be read is judged.
 # run:
@@ -14,32 +14,32 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly BUILD=build/arm64 LOGS=build/arm64/logs
 TESTS=0 SKIPPED=0
 
-# PROGRAM TESTS REASON: what qemu 7.2 does not have.
+# GROUP TESTS REASON: what qemu 7.2 does not have.
 not_under_qemu() {
     cat <<'END'
-test_bpf_source 1 bpf(2)
-test_netdev_inside 4 bpf(2)
-test_packet_port 14 bpf(2)
-test_packet_watch 5 bpf(2)
-test_packet_wing 2 a daemon in a forked process does not get to answer
-test_roce_packets 10 bpf(2)
-test_engine_failures 2 clone3(2), which makes the cage of IPAM plugins
-test_engine_orders 1 clone3(2)
-test_engine_return 1 clone3(2)
-test_ipam 13 clone3(2)
-test_main 3 starting arm64's programs
-test_output 2 starting arm64's programs
-test_netns_ops 16 ioctl(2) of namespaces
-test_packet_ports 1 ioctl(2) of namespaces
-test_scan 1 ioctl(2) of namespaces
-test_steps 60 ioctl(2) of namespaces
-test_steps_faults 6 ioctl(2) of namespaces
-test_steps_rdma 12 ioctl(2) of namespaces
-test_netns_hang 1 openat2(2)
-test_reports 1 generic netlink
-test_config_file 1 /proc/self/stat is qemu's own, with a size
-test_default_routes 1 /proc/net/route is qemu's own
-test_lock 3 a daemon in a forked process does not get to answer
+bpf_source 1 bpf(2)
+netdev_inside 4 bpf(2)
+packet_port 14 bpf(2)
+packet_watch 5 bpf(2)
+packet_wing 2 a daemon in a forked process does not get to answer
+roce_packets 10 bpf(2)
+engine_failures 2 clone3(2), which makes the cage of IPAM plugins
+engine_orders 1 clone3(2)
+engine_return 1 clone3(2)
+ipam 13 clone3(2)
+main 3 starting arm64's programs
+output 2 starting arm64's programs
+netns_ops 16 ioctl(2) of namespaces
+packet_ports 1 ioctl(2) of namespaces
+scan 1 ioctl(2) of namespaces
+steps 60 ioctl(2) of namespaces
+steps_faults 6 ioctl(2) of namespaces
+steps_rdma 12 ioctl(2) of namespaces
+netns_hang 1 openat2(2)
+reports 1 generic netlink
+config_file 1 /proc/self/stat is qemu's own, with a size
+default_routes 1 /proc/net/route is qemu's own
+lock 3 a daemon in a forked process does not get to answer
 END
 }
 
@@ -56,13 +56,13 @@ registers_are_arm64s() {
 # Four at a time: they mostly wait. In namespaces with which everything ends that a test has left, processes and files.
 run_tests() {
     # shellcheck disable=SC2016 # the inner shell's
-    find "$BUILD/tests" -maxdepth 1 -type f -name 'test_*' -executable -printf '%f\n' |
-        unshare --mount --pid --fork --kill-child --mount-proc sh -c 'mount -t tmpfs tmpfs /tmp && exec "$@"' sh xargs -P 4 -I{} sh -c 'timeout -k 5 300 "$1" -L "$2" "$3/tests/$5" >"$4/$5.log" 2>&1; echo $? >"$4/$5.log.rc"' sh "$QEMU" "$SYSROOT" "$BUILD" "$LOGS" {}
+    tests/lib/groups.sh "$BUILD/tests" "$QEMU" -L "$SYSROOT" |
+        unshare --mount --pid --fork --kill-child --mount-proc sh -c 'mount -t tmpfs tmpfs /tmp && exec "$@"' sh xargs -P 4 -L 1 sh -c 'log=$4/group-$6.log; timeout -k 5 300 "$1" -L "$2" "$3/tests/$5" "$6" >"$log" 2>&1; echo $? >"$log.rc"' sh "$QEMU" "$SYSROOT" "$BUILD" "$LOGS"
 }
 
-# Each program's tests, as cmocka tells them. One that did not come to its end has failed.
+# Each group's tests, as cmocka reports them. One that did not come to its end has failed.
 judge_test() { # NAME
-    local log=$LOGS/$1.log bad allowed why
+    local log=$LOGS/group-$1.log bad allowed why
     bad=$(awk '/^\[  (FAILED |ERROR  ) \] [a-z0-9_]+$/ { print $NF }' "$log" | sort -u | wc -l)
     read -r allowed why < <(not_under_qemu | awk -v name="$1" '$1 == name { sub(/^[^ ]+ /, ""); print }') || allowed=0
     grep -qaE '^\[=+\] [0-9]+ test' <(tail -n 400 "$log") || bad=all
@@ -81,8 +81,8 @@ rm -rf "$LOGS" && mkdir -p "$LOGS"
 cp build/bench/mk_sysfs "$BUILD/bench/mk_sysfs"
 check "BPF programs read arm64's registers" registers_are_arm64s
 run_tests
-for log in "$LOGS"/test_*.log; do
-    log=${log##*/}
+for log in "$LOGS"/group-*.log; do
+    log=${log##*/group-}
     judge_test "${log%.log}"
 done
 check "the image holds" "tests/ship/image.sh arm64 >'$LOGS/image.log' 2>&1"

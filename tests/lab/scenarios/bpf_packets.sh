@@ -77,7 +77,7 @@ case $(uname -r) in
 esac
 # At XDP as well: its receiver's end of a veth pair is the mirror there.
 check "the daemon's own tests of them pass here, none is skipped" \
-    '"$BUILD/tests/test_packet_watch" >$OUT/test_packet_watch.log 2>&1 && ! grep SKIPPED $OUT/test_packet_watch.log'
+    '"$BUILD/tests/packets" packet_watch >$OUT/packet_watch.log 2>&1 && ! grep SKIPPED $OUT/packet_watch.log'
 
 say "traffic of all kinds"
 start_judging plain left right
