@@ -18,6 +18,7 @@ main() { # WORKDIR
     mkdir "$OUT"
     printf '%-512s' saved >"$1/saved"
     printf '%-512s' restored >"$1/restored"
+    tsc_khz >"$1/tsc_khz"
     machine_command
     share_kubelet
     [[ -z $MGMT ]] || management_nic ''
@@ -33,7 +34,7 @@ save_machine() { # WORKDIR
     becomes_true "$BOOT_TIMEOUT" "grep -q 'lab: ready to be saved' $1/console.log || ! kill -0 $MONITOR_PID"
     printf '%s\n' "migrate file:$1/memory" 'info migrate' quit >&"${MONITOR[1]}"
     wait "$MONITOR_PID"
-    grep -q 'Migration status: completed' "$1/monitor.log"
+    grep -q 'Migration status: completed' "$1/monitor.log" || { cat "$1/monitor.log" && exit 1; }
 }
 
 set -x # the output is a log that is read only when something went wrong
