@@ -28,13 +28,19 @@ main() { # WORKDIR
     rm -rf "$1"/{out,initrd,saved}
 }
 
-# Its monitor is spoken to through a pipe.
+# Through its monitor, whose answers are in a log.
 save_machine() { # WORKDIR
     coproc MONITOR { exec "${QEMU[@]}" -serial "file:$1/console.log" -monitor stdio >"$1/monitor.log" 2>&1; }
     becomes_true "$BOOT_TIMEOUT" "grep -q 'lab: ready to be saved' $1/console.log || ! kill -0 $MONITOR_PID"
-    printf '%s\n' "migrate file:$1/memory" 'info migrate' quit >&"${MONITOR[1]}"
+    monitor "migrate -d file:$1/memory"
+    becomes_true 300 "monitor 'info migrate' && grep -qE 'Migration status: (completed|failed)|^Error' $1/monitor.log"
+    monitor quit
     wait "$MONITOR_PID"
     grep -q 'Migration status: completed' "$1/monitor.log" || { cat "$1/monitor.log" && exit 1; }
+}
+
+monitor() { # COMMAND
+    echo "$1" >&"${MONITOR[1]}"
 }
 
 set -x # the output is a log that is read only when something went wrong

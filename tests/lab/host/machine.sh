@@ -145,7 +145,7 @@ launch_machine() { # SCENARIO [ARGS..]
     share_sanitizers
     forward_options "${FORWARDS[@]}"
     if [[ -n $STATE ]]; then restore_options; else boot_options "$OUT/initrd"; fi
-    note "starting the virtual machine ($(accelerator), kernel $KERNEL)"
+    note "starting the virtual machine ($(accelerator), kernel $KERNEL${STATE:+, as it was saved})"
     "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 8>&- &
     QEMU_PID=$!
     trap stop_machine EXIT
