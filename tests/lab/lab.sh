@@ -35,6 +35,7 @@ EOF
 . "$LAB_DIR/host/deps.sh"
 . "$LAB_DIR/host/image.sh"
 . "$LAB_DIR/host/machine.sh"
+. "$LAB_DIR/host/state.sh"
 . "$LAB_DIR/host/run.sh"
 . "$LAB_DIR/host/shell.sh"
 . "$LAB_DIR/host/demo.sh"

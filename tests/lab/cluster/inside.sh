@@ -66,9 +66,10 @@ boot_node() { # NODE
     FABRIC="dgram,local.type=unix,local.path=$RUN/fabric$1.vm,remote.type=unix,remote.path=$RUN/fabric$1"
     mkdir "$OUT"
     write_run_env "$(node_address "$1")/24" guest/node.sh "$AGENT_PORT"
-    machine_command ''
+    machine_command
     share_kubelet
     QEMU+=(-netdev "tap,id=mgmt,ifname=mgmt$1,script=no,downscript=no" -device "virtio-net-pci,netdev=mgmt,romfile=,mac=52:54:00:00:0$1:02")
+    boot_options "$OUT/initrd"
     "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 &
     MACHINES[$1]=$!
     OUT=$CLUSTER_OUT

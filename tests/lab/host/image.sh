@@ -38,20 +38,21 @@ prepare_image() {
 }
 
 prepare_part() { # NAME FOLDER SCRIPT
-    [[ -d $2 ]] || build_once "$@"
+    [[ -d $2 ]] || build_once "$@" || die "the guest's $1 could not be built"
     touch "$2" # says when it was last used, for prune_parts
 }
 
 build_once() { # NAME FOLDER SCRIPT
+    local status=0
     mkdir -p "$LAB_CACHE"
     exec 9>"$LAB_CACHE/lock"
     flock 9
     if [[ ! -d $2 ]]; then # or another lab built it while this one waited
         rm -rf --one-file-system "$LAB_CACHE"/build.[0-9]* # what a killed build left behind
-        build_with_progress "$@"
-        prune_parts "$1"
+        build_with_progress "$@" && prune_parts "$1" || status=1
     fi
     exec 9>&-
+    return "$status"
 }
 
 # The folder gets its name only when it is complete.
@@ -65,12 +66,16 @@ build_with_progress() { # NAME FOLDER SCRIPT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     tick "building the guest's $1 (once, usually a minute)" "$builder"
-    if ! wait "$builder"; then
+    local status=0
+    wait "$builder" || status=1
+    if ((status)); then
         tail -n 30 "$work/build.log" >&2
-        die "the guest's $1 could not be built"
+        rm -rf --one-file-system "$work"
+    else
+        mv "$work" "$2"
     fi
-    mv "$work" "$2"
     trap - EXIT INT TERM HUP
+    ((!status)) || return 1
     note "the guest's $1 is ready after $((SECONDS - started)) s, $(du -sh "$2" | cut -f1)"
 }
 

@@ -22,10 +22,9 @@ accelerator() {
     fi
 }
 
-# Fills the array QEMU with everything but the consoles.
-machine_command() { # KERNEL_ARGS
-    local accel nic tsc_khz
-    tsc_khz=$(/usr/bin/python3 "$LAB_DIR/host/tsc_khz.py")
+# Fills the array QEMU with everything but the consoles, what it starts from, and what share_kubelet and management_nic add.
+machine_command() {
+    local accel nic
     accel=$(accelerator)
     [[ $accel != tcg ]] || accel=tcg,thread=multi
     # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
@@ -33,21 +32,32 @@ machine_command() { # KERNEL_ARGS
         -M q35 -accel "$accel" -smp "$CPUS" -m "$MEMORY"
         # With more address bits the guest puts the VFs' registers where QEMU does not map them.
         -cpu max,host-phys-bits=off,phys-bits=36
-        -kernel "$KERNEL_DIR/vmlinuz" -initrd "$KERNEL_DIR/initrd"
-        # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
-        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable tsc_early_khz=$tsc_khz nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check $1"
         -drive "if=none,id=root,format=raw,snapshot=on,file=$ROOT_DIR/root.img" -device virtio-blk-pci,drive=root
         -drive "if=none,id=modules,format=raw,readonly=on,file=$KERNEL_DIR/modules.img" -device virtio-blk-pci,drive=modules
         -virtfs "local,mount_tag=lab,security_model=none,readonly=on,path=$LAB_DIR"
         -virtfs "local,mount_tag=build,security_model=none,readonly=on,path=$PROJECT_DIR/build"
         -virtfs "local,mount_tag=lib,security_model=none,readonly=on,path=$PROJECT_DIR/tests/lib"
         -virtfs "local,mount_tag=out,security_model=none,path=$OUT"
+        # Makes a restored guest's random numbers others than those of the next one.
+        -device vmgenid,guid=auto
         # igb needs a PCIe slot of its own for its VFs.
         -device pcie-root-port,id=rp1,chassis=1
         -netdev "$FABRIC,id=fabric" -device "igb,bus=rp1,netdev=fabric,romfile=${NODE:+,mac=52:54:00:00:0$NODE:01}")
     for ((nic = 2; nic <= NICS; nic++)); do
         QEMU+=(-device "pcie-root-port,id=rp$nic,chassis=$nic" -netdev "user,restrict=on,id=fabric$nic" -device "igb,bus=rp$nic,netdev=fabric$nic,romfile=")
     done
+}
+
+tsc_khz() {
+    /usr/bin/python3 "$LAB_DIR/host/tsc_khz.py"
+}
+
+# The start of a machine that boots: the kernel, and an initrd to which this checkout's init.sh is appended.
+boot_options() { # INITRD [KERNEL_ARGS]
+    { cat "$KERNEL_DIR/initrd" && cd "$LAB_DIR/guest" && cpio --quiet -o -H newc <<<init.sh; } >"$1"
+    QEMU+=(-kernel "$KERNEL_DIR/vmlinuz" -initrd "$1"
+        # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
+        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable tsc_early_khz=$(tsc_khz) nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check ${2:-}")
 }
 
 # The kubelet that tests/kubelet builds once, and the helpers of its rig.
@@ -67,7 +77,11 @@ forward_options() { # HOSTPORT:GUESTPORT..
     for pair in "$@"; do
         rules+=",hostfwd=tcp:127.0.0.1:${pair%%:*}-$FORWARD_ADDRESS:${pair##*:}"
     done
-    QEMU+=(-netdev "user,id=mgmt,restrict=on$rules" -device virtio-net-pci,netdev=mgmt,romfile=)
+    management_nic "$rules"
+}
+
+management_nic() { # RULES
+    QEMU+=(-netdev "user,id=mgmt,restrict=on$1" -device virtio-net-pci,netdev=mgmt,romfile=)
 }
 
 require_free_port() { # PORT
@@ -113,13 +127,25 @@ start_machine() { # SCENARIO [ARGS..]
     local pair
     for pair in "${FORWARDS[@]}"; do require_free_port "${pair%%:*}"; done
     prepare_image
+    prepare_state
+    if [[ -n $STATE ]]; then
+        launch_machine "$@"
+        was_restored && return
+        stop_machine
+        forget_state
+    fi
+    launch_machine "$@"
+}
+
+launch_machine() { # SCENARIO [ARGS..]
     claim_output "$1"
     write_run_env "${FORWARDS[0]:+$FORWARD_ADDRESS/24}" "scenarios/$1.sh" "${@:2}"
-    machine_command ''
+    machine_command
     share_kubelet
     share_sanitizers
     forward_options "${FORWARDS[@]}"
-    note "starting the virtual machine ($(accelerator), kernel $KERNEL)"
+    if [[ -n $STATE ]]; then restore_options; else boot_options "$OUT/initrd"; fi
+    note "starting the virtual machine ($(accelerator), kernel $KERNEL${STATE:+, as it was saved})"
     "${QEMU[@]}" -serial "file:$OUT/console.log" </dev/null >"$OUT/qemu.log" 2>&1 8>&- &
     QEMU_PID=$!
     trap stop_machine EXIT

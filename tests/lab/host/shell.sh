@@ -9,9 +9,10 @@ cmd_shell() {
     claim_output shell
     write_run_env "${FORWARDS[0]:+$FORWARD_ADDRESS/24}" shell
     printf 'LAB_ROWS=%d LAB_COLUMNS=%d LAB_TERM=%q\n' "$(tput lines)" "$(tput cols)" "$TERM" >>"$OUT/run.env"
-    machine_command quiet
+    machine_command
     share_kubelet
     forward_options "${FORWARDS[@]}"
+    boot_options "$OUT/initrd" quiet
     saved=$(stty -g)
     note "starting the virtual machine (about 10 s)"
     "${QEMU[@]}" -chardev stdio,id=terminal,mux=on,signal=off -serial chardev:terminal -mon chardev=terminal 8>&- || true
