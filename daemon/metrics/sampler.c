@@ -60,6 +60,7 @@ struct sampler {
 	bool new_limits;     /* the diagnosis does not go by them yet */
 	bool looking;	     /* the work in flight is a look at single ports */
 	uint64_t look_us;    /* what the last one took */
+	uint64_t looked_ms;  /* when it ended */
 
 	/* The worker's own, untouched by the loop while it works. */
 	struct counters *counters;
@@ -490,6 +491,7 @@ static void on_looked(void *arg)
 	struct sampler *s = arg;
 
 	s->looking = false;
+	s->looked_ms = uv_now(s->loop);
 	s->self->burst_reads += s->looked_at;
 	if (s->closing)
 		end(s);
@@ -512,7 +514,8 @@ static void on_look_due(void *arg)
 	job_begin(&s->work, s->loop, look_at_ports, on_looked, s);
 }
 
-/* Also after a sample that was not judged: the turns go on. */
+/* Also after a sample that was not judged: the turns go on. Counted from the end of the last look,
+ * so that samples between two looks do not postpone the second. */
 static void await_look(struct sampler *s)
 {
 	unsigned interval_ms = s->diagnosis
@@ -521,7 +524,8 @@ static void await_look(struct sampler *s)
 	uint64_t pause_ms = s->look_us * LOOK_PAUSE / 1000;
 
 	if (interval_ms)
-		due_in(&s->look_due, pause_ms > interval_ms ? pause_ms : interval_ms);
+		due_at(&s->look_due,
+		       s->looked_ms + (pause_ms > interval_ms ? pause_ms : interval_ms));
 	else
 		due_at(&s->look_due, DUE_NEVER);
 }

@@ -2,12 +2,12 @@
  * judge (grpc_python.py). One blocking poll() loop; nothing but grpc.h.
  *
  *   grpc_echo serve SOCKET [MAX_MESSAGE [MAX_CALLS]]
- *   grpc_echo call SOCKET PATH TIMEOUT_MS MESSAGE_SIZE N_CALLS [CANCEL_AT [PING_MS]]
+ *   grpc_echo call SOCKET PATH TIMEOUT_MS MESSAGE_SIZE N_CALLS [CANCEL_AT [PING_MS [N_PINGS]]]
  *
  * The server's methods, all below /t.T/: Echo; Stream ("COUNT SIZE"); Fail ("STATUS TEXT"); Hold
  * (never answers); Quit (says GOAWAY after its answer). It prints "cancel PATH" and, once per
  * connection, why that ended. The client prints "message LEN SUM" per message when it makes one
- * call, and "end STATUS TEXT" per call. */
+ * call, and "end STATUS TEXT" per call. With N_PINGS it cancels its calls after so many PINGs. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,16 +21,18 @@
 
 #include "grpc.h"
 
-enum { MAX_PEERS = 16 };
+enum { MAX_PEERS = 16, PATIENCE_MS = 60000 };
 
 struct peer {
 	int fd; /* -1 = none */
 	struct grpc_conn *conn;
 	uint8_t *pending; /* what the socket has not taken */
 	size_t n_pending, sent;
+	unsigned n_ticks; /* times that were due, PINGs and deadlines */
 };
 
 static volatile sig_atomic_t is_stopped;
+static uint64_t held_ms; /* see hold_clock() */
 
 static void on_signal(int signal_number)
 {
@@ -43,7 +45,7 @@ static uint64_t now_ms(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 - held_ms;
 }
 
 static void say(const char *what, const char *text)
@@ -121,8 +123,10 @@ static void serve_peer(struct peer *p, short revents)
 	uint64_t now = now_ms();
 	bool is_alive = !(revents & (POLLIN | POLLHUP)) || read_peer(p, &err);
 
-	if (is_alive && grpc_deadline(p->conn) <= now)
+	if (is_alive && grpc_deadline(p->conn) <= now) {
+		p->n_ticks += grpc_deadline(p->conn) > 0;
 		is_alive = grpc_tick(p->conn, now, &err) == 0;
+	}
 	if (is_alive && flush_peer(p) && !grpc_is_done(p->conn))
 		return;
 	close_peer(p, err.code ? err.msg : "done");
@@ -288,7 +292,8 @@ static void serve(struct peer *peers, int argc, char **argv)
 /* --- the client ----------------------------------------------------------------------------- */
 
 struct caller {
-	unsigned n_calls, n_open, n_messages, cancel_at;
+	unsigned n_calls, n_open, n_messages, cancel_at, n_pings;
+	struct grpc_call *last;
 };
 
 static void on_message(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
@@ -337,12 +342,32 @@ static void start_call(struct peer *p, struct caller *c, char **argv)
 	if (!message)
 		exit(1);
 	memset(message, 'x', size);
-	if (grpc_start(p->conn, argv[3], message, size, (uint32_t)strtoul(argv[4], NULL, 10),
-		       &reply, now_ms()))
+	c->last = grpc_start(p->conn, argv[3], message, size, (uint32_t)strtoul(argv[4], NULL, 10),
+			     &reply, now_ms());
+	if (c->last)
 		c->n_open++;
 	else
 		say("refused", "");
 	free(message);
+}
+
+/* The connection's clock stands still until the peer has answered a PING: how soon a busy machine
+ * does that is not judged. One that never does is found out after PATIENCE_MS. */
+static void hold_clock(const struct peer *p)
+{
+	struct pollfd fd = {.fd = p->fd, .events = POLLIN};
+	uint64_t since_ms = now_ms();
+
+	if (poll(&fd, 1, PATIENCE_MS) > 0)
+		held_ms += now_ms() - since_ms;
+}
+
+static void after_ping(struct peer *p, struct caller *c)
+{
+	hold_clock(p);
+	p->n_ticks = 0;
+	if (c->n_pings && --c->n_pings == 0)
+		grpc_cancel(c->last);
 }
 
 static void call(struct peer *peers, int argc, char **argv)
@@ -358,11 +383,16 @@ static void call(struct peer *peers, int argc, char **argv)
 		exit(1);
 	if (argc > 7)
 		c.cancel_at = (unsigned)strtoul(argv[7], NULL, 10);
+	if (argc > 9)
+		c.n_pings = (unsigned)strtoul(argv[9], NULL, 10);
 	for (unsigned i = 0; i < c.n_calls; i++)
 		start_call(&peers[0], &c, argv);
 	flush_peer(&peers[0]);
-	while (c.n_open > 0 && peers[0].fd >= 0)
+	while (c.n_open > 0 && peers[0].fd >= 0) {
 		poll_once(peers, -1);
+		if (limits.ping_ms && peers[0].fd >= 0 && peers[0].n_ticks > 0)
+			after_ping(&peers[0], &c);
+	}
 	if (peers[0].fd < 0)
 		return;
 	grpc_shutdown(peers[0].conn);

@@ -24,7 +24,7 @@ static void put_text(FILE *f)
 	      "* **What congestion control is expected** (`expect-congestion-control`: `dcqcn`, `pfc_only`, `lossy`, `unknown`) decides what silence means. Causes marked with * accuse only where it is `dcqcn`;\n"
 	      "  where it is `unknown` they are info, elsewhere they are silent.\n"
 	      "* **Bursts.** A port on which pause, marks or loss show is read alone, every 20 to 100 ms, for `burst_seconds`; again when another of these begins, or after `burst_rest_seconds`. All ports together\n"
-	      "  take at most `burst_reads` answers of drivers a second (one for each request over netlink or ioctl, one for each file) and a tenth of one thread's time. A storm that stands for\n"
+	      "  take at most `burst_reads` answers of drivers a second (one for each request over netlink or ioctl, one for each file) and a tenth of one thread's time: a read that needs 100 ms is followed by a pause of one second, however many samples are taken meanwhile. A storm that stands for\n"
 	      "  `storm_burst_seconds` is told at once. Peaks and histograms of the windows are on the metrics page (`roce_pfc_pause_peak_ratio`, `roce_ecn_ce_window_ratio`).\n"
 	      "* **The network is not it** is said of a port that has moved much for a minute, with room on its line, every sign of trouble visible, and none of them there. It is no verdict.\n\n",
 	      f);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "accept.h"
+#include "fds.h"
 #include "page.h"
 
 static void reply_heap(struct http_reply *reply, char *body, size_t len)
@@ -100,6 +101,16 @@ void http_await(struct http_fixture *f, struct client *c, bool to_head, struct a
 void http_await_end(struct http_fixture *f, struct client *c)
 {
 	assert_true(loop_until(&f->loop, has_ended, c, PATIENCE_MS));
+}
+
+static bool are_open(void *arg)
+{
+	return fds_open() == *(unsigned *)arg;
+}
+
+void http_await_fds(struct http_fixture *f, unsigned n)
+{
+	assert_true(loop_until(&f->loop, are_open, &n, PATIENCE_MS));
 }
 
 void http_ask(struct http_fixture *f, struct client *c, const char *request, struct answer *ret)

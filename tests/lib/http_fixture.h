@@ -43,5 +43,7 @@ void http_fixture_stop(struct http_fixture *);
 void http_await(struct http_fixture *, struct client *, bool to_head, struct answer *ret);
 /* Runs the loop until the server has ended the connection, or asserts. */
 void http_await_end(struct http_fixture *, struct client *);
+/* Runs the loop until this process has so many open descriptors (fds_open()), or asserts. */
+void http_await_fds(struct http_fixture *, unsigned n);
 /* One request on a connection of its own; the caller closes the client. */
 void http_ask(struct http_fixture *, struct client *, const char *request, struct answer *ret);

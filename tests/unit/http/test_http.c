@@ -422,8 +422,7 @@ static void test_a_unix_socket_whose_file_was_deleted(void **state)
 	client_send(&old, GET("/text"), strlen(GET("/text")));
 	http_await(&f, &old, false, &a);
 	assert_int_equal(a.status, 200);
-	loop_wakeups(&f.loop, 50);
-	assert_int_equal(fds_open(), n_fds);
+	http_await_fds(&f, n_fds);
 	client_close(&old);
 	/* A file of somebody else is no longer ours, and left alone. */
 	assert_int_equal(unlink(path), 0);

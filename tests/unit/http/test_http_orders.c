@@ -333,8 +333,7 @@ static void test_a_client_that_goes_away(void **state)
 	client_close(&c);
 	loop_wakeups(&o.f.loop, 20);
 	http_fixture_answer(o.f.deferred[0], "nobody reads this");
-	loop_wakeups(&o.f.loop, 50);
-	assert_int_equal(fds_open(), n_fds);
+	http_await_fds(&o.f, n_fds);
 	ask(&o, &c, GET("/text"));
 	assert_answer(&o, &c, 200, "hello\n");
 	client_close(&c);

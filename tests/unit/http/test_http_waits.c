@@ -202,8 +202,7 @@ static void test_who_goes_away_makes_room(void **state)
 	}
 	for (unsigned i = 0; i < 10; i++)
 		http_fixture_answer(f.deferred[i], "nobody reads this");
-	loop_wakeups(&f.loop, 50);
-	assert_int_equal(fds_open(), n_fds);
+	http_await_fds(&f, n_fds);
 	ask(&f, &c, GET("/text"));
 	assert_answer(&f, &c, 200, "hello\n");
 	client_close(&c);

@@ -389,6 +389,16 @@ static bool is_read_often(void *arg)
 	       shows(f, "roce_ecn_ce_peak_ratio{device=\"%s\",port=\"1\"} %s", "mlx5_0", "");
 }
 
+static void start_marking(struct fixture *f)
+{
+	f->marking.data = f;
+	on_marking(&f->marking);
+	look(f);
+	assert_int_equal(uv_timer_init(&f->loop, &f->marking), 0);
+	assert_int_equal(uv_timer_start(&f->marking, on_marking, 5, 5), 0);
+	f->port_counters = true;
+}
+
 static void test_a_port_with_marks_is_looked_at_often(void **state)
 {
 	struct fixture *f = *state;
@@ -396,14 +406,27 @@ static void test_a_port_with_marks_is_looked_at_often(void **state)
 
 	thresholds_init(&limits);
 	f->limits = &limits;
-	f->marking.data = f;
-	on_marking(&f->marking);
-	look(f);
-	assert_int_equal(uv_timer_init(&f->loop, &f->marking), 0);
-	assert_int_equal(uv_timer_start(&f->marking, on_marking, 5, 5), 0);
-	f->port_counters = true;
+	start_marking(f);
 	open_sampler(f, 200);
 	assert_true(loop_until(&f->loop, is_read_often, f, PATIENCE_MS));
+}
+
+static bool is_read(void *arg)
+{
+	return ((struct fixture *)arg)->self.burst_reads >= 10;
+}
+
+/* Also if there are several samples in the pause between two reads, as after a slow one. */
+static void test_samples_do_not_postpone_reads_of_single_ports(void **state)
+{
+	struct fixture *f = *state;
+	struct thresholds limits;
+
+	thresholds_init(&limits);
+	f->limits = &limits;
+	start_marking(f);
+	open_sampler(f, 5);
+	assert_true(loop_until(&f->loop, is_read, f, PATIENCE_MS));
 }
 
 static void test_nobody_needs_a_diagnosis(void **state)
@@ -536,6 +559,8 @@ TEST_GROUP(sampler)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_port_with_marks_is_looked_at_often, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_samples_do_not_postpone_reads_of_single_ports,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_needs_a_diagnosis, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_happens_before_the_interval_is_over,
 						setup, teardown),
