@@ -9,7 +9,6 @@ run: {build}/rocelet {build}/bench/mk_sysfs {nginx}/usr/sbin/nginx {kubectls}
 proves: daemon/web daemon/api daemon/http
 when: core -- the_first_view_is_one_document a_verdict_appears_and_goes names_are_text by_keyboard places_can_be_pasted over_tls
 when: turns
-when: turns
 """
 import concurrent.futures
 import glob
