@@ -111,6 +111,15 @@ struct function_identity {
 	uint64_t folder;
 };
 
+/* Who an RDMA device is. The kernel counts the index up and gives it to no second device of a boot
+ * (assign_name() in linux/drivers/infiniband/core/device.c); a name, or the number of a device
+ * node, passes from one device to the next. */
+struct rdma_identity {
+	bool known;
+	uint32_t index;
+	uint64_t node_guid; /* 0 = not told */
+};
+
 /* A device before anything was changed: what it is given back as. */
 struct link_origin {
 	char name[IFNAMSIZ];
@@ -120,7 +129,8 @@ struct link_origin {
 	unsigned addr_len;
 	unsigned mtu; /* 0: nobody has looked, only the mark on the netdev was found */
 	bool up;
-	char rdma[RDMA_NAME_SIZE]; /* its RDMA device, "" = none */
+	char rdma[RDMA_NAME_SIZE];    /* its RDMA device, "" = none */
+	struct rdma_identity rdma_id; /* known where it moves with its pod (exclusive mode) */
 	char pf[DEV_ID_SIZE]; /* bus name of its PF, "" = it has none: nothing below is known */
 	int vf_index;
 	struct vf_settings vf;
@@ -156,7 +166,8 @@ struct attach_record {
 	size_t n_ips;
 	struct net_route routes[PLAN_ROUTES_MAX];
 	size_t n_routes;
-	char rdma[RDMA_NAME_SIZE]; /* in the pod; "" = none */
+	char rdma[RDMA_NAME_SIZE]; /* in the pod, its name when it came there; "" = none */
+	struct rdma_identity rdma_id;
 	/* In which it was attached (boot_id_read()); "" = an older rocelet did not say. What was
 	 * done to devices before ended with the boot, and what they are now is not ours to change.
 	 */

@@ -1,49 +1,155 @@
-/* rdma_ops.c - finds, moves, renames, makes and deletes RDMA devices: one request each.
+/* rdma_ops.c - finds, moves, renames, makes and deletes RDMA devices: one request each, but for
+ * rdma_soft_on().
  *
  * Can fail by: whatever the kernel refuses. rxe answers a move with -EOPNOTSUPP, the shared mode
  * with -EPERM or -EOPNOTSUPP, depending on the kernel. */
 #include "rdma_ops.h"
 
+#include <stdlib.h>
+
+#include "array.h"
 #include "nldev.h"
 
 #define DUMP_ATTEMPTS 5
 
-struct name_search {
-	const char *name;
-	struct nldev_dev found; /* name "" = not yet */
+/* What the socket's namespace shows; the caller frees it. */
+struct devices {
+	struct nldev_dev *items;
+	size_t n;
 };
 
 static int on_device(const struct nlmsghdr *h, void *arg)
 {
-	struct name_search *search = arg;
-	struct nldev_dev d;
+	struct devices *list = arg;
+	struct nldev_dev d, *new;
 
-	if (nldev_decode_dev(h, &d) == 0 && strcmp(d.name, search->name) == 0)
-		search->found = d;
+	if (nldev_decode_dev(h, &d) < 0)
+		return 0;
+	new = array_push(list->items, list->n);
+	if (!new)
+		return -ENOMEM;
+	*new = d;
 	return 0;
+}
+
+static int list_devices(struct nlsock *s, struct devices *list, struct err *e)
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
+		list->n = 0;
+		r = nlsock_ask(s,
+			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
+			       on_device, list, e);
+	}
+	return r;
+}
+
+static const struct nldev_dev *named(const struct devices *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->items[i].name, name) == 0)
+			return &list->items[i];
+	return NULL;
 }
 
 /* The kernel finds by index only. */
 int rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, struct err *e)
 {
-	struct name_search search = {.name = name};
-	int r = -EAGAIN;
+	struct devices list = {0};
+	int r = list_devices(s, &list, e);
+	const struct nldev_dev *found = r == 0 ? named(&list, name) : NULL;
 
-	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		search.found.name[0] = '\0';
-		r = nlsock_ask(s,
-			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       on_device, &search, e);
-	}
-	if (r == 0 && !search.found.name[0])
+	if (r == 0 && !found)
 		r = err_set(e, -ENODEV, "no RDMA device of that name here");
-	if (r < 0) {
+	if (r < 0)
 		err_wrap(e, "%s", name);
+	else
+		*ret = *found;
+	free(list.items);
+	return r;
+}
+
+static int on_one(const struct nlmsghdr *h, void *arg)
+{
+	return nldev_decode_dev(h, arg);
+}
+
+/* -EINVAL is the kernel's word for an index that this namespace does not show (nldev_get_doit()).
+ */
+int rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struct err *e)
+{
+	struct nldev_dev found = {0};
+	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_GET, 0, index, NLDEV_ANY), on_one,
+			   &found, e);
+
+	if (r == -EINVAL || (r == 0 && (!found.name[0] || found.index != index)))
+		r = -ENODEV;
+	if (r == -ENODEV)
+		return err_set(e, r, "no RDMA device has the index %u here", index);
+	if (r < 0) {
+		err_wrap(e, "RDMA device %u", index);
 		return r;
 	}
-	*ret = search.found;
+	*ret = found;
 	return 0;
 }
+
+/* --- soft-RoCE -------------------------------------------------------------------------------- */
+
+static int on_port(const struct nlmsghdr *h, void *arg)
+{
+	return nldev_decode_port(h, arg);
+}
+
+int rdma_netdev(struct nlsock *s, uint32_t index, int *ret_ifindex, struct err *e)
+{
+	struct nldev_port port = {0};
+	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_PORT_GET, 0, index, 1), on_port, &port,
+			   e);
+
+	if (r < 0) {
+		err_wrap(e, "RDMA device %u: its netdev", index);
+		return r;
+	}
+	*ret_ifindex = port.netdev_ifindex;
+	return 0;
+}
+
+/* A NIC's own RDMA device is on the same netdev. What goes while it is asked is not on it. */
+static bool is_soft_on(struct nlsock *s, const struct nldev_dev *d, int ifindex)
+{
+	struct nldev_chardev uverbs;
+	int its;
+
+	return rdma_netdev(s, d->index, &its, NULL) == 0 && its == ifindex &&
+	       rdma_uverbs(s, d->index, &uverbs, NULL) == 0 &&
+	       strcmp(nldev_driver_name(uverbs.driver_id), "rxe") == 0;
+}
+
+int rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct nldev_dev *ret,
+		 struct err *e)
+{
+	struct devices list = {0};
+	int r = list_devices(s, &list, e);
+	const struct nldev_dev *found = NULL;
+
+	if (r == 0)
+		found = named(&list, guess);
+	if (found && !is_soft_on(s, found, ifindex))
+		found = NULL;
+	for (size_t i = 0; r == 0 && !found && i < list.n; i++)
+		if (is_soft_on(s, &list.items[i], ifindex))
+			found = &list.items[i];
+	if (found)
+		*ret = *found;
+	else if (r == 0)
+		r = err_set(e, -ENODEV, "no soft-RoCE device is on the interface");
+	free(list.items);
+	return r;
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
 
 /* Asks, frees the request, and says what it was for. */
 static int rdma_change(struct nlsock *s, struct nl_msg *req, const char *what, struct err *e)

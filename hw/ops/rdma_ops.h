@@ -8,12 +8,24 @@
 #include "nldev.h"
 #include "nlsock.h"
 
-/* The device of that name. -ENODEV: none. */
+/* The device of that name: whoever may rename devices chooses it. -ENODEV: none. */
 int rdma_by_name(struct nlsock *, const char *name, struct nldev_dev *ret, struct err *);
+/* The device with that index. -ENODEV: none that this namespace shows. */
+int rdma_by_index(struct nlsock *, uint32_t index, struct nldev_dev *ret, struct err *);
+/* The index of the netdev below its first port; 0: it has none in the socket's namespace. */
+int rdma_netdev(struct nlsock *, uint32_t index, int *ret_ifindex, struct err *);
+/* The soft-RoCE device on that netdev of the socket's namespace; the kernel makes one at most.
+ * guess: the name that it probably has, which saves a question to every device; "" = none.
+ * -ENODEV: there is none. */
+int rdma_soft_on(struct nlsock *, int ifindex, const char *guess, struct nldev_dev *ret,
+		 struct err *);
 /* Moves it (exclusive mode; -EOPNOTSUPP: the driver or the mode cannot). */
 int rdma_move(struct nlsock *, uint32_t index, int netns_fd, struct err *);
 int rdma_rename(struct nlsock *, uint32_t index, const char *name, struct err *);
-/* A soft-RoCE device on the netdev `ifname` of the socket's own namespace. */
+/* A soft-RoCE device on the netdev `ifname` of the socket's own namespace. -EEXIST: the netdev has
+ * one; -ENFILE: the name is taken, by a device of whichever namespace (rxe_newlink() in
+ * linux/drivers/infiniband/sw/rxe/rxe.c; assign_name() in linux/drivers/infiniband/core/device.c).
+ */
 int rdma_make_rxe(struct nlsock *, const char *name, const char *ifname, struct err *);
 int rdma_delete(struct nlsock *, uint32_t index, struct err *);
 /* Of the device's char devices: "uverbs3" and its number. -ENOENT: it has none. */

@@ -223,6 +223,12 @@ int __real_rdma_delete(struct nlsock *, uint32_t, struct err *);
 int __wrap_rdma_delete(struct nlsock *, uint32_t, struct err *);
 int __real_rdma_uverbs(struct nlsock *, uint32_t, struct nldev_chardev *, struct err *);
 int __wrap_rdma_uverbs(struct nlsock *, uint32_t, struct nldev_chardev *, struct err *);
+int __real_rdma_by_index(struct nlsock *, uint32_t, struct nldev_dev *, struct err *);
+int __wrap_rdma_by_index(struct nlsock *, uint32_t, struct nldev_dev *, struct err *);
+int __real_rdma_netdev(struct nlsock *, uint32_t, int *, struct err *);
+int __wrap_rdma_netdev(struct nlsock *, uint32_t, int *, struct err *);
+int __real_rdma_soft_on(struct nlsock *, int, const char *, struct nldev_dev *, struct err *);
+int __wrap_rdma_soft_on(struct nlsock *, int, const char *, struct nldev_dev *, struct err *);
 
 int __wrap_rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e)
 {
@@ -232,27 +238,96 @@ int __wrap_rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct
 	return 0;
 }
 
+static uint32_t index_of(uint32_t place)
+{
+	return 100 * fake_rdma->devices[place].bound + place;
+}
+
+static bool is_shown(const struct nlsock *s, uint32_t place)
+{
+	return fake_rdma->devices[place].netns &&
+	       (fake_rdma->mode == RDMA_NETNS_SHARED ||
+		fake_rdma->devices[place].netns == fake_rdma_netns(s->fd));
+}
+
+/* -ENODEV: nothing has that index, any more. */
+static int place_of(const struct nlsock *s, uint32_t index, struct err *e)
+{
+	const uint32_t place = index % 100;
+
+	if (place >= ARRAY_SIZE(fake_rdma->devices) || index_of(place) != index ||
+	    !is_shown(s, place))
+		return err_set(e, -ENODEV, "no RDMA device has the index %u here", index);
+	return (int)place;
+}
+
+static int tell(uint32_t place, struct nldev_dev *ret)
+{
+	*ret = (struct nldev_dev){.index = index_of(place), .node_guid = 0xabc0 + index_of(place)};
+	memcpy(ret->name, fake_rdma->devices[place].name, RDMA_NAME_SIZE);
+	if (fake_rdma->devices[place].dies && --fake_rdma->devices[place].dies == 0)
+		fake_rdma->devices[place].netns = 0;
+	return 0;
+}
+
 int __wrap_rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, struct err *e)
 {
 	if (!fake_rdma)
 		return __real_rdma_by_name(s, name, ret, e);
 	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
-		if (fake_rdma->devices[i].netns && strcmp(fake_rdma->devices[i].name, name) == 0 &&
-		    (fake_rdma->mode == RDMA_NETNS_SHARED ||
-		     fake_rdma->devices[i].netns == fake_rdma_netns(s->fd))) {
-			*ret = (struct nldev_dev){.index = i};
-			if (fake_rdma->devices[i].dies && --fake_rdma->devices[i].dies == 0)
-				fake_rdma->devices[i].netns = 0;
-			return 0;
-		}
+		if (is_shown(s, i) && strcmp(fake_rdma->devices[i].name, name) == 0)
+			return tell(i, ret);
 	return err_set(e, -ENODEV, "%s: no RDMA device of that name here", name);
+}
+
+int __wrap_rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struct err *e)
+{
+	int place;
+
+	if (!fake_rdma)
+		return __real_rdma_by_index(s, index, ret, e);
+	place = place_of(s, index, e);
+	return place < 0 ? place : tell((uint32_t)place, ret);
+}
+
+static int netdev_below(const struct nlsock *s, uint32_t place)
+{
+	return fake_rdma->devices[place].netns == fake_rdma_netns(s->fd)
+		       ? fake_rdma->devices[place].netdev
+		       : 0;
+}
+
+int __wrap_rdma_netdev(struct nlsock *s, uint32_t index, int *ret, struct err *e)
+{
+	int place;
+
+	if (!fake_rdma)
+		return __real_rdma_netdev(s, index, ret, e);
+	place = place_of(s, index, e);
+	if (place < 0)
+		return place;
+	*ret = netdev_below(s, (uint32_t)place);
+	return 0;
+}
+
+int __wrap_rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct nldev_dev *ret,
+			struct err *e)
+{
+	if (!fake_rdma)
+		return __real_rdma_soft_on(s, ifindex, guess, ret, e);
+	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
+		if (is_shown(s, i) && fake_rdma->devices[i].soft && netdev_below(s, i) == ifindex)
+			return tell(i, ret);
+	return err_set(e, -ENODEV, "no soft-RoCE device is on the interface");
 }
 
 int __wrap_rdma_move(struct nlsock *s, uint32_t index, int netns_fd, struct err *e)
 {
 	if (!fake_rdma)
 		return __real_rdma_move(s, index, netns_fd, e);
-	fake_rdma->devices[index].netns = inode(netns_fd);
+	if (place_of(s, index, e) < 0)
+		return -ENODEV;
+	fake_rdma->devices[index % 100].netns = inode(netns_fd);
 	return 0;
 }
 
@@ -260,14 +335,31 @@ int __wrap_rdma_rename(struct nlsock *s, uint32_t index, const char *name, struc
 {
 	if (!fake_rdma)
 		return __real_rdma_rename(s, index, name, e);
-	snprintf(fake_rdma->devices[index].name, RDMA_NAME_SIZE, "%s", name);
+	if (place_of(s, index, e) < 0)
+		return -ENODEV;
+	snprintf(fake_rdma->devices[index % 100].name, RDMA_NAME_SIZE, "%s", name);
 	return 0;
 }
 
+uint32_t fake_rdma_add(const char *name, ino_t netns, int netdev, bool soft)
+{
+	uint32_t i = 0;
+
+	while (fake_rdma->devices[i].netns)
+		i++;
+	snprintf(fake_rdma->devices[i].name, RDMA_NAME_SIZE, "%s", name);
+	fake_rdma->devices[i].netns = netns;
+	fake_rdma->devices[i].netdev = netdev;
+	fake_rdma->devices[i].soft = soft;
+	fake_rdma->devices[i].bound++;
+	return i;
+}
+
+/* The kernel's answers: a netdev has one at most, and names are those of all namespaces. */
 int __wrap_rdma_make_rxe(struct nlsock *s, const char *name, const char *ifname, struct err *e)
 {
 	struct netdev_seen seen;
-	size_t i = 0;
+	struct nldev_dev other;
 	int r;
 
 	if (!fake_rdma)
@@ -275,10 +367,12 @@ int __wrap_rdma_make_rxe(struct nlsock *s, const char *name, const char *ifname,
 	r = netdev_by_name(s, ifname, &seen, e);
 	if (r < 0)
 		return r;
-	while (fake_rdma->devices[i].netns)
-		i++;
-	snprintf(fake_rdma->devices[i].name, RDMA_NAME_SIZE, "%s", name);
-	fake_rdma->devices[i].netns = fake_rdma_netns(s->fd);
+	if (__wrap_rdma_soft_on(s, seen.netdev.ifindex, "", &other, NULL) == 0)
+		return err_set(e, -EEXIST, "already configured on %s", ifname);
+	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
+		if (fake_rdma->devices[i].netns && strcmp(fake_rdma->devices[i].name, name) == 0)
+			return err_set(e, -ENFILE, "%s: the name is taken", name);
+	fake_rdma_add(name, fake_rdma_netns(s->fd), seen.netdev.ifindex, true);
 	return 0;
 }
 
@@ -286,7 +380,9 @@ int __wrap_rdma_delete(struct nlsock *s, uint32_t index, struct err *e)
 {
 	if (!fake_rdma)
 		return __real_rdma_delete(s, index, e);
-	fake_rdma->devices[index].netns = 0;
+	if (place_of(s, index, e) < 0)
+		return -ENODEV;
+	fake_rdma->devices[index % 100].netns = 0;
 	fake_rdma->n_deleted++;
 	return 0;
 }

@@ -38,12 +38,17 @@ struct fake_rdma {
 	enum rdma_netns_mode mode;
 	struct {
 		char name[RDMA_NAME_SIZE];
-		ino_t netns;   /* inode; 0 = no such device */
-		unsigned dies; /* seen that often more, it is gone; 0 = it stays */
-	} devices[4];
+		ino_t netns;	/* inode; 0 = no such device */
+		unsigned dies;	/* seen that often more, it is gone; 0 = it stays */
+		unsigned bound; /* counted up: its index is 100 times that, and its place */
+		int netdev;	/* below it, within its namespace */
+		bool soft;
+	} devices[8];
 	unsigned n_deleted;
 };
 extern struct fake_rdma *fake_rdma;
+/* One more, in that namespace; its place among the devices. */
+uint32_t fake_rdma_add(const char *name, ino_t netns, int netdev, bool soft);
 /* The inode of the namespace that a socket or this thread (-1) is in. */
 ino_t fake_rdma_netns(int socket_fd);
 void fake_functions_end(void);

@@ -156,6 +156,13 @@ static const struct field state_fields[] = {
 	END,
 };
 
+static const struct field rdma_identity_fields[] = {
+	BOOL(struct rdma_identity, "known", known),
+	NUMBER(struct rdma_identity, "index", index),
+	HEX64(struct rdma_identity, "node_guid", node_guid),
+	END,
+};
+
 static const struct field origin_fields[] = {
 	TEXT(struct link_origin, "name", name),
 	TEXT(struct link_origin, "alias", alias),
@@ -165,6 +172,7 @@ static const struct field origin_fields[] = {
 	NUMBER(struct link_origin, "mtu", mtu),
 	BOOL(struct link_origin, "up", up),
 	TEXT(struct link_origin, "rdma", rdma),
+	OBJECT(struct link_origin, "rdma_id", rdma_id, rdma_identity_fields),
 	TEXT(struct link_origin, "pf", pf),
 	{"vf_index", FORM_INT, MEMBER(struct link_origin, vf_index), NULL, NULL, 0, 0},
 	OBJECT(struct link_origin, "vf", vf, vf_fields),
@@ -186,6 +194,7 @@ const struct field record_fields[] = {
 	LIST(struct attach_record, "ips", ips, n_ips, prefix_item),
 	LIST(struct attach_record, "routes", routes, n_routes, route_item),
 	TEXT(struct attach_record, "rdma", rdma),
+	OBJECT(struct attach_record, "rdma_id", rdma_id, rdma_identity_fields),
 	TEXT(struct attach_record, "boot", boot),
 	BOOL(struct attach_record, "renewing", renewing),
 	END,

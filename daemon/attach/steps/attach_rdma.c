@@ -1,9 +1,14 @@
 /* attach_rdma.c - RDMA devices into pods and back. An exclusive RDMA device belongs to one network
  * namespace and is moved; a shared one is seen everywhere; a soft-RoCE device lives and dies with
- * the netdev it is made on, as soon as that changes its namespace. */
+ * the netdev it is made on, as soon as that changes its namespace.
+ *
+ * A device is known by its index, which is recorded when it is made or first seen, and before that
+ * by the netdev or the function that it is on. Names are labels: whoever has NET_ADMIN may make and
+ * rename devices, in shared mode those of every namespace. */
 #include "attach_rdma.h"
 
 #include <ctype.h>
+#include <sys/random.h>
 #include <zlib.h>
 
 #include "cleanup.h"
@@ -45,41 +50,139 @@ static int find_in(struct step_run *run, struct netns_sockets *p, const char *na
 	return r < 0 ? r : rdma_by_name(*ret_sock, name, ret, run->err);
 }
 
-/* --- into the pod ----------------------------------------------------------------------------- */
+/* --- which one -------------------------------------------------------------------------------- */
 
-/* Taken by its driver anew, it may bear a new name. */
-static void current_name(const struct step_run *run, char ret[RDMA_NAME_SIZE])
+static struct rdma_identity identity_of(const struct nldev_dev *d)
+{
+	return (struct rdma_identity){.known = true, .index = d->index, .node_guid = d->node_guid};
+}
+
+/* -ENODEV: it is not in this namespace, or it is another device. */
+static int find_identity(struct step_run *run, struct netns_sockets *p,
+			 const struct rdma_identity *id, struct nlsock **ret_sock,
+			 struct nldev_dev *ret)
+{
+	int r = netns_sockets_rdma(p, ret_sock, run->err);
+
+	if (r == 0)
+		r = rdma_by_index(*ret_sock, id->index, ret, run->err);
+	if (r == 0 && id->node_guid && ret->node_guid && id->node_guid != ret->node_guid)
+		r = err_set(run->err, -ENODEV, "RDMA device %u is another one by now", id->index);
+	return r;
+}
+
+static int netdev_in(struct step_run *run, struct netns_sockets *p, int *ret_ifindex)
+{
+	struct netdev_seen seen;
+	struct nlsock *s = NULL;
+	int r = netns_sockets_rtnl(p, &s, run->err);
+
+	if (r == 0)
+		r = netdev_by_function(s, run->record->function, 0, &seen, run->err);
+	if (r == 0)
+		*ret_ifindex = seen.netdev.ifindex;
+	return r;
+}
+
+/* The function's own, of a record without an index (an older rocelet's): it has the name and is on
+ * the function's netdev. */
+static int find_unidentified(struct step_run *run, struct netns_sockets *p, const char *name,
+			     struct nlsock **ret_sock, struct nldev_dev *ret)
+{
+	int own = 0, below = 0;
+	int r = find_in(run, p, name, ret_sock, ret);
+
+	if (r == 0)
+		r = netdev_in(run, p, &own);
+	if (r == 0)
+		r = rdma_netdev(*ret_sock, ret->index, &below, run->err);
+	return r == 0 && own != below ? -ENODEV : r;
+}
+
+/* The function's own, as it was when it was attached. */
+static int find_own(struct step_run *run, struct netns_sockets *p, struct nlsock **ret_sock,
+		    struct nldev_dev *ret)
+{
+	const struct attach_record *rec = run->record;
+	const struct rdma_identity *id = rec->rdma_id.known ? &rec->rdma_id : &rec->origin.rdma_id;
+
+	if (id->known)
+		return find_identity(run, p, id, ret_sock, ret);
+	return find_unidentified(run, p, rec->rdma[0] ? rec->rdma : rec->origin.rdma, ret_sock,
+				 ret);
+}
+
+/* In the host a name is proof: sysfs shows it in the function's folder, and no pod can rename it
+ * there while devices belong to namespaces. -ENODEV: it is not in the host. */
+static int find_at_home(struct step_run *run, struct nlsock **ret_sock, struct nldev_dev *ret)
 {
 	char now[RDMA_NAME_SIZE];
 
-	memcpy(ret, run->record->origin.rdma, RDMA_NAME_SIZE);
-	if (function_rdma(run->hw, run->record->function, now) == 0 && now[0])
-		memcpy(ret, now, sizeof(now));
+	if (function_rdma(run->hw, run->record->function, now) < 0 || !now[0])
+		return -ENODEV;
+	return find_in(run, &run->host, now, ret_sock, ret);
+}
+
+int attach_rdma_note(struct step_run *run)
+{
+	struct link_origin *o = &run->record->origin;
+	struct nlsock *s = NULL;
+	struct nldev_dev dev;
+	int r = attach_rdma_moves(run);
+
+	if (r <= 0)
+		return r;
+	r = find_at_home(run, &s, &dev);
+	if (r < 0)
+		return err_wrap(run->err, "%s: its RDMA device %s", run->record->function, o->rdma);
+	o->rdma_id = identity_of(&dev);
+	return 0;
+}
+
+/* --- into the pod ----------------------------------------------------------------------------- */
+
+/* Taken by its driver again it is another device: written down before it is where only its index
+ * leads to it. */
+static int note_again(struct step_run *run, const struct nldev_dev *dev)
+{
+	struct rdma_identity *id = &run->record->origin.rdma_id;
+
+	if (id->known && id->index == dev->index)
+		return 0;
+	*id = identity_of(dev);
+	return journal_write(run->job->journal, run->record, false, run->err);
+}
+
+static int move_in(struct step_run *run, struct nldev_dev *dev)
+{
+	struct nlsock *s = NULL;
+	int r = run_open_pod(run);
+
+	if (r == 0)
+		r = find_at_home(run, &s, dev);
+	if (r == 0)
+		r = note_again(run, dev);
+	if (r == 0)
+		return rdma_move(s, dev->index, run->pod.netns_fd, run->err);
+	return r == -ENODEV ? find_own(run, &run->pod, &s, dev) : r;
 }
 
 int attach_rdma_move(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
-	char name[RDMA_NAME_SIZE];
-	struct nldev_dev dev;
-	struct nlsock *s = NULL;
+	struct nldev_dev dev = {0};
 	int r = attach_rdma_moves(run);
 
 	if (r <= 0) {
 		memcpy(rec->rdma, rec->origin.rdma, sizeof(rec->rdma));
 		return r;
 	}
-	current_name(run, name);
-	r = run_open_pod(run);
-	if (r == 0)
-		r = find_in(run, &run->host, name, &s, &dev);
-	if (r == 0)
-		r = rdma_move(s, dev.index, run->pod.netns_fd, run->err);
-	else if (r == -ENODEV)
-		r = find_in(run, &run->pod, name, &s, &dev);
+	r = move_in(run, &dev);
 	if (r < 0)
-		return err_wrap(run->err, "%s: its RDMA device %s", rec->function, name);
-	memcpy(rec->rdma, name, sizeof(rec->rdma));
+		return err_wrap(run->err, "%s: its RDMA device %s", rec->function,
+				rec->origin.rdma);
+	memcpy(rec->rdma, dev.name, sizeof(rec->rdma));
+	rec->rdma_id = identity_of(&dev);
 	return 0;
 }
 
@@ -110,15 +213,51 @@ static int check_mode(struct step_run *run)
 	return r;
 }
 
-static int ensure_rxe(struct step_run *run, const char *name, struct nlsock **ret_sock,
+/* Another pod that may make devices may have made one of that name. */
+#define NAMES_MAX 4
+
+static void another_name(const struct attach_record *rec, char name[RDMA_NAME_SIZE])
+{
+	uint32_t random = 0;
+	size_t len;
+
+	attach_rdma_soft_name(rec, name);
+	len = strlen(name);
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return;
+	len = len < RDMA_NAME_SIZE - 10 ? len : RDMA_NAME_SIZE - 10;
+	snprintf(name + len, RDMA_NAME_SIZE - len, "_%08x", random);
+}
+
+/* -EEXIST, the interface has one: ours of before, or the pod's. Either is on this interface alone.
+ */
+static int make_rxe(struct step_run *run, struct nlsock *s, const char *ifname,
+		    char name[RDMA_NAME_SIZE])
+{
+	int r = -ENFILE;
+
+	attach_rdma_soft_name(run->record, name);
+	for (int i = 0; i < NAMES_MAX && r == -ENFILE; i++) {
+		if (i > 0)
+			another_name(run->record, name);
+		r = rdma_make_rxe(s, name, ifname, run->err);
+	}
+	return r == -EEXIST ? 0 : r;
+}
+
+/* Known by the netdev that it is on: whatever else has its name is another's. */
+static int ensure_rxe(struct step_run *run, char name[RDMA_NAME_SIZE], struct nlsock **ret_sock,
 		      struct nldev_dev *ret)
 {
-	int r = find_in(run, &run->pod, name, ret_sock, ret);
+	int r = run_look(run, &run->pod);
 
-	if (r != -ENODEV)
+	if (r == 0)
+		r = netns_sockets_rdma(&run->pod, ret_sock, run->err);
+	if (r == 0)
+		r = make_rxe(run, *ret_sock, run->seen.netdev.name, name);
+	if (r < 0)
 		return r;
-	r = rdma_make_rxe(*ret_sock, name, run->record->plan.ifname, run->err);
-	return r < 0 ? r : rdma_by_name(*ret_sock, name, ret, run->err);
+	return rdma_soft_on(*ret_sock, run->seen.netdev.ifindex, name, ret, run->err);
 }
 
 int attach_rdma_make(struct step_run *run)
@@ -137,11 +276,25 @@ int attach_rdma_make(struct step_run *run)
 		r = ensure_rxe(run, name, &s, &dev);
 	if (r < 0)
 		return err_wrap(run->err, "soft-RoCE device %s", name);
-	memcpy(rec->rdma, name, sizeof(rec->rdma));
+	memcpy(rec->rdma, dev.name, sizeof(rec->rdma));
+	rec->rdma_id = identity_of(&dev);
 	kill_point("attach-rdma-2", "before");
 	r = rdma_uverbs(s, dev.index, &uverbs, run->err);
 	return r < 0 ? err_wrap(run->err, "soft-RoCE device %s", name)
 		     : soft_roce_nodes_make(run->hw, rec->id, &uverbs, run->err);
+}
+
+static int is_on_netdev(struct step_run *run, struct nlsock *s, const struct nldev_dev *dev)
+{
+	int below = 0;
+	int r = run->at ? 0 : run_look(run, &run->pod);
+
+	if (r == 0)
+		r = rdma_netdev(s, dev->index, &below, run->err);
+	if (r == 0 && below != run->seen.netdev.ifindex)
+		r = err_set(run->err, -EUCLEAN, "soft-RoCE device %s is not on %s", dev->name,
+			    run->seen.netdev.name);
+	return r;
 }
 
 int attach_rdma_verify(struct step_run *run)
@@ -155,7 +308,9 @@ int attach_rdma_verify(struct step_run *run)
 		return 0;
 	r = run_open_pod(run);
 	if (r == 0)
-		r = find_in(run, &run->pod, run->record->rdma, &s, &dev);
+		r = find_identity(run, &run->pod, &run->record->rdma_id, &s, &dev);
+	if (r == 0)
+		r = is_on_netdev(run, s, &dev);
 	if (r == 0)
 		r = rdma_uverbs(s, dev.index, &uverbs, run->err);
 	return r < 0 ? r : soft_roce_nodes_check(run->hw, run->record->id, &uverbs, run->err);
@@ -163,36 +318,54 @@ int attach_rdma_verify(struct step_run *run)
 
 /* --- back ------------------------------------------------------------------------------------- */
 
+/* By its index, whatever it is called by now. What no record names (killed after it was made, an
+ * older rocelet's record) is on the netdev, as long as that is in the pod: one that has come home
+ * has left its device behind. -ENODEV: there is none. */
+static int find_soft(struct step_run *run, struct nlsock *host, int where, struct nldev_dev *ret)
+{
+	const struct rdma_identity *id = &run->record->rdma_id;
+	struct nlsock *s = host;
+	int r;
+
+	if (id->known)
+		return find_identity(run, &run->host, id, &s, ret);
+	if (where < 0 || run->at->is_host)
+		return where < 0 ? where : -ENODEV;
+	r = netns_sockets_rdma(run->at, &s, run->err);
+	if (r == 0)
+		r = rdma_soft_on(s, run->seen.netdev.ifindex, run->record->rdma, ret, run->err);
+	return r;
+}
+
 /* A netdev that leaves its namespace, or dies with it, takes its soft-RoCE device along. One that
  * is deleted while the kernel does that has its sockets released twice, and whoever gets their
  * memory next crashes (rxe_net_del(), drivers/infiniband/sw/rxe/rxe_net.c, from
  * RDMA_NLDEV_CMD_DELLINK and from NETDEV_UNREGISTER at once; seen on Linux 7.3). So what is on its
  * way out is waited for. */
-static int delete_or_outlive(struct step_run *run, struct nlsock *s, const char *name)
+static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 {
 	struct retries retries = {0};
-	struct nldev_dev dev;
+	struct nldev_dev dev = {0};
 	int r, where;
 
 	do {
-		r = rdma_by_name(s, name, &dev, run->err);
-		if (r < 0)
-			return r == -ENODEV ? 0 : r;
 		where = run_find_anywhere(run, &retries);
+		r = find_soft(run, s, where, &dev);
+		if (r < 0 && r != -EAGAIN)
+			return r == -ENODEV ? 0 : r;
 		/* A namespace that we have open stays. */
-		if (where == 0 && !run->at->is_host)
+		if (r == 0 && where == 0 && !run->at->is_host)
 			return rdma_delete(s, dev.index, run->err);
 	} while (run_again_later(&retries));
-	if (where == 0)
+	if (r == 0 && where == 0)
 		return rdma_delete(s, dev.index, run->err);
 	return err_set(run->err, -EAGAIN, "%s: its soft-RoCE device %s is on its way out",
-		       run->record->function, name);
+		       run->record->function, run->record->rdma);
 }
 
 /* In shared mode the host sees it. A kernel without RDMA has none. */
 static int delete_rxe(struct step_run *run)
 {
-	char name[RDMA_NAME_SIZE];
 	struct nlsock *s = NULL;
 	int r = run_open_host(run);
 
@@ -200,8 +373,7 @@ static int delete_rxe(struct step_run *run)
 		r = netns_sockets_rdma(&run->host, &s, run->err);
 	if (r < 0)
 		return r == -EPROTONOSUPPORT ? 0 : r;
-	attach_rdma_soft_name(run->record, name);
-	r = delete_or_outlive(run, s, name);
+	r = delete_or_outlive(run, s);
 	return r == -ENODEV ? 0 : r;
 }
 
@@ -215,45 +387,39 @@ static int return_soft(struct step_run *run)
 	return delete_rxe(run);
 }
 
-struct rdma_search {
-	struct step_run *run;
-	const char *name;
-};
-
-static int take_from(struct step_run *run, struct netns_sockets *p, const char *name)
+static int take_from(struct step_run *run, struct netns_sockets *p)
 {
 	struct nldev_dev dev;
 	struct nlsock *s = NULL;
-	int r = find_in(run, p, name, &s, &dev);
+	int r = find_own(run, p, &s, &dev);
 
 	return r == 0 ? rdma_move(s, dev.index, run->host.netns_fd, run->err) : r;
 }
 
 static int take_from_other(int netns_fd, const char *path, void *arg)
 {
-	struct rdma_search *s = arg;
 	struct netns_sockets p = {
 		.netns_fd = netns_fd, .rtnl = NLSOCK_CLOSED, .rdma = NLSOCK_CLOSED};
-	int r = take_from(s->run, &p, s->name);
+	int r = take_from(arg, &p);
 
 	(void)path;
+	nlsock_close(&p.rtnl);
 	nlsock_close(&p.rdma);
 	return r == 0 ? -ECANCELED : 0;
 }
 
 /* Into the host from wherever it is. -ENODEV: it is nowhere. */
-static int take_back(struct step_run *run, const char *name)
+static int take_back(struct step_run *run)
 {
-	struct rdma_search search = {run, name};
 	struct nldev_dev dev;
 	struct nlsock *s = NULL;
-	int r = find_in(run, &run->host, name, &s, &dev);
+	int r = find_own(run, &run->host, &s, &dev);
 
 	if (r != -ENODEV)
 		return r;
-	if (run_open_pod(run) == 0 && take_from(run, &run->pod, name) == 0)
+	if (run_open_pod(run) == 0 && take_from(run, &run->pod) == 0)
 		return 0;
-	r = netns_each(run->hw, take_from_other, &search);
+	r = netns_each(run->hw, take_from_other, run);
 	return r == -ECANCELED ? 0 : r < 0 ? r : -ENODEV;
 }
 
@@ -281,7 +447,7 @@ static int bring_own(struct step_run *run)
 
 	if (r < 0)
 		return r;
-	while ((r = take_back(run, name)) == -ENODEV &&
+	while ((r = take_back(run)) == -ENODEV &&
 	       function_has(run->hw, rec->function, "infiniband")) {
 		char now[RDMA_NAME_SIZE];
 

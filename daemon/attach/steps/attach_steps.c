@@ -167,7 +167,9 @@ static int look_and_fill(struct step_run *run)
 	if (r < 0 || !run_is_vf(run))
 		return r < 0 ? r : fill_stacked(run);
 	r = check_unused(run);
-	return r < 0 ? r : fill_origin(run);
+	if (r == 0)
+		r = fill_origin(run);
+	return r < 0 ? r : attach_rdma_note(run);
 }
 
 /* A record that is not free has its origin: what the device looks like now may be our own work. */

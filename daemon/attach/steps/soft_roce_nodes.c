@@ -6,8 +6,8 @@
 #include "soft_roce_nodes.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -40,8 +40,13 @@ static int open_one(int dir, const char *name, bool make)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Locked until it is closed: what is for all comes with the first device and goes with the last.
- */
+/* What is for all devices comes with the first one and goes with the last, so one worker at a time
+ * changes the folder. Not a lock on a file: every pod with a soft-RoCE device can open the folder,
+ * and a lock (flock(2), a lease) that a pod holds would block the workers for ever. No other
+ * process changes it: there is one rocelet on a host (lock.h). */
+static pthread_mutex_t folder_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Locked until it is closed. */
 static int open_folder(const struct hw *hw, bool make, struct folder *ret)
 {
 	AUTO_FD all = open_one(hw->dev_fd, SOFT_ROCE_DIR, make);
@@ -49,7 +54,7 @@ static int open_folder(const struct hw *hw, bool make, struct folder *ret)
 
 	if (by_name < 0)
 		return by_name;
-	flock(all, LOCK_EX);
+	pthread_mutex_lock(&folder_lock);
 	*ret = (struct folder){take_fd(&all), by_name, open_one(hw->dev_fd, "infiniband", false)};
 	return 0;
 }
@@ -60,6 +65,7 @@ static void close_folder(const struct folder *f)
 	close(f->by_name);
 	if (f->host >= 0)
 		close(f->host);
+	pthread_mutex_unlock(&folder_lock);
 }
 
 /* The part of soft_roce_node() behind the folder. */

@@ -1,8 +1,10 @@
 /* RDMA devices of attachments: moved in exclusive mode, left alone in shared mode, or made. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include "attach_bench.h"
 #include "attach_rdma.h"
 #include "cleanup.h"
+#include "loop_helpers.h"
 #include "namespaces.h"
 #include "soft_roce_nodes.h"
 #include "test_group.h"
@@ -38,8 +41,7 @@ static void give_rdma(struct attach_bench *b, enum rdma_netns_mode mode)
 {
 	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3/x", "\n");
 	b->rdma.mode = mode;
-	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mlx5_3");
-	b->rdma.devices[0].netns = fake_rdma_netns(-1);
+	fake_rdma_add("mlx5_3", fake_rdma_netns(-1), 0, false);
 }
 
 static ino_t pod_netns(struct attach_bench *b, int which)
@@ -135,6 +137,7 @@ static void an_unknown_one_in_a_pod_is_not_forgotten(void **state)
 	ok(b, attach_bench_attach(b));
 	b->job.record.origin.mtu = 0;
 	b->job.record.origin.rdma[0] = b->job.record.rdma[0] = '\0';
+	b->job.record.rdma_id = b->job.record.origin.rdma_id = (struct rdma_identity){0};
 	see_in_sysfs(b, "mlx5_3", "");
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
 	b->job.next = BACK_VERIFY;
@@ -153,6 +156,71 @@ static void a_shared_one_stays(void **state)
 	ok(b, attach_bench_attach(b));
 	assert_string_equal(b->job.record.rdma, "mlx5_3");
 	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* Pod 0 has renamed its own; pod 1 calls its own by the name that pod 0's had. */
+static void anothers_of_the_same_name_stays_where_it_is(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	uint32_t other;
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine0");
+	other = fake_rdma_add("mlx5_3", pod_netns(b, 1), 0, false);
+	see_in_sysfs(b, "mlx5_3", "");
+	see_in_sysfs(b, "", "mine0");
+	assert_int_equal(attach_bench_return(b), -EUCLEAN);
+	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
+	assert_true(b->rdma.devices[other].netns == pod_netns(b, 1));
+	/* Into another pod, while it has that name: the function's own is moved. */
+	b->rdma.devices[other].netns = 0;
+	see_in_sysfs(b, "mine0", "mlx5_3");
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* The PF was reset: the driver has made another device, in the host. Whatever has the name of the
+ * old one in the pod is not the function's. */
+static void one_that_was_made_anew_is_at_home(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	uint32_t other;
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	b->rdma.devices[0].netns = 0;
+	fake_rdma_add("mlx5_4", fake_rdma_netns(-1), 0, false);
+	other = fake_rdma_add("mlx5_3", pod_netns(b, 0), 0, false);
+	see_in_sysfs(b, "mlx5_3", "mlx5_4");
+	assert_int_equal(attach_bench_return(b), -EUCLEAN);
+	assert_true(b->rdma.devices[other].netns == pod_netns(b, 0));
+	b->rdma.devices[other].netns = 0;
+	see_in_sysfs(b, "mlx5_4", "mlx5_3");
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* A record of a rocelet that wrote no index: the netdev below tells, or nothing is moved. */
+static void one_without_an_index_is_known_by_its_netdev(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	give_rdma(b, RDMA_NETNS_EXCLUSIVE);
+	ok(b, attach_bench_attach(b));
+	memset(&b->job.record.rdma_id, 0, sizeof(b->job.record.rdma_id));
+	memset(&b->job.record.origin.rdma_id, 0, sizeof(b->job.record.origin.rdma_id));
+	see_in_sysfs(b, "mlx5_3", "");
+	assert_int_equal(attach_bench_return(b), -EAGAIN);
+	assert_true(b->rdma.devices[0].netns == pod_netns(b, 0));
+	assert_true(attach_bench_look(b, 0, &seen));
+	b->rdma.devices[0].netdev = seen.netdev.ifindex;
+	attach_bench_return(b);
+	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
+	see_in_sysfs(b, "", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
@@ -198,12 +266,99 @@ static void one_is_made_and_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void with_soft_roce(struct attach_bench *b)
+static void with_soft_roce_ok(struct attach_bench *b)
 {
 	b->rdma.mode = RDMA_NETNS_SHARED;
 	b->job.record.plan.soft_roce = true;
 	ok(b, attach_bench_attach(b));
+}
+
+static void with_soft_roce(struct attach_bench *b)
+{
+	with_soft_roce_ok(b);
 	assert_int_not_equal(b->rdma.devices[0].netns, 0);
+}
+
+/* Another pod has made a device of that name on an interface of its own: it is never given away,
+ * moved or deleted. */
+static void a_strangers_device_of_our_name_is_not_taken(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+	uint32_t stranger;
+
+	stranger = fake_rdma_add("rxe_0000_99_10_6", pod_netns(b, 1), 77, true);
+	with_soft_roce_ok(b);
+	assert_string_not_equal(b->job.record.rdma, "rxe_0000_99_10_6");
+	assert_true(attach_bench_look(b, 0, &seen));
+	assert_int_equal(b->rdma.devices[1].netdev, seen.netdev.ifindex);
+	assert_true(b->rdma.devices[1].netns == pod_netns(b, 0));
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.devices[1].netns, 0);
+	assert_true(b->rdma.devices[stranger].netns == pod_netns(b, 1));
+	attach_bench_is_clean(b);
+}
+
+/* Whoever may, gives the pod's device another name, and another device the pod's. */
+static void a_renamed_one_is_deleted_and_its_namesake_is_not(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	uint32_t other;
+
+	with_soft_roce_ok(b);
+	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine");
+	other = fake_rdma_add("rxe_0000_99_10_6", pod_netns(b, 1), 77, true);
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.devices[0].netns, 0);
+	assert_true(b->rdma.devices[other].netns == pod_netns(b, 1));
+	attach_bench_is_clean(b);
+}
+
+/* The pod has deleted its own; its name is another's by now. */
+static void the_name_of_a_deleted_one_is_anothers(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	uint32_t other;
+
+	with_soft_roce_ok(b);
+	b->rdma.devices[0].netns = 0;
+	other = fake_rdma_add("rxe_0000_99_10_6", pod_netns(b, 1), 77, true);
+	ok(b, attach_bench_return(b));
+	assert_true(b->rdma.devices[other].netns == pod_netns(b, 1));
+	assert_int_equal(b->rdma.n_deleted, 0);
+	attach_bench_is_clean(b);
+}
+
+/* Killed after it was made, or its record is an older rocelet's: the netdev below tells. */
+static void one_that_no_record_names_is_deleted(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	uint32_t other;
+
+	with_soft_roce_ok(b);
+	other = fake_rdma_add("rxe_other", pod_netns(b, 1), 77, true);
+	memset(&b->job.record.rdma_id, 0, sizeof(b->job.record.rdma_id));
+	b->job.record.rdma[0] = '\0';
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.devices[0].netns, 0);
+	assert_true(b->rdma.devices[other].netns == pod_netns(b, 1));
+	attach_bench_is_clean(b);
+}
+
+/* After it was made it was deleted, and what has its name is on another interface. */
+static void an_exchanged_one_is_seen(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	with_soft_roce_ok(b);
+	b->rdma.devices[0].netns = 0;
+	fake_rdma_add("rxe_0000_99_10_6", pod_netns(b, 0), 77, true);
+	b->job.record.state = ATTACH_ATTACHING;
+	b->job.is_return = false;
+	b->job.next = STEP_VERIFY;
+	assert_true(attach_run(&b->job) < 0);
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
 }
 
 /* The kernel is at it. */
@@ -436,6 +591,27 @@ static void nodes_are_made_at_the_same_time(void **state)
 	assert_int_equal(makers[0].wrong + makers[1].wrong, 0);
 }
 
+/* A pod can open the folder, read-only as it is, and lock it; the alarm ends what waits for that.
+ */
+static void a_pods_lock_on_the_folder_blocks_no_worker(void **state)
+{
+	const struct nldev_chardev uverbs = {.name = "uverbs1", .dev = 1};
+	struct attach_bench *b = attach_bench_need(state);
+	AUTO_FREE char *path = NULL;
+	AUTO_FD fd = -1;
+
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &uverbs, NULL), 0);
+	assert_true(asprintf(&path, "%s/dev/rocelet", b->tree) > 0);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	alarm(PATIENCE_MS / 1000);
+	assert_int_equal(soft_roce_nodes_make(&b->hw, "b", &uverbs, NULL), 0);
+	assert_int_equal(soft_roce_nodes_check(&b->hw, "b", &uverbs, NULL), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", NULL), 0);
+	assert_int_equal(soft_roce_nodes_remove(&b->hw, "b", NULL), 0);
+	alarm(0);
+}
+
 static void a_node_of_another_number_is_seen(void **state)
 {
 	const struct nldev_chardev another = {.name = "uverbs7", .dev = 1};
@@ -460,9 +636,17 @@ TEST_GROUP(steps_rdma)
 		TEST(an_exclusive_one_is_moved),
 		TEST(it_comes_back_from_wherever),
 		TEST(it_gets_its_name_again),
+		TEST(anothers_of_the_same_name_stays_where_it_is),
+		TEST(one_that_was_made_anew_is_at_home),
+		TEST(one_without_an_index_is_known_by_its_netdev),
 		TEST(an_unknown_one_in_a_pod_is_not_forgotten),
 		TEST(a_shared_one_stays),
 		TEST(one_is_made_and_deleted),
+		TEST(a_strangers_device_of_our_name_is_not_taken),
+		TEST(a_renamed_one_is_deleted_and_its_namesake_is_not),
+		TEST(the_name_of_a_deleted_one_is_anothers),
+		TEST(one_that_no_record_names_is_deleted),
+		TEST(an_exchanged_one_is_seen),
 		TEST(one_that_goes_with_its_pod_is_not_deleted),
 		TEST(one_that_stays_behind_is_deleted),
 		TEST(one_without_its_netdev_is_not_deleted),
@@ -474,6 +658,7 @@ TEST_GROUP(steps_rdma)
 		TEST(the_last_one_takes_what_was_for_all),
 		TEST(the_hosts_nodes_are_there_too),
 		TEST(nodes_are_made_at_the_same_time),
+		TEST(a_pods_lock_on_the_folder_blocks_no_worker),
 		TEST(a_node_of_another_number_is_seen),
 	};
 

@@ -88,6 +88,7 @@ struct fixture {
 	int code;
 	unsigned interrupted; /* this many dumps are */
 	bool silent;	      /* no message goes with the end */
+	int netdev_of[4];     /* of the device with that index */
 };
 
 static struct nl_msg *device(uint32_t index, const char *name, int flags)
@@ -112,13 +113,41 @@ static void tell_devices(struct fixture *f, struct fake_netlink *k, const struct
 	fake_netlink_tell(k, req, device(3, "mlx5_10", flags));
 }
 
+static uint32_t index_in(const struct nlmsghdr *req)
+{
+	const struct nlattr *a = nlmsg_find_attr((struct nlmsghdr *)req, 0,
+						 RDMA_NLDEV_ATTR_DEV_INDEX);
+
+	return a ? nla_get_u32(a) : 77;
+}
+
 static void tell_chardev(struct fake_netlink *k, const struct nlmsghdr *req)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(req->nlmsg_type, 0);
 
 	nla_put_string(m, RDMA_NLDEV_ATTR_CHARDEV_NAME, "uverbs3");
 	nla_put_u64(m, RDMA_NLDEV_ATTR_CHARDEV, UINT64_C(0xe7c3));
+	/* The first is a NIC's, the other one soft-RoCE (enum rdma_driver_id). */
+	nla_put_u32(m, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, index_in(req) == 3 ? 14 : 1);
 	fake_netlink_tell(k, req, m);
+}
+
+/* As nldev_get_doit() and nldev_port_get_doit() answer. */
+static int tell_one(const struct fixture *f, struct fake_netlink *k, const struct nlmsghdr *req)
+{
+	const uint32_t index = index_in(req);
+	struct nl_msg *m;
+
+	if (index != 0 && index != 3)
+		return -EINVAL;
+	m = device(index, index ? "mlx5_10" : "mlx5_1", 0);
+	if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_PORT_GET)) {
+		nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+		if (f->netdev_of[index])
+			nla_put_u32(m, RDMA_NLDEV_ATTR_NDEV_INDEX, (uint32_t)f->netdev_of[index]);
+	}
+	fake_netlink_tell(k, req, m);
+	return 0;
 }
 
 static int answer(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
@@ -127,6 +156,10 @@ static int answer(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 
 	if (f->silent)
 		return f->code;
+	if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_PORT_GET) ||
+	    (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET) &&
+	     !(req->nlmsg_flags & NLM_F_DUMP)))
+		return tell_one(f, k, req);
 	if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET))
 		tell_devices(f, k, req);
 	else if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET_CHARDEV))
@@ -169,6 +202,35 @@ static void test_found_by_its_name(void **state)
 	assert_int_equal(rdma_by_name(&f->s, "mlx5_2", &d, &e), -ENODEV);
 	assert_string_equal(e.msg, "mlx5_2: no RDMA device of that name here");
 	assert_int_equal(d.index, 77);
+}
+
+static void test_found_by_its_index(void **state)
+{
+	struct fixture *f = *state;
+	struct nldev_dev d = {0};
+	struct err e = {0};
+
+	assert_int_equal(rdma_by_index(&f->s, 3, &d, &e), 0);
+	assert_string_equal(d.name, "mlx5_10");
+	assert_int_equal(rdma_by_index(&f->s, 5, &d, &e), -ENODEV);
+	assert_string_equal(e.msg, "no RDMA device has the index 5 here");
+	assert_int_equal(d.index, 3);
+}
+
+/* Whatever the guess says: a NIC's own is not soft-RoCE, and one that is elsewhere is not on it. */
+static void test_found_by_its_netdev(void **state)
+{
+	struct fixture *f = *state;
+	struct nldev_dev d = {.index = 77};
+	struct err e = {0};
+
+	assert_int_equal(rdma_soft_on(&f->s, 9, "mlx5_10", &d, &e), -ENODEV);
+	f->netdev_of[0] = f->netdev_of[3] = 9;
+	assert_int_equal(rdma_soft_on(&f->s, 9, "mlx5_1", &d, &e), 0);
+	assert_int_equal(d.index, 3);
+	f->netdev_of[3] = 8;
+	assert_int_equal(rdma_soft_on(&f->s, 9, "mlx5_10", &d, &e), -ENODEV);
+	assert_int_equal(rdma_soft_on(&f->s, 8, "", &d, &e), 0);
 }
 
 static void test_an_interrupted_dump_is_asked_again(void **state)
@@ -256,6 +318,8 @@ TEST_GROUP(rdma_ops)
 		cmocka_unit_test(test_the_bytes_of_soft_roce),
 		cmocka_unit_test(test_the_bytes_of_a_question_for_uverbs),
 		TEST(test_found_by_its_name),
+		TEST(test_found_by_its_index),
+		TEST(test_found_by_its_netdev),
 		TEST(test_an_interrupted_dump_is_asked_again),
 		TEST(test_changes_are_made),
 		TEST(test_refusals_say_what_was_refused),

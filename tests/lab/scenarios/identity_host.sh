@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# Attacks on what a device is known by, from network namespaces with NET_ADMIN in the initial user namespace, as pods of many clusters have:
+# RDMA devices under others' names, a lock on the folder of device nodes, interfaces on VFs that are free.
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+node_number() { # FILE
+    stat -c '%t:%T' "$1"
+}
+
+number_of() { # RDMA_DEVICE: of its uverbs device, as stat prints it
+    local dir major minor
+    for dir in /sys/class/infiniband_verbs/uverbs*; do
+        [[ $(<"$dir/ibdev") == "$1" ]] || continue
+        IFS=: read -r major minor <"$dir/dev"
+        printf '%x:%x\n' "$major" "$minor"
+    done
+}
+
+exists() { # RDMA_DEVICE
+    rdma dev show "$1" >/dev/null 2>&1
+}
+
+make_pool 2
+a=${VF_IDS[0]} b=${VF_IDS[1]}
+NAME=rxe_${a//[:.]/_}
+start_engine
+for ns in evil pod1 pod2; do ip netns add $ns; done
+ip -n evil link add eth0 type veth peer name eth1
+ip -n evil link set eth0 up
+ip -n evil link set eth1 up
+
+say "a lock on the folder of the device nodes"
+mkdir -p /dev/rocelet/by-name
+flock -o /dev/rocelet sleep 1000 &
+LOCKER=$!
+wait_until "! flock -n /dev/rocelet true"
+check "keeps no VF from being attached" "timeout 60 /usr/local/sbin/rocectl attach $b --netns /run/netns/pod2 --ip 10.9.0.2/24 --soft-roce"
+check "nor from coming back" "timeout 60 /usr/local/sbin/rocectl detach $b"
+kill "$LOCKER"
+wait "$LOCKER" 2>/dev/null || true
+check_all_free
+
+say "a device with the name that a VF's is to have"
+in_netns evil rdma link add "$NAME" type rxe netdev eth0
+check "the VF is attached all the same" "attach $a pod1 10.9.0.1/24 && is_complete pod1 $a 10.9.0.1/24"
+own=$(pod_rdma pod1)
+check "with a device of its own" "[[ -n '$own' && '$own' != '$NAME' ]]"
+check "and the node leads to that one" "[[ \$(node_number /dev/rocelet/by-name/$a) == \$(number_of $own) ]]"
+check "the stranger's has no node" "! stat -c %t:%T /dev/rocelet/uverbs* | grep -qx \"\$(number_of $NAME)\""
+
+say "names are exchanged while it is attached"
+in_netns evil rdma link delete "$NAME"
+in_netns evil rdma dev set "$own" name mine0
+in_netns evil rdma link add "$own" type rxe netdev eth0
+check "it comes back" "rocectl detach $a"
+check "its device is gone" "! exists mine0"
+check "the stranger's is not" "exists $own"
+in_netns evil rdma link delete "$own" || true
+check_all_free
+
+stop_rocelet
