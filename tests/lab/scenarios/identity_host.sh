@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Attacks on what a device is known by, from network namespaces with NET_ADMIN in the initial user namespace, as pods of many clusters have:
 # RDMA devices under others' names, a lock on the folder of device nodes, interfaces on VFs that are free.
+# proves: daemon/attach/steps hw/ops
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh
