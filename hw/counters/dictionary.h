@@ -52,9 +52,12 @@ struct meaning {
 	const struct family *family;
 	char labels[DICT_LABELS_MAX]; /* as in struct reading */
 	enum unit unit;
-	/* Of the vendor counters of one port that mean the same family only those with the lowest
-	 * rank count; those of one rank and the same labels are added up. */
-	unsigned rank;
+	/* A port can have several vendor counters for one family. The lowest rank, which belongs to
+	 * the place of measurement, decides for the family as a whole. Within it the lowest alias,
+	 * which belongs to the name, decides for each set of labels: a driver's own name before one
+	 * that it borrows, so that one number under two names counts once. Counters that agree in
+	 * all of that are added up. */
+	unsigned rank, alias;
 	bool wraps32;	/* a 32-bit counter in hardware */
 	bool monotonic; /* known to be a counter: when it falls, it started over */
 };
@@ -93,7 +96,7 @@ struct dict_row {
 	const struct family *family;
 	const char *labels; /* '#' as in the name */
 	enum unit unit;
-	unsigned rank; /* as in struct meaning */
+	unsigned rank, alias; /* as in struct meaning */
 	bool wraps32;
 };
 bool dict_row(size_t index, struct dict_row *ret);

@@ -206,18 +206,27 @@ struct row {
 	enum family_id family;
 	const char *labels;
 	enum unit unit;
-	uint8_t rank;
+	uint8_t rank, alias; /* as in struct meaning */
 	bool wraps32;
 };
+
+/* A table gives aliases below this. */
+#define N_ALIASES 2
 
 #define RX "direction=\"received\""
 #define TX "direction=\"sent\""
 
-#define RANK(name, family, labels, rank)                                                           \
+#define MEASURED(name, family, labels, unit, rank)                                                 \
 	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, rank, false                                    \
+		name, F_##family, labels, UNIT_##unit, rank, 0, false                              \
 	}
-#define ROW(name, family, labels) RANK(name, family, labels, 0)
+#define RANK(name, family, labels, rank) MEASURED(name, family, labels, ONE, rank)
+#define ROW(name, family, labels)	 RANK(name, family, labels, 0)
+/* Another name of a counter that has a row already: counts where that one is missing. */
+#define ALIAS(name, family, labels)                                                                \
+	{                                                                                          \
+		name, F_##family, labels, UNIT_ONE, 0, 1, false                                    \
+	}
 
 struct row_table {
 	const struct row *rows;

@@ -67,8 +67,9 @@ const char metrics_doc_vendors[] =
 	"those before. ³²: a 32-bit counter. (device): counted for the whole device. Every driver's other hw_counters are in `roce_hw_counters_total`.\n"
 	"\n"
 	"mlx5's q-counters exist once more as `vport_NAME` on a switchdev representor, where they take the port's place; and in switchdev mode the device as a whole has them for the physical function.\n"
-	"A name that is not in its driver's column is looked up in mlx5's, because drivers that vendors ship themselves like to borrow its names; those of a driver that is\n"
-	"not known at all are looked up in every column.\n";
+	"A name that is not in its driver's column is looked up in mlx5's, because drivers that vendors ship themselves borrow its names. Some show one number under both names: for each set of\n"
+	"labels the driver's own name counts, and the borrowed one only where the own one is missing; they are never added up. The names of a driver that is not known at all are looked up in\n"
+	"every column, and the first column that has a name for those labels counts.\n";
 
 const char metrics_doc_queries[] =
 	"\n"
