@@ -172,7 +172,8 @@ part_unit() {
 
 # Other people's implementations judge ours, which is instrumented for the occasion. The longest first.
 part_interop() {
-	local san=build/san
+	local san=build/san exporter
+	exporter=$(tests/lib/debtool.sh prometheus-node-exporter)/usr/bin/prometheus-node-exporter || exit 1
 	build SAN=1 $san/interop/grpc_echo $san/interop/plugin_host $san/interop/cri_watch $san/interop/packet_watch $san/bench/mk_sysfs all
 	judges <<-END
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
@@ -189,6 +190,7 @@ part_interop() {
 		what is proposed to a node|tests/interop/suggest_python.py $san/rocelet $san/rocectl
 		support bundles|tests/interop/bundle_python.py $san/rocelet $san/rocectl
 		migration|tests/interop/migration_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
+		names of node_exporter|tests/interop/node_exporter_python.py $san/rocelet $exporter
 		grpc-python|tests/interop/grpc_python.py $san/interop/grpc_echo
 	END
 }

@@ -21,6 +21,9 @@ static const struct family dict_families[N_FAMILIES] = {
 		 "Physical port state by its InfiniBand number, 5 is link up.", METRIC_GAUGE},
 	[F_COMPAT_RATE] = {"node_infiniband_rate_bytes_per_second", "Rate of the link.",
 			   METRIC_GAUGE},
+	[F_COMPAT_LIFESPAN] = {"node_infiniband_lifespan_seconds",
+			       "hw_counters/lifespan in whole seconds, cut as node_exporter does.",
+			       METRIC_GAUGE},
 	[F_COMPAT_INFO] = {"node_infiniband_info", "The device's firmware and board.",
 			   METRIC_GAUGE},
 #define X(vendor, name, unit)                                                                      \
@@ -34,6 +37,12 @@ static const struct family dict_families[N_FAMILIES] = {
 			     "counters/" #vendor ", under node_exporter's name.", METRIC_COUNTER},
 		COMPAT_PORT(X)
 #undef X
+#define X(vendor, name, unit)                                                                      \
+	[F_EXT_##vendor] = {"node_infiniband_" name,                                               \
+			    "counters_ext/" #vendor ", under node_exporter's name.",               \
+			    METRIC_COUNTER},
+			COMPAT_PORT_EXT(X)
+#undef X
 };
 
 #define X(vendor, name, unit) {#vendor, F_HW_##vendor, "", UNIT_##unit, 0, 0, false},
@@ -42,10 +51,14 @@ static const struct row compat_hw[] = {COMPAT_HW(X)};
 #define X(vendor, name, unit) {#vendor, F_PORT_##vendor, "", UNIT_##unit, 0, 0, false},
 static const struct row compat_port[] = {COMPAT_PORT(X)};
 #undef X
+#define X(vendor, name, unit) {#vendor, F_EXT_##vendor, "", UNIT_##unit, 0, 0, false},
+static const struct row compat_port_ext[] = {COMPAT_PORT_EXT(X)};
+#undef X
 
 static const struct row_table dict_compat_rows[N_DICT_PLACES] = {
 	[DICT_HW] = ROWS(compat_hw),
 	[DICT_PORT] = ROWS(compat_port),
+	[DICT_PORT_EXT] = ROWS(compat_port_ext),
 };
 
 /* Data in 4-byte words: port_rcv_data, port_xmit_data, linux/drivers/infiniband/core/sysfs.c. */
@@ -334,6 +347,7 @@ size_t dict_lookup(enum dict_place place, enum nic nic, const char *name,
 		return pass_through(F_RESOURCES, "kind", name, ret);
 	case DICT_OPTIONAL:
 		return pass_through(F_OPTIONAL_ENABLED, "name", name, ret);
+	case DICT_PORT_EXT: /* the same as counters/, and only node_exporter names it apart */
 	case N_DICT_PLACES:
 		break;
 	}

@@ -34,6 +34,7 @@ enum dict_place {
 	DICT_HW,	/* ports/N/hw_counters/ and STAT_GET */
 	DICT_HW_DEVICE, /* <dev>/hw_counters/ */
 	DICT_PORT,	/* ports/N/counters/ */
+	DICT_PORT_EXT,	/* ports/N/counters_ext/, of kernels before 4.5 */
 	DICT_ETHTOOL,	/* ETHTOOL_GSTRINGS */
 	DICT_PAUSE,	/* pause_decode(): "rx_frames", "tx_frames" */
 	DICT_DCB,	/* pfc_decode(): "requests0", "indications0", "enabled0", ... */
@@ -65,8 +66,8 @@ struct meaning {
 /* Writes what `name` means and returns how many meanings (0: nothing). Names that are too long or
  * hold anything but printable ASCII mean nothing. */
 size_t dict_lookup(enum dict_place, enum nic, const char *name, struct meaning ret[DICT_MEANINGS]);
-/* The same for the names that node_exporter's InfiniBand collector gives to hw_counters (DICT_HW)
- * and counters (DICT_PORT). At most one meaning. */
+/* The same for the names that node_exporter's InfiniBand collector gives to hw_counters (DICT_HW),
+ * counters (DICT_PORT) and counters_ext (DICT_PORT_EXT). At most one meaning. */
 size_t dict_lookup_compat(enum dict_place, const char *name, struct meaning *ret);
 
 /* node_exporter's series that come from the host and not from counters. */
@@ -74,6 +75,7 @@ enum dict_compat_gauge {
 	COMPAT_STATE_ID,
 	COMPAT_PHYSICAL_STATE_ID,
 	COMPAT_RATE,
+	COMPAT_LIFESPAN,
 	COMPAT_INFO,
 	N_COMPAT_GAUGES
 };

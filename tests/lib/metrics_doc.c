@@ -501,6 +501,7 @@ static const char *place_name(enum dict_place place)
 		return "rtnetlink, of the netdev below a software device";
 	case DICT_HW:
 	case DICT_HW_DEVICE:
+	case DICT_PORT_EXT:
 	case DICT_ETHTOOL:
 	case DICT_RESOURCE:
 	case DICT_OPTIONAL:

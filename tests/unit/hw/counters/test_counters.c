@@ -465,8 +465,42 @@ static void port_counters_only_when_asked_for(void **state)
 	assert_int_equal(find(s, "mlx5_0", "node_infiniband_state_id", "")->value, 4);
 	assert_int_equal(find(s, "mlx5_0", "node_infiniband_rate_bytes_per_second", "")->value,
 			 50000000000);
+	assert_null(find(s, "mlx5_0", "node_infiniband_lifespan_seconds", ""));
 	assert_true(has(s, "mlx5_0", "node_infiniband_info",
 			"board_id=\"MT_\\\"1\\\"\",firmware_version=\"\",hca_type=\"\""));
+}
+
+/* node_exporter has 0 for "0: NOP" and for what it cannot read; roce_port_state has no series. */
+static void node_exporter_has_a_state_for_every_port(void **state)
+{
+	struct fixture *f = *state;
+	const struct counters_opts all = {.port_counters = true, .compat = true};
+	const struct sample *s;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	f->ports[0][0].state = PORT_UNKNOWN;
+	f->ports[0][0].phys_state = PHYS_UNKNOWN;
+	tmptree_write(f->dir, HW("mlx5_0") "lifespan", "12000\n");
+	tmptree_write(f->dir, "class/infiniband/mlx5_0/ports/1/counters_ext/port_rcv_data_64",
+		      "25\n");
+	tmptree_write(f->dir,
+		      "class/infiniband/mlx5_0/ports/1/counters_ext/port_unicast_rcv_packets",
+		      "61\n");
+	start(f, &all);
+	s = take(f);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_state_id", "")->value, 0);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_physical_state_id", "")->value, 0);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_lifespan_seconds", "")->value, 12);
+	assert_int_equal(
+		find(s, "mlx5_0", "node_infiniband_legacy_data_received_bytes_total", "")->value,
+		25);
+	assert_int_equal(
+		find(s, "mlx5_0", "node_infiniband_legacy_data_received_bytes_total", "")->unit,
+		UNIT_WORDS);
+	assert_int_equal(
+		find(s, "mlx5_0", "node_infiniband_legacy_unicast_packets_received_total", "")
+			->value,
+		61);
 }
 
 static void a_reset_is_counted(void **state)
@@ -657,6 +691,7 @@ int main(void)
 		TEST(counters_of_the_whole_device_have_no_port),
 		cmocka_unit_test(a_number_under_two_names_counts_once),
 		TEST(port_counters_only_when_asked_for),
+		TEST(node_exporter_has_a_state_for_every_port),
 		TEST(a_reset_is_counted),
 		TEST(a_port_is_read_between_samples),
 		TEST(a_thousand_layouts_do_not_grow),

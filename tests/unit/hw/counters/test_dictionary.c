@@ -352,6 +352,10 @@ static void node_exporter_names(void **state)
 	assert_int_equal(m.unit, UNIT_WORDS);
 	assert_int_equal(dict_lookup_compat(DICT_PORT, "VL15_dropped", &m), 1);
 	assert_string_equal(m.family->name, "node_infiniband_vl15_dropped_total");
+	assert_int_equal(dict_lookup_compat(DICT_PORT_EXT, "port_xmit_data_64", &m), 1);
+	assert_string_equal(m.family->name, "node_infiniband_legacy_data_transmitted_bytes_total");
+	assert_int_equal(m.unit, UNIT_WORDS);
+	assert_int_equal(dict_lookup_compat(DICT_PORT, "port_xmit_data_64", &m), 0);
 	assert_int_equal(dict_lookup_compat(DICT_ETHTOOL, "rx_prio3_pause", &m), 0);
 	assert_int_equal(dict_lookup_compat(DICT_HW, "oos_drop_count", &m), 0);
 	assert_string_equal(dict_compat_gauge(COMPAT_INFO)->name, "node_infiniband_info");
