@@ -15,6 +15,9 @@
 /* RDMA device name, IB_DEVICE_NAME_MAX in linux/include/rdma/ib_verbs.h. */
 #define RDMA_NAME_SIZE	  64
 #define RDMA_FW_SIZE	  32 /* IB_FW_VERSION_NAME_MAX, same file */
+/* What a driver calls a card: bnxt_re has 38 characters, hfi1 some 70, and 64 are the most of a
+ * node description (IB_DEVICE_NODE_DESC_MAX, same file). */
+#define RDMA_TEXT_SIZE	  128
 #define CHARDEV_NAME_SIZE 16 /* "uverbs1023" */
 #define NETNS_NAME_SIZE	  64
 #define ALTNAME_SIZE	  128 /* ALTIFNAMSIZ, linux/if.h */
@@ -173,7 +176,7 @@ struct rdma_dev {
 	/* The kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's driver
 	 * otherwise. */
 	char driver[32];
-	char fw[RDMA_FW_SIZE], board[32], hca_type[32];
+	char fw[RDMA_FW_SIZE], board[RDMA_TEXT_SIZE], hca_type[RDMA_TEXT_SIZE];
 	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
 	/* Names below /dev/infiniband, the first port's for umad and issm; "" = none. */
 	char uverbs[CHARDEV_NAME_SIZE], umad[CHARDEV_NAME_SIZE], issm[CHARDEV_NAME_SIZE],

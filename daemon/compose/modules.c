@@ -88,6 +88,8 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->config_ok = config_state_ok(&d->config);
 	m->config_refusals = d->config.refusals.n;
 	m->tls_expires_s = tls_expires_s();
+	m->compat = d->options->compat != 0;
+	m->compat_success = node_inventory(d->node)->host.n_rdma > 0;
 	m->start_unix_ms = d->start_unix_ms;
 	m->inventory_generation = node_inventory(d->node)->generation;
 	for (int i = 0; i < N_RESCANS; i++)

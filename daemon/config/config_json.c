@@ -208,7 +208,7 @@ static json_t *read_as_go(const struct reading *r, options_warn_fn *warn, void *
 	return root;
 }
 
-/* --- comments --------------------------------------------------------------------------------- */
+/* --- keys that mean nothing ------------------------------------------------------------------- */
 
 /* What is handed on as it stands: to containers, to an IPAM plugin. */
 static bool is_others(const char *key)
@@ -216,20 +216,28 @@ static bool is_others(const char *key)
 	return strcasecmp(key, "additionalInfo") == 0 || strcasecmp(key, "ipam") == 0;
 }
 
+static bool is_absent(const char *key, const json_t *value)
+{
+	return json_is_null(value) || strcmp(key, CONFIG_COMMENT) == 0;
+}
+
 /* jansson has bounded how deep it is. */
-static void comments_remove(json_t *value)
+static void absent_remove(json_t *value)
 {
 	const char *key;
 	json_t *child;
+	void *next;
 	size_t i;
 
-	json_object_del(value, CONFIG_COMMENT);
-	json_object_foreach (value, key, child) {
-		if (!is_others(key))
-			comments_remove(child);
+	json_object_foreach_safe(value, next, key, child)
+	{
+		if (is_absent(key, child))
+			json_object_del(value, key);
+		else if (!is_others(key))
+			absent_remove(child);
 	}
 	json_array_foreach (value, i, child) {
-		comments_remove(child);
+		absent_remove(child);
 	}
 }
 
@@ -256,7 +264,7 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 		root = NULL;
 	}
 	if (root)
-		comments_remove(root);
+		absent_remove(root);
 	return root;
 }
 

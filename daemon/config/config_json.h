@@ -17,9 +17,9 @@ struct json_t;
 /* A key of any object, of any value: a comment. */
 #define CONFIG_COMMENT "_comment"
 
-/* An object, which the caller owns (json_decref), without comments but those in what is handed on
- * as it stands ("ipam", "additionalInfo"); NULL with -EINVAL and a sentence, 'file:line: ...'. warn
- * NULL: somebody else tells the warnings. */
+/* An object, which the caller owns (json_decref), without comments and without keys whose value is
+ * null, but for those in what is handed on as it stands ("ipam", "additionalInfo"); NULL with
+ * -EINVAL and a sentence, 'file:line: ...'. warn NULL: somebody else tells the warnings. */
 struct json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 			   void *arg, struct err *);
 

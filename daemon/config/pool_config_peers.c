@@ -65,7 +65,7 @@ static int read_extra_of(struct parse *p, const struct json_place *at, const jso
 	json_object_foreach ((json_t *)object, key, value) {
 		struct json_place here = {at, key, 0};
 
-		if (r == 0)
+		if (r == 0 && !json_is_null(value))
 			r = add_extra(p, &here, at->key, value, pool);
 	}
 	return r;
@@ -82,7 +82,7 @@ int parse_extra(struct parse *p, const struct json_place *at, const json_t *obje
 	json_object_foreach ((json_t *)object, device, value) {
 		struct json_place here = {at, device, 0};
 
-		if (r == 0)
+		if (r == 0 && !json_is_null(value))
 			r = read_extra_of(p, &here, value, field);
 	}
 	return r;

@@ -180,7 +180,8 @@ static const char *later_spelling(json_t *object, const char *name)
 	void *i = json_object_iter_at(object, name);
 
 	while ((i = json_object_iter_next(object, i)))
-		if (strcasecmp(json_object_iter_key(i), name) == 0)
+		if (strcasecmp(json_object_iter_key(i), name) == 0 &&
+		    !json_is_null(json_object_iter_value(i)))
 			return json_object_iter_key(i);
 	return NULL;
 }
@@ -191,13 +192,13 @@ static int read_member(struct parse *p, const struct json_place *at, json_t *obj
 	const struct parse_key *key = find_key(keys, n, at->key);
 	struct json_place again = {at->up, key ? later_spelling(object, at->key) : NULL, 0};
 
+	if (json_is_null(value))
+		return 0;
 	if (!key)
 		return unknown_key(p, at, keys, n);
 	if (again.key)
 		return parse_twice(p, &again, p->forgiving);
-	return key->read && !json_is_null(value)
-		       ? key->read(p, at, value, (char *)target + key->offset)
-		       : 0;
+	return key->read ? key->read(p, at, value, (char *)target + key->offset) : 0;
 }
 
 int parse_object(struct parse *p, const struct json_place *at, const json_t *object,

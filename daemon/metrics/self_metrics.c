@@ -79,6 +79,15 @@ static void add_programs(struct page *p, const struct self_metrics *m)
 	page_end(p);
 }
 
+static void add_compat(struct page *p, const struct self_metrics *m)
+{
+	page_begin(p, "node_scrape_collector_success", "gauge",
+		   "1 while there are RDMA devices, under node_exporter's name.");
+	text_addf(&p->text, "node_scrape_collector_success{collector=\"infiniband\"} %d\n",
+		  m->compat_success);
+	page_end(p);
+}
+
 static void add_process(struct page *p, const struct self_metrics *m)
 {
 	add_seconds(p, "process_cpu_seconds_total", "counter", "User and system CPU time spent.",
@@ -125,6 +134,8 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
 		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);
 	add_programs(p, m);
+	if (m->compat)
+		add_compat(p, m);
 	attach_series(p, &m->attach);
 	qp_series(p, &m->qps);
 	event_series(p, &m->events);

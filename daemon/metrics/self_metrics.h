@@ -19,6 +19,8 @@ struct self_metrics {
 	bool config_ok;		  /* the configuration file as it stands is the one in use */
 	uint64_t config_refusals; /* resources of it whose text is wrong */
 	uint64_t tls_expires_s;	  /* 0 = there is no certificate */
+	/* --compat node_exporter: its series that tells whether the collector found anything. */
+	bool compat, compat_success;
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;
 	uint64_t

@@ -227,6 +227,60 @@ static void hint_find(const struct pool *pool, const struct selector *s,
 	}
 }
 
+/* Functions that have what is wanted, but were left out before that was asked for; of those the
+ * ones that came furthest. */
+struct left_out {
+	struct words ids;
+	size_t n;
+	enum why_not why;	      /* of all of them */
+	const struct function *first; /* NULL: there are none */
+};
+
+static struct left_out left_out_of(const struct pool *pool, const struct selector *s,
+				   const struct host_index *ix, enum why_not wanted)
+{
+	struct left_out l = {0};
+
+	for (size_t i = 0; i < ix->host->n_functions; i++) {
+		const struct function *fn = &ix->host->functions[i];
+		struct candidate c = candidate_of(ix, fn);
+		enum why_not why = pool_match(pool, s, &c);
+
+		if (why >= wanted || why < l.why || !selector_has(s, wanted, &c))
+			continue;
+		if (why > l.why)
+			l = (struct left_out){.why = why, .first = fn};
+		add_word(&l.ids, fn->id);
+		l.n++;
+	}
+	return l;
+}
+
+static void left_out_explain(const struct pool *pool, const struct selector *s,
+			     const struct left_out *l, enum why_not why, const char *wanted,
+			     char *text, size_t size)
+{
+	const char *noun = wishes[why].noun;
+	const char *verb = noun ? "match" : "ha", *ending = noun ? "" : "ve", *type = NULL;
+
+	if (l->n == 1)
+		ending = noun ? "es" : "s";
+	if (!noun)
+		noun = why == WHY_NOT_VDPA ? "the vDPA type" : "an RDMA device";
+	if (l->why == WHY_NOT_TYPE)
+		type = selector_type_wrong(s, pool, l->first);
+	snprintf(text, size, "%s %s%s %s%s%s, but the pool %s", l->ids.text, verb, ending, noun,
+		 *wanted ? " " : "", wanted, type ? type : why_not_name(l->why));
+}
+
+/* Every function is of another type. */
+static void type_explain(const struct pool *pool, const struct selector *s,
+			 const struct host_index *ix, char *text, size_t size)
+{
+	snprintf(text, size, "the pool %s, and there is none",
+		 selector_type_wrong(s, pool, &ix->host->functions[0]));
+}
+
 /* A PF that is wanted is there: then it is the numbers that no VF has. */
 static bool has_pf(const struct words *found, const struct pf_selectors *pfs)
 {
@@ -242,13 +296,18 @@ static void hint_explain(const struct pool *pool, const struct selector *s,
 {
 	struct words found = {0}, wanted = {0};
 	const char *noun = wishes[p->furthest].noun;
+	struct left_out l = left_out_of(pool, s, ix, p->furthest);
 	char among[64] = "";
 
 	hint_find(pool, s, ix, p->furthest, &found);
 	add_wanted(&wanted, s, p->furthest);
 	if (p->n_earlier > 0)
 		snprintf(among, sizeof(among), " among the %zu that match all before that", p->n);
-	if (!noun)
+	if (l.first)
+		left_out_explain(pool, s, &l, p->furthest, wanted.text, text, size);
+	else if (p->furthest == WHY_NOT_TYPE)
+		type_explain(pool, s, ix, text, size);
+	else if (!noun)
 		snprintf(text, size, "the pool %s, and there is none%s", why_not_name(p->furthest),
 			 among);
 	else if (has_pf(&found, wanted_pfs(s, p->furthest)))

@@ -305,31 +305,53 @@ static bool rule_holds(const struct rule *r, const struct selector *s, const str
 	return false;
 }
 
-static bool is_type(const struct selector *s, const struct pool *p, const struct function *fn)
+bool selector_has(const struct selector *s, enum why_not why, const struct candidate *c)
 {
-	bool accelerator = fn->class >> 16 == CLASS_BASE_ACCELERATOR;
-	bool shared = p->kind != POOL_EXCLUSIVE;
+	const struct rule *r = &rules[why];
 
+	return (r->is || r->matches) && rule_holds(r, s, c);
+}
+
+/* DEVICE_NET. */
+static const char *net_type_wrong(const struct selector *s, const struct pool *p,
+				  const struct function *fn)
+{
+	bool soft = fn->kind == FN_SF || fn->kind == FN_VIRTUAL;
+
+	if (p->nics_only && soft)
+		return "takes PCI devices only, without \"subFunctions\": true";
+	if (p->nics_only && fn->class >> 16 != CLASS_BASE_NETWORK)
+		return "takes network controllers (PCI class 02) only, without \"subFunctions\": "
+		       "true";
+	if (soft && p->kind == POOL_EXCLUSIVE && !s->if_names.n && !s->rdma_names.n)
+		return "takes sub-functions and devices without hardware by their names only";
+	if (!soft && fn->class >> 16 == CLASS_BASE_ACCELERATOR)
+		return "takes no accelerators (PCI class 12), its deviceType is netDevice";
+	return NULL;
+}
+
+const char *selector_type_wrong(const struct selector *s, const struct pool *p,
+				const struct function *fn)
+{
 	switch (p->type) {
 	case DEVICE_AUX_NET:
-		return fn->kind == FN_SF;
+		return fn->kind == FN_SF
+			       ? NULL
+			       : "takes sub-functions only, its deviceType is auxNetDevice";
 	case DEVICE_ACCELERATOR:
-		return accelerator;
+		return fn->class >> 16 == CLASS_BASE_ACCELERATOR
+			       ? NULL
+			       : "takes PCI class 12 only, its deviceType is accelerator";
 	case DEVICE_NET:
 		break;
 	}
-	if (p->nics_only &&
-	    (fn->kind == FN_SF || fn->kind == FN_VIRTUAL || fn->class >> 16 != CLASS_BASE_NETWORK))
-		return false;
-	if (fn->kind == FN_SF || fn->kind == FN_VIRTUAL)
-		return shared || s->if_names.n || s->rdma_names.n;
-	return !accelerator;
+	return net_type_wrong(s, p, fn);
 }
 
 enum why_not selector_match(const struct selector *s, const struct pool *p,
 			    const struct candidate *c)
 {
-	if (!is_type(s, p, c->self.fn))
+	if (selector_type_wrong(s, p, c->self.fn))
 		return WHY_NOT_TYPE;
 	for (unsigned why = WHY_NOT_TYPE + 1; why < N_WHY_NOT; why++)
 		if (!rule_holds(&rules[why], s, c))

@@ -48,6 +48,13 @@ struct candidate candidate_of(const struct host_index *, const struct function *
  * sub-functions, DEVICE_ACCELERATOR the PCI class of that name. A sub-function has the vendor and
  * device id of its PCI function. */
 enum why_not selector_match(const struct selector *, const struct pool *, const struct candidate *);
+/* Does the function match that one list, whatever becomes of the others? False for reasons that are
+ * no list's. */
+bool selector_has(const struct selector *, enum why_not, const struct candidate *);
+/* "takes sub-functions only, ...": why the pool's type leaves the function out; NULL: it does not.
+ */
+const char *selector_type_wrong(const struct selector *, const struct pool *,
+				const struct function *);
 /* "wants other drivers": for people. */
 const char *why_not_name(enum why_not);
 /* Is it the function's netdev itself? Not so: the NIC's switch's ports, the representors ("pf0vf3",

@@ -10,6 +10,7 @@
 #include "array.h"
 #include "label.h"
 #include "nldev.h"
+#include "sysfs.h"
 
 void setup_init(struct setup *s)
 {
@@ -396,6 +397,18 @@ static void list_optional(const struct listing_ctx *x, const struct plan_port *p
 					counters[i].enabled);
 }
 
+/* How long the kernel answers from its last reading, in ms; set when the driver is loaded, or by an
+ * administrator. RDMA netlink does not have it. */
+static void list_lifespan(const struct listing_ctx *x, const struct plan_port *pp)
+{
+	uint64_t ms;
+
+	if (sysfs_u64(x->hw->sys_fd, &ms, "class/infiniband/%s/ports/%u/hw_counters/lifespan",
+		      pp->device, pp->port) == 0)
+		layout_constant(&x->setup->layout, SOURCE_SYSFS, dict_compat_gauge(COMPAT_LIFESPAN),
+				"", ms / 1000);
+}
+
 static void list_compat(const struct listing_ctx *x, const struct plan_port *pp)
 {
 	struct layout *l = &x->setup->layout;
@@ -404,11 +417,13 @@ static void list_compat(const struct listing_ctx *x, const struct plan_port *pp)
 		return;
 	if (!pp->port)
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_INFO), pp->info, 1);
-	if (pp->state != PORT_UNKNOWN)
+	if (pp->port) {
+		/* 0 is "no change" there, which is also what it has for an unknown state. */
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_STATE_ID), "", pp->state);
-	if (pp->phys_state != PHYS_UNKNOWN)
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_PHYSICAL_STATE_ID), "",
 				pp->phys_state);
+		list_lifespan(x, pp);
+	}
 	if (pp->rate_bps)
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_RATE), "",
 				pp->rate_bps / 8);
@@ -429,6 +444,8 @@ static void list_port(const struct listing_ctx *x, const struct plan_port *pp)
 		list_files(x, pp, DICT_HW, "hw_counters");
 	if (x->opts->port_counters)
 		list_files(x, pp, DICT_PORT, "counters");
+	if (x->opts->port_counters && x->opts->compat)
+		list_files(x, pp, DICT_PORT_EXT, "counters_ext");
 	if (x->hw->live && has_own_nic(pp))
 		note_list(x->setup, SOURCE_ETHTOOL,
 			  nicstats_add(&x->setup->nics, pp->netdev, on_name, &nic));

@@ -19,7 +19,8 @@ struct plan_port {
 	enum port_state state;
 	enum phys_state phys_state;
 	uint64_t rate_bps;
-	char info[256]; /* port 0: labels of node_infiniband_info */
+	/* Port 0: labels of node_infiniband_info, with room for each byte of them escaped. */
+	char info[2 * (2 * RDMA_TEXT_SIZE + RDMA_FW_SIZE) + 64];
 	/* Targets of struct nlpoll, NO_SLOT = none. */
 	uint32_t polls[N_POLL_KINDS];
 };

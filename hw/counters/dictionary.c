@@ -21,6 +21,9 @@ static const struct family dict_families[N_FAMILIES] = {
 		 "Physical port state by its InfiniBand number, 5 is link up.", METRIC_GAUGE},
 	[F_COMPAT_RATE] = {"node_infiniband_rate_bytes_per_second", "Rate of the link.",
 			   METRIC_GAUGE},
+	[F_COMPAT_LIFESPAN] = {"node_infiniband_lifespan_seconds",
+			       "hw_counters/lifespan in whole seconds, cut as node_exporter does.",
+			       METRIC_GAUGE},
 	[F_COMPAT_INFO] = {"node_infiniband_info", "The device's firmware and board.",
 			   METRIC_GAUGE},
 #define X(vendor, name, unit)                                                                      \
@@ -34,43 +37,53 @@ static const struct family dict_families[N_FAMILIES] = {
 			     "counters/" #vendor ", under node_exporter's name.", METRIC_COUNTER},
 		COMPAT_PORT(X)
 #undef X
+#define X(vendor, name, unit)                                                                      \
+	[F_EXT_##vendor] = {"node_infiniband_" name,                                               \
+			    "counters_ext/" #vendor ", under node_exporter's name.",               \
+			    METRIC_COUNTER},
+			COMPAT_PORT_EXT(X)
+#undef X
 };
 
-#define X(vendor, name, unit) {#vendor, F_HW_##vendor, "", UNIT_##unit, 0, false},
+#define X(vendor, name, unit) {#vendor, F_HW_##vendor, "", UNIT_##unit, 0, 0, false},
 static const struct row compat_hw[] = {COMPAT_HW(X)};
 #undef X
-#define X(vendor, name, unit) {#vendor, F_PORT_##vendor, "", UNIT_##unit, 0, false},
+#define X(vendor, name, unit) {#vendor, F_PORT_##vendor, "", UNIT_##unit, 0, 0, false},
 static const struct row compat_port[] = {COMPAT_PORT(X)};
+#undef X
+#define X(vendor, name, unit) {#vendor, F_EXT_##vendor, "", UNIT_##unit, 0, 0, false},
+static const struct row compat_port_ext[] = {COMPAT_PORT_EXT(X)};
 #undef X
 
 static const struct row_table dict_compat_rows[N_DICT_PLACES] = {
 	[DICT_HW] = ROWS(compat_hw),
 	[DICT_PORT] = ROWS(compat_port),
+	[DICT_PORT_EXT] = ROWS(compat_port_ext),
 };
 
 /* Data in 4-byte words: port_rcv_data, port_xmit_data, linux/drivers/infiniband/core/sysfs.c. */
 static const struct row port_rows[] = {
-	{"port_rcv_data", F_BYTES, RX, UNIT_WORDS, 2, false},
-	{"port_xmit_data", F_BYTES, TX, UNIT_WORDS, 2, false},
-	{"port_rcv_packets", F_PACKETS, RX, UNIT_ONE, 2, false},
-	{"port_xmit_packets", F_PACKETS, TX, UNIT_ONE, 2, false},
+	MEASURED("port_rcv_data", BYTES, RX, WORDS, 2),
+	MEASURED("port_xmit_data", BYTES, TX, WORDS, 2),
+	MEASURED("port_rcv_packets", PACKETS, RX, ONE, 2),
+	MEASURED("port_xmit_packets", PACKETS, TX, ONE, 2),
 };
 
 static const struct row pause_rows[] = {
-	{"rx_frames", F_PAUSE_FRAMES, RX, UNIT_ONE, 2, false},
-	{"tx_frames", F_PAUSE_FRAMES, TX, UNIT_ONE, 2, false},
+	MEASURED("rx_frames", PAUSE_FRAMES, RX, ONE, 2),
+	MEASURED("tx_frames", PAUSE_FRAMES, TX, ONE, 2),
 };
 
 /* The frames are live with bnxt only; whoever asks leaves them out elsewhere. */
 static const struct row dcb_rows[] = {
-	{"indications#", F_PFC_FRAMES, RX ",priority=\"#\"", UNIT_ONE, 0, false},
-	{"requests#", F_PFC_FRAMES, TX ",priority=\"#\"", UNIT_ONE, 0, false},
-	{"enabled#", F_PFC_ENABLED, "priority=\"#\"", UNIT_ONE, 0, false},
+	MEASURED("indications#", PFC_FRAMES, RX ",priority=\"#\"", ONE, 0),
+	MEASURED("requests#", PFC_FRAMES, TX ",priority=\"#\"", ONE, 0),
+	MEASURED("enabled#", PFC_ENABLED, "priority=\"#\"", ONE, 0),
 };
 
 static const struct row netdev_rows[] = {
-	{"rx_bytes", F_BYTES, RX, UNIT_ONE, 3, false},
-	{"tx_bytes", F_BYTES, TX, UNIT_ONE, 3, false},
+	MEASURED("rx_bytes", BYTES, RX, ONE, 3),
+	MEASURED("tx_bytes", BYTES, TX, ONE, 3),
 };
 
 /* Places whose vocabulary does not depend on the vendor; empty for the others. */
@@ -217,10 +230,22 @@ static size_t match_table(const struct row_table *t, const char *name, struct me
 		ret[n].family = &dict_families[row->family];
 		ret[n].unit = row->unit;
 		ret[n].rank = row->rank;
+		ret[n].alias = row->alias;
 		ret[n].wraps32 = row->wraps32;
 		ret[n].monotonic = ret[n].family->type == METRIC_COUNTER;
 		put_labels(ret[n++].labels, row->labels, number);
 	}
+	return n;
+}
+
+/* A table of which `precede` others are better: each name of theirs comes before its names. */
+static size_t match_after(const struct row_table *t, unsigned precede, const char *name,
+			  struct meaning *ret)
+{
+	size_t n = match_table(t, name, ret);
+
+	for (size_t i = 0; i < n; i++)
+		ret[i].alias += precede * N_ALIASES;
 	return n;
 }
 
@@ -232,18 +257,19 @@ static size_t match_vendor(const struct row_table *tables, enum nic nic, const c
 
 	if (nic != NIC_UNKNOWN)
 		return match_table(&tables[nic], name, ret);
-	for (size_t i = 0; i < N_NICS && !n; i++)
-		n = match_table(&tables[i], name, ret);
+	for (unsigned i = 0; i < N_NICS && !n; i++)
+		n = match_after(&tables[i], i, name, ret);
 	return n;
 }
 
-/* Drivers that vendors ship themselves like to borrow mlx5's names, but not its 32 bits. */
+/* Drivers that vendors ship themselves like to borrow mlx5's names, but not its 32 bits. Some show
+ * the same number under their own name, too. */
 static size_t match_borrowed(enum nic nic, const char *name, struct meaning *ret)
 {
 	size_t n = 0;
 
 	if (nic != NIC_UNKNOWN && nic != NIC_MLX5)
-		n = match_table(&dict_hw_rows[NIC_MLX5], name, ret);
+		n = match_after(&dict_hw_rows[NIC_MLX5], 1, name, ret);
 	for (size_t i = 0; i < n; i++)
 		ret[i].wraps32 = false;
 	return n;
@@ -260,7 +286,7 @@ static size_t pass_through(enum family_id family, const char *label, const char 
 	strcat(ret->labels, "\"");
 	ret->family = &dict_families[family];
 	ret->unit = UNIT_ONE;
-	ret->rank = 0;
+	ret->rank = ret->alias = 0;
 	ret->wraps32 = ret->monotonic = false;
 	return 1;
 }
@@ -321,6 +347,7 @@ size_t dict_lookup(enum dict_place place, enum nic nic, const char *name,
 		return pass_through(F_RESOURCES, "kind", name, ret);
 	case DICT_OPTIONAL:
 		return pass_through(F_OPTIONAL_ENABLED, "name", name, ret);
+	case DICT_PORT_EXT: /* the same as counters/, and only node_exporter names it apart */
 	case N_DICT_PLACES:
 		break;
 	}
@@ -376,6 +403,7 @@ static bool row_at(const struct row_table *t, size_t *index, struct dict_row *re
 	ret->labels = row->labels;
 	ret->unit = row->unit;
 	ret->rank = row->rank;
+	ret->alias = row->alias;
 	ret->wraps32 = row->wraps32;
 	return true;
 }

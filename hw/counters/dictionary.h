@@ -34,6 +34,7 @@ enum dict_place {
 	DICT_HW,	/* ports/N/hw_counters/ and STAT_GET */
 	DICT_HW_DEVICE, /* <dev>/hw_counters/ */
 	DICT_PORT,	/* ports/N/counters/ */
+	DICT_PORT_EXT,	/* ports/N/counters_ext/, of kernels before 4.5 */
 	DICT_ETHTOOL,	/* ETHTOOL_GSTRINGS */
 	DICT_PAUSE,	/* pause_decode(): "rx_frames", "tx_frames" */
 	DICT_DCB,	/* pfc_decode(): "requests0", "indications0", "enabled0", ... */
@@ -52,9 +53,12 @@ struct meaning {
 	const struct family *family;
 	char labels[DICT_LABELS_MAX]; /* as in struct reading */
 	enum unit unit;
-	/* Of the vendor counters of one port that mean the same family only those with the lowest
-	 * rank count; those of one rank and the same labels are added up. */
-	unsigned rank;
+	/* A port can have several vendor counters for one family. The lowest rank, which belongs to
+	 * the place of measurement, decides for the family as a whole. Within it the lowest alias,
+	 * which belongs to the name, decides for each set of labels: a driver's own name before one
+	 * that it borrows, so that one number under two names counts once. Counters that agree in
+	 * all of that are added up. */
+	unsigned rank, alias;
 	bool wraps32;	/* a 32-bit counter in hardware */
 	bool monotonic; /* known to be a counter: when it falls, it started over */
 };
@@ -62,8 +66,8 @@ struct meaning {
 /* Writes what `name` means and returns how many meanings (0: nothing). Names that are too long or
  * hold anything but printable ASCII mean nothing. */
 size_t dict_lookup(enum dict_place, enum nic, const char *name, struct meaning ret[DICT_MEANINGS]);
-/* The same for the names that node_exporter's InfiniBand collector gives to hw_counters (DICT_HW)
- * and counters (DICT_PORT). At most one meaning. */
+/* The same for the names that node_exporter's InfiniBand collector gives to hw_counters (DICT_HW),
+ * counters (DICT_PORT) and counters_ext (DICT_PORT_EXT). At most one meaning. */
 size_t dict_lookup_compat(enum dict_place, const char *name, struct meaning *ret);
 
 /* node_exporter's series that come from the host and not from counters. */
@@ -71,6 +75,7 @@ enum dict_compat_gauge {
 	COMPAT_STATE_ID,
 	COMPAT_PHYSICAL_STATE_ID,
 	COMPAT_RATE,
+	COMPAT_LIFESPAN,
 	COMPAT_INFO,
 	N_COMPAT_GAUGES
 };
@@ -93,7 +98,7 @@ struct dict_row {
 	const struct family *family;
 	const char *labels; /* '#' as in the name */
 	enum unit unit;
-	unsigned rank; /* as in struct meaning */
+	unsigned rank, alias; /* as in struct meaning */
 	bool wraps32;
 };
 bool dict_row(size_t index, struct dict_row *ret);

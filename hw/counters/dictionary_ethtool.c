@@ -1,7 +1,8 @@
 /* dictionary_ethtool.c - ethtool statistics that matter to RoCE, by the netdev's driver. Pure.
  *
  * Names from linux/drivers/net/ethernet/: mellanox/mlx5/core/en_stats.c,
- * broadcom/bnxt/bnxt_ethtool.c, intel/ice/ice_ethtool.c, hisilicon/hns3/hns3pf/hclge_main.c. */
+ * broadcom/bnxt/bnxt_ethtool.c, intel/ice/ice_ethtool.c, hisilicon/hns3/hns3pf/hclge_main.c,
+ * pensando/ionic/ionic_stats.c. */
 #include "dictionary_rows.h"
 
 #define PRIO	 "priority=\"#\""
@@ -9,10 +10,7 @@
 #define TX_PRIO	 TX "," PRIO
 #define WHY(why) PRIO ",reason=\"" why "\""
 
-#define USEC(name, family, labels)                                                                 \
-	{                                                                                          \
-		name, F_##family, labels, UNIT_MICROSECONDS, 0, false                              \
-	}
+#define USEC(name, family, labels) MEASURED(name, family, labels, MICROSECONDS, 0)
 
 static const struct row mlx5[] = {
 	ROW("rx_vport_rdma_unicast_bytes", BYTES, RX),
@@ -47,8 +45,8 @@ static const struct row mlx5[] = {
 	ROW("rx_prio#_marked", HOST_ECN, PRIO),
 	ROW("rx_discards_phy", PORT_DISCARDS, RX),
 	ROW("tx_discards_phy", PORT_DISCARDS, TX),
-	{"outbound_pci_stalled_rd", F_PCIE_STALLED, "op=\"read\"", UNIT_PERCENT, 0, false},
-	{"outbound_pci_stalled_wr", F_PCIE_STALLED, "op=\"write\"", UNIT_PERCENT, 0, false},
+	MEASURED("outbound_pci_stalled_rd", PCIE_STALLED, "op=\"read\"", PERCENT, 0),
+	MEASURED("outbound_pci_stalled_wr", PCIE_STALLED, "op=\"write\"", PERCENT, 0),
 	ROW("outbound_pci_stalled_rd_events", PCIE_STALLED_SECONDS, "op=\"read\""),
 	ROW("outbound_pci_stalled_wr_events", PCIE_STALLED_SECONDS, "op=\"write\""),
 	ROW("outbound_pci_buffer_overflow", PCIE_OVERFLOW, ""),
@@ -58,7 +56,7 @@ static const struct row mlx5[] = {
 	ROW("rx_pcs_symbol_err_phy", PHY_SYMBOLS, ""),
 	ROW("rx_crc_errors_phy", PHY_CRC, ""),
 	ROW("link_down_events_phy", PHY_LINK_DOWN, ""),
-	{"rx_bits_phy", F_PHY_BITS, "", UNIT_BITS, 0, false},
+	MEASURED("rx_bits_phy", PHY_BITS, "", BITS, 0),
 	ROW("rx_err_lane_#_phy", PHY_LANE, "lane=\"#\""),
 	ROW("rx_buffer_passed_thres_phy", BUFFER_THRESHOLD, ""),
 };
@@ -93,7 +91,7 @@ static const struct row bnxt[] = {
 	ROW("rx_pcs_symbol_err", PHY_SYMBOLS, ""),
 	ROW("rx_fcs_err_frames", PHY_CRC, ""),
 	ROW("link_down_events", PHY_LINK_DOWN, ""),
-	{"rx_bits", F_PHY_BITS, "", UNIT_BITS, 0, false},
+	MEASURED("rx_bits", PHY_BITS, "", BITS, 0),
 	ROW("rx_buffer_passed_threshold", BUFFER_THRESHOLD, ""),
 };
 
@@ -117,9 +115,23 @@ static const struct row hns3[] = {
 	ROW("mac_rx_fcs_err_pkt_num", PHY_CRC, ""),
 };
 
+/* PFC frames of all priorities at once, the time that each was paused by priority. The hw_*_dropped
+ * are a function's Ethernet queues', not the port's. */
+static const struct row ionic[] = {
+	ROW("frames_rx_pripause", PFC_FRAMES, RX),
+	ROW("frames_tx_pripause", PFC_FRAMES, TX),
+	USEC("rx_pripause_#_1us_count", PFC_SECONDS, RX_PRIO),
+	USEC("tx_pripause_#_1us_count", PFC_SECONDS, TX_PRIO),
+	ROW("frames_rx_pause", PAUSE_FRAMES, RX),
+	ROW("frames_tx_pause", PAUSE_FRAMES, TX),
+	USEC("rx_pause_1us_count", PAUSE_SECONDS, RX),
+	ROW("frames_rx_pri_#", PRIORITY_PACKETS, RX_PRIO),
+	ROW("frames_tx_pri_#", PRIORITY_PACKETS, TX_PRIO),
+	ROW("frames_rx_dropped", PORT_DISCARDS, RX),
+	ROW("frames_rx_bad_fcs", PHY_CRC, ""),
+};
+
 const struct row_table dict_ethtool_rows[N_NICS] = {
-	[NIC_MLX5] = ROWS(mlx5),
-	[NIC_BNXT] = ROWS(bnxt),
-	[NIC_IRDMA] = ROWS(ice),
-	[NIC_HNS] = ROWS(hns3),
+	[NIC_MLX5] = ROWS(mlx5), [NIC_BNXT] = ROWS(bnxt),   [NIC_IRDMA] = ROWS(ice),
+	[NIC_HNS] = ROWS(hns3),	 [NIC_IONIC] = ROWS(ionic),
 };

@@ -12,14 +12,14 @@
 
 #define WRAPS(name, family, labels)                                                                \
 	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, 0, true                                        \
+		name, F_##family, labels, UNIT_ONE, 0, 0, true                                     \
 	}
 /* A q-counter of a port, and the same of a switchdev representor, where it takes the port's place.
  */
 #define QCNT(name, family, labels)                                                                 \
 	WRAPS(name, family, labels),                                                               \
 	{                                                                                          \
-		"vport_" name, F_##family, labels, UNIT_ONE, 1, true                               \
+		"vport_" name, F_##family, labels, UNIT_ONE, 1, 0, true                            \
 	}
 
 static const struct row mlx5[] = {
@@ -71,7 +71,7 @@ static const struct row mlx5[] = {
 static const struct row bnxt[] = {
 	ROW("rx_ecn_marked_pkts", ECN_CE, ""),
 	ROW("tx_cnp_pkts", CNP_SENT, ""),
-	ROW("np_cnp_pkts", CNP_SENT, ""), /* the vendor's own package */
+	ALIAS("np_cnp_pkts", CNP_SENT, ""), /* the vendor's own package */
 	ROW("rx_cnp_pkts", CNP_RECEIVED, ""),
 	ROW("oos_drop_count", OUT_OF_SEQUENCE, ""),
 	ROW("seq_err_naks_rcvd", SEQUENCE_NAK, ""),
@@ -125,7 +125,8 @@ static const struct row bnxt[] = {
 	ROW("pacing_alerts", DOORBELL_PACING, KIND("alert")),
 };
 
-/* The driver accumulates its 32-bit registers itself. Names with spaces: third generation. */
+/* The driver accumulates its 32-bit registers itself. Names with spaces: third generation, which
+ * has the requests without "iw". */
 static const struct row irdma[] = {
 	ROW("RxECNMrkd", ECN_CE, ""),
 	ROW("cnpSent", CNP_SENT, ""),
@@ -143,16 +144,16 @@ static const struct row irdma[] = {
 	ROW("iwInRdmaWrites", REQUESTS_RECEIVED, OP("write")),
 	ROW("iwInRdmaReads", REQUESTS_RECEIVED, OP("read")),
 	ROW("iwInRdmaSends", REQUESTS_RECEIVED, OP("send")),
-	ROW("InRdmaWrites", REQUESTS_RECEIVED, OP("write")),
-	ROW("InRdmaReads", REQUESTS_RECEIVED, OP("read")),
-	ROW("InRdmaSends", REQUESTS_RECEIVED, OP("send")),
+	ALIAS("InRdmaWrites", REQUESTS_RECEIVED, OP("write")),
+	ALIAS("InRdmaReads", REQUESTS_RECEIVED, OP("read")),
+	ALIAS("InRdmaSends", REQUESTS_RECEIVED, OP("send")),
 	ROW("Rx atomics", REQUESTS_RECEIVED, OP("atomic")),
 	ROW("iwOutRdmaWrites", REQUESTS_SENT, OP("write")),
 	ROW("iwOutRdmaReads", REQUESTS_SENT, OP("read")),
 	ROW("iwOutRdmaSends", REQUESTS_SENT, OP("send")),
-	ROW("OutRdmaWrites", REQUESTS_SENT, OP("write")),
-	ROW("OutRdmaReads", REQUESTS_SENT, OP("read")),
-	ROW("OutRdmaSends", REQUESTS_SENT, OP("send")),
+	ALIAS("OutRdmaWrites", REQUESTS_SENT, OP("write")),
+	ALIAS("OutRdmaReads", REQUESTS_SENT, OP("read")),
+	ALIAS("OutRdmaSends", REQUESTS_SENT, OP("send")),
 	ROW("Tx atomics", REQUESTS_SENT, OP("atomic")),
 	ROW("ip4InOctets", BYTES, RX),
 	ROW("ip6InOctets", BYTES, RX),
@@ -182,6 +183,7 @@ static const struct row ionic[] = {
 	ROW("tx_rdma_ack_timeout", ACK_TIMEOUTS, ""),
 	ROW("req_tx_retry_excd_err", RETRIES_EXCEEDED, ""),
 	ROW("req_rx_rnr_retry_err", RNR_RECEIVED, ""),
+	ROW("resp_tx_rnr_retry_err", RNR_SENT, ""),
 	ROW("resp_rx_outof_buf", WQE_MISSING, ""),
 	ROW("resp_rx_dup_request", DUPLICATES, ""),
 	ROW("tx_rdma_retx_pkts", ADAPTIVE_RETRANS, ""),
@@ -268,18 +270,30 @@ static const struct row efa[] = {
 	ROW("rdma_write_wrs", REQUESTS_SENT, OP("write")),
 };
 
+/* hw_*: the package that Alibaba ships; what it drops on sending has no direction in its name. */
 static const struct row erdma[] = {
 	ROW("tx_reqs_cnt", REQUESTS_SENT, OP("any")),
+	ALIAS("hw_tx_reqs_cnt", REQUESTS_SENT, OP("any")),
 	ROW("rx_bytes_cnt", BYTES, RX),
 	ROW("tx_bytes_cnt", BYTES, TX),
+	ALIAS("hw_rx_bytes_cnt", BYTES, RX),
+	ALIAS("hw_tx_bytes_cnt", BYTES, TX),
 	ROW("rx_packets_cnt", PACKETS, RX),
 	ROW("tx_packets_cnt", PACKETS, TX),
+	ALIAS("hw_rx_packets_cnt", PACKETS, RX),
+	ALIAS("hw_tx_packets_cnt", PACKETS, TX),
 	ROW("rx_disable_drop_cnt", PORT_DISCARDS, RX),
 	ROW("rx_bps_limit_drop_cnt", PORT_DISCARDS, RX),
 	ROW("rx_pps_limit_drop_cnt", PORT_DISCARDS, RX),
 	ROW("tx_disable_drop_cnt", PORT_DISCARDS, TX),
 	ROW("tx_bps_limit_drop_cnt", PORT_DISCARDS, TX),
 	ROW("tx_pps_limit_drop_cnt", PORT_DISCARDS, TX),
+	ALIAS("hw_rx_disable_drop_cnt", PORT_DISCARDS, RX),
+	ALIAS("hw_rx_bps_limit_drop_cnt", PORT_DISCARDS, RX),
+	ALIAS("hw_rx_pps_limit_drop_cnt", PORT_DISCARDS, RX),
+	ALIAS("hw_disable_drop_cnt", PORT_DISCARDS, TX),
+	ALIAS("hw_bps_limit_drop_cnt", PORT_DISCARDS, TX),
+	ALIAS("hw_pps_limit_drop_cnt", PORT_DISCARDS, TX),
 };
 
 const struct row_table dict_hw_rows[N_NICS] = {

@@ -183,6 +183,16 @@
 	X(symbol_error, "symbol_error_total", ONE)                                                 \
 	X(VL15_dropped, "vl15_dropped_total", ONE)
 
+#define COMPAT_PORT_EXT(X)                                                                         \
+	X(port_multicast_rcv_packets, "legacy_multicast_packets_received_total", ONE)              \
+	X(port_multicast_xmit_packets, "legacy_multicast_packets_transmitted_total", ONE)          \
+	X(port_rcv_data_64, "legacy_data_received_bytes_total", WORDS)                             \
+	X(port_xmit_data_64, "legacy_data_transmitted_bytes_total", WORDS)                         \
+	X(port_rcv_packets_64, "legacy_packets_received_total", ONE)                               \
+	X(port_xmit_packets_64, "legacy_packets_transmitted_total", ONE)                           \
+	X(port_unicast_rcv_packets, "legacy_unicast_packets_received_total", ONE)                  \
+	X(port_unicast_xmit_packets, "legacy_unicast_packets_transmitted_total", ONE)
+
 enum family_id {
 #define X(id, name, type, help) F_##id,
 	ROCE_FAMILIES(X)
@@ -190,6 +200,7 @@ enum family_id {
 		F_COMPAT_STATE_ID,
 	F_COMPAT_PHYSICAL_STATE_ID,
 	F_COMPAT_RATE,
+	F_COMPAT_LIFESPAN,
 	F_COMPAT_INFO,
 #define X(vendor, name, unit) F_HW_##vendor,
 	COMPAT_HW(X)
@@ -197,7 +208,10 @@ enum family_id {
 #define X(vendor, name, unit) F_PORT_##vendor,
 		COMPAT_PORT(X)
 #undef X
-			N_FAMILIES
+#define X(vendor, name, unit) F_EXT_##vendor,
+			COMPAT_PORT_EXT(X)
+#undef X
+				N_FAMILIES
 };
 
 /* '#' in a name stands for a number of one or two digits, which replaces '#' in the labels. */
@@ -206,18 +220,27 @@ struct row {
 	enum family_id family;
 	const char *labels;
 	enum unit unit;
-	uint8_t rank;
+	uint8_t rank, alias; /* as in struct meaning */
 	bool wraps32;
 };
+
+/* A table gives aliases below this. */
+#define N_ALIASES 2
 
 #define RX "direction=\"received\""
 #define TX "direction=\"sent\""
 
-#define RANK(name, family, labels, rank)                                                           \
+#define MEASURED(name, family, labels, unit, rank)                                                 \
 	{                                                                                          \
-		name, F_##family, labels, UNIT_ONE, rank, false                                    \
+		name, F_##family, labels, UNIT_##unit, rank, 0, false                              \
 	}
-#define ROW(name, family, labels) RANK(name, family, labels, 0)
+#define RANK(name, family, labels, rank) MEASURED(name, family, labels, ONE, rank)
+#define ROW(name, family, labels)	 RANK(name, family, labels, 0)
+/* Another name of a counter that has a row already: counts where that one is missing. */
+#define ALIAS(name, family, labels)                                                                \
+	{                                                                                          \
+		name, F_##family, labels, UNIT_ONE, 0, 1, false                                    \
+	}
 
 struct row_table {
 	const struct row *rows;

@@ -48,7 +48,7 @@ uint32_t layout_slot(struct layout *l, enum source source, const char *name,
 		s->slot.wraps32 |= m->wraps32;
 		s->slot.monotonic |= m->monotonic;
 		l->failed |= draft_meaning(&l->draft, &l->strings, m->family, m->labels, m->unit,
-					   m->rank) < 0;
+					   m->rank, m->alias) < 0;
 	}
 	return l->n_slots + l->draft.n_slots - 1;
 }
@@ -62,7 +62,7 @@ void layout_constant(struct layout *l, enum source source, const struct family *
 		return;
 	s->slot.constant = true;
 	s->value = value;
-	l->failed |= draft_meaning(&l->draft, &l->strings, family, labels, UNIT_ONE, 0) < 0;
+	l->failed |= draft_meaning(&l->draft, &l->strings, family, labels, UNIT_ONE, 0, 0) < 0;
 }
 
 /* --- ports ------------------------------------------------------------------------------------ */

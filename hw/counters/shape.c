@@ -1,6 +1,6 @@
 /* shape.c - of one family only the lowest rank survives: it decides for all labels together, so
- * that received and sent bytes never come from different sources. Survivors that agree in labels
- * are added up. */
+ * that received and sent bytes never come from different sources. Of its counters with the same
+ * labels only the lowest alias survives. Survivors that agree in labels are added up. */
 #include "shape.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct candidate {
 	const char *labels; /* interned */
 	uint32_t slot;	    /* of the draft */
 	enum unit unit;
-	unsigned rank;
+	unsigned rank, alias;
 };
 
 void shape_done(struct shape *s)
@@ -51,14 +51,14 @@ struct draft_slot *draft_slot(struct draft *d, struct intern *strings, enum sour
 }
 
 int draft_meaning(struct draft *d, struct intern *strings, const struct family *family,
-		  const char *labels, enum unit unit, unsigned rank)
+		  const char *labels, enum unit unit, unsigned rank, unsigned alias)
 {
 	const char *own = intern(strings, labels);
 	struct candidate *c = own ? array_push(d->candidates, d->n_candidates) : NULL;
 
 	if (!c)
 		return -ENOMEM;
-	*c = (struct candidate){family, own, (uint32_t)d->n_slots - 1, unit, rank};
+	*c = (struct candidate){family, own, (uint32_t)d->n_slots - 1, unit, rank, alias};
 	return 0;
 }
 
@@ -78,7 +78,16 @@ static int by_rank(const void *pa, const void *pb)
 		r = compare_u64(a->rank, b->rank);
 	if (!r && a->labels != b->labels)
 		r = strcmp(a->labels, b->labels);
+	if (!r)
+		r = compare_u64(a->alias, b->alias);
 	return r ? r : compare_u64(a->slot, b->slot);
+}
+
+static bool is_outranked(const struct candidate *c, const struct candidate *best)
+{
+	if (best->family != c->family)
+		return false;
+	return best->rank != c->rank || (best->labels == c->labels && best->alias != c->alias);
 }
 
 /* Drops every candidate that is outranked; they are sorted. */
@@ -88,9 +97,8 @@ static void keep_best(struct draft *d)
 
 	for (size_t i = 0; i < d->n_candidates; i++) {
 		const struct candidate *c = &d->candidates[i];
-		const struct candidate *best = kept ? &d->candidates[kept - 1] : c;
 
-		if (best->family != c->family || best->rank == c->rank)
+		if (!kept || !is_outranked(c, &d->candidates[kept - 1]))
 			d->candidates[kept++] = *c;
 	}
 	d->n_candidates = kept;

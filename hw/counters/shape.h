@@ -69,7 +69,7 @@ struct draft_slot *draft_slot(struct draft *, struct intern *strings, enum sourc
 			      const char *name);
 /* One thing that the last counter means; see struct meaning. -ENOMEM. */
 int draft_meaning(struct draft *, struct intern *strings, const struct family *, const char *labels,
-		  enum unit, unsigned rank);
+		  enum unit, unsigned rank, unsigned alias);
 void draft_done(struct draft *);
 
 /* Gives the counters that count their cells. -ENOMEM. */

@@ -106,6 +106,15 @@ static int on_pf_entry(int dir, const char *name, void *arg)
 	return 0;
 }
 
+/* "" means unbound, so a name that is too long is cut. */
+static void read_driver(int dir, struct function *f)
+{
+	char name[64]; /* MODULE_NAME_LEN, linux/include/linux/module.h */
+
+	if (sysfs_link(dir, name, sizeof(name), "driver") == 0)
+		snprintf(f->driver, sizeof(f->driver), "%.31s", name);
+}
+
 static void read_ids(int dir, struct function *f)
 {
 	uint32_t v;
@@ -116,7 +125,7 @@ static void read_ids(int dir, struct function *f)
 		f->device = (uint16_t)v;
 	f->numa = -1;
 	sysfs_int(dir, &f->numa, "numa_node");
-	sysfs_link(dir, f->driver, sizeof(f->driver), "driver");
+	read_driver(dir, f);
 }
 
 /* /dev/vfio/N of an IOMMU group, /dev/vfio/noiommu-N where there is no IOMMU

@@ -33,6 +33,7 @@ PROVISIONS = {row.name: row for row in (
     Provision("browser", "browser", ("tests/deps.sh", "page"), ("sh", "-c", "command -v chromium")),
     Provision("nginx", "nginx", ("tests/lib/debtool.sh", "nginx"), value=True),
     Provision("prometheus", "prometheus", ("tests/lib/debtool.sh", "prometheus"), value=True),
+    Provision("exporter", "prometheus-node-exporter", ("tests/lib/debtool.sh", "prometheus-node-exporter"), value=True),
     Provision("kubectls", "kubectl", ("tests/ship/kubectl.sh",), value=True),
 )}
 

@@ -393,18 +393,18 @@ static void print_name(FILE *f, const struct dict_row *row)
 		row->place == DICT_HW_DEVICE ? " (device)" : "");
 }
 
-/* The names of one driver for one series: those of the lowest rank are added up, those of the next
- * one stand in for them. */
+/* The names of one driver for one series: those of the lowest rank and alias are added up, those of
+ * the next one are used where they are missing. */
 static void print_cell(FILE *f, const struct vendor_table *t, enum nic nic,
 		       const struct dict_row *series)
 {
 	const char *before = "";
 	struct dict_row row;
 
-	for (unsigned rank = 0; rank < 4; rank++) {
+	for (unsigned order = 0; order < 8; order++) {
 		for (size_t i = 0; dict_row(i, &row); i++) {
-			if (row.nic != nic || row.rank != rank || !shows_place(t, row.place) ||
-			    row.family != series->family ||
+			if (row.nic != nic || row.rank * 2 + row.alias != order ||
+			    !shows_place(t, row.place) || row.family != series->family ||
 			    strcmp(row.labels, series->labels) != 0 || is_twin(&row))
 				continue;
 			fputs(before, f);
@@ -478,10 +478,8 @@ static void print_ethtool(FILE *f)
 {
 	static const enum dict_place places[] = {DICT_ETHTOOL};
 	static const struct vendor_column columns[] = {
-		{"mlx5_core", NIC_MLX5},
-		{"bnxt_en", NIC_BNXT},
-		{"ice", NIC_IRDMA},
-		{"hns3", NIC_HNS},
+		{"mlx5_core", NIC_MLX5}, {"bnxt_en", NIC_BNXT}, {"ice", NIC_IRDMA},
+		{"hns3", NIC_HNS},	 {"ionic", NIC_IONIC},
 	};
 	static const struct vendor_table table = {places, ARRAY_SIZE(places), columns,
 						  ARRAY_SIZE(columns)};
@@ -503,6 +501,7 @@ static const char *place_name(enum dict_place place)
 		return "rtnetlink, of the netdev below a software device";
 	case DICT_HW:
 	case DICT_HW_DEVICE:
+	case DICT_PORT_EXT:
 	case DICT_ETHTOOL:
 	case DICT_RESOURCE:
 	case DICT_OPTIONAL:

@@ -42,8 +42,9 @@ const char metrics_doc_conventions[] =
 	"  what its NIC does not count. A driver that refreshes its counters once a second shows windows of a second. They are of the NICs' counters; BPF's are not read between samples.\n"
 	"* **Formats.** Prometheus text 0.0.4, or OpenMetrics 1.0.0 for who asks for it (where counters lose `_total` in `# TYPE`, and `*_info` has a type of its own). gzip on request.\n"
 	"* **`--compat node_exporter`** adds the names that node_exporter's InfiniBand collector uses, so that its dashboards and alerts go on working; the `roce_` families stay. Those that come\n"
-	"  from `counters/` also need `--port-counters`, which costs a firmware command per file on mlx5. `node_infiniband_info` has the labels `board_id`, `firmware_version` and\n"
-	"  `hca_type`.\n";
+	"  from `counters/` and `counters_ext/` also need `--port-counters`, which costs a firmware command per file on mlx5. `node_infiniband_info` has the labels `board_id`, `firmware_version` and\n"
+	"  `hca_type`. Values are node_exporter's, where they are odd too: `lifespan_seconds` is cut to whole seconds, a state that is NOP or cannot be read is 0.\n"
+	"  `node_scrape_collector_success{collector=\"infiniband\"}` is 1 while there are RDMA devices.\n";
 
 const char metrics_doc_packets[] =
 	"\n"
@@ -67,8 +68,9 @@ const char metrics_doc_vendors[] =
 	"those before. ³²: a 32-bit counter. (device): counted for the whole device. Every driver's other hw_counters are in `roce_hw_counters_total`.\n"
 	"\n"
 	"mlx5's q-counters exist once more as `vport_NAME` on a switchdev representor, where they take the port's place; and in switchdev mode the device as a whole has them for the physical function.\n"
-	"A name that is not in its driver's column is looked up in mlx5's, because drivers that vendors ship themselves like to borrow its names; those of a driver that is\n"
-	"not known at all are looked up in every column.\n";
+	"A name that is not in its driver's column is looked up in mlx5's, because drivers that vendors ship themselves borrow its names. Some show one number under both names: for each set of\n"
+	"labels the driver's own name counts, and the borrowed one only where the own one is missing; they are never added up. The names of a driver that is not known at all are looked up in\n"
+	"every column, and the first column that has a name for those labels counts.\n";
 
 const char metrics_doc_queries[] =
 	"\n"

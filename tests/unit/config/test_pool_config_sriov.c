@@ -315,6 +315,36 @@ static void test_words_are_brought_into_one_form(void **state)
 	pool_config_done(&c);
 }
 
+/* Marshalled by Go, a ConfigMap has null for every field that is not set, also for those that no
+ * key is documented for. */
+static void test_null_is_as_good_as_absent(void **state)
+{
+	static const char *const texts[] = {
+		"{\"resourceList\":[{\"resourceName\":\"a\",\"SelectorObj\":null,\"SelectorObjs\":null,"
+		"\"deviceType\":null,\"additionalInfo\":null,\"selectors\":{\"vendors\":[\"15b3\"],"
+		"\"devices\":null,\"unheardOf\":null,\"VENDORS\":null}}],\"configList\":null,\"x\":null}",
+		"{\"resourceList\":[{\"resourceName\":\"a\",\"additionalInfo\":{\"*\":null,"
+		"\"0000:03:00.1\":{\"a\":null}},\"selectors\":[{\"vendors\":[\"15b3\"],\"pfNames\":null,"
+		"\"isRdma\":null}]}]}",
+		"{\"configList\":[{\"resourceName\":\"a\",\"rdmaHcaMax\":5,\"devices\":null,\"x\":null,"
+		"\"selectors\":{\"vendors\":[\"15b3\"],\"linkTypes\":null,\"x\":null}}],"
+		"\"periodicUpdateInterval\":null}",
+		"{\"pools\":[{\"resourceName\":\"a\",\"kind\":null,\"x\":null,\"network\":null,\"hold\":null,"
+		"\"selectors\":{\"vendors\":[\"15b3\"],\"x\":null,\"ifNames\":null}}],"
+		"\"listen\":null}",
+		"{\"pools\":[{\"resourceName\":\"a\",\"network\":{\"mtu\":null,\"x\":null},"
+		"\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+	};
+	struct pool_config c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		good(&c, texts[i]);
+		assert_words(&only_selector(&c)->vendors, "15b3");
+		pool_config_done(&c);
+	}
+}
+
 TEST_GROUP(pool_config_sriov)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +356,7 @@ TEST_GROUP(pool_config_sriov)
 		cmocka_unit_test(test_a_pool_with_bad_selectors_is_refused_alone),
 		cmocka_unit_test(test_vf_ranges_are_the_peers),
 		cmocka_unit_test(test_words_are_brought_into_one_form),
+		cmocka_unit_test(test_null_is_as_good_as_absent),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -519,7 +519,7 @@ static void test_what_there_is_instead(void **state)
 		{"\"rdmaNames\":[\"mlx5_9\",\"x\"]",
 		 "there is no RDMA device mlx5_9, x; there is "},
 		{"\"pfNames\":[\"eth4\"],\"ifNames\":[\"v0\"]",
-		 "there is no interface v0 among the 1 that match all before that; there is eth4"},
+		 "0000:03:00.1 matches interface v0, but the pool wants other PFs or VF numbers"},
 		{"\"rootDevices\":[\"0000:99:00.0\"]",
 		 "there is no PF 0000:99:00.0; there is 0000:03:00.0, 0000:81:00.0"},
 		{"\"linkTypes\":[\"infiniband\"]",
@@ -544,6 +544,64 @@ static void test_what_there_is_instead(void **state)
 	assert_members(
 		f, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"8086\"]}}]}",
 		0, "there is no vendor 8086; there is 15b3");
+}
+
+/* "There is no vendor 1ded" would be false: what left the devices out is named. */
+static void test_the_filter_that_left_them_out(void **state)
+{
+	static const struct {
+		uint32_t class;
+		const char *text, *hint;
+	} cases[] = {
+		{0x088000,
+		 "{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
+		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool takes network controllers "
+		 "(PCI class 02) only"},
+		{0x120000,
+		 "{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
+		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool takes no accelerators (PCI "
+		 "class 12), its deviceType is netDevice"},
+		{0x120000,
+		 "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"drivers\":[\"erdma\"]}}]}",
+		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool takes no "
+		 "accelerators"},
+		{0x020000,
+		 "{\"resourceList\":[{\"resourceName\":\"a\",\"deviceType\":\"accelerator\","
+		 "\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
+		 "the pool takes PCI class 12 only, its deviceType is accelerator, and there is none"},
+		{0x020000,
+		 "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
+		 "\"devices\":[\"107f\"]}}]}",
+		 "0000:c1:00.0, 0000:c1:00.1 match device id 107f, but the pool wants other vendors"},
+		{0x020000,
+		 "{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
+		 "\"drivers\":[\"erdma\"]}}]}",
+		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool wants other "
+		 "vendors"},
+		{0x020000,
+		 "{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
+		 "\"drivers\":[\"erdma\"]}}]}",
+		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool wants other "
+		 "vendors"},
+	};
+	struct pool_fixture *f = *state;
+	size_t n = f->host.n_functions;
+
+	for (size_t i = 0; i < n; i++)
+		f->host.functions[i].class = 0x020000;
+	for (int k = 0; k < 2; k++) {
+		struct function *fn = build_function(&f->host, FN_PF,
+						     k ? "0000:c1:00.1" : "0000:c1:00.0", "", -1);
+
+		fn->vendor = 0x1ded;
+		fn->device = 0x107f;
+		snprintf(fn->driver, sizeof(fn->driver), "erdma");
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t k = n; k < f->host.n_functions; k++)
+			f->host.functions[k].class = cases[i].class;
+		assert_members(f, cases[i].text, 0, cases[i].hint);
+	}
 }
 
 /* That they match is not enough: their RDMA devices need their nodes. */
@@ -613,6 +671,7 @@ TEST_GROUP(pools)
 		TEST(test_a_long_foreign_name_is_cut),
 		TEST(test_what_left_the_bus_is_gone),
 		TEST(test_what_there_is_instead),
+		TEST(test_the_filter_that_left_them_out),
 		TEST(test_what_a_slot_needs),
 		TEST(test_a_config_list_has_no_sub_functions),
 		TEST(test_in_another_namespace_and_nobody_s),

@@ -326,6 +326,118 @@ static void counters_of_the_whole_device_have_no_port(void **state)
 	assert_true(has(s, "mana_0", "roce_hw_counters_total", "name=\"qp_congested_events\""));
 }
 
+/* Drivers that vendors ship show some numbers twice: under their own name and under mlx5's. The
+ * files of a port, and what the sum of them would not be. */
+struct twin {
+	const char *driver;
+	const char *files; /* "name value" and a comma each */
+	const char *family, *labels;
+	uint64_t value; /* NO_SERIES = none */
+};
+
+#define NO_SERIES UINT64_MAX
+#define RECEIVED  "direction=\"received\""
+#define SENT	  "direction=\"sent\""
+
+static const struct twin twins[] = {
+	{"bnxt_re", "dup_req 7,duplicate_request 7,", "roce_duplicate_requests_total", "", 7},
+	{"bnxt_re", "oos_drop_count 5,out_of_sequence 5,", "roce_out_of_sequence_packets_total", "",
+	 5},
+	{"bnxt_re", "to_retransmits 3,local_ack_timeout_err 3,", "roce_ack_timeouts_total", "", 3},
+	{"bnxt_re", "tx_cnp_pkts 4,np_cnp_pkts 4,np_cnp_sent 4,", "roce_cnp_sent_packets_total", "",
+	 4},
+	{"bnxt_re", "rx_cnp_pkts 9,rp_cnp_handled 8,rp_cnp_ignored 1,",
+	 "roce_cnp_received_packets_total", "", 9},
+	{"bnxt_re", "rx_ecn_marked_pkts 6,np_ecn_marked_roce_packets 6,",
+	 "roce_ecn_ce_received_packets_total", "", 6},
+	{"bnxt_re", "rx_out_of_buffer 2,out_of_buffer 2,", "roce_receive_wqe_missing_total", "", 2},
+	{"bnxt_re", "rx_write_req 8,rx_write_requests 8,", "roce_requests_received_total",
+	 "op=\"write\"", 8},
+	{"bnxt_re", "rx_bytes 10,rdma_rx_bytes 10,", "roce_bytes_total", RECEIVED, 10},
+	{"ionic", "resp_rx_dup_request 7,duplicate_request 7,", "roce_duplicate_requests_total", "",
+	 7},
+	{"ionic", "tx_rdma_ack_timeout 3,local_ack_timeout_err 3,", "roce_ack_timeouts_total", "",
+	 3},
+	{"irdma", "cnpHandled 8,cnpIgnored 1,rp_cnp_handled 8,rp_cnp_ignored 1,",
+	 "roce_cnp_received_packets_total", "", 9},
+	{"irdma", "iwInRdmaReads 4,InRdmaReads 4,rx_read_requests 4,",
+	 "roce_requests_received_total", "op=\"read\"", 4},
+	{"hns", "tx_cnp_pkt 4,np_cnp_sent 4,", "roce_cnp_sent_packets_total", "", 4},
+	{"mana", "responder_oos 5,out_of_sequence 5,", "roce_out_of_sequence_packets_total", "", 5},
+	{"rxe", "out_of_seq_request 5,out_of_sequence 5,", "roce_out_of_sequence_packets_total", "",
+	 5},
+	/* What only the other name has is kept: of a family, and of one set of its labels. */
+	{"bnxt_re", "rx_cnp_pkts 9,rp_cnp_handled 8,rp_cnp_ignored 1,",
+	 "roce_cnp_handled_packets_total", "", 8},
+	{"bnxt_re", "res_rx_no_perm 1,req_remote_access_errors 6,resp_remote_access_errors 1,",
+	 "roce_remote_access_errors_total", "side=\"req\"", 6},
+	{"bnxt_re", "res_rx_no_perm 1,req_remote_access_errors 6,resp_remote_access_errors 1,",
+	 "roce_remote_access_errors_total", "side=\"resp\"", 1},
+	{"bnxt_re", "rx_read_req 2,rx_dct_connect 5,", "roce_requests_received_total",
+	 "op=\"dct_connect\"", 5},
+	{"bnxt_re", "duplicate_request 7,", "roce_duplicate_requests_total", "", 7},
+	/* Different numbers of one meaning are still added. */
+	{"bnxt_re", "res_rx_no_perm 1,res_tx_no_perm 2,", "roce_remote_access_errors_total",
+	 "side=\"resp\"", 3},
+	{"irdma", "ip4InOctets 30,ip6InOctets 12,", "roce_bytes_total", RECEIVED, 42},
+	/* A driver that no table knows. */
+	{"new_ib", "dup_req 7,duplicate_request 7,resp_rx_dup_request 7,",
+	 "roce_duplicate_requests_total", "", 7},
+	{"new_ib", "tx_cnp_pkts 4,np_cnp_sent 4,cnpSent 4,", "roce_cnp_sent_packets_total", "", 4},
+	{"new_ib", "rp_cnp_handled 8,rp_cnp_ignored 1,rx_cnp_pkts 9,",
+	 "roce_cnp_received_packets_total", "", 9},
+	/* Alibaba's names, and the kernel's. */
+	{"erdma", "hw_tx_bytes_cnt 70,", "roce_bytes_total", SENT, 70},
+	{"erdma", "hw_rx_bytes_cnt 60,rx_bytes_cnt 60,", "roce_bytes_total", RECEIVED, 60},
+	{"erdma", "hw_tx_packets_cnt 7,tx_packets_cnt 7,", "roce_packets_total", SENT, 7},
+	{"erdma", "hw_tx_reqs_cnt 5,", "roce_requests_sent_total", "op=\"any\"", 5},
+	{"erdma", "hw_disable_drop_cnt 1,hw_bps_limit_drop_cnt 2,hw_pps_limit_drop_cnt 4,",
+	 "roce_port_discards_total", SENT, 7},
+	{"erdma",
+	 "hw_rx_disable_drop_cnt 1,hw_rx_bps_limit_drop_cnt 2,hw_rx_pps_limit_drop_cnt 4,"
+	 "rx_disable_drop_cnt 1,rx_bps_limit_drop_cnt 2,rx_pps_limit_drop_cnt 4,",
+	 "roce_port_discards_total", RECEIVED, 7},
+	{"erdma", "hw_tx_bytes_cnt 70,", "roce_hw_counters_total", "name=\"hw_tx_bytes_cnt\"",
+	 NO_SERIES},
+	{"erdma", "connect_timeout_cnt 3,", "roce_hw_counters_total",
+	 "name=\"connect_timeout_cnt\"", 3},
+	{"ionic", "resp_tx_rnr_retry_err 6,", "roce_rnr_nak_sent_total", "", 6},
+};
+
+static void write_files(struct fixture *f, const char *files)
+{
+	char name[64], path[160], value[24];
+	int used;
+
+	for (; *files; files += used) {
+		used = 0;
+		assert_int_equal(sscanf(files, "%63s %23[0-9],%n", name, value, &used), 2);
+		assert_true(used > 0);
+		snprintf(path, sizeof(path), HW("dev0") "%s", name);
+		tmptree_write(f->dir, path, "%s", value);
+	}
+}
+
+static void a_number_under_two_names_counts_once(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(twins); i++) {
+		const struct twin *t = &twins[i];
+		const struct reading *r;
+		struct fixture *f;
+
+		set_up(state);
+		f = *state;
+		add_dev(f, "dev0", t->driver);
+		write_files(f, t->files);
+		start(f, NULL);
+		r = find(take(f), "dev0", t->family, t->labels);
+		if ((r ? r->value : NO_SERIES) != t->value)
+			fail_msg("%s with %s: %s{%s} is %lld", t->driver, t->files, t->family,
+				 t->labels, r ? (long long)r->value : -1);
+		tear_down(state);
+	}
+}
+
 static void port_counters_only_when_asked_for(void **state)
 {
 	struct fixture *f = *state;
@@ -354,8 +466,42 @@ static void port_counters_only_when_asked_for(void **state)
 	assert_int_equal(find(s, "mlx5_0", "node_infiniband_state_id", "")->value, 4);
 	assert_int_equal(find(s, "mlx5_0", "node_infiniband_rate_bytes_per_second", "")->value,
 			 50000000000);
+	assert_null(find(s, "mlx5_0", "node_infiniband_lifespan_seconds", ""));
 	assert_true(has(s, "mlx5_0", "node_infiniband_info",
 			"board_id=\"MT_\\\"1\\\"\",firmware_version=\"\",hca_type=\"\""));
+}
+
+/* node_exporter has 0 for "0: NOP" and for what it cannot read; roce_port_state has no series. */
+static void node_exporter_has_a_state_for_every_port(void **state)
+{
+	struct fixture *f = *state;
+	const struct counters_opts all = {.port_counters = true, .compat = true};
+	const struct sample *s;
+
+	add_dev(f, "mlx5_0", "mlx5");
+	f->ports[0][0].state = PORT_UNKNOWN;
+	f->ports[0][0].phys_state = PHYS_UNKNOWN;
+	tmptree_write(f->dir, HW("mlx5_0") "lifespan", "12000\n");
+	tmptree_write(f->dir, "class/infiniband/mlx5_0/ports/1/counters_ext/port_rcv_data_64",
+		      "25\n");
+	tmptree_write(f->dir,
+		      "class/infiniband/mlx5_0/ports/1/counters_ext/port_unicast_rcv_packets",
+		      "61\n");
+	start(f, &all);
+	s = take(f);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_state_id", "")->value, 0);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_physical_state_id", "")->value, 0);
+	assert_int_equal(find(s, "mlx5_0", "node_infiniband_lifespan_seconds", "")->value, 12);
+	assert_int_equal(
+		find(s, "mlx5_0", "node_infiniband_legacy_data_received_bytes_total", "")->value,
+		25);
+	assert_int_equal(
+		find(s, "mlx5_0", "node_infiniband_legacy_data_received_bytes_total", "")->unit,
+		UNIT_WORDS);
+	assert_int_equal(
+		find(s, "mlx5_0", "node_infiniband_legacy_unicast_packets_received_total", "")
+			->value,
+		61);
 }
 
 static void a_reset_is_counted(void **state)
@@ -544,7 +690,9 @@ TEST_GROUP(counters)
 		TEST(ports_come_and_go),
 		TEST(a_device_elsewhere_or_without_counters_is_harmless),
 		TEST(counters_of_the_whole_device_have_no_port),
+		cmocka_unit_test(a_number_under_two_names_counts_once),
 		TEST(port_counters_only_when_asked_for),
+		TEST(node_exporter_has_a_state_for_every_port),
 		TEST(a_reset_is_counted),
 		TEST(a_port_is_read_between_samples),
 		TEST(a_thousand_layouts_do_not_grow),

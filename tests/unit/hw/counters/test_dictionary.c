@@ -102,6 +102,19 @@ static const struct {
 	 "direction=\"received\",priority=\"4\""},
 	{DICT_ETHTOOL, NIC_HNS, "mac_tx_pfc_pri2_pkt_num", "roce_pfc_pause_frames_total",
 	 "direction=\"sent\",priority=\"2\""},
+	{DICT_ETHTOOL, NIC_IONIC, "rx_pripause_3_1us_count", "roce_pfc_pause_seconds_total",
+	 "direction=\"received\",priority=\"3\""},
+	{DICT_ETHTOOL, NIC_IONIC, "frames_tx_pripause", "roce_pfc_pause_frames_total",
+	 "direction=\"sent\""},
+	{DICT_ETHTOOL, NIC_IONIC, "frames_rx_pause", "roce_pause_frames_total",
+	 "direction=\"received\""},
+	{DICT_ETHTOOL, NIC_IONIC, "rx_pause_1us_count", "roce_pause_seconds_total",
+	 "direction=\"received\""},
+	{DICT_ETHTOOL, NIC_IONIC, "frames_rx_dropped", "roce_port_discards_total",
+	 "direction=\"received\""},
+	{DICT_ETHTOOL, NIC_IONIC, "frames_tx_pri_5", "roce_priority_packets_total",
+	 "direction=\"sent\",priority=\"5\""},
+	{DICT_HW, NIC_IONIC, "resp_tx_rnr_retry_err", "roce_rnr_nak_sent_total", ""},
 	{DICT_DCB, NIC_BNXT, "indications6", "roce_pfc_pause_frames_total",
 	 "direction=\"received\",priority=\"6\""},
 	{DICT_DCB, NIC_BNXT, "enabled3", "roce_pfc_enabled", "priority=\"3\""},
@@ -340,6 +353,10 @@ static void node_exporter_names(void **state)
 	assert_int_equal(m.unit, UNIT_WORDS);
 	assert_int_equal(dict_lookup_compat(DICT_PORT, "VL15_dropped", &m), 1);
 	assert_string_equal(m.family->name, "node_infiniband_vl15_dropped_total");
+	assert_int_equal(dict_lookup_compat(DICT_PORT_EXT, "port_xmit_data_64", &m), 1);
+	assert_string_equal(m.family->name, "node_infiniband_legacy_data_transmitted_bytes_total");
+	assert_int_equal(m.unit, UNIT_WORDS);
+	assert_int_equal(dict_lookup_compat(DICT_PORT, "port_xmit_data_64", &m), 0);
 	assert_int_equal(dict_lookup_compat(DICT_ETHTOOL, "rx_prio3_pause", &m), 0);
 	assert_int_equal(dict_lookup_compat(DICT_HW, "oos_drop_count", &m), 0);
 	assert_string_equal(dict_compat_gauge(COMPAT_INFO)->name, "node_infiniband_info");

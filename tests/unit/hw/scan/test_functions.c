@@ -107,6 +107,18 @@ static void test_accelerators_are_functions(void **state)
 	assert_string_equal(f->scan.host.functions[0].path, "pci0000:00");
 }
 
+/* An empty name would say that nothing is bound. */
+static void test_a_long_driver_name_is_cut(void **state)
+{
+	struct sysfs_fixture *f = *state;
+
+	add_pci(f, "0000:18:00.0", "0x020000");
+	link_to(f, "0000:18:00.0", "driver",
+		"../../../bus/pci/drivers/a_driver_whose_name_has_40_characters___");
+	read_all(f);
+	assert_string_equal(f->scan.host.functions[0].driver, "a_driver_whose_name_has_40_char");
+}
+
 static void test_nodes_of_user_space_drivers(void **state)
 {
 	struct sysfs_fixture *f = *state;
@@ -368,6 +380,7 @@ TEST_GROUP(functions)
 		T(test_sub_functions_without_bus),
 		T(test_nothing_to_list_is_an_error),
 		T(test_accelerators_are_functions),
+		T(test_a_long_driver_name_is_cut),
 		T(test_nodes_of_user_space_drivers),
 		T(test_vdpa_devices),
 		cmocka_unit_test(test_functions_from_paths),

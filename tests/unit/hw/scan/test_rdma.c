@@ -92,6 +92,25 @@ static void test_gid_tables_have_holes_and_zeros(void **state)
 	assert_string_equal(d->ports[0].gids[1].netdev, "");
 }
 
+/* Broadcom's text has 38 characters, Intel's board 72. */
+static void test_texts_of_real_cards(void **state)
+{
+	struct sysfs_fixture *f = *state;
+	const struct rdma_dev *d;
+
+	put(f, "bnxt_re0", "hca_type", "Broadcom NetXtreme-C/E RoCE Driver HCA\n");
+	put(f, "bnxt_re0", "board_id",
+	    "Intel Corporation Omni-Path HFI Adapter 100 Series, 1 Port, PCIe x16 (2)\n");
+	put(f, "bnxt_re0", "fw_ver", "231.2.64.0\n");
+	put(f, "bnxt_re0", "ports/1/state", "4: ACTIVE");
+	d = scan_for(f, "bnxt_re0");
+	assert_string_equal(d->hca_type, "Broadcom NetXtreme-C/E RoCE Driver HCA");
+	assert_string_equal(
+		d->board,
+		"Intel Corporation Omni-Path HFI Adapter 100 Series, 1 Port, PCIe x16 (2)");
+	assert_string_equal(d->fw, "231.2.64.0");
+}
+
 static void test_bad_files_hurt_only_themselves(void **state)
 {
 	struct sysfs_fixture *f = *state;
@@ -101,8 +120,8 @@ static void test_bad_files_hurt_only_themselves(void **state)
 	put(f, "bad", "node_guid", "not a guid");
 	put(f, "bad", "board_id/file", "a directory");
 	put(f, "bad", "hca_type",
-	    "this text is far too long to be a type of host channel adapter "
-	    "of any vendor");
+	    "this text is far too long to be a type of host channel adapter of any vendor, or of "
+	    "two of them, or of all together, now and always");
 	put(f, "bad", "ports/1/state", "99: NEW");
 	put(f, "bad", "ports/1/phys_state", "LinkUp");
 	put(f, "bad", "ports/1/rate", "fast");
@@ -262,6 +281,7 @@ TEST_GROUP(rdma)
 	const struct CMUnitTest tests[] = {
 		T(test_a_roce_device_of_the_generator),
 		T(test_gid_tables_have_holes_and_zeros),
+		T(test_texts_of_real_cards),
 		T(test_bad_files_hurt_only_themselves),
 		T(test_character_devices_are_matched_by_the_whole_name),
 		T(test_nodes_of_character_devices_are_looked_for),
