@@ -203,7 +203,7 @@ static void take_sample(struct diagnosis *d, struct watched_port *p,
 	}
 	p->seen_ms = d->now_ms;
 	p->unseen = 0;
-	rates_update(&p->rates, o->value, p->interval_s, (double)o->rate_bps / 8);
+	rates_update(&p->rates, o->value, p->interval_s, gap_s, (double)o->rate_bps / 8);
 	history_update(&p->history, o, &p->rates, &d->limits, d->now_ms, p->interval_s,
 		       pause_contradicts(&p->rates, line));
 	signals_make(signals, &p->rates, is_soft_roce(o), o->mtu);

@@ -54,7 +54,8 @@ static void update_link(struct history *h, const struct port_observation *o, con
 /* Two counters of one thing, both of some size, of which a is more than `times` b. */
 static bool exceeds(const struct rates *r, enum series a, enum series b, double times)
 {
-	return r->rate[a] >= JUDGED_RATE && (double)r->rate[a] > times * (double)r->rate[b];
+	return r->rate[a] >= JUDGED_RATE && rates_together(r, a, b) &&
+	       (double)r->rate[a] > times * (double)r->rate[b];
 }
 
 static bool differ(const struct rates *r, enum series a, enum series b, double times)
@@ -80,8 +81,10 @@ static bool stands_still(const struct rates *r, double line)
 	double packets = (double)r->rate[SERIES_PACKETS_RECEIVED] +
 			 (double)r->rate[SERIES_PACKETS_SENT];
 
-	return (packets == 0 && line > 0 && bytes > MOVING_SHARE * line) ||
-	       (bytes == 0 && packets > 10 * JUDGED_RATE);
+	return rates_together(r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED) &&
+	       rates_together(r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT) &&
+	       ((packets == 0 && line > 0 && bytes > MOVING_SHARE * line) ||
+		(bytes == 0 && packets > 10 * JUDGED_RATE));
 }
 
 /* Neither bytes nor packets of RDMA, while its priorities carry a lot: its own, if it is not a VF's
@@ -135,7 +138,9 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 
 	for (int p = 0; p < SETTINGS_PRIOS; p++)
 		if (pfc & 1 << p)
-			outside -= (double)r->rate[(int)first + p];
+			outside -= rates_together(r, bytes, (enum series)((int)first + p))
+					   ? (double)r->rate[(int)first + p]
+					   : (double)NAN;
 	if (isnan(outside))
 		return;
 	usual = b->slow_all > 0 ? b->slow_outside / b->slow_all * all : outside;

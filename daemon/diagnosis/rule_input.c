@@ -62,6 +62,8 @@ static bool contradicts(const struct rates *r, enum series pause, enum series by
 {
 	for (int p = 0; p < SETTINGS_PRIOS; p++)
 		if ((double)r->rate[(int)pause + p] >= 0.99 && line > 0 &&
+		    rates_together(r, (enum series)((int)pause + p),
+				   (enum series)((int)bytes + p)) &&
 		    (double)r->rate[(int)bytes + p] > CONTRADICTION_SHARE * line)
 			return true;
 	return false;
