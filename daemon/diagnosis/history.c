@@ -14,6 +14,8 @@
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
 #define BALANCE_SLOW_S 60.0
+#define TALLY_S	       10.0
+#define FLOW_SLOW_S    60.0
 
 static bool is_down(enum port_state s)
 {
@@ -21,22 +23,27 @@ static bool is_down(enum port_state s)
 }
 
 /* The counter and the state tell of one fall in different samples. */
-static bool was_just_counted(const struct history *h, uint64_t now_ms)
+static bool was_just_counted(const struct history *h, uint64_t now_ms, double interval_s)
 {
-	return h->state == PORT_UNKNOWN || (h->flap_ms[0] && now_ms - h->flap_ms[0] < ONE_FALL_MS);
+	double lately_ms = fmax(ONE_FALL_MS, 1500 * interval_s);
+
+	return h->state == PORT_UNKNOWN ||
+	       (h->flap_ms[0] && (double)(now_ms - h->flap_ms[0]) < lately_ms);
 }
 
 static void update_link(struct history *h, const struct port_observation *o, const struct rates *r,
-			const struct thresholds *t, uint64_t now_ms)
+			const struct thresholds *t, uint64_t now_ms, double interval_s)
 {
 	bool down = is_down(o->state);
 	bool settled = (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
 
 	h->changed = h->state != PORT_UNKNOWN &&
 		     (is_down(h->state) != down || h->rate_bps != o->rate_bps);
-	h->went_down = settled && !o->admin_down &&
+	/* A port that nobody uses may count whatever it likes. */
+	h->went_down = settled && !o->admin_down && (h->was_active || o->was_active || !down) &&
 		       (r->rate[SERIES_LINK_DOWN] > 0 ||
-			(down && !h->down && h->was_active && !was_just_counted(h, now_ms)));
+			(down && !h->down && h->was_active &&
+			 !was_just_counted(h, now_ms, interval_s)));
 	if (h->went_down) {
 		memmove(&h->flap_ms[1], &h->flap_ms[0], sizeof(h->flap_ms) - sizeof(h->flap_ms[0]));
 		h->flap_ms[0] = now_ms;
@@ -173,6 +180,70 @@ static void update_balances(struct history *h, const struct port_observation *o,
 		       now_ms, interval_s);
 }
 
+/* --- events and packets ------------------------------------------------------------------------
+ */
+
+static double of_priorities(const struct rates *r, enum series first)
+{
+	double sum = (double)NAN;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		if (!isnan(r->rate[(int)first + p]))
+			sum = (isnan(sum) ? 0 : sum) + (double)r->rate[(int)first + p];
+	return sum;
+}
+
+static double greater(const struct rates *r, enum series a, enum series b)
+{
+	return fmax((double)r->rate[a], (double)r->rate[b]);
+}
+
+static void update_tallies(struct history *h, const struct rates *r, double interval_s)
+{
+	const double now[N_TALLIES] = {
+		[TALLY_CNP_IGNORED] = (double)r->rate[SERIES_CNP_IGNORED],
+		[TALLY_ICRC] = (double)r->rate[SERIES_ICRC_ERRORS],
+		[TALLY_PCIE_OVERFLOW] = (double)r->rate[SERIES_PCIE_OVERFLOW],
+		[TALLY_GLOBAL_FRAMES] = greater(r, SERIES_GLOBAL_FRAMES_SENT,
+						SERIES_GLOBAL_FRAMES_RECEIVED),
+		[TALLY_GLOBAL_PAUSE] = greater(r, SERIES_GLOBAL_PAUSE_SENT,
+					       SERIES_GLOBAL_PAUSE_RECEIVED),
+		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
+	};
+	double kept = TALLY_S / (TALLY_S + interval_s);
+
+	for (int i = 0; i < N_TALLIES; i++) {
+		struct tally_sum *t = &h->tally[i];
+
+		t->now = (float)now[i];
+		if (isnan(now[i]) || (now[i] == 0 && t->sum == 0 && t->seconds >= TALLY_S))
+			continue;
+		t->sum = (float)(kept * (double)t->sum + now[i] * interval_s);
+		t->seconds = (float)(kept * (double)t->seconds + interval_s);
+		if ((double)t->sum < 1e-6)
+			t->sum = 0;
+	}
+}
+
+/* While nothing passes, the size stays. */
+static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
+			enum series packets, double interval_s)
+{
+	static const double over_s[2] = {TALLY_S, FLOW_SLOW_S};
+	double b = (double)r->rate[bytes], p = (double)r->rate[packets];
+
+	if (!isnan(p)) {
+		smooth(&f->sum, p, interval_s, TALLY_S);
+		smooth(&f->seconds, 1, interval_s, TALLY_S);
+	}
+	if (!(p > 0) || !(b > 0) || !rates_together(r, bytes, packets))
+		return;
+	for (int i = 0; i < 2; i++) {
+		smooth(&f->bytes[i], b, interval_s, over_s[i]);
+		smooth(&f->packets[i], p, interval_s, over_s[i]);
+	}
+}
+
 void history_update(struct history *h, const struct port_observation *o, const struct rates *r,
 		    const struct thresholds *t, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts)
@@ -181,16 +252,34 @@ void history_update(struct history *h, const struct port_observation *o, const s
 
 	if (!h->first_seen_ms)
 		h->first_seen_ms = now_ms;
-	update_link(h, o, r, t, now_ms);
+	update_link(h, o, r, t, now_ms, interval_s);
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
 	update_balances(h, o, r, now_ms, interval_s);
+	update_tallies(h, r, interval_s);
+	update_flow(&h->flow_sent, r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT, interval_s);
+	update_flow(&h->flow_received, r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED,
+		    interval_s);
 	h->queue_pairs_failed = r->rate[SERIES_RETRIES_EXCEEDED] > 0;
 	if (h->queue_pairs_failed)
 		h->failed_ms = now_ms;
 	if (!isnan(phy))
 		h->phy_rate += (phy - h->phy_rate) * fmin(1, interval_s / PHY_SECONDS);
-	if (!h->watched_ms)
+	if (!h->watched_ms) {
 		h->watched_ms = now_ms;
+		h->samples = 0;
+	}
+	h->samples++;
+}
+
+double flow_size(const struct flow *f, bool over_a_minute)
+{
+	return f->packets[over_a_minute] > 0 ? f->bytes[over_a_minute] / f->packets[over_a_minute]
+					     : (double)NAN;
+}
+
+double flow_packets(const struct flow *f)
+{
+	return f->seconds > 0 ? f->sum / f->seconds : (double)NAN;
 }
 
 unsigned history_flaps(const struct history *h, uint64_t now_ms, uint64_t span_ms)

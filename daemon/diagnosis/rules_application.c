@@ -3,13 +3,6 @@
 
 #include "rules.h"
 
-/* For how long after retries ran out something is said of it. */
-#define FAILED_MS  60000
-/* Whether the rest of the traffic goes on shows after this. */
-#define GOES_ON_MS 5000
-/* Pods whose job ends stop at different moments. */
-#define ENDS_MS	   30000
-
 enum sight rule_receiver_not_ready(const struct rule_input *in, struct finding *f)
 {
 	double exceeded = rate_of(in, SERIES_RNR_EXCEEDED), rate = in->mean[SIGNAL_NOT_READY];
@@ -38,8 +31,9 @@ static uint64_t since_failed(const struct rule_input *in)
 {
 	uint64_t failed_ms = in->history->failed_ms;
 
-	return failed_ms && in->now_ms - failed_ms < FAILED_MS ? in->now_ms - failed_ms
-							       : UINT64_MAX;
+	return failed_ms && in->now_ms - failed_ms < in->span_ms[SPAN_LATELY]
+		       ? in->now_ms - failed_ms
+		       : UINT64_MAX;
 }
 
 static bool a_pod_ended(const struct port_observation *o)
@@ -50,11 +44,13 @@ static bool a_pod_ended(const struct port_observation *o)
 	return false;
 }
 
-/* Nothing to speak of has passed for five seconds. */
+/* Nothing to speak of has passed for seconds. */
 static bool traffic_stopped(const struct rule_input *in)
 {
-	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_SENT, GOES_ON_MS) +
-		       window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, GOES_ON_MS);
+	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_SENT,
+				   in->span_ms[SPAN_LULL]) +
+		       window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED,
+				   in->span_ms[SPAN_LULL]);
 
 	return bytes < threshold(in, LIMIT_utilisation_idle) * in->most;
 }
@@ -89,12 +85,12 @@ enum sight rule_peer_gone(const struct rule_input *in, struct finding *f)
 	const struct observed_qps *q = &in->port->qps;
 	uint64_t since = since_failed(in);
 	bool one = q->failures_known && q->failed_peers == 1 && q->peers > 1;
-	bool goes_on = since >= GOES_ON_MS && !traffic_stopped(in) &&
+	bool goes_on = since >= in->span_ms[SPAN_LULL] - 1 && !traffic_stopped(in) &&
 		       !(q->failures_known && q->failed_peers > 1);
 
 	if (since == UINT64_MAX || a_pod_ended(in->port))
 		return SIGHT_NO;
-	if (!one && !goes_on && since < ENDS_MS)
+	if (!one && !goes_on && since < in->span_ms[SPAN_STEADY])
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;

@@ -6,8 +6,9 @@
 
 /* A second. */
 #define LEAST_MARKS    10
-/* Of the last ten seconds: a loop that works is seen in bursts. */
+/* Of those of the last ten seconds: a loop that works is seen in bursts, if samples are short. */
 #define MARKED_SAMPLES 3
+#define SHORT_S	       3
 
 /* --- does the loop work? ---------------------------------------------------------------------- */
 
@@ -30,12 +31,13 @@ enum sight rule_notification_point_off(const struct rule_input *in, struct findi
 
 enum sight rule_reaction_point_off(const struct rule_input *in, struct finding *f)
 {
-	double ignored = rate_of(in, SERIES_CNP_IGNORED);
+	double ignored = tally_rate(in, TALLY_CNP_IGNORED);
 
 	if (!(ignored >= limit(in, LIMIT_cnp_ignored)))
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
-	show(f, "roce_cnp_ignored_packets_total", "1/s", ignored, threshold(in, LIMIT_cnp_ignored));
+	show(f, "roce_cnp_ignored_packets_total", "1/s", rate_of(in, SERIES_CNP_IGNORED),
+	     threshold(in, LIMIT_cnp_ignored));
 	show(f, "roce_cnp_handled_packets_total", "1/s", rate_of(in, SERIES_CNP_HANDLED),
 	     (double)NAN);
 	return SIGHT_YES;
@@ -49,15 +51,15 @@ static bool marks(const struct rule_input *in, double least)
 
 	return share >= least && in->packets_received >= threshold(in, LIMIT_congestion_packets) &&
 	       share * in->packets_received >= LEAST_MARKS &&
-	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, RECENT_MS, least) >=
-		       MARKED_SAMPLES;
+	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, in->span_ms[SPAN_RECENT],
+			    least) >= (in->interval_s < SHORT_S ? MARKED_SAMPLES : 2);
 }
 
 static void show_marks(const struct rule_input *in, struct finding *f, enum threshold reached)
 {
 	double share = in->mean[SIGNAL_CE_SHARE];
 
-	f->severity = severity_by(share, 0, threshold(in, LIMIT_ce_share_critical));
+	grade(f, share, threshold(in, LIMIT_ce_share_critical));
 	show(f, "packets that arrive marked CE", "ratio", share,
 	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_ce_share_critical : reached));
 }

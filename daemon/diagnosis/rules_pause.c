@@ -102,10 +102,11 @@ enum sight rule_pause_storm_victim(const struct rule_input *in, struct finding *
 
 static bool drops_on_arrival(const struct rule_input *in)
 {
-	double least = limit(in, LIMIT_least_events) * 1000 / RECENT_MS;
+	double share;
 
-	return sustained(in, SIGNAL_DISCARDS,
-			 fmax(least, limit(in, LIMIT_discard_ratio) * in->packets_received));
+	return in->mean[SIGNAL_DISCARDS] > 0 &&
+	       certain_rate(in, SIGNAL_DISCARDS, limit(in, LIMIT_least_events) / LEAST_S,
+			    limit(in, LIMIT_discard_ratio), &share) > 0;
 }
 
 /* The host does not take what arrives, although the line is not full. */
@@ -125,8 +126,9 @@ static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 	if (in->use_received >= fmin(ceiling(in, LIMIT_slow_receiver_utilisation), 1) ||
 	    in->use_received >= 0.98)
 		return SIGHT_NO;
-	f->severity = pauses ? severity_by(paused, 0, threshold(in, LIMIT_pause_sent_critical))
-			     : SEVERITY_WARNING;
+	f->severity = SEVERITY_WARNING;
+	if (pauses)
+		grade(f, paused, threshold(in, LIMIT_pause_sent_critical));
 	show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
 		      threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_pause_sent_critical
 								     : LIMIT_pause_sent_warning));
@@ -216,6 +218,16 @@ static bool carries_rdma(const struct rule_input *in)
 	       (in->port->qps.known && in->port->qps.count > 0) || rate_of(in, SERIES_QPS) > 1;
 }
 
+/* Of a limit, for the mean of what single samples exceed. */
+#define MOSTLY 0.7
+
+static double recently(const struct rule_input *in, enum tally t)
+{
+	const struct tally_sum *sum = &in->history->tally[t];
+
+	return sum->seconds > 0 ? (double)(sum->sum / sum->seconds) : 0;
+}
+
 enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
 {
 	double out = rate_of(in, SERIES_GLOBAL_PAUSE_SENT);
@@ -228,8 +240,10 @@ enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
 		return cannot_decide(f, "no counter of IEEE 802.3x pause is visible");
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
-	if (!(seconds >= limit(in, LIMIT_global_pause)) &&
-	    !(isnan(seconds) && frames >= limit(in, LIMIT_global_pause_frames)))
+	if (!(seconds >= limit(in, LIMIT_global_pause) &&
+	      recently(in, TALLY_GLOBAL_PAUSE) >= MOSTLY * limit(in, LIMIT_global_pause)) &&
+	    !(isnan(seconds) &&
+	      tally_rate(in, TALLY_GLOBAL_FRAMES) >= limit(in, LIMIT_global_pause_frames)))
 		return SIGHT_NO;
 	if (!carries_rdma(in))
 		return SIGHT_NO;

@@ -9,6 +9,8 @@
 /* A float has 23 bits of mantissa. */
 #define DROPPED_BITS 15
 #define GREATEST     0xff00 /* packed */
+/* Intervals of which the shortest is the usual one. */
+#define USUAL_ROWS   4
 
 uint16_t window_pack(double v)
 {
@@ -58,9 +60,41 @@ static unsigned index_of(const struct timeline *t, unsigned back)
 	return (t->newest + WINDOW_ROWS - back) % WINDOW_ROWS;
 }
 
+static uint64_t age_of(const struct timeline *t, unsigned back)
+{
+	return t->at_ms[t->newest] - t->at_ms[index_of(t, back)];
+}
+
+uint64_t timeline_span(const struct timeline *t, uint64_t ms, unsigned rows, uint64_t gap_ms)
+{
+	unsigned back = 0;
+
+	while (back + 1 < rows && back + 1 < t->n &&
+	       age_of(t, back + 1) - age_of(t, back) <= gap_ms)
+		back++;
+	return age_of(t, back) < ms ? ms : age_of(t, back) + 1;
+}
+
+uint64_t timeline_interval(const struct timeline *t)
+{
+	uint64_t least = 0;
+
+	for (unsigned back = 0; back < USUAL_ROWS && back + 1 < t->n; back++) {
+		uint64_t interval = age_of(t, back + 1) - age_of(t, back);
+
+		least = least && least < interval ? least : interval;
+	}
+	return least;
+}
+
 static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 {
 	return back < t->n && t->at_ms[t->newest] - t->at_ms[index_of(t, back)] < span_ms;
+}
+
+bool window_reaches(const struct timeline *t, unsigned back, uint64_t span_ms)
+{
+	return within(t, back, span_ms);
 }
 
 static const uint16_t *row_of(const struct window *w, const struct timeline *t, unsigned back)

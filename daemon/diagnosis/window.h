@@ -47,6 +47,13 @@ void window_init(struct window *);
 void window_done(struct window *);
 /* Makes room for a row of each port, at this time. */
 void timeline_add(struct timeline *, uint64_t now_ms);
+/* A span of so many ms that holds at least so many rows, as far back as no two of them are further
+ * apart than a gap. */
+uint64_t timeline_span(const struct timeline *, uint64_t ms, unsigned rows, uint64_t gap_ms);
+/* The shortest of the last intervals; 0: there is none yet. */
+uint64_t timeline_interval(const struct timeline *);
+/* Is this row within the span? */
+bool window_reaches(const struct timeline *, unsigned back, uint64_t span_ms);
 /* Fills the newest row; NaN: not seen, and negative numbers likewise. Without memory for the first
  * row in which something moves, nothing has been seen so far. */
 void window_set(struct window *, const struct timeline *, const double values[N_SIGNALS]);
