@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
+
 /* Over which the rate of the PHY is smoothed. */
 #define PHY_SECONDS    60.0
 /* Below this rate nothing is said of counters that disagree. */
@@ -14,8 +16,11 @@
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
 #define BALANCE_SLOW_S 60.0
+#define HITS	       60.0
 #define TALLY_S	       10.0
 #define FLOW_SLOW_S    60.0
+/* Errors that are further apart do not belong together. */
+#define ERRORS_MS      60000
 
 static bool is_down(enum port_state s)
 {
@@ -163,6 +168,7 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 	else if (outside <= OUTSIDE_AT_ALL * all && b->missed)
 		b->since_ms = 0;
 	b->missed = outside <= OUTSIDE_AT_ALL * all;
+	b->hits = b->hits * (1 - 1 / HITS) + !b->missed;
 }
 
 static void update_balances(struct history *h, const struct port_observation *o,
@@ -225,6 +231,32 @@ static void update_tallies(struct history *h, const struct rates *r, double inte
 	}
 }
 
+static void update_errors(struct error_run *e, const struct rates *r, uint64_t now_ms)
+{
+	static const enum series all[] = {SERIES_ACCESS_ERRORS, SERIES_ACCESS_ERRORS_RESP,
+					  SERIES_INVALID_REQUESTS, SERIES_LENGTH_ERRORS};
+	enum series found = SERIES_ACCESS_ERRORS;
+	double rate = 0;
+
+	e->seen = false;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		e->seen |= !isnan(r->rate[all[i]]);
+		if ((double)r->rate[all[i]] > rate) {
+			found = all[i];
+			rate = (double)r->rate[found];
+		}
+	}
+	if (!(rate > 0))
+		return;
+	if (!e->last_ms || now_ms - e->last_ms > ERRORS_MS)
+		*e = (struct error_run){.first_ms = now_ms, .seen = true};
+	e->last_ms = now_ms;
+	e->n++;
+	e->told = false;
+	e->rate = rate;
+	e->series = found;
+}
+
 /* While nothing passes, the size stays. */
 static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
 			enum series packets, double interval_s)
@@ -255,6 +287,9 @@ void history_update(struct history *h, const struct port_observation *o, const s
 	update_link(h, o, r, t, now_ms, interval_s);
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
 	update_balances(h, o, r, now_ms, interval_s);
+	update_errors(&h->errors, r, now_ms);
+	if (o->gid_moved)
+		h->gid_ms = now_ms;
 	update_tallies(h, r, interval_s);
 	update_flow(&h->flow_sent, r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT, interval_s);
 	update_flow(&h->flow_received, r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED,

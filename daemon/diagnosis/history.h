@@ -16,6 +16,7 @@ struct balance {
 	double noise, weight; /* noise / weight: how much single samples deviate from that */
 	uint32_t samples;
 	uint64_t since_ms; /* when this run of samples with something outside began; 0 = none */
+	double hits;	   /* samples with something outside, of about the last 60 */
 	bool missed;	   /* the last sample had nothing */
 };
 
@@ -41,6 +42,16 @@ struct flow {
 	double sum, seconds;	     /* packets over about 10 s */
 };
 
+/* Errors that the application makes: those of one minute are one run. */
+struct error_run {
+	uint64_t first_ms, last_ms; /* 0 = there were none */
+	double rate;		    /* of the last */
+	enum series series;
+	unsigned n; /* samples with some */
+	bool seen;  /* such a counter is visible */
+	bool told;  /* the rule has judged all of them */
+};
+
 struct history {
 	uint64_t first_seen_ms; /* never 0 once it was seen */
 	uint64_t watched_ms;	/* since when without a gap */
@@ -60,6 +71,8 @@ struct history {
 	double stuck_s;		 /* for how long RDMA counters stood still while its bytes moved */
 	double frozen_s;   /* the same while its priorities' bytes moved, perhaps those of VFs */
 	double disagree_s; /* for how long counters have contradicted each other */
+	struct error_run errors;
+	uint64_t gid_ms; /* when an address last moved to another GID index; 0 = never */
 	struct balance sent, received;
 	struct flow flow_sent, flow_received;
 	struct tally_sum tally[N_TALLIES];

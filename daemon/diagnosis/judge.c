@@ -20,7 +20,7 @@ static bool can_move_first(enum signal s)
 
 static void find_first_mover(struct verdict *v, const struct rule_input *in)
 {
-	uint64_t first = 0, back_ms = in->span_ms[SPAN_LATELY];
+	uint64_t first = 0, back_ms = in->span_ms[SPAN_BACK];
 
 	v->first_moved = "";
 	if (in->history->flap_ms[0] && in->now_ms - in->history->flap_ms[0] < back_ms) {
@@ -48,7 +48,7 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 static uint64_t onset_of(const struct finding *f, const struct latch *l,
 			 const struct rule_input *in)
 {
-	uint64_t since = f->since_ms, back_ms = in->span_ms[SPAN_LATELY];
+	uint64_t since = f->since_ms, back_ms = in->span_ms[SPAN_BACK];
 	uint64_t lull_ms = in->span_ms[SPAN_LULL];
 
 	if (!since && f->has_signal)
@@ -208,7 +208,7 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 	f->severity = SEVERITY_INFO;
 	f->confidence = USUAL_CONFIDENCE;
 	f->near = (double)NAN;
-	f->at_once = false;
+	f->yields = f->at_once = false;
 	f->why = NULL;
 	f->subject = NULL;
 	f->signal = row->signal;
@@ -242,7 +242,11 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 		sight = look(row, l, &in, &f);
 		step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
 				    (uint64_t)(p->interval_s * 1000));
+		if (c == CAUSE_APPLICATION_ERROR && sight == SIGHT_YES)
+			p->history.errors.told = true;
 		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
+		if (sight == SIGHT_YES)
+			l->yields = f.yields;
 		if (apply(d, p, (enum cause)c, &in, &f, step) < 0)
 			r = -ENOMEM;
 	}

@@ -175,7 +175,8 @@ static double share_of_marks(const struct rates *r, double packets)
 				     : (double)NAN;
 	if (ce == 0)
 		return 0;
-	if (!rates_together(r, SERIES_CE, of))
+	/* Marks without packets contradict each other. */
+	if (!rates_together(r, SERIES_CE, of) || packets == 0)
 		return (double)NAN;
 	return ce > packets ? 1 : ce / packets;
 }

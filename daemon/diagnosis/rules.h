@@ -18,6 +18,7 @@
 	X(RECENT, 10000, 3) /* means over this are called recent */                                \
 	X(STEADY, 30000, 4)                                                                        \
 	X(LATELY, 60000, 5)                                                                        \
+	X(BACK, 60000, 12) /* the beginning of a verdict is looked for */                          \
 	X(LONG, 900000, 8)
 
 enum span {
@@ -169,4 +170,5 @@ rule_fn rule_notification_point_off, rule_reaction_point_off, rule_noisy_neighbo
 /* rules_loss.c */
 rule_fn rule_packet_loss, rule_reordering;
 /* rules_application.c */
-rule_fn rule_receiver_not_ready, rule_job_ended, rule_peer_gone, rule_application_error;
+rule_fn rule_receiver_not_ready, rule_gid_moved, rule_job_ended, rule_peer_gone,
+	rule_application_error;

@@ -5,8 +5,9 @@
 
 /* gpud's time for counting flaps. */
 #define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
-/* A PHY carries idle symbols, too: of its line at least this share counts as bits received. */
-#define LEAST_SHARE 0.01
+/* A PHY receives idle symbols, too, and errors among them: of its line at least this share counts
+ * as bits received. */
+#define LEAST_SHARE 0.5
 
 /* It is up again, and who uses it does not know it by the same name. */
 static bool came_back_changed(const struct rule_input *in)

@@ -47,6 +47,8 @@ enum sight rule_packet_loss(const struct rule_input *in, struct finding *f)
 		return isnan(naks) ? cannot_decide(f, "NAKs received are not counted") : SIGHT_NO;
 	grade(f, loss.share, critical);
 	f->signal = loss.signal;
+	/* So does a peer that is gone look, until its queue pairs give up. */
+	f->yields = loss.signal == SIGNAL_TIMEOUTS;
 	f->why = loss.signal == SIGNAL_NAK
 			 ? "this requester's packets are lost on the path or at the peer, whose "
 			   "numbers tell which"

@@ -109,17 +109,25 @@ static bool drops_on_arrival(const struct rule_input *in)
 			    limit(in, LIMIT_discard_ratio), &share) > 0;
 }
 
+/* Packets that this NIC marked itself because its host was slow, of those received. */
+static double marked_here(const struct rule_input *in)
+{
+	return tally_rate(in, TALLY_HOST_MARKED) / in->packets_received;
+}
+
 /* The host does not take what arrives, although the line is not full. */
 static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 {
 	double paused = in->mean[SIGNAL_PAUSE_SENT];
+	bool marks = marked_here(in) >= limit(in, LIMIT_ce_share_warning) &&
+		     in->packets_received >= threshold(in, LIMIT_congestion_packets);
 	bool pauses = sustained(in, SIGNAL_PAUSE_SENT, limit(in, LIMIT_pause_sent_warning));
 
 	if (isnan(paused) && isnan(in->mean[SIGNAL_DISCARDS]))
 		return cannot_decide(f, "neither pause time nor discards are visible");
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
-	if (!pauses && !drops_on_arrival(in))
+	if (!pauses && !marks && !drops_on_arrival(in))
 		return SIGHT_NO;
 	if (isnan(in->use_received))
 		return cannot_decide(f, "how full the line is cannot be seen");
@@ -127,6 +135,10 @@ static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 	    in->use_received >= 0.98)
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
+	if (!pauses)
+		f->signal = SIGNAL_DISCARDS;
+	if (!pauses && marks)
+		grade(f, marked_here(in), threshold(in, LIMIT_ce_share_critical));
 	if (pauses)
 		grade(f, paused, threshold(in, LIMIT_pause_sent_critical));
 	show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
@@ -134,6 +146,12 @@ static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 								     : LIMIT_pause_sent_warning));
 	show(f, "received, share of what the line can carry", "ratio", in->use_received,
 	     threshold(in, LIMIT_slow_receiver_utilisation));
+	if (marks)
+		show(f, "packets that this NIC marked itself, of those received", "ratio",
+		     marked_here(in), threshold(in, LIMIT_ce_share_warning));
+	if (rate_of(in, SERIES_BUFFER_PASSED) > 0)
+		show(f, "roce_buffer_threshold_passed_total", "1/s",
+		     rate_of(in, SERIES_BUFFER_PASSED), (double)NAN);
 	if (in->mean[SIGNAL_DISCARDS] > 0)
 		show(f, "discards on arrival", "1/s", in->mean[SIGNAL_DISCARDS], (double)NAN);
 	return SIGHT_YES;
@@ -159,12 +177,17 @@ static bool link_is_narrow(const struct rule_input *in)
 
 enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *f)
 {
-	double stalled = pcie_stalled(in), overflow = rate_of(in, SERIES_PCIE_OVERFLOW);
+	double stalled = pcie_stalled(in), overflow = tally_rate(in, TALLY_PCIE_OVERFLOW);
+	double least = limit(in, LIMIT_least_events) / LEAST_S;
 	enum sight sight;
 
-	if (overflow > 0) {
-		f->severity = SEVERITY_CRITICAL;
-		show(f, "roce_pcie_overflow_packets_total", "1/s", overflow, 0);
+	if (overflow >= least) {
+		grade(f, overflow, threshold(in, LIMIT_pcie_overflow_critical));
+		f->has_signal = false;
+		show(f, "roce_pcie_overflow_packets_total", "1/s",
+		     rate_of(in, SERIES_PCIE_OVERFLOW),
+		     f->severity == SEVERITY_CRITICAL ? threshold(in, LIMIT_pcie_overflow_critical)
+						      : least);
 		return SIGHT_YES;
 	}
 	if (isnan(stalled) && !link_is_narrow(in))
@@ -286,6 +309,9 @@ static enum sight paused_in_silence(const struct rule_input *in, struct finding 
 	show_numbered(f, received.pause_name, in->pause_received.priority, "ratio", paused,
 		      threshold(in, LIMIT_pause_received) * factor_of(in));
 	show(f, "roce_cnp_received_packets_total", "1/s", cnp, threshold(in, LIMIT_cnp_silent));
+	if (rate_of(in, SERIES_DISCARDS_SENT) > 0)
+		show(f, "roce_port_discards_total{direction=\"sent\"}", "1/s",
+		     rate_of(in, SERIES_DISCARDS_SENT), (double)NAN);
 	return SIGHT_YES;
 }
 

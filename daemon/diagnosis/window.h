@@ -75,9 +75,19 @@ double window_sum(const struct window *, const struct timeline *, enum signal, u
 unsigned window_count(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      double level);
 /* Since when a signal has been moving, not longer ago than span_ms: the first sample of its present
- * excursion, which lulls of quiet_ms do not end. 0: it does not move. */
+ * excursion from what it was in the quarter of an hour before, which lulls of quiet_ms do not end.
+ * 0: it does not move. */
 uint64_t window_since(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      uint64_t quiet_ms);
+
+/* Since when one signal stands at 0 while the other moves, not longer ago than span_ms; 0: it does
+ * not. */
+uint64_t window_silent(const struct window *, const struct timeline *, enum signal silent,
+		       enum signal moves, uint64_t span_ms);
+
+/* The same as it was at an earlier time. */
+uint64_t window_since_at(const struct window *, const struct timeline *, enum signal,
+			 uint64_t span_ms, uint64_t quiet_ms, uint64_t at_ms);
 
 /* What it is called in documents: "out_of_sequence". */
 const char *signal_word(enum signal);

@@ -66,10 +66,12 @@ struct fault {
 	enum severity severity;
 	double low, high; /* how bad, log-uniform */
 	void (*apply)(struct world_port *, double bad, double since_s);
-	uint64_t may; /* other causes that this is as well */
+	/* What its traffic is, payload a second; the background is that of it. */
+	bool changes_traffic;
+	double received, sent;
+	bool unmarked; /* no congestion control acts before it */
+	double events; /* a second, times how bad; 0: it is no matter of single events */
 };
-
-#define MAY(cause) CAUSE_BIT(CAUSE_##cause)
 
 static double packets_in(const struct world_port *p)
 {
@@ -91,7 +93,6 @@ static void unanswered(struct world_port *p, double share, double since_s)
 
 static void fill_line(struct world_port *p, double share, double since_s)
 {
-	world_traffic(p, 0.99 * WORLD_LINE * 4096 / (4096 + 82), 1e9);
 	p->o.qps.peers = 32;
 	add_marks(p, share, since_s);
 }
@@ -119,14 +120,12 @@ static void pause_in(struct world_port *p, double share, double since_s)
 static void storm_out(struct world_port *p, double bad, double since_s)
 {
 	(void)bad;
-	world_traffic(p, 0, 1e9);
 	pause_out(p, 1, since_s);
 }
 
 static void storm_in(struct world_port *p, double bad, double since_s)
 {
 	(void)bad;
-	world_traffic(p, 1e9, 0);
 	pause_in(p, 1, since_s);
 }
 
@@ -146,7 +145,6 @@ static void nak(struct world_port *p, double share, double since_s)
 static void time_out(struct world_port *p, double rate, double since_s)
 {
 	(void)since_s;
-	world_traffic(p, 2e9, 2e9);
 	p->rate[SERIES_SEQUENCE_NAK] = p->rate[SERIES_IMPLIED_NAK] = 0;
 	p->rate[SERIES_ACK_TIMEOUTS] = rate;
 }
@@ -187,7 +185,7 @@ static void flap(struct world_port *p, double seconds, double since_s)
 static void lose_peer(struct world_port *p, double n, double since_s)
 {
 	if (since_s < 8)
-		p->rate[SERIES_ACK_TIMEOUTS] = 1;
+		p->rate[SERIES_ACK_TIMEOUTS] += 8;
 	if (floor(since_s) == 8)
 		p->o.value[SERIES_RETRIES_EXCEEDED] += floor(n);
 }
@@ -225,37 +223,52 @@ static void lie(struct world_port *p, double times, double since_s)
 	p->rate[SERIES_CNP_SENT] = times * 5000;
 }
 
+#define FULL (0.99 * WORLD_LINE * 4096 / (4096 + 82))
+
 /* How bad leaves a factor of 1.5 to each limit: between, chance decides. */
 static const struct fault faults[] = {
-	{"marks", CAUSE_FABRIC_CONGESTION, SEVERITY_WARNING, 0.015, 0.065, add_marks, 0},
-	{"many marks", CAUSE_FABRIC_CONGESTION, SEVERITY_CRITICAL, 0.15, 0.5, add_marks, 0},
-	{"incast", CAUSE_INCAST, SEVERITY_WARNING, 0.08, 0.08, fill_line, 0},
-	{"bad incast", CAUSE_INCAST, SEVERITY_CRITICAL, 0.15, 0.5, fill_line, 0},
-	{"unanswered", CAUSE_NOTIFICATION_POINT_OFF, SEVERITY_WARNING, 3e-4, 0.1, unanswered, 0},
-	{"ignored", CAUSE_REACTION_POINT_OFF, SEVERITY_WARNING, 3, 5000, ignore, 0},
-	{"pauses", CAUSE_SLOW_RECEIVER, SEVERITY_WARNING, 0.015, 0.065, pause_out, 0},
-	{"pauses long", CAUSE_SLOW_RECEIVER, SEVERITY_CRITICAL, 0.15, 0.8, pause_out, 0},
+	{"marks", CAUSE_FABRIC_CONGESTION, SEVERITY_WARNING, 0.015, 0.065, .apply = add_marks},
+	{"many marks", CAUSE_FABRIC_CONGESTION, SEVERITY_CRITICAL, 0.15, 0.5, .apply = add_marks},
+	{"incast", CAUSE_INCAST, SEVERITY_WARNING, 0.08, 0.08, .apply = fill_line,
+	 .changes_traffic = true, .received = FULL, .sent = 1e9},
+	{"bad incast", CAUSE_INCAST, SEVERITY_CRITICAL, 0.15, 0.5, .apply = fill_line,
+	 .changes_traffic = true, .received = FULL, .sent = 1e9},
+	{"unanswered", CAUSE_NOTIFICATION_POINT_OFF, SEVERITY_WARNING, 3e-4, 0.1,
+	 .apply = unanswered, .unmarked = true},
+	{"ignored", CAUSE_REACTION_POINT_OFF, SEVERITY_WARNING, 3, 5000, .apply = ignore,
+	 .events = 1},
+	{"pauses", CAUSE_SLOW_RECEIVER, SEVERITY_WARNING, 0.015, 0.065, .apply = pause_out},
+	{"pauses long", CAUSE_SLOW_RECEIVER, SEVERITY_CRITICAL, 0.15, 0.8, .apply = pause_out},
 	{"pauses for PCIe", CAUSE_SLOW_RECEIVER_PCIE, SEVERITY_CRITICAL, 0.15, 0.8,
-	 pause_out_stalled, 0},
-	{"drops", CAUSE_SLOW_RECEIVER, SEVERITY_WARNING, 15, 5000, drop, 0},
-	{"paused", CAUSE_PAUSED_BY_NETWORK, SEVERITY_WARNING, 0.075, 0.8, pause_in, 0},
-	{"storm", CAUSE_PAUSE_STORM_SOURCE, SEVERITY_CRITICAL, 1, 1, storm_out, 0},
-	{"stormed", CAUSE_PAUSE_STORM_VICTIM, SEVERITY_CRITICAL, 1, 1, storm_in, 0},
-	{"loss", CAUSE_PACKET_LOSS, SEVERITY_WARNING, 3e-6, 6e-5, nak, 0},
-	{"much loss", CAUSE_PACKET_LOSS, SEVERITY_CRITICAL, 1.5e-4, 1e-2, nak, 0},
+	 .apply = pause_out_stalled},
+	{"drops", CAUSE_SLOW_RECEIVER, SEVERITY_WARNING, 15, 5000, .apply = drop, .events = 1},
+	{"paused", CAUSE_PAUSED_BY_NETWORK, SEVERITY_WARNING, 0.075, 0.8, .apply = pause_in,
+	 .unmarked = true},
+	{"storm", CAUSE_PAUSE_STORM_SOURCE, SEVERITY_CRITICAL, 1, 1, .apply = storm_out,
+	 .changes_traffic = true, .received = 0, .sent = 1e9},
+	{"stormed", CAUSE_PAUSE_STORM_VICTIM, SEVERITY_CRITICAL, 1, 1, .apply = storm_in,
+	 .changes_traffic = true, .received = 1e9, .sent = 0, .unmarked = true},
+	{"loss", CAUSE_PACKET_LOSS, SEVERITY_WARNING, 3e-6, 6e-5, .apply = nak, .events = 2.7e6},
+	{"much loss", CAUSE_PACKET_LOSS, SEVERITY_CRITICAL, 1.5e-4, 1e-2, .apply = nak,
+	 .events = 2.7e6},
 	/* 6 to 33 of 488,000 are below 1e-4, from 73 on above. */
-	{"timeouts", CAUSE_PACKET_LOSS, SEVERITY_WARNING, 6, 33, time_out, 0},
-	{"many timeouts", CAUSE_PACKET_LOSS, SEVERITY_CRITICAL, 73, 600, time_out, 0},
-	{"not ready", CAUSE_RECEIVER_NOT_READY, SEVERITY_WARNING, 15, 2000, not_ready, 0},
-	{"dirty", CAUSE_BAD_LINK, SEVERITY_WARNING, 4e-12, 6e-11, dirty, 0},
-	{"very dirty", CAUSE_BAD_LINK, SEVERITY_CRITICAL, 1.5e-10, 1e-8, dirty, 0},
-	{"other class", CAUSE_WRONG_PRIORITY, SEVERITY_WARNING, 0.05, 1, other_class, 0},
-	{"flap", CAUSE_LINK_FLAP, SEVERITY_WARNING, 2, 100, flap, 0},
-	{"dead peer", CAUSE_PEER_GONE, SEVERITY_WARNING, 1, 8, lose_peer, 0},
-	{"wrong key", CAUSE_APPLICATION_ERROR, SEVERITY_WARNING, 1, 8, wrong_key, 0},
-	{"pause of all", CAUSE_GLOBAL_PAUSE, SEVERITY_WARNING, 0.002, 0.5, pause_all, 0},
-	{"frozen", CAUSE_NIC_STUCK, SEVERITY_WARNING, 1, 1, freeze, 0},
-	{"liar", CAUSE_CONTRADICTING_COUNTERS, SEVERITY_WARNING, 1.5, 5, lie, 0},
+	{"timeouts", CAUSE_PACKET_LOSS, SEVERITY_WARNING, 6, 33, .apply = time_out,
+	 .changes_traffic = true, .received = 2e9, .sent = 2e9},
+	{"many timeouts", CAUSE_PACKET_LOSS, SEVERITY_CRITICAL, 73, 600, .apply = time_out,
+	 .changes_traffic = true, .received = 2e9, .sent = 2e9},
+	{"not ready", CAUSE_RECEIVER_NOT_READY, SEVERITY_WARNING, 15, 2000, .apply = not_ready,
+	 .events = 1},
+	{"dirty", CAUSE_BAD_LINK, SEVERITY_WARNING, 4e-12, 6e-11, .apply = dirty,
+	 .events = 8 * 0.45 * WORLD_LINE},
+	{"very dirty", CAUSE_BAD_LINK, SEVERITY_CRITICAL, 1.5e-10, 1e-8, .apply = dirty,
+	 .events = 8 * 0.45 * WORLD_LINE},
+	{"other class", CAUSE_WRONG_PRIORITY, SEVERITY_WARNING, 0.05, 1, .apply = other_class},
+	{"flap", CAUSE_LINK_FLAP, SEVERITY_WARNING, 2, 100, .apply = flap},
+	{"dead peer", CAUSE_PEER_GONE, SEVERITY_WARNING, 1, 8, .apply = lose_peer},
+	{"wrong key", CAUSE_APPLICATION_ERROR, SEVERITY_WARNING, 1, 8, .apply = wrong_key},
+	{"pause of all", CAUSE_GLOBAL_PAUSE, SEVERITY_WARNING, 0.002, 0.5, .apply = pause_all},
+	{"frozen", CAUSE_NIC_STUCK, SEVERITY_WARNING, 1, 1, .apply = freeze},
+	{"liar", CAUSE_CONTRADICTING_COUNTERS, SEVERITY_WARNING, 1.5, 5, .apply = lie},
 };
 
 /* --- one run ---------------------------------------------------------------------------------- */
@@ -393,12 +406,17 @@ static void disturb(struct imperfect *i, void *arg)
 
 	if (since_s < 0)
 		return;
+	if (run->fault->changes_traffic) {
+		world_traffic(&i->w.ports[0], run->fault->received, run->fault->sent);
+		imperfect_background(i);
+	}
 	run->fault->apply(&i->w.ports[0], run->bad, run->begun ? fmax(since_s, 1e-3) : 0);
 	run->begun = true;
 }
 
 struct found {
-	bool told, beside;
+	bool told;
+	uint64_t beside; /* other causes, as CAUSE_BIT */
 	enum severity worst;
 	double onset_s, told_s;
 };
@@ -419,10 +437,12 @@ static void look(struct run *run, struct found *f)
 			f->told = true;
 			if (v[k].severity > f->worst)
 				f->worst = v[k].severity;
-		} else if (is_alarm(&v[k]) && !(run->fault->may & CAUSE_BIT(v[k].cause))) {
-			f->beside = true;
-			run->r->beside_by_cause[v[k].cause]++;
+		} else if (is_alarm(&v[k])) {
+			f->beside |= CAUSE_BIT(v[k].cause);
 			verbose(run, "beside", &v[k]);
+		} else if (v[k].change == VERDICT_CLOSED && v[k].closed == CLOSE_EXPLAINED) {
+			/* It was found to be the symptom of another. */
+			f->beside &= ~CAUSE_BIT(v[k].cause);
 		}
 	}
 }
@@ -432,11 +452,14 @@ static void count(struct run *run, const struct found *f)
 	size_t k = (size_t)(run->fault - faults);
 	double sample_s = run->i.how.interval_s * (run->i.how.uneven ? 2 : 1);
 	struct result *r = run->r;
+	double event_s = 0;
 
 	r->faults++;
 	r->of[k]++;
-	r->wrong += f->beside;
-	r->beside[k] += f->beside;
+	for (int c = 0; c < N_CAUSES; c++)
+		r->beside_by_cause[c] += (f->beside & CAUSE_BIT(c)) != 0;
+	r->wrong += f->beside != 0;
+	r->beside[k] += f->beside != 0;
 	if (!f->told) {
 		r->missed[k]++;
 		verbose(run, "missed", NULL);
@@ -453,7 +476,10 @@ static void count(struct run *run, const struct found *f)
 		r->misjudged[k]++;
 		verbose(run, "misjudged", NULL);
 	}
-	if (fabs(f->onset_s - run->begins_s) <= 2 * sample_s + 0.5)
+	/* Of rare events the first comes late. */
+	if (run->fault->events > 0)
+		event_s = 3 / (run->fault->events * run->bad);
+	if (fabs(f->onset_s - run->begins_s) <= 2 * sample_s + event_s + 0.5)
 		r->begun++;
 	else {
 		r->misdated[k]++;
@@ -477,6 +503,7 @@ static void run_faulty(struct result *r, uint64_t seed)
 	run.bad = log_uniform(&run.i, run.fault->low, run.fault->high);
 	/* What shows the fault is there. */
 	run.i.how.missing = 0;
+	run.i.unmarked = run.fault->unmarked;
 	run.begins_s = floor(SETTLE_S + 10 * run.i.how.interval_s + 60 * world_random(&dice));
 	run.i.traffic = steady;
 	run.i.disturb = disturb;

@@ -49,7 +49,7 @@ static enum counter_group group_of(int s)
 
 /* Every limit of docs/diagnosis.md, times `noise`. Two counters of one limit each get all of it:
  * neither of them is more than a share of what it may be. */
-static void make_background(struct imperfect *i)
+void imperfect_background(struct imperfect *i)
 {
 	struct world_port *p = &i->w.ports[0];
 	double n = i->noise, received = p->rate[SERIES_PACKETS_RECEIVED];
@@ -63,11 +63,13 @@ static void make_background(struct imperfect *i)
 	p->rate[SERIES_DISCARDS_RECEIVED] = n * fmax(1e-6 * received, 0.3);
 	p->rate[SERIES_RNR_NAK] = n * 10;
 	p->rate[SERIES_WQE_MISSING] = n * 10;
-	p->rate[SERIES_CE] = n * 0.01 * received;
-	p->rate[SERIES_CNP_SENT] = 0.3 * p->rate[SERIES_CE];
-	p->rate[SERIES_CNP_RECEIVED] = p->rate[SERIES_CNP_HANDLED] = n * 0.01 * sent;
+	if (!i->unmarked) {
+		p->rate[SERIES_CE] = n * 0.01 * received;
+		p->rate[SERIES_CNP_SENT] = 0.3 * p->rate[SERIES_CE];
+		p->rate[SERIES_CNP_RECEIVED] = p->rate[SERIES_CNP_HANDLED] = n * 0.01 * sent;
+	}
 	p->rate[SERIES_CNP_IGNORED] = n;
-	p->rate[SERIES_SYMBOL_ERRORS] = p->rate[SERIES_CRC_ERRORS] = n * 1e-12 * 8 * WORLD_LINE;
+	p->rate[SERIES_SYMBOL_ERRORS] = n * 1e-12 * 8 * WORLD_LINE; /* idle symbols, too */
 	p->rate[SERIES_ICRC_ERRORS] = n * 3;
 	p->rate[SERIES_GLOBAL_PAUSE_SENT] = n * 0.001 * world_random(&i->w);
 	p->rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 2 * n * 0.01 * world_random(&i->w);
@@ -116,7 +118,7 @@ static struct observation step_on(struct imperfect *i, uint64_t ms)
 	if (into == 0) {
 		if (i->traffic)
 			i->traffic(&i->w, (i->w.now_ms - BEGIN_MS) / 1000);
-		make_background(i);
+		imperfect_background(i);
 	}
 	if (i->disturb)
 		i->disturb(i, i->arg);

@@ -37,6 +37,7 @@ struct imperfect {
 	struct world w;
 	struct imperfections how;
 	double noise;		   /* background events, as a share of each limit; 0 = none */
+	bool unmarked;		   /* no marks and notifications among them */
 	world_pattern_fn *traffic; /* NULL: as it is */
 	disturb_fn *disturb;	   /* NULL: none */
 	void *arg;
@@ -45,6 +46,8 @@ struct imperfect {
 /* One port. */
 void imperfect_init(struct imperfect *, uint64_t seed, const struct imperfections *, double noise);
 void imperfect_done(struct imperfect *);
+/* For the port's present traffic: every counter that has a limit grows by `noise` of that. */
+void imperfect_background(struct imperfect *);
 /* The next sample; borrowed. Traffic, background and what disturbs them change each second. */
 struct observation imperfect_step(struct imperfect *);
 /* Seconds since the beginning. */
