@@ -205,11 +205,12 @@ $(B)/bench/bench_gate: $(B)/tests/bench/bench_gate.o $(TESTLIB) $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(filter-out %=_skip,$(WRAP)) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 # Over the tests' ports.
-$(B)/bench/bench_diagnosis: $(B)/tests/bench/bench_diagnosis.o $(B)/tests/lib/diagnosis_world.o $(LIB)
+$(B)/bench/bench_verdicts: $(B)/tests/lib/imperfect.o
+$(B)/bench/bench_diagnosis $(B)/bench/bench_verdicts: $(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/lib/diagnosis_world.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/bench/bench_gate.o $(B)/tests/bench/bench_diagnosis.o: DIRS += -Itests/lib
+$(addprefix $(B)/tests/bench/bench_,gate.o diagnosis.o verdicts.o): DIRS += -Itests/lib
 
 $(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 	$(Q)mkdir -p $(@D)

@@ -275,7 +275,7 @@ static void begin_window(struct burst_watch *w, enum window_state state,
 			 const double value[N_SERIES], uint64_t now_ns)
 {
 	rates_restart(&w->rates);
-	rates_update(&w->rates, value, 1, 0);
+	rates_update(&w->rates, value, 1, (double)INFINITY, 0);
 	w->state = state;
 	w->base_ns = now_ns;
 }
@@ -394,7 +394,7 @@ static double ce_of(const struct rates *r, unsigned mtu)
 static void close_window(struct bursts *b, struct burst_watch *w, const double value[N_SERIES],
 			 double line, unsigned mtu, uint64_t interval_ns)
 {
-	rates_update(&w->rates, value, seconds(interval_ns), line);
+	rates_update(&w->rates, value, seconds(interval_ns), (double)INFINITY, line);
 	for (unsigned i = 0; i < 2; i++) {
 		struct paused_window p = paused_in(&w->rates, ways[i], interval_ns);
 

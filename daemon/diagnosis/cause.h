@@ -47,6 +47,7 @@ enum cause {
 	CAUSE_CNP_LOST,
 	/* The application and its peers */
 	CAUSE_RECEIVER_NOT_READY,
+	CAUSE_GID_MOVED,
 	CAUSE_JOB_ENDED,
 	CAUSE_PEER_GONE,
 	CAUSE_APPLICATION_ERROR,
@@ -82,6 +83,7 @@ struct cause_row {
 	const char *number;	/* in the table of telemetry rules; "" = of our own */
 	rule_fn *rule;		/* NULL: one node alone cannot decide it */
 	uint64_t explains;	/* causes that are its symptoms, on the same port */
+	uint64_t yields;	/* causes that it is a symptom of, where its finding says so */
 	const char *sentence;	/* what is wrong, for people */
 	const char *advice;	/* what to do */
 	const char *disproof;	/* what would show that it is something else */

@@ -88,8 +88,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.release = LIMIT_release_link_seconds,
 			.explains = STORM_SYMPTOMS | B(BAD_LINK) | B(PAUSE_STORM_SOURCE) |
-				    B(PAUSE_STORM_VICTIM) | B(APPLICATION_ERROR) | B(MTU_MISMATCH) |
-				    B(PFC_MISMATCH),
+				    B(PAUSE_STORM_VICTIM) | B(APPLICATION_ERROR) | B(GID_MOVED) |
+				    B(MTU_MISMATCH) | B(PFC_MISMATCH),
 			.sentence = "the link went down",
 			.advice =
 				"look at cable, optic and switch port; queue pairs made before it went down have to be made anew",
@@ -348,6 +348,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = B(REORDERING) | B(PEER_GONE),
+			.yields = B(PEER_GONE) | B(JOB_ENDED) | B(GID_MOVED),
 			.sentence = "packets are lost between the ports",
 			.advice =
 				"PFC off on one hop, too little headroom or the wrong queue: walk the path's drop counters per priority",
@@ -463,6 +464,22 @@ static const struct cause_row rows[N_CAUSES] = {
 			.disproof = "the receiver always has work requests posted",
 			.source =
 				"mlx5's rnr_nak_retry_err and out_of_buffer; measured on ConnectX-5 and -6",
+		},
+	[CAUSE_GID_MOVED] =
+		{
+			"gid_moved",
+			"",
+			rule_gid_moved,
+			.severity = SEVERITY_WARNING,
+			ONSET(TIMEOUTS),
+			.release = LIMIT_release_seconds,
+			.explains = PATH_SYMPTOMS | B(JOB_ENDED),
+			.sentence =
+				"an address moved to another GID index: queue pairs that use the old index fail",
+			.advice =
+				"restart what made them; let libraries choose the GID by address and type, not by index",
+			.disproof = "queue pairs made after the move fail, too",
+			.source = "NVIDIA/nccl#2183",
 		},
 	[CAUSE_JOB_ENDED] =
 		{

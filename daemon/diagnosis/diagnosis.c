@@ -9,8 +9,12 @@
 #include "diagnosis_state.h"
 
 /* Samples in which a port may be missing or unreadable before it is gone. */
-#define GONE_AFTER 3
-#define ROOM_STEP  16
+#define GONE_AFTER    3
+/* Of samples that are called a gap when one is missing. */
+#define GAP_INTERVALS 4
+/* With rates, before a port is called judged. */
+#define WARM_SAMPLES  3
+#define ROOM_STEP     16
 
 int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 {
@@ -193,7 +197,7 @@ static void begin_anew(struct watched_port *p)
 static void take_sample(struct diagnosis *d, struct watched_port *p,
 			const struct port_observation *o, bool row)
 {
-	double gap_s = d->limits.value[LIMIT_longest_gap_seconds], line = port_line(o);
+	double gap_s = (double)d->gap_ms / 1000, line = port_line(o);
 	double signals[N_SIGNALS];
 
 	p->interval_s = p->seen_ms ? (double)(d->now_ms - p->seen_ms) / 1000 : 0;
@@ -203,7 +207,8 @@ static void take_sample(struct diagnosis *d, struct watched_port *p,
 	}
 	p->seen_ms = d->now_ms;
 	p->unseen = 0;
-	rates_update(&p->rates, o->value, p->interval_s, (double)o->rate_bps / 8);
+	rates_update(&p->rates, o->value, p->interval_s, gap_s, (double)o->rate_bps / 8);
+	rates_of_rdma(&p->rates, rdma_priorities(o));
 	history_update(&p->history, o, &p->rates, &d->limits, d->now_ms, p->interval_s,
 		       pause_contradicts(&p->rates, line));
 	signals_make(signals, &p->rates, is_soft_roce(o), o->mtu);
@@ -224,8 +229,9 @@ static void weigh(struct diagnosis *d, const struct port_observation *o, size_t 
 	double sent = (double)p->rates.rate[SERIES_BYTES_SENT];
 
 	d->loads[i].bytes = isnan(received) ? sent : isnan(sent) ? received : received + sent;
+	d->loads[i].received = received;
 	d->loads[i].ce_share = o->parent[0] ? window_mean(&p->window, &d->timeline, SIGNAL_CE_SHARE,
-							  RECENT_MS)
+							  d->span_ms[SPAN_RECENT])
 					    : (double)NAN;
 }
 
@@ -236,7 +242,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	struct watched_port *p = find_port(d, o, i);
 
 	d->observed[i] = NULL;
-	d->loads[i] = (struct port_load){(double)NAN, (double)NAN};
+	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN};
 	/* The same port twice: the first counts. */
 	if (p && p->looked_at)
 		return 0;
@@ -262,6 +268,17 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	return 0;
 }
 
+/* Samples that are as far apart as always are no gap. */
+static void follow_time(struct diagnosis *d)
+{
+	double longest_ms = 1000 * d->limits.value[LIMIT_longest_gap_seconds];
+	double usual_ms = (double)timeline_interval(&d->timeline);
+
+	d->gap_ms = (uint64_t)fmax(longest_ms, GAP_INTERVALS * usual_ms);
+	timeline_add(&d->timeline, d->now_ms);
+	spans_make(d->span_ms, &d->timeline, d->gap_ms);
+}
+
 int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 {
 	int r = 0;
@@ -275,7 +292,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	d->unix_ms = all->unix_ms;
 	verdicts_begin(d);
 	if (!all->partial)
-		timeline_add(&d->timeline, all->now_ms);
+		follow_time(d);
 	for (size_t i = 0; i < d->n_ports; i++)
 		d->ports[i]->looked_at = false;
 	for (size_t i = 0; i < all->n_ports; i++)
@@ -320,7 +337,10 @@ static enum port_watch watch_of(const struct diagnosis *d, const struct watched_
 		return WATCH_NOT_APPLICABLE;
 	if (p->unseen)
 		return WATCH_UNSEEN;
-	return watched_s < d->limits.value[LIMIT_warming_seconds] ? WATCH_WARMING : WATCH_JUDGED;
+	return watched_s < d->limits.value[LIMIT_warming_seconds] ||
+			       p->history.samples <= WARM_SAMPLES
+		       ? WATCH_WARMING
+		       : WATCH_JUDGED;
 }
 
 void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *ret)

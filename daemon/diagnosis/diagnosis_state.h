@@ -28,6 +28,8 @@ struct diagnosis {
 	struct thresholds limits;
 	struct timeline timeline;
 	uint64_t now_ms, unix_ms; /* of the last sample */
+	uint64_t gap_ms;	  /* of two samples that are further apart no rates are made */
+	uint64_t span_ms[N_SPANS];
 	uint32_t next_id;
 	struct watched_port **ports;
 	size_t n_ports, room_ports;

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
+
 /* Over which the rate of the PHY is smoothed. */
 #define PHY_SECONDS    60.0
 /* Below this rate nothing is said of counters that disagree. */
@@ -14,6 +16,11 @@
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
 #define BALANCE_SLOW_S 60.0
+#define HITS	       60.0
+#define TALLY_S	       10.0
+#define FLOW_SLOW_S    60.0
+/* Errors that are further apart do not belong together. */
+#define ERRORS_MS      60000
 
 static bool is_down(enum port_state s)
 {
@@ -21,22 +28,27 @@ static bool is_down(enum port_state s)
 }
 
 /* The counter and the state tell of one fall in different samples. */
-static bool was_just_counted(const struct history *h, uint64_t now_ms)
+static bool was_just_counted(const struct history *h, uint64_t now_ms, double interval_s)
 {
-	return h->state == PORT_UNKNOWN || (h->flap_ms[0] && now_ms - h->flap_ms[0] < ONE_FALL_MS);
+	double lately_ms = fmax(ONE_FALL_MS, 1500 * interval_s);
+
+	return h->state == PORT_UNKNOWN ||
+	       (h->flap_ms[0] && (double)(now_ms - h->flap_ms[0]) < lately_ms);
 }
 
 static void update_link(struct history *h, const struct port_observation *o, const struct rates *r,
-			const struct thresholds *t, uint64_t now_ms)
+			const struct thresholds *t, uint64_t now_ms, double interval_s)
 {
 	bool down = is_down(o->state);
 	bool settled = (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
 
 	h->changed = h->state != PORT_UNKNOWN &&
 		     (is_down(h->state) != down || h->rate_bps != o->rate_bps);
-	h->went_down = settled && !o->admin_down &&
+	/* A port that nobody uses may count whatever it likes. */
+	h->went_down = settled && !o->admin_down && (h->was_active || o->was_active || !down) &&
 		       (r->rate[SERIES_LINK_DOWN] > 0 ||
-			(down && !h->down && h->was_active && !was_just_counted(h, now_ms)));
+			(down && !h->down && h->was_active &&
+			 !was_just_counted(h, now_ms, interval_s)));
 	if (h->went_down) {
 		memmove(&h->flap_ms[1], &h->flap_ms[0], sizeof(h->flap_ms) - sizeof(h->flap_ms[0]));
 		h->flap_ms[0] = now_ms;
@@ -54,7 +66,8 @@ static void update_link(struct history *h, const struct port_observation *o, con
 /* Two counters of one thing, both of some size, of which a is more than `times` b. */
 static bool exceeds(const struct rates *r, enum series a, enum series b, double times)
 {
-	return r->rate[a] >= JUDGED_RATE && (double)r->rate[a] > times * (double)r->rate[b];
+	return r->rate[a] >= JUDGED_RATE && rates_together(r, a, b) &&
+	       (double)r->rate[a] > times * (double)r->rate[b];
 }
 
 static bool differ(const struct rates *r, enum series a, enum series b, double times)
@@ -80,8 +93,10 @@ static bool stands_still(const struct rates *r, double line)
 	double packets = (double)r->rate[SERIES_PACKETS_RECEIVED] +
 			 (double)r->rate[SERIES_PACKETS_SENT];
 
-	return (packets == 0 && line > 0 && bytes > MOVING_SHARE * line) ||
-	       (bytes == 0 && packets > 10 * JUDGED_RATE);
+	return rates_together(r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED) &&
+	       rates_together(r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT) &&
+	       ((packets == 0 && line > 0 && bytes > MOVING_SHARE * line) ||
+		(bytes == 0 && packets > 10 * JUDGED_RATE));
 }
 
 /* Neither bytes nor packets of RDMA, while its priorities carry a lot: its own, if it is not a VF's
@@ -135,7 +150,9 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 
 	for (int p = 0; p < SETTINGS_PRIOS; p++)
 		if (pfc & 1 << p)
-			outside -= (double)r->rate[(int)first + p];
+			outside -= rates_together(r, bytes, (enum series)((int)first + p))
+					   ? (double)r->rate[(int)first + p]
+					   : (double)NAN;
 	if (isnan(outside))
 		return;
 	usual = b->slow_all > 0 ? b->slow_outside / b->slow_all * all : outside;
@@ -151,6 +168,7 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 	else if (outside <= OUTSIDE_AT_ALL * all && b->missed)
 		b->since_ms = 0;
 	b->missed = outside <= OUTSIDE_AT_ALL * all;
+	b->hits = b->hits * (1 - 1 / HITS) + !b->missed;
 }
 
 static void update_balances(struct history *h, const struct port_observation *o,
@@ -168,6 +186,96 @@ static void update_balances(struct history *h, const struct port_observation *o,
 		       now_ms, interval_s);
 }
 
+/* --- events and packets ------------------------------------------------------------------------
+ */
+
+static double of_priorities(const struct rates *r, enum series first)
+{
+	double sum = (double)NAN;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		if (!isnan(r->rate[(int)first + p]))
+			sum = (isnan(sum) ? 0 : sum) + (double)r->rate[(int)first + p];
+	return sum;
+}
+
+static double greater(const struct rates *r, enum series a, enum series b)
+{
+	return fmax((double)r->rate[a], (double)r->rate[b]);
+}
+
+static void update_tallies(struct history *h, const struct rates *r, double interval_s)
+{
+	const double now[N_TALLIES] = {
+		[TALLY_CNP_IGNORED] = (double)r->rate[SERIES_CNP_IGNORED],
+		[TALLY_ICRC] = (double)r->rate[SERIES_ICRC_ERRORS],
+		[TALLY_PCIE_OVERFLOW] = (double)r->rate[SERIES_PCIE_OVERFLOW],
+		[TALLY_GLOBAL_FRAMES] = greater(r, SERIES_GLOBAL_FRAMES_SENT,
+						SERIES_GLOBAL_FRAMES_RECEIVED),
+		[TALLY_GLOBAL_PAUSE] = greater(r, SERIES_GLOBAL_PAUSE_SENT,
+					       SERIES_GLOBAL_PAUSE_RECEIVED),
+		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
+	};
+	double kept = TALLY_S / (TALLY_S + interval_s);
+
+	for (int i = 0; i < N_TALLIES; i++) {
+		struct tally_sum *t = &h->tally[i];
+
+		t->now = (float)now[i];
+		if (isnan(now[i]) || (now[i] == 0 && t->sum == 0 && t->seconds >= TALLY_S))
+			continue;
+		t->sum = (float)(kept * (double)t->sum + now[i] * interval_s);
+		t->seconds = (float)(kept * (double)t->seconds + interval_s);
+		if ((double)t->sum < 1e-6)
+			t->sum = 0;
+	}
+}
+
+static void update_errors(struct error_run *e, const struct rates *r, uint64_t now_ms)
+{
+	static const enum series all[] = {SERIES_ACCESS_ERRORS, SERIES_ACCESS_ERRORS_RESP,
+					  SERIES_INVALID_REQUESTS, SERIES_LENGTH_ERRORS};
+	enum series found = SERIES_ACCESS_ERRORS;
+	double rate = 0;
+
+	e->seen = false;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		e->seen |= !isnan(r->rate[all[i]]);
+		if ((double)r->rate[all[i]] > rate) {
+			found = all[i];
+			rate = (double)r->rate[found];
+		}
+	}
+	if (!(rate > 0))
+		return;
+	if (!e->last_ms || now_ms - e->last_ms > ERRORS_MS)
+		*e = (struct error_run){.first_ms = now_ms, .seen = true};
+	e->last_ms = now_ms;
+	e->n++;
+	e->told = false;
+	e->rate = rate;
+	e->series = found;
+}
+
+/* While nothing passes, the size stays. */
+static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
+			enum series packets, double interval_s)
+{
+	static const double over_s[2] = {TALLY_S, FLOW_SLOW_S};
+	double b = (double)r->rate[bytes], p = (double)r->rate[packets];
+
+	if (!isnan(p)) {
+		smooth(&f->sum, p, interval_s, TALLY_S);
+		smooth(&f->seconds, 1, interval_s, TALLY_S);
+	}
+	if (!(p > 0) || !(b > 0) || !rates_together(r, bytes, packets))
+		return;
+	for (int i = 0; i < 2; i++) {
+		smooth(&f->bytes[i], b, interval_s, over_s[i]);
+		smooth(&f->packets[i], p, interval_s, over_s[i]);
+	}
+}
+
 void history_update(struct history *h, const struct port_observation *o, const struct rates *r,
 		    const struct thresholds *t, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts)
@@ -176,16 +284,37 @@ void history_update(struct history *h, const struct port_observation *o, const s
 
 	if (!h->first_seen_ms)
 		h->first_seen_ms = now_ms;
-	update_link(h, o, r, t, now_ms);
+	update_link(h, o, r, t, now_ms, interval_s);
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
 	update_balances(h, o, r, now_ms, interval_s);
+	update_errors(&h->errors, r, now_ms);
+	if (o->gid_moved)
+		h->gid_ms = now_ms;
+	update_tallies(h, r, interval_s);
+	update_flow(&h->flow_sent, r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT, interval_s);
+	update_flow(&h->flow_received, r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED,
+		    interval_s);
 	h->queue_pairs_failed = r->rate[SERIES_RETRIES_EXCEEDED] > 0;
 	if (h->queue_pairs_failed)
 		h->failed_ms = now_ms;
 	if (!isnan(phy))
 		h->phy_rate += (phy - h->phy_rate) * fmin(1, interval_s / PHY_SECONDS);
-	if (!h->watched_ms)
+	if (!h->watched_ms) {
 		h->watched_ms = now_ms;
+		h->samples = 0;
+	}
+	h->samples++;
+}
+
+double flow_size(const struct flow *f, bool over_a_minute)
+{
+	return f->packets[over_a_minute] > 0 ? f->bytes[over_a_minute] / f->packets[over_a_minute]
+					     : (double)NAN;
+}
+
+double flow_packets(const struct flow *f)
+{
+	return f->seconds > 0 ? f->sum / f->seconds : (double)NAN;
 }
 
 unsigned history_flaps(const struct history *h, uint64_t now_ms, uint64_t span_ms)

@@ -16,7 +16,40 @@ struct balance {
 	double noise, weight; /* noise / weight: how much single samples deviate from that */
 	uint32_t samples;
 	uint64_t since_ms; /* when this run of samples with something outside began; 0 = none */
+	double hits;	   /* samples with something outside, of about the last 60 */
 	bool missed;	   /* the last sample had nothing */
+};
+
+/* Events of which few are a fault, and that have no place in the window. */
+enum tally {
+	TALLY_CNP_IGNORED,
+	TALLY_ICRC,
+	TALLY_PCIE_OVERFLOW,
+	TALLY_GLOBAL_FRAMES,
+	TALLY_GLOBAL_PAUSE, /* seconds */
+	TALLY_HOST_MARKED,
+	N_TALLIES
+};
+
+/* Sums in which the past counts less and less; NaN in `now`: not seen in this sample. */
+struct tally_sum {
+	float now, sum, seconds;
+};
+
+/* What passes in one direction. */
+struct flow {
+	double bytes[2], packets[2]; /* while both passed; over about 10 s, and over a minute */
+	double sum, seconds;	     /* packets over about 10 s */
+};
+
+/* Errors that the application makes: those of one minute are one run. */
+struct error_run {
+	uint64_t first_ms, last_ms; /* 0 = there were none */
+	double rate;		    /* of the last */
+	enum series series;
+	unsigned n; /* samples with some */
+	bool seen;  /* such a counter is visible */
+	bool told;  /* the rule has judged all of them */
 };
 
 struct history {
@@ -38,7 +71,12 @@ struct history {
 	double stuck_s;		 /* for how long RDMA counters stood still while its bytes moved */
 	double frozen_s;   /* the same while its priorities' bytes moved, perhaps those of VFs */
 	double disagree_s; /* for how long counters have contradicted each other */
+	struct error_run errors;
+	uint64_t gid_ms; /* when an address last moved to another GID index; 0 = never */
 	struct balance sent, received;
+	struct flow flow_sent, flow_received;
+	struct tally_sum tally[N_TALLIES];
+	uint32_t samples;   /* with rates, since watched_ms */
 	bool packets_moved; /* ever */
 	bool beyond;	    /* rates of this sample were beyond what the line can carry */
 	uint32_t ignored;
@@ -49,6 +87,10 @@ struct history {
 void history_update(struct history *, const struct port_observation *, const struct rates *,
 		    const struct thresholds *, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts);
+/* Bytes of a packet, recently or over a minute; NaN: not seen. */
+double flow_size(const struct flow *, bool over_a_minute);
+/* Packets a second, recently; NaN: not seen. */
+double flow_packets(const struct flow *);
 /* Has it been seen for long enough to judge its link? */
 static inline bool history_is_settled(const struct history *h, const struct thresholds *t,
 				      uint64_t now_ms)

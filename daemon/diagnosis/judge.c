@@ -5,10 +5,8 @@
 
 #include "diagnosis_state.h"
 
-/* How far back the beginning of a verdict is looked for, and which lulls do not end an excursion.
- */
-#define LOOK_BACK_MS 60000
-#define LULL_MS	     5000
+/* Of what is critical, from which the onsets of a warning raise it. */
+#define NEAR_CRITICAL 0.5
 
 #define USUAL_CONFIDENCE 0.8
 
@@ -22,18 +20,18 @@ static bool can_move_first(enum signal s)
 
 static void find_first_mover(struct verdict *v, const struct rule_input *in)
 {
-	uint64_t first = 0;
+	uint64_t first = 0, back_ms = in->span_ms[SPAN_BACK];
 
 	v->first_moved = "";
-	if (in->history->flap_ms[0] && in->now_ms - in->history->flap_ms[0] < LOOK_BACK_MS) {
+	if (in->history->flap_ms[0] && in->now_ms - in->history->flap_ms[0] < back_ms) {
 		first = in->history->flap_ms[0];
 		v->first_moved = "roce_phy_link_down_total";
 	}
 	/* Signals stand in causal order: an earlier one is not displaced by one of the same moment.
 	 */
 	for (int s = 0; s < N_SIGNALS && can_move_first((enum signal)s); s++) {
-		uint64_t since = window_since(in->window, in->timeline, (enum signal)s,
-					      LOOK_BACK_MS, LULL_MS);
+		uint64_t since = window_since(in->window, in->timeline, (enum signal)s, back_ms,
+					      in->span_ms[SPAN_LULL]);
 
 		if (!since)
 			continue;
@@ -50,14 +48,15 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 static uint64_t onset_of(const struct finding *f, const struct latch *l,
 			 const struct rule_input *in)
 {
-	uint64_t since = f->since_ms;
+	uint64_t since = f->since_ms, back_ms = in->span_ms[SPAN_BACK];
+	uint64_t lull_ms = in->span_ms[SPAN_LULL];
 
 	if (!since && f->has_signal)
-		since = window_since(in->window, in->timeline, f->signal, LOOK_BACK_MS, LULL_MS);
+		since = window_since(in->window, in->timeline, f->signal, back_ms, lull_ms);
 
 	/* An excursion that fills the whole look back began at an unknown time, before it was one.
 	 */
-	return since && since < l->bad_since_ms && in->now_ms - since < LOOK_BACK_MS - LULL_MS
+	return since && since < l->bad_since_ms && in->now_ms - since < back_ms - lull_ms
 		       ? since
 		       : l->bad_since_ms;
 }
@@ -91,7 +90,7 @@ static void refresh(struct verdict *v, const struct cause_row *row, const struct
 	enum severity s = capped(row, in, f->severity);
 	const struct port_observation *subject = f->subject ? f->subject : in->port;
 
-	if (s == SEVERITY_WARNING &&
+	if (s == SEVERITY_WARNING && !(f->near < NEAR_CRITICAL) &&
 	    latch_onsets(l, in->now_ms) >= in->limits->value[LIMIT_escalation_onsets])
 		s = SEVERITY_CRITICAL;
 	if (s > v->severity) {
@@ -208,7 +207,8 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 {
 	f->severity = SEVERITY_INFO;
 	f->confidence = USUAL_CONFIDENCE;
-	f->at_once = false;
+	f->near = (double)NAN;
+	f->yields = f->at_once = false;
 	f->why = NULL;
 	f->subject = NULL;
 	f->signal = row->signal;
@@ -225,7 +225,7 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	int r = 0;
 
 	rule_input_make(&in, all, port, &d->limits, &p->rates, &p->history, &p->window,
-			&d->timeline, p->interval_s);
+			&d->timeline, d->span_ms, p->interval_s);
 	in.loads = d->loads;
 	in.siblings = &d->siblings;
 	if (!is_clear(&in))
@@ -242,7 +242,11 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 		sight = look(row, l, &in, &f);
 		step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
 				    (uint64_t)(p->interval_s * 1000));
+		if (c == CAUSE_APPLICATION_ERROR && sight == SIGHT_YES)
+			p->history.errors.told = true;
 		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
+		if (sight == SIGHT_YES)
+			l->yields = f.yields;
 		if (apply(d, p, (enum cause)c, &in, &f, step) < 0)
 			r = -ENOMEM;
 	}

@@ -18,6 +18,7 @@ struct latch {
 	uint32_t onset_s[LATCH_ONSETS]; /* of the last verdicts, the newest first; 0 = none */
 	uint8_t recent;			/* a bit for each sample, 1 = yes; the newest is bit 0 */
 	uint8_t sight;			/* enum sight of the last sample */
+	bool yields;			/* as the last finding said */
 	short missing;			/* series that would be needed; -1 = none is missing */
 	const char *why;		/* it cannot be decided; NULL = it can */
 };

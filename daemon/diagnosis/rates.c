@@ -7,18 +7,29 @@
 #define WRAP	       4294967296.0
 /* Of counters that go back at once: they have been set to 0 together. */
 #define RESET_TOGETHER 2
+/* Samples in a row after which a counter that reads less is believed to have started over. */
+#define STARTED_OVER   3
 /* More than a line carries, for what clocks and coarse refreshes do to it. */
 #define BEYOND_LINE    1.1
 #define BEYOND_SECOND  1.05
 /* The smallest frame. */
 #define LEAST_BYTES    64
 
+static void restart(struct rates *r, int i, double base)
+{
+	r->last[i] = base;
+	r->rate[i] = NAN;
+	r->kept[i] = false;
+	r->below[i] = 0;
+}
+
 void rates_restart(struct rates *r)
 {
 	for (int i = 0; i < N_SERIES; i++) {
-		r->last[i] = (double)NAN;
-		r->rate[i] = NAN;
+		restart(r, i, (double)NAN);
+		r->span_s[i] = 0;
 	}
+	r->fell = false;
 }
 
 void rates_init(struct rates *r)
@@ -34,12 +45,12 @@ static bool is_small_step(double last, double now)
 }
 
 /* It continues as fast as before, if it wrapped; one that starts over does not look like that. */
-static bool is_wrap(const struct rates *r, int i, double now, double interval_s)
+static bool is_wrap(const struct rates *r, int i, double now)
 {
 	double moved = now + WRAP - r->last[i];
 
 	return series_kind(i) == SERIES_EVENTS && r->last[i] < WRAP && r->last[i] > WRAP / 2 &&
-	       moved / interval_s <= 4 * (double)r->rate[i] + 1000;
+	       moved / (double)r->span_s[i] <= 4 * (double)r->rate[i] + 1000;
 }
 
 static bool believable(int i, double moved, double interval_s, double line)
@@ -63,48 +74,87 @@ static bool believable(int i, double moved, double interval_s, double line)
 	return true;
 }
 
-/* What it has moved; NaN: nobody can tell. */
-static double moved_by(struct rates *r, int i, double now, double interval_s, unsigned *ret_back)
+/* It reads less than before, and that is neither a wrap nor a read that was overtaken. */
+static bool fell_back(const struct rates *r, int i, double now)
+{
+	return now < r->last[i] && !is_small_step(r->last[i], now) && !is_wrap(r, i, now);
+}
+
+static double moved_by(const struct rates *r, int i, double now)
 {
 	double last = r->last[i];
 
-	if (isnan(last) || now >= last)
-		return now - last;
-	if (is_small_step(last, now))
-		return 0;
-	if (is_wrap(r, i, now, interval_s))
-		return now + WRAP - last;
-	(*ret_back)++;
-	return (double)NAN;
+	return now >= last ? now - last : is_small_step(last, now) ? 0 : now + WRAP - last;
 }
 
-void rates_update(struct rates *r, const double value[N_SERIES], double interval_s, double line)
+static void keep(struct rates *r, int i)
 {
-	unsigned back = 0;
+	r->rate[i] = NAN;
+	r->kept[i] = true;
+}
+
+/* It may have started over, or return to at least what it was. */
+static void stay_below(struct rates *r, int i, double now)
+{
+	if (++r->below[i] < STARTED_OVER) {
+		keep(r, i);
+		return;
+	}
+	restart(r, i, now);
+	r->resets += r->fell;
+	r->fell = false;
+}
+
+static void move(struct rates *r, int i, double now, double line)
+{
+	double moved = moved_by(r, i, now), rate = moved / (double)r->span_s[i];
+
+	if (moved > 0 && !believable(i, moved, (double)r->span_s[i], line)) {
+		r->ignored++;
+		rate = (double)NAN;
+	}
+	if (series_kind(i) == SERIES_WHOLE_SECONDS && rate > 1)
+		rate = 1;
+	r->rate[i] = (float)rate;
+	r->kept[i] = false;
+	r->below[i] = 0;
+	/* A step back is no new base: what is counted again must not count twice. */
+	if (now > r->last[i] || moved > 0)
+		r->last[i] = now;
+}
+
+static void update(struct rates *r, int i, double now, double gap_s, double line)
+{
+	bool gap = (double)r->span_s[i] > gap_s;
+
+	if (isnan(now))
+		keep(r, i);
+	else if (isnan(r->last[i]) || (r->kept[i] && gap))
+		restart(r, i, now);
+	else if (fell_back(r, i, now))
+		stay_below(r, i, now);
+	else
+		move(r, i, now, line);
+}
+
+void rates_update(struct rates *r, const double value[N_SERIES], double interval_s, double gap_s,
+		  double line)
+{
+	unsigned fallen = 0, below = 0;
 
 	for (int i = 0; i < N_SERIES; i++) {
-		double now = value[i], moved, rate;
-
-		if (series_kind(i) == SERIES_GAUGE || isnan(now)) {
-			r->rate[i] = (float)now;
+		if (series_kind(i) == SERIES_GAUGE) {
+			r->rate[i] = (float)value[i];
 			continue;
 		}
-		moved = moved_by(r, i, now, interval_s, &back);
-		rate = moved / interval_s;
-		if (moved > 0 && !believable(i, moved, interval_s, line)) {
-			r->ignored++;
-			rate = (double)NAN;
-		}
-		if (series_kind(i) == SERIES_WHOLE_SECONDS && rate > 1)
-			rate = 1;
-		/* A step back is no new base: what is counted again must not count twice. */
-		if (!(moved == 0 && now < r->last[i]))
-			r->last[i] = now;
-		r->rate[i] = (float)rate;
+		r->span_s[i] = (float)((r->kept[i] ? (double)r->span_s[i] : 0) + interval_s);
+		update(r, i, value[i], gap_s, line);
+		fallen += r->below[i] == 1 && !isnan(value[i]);
+		below += r->below[i] > 0;
 	}
-	if (back < RESET_TOGETHER)
+	r->fell = below > 0 && (r->fell || fallen >= RESET_TOGETHER);
+	if (fallen < RESET_TOGETHER)
 		return;
-	r->resets++;
 	for (int i = 0; i < N_SERIES; i++)
 		if (series_kind(i) != SERIES_GAUGE)
 			r->rate[i] = NAN;

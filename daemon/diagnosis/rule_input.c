@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "rules.h"
 
 /* Bytes of a RoCEv2 packet beside its payload: BTH, UDP, IPv4, Ethernet, ICRC; and what frames take
@@ -10,6 +11,15 @@
 #define WIRE_BYTES   82
 
 #define CONTRADICTION_SHARE 0.1
+/* Of the bytes received: less foreign traffic is no reason for drops. */
+#define FOREIGN_SHARE	    0.01
+
+void spans_make(uint64_t ret[N_SPANS], const struct timeline *t, uint64_t gap_ms)
+{
+#define X(name, ms, rows) ret[SPAN_##name] = timeline_span(t, ms, rows, gap_ms);
+	SPAN_LIST(X)
+#undef X
+}
 
 double port_line(const struct port_observation *o)
 {
@@ -62,6 +72,8 @@ static bool contradicts(const struct rates *r, enum series pause, enum series by
 {
 	for (int p = 0; p < SETTINGS_PRIOS; p++)
 		if ((double)r->rate[(int)pause + p] >= 0.99 && line > 0 &&
+		    rates_together(r, (enum series)((int)pause + p),
+				   (enum series)((int)bytes + p)) &&
 		    (double)r->rate[(int)bytes + p] > CONTRADICTION_SHARE * line)
 			return true;
 	return false;
@@ -93,6 +105,52 @@ static double packets_or_estimate(double packets, double bytes, unsigned mtu)
 	return isnan(packets) ? bytes / (mtu ? mtu : 4096) : packets;
 }
 
+uint8_t rdma_priorities(const struct port_observation *o)
+{
+	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
+
+	return pfc ? pfc : 0xff;
+}
+
+/* Bytes of other priorities are as many as RDMA's that might have been dropped. */
+static bool has_foreign_traffic(const struct rates *r, uint8_t priorities)
+{
+	double own = 0, foreign = 0;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++) {
+		double bytes = (double)r->rate[SERIES_PRIORITY_RECEIVED + p];
+
+		if (bytes > 0)
+			*(priorities & 1 << p ? &own : &foreign) += bytes;
+	}
+	return foreign > FOREIGN_SHARE * (own + foreign);
+}
+
+void rates_of_rdma(struct rates *r, uint8_t priorities)
+{
+	static const enum series of_priorities[] = {SERIES_PAUSE_RECEIVED,  SERIES_PAUSE_SENT,
+						    SERIES_NO_BUFFER,	    SERIES_HOST_BUFFER,
+						    SERIES_HOST_CONGESTION, SERIES_HOST_MARKED};
+	float *dropped = &r->rate[SERIES_DISCARDS_RECEIVED];
+	double gaps = (double)r->rate[SERIES_OUT_OF_SEQUENCE];
+
+	if (priorities == 0xff)
+		return;
+	for (int p = 0; p < SETTINGS_PRIOS; p++)
+		for (size_t i = 0; !(priorities & 1 << p) && i < ARRAY_SIZE(of_priorities); i++) {
+			float *rate = &r->rate[(int)of_priorities[i] + p];
+
+			if (of_priorities[i] >= SERIES_NO_BUFFER &&
+			    of_priorities[i]<SERIES_HOST_MARKED && * rate> 0)
+				*dropped = fmaxf(*dropped - *rate, 0);
+			*rate = NAN;
+		}
+	/* A packet of RDMA's that was dropped leaves a gap. */
+	if (*dropped > 0 && gaps >= 0 && gaps < (double)*dropped &&
+	    has_foreign_traffic(r, priorities))
+		*dropped = (float)gaps;
+}
+
 static double discards_of(const struct rates *r)
 {
 	double sum = 0, port = (double)r->rate[SERIES_DISCARDS_RECEIVED];
@@ -103,18 +161,39 @@ static double discards_of(const struct rates *r)
 	return isnan(port) ? (sum > 0 ? sum : port) : fmax(sum, port);
 }
 
+/* Of the packets received, those that the fabric marked: without what this NIC marked itself. */
+static double share_of_marks(const struct rates *r, double packets)
+{
+	double ce = (double)r->rate[SERIES_CE];
+	enum series of = isnan(r->rate[SERIES_PACKETS_RECEIVED]) ? SERIES_BYTES_RECEIVED
+								 : SERIES_PACKETS_RECEIVED;
+
+	for (int s = SERIES_HOST_MARKED; s <= SERIES_HOST_MARKED_LAST; s++)
+		if (r->rate[s] > 0)
+			ce = rates_together(r, SERIES_CE, (enum series)s)
+				     ? fmax(ce - (double)r->rate[s], 0)
+				     : (double)NAN;
+	if (ce == 0)
+		return 0;
+	/* Marks without packets contradict each other. */
+	if (!rates_together(r, SERIES_CE, of) || packets == 0)
+		return (double)NAN;
+	return ce > packets ? 1 : ce / packets;
+}
+
 void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, unsigned mtu)
 {
 	double bytes = (double)r->rate[SERIES_BYTES_RECEIVED];
 	double packets = packets_or_estimate((double)r->rate[SERIES_PACKETS_RECEIVED], bytes, mtu);
-	double ce = (double)r->rate[SERIES_CE];
 	double cnp = (double)r->rate[SERIES_CNP_RECEIVED];
 
-	ret[SIGNAL_PHY_ERRORS] = SUM_OF(r, SERIES_SYMBOL_ERRORS, SERIES_CRC_ERRORS,
-					SERIES_UNCORRECTABLE);
+	/* One damaged frame counts in each of them. */
+	ret[SIGNAL_PHY_ERRORS] = fmax(
+		fmax((double)r->rate[SERIES_SYMBOL_ERRORS], (double)r->rate[SERIES_CRC_ERRORS]),
+		(double)r->rate[SERIES_UNCORRECTABLE]);
 	ret[SIGNAL_PAUSE_RECEIVED] = paused_most(r, SERIES_PAUSE_RECEIVED).share;
 	ret[SIGNAL_PAUSE_SENT] = paused_most(r, SERIES_PAUSE_SENT).share;
-	ret[SIGNAL_CE_SHARE] = ce == 0 ? 0 : ce > packets ? 1 : ce / packets;
+	ret[SIGNAL_CE_SHARE] = share_of_marks(r, packets);
 	ret[SIGNAL_CNP_SENT] = (double)r->rate[SERIES_CNP_SENT];
 	ret[SIGNAL_CNP_RECEIVED] = isnan(cnp) ? SUM_OF(r, SERIES_CNP_HANDLED, SERIES_CNP_IGNORED)
 					      : cnp;
@@ -124,7 +203,10 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 	/* soft-RoCE counts sequence NAKs among its "timeouts". */
 	ret[SIGNAL_TIMEOUTS] =
 		(double)r->rate[soft_roce ? SERIES_SOFT_TIMEOUTS : SERIES_ACK_TIMEOUTS];
-	ret[SIGNAL_NOT_READY] = SUM_OF(r, SERIES_RNR_NAK, SERIES_WQE_MISSING, SERIES_RNR_NAK_SENT);
+	/* A receive that is missing is what the NAK sent is for. */
+	ret[SIGNAL_NOT_READY] = fmax(
+		fmax((double)r->rate[SERIES_RNR_NAK], (double)r->rate[SERIES_WQE_MISSING]),
+		(double)r->rate[SERIES_RNR_NAK_SENT]);
 	ret[SIGNAL_FAILED] = SUM_OF(r, SERIES_RETRIES_EXCEEDED, SERIES_RNR_EXCEEDED,
 				    SERIES_CQE_ERRORS, SERIES_CQE_ERRORS_RESP);
 	ret[SIGNAL_BYTES_RECEIVED] = bytes;
@@ -138,7 +220,8 @@ static double recent_ce_share(const struct rule_input *in)
 
 	if (!(in->mean[SIGNAL_CE_SHARE] > 0))
 		return in->mean[SIGNAL_CE_SHARE];
-	for (unsigned back = 0; back < 10; back++) {
+	for (unsigned back = 0; window_reaches(in->timeline, back, in->span_ms[SPAN_RECENT]);
+	     back++) {
 		double share = window_get(in->window, in->timeline, SIGNAL_CE_SHARE, back);
 		double weight = window_get(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, back);
 
@@ -150,24 +233,23 @@ static double recent_ce_share(const struct rule_input *in)
 	return bytes > 0 ? marked / bytes : in->mean[SIGNAL_CE_SHARE];
 }
 
-/* Packets of the size that they have now. */
-static double recent_packets(const struct rule_input *in, enum signal bytes, enum series packets)
+/* Of the size that packets have had recently. */
+static double recent_packets(const struct rule_input *in, enum signal bytes,
+			     const struct flow *flow)
 {
-	double now = rate_of(in, packets);
-	double now_bytes = rate_of(in, bytes == SIGNAL_BYTES_SENT ? SERIES_BYTES_SENT
-								  : SERIES_BYTES_RECEIVED);
+	double size = flow_size(flow, false);
 
-	if (now > 0 && now_bytes > 0)
-		return in->mean[bytes] * now / now_bytes;
-	return isnan(in->mean[bytes])
-		       ? now
-		       : packets_or_estimate((double)NAN, in->mean[bytes], in->port->mtu);
+	if (isnan(in->mean[bytes]))
+		return flow_packets(flow);
+	return size > 0 ? in->mean[bytes] / size
+			: packets_or_estimate((double)NAN, in->mean[bytes], in->port->mtu);
 }
 
 void rule_input_make(struct rule_input *in, const struct observation *all, size_t port,
 		     const struct thresholds *limits, const struct rates *rates,
 		     const struct history *history, const struct window *window,
-		     const struct timeline *timeline, double interval_s)
+		     const struct timeline *timeline, const uint64_t span_ms[N_SPANS],
+		     double interval_s)
 {
 	memset(in, 0, sizeof(*in));
 	in->port = &all->ports[port];
@@ -177,6 +259,7 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 	in->history = history;
 	in->window = window;
 	in->timeline = timeline;
+	in->span_ms = span_ms;
 	in->now_ms = all->now_ms;
 	in->interval_s = interval_s;
 	in->settled = history_is_settled(history, limits, in->now_ms);
@@ -185,12 +268,12 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 	in->most = most_of_line(in->port, in->line);
 	in->pause_received = paused_most(rates, SERIES_PAUSE_RECEIVED);
 	in->pause_sent = paused_most(rates, SERIES_PAUSE_SENT);
-	window_means(window, timeline, RECENT_MS, in->mean);
+	window_means(window, timeline, span_ms[SPAN_RECENT], in->mean);
 	in->mean[SIGNAL_CE_SHARE] = recent_ce_share(in);
 	in->use_received = in->most > 0 ? in->mean[SIGNAL_BYTES_RECEIVED] / in->most : (double)NAN;
 	in->use_sent = in->most > 0 ? in->mean[SIGNAL_BYTES_SENT] / in->most : (double)NAN;
-	in->packets_received = recent_packets(in, SIGNAL_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED);
-	in->packets_sent = recent_packets(in, SIGNAL_BYTES_SENT, SERIES_PACKETS_SENT);
+	in->packets_received = recent_packets(in, SIGNAL_BYTES_RECEIVED, &history->flow_received);
+	in->packets_sent = recent_packets(in, SIGNAL_BYTES_SENT, &history->flow_sent);
 	in->idle = !(in->use_received >= limits->value[LIMIT_utilisation_idle] ||
 		     in->use_sent >= limits->value[LIMIT_utilisation_idle]) &&
 		   (in->line > 0 || history->down);
@@ -199,7 +282,80 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 bool sustained(const struct rule_input *in, enum signal s, double least)
 {
 	return in->mean[s] >= least && in->mean[s] > 0 &&
-	       window_count(in->window, in->timeline, s, RECENT_MS, least) >= 2;
+	       window_count(in->window, in->timeline, s, in->span_ms[SPAN_RECENT], least) >= 2;
+}
+
+bool is_still(const struct rule_input *in)
+{
+	double bytes = fmax(rate_of(in, SERIES_BYTES_RECEIVED), rate_of(in, SERIES_BYTES_SENT));
+
+	return bytes <= threshold(in, LIMIT_utilisation_idle) * in->most;
+}
+
+double beyond_chance(double events)
+{
+	return fmax(events - CHANCE * sqrt(events), 0);
+}
+
+/* Of the flow that is hit more: a reader sends few packets, and its answers are lost. */
+static double packets_over(const struct rule_input *in, enum span span)
+{
+	double received = flow_size(&in->history->flow_received, span != SPAN_RECENT);
+	double sent = flow_size(&in->history->flow_sent, span != SPAN_RECENT), seconds;
+	double mtu = in->port->mtu ? in->port->mtu : 4096, ms = (double)in->span_ms[span], most;
+
+	most = fmax(
+		window_sum(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, (uint64_t)ms,
+			   &seconds) /
+			(received > 0 ? received : mtu),
+		window_sum(in->window, in->timeline, SIGNAL_BYTES_SENT, (uint64_t)ms, &seconds) /
+			(sent > 0 ? sent : mtu));
+	return seconds > 0 && most > 0 ? most
+				       : fmax(flow_packets(&in->history->flow_received),
+					      flow_packets(&in->history->flow_sent)) *
+						 ms / 1000;
+}
+
+double certain_rate(const struct rule_input *in, enum signal s, double least, double share,
+		    double *ret_share)
+{
+	/* Samples of each span that have to have some, and of the one before. */
+	static const struct {
+		enum span span, goes_on;
+		unsigned samples;
+	} spans[] = {{SPAN_RECENT, SPAN_RECENT, 2},
+		     {SPAN_LATELY, SPAN_RECENT, 3},
+		     {SPAN_LONG, SPAN_LATELY, 3}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
+		uint64_t ms = in->span_ms[spans[i].span];
+		double seconds, sum = window_sum(in->window, in->timeline, s, ms, &seconds);
+		double sure = beyond_chance(sum), packets;
+
+		if (window_count(in->window, in->timeline, s, in->span_ms[spans[i].goes_on], 0) ==
+		    0)
+			return 0;
+		if (!(seconds > 0) || sure < least * seconds ||
+		    window_count(in->window, in->timeline, s, ms, 0) < spans[i].samples)
+			continue;
+		packets = packets_over(in, spans[i].span);
+		if (sure < share * packets)
+			continue;
+		*ret_share = packets > 0 ? sure / packets : (double)NAN;
+		return sure / seconds;
+	}
+	return 0;
+}
+
+double tally_rate(const struct rule_input *in, enum tally tally)
+{
+	const struct tally_sum *t = &in->history->tally[tally];
+	double now = (double)t->now, s = in->interval_s;
+
+	if (isnan(now))
+		return (double)NAN;
+	return fmax(beyond_chance(now * s) / s,
+		    t->seconds > 0 ? beyond_chance((double)t->sum) / (double)t->seconds : 0);
 }
 
 void show_numbered(struct finding *f, const char *name, int number, const char *unit, double value,
@@ -219,6 +375,12 @@ enum sight cannot_decide(struct finding *f, const char *why)
 {
 	f->why = why;
 	return SIGHT_UNKNOWN;
+}
+
+void grade(struct finding *f, double value, double critical)
+{
+	f->severity = severity_by(value, 0, critical);
+	f->near = value / critical;
 }
 
 enum severity severity_by(double value, double warning, double critical)

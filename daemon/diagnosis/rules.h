@@ -11,8 +11,33 @@
 #include "verdict.h"
 #include "window.h"
 
-/* Means over this are called recent. */
-#define RECENT_MS 10000
+/* How far back rules look: so long, and over so many samples at least, however far apart those are.
+ */
+#define SPAN_LIST(X)                                                                               \
+	X(LULL, 5000, 2)    /* does not end what goes on */                                        \
+	X(RECENT, 10000, 3) /* means over this are called recent */                                \
+	X(STEADY, 30000, 4)                                                                        \
+	X(LATELY, 60000, 5)                                                                        \
+	X(BACK, 60000, 12) /* the beginning of a verdict is looked for */                          \
+	X(LONG, 900000, 8)
+
+enum span {
+#define X(name, ms, rows) SPAN_##name,
+	SPAN_LIST(X)
+#undef X
+		N_SPANS
+};
+
+/* ms of each, for the intervals that samples have now; gap_ms: what is further apart does not
+ * belong together. */
+void spans_make(uint64_t ret[N_SPANS], const struct timeline *, uint64_t gap_ms);
+
+/* Standard deviations by which a number of events has to differ from what chance makes of its
+ * limit: of a third of the limit, chance does it once in 10^8 windows at most. */
+#define CHANCE 3.0
+
+/* `least_events` are in so many seconds. */
+#define LEAST_S 10
 
 /* The priority that was paused longest in this sample. */
 struct paused {
@@ -23,6 +48,7 @@ struct paused {
 /* What others need to know of a port. */
 struct port_load {
 	double bytes;	 /* a second, both directions */
+	double received; /* of them */
 	double ce_share; /* recent */
 };
 
@@ -36,6 +62,7 @@ struct rule_input {
 	const struct history *history;
 	const struct window *window;
 	const struct timeline *timeline;
+	const uint64_t *span_ms; /* of each enum span */
 	uint64_t now_ms;
 	double interval_s;
 	bool open;	/* the rule's verdict is */
@@ -53,7 +80,13 @@ struct rule_input {
 /* Everything but `open`. */
 void rule_input_make(struct rule_input *ret, const struct observation *, size_t port,
 		     const struct thresholds *, const struct rates *, const struct history *,
-		     const struct window *, const struct timeline *, double interval_s);
+		     const struct window *, const struct timeline *,
+		     const uint64_t span_ms[N_SPANS], double interval_s);
+/* Priorities whose pause and drops are RDMA's concern: the lossless ones, where they are known. */
+uint8_t rdma_priorities(const struct port_observation *);
+/* Forgets the pause and drops of all others; what the port dropped is RDMA's as far as those others
+ * and their traffic do not account for it. */
+void rates_of_rdma(struct rates *, uint8_t priorities);
 /* Bytes a second of the port's rate, 0 where the link is not up. */
 double port_line(const struct port_observation *);
 /* What pause of one direction stops: of pause that is received nothing is sent, and the other way
@@ -98,6 +131,17 @@ static inline double ceiling(const struct rule_input *in, enum threshold t)
 
 /* A recent mean that more than one sample made. */
 bool sustained(const struct rule_input *, enum signal, double least);
+/* Nothing to speak of passes in this sample. */
+bool is_still(const struct rule_input *);
+/* How many of so many events are beyond chance. */
+double beyond_chance(double events);
+/* Events a second, as far as they are beyond chance, over the shortest of RECENT, LATELY and LONG
+ * in which they come to `least` a second and to `share` of the packets (0: of whatever there are);
+ * they have to go on. 0: in none. *ret_share: of the packets. */
+double certain_rate(const struct rule_input *, enum signal, double least, double share,
+		    double *ret_share);
+/* The same of an event that has a tally: in this sample, or recently. */
+double tally_rate(const struct rule_input *, enum tally);
 /* Evidence beyond what there is room for is left out. */
 void show(struct finding *, const char *name, const char *unit, double value, double threshold);
 void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
@@ -105,6 +149,8 @@ void show_numbered(struct finding *, const char *name, int number, const char *u
 enum sight cannot_decide(struct finding *, const char *why);
 /* Warning from here, critical from there. */
 enum severity severity_by(double value, double warning, double critical);
+/* The same for the finding: warning, or critical from there, and how near to that it is. */
+void grade(struct finding *, double value, double critical);
 
 /* --- the rules -------------------------------------------------------------------------------- */
 
@@ -124,4 +170,5 @@ rule_fn rule_notification_point_off, rule_reaction_point_off, rule_noisy_neighbo
 /* rules_loss.c */
 rule_fn rule_packet_loss, rule_reordering;
 /* rules_application.c */
-rule_fn rule_receiver_not_ready, rule_job_ended, rule_peer_gone, rule_application_error;
+rule_fn rule_receiver_not_ready, rule_gid_moved, rule_job_ended, rule_peer_gone,
+	rule_application_error;

@@ -3,16 +3,20 @@
 
 #include "rules.h"
 
-/* For how long after retries ran out something is said of it. */
-#define FAILED_MS  60000
-/* Whether the rest of the traffic goes on shows after this. */
-#define GOES_ON_MS 5000
-/* Pods whose job ends stop at different moments. */
-#define ENDS_MS	   30000
+static bool a_pod_ended(const struct port_observation *o)
+{
+	for (size_t i = 0; i < o->n_pods; i++)
+		if (o->pods[i].ended)
+			return true;
+	return false;
+}
 
 enum sight rule_receiver_not_ready(const struct rule_input *in, struct finding *f)
 {
-	double exceeded = rate_of(in, SERIES_RNR_EXCEEDED), rate = in->mean[SIGNAL_NOT_READY];
+	/* When a pod ends, its receives end before its peers know. */
+	double counted = rate_of(in, SERIES_RNR_EXCEEDED);
+	double exceeded = counted > 0 && a_pod_ended(in->port) ? 0 : counted,
+	       rate = in->mean[SIGNAL_NOT_READY];
 	double missing = fmax(rate_of(in, SERIES_WQE_MISSING), rate_of(in, SERIES_RNR_NAK_SENT));
 
 	if (isnan(rate) && isnan(exceeded))
@@ -38,25 +42,27 @@ static uint64_t since_failed(const struct rule_input *in)
 {
 	uint64_t failed_ms = in->history->failed_ms;
 
-	return failed_ms && in->now_ms - failed_ms < FAILED_MS ? in->now_ms - failed_ms
-							       : UINT64_MAX;
+	return failed_ms && in->now_ms - failed_ms < in->span_ms[SPAN_LATELY]
+		       ? in->now_ms - failed_ms
+		       : UINT64_MAX;
 }
 
-static bool a_pod_ended(const struct port_observation *o)
-{
-	for (size_t i = 0; i < o->n_pods; i++)
-		if (o->pods[i].ended)
-			return true;
-	return false;
-}
-
-/* Nothing to speak of has passed for five seconds. */
+/* Nothing to speak of has passed for seconds. */
 static bool traffic_stopped(const struct rule_input *in)
 {
-	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_SENT, GOES_ON_MS) +
-		       window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, GOES_ON_MS);
+	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_SENT,
+				   in->span_ms[SPAN_LULL]) +
+		       window_mean(in->window, in->timeline, SIGNAL_BYTES_RECEIVED,
+				   in->span_ms[SPAN_LULL]);
 
 	return bytes < threshold(in, LIMIT_utilisation_idle) * in->most;
+}
+
+/* The first timeout of those that made them fail. */
+static uint64_t first_timeout(const struct rule_input *in)
+{
+	return window_since_at(in->window, in->timeline, SIGNAL_TIMEOUTS, in->span_ms[SPAN_BACK],
+			       in->span_ms[SPAN_LULL], in->history->failed_ms);
 }
 
 static void show_failures(const struct rule_input *in, struct finding *f)
@@ -72,12 +78,37 @@ static void show_failures(const struct rule_input *in, struct finding *f)
 	show(f, "peers of those", "", q->failed_peers, (double)NAN);
 }
 
+static bool gid_moved_lately(const struct rule_input *in)
+{
+	uint64_t moved_ms = in->history->gid_ms;
+
+	return moved_ms && in->now_ms - moved_ms < 2 * in->span_ms[SPAN_LATELY];
+}
+
+/* Queue pairs hold an index into the table of GIDs: after a move the old one has another address or
+ * none, and the peers' answers do not arrive. */
+enum sight rule_gid_moved(const struct rule_input *in, struct finding *f)
+{
+	bool failed = since_failed(in) != UINT64_MAX;
+
+	if (!gid_moved_lately(in) || a_pod_ended(in->port))
+		return SIGHT_NO;
+	if (!failed && !sustained(in, SIGNAL_TIMEOUTS, 0))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->at_once = failed;
+	f->since_ms = failed ? first_timeout(in) : 0;
+	show_failures(in, f);
+	return SIGHT_YES;
+}
+
 enum sight rule_job_ended(const struct rule_input *in, struct finding *f)
 {
 	if (since_failed(in) == UINT64_MAX || !a_pod_ended(in->port))
 		return SIGHT_NO;
 	f->severity = SEVERITY_INFO;
 	f->at_once = true;
+	f->since_ms = first_timeout(in);
 	show_failures(in, f);
 	return SIGHT_YES;
 }
@@ -89,15 +120,16 @@ enum sight rule_peer_gone(const struct rule_input *in, struct finding *f)
 	const struct observed_qps *q = &in->port->qps;
 	uint64_t since = since_failed(in);
 	bool one = q->failures_known && q->failed_peers == 1 && q->peers > 1;
-	bool goes_on = since >= GOES_ON_MS && !traffic_stopped(in) &&
+	bool goes_on = since >= in->span_ms[SPAN_LULL] - 1 && !traffic_stopped(in) &&
 		       !(q->failures_known && q->failed_peers > 1);
 
-	if (since == UINT64_MAX || a_pod_ended(in->port))
+	if (since == UINT64_MAX || a_pod_ended(in->port) || gid_moved_lately(in))
 		return SIGHT_NO;
-	if (!one && !goes_on && since < ENDS_MS)
+	if (!one && !goes_on && since < in->span_ms[SPAN_STEADY])
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
+	f->since_ms = first_timeout(in);
 	f->confidence = one ? 0.9 : goes_on ? 0.8 : 0.5;
 	if (!one && !goes_on)
 		f->why = "all peers at once: the path is dead for this port, or their job ended";
@@ -105,25 +137,31 @@ enum sight rule_peer_gone(const struct rule_input *in, struct finding *f)
 	return SIGHT_YES;
 }
 
+/* The first error may come in the second in which its pod ends, before the runtime reports that.
+ * Traffic that goes on, another error, or half a minute shows that it does not. */
+static bool is_teardown(const struct rule_input *in)
+{
+	const struct error_run *e = &in->history->errors;
+	bool again = e->n > 1, goes_on = e->last_ms < in->now_ms && !is_still(in);
+
+	if (a_pod_ended(in->port))
+		return true;
+	return in->port->n_pods > 0 && !again && !goes_on &&
+	       in->now_ms - e->last_ms < in->span_ms[SPAN_STEADY];
+}
+
 enum sight rule_application_error(const struct rule_input *in, struct finding *f)
 {
-	static const enum series errors[] = {SERIES_ACCESS_ERRORS, SERIES_ACCESS_ERRORS_RESP,
-					     SERIES_INVALID_REQUESTS, SERIES_LENGTH_ERRORS};
-	bool seen = false;
+	const struct error_run *e = &in->history->errors;
 
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		double rate = rate_of(in, errors[i]);
-
-		seen |= !isnan(rate);
-		if (rate > 0)
-			show(f, series_name(errors[i]), "1/s", rate, 0);
-	}
-	if (!seen)
+	if (!e->seen)
 		return cannot_decide(f,
 				     "no counter of access, length or request errors is visible");
-	if (f->n_evidence == 0)
+	if (!e->last_ms || e->told || is_teardown(in))
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
+	f->since_ms = e->first_ms;
+	show(f, series_name(e->series), "1/s", e->rate, 0);
 	return SIGHT_YES;
 }

@@ -6,8 +6,9 @@
 
 /* A second. */
 #define LEAST_MARKS    10
-/* Of the last ten seconds: a loop that works is seen in bursts. */
+/* Of those of the last ten seconds: a loop that works is seen in bursts, if samples are short. */
 #define MARKED_SAMPLES 3
+#define SHORT_S	       3
 
 /* --- does the loop work? ---------------------------------------------------------------------- */
 
@@ -22,6 +23,8 @@ enum sight rule_notification_point_off(const struct rule_input *in, struct findi
 	if (in->mean[SIGNAL_CNP_SENT] > 0)
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
+	f->since_ms = window_silent(in->window, in->timeline, SIGNAL_CNP_SENT, SIGNAL_CE_SHARE,
+				    in->span_ms[SPAN_LATELY]);
 	show(f, "roce_ecn_ce_received_packets_total", "1/s", ce,
 	     threshold(in, LIMIT_marks_unanswered));
 	show(f, "roce_cnp_sent_packets_total", "1/s", in->mean[SIGNAL_CNP_SENT], 0);
@@ -30,12 +33,13 @@ enum sight rule_notification_point_off(const struct rule_input *in, struct findi
 
 enum sight rule_reaction_point_off(const struct rule_input *in, struct finding *f)
 {
-	double ignored = rate_of(in, SERIES_CNP_IGNORED);
+	double ignored = tally_rate(in, TALLY_CNP_IGNORED);
 
 	if (!(ignored >= limit(in, LIMIT_cnp_ignored)))
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
-	show(f, "roce_cnp_ignored_packets_total", "1/s", ignored, threshold(in, LIMIT_cnp_ignored));
+	show(f, "roce_cnp_ignored_packets_total", "1/s", rate_of(in, SERIES_CNP_IGNORED),
+	     threshold(in, LIMIT_cnp_ignored));
 	show(f, "roce_cnp_handled_packets_total", "1/s", rate_of(in, SERIES_CNP_HANDLED),
 	     (double)NAN);
 	return SIGHT_YES;
@@ -49,15 +53,15 @@ static bool marks(const struct rule_input *in, double least)
 
 	return share >= least && in->packets_received >= threshold(in, LIMIT_congestion_packets) &&
 	       share * in->packets_received >= LEAST_MARKS &&
-	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, RECENT_MS, least) >=
-		       MARKED_SAMPLES;
+	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, in->span_ms[SPAN_RECENT],
+			    least) >= (in->interval_s < SHORT_S ? MARKED_SAMPLES : 2);
 }
 
 static void show_marks(const struct rule_input *in, struct finding *f, enum threshold reached)
 {
 	double share = in->mean[SIGNAL_CE_SHARE];
 
-	f->severity = severity_by(share, 0, threshold(in, LIMIT_ce_share_critical));
+	grade(f, share, threshold(in, LIMIT_ce_share_critical));
 	show(f, "packets that arrive marked CE", "ratio", share,
 	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_ce_share_critical : reached));
 }
@@ -111,6 +115,22 @@ static enum sight slowed_sender(const struct rule_input *in, struct finding *f)
 	return SIGHT_YES;
 }
 
+/* Of the whole port that a function belongs to: a VF's line is its PF's, and all VFs share it. */
+static double line_use(const struct rule_input *in)
+{
+	const char *pf = in->port->parent[0] ? in->port->parent : in->port->function;
+	double sum = 0;
+
+	for (size_t i = 0; pf[0] && i < in->all->n_ports; i++) {
+		const struct port_observation *o = &in->all->ports[i];
+
+		if (in->loads[i].received > 0 &&
+		    (strcmp(o->function, pf) == 0 || strcmp(o->parent, pf) == 0))
+			sum += in->loads[i].received;
+	}
+	return in->most > 0 ? fmax(in->use_received, sum / in->most) : (double)NAN;
+}
+
 enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f)
 {
 	if (!in->judgeable)
@@ -124,9 +144,9 @@ enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f
 	     (double)NAN);
 	if (in->port->qps.known)
 		show(f, "peers", "", in->port->qps.peers, (double)NAN);
-	f->why = in->use_received < 0.9 ? "the receiver's line has room: the queue is inside the "
-					  "fabric (uneven paths, oversubscription)"
-					: NULL;
+	f->why = line_use(in) < 0.9 ? "the receiver's line has room: the queue is inside the "
+				      "fabric (uneven paths, oversubscription)"
+				    : NULL;
 	return SIGHT_YES;
 }
 

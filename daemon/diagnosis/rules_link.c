@@ -5,17 +5,15 @@
 
 /* gpud's time for counting flaps. */
 #define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
-#define LATELY_MS   60000
-#define LONG_MS	    900000
-/* Standard deviations. */
-#define CHANCE	    2.0
-/* A PHY carries idle symbols, too: of its line at least this share counts as bits received. */
-#define LEAST_SHARE 0.01
+/* A PHY receives idle symbols, too, and errors among them: of its line at least this share counts
+ * as bits received. */
+#define LEAST_SHARE 0.5
 
 /* It is up again, and who uses it does not know it by the same name. */
 static bool came_back_changed(const struct rule_input *in)
 {
-	return in->port->gid_moved && history_flaps(in->history, in->now_ms, LATELY_MS) > 0;
+	return in->port->gid_moved &&
+	       history_flaps(in->history, in->now_ms, in->span_ms[SPAN_LATELY]) > 0;
 }
 
 enum sight rule_link_flap(const struct rule_input *in, struct finding *f)
@@ -46,7 +44,8 @@ enum sight rule_port_never_up(const struct rule_input *in, struct finding *f)
 {
 	if (in->port->state == PORT_UNKNOWN)
 		return cannot_decide(f, "the port's state is not visible");
-	if (in->port->state != PORT_DOWN || in->history->was_active || !in->settled)
+	if (in->port->state != PORT_DOWN || in->history->was_active || in->port->admin_down ||
+	    !in->settled)
 		return SIGHT_NO;
 	f->severity = SEVERITY_INFO;
 	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
@@ -77,7 +76,7 @@ static void show_lane(const struct rule_input *in, struct finding *f)
 
 static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
 {
-	double icrc = rate_of(in, SERIES_ICRC_ERRORS);
+	double icrc = tally_rate(in, TALLY_ICRC);
 
 	if (!(icrc >= limit(in, LIMIT_least_events)))
 		return SIGHT_NO;
@@ -87,10 +86,11 @@ static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
 	return SIGHT_YES;
 }
 
-/* Errors for each bit that the port received over a span, as far as their number is beyond chance:
- * so few come that two more or less are no news. */
-static double error_ratio(const struct rule_input *in, uint64_t span_ms)
+/* Errors for each bit that the port received over a span, as far as their number is beyond chance.
+ */
+static double error_ratio(const struct rule_input *in, enum span span)
 {
+	uint64_t span_ms = in->span_ms[span];
 	double seconds, seen;
 	double errors = window_sum(in->window, in->timeline, SIGNAL_PHY_ERRORS, span_ms, &seconds);
 	double bytes = window_sum(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, span_ms, &seen);
@@ -100,12 +100,13 @@ static double error_ratio(const struct rule_input *in, uint64_t span_ms)
 
 	if (errors < limit(in, LIMIT_least_events) || bits == 0)
 		return 0;
-	return fmax(errors - CHANCE * sqrt(errors), 0) / bits;
+	return beyond_chance(errors) / bits;
 }
 
 enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 {
-	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS);
+	uint64_t lately_ms = in->span_ms[SPAN_LATELY];
+	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms);
 	double ratio, warning = limit(in, LIMIT_bit_errors_warning);
 
 	if (!in->settled)
@@ -118,13 +119,13 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 		return judge_icrc(in, f);
 	if (in->line == 0 && in->history->phy_rate == 0)
 		return cannot_decide(f, "neither bits received nor the port's rate are visible");
-	ratio = error_ratio(in, LATELY_MS);
+	ratio = fmax(error_ratio(in, SPAN_RECENT), error_ratio(in, SPAN_LATELY));
 	if (ratio < warning)
-		ratio = error_ratio(in, LONG_MS);
+		ratio = error_ratio(in, SPAN_LONG);
 	if (ratio < warning ||
-	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, LATELY_MS, 0) < 2)
+	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms, 0) < 2)
 		return judge_icrc(in, f);
-	f->severity = severity_by(ratio, 0, threshold(in, LIMIT_bit_errors_critical));
+	grade(f, ratio, threshold(in, LIMIT_bit_errors_critical));
 	show(f, "errors past FEC for each bit received", "ratio", ratio,
 	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_bit_errors_critical
 							    : LIMIT_bit_errors_warning));

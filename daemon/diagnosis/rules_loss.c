@@ -3,38 +3,63 @@
 
 #include "rules.h"
 
-/* For how long there must be no sign of loss before packets out of order are called reordered. */
-#define STEADY_MS 30000
-#define LULL_MS	  5000
-/* And how even the traffic has to be. */
-#define STEADY	  0.3
+/* How even the traffic has to be for packets out of order to be called reordered. */
+#define STEADY 0.3
 
-/* Packets of the flow that was hit: a reader sends few, and its answers are lost. */
-static double packets_of(const struct rule_input *in)
+/* One kind of event that a lost packet makes. */
+struct loss {
+	enum signal signal;
+	double rate, share;
+};
+
+/* What takes packets from a flow that goes on: a time-out on a port where nothing passes is a
+ * peer's or a job's end. */
+static struct loss find_loss(const struct rule_input *in, double factor)
 {
-	return fmax(in->packets_sent, in->packets_received);
+	struct loss nak = {.signal = SIGNAL_NAK}, out = {.signal = SIGNAL_TIMEOUTS};
+	double least = limit(in, LIMIT_least_events) / LEAST_S;
+	double share = limit(in, LIMIT_loss_ratio_warning) * factor;
+
+	if (in->mean[SIGNAL_NAK] > 0)
+		nak.rate = certain_rate(in, SIGNAL_NAK, least, share, &nak.share);
+	if (in->mean[SIGNAL_TIMEOUTS] > 0 && !is_still(in))
+		out.rate = certain_rate(in, SIGNAL_TIMEOUTS, least, share, &out.share);
+	return out.rate > 0 && !(nak.rate > 0 && nak.share >= out.share) ? out : nak;
 }
 
 enum sight rule_packet_loss(const struct rule_input *in, struct finding *f)
 {
 	double factor = in->limits->expected == CC_LOSSY ? threshold(in, LIMIT_lossy_factor) : 1;
-	double naks = in->mean[SIGNAL_NAK], packets = packets_of(in), ratio = naks / packets;
+	double critical = threshold(in, LIMIT_loss_ratio_critical) * factor;
+	double naks = in->mean[SIGNAL_NAK], timeouts = in->mean[SIGNAL_TIMEOUTS];
+	struct loss loss;
 
-	if (isnan(naks))
-		return cannot_decide(f, "NAKs received are not counted");
-	if (naks == 0)
-		return SIGHT_NO;
-	if (isnan(ratio))
+	if (isnan(naks) && isnan(timeouts))
+		return cannot_decide(f, "neither NAKs nor timeouts are counted");
+	if (!(naks > 0) && timeouts > 0 && is_still(in))
+		return cannot_decide(
+			f, "timeouts while nothing passes: a peer that is gone, or a path "
+			   "that loses everything");
+	if (isnan(in->packets_sent) && isnan(in->packets_received) && (naks > 0 || timeouts > 0))
 		return cannot_decide(f, "neither packets nor bytes are counted");
-	if (!(ratio >= limit(in, LIMIT_loss_ratio_warning) * factor) ||
-	    !sustained(in, SIGNAL_NAK, limit(in, LIMIT_least_events) * 1000 / RECENT_MS))
-		return SIGHT_NO;
-	f->severity = severity_by(ratio, 0, threshold(in, LIMIT_loss_ratio_critical) * factor);
-	f->why = "this requester's packets are lost on the path or at the peer, whose numbers tell "
-		 "which";
-	show(f, "sequence and implied NAKs for each packet", "ratio", ratio,
-	     factor * threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_loss_ratio_critical
-								     : LIMIT_loss_ratio_warning));
+	loss = find_loss(in, factor);
+	if (!(loss.rate > 0))
+		return isnan(naks) ? cannot_decide(f, "NAKs received are not counted") : SIGHT_NO;
+	grade(f, loss.share, critical);
+	f->signal = loss.signal;
+	/* So does a peer that is gone look, until its queue pairs give up. */
+	f->yields = loss.signal == SIGNAL_TIMEOUTS;
+	f->why = loss.signal == SIGNAL_NAK
+			 ? "this requester's packets are lost on the path or at the peer, whose "
+			   "numbers tell which"
+			 : "seen by timeouts: the last packets of messages, or all of some queue "
+			   "pairs, are lost on the path or at the peer, or their answers are";
+	show(f,
+	     loss.signal == SIGNAL_NAK ? "sequence and implied NAKs for each packet"
+				       : "timeouts for each packet",
+	     "ratio", loss.share,
+	     f->severity == SEVERITY_CRITICAL ? critical
+					      : factor * threshold(in, LIMIT_loss_ratio_warning));
 	show(f, "roce_sequence_nak_received_total", "1/s", rate_of(in, SERIES_SEQUENCE_NAK),
 	     (double)NAN);
 	show(f, "roce_implied_nak_total", "1/s", rate_of(in, SERIES_IMPLIED_NAK), (double)NAN);
@@ -45,21 +70,22 @@ enum sight rule_packet_loss(const struct rule_input *in, struct finding *f)
 
 static double lately(const struct rule_input *in, enum signal s)
 {
-	return window_mean(in->window, in->timeline, s, STEADY_MS);
+	return window_mean(in->window, in->timeline, s, in->span_ms[SPAN_STEADY]);
 }
 
 /* Nothing but packets out of order, for the whole time and at an even rate. */
 static bool is_steady(const struct rule_input *in)
 {
 	double bytes = lately(in, SIGNAL_BYTES_RECEIVED);
+	uint64_t steady_ms = in->span_ms[SPAN_STEADY];
 	uint64_t since = window_since(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE,
-				      2 * STEADY_MS, LULL_MS);
-	unsigned moved = window_count(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, STEADY_MS,
+				      2 * steady_ms, in->span_ms[SPAN_LULL]);
+	unsigned moved = window_count(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, steady_ms,
 				      0);
-	unsigned hit = window_count(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE, STEADY_MS, 0);
+	unsigned hit = window_count(in->window, in->timeline, SIGNAL_OUT_OF_SEQUENCE, steady_ms, 0);
 
-	return since && in->now_ms - since >= STEADY_MS &&
-	       in->now_ms - in->history->watched_ms >= STEADY_MS && hit * 2 >= moved &&
+	return since && in->now_ms - since >= steady_ms &&
+	       in->now_ms - in->history->watched_ms >= steady_ms && hit * 2 >= moved &&
 	       fabs(in->mean[SIGNAL_BYTES_RECEIVED] - bytes) <= STEADY * bytes;
 }
 

@@ -102,36 +102,56 @@ enum sight rule_pause_storm_victim(const struct rule_input *in, struct finding *
 
 static bool drops_on_arrival(const struct rule_input *in)
 {
-	double least = limit(in, LIMIT_least_events) * 1000 / RECENT_MS;
+	double share;
 
-	return sustained(in, SIGNAL_DISCARDS,
-			 fmax(least, limit(in, LIMIT_discard_ratio) * in->packets_received));
+	return in->mean[SIGNAL_DISCARDS] > 0 &&
+	       certain_rate(in, SIGNAL_DISCARDS, limit(in, LIMIT_least_events) / LEAST_S,
+			    limit(in, LIMIT_discard_ratio), &share) > 0;
+}
+
+/* Packets that this NIC marked itself because its host was slow, of those received. */
+static double marked_here(const struct rule_input *in)
+{
+	return tally_rate(in, TALLY_HOST_MARKED) / in->packets_received;
 }
 
 /* The host does not take what arrives, although the line is not full. */
 static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 {
 	double paused = in->mean[SIGNAL_PAUSE_SENT];
+	bool marks = marked_here(in) >= limit(in, LIMIT_ce_share_warning) &&
+		     in->packets_received >= threshold(in, LIMIT_congestion_packets);
 	bool pauses = sustained(in, SIGNAL_PAUSE_SENT, limit(in, LIMIT_pause_sent_warning));
 
 	if (isnan(paused) && isnan(in->mean[SIGNAL_DISCARDS]))
 		return cannot_decide(f, "neither pause time nor discards are visible");
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
-	if (!pauses && !drops_on_arrival(in))
+	if (!pauses && !marks && !drops_on_arrival(in))
 		return SIGHT_NO;
 	if (isnan(in->use_received))
 		return cannot_decide(f, "how full the line is cannot be seen");
 	if (in->use_received >= fmin(ceiling(in, LIMIT_slow_receiver_utilisation), 1) ||
 	    in->use_received >= 0.98)
 		return SIGHT_NO;
-	f->severity = pauses ? severity_by(paused, 0, threshold(in, LIMIT_pause_sent_critical))
-			     : SEVERITY_WARNING;
+	f->severity = SEVERITY_WARNING;
+	if (!pauses)
+		f->signal = SIGNAL_DISCARDS;
+	if (!pauses && marks)
+		grade(f, marked_here(in), threshold(in, LIMIT_ce_share_critical));
+	if (pauses)
+		grade(f, paused, threshold(in, LIMIT_pause_sent_critical));
 	show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
 		      threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_pause_sent_critical
 								     : LIMIT_pause_sent_warning));
 	show(f, "received, share of what the line can carry", "ratio", in->use_received,
 	     threshold(in, LIMIT_slow_receiver_utilisation));
+	if (marks)
+		show(f, "packets that this NIC marked itself, of those received", "ratio",
+		     marked_here(in), threshold(in, LIMIT_ce_share_warning));
+	if (rate_of(in, SERIES_BUFFER_PASSED) > 0)
+		show(f, "roce_buffer_threshold_passed_total", "1/s",
+		     rate_of(in, SERIES_BUFFER_PASSED), (double)NAN);
 	if (in->mean[SIGNAL_DISCARDS] > 0)
 		show(f, "discards on arrival", "1/s", in->mean[SIGNAL_DISCARDS], (double)NAN);
 	return SIGHT_YES;
@@ -157,12 +177,17 @@ static bool link_is_narrow(const struct rule_input *in)
 
 enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *f)
 {
-	double stalled = pcie_stalled(in), overflow = rate_of(in, SERIES_PCIE_OVERFLOW);
+	double stalled = pcie_stalled(in), overflow = tally_rate(in, TALLY_PCIE_OVERFLOW);
+	double least = limit(in, LIMIT_least_events) / LEAST_S;
 	enum sight sight;
 
-	if (overflow > 0) {
-		f->severity = SEVERITY_CRITICAL;
-		show(f, "roce_pcie_overflow_packets_total", "1/s", overflow, 0);
+	if (overflow >= least) {
+		grade(f, overflow, threshold(in, LIMIT_pcie_overflow_critical));
+		f->has_signal = false;
+		show(f, "roce_pcie_overflow_packets_total", "1/s",
+		     rate_of(in, SERIES_PCIE_OVERFLOW),
+		     f->severity == SEVERITY_CRITICAL ? threshold(in, LIMIT_pcie_overflow_critical)
+						      : least);
 		return SIGHT_YES;
 	}
 	if (isnan(stalled) && !link_is_narrow(in))
@@ -216,6 +241,16 @@ static bool carries_rdma(const struct rule_input *in)
 	       (in->port->qps.known && in->port->qps.count > 0) || rate_of(in, SERIES_QPS) > 1;
 }
 
+/* Of a limit, for the mean of what single samples exceed. */
+#define MOSTLY 0.7
+
+static double recently(const struct rule_input *in, enum tally t)
+{
+	const struct tally_sum *sum = &in->history->tally[t];
+
+	return sum->seconds > 0 ? (double)(sum->sum / sum->seconds) : 0;
+}
+
 enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
 {
 	double out = rate_of(in, SERIES_GLOBAL_PAUSE_SENT);
@@ -228,8 +263,10 @@ enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
 		return cannot_decide(f, "no counter of IEEE 802.3x pause is visible");
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
-	if (!(seconds >= limit(in, LIMIT_global_pause)) &&
-	    !(isnan(seconds) && frames >= limit(in, LIMIT_global_pause_frames)))
+	if (!(seconds >= limit(in, LIMIT_global_pause) &&
+	      recently(in, TALLY_GLOBAL_PAUSE) >= MOSTLY * limit(in, LIMIT_global_pause)) &&
+	    !(isnan(seconds) &&
+	      tally_rate(in, TALLY_GLOBAL_FRAMES) >= limit(in, LIMIT_global_pause_frames)))
 		return SIGHT_NO;
 	if (!carries_rdma(in))
 		return SIGHT_NO;
@@ -272,6 +309,9 @@ static enum sight paused_in_silence(const struct rule_input *in, struct finding 
 	show_numbered(f, received.pause_name, in->pause_received.priority, "ratio", paused,
 		      threshold(in, LIMIT_pause_received) * factor_of(in));
 	show(f, "roce_cnp_received_packets_total", "1/s", cnp, threshold(in, LIMIT_cnp_silent));
+	if (rate_of(in, SERIES_DISCARDS_SENT) > 0)
+		show(f, "roce_port_discards_total{direction=\"sent\"}", "1/s",
+		     rate_of(in, SERIES_DISCARDS_SENT), (double)NAN);
 	return SIGHT_YES;
 }
 

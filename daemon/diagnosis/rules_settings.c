@@ -43,6 +43,7 @@ enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 
 /* Samples after which noise is known, and how much of it a mean over seconds or a minute keeps. */
 #define NOISE_KNOWN 10
+#define LEAST_HITS  1.9
 #define NOISE_FAST  1.0
 #define NOISE_SLOW  0.2
 /* A share that no noise makes. */
@@ -54,8 +55,12 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 	double least = limit(in, LIMIT_outside_lossless_bytes);
 	double noise = b->weight > 0 ? b->noise / b->weight : 0;
 
+	/* One alone is the moment of reading. */
+	if (b->hits < LEAST_HITS)
+		return false;
 	if (b->samples < NOISE_KNOWN)
-		return b->outside >= least && b->outside >= CLEARLY * b->all;
+		return b->outside >= least && b->outside >= CLEARLY * b->all &&
+		       b->slow_outside >= CLEARLY * b->slow_all;
 	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * noise) ||
 	       (b->slow_outside >= least &&
 		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);

@@ -16,6 +16,12 @@ static enum sight stuck(struct finding *f, enum severity severity, const char *w
 	return SIGHT_YES;
 }
 
+/* The first sample of those that so many seconds come from. */
+static uint64_t first_of(const struct rule_input *in, double seconds)
+{
+	return in->now_ms - (uint64_t)(1000 * fmax(seconds - in->interval_s, 0));
+}
+
 static bool has_vfs(const struct rule_input *in)
 {
 	for (size_t i = 0; i < in->all->n_ports; i++)
@@ -46,6 +52,7 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	     rate_of(in, SERIES_PACKETS_RECEIVED) + rate_of(in, SERIES_PACKETS_SENT), (double)NAN);
 	show(f, "standing still for", "s", fmax(in->history->stuck_s, in->history->frozen_s),
 	     STUCK_S);
+	f->since_ms = first_of(in, fmax(in->history->stuck_s, in->history->frozen_s));
 	return stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
 }
 
@@ -63,6 +70,7 @@ enum sight rule_contradicting_counters(const struct rule_input *in, struct findi
 	if (in->history->disagree_s < CONTRADICTION_S)
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
+	f->since_ms = first_of(in, in->history->disagree_s);
 	show(f, "roce_ecn_ce_received_packets_total", "1/s", rate_of(in, SERIES_CE), (double)NAN);
 	show(f, "roce_cnp_sent_packets_total", "1/s", rate_of(in, SERIES_CNP_SENT), (double)NAN);
 	show(f, "roce_cnp_received_packets_total", "1/s", rate_of(in, SERIES_CNP_RECEIVED),

@@ -54,6 +54,7 @@
 	X(global_pause, "ratio", 0.001, 0, 1, "time under IEEE 802.3x pause")                      \
 	X(global_pause_frames, "1/s", 10, 0, 1e9, "IEEE 802.3x frames where no time is counted")   \
 	X(pcie_stalled, "ratio", 0.1, 0, 1, "time in which the NIC waits for PCIe credits")        \
+	X(pcie_overflow_critical, "1/s", 10, 0.01, 1e9, "packets that PCIe was too slow for")      \
 	X(nic_cache_objects, "", 10000, 1, 1e9,                                                    \
 	  "queue pairs or memory regions that outgrow caches")                                     \
 	X(loss_ratio_warning, "ratio", 1e-6, 0, 1, "sequence NAKs for each packet sent")           \

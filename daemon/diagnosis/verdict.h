@@ -20,8 +20,11 @@ struct evidence {
 struct finding {
 	enum severity severity;
 	double confidence; /* 0 to 1 */
-	bool at_once;	   /* one sample is enough: it counts what happened, not how much */
-	const char *why;   /* of SIGHT_UNKNOWN, and a remark of SIGHT_YES; static; NULL = none */
+	/* Of a warning: how much of what is critical it comes to; NaN: there is no such scale. */
+	double near;
+	bool yields;	 /* to the causes that its row names: they explain it */
+	bool at_once;	 /* one sample is enough: it counts what happened, not how much */
+	const char *why; /* of SIGHT_UNKNOWN, and a remark of SIGHT_YES; static; NULL = none */
 	const struct port_observation *subject; /* whose pods are concerned; NULL: this port's */
 	/* Whose excursion it is, where it is not the row's; has_signal: it is one at all. */
 	enum signal signal;

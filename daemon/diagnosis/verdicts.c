@@ -93,16 +93,30 @@ void verdicts_close(struct diagnosis *d, const struct watched_port *p, enum caus
 	v->closed = reason;
 }
 
-/* Everything among `open` that c explains, also by what it explains. */
-static uint64_t symptoms_of(enum cause c, uint64_t open)
+/* Those among `open` that c explains by itself. */
+static uint64_t explained_by(const struct watched_port *p, enum cause c, uint64_t open)
 {
-	uint64_t found = cause_row(c)->explains & open, before;
+	uint64_t found = cause_row(c)->explains & open;
+
+	if (p->latch[c].yields)
+		found &= ~cause_row(c)->yields;
+	for (int i = 0; i < N_CAUSES; i++)
+		if (open & CAUSE_BIT(i) && p->latch[i].yields &&
+		    cause_row((enum cause)i)->yields & CAUSE_BIT(c))
+			found |= CAUSE_BIT(i);
+	return found;
+}
+
+/* Everything among `open` that c explains, also by what it explains. */
+static uint64_t symptoms_of(const struct watched_port *p, enum cause c, uint64_t open)
+{
+	uint64_t found = explained_by(p, c, open), before;
 
 	do {
 		before = found;
 		for (int i = 0; i < N_CAUSES; i++)
 			if (found & CAUSE_BIT(i))
-				found |= cause_row((enum cause)i)->explains & open;
+				found |= explained_by(p, (enum cause)i, open);
 	} while (found != before);
 	return found & ~CAUSE_BIT(c);
 }
@@ -134,13 +148,13 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 			open |= CAUSE_BIT(c);
 	for (int c = 0; open && c < N_CAUSES; c++)
 		if (open & CAUSE_BIT(c))
-			explained |= symptoms_of((enum cause)c, open);
+			explained |= symptoms_of(p, (enum cause)c, open);
 	for (size_t i = 0; open && i < d->n_verdicts; i++) {
 		struct verdict *v = &d->verdicts[i];
 
 		if (d->owners[i].port_id != p->id || !v->opened_ms)
 			continue;
-		v->symptoms = symptoms_of(v->cause, open);
+		v->symptoms = symptoms_of(p, v->cause, open);
 		v->explained = explained & CAUSE_BIT(v->cause);
 		if (d->owners[i].told && v->explained) {
 			d->owners[i].told = false;

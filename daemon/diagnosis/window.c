@@ -9,6 +9,8 @@
 /* A float has 23 bits of mantissa. */
 #define DROPPED_BITS 15
 #define GREATEST     0xff00 /* packed */
+/* Intervals of which the shortest is the usual one. */
+#define USUAL_ROWS   4
 
 uint16_t window_pack(double v)
 {
@@ -58,9 +60,41 @@ static unsigned index_of(const struct timeline *t, unsigned back)
 	return (t->newest + WINDOW_ROWS - back) % WINDOW_ROWS;
 }
 
+static uint64_t age_of(const struct timeline *t, unsigned back)
+{
+	return t->at_ms[t->newest] - t->at_ms[index_of(t, back)];
+}
+
+uint64_t timeline_span(const struct timeline *t, uint64_t ms, unsigned rows, uint64_t gap_ms)
+{
+	unsigned back = 0;
+
+	while (back + 1 < rows && back + 1 < t->n &&
+	       age_of(t, back + 1) - age_of(t, back) <= gap_ms)
+		back++;
+	return age_of(t, back) < ms ? ms : age_of(t, back) + 1;
+}
+
+uint64_t timeline_interval(const struct timeline *t)
+{
+	uint64_t least = 0;
+
+	for (unsigned back = 0; back < USUAL_ROWS && back + 1 < t->n; back++) {
+		uint64_t interval = age_of(t, back + 1) - age_of(t, back);
+
+		least = least && least < interval ? least : interval;
+	}
+	return least;
+}
+
 static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 {
 	return back < t->n && t->at_ms[t->newest] - t->at_ms[index_of(t, back)] < span_ms;
+}
+
+bool window_reaches(const struct timeline *t, unsigned back, uint64_t span_ms)
+{
+	return within(t, back, span_ms);
 }
 
 static const uint16_t *row_of(const struct window *w, const struct timeline *t, unsigned back)
@@ -228,25 +262,95 @@ unsigned window_count(const struct window *w, const struct timeline *t, enum sig
 	return n;
 }
 
-uint64_t window_since(const struct window *w, const struct timeline *t, enum signal s,
-		      uint64_t span_ms, uint64_t quiet_ms)
+/* The mean of what is longer ago than that; 0: nothing was seen then. */
+static double usual_level(const struct window *w, const struct timeline *t, enum signal s,
+			  uint64_t ago_ms)
+{
+	double sum = 0;
+	unsigned n = 0;
+
+	for (unsigned back = 0; back < t->n; back++) {
+		double v = window_get(w, t, s, back);
+
+		if (age_of(t, back) < ago_ms || isnan(v))
+			continue;
+		sum += v;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+uint64_t window_silent(const struct window *w, const struct timeline *t, enum signal silent,
+		       enum signal moves, uint64_t span_ms)
 {
 	uint64_t since = 0;
-	double level = 0;
 
-	for (unsigned back = 0; within(t, back, quiet_ms); back++)
+	for (unsigned back = 0; within(t, back, span_ms); back++) {
+		if (window_get(w, t, silent, back) > 0)
+			break;
+		if (window_get(w, t, moves, back) > 0)
+			since = t->at_ms[index_of(t, back)];
+	}
+	return since;
+}
+
+/* Events that come one by one are further apart than samples: three times their usual distance is
+ * no lull yet. */
+static uint64_t lull_of(const struct window *w, const struct timeline *t, enum signal s,
+			unsigned first, uint64_t span_ms, uint64_t quiet_ms, double least)
+{
+	uint64_t newest = age_of(t, first), seen_ms = 0, sparse;
+	unsigned hits = 0;
+
+	for (unsigned back = first; back < t->n && age_of(t, back) - newest < span_ms / 2; back++) {
+		if (!(window_get(w, t, s, back) >= least))
+			continue;
+		hits++;
+		seen_ms = age_of(t, back) - newest;
+	}
+	sparse = hits > 2 ? 3 * seen_ms / (hits - 1) : 0;
+	return sparse > quiet_ms && sparse < span_ms / 2 ? sparse : quiet_ms;
+}
+
+/* Rows before `first` have not come yet. */
+static uint64_t since_row(const struct window *w, const struct timeline *t, enum signal s,
+			  unsigned first, uint64_t span_ms, uint64_t quiet_ms)
+{
+	uint64_t since = 0, newest = age_of(t, first);
+	double level = 0, usual, least;
+
+	for (unsigned back = first; back < t->n && age_of(t, back) - newest < quiet_ms; back++)
 		level = fmax(level, window_get(w, t, s, back)); /* passes NaN over */
 	if (level <= 0)
 		return 0;
-	for (unsigned back = 0; within(t, back, span_ms); back++) {
+	usual = usual_level(w, t, s, newest + span_ms / 2);
+	least = fmax(level / 4, fmin(3 * usual, (level + usual) / 2));
+	quiet_ms = lull_of(w, t, s, first, span_ms, quiet_ms, least);
+	for (unsigned back = first; back < t->n && age_of(t, back) - newest < span_ms; back++) {
 		uint64_t at = t->at_ms[index_of(t, back)];
 
-		if (window_get(w, t, s, back) >= level / 4)
+		if (window_get(w, t, s, back) >= least)
 			since = at;
 		else if (since && since - at >= quiet_ms)
 			break;
 	}
 	return since;
+}
+
+uint64_t window_since(const struct window *w, const struct timeline *t, enum signal s,
+		      uint64_t span_ms, uint64_t quiet_ms)
+{
+	return since_row(w, t, s, 0, span_ms, quiet_ms);
+}
+
+uint64_t window_since_at(const struct window *w, const struct timeline *t, enum signal s,
+			 uint64_t span_ms, uint64_t quiet_ms, uint64_t at_ms)
+{
+	unsigned first = 0;
+
+	while (first + 1 < t->n && t->at_ms[index_of(t, first)] > at_ms)
+		first++;
+	return since_row(w, t, s, first, span_ms, quiet_ms);
 }
 
 const char *signal_word(enum signal s)

@@ -47,6 +47,13 @@ void window_init(struct window *);
 void window_done(struct window *);
 /* Makes room for a row of each port, at this time. */
 void timeline_add(struct timeline *, uint64_t now_ms);
+/* A span of so many ms that holds at least so many rows, as far back as no two of them are further
+ * apart than a gap. */
+uint64_t timeline_span(const struct timeline *, uint64_t ms, unsigned rows, uint64_t gap_ms);
+/* The shortest of the last intervals; 0: there is none yet. */
+uint64_t timeline_interval(const struct timeline *);
+/* Is this row within the span? */
+bool window_reaches(const struct timeline *, unsigned back, uint64_t span_ms);
 /* Fills the newest row; NaN: not seen, and negative numbers likewise. Without memory for the first
  * row in which something moves, nothing has been seen so far. */
 void window_set(struct window *, const struct timeline *, const double values[N_SIGNALS]);
@@ -68,9 +75,19 @@ double window_sum(const struct window *, const struct timeline *, enum signal, u
 unsigned window_count(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      double level);
 /* Since when a signal has been moving, not longer ago than span_ms: the first sample of its present
- * excursion, which lulls of quiet_ms do not end. 0: it does not move. */
+ * excursion from what it was in the quarter of an hour before, which lulls of quiet_ms do not end.
+ * 0: it does not move. */
 uint64_t window_since(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      uint64_t quiet_ms);
+
+/* Since when one signal stands at 0 while the other moves, not longer ago than span_ms; 0: it does
+ * not. */
+uint64_t window_silent(const struct window *, const struct timeline *, enum signal silent,
+		       enum signal moves, uint64_t span_ms);
+
+/* The same as it was at an earlier time. */
+uint64_t window_since_at(const struct window *, const struct timeline *, enum signal,
+			 uint64_t span_ms, uint64_t quiet_ms, uint64_t at_ms);
 
 /* What it is called in documents: "out_of_sequence". */
 const char *signal_word(enum signal);

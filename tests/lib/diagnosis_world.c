@@ -68,11 +68,31 @@ void world_traffic(struct world_port *p, double received, double sent)
 	p->rate[SERIES_PHY_BYTES] = received * (1 + WIRE_BYTES / 4096.0);
 }
 
+/* How many of so many expected events there are. */
+static double by_chance(struct world *w, double expected)
+{
+	double n = -1, product = 1, least = exp(-expected);
+
+	/* Twelve uniform numbers are as good as normal. */
+	if (expected > 30) {
+		double sum = -6;
+
+		for (int i = 0; i < 12; i++)
+			sum += world_random(w);
+		return fmax(0, round(expected + sum * sqrt(expected)));
+	}
+	for (; product > least; n++)
+		product *= world_random(w);
+	return n;
+}
+
 /* Rare events come whole. */
 static double grown(struct world *w, enum series s, double rate, double seconds, double ebb)
 {
 	double moved = rate * seconds * (series_kind(s) == SERIES_SECONDS ? 1 : ebb);
 
+	if (w->poisson && series_kind(s) == SERIES_EVENTS && moved > 0 && moved < 1e5)
+		return by_chance(w, moved);
 	if (rate >= 100 || moved == 0 || series_kind(s) != SERIES_EVENTS)
 		return moved;
 	return floor(moved) + (world_random(w) < moved - floor(moved));

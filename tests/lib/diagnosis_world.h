@@ -21,6 +21,7 @@ struct world {
 	uint64_t random; /* state; the same seed gives the same world */
 	double noise;	 /* rates of a sample vary by this share, all alike */
 	double capacity; /* of the line that traffic() may fill */
+	bool poisson;	 /* events come by chance: their number is that of a Poisson process */
 };
 
 /* Ports mlx5_0, mlx5_1, ... without any traffic. */

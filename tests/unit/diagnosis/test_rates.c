@@ -14,6 +14,7 @@
 #include "test_group.h"
 
 #define LINE 25e9
+#define GAP  60
 
 static struct rates r;
 static double value[N_SERIES];
@@ -23,13 +24,13 @@ static void begin(double v)
 	rates_init(&r);
 	for (int s = 0; s < N_SERIES; s++)
 		value[s] = v;
-	rates_update(&r, value, 1, LINE);
+	rates_update(&r, value, 1, GAP, LINE);
 }
 
 static double step(enum series s, double v)
 {
 	value[s] = v;
-	rates_update(&r, value, 1, LINE);
+	rates_update(&r, value, 1, GAP, LINE);
 	return (double)r.rate[s];
 }
 
@@ -48,10 +49,34 @@ static void what_is_not_seen_is_no_zero(void **state)
 	(void)state;
 	begin(100);
 	assert_true(isnan(step(SERIES_CE, (double)NAN)));
-	/* Over both samples. */
+	/* Over both samples: 200 in 2 s. */
 	value[SERIES_CE] = 300;
-	rates_update(&r, value, 2, LINE);
+	rates_update(&r, value, 1, GAP, LINE);
 	assert_true(r.rate[SERIES_CE] == 100);
+	assert_false(rates_together(&r, SERIES_CE, SERIES_CNP_SENT));
+	assert_true(step(SERIES_CE, 350) == 50);
+	assert_true(rates_together(&r, SERIES_CE, SERIES_CNP_SENT));
+}
+
+/* What was read together again has one span, whatever it is; of more than a gap there is none. */
+static void each_counter_has_its_own_time(void **state)
+{
+	(void)state;
+	begin(100);
+	value[SERIES_CE] = value[SERIES_CNP_SENT] = (double)NAN;
+	for (int i = 0; i < 3; i++)
+		rates_update(&r, value, 1, GAP, LINE);
+	value[SERIES_CE] = 500;
+	value[SERIES_CNP_SENT] = 180;
+	rates_update(&r, value, 1, GAP, LINE);
+	/* 400 and 80 in 4 s. */
+	assert_true(r.rate[SERIES_CE] == 100 && r.rate[SERIES_CNP_SENT] == 20);
+	assert_true(rates_together(&r, SERIES_CE, SERIES_CNP_SENT));
+	assert_true(isnan(step(SERIES_CE, (double)NAN)));
+	value[SERIES_CE] = 1e6;
+	rates_update(&r, value, GAP, GAP, LINE);
+	assert_true(isnan(r.rate[SERIES_CE]));
+	assert_true(step(SERIES_CE, 1e6 + 7) == 7);
 }
 
 static void it_wrapped(void **state)
@@ -70,9 +95,12 @@ static void it_started_over(void **state)
 {
 	(void)state;
 	begin(5e6);
+	/* For three samples it might yet return. */
 	assert_true(isnan(step(SERIES_CE, 10)));
+	assert_true(isnan(step(SERIES_CE, 20)));
+	assert_true(isnan(step(SERIES_CE, 30)));
 	assert_int_equal(r.resets, 0);
-	assert_true(step(SERIES_CE, 30) == 20);
+	assert_true(step(SERIES_CE, 50) == 20);
 	/* Near 2^32, but not as fast as it was: no wrap. */
 	begin(4294967296.0 - 1000);
 	step(SERIES_CE, 4294967296.0 - 999);
@@ -86,10 +114,31 @@ static void it_was_read_too_early(void **state)
 	assert_true(step(SERIES_CE, 997) == 0);
 	/* What is counted again is not counted twice. */
 	assert_true(step(SERIES_CE, 1005) == 5);
-	/* From 1 to 0 is no small step. */
+	/* From 1 to 0 is no small step, and back is no new event. */
 	begin(1);
 	assert_true(isnan(step(SERIES_LINK_DOWN, 0)));
-	assert_true(step(SERIES_LINK_DOWN, 1) == 1);
+	assert_true(step(SERIES_LINK_DOWN, 1) == 0);
+}
+
+/* 0 once or twice, and then at least the old total: nothing started over, and what was counted
+ * meanwhile came in all that time. */
+static void it_read_zero_and_returned(void **state)
+{
+	(void)state;
+	begin(5e6);
+	assert_true(isnan(step(SERIES_BYTES_SENT, 0)));
+	assert_true(isnan(step(SERIES_BYTES_SENT, 0)));
+	assert_true(step(SERIES_BYTES_SENT, 5e6 + 300) == 100); /* 300 in 3 s */
+	assert_true(step(SERIES_BYTES_SENT, 5e6 + 500) == 200);
+	assert_int_equal(r.ignored, 0);
+	/* Many at once: a gap for all, and no reset. */
+	begin(5e6);
+	value[SERIES_CE] = value[SERIES_BYTES_SENT] = 0;
+	rates_update(&r, value, 1, GAP, LINE);
+	value[SERIES_CE] = value[SERIES_BYTES_SENT] = 5e6 + 10;
+	rates_update(&r, value, 1, GAP, LINE);
+	assert_true(r.rate[SERIES_CE] == 5 && r.rate[SERIES_BYTES_SENT] == 5);
+	assert_int_equal(r.resets, 0);
 }
 
 static void everything_started_over(void **state)
@@ -98,10 +147,13 @@ static void everything_started_over(void **state)
 	begin(1e6);
 	value[SERIES_CE] = value[SERIES_BYTES_SENT] = 0;
 	value[SERIES_CNP_SENT] = 1e6 + 7;
-	rates_update(&r, value, 1, LINE);
-	assert_int_equal(r.resets, 1);
+	rates_update(&r, value, 1, GAP, LINE);
 	assert_true(isnan(r.rate[SERIES_CNP_SENT]) && isnan(r.rate[SERIES_CE]));
-	assert_true(step(SERIES_CE, 5) == 5);
+	assert_int_equal(r.resets, 0);
+	step(SERIES_CE, 5);
+	step(SERIES_CE, 9);
+	assert_int_equal(r.resets, 1);
+	assert_true(step(SERIES_CE, 14) == 5);
 }
 
 /* Two ends of whole seconds can fall into one sample, three cannot. */
@@ -164,9 +216,11 @@ TEST_GROUP(rates)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_sample_is_no_rate),
 		cmocka_unit_test(what_is_not_seen_is_no_zero),
+		cmocka_unit_test(each_counter_has_its_own_time),
 		cmocka_unit_test(it_wrapped),
 		cmocka_unit_test(it_started_over),
 		cmocka_unit_test(it_was_read_too_early),
+		cmocka_unit_test(it_read_zero_and_returned),
 		cmocka_unit_test(everything_started_over),
 		cmocka_unit_test(whole_seconds_come_late),
 		cmocka_unit_test(no_line_carries_that),
