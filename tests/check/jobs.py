@@ -145,8 +145,9 @@ def unit_jobs():
         group, program, folder = os.path.basename(path)[5:-2], unit_program(path), product_folder(path)
 
         def job(kind, when, build, variable):
-            return Job(KINDS[kind], group, when, (f"{build}/tests/{program}", group), (folder,), (path,),
-                       (f"make:{variable}{build}/tests/{program}",))
+            # Some start the programs beside theirs.
+            needs = (f"make:{variable}{build}/rocelet {build}/rocectl {build}/bench/mk_sysfs", f"make:{variable}{build}/tests/{program}")
+            return Job(KINDS[kind], group, when, (f"{build}/tests/{program}", group), (folder,), (path,), needs)
         yield job("unit", "core", "build", "")
         yield job("san", "core" if folder.startswith(SAN_CORE) else "turns", "build/san", "SAN=1 ")
         if group in THREADS:
