@@ -7,6 +7,7 @@
   check.sh KIND[/TEST]...      these only, KIND one of: KINDS; with --all as --all runs them
       --list                   print what would run and why, and run nothing
       --turn N, --base COMMIT  for --ci: instead of .ci/turn and the commit that wrote it
+      --until-red              end with the first failure
 
 CI_MINUTES says how long all of it may take (80 with --ci, else as long as it takes). What is left out for want of time is named and counted as skipped,
 and as failed if it belongs to the core.
@@ -31,6 +32,7 @@ def arguments(argv):
     parser.add_argument("--ci", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--until-red", action="store_true")
     parser.add_argument("--turn", type=int)
     parser.add_argument("--base")
     parser.add_argument("names", nargs="*")
@@ -83,7 +85,7 @@ def main(argv):
     began = time.monotonic() - max(0.0, time.time() - float(os.environ.get("CHECK_BEGAN", time.time())))
     shutil.rmtree(run.LOGS, ignore_errors=True)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    return run.Run(chosen, float(minutes) * 60 if minutes else None, began).run()
+    return run.Run(chosen, float(minutes) * 60 if minutes else None, began, args.until_red).run()
 
 
 if __name__ == "__main__":

@@ -81,11 +81,11 @@ class Process:
 
 
 class Run:
-    def __init__(self, chosen, limit_s=None, began=None):
+    def __init__(self, chosen, limit_s=None, began=None, until_red=False):
         """limit_s: how long all of it may take since began, a time of the monotonic clock; None: as long as it takes."""
         self.began = time.monotonic() if began is None else began
         self.end = None if limit_s is None else self.began + limit_s - MARGIN_S
-        self.limit_s = limit_s
+        self.limit_s, self.until_red = limit_s, until_red
         self.usual = Usual()
         self.counts = Verdict()
         self.failures, self.left_out, self.took = [], [], collections.Counter()
@@ -157,8 +157,8 @@ class Run:
 
     def _start_one(self):
         left = self.time_left()
-        if left is not None and left <= 0:
-            self._stop_all("no time is left")
+        if left is not None and left <= 0 or self.until_red and self.failures:
+            self._stop_all("no time is left" if left is not None and left <= 0 else "a test has failed")
             return False
         self._drop_what_cannot_run(left)
         task = next_task([t for t, _ in self.waiting], {key: t for key, (t, _) in self.provisions.items()},

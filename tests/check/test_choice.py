@@ -158,9 +158,9 @@ class Quiet(run.Run):
         pass
 
 
-def ran(jobs, limit_s=None, usual=None, core=True):
+def ran(jobs, limit_s=None, usual=None, core=True, **more):
     chosen = [choice.Chosen(j, "core" if core else "turn") for j in jobs]
-    r = Quiet([], limit_s)
+    r = Quiet([], limit_s, **more)
     r.usual = types.SimpleNamespace(seconds=lambda name: (usual or {}).get(name), idle=lambda name: None, remember=lambda *_: None)
     for c in chosen:
         r._take(c)
@@ -192,6 +192,11 @@ def without_time_the_core_fails_and_the_rest_is_skipped():
 def what_runs_when_time_is_up_is_ended_with_all_its_children():
     status, r = ran([sh("stuck", "sleep 1000 & wait")], run.MARGIN_S + 1, {"ship stuck": 0.1}, core=False)
     assert status == 0 and r.counts.skipped == 1 and r.left_out == ["ship stuck"]
+
+
+def until_red_ends_with_the_first_failure():
+    status, r = ran([sh("bad", "exit 1"), sh("slow", "sleep 1000"), sh("never", "sleep 1000")], until_red=True, core=False)
+    assert status == 1 and r.counts.failed == 1 and r.counts.skipped == 2
 
 
 def what_needs_something_broken_is_not_run():

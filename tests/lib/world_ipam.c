@@ -14,6 +14,8 @@
 
 /* A plugin that hangs is killed after that, however long the engine would wait. */
 #define HANG_MS	 15
+/* A real plugin that waits for a processor is not one that hangs. */
+#define PATIENCE 20
 /* The engine asks so often before it gives an address up. */
 #define REFUSALS 3
 
@@ -129,7 +131,7 @@ int world_ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_v
 		     ipam_fn *fn, void *arg, struct err *e)
 {
 	if (world_of_steps()->ipam == WORLD_IPAM_PROGRAM)
-		return ipam_start(ret, loop, verb, r, path, timeout_ms, fn, arg, e);
+		return ipam_start(ret, loop, verb, r, path, PATIENCE * timeout_ms, fn, arg, e);
 	return start(ret, verb, r, timeout_ms, fn, arg, e);
 }
 
