@@ -64,6 +64,10 @@ def show(chosen):
     print(f"{len(chosen)} tests")
 
 
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
 def main(argv):
     args = arguments(argv)
     os.chdir(jobs_of.TOP)
@@ -84,7 +88,9 @@ def main(argv):
     # Since the script around this began, which may have installed packages first.
     began = time.monotonic() - max(0.0, time.time() - float(os.environ.get("CHECK_BEGAN", time.time())))
     shutil.rmtree(run.LOGS, ignore_errors=True)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # Also where the shell has this ignore Ctrl-C, as in the background.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, interrupted)
     return run.Run(chosen, float(minutes) * 60 if minutes else None, began, args.until_red).run()
 
 
