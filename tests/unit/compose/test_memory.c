@@ -1,4 +1,5 @@
-/* Pages of code that nobody needs leave the resident set, and come back when they are called. */
+/* Unused pages of code leave the resident set, and come back when they are called. */
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,11 +29,32 @@ static long resident_file_kb(void)
 	return kb;
 }
 
+/* A forked process has no page of code mapped that it has not used itself. AddressSanitizer has
+ * redzones between constants, which may be in the same segment. */
+__attribute__((no_sanitize_address)) static int read_code(struct dl_phdr_info *object, size_t size,
+							  void *arg)
+{
+	(void)size;
+	(void)arg;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		const volatile char *code = (const char *)object->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		for (size_t at = 0; at < segment->p_memsz; at += 4096)
+			(void)code[at];
+	}
+	return 1; /* the first object is the program */
+}
+
 static void test_unused_pages_leave(void **state)
 {
-	long before = resident_file_kb();
+	long before;
 
 	(void)state;
+	dl_iterate_phdr(read_code, NULL);
+	before = resident_file_kb();
 	memory_give_back_code();
 	assert_true(resident_file_kb() < before);
 }
