@@ -1,10 +1,10 @@
 #!/bin/bash
-# check.sh - every kind of test; `check.sh --help` says how they are chosen. Without names it first installs the packages that they need.
+# check.sh - runs the tests; see `check.sh --help`. Without test names it installs the packages that they need first.
 set -eu
 cd "$(dirname "$0")/.."
 export CHECK_BEGAN=${EPOCHREALTIME/,/.}
 case " $*" in
-*\ [a-z]* | *--list* | *--help*) ;; # what is named is run with what there is
+*\ [a-z]* | *--list* | *--help*) ;; # named tests run with the installed packages
 *) tests/deps.sh ;;
 esac
 exec /usr/bin/python3 -B tests/check/main.py "$@"

@@ -1,4 +1,4 @@
-"""Which tests run. Pure: jobs, changed files and the turn in, the chosen ones with their reasons out."""
+"""Chooses tests. Pure: jobs, changed files and the turn in, chosen jobs with their reasons out."""
 import dataclasses
 import zlib
 
@@ -16,26 +16,26 @@ class Chosen:
 
 
 def turn_of(job):
-    """In which of three runs in a row a job takes its turn. By its label alone: no other test's arrival moves it."""
+    """The turn in which a job runs. A function of its label alone, so that a new test moves no other."""
     return zlib.crc32(job.label.encode()) % N_TURNS
 
 
 def touched(job, changed):
-    """changed: paths, or None when they cannot be known, which may be any."""
+    """changed: paths; None: unknown, which counts as any."""
     if changed is None:
         return True
     return any(path in job.files or any(folder == "." or path == folder or path.startswith(folder + "/") for folder in job.proves) for path in changed)
 
 
 def without_subsets(chosen):
-    """Of a test that was chosen with the core's arguments and with more, the larger one stays, in the core's place."""
+    """Drops the core variant of a test whose larger variant is chosen too; the larger one counts as core."""
     larger = {c.job.label: c for c in chosen if c.job.when != "core"}
     kept = [dataclasses.replace(larger[c.job.label], reason="core") if c.job.label in larger else c for c in chosen if c.job.when == "core"]
     return kept + [c for c in chosen if c.job.when != "core" and all(k.job is not c.job for k in kept)]
 
 
 def choose(jobs, changed, turn):
-    """What CI runs, the most valuable first. turn: a number, or None when it cannot be known, which is every turn's."""
+    """The tests of a CI run, the most valuable first. turn: a number; None: unknown, which counts as every turn."""
     core = [Chosen(job, "core") for job in jobs if job.when == "core"]
     rest = [job for job in jobs if job.when == "turns"]
     hit = [Chosen(job, "touched") for job in rest if touched(job, changed)]
@@ -44,12 +44,12 @@ def choose(jobs, changed, turn):
 
 
 def core_of(jobs):
-    """What `make check` runs."""
+    """The tests of `make check`."""
     return [Chosen(job, "core") for job in jobs if job.when == "core"]
 
 
 def named(jobs, names, most=False):
-    """Those of a kind, or "KIND/NAME": the widest that a CI run may choose, soak's only if it is named and has no other; with most, as everything()."""
+    """The tests of a kind, or "KIND/NAME", as CI runs them at most; soak's variants only if there are no others. most: as everything()."""
     chosen = []
     for name in names:
         kind, _, test = name.partition("/")
@@ -66,7 +66,7 @@ def named(jobs, names, most=False):
 
 
 def everything(jobs):
-    """What `make soak` runs: each test with the most that its head knows."""
+    """The tests of `make soak`: each with the largest arguments in its head."""
     rank = {"core": 0, "turns": 1, "soak": 2}
     best = {}
     for job in jobs:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# fuzz.sh PROGRAM [SECONDS]: a fuzz program with its seeds and what it has found before; 4 seconds unless said otherwise.
+# fuzz.sh PROGRAM [SECONDS=4]: runs a fuzz program with its seeds and its corpus.
 set -eu
 name=${1##*/}
 seeds=tests/fixtures/${name#fuzz_}

@@ -1,11 +1,11 @@
-"""What git knows of this checkout: the turn, and what has changed since it began."""
+"""Asks git for the turn and for the files that have changed since it began."""
 import os
 import subprocess
 
 from jobs import TOP
 
 TURN_FILE = ".ci/turn"
-# A turn that began so long before the last commit was meant for an earlier change.
+# A turn that is older than this at the last commit belongs to an earlier change.
 STALE_S = 6 * 3600
 
 
@@ -21,7 +21,7 @@ def read_turn():
 
 
 def begun():
-    """(turn, the commit that began it, sentence). None for what cannot be known, which a choice takes for any."""
+    """(turn, commit that began it, problem). None: unknown."""
     try:
         turn = read_turn()
     except (OSError, ValueError):

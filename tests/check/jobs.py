@@ -6,8 +6,8 @@ A file says at its head, one line each:
   when: core [ARG...]     in `make check` and every CI run, with these arguments
   when: turns [ARG...]    in every third CI run, and whenever a folder that it proves has changed
   when: soak [ARG...]     only in `make soak`
-  run: ARG...             a judge's own arguments, before those of `when`; {build}/x, {san}/x and {promtool} name what has to be there first
-  needs: WORD...          what else has to be there first: see PROVISIONS in provisions.py
+  run: ARG...             a judge's own arguments, before those of `when`; {build}/x and {san}/x are built first, other words are provisions
+  needs: WORD...          further provisions: see PROVISIONS in provisions.py
 
 Without a `when` line a test takes turns. A unit test needs no head: its folder says what it proves, and all of them are core.
 """
@@ -30,16 +30,16 @@ class HeadError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What tests of one kind have in common."""
+    """The properties that tests of one kind share."""
     name: str
-    reads: str  # how its output is judged: see verdicts.py
+    reads: str  # the reader of its output: see verdicts.py
     weight: float  # of the machine's two processors, while it runs
-    timeout_s: int = 900  # gives up then, on an idle machine
+    timeout_s: int = 900  # the runner gives up after this time, on an idle machine
     needs: tuple = ()
     root: bool = False
 
 
-# In the order in which they run: what fails soonest and says most comes first.
+# In the order in which they run: quick and telling tests first.
 KINDS = {kind.name: kind for kind in (
     Kind("unit", "cmocka", 0.3),
     Kind("lint", "status", 2, needs=("lint-tools", "programs")),
@@ -50,7 +50,7 @@ KINDS = {kind.name: kind for kind in (
     Kind("ship", "checks", 1),
     Kind("page", "checks", 1.5, needs=("browser",)),
     Kind("kubelet", "checks", 1, needs=("programs", "kubelet"), root=True),
-    # Alone: the machine's emulated processors wait for each other, and two machines take more than twice as long.
+    # Alone: two emulated machines at once need more than twice the time of one.
     Kind("lab", "checks", 2, timeout_s=3600, needs=("programs", "lab-image", "kubelet"), root=True),
     Kind("cluster", "checks", 2, timeout_s=3600, needs=("image", "next-image", "programs", "lab-image", "control-plane"), root=True),
 )}
@@ -109,13 +109,13 @@ def jobs_of_file(kind, path, command, name, needs=()):
 
 
 def placeholders(arg):
-    """What the words in braces of a judge's argument need."""
+    """The provisions that the words in braces of a judge's argument name."""
     for word, rest in re.findall(r"\{(\w+)\}(\S*)", arg):
         yield {"build": f"make:build{rest}", "san": f"make:SAN=1 build/san{rest}"}.get(word, word)
 
 
 def expand(arg, found):
-    """A judge's argument with its words in braces replaced; found has what only a provision knows. One argument may become several."""
+    """A judge's argument with its words in braces replaced; found: values of provisions. One argument may become several."""
     values = {"build": "build", "san": "build/san", **found}
     return re.sub(r"\{(\w+)\}", lambda match: values[match[1]], arg).split() if re.search(r"\{\w+\}", arg) else [arg]
 
@@ -134,9 +134,9 @@ def unit_program(path):
     return path.removeprefix("tests/unit/").split("/")[0]
 
 
-# What strangers' bytes reach first: under sanitizers in every run.
+# Code that parses untrusted input: under sanitizers in every run.
 SAN_CORE = ("k8s/rpc", "daemon/http", "hw/netlink", "daemon/config")
-# Where workers and the loop meet.
+# Groups in which workers and the loop share data.
 THREADS = {"node": "core", "sampler": "turns", "loop": "turns"}
 
 
@@ -145,7 +145,7 @@ def unit_jobs():
         group, program, folder = os.path.basename(path)[5:-2], unit_program(path), product_folder(path)
 
         def job(kind, when, build, variable):
-            # Some start the programs beside theirs.
+            # Some groups start these programs.
             needs = (f"make:{variable}{build}/rocelet {build}/rocectl {build}/bench/mk_sysfs", f"make:{variable}{build}/tests/{program}")
             return Job(KINDS[kind], group, when, (f"{build}/tests/{program}", group), (folder,), (path,), needs)
         yield job("unit", "core", "build", "")
@@ -194,7 +194,7 @@ def file_jobs():
         for path in sorted(path for pattern in patterns for path in glob.glob(pattern, root_dir=TOP)):
             name = os.path.basename(path).rsplit(".", 1)[0]
             judge = kind in ("interop", "ship", "page")
-            # Judges' folders have helpers, too: a judge says how it is run. Scenarios' folders have halves for the host, and what people look at.
+            # A file without `run:` in a judges' folder is a helper. Host halves and demos are no tests.
             if name.endswith(".host") or name.startswith("demo") or judge and not read_head(os.path.join(TOP, path))["run"]:
                 continue
             needs = (f"make:build/fuzz/{name}",) if kind == "fuzz" else ()

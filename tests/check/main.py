@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Every test of the project. The last line it prints is "N passed, N failed[, N skipped]".
+"""Runs the tests of the project. Prints "N passed, N failed[, N skipped]" as the last line.
 
   check.sh                     the core of every kind, about ten minutes on two idle cores
-  check.sh --ci                what CI runs: the core, what the change since the turn began touches, and a third of the rest
-  check.sh --all               everything, each test with the most that it knows; hours
+  check.sh --ci                as CI: the core, the tests that the change since the turn began touches, and a third of the rest
+  check.sh --all               every test with its largest arguments; hours
   check.sh KIND[/TEST]...      these only, KIND one of: KINDS; with --all as --all runs them
-      --list                   print what would run and why, and run nothing
+      --list                   print the chosen tests and the reasons, and run nothing
       --turn N, --base COMMIT  for --ci: instead of .ci/turn and the commit that wrote it
       --until-red              end with the first failure
 
-CI_MINUTES says how long all of it may take (80 with --ci, else as long as it takes). What is left out for want of time is named and counted as skipped,
-and as failed if it belongs to the core.
+CI_MINUTES limits the time (80 with --ci, otherwise unlimited). Tests that are left out for lack of time are named and counted as skipped, tests of the
+core as failed.
 """
 import argparse
 import collections
@@ -28,7 +28,11 @@ from usual import OF_KIND, Usual
 
 
 def arguments(argv):
-    parser = argparse.ArgumentParser(usage=__doc__.replace("KIND one of: KINDS", "KIND one of: " + " ".join(jobs_of.KINDS)), add_help=False)
+    usage = __doc__.replace("KIND one of: KINDS", "KIND one of: " + " ".join(jobs_of.KINDS))
+    if {"-h", "--help"} & set(argv):
+        print(usage, end="")
+        sys.exit()
+    parser = argparse.ArgumentParser(usage="see check.sh --help", add_help=False, allow_abbrev=False)
     parser.add_argument("--ci", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--list", action="store_true")
@@ -49,9 +53,9 @@ def chosen_by_ci(args, everything):
     chosen = choice.choose(everything, changed, turn)
     n = collections.Counter(c.reason for c in chosen)
     if sentence:
-        print(f"{sentence}: as many of all turns' tests as there is time for")
+        print(f"{sentence}: running the tests of all turns, as far as time permits")
     print(f"turn {'of all' if turn is None else turn % choice.N_TURNS + 1} of {choice.N_TURNS}; "
-          + ("what has changed cannot be known" if changed is None else f"{len(changed)} files changed")
+          + ("the change is unknown" if changed is None else f"{len(changed)} files changed")
           + f"; {len(chosen)} tests: {n['core']} of the core, {n['touched']} touched by the change, {n['turn']} in their turn")
     return chosen
 
@@ -85,10 +89,10 @@ def main(argv):
         show(chosen)
         return 0
     minutes = os.environ.get("CI_MINUTES", "80" if args.ci else "")
-    # Since the script around this began, which may have installed packages first.
+    # check.sh may have installed packages before.
     began = time.monotonic() - max(0.0, time.time() - float(os.environ.get("CHECK_BEGAN", time.time())))
     shutil.rmtree(run.LOGS, ignore_errors=True)
-    # Also where the shell has this ignore Ctrl-C, as in the background.
+    # SIGINT too: a background job of a shell ignores it.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, interrupted)
     return run.Run(chosen, float(minutes) * 60 if minutes else None, began, args.until_red).run()

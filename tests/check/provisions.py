@@ -1,4 +1,4 @@
-"""What tests need before they can run, each made at most once a run, and by the first test that needs it."""
+"""Provisions: things that tests need. The first test that needs one has it made; each is made at most once per run."""
 import dataclasses
 
 MAKE = ("make", "--no-print-directory", "--silent", "-j2")
@@ -9,11 +9,11 @@ class Provision:
     name: str
     title: str
     command: tuple
-    # Exit status 0: it is there. Without it the command itself finds out, quickly. Such a thing is kept from run to run.
+    # Exit status 0 means present. For provisions that are kept from run to run; the others are cheap to make again.
     built: tuple = ()
-    # One make at a time in a checkout; other provisions may run beside it.
+    # Runs make in this checkout: one at a time.
     makes: bool = False
-    # Its output's last line is the value of {NAME} in a judge's arguments.
+    # The last line of its output is the value of {NAME} in a judge's arguments.
     value: bool = False
 
 
@@ -23,7 +23,7 @@ PROVISIONS = {row.name: row for row in (
     Provision("programs", "build programs", (*MAKE, "all", "tests"), makes=True),
     Provision("kill-points", "build with kill points", (*MAKE, "KILL_POINTS=1", "build/kill/rocelet"), makes=True),
     Provision("image", "build image", (*MAKE, "image"), makes=True),
-    # What a cluster is updated to; before `image`, since both leave their programs in build/.
+    # The version that the cluster is updated to. Builds the current image afterwards, since both use build/.
     Provision("next-image", "build next image", ("sh", "-c", f'make --no-print-directory --silent -j2 image {NEXT_VERSION} && make --no-print-directory --silent -j2 image'), makes=True),
     Provision("kubelet", "kubelet from source", ("tests/kubelet/kubelet.sh", "build"), ("tests/kubelet/kubelet.sh", "built")),
     Provision("control-plane", "control plane from source", ("tests/kubelet/kubelet.sh", "build", "control-plane"),
@@ -39,9 +39,7 @@ PROVISIONS = {row.name: row for row in (
 
 
 def provision(need):
-    """The provision of a word of `needs:`, or of "make:TARGET"; None for "root", which nothing can provide."""
-    if need == "root":
-        return None
+    """The provision of a word of `needs:`, or of "make:TARGETS"."""
     if need.startswith("make:"):
         words = need.removeprefix("make:").split()
         return Provision(need, "build " + " ".join(words), (*MAKE, *words), makes=True)

@@ -1,4 +1,4 @@
-"""Runs what was chosen: one process for each test, several at a time, within the time there is. Every test ends in one line."""
+"""Runs the chosen tests, several at a time, within the time limit. Each test is one process and ends with one line."""
 import collections
 import os
 import queue
@@ -16,11 +16,11 @@ from verdicts import READERS, Verdict
 
 LOGS = os.path.join(jobs_of.TOP, "build/check")
 TAIL_LINES = 40
-# Running tests are ended so long before the limit that what became of them can still be said.
+# Running tests are stopped this long before the limit, so that their results can still be printed.
 MARGIN_S = 20
-PATIENCE = 4  # times what a kind's tests may take on an idle machine
+PATIENCE = 4  # factor on a kind's timeout_s, for busy machines
 
-# A test that says so calls make itself, in this checkout: no other make may run then.
+# A test with this word in `needs:` calls make in this checkout: no other make may run at the same time.
 BUILD_LOCK = "build-lock"
 
 CONDITIONS = {
@@ -37,12 +37,12 @@ def output_of(*command):
 
 
 def clean_environment():
-    """make's variables are not for the makes that tests start."""
+    """Without the variables of an outer make, which would reach the makes of tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
 class Process:
-    """A command with its output in a file. Ends with all that it started, when asked to."""
+    """A command whose output goes to a file. stop() ends it with all its children."""
 
     def __init__(self, command, log, timeout_s, ended):
         self.command, self.log, self.began, self.stopped = command, log, time.monotonic(), False
@@ -57,7 +57,7 @@ class Process:
         except subprocess.TimeoutExpired:
             self.stop()
         status = self.process.wait()
-        self._signal(signal.SIGKILL)  # what it left behind
+        self._signal(signal.SIGKILL)  # left-over children
         self.seconds = time.monotonic() - self.began
         ended(self, status)
 
@@ -82,14 +82,14 @@ class Process:
 
 class Run:
     def __init__(self, chosen, limit_s=None, began=None, until_red=False):
-        """limit_s: how long all of it may take since began, a time of the monotonic clock; None: as long as it takes."""
+        """limit_s: time limit, counted from began (monotonic clock); None: none. until_red: stop at the first failure."""
         self.began = time.monotonic() if began is None else began
         self.end = None if limit_s is None else self.began + limit_s - MARGIN_S
         self.limit_s, self.until_red = limit_s, until_red
         self.usual = Usual()
         self.counts = Verdict()
         self.failures, self.left_out, self.took = [], [], collections.Counter()
-        self.found = {}  # what provisions found: {"prometheus": FOLDER}
+        self.found = {}  # values of provisions: {"prometheus": FOLDER}
         self.done, self.broken = set(), set()  # provisions
         self.paces = []
         self.ended = queue.Queue()
@@ -98,7 +98,7 @@ class Run:
         for c in chosen:
             self._take(c)
 
-    # --- what is to be done ----------------------------------------------------------------------
+    # --- the plan ----------------------------------------------------------------------
 
     def _take(self, chosen):
         job = chosen.job
@@ -117,7 +117,7 @@ class Run:
     def time_left(self):
         return None if self.end is None else self.end - time.monotonic()
 
-    # --- saying ----------------------------------------------------------------------------------
+    # --- output ----------------------------------------------------------------------------------
 
     def say(self, word, text):
         print(f"{word:^6} {text}", flush=True)
@@ -140,10 +140,10 @@ class Run:
         seconds = self.usual.seconds(name)
         return "" if not seconds or seconds < 5 else f", usually {seconds:.0f} s" if seconds < 90 else f", usually {seconds / 60:.0f} min"
 
-    # --- doing -----------------------------------------------------------------------------------
+    # --- execution -----------------------------------------------------------------------------------
 
     def run(self):
-        """The exit status. Everything that was chosen is passed, failed or skipped when it returns."""
+        """Returns the exit status, when every chosen test has passed, failed or been skipped."""
         os.makedirs(LOGS, exist_ok=True)
         try:
             while self.waiting or self.running:
@@ -158,7 +158,7 @@ class Run:
     def _start_one(self):
         left = self.time_left()
         if left is not None and left <= 0 or self.until_red and self.failures:
-            self._stop_all("no time is left" if left is not None and left <= 0 else "a test has failed")
+            self._stop_all("out of time" if left is not None and left <= 0 else "a test has failed")
             return False
         self._drop_what_cannot_run(left)
         task = next_task([t for t, _ in self.waiting], {key: t for key, (t, _) in self.provisions.items()},
@@ -173,17 +173,17 @@ class Run:
         return True
 
     def _drop_what_cannot_run(self, left):
-        """Tests whose provisions failed, and those that would not end in time."""
+        """Skips tests whose provisions failed, and those that would not end in time."""
         kept, slowness = [], pace(self.paces)
         for task, chosen in self.waiting:
             broken = [need for need in task.needs if need in self.broken]
             ahead = sum(self.provisions[need][0].seconds for need in task.needs if need in self.provisions)
             if broken:
-                self._skip(task.key, f"there is no {broken[0]}")
+                self._skip(task.key, f"{broken[0]} failed")
             elif not fits(Task(task.key, 1, task.seconds + ahead), left, slowness):
-                why = f"usually {task.seconds + ahead:.0f} s, here {slowness:.1f} times that, and {left:.0f} of {self.limit_s:.0f} s are left"
+                why = f"needs about {(task.seconds + ahead) * slowness:.0f} s ({slowness:.1f} times the usual), {left:.0f} of {self.limit_s:.0f} s are left"
                 self.left_out.append(task.key)
-                self._skip(task.key, "left out for want of time: " + why, chosen.core)
+                self._skip(task.key, "not enough time: " + why, chosen.core)
             else:
                 kept.append((task, chosen))
         self.waiting = kept
@@ -199,7 +199,7 @@ class Run:
             self.done.add(task.key)
             return
         if p.built:
-            self.say("...", f"{p.title} is made, once{self._usually(p.title)}")
+            self.say("...", f"{p.title}, made once{self._usually(p.title)}")
         process = Process(p.command, self._log(p.title), 3600, self._on_ended)
         self.running[process] = (task, p)
 
@@ -247,7 +247,7 @@ class Run:
         text = process.text()
         verdict = READERS[chosen.job.kind.reads](status, text)
         if process.stopped:
-            verdict.why.append(f"it had not ended after {process.seconds:.0f} s")
+            verdict.why.append(f"stopped after {process.seconds:.0f} s without a result")
         for count in ("passed", "failed", "skipped"):
             setattr(self.counts, count, getattr(self.counts, count) + getattr(verdict, count))
         note = f"{verdict.skipped} skipped: {verdict.note}" if verdict.skipped else verdict.note
@@ -266,7 +266,7 @@ class Run:
             self.usual.remember(task.key, process.seconds)
 
     def _stop_all(self, why):
-        """Ends what runs and leaves out what waits; each is named."""
+        """Stops running tests, leaves out waiting ones, and names each."""
         for process, (task, what) in list(self.running.items()):
             process.stop()
             if hasattr(what, "job"):

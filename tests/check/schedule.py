@@ -1,10 +1,7 @@
-"""What starts next. Pure: what waits, what runs and how long things take in, one decision out."""
+"""Decides which task starts next. Pure: waiting and running tasks with their usual times in, one decision out."""
 import dataclasses
 
 PROCESSORS = 2.0
-# While nothing is known of a test.
-UNKNOWN_S = 20
-
 
 @dataclasses.dataclass(frozen=True)
 class Task:
@@ -12,12 +9,12 @@ class Task:
     key: str
     weight: float
     seconds: float  # usual, on two idle cores
-    needs: tuple = ()  # keys of tasks that have to end well before
-    lock: str = ""  # no two with the same one at a time
+    needs: tuple = ()  # keys of provisions that must be done before
+    lock: str = ""  # tasks with the same lock never run together
 
 
 def pace(ended):
-    """How much slower than usual this machine is: (usual, taken) of what has ended. Little is known of it at first."""
+    """The factor by which this machine is slower than usual, from (usual, taken) of ended tests. Starts near 1 and learns."""
     usual, taken = 60.0, 60.0
     for usual_s, taken_s in ended:
         usual, taken = usual + usual_s, taken + taken_s
@@ -25,7 +22,7 @@ def pace(ended):
 
 
 def fits(task, left_s, slowness):
-    """Is it likely to end in the time that is left? Without a limit, left_s is None."""
+    """Whether it is likely to end within left_s; None: no limit."""
     return left_s is None or task.seconds * slowness <= left_s
 
 
@@ -35,10 +32,10 @@ def startable(task, running):
 
 
 def next_task(waiting, provisions, running, done):
-    """The task to start now, or None: wait for one that runs.
+    """The task to start now; None: wait until a running one ends.
 
-    waiting: tests in their order. provisions: {key: Task} of those not yet begun. running: tasks. done: keys of what has been provided.
-    A test whose needs are being made is passed over, one that only finds no room is not: large ones would never start.
+    waiting: tests in their order. provisions: {key: Task}, those not yet begun. running: tasks. done: keys of finished provisions.
+    A test whose provisions are being made is passed over. One that only lacks room is not, or large ones would never start.
     """
     for test in waiting:
         missing = [key for key in test.needs if key not in done]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes tests/README.md: who proves what. Made of the heads of the test files and of promises.txt.
+"""Writes tests/README.md, the table of tests and promises, from the heads of the test files and promises.txt.
 
   table.py            writes it
-  table.py --check    fails when it is not what would be written, or when a promise has no proof
+  table.py --check    fails if the file is out of date or a promise has no test
 """
 import collections
 import os
@@ -19,11 +19,11 @@ PROMISING = re.compile(r"\b(always|never|clean|no pod)\b", re.I)
 
 INTRODUCTION = """# The tests
 
-`make check` runs the core of every kind, `make soak` everything. CI (`tests/check.sh --ci`) runs the core, what the change since the last turn touches, and
-one of three parts of the rest, so that three landed changes in a row have run all of it: `.ci/turn` holds the number of the turn, `make turn` begins the next
-one, and what differs from the commit that wrote it is the change. `tests/check.sh --list` prints what would run and why; `tests/check.sh KIND/TEST` runs one.
+`make check` runs the core of every kind, `make soak` everything. CI (`tests/check.sh --ci`) runs the core, the tests that the current change touches, and a
+third of the rest, so that three landed changes in a row have run everything. `.ci/turn` holds the number of the turn and `make turn` begins the next one; the
+change is the difference from the commit that wrote `.ci/turn`. `tests/check.sh --list --ci` prints the chosen tests and why; `tests/check.sh KIND/TEST` runs one.
 
-Made by `make golden` of the heads of the test files (`proves:`, `when:`; see `check/jobs.py`) and of `check/promises.txt`.
+`make golden` generates this page from the heads of the test files (`proves:`, `when:`; see `check/jobs.py`) and from `check/promises.txt`.
 """
 
 
@@ -58,7 +58,7 @@ def whens(everything):
 
 
 def faults(promises, when):
-    """What is wrong with the list of promises, a sentence each."""
+    """The problems of the list of promises, a sentence each."""
     for name, quotation, tests in promises:
         if quotation not in document(name):
             yield f"{name} does not say: {quotation}"
@@ -96,9 +96,9 @@ def describe(label, when):
 
 
 def made(everything, promises, when):
-    lines = [INTRODUCTION, "## Who proves what\n", "Unit tests are all core, and prove the folder that theirs is named after; under sanitizers they take turns.\n",
+    lines = [INTRODUCTION, "## Tests\n", "All unit tests are core; each proves the folder of the same name. Under sanitizers most of them take turns.\n",
              "| kind | test | proves | when |", "|---|---|---|---|", *rows(everything, when), "", "## Promises\n",
-             "Every promise is proven at least once in three landed changes in a row, most of them in each.\n", "| document | promise | tests | at most every |", "|---|---|---|---|"]
+             "Each promise is proven at least once in three landed changes in a row, most of them in every one.\n", "| document | promise | tests | at most every |", "|---|---|---|---|"]
     for name, quotation, tests in promises:
         often = "run" if any(when.get(test) == "core" for test in tests) else f"{choice.N_TURNS} runs"
         lines.append(f"| {name} | {quotation.replace('|', '/')} | {', '.join(tests)} | {often} |")

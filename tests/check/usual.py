@@ -1,4 +1,4 @@
-"""How long things usually take, in seconds: checked in for two idle cores, and as this machine took them."""
+"""Usual durations in seconds: checked in for two idle cores, and measured on this machine."""
 import fcntl
 import os
 
@@ -6,12 +6,12 @@ from jobs import TOP
 
 CHECKED_IN = os.path.join(TOP, "tests/check.seconds")
 CACHE = "/var/cache/rocelet-check"
-# A test of a kind of which nothing is known.
+# The default for a test without a record.
 OF_KIND = {"unit": 1, "san": 2, "threads": 20, "fuzz": 5, "interop": 20, "ship": 30, "page": 100, "kubelet": 30, "lab": 90, "cluster": 600, "lint": 30}
 
 
 def here():
-    """Where this machine's are kept."""
+    """The file with this machine's measurements."""
     try:
         os.makedirs(CACHE, exist_ok=True)
     except OSError:
@@ -33,7 +33,7 @@ class Usual:
         self.checked_in, self.last = read(CHECKED_IN), read(here())
 
     def seconds(self, name):
-        """What this machine took counts more; None when nothing is known."""
+        """This machine's measurement, else the checked-in one, else None."""
         return self.last.get(name, self.checked_in.get(name))
 
     def idle(self, name):

@@ -1,4 +1,4 @@
-"""What a test's output says: how many passed, failed and were skipped, and the lines that explain a failure."""
+"""Reads a test's output: the numbers of passed, failed and skipped checks, and the lines that explain a failure."""
 import dataclasses
 import re
 
@@ -8,9 +8,9 @@ class Verdict:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    note: str = ""  # said behind the count
-    why: list = dataclasses.field(default_factory=list)  # the names of what failed
-    figures: list = dataclasses.field(default_factory=list)  # lines with "# ", which a judge wants seen
+    note: str = ""  # printed after the count
+    why: list = dataclasses.field(default_factory=list)  # the checks that failed
+    figures: list = dataclasses.field(default_factory=list)  # lines that begin with "# "
 
 
 def read_status(status, _):
@@ -20,7 +20,7 @@ def read_status(status, _):
 def read_cmocka(status, text):
     """A cmocka group: its tests are counted one by one."""
     passed = len(re.findall(r"^\[       OK \]", text, re.M))
-    # Both are named twice: when they happen and at the end.
+    # cmocka prints each name twice: when the test fails and at the end.
     failed = sorted(set(re.findall(r"^\[  (?:FAILED |ERROR  ) \] (\w+)$", text, re.M)))
     skipped = set(re.findall(r"^\[  SKIPPED \] (\w+)$", text, re.M))
     n_failed = len(failed)

@@ -332,8 +332,8 @@ static void test_null_is_as_good_as_absent(void **state)
 		"{\"pools\":[{\"resourceName\":\"a\",\"kind\":null,\"x\":null,\"network\":null,\"hold\":null,"
 		"\"selectors\":{\"vendors\":[\"15b3\"],\"x\":null,\"ifNames\":null}}],"
 		"\"listen\":null}",
-		"{\"pools\":[{\"resourceName\":\"a\",\"network\":{\"mtu\":null,\"x\":null},"
-		"\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
+		("{\"pools\":[{\"resourceName\":\"a\",\"network\":{\"mtu\":null,\"x\":null},"
+		 "\"selectors\":{\"vendors\":[\"15b3\"]}}]}"),
 	};
 	struct pool_config c;
 
