@@ -92,6 +92,7 @@ static void add_port(struct json_out *o, const struct port_watched *port)
 {
 	open_port(o, port);
 	json_out_text(o, "watch", port_watch_name(port->watch));
+	json_out_bool(o, "held", port->held);
 	json_out_known(o, "clearSinceMs", port->clear_ms > 0, port->clear_ms);
 	json_out_number(o, "resets", port->resets);
 	json_out_number(o, "ignoredRates", port->ignored);

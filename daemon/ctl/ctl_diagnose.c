@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "diagnosis_json.h"
 #include "scenario.h"
@@ -43,6 +44,7 @@ static void complain(const char *message, void *err)
 static void put_evidence(const struct evidence *e, FILE *f)
 {
 	const char *mark = strchr(e->name, '#');
+	char number[EVIDENCE_NUMBER_SIZE];
 
 	if (isnan(e->value))
 		return;
@@ -51,9 +53,10 @@ static void put_evidence(const struct evidence *e, FILE *f)
 		fprintf(f, "%.*s%d%s", (int)(mark - e->name), e->name, e->number, mark + 1);
 	else
 		fputs(e->name, f);
-	fprintf(f, " = %.4g%s%s", e->value, e->unit[0] ? " " : "", e->unit);
+	fprintf(f, " = %s%s%s", ctl_evidence_number(e->value, number), e->unit[0] ? " " : "",
+		e->unit);
 	if (!isnan(e->threshold))
-		fprintf(f, " (limit %.4g)", e->threshold);
+		fprintf(f, " (limit %s)", ctl_evidence_number(e->threshold, number));
 	fputc('\n', f);
 }
 

@@ -1,5 +1,6 @@
 #include "ctl_show_diagnosis.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,9 @@
 #include "ctl_table.h"
 
 /* Ports that are named before the rest is counted. */
-#define NAMED_MAX 4
+#define NAMED_MAX     4
+/* As verdicts have it. */
+#define LEVEL_WARNING 2
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -44,6 +47,25 @@ static void put_line(const json_t *verdict, const char *before, const char *key,
 	fputc('\n', f);
 }
 
+const char *ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
+{
+	char digits[EVIDENCE_NUMBER_SIZE];
+	size_t len, at = 0;
+
+	if (!(fabs(v) >= 1000 && fabs(v) < 1e15)) {
+		snprintf(ret, EVIDENCE_NUMBER_SIZE, "%.4g", v);
+		return ret;
+	}
+	len = (size_t)snprintf(digits, sizeof(digits), "%.0f", v);
+	for (size_t i = 0; i < len; i++) {
+		ret[at++] = digits[i];
+		if (digits[i] != '-' && i + 1 < len && (len - i - 1) % 3 == 0)
+			ret[at++] = ',';
+	}
+	ret[at] = '\0';
+	return ret;
+}
+
 static void put_evidence(const json_t *verdict, FILE *f)
 {
 	json_t *e;
@@ -52,19 +74,21 @@ static void put_evidence(const json_t *verdict, FILE *f)
 	json_array_foreach (json_object_get(verdict, "evidence"), i, e) {
 		const json_t *value = json_object_get(e, "value"), *limit;
 		const char *unit = text_of(e, "unit");
+		char number[EVIDENCE_NUMBER_SIZE];
 
 		if (!json_is_number(value))
 			continue;
 		fputs("    ", f);
 		put_text(e, "name", f);
-		fprintf(f, " = %.4g", json_number_value(value));
+		fprintf(f, " = %s", ctl_evidence_number(json_number_value(value), number));
 		if (unit && *unit) {
 			fputc(' ', f);
 			table_put(unit, f);
 		}
 		limit = json_object_get(e, "threshold");
 		if (json_is_number(limit))
-			fprintf(f, " (limit %.4g)", json_number_value(limit));
+			fprintf(f, " (limit %s)",
+				ctl_evidence_number(json_number_value(limit), number));
 		fputc('\n', f);
 	}
 }
@@ -170,8 +194,10 @@ static void say_no_verdict(const json_t *document, FILE *f)
 
 	if (json_array_size(ports) == 0)
 		fputs("no port is watched\n", f);
-	else if (judged == 0)
+	else if (judged == 0 && count_watched_as(ports, "down") == 0)
 		fputs("no verdict yet\n", f);
+	else if (judged == 0)
+		return;
 	else
 		fprintf(f, "nothing is wrong with %zu port%s\n", judged, judged == 1 ? "" : "s");
 }
@@ -281,13 +307,19 @@ static void list_undecided(const json_t *document, FILE *f)
 int ctl_diagnosis_level(const json_t *document)
 {
 	json_int_t worst = 0;
-	json_t *verdict;
+	json_t *verdict, *port;
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "verdicts"), i, verdict) {
 		json_int_t level = number_of(verdict, "level");
 
 		worst = level > worst ? level : worst;
+	}
+	/* Nothing may be wrong with a link that is down, but its pod cannot use it. */
+	json_array_foreach (json_object_get(document, "ports"), i, port) {
+		if (is_watched_as(port, "down") && json_is_true(json_object_get(port, "held")) &&
+		    worst < LEVEL_WARNING)
+			worst = LEVEL_WARNING;
 	}
 	return (int)worst;
 }
@@ -309,6 +341,7 @@ void ctl_show_diagnosis(const json_t *document, FILE *f)
 	list_clear(document, f);
 	list_watched_as(document, "warming",
 			"watched for too short a time to be called healthy: ", f);
+	list_watched_as(document, "down", "the link is down: ", f);
 	list_watched_as(document, "unseen", "cannot be read at the moment: ", f);
 	list_undecided(document, f);
 }

@@ -126,6 +126,20 @@ static const struct cause_row rows[N_CAUSES] = {
 				"errors stay when optic and cable are replaced, or move with the switch port",
 			.source = "IBTA's limit of 1e-12, as a ratio; NVSentinel",
 		},
+	[CAUSE_LINK_DEGRADED] =
+		{
+			"link_degraded",
+			"",
+			rule_link_degraded,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_link_seconds,
+			.sentence =
+				"the link is slower than it was, or than its siblings' links are",
+			.advice =
+				"look at cable, optic and switch port; of a bond, at its legs: lost lanes or a lost leg take a part of the rate",
+			.disproof = "somebody set the speed on purpose",
+			.source = "Meta GCM's check-iblink; NVSentinel's degraded links",
+		},
 	[CAUSE_PAUSE_STORM_SOURCE] =
 		{
 			"pause_storm_source",
@@ -169,8 +183,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) |
 				    B(PCIE_DEGRADED) | B(GLOBAL_PAUSE),
-			.sentence =
-				"this host cannot take what arrives because PCIe is too slow, and pauses the switch (direction: sent)",
+			.sentence = "this host cannot take what arrives because PCIe is too slow",
 			.advice =
 				"check the slot's width and speed, ACS and IOMMU, relaxed ordering, the maximum payload",
 			.disproof = "the NIC does not wait for PCIe while it pauses",
@@ -187,7 +200,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(GLOBAL_PAUSE),
 			.sentence =
-				"this NIC cannot take what arrives: it has more queue pairs or memory regions than its caches hold (direction: sent)",
+				"this NIC cannot take what arrives: it has more queue pairs or memory regions than its caches hold",
 			.advice =
 				"larger pages, fewer queue pairs, shared receive queues or dynamically connected transport",
 			.disproof =
@@ -205,7 +218,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(GLOBAL_PAUSE),
 			.sentence =
-				"this host cannot take what arrives, although the line is not full (direction: sent)",
+				"this host cannot take what arrives, although the line is not full",
 			.advice =
 				"look inside the host, not at the switch: PCIe, memory, IOMMU, CPU of the receiver",
 			.disproof = "it receives at line rate",
@@ -449,6 +462,22 @@ static const struct cause_row rows[N_CAUSES] = {
 			.advice = "carry CNPs (DSCP 48) in the strict queue everywhere",
 			.disproof = "over all nodes as many CNPs are received as sent",
 			.source = "a sum over all nodes",
+		},
+	[CAUSE_RAIL_BEHIND] =
+		{
+			"rail_behind",
+			"",
+			rule_rail_behind,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			/* What is wrong with the port itself comes first. */
+			.yields = ~B(RAIL_BEHIND),
+			.sentence =
+				"this rail carries less than half of what each of its siblings carries, and shows no sign of why",
+			.advice =
+				"compare its switch port and path with the siblings'; look at the rank that uses it",
+			.disproof = "the job uses its rails unevenly on purpose",
+			.source = "Minder: the odd one among peers, for long enough",
 		},
 	[CAUSE_RECEIVER_NOT_READY] =
 		{

@@ -230,6 +230,7 @@ static void weigh(struct diagnosis *d, const struct port_observation *o, size_t 
 
 	d->loads[i].bytes = isnan(received) ? sent : isnan(sent) ? received : received + sent;
 	d->loads[i].received = received;
+	d->loads[i].minute = p->history.minute;
 	d->loads[i].ce_share = o->parent[0] ? window_mean(&p->window, &d->timeline, SIGNAL_CE_SHARE,
 							  d->span_ms[SPAN_RECENT])
 					    : (double)NAN;
@@ -242,7 +243,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	struct watched_port *p = find_port(d, o, i);
 
 	d->observed[i] = NULL;
-	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN};
+	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
 	/* The same port twice: the first counts. */
 	if (p && p->looked_at)
 		return 0;
@@ -253,6 +254,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	if (!p)
 		return -ENOMEM;
 	p->looked_at = true;
+	p->held = o->n_pods > 0 && !o->pods[0].ended;
 	p->applicable = o->link_layer != LINK_INFINIBAND;
 	if (!o->visible) {
 		if (!all->partial)
@@ -298,7 +300,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (observe(d, all, i) < 0)
 			r = -ENOMEM;
-	siblings_make(&d->siblings, all);
+	siblings_make(&d->siblings, all, d->loads);
 	for (size_t i = 0; i < all->n_ports; i++) {
 		if (!d->observed[i])
 			continue;
@@ -337,6 +339,8 @@ static enum port_watch watch_of(const struct diagnosis *d, const struct watched_
 		return WATCH_NOT_APPLICABLE;
 	if (p->unseen)
 		return WATCH_UNSEEN;
+	if (p->history.down)
+		return WATCH_DOWN;
 	return watched_s < d->limits.value[LIMIT_warming_seconds] ||
 			       p->history.samples <= WARM_SAMPLES
 		       ? WATCH_WARMING
@@ -352,6 +356,7 @@ void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *re
 	*ret = (struct port_watched){.device = p->device,
 				     .port = p->port,
 				     .watch = watch_of(d, p),
+				     .held = p->held,
 				     .clear_ms = clear && !p->unseen ? p->clear_ms : 0,
 				     .ignored = p->rates.ignored,
 				     .resets = p->rates.resets,
@@ -379,6 +384,7 @@ const char *port_watch_name(enum port_watch w)
 	static const char *const names[] = {
 		[WATCH_WARMING] = "warming",
 		[WATCH_JUDGED] = "judged",
+		[WATCH_DOWN] = "down",
 		[WATCH_UNSEEN] = "unseen",
 		[WATCH_NOT_APPLICABLE] = "not applicable",
 	};

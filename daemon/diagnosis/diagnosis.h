@@ -35,6 +35,7 @@ uint64_t diagnosis_onsets(const struct diagnosis *, enum cause);
 enum port_watch {
 	WATCH_WARMING, /* not seen for long enough to be called healthy */
 	WATCH_JUDGED,
+	WATCH_DOWN,	     /* its link is down, for whatever reason: judged, and not healthy */
 	WATCH_UNSEEN,	     /* it cannot be read at the moment */
 	WATCH_NOT_APPLICABLE /* it carries no RoCE */
 };
@@ -46,6 +47,7 @@ struct port_watched {
 	/* Since when it has been moving much, without any sign of trouble: the network is not what
 	 * is slow. 0: that cannot be said. */
 	uint64_t clear_ms;
+	bool held;	  /* by a pod */
 	uint32_t ignored; /* rates that no line can carry */
 	uint32_t resets;  /* times its counters started over */
 	/* Its rows are borrowed: all but the oldest may be read until the end of the next tick,

@@ -140,10 +140,10 @@ static json_t *undecided_json(const struct diagnosis_report *r)
 
 static json_t *port_json(const struct port_watched *port)
 {
-	return json_pack("{so si ss so si si}", "device", json_text(port->device), "port",
-			 (int)port->port, "watch", port_watch_name(port->watch), "clearSinceMs",
-			 json_above_zero(port->clear_ms), "resets", (int)port->resets,
-			 "ignoredRates", (int)port->ignored);
+	return json_pack("{so si ss sb so si si}", "device", json_text(port->device), "port",
+			 (int)port->port, "watch", port_watch_name(port->watch), "held",
+			 (int)port->held, "clearSinceMs", json_above_zero(port->clear_ms), "resets",
+			 (int)port->resets, "ignoredRates", (int)port->ignored);
 }
 
 static json_t *clear_port_json(const struct port_watched *port)

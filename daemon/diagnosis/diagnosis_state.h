@@ -11,7 +11,7 @@ struct watched_port {
 	uint32_t port;
 	uint32_t id;	/* never the same again */
 	bool looked_at; /* in this tick */
-	bool applicable;
+	bool applicable, held;
 	unsigned unseen;  /* samples in a row */
 	uint64_t seen_ms; /* when it was last seen; 0 = never */
 	uint64_t clear_ms;

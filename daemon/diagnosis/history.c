@@ -15,10 +15,10 @@
 /* Of RDMA's bytes: less is the moment of reading. */
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
-#define BALANCE_SLOW_S 60.0
 #define HITS	       60.0
 #define TALLY_S	       10.0
 #define FLOW_SLOW_S    60.0
+#define RISING	       1.5F
 /* Errors that are further apart do not belong together. */
 #define ERRORS_MS      60000
 
@@ -61,6 +61,8 @@ static void update_link(struct history *h, const struct port_observation *o, con
 	h->was_active |= o->was_active || (o->state != PORT_UNKNOWN && !down);
 	h->state = o->state;
 	h->rate_bps = o->rate_bps;
+	if (settled && !down && o->rate_bps > h->best_rate_bps)
+		h->best_rate_bps = o->rate_bps;
 }
 
 /* Two counters of one thing, both of some size, of which a is more than `times` b. */
@@ -162,6 +164,8 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 	smooth(&b->all, all, interval_s, BALANCE_FAST_S);
 	smooth(&b->slow_outside, outside, interval_s, BALANCE_SLOW_S);
 	smooth(&b->slow_all, all, interval_s, BALANCE_SLOW_S);
+	smooth(&b->above, fmax(outside, 0), interval_s, BALANCE_SLOW_S);
+	b->peak = fmax(all, b->peak * BALANCE_SLOW_S / (interval_s + BALANCE_SLOW_S));
 	b->samples++;
 	if (outside > OUTSIDE_AT_ALL * all && !b->since_ms)
 		b->since_ms = now_ms;
@@ -204,7 +208,14 @@ static double greater(const struct rates *r, enum series a, enum series b)
 	return fmax((double)r->rate[a], (double)r->rate[b]);
 }
 
-static void update_tallies(struct history *h, const struct rates *r, double interval_s)
+/* Faster in the last seconds than in the last minute. */
+static bool is_rising(const struct tally_sum *t)
+{
+	return t->sum[0] * t->seconds[1] > RISING * t->sum[1] * t->seconds[0];
+}
+
+static void update_tallies(struct history *h, const struct rates *r, uint64_t now_ms,
+			   double interval_s)
 {
 	const double now[N_TALLIES] = {
 		[TALLY_CNP_IGNORED] = (double)r->rate[SERIES_CNP_IGNORED],
@@ -216,18 +227,23 @@ static void update_tallies(struct history *h, const struct rates *r, double inte
 					       SERIES_GLOBAL_PAUSE_RECEIVED),
 		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
 	};
-	double kept = TALLY_S / (TALLY_S + interval_s);
+	const double kept[2] = {TALLY_S / (TALLY_S + interval_s),
+				FLOW_SLOW_S / (FLOW_SLOW_S + interval_s)};
 
 	for (int i = 0; i < N_TALLIES; i++) {
 		struct tally_sum *t = &h->tally[i];
 
 		t->now = (float)now[i];
-		if (isnan(now[i]) || (now[i] == 0 && t->sum == 0 && t->seconds >= TALLY_S))
+		if (isnan(now[i]))
 			continue;
-		t->sum = (float)(kept * (double)t->sum + now[i] * interval_s);
-		t->seconds = (float)(kept * (double)t->seconds + interval_s);
-		if ((double)t->sum < 1e-6)
-			t->sum = 0;
+		if (now[i] > 0 && !is_rising(t))
+			t->since_ms = now_ms;
+		for (int k = 0; k < 2; k++) {
+			t->sum[k] = (float)(kept[k] * (double)t->sum[k] + now[i] * interval_s);
+			t->seconds[k] = (float)(kept[k] * (double)t->seconds[k] + interval_s);
+			if ((double)t->sum[k] < 1e-6)
+				t->sum[k] = 0;
+		}
 	}
 }
 
@@ -261,18 +277,19 @@ static void update_errors(struct error_run *e, const struct rates *r, uint64_t n
 static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
 			enum series packets, double interval_s)
 {
-	static const double over_s[2] = {TALLY_S, FLOW_SLOW_S};
+	const double weight[2] = {interval_s / (interval_s + TALLY_S),
+				  interval_s / (interval_s + FLOW_SLOW_S)};
 	double b = (double)r->rate[bytes], p = (double)r->rate[packets];
 
 	if (!isnan(p)) {
-		smooth(&f->sum, p, interval_s, TALLY_S);
-		smooth(&f->seconds, 1, interval_s, TALLY_S);
+		f->sum += (p - f->sum) * weight[0];
+		f->seconds += (1 - f->seconds) * weight[0];
 	}
 	if (!(p > 0) || !(b > 0) || !rates_together(r, bytes, packets))
 		return;
 	for (int i = 0; i < 2; i++) {
-		smooth(&f->bytes[i], b, interval_s, over_s[i]);
-		smooth(&f->packets[i], p, interval_s, over_s[i]);
+		f->bytes[i] += (b - f->bytes[i]) * weight[i];
+		f->packets[i] += (p - f->packets[i]) * weight[i];
 	}
 }
 
@@ -280,7 +297,7 @@ void history_update(struct history *h, const struct port_observation *o, const s
 		    const struct thresholds *t, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts)
 {
-	double phy = (double)r->rate[SERIES_PHY_BYTES];
+	double phy = (double)r->rate[SERIES_PHY_BYTES], bytes;
 
 	if (!h->first_seen_ms)
 		h->first_seen_ms = now_ms;
@@ -288,9 +305,12 @@ void history_update(struct history *h, const struct port_observation *o, const s
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
 	update_balances(h, o, r, now_ms, interval_s);
 	update_errors(&h->errors, r, now_ms);
+	bytes = (double)(r->rate[SERIES_BYTES_RECEIVED] + r->rate[SERIES_BYTES_SENT]);
+	if (!isnan(bytes))
+		smooth(&h->minute, bytes, interval_s, FLOW_SLOW_S);
 	if (o->gid_moved)
 		h->gid_ms = now_ms;
-	update_tallies(h, r, interval_s);
+	update_tallies(h, r, now_ms, interval_s);
 	update_flow(&h->flow_sent, r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT, interval_s);
 	update_flow(&h->flow_received, r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED,
 		    interval_s);

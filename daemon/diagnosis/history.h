@@ -16,8 +16,10 @@ struct balance {
 	double noise, weight; /* noise / weight: how much single samples deviate from that */
 	uint32_t samples;
 	uint64_t since_ms; /* when this run of samples with something outside began; 0 = none */
-	double hits;	   /* samples with something outside, of about the last 60 */
-	bool missed;	   /* the last sample had nothing */
+	double above,
+		peak; /* of outside, what is above 0; and the greatest of all: over a minute */
+	double hits;  /* samples with something outside, of about the last 60 */
+	bool missed;  /* the last sample had nothing */
 };
 
 /* Events of which few are a fault, and that have no place in the window. */
@@ -33,7 +35,9 @@ enum tally {
 
 /* Sums in which the past counts less and less; NaN in `now`: not seen in this sample. */
 struct tally_sum {
-	float now, sum, seconds;
+	float now;
+	float sum[2], seconds[2]; /* over about 10 s, and over a minute */
+	uint64_t since_ms;	  /* the first of those that make it more than it was; 0 = none */
 };
 
 /* What passes in one direction. */
@@ -52,17 +56,20 @@ struct error_run {
 	bool told;  /* the rule has judged all of them */
 };
 
+#define BALANCE_SLOW_S 60.0
+
 struct history {
 	uint64_t first_seen_ms; /* never 0 once it was seen */
 	uint64_t watched_ms;	/* since when without a gap */
 	enum port_state state;
-	uint64_t rate_bps;
-	bool was_active;		 /* at any time */
-	bool changed;			 /* state or rate are not those of the sample before */
-	bool down;			 /* it is known to be not active */
-	bool went_down;			 /* in this sample */
-	uint64_t down_ms;		 /* since when it is down; 0 = it is not */
-	uint64_t flap_ms[HISTORY_FLAPS]; /* when it went down; 0 = never; the newest first */
+	uint64_t rate_bps, best_rate_bps; /* now, and the greatest while it was active */
+	double minute;			  /* bytes a second, both directions, over about a minute */
+	bool was_active;		  /* at any time */
+	bool changed;			  /* state or rate are not those of the sample before */
+	bool down;			  /* it is known to be not active */
+	bool went_down;			  /* in this sample */
+	uint64_t down_ms;		  /* since when it is down; 0 = it is not */
+	uint64_t flap_ms[HISTORY_FLAPS];  /* when it went down; 0 = never; the newest first */
 	uint64_t command_failures;
 	bool commands_fail;	 /* firmware commands have failed in this sample */
 	bool queue_pairs_failed; /* retries ran out in this sample */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "diagnosis_state.h"
 
 /* Of what is critical, from which the onsets of a warning raise it. */
@@ -16,6 +17,40 @@
 static bool can_move_first(enum signal s)
 {
 	return s < SIGNAL_BYTES_RECEIVED;
+}
+
+/* Of the series that a signal is made of, the one that moves most now; else its usual name. */
+static const char *mover_name(const struct rates *r, enum signal s)
+{
+	static const struct {
+		enum signal signal;
+		enum series series;
+	} parts[] = {{SIGNAL_PHY_ERRORS, SERIES_SYMBOL_ERRORS},
+		     {SIGNAL_PHY_ERRORS, SERIES_CRC_ERRORS},
+		     {SIGNAL_PHY_ERRORS, SERIES_UNCORRECTABLE},
+		     {SIGNAL_CNP_RECEIVED, SERIES_CNP_RECEIVED},
+		     {SIGNAL_CNP_RECEIVED, SERIES_CNP_HANDLED},
+		     {SIGNAL_CNP_RECEIVED, SERIES_CNP_IGNORED},
+		     {SIGNAL_NAK, SERIES_SEQUENCE_NAK},
+		     {SIGNAL_NAK, SERIES_IMPLIED_NAK},
+		     {SIGNAL_TIMEOUTS, SERIES_ACK_TIMEOUTS},
+		     {SIGNAL_TIMEOUTS, SERIES_SOFT_TIMEOUTS},
+		     {SIGNAL_NOT_READY, SERIES_RNR_NAK},
+		     {SIGNAL_NOT_READY, SERIES_WQE_MISSING},
+		     {SIGNAL_NOT_READY, SERIES_RNR_NAK_SENT},
+		     {SIGNAL_FAILED, SERIES_RETRIES_EXCEEDED},
+		     {SIGNAL_FAILED, SERIES_RNR_EXCEEDED},
+		     {SIGNAL_FAILED, SERIES_CQE_ERRORS},
+		     {SIGNAL_FAILED, SERIES_CQE_ERRORS_RESP}};
+	const char *name = signal_name(s);
+	float most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].signal == s && r->rate[parts[i].series] > most) {
+			most = r->rate[parts[i].series];
+			name = series_name(parts[i].series);
+		}
+	return name;
 }
 
 static void find_first_mover(struct verdict *v, const struct rule_input *in)
@@ -41,7 +76,7 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 			continue;
 		first = since;
 		v->others_moved = false;
-		v->first_moved = signal_name((enum signal)s);
+		v->first_moved = mover_name(in->rates, (enum signal)s);
 	}
 }
 

@@ -14,6 +14,8 @@
 #define BEYOND_SECOND  1.05
 /* The smallest frame. */
 #define LEAST_BYTES    64
+/* Of nothing that a port counts there is more in a second, whatever its line. */
+#define GREATEST       1e14
 
 static void restart(struct rates *r, int i, double base)
 {
@@ -57,6 +59,8 @@ static bool believable(int i, double moved, double interval_s, double line)
 {
 	double rate = moved / interval_s;
 
+	if (!(rate < GREATEST))
+		return false;
 	switch (series_kind(i)) {
 	case SERIES_BYTES:
 		return line == 0 || rate <= BEYOND_LINE * line;
@@ -72,6 +76,14 @@ static bool believable(int i, double moved, double interval_s, double line)
 		break;
 	}
 	return true;
+}
+
+/* A ratio is at most 1, and objects of a NIC are fewer than this. */
+static bool believable_gauge(int i, double now)
+{
+	bool ratio = i >= SERIES_PCIE_STALLED_READ && i <= SERIES_PCIE_STALLED_WRITE;
+
+	return now <= (ratio ? BEYOND_SECOND : GREATEST);
 }
 
 /* It reads less than before, and that is neither a wrap nor a read that was overtaken. */
@@ -144,7 +156,12 @@ void rates_update(struct rates *r, const double value[N_SERIES], double interval
 
 	for (int i = 0; i < N_SERIES; i++) {
 		if (series_kind(i) == SERIES_GAUGE) {
-			r->rate[i] = (float)value[i];
+			r->rate[i] = believable_gauge(i, value[i]) ? (float)value[i] : NAN;
+			continue;
+		}
+		if (value[i] == r->last[i] && !r->kept[i]) { /* as most of them do */
+			r->rate[i] = 0;
+			r->span_s[i] = (float)interval_s;
 			continue;
 		}
 		r->span_s[i] = (float)((r->kept[i] ? (double)r->span_s[i] : 0) + interval_s);

@@ -350,12 +350,14 @@ double certain_rate(const struct rule_input *in, enum signal s, double least, do
 double tally_rate(const struct rule_input *in, enum tally tally)
 {
 	const struct tally_sum *t = &in->history->tally[tally];
-	double now = (double)t->now, s = in->interval_s;
+	double now = (double)t->now, s = in->interval_s, most;
 
-	if (isnan(now))
-		return (double)NAN;
-	return fmax(beyond_chance(now * s) / s,
-		    t->seconds > 0 ? beyond_chance((double)t->sum) / (double)t->seconds : 0);
+	if (isnan(now) || (now == 0 && t->sum[1] == 0))
+		return now;
+	most = beyond_chance(now * s) / s;
+	for (int i = 0; i < 2; i++)
+		most = fmax(most, beyond_chance((double)t->sum[i]) / (double)t->seconds[i]);
+	return most;
 }
 
 void show_numbered(struct finding *f, const char *name, int number, const char *unit, double value,

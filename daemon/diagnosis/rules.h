@@ -45,13 +45,6 @@ struct paused {
 	int priority; /* -1: the whole link */
 };
 
-/* What others need to know of a port. */
-struct port_load {
-	double bytes;	 /* a second, both directions */
-	double received; /* of them */
-	double ce_share; /* recent */
-};
-
 struct rule_input {
 	const struct port_observation *port;
 	const struct observation *all;
@@ -157,7 +150,7 @@ void grade(struct finding *, double value, double critical);
 /* rules_trust.c */
 rule_fn rule_nic_stuck, rule_function_restricted, rule_contradicting_counters, rule_blind_spot;
 /* rules_link.c */
-rule_fn rule_link_flap, rule_port_never_up, rule_bad_link;
+rule_fn rule_link_flap, rule_port_never_up, rule_bad_link, rule_link_degraded;
 /* rules_pause.c */
 rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pcie,
 	rule_slow_receiver_nic_cache, rule_slow_receiver, rule_global_pause, rule_paused_by_network,
@@ -166,7 +159,7 @@ rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pci
 rule_fn rule_pcie_degraded, rule_wrong_priority, rule_pfc_mismatch, rule_mtu_mismatch;
 /* rules_congestion.c */
 rule_fn rule_notification_point_off, rule_reaction_point_off, rule_noisy_neighbour, rule_incast,
-	rule_fabric_congestion;
+	rule_rail_behind, rule_fabric_congestion;
 /* rules_loss.c */
 rule_fn rule_packet_loss, rule_reordering;
 /* rules_application.c */

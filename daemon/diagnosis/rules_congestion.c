@@ -37,6 +37,7 @@ enum sight rule_reaction_point_off(const struct rule_input *in, struct finding *
 
 	if (!(ignored >= limit(in, LIMIT_cnp_ignored)))
 		return SIGHT_NO;
+	f->since_ms = in->history->tally[TALLY_CNP_IGNORED].since_ms;
 	f->severity = SEVERITY_WARNING;
 	show(f, "roce_cnp_ignored_packets_total", "1/s", rate_of(in, SERIES_CNP_IGNORED),
 	     threshold(in, LIMIT_cnp_ignored));
@@ -206,5 +207,45 @@ enum sight rule_noisy_neighbour(const struct rule_input *in, struct finding *f)
 	show(f, "roce_pfc_pause_seconds_total", "ratio", paused,
 	     threshold(in, LIMIT_pause_sent_warning));
 	show(f, "VFs with traffic", "", active, 2);
+	return SIGHT_YES;
+}
+
+/* --- one rail of many ------------------------------------------------------------------------- */
+
+/* Of what each of the others carries; and how alike those have to be, how busy, and how many. */
+#define BEHIND	  0.5
+#define ALIKE	  0.75
+#define BUSY	  0.05
+#define RAILS_MIN 4
+#define RAILS_S	  120
+
+/* Anything that would say why. */
+static bool has_signs(const struct rule_input *in)
+{
+	for (int s = SIGNAL_PHY_ERRORS; s < SIGNAL_BYTES_RECEIVED; s++)
+		if (s != SIGNAL_CNP_SENT && in->mean[s] > 0)
+			return true;
+	return false;
+}
+
+enum sight rule_rail_behind(const struct rule_input *in, struct finding *f)
+{
+	const struct sibling_group *g = siblings_of(in->siblings, in->port);
+	double own = in->history->minute;
+
+	if (in->port->parent[0] || in->port->management || in->history->down)
+		return SIGHT_NO;
+	if (!g || g->carried.n < RAILS_MIN)
+		return cannot_decide(f, "there are no three siblings to hold it against");
+	if (in->now_ms - in->history->watched_ms < 1000 * RAILS_S ||
+	    g->carried.most < BUSY * in->line || g->carried.second < ALIKE * g->carried.most ||
+	    own > g->carried.least || own >= BEHIND * g->carried.second || has_signs(in))
+		return SIGHT_NO;
+	f->severity = SEVERITY_INFO;
+	f->confidence = 0.5;
+	f->yields = true;
+	f->why = "the path, the peer or the job: one node alone cannot tell";
+	show(f, "roce_bytes_total, over a minute", "B/s", own, BEHIND * g->carried.second);
+	show(f, "of the sibling that carries least", "B/s", g->carried.second, (double)NAN);
 	return SIGHT_YES;
 }

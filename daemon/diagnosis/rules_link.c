@@ -80,6 +80,7 @@ static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
 
 	if (!(icrc >= limit(in, LIMIT_least_events)))
 		return SIGHT_NO;
+	f->since_ms = in->history->tally[TALLY_ICRC].since_ms;
 	f->severity = SEVERITY_WARNING;
 	f->why = "packets are corrupted where frame checksums hold: memory of a switch or NIC";
 	show(f, "roce_icrc_errors_total", "1/s", icrc, threshold(in, LIMIT_least_events));
@@ -132,6 +133,34 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 	show(f, "roce_phy_symbol_errors_total", "1/s", rate_of(in, SERIES_SYMBOL_ERRORS),
 	     (double)NAN);
 	show(f, "roce_phy_crc_errors_total", "1/s", rate_of(in, SERIES_CRC_ERRORS), (double)NAN);
+	if (rate_of(in, SERIES_UNCORRECTABLE) > 0)
+		show(f, "roce_phy_fec_blocks_total{kind=\"uncorrectable\"}", "1/s",
+		     rate_of(in, SERIES_UNCORRECTABLE), (double)NAN);
 	show_lane(in, f);
+	if (rate_of(in, SERIES_CORRECTED_BITS) > 0 && in->line > 0)
+		show(f, "bits that FEC corrected, of the line's", "ratio",
+		     rate_of(in, SERIES_CORRECTED_BITS) / (8 * in->line), (double)NAN);
+	return SIGHT_YES;
+}
+
+/* A VF's rate is its PF's, and soft-RoCE's is its netdev's. */
+enum sight rule_link_degraded(const struct rule_input *in, struct finding *f)
+{
+	const struct port_observation *o = in->port;
+	uint64_t before = in->history->best_rate_bps;
+	uint64_t others = siblings_rate(in->siblings, o);
+
+	if (o->rate_bps == 0)
+		return in->history->down ? SIGHT_NO
+					 : cannot_decide(f, "the port's rate is not visible");
+	if (in->history->down || !in->settled || o->parent[0] || is_soft_roce(o))
+		return SIGHT_NO;
+	if (o->rate_bps >= before && !others)
+		return SIGHT_NO;
+	f->severity = o->rate_bps < before ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->why = o->rate_bps < before ? "it was faster while rocelet watched"
+				      : "all others of its driver here are faster";
+	show(f, "roce_port_rate_bytes_per_second", "B/s", (double)o->rate_bps / 8,
+	     (double)(o->rate_bps < before ? before : others) / 8);
 	return SIGHT_YES;
 }

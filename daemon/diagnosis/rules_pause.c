@@ -52,7 +52,9 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (in->line == 0)
 		return cannot_decide(f, "the port's rate is not visible");
-	if (stood(in, d) >= threshold(in, LIMIT_storm_burst_seconds)) {
+	/* Nothing can have stood for longer than it was watched. */
+	if (stood(in, d) >= threshold(in, LIMIT_storm_burst_seconds) &&
+	    1000 * stood(in, d) <= (double)(in->now_ms - in->history->first_seen_ms)) {
 		f->severity = SEVERITY_CRITICAL;
 		f->at_once = true;
 		f->why = "seen in a burst of looks";
@@ -141,9 +143,14 @@ static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 		grade(f, marked_here(in), threshold(in, LIMIT_ce_share_critical));
 	if (pauses)
 		grade(f, paused, threshold(in, LIMIT_pause_sent_critical));
-	show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
-		      threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_pause_sent_critical
-								     : LIMIT_pause_sent_warning));
+	f->why = pauses	 ? "it pauses the switch (direction: sent)"
+		 : marks ? "the NIC itself marks packets for its host's sake: no switch does"
+			 : "packets are dropped on arrival";
+	if (pauses)
+		show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
+			      threshold(in, f->severity == SEVERITY_CRITICAL
+						    ? LIMIT_pause_sent_critical
+						    : LIMIT_pause_sent_warning));
 	show(f, "received, share of what the line can carry", "ratio", in->use_received,
 	     threshold(in, LIMIT_slow_receiver_utilisation));
 	if (marks)
@@ -183,7 +190,7 @@ enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *
 
 	if (overflow >= least) {
 		grade(f, overflow, threshold(in, LIMIT_pcie_overflow_critical));
-		f->has_signal = false;
+		f->since_ms = in->history->tally[TALLY_PCIE_OVERFLOW].since_ms;
 		show(f, "roce_pcie_overflow_packets_total", "1/s",
 		     rate_of(in, SERIES_PCIE_OVERFLOW),
 		     f->severity == SEVERITY_CRITICAL ? threshold(in, LIMIT_pcie_overflow_critical)
@@ -201,7 +208,8 @@ enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *
 		show(f, "time in which the NIC waits for PCIe", "ratio", stalled,
 		     threshold(in, LIMIT_pcie_stalled));
 	if (link_is_narrow(in))
-		f->why = "the PCIe link is narrower or slower than both of its ends could be";
+		f->why = "the PCIe link is narrower or slower than both of its ends could be: the "
+			 "host falls behind, and pauses, drops or marks";
 	return SIGHT_YES;
 }
 
@@ -248,7 +256,7 @@ static double recently(const struct rule_input *in, enum tally t)
 {
 	const struct tally_sum *sum = &in->history->tally[t];
 
-	return sum->seconds > 0 ? (double)(sum->sum / sum->seconds) : 0;
+	return sum->seconds[0] > 0 ? (double)(sum->sum[0] / sum->seconds[0]) : 0;
 }
 
 enum sight rule_global_pause(const struct rule_input *in, struct finding *f)

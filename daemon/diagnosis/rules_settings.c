@@ -42,12 +42,14 @@ enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 /* --- which priority the traffic uses ---------------------------------------------------------- */
 
 /* Samples after which noise is known, and how much of it a mean over seconds or a minute keeps. */
-#define NOISE_KNOWN 10
-#define LEAST_HITS  1.9
-#define NOISE_FAST  1.0
-#define NOISE_SLOW  0.2
+#define NOISE_KNOWN  10
+#define LEAST_HITS   1.9
+/* For so long the counters of RDMA and of priorities may be read after each other. */
+#define READ_APART_S 0.05
+#define NOISE_FAST   1.0
+#define NOISE_SLOW   0.2
 /* A share that no noise makes. */
-#define CLEARLY	    0.2
+#define CLEARLY	     0.2
 
 static bool is_outside(const struct rule_input *in, const struct balance *b)
 {
@@ -55,8 +57,8 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 	double least = limit(in, LIMIT_outside_lossless_bytes);
 	double noise = b->weight > 0 ? b->noise / b->weight : 0;
 
-	/* One alone is the moment of reading. */
-	if (b->hits < LEAST_HITS)
+	/* What the two reads miss of each other is no traffic of another priority. */
+	if (b->hits < LEAST_HITS || b->above * BALANCE_SLOW_S < READ_APART_S * b->peak)
 		return false;
 	if (b->samples < NOISE_KNOWN)
 		return b->outside >= least && b->outside >= CLEARLY * b->all &&
@@ -64,6 +66,24 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 	return (b->outside >= least && b->outside >= share * b->all + NOISE_FAST * noise) ||
 	       (b->slow_outside >= least &&
 		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);
+}
+
+/* The priority outside that carries most: RDMA's, or others' besides. */
+static void show_priority(const struct rule_input *in, struct finding *f, enum series first)
+{
+	double most = 0;
+	int used = -1;
+
+	for (int p = 0; p < SETTINGS_PRIOS; p++) {
+		double bytes = rate_of(in, (enum series)((int)first + p));
+
+		if (in->port->settings->pfc & 1 << p || !(bytes > most))
+			continue;
+		most = bytes;
+		used = p;
+	}
+	if (used >= 0)
+		show_numbered(f, series_name(first), used, "B/s", most, (double)NAN);
 }
 
 enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
@@ -91,6 +111,8 @@ enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 	     threshold(in, LIMIT_outside_lossless) * out->all);
 	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back->outside,
 	     threshold(in, LIMIT_outside_lossless) * back->all);
+	show_priority(in, f, sends ? SERIES_PRIORITY_SENT : SERIES_PRIORITY_RECEIVED);
+	show(f, "mask of the lossless priorities", "", in->port->settings->pfc, (double)NAN);
 	if (is_seen(in->port->settings, SETTINGS_DSCP))
 		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
 	return SIGHT_YES;

@@ -1,5 +1,6 @@
 #include "siblings.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool carries_data(const struct port_observation *o)
@@ -32,7 +33,36 @@ static void count_value(struct agreement *a, unsigned value)
 	a->more = true;
 }
 
-void siblings_make(struct siblings *s, const struct observation *all)
+static void count_carried(struct carried *c, double bytes)
+{
+	c->second = c->n == 0 ? INFINITY : bytes < c->least ? c->least : fmin(c->second, bytes);
+	c->least = c->n == 0 ? bytes : fmin(c->least, bytes);
+	c->most = fmax(c->most, bytes);
+	c->n++;
+}
+
+uint64_t siblings_rate(const struct siblings *s, const struct port_observation *o)
+{
+	const struct sibling_group *faster = NULL;
+
+	if (!carries_data(o))
+		return 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct sibling_group *g = &s->groups[i];
+
+		if (strcmp(g->driver, o->driver) != 0)
+			continue;
+		/* Its own group is it alone, and there is one other. */
+		if (g->rate_bps <= o->rate_bps ? g->n > 1 || g->rate_bps != o->rate_bps
+					       : faster != NULL)
+			return 0;
+		if (g->rate_bps > o->rate_bps)
+			faster = g;
+	}
+	return faster && faster->n >= 3 ? faster->rate_bps : 0;
+}
+
+void siblings_make(struct siblings *s, const struct observation *all, const struct port_load *loads)
 {
 	s->n = 0;
 	for (size_t i = 0; i < all->n_ports; i++) {
@@ -48,6 +78,10 @@ void siblings_make(struct siblings *s, const struct observation *all)
 		}
 		if (g && o->settings && (o->settings->seen & SETTINGS_PFC))
 			count_value(&g->pfc, o->settings->pfc);
+		if (g)
+			g->n++;
+		if (g && !isnan(loads[i].minute))
+			count_carried(&g->carried, loads[i].minute);
 		if (g && o->mtu)
 			count_value(&g->mtu, o->mtu);
 	}

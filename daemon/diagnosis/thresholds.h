@@ -71,7 +71,9 @@
 	  "CE marks without any CNP that prove that none is sent")                                 \
 	X(cnp_ignored, "1/s", 1, 0, 1e9, "CNPs received and ignored")                              \
 	X(cnp_silent, "1/s", 1, 0, 1e9, "fewer CNPs than this are silence")                        \
-	X(counters_disagree, "ratio", 2, 1, 1000, "between two counters of one thing")             \
+	X(counters_disagree, "ratio", 2, 1, 1000,                                                  \
+	  "between two counters of one thing; 1.2 between CNPs and the marks or CNPs they answer") \
+                                                                                                   \
 	X(down_critical_seconds, "s", 240, 0, 86400, "a link that is down for longer")             \
 	X(flaps_critical, "", 3, 2, 8, "times a link goes down in 12 h, critical from here")       \
 	X(neighbour_share, "ratio", 0.7, 0, 1, "of the port's bytes, of one noisy VF")             \

@@ -4,7 +4,7 @@
 #include "cause.h"
 #include "observation.h"
 
-#define EVIDENCE_MAX	 6
+#define EVIDENCE_MAX	 8
 #define VERDICT_PODS_MAX 2
 
 /* A number that a judgement rests on. */

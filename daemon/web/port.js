@@ -8,7 +8,7 @@ function portFacts(facts) {
 		['VF of', yes(facts.parent, `${shown(facts.parent)}, number ${facts.vf}`)], ['driver', yes(facts.driver, shown(facts.driver))],
 		['pod', yes(facts.pod, `${podName({namespace: facts.namespace, name: facts.pod})}, container ${shown(facts.container)}`)],
 		['state', facts.state ?? UNKNOWN], ['speed', lineRate(facts.rateBps)], ['RoCE MTU', yes(facts.mtu, `${facts.mtu} bytes`)],
-		['diagnosis', {judged: 'judged', warming: 'warming up', unseen: 'it cannot be read at the moment'}[facts.watch] ?? facts.watch]]
+		['diagnosis', {judged: 'judged', warming: 'warming up', down: 'its link is down', unseen: 'it cannot be read at the moment'}[facts.watch] ?? facts.watch]]
 		.filter(([, text]) => text !== null);
 }
 

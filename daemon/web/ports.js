@@ -22,7 +22,7 @@ function losses(now) {
 
 // Why there may be more wrong with a port than is told; '': it is judged.
 function doubt(store, facts) {
-	return store.timeMs === null ? 'not judged yet' : {judged: '', warming: 'warming up', unseen: 'cannot be read'}[facts.watch] ?? facts.watch;
+	return store.timeMs === null ? 'not judged yet' : {judged: '', warming: 'warming up', down: 'its link is down', unseen: 'cannot be read'}[facts.watch] ?? facts.watch;
 }
 
 // Ports with what is said and measured of them now.

@@ -92,6 +92,8 @@ function summary(store, ports) {
 	parts.push(n === 0 ? `Nothing is wrong with ${count(by('judged'), 'port', 'ports')}.` : `${count(n, 'thing is', 'things are')} wrong on ${count(ports.length, 'port', 'ports')}.${cut}`);
 	if (by('warming'))
 		parts.push(`${count(by('warming'), 'port has', 'ports have')} not been watched for long enough to be called healthy.`);
+	if (by('down'))
+		parts.push(`The link of ${count(by('down'), 'port', 'ports')} is down.`);
 	if (by('unseen'))
 		parts.push(`${count(by('unseen'), 'port', 'ports')} cannot be read.`);
 	const clear = ports.filter((p) => p.clearSinceMs !== null).length;

@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import causes  # noqa: E402,F401
 import healthy  # noqa: E402,F401
+import imperfect  # noqa: E402,F401
 import mistakes  # noqa: E402,F401
 import stories  # noqa: E402,F401
 import world  # noqa: E402

@@ -1,0 +1,288 @@
+"""imperfect.py - what real nodes give: reads that fail, zeros, uneven and long intervals, events by chance, teardown. Each case says what is right, and why.
+
+Many more, with every combination, are judged by build/bench/bench_verdicts; these can be read one by one.
+"""
+import math
+
+from causes import once, paused, rates, simple, told
+from stories import busy, set_down
+from world import EVENTS, SOLID, Port, Scenario, expected, packets, payload, scenario, series
+
+N = packets(20e9)
+
+
+def poisson(rng, mean):
+    """How many of so many expected events there are."""
+    if mean == 0:
+        return 0
+    if mean > 50:
+        return max(0, round(rng.gauss(mean, math.sqrt(mean))))
+    n, product = -1, 1.0
+    while product > math.exp(-mean):
+        n += 1
+        product *= rng.random()
+    return n
+
+
+def by_chance(name, wanted="none", seconds=3600, port=None, traffic=(20e9, 20e9), until=None, **means):
+    """Events a second by chance, each mean for the whole time; until: of those that begin at 60."""
+    port = port or Port()
+    s = Scenario(name, [port], wanted if wanted == "none" else [wanted])
+
+    def each(t):
+        busy(port, *traffic)
+        for event, mean in means.items():
+            at_all = mean if t >= 60 or wanted == "none" else 0
+            port.once[event] = poisson(s.rng, at_all)
+
+    return s.run(until or seconds, each)
+
+
+@scenario
+def failed_reads():
+    """Half of the counters are not read in one sample of 500, as a source that fails. RDMA's bytes over 2 s are not those of the priorities over 1 s."""
+    def without(words, every):
+        p = Port(gbps=400)
+        values = p.values
+        count = [0]
+
+        def some():
+            count[0] += 1
+            found = values()
+            return {k: v for k, v in found.items() if count[0] % every or not any(w in k for w in words)}
+
+        p.values = some
+        return p
+
+    def on_off(p, t, _):
+        rate = 0.97 * payload(400) if int(t) % 2 else 0
+        busy(p, rate, rate)
+
+    return [
+        simple("imperfect-failed-rdma", on_off, port=without(("roce_bytes_total", "roce_packets_total"), 25), seconds=900),
+        simple("imperfect-failed-priorities", on_off, port=without(("roce_priority_bytes_total",), 25), seconds=900),
+        simple("imperfect-failed-and-slow", paused("sent", 0.3), expected("slow_receiver", "critical"), port=without(("pause",), 25), traffic=(12e9, 1e9)),
+        # An event in the second that was not read is seen in the next.
+        simple("imperfect-failed-and-key", once(at=62, access_errors=1), expected("application_error", onset=(62, 65)),
+               port=without(("roce_remote_access",), 64)),
+    ]
+
+
+@scenario
+def zeros():
+    """A counter that reads 0 once and returns to its total did not start over: 3 link downs before are none now."""
+    def zero_at(times, words, start):
+        p = Port(start=start)
+        values = p.values
+        count = [0]
+
+        def some():
+            count[0] += 1
+            return {k: (0 if count[0] in times and any(w in k for w in words) else v) for k, v in values().items()}
+
+        p.values = some
+        return p
+
+    return [
+        simple("imperfect-zero-link-down", rates(), port=zero_at((100, 101), ("link_down",), 3)),
+        simple("imperfect-zero-all", rates(), port=zero_at((100,), ("_total",), 5e6)),
+        simple("imperfect-zero-naks", rates(nak=0.5), port=zero_at((90, 130), ("nak", "timeouts"), 4000)),
+        simple("imperfect-zero-and-slow", paused("sent", 0.3), expected("slow_receiver", "critical", open_at_end=True),
+               port=zero_at((100, 140), ("pause",), 0), traffic=(12e9, 1e9)),
+    ]
+
+
+@scenario
+def chance():
+    """A third of each limit, by chance, for an hour. Limits for 4.9 M packets a second: 4.9 NAKs or timeouts, 10 RNR NAKs, 1 ignored CNP."""
+    return [
+        by_chance("imperfect-chance-naks", nak=1.6),
+        by_chance("imperfect-chance-few-packets", nak=0.1, timeouts=0.1, discards=0.1, traffic=(0.2e9, 0.2e9)),  # the floor is 3 in 10 s
+        by_chance("imperfect-chance-ignored", cnp_ignored=0.33, cnp_received=1),
+        by_chance("imperfect-chance-not-ready", rnr_nak=3.3, wqe_missing=3.3),
+        by_chance("imperfect-chance-symbols", symbol_errors=0.066),  # 1e-12 of 2e11 bits a second is 0.2
+        by_chance("imperfect-chance-loss", expected("packet_loss", onset=(59, 66)), seconds=240, nak=20),  # 4 times the limit
+        by_chance("imperfect-chance-rp-off", expected("reaction_point_off", onset=(59, 66)), seconds=240, cnp_ignored=4, cnp_received=4),
+    ]
+
+
+@scenario
+def onsets():
+    """Loss at twice the limit comes and goes 4 times: a warning each time, as it is far from what is critical (1e-4 of 4.9 M: 490)."""
+    def four(rate):
+        return lambda p, t, _: p.rate.update(nak=rate if t >= 60 and int(t - 60) % 300 < 40 else 0)
+
+    return [
+        simple("imperfect-onsets-far", four(12), expected("packet_loss", "warning"), seconds=1260),
+        simple("imperfect-onsets-near", four(300), expected("packet_loss", "critical"), seconds=1260),
+    ]
+
+
+@scenario
+def timeouts():
+    """The last packets of messages are lost: no gap, so no NAK. At 2 GB/s, 488,000 packets a second, 6 timeouts are 1.2e-5, 60 are 1.2e-4."""
+    def slow(rate):
+        def behave(p, t, on):
+            busy(p, *((2e9, 2e9) if on else (20e9, 20e9)))
+            p.rate["timeouts"] = rate if on else 0
+        return behave
+
+    def dead(p, t, on):
+        """Eight queue pairs to one peer wait 1.07 s each, eight times, and give up; the others go on."""
+        busy(p, 20e9, 17e9 if on else 20e9)
+        p.rate["timeouts"] = 8 if 60 <= t < 69 else 0
+        p.once.update({"retries_exceeded": 8} if t == 69 else {})
+
+    return [
+        simple("imperfect-timeouts-6", slow(6), expected("packet_loss", "warning", onset=(59, 64))),
+        simple("imperfect-timeouts-60", slow(60), expected("packet_loss", "critical")),
+        simple("imperfect-timeouts-600", slow(600), expected("packet_loss", "critical")),
+        simple("imperfect-timeouts-dead-peer", dead, expected("peer_gone", onset=(59, 63))),
+        simple("imperfect-timeouts-nothing-passes", lambda p, t, on: (busy(p, *((0, 0) if on else (20e9, 20e9))), p.rate.update(timeouts=6 * on)),
+               undecided=[("mlx5_0", "packet_loss")]),
+    ]
+
+
+@scenario
+def intervals():
+    """The same faults, seen every 8, 15, 60 and 600 s: a window has three samples at least."""
+    made = []
+    for every in (8, 15, 60, 600):
+        start, end = 10 * every, 30 * every
+        onset = (start - every, start + 2 * every)
+
+        def marked(p, t, _, at=start):
+            busy(p, 20e9, 20e9)
+            p.rate.update(ce=0.03 * N if t >= at else 0, cnp_sent=5e3 if t >= at else 0)
+
+        def pausing(p, t, _, at=start):
+            busy(p, 12e9, 1e9)
+            p.pause["sent"] = 0.2 if t >= at else 0
+
+        def losing(p, t, _, at=start):
+            p.rate["nak"] = 1e-3 * N if t >= at else 0
+
+        for what, behave, wanted in (("marks", marked, expected("fabric_congestion", onset=onset)),
+                                     ("pause", pausing, expected("slow_receiver", "critical", onset=onset)),
+                                     ("loss", losing, expected("packet_loss", "critical", onset=onset))):
+            made.append(simple(f"imperfect-every-{every}-{what}", behave, wanted, seconds=end, interval=every))
+        made.append(simple(f"imperfect-every-{every}-healthy", rates(ce=0.003 * N, cnp_sent=0.001 * N, nak=0.5), seconds=end, interval=every))
+    return made
+
+
+@scenario
+def other_priorities():
+    """Bursts of TCP on priority 0 are dropped and paused there; RDMA on 3 has no gap."""
+    def tcp(p, t, on):
+        burst = on and int(t) % 3 == 0
+        p.other[("received", 0)] = 3e9 if burst else 0.5e9
+        p.rate["discards"] = p.rate[series("roce_priority_discards_total", priority=0, reason="no_buffer")] = 4000 if burst else 0
+        p.pause[("sent", 0)] = 0.2 if burst else 0
+
+    def whole(p, t, on):
+        tcp(p, t, on)
+        p.rate.pop(series("roce_priority_discards_total", priority=0, reason="no_buffer"))
+
+    def own(p, t, on):
+        tcp(p, t, on)
+        p.pause[("sent", SOLID)] = 0.2 if on else 0
+
+    half = (12e9, 1e9)
+    return [
+        simple("imperfect-tcp", tcp, traffic=half), simple("imperfect-tcp-port-discards", whole, traffic=half),
+        simple("imperfect-tcp-and-rdma", own, expected("slow_receiver", "critical"), traffic=half),
+    ]
+
+
+@scenario
+def teardown():
+    ended = [{"namespace": "train", "name": "train-7", "ended": True}]
+
+    def ends(p, t, _):
+        """Its peers still write when its memory is gone; the runtime reports the end two seconds later."""
+        busy(p, *((20e9, 20e9) if t < 60 else (0, 0)))
+        p.once.update({"access_errors": 3, "cqe_errors": 3} if t == 59 else {})
+        p.extra.update({"pods": ended} if t == 61 else {})
+
+    def moved(p, t, on):
+        """No link went down; all 8 queue pairs send with a source that nobody answers, and give up after 8.6 s."""
+        busy(p, 0.1e9, 0 if on else 20e9)
+        p.extra.update({"gid_moved": t < 90} if t in (60, 90) else {})
+        p.rate["timeouts"] = 8 if 60 <= t < 69 else 0
+        p.once.update({"retries_exceeded": 8} if t == 69 else {})
+
+    def unused(p, t, _):
+        set_down(p, True)
+        p.once.update({"link_down": 1} if t % 50 == 0 else {})
+
+    return [
+        simple("imperfect-teardown", ends),
+        simple("imperfect-gid-moved", moved, expected("gid_moved", onset=(59, 63))),
+        simple("imperfect-unused-port", unused, expected("port_never_up", "info", onset=(29, 34)), port=Port(state=1), traffic=(0, 0)),
+        simple("imperfect-admin-down", lambda p, t, on: set_down(p, True), port=Port(state=1, admin_down=True), traffic=(0, 0), watch={"mlx5_0": "down"}),
+        simple("imperfect-held-and-down", lambda p, t, on: (set_down(p, on), told(admin_down=True)(p, t, on), busy(p)), watch={"mlx5_0": "down"}),
+    ]
+
+
+@scenario
+def hosts():
+    """What the NIC marks itself, for a host that waits for PCIe 0.55 of the time, is no congestion of the fabric."""
+    def marked(p, t, on):
+        p.rate["ce"] = p.rate[series("roce_host_ecn_marked_packets_total", priority=SOLID)] = 0.05 * N if on else 0
+        p.rate["cnp_sent"] = 5e3 if on else 0
+        p.gauge["pcie_stalled"] = 0.55 if on else 0.02
+
+    return [
+        simple("imperfect-host-marks", marked, expected("slow_receiver_pcie"), traffic=(20e9, 1e9)),
+        simple("imperfect-overflow-few", rates(pcie_overflow=1), expected("slow_receiver_pcie", "warning", onset=(59, 125)), seconds=240, traffic=(12e9, 1e9)),
+        full_line(),
+    ]
+
+
+def full_line():
+    """Two VFs have half of a full line each: their marks do not say that the receiver has room."""
+    pf = Port("mlx5_0", pods=[])
+    vfs = [Port(f"mlx5_{i + 1}", parent="0000:01:00.0", pods=[f"team/pod-{i + 1}"], settings=None) for i in range(2)]
+    s = Scenario("imperfect-vfs-of-a-full-line", [pf] + vfs, [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"team/pod-{i}") for i in (1, 2)])
+
+    def behave(t):
+        busy(pf, 1e6, 1e6)
+        for vf in vfs:
+            busy(vf, 12.1e9, 1e9)
+            vf.rate.update(ce=0.03 * packets(12.1e9) * (t >= 60), cnp_sent=9e3 * (t >= 60))
+
+    return s.run(150, behave)
+
+
+@scenario
+def degraded():
+    def slower(p, t, on):
+        busy(p, 8e9, 8e9)
+        p.base["roce_port_rate_bytes_per_second"] = 12.5e9 if on else 25e9
+
+    def rails(name, shares, wanted):
+        ports = [Port(f"mlx5_{i}", 400, pods=[f"train/rank-{i}"]) for i in range(len(shares))]
+
+        def behave(t):
+            for p, share in zip(ports, shares):
+                busy(p, 0.4 * payload(400) * (share if t >= 200 else 1), 0.4 * payload(400) * (share if t >= 200 else 1))
+
+        return Scenario(name, ports, wanted).run(600, behave)
+
+    return [
+        simple("imperfect-link-slower", slower, expected("link_degraded", onset=(60, 63))),
+        simple("imperfect-link-of-siblings", rates(), port=Port(gbps=100), traffic=(5e9, 5e9)),
+        rails("imperfect-rail-behind", (1, 1, 0.3, 1, 1), [expected("rail_behind", "info", "mlx5_2", onset=(200, 300), pod="train/rank-2")]),
+        rails("imperfect-rails-uneven", (1, 0.6, 0.3, 1, 0.8), "none"),
+        rails("imperfect-rails-too-few", (1, 1, 0.3), "none"),
+    ]
+
+
+@scenario
+def garbage():
+    return [
+        simple("imperfect-stood", told(stood={"received": 1e308, "sent": 1e308})),
+        simple("imperfect-garbage-gauges", lambda p, t, on: (paused("sent", 0.05)(p, t, on), p.gauge.update(pcie_stalled=1e308, qps=1e308) if on else None),
+               expected("slow_receiver"), traffic=(12e9, 1e9)),
+        simple("imperfect-garbage-counters", lambda p, t, on: p.count.update({EVENTS["nak"]: 1e300} if t == 100 else {}), may=["blind_spot"]),
+    ]
