@@ -33,9 +33,11 @@ struct daemon {
 	char own_pod[HAND_OVER_POD_SIZE], predecessor[HAND_OVER_POD_SIZE],
 		successor[HAND_OVER_POD_SIZE];
 	bool asked_predecessor;
-	bool hands_over;		/* stopping for a successor */
-	struct due hand_over;		/* the stop, when the answer is on its way */
-	struct silent_peers at_kubelet; /* connections that are kept for it */
+	bool hands_over;      /* stopping for a successor */
+	struct due hand_over; /* the stop, when the answer is on its way */
+	/* What a predecessor has left, at the start; what is left to a successor, at the end. */
+	struct kubelet_estate at_kubelet;
+	int heir_fd; /* where a predecessor leaves it; -1 = nowhere */
 	struct self_counters self;
 	uint64_t start_unix_ms;
 	char host_name[65]; /* the host's name */

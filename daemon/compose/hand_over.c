@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "ctl_http.h"
 #include "due.h"
@@ -76,6 +77,12 @@ int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uin
 
 /* --- the predecessor -------------------------------------------------------------------------- */
 
+/* Connections of which nothing is read or written any more. */
+struct silent_peers {
+	int *fds;
+	size_t n;
+};
+
 struct predecessor {
 	uv_loop_t loop;
 	uv_signal_t sigterm, sigint;
@@ -119,10 +126,26 @@ static void on_signal(uv_signal_t *signal, int signum)
 	uv_stop(signal->loop);
 }
 
-int hand_over_linger(struct silent_peers *peers, const char *folder)
+/* Of the estate its connections. */
+static void keep_silent(struct silent_peers *ret, struct kubelet_estate *estate)
 {
-	struct predecessor l = {.peers = peers, .folder = folder};
+	for (size_t i = 0; i < estate->n; i++)
+		for (size_t j = 0; j < estate->items[i].sockets.n_peers; j++) {
+			int *kept = array_push(ret->fds, ret->n);
+
+			if (kept)
+				*kept = take_fd(&estate->items[i].sockets.peers[j].fd);
+		}
+	kubelet_estate_done(estate);
+}
+
+int hand_over_linger(struct kubelet_estate *estate, const char *folder)
+{
+	struct silent_peers peers = {0};
+	struct predecessor l = {.peers = &peers, .folder = folder};
 	int r = uv_loop_init(&l.loop);
+
+	keep_silent(&peers, estate);
 
 	if (r == 0) {
 		uv_signal_init(&l.loop, &l.sigterm);
@@ -138,9 +161,8 @@ int hand_over_linger(struct silent_peers *peers, const char *folder)
 		uv_run(&l.loop, UV_RUN_DEFAULT);
 		r = uv_loop_close(&l.loop);
 	}
-	while (peers->n > 0)
-		drop_peer(peers, peers->n - 1);
-	free(peers->fds);
-	*peers = (struct silent_peers){0};
+	while (peers.n > 0)
+		drop_peer(&peers, peers.n - 1);
+	free(peers.fds);
 	return r < 0 ? r : l.n_free < FREE_TICKS ? 0 : -EOWNERDEAD;
 }

@@ -3,13 +3,14 @@
  *
  * The successor is started with --take-over and finds the folders locked: it asks who has them,
  * over the admin socket. The predecessor stops as ever, but for what the kubelet sees: its
- * connections to it stay open and silent. Its locks are released, the successor starts and
- * registers, and the kubelet closes what is left of the predecessor by itself. That one stays until
- * it is told to end, since who watches over it would start it again. */
+ * sockets and connections go to the successor (estate.h), which goes on with them when it has the
+ * locks. The predecessor stays until it is told to end, since who watches over it would start it
+ * again. To a successor of a version that knows no estate nothing goes: the connections stay open
+ * and silent here while it registers anew, which kubelets before 1.25 do not notice. */
 #pragma once
 
 #include "err.h"
-#include "uds.h"
+#include "kubelet.h"
 
 /* "namespace/name" of the pod that a rocelet is in; "": it is in none. */
 #define HAND_OVER_POD_SIZE 320
@@ -24,7 +25,8 @@ int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uin
 		  struct err *);
 
 /* Lives until SIGTERM or SIGINT (0), or until nobody has had the lock of the folder for some
- * seconds: the successor is gone for good (-EOWNERDEAD). Holds each connection until the kubelet
- * hangs up, or asks something, which then fails as it does while no rocelet runs; and none for
- * longer than a successor takes that registers the same resource. Blocks. */
-int hand_over_linger(struct silent_peers *, const char *folder);
+ * seconds: the successor is gone for good (-EOWNERDEAD). Uses the estate up, which is what could
+ * not be given to the successor: holds each connection until the kubelet hangs up, or asks
+ * something, which then fails as it does while no rocelet runs; and none for longer than a
+ * successor takes that registers the same resource. Blocks. */
+int hand_over_linger(struct kubelet_estate *, const char *folder);

@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "daemon.h"
+#include "estate.h"
 #include "lock.h"
 #include "log.h"
 #include "page.h"
@@ -107,6 +108,7 @@ static void ask_predecessor(uint64_t left_ms, void *arg)
 	struct err e = {0};
 	int r;
 
+	estate_receive(d->heir_fd, &d->at_kubelet);
 	if (d->asked_predecessor)
 		return;
 	if (d->launch->refused.code) {
@@ -114,6 +116,12 @@ static void ask_predecessor(uint64_t left_ms, void *arg)
 		log_warn("lock", 0, "the configuration is refused, not asking for this node: %s",
 			 d->launch->refused.msg);
 		return;
+	}
+	if (d->heir_fd < 0) {
+		d->heir_fd = estate_listen(d->options->run_dir, &e);
+		if (d->heir_fd < 0)
+			log_warn("lock", 0, "%s, going on without what the kubelet is connected to",
+				 e.msg);
 	}
 	r = hand_over_ask(d->predecessor, d->options->run_dir, left_ms, &e);
 	d->asked_predecessor = r == 0 || r == -EBUSY;
@@ -150,6 +158,8 @@ static int lock_folders(struct daemon *d, struct err *e)
 		r = lock_one(d, &d->state_lock, o->state_dir, 0700, e);
 	if (r == 0 && !lock_is_of(&d->state_lock, o->run_dir))
 		r = lock_one(d, &d->run_lock, o->run_dir, 0755, e);
+	estate_receive(d->heir_fd, &d->at_kubelet);
+	estate_close(d->heir_fd, o->run_dir);
 	return r;
 }
 
@@ -211,6 +221,20 @@ static int run_loop(struct daemon *d, struct err *e)
 	return r < 0 ? err_set(e, r, "event loop: %s", uv_strerror(r)) : run_modules(d, e);
 }
 
+/* Before the locks go: who has them looks for it once more. */
+static void leave_estate(struct daemon *d)
+{
+	struct err e = {0};
+
+	if (!d->hands_over)
+		return;
+	if (estate_send(d->options->run_dir, &d->at_kubelet, &e) == 0)
+		kubelet_estate_done(&d->at_kubelet);
+	else
+		log_info("loop", 0, "%s: the successor has to register with the kubelet anew",
+			 e.msg);
+}
+
 /* The successor has the node. */
 static void linger(struct daemon *d)
 {
@@ -233,6 +257,7 @@ int loop_run(const struct launch *launch, struct err *e)
 		.start_unix_ms = unix_ms(),
 		.state_lock = LOCK_NONE,
 		.run_lock = LOCK_NONE,
+		.heir_fd = -1,
 	};
 	int r;
 
@@ -245,10 +270,12 @@ int loop_run(const struct launch *launch, struct err *e)
 	r = lock_folders(&d, e);
 	if (r == 0)
 		r = run_loop(&d, e);
+	leave_estate(&d);
 	lock_release(&d.run_lock);
 	lock_release(&d.state_lock);
 	hw_close(&d.hw);
 	if (r == 0 && d.hands_over)
 		linger(&d);
+	kubelet_estate_done(&d.at_kubelet);
 	return r;
 }

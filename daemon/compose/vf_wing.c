@@ -177,6 +177,7 @@ int resources_start(struct daemon *d, struct err *e)
 				.registration = (enum registration)o->registration,
 				.zero_on_close = o->shutdown_policy != 0,
 			},
+		.inherited = &d->at_kubelet,
 		.devinfo_dir = o->devinfo_dir,
 		.cdi_dir = o->cdi_dir,
 		.run_dir = o->run_dir,

@@ -115,8 +115,13 @@ static int plugin_start(struct resources *r, struct err *e)
 		.arg = r,
 	};
 
-	return r->opts.dry_run ? 0
-			       : kubelet_open(&r->kubelet, r->loop, &r->opts.kubelet, &hooks, e);
+	int error = r->opts.dry_run
+			    ? 0
+			    : kubelet_open(&r->kubelet, r->loop, &r->opts.kubelet, &hooks, e);
+
+	if (error == 0 && r->kubelet && r->opts.inherited)
+		kubelet_inherit(r->kubelet, r->opts.inherited);
+	return error;
 }
 
 static void on_hold(void *arg)
@@ -190,10 +195,10 @@ void resources_close(struct resources *r)
 	kubelet_close(r->kubelet);
 }
 
-void resources_hand_over(struct resources *r, struct silent_peers *ret)
+void resources_hand_over(struct resources *r, struct kubelet_estate *ret)
 {
 	if (!r)
 		return;
+	kubelet_hand_over(r->kubelet, ret); /* with what is not answered yet */
 	stop_deciding(r);
-	kubelet_hand_over(r->kubelet, ret);
 }

@@ -17,10 +17,10 @@
 
 struct uv_loop_s;
 struct resources;
-struct silent_peers;
 
 struct resources_opts {
 	struct kubelet_opts kubelet;
+	struct kubelet_estate *inherited;  /* from a predecessor; taken over. NULL: nothing */
 	const char *devinfo_dir, *cdi_dir; /* borrowed */
 	const char *run_dir;		   /* what containers read is below it; NULL: nothing */
 	bool dry_run;			   /* decide and show, but tell the kubelet nothing */
@@ -65,4 +65,4 @@ const struct resource_table *resources_table(const struct resources *);
 /* NULL is fine. Gone when the loop has run out of handles. */
 void resources_close(struct resources *);
 /* The same for a successor: see kubelet_hand_over(). */
-void resources_hand_over(struct resources *, struct silent_peers *ret);
+void resources_hand_over(struct resources *, struct kubelet_estate *ret);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "dir_watch.h"
 #include "kubelet_plugin.h"
@@ -22,6 +23,8 @@
 #define CHECKPOINT   "kubelet_internal_checkpoint"
 /* Where the kernel has no watches left to give. */
 #define POLL_MS	     1000
+/* A successor registers within a second, on a slow machine within some. */
+#define UNCLAIMED_MS 30000
 
 struct kubelet {
 	struct kubelet_place place;
@@ -31,8 +34,9 @@ struct kubelet {
 	char *plugins_dir, *registry_dir, *sock;
 	struct dir_watch *plugins_watch, *registry_watch;
 	struct kubelet_plugin *plugins;
-	unsigned n_plugins; /* with those that are leaving */
-	struct due poll;    /* a folder cannot be watched */
+	unsigned n_plugins;   /* with those that are leaving */
+	struct due poll;      /* a folder cannot be watched */
+	struct due unclaimed; /* what a predecessor has left is closed */
 };
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -249,10 +253,17 @@ static void kubelet_free(void *arg)
 	free(k);
 }
 
+static void on_poll_closed(void *arg)
+{
+	struct kubelet *k = arg;
+
+	due_close(&k->unclaimed, kubelet_free);
+}
+
 static void end_if_empty(struct kubelet *k)
 {
 	if (k->closing && k->n_plugins == 0)
-		due_close(&k->poll, kubelet_free);
+		due_close(&k->poll, on_poll_closed);
 }
 
 static void on_plugin_gone(void *arg)
@@ -319,6 +330,36 @@ static int make_paths(struct kubelet *k, const char *dir)
 	return k->plugins_dir && k->registry_dir && k->sock ? 0 : -ENOMEM;
 }
 
+static void on_unclaimed(void *arg)
+{
+	struct kubelet *k = arg;
+	struct kubelet_estate *estate = &k->place.estate;
+
+	while (estate->n > 0) {
+		if (!k->closing)
+			log_info("kubelet", 0, "%s: it was the predecessor's, and nobody serves it",
+				 estate->items[0].resource);
+		kubelet_bequest_close(estate, &estate->items[0]);
+	}
+	free(estate->items);
+	*estate = (struct kubelet_estate){0};
+}
+
+void kubelet_inherit(struct kubelet *k, struct kubelet_estate *take)
+{
+	k->place.estate = *take;
+	*take = (struct kubelet_estate){0};
+	due_in(&k->unclaimed, UNCLAIMED_MS);
+}
+
+void kubelet_estate_done(struct kubelet_estate *estate)
+{
+	for (size_t i = 0; i < estate->n; i++)
+		uds_estate_done(&estate->items[i].sockets);
+	free(estate->items);
+	*estate = (struct kubelet_estate){0};
+}
+
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kubelet_opts *opts,
 		 const struct kubelet_hooks *hooks, struct err *e)
 {
@@ -336,6 +377,7 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	due_init(&k->poll, loop, on_poll, k);
+	due_init(&k->unclaimed, loop, on_unclaimed, k);
 	k->plugins_watch = watch_folder(k, k->plugins_dir, on_plugins_hint);
 	if (k->registration != REGISTRATION_LEGACY)
 		k->registry_watch = watch_folder(k, k->registry_dir, on_registry_hint);
@@ -354,6 +396,7 @@ static void stop_watching(struct kubelet *k)
 	dir_watch_close(k->plugins_watch);
 	dir_watch_close(k->registry_watch);
 	due_at(&k->poll, DUE_NEVER);
+	due_at(&k->unclaimed, DUE_NEVER);
 }
 
 void kubelet_close(struct kubelet *k)
@@ -363,11 +406,14 @@ void kubelet_close(struct kubelet *k)
 	stop_watching(k);
 	while (k->plugins)
 		leave_kubelet(k, k->plugins, k->zero_on_close);
+	on_unclaimed(k);
 	end_if_empty(k);
 }
 
-void kubelet_hand_over(struct kubelet *k, struct silent_peers *ret)
+void kubelet_hand_over(struct kubelet *k, struct kubelet_estate *ret)
 {
+	struct kubelet_bequest *b;
+
 	if (!k)
 		return;
 	stop_watching(k);
@@ -377,5 +423,12 @@ void kubelet_hand_over(struct kubelet *k, struct silent_peers *ret)
 		unlink_plugin(k, p);
 		plugin_hand_over(p, ret);
 	}
+	for (struct kubelet_estate *left = &k->place.estate; left->n > 0; left->n--) {
+		b = array_push(ret->items, ret->n);
+		if (!b)
+			break;
+		*b = left->items[left->n - 1];
+	}
+	on_unclaimed(k);
 	end_if_empty(k);
 }

@@ -12,11 +12,11 @@
 
 #include "err.h"
 #include "plugin.h"
+#include "uds.h"
 
 struct uv_loop_s;
 struct kubelet;
 struct kubelet_plugin;
-struct silent_peers;
 
 struct kubelet_opts {
 	const char *dir; /* copied */
@@ -96,8 +96,25 @@ void plugin_withdraw(struct kubelet_plugin *);
 /* Withdraws every plugin that is left (with the empty list only if zero_on_close). NULL is fine.
  * Gone when the loop has run out of handles. */
 void kubelet_close(struct kubelet *);
-/* Closes it for a successor: the kubelet is told nothing, and goes on offering the devices while
- * the connections that are added to *ret stay open. It closes them itself when the same resources
- * are registered anew (pkg/kubelet/cm/devicemanager, addEndpoint and registerEndpoint). What it
- * asks meanwhile has no answer. Instead of kubelet_close(); not from a hook. NULL is fine. */
-void kubelet_hand_over(struct kubelet *, struct silent_peers *ret);
+
+/* --- a successor ------------------------------------------------------------------------------ */
+
+/* What a successor goes on with: the kubelet notices nothing, in whichever way it knows us. */
+struct kubelet_estate {
+	struct kubelet_bequest {
+		char resource[RESOURCE_NAME_SIZE];
+		char path[UDS_PATH_SIZE]; /* of its socket */
+		bool has_pre_start, has_preferred;
+		struct uds_estate sockets;
+	} * items;
+	size_t n;
+};
+
+/* Closes it for a successor: what the kubelet asks waits for that one, also what is not answered
+ * yet. Adds to *ret. Instead of kubelet_close(); not from a hook. NULL is fine. */
+void kubelet_hand_over(struct kubelet *, struct kubelet_estate *ret);
+/* Takes over what a predecessor has given: resources that are served again, with the same options,
+ * need no registration. What is not served within 30 s is closed. Once, before kubelet_serve(). */
+void kubelet_inherit(struct kubelet *, struct kubelet_estate *take);
+/* Frees it without a word: another process has it. */
+void kubelet_estate_done(struct kubelet_estate *);

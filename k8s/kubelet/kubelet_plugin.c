@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "back_off.h"
 #include "cleanup.h"
 #include "fnv.h"
@@ -181,25 +182,93 @@ static void remove_left_over(const struct kubelet_plugin *p)
 		unlink(path);
 }
 
+static const struct uds_server_opts server_opts = {
+	.limits = {.max_message = 4u << 20, .max_calls = 100},
+	.max_connections = CONNECTIONS_MAX,
+	.mode = SOCKET_MODE,
+};
+
 static int open_server(struct kubelet_plugin *p, struct err *e)
 {
-	struct uds_server_opts opts = {
-		.limits = {.max_message = 4u << 20, .max_calls = 100},
-		.max_connections = CONNECTIONS_MAX,
-		.mode = SOCKET_MODE,
-	};
 	struct grpc_service service = plugin_service_grpc(p->service);
 
 	if (is_taken(p))
 		return err_set(e, -EADDRINUSE, "another process serves %s", p->path);
 	close_server(p);
-	return uds_server_open(&p->server, p->place->loop, p->path, &opts, &service, e);
+	return uds_server_open(&p->server, p->place->loop, p->path, &server_opts, &service, e);
+}
+
+/* --- a predecessor's socket ------------------------------------------------------------------- */
+
+static void drop_bequest(struct kubelet_estate *estate, struct kubelet_bequest *b)
+{
+	*b = estate->items[--estate->n];
+}
+
+void kubelet_bequest_close(struct kubelet_estate *estate, struct kubelet_bequest *b)
+{
+	uds_estate_close(&b->sockets, b->path);
+	drop_bequest(estate, b);
+}
+
+static struct kubelet_bequest *bequest_of(struct kubelet_plugin *p)
+{
+	struct kubelet_estate *estate = &p->place->estate;
+
+	for (size_t i = 0; i < estate->n; i++)
+		if (strcmp(estate->items[i].resource, p->resource) == 0)
+			return &estate->items[i];
+	return NULL;
+}
+
+/* The kubelet has asked for the options once, and goes on with those. */
+static bool is_fit(const struct kubelet_plugin *p, const struct kubelet_bequest *b)
+{
+	return strcmp(b->path, p->path) == 0 && b->has_pre_start == p->has_pre_start &&
+	       b->has_preferred == p->has_preferred;
+}
+
+/* Goes on with a predecessor's socket: the kubelet watches the list already. */
+static bool adopt_server(struct kubelet_plugin *p)
+{
+	struct grpc_service service = plugin_service_grpc(p->service);
+	struct kubelet_bequest *b = bequest_of(p);
+	struct err e = {0};
+	int r;
+
+	if (!b)
+		return false;
+	if (!is_fit(p, b)) {
+		log_info("kubelet", 0, "%s: its predecessor was another one, registering again",
+			 p->resource);
+		/* A file of the other folder stays: see remove_left_over(). */
+		if (strcmp(b->path, p->path) == 0)
+			uds_estate_close(&b->sockets, b->path);
+		else
+			uds_estate_done(&b->sockets);
+		drop_bequest(&p->place->estate, b);
+		return false;
+	}
+	r = uds_server_adopt(&p->server, p->place->loop, p->path, &server_opts, &service,
+			     &b->sockets, &e);
+	drop_bequest(&p->place->estate, b);
+	if (r < 0) {
+		log_info("kubelet", 0, "%s: %s, registering again", p->resource, e.msg);
+		return false;
+	}
+	p->called = p->place->kubelet_id;
+	registration_inherited(&p->registration, now_of(p));
+	return true;
 }
 
 static void serve_socket(struct kubelet_plugin *p)
 {
 	struct err e = {0};
 
+	if (adopt_server(p)) {
+		p->has_served = true;
+		return;
+	}
 	if (open_server(p, &e) < 0) {
 		registration_not_serving(&p->registration, e.msg, now_of(p));
 		return;
@@ -479,13 +548,27 @@ void plugin_leave(struct kubelet_plugin *p, bool zero)
 	kick(p);
 }
 
-void plugin_hand_over(struct kubelet_plugin *p, struct silent_peers *ret)
+void plugin_hand_over(struct kubelet_plugin *p, struct kubelet_estate *ret)
 {
+	struct kubelet_bequest *b;
+	struct uds_estate sockets;
+
 	p->leaving = p->handed_over = true;
 	p->leave_ms = now_of(p);
-	plugin_service_retire(p->service);
-	uds_server_fall_silent(p->server, ret);
+	if (uds_server_hand_over(p->server, &sockets) == 0) {
+		b = array_push(ret->items, ret->n);
+		if (b) {
+			*b = (struct kubelet_bequest){.has_pre_start = p->has_pre_start,
+						      .has_preferred = p->has_preferred,
+						      .sockets = sockets};
+			snprintf(b->resource, sizeof(b->resource), "%s", p->resource);
+			snprintf(b->path, sizeof(b->path), "%s", p->path);
+		} else {
+			uds_estate_close(&sockets, p->path);
+		}
+	}
 	p->server = NULL;
+	plugin_service_retire(p->service);
 	kick(p);
 }
 

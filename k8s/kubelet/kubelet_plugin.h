@@ -13,7 +13,6 @@
 #include "registration.h"
 
 struct plugin_service;
-struct silent_peers;
 struct uds_client;
 struct uds_server;
 
@@ -27,6 +26,7 @@ struct kubelet_place {
 	bool kubelet_there;
 	struct file_id kubelet_id; /* of its socket, when we looked last */
 	const struct kubelet_hooks *hooks;
+	struct kubelet_estate estate; /* what a predecessor has left, and nobody has claimed yet */
 	bool swept;	  /* a socket of ours was gone, and the owner has not been told yet */
 	bool told_nobody; /* that nobody listens on kubelet.sock: said in the log */
 };
@@ -72,4 +72,6 @@ void plugin_run(struct kubelet_plugin *);
 /* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
 /* Leaves by itself without a word to who watches the list: see kubelet_hand_over(). */
-void plugin_hand_over(struct kubelet_plugin *, struct silent_peers *ret);
+void plugin_hand_over(struct kubelet_plugin *, struct kubelet_estate *ret);
+/* Closes one that nobody goes on with, and its file. */
+void kubelet_bequest_close(struct kubelet_estate *, struct kubelet_bequest *);

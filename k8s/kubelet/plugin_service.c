@@ -187,6 +187,14 @@ static struct plugin_answer *begin_question(struct plugin_service *s, struct grp
 	return a;
 }
 
+/* Its hook has returned: what is answered later may be answered by a successor. */
+static void leave_hook(struct plugin_service *s)
+{
+	if (s->asking)
+		grpc_keep_request(s->asking->call);
+	s->asking = NULL;
+}
+
 static void allocate(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,
 		     size_t len)
 {
@@ -201,7 +209,7 @@ static void allocate(struct plugin_service *s, struct grpc_call *call, const uin
 	a = begin_question(s, call, ASKED_ALLOCATE, q.n);
 	if (a)
 		s->hooks.allocate(a, q.ids, q.n, s->hooks.arg);
-	s->asking = NULL;
+	leave_hook(s);
 	plugin_request_done(&q);
 }
 
@@ -219,7 +227,7 @@ static void preferred(struct plugin_service *s, struct grpc_call *call, const ui
 	a = begin_question(s, call, ASKED_PREFERRED, q.n);
 	if (a)
 		s->hooks.preferred(a, q.preferences, q.n, s->hooks.arg);
-	s->asking = NULL;
+	leave_hook(s);
 	plugin_request_done(&q);
 }
 
@@ -237,7 +245,7 @@ static void pre_start(struct plugin_service *s, struct grpc_call *call, const ui
 	a = begin_question(s, call, ASKED_PRE_START, q.n);
 	if (a)
 		s->hooks.pre_start(a, q.ids, s->hooks.arg);
-	s->asking = NULL;
+	leave_hook(s);
 	plugin_request_done(&q);
 }
 
@@ -248,6 +256,7 @@ static void list_and_watch(struct plugin_service *s, struct grpc_call *call, con
 
 	(void)message, (void)len;
 	if (r == 0) {
+		grpc_keep_request(call);
 		s->events.watchers(s->lists.n_watchers, s->events.arg);
 		return;
 	}

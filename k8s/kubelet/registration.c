@@ -157,6 +157,13 @@ void registration_serving(struct registration_plan *r, bool there, uint64_t now_
 	hurry(r, now_ms);
 }
 
+void registration_inherited(struct registration_plan *r, uint64_t now_ms)
+{
+	r->serving = true;
+	r->registered = r->watchers > 0;
+	wait_for_watch(r, r->registry || r->watchers ? WATCH_MS : 0, now_ms);
+}
+
 void registration_not_serving(struct registration_plan *r, const char *why, uint64_t now_ms)
 {
 	r->serving = false;

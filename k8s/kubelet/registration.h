@@ -80,6 +80,8 @@ void registration_want(struct registration_plan *, uint64_t now_ms);
 void registration_kubelet(struct registration_plan *, bool there, bool is_new, uint64_t now_ms);
 /* Our socket is made (there), or somebody has deleted it. */
 void registration_serving(struct registration_plan *, bool there, uint64_t now_ms);
+/* It is a predecessor's that we go on with; whoever watches its list has been told of already. */
+void registration_inherited(struct registration_plan *, uint64_t now_ms);
 void registration_not_serving(struct registration_plan *, const char *why, uint64_t now_ms);
 /* The folder of our socket has changed. */
 void registration_folder(struct registration_plan *, uint64_t now_ms);

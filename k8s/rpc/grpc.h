@@ -128,6 +128,32 @@ int grpc_send(struct grpc_call *, const uint8_t *message, size_t len);
 size_t grpc_backlog(const struct grpc_call *);
 /* Server: the last word; the call may not be touched any more. text may be NULL. */
 void grpc_finish(struct grpc_call *, enum grpc_status, const char *text);
+/* Server: keeps the request of an open call until the call ends, for grpc_export(). */
+void grpc_keep_request(struct grpc_call *);
+
+/* --- a server's connection that another process goes on with ---------------------------------- */
+
+/* What the successor has to know: the requests of the open calls, as the client would send them to
+ * a new server, and how far the client's windows are used up. One call is answered in part (a
+ * stream of messages); what the others have been asked is asked again. Header fields have no state:
+ * both sides are told to use no dynamic table (RFC 7541 section 4.2). */
+struct grpc_kept {
+	uint8_t *requests; /* frames; heap */
+	size_t len;
+	uint32_t initial_window, max_frame; /* the client's settings */
+	uint32_t connection_credit;	    /* added to its connection's window */
+	uint32_t stream_sent;		    /* then taken off both by the stream */
+	int32_t stream;
+};
+
+/* Server, with nothing left to be taken. The connection goes on; it is to be given up without
+ * another byte. -ENOENT: no call is answered in part; -EBUSY: more than one is, or something is
+ * under way; -ENOMEM. */
+int grpc_export(const struct grpc_conn *, uint64_t now_ms, struct grpc_kept *ret);
+/* A new server's connection goes on with that one: its service is asked again what is open, and
+ * what it says first to the stream follows what the client has got. -EPROTO: the service does not
+ * answer the stream at once; -ENOMEM. Free the connection then. */
+int grpc_resume(struct grpc_conn *, const struct grpc_kept *, uint64_t now_ms);
 /* Any pointer of the owner's. */
 void grpc_call_set_data(struct grpc_call *, void *);
 void *grpc_call_data(const struct grpc_call *);

@@ -144,3 +144,36 @@ void *grpc_call_data(const struct grpc_call *call)
 {
 	return call->data;
 }
+
+/* --- of another process ----------------------------------------------------------------------- */
+
+size_t grpc_resumed_read(struct grpc_call *call, uint8_t *buf, size_t size)
+{
+	struct grpc_conn *c = call->conn;
+	size_t n = size < c->resumed.sent ? size : c->resumed.sent;
+
+	if (call->stream != c->resumed.stream || n == 0)
+		return 0;
+	memset(buf, 0, n);
+	c->resumed.sent -= (uint32_t)n;
+	c->resumed.is_padding = true;
+	return n;
+}
+
+bool grpc_resumed_is_sent(struct grpc_conn *c, const uint8_t *frame, size_t len)
+{
+	int32_t stream;
+
+	if (c->resumed.stream == 0 || len < 9)
+		return false;
+	stream = (int32_t)((uint32_t)frame[5] << 24 | (uint32_t)frame[6] << 16 |
+			   (uint32_t)frame[7] << 8 | frame[8]);
+	if (stream != c->resumed.stream)
+		return false;
+	if (frame[3] == NGHTTP2_HEADERS && !c->resumed.has_headers)
+		return c->resumed.has_headers = true;
+	if (frame[3] != NGHTTP2_DATA || !c->resumed.is_padding)
+		return false;
+	c->resumed.is_padding = false;
+	return true;
+}

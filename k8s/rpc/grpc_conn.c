@@ -120,7 +120,9 @@ static void stage(struct grpc_conn *c)
 		return;
 	while (!c->is_broken && c->stage.len < GRPC_STAGE_MAX) {
 		n = nghttp2_session_mem_send(c->session, &bytes);
-		if (grpc_conn_check(c, (int)n) < 0 || n == 0 ||
+		if (grpc_conn_check(c, (int)n) < 0 || n == 0)
+			return;
+		if (!grpc_resumed_is_sent(c, bytes, (size_t)n) &&
 		    stage_bytes(c, bytes, (size_t)n) < 0)
 			return;
 	}

@@ -110,6 +110,7 @@ struct grpc_call {
 	char *text;		 /* server: percent-encoded; NULL = none */
 	bool has_message;	 /* server: the assembler holds the request */
 	bool is_requested;	 /* server: the owner knows the call */
+	bool is_kept;		 /* server: so is its request, in the assembler */
 	bool is_answered;	 /* server: the response's headers are submitted */
 	bool is_finished;	 /* server: nothing is added to `out` any more */
 	bool is_over;		 /* the owner is to be told */
@@ -145,6 +146,12 @@ struct grpc_conn {
 		size_t len, room;
 		bool is_taken;
 	} stage;
+	struct {
+		int32_t stream; /* that another process has begun to answer; 0 = none */
+		uint32_t sent;	/* bytes of it that are not in our account of the windows yet */
+		bool has_headers;
+		bool is_padding; /* the frame that nghttp2 makes is of those bytes */
+	} resumed;
 };
 
 /* grpc_call.c */
@@ -157,6 +164,10 @@ void grpc_call_tell(struct grpc_call *);
 /* Client: notes the last word, the first one counts. text may be NULL. */
 void grpc_call_end(struct grpc_call *, enum grpc_status, const char *text);
 void grpc_call_reset(struct grpc_call *, uint32_t error_code);
+/* What another process has sent already: it is accounted for, and not sent. Bytes for a frame, 0 =
+ * no more of these. */
+size_t grpc_resumed_read(struct grpc_call *, uint8_t *buf, size_t size);
+bool grpc_resumed_is_sent(struct grpc_conn *, const uint8_t *frame, size_t len);
 /* Tells and frees whoever waits for it. */
 void grpc_reap(struct grpc_conn *);
 

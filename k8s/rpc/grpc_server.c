@@ -61,9 +61,12 @@ static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, s
 		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
 {
 	struct grpc_call *call = source->ptr;
-	size_t n = grpc_queue_give(&call->out, buf, length);
+	size_t n = grpc_resumed_read(call, buf, length);
 
 	(void)session, (void)stream, (void)arg;
+	if (n > 0)
+		return (ssize_t)n;
+	n = grpc_queue_give(&call->out, buf, length);
 	if (call->out.size > 0)
 		return (ssize_t)n;
 	if (n == 0)
@@ -198,7 +201,13 @@ void grpc_server_request_end(struct grpc_call *call)
 	c->service.request(call, call->head.path,
 			   call->in.body ? call->in.body : (const uint8_t *)"", call->in.len,
 			   c->service.arg);
-	grpc_assembler_reset(&call->in, &c->held);
+	if (!call->is_kept)
+		grpc_assembler_reset(&call->in, &c->held);
+}
+
+void grpc_keep_request(struct grpc_call *call)
+{
+	call->is_kept = true;
 }
 
 /* --- answers -------------------------------------------------------------------------------- */

@@ -210,9 +210,11 @@ static int submit_settings(struct grpc_conn *c)
 		{c->is_server ? NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS
 			      : NGHTTP2_SETTINGS_ENABLE_PUSH,
 		 c->is_server ? c->limits.max_calls : 0},
+		/* A server's successor cannot know such a table: see grpc_export(). */
+		{NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, 0},
 	};
-	int r = nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, settings,
-					sizeof(settings) / sizeof(settings[0]));
+	size_t n = sizeof(settings) / sizeof(settings[0]) - !c->is_server;
+	int r = nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, settings, n);
 
 	if (r == 0)
 		r = nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, 0,
@@ -226,6 +228,8 @@ static int open_session(struct grpc_conn *c, nghttp2_session_callbacks *cb, nght
 
 	set_callbacks(cb);
 	nghttp2_option_set_no_http_messaging(opt, c->is_server);
+	if (c->is_server)
+		nghttp2_option_set_max_deflate_dynamic_table_size(opt, 0);
 	nghttp2_option_set_no_closed_streams(opt, 1);
 	nghttp2_option_set_max_outbound_ack(opt, GRPC_FRAMES_MAX);
 	nghttp2_option_set_stream_reset_rate_limit(opt, RESETS_BURST, RESETS_PER_SECOND);

@@ -35,15 +35,33 @@ void uds_server_flush(struct uds_server *);
  * handles. Called from one of the service's own hooks, `cancel` of that connection's calls comes
  * when the hook has returned: the service has to live so long. */
 void uds_server_close(struct uds_server *);
-/* Descriptors that keep connections open of which nothing is read or written any more. Owned. */
-struct silent_peers {
-	int *fds;
-	size_t n;
+/* Of struct sockaddr_un. */
+#define UDS_PATH_SIZE 108
+
+/* A server on its way to another process: its listening socket, whose file stays, and connections
+ * of which nothing is read or written meanwhile. Who connects or asks waits. */
+struct uds_estate {
+	int fd;
+	uint64_t dev, ino; /* of the file */
+	struct uds_kept {
+		int fd;
+		struct grpc_kept grpc;
+	} * peers;
+	size_t n_peers;
 };
-/* As uds_server_close(), but those who have asked something are not told: their connections stay
- * open, silent, as what is added to *ret (those for which there is no memory or descriptor end),
- * and the file stays, so that a successor can take its place in one step. Not from a hook. */
-void uds_server_fall_silent(struct uds_server *, struct silent_peers *ret);
+/* As uds_server_close(), but for what is given to *ret: nobody is told. Connections without a
+ * stream, and those that cannot be given away (grpc_export()), end. Not from a hook. -ENOMEM, or
+ * out of descriptors: closed. */
+int uds_server_hand_over(struct uds_server *, struct uds_estate *ret);
+/* Goes on with it, as uds_server_open() with the same service; the service is asked from within.
+ * *take is used up, also on failure. -ENOENT: the path is another file's by now. */
+int uds_server_adopt(struct uds_server **ret, struct uv_loop_s *, const char *path,
+		     const struct uds_server_opts *, const struct grpc_service *,
+		     struct uds_estate *take, struct err *);
+/* Closes all of it; the file, if it is still there, too. */
+void uds_estate_close(struct uds_estate *, const char *path);
+/* Frees it without a word about the file: another process has it. */
+void uds_estate_done(struct uds_estate *);
 
 /* --- client --------------------------------------------------------------------------------- */
 

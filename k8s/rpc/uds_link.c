@@ -200,6 +200,15 @@ static void settle_link(struct uds_link *l)
 		due_at(&l->due, grpc_deadline(l->conn));
 }
 
+int uds_link_export(struct uds_link *l, struct grpc_kept *ret)
+{
+	int r = l->is_ending ? -ENOENT : write_out(l);
+
+	if (r < 0 || l->rest)
+		return r < 0 ? r : -EBUSY;
+	return grpc_export(l->conn, uv_now(l->poll.loop), ret);
+}
+
 void uds_link_kick(struct uds_link *l)
 {
 	if (!l->is_over)

@@ -40,6 +40,8 @@ struct uds_link {
 
 /* Takes descriptor and connection over; both are gone when it fails. lost and release are set. */
 int uds_link_start(struct uds_link *, struct uv_loop_s *, int fd, struct grpc_conn *);
+/* As grpc_export(), when what is queued has left; the link is then to end. */
+int uds_link_export(struct uds_link *, struct grpc_kept *ret);
 /* There may be something to write: soon, from the loop. */
 void uds_link_kick(struct uds_link *);
 /* Ends it, at once if none of its hooks runs. What is queued is still sent as far as the socket

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "due.h"
 #include "uds.h"
 #include "uds_link.h"
@@ -97,8 +98,8 @@ static void add_peer(struct uds_server *s, struct peer *p)
 	s->n_users++;
 }
 
-/* Takes fd over. Without memory for it the connection is closed, which its maker sees. */
-static void serve_peer(struct uds_server *s, int fd)
+/* Takes fd over. Without memory for it the connection is closed, which its maker sees; NULL. */
+static struct peer *new_peer(struct uds_server *s, int fd)
 {
 	struct peer *p = calloc(1, sizeof(*p));
 	struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = p};
@@ -107,14 +108,16 @@ static void serve_peer(struct uds_server *s, int fd)
 	if (!p || grpc_server_new(&conn, &s->opts.limits, &service, uv_now(s->poll.loop)) < 0) {
 		free(p);
 		close(fd);
-		return;
+		return NULL;
 	}
 	p->link.lost = on_lost;
 	p->link.release = on_release;
-	if (uds_link_start(&p->link, s->poll.loop, fd, conn) < 0)
+	if (uds_link_start(&p->link, s->poll.loop, fd, conn) < 0) {
 		free(p);
-	else
-		add_peer(s, p);
+		return NULL;
+	}
+	add_peer(s, p);
+	return p;
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
@@ -146,7 +149,7 @@ static bool accept_one(struct uds_server *s)
 	if (s->n_peers >= s->opts.max_connections)
 		close(fd);
 	else
-		serve_peer(s, fd);
+		new_peer(s, fd);
 	return true;
 }
 
@@ -173,13 +176,12 @@ static void on_closed(uv_handle_t *h)
 	unuse(h->data);
 }
 
-static int start_listening(struct uds_server *s, struct uv_loop_s *loop, struct err *e)
+/* Takes fd over, which listens at the path. */
+static int listen_on(struct uds_server *s, struct uv_loop_s *loop, int fd, struct err *e)
 {
 	int r;
 
-	s->fd = uds_listen(&s->address, s->opts.mode, &s->file, e);
-	if (s->fd < 0)
-		return s->fd;
+	s->fd = fd;
 	r = uv_poll_init(loop, &s->poll, s->fd);
 	if (r < 0) {
 		unlink(s->address.sun_path);
@@ -193,9 +195,8 @@ static int start_listening(struct uds_server *s, struct uv_loop_s *loop, struct 
 	return 0;
 }
 
-int uds_server_open(struct uds_server **ret, struct uv_loop_s *loop, const char *path,
-		    const struct uds_server_opts *opts, const struct grpc_service *service,
-		    struct err *e)
+static int server_new(struct uds_server **ret, const char *path, const struct uds_server_opts *opts,
+		      const struct grpc_service *service, struct err *e)
 {
 	struct uds_server *s = calloc(1, sizeof(*s));
 	int r;
@@ -206,14 +207,30 @@ int uds_server_open(struct uds_server **ret, struct uv_loop_s *loop, const char 
 	s->service = *service;
 	s->peers_end = &s->peers;
 	r = uds_address(&s->address, path, e);
-	if (r == 0)
-		r = start_listening(s, loop, e);
-	if (r < 0) {
+	if (r < 0)
 		free(s);
+	else
+		*ret = s;
+	return r;
+}
+
+int uds_server_open(struct uds_server **ret, struct uv_loop_s *loop, const char *path,
+		    const struct uds_server_opts *opts, const struct grpc_service *service,
+		    struct err *e)
+{
+	struct uds_server *s;
+	int r = server_new(&s, path, opts, service, e);
+
+	if (r < 0)
 		return r;
-	}
-	*ret = s;
-	return 0;
+	r = uds_listen(&s->address, s->opts.mode, &s->file, e);
+	if (r >= 0)
+		r = listen_on(s, loop, r, e);
+	if (r < 0)
+		free(s);
+	else
+		*ret = s;
+	return r;
 }
 
 bool uds_server_is_there(const struct uds_server *s)
@@ -252,28 +269,117 @@ void uds_server_close(struct uds_server *s)
 	}
 }
 
-/* A second descriptor of a connection keeps it open when the first one is closed. */
-static void keep_open(const struct peer *p, struct silent_peers *ret)
-{
-	int fd = p->has_asked ? fcntl(p->link.fd, F_DUPFD_CLOEXEC, 0) : -1;
-	int *kept = fd < 0 ? NULL : array_push(ret->fds, ret->n);
+/* --- another process ------------------------------------------------------------------------- */
 
-	if (kept)
-		*kept = fd;
-	else if (fd >= 0)
+void uds_estate_done(struct uds_estate *e)
+{
+	for (size_t i = 0; i < e->n_peers; i++) {
+		if (e->peers[i].fd >= 0)
+			close(e->peers[i].fd);
+		free(e->peers[i].grpc.requests);
+	}
+	free(e->peers);
+	if (e->fd >= 0)
+		close(e->fd);
+	*e = (struct uds_estate){.fd = -1};
+}
+
+static struct stat file_of(const struct uds_estate *e)
+{
+	return (struct stat){.st_dev = (dev_t)e->dev, .st_ino = (ino_t)e->ino};
+}
+
+void uds_estate_close(struct uds_estate *e, const char *path)
+{
+	struct stat file = file_of(e);
+	struct sockaddr_un sa;
+	struct err ignored;
+
+	if (uds_address(&sa, path, &ignored) == 0 && uds_is_ours(&sa, &file))
+		unlink(path);
+	uds_estate_done(e);
+}
+
+/* A second descriptor of a connection keeps it open when the first one is closed. */
+static void give_peer(struct peer *p, struct uds_estate *ret)
+{
+	struct grpc_kept kept;
+	struct uds_kept *to;
+	int fd;
+
+	if (uds_link_export(&p->link, &kept) < 0)
+		return;
+	fd = fcntl(p->link.fd, F_DUPFD_CLOEXEC, 0);
+	to = fd < 0 ? NULL : array_push(ret->peers, ret->n_peers);
+	if (to)
+		*to = (struct uds_kept){fd, kept};
+	else
+		free(kept.requests);
+	if (!to && fd >= 0)
 		close(fd);
 }
 
-void uds_server_fall_silent(struct uds_server *s, struct silent_peers *ret)
+int uds_server_hand_over(struct uds_server *s, struct uds_estate *ret)
 {
 	struct peer *p, *next;
 
+	*ret = (struct uds_estate){.fd = -1};
 	if (!s || s->is_closed)
-		return;
+		return -ENOENT;
+	ret->fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
+	if (ret->fd < 0) {
+		int r = -errno;
+
+		uds_server_close(s);
+		return r;
+	}
+	ret->dev = s->file.st_dev;
+	ret->ino = s->file.st_ino;
 	stop_listening(s);
 	for (p = s->peers; p; p = next) {
 		next = p->next;
-		keep_open(p, ret);
+		give_peer(p, ret);
 		uds_link_end(&p->link);
 	}
+	return 0;
+}
+
+/* Takes both over. */
+static void resume_peer(struct uds_server *s, struct uds_kept *kept)
+{
+	struct peer *p = new_peer(s, take_fd(&kept->fd));
+
+	if (!p)
+		return;
+	p->has_asked = true;
+	p->link.n_busy++;
+	if (grpc_resume(p->link.conn, &kept->grpc, uv_now(s->poll.loop)) < 0)
+		p->link.is_ending = true;
+	p->link.n_busy--;
+	uds_link_kick(&p->link);
+}
+
+int uds_server_adopt(struct uds_server **ret, struct uv_loop_s *loop, const char *path,
+		     const struct uds_server_opts *opts, const struct grpc_service *service,
+		     struct uds_estate *take, struct err *e)
+{
+	struct uds_server *s = NULL;
+	int r = server_new(&s, path, opts, service, e);
+
+	if (r == 0) {
+		s->file = file_of(take);
+		r = uds_is_ours(&s->address, &s->file)
+			    ? listen_on(s, loop, take_fd(&take->fd), e)
+			    : err_set(e, -ENOENT, "%s is another file by now", path);
+	}
+	if (r < 0) {
+		uds_estate_done(take);
+		free(s);
+		return r;
+	}
+	*ret = s;
+	for (size_t i = 0; i < take->n_peers; i++)
+		resume_peer(s, &take->peers[i]);
+	uds_estate_done(take);
+	return 0;
 }

@@ -156,7 +156,7 @@ class PodResources:
     """The kubelet's PodResources socket: held is a list of (namespace, pod, container, resource, id)."""
 
     def __init__(self, dir):
-        self.held, self.asked = [], 0
+        self.held, self.asked, self.waiting, self.hanging = [], 0, 0, threading.Event()
         self.folder = dir + "/pod-resources"
         os.makedirs(self.folder, exist_ok=True)
         handlers = {"List": kube_api.handler(self.list, PODS["Empty"])}
@@ -168,6 +168,9 @@ class PodResources:
     def list(self, _request, _context):
         answer = PODS["ListPodResourcesResponse"]()
         self.asked += 1
+        while self.hanging.is_set():  # as long as it is
+            self.waiting += 1
+            time.sleep(0.01)
         for namespace, pod, container, resource, id in self.held:
             entry = answer.pod_resources.add(name=pod, namespace=namespace)
             entry.containers.add(name=container).devices.add(resource_name=resource, device_ids=[id])

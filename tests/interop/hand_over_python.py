@@ -28,7 +28,7 @@ import grpc  # noqa: E402
 import daemon_python as daemons  # noqa: E402
 import kubelet_python as base  # noqa: E402
 from daemon_python import ROCE, VFS, Unix, command, registered  # noqa: E402
-from kubelet_python import SOON, Kubelet, equal, eventually  # noqa: E402
+from kubelet_python import SOON, Kubelet, Plugin, Watch, equal, eventually  # noqa: E402
 
 checks = []
 
@@ -51,6 +51,7 @@ class Successor:
     """Another daemon in the folders of a first one."""
 
     def __init__(self, first, pod="new", flags=("--take-over",)):
+        self.dir = first.dir
         self.process = subprocess.Popen([*command(first.dir, first.dir), *flags], env=dict(os.environ, **as_pod(pod)), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.log = []
@@ -75,11 +76,6 @@ def said(daemon, text):
     return any(text in line for line in daemon.log)
 
 
-def hang_up(client):
-    """What a kubelet does with the connection of a resource that was registered anew."""
-    client.close()
-
-
 def sockets_of(process):
     folder, found = f"/proc/{process.pid}/fd", 0
     for fd in os.listdir(folder):
@@ -93,10 +89,131 @@ def is_lingering(daemon):
 
 
 def take_over(first, kubelet, pod="new"):
+    """The successor says its list, to whoever watches the first one's."""
     watch = kubelet.watches[ROCE]
+    n = len(watch.lists)
     successor = Successor(first, pod)
-    eventually("registered anew", lambda: kubelet.watches[ROCE] is not watch and kubelet.watches[ROCE].lists)
+    eventually("its list", lambda: len(watch.lists) > n)
     return successor
+
+
+class NewerKubelet(Kubelet):
+    """As 1.25 and later ones (pkg/kubelet/cm/devicemanager/plugin/v1beta1, runClient): a client is kept under its resource's name, and when *any* list
+    of that name ends, the client that has the name by then is closed and its devices are unhealthy. Pods arrive all the time."""
+
+    def __init__(self, dir):
+        super().__init__(dir)
+        self.lock, self.allocatable, self.least, self.admitted, self.refused, self.open = threading.Lock(), 0, None, 0, [], True
+
+    def meet(self, resource, path):
+        client = Plugin(path)
+        self.last_options = client.options()
+        with self.lock:
+            self.clients[resource] = client
+        watch = self.watches[resource] = Watch(client)
+        threading.Thread(target=self.run_client, args=(resource, watch), daemon=True).start()
+        eventually("a list", lambda: watch.lists or not watch.is_alive())
+
+    def run_client(self, resource, watch):
+        told = 0
+        while watch.is_alive() or told < len(watch.lists):
+            if told < len(watch.lists):
+                told = len(watch.lists)
+                self.note(watch.healthy())
+            watch.join(0.001)
+        with self.lock:
+            client = self.clients.pop(resource, None) if self.open else None
+        if client:
+            client.close()
+            self.note(0)
+
+    def note(self, n):
+        with self.lock:
+            self.allocatable = n
+            if self.least is not None:
+                self.least = min(self.least, n)
+
+    def admit(self):
+        """A pod that asks for one device; what fails here fails the pod for good."""
+        with self.lock:
+            client, n = self.clients.get(ROCE), self.allocatable
+        try:
+            if not client or n == 0:
+                raise AssertionError("no healthy devices present")
+            call = client.channel.unary_unary(base.API + "Allocate", request_serializer=lambda m: m.SerializeToString(),
+                                              response_deserializer=base.dp.AllocateResponse.FromString)
+            call(base.allocation([VFS[0]]), timeout=SOON)
+            self.admitted += 1
+        except Exception as e:  # pylint: disable=broad-except
+            self.refused.append(str(e))
+
+    def keep_admitting(self):
+        def run():
+            while self.open:
+                self.admit()
+        self.least = self.allocatable
+        self.pods = threading.Thread(target=run)
+        self.pods.start()
+
+    def has_kept(self, n):
+        """Stops the pods: none was refused, and no moment was without devices."""
+        self.open = False
+        self.pods.join(SOON)
+        equal((self.refused, self.least), ([], n))
+
+    def sync(self, path):
+        """The plugin watcher's reconciler: another file at the path is another plugin; the old one is unregistered first, by its name."""
+        if os.stat(path).st_ino != self.found:
+            self.found = os.stat(path).st_ino
+            with self.lock:
+                client = self.clients.pop(ROCE, None)
+            if client:
+                client.close()
+                self.note(0)
+            self.find(path)
+
+
+def hand_on(old, kubelet, pod):
+    """A successor that answers for the node, and pods that it has been asked for."""
+    new = Successor(old, pod)
+    eventually("handed over", lambda: is_lingering(old))
+    admitted = kubelet.admitted
+    eventually("pods are admitted", lambda: kubelet.admitted > admitted + 5 or kubelet.refused)
+    return new
+
+
+@check
+def newer_kubelets_keep_the_devices():
+    with Daemon(flags=("--take-over",)) as old:
+        kubelet = NewerKubelet(old.dir).start()
+        eventually("registered", lambda: kubelet.allocatable == 2)
+        kubelet.keep_admitting()
+        with hand_on(old, kubelet, "new") as new:
+            old.quit()
+            with hand_on(new, kubelet, "newest") as newest:
+                new.quit()
+                admitted = kubelet.admitted
+                eventually("pods are admitted", lambda: kubelet.admitted > admitted + 5 or kubelet.refused)
+                kubelet.has_kept(2)
+                kubelet.stop()
+                newest.quit()
+
+
+@check
+def newer_kubelets_keep_the_devices_of_the_registry():
+    with Daemon(mode="registry") as old:
+        path = old.socket("plugins_registry")
+        kubelet = NewerKubelet(old.dir).start()
+        kubelet.found = os.stat(path).st_ino
+        kubelet.find(path)
+        eventually("registered", lambda: kubelet.allocatable == 2)
+        kubelet.keep_admitting()
+        with hand_on(old, kubelet, "new") as new:
+            old.quit()
+            kubelet.sync(path)
+            kubelet.has_kept(2)
+            kubelet.stop()
+            new.quit()
 
 
 @check
@@ -105,46 +222,42 @@ def the_kubelet_never_loses_the_list():
         kubelet = registered(old)
         watch, client = kubelet.watches[ROCE], kubelet.clients[ROCE]
         with take_over(old, kubelet) as new:
-            assert watch.is_alive()
-            equal(len(watch.lists), 1)
-            equal([(d.ID, d.health) for d in kubelet.watches[ROCE].lists[0]], [(id, "Healthy") for id in VFS])
+            equal([[(d.ID, d.health) for d in devices] for devices in watch.lists], [[(id, "Healthy") for id in VFS]] * 2)
             eventually("handed over", lambda: is_lingering(old) and said(old, "pod rocelet/new asks"))
-            hang_up(client)
-            watch.join(SOON)
             eventually("nothing is held", lambda: sockets_of(old.process) == 0)
-            equal(len(kubelet.client().allocate([VFS[0]])), 1)
             assert old.process.poll() is None  # who watches over it would start it again
             old.quit()
+            equal((len(client.allocate([VFS[0]])), len(kubelet.requests), watch.is_alive()), (1, 1, True))
             kubelet.stop()
             new.quit()
 
 
 @check
 def its_socket_is_always_there():
-    """In the registry a socket that goes takes the resource with it."""
+    """In the registry a socket that goes, or is another one, takes the resource with it."""
     with Daemon(mode="registry") as old:
         kubelet = Kubelet(old.dir).start()
         path = old.socket("plugins_registry")
         kubelet.find(path)
-        first, missing, done = os.stat(path).st_ino, [], threading.Event()
+        first, other, done = os.stat(path).st_ino, [], threading.Event()
 
         def look():
             while not done.is_set():
-                if not os.path.exists(path):
-                    missing.append(path)
+                if not os.path.exists(path) or os.stat(path).st_ino != first:
+                    other.append(path)
         looker = threading.Thread(target=look)
         looker.start()
-        with Successor(old) as new:
-            eventually("another socket", lambda: os.stat(path).st_ino != first)
+        kubelet.watch()
+        with take_over(old, kubelet) as new:
+            old.quit()
+            equal([d.ID for d in kubelet.watch().lists[-1]], VFS)
+            equal(kubelet.clients[ROCE].info().name, ROCE)
             done.set()
             looker.join()
-            equal(missing, [])
-            kubelet.find(path)
-            equal([d.ID for d in kubelet.watch().lists[0]], VFS)
-            old.quit()
-            assert os.path.exists(path)
+            equal(other, [])
             kubelet.stop()
             new.quit()
+        assert not os.path.exists(path)
 
 
 @check
@@ -180,8 +293,7 @@ def a_list_that_was_changed_is_told_by_the_successor():
         watch = kubelet.watches[ROCE]
         with take_over(old, kubelet) as new:
             old.link("ens1v0", False)
-            eventually("an ill device", lambda: kubelet.watches[ROCE].healthy() == 1)
-            equal(watch.healthy(), 2)
+            eventually("an ill device", lambda: watch.healthy() == 1)
             kubelet.stop()
             new.quit()
 
@@ -196,7 +308,7 @@ def who_has_handed_over_does_not_get_it_back():
                 equal(again.process.wait(SOON), 3)
                 assert again.said("pod rocelet/old has handed this node over before"), again.log
             assert new.process.poll() is None
-            equal(len(kubelet.requests), 2)
+            equal(len(kubelet.requests), 1)
             kubelet.stop()
             new.quit()
         old.process.returncode = 0  # it was us
@@ -222,31 +334,38 @@ def a_successor_that_dies_leaves_the_node_to_whoever_starts():
         watch = kubelet.watches[ROCE]
         with take_over(old, kubelet) as new:
             new.process.kill()
+            watch.join(SOON)
             equal(old.process.wait(SOON), 0)
             assert said(old, "nobody has"), old.log
-            watch.join(SOON)
-            with take_over(old, kubelet, "old") as again:
+            with Successor(old, "old") as again:
+                eventually("registered anew", lambda: kubelet.watches[ROCE] is not watch and kubelet.watches[ROCE].lists)
                 kubelet.stop()
                 again.quit()
 
 
 @check
-def a_question_over_a_silent_connection_fails_at_once():
-    """The kubelet sets no deadline for Allocate: it would stand still until somebody ends the first daemon."""
+def what_is_asked_meanwhile_is_answered_by_the_successor():
+    """The kubelet sets no deadline for Allocate, and fails the pod for good if that fails. The first daemon has not answered yet: it asks a kubelet that
+    does not answer either."""
     with Daemon() as old:
+        pods = daemons.PodResources(old.dir)
         kubelet = registered(old)
         client = kubelet.clients[ROCE]
+        pods.held = [("default", "first", "main", ROCE, VFS[0])]
+        daemons.checkpoint(old)
+        eventually("it knows", lambda: old.value(f'rocelet_resource_allocated{{resource="{ROCE}"}}') == 1)
+        pods.hanging.set()
+        answer = client.start(base.API + "Allocate", base.allocation([VFS[0]]), base.dp.AllocateResponse)
+        eventually("the kubelet is asked", lambda: pods.waiting)
         with take_over(old, kubelet) as new:
             eventually("handed over", lambda: is_lingering(old))
-            try:
-                client.allocate([VFS[0]], timeout=SOON)
-            except grpc.RpcError as e:
-                equal(e.code(), grpc.StatusCode.UNAVAILABLE)
-            else:
-                raise AssertionError("nobody can have answered")
-            equal(len(kubelet.client().allocate([VFS[0]])), 1)
+            old.quit()
+            pods.held = []
+            pods.hanging.clear()
+            equal(len(answer.result(SOON).container_responses), 1)
             kubelet.stop()
             new.quit()
+        pods.stop()
 
 
 @check

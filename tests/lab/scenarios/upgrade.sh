@@ -10,7 +10,7 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# As in a DaemonSet; in device-plugins/ the kubelet exchanges one plugin for the next without a moment between.
+# As in a DaemonSet.
 readonly FLAGS=(--registration legacy --config "$CONFIG" --state-dir "$STATE_DIR")
 
 entry() { # ADDRESS: an annotation with it
@@ -29,9 +29,9 @@ take_over() { # POD_NAME
     check_within 30 "it is registered" is_registered
 }
 
-# The kubelet's words for a plugin whose connection has ended (pkg/kubelet/cm/devicemanager, markResourceUnhealthy).
+# The kubelet's words for a plugin whose connection has ended, of 1.20 and later ones (pkg/kubelet/cm/devicemanager, markResourceUnhealthy).
 n_taken_for_ill() {
-    grep -c "Mark all resources Unhealthy for resource $RESOURCE" "$OUT/kubelet.log" || true
+    grep -cE "Mark all resources Unhealthy for resource.*$RESOURCE" "$OUT/kubelet.log" || true
 }
 
 # What happens to the links and addresses of a pod.

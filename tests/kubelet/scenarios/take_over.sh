@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# One daemon hands its node to the next while the kubelet runs: it registers nothing anew, takes no device for ill, and what it asks next is
+# answered by the successor; with Register and in plugins_registry/.
+# shellcheck source=../rig/lib.sh
+. "$(dirname "$0")/../rig/lib.sh" "$1"
+
+readonly VF=rocelet.dev/vf
+
+# The kubelet's words for a plugin whose connection has ended, of 1.20 and later ones.
+n_taken_for_ill() {
+    grep -cE "Mark all resources Unhealthy for resource.*$VF|ListAndWatch ended unexpectedly" "$OUT/kubelet.log" || true
+}
+
+take_over() { # NAME [ARGS..]
+    local first=$ROCELET_PID lists ill found
+    lists=$(lists_received $VF) ill=$(n_taken_for_ill) found=$(registrations $VF)
+    POD_NAMESPACE=rocelet POD_NAME=$1 start_rocelet --take-over --lock-wait 120 "${@:2}"
+    need_within 30 "$1 has the node" "grep -q 'handed over to rocelet/$1,' $OUT/rocelet.log"
+    need_within 30 "$1 gives the kubelet its list" "(( \$(lists_received $VF) > $lists ))"
+    kill -TERM "$first"
+    check "the one before ends well" "wait $first"
+    check "$1: nothing was registered anew" "(( \$(registrations $VF) == $found ))"
+    check "$1: no device was taken for ill" "(( \$(n_taken_for_ill) == $ill && \$(n_registered $VF) == 4 ))"
+}
+
+in_mode() { # legacy|registry
+    say "$1"
+    POD_NAMESPACE=rocelet POD_NAME=first start_rocelet --registration "$1"
+    wait_until "(( \$(n_registered $VF) == 4 ))"
+    run_pod "$1-a" "$VF=1"
+    take_over second --registration "$1"
+    run_pod "$1-b" "$VF=1"
+    take_over third --registration "$1"
+    run_pod "$1-c" "$VF=1"
+    check "three pods have three devices" \
+        "(( \$(for p in a b c; do pod_resources $1-\$p $VF; done | sort -u | wc -l) == 3 ))"
+    ill=$(n_taken_for_ill)
+    stop_rocelet
+    check_within 20 "an end would have been seen" "(( \$(n_taken_for_ill) > $ill ))"
+    for p in a b c; do remove_pod "$1-$p"; done
+}
+
+make_hardware 2 8
+configure <<<'{"resourceList": [{"resourceName": "vf", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}}]}'
+start_kubelet
+in_mode legacy
+in_mode registry
