@@ -190,6 +190,7 @@ part_interop() {
 		what is proposed to a node|tests/interop/suggest_python.py $san/rocelet $san/rocectl
 		support bundles|tests/interop/bundle_python.py $san/rocelet $san/rocectl
 		migration|tests/interop/migration_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
+		names of drivers|tests/interop/drivers_python.py
 		names of node_exporter|tests/interop/node_exporter_python.py $san/rocelet $exporter
 		grpc-python|tests/interop/grpc_python.py $san/interop/grpc_echo
 	END
