@@ -270,7 +270,7 @@ static const char *wanted_device(const struct routes *r, const struct http_reque
 
 	if (!name || !r->inventory)
 		return name;
-	return device_by_name(&r->inventory->host, r->attachments, name, e);
+	return device_behind_name(&r->inventory->host, r->attachments, name, e);
 }
 
 /* Where there are none yet and somebody wants to wait for them; false: to be answered now. */

@@ -13,7 +13,7 @@
 
 #include "model.h"
 
-#define PROPOSAL_LINE_SIZE 384
+#define PROPOSAL_LINE_SIZE 448
 
 /* In the order of the pools. */
 enum proposed_kind {

@@ -121,8 +121,8 @@ static bool other_member_has_rdma(const struct view *v, const struct netdev *bon
 	return false;
 }
 
-/* True: it is not RoCE. */
-static bool is_other_fabric(const struct rdma_dev *rd, struct rated *r)
+/* True: it is not RoCE. EFA's ports are of no link layer at all. */
+static bool is_other_fabric(const struct function *fn, const struct rdma_dev *rd, struct rated *r)
 {
 	if (has_layer(rd, LINK_ETHERNET))
 		return false;
@@ -130,7 +130,11 @@ static bool is_other_fabric(const struct rdma_dev *rd, struct rated *r)
 		leave_out(r,
 			  "InfiniBand; a pool can select it with \"linkTypes\": [\"infiniband\"]");
 	else
-		leave_out(r, "the port of %s is not Ethernet", rd->name);
+		leave_out(r,
+			  "the port of %s is not Ethernet; a pool can select it with \"%s\": "
+			  "[\"%s\"]",
+			  rd->name, fn->driver[0] ? "drivers" : "rdmaNames",
+			  fn->driver[0] ? fn->driver : rd->name);
 	return true;
 }
 
@@ -170,7 +174,7 @@ static void rate_part(const struct view *v, struct rated *r)
 		leave_out(r, "carries the default route (%s)", route->name);
 	else if (!rd)
 		rate_without_rdma(v, r);
-	else if (!is_other_fabric(rd, r))
+	else if (!is_other_fabric(fn, rd, r))
 		*r = (struct rated){RATED_GOOD, fn->kind == FN_VF ? PROPOSED_VFS : PROPOSED_SFS,
 				    r->owner, ""};
 }
@@ -210,7 +214,7 @@ static void rate_hca(const struct view *v, struct rated *r)
 			leave_out(r, "no RDMA device of its own, a member of %s", bond->name);
 		return;
 	}
-	if (is_other_fabric(rd ? rd : soft, r) || is_out_of_reach(v, rd ? rd : soft, r))
+	if (is_other_fabric(self->fn, rd ? rd : soft, r) || is_out_of_reach(v, rd ? rd : soft, r))
 		return;
 	r->kind = rd ? PROPOSED_HCA : PROPOSED_SOFT_HCA;
 	r->rating = rd ? RATED_GOOD : RATED_SOFTWARE;

@@ -17,7 +17,7 @@ struct rated {
 	enum proposal_rating rating;
 	enum proposed_kind kind;
 	const struct function *owner; /* VF, SF: its PF; otherwise the function itself */
-	char why[160];		      /* not, where better ones exist */
+	char why[192];		      /* not, where better ones exist */
 };
 
 /* routes: default_routes(). */

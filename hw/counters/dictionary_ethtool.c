@@ -95,12 +95,16 @@ static const struct row bnxt[] = {
 	ROW("rx_buffer_passed_threshold", BUFFER_THRESHOLD, ""),
 };
 
-/* A PFC frame says stop or go here, and counts as a frame either way. */
+/* A pause frame, of the link or of a priority, says stop or go here, and counts either way. */
 static const struct row ice[] = {
 	ROW("rx_priority_#_xoff.nic", PFC_FRAMES, RX_PRIO),
 	ROW("rx_priority_#_xon.nic", PFC_FRAMES, RX_PRIO),
 	ROW("tx_priority_#_xoff.nic", PFC_FRAMES, TX_PRIO),
 	ROW("tx_priority_#_xon.nic", PFC_FRAMES, TX_PRIO),
+	ROW("link_xoff_rx.nic", PAUSE_FRAMES, RX),
+	ROW("link_xon_rx.nic", PAUSE_FRAMES, RX),
+	ROW("link_xoff_tx.nic", PAUSE_FRAMES, TX),
+	ROW("link_xon_tx.nic", PAUSE_FRAMES, TX),
 	ROW("rx_dropped.nic", PORT_DISCARDS, RX),
 	ROW("tx_dropped_link_down.nic", PORT_DISCARDS, TX),
 	ROW("rx_crc_errors.nic", PHY_CRC, ""),

@@ -60,12 +60,12 @@ int rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, stru
 	int r = list_devices(s, &list, e);
 	const struct nldev_dev *found = r == 0 ? named(&list, name) : NULL;
 
-	if (r == 0 && !found)
+	if (found)
+		*ret = *found;
+	else if (r == 0)
 		r = err_set(e, -ENODEV, "no RDMA device of that name here");
 	if (r < 0)
 		err_wrap(e, "%s", name);
-	else
-		*ret = *found;
 	free(list.items);
 	return r;
 }

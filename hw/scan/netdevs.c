@@ -82,9 +82,14 @@ static void name_masters(struct netdev_list *list)
 	}
 }
 
+/* Software devices have a kind and no function; IPoIB has a kind and is the HCA's own. */
+static bool may_have_function(const struct netdev *d)
+{
+	return !d->kind[0] || strcmp(d->kind, "ipoib") == 0;
+}
+
 /* Kernels before 5.14 do not name the parent device, and a virtio device's parent is not the
- * function itself: then the device's path in sysfs tells. Software devices have a kind and no
- * function. */
+ * function itself: then the device's path in sysfs tells. */
 static void find_functions(const struct hw *hw, struct netdev_list *list)
 {
 	char path[SYSFS_PATH_MAX];
@@ -92,7 +97,7 @@ static void find_functions(const struct hw *hw, struct netdev_list *list)
 	for (size_t i = 0; i < list->n; i++) {
 		struct netdev *d = &list->items[i];
 
-		if (!d->function[0] && !d->kind[0] &&
+		if (!d->function[0] && may_have_function(d) &&
 		    sysfs_target(hw->sys_fd, path, sizeof(path), "class/net/%s", d->name) == 0)
 			function_id_from_path(path, d->function);
 	}

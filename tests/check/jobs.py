@@ -177,6 +177,20 @@ def lint_jobs():
         yield Job(KINDS["lint"], name, "core", (program, *args), (EVERYTHING,), (), KINDS["lint"].needs + tuple(needs))
 
 
+PROGRAMS = (
+    # NAME, WHEN, COMMAND, the folders that it proves; their exit status is the result
+    ("bench_verdicts", "core", "build/bench/bench_verdicts 60 300", ("daemon/diagnosis",)),
+    ("bench_verdicts", "soak", "build/bench/bench_verdicts 2000 5400", ("daemon/diagnosis",)),
+)
+
+
+def program_jobs():
+    kind = dataclasses.replace(KINDS["interop"], reads="status")
+    for name, when, command, proves in PROGRAMS:
+        program, *args = command.split()
+        yield Job(kind, name, when, (program, *args), proves, (f"tests/bench/{name}.c",), (f"make:{program}",), tuple(args))
+
+
 def file_jobs():
     python = ["/usr/bin/python3", "-B"]
     rows = (
@@ -212,5 +226,5 @@ def args_of_lab(name, args):
 
 def all_jobs():
     order = list(KINDS)
-    found = [*unit_jobs(), *lint_jobs(), *file_jobs()]
+    found = [*unit_jobs(), *lint_jobs(), *program_jobs(), *file_jobs()]
     return sorted(found, key=lambda job: order.index(job.kind.name))

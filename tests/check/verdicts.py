@@ -13,8 +13,8 @@ class Verdict:
     figures: list = dataclasses.field(default_factory=list)  # lines that begin with "# "
 
 
-def read_status(status, _):
-    return Verdict(passed=int(status == 0), failed=int(status != 0))
+def read_status(status, text):
+    return Verdict(passed=int(status == 0), failed=int(status != 0), figures=re.findall(r"^# .*", text, re.M))
 
 
 def read_cmocka(status, text):

@@ -381,6 +381,22 @@ def nothing_at_all():
     judge(tree, {"0000:01:00.0": "no RDMA device", "0000:c1:00.0": "no network device"})
 
 
+@check
+def an_efa_has_a_hint():
+    """No RoCE, so it is not proposed; the selector that is named offers it."""
+    tree = Tree()
+    tree.pf("0000:01:00.0", "eno1", driver="ena", total=0)
+    tree.pf("0000:c1:00.0", rdma="rdmap193s0", driver="efa", total=0, layer="Unspecified")
+    tree.pf("0000:c2:00.0", rdma="rdmap194s0", driver="efa", total=0, layer="Unspecified")
+    tree.default_route("eno1")
+    hint = 'a pool can select it with "drivers": ["efa"]'
+    judge(tree, {"0000:01:00.0": "no RDMA device", "0000:c1:00.0": hint, "0000:c2:00.0": hint})
+    tree.put("efa.json", json.dumps({"pools": [{"resourceName": "efa", "selectors": {"drivers": ["efa"]}}]}))
+    status, said, _err = tree.ask("--config", tree.dir + "/efa.json", "--check-config")
+    equal(status, 0)
+    assert "rocelet.dev/efa: 2 devices" in said, said
+
+
 # --- a fleet ----------------------------------------------------------------------------------
 
 

@@ -66,6 +66,7 @@ const char metrics_doc_vendors[] =
 	"\n"
 	"`#` stands for a number, the same in name and labels. Names joined by `+` are added up, as many of them as the driver has. \"else\" comes before names that are used where a port has none of\n"
 	"those before. ³²: a 32-bit counter. (device): counted for the whole device. Every driver's other hw_counters are in `roce_hw_counters_total`.\n"
+	"[drivers.md](drivers.md) has all names that the drivers' sources have, and why some have no family.\n"
 	"\n"
 	"mlx5's q-counters exist once more as `vport_NAME` on a switchdev representor, where they take the port's place; and in switchdev mode the device as a whole has them for the physical function.\n"
 	"A name that is not in its driver's column is looked up in mlx5's, because drivers that vendors ship themselves borrow its names. Some show one number under both names: for each set of\n"

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # One daemon hands its node to the next while the kubelet runs: it registers nothing anew, takes no device for ill, and what it asks next is
 # answered by the successor; with Register and in plugins_registry/.
+# proves: daemon/compose k8s/kubelet k8s/rpc
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

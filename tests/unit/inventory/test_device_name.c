@@ -101,6 +101,63 @@ static void test_a_name_of_two(void **state)
 	host_done(&h);
 }
 
+/* What explain and events are asked for; an attach is of a device's own name only. */
+static const char *behind(struct host *h, const char *name, struct err *e)
+{
+	struct attachments a;
+
+	attachments_small(&a);
+	*e = (struct err){0};
+	assert_null(device_by_name(h, a.list, name, e));
+	*e = (struct err){0};
+	return device_behind_name(h, a.list, name, e);
+}
+
+static void test_netdevs_on_a_device(void **state)
+{
+	struct netdev *nd;
+	struct err e;
+	struct host h;
+	int bond, port;
+
+	(void)state;
+	build(&h);
+	build_function(&h, FN_PF, "0000:18:00.0", "", -1);
+	build_function(&h, FN_PF, "0000:18:00.1", "", -1);
+	build_netdev(&h, "ens1f0", "0000:18:00.0");
+	build_netdev(&h, "ens1f1", "0000:18:00.1");
+	bond = build_netdev(&h, "bond0", "")->ifindex;
+	nd = build_netdev(&h, "bond0.100", "");
+	nd->lower = bond;
+	build_master(&h, "bond0", "ens1f0");
+	assert_string_equal(behind(&h, "bond0", &e), "0000:18:00.0");
+	build_master(&h, "bond0", "ens1f1");
+	assert_null(behind(&h, "bond0", &e));
+	assert_int_equal(e.code, -ENOTUNIQ);
+	assert_non_null(strstr(e.msg, "0000:18:00.0, 0000:18:00.1"));
+	assert_null(behind(&h, "bond0.100", &e));
+	assert_int_equal(e.code, -ENOTUNIQ);
+	/* RoCE LAG */
+	build_rdma(&h, "mlx5_bond_0", "0000:18:00.0");
+	find_rdma(&h, "mlx5_bond_0")->ports[0].netdev_nsid = NSID_HOST;
+	find_rdma(&h, "mlx5_bond_0")->ports[0].netdev_ifindex = bond;
+	assert_string_equal(behind(&h, "bond0", &e), "0000:18:00.0");
+	assert_string_equal(behind(&h, "bond0.100", &e), "0000:18:00.0");
+	/* IPoIB's child, on one that has no function of its own either */
+	build_function(&h, FN_PF, "0000:3b:00.0", "", -1);
+	port = build_netdev(&h, "ib0", "0000:3b:00.0")->ifindex;
+	nd = build_netdev(&h, "ib0.8001", "");
+	nd->lower = port;
+	strcpy(nd->kind, "ipoib");
+	assert_string_equal(behind(&h, "ib0.8001", &e), "0000:3b:00.0");
+	/* Two that stand on each other end somewhere. */
+	find_netdev(&h, "bond0")->lower = find_netdev(&h, "br0")->ifindex;
+	find_netdev(&h, "br0")->lower = find_netdev(&h, "br0")->ifindex;
+	assert_null(behind(&h, "br0", &e));
+	assert_int_equal(e.code, -ENODEV);
+	host_done(&h);
+}
+
 TEST_GROUP(device_name)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +165,7 @@ TEST_GROUP(device_name)
 		cmocka_unit_test(test_names_that_mean_nothing),
 		cmocka_unit_test(test_a_free_attachment_lends_no_name),
 		cmocka_unit_test(test_a_name_of_two),
+		cmocka_unit_test(test_netdevs_on_a_device),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "grpc_pair.h"
+#include "test_group.h"
 
 /* /t.T/List is answered with lists, /t.T/Wait not at once, /t.T/Echo with the request. */
 struct lists {
@@ -201,7 +202,7 @@ static void a_service_that_does_not_go_on(void **state)
 	pair_close(&p);
 }
 
-int main(void)
+TEST_GROUP(grpc_resume)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_go_on),
@@ -210,5 +211,5 @@ int main(void)
 		cmocka_unit_test(a_service_that_does_not_go_on),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_group_run(tests, NULL, NULL);
 }
