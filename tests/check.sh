@@ -173,7 +173,7 @@ part_unit() {
 # Other people's implementations judge ours, which is instrumented for the occasion. The longest first.
 part_interop() {
 	local san=build/san
-	build SAN=1 $san/interop/grpc_echo $san/interop/plugin_host $san/interop/cri_watch $san/interop/packet_watch $san/bench/mk_sysfs all
+	build SAN=1 $san/interop/grpc_echo $san/interop/plugin_host $san/interop/cri_watch $san/interop/packet_watch $san/bench/mk_sysfs $san/bench/bench_verdicts all
 	judges <<-END
 		diagnosis of the running daemon|tests/interop/diagnosis_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		configurations and command lines|tests/interop/config_python.py $san/rocelet $san/rocectl $san/bench/mk_sysfs
@@ -182,6 +182,7 @@ part_interop() {
 		what pods read|tests/interop/pod_status_python.py $san/rocelet $san/bench/mk_sysfs $san/rocectl
 		one daemon after the other|tests/interop/hand_over_python.py $san/rocelet $san/bench/mk_sysfs
 		diagnosis of scenarios|tests/scenarios/judge.py $san/rocectl
+		diagnosis of imperfect samples|$san/bench/bench_verdicts 100 540
 		kubelet of grpc-python|tests/interop/kubelet_python.py $san/interop/plugin_host
 		runtime of grpc-python|tests/interop/cri_python.py $san/interop/cri_watch
 		$(as_root "scapy and tshark on captures" sniffing tests/interop/capture_python.py $san/rocectl)

@@ -12,7 +12,8 @@
 # And arm64 by qemu (`make check-arm64`), some minutes; and an installation, its updates and its end on a cluster (`make check-cluster`), ten.
 # Each fuzz program runs for SOAK_FUZZ (120) seconds, two at a time.
 # The static analyzer follows each function as far as it can, about ten minutes.
-# SOAK_PARTS: which of "tidy arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis" (all).
+# Verdicts on imperfect samples of 20,000 healthy node-hours and 27,000 faults, from a new seed each time, some minutes.
+# SOAK_PARTS: which of "tidy arm64 cluster fuzz verdicts histories daemon attach crash dirty churn rxe bpf kernels diagnosis" (all).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -20,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf build/soak
 mkdir -p build/soak
 status=0
-parts=" ${SOAK_PARTS:-tidy arm64 cluster fuzz histories daemon attach crash dirty churn rxe bpf kernels diagnosis} "
+parts=" ${SOAK_PARTS:-tidy arm64 cluster fuzz verdicts histories daemon attach crash dirty churn rxe bpf kernels diagnosis} "
 KERNEL=newest
 
 # Runs a scenario of the lab and prints its figures.
@@ -56,6 +57,11 @@ fi
 if [[ $parts == *" fuzz "* ]]; then
 	FUZZ_SECONDS=${SOAK_FUZZ:-120} tests/check.sh fuzz >build/soak/fuzz.log 2>&1 || status=$?
 	grep -aE '^FAILED|passed,' build/soak/fuzz.log
+fi
+if [[ $parts == *" verdicts "* ]]; then
+	seed=$(date +%s)
+	echo "verdicts on imperfect samples, seed $seed:"
+	build/bench/bench_verdicts 20000 27000 "$seed" || status=$?
 fi
 if [[ $parts == *" histories "* ]]; then
 	echo "test_engine_random, ${SOAK_HISTORIES:-10000} histories:"

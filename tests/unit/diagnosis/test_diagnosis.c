@@ -15,7 +15,7 @@
 #include "faults.h"
 
 #define PORTS_OF_A_LARGE_NODE 136
-#define MEMORY_BAR	      (4u << 20)
+#define MEMORY_BAR	      (9u << 19)
 
 struct fixture {
 	struct world w;
