@@ -31,7 +31,8 @@ static const struct {
 	 "the daemon says no, doctor found something, a file could not be read to its end, or the output not be written"},
 	{"2", "the command line is wrong"},
 	{"3", "nobody serves the socket"},
-	{"4", "diagnose: the worst that it says is a warning"},
+	{"4",
+	 "diagnose: the worst that it says is a warning, or a pod holds a port whose link is down"},
 	{"5", "diagnose: something is critical"},
 };
 

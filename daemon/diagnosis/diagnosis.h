@@ -4,7 +4,7 @@
  * by latch.h. Verdicts are levels: as long as one is open it is in the list, whoever has heard of
  * it. Of what a verdict explains nothing is told beside it.
  *
- * Memory is taken when ports or verdicts come, not while both stay as they are: 29 KB for a port,
+ * Memory is taken when ports or verdicts come, not while both stay as they are: 31 KB for a port,
  * 1.3 KB for a verdict. */
 #pragma once
 

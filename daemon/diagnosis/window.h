@@ -1,7 +1,7 @@
 /* window.h - the last quarter of an hour of one port: what moved, and since when. Pure.
  *
  * A row for each full sample has 14 signals of 16 bits: a float without its sign and with 8 bits of
- * mantissa (0.2 %), so that 136 ports fit into 4 MiB. A port on which nothing has moved yet, as on
+ * mantissa (0.2 %), so that 136 ports fit into 3.4 MB. A port on which nothing has moved yet, as on
  * most VFs that nobody has, needs only one row. Signals stand in causal order: of two that move in
  * one sample the first is the cause. */
 #pragma once

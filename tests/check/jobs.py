@@ -179,8 +179,8 @@ def lint_jobs():
 
 PROGRAMS = (
     # NAME, WHEN, COMMAND, the folders that it proves; their exit status is the result
-    ("bench_verdicts", "core", "build/bench/bench_verdicts 60 300", ("daemon/diagnosis",)),
-    ("bench_verdicts", "soak", "build/bench/bench_verdicts 2000 5400", ("daemon/diagnosis",)),
+    ("bench_verdicts", "core", "build/bench/bench_verdicts 100 540", ("daemon/diagnosis",)),
+    ("bench_verdicts", "soak", "build/bench/bench_verdicts 20000 27000", ("daemon/diagnosis",)),
 )
 
 

@@ -16,7 +16,7 @@
 #include "test_group.h"
 
 #define PORTS_OF_A_LARGE_NODE 136
-#define MEMORY_BAR	      (4u << 20)
+#define MEMORY_BAR	      (9u << 19)
 
 struct fixture {
 	struct world w;
