@@ -146,7 +146,8 @@ static void smooth(double *mean, double now, double interval_s, double over_s)
 /* What RDMA has beyond the lossless priorities, which may carry others' traffic as well: so what is
  * left over is RDMA's for certain. */
 static void update_balance(struct balance *b, const struct rates *r, enum series bytes,
-			   enum series first, uint8_t pfc, uint64_t now_ms, double interval_s)
+			   enum series first, uint8_t pfc, double line, uint64_t now_ms,
+			   double interval_s)
 {
 	double all = (double)r->rate[bytes], outside = all, usual;
 
@@ -165,6 +166,8 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 	smooth(&b->slow_outside, outside, interval_s, BALANCE_SLOW_S);
 	smooth(&b->slow_all, all, interval_s, BALANCE_SLOW_S);
 	smooth(&b->above, fmax(outside, 0), interval_s, BALANCE_SLOW_S);
+	if (b->samples == 0)
+		b->peak = line; /* nothing is known of what passed before */
 	b->peak = fmax(all, b->peak * BALANCE_SLOW_S / (interval_s + BALANCE_SLOW_S));
 	b->samples++;
 	if (outside > OUTSIDE_AT_ALL * all && !b->since_ms)
@@ -178,15 +181,16 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 static void update_balances(struct history *h, const struct port_observation *o,
 			    const struct rates *r, uint64_t now_ms, double interval_s)
 {
+	double line = (double)o->rate_bps / 8;
 	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
 
 	if (!pfc) {
 		h->sent = h->received = (struct balance){0};
 		return;
 	}
-	update_balance(&h->sent, r, SERIES_BYTES_SENT, SERIES_PRIORITY_SENT, pfc, now_ms,
+	update_balance(&h->sent, r, SERIES_BYTES_SENT, SERIES_PRIORITY_SENT, pfc, line, now_ms,
 		       interval_s);
-	update_balance(&h->received, r, SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED, pfc,
+	update_balance(&h->received, r, SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED, pfc, line,
 		       now_ms, interval_s);
 }
 
