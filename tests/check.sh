@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 LOGS=build/check
 if [ "${CHECK:-}" = full ]; then
 	# Of what allow, crash and nic_counters go through some of each kind; make soak: all, and privileges, of which unit has a part.
-	LAB_SCENARIOS=${LAB_SCENARIOS:-inventory plugin metrics badinput attach:1 allow:vlan:spelt:files:evil cage orphans beyond anew dirty views journal clock reboot orders company upgrade crash:some bpf_events nic_events nic_counters:congestion:settings}
+	LAB_SCENARIOS=${LAB_SCENARIOS:-inventory plugin metrics badinput attach:1 allow:vlan:spelt:files:evil cage orphans beyond identity_host anew dirty views journal clock reboot orders company upgrade crash:some bpf_events nic_events nic_counters:congestion:settings}
 	KUBELET_SCENARIOS=${KUBELET_SCENARIOS:-rig pods health restart owners numa sandboxes pod_status}
 else
 	FUZZ_SECONDS=${FUZZ_SECONDS:-2}
