@@ -89,7 +89,8 @@ static void fail(struct attach_engine *e, const struct desired *w, const char *w
 
 /* --- back ------------------------------------------------------------------------------------- */
 
-/* mark: of a lost one, all that is known of what it was. */
+/* mark: of a lost one, all that is known of what it was. It is of this boot: what a reboot has made
+ * anew loses nothing by it. */
 static void give_back(struct attach_engine *e, struct attachment *a, const char *why,
 		      const struct netdev *mark)
 {
@@ -100,6 +101,8 @@ static void give_back(struct attach_engine *e, struct attachment *a, const char 
 	if (mark) {
 		a->lost = false;
 		memcpy(a->record.origin.name, mark->origin, sizeof(a->record.origin.name));
+		if (!a->record.boot[0])
+			e->ops->boot_id(e->hw, a->record.boot);
 	}
 	operation_return(e, a, why);
 }

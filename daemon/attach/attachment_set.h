@@ -39,7 +39,8 @@ struct attachment {
 			       nothing of it; state bad */
 	bool ipam_asked;    /* an address may have been given */
 	bool announced;
-	enum renewal renewal; /* of the return that is about to end */
+	bool superseded;      /* of the return that is about to end: another pod has it */
+	enum renewal renewal; /* of the attach or return that is about to end */
 	char left[ATTACH_LEFT_SIZE];
 	bool repair;		    /* what differs is set right */
 	bool check_now, repair_now; /* as soon as it can be */

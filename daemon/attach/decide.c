@@ -120,6 +120,18 @@ static bool is_off_the_bus(const struct attach_snapshot *s, const struct attachm
 	return s->devices_ms > 0 && !host_function(s->host, a->record.function);
 }
 
+/* In the host, without a mark: its pod may have taken that away, and what else it has left nobody
+ * knows. What a pool attaches is given a new netdev; what none does is nobody's to get from us. */
+static void decide_unmarked(struct decision *d, struct attachment *a, const struct netdev *nd)
+{
+	if (!pool_of(d->s->pools, nd->function))
+		act(d, (struct attach_action){ACT_SET_FREE, a,
+					      .why = "is in the host, and no pool attaches it"});
+	else if (is_ours(d->s, nd->function))
+		act(d,
+		    (struct attach_action){.act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
+}
+
 static void decide_lost(struct decision *d, struct attachment *a)
 {
 	const struct attach_snapshot *s = d->s;
@@ -130,8 +142,7 @@ static void decide_lost(struct decision *d, struct attachment *a)
 		act(d, (struct attach_action){
 			       .act = ACT_SET_FREE, .a = a, .why = "is not on the bus"});
 	else if (nd && !nd->origin[0] && nd->nsid == NSID_HOST)
-		act(d, (struct attach_action){ACT_SET_FREE, a,
-					      .why = "is in the host and bears no mark"});
+		decide_unmarked(d, a, nd);
 	if (!nd || !nd->origin[0] || !is_ours(s, nd->function))
 		return;
 	if (!is_in_use(s, nd))

@@ -298,9 +298,20 @@ static void ask_address(struct operation *op)
 
 /* --- after a visit ---------------------------------------------------------------------------- */
 
+static void take_renewal(struct operation *op)
+{
+	struct attachment *a = op->a;
+
+	if (!op->job.renewal)
+		return;
+	a->renewal = op->job.renewal;
+	memcpy(a->left, op->job.traces, sizeof(a->left));
+}
+
 static void attach_worked(struct operation *op)
 {
 	take_record(op);
+	take_renewal(op);
 	if (op->result < 0) {
 		op->a->step = step_of(op);
 		end(op, op->result, &op->job.err);
@@ -318,10 +329,8 @@ static void return_worked(struct operation *op)
 	struct attachment *a = op->a;
 
 	take_record(op);
-	if (op->job.renewal) {
-		a->renewal = op->job.renewal;
-		memcpy(a->left, op->job.traces, sizeof(a->left));
-	}
+	a->superseded |= op->job.superseded;
+	take_renewal(op);
 	if (op->result == 0 && op->job.next == BACK_IPAM)
 		release_address(op);
 	else
@@ -380,6 +389,7 @@ bool operation_attach(struct attach_engine *e, struct attachment *a)
 	a->failure = a->trouble = (struct err){0};
 	a->ipam_asked = a->interrupted = false;
 	a->drift = 0;
+	a->renewal = RENEWAL_NONE;
 	a->began_us = uv_hrtime() / 1000;
 	attachments_move(&e->all, a, ATTACH_ATTACHING, engine_now(e));
 	enqueue(op, false);
@@ -399,6 +409,7 @@ static bool begin_return(struct attach_engine *e, struct attachment *a, const ch
 	a->interrupted = false;
 	a->ipam_tries = 0;
 	a->renewal = RENEWAL_NONE;
+	a->superseded = false;
 	a->began_us = uv_hrtime() / 1000;
 	if (a->record.state != ATTACH_RETURNING)
 		attachments_move(&e->all, a, ATTACH_RETURNING, engine_now(e));

@@ -32,10 +32,20 @@ static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max
 
 /* --- attach ----------------------------------------------------------------------------------- */
 
+static void spy_text(const struct attachment *a, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (a->renewal == RENEWAL_DIRTY)
+		snprintf(text, size, ", on a new netdev: on the old one sat %s", a->left);
+	else if (a->renewal != RENEWAL_NONE)
+		snprintf(text, size, ", on a new netdev: what sat on the old one cannot be seen");
+}
+
 static void attached(struct attach_engine *e, struct attachment *a)
 {
 	struct attach_counters *c = &e->counters;
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
+	char renewed[ATTACH_LEFT_SIZE + 64];
 	uint64_t us = took_us(a, &c->attach_us, &c->attach_us_max);
 
 	attachments_move(&e->all, a, ATTACH_IN_POD, engine_now(e));
@@ -45,10 +55,11 @@ static void attached(struct attach_engine *e, struct attachment *a)
 	a->announced = false;
 	a->digest = 0;
 	a->check_ms = engine_now(e) + CHECK_MS;
+	spy_text(a, renewed, sizeof(renewed));
 	engine_event(e, EVENT_NORMAL, "Attached", &a->record,
-		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms",
+		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms%s",
 		     device_text(&a->record, device), a->record.plan.ifname,
-		     owner_text(&a->record.owner, owner), us / 1000, us / 100 % 10);
+		     owner_text(&a->record.owner, owner), us / 1000, us / 100 % 10, renewed);
 }
 
 static bool is_journal(int code)
@@ -138,9 +149,16 @@ static void returned(struct attach_engine *e, struct attachment *a)
 	c->returned++;
 	c->renewals[a->renewal]++;
 	renewal_text(a, renewed, sizeof(renewed));
-	engine_event(e, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s%s",
-		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
-		     a->why ? a->why : "its return was interrupted", renewed);
+	if (a->superseded)
+		engine_event(
+			e, EVENT_WARNING, "Returned", &a->record,
+			"the record of %s for %s is stale, another pod has the device: it stays "
+			"there, and the record is dropped",
+			device_text(&a->record, device), owner_text(&a->record.owner, owner));
+	else
+		engine_event(e, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s%s",
+			     device_text(&a->record, device), owner_text(&a->record.owner, owner),
+			     a->why ? a->why : "its return was interrupted", renewed);
 	free_again(e, a);
 }
 

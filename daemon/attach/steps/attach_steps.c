@@ -2,7 +2,6 @@
 #include "attach_steps.h"
 
 #include <net/if_arp.h>
-#include <sys/random.h>
 
 #include "attach_rdma.h"
 #include "function_files.h"
@@ -111,16 +110,6 @@ static int fill_pf(struct step_run *run, struct link_origin *o)
 	return o->pf[0] ? read_settings(run, &o->vf) : 0;
 }
 
-void attach_look_at_state(struct step_run *run, struct netdev_state *ret)
-{
-	const struct netdev *nd = &run->seen.netdev;
-	struct nlsock *s = NULL;
-
-	if (getrandom(ret->key, sizeof(ret->key), 0) == sizeof(ret->key) &&
-	    netns_sockets_rtnl(&run->host, &s, NULL) == 0)
-		netdev_look(ret, run->hw, s, nd->ifindex, nd->name);
-}
-
 static int fill_origin(struct step_run *run)
 {
 	struct link_origin *o = &run->record->origin;
@@ -194,7 +183,7 @@ int attach_step_record(struct step_run *run)
 		rec->state = ATTACH_FREE;
 		rec->serial--;
 	}
-	return r;
+	return r == 0 && run_is_vf(run) ? return_renew_before(run) : r;
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */

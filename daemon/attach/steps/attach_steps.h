@@ -31,6 +31,10 @@ int return_restore(struct step_run *);
 /* Gives the function a new netdev, which is at home: the old one, or its RDMA device, is where
  * nobody can get it. -EAGAIN: that must not be. */
 int return_replace(struct step_run *);
+/* Before it goes into a pod: if an interface of whichever namespace sits on the netdev of `seen`,
+ * or that cannot be seen, the function gets a new one, on which none does. -EBUSY: it must not; one
+ * of which nothing can be seen and that must not get one stays as it is. */
+int return_renew_before(struct step_run *);
 /* Why a function gets a new netdev, of what netdev_state_differ() tells and of what sits on the
  * netdev: 1, something; negative, nobody can tell. Pure. */
 enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, enum clean_mode);

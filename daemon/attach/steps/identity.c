@@ -121,3 +121,27 @@ int identity_check(struct step_run *run)
 		r = compare_pf(run);
 	return r < 0 ? r : is_made_anew(run);
 }
+
+/* --- the pod ---------------------------------------------------------------------------------- */
+
+static bool is_records_netns(const struct step_run *run)
+{
+	const struct netns_id *its = &run->record->owner.netns;
+	struct netns_id there;
+
+	return run->at != &run->elsewhere ||
+	       netns_identify(run->elsewhere.netns_fd, "", &there) < 0 ||
+	       (there.dev == its->dev && there.ino == its->ino);
+}
+
+bool identity_is_superseded(struct step_run *run)
+{
+	const struct retries once = {0};
+	char own[ATTACH_ALIAS_SIZE], ignored[IFNAMSIZ];
+
+	if (!run_is_vf(run) || !run->record->owner.netns.ino || run_is_in_its_pod(run) ||
+	    run_find_anywhere(run, &once) < 0 || is_records_netns(run))
+		return false;
+	run_alias(run, own);
+	return attach_alias_origin(run->seen.alias, ignored) && strcmp(run->seen.alias, own) != 0;
+}

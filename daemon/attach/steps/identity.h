@@ -17,5 +17,11 @@ void identity_note(struct step_run *);
  * only this one can have brought about; the record tells from then on. -ESTALE: another device has
  * its bus name. -ENODATA: the boot cannot be read. */
 int identity_check(struct step_run *);
+/* The netdev is in a namespace that is not the record's, under a mark that is not the record's
+ * either: another attachment has been made since, and the record (of a restored folder, of another
+ * rocelet) is stale. A mark alone proves nothing, a pod could have written it: in its own
+ * namespace, or in the host, the netdev is the record's whatever its mark says. False also where it
+ * cannot be seen. */
+bool identity_is_superseded(struct step_run *);
 /* The decision about the boot; a record that does not tell learns it. Pure. */
 bool identity_is_of_another_boot(char was[BOOT_ID_SIZE], const char *now, bool marked_or_away);

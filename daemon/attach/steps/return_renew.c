@@ -4,12 +4,24 @@
  * Happy path: look at the whole state -> it is as it was, nothing sits on it. Else: the driver is
  * taken from the function and given back, and what is known by value is put back again. Can fail
  * by: a function that must not be reset, a driver that does not come back (tried again). */
+#include <sys/random.h>
+
 #include "attach_rdma.h"
 #include "attach_steps.h"
 #include "function_files.h"
 #include "kill_point.h"
 #include "netdev_look.h"
 #include "vf_admin.h"
+
+void attach_look_at_state(struct step_run *run, struct netdev_state *ret)
+{
+	const struct netdev *nd = &run->seen.netdev;
+	struct nlsock *s = NULL;
+
+	if (getrandom(ret->key, sizeof(ret->key), 0) == sizeof(ret->key) &&
+	    netns_sockets_rtnl(&run->host, &s, NULL) == 0)
+		netdev_look(ret, run->hw, s, nd->ifindex, nd->name);
+}
 
 struct findings {
 	uint32_t different, unknown;
@@ -154,10 +166,11 @@ static int put_back(struct step_run *run)
 /* Nobody has had it: what it is like is what it was, for whoever has to look again. */
 static int know_anew(struct step_run *run)
 {
+	struct link_origin *o = &run->record->origin;
 	int r = return_look_at_home(run);
 
 	if (r == 0)
-		attach_look_at_state(run, &run->record->origin.state);
+		attach_look_at_state(run, &o->state);
 	return r == -ENODEV ? 0 : r;
 }
 
@@ -211,6 +224,38 @@ int return_replace(struct step_run *run)
 	if (r == 0)
 		run->job->renewal = RENEWAL_BEYOND;
 	return r;
+}
+
+static const char *why_not_before(const struct step_run *run)
+{
+	return run->record->plan.clean == CLEAN_RESTORE ? "; its pool says \"clean\": \"restore\""
+							: why_not(run);
+}
+
+int return_renew_before(struct step_run *run)
+{
+	const int ifindex = run->seen.netdev.ifindex;
+	struct netdev_inside inside = {0};
+	const struct netdev_upper *u = &inside.first;
+	int r = netdev_look_inside(run->hw, ifindex, &inside);
+
+	/* A pool that wants no reset is content with what can be found. */
+	if (!inside.n_uppers && (r >= 0 || run->record->plan.clean == CLEAN_RESTORE))
+		return 0;
+	if (inside.n_uppers && why_not_before(run))
+		return err_set(run->err, -EBUSY,
+			       "%s is in use: %.15s %.15s in namespace net:[%u] sits on it%s",
+			       run->record->function, u->kind[0] ? u->kind : "interface", u->name,
+			       u->netns, why_not_before(run));
+	if (why_not(run))
+		return 0;
+	r = renew(run);
+	if (r < 0)
+		return r;
+	run->job->renewal = inside.n_uppers ? RENEWAL_DIRTY : RENEWAL_UNKNOWN;
+	snprintf(run->job->traces, ATTACH_LEFT_SIZE, "%.15s %.15s in namespace net:[%u]",
+		 u->kind[0] ? u->kind : "interface", u->name, u->netns);
+	return journal_write(run->job->journal, run->record, true, run->err);
 }
 
 /* A function without a netdev has none that could be dirty. */

@@ -22,8 +22,9 @@ int return_step_record(struct step_run *run)
 
 	if (r < 0)
 		return r;
-	run->job->settle_only = r > 0;
-	if (run->job->settle_only)
+	run->job->superseded = r == 0 && identity_is_superseded(run);
+	run->job->settle_only = r > 0 || run->job->superseded;
+	if (r > 0)
 		soft_roce_nodes_remove(run->hw, run->record->id, &ignored);
 	run->record->state = ATTACH_RETURNING;
 	journal_write(run->job->journal, run->record, false, &ignored);
@@ -163,14 +164,22 @@ static bool is_passing(int r)
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
-/* A record that has none learns it from the mark, before that goes; without one, a device at home
- * keeps the name that it has. */
+/* A record that has none learns it from the mark, before that goes. */
 static void learn_name(struct step_run *run)
 {
 	struct link_origin *o = &run->record->origin;
 
-	if (!o->name[0] && !attach_alias_origin(run->seen.alias, o->name) && run->at->is_host)
-		memcpy(o->name, run->seen.netdev.name, sizeof(o->name));
+	if (!o->name[0])
+		attach_alias_origin(run->seen.alias, o->name);
+}
+
+/* Without a mark, a device at home keeps the name that it has; its pod may have chosen it, so it is
+ * not recorded: a new netdev has another. */
+static const char *name_to_give(const struct step_run *run, const char *own, const char *spare)
+{
+	if (own[0])
+		return own;
+	return run->at->is_host ? run->seen.netdev.name : spare;
 }
 
 /* Of a device that only its mark tells of, which its pod could write: the name of another interface
@@ -217,7 +226,7 @@ int return_bring_home(struct step_run *run)
 			r = -EAGAIN;
 		} else if (r == 0) {
 			learn_name(run);
-			r = change_home(run, *name ? name : spare);
+			r = change_home(run, name_to_give(run, name, spare));
 		}
 		if (r == -EEXIST && keeps_its_name(run)) {
 			if (retries.n >= UDEV_RETRIES)

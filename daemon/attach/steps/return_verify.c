@@ -60,9 +60,10 @@ static int verify_link(struct step_run *run)
 	const struct link_origin *o = &run->record->origin;
 	const struct netdev *nd = &run->seen.netdev;
 
-	if (!o->name[0])
+	/* A new netdev has the name that the driver and udev have given it, udev perhaps later. */
+	if (!o->name[0] && !o->state.key[0] && !o->state.key[1])
 		return unclean(run, "nobody knows what it was called before it was %s", nd->name);
-	if (strcmp(nd->name, o->name) != 0)
+	if (o->name[0] && strcmp(nd->name, o->name) != 0)
 		return unclean(run, "it is called %s, because %s is another's name", nd->name,
 			       o->name);
 	if (strcmp(run->seen.alias, o->alias) != 0)

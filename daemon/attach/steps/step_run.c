@@ -108,6 +108,11 @@ bool run_is_vf(const struct step_run *run)
 	return run->record->plan.kind == PLAN_VF;
 }
 
+bool run_is_in_its_pod(struct step_run *run)
+{
+	return is_at_its_path(run) && run_look(run, &run->pod) == 0;
+}
+
 static bool is_stacked(const struct step_run *run, const struct netdev_seen *seen)
 {
 	const char *kind = run->record->plan.kind == PLAN_MACVLAN ? "macvlan" : "ipvlan";
@@ -232,7 +237,7 @@ int run_find_anywhere(struct step_run *run, const struct retries *retries)
 		r = run_is_vf(run) ? run_look(run, &run->host) : -ENODEV;
 	if (r != -ENODEV)
 		return r;
-	if (is_at_its_path(run) && run_look(run, &run->pod) == 0)
+	if (run_is_in_its_pod(run))
 		return 0;
 	if (run->elsewhere.netns_fd >= 0 && run_look(run, &run->elsewhere) == 0)
 		return 0;

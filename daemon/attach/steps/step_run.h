@@ -53,6 +53,8 @@ void run_alias(const struct step_run *, char ret[ATTACH_ALIAS_SIZE]);
 int run_look(struct step_run *, struct netns_sockets *);
 /* In the host, then in the pod. -ENODEV: in neither. */
 int run_find(struct step_run *);
+/* In the namespace that the record names, as its path leads there. Sets `at` and `seen`. */
+bool run_is_in_its_pod(struct step_run *);
 /* For what the kernel or udev does meanwhile: sleeps a moment; false: it has been long enough. */
 struct retries {
 	unsigned n;

@@ -50,12 +50,14 @@ struct attach_job {
 	/* Of a return that was in vain for long: what is in a namespace that nobody can enter, and
 	 * that something keeps, is answered with a new netdev. */
 	bool insist;
-	bool settle_only; /* of another boot: nothing is written to the device (identity.h) */
+	bool settle_only; /* the record is not of this device as it is: nothing is written to it */
+	bool superseded;  /* that is so because another pod has it (identity.h) */
 	int next;	  /* enum attach_step or return_step; run continues from here */
 	unsigned drift;	  /* bits of attach_status.h that a check found different */
 	unsigned left;	  /* those of them that a repair could not set right */
-	/* Of a return: why the function has got a new netdev, and what was not as before, in words
-	 * ("tcx program, rings"; "" = nothing, or nobody knows). */
+	/* Why the function has got a new netdev, and what was not as before, in words ("tcx
+	 * program, rings"; "" = nothing, or nobody knows). Of an attach: DIRTY, what sat on the old
+	 * one, or UNKNOWN. */
 	enum renewal renewal;
 	char traces[ATTACH_LEFT_SIZE];
 	struct err err; /* of the step `next`, which failed */
@@ -75,7 +77,8 @@ struct attach_job {
  * that fails is run again from its first step, as often as it takes; -EUCLEAN: it is in the host,
  * but not as it was. One that cannot write the journal goes on until the last step. A function that
  * has left the bus has nothing to return, which is success; neither has one that was attached in
- * another boot. -ESTALE: another device has its bus name, and nothing was written to that. */
+ * another boot, or that another pod has by now. -ESTALE: another device has its bus name, and
+ * nothing was written to that. */
 int attach_run(struct attach_job *);
 
 /* Read-back of an attachment that is in its pod: sets `drift`, changes nothing; repair: sets right

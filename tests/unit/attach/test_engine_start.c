@@ -51,6 +51,7 @@ static void test_journal_of_every_state(void **state)
 	leave(w, 2, ATTACH_RETURNING, ns);
 	leave(w, 3, ATTACH_BAD, ns);
 	w->devices[4].bad = true;
+	w->devices[4].traces = 1; /* and its pod has taken the mark away */
 	w->devices[5].bad = true;
 	w->devices[5].marked = true;
 	w->devices[5].ns = unknown;
@@ -65,6 +66,7 @@ static void test_journal_of_every_state(void **state)
 	world_until_state(w, 5, ATTACH_FREE);
 	world_until_state(w, 6, ATTACH_FREE);
 	world_until_state(w, 4, ATTACH_FREE);
+	assert_int_equal(w->devices[4].traces, 0);
 	assert_int_equal(world_state(w, 1), ATTACH_IN_POD);
 	assert_int_equal(w->devices[1].ns, ns);
 	assert_int_equal(world_events(w, "JournalBad"), 2);

@@ -183,6 +183,118 @@ static void the_journal_is_enough_to_return(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* Another namespace has put an interface on the free VF: it does not come along. */
+static void spy(struct attach_bench *b)
+{
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, -1, "ip link add link %s name spy0 type macvlan", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set spy0 netns %d", b->pods[1]);
+}
+
+static void a_spy_on_a_free_one_sees_nothing_of_its_pod(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	spy(b);
+	attach_ok(b);
+	is_in_pod(b, 0);
+	assert_int_equal(b->driver.n_unbound, 1);
+	attach_bench_shell(b, 1, "sh -c '! ip link show spy0 2>/dev/null'");
+	return_ok(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	attach_bench_is_clean(b);
+}
+
+static void a_spied_one_that_must_not_be_reset_is_refused(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	spy(b);
+	b->job.record.plan.clean = CLEAN_RESTORE;
+	fails(b, attach_bench_attach(b), -EBUSY, "macvlan spy0 in namespace net:[");
+	attach_bench_shell(b, 1, "ip link del spy0");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* --- whose it is by now -------------------------------------------------------------------- */
+
+/* Into pod 1, under that mark. */
+static void pass_on(struct attach_bench *b, const char *mark)
+{
+	attach_bench_shell(b, 0, "ip link set net1 alias '%s' netns %d", mark, b->pods[1]);
+}
+
+/* The record is of a folder that somebody has put back: another pod has the device since. */
+static void a_stale_record_takes_nothing_from_another_pod(void **state)
+{
+	static const char mark[] = "rocelet ens9f0v3 team-b/other-0 77777777";
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	attach_bench_pod(b, 1);
+	attach_ok(b);
+	pass_on(b, mark);
+	return_ok(b);
+	assert_true(b->job.superseded);
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+	assert_true(attach_bench_look(b, 1, &seen));
+	assert_string_equal(seen.alias, mark);
+	/* Its pod has ended, and its namespace. */
+	b->job.record.state = ATTACH_IN_POD;
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	assert_true(attach_bench_look(b, 1, &seen));
+	assert_string_equal(seen.alias, mark);
+}
+
+/* Nothing is known of it: its record cannot be read, and its pod has taken the mark away, chosen
+ * the name and left something on it. */
+static void of_one_that_nobody_knows_nothing_stays(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct attach_record unknown = {.state = ATTACH_RETURNING, .origin.vf_index = -1};
+	struct netdev_seen seen;
+
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 promisc on alias ''");
+	attach_bench_kill_pod(b, 0, true);
+	memcpy(unknown.function, b->job.record.function, sizeof(unknown.function));
+	memcpy(unknown.boot, b->job.record.boot, sizeof(unknown.boot));
+	b->job.record = unknown;
+	return_ok(b);
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, "eth9");
+}
+
+/* What a pod writes keeps nothing from coming back: in its own namespace, or, with the record's own
+ * mark or none, in one that it has made. */
+static void a_mark_alone_keeps_nothing_away(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 alias 'rocelet ens9f0v3 team-b/other-0 777'");
+	return_ok(b);
+	assert_false(b->job.superseded);
+	attach_bench_is_clean(b);
+
+	attach_bench_pod(b, 1);
+	attach_bench_plan(b);
+	attach_ok(b);
+	pass_on(b, "rocelet ens9f0v3 team-a/trainer-0 5b3e1f7a");
+	return_ok(b);
+	attach_bench_is_clean(b);
+
+	attach_bench_plan(b);
+	attach_ok(b);
+	pass_on(b, "");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 /* --- refused ---------------------------------------------------------------------------------- */
 
 static void what_is_not_as_expected_is_refused(void **state)
@@ -1299,6 +1411,11 @@ TEST_GROUP(steps)
 		TEST(routes_and_ipams_addresses),
 		TEST(every_step_can_be_run_again),
 		TEST(the_journal_is_enough_to_return),
+		TEST(a_stale_record_takes_nothing_from_another_pod),
+		TEST(of_one_that_nobody_knows_nothing_stays),
+		TEST(a_spy_on_a_free_one_sees_nothing_of_its_pod),
+		TEST(a_spied_one_that_must_not_be_reset_is_refused),
+		TEST(a_mark_alone_keeps_nothing_away),
 		TEST(what_is_not_as_expected_is_refused),
 		TEST(a_name_that_is_taken_is_named),
 		TEST(an_address_that_is_refused_is_named),
