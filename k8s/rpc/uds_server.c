@@ -201,8 +201,10 @@ static int server_new(struct uds_server **ret, const char *path, const struct ud
 	struct uds_server *s = calloc(1, sizeof(*s));
 	int r;
 
-	if (!s)
-		return err_set(e, -ENOMEM, "out of memory");
+	if (!s) {
+		err_set(e, -ENOMEM, "out of memory");
+		return -ENOMEM;
+	}
 	s->opts = *opts;
 	s->service = *service;
 	s->peers_end = &s->peers;
