@@ -495,7 +495,10 @@ class DarkNode(BigNode):
         for folder in glob.glob(dir + "/sys/devices/pci*/*/infiniband/*/ports/1"):
             if os.path.exists(folder + "/../../../../physfn"):
                 daemon_python.write(folder + "/state", "1: DOWN\n")
-                daemon_python.write(folder + "/phys_state", "3: Disabled\n")
+                daemon_python.write(folder + "/phys_state", "2: Polling\n")
+        # While a PF has a carrier, a VF's port that is down was taken down on purpose.
+        for carrier in glob.glob(dir + "/sys/devices/pci*/*/net/*/carrier"):
+            daemon_python.write(carrier, "0\n")
 
 
 def over(n):
@@ -512,7 +515,7 @@ def more_verdicts_than_are_shown():
         node.judged(OTHER_PF)
         page = opened(node)
         has(page, "Here only 64 of 80 verdicts are shown, the worst")
-        node.story(PF).state("1: DOWN", "3: Disabled")
+        node.story(PF).state("1: DOWN", "2: Polling")
         has(page, "Here only 64 of 81 verdicts are shown, the worst")
         page.until("it is the first", "document.querySelector('.verdict').innerText.includes('link_flap')")
         equal(page.run("[...document.querySelectorAll('tbody tr')].filter((row) => row.cells[1]?.innerText === 'nothing').length"), 0)
