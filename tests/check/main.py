@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs the tests of the project. Prints "N passed, N failed[, N skipped]" as the last line.
 
-  check.sh                     the core of every kind, about ten minutes on two idle cores
+  check.sh                     the core of every kind, a quarter of an hour on two idle cores
   check.sh --ci                as CI: the core, the tests that the change since the turn began touches, and a third of the rest
   check.sh --all               every test with its largest arguments; hours
   check.sh KIND[/TEST]...      these only, KIND one of: KINDS; with --all as --all runs them
