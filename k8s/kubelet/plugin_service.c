@@ -89,6 +89,8 @@ static struct grpc_call *drop_answer(struct plugin_answer *a)
 	struct grpc_call *call = a->call;
 
 	unlink_answer(a);
+	if (a->service->asking == a)
+		a->service->asking = NULL;
 	if (hooks->gone)
 		hooks->gone(a, hooks->arg);
 	free(a);
