@@ -25,9 +25,12 @@ take_over() { # NAME [ARGS..]
 }
 
 in_mode() { # legacy|registry
+    local lists
     say "$1"
+    lists=$(lists_received $VF)
     POD_NAMESPACE=rocelet POD_NAME=first start_rocelet --registration "$1"
-    wait_until "(( \$(n_registered $VF) == 4 ))"
+    # The kubelet's own list still has the devices of the daemon before, as unhealthy ones.
+    wait_until "(( \$(lists_received $VF) > $lists && \$(n_registered $VF) == 4 ))"
     run_pod "$1-a" "$VF=1"
     take_over second --registration "$1"
     run_pod "$1-b" "$VF=1"
