@@ -474,11 +474,11 @@ def counters_that_start_over_are_no_verdict():
 # --- for later ---------------------------------------------------------------------------------
 
 
-@check
 def ms_of(utc):
     return round(1000 * datetime.datetime.fromisoformat(utc.replace("Z", "+00:00")).timestamp())
 
 
+@check
 def what_is_recorded_says_the_same_when_it_is_replayed():
     with Node() as node:
         pods = PodResources(node.dir)
