@@ -118,6 +118,7 @@ def checks_count():
     assert verdicts.read_checks(0, "ok - a\n3 passed, 0 failed\n").passed == 3
     assert verdicts.read_checks(1, "3 passed, 0 failed\n").failed == 1, "a status counts"
     assert verdicts.read_checks(0, "ok - a\n").failed == 1, "it was cut off"
+    assert verdicts.read_checks(0, "0 passed, 0 failed\n").failed == 1, "no check ran"
     v = verdicts.read_checks(1, "not ok - a\n# 5 ms\n2 passed, 1 failed\n")
     assert v.why == ["not ok - a"] and v.figures == ["# 5 ms"]
 

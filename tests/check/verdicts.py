@@ -38,6 +38,8 @@ def read_checks(status, text):
     if not counts:
         return Verdict(failed=1, why=why + [f"exit status {status}, and no count at the end"])
     passed, failed = map(int, counts[-1])
+    if passed + failed == 0:
+        failed, why = 1, why + ["no check has run"]
     if status != 0 and failed == 0:
         failed, why = 1, why + [f"exit status {status}"]
     return Verdict(passed, failed, 0, "", why, figures)
