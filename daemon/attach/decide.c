@@ -120,8 +120,8 @@ static bool is_off_the_bus(const struct attach_snapshot *s, const struct attachm
 	return s->devices_ms > 0 && !host_function(s->host, a->record.function);
 }
 
-/* In the host, without a mark: its pod may have taken that away, and what else it has left nobody
- * knows. What a pool attaches is given a new netdev; what none does is nobody's to get from us. */
+/* In the host, without a mark: its pod may have removed the mark and left other state. A function
+ * that a pool attaches gets a new netdev; any other function is left alone. */
 static void decide_unmarked(struct decision *d, struct attachment *a, const struct netdev *nd)
 {
 	if (!pool_of(d->s->pools, nd->function))
