@@ -135,7 +135,7 @@ static const struct option_def option_table[] = {
 	{SECONDS("rescan-interval", rescan_interval_ms, "60", 0, 86400,
 		 "full look at the hardware even without an event; 0: never")},
 	{NUMBER("max-connections", "N", max_connections, "64", 8, 4096,
-		"HTTP connections at a time")},
+		"HTTP connections at a time; those of root over rocelet.sock are apart")},
 	{SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
 		 "how long a request may take to arrive and its answer to be taken")},
 	{CHOICE("registration", "WAY", registration, registrations, "auto",

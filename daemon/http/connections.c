@@ -3,11 +3,18 @@
 
 #include <stddef.h>
 
-void connections_init(struct connections *c, unsigned max, uint64_t request_ms, uint64_t order_ms)
+void connections_init(struct connections *c, unsigned max_readers, unsigned max_admin,
+		      uint64_t request_ms, uint64_t order_ms)
 {
-	*c = (struct connections){
-		.max = max < 2 ? 2 : max, .request_ms = request_ms, .order_ms = order_ms};
+	*c = (struct connections){.request_ms = request_ms, .order_ms = order_ms};
+	c->max[PLACES_READERS] = max_readers < 2 ? 2 : max_readers;
+	c->max[PLACES_ADMIN] = max_admin < 2 ? 2 : max_admin;
 	TAILQ_INIT(&c->list);
+}
+
+enum connection_places connection_places(const struct connection *it)
+{
+	return it->orders == ORDERS_TAKEN ? PLACES_ADMIN : PLACES_READERS;
 }
 
 void connections_add(struct connections *c, struct connection *new, uint64_t now_ms)
@@ -33,11 +40,13 @@ void connections_enter(struct connections *c, struct connection *it, enum connec
 	TAILQ_INSERT_TAIL(&c->list, it, entry);
 }
 
-struct connection *connections_slowest(const struct connections *c)
+static struct connection *slowest_of(const struct connections *c, enum connection_places places)
 {
 	struct connection *slowest = NULL, *it;
 
 	for (it = TAILQ_FIRST(&c->list); it; it = TAILQ_NEXT(it, entry)) {
+		if (connection_places(it) != places)
+			continue;
 		if (it->phase == CONNECTION_IDLE)
 			return it;
 		if (!slowest && it->phase != CONNECTION_WAITING && it->phase != CONNECTION_CUT)
@@ -46,14 +55,21 @@ struct connection *connections_slowest(const struct connections *c)
 	return slowest;
 }
 
-struct connection *connections_crowding(const struct connections *c)
+struct connection *connections_slowest(const struct connections *c)
 {
-	unsigned reserve = c->max / 8 > 0 ? c->max / 8 : 1, live = 0;
+	struct connection *slowest = slowest_of(c, PLACES_READERS);
+
+	return slowest ? slowest : slowest_of(c, PLACES_ADMIN);
+}
+
+struct connection *connections_crowding(const struct connections *c, enum connection_places places)
+{
+	unsigned max = c->max[places], reserve = max / 8 > 0 ? max / 8 : 1, live = 0;
 	struct connection *it;
 
 	for (it = TAILQ_FIRST(&c->list); it; it = TAILQ_NEXT(it, entry))
-		live += it->phase != CONNECTION_CUT;
-	return live + reserve > c->max ? connections_slowest(c) : NULL;
+		live += it->phase != CONNECTION_CUT && connection_places(it) == places;
+	return live + reserve > max ? slowest_of(c, places) : NULL;
 }
 
 static uint64_t deadline_of(const struct connections *c, const struct connection *it)

@@ -35,11 +35,13 @@
 #include "tls.h"
 
 #define MAX_CONNECTIONS_DEFAULT 64
+/* Three quarters of them may wait: one for each of 1,024 functions and a few hundred more. */
+#define MAX_ADMIN_DEFAULT	2048
 #define REQUEST_MS_DEFAULT	10000
 #define ORDER_MS_DEFAULT	30000
 #define IDLE_S_DEFAULT		60
-/* New connections from one address, and over unix sockets. All addresses together have twice as
- * much: one that takes all it can get leaves as much to the others. */
+/* New connections from one address, and over unix sockets for readers. All addresses together have
+ * twice as much: one that takes all it can get leaves as much to the others. */
 #define CONNECTS_PER_SECOND	200
 #define CONNECTS_BURST		400
 /* Accepted in one go. */
@@ -230,9 +232,11 @@ static enum connection_orders peers_orders(const struct listener *l, int fd)
 
 /* libmicrohttpd says that it has taken the socket over at once or, from 1.0 on, in MHD_run(); one
  * that it could not take it closes without a word. */
-static void hand_over(const struct listener *l, int fd, const union peer *peer, socklen_t len)
+static void hand_over(const struct listener *l, int fd, const union peer *peer, socklen_t len,
+		      enum connection_orders orders)
 {
 	struct http *h = l->http;
+	enum connection_places places;
 	struct connection *slowest;
 
 	h->arriving = calloc(1, sizeof(*h->arriving));
@@ -241,14 +245,15 @@ static void hand_over(const struct listener *l, int fd, const union peer *peer, 
 		return;
 	}
 	h->arriving->fd = fd;
-	h->arriving->orders = peers_orders(l, fd);
+	h->arriving->orders = orders;
 	h->arriving->guarded = !l->path[0];
 	h->arriving->peer = h->arriving->guarded ? peer_number(peer) : 0;
+	places = connection_places(h->arriving);
 	MHD_add_connection(h->arriving->guarded && h->tls_mhd ? h->tls_mhd : h->mhd, fd, &peer->any,
 			   len);
 	run_mhd(h);
 	free(take_ptr(h->arriving));
-	slowest = connections_crowding(&h->connections);
+	slowest = connections_crowding(&h->connections, places);
 	if (!slowest)
 		return;
 	http_evict(h, slowest);
@@ -261,11 +266,14 @@ struct bucket *http_peer_rate(struct http *h, uint64_t peer)
 	return &h->address_rates[(peer * 0x9e3779b97f4a7c15) >> 56];
 }
 
-static bool may_enter(const struct listener *l, const union peer *peer)
+static bool may_enter(const struct listener *l, const union peer *peer,
+		      enum connection_orders orders)
 {
 	struct http *h = l->http;
 	uint64_t now = uv_now(h->loop);
 
+	if (orders == ORDERS_TAKEN)
+		return true;
 	if (l->path[0])
 		return bucket_take(&h->unix_rate, now);
 	return bucket_take(http_peer_rate(h, peer_number(peer)), now) &&
@@ -286,12 +294,14 @@ static int accept_one(const struct listener *l)
 	union peer peer = {.all = {0}};
 	socklen_t len = sizeof(peer);
 	int fd = accept4(l->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	enum connection_orders orders;
 
 	if (fd < 0)
 		return is_peers_fault(errno) ? 0 : -errno;
 	h->self->http_connections++;
-	if (may_enter(l, &peer)) {
-		hand_over(l, fd, &peer, len);
+	orders = peers_orders(l, fd);
+	if (may_enter(l, &peer, orders)) {
+		hand_over(l, fd, &peer, len, orders);
 	} else {
 		h->self->http_evictions++;
 		close(fd);
@@ -532,6 +542,7 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	h->idle_s = opts->idle_s ? opts->idle_s : IDLE_S_DEFAULT;
 	connections_init(&h->connections,
 			 opts->max_connections ? opts->max_connections : MAX_CONNECTIONS_DEFAULT,
+			 opts->max_admin ? opts->max_admin : MAX_ADMIN_DEFAULT,
 			 opts->request_ms ? opts->request_ms : REQUEST_MS_DEFAULT,
 			 opts->order_ms ? opts->order_ms : ORDER_MS_DEFAULT);
 	init_rates(h);

@@ -77,7 +77,8 @@ bool http_has_left(const struct http_deferred *);
 void http_answer(struct http_deferred *, struct http_reply *);
 
 struct http_opts {
-	unsigned max_connections; /* over all listeners; 0 = 64 */
+	unsigned max_connections; /* of readers, over all listeners; 0 = 64 */
+	unsigned max_admin;	  /* of root's over http_listen_orders(), apart; 0 = 2048 */
 	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time; 0
 				= 10 s */
 	unsigned order_ms;   /* an answer that comes later must come within this time; 0 = 30 s */

@@ -24,8 +24,6 @@
 #define HEADER_RECORD	  ((size_t)80)
 /* For the head of an answer. */
 #define ANSWER_MEMORY	  ((size_t)2048)
-/* That are worked on at once. */
-#define ORDERS_MAX	  8
 
 /* What a wrong password costs its peer, in connections. */
 #define FAILURE_TOKENS 20
@@ -289,19 +287,19 @@ static void drop_gone(struct http *h)
 	}
 }
 
-/* Who waits for an answer. */
+/* Connections that wait for an answer, of one kind of places. */
 struct waiting {
 	unsigned orders;
-	unsigned readers[2]; /* on this node, and of the network */
+	unsigned readers[2]; /* of this node, of the network */
 };
 
-static struct waiting count_waiting(const struct http *h)
+static struct waiting count_waiting(const struct http *h, enum connection_places places)
 {
 	struct waiting w = {0};
 	const struct connection *it;
 
 	for (it = TAILQ_FIRST(&h->connections.list); it; it = TAILQ_NEXT(it, entry)) {
-		if (it->phase != CONNECTION_WAITING)
+		if (it->phase != CONNECTION_WAITING || connection_places(it) != places)
 			continue;
 		if (it->deferred->reads)
 			w.readers[it->guarded]++;
@@ -311,36 +309,36 @@ static struct waiting count_waiting(const struct http *h)
 	return w;
 }
 
-/* For one more: who does not wait keeps a quarter of the places. */
-static bool has_room(const struct http *h, const struct waiting *w)
+/* For one more: connections that do not wait keep a quarter of the places. */
+static bool has_room(const struct waiting *w, unsigned max)
 {
-	unsigned max = h->connections.max;
-
 	return w->orders + w->readers[false] + w->readers[true] < max - max / 4;
 }
 
 static bool may_order(const struct http *h)
 {
-	const struct waiting w = count_waiting(h);
+	const struct waiting w = count_waiting(h, PLACES_ADMIN);
 
-	return w.orders < ORDERS_MAX && w.orders < h->connections.max / 2 && has_room(h, &w);
+	return has_room(&w, h->connections.max[PLACES_ADMIN]);
 }
 
-/* A quarter is for those of the network, and another for who is on this node: neither takes the
+/* A quarter is for readers of the network, and another for those of this node: neither takes the
  * other's. */
-static bool may_read(const struct http *h, bool guarded)
+static bool may_read(const struct http *h, const struct connection *reader)
 {
-	const struct waiting w = count_waiting(h);
+	enum connection_places places = connection_places(reader);
+	const struct waiting w = count_waiting(h, places);
+	unsigned max = h->connections.max[places];
 
-	return w.readers[guarded] < h->connections.max / 4 && has_room(h, &w);
+	return w.readers[reader->guarded] < max / 4 && has_room(&w, max);
 }
 
-static bool may_read_later(struct http *h, bool guarded)
+static bool may_read_later(struct http *h, const struct connection *reader)
 {
-	if (may_read(h, guarded))
+	if (may_read(h, reader))
 		return true;
 	drop_gone(h);
-	return may_read(h, guarded);
+	return may_read(h, reader);
 }
 
 /* --- what is asked ---------------------------------------------------------------------------- */
@@ -399,7 +397,7 @@ static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connectio
 		.body = d->body,
 		.body_len = d->body_len,
 		.deferred = d->reads ? NULL : d,
-		.later = d->reads && may_read_later(h, connection_of(c)->guarded) ? d : NULL,
+		.later = d->reads && may_read_later(h, connection_of(c)) ? d : NULL,
 	};
 	struct http_reply reply = {0};
 
@@ -525,7 +523,8 @@ static bool may_try(struct http *h, uint64_t peer)
 	for (const struct trial *t = h->trials; t; t = t->next, n++)
 		if (t->peer == peer)
 			return false;
-	return n < h->connections.max / 4 && bucket_take(http_peer_rate(h, peer), uv_now(h->loop));
+	return n < h->connections.max[PLACES_READERS] / 4 &&
+	       bucket_take(http_peer_rate(h, peer), uv_now(h->loop));
 }
 
 static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connection *c,
@@ -617,7 +616,7 @@ static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connec
 				      "an order has at most 65536 bytes\n");
 	if (!d->reads && !may_order(h))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				      "too many orders are being carried out, try again later\n");
+				      "too many admin requests are in progress; retry later\n");
 	return ask_handler(d, c, path, method);
 }
 
@@ -697,7 +696,8 @@ struct MHD_Daemon *requests_start(struct http *h, bool tls)
 		0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
 		on_request_end, h, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
-		MHD_OPTION_CONNECTION_LIMIT, h->connections.max, MHD_OPTION_CONNECTION_TIMEOUT,
-		idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_ARRAY,
-		options, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_LIMIT,
+		h->connections.max[PLACES_READERS] + (tls ? 0 : h->connections.max[PLACES_ADMIN]),
+		MHD_OPTION_CONNECTION_TIMEOUT, idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		CONNECTION_MEMORY, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }

@@ -14,7 +14,7 @@
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define BIG_SIZE  ((size_t)4 << 20)
 
-#define DEFERRED_MAX 16
+#define DEFERRED_MAX 1024
 
 struct page;
 

@@ -18,7 +18,7 @@ struct table {
 static void table_init(struct table *t, unsigned max)
 {
 	*t = (struct table){0};
-	connections_init(&t->c, max, 100, 300);
+	connections_init(&t->c, max, max, 100, 300);
 }
 
 static struct connection *add(struct table *t, int i, uint64_t now_ms)
@@ -34,11 +34,12 @@ static void test_tiny_tables_still_serve(void **state)
 
 	(void)state;
 	table_init(&t, 0);
-	assert_int_equal(t.c.max, 2);
+	assert_int_equal(t.c.max[PLACES_READERS], 2);
+	assert_int_equal(t.c.max[PLACES_ADMIN], 2);
 	add(&t, 0, 0);
-	assert_null(connections_crowding(&t.c));
+	assert_null(connections_crowding(&t.c, PLACES_READERS));
 	add(&t, 1, 0);
-	assert_ptr_equal(connections_crowding(&t.c), &t.at[0]);
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[0]);
 }
 
 static void assert_next(const struct table *t, const struct connection *who, uint64_t when_ms)
@@ -79,16 +80,18 @@ static void test_idle_ones_go_first_then_the_slowest(void **state)
 	table_init(&t, 16);
 	for (i = 0; i < 14; i++)
 		add(&t, i, 50);
-	assert_null(connections_crowding(&t.c)); /* two of sixteen are free: an eighth */
+	assert_null(connections_crowding(&t.c,
+					 PLACES_READERS)); /* two of sixteen are free: an eighth */
 	add(&t, 14, 50);
-	assert_ptr_equal(connections_crowding(&t.c), &t.at[0]);
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[0]);
 	connections_remove(&t.c, &t.at[0]);
-	assert_null(connections_crowding(&t.c));
+	assert_null(connections_crowding(&t.c, PLACES_READERS));
 	add(&t, 0, 50);
-	assert_ptr_equal(connections_crowding(&t.c), &t.at[1]); /* 0 is the newest now */
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS),
+			 &t.at[1]); /* 0 is the newest now */
 	connections_enter(&t.c, &t.at[5], CONNECTION_IDLE, 51);
 	connections_enter(&t.c, &t.at[3], CONNECTION_IDLE, 52);
-	assert_ptr_equal(connections_crowding(&t.c), &t.at[5]);
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[5]);
 }
 
 static void test_who_waits_for_an_answer_is_not_chosen(void **state)
@@ -100,7 +103,7 @@ static void test_who_waits_for_an_answer_is_not_chosen(void **state)
 	add(&t, 0, 0);
 	add(&t, 1, 5);
 	connections_enter(&t.c, &t.at[0], CONNECTION_WAITING, 6);
-	assert_ptr_equal(connections_crowding(&t.c), &t.at[1]);
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[1]);
 	connections_enter(&t.c, &t.at[1], CONNECTION_WAITING, 7);
 	assert_null(connections_slowest(&t.c));
 }
@@ -114,13 +117,35 @@ static void test_a_cut_one_is_never_chosen_again(void **state)
 	table_init(&t, 2);
 	a = add(&t, 0, 0);
 	add(&t, 1, 5);
-	assert_ptr_equal(connections_crowding(&t.c), a);
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), a);
 	connections_enter(&t.c, a, CONNECTION_CUT, 6);
-	assert_null(connections_crowding(&t.c)); /* its place is about to be free */
+	assert_null(connections_crowding(&t.c, PLACES_READERS)); /* its place is about to be free */
 	connections_enter(&t.c, a, CONNECTION_IDLE, 7);
 	assert_int_equal(a->phase, CONNECTION_CUT);
 	assert_next(&t, &t.at[1], 105);
 	assert_ptr_equal(connections_slowest(&t.c), &t.at[1]);
+}
+
+/* Neither kind takes the places of the other. */
+static void test_admin_connections_have_places_of_their_own(void **state)
+{
+	struct table t;
+
+	(void)state;
+	table_init(&t, 2);
+	add(&t, 0, 0);
+	for (int i = 1; i < 3; i++)
+		add(&t, i, i)->orders = ORDERS_TAKEN;
+	assert_null(connections_crowding(&t.c, PLACES_READERS));
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_ADMIN), &t.at[1]);
+	assert_ptr_equal(connections_slowest(&t.c), &t.at[0]);
+	connections_enter(&t.c, &t.at[0], CONNECTION_WAITING, 6);
+	assert_ptr_equal(connections_slowest(&t.c), &t.at[1]);
+	connections_enter(&t.c, &t.at[1], CONNECTION_WAITING, 7);
+	connections_enter(&t.c, &t.at[2], CONNECTION_WAITING, 8);
+	assert_null(connections_crowding(&t.c, PLACES_ADMIN));
+	add(&t, 3, 9);
+	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[3]);
 }
 
 static void test_bucket(void **state)
@@ -153,6 +178,7 @@ TEST_GROUP(connections)
 		cmocka_unit_test(test_idle_ones_go_first_then_the_slowest),
 		cmocka_unit_test(test_who_waits_for_an_answer_is_not_chosen),
 		cmocka_unit_test(test_a_cut_one_is_never_chosen_again),
+		cmocka_unit_test(test_admin_connections_have_places_of_their_own),
 		cmocka_unit_test(test_bucket),
 	};
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 
 static const struct http_opts defaults = {0};
 static const struct http_opts impatient = {.order_ms = 100};
-static const struct http_opts small = {.max_connections = 4};
+static const struct http_opts small = {.max_connections = 4, .max_admin = 8};
 
 /* The fixture, and a socket that takes orders. */
 struct orders {
@@ -290,32 +291,80 @@ static void test_two_orders_at_once_and_reads_beside_them(void **state)
 	stop(&o);
 }
 
-/* They may not take every place. */
+/* More than there are places for readers: as many as a big node has devices. */
+#define MANY DEFERRED_MAX
+
+static bool has_many_deferred(void *arg)
+{
+	struct orders *o = arg;
+
+	return o->f.n_deferred == MANY;
+}
+
+static void test_one_for_each_device_at_once(void **state)
+{
+	static struct client c[MANY];
+	struct client reader;
+	struct orders o;
+	struct rlimit fds;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &fds), 0);
+	fds.rlim_cur = fds.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &fds), 0);
+	start(&o, &defaults);
+	for (int i = 0; i < MANY; i++) {
+		ask(&o, &c[i], POST("/later", "", "0"));
+		uv_run(&o.f.loop, UV_RUN_NOWAIT); /* the backlog is short */
+	}
+	await(&o, has_many_deferred);
+	client_tcp(&reader, o.f.port);
+	client_send(&reader, GET("/text"), strlen(GET("/text")));
+	assert_answer(&o, &reader, 200, "hello\n");
+	client_close(&reader);
+	for (int i = 0; i < MANY; i++)
+		http_fixture_answer(o.f.deferred[i], "done");
+	for (int i = 0; i < MANY; i++) {
+		assert_answer(&o, &c[i], 200, "done");
+		client_close(&c[i]);
+	}
+	assert_int_equal(o.f.self.http_evictions, 0);
+	stop(&o);
+}
+
+/* A quarter of the places stays for admin requests that do not wait. */
+#define FEW 6
+
+static bool has_a_few_deferred(void *arg)
+{
+	struct orders *o = arg;
+
+	return o->f.n_deferred == FEW;
+}
+
 static void test_too_many_orders(void **state)
 {
-	struct client c[3], reader;
+	struct client c[FEW], refused, reader;
 	struct orders o;
 
 	(void)state;
 	start(&o, &small);
-	ask(&o, &c[0], POST("/later", "", "0"));
-	await(&o, has_deferred);
-	ask(&o, &c[1], POST("/later", "", "0"));
-	await(&o, has_two_deferred);
-	ask(&o, &c[2], POST("/later", "", "0"));
-	assert_answer(&o, &c[2], 503, NULL);
-	client_close(&c[2]);
+	for (int i = 0; i < FEW; i++)
+		ask(&o, &c[i], POST("/later", "", "0"));
+	await(&o, has_a_few_deferred);
+	ask(&o, &refused, POST("/later", "", "0"));
+	assert_answer(&o, &refused, 503, NULL);
+	client_close(&refused);
 	for (int i = 0; i < 5; i++) {
 		ask(&o, &reader, GET("/text"));
 		assert_answer(&o, &reader, 200, "hello\n");
 		client_close(&reader);
 	}
-	http_fixture_answer(o.f.deferred[0], "a");
-	assert_answer(&o, &c[0], 200, "a");
-	http_fixture_answer(o.f.deferred[1], "b");
-	assert_answer(&o, &c[1], 200, "b");
-	client_close(&c[0]);
-	client_close(&c[1]);
+	for (int i = 0; i < FEW; i++) {
+		http_fixture_answer(o.f.deferred[i], "a");
+		assert_answer(&o, &c[i], 200, "a");
+		client_close(&c[i]);
+	}
 	stop(&o);
 }
 
@@ -409,6 +458,7 @@ TEST_GROUP(http_orders)
 		cmocka_unit_test(test_what_is_too_large_is_not_taken_in),
 		cmocka_unit_test(test_an_answer_that_comes_later),
 		cmocka_unit_test(test_two_orders_at_once_and_reads_beside_them),
+		cmocka_unit_test(test_one_for_each_device_at_once),
 		cmocka_unit_test(test_too_many_orders),
 		cmocka_unit_test(test_a_client_that_goes_away),
 		cmocka_unit_test(test_one_that_waits_too_long_is_told),
