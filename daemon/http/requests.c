@@ -322,15 +322,15 @@ static bool may_order(const struct http *h)
 	return has_room(&w, h->connections.max[PLACES_ADMIN]);
 }
 
-/* A quarter is for readers of the network, and another for those of this node: neither takes the
- * other's. */
+/* A quarter of their places is for readers of the network, and another for those of this node:
+ * neither takes the other's. On root's socket as many may wait. */
 static bool may_read(const struct http *h, const struct connection *reader)
 {
 	enum connection_places places = connection_places(reader);
 	const struct waiting w = count_waiting(h, places);
-	unsigned max = h->connections.max[places];
+	unsigned max_waiting = h->connections.max[PLACES_READERS] / 4;
 
-	return w.readers[reader->guarded] < max / 4 && has_room(&w, max);
+	return w.readers[reader->guarded] < max_waiting && has_room(&w, h->connections.max[places]);
 }
 
 static bool may_read_later(struct http *h, const struct connection *reader)

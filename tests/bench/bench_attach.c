@@ -1,15 +1,22 @@
 /* bench_attach.c - what an attach costs beside what the kernel alone takes for the same.
  *
  *   bench_attach FUNCTION STATE_DIR ROUNDS NETNS...
+ *   bench_attach --at-once STATE_DIR ROUNDS NETNS FUNCTION...
  *
- * FUNCTION: bus name of a function whose netdev is in this namespace, and of no use to anybody.
+ * FUNCTION: bus name of a function whose netdev is in this namespace and not in use.
  * STATE_DIR: for the journal. NETNS: paths of network namespaces, taken in turns.
  *
- * In each round, in turns: (floor) three requests over open sockets: move with a name, address, up;
+ * --at-once: all functions are in NETNS; (floor) one request after another moves each of them home
+ * with its name, (returns) every step of attach_run() for all of them, by as many threads as the
+ * engine has. The kernel's lock serialises both.
+ *
+ * Otherwise, in each round, in turns: (floor) three requests over open sockets: move with a name, address, up;
  * (attach) every step of attach_run(): journal on the disk, the way into the namespace, alias,
  * sysctls, address, up, read-back; each followed by a return, of which every other one (reset) ends
  * with a new netdev. Wall-clock medians: most of it is the device's. */
 #include <arpa/inet.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +29,9 @@
 #include "steps.h"
 
 #define ROUNDS_MAX 10000
+#define AT_ONCE_MAX 64
+/* operation.c's WORKING_MAX. */
+#define THREADS	    4
 
 static struct hw hw;
 static struct nlsock host;
@@ -130,21 +140,31 @@ static void run_steps(struct attach_job *job, bool is_return)
 	}
 }
 
-static double attach_round(const char *function, const char *netns, enum clean_mode clean,
-			   double *ret_return_ms)
+/* The i-th of those that are in one namespace at a time. */
+static void job_make(struct attach_job *job, const char *function, const char *netns,
+		     enum clean_mode clean, unsigned i)
 {
-	struct attach_job job = {.hw = &hw, .journal = journal};
-	struct attach_record *rec = &job.record;
-	double start, attached;
+	struct attach_record *rec = &job->record;
 
+	*job = (struct attach_job){.hw = &hw, .journal = journal};
 	snprintf(rec->id, sizeof(rec->id), "%s", function);
 	snprintf(rec->function, sizeof(rec->function), "%s", function);
 	snprintf(rec->resource, sizeof(rec->resource), "rocelet.dev/bench");
 	snprintf(rec->owner.netns.path, sizeof(rec->owner.netns.path), "%s", netns);
-	snprintf(rec->plan.ifname, sizeof(rec->plan.ifname), "net1");
+	snprintf(rec->plan.ifname, sizeof(rec->plan.ifname), "net%u", i + 1);
 	rec->plan.clean = clean;
 	rec->plan.ips[0] = address();
+	rec->plan.ips[0].addr[3] += (uint8_t)i;
 	rec->plan.n_ips = 1;
+}
+
+static double attach_round(const char *function, const char *netns, enum clean_mode clean,
+			   double *ret_return_ms)
+{
+	struct attach_job job;
+	double start, attached;
+
+	job_make(&job, function, netns, clean, 0);
 	settle();
 	start = now_ms();
 	run_steps(&job, false);
@@ -154,6 +174,75 @@ static double attach_round(const char *function, const char *netns, enum clean_m
 	run_steps(&job, true);
 	*ret_return_ms = now_ms() - start;
 	return attached;
+}
+
+/* --- many at once ----------------------------------------------------------------------------- */
+
+static double floor_at_once(const char *netns, char **functions, unsigned n)
+{
+	static struct netdev_seen vfs[AT_ONCE_MAX];
+	AUTO_FD fd = netns_open_path(&hw, netns, &failure);
+	AUTO_FD own = netns_open_path(&hw, "/proc/self/ns/net", &failure);
+	struct nlsock pod;
+	double start, ms;
+
+	check(fd < 0 ? fd : own, netns);
+	check(netns_nlsock(&pod, fd, NETLINK_ROUTE, &failure), netns);
+	for (unsigned i = 0; i < n; i++) {
+		struct netdev_change move = NETDEV_NO_CHANGE, up = NETDEV_NO_CHANGE;
+		char name[IFNAMSIZ];
+
+		snprintf(name, sizeof(name), "net%u", i + 1);
+		move.netns_fd = fd;
+		move.name = name;
+		up.up = 1;
+		check(netdev_by_function(&host, functions[i], 0, &vfs[i], &failure), functions[i]);
+		ask(&host, rtnl_change_link(vfs[i].netdev.ifindex, &move), "moving");
+		ask(&pod, rtnl_change_link(vfs[i].netdev.ifindex, &up), "up");
+	}
+	settle();
+	start = now_ms();
+	for (unsigned i = 0; i < n; i++)
+		undo_floor(&pod, &vfs[i], own);
+	ms = now_ms() - start;
+	nlsock_close(&pod);
+	return ms;
+}
+
+struct returns {
+	struct attach_job *jobs;
+	unsigned n;
+	atomic_uint next;
+};
+
+static void *return_some(void *arg)
+{
+	struct returns *r = arg;
+	unsigned i;
+
+	while ((i = atomic_fetch_add(&r->next, 1)) < r->n)
+		run_steps(&r->jobs[i], true);
+	return NULL;
+}
+
+static double returns_at_once(const char *netns, char **functions, unsigned n)
+{
+	static struct attach_job jobs[AT_ONCE_MAX];
+	struct returns r = {.jobs = jobs, .n = n};
+	pthread_t threads[THREADS];
+	double start;
+
+	for (unsigned i = 0; i < n; i++) {
+		job_make(&jobs[i], functions[i], netns, CLEAN_AUTO, i);
+		run_steps(&jobs[i], false);
+	}
+	settle();
+	start = now_ms();
+	for (int i = 0; i < THREADS; i++)
+		check(-pthread_create(&threads[i], NULL, return_some, &r), "thread");
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return now_ms() - start;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
@@ -173,26 +262,25 @@ static double print(const char *name, double *ms, int n)
 	return ms[n / 2];
 }
 
-int main(int argc, char **argv)
+static int usage(void)
+{
+	fprintf(stderr, "usage: bench_attach FUNCTION STATE_DIR ROUNDS NETNS...\n"
+			"       bench_attach --at-once STATE_DIR ROUNDS NETNS FUNCTION...\n");
+	return 2;
+}
+
+static void measure_one(const char *function, int rounds, char **netns, int n_netns)
 {
 	static double floors[ROUNDS_MAX], attaches[ROUNDS_MAX], returns[ROUNDS_MAX],
 		resets[ROUNDS_MAX];
-	int rounds = argc > 4 ? atoi(argv[3]) : 0;
 	double floor_ms, attach_ms;
 
-	if (rounds <= 0 || rounds > ROUNDS_MAX) {
-		fprintf(stderr, "usage: bench_attach FUNCTION STATE_DIR ROUNDS NETNS...\n");
-		return 2;
-	}
-	check(hw_open(&hw, "/sys", "/dev", "/proc", &failure), "opening");
-	check(nlsock_open(&host, NETLINK_ROUTE, &failure), "opening");
-	check(journal_open(&journal, argv[2], &failure), "opening");
 	for (int i = 0; i < rounds; i++) {
-		const char *netns = argv[4 + i % (argc - 4)];
+		const char *to = netns[i % n_netns];
 
-		floors[i] = floor_round(argv[1], netns);
-		attaches[i] = attach_round(argv[1], netns, CLEAN_AUTO, &returns[i]);
-		attach_round(argv[1], netns, CLEAN_ALWAYS_RESET, &resets[i]);
+		floors[i] = floor_round(function, to);
+		attaches[i] = attach_round(function, to, CLEAN_AUTO, &returns[i]);
+		attach_round(function, to, CLEAN_ALWAYS_RESET, &resets[i]);
 	}
 	floor_ms = print("floor", floors, rounds);
 	attach_ms = print("attach", attaches, rounds);
@@ -200,6 +288,37 @@ int main(int argc, char **argv)
 	print("reset", resets, rounds);
 	printf("attach / floor: %.2f (of the best: %.2f)\n", attach_ms / floor_ms,
 	       attaches[0] / floors[0]);
+}
+
+static void measure_at_once(const char *netns, int rounds, char **functions, unsigned n)
+{
+	static double floors[ROUNDS_MAX], returns[ROUNDS_MAX];
+	double floor_ms, returns_ms;
+
+	for (int i = 0; i < rounds; i++) {
+		floors[i] = floor_at_once(netns, functions, n);
+		returns[i] = returns_at_once(netns, functions, n);
+	}
+	floor_ms = print("floor", floors, rounds);
+	returns_ms = print("returns", returns, rounds);
+	printf("returns / floor: %.2f (of the best: %.2f)\n", returns_ms / floor_ms,
+	       returns[0] / floors[0]);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 4 ? atoi(argv[3]) : 0;
+	bool at_once = argc > 5 && strcmp(argv[1], "--at-once") == 0;
+
+	if (rounds <= 0 || rounds > ROUNDS_MAX || (at_once && argc - 5 > AT_ONCE_MAX))
+		return usage();
+	check(hw_open(&hw, "/sys", "/dev", "/proc", &failure), "opening");
+	check(nlsock_open(&host, NETLINK_ROUTE, &failure), "opening");
+	check(journal_open(&journal, argv[2], &failure), "opening");
+	if (at_once)
+		measure_at_once(argv[4], rounds, argv + 5, (unsigned)(argc - 5));
+	else
+		measure_one(argv[1], rounds, argv + 4, argc - 4);
 	journal_close(journal);
 	nlsock_close(&host);
 	hw_close(&hw);
