@@ -108,6 +108,24 @@ static void see_netdev(struct port_observation *o, const struct look *l, const s
 	o->was_active = had_carrier(nd);
 }
 
+/* Then a device without one is not as it should be. */
+static bool others_have_uverbs(const struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (h->rdma[i].nsid == NSID_HOST && h->rdma[i].uverbs[0])
+			return true;
+	return false;
+}
+
+static void see_nodes(struct port_observation *o, const struct look *l, const struct rdma_dev *dev)
+{
+	if (dev->nsid != NSID_HOST)
+		return;
+	o->health.no_uverbs = dev->no_uverbs_node ||
+			      (!dev->uverbs[0] && others_have_uverbs(l->scene->host));
+	o->health.no_umad = dev->no_umad_node;
+}
+
 static void see_function(struct port_observation *o, const struct function *fn)
 {
 	if (!fn)
@@ -161,6 +179,7 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	o->settings = l->scene->settings ? settings_of(l->scene->settings, dev->name, port->num)
 					 : NULL;
 	see_netdev(o, l, nd);
+	see_nodes(o, l, dev);
 	see_function(o, dev->function[0] ? host_index_function(&l->index, dev->function) : NULL);
 	see_who_took_it_down(o, l, nd);
 }
