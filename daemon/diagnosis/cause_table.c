@@ -38,6 +38,21 @@ static const struct cause_row rows[N_CAUSES] = {
 				"the function answers on the bus, devlink's reporters are healthy and its counters move",
 			.source = "NVSentinel, third layer; Linux devlink health",
 		},
+	[CAUSE_NO_DEVICE_NODE] =
+		{
+			"no_device_node",
+			"",
+			rule_no_device_node,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.sentence =
+				"the port is active, but its character device has no node in /dev/infiniband",
+			.advice =
+				"load ib_uverbs (ib_umad for umad); if the module is loaded, run udevadm trigger and see why devtmpfs or udev made no node",
+			.disproof = "the node is in /dev/infiniband of the host",
+			.source =
+				"NVSentinel 1.17: issm and umad missing at boot while ports were active",
+		},
 	[CAUSE_FUNCTION_RESTRICTED] =
 		{
 			"function_restricted",
@@ -118,13 +133,28 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PHY_ERRORS),
 			.release = LIMIT_release_link_seconds,
-			.explains = PATH_SYMPTOMS,
+			.explains = PATH_SYMPTOMS | B(PRE_FEC_ERRORS),
 			.sentence = "the link damages what it carries",
 			.advice =
 				"clean or replace the optic or cable; if one lane has nearly all errors, it names the fibre",
 			.disproof =
 				"errors stay when optic and cable are replaced, or move with the switch port",
 			.source = "IBTA's limit of 1e-12, as a ratio; NVSentinel",
+		},
+	[CAUSE_PRE_FEC_ERRORS] =
+		{
+			"pre_fec_errors",
+			"",
+			rule_pre_fec_errors,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_link_seconds,
+			.sentence =
+				"forward error correction repairs far more bits than usual; no packet is damaged yet",
+			.advice =
+				"plan to clean or replace the optic or cable; if one lane has nearly all errors, it names the fibre",
+			.disproof = "all ports of its kind rose alike, or it falls back by itself",
+			.source =
+				"RS(544,514) corrects up to 2.4e-4 of the bits; healthy PAM4 links stay orders below",
 		},
 	[CAUSE_LINK_DEGRADED] =
 		{
@@ -462,6 +492,22 @@ static const struct cause_row rows[N_CAUSES] = {
 			.advice = "carry CNPs (DSCP 48) in the strict queue everywhere",
 			.disproof = "over all nodes as many CNPs are received as sent",
 			.source = "a sum over all nodes",
+		},
+	[CAUSE_SLOW_RESTARTS] =
+		{
+			"slow_restarts",
+			"",
+			rule_slow_restarts,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.sentence =
+				"queue pairs start slowly each time after they were idle (roce_slow_restart)",
+			.advice =
+				"a job that sends in bursts is faster with the NIC's roce_slow_restart off; it is a setting of the firmware, no fault of the network",
+			.disproof = "throughput after a pause is the same with the setting off",
+			.source =
+				"mlx5's counters roce_slow_restart*; NVSentinel counts more than 10 a second as degraded",
 		},
 	[CAUSE_RAIL_BEHIND] =
 		{

@@ -231,6 +231,7 @@ static void weigh(struct diagnosis *d, const struct port_observation *o, size_t 
 	d->loads[i].bytes = isnan(received) ? sent : isnan(sent) ? received : received + sent;
 	d->loads[i].received = received;
 	d->loads[i].minute = p->history.minute;
+	d->loads[i].corrected = history_corrected(&p->history);
 	d->loads[i].ce_share = o->parent[0] ? window_mean(&p->window, &d->timeline, SIGNAL_CE_SHARE,
 							  d->span_ms[SPAN_RECENT])
 					    : (double)NAN;
@@ -243,7 +244,8 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	struct watched_port *p = find_port(d, o, i);
 
 	d->observed[i] = NULL;
-	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
+	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN, (double)NAN,
+					 (double)NAN};
 	/* The same port twice: the first counts. */
 	if (p && p->looked_at)
 		return 0;

@@ -19,6 +19,7 @@
 #define TALLY_S	       10.0
 #define FLOW_SLOW_S    60.0
 #define RISING	       1.5F
+#define USUAL_S	       3600.0
 /* Errors that are further apart do not belong together. */
 #define ERRORS_MS      60000
 
@@ -81,7 +82,8 @@ static bool counters_disagree(const struct rates *r, double times)
 {
 	/* A CNP answers a mark, a handled one was received; a little more is the moment of reading.
 	 */
-	return exceeds(r, SERIES_CNP_SENT, SERIES_CE, 1.2) ||
+	return (exceeds(r, SERIES_CNP_SENT, SERIES_CE, 1.2) &&
+		cnps_of_marks(r) > 1.2 * (double)r->rate[SERIES_CE]) ||
 	       exceeds(r, SERIES_CNP_HANDLED, SERIES_CNP_RECEIVED, 1.2) ||
 	       differ(r, SERIES_OPTIONAL_CE, SERIES_CE, times) ||
 	       differ(r, SERIES_OPTIONAL_CNP_SENT, SERIES_CNP_SENT, times) ||
@@ -230,6 +232,8 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 		[TALLY_GLOBAL_PAUSE] = greater(r, SERIES_GLOBAL_PAUSE_SENT,
 					       SERIES_GLOBAL_PAUSE_RECEIVED),
 		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
+		[TALLY_SLOW_RESTARTS] = (double)r->rate[SERIES_SLOW_RESTARTS],
+		[TALLY_CORRECTED] = (double)r->rate[SERIES_CORRECTED_BITS],
 	};
 	const double kept[2] = {TALLY_S / (TALLY_S + interval_s),
 				FLOW_SLOW_S / (FLOW_SLOW_S + interval_s)};
@@ -249,6 +253,19 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 				t->sum[k] = 0;
 		}
 	}
+}
+
+/* Down at once, up slowly: what wears out is held against what it was. */
+static void update_usual(struct history *h, double interval_s)
+{
+	double now = history_corrected(h);
+
+	if (isnan(now))
+		return;
+	if (h->corrected_usual == 0 || now < h->corrected_usual)
+		h->corrected_usual = now;
+	else
+		smooth(&h->corrected_usual, now, interval_s, USUAL_S);
 }
 
 static void update_errors(struct error_run *e, const struct rates *r, uint64_t now_ms)
@@ -315,6 +332,7 @@ void history_update(struct history *h, const struct port_observation *o, const s
 	if (o->gid_moved)
 		h->gid_ms = now_ms;
 	update_tallies(h, r, now_ms, interval_s);
+	update_usual(h, interval_s);
 	update_flow(&h->flow_sent, r, SERIES_BYTES_SENT, SERIES_PACKETS_SENT, interval_s);
 	update_flow(&h->flow_received, r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED,
 		    interval_s);
@@ -328,6 +346,14 @@ void history_update(struct history *h, const struct port_observation *o, const s
 		h->samples = 0;
 	}
 	h->samples++;
+}
+
+double history_corrected(const struct history *h)
+{
+	const struct tally_sum *t = &h->tally[TALLY_CORRECTED];
+
+	return (double)t->seconds[1] >= FLOW_SLOW_S / 2 ? (double)(t->sum[1] / t->seconds[1])
+							: (double)NAN;
 }
 
 double flow_size(const struct flow *f, bool over_a_minute)

@@ -30,6 +30,8 @@ enum tally {
 	TALLY_GLOBAL_FRAMES,
 	TALLY_GLOBAL_PAUSE, /* seconds */
 	TALLY_HOST_MARKED,
+	TALLY_SLOW_RESTARTS,
+	TALLY_CORRECTED, /* bits */
 	N_TALLIES
 };
 
@@ -75,7 +77,9 @@ struct history {
 	bool queue_pairs_failed; /* retries ran out in this sample */
 	uint64_t failed_ms;	 /* when they last did; 0 = never */
 	double phy_rate;	 /* bytes a second that the PHY received, over about a minute */
-	double stuck_s;		 /* for how long RDMA counters stood still while its bytes moved */
+	/* Bits that FEC corrects a second: the least mean of about an hour; 0 = unknown. */
+	double corrected_usual;
+	double stuck_s;	   /* for how long RDMA counters stood still while its bytes moved */
 	double frozen_s;   /* the same while its priorities' bytes moved, perhaps those of VFs */
 	double disagree_s; /* for how long counters have contradicted each other */
 	struct error_run errors;
@@ -94,6 +98,8 @@ struct history {
 void history_update(struct history *, const struct port_observation *, const struct rates *,
 		    const struct thresholds *, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts);
+/* Bits that FEC corrected a second, over about a minute; NaN: not seen for as long yet. */
+double history_corrected(const struct history *);
 /* Bytes of a packet, recently or over a minute; NaN: not seen. */
 double flow_size(const struct flow *, bool over_a_minute);
 /* Packets a second, recently; NaN: not seen. */

@@ -42,7 +42,9 @@ struct observed_health {
 	bool unreachable;	   /* configuration space reads all ones */
 	bool driverless;	   /* a function that is to have an RDMA device has none */
 	uint64_t command_failures; /* of the firmware, since any point in time */
-	char restricted[64];	   /* what the firmware refuses this function by design */
+	/* Character devices that pods cannot open: they have no node in /dev/infiniband. */
+	bool no_uverbs, no_umad;
+	char restricted[64]; /* what the firmware refuses this function by design */
 };
 
 struct port_observation {

@@ -176,3 +176,11 @@ void rates_update(struct rates *r, const double value[N_SERIES], double interval
 		if (series_kind(i) != SERIES_GAUGE)
 			r->rate[i] = NAN;
 }
+
+double cnps_of_marks(const struct rates *r)
+{
+	double sent = (double)r->rate[SERIES_CNP_SENT];
+	double made = (double)r->rate[SERIES_SLOW_RESTART_CNPS];
+
+	return made > 0 ? fmax(sent - made, 0) : sent;
+}

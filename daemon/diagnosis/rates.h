@@ -29,6 +29,8 @@ void rates_update(struct rates *, const double value[N_SERIES], double interval_
 		  double line);
 /* What was counted until now is no base for rates any more. */
 void rates_restart(struct rates *);
+/* CNPs sent a second but for those that slow restarts made, which answer no mark. */
+double cnps_of_marks(const struct rates *);
 /* Are both rates of the same time? Only such may be compared. */
 static inline bool rates_together(const struct rates *r, enum series a, enum series b)
 {

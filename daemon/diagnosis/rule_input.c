@@ -40,10 +40,12 @@ static double most_of_line(const struct port_observation *o, double line)
 	return line * (mtu + (frames ? HEADER_BYTES : 0)) / (mtu + WIRE_BYTES);
 }
 
-const struct pause_way pause_received = {SERIES_PAUSE_RECEIVED, SERIES_GLOBAL_PAUSE_RECEIVED,
-					 SERIES_BYTES_SENT, SERIES_PRIORITY_SENT};
-const struct pause_way pause_sent = {SERIES_PAUSE_SENT, SERIES_GLOBAL_PAUSE_SENT,
-				     SERIES_BYTES_RECEIVED, SERIES_PRIORITY_RECEIVED};
+const struct pause_way pause_received = {SERIES_PAUSE_RECEIVED,	     SERIES_GLOBAL_PAUSE_RECEIVED,
+					 SERIES_BYTES_SENT,	     SERIES_PRIORITY_SENT,
+					 SERIES_PFC_FRAMES_RECEIVED, SERIES_GLOBAL_FRAMES_RECEIVED};
+const struct pause_way pause_sent = {SERIES_PAUSE_SENT,	     SERIES_GLOBAL_PAUSE_SENT,
+				     SERIES_BYTES_RECEIVED,  SERIES_PRIORITY_RECEIVED,
+				     SERIES_PFC_FRAMES_SENT, SERIES_GLOBAL_FRAMES_SENT};
 
 double pause_bytes(const struct rates *r, const struct pause_way *way, int priority)
 {
@@ -128,9 +130,10 @@ static bool has_foreign_traffic(const struct rates *r, uint8_t priorities)
 
 void rates_of_rdma(struct rates *r, uint8_t priorities)
 {
-	static const enum series of_priorities[] = {SERIES_PAUSE_RECEIVED,  SERIES_PAUSE_SENT,
-						    SERIES_NO_BUFFER,	    SERIES_HOST_BUFFER,
-						    SERIES_HOST_CONGESTION, SERIES_HOST_MARKED};
+	static const enum series of_priorities[] = {
+		SERIES_PAUSE_RECEIVED,	SERIES_PAUSE_SENT, SERIES_PFC_FRAMES_RECEIVED,
+		SERIES_PFC_FRAMES_SENT, SERIES_NO_BUFFER,  SERIES_HOST_BUFFER,
+		SERIES_HOST_CONGESTION, SERIES_HOST_MARKED};
 	float *dropped = &r->rate[SERIES_DISCARDS_RECEIVED];
 	double gaps = (double)r->rate[SERIES_OUT_OF_SEQUENCE];
 
@@ -194,7 +197,7 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 	ret[SIGNAL_PAUSE_RECEIVED] = paused_most(r, SERIES_PAUSE_RECEIVED).share;
 	ret[SIGNAL_PAUSE_SENT] = paused_most(r, SERIES_PAUSE_SENT).share;
 	ret[SIGNAL_CE_SHARE] = share_of_marks(r, packets);
-	ret[SIGNAL_CNP_SENT] = (double)r->rate[SERIES_CNP_SENT];
+	ret[SIGNAL_CNP_SENT] = cnps_of_marks(r);
 	ret[SIGNAL_CNP_RECEIVED] = isnan(cnp) ? SUM_OF(r, SERIES_CNP_HANDLED, SERIES_CNP_IGNORED)
 					      : cnp;
 	ret[SIGNAL_DISCARDS] = discards_of(r);
@@ -274,6 +277,12 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 	in->use_sent = in->most > 0 ? in->mean[SIGNAL_BYTES_SENT] / in->most : (double)NAN;
 	in->packets_received = recent_packets(in, SIGNAL_BYTES_RECEIVED, &history->flow_received);
 	in->packets_sent = recent_packets(in, SIGNAL_BYTES_SENT, &history->flow_sent);
+	in->marked_by_cnp = isnan(in->mean[SIGNAL_CE_SHARE]) && in->mean[SIGNAL_CNP_SENT] >= 0 &&
+			    isnan(rate_of(in, SERIES_CE));
+	in->marked = !in->marked_by_cnp ? in->mean[SIGNAL_CE_SHARE]
+		     : in->packets_received > 0
+			     ? fmin(in->mean[SIGNAL_CNP_SENT] / in->packets_received, 1)
+			     : (double)NAN;
 	in->idle = !(in->use_received >= limits->value[LIMIT_utilisation_idle] ||
 		     in->use_sent >= limits->value[LIMIT_utilisation_idle]) &&
 		   (in->line > 0 || history->down);

@@ -68,6 +68,10 @@ struct rule_input {
 	double mean[N_SIGNALS];		       /* recent; NaN = not seen */
 	double use_received, use_sent;	       /* recent share of `most`; NaN = unknown */
 	double packets_received, packets_sent; /* recent, a second; NaN = unknown */
+	/* Recent share of the packets received that the fabric marked. Where no marks are counted,
+	 * CNPs prove them: each of them answers at least one. NaN: neither is counted. */
+	double marked;
+	bool marked_by_cnp;
 };
 
 /* Everything but `open`. */
@@ -85,7 +89,7 @@ double port_line(const struct port_observation *);
 /* What pause of one direction stops: of pause that is received nothing is sent, and the other way
  * round. */
 struct pause_way {
-	enum series pause, global, bytes, priority_bytes;
+	enum series pause, global, bytes, priority_bytes, frames, global_frames;
 };
 extern const struct pause_way pause_received, pause_sent;
 /* Bytes a second that passed none the less, of the priority (-1: the whole link) where those are
@@ -148,9 +152,10 @@ void grade(struct finding *, double value, double critical);
 /* --- the rules -------------------------------------------------------------------------------- */
 
 /* rules_trust.c */
-rule_fn rule_nic_stuck, rule_function_restricted, rule_contradicting_counters, rule_blind_spot;
+rule_fn rule_nic_stuck, rule_no_device_node, rule_function_restricted, rule_contradicting_counters,
+	rule_blind_spot;
 /* rules_link.c */
-rule_fn rule_link_flap, rule_port_never_up, rule_bad_link, rule_link_degraded;
+rule_fn rule_link_flap, rule_port_never_up, rule_bad_link, rule_pre_fec_errors, rule_link_degraded;
 /* rules_pause.c */
 rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pcie,
 	rule_slow_receiver_nic_cache, rule_slow_receiver, rule_global_pause, rule_paused_by_network,
@@ -159,7 +164,7 @@ rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pci
 rule_fn rule_pcie_degraded, rule_wrong_priority, rule_pfc_mismatch, rule_mtu_mismatch;
 /* rules_congestion.c */
 rule_fn rule_notification_point_off, rule_reaction_point_off, rule_noisy_neighbour, rule_incast,
-	rule_rail_behind, rule_fabric_congestion;
+	rule_rail_behind, rule_fabric_congestion, rule_slow_restarts;
 /* rules_loss.c */
 rule_fn rule_packet_loss, rule_reordering;
 /* rules_application.c */

@@ -50,20 +50,27 @@ enum sight rule_reaction_point_off(const struct rule_input *in, struct finding *
 
 static bool marks(const struct rule_input *in, double least)
 {
-	double share = in->mean[SIGNAL_CE_SHARE];
+	double share = in->marked, level = in->marked_by_cnp ? least * in->packets_received : least;
+	enum signal counted = in->marked_by_cnp ? SIGNAL_CNP_SENT : SIGNAL_CE_SHARE;
 
 	return share >= least && in->packets_received >= threshold(in, LIMIT_congestion_packets) &&
 	       share * in->packets_received >= LEAST_MARKS &&
-	       window_count(in->window, in->timeline, SIGNAL_CE_SHARE, in->span_ms[SPAN_RECENT],
-			    least) >= (in->interval_s < SHORT_S ? MARKED_SAMPLES : 2);
+	       window_count(in->window, in->timeline, counted, in->span_ms[SPAN_RECENT], level) >=
+		       (in->interval_s < SHORT_S ? MARKED_SAMPLES : 2);
 }
 
 static void show_marks(const struct rule_input *in, struct finding *f, enum threshold reached)
 {
-	double share = in->mean[SIGNAL_CE_SHARE];
+	double share = in->marked;
 
 	grade(f, share, threshold(in, LIMIT_ce_share_critical));
-	show(f, "packets that arrive marked CE", "ratio", share,
+	if (in->marked_by_cnp)
+		f->signal = SIGNAL_CNP_SENT;
+	show(f,
+	     in->marked_by_cnp
+		     ? "CNPs sent for each packet received: at least so many are marked CE"
+		     : "packets that arrive marked CE",
+	     "ratio", share,
 	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_ce_share_critical : reached));
 }
 
@@ -137,7 +144,7 @@ enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (!marks(in, limit(in, LIMIT_ce_share_warning)))
-		return isnan(in->mean[SIGNAL_CE_SHARE]) && isnan(in->mean[SIGNAL_CNP_RECEIVED])
+		return isnan(in->marked) && isnan(in->mean[SIGNAL_CNP_RECEIVED])
 			       ? cannot_decide(f, "neither marks nor notifications are counted")
 			       : slowed_sender(in, f);
 	show_marks(in, f, LIMIT_ce_share_warning);
@@ -148,6 +155,26 @@ enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f
 	f->why = line_use(in) < 0.9 ? "the receiver's line has room: the queue is inside the "
 				      "fabric (uneven paths, oversubscription)"
 				    : NULL;
+	return SIGHT_YES;
+}
+
+/* After a pause of its traffic a queue pair starts at a low rate again: what a job that works in
+ * bursts loses there looks like congestion, and is a setting. */
+enum sight rule_slow_restarts(const struct rule_input *in, struct finding *f)
+{
+	double restarts = tally_rate(in, TALLY_SLOW_RESTARTS);
+
+	if (isnan(restarts))
+		return cannot_decide(f, "slow restarts are not counted");
+	if (!(restarts >= limit(in, LIMIT_slow_restart_rate)))
+		return SIGHT_NO;
+	f->severity = SEVERITY_INFO;
+	f->since_ms = in->history->tally[TALLY_SLOW_RESTARTS].since_ms;
+	show(f, "roce_slow_restarts_total{kind=\"used\"}", "1/s", restarts,
+	     threshold(in, LIMIT_slow_restart_rate));
+	if (rate_of(in, SERIES_SLOW_RESTART_CNPS) > 0)
+		show(f, "roce_slow_restarts_total{kind=\"cnp\"}", "1/s",
+		     rate_of(in, SERIES_SLOW_RESTART_CNPS), (double)NAN);
 	return SIGHT_YES;
 }
 

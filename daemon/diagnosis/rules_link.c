@@ -1,5 +1,6 @@
 /* The port's own link: is it up, has it been, and does it carry bits as they are? */
 #include <math.h>
+#include <string.h>
 
 #include "rules.h"
 
@@ -140,6 +141,57 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 	if (rate_of(in, SERIES_CORRECTED_BITS) > 0 && in->line > 0)
 		show(f, "bits that FEC corrected, of the line's", "ratio",
 		     rate_of(in, SERIES_CORRECTED_BITS) / (8 * in->line), (double)NAN);
+	return SIGHT_YES;
+}
+
+/* Of other ports of its kind, the most bits that FEC corrects a second; NaN: fewer than two others
+ * show that. */
+static double corrected_by_others(const struct rule_input *in)
+{
+	double most = (double)NAN;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < in->all->n_ports; i++) {
+		const struct port_observation *o = &in->all->ports[i];
+
+		if (o == in->port || o->rate_bps != in->port->rate_bps ||
+		    strcmp(o->driver, in->port->driver) != 0 || isnan(in->loads[i].corrected))
+			continue;
+		most = fmax(most, in->loads[i].corrected);
+		n++;
+	}
+	return n >= 2 ? most : (double)NAN;
+}
+
+/* Forward error correction still repairs all of it: an optic or cable wears out long before the
+ * first packet is damaged. Some bits are always corrected with PAM4, so only a rise counts. */
+enum sight rule_pre_fec_errors(const struct rule_input *in, struct finding *f)
+{
+	double bits = history_corrected(in->history), line_bits = 8 * in->line;
+	double factor = limit(in, LIMIT_pre_fec_factor), usual = in->history->corrected_usual;
+	double others;
+
+	if (isnan(rate_of(in, SERIES_CORRECTED_BITS)))
+		return cannot_decide(f, "the bits that FEC corrects are not counted");
+	if (!in->settled || isnan(bits) || in->line == 0)
+		return cannot_decide(f, "not watched for a minute yet, or the rate is not visible");
+	if (in->history->down || bits < limit(in, LIMIT_pre_fec_info) * line_bits)
+		return SIGHT_NO;
+	others = corrected_by_others(in);
+	/* What all of them have is how this kind of link is. */
+	if (bits < factor * (isnan(others) ? usual : others))
+		return SIGHT_NO;
+	f->severity = bits >= threshold(in, LIMIT_pre_fec_warning) * line_bits ? SEVERITY_WARNING
+									       : SEVERITY_INFO;
+	f->why = isnan(others) ? "it rose on this port"
+			       : "the other ports of its kind have far fewer";
+	show(f, "bits that FEC corrected, of the line's", "ratio", bits / line_bits,
+	     threshold(in, f->severity == SEVERITY_WARNING ? LIMIT_pre_fec_warning
+							   : LIMIT_pre_fec_info));
+	show(f, "usual on this port", "ratio", usual / line_bits, (double)NAN);
+	if (!isnan(others))
+		show(f, "most of its siblings", "ratio", others / line_bits, (double)NAN);
+	show_lane(in, f);
 	return SIGHT_YES;
 }
 

@@ -29,6 +29,19 @@ static const struct direction received = {
 	"roce_pause_seconds_total{direction=\"received\"}",
 };
 
+/* The longest that one frame can pause, in bits of the line: 65,535 quanta of 512 bit times (IEEE
+ * 802.1Qbb). */
+#define FRAME_BITS (65535.0 * 512)
+
+/* Where a driver counts frames and no time: the most time that they can have come to. */
+static double most_by_frames(const struct rule_input *in, const struct direction *d, int priority)
+{
+	double frames = rate_of(in, priority < 0 ? d->way->global_frames
+						 : (enum series)((int)d->way->frames + priority));
+
+	return frames * FRAME_BITS / (8 * in->line);
+}
+
 static bool stands(const struct rule_input *in, const struct direction *d, int priority,
 		   double share)
 {
@@ -64,12 +77,20 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 	}
 	for (int p = -1; p < SETTINGS_PRIOS; p++) {
 		double share = p < 0 ? global : rate_of(in, (enum series)((int)d->way->pause + p));
+		bool by_frames = isnan(share);
 
+		if (by_frames)
+			share = most_by_frames(in, d, p);
 		seen |= !isnan(share);
 		if (!stands(in, d, p, share))
 			continue;
 		f->severity = SEVERITY_CRITICAL;
-		f->at_once = in->interval_s >= WHOLE_SAMPLE_S;
+		f->at_once = in->interval_s >= WHOLE_SAMPLE_S && !by_frames;
+		if (by_frames) {
+			f->confidence = 0.6;
+			f->why =
+				"this driver counts frames and no time: nothing passes, and they can have paused all of it";
+		}
 		show_numbered(f, p < 0 ? d->global_name : d->pause_name, p, "ratio", fmin(share, 1),
 			      threshold(in, LIMIT_storm_share));
 		show_numbered(f, d->bytes_name, p, "B/s", pause_bytes(in->rates, d->way, p),

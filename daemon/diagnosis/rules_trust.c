@@ -56,6 +56,19 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	return stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
 }
 
+/* Without the node of its uverbs device no pod can use the port. issm and umad are for subnet
+ * management, which some NICs are built without: umad is a remark only. */
+enum sight rule_no_device_node(const struct rule_input *in, struct finding *f)
+{
+	const struct observed_health *h = &in->port->health;
+
+	if ((!h->no_uverbs && !h->no_umad) || in->port->state != PORT_ACTIVE || !in->settled)
+		return SIGHT_NO;
+	f->severity = h->no_uverbs ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->why = h->no_uverbs ? "uverbs: no pod can open the device" : "umad";
+	return SIGHT_YES;
+}
+
 enum sight rule_function_restricted(const struct rule_input *in, struct finding *f)
 {
 	if (!in->port->health.restricted[0])

@@ -227,6 +227,8 @@ static const struct key health_keys[] = {
 	{"driverless", OF_HEALTH(driverless), 0, NULL, KEY_BOOL, 0},
 	{"command_failures", OF_HEALTH(command_failures), 0, NULL, KEY_U64, 0},
 	{"restricted", OF_HEALTH(restricted), 64, NULL, KEY_TEXT, 0},
+	{"no_uverbs", OF_HEALTH(no_uverbs), 0, NULL, KEY_BOOL, 0},
+	{"no_umad", OF_HEALTH(no_umad), 0, NULL, KEY_BOOL, 0},
 };
 
 static bool read_health(struct scenario_port *p, const json_t *v,

@@ -128,10 +128,11 @@ static json_t *qps_json(const struct observed_qps *q)
 
 static json_t *health_json(const struct observed_health *h)
 {
-	return json_pack("{so sb sb sI so}", "devlink_error", json_text(h->devlink_error),
+	return json_pack("{so sb sb sI so sb sb}", "devlink_error", json_text(h->devlink_error),
 			 "unreachable", h->unreachable, "driverless", h->driverless,
 			 "command_failures", (json_int_t)h->command_failures, "restricted",
-			 json_text(h->restricted));
+			 json_text(h->restricted), "no_uverbs", h->no_uverbs, "no_umad",
+			 h->no_umad);
 }
 
 static json_t *seconds_json(double s)

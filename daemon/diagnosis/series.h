@@ -41,6 +41,8 @@ enum series_kind {
 	X(RNR_NAK_SENT, 1, EVENTS, "roce_rnr_nak_sent_total")                                      \
 	X(RNR_EXCEEDED, 1, EVENTS, "roce_rnr_retries_exceeded_total")                              \
 	X(WQE_MISSING, 1, EVENTS, "roce_receive_wqe_missing_total")                                \
+	X(SLOW_RESTARTS, 1, EVENTS, "roce_slow_restarts_total{kind=\"used\"}")                     \
+	X(SLOW_RESTART_CNPS, 1, EVENTS, "roce_slow_restarts_total{kind=\"cnp\"}")                  \
 	X(ICRC_ERRORS, 1, EVENTS, "roce_icrc_errors_total")                                        \
 	X(CQE_ERRORS, 1, EVENTS, "roce_cqe_errors_total{side=\"req\"}")                            \
 	X(CQE_ERRORS_RESP, 1, EVENTS, "roce_cqe_errors_total{side=\"resp\"}")                      \
@@ -75,6 +77,10 @@ enum series_kind {
 	  "roce_pfc_pause_seconds_total{direction=\"received\",priority=\"#\"}")                   \
 	X(PAUSE_SENT, 8, SECONDS,                                                                  \
 	  "roce_pfc_pause_seconds_total{direction=\"sent\",priority=\"#\"}")                       \
+	X(PFC_FRAMES_RECEIVED, 8, EVENTS,                                                          \
+	  "roce_pfc_pause_frames_total{direction=\"received\",priority=\"#\"}")                    \
+	X(PFC_FRAMES_SENT, 8, EVENTS,                                                              \
+	  "roce_pfc_pause_frames_total{direction=\"sent\",priority=\"#\"}")                        \
 	X(PRIORITY_RECEIVED, 8, BYTES,                                                             \
 	  "roce_priority_bytes_total{direction=\"received\",priority=\"#\"}")                      \
 	X(PRIORITY_SENT, 8, BYTES, "roce_priority_bytes_total{direction=\"sent\",priority=\"#\"}") \

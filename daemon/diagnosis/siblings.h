@@ -9,10 +9,11 @@
 
 /* What others need to know of a port. */
 struct port_load {
-	double bytes;	 /* a second, both directions */
-	double received; /* of them */
-	double ce_share; /* recent */
-	double minute;	 /* bytes a second of it, over about a minute */
+	double bytes;	  /* a second, both directions */
+	double received;  /* of them */
+	double ce_share;  /* recent */
+	double minute;	  /* bytes a second of it, over about a minute */
+	double corrected; /* bits a second that FEC corrects, likewise */
 };
 
 /* Which values a group's ports have, and how many of each. */

@@ -63,6 +63,12 @@
 	X(least_events, "", 3, 1, 1e6, "ratios of fewer events are not judged")                    \
 	X(bit_errors_warning, "ratio", 1e-12, 0, 1, "errors past FEC for each bit received")       \
 	X(bit_errors_critical, "ratio", 1e-10, 0, 1, "errors past FEC for each bit received")      \
+	X(pre_fec_info, "ratio", 1e-5, 0, 1, "bits that FEC has to correct, of the line's")        \
+	X(pre_fec_warning, "ratio", 2.4e-5, 0, 1,                                                  \
+	  "the same: a tenth of what RS(544,514) can correct")                                     \
+	X(pre_fec_factor, "", 10, 1.1, 1e6,                                                        \
+	  "times as many as usual on this port, or as on its worst sibling")                       \
+	X(slow_restart_rate, "1/s", 10, 0, 1e9, "queue pairs that start slowly after idling")      \
 	X(reordering_ratio, "ratio", 1e-5, 0, 1, "packets out of sequence for each received")      \
 	X(not_ready_rate, "1/s", 10, 0, 1e9, "requests that met no receive work request")          \
 	X(outside_lossless, "ratio", 0.01, 0, 1, "RDMA bytes outside the lossless priorities")     \

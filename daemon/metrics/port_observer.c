@@ -108,6 +108,24 @@ static void see_netdev(struct port_observation *o, const struct look *l, const s
 	o->was_active = had_carrier(nd);
 }
 
+/* Then a device without one is not as it should be. */
+static bool others_have_uverbs(const struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (h->rdma[i].nsid == NSID_HOST && h->rdma[i].uverbs[0])
+			return true;
+	return false;
+}
+
+static void see_nodes(struct port_observation *o, const struct look *l, const struct rdma_dev *dev)
+{
+	if (dev->nsid != NSID_HOST)
+		return;
+	o->health.no_uverbs = dev->no_uverbs_node ||
+			      (!dev->uverbs[0] && others_have_uverbs(l->scene->host));
+	o->health.no_umad = dev->no_umad_node;
+}
+
 static void see_function(struct port_observation *o, const struct function *fn)
 {
 	if (!fn)
@@ -161,6 +179,7 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	o->settings = l->scene->settings ? settings_of(l->scene->settings, dev->name, port->num)
 					 : NULL;
 	see_netdev(o, l, nd);
+	see_nodes(o, l, dev);
 	see_function(o, dev->function[0] ? host_index_function(&l->index, dev->function) : NULL);
 	see_who_took_it_down(o, l, nd);
 }
@@ -179,37 +198,90 @@ static bool has_working_sibling(const struct host_index *index, const struct hos
 	return false;
 }
 
-/* A NIC that no driver took, or that its driver gave up. One that was handed to user space has a
- * driver, VFs are often left without on purpose, and of unknown chips nothing can be said. */
-static bool is_driverless(const struct host_index *index, const struct host *h,
-			  const struct function *fn)
+/* The observer has seen an RDMA device on this physical function. */
+static bool had_device(const struct port_observer *before, const char *function)
 {
-	return fn->kind == FN_PF && !fn->driver[0] && fn->vendor &&
-	       host_index_own_parts(index, fn).n_rdma == 0 && has_working_sibling(index, h, fn);
+	for (size_t i = 0; i < before->n_ports; i++)
+		if (!before->ports[i].parent[0] && strcmp(before->ports[i].function, function) == 0)
+			return true;
+	return false;
 }
 
-static size_t count_driverless(const struct look *l)
+/* A NIC that no driver took, or that its driver gave up. One that was handed to user space has a
+ * driver, VFs are often left without on purpose, and of unknown chips nothing can be said. */
+static bool is_driverless(const struct look *l, const struct port_observer *before,
+			  const struct function *fn)
+{
+	const struct host *h = l->scene->host;
+
+	return fn->kind == FN_PF && !fn->driver[0] && fn->vendor &&
+	       host_index_own_parts(&l->index, fn).n_rdma == 0 &&
+	       (had_device(before, fn->id) || has_working_sibling(&l->index, h, fn));
+}
+
+/* The first port of a physical function that is not on its bus any more. Virtual functions, those
+ * of containers and soft-RoCE devices come and go. */
+static bool is_removed(const struct look *l, const struct port_observer *before, size_t i)
+{
+	const struct port_observation *o = &before->ports[i];
+
+	if (!o->function[0] || o->parent[0] || is_soft_roce(o) ||
+	    host_index_function(&l->index, o->function))
+		return false;
+	while (i-- > 0)
+		if (strcmp(before->ports[i].function, o->function) == 0)
+			return false;
+	return true;
+}
+
+static size_t count_lost(const struct look *l, const struct port_observer *before)
 {
 	const struct host *h = l->scene->host;
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->n_functions; i++)
-		n += is_driverless(&l->index, h, &h->functions[i]);
+		n += is_driverless(l, before, &h->functions[i]);
+	for (size_t i = 0; i < before->n_ports; i++)
+		n += is_removed(l, before, i);
 	return n;
 }
 
 /* In place of the ports that it does not have. */
-static void see_driverless(struct port_observation *o, const struct function *fn)
+static struct port_observation lost(const char *function)
 {
-	port_observation_init(o);
-	memcpy(o->device, fn->id, sizeof(fn->id));
-	o->port = 1;
-	memcpy(o->function, fn->id, sizeof(o->function));
-	see_function(o, fn);
-	o->health.driverless = true;
+	struct port_observation o;
+
+	port_observation_init(&o);
+	snprintf(o.device, sizeof(o.device), "%s", function);
+	o.port = 1;
+	snprintf(o.function, sizeof(o.function), "%s", function);
+	o.health.driverless = true;
+	return o;
 }
 
-static void see_ports(struct port_observer *b, const struct look *l)
+static void see_lost(struct port_observation *ports, const struct look *l,
+		     const struct port_observer *before)
+{
+	const struct host *h = l->scene->host;
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_functions; i++) {
+		if (!is_driverless(l, before, &h->functions[i]))
+			continue;
+		ports[n] = lost(h->functions[i].id);
+		see_function(&ports[n], &h->functions[i]);
+		ports[n++].health.driverless = true;
+	}
+	for (size_t i = 0; i < before->n_ports; i++) {
+		if (!is_removed(l, before, i))
+			continue;
+		ports[n] = lost(before->ports[i].function);
+		ports[n++].health.unreachable = true;
+	}
+}
+
+static void see_ports(struct port_observer *b, const struct look *l,
+		      const struct port_observer *before)
 {
 	const struct host *h = l->scene->host;
 	size_t n = 0;
@@ -217,9 +289,7 @@ static void see_ports(struct port_observer *b, const struct look *l)
 	for (size_t i = 0; i < h->n_rdma; i++)
 		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
 			see_port(&b->ports[n++], l, &h->rdma[i], &h->rdma[i].ports[k]);
-	for (size_t i = 0; i < h->n_functions; i++)
-		if (is_driverless(&l->index, h, &h->functions[i]))
-			see_driverless(&b->ports[n++], &h->functions[i]);
+	see_lost(&b->ports[n], l, before);
 }
 
 /* --- who uses them ---------------------------------------------------------------------------- */
@@ -441,8 +511,8 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 
 	if (look_up(&l, scene) < 0)
 		return -ENOMEM;
-	if (make_room(b, count_ports(scene->host) + count_driverless(&l), s)) {
-		see_ports(b, &l);
+	if (make_room(b, count_ports(scene->host) + count_lost(&l, &before), s)) {
+		see_ports(b, &l, &before);
 		see_pasts(b, &before, &l, s->taken_ms);
 		see_gids(b, scene->host, s->taken_ms);
 		find_spans(b, s);

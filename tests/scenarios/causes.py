@@ -1,6 +1,6 @@
 """causes.py - for every cause at least two positives and two near misses. Near misses are as close to the limits of docs/diagnosis.md as noise allows."""
 from stories import busy, set_down
-from world import SOLID, Port, Scenario, expected, packets, payload, scenario
+from world import SOLID, Port, Scenario, expected, packets, payload, scenario, series
 
 IDLE = 0.05e9
 
@@ -294,6 +294,98 @@ def bad_link():
         simple("bad-link-two-errors", lambda p, t, on: p.once.update({"symbol_errors": 1} if t in (60, 90) else {}), traffic=full),
         simple("bad-link-one-burst", once(symbol_errors=50), traffic=full),
         simple("bad-link-corrected", rates(corrected_bits=1e6), traffic=full),
+    ]
+
+
+@scenario
+def pre_fec_errors():
+    # At 200G a ratio of 1e-5 is 2e6 bits a second.
+    full = (24e9, 1e9)
+
+    def node(name, bits, wanted):
+        ports = [Port(f"mlx5_{i}") for i in range(4)]
+        s = Scenario(name, ports, wanted)
+
+        def behave(t):
+            for port, rate in zip(ports, bits):
+                busy(port, *full)
+                port.rate["corrected_bits"] = rate(t)
+
+        return s.run(400, behave)
+
+    def steady(rate):
+        return lambda t: rate
+
+    def worn(p, t, on):
+        p.rate["corrected_bits"] = 1e6 if t < 300 else 20e6
+
+    def spoilt(p, t, on):
+        worn(p, t, on)
+        rates(symbol_errors=100 if t >= 300 else 0)(p, t, on)
+
+    # The mean of a minute is ten times the usual about 30 s after the rise.
+    return [
+        simple("pre-fec-rises", worn, expected("pre_fec_errors", onset=(310, 350)), seconds=500, traffic=full),
+        simple("pre-fec-with-damage", spoilt, expected("bad_link", "critical", onset=(299, 303)), seconds=500, traffic=full),
+        node("pre-fec-odd-one", [steady(3e6), steady(1e5), steady(2e5), steady(1e5)], [expected("pre_fec_errors", "info", onset=(28, 70))]),
+        node("pre-fec-all-alike", [steady(3e6)] * 4, "none"),
+        node("pre-fec-all-rise", [lambda t: 3e6 if t > 200 else 1e5] * 4, "none"),
+        simple("pre-fec-usual", rates(corrected_bits=1e5), traffic=full),
+        simple("pre-fec-one-burst", lambda p, t, on: p.once.update({"corrected_bits": 1e6} if t == 100 else {}), traffic=full),
+    ]
+
+
+@scenario
+def storms_by_frames():
+    """irdma counts PFC frames and no time. At 200G a frame pauses for at most 65535 * 512 / 200e9 = 168 us: 5,960 a second are all of it."""
+    def frames(direction, rate, traffic):
+        name = series("roce_pfc_pause_frames_total", direction=direction, priority=SOLID)
+
+        def behave(p, t, on):
+            p.rate[name] = rate if on else 0
+            if on:
+                busy(p, *traffic)
+        return behave
+
+    irdma = dict(driver="irdma")
+    storm = expected("pause_storm_victim", "critical", onset=(59, 64))
+    return [
+        simple("frames-storm-victim", frames("received", 8000, (20e9, 0)), storm, port=Port(**irdma)),
+        simple("frames-storm-source", frames("sent", 8000, (0, 20e9)), {**storm, "cause": "pause_storm_source"}, port=Port(**irdma)),
+        simple("frames-few", frames("received", 2000, (20e9, 0)), port=Port(**irdma)),
+        simple("frames-while-it-moves", frames("received", 8000, (20e9, 10e9)), port=Port(**irdma)),
+    ]
+
+
+@scenario
+def device_nodes():
+    return [
+        simple("node-no-uverbs", rates(), expected("no_device_node", onset=(28, 34)), port=Port(health={"no_uverbs": True})),
+        simple("node-no-umad", rates(), expected("no_device_node", "info", onset=(28, 34)), port=Port(health={"no_umad": True})),
+        simple("node-none-while-down", lambda p, t, on: busy(p), port=Port(health={"no_uverbs": True}, state=0, was_active=False, admin_down=True), traffic=(0, 0)),
+    ]
+
+
+@scenario
+def slow_restarts():
+    n = packets(20e9)
+    return [
+        simple("slow-restarts", rates(slow_restarts=200, slow_restart_cnps=50), expected("slow_restarts", "info", onset=(59, 63))),
+        simple("slow-restarts-few", rates(slow_restarts=2)),
+        # 30,000 CNPs against 10,000 marks contradict each other, unless slow restarts made 20,000 of them.
+        simple("slow-restarts-make-cnps", rates(ce=0.004 * n, cnp_sent=0.004 * n + 20e3, slow_restarts=4, slow_restart_cnps=20e3)),
+    ]
+
+
+@scenario
+def marks_by_cnps():
+    """hns counts no marks; each CNP answers one at least."""
+    n = packets(20e9)
+    hns = dict(driver="hns")
+    return [
+        simple("cnps-prove-marks", rates(cnp_sent=0.03 * n), expected("fabric_congestion"), port=Port(**hns)),
+        simple("cnps-prove-many-marks", rates(cnp_sent=0.2 * n), expected("fabric_congestion", "critical"), port=Port(**hns)),
+        simple("cnps-too-few", rates(cnp_sent=0.004 * n), port=Port(**hns)),
     ]
 
 

@@ -23,6 +23,7 @@ import causes  # noqa: E402,F401
 import healthy  # noqa: E402,F401
 import imperfect  # noqa: E402,F401
 import mistakes  # noqa: E402,F401
+import reports  # noqa: E402,F401
 import stories  # noqa: E402,F401
 import world  # noqa: E402
 

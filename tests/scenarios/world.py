@@ -47,6 +47,7 @@ EVENTS = {
     "global_frames_sent": series("roce_pause_frames_total", direction="sent"),
     "global_frames_received": series("roce_pause_frames_total", direction="received"),
     "optional_ce": series("roce_optional_congestion_packets_total", kind="ce_received"),
+    "slow_restarts": series("roce_slow_restarts_total", kind="used"), "slow_restart_cnps": series("roce_slow_restarts_total", kind="cnp"),
     "soft_timeouts": series("roce_soft_events_total", kind="retransmit_timeout"), "rnr_sent": "roce_rnr_nak_sent_total",
 }
 SECONDS = {

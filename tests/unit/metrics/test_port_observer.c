@@ -156,6 +156,59 @@ static void test_a_card_without_a_driver(void **state)
 	assert_int_equal(f->o.n_ports, 2);
 }
 
+/* The only card: its device vanishes, then the card itself, and it comes back. */
+static void test_the_only_card_is_lost(void **state)
+{
+	struct fixture *f = *state;
+	const struct port_observation *o;
+	size_t n_rdma = f->host.n_rdma, n_functions = f->host.n_functions;
+
+	look(f, 0);
+	f->host.functions[0].vendor = 0x15b3;
+	strcpy(f->host.functions[0].driver, "");
+	f->host.n_rdma = 0;
+	f->scene.host_generation++;
+	o = look(f, 0);
+	assert_int_equal(f->o.n_ports, 1); /* VFs come and go */
+	assert_string_equal(o->device, f->host.functions[0].id);
+	assert_true(o->health.driverless && !o->health.unreachable);
+	f->host.n_functions = 0;
+	f->scene.host_generation++;
+	o = look(f, 0);
+	assert_int_equal(f->o.n_ports, 1);
+	assert_true(o->health.driverless && o->health.unreachable);
+	f->scene.host_generation++;
+	assert_true(look(f, 0)->health.unreachable);
+	f->host.n_functions = n_functions;
+	f->host.n_rdma = n_rdma;
+	f->scene.host_generation++;
+	assert_false(look(f, 0)->health.driverless);
+	assert_int_equal(f->o.n_ports, 2);
+}
+
+static void test_character_devices(void **state)
+{
+	struct fixture *f = *state;
+
+	strcpy(f->host.rdma[0].uverbs, "uverbs0");
+	strcpy(f->host.rdma[1].uverbs, "uverbs1");
+	assert_false(look(f, 0)->health.no_uverbs); /* built without umad and issm, perhaps */
+	assert_false(look(f, 0)->health.no_umad);
+	f->host.rdma[0].no_uverbs_node = true;
+	f->host.rdma[1].no_umad_node = true;
+	f->scene.host_generation++;
+	assert_true(look(f, 0)->health.no_uverbs);
+	assert_false(look(f, 1)->health.no_uverbs);
+	assert_true(look(f, 1)->health.no_umad);
+	f->host.rdma[0].no_uverbs_node = false;
+	f->host.rdma[0].uverbs[0] = '\0';
+	f->scene.host_generation++;
+	assert_true(look(f, 0)->health.no_uverbs);
+	f->host.rdma[1].uverbs[0] = '\0';
+	f->scene.host_generation++;
+	assert_false(look(f, 0)->health.no_uverbs); /* nothing shows that it could have one */
+}
+
 /* The VF's port is down all the time here; its PF is the link. */
 static void test_a_pod_that_ends_is_no_flap(void **state)
 {
@@ -461,6 +514,8 @@ TEST_GROUP(port_observer)
 		cmocka_unit_test_setup_teardown(test_readings_in_base_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_card_without_a_driver, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_only_card_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_character_devices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_pod_that_ends_is_no_flap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_soft_roce_without_its_netdev, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent_is_unknown, setup, teardown),
