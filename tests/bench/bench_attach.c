@@ -10,10 +10,10 @@
  * with its name, (returns) every step of attach_run() for all of them, by as many threads as the
  * engine has. The kernel's lock serialises both.
  *
- * Otherwise, in each round, in turns: (floor) three requests over open sockets: move with a name, address, up;
- * (attach) every step of attach_run(): journal on the disk, the way into the namespace, alias,
- * sysctls, address, up, read-back; each followed by a return, of which every other one (reset) ends
- * with a new netdev. Wall-clock medians: most of it is the device's. */
+ * Otherwise, in each round, in turns: (floor) three requests over open sockets: move with a name,
+ * address, up; (attach) every step of attach_run(): journal on the disk, the way into the
+ * namespace, alias, sysctls, address, up, read-back; each followed by a return, of which every
+ * other one (reset) ends with a new netdev. Wall-clock medians: most of it is the device's. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@
 #include "rtnl_addr.h"
 #include "steps.h"
 
-#define ROUNDS_MAX 10000
+#define ROUNDS_MAX  10000
 #define AT_ONCE_MAX 64
 /* operation.c's WORKING_MAX. */
 #define THREADS	    4

@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# Many VFs go into a pod and come back at once, by as many admin requests as there are VFs, beside the least that the kernel needs to move them.
+# lab: --nics 3
+# proves: daemon/attach daemon/attach/steps daemon/http
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+# at_once.sh [ROUNDS [BAR]]   with a bar: at most BAR times the kernel's floor; on an idle machine (make bench)
+ROUNDS=${1:-1} BAR=${2:-}
+N=21
+SOFT_ROCE=false
+
+# The VFs of all NICs, each of which has seven.
+make_all_vfs() {
+    local path
+    for path in /sys/class/net/*/device/sriov_totalvfs; do
+        ip link set "$(cut -d/ -f5 <<<"$path")" up
+        echo 7 >"${path%totalvfs}numvfs"
+    done
+    wait_until 120 "(( \$(ls -d /sys/bus/pci/drivers/igbvf/0000:*/net/* | wc -l) == N ))"
+    udevadm settle --timeout=60
+    for path in /sys/bus/pci/drivers/igbvf/0000:*; do VF_IDS+=("${path##*/}"); done
+    cat >"$CONFIG" <<END
+{"pools": [{"resourceName": "roce", "selectors": {"drivers": ["igbvf"]}, "network": {}}]}
+END
+}
+
+names_at_home() {
+    local id
+    for id in "${VF_IDS[@]}"; do echo "$id $(netdev_of "$id")"; done
+}
+
+all_are_home() {
+    [[ $(names_at_home 2>/dev/null) == "$HOME_NAMES" ]]
+}
+
+ratio_of() { # N: what bench_attach found, with N VFs
+    "$BUILD/bench/bench_attach" --at-once "$STATE_DIR" "$ROUNDS" /run/netns/many "${VF_IDS[@]:0:$1}" >/tmp/bench || fail "$(cat /tmp/bench)"
+    sed "s/^/# $1 VFs: /" /tmp/bench
+    sed -nE 's,^returns / floor: ([0-9.]+) .*,\1,p' /tmp/bench >/tmp/ratio
+}
+
+requests() { # attach|detach
+    local i
+    for ((i = 0; i < N; i++)); do
+        if [[ $1 == detach ]]; then
+            echo "{\"device\": \"${VF_IDS[i]}\"}"
+        else
+            echo "{\"device\": \"${VF_IDS[i]}\", \"netns\": \"/run/netns/many\", \"interface\": \"net$i\", \"ips\": [\"10.9.$i.1/24\"]}"
+        fi
+    done
+}
+
+in_pod() {
+    in_netns many ip -brief address | grep -c '^net[0-9]* .* 10\.9\.'
+}
+
+make_all_vfs
+HOME_NAMES=$(names_at_home)
+ip netns add many
+ip -n many link set lo up
+for n in 7 21; do
+    ratio_of $n
+    check "$n returns at once were measured${BAR:+: at most $BAR times the floor}" "awk -v r=\"$(cat /tmp/ratio)\" 'BEGIN { exit !(r > 0 && r <= ${BAR:-1000}) }'"
+done
+check_within 10 "all are in the host with the names that they had" all_are_home
+start_rocelet --config "$CONFIG" --state-dir "$STATE_DIR"
+for ((round = 0; round < ROUNDS; round++)); do
+    took=$(requests attach | /rocelet/lab/guest/at_once.py attach 2>&1) || fail "attach: $took"
+    check "$N admin requests at once: all $N VFs are in the pod" "(( \$(in_pod) == N ))"
+    back=$(requests detach | /rocelet/lab/guest/at_once.py detach 2>&1) || fail "detach: $back"
+    check_within 10 "and come back with the names that they had" all_are_home
+    echo "# $N attaches at once $took ms, $N returns $back ms, by the daemon"
+done
+check "nothing to complain about" "! grep -E ' (error|warn) ' $OUT/rocelet.log"
+stop_rocelet
