@@ -170,6 +170,18 @@ const struct pod_device *pod_list_find(const struct pod_list *l, const char *res
 	return end > low ? &l->devices[low] : NULL;
 }
 
+void pod_list_remove(struct pod_list *l, const char *resource, const char *id)
+{
+	size_t n;
+	const struct pod_device *first = pod_list_find(l, resource, id, &n);
+	size_t at = first ? (size_t)(first - l->devices) : 0;
+
+	if (!first)
+		return;
+	memmove(&l->devices[at], &l->devices[at + n], (l->n - at - n) * sizeof(*l->devices));
+	l->n -= n;
+}
+
 static bool is_place(const struct pod_list *l, size_t at, const char *resource, const char *id)
 {
 	return at <= l->n && (at == l->n || by_device(&l->devices[at], resource, id) >= 0) &&

@@ -47,6 +47,8 @@ int pod_list_push(struct pod_list *, const struct pod_device *);
 /* Into an empty list; -ENOMEM leaves it empty. */
 int pod_list_copy(struct pod_list *dst, const struct pod_list *src);
 void pod_list_sort(struct pod_list *);
+/* Takes out every entry of the device. */
+void pod_list_remove(struct pod_list *, const char *resource, const char *id);
 /* Same devices in the same containers, as doubted, whatever the times are. Both sorted. */
 bool pod_list_equal(const struct pod_list *, const struct pod_list *);
 /* Another kubelet is asked from now on: everything is doubted. */

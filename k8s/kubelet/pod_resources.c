@@ -24,6 +24,8 @@
 #define LIST_PATH    "/v1.PodResourcesLister/List"
 #define ANSWER_MAX   (16u << 20)
 #define TIMEOUT_MS   10000
+/* An answer takes a few milliseconds; after this, it is not worth waiting for. */
+#define SILENT_MS    500
 #define SPACING_MS   100
 #define PAUSE_MAX_MS 10000
 #define YOUNG_MS     30000
@@ -360,6 +362,17 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 const struct pod_list *pod_resources_list(const struct pod_resources *p)
 {
 	return &p->list;
+}
+
+void pod_resources_disprove(struct pod_resources *p, const char *resource, const char *id)
+{
+	pod_list_remove(&p->list, resource, id);
+}
+
+bool pod_resources_answers(const struct pod_resources *p)
+{
+	return p->trouble[0] == '\0' &&
+	       !(p->asking && uv_now(p->loop) - p->asked_ms >= SILENT_MS);
 }
 
 void pod_resources_counts(const struct pod_resources *p, uint64_t *ret_asked, uint64_t *ret_failed)

@@ -42,6 +42,11 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const cha
 void pod_resources_refresh(struct pod_resources *);
 /* The last list; empty with POD_SOURCE_NONE until there is one. */
 const struct pod_list *pod_resources_list(const struct pod_resources *);
+/* The kubelet has allocated the device since: whoever the last list named for it has it no more. */
+void pod_resources_disprove(struct pod_resources *, const char *resource, const char *id);
+/* The last question had an answer, and the one under way has not been waited for longer than
+ * answers take: the next answer is near. */
+bool pod_resources_answers(const struct pod_resources *);
 /* Questions sent, and those that failed (refused, timed out, no answer). */
 void pod_resources_counts(const struct pod_resources *, uint64_t *ret_asked, uint64_t *ret_failed);
 /* Why the last question had no answer; "" = it had one, or there is no kubelet. */
