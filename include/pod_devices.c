@@ -51,6 +51,11 @@ static const char *keep_name(struct pod_list *l, const char *text, const char *l
 	return memcpy(t->bytes + t->used - len, text, len);
 }
 
+const char *pod_list_text(struct pod_list *l, const char *text)
+{
+	return keep_name(l, text, NULL);
+}
+
 /* --- lists ------------------------------------------------------------------------------------ */
 
 void pod_list_done(struct pod_list *l)

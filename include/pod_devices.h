@@ -42,6 +42,8 @@ struct pod_list {
 };
 
 void pod_list_done(struct pod_list *);
+/* The list's own copy of a text, for its entries; NULL: out of memory. */
+const char *pod_list_text(struct pod_list *, const char *text);
 /* Appends a copy, to be sorted by the caller; NULL texts are "". -ENOMEM changes nothing. */
 int pod_list_push(struct pod_list *, const struct pod_device *);
 /* Into an empty list; -ENOMEM leaves it empty. */

@@ -101,11 +101,11 @@ struct resources {
 	struct pod_status status;
 	bool to_sweep; /* IDs or pools have changed since the files were swept */
 
-	struct due settle; /* gathers changes; the next turn of a decision */
-	struct due show;   /* gathers what only the table tells */
-	struct due hold;   /* the next hold time of somebody's health ends */
+	struct due settle;   /* gathers changes; the next turn of a decision */
+	struct due show;     /* gathers what only the table tells */
+	struct due hold;     /* the next hold time of somebody's health ends */
 	struct due patience; /* an Allocate has waited long enough for the kubelet's list */
-	bool to_judge;	   /* pools are built, and looked at in the next turn */
+	bool to_judge;	     /* pools are built, and looked at in the next turn */
 	bool devices_known, decided, closing;
 	unsigned open_handles;
 };

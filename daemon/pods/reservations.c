@@ -313,7 +313,8 @@ int reservations_apply(struct reservations *l, const struct pod_list *given,
 
 	if (given->source == POD_SOURCE_NONE || asked_ms < l->list.asked_ms)
 		return 0;
-	if (copy(l, &list, given, asked_ms) < 0 || add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
+	if (copy(l, &list, given, asked_ms) < 0 ||
+	    add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
 	    add_unsettled(l, &list, asked_ms) < 0) {
 		pod_list_done(&list);
 		return -ENOMEM;

@@ -14,13 +14,10 @@
 struct uv_loop_s;
 struct pod_resources;
 
-/* A ListPodResourcesResponse; entries whose names are too long for their fields are left out and
- * counted. -EBADMSG, -ENOMEM; -EMSGSIZE: more devices than a node has (16384). *ret is untouched
- * on failure, as below. */
-int pod_resources_decode(struct pod_list *ret, size_t *ret_left_out, const uint8_t *, size_t len);
 /* The text of device-plugins/kubelet_internal_checkpoint (pkg/kubelet/cm/devicemanager/checkpoint;
  * device IDs as a list up to 1.19, by NUMA node from 1.20 on). Returns how many entries were left
- * out, as above. Messages name line or entry, not the file. */
+ * out, because their names are too long. -EMSGSIZE: more devices than a node has (16384). *ret is
+ * untouched on failure. Messages name line or entry, not the file. */
 int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, struct err *);
 /* The same of the file below the kubelet's folder; messages name it. */
 int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *);

@@ -382,7 +382,8 @@ static void test_a_young_kubelets_word(void **state)
 	assert_granted(&a, "/dev/infiniband/uverbs1");
 	assert_true(b.pods.questions > 1); /* it was asked for the occasion */
 	bench_settle(&b);
-	assert_string_equal(pod_of(&b, VF(1)), ""); /* job-1 is no holder any more, doubted or not */
+	assert_string_equal(pod_of(&b, VF(1)),
+			    ""); /* job-1 is no holder any more, doubted or not */
 	/* And what it names is held, however young it is. */
 	fake_pods_hold(&b.pods, new, 1);
 	holders_ask(b.holders);
