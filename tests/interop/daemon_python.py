@@ -474,6 +474,21 @@ def a_socket_that_is_deleted_comes_back():
 
 
 @check
+def a_registry_that_is_not_looked_into():
+    """The folder is there, and the kubelet does not look into it: Register is called, and one that looks there later finds nothing."""
+    with Daemon("registry") as daemon:
+        found = daemon.socket("plugins_registry")
+        kubelet = registered(daemon)
+        equal(kubelet.requests[0].resource_name, ROCE)
+        equal((os.listdir(daemon.dir + "/plugins_registry"), os.path.exists(found)), ([], False))
+        assert any("does not look for resources in" in line for line in daemon.log), daemon.log
+        kubelet.stop()
+        kubelet = registered(daemon)
+        equal((len(kubelet.requests), os.listdir(daemon.dir + "/plugins_registry")), (1, []))
+        kubelet.stop()
+
+
+@check
 def everybody_is_told_the_same():
     with Daemon() as daemon:
         pods = PodResources(daemon.dir)
