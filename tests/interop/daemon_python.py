@@ -489,6 +489,21 @@ def a_registry_that_is_not_looked_into():
 
 
 @check
+def a_node_without_rdma_cm():
+    with Daemon() as daemon:
+        def findings():
+            return [f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if "rdma_cm" in f["what"]]
+        write(daemon.dir + "/sys/class/misc/fuse/dev", "10:229")
+        eventually("documents", lambda: daemon.get("/api/v1/doctor"))
+        os.unlink(daemon.dir + "/dev/infiniband/rdma_cm")
+        eventually("no module", lambda: findings() == ["there is no /dev/infiniband/rdma_cm: rdma_ucm is not loaded"])
+        write(daemon.dir + "/sys/class/misc/rdma_cm/dev", "10:58")
+        eventually("no node", lambda: findings() == ["the kernel has rdma_cm, but there is no /dev/infiniband/rdma_cm"])
+        write(daemon.dir + "/dev/infiniband/rdma_cm")
+        eventually("nothing", lambda: findings() == [])
+
+
+@check
 def everybody_is_told_the_same():
     with Daemon() as daemon:
         pods = PodResources(daemon.dir)
