@@ -25,6 +25,7 @@
 #define REGISTER_TIMEOUT_MS 10000
 #define LEAVE_MS	    1000
 #define NO_MEMORY_MS	    1000
+#define NEWS_MS		    2000
 /* A watcher that does not read is looked at after 10 ms, 20 ms, ... 1 s. */
 #define NAG_MIN_MS	    10
 #define NAG_MAX_MS	    1000
@@ -101,11 +102,14 @@ static void tell_deleted(struct kubelet_plugin *p)
 	p->told_works = false;
 }
 
-/* Each reason once, however often they take turns. */
+/* Each reason once, however often they take turns. What heals within a moment is none: a kubelet
+ * that restarts drops a call. */
 static void tell_error(struct kubelet_plugin *p)
 {
 	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
 
+	if (!p->registration.refused && now_of(p) - p->registration.trouble_ms < NEWS_MS)
+		return;
 	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
 		if (p->told_errors[i] == hash)
 			return;

@@ -32,6 +32,8 @@
 #define SPACING_MS   100
 #define PAUSE_MAX_MS 10000
 #define YOUNG_MS     30000
+/* A kubelet that restarts is back by then, and its trouble is no news. */
+#define NEWS_MS	     5000
 
 struct pod_resources {
 	uv_loop_t *loop;
@@ -56,30 +58,43 @@ struct pod_resources {
 	uint64_t again_ms; /* while something is doubted: asked without being told to */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
-	char trouble[256]; /* why there is no newer list; "" = there is */
+	char trouble[256];   /* why there is no newer list; "" = there is */
+	uint64_t trouble_ms; /* since when */
 	bool told_trouble, told_none;
 	size_t told_left_out;
 };
 
 static void schedule_list(struct pod_resources *p)
 {
+	uint64_t at = DUE_NEVER;
+
 	if (p->over)
-		due_in(&p->due, 0);
+		at = 0;
 	else if ((p->wanted || p->doubts) && !p->asking)
-		due_at(&p->due, p->wanted ? p->next_ms : p->again_ms);
+		at = p->wanted ? p->next_ms : p->again_ms;
+	if (p->trouble[0] && !p->told_trouble && p->trouble_ms + NEWS_MS < at)
+		at = p->trouble_ms + NEWS_MS;
+	due_at(&p->due, at);
 }
 
 /* --- what comes of a question ---------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void tell_trouble(struct pod_resources *p,
+__attribute__((format(printf, 2, 3))) static void note_trouble(struct pod_resources *p,
 							       const char *fmt, ...)
 {
 	va_list ap;
 
+	if (!p->trouble[0])
+		p->trouble_ms = uv_now(p->loop);
 	va_start(ap, fmt);
 	vsnprintf(p->trouble, sizeof(p->trouble), fmt, ap);
 	va_end(ap);
-	if (p->told_trouble)
+}
+
+/* Once it has lasted. */
+static void tell_trouble(struct pod_resources *p)
+{
+	if (!p->trouble[0] || p->told_trouble || uv_now(p->loop) - p->trouble_ms < NEWS_MS)
 		return;
 	p->told_trouble = true;
 	log_warn("kubelet", 0, "cannot see which pod holds what: %s, keeping what was last known",
@@ -157,7 +172,7 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 	if (r == -ENOENT && p->list.source == POD_SOURCE_NONE)
 		tell_no_kubelet(p, why);
 	else
-		tell_trouble(p, "%s; %s", why, e.msg);
+		note_trouble(p, "%s; %s", why, e.msg);
 	unanswered(p);
 }
 
@@ -204,26 +219,26 @@ static void on_part(struct grpc_call *call, const uint8_t *bytes, size_t len, si
 		p->refused = take_answer(p);
 }
 
-static void tell_refused(struct pod_resources *p)
+static void note_refused(struct pod_resources *p)
 {
 	const size_t size = p->n_bytes + p->n_left;
 
 	if (p->refused == -EMSGSIZE)
-		tell_trouble(p, "%s: its list (%zu bytes) names more than %d devices", p->sock,
+		note_trouble(p, "%s: its list (%zu bytes) names more than %d devices", p->sock,
 			     size, POD_LIST_MAX);
 	else
-		tell_trouble(p, "%s: its list (%zu bytes) cannot be read: byte %zu: %s", p->sock,
+		note_trouble(p, "%s: its list (%zu bytes) cannot be read: byte %zu: %s", p->sock,
 			     size, p->n_bytes, strerror(-p->refused));
 }
 
 /* text: the peer's or ours. */
-static void tell_failed(struct pod_resources *p, enum grpc_status status, const char *text)
+static void note_failed(struct pod_resources *p, enum grpc_status status, const char *text)
 {
 	if (p->n_left > 0)
-		tell_trouble(p, "%s: %s after %zu of %zu bytes of its list: %s", p->sock,
+		note_trouble(p, "%s: %s after %zu of %zu bytes of its list: %s", p->sock,
 			     grpc_status_name(status), p->n_bytes, p->n_bytes + p->n_left, text);
 	else
-		tell_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status), text);
+		note_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status), text);
 }
 
 /* Nobody behind the socket: the kubelet is away, and its checkpoint is as good as what it said. An
@@ -247,9 +262,9 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 			ask_checkpoint(p, text ? text : "nobody listens");
 		} else {
 			if (p->refused < 0)
-				tell_refused(p);
+				note_refused(p);
 			else
-				tell_failed(p, status, text ? text : "");
+				note_failed(p, status, text ? text : "");
 			unanswered(p);
 		}
 		if (status != GRPC_UNIMPLEMENTED)
@@ -299,13 +314,13 @@ static void ask_kubelet(struct pod_resources *p)
 	if (!file_id_is_there(&p->sock_id)) {
 		snprintf(e.msg, sizeof(e.msg), "%s is not there", p->sock);
 		if (p->list.source == POD_SOURCE_API) {
-			tell_trouble(p, "%s", e.msg);
+			note_trouble(p, "%s", e.msg);
 			unanswered(p);
 		} else {
 			ask_checkpoint(p, e.msg);
 		}
 	} else if (ask_api(p, &e) < 0) {
-		tell_trouble(p, "%s", e.msg);
+		note_trouble(p, "%s", e.msg);
 		unanswered(p);
 		try_again(p);
 	}
@@ -323,6 +338,7 @@ static void on_due(void *arg)
 		p->stream = NULL;
 		p->over = p->asking = false;
 	}
+	tell_trouble(p);
 	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
 		ask_kubelet(p);

@@ -504,6 +504,33 @@ def a_node_without_rdma_cm():
 
 
 @check
+def a_kubelet_restart_is_no_news():
+    """What heals within a moment is no warning; what does not is one."""
+    with Daemon() as daemon:
+        def warnings():
+            return [line for line in daemon.log if " warn " in line and "kubelet" in line]
+        pods = PodResources(daemon.dir)
+        kubelet = registered(daemon)
+        pods.held = [("train", "job-7", "main", ROCE, VFS[0])]
+        checkpoint(daemon)
+        eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
+        for _ in range(3):
+            kubelet.stop(dead_file=True)
+            pods.stop()
+            checkpoint(daemon)  # a reason to ask
+            eventually("it is seen", lambda: "pod-resources" in daemon.get("/api/v1/doctor"))
+            pods = PodResources(daemon.dir)
+            pods.held = [("train", "job-7", "main", ROCE, VFS[0])]
+            kubelet = registered(daemon)
+            eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
+        equal(warnings(), [])
+        pods.stop()
+        checkpoint(daemon)
+        eventually("said", lambda: any("cannot see which pod holds what" in line for line in warnings()))
+        kubelet.stop()
+
+
+@check
 def everybody_is_told_the_same():
     with Daemon() as daemon:
         pods = PodResources(daemon.dir)
