@@ -348,6 +348,7 @@ int host_copy(struct host *dst, const struct host *src)
 	size_t owned = 0;
 
 	dst->rdma_mode = src->rdma_mode;
+	dst->rdma_cm = src->rdma_cm;
 	while (ok && owned < dst->n_rdma)
 		ok = own_ports(&dst->rdma[owned++]);
 	if (ok)

@@ -207,6 +207,14 @@ struct netns {
 enum rdma_netns_mode { RDMA_NETNS_UNKNOWN, RDMA_NETNS_SHARED, RDMA_NETNS_EXCLUSIVE };
 
 /* What one host has. Zero-initialised it is the empty host. */
+/* /dev/infiniband/rdma_cm, for librdmacm: one for all devices. */
+enum rdma_cm_node {
+	RDMA_CM_UNKNOWN,
+	RDMA_CM_THERE,
+	RDMA_CM_NO_NODE,   /* the kernel has it, /dev does not */
+	RDMA_CM_NO_MODULE, /* rdma_ucm is not loaded */
+};
+
 struct host {
 	struct function *functions;
 	size_t n_functions;
@@ -219,6 +227,7 @@ struct host {
 	struct report *reports;
 	size_t n_reports;
 	enum rdma_netns_mode rdma_mode;
+	enum rdma_cm_node rdma_cm;
 };
 
 /* Frees what it owns and leaves the empty host. */

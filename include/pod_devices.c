@@ -51,6 +51,11 @@ static const char *keep_name(struct pod_list *l, const char *text, const char *l
 	return memcpy(t->bytes + t->used - len, text, len);
 }
 
+const char *pod_list_text(struct pod_list *l, const char *text)
+{
+	return keep_name(l, text, NULL);
+}
+
 /* --- lists ------------------------------------------------------------------------------------ */
 
 void pod_list_done(struct pod_list *l)
@@ -168,6 +173,18 @@ const struct pod_device *pod_list_find(const struct pod_list *l, const char *res
 	if (ret_n)
 		*ret_n = end - low;
 	return end > low ? &l->devices[low] : NULL;
+}
+
+void pod_list_remove(struct pod_list *l, const char *resource, const char *id)
+{
+	size_t n;
+	const struct pod_device *first = pod_list_find(l, resource, id, &n);
+	size_t at = first ? (size_t)(first - l->devices) : 0;
+
+	if (!first)
+		return;
+	memmove(&l->devices[at], &l->devices[at + n], (l->n - at - n) * sizeof(*l->devices));
+	l->n -= n;
 }
 
 static bool is_place(const struct pod_list *l, size_t at, const char *resource, const char *id)

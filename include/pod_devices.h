@@ -42,11 +42,15 @@ struct pod_list {
 };
 
 void pod_list_done(struct pod_list *);
+/* The list's own copy of a text, for its entries; NULL: out of memory. */
+const char *pod_list_text(struct pod_list *, const char *text);
 /* Appends a copy, to be sorted by the caller; NULL texts are "". -ENOMEM changes nothing. */
 int pod_list_push(struct pod_list *, const struct pod_device *);
 /* Into an empty list; -ENOMEM leaves it empty. */
 int pod_list_copy(struct pod_list *dst, const struct pod_list *src);
 void pod_list_sort(struct pod_list *);
+/* Takes out every entry of the device. */
+void pod_list_remove(struct pod_list *, const char *resource, const char *id);
 /* Same devices in the same containers, as doubted, whatever the times are. Both sorted. */
 bool pod_list_equal(const struct pod_list *, const struct pod_list *);
 /* Another kubelet is asked from now on: everything is doubted. */

@@ -162,19 +162,46 @@ static void check_orphans(struct examination *x)
 	}
 }
 
+static const char no_node_help[] =
+	"Without it no program can open the device: is udev running, and "
+	"/dev the host's own in this container?";
+
 static void check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
 		       bool missing)
 {
 	if (missing)
-		find(x, FINDING_CHARDEV, rd->name,
-		     "Without it no program can open the device: is udev running, and /dev the host's "
-		     "own in this container?",
+		find(x, FINDING_CHARDEV, rd->name, no_node_help,
 		     "the kernel has %s for it, but there is no /dev/infiniband/%s", node, node);
+}
+
+static void check_rdma_cm(struct examination *x)
+{
+	const char *help =
+		"Programs that connect by librdmacm fail in containers, which get no rdma_cm: "
+		"`modprobe rdma_ucm`, and start them again once the node is there.";
+
+	if (x->in->host->n_rdma == 0)
+		return;
+	switch (x->in->host->rdma_cm) {
+	case RDMA_CM_UNKNOWN:
+	case RDMA_CM_THERE:
+		return;
+	case RDMA_CM_NO_MODULE:
+		find(x, FINDING_CHARDEV, "", help,
+		     "there is no /dev/infiniband/rdma_cm: rdma_ucm is not loaded");
+		return;
+	case RDMA_CM_NO_NODE:
+		find(x, FINDING_CHARDEV, "", no_node_help,
+		     "the kernel has rdma_cm, but there is no /dev/infiniband/rdma_cm");
+		return;
+	}
 }
 
 static void check_chardevs(struct examination *x)
 {
 	const struct host *host = x->in->host;
+
+	check_rdma_cm(x);
 
 	for (size_t i = 0; i < host->n_rdma; i++) {
 		const struct rdma_dev *rd = &host->rdma[i];

@@ -10,6 +10,9 @@
 #include "operation.h"
 #include "outcome.h"
 
+/* How long the runtime may take to say that a sandbox has ended after its namespace has. */
+#define ENDING_MS 2000
+
 /* True, and said once, in a daemon that only says what it would do. why: NULL is fine. */
 static bool only_say(const struct attach_engine *e, struct attachment *a, const char *what,
 		     const char *why)
@@ -67,11 +70,29 @@ static struct attachment *prepare(struct attach_engine *e, const struct desired 
 	return a;
 }
 
+/* Its namespace is gone and the runtime has not said yet that the sandbox ends: it is asked, and
+ * given a moment. */
+static bool is_ending(struct attach_engine *e, struct attachment *a, const struct desired *w)
+{
+	struct netns_id netns;
+
+	if (e->ops->netns_find(e->hw, w->owner.netns.path, &netns) == 0) {
+		a->ending_ms = 0;
+		return false;
+	}
+	if (!a->ending_ms) {
+		a->ending_ms = engine_now(e);
+		engine_ask(e);
+	}
+	engine_due(e, a->ending_ms + ENDING_MS);
+	return engine_now(e) - a->ending_ms < ENDING_MS;
+}
+
 static void attach(struct attach_engine *e, const struct desired *w)
 {
 	struct attachment *a = prepare(e, w);
 
-	if (a && !only_say(e, a, "attach", NULL))
+	if (a && !only_say(e, a, "attach", NULL) && !is_ending(e, a, w))
 		operation_attach(e, a);
 }
 

@@ -52,6 +52,7 @@ struct attachment {
 	uint64_t since_ms;    /* loop time of the last change of state */
 	uint64_t retry_ms;    /* a bad one is tried again, NEVER = it is not bad */
 	uint64_t again_ms;    /* one that could not be attached is tried again */
+	uint64_t ending_ms;   /* not attached since then, its pod seems to end; 0 = it does not */
 	uint64_t check_ms;    /* the next check */
 	uint64_t unheld_ms;   /* since when the kubelet's list does not name it, 0 = it does */
 	uint64_t doubt_ms;    /* who has it must be asked again since then, 0 = it need not */

@@ -208,6 +208,7 @@ static const char *why_return(const struct attach_snapshot *s, const struct atta
 		.record = &a->record,
 		.netns_gone = is_netns_gone(s, a),
 		.in_host = is_back(s, a),
+		.netns_there = a->life == NETNS_ALIVE,
 		.interrupted = a->interrupted,
 		.unheld_ms = a->unheld_ms ? s->now_ms - doubted_since(s, a) + 1 : 0,
 	};

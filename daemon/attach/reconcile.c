@@ -87,8 +87,10 @@ const char *reconcile_attachment(const struct attach_fact *f, const struct recon
 		return NULL;
 	if (f->netns_gone)
 		return "its namespace is gone";
+	/* The kernel returns it when the namespace ends, which is seen before the runtime says that
+	 * the sandbox has. */
 	if (state == ATTACH_IN_POD && f->in_host)
-		return "it was taken out of its pod";
+		return f->netns_there ? "it was taken out of its pod" : "it is in the host again";
 	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : NULL;
 }
 

@@ -17,6 +17,7 @@ struct attach_fact {
 	bool netns_gone;    /* nothing keeps it, and no runtime calls its sandbox ready */
 	bool in_host;	    /* its netdev is in the host's namespace, by a look that began after the
 			       attachment was done: an older one would take it from its pod */
+	bool netns_there;   /* its namespace is where it was */
 	bool interrupted;   /* by our own death: the record says attaching, returning or bad, and
 			       nobody works on it */
 	uint64_t unheld_ms; /* for how long the kubelet's list has not named it for this pod while

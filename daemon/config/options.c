@@ -139,7 +139,7 @@ static const struct option_def option_table[] = {
 	{SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
 		 "how long a request may take to arrive and its answer to be taken")},
 	{CHOICE("registration", "WAY", registration, registrations, "auto",
-		"how the kubelet learns of resources; auto: registry if plugins_registry exists")},
+		"how the kubelet learns of resources; auto: registry if the kubelet looks into plugins_registry")},
 	{CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
 		"on shutdown leave the resources as they are, or tell the kubelet there are none")},
 	{TEXT("resource-prefix", "NAME", resource_prefix, "",

@@ -160,5 +160,6 @@ uint64_t host_digest(const struct host *h)
 		add_str(&d, h->namespaces[i].name);
 	}
 	add_num(&d, h->rdma_mode);
+	add_num(&d, h->rdma_cm);
 	return d.h;
 }

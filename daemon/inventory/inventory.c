@@ -351,6 +351,7 @@ static void take_parts(struct host *h, struct host *from, unsigned parts)
 		SWAP(h->rdma, from->rdma);
 		SWAP(h->n_rdma, from->n_rdma);
 		SWAP(h->rdma_mode, from->rdma_mode);
+		SWAP(h->rdma_cm, from->rdma_cm);
 	}
 	if (parts & SCAN_REPORTS) {
 		SWAP(h->reports, from->reports);

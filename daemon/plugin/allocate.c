@@ -2,13 +2,16 @@
  *
  * Answers come at once, but for one case: the kubelet allocates an ID that a container held when it
  * last said so. Either that container is gone, or something is wrong; its own list tells, and is
- * waited for. */
+ * waited for, if the kubelet answers at all and not for longer than WAIT_MS: it starts no other pod
+ * meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocation.h"
 #include "log.h"
 #include "state.h"
+
+#define WAIT_MS 500
 
 struct pending_allocate {
 	struct pending_allocate *next;
@@ -180,26 +183,50 @@ static void tell_belief(const struct resource *s)
 			 s->name);
 }
 
-/* Within the same millisecond the list may be the older one. */
-void allocate_continue(struct resources *r, uint64_t asked_ms)
+static void run_timer(struct resources *r)
+{
+	uint64_t at = DUE_NEVER;
+
+	for (const struct pending_allocate *w = r->allocates; w; w = w->next)
+		if (w->since_ms + WAIT_MS < at)
+			at = w->since_ms + WAIT_MS;
+	due_at(&r->patience, at);
+}
+
+/* Those that came before then. */
+static void answer_waiting(struct resources *r, uint64_t before_ms, bool sure)
 {
 	struct pending_allocate **at = &r->allocates;
 
 	while (*at) {
 		struct pending_allocate *w = *at;
 
-		if (asked_ms > 0 && w->since_ms >= asked_ms) {
+		if (w->since_ms >= before_ms) {
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
-		if (asked_ms == 0)
+		if (!sure)
 			tell_belief(w->resource);
-		answer_allocate(w->resource, w->answer, w->containers, w->n, asked_ms > 0);
+		answer_allocate(w->resource, w->answer, w->containers, w->n, sure);
 		allocate_free(w);
 	}
+	run_timer(r);
+}
+
+/* Within the same millisecond the list may be the older one. */
+void allocate_continue(struct resources *r, uint64_t asked_ms)
+{
+	answer_waiting(r, asked_ms > 0 ? asked_ms : UINT64_MAX, asked_ms > 0);
 	if (r->allocates)
 		holders_ask(r->holders);
+}
+
+void allocate_expire(void *arg)
+{
+	struct resources *r = arg;
+
+	answer_waiting(r, uv_now(r->loop) - WAIT_MS + 1, false);
 }
 
 /* Forgets the questions with this answer, or to this resource; both NULL: all. */
@@ -226,11 +253,20 @@ void allocate_drop(struct resources *r, const struct resource *s)
 	prestart_drop(r, NULL, s);
 }
 
+/* What is held is to be had from the kubelet soon. */
+static bool can_be_sure(const struct resource *s)
+{
+	if (holders_answer(s->owner->holders))
+		return true;
+	tell_belief(s);
+	return false;
+}
+
 static void on_allocate(struct plugin_answer *answer, const struct id_list *containers, size_t n,
 			void *arg)
 {
 	struct resource *s = arg;
-	struct pending_allocate *w = any_held(s, containers, n)
+	struct pending_allocate *w = any_held(s, containers, n) && can_be_sure(s)
 					     ? allocate_new(s, answer, containers, n)
 					     : NULL;
 
@@ -240,6 +276,7 @@ static void on_allocate(struct plugin_answer *answer, const struct id_list *cont
 	}
 	w->next = s->owner->allocates;
 	s->owner->allocates = w;
+	run_timer(s->owner);
 	holders_ask(s->owner->holders);
 }
 

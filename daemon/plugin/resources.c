@@ -148,7 +148,8 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	due_init(&r->settle, loop, advertise_turn, r);
 	due_init(&r->show, loop, on_show, r);
 	due_init(&r->hold, loop, on_hold, r);
-	r->open_handles = 3;
+	due_init(&r->patience, loop, allocate_expire, r);
+	r->open_handles = 4;
 	status_open(r);
 	error = plugin_start(r, e);
 	if (error < 0)
@@ -185,6 +186,7 @@ static void stop_deciding(struct resources *r)
 	due_close(&r->settle, on_part_closed);
 	due_close(&r->show, on_part_closed);
 	due_close(&r->hold, on_part_closed);
+	due_close(&r->patience, on_part_closed);
 }
 
 void resources_close(struct resources *r)

@@ -101,10 +101,11 @@ struct resources {
 	struct pod_status status;
 	bool to_sweep; /* IDs or pools have changed since the files were swept */
 
-	struct due settle; /* gathers changes; the next turn of a decision */
-	struct due show;   /* gathers what only the table tells */
-	struct due hold;   /* the next hold time of somebody's health ends */
-	bool to_judge;	   /* pools are built, and looked at in the next turn */
+	struct due settle;   /* gathers changes; the next turn of a decision */
+	struct due show;     /* gathers what only the table tells */
+	struct due hold;     /* the next hold time of somebody's health ends */
+	struct due patience; /* an Allocate has waited long enough for the kubelet's list */
+	bool to_judge;	     /* pools are built, and looked at in the next turn */
 	bool devices_known, decided, closing;
 	unsigned open_handles;
 };
@@ -179,6 +180,8 @@ void status_done(struct resources *);
 extern const struct plugin_hooks plugin_calls; /* arg: struct resource */
 /* The kubelet's list has come that was asked for at asked_ms; 0: its word could not be had. */
 void allocate_continue(struct resources *, uint64_t asked_ms);
+/* Grants what has waited too long for it; arg: struct resources. */
+void allocate_expire(void *arg);
 /* Questions to this resource, or to any (NULL), are not answered any more. */
 void allocate_drop(struct resources *, const struct resource *);
 

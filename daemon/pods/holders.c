@@ -64,6 +64,11 @@ const char *holders_trouble(const struct holders *h)
 	return pod_resources_trouble(h->kubelet);
 }
 
+bool holders_answer(const struct holders *h)
+{
+	return pod_resources_answers(h->kubelet);
+}
+
 void holders_ask(struct holders *h)
 {
 	pod_resources_refresh(h->kubelet);
@@ -71,6 +76,7 @@ void holders_ask(struct holders *h)
 
 int holders_reserve(struct holders *h, const char *resource, const char *id)
 {
+	pod_resources_disprove(h->kubelet, resource, id);
 	return reservations_add(h->reservations, resource, id, uv_now(h->loop));
 }
 

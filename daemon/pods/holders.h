@@ -45,6 +45,8 @@ const struct pod_list *holders_held(const struct holders *);
 const struct reservations *holders_reservations(const struct holders *);
 /* Why the kubelet's last answer was none, "" = it was one. */
 const char *holders_trouble(const struct holders *);
+/* The kubelet's own list is near, and worth waiting for; pod_resources_answers(). */
+bool holders_answer(const struct holders *);
 /* The kubelet is to be asked: every request made before the question is sent is answered by it. */
 void holders_ask(struct holders *);
 /* As reservations_add(), _note_start() and _note_end(), now. */

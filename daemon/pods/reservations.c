@@ -172,10 +172,30 @@ static int reservation_add(struct reservations *l, const char *resource, const c
 	return 0;
 }
 
+/* One entry is left, without a pod: the next list names its new one. Needs no memory. */
+static void forget_holders(struct reservations *l, const char *resource, const char *id)
+{
+	size_t n;
+	struct pod_device *d = entries(l, resource, id, &n);
+
+	if (n == 1 && !d->pod[0] && !d->uid[0])
+		return;
+	*d = (struct pod_device){.namespace = "",
+				 .pod = "",
+				 .container = "",
+				 .uid = "",
+				 .resource = d->resource,
+				 .id = d->id};
+	memmove(d + 1, d + n, (size_t)(&l->list.devices[l->list.n] - (d + n)) * sizeof(*d));
+	l->list.n -= n - 1;
+	l->generation++;
+}
+
 int reservations_add(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	if (reservation_add(l, resource, id, now_ms) < 0)
 		return -ENOMEM;
+	forget_holders(l, resource, id);
 	stamp(l, resource, id, now_ms);
 	return 0;
 }
@@ -201,11 +221,16 @@ static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= RESERVATION_GRACE_MS;
 }
 
-static int copy(struct pod_list *ret, const struct pod_list *from)
+/* Without what was allocated after the list was asked for: it names the holder before. */
+static int copy(const struct reservations *l, struct pod_list *ret, const struct pod_list *from,
+		uint64_t asked_ms)
 {
 	int r = pod_list_copy(ret, from);
 
 	pod_list_sort(ret);
+	for (size_t i = 0; i < l->n_reserved; i++)
+		if (l->reserved[i].made_ms > asked_ms)
+			pod_list_remove(ret, l->reserved[i].resource, l->reserved[i].id);
 	return r;
 }
 
@@ -288,7 +313,8 @@ int reservations_apply(struct reservations *l, const struct pod_list *given,
 
 	if (given->source == POD_SOURCE_NONE || asked_ms < l->list.asked_ms)
 		return 0;
-	if (copy(&list, given) < 0 || add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
+	if (copy(l, &list, given, asked_ms) < 0 ||
+	    add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
 	    add_unsettled(l, &list, asked_ms) < 0) {
 		pod_list_done(&list);
 		return -ENOMEM;

@@ -26,8 +26,10 @@ enum reservation_state { RESERVATION_FREE, RESERVATION_RESERVED, RESERVATION_HEL
 struct reservations *reservations_new(void);
 void reservations_free(struct reservations *);
 
-/* Given away now, or once more; when that was stands in the list for as long as the ID does.
- * -ENOMEM changes nothing. */
+/* Allocated now, or again; the time is in the list for as long as the ID is. The kubelet takes a
+ * device out of its list before it allocates it again: the container that held it until now is
+ * disproved, and the entry names no pod until a list that was asked for later does. -ENOMEM changes
+ * nothing. */
 int reservations_add(struct reservations *, const char *resource, const char *id, uint64_t now_ms);
 /* A container that waits to be started has it, so it was given away, whether we remember or not. Of
  * what stands in the list already only that is new. -ENOMEM changes nothing. */

@@ -179,11 +179,27 @@ static void look_for_nodes(const struct hw *hw, struct rdma_dev *d)
 	d->no_umad_node = lacks_node(hw, d->umad);
 }
 
+static bool is_missing(int dir_fd, const char *path)
+{
+	return faccessat(dir_fd, path, F_OK, 0) < 0 && errno == ENOENT;
+}
+
+/* drivers/infiniband/core/ucma.c registers a misc device of that name. */
+static enum rdma_cm_node look_for_rdma_cm(const struct hw *hw)
+{
+	if (!is_missing(hw->dev_fd, "infiniband/rdma_cm"))
+		return RDMA_CM_THERE;
+	if (!sysfs_exists(hw->sys_fd, "class/misc"))
+		return RDMA_CM_UNKNOWN;
+	return is_missing(hw->sys_fd, "class/misc/rdma_cm") ? RDMA_CM_NO_MODULE : RDMA_CM_NO_NODE;
+}
+
 static int assign_chardevs(const struct hw *hw, struct host *h)
 {
 	struct chardev_table table;
 	int r = chardevs_read(hw, &table);
 
+	h->rdma_cm = look_for_rdma_cm(hw);
 	for (size_t i = 0; i < h->n_rdma && r == 0; i++) {
 		if (h->rdma[i].nsid != NSID_HOST)
 			continue;

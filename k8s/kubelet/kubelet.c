@@ -3,9 +3,10 @@
  * What a folder's watch says is a hint: what is there is then looked at. kubelet.sock is known by
  * device, inode and time of birth: another file of the same name is another kubelet.
  *
- * `auto` is decided once, when the first of the two folders is there: the kubelet makes
- * plugins_registry/ before device-plugins/ (setupDataDirs before the device manager's Start in
- * pkg/kubelet), so a kubelet that has a registry is never taken for one that has none. */
+ * `auto` is decided when the first of the two folders is there: the kubelet makes plugins_registry/
+ * before device-plugins/ (setupDataDirs before the device manager's Start in pkg/kubelet), so a
+ * kubelet that has a registry is never taken for one that has none. One that has the folder and
+ * does not use it is registered with in the other way, for good. */
 #include "kubelet.h"
 
 #include <ctype.h>
@@ -58,6 +59,7 @@ static void choose_folder(struct kubelet *k)
 	if (k->registration == REGISTRATION_REGISTRY ||
 	    (k->registration == REGISTRATION_AUTO && is_dir(k->registry_dir))) {
 		place->registry = true;
+		place->may_leave_registry = k->registration == REGISTRATION_AUTO;
 		place->folder = k->registry_dir;
 		place->other_folder = k->plugins_dir;
 	} else if (k->registration == REGISTRATION_LEGACY || is_dir(k->plugins_dir)) {
@@ -216,30 +218,24 @@ static int check_resource(const char *resource, struct err *e)
 	return err_set(e, -EINVAL, "\"%s\" is no resource name: want prefix/name", resource);
 }
 
-/* Whatever folder it will be in. */
-static int check_path(const struct kubelet *k, const char *resource, struct err *e)
+/* Of its socket; it has the same in either folder. */
+static int make_name(const struct kubelet *k, const char *resource, char **ret, struct err *e)
 {
 	const char *folder = k->registration == REGISTRATION_LEGACY ? k->plugins_dir
 								    : k->registry_dir;
-	size_t len = strlen(folder) + 1 + strlen(resource) + strlen(".sock");
-	size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
-
-	if (len <= most)
-		return 0;
-	return err_set(e, -ENAMETOOLONG,
-		       "%s: its socket's path in %s would have %zu bytes, a socket's has at most "
-		       "%zu: choose a shorter name",
-		       resource, folder, len, most);
-}
-
-static int check_free(const struct kubelet *k, const char *resource, struct err *e)
-{
-	AUTO_FREE char *name = plugin_socket_name(resource);
+	const size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+		     used = strlen(folder) + 1;
+	AUTO_FREE char *name = plugin_socket_name(resource, most > used ? most - used : 0);
 
 	if (!name)
 		return err_set(e, -ENOMEM, "out of memory");
+	if (used + strlen(name) > most)
+		return err_set(e, -ENAMETOOLONG,
+			       "%s: the path of a socket in %s would have %zu bytes, more than %zu",
+			       resource, folder, used + strlen(name), most);
 	if (plugin_by_socket(k, name))
 		return err_set(e, -EEXIST, "%s is served already", resource);
+	*ret = take_ptr(name);
 	return 0;
 }
 
@@ -278,11 +274,11 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 		  const struct plugin_hooks *hooks, struct err *e)
 {
 	struct kubelet_plugin *p;
+	char *name;
 	int r;
 
-	if ((r = check_resource(resource, e)) < 0 || (r = check_path(k, resource, e)) < 0 ||
-	    (r = check_free(k, resource, e)) < 0 ||
-	    (r = plugin_new(&p, &k->place, resource, hooks, e)) < 0)
+	if ((r = check_resource(resource, e)) < 0 || (r = make_name(k, resource, &name, e)) < 0 ||
+	    (r = plugin_new(&p, &k->place, resource, name, hooks, e)) < 0)
 		return r;
 	p->gone = on_plugin_gone;
 	p->gone_arg = k;
@@ -345,8 +341,19 @@ static void on_unclaimed(void *arg)
 	*estate = (struct kubelet_estate){0};
 }
 
+/* A predecessor that chose by itself, too, has found out which way works. */
+static bool was_legacy(const struct kubelet *k, const struct kubelet_estate *estate)
+{
+	const size_t len = strlen(k->plugins_dir);
+
+	return estate->n > 0 && strncmp(estate->items[0].path, k->plugins_dir, len) == 0 &&
+	       estate->items[0].path[len] == '/';
+}
+
 void kubelet_inherit(struct kubelet *k, struct kubelet_estate *take)
 {
+	if (k->place.may_leave_registry && k->place.registry && was_legacy(k, take))
+		kubelet_place_leave_registry(&k->place);
 	k->place.estate = *take;
 	*take = (struct kubelet_estate){0};
 	due_in(&k->unclaimed, UNCLAIMED_MS);

@@ -20,8 +20,9 @@ struct kubelet_plugin;
 
 struct kubelet_opts {
 	const char *dir; /* copied */
-	/* auto: registry if that folder exists, legacy if only device-plugins/ does. Decided once,
-	 * when the first of them is there; a registry that comes later is not moved to. */
+	/* auto: registry if that folder exists, legacy if only device-plugins/ does. Decided when
+	 * the first of them is there; a registry that comes later is not moved to. One that the
+	 * kubelet does not look into while it serves kubelet.sock is left for legacy, once. */
 	enum registration registration;
 	bool zero_on_close; /* tell the kubelet an empty list before leaving */
 };
@@ -83,7 +84,8 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_
 		 const struct kubelet_hooks *, struct err *);
 /* Serves a resource ("prefix/name") until it is withdrawn. Nothing is served or told before the
  * first plugin_set_devices(); then the socket serves before the kubelet is told. -EINVAL: no name
- * of a resource, -ENAMETOOLONG: no path of a socket, -EEXIST: served already. */
+ * of a resource, -ENAMETOOLONG: no path of a socket, whatever its name (a long one is shortened),
+ * -EEXIST: served already. */
 int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *resource,
 		  const struct plugin_hooks *, struct err *);
 /* The complete list; copied. Sent to every watcher when the content differs from what it has been

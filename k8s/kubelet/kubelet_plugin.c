@@ -5,6 +5,7 @@
  * or of another opinion. Every such failure is a pause in the registration. */
 #include "kubelet_plugin.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,11 +25,14 @@
 #define REGISTER_TIMEOUT_MS 10000
 #define LEAVE_MS	    1000
 #define NO_MEMORY_MS	    1000
+#define NEWS_MS		    2000
 /* A watcher that does not read is looked at after 10 ms, 20 ms, ... 1 s. */
 #define NAG_MIN_MS	    10
 #define NAG_MAX_MS	    1000
 #define SOCKET_MODE	    0600
 #define CONNECTIONS_MAX	    16
+/* What a name that is too long ends with. */
+#define HASHED		    "-0123456789abcdef.sock"
 
 static uint64_t now_of(const struct kubelet_plugin *p)
 {
@@ -61,6 +65,7 @@ static void on_asked(void *arg)
 {
 	struct kubelet_plugin *p = arg;
 
+	p->place->asked = true;
 	registration_asked(&p->registration, now_of(p));
 	kick(p);
 }
@@ -97,11 +102,14 @@ static void tell_deleted(struct kubelet_plugin *p)
 	p->told_works = false;
 }
 
-/* Each reason once, however often they take turns. */
+/* Each reason once, however often they take turns. What heals within a moment is none: a kubelet
+ * that restarts drops a call. */
 static void tell_error(struct kubelet_plugin *p)
 {
 	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
 
+	if (!p->registration.refused && now_of(p) - p->registration.trouble_ms < NEWS_MS)
+		return;
 	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
 		if (p->told_errors[i] == hash)
 			return;
@@ -277,6 +285,68 @@ static void serve_socket(struct kubelet_plugin *p)
 	registration_serving(&p->registration, true, now_of(p));
 }
 
+/* --- the folder ------------------------------------------------------------------------------- */
+
+/* Finds its place, once the kubelet has one. */
+static int find_place(struct kubelet_plugin *p)
+{
+	char *path;
+
+	if (p->path)
+		return 0;
+	if (!p->place->folder)
+		return -ENOENT;
+	if (asprintf(&path, "%s/%s", p->place->folder, p->name) < 0)
+		return -ENOMEM;
+	p->path = path;
+	if (p->place->registry) {
+		plugin_service_join_registry(p->service);
+		registration_join_registry(&p->registration);
+	}
+	return 0;
+}
+
+void kubelet_place_leave_registry(struct kubelet_place *place)
+{
+	const char *registry = place->folder;
+
+	place->folder = place->other_folder;
+	place->other_folder = registry;
+	place->registry = false;
+}
+
+/* The socket in the registry goes first: a kubelet that looks there later finds nothing. */
+static void follow_place(struct kubelet_plugin *p)
+{
+	if (!p->registration.registry || p->place->registry)
+		return;
+	close_server(p);
+	plugin_service_leave_registry(p->service);
+	registration_leave_registry(&p->registration, now_of(p));
+	p->has_served = false;
+	free(p->path);
+	p->path = NULL;
+}
+
+/* A kubelet that listens looks at new sockets in the registry every second, if it ever does
+ * (pkg/kubelet/pluginmanager). One that is away is waited for. */
+static void on_unseen(struct kubelet_plugin *p)
+{
+	struct kubelet_place *place = p->place;
+
+	if (place->registry && place->may_leave_registry && !place->asked &&
+	    try_socket(place->kubelet_sock) == 0) {
+		log_warn("kubelet", 0,
+			 "the kubelet does not look for resources in %s, registering them in %s",
+			 place->folder, place->other_folder);
+		kubelet_place_leave_registry(place);
+	}
+	if (place->registry)
+		serve_socket(p);
+	else
+		follow_place(p);
+}
+
 /* --- Register -------------------------------------------------------------------------------- */
 
 static enum registration_answer answer_of(const struct grpc_call *call, enum grpc_status status)
@@ -367,25 +437,6 @@ static void show_status(struct kubelet_plugin *p)
 
 /* --- what is due ----------------------------------------------------------------------------- */
 
-/* Finds its place, once the kubelet has one. */
-static int find_place(struct kubelet_plugin *p)
-{
-	char *path;
-
-	if (p->path)
-		return 0;
-	if (!p->place->folder)
-		return -ENOENT;
-	if (asprintf(&path, "%s/%s", p->place->folder, p->name) < 0)
-		return -ENOMEM;
-	p->path = path;
-	if (p->place->registry) {
-		plugin_service_join_registry(p->service);
-		registration_join_registry(&p->registration);
-	}
-	return 0;
-}
-
 /* Whatever the folder's events have told by now: a kubelet that is called looks for it. */
 static void look_at_own_socket(struct kubelet_plugin *p)
 {
@@ -401,8 +452,10 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = DUE_NEVER;
 	enum registration_step step;
-	int r = find_place(p);
+	int r;
 
+	follow_place(p);
+	r = find_place(p);
 	if (r < 0)
 		return r == -ENOENT ? DUE_NEVER : now_of(p) + NO_MEMORY_MS;
 	look_at_own_socket(p);
@@ -410,8 +463,12 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
 			serve_socket(p);
-		else
+		else if (step == REGISTRATION_CALL)
 			call_register(p);
+		else
+			on_unseen(p);
+		if (!p->path && find_place(p) < 0)
+			return now_of(p) + NO_MEMORY_MS;
 	}
 	if (p->client && !p->registration.calling)
 		close_client(p);
@@ -572,11 +629,19 @@ void plugin_hand_over(struct kubelet_plugin *p, struct kubelet_estate *ret)
 	kick(p);
 }
 
-char *plugin_socket_name(const char *resource)
+char *plugin_socket_name(const char *resource, size_t most)
 {
+	const uint64_t hash = fnv1a(FNV1A_START, resource, strlen(resource));
 	char *name;
+	int n = asprintf(&name, "%s.sock", resource);
 
-	if (asprintf(&name, "%s.sock", resource) < 0)
+	if (n > 0 && (size_t)n > most) {
+		const size_t kept = most >= sizeof(HASHED) ? most - sizeof(HASHED) + 1 : 0;
+
+		free(name);
+		n = asprintf(&name, "%.*s-%016" PRIx64 ".sock", (int)kept, resource, hash);
+	}
+	if (n < 0)
 		return NULL;
 	for (char *c = name; *c; c++)
 		if (*c == '/')
@@ -585,7 +650,7 @@ char *plugin_socket_name(const char *resource)
 }
 
 int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const char *resource,
-	       const struct plugin_hooks *hooks, struct err *e)
+	       char *name, const struct plugin_hooks *hooks, struct err *e)
 {
 	struct kubelet_plugin *p = calloc(1, sizeof(*p));
 	struct plugin_service_events events = {
@@ -596,14 +661,12 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 		.arg = p,
 	};
 
-	if (!p)
-		return err_set(e, -ENOMEM, "out of memory");
-	p->name = plugin_socket_name(resource);
-	if (!p->name || plugin_service_new(&p->service, resource, hooks, &events) < 0) {
-		free(p->name);
+	if (!p || plugin_service_new(&p->service, resource, hooks, &events) < 0) {
+		free(name);
 		free(p);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
+	p->name = name;
 	p->place = place;
 	snprintf(p->resource, sizeof(p->resource), "%s", resource);
 	p->has_pre_start = hooks->pre_start != NULL;

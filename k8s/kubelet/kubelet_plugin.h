@@ -23,6 +23,8 @@ struct kubelet_place {
 	const char *folder;	  /* of our sockets; NULL: not known yet */
 	const char *other_folder; /* where they would stand if registered in the other way */
 	bool registry;
+	bool may_leave_registry; /* it was our choice */
+	bool asked;		 /* in the registry, of any of ours */
 	bool kubelet_there;
 	struct file_id kubelet_id; /* of its socket, when we looked last */
 	const struct kubelet_hooks *hooks;
@@ -60,10 +62,12 @@ struct kubelet_plugin {
 	size_t n_told_errors, told_left_out;
 };
 
-/* The name of its socket, heap: "<prefix>_<name>.sock". NULL: out of memory. */
-char *plugin_socket_name(const char *resource);
+/* The name of its socket, heap: "<prefix>_<name>.sock"; one with more than `most` bytes ends with a
+ * hash of all of it instead. NULL: out of memory. */
+char *plugin_socket_name(const char *resource, size_t most);
+/* name: of its socket; its own in any case. */
 int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *, const char *resource,
-	       const struct plugin_hooks *, struct err *);
+	       char *name, const struct plugin_hooks *, struct err *);
 /* Something moved in the folders: takes in what is there. is_new: another kubelet.sock than before.
  */
 void plugin_look(struct kubelet_plugin *, bool is_new);
@@ -73,5 +77,7 @@ void plugin_run(struct kubelet_plugin *);
 void plugin_leave(struct kubelet_plugin *, bool zero);
 /* Leaves by itself without a word to who watches the list: see kubelet_hand_over(). */
 void plugin_hand_over(struct kubelet_plugin *, struct kubelet_estate *ret);
+/* The registry's folder is left for the other one: by all plugins, each at its next step. */
+void kubelet_place_leave_registry(struct kubelet_place *);
 /* Closes one that nobody goes on with, and its file. */
 void kubelet_bequest_close(struct kubelet_estate *, struct kubelet_bequest *);

@@ -383,6 +383,11 @@ void plugin_service_join_registry(struct plugin_service *s)
 	s->registry = true;
 }
 
+void plugin_service_leave_registry(struct plugin_service *s)
+{
+	s->registry = false;
+}
+
 int plugin_service_new(struct plugin_service **ret, const char *resource,
 		       const struct plugin_hooks *hooks, const struct plugin_service_events *events)
 {

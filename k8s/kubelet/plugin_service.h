@@ -28,6 +28,7 @@ int plugin_service_new(struct plugin_service **ret, const char *resource,
 		       const struct plugin_hooks *, const struct plugin_service_events *);
 /* From now on GetInfo and NotifyRegistrationStatus are served. */
 void plugin_service_join_registry(struct plugin_service *);
+void plugin_service_leave_registry(struct plugin_service *);
 /* All its calls have ended. NULL is fine. */
 void plugin_service_free(struct plugin_service *);
 /* For uds_server_open(). */

@@ -1,12 +1,12 @@
 /* pod_resources.c - one question at a time, its answer decoded, kept and passed on.
  *
- * Happy path: refresh -> spaced timer -> List -> decoded -> told. Can fail by: refusals and silence
- * (asked again, pauses doubling from 100 ms to 10 s), no socket or nobody behind it (the checkpoint
- * file; the socket's folder tells when to ask again). While a kubelet restarts its last list stays:
- * what it says of running containers does not change meanwhile. A new kubelet serves before it has
- * been told its pods (startKubelet() in cmd/kubelet), and learns them one by one: what it names is
- * so, what it has not named yet stays with whom it was, doubted, and is asked for again until the
- * kubelet has had time to learn them. */
+ * Happy path: refresh -> spaced timer -> List -> decoded as it arrives -> told. Can fail by:
+ * refusals and silence (asked again, pauses doubling from 100 ms to 10 s), no socket or nobody
+ * behind it (the checkpoint file; the socket's folder tells when to ask again). While a kubelet
+ * restarts its last list stays: what it says of running containers does not change meanwhile. A new
+ * kubelet serves before it has been told its pods (startKubelet() in cmd/kubelet), and learns them
+ * one by one: what it names is so, what it has not named yet stays with whom it was, doubted, and
+ * is asked for again until the kubelet has had time to learn them. */
 #include "pod_resources.h"
 
 #include <stdlib.h>
@@ -19,14 +19,21 @@
 #include "file_id.h"
 #include "grpc.h"
 #include "log.h"
+#include "pod_entries.h"
+#include "pod_stream.h"
 #include "uds.h"
 
 #define LIST_PATH    "/v1.PodResourcesLister/List"
-#define ANSWER_MAX   (16u << 20)
+/* Nothing of it is kept, so this bounds time only. */
+#define ANSWER_MAX   (256u << 20)
 #define TIMEOUT_MS   10000
+/* An answer takes a few milliseconds; after this, it is not worth waiting for. */
+#define SILENT_MS    500
 #define SPACING_MS   100
 #define PAUSE_MAX_MS 10000
 #define YOUNG_MS     30000
+/* A kubelet that restarts is back by then, and its trouble is no news. */
+#define NEWS_MS	     5000
 
 struct pod_resources {
 	uv_loop_t *loop;
@@ -38,41 +45,56 @@ struct pod_resources {
 	void *arg;
 	struct pod_list list;
 	bool wanted, asking, closing;
-	bool over;		 /* the question: its client is still to be closed */
-	bool got;		 /* a message of the answer was a list */
-	bool doubts;		 /* which lacked what was held */
-	struct file_id sock_id;	 /* whom it was asked */
-	uint64_t young_until_ms; /* the kubelet may not know its pods yet */
-	int refused;		 /* why the answer of the last question was no list, 0 = it was */
-	uint64_t asked_ms;	 /* when the last question was sent */
+	bool over;		   /* the question: its client is still to be closed */
+	struct pod_stream *stream; /* what has arrived of the answer; NULL between questions */
+	size_t n_bytes, n_left;	   /* of it: that have arrived, and that are to come */
+	bool got;		   /* a message of the answer was a list */
+	bool doubts;		   /* which lacked what was held */
+	struct file_id sock_id;	   /* whom it was asked */
+	uint64_t young_until_ms;   /* the kubelet may not know its pods yet */
+	int refused;		   /* why the answer of the last question was no list, 0 = it was */
+	uint64_t asked_ms;	   /* when the last question was sent */
 	uint64_t next_ms;
 	uint64_t again_ms; /* while something is doubted: asked without being told to */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
-	char trouble[256]; /* why there is no newer list; "" = there is */
+	char trouble[256];   /* why there is no newer list; "" = there is */
+	uint64_t trouble_ms; /* since when */
 	bool told_trouble, told_none;
 	size_t told_left_out;
 };
 
 static void schedule_list(struct pod_resources *p)
 {
+	uint64_t at = DUE_NEVER;
+
 	if (p->over)
-		due_in(&p->due, 0);
+		at = 0;
 	else if ((p->wanted || p->doubts) && !p->asking)
-		due_at(&p->due, p->wanted ? p->next_ms : p->again_ms);
+		at = p->wanted ? p->next_ms : p->again_ms;
+	if (p->trouble[0] && !p->told_trouble && p->trouble_ms + NEWS_MS < at)
+		at = p->trouble_ms + NEWS_MS;
+	due_at(&p->due, at);
 }
 
 /* --- what comes of a question ---------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void tell_trouble(struct pod_resources *p,
+__attribute__((format(printf, 2, 3))) static void note_trouble(struct pod_resources *p,
 							       const char *fmt, ...)
 {
 	va_list ap;
 
+	if (!p->trouble[0])
+		p->trouble_ms = uv_now(p->loop);
 	va_start(ap, fmt);
 	vsnprintf(p->trouble, sizeof(p->trouble), fmt, ap);
 	va_end(ap);
-	if (p->told_trouble)
+}
+
+/* Once it has lasted. */
+static void tell_trouble(struct pod_resources *p)
+{
+	if (!p->trouble[0] || p->told_trouble || uv_now(p->loop) - p->trouble_ms < NEWS_MS)
 		return;
 	p->told_trouble = true;
 	log_warn("kubelet", 0, "cannot see which pod holds what: %s, keeping what was last known",
@@ -150,7 +172,7 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 	if (r == -ENOENT && p->list.source == POD_SOURCE_NONE)
 		tell_no_kubelet(p, why);
 	else
-		tell_trouble(p, "%s; %s", why, e.msg);
+		note_trouble(p, "%s; %s", why, e.msg);
 	unanswered(p);
 }
 
@@ -162,28 +184,61 @@ static int add_doubted(const struct pod_resources *p, struct pod_list *list)
 	return p->asked_ms < p->young_until_ms ? pod_list_add_doubted(list, &p->list) : 0;
 }
 
-static void on_message(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+/* The answer is complete. */
+static int take_answer(struct pod_resources *p)
 {
-	struct pod_resources *p = arg;
 	struct pod_list list = {0};
 	size_t left_out = 0;
-	int doubted;
+	int r = pod_stream_end(p->stream, &list, &left_out), doubted;
 
-	(void)call;
-	if (p->closing || p->got || p->over)
-		return;
-	p->refused = pod_resources_decode(&list, &left_out, message, len);
-	if (p->refused < 0)
-		return;
+	if (r < 0)
+		return r;
 	doubted = add_doubted(p, &list);
 	if (doubted < 0) {
-		p->refused = doubted;
 		pod_list_done(&list);
-		return;
+		return doubted;
 	}
 	p->got = true;
 	p->doubts = doubted > 0;
 	list_succeeded(p, &list, left_out);
+	return 0;
+}
+
+static void on_part(struct grpc_call *call, const uint8_t *bytes, size_t len, size_t left,
+		    void *arg)
+{
+	struct pod_resources *p = arg;
+
+	(void)call;
+	if (p->closing || p->got || p->over || p->refused < 0)
+		return;
+	p->n_bytes += len;
+	p->n_left = left;
+	p->refused = pod_stream_feed(p->stream, bytes, len);
+	if (p->refused == 0 && left == 0)
+		p->refused = take_answer(p);
+}
+
+static void note_refused(struct pod_resources *p)
+{
+	const size_t size = p->n_bytes + p->n_left;
+
+	if (p->refused == -EMSGSIZE)
+		note_trouble(p, "%s: its list (%zu bytes) names more than %d devices", p->sock,
+			     size, POD_LIST_MAX);
+	else
+		note_trouble(p, "%s: its list (%zu bytes) cannot be read: byte %zu: %s", p->sock,
+			     size, p->n_bytes, strerror(-p->refused));
+}
+
+/* text: the peer's or ours. */
+static void note_failed(struct pod_resources *p, enum grpc_status status, const char *text)
+{
+	if (p->n_left > 0)
+		note_trouble(p, "%s: %s after %zu of %zu bytes of its list: %s", p->sock,
+			     grpc_status_name(status), p->n_bytes, p->n_bytes + p->n_left, text);
+	else
+		note_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status), text);
 }
 
 /* Nobody behind the socket: the kubelet is away, and its checkpoint is as good as what it said. An
@@ -206,11 +261,10 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 		    (is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
 			ask_checkpoint(p, text ? text : "nobody listens");
 		} else {
-			tell_trouble(p, "%s: %s %s", p->sock,
-				     p->refused ? "its list is wrong:" : grpc_status_name(status),
-				     p->refused ? strerror(-p->refused)
-				     : text	? text
-						: "");
+			if (p->refused < 0)
+				note_refused(p);
+			else
+				note_failed(p, status, text ? text : "");
 			unanswered(p);
 		}
 		if (status != GRPC_UNIMPLEMENTED)
@@ -224,8 +278,15 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 static int ask_api(struct pod_resources *p, struct err *e)
 {
 	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = 1};
-	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = p};
-	int r = uds_client_open(&p->client, p->loop, p->sock, &limits, e);
+	struct grpc_reply reply = {.part = on_part, .end = on_end, .arg = p};
+	int r;
+
+	pod_stream_free(p->stream);
+	p->stream = pod_stream_new();
+	p->n_bytes = p->n_left = 0;
+	if (!p->stream)
+		return err_set(e, -ENOMEM, "asking the kubelet: out of memory");
+	r = uds_client_open(&p->client, p->loop, p->sock, &limits, e);
 
 	if (r < 0)
 		return r;
@@ -253,13 +314,13 @@ static void ask_kubelet(struct pod_resources *p)
 	if (!file_id_is_there(&p->sock_id)) {
 		snprintf(e.msg, sizeof(e.msg), "%s is not there", p->sock);
 		if (p->list.source == POD_SOURCE_API) {
-			tell_trouble(p, "%s", e.msg);
+			note_trouble(p, "%s", e.msg);
 			unanswered(p);
 		} else {
 			ask_checkpoint(p, e.msg);
 		}
 	} else if (ask_api(p, &e) < 0) {
-		tell_trouble(p, "%s", e.msg);
+		note_trouble(p, "%s", e.msg);
 		unanswered(p);
 		try_again(p);
 	}
@@ -273,8 +334,11 @@ static void on_due(void *arg)
 	if (p->over) {
 		uds_client_close(p->client);
 		p->client = NULL;
+		pod_stream_free(p->stream);
+		p->stream = NULL;
 		p->over = p->asking = false;
 	}
+	tell_trouble(p);
 	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
 		ask_kubelet(p);
@@ -315,6 +379,7 @@ static void pod_resources_free(void *arg)
 	struct pod_resources *p = arg;
 
 	pod_list_done(&p->list);
+	pod_stream_free(p->stream);
 	free(p->sock);
 	free(p->dir);
 	free(p);
@@ -360,6 +425,16 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 const struct pod_list *pod_resources_list(const struct pod_resources *p)
 {
 	return &p->list;
+}
+
+void pod_resources_disprove(struct pod_resources *p, const char *resource, const char *id)
+{
+	pod_list_remove(&p->list, resource, id);
+}
+
+bool pod_resources_answers(const struct pod_resources *p)
+{
+	return p->trouble[0] == '\0' && !(p->asking && uv_now(p->loop) - p->asked_ms >= SILENT_MS);
 }
 
 void pod_resources_counts(const struct pod_resources *p, uint64_t *ret_asked, uint64_t *ret_failed)

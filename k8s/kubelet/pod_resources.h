@@ -14,13 +14,10 @@
 struct uv_loop_s;
 struct pod_resources;
 
-/* A ListPodResourcesResponse; entries whose names are too long for their fields are left out and
- * counted. -EBADMSG, -ENOMEM; -EMSGSIZE: more devices than a node has (16384). *ret is untouched
- * on failure, as below. */
-int pod_resources_decode(struct pod_list *ret, size_t *ret_left_out, const uint8_t *, size_t len);
 /* The text of device-plugins/kubelet_internal_checkpoint (pkg/kubelet/cm/devicemanager/checkpoint;
  * device IDs as a list up to 1.19, by NUMA node from 1.20 on). Returns how many entries were left
- * out, as above. Messages name line or entry, not the file. */
+ * out, because their names are too long. -EMSGSIZE: more devices than a node has (16384). *ret is
+ * untouched on failure. Messages name line or entry, not the file. */
 int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, struct err *);
 /* The same of the file below the kubelet's folder; messages name it. */
 int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *);
@@ -42,6 +39,11 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const cha
 void pod_resources_refresh(struct pod_resources *);
 /* The last list; empty with POD_SOURCE_NONE until there is one. */
 const struct pod_list *pod_resources_list(const struct pod_resources *);
+/* The kubelet has allocated the device since: whoever the last list named for it has it no more. */
+void pod_resources_disprove(struct pod_resources *, const char *resource, const char *id);
+/* The last question had an answer, and the one under way has not been waited for longer than
+ * answers take: the next answer is near. */
+bool pod_resources_answers(const struct pod_resources *);
 /* Questions sent, and those that failed (refused, timed out, no answer). */
 void pod_resources_counts(const struct pod_resources *, uint64_t *ret_asked, uint64_t *ret_failed);
 /* Why the last question had no answer; "" = it had one, or there is no kubelet. */

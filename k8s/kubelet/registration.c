@@ -35,6 +35,17 @@ void registration_join_registry(struct registration_plan *r)
 	r->registry = true;
 }
 
+void registration_leave_registry(struct registration_plan *r, uint64_t now_ms)
+{
+	const struct registration_plan before = *r;
+
+	registration_init(r, now_ms);
+	r->wanted = before.wanted;
+	r->kubelet = before.kubelet;
+	r->attempt = before.attempt;
+	r->failures = before.failures;
+}
+
 unsigned registration_attempt(const struct registration_plan *r)
 {
 	return r->attempt;
@@ -219,6 +230,7 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 
 void registration_asked(struct registration_plan *r, uint64_t now_ms)
 {
+	r->asked = true;
 	wait_for_watch(r, WATCH_MS, now_ms);
 }
 
@@ -254,7 +266,9 @@ static enum registration_step due_step(const struct registration_plan *r)
 		return REGISTRATION_SERVE;
 	if (!r->kubelet || r->calling || registration_works(r))
 		return REGISTRATION_WAIT;
-	return r->registry ? REGISTRATION_SERVE : REGISTRATION_CALL;
+	if (!r->registry)
+		return REGISTRATION_CALL;
+	return r->asked ? REGISTRATION_SERVE : REGISTRATION_UNSEEN;
 }
 
 enum registration_step registration_next(struct registration_plan *r, uint64_t now_ms,

@@ -8,7 +8,8 @@
  * call, and a moment is left in between.
  *
  * Registry (plugins_registry/): the kubelet finds our socket by itself. One that does not watch our
- * list is left in peace for a while, then shown the socket anew.
+ * list is left in peace for a while, then shown the socket anew. One that has not asked at the
+ * socket at all for 10 s does not look into that folder.
  *
  * One kubelet is called once, whatever moves in the folder meanwhile: a call that is on its way is
  * waited for, also when our socket has to be made anew.
@@ -34,7 +35,8 @@ struct registration_plan {
 
 	/* Private. */
 	bool registry, wanted, serving, kubelet, calling;
-	bool lost; /* a watch came and went since the last CALL */
+	bool asked; /* by a kubelet that found our socket in the registry */
+	bool lost;  /* a watch came and went since the last CALL */
 	unsigned attempt;
 	uint32_t pause_ms, patience_ms;
 	unsigned n_nobody;    /* answers of a fresh kubelet.sock */
@@ -51,6 +53,9 @@ enum registration_step {
 	REGISTRATION_SERVE,
 	/* Call Register; its answer goes to registration_answered(). */
 	REGISTRATION_CALL,
+	/* The kubelet does not look into the registry: as SERVE, or registration_leave_registry()
+	 * once the socket is closed. */
+	REGISTRATION_UNSEEN,
 };
 
 enum registration_answer {
@@ -63,6 +68,8 @@ enum registration_answer {
 /* Legacy, unless it joins the registry before it does anything. */
 void registration_init(struct registration_plan *, uint64_t now_ms);
 void registration_join_registry(struct registration_plan *);
+/* From now on legacy. Our socket is not there. */
+void registration_leave_registry(struct registration_plan *, uint64_t now_ms);
 /* What to do now. WAIT: until *ret_wake_ms, UINT64_MAX = until something happens; else it is asked
  * again after the step. */
 enum registration_step registration_next(struct registration_plan *, uint64_t now_ms,

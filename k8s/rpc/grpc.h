@@ -80,6 +80,10 @@ struct grpc_reply {
 	 * when the connection ended, DEADLINE_EXCEEDED, CANCELLED. */
 	void (*end)(struct grpc_call *, enum grpc_status, const char *text, void *arg);
 	void *arg;
+	/* Instead of `message`, unless NULL: what has arrived of a message, in order. left: bytes
+	 * of it that are to come, 0 = this was the last part. Nothing is kept; max_message is a
+	 * limit as for whole ones. */
+	void (*part)(struct grpc_call *, const uint8_t *bytes, size_t len, size_t left, void *arg);
 };
 
 /* NULL limits: all 0. -ENOMEM. now_ms: any monotonic clock, the same for all

@@ -137,8 +137,9 @@ static void refuse_message(struct grpc_call *call, int code)
 
 	switch (code) {
 	case -EMSGSIZE:
-		snprintf(text, sizeof(text), "a message of the answer is larger than %zu bytes",
-			 call->conn->limits.max_message);
+		snprintf(text, sizeof(text),
+			 "a message of the answer is larger than %zu bytes: it has %zu",
+			 call->conn->limits.max_message, call->in.len);
 		give_up(call, GRPC_RESOURCE_EXHAUSTED, text);
 		break;
 	case -EOPNOTSUPP:
@@ -163,12 +164,30 @@ static void hand_message(struct grpc_call *call)
 	grpc_assembler_reset(&call->in, &call->conn->held);
 }
 
+static int take_part(struct grpc_call *call, const uint8_t **bytes, size_t *len)
+{
+	struct grpc_assembler *a = &call->in;
+	struct grpc_conn *c = call->conn;
+	const uint8_t *part;
+	size_t n;
+	int r = grpc_assemble_part(a, bytes, len, c->limits.max_message, &part, &n);
+
+	if (r <= 0)
+		return r;
+	call->reply.part(call, part, n, a->len - a->have, call->reply.arg);
+	if (a->have == a->len)
+		grpc_assembler_reset(a, &c->held);
+	return 0;
+}
+
 void grpc_client_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 {
 	struct grpc_conn *c = call->conn;
 
 	while (len > 0 && !call->is_over) {
-		int r = grpc_assemble(&call->in, &bytes, &len, c->limits.max_message, &c->held);
+		int r = call->reply.part ? take_part(call, &bytes, &len)
+					 : grpc_assemble(&call->in, &bytes, &len,
+							 c->limits.max_message, &c->held);
 
 		if (r < 0)
 			refuse_message(call, r);

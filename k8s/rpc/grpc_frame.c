@@ -79,6 +79,25 @@ int grpc_assemble(struct grpc_assembler *a, const uint8_t **bytes, size_t *len, 
 	return a->have == a->len;
 }
 
+int grpc_assemble_part(struct grpc_assembler *a, const uint8_t **bytes, size_t *len, size_t max,
+		       const uint8_t **ret, size_t *ret_n)
+{
+	size_t n;
+	int r = 0;
+
+	if (a->n_prefix < GRPC_PREFIX)
+		r = take_prefix(a, bytes, len, max);
+	if (r < 0 || a->n_prefix < GRPC_PREFIX)
+		return r;
+	n = least(a->len - a->have, *len);
+	*ret = *bytes;
+	*ret_n = n;
+	a->have += n;
+	*bytes += n;
+	*len -= n;
+	return n > 0 || a->len == 0;
+}
+
 void grpc_assembler_reset(struct grpc_assembler *a, size_t *held)
 {
 	*held -= a->room;

@@ -48,6 +48,10 @@ struct grpc_assembler {
  * counts the bytes held by all assemblers of a connection and stays below four messages. */
 int grpc_assemble(struct grpc_assembler *, const uint8_t **bytes, size_t *len, size_t max,
 		  size_t *held);
+/* The same without keeping anything: *ret, *ret_n is what of a message is among the bytes, and they
+ * are stepped over. 1: there is such a part, the last one if have == len then, to be reset. */
+int grpc_assemble_part(struct grpc_assembler *, const uint8_t **bytes, size_t *len, size_t max,
+		       const uint8_t **ret, size_t *ret_n);
 void grpc_assembler_reset(struct grpc_assembler *, size_t *held);
 static inline bool grpc_assembler_is_empty(const struct grpc_assembler *a)
 {

@@ -273,6 +273,15 @@ static void on_message(struct grpc_call *grpc, const uint8_t *message, size_t le
 		call->reply.message(grpc, message, len, call->reply.arg);
 }
 
+static void on_part(struct grpc_call *grpc, const uint8_t *bytes, size_t len, size_t left,
+		    void *arg)
+{
+	struct uds_call *call = arg;
+
+	if (call->state == CALL_RUNNING)
+		call->reply.part(grpc, bytes, len, left, call->reply.arg);
+}
+
 /* Milliseconds for grpc_start(): what is left of the timeout, 0 = none was asked for. */
 static uint32_t time_left(const struct uds_call *call)
 {
@@ -292,7 +301,10 @@ static unsigned max_calls(const struct uds_client *c)
 static int channel_start(struct uds_channel *ch, struct uds_call *call, const char *path,
 			 const uint8_t *message, size_t len)
 {
-	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = call};
+	struct grpc_reply reply = {.message = on_message,
+				   .part = call->reply.part ? on_part : NULL,
+				   .end = on_end,
+				   .arg = call};
 
 	call->grpc = grpc_start(ch->link.conn, path, message, len, time_left(call), &reply,
 				uv_now(call->client->loop));

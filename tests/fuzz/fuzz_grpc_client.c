@@ -55,7 +55,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 static void start(struct calls *all, uint32_t timeout_ms, bool gives_up)
 {
 	struct call *a = &all->calls[all->n];
-	struct grpc_reply reply = {on_message, on_end, a};
+	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = a};
 
 	if (all->n == MAX_CALLS)
 		return;

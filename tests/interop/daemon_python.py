@@ -474,6 +474,63 @@ def a_socket_that_is_deleted_comes_back():
 
 
 @check
+def a_registry_that_is_not_looked_into():
+    """The folder is there, and the kubelet does not look into it: Register is called, and one that looks there later finds nothing."""
+    with Daemon("registry") as daemon:
+        found = daemon.socket("plugins_registry")
+        kubelet = registered(daemon)
+        equal(kubelet.requests[0].resource_name, ROCE)
+        equal((os.listdir(daemon.dir + "/plugins_registry"), os.path.exists(found)), ([], False))
+        assert any("does not look for resources in" in line for line in daemon.log), daemon.log
+        kubelet.stop()
+        kubelet = registered(daemon)
+        equal((len(kubelet.requests), os.listdir(daemon.dir + "/plugins_registry")), (1, []))
+        kubelet.stop()
+
+
+@check
+def a_node_without_rdma_cm():
+    with Daemon() as daemon:
+        def findings():
+            return [f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if "rdma_cm" in f["what"]]
+        write(daemon.dir + "/sys/class/misc/fuse/dev", "10:229")
+        eventually("documents", lambda: daemon.get("/api/v1/doctor"))
+        os.unlink(daemon.dir + "/dev/infiniband/rdma_cm")
+        eventually("no module", lambda: findings() == ["there is no /dev/infiniband/rdma_cm: rdma_ucm is not loaded"])
+        write(daemon.dir + "/sys/class/misc/rdma_cm/dev", "10:58")
+        eventually("no node", lambda: findings() == ["the kernel has rdma_cm, but there is no /dev/infiniband/rdma_cm"])
+        write(daemon.dir + "/dev/infiniband/rdma_cm")
+        eventually("nothing", lambda: findings() == [])
+
+
+@check
+def a_kubelet_restart_is_no_news():
+    """What heals within a moment is no warning; what does not is one."""
+    with Daemon() as daemon:
+        def warnings():
+            return [line for line in daemon.log if " warn " in line and "kubelet" in line]
+        pods = PodResources(daemon.dir)
+        kubelet = registered(daemon)
+        pods.held = [("train", "job-7", "main", ROCE, VFS[0])]
+        checkpoint(daemon)
+        eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
+        for _ in range(3):
+            kubelet.stop(dead_file=True)
+            pods.stop()
+            checkpoint(daemon)  # a reason to ask
+            eventually("it is seen", lambda: "pod-resources" in daemon.get("/api/v1/doctor"))
+            pods = PodResources(daemon.dir)
+            pods.held = [("train", "job-7", "main", ROCE, VFS[0])]
+            kubelet = registered(daemon)
+            eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
+        equal(warnings(), [])
+        pods.stop()
+        checkpoint(daemon)
+        eventually("said", lambda: any("cannot see which pod holds what" in line for line in warnings()))
+        kubelet.stop()
+
+
+@check
 def everybody_is_told_the_same():
     with Daemon() as daemon:
         pods = PodResources(daemon.dir)

@@ -335,7 +335,7 @@ static int connect_to(const char *path)
 
 static void start_call(struct peer *p, struct caller *c, char **argv)
 {
-	struct grpc_reply reply = {on_message, on_end, c};
+	struct grpc_reply reply = {.message = on_message, .end = on_end, .arg = c};
 	size_t size = strtoul(argv[5], NULL, 10);
 	uint8_t *message = malloc(size + 1);
 

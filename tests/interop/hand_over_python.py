@@ -183,6 +183,20 @@ def hand_on(old, kubelet, pod):
 
 
 @check
+def a_registry_that_was_left_stays_so():
+    """The predecessor has found that the kubelet does not look there."""
+    with Daemon(mode="registry", flags=("--take-over",)) as old:
+        kubelet = daemons.registered(old)
+        n = len(kubelet.requests)
+        with take_over(old, kubelet) as new:
+            old.quit()
+            assert kubelet.watches[ROCE].is_alive()
+            equal((len(kubelet.requests), os.listdir(old.dir + "/plugins_registry")), (n, []))
+            kubelet.stop()
+            new.quit()
+
+
+@check
 def newer_kubelets_keep_the_devices():
     with Daemon(flags=("--take-over",)) as old:
         kubelet = NewerKubelet(old.dir).start()

@@ -114,7 +114,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 
 struct grpc_reply asked_reply(struct asked *a)
 {
-	return (struct grpc_reply){on_message, on_end, a};
+	return (struct grpc_reply){.message = on_message, .end = on_end, .arg = a};
 }
 
 void pair_ask(struct pair *p, struct asked *a, const char *path, const void *message, size_t len,

@@ -71,6 +71,17 @@ echo "# PreStartContainer waited ${WAITS[*]} ms, median $(tr ' ' '\n' <<<"${WAIT
 check "$PODS_IN_A_ROW pods started, and none before its interface" "((well == PODS_IN_A_ROW))"
 check_all_free
 
+say "three pods that end at once, twice: ordinary ends, and no event says otherwise"
+for round in 1 2; do
+    for n in 1 2 3; do make_pod "end$n$round" "$RESOURCE=1" "$(entry "\"ips\": [\"10.9.3.$n/24\"]")"; done
+    for n in 1 2 3; do wait_until "$POD_TIMEOUT" "pod_started end$n$round"; done
+    rm -f /run/rig/manifests/end?"$round.json"
+    for n in 1 2 3; do remove_pod "end$n$round"; done
+    check_all_free
+done
+rocectl events --limit 500 | grep -w -e Returned -e AttachFailed | sed 's/^/# /'
+check "no end was a mishap" "! rocectl events --limit 500 | grep -q -e 'taken out of its pod' -e AttachFailed -e ReturnFailed -e Orphan"
+
 say "an init container alone has the VF"
 POD_FIRST=: POD_INIT=$RESOURCE=1
 run_pod early "$(entry '"ips": ["10.9.2.1/24"]')"

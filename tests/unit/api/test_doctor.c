@@ -45,6 +45,7 @@ static void build_host(struct host *h)
 	build_netdev(h, "eth0", "")->nsid = 5;		   /* a veth */
 	rd = build_rdma(h, "mlx5_0", "0000:03:00.0");
 	rd->no_uverbs_node = rd->no_umad_node = true;
+	h->rdma_cm = RDMA_CM_NO_MODULE;
 }
 
 static void patient_init(struct patient *p)

@@ -245,6 +245,8 @@ static void test_in_the_host_again(void **state)
 	expect_decision(&c, "", NOW + 60000);
 	a->since_ms = NOW - 1;
 	expect_decision(&c, "return 1 (it was taken out of its pod)", NEVER);
+	a->life = NETNS_UNKNOWN; /* not where it was */
+	expect_decision(&c, "return 1 (it is in the host again)", NEVER);
 }
 
 static void test_doubt(void **state)

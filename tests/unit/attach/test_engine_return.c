@@ -296,6 +296,50 @@ static void test_on_its_way_there(void **state)
 	world_end(w);
 }
 
+/* The kernel returns the netdev of a namespace that ends before the runtime says that the sandbox
+ * has: that is an ordinary end, and nothing is attached to it again. */
+static void test_the_kernel_is_quicker_than_the_runtime(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 0, "a");
+
+	(void)state;
+	w->n_events = 0;
+	w->pods_asked = 0;
+	world_end_namespace(w, ns);
+	world_show_devices(w);
+	world_until_events(w, "Returned", 1);
+	while (w->pods_asked == 0) /* whether the sandbox is still there */
+		uv_run(&w->loop, UV_RUN_ONCE);
+	assert_null(strstr(world_message(w, "Returned"), "taken out"));
+	world_settle(w);
+	assert_int_equal(world_events(w, "AttachFailed"), 0);
+	world_end_sandbox(w, ns);
+	world_unhold(w, 0);
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_FREE);
+	world_settle(w);
+	assert_int_equal(world_events(w, "Attached"), 0);
+	assert_int_equal(world_events(w, "AttachFailed"), 0);
+	assert_int_equal(world_events(w, "Returned"), 1);
+	world_end(w);
+}
+
+/* A runtime that goes on saying that it is ready is wrong about its namespace, and that is told. */
+static void test_a_sandbox_without_its_namespace(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "a", NULL);
+
+	(void)state;
+	w->alive[ns] = false;
+	world_hold(w, 0, "a");
+	world_show_all(w);
+	world_until_events(w, "AttachFailed", 1);
+	world_end_pod(w, 0, ns);
+	world_end(w);
+}
+
 /* A person's attachment: no runtime knows of it. */
 static void test_what_is_nowhere_is_dead(void **state)
 {
@@ -318,8 +362,8 @@ static void test_what_is_nowhere_is_dead(void **state)
 	world_end_namespace(w, 7); /* it is in the host again, and that can be seen */
 	world_show_all(w);
 	world_until_state(w, 3, ATTACH_FREE);
-	assert_string_equal(strstr(world_message(w, "Returned"), "it was"),
-			    "it was taken out of its pod");
+	assert_string_equal(strstr(world_message(w, "Returned"), "it is"),
+			    "it is in the host again");
 	w->blind = false;
 	world_end(w);
 }
@@ -379,6 +423,8 @@ TEST_GROUP(engine_return)
 		cmocka_unit_test(test_a_path_that_goes_takes_nothing),
 		cmocka_unit_test(test_what_cannot_be_looked_at_stays),
 		cmocka_unit_test(test_on_its_way_there),
+		cmocka_unit_test(test_the_kernel_is_quicker_than_the_runtime),
+		cmocka_unit_test(test_a_sandbox_without_its_namespace),
 		cmocka_unit_test(test_what_is_nowhere_is_dead),
 		cmocka_unit_test(test_a_persons_is_back),
 		cmocka_unit_test(test_idle_costs_nothing),

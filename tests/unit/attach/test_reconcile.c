@@ -19,11 +19,12 @@
 /* --- rules ------------------------------------------------------------------------------------ */
 
 enum {
-	GONE = 1,	  /* the namespace */
-	HOST = 2,	  /* in the host's namespace */
-	INTERRUPTED = 4,  /* by our death */
-	DEAF = 8,	  /* the runtime does not answer */
-	UNKNOWN_HELD = 16 /* the kubelet never answered */
+	GONE = 1,	   /* the namespace */
+	HOST = 2,	   /* in the host's namespace */
+	INTERRUPTED = 4,   /* by our death */
+	DEAF = 8,	   /* the runtime does not answer */
+	UNKNOWN_HELD = 16, /* the kubelet never answered */
+	THERE = 32	   /* the namespace is where it was */
 };
 
 /* The attachment is roce:1 of ns/t's u1.0. */
@@ -41,9 +42,10 @@ static const struct {
 	{"namespace gone", "t:c:roce:1", "t/u1/0@150+", GONE, 0, "its namespace is gone"},
 	{"namespace gone, nobody answers", "", "", GONE | DEAF | UNKNOWN_HELD, 0,
 	 "its namespace is gone"},
-	{"taken out", "t:c:roce:1", "t/u1/0@150+", HOST, 0, "it was taken out of its pod"},
-	{"taken out, nobody answers", "", "", HOST | DEAF | UNKNOWN_HELD, 0,
+	{"taken out", "t:c:roce:1", "t/u1/0@150+", HOST | THERE, 0, "it was taken out of its pod"},
+	{"taken out, nobody answers", "", "", HOST | THERE | DEAF | UNKNOWN_HELD, 0,
 	 "it was taken out of its pod"},
+	{"returned by the kernel", "t:c:roce:1", "t/u1/0@150+", HOST, 0, "it is in the host again"},
 	{"interrupted", "t:c:roce:1", "t/u1/0@150+", INTERRUPTED, 0,
 	 "rocelet ended while it was on its way"},
 	/* the sandbox */
@@ -96,6 +98,7 @@ static const char *why_return(struct desired_fixture *f, const struct attach_rec
 	const struct attach_fact fact = {.record = r,
 					 .netns_gone = facts & GONE,
 					 .in_host = facts & HOST,
+					 .netns_there = facts & THERE,
 					 .interrupted = facts & INTERRUPTED,
 					 .unheld_ms = unheld_ms};
 

@@ -260,6 +260,103 @@ static void test_a_kubelet_that_does_not_say(void **state)
 	bench_stop(&b);
 }
 
+/* --- the list fails while a device changes hands ---------------------------------------------- */
+
+static void is_refused(struct resources_bench *b)
+{
+	b->pods.refusals = 1000;
+}
+
+static void is_unavailable(struct resources_bench *b)
+{
+	is_refused(b);
+	b->pods.refuse_with = GRPC_UNAVAILABLE;
+}
+
+static void is_unimplemented(struct resources_bench *b)
+{
+	is_refused(b);
+	b->pods.refuse_with = GRPC_UNIMPLEMENTED;
+}
+
+static void is_garbage(struct resources_bench *b)
+{
+	free(b->pods.answer);
+	b->pods.answer = (uint8_t *)strdup("\xff\xff");
+	b->pods.len = 2;
+}
+
+static void hangs(struct resources_bench *b)
+{
+	b->pods.silent = true;
+}
+
+static void is_dead(struct resources_bench *b)
+{
+	fake_pods_stop(&b->pods, true);
+}
+
+static void is_away(struct resources_bench *b)
+{
+	fake_pods_stop(&b->pods, false);
+}
+
+static const char *pod_of(const struct resources_bench *b, const char *id)
+{
+	const struct pod_device *d = pod_list_find(&resources_table(b->resources)->held, ROCE, id,
+						   NULL);
+
+	assert_non_null(d);
+	return d->pod;
+}
+
+static bool has_a_new_holder(struct resources_bench *b)
+{
+	bench_settle(b);
+	return strcmp(pod_of(b, VF(1)), "job-2") == 0;
+}
+
+static void mend(struct resources_bench *b)
+{
+	const struct fake_held held = {"train", "job-2", ROCE, VF(1)};
+
+	b->pods.refusals = 0;
+	b->pods.silent = false;
+	fake_pods_hold(&b->pods, &held, 1);
+	if (b->pods.open)
+		fake_pods_answer(&b->pods);
+	if (!b->pods.server)
+		fake_pods_start(&b->pods);
+	holders_ask(b->holders);
+}
+
+/* That job-1 holds it is disproved, whether the kubelet can say so or not. */
+static void test_a_device_loses_its_old_pod_with_the_grant(void **state)
+{
+	static void (*const failures[])(struct resources_bench *) = {
+		is_refused, is_unavailable, is_unimplemented, is_garbage, hangs, is_dead, is_away,
+	};
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
+		start_held(&b);
+		assert_string_equal(pod_of(&b, VF(1)), "job-1");
+		failures[i](&b);
+		bench_allocate(&b, &a, VF(1));
+		assert_granted(&a, "/dev/infiniband/uverbs1");
+		/* Where the question hangs, the answer did not wait for its end. */
+		assert_true(failures[i] != hangs || b.pods.open);
+		bench_settle(&b);
+		assert_string_equal(pod_of(&b, VF(1)), "");
+		assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_RESERVED);
+		mend(&b);
+		bench_until(&b, has_a_new_holder);
+		bench_stop(&b);
+	}
+}
+
 static bool is_asked_again(struct resources_bench *b)
 {
 	return b->pods.questions > 0;
@@ -284,8 +381,13 @@ static void test_a_young_kubelets_word(void **state)
 	bench_allocate(&b, &a, VF(1));
 	assert_granted(&a, "/dev/infiniband/uverbs1");
 	assert_true(b.pods.questions > 1); /* it was asked for the occasion */
+	bench_settle(&b);
+	assert_string_equal(pod_of(&b, VF(1)),
+			    ""); /* job-1 is no holder any more, doubted or not */
 	/* And what it names is held, however young it is. */
 	fake_pods_hold(&b.pods, new, 1);
+	holders_ask(b.holders);
+	bench_until(&b, has_a_new_holder);
 	bench_allocate(&b, &a, VF(1));
 	REFUSED(&a, GRPC_UNAVAILABLE, VF(1), "train/job-2", "main");
 	bench_stop(&b);
@@ -554,6 +656,7 @@ TEST_GROUP(allocate)
 		cmocka_unit_test(test_a_list_that_is_too_old),
 		cmocka_unit_test(test_the_same_id_again),
 		cmocka_unit_test(test_a_kubelet_that_does_not_say),
+		cmocka_unit_test(test_a_device_loses_its_old_pod_with_the_grant),
 		cmocka_unit_test(test_a_young_kubelets_word),
 		cmocka_unit_test(test_allocate_that_are_withdrawn),
 		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),

@@ -130,13 +130,36 @@ static void test_a_young_reservation_outlives_the_init_container(void **state)
 	assert_int_equal(apply(l, "1", 500), 1);
 	/* Allocate for the container that gets what the init container had. */
 	reserve(l, "1", 1000);
-	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
-	assert_int_equal(apply(l, "1", 1500), 0);
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
+	assert_int_equal(apply(l, "1", 1500), 1);
 	assert_int_equal(apply(l, "", 1600), 1);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply(l, "1", SETTLED), 1);
 	assert_int_equal(apply(l, "", SETTLED + 1), 1);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
+}
+
+static void test_an_allocation_disproves_the_holders(void **state)
+{
+	struct pod_list list = {.source = POD_SOURCE_API};
+	struct reservations *l = *state;
+	uint64_t generation;
+
+	add(&list, R, "1", "job-1");
+	add(&list, R, "1", "job-2");
+	add(&list, R, "2", "job-1");
+	assert_int_equal(reservations_apply(l, &list, &none, 500), 1);
+	generation = reservations_generation(l);
+	reserve(l, "1", 1000);
+	assert_string_equal(listed(l), "1:- 2:job-1");
+	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
+	assert_true(reservations_generation(l) > generation);
+	/* What was asked for before names those holders still. */
+	assert_int_equal(reservations_apply(l, &list, &none, 999), 0);
+	assert_string_equal(listed(l), "1:- 2:job-1");
+	assert_int_equal(apply(l, "1 2", 1001), 1);
+	assert_string_equal(listed(l), "1:pod 2:pod");
+	pod_list_done(&list);
 }
 
 static void test_reserving_again_renews(void **state)
@@ -257,8 +280,9 @@ static void test_times_are_kept(void **state)
 	assert_int_equal(reservations_list(l)->devices[1].start_ms, 0);
 	assert_int_equal(reservations_note_start(l, R, "1", 8000), 0);
 	assert_int_equal(reservations_add(l, R, "1", 9000), 0);
-	assert_int_equal(reservations_list(l)->devices[1].reserved_ms, 9000);
-	assert_int_equal(reservations_list(l)->devices[1].start_ms, 0); /* whoever had it before */
+	assert_string_equal(listed(l), "1:- 2:r");
+	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 9000);
+	assert_int_equal(reservations_list(l)->devices[0].start_ms, 0); /* whoever had it before */
 	pod_list_done(&list);
 	assert_int_equal(apply(l, "2", 9000 + RESERVATION_GRACE_MS), 1);
 	assert_int_equal(apply(l, "1 2", 9001 + RESERVATION_GRACE_MS), 1);
@@ -456,6 +480,7 @@ TEST_GROUP(reservations)
 		TEST(test_reserved_then_held_then_free),
 		TEST(test_a_reservation_that_came_to_nothing_ends),
 		TEST(test_a_young_reservation_outlives_the_init_container),
+		TEST(test_an_allocation_disproves_the_holders),
 		TEST(test_reserving_again_renews),
 		TEST(test_a_list_out_of_date_or_of_nothing_says_nothing),
 		TEST(test_the_list_is_sorted_and_whole),

@@ -196,6 +196,27 @@ static void test_nodes_of_character_devices_are_looked_for(void **state)
 	assert_true(!d->no_uverbs_node && !d->no_umad_node);
 }
 
+static void test_rdma_cm_is_looked_for(void **state)
+{
+	struct sysfs_fixture *f = *state;
+	struct host *h = &f->scan.host;
+
+	put(f, "mlx5_1", "node_type", "1: CA");
+	close(f->hw.dev_fd);
+	f->hw.dev_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	scan_for(f, "mlx5_1");
+	assert_int_equal(h->rdma_cm, RDMA_CM_UNKNOWN); /* without the class */
+	tmptree_write(f->dir, "class/misc/fuse/dev", "10:229\n");
+	scan_for(f, "mlx5_1");
+	assert_int_equal(h->rdma_cm, RDMA_CM_NO_MODULE);
+	tmptree_write(f->dir, "class/misc/rdma_cm/dev", "10:58\n");
+	scan_for(f, "mlx5_1");
+	assert_int_equal(h->rdma_cm, RDMA_CM_NO_NODE);
+	tmptree_write(f->dir, "infiniband/rdma_cm", "\n");
+	scan_for(f, "mlx5_1");
+	assert_int_equal(h->rdma_cm, RDMA_CM_THERE);
+}
+
 /* What cannot be opened for want of descriptors is not gone. */
 static void test_a_look_without_descriptors_says_nothing(void **state)
 {
@@ -285,6 +306,7 @@ TEST_GROUP(rdma)
 		T(test_bad_files_hurt_only_themselves),
 		T(test_character_devices_are_matched_by_the_whole_name),
 		T(test_nodes_of_character_devices_are_looked_for),
+		T(test_rdma_cm_is_looked_for),
 		T(test_a_look_without_descriptors_says_nothing),
 		T(test_drivers),
 		T(test_a_soft_device_is_on_its_netdevs_function),

@@ -118,7 +118,6 @@ static void assert_refused(struct kubelet_fixture *f, const char *resource, int 
 static void test_names_that_cannot_be_served(void **state)
 {
 	struct kubelet_fixture f;
-	char longest[200];
 
 	(void)state;
 	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
@@ -131,10 +130,35 @@ static void test_names_that_cannot_be_served(void **state)
 	assert_refused(&f, "../x", -EINVAL);
 	assert_refused(&f, "a/..", -EINVAL);
 	assert_refused(&f, "a/b c", -EINVAL);
+	kubelet_fixture_stop(&f);
+}
+
+/* The path of a socket has 107 bytes at most: the end of a longer name is a hash. */
+static void test_names_that_are_too_long_for_a_socket(void **state)
+{
+	struct kubelet_plugin *first, *second;
+	char longest[200], path[UDS_PATH_SIZE];
+	struct kubelet_fixture f;
+	struct err e = {0};
+
+	(void)state;
+	kubelet_fixture_start(&f, REGISTRATION_LEGACY);
 	memset(longest, 'a', sizeof(longest));
-	longest[120] = '/';
-	longest[130] = '\0';
-	assert_refused(&f, longest, -ENAMETOOLONG);
+	longest[100] = '/';
+	longest[110] = '\0';
+	assert_int_equal(kubelet_serve(&first, f.kubelet, longest, &f.hooks, &e), 0);
+	assert_int_equal(plugin_set_devices(first, two_devices, 2), 0);
+	plugin_withdraw(f.plugin);
+	fake_kubelet_start(&f.fake);
+	f.plugin = first;
+	kubelet_until(&f, plugin_is_registered);
+	assert_string_equal(f.fake.resource, longest);
+	snprintf(path, sizeof(path), "%s", plugin_status_of(first).socket);
+	assert_int_equal(strlen(path), sizeof(path) - 1);
+	assert_string_equal(strrchr(path, '/') + 1, f.fake.endpoint);
+	assert_refused(&f, longest, -EEXIST);
+	longest[109] = 'b'; /* another one, which begins alike */
+	assert_int_equal(kubelet_serve(&second, f.kubelet, longest, &f.hooks, &e), 0);
 	kubelet_fixture_stop(&f);
 }
 
@@ -312,6 +336,7 @@ TEST_GROUP(kubelet_registration)
 		cmocka_unit_test(test_refused_then_taken),
 		cmocka_unit_test(test_unavailable_then_taken),
 		cmocka_unit_test(test_names_that_cannot_be_served),
+		cmocka_unit_test(test_names_that_are_too_long_for_a_socket),
 		cmocka_unit_test(test_a_list_is_sent_when_it_differs),
 		cmocka_unit_test(test_a_list_that_is_too_long_is_cut),
 		cmocka_unit_test(test_registry),

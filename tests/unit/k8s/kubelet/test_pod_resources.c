@@ -411,6 +411,42 @@ static void test_a_kubelet_that_hangs(void **state)
 	pod_resources_close(NULL);
 }
 
+static bool answers(void *arg)
+{
+	return pod_resources_answers(((struct fixture *)arg)->pods);
+}
+
+static bool does_not_answer(void *arg)
+{
+	return !answers(arg);
+}
+
+/* Whether an answer is worth waiting for: not behind a question that hangs, nor after one that
+ * failed. */
+static void test_who_answers(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	prepare(&f);
+	fake_pods_start(&f.kubelet);
+	open_client(&f);
+	until(&f, has_api_list);
+	assert_true(answers(&f));
+	f.kubelet.silent = true;
+	pod_resources_refresh(f.pods);
+	until(&f, does_not_answer);
+	assert_non_null(f.kubelet.open); /* long before it is given up */
+	fake_pods_answer(&f.kubelet);
+	until(&f, answers);
+	f.kubelet.silent = false;
+	f.kubelet.refusals = 1;
+	pod_resources_refresh(f.pods);
+	until(&f, does_not_answer);
+	until(&f, answers);
+	stop(&f);
+}
+
 TEST_GROUP(pod_resources)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +462,7 @@ TEST_GROUP(pod_resources)
 		cmocka_unit_test(test_a_dead_socket_from_the_start),
 		cmocka_unit_test(test_an_old_kubelet),
 		cmocka_unit_test(test_a_kubelet_that_hangs),
+		cmocka_unit_test(test_who_answers),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -455,6 +455,33 @@ static void test_registry_waits_for_the_kubelet(void **state)
 	assert_sleeps_for_ever(&r);
 }
 
+/* A kubelet that has not asked once does not look there; Register is called then, and the registry
+ * is not served any more. */
+static void test_a_registry_that_is_not_looked_into(void **state)
+{
+	struct run r;
+
+	(void)state;
+	start(&r, true);
+	registration_want(&r.plan, r.now_ms);
+	assert_int_equal(step(&r), REGISTRATION_SERVE);
+	registration_serving(&r.plan, true, r.now_ms);
+	assert_sleeps_for_ever(&r); /* without a kubelet that says nothing */
+	registration_kubelet(&r.plan, true, true, r.now_ms);
+	assert_int_equal(sleep_until_due(&r, REGISTRATION_UNSEEN), 10000);
+	registration_serving(&r.plan, true, r.now_ms); /* it was another one's fault */
+	assert_int_equal(sleep_until_due(&r, REGISTRATION_UNSEEN), 10000);
+	registration_leave_registry(&r.plan, r.now_ms);
+	assert_int_equal(step(&r), REGISTRATION_SERVE);
+	registration_serving(&r.plan, true, r.now_ms);
+	assert_int_equal(step(&r), REGISTRATION_CALL);
+	registration_answered(&r.plan, registration_attempt(&r.plan), REGISTRATION_OK, "",
+			      r.now_ms);
+	registration_watched(&r.plan, 1, r.now_ms);
+	assert_true(registration_works(&r.plan));
+	assert_sleeps_for_ever(&r);
+}
+
 static void test_registry_sleeps_without_a_kubelet(void **state)
 {
 	struct run r;
@@ -528,6 +555,7 @@ TEST_GROUP(registration)
 		cmocka_unit_test(test_a_socket_that_cannot_be_made),
 		cmocka_unit_test(test_registry_never_calls),
 		cmocka_unit_test(test_registry_waits_for_the_kubelet),
+		cmocka_unit_test(test_a_registry_that_is_not_looked_into),
 		cmocka_unit_test(test_registry_sleeps_without_a_kubelet),
 		cmocka_unit_test(test_registry_refusal),
 		cmocka_unit_test(test_registry_socket_deleted),

@@ -133,7 +133,7 @@ static void test_message_limit(void **state)
 	pair_ask(&pair, &d, "/t.T/Stream", "", 0, 0);
 	pair_pump(&pair);
 	assert_ended(&d, GRPC_RESOURCE_EXHAUSTED,
-		     "a message of the answer is larger than 5000 bytes");
+		     "a message of the answer is larger than 5000 bytes: it has 5001");
 	assert_int_equal(d.n_messages, 0);
 }
 
@@ -381,7 +381,7 @@ static void on_chain_end(struct grpc_call *call, enum grpc_status status, const 
 			 void *arg)
 {
 	struct chain *chain = arg;
-	struct grpc_reply reply = {NULL, on_chain_end, chain};
+	struct grpc_reply reply = {.end = on_chain_end, .arg = chain};
 
 	(void)call;
 	(void)text;
@@ -392,10 +392,80 @@ static void on_chain_end(struct grpc_call *call, enum grpc_status status, const 
 		chain->left--;
 }
 
+/* --- messages in parts ------------------------------------------------------------------------ */
+
+struct parts {
+	size_t n, n_bytes, left, n_whole, cancel_at;
+	uint32_t sum;
+	enum grpc_status status;
+};
+
+static void on_part(struct grpc_call *call, const uint8_t *bytes, size_t len, size_t left,
+		    void *arg)
+{
+	struct parts *p = arg;
+
+	for (size_t i = 0; i < len; i++) /* each of them can be read */
+		p->sum += bytes[i];
+	p->n_bytes += len;
+	assert_true(len > 0 || left == 0);
+	assert_true(p->left == 0 || p->left == left + len);
+	p->n++;
+	p->left = left;
+	p->n_whole += left == 0;
+	if (p->n == p->cancel_at)
+		grpc_cancel(call);
+}
+
+static void on_parts_end(struct grpc_call *call, enum grpc_status status, const char *text,
+			 void *arg)
+{
+	(void)call, (void)text;
+	((struct parts *)arg)->status = status;
+}
+
+static struct parts ask_parts(unsigned n, size_t size, size_t cancel_at)
+{
+	struct parts p = {.cancel_at = cancel_at, .status = GRPC_UNKNOWN};
+	struct grpc_reply reply = {.part = on_part, .end = on_parts_end, .arg = &p};
+
+	pair.service.stream.n = n;
+	pair.service.stream.size = size;
+	assert_non_null(grpc_start(pair.client, "/t.T/Stream", NULL, 0, 0, &reply, 1000));
+	pair_pump(&pair);
+	return p;
+}
+
+static void test_messages_in_parts(void **state)
+{
+	const struct grpc_limits small = {.max_message = 100000};
+	struct parts p;
+
+	(void)state;
+	pair_close(&pair);
+	pair_open(&pair, &small, NULL);
+	pair.step = 1000;
+	p = ask_parts(2, 100000, 0);
+	assert_int_equal(p.status, GRPC_OK);
+	assert_int_equal(p.n_whole, 2);
+	assert_int_equal(p.n_bytes, 200000);
+	assert_true(p.n > 100); /* none of them was kept */
+	p = ask_parts(3, 0, 0);
+	assert_int_equal(p.status, GRPC_OK);
+	assert_int_equal(p.n, 3);
+	assert_int_equal(p.n_whole, 3);
+	p = ask_parts(1, 100001, 0);
+	assert_int_equal(p.status, GRPC_RESOURCE_EXHAUSTED);
+	assert_int_equal(p.n, 0);
+	p = ask_parts(2, 5000, 2);
+	assert_int_equal(p.status, GRPC_CANCELLED);
+	assert_int_equal(p.n, 2);
+}
+
 static void test_calls_started_by_hooks(void **state)
 {
 	struct chain chain = {pair.client, 9, 0, GRPC_UNKNOWN};
-	struct grpc_reply reply = {NULL, on_chain_end, &chain};
+	struct grpc_reply reply = {.end = on_chain_end, .arg = &chain};
 
 	(void)state;
 	assert_non_null(grpc_start(pair.client, "/t.T/Echo", NULL, 0, 0, &reply, 1000));
@@ -449,6 +519,7 @@ TEST_GROUP(grpc)
 		TEST(test_shutdown_of_the_server),
 		TEST(test_shutdown_of_the_client),
 		TEST(test_free_ends_everything),
+		TEST(test_messages_in_parts),
 		TEST(test_calls_started_by_hooks),
 		TEST(test_call_data),
 	};

@@ -194,7 +194,7 @@ static void test_bad_messages(void **state)
 	h2_message(raw, 5, 0, "abc", 3, (4u << 20) + 1);
 	h2_flush(raw);
 	assert_call_end(&a, GRPC_RESOURCE_EXHAUSTED,
-			"a message of the answer is larger than 4194304 bytes");
+			"a message of the answer is larger than 4194304 bytes: it has 4194305");
 	raw_ask(&a, 0);
 	raw_answer_head(7);
 	h2_frame(raw, NGHTTP2_DATA, 0, 7, "\x99\0\0\0\1x", 6);
