@@ -60,7 +60,6 @@ static void engine_free(struct attach_engine *e)
 	attachments_done(&e->all);
 	desired_list_done(&e->desired);
 	free(e->state_dir);
-	free(e->cni_path);
 	if (e->journal) {
 		e->ops->journal_sweep(e->journal);
 		e->ops->journal_close(e->journal);

@@ -252,7 +252,7 @@ static void release_address(struct operation *op)
 	}
 	kill_point("back-ipam", "before");
 	op->place = PLACE_IPAM;
-	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, e->cni_path,
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, &e->ipam_host,
 			       IPAM_DEL_MS, on_released, op, &err) < 0)
 		release_refused(op, &err);
 }
@@ -289,7 +289,7 @@ static void ask_address(struct operation *op)
 	kill_point("attach-ipam", "before");
 	op->place = PLACE_IPAM;
 	a->step = attach_step_name(STEP_IPAM);
-	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, e->cni_path, ms,
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, &e->ipam_host, ms,
 			       on_address, op, &err) == 0)
 		a->ipam_asked = true;
 	else

@@ -7,6 +7,7 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
+#include "cage.h"
 #include "capabilities.h"
 #include "due.h"
 #include "event_ring.h"
@@ -68,6 +69,9 @@ struct daemon {
 	struct holders *holders;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
+	/* What IPAM plugins do not see, ended by NULL; the folder of the runtime's socket. */
+	const char *hidden[CAGE_HIDDEN_MAX + 1];
+	char runtime_folder[OPTION_TEXT_SIZE];
 	struct event_ring events;
 	struct event_watch *event_watch;
 	struct sample_watch *sample_watch;
