@@ -69,6 +69,6 @@ static void engine_free(struct attach_engine *e)
 
 void engine_release_if_done(struct attach_engine *e)
 {
-	if (e->closed && e->n_working == 0 && !e->walk && !e->search)
+	if (e->closed && e->n_working + e->n_stuck == 0 && !e->walk && !e->search)
 		engine_free(e);
 }

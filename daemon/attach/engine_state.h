@@ -58,6 +58,7 @@ struct attach_engine {
 
 	struct operation *queue, *paused;
 	unsigned n_working;
+	unsigned n_stuck; /* beside them, on workers that do not come back */
 	/* What an operation's end means is the engine's business. */
 	void (*ended)(struct attach_engine *, struct attachment *, const struct operation_end *);
 

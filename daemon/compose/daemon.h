@@ -14,6 +14,7 @@
 #include "hand_over.h"
 #include "http_wing.h"
 #include "hw.h"
+#include "job_watch.h"
 #include "lock.h"
 #include "loop.h"
 #include "packet_plan.h"
@@ -50,6 +51,7 @@ struct daemon {
 	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm, sighup;
+	struct job_watch job_watch;
 	struct routes routes;
 	struct http *http;
 	struct http_wing http_wing;

@@ -14,6 +14,8 @@
 #include "cleanup.h"
 #include "daemon.h"
 #include "estate.h"
+#include "job.h"
+#include "job_watch.h"
 #include "lock.h"
 #include "log.h"
 #include "page.h"
@@ -183,6 +185,28 @@ int loop_lock_run_folder(struct daemon *d, struct err *e)
 
 /* --- its life --------------------------------------------------------------------------------- */
 
+/* A kubelet gives 30 s; operations on devices end in less, unless somebody does not answer. */
+#define DRAIN_MS 20000
+
+static void leave_estate(struct daemon *d);
+
+/* The kernel ends the threads, and gives up our locks when it has. */
+__attribute__((noreturn)) static void end_without(struct daemon *d)
+{
+	struct job_status jobs[JOB_THREADS];
+	size_t n = job_list(jobs, ARRAY_SIZE(jobs), 0);
+
+	for (size_t i = 0; i < n; i++)
+		log_error("loop", 0,
+			  "%s has been running for %llu s: ending without it, the next start "
+			  "repairs what it leaves",
+			  jobs[i].text, (unsigned long long)jobs[i].for_ms / 1000);
+	if (n == 0)
+		uv_walk(&d->loop, tell_open_handle, NULL);
+	leave_estate(d);
+	_exit(EXIT_FAILURE);
+}
+
 static int run_modules(struct daemon *d, struct err *e)
 {
 	int r;
@@ -201,7 +225,8 @@ static int run_modules(struct daemon *d, struct err *e)
 		stop_modules(d, n_modules);
 	}
 	/* Until every handle has closed and every worker has ended. */
-	uv_run(&d->loop, UV_RUN_DEFAULT);
+	if (!job_drain(&d->loop, DRAIN_MS))
+		end_without(d);
 	if (uv_loop_close(&d->loop) != 0) {
 		uv_walk(&d->loop, tell_open_handle, NULL);
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");

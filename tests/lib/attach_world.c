@@ -492,6 +492,7 @@ void world_let_go(struct world *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->hold = false;
+	w->n_stuck = 0;
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }
