@@ -19,9 +19,10 @@ oldest() {
 
 make_pool 6
 ip netns add stuck
-truncate -s 64M $DISK
-mkfs.ext4 -q $DISK
+host_part
+cp "$OUT/disk" $DISK
 mkdir -p $FROZEN
+modprobe loop
 mount -o loop $DISK $FROZEN
 STATE=$FROZEN/state
 start_rocelet --config "$CONFIG" --state-dir $STATE
