@@ -17,6 +17,7 @@
 #include "job_watch.h"
 #include "lock.h"
 #include "loop.h"
+#include "node_lock.h"
 #include "packet_plan.h"
 #include "pool_config.h"
 #include "port_events.h"
@@ -31,6 +32,7 @@ struct daemon {
 	uv_loop_t loop;
 	struct hw hw;
 	struct lock state_lock, run_lock;
+	struct node_lock node_lock;
 	/* Our pod, the one from which we took the node over, and the one to which we give it. */
 	char own_pod[HAND_OVER_POD_SIZE], predecessor[HAND_OVER_POD_SIZE],
 		successor[HAND_OVER_POD_SIZE];

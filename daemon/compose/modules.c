@@ -168,6 +168,20 @@ static void signals_stop(struct daemon *d)
 	uv_close((uv_handle_t *)&d->sighup, NULL);
 }
 
+/* --- the node's lock -------------------------------------------------------------------------- */
+
+static int node_lock_start(struct daemon *d, struct err *e)
+{
+	(void)e;
+	node_lock_serve(&d->node_lock, &d->loop);
+	return 0;
+}
+
+static void node_lock_end(struct daemon *d)
+{
+	node_lock_stop(&d->node_lock);
+}
+
 /* --- work that does not end ------------------------------------------------------------------- */
 
 static int job_watch_start(struct daemon *d, struct err *e)
@@ -405,6 +419,7 @@ static void config_watch_stop(struct daemon *d)
 
 const struct module modules[] = {
 	{"signals", false, signals_start, signals_stop},
+	{"node's lock", false, node_lock_start, node_lock_end},
 	{"watch over workers", false, job_watch_start, job_watch_stop},
 	{"node", false, node_start, node_stop},
 	{"link events", true, links_start, links_stop},
