@@ -32,22 +32,21 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* "pid 17: rocelet --config x"; its arguments may be anything. */
+/* "pid 17 (rocelet)". Its command line would be read from its memory, for which it could have us
+ * wait for ever. */
 static void describe(const struct hw *hw, pid_t pid, char *ret, size_t size)
 {
-	char path[32], line[160];
+	char path[32], name[32];
 	ssize_t n;
 
 	snprintf(ret, size, "pid %d", pid);
-	snprintf(path, sizeof(path), "%d/cmdline", pid);
+	snprintf(path, sizeof(path), "%d/comm", pid);
 	AUTO_FD fd = hw->proc_fd < 0 ? -1 : openat(hw->proc_fd, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
-	for (ssize_t i = 0; i < n - 1; i++)
-		if (line[i] == '\0')
-			line[i] = ' ';
-	line[n > 0 ? n : 0] = '\0';
-	if (*line && utf8_is_name(line, sizeof(line)))
-		snprintf(ret, size, "pid %d: %s", pid, line);
+	n = fd < 0 ? 0 : read(fd, name, sizeof(name) - 1);
+	name[n > 0 ? n : 0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	if (*name && utf8_is_name(name, sizeof(name)))
+		snprintf(ret, size, "pid %d (%s)", pid, name);
 }
 
 /* The pid of a process that we cannot see is 0. */
@@ -59,7 +58,7 @@ static int tell_holder(const struct hw *hw, struct err *e)
 	socklen_t len = name_of(&name);
 	AUTO_FD fd = open_socket();
 	bool is_known, is_stranger;
-	char who[256];
+	char who[64];
 
 	is_known = fd >= 0 && connect(fd, (struct sockaddr *)&name, len) == 0 &&
 		   getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
@@ -69,9 +68,9 @@ static int tell_holder(const struct hw *hw, struct err *e)
 	else
 		snprintf(who, sizeof(who), "a process that cannot be seen from here");
 	if (is_stranger)
-		return err_set(e, -EACCES, "@" NODE_LOCK_NAME " is in use by user %u, %.180s",
-			       peer.uid, who);
-	return err_set(e, -EALREADY, "this node is in use by another rocelet: %.180s", who);
+		return err_set(e, -EACCES, "@" NODE_LOCK_NAME " is in use by user %u, %s", peer.uid,
+			       who);
+	return err_set(e, -EALREADY, "this node is in use by another rocelet: %s", who);
 }
 
 int node_lock_take(struct node_lock *ret, const struct hw *hw, struct err *e)

@@ -422,7 +422,7 @@ static void a_node_has_one(void **state)
 
 	(void)state;
 	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EALREADY);
-	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d: ", first);
+	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d (", first);
 	assert_memory_equal(e.msg, who, strlen(who));
 	end(first);
 	assert_int_equal(hold_node(), 0);
@@ -441,7 +441,7 @@ static void another_user_keeps_no_node(void **state)
 
 	(void)state;
 	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EACCES);
-	snprintf(who, sizeof(who), "@rocelet-node is in use by user 65534, pid %d: ", stranger);
+	snprintf(who, sizeof(who), "@rocelet-node is in use by user 65534, pid %d (", stranger);
 	assert_memory_equal(e.msg, who, strlen(who));
 	end(stranger);
 }
@@ -457,7 +457,7 @@ static void who_has_the_node_is_told_to_many(void **state)
 	assert_int_equal(hold_node(), 0);
 	assert_int_equal(uv_loop_init(&loop), 0);
 	node_lock_serve(&node_lock, &loop);
-	snprintf(who, sizeof(who), ": pid %d: ", getpid());
+	snprintf(who, sizeof(who), ": pid %d (", getpid());
 	asker = fork();
 	if (asker == 0) {
 		struct err e;
@@ -484,8 +484,8 @@ static void the_second_one_ends_with_folders_of_its_own(void **state)
 
 	(void)state;
 	until_it_serves("run");
-	snprintf(who, sizeof(who),
-		 "this node is in use by another rocelet: pid %d: rocelet --config ", first);
+	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d (rocelet)",
+		 first);
 	assert_int_equal(status_of(start("second", "other-state", "other-run", "0", NULL)), 3);
 	log_says("second", who);
 	/* Its folders are deleted and made again. */
