@@ -10,7 +10,7 @@
 . /rocelet/lab/guest/attach.sh
 
 SOFT_ROCE=false
-PLUGINS=/opt/hostile GIVEN=/var/lib/hostile ABSTRACT=@hostile-shim
+HOSTILE=/opt/hostile GIVEN=/var/lib/hostile ABSTRACT=@hostile-shim
 
 # What it says, of a VF that is free, into a namespace of its own.
 attack() { # NEEDS
@@ -39,11 +39,11 @@ reaches() { # WHAT NEEDS REACHED READ
 }
 
 make_pool 2 '{"subnets": ["10.9.0.0/24"]}'
-mkdir -p $PLUGINS $GIVEN
-cp /rocelet/lab/guest/hostile.py $PLUGINS/hostile
+mkdir -p $HOSTILE $GIVEN
+cp /rocelet/lab/guest/hostile.py $HOSTILE/hostile
 ip netns add enemy
 start_node
-start_engine --cni-path $PLUGINS
+start_engine --cni-path $HOSTILE
 need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 2 ))"
 run_pod victim "$RESOURCE=1" "$(entry '"ips": ["10.9.0.1/24"]')"
 victim=$(vf_of victim)
