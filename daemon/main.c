@@ -5,6 +5,7 @@
 
 #include "check_config.h"
 #include "config_file.h"
+#include "job.h"
 #include "log.h"
 #include "loop.h"
 #include "memory.h"
@@ -52,12 +53,14 @@ static int print_config(const struct options *o, const struct pool_config *pools
 	return EXIT_SUCCESS;
 }
 
-/* Four kinds of look, a sample and four attachments may all be waiting for a device at once, and
- * nothing else should have to wait for them; libuv's four threads would not do. A thread that never
- * runs costs nothing. */
+/* Each may be waiting for a device, and nothing else should have to wait for it; libuv's four
+ * threads would not do. One that never runs costs some kilobytes. */
 static void widen_thread_pool(void)
 {
-	setenv("UV_THREADPOOL_SIZE", "12", 0);
+	char n[12];
+
+	snprintf(n, sizeof(n), "%d", JOB_THREADS);
+	setenv("UV_THREADPOOL_SIZE", n, 1);
 }
 
 /* Its rings would make system calls behind the filter's back; libuv then does without. */

@@ -28,7 +28,7 @@ const char *finding_kind_name(enum finding_kind kind)
 		[FINDING_JOURNAL] = "journal",	   [FINDING_RUNTIME] = "runtime",
 		[FINDING_KUBELET] = "kubelet",	   [FINDING_CONFIG] = "config",
 		[FINDING_EMPTY] = "empty",	   [FINDING_VIEW] = "view",
-		[FINDING_PRIVILEGE] = "privilege",
+		[FINDING_PRIVILEGE] = "privilege", [FINDING_STUCK] = "stuck",
 	};
 
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
@@ -60,6 +60,24 @@ static void make_fixable(struct doctor_finding *f)
 {
 	if (f)
 		f->fixable = true;
+}
+
+/* --- work that does not end ------------------------------------------------------------------- */
+
+static void check_stuck(struct examination *x)
+{
+	for (size_t i = 0; i < x->in->n_jobs; i++) {
+		const struct job_status *j = &x->in->jobs[i];
+
+		find(x, FINDING_STUCK, "",
+		     j->has_thread ? "A driver, the kernel or a file system does not answer; "
+				     "/proc/PID/task/*/stack says which. Other work goes on. A "
+				     "restart does not wait for it, and repairs what it leaves."
+				   : "All threads are in use; see the other findings.",
+		     "%s %s for %" PRIu64 " s", j->text,
+		     j->has_thread ? "has been running" : "has been waiting for a thread",
+		     j->for_ms / 1000);
+	}
 }
 
 /* --- attachments ------------------------------------------------------------------------------ */
@@ -426,6 +444,7 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 	*ret = (struct doctor){0};
 	check_view(&x);
 	check_privileges(&x);
+	check_stuck(&x);
 	check_attachments(&x, check_dirty);
 	check_orphans(&x);
 	check_attachments(&x, check_drift);

@@ -4,6 +4,7 @@
 
 #include "attach_status.h"
 #include "capabilities.h"
+#include "job_status.h"
 #include "pool_config.h"
 #include "resource_table.h"
 
@@ -13,6 +14,7 @@
 enum finding_kind {
 	FINDING_VIEW,	   /* what runs here cannot see the host */
 	FINDING_PRIVILEGE, /* a capability that is missing */
+	FINDING_STUCK,	   /* work on a thread that does not end */
 	FINDING_DIRTY,	   /* a device that could not be cleaned, or is long on its way */
 	FINDING_ORPHAN,	   /* a device in a namespace that nobody answers for */
 	FINDING_DRIFT,	   /* an attachment that is not as it was set */
@@ -52,6 +54,8 @@ struct doctor_input {
 	bool tls_expired;			/* its certificate has */
 	const struct capability_lack *lacks;	/* what the daemon may not do */
 	size_t n_lacks;
+	const struct job_status *jobs; /* what has been running for long */
+	size_t n_jobs;
 	uint64_t now_ms; /* the loop's */
 };
 

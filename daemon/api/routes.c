@@ -12,6 +12,7 @@
 #include "api_resources.h"
 #include "capabilities.h"
 #include "cause.h"
+#include "cleanup.h"
 #include "device_name.h"
 #include "doctor.h"
 #include "event_watch.h"
@@ -373,12 +374,15 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 				  .n_lacks = r->n_lacks,
 				  .now_ms = request->now_ms};
 	struct attach_counters counters = {0};
+	struct job_status jobs[32];
 	struct doctor doctor;
 	size_t len = 0;
 
 	if (!knows_devices(r, reply))
 		return;
 	in.host = &r->inventory->host;
+	in.jobs = jobs;
+	in.n_jobs = r->jobs ? r->jobs(jobs, ARRAY_SIZE(jobs), JOB_SLOW_MS) : 0;
 	if (r->orders.counters) {
 		r->orders.counters(&counters, r->orders.arg);
 		in.counters = &counters;

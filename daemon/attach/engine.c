@@ -275,11 +275,11 @@ static char *copy(const char *s)
 static int copy_opts(struct attach_engine *e, const struct attach_engine_opts *o)
 {
 	e->state_dir = copy(o->state_dir);
-	e->cni_path = copy(o->cni_path);
+	e->ipam_host = o->ipam;
 	e->holders = o->holders;
 	e->dry_run = o->dry_run;
 	e->ops = o->ops ? o->ops : &attach_real_ops;
-	return e->state_dir && e->cni_path ? 0 : -ENOMEM;
+	return e->state_dir ? 0 : -ENOMEM;
 }
 
 int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const struct hw *hw,

@@ -10,6 +10,7 @@
 #include "event.h"
 #include "holders.h"
 #include "inventory.h"
+#include "ipam.h"
 #include "pod_devices.h"
 #include "pools.h"
 #include "steps.h"
@@ -19,7 +20,8 @@ struct attach_engine;
 struct attach_ops;
 
 struct attach_engine_opts {
-	const char *state_dir, *cni_path; /* copied */
+	const char *state_dir; /* copied */
+	struct ipam_host ipam; /* what it points to must outlive the engine */
 	struct holders *holders;
 	bool dry_run;		      /* says what it would do, does nothing */
 	const struct attach_ops *ops; /* NULL: the real ones (attach_ops.h) */

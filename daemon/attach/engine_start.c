@@ -255,5 +255,5 @@ void journal_begin(struct attach_engine *e, bool needed)
 	w->engine = e;
 	w->unwritable = err;
 	e->walk = w;
-	job_begin(&w->job, e->loop, journal_walk_run, on_walked, w);
+	job_begin(&w->job, e->loop, "reading the journal", journal_walk_run, on_walked, w);
 }

@@ -60,7 +60,6 @@ static void engine_free(struct attach_engine *e)
 	attachments_done(&e->all);
 	desired_list_done(&e->desired);
 	free(e->state_dir);
-	free(e->cni_path);
 	if (e->journal) {
 		e->ops->journal_sweep(e->journal);
 		e->ops->journal_close(e->journal);
@@ -70,6 +69,6 @@ static void engine_free(struct attach_engine *e)
 
 void engine_release_if_done(struct attach_engine *e)
 {
-	if (e->closed && e->n_working == 0 && !e->walk && !e->search)
+	if (e->closed && e->n_working + e->n_stuck == 0 && !e->walk && !e->search)
 		engine_free(e);
 }

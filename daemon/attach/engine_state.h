@@ -37,7 +37,8 @@ struct attach_engine {
 	const struct inventory *inventory;
 	const struct attach_ops *ops;
 	struct attach_hooks hooks;
-	char *state_dir, *cni_path;
+	char *state_dir;
+	struct ipam_host ipam_host;
 	struct holders *holders;   /* NULL: closing */
 	const struct pools *pools; /* NULL: not decided yet */
 	bool dry_run;
@@ -57,6 +58,7 @@ struct attach_engine {
 
 	struct operation *queue, *paused;
 	unsigned n_working;
+	unsigned n_stuck; /* beside them, on workers that do not come back */
 	/* What an operation's end means is the engine's business. */
 	void (*ended)(struct attach_engine *, struct attachment *, const struct operation_end *);
 

@@ -187,7 +187,8 @@ static int begin_search(struct attach_engine *e)
 		return -ENOMEM;
 	}
 	e->search = s;
-	job_begin(&s->job, e->loop, namespace_search_run, on_searched, s);
+	job_begin(&s->job, e->loop, "the search for network namespaces", namespace_search_run,
+		  on_searched, s);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct operation {
 	uint64_t due_ms; /* of a pause */
 	struct ipam_call *ipam;
 	struct job worker;
+	bool is_stuck;	       /* does not count for WORKING_MAX */
 	struct attach_job job; /* the worker's while it has it */
 	int result;
 };
@@ -109,19 +110,41 @@ static void operation_run(void *arg)
 	}
 }
 
-static const char *step_of(const struct operation *op)
+static const char *step_name(const struct operation *op, int step)
 {
 	switch (op->kind) {
 	case OP_ATTACH:
-		return attach_step_name((enum attach_step)op->job.next);
+		return attach_step_name((enum attach_step)step);
 	case OP_RETURN:
-		return return_step_name((enum return_step)op->job.next);
+		return return_step_name((enum return_step)step);
 	case OP_CHECK:
 		return "check";
 	case OP_ANNOUNCE:
 		return "announce";
 	}
 	return NULL;
+}
+
+static const char *step_of(const struct operation *op)
+{
+	return step_name(op, op->job.next);
+}
+
+/* While a worker has it. */
+static void describe_work(const void *arg, char *ret, size_t size)
+{
+	static const char *const kinds[] = {
+		[OP_ATTACH] = "the attach of",
+		[OP_RETURN] = "the return of",
+		[OP_CHECK] = "the check of",
+		[OP_ANNOUNCE] = "the announcement of",
+	};
+	const struct operation *op = arg;
+	char device[DEVICE_TEXT_SIZE];
+
+	snprintf(ret, size, "%s %s, at step %s,", kinds[op->kind],
+		 device_text(&op->a->record, device),
+		 step_name(op, __atomic_load_n(&op->job.at, __ATOMIC_RELAXED)));
 }
 
 /* The first whose container waits, else the first. */
@@ -139,13 +162,18 @@ static struct operation *dequeue(struct attach_engine *e)
 }
 
 static void on_worked(void *arg);
+static void on_slow(void *arg);
 
 static void begin_work(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
 
 	op->place = PLACE_WORKER;
-	job_begin(&op->worker, e->loop, operation_run, on_worked, op);
+	op->job.at = op->job.next;
+	job_begin(&op->worker, e->loop, "the work on a device", operation_run, on_worked, op);
+	op->worker.describe = describe_work;
+	op->worker.slow = on_slow;
+	op->is_stuck = false;
 	e->n_working++;
 }
 
@@ -154,6 +182,20 @@ static void pump(struct attach_engine *e)
 {
 	while (e->queue && e->n_working < WORKING_MAX)
 		begin_work(dequeue(e));
+}
+
+/* One whose step does not end keeps a thread, and nobody else waiting for it. */
+static void on_slow(void *arg)
+{
+	struct operation *op = arg;
+	struct attach_engine *e = op->engine;
+
+	if (e->n_stuck == JOB_STUCK_MAX)
+		return;
+	op->is_stuck = true;
+	e->n_stuck++;
+	e->n_working--;
+	pump(e);
 }
 
 /* What has begun goes before what waits. */
@@ -252,7 +294,7 @@ static void release_address(struct operation *op)
 	}
 	kill_point("back-ipam", "before");
 	op->place = PLACE_IPAM;
-	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, e->cni_path,
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, &e->ipam_host,
 			       IPAM_DEL_MS, on_released, op, &err) < 0)
 		release_refused(op, &err);
 }
@@ -289,7 +331,7 @@ static void ask_address(struct operation *op)
 	kill_point("attach-ipam", "before");
 	op->place = PLACE_IPAM;
 	a->step = attach_step_name(STEP_IPAM);
-	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, e->cni_path, ms,
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, &e->ipam_host, ms,
 			       on_address, op, &err) == 0)
 		a->ipam_asked = true;
 	else
@@ -357,7 +399,10 @@ static void on_worked(void *arg)
 	struct operation *op = arg;
 	struct attach_engine *e = op->engine;
 
-	e->n_working--;
+	if (op->is_stuck)
+		e->n_stuck--;
+	else
+		e->n_working--;
 	if (e->closing) {
 		worked_while_closing(op);
 		return;

@@ -7,14 +7,17 @@
 
 #include "bpf_tally.h"
 #include "bucket.h"
+#include "cage.h"
 #include "capabilities.h"
 #include "due.h"
 #include "event_ring.h"
 #include "hand_over.h"
 #include "http_wing.h"
 #include "hw.h"
+#include "job_watch.h"
 #include "lock.h"
 #include "loop.h"
+#include "node_lock.h"
 #include "packet_plan.h"
 #include "pool_config.h"
 #include "port_events.h"
@@ -29,6 +32,7 @@ struct daemon {
 	uv_loop_t loop;
 	struct hw hw;
 	struct lock state_lock, run_lock;
+	struct node_lock node_lock;
 	/* Our pod, the one from which we took the node over, and the one to which we give it. */
 	char own_pod[HAND_OVER_POD_SIZE], predecessor[HAND_OVER_POD_SIZE],
 		successor[HAND_OVER_POD_SIZE];
@@ -49,6 +53,7 @@ struct daemon {
 	const char *optional[OPTION_LIST_MAX];
 
 	uv_signal_t sigint, sigterm, sighup;
+	struct job_watch job_watch;
 	struct routes routes;
 	struct http *http;
 	struct http_wing http_wing;
@@ -68,6 +73,9 @@ struct daemon {
 	struct holders *holders;
 	struct resources *resources;
 	struct attach_engine *engine; /* NULL: nothing is attached here */
+	/* What IPAM plugins do not see, ended by NULL; the folder of the runtime's socket. */
+	const char *hidden[CAGE_HIDDEN_MAX + 1];
+	char runtime_folder[OPTION_TEXT_SIZE];
 	struct event_ring events;
 	struct event_watch *event_watch;
 	struct sample_watch *sample_watch;

@@ -214,16 +214,15 @@ bool lock_is_free(const char *folder)
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-int lock_wait(struct lock *ret, const struct hw *hw, const char *folder, mode_t mode,
-	      const char *self, uint64_t wait_ms, void (*meanwhile)(uint64_t left_ms, void *arg),
-	      void *arg, struct err *e)
+int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
+	      void (*meanwhile)(uint64_t left_ms, void *arg), void *arg, struct err *e)
 {
 	const struct timespec moment = {.tv_nsec = 50 * 1000000L};
 	const uint64_t until = now_ms() + wait_ms;
 	bool told = false;
 	int r;
 
-	while ((r = lock_take(ret, hw, folder, mode, self, e)) == -EALREADY && now_ms() < until) {
+	while ((r = attempt(arg, e)) == -EALREADY && now_ms() < until) {
 		if (!told)
 			log_info("lock", 0, "%s, waiting %llu s for its end", e->msg,
 				 (unsigned long long)(wait_ms + 999) / 1000);

@@ -24,11 +24,10 @@ struct lock {
  * cannot be locked, or not made. */
 int lock_take(struct lock *, const struct hw *, const char *folder, mode_t, const char *self,
 	      struct err *);
-/* The same, but tries for so long. meanwhile (NULL: nothing) is called after each try, and told
- * what is left of that. */
-int lock_wait(struct lock *, const struct hw *, const char *folder, mode_t, const char *self,
-	      uint64_t wait_ms, void (*meanwhile)(uint64_t left_ms, void *arg), void *arg,
-	      struct err *);
+/* Tries until that is another error than -EALREADY, or 0, for so long. meanwhile (NULL: nothing) is
+ * called after each try, and told what is left of that. */
+int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
+	      void (*meanwhile)(uint64_t left_ms, void *arg), void *arg, struct err *);
 /* Nobody has it, as far as can be seen. For who has had it; who takes it in this very moment may
  * have to try again. */
 bool lock_is_free(const char *folder);

@@ -5,6 +5,7 @@
  * loop runs until none is left. A handle that stays open is a bug and is said. */
 #include "loop.h"
 
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -14,9 +15,12 @@
 #include "cleanup.h"
 #include "daemon.h"
 #include "estate.h"
+#include "job.h"
+#include "job_watch.h"
 #include "lock.h"
 #include "log.h"
 #include "page.h"
+#include "privileges.h"
 #include "unix_time.h"
 
 static void stop_modules(struct daemon *d, size_t n)
@@ -99,12 +103,32 @@ static void describe_self(const struct launch *l, char *ret, size_t size)
 		n += (size_t)snprintf(ret + n, size - n, "%s%s", i ? " " : ": ", l->argv[i]);
 }
 
+/* One of the locks; folder NULL: the node's. */
+struct attempt {
+	struct daemon *daemon;
+	struct lock *lock;
+	const char *folder;
+	mode_t mode;
+};
+
+static int attempt_lock(void *arg, struct err *e)
+{
+	const struct attempt *a = arg;
+	struct daemon *d = a->daemon;
+	char self[180];
+
+	if (!a->folder)
+		return node_lock_take(&d->node_lock, &d->hw, e);
+	describe_self(d->launch, self, sizeof(self));
+	return lock_take(a->lock, &d->hw, a->folder, a->mode, self, e);
+}
+
 /* Until it has answered: who has just started serves its socket a little later. Called with every
  * try for the lock. Who has nothing to offer does not ask: the other one, whose configuration was
  * right, serves the node as long as it lives. */
 static void ask_predecessor(uint64_t left_ms, void *arg)
 {
-	struct daemon *d = arg;
+	struct daemon *d = ((struct attempt *)arg)->daemon;
 	struct err e = {0};
 	int r;
 
@@ -133,31 +157,38 @@ static void ask_predecessor(uint64_t left_ms, void *arg)
 }
 
 /* What cannot be locked cannot be written either, or knows no locks: no reason not to look. */
-static int lock_one(struct daemon *d, struct lock *l, const char *folder, mode_t mode,
-		    struct err *e)
+static int lock_one(struct attempt a, struct err *e)
 {
-	char self[180];
-	int r;
+	const struct options *o = a.daemon->options;
+	int r = lock_wait(attempt_lock, o->lock_wait_ms, o->take_over ? ask_predecessor : NULL, &a,
+			  e);
 
-	describe_self(d->launch, self, sizeof(self));
-	r = lock_wait(l, &d->hw, folder, mode, self, d->options->lock_wait_ms,
-		      d->options->take_over ? ask_predecessor : NULL, d, e);
 	if (r == -EALREADY || r == 0)
 		return r;
 	log_warn("lock", 0, "%s, going on without", e->msg);
 	return 0;
 }
 
-/* Who only looks leaves the state to others. */
-static int lock_folders(struct daemon *d, struct err *e)
+/* Who cannot change an interface does not. */
+static bool may_change_things(const struct daemon *d)
+{
+	return d->hw.live && !d->options->dry_run &&
+	       (geteuid() == 0 || privileges_effective() & UINT64_C(1) << CAP_NET_ADMIN);
+}
+
+/* Who only looks leaves the state to others. The node's is the last to be taken and the first to be
+ * given up: who has the folders of its predecessor need not wait for it. */
+static int lock_node(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
 	int r = 0;
 
 	if (d->hw.live && !o->dry_run)
-		r = lock_one(d, &d->state_lock, o->state_dir, 0700, e);
+		r = lock_one((struct attempt){d, &d->state_lock, o->state_dir, 0700}, e);
 	if (r == 0 && !lock_is_of(&d->state_lock, o->run_dir))
-		r = lock_one(d, &d->run_lock, o->run_dir, 0755, e);
+		r = lock_one((struct attempt){d, &d->run_lock, o->run_dir, 0755}, e);
+	if (r == 0 && may_change_things(d))
+		r = lock_one((struct attempt){.daemon = d}, e);
 	estate_receive(d->heir_fd, &d->at_kubelet);
 	estate_close(d->heir_fd, o->run_dir);
 	return r;
@@ -183,6 +214,28 @@ int loop_lock_run_folder(struct daemon *d, struct err *e)
 
 /* --- its life --------------------------------------------------------------------------------- */
 
+/* A kubelet gives 30 s; operations on devices end in less, unless somebody does not answer. */
+#define DRAIN_MS 20000
+
+static void leave_estate(struct daemon *d);
+
+/* The kernel ends the threads, and gives up our locks when it has. */
+__attribute__((noreturn)) static void end_without(struct daemon *d)
+{
+	struct job_status jobs[JOB_THREADS];
+	size_t n = job_list(jobs, ARRAY_SIZE(jobs), 0);
+
+	for (size_t i = 0; i < n; i++)
+		log_error("loop", 0,
+			  "%s has been running for %llu s: ending without it, the next start "
+			  "repairs what it leaves",
+			  jobs[i].text, (unsigned long long)jobs[i].for_ms / 1000);
+	if (n == 0)
+		uv_walk(&d->loop, tell_open_handle, NULL);
+	leave_estate(d);
+	_exit(EXIT_FAILURE);
+}
+
 static int run_modules(struct daemon *d, struct err *e)
 {
 	int r;
@@ -201,7 +254,8 @@ static int run_modules(struct daemon *d, struct err *e)
 		stop_modules(d, n_modules);
 	}
 	/* Until every handle has closed and every worker has ended. */
-	uv_run(&d->loop, UV_RUN_DEFAULT);
+	if (!job_drain(&d->loop, DRAIN_MS))
+		end_without(d);
 	if (uv_loop_close(&d->loop) != 0) {
 		uv_walk(&d->loop, tell_open_handle, NULL);
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");
@@ -257,6 +311,7 @@ int loop_run(const struct launch *launch, struct err *e)
 		.start_unix_ms = unix_ms(),
 		.state_lock = LOCK_NONE,
 		.run_lock = LOCK_NONE,
+		.node_lock = {.fd = -1},
 		.heir_fd = -1,
 	};
 	int r;
@@ -267,10 +322,11 @@ int loop_run(const struct launch *launch, struct err *e)
 	if (r < 0)
 		return r;
 	d.hw.no_bpf = options->no_bpf;
-	r = lock_folders(&d, e);
+	r = lock_node(&d, e);
 	if (r == 0)
 		r = run_loop(&d, e);
 	leave_estate(&d);
+	node_lock_release(&d.node_lock);
 	lock_release(&d.run_lock);
 	lock_release(&d.state_lock);
 	hw_close(&d.hw);

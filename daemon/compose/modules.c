@@ -10,6 +10,7 @@
 #include "config_watch.h"
 #include "daemon.h"
 #include "dir_watch.h"
+#include "job.h"
 #include "link_events.h"
 #include "log.h"
 #include "memory.h"
@@ -85,6 +86,7 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 
 	d->page_counts = node_knows_devices(d->node);
 	m->log_lines_dropped = log_dropped();
+	m->oldest_job_us = job_oldest_ms() * 1000;
 	m->config_ok = config_state_ok(&d->config);
 	m->config_refusals = d->config.refusals.n;
 	m->tls_expires_s = tls_expires_s();
@@ -164,6 +166,35 @@ static void signals_stop(struct daemon *d)
 	uv_close((uv_handle_t *)&d->sigint, NULL);
 	uv_close((uv_handle_t *)&d->sigterm, NULL);
 	uv_close((uv_handle_t *)&d->sighup, NULL);
+}
+
+/* --- the node's lock -------------------------------------------------------------------------- */
+
+static int node_lock_start(struct daemon *d, struct err *e)
+{
+	(void)e;
+	node_lock_serve(&d->node_lock, &d->loop);
+	return 0;
+}
+
+static void node_lock_end(struct daemon *d)
+{
+	node_lock_stop(&d->node_lock);
+}
+
+/* --- work that does not end ------------------------------------------------------------------- */
+
+static int job_watch_start(struct daemon *d, struct err *e)
+{
+	(void)e;
+	job_watch_open(&d->job_watch, &d->loop, JOB_SLOW_MS);
+	d->routes.jobs = job_list;
+	return 0;
+}
+
+static void job_watch_stop(struct daemon *d)
+{
+	job_watch_close(&d->job_watch);
 }
 
 /* --- a successor ------------------------------------------------------------------------------ */
@@ -388,6 +419,8 @@ static void config_watch_stop(struct daemon *d)
 
 const struct module modules[] = {
 	{"signals", false, signals_start, signals_stop},
+	{"node's lock", false, node_lock_start, node_lock_end},
+	{"watch over workers", false, job_watch_start, job_watch_stop},
 	{"node", false, node_start, node_stop},
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},

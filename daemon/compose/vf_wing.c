@@ -1,6 +1,9 @@
 /* vf_wing.c - the VF wing: who holds what, the attach engine and the device plugin, and what they
  * tell each other. */
+#include <string.h>
+
 #include "api_pod.h"
+#include "cleanup.h"
 #include "daemon.h"
 #include "engine.h"
 #include "holders.h"
@@ -126,12 +129,33 @@ void holders_stop(struct daemon *d)
 	d->holders = NULL;
 }
 
+/* From IPAM plugins: where the kubelet, the runtime and we are to be ordered or read about. */
+static void hide_from_plugins(struct daemon *d)
+{
+	const struct options *o = d->options;
+	const char *const hidden[] = {
+		o->kubelet_dir,	    o->run_dir,		o->state_dir,
+		d->runtime_folder,  o->proc_root,	o->dev_root,
+		o->auth_token_file, o->basic_auth_file, o->tls_key,
+	};
+	size_t n = 0;
+	char *slash;
+
+	snprintf(d->runtime_folder, sizeof(d->runtime_folder), "%s", o->cri_socket);
+	slash = strrchr(d->runtime_folder, '/');
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+		if (hidden[i][0])
+			d->hidden[n++] = hidden[i];
+}
+
 int engine_start(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
 	const struct attach_engine_opts opts = {
 		.state_dir = o->state_dir,
-		.cni_path = o->cni_path,
+		.ipam = {.path = o->cni_path, .hidden = d->hidden},
 		.holders = d->holders,
 		.dry_run = o->dry_run,
 	};
@@ -151,6 +175,7 @@ int engine_start(struct daemon *d, struct err *e)
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
+	hide_from_plugins(d);
 	r = attach_engine_open(&d->engine, &d->loop, &d->hw, node_inventory(d->node), &opts, &hooks,
 			       e);
 	if (r < 0)

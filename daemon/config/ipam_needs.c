@@ -104,6 +104,7 @@ static int read_write(struct ipam_needs *n, const json_t *list, struct err *e)
 			       IPAM_WRITE_MAX);
 	for (size_t i = 0; i < json_array_size(list) && r == 0; i++)
 		r = add_folder(n, "needs: write", json_array_get(list, i), e);
+	n->unix_sockets = n->n_write > 0;
 	return r;
 }
 

@@ -23,6 +23,8 @@ struct ipam_needs {
 	/* Absolute, without "..": "write", and host-local's "dataDir". */
 	char write[IPAM_WRITE_MAX + 1][IPAM_FOLDER_MAX];
 	unsigned n_write;
+	/* A folder of "write" may have a service's socket in it; leases have none. */
+	bool unix_sockets;
 };
 
 /* -EINVAL: a sentence that begins with the key in question; *ret is untouched then. */

@@ -94,7 +94,7 @@ static const struct option_def option_table[] = {
 	      "where what must survive a crash is kept; one rocelet at a time has it")},
 	{SECONDS(
 		"lock-wait", lock_wait_ms, "10", 0, 3600,
-		"how long to wait for another rocelet that has run-dir or state-dir to end; then exit status 3")},
+		"how long to wait for the end of another rocelet that has this node, run-dir or state-dir; then exit status 3")},
 	{BOOL("take-over", take_over,
 	      "ask the rocelet that serves run-dir/rocelet.sock to hand this node over, so that the kubelet's devices stay; for upgrades")},
 	{TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",

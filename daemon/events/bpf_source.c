@@ -230,7 +230,7 @@ static void catch_up(struct bpf_source *b)
 	b->job.load = b->wanted & ~b->tried;
 	b->job.unload = b->tried & ~b->wanted;
 	b->job.maps = &b->maps;
-	job_begin(&b->work, b->loop, load_groups, on_loaded, b);
+	job_begin(&b->work, b->loop, "loading event programs", load_groups, on_loaded, b);
 }
 
 void bpf_source_follow(struct bpf_source *b, const struct bpf_presence *p)

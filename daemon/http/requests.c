@@ -485,7 +485,7 @@ static void begin_trial(struct http *h)
 	if (!t)
 		return;
 	http_hold(h);
-	job_begin(&h->trial_job, h->loop, trial_run, trial_done, t);
+	job_begin(&h->trial_job, h->loop, "the trial of a password", trial_run, trial_done, t);
 }
 
 static void tell_trial(struct http_deferred *d, bool right)

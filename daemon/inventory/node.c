@@ -218,6 +218,12 @@ static int64_t credit_now(const struct rescanner *l)
 
 static void rescan_start(void *arg)
 {
+	static const char *const names[N_RESCANS] = {
+		[RESCAN_FUNCTIONS] = "the look at functions",
+		[RESCAN_DEVICES] = "the look at devices",
+		[RESCAN_DETAILS] = "the look at details of devices",
+		[RESCAN_REPORTS] = "the look at reports of devices",
+	};
 	struct rescanner *l = arg;
 	int r = 1;
 
@@ -229,7 +235,8 @@ static void rescan_start(void *arg)
 	if (l->kind == RESCAN_DETAILS)
 		r = inventory_take_stale(&l->node->inventory, &l->scan.host);
 	if (r > 0) {
-		job_begin(&l->work, l->node->loop, rescan_on_worker, on_rescanned, l);
+		job_begin(&l->work, l->node->loop, names[l->kind], rescan_on_worker, on_rescanned,
+			  l);
 		rescan_count(l);
 	} else if (r == 0) {
 		rescan_ended(l, false); /* nothing is stale */

@@ -76,7 +76,7 @@ void settings_watch_look(struct settings_watch *w)
 		return;
 	w->began = true;
 	w->began_ms = now;
-	job_begin(&w->work, w->loop, read_on_worker, on_read, w);
+	job_begin(&w->work, w->loop, "reading settings of ports", read_on_worker, on_read, w);
 }
 
 const struct settings_table *settings_watch_table(const struct settings_watch *w)

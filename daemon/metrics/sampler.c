@@ -439,7 +439,7 @@ static int queue_sample(struct sampler *s)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;
 	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
-	job_begin(&s->work, s->loop, take_sample, on_sampled, s);
+	job_begin(&s->work, s->loop, "the sample of counters", take_sample, on_sampled, s);
 	return 0;
 }
 
@@ -511,7 +511,7 @@ static void on_look_due(void *arg)
 	if (s->work.running)
 		return;
 	s->looking = true;
-	job_begin(&s->work, s->loop, look_at_ports, on_looked, s);
+	job_begin(&s->work, s->loop, "a look at single ports", look_at_ports, on_looked, s);
 }
 
 /* Also after a sample that was not judged: the turns go on. Counted from the end of the last look,

@@ -133,6 +133,10 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		    m->sample_unix_ms * 1000);
 	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
 		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);
+	add_seconds(p, "rocelet_oldest_work_seconds", "gauge",
+		    "How long the oldest work on a worker thread had been running when the sample "
+		    "began; 0 when none was.",
+		    m->oldest_job_us);
 	add_programs(p, m);
 	if (m->compat)
 		add_compat(p, m);

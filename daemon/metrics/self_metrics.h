@@ -16,6 +16,8 @@
 struct self_metrics {
 	struct self_counters counters;
 	uint64_t log_lines_dropped;
+	uint64_t oldest_job_us;	  /* how long the oldest work on a worker has been running; 0 = none
+				     is */
 	bool config_ok;		  /* the configuration file as it stands is the one in use */
 	uint64_t config_refusals; /* resources of it whose text is wrong */
 	uint64_t tls_expires_s;	  /* 0 = there is no certificate */

@@ -284,7 +284,8 @@ static void begin_next(struct packet_ports *p)
 	p->attaching = w && begin_attach(p, w);
 	p->detaching = take_ptr(p->dead);
 	if (p->attaching || p->detaching) {
-		job_begin(&p->work, p->loop, run_port_job, on_worked, p);
+		job_begin(&p->work, p->loop, "attaching packet programs", run_port_job, on_worked,
+			  p);
 		return;
 	}
 	if (!p->closing)

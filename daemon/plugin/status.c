@@ -170,7 +170,7 @@ static void continue_round(struct resources *r)
 			add_text(r, &p->plan.folders[p->next]);
 	p->purges = p->to_purge;
 	p->to_purge = false;
-	job_begin(&p->job, r->loop, on_worker, on_written, r);
+	job_begin(&p->job, r->loop, "writing status files of pods", on_worker, on_written, r);
 }
 
 /* The folders are not as the round's plan has them any more: what is left of it waits for the next

@@ -166,7 +166,7 @@ static void owners_ask(struct owners *o)
 	memcpy(q->asked, o->asked, sizeof(*o->asked) * o->n_asked);
 	o->n_asked = 0;
 	o->question = q;
-	job_begin(&q->job, o->loop, find_owners, on_found, q);
+	job_begin(&q->job, o->loop, "the search for owners of processes", find_owners, on_found, q);
 }
 
 static void want(struct owners *o, uint32_t pid, uint64_t cgroup)

@@ -90,8 +90,10 @@ const struct syscall_row syscalls_allowed[] = {
 /* clang-format on */
 const size_t n_syscalls_allowed = ARRAY_SIZE(syscalls_allowed);
 
-/* The two mounts of the cage: mount propagation, and its own /proc (cage.c). */
+/* The three mounts of the cage: mount propagation, what hides a folder, and its own /proc
+ * (cage_mounts.c). */
 #define NOT_SEEN_OUTSIDE (MS_REC | MS_SLAVE)
+#define HIDES_A_FOLDER	 (MS_NODEV | MS_NOEXEC | MS_NOSUID)
 #define PROC_OF_CAGE	 (MS_RDONLY | MS_NODEV | MS_NOEXEC | MS_NOSUID)
 
 const struct syscall_condition syscalls_conditional[] = {
@@ -99,6 +101,7 @@ const struct syscall_condition syscalls_conditional[] = {
 	{"socket", CALLS_ALWAYS, 0, AF_INET6},	      {"socket", CALLS_ALWAYS, 0, AF_NETLINK},
 	{"socket", CALLS_ALWAYS, 0, AF_PACKET},	      {"setns", CALLS_ALWAYS, 1, CLONE_NEWNET},
 	{"mount", CALLS_ATTACH, 3, NOT_SEEN_OUTSIDE}, {"mount", CALLS_ATTACH, 3, PROC_OF_CAGE},
+	{"mount", CALLS_ATTACH, 3, HIDES_A_FOLDER},
 };
 const size_t n_syscalls_conditional = ARRAY_SIZE(syscalls_conditional);
 

@@ -180,7 +180,7 @@ static void read_flows(struct qps *q)
 	if (!q->view)
 		return;
 	q->read = (struct packet_sample){0};
-	job_begin(&q->reading, q->loop, read_view, on_read, q);
+	job_begin(&q->reading, q->loop, "reading flows", read_view, on_read, q);
 }
 
 /* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
@@ -263,7 +263,7 @@ static void begin_dump(struct qps *q)
 	q->wants_dump = false;
 	qp_table_dump_begins(&q->table);
 	q->dump = w;
-	job_begin(&q->dumping, q->loop, run_dump, on_dumped, q);
+	job_begin(&q->dumping, q->loop, "the dump of queue pairs", run_dump, on_dumped, q);
 }
 
 static void on_due(void *arg)

@@ -40,7 +40,8 @@ static struct report *report_add(struct host *h, const char *function, int vf)
 /* Vendor and device are the first four bytes; no device has 0xffff for a vendor. */
 static bool reads_all_ones(int dir)
 {
-	AUTO_FD fd = openat(dir, "config", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	AUTO_FD fd = openat(dir, "config",
+			    O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	uint32_t ids = 0;
 
 	return fd >= 0 && read(fd, &ids, sizeof(ids)) == sizeof(ids) && ids == UINT32_MAX;

@@ -125,7 +125,7 @@ static void on_event(const struct event *event, void *arg)
 void world_open(struct world *w, bool dry_run)
 {
 	struct attach_engine_opts opts = {.state_dir = w->dir,
-					  .cni_path = w->dir,
+					  .ipam = {.path = w->dir},
 					  .holders = world_holders_open(w),
 					  .dry_run = dry_run,
 					  .ops = &world_ops};
@@ -492,6 +492,7 @@ void world_let_go(struct world *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->hold = false;
+	w->n_stuck = 0;
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }

@@ -92,6 +92,7 @@ struct world {
 	unsigned n_journal_opened; /* tried */
 	unsigned drift;		   /* found by every check */
 	bool hold;		   /* steps wait */
+	unsigned n_stuck;	   /* so do those of so many devices, the first ones */
 	unsigned n_inside, n_inside_max, n_checks, n_repairs, n_announced;
 
 	struct event events[128]; /* the first ones */

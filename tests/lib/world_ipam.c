@@ -127,11 +127,11 @@ static int start(struct ipam_call **ret, enum ipam_verb verb, const struct attac
 }
 
 int world_ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb verb,
-		     const struct attach_record *r, const char *path, uint32_t timeout_ms,
-		     ipam_fn *fn, void *arg, struct err *e)
+		     const struct attach_record *r, const struct ipam_host *host,
+		     uint32_t timeout_ms, ipam_fn *fn, void *arg, struct err *e)
 {
 	if (world_of_steps()->ipam == WORLD_IPAM_PROGRAM)
-		return ipam_start(ret, loop, verb, r, path, PATIENCE * timeout_ms, fn, arg, e);
+		return ipam_start(ret, loop, verb, r, host, PATIENCE * timeout_ms, fn, arg, e);
 	return start(ret, verb, r, timeout_ms, fn, arg, e);
 }
 

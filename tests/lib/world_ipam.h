@@ -6,8 +6,8 @@
 #include "attach_world.h"
 
 int world_ipam_start(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
-		     const struct attach_record *, const char *path, uint32_t timeout_ms, ipam_fn *,
-		     void *arg, struct err *);
+		     const struct attach_record *, const struct ipam_host *, uint32_t timeout_ms,
+		     ipam_fn *, void *arg, struct err *);
 void world_ipam_cancel(struct ipam_call *);
 /* VF i is written down as free; the world is locked. False: an address of its is forgotten. */
 bool world_ipam_is_settled(struct world *, unsigned i);

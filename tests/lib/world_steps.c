@@ -208,7 +208,7 @@ static void enter(struct world_device *d)
 	d->busy = true;
 	if (++world->n_inside > world->n_inside_max)
 		world->n_inside_max = world->n_inside;
-	while (world->hold)
+	while (world->hold || d < world->devices + world->n_stuck)
 		pthread_cond_wait(&world->changed, &world->lock);
 }
 

@@ -20,14 +20,15 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "cage_mounts.h"
 #include "cleanup.h"
 
 /* The keeper's, behind the program's three. */
@@ -50,24 +51,8 @@ enum { LIFE_FD = 3, FIRST_FREE_FD };
 /* Numbers of another ABI of the same architecture begin here (__X32_SYSCALL_BIT). */
 #define ALIEN_BIT 0x40000000
 
-/* --- what can be said after a clone ----------------------------------------------------------- */
-
-static void say(const char *text)
-{
-	ssize_t n = write(STDERR_FILENO, text, strlen(text));
-
-	(void)n;
-}
-
-__attribute__((noreturn)) static void fail(const char *what)
-{
-	const char *why = strerrorname_np(errno);
-
-	say(what);
-	say(": ");
-	say(why ? why : "?");
-	_exit(CAGE_FAILED);
-}
+/* Of a socket's type; the others are flags (SOCK_TYPE_MASK in linux/net.h, not of user space). */
+#define SOCKET_TYPE_BITS 0xf
 
 static pid_t clone_with(uint64_t flags, uint64_t exit_signal, int *ret_pid_fd)
 {
@@ -78,70 +63,6 @@ static pid_t clone_with(uint64_t flags, uint64_t exit_signal, int *ret_pid_fd)
 	};
 
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-}
-
-/* --- mounts ----------------------------------------------------------------------------------- */
-
-static void make_folders(const char *path)
-{
-	char part[4096];
-
-	for (size_t n = 1; n < sizeof(part); n++) {
-		if (path[n] != '/' && path[n] != '\0')
-			continue;
-		memcpy(part, path, n);
-		part[n] = '\0';
-		if (mkdir(part, 0755) < 0 && errno != EEXIST)
-			fail(part);
-		if (path[n] == '\0')
-			return;
-	}
-}
-
-/* What is to be as it was when all the rest has become read-only. */
-static int keep(const char *path)
-{
-	int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-
-	if (fd < 0)
-		fail(path);
-	return fd;
-}
-
-static void put_back(int fd, const char *path)
-{
-	if (move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		fail(path);
-	close(fd);
-}
-
-static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
-#define WRITABLE_MAX 8
-
-static void close_mounts(const struct cage *c)
-{
-	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV |
-					      MOUNT_ATTR_NOSUID};
-	int fds[WRITABLE_MAX], dev_fds[ARRAY_SIZE(devices)];
-	size_t n = 0;
-
-	/* Nothing of ours is seen outside; what is unmounted there goes here, too. */
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-		fail("mounts");
-	for (; n < WRITABLE_MAX && c->writable[n]; n++) {
-		make_folders(c->writable[n]);
-		fds[n] = keep(c->writable[n]);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
-		dev_fds[i] = keep(devices[i]);
-	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)) < 0)
-		fail("read-only mounts");
-	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
-		put_back(dev_fds[i], devices[i]);
-	for (size_t i = 0; i < n; i++)
-		put_back(fds[i], c->writable[i]);
-	/* Where it is refused (/proc is covered in part), the one of outside is read-only. */
-	mount("proc", "/proc", "proc", MS_RDONLY | MS_NODEV | MS_NOEXEC | MS_NOSUID, NULL);
 }
 
 /* --- privileges and limits -------------------------------------------------------------------- */
@@ -159,7 +80,7 @@ static void set_capabilities(uint64_t kept)
 		caps[i].effective = caps[i].permitted = caps[i].inheritable = (uint32_t)(kept >>
 											 32 * i);
 	if (syscall(SYS_capset, &head, caps) < 0)
-		fail("capabilities");
+		cage_fail("capabilities");
 }
 
 static void drop_privileges(const struct cage *c)
@@ -167,22 +88,22 @@ static void drop_privileges(const struct cage *c)
 	uint64_t kept = c->capabilities;
 
 	if (syscall(SYS_setresuid, c->real_uid, 0, 0) < 0)
-		fail("real uid");
+		cage_fail("real uid");
 	if (prctl(PR_SET_SECUREBITS, NO_ROOT, 0, 0, 0) < 0)
-		fail("securebits");
+		cage_fail("securebits");
 	for (unsigned cap = 0; cap < 64 && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (!(kept & UINT64_C(1) << cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-			fail("bounding set");
+			cage_fail("bounding set");
 	set_capabilities(kept);
 	for (unsigned cap = 0; cap < 64; cap++)
 		if (kept & UINT64_C(1) << cap &&
 		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
-			fail("capabilities");
+			cage_fail("capabilities");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		fail("no_new_privs");
+		cage_fail("no_new_privs");
 	/* The program could take over its keeper else: both are uid 0. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		fail("dumpable");
+		cage_fail("dumpable");
 }
 
 static void set_limits(void)
@@ -201,16 +122,21 @@ static void set_limits(void)
 		const struct rlimit limit = {limits[i].most, limits[i].most};
 
 		if (setrlimit((__rlimit_resource_t)limits[i].what, &limit) < 0)
-			fail("limits");
+			cage_fail("limits");
 	}
 }
 
-/* It stays in its namespaces and under its real uid; calls of another ABI are none. */
-static void set_filter(void)
+/* It stays in its namespaces and under its real uid; calls of another ABI are none, and io_uring's
+ * would pass by the filter. Without sockets of AF_UNIX it reaches none of the host, neither of the
+ * file system nor abstract ones of the host's network namespace; a pair of streams is connected to
+ * itself for good, a datagram socket of a pair is not. */
+static void set_filter(const struct cage *c)
 {
 #define IS(nr, yes) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, yes)
 #define NO(error)   (SECCOMP_RET_ERRNO | (error))
-	static const struct sock_filter code[] = {
+#define ARG(n)	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+	const uint32_t refused_family = c->unix_sockets ? UINT32_MAX : AF_UNIX;
+	const struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
@@ -222,18 +148,33 @@ static void set_filter(void)
 		IS(SYS_setresuid, NO(EPERM)),
 		IS(SYS_unshare, NO(EPERM)),
 		IS(SYS_setns, NO(EPERM)),
+		IS(SYS_io_uring_setup, NO(ENOSYS)),
 		/* Its flags are in memory; libraries then take clone, whose are in a register. */
 		IS(SYS_clone3, NO(ENOSYS)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+		ARG(0),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, NO(EPERM)),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4),
+		ARG(0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused_family, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, NO(EAFNOSUPPORT)),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 7),
+		ARG(0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused_family, 0, 5),
+		ARG(1),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE_BITS),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, NO(EAFNOSUPPORT)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog program = {ARRAY_SIZE(code), (struct sock_filter *)code};
 
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
-		fail("seccomp");
+		cage_fail("seccomp");
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -245,10 +186,10 @@ __attribute__((noreturn)) static void become(const struct cage *c)
 
 	sigemptyset(&none);
 	set_limits();
-	set_filter();
+	set_filter(c);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(c->program, args, c->env);
-	fail(c->program);
+	cage_fail(c->program);
 }
 
 /* --- the keeper ------------------------------------------------------------------------------- */
@@ -288,7 +229,7 @@ static void place_descriptors(const struct cage *c, int life_fd)
 			_exit(CAGE_FAILED);
 	if (fcntl(LIFE_FD, F_SETFD, FD_CLOEXEC) < 0 ||
 	    syscall(SYS_close_range, FIRST_FREE_FD, ~0U, 0) < 0)
-		fail("descriptors");
+		cage_fail("descriptors");
 }
 
 __attribute__((noreturn)) static void keeper(const struct cage *c, int life_fd)
@@ -302,12 +243,12 @@ __attribute__((noreturn)) static void keeper(const struct cage *c, int life_fd)
 	setsid();
 	umask(022);
 	if (chdir("/") < 0)
-		fail("/");
-	close_mounts(c);
+		cage_fail("/");
+	cage_mounts_close(c);
 	drop_privileges(c);
 	pid = clone_with(0, SIGCHLD, &pid_fd);
 	if (pid < 0)
-		fail("clone");
+		cage_fail("clone");
 	if (pid == 0)
 		become(c);
 	watch(pid_fd);

@@ -3,12 +3,13 @@
  *
  * Namespaces of its own: of processes, so that all that it starts, however it hides, dies with the
  * first of them; of mounts, where all is read-only and without devices but the folders that it is
- * given; of the network, empty, unless it is given the host's; of IPC. No capabilities but those
- * that it is given, and none to be had by running another program. Limits on memory, files and CPU
- * time, and on its processes and threads together: RLIMIT_NPROC does not bind real uid 0
- * (copy_process() in linux/kernel/fork.c), and a cgroup need not be ours to make, so its real uid
- * is one that nobody else has and that it cannot change. It is root by its effective uid still:
- * what root owns and it can see it may read, and it may talk to sockets. */
+ * given, and where services of the host listen is hidden (cage_mounts.c); of the network, empty,
+ * unless it is given the host's; of IPC. No capabilities but those that it is given, and none to be
+ * had by running another program. Limits on memory, files and CPU time, and on its processes and
+ * threads together: RLIMIT_NPROC does not bind real uid 0 (copy_process() in linux/kernel/fork.c),
+ * and a cgroup need not be ours to make, so its real uid is one that nobody else has and that it
+ * cannot change. It is root by its effective uid still: what root owns and it can see it may read.
+ * A service would take it for root, too: it can make no unix sockets unless it is given that. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,14 +21,22 @@
 /* Processes and threads at a time. */
 #define CAGE_TASKS_MAX 256
 
+#define CAGE_WRITABLE_MAX 8
+#define CAGE_HIDDEN_MAX	  16
+
 struct cage {
 	const char *program; /* absolute */
 	char *const *env;
 	const int *fds; /* its standard input, output and error */
 	bool host_network;
+	bool unix_sockets;     /* to connect to what listens in a writable folder */
 	uint64_t capabilities; /* bits by CAP_NET_ADMIN .. of linux/capability.h */
 	/* Folders it may write to, made if they are not there; up to the first NULL. */
 	const char *const *writable;
+	/* Folders that are empty and files that are there no more, beside those that always are
+	 * (/run, /tmp ..), as far as they are not writable ones or hold the program; up to the
+	 * first NULL. */
+	const char *const *hidden;
 	unsigned real_uid; /* cage_start() chooses it */
 };
 

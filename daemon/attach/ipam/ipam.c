@@ -39,6 +39,7 @@ struct ipam_call {
 	struct output out, err;
 	struct uv_loop_s *loop;
 	struct ipam_needs needs;
+	const char *const *hidden;
 	struct caged caged;
 	bool started, exited; /* the cage is there; it has ended */
 	int exit_status;      /* as for ipam_parse_error() */
@@ -285,8 +286,10 @@ static int start(struct ipam_call *c, const char *program, const int fds[3], str
 		.env = c->env,
 		.fds = fds,
 		.host_network = c->needs.host_network,
+		.unix_sockets = c->needs.unix_sockets,
 		.capabilities = c->needs.capabilities,
 		.writable = writable,
+		.hidden = c->hidden,
 	};
 	int error;
 
@@ -342,8 +345,8 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 }
 
 int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb verb,
-	       const struct attach_record *r, const char *path, uint32_t timeout_ms, ipam_fn *fn,
-	       void *arg, struct err *e)
+	       const struct attach_record *r, const struct ipam_host *host, uint32_t timeout_ms,
+	       ipam_fn *fn, void *arg, struct err *e)
 {
 	struct ipam_needs needs;
 	char program[4096];
@@ -351,15 +354,16 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	int error = ipam_needs_of(r, &needs, e);
 
 	if (error == 0)
-		error = find_plugin(needs.type, path, program, sizeof(program), e);
+		error = find_plugin(needs.type, host->path, program, sizeof(program), e);
 	if (error < 0)
 		return error;
 	c = call_new(loop);
 	if (!c)
 		return err_set(e, -ENOMEM, "out of memory");
 	c->needs = needs;
+	c->hidden = host->hidden;
 	c->timeout_ms = timeout_ms;
-	error = env_make(c->env, verb, r, path);
+	error = env_make(c->env, verb, r, host->path);
 	if (error < 0)
 		err_set(e, error, "out of memory");
 	else

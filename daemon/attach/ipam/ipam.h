@@ -31,19 +31,25 @@ int ipam_needs_of(const struct attach_record *, struct ipam_needs *ret, struct e
 
 enum ipam_verb { IPAM_ADD, IPAM_DEL };
 
+/* Where plugins are, and what of the host they do not see. */
+struct ipam_host {
+	const char *path;	   /* absolute folders, "/opt/cni/bin:/usr/lib/cni" */
+	const char *const *hidden; /* as struct cage's; NULL: nothing but what always is */
+};
+
 /* Exactly once per started call, never from within ipam_start(); the call is gone by then. text is
  * the plugin's standard output, borrowed; the error's code is 0 when it succeeded. */
 typedef void ipam_fn(const char *text, size_t len, const struct err *, void *arg);
 
-/* Finds the plugin in the absolute folders of `path` ("/opt/cni/bin:/usr/lib/cni"), runs it in a
+/* Finds the plugin in the folders of the path, runs it in a
  * cage (cage.h) with CNI_COMMAND, CNI_CONTAINERID (the sandbox), CNI_NETNS, CNI_IFNAME, CNI_ARGS
  * (K8S_POD_NAMESPACE ...), CNI_PATH and a PATH, and nothing of our environment; kills it with all
  * that it has started after timeout_ms or when it says more than IPAM_ANSWER_MAX. What it has
  * started never outlives it. -ENOENT: no such plugin. */
 #define IPAM_ANSWER_MAX 65536
 int ipam_start(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
-	       const struct attach_record *, const char *path, uint32_t timeout_ms, ipam_fn *,
-	       void *arg, struct err *);
+	       const struct attach_record *, const struct ipam_host *, uint32_t timeout_ms,
+	       ipam_fn *, void *arg, struct err *);
 /* Its answer is not wanted any more: killed, `fn` is not called. NULL is fine. Gone when the loop
  * has run out of handles. */
 void ipam_cancel(struct ipam_call *);

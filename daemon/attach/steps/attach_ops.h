@@ -27,8 +27,8 @@ struct attach_ops {
 	int (*netns_find)(const struct hw *, const char *path, struct netns_id *ret);
 
 	int (*ipam_start)(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
-			  const struct attach_record *, const char *path, uint32_t timeout_ms,
-			  ipam_fn *, void *arg, struct err *);
+			  const struct attach_record *, const struct ipam_host *,
+			  uint32_t timeout_ms, ipam_fn *, void *arg, struct err *);
 	void (*ipam_cancel)(struct ipam_call *);
 
 	/* holders.h */

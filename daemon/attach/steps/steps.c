@@ -74,6 +74,7 @@ int attach_run(struct attach_job *job)
 	run_begin(&run, job);
 	while (r == 0 && job->next < n && steps[job->next].run) {
 		job->err = (struct err){0};
+		__atomic_store_n(&job->at, job->next, __ATOMIC_RELAXED);
 		r = run_step(&run, &steps[job->next]);
 		if (r == 0)
 			job->next++;

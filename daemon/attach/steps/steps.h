@@ -53,6 +53,7 @@ struct attach_job {
 	bool settle_only; /* the record is not of this device as it is: nothing is written to it */
 	bool superseded;  /* that is so because another pod has it (identity.h) */
 	int next;	  /* enum attach_step or return_step; run continues from here */
+	int at;		  /* the one that is being run, for others to read meanwhile; atomic */
 	unsigned drift;	  /* bits of attach_status.h that a check found different */
 	unsigned left;	  /* those of them that a repair could not set right */
 	/* Why the function has got a new netdev, and what was not as before, in words ("tcx

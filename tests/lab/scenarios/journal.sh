@@ -45,6 +45,15 @@ rm "$STATE_DIR/lock"
 second=0
 timeout 60 /usr/local/sbin/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" --run-dir /tmp/run --listen '' --lock-wait 0 2>/tmp/second || second=$?
 check "also when the file is deleted" "((second == 3)) && grep -q 'pid $ROCELET_PID' /tmp/second"
+second=0
+timeout 60 /usr/local/sbin/rocelet --config "$CONFIG" --state-dir /tmp/state --run-dir /tmp/run --listen '' --lock-wait 0 2>/tmp/second || second=$?
+check "also with folders of its own" "((second == 3)) && grep -q 'this node is in use by another rocelet: pid $ROCELET_PID (rocelet)' /tmp/second"
+mv "$STATE_DIR" /tmp/moved
+second=0
+timeout 60 /usr/local/sbin/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" --run-dir /tmp/run --listen '' --lock-wait 0 2>/tmp/second || second=$?
+check "also when the folder is made again" "((second == 3)) && grep -q 'this node is in use by another rocelet: pid $ROCELET_PID (rocelet)' /tmp/second"
+rm -rf "$STATE_DIR"
+mv /tmp/moved "$STATE_DIR"
 kill_rocelet
 start_engine
 check "a killed one has left nothing in the way" healthy

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "attachments.h"
+#include "cleanup.h"
 #include "golden.h"
 #include "health.h"
 #include "host_builder.h"
@@ -50,6 +51,11 @@ static void build_host(struct host *h)
 
 static void patient_init(struct patient *p)
 {
+	static const struct job_status jobs[] = {
+		{"the return of 0000:03:00.2, at step back-renew,", 42500, true},
+		{"reading settings of ports", 10200, false},
+	};
+
 	memset(p, 0, sizeof(*p));
 	build_host(&p->host);
 	resource_table_small(&p->resources);
@@ -61,6 +67,8 @@ static void patient_init(struct patient *p)
 				      .resources = &p->resources,
 				      .attachments = p->attachments.list,
 				      .counters = &p->counters,
+				      .jobs = jobs,
+				      .n_jobs = ARRAY_SIZE(jobs),
 				      .now_ms = 45000};
 }
 

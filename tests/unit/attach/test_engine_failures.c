@@ -7,10 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "cleanup.h"
+#include "job.h"
+#include "job_watch.h"
 #include "test_group.h"
 #include "tmptree.h"
 #include "world_pods.h"
@@ -153,6 +157,47 @@ static void test_it_is_tried_again_without_being_asked_for(void **state)
 	world_end(w);
 }
 
+/* Steps that do not end, of as many devices as are worked on at a time and more, keep no other
+ * device from its pod. */
+static void test_what_is_stuck_holds_up_nobody_else(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct job_status jobs[JOB_THREADS];
+	struct world_gate stuck[5], g;
+	struct job_watch watch;
+	uint64_t ns[5], other;
+
+	(void)state;
+	job_watch_open(&watch, &w->loop, 20);
+	w->n_stuck = ARRAY_SIZE(stuck);
+	for (unsigned i = 0; i < ARRAY_SIZE(stuck); i++) {
+		const char pod[] = {(char)('b' + i), '\0'};
+
+		ns[i] = world_add_sandbox(w, pod, NULL);
+		world_hold(w, i, pod);
+		world_ask(w, &stuck[i], i);
+	}
+	other = world_add_sandbox(w, "x", NULL);
+	world_hold(w, 6, "x");
+	world_ask(w, &g, 6);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(world_state(w, 6), ATTACH_IN_POD);
+	assert_true(job_list(jobs, ARRAY_SIZE(jobs), 0) >= 5);
+	assert_string_equal(jobs[0].text,
+			    "the attach of rocelet.dev/roce 0000:03:01.0, at step record,");
+	assert_true(jobs[0].has_thread);
+	world_let_go(w);
+	for (unsigned i = 0; i < ARRAY_SIZE(stuck); i++) {
+		world_until_told(w, &stuck[i]);
+		world_until_state(w, i, ATTACH_IN_POD);
+		world_end_pod(w, i, ns[i]);
+	}
+	world_end_pod(w, 6, other);
+	job_watch_close(&watch);
+	world_end(w);
+}
+
 TEST_GROUP(engine_failures)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,7 +206,11 @@ TEST_GROUP(engine_failures)
 		cmocka_unit_test(test_both_fail),
 		cmocka_unit_test(test_ipam),
 		cmocka_unit_test(test_close_during_ipam),
+		cmocka_unit_test(test_what_is_stuck_holds_up_nobody_else),
 	};
+	char threads[12];
 
+	snprintf(threads, sizeof(threads), "%d", JOB_THREADS); /* as the daemon does */
+	setenv("UV_THREADPOOL_SIZE", threads, 1);
 	return test_group_run(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Two of us: one at a time has a folder, whatever becomes of the file that says who. */
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,8 @@
 
 #include "daemon_child.h"
 #include "lock.h"
+#include "loop_helpers.h"
+#include "node_lock.h"
 #include "test_group.h"
 #include "tmptree.h"
 
@@ -324,18 +327,25 @@ static int status_of(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void log_says(const char *name, const char *words)
+static char log_text[8192];
+
+static bool is_in_log(const char *name, const char *words)
 {
-	char log[16], text[8192];
+	char log[16];
 	FILE *f;
 
 	snprintf(log, sizeof(log), "%s.log", name);
 	f = fopen(in_tree(log), "re");
 	assert_non_null(f);
-	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	log_text[fread(log_text, 1, sizeof(log_text) - 1, f)] = '\0';
 	fclose(f);
-	if (!strstr(text, words))
-		fail_msg("the log does not say \"%s\": %s", words, text);
+	return strstr(log_text, words);
+}
+
+static void log_says(const char *name, const char *words)
+{
+	if (!is_in_log(name, words))
+		fail_msg("the log does not say \"%s\": %s", words, log_text);
 }
 
 static void the_second_one_ends(void **state)
@@ -385,6 +395,137 @@ static void the_next_one_waits_for_its_end(void **state)
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
 }
 
+/* --- the node's ------------------------------------------------------------------------------- */
+
+static struct node_lock node_lock = {.fd = -1};
+
+static int hold_node(void)
+{
+	return node_lock_take(&node_lock, &hw, NULL);
+}
+
+static int hold_another_node(void)
+{
+	return unshare(CLONE_NEWNET) < 0 ? -1 : hold_node();
+}
+
+static int hold_node_as_nobody(void)
+{
+	return setresuid(65534, 65534, 65534) < 0 ? -1 : hold_node();
+}
+
+static void a_node_has_one(void **state)
+{
+	pid_t other = holder(hold_another_node), first = holder(hold_node);
+	char who[64];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EALREADY);
+	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d (", first);
+	assert_memory_equal(e.msg, who, strlen(who));
+	end(first);
+	assert_int_equal(hold_node(), 0);
+	node_lock_release(&node_lock);
+	assert_int_equal(hold_node(), 0);
+	node_lock_release(&node_lock);
+	end(other);
+}
+
+/* A pod with the host's network may take the name, if it is quicker. */
+static void another_user_keeps_no_node(void **state)
+{
+	pid_t stranger = holder(hold_node_as_nobody);
+	char who[64];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EACCES);
+	snprintf(who, sizeof(who), "@rocelet-node is in use by user 65534, pid %d (", stranger);
+	assert_memory_equal(e.msg, who, strlen(who));
+	end(stranger);
+}
+
+/* However often somebody asks and does not wait for an answer. */
+static void who_has_the_node_is_told_to_many(void **state)
+{
+	char who[32];
+	uv_loop_t loop;
+	pid_t asker;
+
+	(void)state;
+	assert_int_equal(hold_node(), 0);
+	assert_int_equal(uv_loop_init(&loop), 0);
+	node_lock_serve(&node_lock, &loop);
+	snprintf(who, sizeof(who), ": pid %d (", getpid());
+	asker = fork();
+	if (asker == 0) {
+		struct err e;
+		int n = 0;
+
+		/* A full queue is empty again after some tries. */
+		for (int named = 0; named < 200; named += strstr(e.msg, who) != NULL)
+			if (node_lock_take(&(struct node_lock){.fd = -1}, &hw, &e) != -EALREADY ||
+			    ++n == 1000000)
+				_exit(1);
+		_exit(0);
+	}
+	for (int status; waitpid(asker, &status, WNOHANG) == 0 || (assert_int_equal(status, 0), 0);)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	node_lock_stop(&node_lock);
+	assert_int_equal(loop_end(&loop), 0);
+	node_lock_release(&node_lock);
+}
+
+static void the_second_one_ends_with_folders_of_its_own(void **state)
+{
+	char who[96];
+	pid_t first = start("first", "state", "run", "0", NULL), second;
+
+	(void)state;
+	until_it_serves("run");
+	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d (rocelet)",
+		 first);
+	assert_int_equal(status_of(start("second", "other-state", "other-run", "0", NULL)), 3);
+	log_says("second", who);
+	/* Its folders are deleted and made again. */
+	assert_int_equal(rename(in_tree("state"), "/tmp/rocelet-test-moved"), 0);
+	assert_int_equal(rename("/tmp/rocelet-test-moved", in_tree("moved-state")), 0);
+	assert_int_equal(status_of(start("second", "state", "other-run", "0", NULL)), 3);
+	log_says("second", who);
+	second = start("second", "other-state", "other-run", "0", "--dry-run");
+	until_it_serves("other-run"); /* who only looks may */
+	assert_int_equal(daemon_stop(second, SIGTERM), 0);
+	until_it_serves("run");
+	end(first);
+	second = start("second", "other-state", "other-run", "0", NULL);
+	until_it_serves("other-run");
+	assert_int_equal(daemon_stop(second, SIGTERM), 0);
+}
+
+static void a_successor_gets_the_node(void **state)
+{
+	pid_t first = start("first", "state", "run", "0", NULL), second;
+
+	(void)state;
+	until_it_serves("run");
+	second = start("second", "state", "run", "600", "--take-over");
+	while (!is_in_log("first", "waiting to be told to end"))
+		usleep(10000);
+	until_it_serves("run");
+	/* It has all three locks. */
+	assert_int_equal(status_of(start("third", "other-state", "other-run", "0", NULL)), 3);
+	assert_int_equal(daemon_stop(first, SIGTERM), 0);
+	assert_int_equal(daemon_stop(second, SIGTERM), 0);
+}
+
+/* Other tests, and a rocelet of this machine, have the machine's. */
+static int own_node(void **state)
+{
+	(void)state;
+	return unshare(CLONE_NEWNET);
+}
+
 TEST_GROUP(lock)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,8 +544,15 @@ TEST_GROUP(lock)
 		cmocka_unit_test_setup_teardown(others_go_on_beside_it, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(the_next_one_waits_for_its_end, open_tree,
 						close_tree),
+		cmocka_unit_test_setup_teardown(a_node_has_one, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(another_user_keeps_no_node, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(who_has_the_node_is_told_to_many, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(the_second_one_ends_with_folders_of_its_own,
+						open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_successor_gets_the_node, open_tree, close_tree),
 	};
 
 	alarm(600); /* one that should have ended would be waited for */
-	return test_group_run(tests, NULL, NULL);
+	return test_group_run(tests, own_node, NULL);
 }

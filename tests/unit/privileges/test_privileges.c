@@ -189,6 +189,8 @@ static void calls_are_allowed(void)
 	filter_briefly();
 	HOLDS(refuses(setns(-1, CLONE_NEWNET), EBADF));
 	HOLDS(mount(NULL, "/nowhere", NULL, MS_REC | MS_SLAVE, NULL) < 0 && errno != ENOSYS);
+	HOLDS(mount("tmpfs", "/nowhere", "tmpfs", MS_NODEV | MS_NOEXEC | MS_NOSUID, NULL) < 0 &&
+	      errno != ENOSYS);
 	HOLDS(socket(AF_NETLINK, SOCK_RAW, 0) >= 0);
 	HOLDS(open("/proc/self/status", O_RDONLY) >= 0);
 }

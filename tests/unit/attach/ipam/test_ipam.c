@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -238,6 +240,7 @@ struct bench {
 	char text[IPAM_ANSWER_MAX + 1];
 	size_t n_text;
 	const char *ipam; /* NULL: without needs */
+	const char *const *hidden;
 };
 
 static void on_answer(const char *text, size_t len, const struct err *e, void *arg)
@@ -290,7 +293,8 @@ static int start(struct bench *b, enum ipam_verb verb, uint32_t timeout_ms)
 	char path[256];
 
 	snprintf(path, sizeof(path), "/nowhere::%s", b->dir);
-	return ipam_start(&b->call, &b->loop, verb, &r, path, timeout_ms, on_answer, b, &b->err);
+	return ipam_start(&b->call, &b->loop, verb, &r, &(struct ipam_host){path, b->hidden},
+			  timeout_ms, on_answer, b, &b->err);
 }
 
 static void teardown(struct bench *b)
@@ -491,6 +495,185 @@ static void test_it_has_what_it_needs(void **state)
 	teardown(&b);
 }
 
+/* --- what it could order ---------------------------------------------------------------------- */
+
+/* Services of the host, each where another one could be: what always is hidden, what is hidden
+ * here, a folder that it may write to, one that it only sees, and the host's abstract names. */
+enum service { IN_RUN, IN_TMP, IN_HIDDEN, IN_WRITABLE, IN_SIGHT, ABSTRACT, N_SERVICES };
+
+struct services {
+	struct bench bench;
+	char *run, *seen; /* below /run and /var/lib */
+	char paths[N_SERVICES][192];
+	int fds[N_SERVICES];
+	char link[128], writable[128], hidden[128], file[128], ipam[512];
+	const char *hides[4];
+};
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	if (*path == '@')
+		addr.sun_path[0] = '\0';
+	assert_int_equal(bind(fd, (struct sockaddr *)&addr,
+			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path))),
+			 0);
+	assert_int_equal(listen(fd, 8), 0);
+	return fd;
+}
+
+static const char hostile[] =
+	"exec /usr/bin/python3 - <<'END'\n"
+	"import errno, os, socket\n"
+	"base = os.environ['CNI_PATH'].split(':')[-1]\n"
+	"def attempt(do, *what):\n"
+	"    try:\n"
+	"        print(do(*what), end=' ')\n"
+	"    except OSError as e:\n"
+	"        print(errno.errorcode[e.errno], end=' ')\n"
+	"def reach(path):\n"
+	"    socket.socket(socket.AF_UNIX).connect(path.replace('@', chr(0)))\n"
+	"    return 'reached'\n"
+	"def reach_by_pair(path):\n"
+	"    socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].connect(path)\n"
+	"def look(path):\n"
+	"    return len(os.listdir(path) if os.path.isdir(path) else open(path).read())\n"
+	"for path in open(base + '/paths').read().split():\n"
+	"    attempt(reach, path)\n"
+	"attempt(reach_by_pair, chr(0) + 'nobody')\n"
+	"print('pair' if socket.socketpair() else '')\n"
+	"for path in open(base + '/places').read().split():\n"
+	"    attempt(look, path)\n"
+	"    attempt(os.mkdir, path + '/new')\n"
+	"END\n";
+
+static void services_setup(struct services *s)
+{
+	static char run[] = "/run/rocelet-test-XXXXXX", seen[] = "/var/lib/rocelet-test-XXXXXX";
+
+	*s = (struct services){0};
+	setup(&s->bench, hostile);
+	strcpy(strrchr(run, '-') + 1, "XXXXXX");
+	strcpy(strrchr(seen, '-') + 1, "XXXXXX");
+	s->run = mkdtemp(run);
+	s->seen = mkdtemp(seen);
+	assert_non_null(s->run);
+	assert_non_null(s->seen);
+	snprintf(s->writable, sizeof(s->writable), "%s/writable", s->seen);
+	snprintf(s->hidden, sizeof(s->hidden), "%s/writable/hidden", s->seen);
+	snprintf(s->link, sizeof(s->link), "%s/link", s->seen);
+	snprintf(s->file, sizeof(s->file), "%s/token", s->seen);
+	assert_int_equal(mkdir(s->writable, 0755), 0);
+	assert_int_equal(mkdir(s->hidden, 0755), 0);
+	assert_int_equal(symlink("writable/hidden", s->link), 0);
+	snprintf(s->paths[IN_RUN], sizeof(s->paths[0]), "%s/s", s->run);
+	snprintf(s->paths[IN_TMP], sizeof(s->paths[0]), "/tmp/rocelet-test-%d", getpid());
+	snprintf(s->paths[IN_HIDDEN], sizeof(s->paths[0]), "%s/s", s->hidden);
+	snprintf(s->paths[IN_WRITABLE], sizeof(s->paths[0]), "%s/s", s->writable);
+	snprintf(s->paths[IN_SIGHT], sizeof(s->paths[0]), "%s/s", s->seen);
+	snprintf(s->paths[ABSTRACT], sizeof(s->paths[0]), "@rocelet-test-%d", getpid());
+	for (int i = 0; i < N_SERVICES; i++)
+		s->fds[i] = listen_at(s->paths[i]);
+	tmptree_write(s->bench.dir, "paths", "%s %s %s %s %s %s", s->paths[0], s->paths[1],
+		      s->paths[2], s->paths[3], s->paths[4], s->paths[5]);
+	tmptree_write(s->seen, "token", "secret");
+	tmptree_write(s->bench.dir, "places", "/run /tmp %s %s /proc/1/root/run /var/lib/kubelet",
+		      s->hidden, s->file);
+	/* By a link, and what is not there. */
+	s->hides[0] = s->link;
+	s->hides[1] = s->file;
+	s->hides[2] = "/nowhere/at/all";
+	s->bench.hidden = s->hides;
+	s->bench.ipam = s->ipam;
+}
+
+static void services_ask(struct services *s, const char *needs)
+{
+	snprintf(s->ipam, sizeof(s->ipam), "{\"type\":\"plugin\",\"needs\":%s}", needs);
+	s->bench.told = 0;
+	assert_int_equal(start(&s->bench, IPAM_ADD, LIMIT_MS), 0);
+	assert_true(loop_until(&s->bench.loop, is_told, &s->bench, LIMIT_MS));
+	assert_string_equal(s->bench.err.msg, "");
+}
+
+static void services_teardown(struct services *s)
+{
+	for (int i = 0; i < N_SERVICES; i++)
+		close(s->fds[i]);
+	unlink(s->paths[IN_RUN]);
+	unlink(s->paths[IN_TMP]);
+	rmdir(s->run);
+	unlink(s->paths[IN_HIDDEN]);
+	unlink(s->paths[IN_WRITABLE]);
+	unlink(s->paths[IN_SIGHT]);
+	unlink(s->link);
+	unlink(s->file);
+	rmdir(s->hidden);
+	rmdir(s->writable);
+	rmdir(s->seen);
+	teardown(&s->bench);
+}
+
+static bool answers(const struct services *s, const char *line)
+{
+	if (strstr(s->bench.text, line))
+		return true;
+	print_error("not in the answer: %s\n%s\n", line, s->bench.text);
+	return false;
+}
+
+/* Its effective uid is 0, which services take for an administrator's. */
+static void test_it_reaches_no_service(void **state)
+{
+	struct services s;
+
+	(void)state;
+	services_setup(&s);
+	/* Also in the host's network namespace, where abstract names are. */
+	services_ask(&s, "{\"network\":\"host\"}");
+	assert_true(answers(&s, "EAFNOSUPPORT EAFNOSUPPORT EAFNOSUPPORT EAFNOSUPPORT EAFNOSUPPORT "
+				"EAFNOSUPPORT EAFNOSUPPORT pair\n"));
+	services_teardown(&s);
+}
+
+/* A folder to write to may hold a service's socket, as CNI's dhcp has one; nothing else is there
+ * for it than what it sees. */
+static void test_it_reaches_services_of_its_folders(void **state)
+{
+	struct services s;
+	char needs[256];
+
+	(void)state;
+	services_setup(&s);
+	snprintf(needs, sizeof(needs), "{\"write\":[\"%s\"]}", s.writable);
+	services_ask(&s, needs);
+	assert_true(answers(&s, "ENOENT ENOENT ENOENT reached reached ECONNREFUSED "
+				"ECONNREFUSED pair\n"));
+	/* The folder that is hidden, and what is in it, from above. */
+	snprintf(needs, sizeof(needs), "{\"write\":[\"/var/lib\"]}");
+	services_ask(&s, needs);
+	assert_true(answers(&s, "ENOENT ENOENT ENOENT reached reached ECONNREFUSED "));
+	services_teardown(&s);
+}
+
+/* Empty, and closed, but for the way to the program; a file is there no more. */
+static void test_it_sees_nothing_of_what_is_hidden(void **state)
+{
+	struct services s;
+	bool has_kubelet = access("/var/lib/kubelet", F_OK) == 0;
+
+	(void)state;
+	services_setup(&s);
+	services_ask(&s, "{}");
+	assert_true(answers(
+		&s, has_kubelet ? "0 EROFS 1 EROFS 0 EROFS 0 ENOTDIR EACCES EACCES 0 EROFS"
+				: "0 EROFS 1 EROFS 0 EROFS 0 ENOTDIR EACCES EACCES ENOENT"));
+	services_teardown(&s);
+}
+
 static void test_not_there(void **state)
 {
 	struct bench b;
@@ -584,6 +767,9 @@ TEST_GROUP(ipam)
 		cmocka_unit_test(test_it_starts_so_many_and_no_more),
 		cmocka_unit_test(test_it_has_nothing),
 		cmocka_unit_test(test_it_has_what_it_needs),
+		cmocka_unit_test(test_it_reaches_no_service),
+		cmocka_unit_test(test_it_reaches_services_of_its_folders),
+		cmocka_unit_test(test_it_sees_nothing_of_what_is_hidden),
 		cmocka_unit_test(test_not_there),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_our_death),
