@@ -168,6 +168,9 @@ struct attach_record {
 	size_t n_routes;
 	char rdma[RDMA_NAME_SIZE]; /* in the pod, its name when it came there; "" = none */
 	struct rdma_identity rdma_id;
+	/* The device node of the soft-RoCE device that was made: the device cgroups of the pod's
+	 * containers let them open its number until they end, whatever device has it. "" = none */
+	char uverbs[CHARDEV_NAME_SIZE];
 	/* In which it was attached (boot_id_read()); "" = an older rocelet did not say. What was
 	 * done to devices before ended with the boot, and what they are now is not ours to change.
 	 */

@@ -97,6 +97,16 @@ static enum gate_answer refuse(const struct err *why, struct err *err)
 	return GATE_REFUSES;
 }
 
+/* The container would be given the number of a node that another device may have by now. */
+static enum gate_answer no_rdma(const struct attachment *a, struct err *err)
+{
+	err_set(err, -ENODEV,
+		"the RDMA device %s of %s was deleted in its pod, or its driver was bound again; "
+		"delete the pod, so that a device is given to it again",
+		a->record.rdma, a->record.function);
+	return GATE_REFUSES;
+}
+
 static bool has_host_network(const struct sandbox *s)
 {
 	return s && s->detailed && s->host_network;
@@ -129,7 +139,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	     seen = engine_sandboxes(e)->known;
 
 	if (a && is_there(e, a, d))
-		return GATE_OPENS;
+		return a->drift & ATTACH_DRIFT_RDMA ? no_rdma(a, err) : GATE_OPENS;
 	if (fresh && has_host_network(s))
 		return look_host_network(g, s, err);
 	if (a && a->failure.code &&

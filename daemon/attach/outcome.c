@@ -7,6 +7,7 @@
 #include "attach_events.h"
 #include "explain.h"
 #include "log.h"
+#include "numbers.h"
 
 /* A device in a reset heals by itself. */
 #define RETRY_FIRST_MS 100
@@ -110,6 +111,19 @@ static void not_attached(struct attach_engine *e, struct attachment *a,
 	} else {
 		operation_undo(e, a, a->why);
 	}
+}
+
+static void attach_ended(struct attach_engine *e, struct attachment *a,
+			 const struct operation_end *how)
+{
+	struct operation_end end = *how;
+
+	if (end.result == 0)
+		end.result = numbers_check(e, a, &end.err);
+	if (end.result < 0)
+		not_attached(e, a, &end);
+	else
+		attached(e, a);
 }
 
 /* --- return ----------------------------------------------------------------------------------- */
@@ -251,10 +265,7 @@ void outcome(struct attach_engine *e, struct attachment *a, const struct operati
 {
 	switch (how->kind) {
 	case OP_ATTACH:
-		if (how->result < 0)
-			not_attached(e, a, how);
-		else
-			attached(e, a);
+		attach_ended(e, a, how);
 		break;
 	case OP_RETURN:
 		if (how->result < 0)

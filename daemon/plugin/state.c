@@ -72,13 +72,15 @@ int resource_input(const struct resource *s, struct allocation_input *ret, struc
 
 int resources_conflicts(struct resources *r, struct node_conflicts *ret)
 {
-	const struct granted_input in = {
+	struct granted_input in = {
 		.granted = holders_granted(r->holders),
 		.pools = &r->pools,
 		.host = &r->inventory->host,
 		.held = holders_held(r->holders),
 	};
 
+	if (r->opts.engine)
+		in.attachments.n = attach_engine_list(r->opts.engine, &in.attachments.items);
 	return node_conflicts_build(ret, &in);
 }
 

@@ -156,7 +156,27 @@ static int add_conflicts(struct node_conflicts *c, const struct granted *g)
 		at = array_push(c->items, c->n);
 		if (!at)
 			return -ENOMEM;
-		*at = (struct node_conflict){g, node, other};
+		*at = (struct node_conflict){g, NULL, node, other};
+	}
+	return 0;
+}
+
+/* Another device has the number of a soft-RoCE device that was made for a pod. */
+static int add_attachment(struct node_conflicts *c, const struct attach_record *r)
+{
+	const struct host *h = c->in.host;
+	struct node_conflict *at;
+
+	for (size_t i = 0; r->uverbs[0] && i < h->n_rdma; i++) {
+		const struct rdma_dev *d = &h->rdma[i];
+
+		if (strcmp(d->uverbs, r->uverbs) != 0 || d->index == r->rdma_id.index ||
+		    d->index == RDMA_INDEX_NONE)
+			continue;
+		at = array_push(c->items, c->n);
+		if (!at)
+			return -ENOMEM;
+		*at = (struct node_conflict){NULL, r, r->uverbs, rdma_function_id(d)};
 	}
 	return 0;
 }
@@ -168,6 +188,9 @@ int node_conflicts_build(struct node_conflicts *ret, const struct granted_input 
 
 	for (size_t i = 0; r == 0 && i < in->granted->n; i++)
 		r = add_conflicts(&c, &in->granted->items[i]);
+	for (size_t i = 0; r == 0 && i < in->attachments.n; i++)
+		if (in->attachments.items[i].record->state == ATTACH_IN_POD)
+			r = add_attachment(&c, in->attachments.items[i].record);
 	if (r < 0)
 		node_conflicts_done(&c);
 	*ret = c;
@@ -193,12 +216,19 @@ static const struct pod_device *holder_of(const struct node_conflicts *c, const 
 	return d;
 }
 
-static bool is_of_resource(const struct granted *g, const struct pool_view *v)
+/* The container of these IDs was given the node. */
+static bool is_given_with(const struct node_conflict *x, const struct pool_view *v, const char *id)
 {
 	char name[RESOURCE_NAME_SIZE];
 
 	pool_resource(v->pool, name);
-	return strcmp(g->resource, name) == 0;
+	return x->given && strcmp(x->given->resource, name) == 0 && has_id(x->given, id);
+}
+
+static bool is_of_offer(const struct node_conflict *x, const struct pool_view *v,
+			const struct offer *o)
+{
+	return x->function && offer_has(v, o, x->function);
 }
 
 unsigned node_conflicts_judge(const struct node_conflicts *c, const struct pool_view *v,
@@ -209,11 +239,11 @@ unsigned node_conflicts_judge(const struct node_conflicts *c, const struct pool_
 	for (size_t i = 0; i < c->n; i++) {
 		const struct node_conflict *x = &c->items[i];
 
-		if (!holder_of(c, x->given))
+		if (x->given && !holder_of(c, x->given))
 			continue;
-		if (is_of_resource(x->given, v) && has_id(x->given, o->id))
+		if (is_given_with(x, v, o->id))
 			reasons |= HEALTH_BIT(HEALTH_NODE_CHANGED);
-		if (x->function && offer_has(v, o, x->function))
+		if (is_of_offer(x, v, o))
 			reasons |= HEALTH_BIT(HEALTH_NODE_HELD);
 	}
 	return reasons;
@@ -228,13 +258,14 @@ static int changed(const struct node_conflict *x, const char *id, struct err *e)
 		       x->function ? x->function : "");
 }
 
-static int is_held(const struct node_conflict *x, const struct pod_device *d, struct err *e)
+static int is_held(const struct node_conflict *x, const char *namespace, const char *pod,
+		   struct err *e)
 {
 	return err_set(e, -EBUSY,
-		       "/dev/%s of %s was given to pod %s%s%s for another device, and its "
+		       "/dev/%s%s of %s was given to pod %s%s%s for another device, and its "
 		       "containers may open it until that pod has ended",
-		       x->node, x->function, d->namespace, d->namespace[0] && d->pod[0] ? "/" : "",
-		       d->pod[0] ? d->pod : x->given->uid);
+		       x->given ? "" : rdma_folder, x->node, x->function, namespace,
+		       namespace[0] ? "/" : "", pod);
 }
 
 static int check_one(const struct node_conflicts *c, const struct node_conflict *x,
@@ -243,12 +274,14 @@ static int check_one(const struct node_conflicts *c, const struct node_conflict 
 	const struct offer *o = pool_view_offer(v, id);
 	const struct pod_device *d;
 
-	if (is_of_resource(x->given, v) && has_id(x->given, id))
+	if (is_given_with(x, v, id))
 		return changed(x, id, e);
-	if (!o || !x->function || !offer_has(v, o, x->function))
+	if (!o || !is_of_offer(x, v, o))
 		return 0;
+	if (x->record)
+		return is_held(x, x->record->owner.namespace, x->record->owner.pod, e);
 	d = holder_of(c, x->given);
-	return d ? is_held(x, d, e) : 0;
+	return d ? is_held(x, d->namespace, d->pod[0] ? d->pod : x->given->uid, e) : 0;
 }
 
 int node_conflicts_check(const struct node_conflicts *c, const struct pool_view *v,

@@ -6,6 +6,7 @@
  * Allocate, and a running one may open the numbers that it was given (its device cgroup). */
 #pragma once
 
+#include "attach_status.h"
 #include "granted.h"
 #include "host_index.h"
 #include "pools.h"
@@ -15,11 +16,14 @@ struct granted_input {
 	const struct pools *pools;
 	const struct host *host;
 	const struct pod_list *held; /* what was given to a pod that has ended counts no more */
+	/* Soft-RoCE devices that were made for pods: their numbers are not in the checkpoint. */
+	struct attach_list attachments;
 };
 
 /* A node that was given with a device and is not the device's now. Borrowed from the input. */
 struct node_conflict {
-	const struct granted *given;
+	const struct granted *given;	    /* NULL: `record` tells who may open it */
+	const struct attach_record *record; /* of an attachment */
 	const char *node;
 	const char *function; /* that has the node now; NULL = none has */
 };

@@ -195,6 +195,7 @@ const struct field record_fields[] = {
 	LIST(struct attach_record, "routes", routes, n_routes, route_item),
 	TEXT(struct attach_record, "rdma", rdma),
 	OBJECT(struct attach_record, "rdma_id", rdma_id, rdma_identity_fields),
+	TEXT(struct attach_record, "uverbs", uverbs),
 	TEXT(struct attach_record, "boot", boot),
 	BOOL(struct attach_record, "renewing", renewing),
 	END,

@@ -46,7 +46,7 @@ static struct pool *pool_of_all(struct pool_fixture *f, enum pool_kind kind)
 
 static void build(struct pool_fixture *f, struct node_conflicts *ret)
 {
-	const struct granted_input in = {&list, &f->pools, &f->host, &f->held};
+	const struct granted_input in = {&list, &f->pools, &f->host, &f->held, {0}};
 
 	pool_fixture_build(f);
 	assert_int_equal(node_conflicts_build(ret, &in), 0);
@@ -243,10 +243,49 @@ static void test_a_container_that_starts(void **state)
 	assert_int_equal(check(f, "0000:03:00.3", &e), 0);
 }
 
+/* A soft-RoCE device that was made for a pod was deleted there. */
+static void test_numbers_of_soft_roce(void **state)
+{
+	struct attach_record record = {.state = ATTACH_IN_POD,
+				       .uverbs = "uverbs2",
+				       .rdma_id = {.known = true, .index = 70},
+				       .owner = {.namespace = "ns", .pod = "soft"}};
+	const struct attach_status status = {.record = &record};
+	struct pool_fixture *f = *state;
+	const struct granted_list none = {0};
+	const struct granted_input in = {&none, &f->pools, &f->host, &f->held, {&status, 1}};
+	const char *two = "0000:03:00.2";
+	const struct pool_view *v;
+	struct node_conflicts c;
+	struct err e = {0};
+
+	pool_of_all(f, POOL_EXCLUSIVE);
+	pool_fixture_build(f);
+	find_rdma(&f->host, "mlx5_2")->index = 71;
+	v = pools_find(&f->pools, ROCE);
+	assert_int_equal(node_conflicts_build(&c, &in), 0);
+	assert_int_equal(node_conflicts_judge(&c, v, pool_view_offer(v, two)), HELD);
+	assert_int_equal(node_conflicts_judge(&c, v, pool_view_offer(v, "0000:03:00.1")), 0);
+	assert_int_equal(node_conflicts_check(&c, v, (struct id_list){&two, 1}, &e), -EBUSY);
+	assert_string_equal(e.msg, "/dev/infiniband/uverbs2 of 0000:03:00.2 was given to pod "
+				   "ns/soft for another device, and its containers may open it "
+				   "until that pod has ended");
+	node_conflicts_done(&c);
+	/* It is that one. */
+	find_rdma(&f->host, "mlx5_2")->index = 70;
+	assert_int_equal(node_conflicts_build(&c, &in), 0);
+	assert_int_equal(c.n, 0);
+	/* Its pod has ended. */
+	find_rdma(&f->host, "mlx5_2")->index = 71;
+	record.state = ATTACH_FREE;
+	assert_int_equal(node_conflicts_build(&c, &in), 0);
+	assert_int_equal(c.n, 0);
+}
+
 static void test_out_of_memory(void **state)
 {
 	struct pool_fixture *f = *state;
-	const struct granted_input in = {&list, &f->pools, &f->host, &f->held};
+	const struct granted_input in = {&list, &f->pools, &f->host, &f->held, {0}};
 	struct node_conflicts c;
 
 	pool_of_all(f, POOL_EXCLUSIVE);
@@ -273,6 +312,7 @@ TEST_GROUP(granted_nodes)
 		POOL_TEST(test_slots_of_shared_pools),
 		POOL_TEST(test_resources_that_are_not_ours),
 		POOL_TEST(test_a_container_that_starts),
+		POOL_TEST(test_numbers_of_soft_roce),
 		POOL_TEST(test_out_of_memory),
 	};
 
