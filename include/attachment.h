@@ -178,6 +178,10 @@ struct attach_record {
 	bool renewing; /* its driver is taken from it, to be given back at once */
 };
 
+/* The attachment's RDMA device: by the index that is recorded, or as the function's own, which the
+ * kernel tells by the netdev or folder below it. Names are no proof. */
+bool attach_record_is_rdma(const struct attach_record *, const struct rdma_dev *);
+
 /* "free", "attaching", "in_pod", "returning", "bad" */
 const char *attach_state_name(enum attach_state);
 /* The table of allowed moves; any other is a bug. */
