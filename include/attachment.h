@@ -70,7 +70,10 @@ struct net_plan {
 	size_t n_routes;
 	char ipam[PLAN_IPAM_SIZE]; /* the "ipam" object of a CNI configuration, "" = none */
 	bool soft_roce;		   /* an rxe device is made on the interface */
-	enum clean_mode clean;	   /* the pool's */
+	/* The pod has the host's network: the device stays in the host, and is only recorded, so
+	 * that what the pod leaves on it is found when it ends. */
+	bool in_host;
+	enum clean_mode clean; /* the pool's */
 };
 
 /* --- who has it ----------------------------------------------------------------------------- */

@@ -56,6 +56,12 @@ static void attached(struct attach_engine *e, struct attachment *a)
 	a->announced = false;
 	a->digest = 0;
 	a->check_ms = engine_now(e) + CHECK_MS;
+	if (a->record.plan.in_host) {
+		engine_event(e, EVENT_NORMAL, "Attached", &a->record,
+			     "%s stays in the host with %s, and what it is like was recorded",
+			     device_text(&a->record, device), owner_text(&a->record.owner, owner));
+		return;
+	}
 	spy_text(a, renewed, sizeof(renewed));
 	engine_event(e, EVENT_NORMAL, "Attached", &a->record,
 		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms%s",

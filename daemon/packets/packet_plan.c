@@ -165,7 +165,7 @@ static void add_pods(struct build *b)
 		const struct attach_record *r = b->pods.items[i].record;
 		struct packet_wanted *w;
 
-		if (r->state != ATTACH_IN_POD || b->planned[i])
+		if (r->state != ATTACH_IN_POD || r->plan.in_host || b->planned[i])
 			continue;
 		if (!r->plan.soft_roce && !b->options->packet_pods)
 			continue;

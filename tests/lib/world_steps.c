@@ -147,7 +147,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 			return gone(job);
 		if (d->taken_out)
 			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
-		MUST(d->ns == ns);
+		MUST(d->ns == (r->plan.in_host ? 0 : ns));
 		r->state = ATTACH_IN_POD;
 		d->record = *r;
 		d->settled = true;
@@ -205,6 +205,8 @@ static int step_back(struct attach_job *job, struct world_device *d)
 
 static bool is_passed_over(const struct attach_job *job)
 {
+	if (job->record.plan.in_host && !job->is_return)
+		return job->next != STEP_RECORD && job->next != STEP_DONE;
 	return job->settle_only && !return_step_settles((enum return_step)job->next);
 }
 

@@ -93,6 +93,7 @@ static const struct field plan_fields[] = {
 	LIST(struct net_plan, "routes", routes, n_routes, route_item),
 	TEXT(struct net_plan, "ipam", ipam),
 	BOOL(struct net_plan, "soft_roce", soft_roce),
+	BOOL(struct net_plan, "in_host", in_host),
 	WORD(struct net_plan, "clean", clean, cleans),
 	END,
 };
