@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Real pods and the numbers of device nodes: a container that starts again after its device has got another number, and a pod that deletes
-# its soft-RoCE device and waits for the next one with its number.
+# its soft-RoCE device and waits for the next one with its number; and what a pod with the host's network leaves on its VF.
 # lab: --kubelet --memory 4096 --timeout 900
 # proves: daemon/plugin daemon/pools daemon/attach
 # shellcheck source=../guest/lib.sh
@@ -10,7 +10,7 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-readonly PLAIN=lab.rocelet/vf PLAIN_VARIABLE=PCIDEVICE_LAB_ROCELET_VF
+readonly HOST=lab.rocelet/host PLAIN=lab.rocelet/vf PLAIN_VARIABLE=PCIDEVICE_LAB_ROCELET_VF
 
 # Soft-RoCE devices of the host, on its first two VFs: their numbers are those of their order.
 make_devices() { # INDEX INDEX
@@ -40,18 +40,19 @@ fit() { # ID
     rocectl devices -o json | json "[r for d in doc['devices'] if d['id'] == '$1' for r in d['resources'] if r['healthy']]"
 }
 
-make_pool 4
+make_pool 5
 for i in 0 1; do ip link set "${VFS[i]}" up; done
 make_devices 0 1
 cat >"$CONFIG" <<END
 {"pools": [
   {"resourceName": "vf", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#0-1"], "drivers": ["igbvf"], "isRdma": true}},
   {"resourceName": "roce", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["$PF#2-3"], "drivers": ["igbvf"]}, "softRoce": true,
-   "network": {}}]}
+   "network": {}},
+  {"resourceName": "host", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#4"], "drivers": ["igbvf"]}, "network": {}}]}
 END
 start_node
 start_engine
-need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 2 && \$(n_registered $PLAIN) == 2 ))"
+need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 2 && \$(n_registered $PLAIN) == 2 && \$(n_registered $HOST) == 1 ))"
 
 say "a device gets another number while a pod has it"
 run_pod a "$PLAIN=1"
@@ -89,6 +90,20 @@ kill -KILL "$(pod_pid c)"
 check_within 120 "the first one's container does not start again" "pod_status c | grep -q 'delete the pod'"
 remove_pod c
 remove_pod d
+
+say "a pod with the host's network leaves its VF as it likes"
+h=${VF_IDS[4]} name=$(netdev_of "${VF_IDS[4]}")
+make_pod_with "doc['spec'].update(hostNetwork=True)" host "$HOST=1"
+wait_until 90 "pod_started host"
+check "the VF stays in the host, and is recorded" "[[ \$(engine_state $h) == in_pod && \$(netdev_of $h) == $name ]]"
+ip link set "$name" group 7 mtu 1300 alias 'a pod was here'
+ip link set "$name" up
+tc qdisc add dev "$name" clsact
+tc filter add dev "$name" ingress protocol all matchall action drop
+remove_pod host
+check_within 60 "it is free, and as before" "is_free $h"
+check "by a new netdev, which is told" "rocectl events | grep 'with a new netdev' | grep -q $h"
+
 delete_devices
 for i in 0 1; do ip link set "${VFS[i]}" down; done
 check_all_free
