@@ -148,6 +148,7 @@ enum rdma_cm_event_type { RDMA_CM_EVENT_ADDR_RESOLVED };
 
 struct ib_device {
 	char name[64];
+	__u32 index;
 };
 
 struct rdma_restrack_entry {

@@ -212,6 +212,11 @@ int BPF_KPROBE(qp_error_kprobe, struct ib_event *event)
 /* enum ib_event_type: what a device says of itself */
 #define EVENT_DEVICE_FATAL 8
 
+static __always_inline __u32 index_of(const struct ib_device *device)
+{
+	return bpf_core_field_exists(device->index) ? BPF_CORE_READ(device, index) : ~0U;
+}
+
 static __always_inline int port_event(const struct ib_event *event)
 {
 	struct bpf_event_port *e = EVENT_RESERVE(BPF_EVENT_PORT, struct bpf_event_port);
@@ -219,6 +224,7 @@ static __always_inline int port_event(const struct ib_event *event)
 	if (!e)
 		return 0;
 	read_device(e->device, BPF_CORE_READ(event, device));
+	e->index = index_of(BPF_CORE_READ(event, device));
 	e->event = BPF_CORE_READ(event, event);
 	if (e->event != EVENT_DEVICE_FATAL)
 		e->port = BPF_CORE_READ(event, element.port_num);

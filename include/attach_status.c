@@ -24,6 +24,7 @@ const char *attach_drift_name(size_t i, unsigned *ret_bit)
 		{ATTACH_DRIFT_MTU, "mtu"},
 		{ATTACH_DRIFT_DOWN, "down"},
 		{ATTACH_DRIFT_IPS, "ips"},
+		{ATTACH_DRIFT_RDMA, "rdma"},
 	};
 
 	if (i >= ARRAY_SIZE(all))

@@ -11,6 +11,7 @@
 #define ATTACH_DRIFT_MTU  (1u << 17)
 #define ATTACH_DRIFT_DOWN (1u << 18)
 #define ATTACH_DRIFT_IPS  (1u << 19)
+#define ATTACH_DRIFT_RDMA (1u << 20) /* its RDMA device is gone; that cannot be set right */
 
 /* The name of the i-th setting that can drift and its bit: "mac", "vlan", "spoofchk" ...; NULL past
  * the end. */

@@ -101,6 +101,18 @@ void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE])
 		memcpy(ret, uid + 1, strlen(uid + 1) + 1);
 }
 
+/* --- RDMA devices ----------------------------------------------------------------------------- */
+
+/* What is stacked on a function shares its device with others. */
+bool attach_record_is_rdma(const struct attach_record *r, const struct rdma_dev *d)
+{
+	const struct rdma_identity *id = r->rdma_id.known ? &r->rdma_id : &r->origin.rdma_id;
+
+	if (id->known && d->index != RDMA_INDEX_NONE && id->index == d->index)
+		return true;
+	return r->plan.kind == PLAN_VF && d->function[0] && strcmp(r->function, d->function) == 0;
+}
+
 /* --- soft-RoCE -------------------------------------------------------------------------------- */
 
 /* An ID may be any text: no part of it leads elsewhere. */

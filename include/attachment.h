@@ -70,7 +70,10 @@ struct net_plan {
 	size_t n_routes;
 	char ipam[PLAN_IPAM_SIZE]; /* the "ipam" object of a CNI configuration, "" = none */
 	bool soft_roce;		   /* an rxe device is made on the interface */
-	enum clean_mode clean;	   /* the pool's */
+	/* The pod has the host's network: the device stays in the host, and is only recorded, so
+	 * that what the pod leaves on it is found when it ends. */
+	bool in_host;
+	enum clean_mode clean; /* the pool's */
 };
 
 /* --- who has it ----------------------------------------------------------------------------- */
@@ -168,12 +171,19 @@ struct attach_record {
 	size_t n_routes;
 	char rdma[RDMA_NAME_SIZE]; /* in the pod, its name when it came there; "" = none */
 	struct rdma_identity rdma_id;
+	/* The device node of the soft-RoCE device that was made: the device cgroups of the pod's
+	 * containers let them open its number until they end, whatever device has it. "" = none */
+	char uverbs[CHARDEV_NAME_SIZE];
 	/* In which it was attached (boot_id_read()); "" = an older rocelet did not say. What was
 	 * done to devices before ended with the boot, and what they are now is not ours to change.
 	 */
 	char boot[BOOT_ID_SIZE];
 	bool renewing; /* its driver is taken from it, to be given back at once */
 };
+
+/* The attachment's RDMA device: by the index that is recorded, or as the function's own, which the
+ * kernel tells by the netdev or folder below it. Names are no proof. */
+bool attach_record_is_rdma(const struct attach_record *, const struct rdma_dev *);
 
 /* "free", "attaching", "in_pod", "returning", "bad" */
 const char *attach_state_name(enum attach_state);

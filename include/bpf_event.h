@@ -75,6 +75,7 @@ struct bpf_event_qp_failed {
 struct bpf_event_port {
 	struct bpf_event head;
 	char device[64];
+	__u32 index; /* of the device, as in nldev; ~0: unknown */
 	__u32 event; /* enum ib_event_type */
 	__u32 port;  /* 0: the device */
 };

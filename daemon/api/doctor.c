@@ -273,6 +273,12 @@ static const char *health_help(enum health_reason reason)
 		       "dirty.";
 	case HEALTH_LEAVING:
 		return "Its last pod still has it: look at why that does not end.";
+	case HEALTH_NODE_CHANGED:
+		return "The device was bound again or reset, and has other device nodes than its "
+		       "container was given: delete the pod that holds it.";
+	case HEALTH_NODE_HELD:
+		return "Its device node was another device's when a pod was given that: the device "
+		       "is not given away until that pod has ended.";
 	case N_HEALTH_REASONS:
 		break;
 	}

@@ -189,8 +189,8 @@ static bool is_back(const struct attach_snapshot *s, const struct attachment *a)
 {
 	const struct netdev *nd = record_netdev(&a->record, s->host);
 
-	return nd && nd->nsid == NSID_HOST && a->record.state == ATTACH_IN_POD &&
-	       s->devices_ms > a->since_ms;
+	return nd && nd->nsid == NSID_HOST && !a->record.plan.in_host &&
+	       a->record.state == ATTACH_IN_POD && s->devices_ms > a->since_ms;
 }
 
 /* Nothing keeps it, and the runtime does not say otherwise. */
@@ -233,7 +233,7 @@ static bool may_announce(const struct attach_snapshot *s, const struct attachmen
  * seen to change, and now and then. The end of either is a tick, too: the next one follows. */
 static void decide_upkeep(struct decision *d, struct attachment *a)
 {
-	if (a->op || d->s->dry_run)
+	if (a->op || d->s->dry_run || a->record.plan.in_host)
 		return;
 	if (!a->announced && may_announce(d->s, a)) {
 		act(d, (struct attach_action){.act = ACT_ANNOUNCE, .a = a});

@@ -65,9 +65,18 @@ static void choose(const struct building *j, const struct pod_device *entries, s
 	}
 }
 
-static bool can_be_joined(const struct building *j, const struct sandbox *s)
+/* What stays in the host with its pod: a function. A soft-RoCE device has nothing to be made on,
+ * and slots leave nothing behind. */
+static bool can_stay(const struct pool *pool)
 {
-	return s && s->detailed && !s->host_network && !pod_sandbox_is_younger(s, j->held);
+	return pool->kind == POOL_EXCLUSIVE && !pool->network->plan.soft_roce;
+}
+
+static bool can_be_joined(const struct building *j, const struct pool *pool,
+			  const struct sandbox *s)
+{
+	return s && s->detailed && (!s->host_network || can_stay(pool)) &&
+	       !pod_sandbox_is_younger(s, j->held);
 }
 
 /* The list is sorted by device; so are the items. */
@@ -87,7 +96,7 @@ static int collect(struct building *j)
 		if (!view || !view->pool->network)
 			continue;
 		choose(j, d, n, &item);
-		if (!can_be_joined(j, item.sandbox))
+		if (!can_be_joined(j, view->pool, item.sandbox))
 			continue;
 		slot = array_push(j->items, j->n);
 		if (!slot)
@@ -185,6 +194,18 @@ static int name_pod(struct desired *w)
 	return err_wrap(&w->err, "pod %s/%.63s", w->owner.namespace, w->owner.pod);
 }
 
+/* Of what its annotation and its pool say, nothing is done to it. */
+static void make_in_host(const struct building *j, const struct item *item, struct desired *w)
+{
+	w->plan = (struct net_plan){
+		.kind = PLAN_VF, .in_host = true, .clean = w->network->plan.clean};
+	snprintf(w->function, sizeof(w->function), "%s", item->d->id);
+	if (!host_index_function(&j->index, w->function)) {
+		err_set(&w->err, -ENODEV, "%s is not on the bus any more", w->function);
+		name_pod(w);
+	}
+}
+
 /* mistake: of the pod's annotation, code 0 = none. */
 static void make(const struct building *j, const struct item *item, unsigned number,
 		 const struct err *mistake)
@@ -196,6 +217,10 @@ static void make(const struct building *j, const struct item *item, unsigned num
 	snprintf(w->id, sizeof(w->id), "%s", item->d->id);
 	w->network = item->view->pool->network;
 	set_owner(&w->owner, item);
+	if (item->sandbox->host_network) {
+		make_in_host(j, item, w);
+		return;
+	}
 	r = network_plan(&w->plan, w->network, item->request, number, &w->err);
 	if (r == 0)
 		r = find_function(j, item, w);

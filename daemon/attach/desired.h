@@ -33,8 +33,9 @@ struct desired_list {
 };
 
 /* Not in the list: devices whose pool has no network, whose pod has no sandbox that is ready and
- * known in detail (yet), has the host's network, or has a sandbox that is younger than the
- * kubelet's list.
+ * known in detail (yet), or has a sandbox that is younger than the kubelet's list; and of pods with
+ * the host's network what is no function, or is to have a soft-RoCE device. Their functions stay in
+ * the host (net_plan.in_host).
  *
  * err.code: -EINVAL, what the pod or the pool asks for cannot be; -ENODEV, the device or the HCA's
  * netdev is gone; -ENOENT, the runtime tells no namespace; -EBUSY, an address that another pod asks

@@ -43,7 +43,7 @@ enum attach_fitness attach_engine_fitness(const struct attach_engine *e, const c
 		break;
 	case ATTACH_ATTACHING:
 	case ATTACH_IN_POD:
-		if (a->record.owner.door != DOOR_NATIVE)
+		if (a->record.owner.door != DOOR_NATIVE || a->drift & ATTACH_DRIFT_RDMA)
 			return ATTACH_UNFIT;
 		return is_holders(e, a) ? ATTACH_FIT : ATTACH_LEAVING;
 	case ATTACH_RETURNING:

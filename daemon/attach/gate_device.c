@@ -97,20 +97,41 @@ static enum gate_answer refuse(const struct err *why, struct err *err)
 	return GATE_REFUSES;
 }
 
+/* The container would be given the number of a node that another device may have by now. */
+static enum gate_answer no_rdma(const struct attachment *a, struct err *err)
+{
+	err_set(err, -ENODEV,
+		"the RDMA device %s of %s was deleted in its pod, or its driver was bound again; "
+		"delete the pod, so that a device is given to it again",
+		a->record.rdma, a->record.function);
+	return GATE_REFUSES;
+}
+
 static bool has_host_network(const struct sandbox *s)
 {
 	return s && s->detailed && s->host_network;
 }
 
+/* It stays where it is, and what it was like before has been recorded for this sandbox. */
+static bool is_recorded(const struct attachment *a, const struct sandbox *s)
+{
+	return a && a->record.plan.in_host && a->record.state == ATTACH_IN_POD && !a->why &&
+	       strcmp(a->record.owner.sandbox, s->id) == 0;
+}
+
 /* The device is there, where the pod sees it; but a soft-RoCE device is made with the attachment.
  */
-static enum gate_answer look_host_network(const struct gate_view *g, const struct sandbox *s,
-					  struct err *err)
+static enum gate_answer look_host_network(const struct gate_view *g, const struct attachment *a,
+					  const struct sandbox *s, struct err *err)
 {
 	const struct pool *pool = view_pool(g->view, g->resource);
 
-	if (!pool->network->plan.soft_roce)
+	if (!pool->network->plan.soft_roce && pool->kind != POOL_EXCLUSIVE)
 		return GATE_OPENS;
+	if (!pool->network->plan.soft_roce && is_recorded(a, s))
+		return GATE_OPENS;
+	if (!pool->network->plan.soft_roce)
+		return GATE_WAITS;
 	err_set(err, -EINVAL,
 		"pod %s/%.63s has hostNetwork, so there is no interface of its own to make the "
 		"soft-RoCE device of %s %s on: it can have one network or the other",
@@ -127,11 +148,13 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	const struct sandbox *s = pod_sandbox_find(engine_sandboxes(e), d);
 	bool fresh = engine_sandboxes(e)->asked_ms >= g->since_ms,
 	     seen = engine_sandboxes(e)->known;
+	enum gate_answer answer;
 
 	if (a && is_there(e, a, d))
-		return GATE_OPENS;
-	if (fresh && has_host_network(s))
-		return look_host_network(g, s, err);
+		return a->drift & ATTACH_DRIFT_RDMA ? no_rdma(a, err) : GATE_OPENS;
+	if (fresh && has_host_network(s) &&
+	    (answer = look_host_network(g, a, s, err)) != GATE_WAITS)
+		return answer;
 	if (a && a->failure.code &&
 	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
 		return refuse(&a->failure, err);

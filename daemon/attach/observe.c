@@ -82,8 +82,16 @@ int engine_observe(struct attach_engine *e, const struct attach_view *view)
 /* --- what is seen of them ----------------------------------------------------------------------
  */
 
+static bool is_rdma_seen(const struct attach_record *r, const struct host *host)
+{
+	for (size_t i = 0; r->rdma_id.known && i < host->n_rdma; i++)
+		if (host->rdma[i].index == r->rdma_id.index)
+			return true;
+	return false;
+}
+
 /* Of what an attach sets and the inventory shows. */
-static uint64_t digest_of(const struct netdev *nd, const struct function *fn)
+static uint64_t digest_of(const struct netdev *nd, const struct function *fn, bool rdma)
 {
 	unsigned up = nd->flags & IFF_UP;
 	uint64_t h = fnv1a(FNV1A_START, nd->name, strlen(nd->name));
@@ -91,6 +99,7 @@ static uint64_t digest_of(const struct netdev *nd, const struct function *fn)
 	h = fnv1a(h, nd->addr, nd->addr_len);
 	h = fnv1a(h, &nd->mtu, sizeof(nd->mtu));
 	h = fnv1a(h, &up, sizeof(up));
+	h = fnv1a(h, &rdma, sizeof(rdma));
 	if (fn)
 		h = fnv1a(h, &fn->vf_settings, sizeof(fn->vf_settings));
 	return h ? h : 1;
@@ -103,7 +112,8 @@ static void follow_netdev(struct attachment *a, const struct host *host)
 
 	if (!nd || nd->nsid == NSID_HOST)
 		return;
-	digest = digest_of(nd, host_function(host, a->record.function));
+	digest = digest_of(nd, host_function(host, a->record.function),
+			   is_rdma_seen(&a->record, host));
 	if (a->digest && a->digest != digest)
 		a->check_now = true;
 	a->digest = digest;

@@ -12,6 +12,7 @@
 #include "job.h"
 #include "kill_point.h"
 #include "log.h"
+#include "numbers.h"
 
 /* The pool of threads is the looks' and the sampler's, too. */
 #define WORKING_MAX   4
@@ -33,24 +34,33 @@ struct operation {
 	uint64_t due_ms; /* of a pause */
 	struct ipam_call *ipam;
 	struct job worker;
-	bool is_stuck;	       /* does not count for WORKING_MAX */
-	struct attach_job job; /* the worker's while it has it */
+	bool is_stuck;			  /* does not count for WORKING_MAX */
+	struct attach_job job;		  /* the worker's while it has it */
+	char (*taken)[CHARDEV_NAME_SIZE]; /* the job's; owned */
 	int result;
 };
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-static struct operation *operation_new(struct attach_engine *e, struct attachment *a,
-				       enum operation_kind kind)
+/* 0 also where no number is asked for. */
+static int know_numbers(struct operation *op)
+{
+	struct attach_job *job = &op->job;
+	int r = 0;
+
+	if (op->kind == OP_ATTACH && job->record.plan.soft_roce)
+		r = numbers_taken(op->engine, op->a, &op->taken, &job->n_taken);
+	job->taken = op->taken;
+	return r;
+}
+
+static struct operation *operation_alloc(struct attach_engine *e, struct attachment *a,
+					 enum operation_kind kind)
 {
 	struct operation *op = calloc(1, sizeof(*op));
 
-	if (!op) {
-		log_warn("attach", -ENOMEM, "%s has to wait", a->record.function);
-		a->retry_ms = engine_now(e) + ENGINE_MEMORY_MS;
-		engine_due(e, a->retry_ms);
+	if (!op)
 		return NULL;
-	}
 	op->engine = e;
 	op->a = a;
 	op->kind = kind;
@@ -58,6 +68,23 @@ static struct operation *operation_new(struct attach_engine *e, struct attachmen
 				      .journal = e->journal,
 				      .record = a->record,
 				      .is_return = kind == OP_RETURN};
+	if (know_numbers(op) == 0)
+		return op;
+	free(op);
+	return NULL;
+}
+
+static struct operation *operation_new(struct attach_engine *e, struct attachment *a,
+				       enum operation_kind kind)
+{
+	struct operation *op = operation_alloc(e, a, kind);
+
+	if (!op) {
+		log_warn("attach", -ENOMEM, "%s has to wait", a->record.function);
+		a->retry_ms = engine_now(e) + ENGINE_MEMORY_MS;
+		engine_due(e, a->retry_ms);
+		return NULL;
+	}
 	a->op = op;
 	e->all.changed = true;
 	return op;
@@ -68,6 +95,7 @@ static void operation_free(struct operation *op)
 	op->a->op = NULL;
 	op->a->step = NULL;
 	op->engine->all.changed = true;
+	free(op->taken);
 	free(op);
 }
 

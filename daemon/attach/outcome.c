@@ -7,6 +7,7 @@
 #include "attach_events.h"
 #include "explain.h"
 #include "log.h"
+#include "numbers.h"
 
 /* A device in a reset heals by itself. */
 #define RETRY_FIRST_MS 100
@@ -55,6 +56,12 @@ static void attached(struct attach_engine *e, struct attachment *a)
 	a->announced = false;
 	a->digest = 0;
 	a->check_ms = engine_now(e) + CHECK_MS;
+	if (a->record.plan.in_host) {
+		engine_event(e, EVENT_NORMAL, "Attached", &a->record,
+			     "%s stays in the host with %s, and what it is like was recorded",
+			     device_text(&a->record, device), owner_text(&a->record.owner, owner));
+		return;
+	}
 	spy_text(a, renewed, sizeof(renewed));
 	engine_event(e, EVENT_NORMAL, "Attached", &a->record,
 		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms%s",
@@ -110,6 +117,19 @@ static void not_attached(struct attach_engine *e, struct attachment *a,
 	} else {
 		operation_undo(e, a, a->why);
 	}
+}
+
+static void attach_ended(struct attach_engine *e, struct attachment *a,
+			 const struct operation_end *how)
+{
+	struct operation_end end = *how;
+
+	if (end.result == 0)
+		end.result = numbers_check(e, a, &end.err);
+	if (end.result < 0)
+		not_attached(e, a, &end);
+	else
+		attached(e, a);
 }
 
 /* --- return ----------------------------------------------------------------------------------- */
@@ -251,10 +271,7 @@ void outcome(struct attach_engine *e, struct attachment *a, const struct operati
 {
 	switch (how->kind) {
 	case OP_ATTACH:
-		if (how->result < 0)
-			not_attached(e, a, how);
-		else
-			attached(e, a);
+		attach_ended(e, a, how);
 		break;
 	case OP_RETURN:
 		if (how->result < 0)

@@ -25,7 +25,8 @@ static void bpf_event_publish(struct daemon *d, const struct bpf_event *e)
 	if (!bpf_event_tell(e, unix_ms(), &told))
 		return;
 	if (e->kind == BPF_EVENT_PORT)
-		port_event_complete(&told, (const struct bpf_event_port *)e, d->routes.attachments,
+		port_event_complete(&told, (const struct bpf_event_port *)e,
+				    &node_inventory(d->node)->host, d->routes.attachments,
 				    &d->netns_exits);
 	if (bucket_take(cm ? &d->bpf_told_cm : &d->bpf_told, uv_now(&d->loop)))
 		owners_tell(d->owners, e->pid, e->cgroup, &told);

@@ -212,6 +212,7 @@ int resources_start(struct daemon *d, struct err *e)
 	};
 	const struct resources_hooks hooks = {
 		.changed = on_resources,
+		.event = on_event,
 		.sockets_swept = on_sockets_swept,
 		.status = on_pod_status,
 		.arg = d,

@@ -78,16 +78,19 @@ enum id_style {
 };
 
 enum health_reason {
-	HEALTH_GONE,	   /* the function, or a shared pool's last HCA, is not there any more */
-	HEALTH_NO_DRIVER,  /* bound to no driver, or to another one than the pool selects */
-	HEALTH_NO_CHARDEV, /* RDMA wanted and a /dev/infiniband node is missing */
-	HEALTH_NO_RDMA,	   /* RDMA wanted and there is no RDMA device */
-	HEALTH_LINK_DOWN,  /* no carrier, or the VF's link state is set to disable */
-	HEALTH_PORT_DOWN,  /* the RDMA port is not ACTIVE */
-	HEALTH_PCI,	   /* the bus reads all ones from the (parent's) configuration space */
-	HEALTH_DEVLINK,	   /* a devlink health reporter is in state error */
-	HEALTH_NOT_CLEAN,  /* what a pod left could not be cleaned, or a person has attached it */
-	HEALTH_LEAVING,	   /* still in the pod that had it before, or on its way back from it */
+	HEALTH_GONE,	     /* the function, or a shared pool's last HCA, is not there any more */
+	HEALTH_NO_DRIVER,    /* bound to no driver, or to another one than the pool selects */
+	HEALTH_NO_CHARDEV,   /* RDMA wanted and a /dev/infiniband node is missing */
+	HEALTH_NO_RDMA,	     /* RDMA wanted and there is no RDMA device */
+	HEALTH_LINK_DOWN,    /* no carrier, or the VF's link state is set to disable */
+	HEALTH_PORT_DOWN,    /* the RDMA port is not ACTIVE */
+	HEALTH_PCI,	     /* the bus reads all ones from the (parent's) configuration space */
+	HEALTH_DEVLINK,	     /* a devlink health reporter is in state error */
+	HEALTH_NOT_CLEAN,    /* what a pod left could not be cleaned, or a person has attached it */
+	HEALTH_LEAVING,	     /* still in the pod that had it before, or on its way back from it */
+	HEALTH_NODE_CHANGED, /* its container was given device nodes that are not the device's now
+			      */
+	HEALTH_NODE_HELD,    /* a container of another pod may open a device node of it */
 	N_HEALTH_REASONS
 };
 

@@ -32,6 +32,8 @@ static const struct {
 	[HEALTH_DEVLINK] = {"devlink", "devlink", {1000, 5000}},
 	[HEALTH_NOT_CLEAN] = {"not_clean", "notClean", {0, 0}},
 	[HEALTH_LEAVING] = {"leaving", "leaving", {HOLD_MAX_MS, 0}},
+	[HEALTH_NODE_CHANGED] = {"node_changed", "nodeChanged", {0, 0}},
+	[HEALTH_NODE_HELD] = {"node_held", "nodeHeld", {0, 0}},
 };
 
 const char *health_reason_name(enum health_reason reason)

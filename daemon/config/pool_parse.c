@@ -11,7 +11,7 @@
 /* Keys of one table. */
 #define KEYS_MAX     64
 /* So many keys are listed where none is near the one that is not known. */
-#define LISTED_MAX   10
+#define LISTED_MAX   12
 
 /* 'entry 2: routes: item 1: gw: ' */
 static void describe_way(const struct json_place *at, char *text, size_t size)

@@ -24,19 +24,25 @@ static bool left_lately(const struct netns_exits *x, uint64_t netns, uint64_t no
 	return false;
 }
 
-/* What is stacked on a function does not have the function's device for itself. */
-static bool has_device(const struct attach_record *r, const char *device)
+/* NULL: the host's last look does not show it. */
+static const struct rdma_dev *rdma_of(const struct host *h, uint32_t index)
 {
-	return strcmp(r->rdma, device) == 0 ||
-	       (r->plan.kind == PLAN_VF && strcmp(r->origin.rdma, device) == 0);
+	for (size_t i = 0; i < h->n_rdma; i++)
+		if (h->rdma[i].index == index)
+			return &h->rdma[i];
+	return NULL;
 }
 
-static const struct attach_record *port_holder(struct attach_list list, const char *device)
+static const struct attach_record *port_holder(struct attach_list list, const struct host *h,
+					       uint32_t index)
 {
-	for (size_t i = 0; i < list.n; i++) {
+	const struct rdma_dev only_index = {.index = index}, *known = rdma_of(h, index);
+
+	for (size_t i = 0; i < list.n && index != RDMA_INDEX_NONE; i++) {
 		const struct attach_record *r = list.items[i].record;
 
-		if (r->state != ATTACH_FREE && has_device(r, device))
+		if (r->state != ATTACH_FREE &&
+		    attach_record_is_rdma(r, known ? known : &only_index))
 			return r;
 	}
 	return NULL;
@@ -49,9 +55,10 @@ static bool is_on_its_way(const struct attach_record *r, const struct bpf_event_
 }
 
 void port_event_complete(struct event *event, const struct bpf_event_port *e,
-			 struct attach_list list, const struct netns_exits *x)
+			 const struct host *host, struct attach_list list,
+			 const struct netns_exits *x)
 {
-	const struct attach_record *r = port_holder(list, e->device);
+	const struct attach_record *r = port_holder(list, host, e->index);
 	size_t used = strlen(event->message);
 
 	if (!r)

@@ -7,6 +7,7 @@
 #include "attach_status.h"
 #include "bpf_event.h"
 #include "event.h"
+#include "model.h"
 
 #define NETNS_EXITS 16
 
@@ -21,8 +22,9 @@ struct netns_exits {
 
 void netns_exits_add(struct netns_exits *, const struct bpf_event_netdev_moved *);
 
-/* Completes what bpf_event_tell() made of the event: the pod that has the device; and no warning
+/* Completes what bpf_event_tell() made of the event: the pod that has the device, which is known by
+ * its index, recorded or in the host; and no warning
  * where the device is on its way into the pod or back, or leaves because the pod's namespace ends,
  * which may be seen before the pod's end is. */
-void port_event_complete(struct event *, const struct bpf_event_port *, struct attach_list,
-			 const struct netns_exits *);
+void port_event_complete(struct event *, const struct bpf_event_port *, const struct host *,
+			 struct attach_list, const struct netns_exits *);

@@ -14,6 +14,7 @@ struct build {
 	const struct options *options;
 	struct packet_wanted *items;
 	size_t n;
+	bool *planned; /* for each of the pods: its interface is among the items */
 	bool failed;
 };
 
@@ -85,23 +86,16 @@ static bool is_soft_roce(const struct rdma_dev *dev)
 	return strcmp(dev->driver, "rxe") == 0;
 }
 
-/* What is stacked on a function shares it with others. */
-static bool is_part(const struct attach_record *r, const char *device, const char *function)
+/* The attachment that brings, has or had this device in a pod: its place among them, or how many
+ * there are. */
+static size_t pod_of(const struct build *b, const struct rdma_dev *dev)
 {
-	return (r->rdma[0] && strcmp(r->rdma, device) == 0) ||
-	       (r->plan.kind == PLAN_VF && strcmp(r->function, function) == 0);
-}
+	size_t i = 0;
 
-/* The attachment that brings, has or had this device in a pod. */
-static const struct attach_record *record_of(const struct build *b, const struct rdma_dev *dev)
-{
-	for (size_t i = 0; i < b->pods.n; i++) {
-		const struct attach_record *r = b->pods.items[i].record;
-
-		if (r->state != ATTACH_FREE && is_part(r, dev->name, dev->function))
-			return r;
-	}
-	return NULL;
+	while (i < b->pods.n && (b->pods.items[i].record->state == ATTACH_FREE ||
+				 !attach_record_is_rdma(b->pods.items[i].record, dev)))
+		i++;
+	return i;
 }
 
 static void in_pod(struct packet_wanted *w, const struct attach_record *r)
@@ -128,9 +122,8 @@ static void in_namespace(struct packet_wanted *w, const struct host *h)
 static void add_port(struct build *b, const struct rdma_dev *dev, const struct rdma_port *port)
 {
 	bool seen = port->netdev_ifindex && port->netdev_nsid != NSID_ELSEWHERE;
-	const struct attach_record *pod = seen && port->netdev_nsid == NSID_HOST
-						  ? NULL
-						  : record_of(b, dev);
+	size_t at = seen && port->netdev_nsid == NSID_HOST ? b->pods.n : pod_of(b, dev);
+	const struct attach_record *pod = at < b->pods.n ? b->pods.items[at].record : NULL;
 	struct packet_wanted *w;
 
 	if ((!seen && !pod) || (pod && pod->state != ATTACH_IN_POD))
@@ -146,13 +139,15 @@ static void add_port(struct build *b, const struct rdma_dev *dev, const struct r
 	w->port.device_port = port->num;
 	if (w->port.nsid != NSID_HOST)
 		in_namespace(w, b->host);
-	if (pod)
-		in_pod(w, pod);
+	if (!pod)
+		return;
+	in_pod(w, pod);
+	b->planned[at] = true;
 }
 
 static bool is_watched(const struct build *b, const struct rdma_dev *dev)
 {
-	return is_soft_roce(dev) || (b->options->packet_pods && record_of(b, dev));
+	return is_soft_roce(dev) || (b->options->packet_pods && pod_of(b, dev) < b->pods.n);
 }
 
 static void add_devices(struct build *b)
@@ -163,15 +158,6 @@ static void add_devices(struct build *b)
 			add_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
 }
 
-static bool is_planned(const struct build *b, const struct attach_record *r)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (b->items[i].port.role == PACKET_POD &&
-		    is_part(r, b->items[i].port.device, b->items[i].port.function))
-			return true;
-	return false;
-}
-
 /* What we attached to pods, and the inventory does not see there: by what we know of it. */
 static void add_pods(struct build *b)
 {
@@ -179,7 +165,7 @@ static void add_pods(struct build *b)
 		const struct attach_record *r = b->pods.items[i].record;
 		struct packet_wanted *w;
 
-		if (r->state != ATTACH_IN_POD || is_planned(b, r))
+		if (r->state != ATTACH_IN_POD || r->plan.in_host || b->planned[i])
 			continue;
 		if (!r->plan.soft_roce && !b->options->packet_pods)
 			continue;
@@ -258,10 +244,14 @@ int packet_plan_build(struct packet_plan *plan, const struct host *h, struct att
 {
 	struct build b = {.host = h, .pods = pods, .options = o};
 
+	b.planned = calloc(pods.n + 1, sizeof(*b.planned));
+	if (!b.planned)
+		return -ENOMEM;
 	add_configured(&b, &o->mirrors, PACKET_MIRROR);
 	add_configured(&b, &o->packet_ports, PACKET_PORT);
 	add_devices(&b);
 	add_pods(&b);
+	free(b.planned);
 	if (b.failed) {
 		free(b.items);
 		return -ENOMEM;

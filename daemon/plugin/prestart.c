@@ -1,8 +1,9 @@
 /* prestart.c - PreStartContainer: may this container start?
  *
  * Happy path: the engine says that the devices are in the container's pod (or the pool attaches
- * nothing), its device nodes are there -> go ahead.
- * Can fail by: no attachment in time, an unhealthy device, a missing node. The kubelet puts the
+ * nothing), its device nodes are there and those that it was given -> go ahead.
+ * Can fail by: no attachment in time, an unhealthy device, a missing node, a node that is another
+ * device's by now. The kubelet puts the
  * sentence into the pod's status, and asks again with back-off. */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,20 @@ static void prestart_refuse(struct plugin_answer *answer, const struct err *e)
 	plugin_answer_error(answer, e);
 }
 
+/* The kubelet starts a container again with the nodes that it was given at Allocate. */
+static int check_nodes(const struct resource *s, const struct pool_view *view, struct id_list ids,
+		       struct err *e)
+{
+	struct node_conflicts conflicts;
+	int r = resources_conflicts(s->owner, &conflicts);
+
+	if (r < 0)
+		return err_set(e, r, "%s: out of memory", s->name);
+	r = node_conflicts_check(&conflicts, view, ids, e);
+	node_conflicts_done(&conflicts);
+	return r;
+}
+
 /* in_pod: the engine has said that the device is where it should be; what is not clean otherwise
  * must not start. */
 static void answer_start(const struct resource *s, struct plugin_answer *answer, struct id_list ids,
@@ -39,6 +54,8 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 	struct err e = {0};
 	int r = resource_input(s, &in, &e);
 
+	if (r == 0)
+		r = check_nodes(s, in.view, ids, &e);
 	for (size_t i = 0; i < ids.n && r == 0; i++)
 		r = resource_check_health(s, ids.ids[i], ignored, &e);
 	if (r == 0)

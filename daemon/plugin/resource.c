@@ -6,6 +6,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "state.h"
+#include "unix_time.h"
 
 /* --- what is served --------------------------------------------------------------------------- */
 
@@ -155,8 +156,33 @@ static unsigned offer_reasons(const struct resources *r, const struct pool_view 
 	return reasons | health_judge(v, o, index, held);
 }
 
+/* The device nodes of a container lead elsewhere. */
+static void tell_changed(const struct resource *s, const struct pool_view *v, const char *id,
+			 const struct node_conflicts *conflicts)
+{
+	const struct resources *r = s->owner;
+	const struct pod_device *d = pod_list_find(holders_held(r->holders), s->name, id, NULL);
+	struct event event = {.count = 1, .type = EVENT_WARNING, .reason = "Drift"};
+	struct err e = {0};
+
+	if (node_conflicts_check(conflicts, v, (struct id_list){&id, 1}, &e) == 0)
+		return;
+	event.first_ms = event.last_ms = unix_ms();
+	snprintf(event.namespace, sizeof(event.namespace), "%s", d ? d->namespace : "");
+	snprintf(event.pod, sizeof(event.pod), "%s", d ? d->pod : "");
+	snprintf(event.device, sizeof(event.device), "%s", id);
+	snprintf(event.message, sizeof(event.message), "%s", e.msg);
+	r->hooks.event(&event, r->hooks.arg);
+}
+
+static bool has_changed(const struct tracked *t)
+{
+	return t && t->health.counted & HEALTH_BIT(HEALTH_NODE_CHANGED);
+}
+
 /* Judges every offer of a view; what is no longer offered is forgotten. */
-static int track_view(struct resource *s, const struct pool_view *v, const struct host_index *index)
+static int track_view(struct resource *s, const struct pool_view *v, const struct host_index *index,
+		      const struct node_conflicts *conflicts)
 {
 	struct tracked *all = calloc(v->n_offers + 1, sizeof(*all));
 	struct resources *r = s->owner;
@@ -172,8 +198,11 @@ static int track_view(struct resource *s, const struct pool_view *v, const struc
 
 		n_known += known != NULL;
 		memcpy(all[i].id, o->id, sizeof(all[i].id));
-		track(s, v->pool, offer_reasons(r, v, o, index, held), uv_now(r->loop), known,
-		      &all[i]);
+		track(s, v->pool,
+		      offer_reasons(r, v, o, index, held) | node_conflicts_judge(conflicts, v, o),
+		      uv_now(r->loop), known, &all[i]);
+		if (has_changed(&all[i]) && !has_changed(known))
+			tell_changed(s, v, o->id, conflicts);
 	}
 	r->to_sweep = r->to_sweep || n_known != s->n_tracked;
 	free(s->tracked);
@@ -184,13 +213,16 @@ static int track_view(struct resource *s, const struct pool_view *v, const struc
 
 int resource_judge(struct resources *r)
 {
+	struct node_conflicts conflicts;
 	struct host_index index;
 	int error = host_index_init(&index, &r->inventory->host);
 
 	if (error < 0)
 		return error;
+	error = resources_conflicts(r, &conflicts);
 	for (size_t i = 0; i < r->n_items && error == 0; i++)
-		error = track_view(r->items[i], &r->pools.views[i], &index);
+		error = track_view(r->items[i], &r->pools.views[i], &index, &conflicts);
+	node_conflicts_done(&conflicts);
 	host_index_done(&index);
 	return error;
 }

@@ -8,6 +8,7 @@
 
 #include "engine.h"
 #include "err.h"
+#include "event.h"
 #include "holders.h"
 #include "hw.h"
 #include "inventory.h"
@@ -31,6 +32,8 @@ struct resources_opts {
 struct resources_hooks {
 	/* The table has changed. */
 	void (*changed)(void *arg);
+	/* Something happened to a pod's device. */
+	void (*event)(const struct event *, void *arg);
 	/* The kubelet swept device-plugins/: other sockets of ours there are gone, too. */
 	void (*sockets_swept)(void *arg);
 	/* What a container is to read of its device now, heap; NULL: nothing new. May be NULL. */

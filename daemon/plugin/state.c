@@ -70,6 +70,20 @@ int resource_input(const struct resource *s, struct allocation_input *ret, struc
 	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
 }
 
+int resources_conflicts(struct resources *r, struct node_conflicts *ret)
+{
+	struct granted_input in = {
+		.granted = holders_granted(r->holders),
+		.pools = &r->pools,
+		.host = &r->inventory->host,
+		.held = holders_held(r->holders),
+	};
+
+	if (r->opts.engine)
+		in.attachments.n = attach_engine_list(r->opts.engine, &in.attachments.items);
+	return node_conflicts_build(ret, &in);
+}
+
 bool resource_is_attached(const struct resource *s)
 {
 	const struct pool_view *view = pools_find(&s->owner->pools, s->name);

@@ -6,6 +6,7 @@
 #include "allocation.h"
 #include "due.h"
 #include "engine.h"
+#include "granted_nodes.h"
 #include "health.h"
 #include "job.h"
 #include "pod_status.h"
@@ -125,6 +126,9 @@ const struct tracked *resource_tracked(const struct resource *, const char *id);
  * is being withdrawn, or was never decided on. */
 int resource_input(const struct resource *, struct allocation_input *ret, struct err *);
 struct allocation_input resources_input(struct resources *, const struct pool_view *);
+/* Which device nodes that containers were given are not their devices' any more; borrowed from
+ * holders and pools. -ENOMEM leaves the empty list. */
+int resources_conflicts(struct resources *, struct node_conflicts *ret);
 /* The engine brings its devices into pods, and a container's start waits for that. */
 bool resource_is_attached(const struct resource *);
 /* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */

@@ -17,6 +17,7 @@
 #include "cri.h"
 #include "dir_watch.h"
 #include "due.h"
+#include "granted_parse.h"
 #include "log.h"
 #include "pod_resources.h"
 #include "pod_sandbox.h"
@@ -40,6 +41,9 @@ struct holders {
 	uint64_t whose_ms;	    /* when the kubelet was last asked about a new sandbox */
 	bool polls, known;
 	bool told_checkpoint; /* that it cannot be read */
+	struct granted_list granted;
+	struct stat granted_file; /* that they were read from */
+	bool told_granted;	  /* that it cannot be read */
 };
 
 /* --- what the kubelet gives away -------------------------------------------------------------- */
@@ -88,6 +92,26 @@ int holders_note_start(struct holders *h, const char *resource, const char *id)
 void holders_note_end(struct holders *h, const char *resource, const char *id)
 {
 	reservations_note_end(h->reservations, resource, id);
+}
+
+const struct granted_list *holders_granted(struct holders *h)
+{
+	struct granted_list fresh;
+	struct err e = {0};
+	int r = granted_read(&fresh, h->kubelet_dir, &h->granted_file, &e);
+	bool failed = r < 0 && r != -EALREADY && r != -ENOENT;
+
+	if (r >= 0) {
+		granted_list_done(&h->granted);
+		h->granted = fresh;
+	}
+	if (failed && !h->told_granted)
+		log_warn("pods", 0,
+			 "cannot read which device nodes containers were given, not comparing "
+			 "them: %s",
+			 e.msg);
+	h->told_granted = failed;
+	return &h->granted;
 }
 
 /* Whose a new sandbox's devices are, the kubelet tells. */
@@ -246,6 +270,7 @@ static void watch_pods_dir(struct holders *h)
 static void holders_free(struct holders *h)
 {
 	reservations_free(h->reservations);
+	granted_list_done(&h->granted);
 	free(h->kubelet_dir);
 	free(h->cri_socket);
 	free(h);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "err.h"
+#include "granted.h"
 #include "reservations.h"
 #include "sandbox.h"
 
@@ -43,6 +44,9 @@ bool holders_known(const struct holders *);
 const struct pod_list *holders_held(const struct holders *);
 /* The same, by what became of an ID. */
 const struct reservations *holders_reservations(const struct holders *);
+/* The device nodes that containers were given, as the kubelet's checkpoint is now; borrowed until
+ * the loop goes on. While that cannot be read, as it was last. */
+const struct granted_list *holders_granted(struct holders *);
 /* Why the kubelet's last answer was none, "" = it was one. */
 const char *holders_trouble(const struct holders *);
 /* The kubelet's own list is near, and worth waiting for; pod_resources_answers(). */

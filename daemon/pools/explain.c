@@ -99,7 +99,8 @@ static void say_attachment(struct sentence *s, const struct explain_input *in)
 		say(s, "being attached to %s", owner);
 		break;
 	case ATTACH_IN_POD:
-		say(s, "taken by %s, as %s", owner, a->record->plan.ifname);
+		say(s, "taken by %s, %s%s", owner, a->record->plan.in_host ? "in the host" : "as ",
+		    a->record->plan.ifname);
 		break;
 	case ATTACH_RETURNING:
 		say(s, "being returned from %s", owner);

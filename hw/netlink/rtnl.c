@@ -343,6 +343,20 @@ struct nl_msg *rtnl_new_stacked(const struct net_plan *plan, const char *name, i
 	return nlmsg_finished(msg, r == 0 ? put_kind(msg, plan) : r);
 }
 
+struct nl_msg *rtnl_new_veth(const char *name)
+{
+	struct ifinfomsg ifi = {0};
+	struct nl_msg *msg = link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	struct nlattr *info;
+	int r = msg ? nla_put_string(msg, IFLA_IFNAME, name) : -1;
+
+	info = r == 0 ? nla_nest_start(msg, IFLA_LINKINFO) : NULL;
+	r = info ? nla_put_string(msg, IFLA_INFO_KIND, "veth") : -1;
+	if (info)
+		nla_nest_end(msg, info);
+	return nlmsg_finished(msg, r);
+}
+
 struct nl_msg *rtnl_delete_link(int ifindex)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex};

@@ -70,6 +70,8 @@ struct nl_msg *rtnl_get_link(int ifindex, const char *name);
 struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *);
 /* A macvlan or ipvlan of that name inside netns_fd, on a link of the socket's own namespace. It
  * takes no alias: rtnl_create_link() does not look for one. */
+/* A pair of veths in the socket's namespace; the kernel names the other one. */
+struct nl_msg *rtnl_new_veth(const char *name);
 struct nl_msg *rtnl_new_stacked(const struct net_plan *, const char *name, int parent_ifindex,
 				int netns_fd);
 struct nl_msg *rtnl_delete_link(int ifindex);

@@ -270,6 +270,21 @@ static int make_unfinished(struct nlsock *s, struct nlsock *inside, const struct
 	return r;
 }
 
+int netdev_make_veth(struct nlsock *s, const char *name, int *ret_ifindex, struct err *e)
+{
+	struct netdev_seen seen;
+	int r = nlsock_ask(s, rtnl_new_veth(name), NULL, NULL, e);
+
+	if (r == -EEXIST && delete_leftover(s, name) == 0)
+		r = nlsock_ask(s, rtnl_new_veth(name), NULL, NULL, e);
+	if (r == 0)
+		r = netdev_by_name(s, name, &seen, e);
+	if (r < 0)
+		return err_wrap(e, "making veth %s", name);
+	*ret_ifindex = seen.netdev.ifindex;
+	return 0;
+}
+
 static int finish(struct nlsock *inside, const char *unfinished, const char *ifname,
 		  const char *alias, struct err *e)
 {

@@ -42,6 +42,9 @@ int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, st
  * it is called "rl-IFNAME" (cut to fit); one that a dead attempt has left is replaced. */
 int netdev_make_stacked(struct nlsock *, const struct net_plan *, int parent_ifindex, int netns_fd,
 			const char *alias, struct err *);
+/* A veth (and its peer, which goes with it) that is there for a moment only; what a dead attempt
+ * has left under that name is replaced. */
+int netdev_make_veth(struct nlsock *, const char *name, int *ret_ifindex, struct err *);
 int netdev_delete(struct nlsock *, int ifindex, struct err *);
 /* Every alternative name goes but those in `keep`, which has a space between two. One keeps its own
  * netdev from being called so, and any netdev that has such a name from coming to where it is. */

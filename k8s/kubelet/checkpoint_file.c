@@ -1,4 +1,5 @@
-/* checkpoint_file.c - the file of the kubelet's checkpoint, and which of its pods still are. */
+/* checkpoint_file.c - the file of the kubelet's checkpoint: what is read of it, and which of its
+ * pods still are. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "granted_parse.h"
 #include "pod_resources.h"
 
 #define FILE_NAME      "device-plugins/kubelet_internal_checkpoint"
@@ -38,23 +40,77 @@ static int read_all(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *e)
+struct checkpoint {
+	char *path, *text; /* owned */
+	size_t len;
+};
+
+static void checkpoint_done(struct checkpoint *c)
 {
-	AUTO_FREE char *path = NULL, *text = NULL;
-	AUTO_FD fd = -1;
-	size_t len = 0;
+	free(c->path);
+	free(c->text);
+}
+
+#define AUTO_CHECKPOINT __attribute__((cleanup(checkpoint_done))) struct checkpoint
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* known may be NULL; see granted_read(). */
+static int read_if_new(struct checkpoint *c, int fd, struct stat *known)
+{
+	struct stat st;
 	int r;
 
-	if (asprintf(&path, "%s/" FILE_NAME, kubelet_dir) < 0) {
-		path = NULL;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (known && is_same_file(&st, known))
+		return -EALREADY;
+	r = read_all(fd, &c->text, &c->len);
+	if (r == 0 && known)
+		*known = st;
+	return r;
+}
+
+static int open_and_read(struct checkpoint *c, const char *kubelet_dir, struct stat *known,
+			 struct err *e)
+{
+	AUTO_FD fd = -1;
+	int r;
+
+	if (asprintf(&c->path, "%s/" FILE_NAME, kubelet_dir) < 0) {
+		c->path = NULL;
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	r = fd < 0 ? -errno : read_all(fd, &text, &len);
+	fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	r = fd < 0 ? -errno : read_if_new(c, fd, known);
+	return r < 0 ? err_set(e, r, "%s: %s", c->path, strerror(-r)) : 0;
+}
+
+int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *e)
+{
+	AUTO_CHECKPOINT c = {0};
+	int r = open_and_read(&c, kubelet_dir, NULL, e);
+
 	if (r < 0)
-		return err_set(e, r, "%s: %s", path, strerror(-r));
-	r = pod_checkpoint_parse(ret, text, len, e);
-	return r < 0 ? err_wrap(e, "%s", path) : r;
+		return r;
+	r = pod_checkpoint_parse(ret, c.text, c.len, e);
+	return r < 0 ? err_wrap(e, "%s", c.path) : r;
+}
+
+int granted_read(struct granted_list *ret, const char *kubelet_dir, struct stat *known,
+		 struct err *e)
+{
+	AUTO_CHECKPOINT c = {0};
+	int r = open_and_read(&c, kubelet_dir, known, e);
+
+	if (r < 0)
+		return r;
+	r = granted_parse(ret, c.text, c.len, e);
+	return r < 0 ? err_wrap(e, "%s", c.path) : r;
 }
 
 /* What cannot be told is not gone. */

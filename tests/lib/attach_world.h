@@ -52,6 +52,10 @@ struct world_device {
 
 struct world {
 	uv_loop_t loop;
+	/* The kubelet's checkpoint; and the node of each soft-RoCE device that is made, "" = the
+	 * lowest that is not taken. */
+	struct granted_list granted;
+	char number[CHARDEV_NAME_SIZE];
 	char *dir; /* IPAM plugins */
 	struct hw hw;
 	struct inventory inventory;

@@ -391,6 +391,8 @@ int __wrap_rdma_uverbs(struct nlsock *s, uint32_t index, struct nldev_chardev *r
 {
 	if (!fake_rdma)
 		return __real_rdma_uverbs(s, index, ret, e);
-	*ret = (struct nldev_chardev){.name = "uverbs7", .dev = 231 << 8 | 199};
+	/* The lowest that is free, as the kernel's. */
+	*ret = (struct nldev_chardev){.dev = 231 << 8 | (199 + index % 100)};
+	snprintf(ret->name, sizeof(ret->name), "uverbs%u", 7 + index % 100);
 	return 0;
 }

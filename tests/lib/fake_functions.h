@@ -43,7 +43,7 @@ struct fake_rdma {
 		unsigned bound; /* counted up: its index is 100 times that, and its place */
 		int netdev;	/* below it, within its namespace */
 		bool soft;
-	} devices[8];
+	} devices[24];
 	unsigned n_deleted;
 };
 extern struct fake_rdma *fake_rdma;

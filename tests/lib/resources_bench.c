@@ -36,6 +36,14 @@ static void on_sandboxes(void *arg)
 	(void)arg;
 }
 
+static void on_event(const struct event *event, void *arg)
+{
+	struct resources_bench *b = arg;
+
+	b->n_events++;
+	b->event = *event;
+}
+
 static void on_swept(void *arg)
 {
 	((struct resources_bench *)arg)->sweeps++;
@@ -121,8 +129,11 @@ int bench_try_open(struct resources_bench *b, struct err *e)
 		.kubelet_dir = b->dir, .cri_socket = "", .polls = b->opts.dry_run};
 	const struct holders_hooks who_hooks = {
 		.held = on_held, .sandboxes = on_sandboxes, .arg = b};
-	const struct resources_hooks hooks = {
-		.changed = on_changed, .sockets_swept = on_swept, .status = on_status, .arg = b};
+	const struct resources_hooks hooks = {.changed = on_changed,
+					      .event = on_event,
+					      .sockets_swept = on_swept,
+					      .status = on_status,
+					      .arg = b};
 	int r = holders_open(&b->holders, &b->loop, &who, &who_hooks, e);
 
 	if (r < 0)

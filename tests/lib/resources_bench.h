@@ -32,6 +32,8 @@ struct resources_bench {
 	struct holders *holders;
 	struct resources *resources;
 	unsigned changes, sweeps;
+	unsigned n_events;
+	struct event event;			 /* the last one */
 	const char *status_text;		 /* what pods are to read; NULL: nothing */
 	bool (*until)(struct resources_bench *); /* of bench_until() */
 };

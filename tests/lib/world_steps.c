@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "identity.h"
 #include "pod_sandbox.h"
+#include "soft_roce_number.h"
 #include "world_ipam.h"
 
 static struct world *world;
@@ -86,6 +87,20 @@ static void renew(struct attach_job *job, struct world_device *d)
 	}
 }
 
+/* The lowest that no pod may open, unless the test says which. */
+static void give_number(struct attach_job *job)
+{
+	struct attach_record *r = &job->record;
+	unsigned number = 0;
+
+	do
+		snprintf(r->uverbs, sizeof(r->uverbs), "uverbs%u", number++);
+	while (soft_roce_number_is_taken(job, r->uverbs));
+	if (world->number[0])
+		snprintf(r->uverbs, sizeof(r->uverbs), "%s", world->number);
+	r->rdma_id = (struct rdma_identity){.known = true, .index = 100 + number};
+}
+
 static int step_in(struct attach_job *job, struct world_device *d)
 {
 	struct attach_record *r = &job->record;
@@ -123,12 +138,16 @@ static int step_in(struct attach_job *job, struct world_device *d)
 		d->ns = ns;
 		d->marked = true;
 		return 0;
+	case STEP_RDMA:
+		if (r->plan.soft_roce)
+			give_number(job);
+		return world->alive[ns] ? 0 : gone(job);
 	case STEP_DONE:
 		if (!world->alive[ns])
 			return gone(job);
 		if (d->taken_out)
 			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
-		MUST(d->ns == ns);
+		MUST(d->ns == (r->plan.in_host ? 0 : ns));
 		r->state = ATTACH_IN_POD;
 		d->record = *r;
 		d->settled = true;
@@ -186,6 +205,8 @@ static int step_back(struct attach_job *job, struct world_device *d)
 
 static bool is_passed_over(const struct attach_job *job)
 {
+	if (job->record.plan.in_host && !job->is_return)
+		return job->next != STEP_RECORD && job->next != STEP_DONE;
 	return job->settle_only && !return_step_settles((enum return_step)job->next);
 }
 
@@ -485,6 +506,12 @@ static bool fake_runtime(const struct holders *h, struct cri_status *ret)
 	return h->watched;
 }
 
+static const struct granted_list *fake_granted(struct holders *h)
+{
+	(void)h;
+	return &world->granted;
+}
+
 const struct attach_ops world_ops = {
 	.journal_open = fake_journal_open,
 	.journal_look = fake_journal_open,
@@ -502,6 +529,7 @@ const struct attach_ops world_ops = {
 	.ipam_start = world_ipam_start,
 	.ipam_cancel = world_ipam_cancel,
 	.held = fake_held,
+	.granted = fake_granted,
 	.sandboxes = fake_sandboxes,
 	.ask = fake_ask,
 	.watch_sandboxes = fake_watch_sandboxes,

@@ -93,6 +93,7 @@ static const struct field plan_fields[] = {
 	LIST(struct net_plan, "routes", routes, n_routes, route_item),
 	TEXT(struct net_plan, "ipam", ipam),
 	BOOL(struct net_plan, "soft_roce", soft_roce),
+	BOOL(struct net_plan, "in_host", in_host),
 	WORD(struct net_plan, "clean", clean, cleans),
 	END,
 };
@@ -195,6 +196,7 @@ const struct field record_fields[] = {
 	LIST(struct attach_record, "routes", routes, n_routes, route_item),
 	TEXT(struct attach_record, "rdma", rdma),
 	OBJECT(struct attach_record, "rdma_id", rdma_id, rdma_identity_fields),
+	TEXT(struct attach_record, "uverbs", uverbs),
 	TEXT(struct attach_record, "boot", boot),
 	BOOL(struct attach_record, "renewing", renewing),
 	END,

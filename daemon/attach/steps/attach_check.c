@@ -2,6 +2,7 @@
 #include <net/if_arp.h>
 #include <stdlib.h>
 
+#include "attach_rdma.h"
 #include "attach_steps.h"
 #include "cleanup.h"
 #include "vf_admin.h"
@@ -135,6 +136,18 @@ static int compare_admin(struct step_run *run, struct vf_settings want, unsigned
 	return 0;
 }
 
+/* Its pod has deleted it, or its driver was bound again: what has its number may be another's. */
+static int compare_rdma(struct step_run *run, unsigned *drift, struct err *first)
+{
+	int r = attach_rdma_compare(run);
+
+	if (r != -ENODEV)
+		return r;
+	differs(drift, ATTACH_DRIFT_RDMA, first, "its RDMA device %s is not in the pod any more",
+		run->record->rdma);
+	return 0;
+}
+
 static int look_in_pod(struct step_run *run)
 {
 	int r = run_open_pod(run);
@@ -157,6 +170,8 @@ static int compare(struct step_run *run, const struct vf_settings *admin, unsign
 		return r;
 	compare_link(run, &drift, first);
 	r = compare_addresses(run, &drift, first);
+	if (r == 0)
+		r = compare_rdma(run, &drift, first);
 	if (r == 0)
 		r = compare_admin(run, *admin, &drift, first);
 	if (r == 0)

@@ -38,6 +38,7 @@ const struct attach_ops attach_real_ops = {
 	.ipam_start = ipam_start,
 	.ipam_cancel = ipam_cancel,
 	.held = holders_held,
+	.granted = holders_granted,
 	.sandboxes = holders_sandboxes,
 	.ask = holders_ask_all,
 	.watch_sandboxes = holders_watch_sandboxes,

@@ -33,6 +33,7 @@ struct attach_ops {
 
 	/* holders.h */
 	const struct pod_list *(*held)(const struct holders *);
+	const struct granted_list *(*granted)(struct holders *);
 	const struct sandbox_list *(*sandboxes)(const struct holders *);
 	void (*ask)(struct holders *);
 	int (*watch_sandboxes)(struct holders *, struct err *);

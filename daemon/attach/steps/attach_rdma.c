@@ -16,6 +16,7 @@
 #include "kill_point.h"
 #include "rdma_netlink.h"
 #include "soft_roce_nodes.h"
+#include "soft_roce_number.h"
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
@@ -260,28 +261,55 @@ static int ensure_rxe(struct step_run *run, char name[RDMA_NAME_SIZE], struct nl
 	return rdma_soft_on(*ret_sock, run->seen.netdev.ifindex, name, ret, run->err);
 }
 
+/* The device, and its node, whose number is taken or not. */
+static int make_any(struct step_run *run, char name[RDMA_NAME_SIZE], struct nlsock **ret_sock,
+		    struct nldev_dev *ret, struct nldev_chardev *ret_uverbs)
+{
+	int r = ensure_rxe(run, name, ret_sock, ret);
+
+	return r < 0 ? r : rdma_uverbs(*ret_sock, ret->index, ret_uverbs, run->err);
+}
+
+/* While its number is taken, it is made again, and something else has that number. */
+static int make_numbered(struct step_run *run, char name[RDMA_NAME_SIZE], struct nldev_dev *ret,
+			 struct nldev_chardev *ret_uverbs)
+{
+	struct placeholders placeholders = {.run = run};
+	struct nlsock *s = NULL;
+	int r;
+
+	while ((r = make_any(run, name, &s, ret, ret_uverbs)) == 0 &&
+	       soft_roce_number_is_taken(run->job, ret_uverbs->name)) {
+		r = rdma_delete(s, ret->index, run->err);
+		if (r == 0)
+			r = placeholders_add(&placeholders);
+		if (r < 0)
+			break;
+	}
+	placeholders_end(&placeholders);
+	return r;
+}
+
 int attach_rdma_make(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
 	char name[RDMA_NAME_SIZE];
 	struct nldev_chardev uverbs;
 	struct nldev_dev dev = {0};
-	struct nlsock *s = NULL;
 	int r = check_mode(run);
 
 	attach_rdma_soft_name(rec, name);
 	if (r == 0)
 		r = run_open_pod(run);
 	if (r == 0)
-		r = ensure_rxe(run, name, &s, &dev);
+		r = make_numbered(run, name, &dev, &uverbs);
 	if (r < 0)
 		return err_wrap(run->err, "soft-RoCE device %s", name);
 	memcpy(rec->rdma, dev.name, sizeof(rec->rdma));
 	rec->rdma_id = identity_of(&dev);
+	snprintf(rec->uverbs, sizeof(rec->uverbs), "%.15s", uverbs.name);
 	kill_point("attach-rdma-2", "before");
-	r = rdma_uverbs(s, dev.index, &uverbs, run->err);
-	return r < 0 ? err_wrap(run->err, "soft-RoCE device %s", name)
-		     : soft_roce_nodes_make(run->hw, rec->id, &uverbs, run->err);
+	return soft_roce_nodes_make(run->hw, rec->id, &uverbs, run->err);
 }
 
 static int is_on_netdev(struct step_run *run, struct nlsock *s, const struct nldev_dev *dev)
@@ -314,6 +342,16 @@ int attach_rdma_verify(struct step_run *run)
 	if (r == 0)
 		r = rdma_uverbs(s, dev.index, &uverbs, run->err);
 	return r < 0 ? r : soft_roce_nodes_check(run->hw, run->record->id, &uverbs, run->err);
+}
+
+int attach_rdma_compare(struct step_run *run)
+{
+	struct nldev_dev dev = {0};
+	struct nlsock *s = NULL;
+
+	if (!run->record->rdma_id.known)
+		return 0;
+	return find_identity(run, run->at, &run->record->rdma_id, &s, &dev);
 }
 
 /* --- back ------------------------------------------------------------------------------------- */

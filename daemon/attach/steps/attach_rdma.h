@@ -14,6 +14,8 @@ int attach_rdma_make(struct step_run *);
 /* The soft-RoCE device is the one that was made, it is on the interface, and its nodes lead to it.
  */
 int attach_rdma_verify(struct step_run *);
+/* The device that was moved or made is still where the netdev is (run->at). -ENODEV: it is not. */
+int attach_rdma_compare(struct step_run *);
 /* Both undone, wherever they are by now. */
 int attach_rdma_return(struct step_run *);
 /* After the function's driver has made its RDMA device anew: its own name. */

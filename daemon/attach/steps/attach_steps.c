@@ -147,9 +147,10 @@ static int fill_stacked(struct step_run *run)
 
 static int look_and_fill(struct step_run *run)
 {
-	int r = identify_netns(run);
+	const bool moves = !run->record->plan.in_host;
+	int r = moves ? identify_netns(run) : 0;
 
-	if (r == 0)
+	if (r == 0 && moves)
 		r = refuse_host(run);
 	if (r == 0)
 		r = look_in_host(run);
@@ -168,7 +169,7 @@ int attach_step_record(struct step_run *run)
 	int r;
 
 	if (rec->state == ATTACH_ATTACHING || rec->state == ATTACH_IN_POD)
-		return run_open_pod(run);
+		return rec->plan.in_host ? 0 : run_open_pod(run);
 	if (rec->state != ATTACH_FREE)
 		return err_set(run->err, -EBUSY, "%s has not come back yet: it is %s",
 			       rec->function, attach_state_name(rec->state));

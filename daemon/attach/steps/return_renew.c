@@ -62,13 +62,14 @@ static void describe(const struct findings *f, char text[ATTACH_LEFT_SIZE])
 }
 
 /* A pool that wants no reset is content with what can be found, and with what a driver may have
- * set. */
+ * set. What udev knows by another name is renamed whenever udev comes to it, by its index: a new
+ * netdev has another one. */
 static bool is_unknown(const struct step_run *run, const struct findings *f)
 {
 	const bool content = run->record->plan.clean == CLEAN_RESTORE;
 
 	return f->unknown & ~(content ? 1u << STATE_XPS : 0) || f->inside_told < 0 ||
-	       (f->inside_told == NETDEV_SEARCHED && !content);
+	       ((f->inside_told == NETDEV_SEARCHED || run->udev_is_next) && !content);
 }
 
 enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, enum clean_mode clean)

@@ -121,11 +121,29 @@ static void free_altnames(struct step_run *run, char ret[ALTNAMES_SIZE])
 					      alt);
 }
 
+/* Its own alternative name keeps it from being called so: udev gives a new netdev the usual ones.
+ */
+static int give_up_altname(struct step_run *run, struct nlsock *s, const char *name)
+{
+	char has[ALTNAMES_SIZE], keep[ALTNAMES_SIZE] = "", *rest = NULL;
+	bool found = false;
+	size_t n = 0;
+
+	memcpy(has, run->seen.altnames, sizeof(has));
+	for (char *alt = strtok_r(has, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
+		if (strcmp(alt, name) == 0)
+			found = true;
+		else
+			n += (size_t)snprintf(keep + n, sizeof(keep) - n, "%s%s", n ? " " : "",
+					      alt);
+	return found ? netdev_keep_altnames(s, run->seen.netdev.ifindex, keep, run->err) : 0;
+}
+
 /* Before it is at home, alternative names that it did not have before go: one that is taken keeps
  * it where it is, and one that is free would be taken by it. With the name that it is to have, udev
  * has been at work on a device that came home as net1. Of a device whose origin nobody knows, all
  * of them are the pod's until the mark is gone; udev gives the usual ones again. */
-static int wash(struct step_run *run, struct nlsock *s)
+static int wash(struct step_run *run, struct nlsock *s, const char *name)
 {
 	const struct netdev *nd = &run->seen.netdev;
 	char keep[ALTNAMES_SIZE];
@@ -133,7 +151,7 @@ static int wash(struct step_run *run, struct nlsock *s)
 	if (run->seen.has_xdp)
 		netdev_detach_xdp(s, nd->ifindex);
 	if (!run->record->origin.mtu && !is_away(run))
-		return 0;
+		return name ? give_up_altname(run, s, name) : 0;
 	free_altnames(run, keep);
 	return netdev_keep_altnames(s, nd->ifindex, keep, run->err);
 }
@@ -145,7 +163,7 @@ static int change_home(struct step_run *run, const char *name)
 	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
 	if (r == 0)
-		r = wash(run, s);
+		r = wash(run, s, c.name);
 	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu && !c.clear))
 		return r;
 	if (c.up == 0)
@@ -225,6 +243,7 @@ int return_bring_home(struct step_run *run)
 		if (r == 0 && retries.n < UDEV_RETRIES && is_udevs_next(run)) {
 			r = -EAGAIN;
 		} else if (r == 0) {
+			run->udev_is_next |= is_udevs_next(run);
 			learn_name(run);
 			r = change_home(run, name_to_give(run, name, spare));
 		}

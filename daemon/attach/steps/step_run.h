@@ -23,6 +23,9 @@ struct step_run {
 	/* Where the netdev was last seen; NULL = not looked yet, or it has been moved since. */
 	struct netns_sockets *at;
 	struct netdev_seen seen;
+	/* A dead namespace handed it back under a name that udev is going to change, and udev has
+	 * not yet: it would do so after us. */
+	bool udev_is_next;
 	char came_as[IFNAMSIZ]; /* the name with which a netdev was brought home, "" = none was */
 	int pf_ifindex;		/* 0 = not asked yet */
 	uint8_t pf_mac[HW_ADDR_MAX]; /* its permanent one */

@@ -8,17 +8,18 @@ struct step {
 	const char *name;
 	int (*run)(struct step_run *); /* NULL: the engine's own */
 	bool settles;		       /* does nothing to the device */
+	bool records;		       /* also of a device that stays in the host */
 };
 
 static const struct step attach_steps[N_ATTACH_STEPS] = {
-	[STEP_RECORD] = {.name = "record", .run = attach_step_record},
+	[STEP_RECORD] = {.name = "record", .run = attach_step_record, .records = true},
 	[STEP_ADMIN] = {.name = "admin", .run = attach_step_admin},
 	[STEP_MOVE] = {.name = "move", .run = attach_step_move},
 	[STEP_IPAM] = {.name = "ipam", .run = NULL},
 	[STEP_CONFIGURE] = {.name = "configure", .run = attach_step_configure},
 	[STEP_RDMA] = {.name = "rdma", .run = attach_step_rdma},
 	[STEP_VERIFY] = {.name = "verify", .run = attach_step_verify},
-	[STEP_DONE] = {.name = "done", .run = attach_step_done},
+	[STEP_DONE] = {.name = "done", .run = attach_step_done, .records = true},
 };
 
 static const struct step return_steps[N_RETURN_STEPS] = {
@@ -53,6 +54,8 @@ static int run_step(struct step_run *run, const struct step *s)
 	int r;
 
 	if (run->job->settle_only && !s->settles)
+		return 0;
+	if (run->record->plan.in_host && !run->job->is_return && !s->records)
 		return 0;
 	snprintf(point, sizeof(point), "%s%s", run->job->is_return ? "" : "attach-", s->name);
 	kill_point(point, "before");

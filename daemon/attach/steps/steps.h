@@ -61,6 +61,10 @@ struct attach_job {
 	 * one, or UNKNOWN. */
 	enum renewal renewal;
 	char traces[ATTACH_LEFT_SIZE];
+	/* Device nodes ("uverbs3") that containers of other pods may open: a soft-RoCE device that
+	 * is made gets another number. Borrowed. */
+	const char (*taken)[CHARDEV_NAME_SIZE];
+	size_t n_taken;
 	struct err err; /* of the step `next`, which failed */
 };
 

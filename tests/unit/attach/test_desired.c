@@ -30,7 +30,7 @@ static const struct {
 	{"a pool without a network", "t:c:plain:4", "t/u1/0@150+", ""},
 	{"a resource of others", "t:c:gpu:1", "t/u1/0@150+", ""},
 	{"details not known yet", "t:c:roce:1", "t/u1/0@150+d", ""},
-	{"the host's network", "t:c:roce:1", "t/u1/0@150+h", ""},
+	{"the host's network", "t:c:roce:1", "t/u1/0@150+h", "roce:1>u1.0="},
 	{"a sandbox that has ended", "t:c:roce:1", "t/u1/0@150-", ""},
 	{"no namespace told", "t:c:roce:1", "t/u1/0@150+n", "roce:1>u1.0=net1!"},
 	{"several devices in their order", "t:c:roce:2 t:c:roce:1", "t/u1/0@150+",
@@ -64,7 +64,8 @@ static const struct {
 	 "t/u1/0@150+ t/u2/0@350+", ""},
 	{"the one that is ready", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-", "roce:1>u1.0=net1"},
 	{"the other one", "t:c:roce:1", "t/u1/0@150- t/u2/0@350+", "roce:1>u2.0=net1"},
-	{"the other has the host's network", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+h", ""},
+	{"the other has the host's network", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+h",
+	 "roce:1>u2.0="},
 	{"the other is not known in detail", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+d", ""},
 	/* the clock: seen ~ made */
 	{"set back before it was seen", "t:c:roce:1@100", "t/u1/0@150~3750+ =160", ""},

@@ -27,26 +27,30 @@ static struct attach_record vf(enum attach_state state)
 		.owner = {.namespace = "jobs", .pod = "train-0", .netns.ino = POD_NETNS},
 		.origin.rdma = "mlx5_2",
 		.rdma = "mlx5_2",
+		.rdma_id = {.known = true, .index = 12},
 	};
 }
 
+static struct host host;
+
 /* What becomes of a warning about this device, whose attachment is the only one. */
-static struct event told_of(const char *device, const struct attach_record *r, __u32 what,
+static struct event told_of(__u32 index, const struct attach_record *r, __u32 what,
 			    uint64_t time_ns, const struct netns_exits *exits)
 {
 	const struct attach_status status = {.record = r};
 	struct bpf_event_port e = {.head.time_ns = time_ns, .event = what, .port = 1};
 	struct event event = {.type = EVENT_WARNING, .message = "down"};
 
-	snprintf(e.device, sizeof(e.device), "%s", device);
-	port_event_complete(&event, &e, (struct attach_list){&status, 1}, exits);
+	snprintf(e.device, sizeof(e.device), "mlx5_2"); /* whatever it is called */
+	e.index = index;
+	port_event_complete(&event, &e, &host, (struct attach_list){&status, 1}, exits);
 	return event;
 }
 
 static struct event down_at(const struct attach_record *r, uint64_t time_ns,
 			    const struct netns_exits *exits)
 {
-	return told_of("mlx5_2", r, PORT_EVENT_DOWN, time_ns, exits);
+	return told_of(12, r, PORT_EVENT_DOWN, time_ns, exits);
 }
 
 static void left(struct netns_exits *exits, uint32_t netns, uint64_t time_ns)
@@ -111,16 +115,37 @@ static void other_troubles_stay_troubles(void **state)
 	struct event event;
 	(void)state;
 
-	event = told_of("mlx5_2", &returning, PORT_EVENT_FATAL, MOVED_AT, &none);
+	event = told_of(12, &returning, PORT_EVENT_FATAL, MOVED_AT, &none);
 	assert_int_equal(event.type, EVENT_WARNING);
 	assert_string_equal(event.pod, "train-0");
-	event = told_of("mlx5_3", &returning, PORT_EVENT_DOWN, MOVED_AT, &none);
+	event = told_of(13, &returning, PORT_EVENT_DOWN, MOVED_AT, &none);
 	assert_int_equal(event.type, EVENT_WARNING);
 	assert_string_equal(event.pod, "");
 	assert_int_equal(down_at(&free_again, MOVED_AT, &none).type, EVENT_WARNING);
 	macvlan.plan.kind = PLAN_MACVLAN; /* the device is not only its */
-	macvlan.rdma[0] = '\0';
+	macvlan.rdma_id.known = false;
 	assert_int_equal(down_at(&macvlan, MOVED_AT, &none).type, EVENT_WARNING);
+}
+
+/* Of a function's own device nothing is recorded in shared mode: the host's list tells. */
+static void the_functions_own_is_known_by_the_host(void **state)
+{
+	struct rdma_dev dev = {.index = 14, .function = "0000:03:00.2", .name = "x"};
+	struct attach_record in_pod = vf(ATTACH_IN_POD);
+	const struct netns_exits none = {0};
+	struct event event;
+	(void)state;
+
+	in_pod.rdma_id.known = false;
+	assert_string_equal(told_of(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
+	host = (struct host){.rdma = &dev, .n_rdma = 1};
+	event = told_of(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none);
+	assert_string_equal(event.pod, "train-0");
+	snprintf(dev.function, sizeof(dev.function), "0000:03:00.3");
+	assert_string_equal(told_of(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
+	host = (struct host){0};
+	assert_string_equal(told_of(RDMA_INDEX_NONE, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod,
+			    "");
 }
 
 TEST_GROUP(port_events)
@@ -130,6 +155,7 @@ TEST_GROUP(port_events)
 		cmocka_unit_test(on_its_way_it_goes_down_as_it_must),
 		cmocka_unit_test(it_goes_down_with_its_namespace),
 		cmocka_unit_test(other_troubles_stay_troubles),
+		cmocka_unit_test(the_functions_own_is_known_by_the_host),
 	};
 
 	return test_group_run(tests, NULL, NULL);

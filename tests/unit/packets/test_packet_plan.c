@@ -58,6 +58,12 @@ static void build(struct world *w)
 	assert_int_equal(packet_plan_build(&w->plan, &w->host, w->pods, &w->options), 0);
 }
 
+/* "rxe3" has index 13; what is called otherwise is none of ours. */
+static uint32_t index_of(const char *rdma)
+{
+	return rdma[0] ? 10 + (uint32_t)(rdma[strlen(rdma) - 1] - '0') : RDMA_INDEX_NONE;
+}
+
 /* A soft-RoCE device on a netdev; nsid and ifindex as the RDMA core tells them. */
 static struct rdma_dev *build_rxe(struct world *w, const char *name, int nsid, int ifindex,
 				  const char *netdev)
@@ -65,6 +71,7 @@ static struct rdma_dev *build_rxe(struct world *w, const char *name, int nsid, i
 	struct rdma_dev *dev = build_rdma(&w->host, name, name);
 
 	strcpy(dev->driver, "rxe");
+	dev->index = index_of(name);
 	dev->ports[0].netdev_nsid = nsid;
 	dev->ports[0].netdev_ifindex = ifindex;
 	strcpy(dev->ports[0].netdev, netdev);
@@ -80,6 +87,7 @@ static struct attach_record *attach(struct world *w, size_t i, const char *rdma)
 	r->plan.soft_roce = true;
 	strcpy(r->plan.ifname, "net1");
 	strcpy(r->rdma, rdma);
+	r->rdma_id = (struct rdma_identity){.known = rdma[0], .index = index_of(rdma)};
 	snprintf(r->function, sizeof(r->function), "0000:03:00.%zu", i + 2);
 	snprintf(r->owner.netns.path, sizeof(r->owner.netns.path), "/run/netns/cni-%zu", i);
 	r->owner.netns.ino = 100 + i;
@@ -279,6 +287,29 @@ static void test_a_pods_device_is_known_by_its_function(void **state)
 	assert_int_equal(only(w)->port.role, PACKET_SOFT_ROCE);
 }
 
+/* Another pod's device has got the name that the record has; ours was renamed. */
+static void test_names_are_no_proof(void **state)
+{
+	struct world *w = *state;
+	struct rdma_dev *other;
+
+	attach(w, 0, "rxe0");
+	other = build_rxe(w, "rxe0", 5, 9, "eth0");
+	other->index = 77;
+	build(w);
+	assert_int_equal(w->plan.n, 2);
+	assert_int_equal(w->plan.items[0].port.role, PACKET_POD);
+	assert_int_equal(w->plan.items[0].port.nsid, NSID_ELSEWHERE);
+	assert_int_equal(w->plan.items[1].port.role, PACKET_SOFT_ROCE);
+	assert_int_equal(w->plan.items[1].netns.ino, 0);
+	build_rxe(w, "mine9", 6, 8, "net1")->index = index_of("rxe0");
+	build(w);
+	assert_int_equal(w->plan.n, 2);
+	assert_int_equal(w->plan.items[1].port.role, PACKET_POD);
+	assert_string_equal(w->plan.items[1].port.device, "mine9");
+	assert_int_equal(w->plan.items[1].netns.ino, 100);
+}
+
 static void test_mirrors_are_watched_at_xdp_and_without_flows(void **state)
 {
 	struct world *w = *state;
@@ -401,6 +432,7 @@ TEST_GROUP(packet_plan)
 		TEST(test_two_without_a_name_are_two),
 		TEST(test_an_attachment_that_is_not_in_its_pod_is_not_watched),
 		TEST(test_a_pods_device_is_known_by_its_function),
+		TEST(test_names_are_no_proof),
 		TEST(test_mirrors_are_watched_at_xdp_and_without_flows),
 		TEST(test_a_configured_port_and_its_device),
 		TEST(test_what_is_configured_but_not_there_is_listed),

@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "deviceplugin.pb-c.h"
+#include "health.h"
 #include "loop_helpers.h"
 #include "reservations.h"
 #include "resources_bench.h"
@@ -644,6 +645,89 @@ static void test_pre_start(void **state)
 	bench_stop(&b);
 }
 
+/* ContainerAllocateResponses with one node, as base64. */
+#define GAVE_UVERBS1 "GjYKFy9kZXYvaW5maW5pYmFuZC91dmVyYnMxEhcvZGV2L2luZmluaWJhbmQvdXZlcmJzMRoCcnc="
+
+/* VF 1 was given away with uverbs1; then its driver was bound again, and it and VF 2 have changed
+ * their numbers. */
+static void start_swapped(struct resources_bench *b)
+{
+	const struct fake_held held = HELD(1);
+	struct rdma_dev *one, *two;
+
+	bench_init(b);
+	tmptree_write(b->dir, "device-plugins/kubelet_internal_checkpoint", "%s",
+		      "{\"Data\": {\"PodDeviceEntries\": [{\"PodUID\": \"" UID
+		      "\", \"ContainerName\": \"main\", \"ResourceName\": \"" ROCE
+		      "\", \"DeviceIDs\": {\"-1\": [\"" VF(1) "\"]}, \"AllocResp\": \"" GAVE_UVERBS1
+							      "\"}]}}");
+	fake_pods_hold(&b->pods, &held, 1);
+	bench_start(b, CONFIG_ROCE);
+	one = find_rdma(&b->inventory.host, "mlx5_1");
+	two = find_rdma(&b->inventory.host, "mlx5_2");
+	strcpy(one->uverbs, "uverbs2");
+	strcpy(two->uverbs, "uverbs1");
+}
+
+static bool is_swap_judged(struct resources_bench *b)
+{
+	return bench_device(b, ROCE, VF(2))->reasons == HEALTH_BIT(HEALTH_NODE_HELD);
+}
+
+static bool is_all_fit(struct resources_bench *b)
+{
+	return bench_device(b, ROCE, VF(1))->reasons == 0 &&
+	       bench_device(b, ROCE, VF(2))->reasons == 0;
+}
+
+/* The kubelet would start it again with uverbs1, which is another device's. */
+static void test_a_container_that_was_given_another_node(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_swapped(&b);
+	fake_kubelet_connect(&b.kubelet, bench_path(&b, "device-plugins/rocelet.dev_roce.sock"));
+	bench_pre_start(&b, &a, VF(1));
+	REFUSED(&a, GRPC_ABORTED, VF(1), "/dev/infiniband/uverbs1", "a node of " VF(2),
+		"delete the pod");
+	bench_pre_start(&b, &a, VF(2));
+	REFUSED(&a, GRPC_UNAVAILABLE, "/dev/infiniband/uverbs1 of " VF(2), "train/job-1");
+	bench_pre_start(&b, &a, VF(3));
+	if (a.status != GRPC_OK)
+		fail_msg("%s", a.text);
+	free(a.message);
+	bench_stop(&b);
+}
+
+/* What the container may open is not another pod's: until it has ended, neither device is fit. */
+static void test_a_number_that_a_container_may_open(void **state)
+{
+	struct resources_bench b;
+	struct fake_answer a;
+
+	(void)state;
+	start_swapped(&b);
+	resources_look(b.resources);
+	bench_until(&b, is_swap_judged);
+	assert_int_equal(bench_device(&b, ROCE, VF(1))->reasons, HEALTH_BIT(HEALTH_NODE_CHANGED));
+	assert_int_equal(bench_device(&b, ROCE, VF(3))->reasons, 0);
+	assert_int_equal(b.n_events, 1);
+	assert_string_equal(b.event.reason, "Drift");
+	assert_string_equal(b.event.pod, "job-1");
+	assert_string_equal(b.event.device, VF(1));
+	assert_non_null(strstr(b.event.message, "/dev/infiniband/uverbs1"));
+	bench_allocate(&b, &a, VF(2));
+	REFUSED(&a, GRPC_NOT_FOUND, VF(2), "node_held");
+	fake_pods_hold(&b.pods, NULL, 0);
+	close(mkstemp(strdupa(bench_path(&b, "pods/XXXXXX"))));
+	bench_until(&b, is_all_fit);
+	bench_allocate(&b, &a, VF(2));
+	assert_granted(&a, "/dev/infiniband/uverbs1");
+	bench_stop(&b);
+}
+
 TEST_GROUP(allocate)
 {
 	const struct CMUnitTest tests[] = {
@@ -666,6 +750,8 @@ TEST_GROUP(allocate)
 		cmocka_unit_test(test_states_in_the_table),
 		cmocka_unit_test(test_preferred),
 		cmocka_unit_test(test_pre_start),
+		cmocka_unit_test(test_a_container_that_was_given_another_node),
+		cmocka_unit_test(test_a_number_that_a_container_may_open),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -83,6 +83,29 @@ static void into_a_pod_and_back(void **state)
 	assert_int_equal(b->job.record.serial, 1);
 }
 
+/* Its pod has the host's network, and did what it liked with it. */
+static void one_that_stays_in_the_host_is_put_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	b->job.record.plan = (struct net_plan){.in_host = true};
+	b->job.record.owner.netns = (struct netns_id){.path = ""};
+	attach_ok(b);
+	assert_int_equal(b->job.record.state, ATTACH_IN_POD);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, BENCH_NAME);
+	assert_string_equal(seen.alias, "");
+	assert_false(seen.netdev.flags & IFF_UP);
+	attach_bench_shell(b, -1,
+			   "ip link set %s name evil0 mtu 1300 address 02:11:22:33:44:55 alias x",
+			   BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set evil0 up");
+	attach_bench_shell(b, -1, "ip address add 192.0.2.9/24 dev evil0");
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
 /* Up as it was, with somebody else's alias and MAC of the pod's own. */
 static void it_comes_back_as_it_was(void **state)
 {
@@ -549,6 +572,31 @@ static void the_namespace_dies_with_a_strange_name(void **state)
 	attach_bench_shell(b, -1, "ip link set net1 name $(printf 'n\\001\\377')");
 	return_ok(b);
 	attach_bench_is_clean(b);
+	/* udev may come to it after us, and would call it n__: that is another netdev then. */
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_UNKNOWN);
+}
+
+/* Of a new netdev whose record is lost; the mark has told its name. */
+static void its_own_altname_is_no_others_name(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct link_origin lost = {.name = BENCH_NAME};
+	struct netdev_seen seen;
+
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, true);
+	attach_bench_shell(b, -1, "ip link set net1 alias ''");
+	attach_bench_shell(b, -1, "ip link property add dev net1 altname %s altname enx1",
+			   BENCH_NAME);
+	lost.state = b->job.record.origin.state;
+	b->job.record.origin = lost;
+	attach_bench_return(b);
+	assert_int_equal(b->driver.n_unbound, 0);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, BENCH_NAME);
+	assert_non_null(strstr(seen.altnames, "enx1"));
+	assert_null(strstr(seen.altnames, BENCH_NAME));
 }
 
 /* As udev does with a device that comes home as net1. */
@@ -1407,6 +1455,7 @@ TEST_GROUP(steps)
 	cmocka_unit_test_setup_teardown(name, open_bench_with_pf, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(into_a_pod_and_back),
+		TEST(one_that_stays_in_the_host_is_put_back),
 		TEST(it_comes_back_as_it_was),
 		TEST(routes_and_ipams_addresses),
 		TEST(every_step_can_be_run_again),
@@ -1429,6 +1478,7 @@ TEST_GROUP(steps)
 		TEST(the_namespace_dies_in_the_middle),
 		TEST(the_namespace_dies_with_the_pod),
 		TEST(the_namespace_dies_with_a_strange_name),
+		TEST(its_own_altname_is_no_others_name),
 		TEST(its_name_has_become_an_alternative_one),
 		TEST(the_pod_has_left_traces),
 		TEST(traces_at_home_are_seen),

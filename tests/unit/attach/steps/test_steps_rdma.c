@@ -17,6 +17,7 @@
 #include "loop_helpers.h"
 #include "namespaces.h"
 #include "soft_roce_nodes.h"
+#include "soft_roce_number.h"
 #include "test_group.h"
 #include "tmptree.h"
 
@@ -326,6 +327,65 @@ static void the_name_of_a_deleted_one_is_anothers(void **state)
 	ok(b, attach_bench_return(b));
 	assert_true(b->rdma.devices[other].netns == pod_netns(b, 1));
 	assert_int_equal(b->rdma.n_deleted, 0);
+	attach_bench_is_clean(b);
+}
+
+/* Of two pods that have deleted their devices; what occupied the numbers meanwhile is gone. */
+static void a_number_that_a_pod_may_open_is_not_used(void **state)
+{
+	static const char taken[][CHARDEV_NAME_SIZE] = {"uverbs7", "uverbs8", "uverbs12"};
+	struct attach_bench *b = attach_bench_need(state);
+	dev_t dev;
+
+	b->job.taken = taken;
+	b->job.n_taken = 3;
+	with_soft_roce_ok(b);
+	assert_string_equal(b->job.record.uverbs, "uverbs9");
+	assert_int_equal(node(b, "uverbs9", &dev), S_IFCHR | 0666);
+	assert_int_equal(node(b, "uverbs7", &dev), 0);
+	assert_int_equal(b->rdma.devices[0].netns, 0);
+	assert_int_equal(b->rdma.devices[1].netns, 0);
+	assert_true(b->rdma.devices[2].netns == pod_netns(b, 0));
+	assert_string_equal(b->rdma.devices[2].name, b->job.record.rdma);
+	attach_bench_shell(b, 0, "sh -c '! ip link show type veth | grep rl-hold'");
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* That many are no accident, and each costs the kernel a device. */
+static void too_many_numbers_that_pods_may_open(void **state)
+{
+	char taken[PLACEHOLDERS_MAX + 1][CHARDEV_NAME_SIZE];
+	struct attach_bench *b = attach_bench_need(state);
+
+	for (unsigned i = 0; i <= PLACEHOLDERS_MAX; i++)
+		snprintf(taken[i], sizeof(taken[i]), "uverbs%u", 7 + i);
+	b->job.taken = (const char(*)[CHARDEV_NAME_SIZE])taken;
+	b->job.n_taken = PLACEHOLDERS_MAX + 1;
+	b->job.record.plan.soft_roce = true;
+	assert_int_equal(attach_bench_attach(b), -EBUSY);
+	assert_non_null(strstr(b->job.err.msg, "containers of other pods may open"));
+	attach_bench_shell(b, 0, "sh -c '! ip link show type veth | grep rl-hold'");
+	for (size_t i = 0; i < ARRAY_SIZE(b->rdma.devices); i++)
+		assert_int_equal(b->rdma.devices[i].netns, 0);
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* Its pod has deleted it, and another device may get its number. */
+static void one_that_was_deleted_in_its_pod_is_drift(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	with_soft_roce_ok(b);
+	ok(b, attach_check(&b->job, false));
+	assert_int_equal(b->job.drift, 0);
+	b->rdma.devices[0].netns = 0;
+	fake_rdma_add(b->job.record.rdma, pod_netns(b, 0), 77, true);
+	ok(b, attach_check(&b->job, true));
+	assert_int_equal(b->job.drift, ATTACH_DRIFT_RDMA);
+	assert_int_equal(b->job.left, ATTACH_DRIFT_RDMA);
+	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
 
@@ -645,6 +705,9 @@ TEST_GROUP(steps_rdma)
 		TEST(a_strangers_device_of_our_name_is_not_taken),
 		TEST(a_renamed_one_is_deleted_and_its_namesake_is_not),
 		TEST(the_name_of_a_deleted_one_is_anothers),
+		TEST(a_number_that_a_pod_may_open_is_not_used),
+		TEST(too_many_numbers_that_pods_may_open),
+		TEST(one_that_was_deleted_in_its_pod_is_drift),
 		TEST(one_that_no_record_names_is_deleted),
 		TEST(an_exchanged_one_is_seen),
 		TEST(one_that_goes_with_its_pod_is_not_deleted),

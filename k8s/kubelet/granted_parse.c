@@ -1,0 +1,194 @@
+/* granted_parse.c - see granted_parse.h. Pure. */
+#include "granted_parse.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "deviceplugin.pb-c.h"
+#include "proto_budget.h"
+
+/* --- base64, RFC 4648 section 4 ----------------------------------------------------------------
+ */
+
+static int base64_digit(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+static size_t without_padding(const char *text, size_t len)
+{
+	for (int i = 0; i < 2 && len > 0 && text[len - 1] == '='; i++)
+		len--;
+	return len;
+}
+
+/* Heap; NULL and -EBADMSG or -ENOMEM. */
+static uint8_t *base64_decode(const char *text, size_t *ret_len, int *ret_code)
+{
+	const size_t all = strlen(text), len = without_padding(text, all);
+	AUTO_FREE uint8_t *bytes = malloc(all / 4 * 3 + 1);
+	uint32_t bits = 0;
+	size_t n = 0;
+
+	*ret_code = !bytes ? -ENOMEM : -EBADMSG;
+	if (!bytes || all % 4)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		int digit = base64_digit(text[i]);
+
+		if (digit < 0)
+			return NULL;
+		bits = bits << 6 | (uint32_t)digit;
+		if (i % 4 != 0)
+			bytes[n++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
+	}
+	*ret_len = n;
+	return take_ptr(bytes);
+}
+
+/* --- one entry -------------------------------------------------------------------------------- */
+
+static int add_text(char ***texts, size_t *n, const char *text)
+{
+	char **grown = array_room(*texts, *n, sizeof(**texts));
+
+	if (!grown)
+		return -ENOMEM;
+	*texts = grown;
+	grown[*n] = strdup(text);
+	if (!grown[*n])
+		return -ENOMEM;
+	(*n)++;
+	return 0;
+}
+
+static int add_nodes(struct granted *g, const char *text)
+{
+	static const char dev[] = "/dev/";
+	struct proto_budget budget;
+	V1beta1__ContainerAllocateResponse *m;
+	size_t len = 0;
+	int r = 0;
+	AUTO_FREE uint8_t *bytes = base64_decode(text, &len, &r);
+
+	if (!bytes)
+		return r;
+	m = (void *)proto_decode(&budget, &v1beta1__container_allocate_response__descriptor, bytes,
+				 len, &r);
+	if (!m)
+		return r;
+	r = 0;
+	for (size_t i = 0; r == 0 && i < m->n_devices; i++)
+		if (strncmp(m->devices[i]->host_path, dev, sizeof(dev) - 1) == 0)
+			r = add_text(&g->nodes, &g->n_nodes,
+				     m->devices[i]->host_path + sizeof(dev) - 1);
+	protobuf_c_message_free_unpacked(&m->base, &budget.allocator);
+	return r;
+}
+
+static int add_ids(struct granted *g, const json_t *ids)
+{
+	const json_t *id;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach (ids, i, id)
+		if (r == 0 && json_is_string(id))
+			r = add_text(&g->ids, &g->n_ids, json_string_value(id));
+	return r;
+}
+
+/* By NUMA node from 1.20 on, a list before. */
+static int add_all_ids(struct granted *g, json_t *ids)
+{
+	const char *node;
+	json_t *of_node;
+	int r = 0;
+
+	if (!json_is_object(ids))
+		return add_ids(g, ids);
+	json_object_foreach (ids, node, of_node)
+		r = r == 0 ? add_ids(g, of_node) : r;
+	return r;
+}
+
+static int fill(struct granted *g, const json_t *entry)
+{
+	const char *uid = json_string_value(json_object_get(entry, "PodUID"));
+	const char *resource = json_string_value(json_object_get(entry, "ResourceName"));
+	const char *answer = json_string_value(json_object_get(entry, "AllocResp"));
+	int r;
+
+	if (!uid || !resource || !answer)
+		return -EBADMSG;
+	g->uid = strdup(uid);
+	g->resource = strdup(resource);
+	r = g->uid && g->resource ? add_nodes(g, answer) : -ENOMEM;
+	return r == 0 && g->n_nodes ? add_all_ids(g, json_object_get(entry, "DeviceIDs")) : r;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* 1: it cannot be decoded. */
+static int add_entry(struct granted_list *l, const json_t *entry)
+{
+	struct granted_list one = {calloc(1, sizeof(struct granted)), 1};
+	struct granted *at;
+	int r = one.items ? fill(&one.items[0], entry) : -ENOMEM;
+
+	if (!one.items)
+		return r;
+	at = r == 0 && one.items[0].n_nodes ? array_push(l->items, l->n) : NULL;
+	if (at) {
+		*at = one.items[0];
+		free(one.items);
+		return 0;
+	}
+	r = r == 0 && one.items[0].n_nodes ? -ENOMEM : r;
+	granted_list_done(&one);
+	return r == -EBADMSG ? 1 : r;
+}
+
+static int add_entries(struct granted_list *l, const json_t *entries)
+{
+	const json_t *entry;
+	int bad = 0, r = 0;
+	size_t i;
+
+	json_array_foreach (entries, i, entry) {
+		r = add_entry(l, entry);
+		if (r < 0)
+			return r;
+		bad += r;
+	}
+	return bad;
+}
+
+int granted_parse(struct granted_list *ret, const char *text, size_t len, struct err *e)
+{
+	struct granted_list l = {0};
+	json_error_t at;
+	json_t *root = json_loadb(text, len, 0, &at);
+	const json_t *data = json_object_get(root, "Data");
+	int r = json_is_object(data) ? 0 : -EBADMSG;
+
+	if (r == 0)
+		r = add_entries(&l, json_object_get(data, "PodDeviceEntries"));
+	json_decref(root);
+	if (r >= 0) {
+		*ret = l;
+		return r;
+	}
+	granted_list_done(&l);
+	return r == -ENOMEM ? err_set(e, r, "out of memory")
+			    : err_set(e, r, "not a kubelet's checkpoint");
+}

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# Real pods and the numbers of device nodes: a container that starts again after its device has got another number, and a pod that deletes
+# its soft-RoCE device and waits for the next one with its number; and what a pod with the host's network leaves on its VF.
+# lab: --kubelet --memory 4096 --timeout 900
+# proves: daemon/plugin daemon/pools daemon/attach
+# shellcheck source=../guest/lib.sh
+. /rocelet/lab/guest/lib.sh
+# shellcheck source=../guest/kubelet.sh
+. /rocelet/lab/guest/kubelet.sh
+# shellcheck source=../guest/attach.sh
+. /rocelet/lab/guest/attach.sh
+
+readonly HOST=lab.rocelet/host PLAIN=lab.rocelet/vf PLAIN_VARIABLE=PCIDEVICE_LAB_ROCELET_VF
+
+# Soft-RoCE devices of the host, on its first two VFs: their numbers are those of their order.
+make_devices() { # INDEX INDEX
+    local i
+    for i; do rdma link add "rxe$i" type rxe netdev "${VFS[i]}"; done
+}
+
+delete_devices() {
+    rdma link delete rxe0
+    rdma link delete rxe1
+}
+
+n_starts() { # POD
+    wc -l <"$PODS/$1/starts"
+}
+
+number_of() { # SOFT_ROCE_VF
+    stat -c '0x%t 0x%T' "/dev/rocelet/by-name/$1"
+}
+
+# A container may make itself a node: what stops it then is its device cgroup.
+can_open() { # POD "MAJOR MINOR"
+    in_pod "$1" sh -c "busybox rm -f /tmp/it; busybox mknod /tmp/it c $(($(cut -d' ' -f1 <<<"$2"))) $(($(cut -d' ' -f2 <<<"$2"))) && exec 3<>/tmp/it"
+}
+
+fit() { # ID
+    rocectl devices -o json | json "[r for d in doc['devices'] if d['id'] == '$1' for r in d['resources'] if r['healthy']]"
+}
+
+make_pool 5
+for i in 0 1; do ip link set "${VFS[i]}" up; done
+make_devices 0 1
+cat >"$CONFIG" <<END
+{"pools": [
+  {"resourceName": "vf", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#0-1"], "drivers": ["igbvf"], "isRdma": true}},
+  {"resourceName": "roce", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["$PF#2-3"], "drivers": ["igbvf"]}, "softRoce": true,
+   "network": {}},
+  {"resourceName": "host", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#4"], "drivers": ["igbvf"]}, "network": {}}]}
+END
+start_node
+start_engine
+need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 2 && \$(n_registered $PLAIN) == 2 && \$(n_registered $HOST) == 1 ))"
+
+say "a device gets another number while a pod has it"
+run_pod a "$PLAIN=1"
+a=$(pod_env a $PLAIN_VARIABLE)
+other=${VF_IDS[0]}
+[[ $a != "$other" ]] || other=${VF_IDS[1]}
+delete_devices
+make_devices 1 0 # each has the other's number
+check_within 60 "that is told" "rocectl events | grep Drift | grep -q '$a: its container was given /dev/infiniband/uverbs'"
+check_within 60 "neither device is given away" "rocectl explain $a | grep -q node_changed && rocectl explain $other | grep -q node_held"
+kill -KILL "$(pod_pid a)"
+check_within 120 "its container does not start again, and its status says why" "pod_status a | grep -q 'delete the pod'"
+echo "# $(pod_status a | cut -c1-300)"
+check "it has not started" "(( \$(n_starts a) == 1 ))"
+remove_pod a
+check_within 60 "when the pod has ended, both are fit" "! rocectl explain $a | grep -q node_ && ! rocectl explain $other | grep -q node_"
+run_pod b "$PLAIN=1"
+check "the next pod starts" "pod_devices b | grep -q uverbs"
+remove_pod b
+
+say "a pod deletes its soft-RoCE device"
+run_pod c "$RESOURCE=1" "$(entry '"ips": ["10.9.0.1/24"]')"
+c=$(vf_of c)
+number=$(number_of "$c")
+check "a container can open its own" "can_open c '$number'"
+in_netns c rdma link delete "$(pod_rdma c)"
+check_within 60 "that is told" "rocectl events | grep Drift | grep $c | grep -q rdma"
+run_pod d "$RESOURCE=1" "$(entry '"ips": ["10.9.0.2/24"]')"
+d=$(vf_of d)
+check "the next pod's device has another number" "[[ '$(number_of "$d")' != '$number' ]]"
+check "which its container can open" "can_open d '$(number_of "$d")'"
+check "and the first one's cannot" "! can_open c '$(number_of "$d")'"
+check "what occupied the number is gone" "! rdma link show | grep -q rxe_hold && ! in_netns d ip link show | grep -q rl-hold"
+kill -KILL "$(pod_pid c)"
+check_within 120 "the first one's container does not start again" "pod_status c | grep -q 'delete the pod'"
+remove_pod c
+remove_pod d
+
+say "a pod with the host's network leaves its VF as it likes"
+h=${VF_IDS[4]} name=$(netdev_of "${VF_IDS[4]}")
+make_pod_with "doc['spec'].update(hostNetwork=True)" host "$HOST=1"
+wait_until 90 "pod_started host"
+check "the VF stays in the host, and is recorded" "[[ \$(engine_state $h) == in_pod && \$(netdev_of $h) == $name ]]"
+ip link set "$name" group 7 mtu 1300 alias 'a pod was here'
+ip link set "$name" up
+tc qdisc add dev "$name" clsact
+tc filter add dev "$name" ingress protocol all matchall action drop
+remove_pod host
+check_within 60 "it is free, and as before" "is_free $h"
+check "by a new netdev, which is told" "rocectl events | grep 'with a new netdev' | grep -q $h"
+
+delete_devices
+for i in 0 1; do ip link set "${VFS[i]}" down; done
+check_all_free
+stop_rocelet

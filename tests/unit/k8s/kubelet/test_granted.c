@@ -1,0 +1,141 @@
+/* The device nodes that containers were given, from the kubelet's checkpoint. */
+#include <errno.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "faults.h"
+#include "fixture.h"
+#include "granted_parse.h"
+#include "test_group.h"
+#include "tmptree.h"
+
+/* Entries that cannot be decoded are counted, those without nodes left out. */
+static void nodes_and_ids_of_each_container(void **state)
+{
+	struct granted_list l;
+	struct err e = {0};
+	size_t len;
+	uint8_t *text = fixture_read("checkpoint/granted.json", &len);
+
+	(void)state;
+	assert_int_equal(granted_parse(&l, (char *)text, len, &e), 1);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(l.items[0].uid, "5b3e1f7a");
+	assert_string_equal(l.items[0].resource, "rocelet.dev/roce");
+	assert_int_equal(l.items[0].n_ids, 2);
+	assert_string_equal(l.items[0].ids[0], "0000:03:00.1");
+	assert_string_equal(l.items[0].ids[1], "0000:03:00.2");
+	assert_int_equal(l.items[0].n_nodes, 2);
+	assert_string_equal(l.items[0].nodes[0], "infiniband/uverbs1");
+	assert_string_equal(l.items[0].nodes[1], "infiniband/rdma_cm");
+	assert_int_equal(l.items[1].n_ids, 1);
+	assert_string_equal(l.items[1].ids[0], "0000:03:00.3");
+	assert_int_equal(l.items[1].n_nodes, 1);
+	assert_string_equal(l.items[1].nodes[0], "infiniband/uverbs3");
+	granted_list_done(&l);
+	free(text);
+}
+
+#define ENTRY(answer)                                                                              \
+	"{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"u\",\"ContainerName\":\"c\","              \
+	"\"ResourceName\":\"a/b\",\"DeviceIDs\":[\"1\"],\"AllocResp\":" answer "}]}}"
+
+static int left_out(const char *text)
+{
+	struct granted_list l;
+	int r = granted_parse(&l, text, strlen(text), NULL);
+
+	if (r < 0)
+		return r;
+	assert_int_equal(l.n, 0);
+	granted_list_done(&l);
+	return r;
+}
+
+static void what_is_no_answer_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(left_out(ENTRY("\"\"")), 0);
+	assert_int_equal(left_out(ENTRY("\"===\"")), 1);
+	assert_int_equal(left_out(ENTRY("\"====\"")), 1);
+	assert_int_equal(left_out(ENTRY("\"ab!d\"")), 1);
+	assert_int_equal(left_out(ENTRY("\"abc\"")), 1);
+	assert_int_equal(left_out(ENTRY("1")), 1);
+	assert_int_equal(left_out(ENTRY("\"////\"")), 1);
+	assert_int_equal(left_out("{\"Data\":{\"PodDeviceEntries\":[1,null,[]]}}"), 3);
+	assert_int_equal(left_out("{\"Data\":{\"PodDeviceEntries\":null}}"), 0);
+	assert_int_equal(left_out("{\"Data\":[]}"), -EBADMSG);
+	assert_int_equal(left_out("x"), -EBADMSG);
+}
+
+static void any_failed_allocation_is_survived(void **state)
+{
+	size_t len;
+	uint8_t *text = fixture_read("checkpoint/granted.json", &len);
+	struct granted_list l;
+	long n;
+
+	(void)state;
+	json_set_alloc_funcs(malloc, free); /* those of this program, which can fail */
+	for (n = 0;; n++) {
+		int r;
+
+		faults_alloc(n);
+		r = granted_parse(&l, (char *)text, len, NULL);
+		if (r >= 0)
+			granted_list_done(&l);
+		if (!faults_end()) {
+			assert_int_equal(r, 1);
+			break;
+		}
+	}
+	assert_true(n > 50);
+	free(text);
+}
+
+/* The kubelet writes another file and renames it. */
+static void a_file_is_read_once(void **state)
+{
+	char *dir = tmptree_new();
+	struct stat known = {0};
+	struct granted_list l;
+	struct err e = {0};
+	size_t len;
+	uint8_t *text = fixture_read("checkpoint/granted.json", &len);
+
+	(void)state;
+	assert_int_equal(granted_read(&l, dir, &known, &e), -ENOENT);
+	tmptree_write(dir, "device-plugins/kubelet_internal_checkpoint", "%.*s", (int)len,
+		      (char *)text);
+	assert_int_equal(granted_read(&l, dir, &known, &e), 1);
+	granted_list_done(&l);
+	assert_int_equal(granted_read(&l, dir, &known, &e), -EALREADY);
+	tmptree_write(dir, "device-plugins/kubelet_internal_checkpoint", "%s", "{\"Data\":{}}");
+	assert_int_equal(granted_read(&l, dir, &known, &e), 0);
+	assert_int_equal(l.n, 0);
+	granted_list_done(&l);
+	tmptree_write(dir, "device-plugins/kubelet_internal_checkpoint", "%s", "no");
+	assert_int_equal(granted_read(&l, dir, &known, &e), -EBADMSG);
+	assert_non_null(strstr(e.msg, dir));
+	tmptree_free(dir);
+	free(text);
+}
+
+TEST_GROUP(granted)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nodes_and_ids_of_each_container),
+		cmocka_unit_test(what_is_no_answer_is_counted),
+		cmocka_unit_test(any_failed_allocation_is_survived),
+		cmocka_unit_test(a_file_is_read_once),
+	};
+
+	return test_group_run(tests, NULL, NULL);
+}
