@@ -55,7 +55,16 @@ struct attach_actions {
 	struct attach_action *items;
 	size_t n;
 	uint64_t due_ms;
+	/* The runtime's list is contradicted: by how many attachments for so long that it is no pod
+	 * that is just ending, and the first of them (NULL = by none); it names none of what is in
+	 * pods. */
+	const struct attachment *contradicting;
+	size_t n_contradicting;
+	bool lacks_all;
 };
+
+/* An ordinary end is over by then: its processes exit before the runtime's list changes. */
+#define CONTRADICTION_MS 2000
 
 /* At most one action that begins something for each attachment, and one check in all. -ENOMEM
  * leaves *ret empty. */

@@ -11,6 +11,7 @@
 
 #include "apply.h"
 #include "array.h"
+#include "attach_events.h"
 #include "cleanup.h"
 #include "engine_start.h"
 #include "gate.h"
@@ -190,6 +191,43 @@ static int decide(struct attach_engine *e, const struct attach_view *view,
 	return r < 0 ? r : attach_decide(&s, actions);
 }
 
+static void describe_contradiction(const struct attach_engine *e, const struct attachment *a,
+				   char *text, size_t size)
+{
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE], user[64] = "the kubelet names it";
+	struct cri_status status = {.socket = ""};
+
+	if (e->holders)
+		e->ops->runtime(e->holders, &status);
+	if (a->user_pid)
+		snprintf(user, sizeof(user), "process %u is in its network namespace", a->user_pid);
+	snprintf(text, size,
+		 "the container runtime%s%s does not list the sandbox of %s as ready, but %s: it "
+		 "keeps %s",
+		 status.socket[0] ? " at " : "", status.socket, owner_text(&a->record.owner, owner),
+		 user, device_text(&a->record, device));
+}
+
+/* Once, until none is left. */
+static void tell_contradiction(struct attach_engine *e, const struct attach_actions *actions)
+{
+	const struct attachment *a = actions->contradicting;
+	struct attach_counters *c = &e->counters;
+	const bool before = c->contradicting > 0;
+
+	c->contradicting = (unsigned)actions->n_contradicting;
+	c->runtime_lacks_all = actions->lacks_all;
+	if (a)
+		describe_contradiction(e, a, c->runtime_error, sizeof(c->runtime_error));
+	if (a && !before)
+		engine_event(e, EVENT_WARNING, "RuntimeContradicted", &a->record,
+			     "%s; is it the kubelet's runtime (--cri-socket)?", c->runtime_error);
+	else if (!a && before)
+		log_info("attach", 0, "the container runtime's list fits what runs again");
+	if (!a)
+		c->runtime_error[0] = '\0';
+}
+
 static void decide_and_apply(struct attach_engine *e, const struct attach_view *view)
 {
 	struct attach_actions actions = {.due_ms = NEVER};
@@ -203,6 +241,8 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 		return;
 	}
 	engine_due(e, actions.due_ms);
+	if (view)
+		tell_contradiction(e, &actions);
 	apply(e, &actions);
 	attach_actions_done(&actions);
 	namespaces_search(e);

@@ -46,6 +46,14 @@ int netns_open_anywhere(const struct hw *, struct netns_id *, struct err *);
 /* The same without keeping it open. */
 enum netns_life netns_search(const struct hw *, struct netns_id *);
 
+/* Does a process run in a namespace? */
+enum netns_use { NETNS_USE_UNKNOWN, NETNS_EMPTY, NETNS_IN_USE };
+/* One pass over the first threads of all processes, for n namespaces at once. ret_use[i], and the
+ * process that was found. NETNS_USE_UNKNOWN: none was found, and not every process could be looked
+ * at. For worker threads: some 4 us a process. */
+void netns_users(const struct hw *, const struct netns_id *, size_t n, enum netns_use *ret_use,
+		 unsigned *ret_pid);
+
 /* Runs fn inside the namespace; returns what fn does. Namespaces are a thread's: no other one is
  * inside meanwhile, and this one is back when it returns. */
 int netns_run(int netns_fd, int (*fn)(void *arg), void *arg);

@@ -296,6 +296,21 @@ static enum netns_life fake_search(const struct hw *hw, struct netns_id *id)
 	return life;
 }
 
+static void fake_users(const struct hw *hw, const struct netns_id *ids, size_t n,
+		       enum netns_use *ret_use, unsigned *ret_pid)
+{
+	(void)hw;
+	pthread_mutex_lock(&world->lock);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ns = ids[i].ino + world->first_ns;
+		bool in_use = ns < WORLD_NAMESPACES && world->in_use[ns];
+
+		ret_use[i] = in_use ? NETNS_IN_USE : world->blind ? NETNS_USE_UNKNOWN : NETNS_EMPTY;
+		ret_pid[i] = in_use ? 42 : 0;
+	}
+	pthread_mutex_unlock(&world->lock);
+}
+
 static void fake_boot_id(const struct hw *hw, char ret[BOOT_ID_SIZE])
 {
 	(void)hw;
@@ -387,11 +402,16 @@ static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *f
 	uint64_t now_ms = uv_now(&world->loop);
 
 	*to = (struct sandbox_list){.known = true, .asked_ms = asked_ms};
-	for (size_t i = 0; i < from->n; i++) {
-		struct sandbox *s = array_push(to->items, to->n);
+	for (size_t i = 0; i < from->n && !world->runtime_lies; i++) {
+		const bool odd = strtoul(from->items[i].id + 1, NULL, 10) % 2;
+		struct sandbox *s;
 
+		if (world->runtime_halves && odd)
+			continue;
+		s = array_push(to->items, to->n);
 		MUST(s);
 		*s = from->items[i];
+		s->ready = s->ready && !world->runtime_halves;
 		s->networks = s->networks ? strdup(s->networks) : NULL;
 	}
 	sandbox_list_date(to, &before, now_ms, world_clock_ns(world));
@@ -497,6 +517,7 @@ const struct attach_ops world_ops = {
 	.boot_id = fake_boot_id,
 	.netns_is_there = fake_is_there,
 	.netns_search = fake_search,
+	.netns_users = fake_users,
 	.look_at_host = fake_look_at_host,
 	.netns_find = fake_find,
 	.ipam_start = world_ipam_start,

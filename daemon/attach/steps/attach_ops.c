@@ -33,6 +33,7 @@ const struct attach_ops attach_real_ops = {
 	.boot_id = boot_id_read,
 	.netns_is_there = netns_is_there,
 	.netns_search = netns_search,
+	.netns_users = netns_users,
 	.look_at_host = look_at_host,
 	.netns_find = netns_find,
 	.ipam_start = ipam_start,

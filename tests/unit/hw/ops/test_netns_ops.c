@@ -292,6 +292,38 @@ static void test_alive_until_its_process_dies(void **state)
 	assert_int_equal(netns_identify(hw.proc_fd, path, &id), -ENAMETOOLONG);
 }
 
+/* A name or a descriptor keeps a namespace, and uses it not. */
+static void test_which_have_a_process_in_them(void **state)
+{
+	AUTO_FD kept = namespace_new();
+	pid_t pid = start_child(CLONE_NEWNET);
+	struct hw blind = hw;
+	enum netns_use use[3];
+	unsigned pids[3];
+	struct netns_id ids[3] = {{.ino = ino_of(kept)}};
+	char path[64];
+	struct stat st;
+	(void)state;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	assert_int_equal(stat(path, &st), 0);
+	ids[1].ino = st.st_ino;
+	tell_own(&ids[2].ino);
+	netns_users(&hw, ids, 3, use, pids);
+	assert_int_equal(use[0], NETNS_EMPTY);
+	assert_int_equal(use[1], NETNS_IN_USE);
+	assert_int_equal(pids[1], pid);
+	assert_int_equal(use[2], NETNS_IN_USE);
+	blind.proc_fd = -1;
+	netns_users(&blind, ids, 3, use, pids);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(use[i], NETNS_USE_UNKNOWN);
+	stop_child(pid);
+	netns_users(&hw, ids, 2, use, pids);
+	assert_int_equal(use[1], NETNS_EMPTY);
+	assert_int_equal(pids[1], 0);
+}
+
 static void test_a_path_that_is_used_again_is_another(void **state)
 {
 	AUTO_FD first = namespace_new(), second = namespace_new();
@@ -1032,6 +1064,7 @@ TEST_GROUP(netns_ops)
 		IN_NAMESPACES(test_the_hosts_paths_from_a_container),
 		IN_NAMESPACES(test_a_name_is_none_while_nothing_is_mounted),
 		IN_NAMESPACES(test_alive_until_its_process_dies),
+		IN_NAMESPACES(test_which_have_a_process_in_them),
 		IN_NAMESPACES(test_a_path_that_is_used_again_is_another),
 		IN_NAMESPACES(test_not_dead_because_we_cannot_look),
 		IN_NAMESPACES(test_a_path_that_goes_is_no_death),
