@@ -9,6 +9,7 @@
 #include "identity.h"
 #include "kill_point.h"
 #include "soft_roce_nodes.h"
+#include "stacked.h"
 #include "vf_admin.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
@@ -240,25 +241,9 @@ int return_bring_home(struct step_run *run)
 	return r < 0 ? err_wrap(run->err, "%s: back into the host", run->record->function) : 0;
 }
 
-/* A namespace that is gone has taken it along. */
-static int delete_stacked(struct step_run *run)
-{
-	struct nlsock *s = NULL;
-	int r = run_open_pod(run);
-
-	if (r == 0)
-		r = run_look(run, &run->pod);
-	if (r == 0)
-		r = netns_sockets_rtnl(&run->pod, &s, run->err);
-	if (r == 0)
-		r = netdev_delete(s, run->seen.netdev.ifindex, run->err);
-	run->at = NULL;
-	return err_is_gone(r) ? 0 : r;
-}
-
 int return_step_move(struct step_run *run)
 {
-	return run_is_vf(run) ? if_beyond(run, return_bring_home(run)) : delete_stacked(run);
+	return run_is_vf(run) ? if_beyond(run, return_bring_home(run)) : stacked_delete(run);
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */

@@ -1383,8 +1383,73 @@ static void one_that_is_called_otherwise_is_deleted(void **state)
 	attach_ok(b);
 	/* Of the same pod, with a mark that ends otherwise. */
 	snprintf(b->job.record.plan.ifname, IFNAMSIZ, "net2");
+	b->job.record.link_id = 0; /* an older rocelet's record, or nobody could ask the kernel */
 	return_ok(b);
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+/* A pod that may make namespaces of its own hides it in one, under another name and without our
+ * mark; then the pod ends. */
+static void one_that_its_pod_has_moved_on_is_deleted(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link set net1 down name mine0 alias ''");
+	attach_bench_shell(b, 0, "ip link set mine0 netns %d", b->pods[1]);
+	attach_bench_shell(b, 1, "ip address add 10.9.0.1/24 dev mine0");
+	attach_bench_shell(b, -1, "ip link add link %s others0 type macvlan", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set others0 netns %d", b->pods[1]);
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	attach_bench_shell(b, 1, "sh -c '! ip link show mine0 2>/dev/null'");
+	attach_bench_shell(b, 1, "ip link show others0 >/dev/null");
+	attach_bench_shell(b, 1, "ip link delete others0");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+static void without_the_kernels_word_it_is_found_by_our_mark(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->hw.no_bpf = true;
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	assert_int_equal(b->job.record.link_id, 0);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link set net1 down name mine0");
+	attach_bench_shell(b, 0, "ip link set mine0 netns %d", b->pods[1]);
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	attach_bench_shell(b, 1, "sh -c '! ip link show mine0 2>/dev/null'");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+/* Nobody can enter its namespace, and it answers in there: it has not come back. */
+static void one_that_only_a_socket_keeps_is_not_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct nlsock kept;
+	int fd = namespace_new();
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	assert_int_equal(netns_nlsock(&kept, fd, NETLINK_ROUTE, NULL), 0);
+	attach_bench_shell(b, 0, "ip link set net1 netns /proc/%d/fd/%d", getpid(), fd);
+	close(fd);
+	fails(b, attach_bench_return(b), -EAGAIN,
+	      "net1, which was its pod's net1, is in namespace");
+	nlsock_close(&kept);
+	return_ok(b);
 	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
 	attach_bench_is_clean(b);
 }
@@ -1470,6 +1535,9 @@ TEST_GROUP(steps)
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
+		TEST(one_that_its_pod_has_moved_on_is_deleted),
+		TEST(without_the_kernels_word_it_is_found_by_our_mark),
+		TEST(one_that_only_a_socket_keeps_is_not_back),
 		TEST(another_interface_is_not_deleted),
 		TEST(one_that_is_called_otherwise_is_deleted),
 	};

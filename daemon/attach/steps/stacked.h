@@ -1,0 +1,14 @@
+/* stacked.h - a macvlan or ipvlan on a shared function, for one pod. Internal to attach/. */
+#pragma once
+
+#include "step_run.h"
+
+/* Into the record: the netdev below it. -EEXIST: the pod has an interface of that name. `seen` is
+ * the function's netdev. */
+int stacked_fill(struct step_run *);
+/* It is in the pod, as the plan says; the record knows which one it is. */
+int stacked_make(struct step_run *);
+/* It exists nowhere any more: found in whichever namespace and under whichever name, by its id, and
+ * deleted. -EAGAIN: it is in a namespace that cannot be entered. Where no BPF program can be run,
+ * it is found in its pod, and elsewhere by our mark, which its pod can remove. */
+int stacked_delete(struct step_run *);
