@@ -82,6 +82,12 @@ struct sysctl_setting {
 int netns_sysctl(const struct hw *, int netns_fd, const char *ifname, const struct sysctl_setting *,
 		 size_t n, struct err *);
 
+/* Asks the neighbours whether a station has one of these addresses, and listens for wait_ms; the
+ * netdev is up and has none of them itself. 1: one has, which and by which MAC; 0: none has
+ * answered; negative: cannot be asked (no carrier, no CAP_NET_RAW). Ethernet only. */
+int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip_prefix *, size_t n,
+		unsigned wait_ms, size_t *ret_which, uint8_t ret_mac[6]);
+
 /* Tells the neighbours: a gratuitous ARP (RFC 5227, section 3; an ARP request of the address for
  * itself) for each IPv4 address, an unsolicited neighbour advertisement (RFC 9131; RFC 4861,
  * section 7.2.6) for each IPv6 one. Ethernet only. */

@@ -370,8 +370,10 @@ int attach_step_configure(struct step_run *run)
 	if (r < 0)
 		return r;
 	attach_wanted_net(run->record, &net);
-	r = netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
-			     net.n_routes, true, run->err);
+	r = stacked_probe(run, net.ips, net.n_ips);
+	if (r == 0)
+		r = netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
+				     net.n_routes, true, run->err);
 	run->at = NULL;
 	return r < 0 ? err_wrap(run->err, "%s in the pod", run->record->plan.ifname) : 0;
 }

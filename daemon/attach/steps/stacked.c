@@ -9,6 +9,7 @@
 #include "attach_steps.h"
 #include "function_files.h"
 #include "netdev_look.h"
+#include "network_text.h"
 
 /* --- into the pod ----------------------------------------------------------------------------- */
 
@@ -95,6 +96,32 @@ int stacked_make(struct step_run *run)
 	if (r == 0)
 		note_id(run);
 	return r;
+}
+
+int stacked_probe(struct step_run *run, const struct ip_prefix *ips, size_t n)
+{
+	const struct netdev_change up = {.netns_fd = -1, .up = 1};
+	const struct netdev *nd = &run->seen.netdev;
+	char ip[IP_TEXT_SIZE];
+	struct nlsock *s = NULL;
+	size_t which = 0;
+	uint8_t by[6];
+	int r;
+
+	if (run->record->plan.kind != PLAN_MACVLAN || !n || nd->addr_len != sizeof(by))
+		return 0;
+	r = netns_sockets_rtnl(&run->pod, &s, run->err);
+	if (r == 0)
+		r = netdev_change(s, nd->ifindex, &up, run->err);
+	if (r < 0)
+		return r;
+	if (netns_probe(run->pod.netns_fd, nd->ifindex, nd->addr, ips, n, PROBE_MS, &which, by) !=
+	    1)
+		return 0;
+	ip_address_text(&ips[which], ip);
+	return err_set(run->err, -EADDRINUSE,
+		       "%s is in use on the network of %s, by %02x:%02x:%02x:%02x:%02x:%02x", ip,
+		       run->record->origin.parent, by[0], by[1], by[2], by[3], by[4], by[5]);
 }
 
 /* --- and away --------------------------------------------------------------------------------- */

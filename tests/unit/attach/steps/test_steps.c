@@ -1454,6 +1454,33 @@ static void one_that_only_a_socket_keeps_is_not_back(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* Another station of the network has the address: here a macvlan on the same netdev. */
+static void an_address_in_use_is_not_given(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	unsigned tries = 0;
+	int r;
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, -1, "ip link add link %s old0 type macvlan mode bridge", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set old0 netns %d", b->pods[1]);
+	attach_bench_shell(b, 1, "ip link set old0 address 02:00:00:00:09:09 up");
+	attach_bench_shell(b, 1, "ip address add 192.0.2.7/24 dev old0");
+	/* On a busy machine the answer may come too late. */
+	while ((r = attach_bench_attach(b)) == 0 && ++tries < 100)
+		return_ok(b);
+	fails(b, r, -EADDRINUSE,
+	      "192.0.2.7 is in use on the network of ens9f0v3, by 02:00:00:00:09:09");
+	return_ok(b);
+	attach_bench_shell(b, 1, "ip link delete old0");
+	attach_ok(b);
+	return_ok(b);
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
 static void another_interface_is_not_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -1538,6 +1565,7 @@ TEST_GROUP(steps)
 		TEST(one_that_its_pod_has_moved_on_is_deleted),
 		TEST(without_the_kernels_word_it_is_found_by_our_mark),
 		TEST(one_that_only_a_socket_keeps_is_not_back),
+		TEST(an_address_in_use_is_not_given),
 		TEST(another_interface_is_not_deleted),
 		TEST(one_that_is_called_otherwise_is_deleted),
 	};

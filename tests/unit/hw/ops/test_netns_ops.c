@@ -1004,6 +1004,35 @@ static void test_the_kernel_believes_it(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
+/* The deadline of what answers is generous, as the machine may be busy. */
+static void test_an_address_in_use_answers(void **state)
+{
+	struct ip_prefix ips[3] = {{.family = AF_INET}, {.family = AF_INET}, {.family = AF_INET6}};
+	AUTO_FD pod = namespace_new();
+	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
+	char name[] = "far0";
+	const int ifindex = netns_run(pod, index_inside, name);
+	uint8_t by[6];
+	size_t which = 9;
+	(void)state;
+
+	inet_pton(AF_INET, "192.0.2.7", ips[0].addr);
+	inet_pton(AF_INET, "192.0.2.1", ips[1].addr);
+	inet_pton(AF_INET6, "2001:db8::1", ips[2].addr);
+	namespace_run(-1, "ip link set near0 address 02:00:00:00:01:01 && "
+			  "ip addr add 192.0.2.1/24 dev near0 && "
+			  "ip addr add 2001:db8::1/64 dev near0 nodad");
+	assert_int_equal(netns_probe(pod, ifindex, mac, ips, 1, 50, &which, by), 0);
+	assert_int_equal(netns_probe(pod, ifindex, mac, ips, 2, 30000, &which, by), 1);
+	assert_int_equal(which, 1);
+	assert_memory_equal(by, "\2\0\0\0\1\1", 6);
+	assert_int_equal(netns_probe(pod, ifindex, mac, ips + 2, 1, 30000, &which, by), 1);
+	assert_int_equal(which, 0);
+	namespace_run(pod, "ip link set far0 down");
+	assert_true(netns_probe(pod, ifindex, mac, ips, 2, 50, &which, by) < 0);
+	namespace_run(-1, "ip link delete near0");
+}
+
 static void test_what_cannot_be_announced(void **state)
 {
 	struct ip_prefix addr = {.family = AF_INET};
@@ -1087,6 +1116,7 @@ TEST_GROUP(netns_ops)
 		IN_NAMESPACES(test_settings_that_are_not_there),
 		IN_NAMESPACES(test_the_neighbours_are_told),
 		IN_NAMESPACES(test_the_kernel_believes_it),
+		IN_NAMESPACES(test_an_address_in_use_answers),
 		IN_NAMESPACES(test_what_cannot_be_announced),
 	};
 
