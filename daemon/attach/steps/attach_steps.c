@@ -323,7 +323,9 @@ static int move_function(struct step_run *run)
 
 int attach_step_move(struct step_run *run)
 {
-	return run_is_vf(run) ? move_function(run) : stacked_make(run);
+	int r = run_is_vf(run) ? move_function(run) : stacked_make(run);
+
+	return r > 0 ? attach_settle_in_pod(run) : r;
 }
 
 /* --- configure -------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
  * pod that moves it meanwhile (found again). */
 #include "stacked.h"
 
-#include "attach_steps.h"
 #include "function_files.h"
 #include "netdev_look.h"
 #include "network_text.h"
@@ -85,17 +84,15 @@ static void note_id(struct step_run *run)
 
 int stacked_make(struct step_run *run)
 {
-	int r = run_open_pod(run);
+	int found = run_open_pod(run), r;
 
-	if (r == 0)
-		r = run_look(run, &run->pod);
-	if (r == -ENODEV)
-		r = make(run);
-	else if (r == 0)
-		r = attach_settle_in_pod(run);
-	if (r == 0)
-		note_id(run);
-	return r;
+	if (found == 0)
+		found = run_look(run, &run->pod);
+	r = found == -ENODEV ? make(run) : found;
+	if (r < 0)
+		return r;
+	note_id(run);
+	return found == 0;
 }
 
 int stacked_probe(struct step_run *run, const struct ip_prefix *ips, size_t n)

@@ -6,7 +6,8 @@
 /* Into the record: the netdev below it. -EEXIST: the pod has an interface of that name. `seen` is
  * the function's netdev. */
 int stacked_fill(struct step_run *);
-/* It is in the pod, as the plan says; the record knows which one it is. */
+/* It is in the pod, and the record knows which one it is. 1: it was there already, and may have
+ * been changed since. */
 int stacked_make(struct step_run *);
 /* None of these addresses is in use on its network: a macvlan, `seen`, is brought up and asks, for
  * PROBE_MS. -EADDRINUSE names which and by which MAC. An ipvlan cannot hear the answer (the kernel
