@@ -82,12 +82,29 @@ static void need_runtime(struct attach_engine *e)
 	engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 }
 
+/* The state folder was removed while we run: it is made anew as at the start, when no worker writes
+ * to the one that is gone. */
+static void follow_journal(struct attach_engine *e)
+{
+	if (!e->journal || e->walk || e->dry_run)
+		return;
+	e->remake = e->remake || e->ops->journal_is_gone(e->journal);
+	if (!e->remake || e->n_working > 0)
+		return;
+	e->ops->journal_close(e->journal);
+	e->journal = NULL;
+	e->wants_journal = true;
+	e->journal_ms = 0;
+}
+
 /* Neither a runtime nor a journal is touched where nothing is attached. */
 static void open_what_is_needed(struct attach_engine *e, bool needed)
 {
 	if (needed)
 		need_runtime(e);
-	if ((!needed && !e->wants_journal) || e->journal || e->walk || e->dry_run)
+	follow_journal(e);
+	if ((!needed && !e->wants_journal) || e->journal || e->walk || e->dry_run ||
+	    (e->remake && e->n_working > 0))
 		return;
 	if (engine_now(e) >= e->journal_ms)
 		journal_begin(e, true);

@@ -53,10 +53,8 @@ static struct operation *operation_new(struct attach_engine *e, struct attachmen
 	op->engine = e;
 	op->a = a;
 	op->kind = kind;
-	op->job = (struct attach_job){.hw = e->hw,
-				      .journal = e->journal,
-				      .record = a->record,
-				      .is_return = kind == OP_RETURN};
+	op->job = (struct attach_job){
+		.hw = e->hw, .record = a->record, .is_return = kind == OP_RETURN};
 	a->op = op;
 	e->all.changed = true;
 	return op;
@@ -145,13 +143,19 @@ static void begin_work(struct operation *op)
 	struct attach_engine *e = op->engine;
 
 	op->place = PLACE_WORKER;
+	op->job.journal = e->journal;
 	job_begin(&op->worker, e->loop, operation_run, on_worked, op);
 	e->n_working++;
 }
 
-/* As many as there is room for. */
+/* As many as there is room for; none while the journal is made anew, which is written by one at a
+ * time. */
 static void pump(struct attach_engine *e)
 {
+	if (e->remake && e->journal) {
+		engine_soon(e);
+		return;
+	}
 	while (e->queue && e->n_working < WORKING_MAX)
 		begin_work(dequeue(e));
 }
@@ -459,6 +463,7 @@ void operations_continue(struct attach_engine *e)
 {
 	struct operation *op = e->paused, *next;
 
+	pump(e);
 	e->paused = NULL;
 	for (; op; op = next) {
 		next = op->next;

@@ -93,6 +93,7 @@ struct world {
 	unsigned n_fail_back;	   /* times that steps back fail, then they work; 0 = always */
 	int fail_check;		   /* of every check */
 	int fail_journal;	   /* of opening it */
+	bool journal_gone;	   /* its folder was removed; until it is opened */
 	unsigned n_journal_opened; /* tried */
 	unsigned drift;		   /* found by every check */
 	bool hold;		   /* steps wait */

@@ -345,6 +345,7 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	world->n_journal_opened++;
 	if (world->fail_journal)
 		return err_set(e, world->fail_journal, "journal: somebody said so");
+	world->journal_gone = false;
 	*ret = &journal;
 	return 0;
 }
@@ -358,6 +359,25 @@ static void fake_journal_close(struct journal *j)
 static void fake_journal_sweep(struct journal *j)
 {
 	(void)j;
+}
+
+static bool fake_journal_is_gone(const struct journal *j)
+{
+	(void)j;
+	return world->journal_gone;
+}
+
+static int fake_journal_write(struct journal *j, const struct attach_record *r, bool durable,
+			      struct err *e)
+{
+	struct world_device *d = device(r->function);
+
+	(void)j, (void)durable, (void)e;
+	pthread_mutex_lock(&world->lock);
+	MUST(!d->busy);
+	d->record = *r;
+	pthread_mutex_unlock(&world->lock);
+	return 0;
 }
 
 static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg,
@@ -511,6 +531,8 @@ const struct attach_ops world_ops = {
 	.journal_close = fake_journal_close,
 	.journal_each = fake_journal_each,
 	.journal_sweep = fake_journal_sweep,
+	.journal_is_gone = fake_journal_is_gone,
+	.journal_write = fake_journal_write,
 	.run = fake_run,
 	.check = fake_check,
 	.announce = fake_announce,

@@ -15,6 +15,9 @@ struct attach_ops {
 	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
 			    struct err *);
 	void (*journal_sweep)(struct journal *);
+	bool (*journal_is_gone)(const struct journal *);
+	int (*journal_write)(struct journal *, const struct attach_record *, bool durable,
+			     struct err *);
 	int (*run)(struct attach_job *);
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);

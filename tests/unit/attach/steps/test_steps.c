@@ -1002,6 +1002,23 @@ static void a_driver_that_was_taken_is_given_back(void **state)
 	assert_false(b->job.record.renewing);
 }
 
+/* The disk was full or read-only when it was taken, and we died: the record tells nothing of it. */
+static void a_driver_that_was_taken_unrecorded_is_given_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	b->job.is_return = true;
+	b->job.next = BACK_RECORD;
+	assert_int_equal(attach_run(&b->job), 0);
+	attach_bench_unbind();
+	b->job.record.state = ATTACH_IN_POD;
+	b->job.record.renewing = false;
+	return_ok(b);
+	assert_true(attach_bench_look(b, -1, &(struct netdev_seen){0}));
+	attach_bench_is_clean(b);
+}
+
 static void unplugged_there_is_nothing_to_return(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -1538,6 +1555,7 @@ TEST_GROUP(steps)
 		TEST(what_nobody_has_looked_at_is_not_clean),
 		TEST(a_pf_with_vfs_is_not_reset),
 		TEST(a_driver_that_was_taken_is_given_back),
+		TEST(a_driver_that_was_taken_unrecorded_is_given_back),
 		TEST(the_pod_has_moved_it_on),
 		TEST(the_pod_gives_its_index_to_another),
 		TEST(what_is_not_at_home_is_not_clean),
