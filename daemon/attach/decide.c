@@ -332,6 +332,21 @@ static bool is_unwanted(const struct attach_snapshot *s, const struct attachment
 	       !desired_find(s->desired, a->record.resource, a->record.id);
 }
 
+/* How it is looked after, and what its return does about what its pod has left, are as its pool
+ * says now: also when its pod has ended while we were away. */
+static void decide_follow(struct decision *d, struct attachment *a)
+{
+	const struct pool_view *view = a->record.owner.door == DOOR_NATIVE
+					       ? pools_find(d->s->pools, a->record.resource)
+					       : NULL;
+	const struct pool_network *n = view ? view->pool->network : NULL;
+
+	if (n && !attachment_is_idle(a) &&
+	    (a->repair != (n->drift == DRIFT_REPAIR) || a->timeout_ms != n->timeout_ms ||
+	     a->record.plan.clean != n->plan.clean))
+		act(d, (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .network = n});
+}
+
 static void decide_one(struct decision *d, struct attachment *a)
 {
 	switch (a->record.state) {
@@ -397,24 +412,13 @@ static bool is_taken(const struct decision *d, const struct desired *w)
 	return false;
 }
 
-static bool is_pool_news(const struct attachment *a, const struct desired *w)
-{
-	return strcmp(a->record.resource, w->resource) == 0 &&
-	       (a->repair != (w->network->drift == DRIFT_REPAIR) ||
-		a->timeout_ms != w->network->timeout_ms);
-}
-
 static void decide_desired(struct decision *d, const struct desired *w)
 {
 	struct attachment *a = attachment_of(d->s, w);
 	const char *missing = d->s->dry_run ? NULL : d->s->journal_missing;
 
-	if (a && !attachment_is_idle(a)) {
-		if (is_pool_news(a, w))
-			act(d,
-			    (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .desired = w});
+	if (a && !attachment_is_idle(a))
 		return;
-	}
 	if (!reconcile_may_attach(w, NULL) || is_taken(d, w) || (a && failed_before(d, a, w)))
 		return;
 	/* What is away and not on record would be forgotten with us. */
@@ -463,8 +467,11 @@ int attach_decide(const struct attach_snapshot *s, struct attach_actions *ret)
 	*ret = (struct attach_actions){.due_ms = NEVER};
 	if (s->desired)
 		judge_runtime(&d);
-	for (size_t i = 0; i < s->all->n; i++)
+	for (size_t i = 0; i < s->all->n; i++) {
+		if (s->desired)
+			decide_follow(&d, s->all->items[i]);
 		decide_one(&d, s->all->items[i]);
+	}
 	if (s->desired)
 		decide_orphans(&d);
 	for (size_t i = 0; s->desired && i < s->desired->n; i++)

@@ -44,10 +44,11 @@ enum attach_act {
 
 struct attach_action {
 	enum attach_act act;
-	struct attachment *a;	       /* NULL: there is none yet */
-	const struct desired *desired; /* of FOLLOW_POOL, ADOPT, ATTACH, FAIL */
-	const struct netdev *netdev;   /* of ADOPT, TAKE_ORPHAN, RETURN */
-	const char *why;	       /* of UNDO, RETURN, SET_FREE, FAIL; NULL is fine */
+	struct attachment *a;		    /* NULL: there is none yet */
+	const struct desired *desired;	    /* of ADOPT, ATTACH, FAIL */
+	const struct pool_network *network; /* of FOLLOW_POOL */
+	const struct netdev *netdev;	    /* of ADOPT, TAKE_ORPHAN, RETURN */
+	const char *why;		    /* of UNDO, RETURN, SET_FREE, FAIL; NULL is fine */
 };
 
 /* In the order in which they are to be done; due_ms: when time alone may change the decision. */

@@ -175,15 +175,13 @@ static int delete_by_id(struct step_run *run, int parent)
 	return r == 1 ? 0 : r;
 }
 
-/* What cannot be searched has not got it, as far as can be told. */
+/* By its name only where the path of its pod's namespace leads to it: what has the inode of that
+ * elsewhere may be the next pod's. What cannot be searched has not got it, as far as can be told.
+ */
 static int delete_marked(struct step_run *run)
 {
-	int r = run_open_pod(run);
+	int r = run_is_in_its_pod(run) ? 0 : run_search(run);
 
-	if (r == 0)
-		r = run_look(run, &run->pod);
-	if (err_is_gone(r))
-		r = run_search(run);
 	if (r == 0)
 		r = delete_here(run, run->at, run->seen.netdev.ifindex);
 	run->at = NULL;

@@ -409,6 +409,28 @@ static void test_looked_after(void **state)
 	expect_decision(&c, "follow 1", NEVER);
 }
 
+/* As it is now, not as it was when the device was attached: before it is returned, too. */
+static void test_the_pool_is_followed(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->record.plan.clean = CLEAN_RESTORE;
+	expect_decision(&c, "follow 1", NOW + 60000);
+	a->life = NETNS_DEAD;
+	c.f->sandboxes.items[0].ready = false;
+	pod_list_done(&c.f->held);
+	c.f->held.source = POD_SOURCE_API; /* it ended while we were away */
+	expect_decision(&c, "follow 1, return 1 (its namespace is gone)", NEVER);
+	a->record.state = ATTACH_BAD;
+	a->retry_ms = NOW;
+	a->why = "before";
+	expect_decision(&c, "follow 1, return 1 (before)", NEVER);
+	a->record.owner.door = DOOR_ADMIN;
+	expect_decision(&c, "return 1 (before)", NEVER);
+}
+
 /* --- anything --------------------------------------------------------------------------------- */
 
 static unsigned pick(unsigned n)
@@ -592,7 +614,8 @@ TEST_GROUP(decide)
 		T(test_doubt),	       T(test_the_runtimes_list_is_contradicted),
 		T(test_bad),	       T(test_lost_while_the_list_is_contradicted),
 		T(test_lost),	       T(test_orphans),
-		T(test_looked_after),  T(test_anything),
+		T(test_looked_after),  T(test_the_pool_is_followed),
+		T(test_anything),
 	};
 
 	return test_group_run(tests, NULL, NULL);
